@@ -1,0 +1,102 @@
+package atomicfile
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/amplifier-go/sessionstorage/internal/fault"
+)
+
+// Mode is the permission of every file that is made: for the owner alone.
+const Mode fs.FileMode = 0o600
+
+// Dir is an open directory. Names given to its methods are base names, and
+// symlinks among them are never followed out of it.
+type Dir struct {
+	root *os.Root
+	seam *fault.Seam
+}
+
+// New returns the directory that root confines; seam may be nil.
+func New(root *os.Root, seam *fault.Seam) *Dir {
+	return &Dir{root: root, seam: seam}
+}
+
+// Root returns the root for reading. What changes the disk goes through Dir.
+func (d *Dir) Root() *os.Root { return d.root }
+
+func (d *Dir) op(kind fault.Kind, name, to string) fault.Op {
+	return fault.Op{Kind: kind, Dir: d.root.Name(), Name: name, To: to}
+}
+
+// Replace gives name the content that write produces. With sync the content
+// is on the disk before the name changes; the name itself is durable after
+// [Dir.Sync]. When it fails, name is what it was and no temporary file stays.
+func (d *Dir) Replace(name string, sync bool, write func(io.Writer) error) error {
+	tmp, err := d.create(name)
+	if err != nil {
+		return fmt.Errorf("make temporary file for %s: %w", name, err)
+	}
+	if err := write(&writer{dir: d, file: tmp.file(), name: tmp.name()}); err != nil {
+		tmp.discard()
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	if err := d.commit(tmp, name, sync); err != nil {
+		tmp.discard()
+		return fmt.Errorf("replace %s: %w", name, err)
+	}
+	return nil
+}
+
+// Rename gives the file name the name to, whatever stood there before.
+func (d *Dir) Rename(name, to string) error {
+	return d.seam.Do(d.op(fault.Rename, name, to), func() error { return d.root.Rename(name, to) })
+}
+
+// Link gives the file name the second name to, which must be free.
+func (d *Dir) Link(name, to string) error {
+	return d.seam.Do(d.op(fault.Link, name, to), func() error { return d.root.Link(name, to) })
+}
+
+// Remove removes the file or empty directory name.
+func (d *Dir) Remove(name string) error {
+	return d.seam.Do(d.op(fault.Remove, name, ""), func() error { return d.root.Remove(name) })
+}
+
+// RemoveAll removes name and everything below it; symlinks are not followed.
+func (d *Dir) RemoveAll(name string) error {
+	return d.seam.Do(d.op(fault.RemoveAll, name, ""), func() error { return d.root.RemoveAll(name) })
+}
+
+// Mkdir makes the directory name for the owner alone.
+func (d *Dir) Mkdir(name string) error {
+	return d.seam.Do(d.op(fault.Mkdir, name, ""), func() error { return d.root.Mkdir(name, 0o700) })
+}
+
+// Sync makes the directory's names durable. Windows keeps names durable by
+// itself and has no such call; there it does nothing.
+func (d *Dir) Sync() error {
+	return d.seam.Do(d.op(fault.SyncDir, "", ""), func() error { return syncDir(d.root) })
+}
+
+// writer announces what it writes to a file that is written from its start.
+type writer struct {
+	dir  *Dir
+	file *os.File
+	name string
+	off  int64
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	op := w.dir.op(fault.Write, w.name, "")
+	op.Off, op.Data = w.off, p
+	n := 0
+	err := w.dir.seam.Write(op, func(b []byte) (err error) {
+		n, err = w.file.Write(b)
+		return err
+	})
+	w.off += int64(n)
+	return n, err
+}

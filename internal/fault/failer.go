@@ -1,0 +1,80 @@
+package fault
+
+import (
+	"errors"
+	"sync"
+	"syscall"
+)
+
+// A Failer refuses one operation of a store. Its [Failer.Before] is made for
+// [Seam.Before]. The exported fields are set before first use.
+type Failer struct {
+	At   int   // the operation that fails, counted from 0; negative: none, they are only counted
+	Err  error // what it fails with, such as syscall.EIO
+	Part int   // percent of the bytes of a failing write that reach the file
+	// Stays makes later operations fail as well. With ENOSPC those are the
+	// ones that take space (see [Kind.TakesSpace]): a full disk can be cleaned.
+	Stays bool
+	// Refused, if not nil, is told of each refused operation. [Recorder.Refused]
+	// belongs here: a failed sync may lose what it was to make durable.
+	Refused func(Op)
+
+	mu    sync.Mutex // guards the fields below
+	count int
+	first Op
+	hit   bool
+}
+
+// Before counts op and refuses it when its turn has come.
+func (f *Failer) Before(op Op) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := f.count
+	f.count++
+	if !f.fails(n, op.Kind) {
+		return nil
+	}
+	if !f.hit {
+		f.hit, f.first = true, op
+		f.first.Data = nil
+	}
+	if f.Refused != nil {
+		f.Refused(op)
+	}
+	if op.Kind == Write && f.Part > 0 {
+		return &Short{N: len(op.Data) * min(f.Part, 100) / 100, Err: f.Err}
+	}
+	return f.Err
+}
+
+// fails reports whether operation n, which is of kind k, fails.
+func (f *Failer) fails(n int, k Kind) bool {
+	if f.At < 0 || n < f.At {
+		return false
+	}
+	if n == f.At {
+		return true
+	}
+	return f.Stays && (k.TakesSpace() || !errors.Is(f.Err, syscall.ENOSPC))
+}
+
+// Count returns how many operations were announced, refused ones included.
+func (f *Failer) Count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.count
+}
+
+// Failed returns the first refused operation, without its data, and false
+// when there was none.
+func (f *Failer) Failed() (Op, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.first, f.hit
+}
+
+// TakesSpace reports whether an operation of kind k needs free space on the
+// disk. Renaming over a name, removing and shrinking are taken not to.
+func (k Kind) TakesSpace() bool {
+	return k == Mkdir || k == Create || k == Write || k == Link
+}

@@ -1,0 +1,168 @@
+package fault
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A Step is a recorded operation. Paths are relative to the recorder's base
+// and slash-separated; the base itself is ".".
+type Step struct {
+	Kind   Kind
+	Path   string
+	To     string // Rename, Exchange, Link
+	Off    int64  // Write: offset; Truncate: size
+	Data   []byte // Write
+	Mode   fs.FileMode
+	Failed bool // a Sync or SyncDir that was refused
+
+	// Modification times after the operation.
+	Time            time.Time // of Path, where the operation changes its content or time
+	DirTime, ToTime time.Time // of the directories that hold Path and To
+}
+
+// String names the operation and its paths, without data.
+func (s Step) String() string {
+	text := s.Kind.String() + " " + s.Path
+	if s.To != "" {
+		text += " to " + s.To
+	}
+	if s.Kind == Write {
+		text = fmt.Sprintf("%s at %d, %d bytes", text, s.Off, len(s.Data))
+	}
+	if s.Failed {
+		text += ", refused"
+	}
+	return text
+}
+
+// A Log is what a store did to a directory tree, from a durable beginning.
+type Log struct {
+	start *disk
+	Steps []Step
+}
+
+// A Recorder records the operations that a store does below a base directory.
+// Its [Recorder.After] is made for [Seam.After].
+type Recorder struct {
+	base  string
+	start *disk
+
+	mu    sync.Mutex // guards the fields below
+	steps []Step
+	err   error // the first operation that could not be recorded
+}
+
+// Record reads the tree at base, which is taken to be durable as it is, and
+// returns a recorder of what happens to it from now on.
+func Record(base string) (*Recorder, error) {
+	base, err := filepath.Abs(base)
+	if err != nil {
+		return nil, err
+	}
+	start, err := snapshot(base)
+	if err != nil {
+		return nil, fmt.Errorf("record tree: %w", err)
+	}
+	return &Recorder{base: base, start: start}, nil
+}
+
+// After records op, which has just been done.
+func (r *Recorder) After(op Op) { r.add(op, false) }
+
+// Refused records that op was not done. Only a refused sync matters: what it
+// was to make durable may be lost, even when a later sync succeeds.
+func (r *Recorder) Refused(op Op) {
+	if op.Kind == Sync || op.Kind == SyncDir {
+		r.add(op, true)
+	}
+}
+
+// Len returns how many operations have been recorded. A store that has
+// acknowledged something now must be found to have it in every [State] with
+// at least so many operations.
+func (r *Recorder) Len() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.steps)
+}
+
+// Log returns what has been recorded. It fails if an operation was outside of
+// the base directory, or if its file could not be examined after it.
+func (r *Recorder) Log() (*Log, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return nil, r.err
+	}
+	return &Log{r.start, slices.Clone(r.steps)}, nil
+}
+
+func (r *Recorder) add(op Op, failed bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s, err := r.step(op)
+	if err != nil {
+		if r.err == nil {
+			r.err = fmt.Errorf("record %v: %w", op.Kind, err)
+		}
+		return
+	}
+	s.Failed = failed
+	r.steps = append(r.steps, s)
+}
+
+// step makes a step of op and looks up what op does not tell.
+func (r *Recorder) step(op Op) (s Step, err error) {
+	s = Step{Kind: op.Kind, Off: op.Off, Data: bytes.Clone(op.Data)}
+	if s.Path, err = r.relative(op.Dir, op.Name); err != nil {
+		return s, err
+	}
+	if op.To != "" {
+		if op.ToDir == "" {
+			op.ToDir = op.Dir
+		}
+		if s.To, err = r.relative(op.ToDir, op.To); err != nil {
+			return s, err
+		}
+		if s.ToTime, _, err = examine(op.ToDir); err != nil {
+			return s, err
+		}
+	}
+	switch op.Kind {
+	case Mkdir, Create, Write, Truncate, Chtimes:
+		s.Time, s.Mode, err = examine(filepath.Join(op.Dir, op.Name))
+	}
+	if err != nil || op.Kind == SyncDir {
+		return s, err
+	}
+	s.DirTime, _, err = examine(op.Dir)
+	return s, err
+}
+
+// relative returns the path of name in dir as a step has it.
+func (r *Recorder) relative(dir, name string) (string, error) {
+	full, err := filepath.Abs(filepath.Join(dir, name))
+	if err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(r.base, full)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", fmt.Errorf("%q is not below the base directory", full)
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+func examine(name string) (time.Time, fs.FileMode, error) {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return time.Time{}, 0, err
+	}
+	return info.ModTime(), info.Mode(), nil
+}

@@ -1,0 +1,149 @@
+package filelock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// ErrBusy tells that another Lock, of this or another process, holds the file.
+var ErrBusy = errors.New("lock is held elsewhere")
+
+const (
+	defaultLimit = 10 * time.Second // as long as the reference waits
+	firstWait    = time.Millisecond
+	longestWait  = 50 * time.Millisecond
+	replacements = 16 // of the lock file during one try, then it counts as busy
+)
+
+// A Lock is a lock that is held. Its methods may be called by any goroutine.
+type Lock struct {
+	file *os.File
+}
+
+// Options say how [Acquire] takes a lock.
+type Options struct {
+	Perm  fs.FileMode   // of a lock file that is made, before umask; 0: 0600
+	Limit time.Duration // how long to wait; 0: 10 s
+}
+
+// Try locks the file name of the directory root without waiting, and makes it
+// with perm before umask when it is missing. A file that another Lock holds is
+// [ErrBusy]; a file system without locks is [errors.ErrUnsupported]; a symlink
+// or anything but a regular file is refused.
+func Try(root *os.Root, name string, perm fs.FileMode) (*Lock, error) {
+	lock, err := try(root, name, perm)
+	if err != nil {
+		return nil, fmt.Errorf("lock %q: %w", name, err)
+	}
+	return lock, nil
+}
+
+// Acquire is [Try] repeated until it gets the lock, ctx ends or the limit has
+// passed. Waiting for a lock that stays held ends in an error that is
+// [ErrBusy], and ctx's error too when that came first. Waiters get the lock in
+// no particular order.
+func Acquire(ctx context.Context, root *os.Root, name string, o Options) (*Lock, error) {
+	lock, err := o.acquire(ctx, root, name)
+	if err != nil {
+		return nil, fmt.Errorf("lock %q: %w", name, err)
+	}
+	return lock, nil
+}
+
+func (o Options) acquire(ctx context.Context, root *os.Root, name string) (*Lock, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	perm, limit := o.Perm, o.Limit
+	if perm == 0 {
+		perm = 0o600
+	}
+	if limit == 0 {
+		limit = defaultLimit
+	}
+	deadline := time.Now().Add(limit)
+	for wait := firstWait; ; wait = min(2*wait, longestWait) {
+		lock, err := try(root, name, perm)
+		if !errors.Is(err, ErrBusy) {
+			return lock, err
+		}
+		left := time.Until(deadline)
+		if left <= 0 {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w: %w", ErrBusy, ctx.Err())
+		case <-time.After(min(wait, left)):
+		}
+	}
+}
+
+// Unlock gives the lock up; the file stays. Further calls do nothing.
+func (l *Lock) Unlock() error {
+	// Closing alone would leave the lock to a child that is between fork and
+	// exec and has a copy of the descriptor.
+	err := errors.Join(control(l.file, unlock), l.file.Close())
+	if errors.Is(err, fs.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+func try(root *os.Root, name string, perm fs.FileMode) (*Lock, error) {
+	if name != filepath.Base(name) || !filepath.IsLocal(name) {
+		return nil, errors.New("not a file name")
+	}
+	for range replacements {
+		file, err := open(root, name, perm)
+		if err != nil {
+			return nil, err
+		}
+		same, err := hold(file, root, name)
+		if err == nil && same {
+			return &Lock{file: file}, nil
+		}
+		_ = file.Close() // nothing was written; the reason is err
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nil, ErrBusy
+}
+
+// hold locks file and reports whether name still leads to it: a lock on a
+// file that was removed or replaced meanwhile excludes nobody.
+func hold(file *os.File, root *os.Root, name string) (bool, error) {
+	held, err := file.Stat()
+	if err != nil {
+		return false, err
+	}
+	if !held.Mode().IsRegular() {
+		return false, errors.New("not a regular file")
+	}
+	if err := control(file, lock); err != nil {
+		return false, err
+	}
+	named, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(held, named), err
+}
+
+// control calls f with file's descriptor, which stays open meanwhile.
+func control(file *os.File, f func(fd uintptr) error) error {
+	conn, err := file.SyscallConn()
+	if err != nil {
+		return err
+	}
+	if closed := conn.Control(func(fd uintptr) { err = f(fd) }); closed != nil {
+		return closed
+	}
+	return err
+}

@@ -1,0 +1,60 @@
+//go:build darwin || dragonfly || freebsd || illumos || linux || netbsd || openbsd
+
+package filelock
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// open goes past os.Root, which follows a symlink that stays inside the root
+// even when O_NOFOLLOW is asked for. name is a base name.
+func open(root *os.Root, name string, perm fs.FileMode) (*os.File, error) {
+	dir, err := root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	var file *os.File
+	err = control(dir, func(at uintptr) error {
+		const flags = unix.O_RDWR | unix.O_CREAT | unix.O_NOFOLLOW | unix.O_CLOEXEC
+		fd, err := retry(func() (int, error) { return unix.Openat(int(at), name, flags, uint32(perm.Perm())) })
+		if err == nil {
+			file = os.NewFile(uintptr(fd), name)
+		}
+		return err
+	})
+	return file, err
+}
+
+func lock(fd uintptr) error {
+	_, err := retry(func() (int, error) { return 0, unix.Flock(int(fd), unix.LOCK_EX|unix.LOCK_NB) })
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, unix.EWOULDBLOCK):
+		return ErrBusy
+	case errors.Is(err, unix.ENOTSUP), errors.Is(err, unix.ENOSYS), errors.Is(err, unix.ENOLCK), errors.Is(err, unix.EOPNOTSUPP):
+		return fmt.Errorf("file system has no locks: %w: %w", errors.ErrUnsupported, err)
+	default:
+		return os.NewSyscallError("flock", err)
+	}
+}
+
+func unlock(fd uintptr) error {
+	return os.NewSyscallError("flock", unix.Flock(int(fd), unix.LOCK_UN))
+}
+
+// retry repeats f while a signal interrupts it.
+func retry(f func() (int, error)) (int, error) {
+	for {
+		n, err := f()
+		if !errors.Is(err, unix.EINTR) {
+			return n, err
+		}
+	}
+}

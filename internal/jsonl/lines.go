@@ -1,0 +1,56 @@
+package jsonl
+
+import (
+	"bytes"
+	"iter"
+)
+
+// A Line is one line without its LF.
+type Line struct {
+	Bytes  []byte
+	Number int   // from 1
+	Offset int64 // of its first byte
+	Ended  bool  // an LF followed
+}
+
+// Lines yields the lines of data, which they alias. Empty data has none, and
+// an LF at the very end begins no further one.
+func Lines(data []byte) iter.Seq[Line] {
+	return func(yield func(Line) bool) {
+		offset := int64(0)
+		for number := 1; len(data) > 0; number++ {
+			line, rest, ended := bytes.Cut(data, []byte{'\n'})
+			if !yield(Line{Bytes: line, Number: number, Offset: offset, Ended: ended}) {
+				return
+			}
+			offset += int64(len(data) - len(rest))
+			data = rest
+		}
+	}
+}
+
+// Count returns how many lines data has.
+func Count(data []byte) int {
+	n := bytes.Count(data, []byte{'\n'})
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+// SplitCR splits a line at its carriage returns, as a reader with universal
+// newlines does. The parts carry the line's number, since LF counts lines.
+func SplitCR(l Line) iter.Seq[Line] {
+	return func(yield func(Line) bool) {
+		rest, more := l.Bytes, true
+		for offset := l.Offset; more; {
+			var part []byte
+			size := len(rest)
+			part, rest, more = bytes.Cut(rest, []byte{'\r'})
+			if !yield(Line{Bytes: part, Number: l.Number, Offset: offset, Ended: more || l.Ended}) {
+				return
+			}
+			offset += int64(size - len(rest))
+		}
+	}
+}

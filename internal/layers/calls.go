@@ -1,0 +1,72 @@
+package layers
+
+import (
+	"fmt"
+	"go/ast"
+	"path"
+	"regexp"
+	"slices"
+)
+
+// system matches the front of names of system calls' packages.
+const system = `(syscall|golang\.org/x/sys/(unix|windows))\.`
+
+var (
+	renaming = regexp.MustCompile(`^(os\.|\(\*os\.Root\)\.)Rename$|^` + system + `(Rename|MoveFile|ReplaceFile)`)
+	changing = regexp.MustCompile(`^(os\.|\(\*os\.(Root|File)\)\.)` +
+		`(Create|CreateTemp|OpenFile|WriteFile|Mkdir|MkdirAll|MkdirTemp|Link|Symlink|Remove|RemoveAll|Truncate|` +
+		`Chmod|Chown|Lchown|Chtimes|CopyFS)$|^` + system +
+		`(Open$|Openat|Creat|Mkdir|Mknod|Link|Symlink|Unlink|Rmdir|Remove|Delete|Truncate|Ftruncate|Fallocate|` +
+		`Fchmod|Chmod|Fchown|Chown|Lchown|Futimes|Utime)`)
+	changers = []string{
+		"internal/sessiondir", "internal/atomicfile", "internal/filelock", "internal/ownership", "internal/fault", "examples",
+	}
+)
+
+// A reference is the use of a function, named as [types.Func.FullName] does.
+type reference struct {
+	pkg, at, name string
+}
+
+// misplaced finds uses of functions that change files outside of the packages
+// that do so.
+func misplaced(refs []reference) (found []string) {
+	for _, r := range refs {
+		inside := func(folder string) bool { return within(r.pkg, folder) }
+		switch {
+		case renaming.MatchString(r.name) && !inside("internal/atomicfile"):
+			found = append(found, r.at+": only internal/atomicfile uses "+r.name)
+		case changing.MatchString(r.name) && !slices.ContainsFunc(changers, inside):
+			found = append(found, r.at+": "+r.pkg+" may not use "+r.name)
+		}
+	}
+	return found
+}
+
+// qualified returns the uses of package.Name in a file that is no test,
+// whatever platform it is for. It does not see methods.
+func qualified(s source) (refs []reference) {
+	if s.isTest() {
+		return nil
+	}
+	paths := map[string]string{}
+	for _, spec := range s.file.Imports {
+		name := path.Base(importPath(spec))
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		paths[name] = importPath(spec)
+	}
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if x, ok := sel.X.(*ast.Ident); ok && paths[x.Name] != "" {
+			at := fmt.Sprintf("%s:%d", s.path, s.line(sel.Pos()))
+			refs = append(refs, reference{s.pkg(), at, paths[x.Name] + "." + sel.Sel.Name})
+		}
+		return true
+	})
+	return refs
+}

@@ -1,0 +1,123 @@
+package layers
+
+import (
+	"slices"
+	"strings"
+)
+
+const (
+	unknown = -1
+	support = 7 // packages for tests alone: they may import everything
+)
+
+// place returns the layer of a package, 0 being the lowest, and its unit: the
+// packages inside of which imports are free.
+func place(pkg string) (layer int, unit string) {
+	top, rest, below := strings.Cut(pkg, "/")
+	second, _, _ := strings.Cut(rest, "/")
+	switch {
+	case top == "internal" && slices.Contains([]string{"conformance", "cosmostest", "layers", "testenv"}, second):
+		return support, "support"
+	case top == "internal":
+		return 0, top
+	case top == "eventslog":
+		return 1, top
+	case top == "sessionstore" && !below:
+		return 2, top
+	case top == "slice":
+		return 3, top
+	case top == "sessionstore":
+		return 4, top + "/" + second
+	case top == "hybrid":
+		return 5, top
+	case top == "examples" && below:
+		return 6, top + "/" + second
+	}
+	return unknown, ""
+}
+
+// upward finds imports of this repository's packages that do not go downwards.
+func upward(s source) (found []string) {
+	if s.isTest() {
+		return nil
+	}
+	layer, unit := place(s.pkg())
+	if layer == unknown {
+		return []string{s.finding(s.file.Package, "package %s has no layer", s.pkg())}
+	}
+	for _, spec := range s.file.Imports {
+		to, ours := strings.CutPrefix(importPath(spec), module+"/")
+		if !ours {
+			continue
+		}
+		toLayer, toUnit := place(to)
+		if toUnit != unit && (toLayer >= layer || toLayer == unknown) {
+			found = append(found, s.finding(spec.Pos(), "%s may not import %s", s.pkg(), to))
+		}
+	}
+	return found
+}
+
+// reserved names the only importer of a package, a folder and what is below.
+var reserved = map[string]string{
+	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos": "hybrid",
+	"github.com/google/renameio":                          "internal/atomicfile",
+	"C":                                                   "",
+}
+
+// misimported finds imports of packages that are reserved for another one.
+// cgo is for none, and not for tests either.
+func misimported(s source) (found []string) {
+	for _, spec := range s.file.Imports {
+		for prefix, owner := range reserved {
+			if !within(importPath(spec), prefix) || within(s.pkg(), owner) || s.isTest() && owner != "" {
+				continue
+			}
+			found = append(found, s.finding(spec.Pos(), "%s may not import %q", s.pkg(), importPath(spec)))
+		}
+	}
+	return found
+}
+
+// allowed are the modules that all but hybrid and the examples may be built of.
+var allowed = []string{
+	module,
+	"github.com/fsnotify/fsnotify",
+	"github.com/google/renameio/v2",
+	"github.com/klauspost/compress",
+	"github.com/klauspost/cpuid/v2", // of xxh3
+	"github.com/zeebo/xxh3",
+	"golang.org/x/sync",
+	"golang.org/x/sys",
+}
+
+// foreign finds packages that from needs, at any distance, and that are
+// neither of the standard library nor of an allowed module.
+func foreign(imports map[string][]string, from string) (found []string) {
+	seen := map[string]bool{from: true}
+	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {
+		for _, to := range imports[queue[0]] {
+			if seen[to] || standard(to) {
+				continue
+			}
+			seen[to] = true
+			queue = append(queue, to)
+			if !slices.ContainsFunc(allowed, func(m string) bool { return within(to, m) }) {
+				found = append(found, from+" depends on "+to+" by way of "+queue[0])
+			}
+		}
+	}
+	return found
+}
+
+// standard reports whether an import path is of the standard library: all
+// others begin with a domain.
+func standard(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return !strings.Contains(first, ".")
+}
+
+// within reports whether path is folder or below it.
+func within(path, folder string) bool {
+	return path == folder || folder != "" && strings.HasPrefix(path, folder+"/")
+}

@@ -1,0 +1,157 @@
+package layers
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// ruleTest applies a rule to a made-up file.
+type ruleTest struct {
+	name, path, code string
+	want             []string
+}
+
+func runRule(t *testing.T, rule func(source) []string, tests []ruleTest) {
+	t.Helper()
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s, err := parse(tt.path, []byte(tt.code))
+			require.NoError(t, err)
+			require.Equal(t, tt.want, rule(s))
+		})
+	}
+}
+
+func TestUpward(t *testing.T) {
+	t.Parallel()
+	importing := func(pkg string) string {
+		return "package x\n\nimport _ \"" + module + "/" + pkg + "\"\n"
+	}
+	runRule(t, upward, []ruleTest{
+		{"down", "slice/a.go", importing("sessionstore"), nil},
+		{"down by several", "examples/bench/a.go", importing("internal/pyjson"), nil},
+		{"up", "sessionstore/a.go", importing("slice"), []string{"sessionstore/a.go:3: sessionstore may not import slice"}},
+		{"up from internal", "internal/pyjson/a.go", importing("eventslog"), []string{"internal/pyjson/a.go:3: internal/pyjson may not import eventslog"}},
+		{"up in a test", "sessionstore/a_test.go", importing("slice"), nil},
+		{"inside internal", "internal/sessiondir/a.go", importing("internal/fault"), nil},
+		{"beside", "sessionstore/workflow/a.go", importing("sessionstore/checkpoint"), []string{"sessionstore/workflow/a.go:3: sessionstore/workflow may not import sessionstore/checkpoint"}},
+		{"inside one example", "examples/viewer/a.go", importing("examples/viewer/page"), nil},
+		{"another example", "examples/viewer/a.go", importing("examples/bench"), []string{"examples/viewer/a.go:3: examples/viewer may not import examples/bench"}},
+		{"test support", "sessionstore/a.go", importing("internal/testenv"), []string{"sessionstore/a.go:3: sessionstore may not import internal/testenv"}},
+		{"of test support", "internal/conformance/a.go", importing("slice"), nil},
+		{"unknown package", "util/a.go", "package util\n", []string{"util/a.go:1: package util has no layer"}},
+		{"of an unknown package", "hybrid/a.go", importing("util"), []string{"hybrid/a.go:3: hybrid may not import util"}},
+		{"root", "a.go", "package sessionstorage\n", []string{"a.go:1: package . has no layer"}},
+	})
+}
+
+func TestMisimported(t *testing.T) {
+	t.Parallel()
+	const cosmos = "package x\n\nimport _ \"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos\"\n"
+	const renameio = "package x\n\nimport _ \"github.com/google/renameio/v2\"\n"
+	const cgo = "package x\n\nimport \"C\"\n"
+	runRule(t, misimported, []ruleTest{
+		{"azcosmos in hybrid", "hybrid/a.go", cosmos, nil},
+		{"azcosmos elsewhere", "examples/cloudsync/a.go", cosmos, []string{`examples/cloudsync/a.go:3: examples/cloudsync may not import "github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"`}},
+		{"azcosmos in a test", "internal/cosmostest/a_test.go", cosmos, nil},
+		{"renameio in atomicfile", "internal/atomicfile/a.go", renameio, nil},
+		{"renameio elsewhere", "sessionstore/a.go", renameio, []string{`sessionstore/a.go:3: sessionstore may not import "github.com/google/renameio/v2"`}},
+		{"cgo", "internal/filelock/a.go", cgo, []string{`internal/filelock/a.go:3: internal/filelock may not import "C"`}},
+		{"cgo in a test", "internal/filelock/a_test.go", cgo, []string{`internal/filelock/a_test.go:3: internal/filelock may not import "C"`}},
+		{"others", "slice/a.go", "package x\n\nimport _ \"github.com/Azure/azure-sdk-for-go/sdk/azcore\"\n", nil},
+	})
+}
+
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	imports := map[string][]string{
+		module + "/sessionstore":        {"os", "github.com/zeebo/xxh3", module + "/internal/notify"},
+		module + "/internal/notify":     {"github.com/fsnotify/fsnotify"},
+		"github.com/fsnotify/fsnotify":  {"golang.org/x/sys/unix", "golang.org/x/system"},
+		"github.com/zeebo/xxh3":         {"github.com/klauspost/cpuid/v2"},
+		"github.com/klauspost/cpuid/v2": {"runtime"},
+	}
+	require.Equal(t,
+		[]string{module + "/sessionstore depends on golang.org/x/system by way of github.com/fsnotify/fsnotify"},
+		foreign(imports, module+"/sessionstore"))
+	require.Empty(t, foreign(imports, "github.com/zeebo/xxh3"))
+}
+
+func TestStrangers(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{"util", "doc.go"}, strangers([]string{".ci", "go.mod", "util", "slice", "doc.go"}))
+}
+
+func TestPostponed(t *testing.T) {
+	t.Parallel()
+	runRule(t, postponed, []ruleTest{
+		{"in a comment", "slice/a.go", "package x\n\n// TODO: later\n", []string{"slice/a.go:3: TODO in a comment"}},
+		{"in a test", "slice/a_test.go", "package x // FIXME\n", []string{"slice/a_test.go:1: FIXME in a comment"}},
+		{"in a text", "slice/a.go", "package x\n\nconst s = \"TODO\"\n", nil},
+		{"in a word", "slice/a.go", "package x // TODOS\n", nil},
+	})
+}
+
+func TestPanics(t *testing.T) {
+	t.Parallel()
+	const code = "package x\n\nfunc f() {\n\tpanic(1)\n}\n"
+	runRule(t, panics, []ruleTest{
+		{"in a library", "slice/a.go", code, []string{"slice/a.go:4: panic in library code"}},
+		{"in a test", "slice/a_test.go", code, nil},
+		{"in an example", "examples/bench/a.go", code, nil},
+		{"excused", "slice/a.go", "package x\n\nfunc f() {\n\tpanic(1) // unreachable: f is never called\n}\n", nil},
+		{"excused on another line", "slice/a.go", "package x\n\nfunc f() {\n\t// unreachable: no\n\tpanic(1)\n}\n", []string{"slice/a.go:5: panic in library code"}},
+		{"without a reason", "slice/a.go", "package x\n\nfunc f() {\n\tpanic(1) // unreachable:\n}\n", []string{"slice/a.go:4: panic in library code"}},
+	})
+}
+
+func TestMisplaced(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		pkg, name string
+		bad       bool
+	}{
+		{"internal/atomicfile", "os.Rename", false},
+		{"internal/atomicfile", "(*os.Root).Rename", false},
+		{"internal/sessiondir", "(*os.Root).Rename", true},
+		{"internal/sessiondir", "golang.org/x/sys/unix.Renameat2", true},
+		{"internal/sessiondir", "golang.org/x/sys/windows.MoveFileEx", true},
+		{"internal/sessiondir", "(*" + module + "/internal/atomicfile.Dir).Rename", false},
+		{"internal/sessiondir", "os.MkdirAll", false},
+		{"internal/filelock", "(*os.Root).OpenFile", false},
+		{"examples/bench", "os.WriteFile", false},
+		{"sessionstore", "os.WriteFile", true},
+		{"sessionstore", "(*os.Root).Mkdir", true},
+		{"sessionstore", "(*os.File).Truncate", true},
+		{"sessionstore", "syscall.Unlink", true},
+		{"sessionstore", "golang.org/x/sys/windows.DeleteFile", true},
+		{"sessionstore", "os.ReadFile", false},
+		{"sessionstore", "os.Open", false},
+		{"sessionstore", "(*os.Root).Open", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.pkg+" "+tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := misplaced([]reference{{tt.pkg, tt.pkg + "/a.go:1", tt.name}})
+			require.Equal(t, tt.bad, len(got) == 1, "%v", got)
+		})
+	}
+}
+
+func TestQualified(t *testing.T) {
+	t.Parallel()
+	const code = "package x\n\nimport (\n\tsystem \"os\"\n\t\"golang.org/x/sys/unix\"\n)\n\n" +
+		"var w = system.WriteFile\n\nfunc f(os T) {\n\tos.Create()\n\tunix.Unlinkat()\n}\n"
+	s, err := parse("slice/a_windows.go", []byte(code))
+	require.NoError(t, err)
+	require.Equal(t, []reference{
+		{"slice", "slice/a_windows.go:8", "os.WriteFile"},
+		{"slice", "slice/a_windows.go:12", "golang.org/x/sys/unix.Unlinkat"},
+	}, qualified(s))
+
+	s, err = parse("slice/a_test.go", []byte(code))
+	require.NoError(t, err)
+	require.Empty(t, qualified(s))
+}

@@ -1,0 +1,27 @@
+// Package ownership keeps the coordination state that hosts of agent sessions
+// share: who runs a root session, and whether it is being moved elsewhere.
+//
+// # Words
+//
+// The state root holds one directory per workspace and session, with
+// session.lock, owner.json and checkpoint.json. The native directory is the
+// session's own, with its history; a transfer fence there is the file
+// transfer-fence.json.
+//
+// # Guarantees
+//
+// [Acquire] gives the session to one holder on the machine, whatever process
+// or library it is; the kernel ends the hold of a process that dies. The lock
+// decides, owner.json is only for display. Directories and files are exactly
+// as private as the reference demands, since it refuses a session whose state
+// is not. A fence that cannot be read is a fence.
+//
+// # Not guaranteed
+//
+// Nothing stops a writer that does not ask. File systems shared between
+// machines may not share the lock. Windows has no ownership lock in the
+// reference, and [Acquire] is [errors.ErrUnsupported] there.
+//
+// Paths are computed by the rules of Python's pathlib on POSIX, from an [Env]
+// and not from the process.
+package ownership

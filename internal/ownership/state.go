@@ -1,0 +1,182 @@
+package ownership
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+)
+
+const (
+	maxState   = 16 << 20 // bytes of a state file
+	notPrivate = 0o077    // permissions that no state may have
+)
+
+// Encode returns a JSON value as the reference writes its state files: on one
+// line without spaces. It refuses what Python's json module or UTF-8 cannot
+// write, and more than 16 MiB.
+func Encode(value []byte) ([]byte, error) {
+	out, err := pyjson.Append(nil, value, pyjson.Style{Compact: true, Finite: true})
+	switch {
+	case err != nil:
+		return nil, &failure{kind: ErrInvalid, text: "encode state: " + err.Error(), cause: err}
+	case hasSurrogate(out):
+		return nil, invalid("encode state: surrogates not allowed")
+	case len(out) > maxState:
+		return nil, invalid("checkpoint exceeds the size limit")
+	}
+	return out, nil
+}
+
+// hasSurrogate tells whether text that [pyjson.Append] wrote has an escape of
+// a lone surrogate; it escapes no other character from U+D800 up.
+func hasSurrogate(text []byte) bool {
+	for {
+		i := bytes.IndexByte(text, '\\')
+		if i < 0 {
+			return false
+		}
+		if text = text[i+1:]; len(text) > 1 && text[0] == 'u' && text[1]|0x20 == 'd' {
+			return true
+		}
+		text = text[min(1, len(text)):]
+	}
+}
+
+// writeState replaces a state file; it is on the disk afterwards.
+func writeState(dir *os.Root, name string, value []byte) error {
+	data, err := Encode(value)
+	if err != nil {
+		return err
+	}
+	door := atomicfile.New(dir, nil)
+	err = door.Replace(name, true, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return door.Sync()
+}
+
+// readState returns the content of a state file, whatever its mode. It never
+// follows a symlink. A missing file is [fs.ErrNotExist].
+func readState(dir *os.Root, name string) ([]byte, error) {
+	named, err := dir.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !named.Mode().IsRegular() {
+		return nil, untrusted("cannot safely read " + name)
+	}
+	file, err := dir.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if opened, err := file.Stat(); err != nil || !os.SameFile(named, opened) {
+		return nil, untrusted("cannot safely read " + name)
+	}
+	data, err := io.ReadAll(io.LimitReader(file, maxState+1))
+	if err != nil {
+		return nil, untrustedBecause("cannot read "+name, err)
+	}
+	if len(data) > maxState {
+		return nil, untrusted(name + " exceeds the size limit")
+	}
+	return data, nil
+}
+
+// checkFile refuses a state file that exists and is not the user's own,
+// private and regular.
+func checkFile(dir *os.Root, name string) error {
+	info, err := dir.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return untrustedBecause("cannot inspect state file "+name, err)
+	case !info.Mode().IsRegular():
+		return untrusted("state file " + name + " is not a safe regular file")
+	case !ours(info):
+		return untrusted("state file " + name + " is not owned by this user")
+	case info.Mode()&notPrivate != 0:
+		return untrusted("state file " + name + " has unsafe permissions")
+	}
+	return nil
+}
+
+// openState makes what is missing of the session's state directory and
+// refuses what is not safe in it.
+func openState(s Session) (*os.Root, error) {
+	keys := join(s.StateRoot, "v1")
+	for _, path := range []string{s.StateRoot, keys, join(keys, s.WorkspaceKey())} {
+		if _, err := makePrivate(path); err != nil {
+			return nil, err
+		}
+	}
+	checked, err := makePrivate(s.Directory())
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.OpenRoot(s.Directory())
+	if err != nil {
+		return nil, untrustedBecause("cannot open state directory "+s.ID, err)
+	}
+	opened, err := dir.Stat(".")
+	if err != nil || !os.SameFile(checked, opened) {
+		_ = dir.Close() // read only
+		return nil, untrusted("state directory " + s.ID + " is not a safe directory")
+	}
+	for _, name := range []string{LockName, OwnerName, CheckpointName} {
+		if err := checkFile(dir, name); err != nil {
+			_ = dir.Close()
+			return nil, err
+		}
+	}
+	return dir, nil
+}
+
+// makePrivate returns the directory path, made if it was missing. Ancestors
+// that are missing get the permissions of the umask, as in the reference.
+func makePrivate(path string) (fs.FileInfo, error) {
+	name := filepath.Base(path)
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return nil, err
+		}
+		if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		info, err = os.Lstat(path)
+	}
+	switch {
+	case err != nil:
+		return nil, untrustedBecause("cannot inspect state directory "+name, err)
+	case !info.IsDir():
+		return nil, untrusted("state directory " + name + " is not a safe directory")
+	case !ours(info):
+		return nil, untrusted("state directory " + name + " is not owned by this user")
+	case info.Mode()&notPrivate != 0:
+		return nil, untrusted("state directory " + name + " has unsafe permissions")
+	}
+	return info, nil
+}
+
+// removeState removes a state file from the disk if it is there.
+func removeState(dir *os.Root, name string) error {
+	door := atomicfile.New(dir, nil)
+	if err := door.Remove(name); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return door.Sync()
+}

@@ -1,0 +1,33 @@
+//go:build unix
+
+package ownership
+
+import (
+	"io/fs"
+	"os"
+	"os/user"
+	"strconv"
+	"syscall"
+)
+
+const supported = true
+
+// ours tells whether a file belongs to the user who runs the program.
+func ours(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int64(stat.Uid) == int64(os.Getuid())
+}
+
+// userName is the login name as Python's getpass finds it.
+func userName() string {
+	for _, key := range []string{"LOGNAME", "USER", "LNAME", "USERNAME"} {
+		if name := os.Getenv(key); name != "" {
+			return name
+		}
+	}
+	uid := strconv.Itoa(os.Getuid())
+	if u, err := user.LookupId(uid); err == nil {
+		return u.Username
+	}
+	return uid
+}

@@ -1,0 +1,226 @@
+package pyjson
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// Limits of Python's reader.
+const (
+	MaxDepth  = 1000 // containers around a value; Python 3.11 stops there (its recursion limit), later ones further on
+	MaxDigits = 4300 // digits of an integer
+)
+
+// Dialect names what is accepted as JSON.
+type Dialect uint8
+
+const (
+	// Tolerant is what json.loads accepts in a text: also NaN, Infinity, -Infinity and lone surrogates as escapes.
+	// The bytes must be UTF-8.
+	Tolerant Dialect = iota
+	// Strict is what the newer tools accept in bytes: no NaN and no infinities as literals, but surrogates as
+	// three bytes (ED A0 80 to ED BF BF) and one byte order mark at the start.
+	Strict
+
+	// either accepts what one of the others does; the writers read so.
+	either
+)
+
+// constants reports whether NaN, Infinity and -Infinity are numbers.
+func (d Dialect) constants() bool { return d != Strict }
+
+// surrogates reports whether surrogates may stand as bytes, and a byte order mark at the start.
+func (d Dialect) surrogates() bool { return d != Tolerant }
+
+// Check reports whether b is exactly one JSON value with nothing but JSON white space around it. Its error is an
+// [*Error]. Bytes that are not UTF-8 are reported before anything else, as Python decodes before it reads.
+func Check(b []byte, d Dialect) error {
+	s := scanner{b: b, dialect: d}
+	s.scan()
+	if s.problem == none {
+		return nil
+	}
+	return s.failure()
+}
+
+// failure returns the error of a scan that failed.
+func (s *scanner) failure() *Error {
+	if at := invalidUTF8(s.b, s.dialect); at >= 0 {
+		return badUTF8.at(at, s.b)
+	}
+	return s.problem.at(s.failed, s.b)
+}
+
+// invalidUTF8 returns the offset of the first byte that does not belong to a character, or -1.
+func invalidUTF8(b []byte, d Dialect) int {
+	if utf8.Valid(b) {
+		return -1
+	}
+	for i := 0; i < len(b); {
+		if b[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		r, n := decodeWide(b[i:])
+		if n == 0 || isSurrogate(r) && !d.surrogates() {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
+
+// scanner reads one value. It stops at the first error.
+type scanner struct {
+	b       []byte
+	i       int // the next byte
+	dialect Dialect
+	problem problem
+	failed  int // where the problem is
+
+	depth   int
+	objects [(MaxDepth + 64) / 64]uint64 // bit d: the container at depth d is an object
+
+	recording bool
+	nodes     []node
+	open      int // the innermost open container
+}
+
+func (s *scanner) fail(at int, p problem) { s.failed, s.problem = at, p }
+
+// scan reads the value and the white space around it.
+func (s *scanner) scan() {
+	if s.dialect.surrogates() && bytes.HasPrefix(s.b, []byte(bom)) {
+		s.i = len(bom)
+	}
+	s.space()
+	for s.begin() || s.next() {
+	}
+	if s.problem == none && s.i < len(s.b) {
+		s.fail(s.i, textAfterValue)
+	}
+}
+
+func (s *scanner) space() {
+	if s.i < len(s.b) && s.b[s.i] <= ' ' {
+		s.i = skipSpace(s.b, s.i)
+	}
+}
+
+// begin reads a scalar, an empty container, or the start of another container up to its first value; it reports
+// whether it stands before that first value.
+func (s *scanner) begin() bool {
+	if s.i >= len(s.b) {
+		s.fail(s.i, unexpectedEnd)
+		return false
+	}
+	switch s.b[s.i] {
+	case '"':
+		s.str()
+	case '{', '[':
+		return s.enter()
+	case 't':
+		s.literal("true")
+	case 'f':
+		s.literal("false")
+	case 'n':
+		s.literal("null")
+	default:
+		s.number()
+	}
+	return false
+}
+
+// next goes on behind a complete value: it closes what ends there and reports whether it stands before another value.
+func (s *scanner) next() bool {
+	for s.problem == none {
+		s.space()
+		if s.depth == 0 {
+			return false
+		}
+		if s.i >= len(s.b) {
+			s.fail(s.i, unexpectedEnd)
+			return false
+		}
+		switch s.b[s.i] {
+		case ',':
+			s.i++
+			s.space()
+			return !s.inObject() || s.key()
+		case s.closer():
+			s.leave()
+		default:
+			s.fail(s.i, endExpected)
+		}
+	}
+	return false
+}
+
+// enter reads the opening of a container and, of an object, its first key.
+func (s *scanner) enter() bool {
+	if s.depth == MaxDepth {
+		s.fail(s.i, tooDeep)
+		return false
+	}
+	bit := uint64(1) << (s.depth & 63)
+	s.objects[s.depth>>6] &^= bit
+	if s.b[s.i] == '{' {
+		s.objects[s.depth>>6] |= bit
+	}
+	s.depth++
+	s.pushNode()
+	s.i++
+	s.space()
+	if s.i < len(s.b) && s.b[s.i] == s.closer() {
+		s.leave()
+		return false
+	}
+	return !s.inObject() || s.key()
+}
+
+func (s *scanner) leave() {
+	s.i++
+	s.depth--
+	s.popNode()
+}
+
+func (s *scanner) inObject() bool {
+	d := s.depth - 1
+	return s.objects[d>>6]>>(d&63)&1 == 1
+}
+
+func (s *scanner) closer() byte {
+	if s.inObject() {
+		return '}'
+	}
+	return ']'
+}
+
+// key reads a key and its colon.
+func (s *scanner) key() bool {
+	if s.i >= len(s.b) || s.b[s.i] != '"' {
+		s.fail(s.i, keyExpected)
+		return false
+	}
+	s.str()
+	if s.problem != none {
+		return false
+	}
+	s.space()
+	if s.i >= len(s.b) || s.b[s.i] != ':' {
+		s.fail(s.i, colonExpected)
+		return false
+	}
+	s.i++
+	s.space()
+	return true
+}
+
+// literal reads the word that is expected at the next byte.
+func (s *scanner) literal(word string) {
+	if len(s.b)-s.i < len(word) || string(s.b[s.i:s.i+len(word)]) != word {
+		s.fail(s.i, valueExpected)
+		return
+	}
+	s.addNode(s.i+len(word), 0)
+}

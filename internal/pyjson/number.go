@@ -1,0 +1,99 @@
+package pyjson
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// number reads the number that begins at the next byte; anything else there is not a value at all.
+func (s *scanner) number() {
+	b, i := s.b, s.i
+	if b[i] == '-' {
+		i++
+	}
+	if i < len(b) && (b[i] == 'N' || b[i] == 'I') {
+		s.constant()
+		return
+	}
+	digits := i
+	i = skipDigits(b, i)
+	switch {
+	case i == digits:
+		s.fail(s.i, valueExpected)
+		return
+	case b[digits] == '0':
+		i = digits + 1
+	}
+	end := skipFloat(b, i)
+	if end == i && i-digits > MaxDigits {
+		s.fail(s.i, longInteger)
+		return
+	}
+	s.addNode(end, 0)
+}
+
+func skipDigits(b []byte, i int) int {
+	for i < len(b) && b[i]-'0' <= 9 {
+		i++
+	}
+	return i
+}
+
+// skipFloat skips a fraction and an exponent. Either without digits is not part of the number.
+func skipFloat(b []byte, i int) int {
+	if i < len(b) && b[i] == '.' {
+		end := skipDigits(b, i+1)
+		if end == i+1 {
+			return i
+		}
+		i = end
+	}
+	if i == len(b) || b[i]|0x20 != 'e' {
+		return i
+	}
+	digits := i + 1
+	if digits < len(b) && (b[digits] == '+' || b[digits] == '-') {
+		digits++
+	}
+	if end := skipDigits(b, digits); end > digits {
+		return end
+	}
+	return i
+}
+
+// constant reads NaN, Infinity or -Infinity.
+func (s *scanner) constant() {
+	for _, word := range [...]string{"NaN", "Infinity", "-Infinity"} {
+		if !bytes.HasPrefix(s.b[s.i:], []byte(word)) {
+			continue
+		}
+		if !s.dialect.constants() {
+			s.fail(s.i, notFinite)
+			return
+		}
+		s.addNode(s.i+len(word), 0)
+		return
+	}
+	s.fail(s.i, valueExpected)
+}
+
+// isFloat reports whether the number raw is a float in Python: it has a fraction or an exponent, or is not finite.
+func isFloat(raw []byte) bool {
+	for _, c := range raw {
+		switch c {
+		case '.', 'e', 'E', 'N', 'I':
+			return true
+		}
+	}
+	return false
+}
+
+// Int returns the integer raw. It reports false for other values and for integers beyond 64 bits.
+func Int(raw []byte) (int64, bool) {
+	raw = Trim(raw)
+	if KindOf(raw) != Integer {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	return n, err == nil
+}

@@ -1,0 +1,88 @@
+package pyjson
+
+import "bytes"
+
+// Splice returns obj with value as the value of the last member called name, or with such a member at the end, in the
+// object's own way of separating members. Every other byte is kept. The result shares no memory with obj. What is not
+// an object comes back as it is.
+func Splice(obj []byte, name string, value []byte) []byte {
+	at, end := -1, -1
+	var last Member
+	count := 0
+	for m := range Members(obj) {
+		if KeyIs(m.Key, name) {
+			at, end = m.ValueAt, m.ValueAt+len(m.Value)
+		}
+		last = m
+		count++
+	}
+	if at >= 0 {
+		return replace(obj, at, end, value)
+	}
+	open := start(obj)
+	if open == len(obj) || obj[open] != '{' {
+		return bytes.Clone(obj)
+	}
+	if count == 0 {
+		member := AppendQuoted(nil, name, Style{})
+		return replace(obj, open+1, open+1, append(append(member, ": "...), value...))
+	}
+	member := append([]byte{','}, gapBefore(obj, open, count, last)...)
+	member = AppendQuoted(member, name, Style{})
+	member = append(member, colon(obj, last)...)
+	end = last.ValueAt + len(last.Value)
+	return replace(obj, end, end, append(member, value...))
+}
+
+// replace returns a copy of b with text instead of b[at:end].
+func replace(b []byte, at, end int, text []byte) []byte {
+	out := make([]byte, 0, len(b)-(end-at)+len(text))
+	out = append(out, b[:at]...)
+	out = append(out, text...)
+	return append(out, b[end:]...)
+}
+
+// colon returns how the member m separates its key from its value.
+func colon(obj []byte, m Member) []byte { return obj[m.KeyAt+len(m.Key) : m.ValueAt] }
+
+// gapBefore returns the white space to put between a comma and a key behind the last of count members: as between the
+// last two, or in an object of one member, as its indentation or colon suggest.
+func gapBefore(obj []byte, open, count int, last Member) []byte {
+	gap := last.KeyAt - len(bytes.TrimRight(obj[:last.KeyAt], " \t\n\r"))
+	white := obj[last.KeyAt-gap : last.KeyAt]
+	if count > 1 || bytes.IndexByte(white, '\n') >= 0 {
+		return white
+	}
+	if bytes.HasSuffix(colon(obj, last), []byte(":")) {
+		return nil
+	}
+	return []byte{' '}
+}
+
+// Remove returns obj without any member called name. Every other member and what separates them is kept. The result
+// shares no memory with obj.
+func Remove(obj []byte, name string) []byte {
+	out := make([]byte, 0, len(obj))
+	kept, end := 0, -1 // members kept; where the last member ended
+	for m := range Members(obj) {
+		if end < 0 {
+			out = append(out, obj[:m.KeyAt]...)
+		}
+		if !KeyIs(m.Key, name) {
+			if kept > 0 {
+				out = append(out, obj[end:m.KeyAt]...)
+			}
+			out = append(out, obj[m.KeyAt:m.ValueAt+len(m.Value)]...)
+			kept++
+		}
+		end = m.ValueAt + len(m.Value)
+	}
+	switch {
+	case end < 0:
+		return append(out, obj...)
+	case kept == 0:
+		out = append(out[:start(obj)+1], obj[skipSpace(obj, end):]...)
+		return out
+	}
+	return append(out, obj[end:]...)
+}

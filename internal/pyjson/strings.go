@@ -1,0 +1,209 @@
+package pyjson
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// str reads the string that begins at the next byte.
+func (s *scanner) str() {
+	var f flags
+	for i := s.i + 1; ; {
+		i = skipPlain(s.b, i)
+		if i >= len(s.b) {
+			s.fail(len(s.b), unterminated)
+			return
+		}
+		switch c := s.b[i]; {
+		case c == '"':
+			s.addNode(i+1, f)
+			return
+		case c == '\\':
+			n := escapeLen(s.b[i:])
+			if n == 0 {
+				s.fail(i, badEscape)
+				return
+			}
+			f |= escaped
+			i += n
+		case c < ' ':
+			s.fail(i, rawControl)
+			return
+		default:
+			n, more := s.wide(i)
+			if n == 0 {
+				s.fail(i, badUTF8)
+				return
+			}
+			f |= more
+			i += n
+		}
+	}
+}
+
+// wide reads the character beyond ASCII at i: its length, 0 if it is not allowed there, and its flags.
+func (s *scanner) wide(i int) (int, flags) {
+	r, n := decodeWide(s.b[i:])
+	switch {
+	case r == 0x85 || r == 0x2028 || r == 0x2029:
+		return n, wide | separator
+	case !isSurrogate(r):
+		return n, wide
+	case s.dialect.surrogates():
+		return n, wide | surrogate
+	}
+	return 0, 0
+}
+
+// skipPlain returns the index of the first byte from i on that is a quote, a backslash, a control character or not
+// ASCII; len(b) if there is none. It looks at eight bytes at a time: each subtraction sets a byte's high bit when that
+// byte is one of those looked for, or follows one, so the lowest high bit is right.
+func skipPlain(b []byte, i int) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i : i+8])
+		found := ((x ^ '"'*ones) - ones | (x ^ '\\'*ones) - ones | x - ' '*ones | x) & highs
+		if found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c == '"' || c == '\\' || c < ' ' || c >= utf8.RuneSelf {
+			return i
+		}
+	}
+	return i
+}
+
+// escapeLen returns the length of the escape at the start of b, 0 if it is none.
+func escapeLen(b []byte) int {
+	if len(b) < 2 {
+		return 0
+	}
+	switch b[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if _, ok := hex4(b); ok {
+			return 6
+		}
+	}
+	return 0
+}
+
+// hex4 decodes the \uXXXX at the start of b.
+func hex4(b []byte) (r rune, ok bool) {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return 0, false
+	}
+	for _, c := range b[2:6] {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			c = c | 0x20 - 'a' + 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}
+
+// decodeEscape decodes the escape at the start of b; two escapes that make a surrogate pair are one character. What is
+// not an escape is taken as a backslash.
+func decodeEscape(b []byte) (r rune, n int) {
+	switch escapeLen(b) {
+	case 0:
+		return '\\', 1
+	case 2:
+		return shortEscape(b[1]), 2
+	}
+	r, _ = hex4(b)
+	if low, ok := hex4(b[6:]); ok && isHigh(r) && isLow(low) {
+		return (r-0xd800)<<10 | (low - 0xdc00) + 0x10000, 12
+	}
+	return r, 6
+}
+
+func shortEscape(c byte) rune {
+	switch c {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return rune(c)
+}
+
+func isHigh(r rune) bool      { return r >= 0xd800 && r < 0xdc00 }
+func isLow(r rune) bool       { return r >= 0xdc00 && r < 0xe000 }
+func isSurrogate(r rune) bool { return r >= 0xd800 && r < 0xe000 }
+
+// decodeWide decodes the character at the start of b, whose first byte is not ASCII. Surrogates as three bytes
+// (WTF-8) are decoded too; n is 0 for whatever else is not UTF-8.
+func decodeWide(b []byte) (r rune, n int) {
+	r, n = utf8.DecodeRune(b)
+	if r != utf8.RuneError || n == 3 {
+		return r, n
+	}
+	if len(b) >= 3 && b[0] == 0xed && b[1]&0xe0 == 0xa0 && b[2]&0xc0 == 0x80 {
+		return 0xd000 | rune(b[1]&0x3f)<<6 | rune(b[2]&0x3f), 3
+	}
+	return 0, 0
+}
+
+// appendWTF8 appends r as UTF-8, and a surrogate in the same manner as three bytes.
+func appendWTF8(dst []byte, r rune) []byte {
+	if isSurrogate(r) {
+		return append(dst, 0xed, 0x80|byte(r>>6)&0x3f, 0x80|byte(r)&0x3f)
+	}
+	return utf8.AppendRune(dst, r)
+}
+
+// inner returns what stands between the quotes of str.
+func inner(str []byte) []byte {
+	if len(str) < 2 {
+		return nil
+	}
+	return str[1 : len(str)-1]
+}
+
+// AppendText appends the decoded text of the string str. Lone surrogates become three bytes each, which is not UTF-8
+// but keeps different texts different, and in the order in which Python sorts them.
+func AppendText(dst, str []byte) []byte {
+	s := inner(str)
+	for {
+		i := bytes.IndexByte(s, '\\')
+		if i < 0 {
+			return append(dst, s...)
+		}
+		dst = append(dst, s[:i]...)
+		r, n := decodeEscape(s[i:])
+		dst = appendWTF8(dst, r)
+		s = s[i+n:]
+	}
+}
+
+// Text returns the decoded text of the string str. Lone surrogates become U+FFFD.
+func Text(str []byte) string {
+	s := inner(str)
+	if bytes.IndexByte(s, '\\') < 0 && bytes.IndexByte(s, 0xed) < 0 {
+		return string(s)
+	}
+	text := AppendText(make([]byte, 0, len(s)), str)
+	for i := 0; i+2 < len(text); i++ {
+		if text[i] == 0xed && text[i+1] >= 0xa0 {
+			copy(text[i:], "\ufffd")
+		}
+	}
+	return string(text)
+}

@@ -1,0 +1,242 @@
+package pyjson
+
+import (
+	"bytes"
+	"math"
+	"slices"
+)
+
+// Append appends the value raw as json.dumps writes what json.loads reads from it: of members of one name the last
+// value at the place of the first, integers digit by digit, floats as [AppendFloat] does. It accepts what Check accepts
+// in either dialect. Its error is an [*Error], with the place of what s refuses; dst is returned unchanged then.
+func Append(dst, raw []byte, s Style) ([]byte, error) {
+	var nodes [128]node
+	var pairs [32]pair
+	w := writer{style: s, pairs: pairs[:0]}
+	if err := w.read(raw, nodes[:0]); err != nil {
+		return dst, err
+	}
+	return w.finish(dst, w.value(slices.Grow(dst, w.size()), 0, 0, unlimited))
+}
+
+// writer writes a scanned value.
+type writer struct {
+	b     []byte
+	nodes []node
+	pairs []pair // of the objects that are being written, innermost last
+	style Style
+	skip  flags // strings with these flags are written anew
+
+	problem problem // the first
+	failed  int     // where it is
+}
+
+// pair is a member as it is to be written.
+type pair struct {
+	name  []byte // decoded
+	key   int    // its node, or thinkingKey
+	value int    // its node
+	raw   bool   // the value is not sanitised
+}
+
+// Levels of containers in which a value may stand before the sanitiser removes it. It leaves a value alone that is
+// unlimited.
+const (
+	unlimited = -1
+	fieldSpan = 50
+)
+
+// read scans raw into nodes.
+func (w *writer) read(raw []byte, nodes []node) error {
+	s := scanner{b: raw, dialect: either, recording: true, nodes: nodes}
+	s.scan()
+	if s.problem != none {
+		return s.failure()
+	}
+	w.b, w.nodes, w.skip = raw, s.nodes, w.style.rewritten()
+	if w.style.MaxDepth <= 0 || w.style.MaxDepth > MaxDepth {
+		w.style.MaxDepth = MaxDepth
+	}
+	return nil
+}
+
+// size estimates the length of the result: every node may gain a space.
+func (w *writer) size() int { return len(w.b) + len(w.nodes) + w.style.Indent*2*len(w.nodes) }
+
+// finish returns the result, or dst when something was refused.
+func (w *writer) finish(dst, result []byte) ([]byte, error) {
+	if w.problem == none {
+		return result, nil
+	}
+	return dst, w.problem.at(w.failed, w.b)
+}
+
+// refuse notes a problem at node n unless there was one before.
+func (w *writer) refuse(n *node, p problem) {
+	if w.problem == none {
+		w.failed, w.problem = n.at, p
+	}
+}
+
+// value appends the value of node i, which stands in depth containers; the sanitiser leaves it span levels, itself
+// included.
+func (w *writer) value(dst []byte, i, depth, span int) []byte {
+	n := &w.nodes[i]
+	switch w.b[n.at] {
+	case '"':
+		return w.str(dst, n)
+	case '{':
+		return w.object(dst, i, depth+1, span)
+	case '[':
+		return w.array(dst, i, depth+1, span)
+	case 't', 'f', 'n':
+		return append(dst, w.b[n.at:n.end]...)
+	}
+	return w.number(dst, n)
+}
+
+func (w *writer) str(dst []byte, n *node) []byte {
+	if n.flags&w.skip == 0 {
+		return append(dst, w.b[n.at:n.end]...)
+	}
+	dst = append(dst, '"')
+	dst = appendString(dst, w.b[n.at+1:n.end-1], n.flags, w.style)
+	return append(dst, '"')
+}
+
+func (w *writer) number(dst []byte, n *node) []byte {
+	raw := w.b[n.at:n.end]
+	if !isFloat(raw) {
+		if string(raw) == "-0" {
+			raw = raw[1:]
+		}
+		return append(dst, raw...)
+	}
+	f := parseFloat(raw)
+	if w.style.Finite && (math.IsInf(f, 0) || math.IsNaN(f)) {
+		w.refuse(n, notFinite)
+	}
+	return AppendFloat(dst, f)
+}
+
+// removed reports whether the sanitiser removes the value of node i from a container that it leaves span levels.
+func (w *writer) removed(i, span int) bool {
+	return span != unlimited && (span == 1 || w.b[w.nodes[i].at] == 'n')
+}
+
+// within returns what is left of span inside a container.
+func within(span int) int {
+	if span == unlimited {
+		return span
+	}
+	return span - 1
+}
+
+// fits reports whether the container at node i may stand that deep, and refuses it otherwise.
+func (w *writer) fits(i, depth int) bool {
+	if depth > w.style.MaxDepth {
+		w.refuse(&w.nodes[i], tooDeep)
+		return false
+	}
+	return true
+}
+
+func (w *writer) array(dst []byte, i, depth, span int) []byte {
+	if !w.fits(i, depth) {
+		return dst
+	}
+	dst = append(dst, '[')
+	count := 0
+	for k := i + 1; k < w.nodes[i].next; k = w.nodes[k].next {
+		if w.removed(k, span) {
+			continue
+		}
+		dst = w.separate(dst, count, depth)
+		dst = w.value(dst, k, depth, within(span))
+		count++
+	}
+	return w.close(dst, ']', count, depth)
+}
+
+func (w *writer) object(dst []byte, i, depth, span int) []byte {
+	if !w.fits(i, depth) {
+		return dst
+	}
+	first := len(w.pairs)
+	w.collect(i)
+	kept := w.pairs[:first]
+	for _, p := range w.pairs[first:] {
+		if !w.removed(p.value, span) {
+			kept = append(kept, p)
+		}
+	}
+	w.pairs = kept
+	dst = w.members(dst, first, depth, within(span))
+	w.pairs = w.pairs[:first]
+	return dst
+}
+
+// members appends an object of the pairs from first on.
+func (w *writer) members(dst []byte, first, depth, span int) []byte {
+	if w.style.SortKeys {
+		slices.SortFunc(w.pairs[first:], func(a, b pair) int { return bytes.Compare(a.name, b.name) })
+	}
+	dst = append(dst, '{')
+	end := len(w.pairs)
+	for k := first; k < end; k++ {
+		p := w.pairs[k]
+		dst = w.separate(dst, k-first, depth)
+		dst = w.key(dst, p)
+		switch {
+		case w.style.Redact && isSecret(p.name):
+			dst = append(dst, redacted...)
+		case p.raw:
+			dst = w.value(dst, p.value, depth, unlimited)
+		default:
+			dst = w.value(dst, p.value, depth, span)
+		}
+	}
+	return w.close(dst, '}', end-first, depth)
+}
+
+func (w *writer) key(dst []byte, p pair) []byte {
+	if p.key == thinkingKey {
+		dst = append(dst, `"`+thinkingText+`"`...)
+	} else {
+		dst = w.str(dst, &w.nodes[p.key])
+	}
+	if w.style.Compact {
+		return append(dst, ':')
+	}
+	return append(dst, ':', ' ')
+}
+
+// separate appends what stands before the next element of a container behind count others.
+func (w *writer) separate(dst []byte, count, depth int) []byte {
+	if count > 0 {
+		dst = append(dst, ',')
+	}
+	switch {
+	case w.style.Indent > 0:
+		return w.newline(dst, depth)
+	case count > 0 && !w.style.Compact:
+		return append(dst, ' ')
+	}
+	return dst
+}
+
+// close appends the end of a container of count elements.
+func (w *writer) close(dst []byte, c byte, count, depth int) []byte {
+	if count > 0 && w.style.Indent > 0 {
+		dst = w.newline(dst, depth-1)
+	}
+	return append(dst, c)
+}
+
+func (w *writer) newline(dst []byte, depth int) []byte {
+	dst = append(dst, '\n')
+	for range depth * w.style.Indent {
+		dst = append(dst, ' ')
+	}
+	return dst
+}

@@ -1,0 +1,142 @@
+package sessiondir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/fault"
+)
+
+// Bookkeeping is the directory in the sessions directory that holds what this
+// library keeps for itself. No session may have its name.
+const Bookkeeping = ".sessionstore"
+
+// Base is a sessions directory.
+type Base struct {
+	path string
+	seam *fault.Seam
+
+	mu   sync.Mutex // guards root
+	root *os.Root   // nil until first used and when the directory is gone
+}
+
+// Open opens the sessions directory path and makes it, and what leads to it,
+// when it is not there. seam may be nil.
+func Open(path string, seam *fault.Seam) (*Base, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(abs, 0o700); err != nil {
+		return nil, err
+	}
+	b := &Base{path: abs, seam: seam}
+	if _, err := b.open(); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Path returns the absolute path of the sessions directory.
+func (b *Base) Path() string { return b.path }
+
+// Close releases the directory.
+func (b *Base) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.root == nil {
+		return nil
+	}
+	err := b.root.Close()
+	b.root = nil
+	return err
+}
+
+// open returns the root of the directory that stands at the path now.
+func (b *Base) open() (*os.Root, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.root != nil && sameDir(b.root, b.path) {
+		return b.root, nil
+	}
+	// Calls under way may still use the old root; it is closed when the last
+	// of them lets go of it.
+	b.root = nil
+	root, err := os.OpenRoot(b.path)
+	if err != nil {
+		return nil, err
+	}
+	b.root = root
+	return root, nil
+}
+
+func sameDir(root *os.Root, path string) bool {
+	held, err := root.Stat(".")
+	if err != nil {
+		return false
+	}
+	now, err := os.Stat(path)
+	return err == nil && os.SameFile(held, now)
+}
+
+// Dir opens the directory of session id. The error is [fs.ErrNotExist] when
+// there is none, also when a file stands in its place.
+func (b *Base) Dir(id string) (*Dir, error) {
+	root, err := b.open()
+	if err != nil {
+		return nil, err
+	}
+	sub, err := root.OpenRoot(id)
+	if err != nil {
+		if fi, serr := root.Lstat(id); serr == nil && fi.Mode().IsRegular() {
+			err = &fs.PathError{Op: "open", Path: id, Err: fs.ErrNotExist}
+		}
+		return nil, err
+	}
+	return &Dir{Dir: atomicfile.New(sub, b.seam), seam: b.seam}, nil
+}
+
+// Make opens the directory of session id and makes it when there is none.
+// made tells that it did; the name is durable after [Base.Sync].
+func (b *Base) Make(id string) (d *Dir, made bool, err error) {
+	d, err = b.Dir(id)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return d, false, err
+	}
+	if err := os.MkdirAll(b.path, 0o700); err != nil {
+		return nil, false, err
+	}
+	root, err := b.open()
+	if err != nil {
+		return nil, false, err
+	}
+	err = atomicfile.New(root, b.seam).Mkdir(id)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, false, err
+	}
+	d, derr := b.Dir(id)
+	if derr != nil && errors.Is(derr, fs.ErrNotExist) && err != nil {
+		return nil, false, fmt.Errorf("make directory: %w", err) // something else stands there
+	}
+	return d, err == nil, derr
+}
+
+// Sync makes the names of the session directories durable.
+func (b *Base) Sync() error {
+	root, err := b.open()
+	if err != nil {
+		return err
+	}
+	return atomicfile.New(root, b.seam).Sync()
+}
+
+// Has reports whether id names a directory, directly or by a symlink.
+func (b *Base) Has(id string) bool {
+	fi, err := os.Stat(filepath.Join(b.path, id))
+	return err == nil && fi.IsDir()
+}

@@ -1,0 +1,114 @@
+package sessionstore
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"runtime"
+	"strings"
+	"unicode"
+
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// NewID returns a fresh top-level id: a random (version 4) UUID in lower case.
+func NewID() string {
+	b := make([]byte, 16)
+	rand.Read(b) // never fails
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
+}
+
+// IsTopLevel reports whether id is that of a session that no other session
+// started: whether it holds no underscore.
+func IsTopLevel(id string) bool { return !strings.Contains(id, "_") }
+
+const zeroSpan = "0000000000000000"
+
+var (
+	subSessionSpans = regexp.MustCompile(`^[0-9a-f]{16}-([0-9a-f]{16})_`)
+	traceID         = regexp.MustCompile(`^[0-9a-f]{32}$`)
+	notInAgentName  = regexp.MustCompile(`[^a-z0-9]+`)
+)
+
+// NewSubID returns a fresh id for a sub-session that the session parent starts
+// for agent: {parent span}-{16 random hex digits}_{agent}. The parent span is
+// the last span of parent where parent is itself a sub-session, else the
+// middle of traceID where that is a trace id of 32 hex digits, else zeros.
+func NewSubID(parent, agent, trace string) string {
+	span := make([]byte, 8)
+	rand.Read(span) // never fails
+	return parentSpan(parent, trace) + "-" + hex.EncodeToString(span) + "_" + agentSuffix(agent)
+}
+
+func parentSpan(parent, trace string) string {
+	if m := subSessionSpans.FindStringSubmatch(parent); m != nil && m[1] != zeroSpan {
+		return m[1]
+	}
+	if traceID.MatchString(trace) {
+		return trace[8:24]
+	}
+	return zeroSpan
+}
+
+func agentSuffix(agent string) string {
+	s := strings.Trim(notInAgentName.ReplaceAllString(lowerName(agent), "-"), "-")
+	if s == "" {
+		return "agent"
+	}
+	return s
+}
+
+// lowerName lower-cases as Python does where that matters for ASCII results:
+// U+0130 becomes an i and a combining dot, in Go an i alone.
+func lowerName(s string) string {
+	return strings.ToLower(strings.ReplaceAll(s, "\u0130", "i\u0307"))
+}
+
+// maxIDBytes is what file systems allow for a name.
+const maxIDBytes = 255
+
+// checkID refuses what cannot be the name of a session's directory, with the
+// reference's texts where the reference refuses it too.
+func checkID(id string) error {
+	if strings.TrimFunc(id, isSpace) == "" {
+		return &textError{"session_id cannot be empty", ErrInvalidID}
+	}
+	if strings.ContainsAny(id, `/\`) || id == "." || id == ".." {
+		return &textError{"Invalid session_id: " + id, ErrInvalidID}
+	}
+	if reason := unfit(id, runtime.GOOS); reason != "" {
+		return fmt.Errorf("%w: %s", ErrInvalidID, reason)
+	}
+	return nil
+}
+
+// unfit tells why the file system of goos, or this library, cannot hold id.
+func unfit(id, goos string) string {
+	switch {
+	case strings.ContainsRune(id, 0):
+		return "embedded null byte"
+	case len(id) > maxIDBytes:
+		return "longer than 255 bytes"
+	case id == sessiondir.Bookkeeping:
+		return "the name is reserved"
+	case goos != "windows":
+		return ""
+	case strings.ContainsAny(id, `<>:"|?*`) || strings.ContainsFunc(id, unicode.IsControl):
+		return "holds a character that Windows does not allow"
+	case strings.HasSuffix(id, ".") || strings.HasSuffix(id, " "):
+		return "ends in a dot or a space, which Windows drops"
+	case windowsDevice.MatchString(id):
+		return "names a Windows device"
+	}
+	return ""
+}
+
+var windowsDevice = regexp.MustCompile(`(?i)^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(\.|$)`)
+
+// isSpace reports whether Python's str.strip removes r.
+func isSpace(r rune) bool {
+	return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f
+}

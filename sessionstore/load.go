@@ -1,0 +1,123 @@
+package sessionstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// Session is a session as it was read.
+type Session struct {
+	ID        string
+	Messages  []Message
+	Metadata  Metadata
+	Revision  Revision
+	Recovered *Recovery // nil when both files were read as they are
+}
+
+// Revision identifies the content of a transcript. Two equal revisions are
+// the same bytes.
+type Revision struct {
+	Messages int
+	Bytes    int64
+	Sum      [16]byte // XXH3-128 of the bytes
+}
+
+func revisionOf(rows int, data []byte) Revision {
+	return Revision{Messages: rows, Bytes: int64(len(data)), Sum: xxh3.Hash128(data).Bytes()}
+}
+
+// Load reads a session, as tolerantly as the reference: the backup stands in
+// for a file that is damaged or missing, and the error is then nil and
+// Recovered tells so. When both are damaged, Load returns what could be read,
+// with the reference's placeholder for metadata, and an error that Is
+// [ErrCorrupt]. A session without files is empty; one without a directory is
+// [ErrNotFound]. Load never writes.
+func (st *Store) Load(ctx context.Context, id string) (*Session, error) {
+	done, err := st.begin(ctx)
+	if err != nil {
+		return nil, wrap("load", id, err)
+	}
+	defer done()
+	dir, err := st.openDir(id)
+	if err != nil {
+		return nil, wrap("load", id, err)
+	}
+	s, damage, err := st.load(ctx, dir, id)
+	if err = errors.Join(err, dir.Close()); err != nil {
+		return nil, wrap("load", id, err)
+	}
+	return s, wrap("load", id, damage)
+}
+
+func (st *Store) load(ctx context.Context, dir *sessiondir.Dir, id string) (s *Session, damage, err error) {
+	m := st.readMetadata(dir, id)
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	t := readTranscript(dir, m.md)
+	s = &Session{ID: id, Messages: t.rows, Metadata: m.md, Recovered: t.recovered}
+	if t.from != nil {
+		s.Revision = revisionOf(len(t.rows), t.from.data)
+	}
+	if s.Recovered == nil {
+		s.Recovered = m.recovered
+	} else if m.recovered != nil {
+		both := *s.Recovered
+		both.Reason = errors.Join(both.Reason, m.recovered.Reason)
+		s.Recovered = &both
+	}
+	if s.Recovered != nil {
+		st.log.Warn("read backup in place of damaged file", "session", id, "err", s.Recovered.Reason)
+	}
+	return s, errors.Join(t.damage, m.damage), nil
+}
+
+// Messages yields the messages of a session in order, chosen and recovered as
+// by [Store.Load], with one line in memory at a time. The error comes last:
+// [ErrCorrupt] after all that could be read. Saves during the iteration are
+// not seen.
+func (st *Store) Messages(ctx context.Context, id string) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
+		done, err := st.begin(ctx)
+		if err != nil {
+			yield(Message{}, wrap("read", id, err))
+			return
+		}
+		defer done()
+		more := true
+		err = st.stream(ctx, id, func(m Message) bool {
+			more = yield(m, nil)
+			return more
+		})
+		if err != nil && more {
+			yield(Message{}, wrap("read", id, err))
+		}
+	}
+}
+
+// Metadata reads the metadata of a session, recovered as by [Store.Load].
+func (st *Store) Metadata(ctx context.Context, id string) (Metadata, error) {
+	done, err := st.begin(ctx)
+	if err != nil {
+		return Metadata{}, wrap("read metadata of", id, err)
+	}
+	defer done()
+	dir, err := st.openDir(id)
+	if err != nil {
+		return Metadata{}, wrap("read metadata of", id, err)
+	}
+	m := st.readMetadata(dir, id)
+	if m.recovered != nil {
+		st.log.Warn("read backup in place of damaged file", "session", id, "err", m.recovered.Reason)
+	}
+	if err := dir.Close(); err != nil {
+		return Metadata{}, wrap("read metadata of", id, fmt.Errorf("close directory: %w", err))
+	}
+	return m.md, wrap("read metadata of", id, m.damage)
+}

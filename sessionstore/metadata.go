@@ -1,0 +1,244 @@
+package sessionstore
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+)
+
+// Metadata is metadata.json: an ordered JSON object whose unknown members and
+// order survive. It is a value: a copy does not see what Set and Delete do to
+// the original. The zero Metadata has no members.
+type Metadata struct{ members []member }
+
+type member struct {
+	name  string // decoded
+	key   []byte // as JSON
+	value []byte // as JSON; never changed
+}
+
+// ParseMetadata reads the content of a metadata.json in Python's dialect. It
+// must be one object; of several members of one name the last counts, in the
+// place of the first. The error is a [*CorruptError].
+func ParseMetadata(b []byte) (Metadata, error) {
+	err := pyjson.Check(b, pyjson.Tolerant)
+	if err == nil && pyjson.KindOf(pyjson.Trim(b)) != pyjson.Object {
+		err = errNotObject
+	}
+	if err != nil {
+		offset := int64(0)
+		if at := (*pyjson.Error)(nil); errors.As(err, &at) {
+			offset = int64(at.Offset)
+		}
+		return Metadata{}, &CorruptError{Path: "metadata", Offset: offset, Err: err}
+	}
+	return membersOf(bytes.Clone(pyjson.Trim(b))), nil
+}
+
+var errNotObject = errors.New("not a JSON object")
+
+func membersOf(obj []byte) Metadata {
+	var md Metadata
+	at := map[string]int{}
+	for m := range pyjson.Members(obj) {
+		name := string(pyjson.AppendText(nil, m.Key))
+		if i, ok := at[name]; ok {
+			md.members[i].value = m.Value
+			continue
+		}
+		at[name] = len(md.members)
+		md.members = append(md.members, member{name, m.Key, m.Value})
+	}
+	return md
+}
+
+// NewMetadata encodes v, what encoding/json can encode as an object or a
+// json.RawMessage in Python's dialect, by the rules of [Metadata.Set].
+func NewMetadata(v any) (Metadata, error) {
+	raw, err := encode(v)
+	if err != nil {
+		return Metadata{}, unstorable("new metadata", err)
+	}
+	if pyjson.KindOf(raw) != pyjson.Object {
+		return Metadata{}, unstorable("new metadata", errNotObject)
+	}
+	return membersOf(raw), nil
+}
+
+// encode returns v as JSON that every tool can read.
+func encode(v any) ([]byte, error) {
+	raw, err := pyjson.Encode(v)
+	if err != nil {
+		return nil, err
+	}
+	return pyjson.Append(nil, pyjson.Trim(raw), writeStyle())
+}
+
+func (md Metadata) index(name string) int {
+	return slices.IndexFunc(md.members, func(m member) bool { return m.name == name })
+}
+
+func (md Metadata) lookup(name string) ([]byte, bool) {
+	i := md.index(name)
+	if i < 0 {
+		return nil, false
+	}
+	return md.members[i].value, true
+}
+
+// Lookup returns a copy of the raw JSON of the member name.
+func (md Metadata) Lookup(name string) ([]byte, bool) {
+	raw, ok := md.lookup(name)
+	return bytes.Clone(raw), ok
+}
+
+// Text returns the member name where it is a string, else "".
+func (md Metadata) Text(name string) string {
+	raw, ok := md.lookup(name)
+	if !ok || pyjson.KindOf(raw) != pyjson.String {
+		return ""
+	}
+	return pyjson.Text(raw)
+}
+
+// Int returns the member name where it is an integer that an int holds.
+func (md Metadata) Int(name string) (int, bool) {
+	raw, ok := md.lookup(name)
+	if !ok || pyjson.KindOf(raw) != pyjson.Integer {
+		return 0, false
+	}
+	n, ok := pyjson.Int(raw)
+	return int(n), ok && int64(int(n)) == n
+}
+
+// Bundle returns the bundle's name without its prefix "bundle:", and false
+// when there is none: it is missing, empty, "unknown", or not a string.
+func (md Metadata) Bundle() (string, bool) {
+	name := md.Text("bundle")
+	if name == "" || name == "unknown" {
+		return "", false
+	}
+	return strings.TrimPrefix(name, "bundle:"), true
+}
+
+// Set gives the member name the value v, encoded as in [NewMetadata]; a new
+// name goes to the end. Nulls are kept. The error Is [ErrUnstorable] when v
+// holds what the Python tools could not read back.
+func (md *Metadata) Set(name string, v any) error {
+	value, err := encode(v)
+	if err != nil {
+		return unstorable("set member of metadata", err)
+	}
+	md.set(member{name, pyjson.AppendQuoted(nil, name, writeStyle()), value})
+	return nil
+}
+
+func (md *Metadata) set(m member) {
+	md.members = slices.Clone(md.members)
+	if i := md.index(m.name); i >= 0 {
+		md.members[i].value = m.value
+		return
+	}
+	md.members = append(md.members, m)
+}
+
+// Delete removes the member name.
+func (md *Metadata) Delete(name string) {
+	if i := md.index(name); i >= 0 {
+		md.members = slices.Delete(slices.Clone(md.members), i, i+1)
+	}
+}
+
+// Keys yields the names of the members in order.
+func (md Metadata) Keys() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, m := range md.members {
+			if !yield(strings.ToValidUTF8(m.name, "\uFFFD")) {
+				return
+			}
+		}
+	}
+}
+
+// AppendTo appends the object as metadata.json holds it: indented by two, in
+// order, without a line break at the end. Secrets are not redacted here, but
+// when a store writes it.
+func (md Metadata) AppendTo(dst []byte) []byte {
+	out, err := pyjson.Append(dst, md.object(), pyjson.Style{Indent: 2})
+	if err != nil { // unreachable: members are checked when they come in
+		return dst
+	}
+	return out
+}
+
+// object returns the members as one JSON object.
+func (md Metadata) object() []byte {
+	obj := []byte{'{'}
+	for i, m := range md.members {
+		if i > 0 {
+			obj = append(obj, ',')
+		}
+		obj = append(append(append(obj, m.key...), ':'), m.value...)
+	}
+	return append(obj, '}')
+}
+
+// MarshalJSON returns the object for encoding/json. It fails on what
+// encoding/json does not know, such as NaN.
+func (md Metadata) MarshalJSON() ([]byte, error) {
+	obj := md.object()
+	if !json.Valid(obj) {
+		return nil, errors.New("metadata holds what JSON cannot: NaN or an infinity")
+	}
+	return obj, nil
+}
+
+// UnmarshalJSON reads an object as [ParseMetadata] does.
+func (md *Metadata) UnmarshalJSON(b []byte) error {
+	parsed, err := ParseMetadata(b)
+	if err != nil {
+		return fmt.Errorf("parse metadata: %w", err)
+	}
+	*md = parsed
+	return nil
+}
+
+// diskWins are the members of which a save keeps what stands on disk: those
+// that have a writer of their own, in the newer Python tools and in package
+// workflow.
+var diskWins = []string{
+	"name", "name_source", "name_revision", "name_updated_at", "name_generated_at",
+	"description", "description_updated_at",
+	"status", "manifest_name",
+}
+
+// merge returns what a save of incoming leaves where disk stood: members that
+// only the disk has stay, and the disk decides those of diskWins that it has.
+func merge(disk, incoming Metadata) Metadata {
+	merged := Metadata{slices.Clone(disk.members)}
+	at := make(map[string]int, len(merged.members))
+	for i, m := range merged.members {
+		at[m.name] = i
+	}
+	for _, m := range incoming.members {
+		i, onDisk := at[m.name]
+		switch {
+		case !onDisk:
+			merged.members = append(merged.members, m)
+		case !slices.Contains(diskWins, m.name):
+			merged.members[i].value = m.value
+		}
+	}
+	return merged
+}
+
+// file returns the bytes of metadata.json, secrets redacted.
+func (md Metadata) file(portable bool) ([]byte, error) {
+	return pyjson.Append(nil, md.object(), pyjson.Style{Indent: 2, Redact: true, Portable: portable})
+}

@@ -1,0 +1,159 @@
+package sessionstore
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/pytime"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// Recovery tells that a backup was read because the file itself is damaged.
+type Recovery struct {
+	Path   string // the damaged file
+	From   string // what was read instead
+	Kept   string // where the next save puts the damaged bytes; empty: there are none
+	Reason error
+}
+
+// transcript is the conversation as it was read, with what was wrong.
+type transcript struct {
+	main, backup file
+	from         *file // the one that rows are of; nil: neither is there
+	rows         []Message
+	recovered    *Recovery
+	damage       error // both are damaged: rows are what could be read
+}
+
+// readTranscript reads the transcript with the reference's recovery: the
+// backup is read when the file is damaged or missing. It is also read when
+// the file is empty but md counts turns, which is what a power cut leaves,
+// unless the session was rewound after the backup was made.
+func readTranscript(dir *sessiondir.Dir, md Metadata) transcript {
+	t := transcript{main: readFile(dir, sessiondir.Transcript)}
+	t.rows = t.main.parseRows()
+	t.from = &t.main
+	emptied := t.main.sound() && len(t.main.data) == 0
+	if t.main.sound() && !emptied {
+		return t
+	}
+	t.backup = readFile(dir, sessiondir.Backup(sessiondir.Transcript))
+	rows := t.backup.parseRows()
+	switch {
+	case emptied:
+		turns, _ := md.Int("turn_count")
+		if t.backup.sound() && len(rows) > 0 && turns > 0 && !rewound(dir, t.backup.stamp.Mtime) {
+			t.useBackup(dir, rows, errEmptied)
+		}
+	case t.backup.sound():
+		t.useBackup(dir, rows, nil)
+	case t.main.found || t.backup.found:
+		t.damage = errors.Join(asError(t.main.bad), asError(t.backup.bad))
+		if len(rows) > len(t.rows) {
+			t.rows, t.from = rows, &t.backup
+		}
+	default:
+		t.from = nil
+	}
+	return t
+}
+
+var errEmptied = errors.New("the file is empty although turns were counted")
+
+// useBackup takes the backup's rows. Only a damaged file makes that a
+// recovery: one that is missing may never have been there.
+func (t *transcript) useBackup(dir *sessiondir.Dir, rows []Message, reason error) {
+	t.rows, t.from = rows, &t.backup
+	if t.main.bad != nil {
+		reason = t.main.bad
+	}
+	if reason != nil {
+		t.recovered = recovery(dir, &t.main, &t.backup, reason)
+	}
+}
+
+func recovery(dir *sessiondir.Dir, main, backup *file, reason error) *Recovery {
+	r := &Recovery{Path: main.path, From: backup.path, Reason: reason}
+	if main.bad != nil {
+		r.Kept = strings.TrimSuffix(main.path, main.name) + dir.AsideName(main.name)
+	}
+	return r
+}
+
+// asError avoids an error that holds a nil pointer.
+func asError(err *CorruptError) error {
+	if err == nil {
+		return nil
+	}
+	return err
+}
+
+const rewindPrefix = sessiondir.Transcript + ".bak-pre-rewind-"
+
+// rewound reports whether the session was rewound at the time of its backup
+// or later. The rewinding tools tell when in the name of the copy they keep.
+func rewound(dir *sessiondir.Dir, backup time.Time) bool {
+	names, err := dir.Names()
+	if err != nil {
+		return false
+	}
+	for _, name := range names {
+		stamp, ok := strings.CutPrefix(name, rewindPrefix)
+		if !ok {
+			continue
+		}
+		at, err := time.Parse("20060102150405", stamp)
+		if err != nil || !at.Add(time.Second).Before(backup) {
+			return true
+		}
+	}
+	return false
+}
+
+// metadataFile is metadata.json as it was read, with what was wrong.
+type metadataFile struct {
+	main, backup file
+	md           Metadata
+	recovered    *Recovery
+	damage       error // both are damaged: md is the reference's placeholder
+}
+
+// readMetadata reads the metadata with the reference's recovery.
+func (st *Store) readMetadata(dir *sessiondir.Dir, id string) metadataFile {
+	m := metadataFile{main: readFile(dir, sessiondir.Metadata)}
+	m.md = m.main.parseMetadata()
+	if m.main.sound() {
+		return m
+	}
+	m.backup = readFile(dir, sessiondir.Backup(sessiondir.Metadata))
+	md := m.backup.parseMetadata()
+	switch {
+	case m.backup.sound():
+		m.md = md
+		if m.main.found {
+			m.recovered = recovery(dir, &m.main, &m.backup, m.main.bad)
+		}
+	case m.main.found || m.backup.found:
+		m.md = st.placeholder(id)
+		m.damage = errors.Join(asError(m.main.bad), asError(m.backup.bad))
+	}
+	return m
+}
+
+// placeholder is what the reference puts in the place of damaged metadata.
+func (st *Store) placeholder(id string) Metadata {
+	return must(NewMetadata(struct {
+		ID        string `json:"session_id"`
+		Recovered bool   `json:"recovered"`
+		Time      string `json:"recovery_time"`
+	}{id, true, pytime.Format(st.opts.Now().UTC())}))
+}
+
+// must is for values that this package makes and knows to be storable.
+func must(md Metadata, err error) Metadata {
+	if err != nil {
+		panic(err) // unreachable: the value holds strings, booleans and numbers
+	}
+	return md
+}

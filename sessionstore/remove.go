@@ -1,0 +1,84 @@
+package sessionstore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+)
+
+// DefaultCleanupDays is the age at which the reference removes sessions.
+const DefaultCleanupDays = 30
+
+// Delete removes a session with all its files. It vanishes at once and whole.
+// A symlink to a session elsewhere is not removed.
+func (st *Store) Delete(ctx context.Context, id string) error {
+	return wrap("delete", id, st.remove(ctx, id))
+}
+
+func (st *Store) remove(ctx context.Context, id string) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
+	done, err := st.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	leave, err := st.enter(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	switch err := st.base.Discard(id, NewID(), st.opts.Durability == Durable); {
+	case errors.Is(err, fs.ErrNotExist):
+		return notFound(id)
+	case err != nil:
+		return err
+	}
+	st.changed(id, Removed, "")
+	return nil
+}
+
+// Cleanup removes the sessions, sub-sessions too, whose directory was last
+// modified more than so many days ago (the reference's default is
+// [DefaultCleanupDays]), and returns how many. One that cannot be removed, as
+// a symlink never is, is logged and stays.
+func (st *Store) Cleanup(ctx context.Context, days int) (int, error) {
+	if days < 0 {
+		return 0, &textError{"days must be non-negative", errors.ErrUnsupported}
+	}
+	cutoff := st.opts.Now().UTC().AddDate(0, 0, -days)
+	if cutoff.Year() < 1 {
+		return 0, &textError{"date value out of range", errors.ErrUnsupported}
+	}
+	done, err := st.begin(ctx)
+	if err != nil {
+		return 0, wrap("clean up", "", err)
+	}
+	defer done()
+	entries, err := st.base.Entries(func(string) bool { return true })
+	if err != nil {
+		return 0, wrap("clean up", "", err)
+	}
+	removed := 0
+	for _, e := range entries {
+		if !e.Modified.Before(cutoff) {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return removed, wrap("clean up", "", err)
+		}
+		err := error(errSymlink)
+		if !e.Symlink {
+			err = st.remove(ctx, e.Name)
+		}
+		if err != nil {
+			st.log.Error("session not removed", "session", e.Name, "err", err)
+			continue
+		}
+		removed++
+	}
+	return removed, nil
+}
+
+var errSymlink = errors.New("it is a symlink")

@@ -1,0 +1,187 @@
+package sessionstore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// Options are the settings of a store. The zero value, and nil, are the
+// reference's behaviour, made durable.
+type Options struct {
+	Logger     *slog.Logger     // nil: silent
+	Durability Durability       // zero: Durable
+	Now        func() time.Time // nil: time.Now
+	Workspace  string           // directory of the project; "": the working directory of the process, for new sessions
+	Portable   bool             // write U+2028, U+2029 and U+0085 as escapes (the default is the reference's bytes)
+	OnChange   func(Change)     // called after each acknowledged write, in order, must not block
+}
+
+// Durability is what a call that writes has made sure of when it returns nil.
+type Durability int
+
+const (
+	Durable    Durability = iota // data and names synced before it is acknowledged: every reader sees it after a power cut
+	DataSynced                   // data synced before its name changes: after a power cut the state before may stand, never a torn one
+	Relaxed                      // survives a killed process, not a power cut (what the Python store gives)
+)
+
+// Change is one acknowledged write.
+type Change struct {
+	ID   string
+	File string // base name of the changed file; empty: the whole session
+	Op   Op
+}
+
+// Op is what a [Change] did.
+type Op int
+
+const (
+	Wrote Op = iota
+	Removed
+	Rescan // changes may have been missed: read everything again
+)
+
+// Store is one sessions directory. Its methods may be called by many
+// goroutines, and many processes may open one directory.
+type Store struct {
+	base *sessiondir.Base
+	opts Options
+	log  *slog.Logger
+
+	mu       sync.Mutex // guards what follows
+	closed   bool
+	calls    sync.WaitGroup
+	sessions map[string]*session
+	changes  sync.Mutex // held while OnChange runs
+}
+
+// Open opens the sessions directory dir (…/projects/<slug>/sessions) and
+// creates it if needed, for the owner alone. "" is [DefaultDir] of the working
+// directory.
+func Open(dir string, opts *Options) (*Store, error) {
+	return open(dir, opts, nil)
+}
+
+func open(dir string, opts *Options, seam *fault.Seam) (*Store, error) {
+	if dir == "" {
+		cwd, err := os.Getwd()
+		if err != nil {
+			return nil, wrap("open", "", err)
+		}
+		if dir, err = DefaultDir(cwd); err != nil {
+			return nil, err
+		}
+	}
+	base, err := sessiondir.Open(dir, seam)
+	if err != nil {
+		return nil, wrap("open", "", err)
+	}
+	st := &Store{base: base, sessions: map[string]*session{}}
+	if opts != nil {
+		st.opts = *opts
+	}
+	if st.opts.Now == nil {
+		st.opts.Now = time.Now
+	}
+	st.log = st.opts.Logger
+	if st.log == nil {
+		st.log = slog.New(slog.DiscardHandler)
+	}
+	return st, nil
+}
+
+// Dir returns the absolute path of the sessions directory.
+func (st *Store) Dir() string { return st.base.Path() }
+
+// Close waits for the calls under way and releases the directory. Later calls
+// fail with [ErrClosed]; a second Close does nothing.
+func (st *Store) Close() error {
+	st.mu.Lock()
+	st.closed = true
+	st.mu.Unlock()
+	st.calls.Wait()
+	return wrap("close", "", st.base.Close())
+}
+
+// begin admits a call; done must be called at its end.
+func (st *Store) begin(ctx context.Context) (done func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.closed {
+		return nil, ErrClosed
+	}
+	st.calls.Add(1)
+	return st.calls.Done, nil
+}
+
+// session is what the store keeps of a session between calls.
+type session struct {
+	gate chan struct{} // holds a token while a call writes
+}
+
+// enter waits until this call alone writes session id.
+func (st *Store) enter(ctx context.Context, id string) (leave func(), err error) {
+	st.mu.Lock()
+	s := st.sessions[id]
+	if s == nil {
+		s = &session{gate: make(chan struct{}, 1)}
+		st.sessions[id] = s
+	}
+	st.mu.Unlock()
+	select {
+	case s.gate <- struct{}{}:
+		return func() { <-s.gate }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// openDir opens the directory of an existing session for reading.
+func (st *Store) openDir(id string) (*sessiondir.Dir, error) {
+	if err := checkID(id); err != nil {
+		return nil, err
+	}
+	dir, err := st.base.Dir(id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, notFound(id)
+	}
+	return dir, err
+}
+
+// sync reports whether file content is synced before it is acknowledged.
+func (st *Store) sync() bool { return st.opts.Durability != Relaxed }
+
+// settle makes the names in dir durable, and that of dir itself when it is
+// new, where the store promises that.
+func (st *Store) settle(dir *sessiondir.Dir, made bool) error {
+	if st.opts.Durability != Durable {
+		return nil
+	}
+	if err := dir.Sync(); err != nil || !made {
+		return err
+	}
+	return st.base.Sync()
+}
+
+// changed tells OnChange what was written.
+func (st *Store) changed(id string, op Op, files ...string) {
+	if st.opts.OnChange == nil {
+		return
+	}
+	st.changes.Lock()
+	defer st.changes.Unlock()
+	for _, name := range files {
+		st.opts.OnChange(Change{ID: id, File: name, Op: op})
+	}
+}

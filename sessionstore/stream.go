@@ -1,0 +1,77 @@
+package sessionstore
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+
+	"github.com/amplifier-go/sessionstorage/internal/jsonl"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// stream hands the messages of a session to yield until it returns false. A
+// sound transcript is read twice, a line at a time: before the first message
+// is handed out, the whole file must have been found sound.
+func (st *Store) stream(ctx context.Context, id string, yield func(Message) bool) (err error) {
+	dir, err := st.openDir(id)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	f, at, err := dir.Open(sessiondir.Transcript)
+	if err == nil {
+		defer func() { err = errors.Join(err, f.Close()) }()
+		path := filepath.Join(dir.Root().Name(), sessiondir.Transcript)
+		sound := at.Size > 0
+		if sound {
+			err := scanRows(ctx, f, path, func(Message) bool { return true })
+			sound = err == nil
+			if ctx.Err() != nil {
+				return err
+			}
+		}
+		if sound {
+			if _, err := f.Seek(0, io.SeekStart); err != nil {
+				return err
+			}
+			return scanRows(ctx, f, path, yield)
+		}
+	}
+	t := readTranscript(dir, st.readMetadata(dir, id).md)
+	for _, m := range t.rows {
+		if !yield(m) {
+			return nil
+		}
+	}
+	return t.damage
+}
+
+// scanRows hands the messages in r to yield, and returns the first damage.
+func scanRows(ctx context.Context, r io.Reader, path string, yield func(Message) bool) error {
+	lines := jsonl.NewReader(r)
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		line, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		more := true
+		err = parseLine(line, func(raw, value []byte) {
+			if more {
+				more = yield(newMessage(append([]byte(nil), raw...)))
+			}
+		})
+		if !more {
+			return nil
+		}
+		if err != nil {
+			return &CorruptError{Path: path, Line: line.Number, Offset: line.Offset, Err: err}
+		}
+	}
+}

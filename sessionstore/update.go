@@ -1,0 +1,61 @@
+package sessionstore
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyyaml"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// UpdateMetadata hands the metadata on disk to edit, writes what edit made of
+// it, and returns that, secrets not redacted. No other write to the session
+// comes between. An error of edit is returned and nothing is written. Damaged
+// metadata is replaced, and kept aside, as by [Store.Save]; edit is then given
+// the reference's placeholder.
+func (st *Store) UpdateMetadata(ctx context.Context, id string, edit func(*Metadata) error) (Metadata, error) {
+	var md Metadata
+	err := st.rewrite(ctx, "update metadata of", id, func(w *writing) error {
+		m := st.readMetadata(w.dir, id)
+		md = m.md
+		if err := edit(&md); err != nil {
+			return err
+		}
+		content, err := md.file(st.opts.Portable)
+		if err != nil {
+			return fmt.Errorf("encode metadata: %w", err)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return w.replaceMetadata(&m, content)
+	})
+	if err != nil {
+		return Metadata{}, err
+	}
+	return md, nil
+}
+
+// SaveConfig writes config as the session's config.md, YAML between two lines
+// of dashes, byte for byte as the reference does. The session's directory is
+// made when there is none. Nothing is redacted.
+func (st *Store) SaveConfig(ctx context.Context, id string, config Metadata) error {
+	return st.write(ctx, "save config of", id, func(w *writing) error {
+		content, err := pyyaml.Append([]byte("---\n"), config.object())
+		if err != nil {
+			return fmt.Errorf("encode config: %w", err)
+		}
+		content = append(content, "---\n\nConfig snapshot for session "+id+"\n"...)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.dir.Rotate(sessiondir.Config, st.sync()); err != nil {
+			return fmt.Errorf("back up %s: %w", sessiondir.Config, err)
+		}
+		return w.replace(sessiondir.Config, func(out io.Writer) error {
+			_, err := out.Write(content)
+			return err
+		})
+	})
+}
