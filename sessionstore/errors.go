@@ -48,6 +48,17 @@ func wrap(op, id string, err error) error {
 	return &Error{Op: op, Session: id, Err: err}
 }
 
+// also adds what failed while err was on its way out.
+func also(err, other error) error {
+	switch {
+	case other == nil:
+		return err
+	case err == nil:
+		return other
+	}
+	return errors.Join(err, other)
+}
+
 // textError is an error whose whole text is the reference's.
 type textError struct {
 	text string

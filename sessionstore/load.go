@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"path/filepath"
+	"slices"
+	"time"
 
 	"github.com/zeebo/xxh3"
 
@@ -49,22 +52,20 @@ func (st *Store) Load(ctx context.Context, id string) (*Session, error) {
 		return nil, wrap("load", id, err)
 	}
 	s, damage, err := st.load(ctx, dir, id)
-	if err = errors.Join(err, dir.Close()); err != nil {
+	if err = also(err, dir.Close()); err != nil {
 		return nil, wrap("load", id, err)
 	}
 	return s, wrap("load", id, damage)
 }
 
 func (st *Store) load(ctx context.Context, dir *sessiondir.Dir, id string) (s *Session, damage, err error) {
-	m := st.readMetadata(dir, id)
+	kept := st.session(id)
+	m := st.metadataOf(kept, dir, id)
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	t := readTranscript(dir, m.md)
-	s = &Session{ID: id, Messages: t.rows, Metadata: m.md, Recovered: t.recovered}
-	if t.from != nil {
-		s.Revision = revisionOf(len(t.rows), t.from.data)
-	}
+	t := st.transcriptOf(kept, dir, id, m.md)
+	s = &Session{ID: id, Messages: slices.Clone(t.rows), Metadata: m.md, Revision: t.revision(), Recovered: t.recovered}
 	if s.Recovered == nil {
 		s.Recovered = m.recovered
 	} else if m.recovered != nil {
@@ -75,7 +76,35 @@ func (st *Store) load(ctx context.Context, dir *sessiondir.Dir, id string) (s *S
 	if s.Recovered != nil {
 		st.log.Warn("read backup in place of damaged file", "session", id, "err", s.Recovered.Reason)
 	}
-	return s, errors.Join(t.damage, m.damage), nil
+	return s, also(t.damage, m.damage), nil
+}
+
+// transcriptOf reads the transcript, or takes what is known of it when the
+// files are as they were.
+func (st *Store) transcriptOf(s *session, dir *sessiondir.Dir, id string, md Metadata) transcript {
+	if k := st.recall(s, dir); k != nil && k.size > 0 && !marked(dir) && !mayBeUnfinished(dir, k.main) {
+		st.remember(id, k.size)
+		t := transcript{rows: k.rows, known: k}
+		t.main = file{name: sessiondir.Transcript, path: filepath.Join(dir.Root().Name(), sessiondir.Transcript), found: true, stamp: k.main}
+		t.from = &t.main
+		return t
+	}
+	asked := time.Now()
+	t := readTranscript(dir, md, func() bool { return st.base.Free(id) })
+	if t.from == &t.main && t.damage == nil && t.main.stamp.Size == int64(len(t.main.data)) {
+		t.known = knowledgeOf(&t, asked)
+		st.learn(id, s, t.known)
+	}
+	return t
+}
+
+// knowledgeOf returns what is known of a sound main file that was just read.
+// The time is that before it was read.
+func knowledgeOf(t *transcript, at time.Time) *knowledge {
+	k := &knowledge{rows: t.rows, size: int64(len(t.main.data)), main: t.main.stamp, at: at}
+	k.ended = k.size == 0 || t.main.data[k.size-1] == '\n'
+	k.sum.Write(t.main.data) // never fails
+	return k
 }
 
 // Messages yields the messages of a session in order, chosen and recovered as
@@ -112,7 +141,7 @@ func (st *Store) Metadata(ctx context.Context, id string) (Metadata, error) {
 	if err != nil {
 		return Metadata{}, wrap("read metadata of", id, err)
 	}
-	m := st.readMetadata(dir, id)
+	m := st.metadataOf(st.session(id), dir, id)
 	if m.recovered != nil {
 		st.log.Warn("read backup in place of damaged file", "session", id, "err", m.recovered.Reason)
 	}

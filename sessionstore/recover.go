@@ -2,6 +2,8 @@ package sessionstore
 
 import (
 	"errors"
+	"io/fs"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -22,28 +24,54 @@ type transcript struct {
 	main, backup file
 	from         *file // the one that rows are of; nil: neither is there
 	rows         []Message
+	marked       bool // a newer Python tool is appending: main is not the truth
+	unfinished   bool // backup is a later state of main that lost its name
 	recovered    *Recovery
-	damage       error // both are damaged: rows are what could be read
+	damage       error      // both are damaged: rows are what could be read
+	known        *knowledge // of a sound main that nothing stands in for
+}
+
+// revision identifies what was read.
+func (t *transcript) revision() Revision {
+	switch {
+	case t.known != nil:
+		return t.known.revision()
+	case t.from != nil:
+		return revisionOf(len(t.rows), t.from.data)
+	}
+	return Revision{}
 }
 
 // readTranscript reads the transcript with the reference's recovery: the
-// backup is read when the file is damaged or missing. It is also read when
-// the file is empty but md counts turns, which is what a power cut leaves,
-// unless the session was rewound after the backup was made.
-func readTranscript(dir *sessiondir.Dir, md Metadata) transcript {
-	t := transcript{main: readFile(dir, sessiondir.Transcript)}
+// backup is read when the file is damaged or missing. It is also read
+//   - while a newer Python tool's marker is there,
+//   - when it is a later state of the file, as a power cut may leave it, and
+//     free tells that nobody is writing,
+//   - when the file is empty but md counts turns, which a power cut leaves too,
+//     unless the session was rewound after the backup was made.
+func readTranscript(dir *sessiondir.Dir, md Metadata, free func() bool) transcript {
+	t := transcript{marked: marked(dir)}
+	if t.marked {
+		t.readMarked(dir)
+		return t
+	}
+	t.main = readFile(dir, sessiondir.Transcript)
 	t.rows = t.main.parseRows()
 	t.from = &t.main
-	emptied := t.main.sound() && len(t.main.data) == 0
-	if t.main.sound() && !emptied {
+	if t.main.sound() && len(t.main.data) > 0 && !mayBeUnfinished(dir, t.main.stamp) {
 		return t
 	}
 	t.backup = readFile(dir, sessiondir.Backup(sessiondir.Transcript))
 	rows := t.backup.parseRows()
 	switch {
-	case emptied:
+	case t.main.sound():
+		if t.backup.sound() && sessiondir.Unfinished(t.main.data, t.backup.data, t.main.stamp.Mtime, t.backup.stamp.Mtime) && free() {
+			t.unfinished = true
+			t.useBackup(dir, rows, errUnfinished)
+			return t
+		}
 		turns, _ := md.Int("turn_count")
-		if t.backup.sound() && len(rows) > 0 && turns > 0 && !rewound(dir, t.backup.stamp.Mtime) {
+		if len(t.main.data) == 0 && t.backup.sound() && len(rows) > 0 && turns > 0 && !rewound(dir, t.backup.stamp.Mtime) {
 			t.useBackup(dir, rows, errEmptied)
 		}
 	case t.backup.sound():
@@ -58,6 +86,43 @@ func readTranscript(dir *sessiondir.Dir, md Metadata) transcript {
 	}
 	return t
 }
+
+// marked reports whether the marker of a newer Python tool is there. That
+// anything has its name is the whole signal.
+func marked(dir *sessiondir.Dir) bool {
+	_, err := dir.Stat(sessiondir.Marker)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// readMarked reads the backup alone: what the file holds is half an append.
+func (t *transcript) readMarked(dir *sessiondir.Dir) {
+	path := filepath.Join(dir.Root().Name(), sessiondir.Transcript)
+	t.main = file{name: sessiondir.Transcript, path: path, found: true}
+	t.backup = readFile(dir, sessiondir.Backup(sessiondir.Transcript))
+	t.rows = t.backup.parseRows()
+	t.from = &t.backup
+	if t.backup.sound() {
+		t.recovered = recovery(dir, &t.main, &t.backup, errAppending)
+		return
+	}
+	bad := t.backup.bad
+	if bad == nil {
+		bad = &CorruptError{Path: t.backup.path, Err: fs.ErrNotExist}
+	}
+	t.damage = errors.Join(errAppending, bad)
+}
+
+// mayBeUnfinished reports whether the backup is larger than the main file,
+// as an append leaves it until the names are swapped.
+func mayBeUnfinished(dir *sessiondir.Dir, main sessiondir.Stamp) bool {
+	backup, err := dir.Stat(sessiondir.Backup(sessiondir.Transcript))
+	return err == nil && backup.Size > main.Size && sessiondir.Marked(backup.Mtime)
+}
+
+var (
+	errAppending  = errors.New("another tool is appending, or was interrupted while it did")
+	errUnfinished = errors.New("the last append lost its name in a power cut")
+)
 
 var errEmptied = errors.New("the file is empty although turns were counted")
 

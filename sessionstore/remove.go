@@ -3,7 +3,6 @@ package sessionstore
 import (
 	"context"
 	"errors"
-	"io/fs"
 )
 
 // DefaultCleanupDays is the age at which the reference removes sessions.
@@ -16,27 +15,27 @@ func (st *Store) Delete(ctx context.Context, id string) error {
 }
 
 func (st *Store) remove(ctx context.Context, id string) error {
-	if err := checkID(id); err != nil {
-		return err
-	}
-	done, err := st.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	leave, err := st.enter(ctx, id)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	switch err := st.base.Discard(id, NewID(), st.opts.Durability == Durable); {
-	case errors.Is(err, fs.ErrNotExist):
-		return notFound(id)
-	case err != nil:
-		return err
-	}
-	st.changed(id, Removed, "")
-	return nil
+	s := st.session(id)
+	return st.alone(ctx, s, id, func() (err error) {
+		lock, err := st.lock(ctx, id)
+		if err != nil {
+			return err
+		}
+		defer func() { err = also(err, lock.Unlock()) }()
+		dir, err := st.openDir(id)
+		if err != nil {
+			return err
+		}
+		if err := also(unfenced(dir), dir.Close()); err != nil {
+			return err
+		}
+		s.forget()
+		if err := st.base.Discard(id, NewID(), st.opts.Durability != Relaxed); err != nil {
+			return err
+		}
+		st.changed(id, Removed, "")
+		return nil
+	})
 }
 
 // Cleanup removes the sessions, sub-sessions too, whose directory was last

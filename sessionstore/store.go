@@ -60,6 +60,7 @@ type Store struct {
 	closed   bool
 	calls    sync.WaitGroup
 	sessions map[string]*session
+	kept     recent     // transcripts that sessions know
 	changes  sync.Mutex // held while OnChange runs
 }
 
@@ -125,28 +126,6 @@ func (st *Store) begin(ctx context.Context) (done func(), err error) {
 	return st.calls.Done, nil
 }
 
-// session is what the store keeps of a session between calls.
-type session struct {
-	gate chan struct{} // holds a token while a call writes
-}
-
-// enter waits until this call alone writes session id.
-func (st *Store) enter(ctx context.Context, id string) (leave func(), err error) {
-	st.mu.Lock()
-	s := st.sessions[id]
-	if s == nil {
-		s = &session{gate: make(chan struct{}, 1)}
-		st.sessions[id] = s
-	}
-	st.mu.Unlock()
-	select {
-	case s.gate <- struct{}{}:
-		return func() { <-s.gate }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
 // openDir opens the directory of an existing session for reading.
 func (st *Store) openDir(id string) (*sessiondir.Dir, error) {
 	if err := checkID(id); err != nil {
@@ -157,21 +136,6 @@ func (st *Store) openDir(id string) (*sessiondir.Dir, error) {
 		return nil, notFound(id)
 	}
 	return dir, err
-}
-
-// sync reports whether file content is synced before it is acknowledged.
-func (st *Store) sync() bool { return st.opts.Durability != Relaxed }
-
-// settle makes the names in dir durable, and that of dir itself when it is
-// new, where the store promises that.
-func (st *Store) settle(dir *sessiondir.Dir, made bool) error {
-	if st.opts.Durability != Durable {
-		return nil
-	}
-	if err := dir.Sync(); err != nil || !made {
-		return err
-	}
-	return st.base.Sync()
 }
 
 // changed tells OnChange what was written.

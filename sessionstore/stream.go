@@ -18,10 +18,10 @@ func (st *Store) stream(ctx context.Context, id string, yield func(Message) bool
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, dir.Close()) }()
+	defer func() { err = also(err, dir.Close()) }()
 	f, at, err := dir.Open(sessiondir.Transcript)
 	if err == nil {
-		defer func() { err = errors.Join(err, f.Close()) }()
+		defer func() { err = also(err, f.Close()) }()
 		path := filepath.Join(dir.Root().Name(), sessiondir.Transcript)
 		sound := at.Size > 0
 		if sound {
@@ -38,7 +38,7 @@ func (st *Store) stream(ctx context.Context, id string, yield func(Message) bool
 			return scanRows(ctx, f, path, yield)
 		}
 	}
-	t := readTranscript(dir, st.readMetadata(dir, id).md)
+	t := st.transcriptOf(st.session(id), dir, id, st.readMetadata(dir, id).md)
 	for _, m := range t.rows {
 		if !yield(m) {
 			return nil

@@ -17,7 +17,7 @@ import (
 func (st *Store) UpdateMetadata(ctx context.Context, id string, edit func(*Metadata) error) (Metadata, error) {
 	var md Metadata
 	err := st.rewrite(ctx, "update metadata of", id, func(w *writing) error {
-		m := st.readMetadata(w.dir, id)
+		m := w.metadata()
 		md = m.md
 		if err := edit(&md); err != nil {
 			return err
@@ -50,7 +50,7 @@ func (st *Store) SaveConfig(ctx context.Context, id string, config Metadata) err
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := w.dir.Rotate(sessiondir.Config, st.sync()); err != nil {
+		if err := w.dir.Rotate(sessiondir.Config, w.sync()); err != nil {
 			return fmt.Errorf("back up %s: %w", sessiondir.Config, err)
 		}
 		return w.replace(sessiondir.Config, func(out io.Writer) error {

@@ -1,10 +1,12 @@
 package atomicfile
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/fault"
 )
@@ -17,11 +19,33 @@ const Mode fs.FileMode = 0o600
 type Dir struct {
 	root *os.Root
 	seam *fault.Seam
+	self *os.File // the directory itself; opened when first needed
 }
 
 // New returns the directory that root confines; seam may be nil.
 func New(root *os.Root, seam *fault.Seam) *Dir {
 	return &Dir{root: root, seam: seam}
+}
+
+// Close releases the directory and its root.
+func (d *Dir) Close() error {
+	var err error
+	if d.self != nil {
+		err = d.self.Close()
+	}
+	return errors.Join(err, d.root.Close())
+}
+
+// handle returns the directory itself.
+func (d *Dir) handle() (*os.File, error) {
+	if d.self != nil {
+		return d.self, nil
+	}
+	f, err := d.root.Open(".")
+	if err == nil {
+		d.self = f
+	}
+	return f, err
 }
 
 // Root returns the root for reading. What changes the disk goes through Dir.
@@ -35,11 +59,21 @@ func (d *Dir) op(kind fault.Kind, name, to string) fault.Op {
 // is on the disk before the name changes; the name itself is durable after
 // [Dir.Sync]. When it fails, name is what it was and no temporary file stays.
 func (d *Dir) Replace(name string, sync bool, write func(io.Writer) error) error {
+	return d.ReplaceLater(name, sync, time.Time{}, write)
+}
+
+// ReplaceLater is Replace, with a time of last change that is later than
+// after even if the clock says otherwise.
+func (d *Dir) ReplaceLater(name string, sync bool, after time.Time, write func(io.Writer) error) error {
 	tmp, err := d.create(name)
 	if err != nil {
 		return fmt.Errorf("make temporary file for %s: %w", name, err)
 	}
-	if err := write(&writer{dir: d, file: tmp.file(), name: tmp.name()}); err != nil {
+	err = write(&writer{dir: d, file: tmp.file(), name: tmp.name()})
+	if err == nil && !after.Before(time.Now().Add(-clockLag)) {
+		err = d.setTime(tmp.name(), after.Add(time.Microsecond))
+	}
+	if err != nil {
 		tmp.discard()
 		return fmt.Errorf("write %s: %w", name, err)
 	}
@@ -48,6 +82,16 @@ func (d *Dir) Replace(name string, sync bool, write func(io.Writer) error) error
 		return fmt.Errorf("replace %s: %w", name, err)
 	}
 	return nil
+}
+
+// clockLag is how far the clock of a file system may be behind the system's.
+const clockLag = 20 * time.Millisecond
+
+// setTime sets the time of the last change of the file name.
+func (d *Dir) setTime(name string, at time.Time) error {
+	op := d.op(fault.Chtimes, name, "")
+	op.Time = at
+	return d.seam.Do(op, func() error { return d.root.Chtimes(name, time.Time{}, at) })
 }
 
 // Rename gives the file name the name to, whatever stood there before.
@@ -78,7 +122,7 @@ func (d *Dir) Mkdir(name string) error {
 // Sync makes the directory's names durable. Windows keeps names durable by
 // itself and has no such call; there it does nothing.
 func (d *Dir) Sync() error {
-	return d.seam.Do(d.op(fault.SyncDir, "", ""), func() error { return syncDir(d.root) })
+	return d.seam.Do(d.op(fault.SyncDir, "", ""), d.syncNames)
 }
 
 // writer announces what it writes to a file that is written from its start.

@@ -53,10 +53,10 @@ func (d *Dir) commit(t *temp, name string, sync bool) error {
 	return d.seam.Do(d.op(fault.Rename, tmp, name), t.pending.CloseAtomicallyReplace)
 }
 
-func syncDir(root *os.Root) error {
-	f, err := root.Open(".")
+func (d *Dir) syncNames() error {
+	self, err := d.handle()
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
+	return self.Sync()
 }

@@ -63,4 +63,4 @@ func (d *Dir) commit(t *temp, name string, sync bool) error {
 	return d.Rename(t.base, name)
 }
 
-func syncDir(*os.Root) error { return nil }
+func (d *Dir) syncNames() error { return nil }

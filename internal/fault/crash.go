@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
-	"slices"
 )
 
 // A Crash generates the states in which a power cut may leave the disk on
 // which a log was recorded. Zero values of Seeds, Tears and Max stand for 4,
-// 64 and 10,000.
+// 64 and 10,000. It is made for small files: all contents that one cut may
+// leave are in memory at once.
 type Crash struct {
 	Log   *Log
 	Seed  uint64
@@ -30,7 +30,7 @@ type Crash struct {
 type Tally struct {
 	Cuts   int // operations after which the power was cut
 	Tried  int // combinations of kept data and kept names that were made
-	States int // different ones among them
+	States int // states that were yielded, different from each other
 	Left   int // combinations that were left out, for want of room in Max
 }
 
@@ -40,7 +40,9 @@ func (t Tally) String() string {
 }
 
 // States yields the different states, cut by cut, and counts them in tally,
-// which may be nil. With equal logs and options they are the same ones. A log
+// which may be nil. A state comes again after each acknowledgement, as it may
+// be right before and wrong after; if the log has no acknowledgements, after
+// each cut. With equal logs and options the states are the same ones. A log
 // that cannot be replayed ends them with an error.
 func (c *Crash) States(tally *Tally) iter.Seq2[*State, error] {
 	if tally == nil {
@@ -49,7 +51,7 @@ func (c *Crash) States(tally *Tally) iter.Seq2[*State, error] {
 	return func(yield func(*State, error) bool) {
 		*tally = Tally{}
 		g := &generator{
-			crash: c, tally: tally, disk: c.Log.start.clone(), seen: map[[sha256.Size]byte]bool{},
+			crash: c, tally: tally, disk: c.Log.start.clone(),
 			max: cmp.Or(c.Max, 10_000), last: min(cmp.Or(c.To, len(c.Log.Steps)), len(c.Log.Steps)),
 		}
 		g.disk.ordered = c.Ordered
@@ -62,7 +64,8 @@ type generator struct {
 	crash     *Crash
 	tally     *Tally
 	disk      *disk
-	seen      map[[sha256.Size]byte]bool
+	seen      map[[sha256.Size]byte]bool // since the last acknowledgement
+	acked     int
 	max, last int
 }
 
@@ -74,14 +77,24 @@ func (g *generator) run(yield func(*State, error) bool) {
 				return
 			}
 		}
+		g.forget(done)
 		if done >= g.crash.From && !g.cut(done, yield) {
 			return
 		}
 	}
 }
 
-// A combo is a choice of a data policy and a mask of names.
-type combo struct{ data, names, rank int }
+// forget lets states come again where other ones may be right.
+func (g *generator) forget(done int) {
+	acks := g.crash.Log.acks
+	was := g.acked
+	for g.acked < len(acks) && acks[g.acked] <= done {
+		g.acked++
+	}
+	if g.seen == nil || g.acked != was || len(acks) == 0 {
+		g.seen = map[[sha256.Size]byte]bool{}
+	}
+}
 
 // cut yields the states after so many operations; false means to stop.
 func (g *generator) cut(done int, yield func(*State, error) bool) bool {
@@ -89,21 +102,21 @@ func (g *generator) cut(done int, yield func(*State, error) bool) bool {
 	seeds := cmp.Or(g.crash.Seeds, 4)
 	policies := g.disk.policies(cmp.Or(g.crash.Tears, 64), seeds, g.crash.Seed)
 	masks := g.disk.masks(seeds, rng)
-	combos := combine(len(policies), len(masks), rng)
 	files := make([][]content, len(policies))
 	cuts := g.last - done + 1
 	room := (g.max - g.tally.States + cuts - 1) / cuts
 	g.tally.Cuts++
-	for i, c := range combos {
+	left := len(policies) * len(masks)
+	for data, names := range pairs(len(policies), len(masks), rng) {
 		if room == 0 {
-			g.tally.Left += len(combos) - i
 			break
 		}
-		if files[c.data] == nil {
-			files[c.data] = g.disk.contents(policies[c.data])
+		if files[data] == nil {
+			files[data] = g.disk.contents(policies[data])
 		}
-		s := &State{Done: done, names: g.disk.survived(masks[c.names]), files: files[c.data]}
+		s := &State{Done: done, Acked: g.acked, names: g.disk.survived(masks[names]), files: files[data]}
 		g.tally.Tried++
+		left--
 		sum := s.sum()
 		if g.seen[sum] {
 			continue
@@ -111,30 +124,64 @@ func (g *generator) cut(done int, yield func(*State, error) bool) bool {
 		g.seen[sum] = true
 		g.tally.States++
 		room--
-		s.text = g.describe(done, policies[c.data].name, masks[c.names])
+		s.text = g.describe(done, policies[data].name, masks[names])
 		if !yield(s, nil) {
 			return false
 		}
 	}
+	g.tally.Left += left
 	return true
 }
 
-// combine returns all pairs: first the extremes, then the extremes of data
-// with all names, then the others, each group shuffled.
-func combine(policies, masks int, rng *rand.Rand) []combo {
-	var list []combo
-	for d := range policies {
-		for n := range masks {
-			rank := 2
-			if d < 2 {
-				rank = min(n/2, 1)
+// pairs yields all pairs of a policy and a mask: first the extremes of both,
+// then the extremes of data with all other names, then the others; the last
+// two groups are scattered, so that a part of them is a sample.
+func pairs(policies, masks int, rng *rand.Rand) iter.Seq2[int, int] {
+	d, n := min(policies, 2), min(masks, 2)
+	return func(yield func(data, names int) bool) {
+		for i := range d * n {
+			if !yield(i/n, i%n) {
+				return
 			}
-			list = append(list, combo{d, n, rank})
+		}
+		for i := range scattered(d*(masks-n), rng) {
+			if !yield(i%d, n+i/d) {
+				return
+			}
+		}
+		for i := range scattered((policies-d)*masks, rng) {
+			if !yield(d+i/masks, i%masks) {
+				return
+			}
 		}
 	}
-	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-	slices.SortStableFunc(list, func(a, b combo) int { return a.rank - b.rank })
-	return list
+}
+
+// scattered yields the numbers below n once each, out of order.
+func scattered(n int, rng *rand.Rand) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if n == 0 {
+			return
+		}
+		step := 1 + rng.Uint64N(uint64(n))
+		for gcd(step, uint64(n)) != 1 {
+			step = 1 + rng.Uint64N(uint64(n))
+		}
+		at := rng.Uint64N(uint64(n))
+		for range n {
+			if !yield(int(at)) {
+				return
+			}
+			at = (at + step) % uint64(n)
+		}
+	}
+}
+
+func gcd(a, b uint64) uint64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
 }
 
 // contents returns all files as p keeps them.

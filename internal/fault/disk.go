@@ -135,7 +135,7 @@ func (d *disk) move(s Step) (move, error) {
 	}
 	if s.Kind == Mkdir || s.Kind == Create {
 		m.inode = d.add(content{mode: s.Mode, time: s.Time})
-		m.set[0].inode = m.inode
+		m.need[0].inode, m.set[0].inode = root, m.inode
 		if s.Kind == Mkdir {
 			d.volatile[m.inode], d.durable[m.inode] = folder{time: s.Time}, folder{time: s.Time}
 		}
@@ -172,7 +172,7 @@ func (d *disk) moveTo(m move, name string) (move, error) {
 		m.set[0].inode = to.inode
 		m.need = append(m.need, to)
 	case Link:
-		m.need = append(m.need, to)
+		m.need = append(m.need, binding{to.dir, to.name, root})
 		m.set, m.times, m.touches = nil, m.times[1:], nil // its first name stays as it is
 	}
 	m.set = append(m.set, after)

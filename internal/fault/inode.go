@@ -89,14 +89,14 @@ func (n *inode) content(keep func(i int, c change) kept) content {
 
 // add changes f by what was kept of c.
 func (f *content) add(c change, k kept) {
-	if c.kind == Write {
+	if c.kind == Write && len(c.data) > 0 { // an empty write does not grow a file
 		for _, p := range k.parts {
 			f.grow(int(c.off) + p.to)
 			copy(f.data[int(c.off)+p.from:], c.data[p.from:p.to])
 		}
-	}
-	if k.inode && c.kind == Write && len(c.data) > 0 {
-		f.grow(int(c.off) + len(c.data))
+		if k.inode {
+			f.grow(int(c.off) + len(c.data))
+		}
 	}
 	if k.inode && c.kind == Truncate {
 		f.grow(int(c.off))

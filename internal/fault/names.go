@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -59,10 +60,7 @@ func (d *disk) perDirectory() []string {
 
 // survived returns the names on a disk that kept the operations in a mask.
 func (d *disk) survived(mask string) tree {
-	t := make(tree, len(d.durable))
-	for dir, f := range d.durable {
-		t[dir] = f
-	}
+	t := maps.Clone(d.durable)
 	for i, m := range d.moves {
 		if mask[i] == '1' && t.allows(m, d.isDir) {
 			t.apply(m)

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -44,8 +45,9 @@ func (s Step) String() string {
 
 // A Log is what a store did to a directory tree, from a durable beginning.
 type Log struct {
-	start *disk
 	Steps []Step
+	start *disk
+	acks  []int // how many steps there were at each acknowledgement
 }
 
 // A Recorder records the operations that a store does below a base directory.
@@ -56,6 +58,7 @@ type Recorder struct {
 
 	mu    sync.Mutex // guards the fields below
 	steps []Step
+	acks  []int
 	err   error // the first operation that could not be recorded
 }
 
@@ -84,9 +87,15 @@ func (r *Recorder) Refused(op Op) {
 	}
 }
 
-// Len returns how many operations have been recorded. A store that has
-// acknowledged something now must be found to have it in every [State] with
-// at least so many operations.
+// Acknowledge notes that the store has acknowledged a call, so that what the
+// call saved must be found after every later power cut; see [State.Acked].
+func (r *Recorder) Acknowledge() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.acks = append(r.acks, len(r.steps))
+}
+
+// Len returns how many operations have been recorded.
 func (r *Recorder) Len() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -101,7 +110,7 @@ func (r *Recorder) Log() (*Log, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	return &Log{r.start, slices.Clone(r.steps)}, nil
+	return &Log{slices.Clone(r.steps), r.start, slices.Clone(r.acks)}, nil
 }
 
 func (r *Recorder) add(op Op, failed bool) {
@@ -131,7 +140,7 @@ func (r *Recorder) step(op Op) (s Step, err error) {
 		if s.To, err = r.relative(op.ToDir, op.To); err != nil {
 			return s, err
 		}
-		if s.ToTime, _, err = examine(op.ToDir); err != nil {
+		if s.ToTime, _, err = examine(filepath.Dir(filepath.Join(op.ToDir, op.To))); err != nil {
 			return s, err
 		}
 	}
@@ -142,7 +151,10 @@ func (r *Recorder) step(op Op) (s Step, err error) {
 	if err != nil || op.Kind == SyncDir {
 		return s, err
 	}
-	s.DirTime, _, err = examine(op.Dir)
+	s.DirTime, _, err = examine(filepath.Dir(filepath.Join(op.Dir, op.Name)))
+	if op.Kind == RemoveAll && errors.Is(err, fs.ErrNotExist) {
+		err = nil // nothing was there to be removed
+	}
 	return s, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 )
 
 // snapshot reads the tree at base into a disk on which everything is durable.
@@ -96,14 +97,11 @@ func (r *Recorder) Verify(ignore func(path string) bool) error {
 		return fmt.Errorf("verify log: %w", err)
 	}
 	want, got := d.describe(ignore), found.describe(ignore)
-	for name, text := range want {
-		if got[name] != text {
-			return fmt.Errorf("verify log: %s is %q, by the log %q", name, got[name], text)
-		}
-	}
-	for name, text := range got {
-		if want[name] != text {
-			return fmt.Errorf("verify log: %s is %q, by the log %q", name, text, want[name])
+	all := maps.Clone(want)
+	maps.Copy(all, got)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if got[name] != want[name] {
+			return fmt.Errorf("verify log: %s is %q, by the log %q", name, got[name], want[name])
 		}
 	}
 	return nil

@@ -14,8 +14,8 @@ import (
 
 // A State is what a disk may hold after a power cut.
 type State struct {
-	// Done is how many operations of the log were done before the cut.
-	Done int
+	Done  int // operations of the log that were done before the cut
+	Acked int // calls that were acknowledged by then: what they saved must be found
 
 	text  string
 	names tree

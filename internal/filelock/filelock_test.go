@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 const name = "x.lock"
@@ -83,14 +84,7 @@ func child(t *testing.T, dir string) *exec.Cmd {
 
 func python(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	path, err := exec.LookPath("python3")
-	if err != nil && os.Getenv("CI") != "" {
-		t.Fatal("python3 is needed in CI")
-	}
-	if err != nil {
-		t.Skip("no python3")
-	}
-	return exec.CommandContext(t.Context(), path, args...)
+	return exec.CommandContext(t.Context(), testenv.Python(t), args...)
 }
 
 func TestExcludesWithinOneProcess(t *testing.T) {

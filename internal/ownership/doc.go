@@ -20,7 +20,8 @@
 //
 // Nothing stops a writer that does not ask. File systems shared between
 // machines may not share the lock. Windows has no ownership lock in the
-// reference, and [Acquire] is [errors.ErrUnsupported] there.
+// reference: [Locate] and [Acquire] are [errors.ErrUnsupported] there, while
+// [HasFence] works.
 //
 // Paths are computed by the rules of Python's pathlib on POSIX, from an [Env]
 // and not from the process.

@@ -20,7 +20,7 @@ const maxApp = 256 // code points
 // Members that are no strings are "" here.
 type Owner struct {
 	App, Hostname, User string
-	PID                 int64
+	PID                 int64 // 0 when it is a bool or beyond 64 bits
 	AcquiredAt          string
 	Workspace           string
 	SessionID           string
@@ -50,7 +50,9 @@ func ParseOwner(data []byte) (Owner, bool) {
 		*into = textOf(value)
 	}
 	pid, ok := pyjson.Lookup(raw, "pid")
-	owner.PID, _ = pyjson.Int(pid)
+	if n, fits := pyjson.Int(pid); fits {
+		owner.PID = n
+	}
 	isInt := slices.Contains([]pyjson.Kind{pyjson.Integer, pyjson.True, pyjson.False}, pyjson.KindOf(pid))
 	return owner, ok && isInt // a Python bool is an int
 }

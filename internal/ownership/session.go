@@ -3,6 +3,8 @@ package ownership
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -30,8 +32,12 @@ type Session struct {
 	NativeRoot string // $AMPLIFIER_HOME or ~/.amplifier
 }
 
-// Locate returns the place of the session of an existing workspace.
+// Locate returns the place of the session of an existing workspace. Where the
+// reference has no ownership lock it is [errors.ErrUnsupported].
 func Locate(env Env, id Identity) (Session, error) {
+	if !supported {
+		return Session{}, fmt.Errorf("locate session: %w", errors.ErrUnsupported)
+	}
 	workspace, err := Canonical(env, id.Workspace)
 	if err != nil {
 		return Session{}, err
@@ -42,6 +48,9 @@ func Locate(env Env, id Identity) (Session, error) {
 // LocateRetained is [Locate] for a canonical workspace that was written down
 // earlier and may be gone.
 func LocateRetained(env Env, id Identity) (Session, error) {
+	if !supported {
+		return Session{}, fmt.Errorf("locate session: %w", errors.ErrUnsupported)
+	}
 	if err := checkRetained(env, id.Workspace); err != nil {
 		return Session{}, err
 	}

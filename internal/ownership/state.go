@@ -34,14 +34,14 @@ func Encode(value []byte) ([]byte, error) {
 }
 
 // hasSurrogate tells whether text that [pyjson.Append] wrote has an escape of
-// a lone surrogate; it escapes no other character from U+D800 up.
+// a lone surrogate, which begins with \ud. It writes no other such escape.
 func hasSurrogate(text []byte) bool {
 	for {
 		i := bytes.IndexByte(text, '\\')
 		if i < 0 {
 			return false
 		}
-		if text = text[i+1:]; len(text) > 1 && text[0] == 'u' && text[1]|0x20 == 'd' {
+		if text = text[i+1:]; len(text) > 1 && text[0] == 'u' && text[1] == 'd' {
 			return true
 		}
 		text = text[min(1, len(text)):]

@@ -2,9 +2,7 @@
 
 package ownership
 
-import (
-	"io/fs"
-)
+import "io/fs"
 
 // supported is false where the reference has no ownership lock. What is below
 // is not reached there.

@@ -79,11 +79,10 @@ type scanner struct {
 	failed  int // where the problem is
 
 	depth   int
-	objects [(MaxDepth + 64) / 64]uint64 // bit d: the container at depth d is an object
+	closer  byte                         // what closes the innermost container
+	objects [(MaxDepth + 64) / 64]uint64 // bit d: the container that d others are around is an object
 
-	recording bool
-	nodes     []node
-	open      int // the innermost open container
+	tape *tape // records what is read, unless nil
 }
 
 func (s *scanner) fail(at int, p problem) { s.failed, s.problem = at, p }
@@ -106,6 +105,9 @@ func (s *scanner) space() {
 		s.i = skipSpace(s.b, s.i)
 	}
 }
+
+// isNext reports whether c is the next byte.
+func (s *scanner) isNext(c byte) bool { return s.i < len(s.b) && s.b[s.i] == c }
 
 // begin reads a scalar, an empty container, or the start of another container up to its first value; it reports
 // whether it stands before that first value.
@@ -146,8 +148,8 @@ func (s *scanner) next() bool {
 		case ',':
 			s.i++
 			s.space()
-			return !s.inObject() || s.key()
-		case s.closer():
+			return s.closer == ']' || s.key()
+		case s.closer:
 			s.leave()
 		default:
 			s.fail(s.i, endExpected)
@@ -162,43 +164,42 @@ func (s *scanner) enter() bool {
 		s.fail(s.i, tooDeep)
 		return false
 	}
-	bit := uint64(1) << (s.depth & 63)
-	s.objects[s.depth>>6] &^= bit
+	word, bit := s.depth>>6, uint64(1)<<(s.depth&63)
 	if s.b[s.i] == '{' {
-		s.objects[s.depth>>6] |= bit
+		s.closer = '}'
+		s.objects[word] |= bit
+	} else {
+		s.closer = ']'
+		s.objects[word] &^= bit
 	}
 	s.depth++
-	s.pushNode()
+	s.tape.push(s.i)
 	s.i++
 	s.space()
-	if s.i < len(s.b) && s.b[s.i] == s.closer() {
+	if s.isNext(s.closer) {
 		s.leave()
 		return false
 	}
-	return !s.inObject() || s.key()
+	return s.closer == ']' || s.key()
 }
 
+// leave reads the end of the innermost container.
 func (s *scanner) leave() {
 	s.i++
+	s.tape.pop(s.i)
 	s.depth--
-	s.popNode()
-}
-
-func (s *scanner) inObject() bool {
-	d := s.depth - 1
-	return s.objects[d>>6]>>(d&63)&1 == 1
-}
-
-func (s *scanner) closer() byte {
-	if s.inObject() {
-		return '}'
+	if s.depth == 0 {
+		return
 	}
-	return ']'
+	s.closer = ']'
+	if around := s.depth - 1; s.objects[around>>6]>>(around&63)&1 == 1 {
+		s.closer = '}'
+	}
 }
 
 // key reads a key and its colon.
 func (s *scanner) key() bool {
-	if s.i >= len(s.b) || s.b[s.i] != '"' {
+	if !s.isNext('"') {
 		s.fail(s.i, keyExpected)
 		return false
 	}
@@ -207,7 +208,7 @@ func (s *scanner) key() bool {
 		return false
 	}
 	s.space()
-	if s.i >= len(s.b) || s.b[s.i] != ':' {
+	if !s.isNext(':') {
 		s.fail(s.i, colonExpected)
 		return false
 	}
@@ -222,5 +223,11 @@ func (s *scanner) literal(word string) {
 		s.fail(s.i, valueExpected)
 		return
 	}
-	s.addNode(s.i+len(word), 0)
+	s.add(s.i+len(word), 0)
+}
+
+// add records the scalar or key that ends at the offset end and moves there.
+func (s *scanner) add(end int, f flags) {
+	s.tape.scalar(s.i, end, f)
+	s.i = end
 }

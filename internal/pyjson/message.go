@@ -2,12 +2,8 @@ package pyjson
 
 import "slices"
 
-// thinkingText is the member in which the sanitiser keeps what it takes from a thinking block, thinkingKey stands for
-// its key where the message has none.
-const (
-	thinkingText = "thinking_text"
-	thinkingKey  = -1
-)
+// thinkingText is the member in which the sanitiser keeps the text of a thinking block.
+const thinkingText = "thinking_text"
 
 // AppendMessage appends the chat message raw, an object, as the reference stores it: sanitised, in one line. The rules
 // for members of the message itself: content_blocks is left out; thinking_block becomes thinking_text with the block's
@@ -16,62 +12,77 @@ const (
 // removed from objects and arrays, and so is everything in more than 50 containers, the message not counted. All else is
 // as in [Append]. Roles are not looked at. Its error is an [*Error]; dst is returned unchanged then.
 func AppendMessage(dst, raw []byte, s Style) ([]byte, error) {
-	var nodes [128]node
-	var pairs [32]pair
 	s.Indent = 0
-	w := writer{style: s, pairs: pairs[:0]}
-	if err := w.read(raw, nodes[:0]); err != nil {
+	var t tape
+	w := writer{b: raw, tape: &t, style: s}
+	if err := w.read(); err != nil {
 		return dst, err
 	}
-	if w.b[w.nodes[0].at] != '{' {
-		return dst, notObject.at(w.nodes[0].at, raw)
+	if at := t.node(0).at; raw[at] != '{' {
+		return dst, notObject.at(at, raw)
 	}
-	return w.finish(dst, w.message(slices.Grow(dst, w.size())))
+	w.merge(0)
+	w.fields()
+	return w.finish(dst, w.members(slices.Grow(dst, w.size()), 0, 1, 1+fieldSpan))
 }
 
-// message appends the whole value as a message.
-func (w *writer) message(dst []byte) []byte {
-	w.collect(0)
-	kept := w.pairs[:0]
-	thinking := -1 // index of thinking_text in kept
-	for _, p := range w.pairs {
-		p, ok := w.field(p)
-		switch {
-		case !ok:
-		case string(p.name) != thinkingText:
-			kept = append(kept, p)
-		case thinking < 0:
-			thinking = len(kept)
-			kept = append(kept, p)
-		default:
-			kept[thinking].value, kept[thinking].raw = p.value, p.raw
+// fields decides about the members of a message that the sanitiser treats in a way of their own.
+func (w *writer) fields() {
+	var first *node // the key of thinking_text, or what became it
+	for k := 1; k < w.tape.node(0).next; k = w.behind(k) {
+		key := w.tape.node(k)
+		if key.flags&dropped != 0 {
+			continue
+		}
+		switch string(w.name(k)) {
+		case "content_blocks":
+			key.flags |= dropped
+		case "thinking_block":
+			w.thinkingBlock(key)
+			first = mergeThinking(first, key)
+		case thinkingText:
+			if w.b[w.tape.node(key.next).at] == 'n' {
+				key.flags |= dropped
+			}
+			first = mergeThinking(first, key)
 		}
 	}
-	w.pairs = kept
-	return w.members(dst, 0, 1, fieldSpan)
 }
 
-// field returns the member of a message as it is to be written, and whether it is to be written at all.
-func (w *writer) field(p pair) (pair, bool) {
-	switch string(p.name) {
-	case "content_blocks":
-		return p, false
-	case "thinking_block":
-		text := w.lookup(p.value, "text")
-		return pair{name: []byte(thinkingText), key: thinkingKey, value: text, raw: true}, text > 0
+// thinkingBlock makes a thinking_block a thinking_text.
+func (w *writer) thinkingBlock(key *node) {
+	if text, ok := w.lookup(key.next, "text"); ok {
+		key.next = text
+		key.flags |= renamed | whole
+	} else {
+		key.flags |= dropped
 	}
-	return p, w.b[w.nodes[p.value].at] != 'n'
 }
 
-// lookup returns the node of the last value called name of the object at node i, 0 if there is none.
-func (w *writer) lookup(i int, name string) (value int) {
-	if w.b[w.nodes[i].at] != '{' {
-		return 0
+// mergeThinking lets the first of two thinking texts have the value of the second, and returns the first.
+func mergeThinking(first, second *node) *node {
+	switch {
+	case second.flags&dropped != 0:
+		return first
+	case first == nil:
+		return second
 	}
-	for k := i + 1; k < w.nodes[i].next; k = w.nodes[k+1].next {
-		if KeyIs(w.b[w.nodes[k].at:w.nodes[k].end], name) {
-			value = k + 1
+	first.next = second.next
+	first.flags = first.flags&^whole | second.flags&whole
+	second.flags |= dropped
+	return first
+}
+
+// lookup returns the last value called name of the object at node i.
+func (w *writer) lookup(i int, name string) (value int, ok bool) {
+	object := w.tape.node(i)
+	if w.b[object.at] != '{' {
+		return 0, false
+	}
+	for k := i + 1; k < object.next; k = w.behind(k) {
+		if string(w.name(k)) == name {
+			value, ok = k+1, true
 		}
 	}
-	return value
+	return value, ok
 }

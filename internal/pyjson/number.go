@@ -29,7 +29,7 @@ func (s *scanner) number() {
 		s.fail(s.i, longInteger)
 		return
 	}
-	s.addNode(end, 0)
+	s.add(end, 0)
 }
 
 func skipDigits(b []byte, i int) int {
@@ -71,7 +71,7 @@ func (s *scanner) constant() {
 			s.fail(s.i, notFinite)
 			return
 		}
-		s.addNode(s.i+len(word), 0)
+		s.add(s.i+len(word), 0)
 		return
 	}
 	s.fail(s.i, valueExpected)

@@ -12,9 +12,9 @@ const maxSteps = 12
 // step is one open container on the way to an offset.
 type step struct {
 	object bool
-	count  int    // members or elements begun before the offset
-	key    []byte // of the last member begun
-	atKey  bool   // a string that follows is a key
+	count  int  // members or elements begun before the offset
+	key    int  // offset of the key of the last member begun
+	atKey  bool // a string that follows is a key
 }
 
 // place describes where in the value b the offset at lies: "content[2].ratio". Members whose names do not look like
@@ -25,12 +25,11 @@ func place(b []byte, at int) string {
 	for i := 0; i < at; i++ {
 		switch b[i] {
 		case '"':
-			end := skipString(b, i)
 			if top.object && top.atKey {
-				top.key, top.atKey = b[i:end], false
+				top.key, top.atKey = i, false
 				top.count++
 			}
-			i = end - 1
+			i = skipString(b, i) - 1
 		case '{', '[':
 			steps = append(steps, step{object: b[i] == '{', atKey: true})
 			top = &steps[len(steps)-1]
@@ -47,10 +46,10 @@ func place(b []byte, at int) string {
 			}
 		}
 	}
-	return describe(steps)
+	return describe(b, steps)
 }
 
-func describe(steps []step) string {
+func describe(b []byte, steps []step) string {
 	var out strings.Builder
 	for n, s := range steps {
 		if n == maxSteps {
@@ -64,14 +63,14 @@ func describe(steps []step) string {
 		if n > 0 {
 			out.WriteByte('.')
 		}
-		out.WriteString(memberName(s))
+		out.WriteString(memberName(b, s))
 	}
 	return out.String()
 }
 
 // memberName shows a name that is safe to show, else the member's number.
-func memberName(s step) string {
-	name := Text(s.key)
+func memberName(b []byte, s step) string {
+	name := Text(b[s.key:skipString(b, s.key)])
 	if ok, _ := regexp.MatchString(`^[A-Za-z_][A-Za-z0-9_-]{0,39}$`, name); ok {
 		return name
 	}

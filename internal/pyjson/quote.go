@@ -5,7 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-const hexDigits = "0123456789abcdef"
+const (
+	hexDigits = "0123456789abcdef"
+	del       = 0x7f // json.dumps leaves it alone unless it escapes what is not printable ASCII
+)
 
 // AppendQuoted appends the text s as a JSON string as json.dumps would. Bytes that are not UTF-8 become U+FFFD each;
 // surrogates as three bytes are written as st.Replace says.
@@ -24,10 +27,10 @@ func AppendQuoted(dst []byte, s string, st Style) []byte {
 	return append(dst, '"')
 }
 
-// plainPrefix returns how many bytes at the start of s need no thought: ASCII without quote, backslash and controls.
+// plainPrefix returns how many bytes at the start of s need no thought: ASCII without quote, backslash and control characters.
 func plainPrefix(s string) int {
 	for i := range len(s) {
-		if c := s[i]; c == '"' || c == '\\' || c < ' ' || c >= utf8.RuneSelf {
+		if c := s[i]; c == '"' || c == '\\' || c < ' ' || c >= del {
 			return i
 		}
 	}
@@ -57,6 +60,8 @@ func appendString(dst, s []byte, f flags, st Style) []byte {
 		var r rune
 		n := 1
 		switch {
+		case s[0] == del:
+			r = del
 		case s[0] != '\\':
 			r, n = decodeWide(s)
 		case len(s) > 1 && s[1] != 'u' && s[1] != '/':
@@ -72,14 +77,14 @@ func appendString(dst, s []byte, f flags, st Style) []byte {
 
 // skipKept returns how many bytes at the start of s are written as they are.
 func skipKept(s []byte, f flags, st Style) int {
-	if f&st.rewritten()&^escaped == 0 {
+	if !st.ASCII && f&st.rewritten()&^escaped == 0 {
 		if i := bytes.IndexByte(s, '\\'); i >= 0 {
 			return i
 		}
 		return len(s)
 	}
 	for i, c := range s {
-		if c == '\\' || c >= utf8.RuneSelf {
+		if c == '\\' || c >= del {
 			return i
 		}
 	}
@@ -98,7 +103,7 @@ func appendRune(dst []byte, r rune, st Style) []byte {
 		r = utf8.RuneError
 	}
 	switch {
-	case r < utf8.RuneSelf, !st.ASCII && !(st.Portable && isSeparator(r)):
+	case r < del, !st.ASCII && !(st.Portable && isSeparator(r)):
 		return utf8.AppendRune(dst, r)
 	case r > 0xffff:
 		r -= 0x10000

@@ -9,16 +9,25 @@ import (
 
 // str reads the string that begins at the next byte.
 func (s *scanner) str() {
+	i := skipPlain(s.b, s.i+1)
+	if i < len(s.b) && s.b[i] == '"' {
+		s.add(i+1, 0)
+		return
+	}
+	s.mixed(i)
+}
+
+// mixed reads the string that begins at the next byte from i on.
+func (s *scanner) mixed(i int) {
 	var f flags
-	for i := s.i + 1; ; {
-		i = skipPlain(s.b, i)
+	for ; ; i = skipPlain(s.b, i) {
 		if i >= len(s.b) {
 			s.fail(len(s.b), unterminated)
 			return
 		}
 		switch c := s.b[i]; {
 		case c == '"':
-			s.addNode(i+1, f)
+			s.add(i+1, f)
 			return
 		case c == '\\':
 			n := escapeLen(s.b[i:])
@@ -32,29 +41,34 @@ func (s *scanner) str() {
 			s.fail(i, rawControl)
 			return
 		default:
-			n, more := s.wide(i)
-			if n == 0 {
+			end, more := s.wide(i)
+			if end == i {
 				s.fail(i, badUTF8)
 				return
 			}
 			f |= more
-			i += n
+			i = end
 		}
 	}
 }
 
-// wide reads the character beyond ASCII at i: its length, 0 if it is not allowed there, and its flags.
+// wide skips the characters beyond ASCII from i on, up to one that is not allowed there, and tells their flags.
 func (s *scanner) wide(i int) (int, flags) {
-	r, n := decodeWide(s.b[i:])
-	switch {
-	case r == 0x85 || r == 0x2028 || r == 0x2029:
-		return n, wide | separator
-	case !isSurrogate(r):
-		return n, wide
-	case s.dialect.surrogates():
-		return n, wide | surrogate
+	f := wide
+	for b := s.b[i:]; len(b) > 0 && b[0] >= utf8.RuneSelf; {
+		r, n := decodeWide(b)
+		switch {
+		case n == 0 || isSurrogate(r) && !s.dialect.surrogates():
+			return i, f
+		case isSurrogate(r):
+			f |= surrogate
+		case isSeparator(r):
+			f |= separator
+		}
+		b = b[n:]
+		i += n
 	}
-	return 0, 0
+	return i, f
 }
 
 // skipPlain returns the index of the first byte from i on that is a quote, a backslash, a control character or not
@@ -64,7 +78,7 @@ func skipPlain(b []byte, i int) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for ; i+8 <= len(b); i += 8 {
 		x := binary.LittleEndian.Uint64(b[i : i+8])
-		found := ((x ^ '"'*ones) - ones | (x ^ '\\'*ones) - ones | x - ' '*ones | x) & highs
+		found := (((x ^ '"'*ones) - ones) | ((x ^ '\\'*ones) - ones) | (x - ' '*ones) | x) & highs
 		if found != 0 {
 			return i + bits.TrailingZeros64(found)/8
 		}
@@ -149,17 +163,25 @@ func isLow(r rune) bool       { return r >= 0xdc00 && r < 0xe000 }
 func isSurrogate(r rune) bool { return r >= 0xd800 && r < 0xe000 }
 
 // decodeWide decodes the character at the start of b, whose first byte is not ASCII. Surrogates as three bytes
-// (WTF-8) are decoded too; n is 0 for whatever else is not UTF-8.
+// (WTF-8) are decoded too; n is 0 for whatever else is not UTF-8. The usual lengths are tried first, for speed.
 func decodeWide(b []byte) (r rune, n int) {
+	if len(b) >= 3 && isTail(b[1]) {
+		switch c := b[0]; {
+		case c >= 0xc2 && c < 0xe0:
+			return rune(c&0x1f)<<6 | rune(b[1]&0x3f), 2
+		case c > 0xe0 && c < 0xf0 && isTail(b[2]):
+			return rune(c&0x0f)<<12 | rune(b[1]&0x3f)<<6 | rune(b[2]&0x3f), 3
+		}
+	}
 	r, n = utf8.DecodeRune(b)
-	if r != utf8.RuneError || n == 3 {
-		return r, n
+	if r == utf8.RuneError && n < 3 {
+		return 0, 0
 	}
-	if len(b) >= 3 && b[0] == 0xed && b[1]&0xe0 == 0xa0 && b[2]&0xc0 == 0x80 {
-		return 0xd000 | rune(b[1]&0x3f)<<6 | rune(b[2]&0x3f), 3
-	}
-	return 0, 0
+	return r, n
 }
+
+// isTail reports whether c is a byte of a character behind its first.
+func isTail(c byte) bool { return c&0xc0 == 0x80 }
 
 // appendWTF8 appends r as UTF-8, and a surrogate in the same manner as three bytes.
 func appendWTF8(dst []byte, r rune) []byte {

@@ -4,7 +4,7 @@ package pyjson
 type Style struct {
 	Indent   int  // spaces a level; 0 is one line
 	Compact  bool // separators "," and ":" instead of ", " and ": "
-	ASCII    bool // \u escapes for everything beyond ASCII, in surrogate pairs beyond U+FFFF; DEL stays
+	ASCII    bool // \u escapes for DEL and everything beyond ASCII, in surrogate pairs beyond U+FFFF
 	Portable bool // \u escapes for U+0085, U+2028 and U+2029, at which some tools break lines
 	SortKeys bool // members at every level by name, in the order of code points
 	Redact   bool // "[REDACTED]" as the value of every member with a secret's name

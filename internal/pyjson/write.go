@@ -10,10 +10,9 @@ import (
 // value at the place of the first, integers digit by digit, floats as [AppendFloat] does. It accepts what Check accepts
 // in either dialect. Its error is an [*Error], with the place of what s refuses; dst is returned unchanged then.
 func Append(dst, raw []byte, s Style) ([]byte, error) {
-	var nodes [128]node
-	var pairs [32]pair
-	w := writer{style: s, pairs: pairs[:0]}
-	if err := w.read(raw, nodes[:0]); err != nil {
+	var t tape
+	w := writer{b: raw, tape: &t, style: s}
+	if err := w.read(); err != nil {
 		return dst, err
 	}
 	return w.finish(dst, w.value(slices.Grow(dst, w.size()), 0, 0, unlimited))
@@ -21,22 +20,13 @@ func Append(dst, raw []byte, s Style) ([]byte, error) {
 
 // writer writes a scanned value.
 type writer struct {
-	b     []byte
-	nodes []node
-	pairs []pair // of the objects that are being written, innermost last
-	style Style
-	skip  flags // strings with these flags are written anew
+	b         []byte
+	tape      *tape
+	style     Style
+	rewritten flags // strings with these flags are written anew
 
 	problem problem // the first
 	failed  int     // where it is
-}
-
-// pair is a member as it is to be written.
-type pair struct {
-	name  []byte // decoded
-	key   int    // its node, or thinkingKey
-	value int    // its node
-	raw   bool   // the value is not sanitised
 }
 
 // Levels of containers in which a value may stand before the sanitiser removes it. It leaves a value alone that is
@@ -46,14 +36,15 @@ const (
 	fieldSpan = 50
 )
 
-// read scans raw into nodes.
-func (w *writer) read(raw []byte, nodes []node) error {
-	s := scanner{b: raw, dialect: either, recording: true, nodes: nodes}
+// read scans the value.
+func (w *writer) read() error {
+	w.tape.text = len(w.b)
+	s := scanner{b: w.b, dialect: either, tape: w.tape}
 	s.scan()
 	if s.problem != none {
 		return s.failure()
 	}
-	w.b, w.nodes, w.skip = raw, s.nodes, w.style.rewritten()
+	w.rewritten = w.style.rewritten()
 	if w.style.MaxDepth <= 0 || w.style.MaxDepth > MaxDepth {
 		w.style.MaxDepth = MaxDepth
 	}
@@ -61,7 +52,7 @@ func (w *writer) read(raw []byte, nodes []node) error {
 }
 
 // size estimates the length of the result: every node may gain a space.
-func (w *writer) size() int { return len(w.b) + len(w.nodes) + w.style.Indent*2*len(w.nodes) }
+func (w *writer) size() int { return len(w.b) + w.tape.size + w.style.Indent*2*w.tape.size }
 
 // finish returns the result, or dst when something was refused.
 func (w *writer) finish(dst, result []byte) ([]byte, error) {
@@ -81,7 +72,7 @@ func (w *writer) refuse(n *node, p problem) {
 // value appends the value of node i, which stands in depth containers; the sanitiser leaves it span levels, itself
 // included.
 func (w *writer) value(dst []byte, i, depth, span int) []byte {
-	n := &w.nodes[i]
+	n := w.tape.node(i)
 	switch w.b[n.at] {
 	case '"':
 		return w.str(dst, n)
@@ -96,11 +87,12 @@ func (w *writer) value(dst []byte, i, depth, span int) []byte {
 }
 
 func (w *writer) str(dst []byte, n *node) []byte {
-	if n.flags&w.skip == 0 {
-		return append(dst, w.b[n.at:n.end]...)
+	raw := w.b[n.at:n.end]
+	if n.flags&w.rewritten == 0 && !(w.style.ASCII && bytes.IndexByte(raw, del) >= 0) {
+		return append(dst, raw...)
 	}
 	dst = append(dst, '"')
-	dst = appendString(dst, w.b[n.at+1:n.end-1], n.flags, w.style)
+	dst = appendString(dst, inner(raw), n.flags, w.style)
 	return append(dst, '"')
 }
 
@@ -121,7 +113,7 @@ func (w *writer) number(dst []byte, n *node) []byte {
 
 // removed reports whether the sanitiser removes the value of node i from a container that it leaves span levels.
 func (w *writer) removed(i, span int) bool {
-	return span != unlimited && (span == 1 || w.b[w.nodes[i].at] == 'n')
+	return span != unlimited && (span == 1 || w.b[w.tape.node(i).at] == 'n')
 }
 
 // within returns what is left of span inside a container.
@@ -135,7 +127,7 @@ func within(span int) int {
 // fits reports whether the container at node i may stand that deep, and refuses it otherwise.
 func (w *writer) fits(i, depth int) bool {
 	if depth > w.style.MaxDepth {
-		w.refuse(&w.nodes[i], tooDeep)
+		w.refuse(w.tape.node(i), tooDeep)
 		return false
 	}
 	return true
@@ -147,7 +139,8 @@ func (w *writer) array(dst []byte, i, depth, span int) []byte {
 	}
 	dst = append(dst, '[')
 	count := 0
-	for k := i + 1; k < w.nodes[i].next; k = w.nodes[k].next {
+	end := w.tape.node(i).next
+	for k := i + 1; k < end; k = w.tape.node(k).next {
 		if w.removed(k, span) {
 			continue
 		}
@@ -162,48 +155,49 @@ func (w *writer) object(dst []byte, i, depth, span int) []byte {
 	if !w.fits(i, depth) {
 		return dst
 	}
-	first := len(w.pairs)
-	w.collect(i)
-	kept := w.pairs[:first]
-	for _, p := range w.pairs[first:] {
-		if !w.removed(p.value, span) {
-			kept = append(kept, p)
-		}
-	}
-	w.pairs = kept
-	dst = w.members(dst, first, depth, within(span))
-	w.pairs = w.pairs[:first]
-	return dst
+	w.merge(i)
+	return w.members(dst, i, depth, span)
 }
 
-// members appends an object of the pairs from first on.
-func (w *writer) members(dst []byte, first, depth, span int) []byte {
-	if w.style.SortKeys {
-		slices.SortFunc(w.pairs[first:], func(a, b pair) int { return bytes.Compare(a.name, b.name) })
-	}
+// members appends the object at node i, whose members are merged.
+func (w *writer) members(dst []byte, i, depth, span int) []byte {
 	dst = append(dst, '{')
-	end := len(w.pairs)
-	for k := first; k < end; k++ {
-		p := w.pairs[k]
-		dst = w.separate(dst, k-first, depth)
-		dst = w.key(dst, p)
-		switch {
-		case w.style.Redact && isSecret(p.name):
-			dst = append(dst, redacted...)
-		case p.raw:
-			dst = w.value(dst, p.value, depth, unlimited)
-		default:
-			dst = w.value(dst, p.value, depth, span)
+	count := 0
+	if w.style.SortKeys {
+		for _, k := range w.sorted(i) {
+			dst, count = w.member(dst, k, count, depth, span)
+		}
+	} else {
+		end := w.tape.node(i).next
+		for k := i + 1; k < end; k = w.behind(k) {
+			dst, count = w.member(dst, k, count, depth, span)
 		}
 	}
-	return w.close(dst, '}', end-first, depth)
+	return w.close(dst, '}', count, depth)
 }
 
-func (w *writer) key(dst []byte, p pair) []byte {
-	if p.key == thinkingKey {
+// member appends the member with the key k behind count others, unless it is dropped or removed.
+func (w *writer) member(dst []byte, k, count, depth, span int) ([]byte, int) {
+	key := w.tape.node(k)
+	if key.flags&whole != 0 {
+		span = unlimited
+	}
+	if key.flags&dropped != 0 || w.removed(key.next, span) {
+		return dst, count
+	}
+	dst = w.separate(dst, count, depth)
+	dst = w.key(dst, key)
+	if w.style.Redact && isSecret(w.name(k)) {
+		return append(dst, redacted...), count + 1
+	}
+	return w.value(dst, key.next, depth, within(span)), count + 1
+}
+
+func (w *writer) key(dst []byte, n *node) []byte {
+	if n.flags&renamed != 0 {
 		dst = append(dst, `"`+thinkingText+`"`...)
 	} else {
-		dst = w.str(dst, &w.nodes[p.key])
+		dst = w.str(dst, n)
 	}
 	if w.style.Compact {
 		return append(dst, ':')

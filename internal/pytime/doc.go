@@ -7,10 +7,9 @@
 //   - the finder reads metadata.created ([ParseCreated]) and the dates to
 //     search between ([ParseFilter]) with datetime.fromisoformat alone.
 //
-// All of Python 3.11's datetime.fromisoformat is here, accidents included:
-// ISO weeks, basic forms, any character between date and time, a comma in
-// place of the dot, fractions cut after six digits. Python 3.11 counts, since
-// later versions accept a little more or less.
+// All of datetime.fromisoformat of Python 3.11 to 3.13 is here, accidents
+// included: ISO weeks, basic forms, any character between date and time, a
+// comma in place of the dot, fractions cut after six digits.
 //
 // A naive time, one without an offset, is taken to be in UTC. A time holds
 // microseconds in the years 1 to 9999. Python also has offsets with a fraction

@@ -21,14 +21,14 @@ func Parse(text string) (t time.Time, aware bool, err error) {
 		}
 	}
 
-	text, original := normalise(text), text
-	if t, aware, ok := parseStrptime(text); ok {
+	normal := normalise(text)
+	if t, aware, ok := parseStrptime(normal); ok {
 		return t, aware, nil
 	}
-	if t, aware, err = parseISO(text); err == nil {
+	if t, aware, err = parseISO(normal); err == nil {
 		return t, aware, nil
 	}
-	return time.Time{}, false, errors.New("Cannot parse timestamp: " + original)
+	return time.Time{}, false, errors.New("Cannot parse timestamp: " + text)
 }
 
 // ParseCreated reads metadata.created, and reports false when the finder would

@@ -102,8 +102,10 @@ func TestKeys(t *testing.T) {
 		{"longest of code points", `{"` + sized("é", 122) + `":1}`, `"` + sized(`\xE9`, 122) + "\": 1\n"},
 		{"too many surrogates", `{"` + sized(`\ud800`, 122) + `":1}`, `"` + sized(`\uD800`, 122) + "\": 1\n"},
 		{"simple keys stay on one line", `{"` + sized("k ", 60) + `k":1}`, sized("k ", 60) + "k: 1\n"},
-		{"others are folded", `{"` + sized("k ", 62) + `k":1}`,
-			"? " + sized("k ", 39) + "k\n  " + sized("k ", 22) + "k\n: 1\n"},
+		{
+			"others are folded", `{"` + sized("k ", 62) + `k":1}`,
+			"? " + sized("k ", 39) + "k\n  " + sized("k ", 22) + "k\n: 1\n",
+		},
 		{"line break", `{"a\nb":1}`, "? 'a\n\n  b'\n: 1\n"},
 		{"escaped line break", `{"a\u0085":1,"\u2028":2,"\u2029":3}`, "? \"a\\N\"\n: 1\n? \"\\L\"\n: 2\n? \"\\P\"\n: 3\n"},
 		{"carriage return is none", `{"a\rb":1}`, "\"a\\rb\": 1\n"},

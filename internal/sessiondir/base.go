@@ -20,6 +20,7 @@ const Bookkeeping = ".sessionstore"
 type Base struct {
 	path string
 	seam *fault.Seam
+	fine func() bool // see finelyTimed
 
 	mu   sync.Mutex // guards root
 	root *os.Root   // nil until first used and when the directory is gone
@@ -36,6 +37,7 @@ func Open(path string, seam *fault.Seam) (*Base, error) {
 		return nil, err
 	}
 	b := &Base{path: abs, seam: seam}
+	b.fine = sync.OnceValue(func() bool { return finelyTimed(abs) })
 	if _, err := b.open(); err != nil {
 		return nil, err
 	}

@@ -30,9 +30,6 @@ type Dir struct {
 	seam *fault.Seam
 }
 
-// Close releases the directory.
-func (d *Dir) Close() error { return d.Root().Close() }
-
 // Open opens the file name for reading. A directory in its place is an error.
 func (d *Dir) Open(name string) (io.ReadSeekCloser, Stamp, error) {
 	f, err := d.Root().Open(name)

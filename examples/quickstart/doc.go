@@ -1,0 +1,11 @@
+// Quickstart does what most programs do with sessions. It lists a project,
+// loads a session, appends a turn, saves, and shows that the bytes it did not
+// touch are the same; then it makes a session of its own.
+//
+//	go run ./examples/quickstart [-dir DIR] [SESSION]
+//
+// Without -dir it works on a copy of a project that the Python store wrote, in
+// a temporary directory that it names. With -dir it works on that sessions
+// directory in place. SESSION is the beginning of an id; without it the
+// session modified last gets the turn.
+package main

@@ -1,0 +1,56 @@
+package atomicfile
+
+import (
+	"os"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/fault"
+)
+
+// An Edit is a file that is open to be changed in place. No reader may take
+// it for the truth meanwhile.
+type Edit struct {
+	dir  *Dir
+	name string
+	file *os.File
+}
+
+// Edit opens the existing file name to be changed in place.
+func (d *Dir) Edit(name string) (*Edit, error) {
+	f, err := d.root.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &Edit{dir: d, name: name, file: f}, nil
+}
+
+// File returns the open file for reading and for asking about it.
+func (e *Edit) File() *os.File { return e.file }
+
+// Close closes the file.
+func (e *Edit) Close() error { return e.file.Close() }
+
+// WriteAt writes p at offset off in one call.
+func (e *Edit) WriteAt(p []byte, off int64) error {
+	op := e.dir.op(fault.Write, e.name, "")
+	op.Off, op.Data = off, p
+	return e.dir.seam.Write(op, func(b []byte) error {
+		_, err := e.file.WriteAt(b, off)
+		return err
+	})
+}
+
+// Truncate cuts the file to size bytes.
+func (e *Edit) Truncate(size int64) error {
+	op := e.dir.op(fault.Truncate, e.name, "")
+	op.Off = size
+	return e.dir.seam.Do(op, func() error { return e.file.Truncate(size) })
+}
+
+// Sync makes the file's content and times durable.
+func (e *Edit) Sync() error {
+	return e.dir.seam.Do(e.dir.op(fault.Sync, e.name, ""), e.file.Sync)
+}
+
+// SetTime sets the time of the last change.
+func (e *Edit) SetTime(at time.Time) error { return e.dir.setTime(e.name, at) }

@@ -1,0 +1,27 @@
+package atomicfile
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/amplifier-go/sessionstorage/internal/fault"
+)
+
+// Exchange swaps the files a and b, so that at every instant a names one of
+// them. Where the system cannot swap names at once, b may for an instant be a
+// second name of the file that a names.
+func (d *Dir) Exchange(a, b string) error {
+	err := d.seam.Do(d.op(fault.Exchange, a, b), func() error { return d.exchange(a, b) })
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	tmp := "." + b + strconv.FormatInt(rand.Int64(), 10)
+	if err := d.Link(a, tmp); err != nil {
+		return err
+	}
+	if err := d.Rename(b, a); err != nil {
+		return errors.Join(err, d.Remove(tmp))
+	}
+	return d.Rename(tmp, b)
+}

@@ -1,0 +1,20 @@
+package atomicfile
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+func (d *Dir) exchange(a, b string) error {
+	self, err := d.handle()
+	if err != nil {
+		return err
+	}
+	fd := int(self.Fd())
+	err = unix.Renameat2(fd, a, fd, b, unix.RENAME_EXCHANGE)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
+		return errors.ErrUnsupported
+	}
+	return err
+}

@@ -1,0 +1,7 @@
+//go:build !linux && !darwin
+
+package atomicfile
+
+import "errors"
+
+func (d *Dir) exchange(string, string) error { return errors.ErrUnsupported }

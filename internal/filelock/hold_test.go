@@ -1,0 +1,68 @@
+//go:build unix
+
+package filelock
+
+import (
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A process may meet the lock file just before it is removed or replaced.
+func TestHoldWhatHasNoNameAnyMore(t *testing.T) {
+	t.Parallel()
+	const name = "x.lock"
+	tests := []struct {
+		name  string
+		after func(root *os.Root) error
+		want  bool
+	}{
+		{"still there", func(*os.Root) error { return nil }, true},
+		{"removed", func(root *os.Root) error { return root.Remove(name) }, false},
+		{"replaced", func(root *os.Root) error { return root.Rename("other", name) }, false},
+		{"renamed, symlink instead", func(root *os.Root) error {
+			if err := root.Rename(name, "moved"); err != nil {
+				return err
+			}
+			return root.Symlink("moved", name)
+		}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			root, err := os.OpenRoot(t.TempDir())
+			require.NoError(t, err)
+			defer root.Close()
+			require.NoError(t, root.WriteFile("other", nil, 0o600))
+			file, err := open(root, name, 0o600)
+			require.NoError(t, err)
+			defer file.Close()
+			require.NoError(t, tt.after(root))
+			got, err := hold(file, root, name)
+			require.NoError(t, err)
+			require.Equal(t, tt.want, got)
+		})
+	}
+}
+
+// A child between fork and exec has a copy of every descriptor.
+func TestUnlockWhileTheDescriptorIsCopied(t *testing.T) {
+	t.Parallel()
+	root, err := os.OpenRoot(t.TempDir())
+	require.NoError(t, err)
+	defer root.Close()
+	lock, err := Try(root, "x.lock", 0o600)
+	require.NoError(t, err)
+	var copied int
+	require.NoError(t, control(lock.file, func(fd uintptr) (err error) {
+		copied, err = syscall.Dup(int(fd))
+		return err
+	}))
+	defer syscall.Close(copied)
+	require.NoError(t, lock.Unlock())
+	lock, err = Try(root, "x.lock", 0o600)
+	require.NoError(t, err)
+	require.NoError(t, lock.Unlock())
+}

@@ -1,0 +1,30 @@
+package sessiondir
+
+import "time"
+
+// The steps of the clocks by which file systems time changes: of those that
+// keep parts of seconds, and of the coarsest.
+const (
+	fineStep   = 20 * time.Millisecond
+	coarseStep = 2 * time.Second
+)
+
+// Settled reports whether a change of the file after the stamp s was taken,
+// at the time at, is sure to show in a later stamp. It is not when the file
+// had changed within the same step of the file system's clock.
+func (b *Base) Settled(s Stamp, at time.Time) bool {
+	step := coarseStep
+	switch {
+	case b.seam != nil && b.seam.Clock > 0:
+		step = b.seam.Clock
+	case b.fine():
+		return true
+	case s.Mtime.Nanosecond() != 0 || s.Ctime.Nanosecond() != 0:
+		step = fineStep
+	}
+	last := s.Mtime
+	if s.Ctime.After(last) {
+		last = s.Ctime
+	}
+	return at.Sub(last) > step
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package sessiondir
+
+func finelyTimed(string) bool { return false }

@@ -1,0 +1,208 @@
+package sessiondir
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+)
+
+// ErrRewrite tells that a file cannot be extended in the place of its backup
+// and has to be written anew.
+var ErrRewrite = errors.New("file must be rewritten")
+
+// ErrOvertaken tells that another writer gave the name to a file of its own
+// while this one wrote.
+var ErrOvertaken = errors.New("another writer replaced the file")
+
+// Extension is what [Dir.Extend] appends to a file, and how.
+type Extension struct {
+	Main   Stamp // of the file; the caller knows its content
+	Backup Stamp // of its backup where the caller knows that it is the beginning of the file; zero otherwise
+	Tail   []byte
+	Sync   bool      // sync the content before it takes its name
+	Mark   bool      // mark it as whole, since the directory will not be synced
+	Now    time.Time // for the mark
+}
+
+// Extended is what [Dir.Extend] leaves.
+type Extended struct {
+	Main, Backup Stamp
+	Marked       bool // the file system keeps the mark
+}
+
+// Extend appends Tail, whole lines, to the file name, in the time that the
+// tail takes. Not the file itself is written but its backup, which is one
+// save behind: it gets what it lacks and the tail in one write, and then both
+// swap names. So name is whole at every instant, and its backup is the state
+// before.
+//
+// The error Is [ErrRewrite], and nothing has changed, when the backup is not
+// a file of its own that the file begins with, or when a reader may still
+// have it open under the other name. It Is [ErrOvertaken] when the names did
+// not end up as they should.
+func (d *Dir) Extend(name string, e Extension) (done Extended, err error) {
+	edit, err := d.Edit(Backup(name))
+	if err != nil {
+		return done, fmt.Errorf("%w: %w", ErrRewrite, err)
+	}
+	defer func() { err = errors.Join(err, edit.Close()) }()
+	at, err := d.reusable(edit.File(), e)
+	if err != nil {
+		return done, err
+	}
+	src, err := d.Root().Open(name)
+	if err != nil {
+		return done, fmt.Errorf("%w: %w", ErrRewrite, err)
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	if !at.Same(e.Backup) {
+		if at.Size, err = d.commonLines(src, edit.File(), e.Main.Size, at.Size); err != nil {
+			return done, err
+		}
+	}
+	if done.Marked, err = d.catchUp(edit, src, at.Size, e); err != nil {
+		return done, err
+	}
+	if err := d.Exchange(name, Backup(name)); err != nil {
+		return done, fmt.Errorf("swap %s and its backup: %w", name, err)
+	}
+	done.Main, done.Backup, err = d.verify(name, edit.File())
+	return done, err
+}
+
+// reusable returns the stamp of the backup f if it may be written.
+func (d *Dir) reusable(f *os.File, e Extension) (Stamp, error) {
+	fi, err := f.Stat()
+	if err != nil {
+		return Stamp{}, err
+	}
+	at := d.stamp(fi)
+	switch {
+	case !fi.Mode().IsRegular() || links(fi) != 1:
+		return at, fmt.Errorf("%w: the backup is no file of its own", ErrRewrite)
+	case at.Inode != 0 && at.Inode == e.Main.Inode && at.Dev == e.Main.Dev:
+		return at, fmt.Errorf("%w: the backup is the file itself", ErrRewrite)
+	case !unread(f, fi):
+		return at, fmt.Errorf("%w: the backup may be in use", ErrRewrite)
+	}
+	return at, nil
+}
+
+// restAge is how long a file must have been a backup before it may be written
+// where the system cannot tell whether a reader still has it open.
+const restAge = 2 * time.Second
+
+// commonLines returns the size of what a backup of size have has in common
+// with a file of size want, if that is all of either but for an incomplete
+// last line.
+func (d *Dir) commonLines(want, have io.ReaderAt, wantSize, haveSize int64) (int64, error) {
+	common := min(wantSize, haveSize)
+	a, b := make([]byte, 256<<10), make([]byte, 256<<10)
+	lines := int64(0)
+	for off := int64(0); off < common; {
+		n := int(min(common-off, int64(len(a))))
+		if _, err := want.ReadAt(a[:n], off); err != nil {
+			return 0, err
+		}
+		if _, err := have.ReadAt(b[:n], off); err != nil {
+			return 0, err
+		}
+		same := matching(a[:n], b[:n])
+		if i := bytes.LastIndexByte(a[:same], '\n'); i >= 0 {
+			lines = off + int64(i) + 1
+		}
+		if same < n {
+			common = off + int64(same)
+			break
+		}
+		off += int64(n)
+	}
+	if common < min(wantSize, haveSize) {
+		return 0, fmt.Errorf("%w: the backup differs from the file", ErrRewrite)
+	}
+	return lines, nil
+}
+
+func matching(a, b []byte) int {
+	if bytes.Equal(a, b) {
+		return len(a)
+	}
+	n := 0
+	for a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// catchUp makes the backup, whose first size bytes are the file's, the file
+// with the tail. marked tells that it carries the mark.
+func (d *Dir) catchUp(edit *atomicfile.Edit, src io.ReaderAt, size int64, e Extension) (marked bool, err error) {
+	missing := e.Main.Size - size
+	data := make([]byte, missing, missing+int64(len(e.Tail)))
+	if _, err := src.ReadAt(data, size); err != nil {
+		return false, fmt.Errorf("read end of file: %w", err)
+	}
+	data = append(data, e.Tail...)
+	fi, err := edit.File().Stat()
+	if err != nil {
+		return false, err
+	}
+	if fi.Size() != size {
+		if err := edit.Truncate(size); err != nil {
+			return false, err
+		}
+	}
+	if err := edit.WriteAt(data, size); err != nil {
+		return false, fmt.Errorf("extend backup: %w", err)
+	}
+	if e.Mark {
+		if marked, err = d.mark(edit, e, size+int64(len(data))); err != nil {
+			return false, fmt.Errorf("mark backup: %w", err)
+		}
+	}
+	if !e.Sync {
+		return marked, nil
+	}
+	return marked, edit.Sync()
+}
+
+// mark marks the backup, of size bytes now, as whole, and reports whether the
+// file system keeps the mark.
+func (d *Dir) mark(edit *atomicfile.Edit, e Extension, size int64) (bool, error) {
+	end := make([]byte, min(size, markTail))
+	if _, err := edit.File().ReadAt(end, size-int64(len(end))); err != nil {
+		return false, err
+	}
+	after := e.Main.Mtime
+	if Marked(after) {
+		after = time.Time{}
+	}
+	at := mark(e.Now, after, size, end)
+	if err := edit.SetTime(at); err != nil {
+		return false, err
+	}
+	fi, err := edit.File().Stat()
+	return err == nil && d.stamp(fi).Mtime.Equal(at), err
+}
+
+// verify checks that name leads to f now, and returns the stamps of both.
+func (d *Dir) verify(name string, f *os.File) (main, backup Stamp, err error) {
+	now, err := d.Root().Lstat(name)
+	if err != nil {
+		return main, backup, err
+	}
+	fi, err := f.Stat()
+	if err != nil {
+		return main, backup, err
+	}
+	if !os.SameFile(now, fi) {
+		return main, backup, ErrOvertaken
+	}
+	backup, err = d.Stat(Backup(name))
+	return d.stamp(now), backup, err
+}

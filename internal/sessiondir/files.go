@@ -1,0 +1,11 @@
+package sessiondir
+
+// Marker is the file whose existence tells that a newer Python tool is
+// appending to the transcript, or was killed while it did: until it is gone,
+// the backup is the transcript.
+const Marker = Transcript + ".append-pending"
+
+// Same reports whether two stamps are of one unchanged file.
+func (s Stamp) Same(t Stamp) bool {
+	return s.Dev == t.Dev && s.Inode == t.Inode && s.Size == t.Size && s.Mtime.Equal(t.Mtime) && s.Ctime.Equal(t.Ctime)
+}

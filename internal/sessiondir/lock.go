@@ -1,0 +1,80 @@
+package sessiondir
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/filelock"
+)
+
+// lockPerm is the mode of a lock file before umask, as the newer Python tools
+// make it.
+const lockPerm fs.FileMode = 0o666
+
+const maxName = 255
+
+// lockName returns the lock file of session id, beside the session. It is the
+// name that the newer Python tools use; an id too long for it, which they
+// cannot write, has its lock in the bookkeeping directory.
+func lockName(id string) (dir, name string) {
+	name = "." + id + ".metadata.lock"
+	if len(name) <= maxName {
+		return "", name
+	}
+	sum := sha256.Sum256([]byte(id))
+	return Bookkeeping, hex.EncodeToString(sum[:]) + ".lock"
+}
+
+// Lock takes the lock of session id, which excludes every other writer that
+// honours it, in this process or another. It waits up to 10 s; then the error
+// is [filelock.ErrBusy].
+func (b *Base) Lock(ctx context.Context, id string) (*filelock.Lock, error) {
+	root, err := b.open()
+	if err != nil {
+		return nil, err
+	}
+	dir, name := lockName(id)
+	if dir == "" {
+		return filelock.Acquire(ctx, root, name, filelock.Options{Perm: lockPerm})
+	}
+	if err := atomicfile.New(root, b.seam).Mkdir(dir); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	sub, err := root.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := filelock.Acquire(ctx, sub, name, filelock.Options{Perm: lockPerm})
+	return lock, errors.Join(err, sub.Close())
+}
+
+// Free reports whether nobody holds the lock of session id now. It makes no
+// lock file.
+func (b *Base) Free(id string) bool {
+	root, err := b.open()
+	if err != nil {
+		return false
+	}
+	dir, name := lockName(id)
+	if _, err := root.Lstat(filepath.Join(dir, name)); errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	if dir != "" {
+		sub, err := root.OpenRoot(dir)
+		if err != nil {
+			return false
+		}
+		defer sub.Close()
+		root = sub
+	}
+	lock, err := filelock.Try(root, name, lockPerm)
+	if err != nil {
+		return errors.Is(err, errors.ErrUnsupported)
+	}
+	return lock.Unlock() == nil
+}

@@ -1,0 +1,196 @@
+package sessionstore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/pytime"
+)
+
+// Naming is a name for a session, with what decides whether it is taken.
+type Naming struct {
+	Name             string // 1 to 200 characters, space around it not counted
+	Source           string // where Name is from: "manual", "generated" or "fallback"
+	Description      string // "": stays as it is
+	ExpectedRevision int    // name_revision that must stand on disk for a generated name and any description; -1: any
+	OnlyIfMissing    bool   // leave a name, and a description, that is there
+}
+
+// The sources of names.
+const (
+	manualName    = "manual"
+	generatedName = "generated"
+	fallbackName  = "fallback"
+)
+
+// maxName is the newer tools' limit, in code points.
+const maxName = 200
+
+// SetName names a session by the newer Amplifier tools' precedence, and
+// reports whether it wrote:
+//
+//   - a manual name is always taken;
+//   - a generated one when there is none, or one that is generated or a
+//     fallback, and the revision is the expected one;
+//   - a fallback when there is none, or another fallback.
+//
+// A name without a source, as older tools write it, and one with an unknown
+// source count as manual. A name that is taken counts name_revision up; the
+// same name of the same source changes nothing. The description is decided by
+// itself. No other member changes, and nothing is redacted.
+//
+// Metadata is read as by [Store.LoadStrict]: the backup stands in for a
+// damaged file, which is kept aside, and when both are damaged the error Is
+// [ErrCorrupt] and nothing is written. A name or source that is not allowed
+// is [ErrUnstorable].
+func (st *Store) SetName(ctx context.Context, id string, n Naming) (Metadata, bool, error) {
+	var md Metadata
+	changed := false
+	n, err := n.checked()
+	if err != nil {
+		return Metadata{}, false, wrap("set name of", id, err)
+	}
+	err = st.rewrite(ctx, "set name of", id, func(w *writing) error {
+		h, disk, err := readStrictMetadata(w.dir)
+		if err != nil {
+			return err
+		}
+		md, changed, err = n.apply(disk, pytime.Format(st.opts.Now().UTC()))
+		if err != nil || !changed {
+			return err
+		}
+		content, err := pyjson.Append(nil, md.object(), pyjson.Style{Indent: 2, Finite: true, Portable: st.opts.Portable})
+		if err != nil {
+			return unstorable("encode metadata", err)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return w.replaceMetadata(&metadataFile{main: h.main, backup: h.backup}, content)
+	})
+	if err != nil {
+		return Metadata{}, false, err
+	}
+	return md, changed, nil
+}
+
+// checked returns n as it is to be stored, or why it cannot be.
+func (n Naming) checked() (Naming, error) {
+	n.Name = strings.TrimFunc(strings.ToValidUTF8(n.Name, "\uFFFD"), isSpace)
+	n.Description = strings.ToValidUTF8(n.Description, "\uFFFD")
+	if length := utf8.RuneCountInString(n.Name); length == 0 || length > maxName {
+		return n, &textError{"Session names must contain 1 to 200 characters", ErrUnstorable}
+	}
+	switch n.Source {
+	case manualName, generatedName, fallbackName:
+		return n, nil
+	}
+	return n, &textError{"Unknown session name source", ErrUnstorable}
+}
+
+// apply returns what n makes of md at the time now, and whether that differs.
+func (n Naming) apply(md Metadata, now string) (Metadata, bool, error) {
+	revision := nameRevision(md)
+	expected := n.ExpectedRevision < 0 || revision.Cmp(big.NewInt(int64(n.ExpectedRevision))) == 0
+	var set []assignment
+	if n.takesName(md, expected) {
+		next := json.RawMessage(revision.Add(revision, big.NewInt(1)).String())
+		set = append(set, assignment{"name", n.Name}, assignment{"name_source", n.Source},
+			assignment{"name_revision", next}, assignment{"name_updated_at", now})
+		if n.Source == generatedName {
+			set = append(set, assignment{"name_generated_at", now})
+		}
+	}
+	if expected && n.takesDescription(md) {
+		set = append(set, assignment{"description", n.Description}, assignment{"description_updated_at", now})
+	}
+	for _, a := range set {
+		if err := md.Set(a.name, a.value); err != nil {
+			return Metadata{}, false, fmt.Errorf("set %s: %w", a.name, err)
+		}
+	}
+	return md, len(set) > 0, nil
+}
+
+type assignment struct {
+	name  string
+	value any
+}
+
+// takesName reports whether the name of n replaces that of md, where the
+// revision is the expected one or not.
+func (n Naming) takesName(md Metadata, expected bool) bool {
+	if md.is("name", n.Name) && md.is("name_source", n.Source) {
+		return false
+	}
+	named := md.truthy("name")
+	fallback := md.is("name_source", fallbackName)
+	switch {
+	case named && n.OnlyIfMissing:
+		return false
+	case n.Source == generatedName:
+		return expected && (!named || fallback || md.is("name_source", generatedName))
+	case n.Source == fallbackName:
+		return !named || fallback
+	}
+	return true
+}
+
+func (n Naming) takesDescription(md Metadata) bool {
+	if n.Description == "" || n.OnlyIfMissing && md.truthy("description") {
+		return false
+	}
+	return !md.is("description", n.Description)
+}
+
+// nameRevision returns the member name_revision, 0 where it is no natural
+// number.
+func nameRevision(md Metadata) *big.Int {
+	raw, ok := md.lookup("name_revision")
+	if ok && pyjson.KindOf(raw) == pyjson.Integer {
+		if n, ok := new(big.Int).SetString(string(raw), 10); ok && n.Sign() >= 0 {
+			return n
+		}
+	}
+	return new(big.Int)
+}
+
+// is reports whether the member name is the string text.
+func (md Metadata) is(name, text string) bool {
+	raw, ok := md.lookup(name)
+	return ok && pyjson.KindOf(raw) == pyjson.String && pyjson.KeyIs(raw, text)
+}
+
+// truthy reports whether Python counts the member name as true.
+func (md Metadata) truthy(name string) bool {
+	raw, ok := md.lookup(name)
+	if !ok {
+		return false
+	}
+	switch pyjson.KindOf(raw) {
+	case pyjson.Null, pyjson.False:
+		return false
+	case pyjson.String:
+		return len(raw) > len(`""`)
+	case pyjson.Array:
+		for range pyjson.Elements(raw) {
+			return true
+		}
+		return false
+	case pyjson.Object:
+		for range pyjson.Members(raw) {
+			return true
+		}
+		return false
+	case pyjson.Integer, pyjson.Float:
+		value, _ := strconv.ParseFloat(string(raw), 64) // too large is an infinity, thus true
+		return value != 0
+	}
+	return true
+}

@@ -1,0 +1,40 @@
+package sessionstore
+
+import "container/list"
+
+// recent orders ids by their last use and adds up their sizes.
+type recent struct {
+	total int64
+	order list.List // of sized, the last used in front
+	at    map[string]*list.Element
+}
+
+type sized struct {
+	id   string
+	size int64
+}
+
+// use makes id the last used one, with this size.
+func (r *recent) use(id string, size int64) {
+	if e, ok := r.at[id]; ok {
+		r.total += size - e.Value.(sized).size
+		e.Value = sized{id, size}
+		r.order.MoveToFront(e)
+		return
+	}
+	if r.at == nil {
+		r.at = map[string]*list.Element{}
+	}
+	r.total += size
+	r.at[id] = r.order.PushFront(sized{id, size})
+}
+
+// drop removes the id that was used longest ago and returns it.
+func (r *recent) drop() string {
+	s := r.order.Remove(r.order.Back()).(sized)
+	r.total -= s.size
+	delete(r.at, s.id)
+	return s.id
+}
+
+func (r *recent) len() int { return r.order.Len() }

@@ -1,0 +1,110 @@
+package sessionstore
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// session is what a store keeps of a session between calls.
+type session struct {
+	gate chan struct{} // holds a token while a call writes
+
+	mu      sync.Mutex // guards what follows
+	known   *knowledge
+	meta    *metadataFile // as last read or written, sound
+	metaAt  time.Time
+	pending []*appending
+}
+
+// knowledge is the content of a sound transcript as it was last read or
+// written. It is never changed, only replaced.
+type knowledge struct {
+	rows   []Message // of the file, in order; what follows them in the array belongs to the newest knowledge
+	sum    xxh3.Hasher
+	size   int64
+	ended  bool             // the last line has its LF
+	main   sessiondir.Stamp // of the file with this content
+	backup sessiondir.Stamp // of a backup that the file begins with; zero when that is not known
+	at     time.Time        // when the stamps were taken
+}
+
+func (k *knowledge) revision() Revision {
+	return Revision{Messages: len(k.rows), Bytes: k.size, Sum: k.sum.Sum128().Bytes()}
+}
+
+// session returns what is kept of session id.
+func (st *Store) session(id string) *session {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	s := st.sessions[id]
+	if s == nil {
+		s = &session{gate: make(chan struct{}, 1)}
+		st.sessions[id] = s
+	}
+	return s
+}
+
+// enter waits until this call alone writes the session in this store.
+func (s *session) enter(ctx context.Context) error {
+	select {
+	case s.gate <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *session) leave() { <-s.gate }
+
+// recall returns what is known of the transcript in dir, or nil when that is
+// nothing or the file may have changed.
+func (st *Store) recall(s *session, dir *sessiondir.Dir) *knowledge {
+	s.mu.Lock()
+	k := s.known
+	s.mu.Unlock()
+	if k == nil {
+		return nil
+	}
+	now, err := dir.Stat(sessiondir.Transcript)
+	if err != nil || !now.Same(k.main) || !st.base.Settled(k.main, k.at) {
+		return nil
+	}
+	return k
+}
+
+// learn keeps k, and forgets the transcripts used longest ago when the kept
+// ones have become too many bytes.
+func (st *Store) learn(id string, s *session, k *knowledge) {
+	s.mu.Lock()
+	s.known = k
+	s.mu.Unlock()
+	st.remember(id, k.size)
+}
+
+func (s *session) forget() {
+	s.mu.Lock()
+	s.known, s.meta = nil, nil
+	s.mu.Unlock()
+}
+
+// keptBytes is how much of transcripts a store keeps in memory so that saving
+// and loading them again costs only what is new. The last one is always kept.
+const keptBytes = 256 << 20
+
+// remember notes the use of session id, whose transcript has so many bytes.
+func (st *Store) remember(id string, size int64) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.kept.use(id, size)
+	for st.kept.total > keptBytes && st.kept.len() > 1 {
+		oldest := st.sessions[st.kept.drop()]
+		oldest.mu.Lock()
+		oldest.known = nil
+		oldest.mu.Unlock()
+	}
+}

@@ -1,0 +1,160 @@
+package sessionstore
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// Diagnostic tells what [Store.LoadStrict] met in a file. It never holds
+// content. The codes are
+//
+//	invalid_file         the file holds something else than it should
+//	unreadable_file      the file is there and cannot be read
+//	recovered_backup     the backup was read in the place of Source
+//	interrupted_append   another tool's append was cut off: only the backup counts
+//	changed_during_read  the file changed while the session was read
+//
+// and Source is one of transcript, transcript_backup, metadata,
+// metadata_backup and, for the mark of an append, transcript_append.
+type Diagnostic struct {
+	Code   string `json:"code"`
+	Source string `json:"source"`
+	Line   int    `json:"line,omitempty"` // from 1; 0: none
+}
+
+const (
+	invalidFile       = "invalid_file"
+	unreadableFile    = "unreadable_file"
+	recoveredBackup   = "recovered_backup"
+	interruptedAppend = "interrupted_append"
+	changedDuringRead = "changed_during_read"
+)
+
+// The sources that are halves of a session.
+const (
+	transcriptHalf = "transcript"
+	metadataHalf   = "metadata"
+	backupSuffix   = "_backup"
+)
+
+// StrictError tells that the transcript or the metadata of a session is there
+// but that the newer Amplifier tools can use neither the file nor its backup.
+// It Is [ErrCorrupt], and its text is the reference's.
+type StrictError struct {
+	Source      string // "transcript" or "metadata"
+	Diagnostics []Diagnostic
+	Err         error // a [*CorruptError] for each file that was looked at
+}
+
+func (e *StrictError) Error() string {
+	return "Cannot read valid session " + e.Source + " or its backup"
+}
+
+// Is reports whether target is [ErrCorrupt].
+func (e *StrictError) Is(target error) bool { return target == ErrCorrupt }
+
+// Unwrap returns what was wrong with the files.
+func (e *StrictError) Unwrap() error { return e.Err }
+
+// LoadStrict reads a session as strictly as the newer Amplifier tools. A
+// transcript is damaged as a whole by any line that is neither blank nor a
+// JSON object with a non-empty string role, in UTF-8 and without NaN and
+// infinities; metadata must be one such object. For a file that is damaged or
+// missing the backup stands in, and for the transcript always while an append
+// is marked as under way. A line that only the newer tools can read, for its
+// byte order mark or its raw surrogates, is handed out as one that all can.
+//
+// The diagnostics tell, in the newer tools' order, what was met on the way.
+// Those with the code changed_during_read ask for another try. Files that the
+// newer tools fail on, because of very deep nesting, are invalid here.
+//
+// When a half is there but unusable, the error Is [ErrCorrupt] and a
+// [*StrictError], and nothing after that half is read: the session holds what
+// came before it. LoadStrict takes no lock and never writes.
+func (st *Store) LoadStrict(ctx context.Context, id string) (*Session, []Diagnostic, error) {
+	done, err := st.begin(ctx)
+	if err != nil {
+		return nil, nil, wrap("load", id, err)
+	}
+	defer done()
+	dir, err := st.openDir(id)
+	if err != nil {
+		return nil, nil, wrap("load", id, err)
+	}
+	s, diagnostics, err := loadStrict(ctx, dir, id)
+	if s.Recovered != nil {
+		st.log.Warn("read backup in place of damaged file", "session", id, "err", s.Recovered.Reason)
+	}
+	return s, diagnostics, wrap("load", id, errors.Join(err, dir.Close()))
+}
+
+func loadStrict(ctx context.Context, dir *sessiondir.Dir, id string) (*Session, []Diagnostic, error) {
+	s := &Session{ID: id}
+	before := strictStamps(dir)
+	t, rows, err := readStrictTranscript(dir)
+	s.Messages, s.Recovered = rows, t.recovery(dir)
+	if t.from != nil {
+		s.Revision = revisionOf(len(rows), t.from.data)
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return s, t.diagnostics, err
+	}
+	m, md, err := readStrictMetadata(dir)
+	s.Metadata, s.Recovered = md, joinRecovery(s.Recovered, m.recovery(dir))
+	diagnostics := slices.Concat(t.diagnostics, m.diagnostics)
+	if err != nil {
+		return s, diagnostics, err
+	}
+	return s, append(diagnostics, strictChanges(before, strictStamps(dir))...), nil
+}
+
+// joinRecovery returns one of two recoveries, with the reasons of both.
+func joinRecovery(first, second *Recovery) *Recovery {
+	if first == nil || second == nil {
+		if first == nil {
+			return second
+		}
+		return first
+	}
+	both := *first
+	both.Reason = errors.Join(first.Reason, second.Reason)
+	return &both
+}
+
+// strictFiles are the files that a strict read watches, by source, in the
+// order of the diagnostics.
+var strictFiles = [...]struct{ source, name string }{
+	{transcriptHalf, sessiondir.Transcript},
+	{transcriptHalf + backupSuffix, sessiondir.Backup(sessiondir.Transcript)},
+	{metadataHalf, sessiondir.Metadata},
+	{metadataHalf + backupSuffix, sessiondir.Backup(sessiondir.Metadata)},
+	{"transcript_append", sessiondir.Marker},
+}
+
+// strictStamps returns the stamps of strictFiles, the zero stamp for a file
+// that is not there.
+func strictStamps(dir *sessiondir.Dir) (stamps [len(strictFiles)]sessiondir.Stamp) {
+	for i, f := range strictFiles {
+		if at, err := dir.Stat(f.name); err == nil {
+			stamps[i] = at
+		}
+	}
+	return stamps
+}
+
+// strictChanges returns the diagnostics for the files whose stamps differ.
+func strictChanges(before, after [len(strictFiles)]sessiondir.Stamp) []Diagnostic {
+	var changed []Diagnostic
+	for i, f := range strictFiles {
+		if !before[i].Same(after[i]) {
+			changed = append(changed, Diagnostic{Code: changedDuringRead, Source: f.source})
+		}
+	}
+	return changed
+}

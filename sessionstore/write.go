@@ -1,0 +1,300 @@
+package sessionstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/filelock"
+	"github.com/amplifier-go/sessionstorage/internal/ownership"
+	"github.com/amplifier-go/sessionstorage/internal/pytime"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// writing is one call that writes a session. It alone writes it, among all
+// that honour the session's lock.
+type writing struct {
+	st    *Store
+	s     *session
+	id    string
+	dir   *sessiondir.Dir
+	made  bool     // the directory is new
+	born  bool     // there is no metadata yet
+	names bool     // names changed that must be made durable
+	wrote []string // base names, in order
+}
+
+// write runs do as the only writer of session id, whose directory it makes
+// when there is none, and makes durable what do wrote.
+func (st *Store) write(ctx context.Context, op, id string, do func(*writing) error) error {
+	s := st.session(id)
+	return wrap(op, id, st.alone(ctx, s, id, func() error { return st.locked(ctx, s, id, st.base.Make, do) }))
+}
+
+// rewrite is write for a session that must exist.
+func (st *Store) rewrite(ctx context.Context, op, id string, do func(*writing) error) error {
+	s := st.session(id)
+	existing := func(id string) (*sessiondir.Dir, bool, error) {
+		dir, err := st.openDir(id)
+		return dir, false, err
+	}
+	return wrap(op, id, st.alone(ctx, s, id, func() error { return st.locked(ctx, s, id, existing, do) }))
+}
+
+// alone runs do while no other call of this store writes session id.
+func (st *Store) alone(ctx context.Context, s *session, id string, do func() error) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
+	done, err := st.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	return do()
+}
+
+// locked runs do in the directory that open opens, under the session's lock.
+func (st *Store) locked(ctx context.Context, s *session, id string, open func(string) (*sessiondir.Dir, bool, error), do func(*writing) error) (err error) {
+	lock, err := st.lock(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer func() { err = also(err, lock.Unlock()) }()
+	w := &writing{st: st, s: s, id: id}
+	if w.dir, w.made, err = open(id); err != nil {
+		return err
+	}
+	defer func() { err = also(err, w.dir.Close()) }()
+	if err := unfenced(w.dir); err != nil {
+		return err
+	}
+	w.born = !w.has(sessiondir.Metadata) && !w.has(sessiondir.Backup(sessiondir.Metadata))
+	w.names = w.made
+	if err := do(w); err != nil {
+		s.forget()
+		return err
+	}
+	if err := w.settle(); err != nil {
+		return fmt.Errorf("sync directory: %w", err)
+	}
+	st.changed(id, Wrote, w.wrote...)
+	return nil
+}
+
+// lock takes the lock that writers of session id share with the Python tools.
+func (st *Store) lock(ctx context.Context, id string) (*filelock.Lock, error) {
+	lock, err := st.base.Lock(ctx, id)
+	if errors.Is(err, filelock.ErrBusy) && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %w", ErrLocked, err)
+	}
+	return lock, err
+}
+
+// unfenced refuses a session that is being moved to another host.
+func unfenced(dir *sessiondir.Dir) error {
+	fenced, err := ownership.HasFence(dir.Root())
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrFenced, err)
+	case fenced:
+		return ErrFenced
+	}
+	return nil
+}
+
+func (w *writing) has(name string) bool {
+	_, err := w.dir.Stat(name)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// sync reports whether content is synced before it takes its name.
+func (w *writing) sync() bool { return w.st.opts.Durability != Relaxed }
+
+// settle makes the names that changed durable, where the store promises that.
+func (w *writing) settle() error {
+	if !w.names || w.st.opts.Durability == Relaxed {
+		return nil
+	}
+	if err := w.dir.Sync(); err != nil || !w.made {
+		return err
+	}
+	return w.st.base.Sync()
+}
+
+// replace gives name the content that write produces.
+func (w *writing) replace(name string, write func(io.Writer) error) error {
+	return w.replaceLater(name, time.Time{}, write)
+}
+
+// replaceLater is replace by a file that was changed later than after.
+func (w *writing) replaceLater(name string, after time.Time, write func(io.Writer) error) error {
+	if err := w.dir.ReplaceLater(name, w.sync(), after, write); err != nil {
+		return err
+	}
+	w.names = true
+	w.wrote = append(w.wrote, name)
+	return nil
+}
+
+// protect prepares the replacement of main: a sound main becomes the backup;
+// damaged bytes are put aside; a backup that was read in the place of main
+// stays. A backup that main, being empty, is about to replace without having
+// been part of it, is put aside.
+func (w *writing) protect(main, backup, from *file) error {
+	var asides []string
+	switch {
+	case main.sound() && from != backup:
+		if main.stamp.Size == 0 && backup.found && (backup.bad != nil || len(backup.data) > 0) {
+			asides = append(asides, backup.name)
+		}
+	case main.bad != nil:
+		asides = append(asides, main.name)
+		if backup.bad != nil {
+			asides = append(asides, backup.name)
+		}
+	case backup.bad != nil:
+		asides = append(asides, backup.name)
+	}
+	for _, name := range asides {
+		if err := w.putAside(name); err != nil {
+			return err
+		}
+	}
+	if !main.sound() || from == backup {
+		return nil
+	}
+	if err := w.dir.Rotate(main.name, w.sync()); err != nil {
+		return fmt.Errorf("back up %s: %w", main.name, err)
+	}
+	return nil
+}
+
+func (w *writing) putAside(name string) error {
+	kept, err := w.dir.PutAside(name)
+	if err != nil {
+		return fmt.Errorf("put damaged %s aside: %w", name, err)
+	}
+	w.names = true
+	w.st.log.Warn("put damaged file aside", "session", w.id, "file", kept)
+	return nil
+}
+
+// metadata returns the metadata on disk.
+func (w *writing) metadata() metadataFile {
+	return w.st.metadataOf(w.s, w.dir, w.id)
+}
+
+// metadataOf returns the metadata on disk, without reading it when it is as
+// it was last read or written.
+func (st *Store) metadataOf(s *session, dir *sessiondir.Dir, id string) metadataFile {
+	s.mu.Lock()
+	kept, at := s.meta, s.metaAt
+	s.mu.Unlock()
+	if kept != nil {
+		now, err := dir.Stat(sessiondir.Metadata)
+		if err == nil && now.Same(kept.main.stamp) && st.base.Settled(now, at) {
+			return *kept
+		}
+	}
+	asked := time.Now()
+	m := st.readMetadata(dir, id)
+	st.learnMetadata(s, m, asked)
+	return m
+}
+
+func (st *Store) learnMetadata(s *session, m metadataFile, at time.Time) {
+	if !m.main.sound() {
+		return
+	}
+	s.mu.Lock()
+	s.meta, s.metaAt = &m, at
+	s.mu.Unlock()
+}
+
+// replaceMetadata makes content the metadata, unless it is
+// already.
+func (w *writing) replaceMetadata(m *metadataFile, content []byte) error {
+	if m.main.sound() && bytes.Equal(m.main.data, content) {
+		return nil
+	}
+	from := &m.main
+	if !m.main.sound() && m.backup.sound() {
+		from = &m.backup
+	}
+	if err := w.protect(&m.main, &m.backup, from); err != nil {
+		return err
+	}
+	err := w.replace(sessiondir.Metadata, func(out io.Writer) error {
+		_, err := out.Write(content)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return w.relearnMetadata(content)
+}
+
+// relearnMetadata keeps what was just written, as it reads back.
+func (w *writing) relearnMetadata(content []byte) error {
+	at := time.Now()
+	stamp, err := w.dir.Stat(sessiondir.Metadata)
+	if err != nil {
+		return err
+	}
+	md, err := ParseMetadata(content)
+	if err != nil {
+		return err
+	}
+	m := metadataFile{md: md}
+	m.main = file{name: sessiondir.Metadata, path: filepath.Join(w.dir.Root().Name(), sessiondir.Metadata), found: true, data: content, stamp: stamp}
+	w.st.learnMetadata(w.s, m, at)
+	return nil
+}
+
+// born completes the metadata of a new session, as the reference's command
+// line does: existing members first.
+func (st *Store) born(id string, md Metadata, rows []Message) Metadata {
+	turns := 0
+	for _, m := range rows {
+		if m.m != nil && m.m.role == userRole {
+			turns++
+		}
+	}
+	full := must(NewMetadata(struct {
+		ID      string `json:"session_id"`
+		Created string `json:"created"`
+		Bundle  string `json:"bundle"`
+		Model   string `json:"model"`
+		Turns   int    `json:"turn_count"`
+		Dir     string `json:"working_dir"`
+	}{id, pytime.Format(st.opts.Now().UTC().Truncate(time.Microsecond)), "unknown", "unknown", turns, st.workspace()}))
+	for _, m := range full.members {
+		if md.index(m.name) < 0 {
+			md.set(m)
+		}
+	}
+	return md
+}
+
+// workspace returns the directory that new sessions belong to.
+func (st *Store) workspace() string {
+	dir := st.opts.Workspace
+	if dir == "" {
+		dir, _ = os.Getwd() // a process without a working directory has none to tell
+	}
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		return resolved
+	}
+	return dir
+}
