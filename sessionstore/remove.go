@@ -16,26 +16,30 @@ func (st *Store) Delete(ctx context.Context, id string) error {
 
 func (st *Store) remove(ctx context.Context, id string) error {
 	s := st.session(id)
-	return st.alone(ctx, s, id, func() (err error) {
-		lock, err := st.lock(ctx, id)
-		if err != nil {
-			return err
-		}
-		defer func() { err = also(err, lock.Unlock()) }()
-		dir, err := st.openDir(id)
-		if err != nil {
-			return err
-		}
-		if err := also(unfenced(dir), dir.Close()); err != nil {
-			return err
-		}
-		s.forget()
-		if err := st.base.Discard(id, NewID(), st.opts.Durability != Relaxed); err != nil {
-			return err
-		}
-		st.changed(id, Removed, "")
-		return nil
+	return st.alone(ctx, s, id, func() error {
+		return st.vacate(ctx, s, id, func() error { return st.discard(ctx, s, id) })
 	})
+}
+
+func (st *Store) discard(ctx context.Context, s *session, id string) (err error) {
+	lock, err := st.lock(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer func() { err = also(err, lock.Unlock()) }()
+	dir, err := st.openDir(id)
+	if err != nil {
+		return err
+	}
+	if err := also(unfenced(dir), dir.Close()); err != nil {
+		return err
+	}
+	s.forget()
+	if err := st.base.Discard(id, NewID(), st.opts.Durability != Relaxed); err != nil {
+		return err
+	}
+	st.changed(id, Removed, "")
+	return nil
 }
 
 // Cleanup removes the sessions, sub-sessions too, whose directory was last

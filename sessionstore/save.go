@@ -27,7 +27,7 @@ func (st *Store) Save(ctx context.Context, id string, transcript []Message, md M
 	if i := slices.Index(transcript, Message{}); i >= 0 {
 		return wrap("save", id, zeroMessage(i))
 	}
-	return st.write(ctx, "save", id, func(w *writing) error {
+	return st.writeOwned(ctx, "save", id, st.base.Make, func(w *writing) error {
 		meta := w.metadata()
 		if w.born {
 			md = st.born(id, md, transcript)
@@ -56,7 +56,7 @@ func (st *Store) Save(ctx context.Context, id string, transcript []Message, md M
 // Create makes a new session with an empty transcript and md, completed as by
 // [Store.Save]. The error Is fs.ErrExist when there is one already.
 func (st *Store) Create(ctx context.Context, id string, md Metadata) error {
-	return st.write(ctx, "create", id, func(w *writing) error {
+	return st.writeOwned(ctx, "create", id, st.base.Make, func(w *writing) error {
 		if !w.made {
 			return fs.ErrExist
 		}

@@ -13,6 +13,7 @@ import (
 // session is what a store keeps of a session between calls.
 type session struct {
 	gate chan struct{} // holds a token while a call writes
+	hold hold
 
 	mu      sync.Mutex // guards what follows
 	known   *knowledge

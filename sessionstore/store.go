@@ -109,7 +109,11 @@ func (st *Store) Close() error {
 	st.closed = true
 	st.mu.Unlock()
 	st.calls.Wait()
-	return wrap("close", "", st.base.Close())
+	var err error
+	for _, s := range st.sessions { // no call is left that could change it
+		err = also(err, s.disown())
+	}
+	return wrap("close", "", also(err, st.base.Close()))
 }
 
 // begin admits a call; done must be called at its end.

@@ -30,8 +30,8 @@ type writing struct {
 	wrote []string // base names, in order
 }
 
-// write runs do as the only writer of session id, whose directory it makes
-// when there is none, and makes durable what do wrote.
+// write runs do as the only writer of session id, which it makes when there
+// is none, and makes durable what do wrote.
 func (st *Store) write(ctx context.Context, op, id string, do func(*writing) error) error {
 	s := st.session(id)
 	return wrap(op, id, st.alone(ctx, s, id, func() error { return st.locked(ctx, s, id, st.base.Make, do) }))
@@ -40,11 +40,30 @@ func (st *Store) write(ctx context.Context, op, id string, do func(*writing) err
 // rewrite is write for a session that must exist.
 func (st *Store) rewrite(ctx context.Context, op, id string, do func(*writing) error) error {
 	s := st.session(id)
-	existing := func(id string) (*sessiondir.Dir, bool, error) {
-		dir, err := st.openDir(id)
-		return dir, false, err
+	return wrap(op, id, st.alone(ctx, s, id, func() error { return st.locked(ctx, s, id, st.existing, do) }))
+}
+
+// writeOwned is write and rewrite for what changes the transcript, which only the owner of
+// the session may.
+func (st *Store) writeOwned(ctx context.Context, op, id string, open opener, do func(*writing) error) error {
+	s := st.session(id)
+	return wrap(op, id, st.alone(ctx, s, id, func() error { return st.owned(ctx, s, id, open, do) }))
+}
+
+func (st *Store) owned(ctx context.Context, s *session, id string, open opener, do func(*writing) error) error {
+	if err := st.own(ctx, s, id); err != nil {
+		return err
 	}
-	return wrap(op, id, st.alone(ctx, s, id, func() error { return st.locked(ctx, s, id, existing, do) }))
+	return st.locked(ctx, s, id, open, do)
+}
+
+// opener opens the directory of a session; made tells that it is new.
+type opener func(id string) (dir *sessiondir.Dir, made bool, err error)
+
+// existing is the opener of a session that must exist.
+func (st *Store) existing(id string) (*sessiondir.Dir, bool, error) {
+	dir, err := st.openDir(id)
+	return dir, false, err
 }
 
 // alone runs do while no other call of this store writes session id.
@@ -65,8 +84,13 @@ func (st *Store) alone(ctx context.Context, s *session, id string, do func() err
 }
 
 // locked runs do in the directory that open opens, under the session's lock.
-func (st *Store) locked(ctx context.Context, s *session, id string, open func(string) (*sessiondir.Dir, bool, error), do func(*writing) error) (err error) {
+func (st *Store) locked(ctx context.Context, s *session, id string, open opener, do func(*writing) error) (err error) {
 	lock, err := st.lock(ctx, id)
+	if errors.Is(err, fs.ErrNotExist) { // the sessions directory is gone
+		if lock, err = st.lockAnew(ctx, id, open); err != nil {
+			return err
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -99,6 +123,18 @@ func (st *Store) lock(ctx context.Context, id string) (*filelock.Lock, error) {
 		err = fmt.Errorf("%w: %w", ErrLocked, err)
 	}
 	return lock, err
+}
+
+// lockAnew is lock where open first has to make the sessions directory.
+func (st *Store) lockAnew(ctx context.Context, id string, open opener) (*filelock.Lock, error) {
+	dir, _, err := open(id)
+	if err != nil {
+		return nil, err
+	}
+	if err := also(dir.Close(), st.base.Sync()); err != nil {
+		return nil, err
+	}
+	return st.lock(ctx, id)
 }
 
 // unfenced refuses a session that is being moved to another host.

@@ -5,17 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"sync"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
 )
 
 // Options say how a session is held.
 type Options struct {
-	App string           // name shown to other hosts; 1 to 256 characters
-	Now func() time.Time // nil: time.Now
+	App   string            // name shown to other hosts; 1 to 256 characters
+	Extra map[string]string // further members of the record, at most 1024 characters each; names that suggest a secret are refused
+	Now   func() time.Time  // nil: time.Now
 }
 
 func (o Options) now() time.Time {
@@ -34,7 +35,7 @@ type Held struct {
 	record  []byte // content of owner.json
 
 	mu   sync.Mutex // guards dir and lock
-	dir  *os.Root
+	dir  *atomicfile.Dir
 	lock *filelock.Lock // nil after Release
 }
 
@@ -69,9 +70,9 @@ func Acquire(ctx context.Context, s Session, o Options) (*Held, error) {
 }
 
 func (h *Held) acquire(ctx context.Context) error {
-	lock, err := filelock.Try(h.dir, LockName, 0o600)
+	lock, err := filelock.Try(h.dir.Root(), LockName, 0o600)
 	if errors.Is(err, filelock.ErrBusy) {
-		return &BusyError{Owner: ReadOwner(h.dir)}
+		return &BusyError{Owner: ReadOwner(h.dir.Root())}
 	}
 	if err != nil {
 		// The cause is only told: it must not pass for a system without locks.
@@ -132,7 +133,7 @@ func (h *Held) RemoveCheckpoint() error {
 	if err := h.check(); err != nil {
 		return err
 	}
-	if err := checkFile(h.dir, CheckpointName); err != nil {
+	if err := checkFile(h.dir.Root(), CheckpointName); err != nil {
 		return err
 	}
 	return removeState(h.dir, CheckpointName)

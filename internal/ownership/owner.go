@@ -3,6 +3,7 @@ package ownership
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -102,6 +103,27 @@ func newRecord(s Session, o Options) ([]byte, error) {
 		`,"active":true` +
 		`,"acquisition_id":` + quote(acquisitionID()) +
 		`,"coordination_root":` + quote(root) + `}`)
+	return o.addExtra(record)
+}
+
+const maxExtra = 1024
+
+// addExtra adds the members that the host gives, in the order of their names.
+func (o Options) addExtra(record []byte) ([]byte, error) {
+	for _, name := range slices.Sorted(maps.Keys(o.Extra)) {
+		lower := strings.ToLower(name)
+		suggests := func(secret string) bool { return strings.Contains(lower, secret) }
+		if slices.ContainsFunc([]string{"argv", "env", "secret", "token", "credential", "prompt", "password"}, suggests) {
+			return nil, invalid("owner member " + strconv.Quote(name) + " may not be shown to others")
+		}
+		if _, taken := pyjson.Lookup(record, name); taken || name == "" {
+			return nil, invalid("owner member " + strconv.Quote(name) + " is taken")
+		}
+		if utf8.RuneCountInString(o.Extra[name]) > maxExtra {
+			return nil, invalid("owner member " + strconv.Quote(name) + " is longer than 1024 characters")
+		}
+		record = pyjson.Splice(record, name, []byte(quote(o.Extra[name])))
+	}
 	return record, nil
 }
 

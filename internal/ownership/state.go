@@ -49,20 +49,19 @@ func hasSurrogate(text []byte) bool {
 }
 
 // writeState replaces a state file; it is on the disk afterwards.
-func writeState(dir *os.Root, name string, value []byte) error {
+func writeState(dir *atomicfile.Dir, name string, value []byte) error {
 	data, err := Encode(value)
 	if err != nil {
 		return err
 	}
-	door := atomicfile.New(dir, nil)
-	err = door.Replace(name, true, func(w io.Writer) error {
+	err = dir.Replace(name, true, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return door.Sync()
+	return dir.Sync()
 }
 
 // readState returns the content of a state file, whatever its mode. It never
@@ -114,7 +113,7 @@ func checkFile(dir *os.Root, name string) error {
 
 // openState makes what is missing of the session's state directory and
 // refuses what is not safe in it.
-func openState(s Session) (*os.Root, error) {
+func openState(s Session) (*atomicfile.Dir, error) {
 	keys := join(s.StateRoot, "v1")
 	for _, path := range []string{s.StateRoot, keys, join(keys, s.WorkspaceKey())} {
 		if _, err := makePrivate(path); err != nil {
@@ -140,7 +139,7 @@ func openState(s Session) (*os.Root, error) {
 			return nil, err
 		}
 	}
-	return dir, nil
+	return atomicfile.New(dir, nil), nil
 }
 
 // makePrivate returns the directory path, made if it was missing. Ancestors
@@ -171,12 +170,11 @@ func makePrivate(path string) (fs.FileInfo, error) {
 }
 
 // removeState removes a state file from the disk if it is there.
-func removeState(dir *os.Root, name string) error {
-	door := atomicfile.New(dir, nil)
-	if err := door.Remove(name); errors.Is(err, fs.ErrNotExist) {
+func removeState(dir *atomicfile.Dir, name string) error {
+	if err := dir.Remove(name); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	} else if err != nil {
 		return err
 	}
-	return door.Sync()
+	return dir.Sync()
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
@@ -278,7 +279,7 @@ func TestAtomicJSONVectors(t *testing.T) {
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
 			dir := realTemp(t)
-			err := writeState(openRoot(t, dir), OwnerName, []byte(v.Value))
+			err := writeState(atomicfile.New(openRoot(t, dir), nil), OwnerName, []byte(v.Value))
 			entries, readErr := os.ReadDir(dir)
 			require.NoError(t, readErr)
 			if v.Error != nil {

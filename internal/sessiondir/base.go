@@ -33,7 +33,7 @@ func Open(path string, seam *fault.Seam) (*Base, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(abs, 0o700); err != nil {
+	if err := makeAll(abs, seam); err != nil {
 		return nil, err
 	}
 	b := &Base{path: abs, seam: seam}
@@ -43,6 +43,36 @@ func Open(path string, seam *fault.Seam) (*Base, error) {
 	}
 	return b, nil
 }
+
+// makeAll makes the directory path and what leads to it, for the owner alone,
+// and makes their names durable.
+func makeAll(path string, seam *fault.Seam) (err error) {
+	fi, err := os.Stat(path)
+	switch {
+	case err == nil && !fi.IsDir():
+		return &fs.PathError{Op: "open", Path: path, Err: errNotDirectory}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if err := makeAll(filepath.Dir(path), seam); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	parent := atomicfile.New(root, seam)
+	defer func() { err = errors.Join(err, parent.Close()) }()
+	if err := parent.Mkdir(filepath.Base(path)); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return parent.Sync()
+}
+
+var errNotDirectory = errors.New("not a directory")
+
+// Restore makes the sessions directory anew when it is gone.
+func (b *Base) Restore() error { return makeAll(b.path, b.seam) }
 
 // Path returns the absolute path of the sessions directory.
 func (b *Base) Path() string { return b.path }
@@ -110,7 +140,7 @@ func (b *Base) Make(id string) (d *Dir, made bool, err error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return d, false, err
 	}
-	if err := os.MkdirAll(b.path, 0o700); err != nil {
+	if err := b.Restore(); err != nil {
 		return nil, false, err
 	}
 	root, err := b.open()
@@ -141,4 +171,10 @@ func (b *Base) Sync() error {
 func (b *Base) Has(id string) bool {
 	fi, err := os.Stat(filepath.Join(b.path, id))
 	return err == nil && fi.IsDir()
+}
+
+// IsAt reports whether path leads to the directory dir.
+func IsAt(dir fs.FileInfo, path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && os.SameFile(dir, fi)
 }
