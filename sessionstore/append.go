@@ -2,7 +2,10 @@ package sessionstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
+
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
 // appending is one Append that waits to be written.
@@ -78,10 +81,10 @@ func (w *writing) append(ctx context.Context, rows []Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if t.known != nil && t.main.found {
-		err = w.extend(t, rows)
-	} else {
-		err = w.writeRows(t, append(t.rows[:len(t.rows):len(t.rows)], rows...))
+	err = w.add(t, rows)
+	for try := 0; try < tries && errors.Is(err, sessiondir.ErrOvertaken); try++ {
+		now := w.reread()
+		err = w.add(&now, rows)
 	}
 	if err != nil || !w.born {
 		return err
@@ -91,4 +94,12 @@ func (w *writing) append(ctx context.Context, rows []Message) error {
 		return fmt.Errorf("encode metadata: %w", err)
 	}
 	return w.replaceMetadata(&metadataFile{}, content)
+}
+
+// add writes rows after those of t.
+func (w *writing) add(t *transcript, rows []Message) error {
+	if t.known != nil && t.main.found {
+		return w.extend(t, rows)
+	}
+	return w.writeOnce(t, append(t.rows[:len(t.rows):len(t.rows)], rows...))
 }

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
@@ -92,7 +93,9 @@ func unfit(id, goos string) string {
 		return "embedded null byte"
 	case len(id) > maxIDBytes:
 		return "longer than 255 bytes"
-	case id == sessiondir.Bookkeeping:
+	case !utf8.ValidString(id):
+		return "not UTF-8"
+	case strings.EqualFold(id, sessiondir.Bookkeeping):
 		return "the name is reserved"
 	case goos != "windows":
 		return ""

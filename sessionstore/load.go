@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -85,13 +84,13 @@ func (st *Store) transcriptOf(s *session, dir *sessiondir.Dir, id string, md Met
 	if k := st.recall(s, dir); k != nil && k.size > 0 && !marked(dir) && !mayBeUnfinished(dir, k.main) {
 		st.remember(id, k.size)
 		t := transcript{rows: k.rows, known: k}
-		t.main = file{name: sessiondir.Transcript, path: filepath.Join(dir.Root().Name(), sessiondir.Transcript), found: true, stamp: k.main}
-		t.from = &t.main
+		t.main = file{name: sessiondir.Transcript, path: dir.Path(sessiondir.Transcript), found: true, stamp: k.main}
+		t.from = fromMain
 		return t
 	}
 	asked := time.Now()
 	t := readTranscript(dir, md, func() bool { return st.base.Free(id) })
-	if t.from == &t.main && t.damage == nil && t.main.stamp.Size == int64(len(t.main.data)) {
+	if t.from == fromMain && t.damage == nil && t.main.stamp.Size == int64(len(t.main.data)) {
 		t.known = knowledgeOf(&t, asked)
 		st.learn(id, s, t.known)
 	}
@@ -103,6 +102,7 @@ func (st *Store) transcriptOf(s *session, dir *sessiondir.Dir, id string, md Met
 func knowledgeOf(t *transcript, at time.Time) *knowledge {
 	k := &knowledge{rows: t.rows, size: int64(len(t.main.data)), main: t.main.stamp, at: at}
 	k.ended = k.size == 0 || t.main.data[k.size-1] == '\n'
+	k.alien = slices.ContainsFunc(t.rows, func(m Message) bool { return m.m.role == unstoredRole })
 	k.sum.Write(t.main.data) // never fails
 	return k
 }

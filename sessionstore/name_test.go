@@ -1,10 +1,8 @@
 package sessionstore
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -14,43 +12,6 @@ import (
 
 // aTime is when the tests take place.
 func aTime() time.Time { return time.Date(2026, 9, 20, 8, 9, 10, 123456789, time.UTC) }
-
-var isoTime = regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?\+00:00`)
-
-type nameVector struct {
-	Name     string
-	Current  string `json:"current_json"`
-	NameJSON string `json:"name_json"`
-	Args     struct {
-		Source           string
-		Description      string `json:"description_json"`
-		ExpectedRevision *int   `json:"expected_revision"`
-		OnlyIfMissing    bool   `json:"only_if_missing"`
-	}
-	Returned string `json:"returned_json"`
-	Error    *goldenError
-	Written  bool
-	Files    map[string]goldenFile `json:"expected_files"`
-}
-
-// naming returns the vector's call, if the API can express it.
-func (v *nameVector) naming() (Naming, bool) {
-	n := Naming{Source: v.Args.Source, ExpectedRevision: -1, OnlyIfMissing: v.Args.OnlyIfMissing}
-	var description *string
-	if json.Unmarshal([]byte(v.NameJSON), &n.Name) != nil || json.Unmarshal([]byte(v.Args.Description), &description) != nil {
-		return n, false
-	}
-	if v.NameJSON == "null" || description != nil && *description == "" {
-		return n, false
-	}
-	if description != nil {
-		n.Description = *description
-	}
-	if v.Args.ExpectedRevision != nil {
-		n.ExpectedRevision = *v.Args.ExpectedRevision
-	}
-	return n, true
-}
 
 func openNamed(t *testing.T, files map[string]string) (*Store, string) {
 	t.Helper()
@@ -63,44 +24,6 @@ func openNamed(t *testing.T, files map[string]string) (*Store, string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	return st, dir
-}
-
-func TestSetNameVectors(t *testing.T) {
-	t.Parallel()
-	var vectors []nameVector
-	readVectors(t, "set_name.json", &vectors)
-	for _, v := range vectors {
-		n, ok := v.naming()
-		if !ok {
-			continue // a value that a Naming cannot hold
-		}
-		t.Run(v.Name, func(t *testing.T) {
-			t.Parallel()
-			files := map[string]string{"metadata.json": v.Current}
-			if v.Current == "null" {
-				files = nil
-			}
-			st, dir := openNamed(t, files)
-			md, wrote, err := st.SetName(t.Context(), "sess", n)
-			require.Equal(t, v.Written, wrote)
-			if v.Error != nil {
-				require.EqualError(t, err, v.Error.Message)
-				require.ErrorIs(t, err, ErrUnstorable)
-			} else {
-				require.NoError(t, err)
-				require.Equal(t, v.Returned, isoTime.ReplaceAllString(asciiJSON(t, md.object()), "<NOW>"))
-			}
-			want := map[string]string{}
-			for name, f := range v.Files {
-				want[name] = string(f.content())
-			}
-			got := snapshot(t, dir)
-			for name, content := range got {
-				got[name] = isoTime.ReplaceAllString(content, "<NOW>")
-			}
-			require.Equal(t, want, got)
-		})
-	}
 }
 
 func TestSetName(t *testing.T) {

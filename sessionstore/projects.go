@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // Projects is a directory of projects, each with its sessions directory.
@@ -100,6 +101,9 @@ func (p *Projects) Store(slug string) (*Store, error) {
 // [ErrNotFound] or an [*AmbiguousError].
 func (p *Projects) Resolve(ctx context.Context, ref, slug string) (dir string, err error) {
 	if filepath.IsAbs(ref) {
+		for len(ref) > len(filepath.VolumeName(ref))+1 && os.IsPathSeparator(ref[len(ref)-1]) {
+			ref = ref[:len(ref)-1]
+		}
 		if !isSession(ref) {
 			return "", &textError{"No valid session at path: " + ref, ErrNotFound}
 		}
@@ -153,10 +157,25 @@ func chooseMatch(ref string, exact, partial []string) (string, error) {
 
 // quoted puts a name in quotes as Python's repr does.
 func quoted(name string) string {
+	quote := "'"
 	if strings.Contains(name, "'") && !strings.Contains(name, `"`) {
-		return `"` + name + `"`
+		quote = `"`
 	}
-	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(name) + "'"
+	text := strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`, quote, `\`+quote).Replace(name)
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	return quote + b.String() + quote
 }
 
 func isSession(dir string) bool {

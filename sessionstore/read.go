@@ -3,7 +3,6 @@ package sessionstore
 import (
 	"errors"
 	"io/fs"
-	"path/filepath"
 
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
@@ -24,7 +23,7 @@ func (f *file) sound() bool { return f.found && f.bad == nil }
 
 // readFile reads the file name of dir. That it cannot be read is damage, too.
 func readFile(dir *sessiondir.Dir, name string) file {
-	f := file{name: name, path: filepath.Join(dir.Root().Name(), name), found: true}
+	f := file{name: name, path: dir.Path(name), found: true}
 	data, stamp, err := dir.Read(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -3,7 +3,6 @@ package sessionstore
 import (
 	"errors"
 	"io/fs"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -22,7 +21,7 @@ type Recovery struct {
 // transcript is the conversation as it was read, with what was wrong.
 type transcript struct {
 	main, backup file
-	from         *file // the one that rows are of; nil: neither is there
+	from         source
 	rows         []Message
 	marked       bool // a newer Python tool is appending: main is not the truth
 	unfinished   bool // backup is a later state of main that lost its name
@@ -31,13 +30,24 @@ type transcript struct {
 	known        *knowledge // of a sound main that nothing stands in for
 }
 
+// source tells which file was read.
+type source uint8
+
+const (
+	nowhere source = iota // neither is there
+	fromMain
+	fromBackup
+)
+
 // revision identifies what was read.
 func (t *transcript) revision() Revision {
 	switch {
 	case t.known != nil:
 		return t.known.revision()
-	case t.from != nil:
-		return revisionOf(len(t.rows), t.from.data)
+	case t.from == fromMain:
+		return revisionOf(len(t.rows), t.main.data)
+	case t.from == fromBackup:
+		return revisionOf(len(t.rows), t.backup.data)
 	}
 	return Revision{}
 }
@@ -57,7 +67,7 @@ func readTranscript(dir *sessiondir.Dir, md Metadata, free func() bool) transcri
 	}
 	t.main = readFile(dir, sessiondir.Transcript)
 	t.rows = t.main.parseRows()
-	t.from = &t.main
+	t.from = fromMain
 	if t.main.sound() && len(t.main.data) > 0 && !mayBeUnfinished(dir, t.main.stamp) {
 		return t
 	}
@@ -79,10 +89,10 @@ func readTranscript(dir *sessiondir.Dir, md Metadata, free func() bool) transcri
 	case t.main.found || t.backup.found:
 		t.damage = errors.Join(asError(t.main.bad), asError(t.backup.bad))
 		if len(rows) > len(t.rows) {
-			t.rows, t.from = rows, &t.backup
+			t.rows, t.from = rows, fromBackup
 		}
 	default:
-		t.from = nil
+		t.from = nowhere
 	}
 	return t
 }
@@ -96,11 +106,11 @@ func marked(dir *sessiondir.Dir) bool {
 
 // readMarked reads the backup alone: what the file holds is half an append.
 func (t *transcript) readMarked(dir *sessiondir.Dir) {
-	path := filepath.Join(dir.Root().Name(), sessiondir.Transcript)
+	path := dir.Path(sessiondir.Transcript)
 	t.main = file{name: sessiondir.Transcript, path: path, found: true}
 	t.backup = readFile(dir, sessiondir.Backup(sessiondir.Transcript))
 	t.rows = t.backup.parseRows()
-	t.from = &t.backup
+	t.from = fromBackup
 	if t.backup.sound() {
 		t.recovered = recovery(dir, &t.main, &t.backup, errAppending)
 		return
@@ -129,7 +139,7 @@ var errEmptied = errors.New("the file is empty although turns were counted")
 // useBackup takes the backup's rows. Only a damaged file makes that a
 // recovery: one that is missing may never have been there.
 func (t *transcript) useBackup(dir *sessiondir.Dir, rows []Message, reason error) {
-	t.rows, t.from = rows, &t.backup
+	t.rows, t.from = rows, fromBackup
 	if t.main.bad != nil {
 		reason = t.main.bad
 	}
@@ -181,7 +191,8 @@ type metadataFile struct {
 	main, backup file
 	md           Metadata
 	recovered    *Recovery
-	damage       error // both are damaged: md is the reference's placeholder
+	damage       error     // both are damaged: md is the reference's placeholder
+	set          time.Time // the time that this store gave the file, if it did
 }
 
 // readMetadata reads the metadata with the reference's recovery.

@@ -8,6 +8,10 @@ import (
 // DefaultCleanupDays is the age at which the reference removes sessions.
 const DefaultCleanupDays = 30
 
+// maxDays is more than there are since the year 1, and few enough to count
+// back from any time.
+const maxDays = 999_999_999
+
 // Delete removes a session with all its files. It vanishes at once and whole.
 // A symlink to a session elsewhere is not removed.
 func (st *Store) Delete(ctx context.Context, id string) error {
@@ -35,7 +39,7 @@ func (st *Store) discard(ctx context.Context, s *session, id string) (err error)
 		return err
 	}
 	s.forget()
-	if err := st.base.Discard(id, NewID(), st.opts.Durability != Relaxed); err != nil {
+	if err := st.base.Discard(id, st.opts.Durability != Relaxed); err != nil {
 		return err
 	}
 	st.changed(id, Removed, "")
@@ -50,7 +54,7 @@ func (st *Store) Cleanup(ctx context.Context, days int) (int, error) {
 	if days < 0 {
 		return 0, &textError{"days must be non-negative", errors.ErrUnsupported}
 	}
-	cutoff := st.opts.Now().UTC().AddDate(0, 0, -days)
+	cutoff := st.opts.Now().UTC().AddDate(0, 0, -min(days, maxDays))
 	if cutoff.Year() < 1 {
 		return 0, &textError{"date value out of range", errors.ErrUnsupported}
 	}

@@ -2,9 +2,12 @@ package sessionstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
+
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
 // Save makes transcript and md the state of the session, which is made when
@@ -54,10 +57,11 @@ func (st *Store) Save(ctx context.Context, id string, transcript []Message, md M
 }
 
 // Create makes a new session with an empty transcript and md, completed as by
-// [Store.Save]. The error Is fs.ErrExist when there is one already.
+// [Store.Save]. The error Is fs.ErrExist when there is one already; a
+// directory in which nothing was saved yet is none.
 func (st *Store) Create(ctx context.Context, id string, md Metadata) error {
 	return st.writeOwned(ctx, "create", id, st.base.Make, func(w *writing) error {
-		if !w.made {
+		if !w.made && !w.vacant() {
 			return fs.ErrExist
 		}
 		content, err := st.born(id, md, nil).file(st.opts.Portable)
@@ -69,4 +73,14 @@ func (st *Store) Create(ctx context.Context, id string, md Metadata) error {
 		}
 		return w.replaceMetadata(&metadataFile{}, content)
 	})
+}
+
+// vacant reports whether nothing has been saved in the directory: it is what
+// a failed Create leaves, or holds another tool's events alone.
+func (w *writing) vacant() bool {
+	if !w.born || w.has(sessiondir.Backup(sessiondir.Transcript)) {
+		return false
+	}
+	at, err := w.dir.Stat(sessiondir.Transcript)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && at.Size == 0
 }

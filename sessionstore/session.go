@@ -29,9 +29,11 @@ type knowledge struct {
 	sum    xxh3.Hasher
 	size   int64
 	ended  bool             // the last line has its LF
+	alien  bool             // some of rows are none that a save would store
 	main   sessiondir.Stamp // of the file with this content
 	backup sessiondir.Stamp // of a backup that the file begins with; zero when that is not known
 	at     time.Time        // when the stamps were taken
+	set    time.Time        // the time that this store gave the file, if it did
 }
 
 func (k *knowledge) revision() Revision {
@@ -72,10 +74,13 @@ func (st *Store) recall(s *session, dir *sessiondir.Dir) *knowledge {
 		return nil
 	}
 	now, err := dir.Stat(sessiondir.Transcript)
-	if err != nil || !now.Same(k.main) || !st.base.Settled(k.main, k.at) {
+	if err != nil || !now.Same(k.main) {
 		return nil
 	}
-	return k
+	if now.Mtime.Equal(k.set) || st.base.Settled(now, k.at) {
+		return k
+	}
+	return nil
 }
 
 // learn keeps k, and forgets the transcripts used longest ago when the kept

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"path/filepath"
 
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
@@ -22,7 +21,7 @@ func (st *Store) stream(ctx context.Context, id string, yield func(Message) bool
 	f, at, err := dir.Open(sessiondir.Transcript)
 	if err == nil {
 		defer func() { err = also(err, f.Close()) }()
-		path := filepath.Join(dir.Root().Name(), sessiondir.Transcript)
+		path := dir.Path(sessiondir.Transcript)
 		sound := at.Size > 0
 		if sound {
 			err := scanRows(ctx, f, path, func(Message) bool { return true })

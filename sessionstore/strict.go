@@ -88,17 +88,14 @@ func (st *Store) LoadStrict(ctx context.Context, id string) (*Session, []Diagnos
 	if s.Recovered != nil {
 		st.log.Warn("read backup in place of damaged file", "session", id, "err", s.Recovered.Reason)
 	}
-	return s, diagnostics, wrap("load", id, errors.Join(err, dir.Close()))
+	return s, diagnostics, wrap("load", id, also(err, dir.Close()))
 }
 
 func loadStrict(ctx context.Context, dir *sessiondir.Dir, id string) (*Session, []Diagnostic, error) {
 	s := &Session{ID: id}
 	before := strictStamps(dir)
 	t, rows, err := readStrictTranscript(dir)
-	s.Messages, s.Recovered = rows, t.recovery(dir)
-	if t.from != nil {
-		s.Revision = revisionOf(len(rows), t.from.data)
-	}
+	s.Messages, s.Revision, s.Recovered = rows, t.revision(len(rows)), t.recovery(dir)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -116,10 +113,10 @@ func loadStrict(ctx context.Context, dir *sessiondir.Dir, id string) (*Session, 
 
 // joinRecovery returns one of two recoveries, with the reasons of both.
 func joinRecovery(first, second *Recovery) *Recovery {
-	if first == nil || second == nil {
-		if first == nil {
-			return second
-		}
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
 		return first
 	}
 	both := *first

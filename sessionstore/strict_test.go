@@ -16,72 +16,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
-// goldenFile is one file of a vector.
-type goldenFile struct {
-	Text string
-	B64  []byte
-}
-
-func (f goldenFile) content() []byte {
-	if f.B64 != nil {
-		return f.B64
-	}
-	return []byte(f.Text)
-}
-
-// goldenError is an error of a vector.
-type goldenError struct {
-	Type        string
-	Message     string
-	Source      string
-	Diagnostics []Diagnostic
-}
-
-func readVectors(t *testing.T, name string, into any) {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join("..", "testdata", "golden-new", name))
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(b, into))
-}
-
-type strictVector struct {
-	Name                string
-	Files               map[string]goldenFile
-	Dirs                []string
-	Messages            string       `json:"messages_json"`
-	MessagesDiagnostics []Diagnostic `json:"messages_diagnostics"`
-	MessagesError       *goldenError `json:"messages_error"`
-	Metadata            string       `json:"metadata_json"`
-	MetadataDiagnostics []Diagnostic `json:"metadata_diagnostics"`
-	MetadataError       *goldenError `json:"metadata_error"`
-	LoadDiagnostics     []Diagnostic `json:"load_diagnostics"`
-	LoadError           *goldenError `json:"load_error"`
-}
-
-// otherEncoding reports whether the vector has a file that the reference only
-// reads because its decoder guesses UTF-16 and UTF-32.
-func (v *strictVector) otherEncoding() bool {
-	for _, f := range v.Files {
-		b := f.content()
-		if bytes.HasPrefix(b, []byte("\xff\xfe")) || len(b) > 1 && b[0] != 0 && b[1] == 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// write makes the session of the vector below dir.
-func (v *strictVector) write(t *testing.T, dir string) {
-	t.Helper()
-	require.NoError(t, os.MkdirAll(dir, 0o700))
-	for name, f := range v.Files {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), f.content(), 0o600))
-	}
-	for _, name := range v.Dirs {
-		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o700))
-	}
-}
-
 func openStrict(t *testing.T) (*Store, string) {
 	t.Helper()
 	st, err := Open(t.TempDir(), nil)
@@ -96,81 +30,6 @@ func asciiJSON(t *testing.T, raw []byte) string {
 	out, err := pyjson.Append(nil, raw, pyjson.Style{ASCII: true})
 	require.NoError(t, err)
 	return string(out)
-}
-
-func messagesJSON(t *testing.T, rows []Message) string {
-	t.Helper()
-	texts := make([]string, len(rows))
-	for i, m := range rows {
-		texts[i] = asciiJSON(t, m.AppendTo(nil))
-	}
-	return "[" + strings.Join(texts, ", ") + "]"
-}
-
-func requireStrictError(t *testing.T, want *goldenError, err error) {
-	t.Helper()
-	require.ErrorIs(t, err, ErrCorrupt)
-	var strict *StrictError
-	require.ErrorAs(t, err, &strict)
-	require.Equal(t, want.Message, strict.Error())
-	require.Equal(t, want.Source, strict.Source)
-	require.Equal(t, want.Diagnostics, strict.Diagnostics)
-}
-
-func TestLoadStrictVectors(t *testing.T) {
-	t.Parallel()
-	var vectors []strictVector
-	readVectors(t, "strict_load.json", &vectors)
-	others := 0
-	for _, v := range vectors {
-		if v.otherEncoding() {
-			others++
-			continue
-		}
-		t.Run(v.Name, func(t *testing.T) {
-			t.Parallel()
-			st, dir := openStrict(t)
-			v.write(t, dir)
-			before := snapshot(t, dir)
-			s, diagnostics, err := st.LoadStrict(t.Context(), "sess")
-			require.Equal(t, before, snapshot(t, dir))
-			switch {
-			case v.LoadError != nil && v.LoadError.Type == "SessionHistoryError":
-				requireStrictError(t, v.LoadError, err)
-				require.Equal(t, v.LoadError.Diagnostics, diagnostics)
-			case v.LoadError != nil: // the reference reads both halves and cannot join them: a lone surrogate
-				require.NoError(t, err)
-				require.Equal(t, "UnicodeEncodeError", v.LoadError.Type)
-				require.Equal(t, v.Messages, messagesJSON(t, s.Messages))
-			default:
-				require.NoError(t, err)
-				require.Equal(t, v.LoadDiagnostics, append([]Diagnostic{}, diagnostics...))
-				require.Equal(t, v.Messages, messagesJSON(t, s.Messages))
-				require.Equal(t, v.Metadata, asciiJSON(t, s.Metadata.object()))
-			}
-
-			sub, err := st.openDir("sess")
-			require.NoError(t, err)
-			defer func() { require.NoError(t, sub.Close()) }()
-			h, rows, err := readStrictTranscript(sub)
-			if v.MessagesError != nil {
-				requireStrictError(t, v.MessagesError, err)
-			} else {
-				require.NoError(t, err)
-				require.Equal(t, v.Messages, messagesJSON(t, rows))
-				require.Equal(t, v.MessagesDiagnostics, append([]Diagnostic{}, h.diagnostics...))
-			}
-			h, md, err := readStrictMetadata(sub)
-			if v.MetadataError != nil {
-				requireStrictError(t, v.MetadataError, err)
-				return
-			}
-			require.NoError(t, err)
-			require.Equal(t, v.Metadata, asciiJSON(t, md.object()))
-			require.Equal(t, v.MetadataDiagnostics, append([]Diagnostic{}, h.diagnostics...))
-		})
-	}
-	require.Less(t, others, len(vectors)/10)
 }
 
 // snapshot returns the content of every file in dir by name.
@@ -237,6 +96,11 @@ func TestLoadStrictSession(t *testing.T) {
 			}
 			require.Equal(t, tt.lines, lines)
 			require.Equal(t, tt.recovers, s.Recovered != nil)
+			if tt.recovers {
+				require.Equal(t, filepath.Join(dir, "transcript.jsonl"), s.Recovered.Path)
+				require.Equal(t, filepath.Join(dir, "transcript.jsonl.backup"), s.Recovered.From)
+				require.Error(t, s.Recovered.Reason)
+			}
 			require.Equal(t, len(tt.rows), s.Revision.Messages)
 		})
 	}
@@ -320,6 +184,45 @@ func TestStrictChanges(t *testing.T) {
 			require.Equal(t, tt.want, sources)
 		})
 	}
+}
+
+// TestLoadStrictBesideSaves reads while the store writes: every read gives the
+// whole transcript as it was at some time.
+func TestLoadStrictBesideSaves(t *testing.T) {
+	t.Parallel()
+	st, _ := openStrict(t)
+	row, err := ParseMessage([]byte(`{"role": "user", "content": "a"}`))
+	require.NoError(t, err)
+	const saves = 60
+	done := make(chan error, 1)
+	require.NoError(t, st.Create(t.Context(), "sess", Metadata{}))
+	go func() {
+		var rows []Message
+		for range saves {
+			rows = append(rows, row)
+			if err := st.Save(t.Context(), "sess", rows, Metadata{}); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	for seen := 0; seen < saves; {
+		s, diagnostics, err := st.LoadStrict(t.Context(), "sess")
+		require.NoError(t, err)
+		for _, d := range diagnostics {
+			require.Equal(t, "changed_during_read", d.Code)
+		}
+		require.GreaterOrEqual(t, len(s.Messages), seen)
+		seen = len(s.Messages)
+		select {
+		case err := <-done:
+			require.NoError(t, err)
+			done <- nil
+		default:
+		}
+	}
+	require.NoError(t, <-done)
 }
 
 func appendFile(path, text string) error {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
@@ -14,22 +13,20 @@ import (
 
 // strictHalf is a file and its backup as the newer tools choose between them.
 type strictHalf struct {
-	source       string
+	name         string // "transcript" or "metadata"
 	main, backup file
-	from         *file // the one that counts; nil: neither does
+	from         source
 	reason       error // why main was not looked at
 	diagnostics  []Diagnostic
 }
 
-var errInterrupted = errors.New("an append was interrupted")
-
 // readStrictTranscript returns the messages of a session. The error is a
 // [*StrictError].
 func readStrictTranscript(dir *sessiondir.Dir) (*strictHalf, []Message, error) {
-	h := &strictHalf{source: transcriptHalf}
-	if _, err := dir.Stat(sessiondir.Marker); !errors.Is(err, fs.ErrNotExist) {
-		h.reason = errInterrupted
-		h.note(interruptedAppend, h.source, 0)
+	h := &strictHalf{name: transcriptHalf}
+	if marked(dir) {
+		h.reason = errAppending
+		h.note(interruptedAppend, h.name, 0)
 	}
 	var rows []Message
 	err := h.read(dir, sessiondir.Transcript, func(f *file) { rows = f.strictRows() })
@@ -39,7 +36,7 @@ func readStrictTranscript(dir *sessiondir.Dir) (*strictHalf, []Message, error) {
 // readStrictMetadata returns the metadata of a session. The error is a
 // [*StrictError].
 func readStrictMetadata(dir *sessiondir.Dir) (*strictHalf, Metadata, error) {
-	h := &strictHalf{source: metadataHalf}
+	h := &strictHalf{name: metadataHalf}
 	var md Metadata
 	err := h.read(dir, sessiondir.Metadata, func(f *file) { md = f.strictMetadata() })
 	return h, md, err
@@ -48,27 +45,29 @@ func readStrictMetadata(dir *sessiondir.Dir) (*strictHalf, Metadata, error) {
 // read reads the file name or its backup. parse keeps what it reads of a file
 // and marks one that it refuses.
 func (h *strictHalf) read(dir *sessiondir.Dir, name string, parse func(*file)) error {
-	h.main = file{name: name}
+	h.main = file{name: name, path: dir.Path(name)}
 	if h.reason == nil {
 		h.main = readFile(dir, name)
-		if h.take(&h.main, h.source, parse) {
+		if h.accepts(&h.main, h.name, parse) {
+			h.from = fromMain
 			return nil
 		}
 	}
 	h.backup = readFile(dir, sessiondir.Backup(name))
-	if h.take(&h.backup, h.source+backupSuffix, parse) {
-		h.note(recoveredBackup, h.source, 0)
+	if h.accepts(&h.backup, h.name+backupSuffix, parse) {
+		h.from = fromBackup
+		h.note(recoveredBackup, h.name, 0)
 		return nil
 	}
 	if h.reason == nil && !h.main.found && !h.backup.found {
 		return nil
 	}
 	err := errors.Join(h.reason, asError(h.main.bad), asError(h.backup.bad))
-	return &StrictError{Source: h.source, Diagnostics: h.diagnostics, Err: err}
+	return &StrictError{Source: h.name, Diagnostics: h.diagnostics, Err: err}
 }
 
-// take makes f the file that counts, if it is there and sound.
-func (h *strictHalf) take(f *file, source string, parse func(*file)) bool {
+// accepts reports whether f is there and sound, and notes why it is not.
+func (h *strictHalf) accepts(f *file, source string, parse func(*file)) bool {
 	if !f.found {
 		return false
 	}
@@ -81,7 +80,6 @@ func (h *strictHalf) take(f *file, source string, parse func(*file)) bool {
 		h.note(invalidFile, source, f.bad.Line)
 		return false
 	}
-	h.from = f
 	return true
 }
 
@@ -89,10 +87,21 @@ func (h *strictHalf) note(code, source string, line int) {
 	h.diagnostics = append(h.diagnostics, Diagnostic{Code: code, Source: source, Line: line})
 }
 
+// revision identifies what was read, in so many rows.
+func (h *strictHalf) revision(rows int) Revision {
+	switch h.from {
+	case fromMain:
+		return revisionOf(rows, h.main.data)
+	case fromBackup:
+		return revisionOf(rows, h.backup.data)
+	}
+	return Revision{}
+}
+
 // recovery returns what there is to tell when the backup counts because the
 // file is damaged; one that is missing may never have been there.
 func (h *strictHalf) recovery(dir *sessiondir.Dir) *Recovery {
-	if h.from != &h.backup {
+	if h.from != fromBackup {
 		return nil
 	}
 	reason := h.reason

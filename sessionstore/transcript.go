@@ -33,10 +33,10 @@ func (w *writing) transcript(md Metadata) (*transcript, error) {
 // keepLater puts a backup aside that is a later state of the transcript t
 // than t itself, yet not one that may stand in for it.
 func (w *writing) keepLater(t *transcript) error {
-	if !t.backup.found || !t.main.sound() || !bytes.HasPrefix(t.backup.data, t.main.data) {
+	if t.from == fromBackup || t.main.stamp.Size == 0 || !t.backup.found || !t.main.sound() {
 		return nil
 	}
-	if !bytes.Contains(t.backup.data[len(t.main.data):], []byte{'\n'}) || !t.backup.stamp.Mtime.After(t.main.stamp.Mtime) {
+	if !bytes.HasPrefix(t.backup.data, t.main.data) || !bytes.Contains(t.backup.data[len(t.main.data):], []byte{'\n'}) || !t.backup.stamp.Mtime.After(t.main.stamp.Mtime) {
 		return nil
 	}
 	return w.putAside(t.backup.name)
@@ -44,12 +44,17 @@ func (w *writing) keepLater(t *transcript) error {
 
 // saveTranscript makes the storable of want the transcript, in the place of t.
 func (w *writing) saveTranscript(t *transcript, want []Message) error {
-	if n := len(t.rows); t.known != nil && !w.born && begins(want, t.rows) {
+	if n := len(t.rows); t.known != nil && !t.known.alien && begins(want, t.rows) {
 		added, err := storable(want[n:], n)
 		if err != nil {
 			return err
 		}
-		return w.extend(t, added)
+		err = w.extend(t, added)
+		if !errors.Is(err, sessiondir.ErrOvertaken) {
+			return err
+		}
+		now := w.reread()
+		t = &now
 	}
 	rows, err := storable(want, 0)
 	if err != nil {
@@ -57,6 +62,16 @@ func (w *writing) saveTranscript(t *transcript, want []Message) error {
 	}
 	return w.writeRows(t, rows)
 }
+
+// reread returns the transcript that another writer has left meanwhile.
+func (w *writing) reread() transcript {
+	w.s.forget()
+	return w.st.transcriptOf(w.s, w.dir, w.id, w.metadata().md)
+}
+
+// tries is how often a write is begun anew because a writer that honours no
+// lock came between.
+const tries = 20
 
 // begins reports whether want begins with have, all of which is stored.
 // Messages that were handed out by this store are compared by identity.
@@ -90,7 +105,8 @@ func zeroMessage(i int) error {
 	return fmt.Errorf("message %d: %w: it is the zero Message", i, ErrUnstorable)
 }
 
-// extend appends rows to the transcript t, which is sound and known.
+// extend appends rows to the transcript t, which is sound and known. The
+// error Is [sessiondir.ErrOvertaken] when another writer came between.
 func (w *writing) extend(t *transcript, rows []Message) error {
 	if len(rows) == 0 {
 		return nil
@@ -108,28 +124,30 @@ func (w *writing) extend(t *transcript, rows []Message) error {
 			return fmt.Errorf("sync directory: %w", err)
 		}
 	}
-	at := time.Now()
 	done, err := w.dir.Extend(sessiondir.Transcript, sessiondir.Extension{
-		Main: k.main, Backup: k.backup, Tail: tail, Sync: w.sync(), Mark: synced, Now: at,
+		Main: k.main, Backup: k.backup, Tail: tail, Sync: w.sync(), Mark: synced,
 	})
 	switch {
 	case errors.Is(err, sessiondir.ErrRewrite):
 		return w.rewriteExtended(t, rows, tail)
-	case errors.Is(err, sessiondir.ErrOvertaken):
-		return w.writeRows(nil, append(k.rows[:len(k.rows):len(k.rows)], rows...))
 	case err != nil:
 		return err
 	}
-	w.names = w.names || !done.Marked
+	w.names = w.names || !synced || !done.Timed
 	w.wrote = append(w.wrote, sessiondir.Transcript)
-	w.st.learn(w.id, w.s, k.extended(rows, tail, done.Main, done.Backup, at))
+	more := k.extended(rows, tail)
+	more.main, more.backup, more.at = done.Main, done.Backup, time.Now()
+	if done.Timed {
+		more.set = done.Main.Mtime
+	}
+	w.st.learn(w.id, w.s, more)
 	return nil
 }
 
 // extended returns the knowledge of the file with tail, the lines of rows, at
-// its end.
-func (k *knowledge) extended(rows []Message, tail []byte, main, backup sessiondir.Stamp, at time.Time) *knowledge {
-	n := &knowledge{rows: append(k.rows, rows...), sum: k.sum, size: k.size + int64(len(tail)), ended: true, main: main, backup: backup, at: at}
+// its end. The stamps and times are still to be set.
+func (k *knowledge) extended(rows []Message, tail []byte) *knowledge {
+	n := &knowledge{rows: append(k.rows, rows...), sum: k.sum, size: k.size + int64(len(tail)), ended: true, alien: k.alien}
 	n.sum.Write(tail) // never fails
 	return n
 }
@@ -154,10 +172,10 @@ func (w *writing) rewriteExtended(t *transcript, rows []Message, tail []byte) er
 	if !k.ended {
 		tail = append([]byte{'\n'}, tail...)
 	}
-	if err := w.protect(&t.main, &t.backup, &t.main); err != nil {
+	if err := w.protect(&t.main, &t.backup, fromMain); err != nil {
 		return err
 	}
-	err := w.replace(sessiondir.Transcript, func(out io.Writer) error {
+	set, err := w.replace(sessiondir.Transcript, k.main.Mtime, func(out io.Writer) error {
 		src, _, err := w.dir.Open(sessiondir.Transcript)
 		if err != nil {
 			return err
@@ -172,27 +190,41 @@ func (w *writing) rewriteExtended(t *transcript, rows []Message, tail []byte) er
 	if err != nil {
 		return err
 	}
-	at := time.Now()
-	main, backup, err := w.stamps()
-	if err != nil {
+	more := k.extended(rows, tail)
+	more.set = set
+	if more.backup, err = w.dir.Former(sessiondir.Transcript, k.main); err != nil {
 		return err
 	}
-	w.st.learn(w.id, w.s, k.extended(rows, tail, main, backup, at))
-	return nil
+	return w.learnWritten(more)
 }
 
-func (w *writing) stamps() (main, backup sessiondir.Stamp, err error) {
-	main, err = w.dir.Stat(sessiondir.Transcript)
-	if err != nil {
-		return main, backup, err
+// learnWritten keeps k as the content of the file that was just written, or
+// tells that another writer came between.
+func (w *writing) learnWritten(k *knowledge) (err error) {
+	k.main, err = w.dir.Stat(sessiondir.Transcript)
+	k.at = time.Now()
+	if err == nil && k.main.Size != k.size {
+		err = sessiondir.ErrOvertaken
 	}
-	backup, err = w.dir.Stat(sessiondir.Backup(sessiondir.Transcript))
-	return main, backup, err
+	if err == nil {
+		w.st.learn(w.id, w.s, k)
+	}
+	return err
 }
 
 // writeRows writes rows as the whole transcript in the place of t, which is
-// nil where there is none to protect.
+// nil where there is none to protect. If another writer comes between, it is
+// replaced too, and stands in the backup.
 func (w *writing) writeRows(t *transcript, rows []Message) error {
+	err := w.writeOnce(t, rows)
+	for try := 0; try < tries && errors.Is(err, sessiondir.ErrOvertaken); try++ {
+		now := w.reread()
+		err = w.writeOnce(&now, rows)
+	}
+	return err
+}
+
+func (w *writing) writeOnce(t *transcript, rows []Message) error {
 	if t != nil && !t.marked {
 		if err := w.protect(&t.main, &t.backup, t.from); err != nil {
 			return err
@@ -203,7 +235,7 @@ func (w *writing) writeRows(t *transcript, rows []Message) error {
 	if t != nil {
 		after = t.main.stamp.Mtime
 	}
-	err := w.replaceLater(sessiondir.Transcript, after, func(out io.Writer) error {
+	set, err := w.replace(sessiondir.Transcript, after, func(out io.Writer) error {
 		buf := bufio.NewWriterSize(io.MultiWriter(out, &k.sum), 256<<10)
 		for _, m := range rows {
 			buf.Write(m.m.raw)
@@ -220,12 +252,8 @@ func (w *writing) writeRows(t *transcript, rows []Message) error {
 			return err
 		}
 	}
-	k.at = time.Now()
-	if k.main, err = w.dir.Stat(sessiondir.Transcript); err != nil {
-		return err
-	}
-	w.st.learn(w.id, w.s, k)
-	return nil
+	k.set = set
+	return w.learnWritten(k)
 }
 
 // unmark removes the marker of a newer Python tool, after the transcript that

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyyaml"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
@@ -53,9 +54,10 @@ func (st *Store) SaveConfig(ctx context.Context, id string, config Metadata) err
 		if err := w.dir.Rotate(sessiondir.Config, w.sync()); err != nil {
 			return fmt.Errorf("back up %s: %w", sessiondir.Config, err)
 		}
-		return w.replace(sessiondir.Config, func(out io.Writer) error {
+		_, err = w.replace(sessiondir.Config, time.Time{}, func(out io.Writer) error {
 			_, err := out.Write(content)
 			return err
 		})
+		return err
 	})
 }

@@ -84,36 +84,61 @@ func (st *Store) alone(ctx context.Context, s *session, id string, do func() err
 }
 
 // locked runs do in the directory that open opens, under the session's lock.
+// A new session is built beside the others and appears whole.
 func (st *Store) locked(ctx context.Context, s *session, id string, open opener, do func(*writing) error) (err error) {
 	lock, err := st.lock(ctx, id)
 	if errors.Is(err, fs.ErrNotExist) { // the sessions directory is gone
-		if lock, err = st.lockAnew(ctx, id, open); err != nil {
-			return err
+		if err = st.restore(id, open); err == nil {
+			lock, err = st.lock(ctx, id)
 		}
 	}
 	if err != nil {
 		return err
 	}
 	defer func() { err = also(err, lock.Unlock()) }()
-	w := &writing{st: st, s: s, id: id}
-	if w.dir, w.made, err = open(id); err != nil {
+	for {
+		w := &writing{st: st, s: s, id: id}
+		err := w.run(open, do)
+		if w.made && errors.Is(err, fs.ErrExist) {
+			continue // another tool made the directory meanwhile
+		}
+		if err != nil {
+			s.forget()
+			return err
+		}
+		st.changed(id, Wrote, w.wrote...)
+		return nil
+	}
+}
+
+func (w *writing) run(open opener, do func(*writing) error) (err error) {
+	if w.dir, w.made, err = open(w.id); err != nil {
 		return err
 	}
 	defer func() { err = also(err, w.dir.Close()) }()
+	if w.made {
+		defer func() { err = also(err, w.st.base.Abandon(w.dir)) }()
+	}
 	if err := unfenced(w.dir); err != nil {
 		return err
 	}
 	w.born = !w.has(sessiondir.Metadata) && !w.has(sessiondir.Backup(sessiondir.Metadata))
-	w.names = w.made
 	if err := do(w); err != nil {
-		s.forget()
 		return err
 	}
-	if err := w.settle(); err != nil {
-		return fmt.Errorf("sync directory: %w", err)
+	return w.settle()
+}
+
+// restore makes the sessions directory anew for a session that may be made.
+func (st *Store) restore(id string, open opener) error {
+	dir, made, err := open(id)
+	if err != nil {
+		return err
 	}
-	st.changed(id, Wrote, w.wrote...)
-	return nil
+	if made {
+		err = st.base.Abandon(dir)
+	}
+	return also(err, dir.Close())
 }
 
 // lock takes the lock that writers of session id share with the Python tools.
@@ -123,18 +148,6 @@ func (st *Store) lock(ctx context.Context, id string) (*filelock.Lock, error) {
 		err = fmt.Errorf("%w: %w", ErrLocked, err)
 	}
 	return lock, err
-}
-
-// lockAnew is lock where open first has to make the sessions directory.
-func (st *Store) lockAnew(ctx context.Context, id string, open opener) (*filelock.Lock, error) {
-	dir, _, err := open(id)
-	if err != nil {
-		return nil, err
-	}
-	if err := also(dir.Close(), st.base.Sync()); err != nil {
-		return nil, err
-	}
-	return st.lock(ctx, id)
 }
 
 // unfenced refuses a session that is being moved to another host.
@@ -157,40 +170,41 @@ func (w *writing) has(name string) bool {
 // sync reports whether content is synced before it takes its name.
 func (w *writing) sync() bool { return w.st.opts.Durability != Relaxed }
 
-// settle makes the names that changed durable, where the store promises that.
+// settle makes the names that changed durable, where the store promises that,
+// and lets a new session appear.
 func (w *writing) settle() error {
-	if !w.names || w.st.opts.Durability == Relaxed {
+	if w.made {
+		return w.st.base.Publish(w.dir, w.sync())
+	}
+	if !w.names || !w.sync() {
 		return nil
 	}
-	if err := w.dir.Sync(); err != nil || !w.made {
-		return err
+	if err := w.dir.Sync(); err != nil {
+		return fmt.Errorf("sync directory: %w", err)
 	}
-	return w.st.base.Sync()
+	return nil
 }
 
-// replace gives name the content that write produces.
-func (w *writing) replace(name string, write func(io.Writer) error) error {
-	return w.replaceLater(name, time.Time{}, write)
-}
-
-// replaceLater is replace by a file that was changed later than after.
-func (w *writing) replaceLater(name string, after time.Time, write func(io.Writer) error) error {
-	if err := w.dir.ReplaceLater(name, w.sync(), after, write); err != nil {
-		return err
+// replace gives name the content that write produces, and a time that is
+// later than after and unlike that of any other change. It returns the time.
+func (w *writing) replace(name string, after time.Time, write func(io.Writer) error) (time.Time, error) {
+	at, err := w.dir.Replace(name, w.sync(), after, write)
+	if err != nil {
+		return at, err
 	}
 	w.names = true
 	w.wrote = append(w.wrote, name)
-	return nil
+	return at, nil
 }
 
 // protect prepares the replacement of main: a sound main becomes the backup;
 // damaged bytes are put aside; a backup that was read in the place of main
 // stays. A backup that main, being empty, is about to replace without having
 // been part of it, is put aside.
-func (w *writing) protect(main, backup, from *file) error {
+func (w *writing) protect(main, backup *file, from source) error {
 	var asides []string
 	switch {
-	case main.sound() && from != backup:
+	case main.sound() && from != fromBackup:
 		if main.stamp.Size == 0 && backup.found && (backup.bad != nil || len(backup.data) > 0) {
 			asides = append(asides, backup.name)
 		}
@@ -207,7 +221,7 @@ func (w *writing) protect(main, backup, from *file) error {
 			return err
 		}
 	}
-	if !main.sound() || from == backup {
+	if !main.sound() || from == fromBackup {
 		return nil
 	}
 	if err := w.dir.Rotate(main.name, w.sync()); err != nil {
@@ -239,7 +253,7 @@ func (st *Store) metadataOf(s *session, dir *sessiondir.Dir, id string) metadata
 	s.mu.Unlock()
 	if kept != nil {
 		now, err := dir.Stat(sessiondir.Metadata)
-		if err == nil && now.Same(kept.main.stamp) && st.base.Settled(now, at) {
+		if err == nil && now.Same(kept.main.stamp) && (now.Mtime.Equal(kept.set) || st.base.Settled(now, at)) {
 			return *kept
 		}
 	}
@@ -264,26 +278,26 @@ func (w *writing) replaceMetadata(m *metadataFile, content []byte) error {
 	if m.main.sound() && bytes.Equal(m.main.data, content) {
 		return nil
 	}
-	from := &m.main
+	from := fromMain
 	if !m.main.sound() && m.backup.sound() {
-		from = &m.backup
+		from = fromBackup
 	}
 	if err := w.protect(&m.main, &m.backup, from); err != nil {
 		return err
 	}
-	err := w.replace(sessiondir.Metadata, func(out io.Writer) error {
+	at, err := w.replace(sessiondir.Metadata, m.main.stamp.Mtime, func(out io.Writer) error {
 		_, err := out.Write(content)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return w.relearnMetadata(content)
+	return w.relearnMetadata(content, at)
 }
 
-// relearnMetadata keeps what was just written, as it reads back.
-func (w *writing) relearnMetadata(content []byte) error {
-	at := time.Now()
+// relearnMetadata keeps what was just written, as it reads back, in a file
+// that was given the time set.
+func (w *writing) relearnMetadata(content []byte, set time.Time) error {
 	stamp, err := w.dir.Stat(sessiondir.Metadata)
 	if err != nil {
 		return err
@@ -292,9 +306,9 @@ func (w *writing) relearnMetadata(content []byte) error {
 	if err != nil {
 		return err
 	}
-	m := metadataFile{md: md}
-	m.main = file{name: sessiondir.Metadata, path: filepath.Join(w.dir.Root().Name(), sessiondir.Metadata), found: true, data: content, stamp: stamp}
-	w.st.learnMetadata(w.s, m, at)
+	m := metadataFile{md: md, set: set}
+	m.main = file{name: sessiondir.Metadata, path: w.dir.Path(sessiondir.Metadata), found: true, data: content, stamp: stamp}
+	w.st.learnMetadata(w.s, m, time.Now())
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/fault"
@@ -19,7 +20,9 @@ const Mode fs.FileMode = 0o600
 type Dir struct {
 	root *os.Root
 	seam *fault.Seam
-	self *os.File // the directory itself; opened when first needed
+
+	mu   sync.Mutex // guards self
+	self *os.File   // the directory itself; opened when first needed
 }
 
 // New returns the directory that root confines; seam may be nil.
@@ -29,6 +32,8 @@ func New(root *os.Root, seam *fault.Seam) *Dir {
 
 // Close releases the directory and its root.
 func (d *Dir) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	var err error
 	if d.self != nil {
 		err = d.self.Close()
@@ -38,6 +43,8 @@ func (d *Dir) Close() error {
 
 // handle returns the directory itself.
 func (d *Dir) handle() (*os.File, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.self != nil {
 		return d.self, nil
 	}
@@ -58,37 +65,42 @@ func (d *Dir) op(kind fault.Kind, name, to string) fault.Op {
 // Replace gives name the content that write produces. With sync the content
 // is on the disk before the name changes; the name itself is durable after
 // [Dir.Sync]. When it fails, name is what it was and no temporary file stays.
-func (d *Dir) Replace(name string, sync bool, write func(io.Writer) error) error {
-	return d.ReplaceLater(name, sync, time.Time{}, write)
-}
-
-// ReplaceLater is Replace, with a time of last change that is later than
-// after even if the clock says otherwise.
-func (d *Dir) ReplaceLater(name string, sync bool, after time.Time, write func(io.Writer) error) error {
+//
+// The time of the file's last change becomes the one returned: now, but later
+// than after. The file system's own clock, which is coarser, hardly ever gives
+// that time to a later change.
+func (d *Dir) Replace(name string, sync bool, after time.Time, write func(io.Writer) error) (at time.Time, err error) {
 	tmp, err := d.create(name)
 	if err != nil {
-		return fmt.Errorf("make temporary file for %s: %w", name, err)
+		return at, fmt.Errorf("make temporary file for %s: %w", name, err)
 	}
 	err = write(&writer{dir: d, file: tmp.file(), name: tmp.name()})
-	if err == nil && !after.Before(time.Now().Add(-clockLag)) {
-		err = d.setTime(tmp.name(), after.Add(time.Microsecond))
+	if err == nil {
+		at = Now(after)
+		err = d.SetTime(tmp.name(), at)
 	}
 	if err != nil {
 		tmp.discard()
-		return fmt.Errorf("write %s: %w", name, err)
+		return at, fmt.Errorf("write %s: %w", name, err)
 	}
 	if err := d.commit(tmp, name, sync); err != nil {
 		tmp.discard()
-		return fmt.Errorf("replace %s: %w", name, err)
+		return at, fmt.Errorf("replace %s: %w", name, err)
 	}
-	return nil
+	return at, nil
 }
 
-// clockLag is how far the clock of a file system may be behind the system's.
-const clockLag = 20 * time.Millisecond
+// Now returns the time, but a later one than after.
+func Now(after time.Time) time.Time {
+	now := time.Now()
+	if !now.After(after) {
+		return after.Add(time.Microsecond)
+	}
+	return now
+}
 
-// setTime sets the time of the last change of the file name.
-func (d *Dir) setTime(name string, at time.Time) error {
+// SetTime sets the time of the last change of the file name.
+func (d *Dir) SetTime(name string, at time.Time) error {
 	op := d.op(fault.Chtimes, name, "")
 	op.Time = at
 	return d.seam.Do(op, func() error { return d.root.Chtimes(name, time.Time{}, at) })

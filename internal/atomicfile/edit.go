@@ -53,4 +53,4 @@ func (e *Edit) Sync() error {
 }
 
 // SetTime sets the time of the last change.
-func (e *Edit) SetTime(at time.Time) error { return e.dir.setTime(e.name, at) }
+func (e *Edit) SetTime(at time.Time) error { return e.dir.SetTime(e.name, at) }

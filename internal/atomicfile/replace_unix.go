@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/google/renameio/v2"
 
@@ -24,6 +25,7 @@ func (t *temp) name() string   { return filepath.Base(t.pending.Name()) }
 // discard removes the file. That it could not is no more worth telling than
 // the failure before it: leftovers are cleaned by age.
 func (t *temp) discard() {
+	_ = t.pending.File.Close()
 	_ = t.dir.seam.Do(t.dir.op(fault.Remove, t.name(), ""), t.pending.Cleanup)
 }
 
@@ -53,10 +55,16 @@ func (d *Dir) commit(t *temp, name string, sync bool) error {
 	return d.seam.Do(d.op(fault.Rename, tmp, name), t.pending.CloseAtomicallyReplace)
 }
 
+// syncNames syncs the directory. A file system that has no such thing keeps
+// names as durable as it can by itself.
 func (d *Dir) syncNames() error {
 	self, err := d.handle()
 	if err != nil {
 		return err
 	}
-	return self.Sync()
+	err = self.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
 }

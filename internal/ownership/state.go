@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
@@ -54,7 +55,7 @@ func writeState(dir *atomicfile.Dir, name string, value []byte) error {
 	if err != nil {
 		return err
 	}
-	err = dir.Replace(name, true, func(w io.Writer) error {
+	_, err = dir.Replace(name, true, time.Time{}, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})

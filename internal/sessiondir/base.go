@@ -2,7 +2,6 @@ package sessiondir
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,8 +21,8 @@ type Base struct {
 	seam *fault.Seam
 	fine func() bool // see finelyTimed
 
-	mu   sync.Mutex // guards root
-	root *os.Root   // nil until first used and when the directory is gone
+	mu  sync.Mutex      // guards top
+	top *atomicfile.Dir // nil until first used and when the directory is gone
 }
 
 // Open opens the sessions directory path and makes it, and what leads to it,
@@ -81,30 +80,30 @@ func (b *Base) Path() string { return b.path }
 func (b *Base) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.root == nil {
+	if b.top == nil {
 		return nil
 	}
-	err := b.root.Close()
-	b.root = nil
+	err := b.top.Close()
+	b.top = nil
 	return err
 }
 
-// open returns the root of the directory that stands at the path now.
-func (b *Base) open() (*os.Root, error) {
+// open returns the directory that stands at the path now.
+func (b *Base) open() (*atomicfile.Dir, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.root != nil && sameDir(b.root, b.path) {
-		return b.root, nil
+	if b.top != nil && sameDir(b.top.Root(), b.path) {
+		return b.top, nil
 	}
-	// Calls under way may still use the old root; it is closed when the last
-	// of them lets go of it.
-	b.root = nil
+	// Calls under way may still use the old one; its files are closed when
+	// the last of them lets go of it.
+	b.top = nil
 	root, err := os.OpenRoot(b.path)
 	if err != nil {
 		return nil, err
 	}
-	b.root = root
-	return root, nil
+	b.top = atomicfile.New(root, b.seam)
+	return b.top, nil
 }
 
 func sameDir(root *os.Root, path string) bool {
@@ -119,52 +118,31 @@ func sameDir(root *os.Root, path string) bool {
 // Dir opens the directory of session id. The error is [fs.ErrNotExist] when
 // there is none, also when a file stands in its place.
 func (b *Base) Dir(id string) (*Dir, error) {
-	root, err := b.open()
+	top, err := b.open()
 	if err != nil {
 		return nil, err
 	}
-	sub, err := root.OpenRoot(id)
+	sub, err := top.Root().OpenRoot(id)
 	if err != nil {
-		if fi, serr := root.Lstat(id); serr == nil && fi.Mode().IsRegular() {
+		if fi, serr := top.Root().Lstat(id); serr == nil && fi.Mode().IsRegular() {
 			err = &fs.PathError{Op: "open", Path: id, Err: fs.ErrNotExist}
 		}
 		return nil, err
 	}
-	return &Dir{Dir: atomicfile.New(sub, b.seam), seam: b.seam}, nil
+	return b.dir(sub, id), nil
 }
 
-// Make opens the directory of session id and makes it when there is none.
-// made tells that it did; the name is durable after [Base.Sync].
-func (b *Base) Make(id string) (d *Dir, made bool, err error) {
-	d, err = b.Dir(id)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return d, false, err
-	}
-	if err := b.Restore(); err != nil {
-		return nil, false, err
-	}
-	root, err := b.open()
-	if err != nil {
-		return nil, false, err
-	}
-	err = atomicfile.New(root, b.seam).Mkdir(id)
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, false, err
-	}
-	d, derr := b.Dir(id)
-	if derr != nil && errors.Is(derr, fs.ErrNotExist) && err != nil {
-		return nil, false, fmt.Errorf("make directory: %w", err) // something else stands there
-	}
-	return d, err == nil, derr
+func (b *Base) dir(root *os.Root, id string) *Dir {
+	return &Dir{Dir: atomicfile.New(root, b.seam), path: filepath.Join(b.path, id), seam: b.seam}
 }
 
 // Sync makes the names of the session directories durable.
 func (b *Base) Sync() error {
-	root, err := b.open()
+	top, err := b.open()
 	if err != nil {
 		return err
 	}
-	return atomicfile.New(root, b.seam).Sync()
+	return top.Sync()
 }
 
 // Has reports whether id names a directory, directly or by a symlink.

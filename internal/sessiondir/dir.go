@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -27,8 +28,13 @@ func Backup(name string) string { return name + backupExt }
 // Dir is the open directory of one session.
 type Dir struct {
 	*atomicfile.Dir
-	seam *fault.Seam
+	path   string // where it is or will be
+	staged string // where it is below the sessions directory until it is published; else empty
+	seam   *fault.Seam
 }
+
+// Path returns the path of the file name, for people.
+func (d *Dir) Path(name string) string { return filepath.Join(d.path, name) }
 
 // Open opens the file name for reading. A directory in its place is an error.
 func (d *Dir) Open(name string) (io.ReadSeekCloser, Stamp, error) {
@@ -101,7 +107,11 @@ func (d *Dir) Rotate(name string, sync bool) error {
 	if fi.Mode().IsRegular() {
 		tmp := "." + Backup(name) + strconv.FormatInt(rand.Int64(), 10)
 		if err := d.Link(name, tmp); err == nil {
-			return d.Rename(tmp, Backup(name))
+			if err := d.Rename(tmp, Backup(name)); err != nil {
+				_ = d.Remove(tmp) // leftovers are cleaned by age
+				return err
+			}
+			return nil
 		}
 	}
 	return d.copyBackup(name, sync)
@@ -109,14 +119,17 @@ func (d *Dir) Rotate(name string, sync bool) error {
 
 // copyBackup is Rotate for symlinks and for file systems without hard links.
 func (d *Dir) copyBackup(name string, sync bool) error {
-	src, _, err := d.Open(name)
+	src, at, err := d.Open(name)
 	if err != nil {
 		return err
 	}
-	err = d.Replace(Backup(name), sync, func(w io.Writer) error {
+	_, err = d.Replace(Backup(name), sync, time.Time{}, func(w io.Writer) error {
 		_, err := io.Copy(w, src)
 		return err
 	})
+	if err == nil {
+		err = d.SetTime(Backup(name), at.Mtime)
+	}
 	return errors.Join(err, src.Close())
 }
 

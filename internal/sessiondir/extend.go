@@ -15,24 +15,23 @@ import (
 // and has to be written anew.
 var ErrRewrite = errors.New("file must be rewritten")
 
-// ErrOvertaken tells that another writer gave the name to a file of its own
-// while this one wrote.
-var ErrOvertaken = errors.New("another writer replaced the file")
+// ErrOvertaken tells that another writer, one that honours no lock, changed
+// the file while this one wrote.
+var ErrOvertaken = errors.New("another writer changed the file")
 
 // Extension is what [Dir.Extend] appends to a file, and how.
 type Extension struct {
 	Main   Stamp // of the file; the caller knows its content
 	Backup Stamp // of its backup where the caller knows that it is the beginning of the file; zero otherwise
 	Tail   []byte
-	Sync   bool      // sync the content before it takes its name
-	Mark   bool      // mark it as whole, since the directory will not be synced
-	Now    time.Time // for the mark
+	Sync   bool // sync the content before it takes its name
+	Mark   bool // mark it as whole, since the directory will not be synced
 }
 
 // Extended is what [Dir.Extend] leaves.
 type Extended struct {
 	Main, Backup Stamp
-	Marked       bool // the file system keeps the mark
+	Timed        bool // the file has the time that was set, and the mark if one was asked for
 }
 
 // Extend appends Tail, whole lines, to the file name, in the time that the
@@ -60,19 +59,38 @@ func (d *Dir) Extend(name string, e Extension) (done Extended, err error) {
 		return done, fmt.Errorf("%w: %w", ErrRewrite, err)
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
+	if fi, err := src.Stat(); err != nil || !d.stamp(fi).Same(e.Main) {
+		return done, fmt.Errorf("%w: %w", ErrOvertaken, errors.Join(err, errChanged))
+	}
 	if !at.Same(e.Backup) {
 		if at.Size, err = d.commonLines(src, edit.File(), e.Main.Size, at.Size); err != nil {
 			return done, err
 		}
 	}
-	if done.Marked, err = d.catchUp(edit, src, at.Size, e); err != nil {
+	if done.Timed, err = d.catchUp(edit, src, at.Size, e); err != nil {
 		return done, err
 	}
 	if err := d.Exchange(name, Backup(name)); err != nil {
 		return done, fmt.Errorf("swap %s and its backup: %w", name, err)
 	}
-	done.Main, done.Backup, err = d.verify(name, edit.File())
+	done.Main, err = d.verify(name, edit.File(), e)
+	if err != nil {
+		return done, err
+	}
+	done.Backup, err = d.Former(name, e.Main)
 	return done, err
+}
+
+var errChanged = errors.New("it changed since it was read")
+
+// Former returns the stamp of name's backup if that is the very file that was
+// called name before, with the stamp was, and else none.
+func (d *Dir) Former(name string, was Stamp) (Stamp, error) {
+	at, err := d.Stat(Backup(name))
+	if err != nil || at.Size != was.Size || at.Inode != was.Inode || at.Dev != was.Dev || !at.Mtime.Equal(was.Mtime) {
+		return Stamp{}, err
+	}
+	return at, nil
 }
 
 // reusable returns the stamp of the backup f if it may be written.
@@ -140,8 +158,8 @@ func matching(a, b []byte) int {
 }
 
 // catchUp makes the backup, whose first size bytes are the file's, the file
-// with the tail. marked tells that it carries the mark.
-func (d *Dir) catchUp(edit *atomicfile.Edit, src io.ReaderAt, size int64, e Extension) (marked bool, err error) {
+// with the tail. timed tells that the file system keeps the time it was given.
+func (d *Dir) catchUp(edit *atomicfile.Edit, src io.ReaderAt, size int64, e Extension) (timed bool, err error) {
 	missing := e.Main.Size - size
 	data := make([]byte, missing, missing+int64(len(e.Tail)))
 	if _, err := src.ReadAt(data, size); err != nil {
@@ -160,29 +178,31 @@ func (d *Dir) catchUp(edit *atomicfile.Edit, src io.ReaderAt, size int64, e Exte
 	if err := edit.WriteAt(data, size); err != nil {
 		return false, fmt.Errorf("extend backup: %w", err)
 	}
-	if e.Mark {
-		if marked, err = d.mark(edit, e, size+int64(len(data))); err != nil {
-			return false, fmt.Errorf("mark backup: %w", err)
-		}
+	if timed, err = d.time(edit, e, size+int64(len(data))); err != nil {
+		return false, fmt.Errorf("set time of backup: %w", err)
 	}
 	if !e.Sync {
-		return marked, nil
+		return timed, nil
 	}
-	return marked, edit.Sync()
+	return timed, edit.Sync()
 }
 
-// mark marks the backup, of size bytes now, as whole, and reports whether the
-// file system keeps the mark.
-func (d *Dir) mark(edit *atomicfile.Edit, e Extension, size int64) (bool, error) {
-	end := make([]byte, min(size, markTail))
-	if _, err := edit.File().ReadAt(end, size-int64(len(end))); err != nil {
-		return false, err
+// time sets the time of the backup, of size bytes now: to the mark, or to one
+// that a later change hardly ever gets. It reports whether the file system
+// keeps it.
+func (d *Dir) time(edit *atomicfile.Edit, e Extension, size int64) (bool, error) {
+	at := atomicfile.Now(e.Main.Mtime)
+	if e.Mark {
+		end := make([]byte, min(size, markTail))
+		if _, err := edit.File().ReadAt(end, size-int64(len(end))); err != nil {
+			return false, err
+		}
+		after := e.Main.Mtime
+		if Marked(after) {
+			after = time.Time{}
+		}
+		at = mark(time.Now(), after, size, end)
 	}
-	after := e.Main.Mtime
-	if Marked(after) {
-		after = time.Time{}
-	}
-	at := mark(e.Now, after, size, end)
 	if err := edit.SetTime(at); err != nil {
 		return false, err
 	}
@@ -190,19 +210,19 @@ func (d *Dir) mark(edit *atomicfile.Edit, e Extension, size int64) (bool, error)
 	return err == nil && d.stamp(fi).Mtime.Equal(at), err
 }
 
-// verify checks that name leads to f now, and returns the stamps of both.
-func (d *Dir) verify(name string, f *os.File) (main, backup Stamp, err error) {
+// verify checks that name leads to f now, with what was to be written, and
+// returns its stamp.
+func (d *Dir) verify(name string, f *os.File, e Extension) (Stamp, error) {
 	now, err := d.Root().Lstat(name)
 	if err != nil {
-		return main, backup, err
+		return Stamp{}, err
 	}
 	fi, err := f.Stat()
 	if err != nil {
-		return main, backup, err
+		return Stamp{}, err
 	}
-	if !os.SameFile(now, fi) {
-		return main, backup, ErrOvertaken
+	if !os.SameFile(now, fi) || now.Size() != e.Main.Size+int64(len(e.Tail)) {
+		return Stamp{}, ErrOvertaken
 	}
-	backup, err = d.Stat(Backup(name))
-	return d.stamp(now), backup, err
+	return d.stamp(now), nil
 }

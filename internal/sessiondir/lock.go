@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
 )
 
@@ -20,32 +19,32 @@ const maxName = 255
 
 // lockName returns the lock file of session id, beside the session. It is the
 // name that the newer Python tools use; an id too long for it, which they
-// cannot write, has its lock in the bookkeeping directory.
+// cannot write, has its lock in that directory of the bookkeeping.
 func lockName(id string) (dir, name string) {
 	name = "." + id + ".metadata.lock"
 	if len(name) <= maxName {
 		return "", name
 	}
 	sum := sha256.Sum256([]byte(id))
-	return Bookkeeping, hex.EncodeToString(sum[:]) + ".lock"
+	return "locks", hex.EncodeToString(sum[:]) + ".lock"
 }
 
 // Lock takes the lock of session id, which excludes every other writer that
 // honours it, in this process or another. It waits up to 10 s; then the error
 // is [filelock.ErrBusy].
 func (b *Base) Lock(ctx context.Context, id string) (*filelock.Lock, error) {
-	root, err := b.open()
+	top, err := b.open()
 	if err != nil {
 		return nil, err
 	}
 	dir, name := lockName(id)
 	if dir == "" {
-		return filelock.Acquire(ctx, root, name, filelock.Options{Perm: lockPerm})
+		return filelock.Acquire(ctx, top.Root(), name, filelock.Options{Perm: lockPerm})
 	}
-	if err := atomicfile.New(root, b.seam).Mkdir(dir); err != nil && !errors.Is(err, fs.ErrExist) {
+	if dir, err = b.keep(dir); err != nil {
 		return nil, err
 	}
-	sub, err := root.OpenRoot(dir)
+	sub, err := top.Root().OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -56,11 +55,15 @@ func (b *Base) Lock(ctx context.Context, id string) (*filelock.Lock, error) {
 // Free reports whether nobody holds the lock of session id now. It makes no
 // lock file.
 func (b *Base) Free(id string) bool {
-	root, err := b.open()
+	top, err := b.open()
 	if err != nil {
 		return false
 	}
+	root := top.Root()
 	dir, name := lockName(id)
+	if dir != "" {
+		dir = filepath.Join(Bookkeeping, dir)
+	}
 	if _, err := root.Lstat(filepath.Join(dir, name)); errors.Is(err, fs.ErrNotExist) {
 		return true
 	}

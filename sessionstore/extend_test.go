@@ -1,0 +1,99 @@
+package sessionstore
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/fault"
+)
+
+// counted opens the store dir with a seam that counts what writes do.
+func counted(t *testing.T, dir string, o Options) (*Store, map[fault.Kind]int) {
+	t.Helper()
+	done := map[fault.Kind]int{}
+	st, err := open(dir, &o, &fault.Seam{After: func(op fault.Op) { done[op.Kind]++ }})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, st.Close()) })
+	return st, done
+}
+
+func say(t *testing.T, text string) Message {
+	t.Helper()
+	m, err := NewMessage(map[string]string{"role": "user", "content": text})
+	require.NoError(t, err)
+	return m
+}
+
+// A process that loads, adds a turn and saves, and ends, writes the turn only.
+func TestSaveAfterLoadExtends(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	transcript := []Message{say(t, "one")}
+	for _, text := range []string{"two", "three", "four", "five"} {
+		st, done := counted(t, dir, Options{})
+		if text != "two" {
+			s, err := st.Load(t.Context(), "s")
+			require.NoError(t, err)
+			require.Len(t, s.Messages, len(transcript))
+			transcript = s.Messages
+		}
+		transcript = append(transcript, say(t, text))
+		clear(done)
+		require.NoError(t, st.Save(t.Context(), "s", transcript, Metadata{}))
+		if len(transcript) > 3 { // the first save makes the file, the second gives it a backup of its own
+			require.Equal(t, map[fault.Kind]int{fault.Write: 1, fault.Sync: 1, fault.Chtimes: 1, fault.Exchange: 1, fault.SyncDir: 1}, done, text)
+		}
+	}
+	have, err := os.ReadFile(filepath.Join(dir, "s", "transcript.jsonl"))
+	require.NoError(t, err)
+	require.Equal(t, string(lines(transcript)), string(have))
+	backup, err := os.ReadFile(filepath.Join(dir, "s", "transcript.jsonl.backup"))
+	require.NoError(t, err)
+	require.Equal(t, string(lines(transcript[:len(transcript)-1])), string(backup))
+}
+
+// What nothing was changed in is not written.
+func TestSaveUnchangedWritesNothing(t *testing.T) {
+	t.Parallel()
+	st, done := counted(t, t.TempDir(), Options{})
+	require.NoError(t, st.Save(t.Context(), "s", []Message{say(t, "one")}, Metadata{}))
+	s, err := st.Load(t.Context(), "s")
+	require.NoError(t, err)
+	clear(done)
+	require.NoError(t, st.Save(t.Context(), "s", s.Messages, s.Metadata))
+	require.Empty(t, done)
+}
+
+// Appends that wait for each other share one write and one sync.
+func TestAppendGroups(t *testing.T) {
+	t.Parallel()
+	st, done := counted(t, t.TempDir(), Options{})
+	require.NoError(t, st.Append(t.Context(), "s", say(t, "first")))
+	require.NoError(t, st.Append(t.Context(), "s", say(t, "second")))
+	clear(done)
+	s := st.session("s")
+	require.NoError(t, s.enter(t.Context()))
+	const callers = 10
+	errs := make(chan error, callers)
+	for range callers {
+		go func() { errs <- st.Append(context.WithoutCancel(t.Context()), "s", say(t, "more")) }()
+	}
+	require.Eventually(t, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.pending) == callers
+	}, 10*time.Second, time.Millisecond)
+	s.leave()
+	for range callers {
+		require.NoError(t, <-errs)
+	}
+	require.Equal(t, map[fault.Kind]int{fault.Write: 1, fault.Sync: 1, fault.Chtimes: 1, fault.Exchange: 1, fault.SyncDir: 1}, done)
+	loaded, err := st.Load(t.Context(), "s")
+	require.NoError(t, err)
+	require.Len(t, loaded.Messages, 2+callers)
+}
