@@ -2,6 +2,7 @@ package sessionstore_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -51,28 +52,34 @@ func TestAnalystMetadataHasRequiredFields(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	st := open(t, dir, &sessionstore.Options{Now: func() time.Time { return noon }, Workspace: "/home/ada"})
+	ctx := t.Context()
 	tests := []struct {
-		name, given string
-		bundle      string
+		name, bundle string
+		do           func(id string) error
 	}{
-		{"nothing given", `{}`, "unknown"},
-		{"all given", `{"bundle": "bundle:foundation", "session_id": "all given"}`, "bundle:foundation"},
+		{"saved without metadata", "unknown", func(id string) error {
+			return st.Save(ctx, id, parse(t, user("hi")), sessionstore.Metadata{})
+		}},
+		{"created", "bundle:foundation", func(id string) error {
+			return st.Create(ctx, id, metadata(t, `{"bundle": "bundle:foundation"}`))
+		}},
+		{"created, then saved", "unknown", func(id string) error {
+			return errors.Join(st.Create(ctx, id, sessionstore.Metadata{}), st.Save(ctx, id, parse(t, user("hi")), metadata(t, `{"name": "n"}`)))
+		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			require.NoError(t, st.Save(t.Context(), tt.name, parse(t, user("hi")), metadata(t, tt.given)))
+			require.NoError(t, tt.do(tt.name))
 			var got struct {
 				ID      string `json:"session_id"`
 				Created string `json:"created"`
 				Bundle  string `json:"bundle"`
-				Turns   int    `json:"turn_count"`
 			}
 			require.NoError(t, json.Unmarshal([]byte(read(t, dir, tt.name, metadataFile)), &got))
 			require.Equal(t, tt.name, got.ID)
 			require.Equal(t, "2026-11-18T12:00:00+00:00", got.Created)
 			require.Equal(t, tt.bundle, got.Bundle)
-			require.Equal(t, 1, got.Turns)
 		})
 	}
 }

@@ -2,10 +2,8 @@ package sessionstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
-
-	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"slices"
 )
 
 // appending is one Append that waits to be written.
@@ -23,7 +21,7 @@ type appending struct {
 //
 // After an error, either state may stand: none of msgs is stored, or all.
 func (st *Store) Append(ctx context.Context, id string, msgs ...Message) error {
-	rows, err := storable(msgs, 0)
+	rows, err := st.storable(msgs, 0)
 	if err != nil {
 		return wrap("append to", id, err)
 	}
@@ -81,11 +79,14 @@ func (w *writing) append(ctx context.Context, rows []Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	err = w.add(t, rows)
-	for try := 0; try < tries && errors.Is(err, sessiondir.ErrOvertaken); try++ {
-		now := w.reread()
-		err = w.add(&now, rows)
-	}
+	var last *transcript
+	err = w.insist(t, func(t *transcript) error {
+		if last != nil && w.begins(t.rows, slices.Concat(last.rows, rows)) {
+			return nil // the other writer had seen rows
+		}
+		last = t
+		return w.add(t, rows)
+	})
 	if err != nil || !w.born {
 		return err
 	}
@@ -101,5 +102,5 @@ func (w *writing) add(t *transcript, rows []Message) error {
 	if t.known != nil && t.main.found {
 		return w.extend(t, rows)
 	}
-	return w.writeOnce(t, append(t.rows[:len(t.rows):len(t.rows)], rows...))
+	return w.writeRows(t, append(t.rows[:len(t.rows):len(t.rows)], rows...))
 }

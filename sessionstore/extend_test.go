@@ -97,3 +97,47 @@ func TestAppendGroups(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, loaded.Messages, 2+callers)
 }
+
+// Portable changes new messages only, and a transcript of them still extends.
+func TestPortable(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	plain, _ := counted(t, dir, Options{})
+	require.NoError(t, plain.Append(t.Context(), "s", say(t, "read\u2028\u0085")))
+	st, done := counted(t, dir, Options{Portable: true})
+	s, err := st.Load(t.Context(), "s")
+	require.NoError(t, err)
+	transcript := append(s.Messages, say(t, "new\u2028\u2029\u0085\u00e9"))
+	require.NoError(t, st.Save(t.Context(), "s", transcript, Metadata{}))
+	require.NoError(t, st.Save(t.Context(), "s", append(transcript, say(t, "two\u2029")), Metadata{}))
+	clear(done)
+	require.NoError(t, st.Save(t.Context(), "s", append(transcript, say(t, "two\u2029"), say(t, "three")), Metadata{}))
+	require.Equal(t, 1, done[fault.Exchange])
+	have, err := os.ReadFile(filepath.Join(dir, "s", "transcript.jsonl"))
+	require.NoError(t, err)
+	require.Equal(t, `{"content": "read`+"\u2028\u0085"+`", "role": "user"}
+{"content": "new\u2028\u2029\u0085é", "role": "user"}
+{"content": "two\u2029", "role": "user"}
+{"content": "three", "role": "user"}
+`, string(have))
+}
+
+// A transcript that was saved empty stays so, whatever metadata counts.
+func TestSaveEmptyStays(t *testing.T) {
+	t.Parallel()
+	for _, d := range []Durability{Durable, DataSynced, Relaxed} {
+		dir := t.TempDir()
+		st, _ := counted(t, dir, Options{Durability: d})
+		counts, err := NewMetadata(map[string]int{"turn_count": 1})
+		require.NoError(t, err)
+		require.NoError(t, st.Save(t.Context(), "s", []Message{say(t, "one")}, counts))
+		require.NoError(t, st.Save(t.Context(), "s", nil, Metadata{}))
+		again, _ := counted(t, dir, Options{})
+		for _, reader := range []*Store{st, again} {
+			s, err := reader.Load(t.Context(), "s")
+			require.NoError(t, err)
+			require.Empty(t, s.Messages)
+			require.Nil(t, s.Recovered)
+		}
+	}
+}

@@ -81,6 +81,11 @@ func (st *Store) load(ctx context.Context, dir *sessiondir.Dir, id string) (s *S
 // transcriptOf reads the transcript, or takes what is known of it when the
 // files are as they were.
 func (st *Store) transcriptOf(s *session, dir *sessiondir.Dir, id string, md Metadata) transcript {
+	return st.transcriptIf(s, dir, id, md, func() bool { return st.base.Free(id) })
+}
+
+// transcriptIf is transcriptOf; free tells that nobody else is writing.
+func (st *Store) transcriptIf(s *session, dir *sessiondir.Dir, id string, md Metadata, free func() bool) transcript {
 	if k := st.recall(s, dir); k != nil && k.size > 0 && !marked(dir) && !mayBeUnfinished(dir, k.main) {
 		st.remember(id, k.size)
 		t := transcript{rows: k.rows, known: k}
@@ -89,7 +94,7 @@ func (st *Store) transcriptOf(s *session, dir *sessiondir.Dir, id string, md Met
 		return t
 	}
 	asked := time.Now()
-	t := readTranscript(dir, md, func() bool { return st.base.Free(id) })
+	t := readTranscript(dir, md, free)
 	if t.from == fromMain && t.damage == nil && t.main.stamp.Size == int64(len(t.main.data)) {
 		t.known = knowledgeOf(&t, asked)
 		st.learn(id, s, t.known)

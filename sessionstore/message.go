@@ -19,6 +19,7 @@ type Message struct{ m *message }
 type message struct {
 	raw  []byte // the line without its LF; never changed, never handed out
 	role role
+	read bool // the line was read somewhere: it is written as it is
 }
 
 // role is a row's role as far as the store cares.
@@ -38,6 +39,13 @@ func newMessage(raw []byte) Message {
 	m := &message{raw: raw}
 	m.role = roleOf(m.value())
 	return Message{m}
+}
+
+// readMessage returns the message of a line that was read.
+func readMessage(raw []byte) Message {
+	m := newMessage(raw)
+	m.m.read = true
+	return m
 }
 
 func roleOf(row []byte) role {
@@ -80,7 +88,7 @@ func ParseMessage(line []byte) (Message, error) {
 	if pyjson.KindOf(row) != pyjson.Object {
 		return Message{}, fmt.Errorf("parse message: %w: not a JSON object", ErrUnstorable)
 	}
-	return newMessage(bytes.Clone(line)), nil
+	return readMessage(bytes.Clone(line)), nil
 }
 
 // maxDepth is how deep a value may be nested to be readable everywhere.
@@ -234,4 +242,16 @@ func (m *Message) UnmarshalJSON(b []byte) error {
 		*m = parsed
 	}
 	return err
+}
+
+// portable returns the message with the line breaks that only some readers
+// know (U+2028, U+2029, U+0085) as escapes, unless its line was read.
+func (m Message) portable() Message {
+	if m.m.read || !bytes.Contains(m.m.raw, []byte("\xe2\x80")) && !bytes.Contains(m.m.raw, []byte("\xc2\x85")) {
+		return m
+	}
+	row := bytes.ReplaceAll(m.m.raw, []byte("\u2028"), []byte(`\u2028`))
+	row = bytes.ReplaceAll(row, []byte("\u2029"), []byte(`\u2029`))
+	row = bytes.ReplaceAll(row, []byte("\u0085"), []byte(`\u0085`))
+	return newMessage(row)
 }

@@ -14,7 +14,7 @@ import (
 
 // Metadata is metadata.json: an ordered JSON object whose unknown members and
 // order survive. It is a value: a copy does not see what Set and Delete do to
-// the original. The zero Metadata has no members.
+// the original. The zero Metadata has no members, and stands for none given.
 type Metadata struct{ members []member }
 
 type member struct {
@@ -44,7 +44,7 @@ func ParseMetadata(b []byte) (Metadata, error) {
 var errNotObject = errors.New("not a JSON object")
 
 func membersOf(obj []byte) Metadata {
-	var md Metadata
+	md := Metadata{[]member{}} // not the zero Metadata, even if it stays empty
 	at := map[string]int{}
 	for m := range pyjson.Members(obj) {
 		name := string(pyjson.AppendText(nil, m.Key))
@@ -170,7 +170,7 @@ func (md Metadata) Keys() iter.Seq[string] {
 // order, without a line break at the end. Secrets are not redacted here, but
 // when a store writes it.
 func (md Metadata) AppendTo(dst []byte) []byte {
-	out, err := pyjson.Append(dst, md.object(), pyjson.Style{Indent: 2})
+	out, err := pyjson.Append(dst, md.object(), pyjson.Style{Indent: 2, KeepBig: true})
 	if err != nil { // unreachable: members are checked when they come in
 		return dst
 	}
@@ -240,5 +240,5 @@ func merge(disk, incoming Metadata) Metadata {
 
 // file returns the bytes of metadata.json, secrets redacted.
 func (md Metadata) file(portable bool) ([]byte, error) {
-	return pyjson.Append(nil, md.object(), pyjson.Style{Indent: 2, Redact: true, Portable: portable})
+	return pyjson.Append(nil, md.object(), pyjson.Style{Indent: 2, Redact: true, Portable: portable, KeepBig: true})
 }

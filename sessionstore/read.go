@@ -52,7 +52,7 @@ func (f *file) parseRows() []Message {
 		if len(slab) == cap(slab) { // more rows than lines: split at CR
 			slab = make([]message, 0, 64)
 		}
-		slab = append(slab, message{raw: raw, role: roleOf(value)})
+		slab = append(slab, message{raw: raw, role: roleOf(value), read: true})
 		rows = append(rows, Message{&slab[len(slab)-1]})
 	}
 	for line := range jsonl.Lines(f.data) {

@@ -58,7 +58,8 @@ func (t *transcript) revision() Revision {
 //   - when it is a later state of the file, as a power cut may leave it, and
 //     free tells that nobody is writing,
 //   - when the file is empty but md counts turns, which a power cut leaves too,
-//     unless the session was rewound after the backup was made.
+//     unless this library emptied it, or the session was rewound after the
+//     backup was made.
 func readTranscript(dir *sessiondir.Dir, md Metadata, free func() bool) transcript {
 	t := transcript{marked: marked(dir)}
 	if t.marked {
@@ -81,7 +82,7 @@ func readTranscript(dir *sessiondir.Dir, md Metadata, free func() bool) transcri
 			return t
 		}
 		turns, _ := md.Int("turn_count")
-		if len(t.main.data) == 0 && t.backup.sound() && len(rows) > 0 && turns > 0 && !rewound(dir, t.backup.stamp.Mtime) {
+		if len(t.main.data) == 0 && t.backup.sound() && len(rows) > 0 && turns > 0 && !emptied(dir, &t) {
 			t.useBackup(dir, rows, errEmptied)
 		}
 	case t.backup.sound():
@@ -164,16 +165,17 @@ func asError(err *CorruptError) error {
 	return err
 }
 
+// emptied reports whether the empty main file of t is so on purpose.
+func emptied(dir *sessiondir.Dir, t *transcript) bool {
+	return sessiondir.MeantEmpty(t.main.stamp.Mtime) || rewound(dir, t.backup.stamp.Mtime)
+}
+
 const rewindPrefix = sessiondir.Transcript + ".bak-pre-rewind-"
 
 // rewound reports whether the session was rewound at the time of its backup
 // or later. The rewinding tools tell when in the name of the copy they keep.
 func rewound(dir *sessiondir.Dir, backup time.Time) bool {
-	names, err := dir.Names()
-	if err != nil {
-		return false
-	}
-	for _, name := range names {
+	for _, name := range dir.Names() {
 		stamp, ok := strings.CutPrefix(name, rewindPrefix)
 		if !ok {
 			continue

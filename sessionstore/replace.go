@@ -1,6 +1,11 @@
 package sessionstore
 
-import "context"
+import (
+	"context"
+	"errors"
+
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
 
 // Replace makes messages the transcript, if it still is the one of revision
 // old; else the error Is [ErrConflict] and nothing changes. What was replaced
@@ -18,10 +23,14 @@ func (st *Store) Replace(ctx context.Context, id string, old Revision, messages 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := w.saveTranscript(t, messages); err != nil {
+		err = w.saveTranscript(t, messages)
+		if errors.Is(err, sessiondir.ErrOvertaken) {
+			return ErrConflict
+		}
+		if err != nil {
 			return err
 		}
-		written := st.transcriptOf(w.s, w.dir, id, Metadata{})
+		written := w.read(Metadata{})
 		now = written.revision()
 		return nil
 	})

@@ -18,9 +18,9 @@ import (
 // stored. Of metadata, members that only the disk has stay
 // ([Store.UpdateMetadata] removes them), and the disk decides name,
 // description and what belongs to them; values of secret keys are stored as
-// "[REDACTED]". What is equal to the disk is not written. A new session's
-// metadata gets what it lacks of session_id, created, bundle, model,
-// turn_count and working_dir.
+// "[REDACTED]". What is equal to the disk is not written. The zero Metadata
+// gives a new session session_id, created, bundle, model, turn_count and
+// working_dir; any other is stored as it is.
 //
 // The last writer wins; what it replaced stands in the backup. A damaged file
 // is kept aside as <name>.damaged-<time of its last change> and never becomes
@@ -32,7 +32,7 @@ func (st *Store) Save(ctx context.Context, id string, transcript []Message, md M
 	}
 	return st.writeOwned(ctx, "save", id, st.base.Make, func(w *writing) error {
 		meta := w.metadata()
-		if w.born {
+		if w.born && md.members == nil {
 			md = st.born(id, md, transcript)
 		}
 		if meta.damage == nil {
@@ -49,15 +49,16 @@ func (st *Store) Save(ctx context.Context, id string, transcript []Message, md M
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := w.saveTranscript(t, transcript); err != nil {
+		if err := w.saveOver(t, transcript); err != nil {
 			return err
 		}
 		return w.replaceMetadata(&meta, content)
 	})
 }
 
-// Create makes a new session with an empty transcript and md, completed as by
-// [Store.Save]. The error Is fs.ErrExist when there is one already; a
+// Create makes a new session with an empty transcript and md, which
+// gets what it lacks of session_id, created, bundle, model, turn_count and
+// working_dir. The error Is fs.ErrExist when there is one already; a
 // directory in which nothing was saved yet is none.
 func (st *Store) Create(ctx context.Context, id string, md Metadata) error {
 	return st.writeOwned(ctx, "create", id, st.base.Make, func(w *writing) error {

@@ -1,6 +1,7 @@
 package sessionstore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -22,7 +23,7 @@ func (st *Store) stream(ctx context.Context, id string, yield func(Message) bool
 	if err == nil {
 		defer func() { err = also(err, f.Close()) }()
 		path := dir.Path(sessiondir.Transcript)
-		sound := at.Size > 0
+		sound := at.Size > 0 && !marked(dir) && !mayBeUnfinished(dir, at)
 		if sound {
 			err := scanRows(ctx, f, path, func(Message) bool { return true })
 			sound = err == nil
@@ -63,7 +64,7 @@ func scanRows(ctx context.Context, r io.Reader, path string, yield func(Message)
 		more := true
 		err = parseLine(line, func(raw, value []byte) {
 			if more {
-				more = yield(newMessage(append([]byte(nil), raw...)))
+				more = yield(readMessage(bytes.Clone(raw)))
 			}
 		})
 		if !more {

@@ -62,10 +62,11 @@ func (e *StrictError) Unwrap() error { return e.Err }
 // LoadStrict reads a session as strictly as the newer Amplifier tools. A
 // transcript is damaged as a whole by any line that is neither blank nor a
 // JSON object with a non-empty string role, in UTF-8 and without NaN and
-// infinities; metadata must be one such object. For a file that is damaged or
-// missing the backup stands in, and for the transcript always while an append
-// is marked as under way. A line that only the newer tools can read, for its
-// byte order mark or its raw surrogates, is handed out as one that all can.
+// infinities; metadata must be one object by the same rules, but for the role.
+// The backup stands in for a file that is damaged or missing, and always for
+// the transcript while an append is marked as under way. A line that only the
+// newer tools can read, for its byte order mark or its raw surrogates, is
+// handed out as one that all can.
 //
 // The diagnostics tell, in the newer tools' order, what was met on the way.
 // Those with the code changed_during_read ask for another try. Files that the

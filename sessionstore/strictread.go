@@ -132,7 +132,7 @@ func (f *file) strictRows() []Message {
 			return nil
 		}
 		raw := forAll(line.Bytes, plain)
-		slab = append(slab, message{raw: raw, role: roleOf(pyjson.TrimSpace(raw))})
+		slab = append(slab, message{raw: raw, role: roleOf(pyjson.TrimSpace(raw)), read: true})
 		rows = append(rows, Message{&slab[len(slab)-1]})
 	}
 	return rows

@@ -126,7 +126,9 @@ func TestBookkeepingIsASymlink(t *testing.T) {
 	write(t, user("inside")+"\n", dir, "s", transcriptFile)
 	symlink(t, victim, dir, ".sessionstore")
 	st := open(t, dir, nil)
-	_ = st.Delete(t.Context(), "s")
-	require.NoError(t, st.Save(t.Context(), "other", parse(t, user("hi")), sessionstore.Metadata{}))
+	require.Error(t, st.Delete(t.Context(), "s"))
+	require.Error(t, st.Save(t.Context(), "new", parse(t, user("hi")), sessionstore.Metadata{}))
+	unchanged()
+	require.NoError(t, st.Save(t.Context(), "s", parse(t, user("inside"), user("more")), sessionstore.Metadata{}))
 	unchanged()
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -15,19 +16,29 @@ import (
 // lost its name in a power cut gets it back first. While a marker is there
 // and the backup is no transcript, nothing may be written.
 func (w *writing) transcript(md Metadata) (*transcript, error) {
-	t := w.st.transcriptOf(w.s, w.dir, w.id, md)
+	t := w.read(md)
 	if t.marked && t.damage != nil {
 		return nil, t.damage
 	}
 	if !t.unfinished {
 		return &t, w.keepLater(&t)
 	}
-	if err := w.dir.Exchange(sessiondir.Transcript, sessiondir.Backup(sessiondir.Transcript)); err != nil {
+	// It is not just given the name: a process that was killed before it
+	// synced leaves the same behind.
+	err := w.replace(sessiondir.Transcript, atomicfile.Now(t.backup.stamp.Mtime), func(out io.Writer) error {
+		_, err := out.Write(t.backup.data)
+		return err
+	})
+	if err != nil {
 		return nil, fmt.Errorf("finish the last append: %w", err)
 	}
-	w.names = true
-	t = w.st.transcriptOf(w.s, w.dir, w.id, md)
+	t = w.read(md)
 	return &t, nil
+}
+
+// read reads the transcript as the only writer.
+func (w *writing) read(md Metadata) transcript {
+	return w.st.transcriptIf(w.s, w.dir, w.id, md, func() bool { return true })
 }
 
 // keepLater puts a backup aside that is a later state of the transcript t
@@ -44,59 +55,82 @@ func (w *writing) keepLater(t *transcript) error {
 
 // saveTranscript makes the storable of want the transcript, in the place of t.
 func (w *writing) saveTranscript(t *transcript, want []Message) error {
-	if n := len(t.rows); t.known != nil && !t.known.alien && begins(want, t.rows) {
-		added, err := storable(want[n:], n)
+	if n := len(t.rows); t.known != nil && !t.known.alien && w.begins(want, t.rows) {
+		added, err := w.st.storable(want[n:], n)
 		if err != nil {
 			return err
 		}
-		err = w.extend(t, added)
-		if !errors.Is(err, sessiondir.ErrOvertaken) {
-			return err
-		}
-		now := w.reread()
-		t = &now
+		return w.extend(t, added)
 	}
-	rows, err := storable(want, 0)
+	rows, err := w.st.storable(want, 0)
 	if err != nil {
 		return err
 	}
 	return w.writeRows(t, rows)
 }
 
-// reread returns the transcript that another writer has left meanwhile.
-func (w *writing) reread() transcript {
-	w.s.forget()
-	return w.st.transcriptOf(w.s, w.dir, w.id, w.metadata().md)
+// saveOver is saveTranscript also in the place of what another writer leaves
+// meanwhile.
+func (w *writing) saveOver(t *transcript, want []Message) error {
+	return w.insist(t, func(t *transcript) error { return w.saveTranscript(t, want) })
 }
 
 // tries is how often a write is begun anew because a writer that honours no
 // lock came between.
 const tries = 20
 
+// insist runs do on the transcript t, and again on what another writer has
+// put in its place meanwhile.
+func (w *writing) insist(t *transcript, do func(*transcript) error) error {
+	err := do(t)
+	for try := 0; try < tries && errors.Is(err, sessiondir.ErrOvertaken); try++ {
+		w.s.forget()
+		if t, err = w.transcript(w.metadata().md); err == nil {
+			err = do(t)
+		}
+	}
+	return err
+}
+
 // begins reports whether want begins with have, all of which is stored.
 // Messages that were handed out by this store are compared by identity.
-func begins(want, have []Message) bool {
+func (w *writing) begins(want, have []Message) bool {
 	if len(want) < len(have) {
 		return false
 	}
 	for i, m := range have {
-		if w := want[i]; w != m && (w.m == nil || string(w.m.raw) != string(m.m.raw)) {
+		if want[i] != m && !w.stores(want[i], m) {
 			return false
 		}
 	}
 	return true
 }
 
+// stores reports whether a save of m writes the line of row.
+func (w *writing) stores(m, row Message) bool {
+	if m.m == nil {
+		return false
+	}
+	if w.st.opts.Portable {
+		m = m.portable()
+	}
+	return bytes.Equal(m.m.raw, row.m.raw)
+}
+
 // storable returns the messages that are stored; the first is called at.
-func storable(msgs []Message, at int) ([]Message, error) {
+func (st *Store) storable(msgs []Message, at int) ([]Message, error) {
 	rows := make([]Message, 0, len(msgs))
 	for i, m := range msgs {
 		if m.m == nil {
 			return nil, zeroMessage(at + i)
 		}
-		if m.m.role != unstoredRole {
-			rows = append(rows, m)
+		if m.m.role == unstoredRole {
+			continue
 		}
+		if st.opts.Portable {
+			m = m.portable()
+		}
+		rows = append(rows, m)
 	}
 	return rows, nil
 }
@@ -117,13 +151,6 @@ func (w *writing) extend(t *transcript, rows []Message) error {
 		return w.rewriteExtended(t, rows, tail)
 	}
 	synced := w.st.opts.Durability == DataSynced
-	if !synced && sessiondir.Marked(k.main.Mtime) {
-		// The name of the file that is about to be written in the place of
-		// the backup may be the transcript's on the disk still.
-		if err := w.dir.Sync(); err != nil {
-			return fmt.Errorf("sync directory: %w", err)
-		}
-	}
 	done, err := w.dir.Extend(sessiondir.Transcript, sessiondir.Extension{
 		Main: k.main, Backup: k.backup, Tail: tail, Sync: w.sync(), Mark: synced,
 	})
@@ -152,6 +179,18 @@ func (k *knowledge) extended(rows []Message, tail []byte) *knowledge {
 	return n
 }
 
+// firm makes the name of a marked main durable before another file gets it:
+// the other name that it may have on the disk, the backup's, is about to go.
+func (w *writing) firm(main *file) error {
+	if !sessiondir.Marked(main.stamp.Mtime) {
+		return nil
+	}
+	if err := w.dir.Sync(); err != nil {
+		return fmt.Errorf("sync directory: %w", err)
+	}
+	return nil
+}
+
 // lines returns the lines of rows.
 func lines(rows []Message) []byte {
 	size := 0
@@ -172,13 +211,21 @@ func (w *writing) rewriteExtended(t *transcript, rows []Message, tail []byte) er
 	if !k.ended {
 		tail = append([]byte{'\n'}, tail...)
 	}
+	w.dir.Sweep()
+	if err := w.firm(&t.main); err != nil {
+		return err
+	}
 	if err := w.protect(&t.main, &t.backup, fromMain); err != nil {
 		return err
 	}
-	set, err := w.replace(sessiondir.Transcript, k.main.Mtime, func(out io.Writer) error {
-		src, _, err := w.dir.Open(sessiondir.Transcript)
+	set := atomicfile.Now(k.main.Mtime)
+	err := w.replace(sessiondir.Transcript, set, func(out io.Writer) error {
+		src, at, err := w.dir.Open(sessiondir.Transcript)
 		if err != nil {
 			return err
+		}
+		if !at.SameContent(k.main) {
+			return also(sessiondir.ErrOvertaken, src.Close())
 		}
 		_, err = io.CopyN(out, src, k.size)
 		if err := also(err, src.Close()); err != nil {
@@ -213,19 +260,14 @@ func (w *writing) learnWritten(k *knowledge) (err error) {
 }
 
 // writeRows writes rows as the whole transcript in the place of t, which is
-// nil where there is none to protect. If another writer comes between, it is
-// replaced too, and stands in the backup.
+// nil where there is none to protect. The error Is [sessiondir.ErrOvertaken]
+// when another writer came between.
 func (w *writing) writeRows(t *transcript, rows []Message) error {
-	err := w.writeOnce(t, rows)
-	for try := 0; try < tries && errors.Is(err, sessiondir.ErrOvertaken); try++ {
-		now := w.reread()
-		err = w.writeOnce(&now, rows)
-	}
-	return err
-}
-
-func (w *writing) writeOnce(t *transcript, rows []Message) error {
+	w.dir.Sweep()
 	if t != nil && !t.marked {
+		if err := w.firm(&t.main); err != nil {
+			return err
+		}
 		if err := w.protect(&t.main, &t.backup, t.from); err != nil {
 			return err
 		}
@@ -235,7 +277,11 @@ func (w *writing) writeOnce(t *transcript, rows []Message) error {
 	if t != nil {
 		after = t.main.stamp.Mtime
 	}
-	set, err := w.replace(sessiondir.Transcript, after, func(out io.Writer) error {
+	k.set = atomicfile.Now(after)
+	if len(rows) == 0 {
+		k.set = sessiondir.EmptyTime(after)
+	}
+	err := w.replace(sessiondir.Transcript, k.set, func(out io.Writer) error {
 		buf := bufio.NewWriterSize(io.MultiWriter(out, &k.sum), 256<<10)
 		for _, m := range rows {
 			buf.Write(m.m.raw)
@@ -252,7 +298,6 @@ func (w *writing) writeOnce(t *transcript, rows []Message) error {
 			return err
 		}
 	}
-	k.set = set
 	return w.learnWritten(k)
 }
 

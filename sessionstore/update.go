@@ -54,10 +54,9 @@ func (st *Store) SaveConfig(ctx context.Context, id string, config Metadata) err
 		if err := w.dir.Rotate(sessiondir.Config, w.sync()); err != nil {
 			return fmt.Errorf("back up %s: %w", sessiondir.Config, err)
 		}
-		_, err = w.replace(sessiondir.Config, time.Time{}, func(out io.Writer) error {
+		return w.replace(sessiondir.Config, time.Now(), func(out io.Writer) error {
 			_, err := out.Write(content)
 			return err
 		})
-		return err
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
 	"github.com/amplifier-go/sessionstorage/internal/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/pytime"
@@ -185,16 +186,14 @@ func (w *writing) settle() error {
 	return nil
 }
 
-// replace gives name the content that write produces, and a time that is
-// later than after and unlike that of any other change. It returns the time.
-func (w *writing) replace(name string, after time.Time, write func(io.Writer) error) (time.Time, error) {
-	at, err := w.dir.Replace(name, w.sync(), after, write)
-	if err != nil {
-		return at, err
+// replace gives name the content that write produces, and the time at.
+func (w *writing) replace(name string, at time.Time, write func(io.Writer) error) error {
+	if err := w.dir.Replace(name, w.sync(), at, write); err != nil {
+		return err
 	}
 	w.names = true
 	w.wrote = append(w.wrote, name)
-	return at, nil
+	return nil
 }
 
 // protect prepares the replacement of main: a sound main becomes the backup;
@@ -285,7 +284,8 @@ func (w *writing) replaceMetadata(m *metadataFile, content []byte) error {
 	if err := w.protect(&m.main, &m.backup, from); err != nil {
 		return err
 	}
-	at, err := w.replace(sessiondir.Metadata, m.main.stamp.Mtime, func(out io.Writer) error {
+	at := atomicfile.Now(m.main.stamp.Mtime)
+	err := w.replace(sessiondir.Metadata, at, func(out io.Writer) error {
 		_, err := out.Write(content)
 		return err
 	})

@@ -66,13 +66,13 @@ func TestReplace(t *testing.T) {
 	t.Parallel()
 	for _, sync := range []bool{true, false} {
 		d, path := openDir(t, nil)
-		_, err := d.Replace("file", sync, time.Time{}, writing("first"))
+		err := d.Replace("file", sync, time.Now(), writing("first"))
 		require.NoError(t, err)
 		require.Equal(t, map[string]string{"file": "first"}, content(t, path))
 		require.NoError(t, os.Chmod(filepath.Join(path, "file"), 0o644))
 		require.NoError(t, os.Link(filepath.Join(path, "file"), filepath.Join(path, "held")))
 
-		_, err = d.Replace("file", sync, time.Time{}, writing("second"))
+		err = d.Replace("file", sync, time.Now(), writing("second"))
 		require.NoError(t, err)
 		require.NoError(t, d.Sync())
 		require.Equal(t, map[string]string{"file": "second", "held": "first"}, content(t, path), "it is a new file")
@@ -84,13 +84,13 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-func TestReplaceIsLater(t *testing.T) {
+func TestReplaceSetsTime(t *testing.T) {
 	t.Parallel()
 	d, path := openDir(t, nil)
 	after := time.Now().Add(time.Hour)
-	at, err := d.Replace("file", false, after, writing("text"))
-	require.NoError(t, err)
+	at := Now(after)
 	require.True(t, at.After(after))
+	require.NoError(t, d.Replace("file", false, at, writing("text")))
 	fi, err := os.Stat(filepath.Join(path, "file"))
 	require.NoError(t, err)
 	require.False(t, fi.ModTime().Before(after.Truncate(time.Second)), fi.ModTime())
@@ -106,7 +106,7 @@ func TestReplaceFails(t *testing.T) {
 				failer := &fault.Failer{At: at, Err: syscall.EIO, Part: part}
 				d, path := openDir(t, &fault.Seam{Before: failer.Before})
 				put(t, "old", path, "file")
-				_, err := d.Replace("file", sync, time.Time{}, writing("the new text"))
+				err := d.Replace("file", sync, time.Now(), writing("the new text"))
 				op, failed := failer.Failed()
 				if !failed {
 					require.NoError(t, err)
@@ -127,7 +127,7 @@ func TestReplaceOnAFullDisk(t *testing.T) {
 	failer := &fault.Failer{At: 1, Err: syscall.ENOSPC, Part: 50, Stays: true}
 	d, path := openDir(t, &fault.Seam{Before: failer.Before})
 	put(t, "old", path, "file")
-	_, err := d.Replace("file", true, time.Time{}, writing("the new text"))
+	err := d.Replace("file", true, time.Now(), writing("the new text"))
 	require.ErrorIs(t, err, syscall.ENOSPC)
 	require.Equal(t, map[string]string{"file": "old"}, content(t, path))
 }
@@ -137,7 +137,7 @@ func TestReplaceWithoutContent(t *testing.T) {
 	stop := errors.New("stop")
 	d, path := openDir(t, nil)
 	put(t, "old", path, "file")
-	_, err := d.Replace("file", true, time.Time{}, func(w io.Writer) error {
+	err := d.Replace("file", true, time.Now(), func(w io.Writer) error {
 		_, err := io.WriteString(w, "half")
 		return errors.Join(err, stop)
 	})
@@ -145,7 +145,7 @@ func TestReplaceWithoutContent(t *testing.T) {
 	require.Equal(t, map[string]string{"file": "old"}, content(t, path))
 	put(t, "inside", path, "other")
 	require.NoError(t, d.Mkdir("sub"))
-	_, err = d.Replace("sub", true, time.Time{}, writing("text"))
+	err = d.Replace("sub", true, time.Now(), writing("text"))
 	require.Error(t, err, "a directory is not replaced")
 	require.Equal(t, map[string]string{"file": "old", "other": "inside", "sub": "directory"}, content(t, path))
 }
@@ -230,7 +230,7 @@ func TestConfinement(t *testing.T) {
 	require.NoError(t, os.Symlink(filepath.Join(outside, "file"), filepath.Join(path, "link")))
 
 	for _, name := range []string{filepath.Join(rel, "file"), "dir/file"} {
-		_, err := d.Replace(name, false, time.Time{}, writing("text"))
+		err := d.Replace(name, false, time.Now(), writing("text"))
 		require.Error(t, err, name)
 		_, err = d.Edit(name)
 		require.Error(t, err, name)
@@ -240,7 +240,7 @@ func TestConfinement(t *testing.T) {
 	}
 	_, err = d.Edit("link")
 	require.Error(t, err)
-	_, err = d.Replace("link", true, time.Time{}, writing("text"))
+	err = d.Replace("link", true, time.Now(), writing("text"))
 	require.NoError(t, err, "the symlink is replaced, not followed")
 	require.NoError(t, d.RemoveAll("dir"))
 	require.Equal(t, map[string]string{"link": "text"}, content(t, path))

@@ -30,13 +30,14 @@ func New(root *os.Root, seam *fault.Seam) *Dir {
 	return &Dir{root: root, seam: seam}
 }
 
-// Close releases the directory and its root.
+// Close releases the directory and its root. Further calls do nothing.
 func (d *Dir) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var err error
 	if d.self != nil {
 		err = d.self.Close()
+		d.self = nil
 	}
 	return errors.Join(err, d.root.Close())
 }
@@ -66,31 +67,29 @@ func (d *Dir) op(kind fault.Kind, name, to string) fault.Op {
 // is on the disk before the name changes; the name itself is durable after
 // [Dir.Sync]. When it fails, name is what it was and no temporary file stays.
 //
-// The time of the file's last change becomes the one returned: now, but later
-// than after. The file system's own clock, which is coarser, hardly ever gives
-// that time to a later change.
-func (d *Dir) Replace(name string, sync bool, after time.Time, write func(io.Writer) error) (at time.Time, err error) {
+// The time of the file's last change becomes at; see [Now].
+func (d *Dir) Replace(name string, sync bool, at time.Time, write func(io.Writer) error) error {
 	tmp, err := d.create(name)
 	if err != nil {
-		return at, fmt.Errorf("make temporary file for %s: %w", name, err)
+		return fmt.Errorf("make temporary file for %s: %w", name, err)
 	}
 	err = write(&writer{dir: d, file: tmp.file(), name: tmp.name()})
 	if err == nil {
-		at = Now(after)
 		err = d.SetTime(tmp.name(), at)
 	}
 	if err != nil {
 		tmp.discard()
-		return at, fmt.Errorf("write %s: %w", name, err)
+		return fmt.Errorf("write %s: %w", name, err)
 	}
 	if err := d.commit(tmp, name, sync); err != nil {
 		tmp.discard()
-		return at, fmt.Errorf("replace %s: %w", name, err)
+		return fmt.Errorf("replace %s: %w", name, err)
 	}
-	return at, nil
+	return nil
 }
 
-// Now returns the time, but a later one than after.
+// Now returns the time, but a later one than after. The clock of a file
+// system, which is coarser, hardly ever gives that time to another change.
 func Now(after time.Time) time.Time {
 	now := time.Now()
 	if !now.After(after) {

@@ -2,6 +2,7 @@ package atomicfile
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strconv"
 
@@ -9,8 +10,10 @@ import (
 )
 
 // Exchange swaps the files a and b, so that at every instant a names one of
-// them. Where the system cannot swap names at once, b may for an instant be a
-// second name of the file that a names.
+// them. Where the system cannot swap names at once, b may for an instant name
+// nothing, and the directory is synced between, so that no power cut leaves
+// the old a alone. The error Is [errors.ErrUnsupported], and nothing has
+// changed, where there are no hard links either.
 func (d *Dir) Exchange(a, b string) error {
 	err := d.seam.Do(d.op(fault.Exchange, a, b), func() error { return d.exchange(a, b) })
 	if !errors.Is(err, errors.ErrUnsupported) {
@@ -18,10 +21,10 @@ func (d *Dir) Exchange(a, b string) error {
 	}
 	tmp := "." + b + strconv.FormatInt(rand.Int64(), 10)
 	if err := d.Link(a, tmp); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errors.ErrUnsupported, err)
 	}
 	if err := d.Rename(b, a); err != nil {
 		return errors.Join(err, d.Remove(tmp))
 	}
-	return d.Rename(tmp, b)
+	return errors.Join(d.Sync(), d.Rename(tmp, b))
 }

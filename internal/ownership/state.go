@@ -55,7 +55,7 @@ func writeState(dir *atomicfile.Dir, name string, value []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = dir.Replace(name, true, time.Time{}, func(w io.Writer) error {
+	err = dir.Replace(name, true, time.Now(), func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})

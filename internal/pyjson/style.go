@@ -9,6 +9,7 @@ type Style struct {
 	SortKeys bool // members at every level by name, in the order of code points
 	Redact   bool // "[REDACTED]" as the value of every member with a secret's name
 	Finite   bool // refuse NaN, infinities and floats that overflow
+	KeepBig  bool // a float that overflows keeps its text, which the newer tools read, and does not become Infinity, which they refuse
 	Replace  bool // U+FFFD for lone surrogates, which else are written as escapes
 	MaxDepth int  // containers that may be nested; 0 and more than MaxDepth mean MaxDepth
 }

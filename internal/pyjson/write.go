@@ -108,6 +108,9 @@ func (w *writer) number(dst []byte, n *node) []byte {
 	if w.style.Finite && (math.IsInf(f, 0) || math.IsNaN(f)) {
 		w.refuse(n, notFinite)
 	}
+	if w.style.KeepBig && math.IsInf(f, 0) {
+		return append(dst, raw...)
+	}
 	return AppendFloat(dst, f)
 }
 

@@ -36,6 +36,7 @@ func TestAppend(t *testing.T) {
 		"sorted":           {`{"b":1,"a":{"d":1,"c":2},"\ue000":1,"\ud800":2,"😀":3}`, pyjson.Style{SortKeys: true}, "{\"a\": {\"c\": 2, \"d\": 1}, \"b\": 1, \"\\ud800\": 2, \"\ue000\": 1, \"😀\": 3}"},
 		"redacted":         {`{"Token":{"a":NaN},"x":[{"pass\u0077ord":null}],"tokens":1}`, pyjson.Style{Redact: true, Finite: true}, `{"Token": "[REDACTED]", "x": [{"password": "[REDACTED]"}], "tokens": 1}`},
 		"kelvin":           {`{"api_` + "\u212a" + `ey":1,"credent` + "\u0130" + `al":2}`, pyjson.Style{Redact: true}, `{"api_` + "\u212a" + `ey": "[REDACTED]", "credent` + "\u0130" + `al": 2}`},
+		"overflow kept":    {`[1e400,-1E400,Infinity,1.50]`, pyjson.Style{KeepBig: true}, `[1e400, -1E400, Infinity, 1.5]`},
 		"overridden value": {`{"a":NaN,"a":1}`, pyjson.Style{Finite: true}, `{"a": 1}`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -103,7 +103,8 @@ func (b *Base) sweep(in string) {
 
 // Publish makes d, which [Base.Make] made, the directory of its session. The
 // error is [fs.ErrExist] when there is one by now. With sync it and its files
-// keep their names in a power cut.
+// keep their names in a power cut. d is closed: Windows does not rename what
+// is open.
 func (b *Base) Publish(d *Dir, sync bool) error {
 	top, err := b.open()
 	if err != nil {
@@ -113,6 +114,9 @@ func (b *Base) Publish(d *Dir, sync bool) error {
 		if err := d.Sync(); err != nil {
 			return err
 		}
+	}
+	if err := d.Close(); err != nil {
+		return err
 	}
 	id := filepath.Base(d.path)
 	err = top.Rename(d.staged, id)

@@ -123,13 +123,10 @@ func (d *Dir) copyBackup(name string, sync bool) error {
 	if err != nil {
 		return err
 	}
-	_, err = d.Replace(Backup(name), sync, time.Time{}, func(w io.Writer) error {
+	err = d.Replace(Backup(name), sync, at.Mtime, func(w io.Writer) error {
 		_, err := io.Copy(w, src)
 		return err
 	})
-	if err == nil {
-		err = d.SetTime(Backup(name), at.Mtime)
-	}
 	return errors.Join(err, src.Close())
 }
 
@@ -159,11 +156,4 @@ func (d *Dir) PutAside(name string) (string, error) {
 }
 
 // Names returns the names in the directory, in the directory's order.
-func (d *Dir) Names() ([]string, error) {
-	f, err := d.Root().Open(".")
-	if err != nil {
-		return nil, err
-	}
-	names, err := f.Readdirnames(-1)
-	return names, errors.Join(err, f.Close())
-}
+func (d *Dir) Names() []string { return names(d.Root(), ".") }

@@ -64,14 +64,21 @@ func (d *Dir) Extend(name string, e Extension) (done Extended, err error) {
 	}
 	if !at.Same(e.Backup) {
 		if at.Size, err = d.commonLines(src, edit.File(), e.Main.Size, at.Size); err != nil {
-			return done, err
+			return done, cutShort(err)
 		}
 	}
-	if done.Timed, err = d.catchUp(edit, src, at.Size, e); err != nil {
-		return done, err
+	if done.Timed, err = d.catchUp(name, edit, src, at.Size, e); err != nil {
+		return done, cutShort(err)
 	}
-	if err := d.Exchange(name, Backup(name)); err != nil {
+	err = d.Exchange(name, Backup(name))
+	if errors.Is(err, errors.ErrUnsupported) {
+		return done, fmt.Errorf("%w: %w", ErrRewrite, err)
+	}
+	if err != nil {
 		return done, fmt.Errorf("swap %s and its backup: %w", name, err)
+	}
+	if err := d.giveBack(name, src); err != nil {
+		return done, err
 	}
 	done.Main, err = d.verify(name, edit.File(), e)
 	if err != nil {
@@ -81,13 +88,42 @@ func (d *Dir) Extend(name string, e Extension) (done Extended, err error) {
 	return done, err
 }
 
+// cutShort makes it ErrOvertaken that a file ended before its size: another
+// writer was about to write it anew.
+func cutShort(err error) error {
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: %w", ErrOvertaken, err)
+	}
+	return err
+}
+
+// giveBack checks that the backup is the file was, which was called name. If
+// it is another, which took the name just before, that gets it back.
+func (d *Dir) giveBack(name string, was *os.File) error {
+	fi, err := was.Stat()
+	if err != nil {
+		return err
+	}
+	now, err := d.Root().Lstat(Backup(name))
+	if err != nil {
+		return err
+	}
+	if os.SameFile(fi, now) {
+		return nil
+	}
+	if err := d.Exchange(name, Backup(name)); err != nil {
+		return fmt.Errorf("swap %s and its backup: %w", name, err)
+	}
+	return ErrOvertaken
+}
+
 var errChanged = errors.New("it changed since it was read")
 
 // Former returns the stamp of name's backup if that is the very file that was
 // called name before, with the stamp was, and else none.
 func (d *Dir) Former(name string, was Stamp) (Stamp, error) {
 	at, err := d.Stat(Backup(name))
-	if err != nil || at.Size != was.Size || at.Inode != was.Inode || at.Dev != was.Dev || !at.Mtime.Equal(was.Mtime) {
+	if err != nil || !at.SameContent(was) {
 		return Stamp{}, err
 	}
 	return at, nil
@@ -159,7 +195,7 @@ func matching(a, b []byte) int {
 
 // catchUp makes the backup, whose first size bytes are the file's, the file
 // with the tail. timed tells that the file system keeps the time it was given.
-func (d *Dir) catchUp(edit *atomicfile.Edit, src io.ReaderAt, size int64, e Extension) (timed bool, err error) {
+func (d *Dir) catchUp(name string, edit *atomicfile.Edit, src io.ReaderAt, size int64, e Extension) (timed bool, err error) {
 	missing := e.Main.Size - size
 	data := make([]byte, missing, missing+int64(len(e.Tail)))
 	if _, err := src.ReadAt(data, size); err != nil {
@@ -169,6 +205,13 @@ func (d *Dir) catchUp(edit *atomicfile.Edit, src io.ReaderAt, size int64, e Exte
 	fi, err := edit.File().Stat()
 	if err != nil {
 		return false, err
+	}
+	if Marked(e.Main.Mtime) && !(e.Mark && fi.Size() == size && single(data[:missing]) && single(e.Tail)) {
+		// On the disk, the file that is about to be written may have the name
+		// still. Torn after one of several lines it would look whole.
+		if err := d.Sync(); err != nil {
+			return false, err
+		}
 	}
 	if fi.Size() != size {
 		if err := edit.Truncate(size); err != nil {
@@ -184,8 +227,15 @@ func (d *Dir) catchUp(edit *atomicfile.Edit, src io.ReaderAt, size int64, e Exte
 	if !e.Sync {
 		return timed, nil
 	}
-	return timed, edit.Sync()
+	if err := edit.Sync(); err != nil {
+		// What a sync failed to write, later ones take for written.
+		return false, errors.Join(err, d.Remove(Backup(name)))
+	}
+	return timed, nil
 }
+
+// single reports whether lines is at most one line.
+func single(lines []byte) bool { return bytes.Count(lines, []byte{'\n'}) <= 1 }
 
 // time sets the time of the backup, of size bytes now: to the mark, or to one
 // that a later change hardly ever gets. It reports whether the file system

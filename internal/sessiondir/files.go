@@ -7,5 +7,11 @@ const Marker = Transcript + ".append-pending"
 
 // Same reports whether two stamps are of one unchanged file.
 func (s Stamp) Same(t Stamp) bool {
-	return s.Dev == t.Dev && s.Inode == t.Inode && s.Size == t.Size && s.Mtime.Equal(t.Mtime) && s.Ctime.Equal(t.Ctime)
+	return s.SameContent(t) && s.Ctime.Equal(t.Ctime)
+}
+
+// SameContent reports whether two stamps are of one file that was not written
+// between; its names may have changed.
+func (s Stamp) SameContent(t Stamp) bool {
+	return s.Dev == t.Dev && s.Inode == t.Inode && s.Size == t.Size && s.Mtime.Equal(t.Mtime)
 }

@@ -52,6 +52,14 @@ func check(size int64, end []byte) uint64 {
 	return xxh3.HashSeed(end[max(0, len(end)-markTail):], uint64(size)) % tailDigits
 }
 
+// EmptyTime returns the time of the last change for a file that is empty on
+// purpose, later than after, and [MeantEmpty] tells it from what a power cut
+// leaves of a file that was not.
+func EmptyTime(after time.Time) time.Time { return mark(time.Now(), after, 0, nil) }
+
+// MeantEmpty reports whether an empty file has a time of [EmptyTime].
+func MeantEmpty(at time.Time) bool { return markedWhole(at, nil) }
+
 // Unfinished reports whether the backup of a file is a later state of it that
 // was acknowledged, but lost its name in a power cut: main is its beginning,
 // its mark tells that it is whole, and main is not newer. A marked main is

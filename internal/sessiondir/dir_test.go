@@ -1,0 +1,286 @@
+package sessiondir
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+)
+
+// openBase opens a fresh sessions directory for the length of the test.
+func openBase(t *testing.T, seam *fault.Seam) *Base {
+	t.Helper()
+	b, err := Open(filepath.Join(t.TempDir(), "sessions"), seam)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, b.Close()) })
+	return b
+}
+
+// openSession opens the session "s", which it makes.
+func openSession(t *testing.T, seam *fault.Seam) (d *Dir, path string) {
+	t.Helper()
+	b := openBase(t, seam)
+	path = filepath.Join(b.Path(), "s")
+	require.NoError(t, os.Mkdir(path, 0o700))
+	d, err := b.Dir("s")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	return d, path
+}
+
+func put(t *testing.T, content string, path ...string) {
+	t.Helper()
+	name := filepath.Join(path...)
+	require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+	require.NoError(t, os.WriteFile(name, []byte(content), 0o600))
+}
+
+// content returns the files of a directory with what they hold.
+func content(t *testing.T, path string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(path)
+	require.NoError(t, err)
+	files := map[string]string{}
+	for _, e := range entries {
+		if e.IsDir() {
+			files[e.Name()] = "directory"
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(path, e.Name()))
+		require.NoError(t, err)
+		files[e.Name()] = string(data)
+	}
+	return files
+}
+
+func replace(t *testing.T, d *Dir, name, text string) {
+	t.Helper()
+	err := d.Replace(name, false, time.Now(), func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+	require.NoError(t, err)
+}
+
+// noLinks is the seam of a file system without hard links.
+func noLinks(op fault.Op) error {
+	if op.Kind == fault.Link {
+		return syscall.EPERM
+	}
+	return nil
+}
+
+func TestRotate(t *testing.T) {
+	t.Parallel()
+	for name, seam := range map[string]*fault.Seam{"hard links": nil, "no hard links": {Before: noLinks}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, path := openSession(t, seam)
+			require.NoError(t, d.Rotate("f", true), "there is nothing to back up")
+			require.Empty(t, content(t, path))
+			put(t, "1", path, "f")
+			require.NoError(t, d.Rotate("f", true))
+			require.Equal(t, map[string]string{"f": "1", "f.backup": "1"}, content(t, path))
+			require.NoError(t, d.Rotate("f", true), "as after an interruption")
+			require.Equal(t, map[string]string{"f": "1", "f.backup": "1"}, content(t, path))
+			replace(t, d, "f", "2")
+			require.Equal(t, map[string]string{"f": "2", "f.backup": "1"}, content(t, path))
+			require.NoError(t, d.Rotate("f", false))
+			replace(t, d, "f", "3")
+			require.Equal(t, map[string]string{"f": "3", "f.backup": "2"}, content(t, path))
+		})
+	}
+}
+
+func TestRotateWithADirectoryAsBackup(t *testing.T) {
+	t.Parallel()
+	for name, seam := range map[string]*fault.Seam{"hard links": nil, "no hard links": {Before: noLinks}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, path := openSession(t, seam)
+			put(t, "1", path, "f")
+			put(t, "inside", path, "f.backup", "f")
+			at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+			require.NoError(t, os.Chtimes(filepath.Join(path, "f.backup"), at, at))
+			require.NoError(t, d.Rotate("f", true))
+			require.Equal(t, map[string]string{"f": "1", "f.backup": "1", "f.backup.damaged-20260102T030405Z": "directory"}, content(t, path))
+			require.Equal(t, map[string]string{"f": "inside"}, content(t, filepath.Join(path, "f.backup.damaged-20260102T030405Z")))
+		})
+	}
+}
+
+func TestRotateOfASymlink(t *testing.T) {
+	t.Parallel()
+	testenv.Need(t, runtime.GOOS != "windows", "symlinks need a privilege on Windows")
+	d, path := openSession(t, nil)
+	put(t, "1", path, "target")
+	require.NoError(t, os.Symlink("target", filepath.Join(path, "f")))
+	require.NoError(t, d.Rotate("f", true))
+	replace(t, d, "f", "2")
+	require.Equal(t, map[string]string{"f": "2", "f.backup": "1", "target": "1"}, content(t, path))
+
+	outside := t.TempDir()
+	put(t, "mine", outside, "file")
+	require.NoError(t, os.Symlink(filepath.Join(outside, "file"), filepath.Join(path, "out")))
+	require.Error(t, d.Rotate("out", true))
+	require.NoFileExists(t, filepath.Join(path, "out.backup"))
+}
+
+// TestRotateFails lets every step fail in turn: the file stays, and its
+// backup is the old one or the new one, whole.
+func TestRotateFails(t *testing.T) {
+	t.Parallel()
+	for name, linked := range map[string]bool{"hard links": true, "no hard links": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for at := 0; ; at++ {
+				failer := &fault.Failer{At: at, Err: syscall.EIO, Part: 50}
+				ready := false
+				d, path := openSession(t, &fault.Seam{Before: func(op fault.Op) error {
+					if err := noLinks(op); !ready || !linked && err != nil {
+						return err
+					}
+					return failer.Before(op)
+				}})
+				ready = true
+				put(t, "file", path, "f")
+				put(t, "backup", path, "f.backup")
+				err := d.Rotate("f", true)
+				op, failed := failer.Failed()
+				now := content(t, path)
+				require.Equal(t, "file", now["f"])
+				require.Contains(t, []string{"file", "backup"}, now["f.backup"], "%v", op.Kind)
+				require.Len(t, now, 2, "%v leaves %v", op.Kind, now)
+				if !failed {
+					require.NoError(t, err)
+					break
+				}
+				if op.Kind == fault.Link { // then it is copied
+					require.NoError(t, err)
+				} else {
+					require.ErrorIs(t, err, syscall.EIO, "%v", op.Kind)
+				}
+			}
+		})
+	}
+}
+
+func TestPutAside(t *testing.T) {
+	t.Parallel()
+	d, path := openSession(t, nil)
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.FixedZone("", 3600))
+	for i, want := range []string{"f.damaged-20260102T020405Z", "f.damaged-20260102T020405Z-2", "f.damaged-20260102T020405Z-3"} {
+		text := strings.Repeat("x", i+1)
+		put(t, text, path, "f")
+		require.NoError(t, os.Chtimes(filepath.Join(path, "f"), at, at))
+		require.Equal(t, want, d.AsideName("f"))
+		got, err := d.PutAside("f")
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		require.Equal(t, text, content(t, path)[want], "nothing is overwritten")
+	}
+	_, err := d.PutAside("none")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+func TestStamp(t *testing.T) {
+	t.Parallel()
+	d, path := openSession(t, nil)
+	replace(t, d, "a", "1")
+	replace(t, d, "b", "2")
+	stamp := func(name string) Stamp {
+		s, err := d.Stat(name)
+		require.NoError(t, err)
+		return s
+	}
+	a, b := stamp("a"), stamp("b")
+	require.True(t, a.Same(stamp("a")))
+	require.False(t, a.Same(b))
+	data, at, err := d.Read("a")
+	require.NoError(t, err)
+	require.Equal(t, "1", string(data))
+	require.True(t, a.Same(at))
+
+	require.NoError(t, d.Exchange("a", "b"))
+	require.False(t, a.Same(stamp("a")), "exchanged")
+	require.False(t, b.Same(stamp("b")), "exchanged")
+	if a.Inode != 0 {
+		require.Equal(t, a.Inode, stamp("b").Inode)
+		require.Equal(t, b.Inode, stamp("a").Inode)
+	}
+	now := stamp("a")
+	replace(t, d, "new", "3")
+	require.NoError(t, d.Rename("new", "a"))
+	require.False(t, now.Same(stamp("a")), "replaced")
+	now = stamp("a")
+	require.NoError(t, os.Chtimes(filepath.Join(path, "a"), time.Time{}, now.Mtime.Add(time.Second)))
+	require.False(t, now.Same(stamp("a")), "touched")
+	now = stamp("a")
+	put(t, "33", path, "a")
+	require.False(t, now.Same(stamp("a")), "longer")
+	_, err = d.Stat("none")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+// TestStampWithACoarseClock pretends a file system that keeps whole seconds.
+func TestStampWithACoarseClock(t *testing.T) {
+	t.Parallel()
+	d, _ := openSession(t, &fault.Seam{Clock: time.Second})
+	replace(t, d, "a", "1")
+	s, err := d.Stat("a")
+	require.NoError(t, err)
+	require.Zero(t, s.Mtime.Nanosecond())
+	require.Zero(t, s.Ctime.Nanosecond())
+}
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	d, path := openSession(t, nil)
+	require.NoError(t, os.Mkdir(filepath.Join(path, "dir"), 0o700))
+	_, _, err := d.Read("dir")
+	require.Error(t, err)
+	_, _, err = d.Read("none")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	put(t, "", path, "empty")
+	data, _, err := d.Read("empty")
+	require.NoError(t, err)
+	require.Empty(t, data)
+	require.ElementsMatch(t, []string{"dir", "empty"}, d.Names())
+}
+
+func TestConfinement(t *testing.T) {
+	t.Parallel()
+	testenv.Need(t, runtime.GOOS != "windows", "symlinks need a privilege on Windows")
+	b := openBase(t, nil)
+	outside := t.TempDir()
+	put(t, "mine", outside, "file")
+	require.NoError(t, os.Symlink(outside, filepath.Join(b.Path(), "link")))
+	for _, id := range []string{"link", "..", "../..", outside} {
+		_, err := b.Dir(id)
+		require.Error(t, err, id)
+		_, _, err = b.Make(id)
+		require.Error(t, err, id)
+	}
+	put(t, "1", b.Path(), "s", "f")
+	d, err := b.Dir("s")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, d.Close()) }()
+	require.NoError(t, os.Symlink(filepath.Join(outside, "file"), filepath.Join(b.Path(), "s", "out")))
+	for _, name := range []string{"out", "../../" + filepath.Base(outside) + "/file", filepath.Join(outside, "file")} {
+		_, _, err := d.Read(name)
+		require.Error(t, err, name)
+		require.False(t, errors.Is(err, fs.ErrNotExist) && name == "out")
+	}
+	require.Equal(t, map[string]string{"file": "mine"}, content(t, outside))
+}
