@@ -62,7 +62,7 @@ func (st *Store) appendPending(ctx context.Context, s *session, id string, own *
 	for _, a := range batch {
 		rows = append(rows, a.rows...)
 	}
-	err := st.owned(ctx, s, id, st.base.Make, func(w *writing) error { return w.append(ctx, rows) })
+	err := st.owned(ctx, s, id, mayMake, func(w *writing) error { return w.append(ctx, rows) })
 	for _, a := range batch {
 		a.done, a.err = true, err
 	}

@@ -95,7 +95,7 @@ func unfit(id, goos string) string {
 		return "longer than 255 bytes"
 	case !utf8.ValidString(id):
 		return "not UTF-8"
-	case strings.EqualFold(id, sessiondir.Bookkeeping):
+	case sessiondir.Reserved(id):
 		return "the name is reserved"
 	case goos != "windows":
 		return ""

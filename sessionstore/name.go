@@ -56,7 +56,7 @@ func (st *Store) SetName(ctx context.Context, id string, n Naming) (Metadata, bo
 	if err != nil {
 		return Metadata{}, false, wrap("set name of", id, err)
 	}
-	err = st.rewrite(ctx, "set name of", id, func(w *writing) error {
+	err = st.write(ctx, "set name of", id, mustExist, func(w *writing) error {
 		h, disk, err := readStrictMetadata(w.dir)
 		if err != nil {
 			return err

@@ -181,7 +181,7 @@ func rewound(dir *sessiondir.Dir, backup time.Time) bool {
 			continue
 		}
 		at, err := time.Parse("20060102150405", stamp)
-		if err != nil || !at.Add(time.Second).Before(backup) {
+		if err != nil || !at.Add(2*time.Second).Before(backup) {
 			return true
 		}
 	}

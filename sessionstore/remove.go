@@ -21,6 +21,9 @@ func (st *Store) Delete(ctx context.Context, id string) error {
 func (st *Store) remove(ctx context.Context, id string) error {
 	s := st.session(id)
 	return st.alone(ctx, s, id, func() error {
+		if err := st.check(id, mustExist); err != nil {
+			return err
+		}
 		return st.vacate(ctx, s, id, func() error { return st.discard(ctx, s, id) })
 	})
 }

@@ -12,7 +12,7 @@ import (
 // becomes the backup. Metadata stays as it is.
 func (st *Store) Replace(ctx context.Context, id string, old Revision, messages []Message) (Revision, error) {
 	now := Revision{}
-	err := st.writeOwned(ctx, "replace transcript of", id, st.existing, func(w *writing) error {
+	err := st.writeOwned(ctx, "replace transcript of", id, mustExist, func(w *writing) error {
 		t, err := w.transcript(w.metadata().md)
 		if err != nil {
 			return err

@@ -30,7 +30,7 @@ func (st *Store) Save(ctx context.Context, id string, transcript []Message, md M
 	if i := slices.Index(transcript, Message{}); i >= 0 {
 		return wrap("save", id, zeroMessage(i))
 	}
-	return st.writeOwned(ctx, "save", id, st.base.Make, func(w *writing) error {
+	return st.writeOwned(ctx, "save", id, mayMake, func(w *writing) error {
 		meta := w.metadata()
 		if w.born && md.members == nil {
 			md = st.born(id, md, transcript)
@@ -61,7 +61,7 @@ func (st *Store) Save(ctx context.Context, id string, transcript []Message, md M
 // working_dir. The error Is fs.ErrExist when there is one already; a
 // directory in which nothing was saved yet is none.
 func (st *Store) Create(ctx context.Context, id string, md Metadata) error {
-	return st.writeOwned(ctx, "create", id, st.base.Make, func(w *writing) error {
+	return st.writeOwned(ctx, "create", id, mayMake, func(w *writing) error {
 		if !w.made && !w.vacant() {
 			return fs.ErrExist
 		}

@@ -15,6 +15,10 @@ type session struct {
 	gate chan struct{} // holds a token while a call writes
 	hold hold
 
+	// What this store has made durable; for who holds the gate.
+	place sessiondir.Stamp // the directory, under its name
+	firm  sessiondir.Stamp // the transcript, under its name
+
 	mu      sync.Mutex // guards what follows
 	known   *knowledge
 	meta    *metadataFile // as last read or written, sound
@@ -90,6 +94,16 @@ func (st *Store) learn(id string, s *session, k *knowledge) {
 	s.known = k
 	s.mu.Unlock()
 	st.remember(id, k.size)
+}
+
+// knownMain returns the stamp of the transcript that is known.
+func (s *session) knownMain() sessiondir.Stamp {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil {
+		return sessiondir.Stamp{}
+	}
+	return s.known.main
 }
 
 func (s *session) forget() {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
@@ -24,11 +25,15 @@ func (w *writing) transcript(md Metadata) (*transcript, error) {
 		return &t, w.keepLater(&t)
 	}
 	// It is not just given the name: a process that was killed before it
-	// synced leaves the same behind.
+	// synced leaves the same behind. What is written next may be the backup,
+	// so the name must be durable by then.
 	err := w.replace(sessiondir.Transcript, atomicfile.Now(t.backup.stamp.Mtime), func(out io.Writer) error {
 		_, err := out.Write(t.backup.data)
 		return err
-	})
+	}, unprotected)
+	if err == nil && w.sync() {
+		err = w.syncNames()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("finish the last append: %w", err)
 	}
@@ -150,6 +155,9 @@ func (w *writing) extend(t *transcript, rows []Message) error {
 	if !k.ended || k.size == 0 {
 		return w.rewriteExtended(t, rows, tail)
 	}
+	if err := w.firmBase(k); err != nil {
+		return err
+	}
 	synced := w.st.opts.Durability == DataSynced
 	done, err := w.dir.Extend(sessiondir.Transcript, sessiondir.Extension{
 		Main: k.main, Backup: k.backup, Tail: tail, Sync: w.sync(), Mark: synced,
@@ -157,6 +165,8 @@ func (w *writing) extend(t *transcript, rows []Message) error {
 	switch {
 	case errors.Is(err, sessiondir.ErrRewrite):
 		return w.rewriteExtended(t, rows, tail)
+	case errors.Is(err, sessiondir.ErrOverwritten):
+		return w.writeRows(nil, slices.Concat(k.rows, rows))
 	case err != nil:
 		return err
 	}
@@ -179,16 +189,29 @@ func (k *knowledge) extended(rows []Message, tail []byte) *knowledge {
 	return n
 }
 
+// firmBase makes the name of a main that is not marked durable where an append
+// relies on that and this store has not seen to it: DataSynced, which leaves
+// the names of what it appends to the file system, and after a failure.
+func (w *writing) firmBase(k *knowledge) error {
+	was := w.s.firm
+	relies := w.st.opts.Durability == DataSynced || w.sync() && was != (sessiondir.Stamp{})
+	if !relies || sessiondir.Marked(k.main.Mtime) || was.Same(k.main) {
+		return nil
+	}
+	if err := w.syncNames(); err != nil {
+		return err
+	}
+	w.s.firm = k.main
+	return nil
+}
+
 // firm makes the name of a marked main durable before another file gets it:
 // the other name that it may have on the disk, the backup's, is about to go.
 func (w *writing) firm(main *file) error {
 	if !sessiondir.Marked(main.stamp.Mtime) {
 		return nil
 	}
-	if err := w.dir.Sync(); err != nil {
-		return fmt.Errorf("sync directory: %w", err)
-	}
-	return nil
+	return w.syncNames()
 }
 
 // lines returns the lines of rows.
@@ -212,12 +235,6 @@ func (w *writing) rewriteExtended(t *transcript, rows []Message, tail []byte) er
 		tail = append([]byte{'\n'}, tail...)
 	}
 	w.dir.Sweep()
-	if err := w.firm(&t.main); err != nil {
-		return err
-	}
-	if err := w.protect(&t.main, &t.backup, fromMain); err != nil {
-		return err
-	}
 	set := atomicfile.Now(k.main.Mtime)
 	err := w.replace(sessiondir.Transcript, set, func(out io.Writer) error {
 		src, at, err := w.dir.Open(sessiondir.Transcript)
@@ -233,7 +250,7 @@ func (w *writing) rewriteExtended(t *transcript, rows []Message, tail []byte) er
 		}
 		_, err = out.Write(tail)
 		return err
-	})
+	}, func() error { return w.protectTranscript(t) })
 	if err != nil {
 		return err
 	}
@@ -264,14 +281,6 @@ func (w *writing) learnWritten(k *knowledge) (err error) {
 // when another writer came between.
 func (w *writing) writeRows(t *transcript, rows []Message) error {
 	w.dir.Sweep()
-	if t != nil && !t.marked {
-		if err := w.firm(&t.main); err != nil {
-			return err
-		}
-		if err := w.protect(&t.main, &t.backup, t.from); err != nil {
-			return err
-		}
-	}
 	k := &knowledge{rows: rows[:len(rows):len(rows)], ended: true}
 	after := time.Time{}
 	if t != nil {
@@ -289,7 +298,7 @@ func (w *writing) writeRows(t *transcript, rows []Message) error {
 			k.size += int64(len(m.m.raw)) + 1
 		}
 		return buf.Flush()
-	})
+	}, func() error { return w.protectTranscript(t) })
 	if err != nil {
 		return err
 	}
@@ -299,6 +308,18 @@ func (w *writing) writeRows(t *transcript, rows []Message) error {
 		}
 	}
 	return w.learnWritten(k)
+}
+
+// protectTranscript prepares the replacement of t, which is nil where there is
+// none. While a marker is there, nothing but the half-written file goes.
+func (w *writing) protectTranscript(t *transcript) error {
+	if t == nil || t.marked {
+		return nil
+	}
+	if err := w.firm(&t.main); err != nil {
+		return err
+	}
+	return w.protect(&t.main, &t.backup, t.from)
 }
 
 // unmark removes the marker of a newer Python tool, after the transcript that

@@ -17,7 +17,7 @@ import (
 // the reference's placeholder.
 func (st *Store) UpdateMetadata(ctx context.Context, id string, edit func(*Metadata) error) (Metadata, error) {
 	var md Metadata
-	err := st.rewrite(ctx, "update metadata of", id, func(w *writing) error {
+	err := st.write(ctx, "update metadata of", id, mustExist, func(w *writing) error {
 		m := w.metadata()
 		md = m.md
 		if err := edit(&md); err != nil {
@@ -42,7 +42,7 @@ func (st *Store) UpdateMetadata(ctx context.Context, id string, edit func(*Metad
 // of dashes, byte for byte as the reference does. The session's directory is
 // made when there is none. Nothing is redacted.
 func (st *Store) SaveConfig(ctx context.Context, id string, config Metadata) error {
-	return st.write(ctx, "save config of", id, func(w *writing) error {
+	return st.write(ctx, "save config of", id, mayMake, func(w *writing) error {
 		content, err := pyyaml.Append([]byte("---\n"), config.object())
 		if err != nil {
 			return fmt.Errorf("encode config: %w", err)
@@ -51,12 +51,9 @@ func (st *Store) SaveConfig(ctx context.Context, id string, config Metadata) err
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := w.dir.Rotate(sessiondir.Config, w.sync()); err != nil {
-			return fmt.Errorf("back up %s: %w", sessiondir.Config, err)
-		}
 		return w.replace(sessiondir.Config, time.Now(), func(out io.Writer) error {
 			_, err := out.Write(content)
 			return err
-		})
+		}, func() error { return w.dir.Rotate(sessiondir.Config, w.sync()) })
 	})
 }

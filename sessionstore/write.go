@@ -31,39 +31,52 @@ type writing struct {
 	wrote []string // base names, in order
 }
 
-// write runs do as the only writer of session id, which it makes when there
-// is none, and makes durable what do wrote.
-func (st *Store) write(ctx context.Context, op, id string, do func(*writing) error) error {
+// write runs do as the only writer of session id and makes durable what do
+// wrote.
+func (st *Store) write(ctx context.Context, op, id string, need need, do func(*writing) error) error {
 	s := st.session(id)
-	return wrap(op, id, st.alone(ctx, s, id, func() error { return st.locked(ctx, s, id, st.base.Make, do) }))
+	return wrap(op, id, st.alone(ctx, s, id, func() error { return st.locked(ctx, s, id, need, do) }))
 }
 
-// rewrite is write for a session that must exist.
-func (st *Store) rewrite(ctx context.Context, op, id string, do func(*writing) error) error {
+// writeOwned is write for what changes the transcript, which only the owner
+// of the session may.
+func (st *Store) writeOwned(ctx context.Context, op, id string, need need, do func(*writing) error) error {
 	s := st.session(id)
-	return wrap(op, id, st.alone(ctx, s, id, func() error { return st.locked(ctx, s, id, st.existing, do) }))
+	return wrap(op, id, st.alone(ctx, s, id, func() error { return st.owned(ctx, s, id, need, do) }))
 }
 
-// writeOwned is write and rewrite for what changes the transcript, which only the owner of
-// the session may.
-func (st *Store) writeOwned(ctx context.Context, op, id string, open opener, do func(*writing) error) error {
-	s := st.session(id)
-	return wrap(op, id, st.alone(ctx, s, id, func() error { return st.owned(ctx, s, id, open, do) }))
-}
-
-func (st *Store) owned(ctx context.Context, s *session, id string, open opener, do func(*writing) error) error {
+func (st *Store) owned(ctx context.Context, s *session, id string, need need, do func(*writing) error) error {
+	if err := st.check(id, need); err != nil {
+		return err
+	}
 	if err := st.own(ctx, s, id); err != nil {
 		return err
 	}
-	return st.locked(ctx, s, id, open, do)
+	return st.locked(ctx, s, id, need, do)
 }
 
-// opener opens the directory of a session; made tells that it is new.
-type opener func(id string) (dir *sessiondir.Dir, made bool, err error)
+// need is what a write needs of its session.
+type need uint8
 
-// existing is the opener of a session that must exist.
-func (st *Store) existing(id string) (*sessiondir.Dir, bool, error) {
-	dir, err := st.openDir(id)
+const (
+	mayMake   need = iota // it is made when there is none
+	mustExist             // it must be there
+)
+
+// check refuses early what would leave a lock file for nothing.
+func (st *Store) check(id string, need need) error {
+	if need == mustExist && !st.base.Has(id) {
+		return notFound(id)
+	}
+	return nil
+}
+
+// open opens the directory of a session; made tells that it is new.
+func (st *Store) open(id string, need need) (dir *sessiondir.Dir, made bool, err error) {
+	if need == mayMake {
+		return st.base.Make(id)
+	}
+	dir, err = st.openDir(id)
 	return dir, false, err
 }
 
@@ -84,12 +97,15 @@ func (st *Store) alone(ctx context.Context, s *session, id string, do func() err
 	return do()
 }
 
-// locked runs do in the directory that open opens, under the session's lock.
+// locked runs do in the session's directory, under the session's lock.
 // A new session is built beside the others and appears whole.
-func (st *Store) locked(ctx context.Context, s *session, id string, open opener, do func(*writing) error) (err error) {
+func (st *Store) locked(ctx context.Context, s *session, id string, need need, do func(*writing) error) (err error) {
+	if err := st.check(id, need); err != nil {
+		return err
+	}
 	lock, err := st.lock(ctx, id)
 	if errors.Is(err, fs.ErrNotExist) { // the sessions directory is gone
-		if err = st.restore(id, open); err == nil {
+		if err = st.restore(id, need); err == nil {
 			lock, err = st.lock(ctx, id)
 		}
 	}
@@ -99,7 +115,7 @@ func (st *Store) locked(ctx context.Context, s *session, id string, open opener,
 	defer func() { err = also(err, lock.Unlock()) }()
 	for {
 		w := &writing{st: st, s: s, id: id}
-		err := w.run(open, do)
+		err := w.run(need, do)
 		if w.made && errors.Is(err, fs.ErrExist) {
 			continue // another tool made the directory meanwhile
 		}
@@ -112,8 +128,8 @@ func (st *Store) locked(ctx context.Context, s *session, id string, open opener,
 	}
 }
 
-func (w *writing) run(open opener, do func(*writing) error) (err error) {
-	if w.dir, w.made, err = open(w.id); err != nil {
+func (w *writing) run(need need, do func(*writing) error) (err error) {
+	if w.dir, w.made, err = w.st.open(w.id, need); err != nil {
 		return err
 	}
 	defer func() { err = also(err, w.dir.Close()) }()
@@ -131,8 +147,8 @@ func (w *writing) run(open opener, do func(*writing) error) (err error) {
 }
 
 // restore makes the sessions directory anew for a session that may be made.
-func (st *Store) restore(id string, open opener) error {
-	dir, made, err := open(id)
+func (st *Store) restore(id string, need need) error {
+	dir, made, err := st.open(id, need)
 	if err != nil {
 		return err
 	}
@@ -175,26 +191,70 @@ func (w *writing) sync() bool { return w.st.opts.Durability != Relaxed }
 // and lets a new session appear.
 func (w *writing) settle() error {
 	if w.made {
-		return w.st.base.Publish(w.dir, w.sync())
+		return w.publish()
 	}
-	if !w.names || !w.sync() {
+	if !w.sync() || len(w.wrote) == 0 {
 		return nil
 	}
+	if w.names {
+		if err := w.syncNames(); err != nil {
+			return err
+		}
+		w.s.firm = w.s.knownMain()
+	}
+	return w.settlePlace()
+}
+
+func (w *writing) publish() error {
+	place, err := w.dir.Stat(".")
+	if err != nil {
+		return err
+	}
+	if err := w.st.base.Publish(w.dir, w.sync()); err != nil {
+		return err
+	}
+	if w.sync() {
+		w.s.place, w.s.firm = place, w.s.knownMain()
+	}
+	return nil
+}
+
+// syncNames makes the names in the session's directory durable.
+func (w *writing) syncNames() error {
 	if err := w.dir.Sync(); err != nil {
 		return fmt.Errorf("sync directory: %w", err)
 	}
 	return nil
 }
 
-// replace gives name the content that write produces, and the time at.
-func (w *writing) replace(name string, at time.Time, write func(io.Writer) error) error {
-	if err := w.dir.Replace(name, w.sync(), at, write); err != nil {
+// settlePlace makes the name of the session's directory durable when this
+// store has not yet: who made it may have been killed before, or a Python
+// tool, which syncs nothing.
+func (w *writing) settlePlace() error {
+	place, err := w.dir.Stat(".")
+	if err != nil || place.Inode == w.s.place.Inode && place.Dev == w.s.place.Dev {
+		return err
+	}
+	if err := w.st.base.Sync(); err != nil {
+		return fmt.Errorf("sync sessions directory: %w", err)
+	}
+	w.s.place = place
+	return nil
+}
+
+// replace gives name the content that write produces, and the time at, once
+// protect has made sure of what stood there.
+func (w *writing) replace(name string, at time.Time, write func(io.Writer) error, protect func() error) error {
+	if err := w.dir.ReplaceAfter(name, w.sync(), at, write, protect); err != nil {
 		return err
 	}
 	w.names = true
 	w.wrote = append(w.wrote, name)
 	return nil
 }
+
+// unprotected is for what replaces nothing that could be lost.
+func unprotected() error { return nil }
 
 // protect prepares the replacement of main: a sound main becomes the backup;
 // damaged bytes are put aside; a backup that was read in the place of main
@@ -281,14 +341,11 @@ func (w *writing) replaceMetadata(m *metadataFile, content []byte) error {
 	if !m.main.sound() && m.backup.sound() {
 		from = fromBackup
 	}
-	if err := w.protect(&m.main, &m.backup, from); err != nil {
-		return err
-	}
 	at := atomicfile.Now(m.main.stamp.Mtime)
 	err := w.replace(sessiondir.Metadata, at, func(out io.Writer) error {
 		_, err := out.Write(content)
 		return err
-	})
+	}, func() error { return w.protect(&m.main, &m.backup, from) })
 	if err != nil {
 		return err
 	}

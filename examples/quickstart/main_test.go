@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -100,6 +101,9 @@ func checkOwn(t *testing.T, dir, out string) {
 	require.NoError(t, err)
 	require.Len(t, s.Messages, 2)
 	require.Equal(t, "Quickstart", s.Metadata.Text("name"))
+	require.Equal(t, id[1], s.Metadata.Text("session_id"))
+	turns, _ := s.Metadata.Int("turn_count")
+	require.Equal(t, 1, turns)
 }
 
 func TestInPlace(t *testing.T) {
@@ -130,6 +134,8 @@ func TestDamagedSessionIsSkipped(t *testing.T) {
 	require.NoError(t, os.Mkdir(bad, 0o700))
 	damaged := []byte("{\"role\": \"user\"\x1b[2J\n")
 	require.NoError(t, os.WriteFile(filepath.Join(bad, "transcript.jsonl"), damaged, 0o600))
+	later := time.Now().Add(time.Hour) // so that it is the first in the list
+	require.NoError(t, os.Chtimes(bad, later, later))
 
 	var out bytes.Buffer
 	require.NoError(t, run(t.Context(), []string{"-dir", dir}, &out))

@@ -138,10 +138,6 @@ func (s *steps) makeOwn(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	md, err := sessionstore.NewMetadata(map[string]string{"name": "Quickstart"})
-	if err != nil {
-		return err
-	}
 	id := sessionstore.NewID()
 	defer func() {
 		if err == nil || !s.store.Exists(id) {
@@ -149,7 +145,7 @@ func (s *steps) makeOwn(ctx context.Context) (err error) {
 		}
 		err = errors.Join(err, s.store.Delete(context.WithoutCancel(ctx), id))
 	}()
-	if err := s.store.Save(ctx, id, turn, md); err != nil {
+	if err := s.saveOwn(ctx, id, turn); err != nil {
 		return err
 	}
 	s.tell("make", "%s: saved %s", id, count(len(turn), "message"))
@@ -168,6 +164,23 @@ func (s *steps) makeOwn(ctx context.Context) (err error) {
 		s.tell("", "%-9s  %s", m.Role(), m.Content())
 	}
 	return nil
+}
+
+// saveOwn makes session id with its first turn. Create fills in what metadata
+// must hold, and Save keeps what it is not given.
+func (s *steps) saveOwn(ctx context.Context, id string, turn []sessionstore.Message) error {
+	md, err := sessionstore.NewMetadata(map[string]string{"name": "Quickstart"})
+	if err != nil {
+		return err
+	}
+	if err := s.store.Create(ctx, id, md); err != nil {
+		return err
+	}
+	md, err = sessionstore.NewMetadata(map[string]int{"turn_count": countTurns(turn)})
+	if err != nil {
+		return err
+	}
+	return s.store.Save(ctx, id, turn, md)
 }
 
 func newTurn(question, answer string) ([]sessionstore.Message, error) {

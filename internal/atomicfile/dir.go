@@ -69,6 +69,26 @@ func (d *Dir) op(kind fault.Kind, name, to string) fault.Op {
 //
 // The time of the file's last change becomes at; see [Now].
 func (d *Dir) Replace(name string, sync bool, at time.Time, write func(io.Writer) error) error {
+	return d.replace(name, at, write, func(t *temp) error { return d.commit(t, name, sync) })
+}
+
+// ReplaceAfter is Replace that calls before when all but the change of the
+// name is done. If before fails, nothing changes.
+func (d *Dir) ReplaceAfter(name string, sync bool, at time.Time, write func(io.Writer) error, before func() error) error {
+	return d.replace(name, at, write, func(t *temp) error {
+		if sync {
+			if err := d.seam.Do(d.op(fault.Sync, t.name(), ""), t.file().Sync); err != nil {
+				return err
+			}
+		}
+		if err := before(); err != nil {
+			return err
+		}
+		return d.commit(t, name, false)
+	})
+}
+
+func (d *Dir) replace(name string, at time.Time, write func(io.Writer) error, commit func(*temp) error) error {
 	tmp, err := d.create(name)
 	if err != nil {
 		return fmt.Errorf("make temporary file for %s: %w", name, err)
@@ -81,7 +101,7 @@ func (d *Dir) Replace(name string, sync bool, at time.Time, write func(io.Writer
 		tmp.discard()
 		return fmt.Errorf("write %s: %w", name, err)
 	}
-	if err := d.commit(tmp, name, sync); err != nil {
+	if err := commit(tmp); err != nil {
 		tmp.discard()
 		return fmt.Errorf("replace %s: %w", name, err)
 	}

@@ -50,7 +50,7 @@ func makeAll(path string, seam *fault.Seam) (err error) {
 	switch {
 	case err == nil && !fi.IsDir():
 		return &fs.PathError{Op: "open", Path: path, Err: errNotDirectory}
-	case !errors.Is(err, fs.ErrNotExist):
+	case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(path) == path:
 		return err
 	}
 	if err := makeAll(filepath.Dir(path), seam); err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
@@ -36,9 +37,10 @@ type Dir struct {
 // Path returns the path of the file name, for people.
 func (d *Dir) Path(name string) string { return filepath.Join(d.path, name) }
 
-// Open opens the file name for reading. A directory in its place is an error.
+// Open opens the file name for reading. A directory in its place is an error,
+// and so is a pipe, for which it does not wait.
 func (d *Dir) Open(name string) (io.ReadSeekCloser, Stamp, error) {
-	f, err := d.Root().Open(name)
+	f, err := d.Root().OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, Stamp{}, err
 	}

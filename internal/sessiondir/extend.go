@@ -19,6 +19,10 @@ var ErrRewrite = errors.New("file must be rewritten")
 // the file while this one wrote.
 var ErrOvertaken = errors.New("another writer changed the file")
 
+// ErrOverwritten tells that another writer took the file for the backup that
+// it had been, and wrote into it.
+var ErrOverwritten = errors.New("another writer wrote into the file")
+
 // Extension is what [Dir.Extend] appends to a file, and how.
 type Extension struct {
 	Main   Stamp // of the file; the caller knows its content
@@ -42,8 +46,10 @@ type Extended struct {
 //
 // The error Is [ErrRewrite], and nothing has changed, when the backup is not
 // a file of its own that the file begins with, or when a reader may still
-// have it open under the other name. It Is [ErrOvertaken] when the names did
-// not end up as they should.
+// have it open under the other name. It Is [ErrOvertaken] when another writer,
+// who honours no lock, gave the name to a file of its own meanwhile: that has
+// the name then, and is to be read before anything is written. It Is
+// [ErrOverwritten] when the content must be written anew from memory, at once.
 func (d *Dir) Extend(name string, e Extension) (done Extended, err error) {
 	edit, err := d.Edit(Backup(name))
 	if err != nil {
@@ -69,6 +75,9 @@ func (d *Dir) Extend(name string, e Extension) (done Extended, err error) {
 	}
 	if done.Timed, err = d.catchUp(name, edit, src, at.Size, e); err != nil {
 		return done, cutShort(err)
+	}
+	if opened(edit.File()) {
+		return done, fmt.Errorf("%w: another program opened the backup", ErrRewrite)
 	}
 	err = d.Exchange(name, Backup(name))
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -251,7 +260,12 @@ func (d *Dir) time(edit *atomicfile.Edit, e Extension, size int64) (bool, error)
 		if Marked(after) {
 			after = time.Time{}
 		}
-		at = mark(time.Now(), after, size, end)
+		now := time.Now().Add(-fineStep)
+		if at = mark(now, after, size, end); !at.Before(now) {
+			// What another writer does next must be later than the mark. A time
+			// just after the file's lets one fit soon.
+			return false, edit.SetTime(after.Add(time.Microsecond))
+		}
 	}
 	if err := edit.SetTime(at); err != nil {
 		return false, err
@@ -271,8 +285,11 @@ func (d *Dir) verify(name string, f *os.File, e Extension) (Stamp, error) {
 	if err != nil {
 		return Stamp{}, err
 	}
-	if !os.SameFile(now, fi) || now.Size() != e.Main.Size+int64(len(e.Tail)) {
+	if !os.SameFile(now, fi) {
 		return Stamp{}, ErrOvertaken
+	}
+	if now.Size() != e.Main.Size+int64(len(e.Tail)) {
+		return Stamp{}, ErrOverwritten
 	}
 	return d.stamp(now), nil
 }

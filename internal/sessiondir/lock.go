@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
 )
@@ -15,13 +16,23 @@ import (
 // make it.
 const lockPerm fs.FileMode = 0o666
 
-const maxName = 255
+const (
+	maxName = 255
+	lockExt = ".metadata.lock"
+)
+
+// Reserved reports whether a session's directory may not be called id: the
+// name is that of the bookkeeping or of a lock, also where case is ignored.
+func Reserved(id string) bool {
+	lower := strings.ToLower(id)
+	return lower == Bookkeeping || strings.HasPrefix(lower, ".") && strings.HasSuffix(lower, lockExt)
+}
 
 // lockName returns the lock file of session id, beside the session. It is the
 // name that the newer Python tools use; an id too long for it, which they
 // cannot write, has its lock in that directory of the bookkeeping.
 func lockName(id string) (dir, name string) {
-	name = "." + id + ".metadata.lock"
+	name = "." + id + lockExt
 	if len(name) <= maxName {
 		return "", name
 	}

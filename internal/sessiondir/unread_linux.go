@@ -21,20 +21,27 @@ func links(fi fs.FileInfo) uint64 {
 // given back at once, tells; where there are no leases the file must have
 // rested as a backup.
 func unread(f *os.File, fi fs.FileInfo) bool {
+	err := lease(f)
+	return err == nil || !errors.Is(err, unix.EAGAIN) && rested(fi)
+}
+
+// opened reports whether somebody else is known to have f open.
+func opened(f *os.File) bool { return errors.Is(lease(f), unix.EAGAIN) }
+
+// lease takes and gives back a write lease. The error Is EAGAIN when somebody
+// else has f open.
+func lease(f *os.File) error {
 	conn, err := f.SyscallConn()
 	if err != nil {
-		return false
+		return err
 	}
-	lease := error(nil)
+	taken := error(nil)
 	err = conn.Control(func(fd uintptr) {
-		if _, lease = unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_WRLCK); lease == nil {
-			_, lease = unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_UNLCK)
+		if _, taken = unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_WRLCK); taken == nil {
+			_, taken = unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_UNLCK)
 		}
 	})
-	if err != nil || errors.Is(lease, unix.EAGAIN) {
-		return false
-	}
-	return lease == nil || rested(fi)
+	return errors.Join(err, taken)
 }
 
 func rested(fi fs.FileInfo) bool {

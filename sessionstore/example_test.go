@@ -1,0 +1,92 @@
+package sessionstore_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// exampleStore opens a store with one session in a temporary directory.
+func exampleStore(ctx context.Context, id string) (*sessionstore.Store, func()) {
+	dir, err := os.MkdirTemp("", "example-")
+	check(err)
+	store, err := sessionstore.Open(dir, nil)
+	check(err)
+	question, err := sessionstore.Text("user", "Will it rain?", time.Unix(1_800_000_000, 0))
+	check(err)
+	answer, err := sessionstore.Text("assistant", "No.", time.Unix(1_800_000_001, 0))
+	check(err)
+	md, err := sessionstore.NewMetadata(map[string]any{"name": "Weather", "turn_count": 1})
+	check(err)
+	check(store.Save(ctx, id, []sessionstore.Message{question, answer}, md))
+	return store, func() {
+		check(store.Close())
+		check(os.RemoveAll(dir))
+	}
+}
+
+func ExampleStore_Save() {
+	ctx, id := context.Background(), sessionstore.NewID()
+	store, done := exampleStore(ctx, id) // sessionstore.Open("", nil) opens ~/.amplifier/projects/<project>/sessions
+	defer done()
+
+	session, err := store.Load(ctx, id)
+	check(err)
+	question, err := sessionstore.Text("user", "And tomorrow?", time.Now())
+	check(err)
+	session.Messages = append(session.Messages, question)
+	check(store.Save(ctx, id, session.Messages, session.Metadata))
+	fmt.Println(len(session.Messages), "messages in", session.Metadata.Text("name"))
+	// Output: 3 messages in Weather
+}
+
+func ExampleStore_UpdateMetadata() {
+	ctx, id := context.Background(), sessionstore.NewID()
+	store, done := exampleStore(ctx, id)
+	defer done()
+
+	md, err := store.UpdateMetadata(ctx, id, func(md *sessionstore.Metadata) error {
+		turns, _ := md.Int("turn_count")
+		md.Delete("working_dir")
+		return md.Set("turn_count", turns+1)
+	})
+	check(err)
+	turns, _ := md.Int("turn_count")
+	_, ok := md.Lookup("working_dir")
+	fmt.Println(md.Text("name"), turns, ok)
+	// Output: Weather 2 false
+}
+
+func ExampleStore_Messages() {
+	ctx, id := context.Background(), sessionstore.NewID()
+	store, done := exampleStore(ctx, id)
+	defer done()
+
+	for m, err := range store.Messages(ctx, id) {
+		check(err)
+		at, _ := m.Timestamp()
+		fmt.Println(at.UTC().Format(time.TimeOnly), m.Role()+":", m.Content())
+	}
+	// Output:
+	// 08:00:00 user: Will it rain?
+	// 08:00:01 assistant: No.
+}
+
+func ExampleMessage_With() {
+	m, err := sessionstore.ParseMessage([]byte(`{"role": "user", "content": "Hi", "n": 1.0}`))
+	check(err)
+	m, err = m.With("pinned", true)
+	check(err)
+	fmt.Printf("%s\n", m.AppendTo(nil))
+	// Output: {"role": "user", "content": "Hi", "n": 1.0, "pinned": true}
+}
