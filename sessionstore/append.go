@@ -62,6 +62,9 @@ func (st *Store) appendPending(ctx context.Context, s *session, id string, own *
 	for _, a := range batch {
 		rows = append(rows, a.rows...)
 	}
+	if len(batch) > 1 { // the end of one call's context does not end the others
+		ctx = context.WithoutCancel(ctx)
+	}
 	err := st.owned(ctx, s, id, mayMake, func(w *writing) error { return w.append(ctx, rows) })
 	for _, a := range batch {
 		a.done, a.err = true, err
@@ -81,8 +84,10 @@ func (w *writing) append(ctx context.Context, rows []Message) error {
 	}
 	var last *transcript
 	err = w.insist(t, func(t *transcript) error {
-		if last != nil && w.begins(t.rows, slices.Concat(last.rows, rows)) {
-			return nil // the other writer had seen rows
+		if last != nil {
+			if _, ok := w.begins(t.rows, slices.Concat(last.rows, rows)); ok {
+				return nil // the other writer had seen rows
+			}
 		}
 		last = t
 		return w.add(t, rows)
@@ -99,7 +104,7 @@ func (w *writing) append(ctx context.Context, rows []Message) error {
 
 // add writes rows after those of t.
 func (w *writing) add(t *transcript, rows []Message) error {
-	if t.known != nil && t.main.found {
+	if t.known != nil && t.main.found && !t.known.alien {
 		return w.extend(t, rows)
 	}
 	return w.writeRows(t, append(t.rows[:len(t.rows):len(t.rows)], rows...))

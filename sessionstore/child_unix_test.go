@@ -26,6 +26,9 @@ var children = map[string]func(dir string) error{
 	"full":     saveOnFullDisk,
 	"readonly": saveWithoutPermission,
 	"kills":    killChild,
+	"writer":   writerChild,
+	"leaks":    leaksChild,
+	"owner":    ownerChild,
 }
 
 // child runs what children has under name in a process of its own.

@@ -223,6 +223,9 @@ func crashSequences(t *testing.T, total *tally) {
 		total.group(t, g.name, func(t *testing.T, c *tally) {
 			t.Parallel()
 			for _, s := range systems {
+				if testing.Short() && s.clock > 0 {
+					continue
+				}
 				r := record(t, scratch(t), s, g.cold, 1, g.stages)
 				r.again = limitOf() / 2
 				r.crash(t, c, limitOf())
@@ -237,9 +240,9 @@ func limitOf() int {
 	case *sweep == "all":
 		return 1_500
 	case testing.Short():
-		return 40
+		return 20
 	}
-	return 120
+	return 50
 }
 
 type sequence struct {

@@ -107,7 +107,7 @@ func (st *Store) transcriptIf(s *session, dir *sessiondir.Dir, id string, md Met
 func knowledgeOf(t *transcript, at time.Time) *knowledge {
 	k := &knowledge{rows: t.rows, size: int64(len(t.main.data)), main: t.main.stamp, at: at}
 	k.ended = k.size == 0 || t.main.data[k.size-1] == '\n'
-	k.alien = slices.ContainsFunc(t.rows, func(m Message) bool { return m.m.role == unstoredRole })
+	k.alien = slices.ContainsFunc(t.rows, Message.alien)
 	k.sum.Write(t.main.data) // never fails
 	return k
 }

@@ -35,6 +35,21 @@ const (
 
 func (m *message) value() []byte { return pyjson.TrimSpace(m.raw) }
 
+// line returns the bytes that a save writes: those of the line, without
+// carriage returns between members, at which the older tools break lines.
+func (m *message) line() []byte {
+	row := bytes.TrimRight(m.raw, "\r")
+	if bytes.IndexByte(row, '\r') < 0 {
+		return m.raw
+	}
+	return bytes.ReplaceAll(row, []byte{'\r'}, []byte{' '})
+}
+
+// alien reports whether a line on disk is one that no save would write.
+func (m Message) alien() bool {
+	return m.m.role == unstoredRole || bytes.IndexByte(bytes.TrimRight(m.m.raw, "\r"), '\r') >= 0
+}
+
 func newMessage(raw []byte) Message {
 	m := &message{raw: raw}
 	m.role = roleOf(m.value())

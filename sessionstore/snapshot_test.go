@@ -2,6 +2,7 @@ package sessionstore_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -27,7 +28,7 @@ func TestPausedReaderSeesSnapshot(t *testing.T) {
 	for name, durability := range durabilities {
 		for _, file := range []string{transcriptFile, transcriptBackup} {
 			for writes := range 8 {
-				t.Run(name+"/"+file, func(t *testing.T) {
+				t.Run(fmt.Sprint(name, "/", file, "/writes=", writes), func(t *testing.T) {
 					t.Parallel()
 					pausedReader(t, durability, file, writes)
 				})
@@ -104,7 +105,7 @@ func TestReadersThatPause(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(n, 100))
 	var rows []string
-	for i := 0; i < 600 && !t.Failed(); i++ {
+	for i := 0; i < 300 && !t.Failed(); i++ {
 		if len(rows) > 60 {
 			rows = rows[:10]
 		}

@@ -52,9 +52,10 @@ const (
 // Store is one sessions directory. Its methods may be called by many
 // goroutines, and many processes may open one directory.
 type Store struct {
-	base *sessiondir.Base
-	opts Options
-	log  *slog.Logger
+	base     *sessiondir.Base
+	watchers watchers
+	opts     Options
+	log      *slog.Logger
 
 	mu       sync.Mutex // guards what follows
 	closed   bool
@@ -108,8 +109,8 @@ func (st *Store) Close() error {
 	st.mu.Lock()
 	st.closed = true
 	st.mu.Unlock()
+	err := st.watchers.close()
 	st.calls.Wait()
-	var err error
 	for _, s := range st.sessions { // no call is left that could change it
 		err = also(err, s.disown())
 	}

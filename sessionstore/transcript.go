@@ -30,7 +30,7 @@ func (w *writing) transcript(md Metadata) (*transcript, error) {
 	err := w.replace(sessiondir.Transcript, atomicfile.Now(t.backup.stamp.Mtime), func(out io.Writer) error {
 		_, err := out.Write(t.backup.data)
 		return err
-	}, unprotected)
+	}, func() (string, error) { return "", nil })
 	if err == nil && w.sync() {
 		err = w.syncNames()
 	}
@@ -60,12 +60,15 @@ func (w *writing) keepLater(t *transcript) error {
 
 // saveTranscript makes the storable of want the transcript, in the place of t.
 func (w *writing) saveTranscript(t *transcript, want []Message) error {
-	if n := len(t.rows); t.known != nil && !t.known.alien && w.begins(want, t.rows) {
-		added, err := w.st.storable(want[n:], n)
-		if err != nil {
-			return err
+	if t.known != nil && !t.known.alien {
+		if n, ok := w.begins(want, t.rows); ok {
+			added, err := w.st.storable(want[n:], n)
+			if err != nil {
+				return err
+			}
+			t.known = t.known.as(want[:n])
+			return w.extend(t, added)
 		}
-		return w.extend(t, added)
 	}
 	rows, err := w.st.storable(want, 0)
 	if err != nil {
@@ -97,18 +100,42 @@ func (w *writing) insist(t *transcript, do func(*transcript) error) error {
 	return err
 }
 
-// begins reports whether want begins with have, all of which is stored.
-// Messages that were handed out by this store are compared by identity.
-func (w *writing) begins(want, have []Message) bool {
-	if len(want) < len(have) {
-		return false
-	}
-	for i, m := range have {
-		if want[i] != m && !w.stores(want[i], m) {
-			return false
+// begins reports how many messages of want stand for have, all of which is
+// stored; ok is false when want does not begin with them. Messages that are
+// not stored do not count. Those that this store handed out are compared by
+// identity.
+func (w *writing) begins(want, have []Message) (n int, ok bool) {
+	for _, m := range have {
+		for n < len(want) && want[n] != m && want[n].m != nil && want[n].m.role == unstoredRole {
+			n++
 		}
+		if n == len(want) || want[n] != m && !w.stores(want[n], m) {
+			return n, false
+		}
+		n++
 	}
-	return true
+	return n, true
+}
+
+// as returns k with the messages of want, which stand for k's, where they are
+// the same lines: so the next comparison is by identity again.
+func (k *knowledge) as(want []Message) *knowledge {
+	last := len(k.rows) - 1
+	if last < 0 || want[len(want)-1] == k.rows[last] {
+		return k
+	}
+	other, n := *k, 0
+	other.rows = slices.Clone(k.rows)
+	for i, m := range k.rows {
+		for want[n] != m && want[n].m.role == unstoredRole {
+			n++
+		}
+		if bytes.Equal(want[n].m.raw, m.m.raw) {
+			other.rows[i] = want[n]
+		}
+		n++
+	}
+	return &other
 }
 
 // stores reports whether a save of m writes the line of row.
@@ -170,7 +197,7 @@ func (w *writing) extend(t *transcript, rows []Message) error {
 	case err != nil:
 		return err
 	}
-	w.names = w.names || !synced || !done.Timed
+	w.names = w.names || !synced || !done.Marked
 	w.wrote = append(w.wrote, sessiondir.Transcript)
 	more := k.extended(rows, tail)
 	more.main, more.backup, more.at = done.Main, done.Backup, time.Now()
@@ -222,7 +249,7 @@ func lines(rows []Message) []byte {
 	}
 	out := make([]byte, 0, size)
 	for _, m := range rows {
-		out = append(append(out, m.m.raw...), '\n')
+		out = append(append(out, m.m.line()...), '\n')
 	}
 	return out
 }
@@ -245,12 +272,15 @@ func (w *writing) rewriteExtended(t *transcript, rows []Message, tail []byte) er
 			return also(sessiondir.ErrOvertaken, src.Close())
 		}
 		_, err = io.CopyN(out, src, k.size)
+		if errors.Is(err, io.EOF) { // it was cut meanwhile
+			err = sessiondir.ErrOvertaken
+		}
 		if err := also(err, src.Close()); err != nil {
 			return err
 		}
 		_, err = out.Write(tail)
 		return err
-	}, func() error { return w.protectTranscript(t) })
+	}, func() (string, error) { return w.protectTranscript(t) })
 	if err != nil {
 		return err
 	}
@@ -293,12 +323,12 @@ func (w *writing) writeRows(t *transcript, rows []Message) error {
 	err := w.replace(sessiondir.Transcript, k.set, func(out io.Writer) error {
 		buf := bufio.NewWriterSize(io.MultiWriter(out, &k.sum), 256<<10)
 		for _, m := range rows {
-			buf.Write(m.m.raw)
+			n, _ := buf.Write(m.m.line()) // Flush tells of errors
 			buf.WriteByte('\n')
-			k.size += int64(len(m.m.raw)) + 1
+			k.size += int64(n) + 1
 		}
 		return buf.Flush()
-	}, func() error { return w.protectTranscript(t) })
+	}, func() (string, error) { return w.protectTranscript(t) })
 	if err != nil {
 		return err
 	}
@@ -312,12 +342,12 @@ func (w *writing) writeRows(t *transcript, rows []Message) error {
 
 // protectTranscript prepares the replacement of t, which is nil where there is
 // none. While a marker is there, nothing but the half-written file goes.
-func (w *writing) protectTranscript(t *transcript) error {
+func (w *writing) protectTranscript(t *transcript) (as string, err error) {
 	if t == nil || t.marked {
-		return nil
+		return "", nil
 	}
 	if err := w.firm(&t.main); err != nil {
-		return err
+		return "", err
 	}
 	return w.protect(&t.main, &t.backup, t.from)
 }

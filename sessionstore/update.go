@@ -54,6 +54,6 @@ func (st *Store) SaveConfig(ctx context.Context, id string, config Metadata) err
 		return w.replace(sessiondir.Config, time.Now(), func(out io.Writer) error {
 			_, err := out.Write(content)
 			return err
-		}, func() error { return w.dir.Rotate(sessiondir.Config, w.sync()) })
+		}, func() (string, error) { return w.dir.Retire(sessiondir.Config, w.sync()) })
 	})
 }

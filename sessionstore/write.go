@@ -242,10 +242,10 @@ func (w *writing) settlePlace() error {
 	return nil
 }
 
-// replace gives name the content that write produces, and the time at, once
-// protect has made sure of what stood there.
-func (w *writing) replace(name string, at time.Time, write func(io.Writer) error, protect func() error) error {
-	if err := w.dir.ReplaceAfter(name, w.sync(), at, write, protect); err != nil {
+// replace gives name the content that write produces, and the time at. keep
+// tells, when all is ready, under which name what stood there is kept.
+func (w *writing) replace(name string, at time.Time, write func(io.Writer) error, keep func() (string, error)) error {
+	if err := w.dir.ReplaceKeeping(name, w.sync(), at, write, keep); err != nil {
 		return err
 	}
 	w.names = true
@@ -253,14 +253,12 @@ func (w *writing) replace(name string, at time.Time, write func(io.Writer) error
 	return nil
 }
 
-// unprotected is for what replaces nothing that could be lost.
-func unprotected() error { return nil }
-
-// protect prepares the replacement of main: a sound main becomes the backup;
+// protect prepares the replacement of main and returns the name under which it
+// is kept, if it is: a sound main becomes the backup;
 // damaged bytes are put aside; a backup that was read in the place of main
 // stays. A backup that main, being empty, is about to replace without having
 // been part of it, is put aside.
-func (w *writing) protect(main, backup *file, from source) error {
+func (w *writing) protect(main, backup *file, from source) (as string, err error) {
 	var asides []string
 	switch {
 	case main.sound() && from != fromBackup:
@@ -277,16 +275,16 @@ func (w *writing) protect(main, backup *file, from source) error {
 	}
 	for _, name := range asides {
 		if err := w.putAside(name); err != nil {
-			return err
+			return "", err
 		}
 	}
 	if !main.sound() || from == fromBackup {
-		return nil
+		return "", nil
 	}
-	if err := w.dir.Rotate(main.name, w.sync()); err != nil {
-		return fmt.Errorf("back up %s: %w", main.name, err)
+	if as, err = w.dir.Retire(main.name, w.sync()); err != nil {
+		return "", fmt.Errorf("back up %s: %w", main.name, err)
 	}
-	return nil
+	return as, nil
 }
 
 func (w *writing) putAside(name string) error {
@@ -345,7 +343,7 @@ func (w *writing) replaceMetadata(m *metadataFile, content []byte) error {
 	err := w.replace(sessiondir.Metadata, at, func(out io.Writer) error {
 		_, err := out.Write(content)
 		return err
-	}, func() error { return w.protect(&m.main, &m.backup, from) })
+	}, func() (string, error) { return w.protect(&m.main, &m.backup, from) })
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package sessionstore_test
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -10,9 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -260,166 +257,4 @@ func (w *turns) check(log string) {
 	rows, err = w.old.load()
 	require.NoError(w.t, err, log)
 	require.Equal(w.t, want, append([]string{}, rows...), "old Python after %s", log)
-}
-
-// TestWritersAtOnceWithLocks lets stores and a Python tool that honours the
-// lock append and count at once: nothing is lost.
-func TestWritersAtOnceWithLocks(t *testing.T) {
-	t.Parallel()
-	const each = 100
-	dir := t.TempDir()
-	python := newPython(filepath.Join(dir, turnsID))
-	write(t, user("first")+"\n", string(python), transcriptFile)
-	write(t, "{}", string(python), metadataFile)
-	var all sync.WaitGroup
-	errs := make(chan error, 3*each)
-	for name, durability := range durabilities {
-		st := open(t, dir, &sessionstore.Options{Durability: durability})
-		all.Go(func() {
-			for i := range each {
-				errs <- appendAndCount(t.Context(), st, turnsID, name, i)
-			}
-		})
-	}
-	for i := range each {
-		require.NoError(t, python.locked(t.Context(), func() error {
-			return errors.Join(python.append([]string{numbered("python", i)}, ""), python.count("python"))
-		}))
-	}
-	all.Wait()
-	close(errs)
-	for err := range errs {
-		require.NoError(t, err)
-	}
-	requireAll(t, dir, []string{"durable", "datasynced", "relaxed", "python"}, each)
-}
-
-// appendAndCount appends row i of the writer name, and counts it in metadata.
-func appendAndCount(ctx context.Context, st *sessionstore.Store, id, name string, i int) error {
-	m, err := sessionstore.ParseMessage([]byte(numbered(name, i)))
-	if err != nil {
-		return err
-	}
-	if err := st.Append(ctx, id, m); err != nil {
-		return err
-	}
-	_, err = st.UpdateMetadata(ctx, id, func(md *sessionstore.Metadata) error {
-		n, _ := md.Int(name)
-		return md.Set(name, n+1)
-	})
-	return err
-}
-
-func numbered(name string, i int) string { return user(fmt.Sprint(name, " ", i)) }
-
-// requireAll requires each row and each count of each writer, and each
-// writer's rows in its own order.
-func requireAll(t *testing.T, dir string, names []string, each int) {
-	t.Helper()
-	s, err := open(t, dir, nil).Load(t.Context(), turnsID)
-	require.NoError(t, err)
-	require.Nil(t, s.Recovered)
-	require.Len(t, s.Messages, 1+len(names)*each)
-	for _, name := range names {
-		n, _ := s.Metadata.Int(name)
-		require.Equal(t, each, n, name)
-		next := 0
-		for _, m := range s.Messages {
-			if strings.HasPrefix(m.Content(), name+" ") {
-				require.Equal(t, fmt.Sprint(name, " ", next), m.Content())
-				next++
-			}
-		}
-		require.Equal(t, each, next, name)
-	}
-	rows, err := newPython(filepath.Join(dir, turnsID)).load()
-	require.NoError(t, err)
-	require.Equal(t, lines(s.Messages), rows)
-}
-
-// span is the time that one call of a writer took, and the row that it wrote.
-type span struct {
-	row        string
-	begin, end time.Time
-}
-
-// TestWritersAtOnceWithoutLocks lets a store and an old Python tool, which
-// knows no lock, write at once. The reference loses what is written between
-// its load and its rename, and so does whoever writes beside it. So: a row is
-// missing at the end only if a call of the other was under way at some time
-// while it was written; every other row is there, and every row that is there
-// is whole. And once the tool is still, nothing is lost any more.
-func TestWritersAtOnceWithoutLocks(t *testing.T) {
-	t.Parallel()
-	n := seed(t)
-	for name, durability := range durabilities {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			python := oldPython(filepath.Join(dir, turnsID))
-			write(t, user("first")+"\n", string(python), transcriptFile)
-			write(t, "{}", string(python), metadataFile)
-			st := open(t, dir, &sessionstore.Options{Durability: durability})
-			var ours, theirs []span
-			var both sync.WaitGroup
-			both.Go(func() {
-				r := rand.New(rand.NewPCG(n, 1))
-				ours = writeSpans("ours", 150, r, func(row string) error {
-					return st.Append(t.Context(), turnsID, parse(t, row)...)
-				}, t.Errorf)
-			})
-			both.Go(func() {
-				r := rand.New(rand.NewPCG(n, 2))
-				theirs = writeSpans("theirs", 150, r, func(row string) error {
-					rows, err := python.load()
-					if err != nil {
-						return err
-					}
-					return python.replace(transcriptFile, fileOf(append(rows, row)))
-				}, t.Errorf)
-			})
-			both.Wait()
-			require.NoError(t, st.Append(t.Context(), turnsID, parse(t, user("last"))...))
-			rows, err := python.load()
-			require.NoError(t, err)
-			s, err := st.Load(t.Context(), turnsID)
-			require.NoError(t, err)
-			require.Nil(t, s.Recovered)
-			require.Equal(t, lines(s.Messages), rows)
-			require.Equal(t, user("last"), rows[len(rows)-1])
-			lostOurs := requireExcused(t, rows, ours, theirs)
-			lostTheirs := requireExcused(t, rows, theirs, ours)
-			t.Logf("lost by the tool's saves: %d of our %d rows; by ours: %d of its %d", lostOurs, len(ours), lostTheirs, len(theirs))
-		})
-	}
-}
-
-// writeSpans writes n rows with pauses between.
-func writeSpans(name string, n int, r *rand.Rand, do func(row string) error, failed func(string, ...any)) []span {
-	spans := make([]span, 0, n)
-	for i := range n {
-		s := span{row: numbered(name, i), begin: time.Now()}
-		if err := do(s.row); err != nil {
-			failed("write of %s: %v", name, err)
-			continue
-		}
-		s.end = time.Now()
-		spans = append(spans, s)
-		time.Sleep(time.Duration(r.IntN(4_000)) * time.Microsecond)
-	}
-	return spans
-}
-
-// requireExcused counts the spans whose row is missing, each of which must
-// overlap one of others.
-func requireExcused(t *testing.T, rows []string, spans, others []span) (lost int) {
-	t.Helper()
-	for _, s := range spans {
-		if slices.Contains(rows, s.row) {
-			continue
-		}
-		lost++
-		require.True(t, slices.ContainsFunc(others, func(o span) bool { return o.begin.Before(s.end) && s.begin.Before(o.end) }), "lost: %s", s.row)
-	}
-	return lost
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/fault"
@@ -72,20 +73,80 @@ func (d *Dir) Replace(name string, sync bool, at time.Time, write func(io.Writer
 	return d.replace(name, at, write, func(t *temp) error { return d.commit(t, name, sync) })
 }
 
-// ReplaceAfter is Replace that calls before when all but the change of the
-// name is done. If before fails, nothing changes.
-func (d *Dir) ReplaceAfter(name string, sync bool, at time.Time, write func(io.Writer) error, before func() error) error {
+// ReplaceKeeping is Replace that keeps what name was under another name: the
+// one that keep returns, once all but the change of names is done. An empty
+// one keeps nothing. If keep fails, nothing changes. At no time do both names
+// lead to one file: a tool that writes a backup in place would harm both.
+func (d *Dir) ReplaceKeeping(name string, sync bool, at time.Time, write func(io.Writer) error, keep func() (as string, err error)) error {
 	return d.replace(name, at, write, func(t *temp) error {
 		if sync {
 			if err := d.seam.Do(d.op(fault.Sync, t.name(), ""), t.file().Sync); err != nil {
 				return err
 			}
 		}
-		if err := before(); err != nil {
+		as, err := keep()
+		if err != nil {
 			return err
 		}
-		return d.commit(t, name, false)
+		if as == "" {
+			return d.commit(t, name, false)
+		}
+		return d.trade(t, name, as, sync)
 	})
+}
+
+// trade gives t the name, and what had it the name as.
+func (d *Dir) trade(t *temp, name, as string, sync bool) error {
+	if err := t.close(); err != nil {
+		return err
+	}
+	if d.same(name, as) {
+		return d.Rename(t.name(), name)
+	}
+	err := d.Exchange(name, t.name())
+	if errors.Is(err, errHalf) {
+		return err
+	}
+	if err != nil { // no way to swap names
+		if err := d.Copy(name, as, sync); err != nil {
+			return err
+		}
+		return d.Rename(t.name(), name)
+	}
+	if err := d.Rename(t.name(), as); err != nil {
+		return errors.Join(err, d.Exchange(name, t.name()))
+	}
+	return nil
+}
+
+// same reports whether two names lead to one file.
+func (d *Dir) same(a, b string) bool {
+	fa, err := d.root.Lstat(a)
+	if err != nil {
+		return false
+	}
+	fb, err := d.root.Lstat(b)
+	return err == nil && os.SameFile(fa, fb)
+}
+
+// Copy makes to a copy of the file name, which may be a symlink, with its
+// time. With sync its content is durable.
+func (d *Dir) Copy(name, to string, sync bool) error {
+	src, err := d.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would not open
+	if err != nil {
+		return err
+	}
+	fi, err := src.Stat()
+	if err == nil && !fi.Mode().IsRegular() {
+		err = &fs.PathError{Op: "copy", Path: name, Err: errors.New("not a regular file")}
+	}
+	if err == nil {
+		err = d.Replace(to, sync, fi.ModTime(), func(w io.Writer) error {
+			_, err := io.Copy(w, src)
+			return err
+		})
+	}
+	return errors.Join(err, src.Close())
 }
 
 func (d *Dir) replace(name string, at time.Time, write func(io.Writer) error, commit func(*temp) error) error {

@@ -26,5 +26,16 @@ func (d *Dir) Exchange(a, b string) error {
 	if err := d.Rename(b, a); err != nil {
 		return errors.Join(err, d.Remove(tmp))
 	}
-	return errors.Join(d.Sync(), d.Rename(tmp, b))
+	err = d.Sync()
+	if err == nil {
+		err = d.Rename(tmp, b)
+	}
+	if err != nil {
+		return errors.Join(errHalf, err)
+	}
+	return nil
 }
+
+// errHalf tells that a names b's file, and b nothing: what a named has the
+// name of a temporary file.
+var errHalf = errors.New("names were swapped by half")

@@ -22,10 +22,12 @@ type temp struct {
 func (t *temp) file() *os.File { return t.pending.File }
 func (t *temp) name() string   { return filepath.Base(t.pending.Name()) }
 
+func (t *temp) close() error { return t.pending.File.Close() }
+
 // discard removes the file. That it could not is no more worth telling than
 // the failure before it: leftovers are cleaned by age.
 func (t *temp) discard() {
-	_ = t.pending.File.Close()
+	_ = t.close()
 	_ = t.dir.seam.Do(t.dir.op(fault.Remove, t.name(), ""), t.pending.Cleanup)
 }
 

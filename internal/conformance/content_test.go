@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +46,17 @@ func (f *files) UnmarshalJSON(b []byte) error {
 		(*f)[name] = c.String()
 	}
 	return nil
+}
+
+// free returns name, numbered where that is taken.
+func (f files) free(name string) string {
+	free := name
+	for n := 2; ; n++ {
+		if _, taken := f[free]; !taken {
+			return free
+		}
+		free = name + "-" + strconv.Itoa(n)
+	}
 }
 
 // failure is an exception of the reference.
@@ -93,7 +105,7 @@ func (p place) put(t *testing.T, id string, f files) {
 	}
 }
 
-var damagedAt = regexp.MustCompile(`\.damaged-\d{8}T\d{6}Z`)
+var damagedAt = regexp.MustCompile(`\.damaged-\d{8}T\d{6}Z(-\d+)?`)
 
 // get returns what is in the directory of session id, times replaced. Our
 // temporary files must be gone.
@@ -113,7 +125,7 @@ func (p place) get(t *testing.T, id string) files {
 			return err
 		}
 		name, err := filepath.Rel(dir, path)
-		found[damagedAt.ReplaceAllString(name, anyUTC)] = strings.ReplaceAll(string(data), nowText, anyTime)
+		found[found.free(damagedAt.ReplaceAllString(name, anyUTC))] = strings.ReplaceAll(string(data), nowText, anyTime)
 		return err
 	}))
 	return found

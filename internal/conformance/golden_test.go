@@ -70,6 +70,15 @@ func runners() map[string]runner {
 		"set_name.json":              of(nameCase.run),
 		"metadata_patch.json":        of(patchCase.run),
 		"checkpoint_merge.json":      of(mergeCase.run),
+		"append_crash.json":          of(crashCase.run),
+		"history_save.json":          of(historyCase.run),
+		"store_sequences.json":       of(sequenceCase.run),
+		"shared_paths.json":          of(pathsCase.run),
+		"canonical_workspace.json":   of(workspaceCase.run),
+		"owner_parse.json":           of(ownerCase.run),
+		"fence_parse.json":           of(fenceCase.run),
+		"atomic_json.json":           of(stateCase.run),
+		"parse_timestamp.json":       of(timeCase.run),
 	}
 }
 

@@ -26,13 +26,13 @@ const (
 	updateNeedsSession rule = "update-needs-session"
 )
 
-// newerRules are all of the above.
+// newerRules are all of the above, and those about saving.
 func newerRules() []rule {
-	return []rule{
+	return append(savingRules(), []rule{
 		damagedNotLost, emptyDescription, equalNotRewritten, existsByDirectory, nameNotText, noIndexedReading,
 		otherEncodings, ownNotFoundText, placeholderUpdated, secretsRedacted, statusProtected, surrogatesGiven,
 		surrogatesLoaded, surrogatesWritten, tolerantUpdate, updateNeedsSession,
-	}
+	}...)
 }
 
 // historyError is the newer tools' exception for files that they cannot use.

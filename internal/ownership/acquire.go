@@ -93,7 +93,7 @@ func (h *Held) announce(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("acquire session lock: %w", err)
 	}
-	return writeState(h.dir, OwnerName, h.record)
+	return WriteState(h.dir, OwnerName, h.record)
 }
 
 func checkFence(s Session) error {
@@ -147,7 +147,7 @@ func (h *Held) Release() error {
 	if h.lock == nil {
 		return nil
 	}
-	written := writeState(h.dir, OwnerName, released(h.record, h.options.now()))
+	written := WriteState(h.dir, OwnerName, released(h.record, h.options.now()))
 	err := errors.Join(written, h.lock.Unlock(), h.dir.Close())
 	h.lock = nil
 	return err

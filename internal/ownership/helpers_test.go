@@ -3,6 +3,7 @@
 package ownership
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -18,6 +19,15 @@ func realTemp(t *testing.T) string {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	return dir
+}
+
+// testEnv is an environment of variables and a working directory alone.
+func testEnv(vars map[string]string, cwd string) Env {
+	return Env{
+		Lookup: func(key string) (string, bool) { v, ok := vars[key]; return v, ok },
+		Home:   func(string) (string, error) { return "", errors.New("no such user") },
+		Getwd:  func() (string, error) { return cwd, nil },
+	}
 }
 
 // homeEnv is an environment in which only the home directory is set.

@@ -49,8 +49,9 @@ func hasSurrogate(text []byte) bool {
 	}
 }
 
-// writeState replaces a state file; it is on the disk afterwards.
-func writeState(dir *atomicfile.Dir, name string, value []byte) error {
+// WriteState replaces a state file by value, JSON that [Encode] takes; it is
+// on the disk afterwards.
+func WriteState(dir *atomicfile.Dir, name string, value []byte) error {
 	data, err := Encode(value)
 	if err != nil {
 		return err

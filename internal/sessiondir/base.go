@@ -19,7 +19,6 @@ const Bookkeeping = ".sessionstore"
 type Base struct {
 	path string
 	seam *fault.Seam
-	fine func() bool // see finelyTimed
 
 	mu  sync.Mutex      // guards top
 	top *atomicfile.Dir // nil until first used and when the directory is gone
@@ -36,7 +35,6 @@ func Open(path string, seam *fault.Seam) (*Base, error) {
 		return nil, err
 	}
 	b := &Base{path: abs, seam: seam}
-	b.fine = sync.OnceValue(func() bool { return finelyTimed(abs) })
 	if _, err := b.open(); err != nil {
 		return nil, err
 	}
@@ -124,12 +122,18 @@ func (b *Base) Dir(id string) (*Dir, error) {
 	}
 	sub, err := top.Root().OpenRoot(id)
 	if err != nil {
-		if fi, serr := top.Root().Lstat(id); serr == nil && fi.Mode().IsRegular() {
+		if id == filepath.Base(id) && b.nowhere(id) {
 			err = &fs.PathError{Op: "open", Path: id, Err: fs.ErrNotExist}
 		}
 		return nil, err
 	}
 	return b.dir(sub, id), nil
+}
+
+// nowhere reports whether id leads to nothing, or to a plain file.
+func (b *Base) nowhere(id string) bool {
+	fi, err := os.Stat(filepath.Join(b.path, id))
+	return errors.Is(err, fs.ErrNotExist) || err == nil && fi.Mode().IsRegular()
 }
 
 func (b *Base) dir(root *os.Root, id string) *Dir {

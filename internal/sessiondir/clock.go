@@ -11,14 +11,14 @@ const (
 
 // Settled reports whether a change of the file after the stamp s was taken,
 // at the time at, is sure to show in a later stamp. It is not when the file
-// had changed within the same step of the file system's clock.
+// had changed within the same step of the file system's clock. Kernels that
+// time changes more finely do so for one inode only: a file that is removed and
+// made anew may look the same.
 func (b *Base) Settled(s Stamp, at time.Time) bool {
 	step := coarseStep
 	switch {
 	case b.seam != nil && b.seam.Clock > 0:
 		step = b.seam.Clock
-	case b.fine():
-		return true
 	case s.Mtime.Nanosecond() != 0 || s.Ctime.Nanosecond() != 0:
 		step = fineStep
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -56,24 +55,47 @@ func (d *Dir) Open(name string) (io.ReadSeekCloser, Stamp, error) {
 
 var errNotRegular = errors.New("not a regular file")
 
+// rereads is how often a file is read again because it changed meanwhile.
+const rereads = 10
+
 // Read returns the content of the file name and the stamp that it had before
-// it was read.
+// it was read. It reads again while the file is written or replaced under its
+// hands: an old file may be emptied by then.
 func (d *Dir) Read(name string) (data []byte, at Stamp, err error) {
+	for range rereads {
+		steady := false
+		if data, at, steady, err = d.readOnce(name); err != nil || steady {
+			break
+		}
+	}
+	return data, at, err
+}
+
+func (d *Dir) readOnce(name string) (data []byte, at Stamp, steady bool, err error) {
 	f, at, err := d.Open(name)
 	if err != nil {
-		return nil, Stamp{}, err
+		return nil, Stamp{}, false, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	data = make([]byte, at.Size, at.Size+1)
 	n, err := io.ReadFull(f, data)
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return data[:n], at, nil
+		return data[:n], at, at.Size == 0 && d.leadsTo(name, at), nil
 	}
 	if err != nil {
-		return nil, at, err
+		return nil, at, false, err
 	}
 	rest, err := io.ReadAll(f)
-	return append(data, rest...), at, err
+	if err != nil {
+		return nil, at, false, err
+	}
+	return append(data, rest...), at, d.leadsTo(name, at), nil
+}
+
+// leadsTo reports whether name is the file with the stamp at, unchanged.
+func (d *Dir) leadsTo(name string, at Stamp) bool {
+	fi, err := d.Root().Stat(name)
+	return err == nil && d.stamp(fi).SameContent(at)
 }
 
 // Stat returns the stamp of the file name without following a symlink.
@@ -85,51 +107,26 @@ func (d *Dir) Stat(name string) (Stamp, error) {
 	return d.stamp(fi), nil
 }
 
-// Rotate makes the file name its own backup, without copying where the file
-// system has hard links: the file keeps its name and gets that of the backup
-// too, until it is replaced. A name that is not there leaves the backup.
-func (d *Dir) Rotate(name string, sync bool) error {
+// Retire prepares the replacement of the file name: it returns the name of
+// the backup, which the file is to get, or none where there is nothing to
+// keep. What is not a plain file, it copies to the backup itself.
+func (d *Dir) Retire(name string, sync bool) (as string, err error) {
 	fi, err := d.Root().Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return "", nil
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
-	old, err := d.Root().Lstat(Backup(name))
-	switch {
-	case err != nil:
-	case os.SameFile(fi, old):
-		return nil // a rotation that was interrupted before the replacement
-	case old.IsDir():
+	if old, err := d.Root().Lstat(Backup(name)); err == nil && old.IsDir() {
 		if _, err := d.PutAside(Backup(name)); err != nil {
-			return err
+			return "", err
 		}
 	}
-	if fi.Mode().IsRegular() {
-		tmp := "." + Backup(name) + strconv.FormatInt(rand.Int64(), 10)
-		if err := d.Link(name, tmp); err == nil {
-			if err := d.Rename(tmp, Backup(name)); err != nil {
-				_ = d.Remove(tmp) // leftovers are cleaned by age
-				return err
-			}
-			return nil
-		}
+	if !fi.Mode().IsRegular() {
+		return "", d.Copy(name, Backup(name), sync)
 	}
-	return d.copyBackup(name, sync)
-}
-
-// copyBackup is Rotate for symlinks and for file systems without hard links.
-func (d *Dir) copyBackup(name string, sync bool) error {
-	src, at, err := d.Open(name)
-	if err != nil {
-		return err
-	}
-	err = d.Replace(Backup(name), sync, at.Mtime, func(w io.Writer) error {
-		_, err := io.Copy(w, src)
-		return err
-	})
-	return errors.Join(err, src.Close())
+	return Backup(name), nil
 }
 
 // AsideName returns the name under which the file name is to be kept because

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -73,39 +75,60 @@ func replace(t *testing.T, d *Dir, name, text string) {
 	require.NoError(t, err)
 }
 
-// noLinks is the seam of a file system without hard links.
-func noLinks(op fault.Op) error {
-	if op.Kind == fault.Link {
-		return syscall.EPERM
-	}
-	return nil
+// keep replaces the file name and keeps what it was as its backup.
+func keep(d *Dir, name, text string, sync bool) error {
+	return d.ReplaceKeeping(name, sync, time.Now(), func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	}, func() (string, error) { return d.Retire(name, sync) })
 }
 
-func TestRotate(t *testing.T) {
+// without is the seam of a file system that lacks some operations.
+func without(kinds ...fault.Kind) *fault.Seam {
+	return &fault.Seam{Before: func(op fault.Op) error {
+		if slices.Contains(kinds, op.Kind) {
+			return errors.ErrUnsupported
+		}
+		return nil
+	}}
+}
+
+func fileSystems() map[string]*fault.Seam {
+	return map[string]*fault.Seam{
+		"exchange":   nil,
+		"hard links": without(fault.Exchange),
+		"neither":    without(fault.Exchange, fault.Link),
+	}
+}
+
+func TestKeep(t *testing.T) {
 	t.Parallel()
-	for name, seam := range map[string]*fault.Seam{"hard links": nil, "no hard links": {Before: noLinks}} {
+	for name, seam := range fileSystems() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d, path := openSession(t, seam)
-			require.NoError(t, d.Rotate("f", true), "there is nothing to back up")
-			require.Empty(t, content(t, path))
-			put(t, "1", path, "f")
-			require.NoError(t, d.Rotate("f", true))
-			require.Equal(t, map[string]string{"f": "1", "f.backup": "1"}, content(t, path))
-			require.NoError(t, d.Rotate("f", true), "as after an interruption")
-			require.Equal(t, map[string]string{"f": "1", "f.backup": "1"}, content(t, path))
-			replace(t, d, "f", "2")
+			require.NoError(t, keep(d, "f", "1", true))
+			require.Equal(t, map[string]string{"f": "1"}, content(t, path))
+			require.NoError(t, keep(d, "f", "2", true))
 			require.Equal(t, map[string]string{"f": "2", "f.backup": "1"}, content(t, path))
-			require.NoError(t, d.Rotate("f", false))
-			replace(t, d, "f", "3")
+			require.NoError(t, keep(d, "f", "3", false))
 			require.Equal(t, map[string]string{"f": "3", "f.backup": "2"}, content(t, path))
 		})
 	}
 }
 
-func TestRotateWithADirectoryAsBackup(t *testing.T) {
+func TestKeepWhereTheBackupIsTheFile(t *testing.T) {
 	t.Parallel()
-	for name, seam := range map[string]*fault.Seam{"hard links": nil, "no hard links": {Before: noLinks}} {
+	d, path := openSession(t, nil)
+	put(t, "1", path, "f")
+	require.NoError(t, os.Link(filepath.Join(path, "f"), filepath.Join(path, "f.backup")))
+	require.NoError(t, keep(d, "f", "2", true))
+	require.Equal(t, map[string]string{"f": "2", "f.backup": "1"}, content(t, path))
+}
+
+func TestKeepWithADirectoryAsBackup(t *testing.T) {
+	t.Parallel()
+	for name, seam := range fileSystems() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d, path := openSession(t, seam)
@@ -113,64 +136,63 @@ func TestRotateWithADirectoryAsBackup(t *testing.T) {
 			put(t, "inside", path, "f.backup", "f")
 			at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 			require.NoError(t, os.Chtimes(filepath.Join(path, "f.backup"), at, at))
-			require.NoError(t, d.Rotate("f", true))
-			require.Equal(t, map[string]string{"f": "1", "f.backup": "1", "f.backup.damaged-20260102T030405Z": "directory"}, content(t, path))
+			require.NoError(t, keep(d, "f", "2", true))
+			require.Equal(t, map[string]string{"f": "2", "f.backup": "1", "f.backup.damaged-20260102T030405Z": "directory"}, content(t, path))
 			require.Equal(t, map[string]string{"f": "inside"}, content(t, filepath.Join(path, "f.backup.damaged-20260102T030405Z")))
 		})
 	}
 }
 
-func TestRotateOfASymlink(t *testing.T) {
+func TestKeepOfASymlink(t *testing.T) {
 	t.Parallel()
 	testenv.Need(t, runtime.GOOS != "windows", "symlinks need a privilege on Windows")
 	d, path := openSession(t, nil)
 	put(t, "1", path, "target")
 	require.NoError(t, os.Symlink("target", filepath.Join(path, "f")))
-	require.NoError(t, d.Rotate("f", true))
-	replace(t, d, "f", "2")
+	require.NoError(t, keep(d, "f", "2", true))
 	require.Equal(t, map[string]string{"f": "2", "f.backup": "1", "target": "1"}, content(t, path))
 
 	outside := t.TempDir()
 	put(t, "mine", outside, "file")
 	require.NoError(t, os.Symlink(filepath.Join(outside, "file"), filepath.Join(path, "out")))
-	require.Error(t, d.Rotate("out", true))
+	require.Error(t, keep(d, "out", "2", true))
 	require.NoFileExists(t, filepath.Join(path, "out.backup"))
 }
 
-// TestRotateFails lets every step fail in turn: the file stays, and its
-// backup is the old one or the new one, whole.
-func TestRotateFails(t *testing.T) {
+// TestKeepFails lets every step fail in turn: the file is the old one or the
+// new one, whole, and so is its backup, and nothing of either is gone for
+// good but with the new file in place.
+func TestKeepFails(t *testing.T) {
 	t.Parallel()
-	for name, linked := range map[string]bool{"hard links": true, "no hard links": false} {
+	for name, lacks := range map[string][]fault.Kind{"exchange": nil, "hard links": {fault.Exchange}, "neither": {fault.Exchange, fault.Link}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for at := 0; ; at++ {
 				failer := &fault.Failer{At: at, Err: syscall.EIO, Part: 50}
 				ready := false
 				d, path := openSession(t, &fault.Seam{Before: func(op fault.Op) error {
-					if err := noLinks(op); !ready || !linked && err != nil {
-						return err
+					if slices.Contains(lacks, op.Kind) {
+						return errors.ErrUnsupported
+					}
+					if !ready {
+						return nil
 					}
 					return failer.Before(op)
 				}})
 				ready = true
 				put(t, "file", path, "f")
 				put(t, "backup", path, "f.backup")
-				err := d.Rotate("f", true)
+				err := keep(d, "f", "new", true)
 				op, failed := failer.Failed()
 				now := content(t, path)
-				require.Equal(t, "file", now["f"])
+				require.Contains(t, []string{"file", "new"}, now["f"], "%v", op.Kind)
 				require.Contains(t, []string{"file", "backup"}, now["f.backup"], "%v", op.Kind)
-				require.Len(t, now, 2, "%v leaves %v", op.Kind, now)
 				if !failed {
 					require.NoError(t, err)
+					require.Equal(t, map[string]string{"f": "new", "f.backup": "file"}, now)
 					break
 				}
-				if op.Kind == fault.Link { // then it is copied
-					require.NoError(t, err)
-				} else {
-					require.ErrorIs(t, err, syscall.EIO, "%v", op.Kind)
-				}
+				require.Contains(t, slices.Collect(maps.Values(now)), "file", "%v leaves %v", op.Kind, now)
 			}
 		})
 	}

@@ -35,7 +35,8 @@ type Extension struct {
 // Extended is what [Dir.Extend] leaves.
 type Extended struct {
 	Main, Backup Stamp
-	Timed        bool // the file has the time that was set, and the mark if one was asked for
+	Timed        bool // the file has the time that was set
+	Marked       bool // and that is a mark
 }
 
 // Extend appends Tail, whole lines, to the file name, in the time that the
@@ -93,6 +94,7 @@ func (d *Dir) Extend(name string, e Extension) (done Extended, err error) {
 	if err != nil {
 		return done, err
 	}
+	done.Marked = done.Timed && e.Mark && Marked(done.Main.Mtime)
 	done.Backup, err = d.Former(name, e.Main)
 	return done, err
 }
@@ -248,7 +250,8 @@ func single(lines []byte) bool { return bytes.Count(lines, []byte{'\n'}) <= 1 }
 
 // time sets the time of the backup, of size bytes now: to the mark, or to one
 // that a later change hardly ever gets. It reports whether the file system
-// keeps it.
+// keeps it. What another writer does next must be later than the mark; where
+// none fits, the time is just after the file's, so that soon one does.
 func (d *Dir) time(edit *atomicfile.Edit, e Extension, size int64) (bool, error) {
 	at := atomicfile.Now(e.Main.Mtime)
 	if e.Mark {
@@ -262,9 +265,9 @@ func (d *Dir) time(edit *atomicfile.Edit, e Extension, size int64) (bool, error)
 		}
 		now := time.Now().Add(-fineStep)
 		if at = mark(now, after, size, end); !at.Before(now) {
-			// What another writer does next must be later than the mark. A time
-			// just after the file's lets one fit soon.
-			return false, edit.SetTime(after.Add(time.Microsecond))
+			for at = after.Add(time.Microsecond); Marked(at); {
+				at = at.Add(time.Microsecond)
+			}
 		}
 	}
 	if err := edit.SetTime(at); err != nil {

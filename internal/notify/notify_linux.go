@@ -1,0 +1,82 @@
+package notify
+
+import (
+	"errors"
+	"sync"
+	"syscall"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// Watcher hears of changes in directories. Its methods may be called by many
+// goroutines.
+type Watcher struct {
+	system *fsnotify.Watcher
+	events chan Event
+	stop   chan struct{}
+	relay  sync.WaitGroup
+	close  func() error
+}
+
+// New returns a Watcher of nothing yet.
+func New() (*Watcher, error) {
+	system, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, err
+	}
+	w := &Watcher{system: system, events: make(chan Event), stop: make(chan struct{})}
+	w.close = sync.OnceValue(func() error {
+		close(w.stop)
+		err := w.system.Close()
+		w.relay.Wait()
+		return err
+	})
+	w.relay.Go(w.run)
+	return w, nil
+}
+
+// Add watches dir, not what is below its subdirectories. The watch is of the
+// directory that stands there now and ends with it.
+func (w *Watcher) Add(dir string) error { return w.system.Add(dir) }
+
+// Remove stops watching dir. It is fine if it is not watched, or not there.
+func (w *Watcher) Remove(dir string) {
+	// The only other failure is that the directory is gone, and its watch.
+	_ = w.system.Remove(dir)
+}
+
+// Events is where events arrive. They must be received without much delay;
+// the system drops those that wait in too great a number. It is closed by
+// Close.
+func (w *Watcher) Events() <-chan Event { return w.events }
+
+// Close ends all watches and waits until nothing arrives any more. A second
+// call does nothing but return the same.
+func (w *Watcher) Close() error { return w.close() }
+
+func (w *Watcher) run() {
+	defer close(w.events)
+	for {
+		var e Event
+		select {
+		case got, ok := <-w.system.Events:
+			if !ok {
+				return
+			}
+			e.Path = got.Name
+		case err, ok := <-w.system.Errors:
+			if !ok {
+				return
+			}
+			if errors.Is(err, syscall.EINVAL) {
+				continue // a directory was moved and removed before its watch could be
+			}
+			// An overflow, or a failed read: either way events are missing.
+		}
+		select {
+		case w.events <- e:
+		case <-w.stop:
+			return
+		}
+	}
+}

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package sessiondir
-
-func finelyTimed(string) bool { return false }

@@ -1,0 +1,270 @@
+//go:build unix
+
+package sessionstore_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+const ownedID = "owned-1"
+
+// house is a home of its own, with a workspace whose sessions are where hosts
+// look for them.
+type house struct{ home, workspace, dir string }
+
+// newHouse makes the test live in a house.
+func newHouse(t *testing.T) house {
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	h := house{home: home, workspace: filepath.Join(home, "work")}
+	require.NoError(t, os.Mkdir(h.workspace, 0o755))
+	h.dir = filepath.Join(home, ".amplifier", "projects", sessionstore.ProjectSlug(h.workspace), "sessions")
+	t.Setenv("HOME", home)
+	t.Setenv("AMPLIFIER_HOME", "")
+	t.Setenv("AMPLIFIER_SESSION_STATE_HOME", "")
+	t.Setenv("XDG_STATE_HOME", filepath.Join(home, "state"))
+	return h
+}
+
+// state returns the directory of a session's shared state.
+func (h house) state(id string) string {
+	key := sha256.Sum256([]byte(h.workspace))
+	return filepath.Join(h.home, "state", "amplifier", "sessions", "v1", hex.EncodeToString(key[:]), id)
+}
+
+func (h house) owner(t *testing.T, id string) map[string]any {
+	var owner map[string]any
+	require.NoError(t, json.Unmarshal([]byte(read(t, h.state(id), "owner.json")), &owner))
+	return owner
+}
+
+func (h house) metadata(t *testing.T) sessionstore.Metadata {
+	return metadata(t, `{"working_dir": "`+h.workspace+`"}`)
+}
+
+func requireMode(t *testing.T, want os.FileMode, path ...string) {
+	t.Helper()
+	fi, err := os.Lstat(filepath.Join(path...))
+	require.NoError(t, err)
+	require.Equal(t, want, fi.Mode(), fi.Name())
+}
+
+func TestAcquire(t *testing.T) {
+	h := newHouse(t)
+	st := open(t, h.dir, &sessionstore.Options{Workspace: h.workspace})
+	release, err := st.Acquire(t.Context(), ownedID, sessionstore.Owner{App: "test", Extra: map[string]string{"color": "blue"}})
+	require.NoError(t, err)
+	state := h.state(ownedID)
+	for dir := state; filepath.Base(dir) != "sessions"; dir = filepath.Dir(dir) {
+		requireMode(t, os.ModeDir|0o700, dir)
+	}
+	requireMode(t, 0o600, state, "session.lock")
+	requireMode(t, 0o600, state, "owner.json")
+	owner := h.owner(t, ownedID)
+	for name, want := range map[string]any{"app": "test", "pid": float64(os.Getpid()), "workspace": h.workspace, "session_id": ownedID,
+		"active": true, "coordination_root": filepath.Join(h.home, "state", "amplifier", "sessions"), "color": "blue"} {
+		require.Equal(t, want, owner[name], name)
+	}
+	for _, name := range []string{"hostname", "user", "acquired_at", "acquisition_id"} {
+		require.NotEmpty(t, owner[name], name)
+	}
+	require.Contains(t, owner, "process_start_identity")
+
+	again, err := st.Acquire(t.Context(), ownedID, sessionstore.Owner{})
+	require.NoError(t, err)
+	require.NoError(t, st.Save(t.Context(), ownedID, parse(t, user("1")), h.metadata(t)))
+	require.NoError(t, release())
+	require.NoError(t, release(), "a second time does nothing")
+	require.Equal(t, owner["acquisition_id"], h.owner(t, ownedID)["acquisition_id"])
+	require.Equal(t, true, h.owner(t, ownedID)["active"])
+	other := open(t, h.dir, &sessionstore.Options{Workspace: h.workspace})
+	_, err = other.Acquire(t.Context(), ownedID, sessionstore.Owner{})
+	require.ErrorIs(t, err, sessionstore.ErrLocked)
+	require.NoError(t, again())
+	require.Equal(t, false, h.owner(t, ownedID)["active"])
+	require.NotEmpty(t, h.owner(t, ownedID)["released_at"])
+	requireMode(t, 0o600, state, "session.lock")
+	release, err = other.Acquire(t.Context(), ownedID, sessionstore.Owner{})
+	require.NoError(t, err)
+	require.NoError(t, release())
+}
+
+func TestAcquireWhatHasNoOwner(t *testing.T) {
+	h := newHouse(t)
+	st := open(t, h.dir, &sessionstore.Options{Workspace: h.workspace})
+	_, err := st.Acquire(t.Context(), "parent_agent", sessionstore.Owner{})
+	require.ErrorIs(t, err, errors.ErrUnsupported)
+	_, err = st.Acquire(t.Context(), "a/b", sessionstore.Owner{})
+	require.ErrorIs(t, err, sessionstore.ErrInvalidID)
+	write(t, `{"n": 1}`, h.dir, "homeless", metadataFile)
+	_, err = open(t, h.dir, nil).Acquire(t.Context(), "homeless", sessionstore.Owner{})
+	require.ErrorIs(t, err, errors.ErrUnsupported)
+	require.NoDirExists(t, filepath.Join(h.home, "state"))
+}
+
+// TestWritesOwn tells where a write takes the ownership lock by itself.
+func TestWritesOwn(t *testing.T) {
+	tests := []struct {
+		name      string
+		id        string
+		elsewhere bool // the sessions are not where hosts look for them
+		option    bool // with Options.Workspace
+		owned     bool
+	}{
+		{"native directory", ownedID, false, false, true},
+		{"elsewhere", ownedID, true, false, false},
+		{"elsewhere, workspace given", ownedID, true, true, true},
+		{"sub-session", "parent_agent", false, true, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newHouse(t)
+			dir, o := h.dir, sessionstore.Options{}
+			if tt.elsewhere {
+				dir = filepath.Join(h.home, "elsewhere")
+			}
+			if tt.option {
+				o.Workspace = h.workspace
+			}
+			st, err := sessionstore.Open(dir, &o)
+			require.NoError(t, err)
+			if !tt.option { // the metadata names the workspace
+				write(t, string(h.metadata(t).AppendTo(nil)), dir, tt.id, metadataFile)
+			}
+			_, err = st.UpdateMetadata(t.Context(), tt.id, func(*sessionstore.Metadata) error { return nil })
+			require.True(t, err == nil || errors.Is(err, sessionstore.ErrNotFound))
+			require.NoFileExists(t, filepath.Join(h.state(tt.id), "session.lock"), "metadata needs no owner")
+			require.NoError(t, st.Append(t.Context(), tt.id, parse(t, user("1"))...))
+			if !tt.owned {
+				require.NoFileExists(t, filepath.Join(h.state(tt.id), "session.lock"))
+				require.NoError(t, st.Close())
+				return
+			}
+			require.Equal(t, true, h.owner(t, tt.id)["active"])
+			release, err := st.Acquire(t.Context(), tt.id, sessionstore.Owner{})
+			require.NoError(t, err)
+			require.NoError(t, release())
+			require.Equal(t, false, h.owner(t, tt.id)["active"], "the last release gives it back also after writes")
+			require.NoError(t, st.Append(t.Context(), tt.id, parse(t, user("2"))...))
+			require.Equal(t, true, h.owner(t, tt.id)["active"])
+			require.NoError(t, st.Close())
+			require.Equal(t, false, h.owner(t, tt.id)["active"])
+		})
+	}
+}
+
+// TestOwnedElsewhere has another process run the session.
+func TestOwnedElsewhere(t *testing.T) {
+	h := newHouse(t)
+	st := open(t, h.dir, nil)
+	write(t, string(h.metadata(t).AppendTo(nil)), h.dir, ownedID, metadataFile)
+	write(t, user("1")+"\n", h.dir, ownedID, transcriptFile)
+	p := spawn(t, "owner", h.dir, h.workspace, h.home)
+	require.Equal(t, "held", p.line(t))
+	before := tree(t, h.dir)
+	revision, err := st.Revision(t.Context(), ownedID)
+	require.NoError(t, err)
+	for name, call := range map[string]func() error{
+		"save":    func() error { return st.Save(t.Context(), ownedID, nil, sessionstore.Metadata{}) },
+		"append":  func() error { return st.Append(t.Context(), ownedID, parse(t, user("2"))...) },
+		"create":  func() error { return st.Create(t.Context(), ownedID, sessionstore.Metadata{}) },
+		"delete":  func() error { return st.Delete(t.Context(), ownedID) },
+		"replace": func() error { _, err := st.Replace(t.Context(), ownedID, revision, nil); return err },
+		"acquire": func() error { _, err := st.Acquire(t.Context(), ownedID, sessionstore.Owner{}); return err },
+	} {
+		require.ErrorIs(t, call(), sessionstore.ErrLocked, name)
+	}
+	require.Equal(t, before, tree(t, h.dir))
+	_, err = st.UpdateMetadata(t.Context(), ownedID, func(md *sessionstore.Metadata) error { return md.Set("n", 1) })
+	require.NoError(t, err)
+	_, err = st.Load(t.Context(), ownedID)
+	require.NoError(t, err)
+	p.kill()
+	require.NoError(t, st.Append(t.Context(), ownedID, parse(t, user("2"))...))
+	require.Equal(t, float64(os.Getpid()), h.owner(t, ownedID)["pid"])
+	require.NoError(t, st.Delete(t.Context(), ownedID))
+	require.False(t, st.Exists(ownedID))
+}
+
+// ownerChild runs the session until it is killed.
+func ownerChild(dir string) error {
+	st, err := sessionstore.Open(dir, &sessionstore.Options{Workspace: os.Getenv(argumentVariable)})
+	if err != nil {
+		return err
+	}
+	if _, err := st.Acquire(context.Background(), ownedID, sessionstore.Owner{App: "child"}); err != nil {
+		return err
+	}
+	fmt.Println("held")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	return st.Close()
+}
+
+// TestFence has the session moved to another host: whatever has the name of
+// the fence forbids to change it, and nothing forbids to read it.
+func TestFence(t *testing.T) {
+	fences := map[string]func(t *testing.T, path string){
+		"staged": func(t *testing.T, path string) {
+			write(t, `{"version":1,"session_id":"owned-1","transfer_id":"t-1","destination_host":"h","role":"source","phase":"staged"}`, path)
+		},
+		"empty":     func(t *testing.T, path string) { write(t, "", path) },
+		"directory": func(t *testing.T, path string) { require.NoError(t, os.Mkdir(path, 0o700)) },
+		"symlink":   func(t *testing.T, path string) { symlink(t, "nowhere", path) },
+	}
+	for name, fence := range fences {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			st := open(t, h.dir, nil)
+			require.NoError(t, st.Save(t.Context(), ownedID, parse(t, user("1")), h.metadata(t)))
+			fence(t, filepath.Join(h.dir, ownedID, "transfer-fence.json"))
+			requireFenced(t, h, st)
+			require.NoError(t, st.Close())
+			requireFenced(t, h, open(t, h.dir, nil))
+		})
+	}
+}
+
+func requireFenced(t *testing.T, h house, st *sessionstore.Store) {
+	t.Helper()
+	ctx := t.Context()
+	before := tree(t, h.dir)
+	revision, err := st.Revision(ctx, ownedID)
+	require.NoError(t, err)
+	for name, call := range map[string]func() error{
+		"save":        func() error { return st.Save(ctx, ownedID, nil, sessionstore.Metadata{}) },
+		"append":      func() error { return st.Append(ctx, ownedID, parse(t, user("2"))...) },
+		"create":      func() error { return st.Create(ctx, ownedID, sessionstore.Metadata{}) },
+		"delete":      func() error { return st.Delete(ctx, ownedID) },
+		"save config": func() error { return st.SaveConfig(ctx, ownedID, sessionstore.Metadata{}) },
+		"replace":     func() error { _, err := st.Replace(ctx, ownedID, revision, nil); return err },
+		"update metadata": func() error {
+			_, err := st.UpdateMetadata(ctx, ownedID, func(md *sessionstore.Metadata) error { return md.Set("n", 1) })
+			return err
+		},
+		"set name": func() error {
+			_, _, err := st.SetName(ctx, ownedID, sessionstore.Naming{Name: "x", Source: "manual", ExpectedRevision: -1})
+			return err
+		},
+	} {
+		require.ErrorIs(t, call(), sessionstore.ErrFenced, name)
+	}
+	require.Equal(t, before, tree(t, h.dir))
+	s, err := st.Load(ctx, ownedID)
+	require.NoError(t, err)
+	require.Equal(t, []string{user("1")}, lines(s.Messages))
+	_, _, err = st.LoadStrict(ctx, ownedID)
+	require.NoError(t, err)
+}

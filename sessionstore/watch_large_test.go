@@ -1,0 +1,47 @@
+package sessionstore
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestWatchLarge watches 10,000 sessions. It measures with the clock on the
+// wall, hence is not parallel.
+func TestWatchLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes 30,000 files")
+	}
+	const sessions = 10_000
+	st := openWatched(t)
+	for i := range sessions {
+		for _, name := range []string{"transcript.jsonl", "metadata.json", "events.jsonl"} {
+			put(t, st, fmt.Sprint("session-", i), name, "")
+		}
+	}
+	start := time.Now()
+	w, err := st.Watch(t.Context())
+	require.NoError(t, err)
+	t.Log("in place after", time.Since(start))
+
+	idle, before := time.Now(), processorTime()
+	time.Sleep(3 * time.Second)
+	t.Logf("watching takes %.1f %% of a core", 100*float64(processorTime()-before)/float64(time.Since(idle)))
+
+	seed := rand.Uint64()
+	t.Log("seed", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	var longest time.Duration
+	for range 8 {
+		id, name := fmt.Sprint("session-", random.IntN(sessions)), watchedFiles[random.IntN(3)]
+		start := time.Now()
+		appendTo(t, st, id, name, "{}\n")
+		await(t, w, Change{ID: id, File: name})
+		longest = max(longest, time.Since(start))
+	}
+	t.Log("longest until a change was seen", longest)
+	require.Less(t, longest, 2*time.Second)
+}

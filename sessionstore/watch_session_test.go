@@ -1,0 +1,86 @@
+package sessionstore
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/notify"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+func TestSeenUpdate(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+	before := notify.Stat(path)
+	require.NoError(t, os.WriteFile(path, []byte("longer"), 0o600))
+	after := notify.Stat(path)
+
+	type look struct {
+		stamp   notify.Stamp
+		settled bool
+		want    bool
+	}
+	tests := []struct {
+		name  string
+		looks []look
+	}{
+		{"appears, changes, vanishes", []look{{before, true, true}, {before, true, false}, {after, true, true}, {notify.Stamp{}, true, true}}},
+		{"once more when the clock has moved on", []look{{before, false, true}, {before, false, false}, {before, true, true}, {before, true, false}}},
+		{"changes before the clock moves on", []look{{before, false, true}, {after, false, true}, {after, true, true}, {after, true, false}}},
+		{"still not there", []look{{notify.Stamp{}, true, false}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var s seen
+			for i, l := range tt.looks {
+				require.Equal(t, l.want, s.update(l.stamp, l.settled), "look %d", i)
+			}
+		})
+	}
+}
+
+// TestLookCost counts the files that are looked at: those which are there, as
+// long as the directory does not change.
+func TestLookCost(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put := func(names ...string) {
+		for _, name := range names {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(name), 0o600))
+		}
+	}
+	put("transcript.jsonl", "metadata.json", "events.jsonl", "transcript.jsonl.backup", "other.txt")
+	var looked []string
+	stat := func(path string) seen {
+		looked = append(looked, strings.TrimPrefix(path, dir+sep))
+		return seen{notify.Stat(path), true}
+	}
+	var s watchedSession
+	look := func() []Change {
+		looked = nil
+		return s.look("a", dir, seen{notify.Stat(dir), true}, stat)
+	}
+
+	require.Len(t, look(), 3)
+	require.Len(t, looked, len(watchedFiles)+1, "all files and the marker")
+	require.Empty(t, look())
+	require.Equal(t, []string{"transcript.jsonl", "metadata.json", "events.jsonl"}, looked)
+
+	time.Sleep(20 * time.Millisecond) // a step of the file system's clock
+	put("phase_outputs.jsonl", sessiondir.Marker)
+	require.Equal(t, []Change{{ID: "a", File: "phase_outputs.jsonl"}, {ID: "a", File: "transcript.jsonl"}}, look())
+	require.Empty(t, look())
+	require.Len(t, looked, 4)
+
+	time.Sleep(20 * time.Millisecond)
+	require.NoError(t, os.Remove(filepath.Join(dir, sessiondir.Marker)))
+	require.NoError(t, os.Remove(filepath.Join(dir, "metadata.json")))
+	require.Equal(t, []Change{{ID: "a", File: "metadata.json", Op: Removed}, {ID: "a", File: "transcript.jsonl"}}, look())
+}

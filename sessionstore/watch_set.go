@@ -1,0 +1,63 @@
+package sessionstore
+
+// maxPending is how many changes wait for a consumer. Beyond it, reading
+// everything again is less work than going through them.
+const maxPending = 4096
+
+// changeSet holds the changes that were not taken yet, the latest of each
+// file and of each session as a whole. The zero value is empty.
+type changeSet struct {
+	order  []changeKey // the first seen first; what was dropped or seen again is in it still
+	ops    map[changeKey]Op
+	rescan bool // all that matters
+}
+
+// changeKey is what a change is about.
+type changeKey struct{ id, file string }
+
+// add adds c. A removed session's files matter no more, and with a [Rescan]
+// nothing else does.
+func (s *changeSet) add(c Change) {
+	if s.rescan {
+		return
+	}
+	if c.Op == Rescan {
+		*s = changeSet{rescan: true}
+		return
+	}
+	if c.Op == Removed && c.File == "" {
+		for _, name := range watchedFiles {
+			delete(s.ops, changeKey{c.ID, name})
+		}
+	}
+	key := changeKey{c.ID, c.File}
+	if _, waiting := s.ops[key]; !waiting {
+		if len(s.order) == maxPending {
+			*s = changeSet{rescan: true}
+			return
+		}
+		s.order = append(s.order, key)
+	}
+	if s.ops == nil {
+		s.ops = map[changeKey]Op{}
+	}
+	s.ops[key] = c.Op
+}
+
+// take removes the change that has waited longest and returns it.
+func (s *changeSet) take() (Change, bool) {
+	if s.rescan {
+		s.rescan = false
+		return Change{Op: Rescan}, true
+	}
+	for len(s.order) > 0 {
+		key := s.order[0]
+		s.order = s.order[1:]
+		if op, waiting := s.ops[key]; waiting {
+			delete(s.ops, key)
+			return Change{ID: key.id, File: key.file, Op: op}, true
+		}
+	}
+	*s = changeSet{}
+	return Change{}, false
+}
