@@ -3,6 +3,7 @@ package sessionstore
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/pytime"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
 // Naming is a name for a session, with what decides whether it is taken.
@@ -57,27 +59,37 @@ func (st *Store) SetName(ctx context.Context, id string, n Naming) (Metadata, bo
 		return Metadata{}, false, wrap("set name of", id, err)
 	}
 	err = st.write(ctx, "set name of", id, mustExist, func(w *writing) error {
-		h, disk, err := readStrictMetadata(w.dir)
-		if err != nil {
-			return err
+		for try := 0; ; try++ {
+			md, changed, err = w.setName(ctx, n)
+			if try == tries || !errors.Is(err, sessiondir.ErrOvertaken) {
+				return err
+			}
 		}
-		md, changed, err = n.apply(disk, pytime.Format(st.opts.Now().UTC()))
-		if err != nil || !changed {
-			return err
-		}
-		content, err := pyjson.Append(nil, md.object(), pyjson.Style{Indent: 2, Finite: true, Portable: st.opts.Portable})
-		if err != nil {
-			return unstorable("encode metadata", err)
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		return w.replaceMetadata(&metadataFile{main: h.main, backup: h.backup}, content)
 	})
 	if err != nil {
 		return Metadata{}, false, err
 	}
 	return md, changed, nil
+}
+
+// setName applies n to the metadata on disk.
+func (w *writing) setName(ctx context.Context, n Naming) (Metadata, bool, error) {
+	h, disk, err := readStrictMetadata(w.dir)
+	if err != nil {
+		return disk, false, err
+	}
+	md, changed, err := n.apply(disk, pytime.Format(w.st.opts.Now().UTC()))
+	if err != nil || !changed {
+		return md, false, err
+	}
+	content, err := pyjson.Append(nil, md.object(), pyjson.Style{Indent: 2, Finite: true, Portable: w.st.opts.Portable})
+	if err != nil {
+		return md, false, unstorable("encode metadata", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return md, false, err
+	}
+	return md, true, w.replaceMetadata(&metadataFile{main: h.main, backup: h.backup}, content)
 }
 
 // checked returns n as it is to be stored, or why it cannot be.

@@ -116,12 +116,12 @@ func (st *Store) locate(id string, demand bool) (ownership.Session, error) {
 	}
 	workspace := st.workspace()
 	if dir, err := st.openDir(id); err == nil {
-		md := st.metadataOf(st.session(id), dir, id).md
+		m := st.metadataOf(st.session(id), dir, id)
 		if err := dir.Close(); err != nil {
 			return ownership.Session{}, err
 		}
-		if len(md.members) > 0 {
-			workspace = md.Text("working_dir")
+		if m.main.found || m.backup.found {
+			workspace = m.md.Text("working_dir")
 		}
 	}
 	if workspace == "" {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/pytime"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -186,52 +185,4 @@ func rewound(dir *sessiondir.Dir, backup time.Time) bool {
 		}
 	}
 	return false
-}
-
-// metadataFile is metadata.json as it was read, with what was wrong.
-type metadataFile struct {
-	main, backup file
-	md           Metadata
-	recovered    *Recovery
-	damage       error     // both are damaged: md is the reference's placeholder
-	set          time.Time // the time that this store gave the file, if it did
-}
-
-// readMetadata reads the metadata with the reference's recovery.
-func (st *Store) readMetadata(dir *sessiondir.Dir, id string) metadataFile {
-	m := metadataFile{main: readFile(dir, sessiondir.Metadata)}
-	m.md = m.main.parseMetadata()
-	if m.main.sound() {
-		return m
-	}
-	m.backup = readFile(dir, sessiondir.Backup(sessiondir.Metadata))
-	md := m.backup.parseMetadata()
-	switch {
-	case m.backup.sound():
-		m.md = md
-		if m.main.found {
-			m.recovered = recovery(dir, &m.main, &m.backup, m.main.bad)
-		}
-	case m.main.found || m.backup.found:
-		m.md = st.placeholder(id)
-		m.damage = errors.Join(asError(m.main.bad), asError(m.backup.bad))
-	}
-	return m
-}
-
-// placeholder is what the reference puts in the place of damaged metadata.
-func (st *Store) placeholder(id string) Metadata {
-	return must(NewMetadata(struct {
-		ID        string `json:"session_id"`
-		Recovered bool   `json:"recovered"`
-		Time      string `json:"recovery_time"`
-	}{id, true, pytime.Format(st.opts.Now().UTC())}))
-}
-
-// must is for values that this package makes and knows to be storable.
-func must(md Metadata, err error) Metadata {
-	if err != nil {
-		panic(err) // unreachable: the value holds strings, booleans and numbers
-	}
-	return md
 }

@@ -35,12 +35,20 @@ func (st *Store) Save(ctx context.Context, id string, transcript []Message, md M
 		if w.born && md.members == nil {
 			md = st.born(id, md, transcript)
 		}
-		if meta.damage == nil {
-			md = merge(meta.md, md)
+		merged := func(disk *metadataFile) ([]byte, error) {
+			own := md
+			if disk.damage == nil {
+				own = merge(disk.md, md)
+			}
+			content, err := own.file(st.opts.Portable)
+			if err != nil {
+				return nil, fmt.Errorf("encode metadata: %w", err)
+			}
+			return content, nil
 		}
-		content, err := md.file(st.opts.Portable)
+		content, err := merged(&meta)
 		if err != nil {
-			return fmt.Errorf("encode metadata: %w", err)
+			return err
 		}
 		t, err := w.transcript(meta.md)
 		if err != nil {
@@ -52,7 +60,7 @@ func (st *Store) Save(ctx context.Context, id string, transcript []Message, md M
 		if err := w.saveOver(t, transcript); err != nil {
 			return err
 		}
-		return w.replaceMetadata(&meta, content)
+		return w.saveMetadata(&meta, content, merged)
 	})
 }
 

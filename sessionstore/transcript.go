@@ -30,7 +30,7 @@ func (w *writing) transcript(md Metadata) (*transcript, error) {
 	err := w.replace(sessiondir.Transcript, atomicfile.Now(t.backup.stamp.Mtime), func(out io.Writer) error {
 		_, err := out.Write(t.backup.data)
 		return err
-	}, func() (string, error) { return "", nil })
+	}, func() (atomicfile.Keep, error) { return atomicfile.Keep{}, nil })
 	if err == nil && w.sync() {
 		err = w.syncNames()
 	}
@@ -280,7 +280,7 @@ func (w *writing) rewriteExtended(t *transcript, rows []Message, tail []byte) er
 		}
 		_, err = out.Write(tail)
 		return err
-	}, func() (string, error) { return w.protectTranscript(t) })
+	}, func() (atomicfile.Keep, error) { return w.protectTranscript(t) })
 	if err != nil {
 		return err
 	}
@@ -328,7 +328,7 @@ func (w *writing) writeRows(t *transcript, rows []Message) error {
 			k.size += int64(n) + 1
 		}
 		return buf.Flush()
-	}, func() (string, error) { return w.protectTranscript(t) })
+	}, func() (atomicfile.Keep, error) { return w.protectTranscript(t) })
 	if err != nil {
 		return err
 	}
@@ -342,12 +342,12 @@ func (w *writing) writeRows(t *transcript, rows []Message) error {
 
 // protectTranscript prepares the replacement of t, which is nil where there is
 // none. While a marker is there, nothing but the half-written file goes.
-func (w *writing) protectTranscript(t *transcript) (as string, err error) {
+func (w *writing) protectTranscript(t *transcript) (keep atomicfile.Keep, err error) {
 	if t == nil || t.marked {
-		return "", nil
+		return keep, nil
 	}
 	if err := w.firm(&t.main); err != nil {
-		return "", err
+		return keep, err
 	}
 	return w.protect(&t.main, &t.backup, t.from)
 }

@@ -1,20 +1,16 @@
 package sessionstore
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
 	"github.com/amplifier-go/sessionstorage/internal/ownership"
-	"github.com/amplifier-go/sessionstorage/internal/pytime"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -243,163 +239,12 @@ func (w *writing) settlePlace() error {
 }
 
 // replace gives name the content that write produces, and the time at. keep
-// tells, when all is ready, under which name what stood there is kept.
-func (w *writing) replace(name string, at time.Time, write func(io.Writer) error, keep func() (string, error)) error {
+// tells, when all is ready, what becomes of what stood there.
+func (w *writing) replace(name string, at time.Time, write func(io.Writer) error, keep func() (atomicfile.Keep, error)) error {
 	if err := w.dir.ReplaceKeeping(name, w.sync(), at, write, keep); err != nil {
 		return err
 	}
 	w.names = true
 	w.wrote = append(w.wrote, name)
 	return nil
-}
-
-// protect prepares the replacement of main and returns the name under which it
-// is kept, if it is: a sound main becomes the backup;
-// damaged bytes are put aside; a backup that was read in the place of main
-// stays. A backup that main, being empty, is about to replace without having
-// been part of it, is put aside.
-func (w *writing) protect(main, backup *file, from source) (as string, err error) {
-	var asides []string
-	switch {
-	case main.sound() && from != fromBackup:
-		if main.stamp.Size == 0 && backup.found && (backup.bad != nil || len(backup.data) > 0) {
-			asides = append(asides, backup.name)
-		}
-	case main.bad != nil:
-		asides = append(asides, main.name)
-		if backup.bad != nil {
-			asides = append(asides, backup.name)
-		}
-	case backup.bad != nil:
-		asides = append(asides, backup.name)
-	}
-	for _, name := range asides {
-		if err := w.putAside(name); err != nil {
-			return "", err
-		}
-	}
-	if !main.sound() || from == fromBackup {
-		return "", nil
-	}
-	if as, err = w.dir.Retire(main.name, w.sync()); err != nil {
-		return "", fmt.Errorf("back up %s: %w", main.name, err)
-	}
-	return as, nil
-}
-
-func (w *writing) putAside(name string) error {
-	kept, err := w.dir.PutAside(name)
-	if err != nil {
-		return fmt.Errorf("put damaged %s aside: %w", name, err)
-	}
-	w.names = true
-	w.st.log.Warn("put damaged file aside", "session", w.id, "file", kept)
-	return nil
-}
-
-// metadata returns the metadata on disk.
-func (w *writing) metadata() metadataFile {
-	return w.st.metadataOf(w.s, w.dir, w.id)
-}
-
-// metadataOf returns the metadata on disk, without reading it when it is as
-// it was last read or written.
-func (st *Store) metadataOf(s *session, dir *sessiondir.Dir, id string) metadataFile {
-	s.mu.Lock()
-	kept, at := s.meta, s.metaAt
-	s.mu.Unlock()
-	if kept != nil {
-		now, err := dir.Stat(sessiondir.Metadata)
-		if err == nil && now.Same(kept.main.stamp) && (now.Mtime.Equal(kept.set) || st.base.Settled(now, at)) {
-			return *kept
-		}
-	}
-	asked := time.Now()
-	m := st.readMetadata(dir, id)
-	st.learnMetadata(s, m, asked)
-	return m
-}
-
-func (st *Store) learnMetadata(s *session, m metadataFile, at time.Time) {
-	if !m.main.sound() {
-		return
-	}
-	s.mu.Lock()
-	s.meta, s.metaAt = &m, at
-	s.mu.Unlock()
-}
-
-// replaceMetadata makes content the metadata, unless it is
-// already.
-func (w *writing) replaceMetadata(m *metadataFile, content []byte) error {
-	if m.main.sound() && bytes.Equal(m.main.data, content) {
-		return nil
-	}
-	from := fromMain
-	if !m.main.sound() && m.backup.sound() {
-		from = fromBackup
-	}
-	at := atomicfile.Now(m.main.stamp.Mtime)
-	err := w.replace(sessiondir.Metadata, at, func(out io.Writer) error {
-		_, err := out.Write(content)
-		return err
-	}, func() (string, error) { return w.protect(&m.main, &m.backup, from) })
-	if err != nil {
-		return err
-	}
-	return w.relearnMetadata(content, at)
-}
-
-// relearnMetadata keeps what was just written, as it reads back, in a file
-// that was given the time set.
-func (w *writing) relearnMetadata(content []byte, set time.Time) error {
-	stamp, err := w.dir.Stat(sessiondir.Metadata)
-	if err != nil {
-		return err
-	}
-	md, err := ParseMetadata(content)
-	if err != nil {
-		return err
-	}
-	m := metadataFile{md: md, set: set}
-	m.main = file{name: sessiondir.Metadata, path: w.dir.Path(sessiondir.Metadata), found: true, data: content, stamp: stamp}
-	w.st.learnMetadata(w.s, m, time.Now())
-	return nil
-}
-
-// born completes the metadata of a new session, as the reference's command
-// line does: existing members first.
-func (st *Store) born(id string, md Metadata, rows []Message) Metadata {
-	turns := 0
-	for _, m := range rows {
-		if m.m != nil && m.m.role == userRole {
-			turns++
-		}
-	}
-	full := must(NewMetadata(struct {
-		ID      string `json:"session_id"`
-		Created string `json:"created"`
-		Bundle  string `json:"bundle"`
-		Model   string `json:"model"`
-		Turns   int    `json:"turn_count"`
-		Dir     string `json:"working_dir"`
-	}{id, pytime.Format(st.opts.Now().UTC().Truncate(time.Microsecond)), "unknown", "unknown", turns, st.workspace()}))
-	for _, m := range full.members {
-		if md.index(m.name) < 0 {
-			md.set(m)
-		}
-	}
-	return md
-}
-
-// workspace returns the directory that new sessions belong to.
-func (st *Store) workspace() string {
-	dir := st.opts.Workspace
-	if dir == "" {
-		dir, _ = os.Getwd() // a process without a working directory has none to tell
-	}
-	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-		return resolved
-	}
-	return dir
 }

@@ -73,34 +73,45 @@ func (d *Dir) Replace(name string, sync bool, at time.Time, write func(io.Writer
 	return d.replace(name, at, write, func(t *temp) error { return d.commit(t, name, sync) })
 }
 
-// ReplaceKeeping is Replace that keeps what name was under another name: the
-// one that keep returns, once all but the change of names is done. An empty
-// one keeps nothing. If keep fails, nothing changes. At no time do both names
-// lead to one file: a tool that writes a backup in place would harm both.
-func (d *Dir) ReplaceKeeping(name string, sync bool, at time.Time, write func(io.Writer) error, keep func() (as string, err error)) error {
+// Keep says what becomes of the file that a new one replaces.
+type Keep struct {
+	As  string                 // the name that it gets; empty: none
+	Was func(fs.FileInfo) bool // whether it is the expected file
+}
+
+// ErrOvertaken tells that another writer, one that honours no lock, changed a
+// file while it was about to be replaced.
+var ErrOvertaken = errors.New("another writer changed the file")
+
+// ReplaceKeeping is Replace that keeps what name was, as keep says once all
+// but the change of names is done. If keep fails, nothing changes, and neither
+// if name turns out to be another file than the expected one; that error Is
+// [ErrOvertaken]. At no time do both names lead to one file: a tool that
+// writes a backup in place would harm both.
+func (d *Dir) ReplaceKeeping(name string, sync bool, at time.Time, write func(io.Writer) error, keep func() (Keep, error)) error {
 	return d.replace(name, at, write, func(t *temp) error {
 		if sync {
 			if err := d.seam.Do(d.op(fault.Sync, t.name(), ""), t.file().Sync); err != nil {
 				return err
 			}
 		}
-		as, err := keep()
+		k, err := keep()
 		if err != nil {
 			return err
 		}
-		if as == "" {
+		if k.As == "" {
 			return d.commit(t, name, false)
 		}
-		return d.trade(t, name, as, sync)
+		return d.trade(t, name, k, sync)
 	})
 }
 
-// trade gives t the name, and what had it the name as.
-func (d *Dir) trade(t *temp, name, as string, sync bool) error {
+// trade gives t the name, and what had it the name that k says.
+func (d *Dir) trade(t *temp, name string, k Keep, sync bool) error {
 	if err := t.close(); err != nil {
 		return err
 	}
-	if d.same(name, as) {
+	if d.same(name, k.As) {
 		return d.Rename(t.name(), name)
 	}
 	err := d.Exchange(name, t.name())
@@ -108,12 +119,19 @@ func (d *Dir) trade(t *temp, name, as string, sync bool) error {
 		return err
 	}
 	if err != nil { // no way to swap names
-		if err := d.Copy(name, as, sync); err != nil {
+		if err := d.Copy(name, k.As, sync); err != nil {
 			return err
 		}
 		return d.Rename(t.name(), name)
 	}
-	if err := d.Rename(t.name(), as); err != nil {
+	was, err := d.root.Lstat(t.name())
+	if err == nil && !k.Was(was) {
+		err = ErrOvertaken
+	}
+	if err == nil {
+		err = d.Rename(t.name(), k.As)
+	}
+	if err != nil {
 		return errors.Join(err, d.Exchange(name, t.name()))
 	}
 	return nil

@@ -160,8 +160,12 @@ func fenceText(t *testing.T, f *ownership.Fence) string {
 		return "null"
 	}
 	return ascii(t, []byte(object{
-		{"version", "1"}, {"session_id", text(f.SessionID)}, {"transfer_id", text(f.TransferID)},
-		{"destination_host", text(f.DestinationHost)}, {"role", text(f.Role)}, {"phase", text(f.Phase)},
+		{"version", "1"},
+		{"session_id", text(f.SessionID)},
+		{"transfer_id", text(f.TransferID)},
+		{"destination_host", text(f.DestinationHost)},
+		{"role", text(f.Role)},
+		{"phase", text(f.Phase)},
 	}.String()))
 }
 

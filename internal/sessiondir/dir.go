@@ -107,26 +107,29 @@ func (d *Dir) Stat(name string) (Stamp, error) {
 	return d.stamp(fi), nil
 }
 
-// Retire prepares the replacement of the file name: it returns the name of
-// the backup, which the file is to get, or none where there is nothing to
-// keep. What is not a plain file, it copies to the backup itself.
-func (d *Dir) Retire(name string, sync bool) (as string, err error) {
+// Retire prepares the replacement of the file name, which had the stamp was
+// when it was read: it is to become its own backup. What is not a plain file,
+// Retire copies to the backup at once. The zero stamp is that of any file.
+func (d *Dir) Retire(name string, was Stamp, sync bool) (atomicfile.Keep, error) {
+	keep := atomicfile.Keep{}
 	fi, err := d.Root().Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return keep, nil
 	}
 	if err != nil {
-		return "", err
+		return keep, err
 	}
 	if old, err := d.Root().Lstat(Backup(name)); err == nil && old.IsDir() {
 		if _, err := d.PutAside(Backup(name)); err != nil {
-			return "", err
+			return keep, err
 		}
 	}
 	if !fi.Mode().IsRegular() {
-		return "", d.Copy(name, Backup(name), sync)
+		return keep, d.Copy(name, Backup(name), sync)
 	}
-	return Backup(name), nil
+	keep.As = Backup(name)
+	keep.Was = func(fi fs.FileInfo) bool { return was == Stamp{} || d.stamp(fi).SameContent(was) }
+	return keep, nil
 }
 
 // AsideName returns the name under which the file name is to be kept because

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/fault"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
@@ -80,7 +81,7 @@ func keep(d *Dir, name, text string, sync bool) error {
 	return d.ReplaceKeeping(name, sync, time.Now(), func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
-	}, func() (string, error) { return d.Retire(name, sync) })
+	}, func() (atomicfile.Keep, error) { return d.Retire(name, Stamp{}, sync) })
 }
 
 // without is the seam of a file system that lacks some operations.
@@ -115,6 +116,22 @@ func TestKeep(t *testing.T) {
 			require.Equal(t, map[string]string{"f": "3", "f.backup": "2"}, content(t, path))
 		})
 	}
+}
+
+// TestKeepIsOvertaken replaces the file between its stamp and its replacement.
+func TestKeepIsOvertaken(t *testing.T) {
+	t.Parallel()
+	d, path := openSession(t, nil)
+	put(t, "1", path, "f")
+	was, err := d.Stat("f")
+	require.NoError(t, err)
+	replace(t, d, "f", "another's")
+	err = d.ReplaceKeeping("f", true, time.Now(), func(w io.Writer) error {
+		_, err := io.WriteString(w, "2")
+		return err
+	}, func() (atomicfile.Keep, error) { return d.Retire("f", was, true) })
+	require.ErrorIs(t, err, ErrOvertaken)
+	require.Equal(t, map[string]string{"f": "another's"}, content(t, path))
 }
 
 func TestKeepWhereTheBackupIsTheFile(t *testing.T) {

@@ -17,7 +17,7 @@ var ErrRewrite = errors.New("file must be rewritten")
 
 // ErrOvertaken tells that another writer, one that honours no lock, changed
 // the file while this one wrote.
-var ErrOvertaken = errors.New("another writer changed the file")
+var ErrOvertaken = atomicfile.ErrOvertaken
 
 // ErrOverwritten tells that another writer took the file for the backup that
 // it had been, and wrote into it.

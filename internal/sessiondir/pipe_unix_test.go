@@ -17,7 +17,7 @@ func TestPipe(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(filepath.Join(path, "f"), 0o600))
 	_, _, err := d.Read("f")
 	require.ErrorIs(t, err, errNotRegular)
-	_, err = d.Retire("f", false)
+	_, err = d.Retire("f", Stamp{}, false)
 	require.Error(t, err)
 	aside, err := d.PutAside("f")
 	require.NoError(t, err)
