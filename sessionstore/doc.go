@@ -24,6 +24,13 @@
 //
 // # Concurrency
 //
-// A Store may be used by many goroutines. Calls that write one session wait
-// for each other; calls on different sessions do not.
+// A Store may be used by many goroutines, and many processes may open one
+// directory. Calls that write one session wait for each other, also between
+// processes, by the lock file that the newer Python tools hold; they honour
+// those tools' append marker, ownership lock and transfer fence too. Calls on
+// different sessions do not wait for each other, and readers never do.
+//
+// A transcript is appended to by extending the file that is its backup, one
+// save behind, and swapping the names of both. So the file named
+// transcript.jsonl is never written, and its backup is the state before.
 package sessionstore

@@ -14,6 +14,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/fault"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 // A stage is an act and the promise under which it is done.
@@ -239,7 +240,7 @@ func limitOf() int {
 	switch {
 	case *sweep == "all":
 		return 1_500
-	case testing.Short():
+	case testing.Short() || !testenv.Thorough():
 		return 20
 	}
 	return 50

@@ -21,10 +21,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-var killsFlag = flag.Int("kills", 200, "how many children TestKills kills")
+// killRounds returns how many children are killed.
+func killRounds() int {
+	switch {
+	case *killsFlag > 0:
+		return *killsFlag
+	case testenv.Thorough():
+		return 200
+	}
+	return 50
+}
+
+var killsFlag = flag.Int("kills", 0, "how many children TestKills kills; 0: 200 with CI set, else 50")
 
 // TestKills kills a child that writes, again and again on the same sessions.
 // What it was told to be stored must be there, and nothing that it had not
@@ -44,7 +56,7 @@ func TestKills(t *testing.T) {
 				}
 			}()
 			k := newKills(t, name, rand.New(rand.NewPCG(n, uint64(i))))
-			for range (*killsFlag + i) / len(durabilities) {
+			for range (killRounds() + i) / len(durabilities) {
 				k.round(t)
 				rounds.Add(1)
 			}

@@ -73,9 +73,23 @@ func (m *model) step() {
 		name string
 		do   func(st *sessionstore.Store, id string, s *modelled)
 	}{
-		{"append", m.append}, {"append", m.append}, {"append", m.append}, {"save", m.save}, {"save", m.save}, {"create", m.create},
-		{"replace", m.replace}, {"conflict", m.conflict}, {"update", m.update}, {"name", m.setName}, {"config", m.saveConfig},
-		{"delete", m.delete}, {"clean up", m.cleanup}, {"find", m.find}, {"foreign", m.foreign}, {"damage", m.damage}, {"damage metadata", m.damageMetadata},
+		{"append", m.append},
+		{"append", m.append},
+		{"append", m.append},
+		{"save", m.save},
+		{"save", m.save},
+		{"create", m.create},
+		{"replace", m.replace},
+		{"conflict", m.conflict},
+		{"update", m.update},
+		{"name", m.setName},
+		{"config", m.saveConfig},
+		{"delete", m.delete},
+		{"clean up", m.cleanup},
+		{"find", m.find},
+		{"foreign", m.foreign},
+		{"damage", m.damage},
+		{"damage metadata", m.damageMetadata},
 	}
 	step := steps[m.r.IntN(len(steps))]
 	m.log = append(m.log, fmt.Sprint(step.name, " ", id, " by ", i))

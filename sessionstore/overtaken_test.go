@@ -27,13 +27,15 @@ func TestOvertaken(t *testing.T) {
 		do   func(t *testing.T, st *Store) error
 		want func(theirs []string) []string
 	}{
-		{"append", func(t *testing.T, st *Store) error { return st.Append(t.Context(), "s", say(t, "ours")) },
+		{
+			"append", func(t *testing.T, st *Store) error { return st.Append(t.Context(), "s", say(t, "ours")) },
 			func(theirs []string) []string {
 				if len(theirs) > 2 && theirs[2] == "ours" {
 					return theirs
 				}
 				return append(theirs[:len(theirs):len(theirs)], "ours")
-			}},
+			},
+		},
 		{"save", func(t *testing.T, st *Store) error {
 			return st.Save(t.Context(), "s", []Message{say(t, "1"), say(t, "2"), say(t, "ours")}, Metadata{})
 		}, func([]string) []string { return []string{"1", "2", "ours"} }},

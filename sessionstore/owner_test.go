@@ -74,8 +74,10 @@ func TestAcquire(t *testing.T) {
 	requireMode(t, 0o600, state, "session.lock")
 	requireMode(t, 0o600, state, "owner.json")
 	owner := h.owner(t, ownedID)
-	for name, want := range map[string]any{"app": "test", "pid": float64(os.Getpid()), "workspace": h.workspace, "session_id": ownedID,
-		"active": true, "coordination_root": filepath.Join(h.home, "state", "amplifier", "sessions"), "color": "blue"} {
+	for name, want := range map[string]any{
+		"app": "test", "pid": float64(os.Getpid()), "workspace": h.workspace, "session_id": ownedID,
+		"active": true, "coordination_root": filepath.Join(h.home, "state", "amplifier", "sessions"), "color": "blue",
+	} {
 		require.Equal(t, want, owner[name], name)
 	}
 	for _, name := range []string{"hostname", "user", "acquired_at", "acquisition_id"} {

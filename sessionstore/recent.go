@@ -31,10 +31,24 @@ func (r *recent) use(id string, size int64) {
 
 // drop removes the id that was used longest ago and returns it.
 func (r *recent) drop() string {
-	s := r.order.Remove(r.order.Back()).(sized)
-	r.total -= s.size
-	delete(r.at, s.id)
-	return s.id
+	id := r.order.Back().Value.(sized).id
+	r.remove(id)
+	return id
+}
+
+// remove removes id and reports whether it was there.
+func (r *recent) remove(id string) bool {
+	e, ok := r.at[id]
+	if ok {
+		r.total -= r.order.Remove(e).(sized).size
+		delete(r.at, id)
+	}
+	return ok
+}
+
+func (r *recent) has(id string) bool {
+	_, ok := r.at[id]
+	return ok
 }
 
 func (r *recent) len() int { return r.order.Len() }

@@ -19,7 +19,7 @@ type Options struct {
 	Logger     *slog.Logger     // nil: silent
 	Durability Durability       // zero: Durable
 	Now        func() time.Time // nil: time.Now
-	Workspace  string           // directory of the project; "": the working directory of the process, for new sessions
+	Workspace  string           // directory of the project, for the ownership lock and new sessions; "": each session's working_dir, and the working directory of the process
 	Portable   bool             // write U+2028, U+2029 and U+0085 as escapes (the default is the reference's bytes)
 	OnChange   func(Change)     // called after each acknowledged write, in order, must not block
 }

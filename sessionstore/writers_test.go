@@ -76,8 +76,10 @@ func inTurn(t *testing.T, r *rand.Rand, steps int) {
 	require.NoError(t, os.Mkdir(session, 0o700))
 	w.rows, w.counts["turn_count"] = w.more(1), 1
 	require.NoError(t, w.old.save(w.rows, w.counts))
-	steppers := []func() string{w.ourAppend, w.ourSave, w.ourReplace, w.ourCount, w.newAppend, w.newAppend, w.newSave, w.newDies,
-		w.oldSave, w.oldSave, w.oldRewind, w.oldDies}
+	steppers := []func() string{
+		w.ourAppend, w.ourSave, w.ourReplace, w.ourCount, w.newAppend, w.newAppend, w.newSave, w.newDies,
+		w.oldSave, w.oldSave, w.oldRewind, w.oldDies,
+	}
 	var log []string
 	for range steps {
 		did := steppers[r.IntN(len(steppers))]()

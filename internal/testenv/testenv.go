@@ -21,6 +21,10 @@ func Need(t testing.TB, cond bool, reason string) {
 	t.Skip(reason)
 }
 
+// Thorough reports whether random and exhaustive tests are to go as far as CI
+// does, because the environment variable CI is set.
+func Thorough() bool { return os.Getenv("CI") != "" }
+
 // Python returns the path of a python3 that runs. Without one the test is
 // skipped, or fails, as by [Need].
 func Python(t testing.TB) string {
