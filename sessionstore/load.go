@@ -2,7 +2,6 @@ package sessionstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -64,14 +63,8 @@ func (st *Store) load(ctx context.Context, dir *sessiondir.Dir, id string) (s *S
 		return nil, nil, err
 	}
 	t := st.transcriptOf(kept, dir, id, m.md)
-	s = &Session{ID: id, Messages: slices.Clone(t.rows), Metadata: m.md, Revision: t.revision(), Recovered: t.recovered}
-	if s.Recovered == nil {
-		s.Recovered = m.recovered
-	} else if m.recovered != nil {
-		both := *s.Recovered
-		both.Reason = errors.Join(both.Reason, m.recovered.Reason)
-		s.Recovered = &both
-	}
+	s = &Session{ID: id, Messages: slices.Clone(t.rows), Metadata: m.md, Revision: t.revision()}
+	s.Recovered = joinRecovery(t.recovered, m.recovered)
 	if s.Recovered != nil {
 		st.log.Warn("read backup in place of damaged file", "session", id, "err", s.Recovered.Reason)
 	}
