@@ -49,6 +49,8 @@ var (
 	_ = sessionstore.Info{ID: "", Modified: time.Time{}}
 	_ = sessionstore.ListOptions{All: true, Limit: 1}
 	_ = sessionstore.Diagnostic{Code: "", Source: "", Line: 0}
+	_ = sessionstore.Query{Project: "", After: time.Time{}, Before: time.Time{}, Keyword: "", Match: func(context.Context, *sessionstore.Store, string) (bool, error) { return true, nil }, Limit: 1}
+	_ = sessionstore.Found{ID: "", Project: "", Dir: "", Created: time.Time{}, CreatedText: "", Bundle: "", Model: ""}
 	_ = sessionstore.Change{ID: "", File: "", Op: sessionstore.Wrote}
 )
 
@@ -111,5 +113,6 @@ type projectsAPI interface {
 	Slugs(ctx context.Context) ([]string, error)
 	Store(slug string) (*sessionstore.Store, error)
 	Resolve(ctx context.Context, ref, slug string) (dir string, err error)
+	Find(ctx context.Context, q sessionstore.Query) ([]sessionstore.Found, error)
 	Close() error
 }

@@ -7,7 +7,7 @@ import (
 
 // The temporary files of this library, and those of the Python tools.
 var (
-	ownTemporary   = regexp.MustCompile(`^\.(transcript\.jsonl|metadata\.json|config\.md)(\.backup)?[0-9]+$`)
+	ownTemporary   = regexp.MustCompile(`^\.(transcript\.jsonl|metadata\.json|config\.md|phase_outputs\.jsonl|session_conversation\.jsonl)(\.backup)?[0-9]+$`)
 	otherTemporary = regexp.MustCompile(`^(\.(transcript|metadata|config|transcript\.jsonl)_[A-Za-z0-9_]{8}\.tmp|\.transcript-backup-[A-Za-z0-9_]+|metadata\.json\.tmp)$`)
 )
 

@@ -1,0 +1,198 @@
+package eventslog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// batch is the lines that one write takes, of one call or of several.
+type batch struct {
+	lines []byte
+	done  chan struct{} // closed when they are written
+	err   error         // valid after that
+}
+
+// Append writes the events, all in one write, at the end of the log. Events
+// of calls that wait at the same time share a write and a sync. When it fails
+// some of the events may be in the log, the last of them torn.
+//
+// ctx is looked at before, not while the events are written.
+func (l *Log) Append(ctx context.Context, events ...Event) error {
+	if err := l.append(ctx, events); err != nil {
+		return fmt.Errorf("append events: %w", err)
+	}
+	return nil
+}
+
+func (l *Log) append(ctx context.Context, events []Event) error {
+	if l.newer {
+		return fmt.Errorf("log of another writer: %w", errors.ErrUnsupported)
+	}
+	var lines []byte
+	for i, e := range events {
+		var err error
+		if lines, err = l.appendLine(lines, e); err != nil {
+			return fmt.Errorf("encode event %d: %w", i, err)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	b, err := l.join(lines)
+	if err != nil || len(lines) == 0 {
+		return err
+	}
+	select {
+	case <-b.done:
+	case l.turn <- struct{}{}:
+		l.commit()
+		<-l.turn
+	}
+	<-b.done // closed by now: only who has the turn takes a batch
+	return b.err
+}
+
+// join adds lines to what the next write takes.
+func (l *Log) join(lines []byte) (*batch, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil, fs.ErrClosed
+	}
+	if len(lines) == 0 {
+		return nil, nil
+	}
+	if l.batch == nil {
+		l.batch = &batch{lines: lines, done: make(chan struct{})}
+	} else {
+		l.batch.lines = append(l.batch.lines, lines...)
+	}
+	return l.batch, nil
+}
+
+// commit writes what has gathered. The caller has the turn.
+func (l *Log) commit() {
+	l.mu.Lock()
+	b := l.batch
+	l.batch = nil
+	l.mu.Unlock()
+	if b == nil {
+		return
+	}
+	b.err = l.write(b.lines)
+	close(b.done)
+}
+
+func (l *Log) write(lines []byte) error {
+	if err := l.ready(); err != nil {
+		return fmt.Errorf("open %s: %w", fileName, err)
+	}
+	size, torn, err := l.out.end()
+	if err != nil {
+		return fmt.Errorf("read end of %s: %w", fileName, err)
+	}
+	if torn {
+		lines = append([]byte{'\n'}, lines...)
+	}
+	if err := l.out.file.Write(lines, size); err != nil {
+		return fmt.Errorf("write %s: %w", fileName, err)
+	}
+	if !l.sync {
+		return nil
+	}
+	if err := l.out.file.Sync(); err != nil {
+		return fmt.Errorf("sync %s: %w", fileName, err)
+	}
+	return l.out.syncName()
+}
+
+// appendFile is the open log.
+type appendFile struct {
+	dir     *atomicfile.Dir
+	file    *atomicfile.Append
+	unnamed bool // the name may not be durable
+}
+
+// ready opens the log unless the file at its path is open already: it may
+// have been replaced or removed.
+func (l *Log) ready() error {
+	if l.out != nil {
+		fi, err := l.out.file.File().Stat()
+		if err != nil {
+			return err
+		}
+		if now, err := os.Stat(l.path()); err == nil && os.SameFile(fi, now) {
+			return nil
+		}
+		if err := l.release(); err != nil {
+			return err
+		}
+	}
+	out, err := l.openAppend()
+	if err != nil {
+		return err
+	}
+	l.out = out
+	return nil
+}
+
+func (l *Log) openAppend() (*appendFile, error) {
+	base, err := sessiondir.Open(l.dir, l.seam) // makes the directory
+	if err != nil {
+		return nil, err
+	}
+	if err := base.Close(); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(l.dir)
+	if err != nil {
+		return nil, err
+	}
+	dir := atomicfile.New(root, l.seam)
+	file, made, err := dir.Append(fileName)
+	if err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
+	return &appendFile{dir: dir, file: file, unnamed: made}, nil
+}
+
+// end returns the size of the file, and whether its last line lacks an LF.
+func (a *appendFile) end() (size int64, torn bool, err error) {
+	fi, err := a.file.File().Stat()
+	if err != nil || fi.Size() == 0 {
+		return 0, false, err
+	}
+	var last [1]byte
+	if _, err := a.file.File().ReadAt(last[:], fi.Size()-1); err != nil {
+		return 0, false, err
+	}
+	return fi.Size(), last[0] != '\n', nil
+}
+
+// syncName makes the name of a file that was made durable.
+func (a *appendFile) syncName() error {
+	if !a.unnamed {
+		return nil
+	}
+	if err := a.dir.Sync(); err != nil {
+		return fmt.Errorf("sync directory: %w", err)
+	}
+	a.unnamed = false
+	return nil
+}
+
+// release closes the open log. The caller has the turn.
+func (l *Log) release() error {
+	if l.out == nil {
+		return nil
+	}
+	err := errors.Join(l.out.file.Close(), l.out.dir.Close())
+	l.out = nil
+	return err
+}

@@ -1,0 +1,117 @@
+package eventslog
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/fault"
+)
+
+const (
+	fileName = "events.jsonl"
+	newerDir = "context-intelligence" // holds the log of newer tools
+)
+
+// Options are the settings of a Log. The zero Options are fine.
+type Options struct {
+	SessionID string           // of events that carry none; "": the directory's name
+	Sync      bool             // events are on the disk when Append returns
+	Now       func() time.Time // the clock; nil: time.Now
+}
+
+// Log is the audit log of one session.
+type Log struct {
+	dir       string
+	sessionID string
+	newer     bool // the log of newer tools
+	sync      bool
+	now       func() time.Time
+	seam      *fault.Seam
+	done      chan struct{} // closed by Close
+	turn      chan struct{} // holds one token while a batch is written
+
+	out *appendFile // owned by who has the turn
+
+	mu     sync.Mutex // guards what follows
+	batch  *batch     // what the next write takes; nil: nothing
+	closed bool
+}
+
+// Open opens the log of the session whose directory is sessionDir. Neither
+// needs to exist: a missing log is empty, and Append makes both. opts may be
+// nil.
+func Open(sessionDir string, opts *Options) (*Log, error) {
+	return open(sessionDir, opts, nil)
+}
+
+func open(sessionDir string, opts *Options, seam *fault.Seam) (*Log, error) {
+	dir, err := filepath.Abs(sessionDir)
+	if err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	if fi, err := os.Stat(dir); err == nil && !fi.IsDir() {
+		return nil, fmt.Errorf("open log: %w", &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR})
+	}
+	l := &Log{
+		dir: dir, sessionID: filepath.Base(dir), newer: filepath.Base(dir) == newerDir, now: time.Now, seam: seam,
+		done: make(chan struct{}), turn: make(chan struct{}, 1),
+	}
+	if l.newer {
+		l.sessionID = filepath.Base(filepath.Dir(dir))
+	}
+	if opts == nil {
+		return l, nil
+	}
+	l.sync = opts.Sync
+	if opts.SessionID != "" {
+		l.sessionID = opts.SessionID
+	}
+	if opts.Now != nil {
+		l.now = opts.Now
+	}
+	return l, nil
+}
+
+// Close ends every Follow, waits for appends under way and releases the file.
+// Further calls of all methods but Close return [fs.ErrClosed].
+func (l *Log) Close() error {
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return nil
+	}
+	l.closed = true
+	close(l.done)
+	l.mu.Unlock()
+
+	l.turn <- struct{}{}
+	defer func() { <-l.turn }()
+	l.commit()
+	return l.release()
+}
+
+// path is where the log is.
+func (l *Log) path() string { return filepath.Join(l.dir, fileName) }
+
+// open opens the log for reading. A missing one is fs.ErrNotExist.
+func (l *Log) open() (*os.File, error) {
+	select {
+	case <-l.done:
+		return nil, fs.ErrClosed
+	default:
+	}
+	root, err := os.OpenRoot(l.dir)
+	if err != nil {
+		return nil, err
+	}
+	dir := atomicfile.New(root, l.seam)
+	f, err := dir.OpenRead(fileName)
+	return f, errors.Join(err, dir.Close())
+}

@@ -1,0 +1,304 @@
+package eventslog
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+)
+
+const byteOrderMark = "\ufeff"
+
+// around reads what stands before or behind the object: what str.strip
+// removes, or JSON white space in the newer dialect.
+func (s *scanner) around(p []byte, i int) int {
+	c := p[i]
+	switch {
+	case isSpace(c), !s.newer && (c == '\v' || c == '\f' || 0x1c <= c && c <= 0x1f):
+	case c == '{' && s.state == beforeObject:
+		s.start = s.at + int64(i)
+		s.enter(c)
+	case c >= utf8.RuneSelf:
+		return s.wide(p, i)
+	default:
+		s.state = bad
+	}
+	return i + 1
+}
+
+// text reads inside a string.
+func (s *scanner) text(p []byte, i int) int {
+	for {
+		end := skipText(p, i)
+		s.keepAll(p[i:end])
+		if end == len(p) {
+			return end
+		}
+		switch c := p[end]; {
+		case c == '"':
+			s.keep(c)
+			s.finishString(s.at + int64(end) + 1)
+			return end + 1
+		case c == '\\':
+			s.keep(c)
+			s.state = inEscape
+			return end + 1
+		case c < ' ':
+			s.state = bad
+			return end + 1
+		}
+		for i = end; i < len(p) && p[i] >= utf8.RuneSelf && s.state == inString; {
+			i = s.wide(p, i)
+		}
+		if i == len(p) || s.state != inString {
+			return i
+		}
+	}
+}
+
+// skipText is skipPlain that goes over escapes of two bytes, too.
+func skipText(p []byte, i int) int {
+	for {
+		i = skipPlain(p, i)
+		if i+1 >= len(p) || p[i] != '\\' || !isShort(p[i+1]) {
+			return i
+		}
+		i += 2
+	}
+}
+
+// isShort reports whether c makes an escape with the backslash before it.
+func isShort(c byte) bool {
+	switch c {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return true
+	}
+	return false
+}
+
+// escape reads one byte behind a backslash.
+func (s *scanner) escape(c byte) {
+	s.keep(c)
+	switch {
+	case s.state == inHex && strings.IndexByte("0123456789abcdefABCDEF", c) >= 0:
+		if s.hex--; s.hex == 0 {
+			s.state = inString
+		}
+	case s.state == inHex:
+		s.state = bad
+	case c == 'u':
+		s.state, s.hex = inHex, 4
+	case isShort(c):
+		s.state = inString
+	default:
+		s.state = bad
+	}
+}
+
+// wide reads the character at p[i], which is not ASCII. What p has only the
+// beginning of is carried over to the next piece.
+func (s *scanner) wide(p []byte, i int) int {
+	n, full := s.character(p[i:])
+	if !full {
+		s.carry = append(s.carry, p[i:]...)
+		return len(p)
+	}
+	s.accept(p[i:i+n], s.at+int64(i))
+	return i + n
+}
+
+// complete reads the character whose beginning was carried over.
+func (s *scanner) complete(p []byte) []byte {
+	for len(p) > 0 {
+		s.carry = append(s.carry, p[0])
+		p = p[1:]
+		s.at++
+		if n, full := s.character(s.carry); full {
+			s.accept(s.carry[:n], s.at-int64(len(s.carry)))
+			s.carry = s.carry[:0]
+			return p
+		}
+	}
+	return p
+}
+
+// character returns the length of the character that p begins with, 0 if it
+// is none; full is false when p may be its beginning. The newer dialect has
+// surrogates, too.
+func (s *scanner) character(p []byte) (n int, full bool) {
+	if s.newer && p[0] == 0xed && (len(p) == 1 || p[1] >= 0xa0 && p[1] < 0xc0) {
+		if len(p) < 3 {
+			return 0, false
+		}
+		if p[2]&0xc0 == 0x80 {
+			return 3, true
+		}
+	}
+	if !utf8.FullRune(p) {
+		return 0, false
+	}
+	r, n := utf8.DecodeRune(p)
+	if r == utf8.RuneError && n == 1 {
+		return 0, true
+	}
+	return n, true
+}
+
+// accept takes the character c at the offset at, which is empty when it is
+// none.
+func (s *scanner) accept(c []byte, at int64) {
+	switch {
+	case len(c) == 0:
+		s.state = bad
+	case s.state == inString:
+		s.keepAll(c)
+	case s.newer && at == 0 && string(c) == byteOrderMark:
+	case !s.newer && len(pyjson.TrimSpace(c)) == 0:
+	default:
+		s.state = bad
+	}
+}
+
+// beginWord begins a literal.
+func (s *scanner) beginWord(c byte) pyjson.Kind {
+	s.state = inLiteral
+	switch {
+	case c == 't':
+		s.literal = "rue"
+		return pyjson.True
+	case c == 'f':
+		s.literal = "alse"
+		return pyjson.False
+	case c == 'n':
+		s.literal = "ull"
+		return pyjson.Null
+	case c == 'N' && !s.newer:
+		s.literal = "aN"
+		return pyjson.Float
+	case c == 'I' && !s.newer:
+		s.literal = "nfinity"
+		return pyjson.Float
+	}
+	return pyjson.Invalid
+}
+
+// word reads one byte of a literal. Its end is not waited for: it has no other.
+func (s *scanner) word(c byte, at int64) {
+	if c != s.literal[0] {
+		s.state = bad
+		return
+	}
+	s.keep(c)
+	if s.literal = s.literal[1:]; s.literal == "" {
+		s.finish(at + 1)
+	}
+}
+
+// numberState is what was read of a number.
+type numberState uint8
+
+const (
+	minus numberState = iota
+	zero
+	integer
+	dot
+	fraction
+	exponent
+	exponentSign
+	exponentDigits
+)
+
+func (s *scanner) beginNumber(c byte) {
+	s.state, s.digits = inNumber, 1
+	switch c {
+	case '-':
+		s.number, s.digits = minus, 0
+	case '0':
+		s.number = zero
+	default:
+		s.number = integer
+	}
+}
+
+// digit reads on in a number. The byte that ends it is read again.
+func (s *scanner) digit(p []byte, i int) int {
+	c := p[i]
+	next, ok := s.number.after(c)
+	switch {
+	case ok:
+		s.number = next
+		if next == integer || next == zero {
+			s.digits++
+		} else {
+			s.float()
+		}
+		s.keep(c)
+		return i + 1
+	case s.number == minus && c == 'I' && !s.newer:
+		s.state, s.literal = inLiteral, "nfinity"
+		s.float()
+		s.keep(c)
+		return i + 1
+	case !s.number.complete() || s.digits > pyjson.MaxDigits && s.number <= integer:
+		s.state = bad
+	default:
+		s.finish(s.at + int64(i))
+	}
+	return i
+}
+
+// float notes that the number is none of the integers.
+func (s *scanner) float() {
+	if v := s.target(); v != nil {
+		v.kind = pyjson.Float
+	}
+}
+
+// after returns the state after the byte c, and false if c cannot follow.
+func (n numberState) after(c byte) (numberState, bool) {
+	switch isDigit := '0' <= c && c <= '9'; {
+	case n == minus && c == '0':
+		return zero, true
+	case isDigit && n == zero:
+		return n, false
+	case isDigit && n <= integer:
+		return integer, true
+	case isDigit && n <= fraction:
+		return fraction, true
+	case isDigit:
+		return exponentDigits, true
+	case c == '.' && (n == zero || n == integer):
+		return dot, true
+	case (c == 'e' || c == 'E') && (n == zero || n == integer || n == fraction):
+		return exponent, true
+	case (c == '+' || c == '-') && n == exponent:
+		return exponentSign, true
+	}
+	return n, false
+}
+
+// complete reports whether a number may end here.
+func (n numberState) complete() bool {
+	return n == zero || n == integer || n == fraction || n == exponentDigits
+}
+
+// skipPlain returns the index of the first byte from i on that is a quote, a
+// backslash, a control character or not ASCII; len(p) if there is none. Each
+// subtraction sets a byte's high bit when that byte is one of those looked
+// for, or follows one, so the lowest high bit is right.
+func skipPlain(p []byte, i int) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(p); i += 8 {
+		x := binary.LittleEndian.Uint64(p[i : i+8])
+		found := (((x ^ '"'*ones) - ones) | ((x ^ '\\'*ones) - ones) | (x - ' '*ones) | x) & highs
+		if found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for i < len(p) && p[i] != '"' && p[i] != '\\' && p[i] >= ' ' && p[i] < utf8.RuneSelf {
+		i++
+	}
+	return i
+}

@@ -1,0 +1,51 @@
+package agentstate_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/agentstate"
+)
+
+func Example() {
+	dir, err := os.MkdirTemp("", "sessions")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	ctx := context.Background()
+	st, err := sessionstore.Open(dir, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer st.Close()
+	if err := st.Create(ctx, "demo", sessionstore.Metadata{}); err != nil {
+		log.Fatal(err)
+	}
+	state, err := agentstate.Open(st, "demo", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s := agentstate.NewSession(state)
+	defer s.Close()
+	if err := s.StartTurn(); err != nil {
+		log.Fatal(err)
+	}
+	if err := s.AddItems(ctx, json.RawMessage(`{"role": "user"}`)); err != nil {
+		log.Fatal(err)
+	}
+	if err := s.AddTokenUsage(ctx, 12); err != nil {
+		log.Fatal(err)
+	}
+	history, err := s.State.History(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	turn, _ := s.Runtime.Turn()
+	fmt.Printf("%s, turn %d, %d tokens\n", history[0], turn.Number, turn.Tokens)
+	// Output: {"role": "user"}, turn 1, 12 tokens
+}

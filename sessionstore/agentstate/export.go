@@ -1,0 +1,210 @@
+package agentstate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// Export returns the persistent state alone as
+//
+//	{"id", "state": {"history", "approvedCommands", "tokenInfo", "latestRateLimits"},
+//	 "metadata": {"created", "lastAccessed", "messageCount"}}
+//
+// tokenInfo and latestRateLimits are missing when unset. A damaged history is
+// not exported: the error Is [ErrDamaged].
+func (s *State) Export(ctx context.Context) (json.RawMessage, error) {
+	out, err := s.export(ctx)
+	return out, wrap("export state", err)
+}
+
+func (s *State) export(ctx context.Context) (out json.RawMessage, err error) {
+	err = s.locked(ctx, func(dir *sessiondir.Dir) error {
+		raw, _, err := readObject(dir, stateFile)
+		if err != nil {
+			return err
+		}
+		data, _, err := dir.Read(historyFile)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		items, err := parseHistory(data)
+		if err != nil {
+			return err
+		}
+		history := []byte("[")
+		for i, item := range items {
+			if i > 0 {
+				history = append(history, ", "...)
+			}
+			history = append(history, item...)
+		}
+		state := pyjson.Splice([]byte("{}"), "history", append(history, ']'))
+		state = withCommands(state, commands(raw))
+		for _, name := range []string{"tokenInfo", "latestRateLimits"} {
+			if v := member(raw, name); v != nil {
+				state = pyjson.Splice(state, name, v)
+			}
+		}
+		now := quote(stamp(s.now()))
+		metadata := []byte("{}")
+		for _, name := range []string{"created", "lastAccessed"} {
+			v := member(raw, name)
+			if v == nil {
+				v = now
+			}
+			metadata = pyjson.Splice(metadata, name, v)
+		}
+		metadata = pyjson.Splice(metadata, "messageCount", strconv.AppendInt(nil, int64(len(items)), 10))
+		all := pyjson.Splice([]byte("{}"), "id", quote(s.id))
+		out = pyjson.Splice(pyjson.Splice(all, "state", state), "metadata", metadata)
+		return nil
+	})
+	return out, err
+}
+
+// Import fills a state that has no history yet, else the error Is
+// [ErrNotEmpty], with what Export returned, here or in an older tool: the
+// history may also be {"items": […]} or a top-level conversationHistory, times
+// numbers of milliseconds or text, and token and approval members may stand
+// outside of state. The id and members of the runtime are dropped. What is not
+// valid is refused as a whole: the error Is [ErrInvalid].
+func (s *State) Import(ctx context.Context, data json.RawMessage) error {
+	in, err := readImport(data)
+	if err == nil {
+		err = s.locked(ctx, func(dir *sessiondir.Dir) error { return s.fill(ctx, dir, in) })
+	}
+	return wrap("import state", err)
+}
+
+func (s *State) fill(ctx context.Context, dir *sessiondir.Dir, in imported) error {
+	old, _, err := dir.Read(historyFile)
+	if err == nil && len(old) > 0 {
+		return ErrNotEmpty
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	err = s.changeObject(ctx, dir, stateFile, func(raw []byte) ([]byte, error) {
+		raw = withCommands(raw, in.commands)
+		for _, m := range []struct {
+			name  string
+			value []byte
+		}{{"tokenInfo", in.tokens}, {"latestRateLimits", in.limits}, {"created", in.created}} {
+			if m.value != nil {
+				raw = pyjson.Splice(raw, m.name, m.value)
+			} else {
+				raw = pyjson.Remove(raw, m.name)
+			}
+		}
+		return s.touched(raw)
+	})
+	if err != nil || len(in.lines) == 0 {
+		return err
+	}
+	return s.appendLines(dir, in.lines)
+}
+
+// imported is what an import holds, checked.
+type imported struct {
+	lines    []byte
+	commands []string
+	tokens   []byte
+	limits   []byte
+	created  []byte // a text
+}
+
+func readImport(data []byte) (in imported, err error) {
+	if !isObject(data) {
+		return in, fmt.Errorf("%w: not an object", ErrInvalid)
+	}
+	data = pyjson.Trim(data)
+	state := member(data, "state")
+	if state != nil && pyjson.KindOf(state) != pyjson.Object {
+		return in, fmt.Errorf("%w: state is not an object", ErrInvalid)
+	}
+	find := func(name string) []byte {
+		if v := member(state, name); v != nil {
+			return v
+		}
+		return member(data, name)
+	}
+	history := find("history")
+	if history == nil {
+		history = find("conversationHistory")
+	}
+	if in.lines, err = readItems(history); err != nil {
+		return in, err
+	}
+	if in.commands, err = readCommands(find("approvedCommands")); err != nil {
+		return in, err
+	}
+	if in.tokens = find("tokenInfo"); in.tokens != nil {
+		if err := checkTokens(in.tokens); err != nil {
+			return in, err
+		}
+	}
+	if in.limits = find("latestRateLimits"); in.limits != nil && !isObject(in.limits) {
+		return in, fmt.Errorf("%w: latestRateLimits is not an object", ErrInvalid)
+	}
+	created := member(member(data, "metadata"), "created")
+	if created == nil {
+		created = member(data, "created")
+	}
+	in.created, err = readTime(created)
+	return in, err
+}
+
+func readItems(history []byte) ([]byte, error) {
+	if pyjson.KindOf(history) == pyjson.Object {
+		history = member(history, "items")
+	}
+	if history != nil && pyjson.KindOf(history) != pyjson.Array {
+		return nil, fmt.Errorf("%w: history is not an array", ErrInvalid)
+	}
+	var items []json.RawMessage
+	for v := range pyjson.Elements(history) {
+		items = append(items, v)
+	}
+	return toLines(items)
+}
+
+func readCommands(raw []byte) (list []string, err error) {
+	if raw != nil && pyjson.KindOf(raw) != pyjson.Array {
+		return nil, fmt.Errorf("%w: approvedCommands is not an array", ErrInvalid)
+	}
+	for v := range pyjson.Elements(raw) {
+		if pyjson.KindOf(v) != pyjson.String || pyjson.Text(v) == "" {
+			return nil, fmt.Errorf("%w: approved command is empty or no text", ErrInvalid)
+		}
+		list = append(list, pyjson.Text(v))
+	}
+	return list, nil
+}
+
+// readTime returns a time, which may be a number of milliseconds, as text.
+func readTime(raw []byte) ([]byte, error) {
+	switch {
+	case raw == nil:
+		return nil, nil
+	case pyjson.KindOf(raw) == pyjson.String:
+		if t, err := time.Parse(time.RFC3339Nano, pyjson.Text(raw)); err == nil {
+			return quote(stamp(t)), nil
+		}
+	case pyjson.KindOf(raw) == pyjson.Integer, pyjson.KindOf(raw) == pyjson.Float:
+		const year10000 = 253402300800000
+		ms, err := strconv.ParseFloat(string(raw), 64)
+		if err == nil && math.Abs(ms) < year10000 {
+			return quote(stamp(time.UnixMilli(int64(ms)))), nil
+		}
+	}
+	return nil, fmt.Errorf("%w: created is not a time", ErrInvalid)
+}

@@ -1,0 +1,68 @@
+package agentstate
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+var noon = time.Date(2025, 10, 1, 12, 0, 0, 0, time.UTC)
+
+const id = "s1"
+
+// newState returns the state of a new session and a function that opens it
+// again.
+func newState(t *testing.T) (*State, func() *State) {
+	st, err := sessionstore.Open(t.TempDir(), nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, st.Close()) })
+	require.NoError(t, st.Create(t.Context(), id, sessionstore.Metadata{}))
+	again := func() *State {
+		s, err := Open(st, id, &Options{Now: func() time.Time { return noon }})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, s.Close()) })
+		return s
+	}
+	return again(), again
+}
+
+func path(s *State, name string) string { return filepath.Join(s.base.Path(), s.id, name) }
+
+func write(t *testing.T, s *State, name, content string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(path(s, name), []byte(content), 0o600))
+}
+
+func read(t *testing.T, s *State, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(path(s, name))
+	require.NoError(t, err)
+	return string(raw)
+}
+
+func items(texts ...string) (list []json.RawMessage) {
+	for _, s := range texts {
+		list = append(list, json.RawMessage(s))
+	}
+	return list
+}

@@ -1,0 +1,174 @@
+package agentstate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// Verdict is what became of a kept approval.
+type Verdict string
+
+// The verdicts, as they stand in pending_approvals.json.
+const (
+	Undecided Verdict = "pending"
+	Approved  Verdict = "approved"
+	Rejected  Verdict = "rejected"
+	Ran       Verdict = "ran"
+)
+
+// What callers branch on, with [errors.Is].
+var (
+	ErrOtherCall   = errors.New("approval is for another call")
+	ErrNotApproved = errors.New("call is not approved")
+	ErrRan         = errors.New("call ran already")
+)
+
+// Kept is an approval that survives a restart.
+type Kept struct {
+	ID      string
+	Call    json.RawMessage
+	Digest  string // of the bytes of Call: SHA-256, in hexadecimal
+	Verdict Verdict
+}
+
+func digest(call []byte) string {
+	sum := sha256.Sum256(call)
+	return hex.EncodeToString(sum[:])
+}
+
+// KeepPending stores that a call, any JSON value, waits for approval under an
+// id that no approval of this session ever had, else the error Is
+// [ErrPending].
+func (s *State) KeepPending(ctx context.Context, id string, call json.RawMessage) error {
+	return s.approvals(ctx, "keep pending approval", func(list []Kept) ([]Kept, error) {
+		if id == "" || pyjson.Check(call, pyjson.Tolerant) != nil {
+			return nil, fmt.Errorf("%w: id or call", ErrInvalid)
+		}
+		if find(list, id) != nil {
+			return nil, ErrPending
+		}
+		call = pyjson.Trim(call)
+		return append(list, Kept{id, call, digest(call), Undecided}), nil
+	})
+}
+
+// Decide stores the user's verdict, [Approved] or [Rejected], once.
+func (s *State) Decide(ctx context.Context, id string, v Verdict) error {
+	return s.approvals(ctx, "decide approval", func(list []Kept) ([]Kept, error) {
+		k := find(list, id)
+		if v != Approved && v != Rejected {
+			return nil, fmt.Errorf("%w: verdict", ErrInvalid)
+		}
+		if k == nil || k.Verdict != Undecided {
+			return nil, ErrNotPending
+		}
+		k.Verdict = v
+		return list, nil
+	})
+}
+
+// Claim allows to run a call that was approved: exactly these bytes, and only
+// once. It is stored as run before Claim returns, so a process that is killed
+// in between does not run it, and no other one does.
+func (s *State) Claim(ctx context.Context, id string, call json.RawMessage) error {
+	return s.approvals(ctx, "claim approval", func(list []Kept) ([]Kept, error) {
+		k := find(list, id)
+		switch {
+		case k == nil:
+			return nil, ErrNotPending
+		case k.Digest != digest(pyjson.Trim(call)) || k.Digest != digest(k.Call):
+			return nil, ErrOtherCall
+		case k.Verdict == Ran:
+			return nil, ErrRan
+		case k.Verdict != Approved:
+			return nil, ErrNotApproved
+		}
+		k.Verdict = Ran
+		return list, nil
+	})
+}
+
+// Kept returns all approvals that were kept, oldest first.
+func (s *State) Kept(ctx context.Context) (list []Kept, err error) {
+	err = s.reading(ctx, func(dir *sessiondir.Dir) error {
+		raw, _, err := readObject(dir, pendingFile)
+		list = readKept(raw)
+		return err
+	})
+	return list, wrap("read pending approvals", err)
+}
+
+func find(list []Kept, id string) *Kept {
+	for i := range list {
+		if list[i].ID == id {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+func (s *State) approvals(ctx context.Context, what string, edit func([]Kept) ([]Kept, error)) error {
+	err := s.locked(ctx, func(dir *sessiondir.Dir) error {
+		return s.changeObject(ctx, dir, pendingFile, func(raw []byte) ([]byte, error) {
+			list, err := edit(readKept(raw))
+			if err != nil {
+				return nil, err
+			}
+			return pyjson.Splice(raw, "approvals", writeKept(member(raw, "approvals"), list)), nil
+		})
+	})
+	return wrap(what, err)
+}
+
+func readKept(raw []byte) (list []Kept) {
+	for v := range pyjson.Elements(member(raw, "approvals")) {
+		k := Kept{
+			ID: textOf(v, "id"), Digest: textOf(v, "digest"), Verdict: Verdict(textOf(v, "verdict")),
+			Call: append(json.RawMessage(nil), member(v, "call")...),
+		}
+		if call, found := pyjson.Lookup(v, "call"); found && k.Call == nil {
+			k.Call = append(k.Call, call...) // null is a call too
+		}
+		list = append(list, k)
+	}
+	return list
+}
+
+// writeKept returns list as an array; members that old has besides are kept.
+func writeKept(old []byte, list []Kept) []byte {
+	var was [][]byte
+	for v := range pyjson.Elements(old) {
+		was = append(was, v)
+	}
+	all := []byte("[")
+	for i, k := range list {
+		entry := []byte("{}")
+		if i < len(was) {
+			entry = was[i]
+		} else {
+			entry = pyjson.Splice(entry, "id", quote(k.ID))
+			entry = pyjson.Splice(entry, "digest", quote(k.Digest))
+			entry = pyjson.Splice(entry, "call", k.Call)
+		}
+		if i > 0 {
+			all = append(all, ", "...)
+		}
+		all = append(all, pyjson.Splice(entry, "verdict", quote(string(k.Verdict)))...)
+	}
+	return append(all, ']')
+}
+
+func textOf(obj []byte, name string) string {
+	v := member(obj, name)
+	if pyjson.KindOf(v) != pyjson.String {
+		return ""
+	}
+	return pyjson.Text(v)
+}

@@ -1,0 +1,191 @@
+package agentstate
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+func TestHistoryKeepsItemsAsTheyAre(t *testing.T) {
+	t.Parallel()
+	s, again := newState(t)
+	ctx := t.Context()
+	got, err := s.History(ctx)
+	require.NoError(t, err)
+	require.Empty(t, got)
+	require.NoError(t, s.RecordItems(ctx, items(`{"b": 1.50, "a": "<x>", "n": 12345678901234567890}`, "{\n\"c\": \"\\n\"\r\n}")...))
+	require.NoError(t, s.RecordItems(ctx, items(`{"d": NaN}`)...))
+	require.NoError(t, s.RecordItems(ctx))
+	got, err = again().History(ctx)
+	require.NoError(t, err)
+	require.Equal(t, items(`{"b": 1.50, "a": "<x>", "n": 12345678901234567890}`, `{ "c": "\n"  }`, `{"d": NaN}`), got)
+	got[0][0] = 'X'
+	got, err = s.History(ctx)
+	require.NoError(t, err)
+	require.EqualValues(t, '{', got[0][0], "a copy of its own")
+}
+
+// TestValidationRules holds the three rules for persistent data.
+func TestValidationRules(t *testing.T) {
+	t.Parallel()
+	s, _ := newState(t)
+	ctx := t.Context()
+	t.Run("history items must be valid objects", func(t *testing.T) {
+		for _, bad := range []string{``, `1`, `[]`, `null`, `{`, `{"a": "` + "\xff" + `"}`} {
+			require.ErrorIs(t, s.RecordItems(ctx, items(`{}`, bad)...), ErrInvalid)
+		}
+		require.NoFileExists(t, path(s, historyFile), "all of them or none")
+	})
+	t.Run("token counts must be non-negative", func(t *testing.T) {
+		require.ErrorIs(t, s.AddTokenUsage(ctx, -1), ErrInvalid)
+		for _, bad := range []string{`{"total": -1}`, `{"input_tokens": -1}`, `{"completion": "1"}`, `{"prompt": 1.5}`, `3`} {
+			require.ErrorIs(t, s.SetTokenInfo(ctx, json.RawMessage(bad)), ErrInvalid)
+		}
+	})
+	t.Run("approved commands must be non-empty strings", func(t *testing.T) {
+		require.ErrorIs(t, s.AddApprovedCommand(ctx, ""), ErrInvalid)
+	})
+	require.ErrorIs(t, s.SetRateLimits(ctx, json.RawMessage(`[]`)), ErrInvalid)
+	require.NoFileExists(t, path(s, stateFile))
+}
+
+func TestOperationsAreStored(t *testing.T) {
+	t.Parallel()
+	s, again := newState(t)
+	ctx := t.Context()
+	write(t, s, stateFile, `{"v": 1, "ours": 1.50}`)
+	for _, c := range []string{"ls", "cat <x>", "ls"} {
+		require.NoError(t, s.AddApprovedCommand(ctx, c))
+	}
+	require.NoError(t, s.AddTokenUsage(ctx, 5))
+	require.NoError(t, s.AddTokenUsage(ctx, 7))
+	require.NoError(t, s.SetRateLimits(ctx, json.RawMessage(`{"primary": {"used_percent": 2.50}}`)))
+	golden(t, "state.json", read(t, s, stateFile))
+
+	for command, want := range map[string]bool{"ls": true, "cat <x>": true, "l": false, "": false} {
+		got, err := again().IsCommandApproved(ctx, command)
+		require.NoError(t, err)
+		require.Equal(t, want, got, command)
+	}
+	require.NoError(t, s.SetTokenInfo(ctx, json.RawMessage(`{"total_tokens": 9, "input_tokens": 6, "output_tokens": 3, "cached": 1}`)))
+	require.NoError(t, s.AddTokenUsage(ctx, 1))
+	info, err := again().TokenInfo(ctx)
+	require.NoError(t, err)
+	require.Equal(t, TokenInfo{10, 6, 3}, info)
+	require.Contains(t, read(t, s, stateFile), `"cached": 1`)
+}
+
+func TestTornAndDamagedHistory(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, before string
+		want         []json.RawMessage
+		damaged      bool
+	}{
+		{"torn", "{\"a\": 1}\n{\"b\": ", items(`{"a": 1}`, `{"z": 0}`), false},
+		{"whole without its end", "{\"a\": 1}\n{\"b\": 2}", items(`{"a": 1}`, `{"b": 2}`, `{"z": 0}`), false},
+		{"empty", "", items(`{"z": 0}`), false},
+		{"bad line", "{\"a\": 1}\nnoise\n{\"b\": 2}\n", items(`{"a": 1}`, `{"b": 2}`, `{"z": 0}`), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := newState(t)
+			write(t, s, historyFile, c.before)
+			require.NoError(t, s.RecordItems(t.Context(), items(`{"z": 0}`)...))
+			got, err := s.History(t.Context())
+			require.Equal(t, c.want, got)
+			if !c.damaged {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, ErrDamaged)
+			require.ErrorContains(t, err, "line 2")
+			_, err = s.Export(t.Context())
+			require.ErrorIs(t, err, ErrDamaged)
+			require.Contains(t, read(t, s, historyFile), "noise\n")
+		})
+	}
+}
+
+func TestDamagedStateComesFromTheBackup(t *testing.T) {
+	t.Parallel()
+	s, _ := newState(t)
+	ctx := t.Context()
+	require.NoError(t, s.AddApprovedCommand(ctx, "a"))
+	require.NoError(t, s.AddApprovedCommand(ctx, "b"))
+	write(t, s, stateFile, `{"v"`)
+	require.NoError(t, s.AddApprovedCommand(ctx, "c"))
+	require.Contains(t, read(t, s, stateFile), `["a", "c"]`)
+	entries, err := os.ReadDir(path(s, "."))
+	require.NoError(t, err)
+	aside := 0
+	for _, e := range entries {
+		if len(e.Name()) > len(stateFile+".damaged-") && e.Name()[:len(stateFile+".damaged-")] == stateFile+".damaged-" {
+			aside++
+		}
+	}
+	require.Equal(t, 1, aside)
+}
+
+func TestFutureVersionsAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	s, _ := newState(t)
+	ctx := t.Context()
+	const future = `{"v": 2}`
+	write(t, s, stateFile, future)
+	write(t, s, pendingFile, future)
+	require.ErrorIs(t, s.RecordItems(ctx, items(`{}`)...), ErrVersion)
+	require.ErrorIs(t, s.AddApprovedCommand(ctx, "x"), ErrVersion)
+	require.ErrorIs(t, s.KeepPending(ctx, "1", json.RawMessage(`1`)), ErrVersion)
+	_, err := s.Kept(ctx)
+	require.ErrorIs(t, err, ErrVersion)
+	require.Equal(t, future, read(t, s, stateFile))
+	require.Equal(t, future, read(t, s, pendingFile))
+}
+
+func TestNoSuchSession(t *testing.T) {
+	t.Parallel()
+	st, err := sessionstore.Open(t.TempDir(), nil)
+	require.NoError(t, err)
+	defer st.Close()
+	for _, id := range []string{"", "none", "../x"} {
+		_, err = Open(st, id, nil)
+		require.ErrorIs(t, err, fs.ErrNotExist)
+	}
+}
+
+func TestManyWritersLoseNothing(t *testing.T) {
+	t.Parallel()
+	_, again := newState(t)
+	var wg sync.WaitGroup
+	for w := range 3 {
+		s := again()
+		wg.Go(func() {
+			for i := range 8 {
+				n := strconv.Itoa(w*8 + i)
+				if s.RecordItems(t.Context(), items(`{"n": `+n+`}`)...) != nil || s.AddApprovedCommand(t.Context(), n) != nil ||
+					s.AddTokenUsage(t.Context(), 1) != nil {
+					t.Error("write failed")
+				}
+			}
+		})
+	}
+	wg.Wait()
+	s := again()
+	got, err := s.History(t.Context())
+	require.NoError(t, err)
+	require.Len(t, got, 24)
+	info, err := s.TokenInfo(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 24, info.Total)
+	raw, err := s.object(t.Context())
+	require.NoError(t, err)
+	require.Len(t, commands(raw), 24)
+}

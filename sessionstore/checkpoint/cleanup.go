@@ -1,0 +1,289 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+)
+
+// Action is what a clean-up does with an old session.
+type Action string
+
+// The actions.
+const (
+	Delete  Action = "delete"  // completed: its directory goes, its outputs stay
+	Archive Action = "archive" // not completed: its directory is renamed
+	Keep    Action = "keep"    // it holds outputs that cannot be moved out
+)
+
+// An Item is one old session and what is done with it.
+type Item struct {
+	Dir    string
+	ID     string
+	Status Status
+	Age    time.Duration
+	Action Action
+	To     string   // the name of the archive
+	Moves  []string // outputs that move from the session directory to the output directory, relative to both
+	Err    error    // why it is kept, or what failed
+}
+
+// A Plan is what a clean-up does, or did.
+type Plan struct {
+	Items      []Item
+	Unreadable []error // directories whose state cannot be read; they are left alone
+}
+
+// Plan tells what [Store.Cleanup] would do, and touches nothing.
+func (st *Store) Plan(ctx context.Context, outputDir string, maxAge time.Duration) (Plan, error) {
+	all, err := st.visit(ctx, outputDir)
+	if err != nil {
+		return Plan{}, fmt.Errorf("plan clean-up: %w", err)
+	}
+	p := Plan{Unreadable: all.Unreadable}
+	cutoff := st.cutoff(maxAge)
+	for _, s := range all.Sessions {
+		if fi, err := os.Lstat(s.dir); err != nil || !fi.IsDir() || !isMine(fi) {
+			continue
+		}
+		if s.state.LastUpdated().Before(cutoff) {
+			p.Items = append(p.Items, s.plan(s.state))
+		}
+	}
+	return p, nil
+}
+
+// Cleanup visits the directories that [Store.FindResumable] visits, those of
+// this user with a readable state, and cleans up sessions that were not
+// updated within maxAge; 0 is [DefaultMaxAge]. The directory of a completed one
+// is removed once its outputs are out of it; others are renamed to .archive,
+// .archive.2 and so on. A session that is updated meanwhile is left out. What
+// failed for one session is in its item and in the error.
+func (st *Store) Cleanup(ctx context.Context, outputDir string, maxAge time.Duration) (Plan, error) {
+	p, err := st.Plan(ctx, outputDir, maxAge)
+	if err != nil {
+		return Plan{}, err
+	}
+	cutoff := st.cutoff(maxAge)
+	done := Plan{Unreadable: p.Unreadable}
+	var failures []error
+	for _, item := range p.Items {
+		if err := ctx.Err(); err != nil {
+			failures = append(failures, err)
+			break
+		}
+		again, err := st.clean(ctx, item.Dir, cutoff)
+		if err != nil {
+			item.Err = err
+			failures = append(failures, fmt.Errorf("clean up session %q: %w", item.ID, err))
+			done.Items = append(done.Items, item)
+		} else if again != nil {
+			done.Items = append(done.Items, *again)
+		}
+	}
+	return done, errors.Join(failures...)
+}
+
+// clean does what is to be done with the session in dir now, or nothing when
+// it is not old any more.
+func (st *Store) clean(ctx context.Context, dir string, cutoff time.Time) (*Item, error) {
+	item, err := st.settle(ctx, dir, cutoff)
+	if err != nil || item == nil || item.Action == Keep || movesOpen() {
+		return item, err
+	}
+	return item, st.leave(item)
+}
+
+// movesOpen reports whether a directory that is open can be renamed.
+func movesOpen() bool { return runtime.GOOS != "windows" }
+
+// leave takes the directory of a session away, at once and whole. What a
+// killed process leaves of one that it removed goes the next time.
+func (st *Store) leave(item *Item) error {
+	root, err := os.OpenRoot(filepath.Dir(item.Dir))
+	if err != nil {
+		return err
+	}
+	parent := atomicfile.New(root, st.opts.seam)
+	defer parent.Close()
+	name, to := filepath.Base(item.Dir), filepath.Base(item.To)
+	if item.Action == Delete {
+		to = name + ".archive.removed"
+		if err := parent.RemoveAll(to); err != nil {
+			return err
+		}
+	}
+	if err := parent.Rename(name, to); err != nil {
+		return err
+	}
+	if item.Action == Delete {
+		if err := parent.RemoveAll(to); err != nil {
+			return err
+		}
+	}
+	if st.sync() {
+		return parent.Sync()
+	}
+	return nil
+}
+
+// settle looks again under the lock. Of a session to be deleted it moves the
+// outputs out and removes the state, so that nobody can update it any more;
+// where open directories can be renamed, it leaves before the lock is free.
+func (st *Store) settle(ctx context.Context, dir string, cutoff time.Time) (*Item, error) {
+	f, err := st.openFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lock, err := f.lock(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Unlock()
+	state, err := f.read()
+	if err != nil {
+		return nil, err
+	}
+	if !state.LastUpdated().Before(cutoff) {
+		return nil, nil
+	}
+	s := &Session{st: st, dir: dir, state: state}
+	item := s.plan(state)
+	if item.Action == Delete {
+		if err := st.moveOut(dir, item.Moves); err != nil {
+			return nil, err
+		}
+		for _, name := range []string{backupFile, stateFile} {
+			if err := f.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, err
+			}
+		}
+	}
+	if item.Action != Keep && movesOpen() {
+		return &item, st.leave(&item)
+	}
+	return &item, nil
+}
+
+func (s *Session) plan(state State) Item {
+	item := Item{
+		Dir: s.dir, ID: state.ID(), Status: state.Status(),
+		Age: s.st.opts.Now().Sub(state.LastUpdated()),
+	}
+	if item.Status != Completed {
+		item.Action, item.To = Archive, archiveName(s.dir)
+		return item
+	}
+	item.Action = Delete
+	item.Moves = s.inside(state)
+	parent := filepath.Dir(s.dir)
+	for _, rel := range item.Moves {
+		if !sameFile(parent, state.OutputDirectory()) {
+			item.Action, item.Err = Keep, errors.New("outputs lie in the session directory and the output directory is elsewhere")
+		} else if _, err := os.Lstat(filepath.Join(parent, rel)); err == nil {
+			item.Action, item.Err = Keep, errors.New("an output in the session directory has a namesake in the output directory")
+		}
+	}
+	if item.Action == Keep {
+		item.Moves = nil
+	}
+	return item
+}
+
+// inside returns the outputs of all phases that lie in the session directory.
+func (s *Session) inside(state State) (rels []string) {
+	for phase := FirstPhase; phase <= LastPhase; phase++ {
+		for _, out := range state.Outputs(phase) {
+			rel := filepath.FromSlash(out.Path)
+			if filepath.IsAbs(rel) {
+				if r, err := filepath.Rel(s.dir, rel); err == nil {
+					rel = r
+				}
+			}
+			if rel = filepath.Clean(rel); out.Path == "" || !filepath.IsLocal(rel) || slices.Contains(rels, rel) {
+				continue
+			}
+			if _, err := os.Lstat(filepath.Join(s.dir, rel)); err == nil {
+				rels = append(rels, rel)
+			}
+		}
+	}
+	return rels
+}
+
+// moveOut moves outputs from the session directory to the directory that it
+// lies in. It replaces nothing.
+func (st *Store) moveOut(dir string, rels []string) error {
+	if len(rels) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(filepath.Dir(dir))
+	if err != nil {
+		return err
+	}
+	d := atomicfile.New(root, st.opts.seam)
+	defer d.Close()
+	for _, rel := range rels {
+		for i, c := range rel {
+			if !os.IsPathSeparator(uint8(c)) {
+				continue
+			}
+			if err := d.Mkdir(rel[:i]); err != nil && !errors.Is(err, fs.ErrExist) {
+				return err
+			}
+		}
+		from := filepath.Join(filepath.Base(dir), rel)
+		if err := d.Link(from, rel); err != nil {
+			return fmt.Errorf("move output: %w", err)
+		}
+		if err := st.syncAt(root, filepath.Dir(rel)); err != nil {
+			return err
+		}
+		if err := d.Remove(from); err != nil {
+			return fmt.Errorf("move output: %w", err)
+		}
+	}
+	return nil
+}
+
+// syncAt makes the names in a directory below root durable.
+func (st *Store) syncAt(root *os.Root, dir string) error {
+	if !st.sync() {
+		return nil
+	}
+	sub, err := root.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	d := atomicfile.New(sub, st.opts.seam)
+	return errors.Join(d.Sync(), d.Close())
+}
+
+func sameFile(a, b string) bool {
+	fa, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	fb, err := os.Stat(b)
+	return err == nil && os.SameFile(fa, fb)
+}
+
+// archiveName returns a free name for the archive of dir.
+func archiveName(dir string) string {
+	name := dir + ".archive"
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(name); err != nil {
+			return name
+		}
+		name = fmt.Sprintf("%s.archive.%d", dir, n)
+	}
+}

@@ -1,0 +1,153 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/filelock"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+)
+
+const (
+	stateFile  = "session-state.json"
+	backupFile = stateFile + ".backup"
+	lockFile   = ".session-state.lock"
+	maxSize    = 64 << 20 // of a state that is read; a real one has some kilobytes
+)
+
+// folder is the open directory of a session.
+type folder struct {
+	*atomicfile.Dir
+}
+
+// openFolder opens path, which must be a directory and no symlink.
+func (st *Store) openFolder(path string) (*folder, error) {
+	fi, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.IsDir() {
+		return nil, ErrNotADirectory
+	}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	return &folder{atomicfile.New(root, st.opts.seam)}, nil
+}
+
+// lock excludes every other writer of the state, of any process. The error is
+// fs.ErrNotExist when path leads elsewhere by now: the session was cleaned up.
+func (f *folder) lock(ctx context.Context, path string) (*filelock.Lock, error) {
+	lock, err := filelock.Acquire(ctx, f.Root(), lockFile, filelock.Options{})
+	if err != nil {
+		return nil, err
+	}
+	is, err := f.Root().Stat(".")
+	if err == nil {
+		var at fs.FileInfo
+		if at, err = os.Lstat(path); err == nil && !os.SameFile(is, at) {
+			err = fs.ErrNotExist
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, lock.Unlock())
+	}
+	return lock, nil
+}
+
+// read returns the state, from the backup when the file is missing or damaged.
+func (f *folder) read() (State, error) {
+	raw, err := f.readFile(stateFile)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) && !errors.As(err, new(*pyjson.Error)) {
+		return parse(raw, err)
+	}
+	backup, berr := f.readFile(backupFile)
+	if berr != nil {
+		return State{}, err
+	}
+	s, berr := parse(backup, nil)
+	if berr != nil {
+		return State{}, err
+	}
+	s.Recovered = true
+	return s, nil
+}
+
+func parse(raw []byte, err error) (State, error) {
+	if err != nil {
+		return State{}, err
+	}
+	if r := Validate(raw); len(r.Violations) > 0 {
+		return State{}, &InvalidError{r.Violations}
+	}
+	return State{raw: raw}, nil
+}
+
+// readFile returns the JSON in the file name. The error is a [*pyjson.Error]
+// when there is none in it.
+func (f *folder) readFile(name string) ([]byte, error) {
+	fi, err := f.Root().Stat(name) // before it is opened: a pipe would not open
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() || fi.Size() > maxSize {
+		return nil, fmt.Errorf("read %s: not a regular file of at most %d bytes", name, maxSize)
+	}
+	file, err := f.Root().Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	raw, err := io.ReadAll(io.LimitReader(file, maxSize+1))
+	if err != nil {
+		return nil, err
+	}
+	if err := pyjson.Check(raw, pyjson.Tolerant); err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return pyjson.Trim(raw), nil
+}
+
+// write replaces the state, in the form of Python's json.dump with an indent
+// of 2. What stood there becomes the backup, or is put aside when it is not
+// what was read but damaged.
+func (f *folder) write(old State, raw []byte, sync bool) (State, error) {
+	raw, err := pyjson.Append(nil, raw, pyjson.Style{Indent: 2, ASCII: true, Finite: true})
+	if err != nil {
+		return State{}, err
+	}
+	if r := Validate(raw); len(r.Violations) > 0 {
+		return State{}, &InvalidError{r.Violations}
+	}
+	at := time.Time{}
+	if fi, err := f.Root().Lstat(stateFile); err == nil {
+		at = fi.ModTime()
+		keep := func() error { return f.Copy(stateFile, backupFile, sync) }
+		if old.Recovered {
+			aside := stateFile + ".damaged-" + at.UTC().Format("20060102T150405.000000000Z")
+			keep = func() error { return f.Copy(stateFile, aside, sync) }
+		}
+		if err := keep(); err != nil {
+			return State{}, fmt.Errorf("keep %s: %w", stateFile, err)
+		}
+	}
+	err = f.Replace(stateFile, sync, atomicfile.Now(at), func(w io.Writer) error {
+		_, err := io.Copy(w, strings.NewReader(string(raw)))
+		return err
+	})
+	if err == nil && sync {
+		err = f.Sync()
+	}
+	if err != nil {
+		return State{}, err
+	}
+	return State{raw: raw}, nil
+}

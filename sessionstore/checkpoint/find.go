@@ -1,0 +1,76 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Found is what [Store.FindResumable] found.
+type Found struct {
+	Sessions   []*Session // newest first
+	Unreadable []error    // one for each directory whose state cannot be read; it names the directory
+}
+
+// FindResumable finds the sessions of outputDir, and those in the temporary
+// directory, that are in progress or interrupted and were updated within
+// maxAge; 0 is [DefaultMaxAge]. Archives are no sessions.
+func (st *Store) FindResumable(ctx context.Context, outputDir string, maxAge time.Duration) (Found, error) {
+	all, err := st.visit(ctx, outputDir)
+	if err != nil {
+		return Found{}, fmt.Errorf("find sessions: %w", err)
+	}
+	cutoff := st.cutoff(maxAge)
+	all.Sessions = slices.DeleteFunc(all.Sessions, func(s *Session) bool {
+		return !resumable(s.state.Status()) || !s.state.LastUpdated().After(cutoff)
+	})
+	return all, nil
+}
+
+func (st *Store) cutoff(maxAge time.Duration) time.Time {
+	if maxAge == 0 {
+		maxAge = DefaultMaxAge
+	}
+	return st.opts.Now().Add(-maxAge)
+}
+
+// visit opens every session, newest first.
+func (st *Store) visit(ctx context.Context, outputDir string) (Found, error) {
+	output, err := filepath.Abs(outputDir)
+	if err != nil {
+		return Found{}, err
+	}
+	dirs := []string{filepath.Join(output, st.opts.Primary)}
+	entries, err := os.ReadDir(st.opts.TempDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Found{}, err
+	}
+	for _, e := range entries {
+		if rest, ours := strings.CutPrefix(e.Name(), st.opts.Fallback); ours && !strings.Contains(rest, ".archive") {
+			dirs = append(dirs, filepath.Join(st.opts.TempDir, e.Name()))
+		}
+	}
+	var all Found
+	for _, dir := range dirs {
+		if err := ctx.Err(); err != nil {
+			return Found{}, err
+		}
+		s, err := st.read(dir)
+		switch {
+		case err == nil:
+			all.Sessions = append(all.Sessions, &Session{st: st, dir: dir, state: s})
+		case !errors.Is(err, fs.ErrNotExist): // nothing there, or no state yet
+			all.Unreadable = append(all.Unreadable, fmt.Errorf("read session %q: %w", dir, err))
+		}
+	}
+	slices.SortStableFunc(all.Sessions, func(a, b *Session) int {
+		return b.state.LastUpdated().Compare(a.state.LastUpdated())
+	})
+	return all, nil
+}

@@ -1,0 +1,50 @@
+package checkpoint
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var noon = time.Date(2026, 2, 5, 12, 0, 0, 0, time.UTC)
+
+// newStore returns a store whose clock stands at noon and whose temporary
+// directory is its own.
+func newStore(t *testing.T) *Store {
+	return New(&Options{Now: func() time.Time { return noon }, TempDir: t.TempDir()})
+}
+
+// put makes a session in the primary place of output from raw.
+func put(t *testing.T, st *Store, output, raw string) *Session {
+	dir := filepath.Join(output, DefaultPrimary)
+	return putAt(t, st, dir, raw)
+}
+
+func putAt(t *testing.T, st *Store, dir, raw string) *Session {
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, stateFile), []byte(raw), 0o600))
+	s, err := st.Open(dir)
+	require.NoError(t, err)
+	return s
+}
+
+func example(t *testing.T) string {
+	raw, err := os.ReadFile("testdata/example.json")
+	require.NoError(t, err)
+	return string(raw)
+}
+
+func touch(t *testing.T, parts ...string) {
+	path := filepath.Join(parts...)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte("x"), 0o600))
+}
+
+func onDisk(t *testing.T, s *Session) string {
+	raw, err := os.ReadFile(filepath.Join(s.Dir(), stateFile))
+	require.NoError(t, err)
+	return string(raw)
+}

@@ -1,0 +1,187 @@
+package checkpoint
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+)
+
+// A Session is one session directory. Nothing of it is open between calls.
+//
+// Each method that changes the state works on what the file holds at that
+// moment, writes to the directory that was opened, whatever
+// config.session_directory says, and sets last_updated. Nothing is written
+// when it fails before that. An error while writing may leave the new state.
+type Session struct {
+	st  *Store
+	dir string
+
+	mu    sync.Mutex // guards state
+	state State
+}
+
+// Dir returns the session directory.
+func (s *Session) Dir() string { return s.dir }
+
+// State returns the state as this Session last read or wrote it.
+func (s *Session) State() State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
+}
+
+// change is the read-modify-write of all methods. The raw state that edit gets
+// is valid.
+func (s *Session) change(ctx context.Context, what string, edit func(old State) ([]byte, error)) error {
+	err := s.apply(ctx, edit)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+func (s *Session) apply(ctx context.Context, edit func(old State) ([]byte, error)) error {
+	f, err := s.st.openFolder(s.dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	lock, err := f.lock(ctx, s.dir)
+	if err != nil {
+		return err
+	}
+	defer lock.Unlock()
+	old, err := f.read()
+	if err != nil {
+		return err
+	}
+	raw, err := edit(old)
+	if err != nil {
+		return err
+	}
+	raw = pyjson.Splice(raw, "last_updated", stamp(s.st.opts.Now()))
+	raw = pyjson.Splice(raw, "version", quote(newest))
+	if r := Validate(raw); len(r.Violations) > 0 {
+		return &InvalidError{r.Violations}
+	}
+	whole := schema()
+	raw = zoned(raw, &whole)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	state, err := f.write(old, raw, s.st.sync())
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.state = state
+	s.mu.Unlock()
+	return nil
+}
+
+// SetStatus sets the status.
+func (s *Session) SetStatus(ctx context.Context, status Status) error {
+	return s.change(ctx, "set status", func(old State) ([]byte, error) {
+		return pyjson.Splice(old.raw, "status", quote(string(status))), nil
+	})
+}
+
+// SetContext sets those members of the user's context that c has; it keeps the
+// others.
+func (s *Session) SetContext(ctx context.Context, c Context) error {
+	return s.change(ctx, "set context", func(old State) ([]byte, error) {
+		with, err := encodeObject(c)
+		if err != nil {
+			return nil, err
+		}
+		to := in(old.raw, "user_context", "{}")
+		for m := range pyjson.Members(with) {
+			to = pyjson.Splice(to, pyjson.Text(m.Key), m.Value)
+		}
+		return pyjson.Splice(old.raw, "user_context", to), nil
+	})
+}
+
+// Checkpoint records that a phase is done, and its outputs: values of members
+// of outputs, each of which replaces what was there. The next phase becomes
+// the current one. The first checkpoint makes an initialized session one in
+// progress, phase 7 completes it.
+func (s *Session) Checkpoint(ctx context.Context, phase int, outputs map[string]any) error {
+	return s.change(ctx, "checkpoint", func(old State) ([]byte, error) {
+		if err := checkPhase(phase); err != nil {
+			return nil, err
+		}
+		with, err := encodeObject(outputs)
+		if outputs == nil {
+			with, err = []byte("{}"), nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("encode outputs: %w", err)
+		}
+		raw, all := old.raw, in(old.raw, "outputs", "{}")
+		for m := range pyjson.Members(with) {
+			all = pyjson.Splice(all, pyjson.Text(m.Key), m.Value)
+		}
+		raw = pyjson.Splice(raw, "outputs", all)
+		done := old.CompletedPhases()
+		if !slices.Contains(done, phase) {
+			done = append(done, phase)
+		}
+		raw = withPhases(raw, min(phase+1, LastPhase), done)
+		switch {
+		case phase == LastPhase:
+			raw = pyjson.Splice(raw, "status", quote(string(Completed)))
+		case old.Status() == Initialized:
+			raw = pyjson.Splice(raw, "status", quote(string(InProgress)))
+		}
+		return raw, nil
+	})
+}
+
+func withPhases(raw []byte, current int, done []int) []byte {
+	var items [][]byte
+	for _, p := range done {
+		items = append(items, strconv.AppendInt(nil, int64(p), 10))
+	}
+	raw = pyjson.Splice(raw, "current_phase", strconv.AppendInt(nil, int64(current), 10))
+	return pyjson.Splice(raw, "completed_phases", join(items))
+}
+
+// Rollback goes back to the beginning of a phase: it forgets the completion,
+// the outputs and the approvals of that phase and of later ones. The files
+// stay. A completed session is in progress again.
+func (s *Session) Rollback(ctx context.Context, phase int) error {
+	return s.change(ctx, "roll back", func(old State) ([]byte, error) {
+		if err := checkPhase(phase); err != nil {
+			return nil, err
+		}
+		done := slices.DeleteFunc(old.CompletedPhases(), func(p int) bool { return p >= phase })
+		raw := withPhases(bytes.Clone(old.raw), phase, done)
+		all := in(raw, "outputs", "{}")
+		for p := phase; p <= LastPhase; p++ {
+			for _, name := range outputs(p) {
+				all = pyjson.Splice(all, name, []byte("null"))
+			}
+		}
+		raw = pyjson.Splice(raw, "outputs", all)
+		approvals := in(raw, "user_approvals", "{}")
+		for m := range pyjson.Members(approvals) {
+			name := pyjson.Text(m.Key)
+			digits, is := strings.CutPrefix(name, "phase_")
+			if n, err := strconv.Atoi(digits); is && err == nil && n >= phase {
+				approvals = pyjson.Remove(approvals, name)
+			}
+		}
+		raw = pyjson.Splice(raw, "user_approvals", approvals)
+		if old.Status() == Completed {
+			raw = pyjson.Splice(raw, "status", quote(string(InProgress)))
+		}
+		return raw, nil
+	})
+}

@@ -1,0 +1,19 @@
+//go:build unix
+
+package checkpoint
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// isReadOnly reports whether err is that of a file system that takes no files.
+func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
+
+// isMine reports whether the file belongs to the user of this process.
+func isMine(fi fs.FileInfo) bool {
+	s, ok := fi.Sys().(*syscall.Stat_t)
+	return ok && int(s.Uid) == os.Geteuid()
+}

@@ -1,0 +1,51 @@
+package slice_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/slice"
+)
+
+// conversation makes n messages of about a kilobyte, the last call orphaned.
+func conversation(b *testing.B, n int) (msgs []sessionstore.Message, size int64) {
+	b.Helper()
+	text := strings.Repeat("text ", 200)
+	list := make([]string, 0, n)
+	for i := 0; len(list) < n-2; i++ {
+		id := fmt.Sprintf("call_%d", i)
+		list = append(list, `{"role": "user", "content": "`+text+`"}`, calling(id),
+			`{"role": "tool", "tool_call_id": "`+id+`", "content": "`+text+`"}`, say)
+	}
+	list = append(list[:n-2], ask, calling("last"))
+	for _, line := range list {
+		size += int64(len(line))
+	}
+	return parse(b, list...), size
+}
+
+func BenchmarkSlice(b *testing.B) {
+	for _, n := range []int{1000, 10000} {
+		msgs, size := conversation(b, n)
+		d, err := slice.Diagnose(msgs)
+		require.NoError(b, err)
+		run := func(name string, do func() error) {
+			b.Run(fmt.Sprintf("%s/messages=%d", name, n), func(b *testing.B) {
+				b.SetBytes(size)
+				b.ReportAllocs()
+				for b.Loop() {
+					require.NoError(b, do())
+				}
+			})
+		}
+		run("CountTurns", func() error { slice.CountTurns(msgs); return nil })
+		run("ToTurn", func() error { _, err := slice.ToTurn(msgs, slice.CountTurns(msgs), slice.Complete); return err })
+		run("Diagnose", func() error { _, err := slice.Diagnose(msgs); return err })
+		run("Repair", func() error { _, err := slice.Repair(msgs, d); return err })
+		run("Window", func() error { slice.Window(msgs, 10); return nil })
+	}
+}
