@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
@@ -18,9 +19,10 @@ type batch struct {
 	err   error         // valid after that
 }
 
-// Append writes the events, all in one write, at the end of the log. Events
-// of calls that wait at the same time share a write and a sync. When it fails
-// some of the events may be in the log, the last of them torn.
+// Append writes the events, all in one write, at the end of the log, which is
+// made when there is none. Events of calls that wait at the same time share a
+// write and a sync. When it fails some of the events may be in the log, the
+// last of them torn.
 //
 // ctx is looked at before, not while the events are written.
 func (l *Log) Append(ctx context.Context, events ...Event) error {
@@ -97,7 +99,7 @@ func (l *Log) write(lines []byte) error {
 	if err != nil {
 		return fmt.Errorf("read end of %s: %w", fileName, err)
 	}
-	if torn {
+	if torn || l.out.unsure {
 		lines = append([]byte{'\n'}, lines...)
 	}
 	if err := l.out.file.Write(lines, size); err != nil {
@@ -107,16 +109,39 @@ func (l *Log) write(lines []byte) error {
 		return nil
 	}
 	if err := l.out.file.Sync(); err != nil {
+		l.out.unsure = true
 		return fmt.Errorf("sync %s: %w", fileName, err)
 	}
-	return l.out.syncName()
+	l.out.unsure = false
+	return l.syncName()
+}
+
+// syncName makes the names of the file and of its directory durable. Whoever
+// made them may not have done so.
+func (l *Log) syncName() error {
+	if l.out.named {
+		return nil
+	}
+	if err := l.out.dir.Sync(); err != nil {
+		return fmt.Errorf("sync directory: %w", err)
+	}
+	parent, err := sessiondir.Open(filepath.Dir(l.dir), l.seam)
+	if err != nil {
+		return fmt.Errorf("open parent directory: %w", err)
+	}
+	if err := errors.Join(parent.Sync(), parent.Close()); err != nil {
+		return fmt.Errorf("sync parent directory: %w", err)
+	}
+	l.out.named = true
+	return nil
 }
 
 // appendFile is the open log.
 type appendFile struct {
-	dir     *atomicfile.Dir
-	file    *atomicfile.Append
-	unnamed bool // the name may not be durable
+	dir    *atomicfile.Dir
+	file   *atomicfile.Append
+	named  bool // its name and its directory's are durable, as far as a sync of both makes them
+	unsure bool // a sync failed: what was written last may be lost, with its end, even if the next sync succeeds
 }
 
 // ready opens the log unless the file at its path is open already: it may
@@ -155,11 +180,11 @@ func (l *Log) openAppend() (*appendFile, error) {
 		return nil, err
 	}
 	dir := atomicfile.New(root, l.seam)
-	file, made, err := dir.Append(fileName)
+	file, _, err := dir.Append(fileName)
 	if err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}
-	return &appendFile{dir: dir, file: file, unnamed: made}, nil
+	return &appendFile{dir: dir, file: file}, nil
 }
 
 // end returns the size of the file, and whether its last line lacks an LF.
@@ -173,18 +198,6 @@ func (a *appendFile) end() (size int64, torn bool, err error) {
 		return 0, false, err
 	}
 	return fi.Size(), last[0] != '\n', nil
-}
-
-// syncName makes the name of a file that was made durable.
-func (a *appendFile) syncName() error {
-	if !a.unnamed {
-		return nil
-	}
-	if err := a.dir.Sync(); err != nil {
-		return fmt.Errorf("sync directory: %w", err)
-	}
-	a.unnamed = false
-	return nil
 }
 
 // release closes the open log. The caller has the turn.

@@ -57,20 +57,31 @@ func (l *Log) Heads(ctx context.Context, from Cursor) iter.Seq2[Head, error] {
 	}
 }
 
-// pass yields the heads in f after from. It returns where it came, and
-// whether yield wants more. Unless whole, a line without an end is left for
-// the next pass.
+// pass yields the heads in f after from, and all of them behind one that has
+// Rewritten set when history changed. It returns where it came, and whether
+// yield wants more. Unless whole, a line without an end is left for the next
+// pass.
 func (l *Log) pass(ctx context.Context, f *os.File, from Cursor, whole bool, yield func(Head, error) bool) (Cursor, bool, error) {
+	cur, more, err := l.walk(ctx, f, from, whole, yield)
+	for errors.Is(err, ErrRewritten) {
+		if !yield(Head{Rewritten: true}, nil) {
+			return Cursor{}, false, nil
+		}
+		cur, more, err = l.walk(ctx, f, Cursor{}, whole, yield)
+	}
+	return cur, more, err
+}
+
+// walk is pass up to the place where it notices a change, if any.
+func (l *Log) walk(ctx context.Context, f *os.File, from Cursor, whole bool, yield func(Head, error) bool) (Cursor, bool, error) {
 	rs, err := newRecords(f, from, l.newer)
 	if err != nil {
 		return from, true, err
 	}
 	if now := rs.cursor(); now.Offset != from.Offset || now.Sum != from.Sum {
-		if !yield(Head{Rewritten: true}, nil) {
-			return Cursor{}, false, nil
-		}
-		return l.pass(ctx, f, Cursor{}, whole, yield)
+		return from, true, ErrRewritten
 	}
+	rs.check = make([]byte, windowSize)
 	for cur := from; ; {
 		rec, err := rs.next(ctx)
 		if errors.Is(err, io.EOF) || err == nil && !rec.ended && !whole {

@@ -241,7 +241,7 @@ func TestLongLines(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var long, short bytes.Buffer
 	for i := range 40 {
-		size := []int{0, 10, blockSize - 100 + i, blockSize + windowSize + i, 3 << 20}[random.IntN(5)]
+		size := []int{0, 10, blockSize - 100 + i, blockSize + windowSize + i, 1 << 20}[random.IntN(5)]
 		head := fmt.Sprintf(`"ts": "2026-01-01T00:00:%02dZ", "event": "e%d"`, i, i%3)
 		if i%4 > 0 {
 			head += fmt.Sprintf(`, "session_id": "p%d"`, i%4)

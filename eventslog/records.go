@@ -31,13 +31,23 @@ type records struct {
 	buf  []byte
 	base int64 // offset of buf[0]
 	r, w int   // of the unread bytes
+	cr   int   // of the first CR from r on, w if there is none; less than r: not known
 	line int   // LFs before the next line; negative: not known
+
+	skipped int // lines that were passed over because they are damaged
+
+	check []byte // of windowSize; nil: what was read before is not looked at again
 }
 
 // newRecords returns the lines of src from the cursor on.
 func newRecords(src io.ReaderAt, from Cursor, newer bool) (*records, error) {
-	rs := &records{scan: scanner{newer: newer}, buf: make([]byte, windowSize+blockSize)}
+	rs := emptyRecords(newer)
 	return rs, rs.begin(src, from)
+}
+
+// emptyRecords returns records of nothing yet; see [records.begin].
+func emptyRecords(newer bool) *records {
+	return &records{scan: scanner{newer: newer}, buf: make([]byte, windowSize+blockSize)}
 }
 
 // begin goes to the cursor in src. The window before it is read first; see
@@ -50,14 +60,17 @@ func (rs *records) begin(src io.ReaderAt, from Cursor) error {
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	rs.r, rs.w = n, n
+	rs.r, rs.w, rs.cr = n, n, -1
 	return err
 }
 
 // cursor returns the place behind the last line.
 func (rs *records) cursor() Cursor {
-	return Cursor{Offset: rs.base + int64(rs.r), Line: rs.line, Sum: rs.sum()}
+	return Cursor{Offset: rs.offset(), Line: rs.line, Sum: rs.sum()}
 }
+
+// offset returns where the next line begins.
+func (rs *records) offset() int64 { return rs.base + int64(rs.r) }
 
 // sum returns the sum of the window before the next line; zero when it is empty.
 func (rs *records) sum() [16]byte {
@@ -72,7 +85,7 @@ func (rs *records) sum() [16]byte {
 // when that has ended before a block is read.
 func (rs *records) next(ctx context.Context) (record, error) {
 	rs.scan.reset()
-	rec := record{offset: rs.base + int64(rs.r), line: rs.line + 1}
+	rec := record{offset: rs.offset(), line: rs.line + 1}
 	if rs.line < 0 {
 		rec.line = 0
 	}
@@ -117,21 +130,24 @@ func (rs *records) take(rec *record, n int, long bool) {
 
 // lineEnd returns how many bytes there are before the end of the line, or -1.
 func (rs *records) lineEnd() int {
-	rest := rs.buf[rs.r:rs.w]
-	lf := bytes.IndexByte(rest, '\n')
+	end := bytes.IndexByte(rs.buf[rs.r:rs.w], '\n')
 	if rs.scan.newer {
-		return lf
+		return end
 	}
-	if lf >= 0 {
-		rest = rest[:lf]
+	if rs.cr < rs.r {
+		rs.cr = rs.w
+		if i := bytes.IndexByte(rs.buf[rs.r:rs.w], '\r'); i >= 0 {
+			rs.cr = rs.r + i
+		}
 	}
-	if cr := bytes.IndexByte(rest, '\r'); cr >= 0 {
+	if cr := rs.cr - rs.r; rs.cr < rs.w && (end < 0 || cr < end) {
 		return cr
 	}
-	return lf
+	return end
 }
 
-// fill reads more bytes and reports whether there were any.
+// fill reads more bytes and reports whether there were any. The error is
+// ErrRewritten when those before them, which were read earlier, are others now.
 func (rs *records) fill(ctx context.Context) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -142,10 +158,22 @@ func (rs *records) fill(ctx context.Context) (bool, error) {
 		rs.r -= cut
 		rs.w -= cut
 	}
+	window := rs.buf[max(0, rs.w-windowSize):rs.w]
 	n, err := rs.src.ReadAt(rs.buf[rs.w:], rs.base+int64(rs.w))
-	rs.w += n
-	if errors.Is(err, io.EOF) {
-		err = nil
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, err
 	}
-	return n > 0, err
+	if n > 0 && rs.check != nil && len(window) > 0 {
+		seen := rs.check[:len(window)]
+		k, err := rs.src.ReadAt(seen, rs.base+int64(rs.w-len(window)))
+		if err != nil && !errors.Is(err, io.EOF) {
+			return false, err
+		}
+		if !bytes.Equal(window, seen[:k]) {
+			return false, ErrRewritten
+		}
+	}
+	rs.w += n
+	rs.cr = -1
+	return n > 0, nil
 }

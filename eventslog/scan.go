@@ -2,12 +2,6 @@ package eventslog
 
 import "github.com/amplifier-go/sessionstorage/internal/pyjson"
 
-// maxKept is how much of a member's value is kept.
-const maxKept = 64 << 10
-
-// maxKey is more than the longest name that is looked for, all of it escaped.
-const maxKey = 160
-
 // state is what the scanner expects next.
 type state uint8
 
@@ -27,14 +21,6 @@ const (
 	afterObject
 	bad
 )
-
-// value is a member of the line's object as far as it was kept.
-type value struct {
-	kind       pyjson.Kind // Invalid: there is none
-	raw        []byte      // of a scalar, at most maxKept bytes
-	empty      bool        // a container without content
-	start, end int64       // in the line
-}
 
 // scanner reads one line in pieces of any size and decides whether it is an
 // event: an object that json.loads accepts after str.strip. It keeps the
@@ -61,33 +47,7 @@ type scanner struct {
 
 	head       head
 	start, end int64 // of the object in the line
-}
-
-// head are the members that are kept.
-type head struct {
-	ts, timestamp, event, level, session, parent, data value
-	inner                                              value // the data's session_id, in the newer dialect
-}
-
-// member returns the member that the key names, or nil.
-func (h *head) member(key []byte) *value {
-	switch {
-	case pyjson.KeyIs(key, "ts"):
-		return &h.ts
-	case pyjson.KeyIs(key, "timestamp"):
-		return &h.timestamp
-	case pyjson.KeyIs(key, "event"):
-		return &h.event
-	case pyjson.KeyIs(key, "lvl"):
-		return &h.level
-	case pyjson.KeyIs(key, "session_id"):
-		return &h.session
-	case pyjson.KeyIs(key, "parent_session_id"):
-		return &h.parent
-	case pyjson.KeyIs(key, "data"):
-		return &h.data
-	}
-	return nil
+	empty      bool  // the object has no members
 }
 
 // reset prepares for another line. What was kept is overwritten.
@@ -109,6 +69,11 @@ func (s *scanner) feed(p []byte) {
 		p = s.complete(p)
 	}
 	for i := 0; i < len(p) && s.state != bad; {
+		if s.state >= firstKey && s.state <= afterValue {
+			if i = s.quick(p, i); i == len(p) {
+				break
+			}
+		}
 		i = s.step(p, i)
 	}
 	s.at += int64(len(p))
@@ -210,7 +175,7 @@ func (s *scanner) enter(c byte) {
 func (s *scanner) leave(at int64, empty bool) {
 	s.depth--
 	if s.depth == 0 {
-		s.end = at + 1
+		s.end, s.empty = at+1, empty
 		s.state = afterObject
 		return
 	}
@@ -245,105 +210,4 @@ func (s *scanner) begin(c byte, at int64) {
 	}
 	s.found(kind, at, true)
 	s.keep(c)
-}
-
-// target returns the member that is looked for and whose value is read, not a
-// part of it; nil if there is none.
-func (s *scanner) target() *value {
-	switch s.depth {
-	case 1:
-		return s.want
-	case 2:
-		return s.sub
-	}
-	return nil
-}
-
-// found notes where the value of a member that is looked for begins.
-func (s *scanner) found(kind pyjson.Kind, at int64, scalar bool) {
-	v := s.target()
-	if v == nil {
-		return
-	}
-	*v = value{kind: kind, raw: v.raw[:0], start: at}
-	if scalar {
-		s.kept = &v.raw
-	}
-	if v == &s.head.data {
-		s.head.inner = value{raw: s.head.inner.raw[:0]}
-	}
-}
-
-// finish ends a value inside a container before the offset at.
-func (s *scanner) finish(at int64) {
-	s.state = afterValue
-	v := s.target()
-	if v == nil {
-		return
-	}
-	v.end = at
-	s.sub, s.kept = nil, nil
-	if s.depth == 1 {
-		s.want = nil
-	}
-}
-
-func (s *scanner) beginKey() {
-	s.state, s.isKey = inString, true
-	if s.looking() {
-		s.key = append(s.key[:0], '"')
-		s.kept = &s.key
-	}
-}
-
-// looking reports whether the key that is read may be one that is looked for.
-func (s *scanner) looking() bool {
-	return s.depth == 1 || s.newer && s.depth == 2 && s.want == &s.head.data && s.inObject()
-}
-
-// finishString ends a key or a value before the offset at.
-func (s *scanner) finishString(at int64) {
-	if !s.isKey {
-		s.finish(at)
-		return
-	}
-	s.state = colon
-	if !s.looking() {
-		return
-	}
-	s.kept = nil
-	known := len(s.key) < maxKey
-	switch {
-	case s.depth == 2:
-		s.sub = nil
-		if known && pyjson.KeyIs(s.key, "session_id") {
-			s.sub = &s.head.inner
-		}
-	case known:
-		s.want = s.head.member(s.key)
-	default:
-		s.want = nil
-	}
-}
-
-// keep keeps one byte of what is read.
-func (s *scanner) keep(c byte) {
-	if s.kept != nil && len(*s.kept) < s.room() {
-		*s.kept = append(*s.kept, c)
-	}
-}
-
-// keepAll keeps the bytes p.
-func (s *scanner) keepAll(p []byte) {
-	if s.kept != nil {
-		n := max(s.room()-len(*s.kept), 0)
-		*s.kept = append(*s.kept, p[:min(n, len(p))]...)
-	}
-}
-
-func (s *scanner) room() int {
-	if s.kept == &s.key {
-		return maxKey
-	}
-	return maxKept
 }

@@ -4,17 +4,12 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"slices"
+	"os"
+	"sync"
+	"sync/atomic"
 	"time"
-
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
-	"github.com/amplifier-go/sessionstorage/internal/pytime"
 )
-
-// maxWhole is the size up to which a line is held to be written anew.
-const maxWhole = 1 << 20
 
 // SliceTo writes the events up to the time cut, and those without a time, to
 // dst, one a line, and returns how many. Lines that are no events, and events
@@ -23,173 +18,133 @@ const maxWhole = 1 << 20
 // Lines keep their bytes, but for white space around them, when newSessionID
 // is empty. Otherwise they are written as json.dumps does with that as their
 // session_id, and those that had one get parentID, or what they had when that
-// is empty, as their parent_session_id. Of lines beyond 1 MiB only these two
+// is empty, as their parent_session_id. Of lines beyond 128 KiB only these two
 // members change.
 //
-// A missing log is [fs.ErrNotExist]. After an error dst has the events before it.
+// A missing log is [fs.ErrNotExist]. After an error dst has some of the events,
+// perhaps the beginning of one more, and the count is 0. Workers of this call
+// read ahead; none is left when it returns.
 func (l *Log) SliceTo(ctx context.Context, dst io.Writer, cut time.Time, newSessionID, parentID string) (n int, err error) {
-	f, err := l.open()
-	if err != nil {
-		return 0, fmt.Errorf("slice events: %w", err)
-	}
-	s := slicer{src: f, dst: bufio.NewWriterSize(dst, blockSize), cut: cut}
-	if newSessionID != "" {
-		s.id = pyjson.AppendQuoted(nil, newSessionID, pyjson.Style{})
-		if parentID != "" {
-			s.parent = pyjson.AppendQuoted(nil, parentID, pyjson.Style{})
-		}
-	}
-	err = l.slice(ctx, &s)
-	if err = errors.Join(err, s.dst.Flush(), f.Close()); err != nil {
-		return s.n, fmt.Errorf("slice events: %w", err)
-	}
-	return s.n, nil
+	c, err := l.Cut(ctx, dst, cut, newSessionID, parentID)
+	return c.Events, err
 }
 
-func (l *Log) slice(ctx context.Context, s *slicer) error {
-	rs, err := newRecords(s.src, Cursor{}, l.newer)
+// slicing is one call of SliceTo. Workers cut the parts of the log, and the
+// caller's goroutine writes what they leave, in the order of the parts.
+type slicing struct {
+	log        *Log
+	src        io.ReaderAt
+	cut        time.Time
+	id, parent []byte // JSON strings; nil: none
+
+	parts *parting
+	mu    sync.Mutex      // held while a part is dealt and its channel put in order
+	order chan chan chunk // of the parts
+	free  chan []byte     // texts to be used again
+
+	skipped atomic.Int64 // lines that are damaged
+}
+
+// A chunk is what comes next: a text, and then a range of the log, or an error.
+type chunk struct {
+	text     []byte
+	from, to int64
+	events   int // that end in it
+	err      error
+}
+
+func (s *slicing) run(ctx context.Context, f *os.File, dst io.Writer) (int, error) {
+	fi, err := f.Stat()
 	if err != nil {
-		return err
+		return 0, err
 	}
-	for {
-		rec, err := rs.next(ctx)
-		if errors.Is(err, io.EOF) {
-			return nil
+	s.parts = newParting(fi.Size(), maxSlicers).cut(fi.Size(), slicePart)
+	s.order = make(chan chan chunk, s.parts.workers)
+	s.free = make(chan []byte, 2*s.parts.workers)
+
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		err := s.parts.run(ctx, func(ctx context.Context, _ int) error { return s.work(ctx) })
+		close(s.order)
+		done <- err
+	}()
+	w := bufio.NewWriterSize(dst, blockSize)
+	n, err := s.write(w)
+	if err != nil {
+		cancel() // the workers may wait for what is not taken any more
+	}
+	for range s.order {
+	}
+	if werr := <-done; err == nil {
+		err = werr
+	}
+	if ferr := w.Flush(); err == nil {
+		err = ferr
+	}
+	return n, err
+}
+
+// write writes the chunks of all parts, and counts the events.
+func (s *slicing) write(w *bufio.Writer) (n int, err error) {
+	for part := range s.order {
+		for c := range part {
+			if err := s.put(w, c); err != nil {
+				return n, err
+			}
+			n += c.events
+			select {
+			case s.free <- c.text[:0]:
+			default:
+			}
 		}
+	}
+	return n, nil
+}
+
+func (s *slicing) put(w *bufio.Writer, c chunk) error {
+	if _, err := w.Write(c.text); err != nil || c.err != nil {
+		return errors.Join(err, c.err)
+	}
+	n, err := io.Copy(w, io.NewSectionReader(s.src, c.from, c.to-c.from))
+	if err == nil && n < c.to-c.from {
+		err = io.ErrUnexpectedEOF // the log was cut meanwhile
+	}
+	return err
+}
+
+// work cuts parts until none is left.
+func (s *slicing) work(ctx context.Context) error {
+	c := slicer{slicing: s, rs: emptyRecords(s.log.newer)}
+	defer func() { s.skipped.Add(int64(c.rs.skipped)) }()
+	for {
+		p, out, ok, err := s.deal(ctx)
+		if !ok {
+			return err
+		}
+		c.out = out
+		err = s.log.each(ctx, c.rs, s.src, p, func(rec record) error { return c.line(ctx, rec) })
+		err = errors.Join(err, c.send(ctx, chunk{err: err}))
+		close(out)
 		if err != nil {
 			return err
 		}
-		if !l.event(&rs.scan) || !s.keeps(&rs.scan) {
-			continue
-		}
-		if err := s.write(rec, &rs.scan); err != nil {
-			return err
-		}
-		s.n++
 	}
 }
 
-// slicer writes the events that are kept.
-type slicer struct {
-	src        io.ReaderAt
-	dst        *bufio.Writer
-	cut        time.Time
-	id, parent []byte // JSON strings; nil: none
-	n          int
-}
-
-func (s *slicer) keeps(line *scanner) bool {
-	at := line.time()
-	if !at.truthy() {
-		return true
+// deal deals out the next part, with the channel for its chunks.
+func (s *slicing) deal(ctx context.Context) (p part, out chan chunk, ok bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p, ok = s.parts.next(); !ok {
+		return p, nil, false, nil
 	}
-	if at.kind != pyjson.String {
-		return false
+	out = make(chan chunk, 2)
+	select {
+	case s.order <- out:
+		return p, out, true, nil
+	case <-ctx.Done():
+		return p, nil, false, ctx.Err()
 	}
-	t, _, err := pytime.Parse(at.text())
-	return err == nil && !t.After(s.cut)
-}
-
-func (s *slicer) write(rec record, line *scanner) error {
-	size := line.end - line.start
-	object := io.NewSectionReader(s.src, rec.offset+line.start, size)
-	raw := rec.raw
-	if raw != nil {
-		raw = raw[line.start:line.end]
-	}
-	var err error
-	switch {
-	case s.id == nil && raw != nil:
-		_, err = s.dst.Write(raw)
-	case s.id == nil:
-		err = s.copy(object, 0, size)
-	case raw == nil && size > maxWhole:
-		err = s.splice(object, line)
-	default:
-		if raw == nil {
-			raw = make([]byte, size)
-			if _, err := io.ReadFull(object, raw); err != nil {
-				return err
-			}
-		}
-		err = s.rewrite(raw)
-	}
-	if err != nil {
-		return err
-	}
-	return s.dst.WriteByte('\n')
-}
-
-// rewrite writes the object anew with its new ids.
-func (s *slicer) rewrite(raw []byte) error {
-	line, err := pyjson.Append(nil, raw, pyjson.Style{})
-	if err != nil {
-		return err
-	}
-	was, ok := pyjson.Lookup(line, "session_id")
-	parent := s.parent
-	if parent == nil {
-		parent = slices.Clone(was)
-	}
-	known := ok && truthy(was)
-	line = pyjson.Splice(line, "session_id", s.id)
-	if known {
-		line = pyjson.Splice(line, "parent_session_id", parent)
-	}
-	_, err = s.dst.Write(line)
-	return err
-}
-
-// edit is a change of an object: text, and then a part of the object itself,
-// in the place of the bytes from start to end.
-type edit struct {
-	start, end int64
-	text       []byte
-	from, to   int64
-}
-
-// splice writes an object too long to be held with its new ids.
-func (s *slicer) splice(object *io.SectionReader, line *scanner) error {
-	h, last := &line.head, object.Size()-1
-	place := func(v *value, name string) edit {
-		if v.kind == pyjson.Invalid {
-			return edit{start: last, end: last, text: []byte(`, "` + name + `": `)}
-		}
-		return edit{start: v.start - line.start, end: v.end - line.start}
-	}
-	id := place(&h.session, "session_id")
-	id.text = append(id.text, s.id...)
-	edits := []edit{id}
-	if h.session.truthy() {
-		parent := place(&h.parent, "parent_session_id")
-		parent.text = append(parent.text, s.parent...)
-		if s.parent == nil {
-			parent.from, parent.to = h.session.start-line.start, h.session.end-line.start
-		}
-		edits = append(edits, parent)
-	}
-	slices.SortStableFunc(edits, func(a, b edit) int { return int(min(1, max(-1, a.start-b.start))) })
-	done := int64(0)
-	for _, e := range edits {
-		if err := s.copy(object, done, e.start); err != nil {
-			return err
-		}
-		if _, err := s.dst.Write(e.text); err != nil {
-			return err
-		}
-		if err := s.copy(object, e.from, e.to); err != nil {
-			return err
-		}
-		done = e.end
-	}
-	return s.copy(object, done, last+1)
-}
-
-// copy writes the bytes of src from start to end.
-func (s *slicer) copy(src io.ReaderAt, start, end int64) error {
-	n, err := io.Copy(s.dst, io.NewSectionReader(src, start, end-start))
-	if err == nil && n < end-start {
-		err = io.ErrUnexpectedEOF // the file was cut meanwhile
-	}
-	return err
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"os"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
@@ -35,41 +35,81 @@ func (l *Log) Summary(ctx context.Context) (Summary, error) {
 	return sum, nil
 }
 
-func (l *Log) summarise(ctx context.Context, f io.ReaderAt, sum *Summary) error {
-	rs, err := newRecords(f, Cursor{}, l.newer)
+// summarise adds up the parts of the log, which workers read at the same time.
+func (l *Log) summarise(ctx context.Context, f *os.File, sum *Summary) error {
+	fi, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	count := counter{}
-	last := value{}
-	for {
-		_, err := rs.next(ctx)
-		if errors.Is(err, io.EOF) {
-			break
+	parts := newParting(fi.Size(), maxWorkers)
+	tallies := make([]*tally, parts.workers)
+	err = parts.run(ctx, func(ctx context.Context, worker int) error {
+		t, rs := &tally{types: counter{}}, emptyRecords(l.newer)
+		tallies[worker] = t
+		for p, ok := parts.next(); ok; p, ok = parts.next() {
+			if err := l.each(ctx, rs, f, p, func(record) error { t.add(p.number, &rs.scan); return nil }); err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return err
+		return nil
+	})
+	if err == nil {
+		total(sum, tallies)
+	}
+	return err
+}
+
+// tally is what one worker found in its parts.
+type tally struct {
+	events      int
+	types       counter
+	first, last stamp
+}
+
+// stamp is the time of an event as it stands in a part of the log.
+type stamp struct {
+	part int
+	at   value // of no kind: there is none
+}
+
+func (s *stamp) set(part int, at *value) {
+	s.part, s.at.kind = part, at.kind
+	s.at.raw = append(s.at.raw[:0], at.raw...)
+}
+
+// add adds the event that line has read. A worker's parts come in their order.
+func (t *tally) add(part int, line *scanner) {
+	t.events++
+	t.types.add(&line.head.event)
+	at := line.time()
+	if !at.truthy() {
+		return
+	}
+	if t.first.at.kind == pyjson.Invalid {
+		t.first.set(part, at)
+	}
+	t.last.set(part, at)
+}
+
+// total adds up what the workers found.
+func total(sum *Summary, tallies []*tally) {
+	var first, last stamp
+	for _, t := range tallies {
+		sum.Total += t.events
+		for name, n := range t.types {
+			sum.Types[name] += *n
 		}
-		if !l.event(&rs.scan) {
+		if t.first.at.kind == pyjson.Invalid {
 			continue
 		}
-		sum.Total++
-		count.add(&rs.scan.head.event)
-		at := rs.scan.time()
-		if !at.truthy() {
-			continue
+		if first.at.kind == pyjson.Invalid || t.first.part < first.part {
+			first = t.first
 		}
-		if sum.First == "" {
-			sum.First = at.show()
+		if last.at.kind == pyjson.Invalid || t.last.part > last.part {
+			last = t.last
 		}
-		last.kind = at.kind
-		last.raw = append(last.raw[:0], at.raw...)
 	}
-	sum.Last = last.show()
-	for raw, n := range count {
-		sum.Types[raw] += *n
-	}
-	return nil
+	sum.First, sum.Last = first.at.show(), last.at.show()
 }
 
 // counter counts names. A pointer to each number spares the making of a text

@@ -34,7 +34,7 @@ func (l *Log) tail(ctx context.Context, f *os.File, n int) ([]Head, error) {
 	if err != nil {
 		return nil, err
 	}
-	rs := &records{scan: scanner{newer: l.newer}, buf: make([]byte, windowSize+blockSize)}
+	rs := emptyRecords(l.newer)
 	back := backwards{src: f, newer: l.newer, buf: make([]byte, blockSize)}
 	var heads []Head
 	for end := fi.Size(); end > 0 && len(heads) < n; {

@@ -44,12 +44,7 @@ func (st *Store) Append(ctx context.Context, id string, msgs ...Message) error {
 func (s *session) withdraw(own *appending) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, a := range s.pending {
-		if a == own {
-			s.pending = append(s.pending[:i:i], s.pending[i+1:]...)
-			return
-		}
-	}
+	s.pending = slices.DeleteFunc(s.pending, func(a *appending) bool { return a == own })
 }
 
 // appendPending writes what all waiting calls append, own's among them.
@@ -92,7 +87,7 @@ func (w *writing) append(ctx context.Context, rows []Message) error {
 		last = t
 		return w.add(t, rows)
 	})
-	if err != nil || !w.born {
+	if err != nil || !meta.none() {
 		return err
 	}
 	content, err := w.st.born(w.id, Metadata{}, rows).file(w.st.opts.Portable)

@@ -1,14 +1,11 @@
 package sessionstore
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
@@ -34,75 +31,99 @@ func newKeyword(text string) *keyword {
 // reading is what one goroutine needs to look through files.
 type reading struct {
 	*keyword
-	in         *bufio.Reader
+	in         blocks
 	row, lower []byte
 }
-
-// readSize is at least what [jsonl.NewReader] wants, so that it takes the
-// reader as it is.
-const readSize = 256 << 10
 
 // maxScratch is how much memory is kept for the next line.
 const maxScratch = 1 << 20
 
-func (k *keyword) reading() *reading {
-	return &reading{keyword: k, in: bufio.NewReaderSize(nil, readSize)}
-}
+func (k *keyword) reading() *reading { return &reading{keyword: k} }
 
-// inSession reports whether a row of the transcript of the session in path,
-// which lies in root, holds the keyword. Like
-// the reference it passes over lines that are no JSON and does not look into
-// the backup, unless a marker tells that the file itself is being written.
-// Where no row holds the keyword, bytes that are not UTF-8 are damage.
-func (r *reading) inSession(ctx context.Context, root *os.Root, path string) (found bool, err error) {
+// inSession reports whether a row of the transcript of the session id holds
+// the keyword. Like the reference it passes over lines that are no JSON and
+// does not look into the backup, unless a marker tells that the file itself is
+// being written. Where no row holds the keyword, bytes that are not UTF-8 are
+// damage.
+func (r *reading) inSession(ctx context.Context, shelf *sessiondir.Shelf, id string) (found bool, err error) {
 	name := sessiondir.Transcript
-	if _, err := os.Lstat(filepath.Join(path, sessiondir.Marker)); !errors.Is(err, fs.ErrNotExist) {
+	if shelf.Has(id, sessiondir.Marker) {
 		name = sessiondir.Backup(name)
 	}
-	f, err := openIn(root, path, name)
-	path = filepath.Join(path, name)
+	f, err := shelf.Open(id, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case err != nil:
-		return false, &CorruptError{Path: path, Err: cause(err)}
+		return false, &CorruptError{Path: shelf.Path(id, name), Err: cause(err)}
 	}
 	defer func() { err = also(err, f.Close()) }()
-	r.in.Reset(f)
-	return r.inLines(ctx, path)
+	found, damage, err := r.inFile(ctx, f)
+	if damage != nil {
+		damage.Path = shelf.Path(id, name)
+		return false, damage
+	}
+	return found, err
 }
 
-func (r *reading) inLines(ctx context.Context, path string) (bool, error) {
-	var damage error
-	lines := jsonl.NewReader(r.in)
+// inFile is inSession for an open file. Damage comes without a path.
+func (r *reading) inFile(ctx context.Context, f io.Reader) (found bool, damage *CorruptError, err error) {
+	r.in.reset(f)
 	for {
 		if err := ctx.Err(); err != nil {
-			return false, err
+			return false, nil, err
 		}
-		line, err := lines.Next()
+		block, err := r.in.next()
 		if errors.Is(err, io.EOF) {
-			return false, damage
+			return false, damage, nil
 		}
 		if err != nil {
-			return false, &CorruptError{Path: path, Err: cause(err)}
+			return false, &CorruptError{Err: cause(err)}, nil
 		}
-		if r.inLine(line) {
-			return true, nil
+		if r.inBlock(block.Bytes) {
+			return true, nil, nil
 		}
-		if damage == nil && !utf8.Valid(line.Bytes) {
-			damage = &CorruptError{Path: path, Line: line.Number, Offset: line.Offset, Err: errNotUTF8}
+		if damage == nil && !validUTF8(block.Bytes) {
+			damage = notUTF8(block)
 		}
 	}
+}
+
+// notUTF8 names the first line of a block that is not UTF-8.
+func notUTF8(block jsonl.Line) *CorruptError {
+	for line := range jsonl.Lines(block.Bytes) {
+		if !utf8.Valid(line.Bytes) {
+			return &CorruptError{Line: block.Number + line.Number - 1, Offset: block.Offset + line.Offset, Err: errNotUTF8}
+		}
+	}
+	return nil
 }
 
 var errNotUTF8 = errors.New("not UTF-8")
 
-func (r *reading) inLine(line jsonl.Line) (found bool) {
-	if !r.valid || !r.filter.passes(line.Bytes) {
+// inBlock looks into those lines of a block that the filter lets through.
+func (r *reading) inBlock(block []byte) bool {
+	if !r.valid {
 		return false
 	}
+	h := r.filter.hunt(block)
+	for at := h.next(0); at < len(block); {
+		start := bytes.LastIndexByte(block[:at], '\n') + 1
+		end := len(block)
+		if n := bytes.IndexByte(block[at:], '\n'); n >= 0 {
+			end = at + n
+		}
+		if r.inLine(jsonl.Line{Bytes: block[start:end]}) {
+			return true
+		}
+		at = h.next(end + 1)
+	}
+	return false
+}
+
+func (r *reading) inLine(line jsonl.Line) (found bool) {
 	// Lines that cannot be read hold no row.
-	_ = parseLine(line, func(_, value []byte) { found = found || r.inRow(value) })
+	_ = parseLine(line, func(_, value, _ []byte) { found = found || r.inRow(value) })
 	return found
 }
 

@@ -7,17 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// filter tells from the raw bytes of a line that a keyword cannot be in it.
+// filter tells from the raw bytes of a transcript which lines cannot hold a
+// keyword.
 //
 // It looks for a run of the keyword that stands in the line as it stands in
 // the row that is written anew, but for the case of ASCII letters. That holds
 // for characters that lie within one string or literal, where the line has no
-// escape \u; quotes, backslashes, slashes, spaces and punctuation between
-// values may differ, and so may a number.
+// escape \u of one of them; quotes, backslashes, slashes, spaces and
+// punctuation between values may differ, and so may a number.
 type filter struct {
-	run  []byte // in lower case; empty: every line may hold the keyword
-	rare int    // the place in run of the byte to look for first
-	wide bool   // a letter of run is also the lower case of one beyond ASCII
+	run   []byte // in lower case; empty: every line may hold the keyword
+	rare  int    // the place in run of the byte to look for first
+	ascii bool   // run is nothing else
+	k, i  bool   // run has a letter that is also the lower case of one beyond ASCII
 }
 
 // newFilter returns the filter of a keyword in lower case.
@@ -28,12 +30,14 @@ func newFilter(lower string) filter {
 			f.run = []byte(run)
 		}
 	}
-	for i := range f.run {
-		if rarity(f.run[i]) > rarity(f.run[f.rare]) {
+	f.ascii = true
+	for i, c := range f.run {
+		if rarity(c) > rarity(f.run[f.rare]) {
 			f.rare = i
 		}
+		f.ascii = f.ascii && c < utf8.RuneSelf
 	}
-	f.wide = bytes.ContainsAny(f.run, "ki")
+	f.k, f.i = bytes.IndexByte(f.run, 'k') >= 0, bytes.IndexByte(f.run, 'i') >= 0
 	return f
 }
 
@@ -61,35 +65,105 @@ func rarity(c byte) int {
 	return len(common) / 2
 }
 
-// passes reports whether the line may hold the keyword.
-func (f *filter) passes(line []byte) bool {
-	return len(f.run) == 0 || f.occurs(line) || bytes.Contains(line, []byte(`\u`)) ||
-		f.wide && (bytes.Contains(line, []byte(string(kelvinSign))) || bytes.Contains(line, []byte(string(dottedI))))
-}
-
-// occurs reports whether run is in line, ASCII letters in either case.
-func (f *filter) occurs(line []byte) bool {
-	c := f.run[f.rare]
-	if f.startsAt(line, c) {
+// spelledBy reports whether the escape of which code begins with the four
+// digits may stand for a character of run, or for a short escape that ends in
+// one, as \u000a stands for \n.
+func (f *filter) spelledBy(code []byte) bool {
+	switch {
+	case len(code) < 4 || !f.ascii:
 		return true
+	case code[0] == '0' && code[1] == '0':
+		return code[2] < '8' && code[2] != '1'
 	}
-	return 'a' <= c && c <= 'z' && f.startsAt(line, c-'a'+'A')
+	return f.k && bytes.EqualFold(code[:4], []byte("212a")) || f.i && string(code[:4]) == "0130"
 }
 
-// startsAt is occurs where the rare byte has the form c.
-func (f *filter) startsAt(line []byte, c byte) bool {
-	end := len(line) - (len(f.run) - 1 - f.rare)
-	for i := f.rare; i < end; i++ {
-		next := bytes.IndexByte(line[i:end], c)
+// hunt returns what finds the lines of text that may hold the keyword.
+func (f *filter) hunt(text []byte) *hunt {
+	h := &hunt{filter: f, text: text}
+	for i := range h.at {
+		h.at[i] = -1
+	}
+	return h
+}
+
+// hunt looks for everything in text that makes a line one that may hold the
+// keyword.
+type hunt struct {
+	*filter
+	text []byte
+	at   [5]int // of each kind the first place not before the last one asked for
+}
+
+// next returns the first place from on, the length of the text if there is
+// none.
+func (h *hunt) next(from int) int {
+	if from >= len(h.text) || len(h.run) == 0 {
+		return from
+	}
+	first := len(h.text)
+	for kind, at := range h.at {
+		if at < from {
+			at = h.find(kind, from)
+			h.at[kind] = at
+		}
+		first = min(first, at)
+	}
+	return first
+}
+
+// find looks for one kind: run with its rare byte in either case, a character
+// of it as an escape, and the two letters beyond ASCII.
+func (h *hunt) find(kind, from int) int {
+	c := h.run[h.rare]
+	switch letter := 'a' <= c && c <= 'z'; {
+	case kind == 0:
+		return h.findRun(from, c)
+	case kind == 1 && letter:
+		return h.findRun(from, c-'a'+'A')
+	case kind == 2:
+		return h.findEscape(from)
+	case kind == 3 && h.k:
+		return h.findText(from, string(kelvinSign))
+	case kind == 4 && h.i:
+		return h.findText(from, string(dottedI))
+	}
+	return len(h.text)
+}
+
+// findRun looks for run, ASCII letters in either case, where its rare byte has
+// the form c.
+func (h *hunt) findRun(from int, c byte) int {
+	end := len(h.text) - (len(h.run) - 1 - h.rare)
+	for i := from + h.rare; i < end; i++ {
+		next := bytes.IndexByte(h.text[i:end], c)
 		if next < 0 {
-			return false
+			break
 		}
 		i += next
-		if equalLower(line[i-f.rare:][:len(f.run)], f.run) {
-			return true
+		if start := i - h.rare; equalLower(h.text[start:][:len(h.run)], h.run) {
+			return start
 		}
 	}
-	return false
+	return len(h.text)
+}
+
+func (h *hunt) findEscape(from int) int {
+	const escape = `\u`
+	for {
+		at := h.findText(from, escape)
+		if at == len(h.text) || h.spelledBy(h.text[at+len(escape):]) {
+			return at
+		}
+		from = at + len(escape)
+	}
+}
+
+func (h *hunt) findText(from int, text string) int {
+	if n := bytes.Index(h.text[from:], []byte(text)); n >= 0 {
+		return from + n
+	}
+	return len(h.text)
 }
 
 // equalLower reports whether text with ASCII letters in lower case is lower.

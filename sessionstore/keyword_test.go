@@ -1,9 +1,6 @@
 package sessionstore
 
 import (
-	"bytes"
-	"math/rand/v2"
-	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
@@ -60,18 +57,18 @@ func TestSteady(t *testing.T) {
 	}
 }
 
-// has looks for text in the lines, and requires that the filter changes
-// nothing.
+// has looks for text in the lines one by one, decoding each, and requires that
+// all of them as a block give the same, and each alone.
 func has(tb testing.TB, text, lines string) bool {
 	tb.Helper()
-	k := newKeyword(text)
-	r, slow := k.reading(), (&keyword{lower: k.lower, valid: k.valid}).reading()
+	r := newKeyword(text).reading()
 	found := false
 	for line := range jsonl.Lines([]byte(lines)) {
-		want := slow.inLine(line)
-		require.Equal(tb, want, r.inLine(line), "%q in %q", text, line.Bytes)
+		want := r.valid && r.inLine(line)
+		require.Equal(tb, want, r.inBlock(line.Bytes), "%q in %q", text, line.Bytes)
 		found = found || want
 	}
+	require.Equal(tb, found, r.inBlock([]byte(lines)), "%q in %q", text, lines)
 	return found
 }
 
@@ -112,7 +109,19 @@ func TestKeyword(t *testing.T) {
 		{"last of two members", `{"a": 1, "a": "needle"}`, "needle", true},
 		{"kelvin", "{\"a\": \"\u212aey\"}", "key", true},
 		{"key as kelvin", `{"a": "key"}`, "\u212aEY", true},
+		{"escaped kelvin", `{"a": "\u212Aey"}`, "key", true},
 		{"dotted I", `{"a": "abİ"}`, "abi", true},
+		{"escaped dotted I", `{"a": "ab\u0130"}`, "abi", true},
+		{"letter of an escape", `{"a": "\u000aeedle"}`, "needle", true},
+		{"quote as an escape", `{"a": "x\u0022y"}`, `x\"y`, true},
+		{"other escapes around", `{"a": "\u001b\u00e9\ud83d\ude00needle"}`, "NEEDLE", true},
+		{"digits of another escape", `{"a": "\u4e2dneedle"}`, "e2dneedle", false},
+		{"path", `{"a": "C:\\users\\needle"}`, `c:\\users`, true},
+		{"beyond ASCII, escaped", `{"a": "\u65e5\u672c"}`, "日本", true},
+		{"second line", "{\"a\": 1}\n{\"a\": \"needle\"}", "needle", true},
+		{"behind blank lines", "\n\n\n\"needle\"\n\n", "needle", true},
+		{"over two lines", "\"nee\"\n\"dle\"", `nee"\n"dle`, false},
+		{"beside a line that holds a part", "\"needl\"\n\"Need\"\n\"xNeedles\"", "needle", true},
 		{"no dot", `{"a": "abi"}`, "abİ", false},
 		{"final sigma", `{"a": "ΟΔΟΣ"}`, "οδος", true},
 		{"other sigma", `{"a": "ΟΔΟΣ"}`, "οδοσ", false},
@@ -135,54 +144,5 @@ func TestKeyword(t *testing.T) {
 			t.Parallel()
 			require.Equal(t, tt.want, has(t, tt.text, tt.line))
 		})
-	}
-}
-
-// pieces are what rows and keywords of the random test are made of.
-var pieces = strings.Split(`a|K|k|İ|i|Σ|σ|ς|é|É|日|x|n|e|1|0|.|-|+|1e5|10000000000000000.0|1e999|-0|NaN|true|null|needle|NEEDLE|`+
-	`\n|\u000a|\u006e|\u212a|\u0130|\ud800|\ud83d\ude00|\/|\\|\"|"|: | :|, |,|{|}|[|]| |_|ß|fin|infinity|\u0307|'`, "|")
-
-func TestFilterAtRandom(t *testing.T) {
-	t.Parallel()
-	rnd := rand.New(rand.NewPCG(1, 2))
-	some := func(n int) string {
-		var b strings.Builder
-		for range 1 + rnd.IntN(n) {
-			b.WriteString(pieces[rnd.IntN(len(pieces))])
-		}
-		return b.String()
-	}
-	hits := 0
-	for range 20_000 {
-		line := `{"a": "` + strings.ReplaceAll(some(8), `"`, "") + `", "b":` + []string{"1e5", "1E400", `"x"`, "[true]", "-0"}[rnd.IntN(5)] + "}"
-		if has(t, some(2), line) {
-			hits++
-		}
-	}
-	require.Greater(t, hits, 1000)
-}
-
-func FuzzFilter(f *testing.F) {
-	f.Add("needle", `{"a": "NEEDLE"}`)
-	f.Add("key", "{\"\u212aEY\":1E9}")
-	f.Add(`b\n`, `"b\u000a"`)
-	f.Add("u00", `"\u0000\ud800"`)
-	f.Fuzz(func(t *testing.T, text, lines string) { has(t, text, lines) })
-}
-
-func TestKeywordReadsLongLines(t *testing.T) {
-	t.Parallel()
-	r := newKeyword("needle").reading()
-	for _, size := range []int{readSize - 10, readSize, 2*readSize + 1, maxScratch + 1} {
-		text := `"` + strings.Repeat("y", size) + "\"\n\"" + strings.Repeat("z", size) + `Needle"`
-		r.in.Reset(strings.NewReader(text))
-		found, err := r.inLines(t.Context(), "")
-		require.NoError(t, err)
-		require.True(t, found, size)
-		require.LessOrEqual(t, cap(r.row)+cap(r.lower), 2*maxScratch)
-		r.in.Reset(bytes.NewReader([]byte(text[:len(text)-3])))
-		found, err = r.inLines(t.Context(), "")
-		require.NoError(t, err)
-		require.False(t, found, size)
 	}
 }

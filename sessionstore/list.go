@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
 // ListOptions narrow a listing. Nil is the zero value.
@@ -29,28 +31,46 @@ func (st *Store) List(ctx context.Context, opts *ListOptions) ([]Info, error) {
 		return nil, wrap("list", "", err)
 	}
 	defer done()
-	infos, err := st.list(opts)
-	return infos, wrap("list", "", err)
-}
-
-func (st *Store) list(opts *ListOptions) ([]Info, error) {
 	o := ListOptions{}
 	if opts != nil {
 		o = *opts
 	}
-	entries, err := st.base.Entries(func(id string) bool { return o.All || IsTopLevel(id) })
+	infos, err := st.list(o, "")
+	return infos, wrap("list", "", err)
+}
+
+// list returns the sessions whose ids begin with prefix.
+func (st *Store) list(o ListOptions, prefix string) ([]Info, error) {
+	entries, err := st.base.Entries(func(id string) bool { return strings.HasPrefix(id, prefix) && (o.All || IsTopLevel(id)) })
 	if err != nil {
 		return nil, err
 	}
-	infos := make([]Info, len(entries))
-	for i, e := range entries {
-		infos[i] = Info{e.Name, e.Modified}
-	}
-	slices.SortStableFunc(infos, func(a, b Info) int { return cmp.Compare(seconds(b.Modified), seconds(a.Modified)) })
+	infos := infosOf(entries)
 	if o.Limit > 0 && o.Limit < len(infos) {
 		infos = infos[:o.Limit]
 	}
 	return infos, nil
+}
+
+// infosOf returns the sessions of entries, newest first; equal times keep the
+// order of the directory.
+func infosOf(entries []sessiondir.Entry) []Info {
+	type place struct {
+		at    float64
+		entry int
+	}
+	order := make([]place, len(entries))
+	for i, e := range entries {
+		order[i] = place{seconds(e.Modified), i}
+	}
+	slices.SortFunc(order, func(a, b place) int {
+		return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(a.entry, b.entry))
+	})
+	infos := make([]Info, len(entries))
+	for i, p := range order {
+		infos[i] = Info{entries[p.entry].Name, entries[p.entry].Modified}
+	}
+	return infos
 }
 
 // seconds is a time as Python's st_mtime: two times that it cannot tell apart
@@ -86,21 +106,19 @@ func (st *Store) Find(ctx context.Context, prefix string, opts *ListOptions) (st
 	if st.Exists(prefix) && (all || IsTopLevel(prefix)) {
 		return prefix, nil
 	}
-	infos, err := st.list(&ListOptions{All: all})
+	found, err := st.list(ListOptions{All: all}, prefix)
 	if err != nil {
 		return "", wrap("find", "", err)
 	}
-	var matches []string
-	for _, info := range infos {
-		if strings.HasPrefix(info.ID, prefix) {
-			matches = append(matches, info.ID)
-		}
-	}
-	switch len(matches) {
+	switch len(found) {
 	case 0:
 		return "", &textError{fmt.Sprintf("No session found matching '%s'", prefix), ErrNotFound}
 	case 1:
-		return matches[0], nil
+		return found[0].ID, nil
+	}
+	matches := make([]string, len(found))
+	for i, info := range found {
+		matches[i] = info.ID
 	}
 	return "", &AmbiguousError{Prefix: prefix, Matches: matches}
 }

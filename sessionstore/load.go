@@ -1,6 +1,7 @@
 package sessionstore
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -100,7 +101,8 @@ func (st *Store) transcriptIf(s *session, dir *sessiondir.Dir, id string, md Met
 func knowledgeOf(t *transcript, at time.Time) *knowledge {
 	k := &knowledge{rows: t.rows, size: int64(len(t.main.data)), main: t.main.stamp, at: at}
 	k.ended = k.size == 0 || t.main.data[k.size-1] == '\n'
-	k.alien = slices.ContainsFunc(t.rows, Message.alien)
+	returns := bytes.IndexByte(t.main.data, '\r') >= 0
+	k.alien = slices.ContainsFunc(t.rows, func(m Message) bool { return m.m.role == unstoredRole || returns && m.alien() })
 	k.sum.Write(t.main.data) // never fails
 	return k
 }
@@ -135,6 +137,13 @@ func (st *Store) Metadata(ctx context.Context, id string) (Metadata, error) {
 		return Metadata{}, wrap("read metadata of", id, err)
 	}
 	defer done()
+	if checkID(id) == nil {
+		if data, ok := st.base.Quickly(id, sessiondir.Metadata); ok {
+			if md, err := ParseMetadata(data); err == nil {
+				return md, nil
+			}
+		}
+	}
 	dir, err := st.openDir(id)
 	if err != nil {
 		return Metadata{}, wrap("read metadata of", id, err)

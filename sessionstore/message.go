@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
@@ -20,6 +22,7 @@ type message struct {
 	raw  []byte // the line without its LF; never changed, never handed out
 	role role
 	read bool // the line was read somewhere: it is written as it is
+	seen atomic.Pointer[places]
 }
 
 // role is a row's role as far as the store cares.
@@ -52,7 +55,8 @@ func (m Message) alien() bool {
 
 func newMessage(raw []byte) Message {
 	m := &message{raw: raw}
-	m.role = roleOf(m.value())
+	value, _ := lookup(m.value(), "role")
+	m.role = roleOf(value)
 	return Message{m}
 }
 
@@ -63,9 +67,9 @@ func readMessage(raw []byte) Message {
 	return m
 }
 
-func roleOf(row []byte) role {
-	raw, ok := lookup(row, "role")
-	if !ok {
+// roleOf returns the role that the member role, nil where there is none, tells.
+func roleOf(raw []byte) role {
+	if raw == nil {
 		return otherRole
 	}
 	switch {
@@ -186,16 +190,16 @@ func (m Message) lookup(name string) ([]byte, bool) {
 	if m.m == nil {
 		return nil, false
 	}
+	if i := slices.Index(viewed[:], name); i >= 0 {
+		return m.m.place(i)
+	}
 	return lookup(m.m.value(), name)
 }
 
 // text returns the string member name, or "".
 func (m Message) text(name string) string {
-	raw, ok := m.lookup(name)
-	if !ok || pyjson.KindOf(raw) != pyjson.String {
-		return ""
-	}
-	return pyjson.Text(raw)
+	raw, _ := m.lookup(name)
+	return textOf(raw)
 }
 
 // With returns the message with the member name set to v, encoded by the

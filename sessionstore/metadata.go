@@ -44,16 +44,31 @@ func ParseMetadata(b []byte) (Metadata, error) {
 var errNotObject = errors.New("not a JSON object")
 
 func membersOf(obj []byte) Metadata {
-	md := Metadata{[]member{}} // not the zero Metadata, even if it stays empty
-	at := map[string]int{}
+	const few = 32                        // of these, comparing all is faster than a map
+	md := Metadata{make([]member, 0, 16)} // not the zero Metadata, even if it stays empty
+	var at map[string]int
+	var buf [64]byte
 	for m := range pyjson.Members(obj) {
-		name := string(pyjson.AppendText(nil, m.Key))
-		if i, ok := at[name]; ok {
+		name := string(pyjson.AppendText(buf[:0], m.Key))
+		i, ok := at[name]
+		if at == nil {
+			i = md.index(name)
+			ok = i >= 0
+		}
+		if ok {
 			md.members[i].value = m.Value
 			continue
 		}
-		at[name] = len(md.members)
 		md.members = append(md.members, member{name, m.Key, m.Value})
+		switch n := len(md.members); {
+		case at != nil:
+			at[name] = n - 1
+		case n > few:
+			at = make(map[string]int, 2*n)
+			for i, m := range md.members {
+				at[m.name] = i
+			}
+		}
 	}
 	return md
 }

@@ -20,6 +20,9 @@ type metadataFile struct {
 	set          time.Time // the time that this store gave the file, if it did
 }
 
+// none reports whether there is no metadata yet.
+func (m *metadataFile) none() bool { return !m.main.found && !m.backup.found }
+
 // readMetadata reads the metadata with the reference's recovery.
 func (st *Store) readMetadata(dir *sessiondir.Dir, id string) metadataFile {
 	m := metadataFile{main: readFile(dir, sessiondir.Metadata)}

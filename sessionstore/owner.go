@@ -25,6 +25,7 @@ type hold struct {
 	mu      sync.Mutex // guards what follows
 	held    *ownership.Held
 	uses    int
+	asked   int  // those of them that began with Acquire
 	writing bool // one of the uses is that of this store's writes
 }
 
@@ -62,6 +63,7 @@ func (st *Store) Acquire(ctx context.Context, id string, o Owner) (release func(
 		}
 	}
 	h.uses++
+	h.asked++
 	return sync.OnceValue(func() error { return wrap("release", id, h.release()) }), nil
 }
 
@@ -88,6 +90,7 @@ func (h *hold) release() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.uses--
+	h.asked--
 	if h.uses > 1 || h.uses == 1 && !h.writing {
 		return nil
 	}
@@ -96,7 +99,7 @@ func (h *hold) release() error {
 
 func (h *hold) drop() error {
 	held := h.held
-	h.held, h.uses, h.writing = nil, 0, false
+	h.held, h.uses, h.asked, h.writing = nil, 0, 0, false
 	if held == nil {
 		return nil
 	}

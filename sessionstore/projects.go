@@ -11,7 +11,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
 // Projects is a directory of projects, each with its sessions directory.
@@ -117,15 +118,15 @@ func (p *Projects) Resolve(ctx context.Context, ref, slug string) (dir string, e
 	}
 	var exact, partial []string
 	for _, slug := range slugs {
-		entries, err := os.ReadDir(p.sessions(slug))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		names, err := namesIn(p.sessions(slug), ref)
+		if err != nil {
 			return "", wrap("find", "", err)
 		}
-		for _, e := range entries {
-			path := filepath.Join(p.sessions(slug), e.Name())
+		for _, name := range names {
+			path := filepath.Join(p.sessions(slug), name)
 			switch {
-			case !strings.HasPrefix(e.Name(), ref) || !isSession(path):
-			case e.Name() == ref:
+			case !isSession(path):
+			case name == ref:
 				exact = append(exact, path)
 			default:
 				partial = append(partial, path)
@@ -133,6 +134,22 @@ func (p *Projects) Resolve(ctx context.Context, ref, slug string) (dir string, e
 		}
 	}
 	return chooseMatch(ref, exact, partial)
+}
+
+// namesIn returns the names in the directory dir that begin with prefix, in
+// the order of their text, and none where there is no such directory.
+func namesIn(dir, prefix string) ([]string, error) {
+	f, err := os.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	names, err := f.Readdirnames(-1)
+	names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, prefix) })
+	slices.Sort(names)
+	return names, also(err, f.Close())
 }
 
 // chooseMatch returns the one match, an exact one first.
@@ -149,33 +166,10 @@ func chooseMatch(ref string, exact, partial []string) (string, error) {
 	}
 	names := make([]string, len(matches))
 	for i, m := range matches {
-		names[i] = quoted(filepath.Base(m))
+		names[i] = pyjson.Repr(filepath.Base(m))
 	}
 	text := fmt.Sprintf("Ambiguous %s '%s': matched [%s]", kind, ref, strings.Join(names, ", "))
 	return "", &AmbiguousError{Prefix: ref, Matches: matches, text: text}
-}
-
-// quoted puts a name in quotes as Python's repr does.
-func quoted(name string) string {
-	quote := "'"
-	if strings.Contains(name, "'") && !strings.Contains(name, `"`) {
-		quote = `"`
-	}
-	text := strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`, quote, `\`+quote).Replace(name)
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		case r < 0x100:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case r < 0x10000:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		}
-	}
-	return quote + b.String() + quote
 }
 
 func isSession(dir string) bool {

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/amplifier-go/sessionstorage/internal/jsonl"
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -39,61 +37,6 @@ func readFile(dir *sessiondir.Dir, name string) file {
 func cause(err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return pe.Err
-	}
-	return err
-}
-
-// parseRows returns the messages of f that can be read, and marks f damaged
-// by the first line that cannot.
-func (f *file) parseRows() []Message {
-	slab := make([]message, 0, jsonl.Count(f.data))
-	rows := make([]Message, 0, cap(slab))
-	keep := func(raw, value []byte) {
-		if len(slab) == cap(slab) { // more rows than lines: split at CR
-			slab = make([]message, 0, 64)
-		}
-		slab = append(slab, message{raw: raw, role: roleOf(value), read: true})
-		rows = append(rows, Message{&slab[len(slab)-1]})
-	}
-	for line := range jsonl.Lines(f.data) {
-		if err := parseLine(line, keep); err != nil && f.bad == nil {
-			f.bad = &CorruptError{Path: f.path, Line: line.Number, Offset: line.Offset, Err: err}
-		}
-	}
-	return rows
-}
-
-// parseLine hands the message of a line, with and without the space around
-// it, to keep; a blank line has none. A line that does not parse whole but
-// holds carriage returns is split at them, since the older tools read it so.
-func parseLine(line jsonl.Line, keep func(raw, value []byte)) error {
-	value := pyjson.TrimSpace(line.Bytes)
-	if len(value) == 0 {
-		return nil
-	}
-	err := pyjson.Check(value, pyjson.Tolerant)
-	if err == nil {
-		keep(line.Bytes, value)
-		return nil
-	}
-	split := false
-	for part := range jsonl.SplitCR(line) {
-		split = split || len(part.Bytes) < len(line.Bytes)
-	}
-	if !split {
-		return err
-	}
-	err = nil
-	for part := range jsonl.SplitCR(line) {
-		value := pyjson.TrimSpace(part.Bytes)
-		if len(value) == 0 {
-			continue
-		}
-		if perr := pyjson.Check(value, pyjson.Tolerant); perr != nil {
-			err = errors.Join(err, perr)
-			continue
-		}
-		keep(part.Bytes, value)
 	}
 	return err
 }

@@ -5,7 +5,7 @@ import "container/list"
 // recent orders ids by their last use and adds up their sizes.
 type recent struct {
 	total int64
-	order list.List // of sized, the last used in front
+	order list.List // of *sized, the last used in front
 	at    map[string]*list.Element
 }
 
@@ -17,8 +17,9 @@ type sized struct {
 // use makes id the last used one, with this size.
 func (r *recent) use(id string, size int64) {
 	if e, ok := r.at[id]; ok {
-		r.total += size - e.Value.(sized).size
-		e.Value = sized{id, size}
+		at := e.Value.(*sized)
+		r.total += size - at.size
+		at.size = size
 		r.order.MoveToFront(e)
 		return
 	}
@@ -26,12 +27,12 @@ func (r *recent) use(id string, size int64) {
 		r.at = map[string]*list.Element{}
 	}
 	r.total += size
-	r.at[id] = r.order.PushFront(sized{id, size})
+	r.at[id] = r.order.PushFront(&sized{id, size})
 }
 
 // drop removes the id that was used longest ago and returns it.
 func (r *recent) drop() string {
-	id := r.order.Back().Value.(sized).id
+	id := r.order.Back().Value.(*sized).id
 	r.remove(id)
 	return id
 }
@@ -40,7 +41,7 @@ func (r *recent) drop() string {
 func (r *recent) remove(id string) bool {
 	e, ok := r.at[id]
 	if ok {
-		r.total -= r.order.Remove(e).(sized).size
+		r.total -= r.order.Remove(e).(*sized).size
 		delete(r.at, id)
 	}
 	return ok

@@ -29,11 +29,11 @@ func (st *Store) remove(ctx context.Context, id string) error {
 }
 
 func (st *Store) discard(ctx context.Context, s *session, id string) (err error) {
-	lock, err := st.lock(ctx, id)
+	lock, err := st.lock(ctx, s)
 	if err != nil {
 		return err
 	}
-	defer func() { err = also(err, lock.Unlock()) }()
+	defer func() { err = also(err, also(lock.Unlock(), s.seat.Close())) }()
 	dir, err := st.openDir(id)
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
@@ -27,12 +26,9 @@ import (
 // a backup. ctx is honoured until the first file changes its name. After an
 // error either state may stand, whole.
 func (st *Store) Save(ctx context.Context, id string, transcript []Message, md Metadata) error {
-	if i := slices.Index(transcript, Message{}); i >= 0 {
-		return wrap("save", id, zeroMessage(i))
-	}
 	return st.writeOwned(ctx, "save", id, mayMake, func(w *writing) error {
 		meta := w.metadata()
-		if w.born && md.members == nil {
+		if meta.none() && md.members == nil {
 			md = st.born(id, md, transcript)
 		}
 		merged := func(disk *metadataFile) ([]byte, error) {
@@ -87,7 +83,8 @@ func (st *Store) Create(ctx context.Context, id string, md Metadata) error {
 // vacant reports whether nothing has been saved in the directory: it is what
 // a failed Create leaves, or holds another tool's events alone.
 func (w *writing) vacant() bool {
-	if !w.born || w.has(sessiondir.Backup(sessiondir.Transcript)) {
+	meta := w.metadata()
+	if !meta.none() || w.has(sessiondir.Backup(sessiondir.Transcript)) {
 		return false
 	}
 	at, err := w.dir.Stat(sessiondir.Transcript)

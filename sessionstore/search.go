@@ -1,19 +1,19 @@
 package sessionstore
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
 // Query says which sessions [Projects.Find] looks for. Members that are zero
@@ -52,7 +52,7 @@ type Found struct {
 // [ErrCorrupt] where a file is damaged. Sessions that come after the last of
 // a Limit need not be read whole. When ctx ends, nothing is found.
 func (p *Projects) Find(ctx context.Context, q Query) (found []Found, err error) {
-	s := &search{projects: p, query: q, roots: map[string]*os.Root{}}
+	s := &search{projects: p, query: q}
 	defer func() { err = also(err, s.close()) }()
 	if q.Keyword != "" {
 		s.keyword = newKeyword(q.Keyword)
@@ -72,26 +72,27 @@ func (p *Projects) Find(ctx context.Context, q Query) (found []Found, err error)
 type search struct {
 	projects *Projects
 	query    Query
-	keyword  *keyword            // nil: any
-	roots    map[string]*os.Root // the sessions directories by project
-	failed   []error             // what could not be read
+	keyword  *keyword // nil: any
+	shelves  []*sessiondir.Shelf
+	failed   []error // what could not be read
 }
 
 // candidate is a session that may be found.
 type candidate struct {
 	Found
-	timed bool  // CreatedText is a time
-	ok    bool  // nothing speaks against it yet
-	err   error // it cannot be read
+	shelf *sessiondir.Shelf // where it stands
+	name  string            // of its directory
+	place int               // among all, by project and name
+	timed bool              // CreatedText is a time
+	ok    bool              // nothing speaks against it yet
+	err   error             // it cannot be read
 }
 
-func (c *candidate) name() string { return filepath.Base(c.Dir) }
-
 // keep returns the candidates that are ok, and takes note of the errors.
-func (s *search) keep(all []candidate) []candidate {
-	return slices.DeleteFunc(all, func(c candidate) bool {
+func (s *search) keep(all []*candidate) []*candidate {
+	return slices.DeleteFunc(all, func(c *candidate) bool {
 		if c.err != nil {
-			s.failed = append(s.failed, wrap("find", c.name(), c.err))
+			s.failed = append(s.failed, wrap("find", c.name, c.err))
 		}
 		return c.err != nil || !c.ok
 	})
@@ -99,25 +100,26 @@ func (s *search) keep(all []candidate) []candidate {
 
 // candidates returns the sessions of which the metadata fits the query, by
 // project and name.
-func (s *search) candidates(ctx context.Context) ([]candidate, error) {
+func (s *search) candidates(ctx context.Context) ([]*candidate, error) {
 	slugs, err := s.slugs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var all []candidate
+	var all []*candidate
 	for _, slug := range slugs {
-		dirs, err := s.open(slug)
+		some, err := s.open(slug)
 		if err != nil {
 			s.failed = append(s.failed, wrap("find", "", err))
 		}
-		for _, dir := range dirs {
-			all = append(all, candidate{Found: Found{Project: slug, Dir: dir}})
-		}
+		all = append(all, some...)
+	}
+	for i, c := range all {
+		c.place = i
 	}
 	spread(len(all), func(next func() (int, bool)) {
-		var buf bytes.Buffer
+		var buf []byte
 		for i, ok := next(); ok && ctx.Err() == nil; i, ok = next() {
-			s.readMetadata(&all[i], &buf)
+			buf = s.readMetadata(all[i], buf[:0])
 		}
 	})
 	return s.keep(all), ctx.Err()
@@ -137,68 +139,62 @@ func (s *search) slugs(ctx context.Context) ([]string, error) {
 	return []string{slug}, nil
 }
 
-// open opens the sessions directory of a project and returns the directories
-// in it.
-func (s *search) open(slug string) (dirs []string, err error) {
-	path := s.projects.sessions(slug)
-	entries, err := os.ReadDir(path)
+// open opens the sessions directory of a project and returns what is in it.
+func (s *search) open(slug string) ([]*candidate, error) {
+	shelf, err := sessiondir.OpenShelf(s.projects.sessions(slug))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(path)
-	if err != nil {
-		return nil, err
+	s.shelves = append(s.shelves, shelf)
+	names, err := shelf.Names()
+	all := make([]candidate, len(names))
+	some := make([]*candidate, len(names))
+	for i, name := range names {
+		all[i] = candidate{Found: Found{Project: slug}, shelf: shelf, name: name}
+		some[i] = &all[i]
 	}
-	s.roots[slug] = root
-	for _, e := range entries {
-		dir := filepath.Join(path, e.Name())
-		if isDir(e, dir) {
-			dirs = append(dirs, dir)
-		}
-	}
-	return dirs, nil
-}
-
-// isDir reports whether the entry e at path is a directory, or leads to one.
-func isDir(e fs.DirEntry, path string) bool {
-	if e.IsDir() || e.Type().IsRegular() {
-		return e.IsDir()
-	}
-	fi, err := os.Stat(path)
-	return err == nil && fi.IsDir()
+	return some, err
 }
 
 func (s *search) close() error {
 	var errs []error
-	for _, root := range s.roots {
-		errs = append(errs, root.Close())
+	for _, shelf := range s.shelves {
+		errs = append(errs, shelf.Close())
 	}
 	return wrap("find", "", errors.Join(errs...))
 }
 
-// batch is how many transcripts are looked through before Match is asked.
+// batch is how many transcripts are looked through before Match is asked, as
+// the rest may lie beyond the limit.
 const batch = 64
 
 // choose returns the candidates that the rest of the query lets through, up
 // to its limit.
-func (s *search) choose(ctx context.Context, all []candidate) (found []Found, err error) {
-	for some := range slices.Chunk(all, batch) {
+func (s *search) choose(ctx context.Context, all []*candidate) (found []Found, err error) {
+	size := batch
+	if s.query.Limit <= 0 {
+		size = max(1, len(all))
+	}
+	for some := range slices.Chunk(all, size) {
 		if s.keyword != nil {
 			if some, err = s.holding(ctx, some); err != nil {
 				return nil, err
 			}
 		}
-		for i := range some {
+		if found == nil && len(some) > 0 {
+			found = make([]Found, 0, len(some))
+		}
+		for _, c := range some {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if !s.matches(ctx, &some[i]) {
+			if !s.matches(ctx, c) {
 				continue
 			}
-			found = append(found, some[i].Found)
+			found = append(found, c.Found)
 			if len(found) == s.query.Limit {
 				return found, nil
 			}
@@ -211,12 +207,11 @@ func (s *search) choose(ctx context.Context, all []candidate) (found []Found, er
 }
 
 // holding returns the candidates of which the transcript holds the keyword.
-func (s *search) holding(ctx context.Context, some []candidate) ([]candidate, error) {
+func (s *search) holding(ctx context.Context, some []*candidate) ([]*candidate, error) {
 	spread(len(some), func(next func() (int, bool)) {
 		r := s.keyword.reading()
 		for i, ok := next(); ok && ctx.Err() == nil; i, ok = next() {
-			c := &some[i]
-			c.ok, c.err = r.inSession(ctx, s.roots[c.Project], c.Dir)
+			some[i].ok, some[i].err = r.inSession(ctx, some[i].shelf, some[i].name)
 		}
 	})
 	return s.keep(some), ctx.Err()
@@ -230,10 +225,10 @@ func (s *search) matches(ctx context.Context, c *candidate) bool {
 	st, err := s.projects.Store(c.Project)
 	ok := false
 	if err == nil {
-		ok, err = s.query.Match(ctx, st, c.name())
+		ok, err = s.query.Match(ctx, st, c.name)
 	}
 	if err != nil {
-		s.failed = append(s.failed, wrap("find", c.name(), err))
+		s.failed = append(s.failed, wrap("find", c.name, err))
 	}
 	return ok && err == nil
 }

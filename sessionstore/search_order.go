@@ -10,8 +10,8 @@ import (
 // are sorted by it; each of the others goes before the first of them whose
 // text is smaller, so that texts in one notation are in the order of the
 // reference, which knows the text alone.
-func newestFirst(all []candidate) []candidate {
-	var timed, others []candidate
+func newestFirst(all []*candidate) []*candidate {
+	var timed, others []*candidate
 	for _, c := range all {
 		if c.timed {
 			timed = append(timed, c)
@@ -19,10 +19,12 @@ func newestFirst(all []candidate) []candidate {
 			others = append(others, c)
 		}
 	}
-	lastText := func(a, b candidate) int { return strings.Compare(b.CreatedText, a.CreatedText) }
-	slices.SortStableFunc(timed, func(a, b candidate) int { return cmp.Or(b.Created.Compare(a.Created), lastText(a, b)) })
-	slices.SortStableFunc(others, lastText)
-	merged := make([]candidate, 0, len(all))
+	lastText := func(a, b *candidate) int {
+		return cmp.Or(strings.Compare(b.CreatedText, a.CreatedText), a.place-b.place)
+	}
+	slices.SortFunc(timed, func(a, b *candidate) int { return cmp.Or(b.Created.Compare(a.Created), lastText(a, b)) })
+	slices.SortFunc(others, lastText)
+	merged := make([]*candidate, 0, len(all))
 	for _, c := range timed {
 		for len(others) > 0 && others[0].CreatedText > c.CreatedText {
 			merged, others = append(merged, others[0]), others[1:]

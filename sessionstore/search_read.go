@@ -3,9 +3,11 @@ package sessionstore
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
@@ -13,24 +15,26 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
-// readMetadata reads the metadata of c through buf, and sees whether it fits
-// the query. What seems damaged is read again with care: it may just be being
-// written.
-func (s *search) readMetadata(c *candidate, buf *bytes.Buffer) {
-	err := readInto(buf, s.roots[c.Project], c.Dir, sessiondir.Metadata)
+// readMetadata reads the metadata of c behind buf, which it returns, and sees
+// whether it fits the query. What seems damaged is read again with care: it may
+// just be being written.
+func (s *search) readMetadata(c *candidate, buf []byte) []byte {
+	obj, err := readIn(buf, c.shelf, c.name, sessiondir.Metadata)
 	if errors.Is(err, fs.ErrNotExist) {
-		return
+		return buf
 	}
-	obj := buf.Bytes()
+	buf = obj
 	if err != nil || pyjson.Check(obj, pyjson.Tolerant) != nil || pyjson.KindOf(pyjson.Trim(obj)) != pyjson.Object {
-		md, err := carefully(c.Dir)
+		md, err := carefully(c.shelf.Path(c.name))
 		if c.err = err; err != nil || md.members == nil {
-			return
+			return buf
 		}
 		obj = md.object()
 	}
+	c.Dir = c.shelf.Path(c.name)
 	c.describe(pyjson.Trim(obj))
 	c.ok = !c.timed || s.query.spans(c.Created)
+	return buf
 }
 
 // carefully reads the metadata of the session in path as [Store.Load] reads a
@@ -59,8 +63,11 @@ func carefully(path string) (md Metadata, err error) {
 
 // describe fills in what obj, the metadata of c, says about the session.
 func (c *candidate) describe(obj []byte) {
-	c.ID = c.name()
+	c.ID = c.name
 	for m := range pyjson.Members(obj) {
+		if len(m.Key) < 2 || strings.IndexByte(`scbm\`, m.Key[1]) < 0 {
+			continue // none of those below, nor an escape that may begin one
+		}
 		text := ""
 		isText := pyjson.KindOf(m.Value) == pyjson.String
 		if isText {
@@ -69,7 +76,7 @@ func (c *candidate) describe(obj []byte) {
 		switch {
 		case pyjson.KeyIs(m.Key, "session_id"):
 			if c.ID = text; !isText {
-				c.ID = c.name()
+				c.ID = c.name
 			}
 		case pyjson.KeyIs(m.Key, "created"):
 			c.CreatedText = text
@@ -87,29 +94,20 @@ func (q *Query) spans(at time.Time) bool {
 	return (q.After.IsZero() || at.After(q.After)) && (q.Before.IsZero() || at.Before(q.Before))
 }
 
-// openIn opens the file name of the session in path, which lies in root. What
-// is no plain file is an error: opening a pipe would wait for its writer.
-func openIn(root *os.Root, path, name string) (*os.File, error) {
-	fi, err := os.Stat(filepath.Join(path, name))
+// readIn appends a file of a session to buf.
+func readIn(buf []byte, shelf *sessiondir.Shelf, id, name string) ([]byte, error) {
+	f, err := shelf.Open(id, name)
 	if err != nil {
-		return nil, err
+		return buf, err
 	}
-	if !fi.Mode().IsRegular() {
-		return nil, errNotRegular
+	for err == nil {
+		var n int
+		buf = slices.Grow(buf, bytes.MinRead)
+		n, err = f.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
 	}
-	return root.Open(filepath.Join(filepath.Base(path), name))
-}
-
-var errNotRegular = errors.New("not a regular file")
-
-// readInto reads the file name of the session in path, which lies in root.
-func readInto(buf *bytes.Buffer, root *os.Root, path, name string) (err error) {
-	buf.Reset()
-	f, err := openIn(root, path, name)
-	if err != nil {
-		return err
+	if errors.Is(err, io.EOF) {
+		err = nil
 	}
-	defer func() { err = also(err, f.Close()) }()
-	_, err = buf.ReadFrom(f)
-	return err
+	return buf, also(err, f.Close())
 }

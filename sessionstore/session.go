@@ -14,6 +14,7 @@ import (
 type session struct {
 	gate chan struct{} // holds a token while a call writes
 	hold hold
+	seat *sessiondir.Seat // for who holds the gate
 
 	// What this store has made durable; for who holds the gate.
 	place sessiondir.Stamp // the directory, under its name
@@ -51,7 +52,7 @@ func (st *Store) session(id string) *session {
 	defer st.mu.Unlock()
 	s := st.sessions[id]
 	if s == nil {
-		s = &session{gate: make(chan struct{}, 1)}
+		s = &session{gate: make(chan struct{}, 1), seat: st.base.Seat(id)}
 		st.sessions[id] = s
 	}
 	return s
@@ -127,5 +128,32 @@ func (st *Store) remember(id string, size int64) {
 		oldest.mu.Lock()
 		oldest.known = nil
 		oldest.mu.Unlock()
+	}
+}
+
+// seats is how many sessions keep files open for their next write.
+const seats = 32
+
+// seated notes that session id keeps files open, and closes those of the
+// session that was written longest ago when they have become too many, unless
+// it is being written.
+func (st *Store) seated(id string) {
+	st.mu.Lock()
+	st.seats.use(id, 1)
+	var oldest *session
+	if st.seats.len() > seats {
+		oldest = st.sessions[st.seats.drop()]
+	}
+	st.mu.Unlock()
+	if oldest == nil {
+		return
+	}
+	select {
+	case oldest.gate <- struct{}{}:
+		if err := oldest.seat.Close(); err != nil {
+			st.log.Warn("session files not closed", "err", err)
+		}
+		oldest.leave()
+	default: // it is in use again, and noted after that
 	}
 }

@@ -62,6 +62,7 @@ type Store struct {
 	calls    sync.WaitGroup
 	sessions map[string]*session
 	kept     recent     // transcripts that sessions know
+	seats    recent     // sessions that keep files open
 	changes  sync.Mutex // held while OnChange runs
 }
 
@@ -112,7 +113,7 @@ func (st *Store) Close() error {
 	err := st.watchers.close()
 	st.calls.Wait()
 	for _, s := range st.sessions { // no call is left that could change it
-		err = also(err, s.disown())
+		err = also(err, also(s.disown(), s.seat.Close()))
 	}
 	return wrap("close", "", also(err, st.base.Close()))
 }

@@ -62,7 +62,7 @@ func scanRows(ctx context.Context, r io.Reader, path string, yield func(Message)
 			return err
 		}
 		more := true
-		err = parseLine(line, func(raw, value []byte) {
+		err = parseLine(line, func(raw, _, role []byte) {
 			if more {
 				more = yield(readMessage(bytes.Clone(raw)))
 			}

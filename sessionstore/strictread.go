@@ -132,7 +132,8 @@ func (f *file) strictRows() []Message {
 			return nil
 		}
 		raw := forAll(line.Bytes, plain)
-		slab = append(slab, message{raw: raw, role: roleOf(pyjson.TrimSpace(raw)), read: true})
+		role, _ := lookup(pyjson.TrimSpace(raw), "role")
+		slab = append(slab, message{raw: raw, role: roleOf(role), read: true})
 		rows = append(rows, Message{&slab[len(slab)-1]})
 	}
 	return rows

@@ -1,6 +1,7 @@
 package sessionstore
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -21,8 +22,8 @@ func (m Message) Content() string {
 	case pyjson.Array:
 		var texts []string
 		for block := range pyjson.Elements(raw) {
-			if kind, ok := lookup(block, "type"); ok && pyjson.KeyIs(kind, "text") {
-				texts = append(texts, stringMember(block, "text"))
+			if f := pyjson.Values(block, "type", "text"); pyjson.KeyIs(f[0], "text") {
+				texts = append(texts, textOf(f[1]))
 			}
 		}
 		return strings.Join(texts, "\n")
@@ -56,11 +57,8 @@ func parseTime(text string) (time.Time, bool) {
 
 // stringMember returns the string member name of obj, or "".
 func stringMember(obj []byte, name string) string {
-	raw, ok := lookup(obj, name)
-	if !ok || pyjson.KindOf(raw) != pyjson.String {
-		return ""
-	}
-	return pyjson.Text(raw)
+	raw, _ := lookup(obj, name)
+	return textOf(raw)
 }
 
 // ToolCall is a call that an assistant message makes.
@@ -83,8 +81,8 @@ func (m Message) ToolCalls() []ToolCall {
 	}
 	if raw, ok := m.lookup("content"); ok && pyjson.KindOf(raw) == pyjson.Array {
 		for block := range pyjson.Elements(raw) {
-			if kind, ok := lookup(block, "type"); ok && pyjson.KeyIs(kind, "tool_use") {
-				calls = append(calls, ToolCall{stringMember(block, "id"), stringMember(block, "name"), arguments(block, "input")})
+			if f := pyjson.Values(block, "type", "id", "name", "input"); pyjson.KeyIs(f[0], "tool_use") {
+				calls = append(calls, ToolCall{textOf(f[1]), textOf(f[2]), arguments(f[3])})
 			}
 		}
 	}
@@ -92,30 +90,37 @@ func (m Message) ToolCalls() []ToolCall {
 }
 
 func listedCall(call []byte) ToolCall {
-	c := ToolCall{ID: stringMember(call, "id"), Name: stringMember(call, "tool")}
-	if fn, ok := pyjson.Lookup(call, "function"); ok && pyjson.KindOf(fn) == pyjson.Object {
-		if c.Name == "" {
-			c.Name = stringMember(fn, "name")
-		}
-		c.Arguments = arguments(fn, "arguments")
+	f := pyjson.Values(call, "id", "tool", "function", "arguments")
+	c := ToolCall{ID: textOf(f[0]), Name: textOf(f[1])}
+	if pyjson.KindOf(f[2]) == pyjson.Object {
+		fn := pyjson.Values(f[2], "name", "arguments")
+		c.Name = cmp.Or(c.Name, textOf(fn[0]))
+		c.Arguments = arguments(fn[1])
 	}
 	if c.Name == "" {
 		c.Name = stringMember(call, "name")
 	}
 	if c.Arguments == nil {
-		c.Arguments = arguments(call, "arguments")
+		c.Arguments = arguments(f[3])
 	}
 	return c
 }
 
-// arguments returns the JSON text of the member name: that inside it where it
-// is a string, as providers send it, else its own.
-func arguments(obj []byte, name string) []byte {
-	raw, ok := pyjson.Lookup(obj, name)
-	if !ok {
-		return nil
+// textOf returns the text of a string, and "" for any other value.
+func textOf(raw []byte) string {
+	if pyjson.KindOf(raw) != pyjson.String {
+		return ""
 	}
-	if pyjson.KindOf(raw) == pyjson.String {
+	return pyjson.Text(raw)
+}
+
+// arguments returns JSON text: that inside raw where raw is a string, as
+// providers send it, else raw itself. There is none without raw.
+func arguments(raw []byte) []byte {
+	switch {
+	case raw == nil:
+		return nil
+	case pyjson.KindOf(raw) == pyjson.String:
 		return []byte(pyjson.Text(raw))
 	}
 	return append([]byte{}, raw...)

@@ -22,7 +22,6 @@ type writing struct {
 	id    string
 	dir   *sessiondir.Dir
 	made  bool     // the directory is new
-	born  bool     // there is no metadata yet
 	names bool     // names changed that must be made durable
 	wrote []string // base names, in order
 }
@@ -67,13 +66,17 @@ func (st *Store) check(id string, need need) error {
 	return nil
 }
 
-// open opens the directory of a session; made tells that it is new.
-func (st *Store) open(id string, need need) (dir *sessiondir.Dir, made bool, err error) {
-	if need == mayMake {
+// open opens the directory of a session for writing; made tells that it is
+// new.
+func (st *Store) open(s *session, id string, need need) (dir *sessiondir.Dir, made bool, err error) {
+	dir, err = s.seat.Dir()
+	switch {
+	case !errors.Is(err, fs.ErrNotExist):
+		return dir, false, err
+	case need == mayMake:
 		return st.base.Make(id)
 	}
-	dir, err = st.openDir(id)
-	return dir, false, err
+	return nil, false, notFound(id)
 }
 
 // alone runs do while no other call of this store writes session id.
@@ -90,6 +93,7 @@ func (st *Store) alone(ctx context.Context, s *session, id string, do func() err
 		return err
 	}
 	defer s.leave()
+	defer st.seated(id)
 	return do()
 }
 
@@ -99,10 +103,10 @@ func (st *Store) locked(ctx context.Context, s *session, id string, need need, d
 	if err := st.check(id, need); err != nil {
 		return err
 	}
-	lock, err := st.lock(ctx, id)
+	lock, err := st.lock(ctx, s)
 	if errors.Is(err, fs.ErrNotExist) { // the sessions directory is gone
-		if err = st.restore(id, need); err == nil {
-			lock, err = st.lock(ctx, id)
+		if err = st.restore(s, id, need); err == nil {
+			lock, err = st.lock(ctx, s)
 		}
 	}
 	if err != nil {
@@ -125,17 +129,16 @@ func (st *Store) locked(ctx context.Context, s *session, id string, need need, d
 }
 
 func (w *writing) run(need need, do func(*writing) error) (err error) {
-	if w.dir, w.made, err = w.st.open(w.id, need); err != nil {
+	if w.dir, w.made, err = w.st.open(w.s, w.id, need); err != nil {
 		return err
 	}
-	defer func() { err = also(err, w.dir.Close()) }()
+	defer func() { err = also(err, w.dir.Leave()) }()
 	if w.made {
 		defer func() { err = also(err, w.st.base.Abandon(w.dir)) }()
 	}
 	if err := unfenced(w.dir); err != nil {
 		return err
 	}
-	w.born = !w.has(sessiondir.Metadata) && !w.has(sessiondir.Backup(sessiondir.Metadata))
 	if err := do(w); err != nil {
 		return err
 	}
@@ -143,20 +146,20 @@ func (w *writing) run(need need, do func(*writing) error) (err error) {
 }
 
 // restore makes the sessions directory anew for a session that may be made.
-func (st *Store) restore(id string, need need) error {
-	dir, made, err := st.open(id, need)
+func (st *Store) restore(s *session, id string, need need) error {
+	dir, made, err := st.open(s, id, need)
 	if err != nil {
 		return err
 	}
 	if made {
 		err = st.base.Abandon(dir)
 	}
-	return also(err, dir.Close())
+	return also(err, dir.Leave())
 }
 
-// lock takes the lock that writers of session id share with the Python tools.
-func (st *Store) lock(ctx context.Context, id string) (*filelock.Lock, error) {
-	lock, err := st.base.Lock(ctx, id)
+// lock takes the lock that writers of a session share with the Python tools.
+func (st *Store) lock(ctx context.Context, s *session) (*filelock.Lock, error) {
+	lock, err := s.seat.Lock(ctx)
 	if errors.Is(err, filelock.ErrBusy) && ctx.Err() == nil {
 		err = fmt.Errorf("%w: %w", ErrLocked, err)
 	}
@@ -165,12 +168,12 @@ func (st *Store) lock(ctx context.Context, id string) (*filelock.Lock, error) {
 
 // unfenced refuses a session that is being moved to another host.
 func unfenced(dir *sessiondir.Dir) error {
-	fenced, err := ownership.HasFence(dir.Root())
+	_, err := dir.Stat(ownership.FenceName)
 	switch {
-	case err != nil:
-		return fmt.Errorf("%w: %w", ErrFenced, err)
-	case fenced:
+	case err == nil:
 		return ErrFenced
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: %w", ErrFenced, err)
 	}
 	return nil
 }

@@ -48,22 +48,20 @@ func Diagnose(msgs []sessionstore.Message) (Diagnosis, error) {
 func diagnose(rows []row) Diagnosis {
 	d := Diagnosis{Status: "healthy", Modes: []string{}, Orphaned: []string{}, Misplaced: []string{}, Incomplete: []Incomplete{}, Action: "none"}
 	x := newIndex(rows)
-	broken := map[key]bool{}
-	for _, k := range x.order {
-		switch result, ok := x.result(k); {
-		case !ok:
-			d.Orphaned = append(d.Orphaned, k.id)
-			broken[k] = true
-		case x.disrupted(x.uses[k], result):
-			d.Misplaced = append(d.Misplaced, k.id)
-			broken[k] = true
+	for i := range x.calls {
+		c := &x.calls[i]
+		switch {
+		case c.result < 0:
+			d.Orphaned = append(d.Orphaned, c.id)
+			c.broken = true
+		case x.disrupted(c):
+			d.Misplaced = append(d.Misplaced, c.id)
+			c.broken = true
 		}
 	}
-	for _, k := range x.order {
-		if calls := rows[x.uses[k]].calls; calls[0].key == k {
-			if at, ok := x.unfinished(calls, broken); ok {
-				d.Incomplete = append(d.Incomplete, Incomplete{at + 1, at, "assistant_response"})
-			}
+	for n := range x.calls {
+		if at, ok := x.unfinished(n); ok {
+			d.Incomplete = append(d.Incomplete, Incomplete{at + 1, at, "assistant_response"})
 		}
 	}
 	d.name("missing_tool_results", len(d.Orphaned))
@@ -82,58 +80,76 @@ func (d *Diagnosis) name(mode string, n int) {
 
 // index knows where calls and results are.
 type index struct {
-	rows    []row
-	order   []key       // of the calls, as they appear first
-	uses    map[key]int // the last message with the call
-	results map[string]int
-	breaks  []int // how many messages before an index stand between calls and results
+	rows   []row
+	calls  []known // different ones, as they appear first
+	made   []int   // the numbers of all calls, message by message
+	first  []int   // where in made those of a message begin; one more at the end
+	breaks []int   // how many messages before an index stand between calls and results
+}
+
+// known is what is known of a call.
+type known struct {
+	key
+	use    int // the last message with the call
+	result int // the last message with a result of it; -1: none
+	broken bool
 }
 
 func newIndex(rows []row) *index {
-	x := &index{rows: rows, uses: map[key]int{}, results: map[string]int{}, breaks: make([]int, len(rows)+1)}
+	x := &index{rows: rows, first: make([]int, len(rows)+1), breaks: make([]int, len(rows)+1)}
 	for i, r := range rows {
-		for _, c := range r.calls {
-			if _, ok := x.uses[c.key]; !ok {
-				x.order = append(x.order, c.key)
-			}
-			x.uses[c.key] = i
-		}
-		for _, id := range r.results {
-			x.results[id] = i
-		}
+		x.first[i+1] = x.first[i] + len(r.calls)
 		x.breaks[i+1] = x.breaks[i]
 		if r.speaks || r.assistant && !r.acts {
 			x.breaks[i+1]++
 		}
 	}
+	x.made = make([]int, 0, x.first[len(rows)])
+	numbers := make(map[key]int, cap(x.made))
+	for i, r := range rows {
+		for _, k := range r.calls {
+			n, ok := numbers[k]
+			if !ok {
+				n = len(x.calls)
+				numbers[k] = n
+				x.calls = append(x.calls, known{key: k, result: -1})
+			}
+			x.calls[n].use = i
+			x.made = append(x.made, n)
+		}
+	}
+	for i, r := range rows {
+		for _, id := range r.results {
+			if n, ok := numbers[key{id, true}]; ok {
+				x.calls[n].result = i
+			}
+		}
+	}
 	return x
 }
 
-// result returns the last message with a result of the call.
-func (x *index) result(k key) (int, bool) {
-	if !k.named {
-		return 0, false
-	}
-	at, ok := x.results[k.id]
-	return at, ok
-}
+// madeBy returns the numbers of the calls that a message makes.
+func (x *index) madeBy(i int) []int { return x.made[x.first[i]:x.first[i+1]] }
 
 // disrupted reports whether something stands between a call and its result.
-func (x *index) disrupted(use, result int) bool {
-	return result > use && x.breaks[result] > x.breaks[use+1]
+func (x *index) disrupted(c *known) bool {
+	return c.result > c.use && x.breaks[c.result] > x.breaks[c.use+1]
 }
 
-// unfinished returns the last result of the calls of one message, if the turn
-// ends there. Calls that are all broken have none to look for.
-func (x *index) unfinished(calls []call, broken map[key]bool) (last int, ok bool) {
-	use := x.uses[calls[0].key]
+// unfinished returns the last result of the calls of the message that makes
+// call n last, if the turn ends there. It is asked about the first call of each
+// message alone. Calls that are all broken have no result to look for.
+func (x *index) unfinished(n int) (last int, ok bool) {
+	use := x.calls[n].use
+	all := x.madeBy(use)
+	if all[0] != n {
+		return 0, false
+	}
 	last = use
 	whole := false
-	for _, c := range calls {
-		whole = whole || !broken[c.key]
-		if at, ok := x.result(c.key); ok {
-			last = max(last, at)
-		}
+	for _, n := range all {
+		whole = whole || !x.calls[n].broken
+		last = max(last, x.calls[n].result)
 	}
 	if !whole || last == use || x.rows[last].speaks {
 		return 0, false

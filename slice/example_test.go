@@ -1,8 +1,10 @@
 package slice_test
 
 import (
+	"context"
 	"fmt"
 	"log"
+	"os"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
@@ -88,4 +90,117 @@ func ExampleWindow() {
 	// Output:
 	// Two
 	// Three
+}
+
+func ExampleTurns() {
+	msgs := conversationOf(
+		`{"role": "user", "content": "Is it raining?"}`,
+		`{"role": "assistant", "content": "No."}`,
+		`{"role": "user", "content": "Sure?"}`,
+	)
+	for turn := range slice.Turns(msgs) {
+		fmt.Println(turn.Start, turn.End)
+	}
+	fmt.Println(slice.CountTurns(msgs))
+	// Output:
+	// 0 2
+	// 2 3
+	// 2
+}
+
+func ExampleIsRealUser() {
+	for _, m := range conversationOf(
+		`{"role": "user", "content": "Is it raining?"}`,
+		`{"role": "user", "content": "<system-reminder>Be brief.</system-reminder>"}`,
+		`{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "call_1", "content": "Sunny."}]}`,
+	) {
+		fmt.Println(slice.IsRealUser(m))
+	}
+	// Output:
+	// true
+	// false
+	// false
+}
+
+func ExampleOrphanedToolCalls() {
+	msgs := conversationOf(
+		`{"role": "user", "content": "Is it raining?"}`,
+		`{"role": "assistant", "tool_calls": [{"id": "call_1", "tool": "weather"}, {"id": "call_2", "tool": "window"}]}`,
+		`{"role": "tool", "tool_call_id": "call_1", "content": "Sunny."}`,
+	)
+	fmt.Println(slice.OrphanedToolCalls(msgs))
+	// Output: [call_2]
+}
+
+func ExampleDiagnose() {
+	d, err := slice.Diagnose(conversationOf(
+		`{"role": "user", "content": "Is it raining?"}`,
+		`{"role": "assistant", "tool_calls": [{"id": "call_1", "tool": "weather"}]}`,
+		`{"role": "user", "content": "Hello?"}`,
+		`{"role": "tool", "tool_call_id": "call_1", "content": "Sunny."}`,
+	))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d.Healthy(), d.Modes, d.Misplaced, d.Action)
+	// Output: false [ordering_violation] [call_1] repair
+}
+
+// To rewind what is healthy, cut it after a turn with ToTurn.
+func ExampleRewind() {
+	msgs := conversationOf(
+		`{"role": "user", "content": "Is it raining?"}`,
+		`{"role": "assistant", "content": "No."}`,
+		`{"role": "user", "content": "Sure?"}`,
+		`{"role": "assistant", "tool_calls": [{"id": "call_1", "tool": "weather"}]}`,
+	)
+	d, err := slice.Diagnose(msgs)
+	if err != nil {
+		log.Fatal(err)
+	}
+	msgs, err = slice.Rewind(msgs, d)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, m := range msgs {
+		fmt.Println(m.Role(), m.Content())
+	}
+	// Output:
+	// user Is it raining?
+	// assistant No.
+}
+
+// Sessions that need repair are found by their transcripts.
+func ExampleBroken() {
+	dir, err := os.MkdirTemp("", "projects")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	projects, err := sessionstore.OpenProjects(dir, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer projects.Close()
+	st, err := projects.Store("-home-ada")
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	for id, lines := range map[string][]string{
+		"whole": {`{"role": "user", "content": "Is it raining?"}`},
+		"torn":  {`{"role": "assistant", "tool_calls": [{"id": "call_1", "tool": "weather"}]}`},
+	} {
+		if err := st.Append(ctx, id, conversationOf(lines...)...); err != nil {
+			log.Fatal(err)
+		}
+	}
+	found, err := projects.Find(ctx, sessionstore.Query{Match: slice.Broken})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, f := range found {
+		fmt.Println(f.ID)
+	}
+	// Output: torn
 }

@@ -89,6 +89,11 @@ func randomLines(r *rand.Rand) []string {
 		func() string { return `{"role": "assistant", "tool_calls": [{"tool": "x"}, 5, {"id": null}]}` },
 		func() string { return `{"role": "assistant", "content": [{"type": "tool_use"}, "s"]}` },
 		func() string { return `{"role": "tool", "tool_call_id": 7}` },
+		func() string { return calling("") },
+		func() string { return result("") },
+		func() string {
+			return `{"role":"assistant","x":1.0,"tool_calls":[ {"id":"c1"},{"tool":"t"} ],"content":[{"type":"text", "id":"c1"},{"type":"tool_use","id":"c1"}],"y":[]}`
+		},
 		func() string { return `{"role": "assistant", "tool_calls": {"id": 1}, "content": 5}` },
 	}
 	list := make([]string, r.IntN(14))

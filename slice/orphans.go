@@ -35,12 +35,12 @@ const (
 // The errors are the reference's: for a turn that is not there, and in the mode
 // [Refuse] for orphans.
 func ToTurn(msgs []sessionstore.Message, turn int, o Orphans) ([]sessionstore.Message, error) {
-	rows := readRows(msgs)
-	end, err := endOf(rows, turn)
+	end, err := endOf(msgs, turn)
 	if err != nil {
 		return nil, err
 	}
-	kept, rows := slices.Clone(msgs[:end]), rows[:end]
+	kept := slices.Clone(msgs[:end])
+	rows := readRows(kept)
 	orphans := orphaned(rows)
 	if len(orphans) == 0 {
 		return kept, nil
@@ -77,7 +77,11 @@ func orphaned(rows []row) (ids []string) {
 
 // answered returns the ids of all results.
 func answered(rows []row) map[string]bool {
-	ids := map[string]bool{}
+	count := 0
+	for _, r := range rows {
+		count += len(r.results)
+	}
+	ids := make(map[string]bool, count)
 	for _, r := range rows {
 		for _, id := range r.results {
 			ids[id] = true
@@ -86,27 +90,24 @@ func answered(rows []row) map[string]bool {
 	return ids
 }
 
-func setOf(ids []string) map[string]bool {
-	set := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		set[id] = true
+func setOf[T comparable](list []T) map[T]bool {
+	set := make(map[T]bool, len(list))
+	for _, v := range list {
+		set[v] = true
 	}
 	return set
+}
+
+// makesAny reports whether the message makes one of the calls.
+func (r row) makesAny(ids map[string]bool) bool {
+	return slices.ContainsFunc(r.calls, func(k key) bool { return k.named && ids[k.id] })
 }
 
 // quotedList writes ids as Python shows a list of them.
 func quotedList(ids []string) string {
 	quoted := make([]string, len(ids))
 	for i, id := range ids {
-		quote := "'"
-		if strings.Contains(id, "'") && !strings.Contains(id, `"`) {
-			quote = `"`
-		}
-		id = strings.ReplaceAll(id, `\`, `\\`)
-		if quote == "'" {
-			id = strings.ReplaceAll(id, "'", `\'`)
-		}
-		quoted[i] = quote + id + quote
+		quoted[i] = pyjson.Repr(id)
 	}
 	return strings.Join(quoted, ", ")
 }
@@ -115,28 +116,33 @@ func quotedList(ids []string) string {
 // turn of such a message is closed when another turn follows at once.
 func complete(msgs []sessionstore.Message, rows []row, orphans map[string]bool) ([]sessionstore.Message, error) {
 	var b builder
-	names := functionNames(rows)
+	names := functionNames(msgs, rows, orphans)
 	for i, r := range rows {
 		b.keep(msgs[i])
-		interrupted := false
+		if !r.makesAny(orphans) {
+			continue
+		}
 		for _, c := range r.calls {
 			if c.named && orphans[c.id] {
 				b.add(forkedToolRow(c.id, names[c.id]))
-				interrupted = true
 			}
 		}
-		if interrupted && i+1 < len(rows) && rows[i+1].begins {
+		if i+1 < len(rows) && rows[i+1].begins {
 			b.add(pyjson.AppendQuoted([]byte(`{"role": "assistant", "content": `), forkedAnswer, pyjson.Style{}))
 		}
 	}
 	return b.done()
 }
 
-// functionNames returns the names of the called tools by the ids of the calls.
-func functionNames(rows []row) map[string]string {
+// functionNames returns the names of the orphans' tools by the ids of the
+// calls.
+func functionNames(msgs []sessionstore.Message, rows []row, orphans map[string]bool) map[string]string {
 	names := map[string]string{}
-	for _, r := range rows {
-		for _, c := range r.calls {
+	for i, r := range rows {
+		if !r.makesAny(orphans) {
+			continue
+		}
+		for _, c := range callsIn(value(msgs[i])) {
 			if c.named && c.id != "" && c.function != "" {
 				names[c.id] = c.function
 			}

@@ -34,21 +34,22 @@ func Repair(msgs []sessionstore.Message, d Diagnosis) ([]sessionstore.Message, e
 	if d.Healthy() {
 		return slices.Clone(msgs), nil
 	}
-	msgs, err := repair(msgs, rows, d)
+	msgs, rows, err := repair(msgs, rows, d)
 	if err != nil {
 		return nil, err
 	}
 	// Taking out a result may leave a turn without its last answer.
-	rows = readRows(msgs)
 	if d = diagnose(rows); d.Healthy() {
 		return msgs, nil
 	}
-	return repair(msgs, rows, d)
+	msgs, _, err = repair(msgs, rows, d)
+	return msgs, err
 }
 
 // repairer goes once over the messages.
 type repairer struct {
-	builder
+	built      builder
+	after      []row // of what is built
 	rows       []row
 	broken     map[string]bool // ids of orphaned and misplaced calls
 	misplaced  map[string]bool
@@ -56,7 +57,7 @@ type repairer struct {
 	newIDs     int
 }
 
-func repair(msgs []sessionstore.Message, rows []row, d Diagnosis) ([]sessionstore.Message, error) {
+func repair(msgs []sessionstore.Message, rows []row, d Diagnosis) ([]sessionstore.Message, []row, error) {
 	r := &repairer{rows: rows, broken: setOf(d.Orphaned), misplaced: setOf(d.Misplaced), incomplete: map[int]bool{}}
 	if answered(rows)[""] {
 		delete(r.broken, "") // it stands for calls without an id, those with an empty one are answered
@@ -72,13 +73,32 @@ func repair(msgs []sessionstore.Message, rows []row, d Diagnosis) ([]sessionstor
 		if !r.keepRow(i, m) {
 			continue
 		}
-		all := r.answer(rows[i].calls)
+		all := r.answer(rows[i])
 		if all && (next[i] == len(rows) || rows[next[i]].asks()) || r.incomplete[i] {
 			r.add([]byte(repairedAnswer))
 		}
 	}
-	return r.done()
+	msgs, err := r.built.done()
+	return msgs, r.after, err
 }
+
+// keep adds the message i as it is.
+func (r *repairer) keep(i int, m sessionstore.Message) {
+	r.built.keep(m)
+	r.after = append(r.after, r.rows[i])
+}
+
+// parse adds the message of a line.
+func (r *repairer) parse(line []byte) {
+	r.built.parse(line)
+	r.after = append(r.after, readRow(r.last().Role(), line))
+}
+
+// add adds a new message, given without its closing brace.
+func (r *repairer) add(open []byte) { r.parse(append(open, '}')) }
+
+// last returns the message that was added last.
+func (r *repairer) last() sessionstore.Message { return r.built.msgs[len(r.built.msgs)-1] }
 
 // survivors returns for every message the next one that stays.
 func (r *repairer) survivors() []int {
@@ -119,61 +139,57 @@ func (r *repairer) keepRow(i int, m sessionstore.Message) bool {
 		r.parse(line)
 	case r.drops(*row):
 		return false
-	case slices.ContainsFunc(row.calls, func(c call) bool { return !c.named }):
-		r.parse(named(value(m), func() string { return r.newID(row.calls) }))
+	case slices.ContainsFunc(row.calls, key.unnamed):
+		r.parse(named(value(m), r.newID))
 	default:
-		r.keep(m)
+		r.keep(i, m)
 	}
 	return true
 }
 
-// newID returns an id for the first of the calls that has none, and sets it.
-func (r *repairer) newID(calls []call) string {
-	for i := range calls {
-		if c := &calls[i]; !c.named {
-			c.id, c.named = r.unused(), true
-			r.broken[c.id] = true
-			return c.id
-		}
-	}
-	return r.unused()
-}
+func (k key) unnamed() bool { return !k.named }
 
-// unused returns an id that no call has.
-func (r *repairer) unused() string {
+// newID returns an id that no call has, for a call that is broken as it has
+// none.
+func (r *repairer) newID() string {
 	if r.newIDs == 0 {
 		for _, row := range r.rows {
 			for _, c := range row.calls {
-				if n, ok := ownID(c.id); ok {
-					r.newIDs = max(r.newIDs, n)
-				}
+				r.newIDs = max(r.newIDs, ownID(c.id))
 			}
 			for _, id := range row.results {
-				if n, ok := ownID(id); ok {
-					r.newIDs = max(r.newIDs, n)
-				}
+				r.newIDs = max(r.newIDs, ownID(id))
 			}
 		}
 	}
 	r.newIDs++
-	return idPrefix + strconv.Itoa(r.newIDs)
+	id := idPrefix + strconv.Itoa(r.newIDs)
+	r.broken[id] = true
+	return id
 }
 
 const idPrefix = "repaired_"
 
-// ownID returns the number of an id that a repair made.
-func ownID(id string) (int, bool) {
+// ownID returns the number of an id that a repair made, else 0.
+func ownID(id string) int {
 	if len(id) <= len(idPrefix) || id[:len(idPrefix)] != idPrefix {
-		return 0, false
+		return 0
 	}
 	n, err := strconv.Atoi(id[len(idPrefix):])
-	return n, err == nil && n < 1<<30
+	if err != nil || n >= 1<<30 {
+		return 0
+	}
+	return n
 }
 
-// answer adds results for the broken calls, and reports whether all are.
-func (r *repairer) answer(calls []call) (all bool) {
-	all = len(calls) > 0
-	for _, c := range calls {
+// answer adds results for the broken calls of the message that was added last,
+// which was row, and reports whether all are.
+func (r *repairer) answer(row row) (all bool) {
+	if !row.makesAny(r.broken) && !slices.ContainsFunc(row.calls, key.unnamed) {
+		return false
+	}
+	all = true
+	for _, c := range callsIn(value(r.last())) {
 		if !r.broken[c.id] {
 			all = false
 			continue
@@ -204,12 +220,11 @@ func Rewind(msgs []sessionstore.Message, d Diagnosis) ([]sessionstore.Message, e
 
 // rewound returns how many messages are left of those that are wrong.
 func rewound(rows []row, d Diagnosis) int {
-	x := newIndex(rows)
 	first := len(rows)
 	ids := setOf(slices.Concat(d.Orphaned, d.Misplaced))
-	for k, at := range x.uses {
-		if ids[k.id] {
-			first = min(first, at)
+	for _, c := range newIndex(rows).calls {
+		if ids[c.id] {
+			first = min(first, c.use)
 		}
 	}
 	for _, t := range d.Incomplete {

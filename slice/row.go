@@ -1,6 +1,10 @@
 package slice
 
 import (
+	"bytes"
+	"runtime"
+	"sync"
+
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -13,35 +17,44 @@ type row struct {
 	acts      bool // it is an assistant message that may make calls
 	blocks    bool // results are blocks of it, not the message as a whole
 	other     bool // it has more blocks than those results
-	calls     []call
+	calls     []key
 	results   []string // ids of the calls that it answers
 }
 
-// call is a call of a tool. A call without an id is one that has no text as
-// its id.
-type call struct {
-	key
-	function string // its name where calls are completed
-	tool     string // its name where they are repaired
-}
-
-// key tells calls apart. All calls without an id have one key.
+// key tells calls apart. A call without an id is one that has no text as its
+// id; all of those have one key.
 type key struct {
 	id    string
 	named bool
 }
 
+// share is how many messages are worth another goroutine.
+const share = 2048
+
 // readRows looks into every message once.
 func readRows(msgs []sessionstore.Message) []row {
 	rows := make([]row, len(msgs))
-	var buf []byte
-	for i, m := range msgs {
-		buf = m.AppendTo(buf[:0])
-		rows[i] = readRow(m.Role(), buf)
+	workers := max(1, min(runtime.GOMAXPROCS(0), len(msgs)/share))
+	part := (len(msgs) + workers - 1) / workers
+	var group sync.WaitGroup
+	for from := part; from < len(msgs); from += part {
+		to := min(from+part, len(msgs))
+		group.Go(func() { readInto(rows[from:to], msgs[from:to]) })
 	}
+	readInto(rows[:min(part, len(rows))], msgs)
+	group.Wait()
 	return rows
 }
 
+func readInto(rows []row, msgs []sessionstore.Message) {
+	var buf []byte
+	for i := range rows {
+		buf = msgs[i].AppendTo(buf[:0])
+		rows[i] = readRow(msgs[i].Role(), buf)
+	}
+}
+
+// readRow returns what line is; it keeps none of its bytes.
 func readRow(role string, line []byte) row {
 	switch role {
 	case "assistant":
@@ -59,53 +72,35 @@ func readRow(role string, line []byte) row {
 func readAssistant(line []byte) row {
 	found := members(line, "tool_calls", "content")
 	r := row{assistant: true, acts: found[0] != nil}
-	for raw := range pyjson.Elements(found[0]) {
+	for raw, id := range pyjson.Pick(found[0], "id") {
 		if pyjson.KindOf(raw) == pyjson.Object {
-			r.calls = append(r.calls, listedCall(raw))
+			r.calls = append(r.calls, keyOf(id))
 		}
 	}
-	listed := make(map[key]int, len(r.calls))
-	for i, c := range r.calls {
-		listed[c.key] = i
+	if !mayHold(found[1], "tool_use") {
+		return r
 	}
+	listed := setOf(r.calls)
 	for block := range pyjson.Elements(found[1]) {
 		if !isBlock(block, "tool_use") {
 			continue
 		}
 		r.acts = true
-		f := members(block, "id", "name")
-		c := call{function: textOf(f[1]), tool: textOf(f[1])}
-		c.id, c.named = idOf(f[0])
-		if at, ok := listed[c.key]; ok && c.named {
-			if c.function != "" {
-				r.calls[at].function = c.function
-			}
-			continue // one call in both forms
+		if k := keyOf(members(block, "id")[0]); !k.named || !listed[k] { // else one call in both forms
+			r.calls = append(r.calls, k)
 		}
-		r.calls = append(r.calls, c)
 	}
 	return r
 }
 
-func listedCall(raw []byte) call {
-	f := members(raw, "id", "tool", "function", "name")
-	function := textOf(members(f[2], "name")[0])
-	c := call{function: function, tool: function}
-	c.id, c.named = idOf(f[0])
-	if c.function == "" {
-		c.function = textOf(f[3])
-	}
-	if f[1] != nil {
-		c.tool = textOf(f[1])
-	}
-	return c
-}
-
 func readUser(line []byte) row {
 	found := members(line, "content", "tool_call_id")
-	r := row{blocks: true, speaks: found[1] == nil}
+	r := row{blocks: true, begins: true, speaks: found[1] == nil}
 	if pyjson.KindOf(found[0]) == pyjson.String {
-		r.begins, r.speaks = true, r.speaks && !isReminder(found[0])
+		r.speaks = r.speaks && !isReminder(found[0])
+		return r
+	}
+	if !mayHold(found[0], "tool_result", reminderTag) {
 		return r
 	}
 	blocks, results := 0, 0
@@ -128,6 +123,17 @@ func readUser(line []byte) row {
 	return r
 }
 
+// mayHold reports whether a string with one of the words may be in raw. Only
+// escapes \u could write them in another way.
+func mayHold(raw []byte, words ...string) bool {
+	for _, word := range words {
+		if bytes.Contains(raw, []byte(word)) {
+			return true
+		}
+	}
+	return bytes.Contains(raw, []byte(`\u`))
+}
+
 // resultID returns the id of the call that a tool_result answers.
 func resultID(block []byte) (id string, ok bool) {
 	f := members(block, "tool_use_id", "tool_call_id")
@@ -137,18 +143,19 @@ func resultID(block []byte) (id string, ok bool) {
 	return idOf(f[1])
 }
 
+// reminderTag begins what tools write in the name of the user.
+const reminderTag = "<system-reminder>"
+
 // isReminder reports whether text was put in by a tool in the name of the user.
 func isReminder(raw []byte) bool {
-	const tag = "<system-reminder>"
 	if pyjson.KindOf(raw) != pyjson.String {
 		return false
 	}
 	start := pyjson.TrimSpace(raw[1:])
-	if len(start) == 0 || start[0] != tag[0] && start[0] != '\\' {
+	if len(start) == 0 || start[0] != reminderTag[0] && start[0] != '\\' {
 		return false // most messages need not be decoded
 	}
-	text := pyjson.TrimSpace([]byte(pyjson.Text(raw)))
-	return len(text) >= len(tag) && string(text[:len(tag)]) == tag
+	return bytes.HasPrefix(pyjson.TrimSpace([]byte(pyjson.Text(raw))), []byte(reminderTag))
 }
 
 func isBlock(raw []byte, kind string) bool {
@@ -156,11 +163,19 @@ func isBlock(raw []byte, kind string) bool {
 	return pyjson.KindOf(name) == pyjson.String && pyjson.KeyIs(name, kind)
 }
 
+func keyOf(id []byte) (k key) {
+	k.id, k.named = idOf(id)
+	return k
+}
+
 // idOf returns an id, and false for what is no text. Different ids stay
 // different, also with lone surrogates.
 func idOf(raw []byte) (id string, ok bool) {
 	if pyjson.KindOf(raw) != pyjson.String {
 		return "", false
+	}
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1]), true
 	}
 	return string(pyjson.AppendText(nil, raw)), true
 }
@@ -177,12 +192,5 @@ func members(raw []byte, names ...string) (values [4][]byte) {
 	if pyjson.KindOf(raw) != pyjson.Object {
 		return values
 	}
-	for m := range pyjson.Members(raw) {
-		for i, name := range names {
-			if pyjson.KeyIs(m.Key, name) {
-				values[i] = m.Value
-			}
-		}
-	}
-	return values
+	return pyjson.Values(raw, names...)
 }

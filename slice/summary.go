@@ -21,8 +21,8 @@ type Summary struct {
 // U+FFFD. A call that stands both in tool_calls and in content counts once.
 // The error for a turn that is not there is the reference's.
 func Summarize(msgs []sessionstore.Message, turn, maxLength int) (Summary, error) {
-	t, count := turnAt(msgs, turn)
-	if turn < 1 || turn > count {
+	t, count, ok := findTurn(msgs, turn)
+	if !ok {
 		return Summary{}, textError(fmt.Sprintf("Turn %d out of range (1-%d)", turn, count))
 	}
 	s := Summary{Turn: turn, Messages: t.End - t.Start}

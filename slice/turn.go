@@ -3,7 +3,6 @@ package slice
 import (
 	"fmt"
 	"iter"
-	"slices"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -64,78 +63,34 @@ func turnAt(msgs []sessionstore.Message, turn int) (found Turn, count int) {
 	return found, count
 }
 
-// startsOf returns where the turns begin.
-func startsOf(rows []row) (starts []int) {
-	for i, r := range rows {
-		if r.begins {
-			starts = append(starts, i)
+// findTurn returns one turn. Where it is not there, count is how many there
+// are; else what follows the turn is not looked at.
+func findTurn(msgs []sessionstore.Message, turn int) (found Turn, count int, ok bool) {
+	for t := range Turns(msgs) {
+		count++
+		if count == turn {
+			return t, count, true
 		}
 	}
-	return starts
+	return Turn{}, count, false
 }
 
 // endOf returns the index behind a turn.
-func endOf(rows []row, turn int) (int, error) {
-	starts := startsOf(rows)
-	switch count := len(starts); {
-	case turn < 1:
+func endOf(msgs []sessionstore.Message, turn int) (int, error) {
+	if turn < 1 {
 		return 0, textError(fmt.Sprintf("Turn must be >= 1, got %d", turn))
+	}
+	found, count, ok := findTurn(msgs, turn)
+	switch {
 	case count == 0:
 		return 0, textError("No user messages found in conversation")
-	case turn > count:
+	case !ok:
 		return 0, textError(fmt.Sprintf("Turn %d exceeds max turns (%d). Valid range: 1-%d", turn, count, count))
-	case turn == count:
-		return len(rows), nil
 	}
-	return starts[turn], nil
+	return found.End, nil
 }
 
 // textError is an error in the reference's words.
 type textError string
 
 func (e textError) Error() string { return string(e) }
-
-// Window returns the last turns of a conversation, at most maxTurns of them,
-// and more where a result would be parted from its call. With so few turns it is
-// the whole conversation, else messages before the first turn are left out. It shares the memory of msgs.
-func Window(msgs []sessionstore.Message, maxTurns int) []sessionstore.Message {
-	rows := readRows(msgs)
-	starts := startsOf(rows)
-	switch {
-	case maxTurns <= 0:
-		return nil
-	case len(starts) <= maxTurns:
-		return slices.Clip(msgs)
-	}
-	parts := partedBefore(rows)
-	for n := len(starts) - maxTurns; n >= 0; n-- {
-		if parts[starts[n]] == 0 {
-			return slices.Clip(msgs[starts[n]:])
-		}
-	}
-	return slices.Clip(msgs)
-}
-
-// partedBefore returns for every index how many results from there on answer
-// calls before it.
-func partedBefore(rows []row) []int {
-	parts := make([]int, len(rows)+1)
-	last := map[string]int{}
-	for i, r := range rows {
-		for _, id := range r.results {
-			if at, ok := last[id]; ok {
-				parts[at+1]++
-				parts[i+1]--
-			}
-		}
-		for _, c := range r.calls {
-			if c.named {
-				last[c.id] = i
-			}
-		}
-	}
-	for i := 1; i < len(parts); i++ {
-		parts[i] += parts[i-1]
-	}
-	return parts
-}

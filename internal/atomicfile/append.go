@@ -77,6 +77,14 @@ func (a *Append) Write(p []byte, size int64) error {
 	})
 }
 
+// Truncate cuts the file to size bytes, such as to undo a write that failed.
+// The caller keeps other writers away meanwhile.
+func (a *Append) Truncate(size int64) error {
+	op := a.dir.op(fault.Truncate, a.name, "")
+	op.Off = size
+	return a.dir.seam.Do(op, func() error { return a.file.Truncate(size) })
+}
+
 // Sync makes the file's content durable.
 func (a *Append) Sync() error {
 	return a.dir.seam.Do(a.dir.op(fault.Sync, a.name, ""), a.file.Sync)

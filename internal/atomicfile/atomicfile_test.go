@@ -217,6 +217,48 @@ func TestEdit(t *testing.T) {
 	require.Equal(t, map[string]string{"file": "012abc"}, content(t, path))
 }
 
+func TestAppend(t *testing.T) {
+	t.Parallel()
+	d, path := openDir(t, nil)
+	a, made, err := d.Append("file")
+	require.NoError(t, err)
+	require.True(t, made)
+	require.NoError(t, a.Write([]byte("0123456789"), 0))
+	require.NoError(t, a.Truncate(4))
+	require.NoError(t, a.Write([]byte("abc"), 4))
+	require.NoError(t, a.Sync())
+	require.NoError(t, a.Close())
+	require.Equal(t, map[string]string{"file": "0123abc"}, content(t, path))
+	a, made, err = d.Append("file")
+	require.NoError(t, err)
+	require.False(t, made)
+	require.NoError(t, a.Close())
+}
+
+// TestAppendFails lets every step fail in turn, and requires that what the
+// seam refused was not done.
+func TestAppendFails(t *testing.T) {
+	t.Parallel()
+	after := []map[string]string{{}, {"file": "01"}, {"file": "0123"}, {"file": "0"}}
+	for at, want := range after { // create, write, truncate, sync
+		failer := &fault.Failer{At: at, Err: syscall.EIO, Part: 50}
+		d, path := openDir(t, &fault.Seam{Before: failer.Before})
+		a, _, err := d.Append("file")
+		if err == nil {
+			err = a.Write([]byte("0123"), 0)
+			if err == nil {
+				err = a.Truncate(1)
+			}
+			if err == nil {
+				err = a.Sync()
+			}
+			require.NoError(t, a.Close())
+		}
+		require.ErrorIs(t, err, syscall.EIO, "step %d", at)
+		require.Equal(t, want, content(t, path), "step %d", at)
+	}
+}
+
 // TestConfinement shows that no name and no symlink leads outside.
 func TestConfinement(t *testing.T) {
 	t.Parallel()

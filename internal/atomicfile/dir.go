@@ -57,6 +57,20 @@ func (d *Dir) handle() (*os.File, error) {
 	return f, err
 }
 
+// OpenPlain opens the file name for reading, and faster than the root does. A
+// pipe would wait for its writer: it is for what was seen to be a file.
+func (d *Dir) OpenPlain(name string) (*os.File, error) { return d.open(name, os.O_RDONLY) }
+
+// Handle returns the directory itself for reading; Close closes it.
+func (d *Dir) Handle() (*os.File, error) { return d.handle() }
+
+// Opened returns the directory itself if it was needed before, else nil.
+func (d *Dir) Opened() *os.File {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.self
+}
+
 // Root returns the root for reading. What changes the disk goes through Dir.
 func (d *Dir) Root() *os.Root { return d.root }
 
@@ -201,7 +215,7 @@ func Now(after time.Time) time.Time {
 func (d *Dir) SetTime(name string, at time.Time) error {
 	op := d.op(fault.Chtimes, name, "")
 	op.Time = at
-	return d.seam.Do(op, func() error { return d.root.Chtimes(name, time.Time{}, at) })
+	return d.seam.Do(op, func() error { return d.setTime(name, at) })
 }
 
 // Rename gives the file name the name to, whatever stood there before.

@@ -17,7 +17,7 @@ type Edit struct {
 
 // Edit opens the existing file name to be changed in place.
 func (d *Dir) Edit(name string) (*Edit, error) {
-	f, err := d.root.OpenFile(name, os.O_RDWR, 0)
+	f, err := d.open(name, os.O_RDWR)
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ const (
 
 // rulesWithCode are all of the above, and those about the newer tools.
 func rulesWithCode() []rule {
-	return append(slices.Concat(newerRules(), findRules(), sliceRules(), eventRules()), []rule{
+	return append(slices.Concat(newerRules(), findRules(), sliceRules(), eventRules(), forkRules(), storedRules()), []rule{
 		bundleNotText, crInsideRow, damageKept, damageReported, emptiedKept, emptiedRecovered, longID,
 		metadataMerge, metadataObject, metadataUnchanged, notFinite, ownNames, recoversFurther, refusedFirst, reservedID,
 		roleRequired, surrogateInText, surrogateKept, surrogateReplaced, tooDeep, transcriptExtended, transcriptKept,

@@ -212,57 +212,6 @@ func (c summaryCase) run(t *testing.T) verdict {
 	})
 }
 
-// memoryForkCase forks messages: it cuts and counts.
-type memoryForkCase struct {
-	Messages string `json:"messages_json"`
-	Turn     *int
-	Result   *struct {
-		Turn     int    `json:"forked_from_turn"`
-		Count    int    `json:"message_count"`
-		Messages string `json:"messages_json"`
-	}
-	Error *failure
-}
-
-type memoryFork struct {
-	sliced
-	Turn, Count int
-}
-
-func (c memoryForkCase) run(t *testing.T) verdict {
-	reference := memoryFork{sliced: sliced{Failed: c.Error.slicing()}}
-	if c.Result != nil {
-		reference.Rows, reference.Turn, reference.Count = texts(elements(c.Result.Messages)), c.Result.Turn, c.Result.Count
-	}
-	msgs := readMessages(t, c.Messages)
-	turns := slice.CountTurns(msgs)
-	if turns == 0 {
-		return equal(reference, memoryFork{sliced: sliced{Rows: []string{}}})
-	}
-	if c.Turn != nil {
-		turns = *c.Turn
-	}
-	msgs, err := slice.ToTurn(msgs, turns, slice.Complete)
-	return judge(reference, newMemoryFork(slicedOf(t, msgs, err), turns), func(f *fired) memoryFork {
-		raw := canonical(c.Messages)
-		if raises(f, reference.Failed, raw) {
-			return reference
-		}
-		turns := len(starts(view{f: f}.all(raw)))
-		if c.Turn != nil {
-			turns = *c.Turn
-		}
-		return newMemoryFork(cut(raw, turns, "complete", f), turns)
-	})
-}
-
-func newMemoryFork(s sliced, turn int) memoryFork {
-	if s.Failed != "" {
-		return memoryFork{sliced: s}
-	}
-	return memoryFork{sliced: s, Turn: turn, Count: len(s.Rows)}
-}
-
 // canonical are the messages of a JSON list as the vectors write them.
 func canonical(list string) (raw []string) {
 	for _, e := range elements(list) {

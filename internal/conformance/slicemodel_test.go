@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
@@ -20,7 +19,10 @@ type seen struct {
 }
 
 // seenCall is a call. Its id is JSON, empty where there is none.
-type seenCall struct{ id, function, tool string }
+type seenCall struct {
+	id, function, tool string // names are JSON too, empty where there is none
+	bare               bool   // the reference's diagnosis took "" for an id that is missing
+}
 
 // view is for whom messages are looked at: the reference's cutting sees calls
 // in blocks, its diagnosis does not.
@@ -83,17 +85,31 @@ func (v view) assistant(s *seen) {
 			return
 		}
 		s.acts = true
-		c := seenCall{"", stringOf(block.get("name")), stringOf(block.get("name"))}
+		name := v.name(block, "name")
+		c := seenCall{function: name, tool: name}
 		if block.index("id") >= 0 {
 			c.id = first(v.ids(block.get("id")))
 		}
-		at := slices.IndexFunc(listed, func(other seenCall) bool { return c.id != "" && other.id == c.id })
+		at := lastOf(listed, c.id)
 		if at >= 0 && v.f.by(toolBlocks) {
-			s.calls[at].function = c.function
+			if c.function != "" && truthy(c.function) {
+				s.calls[at].function = c.function
+			}
 			continue
 		}
 		s.calls = append(s.calls, c)
 	}
+}
+
+// lastOf is the last of the calls with that id, -1 without one.
+func lastOf(calls []seenCall, id string) int {
+	at := -1
+	for i, c := range calls {
+		if id != "" && c.id == id {
+			at = i
+		}
+	}
+	return at
 }
 
 func first(ids []string) string {
@@ -104,18 +120,30 @@ func first(ids []string) string {
 }
 
 func (v view) listed(o object) (c seenCall) {
-	if o.index("id") >= 0 {
+	switch {
+	case o.index("id") >= 0:
 		c.id = first(v.ids(o.get("id")))
+	case v.diagnosis && !v.f.by(oddCalls):
+		c.id, c.bare = text(""), true
 	}
-	c.function = stringOf(parseObject(o.get("function")).get("name"))
-	c.tool = c.function
+	inner := v.name(parseObject(o.get("function")), "name")
+	c.tool = inner
 	if o.index("tool") >= 0 {
-		c.tool = stringOf(o.get("tool"))
+		c.tool = v.name(o, "tool")
 	}
-	if c.function == "" {
-		c.function = stringOf(o.get("name"))
+	c.function = inner
+	if inner == "" || !truthy(inner) {
+		c.function = v.name(o, "name")
 	}
 	return c
+}
+
+// name is a member with the name of a tool. What is no text is none for us.
+func (v view) name(o object, member string) string {
+	if o.index(member) < 0 || kindOf(o.get(member)) != pyjson.String && v.f.by(oddCalls) {
+		return ""
+	}
+	return o.get(member)
 }
 
 // blocks are the blocks of content of one type.
@@ -191,47 +219,4 @@ func orphans(rows []seen) (ids []string) {
 		}
 	}
 	return ids
-}
-
-// odd reports whether a message has calls that Python's exceptions are about:
-// in no list, in no object, or with an id or function of an odd kind.
-func odd(raw string) bool {
-	calls := parseObject(raw)
-	if k := kindOf(calls.get("tool_call_id")); k == pyjson.Array || k == pyjson.Object {
-		return true
-	}
-	if calls.index("tool_calls") < 0 {
-		return false
-	}
-	if kindOf(calls.get("tool_calls")) != pyjson.Array {
-		return true
-	}
-	return slices.ContainsFunc(elements(calls.get("tool_calls")), func(e json.RawMessage) bool {
-		o := parseObject(string(e))
-		return kindOf(o.get("id")) != pyjson.String || o.index("function") >= 0 && kindOf(o.get("function")) != pyjson.Object
-	})
-}
-
-// raises reports whether the reference may have failed on rows as it did. Ours
-// never does.
-func raises(f *fired, failed string, rows []string) bool {
-	return failed == raised && slices.ContainsFunc(rows, odd) && !f.by(oddCalls)
-}
-
-// sliceRules are the rules about what is done with messages.
-func sliceRules() []rule { return []rule{healthyAfter, oddCalls, rowsKept, toolBlocks} }
-
-const (
-	healthyAfter rule = "healthy-after"
-	oddCalls     rule = "odd-calls"
-	rowsKept     rule = "rows-kept"
-	toolBlocks   rule = "tool-blocks"
-)
-
-// all are the rules that have made a difference so far.
-func (f *fired) all() []rule {
-	if f == nil {
-		return nil
-	}
-	return f.rules
 }

@@ -35,9 +35,9 @@ func cut(raw []string, turn int, mode string, f *fired) sliced {
 	case len(ids) == 0:
 		return sliced{Rows: slices.Clone(raw)}
 	case mode == "complete":
-		return sliced{Rows: completed(raw, rows, ids)}
+		return sliced{Rows: completed(raw, rows, ids, f)}
 	case mode == "remove":
-		return sliced{Rows: removed(raw, rows, ids)}
+		return sliced{Rows: removed(raw, rows, ids, f)}
 	case mode == "error":
 		return sliced{Failed: "Orphaned tool calls at fork boundary: [" + pythonList(ids) + "]. These tool_use blocks have no matching tool_result."}
 	}
@@ -52,7 +52,7 @@ func pythonList(ids []string) string {
 		case id == "null":
 			list[i] = "None"
 		case kindOf(id) == pyjson.String:
-			list[i] = "'" + stringOf(id) + "'"
+			list[i] = pyjson.Repr(stringOf(id))
 		case id == "true":
 			list[i] = "True"
 		case id == "false":
@@ -64,11 +64,11 @@ func pythonList(ids []string) string {
 	return strings.Join(list, ", ")
 }
 
-func completed(raw []string, rows []seen, ids []string) (list []string) {
+func completed(raw []string, rows []seen, ids []string, f *fired) (list []string) {
 	names := map[string]string{}
 	for _, r := range rows {
 		for _, c := range r.calls {
-			if c.function != "" && c.id != "null" && c.id != text("") {
+			if c.function != "" && truthy(c.function) && c.id != "" && truthy(c.id) {
 				names[c.id] = c.function
 			}
 		}
@@ -77,12 +77,15 @@ func completed(raw []string, rows []seen, ids []string) (list []string) {
 		list = append(list, raw[i])
 		before := len(list)
 		for _, c := range r.calls {
+			if c.id == "" && slices.Contains(ids, text("")) && !f.by(oddCalls) {
+				c.id = text("") // the reference's own, where there is none
+			}
 			if !slices.Contains(ids, c.id) {
 				continue
 			}
 			row := object{{"role", `"tool"`}, {"tool_call_id", c.id}, {"content", text(forkedResult)}}
 			if names[c.id] != "" {
-				row = row.with("name", text(names[c.id]))
+				row = row.with("name", names[c.id])
 			}
 			list = append(list, render(row.String(), pyjson.Style{ASCII: true}))
 		}
@@ -93,7 +96,7 @@ func completed(raw []string, rows []seen, ids []string) (list []string) {
 	return list
 }
 
-func removed(raw []string, rows []seen, ids []string) (list []string) {
+func removed(raw []string, rows []seen, ids []string, f *fired) (list []string) {
 	for i, r := range rows {
 		if r.role != "assistant" {
 			list = append(list, raw[i])
@@ -104,8 +107,11 @@ func removed(raw []string, rows []seen, ids []string) (list []string) {
 			kept := slices.DeleteFunc(elementsOf(o.get("tool_calls")), func(e string) bool { return slices.Contains(ids, parseObject(e).get("id")) })
 			o = o.with("tool_calls", listOf(kept))
 			if len(kept) == 0 {
-				o = slices.DeleteFunc(slices.Clone(o), func(m member) bool { return m.name == "tool_calls" })
+				o = o.lacking("tool_calls")
 			}
+		}
+		if calls := o.get("tool_calls"); (calls == "{}" || calls == text("")) && !f.by(oddCalls) {
+			o = o.lacking("tool_calls") // an empty one of any kind
 		}
 		if kindOf(o.get("content")) == pyjson.Array {
 			o = o.with("content", listOf(slices.DeleteFunc(elementsOf(o.get("content")), func(e string) bool {
@@ -116,6 +122,10 @@ func removed(raw []string, rows []seen, ids []string) (list []string) {
 		list = append(list, o.String())
 	}
 	return list
+}
+
+func (o object) lacking(name string) object {
+	return slices.DeleteFunc(slices.Clone(o), func(m member) bool { return m.name == name })
 }
 
 func elementsOf(raw string) []string  { return texts(elements(raw)) }
@@ -137,9 +147,7 @@ func summary(raw []string, turn, limit int, f *fired) (s summed) {
 			s.User = all[0]
 		case r.role == "assistant":
 			s.Tools += len(r.blocks("tool_use"))
-			if kindOf(r.get("tool_calls")) == pyjson.Array {
-				s.Tools += len(elements(r.get("tool_calls")))
-			}
+			s.Tools += r.lengthOfCalls(f)
 			for _, text := range all {
 				if s.Assistant == "" {
 					s.Assistant = text
@@ -159,6 +167,19 @@ func summary(raw []string, turn, limit int, f *fired) (s summed) {
 		}
 	}
 	return s
+}
+
+// lengthOfCalls is Python's len of tool_calls, whatever they are.
+func (s seen) lengthOfCalls(f *fired) int {
+	switch raw := s.get("tool_calls"); {
+	case kindOf(raw) == pyjson.Array:
+		return len(elements(raw))
+	case kindOf(raw) == pyjson.Object && !f.by(oddCalls):
+		return len(parseObject(raw))
+	case kindOf(raw) == pyjson.String && !f.by(oddCalls):
+		return utf8.RuneCountInString(stringOf(raw))
+	}
+	return 0
 }
 
 // texts are the cut texts of a message.

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,7 +49,7 @@ func diagnosis(rows []seen) (d troubles) {
 	}
 	for _, id := range order {
 		calls, last := rows[use[id]].calls, use[id]
-		if calls[0].id != id || !slices.ContainsFunc(calls, func(c seenCall) bool { return !d.broken(c.id) }) {
+		if calls[0].bare || calls[0].id != id || !slices.ContainsFunc(calls, func(c seenCall) bool { return !d.broken(c.id) }) {
 			continue
 		}
 		for _, c := range calls {
@@ -134,7 +135,7 @@ func repairRows(raw []string, v view, d troubles) (list []string) {
 				continue
 			}
 			list = append(list, render(object{
-				{"role", `"tool"`}, {"tool_call_id", c.id}, {"name", text(c.tool)}, {"content", text(repairedResult)},
+				{"role", `"tool"`}, {"tool_call_id", c.id}, {"name", cmp.Or(c.tool, text(""))}, {"content", text(repairedResult)},
 			}.String(), pyjson.Style{ASCII: true}))
 		}
 		next := i + 1

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 )
 
@@ -23,12 +24,32 @@ const (
 // A Lock is a lock that is held. Its methods may be called by any goroutine.
 type Lock struct {
 	file *os.File
+	keep *Keep // has the file when the lock is given up; nil: nothing has
+	once sync.Once
+}
+
+// Keep holds the file of a lock open between locks, for those who take it
+// often. The zero Keep holds none. It is for one lock at a time.
+type Keep struct {
+	file *os.File
+	is   fs.FileInfo
+}
+
+// Close closes the file, if there is one. No lock may be held by way of it.
+func (k *Keep) Close() error {
+	if k.file == nil {
+		return nil
+	}
+	err := k.file.Close()
+	*k = Keep{}
+	return err
 }
 
 // Options say how [Acquire] takes a lock.
 type Options struct {
 	Perm  fs.FileMode   // of a lock file that is made, before umask; 0: 0600
 	Limit time.Duration // how long to wait; 0: 10 s
+	Keep  *Keep         // keeps the file open when the lock is given up; nil: it is closed
 }
 
 // Try locks the file name of the directory root without waiting, and makes it
@@ -36,7 +57,7 @@ type Options struct {
 // [ErrBusy]; a file system without locks is [errors.ErrUnsupported]; a symlink
 // or anything but a regular file is refused.
 func Try(root *os.Root, name string, perm fs.FileMode) (*Lock, error) {
-	lock, err := try(root, name, perm)
+	lock, err := try(root, name, perm, nil)
 	if err != nil {
 		return nil, fmt.Errorf("lock %q: %w", name, err)
 	}
@@ -68,7 +89,7 @@ func (o Options) acquire(ctx context.Context, root *os.Root, name string) (*Lock
 	}
 	deadline := time.Now().Add(limit)
 	for wait := firstWait; ; wait = min(2*wait, longestWait) {
-		lock, err := try(root, name, perm)
+		lock, err := try(root, name, perm, o.Keep)
 		if !errors.Is(err, ErrBusy) {
 			return lock, err
 		}
@@ -86,29 +107,53 @@ func (o Options) acquire(ctx context.Context, root *os.Root, name string) (*Lock
 
 // Unlock gives the lock up; the file stays. Further calls do nothing.
 func (l *Lock) Unlock() error {
+	var err error
+	l.once.Do(func() { err = l.unlock() })
+	return err
+}
+
+func (l *Lock) unlock() error {
 	// Closing alone would leave the lock to a child that is between fork and
 	// exec and has a copy of the descriptor.
-	err := errors.Join(control(l.file, unlock), l.file.Close())
-	if errors.Is(err, fs.ErrClosed) {
-		return nil
+	err := control(l.file, unlock)
+	if l.keep == nil || err != nil {
+		err = errors.Join(err, l.file.Close())
+		if l.keep != nil {
+			*l.keep = Keep{}
+		}
 	}
 	return err
 }
 
-func try(root *os.Root, name string, perm fs.FileMode) (*Lock, error) {
+func try(root *os.Root, name string, perm fs.FileMode, keep *Keep) (*Lock, error) {
 	if name != filepath.Base(name) || !filepath.IsLocal(name) {
 		return nil, errors.New("not a file name")
 	}
+	if keep == nil {
+		keep = &Keep{}
+		lock, err := keep.try(root, name, perm)
+		if lock == nil {
+			return nil, errors.Join(err, keep.Close())
+		}
+		lock.keep = nil
+		return lock, err
+	}
+	return keep.try(root, name, perm)
+}
+
+// try locks the file that is kept, or the one that has the name by now.
+func (k *Keep) try(root *os.Root, name string, perm fs.FileMode) (*Lock, error) {
 	for range replacements {
-		file, err := open(root, name, perm)
-		if err != nil {
-			return nil, err
+		if k.file == nil {
+			if err := k.open(root, name, perm); err != nil {
+				return nil, err
+			}
 		}
-		same, err := hold(file, root, name)
+		same, err := k.hold(root, name)
 		if err == nil && same {
-			return &Lock{file: file}, nil
+			return &Lock{file: k.file, keep: k}, nil
 		}
-		_ = file.Close() // nothing was written; the reason is err
+		_ = k.Close() // nothing was written; the reason is err
 		if err != nil {
 			return nil, err
 		}
@@ -116,24 +161,33 @@ func try(root *os.Root, name string, perm fs.FileMode) (*Lock, error) {
 	return nil, ErrBusy
 }
 
-// hold locks file and reports whether name still leads to it: a lock on a
-// file that was removed or replaced meanwhile excludes nobody.
-func hold(file *os.File, root *os.Root, name string) (bool, error) {
-	held, err := file.Stat()
+func (k *Keep) open(root *os.Root, name string, perm fs.FileMode) error {
+	file, err := open(root, name, perm)
 	if err != nil {
-		return false, err
+		return err
 	}
-	if !held.Mode().IsRegular() {
-		return false, errors.New("not a regular file")
+	is, err := file.Stat()
+	if err == nil && !is.Mode().IsRegular() {
+		err = errors.New("not a regular file")
 	}
-	if err := control(file, lock); err != nil {
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	*k = Keep{file, is}
+	return nil
+}
+
+// hold locks the file and reports whether name still leads to it: a lock on a
+// file that was removed or replaced meanwhile excludes nobody.
+func (k *Keep) hold(root *os.Root, name string) (bool, error) {
+	if err := control(k.file, lock); err != nil {
 		return false, err
 	}
 	named, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	return err == nil && os.SameFile(held, named), err
+	return err == nil && os.SameFile(k.is, named), err
 }
 
 // control calls f with file's descriptor, which stays open meanwhile.

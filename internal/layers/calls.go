@@ -19,7 +19,8 @@ var (
 		`(Open$|Openat|Creat|Mkdir|Mknod|Link|Symlink|Unlink|Rmdir|Remove|Delete|Truncate|Ftruncate|Fallocate|` +
 		`Fchmod|Chmod|Fchown|Chown|Lchown|Futimes|Utime)`)
 	changers = []string{
-		"internal/sessiondir", "internal/atomicfile", "internal/filelock", "internal/ownership", "internal/fault", "examples",
+		"internal/sessiondir", "internal/atomicfile", "internal/filelock", "internal/ownership", "internal/fault", "internal/testenv", "examples",
+		"internal/cosmostest/foreign",
 	}
 )
 

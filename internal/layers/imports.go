@@ -7,7 +7,7 @@ import (
 
 const (
 	unknown = -1
-	support = 7 // packages for tests alone: they may import everything
+	support = 8 // packages for tests alone: they may import everything
 )
 
 // place returns the layer of a package, 0 being the lowest, and its unit: the
@@ -16,8 +16,10 @@ func place(pkg string) (layer int, unit string) {
 	top, rest, below := strings.Cut(pkg, "/")
 	second, _, _ := strings.Cut(rest, "/")
 	switch {
-	case top == "internal" && slices.Contains([]string{"conformance", "cosmostest", "layers", "testenv"}, second):
+	case top == "internal" && (slices.Contains([]string{"conformance", "layers", "testenv"}, second) || within(rest, "cosmostest/foreign")):
 		return support, "support"
+	case top == "internal" && second == "cosmostest": // examples start this server too
+		return 6, top + "/" + second
 	case top == "internal":
 		return 0, top
 	case top == "eventslog":
@@ -31,7 +33,7 @@ func place(pkg string) (layer int, unit string) {
 	case top == "hybrid":
 		return 5, top
 	case top == "examples" && below:
-		return 6, top + "/" + second
+		return 7, top + "/" + second
 	}
 	return unknown, ""
 }

@@ -43,6 +43,20 @@ func Check(b []byte, d Dialect) error {
 	return s.failure()
 }
 
+// CheckMember is Check that also returns the value of the last member of b that is called name, nil when there is none.
+// The value shares b's memory.
+func CheckMember(b []byte, d Dialect, name string) (value []byte, err error) {
+	s := scanner{b: b, dialect: d, wanted: name, found: -1}
+	s.scan()
+	if s.problem != none {
+		return nil, s.failure()
+	}
+	if s.found < 0 {
+		return nil, nil
+	}
+	return b[s.found:skipValue(b, s.found)], nil
+}
+
 // failure returns the error of a scan that failed.
 func (s *scanner) failure() *Error {
 	if at := invalidUTF8(s.b, s.dialect); at >= 0 {
@@ -83,6 +97,9 @@ type scanner struct {
 	objects [(MaxDepth + 64) / 64]uint64 // bit d: the container that d others are around is an object
 
 	tape *tape // records what is read, unless nil
+
+	wanted string // name of a member of the outermost object; empty: none
+	found  int    // where the value of the last such member begins
 }
 
 func (s *scanner) fail(at int, p problem) { s.failed, s.problem = at, p }
@@ -203,10 +220,12 @@ func (s *scanner) key() bool {
 		s.fail(s.i, keyExpected)
 		return false
 	}
+	at := s.i
 	s.str()
 	if s.problem != none {
 		return false
 	}
+	end := s.i
 	s.space()
 	if !s.isNext(':') {
 		s.fail(s.i, colonExpected)
@@ -214,6 +233,9 @@ func (s *scanner) key() bool {
 	}
 	s.i++
 	s.space()
+	if s.depth == 1 && s.wanted != "" && KeyIs(s.b[at:end], s.wanted) {
+		s.found = s.i
+	}
 	return true
 }
 

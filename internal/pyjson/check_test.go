@@ -136,3 +136,28 @@ func TestTrimSpace(t *testing.T) {
 	}
 	require.Equal(t, "\va\u00a0", string(pyjson.Trim([]byte(" \t\r\n\va\u00a0 \n"))))
 }
+
+func TestCheckMember(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, text, want string }{
+		{"first", `{"role": "user", "content": "x"}`, `"user"`},
+		{"last of several", `{"role": 1, "a": {"role": 2}, "role": [3, {"role": 4}]}`, `[3, {"role": 4}]`},
+		{"inside only", `{"a": {"role": 2}, "b": [{"role": 3}]}`, ``},
+		{"escaped name", `{"\u0072ole": "x\"y" }`, `"x\"y"`},
+		{"at the end, with space", " {\"role\"  :  null } ", `null`},
+		{"an array", `[{"role": 1}]`, ``},
+		{"a scalar", `"role"`, ``},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := pyjson.CheckMember([]byte(tt.text), pyjson.Tolerant, "role")
+			require.NoError(t, err)
+			require.Equal(t, tt.want, string(got))
+			want, _ := pyjson.Lookup([]byte(tt.text), "role")
+			require.Equal(t, string(want), string(got))
+		})
+	}
+	_, err := pyjson.CheckMember([]byte(`{"role": "user"`), pyjson.Tolerant, "role")
+	require.EqualError(t, err, pyjson.Check([]byte(`{"role": "user"`), pyjson.Tolerant).Error())
+}

@@ -107,13 +107,29 @@ func Lookup(obj []byte, name string) (value []byte, ok bool) {
 	return value, ok
 }
 
+// Values returns the values of the members of obj of those names, at most four of them: nil for one that is not there,
+// and of several of one name the last. It goes through obj once. The values share obj's memory.
+func Values(obj []byte, names ...string) (values [4][]byte) {
+	for m := range Members(obj) {
+		for i, name := range names {
+			if KeyIs(m.Key, name) {
+				values[i] = m.Value
+			}
+		}
+	}
+	return values
+}
+
 // KeyIs reports whether the key, a string with its quotes, is name.
 func KeyIs(key []byte, name string) bool {
-	if text := inner(key); bytes.IndexByte(text, '\\') < 0 {
-		return string(text) == name
-	}
-	if len(key) < len(name) {
+	text := inner(key)
+	switch {
+	case len(text) < len(name):
 		return false // an escape is longer than what it stands for
+	case len(text) == len(name):
+		return string(text) == name && bytes.IndexByte(text, '\\') < 0
+	case bytes.IndexByte(text, '\\') < 0:
+		return false
 	}
 	var buf [64]byte
 	return string(AppendText(buf[:0], key)) == name

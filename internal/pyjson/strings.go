@@ -2,14 +2,18 @@ package pyjson
 
 import (
 	"bytes"
-	"encoding/binary"
-	"math/bits"
 	"unicode/utf8"
 )
 
 // str reads the string that begins at the next byte.
 func (s *scanner) str() {
-	i := skipPlain(s.b, s.i+1)
+	if s.tape == nil { // nobody asks what is in it
+		if end := SkipString(s.b, s.i+1); end >= 0 {
+			s.i = end
+			return
+		}
+	}
+	i := SkipPlain(s.b, s.i+1)
 	if i < len(s.b) && s.b[i] == '"' {
 		s.add(i+1, 0)
 		return
@@ -20,7 +24,7 @@ func (s *scanner) str() {
 // mixed reads the string that begins at the next byte from i on.
 func (s *scanner) mixed(i int) {
 	var f flags
-	for ; ; i = skipPlain(s.b, i) {
+	for ; ; i = SkipPlain(s.b, i) {
 		if i >= len(s.b) {
 			s.fail(len(s.b), unterminated)
 			return
@@ -69,26 +73,6 @@ func (s *scanner) wide(i int) (int, flags) {
 		i += n
 	}
 	return i, f
-}
-
-// skipPlain returns the index of the first byte from i on that is a quote, a backslash, a control character or not
-// ASCII; len(b) if there is none. It looks at eight bytes at a time: each subtraction sets a byte's high bit when that
-// byte is one of those looked for, or follows one, so the lowest high bit is right.
-func skipPlain(b []byte, i int) int {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	for ; i+8 <= len(b); i += 8 {
-		x := binary.LittleEndian.Uint64(b[i : i+8])
-		found := (((x ^ '"'*ones) - ones) | ((x ^ '\\'*ones) - ones) | (x - ' '*ones) | x) & highs
-		if found != 0 {
-			return i + bits.TrailingZeros64(found)/8
-		}
-	}
-	for ; i < len(b); i++ {
-		if c := b[i]; c == '"' || c == '\\' || c < ' ' || c >= utf8.RuneSelf {
-			return i
-		}
-	}
-	return i
 }
 
 // escapeLen returns the length of the escape at the start of b, 0 if it is none.
@@ -222,8 +206,12 @@ func Text(str []byte) string {
 		return string(s)
 	}
 	text := AppendText(make([]byte, 0, len(s)), str)
-	for i := 0; i+2 < len(text); i++ {
-		if text[i] == 0xed && text[i+1] >= 0xa0 {
+	for i := 0; ; i++ {
+		n := bytes.IndexByte(text[i:], 0xed)
+		if n < 0 {
+			break
+		}
+		if i += n; i+2 < len(text) && text[i+1] >= 0xa0 {
 			copy(text[i:], "\ufffd")
 		}
 	}

@@ -20,8 +20,11 @@ type Base struct {
 	path string
 	seam *fault.Seam
 
-	mu  sync.Mutex      // guards top
+	building sync.Map // paths of the sessions that this Base builds
+
+	mu  sync.Mutex      // guards what follows
 	top *atomicfile.Dir // nil until first used and when the directory is gone
+	is  fs.FileInfo     // of top
 }
 
 // Open opens the sessions directory path and makes it, and what leads to it,
@@ -90,7 +93,7 @@ func (b *Base) Close() error {
 func (b *Base) open() (*atomicfile.Dir, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.top != nil && sameDir(b.top.Root(), b.path) {
+	if b.top != nil && IsAt(b.is, b.path) {
 		return b.top, nil
 	}
 	// Calls under way may still use the old one; its files are closed when
@@ -100,17 +103,11 @@ func (b *Base) open() (*atomicfile.Dir, error) {
 	if err != nil {
 		return nil, err
 	}
+	if b.is, err = root.Stat("."); err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
 	b.top = atomicfile.New(root, b.seam)
 	return b.top, nil
-}
-
-func sameDir(root *os.Root, path string) bool {
-	held, err := root.Stat(".")
-	if err != nil {
-		return false
-	}
-	now, err := os.Stat(path)
-	return err == nil && os.SameFile(held, now)
 }
 
 // Dir opens the directory of session id. The error is [fs.ErrNotExist] when

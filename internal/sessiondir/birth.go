@@ -62,6 +62,7 @@ func (b *Base) stage(id string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.building.Store(own, true)
 	d := b.dir(root, id)
 	d.staged = own
 	return d, nil
@@ -95,6 +96,9 @@ func (b *Base) sweep(in string) {
 	}
 	for _, name := range names(top.Root(), in) {
 		left := filepath.Join(in, name)
+		if _, own := b.building.Load(left); own {
+			continue // it may have been given an older time already
+		}
 		if fi, err := top.Root().Lstat(left); err == nil && time.Since(fi.ModTime()) > leftAfter {
 			_ = top.RemoveAll(left) // tried again next time
 		}
@@ -126,6 +130,7 @@ func (b *Base) Publish(d *Dir, sync bool) error {
 		}
 		return err
 	}
+	b.building.Delete(d.staged)
 	d.staged = ""
 	if !sync {
 		return nil
@@ -139,5 +144,6 @@ func (b *Base) Abandon(d *Dir) error {
 	if err != nil || d.staged == "" {
 		return err
 	}
+	b.building.Delete(d.staged)
 	return top.RemoveAll(d.staged)
 }

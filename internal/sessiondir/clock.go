@@ -1,6 +1,10 @@
 package sessiondir
 
-import "time"
+import (
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/fault"
+)
 
 // The steps of the clocks by which file systems time changes: of those that
 // keep parts of seconds, and of the coarsest.
@@ -14,11 +18,13 @@ const (
 // had changed within the same step of the file system's clock. Kernels that
 // time changes more finely do so for one inode only: a file that is removed and
 // made anew may look the same.
-func (b *Base) Settled(s Stamp, at time.Time) bool {
+func (b *Base) Settled(s Stamp, at time.Time) bool { return settled(b.seam, s, at) }
+
+func settled(seam *fault.Seam, s Stamp, at time.Time) bool {
 	step := coarseStep
 	switch {
-	case b.seam != nil && b.seam.Clock > 0:
-		step = b.seam.Clock
+	case seam != nil && seam.Clock > 0:
+		step = seam.Clock
 	case s.Mtime.Nanosecond() != 0 || s.Ctime.Nanosecond() != 0:
 		step = fineStep
 	}

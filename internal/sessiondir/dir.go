@@ -31,6 +31,7 @@ type Dir struct {
 	path   string // where it is or will be
 	staged string // where it is below the sessions directory until it is published; else empty
 	seam   *fault.Seam
+	kept   bool // a Seat closes it
 }
 
 // Path returns the path of the file name, for people.
@@ -98,8 +99,8 @@ func (d *Dir) leadsTo(name string, at Stamp) bool {
 	return err == nil && d.stamp(fi).SameContent(at)
 }
 
-// Stat returns the stamp of the file name without following a symlink.
-func (d *Dir) Stat(name string) (Stamp, error) {
+// lstat is [Dir.Stat] by way of the root.
+func (d *Dir) lstat(name string) (Stamp, error) {
 	fi, err := d.Root().Lstat(name)
 	if err != nil {
 		return Stamp{}, err

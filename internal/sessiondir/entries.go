@@ -4,8 +4,10 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -28,30 +30,46 @@ func (b *Base) Entries(keep func(name string) bool) ([]Entry, error) {
 		return nil, err
 	}
 	all, err := f.ReadDir(-1)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
-	entries := make([]Entry, 0, len(all))
-	for _, e := range all {
-		if strings.HasPrefix(e.Name(), ".") || !keep(e.Name()) {
-			continue
-		}
-		if found, ok := b.entry(e); ok {
-			entries = append(entries, found)
-		}
-	}
-	return entries, nil
+	all = slices.DeleteFunc(all, func(e fs.DirEntry) bool {
+		return strings.HasPrefix(e.Name(), ".") || !mayBeDir(e) || !keep(e.Name())
+	})
+	found := b.entriesOf(f, all)
+	return slices.DeleteFunc(found, func(e Entry) bool { return e.Name == "" }), f.Close()
 }
 
-func (b *Base) entry(e fs.DirEntry) (Entry, bool) {
-	found := Entry{Name: e.Name(), Symlink: e.Type()&fs.ModeSymlink != 0}
-	if !e.IsDir() && !found.Symlink && e.Type() != fs.ModeIrregular {
-		return found, false
+func mayBeDir(e fs.DirEntry) bool {
+	return e.IsDir() || e.Type()&fs.ModeSymlink != 0 || e.Type() == fs.ModeIrregular
+}
+
+// share is how many entries are worth a goroutine of their own.
+const share = 1000
+
+// entriesOf asks about entries of the directory in; what is no directory has
+// no name.
+func (b *Base) entriesOf(in *os.File, all []fs.DirEntry) []Entry {
+	found := make([]Entry, len(all))
+	ask := func(from, to int) {
+		for i := from; i < to; i++ {
+			found[i] = b.entry(in, all[i])
+		}
 	}
-	fi, err := os.Stat(filepath.Join(b.path, e.Name()))
-	if err != nil {
-		return found, e.IsDir() && !errors.Is(err, fs.ErrNotExist)
+	workers := max(1, min(runtime.GOMAXPROCS(0), len(all)/share))
+	var wait sync.WaitGroup
+	for w := 1; w < workers; w++ {
+		wait.Go(func() { ask(len(all)*w/workers, len(all)*(w+1)/workers) })
 	}
-	found.Modified = fi.ModTime()
-	return found, fi.IsDir()
+	ask(0, len(all)/workers)
+	wait.Wait()
+	return found
+}
+
+func (b *Base) entry(in *os.File, e fs.DirEntry) Entry {
+	modified, isDir, err := b.statEntry(in, e.Name())
+	if err != nil && (!e.IsDir() || errors.Is(err, fs.ErrNotExist)) || err == nil && !isDir {
+		return Entry{}
+	}
+	return Entry{Name: e.Name(), Modified: modified, Symlink: e.Type()&fs.ModeSymlink != 0}
 }

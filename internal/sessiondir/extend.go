@@ -61,7 +61,8 @@ func (d *Dir) Extend(name string, e Extension) (done Extended, err error) {
 	if err != nil {
 		return done, err
 	}
-	src, err := d.Root().Open(name)
+	size := at.Size
+	src, err := d.OpenPlain(name)
 	if err != nil {
 		return done, fmt.Errorf("%w: %w", ErrRewrite, err)
 	}
@@ -70,11 +71,12 @@ func (d *Dir) Extend(name string, e Extension) (done Extended, err error) {
 		return done, fmt.Errorf("%w: %w", ErrOvertaken, errors.Join(err, errChanged))
 	}
 	if !at.Same(e.Backup) {
-		if at.Size, err = d.commonLines(src, edit.File(), e.Main.Size, at.Size); err != nil {
+		if size, err = d.commonLines(src, edit.File(), e.Main.Size, at.Size); err != nil {
 			return done, cutShort(err)
 		}
 	}
-	if done.Timed, err = d.catchUp(name, edit, src, at.Size, e); err != nil {
+	set, err := d.catchUp(name, edit, src, size, at.Size, e)
+	if err != nil {
 		return done, cutShort(err)
 	}
 	if opened(edit.File()) {
@@ -87,16 +89,20 @@ func (d *Dir) Extend(name string, e Extension) (done Extended, err error) {
 	if err != nil {
 		return done, fmt.Errorf("swap %s and its backup: %w", name, err)
 	}
-	if err := d.giveBack(name, src); err != nil {
+	was, err := d.giveBack(name, src)
+	if err != nil {
 		return done, err
 	}
 	done.Main, err = d.verify(name, edit.File(), e)
 	if err != nil {
 		return done, err
 	}
-	done.Marked = done.Timed && e.Mark && Marked(done.Main.Mtime)
-	done.Backup, err = d.Former(name, e.Main)
-	return done, err
+	done.Timed = done.Main.Mtime.Equal(set)
+	done.Marked = done.Timed && e.Mark && Marked(set)
+	if was.SameContent(e.Main) {
+		done.Backup = was
+	}
+	return done, nil
 }
 
 // cutShort makes it ErrOvertaken that a file ended before its size: another
@@ -108,24 +114,18 @@ func cutShort(err error) error {
 	return err
 }
 
-// giveBack checks that the backup is the file was, which was called name. If
-// it is another, which took the name just before, that gets it back.
-func (d *Dir) giveBack(name string, was *os.File) error {
-	fi, err := was.Stat()
-	if err != nil {
-		return err
-	}
-	now, err := d.Root().Lstat(Backup(name))
-	if err != nil {
-		return err
-	}
-	if os.SameFile(fi, now) {
-		return nil
+// giveBack checks that the backup is the file was, which was called name, and
+// returns its stamp. If it is another, which took the name just before, that
+// gets it back.
+func (d *Dir) giveBack(name string, was *os.File) (Stamp, error) {
+	at, same, err := d.names(Backup(name), was)
+	if err != nil || same {
+		return at, err
 	}
 	if err := d.Exchange(name, Backup(name)); err != nil {
-		return fmt.Errorf("swap %s and its backup: %w", name, err)
+		return Stamp{}, fmt.Errorf("swap %s and its backup: %w", name, err)
 	}
-	return ErrOvertaken
+	return Stamp{}, ErrOvertaken
 }
 
 var errChanged = errors.New("it changed since it was read")
@@ -204,60 +204,57 @@ func matching(a, b []byte) int {
 	return n
 }
 
-// catchUp makes the backup, whose first size bytes are the file's, the file
-// with the tail. timed tells that the file system keeps the time it was given.
-func (d *Dir) catchUp(name string, edit *atomicfile.Edit, src io.ReaderAt, size int64, e Extension) (timed bool, err error) {
-	missing := e.Main.Size - size
+// catchUp makes the backup, of size bytes of which the first common are the
+// file's, the file with the tail. It returns the time that the backup was
+// given; the file system may keep another.
+func (d *Dir) catchUp(name string, edit *atomicfile.Edit, src io.ReaderAt, common, size int64, e Extension) (set time.Time, err error) {
+	missing := e.Main.Size - common
 	data := make([]byte, missing, missing+int64(len(e.Tail)))
-	if _, err := src.ReadAt(data, size); err != nil {
-		return false, fmt.Errorf("read end of file: %w", err)
+	if _, err := src.ReadAt(data, common); err != nil {
+		return set, fmt.Errorf("read end of file: %w", err)
 	}
 	data = append(data, e.Tail...)
-	fi, err := edit.File().Stat()
-	if err != nil {
-		return false, err
-	}
-	if Marked(e.Main.Mtime) && !(e.Mark && fi.Size() == size && single(data[:missing]) && single(e.Tail)) {
+	if Marked(e.Main.Mtime) && !(e.Mark && common == size && single(data[:missing]) && single(e.Tail)) {
 		// On the disk, the file that is about to be written may have the name
 		// still. Torn after one of several lines it would look whole.
 		if err := d.Sync(); err != nil {
-			return false, err
+			return set, err
 		}
 	}
-	if fi.Size() != size {
-		if err := edit.Truncate(size); err != nil {
-			return false, err
+	if common != size {
+		if err := edit.Truncate(common); err != nil {
+			return set, err
 		}
 	}
-	if err := edit.WriteAt(data, size); err != nil {
-		return false, fmt.Errorf("extend backup: %w", err)
+	if err := edit.WriteAt(data, common); err != nil {
+		return set, fmt.Errorf("extend backup: %w", err)
 	}
-	if timed, err = d.time(edit, e, size+int64(len(data))); err != nil {
-		return false, fmt.Errorf("set time of backup: %w", err)
+	if set, err = d.time(edit, e, common+int64(len(data))); err != nil {
+		return set, fmt.Errorf("set time of backup: %w", err)
 	}
 	if !e.Sync {
-		return timed, nil
+		return set, nil
 	}
 	if err := edit.Sync(); err != nil {
 		// What a sync failed to write, later ones take for written.
-		return false, errors.Join(err, d.Remove(Backup(name)))
+		return set, errors.Join(err, d.Remove(Backup(name)))
 	}
-	return timed, nil
+	return set, nil
 }
 
 // single reports whether lines is at most one line.
 func single(lines []byte) bool { return bytes.Count(lines, []byte{'\n'}) <= 1 }
 
 // time sets the time of the backup, of size bytes now: to the mark, or to one
-// that a later change hardly ever gets. It reports whether the file system
-// keeps it. What another writer does next must be later than the mark; where
-// none fits, the time is just after the file's, so that soon one does.
-func (d *Dir) time(edit *atomicfile.Edit, e Extension, size int64) (bool, error) {
+// that a later change hardly ever gets, and returns that. What another writer
+// does next must be later than the mark; where none fits, the time is just
+// after the file's, so that soon one does.
+func (d *Dir) time(edit *atomicfile.Edit, e Extension, size int64) (time.Time, error) {
 	at := atomicfile.Now(e.Main.Mtime)
 	if e.Mark {
 		end := make([]byte, min(size, markTail))
 		if _, err := edit.File().ReadAt(end, size-int64(len(end))); err != nil {
-			return false, err
+			return time.Time{}, err
 		}
 		after := e.Main.Mtime
 		if Marked(after) {
@@ -270,29 +267,20 @@ func (d *Dir) time(edit *atomicfile.Edit, e Extension, size int64) (bool, error)
 			}
 		}
 	}
-	if err := edit.SetTime(at); err != nil {
-		return false, err
-	}
-	fi, err := edit.File().Stat()
-	return err == nil && d.stamp(fi).Mtime.Equal(at), err
+	return at, edit.SetTime(at)
 }
 
 // verify checks that name leads to f now, with what was to be written, and
 // returns its stamp.
 func (d *Dir) verify(name string, f *os.File, e Extension) (Stamp, error) {
-	now, err := d.Root().Lstat(name)
-	if err != nil {
+	at, same, err := d.names(name, f)
+	switch {
+	case err != nil:
 		return Stamp{}, err
-	}
-	fi, err := f.Stat()
-	if err != nil {
-		return Stamp{}, err
-	}
-	if !os.SameFile(now, fi) {
+	case !same:
 		return Stamp{}, ErrOvertaken
-	}
-	if now.Size() != e.Main.Size+int64(len(e.Tail)) {
+	case at.Size != e.Main.Size+int64(len(e.Tail)):
 		return Stamp{}, ErrOverwritten
 	}
-	return d.stamp(now), nil
+	return at, nil
 }

@@ -44,13 +44,17 @@ func lockName(id string) (dir, name string) {
 // honours it, in this process or another. It waits up to 10 s; then the error
 // is [filelock.ErrBusy].
 func (b *Base) Lock(ctx context.Context, id string) (*filelock.Lock, error) {
+	return b.lock(ctx, id, nil)
+}
+
+func (b *Base) lock(ctx context.Context, id string, keep *filelock.Keep) (*filelock.Lock, error) {
 	top, err := b.open()
 	if err != nil {
 		return nil, err
 	}
 	dir, name := lockName(id)
 	if dir == "" {
-		return filelock.Acquire(ctx, top.Root(), name, filelock.Options{Perm: lockPerm})
+		return filelock.Acquire(ctx, top.Root(), name, filelock.Options{Perm: lockPerm, Keep: keep})
 	}
 	if dir, err = b.keep(dir); err != nil {
 		return nil, err

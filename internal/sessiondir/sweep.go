@@ -2,12 +2,14 @@ package sessiondir
 
 import (
 	"regexp"
+	"strings"
 	"time"
 )
 
 // The temporary files of this library, and those of the Python tools.
 var (
-	ownTemporary   = regexp.MustCompile(`^\.(transcript\.jsonl|metadata\.json|config\.md|phase_outputs\.jsonl|session_conversation\.jsonl)(\.backup)?[0-9]+$`)
+	ownTemporary   = regexp.MustCompile(`^\.(transcript\.jsonl|metadata\.json|config\.md|phase_outputs\.jsonl|session_conversation\.jsonl)(\.backup|\.bak-[a-z-]+[0-9]+(-[0-9]+)?)?[0-9]+$`)
+	keptTemporary  = regexp.MustCompile(`^(\.bak-[a-z-]+[0-9]+(-[0-9]+)?)?[0-9]+$`) // behind a dot and a name
 	otherTemporary = regexp.MustCompile(`^(\.(transcript|metadata|config|transcript\.jsonl)_[A-Za-z0-9_]{8}\.tmp|\.transcript-backup-[A-Za-z0-9_]+|metadata\.json\.tmp)$`)
 )
 
@@ -26,4 +28,14 @@ func (d *Dir) Sweep() {
 func (d *Dir) old(name string) bool {
 	fi, err := d.Root().Lstat(name)
 	return err == nil && fi.Mode().IsRegular() && time.Since(fi.ModTime()) > leftAfter
+}
+
+// SweepFile removes the temporary files of the file name and of its kept
+// copies, where Sweep leaves them.
+func (d *Dir) SweepFile(name string) {
+	for _, temporary := range names(d.Root(), ".") {
+		if rest, ok := strings.CutPrefix(temporary, "."+name); ok && keptTemporary.MatchString(rest) {
+			_ = d.Remove(temporary) // tried again next time
+		}
+	}
 }

@@ -3,6 +3,7 @@
 package testenv
 
 import (
+	"flag"
 	"os"
 	"os/exec"
 	"testing"
@@ -22,8 +23,9 @@ func Need(t testing.TB, cond bool, reason string) {
 }
 
 // Thorough reports whether random and exhaustive tests are to go as far as CI
-// does, because the environment variable CI is set.
-func Thorough() bool { return os.Getenv("CI") != "" }
+// does, because the environment variable CI is set, and the flag -short is
+// not: the race detector looks at less.
+func Thorough() bool { return os.Getenv("CI") != "" && !(flag.Parsed() && testing.Short()) }
 
 // Python returns the path of a python3 that runs. Without one the test is
 // skipped, or fails, as by [Need].

@@ -5,13 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"math"
 	"strconv"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // Export returns the persistent state alone as
@@ -27,48 +29,56 @@ func (s *State) Export(ctx context.Context) (json.RawMessage, error) {
 }
 
 func (s *State) export(ctx context.Context) (out json.RawMessage, err error) {
-	err = s.locked(ctx, func(dir *sessiondir.Dir) error {
-		raw, _, err := readObject(dir, stateFile)
+	err = s.reading(ctx, func(dir *sessiondir.Dir) error {
+		o, err := readObject(dir, stateFile)
 		if err != nil {
 			return err
 		}
-		data, _, err := dir.Read(historyFile)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		items, err := parseHistory(data)
+		items, _, err := readHistory(dir)
 		if err != nil {
 			return err
 		}
-		history := []byte("[")
-		for i, item := range items {
-			if i > 0 {
-				history = append(history, ", "...)
-			}
-			history = append(history, item...)
-		}
-		state := pyjson.Splice([]byte("{}"), "history", append(history, ']'))
-		state = withCommands(state, commands(raw))
-		for _, name := range []string{"tokenInfo", "latestRateLimits"} {
-			if v := member(raw, name); v != nil {
-				state = pyjson.Splice(state, name, v)
-			}
-		}
-		now := quote(stamp(s.now()))
-		metadata := []byte("{}")
-		for _, name := range []string{"created", "lastAccessed"} {
-			v := member(raw, name)
-			if v == nil {
-				v = now
-			}
-			metadata = pyjson.Splice(metadata, name, v)
-		}
-		metadata = pyjson.Splice(metadata, "messageCount", strconv.AppendInt(nil, int64(len(items)), 10))
 		all := pyjson.Splice([]byte("{}"), "id", quote(s.id))
-		out = pyjson.Splice(pyjson.Splice(all, "state", state), "metadata", metadata)
+		list, err := commands(o.raw)
+		if err != nil {
+			return err
+		}
+		all = pyjson.Splice(all, "state", exportState(o.raw, list, items))
+		out = pyjson.Splice(all, "metadata", s.exportMetadata(o.raw, len(items)))
 		return nil
 	})
 	return out, err
+}
+
+func exportState(raw []byte, commands []string, items []json.RawMessage) []byte {
+	history := []byte("[")
+	for i, item := range items {
+		if i > 0 {
+			history = append(history, ", "...)
+		}
+		history = append(history, item...)
+	}
+	state := pyjson.Splice([]byte("{}"), "history", append(history, ']'))
+	state = withCommands(state, commands)
+	for _, name := range []string{"tokenInfo", "latestRateLimits"} {
+		if v := member(raw, name); v != nil {
+			state = pyjson.Splice(state, name, v)
+		}
+	}
+	return state
+}
+
+func (s *State) exportMetadata(raw []byte, messages int) []byte {
+	now := quote(stamp(s.now()))
+	metadata := []byte("{}")
+	for _, name := range []string{"created", "lastAccessed"} {
+		v := member(raw, name)
+		if v == nil {
+			v = now
+		}
+		metadata = pyjson.Splice(metadata, name, v)
+	}
+	return pyjson.Splice(metadata, "messageCount", strconv.AppendInt(nil, int64(messages), 10))
 }
 
 // Import fills a state that has no history yet, else the error Is
@@ -80,20 +90,20 @@ func (s *State) export(ctx context.Context) (out json.RawMessage, err error) {
 func (s *State) Import(ctx context.Context, data json.RawMessage) error {
 	in, err := readImport(data)
 	if err == nil {
-		err = s.locked(ctx, func(dir *sessiondir.Dir) error { return s.fill(ctx, dir, in) })
+		err = s.changing(ctx, func(w *sessionstore.Work) error { return s.fill(ctx, w, in) })
 	}
 	return wrap("import state", err)
 }
 
-func (s *State) fill(ctx context.Context, dir *sessiondir.Dir, in imported) error {
-	old, _, err := dir.Read(historyFile)
-	if err == nil && len(old) > 0 {
+func (s *State) fill(ctx context.Context, w *sessionstore.Work, in imported) error {
+	items, end, err := readHistory(w.Dir())
+	if len(items) > 0 || errors.Is(err, ErrDamaged) {
 		return ErrNotEmpty
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return err
 	}
-	err = s.changeObject(ctx, dir, stateFile, func(raw []byte) ([]byte, error) {
+	err = s.changeObject(ctx, w, stateFile, func(raw []byte) ([]byte, error) {
 		raw = withCommands(raw, in.commands)
 		for _, m := range []struct {
 			name  string
@@ -110,7 +120,14 @@ func (s *State) fill(ctx context.Context, dir *sessiondir.Dir, in imported) erro
 	if err != nil || len(in.lines) == 0 {
 		return err
 	}
-	return s.appendLines(dir, in.lines)
+	err = w.Dir().Replace(historyFile, s.sync, atomicfile.Now(end.File.Mtime), func(out io.Writer) error {
+		_, err := out.Write(in.lines)
+		return err
+	})
+	if err == nil {
+		s.renamed(w, historyFile)
+	}
+	return err
 }
 
 // imported is what an import holds, checked.

@@ -2,93 +2,195 @@ package agentstate
 
 import (
 	"encoding/json"
-	"errors"
-	"slices"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// TestEveryFault fails each operation of each writer in turn: afterwards the
-// files hold what was acknowledged, and the same call works.
-func TestEveryFault(t *testing.T) {
+// large takes several sectors.
+var large = `{"text": "` + strings.Repeat("large ", 500) + `"}`
+
+// A view is what readers find.
+type view struct {
+	history, commands, limits, kept string
+	total                           int64
+}
+
+// step is a call and what it changes in a view.
+type step struct {
+	name  string
+	do    func(t *testing.T, s *State) error
+	apply func(v *view)
+}
+
+var oneCall = json.RawMessage(`{"rm": 1}`)
+
+// steps are all writers.
+var steps = []step{
+	{"record", func(t *testing.T, s *State) error { return s.RecordItems(t.Context(), items(`{"a": 1}`)...) }, func(v *view) { v.history += "a" }},
+	{"record two", func(t *testing.T, s *State) error {
+		return s.RecordItems(t.Context(), items(large, `{"b": 1}`)...)
+	}, func(v *view) { v.history += "tb" }},
+	{"approve", func(t *testing.T, s *State) error { return s.AddApprovedCommand(t.Context(), "x") }, func(v *view) { v.commands += "x" }},
+	{"tokens", func(t *testing.T, s *State) error { return s.AddTokenUsage(t.Context(), 5) }, func(v *view) { v.total += 5 }},
+	{"keep", func(t *testing.T, s *State) error { return s.KeepPending(t.Context(), "1", oneCall) }, func(v *view) { v.kept = "pending" }},
+	{"token info", func(t *testing.T, s *State) error {
+		return s.SetTokenInfo(t.Context(), json.RawMessage(`{"total": 100}`))
+	}, func(v *view) { v.total = 100 }},
+	{"limits", func(t *testing.T, s *State) error { return s.SetRateLimits(t.Context(), json.RawMessage(`{"x": 1}`)) }, func(v *view) { v.limits = `{"x": 1}` }},
+	{"decide", func(t *testing.T, s *State) error { return s.Decide(t.Context(), "1", Approved) }, func(v *view) { v.kept = "approved" }},
+	{"claim", func(t *testing.T, s *State) error { return s.Claim(t.Context(), "1", oneCall) }, func(v *view) { v.kept = "ran" }},
+}
+
+// after returns the view after a call.
+func (s step) after(v view) view {
+	s.apply(&v)
+	return v
+}
+
+// viewOf returns what readers find; it requires that to be whole.
+func viewOf(t *testing.T, s *State, at any) view {
+	t.Helper()
+	v := view{}
+	history, err := s.History(t.Context())
+	require.NoError(t, err, at)
+	for _, item := range history {
+		v.history += string(item[2]) // the first letter of its first member
+		require.True(t, len(item) < 20 || string(item) == large, at)
+	}
+	raw, err := s.object(t.Context())
+	require.NoError(t, err, at)
+	list, err := commands(raw)
+	require.NoError(t, err, at)
+	v.commands = strings.Join(list, "")
+	v.limits = string(member(raw, "latestRateLimits"))
+	info, err := s.TokenInfo(t.Context())
+	require.NoError(t, err, at)
+	v.total = info.Total
+	kept, err := s.Kept(t.Context())
+	require.NoError(t, err, at)
+	for _, k := range kept {
+		v.kept += string(k.Verdict)
+	}
+	return v
+}
+
+// requireBetween requires that found is what was there before a call or after
+// it. Of several items the first may be found: they were one write each.
+func requireBetween(t *testing.T, before, after, found view, at any) {
+	t.Helper()
+	require.True(t, strings.HasPrefix(found.history, before.history) && strings.HasPrefix(after.history, found.history), "%v: %q", at, found.history)
+	found.history = before.history
+	if before.history != after.history {
+		after.history = before.history
+	}
+	require.Contains(t, []view{before, after}, found, at)
+}
+
+// TestFailures fails every operation of all writers: what was acknowledged is
+// found, what was refused is found whole or not at all, and the calls after it
+// succeed.
+func TestFailures(t *testing.T) {
 	t.Parallel()
-	broken := errors.New("broken")
-	call := json.RawMessage(`1`)
-	for _, w := range []struct {
-		name  string
-		write func(s *State) error
-		done  func(s *State) (bool, error)
-	}{
-		{
-			"record items", func(s *State) error { return s.RecordItems(t.Context(), items(`{"b": 2}`, `{"c": 3}`)...) },
-			func(s *State) (bool, error) {
-				got, err := s.History(t.Context())
-				require.Equal(t, `{"a": 1}`, string(got[0]))
-				return len(got) >= 3, err
-			},
-		},
-		{
-			"approve command", func(s *State) error { return s.AddApprovedCommand(t.Context(), "y") },
-			func(s *State) (bool, error) {
-				x, err := s.IsCommandApproved(t.Context(), "x")
-				require.True(t, x)
-				y, err2 := s.IsCommandApproved(t.Context(), "y")
-				return y, errors.Join(err, err2)
-			},
-		},
-		{
-			"keep pending approval", func(s *State) error {
-				err := s.KeepPending(t.Context(), "2", call)
-				if errors.Is(err, ErrPending) { // it was stored although its call failed
-					return nil
-				}
-				return err
-			},
-			func(s *State) (bool, error) {
-				list, err := s.Kept(t.Context())
-				return slices.ContainsFunc(list, func(k Kept) bool { return k.ID == "2" }), err
-			},
-		},
-	} {
-		t.Run(w.name, func(t *testing.T) {
+	for _, part := range []int{0, 50, 100} {
+		t.Run(fmt.Sprintf("part=%d", part), func(t *testing.T) {
 			t.Parallel()
-			for k := 0; ; k++ {
-				st, err := sessionstore.Open(t.TempDir(), nil)
-				require.NoError(t, err)
-				require.NoError(t, st.Create(t.Context(), id, sessionstore.Metadata{}))
-				seam := &fault.Seam{}
-				s, err := open(st, id, nil, seam)
-				require.NoError(t, err)
-				require.NoError(t, s.RecordItems(t.Context(), items(`{"a": 1}`)...))
-				require.NoError(t, s.AddApprovedCommand(t.Context(), "x"))
-				require.NoError(t, s.KeepPending(t.Context(), "1", call))
-				failer := &fault.Failer{At: k, Err: broken, Part: 50}
-				seam.Before = failer.Before
-				err = w.write(s)
-				_, failed := failer.Failed()
-				seam.Before = nil
-				done, derr := w.done(s)
-				require.NoError(t, derr)
-				if err == nil {
-					require.True(t, done, "acknowledged, operation %d", k)
-				} else {
-					require.ErrorIs(t, err, broken)
-					require.NoError(t, w.write(s))
-					done, derr = w.done(s)
-					require.NoError(t, derr)
-					require.True(t, done)
-				}
-				require.NoError(t, s.Close())
-				require.NoError(t, st.Close())
-				if !failed {
-					require.Greater(t, k, 3)
-					return
-				}
+			for at := 0; failAt(t, at, part); at++ {
 			}
 		})
 	}
+}
+
+// failAt fails one operation, and reports whether there was one.
+func failAt(t *testing.T, at, part int) bool {
+	failer := &fault.Failer{At: at, Err: syscall.EIO, Part: part}
+	seam := &fault.Seam{}
+	st := newStore(t, seam)
+	s, err := Open(st, id, nil)
+	require.NoError(t, err)
+	seam.Before = failer.Before
+	v := view{}
+	for _, step := range steps {
+		_, before := failer.Failed()
+		err := step.do(t, s)
+		op, hit := failer.Failed()
+		where := fmt.Sprintf("%s, operation %d: %v %s", step.name, at, op.Kind, op.Name)
+		if err == nil {
+			v = step.after(v) // also when another way was found
+			require.Equal(t, v, viewOf(t, s, where), where)
+			continue
+		}
+		require.ErrorIs(t, err, syscall.EIO, where)
+		require.True(t, hit && !before, where)
+		found := viewOf(t, s, where)
+		requireBetween(t, v, step.after(v), found, where)
+		if v = found; step.after(v) != v {
+			require.NoError(t, step.do(t, s), where)
+			v = viewOf(t, s, where)
+		}
+	}
+	_, hit := failer.Failed()
+	return hit
+}
+
+// TestPowerCuts looks at states in which a power cut may leave the disk during
+// the calls of all writers: acknowledged ⊆ found ⊆ attempted, and the next
+// process goes on.
+func TestPowerCuts(t *testing.T) {
+	t.Parallel()
+	limit := 500
+	if testenv.Thorough() {
+		limit = 4000
+	}
+	seam := &fault.Seam{}
+	st := newStore(t, seam)
+	rec, err := fault.Record(st.Dir())
+	require.NoError(t, err)
+	seam.After = rec.After
+	s, err := Open(st, id, nil)
+	require.NoError(t, err)
+	views := []view{{}}
+	for _, step := range steps {
+		require.NoError(t, step.do(t, s))
+		rec.Acknowledge()
+		views = append(views, step.after(views[len(views)-1]))
+	}
+	require.NoError(t, rec.Verify(func(path string) bool { return filepath.Ext(path) == ".lock" }))
+	log, err := rec.Log()
+	require.NoError(t, err)
+	var tally fault.Tally
+	for cut, err := range (&fault.Crash{Log: log, Seed: 1, Max: limit, Tears: 8}).States(&tally) {
+		require.NoError(t, err)
+		checkCut(t, cut, views[cut.Acked], views[min(cut.Acked+1, len(steps))])
+	}
+	t.Log(tally)
+	require.Greater(t, tally.States, 200)
+}
+
+func checkCut(t *testing.T, cut *fault.State, before, after view) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "d")
+	require.NoError(t, cut.Materialise(dir))
+	st, err := sessionstore.Open(dir, nil)
+	require.NoError(t, err)
+	s, err := Open(st, id, nil)
+	require.NoError(t, err, cut)
+	v := viewOf(t, s, cut)
+	requireBetween(t, before, after, v, cut)
+	for _, step := range []step{steps[0], steps[2], steps[3]} {
+		if step.name != "approve" || v.commands == "" {
+			require.NoError(t, step.do(t, s), cut)
+			v = step.after(v)
+		}
+	}
+	require.Equal(t, v, viewOf(t, s, cut), cut)
+	require.NoError(t, st.Close())
 }

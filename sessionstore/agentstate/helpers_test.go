@@ -1,6 +1,7 @@
 package agentstate
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"os"
@@ -10,6 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -30,15 +34,16 @@ var noon = time.Date(2025, 10, 1, 12, 0, 0, 0, time.UTC)
 
 const id = "s1"
 
+func TestMain(m *testing.M) {
+	testenv.Main(m, map[string]testenv.Child{"write": writeAsChild, "claim": claimAsChild})
+}
+
 // newState returns the state of a new session and a function that opens it
 // again.
-func newState(t *testing.T) (*State, func() *State) {
-	st, err := sessionstore.Open(t.TempDir(), nil)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, st.Close()) })
-	require.NoError(t, st.Create(t.Context(), id, sessionstore.Metadata{}))
+func newState(t testing.TB) (*State, func() *State) {
+	st := newStore(t, nil)
 	again := func() *State {
-		s, err := Open(st, id, &Options{Now: func() time.Time { return noon }})
+		s, err := Open(st, id, nil)
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, s.Close()) })
 		return s
@@ -46,7 +51,22 @@ func newState(t *testing.T) (*State, func() *State) {
 	return again(), again
 }
 
-func path(s *State, name string) string { return filepath.Join(s.base.Path(), s.id, name) }
+// newStore returns a store with a session, where it is always noon.
+func newStore(t testing.TB, seam *fault.Seam) *sessionstore.Store {
+	st, err := sessionstore.Inside{}.Open(t.TempDir(), &sessionstore.Options{Now: func() time.Time { return noon }}, seam)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, st.Close()) })
+	require.NoError(t, st.Create(t.Context(), id, sessionstore.Metadata{}))
+	return st
+}
+
+func path(s *State, name string) (path string) {
+	_ = s.inside.Read(context.Background(), s.id, func(d *sessiondir.Dir) error {
+		path = d.Path(name)
+		return nil
+	})
+	return path
+}
 
 func write(t *testing.T, s *State, name, content string) {
 	t.Helper()

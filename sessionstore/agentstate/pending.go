@@ -1,6 +1,7 @@
 package agentstate
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // Verdict is what became of a kept approval.
@@ -98,8 +100,10 @@ func (s *State) Claim(ctx context.Context, id string, call json.RawMessage) erro
 // Kept returns all approvals that were kept, oldest first.
 func (s *State) Kept(ctx context.Context) (list []Kept, err error) {
 	err = s.reading(ctx, func(dir *sessiondir.Dir) error {
-		raw, _, err := readObject(dir, pendingFile)
-		list = readKept(raw)
+		o, err := readObject(dir, pendingFile)
+		if err == nil {
+			list, err = readKept(o.raw)
+		}
 		return err
 	})
 	return list, wrap("read pending approvals", err)
@@ -115,9 +119,12 @@ func find(list []Kept, id string) *Kept {
 }
 
 func (s *State) approvals(ctx context.Context, what string, edit func([]Kept) ([]Kept, error)) error {
-	err := s.locked(ctx, func(dir *sessiondir.Dir) error {
-		return s.changeObject(ctx, dir, pendingFile, func(raw []byte) ([]byte, error) {
-			list, err := edit(readKept(raw))
+	err := s.changing(ctx, func(w *sessionstore.Work) error {
+		return s.changeObject(ctx, w, pendingFile, func(raw []byte) ([]byte, error) {
+			list, err := readKept(raw)
+			if err == nil {
+				list, err = edit(list)
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -127,18 +134,19 @@ func (s *State) approvals(ctx context.Context, what string, edit func([]Kept) ([
 	return wrap(what, err)
 }
 
-func readKept(raw []byte) (list []Kept) {
-	for v := range pyjson.Elements(member(raw, "approvals")) {
-		k := Kept{
-			ID: textOf(v, "id"), Digest: textOf(v, "digest"), Verdict: Verdict(textOf(v, "verdict")),
-			Call: append(json.RawMessage(nil), member(v, "call")...),
-		}
-		if call, found := pyjson.Lookup(v, "call"); found && k.Call == nil {
-			k.Call = append(k.Call, call...) // null is a call too
+func readKept(raw []byte) (list []Kept, err error) {
+	all := member(raw, "approvals")
+	if all != nil && pyjson.KindOf(all) != pyjson.Array {
+		return nil, fmt.Errorf("read %s: %w: approvals are not an array", pendingFile, ErrDamaged)
+	}
+	for v := range pyjson.Elements(all) {
+		k := Kept{ID: textOf(v, "id"), Digest: textOf(v, "digest"), Verdict: Verdict(textOf(v, "verdict"))}
+		if call, found := pyjson.Lookup(v, "call"); found {
+			k.Call = bytes.Clone(call) // null is a call too
 		}
 		list = append(list, k)
 	}
-	return list
+	return list, nil
 }
 
 // writeKept returns list as an array; members that old has besides are kept.
@@ -160,7 +168,10 @@ func writeKept(old []byte, list []Kept) []byte {
 		if i > 0 {
 			all = append(all, ", "...)
 		}
-		all = append(all, pyjson.Splice(entry, "verdict", quote(string(k.Verdict)))...)
+		if textOf(entry, "verdict") != string(k.Verdict) {
+			entry = pyjson.Splice(entry, "verdict", quote(string(k.Verdict)))
+		}
+		all = append(all, entry...)
 	}
 	return append(all, ']')
 }

@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
-	"math"
-	"slices"
-	"strconv"
+	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -20,44 +17,46 @@ import (
 
 // Options are the settings of a [State].
 type Options struct {
-	Durability sessionstore.Durability // zero: Durable
-	Now        func() time.Time        // nil: time.Now
+	Durability sessionstore.Durability // Relaxed: less than the store's; else the store's
+	Now        func() time.Time        // nil: the store's
 }
 
 // A State is what an agent keeps of one session.
 type State struct {
-	base *sessiondir.Base
-	id   string
-	sync bool
-	now  func() time.Time
+	inside sessionstore.Inside
+	id     string
+	sync   bool
+	now    func() time.Time
+	closed atomic.Bool
+
+	mu  sync.Mutex       // guards end
+	end *sessiondir.Tail // of the history as this State last wrote it
 }
 
 // Open opens the state of a session that exists, else the error Is
-// [fs.ErrNotExist]. opts may be nil.
+// [fs.ErrNotExist]. opts may be nil. When the store is closed, which waits for
+// calls under way, later ones fail with [sessionstore.ErrClosed].
 func Open(st *sessionstore.Store, id string, opts *Options) (*State, error) {
-	return open(st, id, opts, nil)
-}
-
-func open(st *sessionstore.Store, id string, opts *Options, seam *fault.Seam) (*State, error) {
 	var o Options
 	if opts != nil {
 		o = *opts
 	}
+	in := st.Inside()
 	if o.Now == nil {
-		o.Now = time.Now
+		o.Now = in.Now
 	}
 	if id == "" || !st.Exists(id) {
 		return nil, fmt.Errorf("open state: session %q: %w", id, fs.ErrNotExist)
 	}
-	base, err := sessiondir.Open(st.Dir(), seam)
-	if err != nil {
-		return nil, fmt.Errorf("open state: %w", err)
-	}
-	return &State{base, id, o.Durability != sessionstore.Relaxed, o.Now}, nil
+	return &State{inside: in, id: id, sync: in.Sync() && o.Durability != sessionstore.Relaxed, now: o.Now}, nil
 }
 
-// Close releases the state. Nothing is left to be written.
-func (s *State) Close() error { return s.base.Close() }
+// Close ends the use of the state: later calls fail with
+// [sessionstore.ErrClosed]. Nothing is left to be written.
+func (s *State) Close() error {
+	s.closed.Store(true)
+	return nil
+}
 
 // ID returns the session's id.
 func (s *State) ID() string { return s.id }
@@ -68,12 +67,12 @@ func (s *State) ID() string { return s.id }
 func (s *State) RecordItems(ctx context.Context, items ...json.RawMessage) error {
 	lines, err := toLines(items)
 	if err == nil && len(lines) > 0 {
-		err = s.locked(ctx, func(dir *sessiondir.Dir) error {
-			err := s.changeObject(ctx, dir, stateFile, s.touched)
+		err = s.changing(ctx, func(w *sessionstore.Work) error {
+			err := s.changeObject(ctx, w, stateFile, s.touched)
 			if err != nil {
 				return err
 			}
-			return s.appendLines(dir, lines)
+			return s.appendLines(w, lines)
 		})
 	}
 	return wrap("record items", err)
@@ -115,13 +114,7 @@ func (s *State) touched(raw []byte) ([]byte, error) {
 // others and an error that Is [ErrDamaged].
 func (s *State) History(ctx context.Context) (items []json.RawMessage, err error) {
 	err = s.reading(ctx, func(dir *sessiondir.Dir) error {
-		data, _, err := dir.Read(historyFile)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err == nil {
-			items, err = parseHistory(data)
-		}
+		items, _, err = readHistory(dir)
 		return err
 	})
 	return items, wrap("read history", err)
@@ -129,8 +122,8 @@ func (s *State) History(ctx context.Context) (items []json.RawMessage, err error
 
 // edit changes state.json.
 func (s *State) edit(ctx context.Context, what string, edit func(raw []byte) ([]byte, error)) error {
-	err := s.locked(ctx, func(dir *sessiondir.Dir) error {
-		return s.changeObject(ctx, dir, stateFile, func(raw []byte) ([]byte, error) {
+	err := s.changing(ctx, func(w *sessionstore.Work) error {
+		return s.changeObject(ctx, w, stateFile, func(raw []byte) ([]byte, error) {
 			raw, err := edit(raw)
 			if err != nil {
 				return nil, err
@@ -144,129 +137,11 @@ func (s *State) edit(ctx context.Context, what string, edit func(raw []byte) ([]
 // object returns state.json.
 func (s *State) object(ctx context.Context) (raw []byte, err error) {
 	err = s.reading(ctx, func(dir *sessiondir.Dir) error {
-		raw, _, err = readObject(dir, stateFile)
+		o, err := readObject(dir, stateFile)
+		raw = o.raw
 		return err
 	})
 	return raw, err
-}
-
-// AddTokenUsage adds tokens, which are not negative, to the total.
-func (s *State) AddTokenUsage(ctx context.Context, tokens int64) error {
-	return s.edit(ctx, "add token usage", func(raw []byte) ([]byte, error) {
-		if tokens < 0 {
-			return nil, fmt.Errorf("%w: negative tokens", ErrInvalid)
-		}
-		info := member(raw, "tokenInfo")
-		if info == nil {
-			info = []byte("{}")
-		}
-		name := "total"
-		if _, other := pyjson.Lookup(info, "total_tokens"); other {
-			name = "total_tokens"
-		}
-		total, _ := pyjson.Int(member(info, name))
-		if total > math.MaxInt64-tokens {
-			return nil, fmt.Errorf("%w: too many tokens", ErrInvalid)
-		}
-		info = pyjson.Splice(info, name, strconv.AppendInt(nil, total+tokens, 10))
-		return pyjson.Splice(raw, "tokenInfo", info), nil
-	})
-}
-
-// SetTokenInfo replaces what is known of the tokens. The counts may be called
-// total, prompt and completion, or total_tokens, input_tokens and
-// output_tokens; other members are kept.
-func (s *State) SetTokenInfo(ctx context.Context, info json.RawMessage) error {
-	return s.edit(ctx, "set token info", func(raw []byte) ([]byte, error) {
-		if err := checkTokens(info); err != nil {
-			return nil, err
-		}
-		return pyjson.Splice(raw, "tokenInfo", pyjson.Trim(info)), nil
-	})
-}
-
-func checkTokens(info []byte) error {
-	if !isObject(info) {
-		return fmt.Errorf("%w: token info is not an object", ErrInvalid)
-	}
-	for _, name := range []string{"total", "prompt", "completion", "total_tokens", "input_tokens", "output_tokens"} {
-		v := member(info, name)
-		if n, ok := pyjson.Int(v); v != nil && (!ok || n < 0) {
-			return fmt.Errorf("%w: %s is not a count", ErrInvalid, name)
-		}
-	}
-	return nil
-}
-
-// TokenInfo is the token usage of a session.
-type TokenInfo struct {
-	Total, Prompt, Completion int64
-}
-
-// TokenInfo returns the token usage; zero when none is known.
-func (s *State) TokenInfo(ctx context.Context) (TokenInfo, error) {
-	raw, err := s.object(ctx)
-	if err != nil {
-		return TokenInfo{}, wrap("read token info", err)
-	}
-	info := member(raw, "tokenInfo")
-	count := func(name, other string) int64 {
-		n, ok := pyjson.Int(member(info, name))
-		if !ok {
-			n, _ = pyjson.Int(member(info, other))
-		}
-		return n
-	}
-	return TokenInfo{count("total", "total_tokens"), count("prompt", "input_tokens"), count("completion", "output_tokens")}, nil
-}
-
-// SetRateLimits replaces the latest rate limits, an object of any shape.
-func (s *State) SetRateLimits(ctx context.Context, limits json.RawMessage) error {
-	return s.edit(ctx, "set rate limits", func(raw []byte) ([]byte, error) {
-		if !isObject(limits) {
-			return nil, fmt.Errorf("%w: rate limits are not an object", ErrInvalid)
-		}
-		return pyjson.Splice(raw, "latestRateLimits", pyjson.Trim(limits)), nil
-	})
-}
-
-// AddApprovedCommand approves a command, which is not empty, for good.
-func (s *State) AddApprovedCommand(ctx context.Context, command string) error {
-	return s.edit(ctx, "approve command", func(raw []byte) ([]byte, error) {
-		if command == "" {
-			return nil, fmt.Errorf("%w: empty command", ErrInvalid)
-		}
-		return withCommands(raw, append(commands(raw), command)), nil
-	})
-}
-
-// IsCommandApproved reports whether exactly this command was approved.
-func (s *State) IsCommandApproved(ctx context.Context, command string) (bool, error) {
-	raw, err := s.object(ctx)
-	return err == nil && slices.Contains(commands(raw), command), wrap("read approved commands", err)
-}
-
-func commands(raw []byte) (list []string) {
-	for v := range pyjson.Elements(member(raw, "approvedCommands")) {
-		if pyjson.KindOf(v) == pyjson.String {
-			list = append(list, pyjson.Text(v))
-		}
-	}
-	return list
-}
-
-// withCommands returns raw with list as its set of commands, sorted.
-func withCommands(raw []byte, list []string) []byte {
-	list = slices.Clone(list)
-	slices.Sort(list)
-	set := []byte("[")
-	for i, c := range slices.Compact(list) {
-		if i > 0 {
-			set = append(set, ", "...)
-		}
-		set = append(set, quote(c)...)
-	}
-	return pyjson.Splice(raw, "approvedCommands", append(set, ']'))
 }
 
 // member returns a member that is there and not null, else nil.

@@ -187,5 +187,7 @@ func TestManyWritersLoseNothing(t *testing.T) {
 	require.EqualValues(t, 24, info.Total)
 	raw, err := s.object(t.Context())
 	require.NoError(t, err)
-	require.Len(t, commands(raw), 24)
+	list, err := commands(raw)
+	require.NoError(t, err)
+	require.Len(t, list, 24)
 }

@@ -7,11 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"time"
-
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 )
 
 // Action is what a clean-up does with an old session.
@@ -74,7 +71,7 @@ func (st *Store) Cleanup(ctx context.Context, outputDir string, maxAge time.Dura
 	}
 	cutoff := st.cutoff(maxAge)
 	done := Plan{Unreadable: p.Unreadable}
-	var failures []error
+	failures := []error{st.sweepAll(outputDir)}
 	for _, item := range p.Items {
 		if err := ctx.Err(); err != nil {
 			failures = append(failures, err)
@@ -102,56 +99,23 @@ func (st *Store) clean(ctx context.Context, dir string, cutoff time.Time) (*Item
 	return item, st.leave(item)
 }
 
-// movesOpen reports whether a directory that is open can be renamed.
-func movesOpen() bool { return runtime.GOOS != "windows" }
-
-// leave takes the directory of a session away, at once and whole. What a
-// killed process leaves of one that it removed goes the next time.
-func (st *Store) leave(item *Item) error {
-	root, err := os.OpenRoot(filepath.Dir(item.Dir))
-	if err != nil {
-		return err
-	}
-	parent := atomicfile.New(root, st.opts.seam)
-	defer parent.Close()
-	name, to := filepath.Base(item.Dir), filepath.Base(item.To)
-	if item.Action == Delete {
-		to = name + ".archive.removed"
-		if err := parent.RemoveAll(to); err != nil {
-			return err
-		}
-	}
-	if err := parent.Rename(name, to); err != nil {
-		return err
-	}
-	if item.Action == Delete {
-		if err := parent.RemoveAll(to); err != nil {
-			return err
-		}
-	}
-	if st.sync() {
-		return parent.Sync()
-	}
-	return nil
-}
-
 // settle looks again under the lock. Of a session to be deleted it moves the
-// outputs out and removes the state, so that nobody can update it any more;
-// where open directories can be renamed, it leaves before the lock is free.
+// outputs out. Where open directories can be renamed, it leaves before the lock
+// is free; elsewhere it removes the state, so that nobody can update it.
 func (st *Store) settle(ctx context.Context, dir string, cutoff time.Time) (*Item, error) {
 	f, err := st.openFolder(dir)
 	if err != nil {
-		return nil, err
+		return nil, unlessGone(err)
 	}
 	defer f.Close()
 	lock, err := f.lock(ctx, dir)
 	if err != nil {
-		return nil, err
+		return nil, unlessGone(err)
 	}
 	defer lock.Unlock()
 	state, err := f.read()
 	if err != nil {
-		return nil, err
+		return nil, unlessGone(err)
 	}
 	if !state.LastUpdated().Before(cutoff) {
 		return nil, nil
@@ -162,16 +126,36 @@ func (st *Store) settle(ctx context.Context, dir string, cutoff time.Time) (*Ite
 		if err := st.moveOut(dir, item.Moves); err != nil {
 			return nil, err
 		}
-		for _, name := range []string{backupFile, stateFile} {
-			if err := f.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return nil, err
-			}
-		}
 	}
-	if item.Action != Keep && movesOpen() {
-		return &item, st.leave(&item)
+	switch {
+	case item.Action == Keep:
+	case movesOpen():
+		err = st.leave(&item)
+	case item.Action == Delete:
+		err = f.forget()
+	}
+	if err != nil {
+		return nil, err
 	}
 	return &item, nil
+}
+
+// unlessGone drops the error that another clean-up was there before.
+func unlessGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// forget removes the state.
+func (f *folder) forget() error {
+	for _, name := range []string{backupFile, stateFile} {
+		if err := f.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Session) plan(state State) Item {
@@ -187,9 +171,11 @@ func (s *Session) plan(state State) Item {
 	item.Moves = s.inside(state)
 	parent := filepath.Dir(s.dir)
 	for _, rel := range item.Moves {
-		if !sameFile(parent, state.OutputDirectory()) {
+		if fi, err := os.Lstat(filepath.Join(s.dir, rel)); err != nil || !fi.Mode().IsRegular() {
+			item.Action, item.Err = Keep, errors.New("an output in the session directory is no plain file")
+		} else if !sameFile(parent, state.OutputDirectory()) {
 			item.Action, item.Err = Keep, errors.New("outputs lie in the session directory and the output directory is elsewhere")
-		} else if _, err := os.Lstat(filepath.Join(parent, rel)); err == nil {
+		} else if to := filepath.Join(parent, rel); taken(to) && !sameFile(to, filepath.Join(s.dir, rel)) {
 			item.Action, item.Err = Keep, errors.New("an output in the session directory has a namesake in the output directory")
 		}
 	}
@@ -220,54 +206,12 @@ func (s *Session) inside(state State) (rels []string) {
 	return rels
 }
 
-// moveOut moves outputs from the session directory to the directory that it
-// lies in. It replaces nothing.
-func (st *Store) moveOut(dir string, rels []string) error {
-	if len(rels) == 0 {
-		return nil
-	}
-	root, err := os.OpenRoot(filepath.Dir(dir))
-	if err != nil {
-		return err
-	}
-	d := atomicfile.New(root, st.opts.seam)
-	defer d.Close()
-	for _, rel := range rels {
-		for i, c := range rel {
-			if !os.IsPathSeparator(uint8(c)) {
-				continue
-			}
-			if err := d.Mkdir(rel[:i]); err != nil && !errors.Is(err, fs.ErrExist) {
-				return err
-			}
-		}
-		from := filepath.Join(filepath.Base(dir), rel)
-		if err := d.Link(from, rel); err != nil {
-			return fmt.Errorf("move output: %w", err)
-		}
-		if err := st.syncAt(root, filepath.Dir(rel)); err != nil {
-			return err
-		}
-		if err := d.Remove(from); err != nil {
-			return fmt.Errorf("move output: %w", err)
-		}
-	}
-	return nil
+func taken(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
-// syncAt makes the names in a directory below root durable.
-func (st *Store) syncAt(root *os.Root, dir string) error {
-	if !st.sync() {
-		return nil
-	}
-	sub, err := root.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	d := atomicfile.New(sub, st.opts.seam)
-	return errors.Join(d.Sync(), d.Close())
-}
-
+// sameFile reports whether both paths lead to one file or directory.
 func sameFile(a, b string) bool {
 	fa, err := os.Stat(a)
 	if err != nil {

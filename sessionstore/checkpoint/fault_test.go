@@ -2,96 +2,233 @@ package checkpoint
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
-// TestEveryFault fails each operation of a checkpoint in turn: the state is
-// the old or the new one, and a checkpoint that is acknowledged is there.
-func TestEveryFault(t *testing.T) {
-	t.Parallel()
-	broken := errors.New("broken")
-	for k := 0; ; k++ {
-		st := newStore(t)
-		s := put(t, st, t.TempDir(), example(t))
-		failer := &fault.Failer{At: k, Err: broken, Part: 50}
-		st.opts.seam = &fault.Seam{Before: failer.Before}
-		err := s.Checkpoint(t.Context(), 4, map[string]any{"notebook_review": "n.md"})
-		st.opts.seam = nil
-		again, oerr := st.Open(s.Dir())
-		require.NoError(t, oerr)
-		require.False(t, again.State().Recovered)
-		_, failed := failer.Failed()
-		if !failed {
-			require.NoError(t, err)
-			require.Equal(t, 5, again.State().CurrentPhase())
-			require.Greater(t, k, 5)
+// A life is what all writers do to one session in an output directory.
+type life struct {
+	output, temp string
+	seam         *fault.Seam
+}
+
+// store returns a store whose clock stands at noon, days later.
+func (l life) store(days int) *Store {
+	return New(&Options{Now: func() time.Time { return noon.AddDate(0, 0, days) }, TempDir: l.temp, seam: l.seam})
+}
+
+func (l life) dir() string { return filepath.Join(l.output, DefaultPrimary) }
+
+// step is a call.
+type step struct {
+	name string
+	do   func(ctx context.Context, l life) error
+}
+
+func onSession(name string, do func(ctx context.Context, s *Session) error) step {
+	return step{name, func(ctx context.Context, l life) error {
+		s, err := l.store(0).Open(l.dir())
+		if err != nil {
+			return err
+		}
+		return do(ctx, s)
+	}}
+}
+
+func cleanup(ctx context.Context, l life) error {
+	_, err := l.store(4).Cleanup(ctx, l.output, 0)
+	return err
+}
+
+// beginning is common to the lives.
+var beginning = []step{
+	{"create", func(ctx context.Context, l life) error {
+		_, err := l.store(0).Create(ctx, l.output, Setup{Chapters: 3})
+		return err
+	}},
+	onSession("checkpoint", func(ctx context.Context, s *Session) error {
+		return s.Checkpoint(ctx, 1, map[string]any{"research_structure": "sub/deep/structure.md"})
+	}),
+	onSession("decide", func(ctx context.Context, s *Session) error {
+		return s.Decide(ctx, map[string]string{"text": strings.Repeat("large ", 300)})
+	}),
+	onSession("approve", func(ctx context.Context, s *Session) error { return s.Approve(ctx, 3, Approval{}) }),
+	onSession("checkpoint", func(ctx context.Context, s *Session) error { return s.Checkpoint(ctx, 3, nil) }),
+	onSession("log", func(ctx context.Context, s *Session) error { return s.LogError(ctx, ErrorEntry{}) }),
+	onSession("rollback", func(ctx context.Context, s *Session) error { return s.Rollback(ctx, 2) }),
+}
+
+// lives are the ends of the session.
+var lives = []struct {
+	name  string
+	steps []step
+}{
+	{"archived", []step{{"clean up", cleanup}}},
+	{"deleted", []step{
+		onSession("complete", func(ctx context.Context, s *Session) error { return s.SetStatus(ctx, Completed) }),
+		{"clean up", cleanup},
+	}},
+}
+
+// sight tells how a session looks, wherever it is.
+func sight(t *testing.T, output string, at any) string {
+	t.Helper()
+	st := New(&Options{TempDir: t.TempDir()})
+	text := ""
+	for _, ext := range []string{"", ".archive"} {
+		dir := filepath.Join(output, DefaultPrimary) + ext
+		s, err := st.read(dir)
+		if err != nil {
+			require.ErrorIs(t, err, os.ErrNotExist, at)
+			continue
+		}
+		decisions := strings.Count(string(in(s.raw, "user_decisions", "[]")), "timestamp")
+		failures := strings.Count(string(in(s.raw, "errors", "[]")), "timestamp")
+		gates := string(pyjson.Trim(in(s.raw, "user_approvals", "{}")))
+		text += fmt.Sprint(ext, s.Status(), s.CurrentPhase(), s.CompletedPhases(), s.Outputs(1), decisions, failures, len(gates))
+	}
+	return text
+}
+
+// requireOutput requires that the output is there, in one of the directories.
+func requireOutput(t *testing.T, output string, at any) {
+	t.Helper()
+	for _, dir := range []string{"", DefaultPrimary, DefaultPrimary + ".archive"} {
+		data, err := os.ReadFile(filepath.Join(output, dir, "sub", "deep", "structure.md"))
+		if err == nil && string(data) == "x" {
 			return
 		}
-		require.ErrorIs(t, err, broken)
-		require.Contains(t, []int{4, 5}, again.State().CurrentPhase())
-		require.NoError(t, s.Checkpoint(t.Context(), 4, nil), "it goes on afterwards")
 	}
+	require.Fail(t, "the output is lost", at)
 }
 
-const childVariable = "CHECKPOINT_TEST_CHILD"
-
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(childVariable); dir != "" {
-		os.Exit(child(dir))
-	}
-	os.Exit(m.Run())
+// newLife begins a life, with the file that it will call its output.
+func newLife(t *testing.T) life {
+	l := life{output: t.TempDir(), temp: t.TempDir(), seam: &fault.Seam{}}
+	touch(t, l.dir(), "sub", "deep", "structure.md")
+	return l
 }
 
-func child(dir string) int {
-	s, err := New(nil).Open(dir)
-	for i := 0; err == nil && i < decisions; i++ {
-		err = s.Decide(context.Background(), map[string]int{"pid": os.Getpid(), "n": i})
-	}
-	if err != nil {
-		os.Stderr.WriteString(err.Error())
-		return 1
-	}
-	return 0
-}
-
-const decisions = 25
-
-// TestTwoProcesses holds that no process loses another's decisions.
-func TestTwoProcesses(t *testing.T) {
+// TestFailures fails every operation of all writers: a session is as before
+// the call or after it, and the same call works afterwards.
+func TestFailures(t *testing.T) {
 	t.Parallel()
-	s := put(t, newStore(t), t.TempDir(), example(t))
-	var wg sync.WaitGroup
-	outs := make([]string, 2)
-	for i := range outs {
-		wg.Go(func() {
-			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), childVariable+"="+s.Dir())
-			if out, err := cmd.CombinedOutput(); err != nil {
-				outs[i] = err.Error() + string(out)
+	for _, life := range lives {
+		t.Run(life.name, func(t *testing.T) {
+			t.Parallel()
+			l := newLife(t)
+			for _, s := range append(beginning[:len(beginning):len(beginning)], life.steps...) {
+				for at := 0; failAt(t, l, s, at); at++ {
+				}
+				require.NoError(t, s.do(t.Context(), l), s.name)
 			}
 		})
 	}
-	for i := range decisions {
-		require.NoError(t, s.Decide(t.Context(), map[string]int{"pid": 0, "n": i}))
+}
+
+// failAt fails one operation of a call on a copy of a life, and reports
+// whether there was one.
+func failAt(t *testing.T, was life, s step, at int) bool {
+	t.Helper()
+	failer := &fault.Failer{At: at, Err: syscall.EIO, Part: 50}
+	l := life{output: t.TempDir(), temp: was.temp, seam: &fault.Seam{Before: failer.Before}}
+	require.NoError(t, os.CopyFS(l.output, os.DirFS(was.output)))
+	if raw, err := os.ReadFile(filepath.Join(l.dir(), stateFile)); err == nil {
+		here := strings.ReplaceAll(string(raw), jsonPath(was.output), jsonPath(l.output))
+		require.NoError(t, os.WriteFile(filepath.Join(l.dir(), stateFile), []byte(here), 0o600))
 	}
-	wg.Wait()
-	require.Equal(t, []string{"", ""}, outs)
-	raw := onDisk(t, s)
-	for i := range decisions {
-		require.Equal(t, 3, strings.Count(raw, `"n": `+strconv.Itoa(i)+"\n")+strings.Count(raw, `"n": `+strconv.Itoa(i)+","), "decision %d", i)
+	before := sight(t, l.output, at)
+	err := s.do(t.Context(), l)
+	op, hit := failer.Failed()
+	where := fmt.Sprintf("%s, operation %d: %v %s", s.name, at, op.Kind, op.Name)
+	found := sight(t, l.output, where)
+	requireOutput(t, l.output, where)
+	if err == nil {
+		require.NotEqual(t, before, found, where)
+		return hit
 	}
-	names, err := filepath.Glob(filepath.Join(s.Dir(), "*"))
+	require.ErrorIs(t, err, syscall.EIO, where)
+	require.True(t, hit, where)
+	err = s.do(t.Context(), l)
+	if s.name == "create" && found != before {
+		require.ErrorIs(t, err, os.ErrExist, where)
+	} else {
+		require.NoError(t, err, where)
+	}
+	requireOutput(t, l.output, where)
+	left, err := filepath.Glob(filepath.Join(l.output, DefaultPrimary+"*"+removedExt))
 	require.NoError(t, err)
-	require.Len(t, names, 3, "the state, its backup and the lock")
+	require.Empty(t, left, where)
+	return true
+}
+
+// jsonPath returns a path as it stands in a state, without quotes.
+func jsonPath(path string) string { return strings.Trim(string(quote(path)), `"`) }
+
+// TestPowerCuts looks at states in which a power cut may leave the disk during
+// the calls of all writers: each of them is as before the call that was under
+// way or after it, and no output is lost.
+func TestPowerCuts(t *testing.T) {
+	t.Parallel()
+	limit := 200
+	if testenv.Thorough() {
+		limit = 4000
+	}
+	for _, life := range lives {
+		t.Run(life.name, func(t *testing.T) {
+			t.Parallel()
+			l := newLife(t)
+			rec, err := fault.Record(l.output)
+			require.NoError(t, err)
+			l.seam.After = rec.After
+			sights := []string{""}
+			steps := append(beginning[:len(beginning):len(beginning)], life.steps...)
+			for _, s := range steps {
+				require.NoError(t, s.do(t.Context(), l), s.name)
+				rec.Acknowledge()
+				sights = append(sights, sight(t, l.output, s.name))
+			}
+			require.NoError(t, rec.Verify(func(path string) bool { return filepath.Ext(path) == ".lock" }))
+			log, err := rec.Log()
+			require.NoError(t, err)
+			var tally fault.Tally
+			for cut, err := range (&fault.Crash{Log: log, Seed: 1, Max: limit, Tears: 4}).States(&tally) {
+				require.NoError(t, err)
+				output := filepath.Join(t.TempDir(), "d")
+				require.NoError(t, cut.Materialise(output))
+				found := sight(t, output, cut)
+				require.Contains(t, []string{sights[cut.Acked], sights[min(cut.Acked+1, len(steps))]}, found, cut)
+				requireOutput(t, output, cut)
+				goOn(t, output, found, cut)
+			}
+			t.Log(tally)
+			require.Greater(t, tally.States, 100)
+		})
+	}
+}
+
+// goOn lets the next process go on with what it finds.
+func goOn(t *testing.T, output, found string, at any) {
+	t.Helper()
+	l := life{output: output, temp: t.TempDir()}
+	if found == "" {
+		require.NoError(t, beginning[0].do(t.Context(), l), at)
+	}
+	if !strings.HasPrefix(found, ".archive") {
+		require.NoError(t, beginning[2].do(t.Context(), l), at)
+		require.NotEqual(t, found, sight(t, output, at), at)
+	}
+	require.NoError(t, cleanup(t.Context(), l), at)
+	requireOutput(t, output, at)
 }

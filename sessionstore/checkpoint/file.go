@@ -13,13 +13,14 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 const (
 	stateFile  = "session-state.json"
 	backupFile = stateFile + ".backup"
 	lockFile   = ".session-state.lock"
-	maxSize    = 64 << 20 // of a state that is read; a real one has some kilobytes
+	maxSize    = 64 << 20 // of a state; a real one has some kilobytes
 )
 
 // folder is the open directory of a session.
@@ -47,6 +48,9 @@ func (st *Store) openFolder(path string) (*folder, error) {
 // fs.ErrNotExist when path leads elsewhere by now: the session was cleaned up.
 func (f *folder) lock(ctx context.Context, path string) (*filelock.Lock, error) {
 	lock, err := filelock.Acquire(ctx, f.Root(), lockFile, filelock.Options{})
+	if errors.Is(err, filelock.ErrBusy) && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %w", sessionstore.ErrLocked, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -126,6 +130,9 @@ func (f *folder) write(old State, raw []byte, sync bool) (State, error) {
 	}
 	if r := Validate(raw); len(r.Violations) > 0 {
 		return State{}, &InvalidError{r.Violations}
+	}
+	if len(raw) > maxSize {
+		return State{}, fmt.Errorf("write %s: more than %d bytes", stateFile, maxSize)
 	}
 	at := time.Time{}
 	if fi, err := f.Root().Lstat(stateFile); err == nil {

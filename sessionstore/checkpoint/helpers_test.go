@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 var noon = time.Date(2026, 2, 5, 12, 0, 0, 0, time.UTC)
@@ -15,6 +17,10 @@ var noon = time.Date(2026, 2, 5, 12, 0, 0, 0, time.UTC)
 // directory is its own.
 func newStore(t *testing.T) *Store {
 	return New(&Options{Now: func() time.Time { return noon }, TempDir: t.TempDir()})
+}
+
+func TestMain(m *testing.M) {
+	testenv.Main(m, map[string]testenv.Child{"decide": decideAsChild, "live": liveAsChild})
 }
 
 // put makes a session in the primary place of output from raw.

@@ -53,7 +53,9 @@ func (m *model) rollback(phase int) {
 
 func TestCheckpointAndRollbackAgainstAModel(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(4) {
+	base := rand.Uint64()
+	t.Logf("seed %d", base)
+	for seed := base; seed < base+4; seed++ {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		st := New(&Options{Durability: sessionstore.Relaxed, TempDir: t.TempDir()})
 		s, err := st.Create(t.Context(), t.TempDir(), Setup{})

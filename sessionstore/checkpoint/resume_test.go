@@ -1,12 +1,16 @@
 package checkpoint
 
 import (
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
 // inOutput returns the example with output as its directory, and its files
@@ -138,4 +142,91 @@ func TestFindResumable(t *testing.T) {
 	found, err = st.FindResumable(t.Context(), output, 2*time.Hour)
 	require.NoError(t, err)
 	require.Len(t, found.Sessions, 1)
+}
+
+// TestAges finds and cleans up by the millisecond.
+func TestAges(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name        string
+		age         time.Duration
+		found, done bool
+	}{
+		{"younger", DefaultMaxAge - time.Millisecond, true, false},
+		{"exactly", DefaultMaxAge, false, false},
+		{"older", DefaultMaxAge + time.Millisecond, false, true},
+		{"of the future", -time.Hour, true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			st, output := newStore(t), t.TempDir()
+			put(t, st, output, strings.Replace(example(t), "2026-02-04T15:02:45Z", noon.Add(-c.age).Format("2006-01-02T15:04:05.000Z"), 1))
+			found, err := st.FindResumable(t.Context(), output, 0)
+			require.NoError(t, err)
+			require.Equal(t, c.found, len(found.Sessions) == 1)
+			plan, err := st.Plan(t.Context(), output, 0)
+			require.NoError(t, err)
+			require.Equal(t, c.done, len(plan.Items) == 1)
+		})
+	}
+}
+
+// TestMovedSession writes to the directory that was opened, whatever the
+// state says.
+func TestMovedSession(t *testing.T) {
+	t.Parallel()
+	st, old, moved := newStore(t), t.TempDir(), filepath.Join(t.TempDir(), "moved")
+	s, err := st.Create(t.Context(), old, Setup{})
+	require.NoError(t, err)
+	before := onDisk(t, s)
+	require.NoError(t, os.CopyFS(moved, os.DirFS(s.Dir())))
+	again, err := st.Open(moved)
+	require.NoError(t, err)
+	require.NoError(t, again.SetStatus(t.Context(), Aborted))
+	require.Equal(t, before, onDisk(t, s))
+	require.Contains(t, onDisk(t, again), `"aborted"`)
+}
+
+// TestRollbackTable holds which outputs and approvals each phase takes along.
+func TestRollbackTable(t *testing.T) {
+	t.Parallel()
+	members := map[int][]string{
+		0: {}, 1: {"research_structure"}, 2: {"chapter_plans"}, 3: {"structure_review"}, 4: {"notebook_review"},
+		5: {"analyses", "strategy_overview"}, 6: {"statistical_review", "corrections_manifest"}, 7: {"audience_documents"},
+	}
+	for target := range 8 {
+		t.Run(strconv.Itoa(target), func(t *testing.T) {
+			t.Parallel()
+			s := put(t, newStore(t), t.TempDir(), example(t))
+			for phase := range 8 {
+				outputs := map[string]any{}
+				for _, name := range members[phase] {
+					switch name {
+					case "chapter_plans", "analyses":
+						outputs[name] = []string{"x"}
+					case "audience_documents":
+						outputs[name] = map[string]string{"researcher_plan": "x"}
+					default:
+						outputs[name] = "x"
+					}
+				}
+				require.NoError(t, s.Checkpoint(t.Context(), phase, outputs))
+				require.NoError(t, s.Approve(t.Context(), phase, Approval{Approved: true}))
+			}
+			require.NoError(t, s.Rollback(t.Context(), target))
+			all := in(s.State().raw, "outputs", "{}")
+			for phase, names := range members {
+				for _, name := range names {
+					v, found := pyjson.Lookup(all, name)
+					require.True(t, found, name)
+					require.Equal(t, phase >= target, string(v) == "null", name)
+				}
+				_, approved := pyjson.Lookup(in(s.State().raw, "user_approvals", "{}"), "phase_"+strconv.Itoa(phase))
+				require.Equal(t, phase < target, approved, phase)
+			}
+			require.Len(t, s.State().CompletedPhases(), target)
+			require.Equal(t, target, s.State().CurrentPhase())
+			require.Equal(t, InProgress, s.State().Status())
+		})
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,8 +23,9 @@ type Session struct {
 	st  *Store
 	dir string
 
-	mu    sync.Mutex // guards state
-	state State
+	mu     sync.Mutex // guards what follows
+	state  State
+	placed bool // the directory is durable under its name
 }
 
 // Dir returns the session directory.
@@ -76,11 +78,32 @@ func (s *Session) apply(ctx context.Context, edit func(old State) ([]byte, error
 		return err
 	}
 	state, err := f.write(old, raw, s.st.sync())
+	if err == nil {
+		err = s.place()
+	}
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
 	s.state = state
+	s.mu.Unlock()
+	return nil
+}
+
+// place makes the name of the directory durable, once: who made it may have
+// been killed before it was.
+func (s *Session) place() error {
+	s.mu.Lock()
+	placed := s.placed || !s.st.sync()
+	s.mu.Unlock()
+	if placed {
+		return nil
+	}
+	if err := s.st.syncDir(filepath.Dir(s.dir)); err != nil {
+		return fmt.Errorf("sync directory: %w", err)
+	}
+	s.mu.Lock()
+	s.placed = true
 	s.mu.Unlock()
 	return nil
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/fault"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -114,11 +113,21 @@ func (st *Store) create(ctx context.Context, outputDir string, setup Setup) (*Se
 	if err != nil {
 		return nil, err
 	}
+	raw, err := newState(id, output, dir, now, setup)
+	if err != nil {
+		return nil, err
+	}
+	return st.begin(ctx, dir, raw)
+}
+
+// newState returns the first state of a session.
+func newState(id, output, dir string, now time.Time, setup Setup) ([]byte, error) {
 	config := map[string]any{"output_directory": output, "session_directory": dir}
 	if setup.Chapters != 0 {
 		config["num_chapters"] = setup.Chapters
 	}
-	raw, err := encodeObject(struct {
+	at := strings.Trim(string(stamp(now)), `"`)
+	return encodeObject(struct {
 		Version   string         `json:"version"`
 		ID        string         `json:"session_id"`
 		Created   string         `json:"created_at"`
@@ -133,20 +142,9 @@ func (st *Store) create(ctx context.Context, outputDir string, setup Setup) (*Se
 		Errors    []int          `json:"errors"`
 		Runs      []int          `json:"agent_execution_log"`
 	}{
-		newest, id, strings.Trim(string(stamp(now)), `"`), strings.Trim(string(stamp(now)), `"`), Initialized,
-		0,
-		[]int{},
-		struct{}{},
-		config,
-		struct{}{},
-		setup.Context,
-		[]int{},
-		[]int{},
+		Version: newest, ID: id, Created: at, Updated: at, Status: Initialized, Completed: []int{},
+		Config: config, Context: setup.Context, Errors: []int{}, Runs: []int{},
 	})
-	if err != nil {
-		return nil, err
-	}
-	return st.begin(ctx, dir, raw)
 }
 
 // begin writes the first state of the session in dir.
@@ -173,19 +171,19 @@ func (st *Store) begin(ctx context.Context, dir string, raw []byte) (*Session, e
 	if err != nil {
 		return nil, err
 	}
-	return &Session{st: st, dir: dir, state: s}, nil
+	return &Session{st: st, dir: dir, state: s, placed: true}, nil
 }
 
-// makeDir makes the directory name in parent unless it is there.
+// makeDir makes the directory name in parent unless it is there. Its name is
+// durable then: who made it may have been killed before it was.
 func (st *Store) makeDir(parent, name string) (path string, err error) {
-	root, err := os.OpenRoot(parent)
+	d, err := st.openDir(parent)
 	if err != nil {
 		return "", err
 	}
-	d := atomicfile.New(root, st.opts.seam)
 	defer d.Close()
 	err = d.Mkdir(name)
-	if err == nil && st.sync() {
+	if (err == nil || errors.Is(err, fs.ErrExist)) && st.sync() {
 		err = d.Sync()
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {

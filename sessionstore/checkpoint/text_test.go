@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,4 +65,16 @@ func TestProvenance(t *testing.T) {
 		_, err := Provenance{Agent: bad}.Header()
 		require.Error(t, err)
 	}
+}
+
+// TestCreated holds the file of a new session, but for its id and directories.
+func TestCreated(t *testing.T) {
+	t.Parallel()
+	output := t.TempDir()
+	s, err := newStore(t).Create(t.Context(), output, Setup{Chapters: 5, Context: Context{
+		DatasetDescription: "mice", ResearchGoals: "<aging> é", BiologicalContext: map[string]string{"cells": "neurons"},
+	}})
+	require.NoError(t, err)
+	got := strings.ReplaceAll(onDisk(t, s), s.State().ID(), "session-20260205-120000-1")
+	golden(t, "created.json", strings.ReplaceAll(got, jsonPath(output), "/output"))
 }

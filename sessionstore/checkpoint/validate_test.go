@@ -1,10 +1,13 @@
 package checkpoint
 
 import (
+	"bytes"
 	"encoding/json"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
@@ -53,11 +56,9 @@ func TestEveryViolationHasItsPointer(t *testing.T) {
 // where the invalid ones are wrong.
 func TestValidatorAgreesWithTheSchema(t *testing.T) {
 	t.Parallel()
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	s, err := c.Compile("testdata/schema.json")
-	require.NoError(t, err)
-	const seed = 7
+	s := compiled(t)
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	valid := 0
 	for i := range 3000 {
@@ -79,6 +80,70 @@ func TestValidatorAgreesWithTheSchema(t *testing.T) {
 	}
 	require.Greater(t, valid, 300)
 	require.Less(t, valid, 2700)
+}
+
+func compiled(t testing.TB) *jsonschema.Schema {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	s, err := c.Compile("testdata/schema.json")
+	require.NoError(t, err)
+	return s
+}
+
+// FuzzValidate compares with a validator of JSON Schema which documents are
+// valid, of those that are JSON without members of equal names.
+func FuzzValidate(f *testing.F) {
+	schema := compiled(f)
+	example, err := os.ReadFile("testdata/example.json")
+	require.NoError(f, err)
+	f.Add(example)
+	f.Add([]byte(`{"version": "2.1", "session_id": "session-20260204-143022-1", "created_at": "2026-02-04T14:30:22", "status": "error", "current_phase": 7}`))
+	f.Add([]byte(`{"version": "2.1", "outputs": {"analyses": [null]}, "errors": [{"phase": 1.0}]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		got := Validate(raw)
+		require.Equal(t, got, Validate(raw))
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+		if err != nil || !json.Valid(raw) || !utf8.Valid(raw) || ambiguous(raw) {
+			return
+		}
+		require.Equal(t, schema.Validate(doc) == nil, len(got.Violations) == 0, "%v", got.Violations)
+	})
+}
+
+// ambiguous reports whether raw has a member twice.
+func ambiguous(raw []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	var open []map[string]bool // of the objects and arrays around; nil: an array
+	key := false
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return false
+		}
+		switch token := token.(type) {
+		case json.Delim:
+			switch token {
+			case '{':
+				open, key = append(open, map[string]bool{}), true
+				continue
+			case '[':
+				open, key = append(open, nil), false
+				continue
+			}
+			open = open[:len(open)-1]
+		case string:
+			if key {
+				if open[len(open)-1][token] {
+					return true
+				}
+				open[len(open)-1][token] = true
+				key = false
+				continue
+			}
+		}
+		key = len(open) > 0 && open[len(open)-1] != nil
+	}
 }
 
 // mutate replaces, removes or adds a value somewhere in v.

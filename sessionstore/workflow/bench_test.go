@@ -4,26 +4,89 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// BenchmarkAddMessage adds to conversations of so many messages of 1 KB.
+// BenchmarkAddMessage adds messages of 1 KB to conversations of so many.
 func BenchmarkAddMessage(b *testing.B) {
-	for _, size := range []int{0, 1000, 10_000} {
+	content := strings.Repeat("x", 1000)
+	for _, sync := range []bool{true, false} {
+		for _, size := range []int{0, 1000, 50_000} {
+			b.Run(fmt.Sprintf("messages=%d/sync=%t", size, sync), func(b *testing.B) {
+				l := benchLog(b, sync, size)
+				benchWrites(b, func() { add(b, l.Log, nil, userRole, content) }, l)
+			})
+		}
+	}
+}
+
+// BenchmarkSavePhaseOutput saves outputs of 1 KB of so many phases by turns.
+func BenchmarkSavePhaseOutput(b *testing.B) {
+	content := strings.Repeat("x", 1000)
+	for _, phases := range []int{7, 1000} {
+		b.Run(fmt.Sprintf("phases=%d/sync=true", phases), func(b *testing.B) {
+			l := benchLog(b, true, 0)
+			i := 0
+			benchWrites(b, func() {
+				i++
+				save(b, l.Log, PhaseOutput{PhaseID: fmt.Sprint("phase_", i%phases), Status: running, Output: &content})
+			}, l)
+		})
+	}
+}
+
+// BenchmarkConversation reads a whole conversation of messages of 1 KB.
+func BenchmarkConversation(b *testing.B) {
+	for _, size := range []int{10, 1000} {
 		b.Run(fmt.Sprintf("messages=%d", size), func(b *testing.B) {
-			l, st := newLog(b, `{}`)
-			l.now = time.Now
-			content := strings.Repeat("x", 1000)
-			line := `{"id": %d, "role": "user", "content": "` + content + `", "created_at": "2026-01-01T00:00:00.000Z"}` + "\n"
-			var log strings.Builder
-			for i := range size {
-				fmt.Fprintf(&log, line, i+1)
-			}
-			writeFile(b, st, conversationFile, log.String())
+			l := benchLog(b, false, size)
 			b.ReportAllocs()
+			b.SetBytes(int64(size) * 1000)
 			for b.Loop() {
-				add(b, l, nil, userRole, content)
+				conversation(b, l.Log)
 			}
 		})
 	}
+}
+
+// counted is a log whose syncs are counted.
+type counted struct {
+	*Log
+	syncs int
+}
+
+func benchLog(b *testing.B, sync bool, messages int) *counted {
+	b.Helper()
+	c := &counted{}
+	opts := &sessionstore.Options{}
+	if !sync {
+		opts.Durability = sessionstore.Relaxed
+	}
+	st := openWith(b, b.TempDir(), opts, &fault.Seam{After: func(op fault.Op) {
+		if op.Kind == fault.Sync || op.Kind == fault.SyncDir {
+			c.syncs++
+		}
+	}})
+	if err := st.Create(b.Context(), "s", sessionstore.Metadata{}); err != nil {
+		b.Fatal(err)
+	}
+	fill(b, st, messages)
+	c.Log = New(st, research)
+	add(b, c.Log, nil, userRole, "first")
+	return c
+}
+
+func benchWrites(b *testing.B, write func(), c *counted) {
+	b.Helper()
+	b.ReportAllocs()
+	b.SetBytes(1000)
+	c.syncs = 0
+	n := 0
+	for b.Loop() {
+		write()
+		n++
+	}
+	b.ReportMetric(float64(c.syncs)/float64(n), "fsyncs/op")
 }

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // SessionMessage is one message of a session's conversation. The time is RFC
@@ -38,26 +41,19 @@ func (l *Log) AddMessage(ctx context.Context, sessionID string, phaseID *string,
 }
 
 func (l *Log) addMessage(ctx context.Context, m *SessionMessage) error {
-	if _, err := l.session(ctx, m.SessionID); err != nil {
-		return err
-	}
-	return l.change(ctx, m.SessionID, conversationFile, func(f *file) error {
-		j := parseMessages(f.dir.Path(f.name), f.data)
-		id, err := j.nextID()
-		if err != nil {
-			return err
-		}
+	return l.extend(ctx, m.SessionID, conversationFile, loadConversation, func(_ *sessionstore.Work, e *end) (any, error) {
+		id, err := e.nextID()
 		m.ID, m.CreatedAt = id, l.stamp()
-		line, err := encodeRow(m)
-		if err != nil {
-			return err
-		}
-		return f.append(line, j.whole, j.open)
+		e.lastID = id
+		return m, err
 	})
 }
 
-func parseMessages(path string, data []byte) journal[SessionMessage] {
-	return parseJournal(path, data, func(m *SessionMessage) *int64 { return &m.ID })
+func messageID(m *SessionMessage) *int64 { return &m.ID }
+
+func loadConversation(dir *sessiondir.Dir) (end, error) {
+	j, tail, err := readJournal(dir, conversationFile, messageID)
+	return end{Tail: tail, lastID: j.lastID}, err
 }
 
 // Conversation returns the messages of a session, those of one phase when
@@ -65,11 +61,10 @@ func parseMessages(path string, data []byte) journal[SessionMessage] {
 // exist has none. Beside a damaged line all others are returned, and an error
 // that Is [sessionstore.ErrCorrupt].
 func (l *Log) Conversation(ctx context.Context, sessionID string, phaseID *string) ([]SessionMessage, error) {
-	data, path, err := l.readExisting(ctx, sessionID, conversationFile)
+	j, err := read(ctx, l, sessionID, conversationFile, messageID)
 	if err != nil {
 		return nil, wrapRead("conversation", sessionID, err)
 	}
-	j := parseMessages(path, data)
 	messages := []SessionMessage{}
 	for _, m := range j.rows {
 		if phaseID == nil || m.PhaseID != nil && *m.PhaseID == *phaseID {

@@ -5,15 +5,22 @@
 // one record, with the prompts that went to the model and the output that came
 // back; besides, it has a conversation. Both stand in the session's directory
 // as append-only logs of one JSON object a line, phase_outputs.jsonl and
-// session_conversation.jsonl, and go with the session when it is deleted.
+// session_conversation.jsonl, and go with the session when it is deleted. A
+// fork has neither.
 //
-// What a call has acknowledged is on disk, whatever the store's durability. A
-// last line that was not written whole was never acknowledged: readers pass
+// What a call has acknowledged is on disk as [sessionstore.Durability] of the
+// store says: with Relaxed it survives a killed process, else a power cut as
+// well. A write costs its line, however long the log is, unless another
+// process wrote in between: then the log is read once. Reading costs the log.
+//
+// A last line that was not written whole was never acknowledged: readers pass
 // over it and the next writer removes it. Any other line that is no record
 // stays, and is reported as [sessionstore.ErrCorrupt] beside all records that
-// could be read. Writers hold the lock of the session, so that many processes
-// may write one log. Text that is not UTF-8 is stored with U+FFFD in the place
-// of the bytes that are not.
+// could be read. Text that is not UTF-8 is stored with U+FFFD in the place of
+// the bytes that are not.
 //
-// A [Log] may be used by many goroutines.
+// A [Log] may be used by many goroutines, and many processes may write one
+// log: writers hold the lock of the session, for at most 10 s
+// ([sessionstore.ErrLocked]), and none writes a session that is being moved
+// ([sessionstore.ErrFenced]). Readers take no lock.
 package workflow

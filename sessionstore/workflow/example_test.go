@@ -55,3 +55,35 @@ func resume(ctx context.Context) (err error) {
 	}
 	return nil
 }
+
+// A panel watches what an agent says.
+func ExampleLog_Subscribe() {
+	log := workflow.New(nil)
+	panel := log.Subscribe()
+	question, answer := "Which birds sing at night?", "Nightingales."
+	for _, p := range []workflow.PhaseOutput{
+		{PhaseID: "research", Status: "running", UserInput: &question},
+		{PhaseID: "research", Status: "completed", UserInput: &question, Output: &answer},
+	} {
+		if err := log.Emit(context.Background(), p); err != nil { // not saved: it has no session
+			fmt.Println(err)
+		}
+	}
+	if err := panel.Close(); err != nil {
+		fmt.Println(err)
+	}
+	for p := range panel.Payloads() {
+		fmt.Println(p.PhaseID, p.Status, "asked:", p.UserInput != nil, "answered:", p.Output != nil)
+	}
+	// Output:
+	// research running asked: true answered: false
+	// research completed asked: false answered: true
+}
+
+func ExampleReconstructContextTokens() {
+	input, output := "Which birds sing at night?", "Nightingales."
+	record := workflow.PhaseRecord{Status: "completed", UserInput: &input, Output: &output}
+	history := workflow.ReconstructContextTokens([]workflow.PhaseRecord{record, record, record}, 25, nil)
+	fmt.Println(len(history), "messages fit")
+	// Output: 4 messages fit
+}

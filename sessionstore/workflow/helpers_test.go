@@ -4,50 +4,28 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 var research = Manifest{"research", []string{"phase_1", "phase_2", "phase_3"}}
 
-// childVariable asks the test's program to write to a log, with the count in
-// it, and to leave.
-const childVariable = "WORKFLOW_TEST_CHILD"
-
-// TestMain keeps tests from sharing state with the tools of whoever runs them.
 func TestMain(m *testing.M) {
-	if count := os.Getenv(childVariable); count != "" {
-		if err := writeAsChild(os.Args[len(os.Args)-1], count); err != nil {
-			fmt.Println(err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	state, err := os.MkdirTemp("", "workflow-state-")
-	if err == nil {
-		err = os.Setenv("AMPLIFIER_SESSION_STATE_HOME", state)
-	}
-	if err != nil {
-		fmt.Println(err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	if err := os.RemoveAll(state); err != nil {
-		fmt.Println(err)
-		code = 1
-	}
-	os.Exit(code)
+	testenv.Main(m, map[string]testenv.Child{"write": writeAsChild})
 }
 
-// writeAsChild adds messages and phases, and prints each message's id and
-// content once it is acknowledged.
+// writeAsChild adds messages and phases, so many of each, and sets the status.
+// It prints what each call is about to write, and what it gave when it is
+// acknowledged.
 func writeAsChild(dir, count string) error {
 	n, err := strconv.Atoi(count)
 	if err != nil {
@@ -57,58 +35,68 @@ func writeAsChild(dir, count string) error {
 	if err != nil {
 		return err
 	}
-	l := New(st, research)
+	l, ctx := New(st, research), context.Background()
 	for i := range n {
 		content := fmt.Sprintf("%d of %d", i, os.Getpid())
-		id, err := l.AddMessage(context.Background(), "s", nil, userRole, content)
+		fmt.Println("message", content)
+		id, err := l.AddMessage(ctx, "s", nil, userRole, content)
 		if err != nil {
 			return err
 		}
-		fmt.Println(id, content)
-		_, err = l.SavePhaseOutput(context.Background(), "s", PhaseOutput{PhaseID: content, Status: running})
+		fmt.Println("added", id, content)
+		fmt.Println("phase", content)
+		id, err = l.SavePhaseOutput(ctx, "s", PhaseOutput{PhaseID: content, PhaseName: content, Status: running})
 		if err != nil {
 			return err
 		}
+		fmt.Println("saved", id, content)
+		status := []string{inProgress, completed, failed}[i%3]
+		fmt.Println("status", status)
+		if err := l.SetStatus(ctx, "s", status); err != nil {
+			return err
+		}
+		fmt.Println("set", status)
 	}
-	return nil
-}
-
-// child returns this program as one that writes count times to the log in dir.
-func child(t testing.TB, dir string, count int) *exec.Cmd {
-	t.Helper()
-	program, err := os.Executable()
-	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), program, dir)
-	cmd.Env = append(os.Environ(), childVariable+"="+strconv.Itoa(count))
-	return cmd
+	return st.Close()
 }
 
 // newLog returns a log of a store with the session s, whose clock goes a
 // second on with every look.
 func newLog(t testing.TB, metadata string, manifests ...Manifest) (*Log, *sessionstore.Store) {
 	t.Helper()
-	st := openStore(t, t.TempDir())
+	return logIn(t, t.TempDir(), nil, metadata, manifests...)
+}
+
+// logIn is newLog in the directory dir, with a seam.
+func logIn(t testing.TB, dir string, seam *fault.Seam, metadata string, manifests ...Manifest) (*Log, *sessionstore.Store) {
+	t.Helper()
+	st := openWith(t, dir, &sessionstore.Options{Now: ticking(0)}, seam)
 	md, err := sessionstore.ParseMetadata([]byte(metadata))
 	require.NoError(t, err)
 	require.NoError(t, st.Create(t.Context(), "s", md))
-	return ticking(New(st, manifests...)), st
+	return New(st, manifests...), st
 }
 
+// openStore opens a store whose clock is a day after that of newLog.
 func openStore(t testing.TB, dir string) *sessionstore.Store {
 	t.Helper()
-	st, err := sessionstore.Open(dir, nil)
+	return openWith(t, dir, &sessionstore.Options{Now: ticking(1)}, nil)
+}
+
+func openWith(t testing.TB, dir string, opts *sessionstore.Options, seam *fault.Seam) *sessionstore.Store {
+	t.Helper()
+	st, err := sessionstore.Inside{}.Open(dir, opts, seam)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, st.Close()) })
 	return st
 }
 
-func ticking(l *Log) *Log {
-	now := time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
-	l.now = func() time.Time {
-		now = now.Add(time.Second)
-		return now
-	}
-	return l
+// ticking returns a clock that goes a second on with every look, from noon of
+// the day after so many.
+func ticking(days int) func() time.Time {
+	start := time.Date(2026, 11, 18+days, 12, 0, 0, 0, time.UTC)
+	var looks atomic.Int64
+	return func() time.Time { return start.Add(time.Duration(looks.Add(1)) * time.Second) }
 }
 
 func save(t testing.TB, l *Log, p PhaseOutput) int64 {

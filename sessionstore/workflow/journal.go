@@ -9,6 +9,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -22,38 +23,28 @@ const (
 type journal[T any] struct {
 	rows   []T
 	lastID int64 // no record has a higher one, and no damaged line had
-	whole  int64 // size of the lines that were written whole
-	open   bool  // the last of them lacks its LF
 	damage error // of the first line that is no record
 }
 
 var errNoRecord = errors.New("not a record")
 
-// parseJournal reads the log at path; id points to the id in a row. A row
-// without one, which other tools may write, gets the next.
-func parseJournal[T any](path string, data []byte, id func(*T) *int64) journal[T] {
+// readJournal reads the log name; id points to the id in a row. A row without
+// one, which other tools may write, gets the next.
+func readJournal[T any](dir *sessiondir.Dir, name string, id func(*T) *int64) (journal[T], sessiondir.Tail, error) {
 	var j journal[T]
-	for line := range jsonl.Lines(data) {
+	tail, err := dir.ReadLog(name, func(line jsonl.Line) bool {
 		row, ok := parseRow[T](line.Bytes)
-		blank := len(bytes.TrimSpace(line.Bytes)) == 0
-		if !line.Ended && !ok {
-			break // never acknowledged
-		}
-		j.whole, j.open = line.Offset+int64(len(line.Bytes)), !line.Ended
-		if line.Ended {
-			j.whole++
-		}
-		switch {
-		case ok:
+		if ok {
 			j.add(row, id)
-		case !blank:
-			j.skipID()
-			if j.damage == nil {
-				j.damage = &sessionstore.CorruptError{Path: path, Line: line.Number, Offset: line.Offset, Err: errNoRecord}
-			}
 		}
-	}
-	return j
+		return ok
+	}, func(line jsonl.Line) {
+		j.skipID()
+		if j.damage == nil {
+			j.damage = &sessionstore.CorruptError{Path: dir.Path(name), Line: line.Number, Offset: line.Offset, Err: errNoRecord}
+		}
+	})
+	return j, tail, err
 }
 
 func parseRow[T any](line []byte) (row T, ok bool) {
@@ -79,14 +70,6 @@ func (j *journal[T]) skipID() {
 	if j.lastID < math.MaxInt64 {
 		j.lastID++
 	}
-}
-
-// nextID returns an id that no record ever had.
-func (j *journal[T]) nextID() (int64, error) {
-	if j.lastID == math.MaxInt64 {
-		return 0, errors.New("no id is left")
-	}
-	return j.lastID + 1, nil
 }
 
 // encodeRow returns a row as a line, with its LF.

@@ -37,6 +37,18 @@ func TestJSON(t *testing.T) {
 	golden(t, "testdata/types.jsonl", got)
 }
 
+// TestSerialization is the original contract's example of a payload, but for
+// the session's id, which is a text here.
+func TestSerialization(t *testing.T) {
+	t.Parallel()
+	got, err := json.MarshalIndent(PhaseOutput{
+		SessionID: new("123"), PhaseID: "phase_1", PhaseName: "Research", Status: running,
+		SystemPrompt: new("You are a research assistant..."), UserInput: new("Analyze the following topic..."),
+	}, "", "  ")
+	require.NoError(t, err)
+	golden(t, "testdata/payload.json", append(got, '\n'))
+}
+
 // TestLines holds the lines of both logs against golden files.
 func TestLines(t *testing.T) {
 	t.Parallel()

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -34,18 +32,20 @@ type Manifest struct {
 // Log keeps the phase outputs and conversations of a store's sessions.
 type Log struct {
 	store     *sessionstore.Store
+	inside    sessionstore.Inside // of store
 	manifests []Manifest
-	now       func() time.Time
-	seam      *fault.Seam
+	ends      ends
 
 	mu   sync.Mutex // guards subs, and is held while a payload is published
 	subs []*Subscription
 }
 
 // New returns the Log of st's sessions. The first manifest is the default; a
-// session keeps the one it began with. The store must stay open.
+// session keeps the one it began with. The Log has the store's durability,
+// clock and OnChange, and its methods fail with [sessionstore.ErrClosed] when
+// the store is closed, which waits for those under way.
 func New(st *sessionstore.Store, manifests ...Manifest) *Log {
-	l := &Log{store: st, now: time.Now}
+	l := &Log{store: st, inside: st.Inside()}
 	for _, m := range manifests {
 		l.manifests = append(l.manifests, Manifest{m.Name, slices.Clone(m.Phases)})
 	}
@@ -54,20 +54,7 @@ func New(st *sessionstore.Store, manifests ...Manifest) *Log {
 
 // stamp returns the time as the logs hold it.
 func (l *Log) stamp() string {
-	return l.now().UTC().Format("2006-01-02T15:04:05.000Z")
-}
-
-// session returns the metadata of a session that must exist. Damaged metadata
-// is no reason not to keep what an agent says.
-func (l *Log) session(ctx context.Context, id string) (sessionstore.Metadata, error) {
-	md, err := l.store.Metadata(ctx, id)
-	switch {
-	case errors.Is(err, sessionstore.ErrNotFound):
-		return md, notFound(id)
-	case errors.Is(err, sessionstore.ErrCorrupt):
-		return md, nil
-	}
-	return md, err
+	return l.inside.Now().UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
 // SetStatus writes how the workflow of a session stands: in_progress,
@@ -85,32 +72,48 @@ func (l *Log) SetStatus(ctx context.Context, sessionID, status string) error {
 	return err
 }
 
-// start gives a session without records the default manifest and the status
-// in_progress, where it has none yet.
-func (l *Log) start(ctx context.Context, id string, md sessionstore.Metadata) error {
-	if l.started(md) {
-		return nil
-	}
-	records, err := l.PhaseOutputs(ctx, id)
-	if len(records) > 0 || err != nil {
-		return ignoreDamage(err)
-	}
-	_, err = l.store.UpdateMetadata(ctx, id, func(md *sessionstore.Metadata) error {
-		if len(l.manifests) > 0 && lacks(*md, manifestMember) {
-			if err := md.Set(manifestMember, l.manifests[0].Name); err != nil {
-				return err
-			}
+// tries is how often the metadata is written again because a writer that
+// honours no lock came between.
+const tries = 4
+
+// begin gives a session without phase outputs the default manifest and the
+// status in_progress, where it has none yet. That is durable before the first
+// output is: a power cut leaves no output without its manifest. Damaged
+// metadata is no reason not to keep what an agent says.
+func (l *Log) begin(w *sessionstore.Work) error {
+	for try := 1; ; try++ {
+		md, err := w.Metadata()
+		if err != nil || l.begun(md) {
+			return ignoreDamage(err)
 		}
-		if lacks(*md, statusMember) {
-			return md.Set(statusMember, inProgress)
+		if err := l.describe(&md); err != nil {
+			return err
 		}
-		return nil
-	})
-	return err
+		err = w.SetMetadata(md)
+		if errors.Is(err, sessionstore.ErrConflict) && try < tries {
+			continue
+		}
+		if err == nil && l.inside.Sync() {
+			err = w.Dir().Sync()
+		}
+		return err
+	}
 }
 
-func (l *Log) started(md sessionstore.Metadata) bool {
+func (l *Log) begun(md sessionstore.Metadata) bool {
 	return !lacks(md, statusMember) && (len(l.manifests) == 0 || !lacks(md, manifestMember))
+}
+
+func (l *Log) describe(md *sessionstore.Metadata) error {
+	if len(l.manifests) > 0 && lacks(*md, manifestMember) {
+		if err := md.Set(manifestMember, l.manifests[0].Name); err != nil {
+			return err
+		}
+	}
+	if lacks(*md, statusMember) {
+		return md.Set(statusMember, inProgress)
+	}
+	return nil
 }
 
 // lacks reports whether a member is missing or null.

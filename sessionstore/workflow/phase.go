@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/pytime"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // PhaseOutput is what an agent tells of a phase: the "phase-output" event.
@@ -65,35 +67,32 @@ func (l *Log) savePhase(ctx context.Context, sessionID string, p PhaseOutput) (i
 	if p.SessionID != nil && *p.SessionID != sessionID {
 		return 0, errOtherSession
 	}
-	md, err := l.session(ctx, sessionID)
-	if err != nil {
-		return 0, err
-	}
-	if err := l.start(ctx, sessionID, md); err != nil {
-		return 0, err
-	}
-	err = l.change(ctx, sessionID, phaseFile, func(f *file) error {
-		j := parsePhases(f.dir.Path(f.name), f.data)
-		r, err := l.recordOf(sessionID, p, &j)
-		if err != nil {
-			return err
+	err = l.extend(ctx, sessionID, phaseFile, loadPhases, func(w *sessionstore.Work, e *end) (any, error) {
+		if len(e.phases) == 0 {
+			if err := l.begin(w); err != nil {
+				return nil, err
+			}
 		}
-		line, err := encodeRow(r)
-		if err != nil {
-			return err
-		}
+		r, err := l.recordOf(sessionID, p, e)
 		id = r.ID
-		return f.append(line, j.whole, j.open)
+		return r, err
 	})
 	return id, err
 }
 
-func parsePhases(path string, data []byte) journal[PhaseRecord] {
-	return parseJournal(path, data, func(r *PhaseRecord) *int64 { return &r.ID })
+func phaseRecordID(r *PhaseRecord) *int64 { return &r.ID }
+
+func loadPhases(dir *sessiondir.Dir) (end, error) {
+	j, tail, err := readJournal(dir, phaseFile, phaseRecordID)
+	e := end{Tail: tail, lastID: j.lastID}
+	for i := range j.rows {
+		e.note(&j.rows[i])
+	}
+	return e, err
 }
 
-// recordOf returns the line that saves p.
-func (l *Log) recordOf(sessionID string, p PhaseOutput, j *journal[PhaseRecord]) (PhaseRecord, error) {
+// recordOf returns the row that saves p, and takes it into account.
+func (l *Log) recordOf(sessionID string, p PhaseOutput, e *end) (PhaseRecord, error) {
 	now := l.stamp()
 	r := PhaseRecord{
 		SessionID: sessionID, PhaseID: string([]rune(p.PhaseID)), // as it reads back
@@ -101,14 +100,14 @@ func (l *Log) recordOf(sessionID string, p PhaseOutput, j *journal[PhaseRecord])
 		SystemPrompt: p.SystemPrompt, UserInput: p.UserInput, Output: p.Output, Error: p.Error,
 		CreatedAt: now, UpdatedAt: now,
 	}
-	first := slices.IndexFunc(j.rows, func(old PhaseRecord) bool { return old.PhaseID == r.PhaseID })
-	if first >= 0 {
-		old := j.rows[first]
-		r.ID, r.PhaseName, r.CreatedAt = old.ID, old.PhaseName, old.CreatedAt
+	if first, known := e.phases[r.PhaseID]; known {
+		r.ID, r.PhaseName, r.CreatedAt = first.id, first.name, first.created
 		return r, nil
 	}
-	id, err := j.nextID()
-	r.ID = id
+	id, err := e.nextID()
+	r.ID, e.lastID = id, id
+	r.PhaseName = string([]rune(p.PhaseName))
+	e.note(&r)
 	return r, err
 }
 
@@ -116,11 +115,10 @@ func (l *Log) recordOf(sessionID string, p PhaseOutput, j *journal[PhaseRecord])
 // then id. A session that does not exist has none. Beside a damaged line all
 // others are returned, and an error that Is [sessionstore.ErrCorrupt].
 func (l *Log) PhaseOutputs(ctx context.Context, sessionID string) ([]PhaseRecord, error) {
-	data, path, err := l.readExisting(ctx, sessionID, phaseFile)
+	j, err := read(ctx, l, sessionID, phaseFile, phaseRecordID)
 	if err != nil {
 		return nil, wrapRead("phase outputs", sessionID, err)
 	}
-	j := parsePhases(path, data)
 	records := foldPhases(sessionID, j.rows)
 	slices.SortStableFunc(records, func(a, b PhaseRecord) int {
 		return byCreation(a.CreatedAt, b.CreatedAt, a.ID, b.ID)
@@ -160,17 +158,4 @@ func timeOf(text string) time.Time {
 		return time.Time{}
 	}
 	return t
-}
-
-// readExisting reads a log of a session, which is empty when there is no such
-// session.
-func (l *Log) readExisting(ctx context.Context, id, name string) (data []byte, path string, err error) {
-	_, err = l.session(ctx, id)
-	if text := (*textError)(nil); errors.As(err, &text) {
-		return nil, "", nil
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	return l.read(id, name)
 }

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/ownership"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -39,6 +42,35 @@ func TestPreservation(t *testing.T) {
 	require.Equal(t, []string{"", "b", "c", "d"}, []string{*r.SystemPrompt, *r.UserInput, *r.Output, *r.Error}, "what is given replaces, an empty text too")
 }
 
+// TestUpsertTable saves every member over every other: what is given, null and
+// empty.
+func TestUpsertTable(t *testing.T) {
+	t.Parallel()
+	for name, p := range map[string]struct{ first, then, replaced, kept *string }{
+		"given over null":  {nil, new("b"), new("b"), new("b")},
+		"given over given": {new("a"), new("b"), new("b"), new("b")},
+		"null over given":  {new("a"), nil, nil, new("a")},
+		"null over null":   {nil, nil, nil, nil},
+		"empty over given": {new("a"), new(""), new(""), new("")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, _ := newLog(t, `{}`, research)
+			save(t, l, PhaseOutput{PhaseID: "p", PhaseName: "first", Status: running, SystemPrompt: p.first, UserInput: p.first, Output: p.first, Error: p.first})
+			first := outputs(t, l)[0]
+			save(t, l, PhaseOutput{PhaseID: "p", PhaseName: "then", Status: failed, SystemPrompt: p.then, UserInput: p.then, Output: p.then, Error: p.then})
+			r := outputs(t, l)[0]
+			require.Equal(t, PhaseRecord{
+				ID: first.ID, SessionID: "s", PhaseID: "p", PhaseName: "first", CreatedAt: first.CreatedAt, // kept
+				SystemPrompt: p.kept, UserInput: p.kept, Output: p.kept, // kept when the new value is null
+				Status: failed, Error: p.replaced,
+				UpdatedAt: r.UpdatedAt,
+			}, r)
+			require.Greater(t, r.UpdatedAt, first.UpdatedAt)
+		})
+	}
+}
+
 func TestPhaseOrder(t *testing.T) {
 	t.Parallel()
 	l, _ := newLog(t, `{}`)
@@ -50,6 +82,18 @@ func TestPhaseOrder(t *testing.T) {
 		order = append(order, r.PhaseID)
 	}
 	require.Equal(t, []string{"b", "a", "c"}, order)
+
+	l, st := newLog(t, `{}`)
+	line := func(id int, phase, at string) string {
+		return fmt.Sprintf(`{"id": %d, "phase_id": %q, "status": "running", "created_at": %q}`+"\n", id, phase, at)
+	}
+	writeFile(t, st, phaseFile, line(5, "c", "2026-01-01T00:00:00.000Z")+line(2, "b", "2026-01-01T01:00:00+01:00")+
+		line(9, "a", "2025-12-31T23:59:59.999Z")+line(1, "d", "2026-01-02T00:00:00.000Z"))
+	order = nil
+	for _, r := range outputs(t, l) {
+		order = append(order, r.PhaseID)
+	}
+	require.Equal(t, []string{"a", "b", "c", "d"}, order)
 }
 
 func TestPhaseErrors(t *testing.T) {
@@ -196,13 +240,12 @@ func TestSymlinks(t *testing.T) {
 	t.Parallel()
 	l, st := newLog(t, `{}`, research)
 	before := readFile(t, st, "metadata.json")
-	if err := os.Symlink("metadata.json", filepath.Join(st.Dir(), "s", conversationFile)); err != nil {
-		t.Skip("no symlinks here:", err)
-	}
-	_, err := l.AddMessage(t.Context(), "s", nil, userRole, "x")
-	require.ErrorIs(t, err, errNotPlain)
+	err := os.Symlink("metadata.json", filepath.Join(st.Dir(), "s", conversationFile))
+	testenv.Need(t, err == nil, "no symlinks here")
+	_, err = l.AddMessage(t.Context(), "s", nil, userRole, "x")
+	require.ErrorIs(t, err, sessiondir.ErrNotRegular)
 	_, err = l.Conversation(t.Context(), "s", nil)
-	require.ErrorIs(t, err, errNotPlain)
+	require.ErrorIs(t, err, sessiondir.ErrNotRegular)
 	require.Equal(t, before, readFile(t, st, "metadata.json"))
 
 	outside := t.TempDir()
@@ -255,7 +298,7 @@ func TestModel(t *testing.T) {
 		case 0:
 			writeFile(t, st, phaseFile, readFileOr(st, "")+`{"id": 99, "phase_id"`[:rng.IntN(20)])
 		case 1:
-			l = ticking(New(st, research))
+			l = New(st, research)
 		}
 		p := PhaseOutput{PhaseID: strconv.Itoa(rng.IntN(8)), PhaseName: strconv.Itoa(rng.IntN(100))}
 		p.Status = []string{running, completed, failed}[rng.IntN(3)]

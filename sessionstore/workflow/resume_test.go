@@ -22,14 +22,13 @@ func TestResumeFlow(t *testing.T) {
 	} {
 		save(t, l, p)
 	}
-	l = ticking(New(st, Manifest{"newer", []string{"x"}}, research))
+	l = New(st, Manifest{"newer", []string{"x"}}, research)
 	r, err := l.Resume(t.Context(), "s")
 	require.NoError(t, err)
 	require.Equal(t, "research", r.Session.Text("manifest_name"))
 	require.Equal(t, "phase_2", r.NextPhaseID)
 	require.Equal(t, ResumeContext{[]ChatMessage{{"user", "i1"}, {"assistant", "o1"}}, "phase_1", 3, 1}, r.Context)
 
-	l.now = New(st).now // the clock of later phases is after that of the first
 	save(t, l, PhaseOutput{PhaseID: "phase_2", Status: completed, Output: new("o2")})
 	save(t, l, PhaseOutput{PhaseID: "phase_3", Status: completed})
 	r, err = l.Resume(t.Context(), "s")

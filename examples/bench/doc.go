@@ -1,0 +1,36 @@
+// Bench measures one operation of the library a process.
+//
+//	bench OP ARGUMENTS
+//
+// It prints one JSON object a line, {"op", "n", "median_s", "rss_mib"}: the
+// median of the repetitions in seconds, and the peak resident memory of the
+// process in MiB (0 where the system does not tell). Data lies in the folder
+// $BENCH_DATA: t<N>.jsonl, a transcript of N messages, base<N>, a directory of
+// N sessions, and logs of events under any name. Scratch files go to
+// $BENCH_WORK, and to a temporary directory without it; sync costs what the
+// file system of that folder costs.
+//
+//	save N REPS durable|synced|relaxed      Save with one more message, metadata as it was
+//	savemeta N REPS durable|synced|relaxed  the same with a new turn_count
+//	append N REPS durable|synced|relaxed    Append of one message
+//	rewrite N REPS durable|synced|relaxed   Save with another first message
+//	load N REPS                             Load in a fresh Store
+//	reload N REPS                           Load again in the same Store
+//	decode N REPS                           Load, and all members of all messages
+//	list N REPS, listmeta N REPS            List of N sessions; and Metadata of each
+//	find N REPS                             Find of a prefix that one of N sessions has
+//	keyword N REPS                          Projects.Find of a word that is nowhere
+//	summary FILE REPS, tail FILE REPS       of a log: Summary; its last 20 heads
+//	slice FILE REPS, slicenew FILE REPS     SliceTo that keeps all; with another session id
+//	fork N REPS                             Fork at the last turn, without events
+//	diagnose N REPS                         Load and Diagnose
+//	info N REPS                             metadata, turns and diagnosis
+//	deep DEPTH REPS                         NewMessage of objects nested so deep
+//	appenders G N durable|relaxed           G goroutines that append N events each; seconds an event
+//	limit-append N REPS durable|synced|relaxed, limit-read FILE REPS,
+//	limit-scan FILE REPS, limit-list N REPS what the system alone takes: a write (and syncs),
+//	                                        a read, a read and a search for line ends, names and stat
+//
+// compare.py beside this file runs these and the Python store in turn and
+// prints the ratios.
+package main

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// operations are what can be measured. Each prepares itself and hands what is
+// to be timed to [run.time].
+var operations = map[string]func(*run) error{
+	"save": save, "savemeta": saveMeta, "append": appendOne, "rewrite": rewrite,
+	"load": load, "reload": reload, "decode": decode,
+	"list": list, "listmeta": listMeta, "find": find, "keyword": keyword,
+	"summary": summary, "tail": tail, "slice": sliceSame, "slicenew": sliceNew,
+	"fork": fork, "diagnose": diagnose, "info": info,
+	"deep": deep, "appenders": appenders,
+	"limit-append": limitAppend, "limit-read": limitRead, "limit-scan": limitScan, "limit-list": limitList,
+}
+
+// result is the line that is printed.
+type result struct {
+	Op     string  `json:"op"`
+	N      int     `json:"n"`
+	Median float64 `json:"median_s"`
+	Memory float64 `json:"rss_mib"`
+}
+
+// run is one measurement.
+type run struct {
+	args []string // behind the operation
+	work string   // a directory for this run alone
+	n    int
+	took []time.Duration
+}
+
+var errUsage = errors.New("usage: bench OP ARGUMENTS; see go doc ./examples/bench")
+
+func main() {
+	if err := bench(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		if errors.Is(err, errUsage) {
+			os.Exit(2)
+		}
+		os.Exit(1)
+	}
+}
+
+func bench(args []string, out io.Writer) (err error) {
+	if len(args) == 0 || operations[args[0]] == nil {
+		return errUsage
+	}
+	work := os.Getenv("BENCH_WORK")
+	if work != "" {
+		if err := os.MkdirAll(work, 0o700); err != nil {
+			return err
+		}
+	}
+	work, err = os.MkdirTemp(work, "bench")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	r := &run{args: args[1:], work: work}
+	if err := operations[args[0]](r); err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	if len(r.took) == 0 {
+		return errUsage
+	}
+	return json.NewEncoder(out).Encode(result{args[0], r.n, median(r.took).Seconds(), peakMemory()})
+}
+
+// time adds the duration of do.
+func (r *run) time(do func() error) error {
+	start := time.Now()
+	err := do()
+	r.took = append(r.took, time.Since(start))
+	return err
+}
+
+// repeat times do so many times.
+func (r *run) repeat(times int, do func() error) error {
+	for range times {
+		if err := r.time(do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// number returns the argument at i, a number from 1.
+func (r *run) number(i int) (int, error) {
+	if i >= len(r.args) {
+		return 0, errUsage
+	}
+	n, err := strconv.Atoi(r.args[i])
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("%w: %q is no number from 1", errUsage, r.args[i])
+	}
+	return n, nil
+}
+
+// sizes returns the arguments N REPS.
+func (r *run) sizes() (n, times int, err error) {
+	if n, err = r.number(0); err == nil {
+		times, err = r.number(1)
+	}
+	r.n = n
+	return n, times, err
+}
+
+// data returns the path of something in the data folder; any other path stays.
+func data(name string) string {
+	if folder := os.Getenv("BENCH_DATA"); folder != "" && !filepath.IsAbs(name) {
+		return filepath.Join(folder, name)
+	}
+	return name
+}
+
+func median(took []time.Duration) time.Duration {
+	slices.Sort(took)
+	if n := len(took); n%2 == 0 {
+		return (took[n/2-1] + took[n/2]) / 2
+	}
+	return took[len(took)/2]
+}

@@ -1,0 +1,167 @@
+package browsertest
+
+import (
+	"context"
+	"flag"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/examples/viewer/web"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
+)
+
+var (
+	shots = flag.String("shots", "", "directory for pictures of what the tests see")
+	large = flag.Bool("large", false, "measure large data too")
+)
+
+func TestMain(m *testing.M) { testenv.Main(m, children) }
+
+// patience is how long a page may take on a busy machine.
+const patience = 30 * time.Second
+
+var manifests = []workflow.Manifest{{Name: "Research", Phases: []string{"plan", "gather", "analyse", "write"}}}
+
+// serve serves dir until the test ends and returns the address.
+func serve(t *testing.T, dir string) string {
+	t.Helper()
+	places, err := web.OpenPlaces(dir, manifests)
+	require.NoError(t, err)
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	server, err := web.New(places, l.Addr(), slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		if err := server.Serve(ctx, l); err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	t.Cleanup(func() {
+		stop()
+		wait.Wait()
+		require.NoError(t, places.Close())
+	})
+	return "http://" + l.Addr().String()
+}
+
+// A page is a tab of a browser.
+type page struct {
+	t   *testing.T
+	ctx context.Context
+}
+
+// browse starts a browser of its own for a test, with an empty profile.
+func browse(t *testing.T) *page {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	testenv.Need(t, err == nil, "no chromium")
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WindowSize(1280, 860),
+		chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(2*time.Minute),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("host-resolver-rules", "MAP rebound.example 127.0.0.1"))
+	ctx, stop := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(stop)
+	ctx, stop = chromedp.NewContext(ctx)
+	t.Cleanup(stop)
+	require.NoError(t, chromedp.Run(ctx)) // not bound to one action's time
+	t.Cleanup(func() { _ = chromedp.Cancel(ctx) })
+	return &page{t, ctx}
+}
+
+// do runs actions and ends the test when they fail or take too long.
+func (p *page) do(actions ...chromedp.Action) {
+	p.t.Helper()
+	ctx, stop := context.WithTimeout(p.ctx, patience)
+	defer stop()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		p.shot("failed")
+		require.NoError(p.t, err)
+	}
+}
+
+// until waits until an expression of JavaScript is true. While it fails, as in
+// a page that is about to go, it is not.
+func (p *page) until(expression string) {
+	p.t.Helper()
+	ctx, stop := context.WithTimeout(p.ctx, patience)
+	defer stop()
+	again := time.NewTicker(25 * time.Millisecond)
+	defer again.Stop()
+	for {
+		var ok bool
+		if err := chromedp.Run(ctx, chromedp.Evaluate("Boolean("+expression+")", &ok)); err == nil && ok {
+			return
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			p.shot("failed")
+			require.FailNow(p.t, "waited in vain", expression)
+		}
+	}
+}
+
+// eval returns the value of an expression.
+func eval[T any](p *page, expression string) (value T) {
+	p.t.Helper()
+	p.do(chromedp.Evaluate(expression, &value))
+	return value
+}
+
+// text returns the text of the first element that a selector finds.
+func (p *page) text(selector string) string {
+	p.t.Helper()
+	return eval[string](p, "document.querySelector(`"+selector+"`)?.textContent ?? ''")
+}
+
+// size makes the window that large.
+func (p *page) size(width, height int64) { p.do(chromedp.EmulateViewport(width, height)) }
+
+// scheme makes the browser prefer dark or light.
+func (p *page) scheme(name string) {
+	p.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}))
+}
+
+// shot takes a picture when they are asked for.
+func (p *page) shot(name string) {
+	if *shots == "" {
+		return
+	}
+	ctx, stop := context.WithTimeout(p.ctx, patience)
+	defer stop()
+	var png []byte
+	if err := chromedp.Run(ctx, chromedp.CaptureScreenshot(&png)); err != nil {
+		p.t.Logf("picture %s: %v", name, err)
+		return
+	}
+	require.NoError(p.t, os.MkdirAll(*shots, 0o700))
+	require.NoError(p.t, os.WriteFile(filepath.Join(*shots, name+".png"), png, 0o600))
+}
+
+// receive returns what comes from a channel within a page's time.
+func receive[T any](t *testing.T, from <-chan T) (value T) {
+	t.Helper()
+	select {
+	case value = <-from:
+	case <-time.After(patience):
+		require.FailNow(t, "waited in vain")
+	}
+	return value
+}
+
+// evaluate runs a statement.
+func evaluate(script string) chromedp.Action { return chromedp.Evaluate(script, nil) }

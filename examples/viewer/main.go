@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"github.com/amplifier-go/sessionstorage/examples/viewer/web"
+	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "viewer:", err)
+		os.Exit(1)
+	}
+}
+
+// settings are the arguments.
+type settings struct {
+	dir, addr string
+	open      bool
+	manifests []workflow.Manifest
+}
+
+// parse reads the arguments. The error is [flag.ErrHelp] when usage is asked
+// for, which is then returned.
+func parse(args []string) (s settings, usage string, err error) {
+	var out bytes.Buffer
+	flags := flag.NewFlagSet("viewer", flag.ContinueOnError)
+	flags.SetOutput(&out)
+	flags.StringVar(&s.dir, "dir", "", "sessions directory, or `directory` of projects; default: the user's projects")
+	flags.StringVar(&s.addr, "addr", "127.0.0.1:0", "`address` on this machine to listen at; port 0: any")
+	flags.BoolVar(&s.open, "open", false, "start the browser")
+	flags.Func("manifest", "`NAME=PHASE,PHASE…` of a workflow; may be given several times", func(text string) error {
+		m, err := parseManifest(text)
+		s.manifests = append(s.manifests, m)
+		return err
+	})
+	if err := flags.Parse(args); err != nil {
+		if !errors.Is(err, flag.ErrHelp) {
+			out.Reset()
+		}
+		return s, out.String(), err
+	}
+	if flags.NArg() > 0 {
+		return s, "", fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	return s, "", nil
+}
+
+func parseManifest(text string) (workflow.Manifest, error) {
+	name, phases, ok := strings.Cut(text, "=")
+	if !ok || name == "" || phases == "" {
+		return workflow.Manifest{}, errors.New("expected NAME=PHASE,PHASE")
+	}
+	return workflow.Manifest{Name: name, Phases: strings.Split(phases, ",")}, nil
+}
+
+// run serves until ctx ends.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
+	s, usage, err := parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		_, err = io.WriteString(stdout, usage)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	places, err := web.OpenPlaces(s.dir, s.manifests)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, places.Close()) }()
+	l, err := listen(ctx, s.addr)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	server, err := web.New(places, l.Addr(), slog.New(slog.NewTextHandler(stderr, nil)))
+	if err != nil {
+		return err
+	}
+	url := "http://" + l.Addr().String() + "/"
+	fmt.Fprintln(stdout, url)
+	if s.open {
+		if err := browse(ctx, url); err != nil {
+			fmt.Fprintln(stderr, "viewer: open browser:", err)
+		}
+	}
+	return server.Serve(ctx, l)
+}
+
+// listen listens at addr, which must be on this machine alone.
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen at %q: %w", addr, err)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, fmt.Errorf("listen at %q: not an address of this machine alone, such as 127.0.0.1", addr)
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	if at, ok := l.Addr().(*net.TCPAddr); !ok || !at.IP.IsLoopback() {
+		return nil, errors.Join(fmt.Errorf("listen at %q: it is not on this machine alone", addr), l.Close())
+	}
+	return l, nil
+}
+
+// browse starts the browser of the desktop.
+func browse(ctx context.Context, url string) error {
+	name, args := "xdg-open", []string{url}
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", url}
+	}
+	return exec.CommandContext(ctx, name, args...).Run()
+}

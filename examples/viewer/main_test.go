@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
+)
+
+func TestMain(m *testing.M) { testenv.Main(m, nil) }
+
+// TestRun serves until it is told to stop.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	out, in := io.Pipe()
+	var wait sync.WaitGroup
+	var failed error
+	wait.Go(func() {
+		failed = run(ctx, []string{"-dir", t.TempDir(), "-manifest", "m=a,b"}, in, io.Discard)
+		_ = in.Close()
+	})
+	url, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	url = strings.TrimSpace(url)
+	require.Regexp(t, `^http://127\.0\.0\.1:[1-9][0-9]*/$`, url)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	require.NoError(t, err)
+	answer, err := new(http.Client).Do(r)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	require.NoError(t, answer.Body.Close())
+	stop()
+	wait.Wait()
+	require.NoError(t, failed)
+}
+
+func TestListen(t *testing.T) {
+	t.Parallel()
+	for _, addr := range []string{"127.0.0.1:0", "localhost:0"} {
+		l, err := listen(t.Context(), addr)
+		require.NoError(t, err, addr)
+		require.NoError(t, l.Close())
+	}
+	for _, addr := range []string{"", ":0", ":8080", "0.0.0.0:0", "[::]:0", "192.0.2.1:0", "example.org:80", "127.0.0.1", "127.0.0.1:x"} {
+		_, err := listen(t.Context(), addr)
+		require.Error(t, err, addr)
+	}
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	s, _, err := parse([]string{"-dir", "d", "-open", "-manifest", "one=a,b", "-manifest", "two=c"})
+	require.NoError(t, err)
+	require.Equal(t, settings{dir: "d", addr: "127.0.0.1:0", open: true, manifests: []workflow.Manifest{{Name: "one", Phases: []string{"a", "b"}}, {Name: "two", Phases: []string{"c"}}}}, s)
+	for _, args := range [][]string{{"-manifest", "x"}, {"-manifest", "=a"}, {"-manifest", "x="}, {"-nothing"}, {"stray"}} {
+		_, _, err := parse(args)
+		require.Error(t, err, args)
+	}
+	var out strings.Builder
+	require.NoError(t, run(t.Context(), []string{"-h"}, &out, io.Discard))
+	require.Contains(t, out.String(), "-manifest NAME=PHASE,PHASE…")
+	require.Error(t, run(t.Context(), []string{"-dir", "no such directory"}, io.Discard, io.Discard))
+	require.Error(t, run(t.Context(), []string{"-dir", t.TempDir(), "-addr", ":0"}, io.Discard, io.Discard))
+}

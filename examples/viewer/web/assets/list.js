@@ -1,0 +1,90 @@
+// The list of sessions: keys, health of what is in sight, changes.
+import { ask, byID, later, plural, renew, typing } from "./util.js";
+import { listen } from "./live.js";
+
+const seen = new Map(); // health by address and time of the last change
+
+export function startList() {
+  const sidebar = byID("sidebar");
+  document.addEventListener("keydown", onKey);
+  closeSwitch();
+  if (!sidebar) return;
+  byID("sessions").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+  watchHealth();
+  const again = later(700, () => refresh().catch(() => {}));
+  const live = listen(sidebar.dataset.stream, { list: again });
+  live.onback = again;
+}
+
+// refresh shows the list as it is now, and keeps focus and place.
+async function refresh() {
+  const list = byID("sessions");
+  const [top, focus] = [list.scrollTop, document.activeElement?.closest?.(".session")?.dataset.id];
+  await renew("sessions", "count");
+  byID("sessions").scrollTop = top;
+  if (focus) links().find((a) => a.parentElement.dataset.id === focus)?.focus();
+  watchHealth();
+}
+
+const links = () => [...document.querySelectorAll("#sessions .session > a:first-child")];
+
+function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || typing(event.target)) return;
+  const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
+  const inside = event.target === document.body || event.target.closest?.("#sidebar, .projects");
+  if (!step || !inside || byID("panel") && event.target === document.body) return;
+  const all = links();
+  const at = all.indexOf(document.activeElement);
+  const next = all[at < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(Math.max(at + step, 0), all.length - 1)];
+  next?.focus();
+  event.preventDefault();
+}
+
+// closeSwitch closes the list of projects when it is left.
+function closeSwitch() {
+  const box = byID("projects");
+  if (!box) return;
+  document.addEventListener("click", (event) => {
+    if (!box.contains(event.target)) box.open = false;
+  });
+  box.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !box.open) return;
+    box.open = false;
+    box.querySelector("summary").focus();
+    event.preventDefault();
+    event.stopPropagation();
+  });
+}
+
+// A session's transcript is read once it is in sight, one after the other.
+let queue = Promise.resolve();
+
+function watchHealth() {
+  const observer = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (!entry.isIntersecting) continue;
+      observer.unobserve(entry.target);
+      queue = queue.then(() => showHealth(entry.target)).catch(() => {});
+    }
+  }, { root: byID("sessions") });
+  document.querySelectorAll("#sidebar .session").forEach((item) => observer.observe(item));
+}
+
+async function showHealth(item) {
+  if (!item.isConnected) return;
+  const path = new URL(item.querySelector("a").href).pathname;
+  const key = path + " " + item.querySelector("time").dateTime;
+  if (!seen.has(key)) seen.set(key, await ask("/api" + path + "/health"));
+  const health = seen.get(key);
+  const mark = item.querySelector(".health");
+  const kind = health.damaged ? "damaged" : health.recovered ? "recovered" : health.broken ? "broken" : "";
+  if (kind && !(kind === "damaged" && item.classList.contains("damaged"))) {
+    mark.textContent = kind;
+    mark.classList.add(kind === "damaged" ? "damage" : kind);
+    mark.hidden = false;
+  }
+  if (health.damaged) item.classList.add("damaged");
+  mark.title = health.notes.join("\n");
+  const turns = item.querySelector(".turns");
+  turns.textContent = plural(health.turns, "turn", "turns");
+}

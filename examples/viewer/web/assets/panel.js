@@ -1,0 +1,113 @@
+// The panel of a session: tabs, header, lineage, resume and what changes.
+import { ask, byID, el, later, renew, typing } from "./util.js";
+import { listen } from "./live.js";
+import { Cards } from "./cards.js";
+import { Transcript } from "./transcript.js";
+import { Events } from "./events.js";
+import { startResume } from "./resume.js";
+
+const names = ["phases", "transcript", "events"];
+
+export function startPanel() {
+  const panel = byID("panel");
+  if (!panel) return;
+  const api = panel.dataset.api;
+  const views = { phases: new Cards(api), transcript: new Transcript(api), events: new Events(api) };
+  startTabs(views);
+  startResume(api);
+  startKeys();
+  showLineage(api).catch(() => {});
+  const header = later(300, () => refreshHeader().catch(() => {}));
+  const live = listen(api + "/stream", {
+    ready: (data) => {
+      views.phases.sync(data.read);
+      views.transcript.sync(data.tag);
+    },
+    "phase-output": (record) => views.phases.put(record),
+    phases: (all) => views.phases.replace(all),
+    transcript: (told) => views.transcript.told(told),
+    event: (told) => views.events.told(told),
+    session: header,
+    gone: () => location.assign(panel.dataset.project),
+  });
+  live.onstate = (on) => {
+    const light = byID("live");
+    light.classList.toggle("on", on);
+    light.title = on ? "live" : "not connected";
+    light.setAttribute("aria-label", light.title);
+  };
+  live.onback = header;
+}
+
+function startTabs(views) {
+  const tabs = byID("tabs");
+  const show = (name, focus) => {
+    for (const other of names) {
+      const tab = byID("tab-" + other);
+      const on = other === name;
+      tab.setAttribute("aria-selected", on);
+      tab.tabIndex = on ? 0 : -1;
+      byID("pane-" + other).hidden = !on;
+      if (on && focus) tab.focus();
+    }
+    views[name].show();
+  };
+  const wanted = () => (names.includes(location.hash.slice(1)) ? location.hash.slice(1) : tabs.dataset.first);
+  const choose = (name) => {
+    history.replaceState(null, "", "#" + name);
+    show(name, true);
+  };
+  tabs.addEventListener("click", (event) => {
+    const tab = event.target.closest("[role=tab]");
+    if (tab) choose(tab.id.slice("tab-".length));
+  });
+  tabs.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    const at = names.indexOf(wanted());
+    choose(names[(at + step + names.length) % names.length]);
+    event.preventDefault();
+  });
+  addEventListener("hashchange", () => show(wanted()));
+  show(wanted());
+}
+
+function startKeys() {
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || event.defaultPrevented) return;
+    if (typing(event.target) && event.target.value) return; // Escape empties a field first
+    byID("close").click();
+  });
+  byID("panel").addEventListener("keydown", (event) => {
+    if (event.target.id === "close" && event.key === " ") {
+      event.preventDefault();
+      event.target.click();
+    }
+  });
+}
+
+// refreshHeader shows title, status, facts and damage as they are now.
+async function refreshHeader() {
+  const light = byID("live").className;
+  const focused = document.activeElement?.id;
+  const page = await renew("header", "about");
+  byID("live").className = light;
+  if (focused === "close") byID("close").focus();
+  const footer = page.getElementById("footer");
+  if (footer) byID("footer").hidden = footer.hidden;
+}
+
+async function showLineage(api) {
+  const { relatives, forked_from_turn: turn, cyclic, skipped } = await ask(api + "/lineage");
+  const nav = byID("lineage");
+  for (const r of relatives) {
+    let kind = r.kind;
+    if (kind === "parent" && turn !== null) kind = "forked at turn " + turn + " from";
+    if (kind === "fork" && r.turn !== undefined) kind = "fork at turn " + r.turn;
+    const name = r.path ? el("a", { href: r.path, title: r.id }, r.title) : el("span", { title: "not here" }, r.id + " (gone)");
+    nav.append(el("span", { class: "relative" }, el("span", { class: "kind" }, kind), " ", name));
+  }
+  if (cyclic) nav.append(el("span", { class: "mark broken" }, "descends from itself"));
+  if (skipped) nav.append(el("span", { class: "mark damage" }, skipped + " sessions could not be read"));
+  nav.hidden = !nav.childElementCount;
+}

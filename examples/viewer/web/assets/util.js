@@ -1,0 +1,84 @@
+// Text from a session reaches the page through textContent alone.
+
+// el makes an element: el("span", {class: "x", title: "y"}, "text", child).
+export function el(name, attributes = {}, ...children) {
+  const node = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    node.setAttribute(key, value === true ? "" : value);
+  }
+  node.append(...children.filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+export const byID = (id) => document.getElementById(id);
+
+// Failure is an answer that tells what is wrong.
+export class Failure extends Error {
+  constructor(status, text) {
+    super(text);
+    this.status = status;
+  }
+}
+
+// ask returns the JSON that an address answers with.
+export async function ask(path, options) {
+  const answer = await fetch(path, options);
+  const value = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new Failure(answer.status, value.error || answer.statusText);
+  return value;
+}
+
+const units = ["bytes", "KB", "MB", "GB"];
+
+export function sizeText(n) {
+  let unit = 0;
+  while (n >= 1000 && unit < units.length - 1) {
+    n /= 1000;
+    unit++;
+  }
+  return (unit === 0 || n >= 100 ? Math.round(n) : n.toFixed(1)) + " " + units[unit];
+}
+
+const two = (n) => String(n).padStart(2, "0");
+
+// timeText returns a time on the clock of this machine; brief leaves out the year.
+export function timeText(text, brief) {
+  const at = new Date(text);
+  if (isNaN(at)) return text;
+  const day = two(at.getMonth() + 1) + "-" + two(at.getDate());
+  return (brief ? day : at.getFullYear() + "-" + day) + " " + [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(":");
+}
+
+export const classOf = (status) => status.replace(/[^a-z_]/g, "-");
+
+export const plural = (n, one, many) => n + " " + (n === 1 ? one : many);
+
+// typing reports whether keys go to a field.
+export const typing = (target) => target.matches?.("input, select, textarea");
+
+// later returns a function that runs do once, some time after it was called,
+// however often that was.
+export function later(wait, act) {
+  let waiting = 0;
+  return () => {
+    if (!waiting) {
+      waiting = setTimeout(() => {
+        waiting = 0;
+        act();
+      }, wait);
+    }
+  };
+}
+
+// renew replaces parts of this page by those of the page as it is now.
+export async function renew(...ids) {
+  const answer = await fetch(location.pathname + location.search);
+  if (!answer.ok) throw new Failure(answer.status, answer.statusText);
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const id of ids) {
+    const [now, old] = [page.getElementById(id), byID(id)];
+    if (now && old && now.outerHTML !== old.outerHTML) old.replaceWith(document.adoptNode(now));
+  }
+  return page;
+}

@@ -1,0 +1,72 @@
+package web
+
+import (
+	"net"
+	"net/http"
+	"slices"
+)
+
+// policy lets a page load from here alone, and run no script but those files.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+	"img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+// guard refuses what did not come from a page of this server, or from the
+// address line, and tells browsers what pages may do.
+type guard struct {
+	hosts []string // by which the server is reached
+	next  http.Handler
+}
+
+// newGuard returns the guard of a server that listens at addr.
+func newGuard(addr net.Addr, next http.Handler) *guard {
+	g := &guard{hosts: []string{addr.String()}, next: next}
+	if _, port, err := net.SplitHostPort(addr.String()); err == nil {
+		g.hosts = append(g.hosts, net.JoinHostPort("localhost", port))
+		if port == "80" {
+			g.hosts = append(g.hosts, "localhost")
+		}
+	}
+	return g
+}
+
+func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	switch {
+	case !slices.Contains(g.hosts, r.Host):
+		refuse(w, http.StatusMisdirectedRequest, "unknown host")
+	case !ownOrigin(r):
+		refuse(w, http.StatusForbidden, "request of another origin")
+	default:
+		g.next.ServeHTTP(w, r)
+	}
+}
+
+// ownOrigin reports whether a request comes from a page of this server or,
+// where it can only read, from no page at all.
+func ownOrigin(r *http.Request) bool {
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	origins := r.Header.Values("Origin")
+	for _, origin := range origins {
+		if origin != "http://"+r.Host {
+			return false
+		}
+	}
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin":
+		return reads || len(origins) > 0
+	case "none":
+		return reads
+	}
+	return false
+}
+
+func refuse(w http.ResponseWriter, status int, text string) {
+	http.Error(w, text, status)
+}

@@ -1,0 +1,207 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"html/template"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// pageSize is how many sessions a page lists.
+const pageSize = 100
+
+// item is a session in the list.
+type item struct {
+	ID, Title, Path string
+	Status, Model   string
+	Turns           string // "": not known
+	Modified        time.Time
+	Parent          string // id; "": none
+	Kind            string // sub-session, fork, or ""
+	Damaged         bool   // its metadata
+}
+
+// listing is a page of the list.
+type listing struct {
+	Project  string
+	Path     string
+	Projects []projectLink
+	Items    []item
+	Total    int
+	All      bool
+	Toggle   string // address of the list with, or without, sub-sessions
+	Newer    string // address of the page before; "": none
+	Older    string
+	Open     string // id of the session that is open
+}
+
+type projectLink struct {
+	Name, Path string
+	Open       bool
+}
+
+// projects shows the projects, or the only one.
+func (s *Server) projects(w http.ResponseWriter, r *request) error {
+	names, err := s.places.names(r.Context())
+	if err != nil {
+		return err
+	}
+	if len(names) == 1 {
+		http.Redirect(w, r.Request, pathOf(names[0], ""), http.StatusSeeOther)
+		return nil
+	}
+	return s.page(w, "projects.html", map[string]any{"Title": "Projects", "Projects": linksTo(names, "")})
+}
+
+func linksTo(names []string, open string) (links []projectLink) {
+	for _, name := range names {
+		links = append(links, projectLink{name, pathOf(name, ""), name == open})
+	}
+	return links
+}
+
+func (s *Server) list(w http.ResponseWriter, r *request) error {
+	l, err := s.listing(r)
+	if err != nil {
+		return err
+	}
+	return s.page(w, "list.html", map[string]any{"Title": l.Project, "List": l})
+}
+
+// listing reads the page of the list that the request asks for.
+func (s *Server) listing(r *request) (*listing, error) {
+	names, err := s.places.names(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	l := &listing{Project: r.at.name, Path: pathOf(r.at.name, ""), Projects: linksTo(names, r.at.name), Open: r.id}
+	query := r.URL.Query()
+	l.All = query.Get("all") != "" || r.id != "" && !sessionstore.IsTopLevel(r.id)
+	infos, err := r.at.store.List(r.Context(), &sessionstore.ListOptions{All: l.All})
+	if err != nil {
+		return nil, err
+	}
+	l.Total = len(infos)
+	from := l.turnTo(infos, query)
+	for _, info := range infos[from:min(from+pageSize, len(infos))] {
+		it, err := r.at.item(r.Context(), info)
+		if errors.Is(err, sessionstore.ErrNotFound) {
+			continue // removed just now
+		}
+		if err != nil {
+			return nil, err
+		}
+		if l.All && cmp.Or(query.Get("all"), "") != "" {
+			it.Path += "?all=1"
+		}
+		l.Items = append(l.Items, it)
+	}
+	return l, nil
+}
+
+// turnTo finds the page, that of the open session when none is named, sets the
+// addresses of its neighbours and returns its first session.
+func (l *listing) turnTo(infos []sessionstore.Info, query url.Values) (from int) {
+	page, err := strconv.Atoi(query.Get("page"))
+	if err != nil && l.Open != "" {
+		for i, info := range infos {
+			if info.ID == l.Open {
+				page = i / pageSize
+			}
+		}
+	}
+	last := max(0, len(infos)-1) / pageSize
+	page = min(max(page, 0), last)
+	if page > 0 {
+		l.Newer = l.address(page-1, l.All)
+	}
+	if page < last {
+		l.Older = l.address(page+1, l.All)
+	}
+	l.Toggle = l.address(0, !l.All)
+	return page * pageSize
+}
+
+func (l *listing) address(page int, all bool) string {
+	q := url.Values{}
+	if all {
+		q.Set("all", "1")
+	}
+	if page > 0 {
+		q.Set("page", strconv.Itoa(page))
+	}
+	if len(q) == 0 {
+		return l.Path
+	}
+	return l.Path + "?" + q.Encode()
+}
+
+// item reads what the list tells of a session.
+func (p *place) item(ctx context.Context, info sessionstore.Info) (item, error) {
+	md, err := p.store.Metadata(ctx, info.ID)
+	damaged := errors.Is(err, sessionstore.ErrCorrupt)
+	if err != nil && !damaged {
+		return item{}, err
+	}
+	it := item{
+		ID: info.ID, Path: pathOf(p.name, info.ID), Title: titleOf(md, info.ID), Modified: info.Modified,
+		Status: md.Text("status"), Model: md.Text("model"), Parent: md.Text("parent_id"), Damaged: damaged,
+		Kind: kindOf(md, info.ID),
+	}
+	if n, ok := md.Int("turn_count"); ok {
+		it.Turns = strconv.Itoa(n)
+	}
+	return it, nil
+}
+
+// titleOf returns the name by which a session is shown.
+func titleOf(md sessionstore.Metadata, id string) string {
+	return cmp.Or(strings.TrimSpace(md.Text("manifest_name")), strings.TrimSpace(md.Text("name")), id)
+}
+
+func kindOf(md sessionstore.Metadata, id string) string {
+	switch _, forked := md.Lookup("forked_from_turn"); {
+	case forked:
+		return "fork"
+	case !sessionstore.IsTopLevel(id):
+		return "sub-session"
+	}
+	return ""
+}
+
+// functions are what the pages call.
+var functions = template.FuncMap{
+	"clock":  func(t time.Time) string { return t.Local().Format("2006-01-02 15:04") },
+	"moment": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"kind":   classOf,
+	"path":   pathOf,
+}
+
+// classOf makes a name for style sheets of a status.
+func classOf(status string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r == '_' {
+			return r
+		}
+		return '-'
+	}, status)
+}
+
+// page answers with a page, which is whole or an error.
+func (s *Server) page(w http.ResponseWriter, name string, data any) error {
+	var out strings.Builder
+	if err := s.pages.ExecuteTemplate(&out, name, data); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = io.WriteString(w, out.String()) // the reader may be gone
+	return nil
+}

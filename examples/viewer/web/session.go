@@ -1,0 +1,225 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/slice"
+)
+
+// panel is what the page of a session shows at once.
+type panel struct {
+	ID, Title, Path, API string
+	Status               string
+	Facts                []fact
+	Notices              []notice
+	Messages, Turns      int
+	Logs                 [2]int64 // sizes; -1: there is none
+	Phases               bool     // it has phase outputs
+}
+
+type fact struct{ Name, Value string }
+
+// notice is something that is wrong, or was.
+type notice struct {
+	Kind string // damage, recovered or broken
+	Text string
+}
+
+func (s *Server) session(w http.ResponseWriter, r *request) error {
+	l, err := s.listing(r)
+	if err != nil {
+		return err
+	}
+	p, err := s.panel(r)
+	if err != nil {
+		return err
+	}
+	return s.page(w, "session.html", map[string]any{"Title": p.Title, "List": l, "Panel": p})
+}
+
+func (s *Server) panel(r *request) (*panel, error) {
+	shot, err := r.read().snapshot(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	path := pathOf(r.at.name, r.id)
+	md := shot.Metadata
+	p := &panel{
+		ID: r.id, Title: titleOf(md, r.id), Path: path, API: "/api" + path,
+		Status: md.Text("status"), Messages: shot.rows.Len(), Turns: shot.rows.Turns,
+		Notices: shot.notices(), Logs: r.read().logs(),
+	}
+	p.Facts = factsOf(md, r.id)
+	phases, err := r.read().phases.Records(r.Context(), 0)
+	switch {
+	case err != nil:
+		p.Notices = append(p.Notices, notice{"damage", err.Error()})
+	case phases.Damage != nil:
+		p.Notices = append(p.Notices, damages(phases.Damage)...)
+	}
+	if p.Phases = len(phases.Records) > 0; p.Phases && p.Status == "" {
+		p.Status = "in_progress" // as for a resume
+	}
+	return p, nil
+}
+
+// factsOf returns what the metadata tells, in the order in which it is shown.
+func factsOf(md sessionstore.Metadata, id string) (facts []fact) {
+	add := func(name, value string) {
+		if value != "" && value != "unknown" {
+			facts = append(facts, fact{name, value})
+		}
+	}
+	add("id", id)
+	add("name", md.Text("name"))
+	add("model", md.Text("model"))
+	bundle, _ := md.Bundle()
+	add("bundle", bundle)
+	add("created", md.Text("created"))
+	add("directory", md.Text("working_dir"))
+	return facts
+}
+
+// notices tells what is wrong with a session.
+func (s *snapshot) notices() (all []notice) {
+	if s.damage != nil {
+		all = append(all, damages(s.damage)...)
+	}
+	if rec := s.Recovered; rec != nil {
+		all = append(all, notice{"recovered", fmt.Sprintf("read %s instead; %s", filepath.Base(rec.From), damageText(rec.Reason))})
+	}
+	if len(s.aside) > 0 {
+		all = append(all, notice{"recovered", "damaged bytes are kept in " + strings.Join(s.aside, ", ")})
+	}
+	if d := s.rows.Diagnosis; !d.Healthy() {
+		all = append(all, notice{"broken", brokenText(d)})
+	}
+	return all
+}
+
+// damages returns a notice for each error that was joined into err.
+func damages(err error) (all []notice) {
+	switch e := err.(type) {
+	case *sessionstore.CorruptError:
+		return []notice{{"damage", damageText(e)}}
+	case interface{ Unwrap() []error }:
+		for _, err := range e.Unwrap() {
+			all = append(all, damages(err)...)
+		}
+		return all
+	case interface{ Unwrap() error }:
+		if inner := e.Unwrap(); errors.Is(inner, sessionstore.ErrCorrupt) && inner != sessionstore.ErrCorrupt {
+			return damages(inner)
+		}
+	}
+	return []notice{{"damage", err.Error()}}
+}
+
+// damageText tells where the damage is by the name of the file, since the
+// directory is that of the session.
+func damageText(err error) string {
+	var c *sessionstore.CorruptError
+	switch {
+	case !errors.As(err, &c):
+		return err.Error()
+	case c.Line == 0:
+		return fmt.Sprintf("%s: %v", filepath.Base(c.Path), c.Err)
+	}
+	return fmt.Sprintf("%s: line %d at byte %d: %v", filepath.Base(c.Path), c.Line, c.Offset, c.Err)
+}
+
+func brokenText(d slice.Diagnosis) string {
+	text := "the conversation cannot be continued: " + strings.ReplaceAll(strings.Join(d.Modes, ", "), "_", " ")
+	if n := len(d.Orphaned); n > 0 {
+		text += fmt.Sprintf("; calls without a result: %d", n)
+	}
+	if n := len(d.Misplaced); n > 0 {
+		text += fmt.Sprintf("; results out of place: %d", n)
+	}
+	if d.Action != "none" {
+		text += "; recommended: " + d.Action
+	}
+	return text
+}
+
+// health is what the list learns of a session by reading it whole.
+type health struct {
+	Damaged   bool     `json:"damaged"`
+	Recovered bool     `json:"recovered"`
+	Broken    bool     `json:"broken"`
+	Turns     int      `json:"turns"`
+	Notes     []string `json:"notes"`
+}
+
+// health reads a session without keeping it.
+func (s *Server) health(w http.ResponseWriter, r *request) error {
+	shot, err := (&readings{store: r.at.store, id: r.id}).snapshot(r.Context())
+	if err != nil {
+		return err
+	}
+	h := health{
+		Damaged: shot.damage != nil, Recovered: shot.Recovered != nil,
+		Broken: !shot.rows.Diagnosis.Healthy(), Turns: shot.rows.Turns, Notes: []string{},
+	}
+	for _, n := range shot.notices() {
+		h.Notes = append(h.Notes, n.Text)
+	}
+	return answer(w, h)
+}
+
+// relative is another session of the lineage.
+type relative struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Path  string `json:"path"` // "": it is not there
+	Kind  string `json:"kind"` // parent, ancestor, fork or sub-session
+	Turn  *int   `json:"turn,omitempty"`
+	Turns int    `json:"turns,omitempty"`
+}
+
+// lineage tells where a session comes from and what was made of it.
+func (s *Server) lineage(w http.ResponseWriter, r *request) error {
+	l, err := slice.Trace(r.Context(), r.at.store, r.id)
+	if err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
+		return err
+	}
+	out := struct {
+		Relatives []relative `json:"relatives"`
+		Turn      *int       `json:"forked_from_turn"`
+		Cyclic    bool       `json:"cyclic"`
+		Skipped   int        `json:"skipped"` // sessions that could not be read
+	}{[]relative{}, l.Turn, l.Cyclic, len(l.Skipped)}
+	for i, id := range l.Ancestors {
+		kind := "ancestor"
+		if i == 0 {
+			kind = "parent"
+		}
+		out.Relatives = append(out.Relatives, r.relative(id, kind))
+	}
+	for _, c := range l.Children {
+		id := filepath.Base(c.Dir)
+		rel := r.relative(id, "sub-session")
+		if rel.Turn = c.Turn; c.Turn != nil || c.ForkedAt != nil {
+			rel.Kind = "fork"
+		}
+		rel.Turns = c.Turns
+		out.Relatives = append(out.Relatives, rel)
+	}
+	return answer(w, out)
+}
+
+func (r *request) relative(id, kind string) relative {
+	rel := relative{ID: id, Title: id, Kind: kind}
+	if r.at.store.Exists(id) {
+		rel.Path = pathOf(r.at.name, id)
+		if md, err := r.at.store.Metadata(r.Context(), id); err == nil {
+			rel.Title = titleOf(md, id)
+		}
+	}
+	return rel
+}

@@ -1,0 +1,243 @@
+package web
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/eventslog"
+	"github.com/amplifier-go/sessionstorage/examples/viewer/conversation"
+	"github.com/amplifier-go/sessionstorage/examples/viewer/eventview"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// sender writes a stream of server-sent events.
+type sender struct {
+	w    http.ResponseWriter
+	ctl  *http.ResponseController
+	last time.Time // of the last write
+}
+
+// How long a write may take, and how often a silent stream says something.
+const (
+	writeLimit = 20 * time.Second
+	heartbeat  = 15 * time.Second
+	lookAgain  = time.Second // at what no watcher sees
+)
+
+// streamTo begins a stream, as long as there are not too many. The caller calls
+// end.
+func (s *Server) streamTo(w http.ResponseWriter) (out *sender, end func(), err error) {
+	select {
+	case s.streams <- struct{}{}:
+	default:
+		return nil, nil, errBusy
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	return &sender{w: w, ctl: http.NewResponseController(w)}, func() { <-s.streams }, nil
+}
+
+// send writes an event. JSON has no line breaks.
+func (o *sender) send(event, id string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if id != "" {
+		id = "id: " + id + "\n"
+	}
+	return o.write(fmt.Sprintf("event: %s\n%sdata: %s\n\n", event, id, data))
+}
+
+func (o *sender) write(text string) error {
+	o.last = time.Now()
+	if err := o.ctl.SetWriteDeadline(o.last.Add(writeLimit)); err != nil {
+		return err
+	}
+	if _, err := o.w.Write([]byte(text)); err != nil {
+		return err
+	}
+	return o.ctl.Flush()
+}
+
+// beat keeps a silent stream alive, and finds out that its reader is gone.
+func (o *sender) beat() error {
+	if time.Since(o.last) < heartbeat {
+		return nil
+	}
+	return o.write(": beat\n\n")
+}
+
+// run calls tell whenever something changed, and each time interval.
+func (o *sender) run(ctx context.Context, sub *subscription, interval time.Duration, tell func(names map[string]bool, all bool) error) error {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-sub.wake:
+		case <-tick.C:
+			if err := o.beat(); err != nil {
+				return err
+			}
+		}
+		names, all := sub.take()
+		if err := tell(names, all); err != nil {
+			return err
+		}
+	}
+}
+
+// listStream tells which sessions of a project changed.
+func (s *Server) listStream(w http.ResponseWriter, r *request) error {
+	sub, err := r.at.hub.subscribe(r.Context(), "")
+	if err != nil {
+		return err
+	}
+	defer r.at.hub.unsubscribe(sub)
+	out, end, err := s.streamTo(w)
+	if err != nil {
+		return err
+	}
+	defer end()
+	if err := out.send("ready", "", struct{}{}); err != nil {
+		return nil // the reader is gone
+	}
+	_ = out.run(r.Context(), sub, heartbeat, func(names map[string]bool, all bool) error { // the reader is gone
+		if len(names) == 0 && !all {
+			return nil
+		}
+		return out.send("list", "", struct{}{})
+	})
+	return nil
+}
+
+// position is what a page knows of a session: the id of the last event that it
+// saw says so, and what comes after is told when it connects again.
+type position struct {
+	Phases   int64                 `json:"p"` // as [phaselog.State.Read]
+	Messages sessionstore.Revision `json:"m"`
+	Events   [2]eventslog.Cursor   `json:"e"`
+}
+
+func (p position) String() string {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return "" // a position of nothing
+	}
+	return base64.RawURLEncoding.EncodeToString(data)
+}
+
+// parsePosition returns the position that a page sent back.
+func parsePosition(text string) (p position, ok bool) {
+	data, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || text == "" || json.Unmarshal(data, &p) != nil {
+		return position{}, false
+	}
+	return p, p.Phases >= 0 && p.Messages.Messages >= 0 && p.Events[0].Offset >= 0 && p.Events[1].Offset >= 0
+}
+
+// teller tells a page what changes in a session.
+type teller struct {
+	*request
+	out  *sender
+	pos  position
+	logs [2]*eventslog.Log
+	size [2]int64 // of the logs, when they were looked at last
+}
+
+// sessionStream tells what changes in a session from the position that the
+// page knows, or from now on.
+func (s *Server) sessionStream(w http.ResponseWriter, r *request) error {
+	sub, err := r.at.hub.subscribe(r.Context(), r.id)
+	if err != nil {
+		return err
+	}
+	defer r.at.hub.unsubscribe(sub)
+	t := &teller{request: r}
+	for i := range t.logs {
+		if t.logs[i], err = r.read().log(i == 1); err != nil {
+			return err
+		}
+	}
+	known := r.Header.Get("Last-Event-ID")
+	if known == "" {
+		known = r.URL.Query().Get("last")
+	}
+	pos, ok := parsePosition(known)
+	if t.pos = pos; !ok {
+		if err := t.begin(); err != nil {
+			return err
+		}
+	}
+	out, end, err := s.streamTo(w)
+	if err != nil {
+		return err
+	}
+	defer end()
+	t.out = out
+	if err := t.ready(ok); err != nil {
+		return nil // the reader, or the session, is gone
+	}
+	_ = out.run(r.Context(), sub, lookAgain, t.tell) // the same
+	return nil
+}
+
+// ready says where the stream begins, and what changed up to now.
+func (t *teller) ready(again bool) error {
+	ready := map[string]any{"read": t.pos.Phases, "tag": fmt.Sprintf("%x", t.pos.Messages.Sum)}
+	if err := t.out.send("ready", t.pos.String(), ready); err != nil || !again {
+		return err
+	}
+	return t.tell(nil, true)
+}
+
+// begin takes the position of the session as it is now.
+func (t *teller) begin() error {
+	shot, err := t.read().snapshot(t.Context())
+	if err != nil {
+		return err
+	}
+	t.pos.Messages = shot.Revision
+	phases, err := t.read().phases.Records(t.Context(), 0)
+	if err != nil {
+		return err
+	}
+	t.pos.Phases = phases.Read
+	t.size = t.read().logs()
+	for i, log := range t.logs {
+		heads, err := log.Tail(t.Context(), 1)
+		if err != nil {
+			return err
+		}
+		if len(heads) > 0 {
+			t.pos.Events[i] = heads[0].Next
+		}
+	}
+	return nil
+}
+
+// A stream tells of so many messages and heads in one event at most; a page
+// asks for the others itself.
+const maxTold = 50
+
+// toldMessages is the event of a changed transcript.
+type toldMessages struct {
+	Tag   string                 `json:"tag"`
+	Total int                    `json:"total"`
+	Turns int                    `json:"turns"`
+	From  int                    `json:"from"` // what was before is as it was
+	Rows  []conversation.Message `json:"rows"` // the first from there on
+}
+
+// toldEvents is the event of events that were logged.
+type toldEvents struct {
+	Log       string          `json:"log"`
+	Rewritten bool            `json:"rewritten,omitempty"` // all others are gone
+	Rows      []eventview.Row `json:"rows"`                // the first that are new
+	More      bool            `json:"more,omitempty"`
+}

@@ -1,0 +1,126 @@
+package web
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/amplifier-go/sessionstorage/examples/viewer/eventview"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// tell tells what changed in the files of those names, or in any.
+func (t *teller) tell(names map[string]bool, all bool) error {
+	if all && !t.at.store.Exists(t.id) {
+		return errors.Join(t.out.send("gone", "", struct{}{}), fs.ErrNotExist)
+	}
+	if all || names["phase_outputs.jsonl"] {
+		if err := t.tellPhases(); err != nil {
+			return err
+		}
+	}
+	if all || names["transcript.jsonl"] {
+		if err := t.tellMessages(); err != nil {
+			return err
+		}
+	}
+	if all || names["metadata.json"] || names["transcript.jsonl"] {
+		if err := t.out.send("session", t.pos.String(), struct{}{}); err != nil {
+			return err
+		}
+	}
+	now := t.read().logs() // no watcher sees the newer log
+	for i := range t.logs {
+		if all || now[i] != t.size[i] || i == 0 && names["events.jsonl"] {
+			t.size[i] = now[i]
+			if err := t.tellEvents(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tellPhases tells the records that changed, each as it is now.
+func (t *teller) tellPhases() error {
+	state, err := t.read().phases.Records(t.Context(), t.pos.Phases)
+	if err != nil {
+		return err
+	}
+	if state.Read < t.pos.Phases { // another log
+		t.pos.Phases = state.Read
+		return t.out.send("phases", t.pos.String(), phaseList{state.Records, state.Read})
+	}
+	for i, rec := range state.Records {
+		if i == len(state.Records)-1 {
+			t.pos.Phases = state.Read // a page that misses some of them gets all again
+		}
+		if err := t.out.send("phase-output", t.pos.String(), rec); err != nil {
+			return err
+		}
+	}
+	t.pos.Phases = state.Read
+	return nil
+}
+
+// tellMessages tells the beginning of what is new in the transcript.
+func (t *teller) tellMessages() error {
+	shot, err := t.read().snapshot(t.Context())
+	if err != nil {
+		return err
+	}
+	if shot.Revision == t.pos.Messages {
+		return nil
+	}
+	from := 0
+	if begins(shot.Messages, t.pos.Messages) {
+		from = shot.rows.From(t.pos.Messages.Messages)
+	}
+	t.pos.Messages = shot.Revision
+	return t.out.send("transcript", t.pos.String(), toldMessages{
+		shot.tag, shot.rows.Len(), shot.rows.Turns, from, shot.rows.Brief(from, from+maxTold),
+	})
+}
+
+// begins reports whether msgs begin with the transcript of that revision, one
+// line for each message.
+func begins(msgs []sessionstore.Message, old sessionstore.Revision) bool {
+	if old.Messages > len(msgs) {
+		return false
+	}
+	sum := xxh3.New()
+	size := int64(0)
+	var line []byte
+	for _, m := range msgs[:old.Messages] {
+		line = append(m.AppendTo(line[:0]), '\n')
+		size += int64(len(line))
+		_, _ = sum.Write(line) // never fails
+	}
+	return size == old.Bytes && sum.Sum128().Bytes() == old.Sum
+}
+
+// tellEvents tells the heads of the first events that are new in a log.
+func (t *teller) tellEvents(i int) error {
+	told := toldEvents{Log: "events", Rows: []eventview.Row{}}
+	if i == 1 {
+		told.Log = newerDir
+	}
+	for h, err := range t.logs[i].Heads(t.Context(), t.pos.Events[i]) {
+		switch {
+		case err != nil:
+			return err
+		case h.Rewritten:
+			told.Rewritten, told.Rows = true, told.Rows[:0]
+		case len(told.Rows) < maxTold:
+			told.Rows = append(told.Rows, eventview.RowOf(h))
+		default:
+			told.More = true
+		}
+		t.pos.Events[i] = h.Next
+	}
+	if !told.Rewritten && len(told.Rows) == 0 {
+		return nil
+	}
+	return t.out.send("event", t.pos.String(), told)
+}

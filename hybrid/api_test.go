@@ -1,0 +1,53 @@
+package hybrid_test
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
+
+	"github.com/amplifier-go/sessionstorage/hybrid"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
+)
+
+// The shape that programs compile against.
+var (
+	_ func(context.Context, string, *hybrid.Options) (*hybrid.Store, error)                                                    = hybrid.Open
+	_ func(context.Context, hybrid.Config, azcore.TokenCredential, *azcosmos.ClientOptions) (*azcosmos.ContainerClient, error) = hybrid.Connect
+	_ func() (hybrid.Config, bool)                                                                                             = hybrid.ConfigFromEnv
+	_ func(string) (hybrid.Config, bool, error)                                                                                = hybrid.ConfigFromSettings
+	_ func(context.Context, *azcosmos.Client, string, string) error                                                            = hybrid.Provision
+	_ func() hybrid.Redactor                                                                                                   = hybrid.Secrets
+	_                                                                                                                          = hybrid.Options{
+		Store: &sessionstore.Options{}, Manifests: []workflow.Manifest{}, Container: (*azcosmos.ContainerClient)(nil), Project: "", User: "", Device: "",
+		Deny: []string{}, Redact: hybrid.Redactor(nil), Limits: hybrid.Limits{RequestUnitsPerSecond: 1.0, RequestUnitsPerDay: 1.0}, Disabled: false,
+		Interval: time.Duration(0), Conflict: hybrid.KeepBoth, Logger: (*slog.Logger)(nil), OnStatus: func(hybrid.Status) {},
+	}
+	_ = []hybrid.Policy{hybrid.KeepBoth, hybrid.Ours, hybrid.Theirs}
+	_ = hybrid.Store{Store: (*sessionstore.Store)(nil), Log: (*workflow.Log)(nil)}
+	_ = hybrid.Config{Endpoint: "", Database: "", Container: "", Key: ""}
+	_ = hybrid.SyncResult{
+		Sessions: 0, Pushed: 0, Segments: 0, Requests: 0, Bytes: int64(0), RequestUnits: float64(0), Conflicts: []hybrid.Conflict{},
+	}
+	_ = hybrid.PullResult{Sessions: 0, Pulled: 0, Conflicts: []hybrid.Conflict{{SessionID: "", KeptAs: ""}}}
+	_ = hybrid.Status{SessionID: "", State: "", Local: 0, Remote: 0, NextTry: time.Time{}, Err: error(nil)}
+	_ = hybrid.Estimate{Documents: 0, Bytes: int64(0), RequestUnits: float64(0)}
+	_ interface {
+		Sync(context.Context, ...string) (hybrid.SyncResult, error)
+		Pull(context.Context, ...string) (hybrid.PullResult, error)
+		Plan(context.Context, ...string) (hybrid.Estimate, error)
+		LocalOnly(context.Context, string, bool) error
+		Branches(context.Context, string) ([]hybrid.Branch, error)
+		Restore(context.Context, string, hybrid.Branch) error
+		Status(context.Context) ([]hybrid.Status, error)
+		Verify(context.Context, string) (hybrid.Report, error)
+		Repair(context.Context, string) (hybrid.Report, error)
+		Remote(context.Context) ([]hybrid.RemoteSession, error)
+		DeleteRemote(context.Context, string) error
+		Shutdown(context.Context) error
+		Close() error
+	} = (*hybrid.Store)(nil)
+)

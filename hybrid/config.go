@@ -1,0 +1,136 @@
+package hybrid
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
+	"go.yaml.in/yaml/v3"
+)
+
+// Config names a container; [Connect] opens it. Key is the account's key in
+// base64, or empty for a credential.
+type Config struct{ Endpoint, Database, Container, Key string }
+
+// The names that a Config without them means.
+const (
+	DefaultDatabase  = "amplifier"
+	DefaultContainer = "sync"
+)
+
+func (c Config) complete() Config {
+	if c.Database == "" {
+		c.Database = DefaultDatabase
+	}
+	if c.Container == "" {
+		c.Container = DefaultContainer
+	}
+	return c
+}
+
+// ConfigFromEnv reads COSMOS_ENDPOINT, COSMOS_DATABASE, COSMOS_CONTAINER and
+// COSMOS_KEY. It reports false when there is no endpoint. The names have the
+// defaults [DefaultDatabase] and [DefaultContainer].
+func ConfigFromEnv() (Config, bool) {
+	c := Config{
+		Endpoint:  os.Getenv("COSMOS_ENDPOINT"),
+		Database:  os.Getenv("COSMOS_DATABASE"),
+		Container: os.Getenv("COSMOS_CONTAINER"),
+		Key:       os.Getenv("COSMOS_KEY"),
+	}
+	return c.complete(), c.Endpoint != ""
+}
+
+// ConfigFromSettings reads the section cosmos of a settings file, with the
+// members endpoint, database, container and key; "" is
+// ~/.amplifier/settings.yaml (AMPLIFIER_HOME). It reports false when there is
+// no file, no such section or no endpoint in it.
+func ConfigFromSettings(path string) (Config, bool, error) {
+	if path == "" {
+		home, err := amplifierHome()
+		if err != nil {
+			return Config{}, false, wrap("read settings", "", err)
+		}
+		path = home + string(os.PathSeparator) + "settings.yaml"
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Config{}, false, nil
+	}
+	if err != nil {
+		return Config{}, false, wrap("read settings", "", err)
+	}
+	var settings struct {
+		Cosmos struct{ Endpoint, Database, Container, Key string }
+	}
+	// The decoder's own errors quote the file, which may hold a key.
+	if err := yaml.NewDecoder(bytes.NewReader(text)).Decode(&settings); err != nil && len(bytes.TrimSpace(text)) > 0 {
+		return Config{}, false, wrap("read settings", "", fmt.Errorf("parse %q: not the YAML that was expected", path))
+	}
+	c := Config(settings.Cosmos)
+	return c.complete(), c.Endpoint != "", nil
+}
+
+// connectTime is how long Connect waits for the account.
+const connectTime = 10 * time.Second
+
+// Connect opens the container that c names, with cred, or with the account key
+// when Key is set; o may be nil. It creates nothing. The error Is [ErrBlocked]
+// when the account refuses the key or has no such container, or one with
+// another partition key than /pk. An account that does not answer is no error:
+// the store works without it until it does.
+func Connect(ctx context.Context, c Config, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.ContainerClient, error) {
+	c = c.complete()
+	client, err := c.client(cred, o)
+	if err != nil {
+		return nil, wrap("connect", "", err)
+	}
+	container, err := client.NewContainer(c.Database, c.Container)
+	if err != nil {
+		return nil, wrap("connect", "", err)
+	}
+	return container, wrap("connect", "", examine(ctx, container))
+}
+
+func (c Config) client(cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.Client, error) {
+	if c.Key == "" {
+		if cred == nil {
+			return nil, errors.New("neither key nor credential")
+		}
+		return azcosmos.NewClient(c.Endpoint, cred, o)
+	}
+	key, err := azcosmos.NewKeyCredential(c.Key)
+	if err != nil {
+		return nil, errors.New("account key is not base64")
+	}
+	return azcosmos.NewClientWithKey(c.Endpoint, key, o)
+}
+
+// examine looks at the container, if the account answers.
+func examine(ctx context.Context, container *azcosmos.ContainerClient) error {
+	ctx, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
+	found, err := container.Read(unretried(ctx), nil)
+	if err != nil {
+		v := judge(err, time.Now())
+		switch {
+		case v.class == denied && v.status != http.StatusForbidden: // reading metadata may be forbidden while data is not
+			return v.err
+		case v.status == http.StatusNotFound:
+			return fmt.Errorf("%w: there is no such database or container", ErrBlocked)
+		}
+		return nil
+	}
+	if paths := found.ContainerProperties.PartitionKeyDefinition.Paths; !slices.Equal(paths, []string{"/pk"}) {
+		return fmt.Errorf("%w: the container's partition key is not /pk", ErrBlocked)
+	}
+	return nil
+}

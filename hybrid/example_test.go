@@ -1,0 +1,73 @@
+package hybrid_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
+
+	"github.com/amplifier-go/sessionstorage/hybrid"
+	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// Two devices share a session by way of an account; here it is one inside of
+// the process.
+func Example() {
+	ctx := context.Background()
+	account := cosmostest.New(nil)
+	config := hybrid.Config{Endpoint: account.Endpoint(), Key: account.Key()}
+	options := &azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{Transport: account.Transport()}}
+	if err := account.CreateContainer(hybrid.DefaultDatabase, hybrid.DefaultContainer, ""); err != nil {
+		log.Fatal(err)
+	}
+	container, err := hybrid.Connect(ctx, config, nil, options)
+	if err != nil {
+		log.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "devices")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	open := func(device string) *hybrid.Store {
+		st, err := hybrid.Open(ctx, filepath.Join(dir, device), &hybrid.Options{
+			Container: container, Project: "demo", User: "ada", Device: device,
+			Disabled: true, // sync only when asked, so that the example is the same each time
+		})
+		if err != nil {
+			log.Fatal(err)
+		}
+		return st
+	}
+
+	laptop, desktop := open("laptop"), open("desktop")
+	defer laptop.Close()
+	defer desktop.Close()
+	hello, err := sessionstore.Text("user", "hello", time.Time{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := laptop.Append(ctx, "greeting", hello); err != nil {
+		log.Fatal(err)
+	}
+	sent, err := laptop.Sync(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	got, err := desktop.Pull(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := desktop.Load(ctx, "greeting")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("sent %d, fetched %d: %s\n", sent.Pushed, got.Pulled, s.Messages[0].Content())
+	// Output: sent 1, fetched 1: hello
+}

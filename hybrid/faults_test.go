@@ -1,0 +1,275 @@
+package hybrid
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// TestSingleFaults lets each request of a scenario fail once, in each way. The
+// outcome must be that of no fault at all.
+func TestSingleFaults(t *testing.T) {
+	t.Parallel()
+	faults := map[string]cosmostest.Fault{
+		"drop":      cosmostest.Drop(),
+		"lose":      cosmostest.LoseAnswer(),
+		"429":       cosmostest.Refuse(http.StatusTooManyRequests, 20*time.Millisecond),
+		"449":       cosmostest.Refuse(449, 0),
+		"503":       cosmostest.Refuse(http.StatusServiceUnavailable, 0),
+		"500":       cosmostest.Refuse(http.StatusInternalServerError, 0),
+		"408":       cosmostest.Refuse(http.StatusRequestTimeout, 0),
+		"412":       cosmostest.Refuse(http.StatusPreconditionFailed, 0),
+		"413":       cosmostest.Refuse(http.StatusRequestEntityTooLarge, 0),
+		"duplicate": cosmostest.Duplicate(),
+		"retried":   {Retried: true},
+		"echo":      {Echo: 1},
+		"stale":     {Stale: 2},
+		"no rows":   {Page: -1},
+	}
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			step := 5
+			if testenv.Thorough() {
+				step = 1
+			}
+			for n := 1 + rand.IntN(step); ; n += step {
+				reached := false
+				synctest.Test(t, func(t *testing.T) { reached = faultAt(t, n, fault) })
+				if !reached {
+					require.Greater(t, n, 10)
+					return
+				}
+			}
+		})
+	}
+}
+
+// faultAt runs the scenario with a fault at one data request, and reports
+// whether that many were made.
+func faultAt(t *testing.T, n int, fault cosmostest.Fault) bool {
+	c := newCloud(t, nil)
+	a, b := c.device(t, "a"), c.device(t, "b")
+	reached := false
+	c.Inject(cosmostest.Data(func(r cosmostest.Request) cosmostest.Fault {
+		if r.N != n {
+			return cosmostest.Fault{}
+		}
+		reached = true
+		return fault
+	}))
+	retry := func(do func() error) {
+		var err error
+		for range 4 {
+			if err = do(); err == nil {
+				return
+			}
+			time.Sleep(time.Second)
+		}
+		require.NoError(t, err, "fault at request %d", n)
+	}
+	syncs := func(r *replica) { retry(func() error { _, err := r.Sync(t.Context()); return err }) }
+	pulls := func(r *replica) { retry(func() error { _, err := r.Pull(t.Context(), "s"); return err }) }
+	a.say("s", "one", "two")
+	syncs(a)
+	pulls(b)
+	b.say("s", "three")
+	syncs(b)
+	a.say("s", "other")
+	syncs(a)
+	pulls(b)
+	a.cutTo("s", 1)
+	syncs(a)
+	syncs(b)
+	if fault.Stale > 0 { // nobody knew that there was more
+		syncs(a)
+		syncs(b)
+	}
+	require.Equal(t, []string{"one"}, a.texts("s"), "fault at request %d", n)
+	require.Equal(t, []string{"one"}, b.texts("s"), "fault at request %d", n)
+	require.Len(t, a.ids(), 2, "the session and its fork; fault at request %d", n)
+	for _, id := range a.ids() {
+		if id != "s" {
+			require.Equal(t, []string{"one", "two", "other"}, a.texts(id))
+		}
+	}
+	retry(func() error { _, err := a.Verify(t.Context(), "s"); return err })
+	return reached
+}
+
+func TestAccountRefuses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		wrong := base64.StdEncoding.EncodeToString([]byte("another key"))
+		container, err := dial(t, c.Server, wrong).NewContainer(testDatabase, testContainer)
+		require.NoError(t, err)
+		a := c.device(t, "a", func(o *Options) { o.Container = container })
+		a.say("s", "one")
+		_, err = a.Sync(t.Context())
+		require.ErrorIs(t, err, ErrBlocked)
+		require.NotErrorIs(t, err, ErrClock)
+		require.Equal(t, Blocked, a.state("s").State)
+		require.ErrorIs(t, a.state("s").Err, ErrBlocked)
+		c.ResetCounters()
+		a.engine.visit(t.Context(), "s", want{hinted: true})
+		require.Zero(t, c.Counters().ByStatus[http.StatusUnauthorized], "nobody asks while the account refuses")
+		time.Sleep(16 * time.Minute)
+		a.engine.visit(t.Context(), "s", want{hinted: true})
+		require.Equal(t, 1, c.Counters().ByStatus[http.StatusUnauthorized], "but for a probe")
+	})
+}
+
+func TestClockIsWrong(t *testing.T) {
+	t.Parallel()
+	ahead := time.Duration(0) // of the server's clock
+	c := newCloud(t, &cosmostest.Options{Now: func() time.Time { return time.Now().Add(ahead) }})
+	ahead = time.Hour
+	a := c.device(t, "a")
+	a.say("s", "one")
+	_, err := a.Sync(t.Context())
+	require.ErrorIs(t, err, ErrClock)
+	require.ErrorIs(t, err, ErrBlocked)
+	require.ErrorContains(t, err, "1h")
+}
+
+func TestNoContainerThere(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	for _, name := range []string{"database", "container"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, container := testDatabase, testContainer
+			if name == "database" {
+				db = "none"
+			} else {
+				container = "none"
+			}
+			_, err := Connect(t.Context(), Config{Endpoint: c.Endpoint(), Database: db, Container: container, Key: c.Key()}, nil, c.options())
+			require.ErrorIs(t, err, ErrBlocked)
+			other, err := dial(t, c.Server, c.Key()).NewContainer(db, container)
+			require.NoError(t, err)
+			a := c.device(t, "a", func(o *Options) { o.Container = other })
+			a.say("s", "one")
+			_, err = a.Sync(t.Context())
+			require.ErrorIs(t, err, ErrBlocked)
+			require.ErrorContains(t, err, "no such database or container")
+		})
+	}
+}
+
+func TestOtherPartitionKey(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	require.NoError(t, c.CreateContainer(testDatabase, "odd", `{"partitionKey":{"paths":["/tenant"],"kind":"Hash","version":2}}`))
+	_, err := Connect(t.Context(), Config{Endpoint: c.Endpoint(), Database: testDatabase, Container: "odd", Key: c.Key()}, nil, c.options())
+	require.ErrorIs(t, err, ErrBlocked)
+	require.ErrorContains(t, err, "/pk")
+	other, err := dial(t, c.Server, c.Key()).NewContainer(testDatabase, "odd")
+	require.NoError(t, err)
+	a := c.device(t, "a", func(o *Options) { o.Container = other })
+	a.say("s", "one")
+	_, err = a.Sync(t.Context())
+	require.ErrorIs(t, err, ErrBlocked)
+	require.Equal(t, Blocked, a.state("s").State)
+}
+
+func TestStormOfRefusals(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		until := time.Now().Add(10 * time.Minute)
+		c.Inject(cosmostest.Data(func(cosmostest.Request) cosmostest.Fault {
+			if time.Now().Before(until) {
+				return cosmostest.Refuse(http.StatusTooManyRequests, time.Second)
+			}
+			return cosmostest.Fault{}
+		}))
+		a := c.device(t, "a", func(o *Options) { o.Disabled = false })
+		for i := range 20 {
+			a.say(fmt.Sprint("s", i), "one", "two")
+			time.Sleep(20 * time.Second)
+		}
+		time.Sleep(30 * time.Minute)
+		b := c.device(t, "b")
+		require.Equal(t, 20, b.pull().Pulled)
+		for i := range 20 {
+			require.Equal(t, []string{"one", "two"}, b.texts(fmt.Sprint("s", i)))
+		}
+		require.Less(t, c.Counters().ByStatus[http.StatusTooManyRequests], 2000)
+	})
+}
+
+func TestRaceForTheTip(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		var devices []*replica
+		for i := range 4 {
+			d := c.device(t, fmt.Sprint("d", i), func(o *Options) { o.Conflict = Theirs })
+			d.say("s", fmt.Sprint("from ", i))
+			devices = append(devices, d)
+		}
+		done := make(chan error)
+		for _, d := range devices {
+			go func() { _, err := d.Sync(t.Context()); done <- err }()
+		}
+		for range devices {
+			require.NoError(t, <-done)
+		}
+		for _, d := range devices {
+			d.sync()
+		}
+		main := devices[0].texts("s")
+		for _, d := range devices {
+			require.Equal(t, main, d.texts("s"))
+		}
+		branches, err := devices[0].Branches(t.Context(), "s")
+		require.NoError(t, err)
+		require.Len(t, branches, 3)
+	})
+}
+
+func TestDownMeansLater(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		c.Inject(func(cosmostest.Request) cosmostest.Fault { return cosmostest.Drop() })
+		a := c.device(t, "a", func(o *Options) { o.Disabled = false })
+		a.say("s", "one")
+		_, err := a.Sync(t.Context(), "s")
+		require.ErrorIs(t, err, ErrUnreachable)
+		require.Equal(t, Deferred, a.state("s").State)
+		c.Inject(nil)
+		time.Sleep(20 * time.Minute)
+		require.Equal(t, UpToDate, a.state("s").State)
+	})
+}
+
+func TestErrorsHoldNoContent(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a := c.device(t, "a")
+	a.say("s", "secret words")
+	c.Inject(cosmostest.Data(func(cosmostest.Request) cosmostest.Fault { return cosmostest.Refuse(http.StatusBadRequest, 0) }))
+	_, err := a.Sync(t.Context())
+	require.Error(t, err)
+	require.NotContains(t, err.Error(), "secret")
+	require.False(t, strings.Contains(err.Error(), "\n"), err.Error())
+	e := (*Error)(nil)
+	require.True(t, errors.As(err, &e))
+	require.Equal(t, "s", e.Session)
+	require.NotErrorIs(t, err, sessionstore.ErrNotFound)
+}

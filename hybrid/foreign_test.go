@@ -1,0 +1,171 @@
+package hybrid
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync/atomic"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmostest/foreign"
+)
+
+// abroad makes a container in a server that others wrote.
+func abroad(t *testing.T, a foreign.Account, transport policy.Transporter) *cloud {
+	t.Helper()
+	cred, err := azcosmos.NewKeyCredential(a.Key)
+	require.NoError(t, err)
+	client, err := azcosmos.NewClientWithKey(a.Endpoint, cred, &azcosmos.ClientOptions{
+		ClientOptions: policy.ClientOptions{Transport: transport},
+	})
+	require.NoError(t, err)
+	t.Cleanup(client.Close)
+	db := "test-" + nonce(6)
+	require.NoError(t, Provision(t.Context(), client, db, testContainer))
+	t.Cleanup(func() {
+		d, err := client.NewDatabase(db)
+		require.NoError(t, err)
+		_, _ = d.Delete(context.Background(), nil) // the servers end anyhow; an account is tidied as far as it goes
+	})
+	container, err := client.NewContainer(db, testContainer)
+	require.NoError(t, err)
+	return &cloud{container: container}
+}
+
+// journey is what users do, on whatever server.
+func journey(t *testing.T, c *cloud) {
+	a, b := c.device(t, "a"), c.device(t, "b")
+	a.say("s", numbered("x", 0, 30)...)
+	a.say("s", noise(600<<10), "after the long line")
+	a.appendTo("s", "events.jsonl", events("a", 0, 30))
+	a.sync()
+	b.pull()
+	require.Equal(t, a.file("s", "transcript.jsonl"), b.file("s", "transcript.jsonl"))
+	require.Equal(t, a.file("s", "events.jsonl"), b.file("s", "events.jsonl"))
+	b.say("s", "from b")
+	b.sync()
+	a.say("s", "from a")
+	conflicts := a.sync("s").Conflicts
+	require.Len(t, conflicts, 1)
+	require.Equal(t, b.texts("s"), a.texts("s"))
+	a.cutTo("s", 10)
+	a.sync()
+	b.sync()
+	require.Equal(t, numbered("x", 0, 10), b.texts("s"))
+	b.pull(conflicts[0].KeptAs)
+	require.Equal(t, a.texts(conflicts[0].KeptAs), b.texts(conflicts[0].KeptAs))
+	branches, err := b.Branches(t.Context(), "s")
+	require.NoError(t, err)
+	require.Len(t, branches, 2)
+	require.NoError(t, b.Restore(t.Context(), "s", branches[0]))
+	_, err = b.Verify(t.Context(), "s")
+	require.NoError(t, err)
+	list, err := a.Remote(t.Context())
+	require.NoError(t, err)
+	require.NotEmpty(t, list)
+	var since int64
+	n := 0
+	for _, err := range a.engine.link().news(t.Context(), a.engine.uid(), "demo", &since) {
+		require.NoError(t, err)
+		n++
+	}
+	require.Equal(t, len(list), n)
+	for _, id := range []string{conflicts[0].KeptAs, "s"} {
+		require.NoError(t, a.DeleteRemote(t.Context(), id))
+	}
+	_, err = c.device(t, "c").Pull(t.Context(), "s")
+	require.ErrorIs(t, err, ErrDeleted)
+}
+
+func TestVercel(t *testing.T) {
+	t.Parallel()
+	a := foreign.Vercel(t)
+	journey(t, abroad(t, a, a.Client))
+}
+
+// TestCosmium has neither compare-and-swap nor projections to offer: it shows
+// that requests are signed and written as another server wants them.
+func TestCosmium(t *testing.T) {
+	t.Parallel()
+	account := foreign.Cosmium(t)
+	a := abroad(t, account, account.Client).device(t, "a")
+	a.say("s", numbered("x", 0, 5)...)
+	a.sync("s")
+	a.say("s", noise(300<<10))
+	a.sync("s")
+	v, leave, err := a.engine.examine(t.Context(), "s")
+	require.NoError(t, err)
+	defer leave()
+	require.EqualValues(t, 2, v.tip.Revision)
+	require.Equal(t, v.main.point(), v.tip.Transcript.Point())
+}
+
+// TestRealAccount needs COSMOS_ENDPOINT and COSMOS_KEY.
+func TestRealAccount(t *testing.T) {
+	t.Parallel()
+	if a, ok := foreign.Real(t); ok {
+		journey(t, abroad(t, a, a.Client))
+	}
+}
+
+// TestVercelFaults breaks each request of a push and a pull once, before and
+// after the server has done it.
+func TestVercelFaults(t *testing.T) {
+	t.Parallel()
+	account := foreign.Vercel(t)
+	for _, lose := range []bool{false, true} {
+		for n := 1; ; n++ {
+			f := &breaker{client: account.Client, at: -1, lose: lose}
+			c := abroad(t, account, f)
+			a, b := c.device(t, "a"), c.device(t, "b")
+			a.say("s", "one", "two")
+			f.n.Store(0)
+			f.at = int64(n)
+			try := func(do func() error) {
+				for range 5 {
+					if do() == nil {
+						return
+					}
+				}
+				require.NoError(t, do())
+			}
+			try(func() error { _, err := a.Sync(t.Context()); return err })
+			try(func() error { _, err := b.Pull(t.Context(), "s"); return err })
+			require.Equal(t, a.texts("s"), b.texts("s"))
+			require.Equal(t, []string{"s"}, b.ids())
+			if f.n.Load() < int64(n) {
+				break
+			}
+		}
+	}
+}
+
+// breaker breaks the connection at one request.
+type breaker struct {
+	client *http.Client
+	n      atomic.Int64
+	at     int64
+	lose   bool // after the answer came
+}
+
+func (b *breaker) Do(r *http.Request) (*http.Response, error) {
+	if b.n.Add(1) != b.at {
+		return b.client.Do(r)
+	}
+	if b.lose {
+		answer, err := b.client.Do(r)
+		if err != nil {
+			return nil, err
+		}
+		if err := answer.Body.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return nil, errBroken
+}
+
+var errBroken = errors.New("connection reset")

@@ -1,0 +1,48 @@
+package hybrid
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// DeviceLog is a log of a session as one device wrote it. Each device has its
+// own, so a session that went from one to another has several; together and
+// in the order of their times they are what happened.
+type DeviceLog struct {
+	Name   string // of the file, as events.jsonl
+	Device string // that wrote it; "" for the file in the session's directory
+	Path   string // of the lines on this machine; not to be written
+}
+
+// Logs returns where the logs of a session lie on this machine: those in its
+// directory first, then those of other devices, as the last [Store.Pull]
+// brought them. It makes no request.
+func (s *Store) Logs(ctx context.Context, id string) ([]DeviceLog, error) {
+	if s.engine == nil {
+		return nil, wrap("list logs", id, ErrNoContainer)
+	}
+	v := s.engine.begin(id, want{})
+	v.glancing = true
+	if err := v.look(ctx); err != nil {
+		return nil, wrap("list logs", id, err)
+	}
+	var all []DeviceLog
+	for _, l := range v.logs {
+		all = append(all, DeviceLog{Name: l.name, Path: filepath.Join(s.Dir(), id, l.name)})
+	}
+	var held []DeviceLog
+	for st := range v.st.Held {
+		for _, l := range logNames {
+			if l.kind == st.Kind() {
+				path := filepath.Join(s.Dir(), sessiondir.Bookkeeping, statesDir, heldFile(v.sid, st))
+				held = append(held, DeviceLog{Name: l.name, Device: st.Device(), Path: path})
+			}
+		}
+	}
+	slices.SortFunc(held, func(a, b DeviceLog) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Path, b.Path)) })
+	return append(all, held...), nil
+}

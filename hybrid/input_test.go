@@ -1,0 +1,260 @@
+package hybrid
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+)
+
+func TestForeignDocuments(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a, b := c.device(t, "a"), c.device(t, "b")
+	a.say("s", "one")
+	a.sync()
+	pk, uid := segment.SessionPK(a.engine.sid("s")), segment.UserPK(a.engine.uid())
+	for _, doc := range []string{
+		`{"id":"x1","pk":"` + pk + `","type":"seg","st":"t","end":99}`,
+		`{"id":"x2","pk":"` + pk + `","type":"seg","st":"t","v":1,"seq":0,"n":1,"end":1,"prev":"","hash":"","at":""}`,
+		`{"id":"x3","pk":"` + pk + `","type":"branch"}`,
+		`{"id":"x4","pk":"` + uid + `","type":"cat","project":"demo","updated":"z"}`,
+		`{"id":"x5","pk":"elsewhere"}`,
+	} {
+		require.NoError(t, c.Put(testDatabase, testContainer, doc))
+	}
+	require.Equal(t, 1, b.pull().Pulled)
+	b.say("s", "two")
+	b.sync()
+	a.sync()
+	require.Equal(t, []string{"one", "two"}, a.texts("s"))
+	_, err := a.Branches(t.Context(), "s")
+	require.NoError(t, err)
+	_, err = a.Verify(t.Context(), "s")
+	require.NoError(t, err)
+	require.NoError(t, a.DeleteRemote(t.Context(), "s"))
+	require.Len(t, c.Docs(testDatabase, testContainer), 2+5, "what is not ours stays")
+}
+
+func TestTipsThatAreNotOurs(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		edit func(body []byte) []byte
+		want error
+	}{
+		{"newer", func(b []byte) []byte { return bytes.Replace(b, []byte(`"v":1`), []byte(`"v":2`), 1) }, ErrNewer},
+		{"foreign", func(b []byte) []byte { return bytes.Replace(b, []byte(`"type":"head"`), []byte(`"type":"note"`), 1) }, ErrForeign},
+		{"damaged", func(b []byte) []byte { return bytes.Replace(b, []byte(`"n":1`), []byte(`"n":"1"`), 1) }, ErrBlocked},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, nil)
+			a, b := c.device(t, "a"), c.device(t, "b")
+			a.say("s", "one")
+			a.sync()
+			sid := a.engine.sid("s")
+			require.NoError(t, c.Edit(testDatabase, testContainer, partitionOf(c, segment.HeadID(sid)), segment.HeadID(sid), tt.edit))
+			before := c.documents()
+			b.say("s", "two")
+			_, err := b.Sync(t.Context())
+			require.ErrorIs(t, err, tt.want)
+			require.Equal(t, Blocked, b.state("s").State)
+			require.Equal(t, before, c.documents())
+			require.Equal(t, []string{"two"}, b.texts("s"))
+		})
+	}
+}
+
+func partitionOf(c *cloud, id string) string {
+	for _, d := range c.Docs(testDatabase, testContainer) {
+		if d.ID == id {
+			return d.Partition
+		}
+	}
+	return ""
+}
+
+func TestSameIDElsewhere(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a := c.device(t, "a")
+	user := c.device(t, "b", func(o *Options) { o.User = "bob" })
+	project := c.device(t, "c", func(o *Options) { o.Project = "other" })
+	for i, r := range []*replica{a, user, project} {
+		r.say("fix-login", "of "+string(rune('a'+i)))
+		require.Equal(t, 1, r.sync().Pushed)
+	}
+	for i, r := range []*replica{a, user, project} {
+		require.Zero(t, r.pull().Pulled)
+		require.Equal(t, []string{"of " + string(rune('a'+i))}, r.texts("fix-login"))
+		list, err := r.Remote(t.Context())
+		require.NoError(t, err)
+		require.Len(t, list, 1)
+	}
+}
+
+func TestAnotherContainer(t *testing.T) {
+	t.Parallel()
+	one, two := newCloud(t, nil), newCloud(t, nil)
+	dir := filepath.Join(t.TempDir(), "sessions")
+	a, b := one.deviceAt(t, dir, "a"), two.device(t, "b")
+	a.say("s", "one", "two", "three")
+	a.sync()
+	first := a.file("s", "transcript.jsonl")
+	b.say("s", "x")
+	b.put("s", "transcript.jsonl", first[:strings.Index(first, "\n")+1])
+	b.sync()
+	moved := two.deviceAt(t, dir, "a")
+	moved.sync()
+	require.Equal(t, []string{"one", "two", "three"}, moved.texts("s"), "a shorter history elsewhere is no rewind")
+	b.sync("s")
+	two.device(t, "c").pull()
+}
+
+type shout struct{ version string }
+
+func (s shout) Version() string { return s.version }
+func (s shout) Line(line []byte) []byte {
+	return bytes.ReplaceAll(line, []byte("hunter2"), []byte("[redacted:password]"))
+}
+
+func TestRedaction(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	redact := func(version string) func(*Options) { return func(o *Options) { o.Redact = shout{version} } }
+	a, b := c.device(t, "a", redact("1")), c.device(t, "b", redact("1"))
+	other := c.device(t, "other", redact("2"))
+	a.say("s", "my password is hunter2", "thanks")
+	a.put("s", "events.jsonl", "{\"event\":\"hunter2\"}\n")
+	a.sync()
+	for _, d := range c.Docs(testDatabase, testContainer) {
+		require.NotContains(t, string(d.Body), "hunter2")
+	}
+	b.pull()
+	require.Equal(t, []string{"my password is [redacted:password]", "thanks"}, b.texts("s"))
+	b.say("s", "again")
+	b.sync()
+	a.sync()
+	require.Equal(t, []string{"my password is hunter2", "thanks", "again"}, a.texts("s"), "what is here stays as it is")
+	require.Zero(t, a.sync().Pushed+b.sync().Pushed)
+	other.say("s", "something else")
+	_, err := other.Sync(t.Context())
+	require.ErrorIs(t, err, ErrRedaction)
+	require.Equal(t, Blocked, other.state("s").State)
+	require.NoError(t, other.Delete(t.Context(), "s"))
+}
+
+func TestConfig(t *testing.T) {
+	for _, name := range []string{"COSMOS_ENDPOINT", "COSMOS_DATABASE", "COSMOS_CONTAINER", "COSMOS_KEY"} {
+		t.Setenv(name, "")
+	}
+	_, ok := ConfigFromEnv()
+	require.False(t, ok)
+	t.Setenv("COSMOS_ENDPOINT", "https://x/")
+	c, ok := ConfigFromEnv()
+	require.True(t, ok)
+	require.Equal(t, Config{"https://x/", DefaultDatabase, DefaultContainer, ""}, c)
+
+	home := t.TempDir()
+	t.Setenv("AMPLIFIER_HOME", home)
+	_, ok, err := ConfigFromSettings("")
+	require.NoError(t, err)
+	require.False(t, ok)
+	file := filepath.Join(home, "settings.yaml")
+	for _, tt := range []struct {
+		name, text string
+		want       Config
+		ok, bad    bool
+	}{
+		{name: "empty", text: ""},
+		{name: "other sections", text: "bundle: x\n"},
+		{name: "whole", text: "cosmos:\n  endpoint: https://y/\n  database: d\n  container: c\n  key: k\n", want: Config{"https://y/", "d", "c", "k"}, ok: true},
+		{name: "no endpoint", text: "cosmos:\n  key: k\n"},
+		{name: "not YAML", text: "cosmos: [\nkey: topsecret", bad: true},
+		{name: "not a section", text: "cosmos: topsecret\n", bad: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			require.NoError(t, os.WriteFile(file, []byte(tt.text), 0o600))
+			c, ok, err := ConfigFromSettings("")
+			if tt.bad {
+				require.Error(t, err)
+				require.NotContains(t, err.Error(), "topsecret")
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, tt.ok, ok)
+			if ok {
+				require.Equal(t, tt.want, c)
+			}
+		})
+	}
+}
+
+func TestConnect(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	good := Config{Endpoint: c.Endpoint(), Key: c.Key(), Database: testDatabase, Container: testContainer}
+	_, err := Connect(t.Context(), good, nil, c.options())
+	require.NoError(t, err)
+	bad := good
+	bad.Key = "bm90IHRoZSBrZXk="
+	_, err = Connect(t.Context(), bad, nil, c.options())
+	require.ErrorIs(t, err, ErrBlocked)
+	bad.Key = "not base64 !"
+	_, err = Connect(t.Context(), bad, nil, c.options())
+	require.Error(t, err)
+	require.NotContains(t, err.Error(), "not base64 !")
+	bad.Key = ""
+	_, err = Connect(t.Context(), bad, nil, nil)
+	require.ErrorContains(t, err, "neither key nor credential")
+	require.NoError(t, Provision(t.Context(), dial(t, c.Server, c.Key()), testDatabase, testContainer), "again")
+}
+
+func TestDevices(t *testing.T) {
+	t.Setenv("AMPLIFIER_HOME", filepath.Join(t.TempDir(), "home"))
+	one, err := deviceOf("", "/a")
+	require.NoError(t, err)
+	again, err := deviceOf("", "/a")
+	require.NoError(t, err)
+	two, err := deviceOf("", "/b")
+	require.NoError(t, err)
+	require.Equal(t, one, again)
+	require.NotEqual(t, one.id, two.id)
+	require.Len(t, one.id, 8)
+	id, err := os.ReadFile(filepath.Join(os.Getenv("AMPLIFIER_HOME"), ".device_id"))
+	require.NoError(t, err)
+	require.Len(t, string(id), 36)
+}
+
+func TestPlanIsWhatSyncDoes(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a := c.device(t, "a")
+	a.say("small", "one")
+	a.say("large", noise(3<<20), "two")
+	a.put("large", "events.jsonl", strings.Repeat("{\"event\":\"x\"}\n", 1000))
+	check := func() {
+		e, err := a.Plan(t.Context())
+		require.NoError(t, err)
+		c.ResetCounters()
+		got := a.sync()
+		n := c.Counters()
+		written := n.Total.Written - n.ByKind["cat"].Written
+		require.Equal(t, e.Documents, written)
+		require.InEpsilon(t, e.Bytes, got.Bytes, 0.15)
+		require.InEpsilon(t, e.RequestUnits, n.Total.Charge-n.ByKind["cat"].Charge, 0.15)
+	}
+	check()
+	a.say("large", noise(100<<10))
+	check()
+	e, err := a.Plan(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, e)
+}

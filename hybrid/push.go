@@ -1,0 +1,179 @@
+package hybrid
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/syncplan"
+	"github.com/amplifier-go/sessionstorage/internal/tip"
+)
+
+// library is how this library calls itself in documents.
+const library = "sessionstorage-go/1"
+
+// nonce returns n random bytes in hexadecimal.
+func nonce(n int) string {
+	b := make([]byte, n)
+	rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}
+
+// draft returns the tip that will follow the one that is there.
+func (v *visit) draft() *tip.Tip {
+	next := &tip.Tip{SID: v.sid, User: v.opts.User, Session: v.id, Project: v.opts.Project, Born: nonce(8)}
+	if v.tip != nil {
+		next = v.tip.Clone()
+	}
+	if next.Logs == nil {
+		next.Logs = map[segment.Stream]tip.Reach{}
+	}
+	next.Revision++
+	next.Op = v.dev.id + "-" + nonce(6)
+	next.Writer = tip.Writer{Device: v.dev.id, Host: v.dev.host, Library: library}
+	if v.changed.After(next.Updated) {
+		next.Updated = v.changed
+	}
+	return next
+}
+
+// parcel is a tip in the making, with the documents that it needs.
+type parcel struct {
+	next    *tip.Tip
+	box     *outbox
+	changed bool
+	branch  *tip.Branch // this device's line, when it becomes one
+	fork    string      // the session that will keep it here
+}
+
+// pack stores what the action sends of the transcript, and what is new of logs
+// and files.
+func (v *visit) pack(ctx context.Context, a syncplan.Action) (*parcel, error) {
+	p := &parcel{next: v.draft(), box: &outbox{link: v.link, pk: v.pk, count: v.estimate}}
+	if err := v.packMain(ctx, a, p); err != nil {
+		return nil, err
+	}
+	if !v.present {
+		return p, nil
+	}
+	logs := false
+	if !v.pull {
+		var err error
+		if logs, err = v.pushLogs(ctx, p.next, p.box); err != nil {
+			return nil, err
+		}
+	}
+	files, err := v.pushFiles(ctx, p.next, p.box, !v.pull)
+	if !p.changed && !files && v.tip != nil {
+		p.next.Updated = v.tip.Updated // logs alone move no session in lists
+	}
+	p.changed = p.changed || logs || files
+	return p, err
+}
+
+func (v *visit) packMain(ctx context.Context, a syncplan.Action, p *parcel) error {
+	if v.pull && (a.Kind == syncplan.Create || a.Kind == syncplan.Push || a.Kind == syncplan.Rewrite) {
+		return nil
+	}
+	switch a.Kind {
+	case syncplan.Create:
+		return v.packNew(ctx, p)
+	case syncplan.Push:
+		return v.packFrom(ctx, v.tip.Transcript.N, p)
+	case syncplan.Rewrite:
+		return v.packRewrite(ctx, a, p)
+	case syncplan.Diverge, syncplan.Record:
+		return v.packBranch(ctx, a, p)
+	}
+	return nil
+}
+
+// packNew stores the transcript of a session that the cloud does not have; a
+// fork begins with its parent's lines.
+func (v *visit) packNew(ctx context.Context, p *parcel) error {
+	from, parent, err := v.origin(ctx)
+	if err != nil {
+		return err
+	}
+	p.next.Parent, p.next.From = parent, from
+	start := int64(0)
+	if from != nil {
+		start = from.N
+		if err := p.box.add(ctx, lineage(from.SID, v.sid)); err != nil {
+			return err
+		}
+	}
+	p.changed = true
+	return v.packFrom(ctx, start, p)
+}
+
+// packFrom stores the lines behind record n and moves the tip to their end.
+func (v *visit) packFrom(ctx context.Context, n int64, p *parcel) error {
+	if err := v.storeFrom(ctx, n, p.box); err != nil {
+		return err
+	}
+	p.next.Transcript = tip.ReachOf(v.main.end())
+	p.next.Redaction = v.redaction()
+	p.changed = true
+	return nil
+}
+
+func (v *visit) storeFrom(ctx context.Context, n int64, box *outbox) error {
+	from, ok, err := v.main.mark(ctx, n)
+	if err != nil || !ok {
+		return fmt.Errorf("%w: %s", errMoved, v.main.name)
+	}
+	c := segment.NewCutter(v.cut(v.main.end().Bytes-from.Bytes), segment.From{Stream: segment.Transcript, Mark: from})
+	if err := box.take(ctx, c.Documents(v.main.lines(ctx, from))); err != nil {
+		return err
+	}
+	if at := c.At().Mark; at.Point() != v.main.point() {
+		return errMoved
+	}
+	return nil
+}
+
+// commit makes the parcel's tip the session's.
+func (v *visit) commit(ctx context.Context, p *parcel) error {
+	doc, err := p.next.Encode()
+	if err != nil {
+		return err
+	}
+	if v.rights.local(v.id) {
+		return fmt.Errorf("%w: it became local only meanwhile", ErrDeferred)
+	}
+	if v.tip == nil {
+		if err := v.announce(ctx, p.next); err != nil {
+			return err
+		}
+	}
+	etag, verdict := p.box.commit(ctx, doc.ID, doc.Body, v.etag)
+	switch verdict.class {
+	case fine:
+	case missing:
+		if v.etag == "" {
+			return noSuchContainer(verdict)
+		}
+		return errLost
+	case exists, changed:
+		return errLost
+	case shaky: // reading the tip will tell whether it was changed
+		return fmt.Errorf("%w: %w", errLost, verdict.err)
+	case tooBig:
+		return errTooBig
+	default:
+		return verdict.err
+	}
+	v.out.pushed = true
+	v.out.segments += p.box.segments
+	v.tip, v.etag = p.next, etag
+	v.st.Born, v.st.Head = p.next.Born, v.head(etag, doc.Body)
+	for _, f := range v.files {
+		if f.gave {
+			v.know(f, f.content, f.sum)
+		}
+	}
+	return nil
+}

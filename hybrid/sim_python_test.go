@@ -1,0 +1,120 @@
+package hybrid
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/filelock"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// python is another program that has a session open. The older one keeps the
+// lines in memory and writes all of them; the newer one owns the session and
+// appends.
+type python struct {
+	rows    []byte
+	store   *sessionstore.Store // of the newer one
+	release func() error
+}
+
+// oldPython opens a session, saves it, or leaves.
+func (w *world) oldPython(d *gadget, id string) {
+	p := d.pythons[id]
+	switch {
+	case id == "" || p != nil && p.store != nil:
+	case p == nil:
+		rows, err := os.ReadFile(filepath.Join(d.dir, id, "transcript.jsonl"))
+		if err != nil || len(rows) == 0 || rows[len(rows)-1] != '\n' {
+			return // it would refuse to begin
+		}
+		d.pythons[id] = &python{rows: rows}
+	case w.rand.IntN(4) == 0:
+		delete(d.pythons, id)
+	default:
+		w.losing(d, id, func() { w.oldSave(d, id, p) })
+	}
+}
+
+// oldSave copies the transcript to its backup, and renames a new one over it.
+func (w *world) oldSave(d *gadget, id string, p *python) {
+	path := filepath.Join(d.dir, id, "transcript.jsonl")
+	msgs := w.turn()
+	for _, m := range msgs {
+		p.rows = append(m.AppendTo(p.rows), '\n')
+	}
+	was, err := os.ReadFile(path)
+	require.NoError(w.t, err)
+	require.NoError(w.t, os.WriteFile(path+".backup", was, 0o600))
+	require.NoError(w.t, os.WriteFile(path+".tmp", p.rows, 0o600))
+	w.ack(d, id, msgs, os.Rename(path+".tmp", path))
+}
+
+// newPython opens a session, appends to it, or leaves.
+func (w *world) newPython(d *gadget, id string) {
+	p := d.pythons[id]
+	switch {
+	case id == "" || p != nil && p.store == nil:
+	case p == nil:
+		w.newBegin(d, id)
+	case w.rand.IntN(4) == 0:
+		w.leave(d, id)
+	default:
+		w.newAppend(d, id)
+	}
+}
+
+func (w *world) newBegin(d *gadget, id string) {
+	st, err := sessionstore.Open(d.dir, &sessionstore.Options{Workspace: filepath.Dir(d.dir)})
+	require.NoError(w.t, err)
+	release, err := st.Acquire(w.ctx(), id, sessionstore.Owner{App: "python"})
+	if err != nil {
+		w.expected(d, err)
+		require.NoError(w.t, st.Close())
+		return
+	}
+	d.pythons[id] = &python{store: st, release: release}
+}
+
+// newAppend appends under the metadata lock, with the marker that tells others
+// that it does.
+func (w *world) newAppend(d *gadget, id string) {
+	root, err := os.OpenRoot(d.dir)
+	require.NoError(w.t, err)
+	defer func() { require.NoError(w.t, root.Close()) }()
+	lock, err := filelock.Acquire(w.ctx(), root, "."+id+".metadata.lock", filelock.Options{})
+	if errors.Is(err, filelock.ErrBusy) {
+		return
+	}
+	require.NoError(w.t, err)
+	defer func() { require.NoError(w.t, lock.Unlock()) }()
+	path := filepath.Join(d.dir, id, "transcript.jsonl")
+	if rows, err := os.ReadFile(path); err != nil || len(rows) == 0 || !bytes.HasSuffix(rows, []byte("\n")) {
+		return
+	}
+	require.NoError(w.t, os.WriteFile(path+".append-pending", nil, 0o600))
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o600)
+	require.NoError(w.t, err)
+	msgs := w.turn()
+	for _, m := range msgs {
+		_, err := f.Write(append(m.AppendTo(nil), '\n'))
+		require.NoError(w.t, err)
+	}
+	w.ack(d, id, msgs, errors.Join(f.Close(), os.Remove(path+".append-pending")))
+}
+
+func (w *world) leave(d *gadget, id string) {
+	if p := d.pythons[id]; p != nil && p.store != nil {
+		require.NoError(w.t, errors.Join(p.release(), p.store.Close()))
+	}
+	delete(d.pythons, id)
+}
+
+func (w *world) endPythons(d *gadget) {
+	for id := range d.pythons {
+		w.leave(d, id)
+	}
+}

@@ -1,0 +1,191 @@
+package hybrid
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/tip"
+)
+
+// simReader reads the documents of the server with nothing of this package,
+// and checks every tip that anybody makes.
+type simReader struct {
+	srv *cosmostest.Server
+
+	mu       sync.Mutex // guards what follows
+	marks    int
+	etags    map[string]string
+	ever     map[string]map[string]bool // records that were once on a history of a session, by sid
+	checks   int
+	problems []string
+}
+
+func newSimReader() *simReader {
+	return &simReader{etags: map[string]string{}, ever: map[string]map[string]bool{}}
+}
+
+// mark returns a new mark for a record.
+func (r *simReader) mark() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.marks++
+	return fmt.Sprintf("rec-%d;", r.marks)
+}
+
+// observe looks at what a request changed.
+func (r *simReader) observe(rec cosmostest.Record) {
+	if rec.Written == 0 || !strings.HasPrefix(rec.Partition, `["s-`) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.shelf()
+	for _, d := range s.heads {
+		if r.etags[d.ID] == d.ETag {
+			continue
+		}
+		r.etags[d.ID] = d.ETag
+		r.checks++
+		if err := r.check(s, d); err != nil {
+			r.problems = append(r.problems, fmt.Sprintf("tip %s after request %d (%s): %v", d.ID, rec.N, rec.Op, err))
+		}
+	}
+}
+
+// check reads all that a tip leads to.
+func (r *simReader) check(s *shelf, d cosmostest.Doc) error {
+	t, err := tip.Decode(d.Body, strings.TrimSuffix(d.ID, "-head"))
+	if err != nil || t.Deleted {
+		return err
+	}
+	text, err := s.history(t, t.Transcript.Point())
+	if err != nil {
+		return err
+	}
+	if int64(len(text)) != t.Transcript.Bytes {
+		return fmt.Errorf("transcript has %d bytes, the tip says %d", len(text), t.Transcript.Bytes)
+	}
+	if err := r.note(s, t, text); err != nil {
+		return err
+	}
+	for st, reach := range t.Logs {
+		infos, err := s.infos(t.SID, st)
+		if err != nil {
+			return err
+		}
+		if text, err := s.lines(st, infos, reach.Point()); err != nil || int64(len(text)) != reach.Bytes {
+			return fmt.Errorf("stream %s: %d bytes, not %d: %w", st, len(text), reach.Bytes, err)
+		}
+	}
+	for name, f := range t.Files {
+		if _, err := f.Unpack(t.SID, s.Chunk); err != nil {
+			return fmt.Errorf("file %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// note keeps in mind which records a session has had, on any history.
+func (r *simReader) note(s *shelf, t *tip.Tip, main []byte) error {
+	if r.ever[t.SID] == nil {
+		r.ever[t.SID] = map[string]bool{}
+	}
+	maps.Copy(r.ever[t.SID], marksIn(main))
+	for _, b := range s.branches[t.SID] {
+		text, err := s.history(t, b.Transcript.Point())
+		if err != nil {
+			return fmt.Errorf("branch that ends at %d: %w", b.Transcript.N, err)
+		}
+		maps.Copy(r.ever[t.SID], marksIn(text))
+	}
+	return nil
+}
+
+// cloudSession is a session in the cloud.
+type cloudSession struct {
+	tip      *tip.Tip
+	main     []byte
+	metadata []byte
+	records  map[string]bool // on any of its histories
+}
+
+// sessions reads everything, by session id; nil stands for a deleted one.
+func (r *simReader) sessions() (map[string]*cloudSession, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all, s := map[string]*cloudSession{}, r.shelf()
+	for _, d := range s.heads {
+		t, err := tip.Decode(d.Body, strings.TrimSuffix(d.ID, "-head"))
+		if err != nil {
+			return nil, err
+		}
+		if t.Deleted {
+			all[t.Session] = nil
+			continue
+		}
+		if all[t.Session], err = s.session(t); err != nil {
+			return nil, fmt.Errorf("session %s: %w", t.Session, err)
+		}
+	}
+	return all, nil
+}
+
+func (s *shelf) session(t *tip.Tip) (c *cloudSession, err error) {
+	c = &cloudSession{tip: t}
+	if c.main, err = s.history(t, t.Transcript.Point()); err != nil {
+		return nil, err
+	}
+	if f, ok := t.Files[tip.Metadata]; ok {
+		if c.metadata, err = f.Unpack(t.SID, s.Chunk); err != nil {
+			return nil, err
+		}
+	}
+	c.records = marksIn(c.main)
+	points := make([]segment.Point, 0, len(t.Old))
+	for _, o := range t.Old {
+		points = append(points, o.Point)
+	}
+	for _, b := range s.branches[t.SID] {
+		points = append(points, b.Transcript.Point())
+	}
+	for _, p := range points {
+		text, err := s.history(t, p)
+		if err != nil {
+			return nil, fmt.Errorf("history that ends at %d: %w", p.N, err)
+		}
+		for mark := range marksIn(text) {
+			c.records[mark] = true
+		}
+	}
+	return c, nil
+}
+
+// reachable returns all records that the cloud has.
+func (r *simReader) reachable() map[string]bool {
+	found := map[string]bool{}
+	all, err := r.sessions()
+	if err != nil {
+		r.mu.Lock()
+		r.problems = append(r.problems, err.Error())
+		r.mu.Unlock()
+	}
+	for _, c := range all {
+		if c != nil {
+			for mark := range c.records {
+				found[mark] = true
+			}
+		}
+	}
+	return found
+}
+
+// once reports whether a record was ever on a history of a session.
+func (r *simReader) once(sid, mark string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ever[sid][mark]
+}

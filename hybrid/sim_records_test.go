@@ -1,0 +1,85 @@
+package hybrid
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// turn returns the lines of a turn, some with a call that nobody answered.
+func (w *world) turn() (msgs []sessionstore.Message) {
+	add := func(format string, args ...any) {
+		mark := w.reader.mark()
+		if w.rand.IntN(25) == 0 {
+			mark += noise(40 << 10)
+		}
+		m, err := sessionstore.ParseMessage(fmt.Appendf(nil, format, append([]any{mark}, args...)...))
+		require.NoError(w.t, err)
+		msgs = append(msgs, m)
+	}
+	add(`{"role": "user", "content": "%s"}`)
+	for i := range w.rand.IntN(3) {
+		if w.rand.IntN(3) > 0 {
+			add(`{"role": "assistant", "content": "%s"}`)
+			continue
+		}
+		call := fmt.Sprint("call-", w.rand.Uint32(), "-", i)
+		add(`{"role": "assistant", "content": "%s", "tool_calls": [{"id": "%s", "name": "bash", "arguments": {}}]}`, call)
+		if w.rand.IntN(3) > 0 {
+			add(`{"role": "tool", "content": "%s", "tool_call_id": "%s", "name": "bash"}`, call)
+		}
+	}
+	return msgs
+}
+
+// ack takes note of what a write acknowledged.
+func (w *world) ack(d *gadget, id string, msgs []sessionstore.Message, err error) {
+	w.t.Helper()
+	w.expected(d, err)
+	if err != nil {
+		return
+	}
+	if *simVerbose {
+		for _, m := range msgs {
+			w.t.Log(d.name, id, simRecord.FindString(string(m.AppendTo(nil))))
+		}
+	}
+	for _, m := range msgs {
+		w.acked[simRecord.FindString(string(m.AppendTo(nil)))] = &ackedRecord{id, d}
+	}
+}
+
+// losing does what may take records from a session on purpose. Those that the
+// cloud has not are nobody's any more; the others must stay reachable.
+func (w *world) losing(d *gadget, id string, do func()) {
+	before := w.here(d, id)
+	do()
+	after := w.here(d, id)
+	stored := w.reader.reachable()
+	for text := range before {
+		if !after[text] && !stored[text] {
+			w.withdrawn[text] = true
+		}
+	}
+}
+
+// here returns the records in a session's transcript on a device.
+func (w *world) here(d *gadget, id string) map[string]bool {
+	data, err := os.ReadFile(filepath.Join(d.dir, id, "transcript.jsonl"))
+	if err != nil && !os.IsNotExist(err) {
+		require.NoError(w.t, err)
+	}
+	return marksIn(data)
+}
+
+func marksIn(data []byte) map[string]bool {
+	found := map[string]bool{}
+	for _, m := range simRecord.FindAll(data, -1) {
+		found[string(m)] = true
+	}
+	return found
+}

@@ -1,0 +1,116 @@
+package hybrid
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/tip"
+)
+
+// shelf is all documents at one moment.
+type shelf struct {
+	bodies   map[string]map[string][]byte // by partition and id
+	heads    []cosmostest.Doc
+	branches map[string][]*tip.Tip // by sid
+}
+
+func (r *simReader) shelf() *shelf {
+	s := &shelf{bodies: map[string]map[string][]byte{}, branches: map[string][]*tip.Tip{}}
+	for _, d := range r.srv.Docs(testDatabase, testContainer) {
+		var key struct{ PK, Type string }
+		if json.Unmarshal(d.Body, &key) != nil {
+			continue
+		}
+		if s.bodies[key.PK] == nil {
+			s.bodies[key.PK] = map[string][]byte{}
+		}
+		s.bodies[key.PK][d.ID] = d.Body
+		switch key.Type {
+		case tip.TypeHead:
+			s.heads = append(s.heads, d)
+		case tip.TypeBranch:
+			sid, _, _ := strings.Cut(d.ID, "-")
+			if b, err := tip.Decode(d.Body, sid); err == nil {
+				s.branches[sid] = append(s.branches[sid], b)
+			}
+		}
+	}
+	return s
+}
+
+// Segment and Chunk make s a [segment.Source].
+func (s *shelf) Segment(in segment.Info) ([]byte, error) { return s.Chunk(in.PK, in.ID) }
+
+func (s *shelf) Chunk(pk, id string) ([]byte, error) {
+	if body, ok := s.bodies[pk][id]; ok {
+		return body, nil
+	}
+	return nil, segment.ErrMissing
+}
+
+// infos returns the segments of a stream of a session.
+func (s *shelf) infos(sid string, st segment.Stream) (infos []segment.Info, err error) {
+	for pk, docs := range s.bodies {
+		if pk != segment.SessionPK(sid) && !strings.HasPrefix(pk, segment.SessionPK(sid)+"-") {
+			continue
+		}
+		for id, body := range docs {
+			if !strings.Contains(id, "-"+string(st)+"-") {
+				continue
+			}
+			in, err := segment.DecodeInfo(body)
+			if err != nil {
+				return nil, fmt.Errorf("segment %s: %w", id, err)
+			}
+			infos = append(infos, in)
+		}
+	}
+	return infos, nil
+}
+
+// past returns the segments of a transcript and of those it was forked from.
+func (s *shelf) past(t *tip.Tip) (infos []segment.Info, err error) {
+	for from, sid := t.From, t.SID; ; {
+		more, err := s.infos(sid, segment.Transcript)
+		if err != nil {
+			return nil, err
+		}
+		infos = append(infos, more...)
+		if from == nil {
+			return infos, nil
+		}
+		sid = from.SID
+		parent, err := tip.Decode(s.bodies[segment.SessionPK(sid)][segment.HeadID(sid)], sid)
+		if err != nil {
+			return nil, fmt.Errorf("tip of the parent: %w", err)
+		}
+		from = parent.From
+	}
+}
+
+// history returns the transcript of t's session that ends at p.
+func (s *shelf) history(t *tip.Tip, p segment.Point) (text []byte, err error) {
+	infos, err := s.past(t)
+	if err != nil {
+		return nil, err
+	}
+	return s.lines(segment.Transcript, infos, p)
+}
+
+func (s *shelf) lines(st segment.Stream, infos []segment.Info, p segment.Point) (text []byte, err error) {
+	n := int64(0)
+	for line, err := range segment.Lines(s, st, infos, segment.Origin(st), p, nil) {
+		if err != nil {
+			return nil, err
+		}
+		n++
+		text = append(append(text, line...), '\n')
+	}
+	if n != p.N {
+		return nil, fmt.Errorf("stream %s has %d lines, not %d", st, n, p.N)
+	}
+	return text, nil
+}

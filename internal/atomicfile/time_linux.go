@@ -1,0 +1,27 @@
+package atomicfile
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// setTime sets the time of the last change of name, which is no symlink.
+func (d *Dir) setTime(name string, at time.Time) error {
+	if !single(name) {
+		return d.root.Chtimes(name, time.Time{}, at)
+	}
+	self, err := d.handle()
+	if err != nil {
+		return err
+	}
+	spec, err := unix.TimeToTimespec(at)
+	if err != nil {
+		return d.root.Chtimes(name, time.Time{}, at)
+	}
+	times := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, spec}
+	if err := unix.UtimesNanoAt(int(self.Fd()), name, times, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return d.root.Chtimes(name, time.Time{}, at)
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package cosmostest_test
+
+import (
+	"context"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
+)
+
+var itemCapabilities = []capability{
+	{"a second database of the name is 409", func(ctx context.Context, s *site) error {
+		_, err := s.client.CreateDatabase(ctx, azcosmos.DatabaseProperties{ID: s.database.ID()}, nil)
+		return want(409, err)
+	}},
+	{"a second container of the name is 409", func(ctx context.Context, s *site) error {
+		_, err := s.database.CreateContainer(ctx, azcosmos.ContainerProperties{
+			ID: "items", PartitionKeyDefinition: azcosmos.PartitionKeyDefinition{Paths: []string{"/pk"}},
+		}, nil)
+		return want(409, err)
+	}},
+	{"a container keeps its properties, also when replaced", func(ctx context.Context, s *site) error {
+		ttl := int32(60)
+		c := s.container("properties", azcosmos.ContainerProperties{
+			PartitionKeyDefinition: azcosmos.PartitionKeyDefinition{Paths: []string{"/pk"}, Version: 2}, DefaultTimeToLive: &ttl,
+			IndexingPolicy: &azcosmos.IndexingPolicy{
+				Automatic: true, IndexingMode: azcosmos.IndexingModeConsistent,
+				IncludedPaths: []azcosmos.IncludedPath{{Path: "/seq/?"}}, ExcludedPaths: []azcosmos.ExcludedPath{{Path: "/*"}},
+			},
+		})
+		r, err := c.Read(ctx, nil)
+		if err != nil {
+			return err
+		}
+		ttl = -1
+		r.ContainerProperties.DefaultTimeToLive = &ttl
+		if _, err := c.Replace(ctx, *r.ContainerProperties, nil); err != nil {
+			return err
+		}
+		if r, err = c.Read(ctx, nil); err != nil {
+			return err
+		}
+		p := r.ContainerProperties
+		return check(p.DefaultTimeToLive != nil && *p.DefaultTimeToLive == -1 && len(p.IndexingPolicy.IncludedPaths) == 1, "got %+v", p)
+	}},
+	{"the throughput of a container", func(ctx context.Context, s *site) error {
+		r, err := s.items.ReadThroughput(ctx, nil)
+		if err != nil {
+			return err
+		}
+		units, ok := r.ThroughputProperties.ManualThroughput()
+		return check(ok && units >= 400, "got %d", units)
+	}},
+	{"unique keys are enforced", func(ctx context.Context, s *site) error {
+		c := s.container("unique", azcosmos.ContainerProperties{
+			PartitionKeyDefinition: azcosmos.PartitionKeyDefinition{Paths: []string{"/pk"}, Version: 2},
+			UniqueKeyPolicy:        &azcosmos.UniqueKeyPolicy{UniqueKeys: []azcosmos.UniqueKey{{Paths: []string{"/name"}}}},
+		})
+		_, first := c.CreateItem(ctx, pk("a"), doc("a", "1", "name", "x"), nil)
+		_, other := c.CreateItem(ctx, pk("b"), doc("b", "1", "name", "x"), nil)
+		_, same := c.CreateItem(ctx, pk("a"), doc("a", "2", "name", "x"), nil)
+		if err := want(0, first, other); err != nil {
+			return err
+		}
+		return want(409, same)
+	}},
+	{"create and read tell the etag of the document", func(ctx context.Context, s *site) error {
+		w, err := s.items.CreateItem(ctx, pk("a"), doc("a", "i1", "v", 1), nil)
+		if err != nil {
+			return err
+		}
+		r, err := s.items.ReadItem(ctx, pk("a"), "i1", nil)
+		if err != nil {
+			return err
+		}
+		tag := fields(r.Value)["_etag"]
+		return check(w.ETag != "" && w.ETag == r.ETag && string(r.ETag) == tag, "etags %q, %q and %q", w.ETag, r.ETag, tag)
+	}},
+	{"a write returns no content", func(ctx context.Context, s *site) error {
+		r, err := s.items.UpsertItem(ctx, pk("a"), doc("a", "quiet"), nil)
+		if err != nil {
+			return err
+		}
+		return check(len(r.Value) == 0, "%d bytes", len(r.Value))
+	}},
+	{"create of what is there is 409", func(ctx context.Context, s *site) error {
+		_, err := s.items.CreateItem(ctx, pk("a"), doc("a", "i1"), nil)
+		return want(409, err)
+	}},
+	{"partitions have ids of their own", func(ctx context.Context, s *site) error {
+		_, err := s.items.CreateItem(ctx, pk("b"), doc("b", "i1", "v", "other"), nil)
+		if err != nil {
+			return err
+		}
+		r, err := s.items.ReadItem(ctx, pk("a"), "i1", nil)
+		if err != nil {
+			return err
+		}
+		return check(fields(r.Value)["v"] == 1.0, "got the document of the other partition")
+	}},
+	{"read of what is not there is 404", func(ctx context.Context, s *site) error {
+		_, err := s.items.ReadItem(ctx, pk("a"), "none", nil)
+		return want(404, err)
+	}},
+	{"read in the wrong partition is 404", func(ctx context.Context, s *site) error {
+		_, err := s.items.ReadItem(ctx, pk("zzz"), "i1", nil)
+		return want(404, err)
+	}},
+	{"a document of another partition than the header's is 400", func(ctx context.Context, s *site) error {
+		_, err := s.items.CreateItem(ctx, pk("a"), doc("other", "mismatch"), nil)
+		return want(400, err)
+	}},
+	{"replace, and 404 for what is not there", func(ctx context.Context, s *site) error {
+		_, err := s.items.ReplaceItem(ctx, pk("a"), "i1", doc("a", "i1", "v", 2), nil)
+		_, none := s.items.ReplaceItem(ctx, pk("a"), "none", doc("a", "none"), nil)
+		if err != nil {
+			return err
+		}
+		return want(404, none)
+	}},
+	{"delete, and 404 the second time", func(ctx context.Context, s *site) error {
+		_, e1 := s.items.UpsertItem(ctx, pk("a"), doc("a", "gone"), nil)
+		_, e2 := s.items.DeleteItem(ctx, pk("a"), "gone", nil)
+		_, e3 := s.items.DeleteItem(ctx, pk("a"), "gone", nil)
+		if err := want(0, e1, e2); err != nil {
+			return err
+		}
+		return want(404, e3)
+	}},
+	{"patch sets, adds, increments and removes", func(ctx context.Context, s *site) error {
+		if _, err := s.items.UpsertItem(ctx, pk("a"), doc("a", "patch", "n", 1, "x", 1), nil); err != nil {
+			return err
+		}
+		var p azcosmos.PatchOperations
+		p.AppendSet("/s", "v")
+		p.AppendAdd("/t", "w")
+		p.AppendIncrement("/n", 2)
+		p.AppendRemove("/x")
+		if _, err := s.items.PatchItem(ctx, pk("a"), "patch", p, nil); err != nil {
+			return err
+		}
+		r, err := s.items.ReadItem(ctx, pk("a"), "patch", nil)
+		if err != nil {
+			return err
+		}
+		m := fields(r.Value)
+		_, x := m["x"]
+		return check(m["s"] == "v" && m["t"] == "w" && m["n"] == 3.0 && !x, "got %s", r.Value)
+	}},
+	{"a patch whose condition is not met is 412", func(ctx context.Context, s *site) error {
+		var p azcosmos.PatchOperations
+		p.AppendSet("/s", "changed")
+		p.SetCondition("from c where c.n = 999")
+		_, err := s.items.PatchItem(ctx, pk("a"), "patch", p, nil)
+		return want(412, err)
+	}},
+	{"numbers are doubles", func(ctx context.Context, s *site) error {
+		body := `{"id":"numbers","pk":"a","n":9007199254740991,"f":0.1,"z":1e-7}`
+		if _, err := s.items.UpsertItem(ctx, pk("a"), []byte(body), nil); err != nil {
+			return err
+		}
+		r, err := s.items.ReadItem(ctx, pk("a"), "numbers", nil)
+		m := fields(r.Value)
+		return check(err == nil && m["n"] == 9007199254740991.0 && m["f"] == 0.1 && m["z"] == 1e-7, "got %s, %v", r.Value, err)
+	}},
+	{"a missing container is 404", func(ctx context.Context, s *site) error {
+		c, err := s.database.NewContainer("none")
+		if err != nil {
+			return err
+		}
+		_, e1 := c.ReadItem(ctx, pk("a"), "i1", nil)
+		_, e2 := c.CreateItem(ctx, pk("a"), doc("a", "x"), nil)
+		return want(404, e1, e2)
+	}},
+}

@@ -1,0 +1,38 @@
+package cosmostest
+
+// The charges are a model. What is published of the real ones
+// (learn.microsoft.com, azure/cosmos-db/optimize-cost-reads-writes): a point
+// read of 1 KB costs 1 unit and of 100 KB 10; an insert of 1 KB without
+// indexes 5.5, of 100 KB about ten times that; replacing an item costs twice
+// its insertion; each indexed property adds to a write. Between these points
+// the model is a straight line. The share of an indexed value, the price of a
+// query and that of refusals are assumptions near what users report.
+const (
+	insertFactor  = 5.5
+	termCharge    = 0.2
+	queryCharge   = 2.8
+	loadFactor    = 0.25 // of a point read, for each document that a query loads
+	refusedCharge = 1.24 // 404, 409, 412 and the like
+)
+
+// ReadCharge returns the request units of a point read of so many bytes.
+func ReadCharge(bytes int) float64 {
+	kb := max(1, float64(bytes)/1024)
+	return 1 + (kb-1)*9/99
+}
+
+// WriteCharge returns the request units of an insert of so many bytes with so
+// many indexed values. A replacement costs twice that, a deletion as much.
+func WriteCharge(bytes, terms int) float64 {
+	return insertFactor*ReadCharge(bytes) + termCharge*float64(terms)
+}
+
+// QueryCharge returns the request units of a page for which documents of the
+// given sizes in bytes were loaded.
+func QueryCharge(loaded ...int) float64 {
+	sum := queryCharge
+	for _, bytes := range loaded {
+		sum += loadFactor * ReadCharge(bytes)
+	}
+	return sum
+}

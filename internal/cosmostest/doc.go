@@ -1,0 +1,40 @@
+// Package cosmostest is an Azure Cosmos DB account in memory for tests and
+// examples: a strict one, that refuses what the service refuses and does
+// nothing silently that the service does not do.
+//
+// A [Server] is an [net/http.Handler], and [Server.Transport] reaches it
+// without sockets, goroutines or timers, also inside a bubble of
+// testing/synctest:
+//
+//	srv := cosmostest.New(nil)
+//	cred, err := azcosmos.NewKeyCredential(srv.Key())
+//	client, err := azcosmos.NewClientWithKey(srv.Endpoint(), cred, &azcosmos.ClientOptions{
+//		ClientOptions: policy.ClientOptions{Transport: srv.Transport()}})
+//
+// # What it does
+//
+// Signatures and clocks are checked; databases, containers with their index
+// policy, expiry and unique keys, throughput; documents by create, upsert,
+// replace, patch, delete and read with etags; queries (package cosmossql) with
+// pages and continuations; atomic batches; the change feed; partition key
+// ranges; session tokens; request charges; limits of sizes and counts. The
+// same requests get the same answers: etags, resource ids and charges depend
+// on nothing but them and the clock.
+//
+// # What it does not
+//
+// Stored procedures, triggers, attachments, conflicts, several regions,
+// vector and full-text search, and queries that need a client to merge
+// partitions are refused. Consistency is that of a session; a replica lags
+// only by a [Fault]. Etags of writes by a transaction that failed are used
+// again. Charges are a model, see [WriteCharge]. Nothing here was compared with
+// the service itself: it follows its documentation, and what azcosmos expects.
+//
+// # Faults
+//
+// A [Plan] chooses for each request what goes wrong: refusals, lost answers,
+// delays, repetitions, stale replicas, short pages. [Server.Docs],
+// [Server.Edit], [Server.Snapshot] and others look at and change the account
+// behind the service's back; [Server.Counters] and [Options].Observe tell what
+// was asked of it.
+package cosmostest

@@ -1,0 +1,40 @@
+package foreign
+
+import (
+	"net/http"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// An Account is a server that runs.
+type Account struct {
+	Name     string
+	Endpoint string // URL
+	Key      string // in base64
+	Client   *http.Client
+}
+
+// Real returns the account that COSMOS_ENDPOINT names, if it does; then
+// COSMOS_KEY has to be its key. Tests make databases of their own there.
+func Real(t testing.TB) (Account, bool) {
+	t.Helper()
+	endpoint, key := os.Getenv("COSMOS_ENDPOINT"), os.Getenv("COSMOS_KEY")
+	if endpoint == "" {
+		return Account{}, false
+	}
+	require.NotEmpty(t, key, "COSMOS_KEY is not set")
+	return Account{Name: "real", Endpoint: endpoint, Key: key, Client: newClient(t, nil)}, true
+}
+
+// newClient returns a client whose connections end with the test; wrap, if
+// not nil, changes its requests.
+func newClient(t testing.TB, wrap func(http.RoundTripper) http.RoundTripper) *http.Client {
+	base := &http.Transport{MaxIdleConnsPerHost: 32, Proxy: http.ProxyFromEnvironment}
+	t.Cleanup(base.CloseIdleConnections)
+	if wrap == nil {
+		return &http.Client{Transport: base}
+	}
+	return &http.Client{Transport: wrap(base)}
+}

@@ -1,0 +1,245 @@
+package cosmostest
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmostest/jsondoc"
+)
+
+const (
+	maxItem = 2 << 20 // bytes of a document, and of a request
+	maxID   = 1023    // bytes
+)
+
+// A write is one change of a document, asked for alone or in a batch.
+type write struct {
+	op      Op
+	id      string // of replace, patch, delete and read
+	body    []byte // of the document or the patch
+	ifMatch string
+	ifNone  string
+}
+
+// item serves a request for one document.
+func (s *Server) item(c *call, box *container) (*answer, *failure) {
+	key, f := parseKey(c.header.Get(headerPartitionKey), len(box.keys))
+	if f != nil {
+		return nil, f
+	}
+	if len(key) < len(box.keys) {
+		return nil, failSub(http.StatusBadRequest, subPartitionKeyMismatch, "The partition key is not complete")
+	}
+	w := write{op: c.Op, id: c.ID, body: c.Body, ifMatch: c.header.Get("If-Match"), ifNone: c.header.Get("If-None-Match")}
+	hash := hashKey(key, box.hierarchical)
+	if c.Op == OpRead {
+		v, f := s.replica(c, box)
+		if f != nil {
+			return nil, f
+		}
+		return read(v, key, w).answer().set("x-ms-session-token", v.sessionToken(hash)), nil
+	}
+	t := box.begin(c.At)
+	r := t.apply(key, w)
+	if r.failure != nil {
+		t.rollback()
+		return nil, r.failure
+	}
+	t.commit()
+	a := r.answer().set("x-ms-session-token", box.now(c.At).sessionToken(hash))
+	if c.minimal() {
+		a.body = nil
+	}
+	return a, nil
+}
+
+// minimal reports whether the client wants no document back from a write.
+func (c *call) minimal() bool { return c.header.Get("Prefer") == "return=minimal" }
+
+// A result is what became of a write or a read.
+type result struct {
+	*failure
+	status  int
+	doc     *version // nil after a deletion
+	charge  float64
+	written *written
+}
+
+func (r result) answer() *answer {
+	if r.failure != nil {
+		return r.failure.answer()
+	}
+	a := &answer{status: r.status, charge: r.charge}
+	if r.written != nil {
+		a.written = []written{*r.written}
+	}
+	if r.doc == nil {
+		return a
+	}
+	a.set("etag", r.doc.etag)
+	if r.status != http.StatusNotModified {
+		a.body = r.doc.data
+	}
+	if r.written == nil {
+		a.read = 1
+	}
+	return a
+}
+
+// refuse is a failure that cost as much as a look.
+func refuse(status int, format string, args ...any) result {
+	f := fail(status, format, args...)
+	f.charge = refusedCharge
+	return result{failure: f}
+}
+
+// read serves a read of the document w.id.
+func read(v view, key []jsondoc.Value, w write) result {
+	doc := v.get(keyText(key), w.id)
+	if doc == nil {
+		return refuse(http.StatusNotFound, "Entity with the specified id does not exist in the system")
+	}
+	r := result{status: http.StatusOK, doc: doc, charge: ReadCharge(len(doc.data))}
+	if w.ifNone != "" && (w.ifNone == "*" || w.ifNone == doc.etag) {
+		r.status, r.charge = http.StatusNotModified, ReadCharge(0)
+	}
+	if w.ifMatch != "" && w.ifMatch != "*" && w.ifMatch != doc.etag {
+		return refuse(http.StatusPreconditionFailed, "Operation cannot be performed because one of the specified precondition is not met")
+	}
+	return r
+}
+
+// apply does one write of a transaction. What it did before it failed is
+// taken back by the caller.
+func (t *tx) apply(key []jsondoc.Value, w write) result {
+	id, next, f := t.draft(key, w)
+	if f != nil {
+		return result{failure: f}
+	}
+	old := t.container.now(t.now).get(keyText(key), id)
+	if old == nil && (w.op == OpReplace || w.op == OpPatch || w.op == OpDelete) {
+		return refuse(http.StatusNotFound, "Entity with the specified id does not exist in the system")
+	}
+	if old != nil && w.op == OpCreate {
+		return refuse(http.StatusConflict, "Entity with the specified id already exists in the system")
+	}
+	if !matches(old, w) {
+		return refuse(http.StatusPreconditionFailed, "Operation cannot be performed because one of the specified precondition is not met")
+	}
+	if w.op == OpPatch {
+		if next, f = t.patch(old.body, w.body); f != nil {
+			return result{failure: f}
+		}
+		if f = t.admit(key, next); f != nil {
+			return result{failure: f}
+		}
+	}
+	return t.store(key, id, old, next)
+}
+
+// matches judges If-Match, and If-None-Match of writes: "*" wants the
+// document to be there, or not.
+func matches(old *version, w write) bool {
+	if w.ifMatch != "" {
+		if old == nil {
+			return w.op == OpUpsert // it creates: there is nothing to match
+		}
+		if w.ifMatch != "*" && w.ifMatch != old.etag {
+			return false
+		}
+	}
+	return w.ifNone == "" || old == nil || w.ifNone != "*" && w.ifNone != old.etag
+}
+
+// draft reads the document that a write brings and checks it.
+func (t *tx) draft(key []jsondoc.Value, w write) (id string, doc *jsondoc.Object, f *failure) {
+	switch w.op {
+	case OpPatch, OpDelete:
+		return w.id, nil, nil
+	}
+	if len(w.body) > maxItem {
+		return "", nil, fail(http.StatusRequestEntityTooLarge, "Request size is too large")
+	}
+	doc, err := jsondoc.ParseObject(w.body)
+	if err != nil {
+		return "", nil, fail(http.StatusBadRequest, "The document body is invalid: %v", err)
+	}
+	id = doc.String("id")
+	if w.op == OpReplace && id != w.id {
+		return "", nil, fail(http.StatusBadRequest, "The id of the document differs from that of the request")
+	}
+	return id, doc, t.admit(key, doc)
+}
+
+// admit checks a document that is to be stored under key.
+func (t *tx) admit(key []jsondoc.Value, doc *jsondoc.Object) *failure {
+	if f := checkID(doc.Get("id")); f != nil {
+		return f
+	}
+	own, f := t.keyOf(doc)
+	if f != nil {
+		return f
+	}
+	if keyText(own) != keyText(key) {
+		return failSub(http.StatusBadRequest, subPartitionKeyMismatch,
+			"PartitionKey extracted from document doesn't match the one specified in the header")
+	}
+	_, f = parseTTL(doc.Get("ttl"))
+	return f
+}
+
+func checkID(v jsondoc.Value) *failure {
+	id, ok := v.(string)
+	switch {
+	case !ok || id == "":
+		return fail(http.StatusBadRequest, "The input content is invalid because the required properties - 'id; ' - are missing")
+	case len(id) > maxID:
+		return fail(http.StatusBadRequest, "The id is longer than %d bytes", maxID)
+	case strings.ContainsAny(id, `/\?#`):
+		return fail(http.StatusBadRequest, "The id contains invalid characters")
+	}
+	return nil
+}
+
+// store makes next the document, or deletes it when next is nil.
+func (t *tx) store(key []jsondoc.Value, id string, old *version, next *jsondoc.Object) result {
+	if next == nil {
+		t.put(key, &version{id: id, deleted: true})
+		return result{
+			status: http.StatusNoContent, charge: WriteCharge(len(old.data), old.terms),
+			written: &written{old.body.String("type"), WriteCharge(len(old.data), old.terms)},
+		}
+	}
+	if f := t.checkUnique(key, id, next); f != nil {
+		return result{failure: f}
+	}
+	ttl, _ := parseTTL(next.Get("ttl"))
+	v := t.put(key, &version{id: id, body: next, ttl: ttl})
+	if len(v.data) > maxItem+1<<10 { // grown by a patch
+		return result{failure: fail(http.StatusRequestEntityTooLarge, "Request size is too large")}
+	}
+	r := result{status: http.StatusCreated, doc: v, charge: WriteCharge(len(v.data), v.terms)}
+	if old != nil {
+		r.status, r.charge = http.StatusOK, 2*r.charge
+	}
+	r.written = &written{next.String("type"), r.charge}
+	return r
+}
+
+// checkUnique looks for another document of the partition with the same
+// unique keys.
+func (t *tx) checkUnique(key []jsondoc.Value, id string, next *jsondoc.Object) *failure {
+	for _, paths := range t.unique {
+		name := keyText(key)
+		for _, other := range t.container.now(t.now).list(func(p *partition) bool { return p.key == name }) {
+			same := other.id != id
+			for _, path := range paths {
+				same = same && jsondoc.Equal(jsondoc.At(other.body, path...), jsondoc.At(next, path...))
+			}
+			if same {
+				return fail(http.StatusConflict, "Unique index constraint violation")
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package cosmostest
+
+import (
+	"encoding/json"
+	"hash/fnv"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmostest/cosmossql"
+	"github.com/amplifier-go/sessionstorage/internal/cosmostest/jsondoc"
+)
+
+const (
+	maxAnswer   = 4 << 20 // bytes of a page
+	defaultPage = 100     // rows of a page when the client does not say
+)
+
+// parseQuery reads the body of a query.
+func parseQuery(c *call) (*cosmossql.Query, *failure) {
+	if c.header.Get("Content-Type") != "application/query+json" {
+		return nil, fail(http.StatusBadRequest, "A query has the content type application/query+json")
+	}
+	var body struct {
+		Query      string            `json:"query"`
+		Parameters []cosmossql.Param `json:"parameters"`
+	}
+	if err := json.Unmarshal(c.Body, &body); err != nil {
+		return nil, fail(http.StatusBadRequest, "The query body is invalid")
+	}
+	q, err := cosmossql.Parse(body.Query, body.Parameters)
+	if err != nil {
+		return nil, fail(http.StatusBadRequest, "The query is invalid: %v", err)
+	}
+	return q, nil
+}
+
+// queryList serves a query for databases, containers or offers, on one page.
+func queryList(c *call, name string, all []*jsondoc.Object) (*answer, *failure) {
+	q, f := parseQuery(c)
+	if f != nil {
+		return nil, f
+	}
+	if q.Local() {
+		return nil, fail(http.StatusBadRequest, "The query is more than a filter")
+	}
+	rows := []jsondoc.Value{}
+	for _, o := range all {
+		if !q.Keep(o) {
+			continue
+		}
+		if row, ok := q.Row(o); ok {
+			rows = append(rows, row)
+		}
+	}
+	a := &answer{status: http.StatusOK, charge: controlCharge}
+	a.body = listBody("", name, rows)
+	return a, nil
+}
+
+func listBody(rid, name string, rows []jsondoc.Value) []byte {
+	return jsondoc.Append(nil, jsondoc.NewObject(
+		jsondoc.Member{Name: "_rid", Value: rid},
+		jsondoc.Member{Name: name, Value: rows},
+		jsondoc.Member{Name: "_count", Value: float64(len(rows))},
+	))
+}
+
+// queryRequest serves a page of a query for documents.
+func (s *Server) queryRequest(c *call, box *container) (*answer, *failure) {
+	q, f := parseQuery(c)
+	if f != nil {
+		return nil, f
+	}
+	match, f := scope(c, box, q)
+	if f != nil {
+		return nil, f
+	}
+	if f := box.index.serves(q.Orders); f != nil {
+		return nil, f
+	}
+	v, f := s.replica(c, box)
+	if f != nil {
+		return nil, f
+	}
+	p, f := newPage(c, v, q)
+	if f != nil {
+		return nil, f
+	}
+	all := v.list(match)
+	kept := slices.DeleteFunc(slices.Clone(all), func(d *version) bool { return !q.Keep(d.body) })
+	if q.Grouped() {
+		p.group(kept)
+	} else {
+		p.fill(kept)
+	}
+	loaded := kept
+	if slices.ContainsFunc(q.Paths(), func(path string) bool { return !box.indexed(path) }) {
+		loaded = all // a filter without an index looks at every document
+	}
+	return p.answer(loaded), nil
+}
+
+// indexed reports whether a filter on path needs no look at documents.
+func (c *container) indexed(path string) bool {
+	names := segments(path)
+	return c.index.has(names) || slices.ContainsFunc(c.keys, func(k []string) bool { return slices.Equal(k, names) })
+}
+
+// scope tells which partitions a query or a feed is about. A query over
+// several partitions must be one that the gateway can serve by itself.
+func scope(c *call, box *container, q *cosmossql.Query) (func(*partition) bool, *failure) {
+	inRange := func(*partition) bool { return true }
+	header := c.header.Get(headerPartitionKey)
+	if id := c.header.Get("x-ms-documentdb-partitionkeyrangeid"); id != "" {
+		i := slices.IndexFunc(box.spans, func(s span) bool { return s.id == id })
+		if i < 0 {
+			return nil, failSub(http.StatusGone, subReadSessionNotAvailable, "The partition key range is gone")
+		}
+		inRange = func(p *partition) bool { return box.spans[i].holds(p.hash) }
+	} else if header == "" && q != nil {
+		if !c.isTrue("x-ms-documentdb-query-enablecrosspartition") {
+			return nil, fail(http.StatusBadRequest, "Cross partition query is required but disabled")
+		}
+		if q.Local() {
+			return nil, failSub(http.StatusBadRequest, subCrossPartitionQuery,
+				"The provided cross partition query can not be directly served by the gateway")
+		}
+	}
+	if header == "" {
+		return inRange, nil
+	}
+	key, f := parseKey(header, len(box.keys))
+	if f != nil {
+		return nil, f
+	}
+	name, prefix := keyText(key), len(key) < len(box.keys)
+	return func(p *partition) bool {
+		if !prefix {
+			return p.key == name && inRange(p)
+		}
+		// ["a","b"] is a prefix of ["a","b","c"], not of ["a","bc"].
+		start := name[:len(name)-1] + ","
+		return len(p.key) > len(start) && p.key[:len(start)] == start && inRange(p)
+	}, nil
+}
+
+// replica is the view that a read gets: the newest, or by a fault an older
+// one, but none older than the session token demands.
+func (s *Server) replica(c *call, box *container) (view, *failure) {
+	v := box.now(c.At)
+	if level := c.header.Get("x-ms-consistency-level"); level == "Strong" || level == "BoundedStaleness" {
+		return v, fail(http.StatusBadRequest, "The consistency level is stronger than that of the account")
+	}
+	v.lsn -= int64(min(c.fault.Stale, MaxStale))
+	token := c.header.Get("x-ms-session-token")
+	if token == "" {
+		return v, nil
+	}
+	want, ok := demanded(token)
+	if !ok {
+		return v, fail(http.StatusBadRequest, "The session token is invalid")
+	}
+	if want > box.lsn {
+		return v, failSub(http.StatusNotFound, subReadSessionNotAvailable, "The read session is not available for the input session token")
+	}
+	v.lsn = max(v.lsn, want)
+	return v, nil
+}
+
+// hashOf binds a continuation to its query.
+func hashOf(body []byte) string {
+	h := fnv.New64a()
+	_, _ = h.Write(body)
+	return strconv.FormatUint(h.Sum64(), 36)
+}

@@ -1,0 +1,131 @@
+package pyjson
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x80 * ones
+)
+
+// special finds what is not plain text in eight bytes: a quote, a backslash, a control character or a byte that is not
+// ASCII. Each subtraction sets a byte's high bit when that byte is one of those looked for, or follows one, so the
+// lowest high bit is right. Flipping one bit lets a single subtraction find quotes and control characters: 0x22 becomes
+// 0x20, and those below 0x20 stay below.
+func special(x uint64) uint64 {
+	return (((x ^ 0x02*ones) - 0x21*ones) | ((x ^ '\\'*ones) - ones) | x) & highs
+}
+
+// SkipPlain returns the index of the first byte from i on that is a quote, a backslash, a control character or not
+// ASCII; len(b) if there is none.
+func SkipPlain(b []byte, i int) int {
+	for ; i+8 <= len(b); i += 8 {
+		if found := special(binary.LittleEndian.Uint64(b[i : i+8])); found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c == '"' || c == '\\' || c < ' ' || c >= utf8.RuneSelf {
+			return i
+		}
+	}
+	return i
+}
+
+// SkipString returns the index behind the string whose content begins at i. It is -1 when the string does not end in b
+// or holds what [Check] refuses in one dialect or the other.
+//
+// Text beyond ASCII and escapes are frequent, and each costs a branch that no processor foresees: so the loop of
+// SkipPlain is repeated here, and a table tells the rest.
+func SkipString(b []byte, i int) int {
+	for i+16 <= len(b) {
+		x := binary.LittleEndian.Uint64(b[i : i+8])
+		found := special(x)
+		if found == 0 {
+			i += 8
+			continue
+		}
+		at := bits.TrailingZeros64(found) &^ 7
+		i += at / 8
+		c := byte(x >> at)
+		if c == '"' {
+			return i + 1
+		}
+		u, next := &units[c], binary.LittleEndian.Uint32(b[i:i+4])
+		n := u.size
+		if second := byte(next >> 8); n == 0 || second-u.low > u.span || next&u.mask != u.want ||
+			c == '\\' && !units[second].escape {
+			if n = unitLen(b[i:]); n == 0 {
+				return -1
+			}
+		}
+		i += n
+	}
+	return skipRest(b, i)
+}
+
+// skipRest is SkipString where little is left.
+func skipRest(b []byte, i int) int {
+	for i < len(b) && b[i] != '"' {
+		n := unitLen(b[i:])
+		if n == 0 {
+			return -1
+		}
+		i += n
+	}
+	if i == len(b) {
+		return -1
+	}
+	return i + 1
+}
+
+// unitLen returns the length of the character or escape at the start of b, 0 if a string may not hold it.
+func unitLen(b []byte) int {
+	switch c := b[0]; {
+	case c == '\\':
+		return escapeLen(b)
+	case c < ' ':
+		return 0
+	case c < utf8.RuneSelf:
+		return 1
+	}
+	r, n := decodeWide(b)
+	if isSurrogate(r) {
+		return 0
+	}
+	return n
+}
+
+// A unit is what a byte begins in a string: a character beyond ASCII or an escape of two bytes.
+type unit struct {
+	size       int    // 0: neither
+	low, span  byte   // the second byte is from low to low+span
+	escape     bool   // the byte itself is the second of an escape
+	mask, want uint32 // of all its bytes, the first being the lowest
+}
+
+// units has a unit for every byte. Nothing changes it.
+var units = func() (t [256]unit) {
+	for c := 0xc2; c < 0xf5; c++ {
+		u := unit{size: 2, low: 0x80, span: 0x3f}
+		if c >= 0xe0 {
+			u.size, u.mask, u.want = 3, 0xc00000, 0x800000
+		}
+		if c >= 0xf0 {
+			u.size, u.mask, u.want = 4, 0xc0c00000, 0x80800000
+		}
+		t[c] = u
+	}
+	t[0xe0].low, t[0xe0].span = 0xa0, 0x1f // shorter forms exist of what is below
+	t[0xed].span = 0x1f                    // surrogates are above
+	t[0xf0].low, t[0xf0].span = 0x90, 0x2f
+	t[0xf4].span = 0x0f // and nothing is beyond U+10FFFF
+	t['\\'] = unit{size: 2, span: 0xff}
+	for _, c := range `"\/bfnrt` {
+		t[c].escape = true
+	}
+	return t
+}()

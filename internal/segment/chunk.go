@@ -1,0 +1,119 @@
+package segment
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+)
+
+// chunkDoc is the document of a chunk: a part of a long line, a long delta or
+// a file. Its name follows from its content.
+type chunkDoc struct {
+	header
+	N    int    `json:"n"` // bytes of the content
+	Form string `json:"z"`
+	Data []byte `json:"data"`
+}
+
+// chunkBytes is the longest content of a chunk.
+const chunkBytes = 512 << 10
+
+// chunks cuts data into documents of at most size bytes each.
+func chunks(sid, pk string, data []byte, size int) (names []string, docs []Document, err error) {
+	for part := range slices.Chunk(data, size) {
+		name := chunkName(part)
+		d := chunkDoc{header: header{ChunkID(sid, name), pk, TypeChunk, Version}, N: len(part), Form: formZstd}
+		if d.Data, err = compress(part); err != nil {
+			return nil, nil, fmt.Errorf("encode chunk: %w", err)
+		}
+		body, err := marshal(&d)
+		if err != nil {
+			return nil, nil, fmt.Errorf("encode chunk: %w", err)
+		}
+		names = append(names, name)
+		docs = append(docs, Document{ID: d.ID, PK: pk, Type: TypeChunk, Body: body})
+	}
+	return names, docs, nil
+}
+
+// DecodeChunk returns the content of the chunk id, which must be the one that
+// its name tells. Errors are as of [DecodeInfo].
+func DecodeChunk(body []byte, id string) ([]byte, error) {
+	var d chunkDoc
+	if err := unmarshal(body, TypeChunk, &d); err != nil {
+		return nil, fmt.Errorf("decode chunk: %w", err)
+	}
+	data := d.Data
+	if d.Form == formZstd {
+		plain, err := expand(d.Data)
+		if err != nil {
+			return nil, fmt.Errorf("decode chunk: %w", err)
+		}
+		data = plain
+	}
+	if d.ID != id || len(id) < 40 || chunkName(data) != id[len(id)-40:] || d.N != len(data) {
+		return nil, fmt.Errorf("decode chunk: %w: content and id differ", ErrDamaged)
+	}
+	return data, nil
+}
+
+// A Blob is the content of a small file, byte for byte: in itself when it is
+// short, in chunks otherwise. It is part of a tip.
+type Blob struct {
+	Sum    Hash     `json:"h"` // SHA-256 of the content
+	Bytes  int64    `json:"bytes"`
+	Text   Text     `json:"text,omitempty"`
+	Chunks []string `json:"chunks,omitempty"`
+	SID    string   `json:"sid,omitempty"` // whose chunks they are, when they are another session's
+}
+
+// inline is the longest content that a blob holds itself.
+const inline = 4 << 10
+
+// Pack returns content as a blob of session sid, and the documents to be
+// stored before it.
+func Pack(sid string, content []byte) (Blob, []Document, error) {
+	b := Blob{Sum: sha256.Sum256(content), Bytes: int64(len(content))}
+	if len(content) <= inline {
+		b.Text = slices.Clone(content)
+		return b, nil, nil
+	}
+	names, docs, err := chunks(sid, SessionPK(sid), content, chunkBytes)
+	b.Chunks = names
+	return b, docs, err
+}
+
+// Documents names the chunks of a blob that session sid refers to.
+func (b *Blob) Documents(sid string) (pk string, ids []string) {
+	if b.SID != "" {
+		sid = b.SID
+	}
+	for _, name := range b.Chunks {
+		ids = append(ids, ChunkID(sid, name))
+	}
+	return SessionPK(sid), ids
+}
+
+// Unpack returns the content of a blob of session sid. It asks get for the
+// documents.
+func (b *Blob) Unpack(sid string, get func(pk, id string) ([]byte, error)) ([]byte, error) {
+	data := slices.Clone(b.Text)
+	pk, ids := b.Documents(sid)
+	for _, id := range ids {
+		body, err := get(pk, id)
+		if err != nil {
+			return nil, fmt.Errorf("read chunk %s: %w", id, err)
+		}
+		part, err := DecodeChunk(body, id)
+		if err != nil {
+			return nil, err
+		}
+		if data = append(data, part...); int64(len(data)) > b.Bytes {
+			break
+		}
+	}
+	if int64(len(data)) != b.Bytes || sha256.Sum256(data) != b.Sum {
+		return nil, fmt.Errorf("read file: %w: content and hash differ", ErrDamaged)
+	}
+	return data, nil
+}

@@ -1,0 +1,255 @@
+package segment
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "write the documents in testdata anew")
+
+// session is a short transcript in the forms that messages have.
+func session() (lines [][]byte) {
+	for _, l := range []string{
+		`{"role": "user", "content": "why?", "timestamp": "2026-11-20T10:20:30.123+00:00"}`,
+		`{"role": "assistant", "content": [{"type": "text", "text": "<hm>"}, {"type": "tool_call", "id": "call_1", "name": "bash"}], "ts": "2026-11-20T10:20:31Z"}`,
+		`{"role": "tool", "tool_call_id": "call_1", "content": "caf` + "\xe9" + `"}`,
+		`{"role": "assistant", "tool_calls": [{"id": "call_2", "tool": "bash"}, {"id": "call_3", "function": {"name": "grep"}}], "metadata": {"timestamp": "t"}}`,
+		`not JSON`,
+		`{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "call_3"}]}`,
+	} {
+		lines = append(lines, []byte(l))
+	}
+	return lines
+}
+
+// TestShape compares whole documents with those in testdata: other versions
+// and other programs read them.
+func TestShape(t *testing.T) {
+	t.Parallel()
+	big := func(n int) []byte {
+		return []byte(`{"event":"llm:request","x":"` + strings.Repeat("abcdefgh", n/8) + `"}`)
+	}
+	for name, c := range map[string]struct {
+		st    Stream
+		o     Options
+		lines [][]byte
+	}{
+		"transcript": {Transcript, Options{}, session()},
+		"text":       {Transcript, Options{Raw: true}, session()},
+		"chunks":     {Transcript, Options{}, [][]byte{big(600 << 10)}},
+		"deltas":     {testLog, Options{}, [][]byte{big(10 << 10), big(11 << 10)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.o.SID = testSID
+			var got []byte
+			for d, err := range NewCutter(c.o, start(c.st)).Documents(each(c.lines)) {
+				require.NoError(t, err)
+				got = append(append(got, d.Body...), '\n')
+			}
+			path := filepath.Join("testdata", name+".jsonl")
+			if *update {
+				require.NoError(t, os.WriteFile(path, got, 0o600))
+			}
+			want, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, string(want), string(got))
+		})
+	}
+}
+
+func TestSummaries(t *testing.T) {
+	t.Parallel()
+	var got []Block
+	turn := 0
+	for _, l := range session() {
+		if beginsTurn(l) {
+			turn++
+		}
+		b := summarise(KindTranscript, l, turn)
+		b.Len = 0
+		got = append(got, b)
+	}
+	require.Equal(t, []Block{
+		{Kind: "message", Role: "user", Turn: 1, Time: "2026-11-20T10:20:30.123+00:00"},
+		{Kind: "message", Role: "assistant", Turn: 1, Time: "2026-11-20T10:20:31Z", Tools: []string{"bash"}, Calls: []string{"call_1"}},
+		{Kind: "message", Turn: 1},
+		{Kind: "message", Role: "assistant", Turn: 1, Time: "t", Tools: []string{"bash", "grep"}, Calls: []string{"call_2", "call_3"}},
+		{Kind: "message", Turn: 1},
+		{Kind: "message", Role: "user", Turn: 2, Calls: []string{"call_3"}},
+	}, got)
+
+	require.Equal(t, Block{Kind: "event", Event: "llm:response", Status: "ok", Time: "x", Len: 53},
+		summarise(KindEvents, []byte(`{"ts":"x","event": "llm:response","status":"ok"     }`), 0))
+	long := `{"role":"` + strings.Repeat("x", 65) + `","tool_calls":[` + strings.Repeat(`{"id":"a"},`, 999) + `{"id":"b"}]}`
+	b := summarise(KindTranscript, []byte(long), 0)
+	require.Empty(t, b.Role, "what is long may be content")
+	require.Equal(t, []string{"a"}, b.Calls)
+	for _, k := range []Kind{KindTranscript, KindEvents, KindPhases, KindConversation, KindStates} {
+		require.NotEmpty(t, summarise(k, []byte("{}"), 0).Kind)
+	}
+}
+
+func TestBlockBytes(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 1))
+	for range 200 {
+		b := Block{Kind: "message", Index: r.IntN(9999), Turn: r.IntN(9999), Len: r.Int64N(1 << 30)}
+		for range r.IntN(20) {
+			raw := []byte(random(r, r.IntN(40)))
+			for i := range raw {
+				if r.IntN(3) == 0 {
+					raw[i] = byte(r.IntN(128))
+				}
+			}
+			b.Tools, b.Calls, b.Role = append(b.Tools, string(raw)), append(b.Calls, "é\u2028"), string(raw)
+		}
+		body, err := marshal(b)
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(body), b.bytes(), "%s", body)
+	}
+}
+
+func TestStrictness(t *testing.T) {
+	t.Parallel()
+	s := newShelf()
+	s.store(t, Options{}, start(testLog), [][]byte{[]byte(strings.Repeat("x", 9000)), []byte(strings.Repeat("x", 9001))})
+	var body []byte
+	for _, body = range s.docs {
+	}
+	change := func(name, value string) []byte {
+		var m map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(body, &m))
+		if m[name] = json.RawMessage(value); value == "" {
+			delete(m, name)
+		}
+		out, err := json.Marshal(m)
+		require.NoError(t, err)
+		return out
+	}
+	_, err := DecodeSegment(change("_etag", `"x"`))
+	require.NoError(t, err, "what the service adds is passed over")
+	_, err = DecodeSegment(change("blocks", ""))
+	require.NoError(t, err)
+	hash := Hash{1}.String()
+	for _, c := range []struct {
+		name, value string
+		want        error
+	}{
+		{"v", "2", ErrNewer},
+		{"v", "0", ErrForeign},
+		{"v", `"1"`, ErrForeign},
+		{"v", "", ErrForeign},
+		{"type", `"chunk"`, ErrForeign},
+		{"type", "", ErrForeign},
+		{"id", `"x"`, ErrDamaged},
+		{"id", "", ErrDamaged},
+		{"pk", `"s-x"`, ErrDamaged},
+		{"st", `"t"`, ErrDamaged},
+		{"st", `"zz"`, ErrDamaged},
+		{"st", "", ErrDamaged},
+		{"seq", "-1", ErrDamaged},
+		{"seq", "1", ErrDamaged},
+		{"seq", "", ErrDamaged},
+		{"seq", `"0"`, ErrDamaged},
+		{"n", "0", ErrDamaged},
+		{"n", "3", ErrDamaged},
+		{"n", "99999999999", ErrDamaged},
+		{"end", "3", ErrDamaged},
+		{"prev", `"` + hash + `"`, ErrDamaged},
+		{"prev", `"00"`, ErrDamaged},
+		{"hash", `"` + hash + `"`, ErrDamaged},
+		{"hash", "", ErrDamaged},
+		{"at", `"AAAA"`, ErrDamaged},
+		{"at", "", ErrDamaged},
+		{"bytes", "-5", ErrDamaged},
+		{"off", "-5", ErrDamaged},
+		{"base", "7", ErrDamaged},
+		{"z", `"gzip"`, ErrDamaged},
+		{"z", `"zstd"`, ErrDamaged},
+		{"z", `"raw"`, ErrDamaged},
+		{"z", "", ErrDamaged},
+		{"data", `"AAAA"`, ErrDamaged},
+		{"data", "", ErrDamaged},
+		{"data", `"!"`, ErrDamaged},
+		{"refs", "[null]", ErrDamaged},
+		{"refs", `[{"i":0}]`, ErrDamaged},
+		{"refs", `[{"i":5,"z":"key","bytes":9000}]`, ErrDamaged},
+		{"refs", `[{"i":0,"z":"key","bytes":9000},{"i":0,"z":"key","bytes":9000}]`, ErrDamaged},
+		{"refs", `[{"i":0,"z":"key","bytes":9000},{"i":1,"z":"delta","base":1,"bytes":9001,"len":9}]`, ErrDamaged},
+		{"refs", `[{"i":0,"z":"key","bytes":9000},{"i":1,"z":"delta","base":0,"bytes":99999999999,"len":9}]`, ErrDamaged},
+		{"refs", `[{"i":0,"z":"other","bytes":9000}]`, ErrDamaged},
+		{"refs", `[{"i":0,"bytes":9000,"sha":"` + hash + `","chunks":["x"]}]`, ErrDamaged},
+	} {
+		_, err := DecodeSegment(change(c.name, c.value))
+		require.ErrorIs(t, err, c.want, "%s=%s", c.name, c.value)
+		require.NotErrorIs(t, err, errors.Join(ErrGap))
+	}
+	for _, junk := range []string{"", "{", "null", "[]", "1", `{"type":"seg"}`} {
+		_, err := DecodeSegment([]byte(junk))
+		require.ErrorIs(t, err, ErrForeign, junk)
+	}
+	_, err = DecodeSegment([]byte(`{"type":"seg","v":1}`))
+	require.ErrorIs(t, err, ErrDamaged)
+}
+
+func TestBlobs(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 9))
+	for name, content := range map[string]string{
+		"empty": "", "short": "{\n}\n", "awkward": "\xff\x00\r\n", "inline": random(r, 3<<10), "long": random(r, 5<<10), "very long": random(r, 1<<20),
+	} {
+		b, docs, err := Pack(testSID, []byte(content))
+		require.NoError(t, err)
+		require.Equal(t, len(content) <= inline, len(docs) == 0, name)
+		s := newShelf()
+		for _, d := range docs {
+			s.put(d)
+		}
+		text, err := json.Marshal(b)
+		require.NoError(t, err)
+		var back Blob
+		require.NoError(t, json.Unmarshal(text, &back))
+		got, err := back.Unpack(testSID, s.get)
+		require.NoError(t, err)
+		require.Equal(t, content, string(got), name)
+		fork := back
+		fork.SID = testSID
+		_, err = fork.Unpack(strings.Repeat("a", 32), s.get)
+		require.NoError(t, err)
+		back.Sum[0]++
+		_, err = back.Unpack(testSID, s.get)
+		require.ErrorIs(t, err, ErrDamaged)
+		for k := range s.docs {
+			delete(s.docs, k)
+			_, err = fork.Unpack(testSID, s.get)
+			require.ErrorIs(t, err, ErrMissing)
+			break
+		}
+	}
+}
+
+func TestChunksAreWhatTheirIDSays(t *testing.T) {
+	t.Parallel()
+	_, docs, err := chunks(testSID, "pk", []byte("content"), 100)
+	require.NoError(t, err)
+	got, err := DecodeChunk(docs[0].Body, docs[0].ID)
+	require.NoError(t, err)
+	require.Equal(t, "content", string(got))
+	for _, change := range [][2]string{{`"n":7`, `"n":8`}, {`"z":"zstd"`, `"z":"raw"`}, {docs[0].ID, docs[0].ID[:74] + "x"}} {
+		_, err := DecodeChunk([]byte(strings.Replace(string(docs[0].Body), change[0], change[1], 1)), docs[0].ID)
+		require.ErrorIs(t, err, ErrDamaged)
+	}
+	_, err = DecodeChunk(docs[0].Body, "x")
+	require.ErrorIs(t, err, ErrDamaged)
+	_, err = DecodeChunk([]byte("{}"), docs[0].ID)
+	require.ErrorIs(t, err, ErrForeign)
+}

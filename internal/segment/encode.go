@@ -1,0 +1,57 @@
+package segment
+
+// flush returns the document of the rows that wait, and begins anew.
+func (c *Cutter) flush() ([]Document, error) {
+	s, marks := c.open, c.marks
+	c.begin()
+	return c.encode(s, marks)
+}
+
+// encode returns the document of s, whose lines end at marks. Should it be
+// larger than was foreseen, it becomes several.
+func (c *Cutter) encode(s Segment, marks []Mark) ([]Document, error) {
+	if len(s.rows) == 0 {
+		return nil, nil
+	}
+	s.To = marks[len(marks)-1].Point()
+	s.ID = ID(c.o.SID, s.Stream, s.From, s.To)
+	for i, m := range marks {
+		s.at = append(s.at, m.Hash[:check]...)
+		if r := s.rows[i].ref; r != nil && r.As == asDelta && *r.Base < s.From.N && s.base < 0 {
+			s.base = *r.Base
+		}
+	}
+	d, err := s.Document()
+	if err != nil {
+		return nil, err
+	}
+	if len(d.Body) <= c.o.Cap || len(s.rows) == 1 {
+		return []Document{d}, nil
+	}
+	half := len(s.rows) / 2
+	one, two := s.halves(half, marks[half-1])
+	docs, err := c.encode(one, marks[:half])
+	if err != nil {
+		return nil, err
+	}
+	more, err := c.encode(two, marks[half:])
+	return append(docs, more...), err
+}
+
+// halves parts a segment at the place m behind its first n rows.
+func (s *Segment) halves(n int, m Mark) (one, two Segment) {
+	one, two = *s, *s
+	one.at, two.at, one.base, two.base = nil, nil, -1, -1
+	two.From, two.Offset = m.Point(), m.Bytes
+	one.Bytes = m.Bytes - s.Offset
+	two.Bytes = s.Bytes - one.Bytes
+	one.rows, two.rows = s.rows[:n:n], s.rows[n:]
+	one.Blocks, two.Blocks = s.Blocks[:n:n], s.Blocks[n:]
+	for i := range two.rows {
+		two.Blocks[i].Index -= n
+		if r := two.rows[i].ref; r != nil {
+			r.I -= n
+		}
+	}
+	return one, two
+}

@@ -1,0 +1,96 @@
+package segment
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// known reports whether an error is one that callers can tell.
+func known(err error) bool {
+	return errors.Is(err, ErrDamaged) || errors.Is(err, ErrForeign) || errors.Is(err, ErrNewer) || errors.Is(err, ErrGap) || errors.Is(err, ErrOffside)
+}
+
+// FuzzDecode: what is accepted as a document has consistent numbers, and
+// reading it ends in its lines or in an error that can be told.
+func FuzzDecode(f *testing.F) {
+	names, err := filepath.Glob("testdata/*.jsonl")
+	require.NoError(f, err)
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		require.NoError(f, err)
+		for doc := range bytes.Lines(data) {
+			f.Add(doc)
+		}
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if s, err := DecodeSegment(body); err == nil {
+			readOne(t, s, body)
+		} else {
+			require.True(t, known(err), "%v", err)
+		}
+		if _, err := DecodeInfo(body); err != nil {
+			require.True(t, known(err), "%v", err)
+		}
+		if _, err := DecodeChunk(body, testSID+"-c-ce44456269d04e2a26f18a034ba7babd1a459d24"); err != nil {
+			require.True(t, known(err), "%v", err)
+		}
+	})
+}
+
+// readOne reads the lines of a document that was accepted, and encodes them.
+func readOne(t *testing.T, s *Segment, body []byte) {
+	require.EqualValues(t, len(s.rows), s.To.N-s.From.N)
+	sh := newShelf()
+	sh.docs[s.PK+" "+s.ID] = body
+	p := s.From
+	lines, err := collect(Lines(sh, s.Stream, []Info{s.Info}, s.From, s.To, nil))
+	if err != nil {
+		require.True(t, known(err), "%v", err)
+		return
+	}
+	for _, line := range lines {
+		p = p.Add(line)
+	}
+	require.Equal(t, s.To, p)
+	d, err := s.Document()
+	require.NoError(t, err)
+	again, err := DecodeSegment(d.Body)
+	require.NoError(t, err)
+	require.Equal(t, len(s.rows), len(again.rows))
+}
+
+// FuzzLines: any bytes, cut anywhere, come back.
+func FuzzLines(f *testing.F) {
+	f.Add([]byte("a\nb\r\n\xff\x00\n\n"), []byte{3, 1, 7}, true)
+	f.Add(bytes.Repeat([]byte("long lines that repeat "), 1000), []byte{200, 1}, false)
+	f.Fuzz(func(t *testing.T, data, cuts []byte, raw bool) {
+		if len(data) > 1<<20 {
+			return
+		}
+		lines := bytes.Split(data, []byte("\n"))
+		for i, c := range cuts { // long lines that resemble others
+			at := int(c) % len(lines)
+			if i < 8 && len(lines[at]) > 0 {
+				lines = append(lines, slices.Concat(lines[at], bytes.Repeat(lines[at], 10000/len(lines[at])+1)))
+			}
+		}
+		s, from := newShelf(), start(testLog)
+		for i := 0; i < len(lines); {
+			n := len(lines) - i
+			if len(cuts) > 0 {
+				n, cuts = min(n, 1+int(cuts[0])), cuts[1:]
+			}
+			from = s.store(t, Options{Raw: raw}, from, lines[i:i+n])
+			i += n
+		}
+		got, err := collect(Lines(s, testLog, s.infos(t, testLog), Origin(testLog), from.Mark.Point(), nil))
+		require.NoError(t, err)
+		require.True(t, slices.EqualFunc(lines, got, bytes.Equal))
+	})
+}

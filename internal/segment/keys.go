@@ -1,0 +1,89 @@
+package segment
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// An Identity says whose session is meant. The key made of it holds no
+// personal data, and no two identities share one.
+type Identity struct {
+	Tenant, User, Project, Session string
+}
+
+// Check refuses what could make two identities one.
+func (k Identity) Check() error {
+	if strings.Contains(k.Tenant+k.User+k.Project+k.Session, "\x00") {
+		return errors.New("check identity: NUL in a name")
+	}
+	return nil
+}
+
+// SID returns the key of the session, 32 characters of a-z and 2-7.
+func (k Identity) SID() string { return digest(k.Tenant, k.User, k.Project, k.Session) }
+
+// UID returns the key of the user.
+func (k Identity) UID() string { return digest(k.Tenant, k.User) }
+
+const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
+
+func digest(parts ...string) string {
+	sum := sha256.Sum256([]byte("1\x00" + strings.Join(parts, "\x00")))
+	return base32.NewEncoding(alphabet).EncodeToString(sum[:])[:32]
+}
+
+// isSID reports whether s has the form of a key.
+func isSID(s string) bool { return len(s) == 32 && strings.Trim(s, alphabet) == "" }
+
+// HeadID is the id of the tip of session sid.
+func HeadID(sid string) string { return sid + "-head" }
+
+// BranchID is the id of the branch of session sid that ends at p.
+func BranchID(sid string, p Point) string { return sid + "-b-" + p.Hash.String()[:16] }
+
+// ID is the id of a segment with the lines between two points. It follows from
+// them, so that writing a segment twice gives one document.
+func ID(sid string, s Stream, from, to Point) string {
+	return fmt.Sprintf("%s-%s-%010d-%d-%s", sid, s, from.N, to.N-from.N, to.Hash.Short())
+}
+
+// ChunkID is the id of a chunk by the name that its content gives it.
+func ChunkID(sid, name string) string { return sid + "-c-" + name }
+
+// chunkName names a chunk by its content: 40 hexadecimal digits.
+func chunkName(data []byte) string { return Hash(sha256.Sum256(data)).String()[:40] }
+
+func isChunkName(name string) bool {
+	return len(name) == 40 && strings.Trim(name, "0123456789abcdef") == ""
+}
+
+// SessionPK is the partition of a session's tip, branches, small files, and of
+// bucket 0 of its streams.
+func SessionPK(sid string) string { return "s-" + sid }
+
+// UserPK is the partition of a user's catalogue.
+func UserPK(uid string) string { return "u-" + uid }
+
+// StreamPK is the partition of one bucket of a stream.
+func StreamPK(sid string, s Stream, bucket int) string {
+	if bucket <= 0 {
+		return SessionPK(sid)
+	}
+	return SessionPK(sid) + "-" + string(s) + "-" + strconv.Itoa(bucket)
+}
+
+// A partition may hold 20 GB. A bucket is what 4096 segments of the greatest
+// size hold; a record counts for what is stored about it besides its bytes.
+const (
+	bucketBytes = 4096 << 20
+	recordBytes = 128
+)
+
+// Bucket returns the bucket of a segment that begins at record n, with so many
+// bytes of stream before it: every device puts the same segment into the same
+// bucket. A reader looks into all buckets up to that of the tip.
+func Bucket(n, bytes int64) int { return int((bytes + recordBytes*n) / bucketBytes) }

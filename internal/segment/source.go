@@ -1,0 +1,70 @@
+package segment
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+)
+
+// A Source reads documents. An error of it ends the reading and is returned;
+// [ErrMissing] says that there is no such document, which is damage.
+type Source interface {
+	Segment(in Info) ([]byte, error)
+	Chunk(pk, id string) ([]byte, error)
+}
+
+// ErrMissing is what a [Source] returns for a document that is not there.
+var ErrMissing = fmt.Errorf("%w: no such document", ErrDamaged)
+
+// load reads the segment of in.
+func load(src Source, in *Info) (*Segment, error) {
+	body, err := src.Segment(*in)
+	if err != nil {
+		return nil, err
+	}
+	s, err := DecodeSegment(body)
+	if err != nil {
+		return nil, hurt(err)
+	}
+	if s.ID != in.ID || s.From != in.From || s.To != in.To {
+		return nil, fmt.Errorf("%w: another segment than its projection", ErrDamaged)
+	}
+	return s, nil
+}
+
+// hurt makes damage of a foreign document in the place of one of ours.
+func hurt(err error) error {
+	if errors.Is(err, ErrForeign) {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return err
+}
+
+// stored returns what a row holds: a line or a delta.
+func stored(src Source, s *Segment, r *row) ([]byte, error) {
+	if r.ref == nil || r.ref.Chunks == nil {
+		if r.ref != nil && int64(len(r.data)) != r.ref.size() {
+			return nil, errRows
+		}
+		return r.data, nil
+	}
+	data := make([]byte, 0, min(r.ref.size(), 1<<20))
+	for _, name := range r.ref.Chunks {
+		id := ChunkID(s.SID(), name)
+		body, err := src.Chunk(s.PK, id)
+		if err != nil {
+			return nil, fmt.Errorf("chunk %s: %w", id, err)
+		}
+		part, err := DecodeChunk(body, id)
+		if err != nil {
+			return nil, fmt.Errorf("chunk %s: %w", id, hurt(err))
+		}
+		if data = append(data, part...); int64(len(data)) > r.ref.size() {
+			break
+		}
+	}
+	if int64(len(data)) != r.ref.size() || sha256.Sum256(data) != *r.ref.Sum {
+		return nil, fmt.Errorf("%w: chunks do not make what they should", ErrDamaged)
+	}
+	return data, nil
+}

@@ -1,0 +1,78 @@
+package sessiondir
+
+import (
+	"context"
+	"errors"
+	"runtime"
+
+	"github.com/amplifier-go/sessionstorage/internal/filelock"
+)
+
+// A Seat keeps what the writers of one session need open between their calls:
+// its lock file and its directory. Both are still asked for by name at every
+// call, so what others removed or replaced is noticed. A Seat is for one
+// writer at a time.
+type Seat struct {
+	base *Base
+	id   string
+	lock filelock.Keep
+	dir  *Dir  // nil: not open
+	is   Stamp // of dir
+}
+
+// seated tells that an open directory keeps nobody from renaming or removing
+// it, and that it can be told from another cheaply.
+const seated = runtime.GOOS == "linux"
+
+// Seat returns a seat for writers of session id. It opens nothing yet.
+func (b *Base) Seat(id string) *Seat { return &Seat{base: b, id: id} }
+
+// Lock is [Base.Lock].
+func (s *Seat) Lock(ctx context.Context) (*filelock.Lock, error) {
+	if !seated {
+		return s.base.lock(ctx, s.id, nil)
+	}
+	return s.base.lock(ctx, s.id, &s.lock)
+}
+
+// Dir is [Base.Dir] for the holder of the lock; the directory must be closed
+// by [Dir.Leave].
+func (s *Seat) Dir() (*Dir, error) {
+	if s.dir != nil && s.base.leads(s.id, s.is) { // the base was found at its path when the lock was taken
+		return s.dir, nil
+	}
+	if err := s.leave(); err != nil {
+		return nil, err
+	}
+	d, err := s.base.Dir(s.id)
+	if err != nil || !seated {
+		return d, err
+	}
+	is, err := d.Stat(".")
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	d.kept = true
+	s.dir, s.is = d, is
+	return d, nil
+}
+
+func (s *Seat) leave() error {
+	if s.dir == nil {
+		return nil
+	}
+	err := s.dir.Close()
+	s.dir, s.is = nil, Stamp{}
+	return err
+}
+
+// Close closes what is open. The seat can be used again.
+func (s *Seat) Close() error { return errors.Join(s.leave(), s.lock.Close()) }
+
+// Leave closes the directory unless a [Seat] keeps it.
+func (d *Dir) Leave() error {
+	if d.kept {
+		return nil
+	}
+	return d.Close()
+}

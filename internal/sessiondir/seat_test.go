@@ -1,0 +1,117 @@
+package sessiondir
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What a seat keeps open is given up for what has the name by now.
+func TestSeatFollowsTheNames(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		change func(base string) error
+		want   error
+	}{
+		{"removed", func(base string) error { return os.RemoveAll(filepath.Join(base, "s")) }, fs.ErrNotExist},
+		{"replaced", func(base string) error {
+			return errors.Join(os.Rename(filepath.Join(base, "s"), filepath.Join(base, "old")), os.Mkdir(filepath.Join(base, "s"), 0o700))
+		}, nil},
+		{"sessions directory replaced", func(base string) error {
+			return errors.Join(os.Rename(base, base+"-old"), os.MkdirAll(filepath.Join(base, "s"), 0o700))
+		}, nil},
+		{"a file instead", func(base string) error {
+			return errors.Join(os.RemoveAll(filepath.Join(base, "s")), os.WriteFile(filepath.Join(base, "s"), nil, 0o600))
+		}, fs.ErrNotExist},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "sessions")
+			require.NoError(t, os.MkdirAll(filepath.Join(path, "s"), 0o700))
+			b, err := Open(path, nil)
+			require.NoError(t, err)
+			defer b.Close()
+			seat := b.Seat("s")
+			defer seat.Close()
+			visit := func() (*Dir, error) {
+				lock, err := seat.Lock(t.Context())
+				require.NoError(t, err)
+				d, err := seat.Dir()
+				if err == nil {
+					require.NoError(t, d.Leave())
+				}
+				require.NoError(t, lock.Unlock())
+				return d, err
+			}
+			first, err := visit()
+			require.NoError(t, err)
+			again, err := visit()
+			require.NoError(t, err)
+			require.Equal(t, seated, first == again)
+
+			require.NoError(t, tt.change(path))
+			now, err := visit()
+			require.ErrorIs(t, err, tt.want)
+			if tt.want == nil {
+				fi, err := now.Root().Stat(".")
+				require.NoError(t, err)
+				require.True(t, IsAt(fi, filepath.Join(path, "s")))
+			}
+		})
+	}
+}
+
+func TestSeatExcludesOthers(t *testing.T) {
+	t.Parallel()
+	b, err := Open(t.TempDir(), nil)
+	require.NoError(t, err)
+	defer b.Close()
+	require.NoError(t, os.Mkdir(filepath.Join(b.Path(), "s"), 0o700))
+	seat := b.Seat("s")
+	for range 3 { // the second time with the file that was kept
+		lock, err := seat.Lock(t.Context())
+		require.NoError(t, err)
+		require.False(t, b.Free("s"))
+		require.NoError(t, lock.Unlock())
+		require.True(t, b.Free("s"))
+	}
+	require.NoError(t, seat.Close())
+	require.NoError(t, seat.Close())
+}
+
+func TestQuickly(t *testing.T) {
+	t.Parallel()
+	b, err := Open(t.TempDir(), nil)
+	require.NoError(t, err)
+	defer b.Close()
+	home := filepath.Join(b.Path(), "s")
+	require.NoError(t, os.MkdirAll(filepath.Join(home, "directory"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(home, "file"), []byte("content"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(home, "empty"), nil, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(home, "large"), make([]byte, 2<<20), 0o600))
+	require.NoError(t, os.Symlink("file", filepath.Join(home, "link")))
+	outside := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(outside, []byte("secret"), 0o600))
+	require.NoError(t, os.Symlink(filepath.Dir(outside), filepath.Join(b.Path(), "escape")))
+
+	data, ok := b.Quickly("s", "file")
+	require.Equal(t, seated, ok)
+	if ok {
+		require.Equal(t, "content", string(data))
+	}
+	for _, name := range []string{"none", "directory", "large", "link", "../s/none"} {
+		_, ok := b.Quickly("s", name)
+		require.False(t, ok, name)
+	}
+	_, ok = b.Quickly("escape", "file")
+	require.False(t, ok)
+	if data, ok := b.Quickly("s", "empty"); ok {
+		require.Empty(t, data)
+	}
+}

@@ -1,0 +1,154 @@
+package agentstate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+)
+
+// AddTokenUsage adds tokens, which are not negative, to the total.
+func (s *State) AddTokenUsage(ctx context.Context, tokens int64) error {
+	return s.edit(ctx, "add token usage", func(raw []byte) ([]byte, error) {
+		if tokens < 0 {
+			return nil, fmt.Errorf("%w: negative tokens", ErrInvalid)
+		}
+		info, err := tokenInfo(raw)
+		if err != nil {
+			return nil, err
+		}
+		name := "total"
+		if _, other := pyjson.Lookup(info, "total_tokens"); other {
+			name = "total_tokens"
+		}
+		total, _ := pyjson.Int(member(info, name))
+		if total > math.MaxInt64-tokens {
+			return nil, fmt.Errorf("%w: too many tokens", ErrInvalid)
+		}
+		info = pyjson.Splice(info, name, strconv.AppendInt(nil, total+tokens, 10))
+		return pyjson.Splice(raw, "tokenInfo", info), nil
+	})
+}
+
+// SetTokenInfo replaces what is known of the tokens. The counts may be called
+// total, prompt and completion, or total_tokens, input_tokens and
+// output_tokens; other members are kept.
+func (s *State) SetTokenInfo(ctx context.Context, info json.RawMessage) error {
+	return s.edit(ctx, "set token info", func(raw []byte) ([]byte, error) {
+		if err := checkTokens(info); err != nil {
+			return nil, err
+		}
+		return pyjson.Splice(raw, "tokenInfo", pyjson.Trim(info)), nil
+	})
+}
+
+func checkTokens(info []byte) error {
+	if !isObject(info) {
+		return fmt.Errorf("%w: token info is not an object", ErrInvalid)
+	}
+	for _, name := range []string{"total", "prompt", "completion", "total_tokens", "input_tokens", "output_tokens"} {
+		v := member(info, name)
+		if n, ok := pyjson.Int(v); v != nil && (!ok || n < 0) {
+			return fmt.Errorf("%w: %s is not a count", ErrInvalid, name)
+		}
+	}
+	return nil
+}
+
+// TokenInfo is the token usage of a session.
+type TokenInfo struct {
+	Total, Prompt, Completion int64
+}
+
+// TokenInfo returns the token usage; zero when none is known.
+func (s *State) TokenInfo(ctx context.Context) (TokenInfo, error) {
+	raw, err := s.object(ctx)
+	if err != nil {
+		return TokenInfo{}, wrap("read token info", err)
+	}
+	info, err := tokenInfo(raw)
+	if err != nil {
+		return TokenInfo{}, wrap("read token info", err)
+	}
+	count := func(name, other string) int64 {
+		n, ok := pyjson.Int(member(info, name))
+		if !ok {
+			n, _ = pyjson.Int(member(info, other))
+		}
+		return n
+	}
+	return TokenInfo{count("total", "total_tokens"), count("prompt", "input_tokens"), count("completion", "output_tokens")}, nil
+}
+
+// SetRateLimits replaces the latest rate limits, an object of any shape.
+func (s *State) SetRateLimits(ctx context.Context, limits json.RawMessage) error {
+	return s.edit(ctx, "set rate limits", func(raw []byte) ([]byte, error) {
+		if !isObject(limits) {
+			return nil, fmt.Errorf("%w: rate limits are not an object", ErrInvalid)
+		}
+		return pyjson.Splice(raw, "latestRateLimits", pyjson.Trim(limits)), nil
+	})
+}
+
+// AddApprovedCommand approves a command, which is not empty, for good.
+func (s *State) AddApprovedCommand(ctx context.Context, command string) error {
+	return s.edit(ctx, "approve command", func(raw []byte) ([]byte, error) {
+		if command == "" {
+			return nil, fmt.Errorf("%w: empty command", ErrInvalid)
+		}
+		list, err := commands(raw)
+		return withCommands(raw, append(list, command)), err
+	})
+}
+
+// IsCommandApproved reports whether exactly this command was approved.
+func (s *State) IsCommandApproved(ctx context.Context, command string) (bool, error) {
+	raw, err := s.object(ctx)
+	if err != nil {
+		return false, wrap("read approved commands", err)
+	}
+	list, err := commands(raw)
+	return err == nil && slices.Contains(list, command), wrap("read approved commands", err)
+}
+
+// commands returns the approved commands of state.json.
+func commands(raw []byte) ([]string, error) {
+	list, err := readCommands(member(raw, "approvedCommands"))
+	return list, misshapen(err)
+}
+
+// tokenInfo returns the token usage of state.json, an object.
+func tokenInfo(raw []byte) ([]byte, error) {
+	info := member(raw, "tokenInfo")
+	if info == nil {
+		return []byte("{}"), nil
+	}
+	return info, misshapen(checkTokens(info))
+}
+
+// misshapen makes it damage of state.json that a member is not what it should
+// be. It is not overwritten.
+func misshapen(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("read %s: %w: %v", stateFile, ErrDamaged, err)
+}
+
+// withCommands returns raw with list as its set of commands, sorted.
+func withCommands(raw []byte, list []string) []byte {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	set := []byte("[")
+	for i, c := range slices.Compact(list) {
+		if i > 0 {
+			set = append(set, ", "...)
+		}
+		set = append(set, quote(c)...)
+	}
+	return pyjson.Splice(raw, "approvedCommands", append(set, ']'))
+}

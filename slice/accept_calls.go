@@ -1,0 +1,130 @@
+package slice
+
+import (
+	"bytes"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+)
+
+// listedCalls looks at the member tool_calls.
+func (e *examiner) listedCalls() {
+	raw := members(e.line, "tool_calls")[0]
+	switch pyjson.KindOf(raw) {
+	case pyjson.Invalid, pyjson.Null:
+		return
+	case pyjson.Array:
+	default:
+		e.report(BadCall, "")
+		e.line = pyjson.TrimSpace(pyjson.Remove(e.line, "tool_calls"))
+		return
+	}
+	var list []block
+	before := len(e.found)
+	for raw := range pyjson.Elements(raw) {
+		if pyjson.KindOf(raw) != pyjson.Object {
+			e.report(BadCall, "")
+			continue
+		}
+		raw = e.call(raw)
+		id, _ := idOf(members(raw, "id")[0])
+		name, _ := calledName(raw)
+		e.calls = append(e.calls, sentCall{id, name, []place{{true, len(list)}}})
+		list = append(list, block{calling, raw})
+	}
+	if len(e.found) > before {
+		e.set("tool_calls", arrayOf(list))
+	}
+}
+
+// noteCalls notes the calls among the blocks. A call that is listed in
+// tool_calls too is one call in two places.
+func (e *examiner) noteCalls(list []block) {
+	listed := map[string][]int{}
+	for i, c := range e.calls {
+		if c.id != "" {
+			listed[c.id] = append(listed[c.id], i)
+		}
+	}
+	for i, b := range list {
+		if b.kind != calling {
+			continue
+		}
+		id, _ := idOf(members(b.raw, "id")[0])
+		if twins := listed[id]; len(twins) > 0 {
+			twin := &e.calls[twins[0]]
+			twin.places = append(twin.places, place{at: i})
+			listed[id] = twins[1:]
+			continue
+		}
+		name, _ := calledName(b.raw)
+		e.calls = append(e.calls, sentCall{id, name, []place{{at: i}}})
+	}
+}
+
+// call looks at the name and the arguments of a call, and returns it with
+// such as are allowed.
+func (e *examiner) call(raw []byte) []byte {
+	id, _ := idOf(members(raw, "id")[0])
+	if name, member := calledName(raw); !e.goodName(name) {
+		e.report(BadToolName, id)
+		raw = setWithin(raw, member, pyjson.AppendQuoted(nil, e.mendName(name), pyjson.Style{}))
+	}
+	if !e.objects {
+		return raw
+	}
+	args, member := calledArguments(raw)
+	if isArguments(args) {
+		return raw
+	}
+	e.report(BadArguments, id)
+	object := append(append([]byte(`{"arguments": `), args...), '}')
+	if pyjson.KindOf(args) == pyjson.String {
+		object = pyjson.AppendQuoted(nil, string(object), pyjson.Style{})
+	}
+	return setWithin(raw, member, object)
+}
+
+// calledName returns the name of a called tool, and where it stands.
+func calledName(raw []byte) (name string, member []string) {
+	f := members(raw, "function", "name", "tool")
+	if pyjson.KindOf(f[0]) == pyjson.Object {
+		return textOf(members(f[0], "name")[0]), []string{"function", "name"}
+	}
+	if f[1] == nil && f[2] != nil {
+		return textOf(f[2]), []string{"tool"}
+	}
+	return textOf(f[1]), []string{"name"}
+}
+
+// calledArguments returns the arguments of a call, and where they stand.
+func calledArguments(raw []byte) (args []byte, member []string) {
+	f := members(raw, "function", "arguments", "input")
+	if pyjson.KindOf(f[0]) == pyjson.Object {
+		return members(f[0], "arguments")[0], []string{"function", "arguments"}
+	}
+	if f[1] == nil {
+		return f[2], []string{"input"}
+	}
+	return f[1], []string{"arguments"}
+}
+
+// setWithin sets a member of an object, or of an object in it.
+func setWithin(raw []byte, member []string, value []byte) []byte {
+	if len(member) > 1 {
+		value = setWithin(members(raw, member[0])[0], member[1:], value)
+	}
+	return pyjson.Splice(raw, member[0], value)
+}
+
+// isArguments reports whether arguments are an object, the text of one, or
+// none.
+func isArguments(raw []byte) bool {
+	switch pyjson.KindOf(raw) {
+	case pyjson.Object, pyjson.Null, pyjson.Invalid:
+		return true
+	case pyjson.String:
+		text := bytes.TrimSpace([]byte(pyjson.Text(raw)))
+		return len(text) == 0 || pyjson.KindOf(text) == pyjson.Object && pyjson.Check(text, pyjson.Tolerant) == nil
+	}
+	return false
+}

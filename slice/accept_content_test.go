@@ -1,0 +1,91 @@
+package slice_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/amplifier-go/sessionstorage/slice"
+)
+
+func TestAcceptsContent(t *testing.T) {
+	t.Parallel()
+	user := func(content string) []string { return []string{`{"role": "user", "content": ` + content + `}`, say} }
+	model := func(content string) []string {
+		return []string{ask, `{"role": "assistant", "content": ` + content + `}`}
+	}
+	for _, v := range []verdict{
+		{"an empty question", user(`""`), only("empty_content@0", sides...)},
+		{"a blank question", user(`" \n"`), only("empty_content@0", anthropic...)},
+		{"a question without content", []string{`{"role": "user"}`}, all("empty_content@0")},
+		{"no blocks", user(`[]`), all("empty_content@0")},
+		{"a blank block beside a text", user(`[{"type": "text", "text": ""}, {"type": "text", "text": "t"}]`), only("blank_text@0", sides...)},
+		{"nothing but a blank block", user(`[{"type": "text", "text": ""}]`), only("blank_text@0 empty_content@0", sides...)},
+		{"an image", user(`[{"type": "image", "source": {}}]`), nil},
+		{"a number", user(`5`), all("bad_content@0")},
+		{"a block without a list", user(`{"type": "text", "text": "t"}`), all("bad_content@0")},
+		{"a text among blocks", user(`["t"]`), all("bad_block@0")},
+		{"a block without type", user(`[{"text": "t"}]`), all("bad_block@0")},
+		{"a text that is a number", user(`[{"type": "text", "text": 5}]`), all("bad_block@0")},
+		{"a call by the user", user(`[{"type": "tool_use", "id": "c1", "name": "f"}, {"type": "text", "text": "t"}]`), all("block_of_other_role@0")},
+		{"a result by the assistant", model(`[{"type": "tool_result", "tool_use_id": "c1"}, {"type": "text", "text": "t"}]`), all("block_of_other_role@1")},
+		{"an empty answer", model(`""`), only("empty_content@1", sides...)},
+		{"no answer", model(`null`), only("empty_content@1", adjacent...)},
+		{"an empty text beside calls", []string{ask, calling("c1"), result("c1")}, nil},
+		{"a blank text beside calls", []string{ask, strings.Replace(calling("c1"), `""`, `" "`, 1), result("c1")}, only("blank_text@1", anthropic...)},
+		{
+			"a blank block beside a call",
+			[]string{ask, answer(`{"type": "text", "text": ""}, {"type": "tool_use", "id": "c1", "name": "f", "input": {}}`), result("c1")},
+			only("blank_text@1", sides...),
+		},
+	} {
+		v.run(t)
+	}
+}
+
+func TestAcceptsThinking(t *testing.T) {
+	t.Parallel()
+	with := func(blocks string) []string { return []string{ask, answer(blocks)} }
+	const text = `, {"type": "text", "text": "a"}`
+	reasoning := func(encrypted, id string) string {
+		return `{"type": "thinking", "thinking": "t", "content": [` + encrypted + `, ` + id + `]}`
+	}
+	for _, v := range []verdict{
+		{"signed", with(signed + text), nil},
+		{"signed, between texts", with(signed + text + ", " + signed + text), nil},
+		{"no signature", with(`{"type": "thinking", "thinking": "t"}` + text), only("unsigned_thinking@1", anthropic...)},
+		{"an empty signature", with(`{"type": "thinking", "thinking": "t", "signature": ""}` + text), only("unsigned_thinking@1", anthropic...)},
+		{"a signature that is a number", with(`{"type": "thinking", "thinking": "t", "signature": 5}` + text), only("unsigned_thinking@1", sides...)},
+		{"no text", with(`{"type": "thinking", "thinking": null, "signature": "s"}` + text), only("broken_thinking@1", anthropic...)},
+		{"redacted", with(`{"type": "redacted_thinking", "data": "d"}` + text), nil},
+		{"redacted without data", with(`{"type": "redacted_thinking"}` + text), only("broken_thinking@1", anthropic...)},
+		{"not first", with(`{"type": "text", "text": "a"}, ` + signed + text), only("thinking_not_first@1", anthropic...)},
+		{"last", with(signed + text + ", " + signed), only("thinking_last@1", anthropic...)},
+		{"nothing else", with(signed), map[slice.Provider]string{slice.Anthropic: "thinking_last@1", slice.OpenAIChat: "empty_content@1"}},
+		{
+			"the member of memory, unsigned",
+			[]string{ask, `{"role": "assistant", "content": "a", "thinking_block": {"type": "thinking", "thinking": "t"}}`},
+			only("unsigned_thinking@1", anthropic...),
+		},
+		{
+			"the member of memory alone",
+			[]string{ask, `{"role": "assistant", "content": "", "thinking_block": ` + signed + `}`},
+			map[slice.Provider]string{slice.Anthropic: "thinking_last@1", slice.Gemini: "empty_content@1"},
+		},
+		{"reasoning and its text", with(reasoning(`"enc"`, `"rs_1"`) + text), only("foreign_thinking@1", anthropic...)},
+		{
+			"reasoning and its call",
+			[]string{ask, answer(reasoning(`"enc"`, `"rs_1"`) + `, {"type": "tool_use", "id": "c1", "name": "f", "input": {}}`), result("c1")},
+			only("foreign_thinking@1", anthropic...),
+		},
+		{
+			"reasoning that is not there", with(reasoning(`null`, `"rs_1"`) + text),
+			map[slice.Provider]string{slice.Anthropic: "foreign_thinking@1", slice.OpenAIResponses: "unsigned_thinking@1"},
+		},
+		{
+			"reasoning twice", with(reasoning(`"enc"`, `"rs_1"`) + ", " + reasoning(`"enc"`, `"rs_1"`) + text),
+			map[slice.Provider]string{slice.Anthropic: "foreign_thinking@1 foreign_thinking@1", slice.OpenAIResponses: "duplicate_reasoning@1"},
+		},
+	} {
+		v.run(t)
+	}
+}

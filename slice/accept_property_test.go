@@ -1,0 +1,55 @@
+package slice_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/slice"
+)
+
+// TestAcceptedStaysAccepted cuts, windows and repairs conversations that a
+// provider accepts.
+func TestAcceptedStaysAccepted(t *testing.T) {
+	t.Parallel()
+	n := uint64(500)
+	if testenv.Thorough() {
+		n = 3000
+	}
+	for seed := range n {
+		d := dealer{rand.New(rand.NewPCG(seed, 4))}
+		rows := d.rows(12)
+		if seed%2 == 0 {
+			rows = d.talk(1 + d.IntN(5))
+		}
+		msgs := parse(t, rows...)
+		for _, p := range providers {
+			checkAccepted(t, seed, p, mend(t, p, msgs).Messages)
+		}
+	}
+}
+
+func checkAccepted(t *testing.T, seed uint64, p slice.Provider, msgs []sessionstore.Message) {
+	t.Helper()
+	accepted := func(what string, got []sessionstore.Message, err error) {
+		require.NoError(t, err)
+		if left := slice.Accepts(p, got); len(left) > 0 {
+			require.Empty(t, left, "seed %d %v %s\n%v\n->\n%v", seed, p, what, lines(msgs), lines(got))
+		}
+	}
+	turns := slice.CountTurns(msgs)
+	for turn := 1; turn <= turns; turn++ {
+		for _, mode := range []slice.Orphans{slice.Complete, slice.Remove} {
+			got, err := slice.ToTurn(msgs, turn, mode)
+			accepted("ToTurn", got, err)
+		}
+		accepted("Window", slice.Window(msgs, turn), nil)
+	}
+	got, err := slice.Repair(msgs, diagnosed(t, msgs))
+	accepted("Repair", got, err)
+	got, err = slice.Rewind(msgs, diagnosed(t, msgs))
+	accepted("Rewind", got, err)
+}

@@ -1,0 +1,97 @@
+package slice
+
+import "fmt"
+
+// Reason is why a provider would refuse a conversation. Its text is stable.
+type Reason string
+
+// The reasons. Which provider refuses what is said at [Accepts].
+const (
+	UnknownRole     Reason = "unknown_role"        // the role is none of user, assistant, tool
+	BadContent      Reason = "bad_content"         // content is neither text nor blocks
+	BadBlock        Reason = "bad_block"           // a block is no object with a type, or has no text
+	ForeignBlock    Reason = "block_of_other_role" // a call by the user, a result by the assistant, …
+	EmptyContent    Reason = "empty_content"       // there is nothing to send
+	BlankText       Reason = "blank_text"          // a text among other things is empty
+	ResultNotFirst  Reason = "result_not_first"    // in its message something stands before a result
+	RolesInARow     Reason = "roles_in_a_row"      // two messages of one side follow each other
+	FirstNotUser    Reason = "first_not_user"      // the first message is not the user's
+	UnknownProvider Reason = "unknown_provider"    // there is no such [Provider]
+
+	BadCall         Reason = "bad_call"          // an entry of tool_calls is no object
+	BadToolName     Reason = "bad_tool_name"     // empty, too long, or with other characters
+	BadArguments    Reason = "bad_arguments"     // not a JSON object
+	CallWithoutID   Reason = "call_without_id"   // it has none, or an empty one
+	BadCallID       Reason = "bad_call_id"       // too long, or with other characters
+	DuplicateCallID Reason = "duplicate_call_id" // an earlier call has it; Other is its message, if another
+	CallNoResult    Reason = "call_without_result"
+	ResultNoCall    Reason = "result_without_call"
+	DuplicateResult Reason = "duplicate_result"    // the call has a result already
+	ResultEarly     Reason = "result_before_call"  // Other is the message with the call
+	ResultLate      Reason = "result_out_of_place" // something stands between; Other is the message with the call
+
+	UnsignedThinking Reason = "unsigned_thinking"          // the signature, or the encrypted reasoning, is missing, null or empty
+	ForeignThinking  Reason = "foreign_thinking"           // another provider's reasoning
+	BrokenThinking   Reason = "broken_thinking"            // without its text or data
+	ThinkingNotFirst Reason = "thinking_not_first"         // an answer with thinking begins with something else
+	ThinkingLast     Reason = "thinking_last"              // an answer ends with thinking
+	DuplicateReason  Reason = "duplicate_reasoning"        // reasoning with that id stands before
+	ReasoningAlone   Reason = "reasoning_without_follower" // no text and no call follow it in its message
+)
+
+// Refusal is one reason why a provider would refuse a conversation.
+type Refusal struct {
+	Reason Reason
+	Row    int    // index of the message, -1 if there is none
+	Other  int    // index of a second message that takes part, or -1
+	CallID string // id of the call, "" if there is none
+}
+
+// String says where it is, what is wrong and what to do, without content of
+// the message. Messages are numbered from 1, as the lines of a transcript are.
+func (r Refusal) String() string {
+	text := advice[r.Reason]
+	if r.CallID != "" {
+		text = fmt.Sprintf("call %q: %s", r.CallID, text)
+	}
+	if r.Row < 0 {
+		return text
+	}
+	if r.Other >= 0 {
+		return fmt.Sprintf("message %d (see message %d): %s", r.Row+1, r.Other+1, text)
+	}
+	return fmt.Sprintf("message %d: %s", r.Row+1, text)
+}
+
+// advice is what is wrong, and what to do.
+var advice = map[Reason]string{
+	UnknownRole:     "the role is unknown; make it user, assistant or tool",
+	BadContent:      "the content is neither text nor blocks; make it one of them",
+	BadBlock:        "a block is broken; take it out",
+	ForeignBlock:    "a block belongs to another role; take it out",
+	EmptyContent:    "the message is empty; fill it or take it out",
+	BlankText:       "a text is blank; take it out",
+	ResultNotFirst:  "something stands before a result; put results first",
+	RolesInARow:     "it follows a message of the same side; put a message of the other side between",
+	FirstNotUser:    "the conversation does not begin with the user; put a user message before it",
+	UnknownProvider: "the provider is unknown; name another",
+	BadCall:         "a call is broken; take it out",
+	BadToolName:     "the name of a tool is not allowed; change it",
+	BadArguments:    "the arguments are not a JSON object; put them into one",
+	CallWithoutID:   "a call has no id; give it and its result one",
+	BadCallID:       "the id is not allowed; change it here and in the result",
+	DuplicateCallID: "another call has that id; change it here and in the result",
+	CallNoResult:    "it has no result; add one that says so",
+	ResultNoCall:    "a result belongs to no call; take it out",
+	DuplicateResult: "it has a result already; take this one out",
+	ResultEarly:     "the result stands before the call; move it behind",
+	ResultLate:      "the result does not follow its call at once; move it there",
+
+	UnsignedThinking: "thinking is not signed; take it out",
+	ForeignThinking:  "thinking is another provider's; take it out",
+	BrokenThinking:   "thinking is broken; take it out",
+	ThinkingNotFirst: "thinking does not come first; take it out",
+	ThinkingLast:     "nothing follows the thinking; add a text",
+	DuplicateReason:  "reasoning is there twice; take this one out",
+	ReasoningAlone:   "nothing follows the reasoning; take it out",
+}

@@ -1,0 +1,47 @@
+package slice_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/amplifier-go/sessionstorage/slice"
+)
+
+func ExampleAccepts() {
+	msgs := conversationOf(
+		`{"role": "user", "content": "Is it raining?"}`,
+		`{"role": "assistant", "content": "", "tool_calls": [{"id": "call_1", "tool": "weather", "arguments": {}}]}`,
+		`{"role": "user", "content": "Well?"}`,
+	)
+	for _, refusal := range slice.Accepts(slice.OpenAIChat, msgs) {
+		fmt.Println(refusal.Reason)
+		fmt.Println(refusal)
+	}
+	// Output:
+	// call_without_result
+	// message 2: call "call_1": it has no result; add one that says so
+}
+
+func ExampleMend() {
+	msgs := conversationOf(
+		`{"role": "user", "content": "Is it raining?"}`,
+		`{"role": "assistant", "content": [{"type": "thinking", "thinking": "…", "signature": null}, {"type": "text", "text": "No."}]}`,
+	)
+	mended, err := slice.Mend(slice.Anthropic, msgs)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, a := range mended.Amendments {
+		fmt.Println(a.Row, a.Reasons)
+		fmt.Println(string(a.New.AppendTo(nil)))
+	}
+	undone, err := mended.Undo(mended.Messages)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(undone[1] == msgs[1])
+	// Output:
+	// 1 [unsigned_thinking]
+	// {"role": "assistant", "content": [{"type": "text", "text": "No."}]}
+	// true
+}

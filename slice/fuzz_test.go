@@ -1,0 +1,76 @@
+package slice_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/slice"
+)
+
+// seeds are the golden transcripts and some random ones.
+func seeds(f *testing.F) (list []string) {
+	list = goldenTranscripts(f)
+	for seed := range uint64(20) {
+		list = append(list, strings.Join(randomLines(rand.New(rand.NewPCG(seed, 9))), "\n"))
+	}
+	return list
+}
+
+func FuzzToTurn(f *testing.F) {
+	for i, s := range seeds(f) {
+		f.Add(s, i%4, uint8(i))
+	}
+	f.Fuzz(func(t *testing.T, transcript string, turn int, mode uint8) {
+		holdsToTurn(t, messagesOf(transcript), turn, slice.Orphans(mode%4))
+	})
+}
+
+func FuzzRepair(f *testing.F) {
+	for _, s := range seeds(f) {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, transcript string) { holdsRepair(t, messagesOf(transcript)) })
+}
+
+func FuzzWindow(f *testing.F) {
+	for i, s := range seeds(f) {
+		f.Add(s, i%4)
+	}
+	f.Fuzz(func(t *testing.T, transcript string, turns int) { holdsWindow(t, messagesOf(transcript), turns) })
+}
+
+// TestProperties holds every property on random conversations.
+func TestProperties(t *testing.T) {
+	t.Parallel()
+	seeds := uint64(500)
+	if testenv.Thorough() {
+		seeds = 3000
+	}
+	for seed := range seeds {
+		holdsAll(t, seed)
+	}
+}
+
+func holdsAll(t *testing.T, seed uint64) {
+	t.Helper()
+	defer func() {
+		if t.Failed() {
+			t.Logf("seed %d", seed)
+		}
+	}()
+	msgs := parse(t, randomLines(rand.New(rand.NewPCG(seed, 1)))...)
+	before := slices.Clone(msgs)
+	holdsRepair(t, msgs)
+	for turn := range slice.CountTurns(msgs) + 2 {
+		for mode := range slice.Orphans(4) {
+			holdsToTurn(t, msgs, turn, mode)
+		}
+		holdsWindow(t, msgs, turn-1)
+	}
+	require.Equal(t, before, msgs, "the input was changed")
+}

@@ -1,0 +1,233 @@
+package slice
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// Mending is a conversation that was made acceptable, and how.
+type Mending struct {
+	Messages   []sessionstore.Message // what is accepted; messages that were not touched are the same values
+	Amendments []Amendment            // in the order of the conversation
+}
+
+// Amendment is one change of one message. A result that was moved is dropped
+// in one place and inserted in another.
+type Amendment struct {
+	Kind    AmendKind
+	Reasons []Reason             // what it mends, each once
+	Row     int                  // index among the messages that were given; of an inserted one, of the message behind it
+	At      int                  // index among the mended messages; of a dropped one, of the message behind it
+	Old     sessionstore.Message // zero for an inserted message
+	New     sessionstore.Message // zero for a dropped message
+}
+
+// AmendKind is a kind of change.
+type AmendKind int
+
+// The kinds.
+const (
+	Replaced AmendKind = iota
+	Inserted
+	Dropped
+)
+
+// Mend returns the conversation with the least changed so that the provider
+// accepts it (see [Accepts]). What is accepted already is returned as it is,
+// and mending twice is mending once.
+//
+// What is least: no text and no call is ever taken out, no call is made up, and
+// no result given to another call.
+// To replace a message is less than to move one, to insert one is more, and
+// to drop one is most:
+//
+//   - Within a message, thinking that is refused goes, and blocks that are
+//     blank, broken or of another role; results are put first; names and ids
+//     that are not allowed are changed, an id in call and result alike;
+//     arguments become the member arguments of an object; a role that is
+//     unknown becomes user; what would be empty gets a text that says so.
+//   - A result that is not in its place is moved right behind its call; a block
+//     that shares its message becomes a message of its own.
+//   - A call without a result gets one that says that none was captured.
+//   - Where sides do not alternate, the missing one gets a message; a user's is
+//     marked as no person's, but begins a turn (see [Turns]).
+//   - Results without a call are dropped, and further results of a call; the
+//     one in its place stays. A message of nothing else goes with them.
+//
+// An empty conversation, and one of which only such results were left, is
+// accepted and empty. The error is for an unknown provider, and for messages
+// nested so deep that changed they could not be read. It takes linear time.
+func Mend(p Provider, msgs []sessionstore.Message) (Mending, error) {
+	r, ok := rulesOf(p)
+	if !ok {
+		return Mending{}, errors.New("mend messages: unknown provider")
+	}
+	if len(Accepts(p, msgs)) == 0 {
+		return Mending{Messages: slices.Clone(msgs)}, nil
+	}
+	m := &mender{rules: r, given: msgs}
+	m.start()
+	m.mendRows()
+	m.mendIDs()
+	m.mendPairs()
+	m.mendOrder()
+	if m.err != nil {
+		return Mending{}, fmt.Errorf("mend messages: %w", m.err)
+	}
+	mended := m.mending()
+	if left := Accepts(p, mended.Messages); len(left) > 0 {
+		return Mending{}, fmt.Errorf("mend messages: %s", left[0])
+	}
+	return mended, nil
+}
+
+// mender changes a conversation step by step.
+type mender struct {
+	rules
+	given  []sessionstore.Message
+	pieces []piece
+	gone   map[int][]Reason // why given messages are dropped or moved
+	err    error            // the first
+}
+
+// piece is a message of the conversation as far as it is mended.
+type piece struct {
+	msg     sessionstore.Message
+	row     int // of the given message that it is or stands for, or -1
+	changed bool
+	moved   bool
+	why     []Reason
+}
+
+func (m *mender) start() {
+	m.gone = map[int][]Reason{}
+	m.pieces = make([]piece, len(m.given))
+	for i, msg := range m.given {
+		m.pieces[i] = piece{msg: msg, row: i}
+	}
+}
+
+// parse returns the message of a line.
+func (m *mender) parse(line []byte) sessionstore.Message {
+	var b builder
+	b.parse(line)
+	if b.err != nil && m.err == nil {
+		m.err = b.err
+	}
+	return b.msgs[0]
+}
+
+// replace gives a piece another line.
+func (m *mender) replace(i int, line []byte, why ...Reason) {
+	p := &m.pieces[i]
+	p.msg, p.changed = m.parse(line), true
+	p.blame(why...)
+}
+
+func (p *piece) blame(why ...Reason) {
+	for _, reason := range why {
+		if !slices.Contains(p.why, reason) {
+			p.why = append(p.why, reason)
+		}
+	}
+}
+
+// drops notes why a given message may be dropped.
+func (m *mender) drops(row int, why Reason) {
+	if !slices.Contains(m.gone[row], why) {
+		m.gone[row] = append(m.gone[row], why)
+	}
+}
+
+func (m *mender) messages() []sessionstore.Message {
+	msgs := make([]sessionstore.Message, len(m.pieces))
+	for i, p := range m.pieces {
+		msgs[i] = p.msg
+	}
+	return msgs
+}
+
+// rows returns what is sent of the pieces.
+func (m *mender) rows() []sent {
+	rows, _ := m.read(m.messages())
+	return rows
+}
+
+// mendRows mends what is wrong within messages.
+func (m *mender) mendRows() {
+	seen := map[string]bool{}
+	var buf []byte
+	for i := range m.pieces {
+		for range 4 { // what was taken out may leave something else to mend
+			buf = m.pieces[i].msg.AppendTo(buf[:0])
+			s, found, line := m.examine(m.pieces[i].msg, buf, seen)
+			if len(found) == 0 {
+				for _, id := range s.reasoning {
+					seen[id] = true
+				}
+				break
+			}
+			for _, f := range found {
+				m.pieces[i].blame(f.reason)
+			}
+			m.replace(i, line)
+		}
+	}
+}
+
+// mending compares what was given with what has become of it.
+func (m *mender) mending() Mending {
+	out := Mending{Messages: m.messages()}
+	next := 0
+	drop := func(until, at int) {
+		for ; next < until; next++ {
+			out.Amendments = append(out.Amendments, Amendment{Dropped, m.gone[next], next, at, m.given[next], sessionstore.Message{}})
+		}
+	}
+	for at, p := range m.pieces {
+		if p.row < 0 || p.moved {
+			out.Amendments = append(out.Amendments, Amendment{Inserted, p.why, next, at, sessionstore.Message{}, p.msg})
+			continue
+		}
+		drop(p.row, at)
+		if p.changed {
+			out.Amendments = append(out.Amendments, Amendment{Replaced, p.why, p.row, at, m.given[p.row], p.msg})
+		}
+		next++
+	}
+	drop(len(m.given), len(m.pieces))
+	return out
+}
+
+var errOtherMending = errors.New("undo mending: the messages are others")
+
+// Undo returns the messages that were given to [Mend], byte for byte, for
+// those that it returned. Messages that were added behind these are kept. The
+// error is for other messages.
+func (m Mending) Undo(msgs []sessionstore.Message) ([]sessionstore.Message, error) {
+	if len(msgs) < len(m.Messages) {
+		return nil, errOtherMending
+	}
+	for i, want := range m.Messages {
+		if msgs[i] != want && !bytes.Equal(msgs[i].AppendTo(nil), want.AppendTo(nil)) {
+			return nil, errOtherMending
+		}
+	}
+	var out []sessionstore.Message
+	next := 0
+	for _, a := range m.Amendments {
+		out = append(out, msgs[next:a.At]...)
+		next = a.At
+		if a.Kind != Dropped {
+			next++
+		}
+		if a.Kind != Inserted {
+			out = append(out, a.Old)
+		}
+	}
+	return append(out, msgs[next:]...), nil
+}

@@ -1,0 +1,145 @@
+package slice_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/slice"
+)
+
+const noResult = `"content": "{\"error\": \"unknown_error\", \"message\": \"Tool execution was interrupted and no result was captured.\"}"}`
+
+func TestMend(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name     string
+		provider slice.Provider
+		rows     []string
+		want     []string
+	}{
+		{
+			"a call gets a result, and the turn an answer", slice.Anthropic,
+			[]string{ask, calling("c1"), ask},
+			[]string{ask, calling("c1"), `{"role": "tool", "tool_call_id": "c1", "name": "f", ` + noResult, `{"role": "assistant", "content": "(There was no answer.)"}`, ask},
+		},
+		{
+			"a late result is moved, not replaced", slice.OpenAIChat,
+			[]string{ask, calling("c1", "c2"), result("c1"), reminder, result("c2"), say},
+			[]string{ask, calling("c1", "c2"), result("c2"), result("c1"), reminder, say},
+		},
+		{
+			"an early result is moved", slice.OpenAIResponses,
+			[]string{result("c1"), ask, calling("c1")},
+			[]string{ask, calling("c1"), result("c1")},
+		},
+		{
+			"a block that shares its message moves alone", slice.OpenAIChat,
+			[]string{ask, using("c1"), reminder, answering("c1", moreText)},
+			[]string{
+				ask, using("c1"), `{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "r"}]}`, reminder,
+				`{"role": "user", "content": [{"type": "text", "text": "and"}]}`,
+			},
+		},
+		{
+			"results without a call go", slice.Gemini,
+			[]string{ask, answering("c1", moreText), say, result("c2")},
+			[]string{ask, `{"role": "assistant", "content": "(There was no answer.)"}`, `{"role": "user", "content": [{"type": "text", "text": "and"}]}`, say},
+		},
+		{
+			"nothing is left", slice.Anthropic,
+			[]string{result("c1")},
+			[]string{},
+		},
+		{
+			"an id changes with its result", slice.Anthropic,
+			[]string{ask, callOf(`"a|b"`, `"f"`, `"{}"`), result("a|b")},
+			[]string{ask, callOf(`"mended_1"`, `"f"`, `"{}"`), result("mended_1")},
+		},
+		{
+			"an id that was given is given to no other", slice.Anthropic,
+			[]string{ask, calling("mended_1"), result("mended_1"), calling("mended_1"), result("mended_1")},
+			[]string{ask, calling("mended_1"), result("mended_1"), calling("mended_2"), result("mended_2")},
+		},
+		{
+			"a name and arguments", slice.Gemini,
+			[]string{ask, callOf(`"c1"`, `"7 up"`, `"[1]"`), result("c1")},
+			[]string{ask, callOf(`"c1"`, `"_7_up"`, `"{\"arguments\": \"[1]\"}"`), result("c1")},
+		},
+		{
+			"a text in other forms stays", slice.Anthropic,
+			[]string{`{"role":"user","content":["bare",{"text":"untyped"},{"type":"text","text":7}]}`},
+			[]string{`{"role":"user","content":[{"type": "text", "text": "bare"}, {"text":"untyped","type":"text"}, {"type": "text", "text": "7"}]}`},
+		},
+		{
+			"an unknown role", slice.OpenAIChat,
+			[]string{`{"role": "User", "content": "q"}`},
+			[]string{`{"role": "user", "content": "q"}`},
+		},
+		{
+			"messages that are empty say so", slice.Anthropic,
+			[]string{`{"role": "user", "content": []}`, `{"role": "assistant", "content": "", "n": 1.50}`},
+			[]string{
+				`{"role": "user", "content": [{"type": "text", "text": "<system-reminder>This message was empty.</system-reminder>"}]}`,
+				`{"role": "assistant", "content": "(This answer was empty.)", "n": 1.50}`,
+			},
+		},
+		{
+			"the user begins", slice.Gemini,
+			[]string{say},
+			[]string{`{"role": "user", "content": "<system-reminder>A message of the user is missing here.</system-reminder>"}`, say},
+		},
+		{
+			"reasoning alone goes", slice.OpenAIResponses,
+			[]string{ask, answer(`{"type": "thinking", "content": ["e", "rs_1"]}`), ask},
+			[]string{ask, `{"role": "assistant", "content": []}`, ask},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, test.want, lines(mend(t, test.provider, parse(t, test.rows...)).Messages))
+		})
+	}
+}
+
+func TestMendMovesTheSameMessage(t *testing.T) {
+	t.Parallel()
+	msgs := parse(t, ask, calling("c1"), reminder, result("c1"))
+	m := mend(t, slice.Gemini, msgs)
+	require.Equal(t, []sessionstore.Message{msgs[0], msgs[1], msgs[3], msgs[2]}, m.Messages)
+	require.Equal(t, []slice.Amendment{
+		{Kind: slice.Inserted, Reasons: []slice.Reason{slice.ResultLate}, Row: 2, At: 2, New: msgs[3]},
+		{Kind: slice.Dropped, Reasons: []slice.Reason{slice.ResultLate}, Row: 3, At: 4, Old: msgs[3]},
+	}, m.Amendments)
+}
+
+func TestUndoRefuses(t *testing.T) {
+	t.Parallel()
+	m := mend(t, slice.Anthropic, parse(t, ask, calling("c1")))
+	for name, msgs := range map[string][]sessionstore.Message{
+		"fewer": m.Messages[:2],
+		"other": parse(t, ask, calling("c1"), result("c1")),
+		"none":  nil,
+	} {
+		_, err := m.Undo(msgs)
+		require.EqualError(t, err, "undo mending: the messages are others", name)
+	}
+	read, err := m.Undo(parse(t, lines(m.Messages)...))
+	require.NoError(t, err, "messages that were stored and read again")
+	require.Equal(t, []string{ask, calling("c1")}, lines(read))
+}
+
+func TestMendRefuses(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("[", 996)
+	for name, msgs := range map[string][]sessionstore.Message{
+		"the zero Message": {{}},
+		"too deep":         parse(t, ask, callOf(`"c1"`, `"f"`, deep+strings.Repeat("]", 996)), result("c1")),
+	} {
+		_, err := slice.Mend(slice.Anthropic, msgs)
+		require.ErrorContains(t, err, "mend messages: ", name)
+	}
+}

@@ -1,0 +1,222 @@
+package slice_test
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/slice"
+)
+
+var killsFlag = flag.Int("kills", 0, "how many children TestKills kills; 0: 100 with CI set, else 30")
+
+func killRounds() int {
+	switch {
+	case *killsFlag > 0:
+		return *killsFlag
+	case testenv.Thorough():
+		return 100
+	}
+	return 30
+}
+
+// step is a call that the child makes of the session, over and over.
+type step struct {
+	name         string
+	before, then string // the transcript
+	do           func(context.Context, *sessionstore.Store) (backup string, err error)
+}
+
+func steps() []step {
+	last := "" // the copy that the last call made
+	undo := func(ctx context.Context, st *sessionstore.Store) (string, error) {
+		r, err := slice.Undo(ctx, st, parentID, last, nil)
+		return r.BackupPath, err
+	}
+	all := []step{
+		{"repair", brokenRows, repairedRows, func(ctx context.Context, st *sessionstore.Store) (string, error) {
+			r, err := slice.RepairSession(ctx, st, parentID)
+			return r.BackupPath, err
+		}},
+		{"undo repair", repairedRows, brokenRows, undo},
+		{"rewind", brokenRows, firstTwo, func(ctx context.Context, st *sessionstore.Store) (string, error) {
+			r, err := slice.RewindSession(ctx, st, parentID)
+			return r.BackupPath, err
+		}},
+		{"undo rewind", firstTwo, brokenRows, undo},
+	}
+	for i, s := range all {
+		do := s.do
+		all[i].do = func(ctx context.Context, st *sessionstore.Store) (string, error) {
+			path, err := do(ctx, st)
+			last = filepath.Base(path)
+			return path, err
+		}
+	}
+	return all
+}
+
+// changeUntilKilled goes round the steps, and forks before each, and tells of
+// every call before and after it.
+func changeUntilKilled(dir string) error {
+	ctx := context.Background()
+	st, err := sessionstore.Open(dir, &sessionstore.Options{Workspace: "/w"})
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	forks, all := 0, steps()
+	for {
+		for n, s := range all {
+			if forks++; s.before == brokenRows {
+				fmt.Println("fork", forks)
+				if _, err := slice.Fork(ctx, st, parentID, &slice.ForkOptions{NewID: fmt.Sprint("fork-", forks), Turn: 2}); err != nil {
+					return err
+				}
+				fmt.Println("forked", forks)
+			}
+			fmt.Println("begin", n)
+			if _, err := s.do(ctx, st); err != nil {
+				return err
+			}
+			fmt.Println("done", n)
+		}
+	}
+}
+
+// TestKills kills a child that changes a session, again and again. The session
+// is what it was before or after the call that was under way, and copies are
+// whole and there before the change; forks are whole or not there.
+func TestKills(t *testing.T) {
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	fmt.Printf("%s: seed %d\n", t.Name(), seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	calls, open := 0, 0
+	for range killRounds() {
+		k := &killed{dir: filepath.Join(t.TempDir(), "sessions"), step: -1}
+		st := openStore(t, k.dir)
+		broken(t, st)
+		require.NoError(t, st.Close())
+		k.run(t, time.Duration(r.IntN(250_000))*time.Microsecond)
+		k.check(t)
+		calls += k.calls
+		if k.pending {
+			open++
+		}
+	}
+	fmt.Printf("%s: %d calls, %d rounds killed inside of one\n", t.Name(), calls, open)
+	require.Positive(t, calls)
+}
+
+// killed is what a child told before it was killed.
+type killed struct {
+	dir          string
+	calls        int
+	step         int  // the last that was begun; -1: none
+	pending      bool // it was not done
+	fork, forked int  // the last that was begun and done
+}
+
+func (k *killed) run(t *testing.T, after time.Duration) {
+	t.Helper()
+	program, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), program, k.dir)
+	cmd.Env = append(os.Environ(), childVariable+"=1")
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	defer func() { _ = in.Close() }()
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	cmd.Stderr = os.Stderr
+	require.NoError(t, cmd.Start())
+	lines := bufio.NewScanner(out)
+	require.True(t, lines.Scan())
+	require.Equal(t, "ready", lines.Text())
+	killer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+	defer killer.Stop()
+	for lines.Scan() {
+		var n int
+		var what string
+		_, err := fmt.Sscan(lines.Text(), &what, &n)
+		require.NoError(t, err, lines.Text())
+		switch what {
+		case "fork":
+			k.fork = n
+		case "forked":
+			k.forked = n
+		case "begin":
+			k.step, k.pending = n, true
+		case "done":
+			k.pending = false
+			k.calls++
+		}
+	}
+	_ = cmd.Wait() // it was killed
+}
+
+func (k *killed) check(t *testing.T) {
+	t.Helper()
+	f := findAll(t, k.dir)
+	main := f.parent[transcriptFile]
+	require.Equal(t, main, f.rows, "the main file is what counts")
+	s := step{then: brokenRows}
+	if k.step >= 0 {
+		s = steps()[k.step]
+	}
+	if k.pending {
+		require.Contains(t, []string{s.before, s.then}, main, s.name)
+	} else {
+		require.Equal(t, s.then, main, s.name)
+	}
+	kept := map[string]bool{}
+	for name, data := range f.parent {
+		switch {
+		case strings.HasPrefix(name, transcriptFile+".bak-"):
+			require.Contains(t, []string{brokenRows, repairedRows, firstTwo}, data, name)
+			kept[data] = true
+		case strings.HasPrefix(name, eventsFile):
+			require.Contains(t, []string{allEvents, twoEvents}, data, name)
+		}
+	}
+	if main != brokenRows {
+		require.True(t, kept[brokenRows], "what was there is kept")
+	}
+	k.checkForks(t)
+}
+
+// checkForks looks at every session that is no parent.
+func (k *killed) checkForks(t *testing.T) {
+	t.Helper()
+	for id, files := range filesBelow(t, k.dir) {
+		var n int
+		if _, err := fmt.Sscanf(id, "fork-%d", &n); err != nil {
+			require.Equal(t, parentID, id)
+			continue
+		}
+		require.LessOrEqual(t, n, k.fork, "it was never begun")
+		require.Len(t, files, 3, id)
+		require.Equal(t, firstTwo, files[transcriptFile])
+		require.Equal(t, renamed(twoEvents, id), files[eventsFile])
+		md, err := sessionstore.ParseMetadata([]byte(files[metadataFile]))
+		require.NoError(t, err)
+		require.Equal(t, id, md.Text("session_id"))
+		require.Equal(t, "/w", md.Text("working_dir"))
+	}
+	if k.forked > 0 {
+		require.DirExists(t, filepath.Join(k.dir, fmt.Sprint("fork-", k.forked)))
+	}
+}

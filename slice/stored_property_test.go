@@ -1,0 +1,129 @@
+package slice_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/slice"
+)
+
+// TestStoredChangesCanBeUndone changes random sessions: what is written is
+// healthy, and undoing it brings every byte back.
+func TestStoredChangesCanBeUndone(t *testing.T) {
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	fmt.Printf("%s: seed %d\n", t.Name(), seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	rounds := 200
+	if testenv.Thorough() {
+		rounds = 2000
+	}
+	st, err := sessionstore.Open(filepath.Join(scratch(t), "s"), &sessionstore.Options{Durability: sessionstore.Relaxed, Workspace: "/w"})
+	require.NoError(t, err)
+	defer st.Close()
+	changed := 0
+	for n := range rounds {
+		id := fmt.Sprint("s", n)
+		rows, events := randomSession(t, r)
+		put(t, st, id, map[string]string{transcriptFile: rows, eventsFile: events})
+		backup := changeRandomly(t, r, st, id, rows)
+		if backup == "" {
+			require.Equal(t, map[string]string{transcriptFile: rows, eventsFile: events}, get(t, st, id))
+			continue
+		}
+		changed++
+		ok, err := slice.Healthy(t.Context(), st, id)
+		require.NoError(t, err)
+		require.True(t, ok)
+		_, err = slice.Undo(t.Context(), st, id, backup, nil)
+		require.NoError(t, err)
+		files := get(t, st, id)
+		require.Equal(t, rows, files[transcriptFile])
+		require.Equal(t, events, files[eventsFile])
+	}
+	require.Greater(t, changed, rounds/4)
+}
+
+// changeRandomly changes a session in one of the ways and returns the backup,
+// or "" when there is none because nothing was to be done.
+func changeRandomly(t *testing.T, r *rand.Rand, st *sessionstore.Store, id, rows string) string {
+	t.Helper()
+	switch r.IntN(3) {
+	case 0:
+		report, err := slice.RepairSession(t.Context(), st, id)
+		require.NoError(t, err)
+		return report.BackupPath
+	case 1:
+		report, err := slice.RewindSession(t.Context(), st, id)
+		require.NoError(t, err)
+		return report.BackupPath
+	}
+	turns := slice.CountTurns(parse(t, strings.Fields(strings.ReplaceAll(rows, " ", ""))...))
+	report, err := slice.RewindSessionTo(t.Context(), st, id, r.IntN(max(1, turns))+1, slice.Orphans(r.IntN(2)))
+	if turns > 0 && !errors.Is(err, slice.ErrStillBroken) {
+		require.NoError(t, err)
+	}
+	return report.BackupPath
+}
+
+// randomSession makes a transcript, some rows of which have times, and a log.
+func randomSession(t *testing.T, r *rand.Rand) (rows, events string) {
+	t.Helper()
+	var b, e strings.Builder
+	for i, line := range randomLines(r) {
+		m := parse(t, line)[0]
+		if r.IntN(3) > 0 {
+			var err error
+			m, err = m.With("timestamp", at(i))
+			require.NoError(t, err)
+		}
+		b.Write(m.AppendTo(nil))
+		b.WriteString("\n" + strings.Repeat("\n", r.IntN(6)/5))
+		for range r.IntN(3) {
+			e.WriteString(logged(i))
+		}
+	}
+	return b.String(), e.String()
+}
+
+// TestStoredChangesNeedTheSession refuses what somebody else runs.
+func TestStoredChangesNeedTheSession(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		return // no tool owns sessions there
+	}
+	st := openStore(t, "")
+	broken(t, st)
+	before := get(t, st, parentID)
+	work := t.TempDir()
+	host, err := sessionstore.Open(st.Dir(), &sessionstore.Options{Workspace: work})
+	require.NoError(t, err)
+	defer host.Close()
+	release, err := host.Acquire(t.Context(), parentID, sessionstore.Owner{})
+	require.NoError(t, err)
+	other, err := sessionstore.Open(st.Dir(), &sessionstore.Options{Workspace: work})
+	require.NoError(t, err)
+	defer other.Close()
+	_, err = slice.RepairSession(t.Context(), other, parentID)
+	require.ErrorIs(t, err, sessionstore.ErrLocked)
+	_, err = slice.RewindSession(t.Context(), other, parentID)
+	require.ErrorIs(t, err, sessionstore.ErrLocked)
+	_, err = slice.Undo(t.Context(), other, parentID, repairBackup, nil)
+	require.ErrorIs(t, err, sessionstore.ErrLocked)
+	require.Equal(t, before, get(t, st, parentID))
+	_, err = slice.Fork(t.Context(), other, parentID, nil)
+	require.NoError(t, err, "reading is free")
+	require.NoError(t, release())
+	_, err = slice.RepairSession(t.Context(), other, parentID)
+	require.NoError(t, err)
+}

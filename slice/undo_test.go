@@ -1,0 +1,190 @@
+package slice_test
+
+import (
+	"encoding/json"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/slice"
+)
+
+func undo(t *testing.T, st *sessionstore.Store, backup string) slice.UndoReport {
+	t.Helper()
+	r, err := slice.Undo(t.Context(), st, parentID, backup, nil)
+	require.NoError(t, err)
+	return r
+}
+
+func TestUndoOfARepair(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, "")
+	broken(t, st)
+	_, err := slice.RepairSession(t.Context(), st, parentID)
+	require.NoError(t, err)
+	r := undo(t, st, repairBackup)
+	require.Equal(t, slice.UndoReport{Status: slice.Undone, Messages: 6, BackupPath: filepath.Join(st.Dir(), parentID, undoBackup)}, r)
+	require.Equal(t, map[string]string{
+		transcriptFile: brokenRows, metadataFile: parentMeta, eventsFile: allEvents, repairBackup: brokenRows, undoBackup: repairedRows,
+	}, without(get(t, st, parentID)))
+
+	before := get(t, st, parentID)
+	r = undo(t, st, repairBackup)
+	text, err := json.Marshal(r)
+	require.NoError(t, err)
+	require.Equal(t, `{"status":"no-undo-needed"}`, string(text))
+	require.Equal(t, before, get(t, st, parentID))
+
+	undo(t, st, filepath.Join(st.Dir(), parentID, undoBackup))
+	require.Equal(t, repairedRows, get(t, st, parentID)[transcriptFile], "what was undone")
+	require.Equal(t, brokenRows, get(t, st, parentID)[undoBackup+"-2"])
+}
+
+func TestUndoOfARewind(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, "")
+	broken(t, st)
+	_, err := slice.RewindSession(t.Context(), st, parentID)
+	require.NoError(t, err)
+	since := strings.ReplaceAll(logged(60), "tool:pre", "session:resume")
+	put(t, st, parentID, map[string]string{eventsFile: twoEvents + since})
+	undo(t, st, rewindBackup)
+	files := get(t, st, parentID)
+	require.Equal(t, brokenRows, files[transcriptFile])
+	require.Equal(t, allEvents+since, files[eventsFile])
+	require.Equal(t, firstTwo, files[undoBackup])
+	require.Equal(t, twoEvents+since, files[undoEvents])
+
+	undo(t, st, undoBackup)
+	files = get(t, st, parentID)
+	require.Equal(t, firstTwo, files[transcriptFile])
+	require.Equal(t, twoEvents+since, files[eventsFile])
+}
+
+func TestUndoKeepsEveryByte(t *testing.T) {
+	t.Parallel()
+	odd := "\n" + strings.ReplaceAll(firstTwo, "\n", " \r\n") + "  " + said("user", "drei", 5) + strings.TrimSpace(called("t1", 6))
+	st := openStore(t, "")
+	put(t, st, parentID, map[string]string{transcriptFile: odd, eventsFile: strings.TrimSpace(allEvents)})
+	_, err := slice.RewindSession(t.Context(), st, parentID)
+	require.NoError(t, err)
+	undo(t, st, rewindBackup)
+	require.Equal(t, odd, get(t, st, parentID)[transcriptFile])
+	require.Equal(t, strings.TrimSpace(allEvents), get(t, st, parentID)[eventsFile])
+	s, err := st.Load(t.Context(), parentID)
+	require.NoError(t, err)
+	require.Len(t, s.Messages, 6)
+}
+
+func TestUndoOfARewindToATurn(t *testing.T) {
+	t.Parallel()
+	for _, o := range []slice.Orphans{slice.Complete, slice.Remove} {
+		st := openStore(t, "")
+		rows := said("user", "q", 1) + called("t1", 2) + said("assistant", "a", 3) + said("user", "r", 4)
+		put(t, st, parentID, map[string]string{transcriptFile: rows, eventsFile: allEvents})
+		_, err := slice.RewindSessionTo(t.Context(), st, parentID, 1, o)
+		require.NoError(t, err)
+		require.NotEqual(t, rows, get(t, st, parentID)[transcriptFile])
+		undo(t, st, rewindBackup)
+		require.Equal(t, rows, get(t, st, parentID)[transcriptFile])
+		require.Equal(t, allEvents, get(t, st, parentID)[eventsFile])
+	}
+}
+
+func TestUndoOfWhatPythonDid(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, "")
+	compact := strings.ReplaceAll(brokenRows, `", "`, `","`)
+	put(t, st, parentID, map[string]string{transcriptFile: repairedRows, repairBackup: compact})
+	undo(t, st, repairBackup)
+	require.Equal(t, compact, get(t, st, parentID)[transcriptFile])
+}
+
+func TestUndoOfASessionThatWentOn(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, "")
+	broken(t, st)
+	_, err := slice.RewindSession(t.Context(), st, parentID)
+	require.NoError(t, err)
+	more := said("user", "vier", 20)
+	require.NoError(t, st.Append(t.Context(), parentID, parse(t, strings.TrimSpace(more))...))
+	before := get(t, st, parentID)
+	_, err = slice.Undo(t.Context(), st, parentID, rewindBackup, nil)
+	require.ErrorIs(t, err, slice.ErrWentOn)
+	require.Equal(t, before, get(t, st, parentID))
+	_, err = slice.Undo(t.Context(), st, parentID, rewindBackup, &slice.UndoOptions{Force: true})
+	require.NoError(t, err)
+	files := get(t, st, parentID)
+	require.Equal(t, brokenRows, files[transcriptFile])
+	require.Equal(t, firstTwo+more, files[undoBackup])
+	undo(t, st, undoBackup)
+	require.Equal(t, firstTwo+more, get(t, st, parentID)[transcriptFile])
+}
+
+func TestUndoOfDamage(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, "")
+	broken(t, st)
+	_, err := slice.RepairSession(t.Context(), st, parentID)
+	require.NoError(t, err)
+	put(t, st, parentID, map[string]string{transcriptFile: "{torn"})
+	before := get(t, st, parentID)
+	_, err = slice.Undo(t.Context(), st, parentID, repairBackup, nil)
+	require.ErrorIs(t, err, sessionstore.ErrCorrupt)
+	require.Equal(t, before, get(t, st, parentID))
+	_, err = slice.Undo(t.Context(), st, parentID, repairBackup, &slice.UndoOptions{Force: true})
+	require.NoError(t, err)
+	require.Equal(t, brokenRows, get(t, st, parentID)[transcriptFile])
+	require.Equal(t, "{torn", get(t, st, parentID)[undoBackup])
+}
+
+func TestUndoWithADamagedBackup(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, "")
+	put(t, st, parentID, map[string]string{transcriptFile: firstTwo, repairBackup: firstTwo + "{"})
+	_, err := slice.Undo(t.Context(), st, parentID, repairBackup, nil)
+	corrupt := (*sessionstore.CorruptError)(nil)
+	require.ErrorAs(t, err, &corrupt)
+	require.Equal(t, 5, corrupt.Line)
+	_, err = slice.Undo(t.Context(), st, parentID, repairBackup, &slice.UndoOptions{Force: true})
+	require.NoError(t, err)
+	require.Equal(t, firstTwo+"{", get(t, st, parentID)[transcriptFile])
+}
+
+func TestUndoOfNoBackup(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, "")
+	broken(t, st)
+	put(t, st, parentID, map[string]string{transcriptFile + ".backup": firstTwo})
+	before := get(t, st, parentID)
+	for _, name := range []string{
+		"", repairBackup, transcriptFile, transcriptFile + ".backup", metadataFile, "../" + parentID + "/" + repairBackup, "..", "/etc/passwd",
+	} {
+		_, err := slice.Undo(t.Context(), st, parentID, name, nil)
+		require.ErrorIs(t, err, fs.ErrNotExist, name)
+	}
+	require.Equal(t, before, get(t, st, parentID))
+	list, err := slice.Backups(t.Context(), st, parentID)
+	require.NoError(t, err)
+	require.Empty(t, list)
+}
+
+func TestUndoOfARewindToNothing(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, "")
+	rows := said("user", "q", 1) + called("t1", 2)
+	put(t, st, parentID, map[string]string{transcriptFile: rows, metadataFile: parentMeta})
+	_, err := slice.RewindSession(t.Context(), st, parentID)
+	require.NoError(t, err)
+	undo(t, st, rewindBackup)
+	require.Equal(t, rows, get(t, st, parentID)[transcriptFile])
+	undo(t, st, undoBackup)
+	s, err := openStore(t, st.Dir()).Load(t.Context(), parentID)
+	require.NoError(t, err)
+	require.Empty(t, s.Messages)
+	require.Nil(t, s.Recovered)
+}
