@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -97,6 +98,7 @@ type follower struct {
 	cur       Cursor
 	seen      []string
 	rewritten int
+	begun     func() // called for what is seen
 }
 
 // follow takes at most n heads, or those up to the event last.
@@ -110,6 +112,7 @@ func (f *follower) follow(ctx context.Context, l *Log, n int, last string) error
 			f.seen, f.rewritten = nil, f.rewritten+1
 		} else {
 			f.seen = append(f.seen, h.Event)
+			f.begun()
 		}
 		if n--; n == 0 || h.Event == last {
 			break
@@ -137,9 +140,17 @@ func TestFollowWhatChanges(t *testing.T) {
 			v := &vandal{path: l.path(), log: l, random: rand.New(rand.NewPCG(random.Uint64(), 1))}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
+			begun := make(chan struct{})
 			done := make(chan error, 1)
 			go func() {
-				for range 400 {
+				for i := range 400 {
+					if i == 100 { // the rest changes what was seen
+						if err := l.Append(ctx, Event{Name: v.name()}); err != nil {
+							done <- err
+							return
+						}
+						<-begun
+					}
 					if what, err := v.act(ctx); err != nil {
 						done <- fmt.Errorf("%s: %w", what, err)
 						return
@@ -147,7 +158,7 @@ func TestFollowWhatChanges(t *testing.T) {
 				}
 				done <- l.Append(ctx, Event{Name: "last"})
 			}()
-			var f follower
+			f := follower{begun: sync.OnceFunc(func() { close(begun) })}
 			for len(f.seen) == 0 || f.seen[len(f.seen)-1] != "last" {
 				other, err := Open(dir, nil) // as after a restart
 				require.NoError(t, err)

@@ -7,14 +7,21 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
 // TestTwoStoresOfOneDirectory is what two processes are that sync one
-// directory, beside another device.
+// directory, beside another device. What comes from there is taken once neither
+// has written for a while: each is a stranger to the other.
 func TestTwoStoresOfOneDirectory(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, twoStoresOfOneDirectory)
+}
+
+func twoStoresOfOneDirectory(t *testing.T) {
 	c := newCloud(t, nil)
 	dir := filepath.Join(t.TempDir(), "sessions")
 	stores := []*replica{c.deviceAt(t, dir, "a"), c.deviceAt(t, dir, "a")}
@@ -39,6 +46,7 @@ func TestTwoStoresOfOneDirectory(t *testing.T) {
 	require.Equal(t, stores[0].file("s", "transcript.jsonl"), other.file("s", "transcript.jsonl"))
 	other.say("s", "from elsewhere")
 	other.sync()
+	time.Sleep(quietFor)
 	for _, s := range stores {
 		work.Go(func() {
 			if _, err := s.Sync(context.Background(), "s"); err != nil && !errors.Is(err, ErrContended) {
