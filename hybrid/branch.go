@@ -21,20 +21,21 @@ func (v *visit) packRewrite(ctx context.Context, a syncplan.Action, p *parcel) e
 	was := v.tip.Transcript
 	over := p.next.Retire(tip.Old{
 		Point: was.Point(), Bytes: was.Bytes, Buckets: was.Buckets,
-		Why: "rewrite", Device: v.dev.id, At: v.in.Now().UTC(),
+		Why: "rewrite", Device: v.dev.id, At: v.serverTime(),
 	})
-	for _, o := range over {
-		if err := v.storeOld(ctx, o, p.box); err != nil {
-			return err
-		}
+	if err := v.spill(ctx, &p.next.OldMore, over, nil, p.box); err != nil {
+		return err
 	}
 	if a.KeepRemote {
 		if err := v.storeBranch(ctx, was, p.box); err != nil {
 			return err
 		}
-		p.next.Branch(tip.Branch{
-			ID: segment.BranchID(v.sid, was.Point()), Tip: was.Point(), Common: common, Device: v.tip.Writer.Device, At: v.in.Now().UTC(),
+		over := p.next.Branch(tip.Branch{
+			ID: segment.BranchID(v.sid, was.Point()), Tip: was.Point(), Common: common, Device: v.tip.Writer.Device, At: v.serverTime(),
 		}, "")
+		if err := v.spill(ctx, &p.next.BranchMore, nil, over, p.box); err != nil {
+			return err
+		}
 	}
 	return v.packFrom(ctx, common, p)
 }
@@ -42,7 +43,7 @@ func (v *visit) packRewrite(ctx context.Context, a syncplan.Action, p *parcel) e
 // packBranch stores this device's line as a branch.
 func (v *visit) packBranch(ctx context.Context, a syncplan.Action, p *parcel) error {
 	reach := tip.ReachOf(v.main.end())
-	p.branch = &tip.Branch{ID: segment.BranchID(v.sid, reach.Point()), Tip: reach.Point(), Device: v.dev.id, At: v.in.Now().UTC()}
+	p.branch = &tip.Branch{ID: segment.BranchID(v.sid, reach.Point()), Tip: reach.Point(), Device: v.dev.id, At: v.serverTime()}
 	if a.Fork {
 		p.fork = v.forkID(p.branch.Tip)
 		p.branch.KeptAs = p.fork
@@ -61,16 +62,15 @@ func (v *visit) packBranch(ctx context.Context, a syncplan.Action, p *parcel) er
 	if err := v.storeBranch(ctx, reach, p.box); err != nil {
 		return err
 	}
-	p.next.Branch(*p.branch, a.Replaces) // what has no room stays listed by its document
 	p.changed = true
-	return nil
+	return v.spill(ctx, &p.next.BranchMore, nil, p.next.Branch(*p.branch, a.Replaces), p.box)
 }
 
 // storeBranch stores the document of a branch that ends at r. It never changes
 // and can be found without the tip.
 func (v *visit) storeBranch(ctx context.Context, r tip.Reach, box *outbox) error {
 	b := v.tip.Clone()
-	b.Transcript, b.Old, b.Branches = r, nil, nil
+	b.Transcript, b.Old, b.Branches, b.OldMore, b.BranchMore = r, nil, nil, nil, nil
 	b.Writer = tip.Writer{Device: v.dev.id, Host: v.dev.host, Library: library}
 	b.Updated = v.in.Now()
 	doc, err := b.EncodeBranch()
@@ -78,12 +78,6 @@ func (v *visit) storeBranch(ctx context.Context, r tip.Reach, box *outbox) error
 		return err
 	}
 	return box.add(ctx, doc)
-}
-
-// storeOld keeps a former tip that has no room in the tip any more as a
-// branch.
-func (v *visit) storeOld(ctx context.Context, o tip.Old, box *outbox) error {
-	return v.storeBranch(ctx, tip.Reach{N: o.N, Hash: o.Hash, Bytes: o.Bytes, Buckets: o.Buckets}, box)
 }
 
 // common returns how many records this device's transcript shares with the

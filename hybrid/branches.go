@@ -30,7 +30,8 @@ type Branch struct {
 const listBranches = `SELECT * FROM c WHERE c.pk = @pk AND c.type = 'branch' ORDER BY c.updated`
 
 // Branches returns the histories of a session that are not its main line, the
-// latest first, as long as the cloud keeps them.
+// latest first, as long as the cloud keeps them. When a list of them is damaged
+// the error Is [ErrDamaged], and the others are returned.
 func (s *Store) Branches(ctx context.Context, id string) ([]Branch, error) {
 	if s.engine == nil {
 		return nil, wrap("list branches", id, ErrNoContainer)
@@ -75,11 +76,16 @@ func (v *visit) branches(ctx context.Context) (all []Branch, err error) {
 			all = append(all, b)
 		}
 	}
+	former, lost := v.formerTips(ctx)
+	known, gone := v.listedBranches(ctx)
+	if lost = errors.Join(lost, gone); lost != nil && !errors.Is(lost, ErrDamaged) {
+		return nil, lost
+	}
 	listed := map[string]tip.Branch{}
-	for _, b := range v.tip.Branches {
+	for _, b := range known {
 		listed[b.ID] = b
 	}
-	for _, o := range v.tip.Old {
+	for _, o := range former {
 		add(Branch{Device: o.Device, At: o.At, Why: o.Why, reach: tip.Reach{N: o.N, Hash: o.Hash, Bytes: o.Bytes, Buckets: o.Buckets}})
 	}
 	for row, err := range v.link.query(ctx, v.pk, listBranches) {
@@ -99,7 +105,7 @@ func (v *visit) branches(ctx context.Context) (all []Branch, err error) {
 		})
 	}
 	slices.SortStableFunc(all, func(a, b Branch) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID)) })
-	return all, nil
+	return all, lost
 }
 
 // Restore makes a branch the session's main line, on every device; what was
@@ -153,7 +159,7 @@ func (v *visit) switchTo(ctx context.Context, b Branch) error {
 		return nil
 	}
 	known, err := v.branches(ctx)
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrDamaged) {
 		return err
 	}
 	if !slices.ContainsFunc(known, func(k Branch) bool { return k.reach.Point() == b.reach.Point() }) {
@@ -161,11 +167,9 @@ func (v *visit) switchTo(ctx context.Context, b Branch) error {
 	}
 	p := &parcel{next: v.draft(), box: &outbox{link: v.link, pk: v.pk}}
 	was := v.tip.Transcript
-	over := p.next.Retire(tip.Old{Point: was.Point(), Bytes: was.Bytes, Buckets: was.Buckets, Why: "restore", Device: v.dev.id, At: v.in.Now().UTC()})
-	for _, o := range over {
-		if err := v.storeOld(ctx, o, p.box); err != nil {
-			return err
-		}
+	over := p.next.Retire(tip.Old{Point: was.Point(), Bytes: was.Bytes, Buckets: was.Buckets, Why: "restore", Device: v.dev.id, At: v.serverTime()})
+	if err := v.spill(ctx, &p.next.OldMore, over, nil, p.box); err != nil {
+		return err
 	}
 	p.next.Transcript = b.reach
 	p.next.Updated = v.in.Now()

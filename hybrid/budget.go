@@ -3,7 +3,6 @@ package hybrid
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -17,6 +16,7 @@ type Limits struct{ RequestUnitsPerSecond, RequestUnitsPerDay float64 }
 // cost. See [Options.Budget].
 type Budget struct {
 	limits Limits
+	chance *chance
 
 	mu       sync.Mutex    // guards what follows
 	rate     float64       // requests a second; 0: as many as there are
@@ -172,20 +172,11 @@ func (b *Budget) fail(now time.Time, asked time.Duration) {
 	wait := asked
 	b.asked = wait > 0
 	if wait == 0 {
-		wait = backoff(b.failures)
+		wait = b.chance.backoff(b.failures)
 	}
 	if until := now.Add(wait); until.After(b.shut) {
 		b.shut = until
 	}
-}
-
-// backoff is full jitter: a random time below a bound that doubles.
-func backoff(failures int) time.Duration {
-	bound := lastBackoff
-	if failures < 10 {
-		bound = min(bound, firstBackoff<<(failures-1))
-	}
-	return 1 + rand.N(bound)
 }
 
 // reopen lets one request find out at once whether the account is back, unless

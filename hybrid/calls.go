@@ -105,7 +105,7 @@ func (s *Store) Pull(ctx context.Context, ids ...string) (PullResult, error) {
 func (e *engine) each(ctx context.Context, op string, ids []string, w want, done func(outcome, usage)) error {
 	e.budget.reopen()
 	errs := newErrors()
-	parallel(ids, func(id string) {
+	e.parallel(ids, func(id string) {
 		if err := ctx.Err(); err != nil {
 			errs.add(wrap(op, id, err))
 			return

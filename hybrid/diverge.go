@@ -10,6 +10,9 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
+
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/pytime"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -43,15 +46,7 @@ func (v *visit) keepAsFork(ctx context.Context, id string, common int64) error {
 	}
 	err = v.in.Make(ctx, id, func(w *sessionstore.Work) error {
 		err := w.Dir().Replace(sessiondir.Transcript, v.in.Sync(), atomicfile.Now(time.Time{}), func(out io.Writer) error {
-			for line, err := range v.main.raw(ctx, 0) {
-				if err != nil {
-					return err
-				}
-				if _, err := out.Write(append(line[:len(line):len(line)], '\n')); err != nil {
-					return err
-				}
-			}
-			return nil
+			return writeLines(out, v.main.raw(ctx, 0))
 		})
 		if err != nil {
 			return err
@@ -112,9 +107,17 @@ func (v *visit) forkMetadata(ctx context.Context, id string, turn int) (sessions
 // bytes, before it refers to the parent's segments.
 const worthSharing = 4 << 10
 
+// origin is the session that another one was forked from.
+type origin struct {
+	tip  *tip.Tip
+	etag azcore.ETag
+	from *tip.From // what both share
+}
+
 // origin finds out whether a session that the cloud does not have begins with
-// lines of the one it was forked from, which the cloud has.
-func (v *visit) origin(ctx context.Context) (*tip.From, string, error) {
+// lines of the one it was forked from, which the cloud has; nil when not. It
+// also returns the id of that session, as the metadata has it.
+func (v *visit) origin(ctx context.Context) (*origin, string, error) {
 	md, err := v.store.Metadata(ctx, v.id)
 	if err != nil {
 		return nil, "", nil // without metadata it has no parent
@@ -150,15 +153,42 @@ func (v *visit) origin(ctx context.Context) (*tip.From, string, error) {
 	if at.Bytes < worthSharing {
 		return nil, parent, nil
 	}
-	return &tip.From{SID: sid, Point: at.Point(), Bytes: at.Bytes, Buckets: segment.Bucket(at.N, at.Bytes) + 1}, parent, nil
+	from := &tip.From{SID: sid, Point: at.Point(), Bytes: at.Bytes, Buckets: segment.Bucket(at.N, at.Bytes) + 1}
+	return &origin{tip: t, etag: doc.etag, from: from}, parent, nil
+}
+
+// bind notes in the parent's partition what a fork needs of it, with a new etag
+// of the parent's tip: whoever is about to remove lines there, or the session,
+// has to look again.
+func (v *visit) bind(ctx context.Context, o *origin) error {
+	head, err := o.tip.Encode()
+	if err != nil {
+		return err
+	}
+	note := lineage(o.from, v.sid)
+	if v.estimate != nil {
+		v.estimate.count(head.Body, true)
+		v.estimate.count(note.Body, false)
+		return nil
+	}
+	batch := v.link.container.NewTransactionalBatch(partition(head.PK))
+	batch.ReplaceItem(head.ID, head.Body, &azcosmos.TransactionalBatchItemOptions{IfMatchETag: &o.etag})
+	batch.UpsertItem(note.Body, nil)
+	_, _, done := v.link.execute(ctx, batch)
+	v.link.sent(done, head.Body, note.Body)
+	if done.class != fine {
+		return lostTo(done)
+	}
+	return nil
 }
 
 // typeFork is the type of documents that name the forks of a session in the
 // session's own partition: whoever deletes it has to know of them.
 const typeFork = "fork"
 
-func lineage(parent, child string) segment.Document {
-	pk, id := segment.SessionPK(parent), parent+"-f-"+child
-	body := fmt.Sprintf(`{"id":%q,"pk":%q,"type":%q,"v":%d,"child":%q}`, id, pk, typeFork, segment.Version, child)
+func lineage(from *tip.From, child string) segment.Document {
+	pk, id := segment.SessionPK(from.SID), from.SID+"-f-"+child
+	body := fmt.Sprintf(`{"id":%q,"pk":%q,"type":%q,"v":%d,"child":%q,"from":{"n":%d,"h":%q}}`,
+		id, pk, typeFork, segment.Version, child, from.N, from.Hash)
 	return segment.Document{ID: id, PK: pk, Type: typeFork, Body: []byte(body)}
 }

@@ -25,6 +25,8 @@ type engine struct {
 	states    states
 	rights    rights
 	marks     marks
+	chance    *chance
+	alone     bool // one thing at a time: one session, one document
 
 	mu     sync.Mutex // guards what follows
 	busy   map[string]chan struct{}
@@ -38,7 +40,19 @@ func (e *engine) identity(id string) segment.Identity {
 func (e *engine) sid(id string) string { return e.identity(id).SID() }
 func (e *engine) uid() string          { return e.identity("").UID() }
 
-func (e *engine) link() *link { return &link{container: e.container, budget: e.budget} }
+func (e *engine) link() *link {
+	return &link{container: e.container, budget: e.budget, observer: e.opts.Observer, alone: e.alone}
+}
+
+// atOnce returns how many of n things are done at once.
+func (e *engine) atOnce(n int) int { return atOnce(n, e.alone) }
+
+func atOnce(n int, alone bool) int {
+	if alone {
+		return 1
+	}
+	return n
+}
 
 // enter waits until the caller alone works on a session, among those of this
 // store. Other processes may sync it at the same time: the tip decides.

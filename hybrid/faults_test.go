@@ -186,32 +186,6 @@ func TestOtherPartitionKey(t *testing.T) {
 	require.Equal(t, Blocked, a.state("s").State)
 }
 
-func TestStormOfRefusals(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := newCloud(t, nil)
-		until := time.Now().Add(10 * time.Minute)
-		c.Inject(cosmostest.Data(func(cosmostest.Request) cosmostest.Fault {
-			if time.Now().Before(until) {
-				return cosmostest.Refuse(http.StatusTooManyRequests, time.Second)
-			}
-			return cosmostest.Fault{}
-		}))
-		a := c.device(t, "a", func(o *Options) { o.Disabled = false })
-		for i := range 20 {
-			a.say(fmt.Sprint("s", i), "one", "two")
-			time.Sleep(20 * time.Second)
-		}
-		time.Sleep(30 * time.Minute)
-		b := c.device(t, "b")
-		require.Equal(t, 20, b.pull().Pulled)
-		for i := range 20 {
-			require.Equal(t, []string{"one", "two"}, b.texts(fmt.Sprint("s", i)))
-		}
-		require.Less(t, c.Counters().ByStatus[http.StatusTooManyRequests], 2000)
-	})
-}
-
 func TestRaceForTheTip(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

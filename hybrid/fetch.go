@@ -98,8 +98,9 @@ const readAhead = 4
 
 // Segment implements [segment.Source].
 func (f *fetcher) Segment(in segment.Info) ([]byte, error) {
+	depth := atOnce(readAhead, f.link.alone)
 	for i, ahead := range f.order {
-		if i >= f.next && i < f.next+readAhead && (ahead.ID == in.ID || len(f.begun) < readAhead) {
+		if i >= f.next && i < f.next+depth && (ahead.ID == in.ID || len(f.begun) < depth) {
 			f.begin(ahead)
 			f.next = i + 1
 		}

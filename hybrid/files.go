@@ -169,14 +169,9 @@ func (v *visit) giveFile(ctx context.Context, f *localFile, next *tip.Tip, box *
 		}
 		content = f.content
 	}
-	blob, docs, err := segment.Pack(v.sid, content)
-	if err != nil {
+	blob, docs := segment.Pack(v.sid, content)
+	if err := box.take(ctx, docs); err != nil {
 		return err
-	}
-	for _, d := range docs {
-		if err := box.add(ctx, d); err != nil {
-			return err
-		}
 	}
 	if next.Files == nil {
 		next.Files = map[string]tip.File{}

@@ -24,7 +24,7 @@ func abroad(t *testing.T, a foreign.Account, transport policy.Transporter) *clou
 	})
 	require.NoError(t, err)
 	t.Cleanup(client.Close)
-	db := "test-" + nonce(6)
+	db := "test-" + (*chance)(nil).name(6)
 	require.NoError(t, Provision(t.Context(), client, db, testContainer))
 	t.Cleanup(func() {
 		d, err := client.NewDatabase(db)

@@ -82,7 +82,7 @@ func (e *engine) drain(ctx context.Context) error {
 	}
 	e.marks.take()
 	errs := newErrors()
-	parallel(ids, func(id string) {
+	e.parallel(ids, func(id string) {
 		if ctx.Err() != nil {
 			return
 		}

@@ -104,7 +104,11 @@ func (v *visit) replaced(ctx context.Context) syncplan.Has {
 		return nil
 	}
 	return func(p segment.Point) (bool, error) {
-		for _, o := range v.tip.Old {
+		former, err := v.formerTips(ctx)
+		if err != nil && !errors.Is(err, ErrDamaged) {
+			return false, err
+		}
+		for _, o := range former {
 			if o.N < p.N {
 				continue
 			}

@@ -21,17 +21,17 @@ import (
 
 func TestMain(m *testing.M) {
 	warmUp()
-	testenv.Main(m, nil)
+	testenv.Main(m, children)
 }
 
 // warmUp makes the compressors, which serve the whole process and hold
 // channels, before any bubble does: channels made in one are of no use outside.
 func warmUp() {
-	_, docs, err := segment.Pack(segment.Identity{}.SID(), make([]byte, 64<<10))
-	if err != nil {
-		panic(err)
-	}
-	for _, d := range docs {
+	_, docs := segment.Pack(segment.Identity{}.SID(), make([]byte, 64<<10))
+	for d, err := range docs {
+		if err != nil {
+			panic(err)
+		}
 		if _, err := segment.DecodeChunk(d.Body, d.ID); err != nil {
 			panic(err)
 		}

@@ -1,10 +1,8 @@
 package hybrid
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"iter"
 
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
@@ -47,7 +45,7 @@ func (h *history) has(ctx context.Context, p segment.Point) (bool, error) {
 }
 
 // lines yields the lines behind a mark as they leave, up to the end that look
-// found. The file is closed whenever a line is yielded.
+// found, as raw does.
 func (h *history) lines(ctx context.Context, from segment.Mark) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		n, end := from.N, h.end().N
@@ -70,50 +68,38 @@ func (h *history) lines(ctx context.Context, from segment.Mark) iter.Seq2[[]byte
 	}
 }
 
-// readBytes is how much is read at once.
-const readBytes = 1 << 20
-
 // raw yields the whole lines of the file from an offset on, as they lie there.
+// Each is valid until the visit reads on, be it another file. The file is closed
+// whenever one is yielded.
 func (s *source) raw(ctx context.Context, offset int64) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		for size := int64(readBytes); ; {
-			data, err := s.part(ctx, offset, size)
+		for {
+			data, err := s.part(ctx, offset)
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			whole := bytes.LastIndexByte(data, '\n') + 1
-			if whole == 0 && int64(len(data)) < size {
+			if len(data) == 0 {
 				return // the end, or a line that is not finished
 			}
-			if whole == 0 {
-				size *= 2
-				continue
-			}
-			for line := range jsonl.Lines(data[:whole]) {
+			for line := range jsonl.Lines(data) {
 				if !yield(line.Bytes, nil) {
 					return
 				}
 			}
-			offset, size = offset+int64(whole), readBytes
+			offset += int64(len(data))
 		}
 	}
 }
 
-// part reads size bytes from an offset on, or what there is.
-func (s *source) part(ctx context.Context, offset, size int64) (data []byte, err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
+// part reads whole lines from an offset on.
+func (s *source) part(ctx context.Context, offset int64) (data []byte, err error) {
 	err = s.in.Read(ctx, s.id, func(dir *sessiondir.Dir) error {
 		f, _, err := dir.Open(s.name)
 		if err != nil {
 			return err
 		}
-		if _, err := f.Seek(offset, io.SeekStart); err != nil {
-			return errors.Join(err, f.Close())
-		}
-		data, err = io.ReadAll(io.LimitReader(f, size))
+		data, _, err = s.window.lines(ctx, f, offset)
 		return errors.Join(err, f.Close())
 	})
 	return data, err

@@ -24,6 +24,7 @@ type source struct {
 	stream segment.Stream
 	start  int64    // bytes of the file that are not of the stream
 	redact Redactor // nil: exact bytes
+	window *window  // what is read of it; that of the visit
 }
 
 // followed is how far a source was read, as the state keeps it.
@@ -130,25 +131,17 @@ func (s *source) rules() string {
 // hash goes on behind the last of marks to the last whole line.
 func (h *history) hash(ctx context.Context, f io.ReadSeeker, marks []segment.Mark) error {
 	t := segment.NewTracker(h.stream, nil, marks)
-	if _, err := f.Seek(t.Mark().Offset, io.SeekStart); err != nil {
-		return err
-	}
-	for r, n := jsonl.NewReader(f), 0; ; n++ {
-		line, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for {
+		lines, torn, err := h.window.lines(ctx, f, t.Mark().Offset)
 		if err != nil {
 			return err
 		}
-		if n%256 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if !line.Ended {
-			h.Torn = true
+		if h.Torn = torn; len(lines) == 0 {
 			break
 		}
-		t.Add(line.Bytes, h.leaving(line.Bytes))
+		for line := range jsonl.Lines(lines) {
+			t.Add(line.Bytes, h.leaving(line.Bytes))
+		}
 	}
 	h.Marks = t.Marks()
 	var err error

@@ -63,7 +63,7 @@ func (v *visit) keepLog(kind segment.Kind, own *ownLog) {
 
 func (v *visit) logSource(kind segment.Kind, name string, own *ownLog) source {
 	return source{
-		in: v.in, id: v.id, name: name, start: own.Adopted, redact: v.opts.Redact,
+		in: v.in, id: v.id, name: name, start: own.Adopted, redact: v.opts.Redact, window: &v.window,
 		stream: segment.LogStream(kind, v.dev.id, own.Generation),
 	}
 }

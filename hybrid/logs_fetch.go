@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/tip"
@@ -16,7 +18,8 @@ func heldFile(sid string, st segment.Stream) string { return sid + "." + string(
 // fetchLogs brings the logs of other devices up to date that lie in the
 // bookkeeping.
 func (v *visit) fetchLogs(ctx context.Context, except map[segment.Stream]bool) error {
-	for st, r := range v.tip.Logs {
+	for _, st := range slices.Sorted(maps.Keys(v.tip.Logs)) {
+		r := v.tip.Logs[st]
 		if except[st] || v.isOwn(st) || v.isAdopted(st) {
 			continue
 		}

@@ -49,7 +49,7 @@ func gone(err error) error {
 }
 
 func (v *visit) transcript() source {
-	return source{in: v.in, id: v.id, name: sessiondir.Transcript, stream: segment.Transcript, redact: v.opts.Redact}
+	return source{in: v.in, id: v.id, name: sessiondir.Transcript, stream: segment.Transcript, redact: v.opts.Redact, window: &v.window}
 }
 
 // lookAround looks at the directory itself.

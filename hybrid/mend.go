@@ -73,15 +73,10 @@ func (v *visit) mendFile(ctx context.Context, name string) (bool, error) {
 		if err := v.load(ctx, f); err != nil {
 			return false, err
 		}
-		_, docs, err := segment.Pack(v.sid, f.content)
-		if err != nil {
-			return false, err
-		}
+		_, docs := segment.Pack(v.sid, f.content)
 		box := &outbox{link: v.link, pk: v.pk}
-		for _, d := range docs {
-			if err := box.add(ctx, d); err != nil {
-				return false, err
-			}
+		if err := box.take(ctx, docs); err != nil {
+			return false, err
 		}
 		return true, box.upload(ctx)
 	}

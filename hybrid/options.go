@@ -29,6 +29,7 @@ type Options struct {
 	Conflict  Policy
 	Logger    *slog.Logger
 	OnStatus  func(Status) // called when a session's state changes; must not block nor call the store
+	Observer  Observer     // nil: nobody is told what the copying does
 }
 
 // Policy says what becomes of two histories when two devices added to one

@@ -22,7 +22,8 @@ type outbox struct {
 	bytes    int
 	sent     bool // some went without the tip
 	segments int
-	count    *Estimate // not nil: nothing is sent
+	count    *Estimate                   // not nil: nothing is sent
+	begin    func(context.Context) error // before anything goes without the tip; nil: nothing
 }
 
 const (
@@ -76,6 +77,11 @@ func (o *outbox) batched(tip []byte) bool {
 
 // upload stores what waits.
 func (o *outbox) upload(ctx context.Context) error {
+	if !o.sent && o.begin != nil {
+		if err := o.begin(ctx); err != nil {
+			return err
+		}
+	}
 	docs := o.waiting
 	o.waiting, o.bytes, o.sent = nil, 0, true
 	ctx, cancel := context.WithCancel(ctx)
@@ -86,7 +92,7 @@ func (o *outbox) upload(ctx context.Context) error {
 		first error
 	)
 	next := make(chan segment.Document)
-	for range min(uploaders, len(docs)) {
+	for range min(atOnce(uploaders, o.link.alone), len(docs)) {
 		work.Go(func() {
 			for d := range next {
 				if err := o.store(ctx, d); err != nil {

@@ -37,7 +37,7 @@ func (v *visit) pullMain(ctx context.Context) error {
 // meanwhile.
 func (v *visit) fetchMain(ctx context.Context) (*arrival, error) {
 	to := v.tip.Transcript.Point()
-	a := &arrival{file: v.sid + arriving + nonce(4), to: to} // another process may be fetching too
+	a := &arrival{file: v.sid + arriving + v.chance.name(4), to: to} // another process may be fetching too
 	err := patient(ctx, func() error {
 		from, infos, err := v.meeting(ctx)
 		if err != nil {

@@ -2,9 +2,8 @@ package hybrid
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/syncplan"
@@ -14,16 +13,9 @@ import (
 // library is how this library calls itself in documents.
 const library = "sessionstorage-go/1"
 
-// nonce returns n random bytes in hexadecimal.
-func nonce(n int) string {
-	b := make([]byte, n)
-	rand.Read(b) // never fails
-	return hex.EncodeToString(b)
-}
-
 // draft returns the tip that will follow the one that is there.
 func (v *visit) draft() *tip.Tip {
-	next := &tip.Tip{SID: v.sid, User: v.opts.User, Session: v.id, Project: v.opts.Project, Born: nonce(8)}
+	next := &tip.Tip{SID: v.sid, User: v.opts.User, Session: v.id, Project: v.opts.Project, Born: v.chance.name(8)}
 	if v.tip != nil {
 		next = v.tip.Clone()
 	}
@@ -31,12 +23,22 @@ func (v *visit) draft() *tip.Tip {
 		next.Logs = map[segment.Stream]tip.Reach{}
 	}
 	next.Revision++
-	next.Op = v.dev.id + "-" + nonce(6)
+	next.Op = v.dev.id + "-" + v.chance.name(6)
 	next.Writer = tip.Writer{Device: v.dev.id, Host: v.dev.host, Library: library}
 	if v.changed.After(next.Updated) {
 		next.Updated = v.changed
 	}
 	return next
+}
+
+// serverTime is the time by this machine's clock, unless that differs from the
+// server's.
+func (v *visit) serverTime() time.Time {
+	here, there := v.in.Now().UTC(), v.link.serverTime()
+	if there.IsZero() || here.Sub(there).Abs() < time.Minute {
+		return here
+	}
+	return there
 }
 
 // parcel is a tip in the making, with the documents that it needs.
@@ -52,6 +54,9 @@ type parcel struct {
 // and files.
 func (v *visit) pack(ctx context.Context, a syncplan.Action) (*parcel, error) {
 	p := &parcel{next: v.draft(), box: &outbox{link: v.link, pk: v.pk, count: v.estimate}}
+	if v.tip == nil { // what is given up halfway must be found by upkeep
+		p.box.begin = func(ctx context.Context) error { return v.announce(ctx, p.next) }
+	}
 	if err := v.packMain(ctx, a, p); err != nil {
 		return nil, err
 	}
@@ -93,17 +98,16 @@ func (v *visit) packMain(ctx context.Context, a syncplan.Action, p *parcel) erro
 // packNew stores the transcript of a session that the cloud does not have; a
 // fork begins with its parent's lines.
 func (v *visit) packNew(ctx context.Context, p *parcel) error {
-	from, parent, err := v.origin(ctx)
+	o, parent, err := v.origin(ctx)
 	if err != nil {
 		return err
 	}
-	p.next.Parent, p.next.From = parent, from
 	start := int64(0)
-	if from != nil {
-		start = from.N
-		if err := p.box.add(ctx, lineage(from.SID, v.sid)); err != nil {
+	if p.next.Parent = parent; o != nil {
+		if err := v.bind(ctx, o); err != nil {
 			return err
 		}
+		p.next.From, start = o.from, o.from.N
 	}
 	p.changed = true
 	return v.packFrom(ctx, start, p)
@@ -147,6 +151,9 @@ func (v *visit) commit(ctx context.Context, p *parcel) error {
 	if v.tip == nil {
 		if err := v.announce(ctx, p.next); err != nil {
 			return err
+		}
+		if time.Now().Round(0).Sub(v.began) > staleAfter { // no former tip guards what was uploaded, see [Store.Upkeep]
+			return fmt.Errorf("%w: the upload took too long", errLost)
 		}
 	}
 	etag, verdict := p.box.commit(ctx, doc.ID, doc.Body, v.etag)

@@ -20,9 +20,12 @@ import (
 type link struct {
 	container *azcosmos.ContainerClient
 	budget    *Budget
+	observer  Observer
+	alone     bool // one request at a time
 
 	mu    sync.Mutex // guards what follows
 	token string     // of the newest answer: later reads see at least that
+	date  time.Time  // of the newest answer, by the server's clock; zero: none said
 	used  usage
 }
 
@@ -31,6 +34,14 @@ type usage struct {
 	requests, documents int
 	bytes               int64
 	charge              float64
+}
+
+// serverTime returns the time by the server's clock as of its last answer;
+// zero when it has not said.
+func (l *link) serverTime() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.date
 }
 
 // attempts is how often a request that may be repeated is made before the
@@ -46,6 +57,7 @@ func (l *link) once(ctx context.Context, do func(context.Context) (azcosmos.Resp
 	if err := l.budget.admit(ctx); err != nil {
 		return verdict{class: abandoned, err: err}
 	}
+	start := time.Now()
 	answer, token, err := do(unretried(ctx))
 	v := judge(err, time.Now())
 	if v.class == shaky && ctx.Err() != nil {
@@ -56,12 +68,18 @@ func (l *link) once(ctx context.Context, do func(context.Context) (azcosmos.Resp
 		charge = chargeOf(err)
 	}
 	l.budget.learn(v, charge)
+	l.requested(ctx, start, answer.RawResponse, v, charge)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.used.requests++
 	l.used.charge += charge
 	if token != "" {
 		l.token = token
+	}
+	if answer.RawResponse != nil {
+		if date, err := http.ParseTime(answer.RawResponse.Header.Get("Date")); err == nil {
+			l.date = date.UTC()
+		}
 	}
 	return v
 }
@@ -201,6 +219,19 @@ func (l *link) remove(ctx context.Context, pk, id string) error {
 		return r.Response, text(r.SessionToken), err
 	})
 	if v.class == missing {
+		return nil
+	}
+	return v.err
+}
+
+// removeSame deletes a document if it still has the etag. That it is gone, or
+// was stored anew, is fine.
+func (l *link) removeSame(ctx context.Context, pk, id string, etag azcore.ETag) error {
+	v := l.repeat(ctx, func(ctx context.Context) (azcosmos.Response, string, error) {
+		r, err := l.container.DeleteItem(ctx, partition(pk), id, &azcosmos.ItemOptions{IfMatchEtag: &etag})
+		return r.Response, text(r.SessionToken), err
+	})
+	if v.class == missing || v.class == changed {
 		return nil
 	}
 	return v.err

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,7 +62,7 @@ func (e *engine) deleteRemote(ctx context.Context, id string) error {
 	return v.purge(ctx)
 }
 
-const listForks = `SELECT c.id, c.child FROM c WHERE c.pk = @pk AND c.type = 'fork' ORDER BY c.id`
+const listForks = `SELECT c.id, c.child, c._ts FROM c WHERE c.pk = @pk AND c.type = 'fork' ORDER BY c.id`
 
 // unshared refuses to delete what forks in the cloud need.
 func (v *visit) unshared(ctx context.Context) error {
@@ -68,13 +70,19 @@ func (v *visit) unshared(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		var fork struct{ Child string }
+		var fork struct {
+			Child string
+			TS    int64 `json:"_ts"`
+		}
 		if json.Unmarshal(row, &fork) != nil || fork.Child == "" {
 			continue
 		}
 		doc, err := v.link.read(ctx, segment.SessionPK(fork.Child), segment.HeadID(fork.Child), "")
 		if err != nil {
 			return err
+		}
+		if doc == nil && v.link.serverTime().Sub(time.Unix(fork.TS, 0)) < firstGrace {
+			return fmt.Errorf("%w: one is being made", ErrShared)
 		}
 		if doc == nil {
 			continue
@@ -90,7 +98,7 @@ func (v *visit) unshared(ctx context.Context) error {
 func (v *visit) bury(ctx context.Context) error {
 	p := &parcel{next: v.draft().Tombstone(tombstoneDays * 24 * time.Hour), box: &outbox{link: v.link, pk: v.pk}}
 	p.next.Revision = v.tip.Revision + 1
-	p.next.Files = nil
+	p.next.Files, p.next.OldMore, p.next.BranchMore = nil, nil, nil
 	return v.commit(ctx, p)
 }
 
@@ -104,8 +112,8 @@ func (v *visit) purge(ctx context.Context) error {
 	for st, r := range v.tip.Logs {
 		reaches[st] = r.Buckets
 	}
-	for st, buckets := range reaches {
-		for b := 1; b < buckets; b++ {
+	for _, st := range slices.Sorted(maps.Keys(reaches)) {
+		for b := 1; b < reaches[st]; b++ {
 			pks = append(pks, segment.StreamPK(v.sid, st, b))
 		}
 	}

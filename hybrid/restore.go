@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
+	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
@@ -50,7 +52,7 @@ func (v *visit) restoreFrom(ctx context.Context, a *arrival) error {
 	if err := v.landed(ctx, a); err != nil {
 		return err
 	}
-	for st := range taken.streams() {
+	for _, st := range slices.Sorted(maps.Keys(taken.streams())) {
 		delete(v.st.Held, st)
 		err = errors.Join(err, v.states.remove(heldFile(v.sid, st)))
 	}
@@ -75,7 +77,8 @@ func (v *visit) furnish(w *sessionstore.Work, a *arrival, taken takenLogs) error
 			return err
 		}
 	}
-	for name, held := range taken {
+	for _, name := range slices.Sorted(maps.Keys(taken)) {
+		held := taken[name]
 		if err := put(name, func(out io.Writer) error { return v.states.copyTo(out, heldFile(v.sid, held.stream), held.size) }); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package hybrid
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -20,11 +21,16 @@ func (w *world) settle() {
 	w.srv.Inject(nil)
 	for _, d := range w.devices {
 		w.endPythons(d)
-		d.life.set(false)
+		d.life.set(false, 0)
+		if w.rules == nil && d.rules != nil {
+			d.rules = nil
+			w.reopen(d, false)
+		}
 	}
-	for id := range w.buried {
+	for _, id := range slices.Sorted(maps.Keys(w.buried)) {
 		w.finishBurial(id)
 	}
+	w.agreeOnRules()
 	for round := 0; ; round++ {
 		time.Sleep(15 * time.Minute)
 		if !w.exchange() {
@@ -45,6 +51,36 @@ func (w *world) finishBurial(id string) {
 	require.NoError(w.t, err)
 }
 
+// agreeOnRules goes on with the sessions that other rules made, on a device
+// with those of all: from then on everybody may judge what differs again.
+func (w *world) agreeOnRules() {
+	cloud, err := w.reader.sessions()
+	require.NoError(w.t, err)
+	var others []string
+	for id, c := range cloud {
+		if c != nil && w.rules == nil && c.tip.Redaction != "" {
+			others = append(others, id)
+		}
+	}
+	if len(others) == 0 {
+		return
+	}
+	slices.Sort(others)
+	d := &gadget{name: "mender", dir: filepath.Join(w.t.TempDir(), "sessions")}
+	w.open(d)
+	for _, id := range others {
+		_, err := d.Pull(w.ctx(), id)
+		require.NoError(w.t, err)
+		msgs := w.turn()
+		err = d.Append(w.ctx(), id, msgs...)
+		require.NoError(w.t, err)
+		w.ack(d, id, msgs, err)
+		_, err = d.Sync(w.ctx(), id)
+		require.NoError(w.t, err)
+	}
+	require.NoError(w.t, d.Close())
+}
+
 // exchange lets each device sync once, and reports whether anything moved.
 func (w *world) exchange() (moved bool) {
 	for _, d := range w.devices {
@@ -53,9 +89,24 @@ func (w *world) exchange() (moved bool) {
 		w.calm(d, err)
 		p, err := d.Pull(w.ctx())
 		w.calm(d, err)
+		standing := w.standing(d)
+		if *simVerbose {
+			w.t.Log(time.Since(simStart), d.name, "synced", s, "pulled", p, standing)
+		}
+		moved = moved || strings.Contains(standing, Behind) // who lost what it knew waits until files were quiet
 		moved = moved || s.Pushed+p.Pulled+len(s.Conflicts)+len(p.Conflicts) > 0 || w.srv.Counters().ByKind["head"].Written != before
 	}
 	return moved
+}
+
+// standing tells how a device's sessions stand.
+func (w *world) standing(d *gadget) (text string) {
+	all, err := d.Status(w.ctx())
+	require.NoError(w.t, err)
+	for _, s := range all {
+		text += fmt.Sprintf("%.8s %s %d/%d, ", s.SessionID, s.State, s.Local, s.Remote)
+	}
+	return text
 }
 
 // calm is expected without any fault: sessions that were removed from the
@@ -100,9 +151,53 @@ func (w *world) checkDevice(d *gadget, cloud map[string]*cloudSession) {
 		case d.without(id): // as it may be
 		case c == nil: // its files stay, or there are none
 		default:
-			require.Equal(w.t, string(c.main), w.file(d, id, "transcript.jsonl"), "%s: %s", d.name, id)
-			require.Equal(w.t, string(c.metadata), w.file(d, id, "metadata.json"), "%s: %s", d.name, id)
+			w.same(d, id, "transcript.jsonl", c.main)
+			w.same(d, id, "metadata.json", c.metadata)
+			w.checkLogs(d, id, c)
 		}
+	}
+}
+
+// same requires a device's file to be, after its rules, what the cloud has.
+func (w *world) same(d *gadget, id, name string, want []byte) {
+	require.Equal(w.t, string(want), w.leaving(d, id, name), "%s: %s of %s", d.name, name, id)
+}
+
+// leaving returns a device's file as it leaves it.
+func (w *world) leaving(d *gadget, id, name string) string {
+	text := w.file(d, id, name)
+	if d.rules != nil {
+		return string(redacted(d.rules, []byte(text)))
+	}
+	return text
+}
+
+// redacted returns text with each line as rules leave it.
+func redacted(rules Redactor, text []byte) (out []byte) {
+	for line := range bytes.Lines(text) {
+		body, ended := bytes.CutSuffix(line, []byte("\n"))
+		out = append(out, rules.Line(body)...)
+		if ended {
+			out = append(out, '\n')
+		}
+	}
+	return out
+}
+
+// checkLogs requires a device to have all logs of a session that the cloud has.
+func (w *world) checkLogs(d *gadget, id string, c *cloudSession) {
+	_, err := d.Pull(w.ctx(), id)
+	w.calm(d, err)
+	logs, err := d.Logs(w.ctx(), id)
+	require.NoError(w.t, err)
+	have := map[string]bool{}
+	for _, l := range logs {
+		text, err := os.ReadFile(l.Path)
+		require.NoError(w.t, err)
+		maps.Copy(have, marksIn(text))
+	}
+	for mark := range c.logged {
+		require.True(w.t, have[mark], "%s: %s of the logs of %s is not here", d.name, mark, id)
 	}
 }
 
@@ -168,8 +263,8 @@ func (w *world) checkRecords(cloud map[string]*cloudSession) {
 		if c, known := cloud[rec.session]; known && c == nil && (w.reader.once(rec.by.sid(rec.session), mark) || w.anywhere(rec.by, mark)) {
 			continue
 		}
-		lost = append(lost, fmt.Sprintf("%s of %s on %s; in the cloud once: %v; session in the cloud: %v; on the device: %v",
-			mark, rec.session, rec.by.name, w.reader.once(rec.by.sid(rec.session), mark), cloud[rec.session] != nil, w.anywhere(rec.by, mark)))
+		lost = append(lost, fmt.Sprintf("%s in %s of %s on %s; in the cloud once: %v; session in the cloud: %v; on the device: %v",
+			mark, rec.kind, rec.session, rec.by.name, w.reader.once(rec.by.sid(rec.session), mark), cloud[rec.session] != nil, w.anywhere(rec.by, mark)))
 	}
 	w.sum.lost.Add(int64(len(lost)))
 	require.Empty(w.t, lost, "lost")
@@ -177,11 +272,9 @@ func (w *world) checkRecords(cloud map[string]*cloudSession) {
 
 func (d *gadget) sid(id string) string { return d.engine.sid(id) }
 
-// anywhere reports whether a record is in some transcript of a device.
+// anywhere reports whether a record is in some file of a device.
 func (w *world) anywhere(d *gadget, mark string) bool {
-	infos, err := d.List(w.ctx(), &sessionstore.ListOptions{All: true})
-	require.NoError(w.t, err)
-	return slices.ContainsFunc(infos, func(info sessionstore.Info) bool { return w.here(d, info.ID)[mark] })
+	return slices.ContainsFunc(w.ids(d), func(id string) bool { return w.here(d, id)[mark] })
 }
 
 // rewindInCalm rewinds a session on one device. All others must follow, also
@@ -195,16 +288,19 @@ func (w *world) rewindInCalm(forget bool) {
 	if o := w.pick(); forget && o != d {
 		w.reopen(o, true) // without what it knew, d's shorter history would only be an old one
 	}
+	if *simVerbose {
+		w.t.Log(time.Since(simStart), "rewind in calm", d.name, id)
+	}
 	before := w.here(d, id)
 	err := w.rewindTo(d, id)
 	require.NoError(w.t, err)
-	want := w.file(d, id, "transcript.jsonl")
+	want := w.leaving(d, id, "transcript.jsonl")
 	_, err = d.Sync(w.ctx(), id)
 	w.calm(d, err)
 	w.settle()
 	for _, o := range w.devices {
 		if !o.without(id) {
-			require.Equal(w.t, want, w.file(o, id, "transcript.jsonl"), "the rewind of %s on %s did not reach %s, or did not stay", id, d.name, o.name)
+			require.Equal(w.t, want, w.leaving(o, id, "transcript.jsonl"), "the rewind of %s on %s did not reach %s, or did not stay", id, d.name, o.name)
 		}
 	}
 	found := w.reader.reachable()

@@ -50,7 +50,10 @@ func (w *world) oldSave(d *gadget, id string, p *python) {
 	require.NoError(w.t, err)
 	require.NoError(w.t, os.WriteFile(path+".backup", was, 0o600))
 	require.NoError(w.t, os.WriteFile(path+".tmp", p.rows, 0o600))
-	w.ack(d, id, msgs, os.Rename(path+".tmp", path))
+	d.life.setTime(path + ".tmp")
+	err = os.Rename(path+".tmp", path)
+	d.life.setTime(filepath.Dir(path))
+	w.ack(d, id, msgs, err)
 }
 
 // newPython opens a session, appends to it, or leaves.
@@ -103,7 +106,10 @@ func (w *world) newAppend(d *gadget, id string) {
 		_, err := f.Write(append(m.AppendTo(nil), '\n'))
 		require.NoError(w.t, err)
 	}
-	w.ack(d, id, msgs, errors.Join(f.Close(), os.Remove(path+".append-pending")))
+	err = errors.Join(f.Close(), os.Remove(path+".append-pending"))
+	d.life.setTime(path)
+	d.life.setTime(filepath.Dir(path))
+	w.ack(d, id, msgs, err)
 }
 
 func (w *world) leave(d *gadget, id string) {

@@ -102,7 +102,15 @@ func (r *simReader) note(s *shelf, t *tip.Tip, main []byte) error {
 		}
 		maps.Copy(r.ever[t.SID], marksIn(text))
 	}
-	return nil
+	logged, err := s.logged(t)
+	maps.Copy(r.ever[t.SID], logged)
+	if f, ok := t.Files[tip.Metadata]; ok && err == nil {
+		var text []byte
+		if text, err = f.Unpack(t.SID, s.Chunk); err == nil {
+			maps.Copy(r.ever[t.SID], marksIn(text))
+		}
+	}
+	return err
 }
 
 // cloudSession is a session in the cloud.
@@ -110,7 +118,8 @@ type cloudSession struct {
 	tip      *tip.Tip
 	main     []byte
 	metadata []byte
-	records  map[string]bool // on any of its histories
+	records  map[string]bool // on any of its histories, in its logs and its metadata
+	logged   map[string]bool // in its logs
 }
 
 // sessions reads everything, by session id; nil stands for a deleted one.
@@ -149,6 +158,18 @@ func (s *shelf) session(t *tip.Tip) (c *cloudSession, err error) {
 	for _, o := range t.Old {
 		points = append(points, o.Point)
 	}
+	for _, id := range t.OldMore {
+		for id != "" {
+			m, err := tip.DecodeMore(s.bodies[segment.SessionPK(t.SID)][id], t.SID, id)
+			if err != nil {
+				return nil, fmt.Errorf("former tips: %w", err)
+			}
+			for _, o := range m.Old {
+				points = append(points, o.Point)
+			}
+			id = m.Next
+		}
+	}
 	for _, b := range s.branches[t.SID] {
 		points = append(points, b.Transcript.Point())
 	}
@@ -157,11 +178,31 @@ func (s *shelf) session(t *tip.Tip) (c *cloudSession, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("history that ends at %d: %w", p.N, err)
 		}
-		for mark := range marksIn(text) {
-			c.records[mark] = true
-		}
+		maps.Copy(c.records, marksIn(text))
 	}
+	if c.logged, err = s.logged(t); err != nil {
+		return nil, err
+	}
+	maps.Copy(c.records, c.logged)
+	maps.Copy(c.records, marksIn(c.metadata))
 	return c, nil
+}
+
+// logged returns the records in the logs of t's session.
+func (s *shelf) logged(t *tip.Tip) (map[string]bool, error) {
+	all := map[string]bool{}
+	for st, reach := range t.Logs {
+		infos, err := s.infos(t.SID, st)
+		if err != nil {
+			return nil, err
+		}
+		text, err := s.lines(st, infos, reach.Point())
+		if err != nil {
+			return nil, fmt.Errorf("stream %s: %w", st, err)
+		}
+		maps.Copy(all, marksIn(text))
+	}
+	return all, nil
 }
 
 // reachable returns all records that the cloud has.

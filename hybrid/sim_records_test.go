@@ -1,12 +1,13 @@
 package hybrid
 
 import (
+	"encoding/base64"
 	"fmt"
-	"os"
-	"path/filepath"
+	"maps"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -15,7 +16,10 @@ func (w *world) turn() (msgs []sessionstore.Message) {
 	add := func(format string, args ...any) {
 		mark := w.reader.mark()
 		if w.rand.IntN(25) == 0 {
-			mark += noise(40 << 10)
+			mark += w.noise(40 << 10)
+		}
+		if w.rules != nil && w.rand.IntN(3) == 0 {
+			mark += " ghp_" + w.letters(36)
 		}
 		m, err := sessionstore.ParseMessage(fmt.Appendf(nil, format, append([]any{mark}, args...)...))
 		require.NoError(w.t, err)
@@ -49,7 +53,7 @@ func (w *world) ack(d *gadget, id string, msgs []sessionstore.Message, err error
 		}
 	}
 	for _, m := range msgs {
-		w.acked[simRecord.FindString(string(m.AppendTo(nil)))] = &ackedRecord{id, d}
+		w.acked[simRecord.FindString(string(m.AppendTo(nil)))] = &ackedRecord{id, d, sessiondir.Transcript}
 	}
 }
 
@@ -67,13 +71,31 @@ func (w *world) losing(d *gadget, id string, do func()) {
 	}
 }
 
-// here returns the records in a session's transcript on a device.
+// here returns the records in a session's files on a device.
 func (w *world) here(d *gadget, id string) map[string]bool {
-	data, err := os.ReadFile(filepath.Join(d.dir, id, "transcript.jsonl"))
-	if err != nil && !os.IsNotExist(err) {
-		require.NoError(w.t, err)
+	all := map[string]bool{}
+	for _, name := range watched() {
+		maps.Copy(all, marksIn([]byte(w.file(d, id, name))))
 	}
-	return marksIn(data)
+	return all
+}
+
+// letters returns text as tokens have it.
+func (w *world) letters(n int) string {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"[w.rand.IntN(62)]
+	}
+	return string(b)
+}
+
+// noise returns text that no compressor makes shorter.
+func (w *world) noise(n int) string {
+	b := make([]byte, n*3/4)
+	for i := range b {
+		b[i] = byte(w.rand.Uint32())
+	}
+	return base64.StdEncoding.EncodeToString(b)
 }
 
 func marksIn(data []byte) map[string]bool {

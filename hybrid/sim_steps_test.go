@@ -1,18 +1,17 @@
 package hybrid
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/tip"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
@@ -34,12 +33,18 @@ func simAll() []simStep {
 		{"oldpython", 5, (*world).oldPython},
 		{"newpython", 5, (*world).newPython},
 		{"describe", 3, (*world).describe},
-		{"log", 3, (*world).log},
-		{"offline", 4, func(w *world, d *gadget, _ string) { d.life.set(w.rand.IntN(2) == 0) }},
+		{"event", 3, (*world).event},
+		{"phase", 2, (*world).phase},
+		{"talk", 2, (*world).talk},
+		{"history", 1, (*world).stateHistory},
+		{"offline", 4, func(w *world, d *gadget, _ string) { d.life.set(w.rand.IntN(2) == 0, 0) }},
+		{"refused", 1, (*world).refused},
 		{"crash", 3, (*world).crash},
+		{"power", 2, (*world).power},
+		{"redact", 1, (*world).redact},
 		{"reopen", 1, func(w *world, d *gadget, _ string) { w.reopen(d, w.rand.IntN(2) == 0) }},
-		{"sync", 10, func(w *world, d *gadget, _ string) { _, err := d.Sync(w.ctx()); w.expected(d, err) }},
-		{"pull", 5, func(w *world, d *gadget, _ string) { _, err := d.Pull(w.ctx()); w.expected(d, err) }},
+		{"sync", 10, (*world).sync},
+		{"pull", 5, (*world).pull},
 		{"delete", 1, (*world).remove},
 		{"bury", 1, (*world).bury},
 	}
@@ -78,10 +83,13 @@ func (w *world) act() {
 	}
 	d := w.pick()
 	id := w.session(d)
+	w.trace.note("%v %s %s %q", time.Since(simStart), w.weights[i].name, d.name, id)
+	w.sum.did(w.weights[i].name)
 	if *simVerbose {
-		w.t.Log(w.weights[i].name, d.name, id)
+		w.t.Log(time.Since(simStart), w.weights[i].name, d.name, id)
 	}
 	w.weights[i].do(w, d, id)
+	w.breathe()
 	if d.life.dead() {
 		w.reopen(d, w.rand.IntN(3) == 0)
 	}
@@ -89,13 +97,33 @@ func (w *world) act() {
 
 // session returns a session that is on d, "" for none.
 func (w *world) session(d *gadget) string {
-	infos, err := d.List(w.ctx(), &sessionstore.ListOptions{All: true})
-	require.NoError(w.t, err)
-	if len(infos) == 0 {
+	ids := w.ids(d)
+	if len(ids) == 0 {
 		return ""
 	}
-	slices.SortFunc(infos, func(a, b sessionstore.Info) int { return cmp.Compare(a.ID, b.ID) })
-	return infos[w.rand.IntN(len(infos))].ID
+	return ids[w.rand.IntN(len(ids))]
+}
+
+// ids returns the sessions that are on d.
+func (w *world) ids(d *gadget) (ids []string) {
+	infos, err := d.List(w.ctx(), &sessionstore.ListOptions{All: true})
+	require.NoError(w.t, err)
+	for _, info := range infos {
+		ids = append(ids, info.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// everywhere returns the sessions that are on any device.
+func (w *world) everywhere() map[string]bool {
+	all := map[string]bool{}
+	for _, d := range w.devices {
+		for _, id := range w.ids(d) {
+			all[id] = true
+		}
+	}
+	return all
 }
 
 // free reports whether this device's user may write the session with the
@@ -106,7 +134,7 @@ func (w *world) free(d *gadget, id string) bool { return id != "" && d.pythons[i
 func (w *world) expected(d *gadget, err error) {
 	w.t.Helper()
 	for _, e := range []error{
-		ErrUnreachable, ErrContended, ErrDeferred, ErrDamaged, ErrDeleted, ErrShared,
+		ErrUnreachable, ErrBlocked, ErrRedaction, ErrContended, ErrDeferred, ErrDamaged, ErrDeleted, ErrShared,
 		sessionstore.ErrConflict, sessionstore.ErrLocked, sessionstore.ErrNotFound,
 	} {
 		if errors.Is(err, e) {
@@ -198,60 +226,10 @@ func (w *world) describe(d *gadget, id string) {
 	if !w.free(d, id) {
 		return
 	}
+	key, value := fmt.Sprint("m", w.rand.IntN(3)), w.rand.IntN(1000)
+	mark := w.reader.mark()
 	_, err := d.UpdateMetadata(w.ctx(), id, func(md *sessionstore.Metadata) error {
-		return md.Set(fmt.Sprint("m", w.rand.IntN(3)), w.rand.IntN(1000))
+		return errors.Join(md.Set(key, value), md.Set("x"+mark, mark))
 	})
-	w.expected(d, err)
-}
-
-// log appends to the session's events, which are this device's alone.
-func (w *world) log(d *gadget, id string) {
-	if !w.free(d, id) {
-		return
-	}
-	f, err := os.OpenFile(filepath.Join(d.dir, id, "events.jsonl"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	require.NoError(w.t, err)
-	_, err = fmt.Fprintf(f, "{\"event\": \"tool:pre\", \"note\": \"%s %d\"}\n", d.name, w.rand.Uint32())
-	require.NoError(w.t, errors.Join(err, f.Close()))
-}
-
-// crash ends a device at some change of its disk or half of a request.
-func (w *world) crash(d *gadget, id string) {
-	d.life.set(false)
-	d.life.cut(w.rand.IntN(60))
-	if w.free(d, id) && w.rand.IntN(2) == 0 {
-		w.append(d, id)
-	}
-	_, err := d.Sync(w.ctx())
-	w.expected(d, err)
-	_, err = d.Pull(w.ctx())
-	w.expected(d, err)
-	d.life.cut(0)
-	_ = d.life.step()
-}
-
-// remove removes a session here. It must stay removed if a sync has seen it
-// here since the bookkeeping was last lost, else it may: nobody else knows.
-func (w *world) remove(d *gadget, id string) {
-	if !w.free(d, id) {
-		return
-	}
-	seen := d.engine.states.load(d.sid(id), id).Here
-	w.losing(d, id, func() {
-		err := d.Delete(w.ctx(), id)
-		if w.expected(d, err); err == nil {
-			d.removed[id] = seen
-		}
-	})
-}
-
-// bury removes a session from the cloud; one of them always stays.
-func (w *world) bury(d *gadget, id string) {
-	if id == "" || id == "s0" || len(w.buried) > 1 || d.life.offline {
-		return
-	}
-	err := d.DeleteRemote(w.ctx(), id)
-	if w.expected(d, err); err == nil || !errors.Is(err, ErrShared) && !errors.Is(err, sessionstore.ErrNotFound) {
-		w.buried[id] = true
-	}
+	w.ackMark(d, id, tip.Metadata, mark, err)
 }

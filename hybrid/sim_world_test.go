@@ -2,14 +2,14 @@ package hybrid
 
 import (
 	"context"
-	"errors"
+	"crypto/sha256"
 	"fmt"
+	"hash"
 	"math/rand/v2"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,17 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
-	"github.com/amplifier-go/sessionstorage/internal/fault"
-	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
-
-func defaultSeeds() int {
-	if testenv.Thorough() {
-		return 12
-	}
-	return 4
-}
 
 // simRecord finds the mark that each record has, whatever line holds it.
 var simRecord = regexp.MustCompile(`rec-[0-9]+;`)
@@ -36,13 +27,19 @@ var simRecord = regexp.MustCompile(`rec-[0-9]+;`)
 // world is one seed of the simulation.
 type world struct {
 	t       *testing.T
+	seed    uint64
 	rand    *rand.Rand
 	weights []simStep
 	sum     *simTally
 	srv     *cosmostest.Server
 	reader  *simReader
+	order   *order
+	trace   *trace
+	rules   Redactor // of all devices
 	devices []*gadget
 	forks   int
+	steps   int
+	waits   int // that faults asked for
 
 	acked     map[string]*ackedRecord // what a write has acknowledged
 	withdrawn map[string]bool         // cut, removed or overwritten before they reached the cloud
@@ -53,6 +50,7 @@ type world struct {
 type ackedRecord struct {
 	session string
 	by      *gadget
+	kind    string // file that holds it
 }
 
 // gadget is a device.
@@ -60,31 +58,69 @@ type gadget struct {
 	*Store
 	name, dir string
 	life      *life
+	skew      time.Duration // of its clock
+	rules     Redactor
 	policy    Policy
+	safe      sessionstore.Durability
 	running   bool               // its worker syncs in the background
+	opened    int                // how often it was started
 	pythons   map[string]*python // other programs that have a session open, by its id
 	removed   map[string]bool    // sessions removed here, and whether they must stay so
 }
 
+// trace is what happened, for comparing two runs of a seed.
+type trace struct {
+	sum   hash.Hash
+	lines []string
+	keep  bool
+}
+
+func (tr *trace) note(format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	_, _ = fmt.Fprintln(tr.sum, line)
+	if tr.keep {
+		tr.lines = append(tr.lines, line)
+	}
+}
+
 func newWorld(t *testing.T, seed uint64, weights []simStep, sum *simTally) *world {
 	w := &world{
-		t: t, rand: rand.New(rand.NewPCG(seed, 6)), weights: weights, sum: sum,
+		t: t, seed: seed, rand: rand.New(rand.NewPCG(seed, 6)), weights: weights, sum: sum, trace: &trace{sum: sha256.New()},
+		order: newOrder(rand.New(rand.NewPCG(seed, 7))),
 		acked: map[string]*ackedRecord{}, withdrawn: map[string]bool{}, buried: map[string]bool{},
 	}
 	w.reader = newSimReader()
-	w.srv = cosmostest.New(&cosmostest.Options{Observe: w.reader.observe})
+	w.srv = cosmostest.New(&cosmostest.Options{Observe: w.observe, Sleep: w.sleep})
 	w.reader.srv = w.srv
 	require.NoError(t, Provision(context.Background(), dial(t, w.srv, w.srv.Key()), testDatabase, testContainer))
-	for i := range 2 + w.rand.IntN(4) {
-		w.add(fmt.Sprint("d", i))
+	if w.rand.IntN(6) == 0 {
+		w.rules = Secrets()
 	}
 	return w
 }
 
+// observe takes note of a request that is over.
+func (w *world) observe(r cosmostest.Record) {
+	if r.Op.Data() {
+		w.trace.note("%d %s %s %s %d", r.At.Sub(simStart), r.Op, r.Partition, r.ID, r.Status)
+	}
+	w.reader.observe(r)
+}
+
+// sleep is how the server waits. No two requests wake up at once.
+func (w *world) sleep(ctx context.Context, d time.Duration) error {
+	w.waits++
+	return pause(ctx, d+time.Duration(w.waits)*time.Microsecond, nil)
+}
+
 func (w *world) add(name string) *gadget {
 	d := &gadget{
-		name: name, dir: filepath.Join(w.t.TempDir(), "sessions"), running: w.rand.IntN(2) == 0,
+		name: name, dir: filepath.Join(w.t.TempDir(), "sessions"), running: w.rand.IntN(2) == 0, rules: w.rules,
 		policy: Policy(max(0, w.rand.IntN(6)-3)), pythons: map[string]*python{}, removed: map[string]bool{},
+		safe: sessionstore.Durability(w.rand.IntN(3)),
+	}
+	if w.rand.IntN(6) == 0 {
+		d.skew = []time.Duration{time.Hour, -time.Hour}[w.rand.IntN(2)]
 	}
 	w.devices = append(w.devices, d)
 	w.open(d)
@@ -94,8 +130,11 @@ func (w *world) add(name string) *gadget {
 // open starts a device. Its store, and what it asks the network, end together
 // when it crashes.
 func (w *world) open(d *gadget) {
-	offline := d.life != nil && d.life.offline
-	d.life = &life{next: w.srv.Transport(), left: -1, offline: offline}
+	was := d.life
+	d.life = &life{name: d.name, next: w.srv.Transport(), order: w.order, skew: d.skew, left: -1}
+	if was != nil {
+		d.life.offline, d.life.refusal = was.offline, was.refusal
+	}
 	cred, err := azcosmos.NewKeyCredential(w.srv.Key())
 	require.NoError(w.t, err)
 	client, err := azcosmos.NewClientWithKey(w.srv.Endpoint(), cred, &azcosmos.ClientOptions{
@@ -105,12 +144,23 @@ func (w *world) open(d *gadget) {
 	w.t.Cleanup(client.Close)
 	container, err := client.NewContainer(testDatabase, testContainer)
 	require.NoError(w.t, err)
+	d.opened++
+	luck := newChance(sha256.Sum256(fmt.Append(nil, w.seed, d.name, d.opened)))
+	budget := NewBudget(Limits{})
+	budget.chance = luck
 	d.Store, err = open(context.Background(), d.dir, &Options{
-		Store:     &sessionstore.Options{Durability: sessionstore.Durability(w.rand.IntN(3)), Workspace: filepath.Dir(d.dir)},
-		Container: container, Project: "demo", User: "ada", Device: d.name,
-		Disabled: !d.running, Conflict: d.policy,
-	}, &fault.Seam{Before: d.life.before})
+		Store:     &sessionstore.Options{Durability: d.safe, Workspace: filepath.Dir(d.dir), Now: d.life.now},
+		Container: container, Project: "demo", User: "ada", Device: d.name, Budget: budget,
+		Disabled: !d.running, Conflict: d.policy, Redact: d.rules,
+	}, d.life.seam(), func(e *engine) { e.chance, e.alone = luck, true })
 	require.NoError(w.t, err)
+	w.breathe()
+}
+
+// breathe lets everything that was begun come to a point where it waits.
+func (w *world) breathe() {
+	w.steps++
+	time.Sleep(time.Duration(w.steps) * 997) // a time of its own, which no other clock strikes
 }
 
 // reopen starts a device anew, perhaps without what it knew of the cloud. With
@@ -127,87 +177,24 @@ func (w *world) reopen(d *gadget, forget bool) {
 	w.open(d)
 }
 
-// life is a device's disk and network, up to a crash.
-type life struct {
-	next policy.Transporter
-
-	mu      sync.Mutex // guards what follows
-	left    int        // steps up to the crash; negative: there is none
-	crashed bool
-	offline bool
-}
-
-var errCrash = errors.New("the device crashed")
-
-// step counts one change of the disk or one half of a request.
-func (l *life) step() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.left == 0 {
-		l.crashed = true
-	}
-	if l.crashed {
-		return errCrash
-	}
-	if l.left > 0 {
-		l.left--
-	}
-	return nil
-}
-
-func (l *life) before(fault.Op) error { return l.step() }
-
-func (l *life) dead() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.crashed
-}
-
-func (l *life) set(offline bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.offline = offline
-}
-
-func (l *life) cut(after int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.left = after
-}
-
-// Do sends a request, or loses it or its answer. What the SDK keeps about the
-// account for the whole process is always there.
-func (l *life) Do(r *http.Request) (*http.Response, error) {
-	if r.URL.Path == "/" || r.URL.Path == "" {
-		return l.next.Do(r)
-	}
-	l.mu.Lock()
-	offline := l.offline
-	l.mu.Unlock()
-	if offline {
-		return nil, errors.New("no network")
-	}
-	if err := l.step(); err != nil {
-		return nil, err
-	}
-	answer, err := l.next.Do(r)
-	if gone := l.step(); gone != nil && err == nil {
-		return nil, errors.Join(gone, answer.Body.Close())
-	}
-	return answer, err
-}
-
 // run is one seed.
 func (w *world) run() {
+	ctx, cancel := context.WithCancel(context.Background())
+	go w.order.run(ctx)
 	defer func() {
 		for _, d := range w.devices {
 			w.endPythons(d)
 			require.NoError(w.t, d.Close())
 		}
+		cancel()
+		<-w.order.done
 		w.sum.checks.Add(int64(w.reader.checks))
 		w.sum.bad.Add(int64(len(w.reader.problems)))
 		w.sum.records.Add(int64(len(w.acked)))
 	}()
+	for i := range 2 + w.rand.IntN(4) {
+		w.add(fmt.Sprint("d", i))
+	}
 	for i := range 1 + w.rand.IntN(3) {
 		w.begin(w.pick(), fmt.Sprint("s", i))
 	}

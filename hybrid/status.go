@@ -69,9 +69,10 @@ func (e *engine) statusOf(ctx context.Context, id string) (Status, error) {
 		return Status{SessionID: id, State: Deferred, Err: err}, nil
 	}
 	now := Status{SessionID: id, Local: int(v.main.end().N), State: Pending}
+	deleted := false
 	if len(v.st.Head.Doc) > 0 {
 		if t, err := tip.Decode(v.st.Head.Doc, v.sid); err == nil {
-			now.Remote = int(t.Transcript.N)
+			now.Remote, deleted = int(t.Transcript.N), t.Deleted
 		}
 	}
 	settled := v.settled()
@@ -81,6 +82,8 @@ func (e *engine) statusOf(ctx context.Context, id string) (Status, error) {
 		return last, nil
 	case known && settled && (last.State == Rewritten || last.State == Diverged || last.State == DeletedRemotely):
 		return last, nil
+	case settled && deleted:
+		now.State = DeletedRemotely
 	case settled:
 		now.State = UpToDate
 	}

@@ -29,7 +29,7 @@ func Open(ctx context.Context, dir string, opts *Options) (*Store, error) {
 	return open(ctx, dir, opts, nil)
 }
 
-func open(ctx context.Context, dir string, opts *Options, seam *fault.Seam) (*Store, error) {
+func open(ctx context.Context, dir string, opts *Options, seam *fault.Seam, edit ...func(*engine)) (*Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, wrap("open", "", err)
 	}
@@ -58,6 +58,9 @@ func open(ctx context.Context, dir string, opts *Options, seam *fault.Seam) (*St
 	}
 	if err := e.complete(local); err != nil {
 		return nil, wrap("open", "", errors.Join(err, local.Close()))
+	}
+	for _, change := range edit {
+		change(e)
 	}
 	s.engine = e
 	if !o.Disabled {

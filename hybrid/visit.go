@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -32,6 +31,7 @@ type visit struct {
 	id, sid string
 	pk      string
 	cap     int // of a segment, after a refusal for its size; 0: the default
+	window  window
 
 	glancing bool      // nothing is taken note of
 	estimate *Estimate // not nil: nothing is sent, but counted here
@@ -40,6 +40,7 @@ type visit struct {
 	present bool
 	changed time.Time // of the session's directory
 	main    *history
+	began   time.Time // when it was last looked at, by the clock on the wall
 	logs    []*ownHistory
 	files   []*localFile
 	doubt   error // why the files must be left alone
@@ -47,7 +48,8 @@ type visit struct {
 	tip   *tip.Tip // nil: none
 	etag  azcore.ETag
 	infos []segment.Info // of the transcript, once listed
-	op    string         // of the last tip that was written
+	pages map[string]*tip.More
+	op    string // of the last tip that was written
 
 	out outcome
 }
@@ -76,8 +78,9 @@ func (e *engine) visit(ctx context.Context, id string, w want) (outcome, usage) 
 		return outcome{err: err}, usage{}
 	}
 	defer leave()
-	v := e.begin(id, w)
+	v, start := e.begin(id, w), time.Now()
 	v.run(ctx)
+	v.visited(ctx, start)
 	e.tell(v.told())
 	return v.out, v.link.used
 }
@@ -119,7 +122,7 @@ func (v *visit) run(ctx context.Context) {
 			v.out.err = fmt.Errorf("%w: %w", ErrContended, err)
 			break
 		}
-		if v.out.err = pause(ctx, 1+rand.N(firstBackoff/8<<try), nil); v.out.err != nil {
+		if v.out.err = pause(ctx, v.chance.wait(firstBackoff/8<<try), nil); v.out.err != nil {
 			break
 		}
 	}
@@ -141,7 +144,7 @@ func (v *visit) shrink() {
 
 // round does all of it once.
 func (v *visit) round(ctx context.Context) error {
-	v.infos = nil
+	v.infos, v.began = nil, time.Now().Round(0)
 	if err := v.look(ctx); err != nil {
 		return err
 	}
@@ -208,7 +211,14 @@ func (v *visit) plan(ctx context.Context) (syncplan.Action, error) {
 		for _, o := range t.Old {
 			in.Remote.Old = append(in.Remote.Old, o.Point)
 		}
-		for _, b := range t.Branches {
+		branches := t.Branches
+		if v.present && !t.Deleted && v.main.point() != t.Transcript.Point() { // else nobody asks for more of them
+			var err error
+			if branches, err = v.listedBranches(ctx); err != nil && !errors.Is(err, ErrDamaged) {
+				return syncplan.Action{}, err
+			}
+		}
+		for _, b := range branches {
 			in.Remote.Branches = append(in.Remote.Branches, syncplan.Branch{ID: b.ID, Tip: b.Tip, Device: b.Device})
 		}
 	}

@@ -3,6 +3,7 @@ package hybrid
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -123,7 +124,8 @@ func (w *worker) sweep(ctx context.Context) {
 	for id := range todo {
 		ids = append(ids, id)
 	}
-	parallel(ids, func(id string) {
+	slices.Sort(ids)
+	w.parallel(ids, func(id string) {
 		if ctx.Err() != nil {
 			w.marks.mark(id, todo[id])
 			return
@@ -145,7 +147,7 @@ func (w *worker) attend(ctx context.Context, id string, what want) {
 	switch {
 	case out.err != nil && !errors.Is(out.err, ErrDeleted):
 		w.tries[id]++
-		w.due[id] = time.Now().Add(backoff(w.tries[id]))
+		w.due[id] = time.Now().Add(w.chance.backoff(w.tries[id]))
 		if open := w.budget.opens(); open.After(w.due[id]) {
 			w.due[id] = open
 		}
@@ -160,10 +162,10 @@ func (w *worker) attend(ctx context.Context, id string, what want) {
 }
 
 // parallel calls do for each id, several at once, and waits for all.
-func parallel(ids []string, do func(id string)) {
+func (e *engine) parallel(ids []string, do func(id string)) {
 	var work sync.WaitGroup
 	next := make(chan string)
-	for range min(visitors, len(ids)) {
+	for range min(e.atOnce(visitors), len(ids)) {
 		work.Go(func() {
 			for id := range next {
 				do(id)

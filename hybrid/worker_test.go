@@ -219,29 +219,3 @@ func TestWatch(t *testing.T) {
 	}, 20*time.Second, 100*time.Millisecond)
 	require.Equal(t, []string{"one"}, b.texts("s"))
 }
-
-// TestLocalWorkIsNotDearer compares a store whose cloud is down with one that
-// has none.
-func TestLocalWorkIsNotDearer(t *testing.T) {
-	c := newCloud(t, nil)
-	c.Inject(func(cosmostest.Request) cosmostest.Fault { return cosmostest.Drop() })
-	m, err := sessionstore.Text("user", "one more", time.Time{})
-	require.NoError(t, err)
-	work := func(s *Store) float64 {
-		ctx := context.Background()
-		for range 20 {
-			require.NoError(t, s.Append(ctx, "s", m))
-		}
-		return testing.AllocsPerRun(50, func() {
-			if err := s.Append(ctx, "s", m); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	plain, err := Open(t.Context(), t.TempDir(), nil)
-	require.NoError(t, err)
-	defer plain.Close()
-	down := c.device(t, "a") // the worker's own allocations would be counted too
-	want, got := work(plain), work(down.Store)
-	require.LessOrEqual(t, got, want)
-}

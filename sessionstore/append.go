@@ -21,9 +21,10 @@ type appending struct {
 //
 // After an error, either state may stand: none of msgs is stored, or all.
 func (st *Store) Append(ctx context.Context, id string, msgs ...Message) error {
+	start := st.clock()
 	rows, err := st.storable(msgs, 0)
 	if err != nil {
-		return wrap("append to", id, err)
+		return st.called(ctx, "append to", id, start, wrap("append to", id, err))
 	}
 	s := st.session(id)
 	own := &appending{rows: rows}
@@ -37,7 +38,7 @@ func (st *Store) Append(ctx context.Context, id string, msgs ...Message) error {
 		return st.appendPending(ctx, s, id, own)
 	})
 	s.withdraw(own)
-	return wrap("append to", id, err)
+	return st.called(ctx, "append to", id, start, wrap("append to", id, err))
 }
 
 // withdraw takes a call that did not get to write out of those that wait.

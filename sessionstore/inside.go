@@ -57,19 +57,19 @@ func (in Inside) Read(ctx context.Context, id string, do func(*sessiondir.Dir) e
 // returns nil, the names that do told of are durable if the store promises
 // that, and OnChange knows of them. Errors are not wrapped in [*Error].
 func (in Inside) Change(ctx context.Context, id string, do func(*Work) error) error {
-	s := in.st.session(id)
-	return in.st.alone(ctx, s, id, func() error {
+	s, start := in.st.session(id), in.st.clock()
+	return in.st.called(ctx, "change", id, start, in.st.alone(ctx, s, id, func() error {
 		return in.st.locked(ctx, s, id, mustExist, func(w *writing) error { return do(&Work{w: w}) })
-	})
+	}))
 }
 
 // ChangeOwned is Change for what changes the transcript, which only the owner
 // of a session may.
 func (in Inside) ChangeOwned(ctx context.Context, id string, do func(*Work) error) error {
-	s := in.st.session(id)
-	return in.st.alone(ctx, s, id, func() error {
+	s, start := in.st.session(id), in.st.clock()
+	return in.st.called(ctx, "change", id, start, in.st.alone(ctx, s, id, func() error {
 		return in.st.owned(ctx, s, id, mustExist, func(w *writing) error { return do(&Work{w: w}) })
-	})
+	}))
 }
 
 // Make runs do in the directory of the new session id, which appears, whole

@@ -26,9 +26,10 @@ type Info struct {
 // List returns the sessions, the one modified last first, as the reference
 // does: every directory counts, but for hidden ones.
 func (st *Store) List(ctx context.Context, opts *ListOptions) ([]Info, error) {
+	start := st.clock()
 	done, err := st.begin(ctx)
 	if err != nil {
-		return nil, wrap("list", "", err)
+		return nil, st.called(ctx, "list", "", start, wrap("list", "", err))
 	}
 	defer done()
 	o := ListOptions{}
@@ -36,7 +37,7 @@ func (st *Store) List(ctx context.Context, opts *ListOptions) ([]Info, error) {
 		o = *opts
 	}
 	infos, err := st.list(o, "")
-	return infos, wrap("list", "", err)
+	return infos, st.called(ctx, "list", "", start, wrap("list", "", err))
 }
 
 // list returns the sessions whose ids begin with prefix.

@@ -41,6 +41,12 @@ func revisionOf(rows int, data []byte) Revision {
 // [ErrCorrupt]. A session without files is empty; one without a directory is
 // [ErrNotFound]. Load never writes.
 func (st *Store) Load(ctx context.Context, id string) (*Session, error) {
+	start := st.clock()
+	s, err := st.loadOpen(ctx, id)
+	return s, st.loaded(ctx, "load", start, s, id, err)
+}
+
+func (st *Store) loadOpen(ctx context.Context, id string) (*Session, error) {
 	done, err := st.begin(ctx)
 	if err != nil {
 		return nil, wrap("load", id, err)

@@ -177,15 +177,11 @@ func (s *session) disown() error {
 	return s.hold.drop()
 }
 
-// vacate runs remove while nobody can own the session, and takes the legacy
-// checkpoint away with it. It refuses a session that somebody else runs.
-func (st *Store) vacate(ctx context.Context, s *session, id string, remove func() error) error {
-	place, err := st.locate(id, false)
-	if err != nil {
-		return remove()
-	}
-	if _, err := os.Lstat(place.LockPath()); errors.Is(err, fs.ErrNotExist) {
-		return remove() // no host ever ran it
+// vacate runs remove while nobody can own the session. It refuses a session
+// that somebody else runs. held is nil where there is nothing to own.
+func (st *Store) vacate(ctx context.Context, s *session, id string, remove func(held *ownership.Held) error) error {
+	if !st.ran(id) {
+		return remove(nil)
 	}
 	if err := st.own(ctx, s, id); err != nil {
 		return err
@@ -193,10 +189,15 @@ func (st *Store) vacate(ctx context.Context, s *session, id string, remove func(
 	s.hold.mu.Lock()
 	held := s.hold.held
 	s.hold.mu.Unlock()
-	if held != nil {
-		if err := held.RemoveCheckpoint(); err != nil {
-			return err
-		}
+	return also(remove(held), s.disown())
+}
+
+// ran reports whether a host ever ran the session, so that one may run it now.
+func (st *Store) ran(id string) bool {
+	place, err := st.locate(id, false)
+	if err != nil {
+		return false
 	}
-	return also(remove(), s.disown())
+	_, err = os.Lstat(place.LockPath())
+	return !errors.Is(err, fs.ErrNotExist)
 }

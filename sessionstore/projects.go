@@ -50,6 +50,9 @@ func OpenProjects(dir string, opts *Options) (*Projects, error) {
 	return p, nil
 }
 
+// Dir returns the absolute path of the directory of projects.
+func (p *Projects) Dir() string { return p.dir }
+
 // Slugs returns the names of the projects that have a sessions directory, in
 // the order of their text.
 func (p *Projects) Slugs(ctx context.Context) ([]string, error) {

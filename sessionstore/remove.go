@@ -3,6 +3,8 @@ package sessionstore
 import (
 	"context"
 	"errors"
+
+	"github.com/amplifier-go/sessionstorage/internal/ownership"
 )
 
 // DefaultCleanupDays is the age at which the reference removes sessions.
@@ -15,20 +17,37 @@ const maxDays = 999_999_999
 // Delete removes a session with all its files. It vanishes at once and whole.
 // A symlink to a session elsewhere is not removed.
 func (st *Store) Delete(ctx context.Context, id string) error {
-	return wrap("delete", id, st.remove(ctx, id))
+	start := st.clock()
+	return st.called(ctx, "delete", id, start, wrap("delete", id, st.remove(ctx, id)))
 }
 
 func (st *Store) remove(ctx context.Context, id string) error {
+	return st.takeAway(ctx, id, func(held *ownership.Held) error {
+		if held != nil {
+			if err := held.RemoveCheckpoint(); err != nil {
+				return err
+			}
+		}
+		return st.base.Discard(id, st.opts.Durability != Relaxed)
+	})
+}
+
+// takeAway runs take, which makes the directory of session id vanish, while
+// nobody runs or writes the session.
+func (st *Store) takeAway(ctx context.Context, id string, take func(held *ownership.Held) error) error {
 	s := st.session(id)
 	return st.alone(ctx, s, id, func() error {
 		if err := st.check(id, mustExist); err != nil {
 			return err
 		}
-		return st.vacate(ctx, s, id, func() error { return st.discard(ctx, s, id) })
+		return st.vacate(ctx, s, id, func(held *ownership.Held) error {
+			return st.apart(ctx, s, id, func() error { return take(held) })
+		})
 	})
 }
 
-func (st *Store) discard(ctx context.Context, s *session, id string) (err error) {
+// apart runs take under the session's lock, with nothing of it open.
+func (st *Store) apart(ctx context.Context, s *session, id string, take func() error) (err error) {
 	lock, err := st.lock(ctx, s)
 	if err != nil {
 		return err
@@ -42,7 +61,7 @@ func (st *Store) discard(ctx context.Context, s *session, id string) (err error)
 		return err
 	}
 	s.forget()
-	if err := st.base.Discard(id, st.opts.Durability != Relaxed); err != nil {
+	if err := take(); err != nil {
 		return err
 	}
 	st.changed(id, Removed, "")

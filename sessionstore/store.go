@@ -22,6 +22,7 @@ type Options struct {
 	Workspace  string           // directory of the project, for the ownership lock and new sessions; "": each session's working_dir, and the working directory of the process
 	Portable   bool             // write U+2028, U+2029 and U+0085 as escapes (the default is the reference's bytes)
 	OnChange   func(Change)     // called after each acknowledged write, in order, must not block
+	Observer   Observer         // nil: nobody is told what the store does
 }
 
 // Durability is what a call that writes has made sure of when it returns nil.
@@ -83,14 +84,15 @@ func open(dir string, opts *Options, seam *fault.Seam) (*Store, error) {
 			return nil, err
 		}
 	}
-	base, err := sessiondir.Open(dir, seam)
+	o := Options{}
+	if opts != nil {
+		o = *opts
+	}
+	base, err := sessiondir.Open(dir, observing(seam, o.Observer))
 	if err != nil {
 		return nil, wrap("open", "", err)
 	}
-	st := &Store{base: base, sessions: map[string]*session{}}
-	if opts != nil {
-		st.opts = *opts
-	}
+	st := &Store{base: base, opts: o, sessions: map[string]*session{}}
 	if st.opts.Now == nil {
 		st.opts.Now = time.Now
 	}

@@ -76,6 +76,12 @@ func (e *StrictError) Unwrap() error { return e.Err }
 // [*StrictError], and nothing after that half is read: the session holds what
 // came before it. LoadStrict takes no lock and never writes.
 func (st *Store) LoadStrict(ctx context.Context, id string) (*Session, []Diagnostic, error) {
+	start := st.clock()
+	s, diagnostics, err := st.loadStrictly(ctx, id)
+	return s, diagnostics, st.loaded(ctx, "load", start, s, id, err)
+}
+
+func (st *Store) loadStrictly(ctx context.Context, id string) (*Session, []Diagnostic, error) {
 	done, err := st.begin(ctx)
 	if err != nil {
 		return nil, nil, wrap("load", id, err)

@@ -29,15 +29,17 @@ type writing struct {
 // write runs do as the only writer of session id and makes durable what do
 // wrote.
 func (st *Store) write(ctx context.Context, op, id string, need need, do func(*writing) error) error {
-	s := st.session(id)
-	return wrap(op, id, st.alone(ctx, s, id, func() error { return st.locked(ctx, s, id, need, do) }))
+	s, start := st.session(id), st.clock()
+	err := st.alone(ctx, s, id, func() error { return st.locked(ctx, s, id, need, do) })
+	return st.called(ctx, op, id, start, wrap(op, id, err))
 }
 
 // writeOwned is write for what changes the transcript, which only the owner
 // of the session may.
 func (st *Store) writeOwned(ctx context.Context, op, id string, need need, do func(*writing) error) error {
-	s := st.session(id)
-	return wrap(op, id, st.alone(ctx, s, id, func() error { return st.owned(ctx, s, id, need, do) }))
+	s, start := st.session(id), st.clock()
+	err := st.alone(ctx, s, id, func() error { return st.owned(ctx, s, id, need, do) })
+	return st.called(ctx, op, id, start, wrap(op, id, err))
 }
 
 func (st *Store) owned(ctx context.Context, s *session, id string, need need, do func(*writing) error) error {

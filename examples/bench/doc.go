@@ -27,9 +27,15 @@
 //	info N REPS                             metadata, turns and diagnosis
 //	deep DEPTH REPS                         NewMessage of objects nested so deep
 //	appenders G N durable|relaxed           G goroutines that append N events each; seconds an event
+//	peers N REPS                            the same in SQLite, bbolt and tidwall/wal, a line each
 //	limit-append N REPS durable|synced|relaxed, limit-read FILE REPS,
 //	limit-scan FILE REPS, limit-list N REPS what the system alone takes: a write (and syncs),
 //	                                        a read, a read and a search for line ends, names and stat
+//
+// With BENCH_CLOCK=cpu the seconds are those that processors worked for the
+// process, which other programs on the machine disturb little; BENCH_PROFILE
+// names a file for a processor profile. The program that "peers" runs is named
+// in BENCH_PEERS, or built from the folder peers.
 //
 // compare.py beside this file runs these and the Python store in turn and
 // prints the ratios.

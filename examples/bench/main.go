@@ -20,7 +20,7 @@ var operations = map[string]func(*run) error{
 	"list": list, "listmeta": listMeta, "find": find, "keyword": keyword,
 	"summary": summary, "tail": tail, "slice": sliceSame, "slicenew": sliceNew,
 	"fork": fork, "diagnose": diagnose, "info": info,
-	"deep": deep, "appenders": appenders,
+	"deep": deep, "appenders": appenders, "peers": comparePeers,
 	"limit-append": limitAppend, "limit-read": limitRead, "limit-scan": limitScan, "limit-list": limitList,
 }
 
@@ -35,7 +35,9 @@ type result struct {
 // run is one measurement.
 type run struct {
 	args []string // behind the operation
-	work string   // a directory for this run alone
+	out  io.Writer
+	work string // a directory for this run alone
+	cpu  bool   // count the time of the processors, not that of the clock
 	n    int
 	took []time.Duration
 }
@@ -67,23 +69,38 @@ func bench(args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	r := &run{args: args[1:], work: work}
+	r := &run{args: args[1:], out: out, work: work, cpu: os.Getenv("BENCH_CLOCK") == "cpu"}
+	stop, err := profile(os.Getenv("BENCH_PROFILE"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
 	if err := operations[args[0]](r); err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	if len(r.took) == 0 {
-		return errUsage
+	if len(r.took) == 0 { // it has printed for itself
+		return nil
 	}
 	return json.NewEncoder(out).Encode(result{args[0], r.n, median(r.took).Seconds(), peakMemory()})
 }
 
 // time adds the duration of do.
 func (r *run) time(do func() error) error {
-	start := time.Now()
+	start := r.clock()
 	err := do()
-	r.took = append(r.took, time.Since(start))
+	r.took = append(r.took, r.clock()-start)
 	return err
 }
+
+// clock returns a time that only differences of mean something.
+func (r *run) clock() time.Duration {
+	if r.cpu {
+		return processorTime()
+	}
+	return time.Since(started)
+}
+
+var started = time.Now()
 
 // repeat times do so many times.
 func (r *run) repeat(times int, do func() error) error {

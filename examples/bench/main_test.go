@@ -95,14 +95,29 @@ func TestOperations(t *testing.T) {
 			require.Empty(t, left)
 		})
 	}
-	require.Len(t, operations, len(tests)-1) // appenders is there twice
+	require.Len(t, operations, len(tests)) // appenders is there twice, and peers has a test beside its program
+}
+
+// The time of the processors is measured in place of that of the clock, and a
+// profile is written.
+func TestProcessorTime(t *testing.T) {
+	layOut(t)
+	path := filepath.Join(t.TempDir(), "profile")
+	t.Setenv("BENCH_CLOCK", "cpu")
+	t.Setenv("BENCH_PROFILE", path)
+	var out bytes.Buffer
+	require.NoError(t, bench([]string{"deep", "20", "5000"}, &out))
+	require.FileExists(t, path)
+	from := processorTime()
+	for processorTime() == from { // it moves on while this works
+	}
 }
 
 func TestWrongArguments(t *testing.T) {
 	layOut(t)
 	for _, args := range []string{
 		"", "nothing", "save", "save 12", "save 12 3", "save 12 3 somehow", "save 0 3 durable", "save x 3 durable",
-		"load 12 0", "summary", "summary ev.jsonl", "appenders 4 5", "appenders 4 5 synced", "find 3",
+		"load 12 0", "summary", "summary ev.jsonl", "appenders 4 5", "appenders 4 5 synced", "find 3", "peers 12",
 	} {
 		t.Run(args, func(t *testing.T) {
 			var out bytes.Buffer
@@ -111,4 +126,6 @@ func TestWrongArguments(t *testing.T) {
 		})
 	}
 	require.Error(t, bench([]string{"load", "13", "2"}, &bytes.Buffer{}))
+	t.Setenv("BENCH_PEERS", filepath.Join(t.TempDir(), "nothing"))
+	require.Error(t, bench([]string{"peers", "12", "2"}, &bytes.Buffer{}))
 }

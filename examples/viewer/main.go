@@ -8,11 +8,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
-	"os/exec"
 	"os/signal"
-	"runtime"
 	"strings"
 	"syscall"
 
@@ -85,7 +82,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, places.Close()) }()
-	l, err := listen(ctx, s.addr)
+	l, err := web.Listen(ctx, s.addr)
 	if err != nil {
 		return err
 	}
@@ -97,40 +94,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	url := "http://" + l.Addr().String() + "/"
 	fmt.Fprintln(stdout, url)
 	if s.open {
-		if err := browse(ctx, url); err != nil {
+		if err := web.Browse(ctx, url); err != nil {
 			fmt.Fprintln(stderr, "viewer: open browser:", err)
 		}
 	}
 	return server.Serve(ctx, l)
-}
-
-// listen listens at addr, which must be on this machine alone.
-func listen(ctx context.Context, addr string) (net.Listener, error) {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return nil, fmt.Errorf("listen at %q: %w", addr, err)
-	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, fmt.Errorf("listen at %q: not an address of this machine alone, such as 127.0.0.1", addr)
-	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if err != nil {
-		return nil, err
-	}
-	if at, ok := l.Addr().(*net.TCPAddr); !ok || !at.IP.IsLoopback() {
-		return nil, errors.Join(fmt.Errorf("listen at %q: it is not on this machine alone", addr), l.Close())
-	}
-	return l, nil
-}
-
-// browse starts the browser of the desktop.
-func browse(ctx context.Context, url string) error {
-	name, args := "xdg-open", []string{url}
-	switch runtime.GOOS {
-	case "darwin":
-		name = "open"
-	case "windows":
-		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", url}
-	}
-	return exec.CommandContext(ctx, name, args...).Run()
 }

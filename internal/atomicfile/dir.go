@@ -31,6 +31,9 @@ func New(root *os.Root, seam *fault.Seam) *Dir {
 	return &Dir{root: root, seam: seam}
 }
 
+// At returns the directory that root confines, under the same seam.
+func (d *Dir) At(root *os.Root) *Dir { return New(root, d.seam) }
+
 // Close releases the directory and its root. Further calls do nothing.
 func (d *Dir) Close() error {
 	d.mu.Lock()

@@ -4,7 +4,7 @@
 //
 // The store announces every operation that changes a file or a directory as
 // an [Op] before it is done ([Seam.Before] may refuse it) and once it is done
-// ([Seam.After]). A nil *Seam, the only one outside of tests, does nothing.
+// ([Seam.After]). A nil *Seam does nothing.
 package fault
 
 import (

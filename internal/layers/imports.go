@@ -7,7 +7,7 @@ import (
 
 const (
 	unknown = -1
-	support = 8 // packages for tests alone: they may import everything
+	support = 9 // packages for tests alone: they may import everything
 )
 
 // place returns the layer of a package, 0 being the lowest, and its unit: the
@@ -32,6 +32,8 @@ func place(pkg string) (layer int, unit string) {
 		return 4, top + "/" + second
 	case top == "hybrid":
 		return 5, top
+	case within(pkg, "examples/sessions"): // it starts the viewer
+		return 8, "examples/sessions"
 	case top == "examples" && below:
 		return 7, top + "/" + second
 	}

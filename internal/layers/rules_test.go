@@ -38,6 +38,8 @@ func TestUpward(t *testing.T) {
 		{"inside internal", "internal/sessiondir/a.go", importing("internal/fault"), nil},
 		{"beside", "sessionstore/workflow/a.go", importing("sessionstore/checkpoint"), []string{"sessionstore/workflow/a.go:3: sessionstore/workflow may not import sessionstore/checkpoint"}},
 		{"inside one example", "examples/viewer/a.go", importing("examples/viewer/page"), nil},
+		{"the viewer from the command", "examples/sessions/cli/a.go", importing("examples/viewer/web"), nil},
+		{"the command from the viewer", "examples/viewer/a.go", importing("examples/sessions/cli"), []string{"examples/viewer/a.go:3: examples/viewer may not import examples/sessions/cli"}},
 		{"another example", "examples/viewer/a.go", importing("examples/bench"), []string{"examples/viewer/a.go:3: examples/viewer may not import examples/bench"}},
 		{"test support", "sessionstore/a.go", importing("internal/testenv"), []string{"sessionstore/a.go:3: sessionstore may not import internal/testenv"}},
 		{"the server of an example", "examples/cloudsync/a.go", importing("internal/cosmostest"), nil},

@@ -22,9 +22,9 @@ func (b *base) row(s Stream, n int64, line []byte) row {
 	}
 	size := int64(len(line))
 	if b.Line != nil {
-		b.buf = appendDelta(b.buf[:0], b.Line, line)
+		var alike bool
+		b.buf, alike = appendDelta(b.buf[:0], b.Line, line, int(size-size/4))
 		stored := int64(len(b.buf))
-		alike := stored < size-size/4
 		if alike && b.Since+stored <= perKey*size {
 			r := row{data: b.buf, ref: &ref{As: asDelta, Base: new(b.N), Bytes: size, Stored: stored}}
 			b.become(n, line, b.Since+stored)

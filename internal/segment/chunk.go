@@ -3,6 +3,7 @@ package segment
 import (
 	"crypto/sha256"
 	"fmt"
+	"iter"
 	"slices"
 )
 
@@ -18,22 +19,35 @@ type chunkDoc struct {
 // chunkBytes is the longest content of a chunk.
 const chunkBytes = 512 << 10
 
-// chunks cuts data into documents of at most size bytes each.
-func chunks(sid, pk string, data []byte, size int) (names []string, docs []Document, err error) {
+// chunks names the chunks of size bytes and less that data is cut into, and
+// yields their documents, which are made one by one.
+func chunks(sid, pk string, data []byte, size int) (names []string, docs iter.Seq2[Document, error]) {
 	for part := range slices.Chunk(data, size) {
-		name := chunkName(part)
-		d := chunkDoc{header: header{ChunkID(sid, name), pk, TypeChunk, Version}, N: len(part), Form: formZstd}
-		if d.Data, err = compress(part); err != nil {
-			return nil, nil, fmt.Errorf("encode chunk: %w", err)
-		}
-		body, err := marshal(&d)
-		if err != nil {
-			return nil, nil, fmt.Errorf("encode chunk: %w", err)
-		}
-		names = append(names, name)
-		docs = append(docs, Document{ID: d.ID, PK: pk, Type: TypeChunk, Body: body})
+		names = append(names, chunkName(part))
 	}
-	return names, docs, nil
+	return names, func(yield func(Document, error) bool) {
+		i := 0
+		for part := range slices.Chunk(data, size) {
+			d, err := chunkOf(sid, pk, names[i], part)
+			if !yield(d, err) || err != nil {
+				return
+			}
+			i++
+		}
+	}
+}
+
+func chunkOf(sid, pk, name string, part []byte) (Document, error) {
+	d := chunkDoc{header: header{ChunkID(sid, name), pk, TypeChunk, Version}, N: len(part), Form: formZstd}
+	var err error
+	if d.Data, err = compress(part); err != nil {
+		return Document{}, fmt.Errorf("encode chunk: %w", err)
+	}
+	body, err := marshal(&d)
+	if err != nil {
+		return Document{}, fmt.Errorf("encode chunk: %w", err)
+	}
+	return Document{ID: d.ID, PK: pk, Type: TypeChunk, Body: body}, nil
 }
 
 // DecodeChunk returns the content of the chunk id, which must be the one that
@@ -70,17 +84,18 @@ type Blob struct {
 // inline is the longest content that a blob holds itself.
 const inline = 4 << 10
 
-// Pack returns content as a blob of session sid, and the documents to be
-// stored before it.
-func Pack(sid string, content []byte) (Blob, []Document, error) {
+// Pack returns content as a blob of session sid, and yields the documents to
+// be stored before it, which are made one by one; content must not change
+// until then.
+func Pack(sid string, content []byte) (Blob, iter.Seq2[Document, error]) {
 	b := Blob{Sum: sha256.Sum256(content), Bytes: int64(len(content))}
 	if len(content) <= inline {
 		b.Text = slices.Clone(content)
-		return b, nil, nil
+		return b, func(func(Document, error) bool) {}
 	}
-	names, docs, err := chunks(sid, SessionPK(sid), content, chunkBytes)
+	names, docs := chunks(sid, SessionPK(sid), content, chunkBytes)
 	b.Chunks = names
-	return b, docs, err
+	return b, docs
 }
 
 // Documents names the chunks of a blob that session sid refers to.
@@ -99,7 +114,7 @@ func (b *Blob) Documents(sid string) (pk string, ids []string) {
 func (b *Blob) Unpack(sid string, get func(pk, id string) ([]byte, error)) ([]byte, error) {
 	data := slices.Clone(b.Text)
 	pk, ids := b.Documents(sid)
-	for _, id := range ids {
+	for i, id := range ids {
 		body, err := get(pk, id)
 		if err != nil {
 			return nil, fmt.Errorf("read chunk %s: %w", id, err)
@@ -107,6 +122,9 @@ func (b *Blob) Unpack(sid string, get func(pk, id string) ([]byte, error)) ([]by
 		part, err := DecodeChunk(body, id)
 		if err != nil {
 			return nil, err
+		}
+		if i == 0 { // all but the last are as long
+			data = slices.Grow(data, int(max(0, min(b.Bytes, int64(len(part))*int64(len(ids))))))
 		}
 		if data = append(data, part...); int64(len(data)) > b.Bytes {
 			break

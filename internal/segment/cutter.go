@@ -2,6 +2,7 @@ package segment
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -93,36 +94,36 @@ func (c *Cutter) At() From {
 // Documents yields the documents of lines, which come without LF: the chunks
 // that a segment needs, then the segment. Rows that were not yielded because
 // the loop broke or a line had an error are lost for this cutter. It holds one
-// segment, the last long line, and the line at hand; of a line it keeps no
-// memory that it was given.
+// segment, one chunk, the last long line of an event log, and the line at hand;
+// of a line it keeps no memory that it was given.
 func (c *Cutter) Documents(lines iter.Seq2[[]byte, error]) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
-		for line, err := range lines {
-			var docs []Document
-			if err == nil {
-				docs, err = c.add(line)
-			}
-			if err != nil {
-				yield(Document{}, err)
-				return
-			}
-			for _, d := range docs {
-				if !yield(d, nil) {
-					return
-				}
-			}
-		}
-		docs, err := c.flush()
-		if err != nil {
-			yield(Document{}, err)
-			return
-		}
-		for _, d := range docs {
+		err := c.cut(lines, func(d Document) error {
 			if !yield(d, nil) {
-				return
+				return errStopped
 			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(Document{}, err)
 		}
 	}
+}
+
+// errStopped tells that nobody wants further documents.
+var errStopped = errors.New("stopped")
+
+// cut puts the documents of lines.
+func (c *Cutter) cut(lines iter.Seq2[[]byte, error], put func(Document) error) error {
+	for line, err := range lines {
+		if err == nil {
+			err = c.add(line, put)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return c.flush(put)
 }
 
 // begin opens a segment behind the last line.
@@ -132,64 +133,66 @@ func (c *Cutter) begin() {
 	c.fill, c.marks = filling{}, nil
 }
 
-// add takes a line and returns what must be stored because of it.
-func (c *Cutter) add(line []byte) (docs []Document, err error) {
+// add takes a line and puts what must be stored because of it.
+func (c *Cutter) add(line []byte, put func(Document) error) error {
 	if len(line) > MaxLine {
-		return nil, fmt.Errorf("cut line %d of stream %s: longer than 1 GiB", c.at.N, c.st)
+		return fmt.Errorf("cut line %d of stream %s: longer than 1 GiB", c.at.N, c.st)
 	}
 	r := c.base.row(c.st, c.at.N, line)
 	long := len(r.data) > min(inlineMax, c.o.Cap/3)
-	if docs, err = c.makeRoom(&r, len(line), long); err != nil {
-		return nil, err
+	if err := c.makeRoom(&r, len(line), long, put); err != nil {
+		return err
 	}
 	if long {
-		parts, err := c.outsource(&r, len(line))
-		if err != nil {
-			return nil, err
+		if err := c.outsource(&r, len(line), put); err != nil {
+			return err
 		}
-		docs = append(docs, parts...)
 	}
 	c.push(line, r)
 	if c.fill.most(0) < c.o.Target {
-		return docs, nil
+		return nil
 	}
 	if err := c.measure(); err != nil || c.fill.most(0) < c.o.Target {
-		return docs, err
+		return err
 	}
-	more, err := c.flush()
-	return append(docs, more...), err
+	return c.flush(put)
 }
 
 // makeRoom ends the open segment when a row does not fit into it.
-func (c *Cutter) makeRoom(r *row, size int, long bool) ([]Document, error) {
+func (c *Cutter) makeRoom(r *row, size int, long bool, put func(Document) error) error {
 	if len(c.open.rows) == 0 {
-		return nil, nil
+		return nil
 	}
 	fits := c.open.Bytes+int64(size) < heldMax
 	if fits && !long {
 		var err error
 		if fits, err = c.fits(r); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if fits {
-		return nil, nil
+		return nil
 	}
-	return c.flush()
+	return c.flush(put)
 }
 
 // outsource moves what a row holds into chunks.
-func (c *Cutter) outsource(r *row, size int) ([]Document, error) {
-	names, docs, err := chunks(c.o.SID, c.open.PK, r.data, min(chunkBytes, c.o.Cap/2))
-	if err != nil {
-		return nil, err
+func (c *Cutter) outsource(r *row, size int, put func(Document) error) error {
+	names, docs := chunks(c.o.SID, c.open.PK, r.data, min(chunkBytes, c.o.Cap/2))
+	for d, err := range docs {
+		if err == nil {
+			err = put(d)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if r.ref == nil {
 		r.ref = &ref{Bytes: int64(size)}
 	}
 	sum := Hash(sha256.Sum256(r.data))
 	r.ref.Sum, r.ref.Chunks, r.data = &sum, names, nil
-	return docs, nil
+	return nil
 }
 
 // push puts a row behind those that wait.

@@ -17,14 +17,15 @@ const block = 32
 
 var errDelta = errors.New("apply delta: not made for this line")
 
-// appendDelta appends a delta that makes line out of base.
-func appendDelta(dst, base, line []byte) []byte {
+// appendDelta appends a delta that makes line out of base, and reports whether
+// it has fewer bytes than limit; it stops when that cannot be.
+func appendDelta(dst, base, line []byte, limit int) ([]byte, bool) {
 	ix := newIndex(base)
-	d := delta{out: dst, base: base, line: line}
+	d := delta{out: dst, base: base, line: line, limit: len(dst) + limit}
 	if n := commonPrefix(base, line); n >= block {
 		d.copy(0, 0, n)
 	}
-	for i := d.done; ; {
+	for i := d.done; d.limit > 0; {
 		var at int
 		if i, at = ix.find(line, i); i < 0 {
 			break
@@ -35,16 +36,20 @@ func appendDelta(dst, base, line []byte) []byte {
 		i = d.done
 	}
 	d.literal(len(line))
-	return d.out
+	return d.out, len(d.out) < d.limit
 }
 
 type delta struct {
 	out, base, line []byte
 	done            int // of line
 	end             int // of the last copy, in base
+	limit           int // of out
 }
 
 func (d *delta) literal(to int) {
+	if len(d.out)+to-d.done >= d.limit {
+		d.limit, d.done = 0, to
+	}
 	if to > d.done {
 		d.out = binary.AppendUvarint(d.out, uint64(to-d.done)<<1)
 		d.out = append(d.out, d.line[d.done:to]...)

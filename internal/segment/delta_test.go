@@ -2,6 +2,7 @@ package segment
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/base64"
 	"fmt"
 	"iter"
@@ -125,7 +126,8 @@ func TestDeltas(t *testing.T) {
 		"zeros":      {make([]byte, 1<<20), make([]byte, 3<<20), 200},
 		"other":      {base, []byte(random(r, 20<<10)), 21 << 11},
 	} {
-		d := appendDelta([]byte("kept"), c.base, c.line)
+		d, short := appendDelta([]byte("kept"), c.base, c.line, c.most+1)
+		require.True(t, short, name)
 		require.Equal(t, "kept", string(d[:4]))
 		require.LessOrEqual(t, len(d)-4, c.most, name)
 		got, err := applyDelta(nil, c.base, d[4:], int64(len(c.line)))
@@ -133,6 +135,10 @@ func TestDeltas(t *testing.T) {
 		require.True(t, bytes.Equal(c.line, got), name)
 		_, err = applyDelta(nil, c.base, d[4:], int64(len(c.line))+1)
 		require.Error(t, err, name)
+		least := len(d) - 4
+		d, short = appendDelta([]byte("kept"), c.base, c.line, least)
+		require.False(t, short, name)
+		require.LessOrEqual(t, len(d)-4, least+2*binary.MaxVarintLen64, name)
 	}
 }
 
@@ -141,7 +147,8 @@ func FuzzDelta(f *testing.F) {
 	f.Add(long, long[20:], []byte{1, 2})
 	f.Add([]byte{}, []byte("x"), []byte{0xff, 0xff})
 	f.Fuzz(func(t *testing.T, base, line, junk []byte) {
-		d := appendDelta(nil, base, line)
+		d, short := appendDelta(nil, base, line, len(line)+2*binary.MaxVarintLen64)
+		require.True(t, short)
 		got, err := applyDelta(nil, base, d, int64(len(line)))
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(line, got))

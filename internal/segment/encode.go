@@ -1,17 +1,17 @@
 package segment
 
-// flush returns the document of the rows that wait, and begins anew.
-func (c *Cutter) flush() ([]Document, error) {
+// flush puts the document of the rows that wait, and begins anew.
+func (c *Cutter) flush(put func(Document) error) error {
 	s, marks := c.open, c.marks
 	c.begin()
-	return c.encode(s, marks)
+	return c.encode(s, marks, put)
 }
 
-// encode returns the document of s, whose lines end at marks. Should it be
-// larger than was foreseen, it becomes several.
-func (c *Cutter) encode(s Segment, marks []Mark) ([]Document, error) {
+// encode puts the document of s, whose lines end at marks. Should it be larger
+// than was foreseen, it becomes several.
+func (c *Cutter) encode(s Segment, marks []Mark, put func(Document) error) error {
 	if len(s.rows) == 0 {
-		return nil, nil
+		return nil
 	}
 	s.To = marks[len(marks)-1].Point()
 	s.ID = ID(c.o.SID, s.Stream, s.From, s.To)
@@ -23,19 +23,17 @@ func (c *Cutter) encode(s Segment, marks []Mark) ([]Document, error) {
 	}
 	d, err := s.Document()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(d.Body) <= c.o.Cap || len(s.rows) == 1 {
-		return []Document{d}, nil
+		return put(d)
 	}
 	half := len(s.rows) / 2
 	one, two := s.halves(half, marks[half-1])
-	docs, err := c.encode(one, marks[:half])
-	if err != nil {
-		return nil, err
+	if err := c.encode(one, marks[:half], put); err != nil {
+		return err
 	}
-	more, err := c.encode(two, marks[half:])
-	return append(docs, more...), err
+	return c.encode(two, marks[half:], put)
 }
 
 // halves parts a segment at the place m behind its first n rows.

@@ -25,7 +25,7 @@ import (
 func Lines(src Source, s Stream, infos []Info, from, tip Point, large *Large) iter.Seq2[[]byte, error] {
 	r := &reader{src: src, st: s, infos: slices.Clone(infos), at: from, tip: tip, chain: newChain(sha256.New)}
 	if large != nil {
-		r.kept = kept{large.N, large.Line, true}
+		r.kept = kept{n: large.N, line: large.Line, lent: true}
 	}
 	return func(yield func([]byte, error) bool) {
 		r := *r // each loop from the beginning
@@ -62,6 +62,7 @@ type kept struct {
 	n    int64
 	line []byte // nil when there is none
 	lent bool   // by the caller: it was not checked
+	part bool   // of a segment, which it keeps in memory
 }
 
 // next returns the lines of the next segment. After damage it looks for
@@ -125,7 +126,7 @@ func (r *reader) read(span *Span) ([][]byte, error) {
 			return nil, err
 		}
 		if ref := s.rows[i].ref; ref != nil && ref.As != "" {
-			k = kept{n: p.N, line: line}
+			k = kept{n: p.N, line: line, part: ref.Chunks == nil && ref.As == asKey}
 		}
 		if p.N < r.at.N {
 			skipped++
@@ -138,7 +139,10 @@ func (r *reader) read(span *Span) ([][]byte, error) {
 	}
 	r.at = p
 	if k.n != r.kept.n || r.kept.line == nil {
-		r.kept = kept{n: k.n, line: slices.Clone(k.line)}
+		r.kept = kept{n: k.n, line: k.line}
+		if k.part {
+			r.kept.line = slices.Clone(k.line)
+		}
 	}
 	return lines[skipped:], nil
 }

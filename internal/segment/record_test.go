@@ -169,14 +169,14 @@ func TestTooLargeAfterAll(t *testing.T) {
 	lines, _ := growing(t, rand.New(rand.NewPCG(2, 2)), 30, 3<<10)
 	s := newShelf()
 	c := NewCutter(Options{SID: testSID, Target: capacity}, start(testLog))
+	var docs []Document
+	put := func(d Document) error { docs = append(docs, d); return nil }
 	for _, l := range lines {
-		docs, err := c.add(l)
-		require.NoError(t, err)
-		require.Empty(t, docs)
+		require.NoError(t, c.add(l, put))
 	}
+	require.Empty(t, docs)
 	c.o.Cap = 40 << 10
-	docs, err := c.flush()
-	require.NoError(t, err)
+	require.NoError(t, c.flush(put))
 	require.Greater(t, len(docs), 2)
 	for _, d := range docs {
 		require.LessOrEqual(t, len(d.Body), c.o.Cap)

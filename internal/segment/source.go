@@ -48,8 +48,8 @@ func stored(src Source, s *Segment, r *row) ([]byte, error) {
 		}
 		return r.data, nil
 	}
-	data := make([]byte, 0, min(r.ref.size(), 1<<20))
-	for _, name := range r.ref.Chunks {
+	var data []byte
+	for i, name := range r.ref.Chunks {
 		id := ChunkID(s.SID(), name)
 		body, err := src.Chunk(s.PK, id)
 		if err != nil {
@@ -58,6 +58,9 @@ func stored(src Source, s *Segment, r *row) ([]byte, error) {
 		part, err := DecodeChunk(body, id)
 		if err != nil {
 			return nil, fmt.Errorf("chunk %s: %w", id, hurt(err))
+		}
+		if i == 0 { // all but the last are as long
+			data = make([]byte, 0, min(r.ref.size(), int64(len(part))*int64(len(r.ref.Chunks))))
 		}
 		if data = append(data, part...); int64(len(data)) > r.ref.size() {
 			break

@@ -152,7 +152,8 @@ func TestLeftoversAreSwept(t *testing.T) {
 	t.Parallel()
 	b := openBase(t, nil)
 	in := filepath.Join(b.Path(), Bookkeeping, nursery)
-	for name, age := range map[string]time.Duration{"old": 25 * time.Hour, "young": time.Hour} {
+	old, young := bornName(time.Now().Add(-25*time.Hour)), bornName(time.Now().Add(-23*time.Hour))
+	for name, age := range map[string]time.Duration{"old": 25 * time.Hour, "young": time.Hour, old: time.Hour, young: 25 * time.Hour} {
 		put(t, "1", in, name, "f")
 		at := time.Now().Add(-age)
 		require.NoError(t, os.Chtimes(filepath.Join(in, name), at, at))
@@ -161,7 +162,27 @@ func TestLeftoversAreSwept(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, b.Publish(d, false))
 	require.NoError(t, d.Close())
-	require.Equal(t, map[string]string{"young": "directory"}, content(t, in))
+	require.Equal(t, map[string]string{"young": "directory", young: "directory"}, content(t, in))
+}
+
+// TestYoungIsNotSwept: a session that another process builds has the time of
+// its last change, which may be long past, before it is published.
+func TestYoungIsNotSwept(t *testing.T) {
+	t.Parallel()
+	one := openBase(t, nil)
+	two, err := Open(one.Path(), nil)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, two.Close()) }()
+	d, made, err := one.Make("s")
+	require.NoError(t, err)
+	require.True(t, made)
+	put(t, "1", filepath.Join(one.Path(), d.staged), "f")
+	require.NoError(t, d.SetTime(".", time.Now().AddDate(-1, 0, 0)))
+	other, _, err := two.Make("other")
+	require.NoError(t, err)
+	require.NoError(t, two.Publish(other, false))
+	require.NoError(t, one.Publish(d, false))
+	require.Equal(t, map[string]string{"f": "1"}, content(t, filepath.Join(one.Path(), "s")))
 }
 
 func TestDiscard(t *testing.T) {
@@ -169,11 +190,11 @@ func TestDiscard(t *testing.T) {
 	b := openBase(t, nil)
 	put(t, "1", b.Path(), "s", "sub", "f")
 	put(t, "mine", b.Path(), "file")
-	put(t, "left by a killed process", b.Path(), Bookkeeping, trash, "left", "f")
+	put(t, "left by a killed process", b.Path(), Bookkeeping, doomed, "left", "f")
 	require.ErrorIs(t, b.Discard("none", false), fs.ErrNotExist)
 	require.ErrorIs(t, b.Discard("file", false), fs.ErrNotExist)
 	require.NoError(t, b.Discard("s", true))
-	require.Empty(t, content(t, filepath.Join(b.Path(), Bookkeeping, trash)))
+	require.Empty(t, content(t, filepath.Join(b.Path(), Bookkeeping, doomed)))
 	require.Equal(t, "mine", content(t, b.Path())["file"])
 	require.False(t, b.Has("s"))
 	if runtime.GOOS != "windows" {

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -13,7 +15,7 @@ import (
 // yet and not there any more.
 const (
 	nursery = "new"
-	trash   = "trash"
+	doomed  = "trash"
 )
 
 // Make opens the directory of session id. When there is none, it returns one
@@ -54,7 +56,7 @@ func (b *Base) stage(id string) (*Dir, error) {
 		return nil, err
 	}
 	b.sweep(in)
-	own := filepath.Join(in, rand.Text())
+	own := filepath.Join(in, bornName(time.Now()))
 	if err := top.Mkdir(own); err != nil {
 		return nil, err
 	}
@@ -97,12 +99,30 @@ func (b *Base) sweep(in string) {
 	for _, name := range names(top.Root(), in) {
 		left := filepath.Join(in, name)
 		if _, own := b.building.Load(left); own {
-			continue // it may have been given an older time already
+			continue
 		}
-		if fi, err := top.Root().Lstat(left); err == nil && time.Since(fi.ModTime()) > leftAfter {
+		if at, ok := born(top.Root(), left); ok && time.Since(at) > leftAfter {
 			_ = top.RemoveAll(left) // tried again next time
 		}
 	}
+}
+
+// bornName returns a new name for what is begun at a time. The directory's own
+// time cannot tell: that of a session which comes from elsewhere is set to its
+// last change before it is published.
+func bornName(at time.Time) string { return strconv.FormatInt(at.Unix(), 10) + "-" + rand.Text() }
+
+// born returns when what lies at path was begun.
+func born(root *os.Root, path string) (time.Time, bool) {
+	seconds, _, ok := strings.Cut(filepath.Base(path), "-")
+	if at, err := strconv.ParseInt(seconds, 10, 64); ok && err == nil {
+		return time.Unix(at, 0), true
+	}
+	fi, err := root.Lstat(path)
+	if err != nil {
+		return time.Time{}, false
+	}
+	return fi.ModTime(), true
 }
 
 // Publish makes d, which [Base.Make] made, the directory of its session. The

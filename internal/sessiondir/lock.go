@@ -22,10 +22,11 @@ const (
 )
 
 // Reserved reports whether a session's directory may not be called id: the
-// name is that of the bookkeeping or of a lock, also where case is ignored.
+// name is that of the bookkeeping, of the trash or of a lock, also where case is
+// ignored.
 func Reserved(id string) bool {
 	lower := strings.ToLower(id)
-	return lower == Bookkeeping || strings.HasPrefix(lower, ".") && strings.HasSuffix(lower, lockExt)
+	return lower == Bookkeeping || lower == Trash || strings.HasPrefix(lower, ".") && strings.HasSuffix(lower, lockExt)
 }
 
 // lockName returns the lock file of session id, beside the session. It is the

@@ -28,8 +28,7 @@ func reach(n int64) Reach {
 // whole is a tip with every field set.
 func whole(t testing.TB) *Tip {
 	at := time.Date(2026, 11, 20, 10, 20, 30, 123456789, time.UTC)
-	md, _, err := segment.Pack(sid, []byte("{\n  \"name\": \"<x>\"\n}"))
-	require.NoError(t, err)
+	md, _ := segment.Pack(sid, []byte("{\n  \"name\": \"<x>\"\n}"))
 	return &Tip{
 		SID: sid, Revision: 42, User: "ada", Session: "c3843177", Project: "x", Parent: "p", Born: "0123456789abcdef",
 		Transcript: reach(131), Logs: map[segment.Stream]Reach{"e-1f3a9c02": reach(2210), "p-1f3a9c02": reach(1)},

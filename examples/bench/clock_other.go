@@ -1,0 +1,9 @@
+//go:build !unix
+
+package main
+
+import "time"
+
+// processorTime returns the time of the clock: this system does not tell the
+// processors' in the same way.
+func processorTime() time.Duration { return time.Since(started) }

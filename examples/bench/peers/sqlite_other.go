@@ -1,0 +1,11 @@
+//go:build !linux || race
+
+package main
+
+import "fmt"
+
+// hasSQLite tells whether SQLite is part of the program. It is a lot to
+// compile, and is measured on Linux alone.
+const hasSQLite = false
+
+func openSQLite(string, durability) (store, error) { return nil, fmt.Errorf("sqlite: %w", errNone) }

@@ -1,0 +1,157 @@
+package langchaingo
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"reflect"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/tmc/langchaingo/schema"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// History is the history of one session. Its methods may be called by many
+// goroutines, and other programs may add to the session at any time.
+type History struct {
+	store *sessionstore.Store
+	id    string
+}
+
+var _ schema.ChatMessageHistory = (*History)(nil)
+
+// New returns the history of session id, which need not exist yet. It touches
+// no disk; the store must stay open.
+func New(store *sessionstore.Store, id string) *History { return &History{store, id} }
+
+// AddMessage appends a message and makes the session when there is none. It is
+// on the disk when AddMessage returns nil, and may be after an error.
+func (h *History) AddMessage(ctx context.Context, message llms.ChatMessage) error {
+	row, err := toRow(message, time.Now())
+	if err != nil {
+		return err
+	}
+	if err := h.ensure(ctx); err != nil {
+		return err
+	}
+	if err := h.store.Append(ctx, h.id, row); err != nil || row.Role() != "user" {
+		return err
+	}
+	return h.countTurns(ctx, func(before int) int { return before + 1 })
+}
+
+// AddUserMessage appends what the user said.
+func (h *History) AddUserMessage(ctx context.Context, message string) error {
+	return h.AddMessage(ctx, llms.HumanChatMessage{Content: message})
+}
+
+// AddAIMessage appends what the model answered.
+func (h *History) AddAIMessage(ctx context.Context, message string) error {
+	return h.AddMessage(ctx, llms.AIChatMessage{Content: message})
+}
+
+// Messages returns the messages of the session, none when it does not exist.
+// Beside damage it returns what could be read and an error that Is
+// [sessionstore.ErrCorrupt].
+func (h *History) Messages(ctx context.Context) ([]llms.ChatMessage, error) {
+	rows, _, err := h.load(ctx)
+	messages := make([]llms.ChatMessage, len(rows))
+	for i, row := range rows {
+		messages[i] = toMessage(row)
+	}
+	return messages, err
+}
+
+// SetMessages makes messages the whole history. Rows that stay keep their
+// bytes: times, blocks and members that langchaingo does not know are not
+// lost. When another program wrote meanwhile, nothing changes and the error Is
+// [sessionstore.ErrConflict].
+func (h *History) SetMessages(ctx context.Context, messages []llms.ChatMessage) error {
+	if err := h.ensure(ctx); err != nil {
+		return err
+	}
+	rows, revision, err := h.load(ctx)
+	if err != nil {
+		return err
+	}
+	rows, err = reuse(rows, messages)
+	if err != nil {
+		return err
+	}
+	if _, err := h.store.Replace(ctx, h.id, revision, rows); err != nil {
+		return err
+	}
+	turns := 0
+	for _, row := range rows {
+		if row.Role() == "user" {
+			turns++
+		}
+	}
+	return h.countTurns(ctx, func(int) int { return turns })
+}
+
+// Clear removes all messages. The session and its metadata stay, and its
+// transcript becomes the backup.
+func (h *History) Clear(ctx context.Context) error { return h.SetMessages(ctx, nil) }
+
+// ensure makes the session when there is none.
+func (h *History) ensure(ctx context.Context) error {
+	if h.store.Exists(h.id) {
+		return nil
+	}
+	err := h.store.Create(ctx, h.id, sessionstore.Metadata{})
+	if errors.Is(err, fs.ErrExist) { // another one made it first
+		return nil
+	}
+	return err
+}
+
+// load returns the rows of the session and which state of it they are.
+func (h *History) load(ctx context.Context) ([]sessionstore.Message, sessionstore.Revision, error) {
+	s, err := h.store.Load(ctx, h.id)
+	if errors.Is(err, sessionstore.ErrNotFound) {
+		return nil, sessionstore.Revision{}, nil
+	}
+	if s == nil {
+		return nil, sessionstore.Revision{}, err
+	}
+	return s.Messages, s.Revision, err
+}
+
+// countTurns keeps the turn_count that the Python tools list.
+func (h *History) countTurns(ctx context.Context, count func(before int) int) error {
+	_, err := h.store.UpdateMetadata(ctx, h.id, func(md *sessionstore.Metadata) error {
+		before, _ := md.Int("turn_count")
+		return md.Set("turn_count", count(before))
+	})
+	return err
+}
+
+// reuse returns the rows for messages: for each the next row that says the
+// same, and a new row where none does.
+func reuse(rows []sessionstore.Message, messages []llms.ChatMessage) ([]sessionstore.Message, error) {
+	var set []sessionstore.Message
+	now := time.Now()
+	next := 0
+	for _, message := range messages {
+		at := next
+		for at < len(rows) && !reflect.DeepEqual(toMessage(rows[at]), message) {
+			at++
+		}
+		if at < len(rows) {
+			set = append(set, rows[at])
+			next = at + 1
+			continue
+		}
+		row, err := toRow(message, now)
+		if err != nil {
+			return nil, err
+		}
+		if row.Role() != "system" {
+			set = append(set, row)
+		}
+	}
+	return set, nil
+}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// app is what a command runs in.
+type app struct {
+	*screen.Screen
+	ctx    context.Context
+	stdin  io.Reader
+	env    func(string) string
+	now    func() time.Time
+	parser *kong.Kong
+	json   bool // standard output is JSON
+
+	closers []func() error
+}
+
+// later has f called when the command is over.
+func (a *app) later(f func() error) { a.closers = append(a.closers, f) }
+
+func (a *app) close() error {
+	var errs []error
+	for i := len(a.closers) - 1; i >= 0; i-- {
+		errs = append(errs, a.closers[i]())
+	}
+	return errors.Join(errs...)
+}
+
+// where are the flags that say in which projects a command looks.
+type where struct {
+	SessionsRoot string `placeholder:"DIR" help:"Directory of projects (default: ~/.amplifier/projects)." group:"Where"`
+	Project      string `placeholder:"NAME" help:"Look in this project alone: its name, or the path of its directory." group:"Where"`
+}
+
+// projects opens the directory of projects.
+func (a *app) projects(w where) (*sessionstore.Projects, error) {
+	p, err := sessionstore.OpenProjects(w.SessionsRoot, nil)
+	if err == nil {
+		a.later(p.Close)
+	}
+	return p, err
+}
+
+// slug returns the name of the project that w names, or of the working
+// directory when it names none and here is set.
+func (w where) slug(root string, here bool) (string, error) {
+	switch {
+	case w.Project == "" && !here:
+		return "", nil
+	case w.Project == "":
+		dir, err := os.Getwd()
+		if err == nil {
+			dir, err = filepath.EvalSymlinks(dir)
+		}
+		return sessionstore.ProjectSlug(dir), err
+	case filepath.Base(w.Project) == w.Project && isDir(filepath.Join(root, w.Project)):
+		return w.Project, nil
+	}
+	dir, err := filepath.Abs(w.Project)
+	if err != nil {
+		return "", err
+	}
+	if !isDir(dir) && filepath.Base(w.Project) == w.Project {
+		return w.Project, nil // a name of no project, which nothing is found in
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	return sessionstore.ProjectSlug(dir), nil
+}
+
+func isDir(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.IsDir()
+}

@@ -1,0 +1,245 @@
+package cli
+
+import (
+	"embed"
+	"path/filepath"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+//go:embed scripts
+var scripts embed.FS
+
+type completionCommand struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+}
+
+// Help is shown below the usage.
+func (completionCommand) Help() string {
+	return `Prints a script that completes commands, flags, session ids and projects. Load it where your shell starts:
+
+    source <(sessions completion bash)     in ~/.bashrc
+    source <(sessions completion zsh)      in ~/.zshrc
+    sessions completion fish | source      in ~/.config/fish/config.fish`
+}
+
+// Run prints.
+func (c *completionCommand) Run(a *app) error {
+	script, err := scripts.ReadFile("scripts/completion." + c.Shell)
+	if err != nil {
+		return err
+	}
+	_, err = a.Write(script)
+	return err
+}
+
+// completeCommand is what the scripts call: with the words of a command line
+// up to the one that is to be completed.
+type completeCommand struct {
+	Words []string `arg:"" optional:""`
+}
+
+// Run prints what the last word can become, each with a tab and what it is.
+func (c *completeCommand) Run(a *app) error {
+	words := c.Words
+	if len(words) > 0 && words[0] == "--" {
+		words = words[1:]
+	}
+	for _, o := range complete(a, words) {
+		a.Printf("%s\t%s\n", o.text, screen.Plain(o.about))
+	}
+	return nil
+}
+
+// option is what a word can become.
+type option struct{ text, about string }
+
+// line is a command line that is read as far as it goes.
+type line struct {
+	node    *kong.Node
+	flags   map[string]string // that were given, with their values
+	waiting *kong.Flag        // the last word is its value
+	last    string            // the word that is to be completed
+}
+
+// readLine reads words, of which bash parts --flag=value into three.
+func readLine(app *kong.Node, words []string) line {
+	l := line{node: app, flags: map[string]string{}}
+	for i, word := range words {
+		l.last = word
+		switch {
+		case word == "=" && i > 0 && strings.HasPrefix(words[i-1], "--"):
+			l.waiting, l.last = l.flag(words[i-1]), ""
+			continue
+		case i == len(words)-1:
+			return l
+		case l.waiting != nil:
+			l.flags[l.waiting.Name], l.waiting = word, nil
+		case strings.HasPrefix(word, "-"):
+			name, value, given := strings.Cut(word, "=")
+			flag := l.flag(name)
+			switch {
+			case flag == nil:
+			case given:
+				l.flags[flag.Name] = value
+			case !flag.IsBool() && (i+1 >= len(words) || words[i+1] != "="):
+				l.waiting = flag
+			}
+		default:
+			for _, child := range l.node.Children {
+				if child.Name == word {
+					l.node = child
+					break
+				}
+			}
+		}
+	}
+	return l
+}
+
+// flag returns the flag of a name with its dashes, nil if there is none.
+func (l line) flag(name string) *kong.Flag {
+	for _, flags := range l.node.AllFlags(false) {
+		for _, f := range flags {
+			if "--"+f.Name == name || f.Short != 0 && "-"+string(f.Short) == name {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// complete returns what the last of words can become.
+func complete(a *app, words []string) []option {
+	l := readLine(a.parser.Model.Node, words)
+	switch {
+	case l.waiting != nil:
+		return beginning(l.values(a, l.waiting), "", l.last)
+	case strings.HasPrefix(l.last, "--") && strings.Contains(l.last, "="):
+		name, value, _ := strings.Cut(l.last, "=")
+		if f := l.flag(name); f != nil {
+			return beginning(l.values(a, f), name+"=", value)
+		}
+		return nil
+	case strings.HasPrefix(l.last, "-"):
+		return beginning(l.flagNames(), "", l.last)
+	case len(l.node.Children) > 0:
+		return beginning(l.commandNames(), "", l.last)
+	case len(l.node.Positional) > 0:
+		first := l.node.Positional[0]
+		if first.Enum != "" {
+			return beginning(enumerated(first.Enum), "", l.last)
+		}
+		if first.Name == "session" {
+			return beginning(l.sessions(a), "", l.last)
+		}
+	}
+	return nil
+}
+
+// beginning returns the options that begin with text, with a prefix before them.
+func beginning(all []option, prefix, text string) (some []option) {
+	for _, o := range all {
+		if strings.HasPrefix(o.text, text) {
+			some = append(some, option{prefix + o.text, o.about})
+		}
+	}
+	return some
+}
+
+func (l line) flagNames() (all []option) {
+	for _, flags := range l.node.AllFlags(true) {
+		for _, f := range flags {
+			if !f.Hidden {
+				all = append(all, option{"--" + f.Name, f.Help})
+			}
+		}
+	}
+	return all
+}
+
+func (l line) commandNames() (all []option) {
+	for _, child := range l.node.Children {
+		if !child.Hidden {
+			all = append(all, option{child.Name, child.Help})
+		}
+	}
+	return all
+}
+
+// values are those that a flag can have, as far as they can be told.
+func (l line) values(a *app, f *kong.Flag) []option {
+	switch {
+	case f.Enum != "":
+		return enumerated(f.Enum)
+	case f.Name == "project":
+		p, err := sessionstore.OpenProjects(l.flags["sessions-root"], nil)
+		if err != nil {
+			return nil
+		}
+		a.later(p.Close)
+		slugs, _ := p.Slugs(a.ctx) // what cannot be read cannot be completed
+		var all []option
+		for _, slug := range slugs {
+			all = append(all, option{slug, "project"})
+		}
+		return all
+	case f.Name == "tree":
+		return l.sessions(a)
+	}
+	return nil
+}
+
+func enumerated(enum string) (all []option) {
+	for _, value := range strings.Split(enum, ",") {
+		if value != "" {
+			all = append(all, option{value, ""})
+		}
+	}
+	return all
+}
+
+// completed is how many sessions are offered: those saved last.
+const completed = 200
+
+// sessions are those of the project, with what they are called. Where there is
+// none, and none is named, they are of all projects.
+func (l line) sessions(a *app) (all []option) {
+	where := local{SessionsRoot: l.flags["sessions-root"], Project: l.flags["project"]}
+	st, p, err := where.openStore(a)
+	if err != nil {
+		return nil
+	}
+	stores := []*sessionstore.Store{st}
+	if st == nil {
+		stores = nil
+		if where.Project != "" {
+			return nil
+		}
+		slugs, _ := p.Slugs(a.ctx)
+		for _, slug := range slugs {
+			if st, err := p.Store(slug); err == nil {
+				stores = append(stores, st)
+			}
+		}
+	}
+	for _, st := range stores {
+		infos, _ := st.List(a.ctx, &sessionstore.ListOptions{All: strings.Contains(l.last, "_"), Limit: completed})
+		for _, info := range infos {
+			if !strings.HasPrefix(info.ID, l.last) {
+				continue
+			}
+			md, _ := st.Metadata(a.ctx, info.ID) // without a name it is offered too
+			about := md.Text("name")
+			if about == "" {
+				about = filepath.Base(filepath.Dir(st.Dir()))
+			}
+			all = append(all, option{info.ID, about})
+		}
+	}
+	return all
+}

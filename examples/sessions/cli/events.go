@@ -1,0 +1,286 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/eventslog"
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+)
+
+type eventsCommand struct {
+	List    eventsListCommand    `cmd:"" default:"withargs" help:"Show the heads of events: line, time, name, level and size."`
+	Summary eventsSummaryCommand `cmd:"" help:"Count the events by name."`
+	Show    eventsShowCommand    `cmd:"" help:"Write one event."`
+}
+
+// Help is shown below the usage.
+func (eventsCommand) Help() string {
+	return `events.jsonl may have gigabytes, and lines of many megabytes: only heads are shown, and an event is written as a stream.
+
+    sessions events 8f14
+    sessions events 8f14 --name 'tool:*' -n 0
+    sessions events show 8f14 4711 | jq .data`
+}
+
+// logOf are the arguments of a command about a session's log.
+type logOf struct {
+	anywhere
+	Newer bool `help:"Look at the log of the newer tools instead, in the directory context-intelligence."`
+}
+
+func (l logOf) open(a *app) (*eventslog.Log, target, error) {
+	t, err := l.find(a)
+	if err != nil {
+		return nil, t, err
+	}
+	dir := t.dir()
+	if l.Newer {
+		dir = filepath.Join(dir, "context-intelligence")
+	}
+	log, err := eventslog.Open(dir, nil)
+	if err == nil {
+		a.later(log.Close)
+	}
+	return log, t, err
+}
+
+type eventsListCommand struct {
+	logOf
+	Limit int    `short:"n" default:"20" placeholder:"N" help:"The last so many; 0: all (default: 20)."`
+	Name  string `placeholder:"GLOB" help:"Only events of such a name, as tool:* or *error*."`
+	Level string `placeholder:"LEVEL" help:"Only events of this level, as ERROR."`
+}
+
+// Run lists.
+func (c *eventsListCommand) Run(a *app) error {
+	if c.Limit < 0 {
+		return usageError{"--limit: must be non-negative"}
+	}
+	if _, err := path.Match(c.Name, ""); err != nil {
+		return usageError{"--name: " + err.Error()}
+	}
+	log, _, err := c.open(a)
+	if err != nil {
+		return err
+	}
+	var last []eventslog.Head
+	for h, err := range log.Heads(a.ctx, eventslog.Cursor{}) {
+		if err != nil {
+			return err
+		}
+		if h.Rewritten {
+			last = last[:0]
+			continue
+		}
+		if !c.wants(h) {
+			continue
+		}
+		if last = append(last, h); c.Limit > 0 && len(last) >= 2*c.Limit {
+			last = slices.Delete(last, 0, len(last)-c.Limit)
+		}
+	}
+	if c.Limit > 0 {
+		last = last[max(0, len(last)-c.Limit):]
+	}
+	if a.json {
+		return a.writeJSON(headsJSON(last), jsonIndent)
+	}
+	if len(last) == 0 {
+		a.Notef("No events.")
+		return nil
+	}
+	a.headTable(last)
+	return nil
+}
+
+func (c *eventsListCommand) wants(h eventslog.Head) bool {
+	if c.Level != "" && !strings.EqualFold(c.Level, h.Level) {
+		return false
+	}
+	fits, err := path.Match(c.Name, h.Event)
+	return c.Name == "" || err == nil && fits
+}
+
+// headsJSON returns heads as JSON.
+func headsJSON(heads []eventslog.Head) list {
+	out := list{}
+	for _, h := range heads {
+		out = append(out, headJSON(h))
+	}
+	return out
+}
+
+func headJSON(h eventslog.Head) object {
+	at := []byte("null")
+	if !h.Time.IsZero() {
+		at = quoted(h.Time.UTC().Format(time.RFC3339Nano))
+	}
+	return object{
+		{"line", []byte(strconv.Itoa(h.Line))},
+		{"offset", strconv.AppendInt(nil, h.Offset, 10)},
+		{"size", strconv.AppendInt(nil, h.Size, 10)},
+		{"time", at},
+		{"event", quoted(h.Event)},
+		{"level", quoted(h.Level)},
+		{"session_id", quoted(h.SessionID)},
+	}
+}
+
+// eventTime returns the time of an event in UTC.
+func eventTime(h eventslog.Head) string {
+	if h.Time.IsZero() {
+		return ""
+	}
+	return h.Time.UTC().Format("2006-01-02 15:04:05.000")
+}
+
+// levelTint is the colour of a level.
+func levelTint(level string) screen.Tint {
+	switch strings.ToUpper(level) {
+	case "ERROR", "CRITICAL":
+		return screen.Red
+	case "WARNING", "WARN":
+		return screen.Yellow
+	}
+	return screen.Dim
+}
+
+func (a *app) headTable(heads []eventslog.Head) {
+	rows := make([][]string, len(heads))
+	for i, h := range heads {
+		bytes := size(h.Size)
+		if !a.Terminal() {
+			bytes = strconv.FormatInt(h.Size, 10)
+		}
+		rows[i] = []string{strconv.Itoa(h.Line), eventTime(h), h.Event, h.Level, bytes}
+	}
+	a.Table([]screen.Column{
+		{Title: "Line", Right: true, Tint: screen.In(screen.Green)},
+		{Title: "Time (UTC)", Tint: screen.In(screen.Yellow), Drop: 1},
+		{Title: "Event", Min: 12, Tint: screen.In(screen.Cyan)},
+		{Title: "Level", Tint: levelTint},
+		{Title: "Size", Right: true, Drop: 2},
+	}, rows)
+}
+
+type eventsSummaryCommand struct{ logOf }
+
+// Run counts.
+func (c *eventsSummaryCommand) Run(a *app) error {
+	log, t, err := c.open(a)
+	if err != nil {
+		return err
+	}
+	s, err := log.Summary(a.ctx)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.writeJSON(s, jsonIndent)
+	}
+	names := make([]string, 0, len(s.Types))
+	for name := range s.Types {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(x, y string) int {
+		if s.Types[x] != s.Types[y] {
+			return s.Types[y] - s.Types[x]
+		}
+		return strings.Compare(x, y)
+	})
+	if a.Terminal() {
+		a.Printf("%s of %s", count(s.Total, "event"), screen.Plain(t.id))
+		if s.Total > 0 {
+			a.Printf(", %s to %s", screen.Plain(s.First), screen.Plain(s.Last))
+		}
+		a.Printf("\n\n")
+	}
+	rows := make([][]string, len(names))
+	for i, name := range names {
+		n := number(s.Types[name])
+		if !a.Terminal() {
+			n = strconv.Itoa(s.Types[name])
+		}
+		rows[i] = []string{n, name}
+	}
+	a.Table([]screen.Column{{Title: "Events", Right: true, Tint: screen.In(screen.Green)}, {Title: "Name", Min: 12, Tint: screen.In(screen.Cyan)}}, rows)
+	return nil
+}
+
+type eventsShowCommand struct {
+	logOf
+	Line  int  `arg:"" help:"Line of the event; negative: counted from the end, -1 is the last."`
+	Whole bool `help:"Write all of it to a terminal too."`
+}
+
+// mostShown is how much of an event a terminal is shown unasked.
+const mostShown = 4000
+
+// Run shows one event. In a pipe it is the exact line.
+func (c *eventsShowCommand) Run(a *app) error {
+	log, _, err := c.open(a)
+	if err != nil {
+		return err
+	}
+	h, err := c.head(a, log)
+	if err != nil {
+		return err
+	}
+	in, err := log.Open(a.ctx, h)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if !a.Terminal() {
+		if _, err = io.Copy(a, in); err == nil {
+			a.Print("\n")
+		}
+		return err
+	}
+	var text []byte
+	if c.Whole {
+		text, err = io.ReadAll(in)
+	} else {
+		text, err = io.ReadAll(io.LimitReader(in, mostShown))
+	}
+	if err != nil {
+		return err
+	}
+	a.Printf("%s\n", screen.Lines(strings.ToValidUTF8(string(text), "\ufffd")))
+	if left := h.Size - int64(len(text)); left > 0 {
+		a.Notef("%s", a.PaintError(screen.Dim, fmt.Sprintf("… %s more: --whole shows it, and a pipe gets all of it", size(left))))
+	}
+	return nil
+}
+
+var errNoEvent = errors.New("there is no event at that line")
+
+// head finds the event of a line.
+func (c *eventsShowCommand) head(a *app, log *eventslog.Log) (eventslog.Head, error) {
+	if c.Line < 0 {
+		last, err := log.Tail(a.ctx, -c.Line)
+		if err != nil || len(last) < -c.Line {
+			return eventslog.Head{}, errors.Join(err, errNoEvent)
+		}
+		return last[0], nil
+	}
+	for h, err := range log.Heads(a.ctx, eventslog.Cursor{}) {
+		switch {
+		case err != nil:
+			return h, err
+		case h.Line == c.Line && !h.Rewritten:
+			return h, nil
+		case h.Line > c.Line:
+			return h, errNoEvent
+		}
+	}
+	return eventslog.Head{}, errNoEvent
+}

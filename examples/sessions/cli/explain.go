@@ -1,0 +1,23 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// explain returns the text of an error: the Python tools' where they have one
+// for it.
+func explain(err error) string {
+	corrupt, bad := (*sessionstore.CorruptError)(nil), (*pyjson.Error)(nil)
+	if errors.As(err, &corrupt) && corrupt.Line > 0 && errors.As(corrupt.Err, &bad) && bad.Reason != pyjson.BadUTF8 {
+		return fmt.Sprintf("Malformed JSON at line %d: %v", corrupt.Line, bad)
+	}
+	own := (*sessionstore.Error)(nil)
+	if errors.As(err, &own) && errors.Is(own.Err, sessionstore.ErrNotFound) {
+		return own.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	standard "slices"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/internal/pytime"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/slice"
+)
+
+type findCommand struct {
+	forScripts `kong:"-"`
+	where
+	After   string `placeholder:"DATE" help:"Created after this date, as 2026-08-01 or 2026-08-01T12:00:00+02:00."`
+	Before  string `placeholder:"DATE" help:"Created before this date."`
+	Keyword string `placeholder:"TERM" help:"The transcript holds this text, in upper or lower case."`
+	Status  string `enum:",healthy,broken" default:"" placeholder:"HEALTH" help:"healthy or broken; reads every transcript."`
+	Limit   int    `default:"50" placeholder:"N" help:"At most so many (default: 50)."`
+}
+
+// Help is shown below the usage.
+func (findCommand) Help() string {
+	return `Finds sessions of all projects, sub-sessions too, those created last first. A session that cannot be read is named on standard error and hides no other. In a pipe the answer is JSON.`
+}
+
+// Run finds.
+func (c *findCommand) Run(a *app) error {
+	p, err := a.projects(c.where)
+	if err != nil {
+		return err
+	}
+	q, err := c.query(p.Dir())
+	if err != nil {
+		return err
+	}
+	var found []sessionstore.Found
+	if c.Limit != 0 {
+		bar := a.Progress("searching", 0)
+		if match := q.Match; match != nil {
+			q.Match = func(ctx context.Context, st *sessionstore.Store, id string) (bool, error) {
+				defer bar.Step(1)
+				return match(ctx, st, id)
+			}
+		}
+		found, err = p.Find(a.ctx, q)
+		bar.Done()
+	}
+	if err := a.ctx.Err(); err != nil {
+		return err
+	}
+	if c.Limit < 0 { // as the reference slices: all but the last
+		found = found[:max(0, len(found)+c.Limit)]
+	}
+	a.warn(err)
+	if a.json {
+		return a.foundJSON(p, found)
+	}
+	a.foundTable(p, found)
+	return nil
+}
+
+func (c *findCommand) query(root string) (q sessionstore.Query, err error) {
+	q = sessionstore.Query{Keyword: c.Keyword, Limit: c.Limit}
+	if q.Project, err = c.slug(root, false); err != nil {
+		return q, err
+	}
+	for _, date := range []struct {
+		text string
+		to   *time.Time
+	}{{c.After, &q.After}, {c.Before, &q.Before}} {
+		if date.text == "" {
+			continue
+		}
+		if *date.to, err = pytime.ParseFilter(date.text); err != nil {
+			return q, err
+		}
+	}
+	switch c.Status {
+	case "healthy":
+		q.Match = slice.Healthy
+	case "broken":
+		q.Match = slice.Broken
+	}
+	return q, nil
+}
+
+// warn tells what could not be read while the rest was.
+func (a *app) warn(err error) {
+	if err == nil {
+		return
+	}
+	all := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		all = joined.Unwrap()
+	}
+	const shown = 5
+	for _, err := range all[:min(shown, len(all))] {
+		a.Notef("%s %s", a.PaintError(screen.Yellow, "skipped:"), screen.Lines(explain(err)))
+	}
+	if more := len(all) - shown; more > 0 {
+		a.Notef("%s %s; \"sessions verify\" tells all", a.PaintError(screen.Yellow, "skipped:"), count(more, "more"))
+	}
+}
+
+// metadataOf reads the metadata of a session that was found.
+func (a *app) metadataOf(p *sessionstore.Projects, f sessionstore.Found) (sessionstore.Metadata, error) {
+	st, err := p.Store(f.Project)
+	if err != nil {
+		return sessionstore.Metadata{}, err
+	}
+	md, err := st.Metadata(a.ctx, filepath.Base(f.Dir))
+	if errors.Is(err, sessionstore.ErrNotFound) { // it was removed since
+		err = nil
+	}
+	return md, err
+}
+
+func (a *app) foundJSON(p *sessionstore.Projects, found []sessionstore.Found) error {
+	all := list{}
+	for _, f := range found {
+		md, err := a.metadataOf(p, f)
+		if err != nil {
+			return err
+		}
+		id := quoted(f.ID)
+		if raw, ok := md.Lookup("session_id"); ok {
+			id = raw
+		}
+		all = append(all, object{
+			{"session_id", id},
+			{"path", quoted(f.Dir)},
+			{"project", quoted(f.Project)},
+			{"created", memberOf(md, "created")},
+			{"bundle", memberOf(md, "bundle")},
+			{"model", memberOf(md, "model")},
+		})
+	}
+	return a.writeJSON(all, jsonIndent)
+}
+
+func (a *app) foundTable(p *sessionstore.Projects, found []sessionstore.Found) {
+	if len(found) == 0 {
+		a.Notef("No sessions found.")
+		return
+	}
+	var rows [][]string
+	var ids []string
+	for _, f := range found {
+		ids = append(ids, filepath.Base(f.Dir))
+		md, _ := a.metadataOf(p, f) // shown is what was found
+		rows = append(rows, []string{filepath.Base(f.Dir), md.Text("name"), f.Project, f.CreatedText, f.Bundle, f.Model})
+	}
+	for _, row := range rows {
+		if t, ok := pytime.ParseCreated(row[3]); ok {
+			row[3] = t.UTC().Format("2006-01-02 15:04")
+		}
+	}
+	a.Table([]screen.Column{
+		{Title: "Session", Min: enough(ids), Whole: true, Tint: screen.In(screen.Green)},
+		{Title: "Name", Min: 12, Tint: screen.In(screen.Cyan)},
+		{Title: "Project", Min: 10, Drop: 1, Tint: screen.In(screen.Magenta)},
+		{Title: "Created", Tint: screen.In(screen.Yellow)},
+		{Title: "Bundle", Min: 8, Drop: 3},
+		{Title: "Model", Min: 8, Drop: 2},
+	}, rows)
+}
+
+// shortID is how much of an id is enough for people, where it tells one from
+// others.
+const shortID = 8
+
+// enough returns how much of ids tells them apart.
+func enough(ids []string) int {
+	ids = standard.Sorted(standard.Values(ids))
+	n := shortID
+	for i := 1; i < len(ids); i++ {
+		same := 0
+		for same < min(len(ids[i-1]), len(ids[i])) && ids[i-1][same] == ids[i][same] {
+			same++
+		}
+		n = max(n, same+1)
+	}
+	return n
+}

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// target is the session that a command is about.
+type target struct {
+	store *sessionstore.Store
+	id    string // the name of its directory
+}
+
+func (t target) dir() string { return filepath.Join(t.store.Dir(), t.id) }
+
+// anywhere are the arguments of a command that finds its session in all
+// projects, sub-sessions included, as amplifier-session does.
+type anywhere struct {
+	Session string `arg:"" help:"Id of the session, the beginning of one, or the path of its directory."`
+	where
+}
+
+func (w anywhere) find(a *app) (target, error) {
+	p, err := a.projects(w.where)
+	if err != nil {
+		return target{}, err
+	}
+	slug, err := w.slug(p.Dir(), false)
+	if err != nil {
+		return target{}, err
+	}
+	dir, err := p.Resolve(a.ctx, w.Session, slug)
+	if err != nil {
+		return target{}, err
+	}
+	return a.open(dir)
+}
+
+// open opens the session in the directory dir.
+func (a *app) open(dir string) (target, error) {
+	st, err := sessionstore.Open(filepath.Dir(dir), nil)
+	if err != nil {
+		return target{}, err
+	}
+	a.later(st.Close)
+	return target{st, filepath.Base(dir)}, nil
+}
+
+// here are the arguments of a command that finds its session in the project of
+// the working directory, as "amplifier session" does.
+type here struct {
+	Session string `arg:"" help:"Id of the session, the beginning of one, or the path of its directory."`
+	local
+}
+
+// local are the flags that say in which one project a command works.
+type local struct {
+	SessionsRoot string `placeholder:"DIR" help:"Directory of projects (default: ~/.amplifier/projects)." group:"Where"`
+	Project      string `placeholder:"NAME" help:"The project: its name, or the path of its directory (default: the working directory's)." group:"Where"`
+}
+
+// find finds a session. Sub-sessions are found when the reference has the
+// underscore of their ids.
+func (h here) find(a *app) (target, error) {
+	if filepath.IsAbs(h.Session) {
+		return anywhere{h.Session, where(h.local)}.find(a)
+	}
+	st, p, err := h.openStore(a)
+	if err != nil {
+		return target{}, err
+	}
+	found := error(notFoundError{h.Session, ""})
+	if st != nil {
+		id, err := st.Find(a.ctx, h.Session, &sessionstore.ListOptions{All: strings.Contains(h.Session, "_")})
+		if err == nil {
+			return target{st, id}, nil
+		}
+		found = err
+	}
+	if !errors.Is(found, sessionstore.ErrNotFound) || h.Project != "" || h.Session == "" {
+		return target{}, found
+	}
+	other, err := p.Resolve(a.ctx, h.Session, "")
+	if err != nil {
+		return target{}, found
+	}
+	return target{}, notFoundError{h.Session, filepath.Base(filepath.Dir(filepath.Dir(other)))}
+}
+
+// openStore opens the project's sessions directory, and makes none: the store
+// is nil where there is none.
+func (l local) openStore(a *app) (*sessionstore.Store, *sessionstore.Projects, error) {
+	p, err := a.projects(where(l))
+	if err != nil {
+		return nil, nil, err
+	}
+	slug, err := where(l).slug(p.Dir(), true)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !isDir(filepath.Join(p.Dir(), slug, "sessions")) {
+		return nil, p, nil
+	}
+	st, err := p.Store(slug)
+	return st, p, err
+}
+
+// notFoundError tells that a session is not in the project, and where one is.
+type notFoundError struct{ ref, project string }
+
+func (e notFoundError) Error() string {
+	text := "No session found matching '" + e.ref + "'"
+	if e.project != "" {
+		text += " in this project; there is one in another: add --project=" + e.project
+	}
+	return text
+}
+
+func (e notFoundError) Unwrap() error { return sessionstore.ErrNotFound }

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"path/filepath"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/slice"
+)
+
+type repairCommand struct {
+	forScripts `kong:"-"`
+	anywhere
+}
+
+// Help is shown below the usage.
+func (repairCommand) Help() string {
+	return `Gives every call of a tool a result, and every turn an answer, that say what happened. Nothing is written to a healthy session. What was there is kept beside the transcript, and "sessions undo" brings it back.
+
+In a pipe the answer is JSON.`
+}
+
+// Run repairs.
+func (c *repairCommand) Run(a *app) error {
+	t, err := c.find(a)
+	if err == nil {
+		err = t.hasTranscript()
+	}
+	if err != nil {
+		return err
+	}
+	report, err := slice.RepairSession(a.ctx, t.store, t.id)
+	switch {
+	case err != nil:
+		return err
+	case a.json && report.Status == slice.NoRepairNeeded:
+		return a.writeJSON(report, 0)
+	case a.json:
+		return a.writeJSON(report, jsonIndent)
+	case report.Status == slice.NoRepairNeeded:
+		a.Printf("%s is %s: nothing was written.\n", screen.Plain(t.id), a.Paint(screen.Green, "healthy"))
+		return nil
+	}
+	a.Printf("%s %s %s\n", a.Paint(screen.Green, "✓"), "Repaired", screen.Plain(t.id))
+	a.Printf("  %s before, %s now\n", count(report.Counts.Original, "message"), number(report.Counts.Repaired))
+	a.kept(report.BackupPath)
+	return nil
+}
+
+// kept tells where the state before is, and how to get it back.
+func (a *app) kept(backup string) {
+	a.Printf("  kept as %s\n", screen.Plain(filepath.Base(backup)))
+	a.Printf("  %s takes it back\n", a.Paint(screen.Cyan, "sessions undo"))
+}
+
+type rewindCommand struct {
+	forScripts `kong:"-"`
+	anywhere
+	ToTurn int `placeholder:"N" help:"Keep the turns up to this one, also where nothing is broken."`
+}
+
+// Help is shown below the usage.
+func (rewindCommand) Help() string {
+	return `Cuts the transcript before the last question that precedes what is broken, and the events after that time. Nothing is written to a healthy session, unless --to-turn says after which turn to cut. What was there is kept, and "sessions undo" brings it back.
+
+In a pipe the answer is JSON.`
+}
+
+// Run rewinds.
+func (c *rewindCommand) Run(a *app) error {
+	if c.ToTurn < 0 {
+		return usageError{"--to-turn: turns are counted from 1"}
+	}
+	t, err := c.find(a)
+	if err == nil {
+		err = t.hasTranscript()
+	}
+	if err != nil {
+		return err
+	}
+	var report slice.RewindReport
+	if c.ToTurn > 0 {
+		report, err = slice.RewindSessionTo(a.ctx, t.store, t.id, c.ToTurn, slice.Complete)
+	} else {
+		report, err = slice.RewindSession(a.ctx, t.store, t.id)
+	}
+	switch {
+	case err != nil:
+		return err
+	case a.json && report.Status == slice.NoRewindNeeded:
+		return a.writeJSON(report, 0)
+	case a.json:
+		return a.writeJSON(report, jsonIndent)
+	case report.Status == slice.NoRewindNeeded:
+		a.Printf("%s: nothing was written.\n", screen.Plain(t.id))
+		return nil
+	}
+	a.Printf("%s Rewound %s\n", a.Paint(screen.Green, "✓"), screen.Plain(t.id))
+	a.Printf("  %s before, %s now\n", count(report.Original, "message"), number(report.Rewound))
+	a.kept(report.BackupPath)
+	return nil
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/internal/pytime"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/slice"
+)
+
+type resumeCommand struct {
+	here
+	NoHistory   bool `help:"Leave the conversation out."`
+	FullHistory bool `help:"Show all messages (default: the last 10)."`
+}
+
+// Help is shown below the usage.
+func (resumeCommand) Help() string {
+	return `Shows what "amplifier session resume" would continue. This tool runs no model: it shows the last messages, the bundle, and whether models take the conversation as it stands. With - as SESSION it is the one saved last.`
+}
+
+// Run shows.
+func (c *resumeCommand) Run(a *app) error {
+	t, err := c.newest(a)
+	if err != nil {
+		return err
+	}
+	s, err := t.store.Load(a.ctx, t.id)
+	if s == nil || err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
+		return err
+	}
+	damage := err
+	bundle, _ := s.Metadata.Bundle()
+	if a.json {
+		return errors.Join(a.writeJSON(c.report(t, s, bundle), jsonIndent), damage)
+	}
+	a.Printf("%s %s\n", a.Paint(screen.Bold, "Session"), screen.Plain(t.id))
+	rows := [][2]string{{"Name", s.Metadata.Text("name")}, {"Bundle", bundle}, {"Model", s.Metadata.Text("model")}, {"Messages", number(len(s.Messages))}}
+	if created, ok := pytime.ParseCreated(s.Metadata.Text("created")); ok {
+		rows = append(rows, [2]string{"Started", ago(a.now(), created)})
+	}
+	a.fields(append(rows, [2]string{"Accepted by", c.accepted(s)}))
+	if !c.NoHistory {
+		c.history(a, s.Messages)
+	}
+	a.Printf("\nResume with: %s\n", a.Paint(screen.Cyan, "amplifier session resume "+screen.Plain(t.id)))
+	return damage
+}
+
+// newest finds the session, the last one for a dash.
+func (c *resumeCommand) newest(a *app) (target, error) {
+	if c.Session != "-" {
+		return c.find(a)
+	}
+	st, _, err := c.openStore(a)
+	if err != nil || st == nil {
+		return target{}, errors.Join(err, errors.New("No sessions found to resume."))
+	}
+	infos, err := st.List(a.ctx, &sessionstore.ListOptions{Limit: 1})
+	if err != nil || len(infos) == 0 {
+		return target{}, errors.Join(err, errors.New("No sessions found to resume."))
+	}
+	return target{st, infos[0].ID}, nil
+}
+
+// providers are whom a conversation may be resumed with.
+var providers = []struct {
+	name string
+	p    slice.Provider
+}{{"Anthropic", slice.Anthropic}, {"OpenAI chat", slice.OpenAIChat}, {"OpenAI responses", slice.OpenAIResponses}, {"Gemini", slice.Gemini}}
+
+// accepted says which providers would take the conversation.
+func (c *resumeCommand) accepted(s *sessionstore.Session) string {
+	var yes []string
+	for _, p := range providers {
+		if len(slice.Accepts(p.p, s.Messages)) == 0 {
+			yes = append(yes, p.name)
+		}
+	}
+	switch len(yes) {
+	case 0:
+		return "none: see sessions diagnose"
+	case len(providers):
+		return "all models"
+	}
+	return strings.Join(yes, ", ")
+}
+
+func (c *resumeCommand) history(a *app, rows []sessionstore.Message) {
+	var shown []sessionstore.Message
+	for _, m := range rows {
+		if role := m.Role(); role == "user" || role == "assistant" {
+			shown = append(shown, m)
+		}
+	}
+	const last = 10
+	if earlier := len(shown) - last; earlier > 0 && !c.FullHistory {
+		a.Printf("\n%s\n", a.Paint(screen.Dim, "… "+count(earlier, "earlier message")+"; --full-history shows all"))
+		shown = shown[earlier:]
+	}
+	a.conversation(shown, false)
+}
+
+func (c *resumeCommand) report(t target, s *sessionstore.Session, bundle string) object {
+	accepted := object{}
+	for _, p := range providers {
+		reasons := []string{}
+		for _, r := range slice.Accepts(p.p, s.Messages) {
+			reasons = append(reasons, r.String())
+		}
+		raw, err := encoded(reasons)
+		if err == nil {
+			accepted = append(accepted, member{strings.ReplaceAll(strings.ToLower(p.name), " ", "_"), raw})
+		}
+	}
+	return object{
+		{"session_id", quoted(t.id)},
+		{"path", quoted(t.dir())},
+		{"bundle", quoted(bundle)},
+		{"model", memberOf(s.Metadata, "model")},
+		{"messages", strconv.AppendInt(nil, int64(len(s.Messages)), 10)},
+		{"refused", accepted.raw()},
+	}
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+)
+
+// Process is what the tool runs in. Env is os.Getenv when nil.
+type Process struct {
+	Args           []string // without the program's name
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Env            func(name string) string
+}
+
+// The exit codes.
+const (
+	exitOK    = 0
+	exitError = 1 // an error, or a session is broken
+	exitUsage = 2
+)
+
+const about = `Looks at, mends, copies and removes stored agent sessions.
+
+SESSION is an id, the beginning of one, or the path of a session's directory. Tables are for people; in a pipe they are ` +
+	`tab-separated lines, and --json gives every command's answer as JSON.`
+
+// exitCode is an error that has been told already.
+type exitCode int
+
+func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
+
+// usageError is an error in the arguments that kong does not see.
+type usageError struct{ text string }
+
+func (e usageError) Error() string { return e.text }
+
+// Run runs the tool and returns its exit code. ctx ends it early.
+func Run(ctx context.Context, p Process) (code int) {
+	if p.Env == nil {
+		p.Env = os.Getenv
+	}
+	var c commands
+	if len(p.Args) == 0 { // help that nobody asked for is no answer
+		p.Args, p.Stdout = []string{"--help"}, p.Stderr
+		defer func() { code = exitUsage }()
+	}
+	parser, err := newParser(&c, p)
+	if err != nil {
+		fmt.Fprintln(p.Stderr, "sessions:", err)
+		return exitError
+	}
+	chosen, code, err := parse(parser, p.Args)
+	switch {
+	case err != nil:
+		return tellUsage(p.Stderr, chosen, err)
+	case code >= exitOK:
+		return code
+	}
+	a := &app{
+		ctx: ctx, stdin: p.Stdin, env: p.Env, now: time.Now, parser: parser, json: c.JSON,
+		Screen: screen.New(screen.Options{In: p.Stdin, Out: p.Stdout, Err: p.Stderr, Env: p.Env, Colour: c.Colour}),
+	}
+	if scripted, ok := chosen.Selected().Target.Addr().Interface().(interface{ scripted() }); ok {
+		scripted.scripted()
+		a.json = a.json || !a.Terminal()
+	}
+	err = chosen.Run(a)
+	err = errors.Join(err, a.close())
+	return a.tell(chosen, err)
+}
+
+func newParser(c *commands, p Process) (*kong.Kong, error) {
+	return kong.New(c,
+		kong.Name("sessions"), kong.Description(about),
+		kong.Writers(p.Stdout, p.Stderr), kong.Exit(func(code int) { panic(exitCode(code)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100, NoExpandSubcommands: true}),
+		kong.ExplicitGroups(nil), kong.WithHyphenPrefixedParameters(true), kong.UsageOnError())
+}
+
+// parse reads the arguments. The code is negative unless they asked for help,
+// which has been given then.
+func parse(parser *kong.Kong, args []string) (chosen *kong.Context, code int, err error) {
+	defer func() {
+		if r := recover(); r != nil { // kong leaves by its exit function after it has given help
+			asked, ok := r.(exitCode)
+			if !ok {
+				panic(r)
+			}
+			code = int(asked)
+		}
+	}()
+	chosen, err = parser.Parse(args)
+	if failed := (*kong.ParseError)(nil); errors.As(err, &failed) {
+		chosen = failed.Context
+	}
+	return chosen, -1, err
+}
+
+// tellUsage tells what is wrong with the arguments and where to read on.
+func tellUsage(w io.Writer, chosen *kong.Context, err error) int {
+	command := "sessions"
+	if chosen != nil && chosen.Selected() != nil {
+		command += " " + chosen.Selected().Name
+	}
+	fmt.Fprintf(w, "%s: %v\nTry: %s --help\n", command, err, command)
+	return exitUsage
+}
+
+// tell tells what became of a command, and returns the exit code.
+func (a *app) tell(chosen *kong.Context, err error) int {
+	code, usage := exitCode(0), usageError{}
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &code):
+		return int(code)
+	case errors.As(err, &usage):
+		return tellUsage(a.Errors(), chosen, err)
+	}
+	text := explain(err)
+	if a.json {
+		a.writeJSON(object{{"error", quoted(text)}}, 0)
+		a.Notef("%s", screen.Lines(text))
+	} else {
+		a.Notef("%s %s", a.PaintError(screen.Red, "sessions:"), screen.Lines(text))
+	}
+	return exitError
+}

@@ -1,0 +1,15 @@
+package cli
+
+// shelf are the commands that keep, carry and look through sessions.
+type shelf struct {
+	Undo   undoCommand   `cmd:"" group:"Mend" help:"Take back the last repair, rewind or removal."`
+	Verify verifyCommand `cmd:"" group:"Mend" help:"Check every file of all sessions."`
+
+	Trash  trashCommand  `cmd:"" group:"Copy and remove" help:"Show, bring back or remove for good what was deleted."`
+	Export exportCommand `cmd:"" group:"Copy and remove" help:"Write a session as Markdown, HTML, JSONL or an archive."`
+	Import importCommand `cmd:"" group:"Copy and remove" help:"Make a session of an archive, a directory or JSONL."`
+
+	Tail   tailCommand   `cmd:"" group:"Look" help:"Show the end of a session, and with -f what comes."`
+	Events eventsCommand `cmd:"" group:"Look" help:"Look into the audit log, of any size."`
+	Search searchCommand `cmd:"" group:"Look" help:"Find text in the conversations of all projects."`
+}

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/amplifier-go/sessionstorage/eventslog"
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+type tailCommand struct {
+	anywhere
+	Follow  bool `short:"f" help:"Wait for what comes, until the program is ended."`
+	Limit   int  `short:"n" default:"10" placeholder:"N" help:"Begin with the last so many (default: 10)."`
+	Events  bool `short:"e" help:"Show the audit log instead of the conversation."`
+	NoTools bool `help:"Leave out the calls of tools and their results."`
+}
+
+// Help is shown below the usage.
+func (tailCommand) Help() string {
+	return `In a pipe every message is its line in the transcript, and with --events every event one line of JSON with its line, offset, size, time, event and level.
+
+    sessions tail -f 8f14
+    sessions tail -f --events 8f14 | jq -r .event`
+}
+
+// Run shows the end of a session.
+func (c *tailCommand) Run(a *app) error {
+	if c.Limit < 0 {
+		return usageError{"--limit: must be non-negative"}
+	}
+	t, err := c.find(a)
+	if err != nil {
+		return err
+	}
+	if c.Events {
+		err = c.events(a, t)
+	} else {
+		err = c.messages(a, t)
+	}
+	if c.Follow && errors.Is(err, context.Canceled) { // that is how it ends
+		return nil
+	}
+	return err
+}
+
+// events shows the end of the log.
+func (c *tailCommand) events(a *app, t target) error {
+	log, err := eventslog.Open(t.dir(), nil)
+	if err != nil {
+		return err
+	}
+	a.later(log.Close)
+	last, err := log.Tail(a.ctx, c.Limit)
+	if err != nil {
+		return err
+	}
+	for _, h := range last {
+		a.event(h)
+	}
+	if !c.Follow {
+		return nil
+	}
+	from, err := c.from(a, log, last)
+	if err != nil {
+		return err
+	}
+	for h, err := range log.Follow(a.ctx, from) {
+		if err != nil {
+			return err
+		}
+		a.event(h)
+	}
+	return nil
+}
+
+// from returns where to go on behind the last events.
+func (c *tailCommand) from(a *app, log *eventslog.Log, last []eventslog.Head) (eventslog.Cursor, error) {
+	if len(last) > 0 {
+		return last[len(last)-1].Next, nil
+	}
+	end, err := log.Tail(a.ctx, 1)
+	if err != nil || len(end) == 0 {
+		return eventslog.Cursor{}, err
+	}
+	return end[0].Next, nil
+}
+
+// event writes the head of an event in a line.
+func (a *app) event(h eventslog.Head) {
+	if !a.Terminal() || a.json {
+		o := headJSON(h)
+		if h.Rewritten {
+			o = object{{"rewritten", []byte("true")}}
+		}
+		a.jsonLine(o)
+		return
+	}
+	if h.Rewritten {
+		a.Printf("%s\n", a.Paint(screen.Yellow, "— the log was rewritten; from its beginning: —"))
+		return
+	}
+	line := eventTime(h) + "  " + screen.Plain(h.Event)
+	if h.Size > 100_000 {
+		line += "  (" + size(h.Size) + ")"
+	}
+	a.Printf("%s\n", a.Paint(levelTint(h.Level), screen.Fit(line, max(a.Width(), 20))))
+}
+
+// jsonLine writes an object as one line.
+func (a *app) jsonLine(o object) {
+	if text, err := pyjson.Append(nil, o.raw(), pyjson.Style{ASCII: true}); err == nil {
+		a.Print(string(text) + "\n")
+	}
+}
+
+// messages shows the end of the conversation.
+func (c *tailCommand) messages(a *app, t target) error {
+	var watch *sessionstore.Watcher
+	if c.Follow { // before the first look, so that nothing is missed
+		var err error
+		if watch, err = t.store.Watch(a.ctx); err != nil {
+			return err
+		}
+		a.later(watch.Close)
+		stop := context.AfterFunc(a.ctx, func() { _ = watch.Close() }) // ends Changes; closing twice is fine
+		defer stop()
+	}
+	s, err := t.store.Load(a.ctx, t.id)
+	if err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
+		return err
+	}
+	a.warn(err)
+	shown := s.Messages
+	c.show(a, shown[max(0, len(shown)-c.Limit):])
+	if !c.Follow {
+		return nil
+	}
+	for change := range watch.Changes() {
+		if change.ID != t.id && change.Op != sessionstore.Rescan {
+			continue
+		}
+		s, err := t.store.Load(a.ctx, t.id)
+		switch {
+		case errors.Is(err, sessionstore.ErrNotFound):
+			a.Notef("%s", a.PaintError(screen.Yellow, "The session was removed."))
+			return partly(1)
+		case errors.Is(err, sessionstore.ErrCorrupt): // what is there by now is looked at when it changes again
+			continue
+		case err != nil:
+			return err
+		}
+		shown = c.since(a, shown, s.Messages)
+	}
+	return a.ctx.Err()
+}
+
+// since shows what is new in the transcript, and returns it.
+func (c *tailCommand) since(a *app, old, now []sessionstore.Message) []sessionstore.Message {
+	same := 0
+	for same < min(len(old), len(now)) && equal(old[same], now[same]) {
+		same++
+	}
+	if same < len(old) {
+		if a.Terminal() && !a.json {
+			a.Printf("\n%s\n", a.Paint(screen.Yellow, "— the conversation was rewritten after message "+strconv.Itoa(same)+" —"))
+		} else {
+			a.Notef("rewritten after message %d", same)
+		}
+	}
+	c.show(a, now[same:])
+	return now
+}
+
+func equal(a, b sessionstore.Message) bool {
+	return a == b || string(a.AppendTo(nil)) == string(b.AppendTo(nil))
+}
+
+func (c *tailCommand) show(a *app, rows []sessionstore.Message) {
+	if a.Terminal() && !a.json {
+		a.conversation(rows, !c.NoTools)
+		return
+	}
+	var line []byte
+	for _, m := range rows {
+		if c.NoTools && (m.Role() == "tool" || m.Content() == "" && len(m.ToolCalls()) > 0) {
+			continue
+		}
+		line = append(m.AppendTo(line[:0]), '\n')
+		a.Print(string(line))
+	}
+}

@@ -1,0 +1,295 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/trash"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+type trashCommand struct {
+	List    trashListCommand    `cmd:"" default:"withargs" help:"Show what is in the trash, the last removal first."`
+	Restore trashRestoreCommand `cmd:"" help:"Bring sessions back."`
+	Empty   trashEmptyCommand   `cmd:"" help:"Remove for good what is in the trash."`
+}
+
+// Help is shown below the usage.
+func (trashCommand) Help() string {
+	return `"delete" and "cleanup" move sessions to the trash of their project. A receipt tells what one of them took, when and why; its id, or the beginning of it, stands for all of its sessions.
+
+    sessions trash
+    sessions trash restore 20260801T101500Z
+    sessions trash empty --older 30`
+}
+
+// binned is a receipt and the store whose trash it is in.
+type binned struct {
+	trash.Receipt
+	store *sessionstore.Store
+}
+
+// bins returns what is in the trash of all projects, or of the one that w
+// names, the last removal first.
+func (a *app) bins(w where) ([]binned, error) {
+	p, err := a.projects(w)
+	if err != nil {
+		return nil, err
+	}
+	slugs, err := p.Slugs(a.ctx)
+	if err != nil {
+		return nil, err
+	}
+	slug, err := w.slug(p.Dir(), false)
+	if err != nil {
+		return nil, err
+	}
+	var all []binned
+	for _, name := range slugs {
+		if slug != "" && name != slug {
+			continue
+		}
+		st, err := p.Store(name)
+		if err != nil {
+			return nil, err
+		}
+		receipts, err := trash.List(a.ctx, st)
+		a.warn(err)
+		for _, r := range receipts {
+			all = append(all, binned{r, st})
+		}
+	}
+	slices.SortStableFunc(all, func(x, y binned) int { return y.At.Compare(x.At) })
+	return all, nil
+}
+
+// pick returns the part of what is in the trash that ref means.
+func pick(all []binned, ref string) (binned, error) {
+	receipts := make([]trash.Receipt, len(all))
+	for i, b := range all {
+		receipts[i] = b.Receipt
+	}
+	r, err := trash.Select(receipts, ref)
+	if err != nil {
+		return binned{}, err
+	}
+	i := slices.IndexFunc(all, func(b binned) bool { return b.ID == r.ID })
+	return binned{r, all[i].store}, nil
+}
+
+type trashListCommand struct{ where }
+
+// Run lists.
+func (c *trashListCommand) Run(a *app) error {
+	all, err := a.bins(c.where)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		receipts := []trash.Receipt{}
+		for _, b := range all {
+			receipts = append(receipts, b.Receipt)
+		}
+		return a.writeJSON(receipts, jsonIndent)
+	}
+	if len(all) == 0 {
+		a.Notef("The trash is empty.")
+		return nil
+	}
+	a.binTable(all)
+	return nil
+}
+
+func (a *app) binTable(all []binned) {
+	var rows [][]string
+	for _, b := range all {
+		project := filepath.Base(filepath.Dir(b.store.Dir()))
+		for _, s := range b.Sessions {
+			when := b.At.UTC().Format("2006-01-02 15:04")
+			bytes := size(s.Bytes)
+			if !a.Terminal() {
+				when, bytes = b.At.UTC().Format(time.RFC3339), fmt.Sprint(s.Bytes)
+			}
+			rows = append(rows, []string{b.ID, when, project, s.ID, s.Name, bytes, b.Why})
+		}
+	}
+	a.Table([]screen.Column{
+		{Title: "Receipt", Min: len("20060102T150405Z-abc"), Whole: true, Tint: screen.In(screen.Green)},
+		{Title: "Removed", Drop: 2, Tint: screen.In(screen.Yellow)},
+		{Title: "Project", Min: 10, Drop: 1, Tint: screen.In(screen.Magenta)},
+		{Title: "Session", Min: shortID, Whole: true},
+		{Title: "Name", Min: 10, Drop: 4, Tint: screen.In(screen.Cyan)},
+		{Title: "Size", Right: true, Drop: 5},
+		{Title: "Why", Min: 8, Drop: 3},
+	}, rows)
+}
+
+type trashRestoreCommand struct {
+	What []string `arg:"" name:"what" help:"Id of a receipt or of a session, or the beginning of one."`
+	where
+}
+
+// Run restores.
+func (c *trashRestoreCommand) Run(a *app) error {
+	var chosen []binned
+	all, err := a.bins(c.where)
+	if err != nil {
+		return err
+	}
+	for _, ref := range c.What {
+		b, err := pick(all, ref)
+		if err != nil {
+			return err
+		}
+		chosen = append(chosen, b)
+	}
+	return a.restore(chosen)
+}
+
+// restore brings sessions back and tells of it.
+func (a *app) restore(chosen []binned) error {
+	type back struct {
+		ID   string `json:"id"`
+		Path string `json:"path"`
+	}
+	restored, failed := []back{}, []map[string]string{}
+	total := 0
+	for _, b := range chosen {
+		total += len(b.Sessions)
+	}
+	bar := a.Progress("restoring", total)
+	defer bar.Done()
+	for _, b := range chosen {
+		for _, s := range b.Sessions {
+			one := b.Receipt
+			one.Sessions = []trash.Session{s}
+			done, bad, err := trash.Restore(a.ctx, b.store, one)
+			for _, f := range bad {
+				failed = append(failed, map[string]string{"id": f.ID, "error": explain(f.Err)})
+			}
+			for _, s := range done {
+				restored = append(restored, back{s.ID, filepath.Join(b.store.Dir(), s.ID)})
+			}
+			if err != nil {
+				return err
+			}
+			bar.Step(1)
+		}
+	}
+	bar.Done()
+	if a.json {
+		err := a.writeJSON(struct {
+			Status   string              `json:"status"`
+			Restored []back              `json:"restored"`
+			Failed   []map[string]string `json:"failed"`
+		}{"restored", restored, failed}, jsonIndent)
+		return errors.Join(err, partly(len(failed)))
+	}
+	for _, f := range failed {
+		a.Notef("%s %s: %s", a.PaintError(screen.Yellow, "stays in the trash:"), screen.Plain(f["id"]), screen.Lines(f["error"]))
+	}
+	switch len(restored) {
+	case 0:
+	case 1:
+		a.Printf("%s Restored session: %s\n", a.Paint(screen.Green, "✓"), screen.Plain(restored[0].ID))
+	default:
+		a.Printf("%s Restored %s\n", a.Paint(screen.Green, "✓"), count(len(restored), "session"))
+	}
+	return partly(len(failed))
+}
+
+// partly is an error that has been told when something failed.
+func partly(failed int) error {
+	if failed > 0 {
+		return exitCode(exitError)
+	}
+	return nil
+}
+
+type trashEmptyCommand struct {
+	What []string `arg:"" optional:"" name:"what" help:"Id of a receipt, or the beginning of one; default: all."`
+	where
+	Force bool `short:"f" help:"Do not ask."`
+	Older int  `default:"0" placeholder:"DAYS" help:"Only what was removed more than so many days ago."`
+}
+
+// Help is shown below the usage.
+func (trashEmptyCommand) Help() string {
+	return `What is gone from the trash cannot be brought back. Copies in the cloud stay there.`
+}
+
+// Run empties.
+func (c *trashEmptyCommand) Run(a *app) error {
+	if c.Older < 0 {
+		return usageError{"--older: days must be non-negative"}
+	}
+	all, err := a.bins(c.where)
+	if err != nil {
+		return err
+	}
+	var chosen []binned
+	for _, ref := range c.What {
+		b, err := pick(all, ref)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(all, func(x binned) bool { return x.ID == b.ID })
+		if len(b.Sessions) != len(all[i].Sessions) {
+			return usageError{fmt.Sprintf("%q means a part of receipt %s; a receipt goes whole", ref, b.ID)}
+		}
+		chosen = append(chosen, b)
+	}
+	if len(c.What) == 0 {
+		chosen = all
+	}
+	if c.Older > 0 {
+		before := a.now().AddDate(0, 0, -c.Older)
+		chosen = slices.DeleteFunc(chosen, func(b binned) bool { return !b.At.Before(before) })
+	}
+	return c.empty(a, chosen)
+}
+
+func (c *trashEmptyCommand) empty(a *app, chosen []binned) error {
+	sessions, bytes := 0, int64(0)
+	for _, b := range chosen {
+		sessions += len(b.Sessions)
+		bytes += trash.Bytes(b.Sessions)
+	}
+	if sessions > 0 && !c.Force {
+		yes, err := a.Confirm(a.ctx, fmt.Sprintf("Remove %s (%s) for good?", count(sessions, "session"), size(bytes)))
+		switch {
+		case errors.Is(err, io.EOF):
+			return errors.New("nobody answers: --force empties without a question")
+		case err != nil:
+			return err
+		case !yes:
+			a.Printf("%s\n", a.Paint(screen.Yellow, "Cancelled"))
+			return nil
+		}
+	}
+	receipts := []trash.Receipt{}
+	bar := a.Progress("removing", len(chosen))
+	defer bar.Done()
+	for _, b := range chosen {
+		if _, _, err := trash.Empty(a.ctx, b.store, []trash.Receipt{b.Receipt}); err != nil {
+			return err
+		}
+		receipts = append(receipts, b.Receipt)
+		bar.Step(1)
+	}
+	bar.Done()
+	if a.json { // who wants a record of what is gone for good has it here
+		return a.writeJSON(receipts, jsonIndent)
+	}
+	if sessions == 0 {
+		a.Printf("%s Nothing to remove\n", a.Paint(screen.Green, "✓"))
+		return nil
+	}
+	a.Printf("%s Removed %s (%s) for good\n", a.Paint(screen.Green, "✓"), count(sessions, "session"), size(bytes))
+	return nil
+}

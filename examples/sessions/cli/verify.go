@@ -1,0 +1,297 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/eventslog"
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+type verifyCommand struct {
+	Sessions []string `arg:"" optional:"" name:"session" help:"Only these sessions (default: all)."`
+	where
+	NoEvents bool `help:"Do not read the audit logs."`
+}
+
+// Help is shown below the usage.
+func (verifyCommand) Help() string {
+	return `Reads transcript, metadata and audit log of every session, in all projects, and changes nothing. Told are sessions that are
+
+    damaged    neither a file nor its backup can be read; what can be is shown
+    recovered  a file is damaged and its backup is read instead
+    pending    another tool's append was cut off; the backup counts
+    strict     the older tools read it, the newer ones refuse it
+    log        the audit log has lines that are no events
+    foreign    a directory that holds nothing of a session, or a symlink
+
+Saving a session, as by "repair" or a host that resumes it, writes a recovered file anew and keeps the damaged one. The exit code is 1 when something is told.`
+}
+
+// problem is something that is wrong with a session.
+type problem struct {
+	Project string `json:"project"`
+	Session string `json:"session_id"`
+	State   string `json:"state"`
+	File    string `json:"file"`
+	Line    int    `json:"line"` // 0: the whole file
+	Text    string `json:"text"`
+	Path    string `json:"path"`
+}
+
+// Run verifies.
+func (c *verifyCommand) Run(a *app) error {
+	all, err := c.sessions(a)
+	if err != nil {
+		return err
+	}
+	started := a.now()
+	bar := a.Progress("verifying", len(all))
+	found := make([][]problem, len(all))
+	var next sync.Mutex
+	at := 0
+	var wait sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(all)) {
+		wait.Go(func() {
+			for {
+				next.Lock()
+				i := at
+				at++
+				next.Unlock()
+				if i >= len(all) || a.ctx.Err() != nil {
+					return
+				}
+				found[i] = c.look(a.ctx, all[i])
+				bar.Step(1)
+			}
+		})
+	}
+	wait.Wait()
+	bar.Done()
+	if err := a.ctx.Err(); err != nil {
+		return err
+	}
+	problems, bad := []problem{}, 0
+	for _, f := range found {
+		problems = append(problems, f...)
+		bad += min(len(f), 1)
+	}
+	if a.json {
+		err = a.writeJSON(struct {
+			Sessions int       `json:"sessions"`
+			Sound    int       `json:"sound"`
+			Problems []problem `json:"problems"`
+		}{len(all), len(all) - bad, problems}, jsonIndent)
+	} else {
+		a.problemTable(problems)
+		a.verdict(len(all), bad, a.now().Sub(started))
+	}
+	return errors.Join(err, partly(bad))
+}
+
+// sessions returns the sessions to look at. Those of projects that nothing can
+// be read of are told as they are met.
+func (c *verifyCommand) sessions(a *app) (all []target, err error) {
+	for _, ref := range c.Sessions {
+		t, err := (anywhere{ref, c.where}).find(a)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	if len(c.Sessions) > 0 {
+		return all, nil
+	}
+	p, err := a.projects(c.where)
+	if err != nil {
+		return nil, err
+	}
+	slugs, err := p.Slugs(a.ctx)
+	if err != nil {
+		return nil, err
+	}
+	slug, err := c.slug(p.Dir(), false)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slugs {
+		if slug != "" && name != slug {
+			continue
+		}
+		st, err := p.Store(name)
+		if err != nil {
+			return nil, err
+		}
+		infos, err := st.List(a.ctx, &sessionstore.ListOptions{All: true})
+		if err != nil {
+			return nil, err
+		}
+		for _, info := range infos {
+			all = append(all, target{st, info.ID})
+		}
+	}
+	return all, nil
+}
+
+// look returns what is wrong with a session.
+func (c *verifyCommand) look(ctx context.Context, t target) (found []problem) {
+	add := func(state, file string, line int, text string) {
+		found = append(found, problem{
+			Project: filepath.Base(filepath.Dir(t.store.Dir())), Session: t.id,
+			State: state, File: file, Line: line, Text: text, Path: t.dir(),
+		})
+	}
+	fi, err := os.Lstat(t.dir())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // it was removed since
+	case err == nil && fi.Mode()&fs.ModeSymlink != 0:
+		add("foreign", "", 0, "it is a symlink, which no tool removes and which may lead elsewhere")
+	}
+	if !c.holds(t) {
+		add("foreign", "", 0, "the directory holds no file of a session")
+		return found
+	}
+	c.stored(ctx, t, add)
+	if !c.NoEvents {
+		c.logs(ctx, t, add)
+	}
+	return found
+}
+
+// holds reports whether a directory has a file that sessions have.
+func (c *verifyCommand) holds(t target) bool {
+	for _, name := range []string{
+		sessiondir.Transcript, sessiondir.Metadata, "events.jsonl", "config.md", "profile.md", "profile.toml", "context-intelligence",
+		sessiondir.Backup(sessiondir.Transcript), sessiondir.Backup(sessiondir.Metadata), "session-state.json",
+	} {
+		if _, err := os.Lstat(filepath.Join(t.dir(), name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// stored looks at the transcript and the metadata. What the newer tools read
+// without a remark is sound for all.
+func (c *verifyCommand) stored(ctx context.Context, t target, add func(state, file string, line int, text string)) {
+	st, err := sessionstore.Open(t.store.Dir(), nil) // one that does not keep what it reads
+	if err != nil {
+		add("damaged", "", 0, explain(err))
+		return
+	}
+	defer st.Close()
+	_, notes, refused := st.LoadStrict(ctx, t.id)
+	if refused == nil && len(notes) == 0 || ctx.Err() != nil {
+		return
+	}
+	tell := func(state string, err error, file string) {
+		all := damages(err)
+		for _, d := range all {
+			add(state, filepath.Base(d.Path), d.Line, d.Err.Error())
+		}
+		if len(all) == 0 {
+			add(state, file, 0, explain(err))
+		}
+	}
+	s, err := st.Load(ctx, t.id)
+	strict := (*sessionstore.StrictError)(nil)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		tell("damaged", err, "")
+	case s.Recovered != nil:
+		state := "recovered"
+		if _, err := os.Lstat(filepath.Join(t.dir(), sessiondir.Marker)); err == nil {
+			state = "pending"
+		}
+		tell(state, s.Recovered.Reason, filepath.Base(s.Recovered.Path))
+	case errors.As(refused, &strict):
+		tell("strict", strict.Err, strict.Source)
+	}
+}
+
+// far is after every event.
+var far = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+
+// logs looks at the audit logs.
+func (c *verifyCommand) logs(ctx context.Context, t target, add func(state, file string, line int, text string)) {
+	for _, dir := range []string{"", "context-intelligence"} {
+		log, err := eventslog.Open(filepath.Join(t.dir(), dir), nil)
+		if err != nil {
+			continue
+		}
+		cut, err := log.Cut(ctx, io.Discard, far, "", "")
+		_ = log.Close() // only read
+		file := filepath.ToSlash(filepath.Join(dir, "events.jsonl"))
+		switch {
+		case errors.Is(err, fs.ErrNotExist), ctx.Err() != nil:
+		case err != nil:
+			add("log", file, 0, explain(err))
+		case cut.Skipped > 0:
+			add("log", file, 0, fmt.Sprintf("%s of %d are no events, or have a time that cannot be read", count(cut.Skipped, "line"), cut.Events+cut.Skipped))
+		}
+	}
+}
+
+// damages returns what an error tells of damaged files.
+func damages(err error) (all []*sessionstore.CorruptError) {
+	switch e := err.(type) {
+	case *sessionstore.CorruptError:
+		return []*sessionstore.CorruptError{e}
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			all = append(all, damages(one)...)
+		}
+	case interface{ Unwrap() error }:
+		return damages(e.Unwrap())
+	}
+	return all
+}
+
+// problemTable shows what is wrong.
+func (a *app) problemTable(problems []problem) {
+	if len(problems) == 0 {
+		return
+	}
+	rows := make([][]string, len(problems))
+	for i, p := range problems {
+		where := p.File
+		if p.Line > 0 {
+			where = fmt.Sprintf("%s:%d", p.File, p.Line)
+		}
+		rows[i] = []string{p.Project, p.Session, p.State, where, p.Text}
+	}
+	a.Table([]screen.Column{
+		{Title: "Project", Min: 10, Drop: 1, Tint: screen.In(screen.Magenta)},
+		{Title: "Session", Min: shortID, Whole: true, Tint: screen.In(screen.Green)},
+		{Title: "State", Tint: func(state string) screen.Tint {
+			if state == "damaged" {
+				return screen.Red
+			}
+			return screen.Yellow
+		}},
+		{Title: "Where", Min: 12, Drop: 3},
+		{Title: "What", Min: 16, Drop: 2},
+	}, rows)
+}
+
+// verdict sums up on standard error, so that a pipe has the problems alone.
+func (a *app) verdict(all, bad int, took time.Duration) {
+	speed := took.Round(time.Millisecond)
+	if bad == 0 {
+		a.Notef("%s %s, all sound (%s)", a.PaintError(screen.Green, "✓"), count(all, "session"), speed)
+		return
+	}
+	a.Notef("\n%s %s, %s with problems (%s)", a.PaintError(screen.Red, "✗"), count(all, "session"), number(bad), speed)
+}

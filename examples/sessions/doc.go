@@ -1,0 +1,7 @@
+// Sessions lists, shows, mends and moves stored agent sessions. It does what
+// the session commands of the Python tools do, with their flags, JSON and exit
+// codes, and more:
+//
+//	go run ./examples/sessions list
+//	go run ./examples/sessions --help
+package main

@@ -1,0 +1,21 @@
+package screen
+
+import (
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// obeysEscapes reports whether the terminal obeys escape sequences, which it
+// may have to be told to.
+func obeysEscapes(stream any) bool {
+	f, ok := stream.(*os.File)
+	if !ok {
+		return false
+	}
+	var mode uint32
+	if err := windows.GetConsoleMode(windows.Handle(f.Fd()), &mode); err != nil {
+		return false
+	}
+	return windows.SetConsoleMode(windows.Handle(f.Fd()), mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) == nil
+}

@@ -1,0 +1,73 @@
+package screen
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// When a bar appears, and how often it is drawn.
+const (
+	barAfter = 300 * time.Millisecond
+	barEvery = 100 * time.Millisecond
+	barWidth = 24
+)
+
+// Progress is how far long work has come. It is shown on standard error where
+// that is a terminal, once the work takes a while.
+type Progress struct {
+	screen *Screen
+	what   string
+	total  int
+	done   atomic.Int64
+	next   atomic.Int64 // when it is drawn next, in nanoseconds
+}
+
+// Progress begins to show the progress of what is done total times; 0: nobody
+// knows how often. Done must be called.
+func (s *Screen) Progress(what string, total int) *Progress {
+	p := &Progress{screen: s, what: what, total: total}
+	p.next.Store(time.Now().Add(barAfter).UnixNano())
+	return p
+}
+
+// Step tells that n more are done.
+func (p *Progress) Step(n int) {
+	done := p.done.Add(int64(n))
+	if !p.screen.errTTY {
+		return
+	}
+	now, next := time.Now(), p.next.Load()
+	if now.UnixNano() < next || !p.next.CompareAndSwap(next, now.Add(barEvery).UnixNano()) {
+		return
+	}
+	p.screen.mu.Lock()
+	defer p.screen.mu.Unlock()
+	p.screen.line = true
+	fmt.Fprint(p.screen.err, "\r\x1b[K"+Fit(bar(p.what, int(done), p.total), p.screen.errors-1))
+}
+
+// Done ends the progress and wipes it off.
+func (p *Progress) Done() {
+	p.screen.mu.Lock()
+	defer p.screen.mu.Unlock()
+	p.screen.wipe()
+}
+
+// wipe removes the line of progress.
+func (s *Screen) wipe() {
+	if s.line {
+		fmt.Fprint(s.err, "\r\x1b[K")
+		s.line = false
+	}
+}
+
+func bar(what string, done, total int) string {
+	if total <= 0 {
+		return fmt.Sprintf("%s %d", what, done)
+	}
+	done = min(done, total)
+	full := barWidth * done / total
+	return fmt.Sprintf("%s %s%s %d/%d", what, strings.Repeat("━", full), strings.Repeat("─", barWidth-full), done, total)
+}

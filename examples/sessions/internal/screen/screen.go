@@ -1,0 +1,107 @@
+package screen
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"sync"
+
+	"golang.org/x/term"
+)
+
+// Options say what a screen is made of. Env is os.Getenv when nil.
+type Options struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Env      func(name string) string
+	Colour   string // "always" or "never"; else colour is for terminals, unless NO_COLOR is set or TERM is dumb
+}
+
+// Screen is where a person, or another program, reads and answers. Its methods
+// may be called by many goroutines, except those that read.
+type Screen struct {
+	in            io.Reader
+	out, err      io.Writer
+	outTTY        bool // standard output is a terminal
+	errTTY        bool
+	inTTY         bool
+	colour        bool
+	width, errors int // columns of standard output, and of standard error
+
+	mu   sync.Mutex // guards what follows, and writing to err
+	line bool       // a line of progress stands on err
+}
+
+// fallbackWidth is the width of a terminal that does not tell it.
+const fallbackWidth = 80
+
+// New returns the screen.
+func New(o Options) *Screen {
+	if o.Env == nil {
+		o.Env = os.Getenv
+	}
+	s := &Screen{in: o.In, out: o.Out, err: o.Err}
+	_, s.inTTY = terminal(o.In)
+	s.width, s.outTTY = terminal(o.Out)
+	s.errors, s.errTTY = terminal(o.Err)
+	if n, err := strconv.Atoi(o.Env("COLUMNS")); err == nil && n > 0 {
+		s.width, s.errors = n, n
+	}
+	switch o.Colour {
+	case "always":
+		s.colour = true
+	case "never":
+	default:
+		s.colour = s.outTTY && o.Env("NO_COLOR") == "" && o.Env("TERM") != "dumb" && obeysEscapes(o.Out)
+	}
+	return s
+}
+
+// terminal reports whether stream is a terminal, and how wide one is.
+func terminal(stream any) (width int, ok bool) {
+	f, isFile := stream.(*os.File)
+	if !isFile || !term.IsTerminal(int(f.Fd())) {
+		return fallbackWidth, false
+	}
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+		return width, true
+	}
+	return fallbackWidth, true
+}
+
+// Terminal reports whether standard output is a terminal: whether a person
+// reads it.
+func (s *Screen) Terminal() bool { return s.outTTY }
+
+// Answers reports whether a person can be asked: standard input is a terminal,
+// and so is what the question is written to.
+func (s *Screen) Answers() bool { return s.inTTY && s.errTTY }
+
+// Width returns how many columns standard output has.
+func (s *Screen) Width() int { return s.width }
+
+// Printf writes to standard output.
+func (s *Screen) Printf(format string, args ...any) { s.Write(fmt.Appendf(nil, format, args...)) }
+
+// Print writes text to standard output as it is.
+func (s *Screen) Print(text string) { s.Write([]byte(text)) }
+
+// Write writes to standard output. A line of progress vanishes before.
+func (s *Screen) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wipe()
+	return s.out.Write(b)
+}
+
+// Notef writes a line for people to standard error.
+func (s *Screen) Notef(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wipe()
+	fmt.Fprintf(s.err, format+"\n", args...)
+}
+
+// Errors returns standard error, for text that is no line of its own.
+func (s *Screen) Errors() io.Writer { return s.err }

@@ -1,0 +1,159 @@
+package screen
+
+import (
+	"strings"
+)
+
+// Column is a column of a table.
+type Column struct {
+	Title string
+	Right bool // cells end at the right
+	Min   int  // cells may be cut to so many columns; 0: never, unless nothing else helps
+	Whole bool // cut cells do not end in "…": what is left can be used, as the beginning of an id
+	Drop  int  // 0: it stays; else the column of the highest number goes first where the terminal is too narrow
+	Tint  func(cell string) Tint
+}
+
+// In returns the Tint of a column that has one for all cells.
+func In(t Tint) func(string) Tint { return func(string) Tint { return t } }
+
+// gap is between two columns.
+const gap = 2
+
+// Table writes rows, each with a cell a column. For a terminal they stand
+// below each other and fit its width, below titles; else cells are separated
+// by tabs.
+func (s *Screen) Table(columns []Column, rows [][]string) {
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = strings.TrimSpace(Plain(cell))
+		}
+	}
+	var out strings.Builder
+	if !s.outTTY {
+		for _, row := range rows {
+			out.WriteString(strings.Join(row, "\t") + "\n")
+		}
+		s.Print(out.String())
+		return
+	}
+	widths := layout(columns, rows, s.width)
+	s.tableRow(&out, columns, widths, nil)
+	for _, row := range rows {
+		s.tableRow(&out, columns, widths, row)
+	}
+	s.Print(out.String())
+}
+
+// tableRow writes a row, or the titles for none.
+func (s *Screen) tableRow(out *strings.Builder, columns []Column, widths []int, row []string) {
+	pad := 0
+	for i, c := range columns {
+		if widths[i] == 0 {
+			continue
+		}
+		text, tint := c.Title, Tint(Bold)
+		if row != nil {
+			text, tint = row[i], ""
+			if c.Tint != nil {
+				tint = c.Tint(text)
+			}
+		}
+		if c.Whole && row != nil {
+			text = clip(text, widths[i])
+		} else {
+			text = Fit(text, widths[i])
+		}
+		space := widths[i] - Columns(text)
+		if c.Right {
+			pad, space = pad+space, 0
+		}
+		out.WriteString(strings.Repeat(" ", pad) + s.Paint(tint, text))
+		pad = space + gap
+	}
+	out.WriteString("\n")
+}
+
+// layout returns the width of each column, 0 for one that is left out, so that
+// all fit into total.
+func layout(columns []Column, rows [][]string, total int) []int {
+	natural := make([]int, len(columns))
+	for i, c := range columns {
+		natural[i] = max(1, Columns(c.Title))
+		for _, row := range rows {
+			natural[i] = max(natural[i], Columns(row[i]))
+		}
+	}
+	for {
+		widths := append([]int(nil), natural...)
+		if shrink(columns, widths, total) {
+			return widths
+		}
+		last := -1
+		for i, c := range columns {
+			if natural[i] > 0 && c.Drop > 0 && (last < 0 || c.Drop > columns[last].Drop) {
+				last = i
+			}
+		}
+		if last < 0 {
+			squeeze(widths, total)
+			return widths
+		}
+		natural[last] = 0
+	}
+}
+
+// shrink makes columns narrower, and none narrower than it may be, until all
+// fit into total: first what can be used when it is cut, at once as far as it
+// can be, then the widest. It reports whether they fit.
+func shrink(columns []Column, widths []int, total int) bool {
+	for i, c := range columns {
+		if c.Whole && c.Min > 0 && sum(widths) > total {
+			widths[i] = min(widths[i], c.Min)
+		}
+	}
+	for {
+		over := sum(widths) - total
+		if over <= 0 {
+			return true
+		}
+		widest := -1
+		for i, c := range columns {
+			if c.Min > 0 && widths[i] > max(c.Min, 1) && (widest < 0 || widths[i] > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return false
+		}
+		widths[widest]--
+	}
+}
+
+// squeeze makes columns narrower, down to 1, until all fit into total or none
+// can be.
+func squeeze(widths []int, total int) {
+	for sum(widths) > total {
+		widest := 0
+		for i := range widths {
+			if widths[i] > widths[widest] {
+				widest = i
+			}
+		}
+		if widths[widest] <= 1 {
+			return
+		}
+		widths[widest]--
+	}
+}
+
+// sum is the width of a row.
+func sum(widths []int) int {
+	n := -gap
+	for _, w := range widths {
+		if w > 0 {
+			n += w + gap
+		}
+	}
+	return n
+}

@@ -1,0 +1,100 @@
+package hybrid
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// children are what tests do in processes of their own.
+var children = map[string]testenv.Child{"sync": syncChild}
+
+// errand is what a child does with the sessions of its directory.
+type errand struct {
+	Endpoint, Key, Device string
+	Calls                 []string // "sync" or "pull", and sessions
+}
+
+// serve makes a cloud reachable by other processes through h, which passes
+// requests on to it, and returns what a device there needs to know.
+func (c *cloud) serve(t testing.TB, h http.Handler) errand {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return errand{Endpoint: s.URL, Key: c.Key()}
+}
+
+func (e errand) by(device string, calls ...string) errand {
+	e.Device, e.Calls = device, calls
+	return e
+}
+
+// spawn starts a process that does the errand in a sessions directory.
+func (e errand) spawn(t testing.TB, dir string) *testenv.Process {
+	t.Helper()
+	text, err := json.Marshal(e)
+	require.NoError(t, err)
+	return testenv.Spawn(t, "sync", dir, string(text))
+}
+
+// syncChild does an errand, and prints a line with what its memory came to, in
+// bytes. Tests kill it on the way.
+func syncChild(dir, argument string) (err error) {
+	var e errand
+	if err := json.Unmarshal([]byte(argument), &e); err != nil {
+		return err
+	}
+	debug.SetGCPercent(10)
+	ctx := context.Background()
+	container, err := Connect(ctx, Config{Endpoint: e.Endpoint, Key: e.Key}, nil, nil)
+	if err != nil {
+		return err
+	}
+	s, err := Open(ctx, dir, &Options{
+		Store:     &sessionstore.Options{Durability: sessionstore.Relaxed},
+		Container: container, Project: "demo", User: "ada", Device: e.Device, Disabled: true,
+	})
+	if err != nil {
+		return err
+	}
+	for _, c := range e.Calls {
+		call := strings.Fields(c)
+		if call[0] == "pull" {
+			_, err = s.Pull(ctx, call[1:]...)
+		} else {
+			_, err = s.Sync(ctx, call[1:]...)
+		}
+		if err != nil {
+			return errors.Join(err, s.Close())
+		}
+	}
+	if err := s.Close(); err != nil {
+		return err
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	fmt.Println(m.Sys)
+	return nil
+}
+
+// finish lets an errand come to its end, and returns the memory it took.
+func (e errand) finish(t testing.TB, dir string) (memory uint64) {
+	t.Helper()
+	lines := e.spawn(t, dir).End(t)
+	require.Len(t, lines, 1)
+	_, err := fmt.Sscan(strings.TrimSpace(lines[0]), &memory)
+	require.NoError(t, err)
+	return memory
+}

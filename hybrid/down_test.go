@@ -1,0 +1,187 @@
+package hybrid
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
+	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
+)
+
+// TestDownCostsNothing does the same work with a store whose cloud does not
+// answer, while its worker tries, and with one that has none: both make the
+// same changes to the disk, with the same syncs, and write the same bytes.
+func TestDownCostsNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		c.Inject(func(cosmostest.Request) cosmostest.Fault { return cosmostest.Drop() })
+		plain, plainDisk := counted(t, nil)
+		down, downDisk := counted(t, &Options{
+			Container: c.container, Project: "demo", User: "ada", Device: "a", Interval: time.Second,
+		})
+		for i, do := range chores(t) {
+			for _, s := range []*Store{plain, down} {
+				require.NoError(t, do(t.Context(), s))
+				time.Sleep(time.Minute) // the worker does what it can
+			}
+			require.Equal(t, plainDisk.take(), downDisk.take(), "chore %d", i)
+		}
+		require.NotZero(t, c.Counters().ByStatus[0], "it tried")
+		require.NotZero(t, downDisk.kept, "what it knows it keeps elsewhere")
+		status, err := down.Status(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, Deferred, status[0].State)
+	})
+}
+
+// TestDownAllocatesNothing counts the allocations of saves likewise.
+func TestDownAllocatesNothing(t *testing.T) { // not parallel: it counts those of the process
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		c.Inject(func(cosmostest.Request) cosmostest.Fault { return cosmostest.Drop() })
+		plain, err := Open(t.Context(), t.TempDir(), nil)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, plain.Close()) }()
+		down := c.device(t, "a", background, func(o *Options) { o.Store = nil }).Store
+		m, err := sessionstore.Text("user", "one more", time.Time{})
+		require.NoError(t, err)
+		for name, save := range map[string]func(s *Store) error{
+			"append":   func(s *Store) error { return s.Append(context.Background(), "s", m) },
+			"metadata": func(s *Store) error { return touch(context.Background(), s) },
+		} {
+			count := func(s *Store) float64 {
+				least := math.Inf(1)
+				for range 50 { // one save may need more, by the digits of a random name
+					least = min(least, testing.AllocsPerRun(1, func() {
+						if err := save(s); err != nil {
+							t.Error(err)
+						}
+					}))
+				}
+				time.Sleep(time.Minute) // the worker tries
+				return least
+			}
+			require.NoError(t, plain.Append(t.Context(), "s", m))
+			require.NoError(t, down.Append(t.Context(), "s", m))
+			want := count(plain)
+			require.NotZero(t, want)
+			count(down)
+			require.Equal(t, want, count(down), name)
+		}
+		require.NotZero(t, c.Counters().ByStatus[0], "it tried")
+	})
+}
+
+// touch changes the metadata of session s.
+func touch(ctx context.Context, s *Store) error {
+	_, err := s.UpdateMetadata(ctx, "s", func(md *sessionstore.Metadata) error {
+		n, _ := md.Int("count")
+		return md.Set("count", n+1)
+	})
+	return err
+}
+
+// chores are what programs do with a store.
+func chores(t *testing.T) []func(ctx context.Context, s *Store) error {
+	text := func(n int) sessionstore.Message {
+		m, err := sessionstore.Text("user", fmt.Sprint("message ", n), time.Date(2026, 11, 20, 10, 0, n, 0, time.UTC))
+		require.NoError(t, err)
+		return m
+	}
+	phase, session := "plan", "s"
+	add := func(n int) func(ctx context.Context, s *Store) error {
+		return func(ctx context.Context, s *Store) error { return s.Append(ctx, "s", text(n)) }
+	}
+	replace := func(n int) func(ctx context.Context, s *Store) error {
+		return func(ctx context.Context, s *Store) error {
+			old, err := s.Load(ctx, "s")
+			if err != nil {
+				return err
+			}
+			_, err = s.Replace(ctx, "s", old.Revision, append(old.Messages[:n:n], text(100)))
+			return err
+		}
+	}
+	return []func(ctx context.Context, s *Store) error{
+		add(0), add(1), add(2), touch,
+		func(ctx context.Context, s *Store) error {
+			old, err := s.Load(ctx, "s")
+			if err != nil {
+				return err
+			}
+			return s.Save(ctx, "s", append(old.Messages, text(3), text(4)), old.Metadata)
+		},
+		replace(2), add(5), touch,
+		func(ctx context.Context, s *Store) error {
+			_, err := s.SavePhaseOutput(ctx, "s", workflow.PhaseOutput{SessionID: &session, PhaseID: phase, PhaseName: "Plan", Status: "completed"})
+			return err
+		},
+		func(ctx context.Context, s *Store) error {
+			_, err := s.AddMessage(ctx, "s", &phase, "user", "words")
+			return err
+		},
+		func(ctx context.Context, s *Store) error { return s.Create(ctx, "other", sessionstore.Metadata{}) },
+		func(ctx context.Context, s *Store) error { return s.Delete(ctx, "other") },
+		add(6),
+	}
+}
+
+// disk adds up what a store changes below a directory.
+type disk struct {
+	mu    sync.Mutex // guards what follows
+	kinds map[fault.Kind]int
+	bytes int
+	kept  int // changes to what the sync keeps for itself
+}
+
+// took is what changed.
+type took struct {
+	Kinds map[fault.Kind]int
+	Bytes int
+}
+
+func (d *disk) take() took {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	got := took{d.kinds, d.bytes}
+	d.kinds, d.bytes = map[fault.Kind]int{}, 0
+	return got
+}
+
+func (d *disk) after(op fault.Op) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	path := filepath.ToSlash(filepath.Join(op.Dir, op.Name))
+	if op.Kind == fault.Mkdir && op.Name == sessiondir.Bookkeeping {
+		return // whoever comes first makes it
+	}
+	if strings.Contains(path, sessiondir.Bookkeeping+"/"+statesDir) {
+		d.kept++
+		return
+	}
+	d.kinds[op.Kind]++
+	d.bytes += len(op.Data)
+}
+
+// counted opens a store whose changes to the disk are added up.
+func counted(t *testing.T, o *Options) (*Store, *disk) {
+	d := &disk{kinds: map[fault.Kind]int{}}
+	s, err := open(t.Context(), filepath.Join(t.TempDir(), "sessions"), o, &fault.Seam{After: d.after})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	d.take()
+	return s, d
+}

@@ -1,0 +1,75 @@
+package hybrid
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// observed notes what the copying does.
+type observed struct {
+	mu       sync.Mutex // guards what follows
+	visits   []Visit
+	requests []Request
+}
+
+func (o *observed) Visited(_ context.Context, v Visit) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.visits = append(o.visits, v)
+}
+
+func (o *observed) Requested(_ context.Context, r Request) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.requests = append(o.requests, r)
+}
+
+// TestObserverIsToldWhatSyncReports compares what an observer was told with
+// what the calls returned.
+func TestObserverIsToldWhatSyncReports(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	o := &observed{}
+	r := c.device(t, "laptop", func(opts *Options) { opts.Observer = o })
+	r.say("a", "one", "two")
+	r.say("b", "three")
+	result, err := r.Sync(t.Context())
+	require.NoError(t, err)
+
+	require.Len(t, o.visits, 2)
+	var sum Visit
+	seen := map[string]string{}
+	for _, v := range o.visits {
+		seen[v.Session] = v.State
+		sum.Segments += v.Segments
+		sum.Requests += v.Requests
+		sum.Bytes += v.Bytes
+		sum.RequestUnits += v.RequestUnits
+		require.NoError(t, v.Err)
+		require.False(t, v.Start.IsZero())
+		require.False(t, v.Pull)
+	}
+	require.Equal(t, map[string]string{"a": Pushed, "b": Pushed}, seen)
+	require.Equal(t, result.Segments, sum.Segments)
+	require.Equal(t, result.Requests, sum.Requests)
+	require.Equal(t, result.Bytes, sum.Bytes)
+	require.InDelta(t, result.RequestUnits, sum.RequestUnits, 1e-6)
+	require.Len(t, o.requests, sum.Requests)
+	units := 0.0
+	for _, q := range o.requests {
+		require.NotZero(t, q.Status)
+		units += q.RequestUnits
+	}
+	require.InDelta(t, sum.RequestUnits, units, 1e-6)
+
+	o.requests = nil
+	_, err = r.Remote(t.Context())
+	require.NoError(t, err)
+	require.NotEmpty(t, o.requests)
+	require.Equal(t, http.StatusOK, o.requests[0].Status)
+	require.NoError(t, o.requests[0].Err)
+}

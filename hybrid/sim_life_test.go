@@ -1,0 +1,169 @@
+package hybrid
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+
+	"github.com/amplifier-go/sessionstorage/internal/fault"
+)
+
+// life is a device's disk and network, up to a crash.
+type life struct {
+	name  string
+	next  policy.Transporter
+	order *order
+	skew  time.Duration // of the device's clock
+
+	mu      sync.Mutex // guards what follows
+	left    int        // steps up to the crash; negative: there is none
+	crashed bool
+	offline bool
+	refusal int // status with which the account refuses this device; 0: it does not
+	disk    *fault.Recorder
+}
+
+var errCrash = errors.New("the device crashed")
+
+// step counts one change of the disk or one half of a request.
+func (l *life) step() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.left == 0 {
+		l.crashed = true
+	}
+	if l.crashed {
+		return errCrash
+	}
+	if l.left > 0 {
+		l.left--
+	}
+	return nil
+}
+
+func (l *life) seam() *fault.Seam { return &fault.Seam{Before: l.before, After: l.after} }
+
+func (l *life) before(op fault.Op) error {
+	err := l.step()
+	if err != nil && l.recorder() != nil {
+		l.recorder().Refused(op)
+	}
+	return err
+}
+
+// after gives what an operation touched the time of the bubble, as seen by the
+// device's clock: the kernel knows another one.
+func (l *life) after(op fault.Op) {
+	l.touch(op)
+	if r := l.recorder(); r != nil {
+		r.After(op)
+	}
+}
+
+func (l *life) touch(op fault.Op) {
+	file := filepath.Join(op.Dir, op.Name)
+	switch op.Kind {
+	case fault.Write, fault.Truncate:
+		l.setTime(file)
+	case fault.Chtimes:
+		if l.skew != 0 && strings.Contains(op.Name, "metadata.json") {
+			_ = os.Chtimes(file, time.Time{}, op.Time.Add(l.skew))
+		}
+	case fault.Sync, fault.SyncDir:
+	case fault.Create, fault.Mkdir:
+		l.setTime(file)
+		l.setTime(op.Dir)
+	default:
+		l.setTime(op.Dir)
+		if op.ToDir != "" {
+			l.setTime(op.ToDir)
+		}
+	}
+}
+
+// setTime does nothing for what is gone by now.
+func (l *life) setTime(path string) { _ = os.Chtimes(path, time.Time{}, l.now()) }
+
+func (l *life) now() time.Time { return time.Now().Add(l.skew) }
+
+func (l *life) dead() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.crashed
+}
+
+func (l *life) recorder() *fault.Recorder {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.disk
+}
+
+// set says what the network is like.
+func (l *life) set(offline bool, refusal int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.offline, l.refusal = offline, refusal
+}
+
+// cut crashes the device after so many steps, and records what they do to the
+// disk, if disk is not nil.
+func (l *life) cut(after int, disk *fault.Recorder) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.left, l.disk = after, disk
+}
+
+// Do sends a request when it is its turn, or loses it or its answer. What the
+// SDK keeps about the account for the whole process is always there.
+func (l *life) Do(r *http.Request) (*http.Response, error) {
+	if r.URL.Path == "/" || r.URL.Path == "" {
+		return l.next.Do(r)
+	}
+	if err := l.order.wait(r, l.name); err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	offline, refusal := l.offline, l.refusal
+	l.mu.Unlock()
+	if offline {
+		return nil, errors.New("no network")
+	}
+	if err := l.step(); err != nil {
+		return nil, err
+	}
+	answer, err := l.send(r, refusal)
+	if gone := l.step(); gone != nil && err == nil {
+		return nil, errors.Join(gone, answer.Body.Close())
+	}
+	return answer, err
+}
+
+func (l *life) send(r *http.Request, refusal int) (*http.Response, error) {
+	if refusal == 0 {
+		return l.next.Do(r)
+	}
+	text := `{"code":"Forbidden","message":"not for this device"}`
+	return &http.Response{
+		StatusCode: refusal, Status: http.StatusText(refusal), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Content-Type": {"application/json"}, "Date": {time.Now().UTC().Format(http.TimeFormat)}},
+		Body:   io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text)), Request: r,
+	}, nil
+}
+
+// peek returns a request's body, which stays to be read.
+func peek(r *http.Request) ([]byte, error) {
+	if r.Body == nil {
+		return nil, nil
+	}
+	body, err := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return body, err
+}

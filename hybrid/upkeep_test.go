@@ -1,0 +1,314 @@
+package hybrid
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+func (r *replica) upkeep(o *UpkeepOptions, ids ...string) UpkeepResult {
+	r.t.Helper()
+	got, err := r.Upkeep(context.Background(), o, ids...)
+	require.NoError(r.t, err)
+	return got
+}
+
+// at once is upkeep without any patience.
+func atOnceOf() *UpkeepOptions {
+	return &UpkeepOptions{Grace: time.Nanosecond, Former: -1, All: true}
+}
+
+// TestUpkeepMakesSegmentsLarger syncs after each turn, as people do.
+func TestUpkeepMakesSegmentsLarger(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		a, b := c.device(t, "a"), c.device(t, "b")
+		context := ""
+		for i := range 40 {
+			a.say("s", fmt.Sprint("question ", i), noise(3000))
+			context += noise(9 << 10)
+			a.appendTo("s", "events.jsonl", fmt.Sprintf("{\"event\": \"llm:request\", \"data\": %q}\n", context))
+			a.sync()
+			if i == 20 {
+				b.pull()
+			}
+		}
+		before := c.documents()
+		plan := a.upkeep(&UpkeepOptions{Plan: true})
+		require.Equal(t, before, c.documents(), "a plan changes nothing")
+		got := a.upkeep(nil)
+		require.Equal(t, []int{plan.Merged, plan.Segments}, []int{got.Merged, got.Segments})
+		require.GreaterOrEqual(t, got.Merged, 70)
+		require.LessOrEqual(t, got.Segments, 8)
+		require.Zero(t, got.Removed)
+		require.Equal(t, got.Merged, got.Waiting, "readers may be on their way")
+		require.Equal(t, before["seg"]+got.Segments, c.documents()["seg"])
+		c.ResetCounters()
+		require.Zero(t, a.upkeep(nil).Sessions, "nothing happened since")
+		require.Equal(t, 1, c.Counters().Total.Requests)
+		b.sync("s")
+		require.Zero(t, a.sync().Pushed)
+
+		time.Sleep(8 * 24 * time.Hour)
+		plan = b.upkeep(&UpkeepOptions{Plan: true})
+		done := a.upkeep(nil)
+		require.Equal(t, plan.Removed, done.Removed)
+		require.Equal(t, got.Merged, done.Removed)
+		require.Zero(t, done.Waiting)
+		require.Equal(t, before["seg"]+got.Segments-got.Merged, c.documents()["seg"])
+		report, err := b.Verify(t.Context(), "s")
+		require.NoError(t, err)
+		require.EqualValues(t, 80+40, report.Lines)
+		require.LessOrEqual(t, report.Documents, 20)
+		a.say("s", "one more")
+		a.sync()
+		b.pull()
+		fresh := c.device(t, "fresh")
+		fresh.pull()
+		for _, r := range []*replica{b, fresh} {
+			require.Equal(t, a.file("s", "transcript.jsonl"), r.file("s", "transcript.jsonl"))
+		}
+		require.Equal(t, a.file("s", "events.jsonl"), fresh.file("s", "events.jsonl"))
+		require.Equal(t, UpkeepResult{Sessions: 1}, idle(b.upkeep(nil)))
+	})
+}
+
+// idle is a result without its price.
+func idle(r UpkeepResult) UpkeepResult {
+	r.Requests, r.RequestUnits = 0, 0
+	return r
+}
+
+// garden is a session with all that upkeep must not harm, and much that it may
+// remove. It returns what can be named, by how it is named.
+type garden struct {
+	*cloud
+	a, b *replica
+}
+
+func plantGarden(t *testing.T, c *cloud) *garden {
+	g := &garden{cloud: c, a: c.device(t, "a"), b: c.device(t, "b", func(o *Options) { o.Conflict = Theirs })}
+	a, b := g.a, g.b
+	for i := range 10 { // small segments
+		a.say("s", fmt.Sprint("question ", i), noise(700))
+		a.appendTo("s", "events.jsonl", fmt.Sprintf("{\"event\": \"x\", \"data\": %q}\n", noise(500)))
+		a.sync()
+	}
+	b.pull()
+	a.say("s", noise(300<<10)) // chunks
+	a.sync()
+	a.cutTo("s", 12) // a rewind, with chunks behind it
+	a.sync()
+	b.say("s", "b's way", noise(300<<10)) // a branch with chunks
+	_, err := b.Sync(t.Context(), "s")
+	require.NoError(t, err)
+	a.say("s", "on", "and on")
+	a.put("s", "config.md", noise(9<<10))
+	a.sync()
+	a.put("s", "config.md", noise(9<<10)) // chunks of a file that was replaced
+	a.sync()
+	a.say("fork", "x")
+	a.put("fork", "transcript.jsonl", a.file("s", "transcript.jsonl"))
+	_, err = a.UpdateMetadata(t.Context(), "fork", func(md *sessionstore.Metadata) error { return md.Set("parent_id", "s") })
+	require.NoError(t, err)
+	a.say("fork", "own way")
+	a.sync("fork")
+	a.say("gone", "one")
+	a.sync("gone")
+	return g
+}
+
+// everything returns all histories of some sessions that can be named, or of
+// all, as a new device reads them: their lengths and hashes.
+func (g *garden) everything(t *testing.T, name string, ids ...string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	d := g.device(t, name)
+	d.pull(ids...)
+	for _, id := range d.ids() {
+		all[id] = digest(d.file(id, "transcript.jsonl"))
+		r, err := d.Verify(t.Context(), id)
+		require.NoError(t, err)
+		require.Empty(t, r.Problems)
+		branches, err := d.Branches(t.Context(), id)
+		require.NoError(t, err)
+		for _, b := range branches {
+			v, leave, err := d.engine.examine(t.Context(), id)
+			require.NoError(t, err)
+			text, err := v.textOf(t.Context(), b)
+			leave()
+			require.NoError(t, err)
+			all[id+" "+b.ID] = digest(text)
+		}
+		if id == "s" {
+			all["config"], all["events"] = digest(d.file(id, "config.md")), digest(d.file(id, "events.jsonl"))
+		}
+	}
+	return all
+}
+
+func digest(text string) string { return fmt.Sprintf("%d %x", len(text), sha256.Sum256([]byte(text))) }
+
+// textOf reads a branch.
+func (v *visit) textOf(ctx context.Context, b Branch) (text string, err error) {
+	infos, err := v.link.segments(ctx, v.tip, segment.Transcript, max(b.reach.Buckets, v.tip.Transcript.Buckets), 0)
+	if err != nil {
+		return "", err
+	}
+	origin := segment.Origin(segment.Transcript)
+	for line, err := range v.link.lines(ctx, segment.Transcript, infos, origin, b.reach.Point(), nil) {
+		if err != nil {
+			return "", err
+		}
+		text += string(line) + "\n"
+	}
+	return text, nil
+}
+
+// TestUpkeepHarmsNothing does it until nothing is left to be done.
+func TestUpkeepHarmsNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		g := plantGarden(t, c)
+		want := g.everything(t, "before")
+		require.Len(t, want, 3+2+2, "three sessions, a former tip and a branch of one")
+		documents := c.documents()
+		for i := 0; ; i++ {
+			require.Less(t, i, 10)
+			time.Sleep(time.Hour)
+			r := g.a.upkeep(atOnceOf())
+			require.Zero(t, r.Former)
+			if r.Merged+r.Removed+r.Waiting == 0 {
+				break
+			}
+		}
+		require.Less(t, c.documents()["seg"], documents["seg"]-8)
+		require.Less(t, c.documents()["chunk"], documents["chunk"], "of the file that was replaced")
+		require.Equal(t, want, g.everything(t, "after"))
+		require.ErrorIs(t, g.a.DeleteRemote(t.Context(), "s"), ErrShared)
+
+		time.Sleep(31 * 24 * time.Hour)
+		chunks := c.documents()["chunk"]
+		r := g.a.upkeep(nil)
+		require.Equal(t, 1, r.Former, "the rewind cannot be taken back any more")
+		require.Positive(t, r.Removed)
+		require.Less(t, c.documents()["chunk"], chunks)
+		left := g.everything(t, "later")
+		require.Len(t, left, len(want)-1)
+		for name, text := range left {
+			require.Equal(t, want[name], text, name)
+		}
+	})
+}
+
+// TestUpkeepAfterDeletions finishes what a deletion left, and forgets a session
+// when its tombstone has expired.
+func TestUpkeepAfterDeletions(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		a := c.device(t, "a")
+		a.say("stays", "one", "two")
+		a.say("s", "one", noise(300<<10))
+		a.sync()
+		whole := c.Docs(testDatabase, testContainer)
+		require.NoError(t, a.DeleteRemote(t.Context(), "s"))
+		buried := c.documents()
+		for _, d := range whole { // what a device uploaded that did not know
+			if strings.HasPrefix(d.ID, a.engine.sid("s")+"-") && d.ID != segment.HeadID(a.engine.sid("s")) {
+				require.NoError(t, c.Put(testDatabase, testContainer, string(d.Body)))
+			}
+		}
+		require.NotEqual(t, buried, c.documents())
+		time.Sleep(6 * 24 * time.Hour)
+		r := a.upkeep(nil)
+		require.Zero(t, r.Removed)
+		require.Positive(t, r.Waiting)
+		time.Sleep(2 * 24 * time.Hour)
+		require.Equal(t, r.Waiting, a.upkeep(nil).Removed)
+		require.Equal(t, buried, c.documents(), "the tombstone stays")
+		require.Equal(t, DeletedRemotely, a.state("s").State)
+
+		time.Sleep(100 * 24 * time.Hour) // the tombstone expires
+		require.Equal(t, 1, a.upkeep(&UpkeepOptions{All: true}).Removed, "its entry in the catalogue")
+		require.Equal(t, map[string]int{"head": 1, "cat": 1, "seg": 1}, c.documents())
+		list, err := a.Remote(t.Context())
+		require.NoError(t, err)
+		require.Len(t, list, 1)
+		require.Zero(t, a.sync().Pushed, "it does not come back")
+	})
+}
+
+// TestUpkeepOfWhatNeverGotATip removes an upload that was given up.
+func TestUpkeepOfWhatNeverGotATip(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		w := &tripwire{}
+		a := c.device(t, "a", c.over(t, w))
+		a.say("s", noise(3<<20), noise(3<<20)) // more than one request
+		w.at, w.trip = 5, func() { w.kill(true) }
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err := a.Sync(ctx)
+		require.Error(t, err)
+		require.Zero(t, c.documents()["head"])
+		require.Positive(t, c.documents()["chunk"])
+		b := c.device(t, "b")
+		for range 2 {
+			require.Zero(t, b.upkeep(&UpkeepOptions{Grace: time.Nanosecond}).Removed, "it may still go on, whatever the grace")
+			time.Sleep(3 * 24 * time.Hour)
+		}
+		time.Sleep(2 * 24 * time.Hour)
+		require.Positive(t, b.upkeep(nil).Removed)
+		require.Empty(t, c.documents())
+		w.kill(false)
+		require.Equal(t, 1, a.sync().Pushed)
+		require.Equal(t, 1, b.pull().Pulled)
+	})
+}
+
+// TestUploadThatSlept lets a device sleep between its first upload and the tip
+// for so long that what it uploaded is gone.
+func TestUploadThatSlept(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		w := &tripwire{after: true}
+		a, b := c.device(t, "a", c.over(t, w)), c.device(t, "b")
+		a.say("s", noise(3<<20))
+		for n := 1; ; n++ {
+			slept := false
+			w.at, w.trip = w.count()+n, func() {
+				slept = true
+				time.Sleep(8 * 24 * time.Hour)
+				b.upkeep(nil)
+			}
+			a.say("s", "more") // of the first, and then of one with a tip
+			a.sync()
+			_, err := b.Verify(t.Context(), "s")
+			require.NoError(t, err, "slept after request %d", n)
+			if !slept {
+				return
+			}
+			if n%3 == 0 {
+				require.NoError(t, a.DeleteRemote(t.Context(), "s"))
+				time.Sleep(100 * 24 * time.Hour)
+				require.NoError(t, os.RemoveAll(filepath.Join(a.Dir(), ".sessionstore", "sync")))
+			}
+		}
+	})
+}

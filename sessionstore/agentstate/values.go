@@ -1,0 +1,66 @@
+package agentstate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+)
+
+// SetValue keeps a JSON value under a name of the caller's, for what has no
+// method of its own here. It replaces what the name had; null forgets it. The
+// bytes stay as they are, but for white space around them. All values of a
+// session stand in state.json, which every change writes anew, so they should
+// be small. What is no JSON, or nested about a thousand levels deep, is
+// refused: the error Is [ErrInvalid].
+func (s *State) SetValue(ctx context.Context, name string, value json.RawMessage) error {
+	return s.edit(ctx, "set value", func(raw []byte) ([]byte, error) {
+		if name == "" {
+			return nil, fmt.Errorf("%w: empty name", ErrInvalid)
+		}
+		if !json.Valid(value) {
+			return nil, fmt.Errorf("%w: %q is given what is no JSON", ErrInvalid, name)
+		}
+		all, err := values(raw)
+		if err != nil {
+			return nil, err
+		}
+		if value = pyjson.Trim(value); pyjson.KindOf(value) == pyjson.Null {
+			all = pyjson.Remove(all, name)
+		} else {
+			all = pyjson.Splice(all, name, value)
+		}
+		if raw = pyjson.Splice(raw, "values", all); !isObject(raw) {
+			return nil, fmt.Errorf("%w: %q is given what cannot be read back", ErrInvalid, name)
+		}
+		return raw, nil
+	})
+}
+
+// Value returns a copy of what is kept under a name, nil when nothing is.
+func (s *State) Value(ctx context.Context, name string) (json.RawMessage, error) {
+	raw, err := s.object(ctx)
+	if err != nil {
+		return nil, wrap("read value", err)
+	}
+	all, err := values(raw)
+	if err != nil {
+		return nil, wrap("read value", err)
+	}
+	return bytes.Clone(member(all, name)), nil
+}
+
+// values returns the object of all values of state.json.
+func values(raw []byte) ([]byte, error) {
+	all := member(raw, "values")
+	if all == nil {
+		return []byte("{}"), nil
+	}
+	if pyjson.KindOf(all) != pyjson.Object {
+		return nil, misshapen(errors.New("values is not an object"))
+	}
+	return all, nil
+}

@@ -1,0 +1,80 @@
+package sessionstore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/ownership"
+)
+
+// Trash opens the directory [sessiondir.Trash], and makes it when it is not
+// there. No tool lists what is in it, and nothing of it is lost.
+func (in Inside) Trash() (*atomicfile.Dir, error) { return in.st.base.Trash() }
+
+// Send takes a session away as [Store.Delete] does, but into the directory to,
+// a path below the sessions directory, where it keeps its name: whole and at
+// once, and durable if the store promises that. The checkpoint that older
+// hosts kept outside of the session's directory stays where it is.
+func (in Inside) Send(ctx context.Context, id, to string) error {
+	return wrap("move", id, in.st.takeAway(ctx, id, func(*ownership.Held) error {
+		return in.st.base.Send(id, to, in.Sync())
+	}))
+}
+
+// Fetch brings back what Send took. The error Is fs.ErrExist when there is a
+// session id by now, and fs.ErrNotExist when the directory from has none.
+func (in Inside) Fetch(ctx context.Context, id, from string) error {
+	s := in.st.session(id)
+	return wrap("move back", id, in.st.alone(ctx, s, id, func() (err error) {
+		lock, err := in.st.lock(ctx, s)
+		if err != nil {
+			return err
+		}
+		defer func() { err = also(err, lock.Unlock()) }()
+		if err := in.st.base.Fetch(id, from, in.Sync()); err != nil {
+			return err
+		}
+		in.st.changed(id, Wrote, "")
+		return nil
+	}))
+}
+
+// Destroy removes path, a directory below the sessions directory that Send
+// moved sessions into, or one above it; it vanishes at once and whole.
+func (in Inside) Destroy(ctx context.Context, path string) error {
+	done, err := in.st.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return in.st.base.Destroy(path, in.Sync())
+}
+
+// Busy tells why session id may not be taken away now: somebody runs it, which
+// Is [ErrLocked] or [ErrFenced], or writes it, which Is ErrLocked. It is nil
+// where nothing tells so; tools that take no lock are not noticed.
+func (in Inside) Busy(ctx context.Context, id string) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
+	if !in.Free(id) {
+		return ErrLocked
+	}
+	dir, err := in.st.openDir(id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err == nil {
+		err = also(unfenced(dir), dir.Close())
+	}
+	if err != nil || !in.st.ran(id) {
+		return err
+	}
+	release, err := in.Own(ctx, id)
+	if err != nil {
+		return err
+	}
+	return release()
+}
