@@ -7,8 +7,10 @@ import (
 	"time"
 )
 
-// Limits bound the request units that are spent. Zero is no limit. Work that
-// must wait stays on the disk and goes on by itself.
+// Limits bound the request units that are spent: those of a day, in UTC, by all
+// processes of a directory that follow each other. They are exceeded by one
+// request at most. Zero is no limit. Work that must wait stays on the disk and
+// goes on by itself.
 type Limits struct{ RequestUnitsPerSecond, RequestUnitsPerDay float64 }
 
 // Budget is what all requests of the stores that share it have in common: how
@@ -32,6 +34,9 @@ type Budget struct {
 	blocked  error // why the account refuses everything
 	second   spending
 	day      spending
+	dearest  float64   // charge of any one request
+	ledgers  []*states // of directories whose next process is to know of day
+	reserved ledger    // as it was last written
 }
 
 // NewBudget returns a budget with limits.
@@ -106,6 +111,9 @@ func (b *Budget) ask(now time.Time) (time.Duration, <-chan struct{}, error) {
 			return b.next.Sub(now), nil, nil
 		}
 		b.next = now.Add(time.Duration(float64(time.Second) / b.rate))
+	}
+	if err := b.reserve(now); err != nil {
+		return 0, nil, err
 	}
 	b.probing = b.failing()
 	b.flying++

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/amplifier-go/sessionstorage/internal/tip"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -127,6 +128,15 @@ func (e *engine) local(ctx context.Context) ([]string, error) {
 	return ids, err
 }
 
+// has reports whether a session that is here has all that its entry tells of.
+func (e *engine) has(st *state, entry tip.Catalogue) bool {
+	t, err := tip.Decode(st.Head.Doc, entry.SID)
+	if err != nil || t.Revision < entry.Revision || st.Base == nil {
+		return false
+	}
+	return t.Deleted || *st.Base == t.Transcript.Point() && st.holdsLogs(t, e.dev.id)
+}
+
 // changedThere returns the sessions of the project whose tip is newer than
 // what is known here.
 func (e *engine) changedThere(ctx context.Context) (ids []string, err error) {
@@ -137,7 +147,7 @@ func (e *engine) changedThere(ctx context.Context) (ids []string, err error) {
 		}
 		st := e.states.load(entry.SID, entry.Session)
 		here := e.in.Has(entry.Session)
-		if !here && (st.Here || st.Gone || entry.Deleted || e.marks.removed(entry.Session)) || here && e.knownRevision(entry.SID, entry.Session) >= entry.Revision && st.Base != nil {
+		if !here && (st.Here || st.Gone || entry.Deleted || e.marks.removed(entry.Session)) || here && e.has(st, entry) {
 			continue
 		}
 		if e.sid(entry.Session) == entry.SID {

@@ -2,13 +2,19 @@ package hybrid
 
 import (
 	"context"
+	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/syncplan"
+	"github.com/amplifier-go/sessionstorage/internal/tip"
 )
 
-// Plan estimates what Sync would send, before the first byte of it leaves. It
-// reads the tips. Documents are segments, chunks and tips, without entries of
-// the catalogue; Bytes are those of the documents.
+// Plan estimates what Sync would send now, before the first byte of it leaves,
+// and what that would cost, reading included. Documents are segments, chunks,
+// tips and entries of the catalogue, Bytes those of the documents, each as it is
+// sent; the request units are by the published prices, see [Budget]. Plan reads
+// what Sync would read, at the same price. A session that others change
+// meanwhile costs more.
 func (s *Store) Plan(ctx context.Context, ids ...string) (Estimate, error) {
 	var sum Estimate
 	if s.engine == nil {
@@ -42,6 +48,13 @@ func (e *engine) estimate(ctx context.Context, id string, sum *Estimate) error {
 	defer leave()
 	v := e.begin(id, want{asked: true})
 	v.glancing, v.estimate = true, sum
+	err = v.forecast(ctx)
+	sum.RequestUnits += v.link.used.charge
+	return err
+}
+
+// forecast does what a visit does, without sending anything.
+func (v *visit) forecast(ctx context.Context) error {
 	if err := v.look(ctx); err != nil || !v.present {
 		return err
 	}
@@ -53,15 +66,50 @@ func (e *engine) estimate(ctx context.Context, id string, sum *Estimate) error {
 		return err
 	}
 	p, err := v.pack(ctx, a)
-	if err != nil || !p.changed {
-		return err
-	}
-	doc, err := p.next.Encode()
 	if err != nil {
 		return err
 	}
-	sum.count(doc.Body, v.tip != nil)
-	sum.RequestUnits += readUnits(len(doc.Body))
+	next := v.tip
+	if p.changed {
+		next = p.next
+		doc, err := next.Encode()
+		if err != nil {
+			return err
+		}
+		v.estimate.count(doc.Body, v.tip != nil)
+	}
+	if a.Kind == syncplan.Pull || a.Kind == syncplan.Diverge {
+		if err := v.forecastPull(ctx); err != nil {
+			return err
+		}
+	}
+	return v.forecastEntry(next)
+}
+
+// forecastPull counts what is read of the lines that are not here.
+func (v *visit) forecastPull(ctx context.Context) error {
+	from, infos, err := v.meeting(ctx)
+	if err != nil {
+		return err
+	}
+	spans, err := segment.Tile(segment.Transcript, infos, from.Point(), v.tip.Transcript.Point())
+	for _, s := range spans {
+		v.estimate.RequestUnits += readUnits(int(s.Bytes))
+	}
+	return damaged(err)
+}
+
+// forecastEntry counts the entry of the catalogue, if it is due.
+func (v *visit) forecastEntry(next *tip.Tip) error {
+	if next == nil || next.Writer.Device != v.dev.id || next.Revision <= v.st.Cat.Revision || time.Now().Before(v.st.Cat.At.Add(catalogueEvery)) {
+		return nil
+	}
+	entry := next.Catalogue(v.uid(), nameOf(next))
+	doc, err := entry.Encode()
+	if err != nil {
+		return err
+	}
+	v.estimate.count(doc.Body, v.st.Cat.ETag != "")
 	return nil
 }
 
@@ -71,7 +119,7 @@ func (e *engine) estimate(ctx context.Context, id string, sum *Estimate) error {
 const (
 	insertFactor  = 5.5
 	indexedValue  = 0.2
-	indexedValues = 3
+	indexedValues = 4
 )
 
 func readUnits(bytes int) float64 {

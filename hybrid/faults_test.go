@@ -70,6 +70,15 @@ func faultAt(t *testing.T, n int, fault cosmostest.Fault) bool {
 		reached = true
 		return fault
 	}))
+	travel(t, a, b, n, fault.Stale > 0)
+	return reached
+}
+
+// travel takes one session through all that happens to it between two devices,
+// while something goes wrong at request n. In the end everything must be as if
+// nothing had.
+func travel(t *testing.T, a, b *replica, n int, stale bool) {
+	t.Helper()
 	retry := func(do func() error) {
 		var err error
 		for range 4 {
@@ -93,7 +102,7 @@ func faultAt(t *testing.T, n int, fault cosmostest.Fault) bool {
 	a.cutTo("s", 1)
 	syncs(a)
 	syncs(b)
-	if fault.Stale > 0 { // nobody knew that there was more
+	if stale { // nobody knew that there was more
 		syncs(a)
 		syncs(b)
 	}
@@ -106,7 +115,6 @@ func faultAt(t *testing.T, n int, fault cosmostest.Fault) bool {
 		}
 	}
 	retry(func() error { _, err := a.Verify(t.Context(), "s"); return err })
-	return reached
 }
 
 func TestAccountRefuses(t *testing.T) {
@@ -143,6 +151,12 @@ func TestClockIsWrong(t *testing.T) {
 	require.ErrorIs(t, err, ErrClock)
 	require.ErrorIs(t, err, ErrBlocked)
 	require.ErrorContains(t, err, "1h")
+	require.Equal(t, Blocked, a.state("s").State)
+	require.ErrorIs(t, a.state("s").Err, ErrClock)
+	require.Equal(t, []string{"one"}, a.texts("s"))
+	ahead = 0
+	a.sync()
+	require.Equal(t, UpToDate, a.state("s").State)
 }
 
 func TestNoContainerThere(t *testing.T) {
@@ -166,6 +180,8 @@ func TestNoContainerThere(t *testing.T) {
 			_, err = a.Sync(t.Context())
 			require.ErrorIs(t, err, ErrBlocked)
 			require.ErrorContains(t, err, "no such database or container")
+			require.Equal(t, Blocked, a.state("s").State)
+			require.ErrorIs(t, a.state("s").Err, ErrBlocked)
 		})
 	}
 }

@@ -115,7 +115,7 @@ func (v *visit) pushFiles(ctx context.Context, next *tip.Tip, box *outbox, push 
 		theirs, remote := next.Files[f.name]
 		known := v.st.Files[f.name]
 		here := f.there && (known == nil || known.Sum != f.sum)
-		there := remote && (known == nil || known.Sum != theirs.Sum)
+		there := remote && (known == nil || known.Sum != theirs.Sum || !f.there && f.name == sessiondir.Metadata)
 		switch {
 		case f.there && remote && f.sum == theirs.Sum:
 			if err := v.inStep(ctx, f); err != nil {

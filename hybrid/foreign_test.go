@@ -3,6 +3,7 @@ package hybrid
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest/foreign"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 // abroad makes a container in a server that others wrote.
@@ -104,7 +106,8 @@ func TestCosmium(t *testing.T) {
 	require.Equal(t, v.main.point(), v.tip.Transcript.Point())
 }
 
-// TestRealAccount needs COSMOS_ENDPOINT and COSMOS_KEY.
+// TestRealAccount does the same with the account of COSMOS_ENDPOINT, by the key
+// COSMOS_KEY. It makes a database there and removes it.
 func TestRealAccount(t *testing.T) {
 	t.Parallel()
 	if a, ok := foreign.Real(t); ok {
@@ -112,35 +115,29 @@ func TestRealAccount(t *testing.T) {
 	}
 }
 
-// TestVercelFaults breaks each request of a push and a pull once, before and
-// after the server has done it.
+// TestVercelFaults lets each request of a scenario fail once: it does not
+// arrive, its answer is lost, or the server is busy.
 func TestVercelFaults(t *testing.T) {
 	t.Parallel()
 	account := foreign.Vercel(t)
-	for _, lose := range []bool{false, true} {
-		for n := 1; ; n++ {
-			f := &breaker{client: account.Client, at: -1, lose: lose}
-			c := abroad(t, account, f)
-			a, b := c.device(t, "a"), c.device(t, "b")
-			a.say("s", "one", "two")
-			f.n.Store(0)
-			f.at = int64(n)
-			try := func(do func() error) {
-				for range 5 {
-					if do() == nil {
-						return
-					}
+	for _, how := range []string{"drop", "lose", "503"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			step := 4
+			if testenv.Thorough() {
+				step = 1
+			}
+			for n := 1 + rand.IntN(step); ; n += step {
+				f := &breaker{client: account.Client, how: how}
+				c := abroad(t, account, f)
+				f.at = f.n.Load() + int64(n)
+				travel(t, c.device(t, "a"), c.device(t, "b"), n, false)
+				if f.n.Load() < f.at {
+					require.Greater(t, n, 10)
+					return
 				}
-				require.NoError(t, do())
 			}
-			try(func() error { _, err := a.Sync(t.Context()); return err })
-			try(func() error { _, err := b.Pull(t.Context(), "s"); return err })
-			require.Equal(t, a.texts("s"), b.texts("s"))
-			require.Equal(t, []string{"s"}, b.ids())
-			if f.n.Load() < int64(n) {
-				break
-			}
-		}
+		})
 	}
 }
 
@@ -149,14 +146,19 @@ type breaker struct {
 	client *http.Client
 	n      atomic.Int64
 	at     int64
-	lose   bool // after the answer came
+	how    string // drop it, lose its answer, or answer 503
 }
 
 func (b *breaker) Do(r *http.Request) (*http.Response, error) {
 	if b.n.Add(1) != b.at {
 		return b.client.Do(r)
 	}
-	if b.lose {
+	switch b.how {
+	case "503":
+		return &http.Response{
+			Status: "503 Service Unavailable", StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r,
+		}, nil
+	case "lose":
 		answer, err := b.client.Do(r)
 		if err != nil {
 			return nil, err

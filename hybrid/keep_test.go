@@ -166,6 +166,12 @@ func TestDamagedSegmentIsNamedAndRepaired(t *testing.T) {
 			require.Len(t, r.Problems, 1)
 			require.ErrorIs(t, r.Problems[0].Err, ErrDamaged)
 			require.Equal(t, "t", r.Problems[0].Stream)
+			require.Less(t, r.Problems[0].From, r.Problems[0].To)
+			if name == "gone" {
+				require.Empty(t, r.Problems[0].Document)
+			} else {
+				require.True(t, strings.HasPrefix(r.Problems[0].Document, a.engine.sid("s")+"-t-"), r.Problems[0].Document)
+			}
 			_, err = b.Pull(t.Context(), "s")
 			require.ErrorIs(t, err, ErrDamaged)
 			require.False(t, b.Exists("s"))
@@ -253,6 +259,9 @@ func TestListOrderIsTheSame(t *testing.T) {
 	n, err := b.Cleanup(t.Context(), 30)
 	require.NoError(t, err)
 	require.Equal(t, 3, n, "their age is that of the last change")
+	n, err = a.Cleanup(t.Context(), 30)
+	require.NoError(t, err)
+	require.Equal(t, 3, n, "also where they were before")
 	require.Zero(t, b.pull().Pulled)
 }
 

@@ -45,6 +45,19 @@ func (v *visit) isAdopted(st segment.Stream) bool {
 	return own != nil && own.From == st && own.FromPoint == v.tip.Logs[st].Point()
 }
 
+// holdsLogs reports whether the logs of a tip are here, beside those that the
+// device writes itself.
+func (s *state) holdsLogs(t *tip.Tip, device string) bool {
+	for st, r := range t.Logs {
+		own := s.Logs[st.Kind().String()]
+		if s.Held[st].Point == r.Point() || own != nil && (own.From == st && own.FromPoint == r.Point() || st == segment.LogStream(st.Kind(), device, own.Generation)) {
+			continue
+		}
+		return false
+	}
+	return true
+}
+
 func (v *visit) fetchLog(ctx context.Context, st segment.Stream, r tip.Reach) error {
 	held, known := v.st.Held[st]
 	if known && held.Point == r.Point() {

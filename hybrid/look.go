@@ -106,7 +106,8 @@ func (v *visit) settled() bool {
 		}
 	}
 	for _, f := range v.files {
-		if f.there && t.Files[f.name].Sum != f.sum {
+		theirs, known := t.Files[f.name]
+		if f.there && theirs.Sum != f.sum || !f.there && known && f.name == sessiondir.Metadata {
 			return false
 		}
 	}

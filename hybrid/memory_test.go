@@ -24,9 +24,13 @@ import (
 // small by it running often.
 func TestMemoryOfLongLine(t *testing.T) {
 	t.Parallel()
-	const line, rest = 100 << 20, 64 << 20
+	line, rest := 100<<20, 64<<20
+	if testing.Short() {
+		line = 20 << 20
+	}
 	c := newCloud(t, nil)
 	work := c.serve(t, c)
+	work.Tidy = true
 	a, b := c.device(t, "a"), c.device(t, "b")
 	a.say("s", "one")
 	a.put("s", "transcript.jsonl", noise(line)+"\n")
@@ -59,9 +63,13 @@ func TestInFlight(t *testing.T) {
 		a, b := c.device(t, "a", through), c.device(t, "b", through)
 		c.Inject(cosmostest.Data(func(cosmostest.Request) cosmostest.Fault { return cosmostest.Delay(50 * time.Millisecond) }))
 
-		long := noise(100 << 20)
+		size, lines := 100<<20, 50
+		if testing.Short() {
+			size, lines = 20<<20, 10
+		}
+		long := noise(size)
 		many := strings.Builder{}
-		for i := range 50 {
+		for i := range lines {
 			fmt.Fprintf(&many, "%d %s\n", i, long[i<<20:(i+3)<<20])
 		}
 		for id, text := range map[string]string{"long": long + "\n", "many": many.String()} {

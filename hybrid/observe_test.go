@@ -3,6 +3,7 @@ package hybrid
 import (
 	"context"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 
@@ -72,4 +73,25 @@ func TestObserverIsToldWhatSyncReports(t *testing.T) {
 	require.NotEmpty(t, o.requests)
 	require.Equal(t, http.StatusOK, o.requests[0].Status)
 	require.NoError(t, o.requests[0].Err)
+}
+
+// TestTurnCost holds what the README tells: by the test server's model of the
+// charges, a turn of some kilobytes costs two requests and about 20 request
+// units, and a session that is in step one point read when it is asked about.
+func TestTurnCost(t *testing.T) {
+	t.Parallel()
+	r := newCloud(t, nil).device(t, "laptop")
+	for turn := range 5 {
+		r.say("a", strings.Repeat("question ", 50), strings.Repeat("some answer words ", 200))
+		result, err := r.Sync(t.Context())
+		require.NoError(t, err)
+		if turn > 0 { // the first also writes the catalogue
+			require.Equal(t, 2, result.Requests)
+			require.InDelta(t, 20, result.RequestUnits, 3)
+		}
+	}
+	idle, err := r.Sync(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, idle.Requests)
+	require.InDelta(t, 1, idle.RequestUnits, 0.5)
 }

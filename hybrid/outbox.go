@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"sync"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
@@ -22,9 +23,22 @@ type outbox struct {
 	bytes    int
 	sent     bool // some went without the tip
 	segments int
-	count    *Estimate                   // not nil: nothing is sent
-	begin    func(context.Context) error // before anything goes without the tip; nil: nothing
+	count    *Estimate // not nil: nothing is sent
+	first    *firstUpload
 }
+
+// firstUpload is what else belongs to the documents of a session that has no
+// tip yet: nothing guards them.
+type firstUpload struct {
+	announce func(context.Context) error // before anything is uploaded, so that upkeep finds what is given up; nil: it was
+	began    time.Time                   // by the clock on the wall, which goes on while a machine sleeps
+}
+
+// stale reports whether so much time has gone by that upkeep may have removed
+// what was uploaded.
+func (f *firstUpload) stale() bool { return f != nil && time.Now().Round(0).Sub(f.began) > staleAfter }
+
+var errStale = errors.New("the first upload took too long")
 
 const (
 	inFlight  = 4 << 20 // bytes that wait; as many again may be on their way
@@ -77,8 +91,8 @@ func (o *outbox) batched(tip []byte) bool {
 
 // upload stores what waits.
 func (o *outbox) upload(ctx context.Context) error {
-	if !o.sent && o.begin != nil {
-		if err := o.begin(ctx); err != nil {
+	if !o.sent && o.first != nil && o.first.announce != nil {
+		if err := o.first.announce(ctx); err != nil {
 			return err
 		}
 	}
@@ -128,7 +142,7 @@ func (o *outbox) store(ctx context.Context, d segment.Document) error {
 // commit makes the tip visible after all that it leads to is stored. Somebody
 // else having been first is a verdict, not an error.
 func (o *outbox) commit(ctx context.Context, id string, tip []byte, etag azcore.ETag) (azcore.ETag, verdict) {
-	if len(o.waiting) > 0 && o.batched(tip) {
+	if len(o.waiting) > 0 && o.batched(tip) && !o.first.stale() {
 		bodies := make([][]byte, len(o.waiting))
 		for i, d := range o.waiting {
 			bodies[i] = d.Body
@@ -142,6 +156,9 @@ func (o *outbox) commit(ctx context.Context, id string, tip []byte, etag azcore.
 		if err := o.upload(ctx); err != nil {
 			return "", verdict{class: refused, err: err}
 		}
+	}
+	if o.first.stale() {
+		return "", verdict{class: changed, err: errStale}
 	}
 	return o.link.swap(ctx, o.pk, id, tip, etag)
 }

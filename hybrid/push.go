@@ -54,8 +54,8 @@ type parcel struct {
 // and files.
 func (v *visit) pack(ctx context.Context, a syncplan.Action) (*parcel, error) {
 	p := &parcel{next: v.draft(), box: &outbox{link: v.link, pk: v.pk, count: v.estimate}}
-	if v.tip == nil { // what is given up halfway must be found by upkeep
-		p.box.begin = func(ctx context.Context) error { return v.announce(ctx, p.next) }
+	if v.tip == nil {
+		p.box.first = &firstUpload{began: v.began, announce: func(ctx context.Context) error { return v.announce(ctx, p.next) }}
 	}
 	if err := v.packMain(ctx, a, p); err != nil {
 		return nil, err
@@ -152,9 +152,7 @@ func (v *visit) commit(ctx context.Context, p *parcel) error {
 		if err := v.announce(ctx, p.next); err != nil {
 			return err
 		}
-		if time.Now().Round(0).Sub(v.began) > staleAfter { // no former tip guards what was uploaded, see [Store.Upkeep]
-			return fmt.Errorf("%w: the upload took too long", errLost)
-		}
+		p.box.first.announce = nil
 	}
 	etag, verdict := p.box.commit(ctx, doc.ID, doc.Body, v.etag)
 	switch verdict.class {

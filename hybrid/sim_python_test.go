@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -16,7 +17,8 @@ import (
 // lines in memory and writes all of them; the newer one owns the session and
 // appends.
 type python struct {
-	rows    []byte
+	rows    []byte    // as it last saw or left the transcript
+	wrote   time.Time // zero: it has not
 	store   *sessionstore.Store // of the newer one
 	release func() error
 }
@@ -35,6 +37,7 @@ func (w *world) oldPython(d *gadget, id string) {
 	case w.rand.IntN(4) == 0:
 		delete(d.pythons, id)
 	default:
+		w.untouched(d, id, p)
 		w.losing(d, id, func() { w.oldSave(d, id, p) })
 	}
 }
@@ -53,7 +56,17 @@ func (w *world) oldSave(d *gadget, id string, p *python) {
 	d.life.setTime(path + ".tmp")
 	err = os.Rename(path+".tmp", path)
 	d.life.setTime(filepath.Dir(path))
+	p.wrote = time.Now()
 	w.ack(d, id, msgs, err)
+}
+
+// untouched requires a transcript to be as the program left it that may have
+// its lines in memory: the newer one while it owns the session, the older one
+// for a time after its last save.
+func (w *world) untouched(d *gadget, id string, p *python) {
+	if p.store != nil || !p.wrote.IsZero() && time.Since(p.wrote) < quietFor {
+		require.Equal(w.t, string(p.rows), w.file(d, id, "transcript.jsonl"), "%s: %s was written under another program", d.name, id)
+	}
 }
 
 // newPython opens a session, appends to it, or leaves.
@@ -66,7 +79,9 @@ func (w *world) newPython(d *gadget, id string) {
 	case w.rand.IntN(4) == 0:
 		w.leave(d, id)
 	default:
+		w.untouched(d, id, p)
 		w.newAppend(d, id)
+		p.rows = []byte(w.file(d, id, "transcript.jsonl"))
 	}
 }
 
@@ -79,7 +94,7 @@ func (w *world) newBegin(d *gadget, id string) {
 		require.NoError(w.t, st.Close())
 		return
 	}
-	d.pythons[id] = &python{store: st, release: release}
+	d.pythons[id] = &python{store: st, release: release, rows: []byte(w.file(d, id, "transcript.jsonl"))}
 }
 
 // newAppend appends under the metadata lock, with the marker that tells others

@@ -1,6 +1,7 @@
 package hybrid
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -118,7 +119,8 @@ type cloudSession struct {
 	tip      *tip.Tip
 	main     []byte
 	metadata []byte
-	records  map[string]bool // on any of its histories, in its logs and its metadata
+	records  map[string]bool // all that it keeps
+	firm     map[string]bool // those of them that are not on former tips alone
 	logged   map[string]bool // in its logs
 }
 
@@ -153,39 +155,48 @@ func (s *shelf) session(t *tip.Tip) (c *cloudSession, err error) {
 			return nil, err
 		}
 	}
-	c.records = marksIn(c.main)
-	points := make([]segment.Point, 0, len(t.Old))
-	for _, o := range t.Old {
-		points = append(points, o.Point)
+	c.firm = marksIn(c.main)
+	for _, b := range s.branches[t.SID] {
+		if err := s.add(c.firm, t, b.Transcript.Point()); err != nil {
+			return nil, err
+		}
 	}
+	if c.logged, err = s.logged(t); err != nil {
+		return nil, err
+	}
+	maps.Copy(c.firm, c.logged)
+	maps.Copy(c.firm, marksIn(c.metadata))
+	c.records = maps.Clone(c.firm)
+	former, err := s.former(t)
+	for _, o := range former {
+		err = errors.Join(err, s.add(c.records, t, o.Point))
+	}
+	return c, err
+}
+
+// add adds the records of a history of t's session.
+func (s *shelf) add(marks map[string]bool, t *tip.Tip, p segment.Point) error {
+	text, err := s.history(t, p)
+	if err != nil {
+		return fmt.Errorf("history that ends at %d: %w", p.N, err)
+	}
+	maps.Copy(marks, marksIn(text))
+	return nil
+}
+
+// former returns the former tips, also those that the tip has no room for.
+func (s *shelf) former(t *tip.Tip) ([]tip.Old, error) {
+	all := t.Old
 	for _, id := range t.OldMore {
 		for id != "" {
 			m, err := tip.DecodeMore(s.bodies[segment.SessionPK(t.SID)][id], t.SID, id)
 			if err != nil {
 				return nil, fmt.Errorf("former tips: %w", err)
 			}
-			for _, o := range m.Old {
-				points = append(points, o.Point)
-			}
-			id = m.Next
+			all, id = append(all[:len(all):len(all)], m.Old...), m.Next
 		}
 	}
-	for _, b := range s.branches[t.SID] {
-		points = append(points, b.Transcript.Point())
-	}
-	for _, p := range points {
-		text, err := s.history(t, p)
-		if err != nil {
-			return nil, fmt.Errorf("history that ends at %d: %w", p.N, err)
-		}
-		maps.Copy(c.records, marksIn(text))
-	}
-	if c.logged, err = s.logged(t); err != nil {
-		return nil, err
-	}
-	maps.Copy(c.records, c.logged)
-	maps.Copy(c.records, marksIn(c.metadata))
-	return c, nil
+	return all, nil
 }
 
 // logged returns the records in the logs of t's session.
@@ -207,7 +218,14 @@ func (s *shelf) logged(t *tip.Tip) (map[string]bool, error) {
 
 // reachable returns all records that the cloud has.
 func (r *simReader) reachable() map[string]bool {
-	found := map[string]bool{}
+	found, _ := r.kept()
+	return found
+}
+
+// kept returns all records that the cloud has, and those of them that only a
+// deletion takes away.
+func (r *simReader) kept() (found, firm map[string]bool) {
+	found, firm = map[string]bool{}, map[string]bool{}
 	all, err := r.sessions()
 	if err != nil {
 		r.mu.Lock()
@@ -216,12 +234,11 @@ func (r *simReader) reachable() map[string]bool {
 	}
 	for _, c := range all {
 		if c != nil {
-			for mark := range c.records {
-				found[mark] = true
-			}
+			maps.Copy(found, c.records)
+			maps.Copy(firm, c.firm)
 		}
 	}
-	return found
+	return found, firm
 }
 
 // once reports whether a record was ever on a history of a session.

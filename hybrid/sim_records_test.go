@@ -15,8 +15,13 @@ import (
 func (w *world) turn() (msgs []sessionstore.Message) {
 	add := func(format string, args ...any) {
 		mark := w.reader.mark()
-		if w.rand.IntN(25) == 0 {
+		switch n := w.rand.IntN(500); {
+		case n < 20:
 			mark += w.noise(40 << 10)
+		case n < 22:
+			mark += w.noise(600 << 10) // chunks
+		case n == 22:
+			mark += w.noise(2200 << 10) // more than one request
 		}
 		if w.rules != nil && w.rand.IntN(3) == 0 {
 			mark += " ghp_" + w.letters(36)

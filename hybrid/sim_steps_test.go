@@ -45,6 +45,8 @@ func simAll() []simStep {
 		{"reopen", 1, func(w *world, d *gadget, _ string) { w.reopen(d, w.rand.IntN(2) == 0) }},
 		{"sync", 10, (*world).sync},
 		{"pull", 5, (*world).pull},
+		{"upkeep", 3, (*world).upkeep},
+		{"week", 1, (*world).week},
 		{"delete", 1, (*world).remove},
 		{"bury", 1, (*world).bury},
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -53,18 +54,17 @@ func (w *world) power(d *gadget, id string) {
 	require.NoError(w.t, err)
 	d.life.set(false, 0)
 	d.life.cut(w.rand.IntN(60), rec)
-	known := maps.Clone(w.acked)
+	before, known := w.all(d), maps.Clone(w.acked)
 	w.busy(d, id)
 	d.life.cut(0, rec)
 	_ = d.life.step()
 	w.expected(d, d.Close())
 	w.outage(d, rec)
-	fresh := map[string]bool{}
 	for mark := range w.acked {
-		fresh[mark] = known[mark] == nil
+		before[mark] = before[mark] || known[mark] == nil
 	}
 	w.mendAll(d)
-	w.survived(d, id, fresh)
+	w.survived(d, before)
 }
 
 // outage makes the device's disk what a power cut leaves of it.
@@ -91,7 +91,8 @@ func (w *world) outage(d *gadget, rec *fault.Recorder) {
 func (w *world) mendAll(d *gadget) {
 	for _, id := range w.ids(d) {
 		s, err := d.Load(w.ctx(), id)
-		if s == nil || err == nil && s.Recovered == nil {
+		rows := w.file(d, id, "transcript.jsonl")
+		if s == nil || err == nil && s.Recovered == nil && (rows == "" || strings.HasSuffix(rows, "\n")) {
 			continue
 		}
 		msgs := w.turn()
@@ -105,17 +106,26 @@ func (w *world) mendAll(d *gadget) {
 	}
 }
 
-// survived requires a session to have what was acknowledged before the power
-// was cut, where the store promises that.
-func (w *world) survived(d *gadget, id string, fresh map[string]bool) {
-	here, stored := w.here(d, id), w.reader.reachable()
-	for mark, isFresh := range fresh {
-		if !isFresh || here[mark] || stored[mark] {
+// survived requires a device to have what it had before the power was cut, where
+// the store promises that.
+func (w *world) survived(d *gadget, before map[string]bool) {
+	here, stored := w.all(d), w.reader.reachable()
+	for mark, had := range before {
+		if !had || here[mark] || stored[mark] {
 			continue
 		}
-		require.Equal(w.t, sessionstore.Relaxed, d.safe, "%s of %s on %s is gone", mark, id, d.name)
+		require.Equal(w.t, sessionstore.Relaxed, d.safe, "%s on %s is gone", mark, d.name)
 		w.withdrawn[mark] = true
 	}
+}
+
+// all returns the records in the files of a device.
+func (w *world) all(d *gadget) map[string]bool {
+	all := map[string]bool{}
+	for _, id := range w.ids(d) {
+		maps.Copy(all, w.here(d, id))
+	}
+	return all
 }
 
 // redact gives a device rules of its own, or takes them away. Nothing is in the

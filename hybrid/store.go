@@ -113,6 +113,7 @@ func (e *engine) complete(local *sessionstore.Store) (err error) {
 	}
 	e.states = states{in: e.in, place: local.Dir(), device: e.dev.id}
 	e.rights.states = &e.states
+	e.budget.join(&e.states)
 	e.states.sweep()
 	return nil
 }
@@ -123,6 +124,9 @@ func (e *engine) complete(local *sessionstore.Store) (err error) {
 func (s *Store) Close() error {
 	if s.worker != nil {
 		s.worker.stop()
+	}
+	if s.engine != nil {
+		return errors.Join(wrap("close", "", s.engine.budget.leave(&s.engine.states)), s.Store.Close())
 	}
 	return s.Store.Close()
 }
@@ -137,5 +141,5 @@ func (s *Store) Shutdown(ctx context.Context) error {
 		s.worker.stop()
 	}
 	err := s.engine.drain(ctx)
-	return errors.Join(wrap("shut down", "", err), s.Store.Close())
+	return errors.Join(wrap("shut down", "", err), s.Close())
 }

@@ -2,6 +2,7 @@ package hybrid
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -13,10 +14,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -137,19 +140,27 @@ func sparsely(n int) int {
 }
 
 // meanwhile is what another device does beside upkeep.
-func meanwhile() map[string]func(t *testing.T, w *replica) error {
+func meanwhile() map[string]func(t *testing.T, w *replica, g *garden) error {
 	ctx := context.Background()
 	push := func(w *replica, id string) error {
 		_, err := w.Sync(ctx, id)
 		return err
 	}
-	return map[string]func(t *testing.T, w *replica) error{
-		"append": func(_ *testing.T, w *replica) error { return push(w, "s") },
-		"rewind": func(_ *testing.T, w *replica) error {
+	return map[string]func(t *testing.T, w *replica, g *garden) error{
+		"append": func(_ *testing.T, w *replica, _ *garden) error { return push(w, "s") },
+		"more than a batch": func(_ *testing.T, w *replica, _ *garden) error {
+			w.put("s", "transcript.jsonl", w.file("s", "transcript.jsonl")+large()+"\n")
+			return push(w, "s")
+		},
+		"what was removed": func(_ *testing.T, w *replica, g *garden) error {
+			w.put("s", "transcript.jsonl", g.old)
+			return push(w, "s")
+		},
+		"rewind": func(_ *testing.T, w *replica, _ *garden) error {
 			w.cutTo("s", 5)
 			return push(w, "s")
 		},
-		"fork": func(t *testing.T, w *replica) error {
+		"fork": func(t *testing.T, w *replica, _ *garden) error {
 			w.say("another", "x")
 			w.put("another", "transcript.jsonl", w.file("s", "transcript.jsonl"))
 			_, err := w.UpdateMetadata(ctx, "another", func(md *sessionstore.Metadata) error { return md.Set("parent_id", "s") })
@@ -157,18 +168,26 @@ func meanwhile() map[string]func(t *testing.T, w *replica) error {
 			w.say("another", "its way")
 			return push(w, "another")
 		},
-		"restore": func(_ *testing.T, w *replica) error {
+		"restore": func(_ *testing.T, w *replica, _ *garden) error {
 			all, err := w.Branches(ctx, "s")
 			if err != nil {
 				return err
 			}
 			return w.Restore(ctx, "s", all[len(all)-1])
 		},
-		"upkeep": func(_ *testing.T, w *replica) error {
+		"upkeep": func(_ *testing.T, w *replica, _ *garden) error {
 			_, err := w.Upkeep(ctx, atOnceOf(), "s")
 			return err
 		},
 	}
+}
+
+// large is a line that takes several requests, the same each time.
+func large() string {
+	b := make([]byte, 2200<<10)
+	r := rand.NewChaCha8([32]byte{1})
+	_, _ = r.Read(b) // never fails
+	return base64.StdEncoding.EncodeToString(b)
 }
 
 // TestUpkeepBesideWriters lets another device do all of something between two
@@ -187,9 +206,14 @@ func TestUpkeepBesideWriters(t *testing.T) {
 	}
 }
 
-func beside(t *testing.T, act func(*testing.T, *replica) error, upkeepWaits bool) {
+func beside(t *testing.T, act func(*testing.T, *replica, *garden) error, upkeepWaits bool) {
 	c := newCloud(t, nil)
 	g := plantGarden(t, c)
+	g.a.upkeep(&UpkeepOptions{Grace: 1000 * time.Hour, Former: time.Nanosecond}) // gives up former tips, and waits
+	for i := range 9 {
+		g.a.say("s", fmt.Sprint("more ", i))
+		g.a.sync("s")
+	}
 	g.a.say("s", "not sent yet")
 	time.Sleep(time.Hour)
 	began := c.Snapshot()
@@ -210,7 +234,7 @@ func beside(t *testing.T, act func(*testing.T, *replica) error, upkeepWaits bool
 		time.Sleep(time.Hour)
 	}
 	w := again()
-	require.NoError(t, act(t, w))
+	require.NoError(t, act(t, w, g))
 	settle(w)
 	want := g.everything(t, "want")
 	for n := 1; ; n += sparsely(10) {
@@ -219,11 +243,11 @@ func beside(t *testing.T, act func(*testing.T, *replica) error, upkeepWaits bool
 		tripped := false
 		if upkeepWaits {
 			w = again()
-			wire.trip = func() { tripped = true; first = act(t, w) }
+			wire.trip = func() { tripped = true; first = act(t, w, g) }
 			u := c.device(t, fmt.Sprint("upkeep ", n), c.over(t, wire))
 			u.upkeep(atOnceOf(), "s")
 			if !tripped {
-				require.Greater(t, n, 10)
+				require.Greater(t, n, 8)
 				return
 			}
 		} else {
@@ -236,11 +260,11 @@ func beside(t *testing.T, act func(*testing.T, *replica) error, upkeepWaits bool
 					time.Sleep(time.Second)
 				}
 			}
-			first = act(t, w)
+			first = act(t, w, g)
 		}
 		if first != nil {
 			require.True(t, errors.Is(first, ErrContended) || errors.Is(first, ErrShared), "request %d: %v", n, first)
-			require.NoError(t, act(t, w), "request %d", n)
+			require.NoError(t, act(t, w, g), "request %d", n)
 		}
 		settle(w)
 		c.device(t, fmt.Sprint("last ", n)).upkeep(atOnceOf(), "s")
@@ -250,4 +274,45 @@ func beside(t *testing.T, act func(*testing.T, *replica) error, upkeepWaits bool
 			return
 		}
 	}
+}
+
+// TestNothingIsRemovedThatWasStoredAnew concerns the partitions of long streams,
+// which a batch with the tip does not reach.
+func TestNothingIsRemovedThatWasStoredAnew(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a := c.device(t, "a")
+	a.say("s", "one")
+	a.sync()
+	sid := a.engine.sid("s")
+	pk := segment.StreamPK(sid, segment.Transcript, 1)
+	body := func(id string, n int) string {
+		return fmt.Sprintf(`{"id":%q,"pk":%q,"type":"chunk","v":1,"n":%d}`, id, pk, n)
+	}
+	var steps []step
+	for i := range 250 {
+		id := fmt.Sprintf("%s-c-%040d", sid, i)
+		require.NoError(t, c.Put(testDatabase, testContainer, body(id, 0)))
+		steps = append(steps, step{id: id})
+	}
+	for _, d := range c.Docs(testDatabase, testContainer) {
+		for i := range steps {
+			if steps[i].id == d.ID {
+				steps[i].etag = azcore.ETag(d.ETag)
+			}
+		}
+	}
+	require.NoError(t, c.Put(testDatabase, testContainer, body(steps[7].id, 1)))
+	require.NoError(t, c.Remove(testDatabase, testContainer, `["`+pk+`"]`, steps[9].id))
+	u := &keeper{visit: a.engine.begin("s", want{})}
+	require.NoError(t, u.readTip(t.Context()))
+	before := u.etag
+	removed, err := u.under(t.Context(), pk, steps)
+	require.NoError(t, err)
+	require.Equal(t, len(steps)-2, removed)
+	require.Equal(t, 1, c.documents()["chunk"], "the one that was stored anew")
+	require.NotEqual(t, before, u.etag, "whoever read the tip before has to look again")
+	u.etag = before
+	_, err = u.under(t.Context(), pk, steps[:1])
+	require.ErrorIs(t, err, errLost)
 }

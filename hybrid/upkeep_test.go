@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -96,6 +94,7 @@ func idle(r UpkeepResult) UpkeepResult {
 type garden struct {
 	*cloud
 	a, b *replica
+	old  string // transcript of s before it was rewound
 }
 
 func plantGarden(t *testing.T, c *cloud) *garden {
@@ -109,6 +108,7 @@ func plantGarden(t *testing.T, c *cloud) *garden {
 	b.pull()
 	a.say("s", noise(300<<10)) // chunks
 	a.sync()
+	g.old = a.file("s", "transcript.jsonl")
 	a.cutTo("s", 12) // a rewind, with chunks behind it
 	a.sync()
 	b.say("s", "b's way", noise(300<<10)) // a branch with chunks
@@ -211,6 +211,14 @@ func TestUpkeepHarmsNothing(t *testing.T) {
 		for name, text := range left {
 			require.Equal(t, want[name], text, name)
 		}
+
+		g.a.cutTo("s", 1)
+		g.a.sync("s")
+		time.Sleep(40 * 24 * time.Hour)
+		require.Positive(t, g.a.upkeep(nil).Former)
+		left = g.everything(t, "last")
+		require.Equal(t, want["fork"], left["fork"], "what a fork needs stays")
+		require.NotEqual(t, want["s"], left["s"])
 	})
 }
 
@@ -281,33 +289,29 @@ func TestUpkeepOfWhatNeverGotATip(t *testing.T) {
 	})
 }
 
-// TestUploadThatSlept lets a device sleep between its first upload and the tip
-// for so long that what it uploaded is gone.
+// TestUploadThatSlept lets a device sleep between two requests of the first
+// upload of a session, for so long that what it uploaded is gone.
 func TestUploadThatSlept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newCloud(t, nil)
 		w := &tripwire{after: true}
 		a, b := c.device(t, "a", c.over(t, w)), c.device(t, "b")
-		a.say("s", noise(3<<20))
-		for n := 1; ; n++ {
-			slept := false
+		removed := 0
+		for n := 1; ; n += sparsely(4) {
+			slept, id := false, fmt.Sprint("s", n)
 			w.at, w.trip = w.count()+n, func() {
 				slept = true
 				time.Sleep(8 * 24 * time.Hour)
-				b.upkeep(nil)
+				removed += b.upkeep(nil).Removed
 			}
-			a.say("s", "more") // of the first, and then of one with a tip
-			a.sync()
-			_, err := b.Verify(t.Context(), "s")
+			a.say(id, noise(2200<<10))
+			a.sync(id)
+			_, err := b.Verify(t.Context(), id)
 			require.NoError(t, err, "slept after request %d", n)
 			if !slept {
+				require.Positive(t, removed)
 				return
-			}
-			if n%3 == 0 {
-				require.NoError(t, a.DeleteRemote(t.Context(), "s"))
-				time.Sleep(100 * 24 * time.Hour)
-				require.NoError(t, os.RemoveAll(filepath.Join(a.Dir(), ".sessionstore", "sync")))
 			}
 		}
 	})

@@ -216,6 +216,6 @@ func TestWatch(t *testing.T) {
 		}
 		s, err := b.Load(context.Background(), "s")
 		return err == nil && len(s.Messages) == 1
-	}, 20*time.Second, 100*time.Millisecond)
+	}, 5*time.Minute, 100*time.Millisecond)
 	require.Equal(t, []string{"one"}, b.texts("s"))
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -25,6 +26,16 @@ func (st *Store) Inside() Inside { return Inside{st} }
 // Open is the function [Open] for tests: seam sees what changes the disk.
 func (Inside) Open(dir string, opts *Options, seam *fault.Seam) (*Store, error) {
 	return open(dir, opts, seam)
+}
+
+// Row returns the row of a message, without the space around it: not a copy,
+// so nobody may change it, and what is known of its longest member. Any store,
+// also the zero Inside, can tell it.
+func (Inside) Row(m Message) ([]byte, pyjson.Long) {
+	if m.m == nil {
+		return nil, pyjson.Long{}
+	}
+	return m.m.value(), m.m.long
 }
 
 // Now returns the store's time.

@@ -123,7 +123,7 @@ func (r *reading) inBlock(block []byte) bool {
 
 func (r *reading) inLine(line jsonl.Line) (found bool) {
 	// Lines that cannot be read hold no row.
-	_ = parseLine(line, func(_, value, _ []byte) { found = found || r.inRow(value) })
+	_ = parseLine(line, func(_, value, _ []byte, _ pyjson.Long) { found = found || r.inRow(value) })
 	return found
 }
 

@@ -21,7 +21,8 @@ type Message struct{ m *message }
 type message struct {
 	raw  []byte // the line without its LF; never changed, never handed out
 	role role
-	read bool // the line was read somewhere: it is written as it is
+	long pyjson.Long // of its value, where it was read
+	read bool        // the line was read somewhere: it is written as it is
 	seen atomic.Pointer[places]
 }
 
@@ -193,7 +194,17 @@ func (m Message) lookup(name string) ([]byte, bool) {
 	if i := slices.Index(viewed[:], name); i >= 0 {
 		return m.m.place(i)
 	}
-	return lookup(m.m.value(), name)
+	return m.m.find(name)
+}
+
+// find returns the value of a member.
+func (m *message) find(name string) ([]byte, bool) {
+	row := m.value()
+	if pyjson.KindOf(row) != pyjson.Object {
+		return nil, false
+	}
+	value := m.long.Values(row, name)[0]
+	return value, value != nil
 }
 
 // text returns the string member name, or "".

@@ -18,23 +18,23 @@ type places [len(viewed)][2]uint32
 func (m *message) place(i int) ([]byte, bool) {
 	row := m.value()
 	if uint64(len(row)) > math.MaxUint32 {
-		return lookup(row, viewed[i])
+		return m.find(viewed[i])
 	}
 	at := m.seen.Load()
 	if at == nil {
-		at = placesIn(row)
+		at = placesIn(row, m.long)
 		m.seen.Store(at) // two goroutines find the same
 	}
 	from, to := at[i][0], at[i][1]
 	return row[from:to:to], to > 0
 }
 
-func placesIn(row []byte) *places {
+func placesIn(row []byte, long pyjson.Long) *places {
 	at := &places{}
 	if pyjson.KindOf(row) != pyjson.Object {
 		return at
 	}
-	for member := range pyjson.Members(row) {
+	for member := range long.Members(row) {
 		for i, name := range viewed {
 			if pyjson.KeyIs(member.Key, name) {
 				at[i] = [2]uint32{uint32(member.ValueAt), uint32(member.ValueAt + len(member.Value))}

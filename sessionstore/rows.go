@@ -89,11 +89,11 @@ func newPart(data []byte, at, end int) part {
 func (p *part) parse(before int) {
 	slab := make([]message, 0, p.lines)
 	p.rows = make([]Message, 0, p.lines)
-	keep := func(raw, _, role []byte) {
+	keep := func(raw, _, role []byte, long pyjson.Long) {
 		if len(slab) == cap(slab) { // more rows than lines: split at CR
 			slab = make([]message, 0, 64)
 		}
-		slab = append(slab, message{raw: raw, role: roleOf(role), read: true})
+		slab = append(slab, message{raw: raw, role: roleOf(role), read: true, long: long})
 		p.rows = append(p.rows, Message{&slab[len(slab)-1]})
 	}
 	for line := range jsonl.Lines(p.data) {
@@ -104,16 +104,16 @@ func (p *part) parse(before int) {
 }
 
 // parseLine hands the message of a line, with and without the space around it,
-// and its member role to keep; a blank line has none. A line that does not parse whole but holds carriage returns
+// its member role and its longest member to keep; a blank line has none. A line that does not parse whole but holds carriage returns
 // is split at them, since the older tools read it so.
-func parseLine(line jsonl.Line, keep func(raw, value, role []byte)) error {
+func parseLine(line jsonl.Line, keep func(raw, value, role []byte, long pyjson.Long)) error {
 	value := pyjson.TrimSpace(line.Bytes)
 	if len(value) == 0 {
 		return nil
 	}
-	role, err := pyjson.CheckMember(value, pyjson.Tolerant, "role")
+	role, long, err := pyjson.CheckMember(value, pyjson.Tolerant, "role")
 	if err == nil {
-		keep(line.Bytes, value, role)
+		keep(line.Bytes, value, role, long)
 		return nil
 	}
 	split := false
@@ -129,12 +129,12 @@ func parseLine(line jsonl.Line, keep func(raw, value, role []byte)) error {
 		if len(value) == 0 {
 			continue
 		}
-		role, perr := pyjson.CheckMember(value, pyjson.Tolerant, "role")
+		role, long, perr := pyjson.CheckMember(value, pyjson.Tolerant, "role")
 		if perr != nil {
 			err = errors.Join(err, perr)
 			continue
 		}
-		keep(part.Bytes, value, role)
+		keep(part.Bytes, value, role, long)
 	}
 	return err
 }

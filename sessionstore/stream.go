@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -62,9 +63,9 @@ func scanRows(ctx context.Context, r io.Reader, path string, yield func(Message)
 			return err
 		}
 		more := true
-		err = parseLine(line, func(raw, _, role []byte) {
+		err = parseLine(line, func(raw, _, role []byte, long pyjson.Long) {
 			if more {
-				more = yield(readMessage(bytes.Clone(raw)))
+				more = yield(Message{&message{raw: bytes.Clone(raw), role: roleOf(role), read: true, long: long}})
 			}
 		})
 		if !more {

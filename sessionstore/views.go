@@ -79,7 +79,7 @@ func (m Message) ToolCalls() []ToolCall {
 			}
 		}
 	}
-	if raw, ok := m.lookup("content"); ok && pyjson.KindOf(raw) == pyjson.Array {
+	if raw, ok := m.lookup("content"); ok && pyjson.KindOf(raw) == pyjson.Array && pyjson.MayHold(raw, "tool_use") {
 		for block := range pyjson.Elements(raw) {
 			if f := pyjson.Values(block, "type", "id", "name", "input"); pyjson.KeyIs(f[0], "tool_use") {
 				calls = append(calls, ToolCall{textOf(f[1]), textOf(f[2]), arguments(f[3])})

@@ -91,7 +91,7 @@ func (r *repairer) keep(i int, m sessionstore.Message) {
 // parse adds the message of a line.
 func (r *repairer) parse(line []byte) {
 	r.built.parse(line)
-	r.after = append(r.after, readRow(r.last().Role(), line))
+	r.after = append(r.after, readRow(r.last()))
 }
 
 // add adds a new message, given without its closing brace.

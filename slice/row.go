@@ -47,37 +47,35 @@ func readRows(msgs []sessionstore.Message) []row {
 }
 
 func readInto(rows []row, msgs []sessionstore.Message) {
-	var buf []byte
 	for i := range rows {
-		buf = msgs[i].AppendTo(buf[:0])
-		rows[i] = readRow(msgs[i].Role(), buf)
+		rows[i] = readRow(msgs[i])
 	}
 }
 
-// readRow returns what line is; it keeps none of its bytes.
-func readRow(role string, line []byte) row {
-	switch role {
+// readRow returns what a message is; it keeps none of its bytes.
+func readRow(m sessionstore.Message) row {
+	switch m.Role() {
 	case "assistant":
-		return readAssistant(line)
+		return readAssistant(m)
 	case "user":
-		return readUser(line)
+		return readUser(m)
 	case "tool":
-		if id, ok := idOf(members(line, "tool_call_id")[0]); ok {
+		if id, ok := idOf(membersOf(m, "tool_call_id")[0]); ok {
 			return row{results: []string{id}}
 		}
 	}
 	return row{}
 }
 
-func readAssistant(line []byte) row {
-	found := members(line, "tool_calls", "content")
+func readAssistant(m sessionstore.Message) row {
+	found := membersOf(m, "tool_calls", "content")
 	r := row{assistant: true, acts: found[0] != nil}
 	for raw, id := range pyjson.Pick(found[0], "id") {
 		if pyjson.KindOf(raw) == pyjson.Object {
 			r.calls = append(r.calls, keyOf(id))
 		}
 	}
-	if !mayHold(found[1], "tool_use") {
+	if !pyjson.MayHold(found[1], "tool_use") {
 		return r
 	}
 	listed := setOf(r.calls)
@@ -93,14 +91,14 @@ func readAssistant(line []byte) row {
 	return r
 }
 
-func readUser(line []byte) row {
-	found := members(line, "content", "tool_call_id")
+func readUser(m sessionstore.Message) row {
+	found := membersOf(m, "content", "tool_call_id")
 	r := row{blocks: true, begins: true, speaks: found[1] == nil}
 	if pyjson.KindOf(found[0]) == pyjson.String {
 		r.speaks = r.speaks && !isReminder(found[0])
 		return r
 	}
-	if !mayHold(found[0], "tool_result", reminderTag) {
+	if !pyjson.MayHold(found[0], "tool_result") && !pyjson.MayHold(found[0], reminderTag) {
 		return r
 	}
 	blocks, results := 0, 0
@@ -121,17 +119,6 @@ func readUser(line []byte) row {
 	r.begins = results == 0
 	r.speaks = r.speaks && (results == 0 || results < blocks)
 	return r
-}
-
-// mayHold reports whether a string with one of the words may be in raw. Only
-// escapes \u could write them in another way.
-func mayHold(raw []byte, words ...string) bool {
-	for _, word := range words {
-		if bytes.Contains(raw, []byte(word)) {
-			return true
-		}
-	}
-	return bytes.Contains(raw, []byte(`\u`))
 }
 
 // resultID returns the id of the call that a tool_result answers.
@@ -183,6 +170,15 @@ func idOf(raw []byte) (id string, ok bool) {
 func textOf(raw []byte) string {
 	text, _ := idOf(raw)
 	return text
+}
+
+// membersOf is members of a message.
+func membersOf(m sessionstore.Message, names ...string) (values [4][]byte) {
+	raw, long := sessionstore.Inside{}.Row(m)
+	if pyjson.KindOf(raw) != pyjson.Object {
+		return values
+	}
+	return long.Values(raw, names...)
 }
 
 // members returns the values of the members of those names, at most four, nil

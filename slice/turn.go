@@ -18,12 +18,11 @@ type Turn struct{ Start, End int }
 func Turns(msgs []sessionstore.Message) iter.Seq[Turn] {
 	return func(yield func(Turn) bool) {
 		start := -1
-		var buf []byte
 		for i, m := range msgs {
 			if m.Role() != "user" {
 				continue
 			}
-			if buf = m.AppendTo(buf[:0]); !readUser(buf).begins {
+			if !readUser(m).begins {
 				continue
 			}
 			if start >= 0 && !yield(Turn{start, i}) {
@@ -49,7 +48,7 @@ func CountTurns(msgs []sessionstore.Message) (n int) {
 // has no tool_call_id, no text of it begins with <system-reminder>, and it is
 // more than results of tools.
 func IsRealUser(m sessionstore.Message) bool {
-	return m.Role() == "user" && readUser(m.AppendTo(nil)).speaks
+	return m.Role() == "user" && readUser(m).speaks
 }
 
 // turnAt returns one turn and how many there are.

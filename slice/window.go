@@ -15,12 +15,10 @@ func Window(msgs []sessionstore.Message, maxTurns int) []sessionstore.Message {
 	if maxTurns <= 0 {
 		return nil
 	}
-	var buf []byte
 	open := map[string]bool{} // ids of results that no call was met for yet
 	turns := 0
 	for i := len(msgs) - 1; i >= 0; i-- {
-		buf = msgs[i].AppendTo(buf[:0])
-		r := readRow(msgs[i].Role(), buf)
+		r := readRow(msgs[i])
 		for _, id := range r.results {
 			open[id] = true
 		}

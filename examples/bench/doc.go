@@ -32,6 +32,8 @@
 //	limit-scan FILE REPS, limit-list N REPS what the system alone takes: a write (and syncs),
 //	                                        a read, a read and a search for line ends, names and stat
 //
+// decode and listmeta use as many goroutines as there are processors.
+//
 // With BENCH_CLOCK=cpu the seconds are those that processors worked for the
 // process, which other programs on the machine disturb little; BENCH_PROFILE
 // names a file for a processor profile. The program that "peers" runs is named

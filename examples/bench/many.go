@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -54,10 +55,16 @@ func listMeta(r *run) error {
 		if err != nil {
 			return err
 		}
-		for _, s := range found {
-			if _, err := st.Metadata(ctx, s.ID); err != nil {
-				return err
+		var failed atomic.Pointer[error]
+		shared(len(found), func(from, to int) {
+			for _, s := range found[from:to] {
+				if _, err := st.Metadata(ctx, s.ID); err != nil {
+					failed.Store(&err)
+				}
 			}
+		})
+		if err := failed.Load(); err != nil {
+			return *err
 		}
 		return nil
 	})

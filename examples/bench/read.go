@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
@@ -71,16 +74,28 @@ func decode(r *run) error {
 		if err != nil {
 			return err
 		}
-		size := 0
-		for _, m := range s.Messages {
-			at, _ := m.Timestamp()
-			size += len(m.Role()) + len(m.Content()) + at.Minute() + len(m.ToolCalls()) + len(m.ToolCallID())
-		}
-		if size == 0 {
+		var size atomic.Int64
+		shared(len(s.Messages), func(from, to int) {
+			for _, m := range s.Messages[from:to] {
+				at, _ := m.Timestamp()
+				size.Add(int64(len(m.Role()) + len(m.Content()) + at.Minute() + len(m.ToolCalls()) + len(m.ToolCallID())))
+			}
+		})
+		if size.Load() == 0 {
 			return errEmpty
 		}
 		return nil
 	})
+}
+
+// shared divides n things among as many goroutines as there are processors.
+func shared(n int, do func(from, to int)) {
+	workers := runtime.GOMAXPROCS(0)
+	var wait sync.WaitGroup
+	for w := range workers {
+		wait.Go(func() { do(n*w/workers, n*(w+1)/workers) })
+	}
+	wait.Wait()
 }
 
 func diagnose(r *run) error {

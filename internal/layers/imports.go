@@ -16,7 +16,7 @@ func place(pkg string) (layer int, unit string) {
 	top, rest, below := strings.Cut(pkg, "/")
 	second, _, _ := strings.Cut(rest, "/")
 	switch {
-	case top == "internal" && (slices.Contains([]string{"conformance", "layers", "testenv"}, second) || within(rest, "cosmostest/foreign")):
+	case top == "internal" && (slices.Contains([]string{"conformance", "docs", "layers", "testenv"}, second) || within(rest, "cosmostest/foreign")):
 		return support, "support"
 	case top == "internal" && second == "cosmostest": // examples start this server too
 		return 6, top + "/" + second

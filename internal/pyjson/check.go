@@ -43,18 +43,18 @@ func Check(b []byte, d Dialect) error {
 	return s.failure()
 }
 
-// CheckMember is Check that also returns the value of the last member of b that is called name, nil when there is none.
-// The value shares b's memory.
-func CheckMember(b []byte, d Dialect, name string) (value []byte, err error) {
+// CheckMember is Check that also returns the value of the last member of b that is called name, nil when there is none,
+// and the longest member. The value shares b's memory.
+func CheckMember(b []byte, d Dialect, name string) (value []byte, long Long, err error) {
 	s := scanner{b: b, dialect: d, wanted: name, found: -1}
 	s.scan()
 	if s.problem != none {
-		return nil, s.failure()
+		return nil, Long{}, s.failure()
 	}
 	if s.found < 0 {
-		return nil, nil
+		return nil, s.long, nil
 	}
-	return b[s.found:skipValue(b, s.found)], nil
+	return b[s.found:skipValue(b, s.found)], s.long, nil
 }
 
 // failure returns the error of a scan that failed.
@@ -100,6 +100,11 @@ type scanner struct {
 
 	wanted string // name of a member of the outermost object; empty: none
 	found  int    // where the value of the last such member begins
+
+	members int // of the outermost object, up to the one that is read
+	value   int // where its value begins
+	long    Long
+	length  int // of the longest value
 }
 
 func (s *scanner) fail(at int, p problem) { s.failed, s.problem = at, p }
@@ -153,6 +158,9 @@ func (s *scanner) begin() bool {
 // next goes on behind a complete value: it closes what ends there and reports whether it stands before another value.
 func (s *scanner) next() bool {
 	for s.problem == none {
+		if s.depth == 1 && s.i-s.value > s.length {
+			s.length, s.long = s.i-s.value, longMember(s.members, s.i)
+		}
 		s.space()
 		if s.depth == 0 {
 			return false
@@ -233,8 +241,12 @@ func (s *scanner) key() bool {
 	}
 	s.i++
 	s.space()
-	if s.depth == 1 && s.wanted != "" && KeyIs(s.b[at:end], s.wanted) {
-		s.found = s.i
+	if s.depth == 1 {
+		s.members++
+		s.value = s.i
+		if s.wanted != "" && KeyIs(s.b[at:end], s.wanted) {
+			s.found = s.i
+		}
 	}
 	return true
 }

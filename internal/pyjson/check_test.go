@@ -1,6 +1,7 @@
 package pyjson_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -151,13 +152,20 @@ func TestCheckMember(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := pyjson.CheckMember([]byte(tt.text), pyjson.Tolerant, "role")
+			got, long, err := pyjson.CheckMember([]byte(tt.text), pyjson.Tolerant, "role")
 			require.NoError(t, err)
 			require.Equal(t, tt.want, string(got))
 			want, _ := pyjson.Lookup([]byte(tt.text), "role")
 			require.Equal(t, string(want), string(got))
+			require.Equal(t, slices.Collect(pyjson.Members([]byte(tt.text))), slices.Collect(long.Members([]byte(tt.text))))
 		})
 	}
-	_, err := pyjson.CheckMember([]byte(`{"role": "user"`), pyjson.Tolerant, "role")
+	_, long, err := pyjson.CheckMember([]byte(`{"a": 1, "b" : [{}, "}" ] , "c": {"d": [1]}}`), pyjson.Tolerant, "a")
+	require.NoError(t, err)
+	require.NotZero(t, long)
+	// It is not looked into what is between the ends of the longest value.
+	b := slices.Collect(long.Members([]byte(`{"a": 1, "b" : [}}, }}} ] , "c": {"d": [1]}}`)))[1]
+	require.Equal(t, `[}}, }}} ]`, string(b.Value))
+	_, _, err = pyjson.CheckMember([]byte(`{"role": "user"`), pyjson.Tolerant, "role")
 	require.EqualError(t, err, pyjson.Check([]byte(`{"role": "user"`), pyjson.Tolerant).Error())
 }

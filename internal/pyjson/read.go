@@ -63,24 +63,7 @@ type Member struct {
 
 // Members returns the members of an object in their order, all of them when several have one name. The slices share
 // obj's memory. A value that is not an object has no members.
-func Members(obj []byte) iter.Seq[Member] {
-	return func(yield func(Member) bool) {
-		i := enter(obj, '{')
-		for i < len(obj) && obj[i] == '"' {
-			key, keyEnd := i, skipString(obj, i)
-			i = skipSpace(obj, keyEnd)
-			if i == len(obj) || obj[i] != ':' {
-				return
-			}
-			value := skipSpace(obj, i+1)
-			i = skipValue(obj, value)
-			if i == value || !yield(Member{obj[key:keyEnd], obj[value:i], key, value}) {
-				return
-			}
-			i = afterComma(obj, i)
-		}
-	}
-}
+func Members(obj []byte) iter.Seq[Member] { return Long{}.Members(obj) }
 
 // Elements returns the elements of an array in their order. The slices share arr's memory. A value that is not an array
 // has no elements.
@@ -109,16 +92,7 @@ func Lookup(obj []byte, name string) (value []byte, ok bool) {
 
 // Values returns the values of the members of obj of those names, at most four of them: nil for one that is not there,
 // and of several of one name the last. It goes through obj once. The values share obj's memory.
-func Values(obj []byte, names ...string) (values [4][]byte) {
-	for m := range Members(obj) {
-		for i, name := range names {
-			if KeyIs(m.Key, name) {
-				values[i] = m.Value
-			}
-		}
-	}
-	return values
-}
+func Values(obj []byte, names ...string) [4][]byte { return Long{}.Values(obj, names...) }
 
 // KeyIs reports whether the key, a string with its quotes, is name.
 func KeyIs(key []byte, name string) bool {
@@ -133,6 +107,12 @@ func KeyIs(key []byte, name string) bool {
 	}
 	var buf [64]byte
 	return string(AppendText(buf[:0], key)) == name
+}
+
+// MayHold reports whether a string with word, which is of letters, digits, may be in raw.
+// Only escapes \u could write it in another way.
+func MayHold(raw []byte, word string) bool {
+	return bytes.Contains(raw, []byte(word)) || bytes.Contains(raw, []byte(`\u`))
 }
 
 // enter returns the index of the first byte behind the opening of the container b and white space, len(b) if b is
@@ -156,7 +136,11 @@ func afterComma(b []byte, i int) int {
 
 // skipString returns the index behind the string that begins at i.
 func skipString(b []byte, i int) int {
-	for i++; i < len(b); i++ {
+	i++
+	if short := i + longString; hasBlocks && short < len(b) && i > 2 && bytes.IndexByte(b[i:short], '"') < 0 {
+		i = skipBlocks(&b[0], i, len(b))
+	}
+	for ; i < len(b); i++ {
 		n := bytes.IndexByte(b[i:], '"')
 		if n < 0 {
 			break

@@ -39,9 +39,14 @@ func SkipPlain(b []byte, i int) int {
 // or holds what [Check] refuses in one dialect or the other.
 //
 // Text beyond ASCII and escapes are frequent, and each costs a branch that no processor foresees: so the loop of
-// SkipPlain is repeated here, and a table tells the rest.
+// SkipPlain is repeated here, and a table tells the rest. Longer texts are read in blocks.
 func SkipString(b []byte, i int) int {
-	for i+16 <= len(b) {
+	for long := max(i+longString, 3); i+16 <= len(b); {
+		if i >= long && hasBlocks {
+			i = skipBlocks(&b[0], i, len(b))
+			long = i + 1 // go over what it left
+			continue
+		}
 		x := binary.LittleEndian.Uint64(b[i : i+8])
 		found := special(x)
 		if found == 0 {
@@ -66,6 +71,9 @@ func SkipString(b []byte, i int) int {
 	}
 	return skipRest(b, i)
 }
+
+// longString is from which length on a string is read in blocks.
+const longString = 32
 
 // skipRest is SkipString where little is left.
 func skipRest(b []byte, i int) int {

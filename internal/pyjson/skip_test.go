@@ -2,27 +2,46 @@ package pyjson_test
 
 import (
 	"bytes"
+	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
-// afterString is SkipString byte by byte, with what reads whole values.
+// afterString is SkipString byte by byte.
 func afterString(b []byte, i int) int {
-	for end := i; end < len(b); end++ {
-		if b[end] != '"' {
-			continue
-		}
-		text := append([]byte{'"'}, b[i:end+1]...)
-		if pyjson.Check(text, pyjson.Tolerant) == nil && pyjson.Check(text, pyjson.Strict) == nil {
-			return end + 1
+	for i < len(b) {
+		switch c := b[i]; {
+		case c == '"':
+			return i + 1
+		case c < ' ':
+			return -1
+		case c != '\\':
+			r, n := utf8.DecodeRune(b[i:])
+			if r == utf8.RuneError && n == 1 {
+				return -1
+			}
+			i += n
+		case shortEscape.Match(b[i:]):
+			i += 2
+		case longEscape.Match(b[i:]):
+			i += 6
+		default:
+			return -1
 		}
 	}
 	return -1
 }
+
+var (
+	shortEscape = regexp.MustCompile(`^\\["\\/bfnrt]`)
+	longEscape  = regexp.MustCompile(`^\\u[0-9a-fA-F]{4}`)
+)
 
 func skipTexts() []string {
 	return []string{
@@ -31,6 +50,7 @@ func skipTexts() []string {
 		"\xed\x9f\xbf\"", "\xed\xa0\x80\"", "\xee\x80\x80\"", "\xef\xbf\xbf\"", "😀\"", "\xf0\x80\x80\x80\"", "\xf0\x8f\xbf\xbf\"", "\xf0\x90\x80\x80\"",
 		"\xf3\xbf\xbf\xbf\"", "\xf4\x8f\xbf\xbf\"", "\xf4\x90\x80\x80\"", "\xf5\x80\x80\x80\"", "\xff\"", "\x80\"", "\xbf\"", "\xf0\x9f\x98\"", "日本語\"",
 		"#$\"#$", "!\"", " \"", "]\\\\\"", "[\"", "\xe2\x82\xac\xe2\x82\xc0\"", "\xf0\x9f\xc0\x80\"", "\xf0\x9f\x98\xc0\"",
+		"\xe2\"", "\xf0\"", "\xf0\x9f\"", `\R"`, `\2"`, `\F"`, `\N"`, `\4"`, `\"""`, `\/\\\/"`,
 	}
 }
 
@@ -38,13 +58,45 @@ func skipTexts() []string {
 func TestSkipString(t *testing.T) {
 	t.Parallel()
 	for _, text := range skipTexts() {
-		for before := range 18 {
-			for _, after := range []string{"", "x", strings.Repeat(`", "é": 1`, 4)} {
+		for before := range 70 {
+			for _, after := range []string{"", "x", strings.Repeat(`", "é": 1`, 10)} {
 				b := []byte(strings.Repeat("p", before) + text + after)
 				require.Equal(t, afterString(b, 0), pyjson.SkipString(b, 0), "%q", b)
 				require.Equal(t, afterString(b, before), pyjson.SkipString(b, before), "%q from %d", b, before)
 			}
 		}
+	}
+}
+
+// TestSkipStringLong joins texts at random, so that blocks begin and end at
+// every place of each, and cuts what comes out anywhere.
+func TestSkipStringLong(t *testing.T) {
+	t.Parallel()
+	texts := skipTexts()
+	for i, text := range texts {
+		texts[i] = strings.TrimSuffix(text, `"`)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	var sound []string // texts that can stand in a string
+	for _, text := range texts {
+		if afterString([]byte(text+`"`), 0) == len(text)+1 {
+			sound = append(sound, text)
+		}
+	}
+	for range 20_000 {
+		var b []byte
+		for size := random.IntN(300); len(b) < size; {
+			from := sound
+			if random.IntN(40) == 0 {
+				from = texts
+			}
+			b = append(b, from[random.IntN(len(from))]...)
+			b = append(b, "plain text of some length"[:random.IntN(26)]...)
+		}
+		b = append(append(b, '"'), "behind it"[:random.IntN(10)]...)
+		b = b[:len(b)-min(len(b), max(0, random.IntN(60)-50))]
+		from := min(len(b), random.IntN(4))
+		require.Equal(t, afterString(b, from), pyjson.SkipString(b, from), "%q from %d", b, from)
 	}
 }
 
@@ -67,6 +119,7 @@ func FuzzSkipString(f *testing.F) {
 	for _, text := range skipTexts() {
 		f.Add([]byte(text))
 		f.Add([]byte("0123456789" + text + "0123456789"))
+		f.Add([]byte(strings.Repeat("0123456789 ä€", 7) + text + strings.Repeat("0123456789", 9)))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		require.Equal(t, afterString(b, 0), pyjson.SkipString(b, 0), "%q", b)

@@ -11,6 +11,9 @@ func Trim(b []byte) []byte { return bytes.Trim(b, " \t\n\r") }
 // TrimSpace removes from both ends of UTF-8 text what Python's str.strip removes. That is more than
 // [unicode.IsSpace] knows: also U+001C to U+001F. The result shares b's memory.
 func TrimSpace(b []byte) []byte {
+	if n := len(b); n > 0 && isVisible(b[0]) && isVisible(b[n-1]) {
+		return b // as nearly always
+	}
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)
 		if !isPythonSpace(r) {
@@ -27,6 +30,9 @@ func TrimSpace(b []byte) []byte {
 	}
 	return b
 }
+
+// isVisible reports whether c is a character of ASCII that is not white space.
+func isVisible(c byte) bool { return c > ' ' && c < utf8.RuneSelf }
 
 // isPythonSpace is Python's str.isspace for one character.
 func isPythonSpace(r rune) bool {

@@ -2,6 +2,7 @@ package pyjson
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -202,8 +203,8 @@ func AppendText(dst, str []byte) []byte {
 // Text returns the decoded text of the string str. Lone surrogates become U+FFFD.
 func Text(str []byte) string {
 	s := inner(str)
-	if bytes.IndexByte(s, '\\') < 0 && bytes.IndexByte(s, 0xed) < 0 {
-		return string(s)
+	if bytes.IndexByte(s, 0xed) < 0 {
+		return textOf(s)
 	}
 	text := AppendText(make([]byte, 0, len(s)), str)
 	for i := 0; ; i++ {
@@ -216,4 +217,21 @@ func Text(str []byte) string {
 		}
 	}
 	return string(text)
+}
+
+// textOf is Text of a string without surrogates as bytes, given without its quotes.
+func textOf(s []byte) string {
+	i := bytes.IndexByte(s, '\\')
+	if i < 0 {
+		return string(s)
+	}
+	var text strings.Builder
+	for text.Grow(len(s)); i >= 0; i = bytes.IndexByte(s, '\\') {
+		r, n := decodeEscape(s[i:])
+		text.Write(s[:i])
+		text.WriteRune(r) // of a surrogate U+FFFD
+		s = s[i+n:]
+	}
+	text.Write(s)
+	return text.String()
 }

@@ -2,8 +2,9 @@
 // apart from that what it has to forget.
 //
 // A [State] is persistent: the history of items in state_history.jsonl, an
-// append-only log, and approved commands, tokens and rate limits in state.json,
-// both in the session's directory of a [sessionstore.Store]. Each operation is
+// append-only log, and approved commands, tokens, rate limits and values under
+// names of the caller's in state.json, both in the session's directory of a
+// [sessionstore.Store]. Each operation is
 // stored when it returns, under the session's lock, so many processes may share
 // a state and none loses another's update. It is durable as
 // [sessionstore.Durability] of the store says, unless [Options] ask for less.

@@ -2,11 +2,14 @@
 // directory, so that a run that was interrupted, as for the user's approval,
 // goes on after a restart or on another device.
 //
-// [CheckPoints] is a compose.CheckPointStore and an adk.CheckPointStore:
+// CheckPoints is a compose.CheckPointStore and an adk.CheckPointStore:
 //
 //	graph.Compile(ctx, compose.WithCheckPointStore(eino.New(store, id)))
 //
 // A checkpoint stands in the session's state.json, in base64, and is deleted
 // with the session. eino decides what is in it; what it cannot read after an
 // update of the program is an error when the run is resumed.
+//
+// eino needs 64 bits, by way of github.com/bytedance/sonic, and that needs
+// v1.15 or newer with Go 1.26; on 32 bits this package is empty.
 package eino

@@ -45,7 +45,7 @@ func chat(ctx context.Context, llm llms.Model, buffer *memory.ConversationBuffer
 	if err != nil {
 		return "", err
 	}
-	answer, err := llm.Call(ctx, known["history"].(string)+"\nHuman: "+question)
+	answer, err := llms.GenerateFromSinglePrompt(ctx, llm, known["history"].(string)+"\nHuman: "+question)
 	if err != nil {
 		return "", err
 	}

@@ -58,8 +58,8 @@ func (c *completeCommand) Run(a *app) error {
 // option is what a word can become.
 type option struct{ text, about string }
 
-// line is a command line that is read as far as it goes.
-type line struct {
+// typed is a command line that is read as far as it goes.
+type typed struct {
 	node    *kong.Node
 	flags   map[string]string // that were given, with their values
 	waiting *kong.Flag        // the last word is its value
@@ -67,8 +67,8 @@ type line struct {
 }
 
 // readLine reads words, of which bash parts --flag=value into three.
-func readLine(app *kong.Node, words []string) line {
-	l := line{node: app, flags: map[string]string{}}
+func readLine(app *kong.Node, words []string) typed {
+	l := typed{node: app, flags: map[string]string{}}
 	for i, word := range words {
 		l.last = word
 		switch {
@@ -102,7 +102,7 @@ func readLine(app *kong.Node, words []string) line {
 }
 
 // flag returns the flag of a name with its dashes, nil if there is none.
-func (l line) flag(name string) *kong.Flag {
+func (l typed) flag(name string) *kong.Flag {
 	for _, flags := range l.node.AllFlags(false) {
 		for _, f := range flags {
 			if "--"+f.Name == name || f.Short != 0 && "-"+string(f.Short) == name {
@@ -151,7 +151,7 @@ func beginning(all []option, prefix, text string) (some []option) {
 	return some
 }
 
-func (l line) flagNames() (all []option) {
+func (l typed) flagNames() (all []option) {
 	for _, flags := range l.node.AllFlags(true) {
 		for _, f := range flags {
 			if !f.Hidden {
@@ -162,7 +162,7 @@ func (l line) flagNames() (all []option) {
 	return all
 }
 
-func (l line) commandNames() (all []option) {
+func (l typed) commandNames() (all []option) {
 	for _, child := range l.node.Children {
 		if !child.Hidden {
 			all = append(all, option{child.Name, child.Help})
@@ -172,7 +172,7 @@ func (l line) commandNames() (all []option) {
 }
 
 // values are those that a flag can have, as far as they can be told.
-func (l line) values(a *app, f *kong.Flag) []option {
+func (l typed) values(a *app, f *kong.Flag) []option {
 	switch {
 	case f.Enum != "":
 		return enumerated(f.Enum)
@@ -208,7 +208,7 @@ const completed = 200
 
 // sessions are those of the project, with what they are called. Where there is
 // none, and none is named, they are of all projects.
-func (l line) sessions(a *app) (all []option) {
+func (l typed) sessions(a *app) (all []option) {
 	where := local{SessionsRoot: l.flags["sessions-root"], Project: l.flags["project"]}
 	st, p, err := where.openStore(a)
 	if err != nil {

@@ -98,7 +98,7 @@ const transcriptName = "transcript.jsonl"
 // what mends a session must not be the one to bring it back unasked.
 func (t target) hasTranscript() error {
 	if _, err := os.Stat(filepath.Join(t.dir(), transcriptName)); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("No %s in %s", transcriptName, t.dir()) //nolint:staticcheck // the reference's text
+		return referenceError("No " + transcriptName + " in " + t.dir())
 	}
 	return nil
 }

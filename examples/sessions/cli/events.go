@@ -37,7 +37,7 @@ type logOf struct {
 }
 
 func (l logOf) open(a *app) (*eventslog.Log, target, error) {
-	t, err := l.find(a)
+	t, err := l.reach(a)
 	if err != nil {
 		return nil, t, err
 	}

@@ -21,3 +21,8 @@ func explain(err error) string {
 	}
 	return err.Error()
 }
+
+// referenceError is an error in the Python tools' words.
+type referenceError string
+
+func (e referenceError) Error() string { return string(e) }

@@ -46,7 +46,7 @@ func (c *exportCommand) Run(a *app) error {
 	if form == "tar" && c.Output == "" && a.Terminal() {
 		return usageError{"an archive is not for a terminal: add -o FILE"}
 	}
-	t, err := c.find(a)
+	t, err := c.reach(a)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (c *exportCommand) Run(a *app) error {
 		screen := &forTerminal{a: a, most: max(a.Width(), 40)}
 		err := c.write(a, t, form, screen)
 		if screen.cut {
-			a.Notef("Long lines are cut for the terminal; a pipe or --output gets them whole.")
+			a.Notef("Long lines are cut; a pipe gets them whole.")
 		}
 		return err
 	}
@@ -165,7 +165,7 @@ func writeNew(name string, write func(io.Writer) error) error {
 type importCommand struct {
 	From string `arg:"" default:"-" help:"An archive (.tar, .tar.gz), a session's directory, or JSONL; - is standard input."`
 	local
-	As   string `placeholder:"ID" help:"Id of the new session (default: the one that it had, for JSONL a fresh one)."`
+	As   string `xor:"id" placeholder:"ID" help:"Id of the new session (default: the one that it had, for JSONL a fresh one)."`
 	New  bool   `help:"Give it a fresh id." xor:"id"`
 	Name string `placeholder:"NAME" help:"Name of the new session."`
 }

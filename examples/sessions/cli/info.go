@@ -40,8 +40,14 @@ func (c *infoCommand) Run(a *app) error {
 	}
 	if !a.json {
 		a.fields([][2]string{
-			{"Session", info.SessionID}, {"Name", md.Text("name")}, {"Path", info.Path}, {"Project", info.Project}, {"Created", info.Created},
-			{"Bundle", info.Bundle}, {"Model", info.Model}, {"Turns", number(info.Turns)},
+			{"Session", info.SessionID},
+			{"Name", md.Text("name")},
+			{"Path", info.Path},
+			{"Project", info.Project},
+			{"Created", info.Created},
+			{"Bundle", info.Bundle},
+			{"Model", info.Model},
+			{"Turns", number(info.Turns)},
 			{"Status", strings.Join(append([]string{info.Status}, info.Modes...), ", ")},
 		})
 		return nil

@@ -202,7 +202,8 @@ func (c *listCommand) table(a *app, rows []listed) {
 			cells[i] = row[1:3]
 		}
 	} else if a.Terminal() && !c.AllProjects {
-		a.Printf("Sessions of %s\n\n", a.Paint(screen.Magenta, screen.Plain(rows[0].project)))
+		const title = "Sessions of "
+		a.Printf("%s%s\n\n", title, a.Paint(screen.Magenta, screen.Fit(screen.Plain(rows[0].project), a.Width()-len(title))))
 		columns = columns[1:]
 		for i := range cells {
 			cells[i] = cells[i][1:]

@@ -130,7 +130,7 @@ func (c *cleanupCommand) cutoff(now time.Time) (time.Time, error) {
 
 // plan plans what goes to the trash.
 func (c *removal) plan(a *app, st *sessionstore.Store, ids []string, o trash.Options) (*trash.Plan, error) {
-	o.Allow = c.Even
+	o.Allow, o.Unsynced = c.Even, a.unsynced(st)
 	bar := a.Progress("looking", len(ids))
 	defer bar.Done()
 	o.Progress = func(int, int) { bar.Step(1) }

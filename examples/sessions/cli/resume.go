@@ -56,12 +56,17 @@ func (c *resumeCommand) newest(a *app) (target, error) {
 		return c.find(a)
 	}
 	st, _, err := c.openStore(a)
-	if err != nil || st == nil {
-		return target{}, errors.Join(err, errors.New("No sessions found to resume."))
+	if err != nil {
+		return target{}, err
 	}
-	infos, err := st.List(a.ctx, &sessionstore.ListOptions{Limit: 1})
-	if err != nil || len(infos) == 0 {
-		return target{}, errors.Join(err, errors.New("No sessions found to resume."))
+	var infos []sessionstore.Info
+	if st != nil {
+		if infos, err = st.List(a.ctx, &sessionstore.ListOptions{Limit: 1}); err != nil {
+			return target{}, err
+		}
+	}
+	if len(infos) == 0 {
+		return target{}, referenceError("No sessions found to resume.")
 	}
 	return target{st, infos[0].ID}, nil
 }

@@ -74,8 +74,21 @@ func Run(ctx context.Context, p Process) (code int) {
 		a.json = a.json || !a.Terminal()
 	}
 	err = chosen.Run(a)
-	err = errors.Join(err, a.close())
-	return a.tell(chosen, err)
+	if failed := a.Failed(); failed != nil && (err == nil || errors.Is(err, failed)) {
+		err = fmt.Errorf("write the answer: %w", failed)
+	}
+	return a.tell(chosen, join(err, a.close()))
+}
+
+// join is errors.Join that leaves a single error as it is.
+func join(err, other error) error {
+	switch {
+	case err == nil:
+		return other
+	case other == nil:
+		return err
+	}
+	return errors.Join(err, other)
 }
 
 func newParser(c *commands, p Process) (*kong.Kong, error) {

@@ -12,4 +12,7 @@ type shelf struct {
 	Tail   tailCommand   `cmd:"" group:"Look" help:"Show the end of a session, and with -f what comes."`
 	Events eventsCommand `cmd:"" group:"Look" help:"Look into the audit log, of any size."`
 	Search searchCommand `cmd:"" group:"Look" help:"Find text in the conversations of all projects."`
+	Viewer viewerCommand `cmd:"" group:"Look" help:"Show sessions in a browser on this machine."`
+
+	cloudCommands
 }

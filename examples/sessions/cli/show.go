@@ -90,8 +90,13 @@ func rowsJSON(rows []sessionstore.Message) []byte {
 func (c *showCommand) fields(a *app, s *sessionstore.Session) {
 	md := s.Metadata
 	rows := [][2]string{
-		{"Session", s.ID}, {"Name", md.Text("name")}, {"Created", md.Text("created")}, {"Bundle", md.Text("bundle")},
-		{"Model", md.Text("model")}, {"Messages", number(len(s.Messages))}, {"Parent", md.Text("parent_id")},
+		{"Session", s.ID},
+		{"Name", md.Text("name")},
+		{"Created", md.Text("created")},
+		{"Bundle", md.Text("bundle")},
+		{"Model", md.Text("model")},
+		{"Messages", number(len(s.Messages))},
+		{"Parent", md.Text("parent_id")},
 	}
 	if c.Compact {
 		rows = [][2]string{{"Session", s.ID}, {"Name", md.Text("name")}}

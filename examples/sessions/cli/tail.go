@@ -32,7 +32,7 @@ func (c *tailCommand) Run(a *app) error {
 	if c.Limit < 0 {
 		return usageError{"--limit: must be non-negative"}
 	}
-	t, err := c.find(a)
+	t, err := c.reach(a)
 	if err != nil {
 		return err
 	}

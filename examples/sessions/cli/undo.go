@@ -37,7 +37,7 @@ func (c *undoCommand) Run(a *app) error {
 		}
 		return (&trashListCommand{c.where}).Run(a)
 	}
-	t, err := (anywhere{c.What, c.where}).find(a)
+	t, err := (anywhere{c.What, c.where}).reach(a)
 	if errors.Is(err, sessionstore.ErrNotFound) {
 		return c.removal(a, err)
 	}
@@ -87,18 +87,25 @@ func (c *undoCommand) removal(a *app, notFound error) error {
 }
 
 func (c *undoCommand) change(a *app, t target) (slice.UndoReport, error) {
-	backup := c.Backup
-	if backup == "" {
-		all, err := slice.Backups(a.ctx, t.store, t.id)
-		if err != nil {
-			return slice.UndoReport{}, err
-		}
-		if len(all) == 0 {
-			return slice.UndoReport{}, errors.New("nothing of session " + t.id + " was kept: it was neither repaired nor rewound")
-		}
-		backup = all[0].Name
+	opts := &slice.UndoOptions{Force: c.Force}
+	if c.Backup != "" {
+		return slice.Undo(a.ctx, t.store, t.id, filepath.Base(c.Backup), opts)
 	}
-	return slice.Undo(a.ctx, t.store, t.id, filepath.Base(backup), &slice.UndoOptions{Force: c.Force})
+	all, err := slice.Backups(a.ctx, t.store, t.id)
+	if err != nil {
+		return slice.UndoReport{}, err
+	}
+	if len(all) == 0 {
+		return slice.UndoReport{}, errors.New("nothing of session " + t.id + " was kept: it was neither repaired nor rewound")
+	}
+	var report slice.UndoReport
+	for _, b := range all { // the newest that is not what is there already
+		report, err = slice.Undo(a.ctx, t.store, t.id, b.Name, opts)
+		if err != nil || report.Status != slice.NoUndoNeeded {
+			break
+		}
+	}
+	return report, err
 }
 
 // backups shows what was kept of a session.

@@ -103,7 +103,7 @@ func (c *verifyCommand) Run(a *app) error {
 // be read of are told as they are met.
 func (c *verifyCommand) sessions(a *app) (all []target, err error) {
 	for _, ref := range c.Sessions {
-		t, err := (anywhere{ref, c.where}).find(a)
+		t, err := (anywhere{ref, c.where}).reach(a)
 		if err != nil {
 			return nil, err
 		}

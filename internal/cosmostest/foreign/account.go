@@ -17,7 +17,9 @@ type Account struct {
 }
 
 // Real returns the account that COSMOS_ENDPOINT names, if it does; then
-// COSMOS_KEY has to be its key. Tests make databases of their own there.
+// COSMOS_KEY has to be its key: the tests make databases of their own there,
+// which no data role may, and azidentity is no dependency of this module. What
+// signs in without a key is examples/cloudsync, a module of its own.
 func Real(t testing.TB) (Account, bool) {
 	t.Helper()
 	endpoint, key := os.Getenv("COSMOS_ENDPOINT"), os.Getenv("COSMOS_KEY")

@@ -74,13 +74,17 @@ func escapeHTML(paragraph string) string {
 			i += n
 		case '\\':
 			n := min(2, len(paragraph)-i)
-			if n == 2 && paragraph[i+1] == '<' {
+			if n == 2 && paragraph[i+1] == '<' { // the next round looks at it
 				n = 1
 			}
 			b.WriteString(paragraph[i : i+n])
 			i += n
 		case '<':
-			b.WriteString("&lt;")
+			if tag(paragraph[i+1:]) {
+				b.WriteString("&lt;")
+			} else {
+				b.WriteByte('<')
+			}
 			i++
 		default:
 			b.WriteByte(c)
@@ -88,6 +92,15 @@ func escapeHTML(paragraph string) string {
 		}
 	}
 	return b.String()
+}
+
+// tag reports whether what follows the character that begins HTML makes it so.
+func tag(rest string) bool {
+	if rest == "" {
+		return false
+	}
+	c := rest[0]
+	return c == '/' || c == '!' || c == '?' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
 // codeSpan returns the length of the code at the beginning of text, which

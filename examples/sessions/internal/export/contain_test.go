@@ -23,6 +23,7 @@ func TestContain(t *testing.T) {
 		{"code that is open", "`<a>\n\n<b>`", "`&lt;a>\n\n&lt;b>`\n"},
 		{"code over lines", "`a\n<b>` <c>", "`a\n<b>` &lt;c>\n"},
 		{"an escape", `\<a> \` + "`<b>`", `\&lt;a> \` + "`&lt;b>`\n"},
+		{"less than", "a < b <3 <", "a < b <3 <\n"},
 		{"CRLF", "a\r\nb\rc", "a\nb\nc\n"},
 		{"controls", "a\x00\x1b[31mb\u2028c", "a\ufffd\ufffd[31mb\nc\n"},
 		{"four spaces", "    ```\n<b>", "    ```\n&lt;b>\n"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 
 	"github.com/amplifier-go/sessionstorage/examples/viewer/conversation"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -66,7 +67,7 @@ func New(s *sessionstore.Session, damage error, parts Parts, r Redactor) (*Docum
 		{"Model", md.Text("model")},
 		{"Directory", md.Text("working_dir")},
 		{"Forked from", md.Text("parent_id")},
-		{"Length", fmt.Sprintf("%d turns, %d messages", d.Turns, d.Messages)},
+		{"Length", plural(d.Turns, "turn") + ", " + plural(d.Messages, "message")},
 	} {
 		if f.Value != "" && f.Value != "unknown" {
 			d.Facts = append(d.Facts, f)
@@ -85,6 +86,13 @@ func New(s *sessionstore.Session, damage error, parts Parts, r Redactor) (*Docum
 		d.Notes = append(d.Notes, "What looks like a secret was replaced.")
 	}
 	return d, nil
+}
+
+func plural(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return strconv.Itoa(n) + " " + thing
 }
 
 // redacted returns the messages with r applied to their lines.

@@ -29,8 +29,9 @@ type Screen struct {
 	colour        bool
 	width, errors int // columns of standard output, and of standard error
 
-	mu   sync.Mutex // guards what follows, and writing to err
-	line bool       // a line of progress stands on err
+	mu     sync.Mutex // guards what follows, and writing to err
+	line   bool       // a line of progress stands on err
+	failed error      // the first error of writing to out
 }
 
 // fallbackWidth is the width of a terminal that does not tell it.
@@ -92,7 +93,18 @@ func (s *Screen) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.wipe()
-	return s.out.Write(b)
+	n, err := s.out.Write(b)
+	if err != nil && s.failed == nil {
+		s.failed = err
+	}
+	return n, err
+}
+
+// Failed returns the first error of writing to standard output.
+func (s *Screen) Failed() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed
 }
 
 // Notef writes a line for people to standard error.

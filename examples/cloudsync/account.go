@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
+
+	"github.com/amplifier-go/sessionstorage/hybrid"
+	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
+)
+
+// account is where the sessions go.
+type account struct {
+	container *azcosmos.ContainerClient
+	user      string
+	lasting   bool         // it is there when this program is not
+	close     func() error // ends the server, if it is one of our own
+}
+
+// open opens the account that the environment names, or starts a server whose
+// requests take the time delay each.
+func open(ctx context.Context, delay time.Duration, provision bool, out *screen) (*account, error) {
+	config, named := hybrid.ConfigFromEnv()
+	if !named {
+		return serve(ctx, delay, out)
+	}
+	var cred azcore.TokenCredential
+	if config.Key == "" {
+		var err error
+		if cred, err = azidentity.NewDefaultAzureCredential(nil); err != nil {
+			return nil, fmt.Errorf("sign in: %w", err)
+		}
+	}
+	if provision {
+		if err := prepare(ctx, config, cred); err != nil {
+			return nil, err
+		}
+	}
+	container, err := connect(ctx, config, cred, out)
+	if err != nil {
+		return nil, err
+	}
+	out.printf("The account %s, database %s, container %s.\n", config.Endpoint, config.Database, config.Container)
+	return &account{
+		container: container, user: "cloudsync-" + strings.ToLower(rand.Text()[:8]), lasting: true,
+		close: func() error { return nil },
+	}, nil
+}
+
+// connect opens the container; what goes there and comes back is shown on out.
+func connect(ctx context.Context, c hybrid.Config, cred azcore.TokenCredential, out *screen) (*azcosmos.ContainerClient, error) {
+	options := &azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{PerRetryPolicies: []policy.Policy{meter{out}}}}
+	return hybrid.Connect(ctx, c, cred, options)
+}
+
+// prepare makes the database and the container where they are missing.
+func prepare(ctx context.Context, c hybrid.Config, cred azcore.TokenCredential) (err error) {
+	var client *azcosmos.Client
+	if c.Key == "" {
+		client, err = azcosmos.NewClient(c.Endpoint, cred, nil)
+	} else {
+		var key azcosmos.KeyCredential
+		if key, err = azcosmos.NewKeyCredential(c.Key); err == nil {
+			client, err = azcosmos.NewClientWithKey(c.Endpoint, key, nil)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return hybrid.Provision(ctx, client, c.Database, c.Container)
+}
+
+// serve starts a server with an empty account.
+func serve(ctx context.Context, delay time.Duration, out *screen) (*account, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	memory := cosmostest.New(nil)
+	server := &http.Server{Handler: memory, ReadHeaderTimeout: 10 * time.Second}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	end := func() error {
+		closing := server.Close()
+		if err := <-done; !errors.Is(err, http.ErrServerClosed) {
+			return errors.Join(err, closing)
+		}
+		return closing
+	}
+	config := hybrid.Config{
+		Endpoint: "http://" + listener.Addr().String() + "/", Key: memory.Key(),
+		Database: hybrid.DefaultDatabase, Container: hybrid.DefaultContainer,
+	}
+	err = prepare(ctx, config, nil)
+	if err != nil {
+		return nil, errors.Join(err, end())
+	}
+	container, err := connect(ctx, config, nil, out)
+	if err != nil {
+		return nil, errors.Join(err, end())
+	}
+	if delay > 0 {
+		memory.Inject(cosmostest.Data(func(cosmostest.Request) cosmostest.Fault { return cosmostest.Delay(delay) }))
+	}
+	out.printf("A server of its own with an empty account, at %s\n", config.Endpoint)
+	return &account{container: container, user: "ada", close: end}, nil
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/hybrid"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// project is what the sessions belong to, on all devices.
+const project = "cloudsync"
+
+// device is a directory of sessions with its copy in the cloud.
+type device struct {
+	name  string
+	store *hybrid.Store
+	out   *screen
+}
+
+// open makes a device with an empty directory below dir. It syncs only when it
+// is told to.
+func (a *account) open(ctx context.Context, dir, name string, out *screen) (*device, error) {
+	dir = filepath.Join(dir, name)
+	if _, err := os.Lstat(dir); err == nil {
+		return nil, fmt.Errorf("%s is there already; the story begins with devices that have nothing", dir)
+	}
+	store, err := hybrid.Open(ctx, dir, &hybrid.Options{
+		Container: a.container, Project: project, User: a.user, Device: name, Disabled: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", dir, err)
+	}
+	return &device{name: name, store: store, out: out}, nil
+}
+
+// say appends a message to a session.
+func (d *device) say(ctx context.Context, session, role, text string) error {
+	m, err := sessionstore.Text(role, text, time.Now())
+	if err != nil {
+		return err
+	}
+	return d.store.Append(ctx, session, m)
+}
+
+// sync sends what is new and takes what others added.
+func (d *device) sync(ctx context.Context) (hybrid.SyncResult, error) {
+	plan, err := d.store.Plan(ctx)
+	if err != nil {
+		return hybrid.SyncResult{}, err
+	}
+	end := d.out.begin(d.name+" sends", plan.Bytes)
+	defer end()
+	return d.store.Sync(ctx)
+}
+
+// pull fetches what is new, about so many bytes.
+func (d *device) pull(ctx context.Context, bytes int64) (hybrid.PullResult, error) {
+	end := d.out.begin(d.name+" fetches", bytes)
+	defer end()
+	return d.store.Pull(ctx)
+}
+
+// copied is a session as it lies in a device's directory.
+type copied struct {
+	messages int
+	bytes    int64
+	sum      [sha256.Size]byte // of the transcript's bytes
+}
+
+func (d *device) look(ctx context.Context, session string) (c copied, err error) {
+	loaded, err := d.store.Load(ctx, session)
+	if err != nil {
+		return c, err
+	}
+	data, err := os.ReadFile(filepath.Join(d.store.Dir(), session, "transcript.jsonl"))
+	if err != nil {
+		return c, err
+	}
+	return copied{messages: len(loaded.Messages), bytes: int64(len(data)), sum: sha256.Sum256(data)}, nil
+}
+
+// list returns the sessions of the device, the one that changed last first.
+func (d *device) list(ctx context.Context) ([]string, error) {
+	infos, err := d.store.List(ctx, nil)
+	ids := make([]string, len(infos))
+	for i, info := range infos {
+		ids[i] = info.ID
+	}
+	return ids, err
+}

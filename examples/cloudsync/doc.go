@@ -1,0 +1,33 @@
+// Cloudsync shows what happens to sessions that several devices work on, each
+// in a directory of its own, with a copy in Azure Cosmos DB: a line of 5 MB
+// goes up and comes back, two devices go on without a network and nothing is
+// lost, a third device fetches everything. It compares the files byte for byte,
+// and fails if they are not the same.
+//
+//	go run . [-dir DIR] [-delay D]
+//
+// Run so in this directory (it is a module of its own), it starts a server of
+// its own, an account in its memory that answers each request after the time D,
+// 20ms unless given. The devices' directories lie in DIR, or in a new temporary
+// directory that it names and leaves.
+//
+// # A real account
+//
+// With COSMOS_ENDPOINT set it uses that account, in the database COSMOS_DATABASE
+// and the container COSMOS_CONTAINER, "amplifier" and "sync" unless set. It signs
+// in as azidentity's DefaultAzureCredential does: by the environment, a managed
+// identity, or the login of the Azure CLI. With COSMOS_KEY set it uses that key.
+// Database and container must be there, with the partition key /pk; with
+// -provision they are made first, for which a key or control-plane rights are
+// needed. Everything is done under a user of its own name, and deleted at the
+// end: what stays is a tombstone for each session, for 90 days.
+//
+// # Output
+//
+// Lines of text. While much is sent or fetched to or from a terminal, a bar tells
+// how far it is; where the output is no terminal there is none.
+//
+// Here each device syncs when it is told to, so that the story is the same each
+// time. Other programs leave that to the store, which does it in the background
+// (Options.Disabled is false then).
+package main

@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/amplifier-go/sessionstorage/hybrid"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// cloudCommands are the commands about the copy in the cloud.
+type cloudCommands struct {
+	Sync   syncCommand   `cmd:"" group:"Cloud" help:"Bring sessions into step with the cloud, both ways."`
+	Pull   pullCommand   `cmd:"" group:"Cloud" help:"Bring sessions of other devices here."`
+	Status statusCommand `cmd:"" group:"Cloud" help:"Show which sessions the cloud has, without asking it."`
+}
+
+const cloudHelp = `The container is that of COSMOS_ENDPOINT, COSMOS_DATABASE, COSMOS_CONTAINER and COSMOS_KEY, else the section cosmos of ~/.amplifier/settings.yaml with endpoint, database, container and key. A project is known in the cloud by the name of its directory, which tells its path: where devices have it at different paths, give all of them one --as.`
+
+// cloudFlags say what of which copy a command is about.
+type cloudFlags struct {
+	local
+	AllProjects bool   `help:"All projects that are here, not the working directory's alone." group:"Where"`
+	As          string `placeholder:"NAME" help:"Name of the project in the cloud (default: the name of its directory)." group:"Cloud"`
+	User        string `env:"COSMOS_USER" placeholder:"NAME" help:"Owner of the sessions in the cloud (COSMOS_USER; default: nobody in particular)." group:"Cloud"`
+	Redact      bool   `help:"Replace what looks like a secret before it is sent. All devices must do the same." group:"Cloud"`
+}
+
+// errNoCloud is what there is to know for who has no cloud.
+var errNoCloud = errors.New("no cloud is configured: set COSMOS_ENDPOINT and COSMOS_KEY, or the section cosmos of ~/.amplifier/settings.yaml. All other commands work without one")
+
+// account returns the configured container; the error Is errNoCloud when there
+// is none.
+func account() (hybrid.Config, error) {
+	c, ok := hybrid.ConfigFromEnv()
+	if !ok {
+		var err error
+		if c, ok, err = hybrid.ConfigFromSettings(""); err != nil {
+			return c, err
+		}
+	}
+	switch {
+	case !ok:
+		return c, errNoCloud
+	case c.Key == "":
+		return c, fmt.Errorf("the account %s has no key here: this tool needs COSMOS_KEY; a program that signs in with Microsoft Entra ID is examples/cloudsync", c.Endpoint)
+	}
+	return c, nil
+}
+
+// remote is a project with its copy.
+type remote struct {
+	*hybrid.Store
+	project string // its directory's name
+}
+
+// open opens the projects that the flags name, which are made where they are
+// not there and make is set. With asking, it is found out first whether the
+// account answers.
+func (f cloudFlags) open(a *app, asking, make bool, told func(hybrid.Status)) ([]remote, error) {
+	config, err := account()
+	if err != nil {
+		return nil, err
+	}
+	if f.AllProjects && f.As != "" {
+		return nil, usageError{"--as names one project, not all"}
+	}
+	dirs, err := f.dirs(a, make)
+	if err != nil {
+		return nil, err
+	}
+	ctx := a.ctx
+	if !asking { // Connect does without an account that does not answer in time
+		var stop context.CancelFunc
+		ctx, stop = context.WithCancel(a.ctx)
+		stop()
+	}
+	container, err := hybrid.Connect(ctx, config, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	budget := hybrid.NewBudget(hybrid.Limits{})
+	var all []remote
+	for _, dir := range dirs {
+		project := filepath.Base(filepath.Dir(dir))
+		name := f.As
+		if name == "" {
+			name = project
+		}
+		o := &hybrid.Options{Container: container, Project: name, User: f.User, Budget: budget, Disabled: true, OnStatus: told}
+		if f.Redact {
+			o.Redact = hybrid.Secrets()
+		}
+		st, err := hybrid.Open(a.ctx, dir, o)
+		if err != nil {
+			return nil, err
+		}
+		a.later(st.Close)
+		all = append(all, remote{st, project})
+	}
+	return all, nil
+}
+
+// dirs returns the sessions directories that the flags name.
+func (f cloudFlags) dirs(a *app, make bool) (dirs []string, err error) {
+	p, err := a.projects(where(f.local))
+	if err != nil {
+		return nil, err
+	}
+	if f.AllProjects {
+		slugs, err := p.Slugs(a.ctx)
+		for _, slug := range slugs {
+			dirs = append(dirs, filepath.Join(p.Dir(), slug, "sessions"))
+		}
+		return dirs, err
+	}
+	slug, err := where(f.local).slug(p.Dir(), true)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(p.Dir(), slug, "sessions")
+	if !make && !isDir(dir) {
+		return nil, nil
+	}
+	return []string{dir}, nil
+}
+
+// unsynced returns a function that tells which sessions of st the cloud lacks
+// something of, and nil where no cloud is configured. It makes no request.
+func (a *app) unsynced(st *sessionstore.Store) func(ctx context.Context, ids []string) (map[string]string, error) {
+	if _, err := account(); err != nil {
+		return nil
+	}
+	return func(ctx context.Context, ids []string) (map[string]string, error) {
+		project := filepath.Dir(st.Dir())
+		f := cloudFlags{local: local{SessionsRoot: filepath.Dir(project), Project: filepath.Base(project)}, User: a.env("COSMOS_USER")}
+		all, err := f.open(a, false, false, nil)
+		if err != nil {
+			return nil, err
+		}
+		lacking := map[string]string{}
+		for _, r := range all {
+			states, err := r.Status(ctx)
+			if err != nil {
+				return nil, err
+			}
+			for _, s := range states {
+				if text := lacks(s); text != "" {
+					lacking[s.SessionID] = text
+				}
+			}
+		}
+		return lacking, nil
+	}
+}
+
+// lacks tells what the cloud lacks of a session, "" when that is nothing.
+func lacks(s hybrid.Status) string {
+	switch s.State {
+	case hybrid.Pending, hybrid.Deferred, hybrid.Blocked:
+		if s.Local > s.Remote {
+			return fmt.Sprintf("the cloud lacks %s of it", count(s.Local-s.Remote, "message"))
+		}
+		return "the cloud lacks something of it"
+	case hybrid.DeletedRemotely:
+		return "it was deleted in the cloud: this is the last copy"
+	}
+	return ""
+}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"errors"
+	"path/filepath"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// reach is find that also knows sessions that have lost their metadata, which
+// the Python tools do not see.
+func (w anywhere) reach(a *app) (target, error) {
+	t, missing := w.find(a)
+	if !errors.Is(missing, sessionstore.ErrNotFound) || w.Session == "" {
+		return t, missing
+	}
+	if filepath.IsAbs(w.Session) {
+		if path := filepath.Clean(w.Session); isDir(path) && filepath.Base(filepath.Dir(path)) == "sessions" {
+			return a.open(path)
+		}
+		return t, missing
+	}
+	p, err := a.projects(w.where)
+	if err != nil {
+		return t, err
+	}
+	slugs, err := p.Slugs(a.ctx)
+	if err != nil {
+		return t, err
+	}
+	slug, err := w.slug(p.Dir(), false)
+	if err != nil {
+		return t, err
+	}
+	found := []string{}
+	for _, name := range slugs {
+		if slug != "" && name != slug {
+			continue
+		}
+		st, err := p.Store(name)
+		if err != nil {
+			return t, err
+		}
+		id, err := st.Find(a.ctx, w.Session, &sessionstore.ListOptions{All: true})
+		ambiguous := (*sessionstore.AmbiguousError)(nil)
+		switch {
+		case err == nil:
+			t = target{st, id}
+			found = append(found, t.dir())
+		case errors.As(err, &ambiguous):
+			found = append(found, ambiguous.Matches...)
+		case !errors.Is(err, sessionstore.ErrNotFound):
+			return t, err
+		}
+	}
+	switch len(found) {
+	case 0:
+		return target{}, missing
+	case 1:
+		return t, nil
+	}
+	return target{}, &sessionstore.AmbiguousError{Prefix: w.Session, Matches: found}
+}

@@ -1,0 +1,301 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/hybrid"
+)
+
+type syncCommand struct {
+	Sessions []string `arg:"" optional:"" name:"session" help:"Ids of sessions (default: all)."`
+	cloudFlags
+	DryRun bool `help:"Tell what would be sent, and send nothing."`
+}
+
+// Help is shown below the usage.
+func (syncCommand) Help() string {
+	return `Sends what is new here and takes what other devices added. What cannot be sent stays here for the next time, and the exit code is 1. When two devices added to one session, both histories stay: this device's becomes a session of its own, which is named.
+
+` + cloudHelp
+}
+
+// Run syncs.
+func (c *syncCommand) Run(a *app) error {
+	bar := (*screen.Progress)(nil)
+	told := func(hybrid.Status) {
+		if bar != nil {
+			bar.Step(1)
+		}
+	}
+	all, err := c.open(a, true, false, told)
+	if err != nil {
+		return err
+	}
+	if c.DryRun {
+		return c.plan(a, all)
+	}
+	bar = a.Progress("syncing", 0)
+	defer bar.Done()
+	var sum hybrid.SyncResult
+	var failed error
+	for _, r := range all {
+		res, err := r.Sync(a.ctx, c.Sessions...)
+		failed = errors.Join(failed, err)
+		sum.Sessions += res.Sessions
+		sum.Pushed += res.Pushed
+		sum.Segments += res.Segments
+		sum.Requests += res.Requests
+		sum.Bytes += res.Bytes
+		sum.RequestUnits += res.RequestUnits
+		sum.Conflicts = append(sum.Conflicts, res.Conflicts...)
+	}
+	bar.Done()
+	if err := a.ctx.Err(); err != nil {
+		return err
+	}
+	if a.json {
+		err := a.writeJSON(struct {
+			Sessions     int             `json:"sessions"`
+			Pushed       int             `json:"pushed"`
+			Segments     int             `json:"segments"`
+			Requests     int             `json:"requests"`
+			Bytes        int64           `json:"bytes"`
+			RequestUnits float64         `json:"request_units"`
+			Conflicts    []conflictShown `json:"conflicts"`
+			Error        string          `json:"error"`
+		}{sum.Sessions, sum.Pushed, sum.Segments, sum.Requests, sum.Bytes, sum.RequestUnits, conflicts(sum.Conflicts), textOf(failed)}, jsonIndent)
+		return errors.Join(err, a.half(failed))
+	}
+	a.Printf("%s %s looked at, %s sent: %s in %s, %.0f request units\n", a.mark(failed),
+		count(sum.Sessions, "session"), number(sum.Pushed), size(sum.Bytes), count(sum.Requests, "request"), sum.RequestUnits)
+	a.tellConflicts(sum.Conflicts)
+	return a.half(failed)
+}
+
+// plan tells what would be sent.
+func (c *syncCommand) plan(a *app, all []remote) error {
+	var sum hybrid.Estimate
+	for _, r := range all {
+		e, err := r.Plan(a.ctx, c.Sessions...)
+		if err != nil {
+			return err
+		}
+		sum.Documents += e.Documents
+		sum.Bytes += e.Bytes
+		sum.RequestUnits += e.RequestUnits
+	}
+	if a.json {
+		return a.writeJSON(struct {
+			Documents    int     `json:"documents"`
+			Bytes        int64   `json:"bytes"`
+			RequestUnits float64 `json:"request_units"`
+		}{sum.Documents, sum.Bytes, sum.RequestUnits}, jsonIndent)
+	}
+	a.Printf("Would send %s: %s, about %.0f request units\n", count(sum.Documents, "document"), size(sum.Bytes), sum.RequestUnits)
+	return nil
+}
+
+type pullCommand struct {
+	Sessions []string `arg:"" optional:"" name:"session" help:"Ids of sessions, also of such as were removed here (default: all that are new or changed)."`
+	cloudFlags
+}
+
+// Help is shown below the usage.
+func (pullCommand) Help() string {
+	return `Brings sessions that other devices made or went on with, and fetches their logs. A session that was removed here comes back only when it is named.
+
+` + cloudHelp
+}
+
+// Run pulls.
+func (c *pullCommand) Run(a *app) error {
+	all, err := c.open(a, true, true, nil)
+	if err != nil {
+		return err
+	}
+	bar := a.Progress("pulling", 0)
+	defer bar.Done()
+	var sum hybrid.PullResult
+	var failed error
+	for _, r := range all {
+		res, err := r.Pull(a.ctx, c.Sessions...)
+		failed = errors.Join(failed, err)
+		sum.Sessions += res.Sessions
+		sum.Pulled += res.Pulled
+		sum.Conflicts = append(sum.Conflicts, res.Conflicts...)
+		bar.Step(res.Sessions)
+	}
+	bar.Done()
+	if err := a.ctx.Err(); err != nil {
+		return err
+	}
+	if a.json {
+		err := a.writeJSON(struct {
+			Sessions  int             `json:"sessions"`
+			Pulled    int             `json:"pulled"`
+			Conflicts []conflictShown `json:"conflicts"`
+			Error     string          `json:"error"`
+		}{sum.Sessions, sum.Pulled, conflicts(sum.Conflicts), textOf(failed)}, jsonIndent)
+		return errors.Join(err, a.half(failed))
+	}
+	a.Printf("%s %s looked at, %s changed here\n", a.mark(failed), count(sum.Sessions, "session"), number(sum.Pulled))
+	a.tellConflicts(sum.Conflicts)
+	return a.half(failed)
+}
+
+// mark is the sign of what went well, or did not.
+func (a *app) mark(failed error) string {
+	if failed != nil {
+		return a.Paint(screen.Red, "✗")
+	}
+	return a.Paint(screen.Green, "✓")
+}
+
+// half tells on standard error what failed while the rest was done, and
+// returns an error that has been told.
+func (a *app) half(failed error) error {
+	if failed == nil {
+		return nil
+	}
+	a.Notef("%s %s", a.PaintError(screen.Red, "sessions:"), screen.Lines(textOf(failed)))
+	return exitCode(exitError)
+}
+
+func textOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return explain(err)
+}
+
+type conflictShown struct {
+	Session string `json:"session_id"`
+	KeptAs  string `json:"kept_as"`
+}
+
+func conflicts(all []hybrid.Conflict) []conflictShown {
+	shown := []conflictShown{}
+	for _, c := range all {
+		shown = append(shown, conflictShown{c.SessionID, c.KeptAs})
+	}
+	return shown
+}
+
+func (a *app) tellConflicts(all []hybrid.Conflict) {
+	for _, c := range all {
+		text := "this device's history is a branch in the cloud"
+		if c.KeptAs != "" {
+			text = "this device's history is now session " + screen.Plain(c.KeptAs)
+		}
+		a.Printf("  %s %s: another device added to it too; %s\n", a.Paint(screen.Yellow, "both kept:"), screen.Plain(c.SessionID), text)
+	}
+}
+
+type statusCommand struct {
+	cloudFlags
+	All bool `short:"a" help:"Show also the sessions that are up to date."`
+}
+
+// Help is shown below the usage.
+func (statusCommand) Help() string {
+	return `Compares the files here with what the cloud had when it was last asked. Shown are the sessions that are not up to date.
+
+` + cloudHelp
+}
+
+// stateShown is how a session stands.
+type stateShown struct {
+	Project string `json:"project"`
+	Session string `json:"session_id"`
+	State   string `json:"state"`
+	Local   int    `json:"local"`
+	Remote  int    `json:"remote"`
+	NextTry string `json:"next_try"`
+	Error   string `json:"error"`
+}
+
+// Run shows how sessions stand.
+func (c *statusCommand) Run(a *app) error {
+	all, err := c.open(a, false, false, nil)
+	if errors.Is(err, errNoCloud) && !a.json {
+		a.Notef("%s", screen.Lines(err.Error()))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	states := []stateShown{}
+	counts, total := map[string]int{}, 0
+	for _, r := range all {
+		some, err := r.Status(a.ctx)
+		if err != nil {
+			return err
+		}
+		for _, s := range some {
+			counts[s.State]++
+			total++
+			if !c.All && (s.State == hybrid.UpToDate || s.State == hybrid.Pushed || s.State == hybrid.Pulled) && s.Err == nil {
+				continue
+			}
+			next := ""
+			if !s.NextTry.IsZero() {
+				next = s.NextTry.UTC().Format(time.RFC3339)
+			}
+			states = append(states, stateShown{r.project, s.SessionID, s.State, s.Local, s.Remote, next, textOf(s.Err)})
+		}
+	}
+	if a.json {
+		return a.writeJSON(states, jsonIndent)
+	}
+	a.stateTable(states)
+	a.Notef("%s", tally(total, counts))
+	return nil
+}
+
+func tally(total int, counts map[string]int) string {
+	text := count(total, "session")
+	for _, state := range []string{
+		hybrid.UpToDate, hybrid.Pushed, hybrid.Pulled, hybrid.Rewritten, hybrid.Pending, hybrid.Diverged, hybrid.Behind,
+		hybrid.DeletedRemotely, hybrid.Deferred, hybrid.Blocked, hybrid.Local, hybrid.Remote,
+	} {
+		if n := counts[state]; n > 0 {
+			text += fmt.Sprintf(", %s %s", number(n), state)
+		}
+	}
+	return text
+}
+
+func (a *app) stateTable(states []stateShown) {
+	if len(states) == 0 {
+		return
+	}
+	rows := make([][]string, len(states))
+	for i, s := range states {
+		rows[i] = []string{s.Project, s.Session, s.State, strconv.Itoa(s.Local), strconv.Itoa(s.Remote), s.NextTry, s.Error}
+	}
+	a.Table([]screen.Column{
+		{Title: "Project", Min: 10, Drop: 1, Tint: screen.In(screen.Magenta)},
+		{Title: "Session", Min: shortID, Whole: true, Tint: screen.In(screen.Green)},
+		{Title: "State", Tint: stateTint},
+		{Title: "Here", Right: true},
+		{Title: "Cloud", Right: true},
+		{Title: "Next try", Drop: 3, Tint: screen.In(screen.Dim)},
+		{Title: "Why", Min: 10, Drop: 2},
+	}, rows)
+}
+
+func stateTint(state string) screen.Tint {
+	switch state {
+	case hybrid.UpToDate, hybrid.Pushed, hybrid.Pulled:
+		return screen.Green
+	case hybrid.Blocked, hybrid.DeletedRemotely:
+		return screen.Red
+	case hybrid.Local:
+		return screen.Dim
+	}
+	return screen.Yellow
+}

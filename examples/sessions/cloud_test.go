@@ -1,0 +1,31 @@
+package main
+
+import (
+	"context"
+	"net/http/httptest"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/amplifier-go/sessionstorage/hybrid"
+	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
+)
+
+// cloud starts an account with an empty container, which the environment then
+// names, until the script ends.
+func cloud(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: cloud")
+	}
+	account := cosmostest.New(nil)
+	server := httptest.NewServer(account)
+	ts.Defer(server.Close)
+	key, err := azcosmos.NewKeyCredential(account.Key())
+	ts.Check(err)
+	client, err := azcosmos.NewClientWithKey(server.URL, key, nil)
+	ts.Check(err)
+	defer client.Close()
+	ts.Check(hybrid.Provision(context.Background(), client, hybrid.DefaultDatabase, hybrid.DefaultContainer))
+	ts.Setenv("COSMOS_ENDPOINT", server.URL)
+	ts.Setenv("COSMOS_KEY", account.Key())
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"sessions": main})
+}
+
+// TestScripts runs the tool as a process. The scripts' words besides
+// testscript's own:
+//
+//	exits N PROGRAM ARG...      runs it, and it must end with that exit code
+//	term WIDTH PROGRAM ARG...   runs it on a terminal so wide; stdout is all that it shows
+//	typed TEXT                  what is typed on the terminal of the next term
+//	fits WIDTH                  no line of stdout is wider
+//	age DURATION FILE...        the file's time is so long ago
+//	cloud                       an account that COSMOS_ENDPOINT and COSMOS_KEY name
+//
+// The working directory of a script is a project: $here is its directory of
+// sessions, and $root that of all projects. Files below projects/here belong
+// to it.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		Setup:               setUp,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits": exits,
+			"term":  terminal,
+			"typed": typed,
+			"fits":  fits,
+			"age":   age,
+			"cloud": cloud,
+		},
+	})
+}
+
+// setUp gives a script a home of its own.
+func setUp(env *testscript.Env) error {
+	work, err := filepath.EvalSymlinks(env.WorkDir)
+	if err != nil {
+		return err
+	}
+	root := filepath.Join(work, "projects")
+	here := filepath.Join(root, sessionstore.ProjectSlug(work))
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return err
+	}
+	given := filepath.Join(root, "here")
+	if _, err := os.Stat(given); err == nil {
+		if err := os.Rename(given, here); err != nil {
+			return err
+		}
+	}
+	env.Setenv("AMPLIFIER_HOME", work)
+	env.Setenv("AMPLIFIER_SESSION_STATE_HOME", filepath.Join(work, "state"))
+	env.Setenv("HOME", work)
+	env.Setenv("TERM", "xterm")
+	env.Setenv("root", root)
+	env.Setenv("project", filepath.Base(here))
+	env.Setenv("here", filepath.Join(here, "sessions"))
+	return nil
+}

@@ -1,0 +1,127 @@
+package hybrid
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
+)
+
+// TestCostOfATurn counts what a turn writes, on the strict server.
+func TestCostOfATurn(t *testing.T) {
+	t.Parallel()
+	logs := map[string][]string{
+		"transcript": nil,
+		"events":     {"events.jsonl"},
+		"workflow":   {"phase_outputs.jsonl"},
+		"everything": {"events.jsonl", "phase_outputs.jsonl", "session_conversation.jsonl", "state_history.jsonl"},
+	}
+	for name, files := range logs {
+		for _, size := range []int{1, 1 << 10, 16 << 10, 256<<10 - 200} {
+			for _, redact := range []Redactor{nil, shout{"1"}, Secrets()} {
+				rules := "exact"
+				if redact != nil {
+					rules = redact.Version()
+				}
+				t.Run(fmt.Sprint(name, " ", size, " ", rules), func(t *testing.T) {
+					t.Parallel()
+					c := newCloud(t, nil)
+					a := c.device(t, "a", func(o *Options) { o.Redact = redact })
+					a.say("s", "one", "two")
+					a.sync()
+					for turn := range 2 {
+						line := noise(size)
+						a.say("s", line, line)
+						for _, f := range files {
+							a.appendTo("s", f, fmt.Sprintf("{\"event\": \"x\", \"data\": %q}\n", line))
+						}
+						c.ResetCounters()
+						a.sync()
+						n := c.Counters()
+						require.Equal(t, 1, n.ByKind["head"].Written)
+						require.Zero(t, n.ByKind["chunk"].Written)
+						require.Zero(t, n.ByKind["cat"].Written, "not again within 30 s")
+						require.LessOrEqual(t, n.ByKind["seg"].Written, max(2, 1+len(files)), "one for each file that was written")
+						require.Equal(t, 1, n.ByOp[cosmostest.OpRead].Requests)
+						if size < 256<<10-200 || len(files) == 0 {
+							require.Equal(t, 2, n.Total.Requests, "a point read and a batch in turn %d: %v", turn, n.ByOp)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestCostOfAChunk writes a line that is longer than a segment holds.
+func TestCostOfAChunk(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a := c.device(t, "a")
+	a.say("s", "one", "two")
+	a.sync()
+	for chunks, size := range map[int]int{1: 300 << 10, 2: 900 << 10} {
+		a.say("s", noise(size), "answer")
+		c.ResetCounters()
+		a.sync()
+		n := c.Counters()
+		require.Equal(t, 1, n.ByKind["head"].Written)
+		require.Equal(t, chunks, n.ByKind["chunk"].Written)
+		require.LessOrEqual(t, n.ByKind["seg"].Written, 2)
+	}
+}
+
+// TestCostOfTime lets a session be written each second for some minutes, and
+// then lie for an hour.
+func TestCostOfTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		a := c.device(t, "a", background)
+		a.say("s", "one")
+		time.Sleep(time.Minute)
+		c.ResetCounters()
+		const minutes = 5
+		for i := range minutes * 60 {
+			a.say("s", fmt.Sprint("turn ", i))
+			time.Sleep(time.Second)
+		}
+		n := c.Counters()
+		require.LessOrEqual(t, n.ByKind["cat"].Written, minutes*2+1)
+		require.LessOrEqual(t, n.ByKind["head"].Written, minutes*60)
+		require.LessOrEqual(t, n.ByKind["seg"].Written, minutes*60)
+		time.Sleep(15 * time.Minute)
+		c.ResetCounters()
+		time.Sleep(time.Hour)
+		for partition, n := range c.Counters().ByPartition {
+			require.False(t, strings.HasPrefix(partition, `["s-`), "%d requests for an idle session", n.Requests)
+			require.LessOrEqual(t, n.Requests, 61, "one look at the catalogue each minute, for all sessions")
+		}
+		require.Zero(t, c.Counters().Total.Written)
+	})
+}
+
+// TestCostOfResuming asks whether a session is what the cloud has.
+func TestCostOfResuming(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a := c.device(t, "a")
+	a.say("s", noise(1<<20), "answer")
+	a.put("s", "events.jsonl", events("x", 0, 50))
+	a.sync()
+	for range 2 {
+		c.ResetCounters()
+		a.sync("s")
+		n := c.Counters()
+		require.Equal(t, 1, n.Total.Requests)
+		require.Equal(t, 1, n.ByOp[cosmostest.OpRead].Requests)
+		require.LessOrEqual(t, n.Total.Charge, 2.0)
+		require.NoError(t, a.Close())
+		a = c.deviceAt(t, a.Dir(), "a")
+	}
+}

@@ -1,0 +1,73 @@
+package hybrid
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// What the simulation found, each in as few steps as it takes.
+
+func TestMetadataThatIsGoneComesBack(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a := c.device(t, "a")
+	a.say("s", "one")
+	a.sync()
+	want := a.file("s", "metadata.json")
+	require.NoError(t, os.Remove(filepath.Join(a.Dir(), "s", "metadata.json"))) // as a power cut takes a name
+	a.sync()
+	require.Equal(t, want, a.file("s", "metadata.json"))
+	require.Equal(t, UpToDate, a.state("s").State)
+}
+
+func TestPullFetchesLogsOfATipThatSyncKnows(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a, b := c.device(t, "a"), c.device(t, "b")
+	a.say("s", "one")
+	a.sync()
+	b.pull()
+	a.put("s", "events.jsonl", "{\"event\": \"x\"}\n")
+	a.sync()
+	b.sync() // reads the tip, and fetches no logs
+	b.pull()
+	logs, err := b.Logs(t.Context(), "s")
+	require.NoError(t, err)
+	require.Len(t, logs, 1)
+	text, err := os.ReadFile(logs[0].Path)
+	require.NoError(t, err)
+	require.Equal(t, "{\"event\": \"x\"}\n", string(text))
+	require.Zero(t, b.pull().Sessions, "nothing is new")
+}
+
+func TestPullBringsWhatSyncLeftBehind(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(simStart))
+		c := newCloud(t, nil)
+		a, b := c.device(t, "a"), c.device(t, "b")
+		a.say("s", "one")
+		a.sync()
+		b.pull()
+		release, err := b.Acquire(t.Context(), "s", sessionstore.Owner{App: "test"})
+		if errors.Is(err, errors.ErrUnsupported) {
+			t.Skip("no ownership locks on this system")
+		}
+		require.NoError(t, err)
+		a.say("s", "two")
+		a.sync()
+		b.sync()
+		require.Equal(t, Behind, b.state("s").State)
+		require.NoError(t, release())
+		require.Equal(t, 1, b.pull().Pulled)
+		require.Equal(t, []string{"one", "two"}, b.texts("s"))
+	})
+}

@@ -1,0 +1,48 @@
+package hybrid
+
+import (
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// upkeep lets a device look after the copies, beside whoever writes and with
+// little patience. Nothing goes but former tips when their time is over.
+func (w *world) upkeep(d *gadget, _ string) {
+	if d.running { // see sync
+		return
+	}
+	o := &UpkeepOptions{Former: -1, All: w.rand.IntN(2) == 0, Grace: []time.Duration{time.Nanosecond, 0}[w.rand.IntN(2)]}
+	if w.rand.IntN(2) == 0 {
+		o.Former = 10 * 24 * time.Hour
+	}
+	all, firm := w.reader.kept()
+	_, err := d.Upkeep(w.ctx(), o)
+	w.expected(d, err)
+	left := w.reader.reachable()
+	require.Empty(w.t, w.reader.problems)
+	for mark := range all {
+		switch {
+		case left[mark]:
+		case firm[mark] || o.Former < 0:
+			require.Fail(w.t, "upkeep lost a record", "%s, by %s", mark, d.name)
+		default:
+			w.withdrawn[mark] = true
+		}
+	}
+}
+
+// week lets a week pass in which nobody does anything.
+func (w *world) week(*gadget, string) {
+	for _, d := range w.devices {
+		if d.running {
+			w.expected(d, d.Close())
+		}
+	}
+	time.Sleep(8 * 24 * time.Hour)
+	for _, d := range w.devices {
+		if d.running {
+			w.open(d)
+		}
+	}
+}
