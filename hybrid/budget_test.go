@@ -131,7 +131,7 @@ func TestLimitOfTheDayOutlivesTheProcess(t *testing.T) {
 }
 
 func spendADay(t *testing.T, killed bool) {
-	const limit = 1000
+	const limit, sessions = 600, 30
 	most := 0.0
 	var mu sync.Mutex
 	c := newCloud(t, &cosmostest.Options{Observe: func(r cosmostest.Record) {
@@ -142,13 +142,13 @@ func spendADay(t *testing.T, killed bool) {
 	dir := filepath.Join(t.TempDir(), "sessions")
 	limited := func(o *Options) { o.Limits.RequestUnitsPerDay = limit }
 	a := c.deviceAt(t, dir, "a", limited)
-	for i := range 60 {
+	for i := range sessions {
 		a.say(fmt.Sprint("s", i), noise(4<<10))
 	}
 	c.ResetCounters()
 	processes := 0
 	for {
-		_, err := a.Sync(t.Context(), fmt.Sprint("s", processes%60))
+		_, err := a.Sync(t.Context(), fmt.Sprint("s", processes%sessions))
 		if errors.Is(err, ErrLimit) {
 			break
 		}
@@ -171,10 +171,10 @@ func spendADay(t *testing.T, killed bool) {
 	require.Equal(t, before, c.Counters().Total.Requests)
 
 	require.NoError(t, a.Close())
-	a = c.deviceAt(t, dir, "a", limited, background)
-	time.Sleep(10 * 24 * time.Hour) // it goes on by itself
+	a = c.deviceAt(t, dir, "a", limited, background, func(o *Options) { o.Interval = 6 * time.Hour })
+	time.Sleep(4 * 24 * time.Hour) // it goes on by itself
 	b := c.device(t, "b")
-	for i := range 60 {
+	for i := range sessions {
 		b.pull(fmt.Sprint("s", i))
 	}
 	require.Equal(t, a.texts("s0"), b.texts("s0"))

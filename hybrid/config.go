@@ -88,16 +88,23 @@ const connectTime = 10 * time.Second
 // another partition key than /pk. An account that does not answer is no error:
 // the store works without it until it does.
 func Connect(ctx context.Context, c Config, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.ContainerClient, error) {
+	container, err := Unasked(c, cred, o)
+	if err != nil {
+		return nil, err
+	}
+	return container, wrap("connect", "", examine(ctx, container))
+}
+
+// Unasked is [Connect] without a request: whether the container is there shows
+// when it is used.
+func Unasked(c Config, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.ContainerClient, error) {
 	c = c.complete()
 	client, err := c.client(cred, o)
 	if err != nil {
 		return nil, wrap("connect", "", err)
 	}
 	container, err := client.NewContainer(c.Database, c.Container)
-	if err != nil {
-		return nil, wrap("connect", "", err)
-	}
-	return container, wrap("connect", "", examine(ctx, container))
+	return container, wrap("connect", "", err)
 }
 
 func (c Config) client(cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.Client, error) {

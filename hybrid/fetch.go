@@ -99,15 +99,12 @@ const readAhead = 4
 // Segment implements [segment.Source].
 func (f *fetcher) Segment(in segment.Info) ([]byte, error) {
 	depth := atOnce(readAhead, f.link.alone)
-	for i, ahead := range f.order {
-		if i >= f.next && i < f.next+depth && (ahead.ID == in.ID || len(f.begun) < depth) {
-			f.begin(ahead)
-			f.next = i + 1
-		}
+	for ; f.next < len(f.order) && (f.order[f.next].ID == in.ID || len(f.begun) < depth); f.next++ {
+		f.begin(f.order[f.next])
 	}
 	c, ok := f.begun[in.ID]
 	if !ok {
-		return f.document(in.PK, in.ID)
+		return f.document(f.ctx, in.PK, in.ID)
 	}
 	delete(f.begun, in.ID)
 	got := <-c
@@ -118,16 +115,40 @@ func (f *fetcher) begin(in segment.Info) {
 	c := make(chan fetched, 1)
 	f.begun[in.ID] = c
 	f.work.Go(func() {
-		body, err := f.document(in.PK, in.ID)
+		body, err := f.document(f.ctx, in.PK, in.ID)
 		c <- fetched{body, err}
 	})
 }
 
-// Chunk implements [segment.Source].
-func (f *fetcher) Chunk(pk, id string) ([]byte, error) { return f.document(pk, id) }
+// Chunks implements [segment.Source]. As of segments, some are read ahead.
+func (f *fetcher) Chunks(pk string, ids []string) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		ctx, cancel := context.WithCancel(f.ctx)
+		var work sync.WaitGroup
+		defer work.Wait()
+		defer cancel()
+		depth := atOnce(readAhead, f.link.alone)
+		begun := make([]chan fetched, 0, len(ids))
+		for i := range ids {
+			for len(begun) < min(i+depth, len(ids)) {
+				c, id := make(chan fetched, 1), ids[len(begun)]
+				begun = append(begun, c)
+				work.Go(func() {
+					body, err := f.document(ctx, pk, id)
+					c <- fetched{body, err}
+				})
+			}
+			got := <-begun[i]
+			begun[i] = nil
+			if !yield(got.body, got.err) || got.err != nil {
+				return
+			}
+		}
+	}
+}
 
-func (f *fetcher) document(pk, id string) ([]byte, error) {
-	doc, err := f.link.read(f.ctx, pk, id, "")
+func (f *fetcher) document(ctx context.Context, pk, id string) ([]byte, error) {
+	doc, err := f.link.read(ctx, pk, id, "")
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/tip"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // fileNames are the small files of a session that go as they are.
@@ -24,6 +25,7 @@ type localFile struct {
 	stamp   sessiondir.Stamp
 	sum     segment.Hash // of the content as it leaves
 	content []byte       // as it leaves; nil when only the sum was needed
+	bad     bool         // it is metadata that nobody can read, as a power cut leaves it
 
 	gave bool   // it, or what it was merged to, is in the next tip
 	take []byte // what is to stand here instead; nil: nothing
@@ -66,8 +68,12 @@ func (v *visit) lookAtFile(dir *sessiondir.Dir, name string) (*localFile, error)
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	f.there, f.stamp, f.content = true, stamp, v.leavingFile(content)
+	if name == sessiondir.Metadata {
+		_, err := sessionstore.ParseMetadata(content)
+		f.bad = err != nil
+	}
 	f.sum = sha256.Sum256(f.content)
-	if known != nil {
+	if known != nil && !f.bad {
 		known.File, known.At, known.Seen = stamp, at, f.sum
 	}
 	return f, nil
@@ -117,6 +123,12 @@ func (v *visit) pushFiles(ctx context.Context, next *tip.Tip, box *outbox, push 
 		here := f.there && (known == nil || known.Sum != f.sum)
 		there := remote && (known == nil || known.Sum != theirs.Sum || !f.there && f.name == sessiondir.Metadata)
 		switch {
+		case f.bad: // it never leaves, and the next write here mends it, if its backup is good
+			if _, err = v.store.Metadata(ctx, v.id); remote && errors.Is(err, sessionstore.ErrCorrupt) {
+				err = v.takeFile(ctx, f, theirs)
+			} else {
+				err = nil
+			}
 		case f.there && remote && f.sum == theirs.Sum:
 			if err := v.inStep(ctx, f); err != nil {
 				return changed, err

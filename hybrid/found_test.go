@@ -2,8 +2,10 @@ package hybrid
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -70,4 +72,35 @@ func TestPullBringsWhatSyncLeftBehind(t *testing.T) {
 		require.Equal(t, 1, b.pull().Pulled)
 		require.Equal(t, []string{"one", "two"}, b.texts("s"))
 	})
+}
+
+func TestDamagedMetadataDoesNotLeave(t *testing.T) {
+	t.Parallel()
+	for _, backup := range []bool{false, true} {
+		t.Run(fmt.Sprint("backup ", backup), func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, nil)
+			a, b := c.device(t, "a"), c.device(t, "b")
+			a.say("s", "one")
+			a.sync()
+			b.pull()
+			want := a.file("s", "metadata.json")
+			if backup {
+				a.put("s", "metadata.json.backup", want)
+			}
+			a.put("s", "metadata.json", strings.Repeat("\x00", len(want)))
+			a.sync()
+			a.sync()
+			b.sync()
+			require.Equal(t, want, b.file("s", "metadata.json"))
+			aside, err := filepath.Glob(filepath.Join(a.Dir(), "s", "metadata.json.damaged-*"))
+			require.NoError(t, err)
+			if backup {
+				require.Empty(t, aside, "it is the store's to mend")
+				return
+			}
+			require.Len(t, aside, 1)
+			require.Equal(t, want, a.file("s", "metadata.json"))
+		})
+	}
 }

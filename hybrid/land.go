@@ -128,7 +128,7 @@ func (v *visit) landFiles(w *sessionstore.Work) error {
 		}
 		keep := func() (atomicfile.Keep, error) { return atomicfile.Keep{}, nil }
 		if f.name == sessiondir.Metadata {
-			keep = func() (atomicfile.Keep, error) { return dir.Retire(f.name, stamp, v.in.Sync()) }
+			keep = func() (atomicfile.Keep, error) { return retireMetadata(dir, f, stamp, v.in.Sync()) }
 		}
 		err = dir.ReplaceKeeping(f.name, v.in.Sync(), atomicfile.Now(stamp.Mtime), func(out io.Writer) error {
 			_, err := out.Write(f.take)
@@ -143,6 +143,15 @@ func (v *visit) landFiles(w *sessionstore.Work) error {
 		w.Renamed(f.name)
 	}
 	return nil
+}
+
+// retireMetadata makes the metadata the backup, unless nobody could read it.
+func retireMetadata(dir *sessiondir.Dir, f *localFile, stamp sessiondir.Stamp, sync bool) (atomicfile.Keep, error) {
+	keep, err := dir.Retire(f.name, stamp, sync)
+	if f.bad && keep.As != "" {
+		keep.As = dir.AsideName(f.name)
+	}
+	return keep, err
 }
 
 // landed looks at what was written, and keeps in mind that it is in step.

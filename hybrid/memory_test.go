@@ -26,7 +26,7 @@ func TestMemoryOfLongLine(t *testing.T) {
 	t.Parallel()
 	line, rest := 100<<20, 64<<20
 	if testing.Short() {
-		line = 20 << 20
+		line = 10 << 20
 	}
 	c := newCloud(t, nil)
 	work := c.serve(t, c)
@@ -65,7 +65,7 @@ func TestInFlight(t *testing.T) {
 
 		size, lines := 100<<20, 50
 		if testing.Short() {
-			size, lines = 20<<20, 10
+			size, lines = 6<<20, 4
 		}
 		long := noise(size)
 		many := strings.Builder{}
@@ -77,12 +77,16 @@ func TestInFlight(t *testing.T) {
 			a.put(id, "transcript.jsonl", text)
 			a.put(id, "events.jsonl", text[len(text)-10<<20:])
 			g.most = 0
+			begun := time.Now()
 			a.sync(id)
+			sent := time.Since(begun)
 			require.Greater(t, g.most, int64(2<<20), "they were under way at the same time")
 			require.LessOrEqual(t, g.most, int64(8<<20), "sent")
-			g.most = 0
+			t.Logf("%s: sent in %v at 50 ms a request, %.1f MB at once", id, sent, float64(g.most)/(1<<20))
+			g.most, begun = 0, time.Now()
 			b.pull(id)
 			require.LessOrEqual(t, g.most, int64(8<<20), "fetched")
+			t.Logf("%s: fetched in %v, %.1f MB at once", id, time.Since(begun), float64(g.most)/(1<<20))
 			require.True(t, b.file(id, "transcript.jsonl") == text)
 		}
 	})
@@ -116,7 +120,7 @@ func (g *gauge) Do(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// measured tells when an answer was read.
+// measured tells when an answer was read, which takes its time.
 type measured struct {
 	io.ReadCloser
 	done func()
@@ -129,6 +133,7 @@ func (m *measured) Close() error {
 }
 
 func (m *measured) Read(p []byte) (int, error) {
+	time.Sleep(time.Millisecond)
 	n, err := m.ReadCloser.Read(p)
 	if errors.Is(err, io.EOF) {
 		m.done()

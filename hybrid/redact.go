@@ -166,7 +166,9 @@ func escapeAt(text []byte) (r rune, n int) {
 	switch text[1] {
 	case '"', '\\', '/':
 		return rune(text[1]), 2
-	case 'b', 'f', 'n', 'r', 't':
+	case 'n':
+		return '\n', 2
+	case 'b', 'f', 'r', 't':
 		return ' ', 2
 	case 'u':
 		if len(text) < 6 {

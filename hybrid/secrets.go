@@ -44,7 +44,7 @@ const (
 
 // secretsVersion changes with the rules: what other rules made is not mixed
 // with theirs.
-const secretsVersion = "secrets/1"
+const secretsVersion = "secrets/2"
 
 // Version implements [Redactor].
 func (*secrets) Version() string { return secretsVersion }
@@ -79,16 +79,16 @@ func secretRules() []secretRule {
 		one("azure-sas", "sig=", `[?&]sig=([A-Za-z0-9%+/]{30,}={0,2})`),
 		{
 			name: "connection-string", hints: []string{"assword=", "PASSWORD=", "wd=", "PWD=", "assword ="},
-			shape: `(?i);\s*(?:password|pwd)\s*=\s*([^;"'\s\\\[\]]{4,})`,
+			shape: `(?i);\s*(?:password|pwd)\s*=\s*((?:[^;"'\s\\\[\]$%<{(*]|\$[^a-z_{(;"'\s\\\[\]])[^;"'\s\\\[\]]{3,})`, // no variable
 		},
 		one("url-password", "://", `\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@"'\\\[\]]{1,64}:([^\s/@"'\\\[\]]{4,128})@[A-Za-z0-9]`),
 		{
 			name: "bearer", hints: []string{"earer ", "BEARER "}, needs: aDigit,
-			shape: `(?i)\bbearer\s+([A-Za-z0-9._~+/=-]{16,})`,
+			shape: `(?i)\bbearer[ \t]+([A-Za-z0-9._~+/=-]{16,})`,
 		},
 		{
 			name: "basic-auth", hints: []string{"asic "},
-			shape: `(?i)authorization["'\s:=]{1,8}basic\s+([A-Za-z0-9+/]{8,}={0,2})`,
+			shape: `(?i)authorization["']?\s*[:=]\s*["']?basic[ \t]+([A-Za-z0-9+/]{8,}={0,2})`,
 		},
 	}, tokenRules()...)
 }

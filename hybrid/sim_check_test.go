@@ -2,130 +2,17 @@ package hybrid
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
-
-// settle ends all faults, and lets everybody come into step.
-func (w *world) settle() {
-	w.srv.Inject(nil)
-	for _, d := range w.devices {
-		w.endPythons(d)
-		d.life.set(false, 0)
-		if w.rules == nil && d.rules != nil {
-			d.rules = nil
-			w.reopen(d, false)
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(w.buried)) {
-		w.finishBurial(id)
-	}
-	w.agreeOnRules()
-	for round := 0; ; round++ {
-		time.Sleep(15 * time.Minute)
-		if !w.exchange() {
-			return
-		}
-		require.Less(w.t, round, 20, "the devices do not come to rest")
-	}
-}
-
-// finishBurial ends what a fault may have interrupted.
-func (w *world) finishBurial(id string) {
-	time.Sleep(15 * time.Minute)
-	err := w.devices[0].DeleteRemote(w.ctx(), id)
-	if errors.Is(err, ErrShared) || errors.Is(err, sessionstore.ErrNotFound) {
-		delete(w.buried, id)
-		return
-	}
-	require.NoError(w.t, err)
-}
-
-// agreeOnRules goes on with the sessions that other rules made, on a device
-// with those of all: from then on everybody may judge what differs again.
-func (w *world) agreeOnRules() {
-	cloud, err := w.reader.sessions()
-	require.NoError(w.t, err)
-	var others []string
-	for id, c := range cloud {
-		if c != nil && w.rules == nil && c.tip.Redaction != "" {
-			others = append(others, id)
-		}
-	}
-	if len(others) == 0 {
-		return
-	}
-	slices.Sort(others)
-	d := &gadget{name: "mender", dir: filepath.Join(w.t.TempDir(), "sessions")}
-	w.open(d)
-	for _, id := range others {
-		_, err := d.Pull(w.ctx(), id)
-		require.NoError(w.t, err)
-		msgs := w.turn()
-		err = d.Append(w.ctx(), id, msgs...)
-		require.NoError(w.t, err)
-		w.ack(d, id, msgs, err)
-		_, err = d.Sync(w.ctx(), id)
-		require.NoError(w.t, err)
-	}
-	require.NoError(w.t, d.Close())
-}
-
-// exchange lets each device sync once, and reports whether anything moved.
-func (w *world) exchange() (moved bool) {
-	for _, d := range w.devices {
-		before := w.srv.Counters().ByKind["head"].Written
-		s, err := d.Sync(w.ctx())
-		w.calm(d, err)
-		p, err := d.Pull(w.ctx())
-		w.calm(d, err)
-		standing := w.standing(d)
-		if *simVerbose {
-			w.t.Log(time.Since(simStart), d.name, "synced", s, "pulled", p, standing)
-		}
-		moved = moved || strings.Contains(standing, Behind) // who lost what it knew waits until files were quiet
-		moved = moved || s.Pushed+p.Pulled+len(s.Conflicts)+len(p.Conflicts) > 0 || w.srv.Counters().ByKind["head"].Written != before
-	}
-	return moved
-}
-
-// standing tells how a device's sessions stand.
-func (w *world) standing(d *gadget) (text string) {
-	all, err := d.Status(w.ctx())
-	require.NoError(w.t, err)
-	for _, s := range all {
-		text += fmt.Sprintf("%.8s %s %d/%d, ", s.SessionID, s.State, s.Local, s.Remote)
-	}
-	return text
-}
-
-// calm is expected without any fault: sessions that were removed from the
-// cloud while somebody added to them are all that may complain.
-func (w *world) calm(d *gadget, err error) {
-	w.t.Helper()
-	if err == nil {
-		return
-	}
-	list := []error{err}
-	if many, ok := err.(interface{ Unwrap() []error }); ok {
-		list = many.Unwrap()
-	}
-	for _, e := range list {
-		if !errors.Is(e, ErrDeleted) {
-			require.NoError(w.t, e, d.name)
-		}
-	}
-}
 
 // check is what must hold when everybody is in step.
 func (w *world) check() {
@@ -273,66 +160,4 @@ func (d *gadget) sid(id string) string { return d.engine.sid(id) }
 // anywhere reports whether a record is in some file of a device.
 func (w *world) anywhere(d *gadget, mark string) bool {
 	return w.all(d)[mark]
-}
-
-// rewindInCalm rewinds a session on one device. All others must follow, also
-// one that forgot what it knew.
-func (w *world) rewindInCalm(forget bool) {
-	d := w.pick()
-	id := w.session(d)
-	if cloud, err := w.reader.sessions(); id == "" || err != nil || cloud[id] == nil {
-		return
-	}
-	if o := w.pick(); forget && o != d {
-		w.reopen(o, true) // without what it knew, d's shorter history would only be an old one
-	}
-	if *simVerbose {
-		w.t.Log(time.Since(simStart), "rewind in calm", d.name, id)
-	}
-	before := w.here(d, id)
-	err := w.rewindTo(d, id)
-	require.NoError(w.t, err)
-	want := w.leaving(d, id, "transcript.jsonl")
-	_, err = d.Sync(w.ctx(), id)
-	w.calm(d, err)
-	w.settle()
-	for _, o := range w.devices {
-		if !o.without(id) {
-			require.Equal(w.t, want, w.leaving(o, id, "transcript.jsonl"), "the rewind of %s on %s did not reach %s, or did not stay", id, d.name, o.name)
-		}
-	}
-	found := w.reader.reachable()
-	for mark := range before {
-		require.True(w.t, found[mark], "%s was rewound and is gone", mark)
-	}
-	w.check()
-}
-
-// restoreElsewhere brings everything to a new device, and one of the former
-// histories back on all.
-func (w *world) restoreElsewhere() {
-	d := w.add("new")
-	w.settle()
-	w.check()
-	cloud, err := w.reader.sessions()
-	require.NoError(w.t, err)
-	for _, id := range slices.Sorted(maps.Keys(cloud)) {
-		if cloud[id] == nil {
-			require.False(w.t, d.Exists(id), "%s was removed", id)
-			continue
-		}
-		branches, err := d.Branches(w.ctx(), id)
-		require.NoError(w.t, err)
-		if len(branches) == 0 {
-			continue
-		}
-		b := branches[w.rand.IntN(len(branches))]
-		require.NoError(w.t, d.Restore(w.ctx(), id, b))
-		w.settle()
-		w.check()
-		s, err := d.Load(w.ctx(), id)
-		require.NoError(w.t, err)
-		require.Len(w.t, s.Messages, b.Messages)
-		return
-	}
 }

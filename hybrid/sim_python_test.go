@@ -17,8 +17,8 @@ import (
 // lines in memory and writes all of them; the newer one owns the session and
 // appends.
 type python struct {
-	rows    []byte    // as it last saw or left the transcript
-	wrote   time.Time // zero: it has not
+	rows    []byte              // as it last saw or left the transcript
+	wrote   time.Time           // zero: it has not
 	store   *sessionstore.Store // of the newer one
 	release func() error
 }

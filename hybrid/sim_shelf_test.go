@@ -3,6 +3,7 @@ package hybrid
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
@@ -41,8 +42,19 @@ func (r *simReader) shelf() *shelf {
 	return s
 }
 
-// Segment and Chunk make s a [segment.Source].
+// Segment and Chunks make s a [segment.Source].
 func (s *shelf) Segment(in segment.Info) ([]byte, error) { return s.Chunk(in.PK, in.ID) }
+
+func (s *shelf) Chunks(pk string, ids []string) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, id := range ids {
+			body, err := s.Chunk(pk, id)
+			if !yield(body, err) || err != nil {
+				return
+			}
+		}
+	}
+}
 
 func (s *shelf) Chunk(pk, id string) ([]byte, error) {
 	if body, ok := s.bodies[pk][id]; ok {

@@ -46,6 +46,9 @@ func (b *Budget) spend(now time.Time, charge float64) {
 	b.second.add(now, time.Second, charge)
 	b.day.add(now, oneDay, charge)
 	b.dearest = max(b.dearest, charge)
+	if b.reserved.Day.Equal(b.day.from) && b.day.sum > b.reserved.Sum { // it cost more than any before
+		_ = b.reserve(now) // what could not be written now is with the next request
+	}
 }
 
 // spent tells how long the limits make a request wait; for that of the day,

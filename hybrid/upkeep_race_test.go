@@ -77,6 +77,11 @@ func (w *tripwire) count() int {
 // over sends a device's requests through a wire, one at a time.
 func (c *cloud) over(t testing.TB, w *tripwire) func(*Options) {
 	w.next = c.Transport()
+	return through(t, c, w)
+}
+
+// through sends a device's requests through a transport of its own.
+func through(t testing.TB, c *cloud, w policy.Transporter) func(*Options) {
 	cred, err := azcosmos.NewKeyCredential(c.Key())
 	require.NoError(t, err)
 	client, err := azcosmos.NewClientWithKey(c.Endpoint(), cred, &azcosmos.ClientOptions{

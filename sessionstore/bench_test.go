@@ -11,29 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/cost"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
-
-// gauge counts what a store does to the disk.
-type gauge struct{ operations, syncs, bytes int64 }
-
-func (g *gauge) count(op fault.Op) {
-	g.operations++
-	switch op.Kind {
-	case fault.Write:
-		g.bytes += int64(len(op.Data))
-	case fault.Sync, fault.SyncDir:
-		g.syncs++
-	}
-}
-
-// report adds what was counted to the benchmark's figures.
-func (g *gauge) report(b *testing.B) {
-	for unit, n := range map[string]int64{"operations/op": g.operations, "syncs/op": g.syncs, "written/op": g.bytes} {
-		b.ReportMetric(float64(n)/float64(b.N), unit)
-	}
-}
 
 var benchDurabilities = []struct {
 	name string
@@ -49,10 +29,10 @@ func benchRow(i int) Message {
 
 // benchStore returns a store with one session of n messages, whose next save
 // appends, and the messages.
-func benchStore(tb testing.TB, n int, d Durability) (*Store, *gauge, []Message) {
+func benchStore(tb testing.TB, n int, d Durability) (*Store, *cost.Gauge, []Message) {
 	tb.Helper()
-	g := &gauge{}
-	st, err := open(tb.TempDir(), &Options{Durability: d}, &fault.Seam{After: g.count})
+	g := &cost.Gauge{}
+	st, err := open(tb.TempDir(), &Options{Durability: d}, g.Seam())
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, st.Close()) })
 	rows := make([]Message, n, n+1_000_000)
@@ -66,7 +46,7 @@ func benchStore(tb testing.TB, n int, d Durability) (*Store, *gauge, []Message) 
 		require.NoError(tb, st.Save(ctx, "s", rows, Metadata{}))
 	}
 	time.Sleep(300 * time.Millisecond) // so that the next save may mark
-	*g = gauge{}
+	g.Reset()
 	return st, g, rows
 }
 
@@ -78,7 +58,7 @@ func benchEach(b *testing.B, do func(b *testing.B, st *Store, rows []Message)) {
 				st, g, rows := benchStore(b, n, d.is)
 				b.ReportAllocs()
 				do(b, st, rows)
-				g.report(b)
+				g.Report(b)
 			})
 		}
 	}
@@ -125,7 +105,7 @@ func BenchmarkUpdateMetadata(b *testing.B) {
 				_, err := st.UpdateMetadata(b.Context(), "s", func(md *Metadata) error { return md.Set("n", turn) })
 				require.NoError(b, err)
 			}
-			g.report(b)
+			g.Report(b)
 		})
 	}
 }
@@ -155,7 +135,7 @@ func BenchmarkLoad(b *testing.B) {
 // saver saves one more message of a session, again and again.
 type saver struct {
 	st      *Store
-	counted *gauge
+	counted *cost.Gauge
 	rows    []Message
 	took    []time.Duration
 }
@@ -191,9 +171,10 @@ func TestSaveCostsTheNewLines(t *testing.T) {
 				long.save(t)
 			}
 			require.Less(t, (allocated()-before)/times, uint64(2*128<<10), "bytes allocated by both: nothing is read again")
-			require.Equal(t, *short.counted, *long.counted)
-			t.Logf("per save: %.1f operations, %.1f syncs, %d bytes; 50,000 : 10 messages: %v : %v = %.2f",
-				float64(long.counted.operations)/times, float64(long.counted.syncs)/times, long.counted.bytes/times,
+			total := long.counted.Total()
+			require.Equal(t, short.counted.Total(), total)
+			t.Logf("per save: %.1f operations, %.1f syncs, %.0f bytes; 50,000 : 10 messages: %v : %v = %.2f",
+				total.Operations/times, total.Syncs/times, total.Written/times,
 				long.median(), short.median(), float64(long.median())/float64(short.median()))
 			few := testing.AllocsPerRun(20, func() { short.save(t) })
 			many := testing.AllocsPerRun(20, func() { long.save(t) })

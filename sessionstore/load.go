@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -106,10 +107,17 @@ func (st *Store) transcriptIf(s *session, dir *sessiondir.Dir, id string, md Met
 // The time is that before it was read.
 func knowledgeOf(t *transcript, at time.Time) *knowledge {
 	k := &knowledge{rows: t.rows, size: int64(len(t.main.data)), main: t.main.stamp, at: at}
+	var wait sync.WaitGroup
+	sum := func() { k.sum.Write(t.main.data) } // never fails
+	if k.size < partSize {
+		sum()
+	} else {
+		wait.Go(sum)
+	}
 	k.ended = k.size == 0 || t.main.data[k.size-1] == '\n'
 	returns := bytes.IndexByte(t.main.data, '\r') >= 0
 	k.alien = slices.ContainsFunc(t.rows, func(m Message) bool { return m.m.role == unstoredRole || returns && m.alien() })
-	k.sum.Write(t.main.data) // never fails
+	wait.Wait()
 	return k
 }
 

@@ -9,11 +9,14 @@ import (
 // Healthy reports whether the transcript of session id, as Load reads it, can
 // be continued. It is a filter for [sessionstore.Query].
 func Healthy(ctx context.Context, st *sessionstore.Store, id string) (bool, error) {
-	s, err := st.Load(ctx, id)
-	if err != nil {
-		return false, err
+	var rows []sessionstore.Message
+	for m, err := range st.Messages(ctx, id) { // a search must not keep every transcript in memory, as Load does
+		if err != nil {
+			return false, err
+		}
+		rows = append(rows, m)
 	}
-	d, err := Diagnose(s.Messages)
+	d, err := Diagnose(rows)
 	return d.Healthy(), err
 }
 

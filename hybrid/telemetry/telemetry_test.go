@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -209,4 +210,17 @@ func TestNoProviders(t *testing.T) {
 	g.Visited(context.Background(), hybrid.Visit{Err: hybrid.ErrBlocked})
 	g.Requested(context.Background(), hybrid.Request{})
 	require.NoError(t, g.Close())
+}
+
+// The page of the package names the metrics that there are.
+func TestPageNamesTheMetrics(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	made, err := os.ReadFile("instruments.go")
+	require.NoError(t, err)
+	name := regexp.MustCompile(`sessionstorage\.(store|sync)\.\w+`)
+	told := name.FindAllString(string(page), -1)
+	require.Len(t, told, 10)
+	require.ElementsMatch(t, told, name.FindAllString(string(made), -1))
 }

@@ -33,6 +33,9 @@ func TestNewcomer(t *testing.T) {
 		if strings.HasPrefix(v, "GOMODCACHE=") {
 			env[i] = "GOMODCACHE=" + filepath.Join(home, "modules")
 		}
+		if strings.HasPrefix(v, "GOPROXY=") { // what was downloaded before is not asked for again
+			env[i] = "GOPROXY=file://" + filepath.ToSlash(filepath.Join(goEnv(t, "GOMODCACHE"), "cache", "download")) + "," + goEnv(t, "GOPROXY")
+		}
 		if strings.HasPrefix(v, "GOFLAGS=") {
 			env[i] = "GOFLAGS=-modcacherw" // so that the test can remove it
 		}

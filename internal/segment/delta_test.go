@@ -2,8 +2,8 @@ package segment
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"iter"
 	"math/rand/v2"

@@ -55,8 +55,18 @@ func (s *shelf) get(pk, id string) ([]byte, error) {
 	return body, nil
 }
 
-func (s *shelf) Segment(in Info) ([]byte, error)     { return s.get(in.PK, in.ID) }
-func (s *shelf) Chunk(pk, id string) ([]byte, error) { return s.get(pk, id) }
+func (s *shelf) Segment(in Info) ([]byte, error) { return s.get(in.PK, in.ID) }
+
+func (s *shelf) Chunks(pk string, ids []string) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, id := range ids {
+			body, err := s.get(pk, id)
+			if !yield(body, err) || err != nil {
+				return
+			}
+		}
+	}
+}
 
 func (s *shelf) put(d Document) { s.docs[d.PK+" "+d.ID] = d.Body }
 

@@ -4,13 +4,16 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"iter"
 )
 
 // A Source reads documents. An error of it ends the reading and is returned;
 // [ErrMissing] says that there is no such document, which is damage.
 type Source interface {
 	Segment(in Info) ([]byte, error)
-	Chunk(pk, id string) ([]byte, error)
+	// Chunks yields the documents ids of a partition in their order; an error
+	// is the last thing it yields.
+	Chunks(pk string, ids []string) iter.Seq2[[]byte, error]
 }
 
 // ErrMissing is what a [Source] returns for a document that is not there.
@@ -48,10 +51,14 @@ func stored(src Source, s *Segment, r *row) ([]byte, error) {
 		}
 		return r.data, nil
 	}
-	var data []byte
+	ids := make([]string, len(r.ref.Chunks))
 	for i, name := range r.ref.Chunks {
-		id := ChunkID(s.SID(), name)
-		body, err := src.Chunk(s.PK, id)
+		ids[i] = ChunkID(s.SID(), name)
+	}
+	var data []byte
+	i := 0
+	for body, err := range src.Chunks(s.PK, ids) {
+		id := ids[i]
 		if err != nil {
 			return nil, fmt.Errorf("chunk %s: %w", id, err)
 		}
@@ -60,8 +67,9 @@ func stored(src Source, s *Segment, r *row) ([]byte, error) {
 			return nil, fmt.Errorf("chunk %s: %w", id, hurt(err))
 		}
 		if i == 0 { // all but the last are as long
-			data = make([]byte, 0, min(r.ref.size(), int64(len(part))*int64(len(r.ref.Chunks))))
+			data = make([]byte, 0, min(r.ref.size(), int64(len(part))*int64(len(ids))))
 		}
+		i++
 		if data = append(data, part...); int64(len(data)) > r.ref.size() {
 			break
 		}

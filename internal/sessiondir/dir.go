@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -79,7 +81,7 @@ func (d *Dir) readOnce(name string) (data []byte, at Stamp, steady bool, err err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	data = make([]byte, at.Size, at.Size+1)
-	n, err := io.ReadFull(f, data)
+	n, err := fill(f, data)
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return data[:n], at, at.Size == 0 && d.leadsTo(name, at), nil
 	}
@@ -91,6 +93,28 @@ func (d *Dir) readOnce(name string) (data []byte, at Stamp, steady bool, err err
 		return nil, at, false, err
 	}
 	return append(data, rest...), at, d.leadsTo(name, at), nil
+}
+
+// halves is from how many bytes on the halves of a file are read at once.
+const halves = 4 << 20
+
+// fill reads as much as data has room for, as [io.ReadFull] does.
+func fill(f io.ReadSeeker, data []byte) (int, error) {
+	at, ok := f.(io.ReaderAt)
+	if !ok || len(data) < halves || runtime.GOMAXPROCS(0) < 2 {
+		return io.ReadFull(f, data)
+	}
+	half := len(data) / 2
+	var first, second int
+	var wait sync.WaitGroup
+	wait.Go(func() { second, _ = at.ReadAt(data[half:], int64(half)) })
+	first, _ = at.ReadAt(data[:half], 0)
+	wait.Wait()
+	if first+second < len(data) { // it is read again to know where it ends
+		return io.ReadFull(f, data)
+	}
+	_, err := f.Seek(int64(len(data)), io.SeekStart)
+	return len(data), err
 }
 
 // leadsTo reports whether name is the file with the stamp at, unchanged.

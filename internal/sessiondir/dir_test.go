@@ -1,6 +1,7 @@
 package sessiondir
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -296,6 +297,35 @@ func TestRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, data)
 	require.ElementsMatch(t, []string{"dir", "empty"}, d.Names())
+}
+
+// Large files are read in two halves, whatever has become of their length.
+func TestReadLarge(t *testing.T) {
+	t.Parallel()
+	_, path := openSession(t, nil)
+	want := make([]byte, halves+4567)
+	for i := range want {
+		want[i] = byte(i * i >> 7)
+	}
+	name := filepath.Join(path, "large")
+	require.NoError(t, os.WriteFile(name, want, 0o600))
+	for _, size := range []int{halves - 1, halves, len(want) - 1, len(want), len(want) + 1, len(want) + halves} {
+		f, err := os.Open(name)
+		require.NoError(t, err)
+		got := make([]byte, size)
+		n, err := fill(f, got)
+		if size > len(want) {
+			require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		} else {
+			require.NoError(t, err)
+		}
+		require.Equal(t, min(size, len(want)), n)
+		require.True(t, bytes.Equal(want[:n], got[:n]))
+		rest, err := io.ReadAll(f)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(want[n:], rest))
+		require.NoError(t, f.Close())
+	}
 }
 
 func TestConfinement(t *testing.T) {

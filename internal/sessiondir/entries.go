@@ -29,19 +29,25 @@ func (b *Base) Entries(keep func(name string) bool) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := f.ReadDir(-1)
+	all, err := readNames(f, func(name string, kind fs.FileMode) bool {
+		return !strings.HasPrefix(name, ".") && mayBeDir(kind) && keep(name)
+	})
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	all = slices.DeleteFunc(all, func(e fs.DirEntry) bool {
-		return strings.HasPrefix(e.Name(), ".") || !mayBeDir(e) || !keep(e.Name())
-	})
 	found := b.entriesOf(f, all)
 	return slices.DeleteFunc(found, func(e Entry) bool { return e.Name == "" }), f.Close()
 }
 
-func mayBeDir(e fs.DirEntry) bool {
-	return e.IsDir() || e.Type()&fs.ModeSymlink != 0 || e.Type() == fs.ModeIrregular
+// named is a name in a directory. Where the file system does not tell what has
+// the name, it is irregular.
+type named struct {
+	name string
+	kind fs.FileMode // type bits
+}
+
+func mayBeDir(kind fs.FileMode) bool {
+	return kind.IsDir() || kind&fs.ModeSymlink != 0 || kind == fs.ModeIrregular
 }
 
 // share is how many entries are worth a goroutine of their own.
@@ -49,7 +55,7 @@ const share = 1000
 
 // entriesOf asks about entries of the directory in; what is no directory has
 // no name.
-func (b *Base) entriesOf(in *os.File, all []fs.DirEntry) []Entry {
+func (b *Base) entriesOf(in *os.File, all []named) []Entry {
 	found := make([]Entry, len(all))
 	ask := func(from, to int) {
 		for i := from; i < to; i++ {
@@ -66,10 +72,10 @@ func (b *Base) entriesOf(in *os.File, all []fs.DirEntry) []Entry {
 	return found
 }
 
-func (b *Base) entry(in *os.File, e fs.DirEntry) Entry {
-	modified, isDir, err := b.statEntry(in, e.Name())
-	if err != nil && (!e.IsDir() || errors.Is(err, fs.ErrNotExist)) || err == nil && !isDir {
+func (b *Base) entry(in *os.File, e named) Entry {
+	modified, isDir, err := b.statEntry(in, e.name)
+	if err != nil && (!e.kind.IsDir() || errors.Is(err, fs.ErrNotExist)) || err == nil && !isDir {
 		return Entry{}
 	}
-	return Entry{Name: e.Name(), Modified: modified, Symlink: e.Type()&fs.ModeSymlink != 0}
+	return Entry{Name: e.name, Modified: modified, Symlink: e.kind&fs.ModeSymlink != 0}
 }

@@ -26,6 +26,7 @@ func TestContract(t *testing.T) {
 		"state/stored when it returns: commands, tokens, rate limits":                           TestOperationsAreStored,
 		"state/atomic with backup":                                                              TestDamagedStateComesFromTheBackup,
 		"state/unknown versions":                                                                TestFutureVersionsAreLeftAlone,
+		"state/values of the caller's":                                                          TestValuesAreKeptAsTheyAre,
 		"state/a fork copies none of it":                                                        testFork,
 		"export/shape":                                                                          TestExport,
 		"import/every shape":                                                                    TestImportTakesEveryShape,

@@ -4,12 +4,12 @@
 // A [State] is persistent: the history of items in state_history.jsonl, an
 // append-only log, and approved commands, tokens, rate limits and values under
 // names of the caller's in state.json, both in the session's directory of a
-// [sessionstore.Store]. Each operation is
-// stored when it returns, under the session's lock, so many processes may share
-// a state and none loses another's update. It is durable as
-// [sessionstore.Durability] of the store says, unless [Options] ask for less.
-// Recording items costs these and state.json, however long the history is,
-// unless another process wrote in between: then the history is read once.
+// [sessionstore.Store]. Each operation is stored when it returns, under the
+// session's lock, so many processes may share a state and none loses another's
+// update. It is durable as [sessionstore.Durability] of the store says, unless
+// [Options] ask for less. Recording items costs these and state.json, however
+// long the history is, unless another process wrote in between: then the history
+// is read once.
 //
 // A [Runtime] is memory alone: the execution state, turns, tool use, errors,
 // the interrupt and pending approvals. A [Session] joins both.

@@ -86,3 +86,35 @@ func ExampleState_Claim() {
 	// <nil>
 	// claim approval: call ran already
 }
+
+// A program keeps a small value of its own beside a session.
+func ExampleState_SetValue() {
+	dir, err := os.MkdirTemp("", "sessions")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	ctx := context.Background()
+	st, err := sessionstore.Open(dir, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer st.Close()
+	if err := st.Create(ctx, "demo", sessionstore.Metadata{}); err != nil {
+		log.Fatal(err)
+	}
+	state, err := agentstate.Open(st, "demo", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer state.Close()
+	if err := state.SetValue(ctx, "cart", json.RawMessage(`{"items": ["tea"]}`)); err != nil {
+		log.Fatal(err)
+	}
+	value, err := state.Value(ctx, "cart")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(string(value))
+	// Output: {"items": ["tea"]}
+}

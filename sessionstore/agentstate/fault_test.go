@@ -20,8 +20,8 @@ var large = `{"text": "` + strings.Repeat("large ", 500) + `"}`
 
 // A view is what readers find.
 type view struct {
-	history, commands, limits, kept string
-	total                           int64
+	history, commands, limits, kept, value string
+	total                                  int64
 }
 
 // step is a call and what it changes in a view.
@@ -46,6 +46,7 @@ var steps = []step{
 		return s.SetTokenInfo(t.Context(), json.RawMessage(`{"total": 100}`))
 	}, func(v *view) { v.total = 100 }},
 	{"limits", func(t *testing.T, s *State) error { return s.SetRateLimits(t.Context(), json.RawMessage(`{"x": 1}`)) }, func(v *view) { v.limits = `{"x": 1}` }},
+	{"value", func(t *testing.T, s *State) error { return s.SetValue(t.Context(), "own", json.RawMessage(large)) }, func(v *view) { v.value = large }},
 	{"decide", func(t *testing.T, s *State) error { return s.Decide(t.Context(), "1", Approved) }, func(v *view) { v.kept = "approved" }},
 	{"claim", func(t *testing.T, s *State) error { return s.Claim(t.Context(), "1", oneCall) }, func(v *view) { v.kept = "ran" }},
 }
@@ -75,6 +76,9 @@ func viewOf(t *testing.T, s *State, at any) view {
 	info, err := s.TokenInfo(t.Context())
 	require.NoError(t, err, at)
 	v.total = info.Total
+	value, err := s.Value(t.Context(), "own")
+	require.NoError(t, err, at)
+	v.value = string(value)
 	kept, err := s.Kept(t.Context())
 	require.NoError(t, err, at)
 	for _, k := range kept {

@@ -21,8 +21,10 @@ import (
 
 const id = "3f2b8a52-5a0e-4c11-9a53-0d8c5d7be001"
 
-func newStore(t *testing.T) *sessionstore.Store {
-	st, err := sessionstore.Open(t.TempDir(), &sessionstore.Options{Workspace: t.TempDir()})
+func newStore(t *testing.T) *sessionstore.Store { return open(t, t.TempDir()) }
+
+func open(t *testing.T, dir string) *sessionstore.Store {
+	st, err := sessionstore.Open(dir, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, st.Close()) })
 	return st
@@ -52,12 +54,14 @@ func chat(ctx context.Context, llm llms.Model, buffer *memory.ConversationBuffer
 	return answer, buffer.SaveContext(ctx, map[string]any{"in": question}, map[string]any{"out": answer})
 }
 
-// A conversation goes on in another process, where the memory is a new one.
+// A conversation goes on with another store and another memory, as in another
+// process.
 func TestConversationBufferGoesOn(t *testing.T) {
 	t.Parallel()
-	st := newStore(t)
+	dir := t.TempDir()
 	llm := fake.NewFakeLLM([]string{"Ada.", "You told me: Ada."})
 	for i, question := range []string{"I am Ada. Who am I?", "Really?"} {
+		st := open(t, dir)
 		buffer := memory.NewConversationBuffer(memory.WithChatHistory(New(st, id)))
 		answer, err := chat(t.Context(), llm, buffer, question)
 		require.NoError(t, err)

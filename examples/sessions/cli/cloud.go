@@ -71,13 +71,10 @@ func (f cloudFlags) open(a *app, asking, make bool, told func(hybrid.Status)) ([
 	if err != nil {
 		return nil, err
 	}
-	ctx := a.ctx
-	if !asking { // Connect does without an account that does not answer in time
-		var stop context.CancelFunc
-		ctx, stop = context.WithCancel(a.ctx)
-		stop()
+	container, err := hybrid.Unasked(config, nil, nil)
+	if asking {
+		container, err = hybrid.Connect(a.ctx, config, nil, nil)
 	}
-	container, err := hybrid.Connect(ctx, config, nil, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -30,6 +31,26 @@ func (a *app) conversation(rows []sessionstore.Message, tools bool) {
 				a.toolLine("← " + m.Content())
 			}
 		}
+	}
+}
+
+// thinking writes what a model thought before a message.
+func (a *app) thinking(m sessionstore.Message) {
+	var texts []string
+	if content, ok := m.Lookup("content"); ok && pyjson.KindOf(content) == pyjson.Array {
+		for block := range pyjson.Elements(content) {
+			kind, _ := pyjson.Lookup(block, "type")
+			text, _ := pyjson.Lookup(block, "thinking")
+			if pyjson.KindOf(kind) == pyjson.String && pyjson.Text(kind) == "thinking" && pyjson.KindOf(text) == pyjson.String {
+				texts = append(texts, pyjson.Text(text))
+			}
+		}
+	}
+	if text, ok := m.Lookup("thinking_text"); ok && pyjson.KindOf(text) == pyjson.String {
+		texts = append(texts, pyjson.Text(text))
+	}
+	for _, text := range texts {
+		a.Printf("\n%s\n", a.Paint(screen.Dim, "Thinking: "+strings.TrimRight(screen.Lines(text), "\n ")))
 	}
 }
 

@@ -217,7 +217,7 @@ func (c *eventsSummaryCommand) Run(a *app) error {
 
 type eventsShowCommand struct {
 	logOf
-	Line  int  `arg:"" help:"Line of the event; negative: counted from the end, -1 is the last."`
+	Line  int  `arg:"" optional:"" help:"Line of the event (default: the last one)."`
 	Whole bool `help:"Write all of it to a terminal too."`
 }
 
@@ -265,10 +265,13 @@ var errNoEvent = errors.New("there is no event at that line")
 
 // head finds the event of a line.
 func (c *eventsShowCommand) head(a *app, log *eventslog.Log) (eventslog.Head, error) {
-	if c.Line < 0 {
-		last, err := log.Tail(a.ctx, -c.Line)
-		if err != nil || len(last) < -c.Line {
-			return eventslog.Head{}, errors.Join(err, errNoEvent)
+	if c.Line == 0 {
+		last, err := log.Tail(a.ctx, 1)
+		if err == nil && len(last) == 0 {
+			err = errors.New("there are no events")
+		}
+		if err != nil {
+			return eventslog.Head{}, err
 		}
 		return last[0], nil
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -11,6 +12,9 @@ import (
 // explain returns the text of an error: the Python tools' where they have one
 // for it.
 func explain(err error) string {
+	if errors.Is(err, context.Canceled) {
+		return "interrupted"
+	}
 	corrupt, bad := (*sessionstore.CorruptError)(nil), (*pyjson.Error)(nil)
 	if errors.As(err, &corrupt) && corrupt.Line > 0 && errors.As(corrupt.Err, &bad) && bad.Reason != pyjson.BadUTF8 {
 		return fmt.Sprintf("Malformed JSON at line %d: %v", corrupt.Line, bad)

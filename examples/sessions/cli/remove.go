@@ -238,10 +238,10 @@ func (a *app) planTable(plan *trash.Plan) {
 			return screen.Yellow
 		}},
 		{Title: "Session", Min: enough(ids), Whole: true, Tint: screen.In(screen.Green)},
-		{Title: "Name", Min: 10, Drop: 2, Tint: screen.In(screen.Cyan)},
-		{Title: "Size", Right: true, Drop: 1},
+		{Title: "Name", Min: 10, Drop: 1, Tint: screen.In(screen.Cyan)},
+		{Title: "Size", Right: true, Drop: 2},
 		{Title: "Saved", Drop: 3, Tint: screen.In(screen.Yellow)},
-		{Title: "Why", Min: 10, Drop: 4},
+		{Title: "Why", Min: 10},
 	}, rows)
 	a.Notef("\n%s (%s) would go, %s would stay.", count(len(plan.Take), "session"), size(trash.Bytes(plan.Take)), number(len(plan.Keep)))
 }
@@ -269,6 +269,8 @@ func (a *app) tellRemoved(plan *trash.Plan, r removed) error {
 		a.Printf("%s\n", a.Paint(screen.Yellow, "Cancelled"))
 	case r.status == "nothing":
 		a.Printf("%s Nothing to delete\n", a.Paint(screen.Green, "✓"))
+	case len(r.receipt.Sessions) == 0:
+		a.Printf("%s\n", a.Paint(screen.Yellow, "Nothing was deleted"))
 	case len(r.receipt.Sessions) == 1:
 		a.Printf("%s Deleted session: %s\n", a.Paint(screen.Green, "✓"), screen.Plain(r.receipt.Sessions[0].ID))
 	case len(r.receipt.Sessions) > 1:

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/internal/pytime"
@@ -13,8 +15,12 @@ import (
 
 type resumeCommand struct {
 	here
-	NoHistory   bool `help:"Leave the conversation out."`
-	FullHistory bool `help:"Show all messages (default: the last 10)."`
+	ForceBundle  string  `short:"B" placeholder:"NAME" help:"Resume with this bundle instead of the one it began with."`
+	NoHistory    bool    `help:"Leave the conversation out."`
+	FullHistory  bool    `help:"Show all messages (default: the last 10)."`
+	ShowThinking bool    `help:"Show what the model thought, too."`
+	Replay       bool    `help:"On a terminal, show the messages in the time they took, at most 10 seconds each."`
+	ReplaySpeed  float64 `short:"s" default:"2" placeholder:"N" help:"So many times as fast (default: 2)."`
 }
 
 // Help is shown below the usage.
@@ -34,6 +40,12 @@ func (c *resumeCommand) Run(a *app) error {
 	}
 	damage := err
 	bundle, _ := s.Metadata.Bundle()
+	command := "amplifier session resume " + t.id
+	if c.ForceBundle != "" && c.ForceBundle != bundle {
+		a.Notef("%s the session began with the bundle %q", a.PaintError(screen.Yellow, "note:"), bundle)
+		bundle = c.ForceBundle
+		command += " --force-bundle " + bundle
+	}
 	if a.json {
 		return errors.Join(a.writeJSON(c.report(t, s, bundle), jsonIndent), damage)
 	}
@@ -44,9 +56,11 @@ func (c *resumeCommand) Run(a *app) error {
 	}
 	a.fields(append(rows, [2]string{"Accepted by", c.accepted(s)}))
 	if !c.NoHistory {
-		c.history(a, s.Messages)
+		if err := c.history(a, s.Messages); err != nil {
+			return err
+		}
 	}
-	a.Printf("\nResume with: %s\n", a.Paint(screen.Cyan, "amplifier session resume "+screen.Plain(t.id)))
+	a.Printf("\nResume with: %s\n", a.Paint(screen.Cyan, screen.Plain(command)))
 	return damage
 }
 
@@ -94,7 +108,7 @@ func (c *resumeCommand) accepted(s *sessionstore.Session) string {
 	return strings.Join(yes, ", ")
 }
 
-func (c *resumeCommand) history(a *app, rows []sessionstore.Message) {
+func (c *resumeCommand) history(a *app, rows []sessionstore.Message) error {
 	var shown []sessionstore.Message
 	for _, m := range rows {
 		if role := m.Role(); role == "user" || role == "assistant" {
@@ -102,11 +116,51 @@ func (c *resumeCommand) history(a *app, rows []sessionstore.Message) {
 		}
 	}
 	const last = 10
-	if earlier := len(shown) - last; earlier > 0 && !c.FullHistory {
+	if earlier := len(shown) - last; earlier > 0 && !c.FullHistory && !c.Replay {
 		a.Printf("\n%s\n", a.Paint(screen.Dim, "… "+count(earlier, "earlier message")+"; --full-history shows all"))
 		shown = shown[earlier:]
 	}
-	a.conversation(shown, false)
+	var before time.Time
+	for _, m := range shown {
+		if c.Replay && a.Terminal() {
+			at, _ := m.Timestamp()
+			if err := wait(a.ctx, replayDelay(before, at, c.ReplaySpeed, len(m.Content()))); err != nil {
+				return err
+			}
+			before = at
+		}
+		a.conversation([]sessionstore.Message{m}, false)
+		if c.ShowThinking {
+			a.thinking(m)
+		}
+	}
+	return nil
+}
+
+// replayDelay is how long to wait before a message: the time it took, or that
+// of reading it where the times are not known, divided by speed.
+func replayDelay(before, at time.Time, speed float64, length int) time.Duration {
+	const shortest, longest = 500 * time.Millisecond, 10 * time.Second
+	took := 1500*time.Millisecond + time.Duration(length)*5*time.Millisecond
+	if !before.IsZero() && !at.IsZero() {
+		took = at.Sub(before)
+	}
+	if speed <= 0 {
+		speed = 1
+	}
+	return max(shortest, min(longest, time.Duration(min(float64(took)/speed, float64(longest)))))
+}
+
+// wait waits for d or the end of ctx.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 func (c *resumeCommand) report(t target, s *sessionstore.Session, bundle string) object {

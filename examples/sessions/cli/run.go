@@ -30,8 +30,17 @@ const (
 
 const about = `Looks at, mends, copies and removes stored agent sessions.
 
-SESSION is an id, the beginning of one, or the path of a session's directory. Tables are for people; in a pipe they are ` +
-	`tab-separated lines, and --json gives every command's answer as JSON.`
+    sessions list                    the sessions of this directory's project
+    sessions show 7a81 -T            one of them, with its conversation
+    sessions search "connection"     where was that said?
+    sessions diagnose 7a81           why can it not be continued?
+    sessions repair 7a81             complete it; sessions undo takes that back
+    sessions fork 7a81 --at-turn 3   go on from an earlier turn
+    sessions delete 7a81             to the trash; sessions undo brings it back
+
+SESSION is an id, the beginning of one, or the path of a session's directory. On a terminal there are tables; in a pipe ` +
+	`they are tab-separated lines, and --json gives every answer as JSON. The exit code is 0 when all is well, 1 for an ` +
+	`error or a broken session, 2 for wrong arguments.`
 
 // exitCode is an error that has been told already.
 type exitCode int

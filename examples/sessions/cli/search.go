@@ -199,7 +199,12 @@ func (c *searchCommand) show(a *app, found []sessionstore.Found, hits map[string
 			if i > 0 {
 				a.Print("\n")
 			}
-			a.Printf("%s  %s\n", a.Paint(screen.Green, screen.Plain(id)), a.Paint(screen.Magenta, screen.Plain(f.Project)))
+			name := screen.Fit(screen.Plain(id), a.Width())
+			a.Print(a.Paint(screen.Green, name))
+			if left := a.Width() - screen.Columns(name) - 2; left >= 10 {
+				a.Print("  " + a.Paint(screen.Magenta, screen.Fit(screen.Plain(f.Project), left)))
+			}
+			a.Print("\n")
 		}
 		for _, h := range hits[f.Dir] {
 			a.hit(id, h)
@@ -214,7 +219,7 @@ func (a *app) hit(id string, h hit) {
 		return
 	}
 	label := strconv.Itoa(h.message) + " " + screen.Plain(h.role) + ": "
-	room := max(a.Width()-2-screen.Columns(label), 20)
+	room := max(a.Width()-2-screen.Columns(label), 8)
 	text := screen.Fit(h.text, room)
 	left := room - screen.Columns(text)
 	after := screen.Fit(h.after, max(left/2, left-screen.Columns(h.before)))

@@ -22,11 +22,12 @@ type verifyCommand struct {
 	Sessions []string `arg:"" optional:"" name:"session" help:"Only these sessions (default: all)."`
 	where
 	NoEvents bool `help:"Do not read the audit logs."`
+	Mend     bool `help:"Write recovered files anew, and keep the damaged ones."`
 }
 
 // Help is shown below the usage.
 func (verifyCommand) Help() string {
-	return `Reads transcript, metadata and audit log of every session, in all projects, and changes nothing. Told are sessions that are
+	return `Reads transcript, metadata and audit log of every session, in all projects, and changes nothing unless told to. Told are sessions that are
 
     damaged    neither a file nor its backup can be read; what can be is shown
     recovered  a file is damaged and its backup is read instead
@@ -35,7 +36,7 @@ func (verifyCommand) Help() string {
     log        the audit log has lines that are no events
     foreign    a directory that holds nothing of a session, or a symlink
 
-Saving a session, as by "repair" or a host that resumes it, writes a recovered file anew and keeps the damaged one. The exit code is 1 when something is told.`
+--mend writes what was recovered anew, as the next save of a host would do too; the damaged file is kept beside it. The exit code is 1 when something is told.`
 }
 
 // problem is something that is wrong with a session.
@@ -216,9 +217,24 @@ func (c *verifyCommand) stored(ctx context.Context, t target, add func(state, fi
 			state = "pending"
 		}
 		tell(state, s.Recovered.Reason, filepath.Base(s.Recovered.Path))
+		if c.Mend && state == "recovered" {
+			if err := mend(ctx, st, s); err != nil {
+				add("not mended", "", 0, explain(err))
+			}
+		}
 	case errors.As(refused, &strict):
 		tell("strict", strict.Err, strict.Source)
 	}
+}
+
+// mend writes what was recovered of a session anew. Another writer that comes
+// between is an error, and what it wrote stays.
+func mend(ctx context.Context, st *sessionstore.Store, s *sessionstore.Session) error {
+	if _, err := st.Replace(ctx, s.ID, s.Revision, s.Messages); err != nil {
+		return err
+	}
+	_, err := st.UpdateMetadata(ctx, s.ID, func(*sessionstore.Metadata) error { return nil })
+	return err
 }
 
 // far is after every event.
