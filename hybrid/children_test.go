@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,12 +20,13 @@ import (
 )
 
 // children are what tests do in processes of their own.
-var children = map[string]testenv.Child{"sync": syncChild}
+var children = map[string]testenv.Child{"sync": syncChild, "write": writeChild}
 
 // errand is what a child does with the sessions of its directory.
 type errand struct {
 	Endpoint, Key, Device string
 	Calls                 []string // "sync" or "pull", and sessions
+	From                  int      // the number of the first record to be written
 	Tidy                  bool     // the collector runs often, so that little more than what is held takes memory
 }
 
@@ -42,12 +44,12 @@ func (e errand) by(device string, calls ...string) errand {
 	return e
 }
 
-// spawn starts a process that does the errand in a sessions directory.
-func (e errand) spawn(t testing.TB, dir string) *testenv.Process {
+// spawn starts a child that does the errand in a sessions directory.
+func (e errand) spawn(t testing.TB, child, dir string) *testenv.Process {
 	t.Helper()
 	text, err := json.Marshal(e)
 	require.NoError(t, err)
-	return testenv.Spawn(t, "sync", dir, string(text))
+	return testenv.Spawn(t, child, dir, string(text))
 }
 
 // syncChild does an errand, and prints a line with what its memory came to, in
@@ -61,14 +63,7 @@ func syncChild(dir, argument string) (err error) {
 		debug.SetGCPercent(10)
 	}
 	ctx := context.Background()
-	container, err := Connect(ctx, Config{Endpoint: e.Endpoint, Key: e.Key}, nil, nil)
-	if err != nil {
-		return err
-	}
-	s, err := Open(ctx, dir, &Options{
-		Store:     &sessionstore.Options{Durability: sessionstore.Relaxed},
-		Container: container, Project: "demo", User: "ada", Device: e.Device, Disabled: true,
-	})
+	s, err := e.open(ctx, dir, &Options{Disabled: true})
 	if err != nil {
 		return err
 	}
@@ -92,10 +87,47 @@ func syncChild(dir, argument string) (err error) {
 	return nil
 }
 
+// open opens a sessions directory in a process of its own.
+func (e errand) open(ctx context.Context, dir string, o *Options) (*Store, error) {
+	container, err := Connect(ctx, Config{Endpoint: e.Endpoint, Key: e.Key}, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	o.Store = &sessionstore.Options{Durability: sessionstore.Relaxed}
+	o.Container, o.Project, o.User, o.Device = container, "demo", "ada", e.Device
+	return Open(ctx, dir, o)
+}
+
+// writeChild appends records to three sessions while the worker syncs them, and
+// prints the number of each once it is acknowledged. It goes on until it is
+// killed.
+func writeChild(dir, argument string) error {
+	var e errand
+	if err := json.Unmarshal([]byte(argument), &e); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	s, err := e.open(ctx, dir, &Options{Interval: 50 * time.Millisecond})
+	if err != nil {
+		return err
+	}
+	for n := e.From; ; n++ {
+		m, err := sessionstore.Text("user", fmt.Sprintf("rec-%d;", n), time.Now())
+		if err != nil {
+			return err
+		}
+		if err := s.Append(ctx, fmt.Sprint("s", n%3), m); err != nil {
+			return err
+		}
+		fmt.Println(n)
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
 // finish lets an errand come to its end, and returns the memory it took.
 func (e errand) finish(t testing.TB, dir string) (memory uint64) {
 	t.Helper()
-	lines := e.spawn(t, dir).End(t)
+	lines := e.spawn(t, "sync", dir).End(t)
 	require.Len(t, lines, 1)
 	_, err := fmt.Sscan(strings.TrimSpace(lines[0]), &memory)
 	require.NoError(t, err)

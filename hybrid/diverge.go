@@ -57,6 +57,9 @@ func (v *visit) keepAsFork(ctx context.Context, id string, common int64) error {
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
+	if err := v.in.Harden(ctx, id, sessiondir.Transcript, sessiondir.Metadata); err != nil {
+		return gone(err)
+	}
 	v.st.Kept = append(v.st.Kept, id)
 	v.marks.mark(id, written)
 	return v.states.save(v.sid, v.st)

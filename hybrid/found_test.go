@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/fault"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -103,4 +104,51 @@ func TestDamagedMetadataDoesNotLeave(t *testing.T) {
 			require.Equal(t, want, a.file("s", "metadata.json"))
 		})
 	}
+}
+
+// TestPowerCutIsNoRewind: what a store without syncs loses in a power cut was
+// not sent, or else the loss would go to all devices.
+func TestPowerCutIsNoRewind(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a := c.device(t, "a")
+	a.say("s", "one", "two")
+	a.put("s", "events.jsonl", "{}\n")
+	a.sync()
+	dir := filepath.Join(t.TempDir(), "sessions")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	rec, err := fault.Record(dir)
+	require.NoError(t, err)
+	s, err := open(t.Context(), dir, &Options{
+		Store:     &sessionstore.Options{Durability: sessionstore.Relaxed},
+		Container: c.container, Project: "demo", User: "ada", Device: "b", Disabled: true,
+	}, &fault.Seam{After: rec.After})
+	require.NoError(t, err)
+	b := &replica{s, t}
+	b.pull()
+	b.holdsThroughPowerCuts(rec, "s")
+	b.say("s", "three")
+	_, err = b.UpdateMetadata(t.Context(), "s", func(md *sessionstore.Metadata) error { return md.Set("name", "x") })
+	require.NoError(t, err)
+	b.sync()
+	b.holdsThroughPowerCuts(rec, "s")
+	require.NoError(t, b.Close())
+}
+
+// holdsThroughPowerCuts requires the session as it stands in all states of the
+// disk that a power cut may leave now.
+func (r *replica) holdsThroughPowerCuts(rec *fault.Recorder, id string) {
+	log, err := rec.Log()
+	require.NoError(r.t, err)
+	n := 0
+	for s, err := range (&fault.Crash{Log: log, Tears: 8, Max: 500, From: len(log.Steps), To: len(log.Steps)}).States(nil) {
+		require.NoError(r.t, err)
+		for _, name := range []string{"transcript.jsonl", "metadata.json", "events.jsonl"} {
+			got, err := s.ReadFile(id + "/" + name)
+			require.NoError(r.t, err, "%v: %s", s, name)
+			require.Equal(r.t, r.file(id, name), string(got), "%v: %s", s, name)
+		}
+		n++
+	}
+	require.Positive(r.t, n)
 }

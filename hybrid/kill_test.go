@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -47,7 +49,7 @@ func killedAt(t *testing.T, at int, done bool) (killed bool) {
 	a, dir := c.parted(t, r)
 	k := &killer{next: c, at: at, done: done, victim: make(chan *testenv.Process, 1), dead: make(chan struct{})}
 	work := c.serve(t, k).by("b", "sync", "pull")
-	p := work.spawn(t, dir)
+	p := work.spawn(t, "sync", dir)
 	k.victim <- p
 	_, lived := p.Line()
 	p.Kill()
@@ -75,6 +77,59 @@ func killedAt(t *testing.T, at int, done bool) (killed bool) {
 	}
 	require.Len(t, a.texts("rewound"), 1, "killed at request %d", at)
 	return !lived
+}
+
+// TestKillWriter kills a process again and again that writes while its worker
+// syncs. Every record that it acknowledged comes to the cloud and to another
+// device, in order.
+func TestKillWriter(t *testing.T) {
+	t.Parallel()
+	r := newSimReader()
+	c := newCloud(t, &cosmostest.Options{Observe: r.observe})
+	r.srv = c.Server
+	dir := filepath.Join(t.TempDir(), "sessions")
+	work := c.serve(t, c).by("a", "sync")
+	last, acknowledged := 0, map[int]bool{}
+	for range testenv.KillRounds() / 5 {
+		work.From = last + 1
+		p := work.spawn(t, "write", dir)
+		for alive, enough := true, 1+rand.IntN(200); alive; enough-- {
+			var line string
+			if line, alive = p.Line(); alive {
+				n, err := strconv.Atoi(line)
+				require.NoError(t, err)
+				last, acknowledged[n] = n, true
+			}
+			if enough == 0 {
+				p.KillAfter(time.Duration(rand.IntN(20)) * time.Millisecond)
+			}
+		}
+		p.Kill()
+		last++ // it may have been written too
+	}
+	work.finish(t, dir)
+	found := r.reachable()
+	require.Empty(t, r.problems)
+	b := c.device(t, "b")
+	b.pull()
+	a := c.deviceAt(t, dir, "a")
+	require.Len(t, b.ids(), 3)
+	here := 0
+	for _, id := range b.ids() {
+		require.Equal(t, a.file(id, "transcript.jsonl"), b.file(id, "transcript.jsonl"))
+		before := 0
+		for _, text := range b.texts(id) {
+			n, err := strconv.Atoi(strings.Trim(text, "rec-;"))
+			require.NoError(t, err)
+			require.Greater(t, n, before)
+			require.Contains(t, found, text)
+			before = n
+			here++
+			delete(acknowledged, n)
+		}
+	}
+	require.Empty(t, acknowledged)
+	t.Logf("%d records, %d tips that a reader checked", here, r.checks)
 }
 
 // parted makes two devices that were offline for a while, with all that can be

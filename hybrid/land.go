@@ -164,6 +164,9 @@ func (v *visit) landed(ctx context.Context, a *arrival) error {
 		}
 	}
 	v.out.pulled = true
+	if err := v.harden(ctx); err != nil {
+		return err
+	}
 	if a == nil {
 		return v.remember()
 	}

@@ -133,6 +133,17 @@ func (v *visit) sound(ctx context.Context) error {
 	return nil
 }
 
+// harden makes the files here durable before the cloud, or the state, says that
+// they were: else what a power cut takes would be taken for a rewind, and be
+// taken from all devices.
+func (v *visit) harden(ctx context.Context) error {
+	if !v.present {
+		return nil
+	}
+	names := watched()
+	return gone(v.in.Harden(ctx, v.id, names[:]...))
+}
+
 // remember keeps what is known now for the next visit.
 func (v *visit) remember() error {
 	if v.tip != nil {

@@ -19,7 +19,7 @@ type Options struct {
 	Project   string                    // stable name of the project on all devices; required with a container
 	User      string                    // owner of the sessions in the container
 	Device    string                    // "": the machine's own id, and the directory
-	Deny      []string                  // globs of session ids and names that never leave this machine
+	Deny      []string                  // globs of session ids and names that never leave this machine; nil: those of the last store of the directory that had some
 	Redact    Redactor                  // nil: exact bytes
 	Limits    Limits                    // of Budget, when that is nil
 	Budget    *Budget                   // shared by the stores of a process that use one account; nil: the store's own

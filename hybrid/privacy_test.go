@@ -97,7 +97,7 @@ func TestNothingIsToldOfContent(t *testing.T) {
 		}
 		a, b := open("a"), open("b")
 		both := []*replica{a, b}
-		for i := range 40 {
+		for i := range 25 {
 			d := both[r.IntN(2)]
 			wires["a"].set(float64(i%4) * 0.2)
 			wires["b"].set(float64(i%3) * 0.2)
@@ -196,4 +196,61 @@ func harmAny(t *testing.T, c *cloud, r *rand.Rand) {
 	require.NoError(t, c.Edit(testDatabase, testContainer, d.Partition, d.ID, func(body []byte) []byte {
 		return bytes.Replace(bytes.Replace(body, []byte(`"data":"K`), []byte(`"data":"L`), 1), []byte(`"rev":`), []byte(`"rev":1`), 1)
 	}))
+}
+
+// TestDenyOutlivesTheProcess opens a directory again and again, with globs and
+// without.
+func TestDenyOutlivesTheProcess(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	dir := filepath.Join(t.TempDir(), "sessions")
+	say := func(want int, edit ...func(*Options)) {
+		t.Helper()
+		a := c.deviceAt(t, dir, "a", edit...)
+		a.say("private-1", "x")
+		a.say("open", "x")
+		require.Equal(t, want, a.sync().Pushed)
+		require.NoError(t, a.Close())
+	}
+	deny := func(globs ...string) func(*Options) { return func(o *Options) { o.Deny = globs } }
+	say(1, deny("private-*"))
+	say(1)
+	say(1)
+	file := filepath.Join(dir, ".sessionstore", "sync", denyFile)
+	for _, damaged := range []string{"", "{", `{"v":2,"globs":[]}`} {
+		require.NoError(t, os.WriteFile(file, []byte(damaged), 0o600))
+		say(0) // nothing leaves by mistake
+	}
+	say(0, deny("*"))
+	say(0)
+	say(1, deny("open"))
+	say(1)
+	say(2, func(o *Options) { o.Deny = []string{} })
+	say(2)
+}
+
+// TestLocalOnlyOutlivesTheProcess does the same with sessions that were named.
+func TestLocalOnlyOutlivesTheProcess(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	dir := filepath.Join(t.TempDir(), "sessions")
+	a := c.deviceAt(t, dir, "a")
+	require.NoError(t, a.LocalOnly(t.Context(), "mine", true))
+	for range 3 {
+		require.NoError(t, a.Close())
+		a = c.deviceAt(t, dir, "a")
+		a.say("mine", "x")
+		require.Zero(t, a.sync().Pushed)
+		require.Empty(t, c.documents())
+	}
+	file := filepath.Join(dir, ".sessionstore", "sync", rightsFile)
+	whole, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, []byte("{"), 0o600))
+	require.NoError(t, a.Close())
+	a = c.deviceAt(t, dir, "a")
+	a.say("other", "x")
+	require.Zero(t, a.sync().Pushed, "nothing leaves by mistake")
+	require.NoError(t, os.WriteFile(file, whole, 0o600))
+	require.Equal(t, 1, a.sync().Pushed)
 }

@@ -148,6 +148,9 @@ func (v *visit) commit(ctx context.Context, p *parcel) error {
 	if v.rights.local(v.id) {
 		return fmt.Errorf("%w: it became local only meanwhile", ErrDeferred)
 	}
+	if err := v.harden(ctx); err != nil {
+		return err
+	}
 	if v.tip == nil {
 		if err := v.announce(ctx, p.next); err != nil {
 			return err

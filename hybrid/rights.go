@@ -56,6 +56,34 @@ func (r *rights) load() error {
 	return nil
 }
 
+const denyFile = "deny.json"
+
+type denyDoc struct {
+	V     int      `json:"v"`
+	Globs []string `json:"globs"`
+}
+
+// globs keeps what was given for the next time, or returns what was given the
+// last time when given is nil.
+func (s *states) globs(given []string) ([]string, error) {
+	var doc denyDoc
+	text, err := s.read(denyFile)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if err == nil && (json.Unmarshal(text, &doc) != nil || doc.V != stateVersion) {
+		err = fmt.Errorf("read %s: not of this version", denyFile)
+	}
+	switch {
+	case missing && len(given) == 0:
+		return given, nil
+	case given == nil || err == nil && slices.Equal(doc.Globs, given):
+		return doc.Globs, err
+	}
+	if text, err = json.Marshal(denyDoc{stateVersion, given}); err != nil {
+		return given, err
+	}
+	return given, s.write(denyFile, text)
+}
+
 // set changes what is remembered of a session; it is durable then.
 func (r *rights) set(id string, local bool) error {
 	r.mu.Lock()

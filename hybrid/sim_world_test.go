@@ -151,7 +151,7 @@ func (w *world) open(d *gadget) {
 	d.Store, err = open(context.Background(), d.dir, &Options{
 		Store:     &sessionstore.Options{Durability: d.safe, Workspace: filepath.Dir(d.dir), Now: d.life.now},
 		Container: container, Project: "demo", User: "ada", Device: d.name, Budget: budget,
-		Disabled: !d.running, Conflict: d.policy, Redact: d.rules,
+		Disabled: !d.running, Interval: 4 * time.Minute, Conflict: d.policy, Redact: d.rules,
 	}, d.life.seam(), func(e *engine) { e.chance, e.alone = luck, true })
 	require.NoError(w.t, err)
 	w.breathe()

@@ -96,6 +96,21 @@ func (o *Options) check() error {
 	return nil
 }
 
+// remember keeps in mind what must not leave, also for the next store of the
+// directory.
+func (e *engine) remember(deny []string) {
+	kept, err := e.states.globs(deny)
+	switch {
+	case err == nil:
+		e.opts.Deny = kept
+	case deny != nil:
+		e.log.Warn("what must not leave is not remembered", "err", err)
+	default:
+		e.opts.Deny = []string{"*"}
+		e.log.Error("nothing is copied: what must not leave is not known; give it", "err", err)
+	}
+}
+
 // complete fills in what depends on the opened directory.
 func (e *engine) complete(local *sessionstore.Store) (err error) {
 	if e.dev, err = deviceOf(e.opts.Device, local.Dir()); err != nil {
@@ -114,6 +129,7 @@ func (e *engine) complete(local *sessionstore.Store) (err error) {
 	e.states = states{in: e.in, place: local.Dir(), device: e.dev.id}
 	e.rights.states = &e.states
 	e.budget.join(&e.states)
+	e.remember(e.opts.Deny)
 	e.states.sweep()
 	return nil
 }

@@ -15,11 +15,11 @@ func (in Inside) Trash() (*atomicfile.Dir, error) { return in.st.base.Trash() }
 
 // Send takes a session away as [Store.Delete] does, but into the directory to,
 // a path below the sessions directory, where it keeps its name: whole and at
-// once, and durable if the store promises that. The checkpoint that older
-// hosts kept outside of the session's directory stays where it is.
+// once. It is durable after [Inside.Settle]. The checkpoint that older hosts
+// kept outside of the session's directory stays where it is.
 func (in Inside) Send(ctx context.Context, id, to string) error {
 	return wrap("move", id, in.st.takeAway(ctx, id, func(*ownership.Held) error {
-		return in.st.base.Send(id, to, in.Sync())
+		return in.st.base.Send(id, to)
 	}))
 }
 
@@ -33,12 +33,23 @@ func (in Inside) Fetch(ctx context.Context, id, from string) error {
 			return err
 		}
 		defer func() { err = also(err, lock.Unlock()) }()
-		if err := in.st.base.Fetch(id, from, in.Sync()); err != nil {
+		if err := in.st.base.Fetch(id, from); err != nil {
 			return err
 		}
 		in.st.changed(id, Wrote, "")
 		return nil
 	}))
+}
+
+// Settle makes durable, if the store promises that, what Send and Fetch did.
+// paths are the directories below the sessions directory, and "." itself, in
+// the order in which they are synced: first where sessions went to, so that a
+// file system without a journal leaves two names rather than none.
+func (in Inside) Settle(paths ...string) error {
+	if !in.Sync() {
+		return nil
+	}
+	return in.st.base.SyncAt(paths...)
 }
 
 // Destroy removes path, a directory below the sessions directory that Send

@@ -1,7 +1,9 @@
 package sessionstore
 
 import (
+	"bytes"
 	"math"
+	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
@@ -29,17 +31,27 @@ func (m *message) place(i int) ([]byte, bool) {
 	return row[from:to:to], to > 0
 }
 
+// viewOf returns the place of the member that key names, or -1.
+func viewOf(key []byte) int {
+	if bytes.IndexByte(key, '\\') >= 0 {
+		return slices.Index(viewed[:], pyjson.Text(key))
+	}
+	for i := range viewed {
+		if string(key[1:len(key)-1]) == viewed[i] {
+			return i
+		}
+	}
+	return -1
+}
+
 func placesIn(row []byte, long pyjson.Long) *places {
 	at := &places{}
 	if pyjson.KindOf(row) != pyjson.Object {
 		return at
 	}
 	for member := range long.Members(row) {
-		for i, name := range viewed {
-			if pyjson.KeyIs(member.Key, name) {
-				at[i] = [2]uint32{uint32(member.ValueAt), uint32(member.ValueAt + len(member.Value))}
-				break
-			}
+		if i := viewOf(member.Key); i >= 0 {
+			at[i] = [2]uint32{uint32(member.ValueAt), uint32(member.ValueAt + len(member.Value))}
 		}
 	}
 	return at

@@ -12,7 +12,7 @@ import (
 )
 
 // conversation makes n messages of about a kilobyte, the last call orphaned.
-func conversation(b *testing.B, n int) (msgs []sessionstore.Message, size int64) {
+func conversation(b testing.TB, n int) (msgs []sessionstore.Message, size int64) {
 	b.Helper()
 	text := strings.Repeat("text ", 200)
 	list := make([]string, 0, n)

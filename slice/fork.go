@@ -3,6 +3,7 @@ package slice
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -82,11 +83,11 @@ type forking struct {
 // plan finds out what the new session is.
 func (f *forking) plan() (err error) {
 	p, turn := f.parent, f.opts.Turn
+	turns := slices.Collect(Turns(p.rows))
+	count := len(turns)
 	if turn == 0 {
-		_, turn = turnAt(p.rows, 0)
+		turn = count
 	}
-	count := 0
-	f.turn, count = turnAt(p.rows, turn)
 	switch {
 	case count == 0 && p.damage != nil:
 		return p.damage
@@ -95,7 +96,8 @@ func (f *forking) plan() (err error) {
 	case turn < 1 || turn > count:
 		return textError(fmt.Sprintf("Turn %d out of range. Valid range: 1-%d", turn, count))
 	}
-	if f.rows, err = ToTurn(p.rows, turn, f.opts.Orphans); err != nil {
+	f.turn = turns[turn-1]
+	if f.rows, err = upTo(p.rows, f.turn.End, f.opts.Orphans); err != nil {
 		return err
 	}
 	f.done = Forked{

@@ -39,6 +39,11 @@ func ToTurn(msgs []sessionstore.Message, turn int, o Orphans) ([]sessionstore.Me
 	if err != nil {
 		return nil, err
 	}
+	return upTo(msgs, end, o)
+}
+
+// upTo returns the messages before the index end, as ToTurn does.
+func upTo(msgs []sessionstore.Message, end int, o Orphans) ([]sessionstore.Message, error) {
 	kept := slices.Clone(msgs[:end])
 	rows := readRows(kept)
 	orphans := orphaned(rows)

@@ -75,7 +75,7 @@ func readAssistant(m sessionstore.Message) row {
 			r.calls = append(r.calls, keyOf(id))
 		}
 	}
-	if !pyjson.MayHold(found[1], "tool_use") {
+	if pyjson.KindOf(found[1]) != pyjson.Array || !pyjson.MayHold(found[1], "tool_use") {
 		return r
 	}
 	listed := setOf(r.calls)

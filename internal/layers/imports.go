@@ -62,19 +62,20 @@ func upward(s source) (found []string) {
 	return found
 }
 
-// reserved names the only importer of a package, a folder and what is below.
-var reserved = map[string]string{
-	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos": "hybrid",
-	"github.com/google/renameio":                          "internal/atomicfile",
-	"C":                                                   "",
+// reserved names the only importers of a package: folders and what is below.
+var reserved = map[string][]string{
+	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos": {"hybrid", "examples/cloudsync"}, // which shows how an account is opened
+	"github.com/google/renameio":                          {"internal/atomicfile"},
+	"C":                                                   nil,
 }
 
-// misimported finds imports of packages that are reserved for another one.
+// misimported finds imports of packages that are reserved for others.
 // cgo is for none, and not for tests either.
 func misimported(s source) (found []string) {
 	for _, spec := range s.file.Imports {
-		for prefix, owner := range reserved {
-			if !within(importPath(spec), prefix) || within(s.pkg(), owner) || s.isTest() && owner != "" {
+		for prefix, owners := range reserved {
+			mine := slices.ContainsFunc(owners, func(owner string) bool { return within(s.pkg(), owner) })
+			if !within(importPath(spec), prefix) || mine || s.isTest() && owners != nil {
 				continue
 			}
 			found = append(found, s.finding(spec.Pos(), "%s may not import %q", s.pkg(), importPath(spec)))

@@ -34,14 +34,36 @@ DATA lastBytes<>+16(SB)/8, $0xffffffffffffffff
 DATA lastBytes<>+24(SB)/8, $0xbfdfefffffffffff
 GLOBL lastBytes<>(SB), RODATA|NOPTR, $32
 
-DATA bytes<>+0(SB)/8, $0x8070600f1f5c2200
+// The top bit stays in the first of three bytes less third, and of four less
+// fourth.
+DATA third<>+0(SB)/8, $0x6060606060606060
+DATA third<>+8(SB)/8, $0x6060606060606060
+DATA third<>+16(SB)/8, $0x6060606060606060
+DATA third<>+24(SB)/8, $0x6060606060606060
+GLOBL third<>(SB), RODATA|NOPTR, $32
+
+DATA fourth<>+0(SB)/8, $0x7070707070707070
+DATA fourth<>+8(SB)/8, $0x7070707070707070
+DATA fourth<>+16(SB)/8, $0x7070707070707070
+DATA fourth<>+24(SB)/8, $0x7070707070707070
+GLOBL fourth<>(SB), RODATA|NOPTR, $32
+
+DATA top<>+0(SB)/8, $0x8080808080808080
+DATA top<>+8(SB)/8, $0x8080808080808080
+DATA top<>+16(SB)/8, $0x8080808080808080
+DATA top<>+24(SB)/8, $0x8080808080808080
+GLOBL top<>(SB), RODATA|NOPTR, $32
+
+DATA bytes<>+0(SB)/8, $0x0000000f1f5c2200
 GLOBL bytes<>(SB), RODATA|NOPTR, $8
 
 // func skipBlocks(b *byte, i, n int) int
 //
 // Y0 is the block, DI its index, DX the last index that a block can have.
 // Masks have a bit for each byte of the block: AX of where the text ends or is
-// left to the caller, R11 of where the next block begins.
+// left to the caller, R11 of where the next block begins. Blocks that have
+// something special go one way, without branches that depend on what it is:
+// text mixes escapes and wide characters so that no processor foresees them.
 TEXT ·skipBlocks(SB), NOSPLIT, $0-32
 	MOVQ b+0(FP), SI
 	MOVQ i+8(FP), DI
@@ -81,10 +103,7 @@ special:
 	VPMOVMSKB Y1, AX
 	VPMOVMSKB Y2, BX
 	VPMOVMSKB Y3, CX
-	VPMOVMSKB Y0, R9
 	MOVQ      $0x100000000, R11 // behind the block
-	TESTL     BX, BX
-	JZ        controls
 
 	// Every second backslash of a row is escaped: R13 gets what is.
 	LEAQ (BX)(BX*1), R13
@@ -116,10 +135,7 @@ special:
 	SHRQ      $1, R12
 	ORQ       R12, AX
 
-controls:
-	ORQ   CX, AX
-	TESTL R9, R9
-	JZ    advance
+	ORQ CX, AX
 
 	VMOVDQU      -1(SI)(DI*1), Y1
 	VMOVDQU      -2(SI)(DI*1), Y2
@@ -134,18 +150,14 @@ controls:
 	VPAND        Y5, Y11, Y5
 	VPSHUFB      Y5, Y8, Y5
 	VPAND        Y5, Y4, Y4
-	VPBROADCASTB bytes<>+5(SB), Y5
-	VPSUBUSB     Y5, Y2, Y2          // the top bit stays where three bytes began two before
-	VPBROADCASTB bytes<>+6(SB), Y5
-	VPSUBUSB     Y5, Y3, Y3          // and four bytes three before
+	VPSUBUSB     third<>(SB), Y2, Y2// what began two bytes before
+	VPSUBUSB     fourth<>(SB), Y3, Y3// what began three bytes before
 	VPOR         Y2, Y3, Y2
-	VPBROADCASTB bytes<>+7(SB), Y5
-	VPAND        Y2, Y5, Y2
+	VPAND        top<>(SB), Y2, Y2
 	VPXOR        Y2, Y4, Y4
 	VPCMPEQB     Y4, Y15, Y4
 	VPMOVMSKB    Y4, R10
-	VMOVDQU      lastBytes<>(SB), Y5
-	VPSUBUSB     Y5, Y0, Y5
+	VPSUBUSB     lastBytes<>(SB), Y0, Y5
 	VPCMPEQB     Y5, Y15, Y5
 	VPMOVMSKB    Y5, R12
 	NOTL         R12

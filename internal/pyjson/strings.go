@@ -227,8 +227,13 @@ func textOf(s []byte) string {
 	}
 	var text strings.Builder
 	for text.Grow(len(s)); i >= 0; i = bytes.IndexByte(s, '\\') {
-		r, n := decodeEscape(s[i:])
 		text.Write(s[:i])
+		if i+1 < len(s) && units[s[i+1]].escape {
+			text.WriteByte(byte(shortEscape(s[i+1])))
+			s = s[i+2:]
+			continue
+		}
+		r, n := decodeEscape(s[i:])
 		text.WriteRune(r) // of a surrogate U+FFFD
 		s = s[i+n:]
 	}

@@ -35,9 +35,9 @@ func (b *Base) Trash() (*atomicfile.Dir, error) {
 // Send moves the directory of session id, whole and at once, into the
 // directory to, a path below the sessions directory, where it keeps its name.
 // The error is [fs.ErrNotExist] when there is no such session and
-// [fs.ErrExist] when to has something of that name; a symlink is refused. With
-// sync it is there after a power cut.
-func (b *Base) Send(id, to string, sync bool) error {
+// [fs.ErrExist] when to has something of that name; a symlink is refused. It is
+// there after a power cut once both directories were synced by [Base.SyncAt].
+func (b *Base) Send(id, to string) error {
 	top, err := b.open()
 	if err != nil {
 		return err
@@ -45,11 +45,11 @@ func (b *Base) Send(id, to string, sync bool) error {
 	if err := removable(top.Root(), id); err != nil {
 		return err
 	}
-	return b.carry(top, id, filepath.Join(to, id), sync)
+	return b.carry(top, id, filepath.Join(to, id))
 }
 
 // Fetch moves what Send moved back.
-func (b *Base) Fetch(id, from string, sync bool) error {
+func (b *Base) Fetch(id, from string) error {
 	top, err := b.open()
 	if err != nil {
 		return err
@@ -58,26 +58,29 @@ func (b *Base) Fetch(id, from string, sync bool) error {
 	if err := removable(top.Root(), path); err != nil {
 		return err
 	}
-	return b.carry(top, path, id, sync)
+	return b.carry(top, path, id)
 }
 
 // carry renames a directory whose new name must be free.
-func (b *Base) carry(top *atomicfile.Dir, from, to string, sync bool) error {
-	if _, err := top.Root().Lstat(to); !errors.Is(err, fs.ErrNotExist) {
-		if err == nil {
-			err = &fs.PathError{Op: "move", Path: to, Err: fs.ErrExist}
-		}
+func (b *Base) carry(top *atomicfile.Dir, from, to string) error {
+	_, err := top.Root().Lstat(to)
+	switch {
+	case err == nil:
+		return &fs.PathError{Op: "move", Path: to, Err: fs.ErrExist}
+	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	if err := top.Rename(from, to); err != nil {
+	return top.Rename(from, to)
+}
+
+// SyncAt makes the names in directories durable, one after the other. They are
+// paths below the sessions directory, which itself is ".".
+func (b *Base) SyncAt(paths ...string) error {
+	top, err := b.open()
+	if err != nil {
 		return err
 	}
-	if !sync {
-		return nil
-	}
-	// The new name first: a file system that makes them durable one by one
-	// then leaves two names rather than none.
-	for _, path := range []string{filepath.Dir(to), filepath.Dir(from)} {
+	for _, path := range paths {
 		if err := syncBelow(top, path); err != nil {
 			return err
 		}

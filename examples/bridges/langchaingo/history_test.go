@@ -66,7 +66,9 @@ func TestConversationBufferGoesOn(t *testing.T) {
 		answer, err := chat(t.Context(), llm, buffer, question)
 		require.NoError(t, err)
 		require.Equal(t, []string{"Ada.", "You told me: Ada."}[i], answer)
+		require.NoError(t, st.Close())
 	}
+	st := open(t, dir)
 	buffer := memory.NewConversationBuffer(memory.WithChatHistory(New(st, id)))
 	known, err := buffer.LoadMemoryVariables(t.Context(), nil)
 	require.NoError(t, err)

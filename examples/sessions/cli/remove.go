@@ -18,6 +18,8 @@ type removal struct {
 	Force  bool              `short:"f" help:"Do not ask."`
 	DryRun bool              `help:"Show what would go and what would stay, and change nothing."`
 	Even   []trash.Hindrance `sep:"," enum:"recent,unsynced,parent" placeholder:"WHAT" help:"Take what would stay: recent (written a moment ago), unsynced (the cloud lacks something), parent (of sessions that stay). Several with commas."`
+
+	bar *screen.Progress // of what is being done
 }
 
 type deleteCommand struct {
@@ -131,9 +133,9 @@ func (c *cleanupCommand) cutoff(now time.Time) (time.Time, error) {
 // plan plans what goes to the trash.
 func (c *removal) plan(a *app, st *sessionstore.Store, ids []string, o trash.Options) (*trash.Plan, error) {
 	o.Allow, o.Unsynced = c.Even, a.unsynced(st)
-	bar := a.Progress("looking", len(ids))
-	defer bar.Done()
-	o.Progress = func(int, int) { bar.Step(1) }
+	c.bar = a.Progress("looking", len(ids))
+	defer c.bar.Done()
+	o.Progress = func(done, total int) { c.bar.At(done, total) }
 	return trash.New(a.ctx, st, ids, o)
 }
 
@@ -181,7 +183,9 @@ func (c *removal) carryOut(a *app, plan *trash.Plan, question string) (r removed
 		}
 	}
 	if r.status == "deleted" {
+		c.bar = a.Progress("moving", len(plan.Take))
 		result, err := plan.Run(a.ctx)
+		c.bar.Done()
 		if err != nil {
 			return r, err
 		}

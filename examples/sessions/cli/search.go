@@ -183,8 +183,11 @@ func (c *searchCommand) show(a *app, found []sessionstore.Found, hits map[string
 				})
 			}
 			out = append(out, object{
-				{"session_id", quoted(f.ID)}, {"project", quoted(f.Project)}, {"path", quoted(f.Dir)},
-				{"created", quoted(f.CreatedText)}, {"matches", matches.raw()},
+				{"session_id", quoted(f.ID)},
+				{"project", quoted(f.Project)},
+				{"path", quoted(f.Dir)},
+				{"created", quoted(f.CreatedText)},
+				{"matches", matches.raw()},
 			})
 		}
 		return a.writeJSON(out, jsonIndent)

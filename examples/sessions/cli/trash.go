@@ -165,20 +165,15 @@ func (a *app) restore(chosen []binned) error {
 	bar := a.Progress("restoring", total)
 	defer bar.Done()
 	for _, b := range chosen {
-		for _, s := range b.Sessions {
-			one := b.Receipt
-			one.Sessions = []trash.Session{s}
-			done, bad, err := trash.Restore(a.ctx, b.store, one)
-			for _, f := range bad {
-				failed = append(failed, map[string]string{"id": f.ID, "error": explain(f.Err)})
-			}
-			for _, s := range done {
-				restored = append(restored, back{s.ID, filepath.Join(b.store.Dir(), s.ID)})
-			}
-			if err != nil {
-				return err
-			}
-			bar.Step(1)
+		done, bad, err := trash.Restore(a.ctx, b.store, b.Receipt, func() { bar.Step(1) })
+		for _, f := range bad {
+			failed = append(failed, map[string]string{"id": f.ID, "error": explain(f.Err)})
+		}
+		for _, s := range done {
+			restored = append(restored, back{s.ID, filepath.Join(b.store.Dir(), s.ID)})
+		}
+		if err != nil {
+			return err
 		}
 	}
 	bar.Done()

@@ -19,22 +19,35 @@ const (
 type Progress struct {
 	screen *Screen
 	what   string
-	total  int
 	done   atomic.Int64
+	total  atomic.Int64 // 0: not known
 	next   atomic.Int64 // when it is drawn next, in nanoseconds
 }
 
 // Progress begins to show the progress of what is done total times; 0: nobody
 // knows how often. Done must be called.
 func (s *Screen) Progress(what string, total int) *Progress {
-	p := &Progress{screen: s, what: what, total: total}
+	p := &Progress{screen: s, what: what}
+	p.total.Store(int64(total))
 	p.next.Store(time.Now().Add(barAfter).UnixNano())
 	return p
 }
 
 // Step tells that n more are done.
 func (p *Progress) Step(n int) {
-	done := p.done.Add(int64(n))
+	p.done.Add(int64(n))
+	p.draw()
+}
+
+// At tells how many are done of how many.
+func (p *Progress) At(done, total int) {
+	p.done.Store(int64(done))
+	p.total.Store(int64(total))
+	p.draw()
+}
+
+// draw shows how far it is, unless that was done a moment ago.
+func (p *Progress) draw() {
 	if !p.screen.errTTY {
 		return
 	}
@@ -45,7 +58,7 @@ func (p *Progress) Step(n int) {
 	p.screen.mu.Lock()
 	defer p.screen.mu.Unlock()
 	p.screen.line = true
-	fmt.Fprint(p.screen.err, "\r\x1b[K"+Fit(bar(p.what, int(done), p.total), p.screen.errors-1))
+	fmt.Fprint(p.screen.err, "\r\x1b[K"+Fit(bar(p.what, int(p.done.Load()), int(p.total.Load())), p.screen.errors-1))
 }
 
 // Done ends the progress and wipes it off.

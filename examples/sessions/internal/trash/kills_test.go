@@ -33,7 +33,7 @@ var acts = []act{
 	{name: "restore", prepared: true, do: func(ctx context.Context, st *sessionstore.Store) error {
 		all, err := List(ctx, st)
 		for _, r := range all {
-			_, failed, rerr := Restore(ctx, st, r)
+			_, failed, rerr := Restore(ctx, st, r, nil)
 			err = errors.Join(err, rerr)
 			for _, f := range failed {
 				err = errors.Join(err, f.Err)

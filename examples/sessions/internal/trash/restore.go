@@ -119,24 +119,31 @@ func selectSession(all []Receipt, ref string) (found []string, first Receipt) {
 
 // Restore moves the sessions of r, which [List] or [Select] returned, back to
 // their place. One that is there by now, or that cannot be moved, stays in the
-// trash and is told in failed.
-func Restore(ctx context.Context, st *sessionstore.Store, r Receipt) (restored []Session, failed []Failure, err error) {
-	trash, err := st.Inside().Trash()
+// trash and is told in failed. progress is told of each session; nil: nobody is.
+func Restore(ctx context.Context, st *sessionstore.Store, r Receipt, progress func()) (restored []Session, failed []Failure, err error) {
+	in := st.Inside()
+	trash, err := in.Trash()
 	if err != nil {
 		return nil, nil, fmt.Errorf("open trash: %w", err)
 	}
 	defer trash.Close()
 	for _, s := range r.Sessions {
-		if err := ctx.Err(); err != nil {
-			return restored, failed, err
+		if err = ctx.Err(); err != nil {
+			break
 		}
-		if err := st.Inside().Fetch(ctx, s.ID, below(r.ID)); err != nil {
+		if err := in.Fetch(ctx, s.ID, below(r.ID)); err != nil {
 			failed = append(failed, Failure{s.ID, err})
-			continue
+		} else {
+			restored = append(restored, s)
 		}
-		restored = append(restored, s)
+		if progress != nil {
+			progress()
+		}
 	}
-	return restored, failed, tidy(ctx, st, trash, r.ID)
+	if len(restored) > 0 {
+		err = errors.Join(err, in.Settle(".", below(r.ID)))
+	}
+	return restored, failed, errors.Join(err, tidy(ctx, st, trash, r.ID))
 }
 
 // Empty removes for good what the receipts name, and returns how many

@@ -67,6 +67,7 @@ func (p *Plan) Run(ctx context.Context) (Result, error) {
 	if len(r.Sessions) == 0 {
 		return res, errors.Join(err, tidy(ctx, p.st, trash, r.ID))
 	}
+	err = errors.Join(err, in.Settle(below(r.ID), "."))
 	res.Receipt = r
 	return res, err
 }

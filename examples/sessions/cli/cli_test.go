@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+func TestMain(m *testing.M) { testenv.Main(m, nil) }
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "0", 7: "7", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1234: "-1,234"} {
+		require.Equal(t, want, number(n))
+	}
+	require.Equal(t, "1 call", count(1, "call"))
+	require.Equal(t, "2 calls", count(2, "call"))
+	require.Equal(t, "2 more", count(2, "more"))
+	for bytes, want := range map[int64]string{
+		0: "0 B", 999: "999 B", 1000: "1.0 kB", 9949: "9.9 kB", 9950: "10 kB", 999_499: "999 kB", 999_500: "1.0 MB", 12_345_678: "12 MB", 5e15: "5.0 PB", 9e18: "9000 PB",
+	} {
+		require.Equal(t, want, size(bytes), bytes)
+	}
+	now := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	for before, want := range map[time.Duration]string{
+		-time.Hour: "just now", 59 * time.Second: "just now", time.Minute: "1m ago", 59 * time.Minute: "59m ago", 25 * time.Hour: "1d ago",
+		30 * 24 * time.Hour: "1mo ago", 364 * 24 * time.Hour: "11mo ago", 365 * 24 * time.Hour: "1y ago",
+	} {
+		require.Equal(t, want, ago(now, now.Add(-before)), before)
+	}
+}
+
+func TestEnough(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, shortID, enough(nil))
+	require.Equal(t, shortID, enough([]string{"abc", "abd"}))
+	require.Equal(t, 20, enough([]string{"0000000000000000-1234_a", "f", "0000000000000000-1244_b"}))
+}
+
+func TestReplayDelay(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	require.Equal(t, 4*time.Second, replayDelay(at, at.Add(8*time.Second), 2, 0))
+	require.Equal(t, 10*time.Second, replayDelay(at, at.Add(8*time.Hour), 2, 0))
+	require.Equal(t, 500*time.Millisecond, replayDelay(at, at.Add(-time.Hour), 2, 0))
+	require.Equal(t, time.Second, replayDelay(time.Time{}, at, 2, 100), "as long as reading takes")
+	require.Equal(t, 10*time.Second, replayDelay(at, at.Add(time.Second), 1e-300, 0))
+	require.Equal(t, time.Second, replayDelay(at, at.Add(time.Second), 0, 0))
+}
+
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	st, err := sessionstore.Open(t.TempDir(), nil)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, st.Close()) }()
+	_, err = st.Load(t.Context(), "nothing")
+	require.Equal(t, "Session 'nothing' not found", explain(err))
+	require.Equal(t, "interrupted", explain(errors.Join(errors.New("x"), context.Canceled)))
+
+	dir := filepath.Join(st.Dir(), "damaged")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "transcript.jsonl"), []byte("\n{bad\n"), 0o600))
+	_, err = st.Load(t.Context(), "damaged")
+	require.Equal(t, "Malformed JSON at line 2: invalid JSON at byte 1: key expected", explain(err))
+	require.Error(t, unlessMetadata(err))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "transcript.jsonl"), nil, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "metadata.json"), []byte("{"), 0o600))
+	_, err = st.Load(t.Context(), "damaged")
+	require.Error(t, err)
+	require.NoError(t, unlessMetadata(err))
+}
+
+func TestSlug(t *testing.T) {
+	t.Parallel()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "known", "sessions"), 0o700))
+	link := filepath.Join(root, "link")
+	require.NoError(t, os.Symlink(filepath.Join(root, "known"), link))
+	cwd, err := os.Getwd()
+	require.NoError(t, err)
+	tests := []struct {
+		project string
+		here    bool
+		want    string
+	}{
+		{"", false, ""},
+		{"", true, sessionstore.ProjectSlug(cwd)},
+		{"known", false, "known"},
+		{"unknown", false, "unknown"},
+		{link, false, sessionstore.ProjectSlug(filepath.Join(root, "known"))},
+		{filepath.Join(root, "gone", "away"), false, sessionstore.ProjectSlug(filepath.Join(root, "gone", "away"))},
+		{"..", false, sessionstore.ProjectSlug(filepath.Dir(cwd))},
+	}
+	for _, tt := range tests {
+		got, err := where{Project: tt.project}.slug(root, tt.here)
+		require.NoError(t, err)
+		require.Equal(t, tt.want, got, tt.project)
+	}
+}
+
+// run runs the tool with root as its projects.
+func run(t *testing.T, out io.Writer, args ...string) (code int, stderr string) {
+	t.Helper()
+	var told bytes.Buffer
+	code = Run(t.Context(), Process{Args: args, Stdin: strings.NewReader(""), Stdout: out, Stderr: &told, Env: func(string) string { return "" }})
+	return code, told.String()
+}
+
+// TestNothingIsMade has the commands that look at what is not there.
+func TestNothingIsMade(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join(t.TempDir(), "projects")
+	for _, args := range [][]string{
+		{"list"}, {"list", "--all-projects"}, {"find"}, {"show", "x"}, {"info", "x"}, {"tree", "x"}, {"resume", "-"}, {"diagnose", "x"}, {"repair", "x"},
+		{"fork", "x"}, {"delete", "x", "-f"}, {"cleanup", "-f"}, {"complete", "--", "show", ""},
+	} {
+		if args[0] != "complete" {
+			args = append(args, "--sessions-root="+root)
+		}
+		run(t, io.Discard, args...)
+		require.NoDirExists(t, root, args)
+	}
+}
+
+// TestFullDisk has an answer that cannot be written.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	dir := filepath.Join(root, "p", "sessions", "s")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "metadata.json"), []byte(`{"name": "x"}`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "transcript.jsonl"), nil, 0o600))
+	for _, args := range [][]string{{"list", "--project=p"}, {"show", "s", "--project=p"}, {"info", "s"}, {"find"}, {"tree", "s", "--project=p", "--json"}, {"completion", "bash"}} {
+		if args[0] != "completion" {
+			args = append(args, "--sessions-root="+root)
+		}
+		code, stderr := run(t, full{}, args...)
+		require.Equal(t, exitError, code, args)
+		require.Contains(t, stderr, "write the answer: no space", args)
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space") }
+
+// TestHelp has every command's: a first line, and what to know.
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	parser, err := newParser(&commands{}, Process{Stdout: io.Discard, Stderr: io.Discard})
+	require.NoError(t, err)
+	for _, command := range parser.Model.Children {
+		if command.Hidden {
+			continue
+		}
+		t.Run(command.Name, func(t *testing.T) {
+			t.Parallel()
+			require.NotEmpty(t, command.Help)
+			require.NotNil(t, command.Group)
+			var out bytes.Buffer
+			code, stderr := run(t, &out, command.Name, "--help")
+			require.Equal(t, exitOK, code)
+			require.Empty(t, stderr)
+			require.Contains(t, out.String(), "Usage: sessions "+command.Name)
+			for _, flags := range command.AllFlags(true) {
+				for _, f := range flags {
+					require.NotEmpty(t, f.Help, f.Name)
+				}
+			}
+		})
+	}
+}
