@@ -29,6 +29,9 @@ func (s *scanner) around(p []byte, i int) int {
 // text reads inside a string.
 func (s *scanner) text(p []byte, i int) int {
 	for {
+		if s.kept == nil {
+			i = pyjson.SkipText(p, i)
+		}
 		end := skipText(p, i)
 		s.keepAll(p[i:end])
 		if end == len(p) {

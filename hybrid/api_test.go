@@ -34,6 +34,8 @@ var (
 	}
 	_ = hybrid.PullResult{Sessions: 0, Pulled: 0, Conflicts: []hybrid.Conflict{{SessionID: "", KeptAs: ""}}}
 	_ = hybrid.Status{SessionID: "", State: "", Local: 0, Remote: 0, NextTry: time.Time{}, Err: error(nil)}
+	_ = hybrid.UpkeepOptions{Grace: time.Duration(0), Former: time.Duration(0), Plan: false, All: false}
+	_ = hybrid.UpkeepResult{Sessions: 0, Merged: 0, Segments: 0, Former: 0, Removed: 0, Waiting: 0, Requests: 0, RequestUnits: 0.0}
 	_ = hybrid.Estimate{Documents: 0, Bytes: int64(0), RequestUnits: float64(0)}
 	_ interface {
 		Sync(context.Context, ...string) (hybrid.SyncResult, error)
@@ -47,6 +49,7 @@ var (
 		Repair(context.Context, string) (hybrid.Report, error)
 		Remote(context.Context) ([]hybrid.RemoteSession, error)
 		DeleteRemote(context.Context, string) error
+		Upkeep(context.Context, *hybrid.UpkeepOptions, ...string) (hybrid.UpkeepResult, error)
 		Shutdown(context.Context) error
 		Close() error
 	} = (*hybrid.Store)(nil)

@@ -28,32 +28,39 @@ func TestCostOfATurn(t *testing.T) {
 				if redact != nil {
 					rules = redact.Version()
 				}
+				if redact != nil && size > 16<<10 {
+					continue // it takes long to look for secrets, and what is written is the same
+				}
 				t.Run(fmt.Sprint(name, " ", size, " ", rules), func(t *testing.T) {
 					t.Parallel()
-					c := newCloud(t, nil)
-					a := c.device(t, "a", func(o *Options) { o.Redact = redact })
-					a.say("s", "one", "two")
-					a.sync()
-					for turn := range 2 {
-						line := noise(size)
-						a.say("s", line, line)
-						for _, f := range files {
-							a.appendTo("s", f, fmt.Sprintf("{\"event\": \"x\", \"data\": %q}\n", line))
-						}
-						c.ResetCounters()
-						a.sync()
-						n := c.Counters()
-						require.Equal(t, 1, n.ByKind["head"].Written)
-						require.Zero(t, n.ByKind["chunk"].Written)
-						require.Zero(t, n.ByKind["cat"].Written, "not again within 30 s")
-						require.LessOrEqual(t, n.ByKind["seg"].Written, max(2, 1+len(files)), "one for each file that was written")
-						require.Equal(t, 1, n.ByOp[cosmostest.OpRead].Requests)
-						if size < 256<<10-200 || len(files) == 0 {
-							require.Equal(t, 2, n.Total.Requests, "a point read and a batch in turn %d: %v", turn, n.ByOp)
-						}
-					}
+					synctest.Test(t, func(t *testing.T) { costOfATurn(t, files, size, redact) })
 				})
 			}
+		}
+	}
+}
+
+func costOfATurn(t *testing.T, files []string, size int, redact Redactor) {
+	c := newCloud(t, nil)
+	a := c.device(t, "a", func(o *Options) { o.Redact = redact })
+	a.say("s", "one", "two")
+	a.sync()
+	for turn := range 2 {
+		line := noise(size)
+		a.say("s", line, line)
+		for _, f := range files {
+			a.appendTo("s", f, fmt.Sprintf("{\"event\": \"x\", \"data\": %q}\n", line))
+		}
+		c.ResetCounters()
+		a.sync()
+		n := c.Counters()
+		require.Equal(t, 1, n.ByKind["head"].Written)
+		require.Zero(t, n.ByKind["chunk"].Written)
+		require.Zero(t, n.ByKind["cat"].Written, "not again within 30 s")
+		require.LessOrEqual(t, n.ByKind["seg"].Written, max(2, 1+len(files)), "one for each file that was written")
+		require.Equal(t, 1, n.ByOp[cosmostest.OpRead].Requests)
+		if size < 256<<10-200 || len(files) == 0 {
+			require.Equal(t, 2, n.Total.Requests, "a point read and a batch in turn %d: %v", turn, n.ByOp)
 		}
 	}
 }

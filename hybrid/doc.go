@@ -50,6 +50,14 @@
 // explicit call. A turn is one point read and one batch of its new segments and
 // the tip; an idle session costs nothing.
 //
+// # Bounds
+//
+// Four sessions are synced at once. Each has at most 8 MB of requests and
+// answers under way, and in memory its longest line: once while it is sent,
+// twice while it is fetched, and once more where it is compared with another
+// one, as in event logs. What waits for the cloud are names of sessions, however
+// long it is away.
+//
 // # Privacy
 //
 // Names of sessions, users and projects are members of documents, never of

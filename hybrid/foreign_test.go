@@ -3,10 +3,12 @@ package hybrid
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
@@ -76,11 +78,33 @@ func journey(t *testing.T, c *cloud) {
 		n++
 	}
 	require.Equal(t, len(list), n)
+	upkeepAbroad(t, a, b)
 	for _, id := range []string{conflicts[0].KeptAs, "s"} {
 		require.NoError(t, a.DeleteRemote(t.Context(), id))
 	}
 	_, err = c.device(t, "c").Pull(t.Context(), "s")
 	require.ErrorIs(t, err, ErrDeleted)
+}
+
+// upkeepAbroad merges and removes segments until nothing is left to be done.
+func upkeepAbroad(t *testing.T, a, b *replica) {
+	a.sync("s")
+	for i := range mergeFrom {
+		a.say("s", fmt.Sprint("small ", i))
+		a.sync("s")
+	}
+	merged := a.upkeep(atOnceOf(), "s")
+	require.Equal(t, 1, merged.Segments)
+	require.GreaterOrEqual(t, merged.Merged, mergeFrom)
+	removed := merged.Removed
+	for removed < merged.Merged { // servers tell the time in seconds
+		time.Sleep(300 * time.Millisecond)
+		removed += a.upkeep(atOnceOf(), "s").Removed
+	}
+	_, err := b.Verify(t.Context(), "s")
+	require.NoError(t, err)
+	b.sync("s")
+	require.Equal(t, a.texts("s"), b.texts("s"))
 }
 
 func TestVercel(t *testing.T) {

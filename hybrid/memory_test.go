@@ -26,7 +26,7 @@ func TestMemoryOfLongLine(t *testing.T) {
 	t.Parallel()
 	line, rest := 100<<20, 64<<20
 	if testing.Short() {
-		line = 10 << 20
+		line = 4 << 20
 	}
 	c := newCloud(t, nil)
 	work := c.serve(t, c)
@@ -65,7 +65,7 @@ func TestInFlight(t *testing.T) {
 
 		size, lines := 100<<20, 50
 		if testing.Short() {
-			size, lines = 6<<20, 4
+			size, lines = 4<<20, 2
 		}
 		long := noise(size)
 		many := strings.Builder{}
@@ -75,7 +75,7 @@ func TestInFlight(t *testing.T) {
 		for id, text := range map[string]string{"long": long + "\n", "many": many.String()} {
 			a.say(id, "one")
 			a.put(id, "transcript.jsonl", text)
-			a.put(id, "events.jsonl", text[len(text)-10<<20:])
+			a.put(id, "events.jsonl", text[len(text)-size/10:])
 			g.most = 0
 			begun := time.Now()
 			a.sync(id)

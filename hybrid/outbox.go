@@ -41,7 +41,7 @@ func (f *firstUpload) stale() bool { return f != nil && time.Now().Round(0).Sub(
 var errStale = errors.New("the first upload took too long")
 
 const (
-	inFlight  = 4 << 20 // bytes that wait; as many again may be on their way
+	inFlight  = 4 << 20 // bytes that wait, until all of them are sent
 	uploaders = 8
 )
 

@@ -22,7 +22,8 @@ const tombstoneDays = 90
 
 // DeleteRemote removes a session from the cloud: for every device, but no file
 // on any. Devices that have it keep it and report [DeletedRemotely]; it is not
-// sent again. The error Is [ErrShared] while forks in the cloud need its lines.
+// sent again. The error Is [ErrShared] while forks in the cloud need its lines, or
+// one may be about to: its first upload began less than a week ago.
 // A call that was interrupted is finished by the next.
 func (s *Store) DeleteRemote(ctx context.Context, id string) error {
 	if s.engine == nil {

@@ -25,7 +25,7 @@ func (w *world) check() {
 		w.checkOrder(cloud)
 	}
 	w.checkRecords(cloud)
-	require.Empty(w.t, w.reader.problems)
+	require.Empty(w.t, w.reader.found())
 }
 
 // checkDevice compares a device with the cloud, byte by byte.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -124,6 +125,13 @@ type cloudSession struct {
 	logged   map[string]bool // in its logs
 }
 
+// found returns what was wrong so far.
+func (r *simReader) found() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.problems)
+}
+
 // sessions reads everything, by session id; nil stands for a deleted one.
 func (r *simReader) sessions() (map[string]*cloudSession, error) {
 	r.mu.Lock()
@@ -172,31 +180,6 @@ func (s *shelf) session(t *tip.Tip) (c *cloudSession, err error) {
 		err = errors.Join(err, s.add(c.records, t, o.Point))
 	}
 	return c, err
-}
-
-// add adds the records of a history of t's session.
-func (s *shelf) add(marks map[string]bool, t *tip.Tip, p segment.Point) error {
-	text, err := s.history(t, p)
-	if err != nil {
-		return fmt.Errorf("history that ends at %d: %w", p.N, err)
-	}
-	maps.Copy(marks, marksIn(text))
-	return nil
-}
-
-// former returns the former tips, also those that the tip has no room for.
-func (s *shelf) former(t *tip.Tip) ([]tip.Old, error) {
-	all := t.Old
-	for _, id := range t.OldMore {
-		for id != "" {
-			m, err := tip.DecodeMore(s.bodies[segment.SessionPK(t.SID)][id], t.SID, id)
-			if err != nil {
-				return nil, fmt.Errorf("former tips: %w", err)
-			}
-			all, id = append(all[:len(all):len(all)], m.Old...), m.Next
-		}
-	}
-	return all, nil
 }
 
 // logged returns the records in the logs of t's session.

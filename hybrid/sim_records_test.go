@@ -20,7 +20,7 @@ func (w *world) turn() (msgs []sessionstore.Message) {
 			mark += w.noise(40 << 10)
 		case n < 22:
 			mark += w.noise(600 << 10) // chunks
-		case n == 22:
+		case n < 25:
 			mark += w.noise(2200 << 10) // more than one request
 		}
 		if w.rules != nil && w.rand.IntN(3) == 0 {

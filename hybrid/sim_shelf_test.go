@@ -3,6 +3,7 @@ package hybrid
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"iter"
 	"strings"
 
@@ -125,4 +126,29 @@ func (s *shelf) lines(st segment.Stream, infos []segment.Info, p segment.Point) 
 		return nil, fmt.Errorf("stream %s has %d lines, not %d", st, n, p.N)
 	}
 	return text, nil
+}
+
+// add adds the records of a history of t's session.
+func (s *shelf) add(marks map[string]bool, t *tip.Tip, p segment.Point) error {
+	text, err := s.history(t, p)
+	if err != nil {
+		return fmt.Errorf("history that ends at %d: %w", p.N, err)
+	}
+	maps.Copy(marks, marksIn(text))
+	return nil
+}
+
+// former returns the former tips, also those that the tip has no room for.
+func (s *shelf) former(t *tip.Tip) ([]tip.Old, error) {
+	all := t.Old
+	for _, id := range t.OldMore {
+		for id != "" {
+			m, err := tip.DecodeMore(s.bodies[segment.SessionPK(t.SID)][id], t.SID, id)
+			if err != nil {
+				return nil, fmt.Errorf("former tips: %w", err)
+			}
+			all, id = append(all[:len(all):len(all)], m.Old...), m.Next
+		}
+	}
+	return all, nil
 }

@@ -20,7 +20,7 @@ func (w *world) upkeep(d *gadget, _ string) {
 	_, err := d.Upkeep(w.ctx(), o)
 	w.expected(d, err)
 	left := w.reader.reachable()
-	require.Empty(w.t, w.reader.problems)
+	require.Empty(w.t, w.reader.found())
 	for mark := range all {
 		switch {
 		case left[mark]:

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,7 +41,7 @@ type world struct {
 	devices []*gadget
 	forks   int
 	steps   int
-	waits   int // that faults asked for
+	waits   atomic.Int64 // that faults asked for
 
 	acked     map[string]*ackedRecord // what a write has acknowledged
 	withdrawn map[string]bool         // cut, removed or overwritten before they reached the cloud
@@ -70,13 +72,17 @@ type gadget struct {
 
 // trace is what happened, for comparing two runs of a seed.
 type trace struct {
+	keep bool // the lines, not only their sum
+
+	mu    sync.Mutex // guards what follows
 	sum   hash.Hash
 	lines []string
-	keep  bool
 }
 
 func (tr *trace) note(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
 	_, _ = fmt.Fprintln(tr.sum, line)
 	if tr.keep {
 		tr.lines = append(tr.lines, line)
@@ -109,8 +115,7 @@ func (w *world) observe(r cosmostest.Record) {
 
 // sleep is how the server waits. No two requests wake up at once.
 func (w *world) sleep(ctx context.Context, d time.Duration) error {
-	w.waits++
-	return pause(ctx, d+time.Duration(w.waits)*time.Microsecond, nil)
+	return pause(ctx, d+time.Duration(w.waits.Add(1))*time.Microsecond, nil)
 }
 
 func (w *world) add(name string) *gadget {

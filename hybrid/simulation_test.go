@@ -19,7 +19,7 @@ import (
 
 var (
 	simSeed    = flag.Uint64("seed", 1, "first seed of TestSimulation; 0: a random one")
-	simSeeds   = flag.Int("seeds", 0, "how many seeds TestSimulation tries; 0: 50 with CI set, else 4")
+	simSeeds   = flag.Int("seeds", 0, "how many seeds TestSimulation tries; 0: 50 with CI set, else 4, or 2 with -short")
 	simSteps   = flag.Int("steps", 70, "how many steps a seed of TestSimulation takes")
 	simWeights = flag.String("weights", "", "what TestSimulation does how often, as in append=3,rewind=0")
 	simOrder   = flag.Bool("order", true, "let TestSimulation compare the order of lists")
@@ -69,6 +69,9 @@ func TestSimulationRepeats(t *testing.T) {
 	weights, err := parseWeights(*simWeights)
 	require.NoError(t, err)
 	for i := range uint64(2) {
+		if i > 0 && testing.Short() {
+			return
+		}
 		seed := *simSeed + 1000 + i
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
@@ -126,6 +129,8 @@ func simSeedCount() int {
 		return *simSeeds
 	case testenv.Thorough():
 		return 50
+	case testing.Short():
+		return 2
 	}
 	return 4
 }

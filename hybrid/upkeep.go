@@ -139,14 +139,17 @@ func (e *engine) upkeepList(ctx context.Context, o UpkeepOptions, j *journal, id
 	defer func() {
 		sum.Requests, sum.RequestUnits = sum.Requests+link.used.requests, sum.RequestUnits+link.used.charge
 	}()
+	seen := map[string]bool{}
 	for entry, err := range link.listing(ctx, e.uid(), e.opts.Project) {
 		if err != nil {
 			return nil, err
 		}
+		seen[entry.SID] = true
 		if e.sid(entry.Session) == entry.SID && (o.All || !j.settled(entry.SID, entry.Revision, link.serverTime())) {
 			todo[entry.Session] = &entry
 		}
 	}
+	maps.DeleteFunc(j.Sessions, func(sid string, _ entry) bool { return !seen[sid] })
 	return todo, nil
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -320,4 +321,54 @@ func TestNothingIsRemovedThatWasStoredAnew(t *testing.T) {
 	u.etag = before
 	_, err = u.under(t.Context(), pk, steps[:1])
 	require.ErrorIs(t, err, errLost)
+}
+
+// TestUpkeepSingleFaults lets requests of upkeep fail once, in each way.
+func TestUpkeepSingleFaults(t *testing.T) {
+	t.Parallel()
+	faults := map[string]cosmostest.Fault{
+		"drop": cosmostest.Drop(), "lose": cosmostest.LoseAnswer(), "429": cosmostest.Refuse(http.StatusTooManyRequests, 20*time.Millisecond),
+		"503": cosmostest.Refuse(http.StatusServiceUnavailable, 0), "412": cosmostest.Refuse(http.StatusPreconditionFailed, 0),
+		"413": cosmostest.Refuse(http.StatusRequestEntityTooLarge, 0), "duplicate": cosmostest.Duplicate(), "retried": {Retried: true},
+		"echo": {Echo: 1}, "stale": {Stale: 2}, "no rows": {Page: -1},
+	}
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		g := plantGarden(t, c)
+		want := g.everything(t, "before", "s", "fork")
+		time.Sleep(time.Hour)
+		began := c.Snapshot()
+		for name, fault := range faults {
+			for n := sparsely(16); ; n += sparsely(16) {
+				c.Restore(began)
+				reached := false
+				c.Inject(cosmostest.Data(func(r cosmostest.Request) cosmostest.Fault {
+					if r.N != n {
+						return cosmostest.Fault{}
+					}
+					reached = true
+					return fault
+				}))
+				d := c.device(t, fmt.Sprint(name, n))
+				var err error
+				for range 4 {
+					if _, err = d.Upkeep(t.Context(), atOnceOf(), "s"); err == nil {
+						break
+					}
+					time.Sleep(time.Second)
+				}
+				require.NoError(t, err, "%s at request %d", name, n)
+				c.Inject(nil)
+				time.Sleep(time.Hour)
+				for range 2 {
+					d.upkeep(atOnceOf(), "s")
+					time.Sleep(time.Hour)
+				}
+				if !reached {
+					break
+				}
+				require.Equal(t, want, g.everything(t, fmt.Sprint("after ", name, n), "s", "fork"), "%s at request %d", name, n)
+			}
+		}
+	})
 }

@@ -62,9 +62,7 @@ func (u *keeper) take(ctx context.Context) (*stock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list former tips: %w", err)
 	}
-	if s.former = former; u.tip.Deleted {
-		s.former = nil
-	}
+	s.former = former
 	for _, pk := range u.furtherPartitions(s) {
 		if err := u.takePartition(ctx, pk, s); err != nil {
 			return nil, err

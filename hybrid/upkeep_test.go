@@ -316,3 +316,48 @@ func TestUploadThatSlept(t *testing.T) {
 		}
 	})
 }
+
+// TestForkThatWasNotFinished ends the first upload of a fork at each request.
+// Its parent stays until it is clear that nobody goes on with it.
+func TestForkThatWasNotFinished(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for n := 1; ; n++ {
+			c := newCloud(t, nil)
+			w := &tripwire{}
+			a, b := c.device(t, fmt.Sprint("a", n), c.over(t, w)), c.device(t, fmt.Sprint("b", n))
+			a.say("s", noise(20<<10))
+			a.sync()
+			a.say("child", "x")
+			a.put("child", "transcript.jsonl", a.file("s", "transcript.jsonl"))
+			_, err := a.UpdateMetadata(t.Context(), "child", func(md *sessionstore.Metadata) error { return md.Set("parent_id", "s") })
+			require.NoError(t, err)
+			a.say("child", "own way")
+			killed := false
+			w.at, w.trip = w.count()+n, func() { killed = true; w.kill(true) }
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			_, err = a.Sync(ctx, "child")
+			cancel()
+			if !killed {
+				require.NoError(t, err)
+				require.Equal(t, 1, c.documents()[typeFork])
+				require.ErrorIs(t, b.DeleteRemote(t.Context(), "s"), ErrShared)
+				require.Greater(t, n, 4)
+				return
+			}
+			require.Error(t, err)
+			if c.documents()[typeFork] == 0 {
+				continue
+			}
+			require.ErrorIs(t, b.DeleteRemote(t.Context(), "s"), ErrShared)
+			require.Equal(t, 1, b.upkeep(atOnceOf(), "s").Waiting, "the note on the fork")
+			time.Sleep(8 * 24 * time.Hour)
+			require.Equal(t, 1, b.upkeep(nil, "s").Removed)
+			require.NoError(t, b.DeleteRemote(t.Context(), "s"))
+			w.kill(false)
+			a.sync("child")
+			b.pull("child")
+			require.Equal(t, a.file("child", "transcript.jsonl"), b.file("child", "transcript.jsonl"))
+		}
+	})
+}

@@ -1,13 +1,14 @@
 """Runs the bench driver and the Python store in turn and prints the ratios.
 
-    python3 compare.py --bench DRIVER --reference DIR [--rounds 3] [--clock wall|cpu] [OPERATION ...]
+    python3 compare.py --bench DRIVER --reference DIR [--rounds 3] [OPERATION ...]
 
 DIR holds checkouts of the reference: app-cli, foundation and core. The data
 folder and the scratch folder are $BENCH_DATA and $BENCH_WORK, as for the
 driver. Each round measures the Python operation and then the driver's, so
-that both meet the same machine; a ratio is the median over the rounds. With
---clock cpu the times are those that processors worked for each process: for
-machines that do other work, too.
+that both meet the same machine; a ratio is the median over the rounds. The ratio "cpu" is that
+of the times that processors worked for each process, which tells more where
+the machine does other work, too. The last ratio is that of the operation to
+what the system alone takes for the like, measured in the same round.
 """
 
 import argparse
@@ -58,8 +59,7 @@ def load_reference(root):
 
 
 class Reference:
-    def __init__(self, root, clock):
-        self.clock = clock
+    def __init__(self, root):
         self.store, self.session, self.serial = load_reference(root)
         self.data = Path(os.environ["BENCH_DATA"])
         self.work = Path(tempfile.mkdtemp(dir=os.environ.get("BENCH_WORK")))
@@ -80,12 +80,13 @@ class Reference:
         return {"role": "assistant", "content": text + str(n), "timestamp": STAMP, "metadata": {"timestamp": STAMP}}
 
     def timed(self, reps, do):
-        took = []
+        took, cpu = [], []
         for i in range(reps):
-            start = self.clock()
+            worked, start = time.process_time(), time.perf_counter()
             do(i)
-            took.append(self.clock() - start)
-        return statistics.median(took)
+            took.append(time.perf_counter() - start)
+            cpu.append(time.process_time() - worked)
+        return statistics.median(took), statistics.median(cpu)
 
     def saving(self, n, reps, change=lambda rows, md, i: None):
         store, _ = self.lay_out(n)
@@ -177,8 +178,26 @@ PLAN = [
 ]
 
 
-def driver(bench, op, n, reps, durability):
-    args = [bench, op, str(n), str(reps)] + ([durability] if durability else [])
+def limit_of(op, n, reps, durability):
+    """What the system alone does for the like of an operation: the driver's arguments."""
+    transcript = f"t{n}.jsonl"
+    if op in ("save", "append", "savemeta"):
+        return ["limit-append", 1, reps, durability]
+    if op in ("rewrite", "fork"):
+        return ["limit-copy", transcript, reps, "synced"]
+    if op in ("load", "reload", "decode", "diagnose", "info"):
+        return ["limit-read", transcript, reps]
+    if op in ("list", "listmeta", "find"):
+        return ["limit-list", n, reps]
+    if op == "summary":
+        return ["limit-scan", n, reps]
+    if op in ("slice", "slicenew"):
+        return ["limit-copy", n, reps, "relaxed"]
+    return None
+
+
+def driver(bench, args):
+    args = [bench] + [str(x) for x in args if x is not None]
     return json.loads(subprocess.run(args, check=True, capture_output=True, text=True).stdout)
 
 
@@ -187,26 +206,32 @@ def main():
     p.add_argument("--bench", required=True)
     p.add_argument("--reference", required=True, type=Path)
     p.add_argument("--rounds", type=int, default=3)
-    p.add_argument("--clock", choices=["wall", "cpu"], default="wall")
     p.add_argument("operations", nargs="*")
     o = p.parse_args()
-    os.environ["BENCH_CLOCK"] = o.clock
-    reference = Reference(o.reference, time.process_time if o.clock == "cpu" else time.perf_counter)
-    print("| operation | size | durability | Python | Go | ratio | goal | Go memory |")
-    print("|---|---|---|---|---|---|---|---|")
+    os.environ["BENCH_CPU"] = "1"
+    reference = Reference(o.reference)
+    print("| operation | size | durability | Python | here | ratio | cpu | goal | system | to system | memory |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     try:
         for op, n, durability, slow, fast, goal in PLAN:
             if o.operations and op not in o.operations:
                 continue
-            ratios, python, go, memory = [], [], [], 0
+            ratios, cpu, python, go, system, far, memory = [], [], [], [], [], [], 0
             for _ in range(o.rounds):
-                python.append(reference.run(op, n, slow))
-                out = driver(o.bench, op, n, fast, durability)
+                took, worked = reference.run(op, n, slow)
+                out = driver(o.bench, [op, n, fast, durability])
+                python.append(took)
                 go.append(out["median_s"])
                 memory = max(memory, out["rss_mib"])
-                ratios.append(python[-1] / go[-1])
-            ms = lambda xs: f"{statistics.median(xs) * 1000:.3f} ms"
-            print(f"| {op} | {n} | {durability or ''} | {ms(python)} | {ms(go)} | {statistics.median(ratios):,.1f} | {goal:,} | {memory:.0f} MiB |", flush=True)
+                ratios.append(took / out["median_s"])
+                cpu.append(worked / max(out["cpu_s"], 1e-7))
+                if limit := limit_of(op, n, fast, durability):
+                    system.append(driver(o.bench, limit)["median_s"])
+                    far.append(out["median_s"] / system[-1])
+            ms = lambda xs: f"{statistics.median(xs) * 1000:.3f} ms" if xs else ""
+            median = lambda xs: f"{statistics.median(xs):,.1f}" if xs else ""
+            print(f"| {op} | {n} | {durability or ''} | {ms(python)} | {ms(go)} | {median(ratios)} | {median(cpu)} | {goal:,} "
+                  f"| {ms(system)} | {median(far)} | {memory:.0f} MiB |", flush=True)
     finally:
         reference.close()
 

@@ -28,14 +28,15 @@
 //	deep DEPTH REPS                         NewMessage of objects nested so deep
 //	appenders G N durable|relaxed           G goroutines that append N events each; seconds an event
 //	peers N REPS                            the same in SQLite, bbolt and tidwall/wal, a line each
-//	limit-append N REPS durable|synced|relaxed, limit-read FILE REPS,
-//	limit-scan FILE REPS, limit-list N REPS what the system alone takes: a write (and syncs),
-//	                                        a read, a read and a search for line ends, names and stat
+//	limit-append N REPS durable|synced|relaxed, limit-read FILE REPS, limit-scan FILE REPS,
+//	limit-copy FILE REPS durable|synced|relaxed, limit-list N REPS
+//	                                        what the system alone takes: a write (and syncs), a read, a read
+//	                                        and a search for line ends, a read and a write, names and stat
 //
 // decode and listmeta use as many goroutines as there are processors.
 //
-// With BENCH_CLOCK=cpu the seconds are those that processors worked for the
-// process, which other programs on the machine disturb little; BENCH_PROFILE
+// With BENCH_CPU=1 the line has cpu_s, too: how long processors worked for the
+// process, which other programs on the machine disturb little. BENCH_PROFILE
 // names a file for a processor profile. The program that "peers" runs is named
 // in BENCH_PEERS, or built from the folder peers.
 //

@@ -104,6 +104,7 @@ func appenders(r *run) error {
 	r.n = g * n
 	err = r.time(func() error { return flood(l, g, n) })
 	r.took[0] /= time.Duration(r.n)
+	r.cpu[0] /= time.Duration(r.n)
 	return errors.Join(err, l.Close())
 }
 

@@ -119,6 +119,35 @@ func (r *run) scan(look func([]byte) int) error {
 	})
 }
 
+// limitCopy times reading a file and writing what it holds to a new one.
+func limitCopy(r *run) error {
+	f, times, err := r.file()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	d, err := r.durability(2)
+	if err != nil {
+		return err
+	}
+	buf := make([]byte, 1<<20)
+	return r.repeat(times, func() error {
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		out, err := os.Create(filepath.Join(r.work, "copy"))
+		if err != nil {
+			return err
+		}
+		n, err := io.CopyBuffer(struct{ io.Writer }{out}, struct{ io.Reader }{f}, buf)
+		r.n = int(n)
+		if err == nil && d != sessionstore.Relaxed {
+			err = dataSync(out)
+		}
+		return errors.Join(err, out.Close())
+	})
+}
+
 // limitList times the reading of N names with a stat of each.
 func limitList(r *run) error {
 	n, times, err := r.sizes()

@@ -21,7 +21,7 @@ var operations = map[string]func(*run) error{
 	"summary": summary, "tail": tail, "slice": sliceSame, "slicenew": sliceNew,
 	"fork": fork, "diagnose": diagnose, "info": info,
 	"deep": deep, "appenders": appenders, "peers": comparePeers,
-	"limit-append": limitAppend, "limit-read": limitRead, "limit-scan": limitScan, "limit-list": limitList,
+	"limit-append": limitAppend, "limit-copy": limitCopy, "limit-read": limitRead, "limit-scan": limitScan, "limit-list": limitList,
 }
 
 // result is the line that is printed.
@@ -30,6 +30,7 @@ type result struct {
 	N      int     `json:"n"`
 	Median float64 `json:"median_s"`
 	Memory float64 `json:"rss_mib"`
+	CPU    float64 `json:"cpu_s,omitempty"` // with BENCH_CPU
 }
 
 // run is one measurement.
@@ -37,9 +38,9 @@ type run struct {
 	args []string // behind the operation
 	out  io.Writer
 	work string // a directory for this run alone
-	cpu  bool   // count the time of the processors, not that of the clock
 	n    int
 	took []time.Duration
+	cpu  []time.Duration // how long processors worked for each
 }
 
 var errUsage = errors.New("usage: bench OP ARGUMENTS; see go doc ./examples/bench")
@@ -69,7 +70,7 @@ func bench(args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	r := &run{args: args[1:], out: out, work: work, cpu: os.Getenv("BENCH_CLOCK") == "cpu"}
+	r := &run{args: args[1:], out: out, work: work}
 	stop, err := profile(os.Getenv("BENCH_PROFILE"))
 	if err != nil {
 		return err
@@ -81,26 +82,21 @@ func bench(args []string, out io.Writer) (err error) {
 	if len(r.took) == 0 { // it has printed for itself
 		return nil
 	}
-	return json.NewEncoder(out).Encode(result{args[0], r.n, median(r.took).Seconds(), peakMemory()})
+	line := result{args[0], r.n, median(r.took).Seconds(), peakMemory(), 0}
+	if os.Getenv("BENCH_CPU") != "" {
+		line.CPU = median(r.cpu).Seconds()
+	}
+	return json.NewEncoder(out).Encode(line)
 }
 
 // time adds the duration of do.
 func (r *run) time(do func() error) error {
-	start := r.clock()
+	cpu, start := processorTime(), time.Now()
 	err := do()
-	r.took = append(r.took, r.clock()-start)
+	r.took = append(r.took, time.Since(start))
+	r.cpu = append(r.cpu, processorTime()-cpu)
 	return err
 }
-
-// clock returns a time that only differences of mean something.
-func (r *run) clock() time.Duration {
-	if r.cpu {
-		return processorTime()
-	}
-	return time.Since(started)
-}
-
-var started = time.Now()
 
 // repeat times do so many times.
 func (r *run) repeat(times int, do func() error) error {

@@ -76,6 +76,7 @@ func TestOperations(t *testing.T) {
 		{"limit-read ev.jsonl 2", 0},
 		{"limit-scan ev.jsonl 2", 40},
 		{"limit-list 3 2", 3},
+		{"limit-copy ev.jsonl 2 synced", 4670},
 	}
 	for _, tt := range tests {
 		t.Run(tt.args, func(t *testing.T) {
@@ -98,16 +99,16 @@ func TestOperations(t *testing.T) {
 	require.Len(t, operations, len(tests)) // appenders is there twice, and peers has a test beside its program
 }
 
-// The time of the processors is measured in place of that of the clock, and a
-// profile is written.
+// The time of the processors is measured, too, and a profile is written.
 func TestProcessorTime(t *testing.T) {
 	layOut(t)
 	path := filepath.Join(t.TempDir(), "profile")
-	t.Setenv("BENCH_CLOCK", "cpu")
+	t.Setenv("BENCH_CPU", "1")
 	t.Setenv("BENCH_PROFILE", path)
 	var out bytes.Buffer
-	require.NoError(t, bench([]string{"deep", "20", "5000"}, &out))
+	require.NoError(t, bench([]string{"load", "12", "50"}, &out))
 	require.FileExists(t, path)
+	require.Contains(t, out.String(), `"cpu_s":`)
 	from := processorTime()
 	for processorTime() == from { // it moves on while this works
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -37,7 +38,7 @@ func open(ctx context.Context, delay time.Duration, provision bool, out *screen)
 	var cred azcore.TokenCredential
 	if config.Key == "" {
 		var err error
-		if cred, err = azidentity.NewDefaultAzureCredential(nil); err != nil {
+		if cred, err = signIn(ctx, config.Endpoint); err != nil {
 			return nil, fmt.Errorf("sign in: %w", err)
 		}
 	}
@@ -55,6 +56,21 @@ func open(ctx context.Context, delay time.Duration, provision bool, out *screen)
 		container: container, user: "cloudsync-" + strings.ToLower(rand.Text()[:8]), lasting: true,
 		close: func() error { return nil },
 	}, nil
+}
+
+// signIn finds out now whether there is a login for the account, instead of at
+// the first request.
+func signIn(ctx context.Context, endpoint string) (azcore.TokenCredential, error) {
+	at, err := url.Parse(endpoint)
+	if err != nil {
+		return nil, err
+	}
+	cred, err := azidentity.NewDefaultAzureCredential(nil)
+	if err != nil {
+		return nil, err
+	}
+	_, err = cred.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{at.Scheme + "://" + at.Hostname() + "/.default"}})
+	return cred, err
 }
 
 // connect opens the container; what goes there and comes back is shown on out.

@@ -159,6 +159,13 @@ func TestRefusals(t *testing.T) {
 	t.Setenv("COSMOS_ENDPOINT", server.URL)
 	t.Setenv("COSMOS_KEY", base64.StdEncoding.EncodeToString([]byte("another key")))
 	require.ErrorIs(t, run(t.Context(), []string{"-dir", t.TempDir()}, &screen{out: &out}), hybrid.ErrBlocked)
+
+	t.Setenv("COSMOS_KEY", "")
+	t.Setenv("AZURE_TOKEN_CREDENTIALS", "EnvironmentCredential")
+	for _, name := range []string{"AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET"} {
+		t.Setenv(name, "")
+	}
+	require.ErrorContains(t, run(t.Context(), []string{"-dir", t.TempDir()}, &screen{out: &out}), "sign in: ")
 }
 
 // TestSlowServer: the server of its own takes its time.

@@ -165,7 +165,7 @@ func (s *story) check(ctx context.Context) error {
 // end closes the devices, and tidies an account that stays.
 func (s *story) end(ctx context.Context) (err error) {
 	ctx = context.WithoutCancel(ctx)
-	if s.account.lasting && s.laptop != nil {
+	if s.account.lasting && s.stored > 0 {
 		for _, id := range []string{s.kept, garden} { // a session with forks cannot go before them
 			if id == "" {
 				continue

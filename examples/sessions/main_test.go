@@ -27,10 +27,19 @@ func TestMain(m *testing.M) {
 // The working directory of a script is a project: $here is its directory of
 // sessions, and $root that of all projects. Files below projects/here belong
 // to it.
+//
+// With -short, which the race detector is used with, there are but few of
+// them: it makes every one of some hundred processes slow, and most have one
+// goroutine.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	dir, files := "testdata/script", []string(nil)
+	if testing.Short() {
+		dir, files = "", []string{"testdata/script/delete.txtar", "testdata/script/diagnose.txtar"}
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Dir:                 dir,
+		Files:               files,
 		Setup:               setUp,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

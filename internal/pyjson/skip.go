@@ -72,6 +72,15 @@ func SkipString(b []byte, i int) int {
 	return skipRest(b, i)
 }
 
+// SkipText returns an index of b up to which all from i on, where a character or an escape begins, is text of a string
+// as SkipString wants it. There may be more of it: this is for those who go on themselves.
+func SkipText(b []byte, i int) int {
+	if !hasBlocks || i < 3 {
+		return i
+	}
+	return skipBlocks(&b[0], i, len(b))
+}
+
 // longString is from which length on a string is read in blocks.
 const longString = 32
 

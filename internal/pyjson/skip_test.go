@@ -97,6 +97,9 @@ func TestSkipStringLong(t *testing.T) {
 		b = b[:len(b)-min(len(b), max(0, random.IntN(60)-50))]
 		from := min(len(b), random.IntN(4))
 		require.Equal(t, afterString(b, from), pyjson.SkipString(b, from), "%q from %d", b, from)
+		b = append([]byte("...."), b...)
+		to := pyjson.SkipText(b, 4)
+		require.Equal(t, to+1, afterString(append(bytes.Clone(b[:to]), '"'), 4), "%q to %d", b, to)
 	}
 }
 

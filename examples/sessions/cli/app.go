@@ -56,6 +56,7 @@ func (a *app) projects(w where) (*sessionstore.Projects, error) {
 // slug returns the name of the project that w names, or of the working
 // directory when it names none and here is set.
 func (w where) slug(root string, here bool) (string, error) {
+	name := filepath.Base(w.Project) == w.Project && w.Project != "." && w.Project != ".."
 	switch {
 	case w.Project == "" && !here:
 		return "", nil
@@ -65,14 +66,14 @@ func (w where) slug(root string, here bool) (string, error) {
 			dir, err = filepath.EvalSymlinks(dir)
 		}
 		return sessionstore.ProjectSlug(dir), err
-	case filepath.Base(w.Project) == w.Project && isDir(filepath.Join(root, w.Project)):
+	case name && isDir(filepath.Join(root, w.Project)):
 		return w.Project, nil
 	}
 	dir, err := filepath.Abs(w.Project)
 	if err != nil {
 		return "", err
 	}
-	if !isDir(dir) && filepath.Base(w.Project) == w.Project {
+	if name && !isDir(dir) {
 		return w.Project, nil // a name of no project, which nothing is found in
 	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {

@@ -123,8 +123,19 @@ func TestNothingIsMade(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join(t.TempDir(), "projects")
 	for _, args := range [][]string{
-		{"list"}, {"list", "--all-projects"}, {"find"}, {"show", "x"}, {"info", "x"}, {"tree", "x"}, {"resume", "-"}, {"diagnose", "x"}, {"repair", "x"},
-		{"fork", "x"}, {"delete", "x", "-f"}, {"cleanup", "-f"}, {"complete", "--", "show", ""},
+		{"list"},
+		{"list", "--all-projects"},
+		{"find"},
+		{"show", "x"},
+		{"info", "x"},
+		{"tree", "x"},
+		{"resume", "-"},
+		{"diagnose", "x"},
+		{"repair", "x"},
+		{"fork", "x"},
+		{"delete", "x", "-f"},
+		{"cleanup", "-f"},
+		{"complete", "--", "show", ""},
 	} {
 		if args[0] != "complete" {
 			args = append(args, "--sessions-root="+root)
@@ -165,6 +176,11 @@ func TestHelp(t *testing.T) {
 		if command.Hidden {
 			continue
 		}
+		for _, flags := range command.AllFlags(true) {
+			for _, f := range flags {
+				require.NotEmpty(t, f.Help, command.Name+" "+f.Name)
+			}
+		}
 		t.Run(command.Name, func(t *testing.T) {
 			t.Parallel()
 			require.NotEmpty(t, command.Help)
@@ -174,11 +190,6 @@ func TestHelp(t *testing.T) {
 			require.Equal(t, exitOK, code)
 			require.Empty(t, stderr)
 			require.Contains(t, out.String(), "Usage: sessions "+command.Name)
-			for _, flags := range command.AllFlags(true) {
-				for _, f := range flags {
-					require.NotEmpty(t, f.Help, f.Name)
-				}
-			}
 		})
 	}
 }

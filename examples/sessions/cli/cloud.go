@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 
 	"github.com/amplifier-go/sessionstorage/hybrid"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -17,15 +18,15 @@ type cloudCommands struct {
 	Status statusCommand `cmd:"" group:"Cloud" help:"Show which sessions the cloud has, without asking it."`
 }
 
-const cloudHelp = `The container is that of COSMOS_ENDPOINT, COSMOS_DATABASE, COSMOS_CONTAINER and COSMOS_KEY, else the section cosmos of ~/.amplifier/settings.yaml with endpoint, database, container and key. A project is known in the cloud by the name of its directory, which tells its path: where devices have it at different paths, give all of them one --as.`
+const cloudHelp = `The container is that of COSMOS_ENDPOINT, COSMOS_DATABASE, COSMOS_CONTAINER and COSMOS_KEY, else the section cosmos of ~/.amplifier/settings.yaml with endpoint, database, container and key. A project is known in the cloud by the name of its directory, which tells its path: where devices have it at different paths, give all of them one --as. What is set in the environment counts for "delete" too, which keeps what the cloud lacks.`
 
 // cloudFlags say what of which copy a command is about.
 type cloudFlags struct {
 	local
 	AllProjects bool   `help:"All projects that are here, not the working directory's alone." group:"Where"`
-	As          string `placeholder:"NAME" help:"Name of the project in the cloud (default: the name of its directory)." group:"Cloud"`
+	As          string `env:"COSMOS_PROJECT" placeholder:"NAME" help:"Name of the project in the cloud (COSMOS_PROJECT; default: the name of its directory)." group:"Cloud"`
 	User        string `env:"COSMOS_USER" placeholder:"NAME" help:"Owner of the sessions in the cloud (COSMOS_USER; default: nobody in particular)." group:"Cloud"`
-	Redact      bool   `help:"Replace what looks like a secret before it is sent. All devices must do the same." group:"Cloud"`
+	Redact      bool   `help:"Replace what looks like a secret before it is sent (COSMOS_REDACT=true). All devices must do the same." group:"Cloud"`
 }
 
 // errNoCloud is what there is to know for who has no cloud.
@@ -87,7 +88,7 @@ func (f cloudFlags) open(a *app, asking, make bool, told func(hybrid.Status)) ([
 			name = project
 		}
 		o := &hybrid.Options{Container: container, Project: name, User: f.User, Budget: budget, Disabled: true, OnStatus: told}
-		if f.Redact {
+		if redact, _ := strconv.ParseBool(a.env("COSMOS_REDACT")); redact || f.Redact {
 			o.Redact = hybrid.Secrets()
 		}
 		st, err := hybrid.Open(a.ctx, dir, o)
@@ -132,7 +133,10 @@ func (a *app) unsynced(st *sessionstore.Store) func(ctx context.Context, ids []s
 	}
 	return func(ctx context.Context, ids []string) (map[string]string, error) {
 		project := filepath.Dir(st.Dir())
-		f := cloudFlags{local: local{SessionsRoot: filepath.Dir(project), Project: filepath.Base(project)}, User: a.env("COSMOS_USER")}
+		f := cloudFlags{
+			local: local{SessionsRoot: filepath.Dir(project), Project: filepath.Base(project)},
+			As:    a.env("COSMOS_PROJECT"), User: a.env("COSMOS_USER"),
+		}
 		all, err := f.open(a, false, false, nil)
 		if err != nil {
 			return nil, err

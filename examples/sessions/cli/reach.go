@@ -20,27 +20,12 @@ func (w anywhere) reach(a *app) (target, error) {
 		}
 		return t, missing
 	}
-	p, err := a.projects(w.where)
-	if err != nil {
-		return t, err
-	}
-	slugs, err := p.Slugs(a.ctx)
-	if err != nil {
-		return t, err
-	}
-	slug, err := w.slug(p.Dir(), false)
+	stores, err := a.stores(w.where)
 	if err != nil {
 		return t, err
 	}
 	found := []string{}
-	for _, name := range slugs {
-		if slug != "" && name != slug {
-			continue
-		}
-		st, err := p.Store(name)
-		if err != nil {
-			return t, err
-		}
+	for _, st := range stores {
 		id, err := st.Find(a.ctx, w.Session, &sessionstore.ListOptions{All: true})
 		ambiguous := (*sessionstore.AmbiguousError)(nil)
 		switch {
@@ -60,4 +45,32 @@ func (w anywhere) reach(a *app) (target, error) {
 		return t, nil
 	}
 	return target{}, &sessionstore.AmbiguousError{Prefix: w.Session, Matches: found}
+}
+
+// stores opens the projects that w names: one, or all.
+func (a *app) stores(w where) ([]*sessionstore.Store, error) {
+	p, err := a.projects(w)
+	if err != nil {
+		return nil, err
+	}
+	slugs, err := p.Slugs(a.ctx)
+	if err != nil {
+		return nil, err
+	}
+	slug, err := w.slug(p.Dir(), false)
+	if err != nil {
+		return nil, err
+	}
+	var all []*sessionstore.Store
+	for _, name := range slugs {
+		if slug != "" && name != slug {
+			continue
+		}
+		st, err := p.Store(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, st)
+	}
+	return all, nil
 }

@@ -2,9 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
-	"strconv"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/hybrid"
@@ -193,109 +190,4 @@ func (a *app) tellConflicts(all []hybrid.Conflict) {
 		}
 		a.Printf("  %s %s: another device added to it too; %s\n", a.Paint(screen.Yellow, "both kept:"), screen.Plain(c.SessionID), text)
 	}
-}
-
-type statusCommand struct {
-	cloudFlags
-	All bool `short:"a" help:"Show also the sessions that are up to date."`
-}
-
-// Help is shown below the usage.
-func (statusCommand) Help() string {
-	return `Compares the files here with what the cloud had when it was last asked. Shown are the sessions that are not up to date.
-
-` + cloudHelp
-}
-
-// stateShown is how a session stands.
-type stateShown struct {
-	Project string `json:"project"`
-	Session string `json:"session_id"`
-	State   string `json:"state"`
-	Local   int    `json:"local"`
-	Remote  int    `json:"remote"`
-	NextTry string `json:"next_try"`
-	Error   string `json:"error"`
-}
-
-// Run shows how sessions stand.
-func (c *statusCommand) Run(a *app) error {
-	all, err := c.open(a, false, false, nil)
-	if errors.Is(err, errNoCloud) && !a.json {
-		a.Notef("%s", screen.Lines(err.Error()))
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	states := []stateShown{}
-	counts, total := map[string]int{}, 0
-	for _, r := range all {
-		some, err := r.Status(a.ctx)
-		if err != nil {
-			return err
-		}
-		for _, s := range some {
-			counts[s.State]++
-			total++
-			if !c.All && (s.State == hybrid.UpToDate || s.State == hybrid.Pushed || s.State == hybrid.Pulled) && s.Err == nil {
-				continue
-			}
-			next := ""
-			if !s.NextTry.IsZero() {
-				next = s.NextTry.UTC().Format(time.RFC3339)
-			}
-			states = append(states, stateShown{r.project, s.SessionID, s.State, s.Local, s.Remote, next, textOf(s.Err)})
-		}
-	}
-	if a.json {
-		return a.writeJSON(states, jsonIndent)
-	}
-	a.stateTable(states)
-	a.Notef("%s", tally(total, counts))
-	return nil
-}
-
-func tally(total int, counts map[string]int) string {
-	text := count(total, "session")
-	for _, state := range []string{
-		hybrid.UpToDate, hybrid.Pushed, hybrid.Pulled, hybrid.Rewritten, hybrid.Pending, hybrid.Diverged, hybrid.Behind,
-		hybrid.DeletedRemotely, hybrid.Deferred, hybrid.Blocked, hybrid.Local, hybrid.Remote,
-	} {
-		if n := counts[state]; n > 0 {
-			text += fmt.Sprintf(", %s %s", number(n), state)
-		}
-	}
-	return text
-}
-
-func (a *app) stateTable(states []stateShown) {
-	if len(states) == 0 {
-		return
-	}
-	rows := make([][]string, len(states))
-	for i, s := range states {
-		rows[i] = []string{s.Project, s.Session, s.State, strconv.Itoa(s.Local), strconv.Itoa(s.Remote), s.NextTry, s.Error}
-	}
-	a.Table([]screen.Column{
-		{Title: "Project", Min: 10, Drop: 1, Tint: screen.In(screen.Magenta)},
-		{Title: "Session", Min: shortID, Whole: true, Tint: screen.In(screen.Green)},
-		{Title: "State", Tint: stateTint},
-		{Title: "Here", Right: true},
-		{Title: "Cloud", Right: true},
-		{Title: "Next try", Drop: 3, Tint: screen.In(screen.Dim)},
-		{Title: "Why", Min: 10, Drop: 2},
-	}, rows)
-}
-
-func stateTint(state string) screen.Tint {
-	switch state {
-	case hybrid.UpToDate, hybrid.Pushed, hybrid.Pulled:
-		return screen.Green
-	case hybrid.Blocked, hybrid.DeletedRemotely:
-		return screen.Red
-	case hybrid.Local:
-		return screen.Dim
-	}
-	return screen.Yellow
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
@@ -181,7 +182,9 @@ func equal(a, b sessionstore.Message) bool {
 
 func (c *tailCommand) show(a *app, rows []sessionstore.Message) {
 	if a.Terminal() && !a.json {
-		a.conversation(rows, !c.NoTools)
+		for _, m := range rows {
+			a.conversation([]sessionstore.Message{briefly(m)}, !c.NoTools)
+		}
 		return
 	}
 	var line []byte
@@ -192,4 +195,21 @@ func (c *tailCommand) show(a *app, rows []sessionstore.Message) {
 		line = append(m.AppendTo(line[:0]), '\n')
 		a.Print(string(line))
 	}
+}
+
+// mostTail is how many bytes of a message a terminal is shown.
+const mostTail = 8000
+
+// briefly returns a message with the beginning of a text that is too long for
+// a terminal.
+func briefly(m sessionstore.Message) sessionstore.Message {
+	text := m.Content()
+	if len(text) <= mostTail || m.Role() == "tool" { // of results a line is shown anyway
+		return m
+	}
+	short := strings.ToValidUTF8(text[:mostTail], "") + " … (" + size(int64(len(text)-mostTail)) + " more)"
+	if cut, err := m.With("content", short); err == nil {
+		return cut
+	}
+	return m
 }

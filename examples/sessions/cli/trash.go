@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"time"
@@ -37,27 +36,12 @@ type binned struct {
 // bins returns what is in the trash of all projects, or of the one that w
 // names, the last removal first.
 func (a *app) bins(w where) ([]binned, error) {
-	p, err := a.projects(w)
-	if err != nil {
-		return nil, err
-	}
-	slugs, err := p.Slugs(a.ctx)
-	if err != nil {
-		return nil, err
-	}
-	slug, err := w.slug(p.Dir(), false)
+	stores, err := a.stores(w)
 	if err != nil {
 		return nil, err
 	}
 	var all []binned
-	for _, name := range slugs {
-		if slug != "" && name != slug {
-			continue
-		}
-		st, err := p.Store(name)
-		if err != nil {
-			return nil, err
-		}
+	for _, st := range stores {
 		receipts, err := trash.List(a.ctx, st)
 		a.warn(err)
 		for _, r := range receipts {
@@ -118,7 +102,7 @@ func (a *app) binTable(all []binned) {
 			rows = append(rows, []string{b.ID, when, project, s.ID, s.Name, bytes, b.Why})
 		}
 	}
-	a.Table([]screen.Column{
+	columns := []screen.Column{
 		{Title: "Receipt", Min: len("20060102T150405Z-abc"), Whole: true, Tint: screen.In(screen.Green)},
 		{Title: "Removed", Drop: 2, Tint: screen.In(screen.Yellow)},
 		{Title: "Project", Min: 10, Drop: 1, Tint: screen.In(screen.Magenta)},
@@ -126,7 +110,11 @@ func (a *app) binTable(all []binned) {
 		{Title: "Name", Min: 10, Drop: 4, Tint: screen.In(screen.Cyan)},
 		{Title: "Size", Right: true, Drop: 5},
 		{Title: "Why", Min: 8, Drop: 3},
-	}, rows)
+	}
+	if a.Terminal() { // which has no room for columns that tell nothing
+		columns, rows = telling(columns, rows, 2)
+	}
+	a.Table(columns, rows)
 }
 
 type trashRestoreCommand struct {
@@ -203,88 +191,5 @@ func partly(failed int) error {
 	if failed > 0 {
 		return exitCode(exitError)
 	}
-	return nil
-}
-
-type trashEmptyCommand struct {
-	What []string `arg:"" optional:"" name:"what" help:"Id of a receipt, or the beginning of one; default: all."`
-	where
-	Force bool `short:"f" help:"Do not ask."`
-	Older int  `default:"0" placeholder:"DAYS" help:"Only what was removed more than so many days ago."`
-}
-
-// Help is shown below the usage.
-func (trashEmptyCommand) Help() string {
-	return `What is gone from the trash cannot be brought back. Copies in the cloud stay there.`
-}
-
-// Run empties.
-func (c *trashEmptyCommand) Run(a *app) error {
-	if c.Older < 0 {
-		return usageError{"--older: days must be non-negative"}
-	}
-	all, err := a.bins(c.where)
-	if err != nil {
-		return err
-	}
-	var chosen []binned
-	for _, ref := range c.What {
-		b, err := pick(all, ref)
-		if err != nil {
-			return err
-		}
-		i := slices.IndexFunc(all, func(x binned) bool { return x.ID == b.ID })
-		if len(b.Sessions) != len(all[i].Sessions) {
-			return usageError{fmt.Sprintf("%q means a part of receipt %s; a receipt goes whole", ref, b.ID)}
-		}
-		chosen = append(chosen, b)
-	}
-	if len(c.What) == 0 {
-		chosen = all
-	}
-	if c.Older > 0 {
-		before := a.now().AddDate(0, 0, -c.Older)
-		chosen = slices.DeleteFunc(chosen, func(b binned) bool { return !b.At.Before(before) })
-	}
-	return c.empty(a, chosen)
-}
-
-func (c *trashEmptyCommand) empty(a *app, chosen []binned) error {
-	sessions, bytes := 0, int64(0)
-	for _, b := range chosen {
-		sessions += len(b.Sessions)
-		bytes += trash.Bytes(b.Sessions)
-	}
-	if sessions > 0 && !c.Force {
-		yes, err := a.Confirm(a.ctx, fmt.Sprintf("Remove %s (%s) for good?", count(sessions, "session"), size(bytes)))
-		switch {
-		case errors.Is(err, io.EOF):
-			return errors.New("nobody answers: --force empties without a question")
-		case err != nil:
-			return err
-		case !yes:
-			a.Printf("%s\n", a.Paint(screen.Yellow, "Cancelled"))
-			return nil
-		}
-	}
-	receipts := []trash.Receipt{}
-	bar := a.Progress("removing", len(chosen))
-	defer bar.Done()
-	for _, b := range chosen {
-		if _, _, err := trash.Empty(a.ctx, b.store, []trash.Receipt{b.Receipt}); err != nil {
-			return err
-		}
-		receipts = append(receipts, b.Receipt)
-		bar.Step(1)
-	}
-	bar.Done()
-	if a.json { // who wants a record of what is gone for good has it here
-		return a.writeJSON(receipts, jsonIndent)
-	}
-	if sessions == 0 {
-		a.Printf("%s Nothing to remove\n", a.Paint(screen.Green, "✓"))
-		return nil
-	}
-	a.Printf("%s Removed %s (%s) for good\n", a.Paint(screen.Green, "✓"), count(sessions, "session"), size(bytes))
 	return nil
 }

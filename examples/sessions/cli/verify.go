@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
-	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -113,26 +112,11 @@ func (c *verifyCommand) sessions(a *app) (all []target, err error) {
 	if len(c.Sessions) > 0 {
 		return all, nil
 	}
-	p, err := a.projects(c.where)
+	stores, err := a.stores(c.where)
 	if err != nil {
 		return nil, err
 	}
-	slugs, err := p.Slugs(a.ctx)
-	if err != nil {
-		return nil, err
-	}
-	slug, err := c.slug(p.Dir(), false)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range slugs {
-		if slug != "" && name != slug {
-			continue
-		}
-		st, err := p.Store(name)
-		if err != nil {
-			return nil, err
-		}
+	for _, st := range stores {
 		infos, err := st.List(a.ctx, &sessionstore.ListOptions{All: true})
 		if err != nil {
 			return nil, err
@@ -273,41 +257,4 @@ func damages(err error) (all []*sessionstore.CorruptError) {
 		return damages(e.Unwrap())
 	}
 	return all
-}
-
-// problemTable shows what is wrong.
-func (a *app) problemTable(problems []problem) {
-	if len(problems) == 0 {
-		return
-	}
-	rows := make([][]string, len(problems))
-	for i, p := range problems {
-		where := p.File
-		if p.Line > 0 {
-			where = fmt.Sprintf("%s:%d", p.File, p.Line)
-		}
-		rows[i] = []string{p.Project, p.Session, p.State, where, p.Text}
-	}
-	a.Table([]screen.Column{
-		{Title: "Project", Min: 10, Drop: 1, Tint: screen.In(screen.Magenta)},
-		{Title: "Session", Min: shortID, Whole: true, Tint: screen.In(screen.Green)},
-		{Title: "State", Tint: func(state string) screen.Tint {
-			if state == "damaged" {
-				return screen.Red
-			}
-			return screen.Yellow
-		}},
-		{Title: "Where", Min: 12, Drop: 3},
-		{Title: "What", Min: 16, Drop: 2},
-	}, rows)
-}
-
-// verdict sums up on standard error, so that a pipe has the problems alone.
-func (a *app) verdict(all, bad int, took time.Duration) {
-	speed := took.Round(time.Millisecond)
-	if bad == 0 {
-		a.Notef("%s %s, all sound (%s)", a.PaintError(screen.Green, "✓"), count(all, "session"), speed)
-		return
-	}
-	a.Notef("\n%s %s, %s with problems (%s)", a.PaintError(screen.Red, "✗"), count(all, "session"), number(bad), speed)
 }

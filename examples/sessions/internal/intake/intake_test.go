@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -200,6 +201,12 @@ func TestRefused(t *testing.T) {
 	}
 	_, err := Take(t.Context(), st, Directory(filepath.Join(st.Dir(), "none")), Options{})
 	require.ErrorIs(t, err, fs.ErrNotExist)
+	if runtime.GOOS != "windows" {
+		linked := t.TempDir()
+		require.NoError(t, os.Symlink("/etc/hostname", filepath.Join(linked, "metadata.json")))
+		_, err = Take(t.Context(), st, Directory(linked), Options{})
+		require.ErrorContains(t, err, "metadata.json is no regular file")
+	}
 	infos, err := st.List(t.Context(), &sessionstore.ListOptions{All: true})
 	require.NoError(t, err)
 	require.Empty(t, infos, "nothing is left")

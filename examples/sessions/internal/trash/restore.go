@@ -141,7 +141,11 @@ func Restore(ctx context.Context, st *sessionstore.Store, r Receipt, progress fu
 		}
 	}
 	if len(restored) > 0 {
-		err = errors.Join(err, in.Settle(".", below(r.ID)))
+		serr := in.Settle(".", below(r.ID))
+		if errors.Is(serr, fs.ErrNotExist) { // somebody else took the last ones and tidied up; "." was synced
+			serr = nil
+		}
+		err = errors.Join(err, serr)
 	}
 	return restored, failed, errors.Join(err, tidy(ctx, st, trash, r.ID))
 }
