@@ -14,7 +14,7 @@ import (
 
 // TestLimits compares what the operations cost with testdata/limits.txt.
 func TestLimits(t *testing.T) {
-	const runs = 20
+	const runs = 10
 	got := cost.Table{}
 	e := Event{Name: "tool:post", Data: map[string]any{"text": strings.Repeat("x", 1000)}, Time: time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)}
 	for _, synced := range []bool{false, true} {

@@ -25,7 +25,11 @@ func (v *visit) look(ctx context.Context) error {
 	if err := v.lookAround(ctx); err != nil {
 		return gone(err)
 	}
-	own := !v.glancing && v.marks.takeOwn(v.id)
+	takeOwn := v.marks.takeOwn
+	if v.glancing {
+		takeOwn = v.marks.isOwn
+	}
+	own := takeOwn(v.id)
 	main, err := v.transcript().look(ctx, v.st.Main, false)
 	if err != nil {
 		return gone(err)

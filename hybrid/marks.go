@@ -88,8 +88,17 @@ func (m *marks) returned(id string) {
 	delete(m.gone, id)
 }
 
+// isOwn reports whether this store wrote the transcript since takeOwn was last
+// called.
+func (m *marks) isOwn(id string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, own := m.own[id]
+	return own
+}
+
 // takeOwn reports whether this store wrote the transcript since it was last
-// asked.
+// called.
 func (m *marks) takeOwn(id string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

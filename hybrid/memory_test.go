@@ -24,7 +24,7 @@ import (
 // small by it running often.
 func TestMemoryOfLongLine(t *testing.T) {
 	t.Parallel()
-	line, rest := 100<<20, 64<<20
+	line, rest := 100<<20, 80<<20
 	if testing.Short() {
 		line = 4 << 20
 	}

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
-	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/tip"
 )
 

@@ -3,8 +3,8 @@ package hybrid
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"iter"
+	"maps"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest"

@@ -13,7 +13,7 @@ import (
 // cost does not depend on the length of the transcript unless they read it or
 // write it whole.
 func TestLimits(t *testing.T) {
-	const runs = 20
+	const runs = 10
 	got := cost.Table{}
 	turn := 0
 	operations := []struct {

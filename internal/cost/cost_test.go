@@ -28,9 +28,9 @@ func TestOver(t *testing.T) {
 		got        Table
 	}{
 		{"as it is", "", limits},
-		{"a little more", "", Table{"a": {33, 4, 2, 1100}}},
-		{"allocations", "a: 34.0 allocations, 30.0 are allowed", Table{"a": {34, 4, 2, 1000}}},
-		{"operations", "a: 5.0 operations, 4.0 are allowed", Table{"a": {30, 5, 2, 1000}}},
+		{"a little more", "", Table{"a": {37, 4, 2, 1020}}},
+		{"allocations", "a: 38.0 allocations, 30.0 are allowed", Table{"a": {38, 4, 2, 1000}}},
+		{"operations", "a: 4.5 operations, 4.0 are allowed", Table{"a": {30, 4.5, 2, 1000}}},
 		{"syncs", "a: 3.0 syncs, 2.0 are allowed", Table{"a": {30, 4, 3, 1000}}},
 		{"bytes", "a: 1200.0 bytes written, 1000.0 are allowed", Table{"a": {30, 4, 2, 1200}}},
 		{"much less", "a: 10.0 allocations, so the limit 30.0 can be lower", Table{"a": {10, 4, 2, 1000}}},

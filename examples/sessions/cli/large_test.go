@@ -21,7 +21,7 @@ func largeStore(t *testing.T, n int) (root string) {
 	root = t.TempDir()
 	old := time.Now().AddDate(0, 0, -60)
 	for i := range n {
-		id := fmt.Sprintf("%08x-session", i*2654435761%(1<<32))
+		id := fmt.Sprintf("%08x-session", uint32(i)*2654435761) // spread, and each once
 		if i%3 == 0 {
 			id = fmt.Sprintf("0000000000000000-%016x_agent", i)
 		}
