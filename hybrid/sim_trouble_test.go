@@ -16,18 +16,27 @@ import (
 
 // sync syncs a device. One that does it by itself is left alone while requests
 // fail: who of two goroutines tries first is not for the seed to say.
-func (w *world) sync(d *gadget, _ string) {
+func (w *world) sync(d *gadget, id string) {
 	if !d.running {
-		_, err := d.Sync(w.ctx())
+		_, err := d.Sync(w.ctx(), w.named(id)...)
 		w.expected(d, err)
 	}
 }
 
-func (w *world) pull(d *gadget, _ string) {
+// pull never names a session that is not there: who was removed stays so.
+func (w *world) pull(d *gadget, id string) {
 	if !d.running {
-		_, err := d.Pull(w.ctx())
+		_, err := d.Pull(w.ctx(), w.named(id)...)
 		w.expected(d, err)
 	}
+}
+
+// named returns a session to be named, or none.
+func (w *world) named(id string) []string {
+	if id == "" || w.rand.IntN(2) == 0 {
+		return nil
+	}
+	return []string{id}
 }
 
 // refused lets the account refuse a device, or no more.

@@ -19,6 +19,7 @@ func (w *world) upkeep(d *gadget, _ string) {
 	all, firm := w.reader.kept()
 	_, err := d.Upkeep(w.ctx(), o)
 	w.expected(d, err)
+	require.NotErrorIs(w.t, err, ErrDamaged)
 	left := w.reader.reachable()
 	require.Empty(w.t, w.reader.found())
 	for mark := range all {

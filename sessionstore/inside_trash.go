@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/ownership"
@@ -80,12 +81,33 @@ func (in Inside) Busy(ctx context.Context, id string) error {
 	if err == nil {
 		err = also(unfenced(dir), dir.Close())
 	}
-	if err != nil || !in.st.ran(id) {
-		return err
-	}
-	release, err := in.Own(ctx, id)
 	if err != nil {
 		return err
 	}
-	return release()
+	return in.st.refuseRun(ctx, id)
+}
+
+// refuseRun tells that somebody runs session id now, wherever its workspace
+// would have it: who runs a copy of it is asked first.
+func (st *Store) refuseRun(ctx context.Context, id string) error {
+	h := &st.session(id).hold
+	h.mu.Lock()
+	own := h.held != nil
+	h.mu.Unlock()
+	place, err := st.locate(id, true)
+	if own || err != nil {
+		return nil
+	}
+	if _, err := os.Lstat(place.LockPath()); errors.Is(err, fs.ErrNotExist) {
+		return nil // nobody ever ran it, and to ask would leave a lock behind
+	}
+	brief := &hold{}
+	err = brief.take(ctx, place, Owner{})
+	if errors.Is(err, ErrLocked) || errors.Is(err, ErrFenced) || ctx.Err() != nil {
+		return err
+	}
+	if err != nil { // state that no host can use does not hold a session
+		return nil
+	}
+	return brief.drop()
 }

@@ -75,6 +75,7 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("AMPLIFIER_SESSION_STATE_HOME", filepath.Join(work, "state"))
 	env.Setenv("HOME", work)
 	env.Setenv("TERM", "xterm")
+	env.Setenv("GORACE", "atexit_sleep_ms=0") // else each process under the race detector sleeps for a second
 	env.Setenv("root", root)
 	env.Setenv("project", filepath.Base(here))
 	env.Setenv("here", filepath.Join(here, "sessions"))

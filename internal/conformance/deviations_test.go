@@ -150,8 +150,6 @@ func (f *fired) forget(rules ...rule) {
 type verdict struct {
 	rules []rule // that it fell under; none: it equals the reference
 	err   error  // it is neither
-
-	notRun bool // the case needs a part of the library that is not there yet
 }
 
 var errNotRun = errors.New("not run")

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"bytes"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// TestRunningStays has a session that a program runs, as the newer Python
+// tools do, in a directory of projects of its own: nothing takes it.
+func TestRunningStays(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("hosts have no ownership lock on Windows")
+	}
+	t.Parallel()
+	root, workspace := t.TempDir(), t.TempDir()
+	st, err := sessionstore.Open(filepath.Join(root, "p", "sessions"), &sessionstore.Options{Workspace: workspace})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, st.Close()) }()
+	md, err := sessionstore.NewMetadata(map[string]string{"session_id": "busy", "working_dir": workspace})
+	require.NoError(t, err)
+	question, err := sessionstore.Text("user", "?", time.Now())
+	require.NoError(t, err)
+	call, err := sessionstore.NewMessage(map[string]any{"role": "assistant", "tool_calls": []map[string]any{{"id": "c"}}})
+	require.NoError(t, err)
+	require.NoError(t, st.Save(t.Context(), "busy", []sessionstore.Message{question, call}, md))
+	release, err := st.Acquire(t.Context(), "busy", sessionstore.Owner{App: "host"})
+	require.NoError(t, err)
+
+	flags := []string{"--sessions-root=" + root, "--project=p"}
+	for _, args := range [][]string{
+		{"delete", "busy", "--force"}, {"delete", "busy", "--force", "--even=recent,unsynced,parent"},
+	} {
+		var out bytes.Buffer
+		code, stderr := run(t, &out, append(args, flags...)...)
+		require.Equal(t, exitError, code, "%v: %s%s", args, out.String(), stderr)
+		require.NotEmpty(t, stderr)
+		s, err := st.Load(t.Context(), "busy")
+		require.NoError(t, err)
+		require.Len(t, s.Messages, 2)
+	}
+	var out bytes.Buffer
+	code, stderr := run(t, &out, append([]string{"cleanup", "--days=0", "--force", "--even=recent"}, flags...)...)
+	require.Equal(t, exitOK, code)
+	require.Contains(t, stderr, "stays: busy: ")
+	require.True(t, st.Exists("busy"))
+
+	require.NoError(t, release())
+	out.Reset()
+	code, stderr = run(t, &out, append([]string{"repair", "busy"}, flags...)...)
+	require.Equal(t, exitOK, code, stderr)
+	code, stderr = run(t, &out, append([]string{"delete", "busy", "--force"}, flags...)...)
+	require.Equal(t, exitOK, code, stderr)
+	require.False(t, st.Exists("busy"))
+}
