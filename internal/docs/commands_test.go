@@ -46,10 +46,13 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// allTests is the one command that is not run: this test is part of it.
+var allTests = regexp.MustCompile(`(?m)^go test \./\.\.\.$`)
+
 // shell runs commands until one fails, in a folder.
 func shell(t *testing.T, dir, commands string, env ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", commands)
+	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", allTests.ReplaceAllString(commands, ""))
 	cmd.Dir, cmd.Env = dir, env
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s\n%s", commands, out)

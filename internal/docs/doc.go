@@ -3,8 +3,9 @@
 // compile, and that their commands run.
 //
 // A block of commands begins with ```sh and runs in a shell that stops at the
-// first failure, in the top folder, with a home of its own. A word behind sh
-// says what it needs:
+// first failure, in the top folder, with a home of its own. Only go test ./...
+// is left out, of which this package is part. A word behind sh says what it
+// needs:
 //
 //	slow    it runs only where tests are thorough
 //	get     it runs in a new module, for which this one is published
