@@ -46,8 +46,8 @@ func (d *Dir) Close() error {
 	return errors.Join(err, d.root.Close())
 }
 
-// handle returns the directory itself.
-func (d *Dir) handle() (*os.File, error) {
+// Handle returns the directory itself for reading; Close closes it.
+func (d *Dir) Handle() (*os.File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.self != nil {
@@ -63,9 +63,6 @@ func (d *Dir) handle() (*os.File, error) {
 // OpenPlain opens the file name for reading, and faster than the root does. A
 // pipe would wait for its writer: it is for what was seen to be a file.
 func (d *Dir) OpenPlain(name string) (*os.File, error) { return d.open(name, os.O_RDONLY) }
-
-// Handle returns the directory itself for reading; Close closes it.
-func (d *Dir) Handle() (*os.File, error) { return d.handle() }
 
 // Opened returns the directory itself if it was needed before, else nil.
 func (d *Dir) Opened() *os.File {

@@ -7,7 +7,7 @@ import (
 )
 
 func (d *Dir) exchange(a, b string) error {
-	self, err := d.handle()
+	self, err := d.Handle()
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func (d *Dir) open(name string, flag int) (*os.File, error) {
 	if !single(name) {
 		return d.root.OpenFile(name, flag, 0)
 	}
-	self, err := d.handle()
+	self, err := d.Handle()
 	if err != nil {
 		return nil, err
 	}

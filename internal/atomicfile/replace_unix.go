@@ -60,7 +60,7 @@ func (d *Dir) commit(t *temp, name string, sync bool) error {
 // syncNames syncs the directory. A file system that has no such thing keeps
 // names as durable as it can by itself.
 func (d *Dir) syncNames() error {
-	self, err := d.handle()
+	self, err := d.Handle()
 	if err != nil {
 		return err
 	}

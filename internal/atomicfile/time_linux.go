@@ -11,7 +11,7 @@ func (d *Dir) setTime(name string, at time.Time) error {
 	if !single(name) {
 		return d.root.Chtimes(name, time.Time{}, at)
 	}
-	self, err := d.handle()
+	self, err := d.Handle()
 	if err != nil {
 		return err
 	}
