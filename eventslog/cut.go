@@ -17,6 +17,7 @@ const (
 	// slicePart is so small that what remains of a part waits in memory until
 	// the parts before it are written, and its worker goes on.
 	slicePart  = 256 << 10
+	textSize   = 128 << 10 // of a chunk, but for the end of its last line
 	maxSlicers = 4
 )
 
@@ -41,11 +42,7 @@ func (s *slicer) send(ctx context.Context, c chunk) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	s.text, s.events = nil, 0
-	select {
-	case s.text = <-s.free:
-	default:
-	}
+	s.text, s.events = s.empty(), 0
 	return nil
 }
 
@@ -95,7 +92,7 @@ func (s *slicer) line(ctx context.Context, rec record) error {
 	}
 	s.text = append(s.text, '\n')
 	s.events++
-	if len(s.text) < blockSize {
+	if len(s.text) < textSize {
 		return nil
 	}
 	return s.send(ctx, chunk{})
@@ -114,13 +111,15 @@ func (s *slicer) short(raw []byte, start, size int64, edits []edit) error {
 		s.text = append(s.text, raw...)
 		return nil
 	}
-	var err error
-	if s.dump, err = pyjson.Append(s.dump[:0], raw, pyjson.Style{}); err != nil {
-		return err
-	}
-	if !bytes.Equal(s.dump, raw) { // the places are others
-		s.text = append(s.text, s.renamed(s.dump)...)
-		return nil
+	if !isDumped(raw) {
+		var err error
+		if s.dump, err = pyjson.Append(s.dump[:0], raw, pyjson.Style{}); err != nil {
+			return err
+		}
+		if !bytes.Equal(s.dump, raw) { // the places are others
+			s.text = append(s.text, s.renamed(s.dump)...)
+			return nil
+		}
 	}
 	done := int64(0)
 	for _, e := range edits {

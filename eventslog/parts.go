@@ -21,6 +21,7 @@ const (
 // A part is the lines that begin in a range of the file, the first of which
 // may reach far behind it.
 type part struct {
+	of       *parting
 	number   int
 	from, to int64
 }
@@ -52,11 +53,35 @@ func (p *parting) next() (part, bool) {
 	if n >= int64(p.count) {
 		return part{}, false
 	}
-	got := part{number: int(n), from: n * p.size, to: (n + 1) * p.size}
-	if int(n) == p.count-1 {
-		got.to = math.MaxInt64
+	return part{of: p, number: int(n), from: n * p.size, to: p.end(n)}, true
+}
+
+// end returns where part n ends.
+func (p *parting) end(n int64) int64 {
+	if n >= int64(p.count)-1 {
+		return math.MaxInt64
 	}
-	return got, true
+	return (n + 1) * p.size
+}
+
+// extend adds the part that follows if nobody has it.
+func (p *part) extend() bool {
+	if p.to == math.MaxInt64 {
+		return false
+	}
+	n := p.to / p.of.size
+	if !p.of.dealt.CompareAndSwap(n, n+1) {
+		return false
+	}
+	p.to = p.of.end(n)
+	return true
+}
+
+// pass takes the following parts that end before the offset: no line begins
+// in them.
+func (p *part) pass(offset int64) {
+	for offset > p.to && offset-p.to >= p.of.size && p.extend() {
+	}
 }
 
 // run lets every worker do its share and returns when all are done. The first
@@ -79,10 +104,10 @@ func (p *parting) run(ctx context.Context, work func(ctx context.Context, worker
 // each calls line for every line of the part that is an event; rs then holds
 // it.
 func (l *Log) each(ctx context.Context, rs *records, src io.ReaderAt, p part, line func(record) error) error {
-	if found, err := rs.beginPart(ctx, src, p); !found {
+	if found, err := rs.beginPart(ctx, src, &p); !found {
 		return err
 	}
-	for rs.offset() < p.to {
+	for ; rs.offset() < p.to; p.pass(rs.offset()) {
 		rec, err := rs.next(ctx)
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -104,14 +129,17 @@ func (l *Log) each(ctx context.Context, rs *records, src io.ReaderAt, p part, li
 }
 
 // beginPart goes to the first line of the part, and reports whether there is
-// one. The line that reaches into the part belongs to an earlier one.
-func (rs *records) beginPart(ctx context.Context, src io.ReaderAt, p part) (bool, error) {
+// one. The line that reaches into the part belongs to an earlier one; where it
+// reaches farther the part grows, if it can.
+func (rs *records) beginPart(ctx context.Context, src io.ReaderAt, p *part) (bool, error) {
 	if err := rs.begin(src, Cursor{Offset: max(0, p.from-1), Line: -1}); err != nil || p.from == 0 {
 		return err == nil, err
 	}
-	for rs.offset() < p.to {
+	for rs.offset() < p.to || p.extend() {
 		if n := rs.lineEnd(); n >= 0 {
 			rs.r += n + 1
+			for rs.offset() >= p.to && p.extend() {
+			}
 			return rs.offset() < p.to, nil
 		}
 		rs.r = rs.w

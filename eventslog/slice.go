@@ -1,7 +1,6 @@
 package eventslog
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -60,7 +59,7 @@ func (s *slicing) run(ctx context.Context, f *os.File, dst io.Writer) (int, erro
 	}
 	s.parts = newParting(fi.Size(), maxSlicers).cut(fi.Size(), slicePart)
 	s.order = make(chan chan chunk, s.parts.workers)
-	s.free = make(chan []byte, 2*s.parts.workers)
+	s.free = make(chan []byte, 3*s.parts.workers+3) // all that there can be
 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -70,8 +69,8 @@ func (s *slicing) run(ctx context.Context, f *os.File, dst io.Writer) (int, erro
 		close(s.order)
 		done <- err
 	}()
-	w := bufio.NewWriterSize(dst, blockSize)
-	n, err := s.write(w)
+	out := newOutput(dst)
+	n, err := s.write(out)
 	if err != nil {
 		cancel() // the workers may wait for what is not taken any more
 	}
@@ -80,17 +79,17 @@ func (s *slicing) run(ctx context.Context, f *os.File, dst io.Writer) (int, erro
 	if werr := <-done; err == nil {
 		err = werr
 	}
-	if ferr := w.Flush(); err == nil {
+	if ferr := out.flush(); err == nil {
 		err = ferr
 	}
 	return n, err
 }
 
 // write writes the chunks of all parts, and counts the events.
-func (s *slicing) write(w *bufio.Writer) (n int, err error) {
+func (s *slicing) write(out *output) (n int, err error) {
 	for part := range s.order {
 		for c := range part {
-			if err := s.put(w, c); err != nil {
+			if err := s.put(out, c); err != nil {
 				return n, err
 			}
 			n += c.events
@@ -103,20 +102,16 @@ func (s *slicing) write(w *bufio.Writer) (n int, err error) {
 	return n, nil
 }
 
-func (s *slicing) put(w *bufio.Writer, c chunk) error {
-	if _, err := w.Write(c.text); err != nil || c.err != nil {
+func (s *slicing) put(out *output, c chunk) error {
+	if err := out.text(c.text); err != nil || c.err != nil {
 		return errors.Join(err, c.err)
 	}
-	n, err := io.Copy(w, io.NewSectionReader(s.src, c.from, c.to-c.from))
-	if err == nil && n < c.to-c.from {
-		err = io.ErrUnexpectedEOF // the log was cut meanwhile
-	}
-	return err
+	return out.copy(s.src, c.from, c.to) // io.ErrUnexpectedEOF: the log was cut meanwhile
 }
 
 // work cuts parts until none is left.
 func (s *slicing) work(ctx context.Context) error {
-	c := slicer{slicing: s, rs: emptyRecords(s.log.newer)}
+	c := slicer{slicing: s, rs: emptyRecords(s.log.newer), text: s.empty()}
 	defer func() { s.skipped.Add(int64(c.rs.skipped)) }()
 	for {
 		p, out, ok, err := s.deal(ctx)
@@ -130,6 +125,16 @@ func (s *slicing) work(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+	}
+}
+
+// empty returns a text to be filled.
+func (s *slicing) empty() []byte {
+	select {
+	case text := <-s.free:
+		return text
+	default:
+		return make([]byte, 0, textSize+textSize/16)
 	}
 }
 

@@ -40,7 +40,9 @@ func benchStore(tb testing.TB, n int, d Durability) (*Store, *cost.Gauge, []Mess
 		rows[i] = benchRow(i)
 	}
 	ctx := context.Background()
-	require.NoError(tb, st.Save(ctx, "s", rows, Metadata{}))
+	md := Metadata{}
+	require.NoError(tb, md.Set("working_dir", "/work")) // whatever the path of the checkout
+	require.NoError(tb, st.Save(ctx, "s", rows, md))
 	for range 2 {
 		rows = append(rows, benchRow(len(rows)))
 		require.NoError(tb, st.Save(ctx, "s", rows, Metadata{}))

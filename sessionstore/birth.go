@@ -13,7 +13,7 @@ import (
 func (st *Store) born(id string, md Metadata, rows []Message) Metadata {
 	turns := 0
 	for _, m := range rows {
-		if m.m != nil && m.m.role == userRole {
+		if m.m != nil && m.m.at.role == userRole {
 			turns++
 		}
 	}
@@ -25,8 +25,8 @@ func (st *Store) born(id string, md Metadata, rows []Message) Metadata {
 		Turns   int    `json:"turn_count"`
 		Dir     string `json:"working_dir"`
 	}{id, pytime.Format(st.opts.Now().UTC().Truncate(time.Microsecond)), "unknown", "unknown", turns, st.workspace()}))
-	for _, m := range full.members {
-		if md.index(m.name) < 0 {
+	for _, m := range full.all() {
+		if _, given := md.lookup(m.name); !given {
 			md.set(m)
 		}
 	}

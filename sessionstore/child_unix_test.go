@@ -96,13 +96,13 @@ func saveOnFullDisk(dir string) error {
 // TestRealReadOnly saves where nothing may be written.
 func TestRealReadOnly(t *testing.T) {
 	t.Parallel()
-	top := t.TempDir()
+	top := enterable(t)
 	dir := filepath.Join(top, "sessions")
 	st := open(t, dir, nil)
 	require.NoError(t, st.Save(t.Context(), "s", parse(t, user("1")), sessionstore.Metadata{}))
 	before := tree(t, dir)
 	if os.Getuid() == 0 { // whom permissions do not bind: the child is nobody
-		for _, path := range []string{filepath.Dir(top), top, dir, filepath.Join(dir, "s")} {
+		for _, path := range []string{top, dir, filepath.Join(dir, "s")} {
 			require.NoError(t, os.Chown(path, nobody, nobody))
 		}
 		for name := range before {
@@ -120,6 +120,33 @@ func TestRealReadOnly(t *testing.T) {
 }
 
 const nobody = 65534
+
+// enterable returns a new directory that the child can reach, as nobody cannot
+// reach every temporary directory.
+func enterable(t *testing.T) string {
+	t.Helper()
+	if os.Getuid() != 0 {
+		return t.TempDir()
+	}
+	for _, place := range []string{os.TempDir(), "/tmp", "/var/tmp", "/dev/shm"} {
+		if !openForAll(place) {
+			continue
+		}
+		dir, err := os.MkdirTemp(place, "enterable-")
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+		return dir
+	}
+	require.FailNow(t, "every user can reach none of the temporary directories")
+	return ""
+}
+
+// openForAll reports whether every user may enter a directory and those above.
+func openForAll(dir string) bool {
+	info, err := os.Stat(dir)
+	above := filepath.Dir(dir)
+	return err == nil && info.Mode()&0o001 != 0 && (above == dir || openForAll(above))
+}
 
 // saveWithoutPermission tries every call that writes, as a user who may only read.
 func saveWithoutPermission(dir string) error {

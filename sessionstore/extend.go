@@ -26,7 +26,7 @@ func (w *writing) extend(t *transcript, rows []Message) error {
 	}
 	synced := w.st.opts.Durability == DataSynced
 	done, err := w.dir.Extend(sessiondir.Transcript, sessiondir.Extension{
-		Main: k.main, Backup: k.backup, Tail: tail, Sync: w.sync(), Mark: synced,
+		Main: k.main, Backup: k.backup, End: k.end, Tail: tail, Sync: w.sync(), Mark: synced,
 	})
 	switch {
 	case errors.Is(err, sessiondir.ErrRewrite):
@@ -36,7 +36,7 @@ func (w *writing) extend(t *transcript, rows []Message) error {
 	case err != nil:
 		return err
 	}
-	w.names = w.names || !synced || !done.Marked
+	w.names = w.names || !synced || !done.Firm
 	w.wrote = append(w.wrote, sessiondir.Transcript)
 	more := k.extended(rows, tail)
 	more.main, more.backup, more.at = done.Main, done.Backup, time.Now()
@@ -47,11 +47,17 @@ func (w *writing) extend(t *transcript, rows []Message) error {
 	return nil
 }
 
+// keptEnd is how many of the last bytes of a transcript are kept at most.
+const keptEnd = 64 << 10
+
 // extended returns the knowledge of the file with tail, the lines of rows, at
 // its end. The stamps and times are still to be set.
 func (k *knowledge) extended(rows []Message, tail []byte) *knowledge {
 	n := &knowledge{rows: append(k.rows, rows...), sum: k.sum, size: k.size + int64(len(tail)), ended: true, alien: k.alien}
 	n.sum.Write(tail) // never fails
+	if len(tail) <= keptEnd {
+		n.end = slices.Concat(k.end[max(0, len(k.end)-sessiondir.MarkTail):], tail)
+	}
 	return n
 }
 

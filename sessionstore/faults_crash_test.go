@@ -66,7 +66,7 @@ func record(t *testing.T, dir string, s system, cold bool, first int, stages []s
 			st = openFaulty(t, dir, stage.promise, seam)
 			stores[stage.promise] = st
 		}
-		rest(t, st, s.name == "plain" && first == 1)
+		s.rest(t, st, s.name == "plain" && first == 1)
 		require.NoError(t, stage.do(t, st, first+n), stage.name)
 		rec.Acknowledge()
 		if cold {

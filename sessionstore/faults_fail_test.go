@@ -147,11 +147,11 @@ func (p *play) run(t *testing.T, c *tally, s scene) bool {
 	st := openFaulty(t, p.dir, p.promise, p.system.seam(p.before, p.rec.After))
 	defer func() { require.NoError(t, st.Close()) }()
 	for n, a := range s.before {
-		rest(t, st, false)
+		p.system.rest(t, st, false)
 		require.NoError(t, a.do(t, st, n+1), a.name)
 		p.rec.Acknowledge()
 	}
-	rest(t, st, false)
+	p.system.rest(t, st, false)
 	old := lookFresh(t, p.dir, p.system)
 	p.armed = true
 	p.err = s.act.do(t, st, len(s.before)+1)
@@ -247,7 +247,7 @@ func (p *play) goOn(t *testing.T, c *tally, st *Store, before int, op fault.Op, 
 	looks := slices.Repeat([]look{found}, before+1)
 	rows := found.rows
 	for n := range 2 {
-		rest(t, st, op.Kind == fault.SyncDir)
+		p.system.rest(t, st, op.Kind == fault.SyncDir)
 		more := row(0, "more ", n)
 		if err := st.Append(t.Context(), victim, more); err != nil {
 			c.lose(t, "%s: append after it: %v\n%s", p.text, err, contents(p.dir))

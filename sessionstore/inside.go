@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/fault"
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -28,15 +27,14 @@ func (Inside) Open(dir string, opts *Options, seam *fault.Seam) (*Store, error) 
 	return open(dir, opts, seam)
 }
 
-// Row returns the row of a message, without the space around it: not a copy,
-// so nobody may change it, and what is known of its longest member. Any store,
-// also the zero Inside, can tell it.
-func (Inside) Row(m Message) ([]byte, pyjson.Long) {
-	if m.m == nil {
-		return nil, pyjson.Long{}
-	}
-	return m.m.value(), m.m.long
-}
+// From returns the row of a message from the value of a member on, with what
+// follows it in the row, and nil where there is no such member. It is not a
+// copy, so nobody may change it. Any store, also the zero Inside, can tell it.
+func (Inside) From(m Message, name string) []byte { return m.from(name) }
+
+// Blocks is From for content that is a list, nil where it is known to be of
+// text alone.
+func (Inside) Blocks(m Message) []byte { return m.blocks() }
 
 // Now returns the store's time.
 func (in Inside) Now() time.Time { return in.st.opts.Now() }

@@ -32,6 +32,7 @@ func newKeyword(text string) *keyword {
 type reading struct {
 	*keyword
 	in         blocks
+	lines      lineReader
 	row, lower []byte
 }
 
@@ -123,7 +124,7 @@ func (r *reading) inBlock(block []byte) bool {
 
 func (r *reading) inLine(line jsonl.Line) (found bool) {
 	// Lines that cannot be read hold no row.
-	_ = parseLine(line, func(_, value, _ []byte, _ pyjson.Long) { found = found || r.inRow(value) })
+	_ = r.lines.parse(line, func(m message) { found = found || r.inRow(m.value()) })
 	return found
 }
 

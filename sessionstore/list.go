@@ -1,7 +1,6 @@
 package sessionstore
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -65,7 +64,13 @@ func infosOf(entries []sessiondir.Entry) []Info {
 		order[i] = place{seconds(e.Modified), i}
 	}
 	slices.SortFunc(order, func(a, b place) int {
-		return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(a.entry, b.entry))
+		switch {
+		case a.at > b.at:
+			return -1
+		case a.at < b.at:
+			return 1
+		}
+		return a.entry - b.entry
 	})
 	infos := make([]Info, len(entries))
 	for i, p := range order {
@@ -115,7 +120,7 @@ func (st *Store) Find(ctx context.Context, prefix string, opts *ListOptions) (st
 	case 0:
 		return "", &textError{fmt.Sprintf("No session found matching '%s'", prefix), ErrNotFound}
 	case 1:
-		return found[0].ID, nil
+		return strings.Clone(found[0].ID), nil // it is part of a text of many
 	}
 	matches := make([]string, len(found))
 	for i, info := range found {

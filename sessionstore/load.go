@@ -116,7 +116,7 @@ func knowledgeOf(t *transcript, at time.Time) *knowledge {
 	}
 	k.ended = k.size == 0 || t.main.data[k.size-1] == '\n'
 	returns := bytes.IndexByte(t.main.data, '\r') >= 0
-	k.alien = slices.ContainsFunc(t.rows, func(m Message) bool { return m.m.role == unstoredRole || returns && m.alien() })
+	k.alien = slices.ContainsFunc(t.rows, func(m Message) bool { return m.m.at.role == unstoredRole || returns && m.alien() })
 	wait.Wait()
 	return k
 }
@@ -153,7 +153,7 @@ func (st *Store) Metadata(ctx context.Context, id string) (Metadata, error) {
 	defer done()
 	if checkID(id) == nil {
 		if data, ok := st.base.Quickly(id, sessiondir.Metadata); ok {
-			if md, err := ParseMetadata(data); err == nil {
+			if md, err := metadataIn(data); err == nil {
 				return md, nil
 			}
 		}

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
@@ -20,10 +18,8 @@ type Message struct{ m *message }
 
 type message struct {
 	raw  []byte // the line without its LF; never changed, never handed out
-	role role
-	long pyjson.Long // of its value, where it was read
-	read bool        // the line was read somewhere: it is written as it is
-	seen atomic.Pointer[places]
+	at   places
+	read bool // the line was read somewhere: it is written as it is
 }
 
 // role is a row's role as far as the store cares.
@@ -51,28 +47,18 @@ func (m *message) line() []byte {
 
 // alien reports whether a line on disk is one that no save would write.
 func (m Message) alien() bool {
-	return m.m.role == unstoredRole || bytes.IndexByte(bytes.TrimRight(m.m.raw, "\r"), '\r') >= 0
+	return m.m.at.role == unstoredRole || bytes.IndexByte(bytes.TrimRight(m.m.raw, "\r"), '\r') >= 0
 }
 
-func newMessage(raw []byte) Message {
-	m := &message{raw: raw}
-	value, _ := lookup(m.value(), "role")
-	m.role = roleOf(value)
-	return Message{m}
-}
+func newMessage(raw []byte) Message { return Message{&message{raw: raw, at: placesIn(raw)}} }
 
 // readMessage returns the message of a line that was read.
 func readMessage(raw []byte) Message {
-	m := newMessage(raw)
-	m.m.read = true
-	return m
+	return Message{&message{raw: raw, at: placesIn(raw), read: true}}
 }
 
 // roleOf returns the role that the member role, nil where there is none, tells.
 func roleOf(raw []byte) role {
-	if raw == nil {
-		return otherRole
-	}
 	switch {
 	case pyjson.KeyIs(raw, "user"):
 		return userRole
@@ -170,7 +156,7 @@ func (m Message) Role() string {
 	if m.m == nil {
 		return ""
 	}
-	switch m.m.role {
+	switch m.m.at.role {
 	case userRole:
 		return "user"
 	case assistantRole:
@@ -183,35 +169,33 @@ func (m Message) Role() string {
 
 // Lookup returns a copy of the raw JSON of the last member of that name.
 func (m Message) Lookup(name string) ([]byte, bool) {
-	raw, ok := m.lookup(name)
-	return bytes.Clone(raw), ok
+	raw := m.lookup(name)
+	return bytes.Clone(raw), raw != nil
 }
 
-func (m Message) lookup(name string) ([]byte, bool) {
+// lookup returns the value of a member, nil where there is none.
+func (m Message) lookup(name string) []byte { return pyjson.First(m.from(name)) }
+
+// from is lookup with the rest of the row behind the value.
+func (m Message) from(name string) []byte {
 	if m.m == nil {
-		return nil, false
+		return nil
 	}
-	if i := slices.Index(viewed[:], name); i >= 0 {
-		return m.m.place(i)
-	}
-	return m.m.find(name)
+	return m.m.from(name)
 }
 
-// find returns the value of a member.
-func (m *message) find(name string) ([]byte, bool) {
-	row := m.value()
-	if pyjson.KindOf(row) != pyjson.Object {
-		return nil, false
+// blocks returns the row from the content on if that is a list, and nil where it
+// is known to be of text alone.
+func (m Message) blocks() []byte {
+	content := m.from("content")
+	if pyjson.KindOf(content) != pyjson.Array || !m.m.at.blocks {
+		return nil
 	}
-	value := m.long.Values(row, name)[0]
-	return value, value != nil
+	return content
 }
 
 // text returns the string member name, or "".
-func (m Message) text(name string) string {
-	raw, _ := m.lookup(name)
-	return textOf(raw)
-}
+func (m Message) text(name string) string { return textOf(m.lookup(name)) }
 
 // With returns the message with the member name set to v, encoded by the
 // rules of [NewMessage]; a v that those rules drop, such as nil, removes it.

@@ -15,7 +15,10 @@ import (
 // Metadata is metadata.json: an ordered JSON object whose unknown members and
 // order survive. It is a value: a copy does not see what Set and Delete do to
 // the original. The zero Metadata has no members, and stands for none given.
-type Metadata struct{ members []member }
+type Metadata struct {
+	members []member // nil where text has them
+	text    []byte   // an object; never changed
+}
 
 type member struct {
 	name  string // decoded
@@ -27,8 +30,18 @@ type member struct {
 // must be one object; of several members of one name the last counts, in the
 // place of the first. The error is a [*CorruptError].
 func ParseMetadata(b []byte) (Metadata, error) {
-	err := pyjson.Check(b, pyjson.Tolerant)
-	if err == nil && pyjson.KindOf(pyjson.Trim(b)) != pyjson.Object {
+	obj, err := checkMetadata(b)
+	if err != nil {
+		return Metadata{}, err
+	}
+	return membersOf(bytes.Clone(obj)), nil
+}
+
+// checkMetadata returns the object that b is.
+func checkMetadata(b []byte) (obj []byte, err error) {
+	obj = pyjson.Trim(b)
+	err = pyjson.Check(b, pyjson.Tolerant)
+	if err == nil && pyjson.KindOf(obj) != pyjson.Object {
 		err = errNotObject
 	}
 	if err != nil {
@@ -36,16 +49,31 @@ func ParseMetadata(b []byte) (Metadata, error) {
 		if at := (*pyjson.Error)(nil); errors.As(err, &at) {
 			offset = int64(at.Offset)
 		}
-		return Metadata{}, &CorruptError{Path: "metadata", Offset: offset, Err: err}
+		return nil, &CorruptError{Path: "metadata", Offset: offset, Err: err}
 	}
-	return membersOf(bytes.Clone(pyjson.Trim(b))), nil
+	return obj, nil
 }
 
 var errNotObject = errors.New("not a JSON object")
 
+// shortText is up to which length looking for one member in a text is faster
+// than knowing all that are in it.
+const shortText = 4 << 10
+
+// metadataIn is ParseMetadata of what nobody changes. The members of a short
+// text are looked for when they are asked for: of many sessions in a list few
+// are.
+func metadataIn(b []byte) (Metadata, error) {
+	obj, err := checkMetadata(b)
+	if err != nil || len(obj) <= shortText {
+		return Metadata{text: obj}, err
+	}
+	return membersOf(obj), nil
+}
+
 func membersOf(obj []byte) Metadata {
-	const few = 32                        // of these, comparing all is faster than a map
-	md := Metadata{make([]member, 0, 16)} // not the zero Metadata, even if it stays empty
+	const few = 32                                 // of these, comparing all is faster than a map
+	md := Metadata{members: make([]member, 0, 16)} // not the zero Metadata, even if it stays empty
 	var at map[string]int
 	var buf [64]byte
 	for m := range pyjson.Members(obj) {
@@ -95,11 +123,25 @@ func encode(v any) ([]byte, error) {
 	return pyjson.Append(nil, pyjson.Trim(raw), writeStyle())
 }
 
+// none reports whether md is the zero Metadata.
+func (md Metadata) none() bool { return md.members == nil && md.text == nil }
+
+// all returns the members, which must not be changed.
+func (md Metadata) all() []member {
+	if md.text != nil {
+		return membersOf(md.text).members
+	}
+	return md.members
+}
+
 func (md Metadata) index(name string) int {
 	return slices.IndexFunc(md.members, func(m member) bool { return m.name == name })
 }
 
 func (md Metadata) lookup(name string) ([]byte, bool) {
+	if md.text != nil {
+		return pyjson.Lookup(md.text, name)
+	}
 	i := md.index(name)
 	if i < 0 {
 		return nil, false
@@ -155,7 +197,7 @@ func (md *Metadata) Set(name string, v any) error {
 }
 
 func (md *Metadata) set(m member) {
-	md.members = slices.Clone(md.members)
+	*md = Metadata{members: slices.Clone(md.all())}
 	if i := md.index(m.name); i >= 0 {
 		md.members[i].value = m.value
 		return
@@ -165,15 +207,17 @@ func (md *Metadata) set(m member) {
 
 // Delete removes the member name.
 func (md *Metadata) Delete(name string) {
-	if i := md.index(name); i >= 0 {
-		md.members = slices.Delete(slices.Clone(md.members), i, i+1)
+	rest := Metadata{members: slices.Clone(md.all())}
+	if i := rest.index(name); i >= 0 {
+		rest.members = slices.Delete(rest.members, i, i+1)
+		*md = rest
 	}
 }
 
 // Keys yields the names of the members in order.
 func (md Metadata) Keys() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for _, m := range md.members {
+		for _, m := range md.all() {
 			if !yield(strings.ToValidUTF8(m.name, "\uFFFD")) {
 				return
 			}
@@ -195,7 +239,7 @@ func (md Metadata) AppendTo(dst []byte) []byte {
 // object returns the members as one JSON object.
 func (md Metadata) object() []byte {
 	obj := []byte{'{'}
-	for i, m := range md.members {
+	for i, m := range md.all() {
 		if i > 0 {
 			obj = append(obj, ',')
 		}
@@ -236,12 +280,12 @@ var diskWins = []string{
 // merge returns what a save of incoming leaves where disk stood: members that
 // only the disk has stay, and the disk decides those of diskWins that it has.
 func merge(disk, incoming Metadata) Metadata {
-	merged := Metadata{slices.Clone(disk.members)}
+	merged := Metadata{members: slices.Clone(disk.all())}
 	at := make(map[string]int, len(merged.members))
 	for i, m := range merged.members {
 		at[m.name] = i
 	}
-	for _, m := range incoming.members {
+	for _, m := range incoming.all() {
 		i, onDisk := at[m.name]
 		switch {
 		case !onDisk:

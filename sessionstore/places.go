@@ -3,56 +3,97 @@ package sessionstore
 import (
 	"bytes"
 	"math"
-	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
-// viewed are the members that the views of a message ask for.
-var viewed = [...]string{"role", "content", "timestamp", "ts", "metadata", "tool_calls", "tool_call_id"}
+// places is what the views of a message need to know of its row: the role, and
+// where in the line values begin, of several members of one name the last. No
+// value begins at 0, which stands for a member that is not there.
+type places struct {
+	content, timestamp, metadata, toolCalls, toolCallID uint32
 
-// places tells where in a row the values of the viewed members begin and end;
-// both are zero for one that is not there. They are found in one pass, when a
-// view is asked for first.
-type places [len(viewed)][2]uint32
-
-// place returns the value of a viewed member.
-func (m *message) place(i int) ([]byte, bool) {
-	row := m.value()
-	if uint64(len(row)) > math.MaxUint32 {
-		return m.find(viewed[i])
-	}
-	at := m.seen.Load()
-	if at == nil {
-		at = placesIn(row, m.long)
-		m.seen.Store(at) // two goroutines find the same
-	}
-	from, to := at[i][0], at[i][1]
-	return row[from:to:to], to > 0
+	role   role
+	ts     bool // there is a member ts
+	blocks bool // content may be a list of more than text
 }
 
-// viewOf returns the place of the member that key names, or -1.
-func viewOf(key []byte) int {
-	if bytes.IndexByte(key, '\\') >= 0 {
-		return slices.Index(viewed[:], pyjson.Text(key))
+// note takes a member of a row that begins at the offset before of the line.
+func (p *places) note(row []byte, m *pyjson.Span, before int) {
+	at := uint32(before + m.Value)
+	name := row[m.Key+1 : m.KeyEnd-1]
+	if bytes.IndexByte(name, '\\') >= 0 {
+		name = []byte(pyjson.Text(row[m.Key:m.KeyEnd]))
 	}
-	for i := range viewed {
-		if string(key[1:len(key)-1]) == viewed[i] {
-			return i
-		}
+	switch string(name) {
+	case "role":
+		p.role = roleOf(row[m.Value:m.ValueEnd])
+	case "content":
+		p.content, p.blocks = at, m.Typed
+	case "timestamp":
+		p.timestamp = at
+	case "ts":
+		p.ts = true
+	case "metadata":
+		p.metadata = at
+	case "tool_calls":
+		p.toolCalls = at
+	case "tool_call_id":
+		p.toolCallID = at
 	}
-	return -1
 }
 
-func placesIn(row []byte, long pyjson.Long) *places {
-	at := &places{}
+// placesIn returns the places in a line, which is sound.
+func placesIn(raw []byte) (p places) {
+	row := pyjson.TrimSpace(raw)
 	if pyjson.KindOf(row) != pyjson.Object {
-		return at
+		return p
 	}
-	for member := range long.Members(row) {
-		if i := viewOf(member.Key); i >= 0 {
-			at[i] = [2]uint32{uint32(member.ValueAt), uint32(member.ValueAt + len(member.Value))}
+	for m := range pyjson.Members(row) {
+		span := pyjson.Span{Key: m.KeyAt, KeyEnd: m.KeyAt + len(m.Key), Value: m.ValueAt, ValueEnd: m.ValueAt + len(m.Value), Typed: true}
+		p.note(row, &span, offset(raw, row))
+	}
+	return p
+}
+
+// offset returns where in raw a part of it begins.
+func offset(raw, part []byte) int { return cap(raw) - cap(part) }
+
+// from returns the row from the value of a member on, nil where there is none.
+func (m *message) from(name string) []byte {
+	if uint64(len(m.raw)) > math.MaxUint32 {
+		return m.find(name)
+	}
+	at := uint32(0)
+	switch name {
+	case "content":
+		at = m.at.content
+	case "timestamp":
+		at = m.at.timestamp
+	case "metadata":
+		at = m.at.metadata
+	case "tool_calls":
+		at = m.at.toolCalls
+	case "tool_call_id":
+		at = m.at.toolCallID
+	default:
+		if name == "ts" && !m.at.ts {
+			return nil
 		}
+		return m.find(name)
 	}
-	return at
+	if at == 0 {
+		return nil
+	}
+	return m.raw[at:]
+}
+
+// find is from without the help of places.
+func (m *message) find(name string) []byte {
+	row := m.value()
+	if pyjson.KindOf(row) != pyjson.Object {
+		return nil
+	}
+	value, _ := pyjson.Lookup(row, name)
+	return value
 }

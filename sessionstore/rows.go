@@ -18,15 +18,12 @@ const partSize = 1 << 20
 func (f *file) parseRows() []Message {
 	parts := split(f.data, min(runtime.GOMAXPROCS(0), len(f.data)/partSize))
 	if len(parts) == 1 {
-		parts[0].parse(0)
+		parts[0].parse()
 		return f.join(parts)
 	}
-	first := 0
 	var wait sync.WaitGroup
 	for i := range parts {
-		before := first // the goroutine must not see it move on
-		first += parts[i].lines
-		wait.Go(func() { parts[i].parse(before) })
+		wait.Go(parts[i].parse)
 	}
 	wait.Wait()
 	return f.join(parts)
@@ -34,11 +31,14 @@ func (f *file) parseRows() []Message {
 
 // join returns the rows of all parts, and notes the first damage.
 func (f *file) join(parts []part) []Message {
+	before := 0 // lines
 	for _, p := range parts {
 		if p.bad != nil && f.bad == nil {
 			p.bad.Path = f.path
+			p.bad.Line += before
 			f.bad = p.bad
 		}
+		before += p.lines
 	}
 	if len(parts) == 1 {
 		return parts[0].rows
@@ -60,7 +60,7 @@ type part struct {
 	at    int64 // where it begins
 	lines int
 	rows  []Message
-	bad   *CorruptError // of the first line that is none, without the path
+	bad   *CorruptError // of the first line that is none, by its number in the part and without the path
 }
 
 // split divides data into about n parts at ends of lines, and into one where n
@@ -82,38 +82,40 @@ func split(data []byte, n int) []part {
 }
 
 func newPart(data []byte, at, end int) part {
-	return part{data: data[at:end:end], at: int64(at), lines: jsonl.Count(data[at:end])}
+	return part{data: data[at:end:end], at: int64(at)}
 }
 
-// parse reads the lines, before which there are so many in the file.
-func (p *part) parse(before int) {
+// parse reads the lines.
+func (p *part) parse() {
+	p.lines = jsonl.Count(p.data)
 	slab := make([]message, 0, p.lines)
 	p.rows = make([]Message, 0, p.lines)
-	keep := func(raw, _, role []byte, long pyjson.Long) {
+	keep := func(m message) {
 		if len(slab) == cap(slab) { // more rows than lines: split at CR
 			slab = make([]message, 0, 64)
 		}
-		slab = append(slab, message{raw: raw, role: roleOf(role), read: true, long: long})
+		slab = append(slab, m)
 		p.rows = append(p.rows, Message{&slab[len(slab)-1]})
 	}
+	var lines lineReader
 	for line := range jsonl.Lines(p.data) {
-		if err := parseLine(line, keep); err != nil && p.bad == nil {
-			p.bad = &CorruptError{Line: before + line.Number, Offset: p.at + line.Offset, Err: err}
+		if err := lines.parse(line, keep); err != nil && p.bad == nil {
+			p.bad = &CorruptError{Line: line.Number, Offset: p.at + line.Offset, Err: err}
 		}
 	}
 }
 
-// parseLine hands the message of a line, with and without the space around it,
-// its member role and its longest member to keep; a blank line has none. A line that does not parse whole but holds carriage returns
-// is split at them, since the older tools read it so.
-func parseLine(line jsonl.Line, keep func(raw, value, role []byte, long pyjson.Long)) error {
-	value := pyjson.TrimSpace(line.Bytes)
-	if len(value) == 0 {
-		return nil
-	}
-	role, long, err := pyjson.CheckMember(value, pyjson.Tolerant, "role")
+// lineReader reads messages out of lines. The zero lineReader is ready.
+type lineReader struct {
+	spans []pyjson.Span // memory for those of a row
+}
+
+// parse hands the message of a line to keep; a blank line has none. A line that
+// does not parse whole but holds carriage returns is split at them, since the
+// older tools read it so.
+func (r *lineReader) parse(line jsonl.Line, keep func(message)) error {
+	err := r.row(line.Bytes, keep)
 	if err == nil {
-		keep(line.Bytes, value, role, long)
 		return nil
 	}
 	split := false
@@ -125,16 +127,25 @@ func parseLine(line jsonl.Line, keep func(raw, value, role []byte, long pyjson.L
 	}
 	err = nil
 	for part := range jsonl.SplitCR(line) {
-		value := pyjson.TrimSpace(part.Bytes)
-		if len(value) == 0 {
-			continue
-		}
-		role, long, perr := pyjson.CheckMember(value, pyjson.Tolerant, "role")
-		if perr != nil {
-			err = errors.Join(err, perr)
-			continue
-		}
-		keep(part.Bytes, value, role, long)
+		err = errors.Join(err, r.row(part.Bytes, keep))
 	}
 	return err
+}
+
+// row is parse for what is not split.
+func (r *lineReader) row(raw []byte, keep func(message)) (err error) {
+	row := pyjson.TrimSpace(raw)
+	if len(row) == 0 {
+		return nil
+	}
+	r.spans, err = pyjson.AppendSpans(r.spans[:0], row, pyjson.Tolerant)
+	if err != nil {
+		return err
+	}
+	m := message{raw: raw, read: true}
+	for i := range r.spans {
+		m.at.note(row, &r.spans[i], offset(raw, row))
+	}
+	keep(m)
+	return nil
 }

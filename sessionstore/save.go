@@ -28,7 +28,7 @@ import (
 func (st *Store) Save(ctx context.Context, id string, transcript []Message, md Metadata) error {
 	return st.writeOwned(ctx, "save", id, mayMake, func(w *writing) error {
 		meta := w.metadata()
-		if meta.none() && md.members == nil {
+		if meta.none() && md.none() {
 			md = st.born(id, md, transcript)
 		}
 		merged := func(disk *metadataFile) ([]byte, error) {

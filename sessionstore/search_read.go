@@ -26,7 +26,7 @@ func (s *search) readMetadata(c *candidate, buf []byte) []byte {
 	buf = obj
 	if err != nil || pyjson.Check(obj, pyjson.Tolerant) != nil || pyjson.KindOf(pyjson.Trim(obj)) != pyjson.Object {
 		md, err := carefully(c.shelf.Path(c.name))
-		if c.err = err; err != nil || md.members == nil {
+		if c.err = err; err != nil || md.none() {
 			return buf
 		}
 		obj = md.object()

@@ -33,6 +33,7 @@ type knowledge struct {
 	rows   []Message // of the file, in order; what follows them in the array belongs to the newest knowledge
 	sum    xxh3.Hasher
 	size   int64
+	end    []byte           // the last bytes of the file, if they are kept
 	ended  bool             // the last line has its LF
 	alien  bool             // some of rows are none that a save would store
 	main   sessiondir.Stamp // of the file with this content

@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -50,7 +49,7 @@ func (st *Store) stream(ctx context.Context, id string, yield func(Message) bool
 
 // scanRows hands the messages in r to yield, and returns the first damage.
 func scanRows(ctx context.Context, r io.Reader, path string, yield func(Message) bool) error {
-	lines := jsonl.NewReader(r)
+	lines, rows := jsonl.NewReader(r), lineReader{}
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -63,9 +62,10 @@ func scanRows(ctx context.Context, r io.Reader, path string, yield func(Message)
 			return err
 		}
 		more := true
-		err = parseLine(line, func(raw, _, role []byte, long pyjson.Long) {
+		err = rows.parse(line, func(m message) {
 			if more {
-				more = yield(Message{&message{raw: bytes.Clone(raw), role: roleOf(role), read: true, long: long}})
+				m.raw = bytes.Clone(m.raw)
+				more = yield(Message{&m})
 			}
 		})
 		if !more {

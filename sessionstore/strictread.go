@@ -132,8 +132,7 @@ func (f *file) strictRows() []Message {
 			return nil
 		}
 		raw := forAll(line.Bytes, plain)
-		role, _ := lookup(pyjson.TrimSpace(raw), "role")
-		slab = append(slab, message{raw: raw, role: roleOf(role), read: true})
+		slab = append(slab, message{raw: raw, at: placesIn(raw), read: true})
 		rows = append(rows, Message{&slab[len(slab)-1]})
 	}
 	return rows

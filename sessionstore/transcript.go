@@ -109,7 +109,7 @@ func (w *writing) begins(want, have []Message) (n int, ok bool) {
 		return len(have), true
 	}
 	for _, m := range have {
-		for n < len(want) && want[n] != m && want[n].m != nil && want[n].m.role == unstoredRole {
+		for n < len(want) && want[n] != m && want[n].m != nil && want[n].m.at.role == unstoredRole {
 			n++
 		}
 		if n == len(want) || want[n] != m && !w.stores(want[n], m) {
@@ -145,7 +145,7 @@ func (k *knowledge) as(want []Message) *knowledge {
 	other, n := *k, 0
 	other.rows = slices.Clone(k.rows)
 	for i, m := range k.rows {
-		for want[n] != m && want[n].m.role == unstoredRole {
+		for want[n] != m && want[n].m.at.role == unstoredRole {
 			n++
 		}
 		if bytes.Equal(want[n].m.raw, m.m.raw) {
@@ -174,7 +174,7 @@ func (st *Store) storable(msgs []Message, at int) ([]Message, error) {
 		if m.m == nil {
 			return nil, zeroMessage(at + i)
 		}
-		if m.m.role == unstoredRole {
+		if m.m.at.role == unstoredRole {
 			continue
 		}
 		if st.opts.Portable {

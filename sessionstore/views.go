@@ -12,17 +12,14 @@ import (
 // Content returns the text of the message: content where it is a string, else
 // its text blocks, joined by line breaks.
 func (m Message) Content() string {
-	raw, ok := m.lookup("content")
-	if !ok {
-		return ""
-	}
+	raw := m.from("content")
 	switch pyjson.KindOf(raw) {
 	case pyjson.String:
-		return pyjson.Text(raw)
+		return pyjson.Text(pyjson.First(raw))
 	case pyjson.Array:
 		var texts []string
-		for block := range pyjson.Elements(raw) {
-			if f := pyjson.Values(block, "type", "text"); pyjson.KeyIs(f[0], "text") {
+		for _, f := range pyjson.Pick(raw, "type", "text") {
+			if pyjson.KeyIs(f[0], "text") {
 				texts = append(texts, textOf(f[1]))
 			}
 		}
@@ -40,11 +37,7 @@ func (m Message) Timestamp() (time.Time, bool) {
 			return t, true
 		}
 	}
-	md, ok := m.lookup("metadata")
-	if !ok {
-		return time.Time{}, false
-	}
-	return parseTime(stringMember(md, "timestamp"))
+	return parseTime(stringMember(m.lookup("metadata"), "timestamp"))
 }
 
 func parseTime(text string) (time.Time, bool) {
@@ -72,25 +65,21 @@ type ToolCall struct {
 // {"id", "tool", "arguments"}, and then its tool_use blocks.
 func (m Message) ToolCalls() []ToolCall {
 	var calls []ToolCall
-	if raw, ok := m.lookup("tool_calls"); ok && pyjson.KindOf(raw) == pyjson.Array {
-		for call := range pyjson.Elements(raw) {
-			if pyjson.KindOf(call) == pyjson.Object {
-				calls = append(calls, listedCall(call))
-			}
+	for call, f := range pyjson.Pick(m.from("tool_calls"), "id", "tool", "function", "arguments") {
+		if call[0] == '{' {
+			calls = append(calls, listedCall(call, f))
 		}
 	}
-	if raw, ok := m.lookup("content"); ok && pyjson.KindOf(raw) == pyjson.Array && pyjson.MayHold(raw, "tool_use") {
-		for block := range pyjson.Elements(raw) {
-			if f := pyjson.Values(block, "type", "id", "name", "input"); pyjson.KeyIs(f[0], "tool_use") {
-				calls = append(calls, ToolCall{textOf(f[1]), textOf(f[2]), arguments(f[3])})
-			}
+	for _, f := range pyjson.Pick(m.blocks(), "type", "id", "name", "input") {
+		if pyjson.KeyIs(f[0], "tool_use") {
+			calls = append(calls, ToolCall{textOf(f[1]), textOf(f[2]), arguments(f[3])})
 		}
 	}
 	return calls
 }
 
-func listedCall(call []byte) ToolCall {
-	f := pyjson.Values(call, "id", "tool", "function", "arguments")
+// listedCall returns the call with the values of id, tool, function, arguments.
+func listedCall(call []byte, f [4][]byte) ToolCall {
 	c := ToolCall{ID: textOf(f[0]), Name: textOf(f[1])}
 	if pyjson.KindOf(f[2]) == pyjson.Object {
 		fn := pyjson.Values(f[2], "name", "arguments")

@@ -207,7 +207,7 @@ func (w *writing) settle() error {
 }
 
 func (w *writing) publish() error {
-	place, err := w.dir.Stat(".")
+	place, err := w.dir.Place()
 	if err != nil {
 		return err
 	}
@@ -232,8 +232,8 @@ func (w *writing) syncNames() error {
 // store has not yet: who made it may have been killed before, or a Python
 // tool, which syncs nothing.
 func (w *writing) settlePlace() error {
-	place, err := w.dir.Stat(".")
-	if err != nil || place.Inode == w.s.place.Inode && place.Dev == w.s.place.Dev {
+	place, err := w.dir.Place()
+	if err != nil || place.SameFile(w.s.place) {
 		return err
 	}
 	if err := w.st.base.Sync(); err != nil {

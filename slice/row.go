@@ -60,7 +60,7 @@ func readRow(m sessionstore.Message) row {
 	case "user":
 		return readUser(m)
 	case "tool":
-		if id, ok := idOf(membersOf(m, "tool_call_id")[0]); ok {
+		if id, ok := idOf(pyjson.First(from(m, "tool_call_id"))); ok {
 			return row{results: []string{id}}
 		}
 	}
@@ -68,23 +68,24 @@ func readRow(m sessionstore.Message) row {
 }
 
 func readAssistant(m sessionstore.Message) row {
-	found := membersOf(m, "tool_calls", "content")
-	r := row{assistant: true, acts: found[0] != nil}
-	for raw, id := range pyjson.Pick(found[0], "id") {
+	listed := from(m, "tool_calls")
+	r := row{assistant: true, acts: listed != nil}
+	for raw, values := range pyjson.Pick(listed, "id") {
 		if pyjson.KindOf(raw) == pyjson.Object {
-			r.calls = append(r.calls, keyOf(id))
+			r.calls = append(r.calls, keyOf(values[0]))
 		}
 	}
-	if pyjson.KindOf(found[1]) != pyjson.Array || !pyjson.MayHold(found[1], "tool_use") {
+	content := sessionstore.Inside{}.Blocks(m)
+	if content == nil {
 		return r
 	}
-	listed := setOf(r.calls)
-	for block := range pyjson.Elements(found[1]) {
+	known := setOf(r.calls)
+	for block := range pyjson.Elements(content) {
 		if !isBlock(block, "tool_use") {
 			continue
 		}
 		r.acts = true
-		if k := keyOf(members(block, "id")[0]); !k.named || !listed[k] { // else one call in both forms
+		if k := keyOf(members(block, "id")[0]); !k.named || !known[k] { // else one call in both forms
 			r.calls = append(r.calls, k)
 		}
 	}
@@ -92,17 +93,21 @@ func readAssistant(m sessionstore.Message) row {
 }
 
 func readUser(m sessionstore.Message) row {
-	found := membersOf(m, "content", "tool_call_id")
-	r := row{blocks: true, begins: true, speaks: found[1] == nil}
-	if pyjson.KindOf(found[0]) == pyjson.String {
-		r.speaks = r.speaks && !isReminder(found[0])
+	content := from(m, "content")
+	r := row{blocks: true, begins: true, speaks: from(m, "tool_call_id") == nil}
+	switch pyjson.KindOf(content) {
+	case pyjson.String:
+		r.speaks = r.speaks && !isReminder(content)
+		return r
+	case pyjson.Array:
+	default:
 		return r
 	}
-	if !pyjson.MayHold(found[0], "tool_result") && !pyjson.MayHold(found[0], reminderTag) {
+	if !pyjson.MayHold(content, "tool_result") && !pyjson.MayHold(content, reminderTag) {
 		return r
 	}
 	blocks, results := 0, 0
-	for block := range pyjson.Elements(found[0]) {
+	for block := range pyjson.Elements(content) {
 		blocks++
 		if isReminder(members(block, "text")[0]) {
 			r.speaks = false
@@ -133,7 +138,8 @@ func resultID(block []byte) (id string, ok bool) {
 // reminderTag begins what tools write in the name of the user.
 const reminderTag = "<system-reminder>"
 
-// isReminder reports whether text was put in by a tool in the name of the user.
+// isReminder reports whether text, with whatever follows it, was put in by a
+// tool in the name of the user.
 func isReminder(raw []byte) bool {
 	if pyjson.KindOf(raw) != pyjson.String {
 		return false
@@ -142,7 +148,7 @@ func isReminder(raw []byte) bool {
 	if len(start) == 0 || start[0] != reminderTag[0] && start[0] != '\\' {
 		return false // most messages need not be decoded
 	}
-	return bytes.HasPrefix(pyjson.TrimSpace([]byte(pyjson.Text(raw))), []byte(reminderTag))
+	return bytes.HasPrefix(pyjson.TrimSpace([]byte(pyjson.Text(pyjson.First(raw)))), []byte(reminderTag))
 }
 
 func isBlock(raw []byte, kind string) bool {
@@ -172,14 +178,8 @@ func textOf(raw []byte) string {
 	return text
 }
 
-// membersOf is members of a message.
-func membersOf(m sessionstore.Message, names ...string) (values [4][]byte) {
-	raw, long := sessionstore.Inside{}.Row(m)
-	if pyjson.KindOf(raw) != pyjson.Object {
-		return values
-	}
-	return long.Values(raw, names...)
-}
+// from returns a message from the value of a member on, nil where there is none.
+func from(m sessionstore.Message, name string) []byte { return sessionstore.Inside{}.From(m, name) }
 
 // members returns the values of the members of those names, at most four, nil
 // for one that is not there, and of several of one name the last.

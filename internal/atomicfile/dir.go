@@ -255,6 +255,15 @@ type writer struct {
 	file *os.File
 	name string
 	off  int64
+	room *Room // made when something is reserved
+}
+
+// Reserve tells that n bytes are about to be written; see [Room].
+func (w *writer) Reserve(n int64) {
+	if w.room == nil {
+		w.room = NewRoom(w.file)
+	}
+	w.room.Reserve(n)
 }
 
 func (w *writer) Write(p []byte) (int, error) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -45,8 +46,8 @@ func programModule(t *testing.T, top string) string {
 	raw, err := os.ReadFile(filepath.Join(from, "go.mod"))
 	require.NoError(t, err)
 	module := regexp.MustCompile(`(?m)^module .*$`).ReplaceAllString(string(raw), "module example.com/program")
-	module = strings.Replace(module, "=> ../..", "=> "+top, 1)
-	require.Contains(t, module, "=> "+top)
+	module = strings.Replace(module, "=> ../..", "=> "+strconv.Quote(top), 1)
+	require.Contains(t, module, "=> "+strconv.Quote(top))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(module), 0o600))
 	sums, err := os.ReadFile(filepath.Join(from, "go.sum"))
 	require.NoError(t, err)

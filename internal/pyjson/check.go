@@ -43,18 +43,24 @@ func Check(b []byte, d Dialect) error {
 	return s.failure()
 }
 
-// CheckMember is Check that also returns the value of the last member of b that is called name, nil when there is none,
-// and the longest member. The value shares b's memory.
-func CheckMember(b []byte, d Dialect, name string) (value []byte, long Long, err error) {
-	s := scanner{b: b, dialect: d, wanted: name, found: -1}
+// Span is a member of an object as offsets.
+type Span struct {
+	Key, KeyEnd     int // with its quotes
+	Value, ValueEnd int
+
+	// Typed tells that the value may hold an object in an array, with a type that is neither text nor thinking.
+	Typed bool
+}
+
+// AppendSpans is Check that also appends the members of the outermost object to dst, in their order. After an error
+// those before it are there.
+func AppendSpans(dst []Span, b []byte, d Dialect) ([]Span, error) {
+	s := scanner{b: b, dialect: d, keeps: true, spans: dst}
 	s.scan()
-	if s.problem != none {
-		return nil, Long{}, s.failure()
+	if s.problem == none {
+		return s.spans, nil
 	}
-	if s.found < 0 {
-		return nil, s.long, nil
-	}
-	return b[s.found:skipValue(b, s.found)], s.long, nil
+	return s.spans, s.failure()
 }
 
 // failure returns the error of a scan that failed.
@@ -98,13 +104,9 @@ type scanner struct {
 
 	tape *tape // records what is read, unless nil
 
-	wanted string // name of a member of the outermost object; empty: none
-	found  int    // where the value of the last such member begins
-
-	members int // of the outermost object, up to the one that is read
-	value   int // where its value begins
-	long    Long
-	length  int // of the longest value
+	keeps bool   // the members of the outermost object
+	spans []Span // those that were read
+	span  Span   // the one that is read; zero outside of one
 }
 
 func (s *scanner) fail(at int, p problem) { s.failed, s.problem = at, p }
@@ -158,8 +160,9 @@ func (s *scanner) begin() bool {
 // next goes on behind a complete value: it closes what ends there and reports whether it stands before another value.
 func (s *scanner) next() bool {
 	for s.problem == none {
-		if s.depth == 1 && s.i-s.value > s.length {
-			s.length, s.long = s.i-s.value, longMember(s.members, s.i)
+		if s.depth == 1 && s.span.Value > 0 {
+			s.span.ValueEnd = s.i
+			s.spans = append(s.spans, s.span)
 		}
 		s.space()
 		if s.depth == 0 {
@@ -241,14 +244,23 @@ func (s *scanner) key() bool {
 	}
 	s.i++
 	s.space()
-	if s.depth == 1 {
-		s.members++
-		s.value = s.i
-		if s.wanted != "" && KeyIs(s.b[at:end], s.wanted) {
-			s.found = s.i
-		}
+	if s.keeps {
+		s.keep(at, end)
 	}
 	return true
+}
+
+// keep notes the key from at to end, before its value.
+func (s *scanner) keep(at, end int) {
+	switch s.depth {
+	case 1:
+		s.span = Span{Key: at, KeyEnd: end, Value: s.i}
+	case 3:
+		if key := s.b[at:end]; string(key) == `"type"` || bytes.IndexByte(key, '\\') >= 0 {
+			value := s.b[s.i:]
+			s.span.Typed = s.span.Typed || !bytes.HasPrefix(value, []byte(`"text"`)) && !bytes.HasPrefix(value, []byte(`"thinking"`))
+		}
+	}
 }
 
 // literal reads the word that is expected at the next byte.

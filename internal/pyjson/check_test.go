@@ -1,7 +1,6 @@
 package pyjson_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -138,34 +137,44 @@ func TestTrimSpace(t *testing.T) {
 	require.Equal(t, "\va\u00a0", string(pyjson.Trim([]byte(" \t\r\n\va\u00a0 \n"))))
 }
 
-func TestCheckMember(t *testing.T) {
+func TestAppendSpans(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ name, text, want string }{
-		{"first", `{"role": "user", "content": "x"}`, `"user"`},
-		{"last of several", `{"role": 1, "a": {"role": 2}, "role": [3, {"role": 4}]}`, `[3, {"role": 4}]`},
-		{"inside only", `{"a": {"role": 2}, "b": [{"role": 3}]}`, ``},
-		{"escaped name", `{"\u0072ole": "x\"y" }`, `"x\"y"`},
-		{"at the end, with space", " {\"role\"  :  null } ", `null`},
-		{"an array", `[{"role": 1}]`, ``},
-		{"a scalar", `"role"`, ``},
+	for _, text := range []string{
+		`{"role": "user", "content": "x"}`, `{"role": 1, "a": {"role": 2}, "role": [3, {"role": 4}]}`,
+		`{"a": {"role": 2}, "b": [{"role": 3}, {}, []], "c": [[{"d": {}}]]}`, `{"\u0072ole": "x\"y" }`,
+		" {\"role\"  :  null\t}\r\n", `{"": {}, "":[], "x":-1.5e3,"y":"\\"}`, `{}`, ` { } `, `[{"role": 1}]`, `[[], {"a": {}}]`, `"role"`, `1`,
+	} {
+		before := pyjson.Span{Key: 7}
+		got, err := pyjson.AppendSpans([]pyjson.Span{before}, []byte(text), pyjson.Tolerant)
+		require.NoError(t, err)
+		want := []pyjson.Span{before}
+		for m := range pyjson.Members([]byte(text)) {
+			want = append(want, pyjson.Span{Key: m.KeyAt, KeyEnd: m.KeyAt + len(m.Key), Value: m.ValueAt, ValueEnd: m.ValueAt + len(m.Value)})
+		}
+		require.Equal(t, want, got, text)
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			got, long, err := pyjson.CheckMember([]byte(tt.text), pyjson.Tolerant, "role")
+	for _, text := range []string{`{"role": "user"`, `{"role": "user", }`, `{"role" "user"}`, `{"role": 1} 2`} {
+		_, err := pyjson.AppendSpans(nil, []byte(text), pyjson.Tolerant)
+		require.EqualError(t, err, pyjson.Check([]byte(text), pyjson.Tolerant).Error())
+	}
+}
+
+func TestTyped(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]bool{
+		`"tool_use"`: false, `[]`: false, `["tool_use"]`: false, `[{"a": 1}, {"type": "text", "text": "tool_use"}]`: false,
+		`[{"type": "thinking"}, {"type" : "text"}, {"a": {"type": "tool_use"}}]`: false,
+		`[{"type": "text"}, {"type": "tool_use"}, {"type": "text"}]`:             true,
+		`[{"type":"tool_result"}]`:                                               true, `[1, {"type": 1}]`: true, `[{"type": "text", "type": "image"}]`: true,
+		`[{"t\u0079pe": "tool_use"}]`: true, `[{"type": "t\u0065xt"}]`: true, `[{"type": "texts"}]`: true, `[{"type": "thinking_"}]`: true,
+	} {
+		for _, text := range []string{`{"content": ` + value + `}`, `{"x": [{"type": 1}], "content":` + value + `, "y": [{"type": 2}]}`} {
+			got, err := pyjson.AppendSpans(nil, []byte(text), pyjson.Tolerant)
 			require.NoError(t, err)
-			require.Equal(t, tt.want, string(got))
-			want, _ := pyjson.Lookup([]byte(tt.text), "role")
-			require.Equal(t, string(want), string(got))
-			require.Equal(t, slices.Collect(pyjson.Members([]byte(tt.text))), slices.Collect(long.Members([]byte(tt.text))))
-		})
+			for _, m := range got {
+				content := text[m.Key:m.KeyEnd] == `"content"`
+				require.Equal(t, want || !content, m.Typed, text)
+			}
+		}
 	}
-	_, long, err := pyjson.CheckMember([]byte(`{"a": 1, "b" : [{}, "}" ] , "c": {"d": [1]}}`), pyjson.Tolerant, "a")
-	require.NoError(t, err)
-	require.NotZero(t, long)
-	// It is not looked into what is between the ends of the longest value.
-	b := slices.Collect(long.Members([]byte(`{"a": 1, "b" : [}}, }}} ] , "c": {"d": [1]}}`)))[1]
-	require.Equal(t, `[}}, }}} ]`, string(b.Value))
-	_, _, err = pyjson.CheckMember([]byte(`{"role": "user"`), pyjson.Tolerant, "role")
-	require.EqualError(t, err, pyjson.Check([]byte(`{"role": "user"`), pyjson.Tolerant).Error())
 }

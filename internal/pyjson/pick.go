@@ -2,21 +2,20 @@ package pyjson
 
 import "iter"
 
-// Pick returns the elements of an array in their order, each with the value of its last member called name, nil for an
-// element that has none. It goes through the text once, where Elements and Lookup would do so twice. The slices share
-// arr's memory.
-func Pick(arr []byte, name string) iter.Seq2[[]byte, []byte] {
-	return func(yield func(element, value []byte) bool) {
+// Pick returns the elements of an array in their order, each with what [Values] tells of it. It goes through the text
+// once, where Elements and Values would do so twice. The slices share arr's memory.
+func Pick(arr []byte, names ...string) iter.Seq2[[]byte, [4][]byte] {
+	return func(yield func(element []byte, values [4][]byte) bool) {
 		i := enter(arr, '[')
 		for i < len(arr) {
-			var value []byte
+			var values [4][]byte
 			end := i
 			if arr[i] == '{' {
-				value, end = pick(arr, i, name)
+				values, end = pick(arr, i, names)
 			} else {
 				end = skipValue(arr, i)
 			}
-			if end == i || !yield(arr[i:end], value) {
+			if end == i || !yield(arr[i:end], values) {
 				return
 			}
 			i = afterComma(arr, end)
@@ -24,18 +23,24 @@ func Pick(arr []byte, name string) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// pick returns the value of the last member called name of the object that begins at i, and the index behind the
-// object.
-func pick(b []byte, i int, name string) (value []byte, end int) {
+// pick returns the values of the object that begins at i, and the index behind it.
+func pick(b []byte, i int, names []string) (values [4][]byte, end int) {
 	end = i + 1
 	for m := range Members(b[i:]) {
 		end = i + m.ValueAt + len(m.Value)
-		if KeyIs(m.Key, name) {
-			value = m.Value
-		}
+		m.among(names, &values)
 	}
 	if end = skipSpace(b, end); end < len(b) && b[end] == '}' {
 		end++
 	}
-	return value, end
+	return values, end
+}
+
+// among makes the member's value the one of its name, if that is one of the names.
+func (m *Member) among(names []string, values *[4][]byte) {
+	for i, name := range names {
+		if KeyIs(m.Key, name) {
+			values[i] = m.Value
+		}
+	}
 }

@@ -32,8 +32,8 @@ func TestPick(t *testing.T) {
 }
 
 func picked(arr []byte) (all []string) {
-	for element, value := range Pick(arr, "a") {
-		all = append(all, string(element), string(value))
+	for element, values := range Pick(arr, "b", "a", "role") {
+		all = append(all, string(element), string(values[1]))
 	}
 	return all
 }

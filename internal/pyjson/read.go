@@ -63,7 +63,24 @@ type Member struct {
 
 // Members returns the members of an object in their order, all of them when several have one name. The slices share
 // obj's memory. A value that is not an object has no members.
-func Members(obj []byte) iter.Seq[Member] { return Long{}.Members(obj) }
+func Members(obj []byte) iter.Seq[Member] {
+	return func(yield func(Member) bool) {
+		i := enter(obj, '{')
+		for i < len(obj) && obj[i] == '"' {
+			key, keyEnd := i, skipString(obj, i)
+			i = skipSpace(obj, keyEnd)
+			if i == len(obj) || obj[i] != ':' {
+				return
+			}
+			value := skipSpace(obj, i+1)
+			i = skipValue(obj, value)
+			if i == value || !yield(Member{obj[key:keyEnd], obj[value:i], key, value}) {
+				return
+			}
+			i = afterComma(obj, i)
+		}
+	}
+}
 
 // Elements returns the elements of an array in their order. The slices share arr's memory. A value that is not an array
 // has no elements.
@@ -92,7 +109,18 @@ func Lookup(obj []byte, name string) (value []byte, ok bool) {
 
 // Values returns the values of the members of obj of those names, at most four of them: nil for one that is not there,
 // and of several of one name the last. It goes through obj once. The values share obj's memory.
-func Values(obj []byte, names ...string) [4][]byte { return Long{}.Values(obj, names...) }
+func Values(obj []byte, names ...string) (values [4][]byte) {
+	for m := range Members(obj) {
+		m.among(names, &values)
+	}
+	return values
+}
+
+// First returns the value at the start of b without what follows it.
+func First(b []byte) []byte {
+	end := skipValue(b, 0)
+	return b[:end:end]
+}
 
 // KeyIs reports whether the key, a string with its quotes, is name.
 func KeyIs(key []byte, name string) bool {

@@ -102,8 +102,8 @@ func (b *Block) addCalls(calls iter.Seq[[]byte]) {
 
 // addContent takes the calls and results among the parts of a content.
 func (b *Block) addContent(content []byte) {
-	for part, kind := range pyjson.Pick(content, "type") {
-		switch string(kind) {
+	for part, values := range pyjson.Pick(content, "type") {
+		switch string(values[0]) {
 		case `"tool_use"`, `"tool_call"`:
 			b.addCalls(func(yield func([]byte) bool) { yield(part) })
 		case `"tool_result"`:

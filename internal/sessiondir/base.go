@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/fault"
@@ -17,10 +18,12 @@ const Bookkeeping = ".sessionstore"
 
 // Base is a sessions directory.
 type Base struct {
-	path string
-	seam *fault.Seam
+	path  string
+	plain bool // no symlink is on the way there
+	seam  *fault.Seam
 
 	building sync.Map // paths of the sessions that this Base builds
+	listing  atomic.Pointer[listing]
 
 	mu  sync.Mutex      // guards what follows
 	top *atomicfile.Dir // nil until first used and when the directory is gone
@@ -37,7 +40,7 @@ func Open(path string, seam *fault.Seam) (*Base, error) {
 	if err := makeAll(abs, seam); err != nil {
 		return nil, err
 	}
-	b := &Base{path: abs, seam: seam}
+	b := &Base{path: abs, plain: isPlain(abs), seam: seam}
 	if _, err := b.open(); err != nil {
 		return nil, err
 	}

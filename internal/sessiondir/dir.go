@@ -33,7 +33,8 @@ type Dir struct {
 	path   string // where it is or will be
 	staged string // where it is below the sessions directory until it is published; else empty
 	seam   *fault.Seam
-	kept   bool // a Seat closes it
+	kept   bool  // a Seat closes it
+	is     Stamp // of a kept one
 }
 
 // Path returns the path of the file name, for people.

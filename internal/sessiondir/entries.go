@@ -6,8 +6,8 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -29,53 +29,46 @@ func (b *Base) Entries(keep func(name string) bool) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := readNames(f, func(name string, kind fs.FileMode) bool {
-		return !strings.HasPrefix(name, ".") && mayBeDir(kind) && keep(name)
-	})
+	texts, err := b.list(f)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	found := b.entriesOf(f, all)
+	found := b.entriesOf(f, choose(texts, keep))
 	return slices.DeleteFunc(found, func(e Entry) bool { return e.Name == "" }), f.Close()
 }
 
-// named is a name in a directory. Where the file system does not tell what has
-// the name, it is irregular.
-type named struct {
-	name string
-	kind fs.FileMode // type bits
-}
-
-func mayBeDir(kind fs.FileMode) bool {
-	return kind.IsDir() || kind&fs.ModeSymlink != 0 || kind == fs.ModeIrregular
-}
-
-// share is how many entries are worth a goroutine of their own.
-const share = 1000
+// share is how many entries a goroutine asks about before it takes more.
+const share = 500
 
 // entriesOf asks about entries of the directory in; what is no directory has
 // no name.
 func (b *Base) entriesOf(in *os.File, all []named) []Entry {
 	found := make([]Entry, len(all))
-	ask := func(from, to int) {
-		for i := from; i < to; i++ {
-			found[i] = b.entry(in, all[i])
+	var taken atomic.Int64
+	ask := func() {
+		for {
+			end := int(taken.Add(share))
+			if end-share >= len(all) {
+				return
+			}
+			for i := end - share; i < min(end, len(all)); i++ {
+				found[i] = b.entry(in, all[i])
+			}
 		}
 	}
-	workers := max(1, min(runtime.GOMAXPROCS(0), len(all)/share))
 	var wait sync.WaitGroup
-	for w := 1; w < workers; w++ {
-		wait.Go(func() { ask(len(all)*w/workers, len(all)*(w+1)/workers) })
+	for range min(runtime.GOMAXPROCS(0), len(all)/share) - 1 {
+		wait.Go(ask)
 	}
-	ask(0, len(all)/workers)
+	ask()
 	wait.Wait()
 	return found
 }
 
 func (b *Base) entry(in *os.File, e named) Entry {
 	modified, isDir, err := b.statEntry(in, e.name)
-	if err != nil && (!e.kind.IsDir() || errors.Is(err, fs.ErrNotExist)) || err == nil && !isDir {
+	if err != nil && (e.kind != directory || errors.Is(err, fs.ErrNotExist)) || err == nil && !isDir {
 		return Entry{}
 	}
-	return Entry{Name: e.name, Modified: modified, Symlink: e.kind&fs.ModeSymlink != 0}
+	return Entry{Name: e.name, Modified: modified, Symlink: e.kind == symlink}
 }

@@ -1,11 +1,10 @@
 package sessiondir
 
 import (
+	"bytes"
 	"encoding/binary"
-	"errors"
 	"io/fs"
 	"os"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,57 +16,68 @@ const (
 	nameAt = 19 // up to a zero
 )
 
-// readNames returns the names in the directory f that keep wants, in the order
-// of the file system. keep must not hold on to the name that it is given.
-func readNames(f *os.File, keep func(name string, kind fs.FileMode) bool) (found []named, err error) {
-	buf := make([]byte, 64<<10)
+// readNames returns the names in the directory f as texts of a listing, in the
+// order of the file system.
+func readNames(f *os.File) (texts []string, err error) {
+	buf := make([]byte, 32<<10)
+	var text []byte
 	for {
-		n, err := unix.ReadDirent(int(f.Fd()), buf)
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
+		n, err := uninterrupted(func() (int, error) { return unix.ReadDirent(int(f.Fd()), buf) })
 		if err != nil {
 			return nil, &fs.PathError{Op: "readdir", Path: f.Name(), Err: err}
 		}
-		if n == 0 {
-			return found, nil
+		if n <= 0 {
+			return texts, nil
 		}
-		text := string(buf[:n]) // once, not for each name
-		for i := 0; i < n; {
-			size := int(binary.NativeEndian.Uint16(buf[i+sizeAt:]))
-			name, _, _ := strings.Cut(text[i+nameAt:i+size], "\x00")
-			kind := buf[i+kindAt]
-			if kind == unix.DT_UNKNOWN {
-				kind = ask(f, name)
+		text = text[:0]
+		for rest := buf[:n]; len(rest) > 0; {
+			size := int(binary.NativeEndian.Uint16(rest[sizeAt:]))
+			name, _, _ := bytes.Cut(rest[nameAt:size], []byte{0})
+			is := kindOf(rest[kindAt])
+			if rest[kindAt] == unix.DT_UNKNOWN {
+				is = ask(f, string(name))
 			}
-			if kind := kindOf(kind); keep(name, kind) {
-				found = append(found, named{strings.Clone(name), kind})
-			}
-			i += size
+			text = appendName(text, name, is)
+			rest = rest[size:]
 		}
+		texts = append(texts, string(text))
 	}
 }
 
 // ask returns what has a name in the directory f, of which the file system
 // does not tell in a listing.
-func ask(f *os.File, name string) (kind byte) {
+func ask(f *os.File, name string) kind {
 	var at unix.Stat_t
 	if unix.Fstatat(int(f.Fd()), name, &at, unix.AT_SYMLINK_NOFOLLOW) != nil {
-		return unix.DT_UNKNOWN
+		return unknown
 	}
-	return byte(at.Mode & unix.S_IFMT >> 12)
+	return kindOf(byte(at.Mode & unix.S_IFMT >> 12))
 }
 
-func kindOf(kind byte) fs.FileMode {
-	switch kind {
+func kindOf(dirent byte) kind {
+	switch dirent {
 	case unix.DT_DIR:
-		return fs.ModeDir
-	case unix.DT_REG:
-		return 0
+		return directory
 	case unix.DT_LNK:
-		return fs.ModeSymlink
+		return symlink
 	case unix.DT_UNKNOWN:
-		return fs.ModeIrregular
+		return unknown
 	}
-	return fs.ModeDevice // or whatever else is no directory
+	return other
+}
+
+// tellsChanges reports whether f is on a file system of which it is known that
+// whatever changes in a directory changes its time. Others are on other
+// machines, or keep no times of directories at all.
+func tellsChanges(f *os.File) bool {
+	var on unix.Statfs_t
+	if _, err := uninterrupted(func() (int, error) { return 0, unix.Fstatfs(int(f.Fd()), &on) }); err != nil {
+		return false
+	}
+	switch int64(on.Type) {
+	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC,
+		unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC:
+		return true
+	}
+	return false
 }

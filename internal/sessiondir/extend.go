@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
@@ -25,8 +26,9 @@ var ErrOverwritten = errors.New("another writer wrote into the file")
 
 // Extension is what [Dir.Extend] appends to a file, and how.
 type Extension struct {
-	Main   Stamp // of the file; the caller knows its content
-	Backup Stamp // of its backup where the caller knows that it is the beginning of the file; zero otherwise
+	Main   Stamp  // of the file; the caller knows its content
+	Backup Stamp  // of its backup where the caller knows that it is the beginning of the file; zero otherwise
+	End    []byte // the last bytes of the file, as far as the caller has them: they are not read then
 	Tail   []byte
 	Sync   bool // sync the content before it takes its name
 	Mark   bool // mark it as whole, since the directory will not be synced
@@ -36,7 +38,7 @@ type Extension struct {
 type Extended struct {
 	Main, Backup Stamp
 	Timed        bool // the file has the time that was set
-	Marked       bool // and that is a mark
+	Firm         bool // and that is a mark which a power cut leaves in force
 }
 
 // Extend appends Tail, whole lines, to the file name, in the time that the
@@ -61,21 +63,11 @@ func (d *Dir) Extend(name string, e Extension) (done Extended, err error) {
 	if err != nil {
 		return done, err
 	}
-	size := at.Size
-	src, err := d.OpenPlain(name)
+	missing, err := d.missing(name, edit.File(), at, e)
 	if err != nil {
-		return done, fmt.Errorf("%w: %w", ErrRewrite, err)
+		return done, cutShort(err)
 	}
-	defer func() { err = errors.Join(err, src.Close()) }()
-	if fi, err := src.Stat(); err != nil || !d.stamp(fi).Same(e.Main) {
-		return done, fmt.Errorf("%w: %w", ErrOvertaken, errors.Join(err, errChanged))
-	}
-	if !at.Same(e.Backup) {
-		if size, err = d.commonLines(src, edit.File(), e.Main.Size, at.Size); err != nil {
-			return done, cutShort(err)
-		}
-	}
-	set, err := d.catchUp(name, edit, src, size, at.Size, e)
+	set, firm, err := d.catchUp(name, edit, missing, at.Size, e)
 	if err != nil {
 		return done, cutShort(err)
 	}
@@ -89,20 +81,47 @@ func (d *Dir) Extend(name string, e Extension) (done Extended, err error) {
 	if err != nil {
 		return done, fmt.Errorf("swap %s and its backup: %w", name, err)
 	}
-	was, err := d.giveBack(name, src)
+	was, err := d.giveBack(name, e.Main)
 	if err != nil {
 		return done, err
 	}
-	done.Main, err = d.verify(name, edit.File(), e)
+	done.Main, err = d.verify(name, at, e)
 	if err != nil {
 		return done, err
 	}
 	done.Timed = done.Main.Mtime.Equal(set)
-	done.Marked = done.Timed && e.Mark && Marked(set)
+	done.Firm = done.Timed && firm
 	if was.SameContent(e.Main) {
 		done.Backup = was
 	}
 	return done, nil
+}
+
+// missing returns what the backup f with the stamp at lacks of the file name:
+// the end of it, from a beginning that both have.
+func (d *Dir) missing(name string, f *os.File, at Stamp, e Extension) (missing []byte, err error) {
+	size := at.Size
+	if lacks := e.Main.Size - size; at.Same(e.Backup) && lacks >= 0 && lacks <= int64(len(e.End)) {
+		return e.End[int64(len(e.End))-lacks:], nil
+	}
+	src, err := d.OpenPlain(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRewrite, err)
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	if fi, err := src.Stat(); err != nil || !d.stamp(fi).Same(e.Main) {
+		return nil, fmt.Errorf("%w: %w", ErrOvertaken, errors.Join(err, errChanged))
+	}
+	if !at.Same(e.Backup) {
+		if size, err = d.commonLines(src, f, e.Main.Size, at.Size); err != nil {
+			return nil, err
+		}
+	}
+	missing = make([]byte, e.Main.Size-size)
+	if _, err := src.ReadAt(missing, size); err != nil {
+		return nil, fmt.Errorf("read end of file: %w", err)
+	}
+	return missing, nil
 }
 
 // cutShort makes it ErrOvertaken that a file ended before its size: another
@@ -114,12 +133,13 @@ func cutShort(err error) error {
 	return err
 }
 
-// giveBack checks that the backup is the file was, which was called name, and
-// returns its stamp. If it is another, which took the name just before, that
-// gets it back.
-func (d *Dir) giveBack(name string, was *os.File) (Stamp, error) {
-	at, same, err := d.names(Backup(name), was)
-	if err != nil || same {
+// giveBack checks that the backup is the file with the stamp was, which was
+// called name, and returns its stamp now. If it is another, which took the
+// name just before, that gets it back. Its content may have changed: old
+// Python tools write into a backup.
+func (d *Dir) giveBack(name string, was Stamp) (Stamp, error) {
+	at, err := d.Stat(Backup(name))
+	if err != nil || at.SameFile(was) {
 		return at, err
 	}
 	if err := d.Exchange(name, Backup(name)); err != nil {
@@ -204,80 +224,85 @@ func matching(a, b []byte) int {
 	return n
 }
 
-// catchUp makes the backup, of size bytes of which the first common are the
-// file's, the file with the tail. It returns the time that the backup was
-// given; the file system may keep another.
-func (d *Dir) catchUp(name string, edit *atomicfile.Edit, src io.ReaderAt, common, size int64, e Extension) (set time.Time, err error) {
-	missing := e.Main.Size - common
-	data := make([]byte, missing, missing+int64(len(e.Tail)))
-	if _, err := src.ReadAt(data, common); err != nil {
-		return set, fmt.Errorf("read end of file: %w", err)
-	}
-	data = append(data, e.Tail...)
-	if Marked(e.Main.Mtime) && !(e.Mark && common == size && single(data[:missing]) && single(e.Tail)) {
+// catchUp makes the backup of size bytes, which lacks the end missing of the
+// file, the file with the tail. It returns the time that the backup was given,
+// and whether that is a firm mark; the file system may keep another.
+func (d *Dir) catchUp(name string, edit *atomicfile.Edit, missing []byte, size int64, e Extension) (set time.Time, firm bool, err error) {
+	common := e.Main.Size - int64(len(missing))
+	data := slices.Concat(missing, e.Tail)
+	if Marked(e.Main.Mtime) && !(e.Mark && common == size && single(missing) && single(e.Tail)) {
 		// On the disk, the file that is about to be written may have the name
 		// still. Torn after one of several lines it would look whole.
 		if err := d.Sync(); err != nil {
-			return set, err
+			return set, firm, err
 		}
 	}
 	if common != size {
 		if err := edit.Truncate(common); err != nil {
-			return set, err
+			return set, firm, err
 		}
 	}
 	if err := edit.WriteAt(data, common); err != nil {
-		return set, fmt.Errorf("extend backup: %w", err)
+		return set, firm, fmt.Errorf("extend backup: %w", err)
 	}
-	if set, err = d.time(edit, e, common+int64(len(data))); err != nil {
-		return set, fmt.Errorf("set time of backup: %w", err)
+	if set, firm, err = d.time(edit, e); err != nil {
+		return set, firm, fmt.Errorf("set time of backup: %w", err)
 	}
 	if !e.Sync {
-		return set, nil
+		return set, firm, nil
 	}
 	if err := edit.Sync(); err != nil {
 		// What a sync failed to write, later ones take for written.
-		return set, errors.Join(err, d.Remove(Backup(name)))
+		return set, firm, errors.Join(err, d.Remove(Backup(name)))
 	}
-	return set, nil
+	return set, firm, nil
 }
 
 // single reports whether lines is at most one line.
 func single(lines []byte) bool { return bytes.Count(lines, []byte{'\n'}) <= 1 }
 
-// time sets the time of the backup, of size bytes now: to the mark, or to one
-// that a later change hardly ever gets, and returns that. What another writer
-// does next must be later than the mark; where none fits, the time is just
-// after the file's, so that soon one does.
-func (d *Dir) time(edit *atomicfile.Edit, e Extension, size int64) (time.Time, error) {
-	at := atomicfile.Now(e.Main.Mtime)
+// time sets the time of the backup, which is the file with the tail now: to
+// the mark, or to one that a later change hardly ever gets, and returns that.
+// What another writer does next must be later than the mark. The mark is firm
+// when it holds also beside the file as it is: either that is marked, or its
+// time is before. Where none such fits, the first names are yet to be made
+// durable, after which the next one will.
+func (d *Dir) time(edit *atomicfile.Edit, e Extension) (at time.Time, firm bool, err error) {
+	at = atomicfile.Now(e.Main.Mtime)
 	if e.Mark {
-		end := make([]byte, min(size, markTail))
-		if _, err := edit.File().ReadAt(end, size-int64(len(end))); err != nil {
-			return time.Time{}, err
+		size := e.Main.Size + int64(len(e.Tail))
+		end, err := e.end(edit.File(), min(size, MarkTail))
+		if err != nil {
+			return at, false, err
 		}
-		after := e.Main.Mtime
-		if Marked(after) {
-			after = time.Time{}
-		}
-		now := time.Now().Add(-fineStep)
-		if at = mark(now, after, size, end); !at.Before(now) {
-			for at = after.Add(time.Microsecond); Marked(at); {
-				at = at.Add(time.Microsecond)
-			}
-		}
+		at = mark(time.Now().Add(-fineStep), time.Time{}, size, end)
+		firm = Marked(e.Main.Mtime) || at.After(e.Main.Mtime)
 	}
-	return at, edit.SetTime(at)
+	return at, firm, edit.SetTime(at)
 }
 
-// verify checks that name leads to f now, with what was to be written, and
-// returns its stamp.
-func (d *Dir) verify(name string, f *os.File, e Extension) (Stamp, error) {
-	at, same, err := d.names(name, f)
+// end returns the last n bytes of f, which is the file with the tail.
+func (e *Extension) end(f *os.File, n int64) ([]byte, error) {
+	own := int64(len(e.Tail))
+	switch {
+	case own >= n:
+		return e.Tail[own-n:], nil
+	case own+int64(len(e.End)) >= n:
+		return slices.Concat(e.End[int64(len(e.End))-(n-own):], e.Tail), nil
+	}
+	end := make([]byte, n)
+	_, err := f.ReadAt(end, e.Main.Size+own-n)
+	return end, err
+}
+
+// verify checks that name leads to the file with the stamp was now, with what
+// was to be written, and returns its stamp.
+func (d *Dir) verify(name string, was Stamp, e Extension) (Stamp, error) {
+	at, err := d.Stat(name)
 	switch {
 	case err != nil:
 		return Stamp{}, err
-	case !same:
+	case !at.SameFile(was):
 		return Stamp{}, ErrOvertaken
 	case at.Size != e.Main.Size+int64(len(e.Tail)):
 		return Stamp{}, ErrOverwritten

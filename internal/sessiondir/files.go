@@ -15,3 +15,7 @@ func (s Stamp) Same(t Stamp) bool {
 func (s Stamp) SameContent(t Stamp) bool {
 	return s.Dev == t.Dev && s.Inode == t.Inode && s.Size == t.Size && s.Mtime.Equal(t.Mtime)
 }
+
+// SameFile reports whether two stamps are of one file, whatever it holds, on
+// systems that tell.
+func (s Stamp) SameFile(t Stamp) bool { return s.Inode != 0 && s.Inode == t.Inode && s.Dev == t.Dev }

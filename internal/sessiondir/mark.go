@@ -19,9 +19,9 @@ const (
 	tailDigits = 1_000
 )
 
-// markTail is how much of the end of the content the mark covers, with its
+// MarkTail is how much of the end of the content the mark covers, with its
 // size. What a power cut loses before that is not JSON any more.
-const markTail = 4096
+const MarkTail = 4096
 
 // mark returns the time of the last change for content of size bytes whose
 // last bytes are end: just before now, but later than after.
@@ -49,7 +49,7 @@ func own(slot time.Time) uint64 {
 }
 
 func check(size int64, end []byte) uint64 {
-	return xxh3.HashSeed(end[max(0, len(end)-markTail):], uint64(size)) % tailDigits
+	return xxh3.HashSeed(end[max(0, len(end)-MarkTail):], uint64(size)) % tailDigits
 }
 
 // EmptyTime returns the time of the last change for a file that is empty on

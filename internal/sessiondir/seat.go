@@ -52,7 +52,7 @@ func (s *Seat) Dir() (*Dir, error) {
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	d.kept = true
+	d.kept, d.is = true, is
 	s.dir, s.is = d, is
 	return d, nil
 }
@@ -68,6 +68,15 @@ func (s *Seat) leave() error {
 
 // Close closes what is open. The seat can be used again.
 func (s *Seat) Close() error { return errors.Join(s.leave(), s.lock.Close()) }
+
+// Place returns the stamp of the directory itself, of which the size and the
+// times may be older.
+func (d *Dir) Place() (Stamp, error) {
+	if d.kept {
+		return d.is, nil
+	}
+	return d.Stat(".")
+}
 
 // Leave closes the directory unless a [Seat] keeps it.
 func (d *Dir) Leave() error {

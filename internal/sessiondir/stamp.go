@@ -3,6 +3,8 @@ package sessiondir
 import (
 	"io/fs"
 	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/fault"
 )
 
 // Stamp is what tells a file from another and from itself before a change.
@@ -14,9 +16,11 @@ type Stamp struct {
 	Mtime, Ctime time.Time // of the content, of the inode
 }
 
-func (d *Dir) stamp(fi fs.FileInfo) Stamp {
+func (d *Dir) stamp(fi fs.FileInfo) Stamp { return stampOf(fi, d.seam) }
+
+func stampOf(fi fs.FileInfo, seam *fault.Seam) Stamp {
 	s := Stamp{Size: fi.Size(), Mtime: fi.ModTime()}
 	s.identify(fi)
-	s.Mtime, s.Ctime = d.seam.Round(s.Mtime), d.seam.Round(s.Ctime)
+	s.Mtime, s.Ctime = seam.Round(s.Mtime), seam.Round(s.Ctime)
 	return s
 }

@@ -1,7 +1,6 @@
 package sessiondir
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"time"
@@ -25,16 +24,6 @@ func (d *Dir) Stat(name string) (Stamp, error) {
 		Mtime: d.seam.Round(time.Unix(int64(at.Mtim.Sec), int64(at.Mtim.Nsec))), // narrower on 32 bit
 		Ctime: d.seam.Round(time.Unix(int64(at.Ctim.Sec), int64(at.Ctim.Nsec))),
 	}, nil
-}
-
-// names returns the stamp of what has the name, and whether that is f.
-func (d *Dir) names(name string, f *os.File) (at Stamp, same bool, err error) {
-	var held unix.Stat_t
-	if err := unix.Fstat(int(f.Fd()), &held); err != nil {
-		return at, false, err
-	}
-	at, err = d.Stat(name)
-	return at, at.Inode == held.Ino && at.Dev == uint64(held.Dev), err
 }
 
 // leads reports whether id leads to the directory with the stamp is.
@@ -62,41 +51,4 @@ func (b *Base) statEntry(in *os.File, name string) (modified time.Time, isDir bo
 		return modified, false, err
 	}
 	return time.Unix(int64(at.Mtim.Sec), int64(at.Mtim.Nsec)), at.Mode&unix.S_IFMT == unix.S_IFDIR, nil
-}
-
-// Quickly returns the content of the file name of session id, unless anything
-// is unusual about it: then ok is false, and [Base.Dir] tells more. A writer
-// may have been at it, so it is for files that tell by themselves whether they
-// are whole.
-func (b *Base) Quickly(id, name string) (data []byte, ok bool) {
-	top, err := b.open()
-	if err != nil {
-		return nil, false
-	}
-	in, err := top.Handle()
-	if err != nil {
-		return nil, false
-	}
-	// A symlink could lead to another session.
-	fd, size, err := openBeneath(in, id+"/"+name, unix.O_NOFOLLOW)
-	if err != nil {
-		return nil, false
-	}
-	if size < quickSize {
-		data, err = readQuickly(fd, int(size))
-	}
-	return data, errors.Join(err, unix.Close(fd)) == nil && data != nil
-}
-
-const quickSize = 1 << 20
-
-// readQuickly reads a file of that size, and nothing of one that is larger or
-// smaller.
-func readQuickly(fd, size int) ([]byte, error) {
-	data := make([]byte, size+1)
-	n, err := unix.Read(fd, data)
-	if err != nil || n != size {
-		return nil, err
-	}
-	return data[:n:n], nil
 }

@@ -12,19 +12,6 @@ import (
 // following a symlink.
 func (d *Dir) Stat(name string) (Stamp, error) { return d.lstat(name) }
 
-// names returns the stamp of what has the name, and whether that is f.
-func (d *Dir) names(name string, f *os.File) (at Stamp, same bool, err error) {
-	held, err := f.Stat()
-	if err != nil {
-		return at, false, err
-	}
-	now, err := d.Root().Lstat(name)
-	if err != nil {
-		return at, false, err
-	}
-	return d.stamp(now), os.SameFile(now, held), nil
-}
-
 // leads reports whether id leads to the directory with the stamp is, which is
 // not told here.
 func (b *Base) leads(string, Stamp) bool { return false }
@@ -38,7 +25,3 @@ func (b *Base) statEntry(_ *os.File, name string) (modified time.Time, isDir boo
 	}
 	return fi.ModTime(), fi.IsDir(), nil
 }
-
-// Quickly returns the content of the file name of session id where there is a
-// quick way to it.
-func (b *Base) Quickly(id, name string) (data []byte, ok bool) { return nil, false }

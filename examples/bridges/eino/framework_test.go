@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -47,7 +48,7 @@ func TestFrameworksOwnTests(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(work, "compose", "bridge_test.go"), []byte(replacement+"// Get returns"+methods), 0o600))
 	edit(t, filepath.Join(work, "go.mod"), func(text string) string {
 		return strings.Replace(text, "go 1.18", "go 1.26.0", 1) + "\nrequire github.com/amplifier-go/sessionstorage v0.0.0\n" +
-			"require github.com/bytedance/sonic v1.15.5\nreplace github.com/amplifier-go/sessionstorage => " + top + "\n"
+			"require github.com/bytedance/sonic v1.15.5\nreplace github.com/amplifier-go/sessionstorage => " + strconv.Quote(top) + "\n"
 	})
 	out := run(t, work, "test", "-mod=mod", "-count=1", "-v", "./compose")
 	require.Greater(t, strings.Count(out, "--- PASS"), 100, out)

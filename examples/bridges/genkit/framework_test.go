@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -33,7 +34,7 @@ func TestFrameworksOwnTests(t *testing.T) {
 	work := t.TempDir()
 	top, err := filepath.Abs("../../..")
 	require.NoError(t, err)
-	write(t, filepath.Join(work, "go.mod"), strings.NewReplacer("sessionstorage/examples/bridges/genkit", "sessionstorage/own", "../../..", top).Replace(read(t, "go.mod")))
+	write(t, filepath.Join(work, "go.mod"), strings.NewReplacer("sessionstorage/examples/bridges/genkit", "sessionstorage/own", "../../..", strconv.Quote(top)).Replace(read(t, "go.mod")))
 	write(t, filepath.Join(work, "go.sum"), read(t, "go.sum"))
 	write(t, filepath.Join(work, "session.go"), session)
 	write(t, filepath.Join(work, "session_test.go"), read(t, filepath.Join(dir, "session_test.go")))

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -23,9 +24,9 @@ func TestFrameworksOwnTests(t *testing.T) {
 		write(t, filepath.Join(work, name), read(t, filepath.Join(dir, name)))
 	}
 	write(t, filepath.Join(work, "chat.go"), replacement)
-	mod := strings.NewReplacer("module github.com/amplifier-go/sessionstorage/examples/bridges/langchaingo", "module github.com/amplifier-go/sessionstorage/own", "../../..", top).Replace(read(t, "go.mod"))
+	mod := strings.NewReplacer("module github.com/amplifier-go/sessionstorage/examples/bridges/langchaingo", "module github.com/amplifier-go/sessionstorage/own", "../../..", strconv.Quote(top)).Replace(read(t, "go.mod"))
 	mod += "\nrequire github.com/amplifier-go/sessionstorage/examples/bridges/langchaingo v0.0.0\n" +
-		"replace github.com/amplifier-go/sessionstorage/examples/bridges/langchaingo => " + filepath.Join(top, "examples", "bridges", "langchaingo") + "\n"
+		"replace github.com/amplifier-go/sessionstorage/examples/bridges/langchaingo => " + strconv.Quote(filepath.Join(top, "examples", "bridges", "langchaingo")) + "\n"
 	write(t, filepath.Join(work, "go.mod"), mod)
 	write(t, filepath.Join(work, "go.sum"), read(t, "go.sum"))
 	out := run(t, work, "test", "-mod=mod", "-count=1", "-v", ".")

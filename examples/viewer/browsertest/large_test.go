@@ -83,7 +83,7 @@ func TestLarge(t *testing.T) {
 	took("an event of 8 MB", func() {
 		p.do(evaluate("(() => { const n = document.querySelector('#event-name'); n.value = 'llm:response:raw'; n.dispatchEvent(new Event('input', {bubbles: true})); })()"))
 		p.until("/^[1-9]\\d* events?$/.test(document.querySelector('#event-count').textContent) && document.querySelector('.event .name') && [...document.querySelectorAll('.event .name')].every((n) => n.textContent === 'llm:response:raw')")
-		p.do(evaluate("document.querySelector('.event').click()")) // at once: a redraw between press and release would swallow it
+		p.click(".event")
 		p.until("document.querySelector('.viewer pre')?.textContent.length > 200000")
 	})
 	require.Contains(t, p.text(".viewer header"), "the first 262 KB of 8.")

@@ -68,18 +68,47 @@ func browse(t *testing.T) *page {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	testenv.Need(t, err == nil, "no chromium")
+	own := browserDir(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WindowSize(1280, 860),
-		chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(2*time.Minute),
+		chromedp.UserDataDir(filepath.Join(own, "profile")), chromedp.Env("TMPDIR="+own), chromedp.WSURLReadTimeout(2*time.Minute),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("host-resolver-rules", "MAP rebound.example 127.0.0.1"))
-	ctx, stop := chromedp.NewExecAllocator(t.Context(), options...)
+	ctx, stop := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewContext(ctx)
 	t.Cleanup(stop)
 	require.NoError(t, chromedp.Run(ctx)) // not bound to one action's time
-	t.Cleanup(func() { _ = chromedp.Cancel(ctx) })
+	t.Cleanup(func() {
+		// The browser ends by itself, or after that time.
+		ctx, stop := context.WithTimeout(ctx, patience)
+		defer stop()
+		_ = chromedp.Cancel(ctx)
+	})
 	return &page{t, ctx}
+}
+
+// browserDir returns a directory for the files of a browser. Some of its
+// processes write there a little longer than it runs, so that the directory
+// may have to be removed again; no test fails for what is left of it.
+func browserDir(t *testing.T) string {
+	t.Helper()
+	place := os.TempDir()
+	if len(place) > 40 {
+		place = "/tmp" // paths of sockets have to be short
+	}
+	dir, err := os.MkdirTemp(place, "browser-")
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		var err error
+		for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+			if err = os.RemoveAll(dir); err == nil {
+				return
+			}
+		}
+		t.Log(err)
+	})
+	return dir
 }
 
 // do runs actions and ends the test when they fail or take too long.

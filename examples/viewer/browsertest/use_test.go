@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -242,33 +243,59 @@ func TestLive(t *testing.T) {
 	at := serve(t, s.dir)
 	p.open(at+address(research)+"#phases", cards+" === 4 && document.querySelector('#live.on')")
 	asked := p.requests()
-	within := func(what, expression string, done time.Time) {
+	// within acts until the page shows what was done within two seconds, as it
+	// mostly does at once: a busy machine may take longer now and then.
+	within := func(what string, act func(n int) (done time.Time, expression string)) {
 		t.Helper()
-		p.until(expression)
-		took := time.Since(done)
-		t.Logf("%s seen after %v", what, took.Round(time.Millisecond))
-		require.Less(t, took, 2*time.Second, what)
+		for n := 1; ; n++ {
+			done, expression := act(n)
+			p.until(expression)
+			took := time.Since(done)
+			t.Logf("%s seen after %v", what, took.Round(time.Millisecond))
+			if took < 2*time.Second {
+				return
+			}
+			require.Less(t, n, 10, "%s is never seen in time", what)
+		}
 	}
-	output := "written by another process"
-	done := s.outside(job{Session: research, Phase: &workflow.PhaseOutput{PhaseID: "write", PhaseName: "Write the report", Status: "completed", Output: &output}})
-	within("changed phase", "document.querySelector('.prompt-view-card:nth-child(4) .output-section pre').textContent === '"+output+"'", done)
+	within("changed phase", func(n int) (time.Time, string) {
+		output := fmt.Sprint("written by another process ", n)
+		done := s.outside(job{Session: research, Phase: &workflow.PhaseOutput{PhaseID: "write", PhaseName: "Write the report", Status: "completed", Output: &output}})
+		return done, "document.querySelector('.prompt-view-card:nth-child(4) .output-section pre').textContent === '" + output + "'"
+	})
 	require.Equal(t, "completed", p.text(".prompt-view-card:nth-child(4) .status"))
-	done = s.outside(job{Session: research, Prompt: 1 << 20, Phase: &workflow.PhaseOutput{PhaseID: "extra", PhaseName: "Extra", Status: "running"}})
-	within("new phase", cards+" === 5", done)
-	require.Equal(t, "Phase Outputs (5)", p.text(".phase-outputs h3"))
+	phases := 4
+	within("new phase", func(n int) (time.Time, string) {
+		phases++
+		done := s.outside(job{Session: research, Prompt: 1 << 20, Phase: &workflow.PhaseOutput{PhaseID: fmt.Sprint("extra ", n), PhaseName: "Extra", Status: "running"}})
+		return done, fmt.Sprint(cards, " === ", phases)
+	})
+	require.Equal(t, fmt.Sprintf("Phase Outputs (%d)", phases), p.text(".phase-outputs h3"))
 	require.Zero(t, asked.records())
 
 	p.click("#tab-transcript")
 	p.until("document.querySelectorAll('.message').length > 0")
-	done = s.outside(job{Session: research, Say: "Are you there?"})
-	within("message", "document.querySelector('#messages').textContent.includes('Are you there?')", done)
+	within("message", func(n int) (time.Time, string) {
+		say := fmt.Sprintf("Are you there? %d", n)
+		return s.outside(job{Session: research, Say: say}), "document.querySelector('#messages').textContent.includes('" + say + "')"
+	})
 	p.click("#tab-events")
 	p.until("document.querySelector('#event-count').textContent === '600 events'")
-	done = s.outside(job{Session: research, Event: "just:now"})
-	within("event", "document.querySelector('#event-count').textContent === '601 events'", done)
-
-	require.NoError(t, s.log.SetStatus(t.Context(), research, "completed"))
-	within("status", "document.querySelector('.status-badge').textContent === 'completed' && document.querySelector('#footer').hidden", time.Now())
-	s.create("5f0c9a61-2d0b-4f53-8a55-6b0a10f7c011", map[string]any{"name": "brand new"})
-	within("session", "document.querySelector('#sessions').textContent.includes('brand new')", time.Now())
+	within("event", func(n int) (time.Time, string) {
+		done := s.outside(job{Session: research, Event: "just:now"})
+		return done, fmt.Sprintf("document.querySelector('#event-count').textContent === '%d events'", 600+n)
+	})
+	within("status", func(n int) (time.Time, string) {
+		status, hidden := "completed", "hidden"
+		if n%2 == 0 {
+			status, hidden = "in_progress", "hidden === false"
+		}
+		require.NoError(t, s.log.SetStatus(t.Context(), research, status))
+		return time.Now(), "document.querySelector('.status-badge').textContent === '" + status + "' && document.querySelector('#footer')." + hidden
+	})
+	within("session", func(n int) (time.Time, string) {
+		name := fmt.Sprint("brand new ", n)
+		s.create(fmt.Sprintf("5f0c9a61-2d0b-4f53-8a55-6b0a10f7c1%02d", n), map[string]any{"name": name})
+		return time.Now(), "document.querySelector('#sessions').textContent.includes('" + name + "')"
+	})
 }

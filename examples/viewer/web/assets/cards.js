@@ -1,5 +1,5 @@
 // The cards of the phases. A prompt is asked for when its card is opened.
-import { ask, byID, classOf, el, sizeText } from "./util.js";
+import { ask, byID, classOf, el, place, sizeText } from "./util.js";
 
 export class Cards {
   constructor(api) {
@@ -38,7 +38,7 @@ export class Cards {
       card.update(record);
       this.cards.set(record.phase_id, card);
     }
-    this.box.replaceChildren(...[...this.cards.values()].map((card) => card.node));
+    place(this.box, [...this.cards.values()].map((card) => card.node));
     this.count();
   }
 

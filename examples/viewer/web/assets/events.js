@@ -1,6 +1,6 @@
 // The events of a log by their heads. Rows are asked for when they come into
 // sight, and the data of an event when it is opened.
-import { ask, byID, el, later, plural, sizeText, timeText, typing } from "./util.js";
+import { ask, byID, el, later, place, plural, sizeText, timeText, typing } from "./util.js";
 import { EventView } from "./event.js";
 
 const height = 26; // of a row, as in the style sheet
@@ -39,6 +39,11 @@ export class Events {
     this.restart();
   }
 
+  // sync counts what was logged before the stream began.
+  sync() {
+    if (this.shown) this.more();
+  }
+
   // told takes a change that the stream tells.
   told({ log, rewritten }) {
     const choice = byID("event-log");
@@ -50,7 +55,8 @@ export class Events {
 
   reset() {
     this.run = (this.run ?? 0) + 1;
-    this.pages = new Map();
+    this.pages = new Map(); // {rows, old} by number
+    this.nodes = new Map(); // of the rows in sight, by number
     this.known = 0;
     this.epoch = null;
     this.selected = -1;
@@ -99,7 +105,8 @@ export class Events {
     }
     this.epoch = page.epoch;
     if (page.known > this.known) {
-      this.pages.delete(Math.floor(this.known / pageSize)); // it was not full
+      const last = this.pages.get(Math.floor(this.known / pageSize));
+      if (last) last.old = true; // it was not full
       this.known = page.known;
       this.space.style.height = this.count() * height + "px";
     }
@@ -108,52 +115,43 @@ export class Events {
 
   async load(n) {
     const run = this.run;
-    this.pages.set(n, null);
+    const page = this.pages.get(n) ?? { rows: [] };
+    page.old = false;
+    this.pages.set(n, page);
     try {
-      const page = await this.ask(n * pageSize, pageSize);
+      const { rows } = await this.ask(n * pageSize, pageSize);
       if (run !== this.run) return;
-      this.pages.set(n, page.rows);
+      if (rows.length > page.rows.length) page.rows = rows; // answers may overtake each other
       if (this.pages.size > maxPages) this.pages.delete(this.pages.keys().next().value);
       this.draw();
     } catch {
-      this.pages.delete(n);
+      page.old = true;
     }
   }
 
   row(i) {
-    return this.pages.get(Math.floor(i / pageSize))?.[i % pageSize];
+    return this.pages.get(Math.floor(i / pageSize))?.rows[i % pageSize];
   }
 
-  // render shows the rows that are in sight.
+  // render shows the rows that are in sight. A row that stays keeps its node.
   render() {
     const first = Math.max(Math.floor(this.box.scrollTop / height) - 5, 0);
     const last = Math.min(Math.ceil((this.box.scrollTop + this.box.clientHeight) / height) + 5, this.count());
-    const nodes = [];
+    const nodes = new Map();
     for (let i = first; i < last; i++) {
       const page = Math.floor(i / pageSize);
-      if (!this.pages.has(page)) this.load(page);
-      nodes.push(this.node(i, this.row(i)));
+      if (this.pages.get(page)?.old ?? true) this.load(page);
+      const node = this.nodes.get(i) ?? rowNode(i);
+      fill(node, this.row(i));
+      node.setAttribute("aria-selected", i === this.selected);
+      node.setAttribute("aria-setsize", this.known);
+      nodes.set(i, node);
     }
-    this.space.replaceChildren(...nodes);
-    const chosen = byID("event-" + this.selected);
+    this.nodes = nodes;
+    place(this.space, [...nodes.values()]);
+    const chosen = this.nodes.get(this.selected);
     if (chosen) this.box.setAttribute("aria-activedescendant", chosen.id);
     else this.box.removeAttribute("aria-activedescendant");
-  }
-
-  node(i, row) {
-    const node = el("div", { class: "event", role: "option", id: "event-" + i, "data-i": i, "aria-selected": String(i === this.selected), "aria-setsize": this.known, "aria-posinset": i + 1 });
-    node.style.top = i * height + "px";
-    if (!row) {
-      node.append(el("span", { class: "no" }, "…"));
-      return node;
-    }
-    const level = row.level.toLowerCase().replace(/[^a-z]/g, "-");
-    node.append(
-      el("span", { class: "no" }, String(row.line || i + 1)), el("span", { class: "time", title: row.time ? timeText(row.time) : null }, row.time ? timeText(row.time, true) : "no time"),
-      el("span", { class: "level " + level }, row.level), el("span", { class: "name", title: row.event }, row.event || "no name"),
-      el("span", { class: "size" }, sizeText(row.size)),
-    );
-    return node;
   }
 
   select(i, open) {
@@ -178,6 +176,25 @@ export class Events {
     else return;
     event.preventDefault();
   }
+}
+
+// rowNode returns the node of a row whose event is not known yet.
+function rowNode(i) {
+  const node = el("div", { class: "event", role: "option", id: "event-" + i, "data-i": i, "aria-posinset": i + 1 }, el("span", { class: "no" }, "…"));
+  node.style.top = i * height + "px";
+  return node;
+}
+
+// fill shows an event, which stays the same, in the node of its row.
+function fill(node, row) {
+  if (!row || node.childElementCount > 1) return;
+  node.firstChild.textContent = row.line || Number(node.dataset.i) + 1;
+  const level = row.level.toLowerCase().replace(/[^a-z]/g, "-");
+  node.append(
+    el("span", { class: "time", title: row.time ? timeText(row.time) : null }, row.time ? timeText(row.time, true) : "no time"),
+    el("span", { class: "level " + level }, row.level), el("span", { class: "name", title: row.event }, row.event || "no name"),
+    el("span", { class: "size" }, sizeText(row.size)),
+  );
 }
 
 // frame returns a function that runs draw with the next picture.

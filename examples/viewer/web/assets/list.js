@@ -10,20 +10,16 @@ export function startList() {
   closeSwitch();
   if (!sidebar) return;
   byID("sessions").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
-  watchHealth();
-  const again = later(700, () => refresh().catch(() => {}));
-  const live = listen(sidebar.dataset.stream, { list: again });
-  live.onback = again;
+  const watch = watchHealth();
+  watch();
+  const again = later(700, () => refresh(watch).catch(() => {}));
+  listen(sidebar.dataset.stream, { ready: again, list: again });
 }
 
-// refresh shows the list as it is now, and keeps focus and place.
-async function refresh() {
-  const list = byID("sessions");
-  const [top, focus] = [list.scrollTop, document.activeElement?.closest?.(".session")?.dataset.id];
+// refresh shows the list as it is now.
+async function refresh(watch) {
   await renew("sessions", "count");
-  byID("sessions").scrollTop = top;
-  if (focus) links().find((a) => a.parentElement.dataset.id === focus)?.focus();
-  watchHealth();
+  watch();
 }
 
 const links = () => [...document.querySelectorAll("#sessions .session > a:first-child")];
@@ -59,6 +55,7 @@ function closeSwitch() {
 // A session's transcript is read once it is in sight, one after the other.
 let queue = Promise.resolve();
 
+// watchHealth returns a function that begins to watch the sessions that are there.
 function watchHealth() {
   const observer = new IntersectionObserver((entries) => {
     for (const entry of entries) {
@@ -67,15 +64,26 @@ function watchHealth() {
       queue = queue.then(() => showHealth(entry.target)).catch(() => {});
     }
   }, { root: byID("sessions") });
-  document.querySelectorAll("#sidebar .session").forEach((item) => observer.observe(item));
+  return () => {
+    for (const item of document.querySelectorAll("#sidebar .session")) {
+      const health = seen.get(keyOf(item));
+      if (health) show(item, health);
+      else observer.observe(item);
+    }
+  };
 }
+
+const pathOf = (item) => new URL(item.querySelector("a").href).pathname;
+const keyOf = (item) => pathOf(item) + " " + item.querySelector("time").dateTime;
 
 async function showHealth(item) {
   if (!item.isConnected) return;
-  const path = new URL(item.querySelector("a").href).pathname;
-  const key = path + " " + item.querySelector("time").dateTime;
-  if (!seen.has(key)) seen.set(key, await ask("/api" + path + "/health"));
-  const health = seen.get(key);
+  const key = keyOf(item);
+  if (!seen.has(key)) seen.set(key, await ask("/api" + pathOf(item) + "/health"));
+  if (key === keyOf(item)) show(item, seen.get(key)); // else the next refresh asks again
+}
+
+function show(item, health) {
   const mark = item.querySelector(".health");
   const kind = health.damaged ? "damaged" : health.recovered ? "recovered" : health.broken ? "broken" : "";
   if (kind && !(kind === "damaged" && item.classList.contains("damaged"))) {

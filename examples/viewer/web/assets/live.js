@@ -1,25 +1,19 @@
 // A stream of events that is closed while nobody looks, since a browser opens
 // few connections to one server, and that goes on where it was.
 
-// listen calls handlers[name](data) for the events of a stream. The result has
-// onback, called when the stream is there again after it was lost, and onstate,
-// called with whether it is connected.
+// listen calls handlers[name](data) for the events of a stream, of which "ready"
+// is the first whenever it is connected: what changed before is not told. The
+// result has onstate, called with whether it is connected.
 export function listen(path, handlers) {
-  const live = { onback: () => {}, onstate: () => {} };
+  const live = { onstate: () => {} };
   let source = null;
   let last = "";
-  let lost = false;
 
   function open() {
     source = new EventSource(path + (last ? "?last=" + encodeURIComponent(last) : ""));
-    source.onopen = () => {
-      live.onstate(true);
-      if (lost) live.onback();
-      lost = false;
-    };
+    source.onopen = () => live.onstate(true);
     source.onerror = () => {
       live.onstate(false);
-      lost = true;
       if (source?.readyState === EventSource.CLOSED) {
         close();
         setTimeout(() => !source && !document.hidden && open(), 2000);
@@ -36,7 +30,6 @@ export function listen(path, handlers) {
   function close() {
     source?.close();
     source = null;
-    lost = true;
     live.onstate(false);
   }
 

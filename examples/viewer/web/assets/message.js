@@ -1,16 +1,37 @@
 // A message of the transcript, with the results of the tools that it calls.
-import { ask, classOf, el, sizeText, timeText } from "./util.js";
+import { ask, classOf, el, place, sizeText, timeText } from "./util.js";
 
-export function messageNode(api, m) {
-  const node = el("article", { class: "message " + classOf(m.role) + (m.injected ? " injected" : ""), tabindex: "-1", "data-n": m.n });
+// MessageView shows a message. The nodes of what stays as it was stay too.
+export class MessageView {
+  constructor(api, n) {
+    this.api = api;
+    this.parts = new Map(); // nodes by what they show
+    this.node = el("article", { tabindex: "-1", "data-n": n });
+    this.mark = el("div", { class: "turn-mark", role: "separator" });
+  }
+
+  update(m) {
+    this.node.className = "message " + classOf(m.role) + (m.injected ? " injected" : "");
+    this.mark.textContent = "Turn " + m.turn; // where it starts one
+    const parts = new Map();
+    const part = (name, value, make) => {
+      const key = name + JSON.stringify(value);
+      parts.set(key, this.parts.get(key) ?? make(value));
+    };
+    const whole = once(() => ask(`${this.api}/messages/${m.n}`));
+    part("head", [m.n, m.role, m.injected, m.time], () => headNode(this.api, m));
+    if (m.thinking) part("thinking", m.thinking, (text) => el("div", { class: "thinking" }, ...shown(text, whole, (w) => w.thinking)));
+    if (m.body) part("body", m.body, (text) => el("div", {}, ...shown(text, whole, (w) => w.body, "body")));
+    (m.calls ?? []).forEach((call, i) => part("call" + i, call, () => callNode(call, whole, i)));
+    (m.results ?? []).forEach((result, i) => part("result" + i, result, () => loneResult(result, whole, i)));
+    this.parts = parts;
+    place(this.node, [...parts.values()]);
+  }
+}
+
+function headNode(api, m) {
   const raw = el("a", { class: "line", href: `${api}/messages/${m.n}/line`, target: "_blank", rel: "noopener", title: "the line as it is stored" }, "#" + (m.n + 1));
-  node.append(el("header", {}, el("span", { class: "role" }, m.role || "no role"), m.injected ? el("span", {}, "written by a tool") : null, m.time ? el("time", { datetime: m.time }, timeText(m.time)) : null, raw));
-  const whole = once(() => ask(`${api}/messages/${m.n}`));
-  if (m.thinking) node.append(el("div", { class: "thinking" }, ...shown(m.thinking, whole, (w) => w.thinking)));
-  if (m.body) node.append(el("div", {}, ...shown(m.body, whole, (w) => w.body, "body")));
-  (m.calls ?? []).forEach((call, i) => node.append(callNode(call, whole, i)));
-  (m.results ?? []).forEach((result, i) => node.append(loneResult(result, whole, i)));
-  return node;
+  return el("header", {}, el("span", { class: "role" }, m.role || "no role"), m.injected ? el("span", {}, "written by a tool") : null, m.time ? el("time", { datetime: m.time }, timeText(m.time)) : null, raw);
 }
 
 // once returns a function that runs ask once, and again after a failure.

@@ -22,6 +22,8 @@ export function startPanel() {
     ready: (data) => {
       views.phases.sync(data.read);
       views.transcript.sync(data.tag);
+      views.events.sync();
+      header();
     },
     "phase-output": (record) => views.phases.put(record),
     phases: (all) => views.phases.replace(all),
@@ -36,7 +38,6 @@ export function startPanel() {
     light.title = on ? "live" : "not connected";
     light.setAttribute("aria-label", light.title);
   };
-  live.onback = header;
 }
 
 function startTabs(views) {
@@ -88,11 +89,7 @@ function startKeys() {
 
 // refreshHeader shows title, status, facts and damage as they are now.
 async function refreshHeader() {
-  const light = byID("live").className;
-  const focused = document.activeElement?.id;
   const page = await renew("header", "about");
-  byID("live").className = light;
-  if (focused === "close") byID("close").focus();
   const footer = page.getElementById("footer");
   if (footer) byID("footer").hidden = footer.hidden;
 }

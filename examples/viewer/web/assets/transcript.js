@@ -1,7 +1,7 @@
 // The transcript, of any length: chunks of messages are filled when they come
 // into sight and emptied when they are far away.
-import { ask, byID, el, Failure, plural, typing } from "./util.js";
-import { messageNode } from "./message.js";
+import { ask, byID, el, Failure, place, plural, typing } from "./util.js";
+import { MessageView } from "./message.js";
 
 const size = 100; // messages in a chunk
 const guess = 90; // height of a message that was not seen yet
@@ -79,6 +79,7 @@ export class Transcript {
     await this.loading;
     const follow = this.atEnd();
     this.resize(total, tag);
+    if (!from) this.chunks.forEach((chunk) => chunk.views.clear()); // maybe another transcript
     const first = this.chunks[Math.floor(from / size)];
     const whole = from + rows.length === total && first === this.chunks.at(-1);
     if (whole && first?.rows && first.from + first.rows.length >= from) {
@@ -167,6 +168,7 @@ class Chunk {
     this.list = list;
     this.from = from;
     this.rows = null;
+    this.views = new Map(); // of the messages, by number
     this.near = false;
     this.seen = false;
     this.node = el("div", { class: "chunk" });
@@ -199,19 +201,24 @@ class Chunk {
     this.rows = rows;
     this.seen = true;
     this.node.style.height = "";
-    const nodes = [];
+    const [views, nodes] = [new Map(), []];
     for (const m of rows) {
-      if (m.starts) nodes.push(el("div", { class: "turn-mark", role: "separator" }, "Turn " + m.turn));
-      if (!m.elsewhere) nodes.push(messageNode(this.list.api, m));
+      const view = this.views.get(m.n) ?? new MessageView(this.list.api, m.n);
+      view.update(m);
+      views.set(m.n, view);
+      if (m.starts) nodes.push(view.mark);
+      if (!m.elsewhere) nodes.push(view.node);
     }
-    this.node.replaceChildren(...nodes);
-    if (n !== null) this.find(n)?.focus({ preventScroll: true });
+    this.views = views;
+    place(this.node, nodes);
+    if (n !== null && !this.node.contains(document.activeElement)) this.find(n)?.focus({ preventScroll: true });
   }
 
   empty() {
     if (!this.rows || this.node.contains(document.activeElement)) return;
     this.node.style.height = this.node.offsetHeight + "px";
     this.node.replaceChildren();
+    this.views.clear();
     this.rows = null;
   }
 

@@ -71,14 +71,43 @@ export function later(wait, act) {
   };
 }
 
-// renew replaces parts of this page by those of the page as it is now.
+// place makes nodes the children of a box. It touches none that is in its place
+// already: a click is lost when its node is taken out between press and release.
+export function place(box, nodes) {
+  const wanted = new Set(nodes);
+  for (const child of [...box.childNodes]) if (!wanted.has(child)) child.remove();
+  nodes.forEach((node, i) => {
+    if (box.childNodes[i] !== node) box.insertBefore(node, box.childNodes[i] ?? null);
+  });
+}
+
+// morph makes an element like another one and keeps the nodes that both have:
+// children of the same data-id, or of the same kind at the same place.
+// What has data-own is left alone.
+function morph(old, now) {
+  if (old.hasAttribute("data-own") || old.isEqualNode(now)) return;
+  for (const { name } of [...old.attributes]) if (!now.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of now.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  const id = (node) => node?.dataset?.id;
+  const named = new Map([...old.children].map((child) => [id(child), child]));
+  const before = [...old.childNodes];
+  place(old, [...now.childNodes].map((child, i) => {
+    const like = id(child) ? named.get(id(child)) : before[i];
+    if (!like || like.nodeName !== child.nodeName || id(like) !== id(child)) return child;
+    if (child instanceof Element) morph(like, child);
+    else if (like.data !== child.data) like.data = child.data;
+    return like;
+  }));
+}
+
+// renew makes parts of this page like those of the page as it is now.
 export async function renew(...ids) {
   const answer = await fetch(location.pathname + location.search);
   if (!answer.ok) throw new Failure(answer.status, answer.statusText);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const id of ids) {
     const [now, old] = [page.getElementById(id), byID(id)];
-    if (now && old && now.outerHTML !== old.outerHTML) old.replaceWith(document.adoptNode(now));
+    if (now && old) morph(old, now);
   }
   return page;
 }
