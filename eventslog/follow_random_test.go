@@ -138,7 +138,7 @@ func TestFollowWhatChanges(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, os.MkdirAll(dir, 0o700))
 			v := &vandal{path: l.path(), log: l, random: rand.New(rand.NewPCG(random.Uint64(), 1))}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			begun := make(chan struct{})
 			done := make(chan error, 1)

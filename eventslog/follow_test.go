@@ -54,7 +54,7 @@ func followUntil(t *testing.T, l *Log, cur Cursor, seen, want []string) (Cursor,
 	if slices.Equal(want, seen) {
 		return cur, seen
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for h, err := range l.Follow(ctx, cur) {
 		require.NoError(t, err, "seen %v of %v", seen, want)

@@ -14,36 +14,60 @@ import (
 
 // TestLimits compares what the operations cost with testdata/limits.txt.
 func TestLimits(t *testing.T) {
-	const runs = 10
 	got := cost.Table{}
-	e := Event{Name: "tool:post", Data: map[string]any{"text": strings.Repeat("x", 1000)}, Time: time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)}
+	for _, o := range append(appendOperations(t), readOperations(t)...) {
+		got[o.Name] = o.gauge.Measure(limitRuns, func() { require.NoError(t, o.Do()) })
+	}
+	cost.Check(t, "testdata/limits.txt", got)
+}
+
+// limitRuns is how often an operation is done.
+const limitRuns = 10
+
+// A limited operation has limits to its cost, which its gauge measures.
+type limited struct {
+	cost.Operation
+	gauge *cost.Gauge
+}
+
+var limitEvent = Event{Name: "tool:post", Data: map[string]any{"text": strings.Repeat("x", 1000)}, Time: time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)}
+
+// limitLog returns a log with n events and a gauge of what is done to it.
+func limitLog(t *testing.T, synced bool, n int) (*Log, *cost.Gauge) {
+	t.Helper()
+	g := &cost.Gauge{}
+	l, err := open(t.TempDir(), &Options{Sync: synced}, g.Seam())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, l.Close()) })
+	for range n {
+		require.NoError(t, l.Append(t.Context(), limitEvent))
+	}
+	return l, g
+}
+
+func appendOperations(t *testing.T) (all []limited) {
+	t.Helper()
 	for _, synced := range []bool{false, true} {
 		for _, n := range []int{10, 1000} {
-			g := &cost.Gauge{}
-			l, err := open(t.TempDir(), &Options{Sync: synced}, g.Seam())
-			require.NoError(t, err)
-			for range n {
-				require.NoError(t, l.Append(t.Context(), e))
-			}
-			got[fmt.Sprintf("append/sync=%t/n=%d", synced, n)] = g.Measure(runs, func() { require.NoError(t, l.Append(t.Context(), e)) })
-			require.NoError(t, l.Close())
+			l, g := limitLog(t, synced, n)
+			name := fmt.Sprintf("append/sync=%t/n=%d", synced, n)
+			all = append(all, limited{cost.Operation{Name: name, Do: func() error { return l.Append(t.Context(), limitEvent) }}, g})
 		}
 	}
-	g := &cost.Gauge{}
-	l, err := open(t.TempDir(), nil, g.Seam())
-	require.NoError(t, err)
-	for range 3000 {
-		require.NoError(t, l.Append(t.Context(), e))
+	return all
+}
+
+func readOperations(t *testing.T) (all []limited) {
+	t.Helper()
+	l, g := limitLog(t, false, 3000)
+	for _, op := range []cost.Operation{
+		{Name: "summary", Do: func() error { _, err := l.Summary(t.Context()); return err }},
+		{Name: "tail", Do: func() error { _, err := l.Tail(t.Context(), 20); return err }},
+		{Name: "slice", Do: func() error { _, err := l.SliceTo(t.Context(), io.Discard, limitEvent.Time, "", ""); return err }},
+		{Name: "slicenew", Do: func() error { _, err := l.SliceTo(t.Context(), io.Discard, limitEvent.Time, "new", "parent"); return err }},
+	} {
+		op.Name += "/n=3000"
+		all = append(all, limited{op, g})
 	}
-	reading := map[string]func() error{
-		"summary":  func() error { _, err := l.Summary(t.Context()); return err },
-		"tail":     func() error { _, err := l.Tail(t.Context(), 20); return err },
-		"slice":    func() error { _, err := l.SliceTo(t.Context(), io.Discard, e.Time, "", ""); return err },
-		"slicenew": func() error { _, err := l.SliceTo(t.Context(), io.Discard, e.Time, "new", "parent"); return err },
-	}
-	for name, do := range reading {
-		got[name+"/n=3000"] = g.Measure(runs, func() { require.NoError(t, do()) })
-	}
-	require.NoError(t, l.Close())
-	cost.Check(t, "testdata/limits.txt", got)
+	return all
 }

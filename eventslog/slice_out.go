@@ -17,9 +17,11 @@ type reserver interface{ Reserve(n int64) }
 
 // output writes to dst in blocks.
 type output struct {
-	dst  io.Writer
-	room reserver
-	buf  []byte // not yet written; its capacity is a block
+	dst      io.Writer
+	room     reserver
+	buf      []byte // not yet written; its capacity is a block
+	end      int64  // of what came so far
+	reserved int64  // up to where; 0: little came
 }
 
 func newOutput(dst io.Writer) *output {
@@ -35,13 +37,20 @@ func newOutput(dst io.Writer) *output {
 	return out
 }
 
+// reserve reserves what came so far and n bytes more.
+func (o *output) reserve(n int64) {
+	if more := o.end + n - o.reserved; more > 0 {
+		o.room.Reserve(more)
+		o.reserved += more
+	}
+}
+
 // text writes p.
 func (o *output) text(p []byte) error {
-	o.room.Reserve(int64(len(p)))
 	for len(p) > 0 {
-		n := copy(o.buf[len(o.buf):cap(o.buf)], p)
-		o.buf, p = o.buf[:len(o.buf)+n], p[n:]
-		if err := o.full(); err != nil {
+		n := copy(o.free(), p)
+		p = p[n:]
+		if err := o.took(n); err != nil {
 			return err
 		}
 	}
@@ -51,43 +60,48 @@ func (o *output) text(p []byte) error {
 // copy writes what src has between two offsets. The error is
 // io.ErrUnexpectedEOF when src is shorter.
 func (o *output) copy(src io.ReaderAt, from, to int64) error {
-	for reserved := from; from < to; {
-		if from == reserved {
-			n := min(to-from, maxReserved)
-			o.room.Reserve(n)
-			reserved += n
+	for from < to {
+		if o.reserved <= o.end {
+			o.reserve(min(to-from, maxReserved))
 		}
-		have := len(o.buf)
-		n, err := src.ReadAt(o.buf[have:have+int(min(int64(cap(o.buf)-have), reserved-from))], from)
-		o.buf = o.buf[:have+n]
+		free := o.free()
+		n, err := src.ReadAt(free[:min(to-from, int64(len(free)))], from)
 		from += int64(n)
-		if err != nil && (!errors.Is(err, io.EOF) || n == 0) {
-			return unexpected(err)
+		if werr := o.took(n); werr != nil {
+			return werr
 		}
-		if err := o.full(); err != nil {
+		if errors.Is(err, io.EOF) && from < to {
+			return io.ErrUnexpectedEOF
+		}
+		if err != nil && from < to {
 			return err
 		}
 	}
 	return nil
 }
 
-func unexpected(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
+// free returns the free part of the block, which is never empty.
+func (o *output) free() []byte { return o.buf[len(o.buf):cap(o.buf)] }
 
-// full writes the block when it is full.
-func (o *output) full() error {
+// took takes n bytes of the free part, and writes the block when it is full.
+func (o *output) took(n int) error {
+	o.buf = o.buf[:len(o.buf)+n]
+	o.end += int64(n)
 	if len(o.buf) < cap(o.buf) {
 		return nil
 	}
+	o.reserve(0)
 	return o.flush()
 }
 
 // flush writes what was not written yet.
 func (o *output) flush() error {
+	if len(o.buf) == 0 {
+		return nil
+	}
+	if o.reserved > 0 {
+		o.reserve(0)
+	}
 	n, err := o.dst.Write(o.buf)
 	if err == nil && n < len(o.buf) {
 		err = io.ErrShortWrite

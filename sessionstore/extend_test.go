@@ -87,7 +87,7 @@ func TestAppendGroups(t *testing.T) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return len(s.pending) == callers
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	s.leave()
 	for range callers {
 		require.NoError(t, <-errs)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/scan"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -84,7 +85,7 @@ func (r *reading) inFile(ctx context.Context, f io.Reader) (found bool, damage *
 		if r.inBlock(block.Bytes) {
 			return true, nil, nil
 		}
-		if damage == nil && !validUTF8(block.Bytes) {
+		if damage == nil && !scan.ValidUTF8(block.Bytes) {
 			damage = notUTF8(block)
 		}
 	}

@@ -2,9 +2,12 @@ package sessionstore
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/amplifier-go/sessionstorage/internal/scan"
 )
 
 // filter tells from the raw bytes of a transcript which lines cannot hold a
@@ -16,10 +19,11 @@ import (
 // escape \u of one of them; quotes, backslashes, slashes, spaces and
 // punctuation between values may differ, and so may a number.
 type filter struct {
-	run   []byte // in lower case; empty: every line may hold the keyword
-	rare  int    // the place in run of the byte to look for first
-	ascii bool   // run is nothing else
-	k, i  bool   // run has a letter that is also the lower case of one beyond ASCII
+	run   []byte    // in lower case; empty: every line may hold the keyword
+	rare  scan.Pair // the two bytes of run that are seldom
+	skip  int       // how many bytes of run are before them
+	ascii bool      // run is nothing else
+	k, i  bool      // run has a letter that is also the lower case of one beyond ASCII
 }
 
 // newFilter returns the filter of a keyword in lower case.
@@ -30,13 +34,18 @@ func newFilter(lower string) filter {
 			f.run = []byte(run)
 		}
 	}
+	if len(f.run) == 0 {
+		return f
+	}
+	places := make([]int, len(f.run))
 	f.ascii = true
 	for i, c := range f.run {
-		if rarity(c) > rarity(f.run[f.rare]) {
-			f.rare = i
-		}
+		places[i] = i
 		f.ascii = f.ascii && c < utf8.RuneSelf
 	}
+	slices.SortStableFunc(places, func(a, b int) int { return rarity(f.run[b]) - rarity(f.run[a]) })
+	first, second := places[0], places[min(1, len(places)-1)]
+	f.rare, f.skip = scan.NewPair(f.run, first, second), min(first, second)
 	f.k, f.i = bytes.IndexByte(f.run, 'k') >= 0, bytes.IndexByte(f.run, 'i') >= 0
 	return f
 }
@@ -92,7 +101,7 @@ func (f *filter) hunt(text []byte) *hunt {
 type hunt struct {
 	*filter
 	text []byte
-	at   [5]int // of each kind the first place not before the last one asked for
+	at   [4]int // of each kind the first place not before the last one asked for
 }
 
 // next returns the first place from on, the length of the text if there is
@@ -112,58 +121,51 @@ func (h *hunt) next(from int) int {
 	return first
 }
 
-// find looks for one kind: run with its rare byte in either case, a character
-// of it as an escape, and the two letters beyond ASCII.
+// find looks for one kind: run, a character of it as an escape, and the two
+// letters beyond ASCII.
 func (h *hunt) find(kind, from int) int {
-	c := h.run[h.rare]
-	switch letter := 'a' <= c && c <= 'z'; {
+	switch {
 	case kind == 0:
-		return h.findRun(from, c)
-	case kind == 1 && letter:
-		return h.findRun(from, c-'a'+'A')
-	case kind == 2:
+		return h.findRun(from)
+	case kind == 1:
 		return h.findEscape(from)
-	case kind == 3 && h.k:
-		return h.findText(from, string(kelvinSign))
-	case kind == 4 && h.i:
-		return h.findText(from, string(dottedI))
+	case kind == 2 && h.k:
+		return kelvinPair.Index(h.text, from)
+	case kind == 3 && h.i:
+		return dottedPair.Index(h.text, from)
 	}
 	return len(h.text)
 }
 
-// findRun looks for run, ASCII letters in either case, where its rare byte has
-// the form c.
-func (h *hunt) findRun(from int, c byte) int {
-	end := len(h.text) - (len(h.run) - 1 - h.rare)
-	for i := from + h.rare; i < end; i++ {
-		next := bytes.IndexByte(h.text[i:end], c)
-		if next < 0 {
-			break
+var (
+	escapePair = scan.NewPair([]byte(`\u`), 0, 1)
+	kelvinPair = scan.NewPair([]byte(string(kelvinSign)), 0, 2) // and a few other characters
+	dottedPair = scan.NewPair([]byte(string(dottedI)), 0, 1)
+)
+
+// findRun looks for run, ASCII letters in either case.
+func (h *hunt) findRun(from int) int {
+	for i := from + h.skip; ; i++ {
+		i = h.rare.Index(h.text, i)
+		start := i - h.skip
+		if start+len(h.run) > len(h.text) {
+			return len(h.text)
 		}
-		i += next
-		if start := i - h.rare; equalLower(h.text[start:][:len(h.run)], h.run) {
+		if equalLower(h.text[start:][:len(h.run)], h.run) {
 			return start
 		}
 	}
-	return len(h.text)
 }
 
 func (h *hunt) findEscape(from int) int {
-	const escape = `\u`
+	const escape = len(`\u`)
 	for {
-		at := h.findText(from, escape)
-		if at == len(h.text) || h.spelledBy(h.text[at+len(escape):]) {
+		at := escapePair.Index(h.text, from)
+		if at == len(h.text) || h.spelledBy(h.text[at+escape:]) {
 			return at
 		}
-		from = at + len(escape)
+		from = at + escape
 	}
-}
-
-func (h *hunt) findText(from int, text string) int {
-	if n := bytes.Index(h.text[from:], []byte(text)); n >= 0 {
-		return from + n
-	}
-	return len(h.text)
 }
 
 // equalLower reports whether text with ASCII letters in lower case is lower.

@@ -136,10 +136,4 @@ func BenchmarkKeyword(b *testing.B) {
 			}
 		})
 	}
-	b.Run("utf8", func(b *testing.B) {
-		b.SetBytes(int64(len(text)))
-		for b.Loop() {
-			validUTF8([]byte(text))
-		}
-	})
 }

@@ -13,8 +13,24 @@ import (
 // cost does not depend on the length of the transcript unless they read it or
 // write it whole.
 func TestLimits(t *testing.T) {
-	const runs = 10
 	got := cost.Table{}
+	for _, o := range append(writingOperations(t), readingOperations(t)...) {
+		got[o.Name] = o.gauge.Measure(limitRuns, func() { require.NoError(t, o.Do()) })
+	}
+	cost.Check(t, "testdata/limits.txt", got)
+}
+
+// limitRuns is how often an operation is done.
+const limitRuns = 10
+
+// A limited operation has limits to its cost, which its gauge measures.
+type limited struct {
+	cost.Operation
+	gauge *cost.Gauge
+}
+
+// writingOperations returns those that change a session.
+func writingOperations(t *testing.T) []limited {
 	turn := 0
 	operations := []struct {
 		name string
@@ -45,6 +61,7 @@ func TestLimits(t *testing.T) {
 			return st.Save(t.Context(), "s", *rows, Metadata{})
 		}},
 	}
+	var all []limited
 	for _, op := range operations {
 		for _, d := range benchDurabilities {
 			for _, n := range []int{1000, 10} {
@@ -52,41 +69,39 @@ func TestLimits(t *testing.T) {
 					continue
 				}
 				st, g, rows := benchStore(t, n, d.is)
-				got[fmt.Sprintf("%s/durability=%s/n=%d", op.name, d.name, n)] = g.Measure(runs, func() { require.NoError(t, op.do(st, &rows)) })
+				name := fmt.Sprintf("%s/durability=%s/n=%d", op.name, d.name, n)
+				all = append(all, limited{cost.Operation{Name: name, Do: func() error { return op.do(st, &rows) }}, g})
 			}
 		}
 	}
-	for name, c := range readingCosts(t, runs) {
-		got[name] = c
-	}
-	cost.Check(t, "testdata/limits.txt", got)
+	return all
 }
 
-// readingCosts measures what changes nothing.
-func readingCosts(t *testing.T, runs int) cost.Table {
-	got := cost.Table{}
+// readingOperations returns those that change nothing.
+func readingOperations(t *testing.T) []limited {
+	var all []limited
 	for _, n := range []int{10, 1000} {
 		st, g, _ := benchStore(t, n, Relaxed)
-		operations := map[string]func() error{
-			"load": func() error {
+		for _, op := range []cost.Operation{
+			{Name: "load", Do: func() error {
 				st.session("s").forget()
 				_, err := st.Load(t.Context(), "s")
 				return err
-			},
-			"reload":   func() error { _, err := st.Load(t.Context(), "s"); return err },
-			"metadata": func() error { _, err := st.Metadata(t.Context(), "s"); return err },
-			"list":     func() error { _, err := st.List(t.Context(), nil); return err },
-			"views": func() error {
+			}},
+			{Name: "reload", Do: func() error { _, err := st.Load(t.Context(), "s"); return err }},
+			{Name: "metadata", Do: func() error { _, err := st.Metadata(t.Context(), "s"); return err }},
+			{Name: "list", Do: func() error { _, err := st.List(t.Context(), nil); return err }},
+			{Name: "views", Do: func() error {
 				s, err := st.Load(t.Context(), "s")
 				for _, m := range s.Messages {
 					_, _, _ = m.Role(), m.ToolCalls(), m.ToolCallID()
 				}
 				return err
-			},
-		}
-		for name, do := range operations {
-			got[fmt.Sprintf("%s/n=%d", name, n)] = g.Measure(runs, func() { require.NoError(t, do()) })
+			}},
+		} {
+			op.Name = fmt.Sprintf("%s/n=%d", op.Name, n)
+			all = append(all, limited{op, g})
 		}
 	}
-	return got
+	return all
 }

@@ -79,7 +79,7 @@ func leaksChild(dir string) error {
 	if err := busy(400); err != nil {
 		return err
 	}
-	for range 200 { // a goroutine may still be on its way out
+	for range 3000 { // a goroutine may still be on its way out
 		if runtime.NumGoroutine() <= goroutines && descriptors() <= files {
 			return locksFree(dir)
 		}
@@ -110,7 +110,7 @@ func locksFree(dir string) error {
 	}
 	for _, name := range names {
 		id := filepath.Base(name)[1 : len(filepath.Base(name))-len(".metadata.lock")]
-		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		err := newPython(filepath.Join(dir, id)).locked(ctx, func() error { return nil })
 		if cancel(); err != nil {
 			return err

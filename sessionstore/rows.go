@@ -133,13 +133,13 @@ func (r *lineReader) parse(line jsonl.Line, keep func(message)) error {
 }
 
 // row is parse for what is not split.
-func (r *lineReader) row(raw []byte, keep func(message)) (err error) {
+func (r *lineReader) row(raw []byte, keep func(message)) error {
 	row := pyjson.TrimSpace(raw)
 	if len(row) == 0 {
 		return nil
 	}
-	r.spans, err = pyjson.AppendSpans(r.spans[:0], row, pyjson.Tolerant)
-	if err != nil {
+	r.spans = r.spans[:0]
+	if err := pyjson.CheckSpans(row, pyjson.Tolerant, &r.spans); err != nil {
 		return err
 	}
 	m := message{raw: raw, read: true}

@@ -204,6 +204,11 @@ func (w *writing) writeRows(t *transcript, rows []Message) error {
 		k.set = sessiondir.EmptyTime(after)
 	}
 	err := w.replace(sessiondir.Transcript, k.set, func(out io.Writer) error {
+		size := int64(0)
+		for _, m := range rows {
+			size += int64(len(m.m.raw)) + 1
+		}
+		atomicfile.Reserve(out, size)
 		buf := bufio.NewWriterSize(io.MultiWriter(out, &k.sum), 256<<10)
 		for _, m := range rows {
 			n, _ := buf.Write(m.m.line()) // Flush tells of errors

@@ -107,6 +107,14 @@ func (w *Watcher) overflowed() bool {
 	return w.pending.rescan
 }
 
+// waiting reports whether a change waits to be taken.
+func (w *Watcher) waiting(c Change) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, waits := w.pending.ops[changeKey{c.ID, c.File}]
+	return waits
+}
+
 func TestWatchBurst(t *testing.T) {
 	t.Parallel()
 	in(t, modes[:2], func(t *testing.T, st *Store, w *Watcher) {
@@ -219,7 +227,7 @@ func TestWatchLeavesNothing(t *testing.T) {
 		time.Sleep(time.Millisecond) // a goroutine counts for a moment after it has ended
 	}
 	require.LessOrEqual(t, runtime.NumGoroutine(), goroutines)
-	require.Equal(t, descriptors, countDescriptors())
+	require.LessOrEqual(t, countDescriptors(), descriptors) // one that an earlier test left may be gone by now
 	require.Empty(t, st.watchers.open)
 }
 

@@ -56,6 +56,11 @@ func TestLookCost(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(name), 0o600))
 		}
 	}
+	clock := time.Now()
+	step := func() { // of the file system's clock, which may be slower than this test
+		clock = clock.Add(time.Second)
+		require.NoError(t, os.Chtimes(dir, clock, clock))
+	}
 	put("transcript.jsonl", "metadata.json", "events.jsonl", "transcript.jsonl.backup", "other.txt")
 	var looked []string
 	stat := func(path string) seen {
@@ -73,14 +78,14 @@ func TestLookCost(t *testing.T) {
 	require.Empty(t, look())
 	require.Equal(t, []string{"transcript.jsonl", "metadata.json", "events.jsonl"}, looked)
 
-	time.Sleep(20 * time.Millisecond) // a step of the file system's clock
 	put("phase_outputs.jsonl", sessiondir.Marker)
+	step()
 	require.Equal(t, []Change{{ID: "a", File: "phase_outputs.jsonl"}, {ID: "a", File: "transcript.jsonl"}}, look())
 	require.Empty(t, look())
 	require.Len(t, looked, 4)
 
-	time.Sleep(20 * time.Millisecond)
 	require.NoError(t, os.Remove(filepath.Join(dir, sessiondir.Marker)))
 	require.NoError(t, os.Remove(filepath.Join(dir, "metadata.json")))
+	step()
 	require.Equal(t, []Change{{ID: "a", File: "metadata.json", Op: Removed}, {ID: "a", File: "transcript.jsonl"}}, look())
 }

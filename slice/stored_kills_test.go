@@ -105,12 +105,12 @@ func TestKills(t *testing.T) {
 	fmt.Printf("%s: seed %d\n", t.Name(), seed)
 	r := rand.New(rand.NewPCG(seed, 1))
 	calls, open := 0, 0
-	for range killRounds() {
+	for round := range killRounds() {
 		k := &killed{dir: filepath.Join(t.TempDir(), "sessions"), step: -1}
 		st := openStore(t, k.dir)
 		broken(t, st)
 		require.NoError(t, st.Close())
-		k.run(t, time.Duration(r.IntN(250_000))*time.Microsecond)
+		k.run(t, round%2 == 0, time.Duration(r.IntN(250_000))*time.Microsecond)
 		k.check(t)
 		calls += k.calls
 		if k.pending {
@@ -130,7 +130,9 @@ type killed struct {
 	fork, forked int  // the last that was begun and done
 }
 
-func (k *killed) run(t *testing.T, after time.Duration) {
+// run kills the child that time after its begin, or after its first call, so
+// that a slow machine proves something too.
+func (k *killed) run(t *testing.T, waits bool, after time.Duration) {
 	t.Helper()
 	program, err := os.Executable()
 	require.NoError(t, err)
@@ -146,8 +148,11 @@ func (k *killed) run(t *testing.T, after time.Duration) {
 	lines := bufio.NewScanner(out)
 	require.True(t, lines.Scan())
 	require.Equal(t, "ready", lines.Text())
-	killer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+	killer := time.AfterFunc(time.Hour, func() { _ = cmd.Process.Kill() })
 	defer killer.Stop()
+	if !waits {
+		killer.Reset(after)
+	}
 	for lines.Scan() {
 		var n int
 		var what string
@@ -162,7 +167,9 @@ func (k *killed) run(t *testing.T, after time.Duration) {
 			k.step, k.pending = n, true
 		case "done":
 			k.pending = false
-			k.calls++
+			if k.calls++; waits && k.calls == 1 {
+				killer.Reset(after)
+			}
 		}
 	}
 	_ = cmd.Wait() // it was killed

@@ -84,7 +84,7 @@ func (d *Dir) op(kind fault.Kind, name, to string) fault.Op {
 //
 // The time of the file's last change becomes at; see [Now].
 func (d *Dir) Replace(name string, sync bool, at time.Time, write func(io.Writer) error) error {
-	return d.replace(name, at, write, func(t *temp) error { return d.commit(t, name, sync) })
+	return d.replace(name, sync, at, write, func(t *temp) error { return d.commit(t, name, sync) })
 }
 
 // Keep says what becomes of the file that a new one replaces.
@@ -103,7 +103,7 @@ var ErrOvertaken = errors.New("another writer changed the file")
 // [ErrOvertaken]. At no time do both names lead to one file: a tool that
 // writes a backup in place would harm both.
 func (d *Dir) ReplaceKeeping(name string, sync bool, at time.Time, write func(io.Writer) error, keep func() (Keep, error)) error {
-	return d.replace(name, at, write, func(t *temp) error {
+	return d.replace(name, sync, at, write, func(t *temp) error {
 		if sync {
 			if err := d.seam.Do(d.op(fault.Sync, t.name(), ""), t.file().Sync); err != nil {
 				return err
@@ -181,12 +181,12 @@ func (d *Dir) Copy(name, to string, sync bool) error {
 	return errors.Join(err, src.Close())
 }
 
-func (d *Dir) replace(name string, at time.Time, write func(io.Writer) error, commit func(*temp) error) error {
+func (d *Dir) replace(name string, sync bool, at time.Time, write func(io.Writer) error, commit func(*temp) error) error {
 	tmp, err := d.create(name)
 	if err != nil {
 		return fmt.Errorf("make temporary file for %s: %w", name, err)
 	}
-	err = write(&writer{dir: d, file: tmp.file(), name: tmp.name()})
+	err = write(&writer{dir: d, file: tmp.file(), name: tmp.name(), sync: sync})
 	if err == nil {
 		err = d.SetTime(tmp.name(), at)
 	}
@@ -255,10 +255,23 @@ type writer struct {
 	file *os.File
 	name string
 	off  int64
+	sync bool  // it will be synced
+	sent int64 // what the disk was asked to take, if so
 	room *Room // made when something is reserved
 }
 
-// Reserve tells that n bytes are about to be written; see [Room].
+// early is how much is worth to be brought to the disk while more is written.
+const early = 1 << 20
+
+// Reserve tells that n bytes are about to be written to out, which
+// [Dir.Replace] gave; see [Room]. A few are not worth it.
+func Reserve(out io.Writer, n int64) {
+	if w, ok := out.(*writer); ok && n >= early {
+		w.Reserve(n)
+	}
+}
+
+// Reserve reserves the place of the next n bytes.
 func (w *writer) Reserve(n int64) {
 	if w.room == nil {
 		w.room = NewRoom(w.file)
@@ -275,5 +288,9 @@ func (w *writer) Write(p []byte) (int, error) {
 		return err
 	})
 	w.off += int64(n)
+	if w.sync && w.off-w.sent >= early {
+		beginSync(w.file, w.sent, w.off-w.sent)
+		w.sent = w.off
+	}
 	return n, err
 }

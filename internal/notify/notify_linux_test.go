@@ -13,7 +13,7 @@ import (
 )
 
 // patience is how long a test waits for what should happen at once.
-const patience = 10 * time.Second
+const patience = time.Minute
 
 func watch(t *testing.T, dirs ...string) *notify.Watcher {
 	t.Helper()

@@ -52,15 +52,15 @@ type Span struct {
 	Typed bool
 }
 
-// AppendSpans is Check that also appends the members of the outermost object to dst, in their order. After an error
+// CheckSpans is Check that also appends the members of the outermost object to spans, in their order. After an error
 // those before it are there.
-func AppendSpans(dst []Span, b []byte, d Dialect) ([]Span, error) {
-	s := scanner{b: b, dialect: d, keeps: true, spans: dst}
+func CheckSpans(b []byte, d Dialect, spans *[]Span) error {
+	s := scanner{b: b, dialect: d, spans: spans}
 	s.scan()
 	if s.problem == none {
-		return s.spans, nil
+		return nil
 	}
-	return s.spans, s.failure()
+	return s.failure()
 }
 
 // failure returns the error of a scan that failed.
@@ -104,9 +104,8 @@ type scanner struct {
 
 	tape *tape // records what is read, unless nil
 
-	keeps bool   // the members of the outermost object
-	spans []Span // those that were read
-	span  Span   // the one that is read; zero outside of one
+	spans *[]Span // gets the members of the outermost object, unless nil
+	span  Span    // the one that is read; zero outside of one
 }
 
 func (s *scanner) fail(at int, p problem) { s.failed, s.problem = at, p }
@@ -162,7 +161,7 @@ func (s *scanner) next() bool {
 	for s.problem == none {
 		if s.depth == 1 && s.span.Value > 0 {
 			s.span.ValueEnd = s.i
-			s.spans = append(s.spans, s.span)
+			*s.spans = append(*s.spans, s.span)
 		}
 		s.space()
 		if s.depth == 0 {
@@ -244,7 +243,7 @@ func (s *scanner) key() bool {
 	}
 	s.i++
 	s.space()
-	if s.keeps {
+	if s.spans != nil {
 		s.keep(at, end)
 	}
 	return true

@@ -137,24 +137,22 @@ func TestTrimSpace(t *testing.T) {
 	require.Equal(t, "\va\u00a0", string(pyjson.Trim([]byte(" \t\r\n\va\u00a0 \n"))))
 }
 
-func TestAppendSpans(t *testing.T) {
+func TestCheckSpans(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		`{"role": "user", "content": "x"}`, `{"role": 1, "a": {"role": 2}, "role": [3, {"role": 4}]}`,
 		`{"a": {"role": 2}, "b": [{"role": 3}, {}, []], "c": [[{"d": {}}]]}`, `{"\u0072ole": "x\"y" }`,
 		" {\"role\"  :  null\t}\r\n", `{"": {}, "":[], "x":-1.5e3,"y":"\\"}`, `{}`, ` { } `, `[{"role": 1}]`, `[[], {"a": {}}]`, `"role"`, `1`,
 	} {
-		before := pyjson.Span{Key: 7}
-		got, err := pyjson.AppendSpans([]pyjson.Span{before}, []byte(text), pyjson.Tolerant)
-		require.NoError(t, err)
-		want := []pyjson.Span{before}
+		got, want := []pyjson.Span{{Key: 7}}, []pyjson.Span{{Key: 7}}
+		require.NoError(t, pyjson.CheckSpans([]byte(text), pyjson.Tolerant, &got))
 		for m := range pyjson.Members([]byte(text)) {
 			want = append(want, pyjson.Span{Key: m.KeyAt, KeyEnd: m.KeyAt + len(m.Key), Value: m.ValueAt, ValueEnd: m.ValueAt + len(m.Value)})
 		}
 		require.Equal(t, want, got, text)
 	}
 	for _, text := range []string{`{"role": "user"`, `{"role": "user", }`, `{"role" "user"}`, `{"role": 1} 2`} {
-		_, err := pyjson.AppendSpans(nil, []byte(text), pyjson.Tolerant)
+		err := pyjson.CheckSpans([]byte(text), pyjson.Tolerant, &[]pyjson.Span{})
 		require.EqualError(t, err, pyjson.Check([]byte(text), pyjson.Tolerant).Error())
 	}
 }
@@ -169,8 +167,8 @@ func TestTyped(t *testing.T) {
 		`[{"t\u0079pe": "tool_use"}]`: true, `[{"type": "t\u0065xt"}]`: true, `[{"type": "texts"}]`: true, `[{"type": "thinking_"}]`: true,
 	} {
 		for _, text := range []string{`{"content": ` + value + `}`, `{"x": [{"type": 1}], "content":` + value + `, "y": [{"type": 2}]}`} {
-			got, err := pyjson.AppendSpans(nil, []byte(text), pyjson.Tolerant)
-			require.NoError(t, err)
+			var got []pyjson.Span
+			require.NoError(t, pyjson.CheckSpans([]byte(text), pyjson.Tolerant, &got))
 			for _, m := range got {
 				content := text[m.Key:m.KeyEnd] == `"content"`
 				require.Equal(t, want || !content, m.Typed, text)

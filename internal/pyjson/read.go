@@ -164,11 +164,17 @@ func afterComma(b []byte, i int) int {
 
 // skipString returns the index behind the string that begins at i.
 func skipString(b []byte, i int) int {
-	i++
-	if short := i + longString; hasBlocks && short < len(b) && i > 2 && bytes.IndexByte(b[i:short], '"') < 0 {
-		i = skipBlocks(&b[0], i, len(b))
+	if hasEnds && len(b) >= endBlock {
+		return quoteIn(&b[0], i+1, len(b))
 	}
-	for ; i < len(b); i++ {
+	return plainSkipString(b, i)
+}
+
+// endBlock is how many bytes are looked at at once for the end of a value.
+const endBlock = 64
+
+func plainSkipString(b []byte, i int) int {
+	for i++; i < len(b); i++ {
 		n := bytes.IndexByte(b[i:], '"')
 		if n < 0 {
 			break
@@ -204,10 +210,17 @@ func skipValue(b []byte, i int) int {
 
 // skipContainer returns the index behind the container that begins at i.
 func skipContainer(b []byte, i int) int {
+	if hasEnds && len(b) >= endBlock {
+		return closeIn(&b[0], i, len(b))
+	}
+	return plainSkipContainer(b, i)
+}
+
+func plainSkipContainer(b []byte, i int) int {
 	for depth := 0; i < len(b); i++ {
 		switch b[i] {
 		case '"':
-			i = skipString(b, i) - 1
+			i = plainSkipString(b, i) - 1
 		case '{', '[':
 			depth++
 		case '}', ']':

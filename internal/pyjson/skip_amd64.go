@@ -13,3 +13,19 @@ var hasBlocks = cpu.X86.HasAVX2 && cpu.X86.HasBMI1
 //
 //go:noescape
 func skipBlocks(b *byte, i, n int) int
+
+// hasEnds tells whether this processor can run quoteIn and closeIn.
+var hasEnds = hasBlocks && cpu.X86.HasPCLMULQDQ && cpu.X86.HasPOPCNT
+
+// quoteIn returns the index behind the quote that ends the string whose
+// content begins at or before b[i], where a character or an escape begins; n,
+// the length of b and at least 64, where none does.
+//
+//go:noescape
+func quoteIn(b *byte, i, n int) int
+
+// closeIn returns the index behind the container that begins at b[i]; n, the
+// length of b and at least 64, where it does not end.
+//
+//go:noescape
+func closeIn(b *byte, i, n int) int

@@ -2,7 +2,12 @@
 
 package pyjson
 
-// hasBlocks tells that there is no skipBlocks for this kind of processor.
-const hasBlocks = false
+// hasBlocks and hasEnds tell that the functions below are not there for this kind of processor.
+const (
+	hasBlocks = false
+	hasEnds   = false
+)
 
 func skipBlocks(_ *byte, i, _ int) int { return i }
+func quoteIn(_ *byte, _, n int) int    { return n }
+func closeIn(_ *byte, _, n int) int    { return n }

@@ -1,0 +1,28 @@
+package cost
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestCheckCalls(t *testing.T) {
+	CheckCalls(t, "testdata/calls.txt", 10, func() []Operation {
+		dir := t.TempDir()
+		return []Operation{
+			{"nothing", func() error { return nil }},
+			{"stat", func() error { _, err := os.Stat(dir); return err }},
+			{"goroutine", func() error {
+				done := make(chan error)
+				go func() {
+					_, err := os.Stat(dir)
+					if err == nil {
+						_, err = os.Lstat(filepath.Join(dir, "."))
+					}
+					done <- err
+				}()
+				return <-done
+			}},
+		}
+	})
+}

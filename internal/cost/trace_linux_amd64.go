@@ -1,0 +1,124 @@
+package cost
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// trace runs this program with the arguments and returns what it printed and
+// how many system calls it made between one [mark] and the next, for every
+// pair of them.
+func trace(args ...string) (out []byte, counts []int, err error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, nil, err
+	}
+	printed, err := os.CreateTemp("", "traced-")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, printed.Close(), os.Remove(printed.Name())) }()
+	runtime.LockOSThread() // a thread traces
+	defer runtime.UnlockOSThread()
+	process, err := os.StartProcess(program, append([]string{program}, args...), &os.ProcAttr{
+		Env:   append(os.Environ(), tracedVariable+"=1"),
+		Files: []*os.File{nil, printed, printed},
+		Sys:   &syscall.SysProcAttr{Ptrace: true, Setpgid: true},
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("start a traced process: %w", err)
+	}
+	c := counter{group: process.Pid}
+	err = errors.Join(c.run(), process.Release())
+	out, readErr := os.ReadFile(printed.Name())
+	return out, c.counts, errors.Join(err, readErr)
+}
+
+// counter counts the system calls of a process that has just been stopped at
+// its beginning, and that leads a group of its own.
+type counter struct {
+	group  int
+	within bool
+	counts []int
+}
+
+func (c *counter) run() error {
+	var status unix.WaitStatus
+	if _, err := wait(c.group, &status); err != nil {
+		return fmt.Errorf("wait for the traced process: %w", err)
+	}
+	const options = unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_EXITKILL
+	if err := unix.PtraceSetOptions(c.group, options); err != nil {
+		return fmt.Errorf("set trace options: %w", err)
+	}
+	if err := unix.PtraceSyscall(c.group, 0); err != nil {
+		return err
+	}
+	known := map[int]bool{c.group: true}
+	for {
+		thread, err := wait(-c.group, &status)
+		if err != nil {
+			return fmt.Errorf("wait for the traced process: %w", err)
+		}
+		if !status.Stopped() {
+			if thread != c.group {
+				continue
+			}
+			if status.ExitStatus() != 0 {
+				return fmt.Errorf("the traced process failed: exit status %d, signal %v", status.ExitStatus(), status.Signal())
+			}
+			return nil
+		}
+		deliver := 0
+		switch signal := status.StopSignal(); {
+		case signal == unix.SIGTRAP|0x80:
+			if err := c.enter(thread); err != nil {
+				return err
+			}
+		case signal == unix.SIGTRAP: // an event of the tracing
+		case signal == unix.SIGSTOP && !known[thread]: // a thread begins
+		default:
+			deliver = int(signal)
+		}
+		known[thread] = true
+		if err := unix.PtraceSyscall(thread, deliver); err != nil && !errors.Is(err, unix.ESRCH) {
+			return fmt.Errorf("go on: %w", err)
+		}
+	}
+}
+
+// enter counts the call that a thread is about to make; at its end a thread
+// stops, too.
+func (c *counter) enter(thread int) error {
+	var regs unix.PtraceRegs
+	if err := unix.PtraceGetRegs(thread, &regs); errors.Is(err, unix.ESRCH) {
+		return nil // it was killed meanwhile
+	} else if err != nil {
+		return fmt.Errorf("look at a system call: %w", err)
+	}
+	entering := int64(regs.Rax) == -int64(unix.ENOSYS)
+	switch {
+	case !entering:
+	case regs.Orig_rax == marker:
+		if c.within = !c.within; c.within {
+			c.counts = append(c.counts, 0)
+		}
+	case c.within && !ofRuntime[regs.Orig_rax]:
+		c.counts[len(c.counts)-1]++
+	}
+	return nil
+}
+
+func wait(pid int, status *unix.WaitStatus) (int, error) {
+	for {
+		n, err := unix.Wait4(pid, status, unix.WALL, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return n, err
+		}
+	}
+}
