@@ -15,14 +15,14 @@ import (
 func TestIsDumped(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
-		`{}`: true, `{"a": []}`: true, `{"a": {}, "b": [{}, [], {"a": 1}], "c": {"a": 1}}`: true,
+		`{}`: true, `{"a": []}`: true, `{"a": {}, "b": [{}, [], {"a": 1}], "c": {"a": 1}}`: true, `{"a": {"b": 1}, "b": 2}`: true,
 		`{"a": "x\"\\\n\r\t\b\f/é😀` + "\u2028\x7f" + `", "é\n": null}`:                    true,
 		`{"a": [0, -1, 12345678901234567890, 0.25, -0.0, 1.0, 0.0012, 99999999999999.5]}`: true,
 		`{"a": [true, false, null]}`: true,
 		`{ }`:                        false, `{"a":1}`: false, `{"a" : 1}`: false, `{"a":  1}`: false, `{"a": 1,"b": 2}`: false, `{"a": 1 }`: false,
 		`{"a": 1,  "b": 2}`: false, `{"a": [ ]}`: false, `{"a": [1,2]}`: false, `{"a": [1 , 2]}`: false, `{"a":` + "\t" + `1}`: false,
 		`{"a": "\/"}`: false, `{"a": "\u00e9"}`: false, `{"a": "\u000a"}`: false, `{"\u0061": 1}`: false, `{"a": "\ud800"}`: false,
-		`{"a": -0}`: false, `{"a": 1e5}`: false, `{"a": 1.50}`: false, `{"a": 1.0e5}`: false, `{"a": 0.00001}`: false,
+		`{"a": -0}`: false, `{"a": 1e5}`: false, `{"a": 1.50}`: false, `{"a": 1.0e5}`: false, `{"a": 0.00001}`: false, `{"a": 0.1234567890123456789}`: false,
 		`{"a": 1, "a": 2}`: false, `{"a": {"b": 1, "c": {}, "b": 2}}`: false, `{"a": {"a": 1}, "a": 2}`: false,
 	} {
 		require.Equal(t, want, isDumped([]byte(text)), text)

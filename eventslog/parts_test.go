@@ -65,6 +65,35 @@ func offsets(t *testing.T, l *Log, src *strings.Reader, p *parting) map[int64]in
 	return found
 }
 
+// TestPartGrows takes the parts behind one's own, but none that somebody has.
+func TestPartGrows(t *testing.T) {
+	t.Parallel()
+	p := &parting{size: 10, count: 6}
+	first, _ := p.next()
+	second, _ := p.next()
+	require.False(t, first.extend())
+	require.Equal(t, int64(10), first.to)
+	require.True(t, second.extend())
+	require.Equal(t, int64(30), second.to)
+
+	second.pass(39) // a line may begin in the next part
+	require.Equal(t, int64(30), second.to)
+	second.pass(51)
+	require.Equal(t, int64(50), second.to)
+
+	last, ok := p.next()
+	require.True(t, ok)
+	require.Equal(t, part{of: p, number: 5, from: 50, to: math.MaxInt64}, last)
+	require.False(t, last.extend())
+	_, ok = p.next()
+	require.False(t, ok)
+
+	p = &parting{size: 10, count: 2}
+	first, _ = p.next()
+	require.True(t, first.extend())
+	require.Equal(t, int64(math.MaxInt64), first.to)
+}
+
 // TestPartsEnd lets one worker fail: the others stop, and its error is told.
 func TestPartsEnd(t *testing.T) {
 	t.Parallel()
@@ -120,6 +149,15 @@ func TestSliceEnds(t *testing.T) {
 		_, err = l.Summary(ctx)
 		require.ErrorIs(t, err, context.Canceled)
 	}
+}
+
+// TestSliceOfNothing writes nothing.
+func TestSliceOfNothing(t *testing.T) {
+	t.Parallel()
+	l := openIn(t, `{"ts": "2026-01-01T00:00:00Z"}`+"\n", nil)
+	n, err := l.SliceTo(t.Context(), writerFunc(func([]byte) (int, error) { return 0, io.ErrClosedPipe }), time.Time{}, "", "")
+	require.NoError(t, err)
+	require.Zero(t, n)
 }
 
 type writerFunc func([]byte) (int, error)

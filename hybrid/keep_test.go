@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -265,12 +266,18 @@ func TestListOrderIsTheSame(t *testing.T) {
 	require.Zero(t, b.pull().Pulled)
 }
 
+// TestForkSharesItsPast forks a session of 100 MB, of 1 MB where little time is
+// to be spent.
 func TestForkSharesItsPast(t *testing.T) {
 	t.Parallel()
+	line := 100 << 10
+	if testenv.Thorough() {
+		line = 10 << 20
+	}
 	c := newCloud(t, nil)
 	a, b := c.device(t, "a"), c.device(t, "b")
 	for range 10 {
-		a.say("parent", noise(100<<10), "answer")
+		a.say("parent", noise(line), "answer")
 	}
 	a.sync()
 	a.say("child", "x")

@@ -39,11 +39,7 @@ func (s *secrets) find(line []byte) (found []place) {
 	var kept []place
 	v := plainView(line)
 	for range layers {
-		if bytes.Contains(v.text, []byte("ignature")) || bytes.Contains(v.text, []byte("encrypted_")) {
-			for _, m := range s.signature.FindAllIndex(v.text, -1) {
-				kept = append(kept, place{from: v.at(m[0]), to: v.at(m[1])})
-			}
-		}
+		kept = append(kept, s.signature.find(v)...)
 		for i := range s.rules {
 			found = append(found, s.rules[i].find(v)...)
 		}
@@ -87,30 +83,6 @@ func replaced(line []byte, found []place) []byte {
 		done = p.to
 	}
 	return append(out, line[done:]...)
-}
-
-func (r *rule) find(v view) (found []place) {
-	if !slices.ContainsFunc(r.hints, func(h string) bool { return bytes.Contains(v.text, []byte(h)) }) {
-		return nil
-	}
-	for _, m := range r.shape.FindAllSubmatchIndex(v.text, -1) {
-		from, to := m[0], m[1]
-		if len(m) > 2 && m[2] >= 0 {
-			from, to = m[2], m[3]
-		}
-		if !r.needs.met(v.text[from:to]) {
-			continue
-		}
-		found = append(found, place{from: v.at(from), to: v.at(to), rule: r.name})
-	}
-	return found
-}
-
-func (n need) met(text []byte) bool {
-	has := func(lo, hi byte) bool {
-		return slices.ContainsFunc(text, func(c byte) bool { return c >= lo && c <= hi })
-	}
-	return n == nothing || has('0', '9') && (n == aDigit || has('a', 'z') && has('A', 'Z'))
 }
 
 // view is a line without some of its escapes, and where in the line each byte

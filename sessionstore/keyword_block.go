@@ -33,6 +33,9 @@ func (b *blocks) reset(in io.Reader) {
 // line break of the last, and io.EOF when there are none. The bytes are valid
 // until the next call.
 func (b *blocks) next() (jsonl.Line, error) {
+	if b.ended && b.rest == len(b.buf) {
+		return jsonl.Line{}, io.EOF
+	}
 	b.block.Offset += int64(b.rest)
 	b.block.Number += bytes.Count(b.buf[:b.rest], []byte{'\n'})
 	left := copy(b.buf, b.buf[b.rest:])

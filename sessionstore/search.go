@@ -98,6 +98,9 @@ func (s *search) keep(all []*candidate) []*candidate {
 	})
 }
 
+// metadataRoom is more than metadata usually takes.
+const metadataRoom = 16 << 10
+
 // candidates returns the sessions of which the metadata fits the query, by
 // project and name.
 func (s *search) candidates(ctx context.Context) ([]*candidate, error) {
@@ -117,9 +120,9 @@ func (s *search) candidates(ctx context.Context) ([]*candidate, error) {
 		c.place = i
 	}
 	spread(len(all), func(next func() (int, bool)) {
-		var buf []byte
+		buf := make([]byte, 0, metadataRoom)
 		for i, ok := next(); ok && ctx.Err() == nil; i, ok = next() {
-			buf = s.readMetadata(all[i], buf[:0])
+			s.readMetadata(all[i], buf)
 		}
 	})
 	return s.keep(all), ctx.Err()
@@ -194,6 +197,7 @@ func (s *search) choose(ctx context.Context, all []*candidate) (found []Found, e
 			if !s.matches(ctx, c) {
 				continue
 			}
+			c.Dir = c.shelf.Path(c.name)
 			found = append(found, c.Found)
 			if len(found) == s.query.Limit {
 				return found, nil

@@ -15,26 +15,23 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
-// readMetadata reads the metadata of c behind buf, which it returns, and sees
-// whether it fits the query. What seems damaged is read again with care: it may
-// just be being written.
-func (s *search) readMetadata(c *candidate, buf []byte) []byte {
+// readMetadata reads the metadata of c, in buf if there is room enough, and
+// sees whether it fits the query. What seems damaged is read again with care:
+// it may just be being written.
+func (s *search) readMetadata(c *candidate, buf []byte) {
 	obj, err := readIn(buf, c.shelf, c.name, sessiondir.Metadata)
 	if errors.Is(err, fs.ErrNotExist) {
-		return buf
+		return
 	}
-	buf = obj
 	if err != nil || pyjson.Check(obj, pyjson.Tolerant) != nil || pyjson.KindOf(pyjson.Trim(obj)) != pyjson.Object {
 		md, err := carefully(c.shelf.Path(c.name))
 		if c.err = err; err != nil || md.none() {
-			return buf
+			return
 		}
 		obj = md.object()
 	}
-	c.Dir = c.shelf.Path(c.name)
 	c.describe(pyjson.Trim(obj))
 	c.ok = !c.timed || s.query.spans(c.Created)
-	return buf
 }
 
 // carefully reads the metadata of the session in path as [Store.Load] reads a
@@ -70,7 +67,10 @@ func (c *candidate) describe(obj []byte) {
 		}
 		text := ""
 		isText := pyjson.KindOf(m.Value) == pyjson.String
-		if isText {
+		switch {
+		case isText && pyjson.KeyIs(m.Value, c.name): // as session_id nearly always
+			text = c.name
+		case isText:
 			text = pyjson.Text(m.Value)
 		}
 		switch {
@@ -94,8 +94,13 @@ func (q *Query) spans(at time.Time) bool {
 	return (q.After.IsZero() || at.After(q.After)) && (q.Before.IsZero() || at.Before(q.Before))
 }
 
-// readIn appends a file of a session to buf.
+// readIn reads a file of a session that tells by itself whether it is whole,
+// into buf if there is room enough.
 func readIn(buf []byte, shelf *sessiondir.Shelf, id, name string) ([]byte, error) {
+	data, err := shelf.Quickly(id, name, buf)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return data, err
+	}
 	f, err := shelf.Open(id, name)
 	if err != nil {
 		return buf, err

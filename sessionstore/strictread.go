@@ -91,9 +91,9 @@ func (h *strictHalf) note(code, source string, line int) {
 func (h *strictHalf) revision(rows int) Revision {
 	switch h.from {
 	case fromMain:
-		return revisionOf(rows, h.main.data)
+		return revisionOf(rows, &h.main)
 	case fromBackup:
-		return revisionOf(rows, h.backup.data)
+		return revisionOf(rows, &h.backup)
 	}
 	return Revision{}
 }
@@ -120,10 +120,11 @@ const asciiSpace = " \t\r\v\f"
 // strictRows returns the messages of f, or none and marks f damaged at the
 // first line that the newer tools refuse.
 func (f *file) strictRows() []Message {
-	slab := make([]message, 0, jsonl.Count(f.data)) // never grows: a line is one message at most
+	data := f.whole()
+	slab := make([]message, 0, jsonl.Count(data)) // never grows: a line is one message at most
 	rows := make([]Message, 0, cap(slab))
-	plain := utf8.Valid(f.data)
-	for line := range jsonl.Lines(f.data) {
+	plain := utf8.Valid(data)
+	for line := range jsonl.Lines(data) {
 		if len(bytes.Trim(line.Bytes, asciiSpace)) == 0 {
 			continue
 		}
@@ -164,14 +165,15 @@ func checkStrictObject(b []byte) error {
 
 // strictMetadata returns the metadata in f, or marks f damaged.
 func (f *file) strictMetadata() Metadata {
-	if err := checkStrictObject(f.data); err != nil {
+	data := f.whole()
+	if err := checkStrictObject(data); err != nil {
 		f.bad = &CorruptError{Path: f.path, Err: err}
 		if at := (*pyjson.Error)(nil); errors.As(err, &at) {
 			f.bad.Offset = int64(at.Offset)
 		}
 		return Metadata{}
 	}
-	return membersOf(pyjson.Trim(forAll(f.data, utf8.Valid(f.data))))
+	return membersOf(pyjson.Trim(forAll(data, utf8.Valid(data))))
 }
 
 const byteOrderMark = "\xef\xbb\xbf"

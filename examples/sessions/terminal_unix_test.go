@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -50,9 +51,14 @@ func terminal(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%v", err)
 	}
 	ts.Check(tty.Close())
-	_, err = ts.Stdout().Write(bytes.ReplaceAll(shown.Bytes(), []byte("\r\n"), []byte("\n")))
+	lines := bytes.ReplaceAll(shown.Bytes(), []byte("\r\n"), []byte("\n"))
+	_, err = ts.Stdout().Write(wiped.ReplaceAll(lines, nil))
 	ts.Check(err)
 }
+
+// wiped is the part of a line that the program took away again: the progress
+// that it shows when it takes a while.
+var wiped = regexp.MustCompile(`\r\x1b\[K([^\n]*\r\x1b\[K)?`)
 
 // lookPath finds a program as the script does.
 func lookPath(ts *testscript.TestScript, name string) string {

@@ -40,7 +40,7 @@ func TestNewcomer(t *testing.T) {
 			env[i] = "GOFLAGS=-modcacherw" // so that the test can remove it
 		}
 	}
-	shell(t, home, "git -c safe.directory='*' clone --quiet --no-hardlinks "+top+" sessionstorage", env...)
+	shell(t, home, "git -c safe.directory='*' clone --quiet --no-hardlinks '"+top+"' sessionstorage", env...)
 	raw, err := os.ReadFile(filepath.Join(clone, "README.md"))
 	require.NoError(t, err)
 	ran := 0

@@ -110,9 +110,14 @@ block:
 	VPOR      Y0, Y3, Y4
 	VPMOVMSKB Y4, AX
 	TESTL     AX, AX
-	JNZ       wide
+	JNZ       begin
 	ADDQ      $32, DI
 	JMP       block
+
+	// Where one block is wide more will be: they are not asked for a while,
+	// since no processor foresees the answers.
+begin:
+	MOVQ $16, CX
 
 wide:
 	VMOVDQU  -1(SI)(DI*1), Y1
@@ -135,7 +140,13 @@ wide:
 	VPTEST   Y4, Y4
 	JNZ      done
 	ADDQ     $32, DI
-	JMP      block
+	DECQ     CX
+	JZ       block
+	CMPQ     DI, DX
+	JGT      done
+	VMOVDQU  (SI)(DI*1), Y0
+	VMOVDQU  -3(SI)(DI*1), Y3
+	JMP      wide
 
 done:
 	VZEROUPPER

@@ -21,6 +21,9 @@ func checkUTF8(t *testing.T, b []byte) {
 		require.Equal(t, want, valid(b), "without blocks: %x", b)
 		require.Equal(t, want, ValidUTF8(b), "%x", b)
 	}
+	if last := len(b) - blockSize; want && hasBlocks && last >= blockSize && b[2] < utf8.RuneSelf {
+		require.Greater(t, validBlocks(&b[0], before, last), last, "blocks refuse %x", b)
+	}
 }
 
 func TestValidUTF8(t *testing.T) {
@@ -73,6 +76,17 @@ func TestValidUTF8AtEveryPlace(t *testing.T) {
 	}
 }
 
+// TestValidUTF8AfterAWhile has what is wrong so far behind a wide character
+// that blocks are taken for plain again.
+func TestValidUTF8AfterAWhile(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"\xf0\x9f\x98", "\xe6\x97", "\xc3", "\x80", "日"} {
+		for n := range 20 * blockSize {
+			checkUTF8(t, []byte("xxxé"+strings.Repeat("x", n)+s+strings.Repeat("y", 3*blockSize)))
+		}
+	}
+}
+
 func FuzzValidUTF8(f *testing.F) {
 	for _, s := range []string{"", "0123456789abcdef日本語0123456789", "\xc3\xa9\xff", "\xf4\x8f\xbf\xbf\xf4\x90\x80\x80"} {
 		f.Add([]byte(s))
@@ -103,6 +117,10 @@ func checkPair(t *testing.T, p Pair, b []byte) {
 		want := p.place(b, from)
 		require.Equal(t, want, p.Index(b, from), "%+v in %q from %d", p, b, from)
 		require.Equal(t, want, p.index(b, from), "without blocks: %+v in %q from %d", p, b, from)
+		if last := len(b) - p.distance - blockSize; hasBlocks && from <= last {
+			at := indexPair(&b[0], from, last, p.distance, p.packed())
+			require.True(t, at > last || p.isAt(b, at), "blocks: %+v in %q from %d", p, b, from)
+		}
 		from = max(from, want-1) // nothing is between
 	}
 }

@@ -37,8 +37,8 @@ func (b *Base) Entries(keep func(name string) bool) ([]Entry, error) {
 	return slices.DeleteFunc(found, func(e Entry) bool { return e.Name == "" }), f.Close()
 }
 
-// share is how many entries a goroutine asks about before it takes more.
-const share = 500
+// portion is how many entries a goroutine asks about before it takes more.
+const portion = 500
 
 // entriesOf asks about entries of the directory in; what is no directory has
 // no name.
@@ -47,17 +47,17 @@ func (b *Base) entriesOf(in *os.File, all []named) []Entry {
 	var taken atomic.Int64
 	ask := func() {
 		for {
-			end := int(taken.Add(share))
-			if end-share >= len(all) {
+			end := int(taken.Add(portion))
+			if end-portion >= len(all) {
 				return
 			}
-			for i := end - share; i < min(end, len(all)); i++ {
+			for i := end - portion; i < min(end, len(all)); i++ {
 				found[i] = b.entry(in, all[i])
 			}
 		}
 	}
 	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(all)/share) - 1 {
+	for range min(runtime.GOMAXPROCS(0), len(all)/portion) - 1 {
 		wait.Go(ask)
 	}
 	ask()

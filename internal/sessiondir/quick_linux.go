@@ -3,6 +3,7 @@ package sessiondir
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -25,8 +26,30 @@ func (b *Base) Quickly(id, name string) (data []byte, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	data, err = readQuickly(fd)
-	return data, errors.Join(err, unix.Close(fd)) == nil && len(data) > 0
+	buf := quickBuffers.Get().(*[quickBuffer]byte)
+	defer quickBuffers.Put(buf)
+	data, err = readQuickly(fd, buf[:])
+	if errors.Join(err, unix.Close(fd)) != nil || len(data) == 0 {
+		return nil, false
+	}
+	if len(data) < len(buf) {
+		data = bytes.Clone(data)
+	}
+	return data, true
+}
+
+// Quickly is [Base.Quickly] with room for what is in the file. The error Is
+// [fs.ErrNotExist] when there is none; with any other, [Shelf.Open] tells more.
+func (s *Shelf) Quickly(id, name string, room []byte) (data []byte, err error) {
+	fd, err := openAt(int(s.dir.Fd()), id+"/"+name, unix.RESOLVE_BENEATH)
+	if nowhere(err) {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, err
+	}
+	data, err = readQuickly(fd, room[:cap(room)])
+	return data, errors.Join(err, unix.Close(fd))
 }
 
 // openQuickly opens the file name of session id. It follows no symlink below
@@ -64,17 +87,15 @@ var quickBuffers = sync.Pool{New: func() any { return new([quickBuffer]byte) }}
 
 var errLarge = errors.New("large file")
 
-// readQuickly returns what is in a file. It reads from a place, which pipes,
-// terminals and directories refuse.
-func readQuickly(fd int) ([]byte, error) {
-	buf := quickBuffers.Get().(*[quickBuffer]byte)
-	defer quickBuffers.Put(buf)
-	n, err := readAt(fd, buf[:])
+// readQuickly returns what is in a file: in buf, or else longer than that. It
+// reads from a place, which pipes, terminals and directories refuse.
+func readQuickly(fd int, buf []byte) ([]byte, error) {
+	n, err := readAt(fd, buf)
 	if err != nil {
 		return nil, err
 	}
 	if n < len(buf) {
-		return bytes.Clone(buf[:n]), nil
+		return buf[:n], nil
 	}
 	var is unix.Stat_t
 	if err := unix.Fstat(fd, &is); err != nil {

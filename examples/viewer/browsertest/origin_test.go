@@ -26,13 +26,18 @@ func TestForgedOrigin(t *testing.T) {
 	}))
 	t.Cleanup(evil.Close)
 	statuses := make(chan int64, 100)
-	asked := map[network.RequestID]bool{}
-	chromedp.ListenTarget(p.ctx, func(event any) { // one after the other
+	asked, early := map[network.RequestID]bool{}, map[network.RequestID]int64{}
+	chromedp.ListenTarget(p.ctx, func(event any) { // one after the other, but not in order
 		switch e := event.(type) {
 		case *network.EventRequestWillBeSent:
 			asked[e.RequestID] = strings.HasPrefix(e.Request.URL, at)
+			if status, ok := early[e.RequestID]; ok && asked[e.RequestID] {
+				statuses <- status
+			}
 		case *network.EventResponseReceivedExtraInfo: // also of answers that the page may not see
-			if asked[e.RequestID] {
+			if ours, sent := asked[e.RequestID]; !sent {
+				early[e.RequestID] = e.StatusCode
+			} else if ours {
 				statuses <- e.StatusCode
 			}
 		}

@@ -73,10 +73,13 @@ func TestProgress(t *testing.T) {
 	t.Parallel()
 	var drawn, out bytes.Buffer
 	s := &Screen{out: &out, err: &drawn, errTTY: true, errors: 60}
+	begin := time.Now()
 	p := s.Progress("reading", 4)
+	require.GreaterOrEqual(t, p.next.Load(), begin.Add(barAfter).UnixNano())
+	p.next.Store(begin.Add(time.Hour).UnixNano())
 	p.Step(1)
 	require.Empty(t, drawn.String(), "it is too soon")
-	p.next.Store(time.Now().UnixNano())
+	p.next.Store(begin.UnixNano())
 	p.Step(1)
 	require.Equal(t, "\r\x1b[Kreading "+strings.Repeat("━", 12)+strings.Repeat("─", 12)+" 2/4", drawn.String())
 	drawn.Reset()
