@@ -171,15 +171,12 @@ func (r *replica) put(id, name, content string) {
 
 func (r *replica) state(id string) Status {
 	r.t.Helper()
+	one, err := r.StatusOf(context.Background(), id)
+	require.NoError(r.t, err)
 	all, err := r.Status(context.Background())
 	require.NoError(r.t, err)
-	for _, s := range all {
-		if s.SessionID == id {
-			return s
-		}
-	}
-	require.Fail(r.t, "no status of "+id)
-	return Status{}
+	require.Contains(r.t, all, one)
+	return one
 }
 
 // ids returns the sessions that are here, the one that changed last first.

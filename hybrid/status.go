@@ -44,17 +44,30 @@ func (s *Store) Status(ctx context.Context) ([]Status, error) {
 	}
 	all := make([]Status, 0, len(infos))
 	for _, info := range infos {
-		if s.engine == nil {
-			all = append(all, Status{SessionID: info.ID, State: Local})
-			continue
-		}
-		one, err := s.engine.statusOf(ctx, info.ID)
+		one, err := s.statusOf(ctx, info.ID)
 		if err != nil {
 			return all, wrap("status", info.ID, err)
 		}
 		all = append(all, one)
 	}
 	return all, nil
+}
+
+// StatusOf is [Store.Status] of one session. The error Is
+// [sessionstore.ErrNotFound] when it is not here.
+func (s *Store) StatusOf(ctx context.Context, id string) (Status, error) {
+	if !s.Exists(id) {
+		return Status{}, wrap("status", id, sessionstore.ErrNotFound)
+	}
+	one, err := s.statusOf(ctx, id)
+	return one, wrap("status", id, err)
+}
+
+func (s *Store) statusOf(ctx context.Context, id string) (Status, error) {
+	if s.engine == nil {
+		return Status{SessionID: id, State: Local}, nil
+	}
+	return s.engine.statusOf(ctx, id)
 }
 
 // statusOf compares a session's files with what is known.

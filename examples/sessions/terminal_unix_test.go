@@ -56,9 +56,9 @@ func terminal(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 }
 
-// wiped is the part of a line that the program took away again: the progress
-// that it shows when it takes a while.
-var wiped = regexp.MustCompile(`\r\x1b\[K([^\n]*\r\x1b\[K)?`)
+// wiped are the bars of progress, which a program shows and takes away again
+// when it needs a while.
+var wiped = regexp.MustCompile(`\r\x1b\[K([a-z]+ing [━─0-9/ ]+…?)?`)
 
 // lookPath finds a program as the script does.
 func lookPath(ts *testscript.TestScript, name string) string {

@@ -16,6 +16,7 @@ type cloudCommands struct {
 	Sync   syncCommand   `cmd:"" group:"Cloud" help:"Bring sessions into step with the cloud, both ways."`
 	Pull   pullCommand   `cmd:"" group:"Cloud" help:"Bring sessions of other devices here."`
 	Status statusCommand `cmd:"" group:"Cloud" help:"Show which sessions the cloud has, without asking it."`
+	Upkeep upkeepCommand `cmd:"" group:"Cloud" help:"Keep the copy in the cloud small: merge segments, remove what is of no use."`
 }
 
 const cloudHelp = `The container is that of COSMOS_ENDPOINT, COSMOS_DATABASE, COSMOS_CONTAINER and COSMOS_KEY, else the section cosmos of ~/.amplifier/settings.yaml with endpoint, database, container and key. A project is known in the cloud by the name of its directory, which tells its path: where devices have it at different paths, give all of them one --as. What is set in the environment counts for "delete" too, which keeps what the cloud lacks.`
@@ -143,13 +144,14 @@ func (a *app) unsynced(st *sessionstore.Store) func(ctx context.Context, ids []s
 		}
 		lacking := map[string]string{}
 		for _, r := range all {
-			states, err := r.Status(ctx)
-			if err != nil {
-				return nil, err
-			}
-			for _, s := range states {
-				if text := lacks(s); text != "" {
-					lacking[s.SessionID] = text
+			for _, id := range ids {
+				s, err := r.StatusOf(ctx, id)
+				switch {
+				case errors.Is(err, sessionstore.ErrNotFound):
+				case err != nil:
+					return nil, err
+				case lacks(s) != "":
+					lacking[id] = lacks(s)
 				}
 			}
 		}

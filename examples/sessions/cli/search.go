@@ -65,7 +65,8 @@ func (c *searchCommand) Run(a *app) error {
 			return err
 		}
 	}
-	if !c.Regexp { // most transcripts need no second look
+	q.Keyword = literal(c.Text) // most transcripts need no second look
+	if !c.Regexp {
 		q.Keyword = strings.TrimSuffix(strings.TrimPrefix(string(quoted(c.Text)), `"`), `"`)
 	}
 	hits := map[string][]hit{}
