@@ -17,7 +17,7 @@ const (
 	// slicePart is so small that what remains of a part waits in memory until
 	// the parts before it are written, and its worker goes on.
 	slicePart  = 256 << 10
-	textSize   = 128 << 10 // of a chunk, but for the end of its last line
+	textSize   = 64 << 10 // of a chunk, but for the end of its last line
 	maxSlicers = 4
 )
 
@@ -70,6 +70,11 @@ func (s *slicer) line(ctx context.Context, rec record) error {
 		return nil
 	}
 	start, size := rec.offset+line.start, line.end-line.start
+	if n := int64(len(s.text)); n > 0 && size < blockSize && n+size >= int64(cap(s.text)) {
+		if err := s.send(ctx, chunk{}); err != nil { // rather than let the text grow
+			return err
+		}
+	}
 	var edits []edit
 	if s.id != nil {
 		edits = s.edits(line)

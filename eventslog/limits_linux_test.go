@@ -64,7 +64,10 @@ func readOperations(t *testing.T) (all []limited) {
 		{Name: "summary", Do: func() error { _, err := l.Summary(t.Context()); return err }},
 		{Name: "tail", Do: func() error { _, err := l.Tail(t.Context(), 20); return err }},
 		{Name: "slice", Do: func() error { _, err := l.SliceTo(t.Context(), io.Discard, limitEvent.Time, "", ""); return err }},
-		{Name: "slicenew", Do: func() error { _, err := l.SliceTo(t.Context(), io.Discard, limitEvent.Time, "new", "parent"); return err }},
+		{Name: "slicenew", Do: func() error {
+			_, err := l.SliceTo(t.Context(), io.Discard, limitEvent.Time, "new", "parent")
+			return err
+		}},
 	} {
 		op.Name += "/n=3000"
 		all = append(all, limited{op, g})

@@ -74,7 +74,7 @@ const maxIDBytes = 255
 // checkID refuses what cannot be the name of a session's directory, with the
 // reference's texts where the reference refuses it too.
 func checkID(id string) error {
-	if strings.TrimFunc(id, isSpace) == "" {
+	if blank(id) {
 		return &textError{"session_id cannot be empty", ErrInvalidID}
 	}
 	if strings.ContainsAny(id, `/\`) || id == "." || id == ".." {
@@ -84,6 +84,12 @@ func checkID(id string) error {
 		return fmt.Errorf("%w: %s", ErrInvalidID, reason)
 	}
 	return nil
+}
+
+// blank reports whether id is all space.
+func blank(id string) bool {
+	plain := id != "" && ' ' < id[0] && id[0] < utf8.RuneSelf // as nearly always
+	return !plain && strings.TrimFunc(id, isSpace) == ""
 }
 
 // unfit tells why the file system of goos, or this library, cannot hold id.

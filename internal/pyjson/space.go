@@ -6,7 +6,13 @@ import (
 )
 
 // Trim removes JSON white space (space, tab, LF, CR) from both ends of b. The result shares b's memory.
-func Trim(b []byte) []byte { return bytes.Trim(b, " \t\n\r") }
+func Trim(b []byte) []byte {
+	from, to := skipSpace(b, 0), len(b)
+	for to > from && skipSpace(b[:to], to-1) == to {
+		to--
+	}
+	return b[from:to]
+}
 
 // TrimSpace removes from both ends of UTF-8 text what Python's str.strip removes. That is more than
 // [unicode.IsSpace] knows: also U+001C to U+001F. The result shares b's memory.

@@ -26,33 +26,32 @@ func checkUTF8(t *testing.T, b []byte) {
 	}
 }
 
+// limits are bytes at the limits of what UTF-8 allows at some place.
+var limits = []string{"x", "\x7f", "\x80", "\x8f", "\x90", "\x9f", "\xa0", "\xbf", "\xc0", "\xc2", "\xe1", "\xf1"}
+
 func TestValidUTF8(t *testing.T) {
 	t.Parallel()
 	for c := range 1 << 16 {
-		checkUTF8(t, []byte{byte(c >> 8), byte(c)})
-	}
-	for c := 0xe00000; c < 1<<24; c++ {
-		if b := []byte{byte(c >> 16), byte(c >> 8), byte(c)}; utf8.Valid(b) != valid(b) {
-			require.Equal(t, utf8.Valid(b), valid(b), "%x", b)
+		two := []byte{byte(c >> 8), byte(c)}
+		checkUTF8(t, two)
+		for _, third := range limits[:len(limits)*(c>>15)] {
+			checkUTF8(t, append(two, third...))
 		}
 	}
 }
 
-// TestValidUTF8InBlocks has every three bytes of which the first is none of
-// ASCII, and four where that is more, across the end of a block.
+// TestValidUTF8InBlocks has four bytes across the end of a block.
 func TestValidUTF8InBlocks(t *testing.T) {
 	t.Parallel()
-	b := []byte(strings.Repeat("x", 8*blockSize))
+	b := []byte(strings.Repeat("x", 6*blockSize))
 	at := 2*blockSize + before
-	tails := []string{"x", "\x7f", "\x80", "\x8f", "\x90", "\x9f", "\xa0", "\xbf", "\xc0", "\xc2", "\xe1", "\xf1"}
-	for first := 0x7f; first < 1<<8; first++ {
-		for second := range 1 << 8 {
-			for _, third := range tails {
-				for _, fourth := range tails {
-					place := at - second%5
-					copy(b[place:], []byte{byte(first), byte(second)})
-					copy(b[place+2:], third)
-					copy(b[place+3:], fourth)
+	for first := range 1 << 8 {
+		for i, second := range limits {
+			for _, third := range limits {
+				for _, fourth := range limits[1:6] {
+					place := at - (first+i)%5
+					b[place] = byte(first)
+					copy(b[place+1:], second+third+fourth)
 					checkUTF8(t, b)
 					copy(b[place:], "xxxx")
 				}

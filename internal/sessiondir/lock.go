@@ -25,8 +25,11 @@ const (
 // name is that of the bookkeeping, of the trash or of a lock, also where case is
 // ignored.
 func Reserved(id string) bool {
+	if !strings.HasPrefix(id, ".") {
+		return false // all of them begin so
+	}
 	lower := strings.ToLower(id)
-	return lower == Bookkeeping || lower == Trash || strings.HasPrefix(lower, ".") && strings.HasSuffix(lower, lockExt)
+	return lower == Bookkeeping || lower == Trash || strings.HasSuffix(lower, lockExt)
 }
 
 // lockName returns the lock file of session id, beside the session. It is the

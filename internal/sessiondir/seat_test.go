@@ -84,34 +84,3 @@ func TestSeatExcludesOthers(t *testing.T) {
 	require.NoError(t, seat.Close())
 	require.NoError(t, seat.Close())
 }
-
-func TestQuickly(t *testing.T) {
-	t.Parallel()
-	b, err := Open(t.TempDir(), nil)
-	require.NoError(t, err)
-	defer b.Close()
-	home := filepath.Join(b.Path(), "s")
-	require.NoError(t, os.MkdirAll(filepath.Join(home, "directory"), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(home, "file"), []byte("content"), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(home, "empty"), nil, 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(home, "large"), make([]byte, 2<<20), 0o600))
-	require.NoError(t, os.Symlink("file", filepath.Join(home, "link")))
-	outside := filepath.Join(t.TempDir(), "file")
-	require.NoError(t, os.WriteFile(outside, []byte("secret"), 0o600))
-	require.NoError(t, os.Symlink(filepath.Dir(outside), filepath.Join(b.Path(), "escape")))
-
-	data, ok := b.Quickly("s", "file")
-	require.Equal(t, seated, ok)
-	if ok {
-		require.Equal(t, "content", string(data))
-	}
-	for _, name := range []string{"none", "directory", "large", "link", "../s/none"} {
-		_, ok := b.Quickly("s", name)
-		require.False(t, ok, name)
-	}
-	_, ok = b.Quickly("escape", "file")
-	require.False(t, ok)
-	if data, ok := b.Quickly("s", "empty"); ok {
-		require.Empty(t, data)
-	}
-}

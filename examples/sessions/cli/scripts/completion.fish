@@ -1,6 +1,11 @@
 # sessions: completion for fish. Load it with: sessions completion fish | source
 function __sessions_complete
 	set -l words (commandline -opc) (commandline -ct)
-	sessions complete -- $words[2..-1] 2>/dev/null
+	set -l found (sessions complete -- $words[2..-1] 2>/dev/null)
+	if set -q found[1]
+		printf '%s\n' $found
+	else
+		__fish_complete_path (commandline -ct)
+	end
 end
-complete -c sessions -a '(__sessions_complete)'
+complete -c sessions -f -a '(__sessions_complete)'
