@@ -21,7 +21,8 @@ import (
 // members change.
 //
 // A missing log is [fs.ErrNotExist]. After an error dst has some of the events,
-// perhaps the beginning of one more, and the count is 0. Workers of this call
+// perhaps the beginning of one more, and the count is 0; a file may keep 4 MiB
+// reserved behind its end, until it is cut or removed. Workers of this call
 // read ahead; none is left when it returns.
 func (l *Log) SliceTo(ctx context.Context, dst io.Writer, cut time.Time, newSessionID, parentID string) (n int, err error) {
 	c, err := l.Cut(ctx, dst, cut, newSessionID, parentID)

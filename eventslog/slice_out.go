@@ -3,7 +3,6 @@ package eventslog
 import (
 	"errors"
 	"io"
-	"os"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 )
@@ -12,29 +11,17 @@ import (
 // vain after an error is no more.
 const maxReserved = 4 << 20
 
-// reserver is a file that may be told of the next n bytes.
-type reserver interface{ Reserve(n int64) }
-
 // output writes to dst in blocks.
 type output struct {
 	dst      io.Writer
-	room     reserver
+	room     *atomicfile.Room
 	buf      []byte // not yet written; its capacity is a block
 	end      int64  // of what came so far
 	reserved int64  // up to where; 0: little came
 }
 
 func newOutput(dst io.Writer) *output {
-	out := &output{dst: dst, buf: make([]byte, 0, blockSize)}
-	switch w := dst.(type) {
-	case reserver:
-		out.room = w
-	case *os.File:
-		out.room = atomicfile.NewRoom(w)
-	default:
-		out.room = (*atomicfile.Room)(nil)
-	}
-	return out
+	return &output{dst: dst, room: atomicfile.RoomFor(dst), buf: make([]byte, 0, blockSize)}
 }
 
 // reserve reserves what came so far and n bytes more.

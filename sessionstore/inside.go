@@ -172,7 +172,7 @@ func (k *Work) Recovered() *Recovery {
 // Messages returns the messages of the file name, which is made up like a
 // transcript, with what could be read beside an error that Is [ErrCorrupt].
 func (k *Work) Messages(name string) ([]Message, error) {
-	f := readLines(k.w.dir, name)
+	f := readFile(k.w.dir, name)
 	if !f.found {
 		return nil, fs.ErrNotExist
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBlocks puts the blocks of a file together again.
-func TestBlocks(t *testing.T) {
+// TestKeywordBlocks puts the blocks of a file together again.
+func TestKeywordBlocks(t *testing.T) {
 	t.Parallel()
 	const seed = 5
 	rnd := rand.New(rand.NewPCG(seed, 6))

@@ -23,7 +23,10 @@ type Info struct {
 }
 
 // List returns the sessions, the one modified last first, as the reference
-// does: every directory counts, but for hidden ones.
+// does: every directory counts, but for hidden ones. The names that List or
+// [Store.Find] read are kept, some 40 bytes a session, and not read again until
+// the time of the sessions directory tells that they changed; that holds for
+// local file systems of Linux only.
 func (st *Store) List(ctx context.Context, opts *ListOptions) ([]Info, error) {
 	start := st.clock()
 	done, err := st.begin(ctx)

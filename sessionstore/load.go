@@ -31,12 +31,8 @@ type Revision struct {
 	Sum      [16]byte // XXH3-128 of the bytes
 }
 
-func revisionOf(rows int, f *file) Revision {
-	sum := xxh3.New()
-	for _, part := range f.parts {
-		sum.Write(part) // never fails
-	}
-	return Revision{Messages: rows, Bytes: int64(f.size()), Sum: sum.Sum128().Bytes()}
+func revisionOf(rows int, data []byte) Revision {
+	return Revision{Messages: rows, Bytes: int64(len(data)), Sum: xxh3.Hash128(data).Bytes()}
 }
 
 // Load reads a session, as tolerantly as the reference: the backup stands in
@@ -100,7 +96,7 @@ func (st *Store) transcriptIf(s *session, dir *sessiondir.Dir, id string, md Met
 	}
 	asked := time.Now()
 	t := readTranscript(dir, md, free)
-	if t.from == fromMain && t.damage == nil && t.main.stamp.Size == int64(t.main.size()) {
+	if t.from == fromMain && t.damage == nil && t.main.stamp.Size == int64(len(t.main.data)) {
 		t.known = knowledgeOf(&t, asked)
 		st.learn(id, s, t.known)
 	}
@@ -110,21 +106,16 @@ func (st *Store) transcriptIf(s *session, dir *sessiondir.Dir, id string, md Met
 // knowledgeOf returns what is known of a sound main file that was just read.
 // The time is that before it was read.
 func knowledgeOf(t *transcript, at time.Time) *knowledge {
-	k := &knowledge{rows: t.rows, size: int64(t.main.size()), main: t.main.stamp, at: at}
+	k := &knowledge{rows: t.rows, size: int64(len(t.main.data)), main: t.main.stamp, at: at}
 	var wait sync.WaitGroup
-	sum := func() {
-		for _, part := range t.main.parts {
-			k.sum.Write(part) // never fails
-		}
-	}
+	sum := func() { k.sum.Write(t.main.data) } // never fails
 	if k.size < partSize {
 		sum()
 	} else {
 		wait.Go(sum)
 	}
-	last := t.main.parts[len(t.main.parts)-1]
-	k.ended = k.size == 0 || last[len(last)-1] == '\n'
-	returns := slices.ContainsFunc(t.main.parts, func(part []byte) bool { return bytes.IndexByte(part, '\r') >= 0 })
+	k.ended = k.size == 0 || t.main.data[k.size-1] == '\n'
+	returns := bytes.IndexByte(t.main.data, '\r') >= 0
 	k.alien = slices.ContainsFunc(t.rows, func(m Message) bool { return m.m.at.role == unstoredRole || returns && m.alien() })
 	wait.Wait()
 	return k

@@ -17,9 +17,8 @@ import (
 type Message struct{ m *message }
 
 type message struct {
-	raw  []byte // the line without its LF; never changed, never handed out
-	at   places
-	read bool // the line was read somewhere: it is written as it is
+	raw []byte // the line without its LF; never changed, never handed out
+	at  places
 }
 
 // role is a row's role as far as the store cares.
@@ -54,7 +53,9 @@ func newMessage(raw []byte) Message { return Message{&message{raw: raw, at: plac
 
 // readMessage returns the message of a line that was read.
 func readMessage(raw []byte) Message {
-	return Message{&message{raw: raw, at: placesIn(raw), read: true}}
+	m := newMessage(raw)
+	m.m.at.read = true
+	return m
 }
 
 // roleOf returns the role that the member role, nil where there is none, tells.
@@ -261,7 +262,7 @@ func (m *Message) UnmarshalJSON(b []byte) error {
 // portable returns the message with the line breaks that only some readers
 // know (U+2028, U+2029, U+0085) as escapes, unless its line was read.
 func (m Message) portable() Message {
-	if m.m.read || !bytes.Contains(m.m.raw, []byte("\xe2\x80")) && !bytes.Contains(m.m.raw, []byte("\xc2\x85")) {
+	if m.m.at.read || !bytes.Contains(m.m.raw, []byte("\xe2\x80")) && !bytes.Contains(m.m.raw, []byte("\xc2\x85")) {
 		return m
 	}
 	row := bytes.ReplaceAll(m.m.raw, []byte("\u2028"), []byte(`\u2028`))

@@ -97,7 +97,7 @@ func (st *Store) learnMetadata(s *session, m metadataFile, at time.Time) {
 // replaceMetadata makes content the metadata, unless it is already. The error
 // Is [sessiondir.ErrOvertaken] when another writer came between.
 func (w *writing) replaceMetadata(m *metadataFile, content []byte) error {
-	if m.main.sound() && bytes.Equal(m.main.whole(), content) {
+	if m.main.sound() && bytes.Equal(m.main.data, content) {
 		return nil
 	}
 	from := fromMain
@@ -130,7 +130,7 @@ func (w *writing) relearnMetadata(content []byte, set time.Time) error {
 		return err
 	}
 	m := metadataFile{md: md, set: set}
-	m.main = file{name: sessiondir.Metadata, path: w.dir.Path(sessiondir.Metadata), found: true, parts: [][]byte{content}, stamp: stamp}
+	m.main = file{name: sessiondir.Metadata, path: w.dir.Path(sessiondir.Metadata), found: true, data: content, stamp: stamp}
 	w.st.learnMetadata(w.s, m, time.Now())
 	return nil
 }

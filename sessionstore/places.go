@@ -16,31 +16,39 @@ type places struct {
 	role   role
 	ts     bool // there is a member ts
 	blocks bool // content may be a list of more than text
+	read   bool // the line was read somewhere: it is written as it is
 }
 
 // note takes a member of a row that begins at the offset before of the line.
 func (p *places) note(row []byte, m *pyjson.Span, before int) {
-	at := uint32(before + m.Value)
-	name := row[m.Key+1 : m.KeyEnd-1]
-	if bytes.IndexByte(name, '\\') >= 0 {
-		name = []byte(pyjson.Text(row[m.Key:m.KeyEnd]))
+	key := row[m.Key:m.KeyEnd]
+	if !p.named(key, row[m.Value:m.ValueEnd], before+m.Value, m.Typed) && bytes.IndexByte(key, '\\') >= 0 {
+		p.named([]byte(`"`+pyjson.Text(key)+`"`), row[m.Value:m.ValueEnd], before+m.Value, m.Typed)
 	}
+}
+
+// named is note of the member called name, in quotes, and reports whether it
+// is one that matters.
+func (p *places) named(name, value []byte, at int, typed bool) bool {
 	switch string(name) {
-	case "role":
-		p.role = roleOf(row[m.Value:m.ValueEnd])
-	case "content":
-		p.content, p.blocks = at, m.Typed
-	case "timestamp":
-		p.timestamp = at
-	case "ts":
+	case `"role"`:
+		p.role = roleOf(value)
+	case `"content"`:
+		p.content, p.blocks = uint32(at), typed
+	case `"timestamp"`:
+		p.timestamp = uint32(at)
+	case `"ts"`:
 		p.ts = true
-	case "metadata":
-		p.metadata = at
-	case "tool_calls":
-		p.toolCalls = at
-	case "tool_call_id":
-		p.toolCallID = at
+	case `"metadata"`:
+		p.metadata = uint32(at)
+	case `"tool_calls"`:
+		p.toolCalls = uint32(at)
+	case `"tool_call_id"`:
+		p.toolCallID = uint32(at)
+	default:
+		return false
 	}
+	return true
 }
 
 // placesIn returns the places in a line, which is sound.

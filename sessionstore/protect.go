@@ -14,7 +14,7 @@ func (w *writing) protect(main, backup *file, from source) (keep atomicfile.Keep
 	var asides []string
 	switch {
 	case main.sound() && from != fromBackup:
-		if main.stamp.Size == 0 && backup.found && (backup.bad != nil || backup.size() > 0) {
+		if main.stamp.Size == 0 && backup.found && (backup.bad != nil || len(backup.data) > 0) {
 			asides = append(asides, backup.name)
 		}
 	case main.bad != nil:

@@ -3,7 +3,6 @@ package sessionstore
 import (
 	"errors"
 	"io/fs"
-	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
@@ -13,50 +12,24 @@ type file struct {
 	name  string
 	path  string // for errors
 	found bool
-	parts [][]byte // what it holds; each but the last ends with a line
+	data  []byte
 	stamp sessiondir.Stamp
 	bad   *CorruptError // nil: sound, or not found
 }
 
 func (f *file) sound() bool { return f.found && f.bad == nil }
 
-// size returns the number of bytes.
-func (f *file) size() (n int) {
-	for _, part := range f.parts {
-		n += len(part)
-	}
-	return n
-}
-
-// whole returns the bytes in one piece.
-func (f *file) whole() []byte {
-	if len(f.parts) == 1 {
-		return f.parts[0]
-	}
-	return slices.Concat(f.parts...)
-}
-
 // readFile reads the file name of dir. That it cannot be read is damage, too.
 func readFile(dir *sessiondir.Dir, name string) file {
-	return newFile(dir, name, func(name string) ([][]byte, sessiondir.Stamp, error) {
-		data, at, err := dir.Read(name)
-		return [][]byte{data}, at, err
-	})
-}
-
-// readLines is readFile for files of lines, which may be large.
-func readLines(dir *sessiondir.Dir, name string) file { return newFile(dir, name, dir.ReadLines) }
-
-func newFile(dir *sessiondir.Dir, name string, read func(string) ([][]byte, sessiondir.Stamp, error)) file {
 	f := file{name: name, path: dir.Path(name), found: true}
-	parts, stamp, err := read(name)
+	data, stamp, err := dir.Read(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		f.found = false
 	case err != nil:
 		f.bad = &CorruptError{Path: f.path, Err: cause(err)}
 	}
-	f.parts, f.stamp = parts, stamp
+	f.data, f.stamp = data, stamp
 	return f
 }
 
@@ -74,7 +47,7 @@ func (f *file) parseMetadata() Metadata {
 	if !f.sound() {
 		return Metadata{}
 	}
-	md, err := ParseMetadata(f.whole())
+	md, err := ParseMetadata(f.data)
 	if errors.As(err, &f.bad) {
 		f.bad.Path = f.path
 	}

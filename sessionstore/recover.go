@@ -44,9 +44,9 @@ func (t *transcript) revision() Revision {
 	case t.known != nil:
 		return t.known.revision()
 	case t.from == fromMain:
-		return revisionOf(len(t.rows), &t.main)
+		return revisionOf(len(t.rows), t.main.data)
 	case t.from == fromBackup:
-		return revisionOf(len(t.rows), &t.backup)
+		return revisionOf(len(t.rows), t.backup.data)
 	}
 	return Revision{}
 }
@@ -65,23 +65,23 @@ func readTranscript(dir *sessiondir.Dir, md Metadata, free func() bool) transcri
 		t.readMarked(dir)
 		return t
 	}
-	t.main = readLines(dir, sessiondir.Transcript)
+	t.main = readFile(dir, sessiondir.Transcript)
 	t.rows = t.main.parseRows()
 	t.from = fromMain
-	if t.main.sound() && t.main.size() > 0 && !mayBeUnfinished(dir, t.main.stamp) {
+	if t.main.sound() && len(t.main.data) > 0 && !mayBeUnfinished(dir, t.main.stamp) {
 		return t
 	}
-	t.backup = readLines(dir, sessiondir.Backup(sessiondir.Transcript))
+	t.backup = readFile(dir, sessiondir.Backup(sessiondir.Transcript))
 	rows := t.backup.parseRows()
 	switch {
 	case t.main.sound():
-		if t.backup.sound() && sessiondir.Unfinished(t.main.whole(), t.backup.whole(), t.main.stamp.Mtime, t.backup.stamp.Mtime) && free() {
+		if t.backup.sound() && sessiondir.Unfinished(t.main.data, t.backup.data, t.main.stamp.Mtime, t.backup.stamp.Mtime) && free() {
 			t.unfinished = true
 			t.useBackup(dir, rows, errUnfinished)
 			return t
 		}
 		turns, _ := md.Int("turn_count")
-		if t.main.size() == 0 && t.backup.sound() && len(rows) > 0 && turns > 0 && !emptied(dir, &t) {
+		if len(t.main.data) == 0 && t.backup.sound() && len(rows) > 0 && turns > 0 && !emptied(dir, &t) {
 			t.useBackup(dir, rows, errEmptied)
 		}
 	case t.backup.sound():
@@ -108,7 +108,7 @@ func marked(dir *sessiondir.Dir) bool {
 func (t *transcript) readMarked(dir *sessiondir.Dir) {
 	path := dir.Path(sessiondir.Transcript)
 	t.main = file{name: sessiondir.Transcript, path: path, found: true}
-	t.backup = readLines(dir, sessiondir.Backup(sessiondir.Transcript))
+	t.backup = readFile(dir, sessiondir.Backup(sessiondir.Transcript))
 	t.rows = t.backup.parseRows()
 	t.from = fromBackup
 	if t.backup.sound() {

@@ -16,7 +16,7 @@ const partSize = 1 << 20
 // parseRows returns the messages of f that can be read, and marks f damaged
 // by the first line that cannot. Large files are parsed in parts at once.
 func (f *file) parseRows() []Message {
-	parts := f.split()
+	parts := split(f.data, min(runtime.GOMAXPROCS(0), len(f.data)/partSize))
 	if len(parts) == 1 {
 		parts[0].parse()
 		return f.join(parts)
@@ -61,20 +61,6 @@ type part struct {
 	lines int
 	rows  []Message
 	bad   *CorruptError // of the first line that is none, by its number in the part and without the path
-}
-
-// split divides what f holds at ends of lines, if it is not yet divided.
-func (f *file) split() []part {
-	if len(f.parts) == 1 {
-		return split(f.parts[0], min(runtime.GOMAXPROCS(0), len(f.parts[0])/partSize))
-	}
-	parts := make([]part, len(f.parts))
-	at := int64(0)
-	for i, data := range f.parts {
-		parts[i] = part{data: data, at: at}
-		at += int64(len(data))
-	}
-	return parts
 }
 
 // split divides data into about n parts at ends of lines, and into one where n
@@ -156,7 +142,7 @@ func (r *lineReader) row(raw []byte, keep func(message)) error {
 	if err := pyjson.CheckSpans(row, pyjson.Tolerant, &r.spans); err != nil {
 		return err
 	}
-	m := message{raw: raw, read: true}
+	m := message{raw: raw, at: places{read: true}}
 	for i := range r.spans {
 		m.at.note(row, &r.spans[i], offset(raw, row))
 	}

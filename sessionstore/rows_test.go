@@ -41,7 +41,7 @@ func TestRowsInParts(t *testing.T) {
 			for _, i := range tt.bad {
 				rows[i] = bytes.Replace(rows[i], []byte("}"), []byte(" "), 1)
 			}
-			f := file{path: "transcript.jsonl", found: true, parts: [][]byte{bytes.Join(rows, nil)}}
+			f := file{path: "transcript.jsonl", found: true, data: bytes.Join(rows, nil)}
 			got := f.parseRows()
 			require.Len(t, got, lines-len(tt.bad))
 			if len(tt.bad) == 0 {

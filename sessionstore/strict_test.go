@@ -245,7 +245,7 @@ func FuzzStrictRows(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		file := file{name: "x", found: true, parts: [][]byte{data}}
+		file := file{name: "x", found: true, data: data}
 		rows := file.strictRows()
 		var values [][]byte
 		bad := 0

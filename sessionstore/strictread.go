@@ -91,9 +91,9 @@ func (h *strictHalf) note(code, source string, line int) {
 func (h *strictHalf) revision(rows int) Revision {
 	switch h.from {
 	case fromMain:
-		return revisionOf(rows, &h.main)
+		return revisionOf(rows, h.main.data)
 	case fromBackup:
-		return revisionOf(rows, &h.backup)
+		return revisionOf(rows, h.backup.data)
 	}
 	return Revision{}
 }
@@ -120,11 +120,10 @@ const asciiSpace = " \t\r\v\f"
 // strictRows returns the messages of f, or none and marks f damaged at the
 // first line that the newer tools refuse.
 func (f *file) strictRows() []Message {
-	data := f.whole()
-	slab := make([]message, 0, jsonl.Count(data)) // never grows: a line is one message at most
+	slab := make([]message, 0, jsonl.Count(f.data)) // never grows: a line is one message at most
 	rows := make([]Message, 0, cap(slab))
-	plain := utf8.Valid(data)
-	for line := range jsonl.Lines(data) {
+	plain := utf8.Valid(f.data)
+	for line := range jsonl.Lines(f.data) {
 		if len(bytes.Trim(line.Bytes, asciiSpace)) == 0 {
 			continue
 		}
@@ -133,7 +132,9 @@ func (f *file) strictRows() []Message {
 			return nil
 		}
 		raw := forAll(line.Bytes, plain)
-		slab = append(slab, message{raw: raw, at: placesIn(raw), read: true})
+		at := placesIn(raw)
+		at.read = true
+		slab = append(slab, message{raw: raw, at: at})
 		rows = append(rows, Message{&slab[len(slab)-1]})
 	}
 	return rows
@@ -165,15 +166,14 @@ func checkStrictObject(b []byte) error {
 
 // strictMetadata returns the metadata in f, or marks f damaged.
 func (f *file) strictMetadata() Metadata {
-	data := f.whole()
-	if err := checkStrictObject(data); err != nil {
+	if err := checkStrictObject(f.data); err != nil {
 		f.bad = &CorruptError{Path: f.path, Err: err}
 		if at := (*pyjson.Error)(nil); errors.As(err, &at) {
 			f.bad.Offset = int64(at.Offset)
 		}
 		return Metadata{}
 	}
-	return membersOf(pyjson.Trim(forAll(data, utf8.Valid(data))))
+	return membersOf(pyjson.Trim(forAll(f.data, utf8.Valid(f.data))))
 }
 
 const byteOrderMark = "\xef\xbb\xbf"

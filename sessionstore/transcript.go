@@ -28,7 +28,7 @@ func (w *writing) transcript(md Metadata) (*transcript, error) {
 	// synced leaves the same behind. What is written next may be the backup,
 	// so the name must be durable by then.
 	err := w.replace(sessiondir.Transcript, atomicfile.Now(t.backup.stamp.Mtime), func(out io.Writer) error {
-		_, err := out.Write(t.backup.whole())
+		_, err := out.Write(t.backup.data)
 		return err
 	}, func() (atomicfile.Keep, error) { return atomicfile.Keep{}, nil })
 	if err == nil && w.sync() {
@@ -52,8 +52,7 @@ func (w *writing) keepLater(t *transcript) error {
 	if t.from == fromBackup || t.main.stamp.Size == 0 || !t.backup.found || !t.main.sound() {
 		return nil
 	}
-	later, isLater := bytes.CutPrefix(t.backup.whole(), t.main.whole())
-	if !isLater || !bytes.Contains(later, []byte{'\n'}) || !t.backup.stamp.Mtime.After(t.main.stamp.Mtime) {
+	if !bytes.HasPrefix(t.backup.data, t.main.data) || !bytes.Contains(t.backup.data[len(t.main.data):], []byte{'\n'}) || !t.backup.stamp.Mtime.After(t.main.stamp.Mtime) {
 		return nil
 	}
 	return w.putAside(t.backup.name)

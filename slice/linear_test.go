@@ -81,7 +81,7 @@ func TestLinear(t *testing.T) {
 		for name, run := range operations {
 			ratio := 0.0
 			for range 3 { // one calm moment is enough
-				ratio = float64(fastest(run, large)) / float64(max(fastest(run, small), time.Microsecond))
+				ratio = float64(fastest(t, run, large)) / float64(max(fastest(t, run, small), time.Microsecond))
 				if ratio <= bound {
 					break
 				}
@@ -91,10 +91,11 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-func fastest(run func([]sessionstore.Message), msgs []sessionstore.Message) time.Duration {
+func fastest(t *testing.T, run func([]sessionstore.Message), msgs []sessionstore.Message) time.Duration {
+	t.Helper()
 	best := time.Hour
 	for range 3 {
-		best = min(best, testenv.Work(func() { run(msgs) }))
+		best = min(best, testenv.Work(t, func() { run(msgs) }))
 	}
 	return best
 }

@@ -257,27 +257,10 @@ type writer struct {
 	off  int64
 	sync bool  // it will be synced
 	sent int64 // what the disk was asked to take, if so
-	room *Room // made when something is reserved
 }
 
 // early is how much is worth to be brought to the disk while more is written.
 const early = 1 << 20
-
-// Reserve tells that n bytes are about to be written to out, which
-// [Dir.Replace] gave; see [Room]. A few are not worth it.
-func Reserve(out io.Writer, n int64) {
-	if w, ok := out.(*writer); ok && n >= early {
-		w.Reserve(n)
-	}
-}
-
-// Reserve reserves the place of the next n bytes.
-func (w *writer) Reserve(n int64) {
-	if w.room == nil {
-		w.room = NewRoom(w.file)
-	}
-	w.room.Reserve(n)
-}
 
 func (w *writer) Write(p []byte) (int, error) {
 	op := w.dir.op(fault.Write, w.name, "")

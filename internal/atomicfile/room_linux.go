@@ -8,7 +8,7 @@ import (
 )
 
 // Room is the place on the disk for what is about to be written to a file.
-// ext4 writes twice as fast into blocks that it has chosen before, and need not
+// ext4 writes faster into blocks that it has chosen before, and need not
 // flush them when a file that was cut is closed. Neither content nor size of
 // the file change. A nil Room does nothing.
 type Room struct {
@@ -16,10 +16,10 @@ type Room struct {
 	end  int64 // of what is reserved
 }
 
-// NewRoom returns the room behind the end of f, which is written there and by
+// newRoom returns the room behind the end of f, which is written there and by
 // nobody else. It is nil where nothing is gained: on file systems other than
 // ext4, and for what is no file or stands elsewhere.
-func NewRoom(f *os.File) *Room {
+func newRoom(f *os.File) *Room {
 	fi, err := f.Stat()
 	if err != nil || !fi.Mode().IsRegular() {
 		return nil

@@ -26,7 +26,7 @@ func TestReserve(t *testing.T) {
 				half := len(want) / 2
 				_, err := w.Write(want[:half])
 				require.NoError(t, err)
-				w.(*writer).Reserve(n)
+				RoomFor(w).Reserve(n)
 				_, err = w.Write(want[half:])
 				return err
 			}))
@@ -48,11 +48,11 @@ func TestRoomElsewhere(t *testing.T) {
 	require.NoError(t, err)
 	_, err = f.Seek(1, io.SeekStart)
 	require.NoError(t, err)
-	require.Nil(t, NewRoom(f))
+	require.Nil(t, newRoom(f))
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
-	require.Nil(t, NewRoom(w))
-	NewRoom(w).Reserve(1)
+	require.Nil(t, newRoom(w))
+	newRoom(w).Reserve(1)
 	require.NoError(t, r.Close())
 	require.NoError(t, w.Close())
 	Reserve(io.Discard, early)

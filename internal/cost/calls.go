@@ -11,6 +11,12 @@ import (
 	"strings"
 )
 
+// An Operation is what costs something.
+type Operation struct {
+	Name string
+	Do   func() error
+}
+
 // Calls is how many system calls operations make, by their names.
 type Calls map[string]float64
 

@@ -11,12 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An Operation is what costs something.
-type Operation struct {
-	Name string
-	Do   func() error
-}
-
 // tracedVariable tells the process of a test that its system calls are counted.
 const tracedVariable = "COST_TRACED"
 

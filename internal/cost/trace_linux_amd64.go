@@ -3,8 +3,10 @@ package cost
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -18,25 +20,30 @@ func trace(args ...string) (out []byte, counts []int, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	printed, err := os.CreateTemp("", "traced-")
+	printed, prints, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() { err = errors.Join(err, printed.Close(), os.Remove(printed.Name())) }()
+	var reading sync.WaitGroup
+	var readErr error
+	reading.Go(func() { out, readErr = io.ReadAll(printed) })
 	runtime.LockOSThread() // a thread traces
 	defer runtime.UnlockOSThread()
 	process, err := os.StartProcess(program, append([]string{program}, args...), &os.ProcAttr{
 		Env:   append(os.Environ(), tracedVariable+"=1"),
-		Files: []*os.File{nil, printed, printed},
+		Files: []*os.File{nil, prints, prints},
 		Sys:   &syscall.SysProcAttr{Ptrace: true, Setpgid: true},
 	})
-	if err != nil {
-		return nil, nil, fmt.Errorf("start a traced process: %w", err)
+	if err == nil {
+		c := counter{group: process.Pid}
+		err = errors.Join(c.run(), process.Release())
+		counts = c.counts
+	} else {
+		err = fmt.Errorf("start a traced process: %w", err)
 	}
-	c := counter{group: process.Pid}
-	err = errors.Join(c.run(), process.Release())
-	out, readErr := os.ReadFile(printed.Name())
-	return out, c.counts, errors.Join(err, readErr)
+	err = errors.Join(err, prints.Close())
+	reading.Wait()
+	return out, counts, errors.Join(err, readErr, printed.Close())
 }
 
 // counter counts the system calls of a process that has just been stopped at

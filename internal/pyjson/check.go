@@ -43,26 +43,6 @@ func Check(b []byte, d Dialect) error {
 	return s.failure()
 }
 
-// Span is a member of an object as offsets.
-type Span struct {
-	Key, KeyEnd     int // with its quotes
-	Value, ValueEnd int
-
-	// Typed tells that the value may hold an object in an array, with a type that is neither text nor thinking.
-	Typed bool
-}
-
-// CheckSpans is Check that also appends the members of the outermost object to spans, in their order. After an error
-// those before it are there.
-func CheckSpans(b []byte, d Dialect, spans *[]Span) error {
-	s := scanner{b: b, dialect: d, spans: spans}
-	s.scan()
-	if s.problem == none {
-		return nil
-	}
-	return s.failure()
-}
-
 // failure returns the error of a scan that failed.
 func (s *scanner) failure() *Error {
 	if at := invalidUTF8(s.b, s.dialect); at >= 0 {
@@ -243,23 +223,10 @@ func (s *scanner) key() bool {
 	}
 	s.i++
 	s.space()
-	if s.spans != nil {
+	if s.spans != nil && (s.depth == 1 || s.depth == 3) {
 		s.keep(at, end)
 	}
 	return true
-}
-
-// keep notes the key from at to end, before its value.
-func (s *scanner) keep(at, end int) {
-	switch s.depth {
-	case 1:
-		s.span = Span{Key: at, KeyEnd: end, Value: s.i}
-	case 3:
-		if key := s.b[at:end]; string(key) == `"type"` || bytes.IndexByte(key, '\\') >= 0 {
-			value := s.b[s.i:]
-			s.span.Typed = s.span.Typed || !bytes.HasPrefix(value, []byte(`"text"`)) && !bytes.HasPrefix(value, []byte(`"thinking"`))
-		}
-	}
 }
 
 // literal reads the word that is expected at the next byte.

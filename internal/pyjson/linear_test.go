@@ -54,7 +54,7 @@ func TestLinear(t *testing.T) {
 		for name, run := range operations {
 			ratio := 0.0
 			for range 3 { // one calm moment is enough
-				ratio = float64(fastest(run, large)) / float64(max(fastest(run, small), time.Microsecond))
+				ratio = float64(fastest(t, run, large)) / float64(max(fastest(t, run, small), time.Microsecond))
 				if ratio <= bound {
 					break
 				}
@@ -65,10 +65,11 @@ func TestLinear(t *testing.T) {
 }
 
 // fastest returns the shortest of several runs.
-func fastest(run func([]byte), b []byte) time.Duration {
+func fastest(t *testing.T, run func([]byte), b []byte) time.Duration {
+	t.Helper()
 	best := time.Hour
 	for range 5 {
-		best = min(best, testenv.Work(func() { run(b) }))
+		best = min(best, testenv.Work(t, func() { run(b) }))
 	}
 	return best
 }

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -16,6 +15,7 @@ type Entry struct {
 	Name     string
 	Modified time.Time // zero where the system does not tell
 	Symlink  bool
+	kind     kind
 }
 
 // Entries returns the directories that do not begin with a dot, and the
@@ -29,46 +29,73 @@ func (b *Base) Entries(keep func(name string) bool) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts, err := b.list(f)
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
+	q := &questions{base: b, in: f, waiting: make(chan []Entry, 64)}
+	err = b.list(f, func(text string) { q.ask(choose(text, keep)) })
+	found := q.answers()
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, err
 	}
-	found := b.entriesOf(f, choose(texts, keep))
-	return slices.DeleteFunc(found, func(e Entry) bool { return e.Name == "" }), f.Close()
+	return found, nil
 }
 
-// portion is how many entries a goroutine asks about before it takes more.
-const portion = 500
-
-// entriesOf asks about entries of the directory in; what is no directory has
-// no name.
-func (b *Base) entriesOf(in *os.File, all []named) []Entry {
-	found := make([]Entry, len(all))
-	var taken atomic.Int64
-	ask := func() {
-		for {
-			end := int(taken.Add(portion))
-			if end-portion >= len(all) {
-				return
-			}
-			for i := end - portion; i < min(end, len(all)); i++ {
-				found[i] = b.entry(in, all[i])
-			}
-		}
-	}
-	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(all)/portion) - 1 {
-		wait.Go(ask)
-	}
-	ask()
-	wait.Wait()
-	return found
+// questions asks about entries of the directory in while more of their names
+// are read.
+type questions struct {
+	base    *Base
+	in      *os.File
+	all     [][]Entry
+	waiting chan []Entry
+	workers int
+	wait    sync.WaitGroup
 }
 
-func (b *Base) entry(in *os.File, e named) Entry {
-	modified, isDir, err := b.statEntry(in, e.name)
+// busy is how many entries are worth a goroutine.
+const busy = 100
+
+// ask fills in what there is to know about part.
+func (q *questions) ask(part []Entry) {
+	if len(part) == 0 {
+		return
+	}
+	q.all = append(q.all, part)
+	if len(q.all) > 1 && len(part) >= busy && q.workers < runtime.GOMAXPROCS(0)-1 {
+		q.workers++
+		q.wait.Go(q.work)
+	}
+	select {
+	case q.waiting <- part:
+	default:
+		q.fill(part)
+	}
+}
+
+func (q *questions) work() {
+	for part := range q.waiting {
+		q.fill(part)
+	}
+}
+
+func (q *questions) fill(part []Entry) {
+	for i := range part {
+		q.base.fill(q.in, &part[i])
+	}
+}
+
+// answers returns the entries that are directories, when all is known.
+func (q *questions) answers() []Entry {
+	close(q.waiting)
+	q.work()
+	q.wait.Wait()
+	return slices.DeleteFunc(slices.Concat(q.all...), func(e Entry) bool { return e.Name == "" })
+}
+
+// fill completes an entry of the directory in. What is no directory loses its
+// name.
+func (b *Base) fill(in *os.File, e *Entry) {
+	modified, isDir, err := b.statEntry(in, e.Name)
 	if err != nil && (e.kind != directory || errors.Is(err, fs.ErrNotExist)) || err == nil && !isDir {
-		return Entry{}
+		e.Name = ""
+		return
 	}
-	return Entry{Name: e.name, Modified: modified, Symlink: e.kind == symlink}
+	e.Modified, e.Symlink = modified, e.kind == symlink
 }

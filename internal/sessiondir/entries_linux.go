@@ -16,18 +16,18 @@ const (
 	nameAt = 19 // up to a zero
 )
 
-// readNames returns the names in the directory f as texts of a listing, in the
+// readNames yields the names in the directory f as texts of a listing, in the
 // order of the file system.
-func readNames(f *os.File) (texts []string, err error) {
+func readNames(f *os.File, yield func(text string)) error {
 	buf := make([]byte, 32<<10)
 	var text []byte
 	for {
 		n, err := uninterrupted(func() (int, error) { return unix.ReadDirent(int(f.Fd()), buf) })
 		if err != nil {
-			return nil, &fs.PathError{Op: "readdir", Path: f.Name(), Err: err}
+			return &fs.PathError{Op: "readdir", Path: f.Name(), Err: err}
 		}
 		if n <= 0 {
-			return texts, nil
+			return nil
 		}
 		text = text[:0]
 		for rest := buf[:n]; len(rest) > 0; {
@@ -40,7 +40,7 @@ func readNames(f *os.File) (texts []string, err error) {
 			text = appendName(text, name, is)
 			rest = rest[size:]
 		}
-		texts = append(texts, string(text))
+		yield(string(text))
 	}
 }
 

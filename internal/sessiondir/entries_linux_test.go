@@ -25,19 +25,22 @@ func TestReadNames(t *testing.T) {
 		require.NoError(t, os.Mkdir(filepath.Join(dir, strings.Repeat("ä", 100)+strconv.Itoa(i)), 0o700))
 	}
 	f := mustOpen(t, dir)
-	texts, err := readNames(f)
-	require.NoError(t, err)
-	require.Greater(t, len(texts), 1)
-	got := choose(texts, func(string) bool { return true })
-	_, err = f.Seek(0, 0)
+	var got []Entry
+	texts := 0
+	require.NoError(t, readNames(f, func(text string) {
+		got = append(got, choose(text, func(string) bool { return true })...)
+		texts++
+	}))
+	require.Greater(t, texts, 1)
+	_, err := f.Seek(0, 0)
 	require.NoError(t, err)
 	all, err := f.ReadDir(-1)
 	require.NoError(t, err)
-	var want []named
+	var want []Entry
 	for _, e := range all {
 		is := map[fs.FileMode]kind{fs.ModeDir: directory, fs.ModeSymlink: symlink}[e.Type()]
 		if is != 0 && e.Name() != ".hidden" {
-			want = append(want, named{e.Name(), is})
+			want = append(want, Entry{Name: e.Name(), kind: is})
 			require.Equal(t, is, ask(f, e.Name()), e.Name())
 		}
 	}
@@ -47,7 +50,7 @@ func TestReadNames(t *testing.T) {
 	}
 	require.Equal(t, unknown, ask(f, "none"))
 
-	_, err = readNames(mustOpen(t, filepath.Join(dir, "file")))
+	err = readNames(mustOpen(t, filepath.Join(dir, "file")), nil)
 	require.ErrorIs(t, err, syscall.ENOTDIR)
 }
 

@@ -3,6 +3,8 @@
 package sessiondir
 
 import (
+	"errors"
+	"io"
 	"io/fs"
 	"os"
 )
@@ -11,15 +13,23 @@ import (
 // known here.
 func tellsChanges(*os.File) bool { return false }
 
-// readNames returns the names in the directory f as texts of a listing, in the
+// readNames yields the names in the directory f as texts of a listing, in the
 // order of the file system.
-func readNames(f *os.File) (texts []string, err error) {
-	all, err := f.ReadDir(-1)
-	var text []byte
-	for _, e := range all {
-		text = appendName(text, e.Name(), kindOf(e.Type()))
+func readNames(f *os.File, yield func(text string)) error {
+	for {
+		some, err := f.ReadDir(500)
+		var text []byte
+		for _, e := range some {
+			text = appendName(text, e.Name(), kindOf(e.Type()))
+		}
+		yield(string(text))
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return []string{string(text)}, err
 }
 
 func kindOf(mode fs.FileMode) kind {

@@ -16,12 +16,6 @@ const (
 	other     kind = '-' // never a session
 )
 
-// named is a name in the sessions directory.
-type named struct {
-	name string
-	kind kind
-}
-
 // appendName adds a name to the text of a listing, unless it begins with a dot
 // or can be none of a directory.
 func appendName[T string | []byte](text []byte, name T, k kind) []byte {
@@ -31,16 +25,14 @@ func appendName[T string | []byte](text []byte, name T, k kind) []byte {
 	return append(append(append(text, byte(k)), name...), 0)
 }
 
-// choose returns the names in the texts of a listing that keep wants.
-func choose(texts []string, keep func(name string) bool) (found []named) {
-	for _, text := range texts {
-		for text != "" {
-			end := strings.IndexByte(text, 0)
-			if name := text[1:end]; keep(name) {
-				found = append(found, named{name, kind(text[0])})
-			}
-			text = text[end+1:]
+// choose returns the entries in a text of a listing whose names keep wants.
+func choose(text string, keep func(name string) bool) (found []Entry) {
+	for text != "" {
+		end := strings.IndexByte(text, 0)
+		if name := text[1:end]; keep(name) {
+			found = append(found, Entry{Name: name, kind: kind(text[0])})
 		}
+		text = text[end+1:]
 	}
 	return found
 }
@@ -56,34 +48,32 @@ type listing struct {
 // session.
 const maxListing = 8 << 20
 
-// list returns the names in the sessions directory f, in the order of the
-// file system: those that were found before, while the directory has not
-// changed since. Everything that comes, goes or is renamed changes its time.
-func (b *Base) list(f *os.File) ([]string, error) {
+// list yields the names in the sessions directory f, in the order of the file
+// system: those that were found before, while the directory has not changed
+// since. Everything that comes, goes or is renamed changes its time.
+func (b *Base) list(f *os.File, yield func(text string)) error {
 	at := time.Now()
 	fi, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	is := stampOf(fi, b.seam)
 	if old := b.listing.Load(); old != nil && old.is.Same(is) {
-		return old.texts, nil
+		for _, text := range old.texts {
+			yield(text)
+		}
+		return nil
 	}
-	texts, err := readNames(f)
-	if err != nil {
-		return nil, err
-	}
-	var now *listing
-	if size(texts) <= maxListing && b.Settled(is, at) && tellsChanges(f) {
-		now = &listing{is, at, texts}
+	now, size := &listing{is: is, at: at}, 0
+	err = readNames(f, func(text string) {
+		if size += len(text); size <= maxListing {
+			now.texts = append(now.texts, text)
+		}
+		yield(text)
+	})
+	if err != nil || size > maxListing || !b.Settled(is, at) || !tellsChanges(f) {
+		now = nil
 	}
 	b.listing.Store(now)
-	return texts, nil
-}
-
-func size(texts []string) (n int) {
-	for _, text := range texts {
-		n += len(text)
-	}
-	return n
+	return err
 }

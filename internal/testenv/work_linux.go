@@ -2,6 +2,7 @@ package testenv
 
 import (
 	"runtime"
+	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -9,18 +10,20 @@ import (
 
 // Work runs f and returns how long a processor worked on it. What else the
 // machine does adds nothing to that, nor what f waits for, nor its goroutines.
-func Work(f func()) time.Duration {
+func Work(t testing.TB, f func()) time.Duration {
+	t.Helper()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	begin := threadTime()
+	begin := threadTime(t)
 	f()
-	return threadTime() - begin
+	return threadTime(t) - begin
 }
 
-func threadTime() time.Duration {
-	var t unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
-		panic(err) // there is no Linux without that clock
+func threadTime(t testing.TB) time.Duration {
+	t.Helper()
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &now); err != nil {
+		t.Fatal(err)
 	}
-	return time.Duration(t.Nano())
+	return time.Duration(now.Nano())
 }

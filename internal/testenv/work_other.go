@@ -2,10 +2,13 @@
 
 package testenv
 
-import "time"
+import (
+	"testing"
+	"time"
+)
 
 // Work runs f and returns how long that took.
-func Work(f func()) time.Duration {
+func Work(_ testing.TB, f func()) time.Duration {
 	begin := time.Now()
 	f()
 	return time.Since(begin)

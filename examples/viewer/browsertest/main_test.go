@@ -73,6 +73,7 @@ func browse(t *testing.T) *page {
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WindowSize(1280, 860),
 		chromedp.UserDataDir(filepath.Join(own, "profile")), chromedp.Env("TMPDIR="+own), chromedp.WSURLReadTimeout(2*time.Minute),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("allow-pre-commit-input", true), // else a click before a page's first picture is lost
 		chromedp.Flag("host-resolver-rules", "MAP rebound.example 127.0.0.1"))
 	ctx, stop := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
 	t.Cleanup(stop)

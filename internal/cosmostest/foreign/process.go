@@ -15,7 +15,7 @@ import (
 )
 
 // startLimit is how long a server may take until it answers.
-const startLimit = 30 * time.Second
+const startLimit = 3 * time.Minute
 
 // start starts a program that ends with the test. It returns the rest of the
 // first line that begins with ready; with "" it waits for none.
