@@ -76,10 +76,12 @@ func decode(r *run) error {
 		}
 		var size atomic.Int64
 		shared(len(s.Messages), func(from, to int) {
+			n := 0
 			for _, m := range s.Messages[from:to] {
 				at, _ := m.Timestamp()
-				size.Add(int64(len(m.Role()) + len(m.Content()) + at.Minute() + len(m.ToolCalls()) + len(m.ToolCallID())))
+				n += len(m.Role()) + len(m.Content()) + at.Minute() + len(m.ToolCalls()) + len(m.ToolCallID())
 			}
+			size.Add(int64(n))
 		})
 		if size.Load() == 0 {
 			return errEmpty

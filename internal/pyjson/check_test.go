@@ -163,7 +163,7 @@ func TestTyped(t *testing.T) {
 		`"tool_use"`: false, `[]`: false, `["tool_use"]`: false, `[{"a": 1}, {"type": "text", "text": "tool_use"}]`: false,
 		`[{"type": "thinking"}, {"type" : "text"}, {"a": {"type": "tool_use"}}]`: false,
 		`[{"type": "text"}, {"type": "tool_use"}, {"type": "text"}]`:             true,
-		`[{"type":"tool_result"}]`:                                               true, `[1, {"type": 1}]`: true, `[{"type": "text", "type": "image"}]`: true,
+		`[{"type":"tool_result"}]`: true, `[1, {"type": 1}]`: true, `[{"type": "text", "type": "image"}]`: true,
 		`[{"t\u0079pe": "tool_use"}]`: true, `[{"type": "t\u0065xt"}]`: true, `[{"type": "texts"}]`: true, `[{"type": "thinking_"}]`: true,
 	} {
 		for _, text := range []string{`{"content": ` + value + `}`, `{"x": [{"type": 1}], "content":` + value + `, "y": [{"type": 2}]}`} {
