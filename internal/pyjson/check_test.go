@@ -160,11 +160,19 @@ func TestCheckSpans(t *testing.T) {
 func TestTyped(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]bool{
-		`"tool_use"`: false, `[]`: false, `["tool_use"]`: false, `[{"a": 1}, {"type": "text", "text": "tool_use"}]`: false,
+		`"tool_use"`:   false,
+		`[]`:           false,
+		`["tool_use"]`: false,
+		`[{"a": 1}, {"type": "text", "text": "tool_use"}]`:                       false,
 		`[{"type": "thinking"}, {"type" : "text"}, {"a": {"type": "tool_use"}}]`: false,
 		`[{"type": "text"}, {"type": "tool_use"}, {"type": "text"}]`:             true,
-		`[{"type":"tool_result"}]`: true, `[1, {"type": 1}]`: true, `[{"type": "text", "type": "image"}]`: true,
-		`[{"t\u0079pe": "tool_use"}]`: true, `[{"type": "t\u0065xt"}]`: true, `[{"type": "texts"}]`: true, `[{"type": "thinking_"}]`: true,
+		`[{"type":"tool_result"}]`:                                               true,
+		`[1, {"type": 1}]`:                                                       true,
+		`[{"type": "text", "type": "image"}]`:                                    true,
+		`[{"t\u0079pe": "tool_use"}]`:                                            true,
+		`[{"type": "t\u0065xt"}]`:                                                true,
+		`[{"type": "texts"}]`:                                                    true,
+		`[{"type": "thinking_"}]`:                                                true,
 	} {
 		for _, text := range []string{`{"content": ` + value + `}`, `{"x": [{"type": 1}], "content":` + value + `, "y": [{"type": 2}]}`} {
 			var got []pyjson.Span
