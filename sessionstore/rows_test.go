@@ -70,6 +70,7 @@ func TestSplitKeepsLines(t *testing.T) {
 			require.EqualValues(t, len(all), p.at)
 			require.True(t, i == len(parts)-1 || bytes.HasSuffix(p.data, []byte("\n")))
 			all = append(all, p.data...)
+			p.parse()
 			lines += p.lines
 		}
 		require.Equal(t, string(data), string(all))

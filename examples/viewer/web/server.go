@@ -78,8 +78,9 @@ func (s *Server) routes() map[string]handler {
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Serve serves l until ctx ends, and then ends streams and waits for the
-// requests under way, for some seconds.
+// Serve serves l until ctx ends. Then it ends streams, closes connections on
+// which nothing was asked yet, as browsers open them in advance, waits some
+// seconds for the requests under way, and closes what is left.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -92,14 +93,26 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(s.logger.Handler(), slog.LevelWarn),
 	}
+	var unused sync.Map // by connection
+	h.ConnState = func(c net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			unused.Store(c, nil)
+		} else {
+			unused.Delete(c)
+		}
+	}
 	stopped := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
+		unused.Range(func(c, _ any) bool {
+			_ = c.(net.Conn).Close() // its other end may have done so
+			return true
+		})
 		limit, done := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer done()
 		err := h.Shutdown(limit)
-		if err != nil {
-			err = errors.Join(err, h.Close())
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = h.Close()
 		}
 		stopped <- err
 	}()
