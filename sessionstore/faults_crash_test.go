@@ -266,6 +266,7 @@ func sequences() []sequence {
 			sequence{name + "appends of one and three", true, promised(d, add(1, 40), add(1, 40), add(3, 40), add(1, 40), add(3, 40), add(1, 40))},
 			sequence{name + "large appends", false, promised(d, add(1, 600), add(1, 1500), add(2, 700), add(1, 40), add(1, 5000))},
 			sequence{name + "rewinds", false, promised(d, add(3, 40), add(1, 40), rewind(2), add(1, 40), replace(1), add(2, 40), add(1, 40), rewind(1), add(1, 40))},
+			sequence{name + "rewinds to nothing", false, promised(d, add(1, 40), add(1, 40), add(1, 40), rewind(0), add(1, 40), add(1, 40), rewind(0), save(1))},
 		)
 	}
 	patterns := []string{"sdsd", "ssdd", "sssd", "dssd", "sdds"}

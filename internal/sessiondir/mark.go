@@ -63,12 +63,13 @@ func MeantEmpty(at time.Time) bool { return markedWhole(at, nil) }
 // Unfinished reports whether the backup of a file is a later state of it that
 // was acknowledged, but lost its name in a power cut: main is its beginning,
 // its mark tells that it is whole, and main is not newer. A marked main is
-// not: other writers do not mark what they write.
+// not: other writers do not mark what they write. One that is empty on purpose
+// is: it is never extended in the place of its backup.
 func Unfinished(main, backup []byte, mainAt, backupAt time.Time) bool {
 	if len(backup) <= len(main) || backup[len(backup)-1] != '\n' || !bytes.HasPrefix(backup, main) {
 		return false
 	}
-	if len(main) > 0 && main[len(main)-1] != '\n' {
+	if len(main) > 0 && main[len(main)-1] != '\n' || len(main) == 0 && MeantEmpty(mainAt) {
 		return false
 	}
 	return markedWhole(backupAt, backup) && (Marked(mainAt) || backupAt.After(mainAt))
