@@ -14,20 +14,16 @@ import (
 
 // TestLimits compares what the operations cost with testdata/limits.txt.
 func TestLimits(t *testing.T) {
-	got := cost.Table{}
-	for _, o := range append(appendOperations(t), readOperations(t)...) {
-		got[o.Name] = o.gauge.Measure(limitRuns, func() { require.NoError(t, o.Do()) })
-	}
-	cost.Check(t, "testdata/limits.txt", got)
+	cost.Check(t, "testdata/limits.txt", cost.MeasureAll(t, limitRuns, limited(t)))
 }
 
 // limitRuns is how often an operation is done.
 const limitRuns = 10
 
-// A limited operation has limits to its cost, which its gauge measures.
-type limited struct {
-	cost.Operation
-	gauge *cost.Gauge
+// limited returns the operations that have limits.
+func limited(t *testing.T) []cost.Operation {
+	t.Helper()
+	return append(appendOperations(t), readOperations(t)...)
 }
 
 var limitEvent = Event{Name: "tool:post", Data: map[string]any{"text": strings.Repeat("x", 1000)}, Time: time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)}
@@ -45,19 +41,19 @@ func limitLog(t *testing.T, synced bool, n int) (*Log, *cost.Gauge) {
 	return l, g
 }
 
-func appendOperations(t *testing.T) (all []limited) {
+func appendOperations(t *testing.T) (all []cost.Operation) {
 	t.Helper()
 	for _, synced := range []bool{false, true} {
 		for _, n := range []int{10, 1000} {
 			l, g := limitLog(t, synced, n)
 			name := fmt.Sprintf("append/sync=%t/n=%d", synced, n)
-			all = append(all, limited{cost.Operation{Name: name, Do: func() error { return l.Append(t.Context(), limitEvent) }}, g})
+			all = append(all, cost.Operation{Name: name, Do: func() error { return l.Append(t.Context(), limitEvent) }, Gauge: g})
 		}
 	}
 	return all
 }
 
-func readOperations(t *testing.T) (all []limited) {
+func readOperations(t *testing.T) (all []cost.Operation) {
 	t.Helper()
 	l, g := limitLog(t, false, 3000)
 	for _, op := range []cost.Operation{
@@ -69,8 +65,8 @@ func readOperations(t *testing.T) (all []limited) {
 			return err
 		}},
 	} {
-		op.Name += "/n=3000"
-		all = append(all, limited{op, g})
+		op.Name, op.Gauge = op.Name+"/n=3000", g
+		all = append(all, op)
 	}
 	return all
 }

@@ -9,10 +9,5 @@ import (
 // TestCalls compares how many system calls the operations make with
 // testdata/calls.txt.
 func TestCalls(t *testing.T) {
-	cost.CheckCalls(t, "testdata/calls.txt", limitRuns, func() (all []cost.Operation) {
-		for _, o := range append(writingOperations(t), readingOperations(t)...) {
-			all = append(all, o.Operation)
-		}
-		return all
-	})
+	cost.CheckCalls(t, "testdata/calls.txt", limitRuns, func() []cost.Operation { return limited(t) })
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/amplifier-go/sessionstorage/internal/cost"
 )
 
@@ -13,24 +11,20 @@ import (
 // cost does not depend on the length of the transcript unless they read it or
 // write it whole.
 func TestLimits(t *testing.T) {
-	got := cost.Table{}
-	for _, o := range append(writingOperations(t), readingOperations(t)...) {
-		got[o.Name] = o.gauge.Measure(limitRuns, func() { require.NoError(t, o.Do()) })
-	}
-	cost.Check(t, "testdata/limits.txt", got)
+	cost.Check(t, "testdata/limits.txt", cost.MeasureAll(t, limitRuns, limited(t)))
 }
 
 // limitRuns is how often an operation is done.
 const limitRuns = 10
 
-// A limited operation has limits to its cost, which its gauge measures.
-type limited struct {
-	cost.Operation
-	gauge *cost.Gauge
+// limited returns the operations that have limits.
+func limited(t *testing.T) []cost.Operation {
+	t.Helper()
+	return append(writingOperations(t), readingOperations(t)...)
 }
 
 // writingOperations returns those that change a session.
-func writingOperations(t *testing.T) []limited {
+func writingOperations(t *testing.T) []cost.Operation {
 	turn := 0
 	operations := []struct {
 		name string
@@ -61,7 +55,7 @@ func writingOperations(t *testing.T) []limited {
 			return st.Save(t.Context(), "s", *rows, Metadata{})
 		}},
 	}
-	var all []limited
+	var all []cost.Operation
 	for _, op := range operations {
 		for _, d := range benchDurabilities {
 			for _, n := range []int{1000, 10} {
@@ -70,7 +64,7 @@ func writingOperations(t *testing.T) []limited {
 				}
 				st, g, rows := benchStore(t, n, d.is)
 				name := fmt.Sprintf("%s/durability=%s/n=%d", op.name, d.name, n)
-				all = append(all, limited{cost.Operation{Name: name, Do: func() error { return op.do(st, &rows) }}, g})
+				all = append(all, cost.Operation{Name: name, Do: func() error { return op.do(st, &rows) }, Gauge: g})
 			}
 		}
 	}
@@ -78,8 +72,8 @@ func writingOperations(t *testing.T) []limited {
 }
 
 // readingOperations returns those that change nothing.
-func readingOperations(t *testing.T) []limited {
-	var all []limited
+func readingOperations(t *testing.T) []cost.Operation {
+	var all []cost.Operation
 	for _, n := range []int{10, 1000} {
 		st, g, _ := benchStore(t, n, Relaxed)
 		for _, op := range []cost.Operation{
@@ -99,8 +93,8 @@ func readingOperations(t *testing.T) []limited {
 				return err
 			}},
 		} {
-			op.Name = fmt.Sprintf("%s/n=%d", op.Name, n)
-			all = append(all, limited{op, g})
+			op.Name, op.Gauge = fmt.Sprintf("%s/n=%d", op.Name, n), g
+			all = append(all, op)
 		}
 	}
 	return all

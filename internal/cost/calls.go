@@ -13,8 +13,9 @@ import (
 
 // An Operation is what costs something.
 type Operation struct {
-	Name string
-	Do   func() error
+	Name  string
+	Do    func() error
+	Gauge *Gauge // counts what Do does to the disk
 }
 
 // Calls is how many system calls operations make, by their names.

@@ -10,9 +10,9 @@ func TestCheckCalls(t *testing.T) {
 	CheckCalls(t, "testdata/calls.txt", 10, func() []Operation {
 		dir := t.TempDir()
 		return []Operation{
-			{"nothing", func() error { return nil }},
-			{"stat", func() error { _, err := os.Stat(dir); return err }},
-			{"goroutine", func() error {
+			{Name: "nothing", Do: func() error { return nil }},
+			{Name: "stat", Do: func() error { _, err := os.Stat(dir); return err }},
+			{Name: "goroutine", Do: func() error {
 				done := make(chan error)
 				go func() {
 					_, err := os.Stat(dir)

@@ -67,6 +67,20 @@ func (g *Gauge) Measure(runs int, do func()) Cost {
 	return Cost{allocs, c.Operations / n, c.Syncs / n, c.Written / n}
 }
 
+// MeasureAll measures operations, each with its gauge; see [Gauge.Measure].
+func MeasureAll(t testing.TB, runs int, operations []Operation) Table {
+	t.Helper()
+	got := Table{}
+	for _, o := range operations {
+		got[o.Name] = o.Gauge.Measure(runs, func() {
+			if err := o.Do(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	return got
+}
+
 // Table is the costs of operations by their names.
 type Table map[string]Cost
 

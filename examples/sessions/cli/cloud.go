@@ -146,12 +146,14 @@ func (a *app) unsynced(st *sessionstore.Store) func(ctx context.Context, ids []s
 		for _, r := range all {
 			for _, id := range ids {
 				s, err := r.StatusOf(ctx, id)
-				switch {
-				case errors.Is(err, sessionstore.ErrNotFound):
-				case err != nil:
+				if errors.Is(err, sessionstore.ErrNotFound) {
+					continue
+				}
+				if err != nil {
 					return nil, err
-				case lacks(s) != "":
-					lacking[id] = lacks(s)
+				}
+				if text := lacks(s); text != "" {
+					lacking[id] = text
 				}
 			}
 		}

@@ -65,8 +65,9 @@ func (c *searchCommand) Run(a *app) error {
 			return err
 		}
 	}
-	q.Keyword = literal(c.Text) // most transcripts need no second look
-	if !c.Regexp {
+	if c.Regexp { // most transcripts need no second look
+		q.Keyword = literal(c.Text)
+	} else {
 		q.Keyword = strings.TrimSuffix(strings.TrimPrefix(string(quoted(c.Text)), `"`), `"`)
 	}
 	hits := map[string][]hit{}
