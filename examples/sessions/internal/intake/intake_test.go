@@ -22,7 +22,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-func TestMain(m *testing.M) { testenv.Main(m, nil) }
+func TestMain(m *testing.M) { testenv.Main(m, map[string]testenv.Child{"take": takeForever}) }
 
 func open(t *testing.T, seam *fault.Seam) *sessionstore.Store {
 	t.Helper()
