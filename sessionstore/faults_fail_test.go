@@ -92,7 +92,7 @@ func usual(sys system, d Durability, f failure) bool {
 	case sys.name == "plain":
 		return d == Durable || f.part == 0 && f.err == syscall.EIO
 	}
-	return d == Durable && f.name == "EIO" && (sys.noExchange || sys.noLink)
+	return d == Durable && (sys.noExchange || sys.noLink) && (f.name == "EIO" || f.name == "ENOSPC")
 }
 
 // failEach lets the first operation of the scene's act fail, then the second,

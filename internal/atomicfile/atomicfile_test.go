@@ -4,9 +4,11 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -199,6 +201,45 @@ func TestExchangeByHandFails(t *testing.T) {
 			kept = kept || name != "a" && text != now["a"]
 		}
 		require.True(t, kept, "%v: the other content is gone: %v", op.Kind, now)
+	}
+}
+
+// TestReplaceKeepingFails requires that no failure costs what the name was, on
+// systems that swap names and on those that do not.
+func TestReplaceKeepingFails(t *testing.T) {
+	t.Parallel()
+	for _, way := range []struct {
+		err   error
+		stays bool
+	}{{syscall.EIO, false}, {syscall.EIO, true}, {syscall.ENOSPC, true}} {
+		for _, byHand := range []bool{false, true} {
+			for at := 0; ; at++ {
+				f := &fault.Failer{At: at, Err: way.err, Stays: way.stays}
+				d, path := openDir(t, &fault.Seam{Before: func(op fault.Op) error {
+					if byHand && op.Kind == fault.Exchange {
+						return errors.ErrUnsupported
+					}
+					return f.Before(op)
+				}})
+				put(t, "old", path, "file")
+				put(t, "older", path, "backup")
+				expected := func(fi fs.FileInfo) bool { return fi.Size() == int64(len("old")) }
+				err := d.ReplaceKeeping("file", true, time.Now(), writing("the new text"), func() (Keep, error) {
+					return Keep{As: "backup", Was: expected}, nil
+				})
+				now := content(t, path)
+				op, failed := f.Failed()
+				if err == nil { // some failures are made good
+					require.Equal(t, map[string]string{"file": "the new text", "backup": "old"}, now, "%v", op.Kind)
+				}
+				if !failed {
+					require.NoError(t, err)
+					break
+				}
+				require.Contains(t, []string{"old", "the new text"}, now["file"], "%v %+v", op.Kind, way)
+				require.Contains(t, slices.Collect(maps.Values(now)), "old", "%v %+v: %v", op.Kind, way, now)
+			}
+		}
 	}
 }
 

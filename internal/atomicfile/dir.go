@@ -145,10 +145,13 @@ func (d *Dir) trade(t *temp, name string, k Keep, sync bool) error {
 	if err == nil {
 		err = d.Rename(t.name(), k.As)
 	}
-	if err != nil {
-		return errors.Join(err, d.Exchange(name, t.name()))
+	if err == nil {
+		return nil
 	}
-	return nil
+	if undo := d.Rename(t.name(), name); undo != nil { // which takes no space, as an exchange may
+		return errors.Join(errHalf, err, undo)
+	}
+	return err
 }
 
 // same reports whether two names lead to one file.
@@ -195,7 +198,9 @@ func (d *Dir) replace(name string, sync bool, at time.Time, write func(io.Writer
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	if err := commit(tmp); err != nil {
-		tmp.discard()
+		if !errors.Is(err, errHalf) { // else it may be what name was
+			tmp.discard()
+		}
 		return fmt.Errorf("replace %s: %w", name, err)
 	}
 	return nil

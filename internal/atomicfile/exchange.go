@@ -36,6 +36,6 @@ func (d *Dir) Exchange(a, b string) error {
 	return nil
 }
 
-// errHalf tells that a names b's file, and b nothing: what a named has the
-// name of a temporary file.
+// errHalf tells that what a name led to has the name of a temporary file, and
+// the name leads to what should have replaced it.
 var errHalf = errors.New("names were swapped by half")
