@@ -150,7 +150,7 @@ func (k *kills) round(t *testing.T, round int) {
 	}
 	killer.Stop()
 	p.kill()
-	if k.random.IntN(2) == 0 {
+	if round > 0 && k.random.IntN(2) == 0 {
 		return
 	}
 	require.NoError(t, os.MkdirAll(k.Dir, 0o700)) // the child may not have come to it

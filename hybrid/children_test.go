@@ -27,7 +27,7 @@ type errand struct {
 	Endpoint, Key, Device string
 	Calls                 []string // "sync" or "pull", and sessions
 	From                  int      // the number of the first record to be written
-	Tidy                  bool     // the collector runs often, so that little more than what is held takes memory
+	Tidy                  bool     // the collector runs often, on few processors, so that little more than what is held takes memory
 }
 
 // serve makes a cloud reachable by other processes through h, which passes
@@ -61,6 +61,7 @@ func syncChild(dir, argument string) (err error) {
 	}
 	if e.Tidy {
 		debug.SetGCPercent(10)
+		runtime.GOMAXPROCS(min(2, runtime.GOMAXPROCS(0))) // each holds memory of its own
 	}
 	ctx := context.Background()
 	s, err := e.open(ctx, dir, &Options{Disabled: true})

@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/filelock"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -38,8 +40,10 @@ func TestWritersAtOnceWithLocks(t *testing.T) {
 		})
 	}
 	for i := range each {
-		require.NoError(t, python.locked(t.Context(), func() error {
-			return errors.Join(python.append([]string{numbered("python", i)}, ""), python.count("python"))
+		require.NoError(t, testenv.Insist(filelock.ErrBusy, func() error {
+			return python.locked(t.Context(), func() error {
+				return errors.Join(python.append([]string{numbered("python", i)}, ""), python.count("python"))
+			})
 		}))
 	}
 	all.Wait()
@@ -56,14 +60,16 @@ func appendAndCount(ctx context.Context, st *sessionstore.Store, id, name string
 	if err != nil {
 		return err
 	}
-	if err := st.Append(ctx, id, m); err != nil {
+	if err := testenv.Insist(sessionstore.ErrLocked, func() error { return st.Append(ctx, id, m) }); err != nil {
 		return err
 	}
-	_, err = st.UpdateMetadata(ctx, id, func(md *sessionstore.Metadata) error {
-		n, _ := md.Int(name)
-		return md.Set(name, n+1)
+	return testenv.Insist(sessionstore.ErrLocked, func() error {
+		_, err := st.UpdateMetadata(ctx, id, func(md *sessionstore.Metadata) error {
+			n, _ := md.Int(name)
+			return md.Set(name, n+1)
+		})
+		return err
 	})
-	return err
 }
 
 func numbered(name string, i int) string { return user(fmt.Sprint(name, " ", i)) }

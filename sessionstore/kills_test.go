@@ -56,8 +56,8 @@ func TestKills(t *testing.T) {
 				}
 			}()
 			k := newKills(t, name, rand.New(rand.NewPCG(n, uint64(i))))
-			for range (killRounds() + i) / len(durabilities) {
-				k.round(t)
+			for round := range (killRounds() + i) / len(durabilities) {
+				k.round(t, round%2 == 0)
 				rounds.Add(1)
 			}
 			k.goOn(t)
@@ -133,18 +133,29 @@ func newKills(t *testing.T, durability string, r *rand.Rand) *kills {
 	return k
 }
 
-func (k *kills) round(t *testing.T) {
+// round kills a child some time after its begin, or, so that a slow machine
+// proves something too, after every lane has done something.
+func (k *kills) round(t *testing.T, waits bool) {
 	argument, err := json.Marshal(killArgument{k.durability, k.workspace, k.r.Uint64(), k.next})
 	require.NoError(t, err)
 	p := spawn(t, "kills", k.dir, string(argument), k.home)
 	require.Equal(t, "ready", p.line(t))
-	killer := time.AfterFunc(time.Duration(k.r.IntN(100_000))*time.Microsecond, func() { _ = p.cmd.Process.Kill() })
+	killer := time.AfterFunc(time.Hour, func() { _ = p.cmd.Process.Kill() })
+	after := time.Duration(k.r.IntN(100_000)) * time.Microsecond
+	if !waits {
+		killer.Reset(after)
+	}
+	idle := map[int]bool{0: true, 1: true, 2: true, 3: true} // lanes that have done nothing
 	for p.out.Scan() {
 		var d deed
 		require.NoError(t, json.Unmarshal(p.out.Bytes(), &d), p.out.Text())
 		f := &k.fates[d.Lane]
 		if d.Done {
 			*f = f.after(f.pending)
+			if delete(idle, d.Lane); waits && len(idle) == 0 {
+				waits = false
+				killer.Reset(after)
+			}
 			continue
 		}
 		f.pending = &d

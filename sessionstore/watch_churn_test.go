@@ -101,6 +101,21 @@ func (v *view) requireTrue(t *testing.T) {
 	}, patience, 10*time.Millisecond)
 }
 
+// requireTold waits until all of ids are told.
+func (v *view) requireTold(t *testing.T, ids map[string]bool) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		for id := range ids {
+			if !v.told[id] {
+				return false
+			}
+		}
+		return true
+	}, patience, 10*time.Millisecond)
+}
+
 func (w *Watcher) overflowed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -151,12 +166,15 @@ func TestWatchChurn(t *testing.T) {
 			c.step(t, i)
 		}
 		v.requireTrue(t)
+		for id := range c.fleeting { // not there before nor after, they may or may not be told
+			delete(c.changed, id)
+		}
+		v.requireTold(t, c.changed) // a session without files may be told last
 		require.NoError(t, w.Close())
 		v.followed.Wait()
 		require.Zero(t, v.rescans)
-		for id := range c.fleeting { // not there before nor after, they may or may not be told
+		for id := range c.fleeting {
 			delete(v.told, id)
-			delete(c.changed, id)
 		}
 		require.Equal(t, slices.Sorted(maps.Keys(c.changed)), slices.Sorted(maps.Keys(v.told)))
 	})

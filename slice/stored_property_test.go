@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -39,6 +40,7 @@ func TestStoredChangesCanBeUndone(t *testing.T) {
 		backup := changeRandomly(t, r, st, id, rows)
 		if backup == "" {
 			require.Equal(t, map[string]string{transcriptFile: rows, eventsFile: events}, get(t, st, id))
+			require.NoError(t, os.RemoveAll(filepath.Join(st.Dir(), id))) // memory may be small
 			continue
 		}
 		changed++
@@ -50,6 +52,7 @@ func TestStoredChangesCanBeUndone(t *testing.T) {
 		files := get(t, st, id)
 		require.Equal(t, rows, files[transcriptFile])
 		require.Equal(t, events, files[eventsFile])
+		require.NoError(t, os.RemoveAll(filepath.Join(st.Dir(), id)))
 	}
 	require.Greater(t, changed, rounds/4)
 }

@@ -70,7 +70,8 @@ func plain(text, dir string) string {
 	} {
 		text = regexp.MustCompile(from).ReplaceAllString(text, to)
 	}
-	return text
+	// Half a minute after the first, on a busy machine, an entry of the catalogue is written too.
+	return strings.Replace(text, "N KB in 3 requests", "N KB in 2 requests", 1)
 }
 
 // TestTerminal: on a terminal a bar comes and goes, and what stays is the same.

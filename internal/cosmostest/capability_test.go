@@ -89,7 +89,7 @@ func capabilities(t *testing.T, endpoint, key string, transport policy.Transport
 		for _, one := range group {
 			require.False(t, known[one.name], "two checks are named %q", one.name)
 			known[one.name] = true
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			err := one.check(ctx, s)
 			cancel()
 			quirk, expected := quirks[one.name]

@@ -63,7 +63,7 @@ func shell(t *testing.T, dir, commands string, env ...string) string {
 // Go, so that not everything is built and fetched again.
 func surroundings(t *testing.T, kind string) []string {
 	t.Helper()
-	home := t.TempDir()
+	home := newHome(t)
 	env := []string{
 		"HOME=" + home, "TMPDIR=" + home, "USER=ada", "PATH=" + os.Getenv("PATH"), "GOFLAGS=" + os.Getenv("GOFLAGS"), "GOWORK=off",
 		"AMPLIFIER_SESSION_STATE_HOME=" + filepath.Join(home, "state"),
@@ -85,6 +85,18 @@ func surroundings(t *testing.T, kind string) []string {
 		env = append(env, "COSMOS_ENDPOINT="+server.URL+"/", "COSMOS_KEY="+memory.Key())
 	}
 	return env
+}
+
+// newHome makes an empty home, but for the choice that Go counts nothing there:
+// for that it starts a process that outlives the command, and may write while
+// the home is removed.
+func newHome(t *testing.T) string {
+	t.Helper()
+	home := t.TempDir()
+	dir := filepath.Join(home, ".config", "go", "telemetry")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "mode"), []byte("off"), 0o600))
+	return home
 }
 
 // azure stands in for the command of that name: it wants to know a role by the

@@ -23,7 +23,7 @@ func TestNewcomer(t *testing.T) {
 	if !testenv.Thorough() || exec.Command("git", "-C", top, "rev-parse", "HEAD").Run() != nil {
 		return // it takes minutes, and a checkout
 	}
-	home := t.TempDir()
+	home := newHome(t)
 	clone := filepath.Join(home, "sessionstorage")
 	env := surroundings(t, "")
 	for i, v := range env {

@@ -144,9 +144,7 @@ func TestAcquireWaits(t *testing.T) {
 	require.ErrorIs(t, err, filelock.ErrBusy)
 	require.NotErrorIs(t, err, context.DeadlineExceeded)
 
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	_, err = filelock.Acquire(ctx, root, name, filelock.Options{})
+	_, err = filelock.Acquire(endingSoon(t.Context()), root, name, filelock.Options{})
 	require.ErrorIs(t, err, filelock.ErrBusy)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 
@@ -154,6 +152,30 @@ func TestAcquireWaits(t *testing.T) {
 	lock, err := filelock.Acquire(t.Context(), root, name, filelock.Options{})
 	require.NoError(t, err)
 	require.NoError(t, lock.Unlock())
+}
+
+// ending is a context that ends soon, but not before it was looked at.
+type ending struct {
+	context.Context
+	done   chan struct{}
+	looked bool
+}
+
+func endingSoon(ctx context.Context) *ending {
+	c := &ending{Context: ctx, done: make(chan struct{})}
+	time.AfterFunc(20*time.Millisecond, func() { close(c.done) })
+	return c
+}
+
+func (c *ending) Done() <-chan struct{} { return c.done }
+
+func (c *ending) Err() error {
+	if !c.looked {
+		c.looked = true
+		return nil
+	}
+	<-c.done
+	return context.DeadlineExceeded
 }
 
 func TestAcquireLooksAtContextFirst(t *testing.T) {

@@ -2,6 +2,7 @@ package testenv
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -103,6 +104,26 @@ func (p *Process) KillAfter(d time.Duration) {
 	time.AfterFunc(d, func() { _ = p.cmd.Process.Kill() }) // it may be gone already
 }
 
+// KillAmid kills the child that time after its first line, and in every second
+// round, from 0, after the first that acknowledges something, so that a slow
+// machine proves something too. Every line is given to hear. KillAmid returns
+// when the child is gone, and fails t when it came to none of these lines.
+func (p *Process) KillAmid(t testing.TB, round int, d time.Duration, acknowledges func(line string) bool, hear func(line string)) {
+	t.Helper()
+	waits := true
+	for line, ok := p.Line(); ok; line, ok = p.Line() {
+		hear(line)
+		if waits && (round%2 == 1 || acknowledges(line)) {
+			waits = false
+			p.KillAfter(d)
+		}
+	}
+	p.Kill()
+	if waits {
+		t.Errorf("round %d: the child ended by itself", round)
+	}
+}
+
 // Kill ends the child at once, and returns when it is gone.
 func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill() // it may be gone already
@@ -121,6 +142,18 @@ func (p *Process) End(t testing.TB) []string {
 	}
 	_ = p.in.Close() // Wait may have closed it
 	return lines
+}
+
+// Insist makes a call again that ends in the error busy, for some minutes: with
+// that, a writer tells that it did nothing because it got no lock. On a slow disk,
+// the others may keep it for longer than a writer waits.
+func Insist(busy error, call func() error) error {
+	for range 30 {
+		if err := call(); !errors.Is(err, busy) {
+			return err
+		}
+	}
+	return call()
 }
 
 // KillRounds returns how many children a test is to kill.

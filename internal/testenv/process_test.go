@@ -1,6 +1,7 @@
 package testenv
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -35,6 +36,37 @@ func TestChild(t *testing.T) {
 		t.Error("child lives")
 	}
 	p.Kill()
+}
+
+func TestKillAmid(t *testing.T) {
+	t.Parallel()
+	for round, waits := range []string{"ready", "nothing"} {
+		var heard []string
+		begin := func(line string) bool { return line == waits }
+		Spawn(t, "wait", ".", "").KillAmid(t, round, 0, begin, func(line string) { heard = append(heard, line) })
+		if fmt.Sprint(heard) != "[ready]" {
+			t.Errorf("round %d heard %q", round, heard)
+		}
+	}
+}
+
+func TestInsist(t *testing.T) {
+	t.Parallel()
+	busy, broken := errors.New("busy"), errors.New("broken")
+	answers := []error{busy, fmt.Errorf("again: %w", busy), broken, nil}
+	call := func() error {
+		answer := answers[0]
+		answers = answers[1:]
+		return answer
+	}
+	for _, want := range []error{broken, nil} {
+		if err := Insist(busy, call); !errors.Is(err, want) {
+			t.Errorf("%v instead of %v", err, want)
+		}
+	}
+	if err := Insist(busy, func() error { return busy }); !errors.Is(err, busy) {
+		t.Errorf("%v for what stays busy", err)
+	}
 }
 
 func TestMainKeepsStateApart(t *testing.T) {

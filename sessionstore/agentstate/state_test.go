@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -170,9 +171,14 @@ func TestManyWritersLoseNothing(t *testing.T) {
 		wg.Go(func() {
 			for i := range 8 {
 				n := strconv.Itoa(w*8 + i)
-				if s.RecordItems(t.Context(), items(`{"n": `+n+`}`)...) != nil || s.AddApprovedCommand(t.Context(), n) != nil ||
-					s.AddTokenUsage(t.Context(), 1) != nil {
-					t.Error("write failed")
+				for _, call := range []func() error{
+					func() error { return s.RecordItems(t.Context(), items(`{"n": `+n+`}`)...) },
+					func() error { return s.AddApprovedCommand(t.Context(), n) },
+					func() error { return s.AddTokenUsage(t.Context(), 1) },
+				} {
+					if err := testenv.Insist(sessionstore.ErrLocked, call); err != nil {
+						t.Error(err)
+					}
 				}
 			}
 		})

@@ -133,7 +133,7 @@ func TestGoroutines(t *testing.T) {
 	for _, l := range logs {
 		go func() {
 			for range each {
-				if _, err := l.AddMessage(t.Context(), "s", nil, userRole, "x"); err != nil {
+				if _, err := insist(func() (int64, error) { return l.AddMessage(t.Context(), "s", nil, userRole, "x") }); err != nil {
 					done <- err
 					return
 				}

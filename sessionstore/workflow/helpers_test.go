@@ -39,25 +39,37 @@ func writeAsChild(dir, count string) error {
 	for i := range n {
 		content := fmt.Sprintf("%d of %d", i, os.Getpid())
 		fmt.Println("message", content)
-		id, err := l.AddMessage(ctx, "s", nil, userRole, content)
+		id, err := insist(func() (int64, error) { return l.AddMessage(ctx, "s", nil, userRole, content) })
 		if err != nil {
 			return err
 		}
 		fmt.Println("added", id, content)
 		fmt.Println("phase", content)
-		id, err = l.SavePhaseOutput(ctx, "s", PhaseOutput{PhaseID: content, PhaseName: content, Status: running})
+		id, err = insist(func() (int64, error) {
+			return l.SavePhaseOutput(ctx, "s", PhaseOutput{PhaseID: content, PhaseName: content, Status: running})
+		})
 		if err != nil {
 			return err
 		}
 		fmt.Println("saved", id, content)
 		status := []string{inProgress, completed, failed}[i%3]
 		fmt.Println("status", status)
-		if err := l.SetStatus(ctx, "s", status); err != nil {
+		if err := testenv.Insist(sessionstore.ErrLocked, func() error { return l.SetStatus(ctx, "s", status) }); err != nil {
 			return err
 		}
 		fmt.Println("set", status)
 	}
 	return st.Close()
+}
+
+// insist writes, as long as other writers leave no lock, again; see
+// [testenv.Insist].
+func insist(write func() (int64, error)) (id int64, err error) {
+	err = testenv.Insist(sessionstore.ErrLocked, func() (err error) {
+		id, err = write()
+		return err
+	})
+	return id, err
 }
 
 // newLog returns a log of a store with the session s, whose clock goes a
@@ -101,14 +113,14 @@ func ticking(days int) func() time.Time {
 
 func save(t testing.TB, l *Log, p PhaseOutput) int64 {
 	t.Helper()
-	id, err := l.SavePhaseOutput(t.Context(), "s", p)
+	id, err := insist(func() (int64, error) { return l.SavePhaseOutput(t.Context(), "s", p) })
 	require.NoError(t, err)
 	return id
 }
 
 func add(t testing.TB, l *Log, phase *string, role, content string) int64 {
 	t.Helper()
-	id, err := l.AddMessage(t.Context(), "s", phase, role, content)
+	id, err := insist(func() (int64, error) { return l.AddMessage(t.Context(), "s", phase, role, content) })
 	require.NoError(t, err)
 	return id
 }

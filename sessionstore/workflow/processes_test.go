@@ -115,15 +115,10 @@ func TestKills(t *testing.T) {
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	all := newSaid()
-	for range testenv.KillRounds() {
+	saves := func(line string) bool { return strings.HasPrefix(line, "saved ") }
+	for round := range testenv.KillRounds() {
 		p := testenv.Spawn(t, "write", st.Dir(), "100000")
-		line, ok := p.Line()
-		require.True(t, ok)
-		p.KillAfter(time.Duration(rng.IntN(30_000)) * time.Microsecond)
-		for ; ok; line, ok = p.Line() {
-			all.hear(t, line)
-		}
-		p.Kill()
+		p.KillAmid(t, round, time.Duration(rng.IntN(30_000))*time.Microsecond, saves, func(line string) { all.hear(t, line) })
 		all.check(t, l)
 	}
 	require.NotEmpty(t, all.saved)

@@ -29,7 +29,7 @@ var (
 func TestMain(m *testing.M) { testenv.Main(m, children) }
 
 // patience is how long a page may take on a busy machine.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 var manifests = []workflow.Manifest{{Name: "Research", Phases: []string{"plan", "gather", "analyse", "write"}}}
 
@@ -123,8 +123,9 @@ func (p *page) do(actions ...chromedp.Action) {
 	}
 }
 
-// until waits until an expression of JavaScript is true. While it fails, as in
-// a page that is about to go, it is not.
+// until waits until an expression of JavaScript is true in a page that is
+// complete: what has no style yet is elsewhere when it is clicked. While it
+// fails, as in a page that is about to go, it is not.
 func (p *page) until(expression string) {
 	p.t.Helper()
 	ctx, stop := context.WithTimeout(p.ctx, patience)
@@ -133,7 +134,7 @@ func (p *page) until(expression string) {
 	defer again.Stop()
 	for {
 		var ok bool
-		if err := chromedp.Run(ctx, chromedp.Evaluate("Boolean("+expression+")", &ok)); err == nil && ok {
+		if err := chromedp.Run(ctx, chromedp.Evaluate("document.readyState === 'complete' && Boolean("+expression+")", &ok)); err == nil && ok {
 			return
 		}
 		select {

@@ -114,7 +114,7 @@ func (s *site) phase(id string, p workflow.PhaseOutput) int64 {
 // send sends a request with headers, given as names and values.
 func (s *site) send(method, path string, headers ...string) (*http.Response, string) {
 	s.Helper()
-	ctx, stop := context.WithTimeout(s.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(s.Context(), 2*time.Minute)
 	defer stop()
 	r, err := http.NewRequestWithContext(ctx, method, s.url+path, nil)
 	require.NoError(s, err)

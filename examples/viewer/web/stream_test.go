@@ -33,7 +33,7 @@ type stream struct {
 
 func (s *site) listen(path string, headers ...string) *stream {
 	s.Helper()
-	ctx, stop := context.WithTimeout(s.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(s.Context(), 5*time.Minute) // of all that the test does meanwhile
 	s.Cleanup(stop)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
 	require.NoError(s, err)

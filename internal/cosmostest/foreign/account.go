@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -30,10 +31,14 @@ func Real(t testing.TB) (Account, bool) {
 	return Account{Name: "real", Endpoint: endpoint, Key: key, Client: newClient(t, nil)}, true
 }
 
+// idleLimit is how long a connection may be idle and be used again. Node ends
+// those that were idle for 5 s, also while the next request is on its way there.
+const idleLimit = 2 * time.Second
+
 // newClient returns a client whose connections end with the test; wrap, if
 // not nil, changes its requests.
 func newClient(t testing.TB, wrap func(http.RoundTripper) http.RoundTripper) *http.Client {
-	base := &http.Transport{MaxIdleConnsPerHost: 32, Proxy: http.ProxyFromEnvironment}
+	base := &http.Transport{MaxIdleConnsPerHost: 32, IdleConnTimeout: idleLimit, Proxy: http.ProxyFromEnvironment}
 	t.Cleanup(base.CloseIdleConnections)
 	if wrap == nil {
 		return &http.Client{Transport: base}

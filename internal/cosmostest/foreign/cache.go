@@ -16,7 +16,7 @@ import (
 )
 
 // installLimit is how long a process waits for another one that installs.
-const installLimit = 5 * time.Minute
+const installLimit = 20 * time.Minute
 
 // installed returns the folder name of the cache, in which install has run to
 // its end, in this process or another one.

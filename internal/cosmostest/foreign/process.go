@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -67,15 +69,22 @@ func find(r io.Reader, prefix string) string {
 	return ""
 }
 
-// freePort returns a loopback port that nothing listens on.
+// freePort returns a port that nothing listens on, for a program that cannot
+// choose one itself. It is below those that systems give to whoever asks for
+// any, so that no other test gets it until the program listens.
 func freePort(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	return port
+	for range 100 {
+		port := strconv.Itoa(15_000 + rand.IntN(15_000))
+		l, err := net.Listen("tcp", ":"+port)
+		if err != nil {
+			continue // somebody has it
+		}
+		require.NoError(t, l.Close())
+		return port
+	}
+	require.Fail(t, "no port is free")
+	return ""
 }
 
 // await asks the server until it answers, whatever that is.

@@ -74,7 +74,7 @@ func TestPlan(t *testing.T) {
 	put(t, st, "new", "")
 	age(t, filepath.Join(st.Dir(), "new"), time.Second)
 
-	p := plan(t, st, Options{Quiet: time.Minute}, "fork", "new")
+	p := plan(t, st, Options{Quiet: 24 * time.Hour}, "fork", "new")
 	require.Equal(t, []string{"fork"}, ids(p.Take))
 	require.Equal(t, "name of fork", p.Take[0].Name)
 	require.Equal(t, 4, p.Take[0].Files)
