@@ -82,7 +82,7 @@ func SkipText(b []byte, i int) int {
 }
 
 // longString is from which length on a string is read in blocks.
-const longString = 32
+const longString = 8
 
 // skipRest is SkipString where little is left.
 func skipRest(b []byte, i int) int {

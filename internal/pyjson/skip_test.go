@@ -103,6 +103,24 @@ func TestSkipStringLong(t *testing.T) {
 	}
 }
 
+// TestSkipTextGoesOn has text of every kind around the ends of blocks: it is
+// gone over up to the quote, or to where less than a block is left.
+func TestSkipTextGoesOn(t *testing.T) {
+	t.Parallel()
+	const block, begin = 32, 3
+	if b := []byte(strings.Repeat("x", 2*block)); pyjson.SkipText(b, begin) == begin {
+		return // this processor knows no blocks
+	}
+	for _, text := range []string{"x", `\\n`, `\\\"`, `\\`, "é", "日", "😀", `é\n😀\\日`} {
+		for before := range 2 * block {
+			head := strings.Repeat("p", begin+before) + strings.Repeat(text, 3*block)
+			b := []byte(head + `"` + strings.Repeat("x", block))
+			require.Equal(t, len(head), pyjson.SkipText(b, begin), "%q", b)
+			require.Greater(t, pyjson.SkipText([]byte(head), begin), len(head)-block-len("😀"), "%q", head)
+		}
+	}
+}
+
 func TestSkipPlain(t *testing.T) {
 	t.Parallel()
 	for c := range 256 {

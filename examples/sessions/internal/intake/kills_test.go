@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,27 +49,18 @@ func TestKills(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for round := range testenv.KillRounds() {
 		p := testenv.Spawn(t, "take", st.Dir(), from)
-		soon := func() { p.KillAfter(time.Duration(rng.IntN(20_000)) * time.Microsecond) }
-		waits := round%2 == 0 // until one is there, so that a slow machine proves something too
-		if !waits {
-			soon()
-		}
 		begun, done := "", map[string]bool{}
-		for line, ok := p.Line(); ok; line, ok = p.Line() {
-			var what, id string
-			_, err := fmt.Sscan(line, &what, &id)
-			require.NoError(t, err, line)
+		after := time.Duration(rng.IntN(20_000)) * time.Microsecond
+		acknowledges := func(line string) bool { return strings.HasPrefix(line, "done ") }
+		p.KillAmid(t, round, after, acknowledges, func(line string) {
+			what, id, ok := strings.Cut(line, " ")
+			require.True(t, ok, line)
 			if what == "begin" {
 				begun = id
-				continue
+			} else {
+				done[id] = true
 			}
-			done[id] = true
-			if waits {
-				waits = false
-				soon()
-			}
-		}
-		p.Kill()
+		})
 		sessions, err := st.List(t.Context(), nil)
 		require.NoError(t, err)
 		for _, s := range sessions {
