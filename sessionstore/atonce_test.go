@@ -127,15 +127,21 @@ func TestWritersAtOnceWithoutLocks(t *testing.T) {
 			st := open(t, dir, &sessionstore.Options{Durability: durability})
 			var ours, theirs []span
 			var both sync.WaitGroup
+			turns := make(chan struct{}, 7) // of the tool, in one call of ours: a store that is overtaken 20 times gives up
 			both.Go(func() {
+				defer close(turns)
 				r := rand.New(rand.NewPCG(n, 1))
 				ours = writeSpans("ours", 150, r, func(row string) error {
+					for len(turns) < cap(turns) {
+						turns <- struct{}{}
+					}
 					return st.Append(t.Context(), turnsID, parse(t, row)...)
 				}, t.Errorf)
 			})
 			both.Go(func() {
 				r := rand.New(rand.NewPCG(n, 2))
 				theirs = writeSpans("theirs", 150, r, func(row string) error {
+					<-turns
 					rows, err := python.load()
 					if err != nil {
 						return err

@@ -1,8 +1,14 @@
 package sessionstore
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/cost"
 )
@@ -20,7 +26,47 @@ const limitRuns = 10
 // limited returns the operations that have limits.
 func limited(t *testing.T) []cost.Operation {
 	t.Helper()
-	return append(writingOperations(t), readingOperations(t)...)
+	return slices.Concat(writingOperations(t), readingOperations(t), listingAgain(t))
+}
+
+// listingAgain returns those that list sessions with their metadata once more:
+// nothing has changed, or something else came or went beside them. They are
+// in a file system of which metadata is kept.
+func listingAgain(t *testing.T) []cost.Operation {
+	const n = 100
+	g := &cost.Gauge{}
+	st, err := open(scratch(t), &Options{Durability: Relaxed}, g.Seam())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, st.Close()) })
+	for i := range n {
+		writeMetadata(t, st, fmt.Sprint("session-", i), `{"n": 1}`)
+	}
+	unhurried()
+	list := func() error {
+		infos, err := st.List(t.Context(), everything)
+		for _, info := range infos {
+			_, failed := st.Metadata(t.Context(), info.ID)
+			err = errors.Join(err, failed)
+		}
+		return err
+	}
+	for range 3 {
+		require.NoError(t, list())
+	}
+	require.Equal(t, n, st.listed.kept())
+	coming := filepath.Join(st.Dir(), ".other")
+	change := func() error {
+		if err := os.Remove(coming); err != nil {
+			err = os.WriteFile(coming, nil, 0o600)
+			require.NoError(t, err)
+		}
+		unhurried()
+		return list()
+	}
+	return []cost.Operation{
+		{Name: "listmeta/changed=false/sessions=100", Do: list, Gauge: g},
+		{Name: "listmeta/changed=true/sessions=100", Do: change, Gauge: g},
+	}
 }
 
 // writingOperations returns those that change a session.

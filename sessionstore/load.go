@@ -152,10 +152,8 @@ func (st *Store) Metadata(ctx context.Context, id string) (Metadata, error) {
 	}
 	defer done()
 	if checkID(id) == nil {
-		if data, ok := st.base.Quickly(id, sessiondir.Metadata); ok {
-			if md, err := metadataIn(data); err == nil {
-				return md, nil
-			}
+		if md, ok := st.quickMetadata(id); ok {
+			return md, nil
 		}
 	}
 	dir, err := st.openDir(id)

@@ -55,6 +55,7 @@ const (
 type Store struct {
 	base     *sessiondir.Base
 	watchers watchers
+	listed   listed
 	opts     Options
 	log      *slog.Logger
 

@@ -111,7 +111,7 @@ class Reference:
         if op in ("load", "reload", "decode"):
             store, _ = self.lay_out(n)
             return self.timed(reps, lambda i: store.load("bench-session"))
-        if op in ("list", "listmeta", "find"):
+        if op in ("list", "listmeta", "listmetafirst", "find"):
             return self.listing(op, n, reps)
         if op == "keyword":
             root = self.work / "all" / "projects"
@@ -145,7 +145,7 @@ class Reference:
         store = self.store.SessionStore(self.data / f"base{n}")
         if op == "list":
             return self.timed(reps, lambda i: store.list_sessions(top_level_only=False))
-        if op == "listmeta":
+        if op.startswith("listmeta"):
             return self.timed(reps, lambda i: [store.get_metadata(x) for x in store.list_sessions(top_level_only=False)])
         ids = sorted(store.list_sessions())
         prefix = ids[len(ids) // 2][:-1]
@@ -166,6 +166,7 @@ PLAN = [
     ("decode", 10000, None, 3, 9, 7),
     ("list", 10000, None, 5, 9, 5),
     ("listmeta", 10000, None, 3, 5, 10),
+    ("listmetafirst", 10000, None, 3, 5, 10),
     ("find", 10000, None, 5, 9, 20),
     ("keyword", 10000, None, 1, 3, 30),
     ("summary", "ev500.jsonl", None, 1, 3, 20),
@@ -187,7 +188,7 @@ def limit_of(op, n, reps, durability):
         return ["limit-copy", transcript, reps, "synced"]
     if op in ("load", "reload", "decode", "diagnose", "info"):
         return ["limit-read", transcript, reps]
-    if op in ("list", "listmeta", "find"):
+    if op in ("list", "listmeta", "listmetafirst", "find"):
         return ["limit-list", n, reps]
     if op == "summary":
         return ["limit-scan", n, reps]

@@ -17,7 +17,8 @@
 //	load N REPS                             Load in a fresh Store
 //	reload N REPS                           Load again in the same Store
 //	decode N REPS                           Load, and all members of all messages
-//	list N REPS, listmeta N REPS            List of N sessions; and Metadata of each
+//	list N REPS, listmeta N REPS            List of N sessions; and Metadata of each; in the same Store
+//	listmetafirst N REPS                    listmeta, each time in a fresh Store
 //	find N REPS                             Find of a prefix that one of N sessions has
 //	keyword N REPS                          Projects.Find of a word that is nowhere
 //	summary FILE REPS, tail FILE REPS       of a log: Summary; its last 20 heads
@@ -33,7 +34,7 @@
 //	                                        what the system alone takes: a write (and syncs), a read, a read
 //	                                        and a search for line ends, a read and a write, names and stat
 //
-// decode and listmeta use as many goroutines as there are processors.
+// decode, listmeta and listmetafirst use as many goroutines as there are processors.
 //
 // With BENCH_CPU=1 the line has cpu_s, too: how long processors worked for the
 // process, which other programs on the machine disturb little. BENCH_PROFILE

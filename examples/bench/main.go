@@ -17,7 +17,7 @@ import (
 var operations = map[string]func(*run) error{
 	"save": save, "savemeta": saveMeta, "append": appendOne, "rewrite": rewrite,
 	"load": load, "reload": reload, "decode": decode,
-	"list": list, "listmeta": listMeta, "find": find, "keyword": keyword,
+	"list": list, "listmeta": listMeta, "listmetafirst": listMetaFirst, "find": find, "keyword": keyword,
 	"summary": summary, "tail": tail, "slice": sliceSame, "slicenew": sliceNew,
 	"fork": fork, "diagnose": diagnose, "info": info,
 	"deep": deep, "appenders": appenders, "peers": comparePeers,

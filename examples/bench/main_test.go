@@ -60,6 +60,7 @@ func TestOperations(t *testing.T) {
 		{"decode 12 2", 12},
 		{"list 3 2", 3},
 		{"listmeta 3 2", 3},
+		{"listmetafirst 3 2", 3},
 		{"find 3 2", 3},
 		{"keyword 3 2", 3},
 		{"summary ev.jsonl 2", 40},

@@ -12,16 +12,23 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
+// sessions returns the directory of N sessions, and how often to do something.
+func (r *run) sessions() (path string, times int, err error) {
+	n, times, err := r.sizes()
+	if err != nil {
+		return "", 0, err
+	}
+	path = data("base" + strconv.Itoa(n))
+	_, err = os.Stat(path) // Open would make it
+	return path, times, err
+}
+
 // listing opens the directory of N sessions and times do REPS times, after
 // first, which may be nil.
 func (r *run) listing(first, do func(context.Context, *sessionstore.Store) error) error {
-	n, times, err := r.sizes()
+	path, times, err := r.sessions()
 	if err != nil {
 		return err
-	}
-	path := data("base" + strconv.Itoa(n))
-	if _, err := os.Stat(path); err != nil {
-		return err // Open would make it
 	}
 	st, err := sessionstore.Open(path, nil)
 	if err != nil {
@@ -49,25 +56,44 @@ func list(r *run) error {
 	})
 }
 
-func listMeta(r *run) error {
-	return r.listing(nil, func(ctx context.Context, st *sessionstore.Store) error {
-		found, err := st.List(ctx, all)
+func listMeta(r *run) error { return r.listing(nil, listWithMetadata) }
+
+// listMetaFirst is listMeta of which nothing is known from before.
+func listMetaFirst(r *run) error {
+	path, times, err := r.sessions()
+	if err != nil {
+		return err
+	}
+	for range times {
+		st, err := sessionstore.Open(path, nil)
 		if err != nil {
 			return err
 		}
-		var failed atomic.Pointer[error]
-		shared(len(found), func(from, to int) {
-			for _, s := range found[from:to] {
-				if _, err := st.Metadata(ctx, s.ID); err != nil {
-					failed.Store(&err)
-				}
-			}
-		})
-		if err := failed.Load(); err != nil {
-			return *err
+		err = r.time(func() error { return listWithMetadata(context.Background(), st) })
+		if err := errors.Join(err, st.Close()); err != nil {
+			return err
 		}
-		return nil
+	}
+	return nil
+}
+
+func listWithMetadata(ctx context.Context, st *sessionstore.Store) error {
+	found, err := st.List(ctx, all)
+	if err != nil {
+		return err
+	}
+	var failed atomic.Pointer[error]
+	shared(len(found), func(from, to int) {
+		for _, s := range found[from:to] {
+			if _, err := st.Metadata(ctx, s.ID); err != nil {
+				failed.Store(&err)
+			}
+		}
 	})
+	if err := failed.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 func find(r *run) error {

@@ -22,6 +22,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
+// century is a step of a clock in which a test begins and ends.
+const century = 100 * 365 * 24 * time.Hour
+
 // openBase opens a fresh sessions directory for the length of the test.
 func openBase(t *testing.T, seam *fault.Seam) *Base {
 	t.Helper()

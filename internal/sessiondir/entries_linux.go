@@ -66,12 +66,12 @@ func kindOf(dirent byte) kind {
 	return other
 }
 
-// tellsChanges reports whether f is on a file system of which it is known that
-// whatever changes in a directory changes its time. Others are on other
+// tellsChanges reports whether fd is on a file system of which it is known that
+// whatever changes in a file or directory changes its time. Others are on other
 // machines, or keep no times of directories at all.
-func tellsChanges(f *os.File) bool {
+func tellsChanges(fd int) bool {
 	var on unix.Statfs_t
-	if _, err := uninterrupted(func() (int, error) { return 0, unix.Fstatfs(int(f.Fd()), &on) }); err != nil {
+	if _, err := uninterrupted(func() (int, error) { return 0, unix.Fstatfs(fd, &on) }); err != nil {
 		return false
 	}
 	switch int64(on.Type) {

@@ -71,7 +71,7 @@ func (b *Base) list(f *os.File, yield func(text string)) error {
 		}
 		yield(text)
 	})
-	if err != nil || size > maxListing || !b.Settled(is, at) || !tellsChanges(f) {
+	if err != nil || size > maxListing || !b.Settled(is, at) || !tellsChanges(int(f.Fd())) {
 		now = nil
 	}
 	b.listing.Store(now)

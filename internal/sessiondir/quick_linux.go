@@ -1,7 +1,6 @@
 package sessiondir
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -26,16 +25,7 @@ func (b *Base) Quickly(id, name string) (data []byte, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	buf := quickBuffers.Get().(*[quickBuffer]byte)
-	defer quickBuffers.Put(buf)
-	data, err = readQuickly(fd, buf[:])
-	if errors.Join(err, unix.Close(fd)) != nil || len(data) == 0 {
-		return nil, false
-	}
-	if len(data) < len(buf) {
-		data = bytes.Clone(data)
-	}
-	return data, true
+	return take(fd)
 }
 
 // Quickly is [Base.Quickly] with room for what is in the file. The error Is

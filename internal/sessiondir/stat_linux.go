@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/amplifier-go/sessionstorage/internal/fault"
 )
 
 // Stat returns the stamp of the file name, a name in the directory, without
@@ -19,11 +21,15 @@ func (d *Dir) Stat(name string) (Stamp, error) {
 	if err := unix.Fstatat(int(in.Fd()), name, &at, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return Stamp{}, &fs.PathError{Op: "stat", Path: name, Err: err}
 	}
+	return stampIn(&at, d.seam), nil
+}
+
+func stampIn(at *unix.Stat_t, seam *fault.Seam) Stamp {
 	return Stamp{
 		Dev: uint64(at.Dev), Inode: at.Ino, Size: at.Size,
-		Mtime: d.seam.Round(time.Unix(int64(at.Mtim.Sec), int64(at.Mtim.Nsec))), // narrower on 32 bit
-		Ctime: d.seam.Round(time.Unix(int64(at.Ctim.Sec), int64(at.Ctim.Nsec))),
-	}, nil
+		Mtime: seam.Round(time.Unix(int64(at.Mtim.Sec), int64(at.Mtim.Nsec))), // narrower on 32 bit
+		Ctime: seam.Round(time.Unix(int64(at.Ctim.Sec), int64(at.Ctim.Nsec))),
+	}
 }
 
 // leads reports whether id leads to the directory with the stamp is.

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -108,7 +107,7 @@ func TestKnows(t *testing.T) {
 // TestKnowsByTheClock does not trust a time that a later change may have.
 func TestKnowsByTheClock(t *testing.T) {
 	t.Parallel()
-	d, path := logDir(t, &fault.Seam{Clock: time.Hour})
+	d, path := logDir(t, &fault.Seam{Clock: century})
 	require.NoError(t, os.WriteFile(filepath.Join(path, "log"), []byte("{a}\n"), 0o600))
 	tail, _ := readLog(t, d)
 	require.False(t, d.Knows("log", tail))

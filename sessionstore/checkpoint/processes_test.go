@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // decisions is how many each of several processes makes.
@@ -22,9 +23,13 @@ const decisions = 25
 func decideAsChild(dir, _ string) error {
 	s, err := New(nil).Open(dir)
 	for i := 0; err == nil && i < decisions; i++ {
-		err = s.Decide(context.Background(), map[string]int{"pid": os.Getpid(), "n": i})
+		err = decide(context.Background(), s, os.Getpid(), i)
 	}
 	return err
+}
+
+func decide(ctx context.Context, s *Session, pid, n int) error {
+	return testenv.Insist(sessionstore.ErrLocked, func() error { return s.Decide(ctx, map[string]int{"pid": pid, "n": n}) })
 }
 
 // TestTwoProcesses holds that no process loses another's decisions.
@@ -33,7 +38,7 @@ func TestTwoProcesses(t *testing.T) {
 	s := put(t, newStore(t), t.TempDir(), example(t))
 	one, two := testenv.Spawn(t, "decide", s.Dir(), ""), testenv.Spawn(t, "decide", s.Dir(), "")
 	for i := range decisions {
-		require.NoError(t, s.Decide(t.Context(), map[string]int{"pid": 0, "n": i}))
+		require.NoError(t, decide(t.Context(), s, 0, i))
 	}
 	one.End(t)
 	two.End(t)
@@ -83,19 +88,16 @@ func TestKills(t *testing.T) {
 	output := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(output, "temp"), 0o700))
 	ended := 0
-	for range testenv.KillRounds() {
+	ends := func(line string) bool { return strings.HasPrefix(line, "end ") }
+	for round := range testenv.KillRounds() {
 		p := testenv.Spawn(t, "live", output, "")
-		line, ok := p.Line()
-		require.True(t, ok)
-		p.KillAfter(time.Duration(rng.IntN(100_000)) * time.Microsecond)
 		last := ""
-		for ; ok; line, ok = p.Line() {
+		p.KillAmid(t, round, time.Duration(rng.IntN(100_000))*time.Microsecond, ends, func(line string) {
 			last = line
-			if strings.HasPrefix(line, "end") {
+			if ends(line) {
 				ended++
 			}
-		}
-		p.Kill()
+		})
 		checkLife(t, output, last)
 	}
 	t.Logf("%d calls acknowledged", ended)
