@@ -128,20 +128,21 @@ func TestWritersAtOnceWithoutLocks(t *testing.T) {
 			var ours, theirs []span
 			var both sync.WaitGroup
 			turns := make(chan struct{}, 7) // of the tool, in one call of ours: a store that is overtaken 20 times gives up
+			give := func() {
+				for len(turns) < cap(turns) {
+					turns <- struct{}{}
+				}
+			}
 			both.Go(func() {
 				defer close(turns)
 				r := rand.New(rand.NewPCG(n, 1))
-				ours = writeSpans("ours", 150, r, func(row string) error {
-					for len(turns) < cap(turns) {
-						turns <- struct{}{}
-					}
+				ours = writeSpans("ours", 150, r, give, func(row string) error {
 					return st.Append(t.Context(), turnsID, parse(t, row)...)
 				}, t.Errorf)
 			})
 			both.Go(func() {
 				r := rand.New(rand.NewPCG(n, 2))
-				theirs = writeSpans("theirs", 150, r, func(row string) error {
-					<-turns
+				theirs = writeSpans("theirs", 150, r, func() { <-turns }, func(row string) error {
 					rows, err := python.load()
 					if err != nil {
 						return err
@@ -165,13 +166,14 @@ func TestWritersAtOnceWithoutLocks(t *testing.T) {
 	}
 }
 
-// writeSpans writes n rows with pauses between.
-func writeSpans(name string, n int, r *rand.Rand, do func(row string) error, failed func(string, ...any)) []span {
+// writeSpans writes n rows with pauses between, each once it has its turn.
+func writeSpans(name string, n int, r *rand.Rand, turn func(), do func(row string) error, failed func(string, ...any)) []span {
 	spans := make([]span, 0, n)
 	for i := range n {
+		turn()
 		s := span{row: numbered(name, i), begin: time.Now()}
 		if err := do(s.row); err != nil {
-			failed("write of %s: %v", name, err)
+			failed("write of %s: %v", s.row, err)
 			continue
 		}
 		s.end = time.Now()
