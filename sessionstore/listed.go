@@ -15,7 +15,7 @@ type listed struct {
 	times atomic.Int64 // that sessions were listed
 
 	mu   sync.RWMutex // guards what follows
-	of   map[string]*listedMetadata
+	of   map[string]listedMetadata
 	size int
 	top  int // how many are of top-level sessions
 }
@@ -36,31 +36,22 @@ const (
 func (l *listed) get(id string) listedMetadata {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	if kept := l.of[id]; kept != nil {
-		return *kept
-	}
-	return listedMetadata{}
+	return l.of[id]
 }
 
 // put keeps md, or nothing of the session if md has no stamp.
 func (l *listed) put(id string, md listedMetadata) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.drop(id)
 	if md.at == (sessiondir.Stamp{}) {
-		l.drop(id)
 		return
 	}
 	if l.of == nil {
-		l.of = map[string]*listedMetadata{}
+		l.of = map[string]listedMetadata{}
 	}
-	if kept := l.of[id]; kept != nil {
-		l.count(id, kept, -1)
-		*kept = md
-	} else {
-		added := md
-		l.of[strings.Clone(id)] = &added // the id is part of a text of many
-	}
-	l.count(id, &md, 1)
+	l.of[strings.Clone(id)] = md // the id is part of a text of many
+	l.count(id, md, 1)
 	for other := range l.of {
 		if l.size <= listedBytes {
 			break
@@ -72,14 +63,14 @@ func (l *listed) put(id string, md listedMetadata) {
 }
 
 func (l *listed) drop(id string) {
-	if kept := l.of[id]; kept != nil {
+	if kept, ok := l.of[id]; ok {
 		l.count(id, kept, -1)
 		delete(l.of, id)
 	}
 }
 
 // count adds one entry, or takes it away.
-func (l *listed) count(id string, md *listedMetadata, one int) {
+func (l *listed) count(id string, md listedMetadata, one int) {
 	l.size += one * (listedEntry + len(id) + cap(md.text))
 	if IsTopLevel(id) {
 		l.top += one
@@ -114,25 +105,27 @@ func (l *listed) note(found []sessiondir.Entry, all bool) {
 
 // quickMetadata returns the metadata of a session if its file is sound and
 // nothing is unusual about it.
-func (st *Store) quickMetadata(id string) (Metadata, bool) {
+func (st *Store) quickMetadata(id string) (md Metadata, ok bool) {
+	var (
+		kept listedMetadata
+		now  sessiondir.Stamp
+		data []byte
+	)
 	if st.listed.times.Load() < 2 {
-		data, ok := st.base.Quickly(id, sessiondir.Metadata)
-		if !ok {
-			return Metadata{}, false
-		}
-		md, err := metadataIn(data)
-		return md, err == nil
+		data, ok = st.base.Quickly(id, sessiondir.Metadata)
+	} else {
+		kept = st.listed.get(id)
+		data, now, ok = st.base.Look(id, sessiondir.Metadata, kept.at)
 	}
-	kept := st.listed.get(id)
-	data, now, ok := st.base.Look(id, sessiondir.Metadata, kept.at)
 	if ok && data == nil {
 		return Metadata{text: kept.text}, true
 	}
-	md, err := Metadata{}, error(nil)
 	if ok {
+		var err error
 		md, err = metadataIn(data)
+		ok = err == nil
 	}
-	if ok = ok && err == nil; !ok || len(data) > shortText {
+	if !ok || len(data) > shortText {
 		now = sessiondir.Stamp{}
 	}
 	if kept.text != nil || now != (sessiondir.Stamp{}) {

@@ -64,17 +64,7 @@ func listMetaFirst(r *run) error {
 	if err != nil {
 		return err
 	}
-	for range times {
-		st, err := sessionstore.Open(path, nil)
-		if err != nil {
-			return err
-		}
-		err = r.time(func() error { return listWithMetadata(context.Background(), st) })
-		if err := errors.Join(err, st.Close()); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.fresh(path, times, listWithMetadata)
 }
 
 func listWithMetadata(ctx context.Context, st *sessionstore.Store) error {

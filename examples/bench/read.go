@@ -22,6 +22,12 @@ func (r *run) reading(do func(context.Context, *sessionstore.Store) error) error
 	if err != nil {
 		return err
 	}
+	return r.fresh(dir, times, do)
+}
+
+// fresh times do so many times, each time with a store of the directory dir
+// that was just opened.
+func (r *run) fresh(dir string, times int, do func(context.Context, *sessionstore.Store) error) error {
 	for range times {
 		st, err := sessionstore.Open(dir, nil)
 		if err != nil {

@@ -85,32 +85,32 @@ func (a *Append) Truncate(size int64) error {
 	return a.dir.seam.Do(op, func() error {
 		err := a.file.Truncate(size)
 		if errors.Is(err, fs.ErrPermission) { // Windows: what was opened to append cannot be cut
-			err = a.again(func(f *os.File) error { return f.Truncate(size) })
+			err = a.cut(size)
 		}
 		return err
 	})
 }
 
-// again opens the file by its name, to write anywhere in it, and calls do. It
-// is an error when the name is that of another file now.
-func (a *Append) again(do func(*os.File) error) (err error) {
-	f, err := a.dir.root.OpenFile(a.name, os.O_RDWR|syscall.O_NONBLOCK, 0)
+// cut is Truncate by the name of the file, as it is opened to be changed in
+// place. It is an error when the name is that of another file now.
+func (a *Append) cut(size int64) (err error) {
+	edit, err := a.dir.Edit(a.name)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	defer func() { err = errors.Join(err, edit.Close()) }()
 	mine, err := a.file.Stat()
 	if err != nil {
 		return err
 	}
-	fi, err := f.Stat()
+	fi, err := edit.File().Stat()
 	if err != nil {
 		return err
 	}
 	if !os.SameFile(mine, fi) {
 		return &fs.PathError{Op: "truncate", Path: a.name, Err: errors.New("another file has that name now")}
 	}
-	return do(f)
+	return edit.File().Truncate(size)
 }
 
 // Sync makes the file's content durable.

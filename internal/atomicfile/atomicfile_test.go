@@ -276,23 +276,22 @@ func TestAppend(t *testing.T) {
 	require.NoError(t, a.Close())
 }
 
-// TestAppendAgain opens an append by its name, as cutting it on Windows wants.
-func TestAppendAgain(t *testing.T) {
+// TestAppendCut cuts an append by its name, as Windows wants.
+func TestAppendCut(t *testing.T) {
 	t.Parallel()
 	d, path := openDir(t, nil)
 	a, _, err := d.Append("file")
 	require.NoError(t, err)
 	require.NoError(t, a.Write([]byte("0123456789"), 0))
-	cut := func(f *os.File) error { return f.Truncate(4) }
-	require.NoError(t, a.again(cut))
+	require.NoError(t, a.cut(4))
 	require.NoError(t, a.Write([]byte("abc"), 4))
 	require.Equal(t, map[string]string{"file": "0123abc"}, content(t, path))
 
 	require.NoError(t, d.Replace("file", false, time.Now(), writing("other text")))
-	require.ErrorContains(t, a.again(cut), "another file")
+	require.ErrorContains(t, a.cut(4), "another file")
 	require.Equal(t, map[string]string{"file": "other text"}, content(t, path))
 	require.NoError(t, d.Remove("file"))
-	require.ErrorIs(t, a.again(cut), fs.ErrNotExist)
+	require.ErrorIs(t, a.cut(4), fs.ErrNotExist)
 	require.NoError(t, a.Close())
 }
 

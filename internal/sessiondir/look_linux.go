@@ -1,7 +1,6 @@
 package sessiondir
 
 import (
-	"errors"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -40,18 +39,4 @@ func (b *Base) holds(path string, is Stamp) bool {
 	var at unix.Stat_t
 	err := unix.Fstatat(unix.AT_FDCWD, path, &at, unix.AT_SYMLINK_NOFOLLOW)
 	return err == nil && stampIn(&at, b.seam).Same(is)
-}
-
-// take returns what is in the file fd, and closes it.
-func take(fd int) (data []byte, ok bool) {
-	buf := quickBuffers.Get().(*[quickBuffer]byte)
-	defer quickBuffers.Put(buf)
-	data, err := readQuickly(fd, buf[:])
-	if errors.Join(err, unix.Close(fd)) != nil || len(data) == 0 {
-		return nil, false
-	}
-	if len(data) < len(buf) {
-		data = append(make([]byte, 0, len(data)), data...)
-	}
-	return data, true
 }

@@ -77,6 +77,20 @@ var quickBuffers = sync.Pool{New: func() any { return new([quickBuffer]byte) }}
 
 var errLarge = errors.New("large file")
 
+// take returns what is in the file fd, and closes it.
+func take(fd int) (data []byte, ok bool) {
+	buf := quickBuffers.Get().(*[quickBuffer]byte)
+	defer quickBuffers.Put(buf)
+	data, err := readQuickly(fd, buf[:])
+	if errors.Join(err, unix.Close(fd)) != nil || len(data) == 0 {
+		return nil, false
+	}
+	if len(data) < len(buf) {
+		data = append(make([]byte, 0, len(data)), data...)
+	}
+	return data, true
+}
+
 // readQuickly returns what is in a file: in buf, or else longer than that. It
 // reads from a place, which pipes, terminals and directories refuse.
 func readQuickly(fd int, buf []byte) ([]byte, error) {
