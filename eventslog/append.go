@@ -12,13 +12,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
-// batch is the lines that one write takes, of one call or of several.
-type batch struct {
-	lines []byte
-	done  chan struct{} // closed when they are written
-	err   error         // valid after that
-}
-
 // Append writes the events, all in one write, at the end of the log, which is
 // made when there is none. Events of calls that wait at the same time share a
 // write and a sync. When it fails some of the events may be in the log, the
@@ -136,14 +129,6 @@ func (l *Log) syncName() error {
 	return nil
 }
 
-// appendFile is the open log.
-type appendFile struct {
-	dir    *atomicfile.Dir
-	file   *atomicfile.Append
-	named  bool // its name and its directory's are durable, as far as a sync of both makes them
-	unsure bool // a sync failed: what was written last may be lost, with its end, even if the next sync succeeds
-}
-
 // ready opens the log unless the file at its path is open already: it may
 // have been replaced or removed.
 func (l *Log) ready() error {
@@ -185,19 +170,6 @@ func (l *Log) openAppend() (*appendFile, error) {
 		return nil, errors.Join(err, dir.Close())
 	}
 	return &appendFile{dir: dir, file: file}, nil
-}
-
-// end returns the size of the file, and whether its last line lacks an LF.
-func (a *appendFile) end() (size int64, torn bool, err error) {
-	fi, err := a.file.File().Stat()
-	if err != nil || fi.Size() == 0 {
-		return 0, false, err
-	}
-	var last [1]byte
-	if _, err := a.file.File().ReadAt(last[:], fi.Size()-1); err != nil {
-		return 0, false, err
-	}
-	return fi.Size(), last[0] != '\n', nil
 }
 
 // release closes the open log. The caller has the turn.

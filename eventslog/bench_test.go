@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 )
 
 // largeLog returns a log of 64 MiB: lines of 1 KB, and one of 4 MB for 2000 of
@@ -95,15 +95,15 @@ func BenchmarkAppend(b *testing.B) {
 		for _, callers := range []int{1, 8, 64} {
 			b.Run(fmt.Sprintf("size=1KB/sync=%t/callers=%d", synced, callers), func(b *testing.B) {
 				var writes, syncs atomic.Int64
-				seam := &fault.Seam{After: func(op fault.Op) {
+				hooks := &seam.Seam{After: func(op seam.Op) {
 					switch op.Kind {
-					case fault.Write:
+					case seam.Write:
 						writes.Add(1)
-					case fault.Sync:
+					case seam.Sync:
 						syncs.Add(1)
 					}
 				}}
-				l, err := open(b.TempDir(), &Options{Sync: synced}, seam)
+				l, err := open(b.TempDir(), &Options{Sync: synced}, hooks)
 				require.NoError(b, err)
 				e := Event{Name: "tool:post", Data: map[string]any{"text": strings.Repeat("x", 1000)}}
 				b.ReportAllocs()

@@ -10,16 +10,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/pytime"
 )
 
-const (
-	// maxWhole is the size up to which a line is written anew, which takes
-	// sixteen times its size at worst. Longer ones are spliced.
-	maxWhole = 128 << 10
-	// slicePart is so small that what remains of a part waits in memory until
-	// the parts before it are written, and its worker goes on.
-	slicePart  = 256 << 10
-	textSize   = 64 << 10 // of a chunk, but for the end of its last line
-	maxSlicers = 4
-)
+// maxWhole is the size up to which a line is written anew, which takes
+// sixteen times its size at worst. Longer ones are spliced.
+const maxWhole = 128 << 10
 
 // slicer cuts parts of a log, one after another.
 type slicer struct {
@@ -140,7 +133,7 @@ func (s *slicer) short(raw []byte, start, size int64, edits []edit) error {
 // renamed returns the line with its new ids.
 func (s *slicer) renamed(line []byte) []byte {
 	was, _ := pyjson.Lookup(line, "session_id")
-	known, parent := truthy(was), s.parent
+	known, parent := pyjson.Truthy(was), s.parent
 	if parent == nil {
 		parent = slices.Clone(was)
 	}

@@ -2,7 +2,6 @@ package eventslog
 
 import (
 	"errors"
-	"strconv"
 	"strings"
 	"time"
 
@@ -69,7 +68,7 @@ func (l *Log) appendMembers(dst, data []byte) []byte {
 	for m := range pyjson.Members(data) {
 		switch {
 		case pyjson.KeyIs(m.Key, "timestamp"):
-		case pyjson.KeyIs(m.Key, "session_id") && !truthy(m.Value):
+		case pyjson.KeyIs(m.Key, "session_id") && !pyjson.Truthy(m.Value):
 			dst = append(dst, `, "session_id": `...)
 			dst = pyjson.AppendQuoted(dst, l.sessionID, pyjson.Style{})
 		case promoted(m.Key):
@@ -96,7 +95,7 @@ func (l *Log) timeOf(e Event, data []byte) string {
 	if !e.Time.IsZero() {
 		return formatTime(e.Time)
 	}
-	if at, ok := pyjson.Lookup(data, "timestamp"); ok && pyjson.KindOf(at) == pyjson.String && truthy(at) {
+	if at, ok := pyjson.Lookup(data, "timestamp"); ok && pyjson.KindOf(at) == pyjson.String && pyjson.Truthy(at) {
 		return pyjson.Text(at)
 	}
 	return pytime.FormatMillis(l.now())
@@ -124,7 +123,7 @@ func appendLevel(dst []byte, e Event, data []byte) []byte {
 	switch {
 	case e.Level != "":
 		level = pyjson.AppendQuoted(nil, e.Level, pyjson.Style{})
-	case !ok || !truthy(level):
+	case !ok || !pyjson.Truthy(level):
 		level = []byte(`"INFO"`)
 	}
 	if failed(e.Name, data) && string(level) != `"DEBUG"` {
@@ -137,26 +136,5 @@ func appendLevel(dst []byte, e Event, data []byte) []byte {
 func failed(name string, data []byte) bool {
 	status, _ := pyjson.Lookup(data, "status")
 	cause, ok := pyjson.Lookup(data, "error")
-	return string(status) == `"error"` || ok && truthy(cause) || strings.Contains(name, "error")
-}
-
-// truthy reports whether Python takes the value for true.
-func truthy(raw []byte) bool {
-	switch pyjson.KindOf(raw) {
-	case pyjson.Invalid, pyjson.Null, pyjson.False:
-		return false
-	case pyjson.String:
-		return len(raw) > len(`""`)
-	case pyjson.Object, pyjson.Array:
-		return len(pyjson.Trim(raw[1:len(raw)-1])) > 0
-	case pyjson.Integer, pyjson.Float:
-		return nonZero(raw)
-	}
-	return true
-}
-
-// nonZero reports whether a number, as a float, is not zero.
-func nonZero(raw []byte) bool {
-	f, _ := strconv.ParseFloat(string(raw), 64) // beyond its range: an infinity or zero, as in Python
-	return f != 0
+	return string(status) == `"error"` || ok && pyjson.Truthy(cause) || strings.Contains(name, "error")
 }

@@ -78,7 +78,7 @@ func ExampleLog_Heads() {
 		log.Fatal(err)
 	}
 	defer l.Close()
-	var cursor eventslog.Cursor // may be stored as JSON
+	var cursor eventslog.Cursor // may be stored as its text
 	for head, err := range l.Heads(context.Background(), cursor) {
 		if err != nil {
 			log.Fatal(err)

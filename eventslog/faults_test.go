@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/crashsim"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
@@ -82,8 +83,8 @@ func TestEveryFault(t *testing.T) {
 				for at := 0; ; at++ {
 					place := fmt.Sprintf("sync %t, part %d, stays %t, at %d", sync, part, stays, at)
 					dir := filepath.Join(t.TempDir(), "deep", "sess")
-					failer := &fault.Failer{At: at, Err: syscall.ENOSPC, Part: part, Stays: stays}
-					l, err := open(dir, &Options{Sync: sync}, &fault.Seam{Before: failer.Before})
+					failer := &crashsim.Failer{At: at, Err: syscall.ENOSPC, Part: part, Stays: stays}
+					l, err := open(dir, &Options{Sync: sync}, &seam.Seam{Before: failer.Before})
 					require.NoError(t, err)
 					var d deeds
 					d.do(t, l, func() {})
@@ -101,21 +102,21 @@ func TestEveryFault(t *testing.T) {
 }
 
 // mkdir lets another writer make a directory, whose name is not durable.
-func mkdir(t *testing.T, base, name string, seam *fault.Seam) {
+func mkdir(t *testing.T, base, name string, hooks *seam.Seam) {
 	t.Helper()
 	root, err := os.OpenRoot(base)
 	require.NoError(t, err)
-	d := atomicfile.New(root, seam)
+	d := atomicfile.New(root, hooks)
 	require.NoError(t, d.Mkdir(name))
 	require.NoError(t, d.Close())
 }
 
 // tear lets another writer leave half an event.
-func tear(t *testing.T, dir string, seam *fault.Seam) {
+func tear(t *testing.T, dir string, hooks *seam.Seam) {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
 	require.NoError(t, err)
-	d := atomicfile.New(root, seam)
+	d := atomicfile.New(root, hooks)
 	f, _, err := d.Append(fileName)
 	require.NoError(t, err)
 	fi, err := f.File().Stat()
@@ -131,43 +132,40 @@ func tear(t *testing.T, dir string, seam *fault.Seam) {
 // a torn event merged with what is written next.
 func TestPowerCuts(t *testing.T) {
 	t.Parallel()
-	limit := 200
-	if testenv.Thorough() {
-		limit = 1500
-	}
+	limit := testenv.Share(60, 60, testenv.Further(300, 1000))
 	for _, sync := range []bool{false, true} {
 		for _, refused := range []int{-1, 0, 1, 2, 3} {
 			t.Run(fmt.Sprintf("sync=%t/refused=%d", sync, refused), func(t *testing.T) {
 				t.Parallel()
 				base := t.TempDir()
 				dir := filepath.Join(base, "sess")
-				rec, err := fault.Record(base)
+				rec, err := crashsim.Record(base)
 				require.NoError(t, err)
-				mkdir(t, base, "sess", &fault.Seam{After: rec.After})
-				seam := &fault.Seam{After: rec.After, Before: refuseSync(refused, rec)}
+				mkdir(t, base, "sess", &seam.Seam{After: rec.After})
+				hooks := &seam.Seam{After: rec.After, Before: refuseSync(refused, rec)}
 				var d deeds
-				l, err := open(dir, &Options{Sync: sync}, seam)
+				l, err := open(dir, &Options{Sync: sync}, hooks)
 				require.NoError(t, err)
 				d.do(t, l, rec.Acknowledge)
 				require.NoError(t, l.Close())
-				tear(t, dir, &fault.Seam{After: rec.After})
-				l, err = open(dir, &Options{Sync: sync}, seam)
+				tear(t, dir, &seam.Seam{After: rec.After})
+				l, err = open(dir, &Options{Sync: sync}, hooks)
 				require.NoError(t, err)
 				d.do(t, l, rec.Acknowledge)
 				require.NoError(t, l.Close())
 				require.NoError(t, rec.Verify(nil))
 				log, err := rec.Log()
 				require.NoError(t, err)
-				d.requireStates(t, fault.Crash{Log: log, Seed: uint64(refused + 2), Max: limit}, sync)
+				d.requireStates(t, crashsim.Crash{Log: log, Seed: testenv.Seed(t), Max: limit}, sync)
 			})
 		}
 	}
 }
 
 // refuseSync returns what refuses the n-th sync of a file, from 0.
-func refuseSync(n int, rec *fault.Recorder) func(fault.Op) error {
-	return func(op fault.Op) error {
-		if op.Kind != fault.Sync {
+func refuseSync(n int, rec *crashsim.Recorder) func(seam.Op) error {
+	return func(op seam.Op) error {
+		if op.Kind != seam.Sync {
 			return nil
 		}
 		if n--; n != -1 {
@@ -178,9 +176,9 @@ func refuseSync(n int, rec *fault.Recorder) func(fault.Op) error {
 	}
 }
 
-func (d *deeds) requireStates(t *testing.T, crash fault.Crash, sync bool) {
+func (d *deeds) requireStates(t *testing.T, crash crashsim.Crash, sync bool) {
 	t.Helper()
-	var tally fault.Tally
+	var tally crashsim.Tally
 	for state, err := range crash.States(&tally) {
 		require.NoError(t, err)
 		var want []string

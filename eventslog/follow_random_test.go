@@ -125,10 +125,7 @@ func (f *follower) follow(ctx context.Context, l *Log, n int, last string) error
 // way, in many sittings: what was seen is what the log holds in the end.
 func TestFollowWhatChanges(t *testing.T) {
 	t.Parallel()
-	rounds := 4
-	if testenv.Thorough() {
-		rounds = 12
-	}
+	rounds := testenv.Share(2, 2, 8)
 	for round := range rounds {
 		t.Run(fmt.Sprint("round=", round), func(t *testing.T) {
 			t.Parallel()

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 )
 
 // TestGroupCommit holds the first write back until 64 further calls wait for
@@ -19,18 +19,18 @@ func TestGroupCommit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const callers = 64
-		done := map[fault.Kind]int{}
+		done := map[seam.Kind]int{}
 		gate := make(chan struct{})
-		seam := &fault.Seam{
-			Before: func(op fault.Op) error {
-				if op.Kind == fault.Write {
+		hooks := &seam.Seam{
+			Before: func(op seam.Op) error {
+				if op.Kind == seam.Write {
 					<-gate
 				}
 				return nil
 			},
-			After: func(op fault.Op) { done[op.Kind]++ },
+			After: func(op seam.Op) { done[op.Kind]++ },
 		}
-		l, err := open(filepath.Join(t.TempDir(), "sess"), &Options{Sync: true}, seam)
+		l, err := open(filepath.Join(t.TempDir(), "sess"), &Options{Sync: true}, hooks)
 		require.NoError(t, err)
 		var wg sync.WaitGroup
 		call := func(n int) {
@@ -48,18 +48,18 @@ func TestGroupCommit(t *testing.T) {
 		synctest.Wait()
 		close(gate)
 		wg.Wait()
-		require.Equal(t, 2, done[fault.Write])
-		require.Equal(t, 2, done[fault.Sync])
+		require.Equal(t, 2, done[seam.Write])
+		require.Equal(t, 2, done[seam.Sync])
 		require.Equal(t, 2*(callers+1), bytes.Count([]byte(content(t, l)), []byte("\n")))
 		found, _ := names(t, l, Cursor{})
 		for i := 0; i < len(found); i += 2 {
 			require.Equal(t, found[i]+" too", found[i+1], "events of one call stand together")
 		}
-		names := done[fault.SyncDir]
+		names := done[seam.SyncDir]
 		require.NoError(t, l.Append(t.Context(), Event{Name: "later"}))
-		require.Equal(t, 3, done[fault.Write])
-		require.Equal(t, 3, done[fault.Sync])
-		require.Equal(t, names, done[fault.SyncDir], "the names are durable once")
+		require.Equal(t, 3, done[seam.Write])
+		require.Equal(t, 3, done[seam.Sync])
+		require.Equal(t, names, done[seam.SyncDir], "the names are durable once")
 		require.NoError(t, l.Close())
 	})
 }
@@ -67,12 +67,12 @@ func TestGroupCommit(t *testing.T) {
 // TestAppendWithoutSync syncs nothing but the names of what it makes.
 func TestAppendWithoutSync(t *testing.T) {
 	t.Parallel()
-	done := map[fault.Kind]int{}
-	l, err := open(t.TempDir(), nil, &fault.Seam{After: func(op fault.Op) { done[op.Kind]++ }})
+	done := map[seam.Kind]int{}
+	l, err := open(t.TempDir(), nil, &seam.Seam{After: func(op seam.Op) { done[op.Kind]++ }})
 	require.NoError(t, err)
 	for range 3 {
 		require.NoError(t, l.Append(t.Context(), Event{Name: "a"}, Event{Name: "b"}))
 	}
-	require.Equal(t, map[fault.Kind]int{fault.Create: 1, fault.Write: 3}, done)
+	require.Equal(t, map[seam.Kind]int{seam.Create: 1, seam.Write: 3}, done)
 	require.NoError(t, l.Close())
 }

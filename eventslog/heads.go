@@ -8,20 +8,11 @@ import (
 	"io/fs"
 	"iter"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/pytime"
 )
-
-// Cursor is a place in the log that survives restarts, truncation and
-// replacement. The zero Cursor is the beginning.
-type Cursor struct {
-	Offset int64
-	Line   int      // lines before Offset; negative: not known
-	Sum    [16]byte // of the bytes before Offset, up to 4 KiB, as they were last seen
-}
 
 // Head is what is known of an event without its data.
 type Head struct {
@@ -167,26 +158,4 @@ func (s *scanner) time() *value {
 		return first
 	}
 	return second
-}
-
-// truthy reports whether Python takes the value for true.
-func (v *value) truthy() bool {
-	switch v.kind {
-	case pyjson.Object, pyjson.Array:
-		return !v.empty
-	case pyjson.Invalid:
-		return false
-	}
-	return truthy(v.raw)
-}
-
-// text returns the text of a string, and "" for other values.
-func (v *value) text() string {
-	if v.kind != pyjson.String {
-		return ""
-	}
-	if len(v.raw) == maxKept {
-		return strings.ToValidUTF8(pyjson.Text(v.raw), "")
-	}
-	return pyjson.Text(v.raw)
 }

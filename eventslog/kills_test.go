@@ -23,16 +23,13 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
-var killsFlag = flag.Int("kills", 0, "how many children TestKills kills; 0: 200 with CI set, else 50")
+var killsFlag = flag.Int("kills", 0, "how many children TestKills kills; 0: 130 with TEST_LONG set, else 8")
 
 func killRounds() int {
-	switch {
-	case *killsFlag > 0:
+	if *killsFlag > 0 {
 		return *killsFlag
-	case testenv.Thorough():
-		return 200
 	}
-	return 50
+	return testenv.Share(6, 8, 130)
 }
 
 // appender is what an appending child is told.

@@ -3,6 +3,7 @@ package eventslog
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,9 +36,7 @@ func limitLog(t *testing.T, synced bool, n int) (*Log, *cost.Gauge) {
 	l, err := open(t.TempDir(), &Options{Sync: synced}, g.Seam())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.Close()) })
-	for range n {
-		require.NoError(t, l.Append(t.Context(), limitEvent))
-	}
+	require.NoError(t, l.Append(t.Context(), slices.Repeat([]Event{limitEvent}, n)...))
 	return l, g
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 )
 
 const (
@@ -33,7 +33,7 @@ type Log struct {
 	newer     bool // the log of newer tools
 	sync      bool
 	now       func() time.Time
-	seam      *fault.Seam
+	seam      *seam.Seam
 	done      chan struct{} // closed by Close
 	turn      chan struct{} // holds one token while a batch is written
 
@@ -51,7 +51,7 @@ func Open(sessionDir string, opts *Options) (*Log, error) {
 	return open(sessionDir, opts, nil)
 }
 
-func open(sessionDir string, opts *Options, seam *fault.Seam) (*Log, error) {
+func open(sessionDir string, opts *Options, hooks *seam.Seam) (*Log, error) {
 	dir, err := filepath.Abs(sessionDir)
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
@@ -60,7 +60,7 @@ func open(sessionDir string, opts *Options, seam *fault.Seam) (*Log, error) {
 		return nil, fmt.Errorf("open log: %w", &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR})
 	}
 	l := &Log{
-		dir: dir, sessionID: filepath.Base(dir), newer: filepath.Base(dir) == newerDir, now: time.Now, seam: seam,
+		dir: dir, sessionID: filepath.Base(dir), newer: filepath.Base(dir) == newerDir, now: time.Now, seam: hooks,
 		done: make(chan struct{}), turn: make(chan struct{}, 1),
 	}
 	if l.newer {
@@ -77,24 +77,6 @@ func open(sessionDir string, opts *Options, seam *fault.Seam) (*Log, error) {
 		l.now = opts.Now
 	}
 	return l, nil
-}
-
-// Close ends every Follow, waits for appends under way and releases the file.
-// Further calls of all methods but Close return [fs.ErrClosed].
-func (l *Log) Close() error {
-	l.mu.Lock()
-	if l.closed {
-		l.mu.Unlock()
-		return nil
-	}
-	l.closed = true
-	close(l.done)
-	l.mu.Unlock()
-
-	l.turn <- struct{}{}
-	defer func() { <-l.turn }()
-	l.commit()
-	return l.release()
 }
 
 // path is where the log is.
@@ -114,4 +96,11 @@ func (l *Log) open() (*os.File, error) {
 	dir := atomicfile.New(root, l.seam)
 	f, err := dir.OpenRead(fileName)
 	return f, errors.Join(err, dir.Close())
+}
+
+// batch is the lines that one write takes, of one call or of several.
+type batch struct {
+	lines []byte
+	done  chan struct{} // closed when they are written
+	err   error         // valid after that
 }

@@ -18,7 +18,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/crashsim"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 )
 
 // openIn opens a log whose file holds text.
@@ -119,8 +120,8 @@ func TestAppendFails(t *testing.T) {
 	t.Parallel()
 	for _, part := range []int{0, 50} {
 		for at := 0; ; at++ {
-			failer := &fault.Failer{At: at, Err: syscall.EIO, Part: part}
-			l, err := open(filepath.Join(t.TempDir(), "s"), &Options{Sync: true}, &fault.Seam{Before: failer.Before})
+			failer := &crashsim.Failer{At: at, Err: syscall.EIO, Part: part}
+			l, err := open(filepath.Join(t.TempDir(), "s"), &Options{Sync: true}, &seam.Seam{Before: failer.Before})
 			require.NoError(t, err)
 			first := l.Append(t.Context(), Event{Name: "first"})
 			second := l.Append(t.Context(), Event{Name: "second"})

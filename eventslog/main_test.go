@@ -9,9 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 // childVariable asks the test's program to be a child of a test instead.
@@ -27,6 +28,7 @@ var children = map[string]func(argument []byte) error{
 func TestMain(m *testing.M) {
 	child, ok := children[os.Getenv(childVariable)]
 	if !ok {
+		testenv.CollectLess()
 		os.Exit(m.Run())
 	}
 	go func() {
@@ -85,14 +87,5 @@ func (p *process) kill() {
 	_ = p.cmd.Wait()
 }
 
-// seeded returns random numbers whose seed is printed.
-func seeded(t testing.TB) *rand.Rand {
-	seed := uint64(time.Now().UnixNano())
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("seed %d", seed)
-		}
-	})
-	fmt.Printf("%s: seed %d\n", t.Name(), seed)
-	return rand.New(rand.NewPCG(seed, 1))
-}
+// seeded returns random numbers whose seed is logged.
+func seeded(t testing.TB) *rand.Rand { return testenv.Rand(t) }

@@ -8,9 +8,6 @@ import (
 	"os"
 )
 
-// ErrRewritten tells that the log is not the one that a head was read from.
-var ErrRewritten = errors.New("log was rewritten")
-
 // Open returns the line of the event h, without its end, as a stream. The
 // error Is [ErrRewritten] when the log changed before the end of the event.
 func (l *Log) Open(ctx context.Context, h Head) (io.ReadCloser, error) {

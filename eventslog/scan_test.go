@@ -47,7 +47,7 @@ func requireLikeDecoder(t *testing.T, line []byte) {
 			} {
 				value, _ := pyjson.Lookup(object, name)
 				require.Equal(t, pyjson.KindOf(value), got.kind, "%s in %q", name, line)
-				require.Equal(t, truthy(value), got.truthy(), "%s in %q", name, line)
+				require.Equal(t, pyjson.Truthy(value), got.truthy(), "%s in %q", name, line)
 				if value == nil {
 					continue
 				}

@@ -7,25 +7,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
-const byteOrderMark = "\ufeff"
-
-// around reads what stands before or behind the object: what str.strip
-// removes, or JSON white space in the newer dialect.
-func (s *scanner) around(p []byte, i int) int {
-	c := p[i]
-	switch {
-	case isSpace(c), !s.newer && (c == '\v' || c == '\f' || 0x1c <= c && c <= 0x1f):
-	case c == '{' && s.state == beforeObject:
-		s.start = s.at + int64(i)
-		s.enter(c)
-	case c >= utf8.RuneSelf:
-		return s.wide(p, i)
-	default:
-		s.state = bad
-	}
-	return i + 1
-}
-
 // text reads inside a string.
 func (s *scanner) text(p []byte, i int) int {
 	for {
@@ -196,3 +177,5 @@ func (s *scanner) word(c byte, at int64) {
 		s.finish(at + 1)
 	}
 }
+
+const byteOrderMark = "\ufeff"

@@ -3,11 +3,12 @@ package eventslog
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
-	"sync"
-	"sync/atomic"
 	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
 // SliceTo writes the events up to the time cut, and those without a time, to
@@ -27,30 +28,6 @@ import (
 func (l *Log) SliceTo(ctx context.Context, dst io.Writer, cut time.Time, newSessionID, parentID string) (n int, err error) {
 	c, err := l.Cut(ctx, dst, cut, newSessionID, parentID)
 	return c.Events, err
-}
-
-// slicing is one call of SliceTo. Workers cut the parts of the log, and the
-// caller's goroutine writes what they leave, in the order of the parts.
-type slicing struct {
-	log        *Log
-	src        io.ReaderAt
-	cut        time.Time
-	id, parent []byte // JSON strings; nil: none
-
-	parts *parting
-	mu    sync.Mutex      // held while a part is dealt and its channel put in order
-	order chan chan chunk // of the parts
-	free  chan []byte     // texts to be used again
-
-	skipped atomic.Int64 // lines that are damaged
-}
-
-// A chunk is what comes next: a text, and then a range of the log, or an error.
-type chunk struct {
-	text     []byte
-	from, to int64
-	events   int // that end in it
-	err      error
 }
 
 func (s *slicing) run(ctx context.Context, f *os.File, dst io.Writer) (int, error) {
@@ -129,28 +106,34 @@ func (s *slicing) work(ctx context.Context) error {
 	}
 }
 
-// empty returns a text to be filled.
-func (s *slicing) empty() []byte {
-	select {
-	case text := <-s.free:
-		return text
-	default:
-		return make([]byte, 0, textSize+textSize/16)
-	}
+// Cut tells what a slice of a log has, and what was left out as damaged.
+type Cut struct {
+	Events  int // that were written
+	Skipped int // lines, not blank, that are no events, and events whose time cannot be read
 }
 
-// deal deals out the next part, with the channel for its chunks.
-func (s *slicing) deal(ctx context.Context) (p part, out chan chunk, ok bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p, ok = s.parts.next(); !ok {
-		return p, nil, false, nil
+// Cut is [Log.SliceTo] that also counts what it leaves out.
+func (l *Log) Cut(ctx context.Context, dst io.Writer, until time.Time, newSessionID, parentID string) (Cut, error) {
+	f, err := l.open()
+	if err != nil {
+		return Cut{}, fmt.Errorf("slice events: %w", err)
 	}
-	out = make(chan chunk, 2)
-	select {
-	case s.order <- out:
-		return p, out, true, nil
-	case <-ctx.Done():
-		return p, nil, false, ctx.Err()
+	s := slicing{log: l, src: f, cut: until}
+	if newSessionID != "" {
+		s.id = pyjson.AppendQuoted(nil, newSessionID, pyjson.Style{})
+		if parentID != "" {
+			s.parent = pyjson.AppendQuoted(nil, parentID, pyjson.Style{})
+		}
 	}
+	n, err := s.run(ctx, f, dst)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return Cut{}, fmt.Errorf("slice events: %w", err)
+	}
+	return Cut{Events: n, Skipped: int(s.skipped.Load())}, nil
 }
+
+const maxSlicers = 4
+
+// slicePart is so small that what remains of a part waits in memory until
+// the parts before it are written, and its worker goes on.
+const slicePart = 256 << 10

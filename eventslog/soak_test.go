@@ -23,7 +23,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
-var soakFlag = flag.Bool("soak", false, "let TestSoak read a log of 500 MB and a line of 1 GB, not 40 MB and 64 MB")
+var soakFlag = flag.Bool("soak", false, "let TestSoak read a log of 500 MB and a line of 1 GB, not 20 MB and 40 MB; with TEST_LONG set 40 MB and 64 MB")
 
 // maxMemory is what reading may take in all, whatever the file and its lines.
 const maxMemory = 16 << 20
@@ -32,10 +32,7 @@ const maxMemory = 16 << 20
 // resident memory is measured.
 func TestSoak(t *testing.T) {
 	testenv.Need(t, runtime.GOOS == "linux", "resident memory is read from /proc")
-	size, huge := int64(40_000_000), int64(64_000_000)
-	if testing.Short() {
-		size, huge = 3_000_000, 5_000_000
-	}
+	size, huge := testenv.Share[int64](3_000_000, 20_000_000, 40_000_000), testenv.Share[int64](5_000_000, 40_000_000, 64_000_000)
 	if *soakFlag {
 		size, huge = 500_000_000, 1_000_000_000
 	}

@@ -23,7 +23,7 @@ var (
 	_ func() hybrid.Redactor                                                                                                   = hybrid.Secrets
 	_                                                                                                                          = hybrid.Options{
 		Store: &sessionstore.Options{}, Manifests: []workflow.Manifest{}, Container: (*azcosmos.ContainerClient)(nil), Project: "", User: "", Device: "",
-		Deny: []string{}, Redact: hybrid.Redactor(nil), Limits: hybrid.Limits{RequestUnitsPerSecond: 1.0, RequestUnitsPerDay: 1.0}, Disabled: false,
+		Deny: []string{}, Redact: hybrid.Redactor(nil), Limits: hybrid.Limits{RequestUnitsPerSecond: 1.0, RequestUnitsPerDay: 1.0}, Manual: false,
 		Interval: time.Duration(0), Conflict: hybrid.KeepBoth, Logger: (*slog.Logger)(nil), OnStatus: func(hybrid.Status) {},
 	}
 	_ = []hybrid.Policy{hybrid.KeepBoth, hybrid.Ours, hybrid.Theirs}
@@ -34,8 +34,8 @@ var (
 	}
 	_ = hybrid.PullResult{Sessions: 0, Pulled: 0, Conflicts: []hybrid.Conflict{{SessionID: "", KeptAs: ""}}}
 	_ = hybrid.Status{SessionID: "", State: "", Local: 0, Remote: 0, NextTry: time.Time{}, Err: error(nil)}
-	_ = hybrid.UpkeepOptions{Grace: time.Duration(0), Former: time.Duration(0), Plan: false, All: false}
-	_ = hybrid.UpkeepResult{Sessions: 0, Merged: 0, Segments: 0, Former: 0, Removed: 0, Waiting: 0, Requests: 0, RequestUnits: 0.0}
+	_ = hybrid.PruneOptions{Grace: time.Duration(0), HistoryRetention: time.Duration(0), Plan: false, All: false}
+	_ = hybrid.PruneResult{Sessions: 0, Merged: 0, Segments: 0, Expired: 0, Removed: 0, Waiting: 0, Requests: 0, RequestUnits: 0.0}
 	_ = hybrid.Estimate{Documents: 0, Bytes: int64(0), RequestUnits: float64(0)}
 	_ interface {
 		Sync(context.Context, ...string) (hybrid.SyncResult, error)
@@ -49,7 +49,9 @@ var (
 		Repair(context.Context, string) (hybrid.Report, error)
 		Remote(context.Context) ([]hybrid.RemoteSession, error)
 		DeleteRemote(context.Context, string) error
-		Upkeep(context.Context, *hybrid.UpkeepOptions, ...string) (hybrid.UpkeepResult, error)
+		Family(context.Context, ...string) ([]string, error)
+		Purge(context.Context, ...string) error
+		Prune(context.Context, *hybrid.PruneOptions, ...string) (hybrid.PruneResult, error)
 		Shutdown(context.Context) error
 		Close() error
 	} = (*hybrid.Store)(nil)

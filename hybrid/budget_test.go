@@ -3,67 +3,16 @@ package hybrid
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"path/filepath"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
 )
-
-func TestJudge(t *testing.T) {
-	t.Parallel()
-	answer := func(status int, header ...string) error {
-		h := http.Header{}
-		for i := 0; i < len(header); i += 2 {
-			h.Set(header[i], header[i+1])
-		}
-		return &azcore.ResponseError{StatusCode: status, RawResponse: &http.Response{StatusCode: status, Header: h}}
-	}
-	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	tests := []struct {
-		name  string
-		err   error
-		class class
-		is    error
-		wait  time.Duration
-	}{
-		{"fine", nil, fine, nil, 0},
-		{"no answer", errors.New("connection reset"), shaky, ErrUnreachable, 0},
-		{"missing", answer(404), missing, nil, 0},
-		{"no container", answer(404, headerSub, noOwner), denied, ErrBlocked, 0},
-		{"replica behind", answer(404, headerSub, notYet), shaky, ErrUnreachable, 0},
-		{"exists", answer(409), exists, nil, 0},
-		{"changed", answer(412), changed, nil, 0},
-		{"too big", answer(413), tooBig, nil, 0},
-		{"throttled", answer(429, headerWait, "1500"), throttled, ErrUnreachable, 1500 * time.Millisecond},
-		{"throttled, part of a millisecond", answer(429, headerWait, "0.5"), throttled, ErrUnreachable, 500 * time.Microsecond},
-		{"throttled, no time", answer(429), throttled, ErrUnreachable, 0},
-		{"retry with", answer(449), shaky, ErrUnreachable, 0},
-		{"timeout", answer(408), shaky, ErrUnreachable, 0},
-		{"gone", answer(410), shaky, ErrUnreachable, 0},
-		{"server error", answer(500), shaky, ErrUnreachable, 0},
-		{"wrong key", answer(401, "Date", now.Format(http.TimeFormat)), denied, ErrBlocked, 0},
-		{"wrong clock", answer(403, "Date", now.Add(time.Hour).Format(http.TimeFormat)), denied, ErrClock, 0},
-		{"bad request", answer(400), refused, ErrBlocked, 0},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			v := judge(tt.err, now)
-			require.Equal(t, tt.class, v.class)
-			require.Equal(t, tt.wait, v.wait)
-			if tt.is != nil {
-				require.ErrorIs(t, v.err, tt.is)
-			}
-		})
-	}
-}
 
 // TestLimits sends far more than a limit lets go in a while.
 func TestLimits(t *testing.T) {

@@ -3,10 +3,13 @@ package hybrid
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
-	"github.com/amplifier-go/sessionstorage/internal/tip"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/replica"
+	"github.com/amplifier-go/sessionstorage/internal/syncer"
 )
 
 // errorList joins errors of several goroutines.
@@ -33,52 +36,96 @@ func (l *errorList) all() error {
 }
 
 // Sync brings the named sessions into step with the cloud, or all that are
-// here: it sends what is new, and takes what other devices added to them. It
-// goes on after a session that fails; the error joins what failed, and what
-// was not sent stays on the disk for the next time. Without a container it
+// here: it sends what is new, and takes what other devices added to them. Of
+// sessions that are not named, it asks the cloud for the six that changed last;
+// of the others the catalogue tells, in which a device may enter a session half a
+// minute late. Sync goes on after a session that fails; the error joins what failed,
+// and what was not sent stays on the disk for the next time. Without a container it
 // does nothing and the error Is [ErrNoContainer].
 func (s *Store) Sync(ctx context.Context, ids ...string) (SyncResult, error) {
 	var r SyncResult
 	if s.engine == nil {
 		return r, wrap("sync", "", ErrNoContainer)
 	}
-	named := len(ids) > 0
-	if !named {
-		all, err := s.engine.local(ctx)
-		if err != nil {
-			return r, wrap("sync", "", err)
-		}
-		ids = all
-	}
 	var mu sync.Mutex // guards r
-	err := s.engine.each(ctx, "sync", ids, want{asked: true, named: named}, func(out outcome, u usage) {
+	add := func(id string, out syncer.Result, u cosmos.Usage) {
 		mu.Lock()
 		defer mu.Unlock()
-		r.Sessions++
-		r.Segments += out.segments
-		r.Requests += u.requests
-		r.Bytes += u.bytes
-		r.RequestUnits += u.charge
-		if out.pushed {
-			r.Pushed++
+		r.add(id, out, u)
+	}
+	if len(ids) > 0 {
+		return r, s.engine.each(ctx, "sync", ids, always(syncer.Options{Asked: true, Named: true}), add)
+	}
+	p, err := s.engine.planSync(ctx)
+	if err != nil {
+		return r, wrap("sync", "", err)
+	}
+	add("", syncer.Result{}, p.usage)
+	r.Sessions = p.same
+	err = s.engine.each(ctx, "sync", p.ids, p.want, add)
+	return r, errors.Join(wrap("sync", "", p.err), err)
+}
+
+// always returns a want for all sessions.
+func always(w syncer.Options) func(string) syncer.Options {
+	return func(string) syncer.Options { return w }
+}
+
+// askedEach is how many sessions Sync asks the cloud for one by one: those that
+// changed last. Of the others the catalogue tells, in which a device may enter a
+// session half a minute late.
+const askedEach = 6
+
+// syncPlan is what a Sync of all sessions is to sync.
+type syncPlan struct {
+	ids   []string
+	want  func(id string) syncer.Options
+	same  int // sessions that need no sync
+	usage cosmos.Usage
+	err   error // why the catalogue is not known
+}
+
+// planSync finds out which sessions are to be synced: those whose files may
+// have changed, those of which the cloud has more, and those that changed last.
+func (e *engine) planSync(ctx context.Context) (p syncPlan, err error) {
+	f, err := e.scanAll(ctx)
+	if err != nil {
+		return p, err
+	}
+	if e.budget.Reopen(); len(f.sessions) > askedEach {
+		p.usage, p.err = e.readCatalogue(ctx)
+	}
+	current := map[string]bool{}
+	for i, at := range f.sessions {
+		newer, entered := false, false
+		if i >= askedEach && p.err == nil {
+			newer, entered = e.catalogueOf(at.Name)
 		}
-		if out.kept != nil {
-			r.Conflicts = append(r.Conflicts, *out.kept)
+		current[at.Name] = entered && !newer
+		if f.changed[at.Name] || !current[at.Name] {
+			p.ids = append(p.ids, at.Name)
+		} else {
+			p.same++
 		}
-	})
-	return r, err
+	}
+	p.want = func(id string) syncer.Options { return syncer.Options{Asked: true, Current: current[id]} }
+	return p, nil
 }
 
 // Pull brings the named sessions from the cloud, also such as were removed
 // here; without names, all of the project that are not here or have changed,
 // but none that was removed here. It also fetches the logs of other devices.
-// It sends nothing but a history of this device that would else be lost.
+// It sends nothing but a history of this device that would else be lost. It goes
+// on after a session that fails; the result names those that were not brought,
+// and why, and the error joins what failed. Of a session of which a log or small
+// file is damaged in the cloud, the rest is brought; the result names it, and the
+// next Pull tries again.
 func (s *Store) Pull(ctx context.Context, ids ...string) (PullResult, error) {
 	var r PullResult
 	if s.engine == nil {
 		return r, wrap("pull", "", ErrNoContainer)
 	}
-	s.engine.budget.reopen()
+	s.engine.budget.Reopen()
 	named := len(ids) > 0
 	if !named {
 		all, err := s.engine.changedThere(ctx)
@@ -88,71 +135,58 @@ func (s *Store) Pull(ctx context.Context, ids ...string) (PullResult, error) {
 		ids = all
 	}
 	var mu sync.Mutex // guards r
-	err := s.engine.each(ctx, "pull", ids, want{asked: true, named: named, pull: true}, func(out outcome, _ usage) {
+	err := s.engine.each(ctx, "pull", ids, always(syncer.Options{Asked: true, Named: named, Pull: true}), func(id string, out syncer.Result, _ cosmos.Usage) {
 		mu.Lock()
 		defer mu.Unlock()
-		r.Sessions++
-		if out.pulled {
-			r.Pulled++
-		}
-		if out.kept != nil {
-			r.Conflicts = append(r.Conflicts, *out.kept)
-		}
+		r.add(id, out)
 	})
+	r.sort()
 	return r, err
 }
 
-// each visits sessions, several at once, and joins what failed.
-func (e *engine) each(ctx context.Context, op string, ids []string, w want, done func(outcome, usage)) error {
-	e.budget.reopen()
+// each syncs sessions, several at once, and joins what failed.
+func (e *engine) each(ctx context.Context, op string, ids []string, w func(id string) syncer.Options, done func(id string, out syncer.Result, u cosmos.Usage)) error {
+	e.budget.Reopen()
 	errs := newErrors()
 	e.parallel(ids, func(id string) {
-		if err := ctx.Err(); err != nil {
-			errs.add(wrap(op, id, err))
-			return
+		out, used := syncer.Result{Err: ctx.Err()}, cosmos.Usage{}
+		if out.Err == nil {
+			out, used = e.syncOne(ctx, id, w(id))
 		}
-		out, used := e.visit(ctx, id, w)
-		errs.add(wrap(op, id, out.err))
-		done(out, used)
+		errs.add(wrap(op, id, out.Err))
+		done(id, out, used)
 	})
+	e.save(ctx)
 	return errs.all()
 }
 
-// local returns the ids of the sessions that are here.
-func (e *engine) local(ctx context.Context) ([]string, error) {
-	infos, err := e.store.List(ctx, &sessionstore.ListOptions{All: true})
-	ids := make([]string, len(infos))
-	for i, info := range infos {
-		ids[i] = info.ID
-	}
-	return ids, err
-}
-
 // has reports whether a session that is here has all that its entry tells of.
-func (e *engine) has(st *state, entry tip.Catalogue) bool {
-	t, err := tip.Decode(st.Head.Doc, entry.SID)
-	if err != nil || t.Revision < entry.Revision || st.Base == nil {
+func (e *engine) has(st *replica.SessionState, entry *replica.Entry) bool {
+	t, err := head.Decode(st.Head.Doc, entry.SID)
+	if err != nil || t.Revision < entry.Revision || st.Base == nil || st.Lacks {
 		return false
 	}
-	return t.Deleted || *st.Base == t.Transcript.Point() && st.holdsLogs(t, e.dev.id)
+	return t.Deleted || *st.Base == t.Transcript.Point() && st.HasLogs(t, e.Device.ID)
 }
 
-// changedThere returns the sessions of the project whose tip is newer than
+// changedThere returns the sessions of the project whose head is newer than
 // what is known here.
 func (e *engine) changedThere(ctx context.Context) (ids []string, err error) {
-	link := e.link()
-	for entry, err := range link.entries(ctx, e.uid(), e.opts.Project) {
-		if err != nil {
-			return nil, err
-		}
-		st := e.states.load(entry.SID, entry.Session)
-		here := e.in.Has(entry.Session)
-		if !here && (st.Here || st.Gone || entry.Deleted || e.marks.removed(entry.Session)) || here && e.has(st, entry) {
+	if _, err := e.readCatalogue(ctx); err != nil {
+		return nil, err
+	}
+	for entry := range e.Table.Entries() {
+		s, known := e.Table.Session(entry.Session)
+		if known && s.State == replica.InStep && s.Logs && s.Revision >= entry.Revision || e.SID(entry.Session) != entry.SID {
 			continue
 		}
-		if e.sid(entry.Session) == entry.SID {
-			ids = append(ids, entry.Session)
+		st := e.States.Load(entry.SID, entry.Session)
+		here := e.Core.Has(entry.Session)
+		if !here && (entry.Deleted || e.WasHere(entry.Session, st)) || here && e.has(st, &entry) {
+			continue
 		}
+		ids = append(ids, entry.Session)
 	}
+	slices.Sort(ids)
 	return ids, nil
 }

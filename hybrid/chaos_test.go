@@ -18,14 +18,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/crashsim"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 var (
-	chaosSeed  = flag.Uint64("chaos.seed", 0, "seed of TestChaos; 0: a random one")
-	chaosSeeds = flag.Int("chaos.seeds", 3, "how many seeds TestChaos tries")
+	chaosSeed  = flag.Uint64("chaos.seed", 0, "seed of TestChaos; 0: a new one each time")
+	chaosSeeds = flag.Int("chaos.seeds", 0, "how many seeds TestChaos tries; 0: 3 with TEST_LONG set, else 2")
 )
 
 // TestChaos lets devices work on one session with faults and crashes, and
@@ -34,9 +37,13 @@ func TestChaos(t *testing.T) {
 	t.Parallel()
 	first := *chaosSeed
 	if first == 0 {
-		first = rand.Uint64N(1 << 32)
+		first = testenv.Seed(t)
 	}
-	for i := range *chaosSeeds {
+	seeds := *chaosSeeds
+	if seeds == 0 {
+		seeds = testenv.Share(2, 2, 3)
+	}
+	for i := range seeds {
 		seed := first + uint64(i)
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
@@ -54,7 +61,7 @@ type chaos struct {
 }
 
 type chaosDevice struct {
-	*replica
+	*testDevice
 	name, dir string
 	offline   bool
 	policy    Policy
@@ -70,19 +77,19 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 	return c
 }
 
-func (c *chaos) open(d *chaosDevice, seam *fault.Seam) {
+func (c *chaos) open(d *chaosDevice, hooks *seam.Seam) {
 	s, err := open(context.Background(), d.dir, &Options{
 		Store:     &sessionstore.Options{Durability: sessionstore.Durability(c.rand.IntN(3))},
-		Container: c.cloud.container, Project: "demo", User: "ada", Device: d.name, Disabled: true, Conflict: d.policy,
-	}, seam)
+		Container: c.cloud.container, Project: "demo", User: "ada", Device: d.name, Manual: true, Conflict: d.policy,
+	}, hooks)
 	require.NoError(c.t, err)
-	d.replica = &replica{s, c.t}
+	d.testDevice = &testDevice{s, c.t}
 }
 
 func (c *chaos) run() {
 	defer func() {
 		for _, d := range c.devices {
-			require.NoError(c.t, d.Close())
+			requireClosed(c.t, d.Store)
 		}
 	}()
 	c.weather()
@@ -191,7 +198,7 @@ func (c *chaos) expected(err error) {
 }
 
 func (c *chaos) reopen(d *chaosDevice, forget bool) {
-	require.NoError(c.t, d.Close())
+	requireClosed(c.t, d.Store)
 	if forget {
 		require.NoError(c.t, os.RemoveAll(filepath.Join(d.dir, ".sessionstore", "sync")))
 	}
@@ -200,12 +207,12 @@ func (c *chaos) reopen(d *chaosDevice, forget bool) {
 
 // crash ends a device at some operation on its disk or at some request.
 func (c *chaos) crash(d *chaosDevice) {
-	require.NoError(c.t, d.Close())
-	fails := &fault.Failer{At: c.rand.IntN(40), Err: errors.New("crash"), Stays: true}
+	requireClosed(c.t, d.Store)
+	fails := &crashsim.Failer{At: c.rand.IntN(40), Err: errors.New("crash"), Stays: true}
 	if c.rand.IntN(2) == 0 {
 		fails.At = -1
 	}
-	c.open(d, &fault.Seam{Before: fails.Before})
+	c.open(d, &seam.Seam{Before: fails.Before})
 	ctx, cancel := context.WithCancel(context.Background())
 	if fails.At < 0 {
 		n := c.rand.IntN(10)
@@ -259,7 +266,7 @@ func (c *chaos) check() {
 		_, err := d.Verify(context.Background(), "s")
 		require.NoError(c.t, err)
 	}
-	kept := c.inCloud(c.devices[0].replica)
+	kept := c.inCloud(c.devices[0].testDevice)
 	branches, err := c.devices[0].Branches(context.Background(), "s")
 	require.NoError(c.t, err)
 	c.t.Logf("%d devices, %d lines written, %d in the main line, %d branches, %d requests, statuses %v",
@@ -271,21 +278,21 @@ func (c *chaos) check() {
 
 // inCloud returns the texts of all histories that the cloud keeps of the
 // session.
-func (c *chaos) inCloud(d *replica) (texts []string) {
+func (c *chaos) inCloud(d *testDevice) (texts []string) {
 	ctx := context.Background()
-	v, leave, err := d.engine.examine(ctx, "s")
+	branches, err := d.Branches(ctx, "s")
 	require.NoError(c.t, err)
-	defer leave()
-	branches, err := v.branches(ctx)
+	link := d.engine.Connect("")
+	main, _, err := link.Head(ctx, d.engine.SID("s"), remote.Known{})
 	require.NoError(c.t, err)
-	tips := []segment.Point{v.tip.Transcript.Point()}
+	tips := []segment.Point{main.Transcript.Point()}
 	for _, b := range branches {
-		tips = append(tips, b.reach.Point())
+		tips = append(tips, b.extent.Point())
 	}
-	infos, err := v.listed(ctx)
+	infos, err := link.Segments(ctx, main, segment.Transcript, main.Transcript.Buckets, 0)
 	require.NoError(c.t, err)
 	for _, p := range tips {
-		for line, err := range v.link.lines(ctx, segment.Transcript, infos, segment.Origin(segment.Transcript), p, nil) {
+		for line, err := range link.Lines(ctx, segment.Transcript, infos, segment.Origin(segment.Transcript), p, nil) {
 			require.NoError(c.t, err)
 			m, err := sessionstore.ParseMessage(line)
 			require.NoError(c.t, err)

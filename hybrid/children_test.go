@@ -20,11 +20,13 @@ import (
 )
 
 // children are what tests do in processes of their own.
-var children = map[string]testenv.Child{"sync": syncChild, "write": writeChild}
+var children = map[string]testenv.Child{"sync": syncChild, "write": writeChild, "turn": turnChild, "turns": turnsChild}
 
 // errand is what a child does with the sessions of its directory.
 type errand struct {
 	Endpoint, Key, Device string
+	Database              string   // "": the default
+	Session               string   // of turns
 	Calls                 []string // "sync" or "pull", and sessions
 	From                  int      // the number of the first record to be written
 	Tidy                  bool     // the collector runs often, on few processors, so that little more than what is held takes memory
@@ -64,7 +66,7 @@ func syncChild(dir, argument string) (err error) {
 		runtime.GOMAXPROCS(min(2, runtime.GOMAXPROCS(0))) // each holds memory of its own
 	}
 	ctx := context.Background()
-	s, err := e.open(ctx, dir, &Options{Disabled: true})
+	s, err := e.open(ctx, dir, &Options{Manual: true})
 	if err != nil {
 		return err
 	}
@@ -90,7 +92,7 @@ func syncChild(dir, argument string) (err error) {
 
 // open opens a sessions directory in a process of its own.
 func (e errand) open(ctx context.Context, dir string, o *Options) (*Store, error) {
-	container, err := Connect(ctx, Config{Endpoint: e.Endpoint, Key: e.Key}, nil, nil)
+	container, err := Connect(ctx, Config{Endpoint: e.Endpoint, Key: e.Key, Database: e.Database}, nil, nil)
 	if err != nil {
 		return nil, err
 	}

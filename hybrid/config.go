@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
-	"slices"
-	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 )
 
 // Config names a container; [Connect] opens it. Key is the account's key in
@@ -79,27 +78,24 @@ func ConfigFromSettings(path string) (Config, bool, error) {
 	return c.complete(), c.Endpoint != "", nil
 }
 
-// connectTime is how long Connect waits for the account.
-const connectTime = 10 * time.Second
-
 // Connect opens the container that c names, with cred, or with the account key
 // when Key is set; o may be nil. It creates nothing. The error Is [ErrBlocked]
 // when the account refuses the key or has no such container, or one with
 // another partition key than /pk. An account that does not answer is no error:
 // the store works without it until it does.
 func Connect(ctx context.Context, c Config, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.ContainerClient, error) {
-	container, err := Unasked(c, cred, o)
+	container, err := NewContainer(c, cred, o)
 	if err != nil {
 		return nil, err
 	}
-	return container, wrap("connect", "", examine(ctx, container))
+	return container, wrap("connect", "", cosmos.Examine(ctx, container))
 }
 
-// Unasked is [Connect] without a request: whether the container is there shows
+// NewContainer is [Connect] without a request: whether the container is there shows
 // when it is used.
-func Unasked(c Config, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.ContainerClient, error) {
+func NewContainer(c Config, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.ContainerClient, error) {
 	c = c.complete()
-	client, err := c.client(cred, o)
+	client, err := cosmos.Open(c.Endpoint, c.Key, cred, o)
 	if err != nil {
 		return nil, wrap("connect", "", err)
 	}
@@ -107,37 +103,11 @@ func Unasked(c Config, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (
 	return container, wrap("connect", "", err)
 }
 
-func (c Config) client(cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.Client, error) {
-	if c.Key == "" {
-		if cred == nil {
-			return nil, errors.New("neither key nor credential")
-		}
-		return azcosmos.NewClient(c.Endpoint, cred, o)
-	}
-	key, err := azcosmos.NewKeyCredential(c.Key)
-	if err != nil {
-		return nil, errors.New("account key is not base64")
-	}
-	return azcosmos.NewClientWithKey(c.Endpoint, key, o)
-}
-
-// examine looks at the container, if the account answers.
-func examine(ctx context.Context, container *azcosmos.ContainerClient) error {
-	ctx, cancel := context.WithTimeout(ctx, connectTime)
-	defer cancel()
-	found, err := container.Read(unretried(ctx), nil)
-	if err != nil {
-		v := judge(err, time.Now())
-		switch {
-		case v.class == denied && v.status != http.StatusForbidden: // reading metadata may be forbidden while data is not
-			return v.err
-		case v.status == http.StatusNotFound:
-			return fmt.Errorf("%w: there is no such database or container", ErrBlocked)
-		}
-		return nil
-	}
-	if paths := found.ContainerProperties.PartitionKeyDefinition.Paths; !slices.Equal(paths, []string{"/pk"}) {
-		return fmt.Errorf("%w: the container's partition key is not /pk", ErrBlocked)
-	}
-	return nil
+// Provision creates the database and the container where they are missing,
+// with the partition key, index policy and expiry that the copy needs. It
+// needs rights over the account, which a key has and a data role has not. An
+// existing container stays as it is; the error Is [ErrBlocked] when its
+// partition key is another one.
+func Provision(ctx context.Context, c *azcosmos.Client, database, container string) error {
+	return wrap("provision", "", cosmos.Provision(ctx, c, database, container))
 }

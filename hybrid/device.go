@@ -13,34 +13,29 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/syncer"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // deviceFile holds the machine's id. The Python tools use it too.
 const deviceFile = ".device_id"
 
-// device says who writes: a short name for streams and one for people.
-type device struct {
-	id   string // 8 hexadecimal digits
-	host string
-}
-
 // deviceOf returns the device of the sessions directory dir. Two directories of
 // one machine are two devices, and so are two machines that share a home
 // directory's content: each has logs of its own.
-func deviceOf(name, dir string) (device, error) {
+func deviceOf(name, dir string) (syncer.Device, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
 	if name != "" {
-		return device{shortID(name), host}, nil
+		return syncer.Device{ID: shortID(name), Host: host}, nil
 	}
 	machine, err := machineID()
 	if err != nil {
-		return device{}, err
+		return syncer.Device{}, err
 	}
-	return device{shortID(machine, host, dir), host}, nil
+	return syncer.Device{ID: shortID(machine, host, dir), Host: host}, nil
 }
 
 func shortID(parts ...string) string {

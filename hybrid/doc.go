@@ -13,9 +13,53 @@
 // The lines of a stream (the transcript; for each device its events, phase
 // outputs, conversation and state history) are packed into segments: documents
 // that never change, named by the running hash of all lines before them. One
-// small document per session, its tip, says which history counts. It alone is
+// small document per session, its head, says which history counts. It alone is
 // changed, by compare-and-swap, and always last. A reader follows the hashes
-// back from the tip and sees one history whole, never a mixture.
+// back from the head and sees one history whole, never a mixture.
+//
+// A fork that begins with lines of its parent stores only its own lines. Its head
+// says which segments of the parent hold the others, of the transcript and of each
+// log; of a log also which id the events got. Such a parent cannot be deleted.
+//
+// # From a save to the other device
+//
+//  1. A write of this store marks its session, and returns. What other programs
+//     write is found by a scan each Interval: it asks for the stats of the files and
+//     opens none; see stats.go.
+//  2. The worker waits until no write came for 200 ms, reads the session's files,
+//     and packs the lines that the cloud lacks into segments.
+//  3. It stores the segments and replaces the head, in one request where they fit,
+//     if the head is still the one it read. If not, it begins anew with the scan.
+//  4. It writes the session's entry in the catalogue: at once in Sync, Close and
+//     Shutdown, and at most each 30 s in the background.
+//  5. The other device asks the catalogue for new entries each Interval, reads the
+//     head, fetches the segments behind the lines that it has, checks their hashes,
+//     and installs the lines under the session's locks, unless a program runs it.
+//
+// # The states of a session
+//
+//	Pending    something here was not sent, or was never compared
+//	Pushed, Pulled, Rewritten    the last sync sent, fetched, or replaced the history there
+//	UpToDate   both sides have the same
+//	Behind     the cloud has more, which waits until no program runs the session here
+//	Diverged   two devices added; both histories are kept
+//	Deferred   the last sync failed, or its files are in doubt; it is tried again
+//	Blocked    nothing is sent or fetched until somebody acts; the error says what
+//	Local      it never leaves this machine
+//	Remote     it is in the cloud alone
+//	DeletedRemotely    it was deleted in the cloud; the files here stay
+//
+// A write makes any state but Local, Blocked and DeletedRemotely Pending. A sync
+// ends in one of the others, and a sync without an error in none of Pending,
+// Deferred and Blocked.
+//
+// # Previews
+//
+// [Store.Remote] lists the sessions in the cloud from the catalogue, with their names
+// and numbers of turns; it asks for no session by itself. [Store.Preview] tells of one
+// session also its description, and the turn, role and time of each message. Segments
+// have an index of that beside their lines, some two bytes a message, so no lines are
+// fetched and nothing comes here.
 //
 // # What happens when devices disagree
 //
@@ -23,12 +67,21 @@
 // gives it. A rewind goes to every device that added nothing. When both added
 // something, both stay: by default the other device's history remains the main
 // line, this device's becomes a branch in the cloud and a session of its own
-// here, with its lineage in the metadata; see [Policy]. Metadata merges member
+// here, with its lineage in the metadata; see [Policy]. As long as the program here
+// writes on before the files can be changed, both grow: a branch takes the place of
+// those that it continues, so a divergence leaves one. Metadata merges member
 // by member. Logs cannot conflict: each device has its own.
 //
-// A session that somebody runs is not written under their hands: it stays
-// Behind until they are done, or until its files were quiet for ten minutes. A
-// program that keeps a session's messages in memory tells by Acquire.
+// # Who uses a session
+//
+// A sync changes no session that a program uses: it stays Behind. A program that
+// opened the directory with this package uses a session for ten minutes after it
+// wrote it, and longer by Acquire; the programs of a device tell each other in
+// .sessionstore/processes. What a program of this library wrote that has ended,
+// also by a kill, and what a sync wrote, is nobody's use: the next change follows
+// at once. After a write of any other tool, which may keep the messages in
+// memory, a sync waits ten minutes. A program that goes on with a session calls
+// [Store.Refresh] first. The whole rule is a table in internal/syncer/use.go.
 //
 // # Devices
 //
@@ -38,17 +91,29 @@
 // out again: without it sessions are compared with the cloud once more. A log
 // is only ever appended to by its own device. A session that comes to a device
 // gets the longest log of each kind as its file and goes on behind it; the
-// logs of other devices lie beside the state, see [Store.Logs].
+// logs of other devices lie beside the state, see [Store.Logs]. A pull fetches what
+// these lack, and appends it: an event of 4 KB costs 6 units, however long the log.
 //
 // # Requests
 //
 // All retries are made here, whatever the client was told. A [Budget] holds
-// what requests have in common: it slows down when the account throttles,
-// stops when it does not answer and lets a single request find out whether it
-// is back. Whether a request was done that got no answer is told by the tip. An
+// what requests have in common: it slows down when the account throttles, until
+// five minutes after the last time, stops when it does not answer and lets a single
+// request find out whether it is back. Whether a request was done that got no answer is told by the head. An
 // account that refuses everything is asked every 15 minutes, and by each
-// explicit call. A turn is one point read and one batch of its new segments and
-// the tip; an idle session costs nothing.
+// explicit call; one that does not authorize the identity, more often for half an
+// hour, since a role takes minutes to arrive. A turn is one point read and one batch
+// of its new segments and the head; an idle session costs nothing. Package replica
+// keeps on the disk up to where the catalogue was read, what it said, and how the
+// files of each session stood when they were in step. So a process asks for and opens
+// what changed since the last one. A Sync of all sessions reads the heads of the six
+// that changed last; of the others the catalogue tells.
+//
+// A container that was made anew, or restored from a backup, beside a running store is
+// noticed by the next sync that finds its head gone, and else within an hour. Then all
+// sessions are compared with the cloud, and what it lacks is sent again. A head that is
+// older than the known one is followed only after 15 minutes: a replica that is behind
+// shows one too.
 //
 // # Bounds
 //
@@ -62,18 +127,41 @@
 //
 // Names of sessions, users and projects are members of documents, never of
 // their ids. A [Redactor] sees every line before it is hashed and sent, also
-// the lines of metadata and configuration; the files here keep their bytes,
-// but for members of metadata that two devices changed at once. Errors and logs
+// the lines of metadata and configuration; the files here keep their bytes. Where another
+// device changed a small file, those members, elements and lines stay as they stand here
+// that came as they left. Of a member or file that two devices changed at once, the later
+// change stands; the other is kept beside the state, as it was written here. Lines
+// that were removed here and that a pull brings back come as they were sent. Errors and logs
 // hold no content.
 //
-// # Upkeep
+// What Options.Deny, LocalOnly and Options.Redact say is remembered beside the sessions,
+// and holds for every program that opens the directory, with or without options. Of
+// a Redactor only the version is remembered: a program without options takes the
+// built-in rules for it, or else sends nothing, with [ErrRedaction]. Which rules are weaker
+// is told by their versions, as "secrets/7+1f": by the number, and by whether patterns of the
+// user follow it; of other patterns nobody can tell. Weaker rules neither replace what is
+// remembered nor send; [Exact] ends it. A session whose
+// parent (parent_id) stays here stays, too, to any depth; so forks and conflict copies
+// do. The verdict outlives the parent. A session is held back with [ErrHeld] when its
+// metadata cannot be read, or its parent is neither here nor in the cloud. A session
+// that went through rules gets no lines from devices that do not apply them.
+//
+// Rules may change within one name, which is their version up to the slash: a new
+// version of [Secrets], or other patterns. A line keeps the
+// form in which it was first sent, on every device. New rules hold for the lines that
+// are sent from then on, and the head says which lines went through which version.
+// Where a device lost what it knew of a session and its rules changed, too,
+// it fetches the transcript once to find out what was sent. [Store.Resync] writes what
+// was sent before anew under today's rules.
+//
+// # Pruning
 //
 // Turns leave many small documents, rewinds and merges leave some that nothing
-// leads to. [Store.Upkeep] makes few large ones of them and removes the rest,
-// once they are old enough; former tips go after 30 days. It is safe beside
-// writers of other devices: all that it does is bound to the tip by which it
-// was decided, and whoever decided something by an older one looks again. What
-// has no room in a tip, as the ninth former tip, lies in documents of its own.
+// leads to. [Store.Prune] makes few large ones of them and removes the rest,
+// once they are old enough; former heads go after 30 days, and tombstones after 90
+// where the container's expiry is off. It is safe beside writers of other devices:
+// all that it does is bound to the head by which it was decided, and whoever decided
+// something by an older one begins again. What has no room in a head, as the ninth former head, lies in documents of its own.
 //
 // # Scale
 //
@@ -84,25 +172,26 @@
 // day; the peak may be four times the mean that is shown.
 //
 //	                                                           units      stored
-//	a turn of 16 KB                                             25.6     12.3 KB
-//	the same with an event that repeats the session             37.5     24.3 KB
-//	an entry of the catalogue, each 30 s at most                12.6      0.4 KB
-//	a look at the catalogue, each Interval                       2.8
+//	a turn of 16 KB                                             26.1     12.1 KB
+//	the same with an event that repeats the session             38.2     24.0 KB
+//	an entry of the catalogue, each Sync or 30 s                13.0      0.4 KB
+//	a read of the catalogue, each Interval                       2.8
 //	whether a session is what the cloud has                      1.0
-//	a restore of a session of 20 turns                          56.0
-//	its upkeep, once                                           480.3
-//	its restore after that                                      31.9
-//	all of it before, in 22 documents                                   250.4 KB
-//	and after, in 2                                                     238.7 KB
+//	a preview of a session of 20 turns                          14.2
+//	a restore of a session of 20 turns                          55.6
+//	its pruning, once                                          538.9
+//	its restore after that                                      34.9
+//	all of it before, in 22 documents                                   246.6 KB
+//	and after, in 5                                                     234.8 KB
 //
 //	                                                         units/s   10⁹/month    GB/month
-//	transcripts, Interval 1 min                                24393          63     7025 GB
-//	with events, Interval 1 min                                27153          70    13894 GB
-//	transcripts, Interval 10 min                               10393          27     7025 GB
-//	with events, Interval 10 min                               13153          34    13894 GB
-//	of these for looks at the catalogue each minute            15556          40
+//	transcripts, Interval 1 min                                24605          64     6921 GB
+//	with events, Interval 1 min                                27403          71    13753 GB
+//	transcripts, Interval 10 min                               10605          27     6921 GB
+//	with events, Interval 10 min                               13403          35    13753 GB
+//	of these for reads of the catalogue each minute            15556          40
 //
-//	busiest partition: a session with a turn each 10 s  3.7 of 10000 units/s
+//	busiest partition: a session with a turn each 10 s  3.8 of 10000 units/s
 //	a user's 20 GB of catalogue are full after, in sessions  50 million
 //
 // The load spreads over as many partitions as there are sessions, and long
@@ -113,9 +202,10 @@
 // # What is not promised
 //
 // A session removed here stays in the cloud and is not brought back unless it
-// is named; [Store.DeleteRemote] removes it there and no file anywhere.
+// is named; [Store.DeleteRemote] and [Store.Purge] remove it there and no file anywhere.
 // Lines reach the cloud some time after they were written, never before. What
 // a crash or a power cut took from the disk before it was sent is gone. A line
 // of more than 1 GiB is not sent, nor what follows it. Small files of more than
-// 64 MiB stay here.
+// 64 MiB stay here. The files in the folder import of a session go with it, unless
+// there is a Redactor: nobody could apply it to what is compressed.
 package hybrid

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
@@ -56,7 +56,7 @@ func TestDownAllocatesNothing(t *testing.T) { // not parallel: it counts those o
 		require.NoError(t, err)
 		defer func() { require.NoError(t, plain.Close()) }()
 		down := c.device(t, "a", background, func(o *Options) { o.Store = nil }).Store
-		m, err := sessionstore.Text("user", "one more", time.Time{})
+		m, err := sessionstore.Text("assistant", "one more", time.Time{}) // of a person, it would cost the count of turns, in more digits each time
 		require.NoError(t, err)
 		for name, save := range map[string]func(s *Store) error{
 			"append":   func(s *Store) error { return s.Append(context.Background(), "s", m) },
@@ -142,14 +142,14 @@ func chores(t *testing.T) []func(ctx context.Context, s *Store) error {
 // disk adds up what a store changes below a directory.
 type disk struct {
 	mu    sync.Mutex // guards what follows
-	kinds map[fault.Kind]int
+	kinds map[seam.Kind]int
 	bytes int
 	kept  int // changes to what the sync keeps for itself
 }
 
 // took is what changed.
 type took struct {
-	Kinds map[fault.Kind]int
+	Kinds map[seam.Kind]int
 	Bytes int
 }
 
@@ -157,20 +157,22 @@ func (d *disk) take() took {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	got := took{d.kinds, d.bytes}
-	d.kinds, d.bytes = map[fault.Kind]int{}, 0
+	d.kinds, d.bytes = map[seam.Kind]int{}, 0
 	return got
 }
 
-func (d *disk) after(op fault.Op) {
+func (d *disk) after(op seam.Op) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	path := filepath.ToSlash(filepath.Join(op.Dir, op.Name))
-	if op.Kind == fault.Mkdir && op.Name == sessiondir.Bookkeeping {
+	if op.Kind == seam.Mkdir && op.Name == sessiondir.Bookkeeping {
 		return // whoever comes first makes it
 	}
-	if strings.Contains(path, sessiondir.Bookkeeping+"/"+statesDir) {
-		d.kept++
-		return
+	for _, own := range []string{statesDir, programsDir} {
+		if strings.Contains(path, sessiondir.Bookkeeping+"/"+own) {
+			d.kept++
+			return
+		}
 	}
 	d.kinds[op.Kind]++
 	d.bytes += len(op.Data)
@@ -178,10 +180,10 @@ func (d *disk) after(op fault.Op) {
 
 // counted opens a store whose changes to the disk are added up.
 func counted(t *testing.T, o *Options) (*Store, *disk) {
-	d := &disk{kinds: map[fault.Kind]int{}}
-	s, err := open(t.Context(), filepath.Join(t.TempDir(), "sessions"), o, &fault.Seam{After: d.after})
+	d := &disk{kinds: map[seam.Kind]int{}}
+	s, err := open(t.Context(), filepath.Join(t.TempDir(), "sessions"), o, &seam.Seam{After: d.after})
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	t.Cleanup(func() { requireClosed(t, s) })
 	d.take()
 	return s, d
 }

@@ -4,7 +4,12 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/gc"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/internal/syncer"
 )
 
 // What callers branch on, with [errors.Is].
@@ -14,14 +19,22 @@ var (
 	// ErrBlocked tells that the account refuses every request, as with a wrong
 	// key, a missing container or an exhausted quota. Nothing is dropped; the
 	// worker asks again every 15 minutes, and each explicit call does.
-	ErrBlocked = errors.New("the account refuses requests")
+	ErrBlocked = cosmos.ErrBlocked
+	// ErrUnauthorized tells that the identity which signed in has no role in the
+	// account that allows the request, or that a role given to it has not arrived
+	// there, which takes some minutes. Nothing is dropped: the worker asks
+	// every few minutes for half an hour, then each 15 minutes, and each explicit
+	// call does.
+	ErrUnauthorized = cosmos.ErrUnauthorized
 	// ErrClock tells that requests are refused because this machine's clock is
 	// wrong. It Is ErrBlocked too.
-	ErrClock = errors.New("clock differs from the account's")
-	// ErrUnreachable tells that the account did not answer, or not well.
-	ErrUnreachable = errors.New("the account cannot be reached")
+	ErrClock = cosmos.ErrClock
+	// ErrUnreachable tells that the account did not answer, or not well, or that
+	// something else answered: the page of a network that wants a sign-in, or a proxy.
+	// The text says which.
+	ErrUnreachable = cosmos.ErrUnreachable
 	// ErrLimit tells that a limit of [Limits] for the day is used up.
-	ErrLimit = errors.New("limit of request units reached")
+	ErrLimit = cosmos.ErrLimit
 	// ErrNewer tells that a document was written by a newer version of this
 	// library. It is left alone.
 	ErrNewer = segment.ErrNewer
@@ -29,18 +42,34 @@ var (
 	ErrForeign = segment.ErrForeign
 	// ErrDamaged tells that lines in the cloud are missing or not what their
 	// hash says; see [Store.Verify] and [Store.Repair].
-	ErrDamaged = errors.New("copy in the cloud is damaged")
+	ErrDamaged = remote.ErrDamaged
 	// ErrDeleted tells that the session was deleted in the cloud.
-	ErrDeleted = errors.New("session was deleted in the cloud")
-	// ErrRedaction tells that the copy was made by other redaction rules.
-	ErrRedaction = errors.New("copy has other redaction rules")
+	ErrDeleted = syncer.ErrDeleted
+	// ErrRedaction tells that the directory remembers rules of redaction, or that
+	// lines of the session in the cloud went through rules, which this program does
+	// not apply. Nothing is sent until it is given them in [Options]. Rules of the same
+	// name with a lower number, or without patterns of the user where the remembered
+	// ones have some, are not taken for them. [Exact] ends what the directory remembers.
+	ErrRedaction = syncer.ErrRedaction
+	// ErrHeld tells that nothing of a session is sent, because it is not known whether
+	// a rule keeps it on this machine: its metadata cannot be read, or its parent is
+	// neither here nor in the cloud. [Store.LocalOnly] with false releases a session
+	// from its parent.
+	ErrHeld = syncer.ErrHeld
+	// ErrLocal tells that a rule keeps the session on this machine: Options.Deny,
+	// [Store.LocalOnly], or a parent that stays here. Repair and Restore, which would
+	// change it in the cloud, are refused; [Store.DeleteRemote] is not.
+	ErrLocal = syncer.ErrLocal
 	// ErrDeferred tells that a session cannot be synced just now, since its
 	// files are in doubt or somebody writes them.
-	ErrDeferred = errors.New("session is deferred")
-	// ErrContended tells that other devices won the tip too many times.
-	ErrContended = errors.New("other devices keep changing the session")
+	ErrDeferred = syncer.ErrDeferred
+	// ErrFull tells that the session's partition in the cloud holds all that it can,
+	// 20 GB. Nothing more of this session is sent; other sessions go on.
+	ErrFull = cosmos.ErrFull
+	// ErrContended tells that other devices won the head too many times.
+	ErrContended = cosmos.ErrContended
 	// ErrShared tells that sessions forked from this one need its lines.
-	ErrShared = errors.New("other sessions continue this one")
+	ErrShared = gc.ErrShared
 )
 
 // Error tells which call failed on which session. Unwrap gives the cause.
@@ -54,7 +83,7 @@ func (e *Error) Error() string {
 	if e.Session == "" {
 		return fmt.Sprintf("hybrid: %s: %v", e.Op, e.Err)
 	}
-	return fmt.Sprintf("hybrid: %s session %q: %v", e.Op, e.Session, e.Err)
+	return fmt.Sprintf("hybrid: %s session %q: %v", e.Op, show.ID(e.Session), e.Err)
 }
 
 func (e *Error) Unwrap() error { return e.Err }

@@ -38,7 +38,7 @@ func Example() {
 	open := func(device string) *hybrid.Store {
 		st, err := hybrid.Open(ctx, filepath.Join(dir, device), &hybrid.Options{
 			Container: container, Project: "demo", User: "ada", Device: device,
-			Disabled: true, // sync only when asked, so that the example is the same each time
+			Manual: true, // sync only when asked, so that the example is the same each time
 		})
 		if err != nil {
 			log.Fatal(err)
@@ -70,4 +70,41 @@ func Example() {
 	}
 	fmt.Printf("sent %d, fetched %d: %s\n", sent.Pushed, got.Pulled, s.Messages[0].Content())
 	// Output: sent 1, fetched 1: hello
+}
+
+// A program goes on with a session that another device may have had last.
+func ExampleStore_Refresh() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "device")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	store, err := hybrid.Open(ctx, dir, nil) // without a container there is nobody to ask, which is no error
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer store.Close()
+	hello, err := sessionstore.Text("user", "hello", time.Time{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := store.Append(ctx, "greeting", hello); err != nil {
+		log.Fatal(err)
+	}
+
+	soon, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if _, err := store.Refresh(soon, "greeting"); err != nil {
+		log.Print("going on with what is here: ", err)
+	}
+	s, err := store.Load(ctx, "greeting")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := store.Save(ctx, "greeting", append(s.Messages, hello), s.Metadata); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(s.Messages), "and one more")
+	// Output: 1 and one more
 }

@@ -4,8 +4,9 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/syncer"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -32,20 +35,23 @@ func TestSingleFaults(t *testing.T) {
 		"408":       cosmostest.Refuse(http.StatusRequestTimeout, 0),
 		"412":       cosmostest.Refuse(http.StatusPreconditionFailed, 0),
 		"413":       cosmostest.Refuse(http.StatusRequestEntityTooLarge, 0),
+		"split":     {Status: http.StatusGone, SubStatus: 1007},
+		"failover":  {Status: http.StatusForbidden, SubStatus: 3},
+		"in 412":    {Status: http.StatusPreconditionFailed, Operation: 1},
+		"in 413":    {Status: http.StatusRequestEntityTooLarge, Operation: 2},
+		"in 429":    {Status: http.StatusTooManyRequests, Operation: 2},
 		"duplicate": cosmostest.Duplicate(),
 		"retried":   {Retried: true},
 		"echo":      {Echo: 1},
 		"stale":     {Stale: 2},
 		"no rows":   {Page: -1},
 	}
-	for name, fault := range faults {
+	for _, name := range testenv.Some(t, 8, slices.Sorted(maps.Keys(faults))...) {
+		fault := faults[name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			step := 5
-			if testenv.Thorough() {
-				step = 1
-			}
-			for n := 1 + rand.IntN(step); ; n += step {
+			step := testenv.Share(40, 40, testenv.Further(4, 1))
+			for n := 1 + testenv.Rand(t).IntN(step); ; n += step {
 				reached := false
 				synctest.Test(t, func(t *testing.T) { reached = faultAt(t, n, fault) })
 				if !reached {
@@ -77,7 +83,7 @@ func faultAt(t *testing.T, n int, fault cosmostest.Fault) bool {
 // travel takes one session through all that happens to it between two devices,
 // while something goes wrong at request n. In the end everything must be as if
 // nothing had.
-func travel(t *testing.T, a, b *replica, n int, stale bool) {
+func travel(t *testing.T, a, b *testDevice, n int, stale bool) {
 	t.Helper()
 	retry := func(do func() error) {
 		var err error
@@ -89,8 +95,8 @@ func travel(t *testing.T, a, b *replica, n int, stale bool) {
 		}
 		require.NoError(t, err, "fault at request %d", n)
 	}
-	syncs := func(r *replica) { retry(func() error { _, err := r.Sync(t.Context()); return err }) }
-	pulls := func(r *replica) { retry(func() error { _, err := r.Pull(t.Context(), "s"); return err }) }
+	syncs := func(r *testDevice) { retry(func() error { _, err := r.Sync(t.Context()); return err }) }
+	pulls := func(r *testDevice) { retry(func() error { _, err := r.Pull(t.Context(), "s"); return err }) }
 	a.say("s", "one", "two")
 	syncs(a)
 	pulls(b)
@@ -132,10 +138,10 @@ func TestAccountRefuses(t *testing.T) {
 		require.Equal(t, Blocked, a.state("s").State)
 		require.ErrorIs(t, a.state("s").Err, ErrBlocked)
 		c.ResetCounters()
-		a.engine.visit(t.Context(), "s", want{hinted: true})
+		a.engine.syncOne(t.Context(), "s", syncer.Options{Hinted: true})
 		require.Zero(t, c.Counters().ByStatus[http.StatusUnauthorized], "nobody asks while the account refuses")
 		time.Sleep(16 * time.Minute)
-		a.engine.visit(t.Context(), "s", want{hinted: true})
+		a.engine.syncOne(t.Context(), "s", syncer.Options{Hinted: true})
 		require.Equal(t, 1, c.Counters().ByStatus[http.StatusUnauthorized], "but for a probe")
 	})
 }
@@ -206,7 +212,7 @@ func TestRaceForTheTip(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newCloud(t, nil)
-		var devices []*replica
+		var devices []*testDevice
 		for i := range 4 {
 			d := c.device(t, fmt.Sprint("d", i), func(o *Options) { o.Conflict = Theirs })
 			d.say("s", fmt.Sprint("from ", i))
@@ -237,7 +243,7 @@ func TestDownMeansLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCloud(t, nil)
 		c.Inject(func(cosmostest.Request) cosmostest.Fault { return cosmostest.Drop() })
-		a := c.device(t, "a", func(o *Options) { o.Disabled = false })
+		a := c.device(t, "a", func(o *Options) { o.Manual = false })
 		a.say("s", "one")
 		_, err := a.Sync(t.Context(), "s")
 		require.ErrorIs(t, err, ErrUnreachable)
@@ -262,4 +268,31 @@ func TestErrorsHoldNoContent(t *testing.T) {
 	require.True(t, errors.As(err, &e))
 	require.Equal(t, "s", e.Session)
 	require.NotErrorIs(t, err, sessionstore.ErrNotFound)
+}
+
+// TestFullPartition lets the partition of one session be full: others are synced
+// as if nothing was.
+func TestFullPartition(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		a := c.device(t, "a")
+		a.say("full", "one")
+		a.say("other", "one")
+		full := segment.SessionPK(a.engine.SID("full"))
+		c.Inject(func(r cosmostest.Request) cosmostest.Fault {
+			if strings.Contains(r.Partition, full) && r.Op.Writes() {
+				return cosmostest.Fault{Status: http.StatusForbidden, SubStatus: 1014}
+			}
+			return cosmostest.Fault{}
+		})
+		_, err := a.Sync(t.Context())
+		require.ErrorIs(t, err, ErrFull)
+		require.NotErrorIs(t, err, ErrBlocked)
+		require.Equal(t, Blocked, a.state("full").State)
+		require.Equal(t, UpToDate, a.state("other").State)
+		c.Inject(nil)
+		a.sync()
+		require.Equal(t, UpToDate, a.state("full").State)
+	})
 }

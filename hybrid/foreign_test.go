@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -14,7 +13,10 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest/foreign"
+	"github.com/amplifier-go/sessionstorage/internal/gc"
+	"github.com/amplifier-go/sessionstorage/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
@@ -28,7 +30,7 @@ func abroad(t *testing.T, a foreign.Account, transport policy.Transporter) *clou
 	})
 	require.NoError(t, err)
 	t.Cleanup(client.Close)
-	db := "test-" + (*chance)(nil).name(6)
+	db := "test-" + (*jitter.Source)(nil).Name(6)
 	require.NoError(t, Provision(t.Context(), client, db, testContainer))
 	t.Cleanup(func() {
 		d, err := client.NewDatabase(db)
@@ -37,7 +39,7 @@ func abroad(t *testing.T, a foreign.Account, transport policy.Transporter) *clou
 	})
 	container, err := client.NewContainer(db, testContainer)
 	require.NoError(t, err)
-	return &cloud{container: container}
+	return &cloud{container: container, database: db}
 }
 
 // journey is what users do, on whatever server.
@@ -47,6 +49,7 @@ func journey(t *testing.T, c *cloud) {
 	a.say("s", noise(600<<10), "after the long line")
 	a.appendTo("s", "events.jsonl", events("a", 0, 30))
 	a.sync()
+	require.Equal(t, a.told("s"), b.preview("s").Messages)
 	b.pull()
 	require.Equal(t, a.file("s", "transcript.jsonl"), b.file("s", "transcript.jsonl"))
 	require.Equal(t, a.file("s", "events.jsonl"), b.file("s", "events.jsonl"))
@@ -60,6 +63,7 @@ func journey(t *testing.T, c *cloud) {
 	a.sync()
 	b.sync()
 	require.Equal(t, numbered("x", 0, 10), b.texts("s"))
+	require.Equal(t, a.told(conflicts[0].KeptAs), b.preview(conflicts[0].KeptAs).Messages)
 	b.pull(conflicts[0].KeptAs)
 	require.Equal(t, a.texts(conflicts[0].KeptAs), b.texts(conflicts[0].KeptAs))
 	branches, err := b.Branches(t.Context(), "s")
@@ -71,14 +75,13 @@ func journey(t *testing.T, c *cloud) {
 	list, err := a.Remote(t.Context())
 	require.NoError(t, err)
 	require.NotEmpty(t, list)
-	var since int64
 	n := 0
-	for _, err := range a.engine.link().news(t.Context(), a.engine.uid(), "demo", &since) {
+	for _, err := range cosmos.Entries(t.Context(), a.engine.Connect(""), a.engine.UID(), "demo", time.Unix(1, 0)) {
 		require.NoError(t, err)
 		n++
 	}
 	require.Equal(t, len(list), n)
-	upkeepAbroad(t, a, b)
+	pruneAbroad(t, a, b)
 	for _, id := range []string{conflicts[0].KeptAs, "s"} {
 		require.NoError(t, a.DeleteRemote(t.Context(), id))
 	}
@@ -86,20 +89,20 @@ func journey(t *testing.T, c *cloud) {
 	require.ErrorIs(t, err, ErrDeleted)
 }
 
-// upkeepAbroad merges and removes segments until nothing is left to be done.
-func upkeepAbroad(t *testing.T, a, b *replica) {
+// pruneAbroad merges and removes segments until nothing is left to be done.
+func pruneAbroad(t *testing.T, a, b *testDevice) {
 	a.sync("s")
-	for i := range mergeFrom {
+	for i := range gc.MinRun {
 		a.say("s", fmt.Sprint("small ", i))
 		a.sync("s")
 	}
-	merged := a.upkeep(atOnceOf(), "s")
+	merged := a.prune(atOnceOf(), "s")
 	require.Equal(t, 1, merged.Segments)
-	require.GreaterOrEqual(t, merged.Merged, mergeFrom)
+	require.GreaterOrEqual(t, merged.Merged, gc.MinRun)
 	removed := merged.Removed
 	for removed < merged.Merged { // servers tell the time in seconds
 		time.Sleep(300 * time.Millisecond)
-		removed += a.upkeep(atOnceOf(), "s").Removed
+		removed += a.prune(atOnceOf(), "s").Removed
 	}
 	_, err := b.Verify(t.Context(), "s")
 	require.NoError(t, err)
@@ -113,21 +116,14 @@ func TestVercel(t *testing.T) {
 	journey(t, abroad(t, a, a.Client))
 }
 
-// TestCosmium has neither compare-and-swap nor projections to offer: it shows
-// that requests are signed and written as another server wants them.
+// TestCosmium does the same with cosmium, which has no compare-and-swap: nothing
+// happens there at the same time.
 func TestCosmium(t *testing.T) {
 	t.Parallel()
-	account := foreign.Cosmium(t)
-	a := abroad(t, account, account.Client).device(t, "a")
-	a.say("s", numbered("x", 0, 5)...)
-	a.sync("s")
-	a.say("s", noise(300<<10))
-	a.sync("s")
-	v, leave, err := a.engine.examine(t.Context(), "s")
-	require.NoError(t, err)
-	defer leave()
-	require.EqualValues(t, 2, v.tip.Revision)
-	require.Equal(t, v.main.point(), v.tip.Transcript.Point())
+	a := foreign.Cosmium(t)
+	c := abroad(t, a, a.Client)
+	c.alone = true
+	journey(t, c)
 }
 
 // TestRealAccount does the same with the account of COSMOS_ENDPOINT, by the key
@@ -144,14 +140,11 @@ func TestRealAccount(t *testing.T) {
 func TestVercelFaults(t *testing.T) {
 	t.Parallel()
 	account := foreign.Vercel(t)
-	for _, how := range []string{"drop", "lose", "503"} {
+	for _, how := range testenv.Some(t, 1, "drop", "lose", "503") {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			step := 4
-			if testenv.Thorough() {
-				step = 1
-			}
-			for n := 1 + rand.IntN(step); ; n += step {
+			step := testenv.Share(40, 40, testenv.Further(6, 1))
+			for n := 1 + testenv.Rand(t).IntN(step); ; n += step {
 				f := &breaker{client: account.Client, how: how}
 				c := abroad(t, account, f)
 				f.at = f.n.Load() + int64(n)

@@ -12,7 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/crashsim"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -40,7 +41,7 @@ func TestPullFetchesLogsOfATipThatSyncKnows(t *testing.T) {
 	b.pull()
 	a.put("s", "events.jsonl", "{\"event\": \"x\"}\n")
 	a.sync()
-	b.sync() // reads the tip, and fetches no logs
+	b.sync() // reads the head, and fetches no logs
 	b.pull()
 	logs, err := b.Logs(t.Context(), "s")
 	require.NoError(t, err)
@@ -57,21 +58,21 @@ func TestPullBringsWhatSyncLeftBehind(t *testing.T) {
 		time.Sleep(time.Until(simStart))
 		c := newCloud(t, nil)
 		a, b := c.device(t, "a"), c.device(t, "b")
-		a.say("s", "one")
+		a.say("left", "one")
 		a.sync()
 		b.pull()
-		release, err := b.Acquire(t.Context(), "s", sessionstore.Owner{App: "test"})
+		release, err := b.Acquire(t.Context(), "left", sessionstore.Owner{App: "test"})
 		if errors.Is(err, errors.ErrUnsupported) {
 			t.Skip("no ownership locks on this system")
 		}
 		require.NoError(t, err)
-		a.say("s", "two")
+		a.say("left", "two")
 		a.sync()
 		b.sync()
-		require.Equal(t, Behind, b.state("s").State)
+		require.Equal(t, Behind, b.state("left").State)
 		require.NoError(t, release())
 		require.Equal(t, 1, b.pull().Pulled)
-		require.Equal(t, []string{"one", "two"}, b.texts("s"))
+		require.Equal(t, []string{"one", "two"}, b.texts("left"))
 	})
 }
 
@@ -117,14 +118,14 @@ func TestPowerCutIsNoRewind(t *testing.T) {
 	a.sync()
 	dir := filepath.Join(t.TempDir(), "sessions")
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	rec, err := fault.Record(dir)
+	rec, err := crashsim.Record(dir)
 	require.NoError(t, err)
 	s, err := open(t.Context(), dir, &Options{
 		Store:     &sessionstore.Options{Durability: sessionstore.Relaxed},
-		Container: c.container, Project: "demo", User: "ada", Device: "b", Disabled: true,
-	}, &fault.Seam{After: rec.After})
+		Container: c.container, Project: "demo", User: "ada", Device: "b", Manual: true,
+	}, &seam.Seam{After: rec.After})
 	require.NoError(t, err)
-	b := &replica{s, t}
+	b := &testDevice{s, t}
 	b.pull()
 	b.holdsThroughPowerCuts(rec, "s")
 	b.say("s", "three")
@@ -137,11 +138,11 @@ func TestPowerCutIsNoRewind(t *testing.T) {
 
 // holdsThroughPowerCuts requires the session as it stands in all states of the
 // disk that a power cut may leave now.
-func (r *replica) holdsThroughPowerCuts(rec *fault.Recorder, id string) {
+func (r *testDevice) holdsThroughPowerCuts(rec *crashsim.Recorder, id string) {
 	log, err := rec.Log()
 	require.NoError(r.t, err)
 	n := 0
-	for s, err := range (&fault.Crash{Log: log, Tears: 8, Max: 500, From: len(log.Steps), To: len(log.Steps)}).States(nil) {
+	for s, err := range (&crashsim.Crash{Log: log, Tears: 8, Max: 500, From: len(log.Steps), To: len(log.Steps)}).States(nil) {
 		require.NoError(r.t, err)
 		for _, name := range []string{"transcript.jsonl", "metadata.json", "events.jsonl"} {
 			got, err := s.ReadFile(id + "/" + name)

@@ -3,6 +3,7 @@ package hybrid
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,34 +15,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
-	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/segmenttest"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 func TestMain(m *testing.M) {
-	warmUp()
-	testenv.Main(m, children)
-}
-
-// warmUp makes the compressors, which serve the whole process and hold
-// channels, before any bubble does: channels made in one are of no use outside.
-func warmUp() {
-	_, docs := segment.Pack(segment.Identity{}.SID(), make([]byte, 64<<10))
-	for d, err := range docs {
-		if err != nil {
-			panic(err)
-		}
-		if _, err := segment.DecodeChunk(d.Body, d.ID); err != nil {
-			panic(err)
-		}
+	if err := segmenttest.WarmUp(); err != nil {
+		panic(err)
 	}
+	testenv.Main(m, children)
 }
 
 // cloud is a server with one container.
 type cloud struct {
 	*cosmostest.Server
 	container *azcosmos.ContainerClient
+	database  string // "": testDatabase
+	alone     bool   // devices make one request at a time
 }
 
 const (
@@ -56,7 +47,7 @@ func newCloud(t testing.TB, o *cosmostest.Options) *cloud {
 	require.NoError(t, Provision(context.Background(), client, testDatabase, testContainer))
 	container, err := client.NewContainer(testDatabase, testContainer)
 	require.NoError(t, err)
-	return &cloud{srv, container}
+	return &cloud{Server: srv, container: container}
 }
 
 func dial(t testing.TB, srv *cosmostest.Server, key string) *azcosmos.Client {
@@ -83,35 +74,46 @@ func (c *cloud) documents() map[string]int {
 	return n
 }
 
-// replica is a device with a store of its own.
-type replica struct {
+// testDevice is a device with a store of its own.
+type testDevice struct {
 	*Store
 	t testing.TB
 }
 
 // device opens a store in a directory of its own. It syncs only when asked.
-func (c *cloud) device(t testing.TB, name string, edit ...func(*Options)) *replica {
+func (c *cloud) device(t testing.TB, name string, edit ...func(*Options)) *testDevice {
 	t.Helper()
 	return c.deviceAt(t, filepath.Join(t.TempDir(), "sessions"), name, edit...)
 }
 
-func (c *cloud) deviceAt(t testing.TB, dir, name string, edit ...func(*Options)) *replica {
+func (c *cloud) deviceAt(t testing.TB, dir, name string, edit ...func(*Options)) *testDevice {
 	t.Helper()
 	o := &Options{
 		Store:     &sessionstore.Options{Durability: sessionstore.Relaxed},
-		Container: c.container, Project: "demo", User: "ada", Device: name, Disabled: true,
+		Container: c.container, Project: "demo", User: "ada", Device: name, Manual: true,
 	}
 	for _, e := range edit {
 		e(o)
 	}
 	s, err := Open(context.Background(), dir, o)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	return &replica{s, t}
+	if c.alone {
+		s.engine.Alone = true
+	}
+	t.Cleanup(func() { requireClosed(t, s) })
+	return &testDevice{s, t}
+}
+
+// requireClosed closes a store. What a cloud that is away does not get may wait.
+func requireClosed(t testing.TB, s *Store) {
+	t.Helper()
+	if err := s.Close(); !errors.Is(err, ErrDeferred) {
+		require.NoError(t, err)
+	}
 }
 
 // say appends messages, those of the user with every other one.
-func (r *replica) say(id string, texts ...string) {
+func (r *testDevice) say(id string, texts ...string) {
 	r.t.Helper()
 	for i, text := range texts {
 		role := "user"
@@ -124,7 +126,7 @@ func (r *replica) say(id string, texts ...string) {
 	}
 }
 
-func (r *replica) texts(id string) (texts []string) {
+func (r *testDevice) texts(id string) (texts []string) {
 	r.t.Helper()
 	s, err := r.Load(context.Background(), id)
 	require.NoError(r.t, err)
@@ -134,7 +136,7 @@ func (r *replica) texts(id string) (texts []string) {
 	return texts
 }
 
-func (r *replica) cutTo(id string, n int) {
+func (r *testDevice) cutTo(id string, n int) {
 	r.t.Helper()
 	ctx := context.Background()
 	s, err := r.Load(ctx, id)
@@ -143,33 +145,33 @@ func (r *replica) cutTo(id string, n int) {
 	require.NoError(r.t, err)
 }
 
-func (r *replica) sync(ids ...string) SyncResult {
+func (r *testDevice) sync(ids ...string) SyncResult {
 	r.t.Helper()
 	got, err := r.Sync(context.Background(), ids...)
 	require.NoError(r.t, err)
 	return got
 }
 
-func (r *replica) pull(ids ...string) PullResult {
+func (r *testDevice) pull(ids ...string) PullResult {
 	r.t.Helper()
 	got, err := r.Pull(context.Background(), ids...)
 	require.NoError(r.t, err)
 	return got
 }
 
-func (r *replica) file(id, name string) string {
+func (r *testDevice) file(id, name string) string {
 	r.t.Helper()
 	data, err := os.ReadFile(filepath.Join(r.Dir(), id, name))
 	require.NoError(r.t, err)
 	return string(data)
 }
 
-func (r *replica) put(id, name, content string) {
+func (r *testDevice) put(id, name, content string) {
 	r.t.Helper()
 	require.NoError(r.t, os.WriteFile(filepath.Join(r.Dir(), id, name), []byte(content), 0o600))
 }
 
-func (r *replica) state(id string) Status {
+func (r *testDevice) state(id string) Status {
 	r.t.Helper()
 	one, err := r.StatusOf(context.Background(), id)
 	require.NoError(r.t, err)
@@ -180,7 +182,7 @@ func (r *replica) state(id string) Status {
 }
 
 // ids returns the sessions that are here, the one that changed last first.
-func (r *replica) ids() (ids []string) {
+func (r *testDevice) ids() (ids []string) {
 	r.t.Helper()
 	all, err := r.List(context.Background(), nil)
 	require.NoError(r.t, err)

@@ -51,6 +51,25 @@ func TestBranchesAndOldTipsAreRestored(t *testing.T) {
 	require.ErrorIs(t, a.Restore(t.Context(), "s", Branch{ID: "none"}), sessionstore.ErrNotFound)
 }
 
+// TestRestoreIsFound restores a former head. The other device, which asks the
+// catalogue, finds it at once.
+func TestRestoreIsFound(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a, b := c.device(t, "a"), c.device(t, "b")
+	a.say("s", "one", "two")
+	a.sync()
+	a.cutTo("s", 1)
+	a.sync()
+	b.pull()
+	branches, err := a.Branches(t.Context(), "s")
+	require.NoError(t, err)
+	require.Len(t, branches, 1)
+	require.NoError(t, a.Restore(t.Context(), "s", branches[0]))
+	b.pull()
+	require.Equal(t, []string{"one", "two"}, b.texts("s"))
+}
+
 func TestOursWins(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
@@ -75,7 +94,7 @@ func TestDeleteRemote(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	a, b, late := c.device(t, "a"), c.device(t, "b"), c.device(t, "late")
-	for _, r := range []*replica{a, late} {
+	for _, r := range []*testDevice{a, late} {
 		if r == a {
 			r.say("s", "one", "two")
 			r.sync()
@@ -128,7 +147,7 @@ func TestLocalOnlyAndDeny(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sessions")
 	deny := func(o *Options) { o.Deny = []string{"private-*", "Tax *"} }
 	func() {
-		s, err := Open(t.Context(), dir, &Options{Container: c.container, Project: "demo", User: "ada", Device: "a", Disabled: true})
+		s, err := Open(t.Context(), dir, &Options{Container: c.container, Project: "demo", User: "ada", Device: "a", Manual: true})
 		require.NoError(t, err)
 		require.NoError(t, s.LocalOnly(t.Context(), "mine", true))
 		require.NoError(t, s.Close())
@@ -171,7 +190,7 @@ func TestDamagedSegmentIsNamedAndRepaired(t *testing.T) {
 			if name == "gone" {
 				require.Empty(t, r.Problems[0].Document)
 			} else {
-				require.True(t, strings.HasPrefix(r.Problems[0].Document, a.engine.sid("s")+"-t-"), r.Problems[0].Document)
+				require.True(t, strings.HasPrefix(r.Problems[0].Document, a.engine.SID("s")+"-t-"), r.Problems[0].Document)
 			}
 			_, err = b.Pull(t.Context(), "s")
 			require.ErrorIs(t, err, ErrDamaged)
@@ -271,7 +290,7 @@ func TestListOrderIsTheSame(t *testing.T) {
 func TestForkSharesItsPast(t *testing.T) {
 	t.Parallel()
 	line := 100 << 10
-	if testenv.Thorough() {
+	if testenv.Long() {
 		line = 10 << 20
 	}
 	c := newCloud(t, nil)
@@ -324,7 +343,7 @@ func TestStateIsLost(t *testing.T) {
 	a.put("s", "events.jsonl", "{\"event\":\"x\"}\n")
 	a.sync()
 	b.pull()
-	for _, r := range []*replica{a, b} {
+	for _, r := range []*testDevice{a, b} {
 		require.NoError(t, os.RemoveAll(filepath.Join(r.Dir(), ".sessionstore", "sync")))
 	}
 	require.Zero(t, a.sync().Pushed)

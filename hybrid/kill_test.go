@@ -2,7 +2,6 @@ package hybrid
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -24,14 +23,12 @@ import (
 // and what stands in the cloud is read by a reader of its own.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	for name, done := range map[string]bool{"before": false, "after": true} {
+	for _, done := range testenv.Some(t, 1, false, true) {
+		name := map[bool]string{false: "before", true: "after"}[done]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			step := 6
-			if testenv.Thorough() {
-				step = 1
-			}
-			at := 1 + rand.IntN(step)
+			step := testenv.Share(40, 40, testenv.Further(4, 1))
+			at := 1 + testenv.Rand(t).IntN(step)
 			for killedAt(t, at, done) {
 				at += step
 			}
@@ -89,11 +86,12 @@ func TestKillWriter(t *testing.T) {
 	r.srv = c.Server
 	dir := filepath.Join(t.TempDir(), "sessions")
 	work := c.serve(t, c).by("a", "sync")
+	random := testenv.Rand(t)
 	last, acknowledged := 0, map[int]bool{}
-	for range testenv.KillRounds() / 5 {
+	for range max(1, testenv.KillRounds()/5) {
 		work.From = last + 1
 		p := work.spawn(t, "write", dir)
-		for alive, enough := true, 1+rand.IntN(200); alive; enough-- {
+		for alive, enough := true, 1+random.IntN(200); alive; enough-- {
 			var line string
 			if line, alive = p.Line(); alive {
 				n, err := strconv.Atoi(line)
@@ -101,7 +99,7 @@ func TestKillWriter(t *testing.T) {
 				last, acknowledged[n] = n, true
 			}
 			if enough == 0 {
-				p.KillAfter(time.Duration(rand.IntN(20)) * time.Millisecond)
+				p.KillAfter(time.Duration(random.IntN(20)) * time.Millisecond)
 			}
 		}
 		p.Kill()
@@ -136,11 +134,11 @@ func TestKillWriter(t *testing.T) {
 // to be done: lines to be sent and fetched, a rewind, two histories of one
 // session, long lines, logs. It returns the one and the directory of the
 // other, "b", which nobody has open.
-func (c *cloud) parted(t *testing.T, r *simReader) (*replica, string) {
+func (c *cloud) parted(t *testing.T, r *simReader) (*testDevice, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "sessions")
 	a, b := c.device(t, "a"), c.deviceAt(t, dir, "b")
-	say := func(d *replica, id string, n int) {
+	say := func(d *testDevice, id string, n int) {
 		for range n {
 			d.say(id, r.mark())
 		}

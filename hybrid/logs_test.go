@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
-func (r *replica) appendTo(id, name, text string) {
+func (r *testDevice) appendTo(id, name, text string) {
 	r.t.Helper()
 	f, err := os.OpenFile(filepath.Join(r.Dir(), id, name), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	require.NoError(r.t, err)
@@ -30,20 +32,20 @@ func events(who string, from, to int) string {
 // TestLogsNeverConflict lets two devices write their logs at the same time.
 func TestLogsNeverConflict(t *testing.T) {
 	t.Parallel()
-	for _, l := range logNames {
-		t.Run(l.name, func(t *testing.T) {
+	for _, name := range sessiondir.Logs {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newCloud(t, nil)
 			a, b := c.device(t, "a"), c.device(t, "b")
 			a.say("s", "one")
-			a.appendTo("s", l.name, events("a", 0, 5))
+			a.appendTo("s", name, events("a", 0, 5))
 			a.sync()
 			b.pull()
-			require.Equal(t, events("a", 0, 5), b.file("s", l.name))
-			a.appendTo("s", l.name, events("a", 5, 7))
-			b.appendTo("s", l.name, events("b", 0, 3))
+			require.Equal(t, events("a", 0, 5), b.file("s", name))
+			a.appendTo("s", name, events("a", 5, 7))
+			b.appendTo("s", name, events("b", 0, 3))
 			require.Empty(t, append(a.sync().Conflicts, b.sync().Conflicts...))
-			require.Equal(t, events("a", 0, 5)+events("b", 0, 3), b.file("s", l.name))
+			require.Equal(t, events("a", 0, 5)+events("b", 0, 3), b.file("s", name))
 			require.Zero(t, a.sync().Pushed+b.sync().Pushed)
 
 			a.pull("s")
@@ -56,10 +58,10 @@ func TestLogsNeverConflict(t *testing.T) {
 
 			third := c.device(t, "third")
 			third.pull()
-			require.Equal(t, events("a", 0, 7), third.file("s", l.name))
-			third.appendTo("s", l.name, events("third", 0, 1))
+			require.Equal(t, events("a", 0, 7), third.file("s", name))
+			third.appendTo("s", name, events("third", 0, 1))
 			third.sync()
-			for _, r := range []*replica{a, b, third} {
+			for _, r := range []*testDevice{a, b, third} {
 				rep, err := r.Verify(t.Context(), "s")
 				require.NoError(t, err)
 				require.EqualValues(t, 1+7+3+1, rep.Lines)

@@ -16,16 +16,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
-// TestMemoryOfLongLine sends and fetches a line of 100 MB, in processes of
+// TestMemoryOfLongLine sends and fetches a line of 100 MB, or 4 MB, in processes of
 // their own. The line is held once to be sent; to be fetched it is held once
 // more until the file was checked. What the collector leaves lying is kept
 // small by it running often.
 func TestMemoryOfLongLine(t *testing.T) {
 	t.Parallel()
 	line, rest := 100<<20, 80<<20
-	if testing.Short() {
+	if !testenv.Long() {
 		line = 4 << 20
 	}
 	c := newCloud(t, nil)
@@ -42,7 +43,7 @@ func TestMemoryOfLongLine(t *testing.T) {
 	require.Less(t, fetched, uint64(2*line+line/10+rest))
 }
 
-// TestInFlight sends and fetches a line of 100 MB and fifty of 3 MB over a line
+// TestInFlight sends and fetches a line of 100 MB and fifty of 3 MB, or less, over a line
 // on which every request takes its time, so that as many are under way as may
 // be: a session has 8 MB in flight at most.
 func TestInFlight(t *testing.T) {
@@ -64,7 +65,7 @@ func TestInFlight(t *testing.T) {
 		c.Inject(cosmostest.Data(func(cosmostest.Request) cosmostest.Fault { return cosmostest.Delay(50 * time.Millisecond) }))
 
 		size, lines := 100<<20, 50
-		if testing.Short() {
+		if !testenv.Long() {
 			size, lines = 4<<20, 2
 		}
 		long := noise(size)

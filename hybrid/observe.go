@@ -2,8 +2,9 @@ package hybrid
 
 import (
 	"context"
-	"net/http"
 	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 )
 
 // Observer is told what the copying does, for traces and metrics; what the
@@ -11,16 +12,16 @@ import (
 // called by whoever did it, by many goroutines at once; they must not block nor
 // call the store. What it is told never holds content.
 type Observer interface {
-	// Visited tells that a session was brought into step, or that it was
+	// SessionSynced tells that a session was brought into step, or that it was
 	// tried: by the worker or by a call, whose ctx it is.
-	Visited(ctx context.Context, v Visit)
-	// Requested tells of each request to the account, those of visits and of
+	SessionSynced(ctx context.Context, v SessionSync)
+	// Requested tells of each request to the account, those of syncs and of
 	// everything else.
 	Requested(ctx context.Context, r Request)
 }
 
-// Visit is one look at a session and what was done about it.
-type Visit struct {
+// SessionSync is one sync of one session: what was done, how it ended, and what it cost.
+type SessionSync struct {
 	Session      string
 	State        string // as in [Status]
 	Start        time.Time
@@ -40,27 +41,19 @@ type Request struct {
 	Err          error   // that of a document that is missing, or was changed by another device, too
 }
 
-// requested tells the observer of a request and its answer.
-func (l *link) requested(ctx context.Context, start time.Time, answer *http.Response, v verdict, charge float64) {
-	if l.observer == nil {
-		return
+// observeRequests returns what tells an observer of requests; nil for none.
+func observeRequests(o Observer) func(context.Context, cosmos.Request) {
+	if o == nil {
+		return nil
 	}
-	status := v.status
-	if answer != nil {
-		status = answer.StatusCode
+	return func(ctx context.Context, r cosmos.Request) {
+		o.Requested(ctx, Request{Start: r.Start, Status: r.Status, RequestUnits: r.Units, Err: r.Err})
 	}
-	l.observer.Requested(ctx, Request{Start: start, Status: status, RequestUnits: charge, Err: v.err})
 }
 
-// visited tells the observer what a visit did.
-func (v *visit) visited(ctx context.Context, start time.Time) {
-	o := v.opts.Observer
-	if o == nil {
-		return
+// observe tells the observer of a sync.
+func (e *engine) observe(ctx context.Context, v SessionSync) {
+	if o := e.opts.Observer; o != nil {
+		o.SessionSynced(ctx, v)
 	}
-	used := v.link.used
-	o.Visited(ctx, Visit{
-		Session: v.id, State: v.out.state, Start: start, Pull: v.pull,
-		Segments: v.out.segments, Requests: used.requests, Bytes: used.bytes, RequestUnits: used.charge, Err: v.out.err,
-	})
 }

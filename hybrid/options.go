@@ -6,6 +6,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/redact"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
@@ -13,28 +14,30 @@ import (
 // Options are the settings of a store. The zero value, and nil, are a store
 // without a cloud.
 type Options struct {
-	Store     *sessionstore.Options
-	Manifests []workflow.Manifest
-	Container *azcosmos.ContainerClient // nil: local only
-	Project   string                    // stable name of the project on all devices; required with a container
-	User      string                    // owner of the sessions in the container
-	Device    string                    // "": the machine's own id, and the directory
-	Deny      []string                  // globs of session ids and names that never leave this machine; nil: those of the last store of the directory that had some
-	Redact    Redactor                  // nil: exact bytes
-	Limits    Limits                    // of Budget, when that is nil
-	Budget    *Budget                   // shared by the stores of a process that use one account; nil: the store's own
-	Disabled  bool                      // keep the remote, sync only on Sync and Pull
-	Foreign   bool                      // watch for writes of other programs (see [sessionstore.Store.Watch]); without it they are found every Interval
-	Interval  time.Duration             // between looks at the directory and the catalogue; 0: a minute
-	Conflict  Policy
-	Logger    *slog.Logger
-	OnStatus  func(Status) // called when a session's state changes; must not block nor call the store
-	Observer  Observer     // nil: nobody is told what the copying does
+	Store      *sessionstore.Options
+	Manifests  []workflow.Manifest
+	Container  *azcosmos.ContainerClient // of [Connect] or [NewContainer]; nil: local only
+	Project    string                    // stable name of the project on all devices; required with a container
+	User       string                    // owner of the sessions in the container
+	Device     string                    // "": the machine's own id, and the directory
+	Deny       []string                  // globs of ids and names of sessions that, with their descendants, never leave this machine; nil: those of the last store of the directory that had some
+	Redact     Redactor                  // nil: the built-in rules where the directory remembers them, else exact bytes; see [Exact]
+	Limits     Limits                    // of Budget, when that is nil
+	Budget     *Budget                   // shared by the stores of a process that use one account; nil: the store's own
+	Manual     bool                      // keep the remote, sync only on Sync and Pull
+	WatchFiles bool                      // watch for writes of other programs (see [sessionstore.Store.Watch]); without it they are found every Interval
+	Interval   time.Duration             // between scans of the directory and reads of the catalogue; 0: a minute
+	KnownOnly  bool                      // the background fetches only what belongs to sessions that are here; without it new sessions of other devices arrive, too
+	CloseWait  time.Duration             // how long Close tries to send what is not sent; 0: 2 seconds, negative: not at all
+	Conflict   Policy
+	Logger     *slog.Logger
+	OnStatus   func(Status) // called when a session's state changes, one call at a time; must not block nor call the store
+	Observer   Observer     // nil: nobody is told what the copying does
 }
 
 // Policy says what becomes of two histories when two devices added to one
 // session. Nothing is lost with any: the other history stays as a branch, or
-// among the old tips, see [Store.Branches].
+// among the old heads, see [Store.Branches].
 type Policy int
 
 // The policies.
@@ -44,10 +47,18 @@ const (
 	Theirs                 // the other device's goes on as the session
 )
 
-// Redactor changes lines before they leave; its version is part of the tip. The
-// same version and line must give the same result, a result redacted again
-// must not change, and no result may hold an LF.
-type Redactor interface {
-	Version() string
-	Line(line []byte) []byte
-}
+// Redactor changes lines before they leave; see [redact.Redactor].
+type Redactor = redact.Redactor
+
+// Secrets returns the built-in rules; see [redact.Secrets].
+func Secrets() Redactor { return redact.Secrets() }
+
+// Exact returns the Redactor that changes nothing. It ends the redaction that the
+// directory remembers. A session of which lines in the cloud went through rules is
+// not sent by it: see [ErrRedaction]. After it weaker rules of the same name may be given.
+func Exact() Redactor { return exact{} }
+
+type exact struct{}
+
+func (exact) Version() string         { return "" }
+func (exact) Line(line []byte) []byte { return line }

@@ -11,22 +11,25 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-var planSeed = flag.Uint64("plan", 1, "first seed of TestPlanForecasts")
+var planSeed = flag.Uint64("plan", 0, "first seed of TestPlanForecasts; 0: a new one each time")
 
 // TestPlanForecasts compares plans with what the strict server counts and
-// charges for the sync that follows, over stores of all kinds. A seed that
-// fails is printed with the name of its subtest.
+// charges for the sync that follows, over stores of all kinds. Documents and bytes
+// are the same. Units differ as Plan documents: over 720 rounds by 5.6 at most, where
+// another device had changed two sessions, and else by 3.7. A seed that fails is printed
+// with the name of its subtest.
 func TestPlanForecasts(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(5)
-	if testenv.Thorough() {
-		seeds = 15
+	begin := *planSeed
+	if begin == 0 {
+		begin = testenv.Seed(t)
 	}
-	for seed := *planSeed; seed < *planSeed+seeds; seed++ {
+	for seed := begin; seed < begin+testenv.Share[uint64](2, 2, testenv.Further[uint64](6, 15)); seed++ {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) { forecast(t, rand.New(rand.NewPCG(seed, 7))) })
@@ -42,10 +45,11 @@ func forecast(t *testing.T, r *rand.Rand) {
 	}
 	rules := func(o *Options) { o.Redact = redact }
 	a, b := c.device(t, "a", rules), c.device(t, "b", rules)
-	f := &forecaster{replica: a, rand: r}
+	f := &forecaster{testDevice: a, rand: r}
 	for range 1 + r.IntN(8) {
 		f.begin()
 	}
+	theirs := 0 // sessions that the other device changed since the last round
 	for round := range 4 {
 		e, err := a.Plan(t.Context())
 		require.NoError(t, err)
@@ -53,9 +57,12 @@ func forecast(t *testing.T, r *rand.Rand) {
 		got := a.sync()
 		n := c.Counters().Total
 		t.Logf("round %d: %+v: %d documents, %d bytes, %.1f units", round, e, n.Written, got.Bytes, n.Charge)
-		require.InDelta(t, n.Written, e.Documents, 0.15*float64(n.Written))
-		require.InDelta(t, n.Charge, e.RequestUnits, 0.15*n.Charge)
-		require.InDelta(t, got.Bytes, e.Bytes, 0.15*float64(got.Bytes))
+		require.Equal(t, n.Written, e.Documents)
+		require.Equal(t, got.Bytes, e.Bytes)
+		within := 3 + 0.25*float64(got.Sessions) + 0.002*n.Charge
+		require.LessOrEqual(t, e.RequestUnits, n.Charge+within)
+		require.GreaterOrEqual(t, e.RequestUnits, n.Charge-within-3*float64(theirs))
+		theirs = 0
 		time.Sleep(time.Duration(r.IntN(60)) * time.Second)
 		if round == 1 {
 			b.pull()
@@ -67,6 +74,7 @@ func forecast(t *testing.T, r *rand.Rand) {
 			if r.IntN(4) == 0 && round > 1 {
 				b.say(id, "b's way")
 				b.sync(id)
+				theirs++
 			}
 		}
 	}
@@ -74,7 +82,7 @@ func forecast(t *testing.T, r *rand.Rand) {
 
 // forecaster makes sessions of any size and changes them.
 type forecaster struct {
-	*replica
+	*testDevice
 	rand *rand.Rand
 	n    int
 }
@@ -120,7 +128,7 @@ func (f *forecaster) change() {
 		_, err := f.UpdateMetadata(f.t.Context(), id, func(md *sessionstore.Metadata) error { return md.Set("name", fmt.Sprint("name ", f.rand.Uint32())) })
 		require.NoError(f.t, err)
 	case 4, 5:
-		f.appendTo(id, logNames[f.rand.IntN(4)].name, fmt.Sprintf("{\"event\": \"x\", \"data\": %q}\n", f.text()))
+		f.appendTo(id, sessiondir.Logs[f.rand.IntN(4)], fmt.Sprintf("{\"event\": \"x\", \"data\": %q}\n", f.text()))
 	default:
 		f.say(id, f.text(), f.text())
 	}

@@ -18,6 +18,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/replica"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -76,7 +78,7 @@ func (e *ear) String() string {
 // all kinds of things go wrong, and looks for the marks where they must not be.
 func TestNothingIsToldOfContent(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64N(1 << 30)
+	seed := testenv.Seed(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		secret := func(what string) string { return fmt.Sprintf("%s%08x", what, r.Uint32()) }
@@ -85,7 +87,7 @@ func TestNothingIsToldOfContent(t *testing.T) {
 		c := newCloud(t, nil)
 		e := &ear{}
 		wires := map[string]*gossip{}
-		open := func(device string) *replica {
+		open := func(device string) *testDevice {
 			g := &gossip{rand: rand.New(rand.NewPCG(seed, 4))}
 			wires[device] = g
 			g.next = c.Transport()
@@ -96,7 +98,7 @@ func TestNothingIsToldOfContent(t *testing.T) {
 			})
 		}
 		a, b := open("a"), open("b")
-		both := []*replica{a, b}
+		both := []*testDevice{a, b}
 		for i := range 25 {
 			d := both[r.IntN(2)]
 			wires["a"].set(float64(i%4) * 0.2)
@@ -122,6 +124,7 @@ func TestNothingIsToldOfContent(t *testing.T) {
 		}
 		docs := c.Docs(testDatabase, testContainer)
 		require.NotEmpty(t, docs)
+		c.requirePlain(t, []string{user, project, content, name, session}, nil) // so their absence elsewhere proves something
 		for _, doc := range docs {
 			for _, secret := range []string{user, project, content, name, session} {
 				require.NotContains(t, doc.ID+doc.Partition, secret, "seed %d", seed)
@@ -137,7 +140,7 @@ func (g *gossip) set(share float64) {
 }
 
 // mark writes something with marks into each kind of file.
-func mark(t *testing.T, d *replica, id, content, name string, i int) {
+func mark(t *testing.T, d *testDevice, id, content, name string, i int) {
 	d.say(id, content+fmt.Sprint(i))
 	_, err := d.UpdateMetadata(t.Context(), id, func(md *sessionstore.Metadata) error { return md.Set("name", name+fmt.Sprint(i)) })
 	require.NoError(t, err)
@@ -149,12 +152,12 @@ func mark(t *testing.T, d *replica, id, content, name string, i int) {
 	case 5:
 		d.put(id, "metadata.json", content) // damaged
 	case 7:
-		require.NoError(t, os.WriteFile(filepath.Join(d.Dir(), ".sessionstore", "sync", d.engine.sid(id)+".json"), []byte(content), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(d.Dir(), ".sessionstore", "sync", d.engine.SID(id)+".json"), []byte(content), 0o600))
 	}
 }
 
 // trouble calls what there is, and listens to what it says.
-func trouble(ctx context.Context, d *replica, id string, r *rand.Rand, e *ear) {
+func trouble(ctx context.Context, d *testDevice, id string, r *rand.Rand, e *ear) {
 	_, err := d.Sync(ctx)
 	e.heard(err)
 	_, err = d.Pull(ctx, id)
@@ -169,7 +172,7 @@ func trouble(ctx context.Context, d *replica, id string, r *rand.Rand, e *ear) {
 		e.heard(err)
 		fmt.Fprintf(e, "%+v\n", report)
 	case 2:
-		_, err := d.Upkeep(ctx, atOnceOf())
+		_, err := d.Prune(ctx, atOnceOf())
 		e.heard(err)
 	case 3:
 		_, err := d.Plan(ctx)
@@ -216,7 +219,7 @@ func TestDenyOutlivesTheProcess(t *testing.T) {
 	say(1, deny("private-*"))
 	say(1)
 	say(1)
-	file := filepath.Join(dir, ".sessionstore", "sync", denyFile)
+	file := filepath.Join(dir, ".sessionstore", "sync", replica.DenyFile)
 	for _, damaged := range []string{"", "{", `{"v":2,"globs":[]}`} {
 		require.NoError(t, os.WriteFile(file, []byte(damaged), 0o600))
 		say(0) // nothing leaves by mistake
@@ -243,7 +246,7 @@ func TestLocalOnlyOutlivesTheProcess(t *testing.T) {
 		require.Zero(t, a.sync().Pushed)
 		require.Empty(t, c.documents())
 	}
-	file := filepath.Join(dir, ".sessionstore", "sync", rightsFile)
+	file := filepath.Join(dir, ".sessionstore", "sync", replica.LocalOnlyFile)
 	whole, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(file, []byte("{"), 0o600))

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/inuse"
 )
 
 // TestTwoStoresOfOneDirectory is what two processes are that sync one
@@ -24,7 +26,7 @@ func TestTwoStoresOfOneDirectory(t *testing.T) {
 func twoStoresOfOneDirectory(t *testing.T) {
 	c := newCloud(t, nil)
 	dir := filepath.Join(t.TempDir(), "sessions")
-	stores := []*replica{c.deviceAt(t, dir, "a"), c.deviceAt(t, dir, "a")}
+	stores := []*testDevice{c.deviceAt(t, dir, "a"), c.deviceAt(t, dir, "a")}
 	other := c.device(t, "b")
 	var work sync.WaitGroup
 	for i, s := range stores {
@@ -46,7 +48,7 @@ func twoStoresOfOneDirectory(t *testing.T) {
 	require.Equal(t, stores[0].file("s", "transcript.jsonl"), other.file("s", "transcript.jsonl"))
 	other.say("s", "from elsewhere")
 	other.sync()
-	time.Sleep(quietFor)
+	time.Sleep(inuse.Window)
 	for _, s := range stores {
 		work.Go(func() {
 			if _, err := s.Sync(context.Background(), "s"); err != nil && !errors.Is(err, ErrContended) {

@@ -1,32 +1,47 @@
 package hybrid
 
-import "context"
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/replica"
+)
 
 // Remote returns the sessions of the project that the cloud has or had, the
-// one that changed last first. The list may be half a minute behind.
+// one that changed last first. The list may be half a minute behind, and names a
+// session that is gone there for up to two weeks. It is read from the catalogue
+// alone; [Store.Preview] tells more of one session. It is kept on this device, so
+// that a call asks only for what changed since the last one: one request, where
+// little did. After an error the list has what is known, and the next call goes on
+// where this one stopped.
 func (s *Store) Remote(ctx context.Context) ([]RemoteSession, error) {
 	if s.engine == nil {
 		return nil, wrap("list the cloud", "", ErrNoContainer)
 	}
 	e := s.engine
-	e.budget.reopen()
+	e.budget.Reopen()
+	_, err := e.readCatalogue(ctx)
 	var all []RemoteSession
-	for c, err := range e.link().entries(ctx, e.uid(), e.opts.Project) {
-		if err != nil {
-			return all, wrap("list the cloud", "", err)
-		}
+	for c := range e.Table.Entries() {
 		all = append(all, RemoteSession{
-			SessionID: c.Session, Project: c.Project, Name: c.Name, Updated: c.Updated, Messages: int(c.N), Turns: c.Turns,
-			Revision: c.Revision, Deleted: c.Deleted, Conflict: c.Conflict,
+			SessionID: c.Session, Project: e.opts.Project, Name: c.Name, Updated: time.Unix(0, c.Updated).UTC(), Messages: int(c.N),
+			Turns: c.Turns, Revision: c.Revision, Deleted: c.Deleted, Conflict: c.Conflict,
 		})
 	}
-	return all, nil
+	slices.SortFunc(all, func(a, b RemoteSession) int {
+		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(a.SessionID, b.SessionID))
+	})
+	return all, wrap("list the cloud", "", err)
 }
 
 // LocalOnly keeps a session from ever leaving this machine, or lets it again.
 // It is durable when it returns. A sync that is under way is not made visible
-// any more. What was sent before stays in the cloud until [Store.DeleteRemote].
-// The session need not exist yet.
+// any more. What was sent before stays in the cloud until [Store.Purge].
+// The session need not exist yet. Sessions whose parent_id names a session that stays
+// here stay, too. With false the session leaves whatever its parent does, unless
+// Options.Deny keeps it; the id of a parent that stays does not leave with it.
 func (s *Store) LocalOnly(ctx context.Context, id string, on bool) error {
 	if s.engine == nil {
 		return wrap("set local only", id, ErrNoContainer)
@@ -34,11 +49,11 @@ func (s *Store) LocalOnly(ctx context.Context, id string, on bool) error {
 	if err := ctx.Err(); err != nil {
 		return wrap("set local only", id, err)
 	}
-	if err := s.engine.rights.set(id, on); err != nil {
+	if err := s.engine.LocalOnly.Set(id, on); err != nil {
 		return wrap("set local only", id, err)
 	}
 	if !on {
-		s.engine.marks.mark(id, written)
+		s.engine.Dirty.Add(id, replica.Written)
 	}
 	return nil
 }

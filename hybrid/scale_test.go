@@ -14,15 +14,17 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 )
 
 var writeScale = flag.Bool("scale", false, "write the table of the package documentation anew")
 
 // scale is what one of each costs on the strict server.
 type scale struct {
-	turn, eventful, entry, look, resume, restore, upkeep, again price
-	session, merged                                             stockOf // of 20 turns
-	user                                                        float64 // bytes of an entry of the catalogue
+	turn, eventful, entry, look, resume, preview, restore, prune, again price
+	session, merged                                                     stockOf // of 20 turns
+	user                                                                float64 // bytes of an entry of the catalogue
 }
 
 // price is in request units and in bytes that stay.
@@ -71,7 +73,7 @@ func measureScale(t *testing.T) (m scale) {
 		context := ""
 		before := c.stockOf()
 		for range scaleTurns {
-			time.Sleep(time.Second) // within the half minute of an entry
+			time.Sleep(time.Second)
 			a.say(id, prose(r, 2<<10), prose(r, 14<<10))
 			if context += prose(r, 16<<10); events { // a request that repeats everything, as models are asked
 				a.appendTo(id, "events.jsonl", fmt.Sprintf("{\"event\": \"llm:request\", \"data\": %q}\n", context))
@@ -86,10 +88,7 @@ func measureScale(t *testing.T) (m scale) {
 	}
 	m.turn = day("s", false)
 	m.session = c.stockOf()
-	time.Sleep(time.Minute)
-	c.ResetCounters()
-	a.sync("s")
-	m.entry.units = c.Counters().ByKind["cat"].Charge
+	m.entry.units = c.Counters().ByKind["cat"].Charge // of the last turn's Sync
 	for _, p := range c.Partitions(testDatabase, testContainer) {
 		if strings.HasPrefix(p.Key, `["u-`) {
 			m.user = float64(p.Bytes)
@@ -98,19 +97,23 @@ func measureScale(t *testing.T) (m scale) {
 	c.ResetCounters()
 	a.sync("s")
 	m.resume.units = c.Counters().Total.Charge
-	link, since := a.engine.link(), time.Now().Unix()+1
-	for _, err := range link.news(t.Context(), a.engine.uid(), "demo", &since) {
+	link := a.engine.Connect("")
+	for _, err := range cosmos.Entries(t.Context(), link, a.engine.UID(), "demo", time.Now().Add(time.Second)) {
 		require.NoError(t, err)
 	}
-	m.look.units = link.used.charge
+	m.look.units = link.Usage().Units
+	b := c.device(t, "b")
 	c.ResetCounters()
-	c.device(t, "b").pull("s")
+	b.preview("s")
+	m.preview.units = c.Counters().Total.Charge
+	c.ResetCounters()
+	b.pull("s")
 	m.restore.units = c.Counters().Total.Charge
 	c.ResetCounters()
-	a.upkeep(nil, "s")
+	a.prune(nil, "s")
 	time.Sleep(8 * 24 * time.Hour)
-	a.upkeep(nil, "s")
-	m.upkeep.units = c.Counters().Total.Charge
+	a.prune(nil, "s")
+	m.prune.units = c.Counters().Total.Charge
 	m.merged = c.stockOf()
 	c.ResetCounters()
 	c.device(t, "c").pull("s")
@@ -134,11 +137,12 @@ func (m *scale) table() string {
 	row("", "units", "stored")
 	row("a turn of 16 KB", ru(m.turn.units), kb(m.turn.bytes))
 	row("the same with an event that repeats the session", ru(m.eventful.units), kb(m.eventful.bytes))
-	row("an entry of the catalogue, each 30 s at most", ru(m.entry.units), kb(m.user))
-	row("a look at the catalogue, each Interval", ru(m.look.units))
+	row("an entry of the catalogue, each Sync or 30 s", ru(m.entry.units), kb(m.user))
+	row("a read of the catalogue, each Interval", ru(m.look.units))
 	row("whether a session is what the cloud has", ru(m.resume.units))
+	row(fmt.Sprintf("a preview of a session of %d turns", scaleTurns), ru(m.preview.units))
 	row(fmt.Sprintf("a restore of a session of %d turns", scaleTurns), ru(m.restore.units))
-	row("its upkeep, once", ru(m.upkeep.units))
+	row("its pruning, once", ru(m.prune.units))
 	row("its restore after that", ru(m.again.units))
 	row(fmt.Sprintf("all of it before, in %.0f documents", m.session.documents), "", kb(m.session.bytes))
 	row(fmt.Sprintf("and after, in %.0f", m.merged.documents), "", kb(m.merged.bytes))
@@ -158,7 +162,7 @@ func (m *scale) table() string {
 		row("transcripts, Interval "+minutes, second(plain), month(plain), gb(m.turn))
 		row("with events, Interval "+minutes, second(eventful), month(eventful), gb(m.eventful))
 	}
-	row("of these for looks at the catalogue each minute", second(scaleUsers*looks(time.Minute)), month(scaleUsers*looks(time.Minute)))
+	row("of these for reads of the catalogue each minute", second(scaleUsers*looks(time.Minute)), month(scaleUsers*looks(time.Minute)))
 	b.WriteString("//\n")
 	row("busiest partition: a session with a turn each 10 s", fmt.Sprintf("%.1f of 10000 units/s", m.eventful.units/10))
 	row("a user's 20 GB of catalogue are full after, in sessions", fmt.Sprintf("%.0f million", (20<<30)/m.user/1e6))

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,6 +26,10 @@ func (w *world) check() {
 		w.checkOrder(cloud)
 	}
 	w.checkRecords(cloud)
+	w.checkBranches(cloud)
+	w.checkNotes()
+	w.checkPrivacy()
+	w.checkOwn("settling")
 	require.Empty(w.t, w.reader.found())
 }
 
@@ -40,6 +45,7 @@ func (w *world) checkDevice(d *gadget, cloud map[string]*cloudSession) {
 		default:
 			w.same(d, id, "transcript.jsonl", c.main)
 			w.same(d, id, "metadata.json", c.metadata)
+			w.same(d, id, "config.md", c.config)
 			w.checkLogs(d, id, c)
 		}
 	}
@@ -47,7 +53,7 @@ func (w *world) checkDevice(d *gadget, cloud map[string]*cloudSession) {
 
 // same requires a device's file to be, after its rules, what the cloud has.
 func (w *world) same(d *gadget, id, name string, want []byte) {
-	require.Equal(w.t, string(want), w.leaving(d, id, name), "%s: %s of %s", d.name, name, id)
+	require.Equal(w.t, unmarked(string(want)), unmarked(w.leaving(d, id, name)), "%s: %s of %s", d.name, name, id)
 }
 
 // leaving returns a device's file as it leaves it.
@@ -101,7 +107,8 @@ func (w *world) file(d *gadget, id, name string) string {
 }
 
 // checkOrder compares the lists of all devices, as far as they have the same
-// sessions.
+// sessions. Sessions of one time stand in the order of their directories, which
+// file systems choose.
 func (w *world) checkOrder(cloud map[string]*cloudSession) {
 	list := func(d *gadget) (ids []string) {
 		infos, err := d.List(w.ctx(), &sessionstore.ListOptions{All: true})
@@ -109,6 +116,9 @@ func (w *world) checkOrder(cloud map[string]*cloudSession) {
 		for _, info := range infos {
 			if cloud[info.ID] != nil && !slices.ContainsFunc(w.devices, func(o *gadget) bool { return o.without(info.ID) }) {
 				ids = append(ids, info.ID)
+				for n := len(ids) - 1; n > 0 && ids[n] < ids[n-1] && cloud[ids[n]].tip.Updated.Equal(cloud[ids[n-1]].tip.Updated); n-- {
+					ids[n], ids[n-1] = ids[n-1], ids[n]
+				}
 			}
 		}
 		return ids
@@ -135,6 +145,18 @@ func (w *world) times(ids []string, cloud map[string]*cloudSession) string {
 	return out.String()
 }
 
+// checkTimes requires all directories of sessions to have times of the bubble. By
+// those sessions are put in order, and the kernel's differ from run to run.
+func (w *world) checkTimes(step string) {
+	for _, d := range w.devices {
+		for _, id := range w.ids(d) {
+			fi, err := os.Stat(filepath.Join(d.dir, id))
+			require.NoError(w.t, err)
+			require.False(w.t, fi.ModTime().Before(simStart.Add(-2*time.Hour)), "%s: %s has the time %v after %q", d.name, id, fi.ModTime(), step)
+		}
+	}
+}
+
 // checkRecords looks for every acknowledged record. The cloud has it, but for
 // a session that was removed there: then it was once there, or is still where
 // it was written.
@@ -155,7 +177,7 @@ func (w *world) checkRecords(cloud map[string]*cloudSession) {
 	require.Empty(w.t, lost, "lost")
 }
 
-func (d *gadget) sid(id string) string { return d.engine.sid(id) }
+func (d *gadget) sid(id string) string { return d.engine.SID(id) }
 
 // anywhere reports whether a record is in some file of a device.
 func (w *world) anywhere(d *gadget, mark string) bool {

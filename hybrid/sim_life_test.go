@@ -7,13 +7,15 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/crashsim"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 )
 
 // life is a device's disk and network, up to a crash.
@@ -28,7 +30,8 @@ type life struct {
 	crashed bool
 	offline bool
 	refusal int // status with which the account refuses this device; 0: it does not
-	disk    *fault.Recorder
+	disk    *crashsim.Recorder
+	units   float64 // that the answers cost
 }
 
 var errCrash = errors.New("the device crashed")
@@ -49,9 +52,9 @@ func (l *life) step() error {
 	return nil
 }
 
-func (l *life) seam() *fault.Seam { return &fault.Seam{Before: l.before, After: l.after} }
+func (l *life) seam() *seam.Seam { return &seam.Seam{Before: l.before, After: l.after} }
 
-func (l *life) before(op fault.Op) error {
+func (l *life) before(op seam.Op) error {
 	err := l.step()
 	if err != nil && l.recorder() != nil {
 		l.recorder().Refused(op)
@@ -61,24 +64,24 @@ func (l *life) before(op fault.Op) error {
 
 // after gives what an operation touched the time of the bubble, as seen by the
 // device's clock: the kernel knows another one.
-func (l *life) after(op fault.Op) {
+func (l *life) after(op seam.Op) {
 	l.touch(op)
 	if r := l.recorder(); r != nil {
 		r.After(op)
 	}
 }
 
-func (l *life) touch(op fault.Op) {
+func (l *life) touch(op seam.Op) {
 	file := filepath.Join(op.Dir, op.Name)
 	switch op.Kind {
-	case fault.Write, fault.Truncate:
+	case seam.Write, seam.Truncate:
 		l.setTime(file)
-	case fault.Chtimes:
+	case seam.Chtimes:
 		if l.skew != 0 && strings.Contains(op.Name, "metadata.json") {
 			_ = os.Chtimes(file, time.Time{}, op.Time.Add(l.skew))
 		}
-	case fault.Sync, fault.SyncDir:
-	case fault.Create, fault.Mkdir:
+	case seam.Sync, seam.SyncDir:
+	case seam.Create, seam.Mkdir:
 		l.setTime(file)
 		l.setTime(op.Dir)
 	default:
@@ -100,7 +103,7 @@ func (l *life) dead() bool {
 	return l.crashed
 }
 
-func (l *life) recorder() *fault.Recorder {
+func (l *life) recorder() *crashsim.Recorder {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.disk
@@ -115,7 +118,7 @@ func (l *life) set(offline bool, refusal int) {
 
 // cut crashes the device after so many steps, and records what they do to the
 // disk, if disk is not nil.
-func (l *life) cut(after int, disk *fault.Recorder) {
+func (l *life) cut(after int, disk *crashsim.Recorder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.left, l.disk = after, disk
@@ -140,10 +143,29 @@ func (l *life) Do(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	answer, err := l.send(r, refusal)
+	l.pay(answer)
 	if gone := l.step(); gone != nil && err == nil {
 		return nil, errors.Join(gone, answer.Body.Close())
 	}
 	return answer, err
+}
+
+// pay adds what an answer cost.
+func (l *life) pay(answer *http.Response) {
+	if answer == nil {
+		return
+	}
+	units, _ := strconv.ParseFloat(answer.Header.Get("x-ms-request-charge"), 64)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.units += units
+}
+
+// spent returns what the device's requests have cost so far.
+func (l *life) spent() float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.units
 }
 
 func (l *life) send(r *http.Request, refusal int) (*http.Response, error) {

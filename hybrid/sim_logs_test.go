@@ -28,11 +28,15 @@ func (w *world) stateHistory(d *gadget, id string) {
 func (w *world) appendRow(d *gadget, id, name, format string) {
 	mark := w.reader.mark()
 	path := filepath.Join(d.dir, id, name)
+	_, missing := os.Stat(path)
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	require.NoError(w.t, err)
 	_, err = fmt.Fprintf(f, format+"\n", mark)
 	require.NoError(w.t, errors.Join(err, f.Close()))
 	d.life.setTime(path)
+	if missing != nil {
+		d.life.setTime(filepath.Dir(path))
+	}
 	w.ackMark(d, id, name, mark, nil)
 }
 
@@ -62,7 +66,7 @@ func (w *world) ackMark(d *gadget, id, kind, mark string, err error) {
 	w.t.Helper()
 	w.expected(d, err)
 	if err == nil {
-		w.acked[mark] = &ackedRecord{session: id, by: d, kind: kind}
+		w.note(d, id, kind, mark)
 	}
 	if *simVerbose {
 		w.t.Log(time.Since(simStart), d.name, id, kind, mark, err)

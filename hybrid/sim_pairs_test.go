@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -24,7 +25,8 @@ func TestPairs(t *testing.T) {
 		c := newCloud(t, nil)
 		a, b := c.device(t, "a"), c.device(t, "b")
 		want := map[string]string{}
-		for i := range 91 {
+		n := testenv.Share(31, 31, 91)
+		for i := range n {
 			id := fmt.Sprintf("pair-%02d", i)
 			long := pairLines(i, i%90+2)
 			short := strings.Join(strings.SplitAfter(long, "\n")[:1+(i%90+1)*(i%10)/10], "")
@@ -43,7 +45,7 @@ func TestPairs(t *testing.T) {
 
 		kept := ""
 		for range 4 {
-			for _, r := range []*replica{a, b} {
+			for _, r := range []*testDevice{a, b} {
 				for _, x := range append(r.sync().Conflicts, r.pull().Conflicts...) {
 					require.Equal(t, "pair-91", x.SessionID, "only what went two ways is a conflict")
 					kept = max(kept, x.KeptAs) // none as long as another program may have the lines in memory
@@ -52,16 +54,16 @@ func TestPairs(t *testing.T) {
 			time.Sleep(11 * time.Minute)
 		}
 		want[kept] = theirs
-		for _, r := range []*replica{a, b} {
+		for _, r := range []*testDevice{a, b} {
 			all, err := r.List(t.Context(), &sessionstore.ListOptions{All: true})
 			require.NoError(t, err)
-			require.Len(t, all, 93, "the pairs and one fork")
+			require.Len(t, all, n+2, "the pairs and one fork")
 		}
 		for id, text := range want {
 			require.Equal(t, text, a.file(id, "transcript.jsonl"), "%s on a", id)
 			require.Equal(t, text, b.file(id, "transcript.jsonl"), "%s on b", id)
 		}
-		for i := range 91 {
+		for i := range n {
 			branches, err := a.Branches(t.Context(), fmt.Sprintf("pair-%02d", i))
 			require.NoError(t, err)
 			require.Empty(t, branches, "pair %d was moved on", i)
@@ -82,7 +84,7 @@ func pairLines(pair, n int) string {
 }
 
 // pairCopy puts a copy of a session on a device, as another program would.
-func pairCopy(t *testing.T, r *replica, id, text string) {
+func pairCopy(t *testing.T, r *testDevice, id, text string) {
 	t.Helper()
 	dir := filepath.Join(r.Dir(), id)
 	require.NoError(t, os.Mkdir(dir, 0o700))

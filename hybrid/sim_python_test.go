@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
+	"github.com/amplifier-go/sessionstorage/internal/inuse"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -64,7 +65,7 @@ func (w *world) oldSave(d *gadget, id string, p *python) {
 // its lines in memory: the newer one while it owns the session, the older one
 // for a time after its last save.
 func (w *world) untouched(d *gadget, id string, p *python) {
-	if p.store != nil || !p.wrote.IsZero() && time.Since(p.wrote) < quietFor {
+	if p.store != nil || !p.wrote.IsZero() && time.Since(p.wrote) < inuse.Window {
 		require.Equal(w.t, string(p.rows), w.file(d, id, "transcript.jsonl"), "%s: %s was written under another program", d.name, id)
 	}
 }

@@ -9,13 +9,15 @@ import (
 	"sync"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
-	"github.com/amplifier-go/sessionstorage/internal/tip"
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
 // simReader reads the documents of the server with nothing of this package,
-// and checks every tip that anybody makes.
+// and checks every head that anybody makes.
 type simReader struct {
-	srv *cosmostest.Server
+	srv   *cosmostest.Server
+	words []string // that may not leave a device
 
 	mu       sync.Mutex // guards what follows
 	marks    int
@@ -57,9 +59,16 @@ func (r *simReader) observe(rec cosmostest.Record) {
 	}
 }
 
-// check reads all that a tip leads to.
+// blame takes note of something that is wrong.
+func (r *simReader) blame(problem string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.problems = append(r.problems, problem)
+}
+
+// check reads all that a head leads to.
 func (r *simReader) check(s *shelf, d cosmostest.Doc) error {
-	t, err := tip.Decode(d.Body, strings.TrimSuffix(d.ID, "-head"))
+	t, err := head.Decode(d.Body, strings.TrimSuffix(d.ID, "-head"))
 	if err != nil || t.Deleted {
 		return err
 	}
@@ -70,20 +79,29 @@ func (r *simReader) check(s *shelf, d cosmostest.Doc) error {
 	if int64(len(text)) != t.Transcript.Bytes {
 		return fmt.Errorf("transcript has %d bytes, the tip says %d", len(text), t.Transcript.Bytes)
 	}
+	if err := r.never(text); err != nil {
+		return fmt.Errorf("transcript: %w", err)
+	}
 	if err := r.note(s, t, text); err != nil {
 		return err
 	}
-	for st, reach := range t.Logs {
+	for st, extent := range t.Logs {
 		infos, err := s.infos(t.SID, st)
 		if err != nil {
 			return err
 		}
-		if text, err := s.lines(st, infos, reach.Point()); err != nil || int64(len(text)) != reach.Bytes {
-			return fmt.Errorf("stream %s: %d bytes, not %d: %w", st, len(text), reach.Bytes, err)
+		if text, err := s.lines(st, infos, extent.Point()); err != nil || int64(len(text)) != extent.Bytes {
+			return fmt.Errorf("stream %s: %d bytes, not %d: %w", st, len(text), extent.Bytes, err)
+		} else if err := r.never(text); err != nil {
+			return fmt.Errorf("stream %s: %w", st, err)
 		}
 	}
 	for name, f := range t.Files {
-		if _, err := f.Unpack(t.SID, s.Chunk); err != nil {
+		text, err := f.Unpack(t.SID, s.Chunk)
+		if err != nil {
+			return fmt.Errorf("file %s: %w", name, err)
+		}
+		if err := r.never(text); err != nil {
 			return fmt.Errorf("file %s: %w", name, err)
 		}
 	}
@@ -91,7 +109,7 @@ func (r *simReader) check(s *shelf, d cosmostest.Doc) error {
 }
 
 // note keeps in mind which records a session has had, on any history.
-func (r *simReader) note(s *shelf, t *tip.Tip, main []byte) error {
+func (r *simReader) note(s *shelf, t *head.Head, main []byte) error {
 	if r.ever[t.SID] == nil {
 		r.ever[t.SID] = map[string]bool{}
 	}
@@ -105,7 +123,7 @@ func (r *simReader) note(s *shelf, t *tip.Tip, main []byte) error {
 	}
 	logged, err := s.logged(t)
 	maps.Copy(r.ever[t.SID], logged)
-	if f, ok := t.Files[tip.Metadata]; ok && err == nil {
+	if f, ok := t.Files[head.Metadata]; ok && err == nil {
 		var text []byte
 		if text, err = f.Unpack(t.SID, s.Chunk); err == nil {
 			maps.Copy(r.ever[t.SID], marksIn(text))
@@ -116,11 +134,12 @@ func (r *simReader) note(s *shelf, t *tip.Tip, main []byte) error {
 
 // cloudSession is a session in the cloud.
 type cloudSession struct {
-	tip      *tip.Tip
+	tip      *head.Head
 	main     []byte
 	metadata []byte
+	config   []byte
 	records  map[string]bool // all that it keeps
-	firm     map[string]bool // those of them that are not on former tips alone
+	firm     map[string]bool // those of them that are not on former heads alone
 	logged   map[string]bool // in its logs
 }
 
@@ -137,7 +156,7 @@ func (r *simReader) sessions() (map[string]*cloudSession, error) {
 	defer r.mu.Unlock()
 	all, s := map[string]*cloudSession{}, r.shelf()
 	for _, d := range s.heads {
-		t, err := tip.Decode(d.Body, strings.TrimSuffix(d.ID, "-head"))
+		t, err := head.Decode(d.Body, strings.TrimSuffix(d.ID, "-head"))
 		if err != nil {
 			return nil, err
 		}
@@ -152,13 +171,18 @@ func (r *simReader) sessions() (map[string]*cloudSession, error) {
 	return all, nil
 }
 
-func (s *shelf) session(t *tip.Tip) (c *cloudSession, err error) {
+func (s *shelf) session(t *head.Head) (c *cloudSession, err error) {
 	c = &cloudSession{tip: t}
 	if c.main, err = s.history(t, t.Transcript.Point()); err != nil {
 		return nil, err
 	}
-	if f, ok := t.Files[tip.Metadata]; ok {
+	if f, ok := t.Files[head.Metadata]; ok {
 		if c.metadata, err = f.Unpack(t.SID, s.Chunk); err != nil {
+			return nil, err
+		}
+	}
+	if f, ok := t.Files[sessiondir.Config]; ok {
+		if c.config, err = f.Unpack(t.SID, s.Chunk); err != nil {
 			return nil, err
 		}
 	}
@@ -182,14 +206,14 @@ func (s *shelf) session(t *tip.Tip) (c *cloudSession, err error) {
 }
 
 // logged returns the records in the logs of t's session.
-func (s *shelf) logged(t *tip.Tip) (map[string]bool, error) {
+func (s *shelf) logged(t *head.Head) (map[string]bool, error) {
 	all := map[string]bool{}
-	for st, reach := range t.Logs {
+	for st, extent := range t.Logs {
 		infos, err := s.infos(t.SID, st)
 		if err != nil {
 			return nil, err
 		}
-		text, err := s.lines(st, infos, reach.Point())
+		text, err := s.lines(st, infos, extent.Point())
 		if err != nil {
 			return nil, fmt.Errorf("stream %s: %w", st, err)
 		}

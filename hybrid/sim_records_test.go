@@ -23,8 +23,8 @@ func (w *world) turn() (msgs []sessionstore.Message) {
 		case n < 25:
 			mark += w.noise(2200 << 10) // more than one request
 		}
-		if w.rules != nil && w.rand.IntN(3) == 0 {
-			mark += " ghp_" + w.letters(36)
+		if w.rand.IntN(3) == 0 {
+			mark += w.secret()
 		}
 		m, err := sessionstore.ParseMessage(fmt.Appendf(nil, format, append([]any{mark}, args...)...))
 		require.NoError(w.t, err)
@@ -58,8 +58,20 @@ func (w *world) ack(d *gadget, id string, msgs []sessionstore.Message, err error
 		}
 	}
 	for _, m := range msgs {
-		w.acked[simRecord.FindString(string(m.AppendTo(nil)))] = &ackedRecord{id, d, sessiondir.Transcript}
+		line := m.AppendTo(nil)
+		w.note(d, id, sessiondir.Transcript, simRecord.FindString(string(line)))
+		w.owns(d, id, sessiondir.Transcript, line)
 	}
+}
+
+// note takes note of a record that a write acknowledged.
+func (w *world) note(d *gadget, id, kind, mark string) {
+	rec := &ackedRecord{id, d, kind}
+	if w.stays(d, id) {
+		w.hidden[mark] = rec
+		return
+	}
+	w.acked[mark] = rec
 }
 
 // losing does what may take records from a session on purpose. Those that the
@@ -79,7 +91,7 @@ func (w *world) losing(d *gadget, id string, do func()) {
 // here returns the records in a session's files on a device.
 func (w *world) here(d *gadget, id string) map[string]bool {
 	all := map[string]bool{}
-	for _, name := range watched() {
+	for _, name := range sessiondir.Files {
 		maps.Copy(all, marksIn([]byte(w.file(d, id, name))))
 	}
 	return all
@@ -94,13 +106,18 @@ func (w *world) letters(n int) string {
 	return string(b)
 }
 
-// noise returns text that no compressor makes shorter.
+// noise returns text that a compressor hardly makes shorter. It has spaces, so
+// that it never looks like a key by chance.
 func (w *world) noise(n int) string {
 	b := make([]byte, n*3/4)
 	for i := range b {
 		b[i] = byte(w.rand.Uint32())
 	}
-	return base64.StdEncoding.EncodeToString(b)
+	text := []byte(base64.StdEncoding.EncodeToString(b))
+	for i := 0; i < len(text); i += 16 {
+		text[i] = ' '
+	}
+	return string(text)
 }
 
 func marksIn(data []byte) map[string]bool {

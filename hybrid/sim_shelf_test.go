@@ -8,19 +8,19 @@ import (
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
+	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
-	"github.com/amplifier-go/sessionstorage/internal/tip"
 )
 
 // shelf is all documents at one moment.
 type shelf struct {
 	bodies   map[string]map[string][]byte // by partition and id
 	heads    []cosmostest.Doc
-	branches map[string][]*tip.Tip // by sid
+	branches map[string][]*head.Head // by sid
 }
 
 func (r *simReader) shelf() *shelf {
-	s := &shelf{bodies: map[string]map[string][]byte{}, branches: map[string][]*tip.Tip{}}
+	s := &shelf{bodies: map[string]map[string][]byte{}, branches: map[string][]*head.Head{}}
 	for _, d := range r.srv.Docs(testDatabase, testContainer) {
 		var key struct{ PK, Type string }
 		if json.Unmarshal(d.Body, &key) != nil {
@@ -31,11 +31,11 @@ func (r *simReader) shelf() *shelf {
 		}
 		s.bodies[key.PK][d.ID] = d.Body
 		switch key.Type {
-		case tip.TypeHead:
+		case head.TypeHead:
 			s.heads = append(s.heads, d)
-		case tip.TypeBranch:
+		case head.TypeBranch:
 			sid, _, _ := strings.Cut(d.ID, "-")
-			if b, err := tip.Decode(d.Body, sid); err == nil {
+			if b, err := head.Decode(d.Body, sid); err == nil {
 				s.branches[sid] = append(s.branches[sid], b)
 			}
 		}
@@ -85,7 +85,7 @@ func (s *shelf) infos(sid string, st segment.Stream) (infos []segment.Info, err 
 }
 
 // past returns the segments of a transcript and of those it was forked from.
-func (s *shelf) past(t *tip.Tip) (infos []segment.Info, err error) {
+func (s *shelf) past(t *head.Head) (infos []segment.Info, err error) {
 	for from, sid := t.From, t.SID; ; {
 		more, err := s.infos(sid, segment.Transcript)
 		if err != nil {
@@ -96,7 +96,7 @@ func (s *shelf) past(t *tip.Tip) (infos []segment.Info, err error) {
 			return infos, nil
 		}
 		sid = from.SID
-		parent, err := tip.Decode(s.bodies[segment.SessionPK(sid)][segment.HeadID(sid)], sid)
+		parent, err := head.Decode(s.bodies[segment.SessionPK(sid)][segment.HeadID(sid)], sid)
 		if err != nil {
 			return nil, fmt.Errorf("tip of the parent: %w", err)
 		}
@@ -105,7 +105,7 @@ func (s *shelf) past(t *tip.Tip) (infos []segment.Info, err error) {
 }
 
 // history returns the transcript of t's session that ends at p.
-func (s *shelf) history(t *tip.Tip, p segment.Point) (text []byte, err error) {
+func (s *shelf) history(t *head.Head, p segment.Point) (text []byte, err error) {
 	infos, err := s.past(t)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (s *shelf) lines(st segment.Stream, infos []segment.Info, p segment.Point) 
 }
 
 // add adds the records of a history of t's session.
-func (s *shelf) add(marks map[string]bool, t *tip.Tip, p segment.Point) error {
+func (s *shelf) add(marks map[string]bool, t *head.Head, p segment.Point) error {
 	text, err := s.history(t, p)
 	if err != nil {
 		return fmt.Errorf("history that ends at %d: %w", p.N, err)
@@ -138,14 +138,14 @@ func (s *shelf) add(marks map[string]bool, t *tip.Tip, p segment.Point) error {
 	return nil
 }
 
-// former returns the former tips, also those that the tip has no room for.
-func (s *shelf) former(t *tip.Tip) ([]tip.Old, error) {
+// former returns the former heads, also those that the head has no room for.
+func (s *shelf) former(t *head.Head) ([]head.Old, error) {
 	all := t.Old
 	for _, id := range t.OldMore {
 		for id != "" {
-			m, err := tip.DecodeMore(s.bodies[segment.SessionPK(t.SID)][id], t.SID, id)
+			m, err := head.DecodeMore(s.bodies[segment.SessionPK(t.SID)][id], t.SID, id)
 			if err != nil {
-				return nil, fmt.Errorf("former tips: %w", err)
+				return nil, fmt.Errorf("former heads: %w", err)
 			}
 			all, id = append(all[:len(all):len(all)], m.Old...), m.Next
 		}

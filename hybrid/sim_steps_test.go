@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/tip"
+	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
@@ -32,7 +32,10 @@ func simAll() []simStep {
 		{"fork", 1, (*world).fork},
 		{"oldpython", 5, (*world).oldPython},
 		{"newpython", 5, (*world).newPython},
+		{"apart", 2, (*world).apart},
 		{"describe", 3, (*world).describe},
+		{"remark", 3, (*world).remark},
+		{"configure", 5, (*world).configure},
 		{"event", 3, (*world).event},
 		{"phase", 2, (*world).phase},
 		{"talk", 2, (*world).talk},
@@ -45,7 +48,8 @@ func simAll() []simStep {
 		{"reopen", 1, func(w *world, d *gadget, _ string) { w.reopen(d, w.rand.IntN(2) == 0) }},
 		{"sync", 10, (*world).sync},
 		{"pull", 5, (*world).pull},
-		{"upkeep", 3, (*world).upkeep},
+		{"prune", 3, (*world).prune},
+		{"resync", 2, (*world).resync},
 		{"week", 1, (*world).week},
 		{"delete", 1, (*world).remove},
 		{"bury", 1, (*world).bury},
@@ -72,8 +76,8 @@ func parseWeights(text string) ([]simStep, error) {
 
 func (w *world) ctx() context.Context { return context.Background() }
 
-// act does one step on one device, and starts the device again if it crashed.
-func (w *world) act() {
+// step does one step on one device, and starts the device again if it crashed.
+func (w *world) step() {
 	total := 0
 	for _, s := range w.weights {
 		total += s.weight
@@ -92,6 +96,8 @@ func (w *world) act() {
 	}
 	w.weights[i].do(w, d, id)
 	w.breathe()
+	w.checkTimes(w.weights[i].name)
+	w.checkOwn(w.weights[i].name)
 	if d.life.dead() {
 		w.reopen(d, w.rand.IntN(3) == 0)
 	}
@@ -150,9 +156,13 @@ func (w *world) expected(d *gadget, err error) {
 
 func (w *world) begin(d *gadget, id string) {
 	msgs := w.turn()
-	md, err := sessionstore.ParseMetadata(fmt.Appendf(nil, `{"session_id": %q, "name": "the %s"}`, id, id))
+	md, err := sessionstore.ParseMetadata(fmt.Appendf(nil, `{"session_id": %q, "name": "the %s", %s}`, id, id, w.oddMembers()))
 	require.NoError(w.t, err)
-	w.ack(d, id, msgs, d.Save(w.ctx(), id, msgs, md))
+	err = d.Save(w.ctx(), id, msgs, md)
+	w.ack(d, id, msgs, err)
+	if err == nil {
+		w.noteOf(d, id)
+	}
 }
 
 func (w *world) append(d *gadget, id string) {
@@ -209,7 +219,7 @@ func (w *world) repair(d *gadget, id string) {
 }
 
 func (w *world) fork(d *gadget, id string) {
-	if !w.free(d, id) || w.forks > 3 {
+	if !w.free(d, id) || w.forks > 3 || w.stays(d, id) {
 		return
 	}
 	s, err := d.Load(w.ctx(), id)
@@ -219,7 +229,7 @@ func (w *world) fork(d *gadget, id string) {
 	}
 	w.forks++
 	_, err = slice.Fork(w.ctx(), d.Store.Store, id, &slice.ForkOptions{
-		Turn: 1 + w.rand.IntN(slice.CountTurns(s.Messages)), NewID: fmt.Sprint("fork-", w.forks),
+		Events: true, Turn: new(1 + w.rand.IntN(slice.CountTurns(s.Messages))), NewID: fmt.Sprint("fork-", w.forks),
 	})
 	w.expected(d, err)
 }
@@ -233,5 +243,5 @@ func (w *world) describe(d *gadget, id string) {
 	_, err := d.UpdateMetadata(w.ctx(), id, func(md *sessionstore.Metadata) error {
 		return errors.Join(md.Set(key, value), md.Set("x"+mark, mark))
 	})
-	w.ackMark(d, id, tip.Metadata, mark, err)
+	w.ackMark(d, id, head.Metadata, mark, err)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/crashsim"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -59,7 +59,7 @@ func (w *world) crash(d *gadget, id string) {
 // states that the operations until then may leave.
 func (w *world) power(d *gadget, id string) {
 	w.endPythons(d)
-	rec, err := fault.Record(d.dir)
+	rec, err := crashsim.Record(d.dir)
 	require.NoError(w.t, err)
 	d.life.set(false, 0)
 	d.life.cut(w.rand.IntN(60), rec)
@@ -69,6 +69,9 @@ func (w *world) power(d *gadget, id string) {
 	_ = d.life.step()
 	w.expected(d, d.Close())
 	w.outage(d, rec)
+	if d.safe == sessionstore.Relaxed {
+		maps.DeleteFunc(w.notes, func(_ string, n *simNote) bool { return n.by == d })
+	}
 	for mark := range w.acked {
 		before[mark] = before[mark] || known[mark] == nil
 	}
@@ -77,11 +80,11 @@ func (w *world) power(d *gadget, id string) {
 }
 
 // outage makes the device's disk what a power cut leaves of it.
-func (w *world) outage(d *gadget, rec *fault.Recorder) {
+func (w *world) outage(d *gadget, rec *crashsim.Recorder) {
 	log, err := rec.Log()
 	require.NoError(w.t, err)
-	c := fault.Crash{Log: log, Seed: w.rand.Uint64(), Seeds: 2, Tears: 3, Max: 40, From: len(log.Steps), To: len(log.Steps)}
-	var states []*fault.State
+	c := crashsim.Crash{Log: log, Seed: w.rand.Uint64(), Seeds: 2, Tears: 3, Max: 40, From: len(log.Steps), To: len(log.Steps)}
+	var states []*crashsim.State
 	for s, err := range c.States(nil) {
 		require.NoError(w.t, err)
 		states = append(states, s)
@@ -92,6 +95,7 @@ func (w *world) outage(d *gadget, rec *fault.Recorder) {
 	}
 	require.NoError(w.t, os.RemoveAll(d.dir))
 	require.NoError(w.t, s.Materialise(d.dir))
+	require.Empty(w.t, w.images(d), "after a power cut")
 	w.reopen(d, w.rand.IntN(4) == 0)
 }
 
@@ -108,7 +112,7 @@ func (w *world) mendAll(d *gadget) {
 		w.ack(d, id, msgs, d.Save(w.ctx(), id, append(s.Messages, msgs...), s.Metadata))
 	}
 	for id := range w.everywhere() {
-		if _, was := d.removed[id]; !was && !d.Exists(id) && d.engine.states.load(d.sid(id), id).Here {
+		if _, was := d.removed[id]; !was && !d.Exists(id) && d.engine.States.Load(d.sid(id), id).Here {
 			require.NotEqual(w.t, sessionstore.Durable, d.safe, "%s: %s is gone", d.name, id)
 			d.removed[id] = false // it was never durable, and will not come by itself
 		}
@@ -145,7 +149,7 @@ func (w *world) redact(d *gadget, _ string) {
 		return
 	}
 	if d.rules = nil; w.rand.IntN(2) == 0 {
-		d.rules = Secrets()
+		d.rules, w.ruled = Secrets(), true
 	}
 	w.endPythons(d)
 	w.reopen(d, false)
@@ -170,11 +174,14 @@ func (w *world) remove(d *gadget, id string) {
 	if !w.free(d, id) {
 		return
 	}
-	seen := d.engine.states.load(d.sid(id), id).Here
+	seen := d.engine.States.Load(d.sid(id), id).Here
 	w.losing(d, id, func() {
 		err := d.Delete(w.ctx(), id)
 		if w.expected(d, err); err == nil {
 			d.removed[id] = seen
+			if note := w.notes[id]; note != nil && note.by == d {
+				delete(w.notes, id) // it may come again, as others have it
+			}
 		}
 	})
 }

@@ -4,24 +4,25 @@ import (
 	"context"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/tip"
+	"github.com/amplifier-go/sessionstorage/internal/replica"
+	"github.com/amplifier-go/sessionstorage/internal/syncer"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // What a session's state is called in [Status].
 const (
-	UpToDate        = "UpToDate"        // the cloud has what is here
-	Pending         = "Pending"         // something is to be sent, or has never been compared
-	Pushed          = "Pushed"          // the last sync sent
-	Pulled          = "Pulled"          // the last sync fetched
-	Rewritten       = "Rewritten"       // the last sync replaced the history in the cloud, as after a rewind
-	Diverged        = "Diverged"        // two devices added; both histories are kept
-	Behind          = "Behind"          // the cloud has more, and somebody runs the session here
-	DeletedRemotely = "DeletedRemotely" // deleted in the cloud; the files here stay and are not sent
-	Deferred        = "Deferred"        // its files are in doubt, or the account asks to wait
-	Blocked         = "Blocked"         // nothing goes until somebody acts; see Err
-	Local           = "Local"           // it never leaves this machine
-	Remote          = "Remote"          // it is in the cloud and was removed here
+	UpToDate        = syncer.UpToDate        // the cloud has what is here
+	Pending         = syncer.Pending         // something is to be sent, or has never been compared
+	Pushed          = syncer.Pushed          // the last sync sent
+	Pulled          = syncer.Pulled          // the last sync fetched
+	Rewritten       = syncer.Rewritten       // the last sync replaced the history in the cloud, as after a rewind
+	Diverged        = syncer.Diverged        // two devices added; both histories are kept
+	Behind          = syncer.Behind          // the cloud has more, and somebody runs the session here
+	DeletedRemotely = syncer.DeletedRemotely // deleted in the cloud; the files here stay and are not sent
+	Deferred        = syncer.Deferred        // its files are in doubt, or the account does not serve it just now; see Err and NextTry
+	Blocked         = syncer.Blocked         // nothing goes until somebody acts; see Err
+	Local           = syncer.Local           // it never leaves this machine
+	Remote          = syncer.Remote          // it is in the cloud and was removed here
 )
 
 // Status is how a session stands. Local and Remote count messages; Remote is
@@ -35,18 +36,31 @@ type Status struct {
 }
 
 // Status returns how the sessions stand that are here or were: each as the
-// last sync left it, or as its files and what is known of the tip say. It makes
+// last sync left it, or as its files and what is known of the head say. It makes
 // no request. Without a container every session is [Local].
 func (s *Store) Status(ctx context.Context) ([]Status, error) {
-	infos, err := s.List(ctx, &sessionstore.ListOptions{All: true})
+	if s.engine == nil {
+		infos, err := s.List(ctx, &sessionstore.ListOptions{All: true})
+		all := make([]Status, len(infos))
+		for i, info := range infos {
+			all[i] = Status{SessionID: info.ID, State: Local}
+		}
+		return all, wrap("status", "", err)
+	}
+	f, err := s.engine.scanAll(ctx)
 	if err != nil {
 		return nil, wrap("status", "", err)
 	}
-	all := make([]Status, 0, len(infos))
-	for _, info := range infos {
-		one, err := s.statusOf(ctx, info.ID)
+	all := make([]Status, 0, len(f.sessions))
+	for _, at := range f.sessions {
+		known, ok := s.engine.Table.Session(at.Name)
+		if ok && !f.changed[at.Name] {
+			all = append(all, s.engine.statusKnown(&known))
+			continue
+		}
+		one, err := s.engine.statusOf(ctx, at.Name)
 		if err != nil {
-			return all, wrap("status", info.ID, err)
+			return all, wrap("status", at.Name, err)
 		}
 		all = append(all, one)
 	}
@@ -72,33 +86,41 @@ func (s *Store) statusOf(ctx context.Context, id string) (Status, error) {
 
 // statusOf compares a session's files with what is known.
 func (e *engine) statusOf(ctx context.Context, id string) (Status, error) {
-	if e.denied(ctx, id) {
+	if e.Denied(ctx, id) {
 		return Status{SessionID: id, State: Local}, nil
 	}
-	v := e.begin(id, want{})
-	v.glancing = true
-	last, known := e.told(id)
-	if err := v.look(ctx); err != nil {
+	if err := e.Held(ctx, id); err != nil {
+		return Status{SessionID: id, State: Blocked, Err: err}, nil
+	}
+	is, err := e.Inspect(ctx, id)
+	if err != nil {
 		return Status{SessionID: id, State: Deferred, Err: err}, nil
 	}
-	now := Status{SessionID: id, Local: int(v.main.end().N), State: Pending}
-	deleted := false
-	if len(v.st.Head.Doc) > 0 {
-		if t, err := tip.Decode(v.st.Head.Doc, v.sid); err == nil {
-			now.Remote, deleted = int(t.Transcript.N), t.Deleted
-		}
+	now := Status{SessionID: id, Local: int(is.Local), Remote: int(is.Remote), State: Pending}
+	return e.statusAs(now, is.InStep, is.Deleted), nil
+}
+
+// statusKnown is how a session stands that needs no sync.
+func (e *engine) statusKnown(s *replica.Session) Status {
+	if s.State == replica.Denied {
+		return Status{SessionID: s.ID, State: Local}
 	}
-	settled := v.settled()
+	return e.statusAs(Status{SessionID: s.ID, Local: int(s.N), Remote: int(s.Remote), State: Pending}, true, s.State == replica.Deleted)
+}
+
+// statusAs completes a status by what the last sync of this store told.
+func (e *engine) statusAs(now Status, settled, deleted bool) Status {
+	last, known := e.told(now.SessionID)
 	switch {
 	case known && last.Err != nil, known && !settled && last.Local == now.Local && last.State != UpToDate:
 		last.Local, last.Remote = now.Local, now.Remote
-		return last, nil
+		return last
 	case known && settled && (last.State == Rewritten || last.State == Diverged || last.State == DeletedRemotely):
-		return last, nil
+		return last
 	case settled && deleted:
 		now.State = DeletedRemotely
 	case settled:
 		now.State = UpToDate
 	}
-	return now, nil
+	return now
 }

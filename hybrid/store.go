@@ -5,10 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path"
+	"slices"
+	"strings"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/replica"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/syncer"
+	"github.com/amplifier-go/sessionstorage/internal/syncplan"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
@@ -29,7 +40,7 @@ func Open(ctx context.Context, dir string, opts *Options) (*Store, error) {
 	return open(ctx, dir, opts, nil)
 }
 
-func open(ctx context.Context, dir string, opts *Options, seam *fault.Seam, edit ...func(*engine)) (*Store, error) {
+func open(ctx context.Context, dir string, opts *Options, hooks *seam.Seam, edit ...func(*engine)) (*Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, wrap("open", "", err)
 	}
@@ -44,11 +55,11 @@ func open(ctx context.Context, dir string, opts *Options, seam *fault.Seam, edit
 	if o.Store != nil {
 		so = *o.Store
 	}
-	e := &engine{opts: o, container: o.Container, busy: map[string]chan struct{}{}, status: map[string]Status{}, marks: newMarks()}
+	e := &engine{opts: o, last: map[string]Status{}, Syncer: &syncer.Syncer{Dirty: replica.NewDirtySet()}}
 	if o.Container != nil {
-		so.OnChange = hear(&e.marks, so.OnChange)
+		so.OnChange = e.hear(so.OnChange)
 	}
-	local, err := sessionstore.Inside{}.Open(dir, &so, seam)
+	local, err := core.Open(dir, &so, hooks)
 	if err != nil {
 		return nil, err
 	}
@@ -63,18 +74,22 @@ func open(ctx context.Context, dir string, opts *Options, seam *fault.Seam, edit
 		change(e)
 	}
 	s.engine = e
-	if !o.Disabled {
+	e.join()
+	if !o.Manual {
 		if s.worker, err = startWorker(ctx, e); err != nil {
-			return nil, wrap("open", "", errors.Join(err, local.Close()))
+			return nil, wrap("open", "", errors.Join(err, e.leave(), local.Close()))
 		}
 	}
 	return s, nil
 }
 
-// hear makes writes known to the marks, and then to whoever asked before.
-func hear(m *marks, then func(sessionstore.Change)) func(sessionstore.Change) {
+// hear makes writes known to the marks and to other programs, and then to whoever
+// asked before.
+func (e *engine) hear(then func(sessionstore.Change)) func(sessionstore.Change) {
 	return func(c sessionstore.Change) {
-		m.heard(c)
+		if program := e.Dirty.Heard(c.ID, c.File, c.Op == sessionstore.Removed); program && c.File != "" {
+			e.uses(c.ID, c.File == sessiondir.Transcript)
+		}
 		if then != nil {
 			then(c)
 		}
@@ -99,63 +114,143 @@ func (o *Options) check() error {
 // remember keeps in mind what must not leave, also for the next store of the
 // directory.
 func (e *engine) remember(deny []string) {
-	kept, err := e.states.globs(deny)
+	kept, err := e.States.Globs(deny)
 	switch {
 	case err == nil:
-		e.opts.Deny = kept
+		e.Deny = kept
 	case deny != nil:
-		e.log.Warn("what must not leave is not remembered", "err", err)
+		e.Deny = deny
+		e.Log.Warn("what must not leave is not remembered", "err", err)
 	default:
-		e.opts.Deny = []string{"*"}
-		e.log.Error("nothing is copied: what must not leave is not known; give it", "err", err)
+		e.Deny = []string{"*"}
+		e.Log.Error("nothing is copied: what must not leave is not known; give it", "err", err)
+	}
+}
+
+// rememberRedaction takes the rules that were given, and remembers their version for
+// all programs that open the directory. Without any it takes the built-in rules
+// where these are remembered. Other rules that are remembered, and those that find more
+// than the given ones may, hold everything back; see [ErrRedaction].
+func (e *engine) rememberRedaction() {
+	was, err := e.States.Redaction()
+	switch given := e.opts.Redact; {
+	case given == nil && err == nil && was != "" && replica.BuiltIn(Secrets().Version(), was):
+		e.Redact = Secrets()
+	case given == nil:
+	case given.Version() == "":
+		err = e.States.SetRedaction("")
+	default:
+		e.Redact = given
+		if was == "" || err != nil || was != given.Version() && replica.Follows(given.Version(), was) {
+			err = e.States.SetRedaction(given.Version())
+		}
+	}
+	if err != nil {
+		e.Log.Error("rules of redaction are not remembered", "err", err)
 	}
 }
 
 // complete fills in what depends on the opened directory.
 func (e *engine) complete(local *sessionstore.Store) (err error) {
-	if e.dev, err = deviceOf(e.opts.Device, local.Dir()); err != nil {
+	e.Identity = segment.Identity{User: e.opts.User, Project: e.opts.Project}
+	e.Policy, e.KnownOnly = syncplan.Policy(e.opts.Conflict), e.opts.KnownOnly
+	if e.Device, err = deviceOf(e.opts.Device, local.Dir()); err != nil {
 		return fmt.Errorf("find out which device this is: %w", err)
 	}
-	e.store, e.in = local, local.Inside()
-	if e.budget = e.opts.Budget; e.budget == nil {
-		e.budget = NewBudget(e.opts.Limits)
+	e.Store, e.Core = local, core.Of(local)
+	if e.opts.Budget == nil {
+		e.opts.Budget = NewBudget(e.opts.Limits)
 	}
-	if e.log = e.opts.Logger; e.log == nil {
-		e.log = slog.New(slog.DiscardHandler)
+	e.budget = e.opts.Budget.requests
+	client := &cosmos.Client{Container: e.opts.Container, Budget: e.budget, Observe: observeRequests(e.opts.Observer)}
+	e.Dial = client.Conn
+	if e.Log = e.opts.Logger; e.Log == nil {
+		e.Log = slog.New(slog.DiscardHandler)
 	}
 	if e.opts.Interval <= 0 {
 		e.opts.Interval = time.Minute
 	}
-	e.states = states{in: e.in, place: local.Dir(), device: e.dev.id}
-	e.rights.states = &e.states
-	e.budget.join(&e.states)
+	if e.opts.CloseWait == 0 {
+		e.opts.CloseWait = 2 * time.Second
+	}
+	e.LargestFile = syncer.LargestFile
+	bookkeeping := func() (*atomicfile.Dir, error) { return e.Core.Bookkeeping(statesDir) }
+	e.States = replica.NewStates(bookkeeping, local.Dir(), e.Device.ID)
+	e.LocalOnly = replica.NewLocalOnly(e.States)
+	e.budget.Join(e.States)
 	e.remember(e.opts.Deny)
-	e.states.sweep()
+	e.rememberRedaction()
+	e.States.Sweep()
+	e.Table = replica.New(bookkeeping, e.replicaOf())
+	e.States.OnSave = e.Table.Reopen
+	e.Stats = replica.NewStats(e.Core, e.Table, e.LocalOnly)
 	return nil
 }
 
-// Close stops the copying, waits for what runs, and closes the store. What was
-// not sent stays on the disk and is sent when the directory is opened again. A
-// second Close does nothing.
+// replicaOf names what the known state of the sessions depends on.
+func (e *engine) replicaOf() string {
+	redaction := ""
+	if e.Redact != nil {
+		redaction = e.Redact.Version()
+	}
+	parts := append([]string{e.Store.Dir(), e.Device.ID, e.UID(), e.opts.Project, e.opts.Container.ID(), redaction}, e.Deny...)
+	return strings.Join(parts, "\x00")
+}
+
+// Close sends what this store wrote and the background has not sent yet, for
+// Options.CloseWait at most, and closes the store. The error Is [ErrDeferred]
+// when something could not be sent. That stays on the disk, and is sent when the
+// directory is opened again. With Options.Manual, Close sends nothing.
+// A second Close does nothing.
 func (s *Store) Close() error {
-	if s.worker != nil {
-		s.worker.stop()
+	if s.worker == nil {
+		return s.close()
 	}
-	if s.engine != nil {
-		return errors.Join(wrap("close", "", s.engine.budget.leave(&s.engine.states)), s.Store.Close())
+	s.worker.stop()
+	if s.engine.opts.CloseWait < 0 {
+		return s.close()
 	}
-	return s.Store.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), s.engine.opts.CloseWait)
+	defer cancel()
+	err := s.worker.sendRest(ctx)
+	return errors.Join(wrap("close", "", err), s.close())
 }
 
 // Shutdown sends what is not sent yet, for as long as ctx lets it, and closes
-// the store in any case. The error tells what could not be sent.
+// the store in any case. The error Is [ErrDeferred] when something could not be
+// sent; see [Store.Close].
 func (s *Store) Shutdown(ctx context.Context) error {
 	if s.engine == nil {
-		return s.Close()
+		return s.close()
 	}
-	if s.worker != nil {
-		s.worker.stop()
-	}
-	err := s.engine.drain(ctx)
-	return errors.Join(wrap("shut down", "", err), s.Close())
+	err := s.shutdown(ctx)
+	return errors.Join(wrap("shut down", "", err), s.close())
 }
+
+func (s *Store) shutdown(ctx context.Context) error {
+	if s.worker == nil {
+		f, err := s.engine.scanAll(ctx)
+		if err != nil {
+			return err
+		}
+		return s.engine.drain(ctx, slices.Sorted(maps.Keys(f.changed)))
+	}
+	s.worker.stop()
+	s.worker.scan(ctx) // what other programs wrote is sent, too
+	return s.worker.sendRest(ctx)
+}
+
+// close closes the store. It sends nothing.
+func (s *Store) close() error {
+	if s.engine == nil {
+		return s.Store.Close()
+	}
+	s.engine.save(context.Background())
+	left := s.engine.budget.Leave(s.engine.States)
+	err := s.Store.Close()
+	left = errors.Join(left, s.engine.leave()) // no write comes after Close
+	return errors.Join(wrap("close", "", left), err)
+}
+
+// statesDir is the directory of the bookkeeping with what is known of the sessions.
+const statesDir = "sync"

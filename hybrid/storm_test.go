@@ -45,7 +45,7 @@ func TestStormOfRefusals(t *testing.T) { // not parallel: it looks at the heap o
 		t.Logf("after 2 minutes %+v, after %d minutes %+v, %d refusals", first, minutes, last, c.Counters().ByStatus[http.StatusTooManyRequests])
 		require.NotZero(t, first.heap)
 		require.LessOrEqual(t, last.waiting, 2*sessions, "each session is marked, or due")
-		require.LessOrEqual(t, last.goroutines, first.goroutines+visitors)
+		require.LessOrEqual(t, last.goroutines, first.goroutines+maxSyncs)
 		require.Less(t, last.heap, first.heap+(1<<20))
 		require.Less(t, c.Counters().ByStatus[http.StatusTooManyRequests], 1500)
 		require.Equal(t, Deferred, a.state("s0").State)
@@ -66,14 +66,12 @@ type load struct {
 	heap                uint64 // bytes in use in the whole process
 }
 
-func (r *replica) load() load {
+func (r *testDevice) load() load {
 	synctest.Wait()
 	w := r.worker
-	w.marks.mu.Lock()
 	w.mu.Lock()
-	l := load{waiting: len(w.marks.dirty) + len(w.due)}
+	l := load{waiting: w.Dirty.Size() + len(w.due) + len(w.queue.waiting)}
 	w.mu.Unlock()
-	w.marks.mu.Unlock()
 	l.goroutines = runtime.NumGoroutine()
 	for range 3 { // the first leaves what lies in pools
 		runtime.GC()

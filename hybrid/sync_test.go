@@ -44,7 +44,7 @@ func incrementalPush(t *testing.T) {
 	require.Equal(t, 1, got.Segments)
 	require.Equal(t, 1, n.ByKind["seg"].Written)
 	require.Equal(t, 1, n.ByKind["head"].Written)
-	require.Equal(t, 2, n.Total.Requests, "read the tip, one batch")
+	require.Equal(t, 3, n.Total.Requests, "read the tip, one batch, one entry of the catalogue")
 	require.Equal(t, 1, b.pull("s").Pulled)
 	require.Equal(t, a.file("s", "transcript.jsonl"), b.file("s", "transcript.jsonl"))
 	c.ResetCounters()
@@ -110,7 +110,7 @@ func TestMetadataMerges(t *testing.T) {
 	a.say("s", "one")
 	a.sync()
 	b.pull()
-	set := func(r *replica, name string, v any) {
+	set := func(r *testDevice, name string, v any) {
 		_, err := r.UpdateMetadata(t.Context(), "s", func(md *sessionstore.Metadata) error { return md.Set(name, v) })
 		require.NoError(t, err)
 	}
@@ -119,7 +119,7 @@ func TestMetadataMerges(t *testing.T) {
 	a.sync()
 	b.sync()
 	a.sync()
-	for _, r := range []*replica{a, b} {
+	for _, r := range []*testDevice{a, b} {
 		md, err := r.Metadata(t.Context(), "s")
 		require.NoError(t, err)
 		require.Equal(t, "red", md.Text("colour"))

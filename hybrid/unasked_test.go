@@ -21,10 +21,10 @@ func TestUnasked(t *testing.T) {
 		w.WriteHeader(http.StatusForbidden)
 	}))
 	defer server.Close()
-	container, err := Unasked(Config{Endpoint: server.URL, Key: "aGVsbG8="}, nil, nil)
+	container, err := NewContainer(Config{Endpoint: server.URL, Key: "aGVsbG8="}, nil, nil)
 	require.NoError(t, err)
 	require.Equal(t, DefaultContainer, container.ID())
-	st, err := Open(t.Context(), t.TempDir(), &Options{Container: container, Project: "p", Disabled: true})
+	st, err := Open(t.Context(), t.TempDir(), &Options{Container: container, Project: "p", Manual: true})
 	require.NoError(t, err)
 	m, err := sessionstore.Text("user", "hello", time.Unix(0, 0))
 	require.NoError(t, err)
@@ -35,8 +35,8 @@ func TestUnasked(t *testing.T) {
 	require.NoError(t, st.Close())
 	require.Zero(t, asked.Load())
 
-	_, err = Unasked(Config{Endpoint: server.URL}, nil, nil)
+	_, err = NewContainer(Config{Endpoint: server.URL}, nil, nil)
 	require.ErrorContains(t, err, "neither key nor credential")
-	_, err = Unasked(Config{Endpoint: server.URL, Key: "?"}, nil, nil)
+	_, err = NewContainer(Config{Endpoint: server.URL, Key: "?"}, nil, nil)
 	require.ErrorContains(t, err, "not base64")
 }

@@ -3,159 +3,258 @@ package hybrid
 import (
 	"context"
 	"errors"
+	"iter"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/jitter"
+	"github.com/amplifier-go/sessionstorage/internal/replica"
+	"github.com/amplifier-go/sessionstorage/internal/syncer"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// worker syncs in the background.
+// worker syncs in the background. A session is marked when it was written, or
+// when the catalogue tells that the cloud changed. Its marks wait a lull for the
+// writes that follow, then it waits in the queue until fewer than maxSyncs
+// sessions are synced. A sync that failed, or must be made later, is due at a
+// time. So a slow session delays no other.
 type worker struct {
 	*engine
 	cancel context.CancelFunc
 	work   sync.WaitGroup
-	since  int64 // time of the server up to which the catalogue is known; for run alone
+	rest   sync.Once // is sent
+	polled bool      // there was a poll before; for poll alone
 
-	mu    sync.Mutex // guards what follows
-	due   map[string]time.Time
-	tries map[string]int
-	seen  map[string]glance
+	mu       sync.Mutex // guards what follows
+	polling  bool       // a poll is under way
+	nextPoll time.Time  // when it is due otherwise
+	queue    queue
+	due      map[string]time.Time
+	tries    map[string]int
 }
 
 const (
 	// lull is how long the worker waits after a write for the next: the
 	// writes of one turn are one push.
 	lull = 200 * time.Millisecond
-	// visitors is how many sessions are synced at once.
-	visitors = 4
+	// maxSyncs is how many sessions are synced at once.
+	maxSyncs = 4
 )
 
 func startWorker(ctx context.Context, e *engine) (*worker, error) {
-	w := &worker{engine: e, due: map[string]time.Time{}, tries: map[string]int{}, seen: map[string]glance{}}
-	var watcher *sessionstore.Watcher
-	if e.opts.Foreign {
-		var err error
-		if watcher, err = e.store.Watch(ctx); err != nil {
+	w := &worker{engine: e, due: map[string]time.Time{}, tries: map[string]int{}}
+	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	w.cancel = cancel
+	if e.opts.WatchFiles {
+		unbind := context.AfterFunc(ctx, cancel) // ctx bounds only the start of the watch
+		watcher, err := e.Store.Watch(run)
+		if !unbind() {
+			err = errors.Join(err, ctx.Err())
+		}
+		if err != nil {
+			cancel()
 			return nil, err
 		}
-	}
-	run, cancel := context.WithCancel(context.Background())
-	w.cancel = cancel
-	if watcher != nil {
 		w.work.Go(func() { w.watch(watcher) })
-		w.work.Go(func() {
-			<-run.Done()
-			if err := watcher.Close(); err != nil {
-				e.log.Warn("watcher not closed", "err", err)
-			}
-		})
 	}
 	w.work.Go(func() { w.run(run) })
 	return w, nil
 }
 
-// stop ends the worker and waits for it.
+// stop ends the worker and waits for it. A sync under way is broken off.
 func (w *worker) stop() {
 	w.cancel()
 	w.work.Wait()
 }
 
-// watch marks what other programs change.
+// watch marks what other programs change, until the watch ends.
 func (w *worker) watch(watcher *sessionstore.Watcher) {
+	defer func() {
+		if err := watcher.Close(); err != nil {
+			w.Log.Warn("watcher not closed", "err", err)
+		}
+	}()
 	for c := range watcher.Changes() {
 		if c.Op == sessionstore.Rescan {
 			w.scan(context.Background())
 			continue
 		}
-		w.marks.mark(c.ID, written)
+		w.Dirty.Add(c.ID, replica.Written)
 	}
 }
 
-// run visits what is marked, what is due, and every interval whatever changed
-// here or there.
+// run starts the syncs of sessions that are marked or due, and each interval a
+// poll for what changed.
 func (w *worker) run(ctx context.Context) {
-	w.scan(ctx)
-	next := time.Now().Add(w.opts.Interval)
-	for ctx.Err() == nil {
-		w.sweep(ctx)
-		if now := time.Now(); !now.Before(next) {
-			w.scan(ctx)
-			w.listen(ctx)
-			next = time.Now().Add(w.opts.Interval)
-			continue
-		}
-		if pause(ctx, max(1, time.Until(w.wake(next))), w.marks.more) != nil {
+	var jobs sync.WaitGroup
+	defer jobs.Wait()
+	start := func(do func()) {
+		if w.Alone {
+			do()
 			return
 		}
-		if !w.marks.empty() && pause(ctx, lull, nil) != nil {
+		jobs.Go(do)
+	}
+	w.nextPoll = time.Now()
+	for {
+		marked, err := w.marked(ctx)
+		if err != nil {
+			return
+		}
+		w.collect(marked)
+		if w.pollIsDue() {
+			start(func() { w.poll(ctx) })
+		}
+		for id, what := range w.ready(ctx) {
+			start(func() { w.sync(ctx, id, what) })
+		}
+		if jitter.Pause(ctx, w.untilDue(), w.Dirty.More) != nil {
 			return
 		}
 	}
 }
 
-// wake returns when there is something to do next.
-func (w *worker) wake(next time.Time) time.Time {
+// marked returns the sessions that are marked, and empties that set. It waits a lull
+// first: no mark is taken while the writes that follow it may be under way.
+func (w *worker) marked(ctx context.Context) (map[string]replica.Reason, error) {
+	if w.Dirty.Size() == 0 {
+		return nil, nil
+	}
+	if err := jitter.Pause(ctx, lull, nil); err != nil {
+		return nil, err
+	}
+	return w.Dirty.Take(), nil
+}
+
+// pollIsDue reports whether a poll is to start now. It counts as started then.
+func (w *worker) pollIsDue() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	due := !w.polling && !time.Now().Before(w.nextPoll)
+	w.polling = w.polling || due
+	return due
+}
+
+// poll marks what changed here and in the cloud; the first time also what an
+// earlier process knew of and did not fetch.
+func (w *worker) poll(ctx context.Context) {
+	w.scan(ctx)
+	if _, err := w.readCatalogue(ctx); err != nil && ctx.Err() == nil {
+		w.Log.Info("catalogue not read", "err", err)
+	}
+	if !w.polled {
+		w.hint(slices.Collect(w.Table.Entries()))
+	}
+	w.save(ctx) // what was found out about sessions since the last poll
+	w.mu.Lock()
+	w.polling, w.polled, w.nextPoll = false, true, time.Now().Add(w.opts.Interval)
+	w.mu.Unlock()
+	w.Dirty.Wake()
+}
+
+// sync syncs a session of the queue.
+func (w *worker) sync(ctx context.Context, id string, what syncer.Options) {
+	w.syncAndSchedule(ctx, id, what)
+	w.mu.Lock()
+	w.queue.end(id)
+	w.mu.Unlock()
+	w.Dirty.Wake()
+}
+
+// ready yields the sessions to sync now, as many as there is room for.
+func (w *worker) ready(ctx context.Context) iter.Seq2[string, syncer.Options] {
+	return func(yield func(string, syncer.Options) bool) {
+		for ctx.Err() == nil {
+			w.mu.Lock()
+			id, why, ok := "", replica.Written, false
+			if len(w.queue.running) < w.AtOnce(maxSyncs) {
+				id, why, ok = w.queue.next()
+			}
+			w.mu.Unlock()
+			if !ok || !yield(id, syncer.Options{Hinted: why == replica.Hinted}) {
+				return
+			}
+		}
+	}
+}
+
+// collect moves what is marked or due into the queue.
+func (w *worker) collect(marked map[string]replica.Reason) {
+	now := time.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(marked)) {
+		if _, due := w.due[id]; due && w.tries[id] > 0 {
+			continue // it failed a short time ago
+		}
+		w.queue.add(id, marked[id])
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.due)) {
+		if !w.due[id].After(now) {
+			w.queue.add(id, replica.Hinted)
+			delete(w.due, id)
+		}
+	}
+}
+
+// untilDue returns how long neither a session nor a poll will be due.
+func (w *worker) untilDue() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	next := w.nextPoll
+	if w.polling {
+		next = time.Now().Add(w.opts.Interval)
+	}
 	for _, at := range w.due {
 		if at.Before(next) {
 			next = at
 		}
 	}
-	return next
+	return max(1, time.Until(next))
 }
 
-// sweep visits what is marked or due.
-func (w *worker) sweep(ctx context.Context) {
-	todo := w.marks.take()
-	now := time.Now()
-	w.mu.Lock()
-	for id, at := range w.due {
-		if !at.After(now) {
-			todo[id] = max(todo[id], hinted)
-			delete(w.due, id)
-		} else if w.tries[id] > 0 {
-			delete(todo, id) // it failed a short time ago
-		}
-	}
-	w.mu.Unlock()
-	ids := make([]string, 0, len(todo))
-	for id := range todo {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	w.parallel(ids, func(id string) {
-		if ctx.Err() != nil {
-			w.marks.mark(id, todo[id])
-			return
-		}
-		w.attend(ctx, id, want{hinted: todo[id] == hinted})
-	})
+// sendRest sends what the worker has not sent, once. The worker has stopped.
+func (w *worker) sendRest(ctx context.Context) (err error) {
+	w.rest.Do(func() { err = w.drain(ctx, w.unsent()) })
+	return err
 }
 
-// attend visits a session and plans the next visit.
-func (w *worker) attend(ctx context.Context, id string, what want) {
-	out, _ := w.visit(ctx, id, what)
+// unsent returns the sessions of which something may not be in the cloud. The
+// worker has stopped.
+func (w *worker) unsent() []string {
+	w.collect(w.Dirty.Take())
+	for id := range w.due {
+		w.queue.add(id, replica.Hinted)
+	}
+	return slices.Sorted(maps.Keys(w.queue.rest()))
+}
+
+// syncAndSchedule syncs a session and notes when it is to be synced again.
+func (w *worker) syncAndSchedule(ctx context.Context, id string, what syncer.Options) {
+	out, _ := w.syncOne(ctx, id, what)
 	if ctx.Err() != nil {
-		w.marks.mark(id, hinted)
+		w.Dirty.Add(id, replica.Hinted)
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.due, id)
 	switch {
-	case out.err != nil && !errors.Is(out.err, ErrDeleted):
+	case out.Err != nil && !errors.Is(out.Err, ErrDeleted):
+		w.queue.drop(id)
 		w.tries[id]++
-		w.due[id] = time.Now().Add(w.chance.backoff(w.tries[id]))
-		if open := w.budget.opens(); open.After(w.due[id]) {
+		w.due[id] = time.Now().Add(w.Random.Backoff(w.tries[id]))
+		if open := w.budget.Opens(); open.After(w.due[id]) {
 			w.due[id] = open
 		}
-		w.log.Info("session not synced", "session", id, "attempt", w.tries[id], "err", out.err)
+		w.triesAt(id, w.due[id])
+		w.Log.Info("session not synced", "session", id, "attempt", w.tries[id], "err", out.Err)
 		return
-	case !out.later.IsZero():
-		w.due[id] = out.later
-	case out.state == Behind || out.state == Diverged:
+	case !out.Later.IsZero():
+		w.due[id] = out.Later
+	case out.State == Behind || out.State == Diverged:
 		w.due[id] = time.Now().Add(w.opts.Interval)
 	}
 	delete(w.tries, id)
@@ -165,7 +264,7 @@ func (w *worker) attend(ctx context.Context, id string, what want) {
 func (e *engine) parallel(ids []string, do func(id string)) {
 	var work sync.WaitGroup
 	next := make(chan string)
-	for range min(e.atOnce(visitors), len(ids)) {
+	for range min(e.AtOnce(maxSyncs), len(ids)) {
 		work.Go(func() {
 			for id := range next {
 				do(id)
@@ -177,18 +276,4 @@ func (e *engine) parallel(ids []string, do func(id string)) {
 	}
 	close(next)
 	work.Wait()
-}
-
-// listen asks the catalogue what other devices changed since it was last
-// asked.
-func (w *worker) listen(ctx context.Context) {
-	for entry, err := range w.link().news(ctx, w.uid(), w.opts.Project, &w.since) {
-		if err != nil {
-			w.log.Info("catalogue not read", "err", err)
-			return
-		}
-		if w.in.Has(entry.Session) && w.knownRevision(entry.SID, entry.Session) < entry.Revision {
-			w.marks.mark(entry.Session, hinted)
-		}
-	}
 }

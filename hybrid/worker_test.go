@@ -8,17 +8,19 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-func background(o *Options) { o.Disabled = false }
+func background(o *Options) { o.Manual = false }
 
 func TestBackground(t *testing.T) {
 	t.Parallel()
@@ -58,6 +60,29 @@ func TestBackground(t *testing.T) {
 		require.Zero(t, n.ByOp[cosmostest.OpBatch].Requests)
 		require.LessOrEqual(t, n.Total.Requests, 25, "but for the catalogue, an idle session costs nothing")
 	})
+}
+
+// TestStatusesComeOneAtATime: OnStatus needs no lock of its own, however many
+// sessions are synced at once.
+func TestStatusesComeOneAtATime(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	var inside atomic.Int32
+	told := 0
+	a := c.device(t, "a", func(o *Options) {
+		o.OnStatus = func(Status) {
+			assert.EqualValues(t, 1, inside.Add(1))
+			time.Sleep(time.Millisecond)
+			told++
+			inside.Add(-1)
+		}
+	})
+	const sessions = 20
+	for i := range sessions {
+		a.say(fmt.Sprint("s", i), "one")
+	}
+	a.sync()
+	require.Equal(t, sessions, told)
 }
 
 func TestCatalogueIsWrittenNowAndThen(t *testing.T) {
@@ -147,7 +172,7 @@ func TestShutdownDrains(t *testing.T) {
 		o := &Options{Container: c.container, Project: "demo", User: "ada", Device: "a"}
 		s, err := Open(t.Context(), dir, o)
 		require.NoError(t, err)
-		r := &replica{s, t}
+		r := &testDevice{s, t}
 		r.say("s", "one")
 		require.NoError(t, s.Shutdown(t.Context()))
 		require.NoError(t, s.Close())
@@ -156,7 +181,7 @@ func TestShutdownDrains(t *testing.T) {
 
 		s, err = Open(t.Context(), dir, o)
 		require.NoError(t, err)
-		r = &replica{s, t}
+		r = &testDevice{s, t}
 		r.say("s", "two")
 		c.Inject(func(cosmostest.Request) cosmostest.Fault { return cosmostest.Drop() })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -184,15 +209,17 @@ func TestCloseLeavesNothing(t *testing.T) {
 			Container: c.container, Project: "demo", User: "ada", Device: "a",
 		})
 		require.NoError(t, err)
-		r := &replica{s, t}
+		r := &testDevice{s, t}
 		for i := range 10 {
 			r.say(fmt.Sprint("s", i), "one")
 		}
 		time.Sleep(time.Second)
-		require.NoError(t, s.Close())
+		err = s.Close()
+		require.ErrorIs(t, err, ErrDeferred)
+		require.ErrorContains(t, err, "10 sessions wait")
 		for _, stack := range strings.Split(stacks(), "\n\n") {
 			require.NotContains(t, stack, "hybrid.(*worker)")
-			require.NotContains(t, stack, "hybrid.(*link)")
+			require.NotContains(t, stack, "remote.(*Reader)")
 		}
 	})
 }
@@ -206,7 +233,7 @@ func stacks() string {
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
-	a := c.device(t, "a", background, func(o *Options) { o.Foreign, o.Interval = true, time.Hour })
+	a := c.device(t, "a", background, func(o *Options) { o.WatchFiles, o.Interval = true, time.Hour })
 	b := c.device(t, "b")
 	require.NoError(t, os.MkdirAll(filepath.Join(a.Dir(), "s"), 0o700))
 	a.put("s", "transcript.jsonl", "{\"role\":\"user\",\"content\":\"one\"}\n")

@@ -6,72 +6,94 @@ import (
 	"slices"
 )
 
-// appending is one Append that waits to be written.
-type appending struct {
-	rows []Message
-	done bool // guarded by the session's gate
-	err  error
-}
-
 // Append adds msgs to the end of the transcript, whatever it holds by now,
 // and makes the session when there is none. It costs the new messages only.
+// Beside other processes that append, nothing is lost: each adds to what the
+// one before it wrote.
 // Messages with role system or developer are not stored. Calls on one session
-// that wait for each other are written and synced as one. Metadata stays as
-// it is.
+// that wait for each other are written and synced as one.
 //
-// After an error, either state may stand: none of msgs is stored, or all.
+// Where metadata.json has the member turn_count, Append makes it the number of
+// messages in the whole transcript that a person wrote (package slice has the
+// rule: IsRealUser). It is written after the transcript, and only when it is
+// another number: a message of a person costs a write of the metadata,
+// others do not. What a killed process left uncounted, the next Append counts.
+// All other metadata stays as it is, byte for byte.
+//
+// After an error, either state may stand: none of msgs is stored, or all. All
+// are when only turn_count could not be written.
 func (st *Store) Append(ctx context.Context, id string, msgs ...Message) error {
 	start := st.clock()
 	rows, err := st.storable(msgs, 0)
 	if err != nil {
 		return st.called(ctx, "append to", id, start, wrap("append to", id, err))
 	}
-	s := st.session(id)
-	own := &appending{rows: rows}
-	s.mu.Lock()
-	s.pending = append(s.pending, own)
-	s.mu.Unlock()
-	err = st.alone(ctx, s, id, func() error {
-		if own.done {
-			return own.err
-		}
-		return st.appendPending(ctx, s, id, own)
-	})
-	s.withdraw(own)
+	err = st.appendRows(ctx, id, rows)
 	return st.called(ctx, "append to", id, start, wrap("append to", id, err))
 }
 
-// withdraw takes a call that did not get to write out of those that wait.
-func (s *session) withdraw(own *appending) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pending = slices.DeleteFunc(s.pending, func(a *appending) bool { return a == own })
+// appendRows appends rows by this call, or has another that waits do it.
+func (st *Store) appendRows(ctx context.Context, id string, rows []Message) error {
+	s, err := st.admit(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer st.dismiss(s)
+	own := &queuedAppend{rows: rows}
+	s.appends.add(own)
+	defer s.appends.remove(own)
+	if err := st.enter(ctx, s); err != nil {
+		return err
+	}
+	defer st.leave(s)
+	if own.done {
+		return own.err
+	}
+	return st.appendBatch(ctx, s, id)
 }
 
-// appendPending writes what all waiting calls append, own's among them.
-func (st *Store) appendPending(ctx context.Context, s *session, id string, own *appending) error {
-	s.mu.Lock()
-	batch := s.pending
-	s.pending = nil
-	s.mu.Unlock()
-	var rows []Message
-	for _, a := range batch {
-		rows = append(rows, a.rows...)
-	}
-	if len(batch) > 1 { // the end of one call's context does not end the others
-		ctx = context.WithoutCancel(ctx)
-	}
-	err := st.owned(ctx, s, id, mayMake, func(w *writing) error { return w.append(ctx, rows) })
+// appendBatch writes what all calls in the queue append, the caller's among
+// them. It takes them from the queue when the session is locked: until then
+// each call can still end by its own context.
+func (st *Store) appendBatch(ctx context.Context, s *session, id string) error {
+	var batch []*queuedAppend
+	err := st.withOwnership(ctx, s, id, openOrCreate, func(tx *transaction) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		batch = append(batch, s.appends.takeAll()...)
+		return tx.append(batchContext(ctx, batch), batchRows(batch))
+	})
 	for _, a := range batch {
 		a.done, a.err = true, err
 	}
-	return own.err
+	return err
 }
 
-// append adds rows to the transcript, and metadata to a new session.
-func (w *writing) append(ctx context.Context, rows []Message) error {
-	meta := w.metadata()
-	t, err := w.transcript(meta.md)
+func batchRows(batch []*queuedAppend) (rows []Message) {
+	for _, a := range batch {
+		rows = append(rows, a.rows...)
+	}
+	return rows
+}
+
+// batchContext returns the context of the call that writes a batch: the end
+// of one call's context does not end the others.
+func batchContext(ctx context.Context, batch []*queuedAppend) context.Context {
+	if len(batch) > 1 {
+		return context.WithoutCancel(ctx)
+	}
+	return ctx
+}
+
+// append adds rows to the transcript, and metadata to a new session. The
+// metadata come after the transcript, whose messages they count.
+func (tx *transaction) append(ctx context.Context, rows []Message) error {
+	meta := tx.metadata()
+	if meta.unread != nil {
+		return meta.unread
+	}
+	t, err := tx.transcript(meta.md)
 	if err != nil {
 		return err
 	}
@@ -79,29 +101,32 @@ func (w *writing) append(ctx context.Context, rows []Message) error {
 		return err
 	}
 	var last *transcript
-	err = w.insist(t, func(t *transcript) error {
+	err = tx.retry(t, func(t *transcript) error {
 		if last != nil {
-			if _, ok := w.begins(t.rows, slices.Concat(last.rows, rows)); ok {
+			if _, ok := tx.matchPrefix(t.rows, slices.Concat(last.rows, rows)); ok {
 				return nil // the other writer had seen rows
 			}
 		}
 		last = t
-		return w.add(t, rows)
+		return tx.add(t, rows)
 	})
-	if err != nil || !meta.none() {
+	if err != nil {
 		return err
 	}
-	content, err := w.st.born(w.id, Metadata{}, rows).file(w.st.opts.Portable)
+	if !meta.missing() {
+		return tx.countTurns(&meta, rows)
+	}
+	content, err := tx.st.initialMetadata(tx.id, Metadata{}, tx.users()).file(tx.st.opts.Portable)
 	if err != nil {
 		return fmt.Errorf("encode metadata: %w", err)
 	}
-	return w.replaceMetadata(&metadataFile{}, content)
+	return tx.replaceMetadata(&metadataFile{}, content)
 }
 
 // add writes rows after those of t.
-func (w *writing) add(t *transcript, rows []Message) error {
-	if t.known != nil && t.main.found && !t.known.alien {
-		return w.extend(t, rows)
+func (tx *transaction) add(t *transcript, rows []Message) error {
+	if t.cached != nil && t.main.found && !t.cached.nonCanonical {
+		return tx.extend(t, rows)
 	}
-	return w.writeRows(t, append(t.rows[:len(t.rows):len(t.rows)], rows...))
+	return tx.writeRows(t, append(t.rows[:len(t.rows):len(t.rows)], rows...))
 }

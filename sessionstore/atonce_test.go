@@ -3,6 +3,7 @@ package sessionstore_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -17,20 +18,52 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/writertest"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// TestWritersAtOnceWithLocks lets stores and a Python tool that honours the
-// lock append and count at once: nothing is lost.
+var atOnceFlag = flag.Int("rows", 0, "how many rows each writer of TestWritersAtOnceWithLocks, TestWritersAtOnceWithoutLocks and TestManyProcesses writes; 0: as many as is usual")
+
+// atOnceRows returns how many rows a writer writes: usual, unless the flag says more or less.
+func atOnceRows(usual int) int {
+	if *atOnceFlag > 0 {
+		return *atOnceFlag
+	}
+	return usual
+}
+
+// TestWritersAtOnceWithLocks lets stores and a tool that honours the lock append
+// and count at once: nothing is lost. The tool imitates Python.
 func TestWritersAtOnceWithLocks(t *testing.T) {
 	t.Parallel()
-	const each = 100
+	atOnceWithLocks(t, atOnceRows(100), func(python newPython, row string) error {
+		return testenv.Retry(filelock.ErrBusy, func() error {
+			return python.locked(t.Context(), func() error {
+				return errors.Join(python.append([]string{row}, ""), python.count("python"))
+			})
+		})
+	})
+}
+
+// TestWritersAtOnceWithLocksPython is TestWritersAtOnceWithLocks with a tool that
+// is written in Python.
+func TestWritersAtOnceWithLocksPython(t *testing.T) {
+	t.Parallel()
+	process := writertest.StartPython(t, testenv.Python(t), writertest.NewScript, seed(t))
+	atOnceWithLocks(t, 30, func(python newPython, row string) error {
+		return process.In(string(python)).Append("python", row)
+	})
+}
+
+// atOnceWithLocks lets each store and the tool append so many rows at once.
+func atOnceWithLocks(t *testing.T, each int, tool func(newPython, string) error) {
+	t.Helper()
 	dir := t.TempDir()
 	python := newPython(filepath.Join(dir, turnsID))
 	write(t, user("first")+"\n", string(python), transcriptFile)
 	write(t, "{}", string(python), metadataFile)
 	var all sync.WaitGroup
-	errs := make(chan error, 3*each)
+	errs := make(chan error, (len(durabilities)+1)*each)
 	for name, durability := range durabilities {
 		st := open(t, dir, &sessionstore.Options{Durability: durability})
 		all.Go(func() {
@@ -40,18 +73,14 @@ func TestWritersAtOnceWithLocks(t *testing.T) {
 		})
 	}
 	for i := range each {
-		require.NoError(t, testenv.Insist(filelock.ErrBusy, func() error {
-			return python.locked(t.Context(), func() error {
-				return errors.Join(python.append([]string{numbered("python", i)}, ""), python.count("python"))
-			})
-		}))
+		require.NoError(t, tool(python, numbered("python", i)))
 	}
 	all.Wait()
 	close(errs)
 	for err := range errs {
 		require.NoError(t, err)
 	}
-	requireAll(t, dir, []string{"durable", "datasynced", "relaxed", "python"}, each)
+	requireAll(t, dir, []string{"durable", "relaxed", "python"}, each)
 }
 
 // appendAndCount appends row i of the writer name, and counts it in metadata.
@@ -60,10 +89,10 @@ func appendAndCount(ctx context.Context, st *sessionstore.Store, id, name string
 	if err != nil {
 		return err
 	}
-	if err := testenv.Insist(sessionstore.ErrLocked, func() error { return st.Append(ctx, id, m) }); err != nil {
+	if err := testenv.Retry(sessionstore.ErrLocked, func() error { return st.Append(ctx, id, m) }); err != nil {
 		return err
 	}
-	return testenv.Insist(sessionstore.ErrLocked, func() error {
+	return testenv.Retry(sessionstore.ErrLocked, func() error {
 		_, err := st.UpdateMetadata(ctx, id, func(md *sessionstore.Metadata) error {
 			n, _ := md.Int(name)
 			return md.Set(name, n+1)
@@ -117,53 +146,82 @@ func TestWritersAtOnceWithoutLocks(t *testing.T) {
 		t.Skip("a name cannot be given to another file while a reader has the first open")
 	}
 	n := seed(t)
-	for name, durability := range durabilities {
+	for name := range durabilities {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			python := oldPython(filepath.Join(dir, turnsID))
-			write(t, user("first")+"\n", string(python), transcriptFile)
-			write(t, "{}", string(python), metadataFile)
-			st := open(t, dir, &sessionstore.Options{Durability: durability})
-			var ours, theirs []span
-			var both sync.WaitGroup
-			turns := make(chan struct{}, 7) // of the tool, in one call of ours: a store that is overtaken 20 times gives up
-			give := func() {
-				for len(turns) < cap(turns) {
-					turns <- struct{}{}
+			atOnceWithoutLocks(t, n, name, atOnceRows(150), func(python oldPython, row string) error {
+				rows, err := python.load()
+				if err != nil {
+					return err
 				}
-			}
-			both.Go(func() {
-				defer close(turns)
-				r := rand.New(rand.NewPCG(n, 1))
-				ours = writeSpans("ours", 150, r, give, func(row string) error {
-					return st.Append(t.Context(), turnsID, parse(t, row)...)
-				}, t.Errorf)
+				return python.replace(transcriptFile, fileOf(append(rows, row)))
 			})
-			both.Go(func() {
-				r := rand.New(rand.NewPCG(n, 2))
-				theirs = writeSpans("theirs", 150, r, func() { <-turns }, func(row string) error {
-					rows, err := python.load()
-					if err != nil {
-						return err
-					}
-					return python.replace(transcriptFile, fileOf(append(rows, row)))
-				}, t.Errorf)
-			})
-			both.Wait()
-			require.NoError(t, st.Append(t.Context(), turnsID, parse(t, user("last"))...))
-			rows, err := python.load()
-			require.NoError(t, err)
-			s, err := st.Load(t.Context(), turnsID)
-			require.NoError(t, err)
-			require.Nil(t, s.Recovered)
-			require.Equal(t, lines(s.Messages), rows)
-			require.Equal(t, user("last"), rows[len(rows)-1])
-			lostOurs := requireExcused(t, rows, ours, theirs)
-			lostTheirs := requireExcused(t, rows, theirs, ours)
-			t.Logf("lost by the tool's saves: %d of our %d rows; by ours: %d of its %d", lostOurs, len(ours), lostTheirs, len(theirs))
 		})
 	}
+}
+
+// TestWritersAtOnceWithoutLocksPython is TestWritersAtOnceWithoutLocks with a
+// tool that is written in Python.
+func TestWritersAtOnceWithoutLocksPython(t *testing.T) {
+	t.Parallel()
+	interpreter := testenv.Python(t)
+	n := seed(t)
+	for name := range durabilities {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			process := writertest.StartPython(t, interpreter, writertest.OldScript, n)
+			atOnceWithoutLocks(t, n, name, 40, func(python oldPython, row string) error {
+				tool := process.In(string(python))
+				l, err := tool.Load()
+				if err != nil {
+					return err
+				}
+				_, err = tool.Save(writertest.Transcript, writertest.Content(append(l.Rows, row)))
+				return err
+			})
+		})
+	}
+}
+
+// atOnceWithoutLocks lets a store and the tool write so many rows each.
+func atOnceWithoutLocks(t *testing.T, n uint64, durability string, each int, save func(oldPython, string) error) {
+	t.Helper()
+	dir := t.TempDir()
+	python := oldPython(filepath.Join(dir, turnsID))
+	write(t, user("first")+"\n", string(python), transcriptFile)
+	write(t, "{}", string(python), metadataFile)
+	st := open(t, dir, &sessionstore.Options{Durability: durabilities[durability]})
+	var ours, theirs []span
+	var both sync.WaitGroup
+	turns := make(chan struct{}, 7) // of the tool, in one call of ours: a store that is overtaken 20 times gives up
+	give := func() {
+		for len(turns) < cap(turns) {
+			turns <- struct{}{}
+		}
+	}
+	both.Go(func() {
+		defer close(turns)
+		r := rand.New(rand.NewPCG(n, 1))
+		ours = writeSpans("ours", each, r, give, func(row string) error {
+			return st.Append(t.Context(), turnsID, parse(t, row)...)
+		}, t.Errorf)
+	})
+	both.Go(func() {
+		r := rand.New(rand.NewPCG(n, 2))
+		theirs = writeSpans("theirs", each, r, func() { <-turns }, func(row string) error { return save(python, row) }, t.Errorf)
+	})
+	both.Wait()
+	require.NoError(t, st.Append(t.Context(), turnsID, parse(t, user("last"))...))
+	rows, err := python.load()
+	require.NoError(t, err)
+	s, err := st.Load(t.Context(), turnsID)
+	require.NoError(t, err)
+	require.Nil(t, s.Recovered)
+	require.Equal(t, lines(s.Messages), rows)
+	require.Equal(t, user("last"), rows[len(rows)-1])
+	lostOurs := requireExcused(t, rows, ours, theirs)
+	lostTheirs := requireExcused(t, rows, theirs, ours)
+	t.Logf("lost by the tool's saves: %d of our %d rows; by ours: %d of its %d", lostOurs, len(ours), lostTheirs, len(theirs))
 }
 
 // writeSpans writes n rows with pauses between, each once it has its turn.

@@ -4,10 +4,15 @@ import (
 	"testing"
 
 	"github.com/amplifier-go/sessionstorage/internal/cost"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 // TestCalls compares how many system calls the operations make with
 // testdata/calls.txt.
 func TestCalls(t *testing.T) {
+	t.Parallel() // a process of its own makes them
+	if !testenv.Long() {
+		t.Skip("counted with TEST_LONG: TestLimits guards what the store itself does")
+	}
 	cost.CheckCalls(t, "testdata/calls.txt", limitRuns, func() []cost.Operation { return limited(t) })
 }

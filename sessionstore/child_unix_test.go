@@ -29,6 +29,7 @@ var children = map[string]func(dir string) error{
 	"writer":   writerChild,
 	"leaks":    leaksChild,
 	"owner":    ownerChild,
+	"few":      fewDescriptorsChild,
 }
 
 // child runs what children has under name in a process of its own.

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
-// What callers branch on, with [errors.Is].
+// The kinds of errors. Callers tell them apart with [errors.Is].
 var (
 	ErrNotFound   error = fs.ErrNotExist
 	ErrClosed     error = fs.ErrClosed
@@ -22,7 +25,7 @@ var (
 // Error tells which call failed on which session. Unwrap gives the cause.
 type Error struct {
 	Op      string // "save", "load", …
-	Session string // empty when no one session is concerned
+	Session string // empty when no one session is concerned; of an id that is longer than 255 bytes, the beginning
 	Err     error
 }
 
@@ -30,13 +33,13 @@ func (e *Error) Error() string {
 	if e.Session == "" {
 		return fmt.Sprintf("sessionstore: %s: %v", e.Op, e.Err)
 	}
-	return fmt.Sprintf("sessionstore: %s session %q: %v", e.Op, e.Session, e.Err)
+	return fmt.Sprintf("sessionstore: %s session %q: %v", e.Op, shown(e.Session), e.Err)
 }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// wrap puts op and id around err, unless err already tells what failed in the
-// reference's words or ours.
+// wrap makes err an [*Error] with op and id. It returns as it is an error that
+// already tells what failed.
 func wrap(op, id string, err error) error {
 	if err == nil {
 		return nil
@@ -45,11 +48,14 @@ func wrap(op, id string, err error) error {
 	case *Error, *textError, *AmbiguousError:
 		return err
 	}
+	if len(id) > maxIDBytes {
+		id = shown(id)
+	}
 	return &Error{Op: op, Session: id, Err: err}
 }
 
-// also adds what failed while err was on its way out.
-func also(err, other error) error {
+// joinErrors is [errors.Join], but returns a single error as it is.
+func joinErrors(err, other error) error {
 	switch {
 	case other == nil:
 		return err
@@ -62,14 +68,14 @@ func also(err, other error) error {
 // textError is an error whose whole text is the reference's.
 type textError struct {
 	text string
-	is   error
+	kind error
 }
 
 func (e *textError) Error() string { return e.text }
-func (e *textError) Unwrap() error { return e.is }
+func (e *textError) Unwrap() error { return e.kind }
 
 func notFound(id string) error {
-	return &textError{"Session '" + id + "' not found", ErrNotFound}
+	return &textError{"Session '" + shown(id) + "' not found", ErrNotFound}
 }
 
 // CorruptError tells what is damaged and where. It Is [ErrCorrupt], and Err
@@ -94,6 +100,15 @@ func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 // Unwrap returns what was wrong.
 func (e *CorruptError) Unwrap() error { return e.Err }
 
+// Malformed reports whether the place holds text that is not JSON as the Amplifier
+// tools read it: its syntax is bad, it has more than 1000 levels, or an integer of
+// more than 4300 digits. It returns false for other damage: bytes that are not
+// UTF-8, a value of another kind than the file needs, a file that cannot be read.
+func (e *CorruptError) Malformed() bool {
+	bad := (*pyjson.Error)(nil)
+	return errors.As(e.Err, &bad) && bad.Reason != pyjson.BadUTF8
+}
+
 // AmbiguousError tells that a prefix fits several sessions. Its text is the
 // reference's and names the first three.
 type AmbiguousError struct {
@@ -111,16 +126,19 @@ func (e *AmbiguousError) Error() string {
 	if e.text != "" {
 		return e.text
 	}
-	shown := make([]string, 0, shownMatches)
+	first := make([]string, 0, shownMatches)
 	for _, id := range e.Matches[:min(shownMatches, len(e.Matches))] {
-		shown = append(shown, firstRunes(id, shownRunes)+"...")
+		first = append(first, firstRunes(id, shownRunes)+"...")
 	}
-	text := fmt.Sprintf("Ambiguous session ID '%s' matches %d sessions: %s", e.Prefix, len(e.Matches), strings.Join(shown, ", "))
+	text := fmt.Sprintf("Ambiguous session ID '%s' matches %d sessions: %s", shown(e.Prefix), len(e.Matches), strings.Join(first, ", "))
 	if more := len(e.Matches) - shownMatches; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
 }
+
+// shown returns id as errors show it: of a long one, the beginning.
+func shown(id string) string { return show.ID(id) }
 
 func firstRunes(s string, n int) string {
 	for i := range s {
@@ -130,4 +148,13 @@ func firstRunes(s string, n int) string {
 		n--
 	}
 	return s
+}
+
+// maxIDBytes is what file systems allow for a name.
+const maxIDBytes = 255
+
+// unstorable makes err, which tells why a value cannot be written, an
+// ErrUnstorable.
+func unstorable(what string, err error) error {
+	return fmt.Errorf("%s: %w: %w", what, ErrUnstorable, err)
 }

@@ -90,3 +90,20 @@ func ExampleMessage_With() {
 	fmt.Printf("%s\n", m.AppendTo(nil))
 	// Output: {"role": "user", "content": "Hi", "n": 1.0, "pinned": true}
 }
+
+func ExampleToolCallMessage() {
+	at := time.Date(2026, 11, 18, 9, 0, 0, 0, time.UTC)
+	call := sessionstore.ToolCall{ID: "call_1", Name: "bash", Arguments: []byte(`{"command": "date"}`)}
+	asked, err := sessionstore.ToolCallMessage("I look at the clock.", at, call)
+	if err != nil {
+		log.Fatal(err)
+	}
+	answered, err := sessionstore.ToolResult(call.ID, call.Name, "Wed 18 Nov", at)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s\n%s\n", asked.AppendTo(nil), answered.AppendTo(nil))
+	// Output:
+	// {"role": "assistant", "content": "I look at the clock.", "tool_calls": [{"id": "call_1", "tool": "bash", "arguments": {"command": "date"}}], "metadata": {"timestamp": "2026-11-18T09:00:00.000+00:00"}}
+	// {"role": "tool", "name": "bash", "tool_call_id": "call_1", "content": "Wed 18 Nov", "metadata": {"timestamp": "2026-11-18T09:00:00.000+00:00"}}
+}

@@ -6,84 +6,65 @@ import (
 	"slices"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/commit"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
-// extend appends rows to the transcript t, which is sound and known. The
-// error Is [sessiondir.ErrOvertaken] when another writer came between.
-func (w *writing) extend(t *transcript, rows []Message) error {
+// extend appends rows to the transcript t, which is sound and cached. The error
+// is one of [overtaken] when another writer came between.
+func (tx *transaction) extend(t *transcript, rows []Message) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	k := t.known
+	c := t.cached
 	tail := lines(rows)
-	if !k.ended || k.size == 0 {
-		return w.rewriteExtended(t, rows, tail)
+	if !c.ended || c.size == 0 {
+		return tx.rewriteExtended(t, rows, tail)
 	}
-	if err := w.firmBase(k); err != nil {
+	if err := tx.syncName(c); err != nil {
 		return err
 	}
-	synced := w.st.opts.Durability == DataSynced
-	done, err := w.dir.Extend(sessiondir.Transcript, sessiondir.Extension{
-		Main: k.main, Backup: k.backup, End: k.end, Tail: tail, Sync: w.sync(), Mark: synced,
+	set := writtenAt(c.main.Mtime)
+	done, err := tx.file(sessiondir.Transcript).Append(commit.Addition{
+		Main: c.main, Backup: c.backup, End: c.end, Lines: tail, Time: set,
 	})
 	switch {
-	case errors.Is(err, sessiondir.ErrRewrite):
-		return w.rewriteExtended(t, rows, tail)
-	case errors.Is(err, sessiondir.ErrOverwritten):
-		return w.writeRows(nil, slices.Concat(k.rows, rows))
+	case errors.Is(err, commit.ErrRewrite):
+		return tx.rewriteExtended(t, rows, tail)
+	case errors.Is(err, commit.ErrOverwritten):
+		return tx.writeRows(nil, slices.Concat(c.rows, rows))
 	case err != nil:
 		return err
 	}
-	w.names = w.names || !synced || !done.Firm
-	w.wrote = append(w.wrote, sessiondir.Transcript)
-	more := k.extended(rows, tail)
-	more.main, more.backup, more.at = done.Main, done.Backup, time.Now()
-	if done.Timed {
-		more.set = done.Main.Mtime
-	}
-	w.st.learn(w.id, w.s, more)
-	return nil
+	tx.noteRename(sessiondir.Transcript)
+	more := c.extended(rows, tail)
+	more.backup = done.Backup
+	return tx.putAppended(c, more, set, done)
 }
 
-// keptEnd is how many of the last bytes of a transcript are kept at most.
-const keptEnd = 64 << 10
-
-// extended returns the knowledge of the file with tail, the lines of rows, at
-// its end. The stamps and times are still to be set.
-func (k *knowledge) extended(rows []Message, tail []byte) *knowledge {
-	n := &knowledge{rows: append(k.rows, rows...), sum: k.sum, size: k.size + int64(len(tail)), ended: true, alien: k.alien}
-	n.sum.Write(tail) // never fails
-	if len(tail) <= keptEnd {
-		n.end = slices.Concat(k.end[max(0, len(k.end)-sessiondir.MarkTail):], tail)
+// putAppended is putWritten for the transcript was, which was appended to.
+func (tx *transaction) putAppended(was, c *cachedTranscript, set time.Time, done commit.Result) error {
+	err := tx.putWritten(c, set, done)
+	if err == nil {
+		tx.st.noteAppend(tx.s, was, c)
 	}
-	return n
+	return err
 }
 
-// firmBase makes the name of a main that is not marked durable where an append
-// relies on that and this store has not seen to it: DataSynced, which leaves
-// the names of what it appends to the file system, and after a failure.
-func (w *writing) firmBase(k *knowledge) error {
-	was := w.s.firm
-	relies := w.st.opts.Durability == DataSynced || w.sync() && was != (sessiondir.Stamp{})
-	if !relies || sessiondir.Marked(k.main.Mtime) || was.Same(k.main) {
+// syncName syncs the name of the transcript c if another writer gave it that name
+// since this store last synced it. Without that, the disk may still have the
+// name lead to the file that the append is about to write.
+func (tx *transaction) syncName(c *cachedTranscript) error {
+	was := tx.s.nameSynced
+	relies := was != (sessiondir.Stamp{}) || tx.st.cache.namesInDoubt()
+	if !tx.sync() || !relies || was.Same(c.main) {
 		return nil
 	}
-	if err := w.syncNames(); err != nil {
+	if err := tx.syncNames(); err != nil {
 		return err
 	}
-	w.s.firm = k.main
+	tx.s.nameSynced = c.main
 	return nil
-}
-
-// firm makes the name of a marked main durable before another file gets it:
-// the other name that it may have on the disk, the backup's, is about to go.
-func (w *writing) firm(main *file) error {
-	if !sessiondir.Marked(main.stamp.Mtime) {
-		return nil
-	}
-	return w.syncNames()
 }
 
 // lines returns the lines of rows.
@@ -101,52 +82,48 @@ func lines(rows []Message) []byte {
 
 // rewriteExtended writes the transcript t anew, byte for byte, with tail, the
 // lines of rows, at its end. What it was becomes the backup.
-func (w *writing) rewriteExtended(t *transcript, rows []Message, tail []byte) error {
-	k := t.known
-	if !k.ended {
+func (tx *transaction) rewriteExtended(t *transcript, rows []Message, tail []byte) error {
+	c := t.cached
+	if !c.ended {
 		tail = append([]byte{'\n'}, tail...)
 	}
-	w.dir.Sweep()
-	set := atomicfile.Now(k.main.Mtime)
-	err := w.replace(sessiondir.Transcript, set, func(out io.Writer) error {
-		src, at, err := w.dir.Open(sessiondir.Transcript)
-		if err != nil {
-			return err
-		}
-		if !at.SameContent(k.main) {
-			return also(sessiondir.ErrOvertaken, src.Close())
-		}
-		_, err = io.CopyN(out, src, k.size)
-		if errors.Is(err, io.EOF) { // it was cut meanwhile
-			err = sessiondir.ErrOvertaken
-		}
-		if err := also(err, src.Close()); err != nil {
-			return err
-		}
-		_, err = out.Write(tail)
-		return err
-	}, func() (atomicfile.Keep, error) { return w.protectTranscript(t) })
+	tx.dir.Sweep()
+	set := writtenAt(c.main.Mtime)
+	done, err := tx.file(sessiondir.Transcript).Replace(commit.Replacement{
+		Was:    c.main,
+		Time:   set,
+		Write:  func(out io.Writer) error { return tx.copyExtended(out, c, tail) },
+		Rotate: func() (bool, error) { return tx.rotateTranscript(t) },
+	})
+	if errors.Is(err, commit.ErrOverwritten) {
+		return tx.writeRows(nil, slices.Concat(c.rows, rows))
+	}
 	if err != nil {
 		return err
 	}
-	more := k.extended(rows, tail)
-	more.set = set
-	if more.backup, err = w.dir.Former(sessiondir.Transcript, k.main); err != nil {
-		return err
-	}
-	return w.learnWritten(more)
+	tx.noteRename(sessiondir.Transcript)
+	more := c.extended(rows, tail)
+	more.backup = done.Backup
+	return tx.putAppended(c, more, set, done)
 }
 
-// learnWritten keeps k as the content of the file that was just written, or
-// tells that another writer came between.
-func (w *writing) learnWritten(k *knowledge) (err error) {
-	k.main, err = w.dir.Stat(sessiondir.Transcript)
-	k.at = time.Now()
-	if err == nil && k.main.Size != k.size {
-		err = sessiondir.ErrOvertaken
+// copyExtended copies the transcript's file to out, and writes tail after it. The
+// error is [commit.ErrOvertaken] when the file is not c any more.
+func (tx *transaction) copyExtended(out io.Writer, c *cachedTranscript, tail []byte) error {
+	src, at, err := tx.dir.Open(sessiondir.Transcript)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		w.st.learn(w.id, w.s, k)
+	if !at.SameContent(c.main) {
+		return joinErrors(commit.ErrOvertaken, src.Close())
 	}
+	_, err = io.CopyN(out, src, c.size)
+	if errors.Is(err, io.EOF) { // it was cut meanwhile
+		err = commit.ErrOvertaken
+	}
+	if err := joinErrors(err, src.Close()); err != nil {
+		return err
+	}
+	_, err = out.Write(tail)
 	return err
 }

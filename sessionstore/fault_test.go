@@ -15,8 +15,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/crashsim"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 // faultCall is a call that changes the session "s", or the new one "n".
@@ -102,12 +104,12 @@ func faultFiles(t *testing.T, dir string) map[string]string {
 }
 
 // under runs call on a copy of store through seam and returns its files before.
-func under(t *testing.T, store fs.FS, call faultCall, seam *fault.Seam) (dir string, before map[string]string, err error) {
+func under(t *testing.T, store fs.FS, call faultCall, hooks *seam.Seam) (dir string, before map[string]string, err error) {
 	t.Helper()
 	dir = t.TempDir()
 	require.NoError(t, os.CopyFS(dir, store))
 	before = faultFiles(t, dir)
-	st, oerr := open(dir, nil, seam)
+	st, oerr := open(dir, nil, hooks)
 	require.NoError(t, oerr)
 	err = call.do(t.Context(), st)
 	require.NoError(t, st.Close())
@@ -153,27 +155,30 @@ func checkOldOrNew(t *testing.T, dir string, before, after map[string]string) {
 }
 
 // TestEveryOperationFails lets every operation on the disk fail in turn, on a
-// disk that is full, or cannot be written from then on, or fails just once.
+// disk that is full, or cannot be written from then on, or fails just once. Without
+// [testenv.Long] it is every second operation.
 func TestEveryOperationFails(t *testing.T) {
 	t.Parallel()
-	faults := []fault.Failer{
+	faults := []crashsim.Failer{
 		{Err: syscall.ENOSPC, Stays: true, Part: 50},
 		{Err: syscall.EROFS, Stays: true},
 		{Err: syscall.EACCES},
 	}
+	step := testenv.Share(4, 4, 1)
 	for _, call := range faultCalls() {
 		t.Run(call.name, func(t *testing.T) {
 			t.Parallel()
 			store := faultStore(t)
+			first := testenv.Rand(t).IntN(step)
 			dir, before, err := under(t, store, call, nil)
 			require.NoError(t, err)
 			after := faultFiles(t, dir)
 			require.NotEqual(t, before, after)
 			for i := range faults {
 				f := &faults[i]
-				for at := 0; ; at++ {
-					failer := &fault.Failer{At: at, Err: f.Err, Stays: f.Stays, Part: f.Part}
-					dir, before, err := under(t, store, call, &fault.Seam{Before: failer.Before})
+				for at := first; ; at += step {
+					failer := &crashsim.Failer{At: at, Err: f.Err, Stays: f.Stays, Part: f.Part}
+					dir, before, err := under(t, store, call, &seam.Seam{Before: failer.Before})
 					op, failed := failer.Failed()
 					if !failed {
 						require.NoError(t, err)
@@ -188,7 +193,7 @@ func TestEveryOperationFails(t *testing.T) {
 	}
 }
 
-func checkFailure(t *testing.T, dir string, f *fault.Failer, err error, before, after map[string]string) {
+func checkFailure(t *testing.T, dir string, f *crashsim.Failer, err error, before, after map[string]string) {
 	t.Helper()
 	if err != nil {
 		require.ErrorIs(t, err, f.Err)
@@ -247,18 +252,18 @@ func TestCancelledAtEveryOperation(t *testing.T) {
 			for at := 0; ; at++ {
 				n, renamed := 0, false
 				ctx, cancel := context.WithCancel(t.Context())
-				seam := &fault.Seam{Before: func(op fault.Op) error {
+				hooks := &seam.Seam{Before: func(op seam.Op) error {
 					if n == at {
 						cancel()
 					}
 					if n < at {
-						renamed = renamed || op.Kind == fault.Rename || op.Kind == fault.Exchange
+						renamed = renamed || op.Kind == seam.Rename || op.Kind == seam.Exchange
 					}
 					n++
 					return nil
 				}}
 				bound := faultCall{call.name, func(_ context.Context, st *Store) error { return call.do(ctx, st) }}
-				dir, before, err := under(t, store, bound, seam)
+				dir, before, err := under(t, store, bound, hooks)
 				cancel()
 				if n <= at {
 					require.NoError(t, err)

@@ -1,10 +1,14 @@
 package sessionstore
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
 // An act is a call that changes the session. n tells it from the acts before.
@@ -84,4 +88,56 @@ func config() act {
 
 func remove() act {
 	return act{"delete", func(t *testing.T, st *Store, n int) error { return st.Delete(t.Context(), victim) }}
+}
+
+// damage tears the end of the transcript, as another tool's append that was
+// killed. What the backup lacks of the transcript is whole.
+func damage() act {
+	return act{"damage", func(t *testing.T, st *Store, _ int) error {
+		dir, err := st.openDir(victim)
+		require.NoError(t, err)
+		at, err := dir.Stat(sessiondir.Transcript)
+		require.NoError(t, err)
+		file, err := dir.Edit(sessiondir.Transcript)
+		require.NoError(t, err)
+		require.NoError(t, file.WriteAt([]byte(`{"role": "us`), at.Size))
+		require.NoError(t, file.Sync())
+		require.NoError(t, file.Close())
+		return dir.Close()
+	}}
+}
+
+// salvage brings back what the damaged file holds beyond the backup.
+func salvage() act {
+	return act{"salvage", func(t *testing.T, st *Store, _ int) error {
+		report, err := st.Salvage(t.Context(), victim)
+		if err == nil {
+			require.NotZero(t, report.Rows)
+		}
+		return err
+	}}
+}
+
+// again saves what a load returns, as a program that knows of no damage.
+func again() act {
+	return act{"save again", func(t *testing.T, st *Store, _ int) error {
+		s, err := st.Load(t.Context(), victim)
+		require.NoError(t, err)
+		return st.Save(t.Context(), victim, s.Messages, s.Metadata)
+	}}
+}
+
+// bare takes the backups away.
+func bare() act {
+	return act{"remove backups", func(t *testing.T, st *Store, _ int) error {
+		dir, err := st.openDir(victim)
+		require.NoError(t, err)
+		for _, name := range []string{sessiondir.Transcript, sessiondir.Metadata} {
+			if err := dir.Remove(sessiondir.Backup(name)); !errors.Is(err, fs.ErrNotExist) {
+				require.NoError(t, err)
+			}
+		}
+		require.NoError(t, dir.Sync())
+		return dir.Close()
+	}}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,11 +14,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
-var sweep = flag.String("faults", "", "all: fail and crash the store in every way that is known, which takes minutes")
+var (
+	sweep      = flag.String("faults", "", "all: fail and crash the store in every way that is known, which takes hours")
+	faultsSeed = flag.Uint64("faults.seed", 0, "seed of TestFaults; 0: a new one each time")
+)
 
 const victim = "s1" // the session that suffers
 
@@ -25,10 +30,15 @@ const victim = "s1" // the session that suffers
 // had acknowledged. Each group prints how many operations were failed and how
 // many states of the disk were examined; all of them have to pass.
 func TestFaults(t *testing.T) {
+	t.Parallel()
+	seed := *faultsSeed
+	if seed == 0 {
+		seed = testenv.Seed(t)
+	}
 	total := new(tally)
 	t.Cleanup(func() { total.print(t, "total") })
-	t.Run("fail", func(t *testing.T) { failOperations(t, total) })
-	t.Run("crash", func(t *testing.T) { crashSequences(t, total) })
+	t.Run("fail", func(t *testing.T) { failOperations(t, total, seed) })
+	t.Run("crash", func(t *testing.T) { crashSequences(t, total, seed) })
 }
 
 // tally counts the operations failed and the states examined.
@@ -63,26 +73,23 @@ type system struct {
 	name       string
 	clock      time.Duration // step of the file system's clock
 	noExchange bool
-	noLink     bool
+	noLease    bool
 	ordered    bool // names reach the disk in order, as with a journal
-	hurried    bool // acts follow each other at once
 }
 
 var systems = []system{
 	{name: "plain"},
-	{name: "hurried", hurried: true},
 	{name: "journal", ordered: true},
 	{name: "clock=4ms", clock: 4 * time.Millisecond},
 	{name: "clock=2s", clock: 2 * time.Second},
 	{name: "no exchange", noExchange: true},
-	{name: "no links", noLink: true},
-	{name: "neither", noExchange: true, noLink: true},
+	{name: "no leases", noLease: true},
 }
 
 // seam returns the system with further instruments, which may be nil.
-func (s system) seam(before func(fault.Op) error, after func(fault.Op)) *fault.Seam {
-	return &fault.Seam{Clock: s.clock, After: after, Before: func(op fault.Op) error {
-		if op.Kind == fault.Exchange && s.noExchange || op.Kind == fault.Link && s.noLink {
+func (s system) seam(before func(seam.Op) error, after func(seam.Op)) *seam.Seam {
+	return &seam.Seam{Clock: s.clock, After: after, Before: func(op seam.Op) error {
+		if op.Kind == seam.Exchange && s.noExchange || op.Kind == seam.Lease && s.noLease {
 			return errors.ErrUnsupported
 		}
 		if before == nil {
@@ -92,46 +99,15 @@ func (s system) seam(before func(fault.Op) error, after func(fault.Op)) *fault.S
 	}}
 }
 
-var durabilities = map[Durability]string{Durable: "durable", DataSynced: "synced", Relaxed: "relaxed"}
+var durabilities = map[Durability]string{Durable: "durable", Relaxed: "relaxed"}
 
 // openFaulty opens a store of which every run writes the same bytes.
-func openFaulty(t *testing.T, dir string, d Durability, seam *fault.Seam) *Store {
+func openFaulty(t *testing.T, dir string, d Durability, seam *seam.Seam) *Store {
 	t.Helper()
 	now := time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
 	st, err := open(dir, &Options{Durability: d, Workspace: "/w", Now: func() time.Time { return now }}, seam)
 	require.NoError(t, err)
 	return st
-}
-
-// rest lets time pass, so that a DataSynced append can rely on its mark alone:
-// it does not within tenths of a second after another change. Where waiting
-// takes too long the file is made older, which the store takes for a change.
-func (s system) rest(t *testing.T, st *Store, wait bool) {
-	t.Helper()
-	if s.hurried {
-		return
-	}
-	const enough = 250 * time.Millisecond
-	info, err := os.Stat(filepath.Join(st.Dir(), victim, sessiondir.Transcript))
-	if err != nil || st.opts.Durability != DataSynced || sessiondir.Marked(info.ModTime()) || time.Since(info.ModTime()) > enough {
-		return
-	}
-	if wait {
-		time.Sleep(enough)
-		return
-	}
-	dir, err := st.openDir(victim)
-	require.NoError(t, err)
-	for i, name := range []string{sessiondir.Backup(sessiondir.Transcript), sessiondir.Transcript} {
-		file, err := dir.Edit(name)
-		if err != nil {
-			continue // there is no backup yet
-		}
-		require.NoError(t, file.SetTime(info.ModTime().Add(time.Duration(i-2)*time.Second)))
-		require.NoError(t, file.Sync())
-		require.NoError(t, file.Close())
-	}
-	require.NoError(t, dir.Close())
 }
 
 // A look is what a session is seen to be. The zero look is no session, or one
@@ -182,6 +158,14 @@ func (l look) between(before, after look) string {
 		return "config of neither"
 	}
 	return ""
+}
+
+var turnsText = regexp.MustCompile(`("turn_count": )\d+`)
+
+// counted returns the metadata of l after an append that left these rows, each
+// of which a person wrote.
+func (l look) counted(rows string) string {
+	return turnsText.ReplaceAllString(l.metadata, fmt.Sprint("${1}", strings.Count(rows, "\n")))
 }
 
 // diagnose tells what a failed comparison compared.

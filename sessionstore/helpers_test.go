@@ -1,8 +1,10 @@
 package sessionstore_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -140,3 +142,6 @@ func ids(infos []sessionstore.Info) []string {
 	}
 	return all
 }
+
+// sortedKeys returns the keys of m in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

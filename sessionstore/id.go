@@ -68,9 +68,6 @@ func lowerName(s string) string {
 	return strings.ToLower(strings.ReplaceAll(s, "\u0130", "i\u0307"))
 }
 
-// maxIDBytes is what file systems allow for a name.
-const maxIDBytes = 255
-
 // checkID refuses what cannot be the name of a session's directory, with the
 // reference's texts where the reference refuses it too.
 func checkID(id string) error {
@@ -78,7 +75,7 @@ func checkID(id string) error {
 		return &textError{"session_id cannot be empty", ErrInvalidID}
 	}
 	if strings.ContainsAny(id, `/\`) || id == "." || id == ".." {
-		return &textError{"Invalid session_id: " + id, ErrInvalidID}
+		return &textError{"Invalid session_id: " + shown(id), ErrInvalidID}
 	}
 	if reason := unfit(id, runtime.GOOS); reason != "" {
 		return fmt.Errorf("%w: %s", ErrInvalidID, reason)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,7 +27,9 @@ const limitRuns = 10
 // limited returns the operations that have limits.
 func limited(t *testing.T) []cost.Operation {
 	t.Helper()
-	return slices.Concat(writingOperations(t), readingOperations(t), listingAgain(t))
+	all := slices.Concat(writingOperations(t), readingOperations(t), listingAgain(t), indexedOperations(t))
+	aged()
+	return all
 }
 
 // listingAgain returns those that list sessions with their metadata once more:
@@ -53,7 +56,7 @@ func listingAgain(t *testing.T) []cost.Operation {
 	for range 3 {
 		require.NoError(t, list())
 	}
-	require.Equal(t, n, st.listed.kept())
+	require.Equal(t, n, st.cache.listedCount())
 	coming := filepath.Join(st.Dir(), ".other")
 	change := func() error {
 		if err := os.Remove(coming); err != nil {
@@ -90,6 +93,7 @@ func writingOperations(t *testing.T) []cost.Operation {
 			return st.Save(t.Context(), "s", *rows, md)
 		}},
 		{"append", func(st *Store, _ *[]Message) error { return st.Append(t.Context(), "s", benchRow(0)) }},
+		{"appenduser", func(st *Store, _ *[]Message) error { return st.Append(t.Context(), "s", benchUser()) }},
 		{"updatemetadata", func(st *Store, _ *[]Message) error {
 			turn++
 			_, err := st.UpdateMetadata(t.Context(), "s", func(md *Metadata) error { return md.Set("turn_count", 100+turn%100) })
@@ -108,7 +112,10 @@ func writingOperations(t *testing.T) []cost.Operation {
 				if n == 10 && op.name != "save" {
 					continue
 				}
-				st, g, rows := benchStore(t, n, d.is)
+				st, g, rows := freshBenchStore(t, scratch(t), n, d.is)
+				if op.name == "appenduser" {
+					countedSession(t, st)
+				}
 				name := fmt.Sprintf("%s/durability=%s/n=%d", op.name, d.name, n)
 				all = append(all, cost.Operation{Name: name, Do: func() error { return op.do(st, &rows) }, Gauge: g})
 			}
@@ -117,14 +124,28 @@ func writingOperations(t *testing.T) []cost.Operation {
 	return all
 }
 
+// benchUser is a message of a person of about 1 kB.
+func benchUser() Message {
+	return newMessage(fmt.Appendf(nil, `{"role": "user", "content": "%s"}`, strings.Repeat("lorem ipsum ", 82)))
+}
+
+// countedSession gives the session a turn_count of three digits, which an
+// append of a message of a person is to count on.
+func countedSession(t *testing.T, st *Store) {
+	_, err := st.UpdateMetadata(t.Context(), "s", func(md *Metadata) error { return md.Set(turnsMember, 0) })
+	require.NoError(t, err)
+	require.NoError(t, st.Append(t.Context(), "s", slices.Repeat([]Message{benchUser()}, 100)...))
+	require.NoError(t, st.Append(t.Context(), "s", benchUser())) // which brings the backup up to them
+}
+
 // readingOperations returns those that change nothing.
 func readingOperations(t *testing.T) []cost.Operation {
 	var all []cost.Operation
 	for _, n := range []int{10, 1000} {
-		st, g, _ := benchStore(t, n, Relaxed)
+		st, g, _ := freshBenchStore(t, scratch(t), n, Relaxed)
 		for _, op := range []cost.Operation{
 			{Name: "load", Do: func() error {
-				st.session("s").forget()
+				st.cache.invalidate("s")
 				_, err := st.Load(t.Context(), "s")
 				return err
 			}},

@@ -2,6 +2,7 @@ package sessionstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,8 +13,9 @@ import (
 
 // ListOptions narrow a listing. Nil is the zero value.
 type ListOptions struct {
-	All   bool // sub-sessions too; the default is top-level only
-	Limit int  // 0: no limit
+	All        bool // sub-sessions too; the default is top-level only
+	NoInternal bool // without sessions that are labelled internal, see [KindOf]; List reads metadata for it then
+	Limit      int  // 0: no limit
 }
 
 // Info is one session of a listing.
@@ -26,65 +28,98 @@ type Info struct {
 // does: every directory counts, but for hidden ones. The names that List or
 // [Store.Find] read are kept, some 40 bytes a session, and not read again until
 // the time of the sessions directory tells that they changed. From the second
-// List on, metadata of up to 4 KiB that [Store.Metadata] reads is kept, too, up
-// to 32 MiB, and not read again while the file is unchanged. Both hold for
+// List on, metadata of up to 4 KiB that [Store.Metadata] reads is kept, too, and
+// not read again while the file is unchanged. Names take an eighth of
+// Options.CacheBytes at most, and that metadata a quarter. Both are kept on
 // local file systems of Linux only.
+//
+// [Open] makes the sessions directory. When it was moved or removed since then,
+// List does not say that there are no sessions: the error Is [ErrNotFound] and
+// names the directory. The next call that makes a session makes the directory
+// anew.
 func (st *Store) List(ctx context.Context, opts *ListOptions) ([]Info, error) {
 	start := st.clock()
-	done, err := st.begin(ctx)
+	err := st.begin(ctx)
 	if err != nil {
 		return nil, st.called(ctx, "list", "", start, wrap("list", "", err))
 	}
-	defer done()
+	defer st.done()
 	o := ListOptions{}
 	if opts != nil {
 		o = *opts
 	}
 	infos, err := st.list(o, "")
+	if err == nil && o.NoInternal {
+		infos, err = st.withoutInternal(ctx, infos, o.Limit)
+	}
 	return infos, st.called(ctx, "list", "", start, wrap("list", "", err))
 }
 
 // list returns the sessions whose ids begin with prefix.
 func (st *Store) list(o ListOptions, prefix string) ([]Info, error) {
 	entries, err := st.base.Entries(func(id string) bool { return strings.HasPrefix(id, prefix) && (o.All || IsTopLevel(id)) })
+	if prefix == "" && (err == nil || errors.Is(err, ErrNotFound)) {
+		st.cache.noteListing(entries, o.All)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if prefix == "" {
-		st.listed.note(entries, o.All)
-	}
 	infos := infosOf(entries)
-	if o.Limit > 0 && o.Limit < len(infos) {
+	if o.Limit > 0 && o.Limit < len(infos) && !o.NoInternal {
 		infos = infos[:o.Limit]
 	}
 	return infos, nil
 }
 
-// infosOf returns the sessions of entries, newest first; equal times keep the
-// order of the directory.
-func infosOf(entries []sessiondir.Entry) []Info {
-	type place struct {
-		at    float64
-		entry int
-	}
-	order := make([]place, len(entries))
-	for i, e := range entries {
-		order[i] = place{seconds(e.Modified), i}
-	}
-	slices.SortFunc(order, func(a, b place) int {
-		switch {
-		case a.at > b.at:
-			return -1
-		case a.at < b.at:
-			return 1
+// withoutInternal returns the first of the sessions that are not labelled
+// internal, as far as their metadata can be read. A limit of 0 is none.
+func (st *Store) withoutInternal(ctx context.Context, infos []Info, limit int) ([]Info, error) {
+	shown := infos[:0:0]
+	for _, info := range infos {
+		if limit > 0 && len(shown) == limit {
+			break
 		}
-		return a.entry - b.entry
-	})
+		md, err := st.Metadata(ctx, info.ID)
+		switch {
+		case errors.Is(err, ErrNotFound): // it was removed just now
+			continue
+		case err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrInvalidID):
+			return nil, err
+		}
+		if kind, _ := KindOf(info.ID, md); kind != Internal {
+			shown = append(shown, info)
+		}
+	}
+	return shown, nil
+}
+
+// infosOf returns the sessions of entries in the order of a listing.
+func infosOf(entries []sessiondir.Entry) []Info {
 	infos := make([]Info, len(entries))
-	for i, p := range order {
-		infos[i] = Info{entries[p.entry].Name, entries[p.entry].Modified}
+	for i, n := range listOrder(entries) {
+		infos[i] = Info{entries[n].Name, entries[n].Modified}
 	}
 	return infos
+}
+
+// listOrder returns the indexes of entries in the order of a listing: newest
+// first; equal times keep the order of the directory.
+func listOrder(entries []sessiondir.Entry) []int {
+	order := make([]int, len(entries))
+	at := make([]float64, len(entries))
+	for i, e := range entries {
+		order[i], at[i] = i, seconds(e.Modified)
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		switch {
+		case at[a] > at[b]:
+			return -1
+		case at[a] < at[b]:
+			return 1
+		}
+		return a - b
+	})
+	return order
 }
 
 // seconds is a time as Python's st_mtime: two times that it cannot tell apart
@@ -97,21 +132,22 @@ func seconds(t time.Time) float64 {
 }
 
 // Exists reports whether there is a session id. It is false for an id that
-// cannot be one.
+// cannot be one, and of the zero Store.
 func (st *Store) Exists(id string) bool {
-	return checkID(id) == nil && st.base.Has(id)
+	return st.base != nil && checkID(id) == nil && st.base.Has(id)
 }
 
 // Find returns the one session whose id begins with prefix, of which space
 // around it is ignored; an id that equals it wins. The error Is [ErrNotFound]
-// when there is none and an [*AmbiguousError] when there are several.
-// opts.Limit has no meaning here.
+// when there is none, and also when the sessions directory was moved or removed;
+// its text tells the two apart. It is an [*AmbiguousError] when there are
+// several. Of opts only All has a meaning here.
 func (st *Store) Find(ctx context.Context, prefix string, opts *ListOptions) (string, error) {
-	done, err := st.begin(ctx)
+	err := st.begin(ctx)
 	if err != nil {
 		return "", wrap("find", "", err)
 	}
-	defer done()
+	defer st.done()
 	prefix = strings.TrimFunc(prefix, isSpace)
 	if prefix == "" {
 		return "", &textError{"Session ID cannot be empty", ErrInvalidID}
@@ -126,7 +162,7 @@ func (st *Store) Find(ctx context.Context, prefix string, opts *ListOptions) (st
 	}
 	switch len(found) {
 	case 0:
-		return "", &textError{fmt.Sprintf("No session found matching '%s'", prefix), ErrNotFound}
+		return "", &textError{fmt.Sprintf("No session found matching '%s'", shown(prefix)), ErrNotFound}
 	case 1:
 		return strings.Clone(found[0].ID), nil // it is part of a text of many
 	}

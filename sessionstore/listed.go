@@ -2,22 +2,20 @@ package sessionstore
 
 import (
 	"strings"
-	"sync"
 	"sync/atomic"
 
+	"github.com/amplifier-go/sessionstorage/internal/cache"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
-// listed is the metadata of sessions that were listed, so that listing them
-// again takes a look at each file in the place of reading it. Nothing is kept
-// before the second listing: many processes list once.
+// listed is the metadata of sessions that were listed. With it, listing them
+// again asks for the stamp of each file and does not read it. Nothing is cached
+// before the second listing: many processes list once. It is a part of the
+// [sessionCache], which guards it.
 type listed struct {
-	times atomic.Int64 // that sessions were listed
-
-	mu   sync.RWMutex // guards what follows
-	of   map[string]listedMetadata
-	size int
-	top  int // how many are of top-level sessions
+	times atomic.Int64 // how often sessions were listed; needs no guard
+	of    *cache.LRU[string, listedMetadata]
+	top   int // how many of the cached sessions are top-level ones
 }
 
 type listedMetadata struct {
@@ -25,111 +23,50 @@ type listedMetadata struct {
 	at   sessiondir.Stamp // of its file
 }
 
-// listedBytes is how much is kept, and listedEntry what a session takes beside
-// its id and text. When there are more, any of them make room: the sessions
-// are asked for in turn, so that none is the one used longest ago.
-const (
-	listedBytes = 32 << 20
-	listedEntry = 256
-)
+// listedEntry is what a session takes beside its id and text.
+const listedEntry = 256
 
-func (l *listed) get(id string) listedMetadata {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	return l.of[id]
-}
-
-// put keeps md, or nothing of the session if md has no stamp.
+// put caches md, or nothing of session id if md has no stamp. It does not make
+// room: sessions are listed in turn, so those that it would drop are the ones
+// that the next listing asks for first.
 func (l *listed) put(id string, md listedMetadata) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.drop(id)
-	if md.at == (sessiondir.Stamp{}) {
+	cost := int64(listedEntry + len(id) + cap(md.text))
+	if md.at == (sessiondir.Stamp{}) || !l.of.Fits(cost) {
 		return
 	}
-	if l.of == nil {
-		l.of = map[string]listedMetadata{}
-	}
-	l.of[strings.Clone(id)] = md // the id is part of a text of many
-	l.count(id, md, 1)
-	for other := range l.of {
-		if l.size <= listedBytes {
-			break
-		}
-		if other != id {
-			l.drop(other)
-		}
+	id = strings.Clone(id) // it may be part of a text of many
+	l.of.Put(id, md, cost)
+	if IsTopLevel(id) {
+		l.top++
 	}
 }
 
 func (l *listed) drop(id string) {
-	if kept, ok := l.of[id]; ok {
-		l.count(id, kept, -1)
-		delete(l.of, id)
+	if _, _, ok := l.of.Remove(id); ok && IsTopLevel(id) {
+		l.top--
 	}
 }
 
-// count adds one entry, or takes it away.
-func (l *listed) count(id string, md listedMetadata, one int) {
-	l.size += one * (listedEntry + len(id) + cap(md.text))
-	if IsTopLevel(id) {
-		l.top += one
-	}
-}
-
-// note is told of all sessions that there are, or of the top-level ones. What
-// is kept of a symlink is dropped, and what is kept of those that are gone as
-// soon as more of such sessions are kept than there are.
-func (l *listed) note(found []sessiondir.Entry, all bool) {
-	l.times.Add(1)
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// dropGone drops what it knows of symlinks. When more sessions are cached than
+// were found, it drops those that are gone. found is all sessions that there
+// are, or all top-level ones.
+func (l *listed) dropGone(found []sessiondir.Entry, all bool) {
 	for _, e := range found {
 		if e.Symlink {
 			l.drop(e.Name)
 		}
 	}
-	if all && len(l.of) <= len(found) || !all && l.top <= len(found) {
+	if all && l.of.Len() <= len(found) || !all && l.top <= len(found) {
 		return
 	}
 	there := make(map[string]bool, len(found))
 	for _, e := range found {
 		there[e.Name] = true
 	}
-	for id := range l.of {
+	for id := range l.of.Keys() {
 		if !there[id] && (all || IsTopLevel(id)) {
 			l.drop(id)
 		}
 	}
-}
-
-// quickMetadata returns the metadata of a session if its file is sound and
-// nothing is unusual about it.
-func (st *Store) quickMetadata(id string) (md Metadata, ok bool) {
-	var (
-		kept listedMetadata
-		now  sessiondir.Stamp
-		data []byte
-	)
-	if st.listed.times.Load() < 2 {
-		data, ok = st.base.Quickly(id, sessiondir.Metadata)
-	} else {
-		kept = st.listed.get(id)
-		data, now, ok = st.base.Look(id, sessiondir.Metadata, kept.at)
-	}
-	if ok && data == nil {
-		return Metadata{text: kept.text}, true
-	}
-	if ok {
-		var err error
-		md, err = metadataIn(data)
-		ok = err == nil
-	}
-	if !ok || len(data) > shortText {
-		now = sessiondir.Stamp{}
-	}
-	if kept.text != nil || now != (sessiondir.Stamp{}) {
-		st.listed.put(id, listedMetadata{md.text, now})
-	}
-	return md, ok
 }

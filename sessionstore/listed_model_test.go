@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 // TestListedModel makes random changes as other tools do, and compares what a
@@ -24,7 +25,7 @@ func TestListedModel(t *testing.T) {
 	n, err := strconv.ParseUint(flag.Lookup("seed").Value.String(), 10, 64)
 	require.NoError(t, err)
 	if n == 0 {
-		n = rand.Uint64()
+		n = testenv.Seed(t)
 	}
 	for i := range uint64(4) {
 		t.Run(fmt.Sprint("run=", i), func(t *testing.T) {
@@ -180,7 +181,7 @@ func (m *listedModel) requireKept() {
 		text, err := os.ReadFile(file)
 		require.NoError(m.t, err)
 		if _, err := ParseMetadata(text); err == nil && len(text) <= shortText {
-			require.NotNil(m.t, m.st.listed.get(e.Name()).text, e.Name())
+			require.NotNil(m.t, m.st.cache.getListed(e.Name()).text, e.Name())
 			m.kept++
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 var everything = &ListOptions{All: true}
@@ -34,10 +35,17 @@ func listing(t *testing.T, st *Store) (infos []Info, metadata map[string]string)
 func unhurried() { time.Sleep(50 * time.Millisecond) }
 
 // kept returns for how many sessions st keeps metadata.
-func (l *listed) kept() int {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	return len(l.of)
+func (c *sessionCache) listedCount() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.listed.of.Len()
+}
+
+// invalidate forgets what is known of the files of session id.
+func (c *sessionCache) invalidate(id string) {
+	s := c.call(id)
+	s.invalidate()
+	c.end(s)
 }
 
 // listedStore returns a store of sessions with metadata, and listed them often
@@ -53,11 +61,11 @@ func listedStore(t *testing.T, ids ...string) *Store {
 	}
 	unhurried()
 	for range 2 {
-		require.Zero(t, st.listed.kept(), "one listing keeps nothing")
+		require.Zero(t, st.cache.listedCount(), "one listing keeps nothing")
 		listing(t, st)
 	}
 	if keeps(t, st.Dir()) {
-		require.Equal(t, len(ids), st.listed.kept())
+		require.Equal(t, len(ids), st.cache.listedCount())
 	}
 	return st
 }
@@ -80,32 +88,32 @@ func TestListedIsDropped(t *testing.T) {
 	require.NoError(t, os.RemoveAll(filepath.Join(st.Dir(), "p_x")))
 	_, err := st.List(t.Context(), &ListOptions{Limit: 1})
 	require.NoError(t, err)
-	require.Equal(t, 4, st.listed.kept())
-	require.NotContains(t, st.listed.of, "a")
+	require.Equal(t, 4, st.cache.listedCount())
+	require.Nil(t, st.cache.getListed("a").text)
 	_, err = st.List(t.Context(), everything)
 	require.NoError(t, err)
-	require.Equal(t, 3, st.listed.kept())
+	require.Equal(t, 3, st.cache.listedCount())
 
 	require.NoError(t, os.Remove(filepath.Join(st.Dir(), "b", sessiondir.Metadata)))
 	_, _ = st.Metadata(t.Context(), "b")
-	require.Equal(t, 2, st.listed.kept(), "there is no such file any more")
+	require.Equal(t, 2, st.cache.listedCount(), "there is no such file any more")
 	writeMetadata(t, st, "c", `{"long": "`+strings.Repeat("x", shortText)+`"}`)
 	unhurried()
 	_, err = st.Metadata(t.Context(), "c")
 	require.NoError(t, err)
-	require.Equal(t, 1, st.listed.kept(), "too long")
+	require.Equal(t, 1, st.cache.listedCount(), "too long")
 	writeMetadata(t, st, "c", strings.Repeat(" ", shortText)+"{}")
 	unhurried()
 	_, err = st.Metadata(t.Context(), "c")
 	require.NoError(t, err)
-	require.Equal(t, 1, st.listed.kept(), "too long with its spaces")
+	require.Equal(t, 1, st.cache.listedCount(), "too long with its spaces")
 
 	require.NoError(t, os.RemoveAll(st.Dir()))
 	_, err = st.List(t.Context(), everything)
-	require.NoError(t, err)
-	require.Zero(t, st.listed.kept())
-	require.Zero(t, st.listed.size)
-	require.Zero(t, st.listed.top)
+	require.ErrorIs(t, err, ErrNotFound)
+	require.Zero(t, st.cache.listedCount())
+	require.Zero(t, st.cache.listed.of.Cost())
+	require.Zero(t, st.cache.listed.top)
 }
 
 // TestListedIsBounded keeps more than there is room for.
@@ -115,21 +123,17 @@ func TestListedIsBounded(t *testing.T) {
 	if !keeps(t, st.Dir()) {
 		return
 	}
-	l, one := &listed{}, st.listed.get("a")
+	const bound = 32 << 20
+	c, one := newSessionCache(bound), st.cache.getListed("a")
 	one.text = make([]byte, 1<<20)
 	for i := range 100 {
 		id := fmt.Sprint("session-", i)
-		l.put(id, one)
-		l.put(id, one)
-		require.NotNil(t, l.get(id).text, "the newest is kept")
-		size := 0
-		for id, md := range l.of {
-			size += listedEntry + len(id) + len(md.text)
-		}
-		require.Equal(t, size, l.size)
-		require.LessOrEqual(t, l.size, listedBytes)
+		c.putListed(id, one)
+		c.putListed(id, one)
+		require.LessOrEqual(t, c.listed.of.Cost(), int64(bound/listedPart))
+		require.NotNil(t, c.getListed("session-0").text, "who comes late drives nobody out")
 	}
-	require.Greater(t, l.size, listedBytes-2<<20)
+	require.Equal(t, bound/listedPart>>20-1, c.listedCount())
 }
 
 // TestListedIsNotShared changes what a caller was given.
@@ -175,7 +179,7 @@ func TestListedIsNeverOld(t *testing.T) {
 			}
 		})
 	}
-	for n := range 150 {
+	for n := range testenv.Share(60, 60, 150) {
 		i := n % len(ids)
 		_, err := other.UpdateMetadata(t.Context(), ids[i], func(md *Metadata) error { return md.Set("n", n) })
 		require.NoError(t, err)

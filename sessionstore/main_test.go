@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"testing"
+
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 // childVariable asks the test's program to be a child of a test instead.
@@ -18,7 +20,12 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	state, err := os.MkdirTemp("", "sessionstore-state-")
+	testenv.CollectLess()
+	err := testenv.RunAtOnce(6)
+	state := ""
+	if err == nil {
+		state, err = os.MkdirTemp("", "sessionstore-state-")
+	}
 	if err == nil {
 		err = os.Setenv("AMPLIFIER_SESSION_STATE_HOME", state)
 	}

@@ -2,9 +2,7 @@ package sessionstore
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -24,17 +22,6 @@ type member struct {
 	name  string // decoded
 	key   []byte // as JSON
 	value []byte // as JSON; never changed
-}
-
-// ParseMetadata reads the content of a metadata.json in Python's dialect. It
-// must be one object; of several members of one name the last counts, in the
-// place of the first. The error is a [*CorruptError].
-func ParseMetadata(b []byte) (Metadata, error) {
-	obj, err := checkMetadata(b)
-	if err != nil {
-		return Metadata{}, err
-	}
-	return membersOf(bytes.Clone(obj)), nil
 }
 
 // checkMetadata returns the object that b is.
@@ -101,30 +88,8 @@ func membersOf(obj []byte) Metadata {
 	return md
 }
 
-// NewMetadata encodes v, what encoding/json can encode as an object or a
-// json.RawMessage in Python's dialect, by the rules of [Metadata.Set].
-func NewMetadata(v any) (Metadata, error) {
-	raw, err := encode(v)
-	if err != nil {
-		return Metadata{}, unstorable("new metadata", err)
-	}
-	if pyjson.KindOf(raw) != pyjson.Object {
-		return Metadata{}, unstorable("new metadata", errNotObject)
-	}
-	return membersOf(raw), nil
-}
-
-// encode returns v as JSON that every tool can read.
-func encode(v any) ([]byte, error) {
-	raw, err := pyjson.Encode(v)
-	if err != nil {
-		return nil, err
-	}
-	return pyjson.Append(nil, pyjson.Trim(raw), writeStyle())
-}
-
-// none reports whether md is the zero Metadata.
-func (md Metadata) none() bool { return md.members == nil && md.text == nil }
+// isZero reports whether md is the zero Metadata.
+func (md Metadata) isZero() bool { return md.members == nil && md.text == nil }
 
 // all returns the members, which must not be changed.
 func (md Metadata) all() []member {
@@ -184,36 +149,6 @@ func (md Metadata) Bundle() (string, bool) {
 	return strings.TrimPrefix(name, "bundle:"), true
 }
 
-// Set gives the member name the value v, encoded as in [NewMetadata]; a new
-// name goes to the end. Nulls are kept. The error Is [ErrUnstorable] when v
-// holds what the Python tools could not read back.
-func (md *Metadata) Set(name string, v any) error {
-	value, err := encode(v)
-	if err != nil {
-		return unstorable("set member of metadata", err)
-	}
-	md.set(member{name, pyjson.AppendQuoted(nil, name, writeStyle()), value})
-	return nil
-}
-
-func (md *Metadata) set(m member) {
-	*md = Metadata{members: slices.Clone(md.all())}
-	if i := md.index(m.name); i >= 0 {
-		md.members[i].value = m.value
-		return
-	}
-	md.members = append(md.members, m)
-}
-
-// Delete removes the member name.
-func (md *Metadata) Delete(name string) {
-	rest := Metadata{members: slices.Clone(md.all())}
-	if i := rest.index(name); i >= 0 {
-		rest.members = slices.Delete(rest.members, i, i+1)
-		*md = rest
-	}
-}
-
 // Keys yields the names of the members in order.
 func (md Metadata) Keys() iter.Seq[string] {
 	return func(yield func(string) bool) {
@@ -223,17 +158,6 @@ func (md Metadata) Keys() iter.Seq[string] {
 			}
 		}
 	}
-}
-
-// AppendTo appends the object as metadata.json holds it: indented by two, in
-// order, without a line break at the end. Secrets are not redacted here, but
-// when a store writes it.
-func (md Metadata) AppendTo(dst []byte) []byte {
-	out, err := pyjson.Append(dst, md.object(), pyjson.Style{Indent: 2, KeepBig: true})
-	if err != nil { // unreachable: members are checked when they come in
-		return dst
-	}
-	return out
 }
 
 // object returns the members as one JSON object.
@@ -246,58 +170,4 @@ func (md Metadata) object() []byte {
 		obj = append(append(append(obj, m.key...), ':'), m.value...)
 	}
 	return append(obj, '}')
-}
-
-// MarshalJSON returns the object for encoding/json. It fails on what
-// encoding/json does not know, such as NaN.
-func (md Metadata) MarshalJSON() ([]byte, error) {
-	obj := md.object()
-	if !json.Valid(obj) {
-		return nil, errors.New("metadata holds what JSON cannot: NaN or an infinity")
-	}
-	return obj, nil
-}
-
-// UnmarshalJSON reads an object as [ParseMetadata] does.
-func (md *Metadata) UnmarshalJSON(b []byte) error {
-	parsed, err := ParseMetadata(b)
-	if err != nil {
-		return fmt.Errorf("parse metadata: %w", err)
-	}
-	*md = parsed
-	return nil
-}
-
-// diskWins are the members of which a save keeps what stands on disk: those
-// that have a writer of their own, in the newer Python tools and in package
-// workflow.
-var diskWins = []string{
-	"name", "name_source", "name_revision", "name_updated_at", "name_generated_at",
-	"description", "description_updated_at",
-	"status", "manifest_name",
-}
-
-// merge returns what a save of incoming leaves where disk stood: members that
-// only the disk has stay, and the disk decides those of diskWins that it has.
-func merge(disk, incoming Metadata) Metadata {
-	merged := Metadata{members: slices.Clone(disk.all())}
-	at := make(map[string]int, len(merged.members))
-	for i, m := range merged.members {
-		at[m.name] = i
-	}
-	for _, m := range incoming.all() {
-		i, onDisk := at[m.name]
-		switch {
-		case !onDisk:
-			merged.members = append(merged.members, m)
-		case !slices.Contains(diskWins, m.name):
-			merged.members[i].value = m.value
-		}
-	}
-	return merged
-}
-
-// file returns the bytes of metadata.json, secrets redacted.
-func (md Metadata) file(portable bool) ([]byte, error) {
-	return pyjson.Append(nil, md.object(), pyjson.Style{Indent: 2, Redact: true, Portable: portable, KeepBig: true})
 }

@@ -1,18 +1,16 @@
 package sessionstore
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/pytime"
-	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
 // Naming is a name for a session, with what decides whether it is taken.
@@ -58,10 +56,10 @@ func (st *Store) SetName(ctx context.Context, id string, n Naming) (Metadata, bo
 	if err != nil {
 		return Metadata{}, false, wrap("set name of", id, err)
 	}
-	err = st.write(ctx, "set name of", id, mustExist, func(w *writing) error {
+	err = st.write(ctx, "set name of", id, openExisting, func(tx *transaction) error {
 		for try := 0; ; try++ {
-			md, changed, err = w.setName(ctx, n)
-			if try == tries || !errors.Is(err, sessiondir.ErrOvertaken) {
+			md, changed, err = tx.setName(ctx, n)
+			if try == maxRetries || !overtaken(err) {
 				return err
 			}
 		}
@@ -73,23 +71,23 @@ func (st *Store) SetName(ctx context.Context, id string, n Naming) (Metadata, bo
 }
 
 // setName applies n to the metadata on disk.
-func (w *writing) setName(ctx context.Context, n Naming) (Metadata, bool, error) {
-	h, disk, err := readStrictMetadata(w.dir)
-	if err != nil {
+func (tx *transaction) setName(ctx context.Context, n Naming) (Metadata, bool, error) {
+	h, disk, err := readStrictMetadata(tx.dir)
+	if err = cmp.Or(err, h.main.unread); err != nil {
 		return disk, false, err
 	}
-	md, changed, err := n.apply(disk, pytime.Format(w.st.opts.Now().UTC()))
+	md, changed, err := n.apply(disk, pytime.Format(tx.st.opts.Now().UTC()))
 	if err != nil || !changed {
 		return md, false, err
 	}
-	content, err := pyjson.Append(nil, md.object(), pyjson.Style{Indent: 2, Finite: true, Portable: w.st.opts.Portable})
+	content, err := pyjson.Append(nil, md.object(), pyjson.Style{Indent: 2, Finite: true, Portable: tx.st.opts.Portable})
 	if err != nil {
 		return md, false, unstorable("encode metadata", err)
 	}
 	if err := ctx.Err(); err != nil {
 		return md, false, err
 	}
-	return md, true, w.replaceMetadata(&metadataFile{main: h.main, backup: h.backup}, content)
+	return md, true, tx.replaceMetadata(&metadataFile{main: h.main, backup: h.backup}, content)
 }
 
 // checked returns n as it is to be stored, or why it cannot be.
@@ -182,27 +180,5 @@ func (md Metadata) is(name, text string) bool {
 // truthy reports whether Python counts the member name as true.
 func (md Metadata) truthy(name string) bool {
 	raw, ok := md.lookup(name)
-	if !ok {
-		return false
-	}
-	switch pyjson.KindOf(raw) {
-	case pyjson.Null, pyjson.False:
-		return false
-	case pyjson.String:
-		return len(raw) > len(`""`)
-	case pyjson.Array:
-		for range pyjson.Elements(raw) {
-			return true
-		}
-		return false
-	case pyjson.Object:
-		for range pyjson.Members(raw) {
-			return true
-		}
-		return false
-	case pyjson.Integer, pyjson.Float:
-		value, _ := strconv.ParseFloat(string(raw), 64) // too large is an infinity, thus true
-		return value != 0
-	}
-	return true
+	return ok && pyjson.Truthy(raw)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 )
 
 // Observer is told what a store does, for traces and metrics. Its methods are
@@ -29,46 +29,21 @@ type Call struct {
 	Err       error // what the call returned
 }
 
-// clock returns when a call begins, if anybody wants to know.
-func (st *Store) clock() time.Time {
-	if st.opts.Observer == nil {
-		return time.Time{}
-	}
-	return time.Now()
-}
-
-// called tells the observer of a call and returns its error.
-func (st *Store) called(ctx context.Context, op, id string, start time.Time, err error) error {
-	if st.opts.Observer != nil {
-		st.opts.Observer.Called(ctx, Call{Op: op, Session: id, Start: start, Err: err})
-	}
-	return err
-}
-
-// loaded is called for what read a session.
-func (st *Store) loaded(ctx context.Context, op string, start time.Time, s *Session, id string, err error) error {
-	if st.opts.Observer != nil {
-		recovered := s != nil && s.Recovered != nil
-		st.opts.Observer.Called(ctx, Call{Op: op, Session: id, Start: start, Recovered: recovered, Err: err})
-	}
-	return err
-}
-
-// observing returns seam, made to tell o what is written and synced.
-func observing(seam *fault.Seam, o Observer) *fault.Seam {
+// observing returns hooks, made to tell o what is written and synced.
+func observing(hooks *seam.Seam, o Observer) *seam.Seam {
 	if o == nil {
-		return seam
+		return hooks
 	}
-	var s fault.Seam
-	if seam != nil {
-		s = *seam
+	var s seam.Seam
+	if hooks != nil {
+		s = *hooks
 	}
 	then := s.After
-	s.After = func(op fault.Op) {
+	s.After = func(op seam.Op) {
 		switch op.Kind {
-		case fault.Write:
+		case seam.Write:
 			o.Wrote(len(op.Data))
-		case fault.Sync, fault.SyncDir:
+		case seam.Sync, seam.SyncDir:
 			o.Synced()
 		}
 		if then != nil {

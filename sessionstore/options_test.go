@@ -2,6 +2,7 @@ package sessionstore
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -9,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -20,12 +21,10 @@ func TestDurability(t *testing.T) {
 	tests := []struct {
 		name       string
 		durability Durability
-		files      bool // are synced
-		names      bool // are synced last
+		syncs      bool // the files, and the names last
 	}{
-		{"durable", Durable, true, true},
-		{"data synced", DataSynced, true, false},
-		{"relaxed", Relaxed, false, false},
+		{"durable", Durable, true},
+		{"relaxed", Relaxed, false},
 	}
 	for _, call := range faultCalls() {
 		for _, tt := range tests {
@@ -34,13 +33,13 @@ func TestDurability(t *testing.T) {
 				dir := t.TempDir()
 				require.NoError(t, os.CopyFS(dir, faultStore(t)))
 				files, pending := 0, 0
-				st, err := open(dir, &Options{Durability: tt.durability}, &fault.Seam{After: func(op fault.Op) {
+				st, err := open(dir, &Options{Durability: tt.durability}, &seam.Seam{After: func(op seam.Op) {
 					switch op.Kind {
-					case fault.Sync:
+					case seam.Sync:
 						files++
-					case fault.SyncDir:
+					case seam.SyncDir:
 						pending = 0
-					case fault.Rename, fault.Exchange, fault.Link:
+					case seam.Rename, seam.Exchange, seam.Link:
 						pending++
 					}
 				}})
@@ -48,13 +47,39 @@ func TestDurability(t *testing.T) {
 				require.NoError(t, call.do(t.Context(), st))
 				require.NoError(t, st.Close())
 				if call.name != "delete" {
-					require.Equal(t, tt.files, files > 0)
+					require.Equal(t, tt.syncs, files > 0)
 				}
-				if tt.names {
+				if tt.syncs {
 					require.Zero(t, pending, "names that are not synced")
 				}
 			})
 		}
+	}
+}
+
+// TestDataSynced holds that the deprecated durability does what Durable does,
+// operation for operation.
+func TestDataSynced(t *testing.T) {
+	t.Parallel()
+	calls := append(faultCalls(), faultCall{"sync files", func(ctx context.Context, st *Store) error {
+		return coreStore{st}.SyncFiles(ctx, "s", sessiondir.Transcript)
+	}})
+	for _, call := range calls {
+		t.Run(call.name, func(t *testing.T) {
+			t.Parallel()
+			done := map[Durability]map[seam.Kind]int{}
+			for _, d := range []Durability{Durable, DataSynced} {
+				kinds := map[seam.Kind]int{}
+				dir := t.TempDir()
+				require.NoError(t, os.CopyFS(dir, faultStore(t)))
+				st, err := open(dir, &Options{Durability: d}, &seam.Seam{After: func(op seam.Op) { kinds[op.Kind]++ }})
+				require.NoError(t, err)
+				require.NoError(t, call.do(t.Context(), st))
+				require.NoError(t, st.Close())
+				done[d] = kinds
+			}
+			require.Equal(t, done[Durable], done[DataSynced])
+		})
 	}
 }
 

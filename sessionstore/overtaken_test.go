@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -66,8 +66,8 @@ func overtake(t *testing.T, when string, left []string, do func(*testing.T, *Sto
 	t.Helper()
 	dir := t.TempDir()
 	foreign := false // the other writer is about to write
-	write := func(op fault.Op) {
-		if op.Kind != fault.Exchange || !foreign {
+	write := func(op seam.Op) {
+		if op.Kind != seam.Exchange || !foreign {
 			return
 		}
 		foreign = false
@@ -75,13 +75,13 @@ func overtake(t *testing.T, when string, left []string, do func(*testing.T, *Sto
 		require.NoError(t, os.WriteFile(tmp, []byte(said(t, left...)), 0o600))
 		require.NoError(t, os.Rename(tmp, filepath.Join(dir, "s", sessiondir.Transcript)))
 	}
-	seam := &fault.Seam{}
+	hooks := &seam.Seam{}
 	if when == "before" {
-		seam.Before = func(op fault.Op) error { write(op); return nil }
+		hooks.Before = func(op seam.Op) error { write(op); return nil }
 	} else {
-		seam.After = write
+		hooks.After = write
 	}
-	st, err := open(dir, nil, seam)
+	st, err := open(dir, nil, hooks)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, st.Close()) })
 	require.NoError(t, st.Append(t.Context(), "s", say(t, "1")))

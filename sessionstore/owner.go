@@ -19,97 +19,87 @@ type Owner struct {
 	Extra map[string]string // further facts for display, never secrets
 }
 
-// hold is a session's ownership lock, which a running host keeps. Uses nest:
-// it is given back when the last one ends.
-type hold struct {
-	mu      sync.Mutex // guards what follows
-	held    *ownership.Held
-	uses    int
-	asked   int  // those of them that began with Acquire
-	writing bool // one of the uses is that of this store's writes
-}
-
 // Acquire takes the ownership lock of a root session, as a running host of
 // the newer Python tools does, and tells them who has it. While it is held,
 // nobody else writes the transcript. Its workspace is Options.Workspace, else
 // the metadata's working_dir. The session need not exist yet.
 //
-// The error Is [ErrLocked] when somebody else has it, [ErrFenced] when the
-// session is being transferred, and errors.ErrUnsupported where there is no
-// such lock: for sub-sessions and other ids that are not letters, digits and
-// hyphens, for a session without a workspace, and on Windows.
+// A call of this library that writes the session at the moment, in this
+// process or another, is waited for. The error Is [ErrLocked] when another
+// host runs the session, or somebody keeps the lock for longer than 10 s;
+// [ErrFenced] when the session is being transferred; and errors.ErrUnsupported
+// where there is no such lock: for sub-sessions and other ids that are not
+// letters, digits and hyphens, for a session without a workspace, and on
+// Windows.
 //
-// Nested calls count; the last release gives the lock back, also where writes
-// had taken it before. Calling release twice does nothing.
+// Nested calls count; the last release gives the lock back. Calling release
+// twice does nothing. [Store.Close] gives back what was not released.
 func (st *Store) Acquire(ctx context.Context, id string, o Owner) (release func() error, err error) {
 	if err := checkID(id); err != nil {
 		return nil, wrap("acquire", id, err)
 	}
-	done, err := st.begin(ctx)
+	if err := st.begin(ctx); err != nil {
+		return nil, wrap("acquire", id, err)
+	}
+	defer st.done()
+	l, err := st.owners.enter(ctx, id)
 	if err != nil {
 		return nil, wrap("acquire", id, err)
 	}
-	defer done()
-	h := &st.session(id).hold
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.held == nil {
-		place, err := st.locate(id, true)
-		if err != nil {
-			return nil, wrap("acquire", id, err)
-		}
-		if err := h.take(ctx, place, o); err != nil {
-			return nil, wrap("acquire", id, err)
-		}
+	defer st.owners.leave(l)
+	if err := st.host(ctx, l, o); err != nil {
+		return nil, wrap("acquire", id, err)
 	}
-	h.uses++
-	h.asked++
-	return sync.OnceValue(func() error { return wrap("release", id, h.release()) }), nil
+	return sync.OnceValue(func() error { return wrap("release", id, st.owners.release(l)) }), nil
 }
 
-// take acquires the lock of place.
-func (h *hold) take(ctx context.Context, place ownership.Session, o Owner) error {
+// host takes the lock if this store does not have it, and announces o.
+func (st *Store) host(ctx context.Context, l *ownerLock, o Owner) error {
+	if l.held == nil {
+		place, err := st.locateForHost(l.id)
+		if err != nil {
+			return err
+		}
+		if l.held, err = st.takeOwnership(ctx, l, place); err != nil {
+			return err
+		}
+	}
 	app := o.App
 	if app == "" {
 		app = filepath.Base(os.Args[0])
 	}
-	held, err := ownership.Acquire(ctx, place, ownership.Options{App: app, Extra: o.Extra})
+	if err := l.held.Announce(ctx, ownership.Options{App: app, Extra: o.Extra}); err != nil {
+		return joinErrors(ownershipError(err), st.owners.giveUpUnused(l))
+	}
+	st.owners.refHost(l)
+	return nil
+}
+
+// takeOwnership waits for the lock of place as a call does, and takes it.
+func (st *Store) takeOwnership(ctx context.Context, l *ownerLock, place ownership.Session) (*ownership.Held, error) {
+	held, err := ownership.Take(ctx, place, l.line.Wait)
+	return held, ownershipError(err)
+}
+
+// ownershipError returns the error of package ownership as one of this package.
+// It says who holds the lock.
+func ownershipError(err error) error {
+	var busy *ownership.BusyError
 	switch {
+	case errors.As(err, &busy) && busy.Owner != nil:
+		o := busy.Owner
+		return fmt.Errorf("%w: %.64q runs it (process %d on %.64q): %w", ErrLocked, o.App, o.PID, o.Hostname, err)
 	case errors.Is(err, ownership.ErrBusy):
 		return fmt.Errorf("%w: %w", ErrLocked, err)
 	case errors.Is(err, ownership.ErrFenced):
 		return fmt.Errorf("%w: %w", ErrFenced, err)
 	}
-	h.held = held
 	return err
 }
 
-// release ends one explicit use. With the last, that of this store's writes
-// ends too.
-func (h *hold) release() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.uses--
-	h.asked--
-	if h.uses > 1 || h.uses == 1 && !h.writing {
-		return nil
-	}
-	return h.drop()
-}
-
-func (h *hold) drop() error {
-	held := h.held
-	h.held, h.uses, h.asked, h.writing = nil, 0, 0, false
-	if held == nil {
-		return nil
-	}
-	return held.Release()
-}
-
-// locate finds the place of a session's ownership lock. With demand, every
-// known workspace counts; without, one that only the metadata names counts
-// where hosts of that workspace would look for this very directory.
-func (st *Store) locate(id string, demand bool) (ownership.Session, error) {
+// locateForHost finds the place of the ownership lock that a host of a session
+// takes: that of Options.Workspace, else that of the workspace in the metadata.
+func (st *Store) locateForHost(id string) (ownership.Session, error) {
 	if !ownership.ValidID(id) {
 		return ownership.Session{}, fmt.Errorf("%w: the id cannot be owned", errors.ErrUnsupported)
 	}
@@ -119,7 +109,9 @@ func (st *Store) locate(id string, demand bool) (ownership.Session, error) {
 	}
 	workspace := st.workspace()
 	if dir, err := st.openDir(id); err == nil {
-		m := st.metadataOf(st.session(id), dir, id)
+		s := st.cache.call(id)
+		m := st.metadataOf(s, dir, id)
+		st.cache.end(s)
 		if err := dir.Close(); err != nil {
 			return ownership.Session{}, err
 		}
@@ -130,8 +122,16 @@ func (st *Store) locate(id string, demand bool) (ownership.Session, error) {
 	if workspace == "" {
 		return ownership.Session{}, fmt.Errorf("%w: the workspace is not known", errors.ErrUnsupported)
 	}
-	place, err := ownership.LocateRetained(env, ownership.Identity{Workspace: workspace, SessionID: id})
-	if err != nil || demand {
+	return ownership.LocateRetained(env, ownership.Identity{Workspace: workspace, SessionID: id})
+}
+
+// locateForCall finds the place of the ownership lock that a call takes which
+// writes a session. It is the one that hosts take. A copy of a session names the
+// workspace of the original in its metadata. Hosts of that workspace do not run
+// the copy, so calls on the copy take no lock.
+func (st *Store) locateForCall(id string) (ownership.Session, error) {
+	place, err := st.locateForHost(id)
+	if err != nil || st.opts.Workspace != "" {
 		return place, err
 	}
 	native, err := os.Stat(filepath.Dir(place.NativeDirectory()))
@@ -141,60 +141,85 @@ func (st *Store) locate(id string, demand bool) (ownership.Session, error) {
 	return place, nil
 }
 
-// own takes the ownership lock for this store's writes, once, where it
-// protects anything. That the shared state is unusable, so that no host can
-// run the session either, does not stop a write.
-func (st *Store) own(ctx context.Context, s *session, id string) error {
-	h := &s.hold
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.writing {
-		return nil
+// ownerPlace returns where the lock of a session is. The caller holds the
+// session's gate. The place of a session that exists does not change.
+func (st *Store) ownerPlace(s *session, id string) *ownerPlace {
+	if s.owner != nil {
+		return s.owner
 	}
-	if h.held == nil {
-		place, err := st.locate(id, false)
-		if err == nil {
-			err = h.take(ctx, place, Owner{})
-		}
+	place, err := st.locateForCall(id)
+	p := &ownerPlace{Session: place, noLock: err != nil}
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		st.warnUnowned(p, id, err)
+	}
+	if st.base.Has(id) {
+		s.owner = p
+	}
+	return p
+}
+
+func (st *Store) warnUnowned(p *ownerPlace, id string, err error) {
+	if p.warned {
+		return
+	}
+	p.warned = true
+	st.log.Warn("session written without its ownership lock", "session", id, "err", err)
+}
+
+// own takes the ownership lock for one call. The caller holds the session's gate
+// and ends the use with unref. l is nil when the session has no such lock. It is
+// also nil when the lock's directory is unusable: no host can run the session
+// then, so the call may write.
+func (st *Store) own(ctx context.Context, s *session, id string) (l *ownerLock, err error) {
+	return st.ownAt(ctx, st.ownerPlace(s, id), id)
+}
+
+func (st *Store) ownAt(ctx context.Context, p *ownerPlace, id string) (*ownerLock, error) {
+	if p.noLock {
+		return nil, nil
+	}
+	l, err := st.owners.enter(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	defer st.owners.leave(l)
+	if l.held == nil {
+		held, err := st.takeOwnership(ctx, l, p.Session)
 		switch {
 		case errors.Is(err, ErrLocked), errors.Is(err, ErrFenced), ctx.Err() != nil:
-			return err
-		case err != nil && !errors.Is(err, errors.ErrUnsupported):
-			st.log.Warn("session written without its ownership lock", "session", id, "err", err)
+			return nil, err
+		case err != nil:
+			st.warnUnowned(p, id, err)
+			return nil, nil
 		}
+		l.held = held
 	}
-	h.writing = true
-	if h.held != nil {
-		h.uses++
-	}
-	return nil
+	st.owners.ref(l)
+	return l, nil
 }
 
-// disown gives back the ownership lock that this store's writes took.
-func (s *session) disown() error {
-	s.hold.mu.Lock()
-	defer s.hold.mu.Unlock()
-	return s.hold.drop()
-}
-
-// vacate runs remove while nobody can own the session. It refuses a session
-// that somebody else runs. held is nil where there is nothing to own.
-func (st *Store) vacate(ctx context.Context, s *session, id string, remove func(held *ownership.Held) error) error {
-	if !st.ran(id) {
+// removeOwned runs remove under the ownership lock, so that no host runs the
+// session meanwhile. It refuses a session that another host runs. held is nil for
+// a session without such a lock.
+func (st *Store) removeOwned(ctx context.Context, s *session, id string, remove func(held *ownership.Held) error) error {
+	if !st.everHosted(id) {
 		return remove(nil)
 	}
-	if err := st.own(ctx, s, id); err != nil {
+	l, err := st.own(ctx, s, id)
+	if err != nil {
 		return err
 	}
-	s.hold.mu.Lock()
-	held := s.hold.held
-	s.hold.mu.Unlock()
-	return also(remove(held), s.disown())
+	if l == nil {
+		return remove(nil)
+	}
+	s.owner = nil // one that comes after it may be elsewhere
+	return joinErrors(remove(l.held), st.owners.unrefLast(l))
 }
 
-// ran reports whether a host ever ran the session, so that one may run it now.
-func (st *Store) ran(id string) bool {
-	place, err := st.locate(id, false)
+// everHosted reports whether a host has ever run the session, which may run it
+// still.
+func (st *Store) everHosted(id string) bool {
+	place, err := st.locateForCall(id)
 	if err != nil {
 		return false
 	}

@@ -12,7 +12,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -60,6 +62,17 @@ func requireMode(t *testing.T, want os.FileMode, path ...string) {
 	fi, err := os.Lstat(filepath.Join(path...))
 	require.NoError(t, err)
 	require.Equal(t, want, fi.Mode(), fi.Name())
+}
+
+// requireHeld tells whether somebody holds the ownership lock in a directory of
+// shared state.
+func requireHeld(t *testing.T, state string, want bool) {
+	t.Helper()
+	file, err := os.Open(filepath.Join(state, "session.lock"))
+	require.NoError(t, err)
+	defer file.Close()
+	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	require.Equal(t, want, errors.Is(err, syscall.EWOULDBLOCK), "%v", err)
 }
 
 func TestAcquire(t *testing.T) {
@@ -155,15 +168,21 @@ func TestWritesOwn(t *testing.T) {
 				require.NoError(t, st.Close())
 				return
 			}
-			require.Equal(t, true, h.owner(t, tt.id)["active"])
+			requireMode(t, 0o600, h.state(tt.id), "session.lock")
+			require.NoFileExists(t, filepath.Join(h.state(tt.id), "owner.json"), "a call is no host")
 			release, err := st.Acquire(t.Context(), tt.id, sessionstore.Owner{})
 			require.NoError(t, err)
-			require.NoError(t, release())
-			require.Equal(t, false, h.owner(t, tt.id)["active"], "the last release gives it back also after writes")
+			require.Equal(t, true, h.owner(t, tt.id)["active"])
 			require.NoError(t, st.Append(t.Context(), tt.id, parse(t, user("2"))...))
 			require.Equal(t, true, h.owner(t, tt.id)["active"])
+			requireHeld(t, h.state(tt.id), true)
+			require.NoError(t, release())
+			require.Equal(t, false, h.owner(t, tt.id)["active"])
+			requireHeld(t, h.state(tt.id), false)
+			require.NoError(t, st.Append(t.Context(), tt.id, parse(t, user("3"))...))
 			require.NoError(t, st.Close())
 			require.Equal(t, false, h.owner(t, tt.id)["active"])
+			requireHeld(t, h.state(tt.id), false)
 		})
 	}
 }
@@ -187,7 +206,11 @@ func TestOwnedElsewhere(t *testing.T) {
 		"replace": func() error { _, err := st.Replace(t.Context(), ownedID, revision, nil); return err },
 		"acquire": func() error { _, err := st.Acquire(t.Context(), ownedID, sessionstore.Owner{}); return err },
 	} {
-		require.ErrorIs(t, call(), sessionstore.ErrLocked, name)
+		began := time.Now()
+		err := call()
+		require.ErrorIs(t, err, sessionstore.ErrLocked, name)
+		require.ErrorContains(t, err, `"child" runs it`, name)
+		require.Less(t, time.Since(began), 5*time.Second, "a host is not waited for")
 	}
 	require.Equal(t, before, tree(t, h.dir))
 	_, err = st.UpdateMetadata(t.Context(), ownedID, func(md *sessionstore.Metadata) error { return md.Set("n", 1) })
@@ -196,7 +219,9 @@ func TestOwnedElsewhere(t *testing.T) {
 	require.NoError(t, err)
 	p.kill()
 	require.NoError(t, st.Append(t.Context(), ownedID, parse(t, user("2"))...))
-	require.Equal(t, float64(os.Getpid()), h.owner(t, ownedID)["pid"])
+	require.Equal(t, "child", h.owner(t, ownedID)["app"], "the record of a host that was killed stays")
+	require.NoError(t, open(t, h.dir, nil).Append(t.Context(), ownedID, parse(t, user("3"))...),
+		"and does not make a host of a call")
 	require.NoError(t, st.Delete(t.Context(), ownedID))
 	require.False(t, st.Exists(ownedID))
 }

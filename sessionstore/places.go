@@ -2,34 +2,33 @@ package sessionstore
 
 import (
 	"bytes"
-	"math"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
-// places is what the views of a message need to know of its row: the role, and
-// where in the line values begin, of several members of one name the last. No
-// value begins at 0, which stands for a member that is not there.
+// places tells where in its line the values of a message begin, and its role, so
+// that views of the message need not parse it again. Of several members of one
+// name the last counts. The place 0 stands for a member that is not there.
 type places struct {
 	content, timestamp, metadata, toolCalls, toolCallID uint32
 
 	role   role
 	ts     bool // there is a member ts
 	blocks bool // content may be a list of more than text
-	read   bool // the line was read somewhere: it is written as it is
+	read   bool // the line was read and not made here: it is written as it is
 }
 
 // note takes a member of a row that begins at the offset before of the line.
 func (p *places) note(row []byte, m *pyjson.Span, before int) {
 	key := row[m.Key:m.KeyEnd]
-	if !p.named(key, row[m.Value:m.ValueEnd], before+m.Value, m.Typed) && bytes.IndexByte(key, '\\') >= 0 {
-		p.named([]byte(`"`+pyjson.Text(key)+`"`), row[m.Value:m.ValueEnd], before+m.Value, m.Typed)
+	if !p.noteMember(key, row[m.Value:m.ValueEnd], before+m.Value, m.Typed) && bytes.IndexByte(key, '\\') >= 0 {
+		p.noteMember([]byte(`"`+pyjson.Text(key)+`"`), row[m.Value:m.ValueEnd], before+m.Value, m.Typed)
 	}
 }
 
-// named is note of the member called name, in quotes, and reports whether it
-// is one that matters.
-func (p *places) named(name, value []byte, at int, typed bool) bool {
+// noteMember notes the member called name, in quotes, and reports whether it is
+// one of those that places holds.
+func (p *places) noteMember(name, value []byte, at int, typed bool) bool {
 	switch string(name) {
 	case `"role"`:
 		p.role = roleOf(value)
@@ -67,41 +66,28 @@ func placesIn(raw []byte) (p places) {
 // offset returns where in raw a part of it begins.
 func offset(raw, part []byte) int { return cap(raw) - cap(part) }
 
-// from returns the row from the value of a member on, nil where there is none.
-func (m *message) from(name string) []byte {
-	if uint64(len(m.raw)) > math.MaxUint32 {
-		return m.find(name)
-	}
-	at := uint32(0)
-	switch name {
-	case "content":
-		at = m.at.content
-	case "timestamp":
-		at = m.at.timestamp
-	case "metadata":
-		at = m.at.metadata
-	case "tool_calls":
-		at = m.at.toolCalls
-	case "tool_call_id":
-		at = m.at.toolCallID
-	default:
-		if name == "ts" && !m.at.ts {
-			return nil
-		}
-		return m.find(name)
-	}
-	if at == 0 {
-		return nil
-	}
-	return m.raw[at:]
-}
+// role is a row's role as far as the store cares.
+type role uint8
 
-// find is from without the help of places.
-func (m *message) find(name string) []byte {
-	row := m.value()
-	if pyjson.KindOf(row) != pyjson.Object {
-		return nil
+const (
+	otherRole role = iota // any other, none, or not a string
+	userRole
+	assistantRole
+	toolRole
+	unstoredRole // system and developer: never stored
+)
+
+// roleOf returns the role that the member role, nil where there is none, tells.
+func roleOf(raw []byte) role {
+	switch {
+	case pyjson.KeyIs(raw, "user"):
+		return userRole
+	case pyjson.KeyIs(raw, "assistant"):
+		return assistantRole
+	case pyjson.KeyIs(raw, "tool"):
+		return toolRole
+	case pyjson.KeyIs(raw, "system"), pyjson.KeyIs(raw, "developer"):
+		return unstoredRole
 	}
-	value, _ := pyjson.Lookup(row, name)
-	return value
+	return otherRole
 }

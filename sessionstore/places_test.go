@@ -27,7 +27,7 @@ func TestPlaces(t *testing.T) {
 		require.NoError(t, new(lineReader).parse(jsonl.Line{Bytes: []byte("xx" + line)[2:]}, func(m message) { read = append(read, Message{&m}) }))
 		for _, m := range append(read, newMessage([]byte(line)), readMessage([]byte(line))) {
 			value, _ := lookup(m.m.value(), "role")
-			require.Equal(t, roleOf(value), m.m.at.role, line)
+			require.Equal(t, roleOf(value), m.m.places.role, line)
 			for _, name := range names {
 				want, found := lookup(m.m.value(), name)
 				got, ok := m.Lookup(name)

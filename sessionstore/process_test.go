@@ -19,7 +19,7 @@ const argumentVariable = "SESSIONSTORE_TEST_ARGUMENT"
 // input ends.
 type process struct {
 	cmd *exec.Cmd
-	in  io.Closer
+	in  io.WriteCloser
 	out *bufio.Scanner
 }
 

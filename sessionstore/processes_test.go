@@ -4,19 +4,18 @@ package sessionstore_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
-
-// writesOfChild is how often each child of TestManyProcesses appends and counts.
-const writesOfChild = 200
 
 // TestManyProcesses lets four processes append to one session, that nobody
 // owns, and count in its metadata: everything is kept, each process's rows in
@@ -26,24 +25,30 @@ func TestManyProcesses(t *testing.T) {
 	dir := t.TempDir()
 	write(t, user("first")+"\n", dir, turnsID, transcriptFile)
 	write(t, "{}", dir, turnsID, metadataFile)
-	names := []string{"durable", "datasynced", "relaxed", "default"}
+	names := []string{"durable", "relaxed", "default", "another default"}
+	rows := atOnceRows(testenv.Share(50, 50, 200))
 	var all []*process
 	for _, name := range names {
-		all = append(all, spawn(t, "writer", dir, name, t.TempDir()))
+		all = append(all, spawn(t, "writer", dir, fmt.Sprint(rows, ",", name), t.TempDir()))
 	}
 	for _, p := range all {
 		p.end(t)
 	}
-	requireAll(t, dir, names, writesOfChild)
+	requireAll(t, dir, names, rows)
 }
 
+// writerChild appends and counts as often as its argument says.
 func writerChild(dir string) error {
-	name := os.Getenv(argumentVariable)
+	count, name, _ := strings.Cut(os.Getenv(argumentVariable), ",")
+	rows, err := strconv.Atoi(count)
+	if err != nil {
+		return err
+	}
 	st, err := sessionstore.Open(dir, &sessionstore.Options{Durability: durabilities[name]})
 	if err != nil {
 		return err
 	}
-	for i := range writesOfChild {
+	for i := range rows {
 		if err := appendAndCount(context.Background(), st, turnsID, name, i); err != nil {
 			return err
 		}
@@ -56,10 +61,15 @@ func writerChild(dir string) error {
 func TestNothingLeaks(t *testing.T) {
 	t.Parallel()
 	testenv.Need(t, runtime.GOOS == "linux", "only Linux lists descriptors")
-	spawn(t, "leaks", t.TempDir(), "", t.TempDir()).end(t)
+	rounds := strconv.Itoa(testenv.Share(100, 100, 400))
+	spawn(t, "leaks", t.TempDir(), rounds, t.TempDir()).end(t)
 }
 
 func leaksChild(dir string) error {
+	rounds, err := strconv.Atoi(os.Getenv(argumentVariable))
+	if err != nil {
+		return err
+	}
 	busy := func(n int) error {
 		st, err := sessionstore.Open(dir, nil)
 		if err != nil {
@@ -76,7 +86,7 @@ func leaksChild(dir string) error {
 		return err
 	}
 	goroutines, files := runtime.NumGoroutine(), descriptors()
-	if err := busy(400); err != nil {
+	if err := busy(rounds); err != nil {
 		return err
 	}
 	for range 3000 { // a goroutine may still be on its way out

@@ -11,11 +11,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
-// Projects is a directory of projects, each with its sessions directory.
+// Projects is a directory of projects, each with its sessions directory. The
+// zero Projects is one that is closed.
 type Projects struct {
 	dir  string
 	opts *Options
@@ -59,6 +62,9 @@ func (p *Projects) Slugs(ctx context.Context) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, wrap("list projects", "", err)
 	}
+	if p.dir == "" {
+		return nil, wrap("list projects", "", ErrClosed)
+	}
 	entries, err := os.ReadDir(p.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -77,15 +83,23 @@ func (p *Projects) Slugs(ctx context.Context) ([]string, error) {
 
 func (p *Projects) sessions(slug string) string { return filepath.Join(p.dir, slug, "sessions") }
 
+// checkSlug refuses what cannot be the name of a project's directory.
+func checkSlug(slug string) error {
+	if slug == "" || len(slug) > maxIDBytes || strings.ContainsAny(slug, `/\`) || slug == "." || slug == ".." {
+		return fmt.Errorf("invalid project name %q", shown(slug))
+	}
+	return nil
+}
+
 // Store returns the store of the project slug, made if needed. It is closed
 // by [Projects.Close]; every call with one slug returns the same.
 func (p *Projects) Store(slug string) (*Store, error) {
-	if slug == "" || strings.ContainsAny(slug, `/\`) || slug == "." || slug == ".." {
-		return nil, wrap("open project", "", fmt.Errorf("invalid project name %q", slug))
+	if err := checkSlug(slug); err != nil {
+		return nil, wrap("open project", "", err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed {
+	if p.closed || p.dir == "" {
 		return nil, wrap("open project", "", ErrClosed)
 	}
 	if st := p.stores[slug]; st != nil {
@@ -104,16 +118,20 @@ func (p *Projects) Store(slug string) (*Store, error) {
 // without metadata.json does not. Space in ref is part of it. The error Is
 // [ErrNotFound] or an [*AmbiguousError].
 func (p *Projects) Resolve(ctx context.Context, ref, slug string) (dir string, err error) {
+	if p.dir == "" {
+		return "", wrap("find", "", ErrClosed)
+	}
 	if filepath.IsAbs(ref) {
-		for len(ref) > len(filepath.VolumeName(ref))+1 && os.IsPathSeparator(ref[len(ref)-1]) {
-			ref = ref[:len(ref)-1]
+		path := tidy(ref)
+		if !isSession(path) {
+			return "", &textError{"No valid session at path: " + show.Path(ref), ErrNotFound}
 		}
-		if !isSession(ref) {
-			return "", &textError{"No valid session at path: " + ref, ErrNotFound}
-		}
-		return ref, nil
+		return path, nil
 	}
 	slugs := []string{slug}
+	if len(slug) > maxIDBytes {
+		return "", wrap("find", "", checkSlug(slug))
+	}
 	if slug == "" {
 		if slugs, err = p.Slugs(ctx); err != nil {
 			return "", err
@@ -139,6 +157,17 @@ func (p *Projects) Resolve(ctx context.Context, ref, slug string) (dir string, e
 	return chooseMatch(ref, exact, partial)
 }
 
+// tidy returns an absolute path without repeated and trailing separators and
+// without ".", as Python's Path has it: ".." stays, since it may follow a
+// symlink.
+func tidy(path string) string {
+	volume := filepath.VolumeName(path)
+	parts := strings.FieldsFunc(path[len(volume):], func(r rune) bool { return r < utf8.RuneSelf && os.IsPathSeparator(uint8(r)) })
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "." })
+	const separator = string(filepath.Separator)
+	return volume + separator + strings.Join(parts, separator)
+}
+
 // namesIn returns the names in the directory dir that begin with prefix, in
 // the order of their text, and none where there is no such directory.
 func namesIn(dir, prefix string) ([]string, error) {
@@ -150,9 +179,12 @@ func namesIn(dir, prefix string) ([]string, error) {
 		return nil, err
 	}
 	names, err := f.Readdirnames(-1)
+	if errors.Is(err, fs.ErrNotExist) { // it was removed just now
+		err = nil
+	}
 	names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, prefix) })
 	slices.Sort(names)
-	return names, also(err, f.Close())
+	return names, joinErrors(err, f.Close())
 }
 
 // chooseMatch returns the one match, an exact one first.
@@ -163,7 +195,7 @@ func chooseMatch(ref string, exact, partial []string) (string, error) {
 	}
 	switch len(matches) {
 	case 0:
-		return "", &textError{fmt.Sprintf("No session found matching '%s'", ref), ErrNotFound}
+		return "", &textError{fmt.Sprintf("No session found matching '%s'", shown(ref)), ErrNotFound}
 	case 1:
 		return matches[0], nil
 	}
@@ -171,7 +203,7 @@ func chooseMatch(ref string, exact, partial []string) (string, error) {
 	for i, m := range matches {
 		names[i] = pyjson.Repr(filepath.Base(m))
 	}
-	text := fmt.Sprintf("Ambiguous %s '%s': matched [%s]", kind, ref, strings.Join(names, ", "))
+	text := fmt.Sprintf("Ambiguous %s '%s': matched [%s]", kind, shown(ref), strings.Join(names, ", "))
 	return "", &AmbiguousError{Prefix: ref, Matches: matches, text: text}
 }
 
@@ -183,11 +215,13 @@ func isSession(dir string) bool {
 // Close closes the stores that were handed out.
 func (p *Projects) Close() error {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.closed = true
+	stores := p.stores
+	p.stores = nil
+	p.mu.Unlock()
 	var errs []error
-	for _, slug := range slices.Sorted(maps.Keys(p.stores)) {
-		errs = append(errs, p.stores[slug].Close())
+	for _, slug := range slices.Sorted(maps.Keys(stores)) {
+		errs = append(errs, stores[slug].Close())
 	}
 	return errors.Join(errs...)
 }

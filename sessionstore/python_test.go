@@ -172,7 +172,7 @@ func (p newPython) locked(ctx context.Context, do func() error) (err error) {
 
 func (p newPython) path(name string) string { return filepath.Join(string(p), name) }
 
-func (p newPython) marked() bool {
+func (p newPython) appendPending() bool {
 	_, err := os.Lstat(p.path(markerFile))
 	return err == nil
 }
@@ -181,7 +181,7 @@ func (p newPython) marked() bool {
 // the backup.
 func (p newPython) load() ([]string, error) {
 	names := []string{transcriptFile, transcriptBackup}
-	if p.marked() {
+	if p.appendPending() {
 		names = names[1:]
 	}
 	missing := true
@@ -216,7 +216,7 @@ func strictRows(data []byte) ([]string, bool) {
 // append adds rows to the transcript in place. It is killed after the step
 // that death names: "marked", "torn", "written"; "" lets it live.
 func (p newPython) append(rows []string, death string) error {
-	if p.marked() { // an incremental save declines
+	if p.appendPending() { // an incremental save declines
 		have, err := p.load()
 		if err != nil {
 			return err
@@ -281,7 +281,7 @@ func (p newPython) catchUp(main []byte) error {
 // save writes rows as the whole transcript. A damaged transcript does not
 // become the backup, and a marker goes when the file is whole.
 func (p newPython) save(rows []string) error {
-	if !p.marked() {
+	if !p.appendPending() {
 		if main, err := os.ReadFile(p.path(transcriptFile)); err == nil {
 			if _, ok := strictRows(main); ok {
 				return oldPython(p).replace(transcriptFile, fileOf(rows))

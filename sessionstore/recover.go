@@ -1,10 +1,11 @@
 package sessionstore
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
@@ -14,26 +15,27 @@ type Recovery struct {
 	Path   string // the damaged file
 	From   string // what was read instead
 	Kept   string // where the next save puts the damaged bytes; empty: there are none
+	Beyond int    // messages that the damaged file holds whole after those that were read; [Store.Salvage] brings them back
 	Reason error
 }
 
 // transcript is the conversation as it was read, with what was wrong.
 type transcript struct {
-	main, backup file
-	from         source
-	rows         []Message
-	marked       bool // a newer Python tool is appending: main is not the truth
-	unfinished   bool // backup is a later state of main that lost its name
-	recovered    *Recovery
-	damage       error      // both are damaged: rows are what could be read
-	known        *knowledge // of a sound main that nothing stands in for
+	main, backup  file
+	from          origin
+	rows          []Message
+	appendPending bool // a newer Python tool is appending, so main was not read
+	recovered     *Recovery
+	damage        error             // both are damaged: rows are what could be read
+	unread        error             // why the system did not let a file be read that decides; see [file]
+	cached        *cachedTranscript // nil unless main is sound and was read
 }
 
-// source tells which file was read.
-type source uint8
+// origin tells which file was read: main or its backup.
+type origin uint8
 
 const (
-	nowhere source = iota // neither is there
+	fromNothing origin = iota // neither file is there
 	fromMain
 	fromBackup
 )
@@ -41,8 +43,8 @@ const (
 // revision identifies what was read.
 func (t *transcript) revision() Revision {
 	switch {
-	case t.known != nil:
-		return t.known.revision()
+	case t.cached != nil:
+		return t.cached.revision()
 	case t.from == fromMain:
 		return revisionOf(len(t.rows), t.main.data)
 	case t.from == fromBackup:
@@ -54,36 +56,41 @@ func (t *transcript) revision() Revision {
 // readTranscript reads the transcript with the reference's recovery: the
 // backup is read when the file is damaged or missing. It is also read
 //   - while a newer Python tool's marker is there,
-//   - when it is a later state of the file, as a power cut may leave it, and
-//     free tells that nobody is writing,
-//   - when the file is empty but md counts turns, which a power cut leaves too,
-//     unless this library emptied it, or the session was rewound after the
-//     backup was made.
-func readTranscript(dir *sessiondir.Dir, md Metadata, free func() bool) transcript {
-	t := transcript{marked: marked(dir)}
-	if t.marked {
-		t.readMarked(dir)
+//   - when the file is empty and nobody meant that; see [emptyByChance].
+//
+// Where nothing may stand in for a file, see [noBackup], it is an error.
+func readTranscript(dir *sessiondir.Dir, md Metadata) transcript {
+	t := readEither(dir, md)
+	t.unread = cmp.Or(t.unread, t.main.unread, t.backup.unread)
+	if noBackup(t.unread) {
+		return transcript{unread: t.unread, damage: t.unread}
+	}
+	return t
+}
+
+// readEither is readTranscript, whatever the reason is for which a file could
+// not be read.
+func readEither(dir *sessiondir.Dir, md Metadata) transcript {
+	pending, err := appendPending(dir)
+	if err != nil {
+		return transcript{unread: err, damage: err}
+	}
+	t := transcript{appendPending: pending}
+	if t.appendPending {
+		t.readPending(dir)
 		return t
 	}
-	t.main = readFile(dir, sessiondir.Transcript)
+	t.main = readMain(dir)
 	t.rows = t.main.parseRows()
 	t.from = fromMain
-	if t.main.sound() && len(t.main.data) > 0 && !mayBeUnfinished(dir, t.main.stamp) {
+	if t.main.sound() && len(t.main.data) > 0 {
 		return t
 	}
 	t.backup = readFile(dir, sessiondir.Backup(sessiondir.Transcript))
 	rows := t.backup.parseRows()
 	switch {
 	case t.main.sound():
-		if t.backup.sound() && sessiondir.Unfinished(t.main.data, t.backup.data, t.main.stamp.Mtime, t.backup.stamp.Mtime) && free() {
-			t.unfinished = true
-			t.useBackup(dir, rows, errUnfinished)
-			return t
-		}
-		turns, _ := md.Int("turn_count")
-		if len(t.main.data) == 0 && t.backup.sound() && len(rows) > 0 && turns > 0 && !emptied(dir, &t) {
-			t.useBackup(dir, rows, errEmptied)
-		}
+		t.readEmpty(dir, rows, md)
 	case t.backup.sound():
 		t.useBackup(dir, rows, nil)
 	case t.main.found || t.backup.found:
@@ -92,20 +99,47 @@ func readTranscript(dir *sessiondir.Dir, md Metadata, free func() bool) transcri
 			t.rows, t.from = rows, fromBackup
 		}
 	default:
-		t.from = nowhere
+		t.from = fromNothing
 	}
 	return t
 }
 
-// marked reports whether the marker of a newer Python tool is there. That
-// anything has its name is the whole signal.
-func marked(dir *sessiondir.Dir) bool {
-	_, err := dir.Stat(sessiondir.Marker)
-	return !errors.Is(err, fs.ErrNotExist)
+// readEmpty uses rows, those of the backup, if the file is empty by chance. When
+// that cannot be told, nothing may be written.
+func (t *transcript) readEmpty(dir *sessiondir.Dir, rows []Message, md Metadata) {
+	if !t.backup.sound() || len(rows) == 0 {
+		return
+	}
+	lost, err := emptyByChance(dir, &t.main, &t.backup, md)
+	if err != nil {
+		t.unread = unreadError(t.main.path, err)
+	}
+	if lost {
+		t.useBackup(dir, rows, errEmptied)
+	}
 }
 
-// readMarked reads the backup alone: what the file holds is half an append.
-func (t *transcript) readMarked(dir *sessiondir.Dir) {
+// appendPending reports whether the marker of a newer Python tool's append is
+// there. Anything with the marker's name counts, whatever it holds.
+func appendPending(dir *sessiondir.Dir) (bool, error) {
+	_, err := dir.Stat(sessiondir.Marker)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for %s: %w", dir.Path(sessiondir.Marker), cause(err))
+	}
+	return true, nil
+}
+
+// mayBeAppending reports whether the marker is there or cannot be looked for.
+func mayBeAppending(dir *sessiondir.Dir) bool {
+	pending, err := appendPending(dir)
+	return pending || err != nil
+}
+
+// readPending reads the backup alone, since the file holds half an append.
+func (t *transcript) readPending(dir *sessiondir.Dir) {
 	path := dir.Path(sessiondir.Transcript)
 	t.main = file{name: sessiondir.Transcript, path: path, found: true}
 	t.backup = readFile(dir, sessiondir.Backup(sessiondir.Transcript))
@@ -122,23 +156,13 @@ func (t *transcript) readMarked(dir *sessiondir.Dir) {
 	t.damage = errors.Join(errAppending, bad)
 }
 
-// mayBeUnfinished reports whether the backup is larger than the main file,
-// as an append leaves it until the names are swapped.
-func mayBeUnfinished(dir *sessiondir.Dir, main sessiondir.Stamp) bool {
-	backup, err := dir.Stat(sessiondir.Backup(sessiondir.Transcript))
-	return err == nil && backup.Size > main.Size && sessiondir.Marked(backup.Mtime)
-}
+var errAppending = errors.New("another tool is appending, or was interrupted while it did")
 
-var (
-	errAppending  = errors.New("another tool is appending, or was interrupted while it did")
-	errUnfinished = errors.New("the last append lost its name in a power cut")
-)
-
-var errEmptied = errors.New("the file is empty although turns were counted")
-
-// useBackup takes the backup's rows. Only a damaged file makes that a
-// recovery: one that is missing may never have been there.
+// useBackup takes the rows of the backup. It reports a recovery when main is
+// damaged or a reason is given. A missing main alone is no recovery: there may
+// never have been one.
 func (t *transcript) useBackup(dir *sessiondir.Dir, rows []Message, reason error) {
+	whole := t.rows
 	t.rows, t.from = rows, fromBackup
 	if t.main.bad != nil {
 		reason = t.main.bad
@@ -146,17 +170,21 @@ func (t *transcript) useBackup(dir *sessiondir.Dir, rows []Message, reason error
 	if reason != nil {
 		t.recovered = recovery(dir, &t.main, &t.backup, reason)
 	}
+	if t.main.bad != nil {
+		t.recovered.Beyond = len(rowsBeyond(whole, rows))
+	}
 }
 
+// recovery returns the report that backup was read in the place of main.
 func recovery(dir *sessiondir.Dir, main, backup *file, reason error) *Recovery {
 	r := &Recovery{Path: main.path, From: backup.path, Reason: reason}
 	if main.bad != nil {
-		r.Kept = strings.TrimSuffix(main.path, main.name) + dir.AsideName(main.name)
+		r.Kept = strings.TrimSuffix(main.path, main.name) + dir.QuarantineName(main.name)
 	}
 	return r
 }
 
-// asError avoids an error that holds a nil pointer.
+// asError returns err as an error, and nil for a nil pointer.
 func asError(err *CorruptError) error {
 	if err == nil {
 		return nil
@@ -164,25 +192,16 @@ func asError(err *CorruptError) error {
 	return err
 }
 
-// emptied reports whether the empty main file of t is so on purpose.
-func emptied(dir *sessiondir.Dir, t *transcript) bool {
-	return sessiondir.MeantEmpty(t.main.stamp.Mtime) || rewound(dir, t.backup.stamp.Mtime)
-}
-
-const rewindPrefix = sessiondir.Transcript + ".bak-pre-rewind-"
-
-// rewound reports whether the session was rewound at the time of its backup
-// or later. The rewinding tools tell when in the name of the copy they keep.
-func rewound(dir *sessiondir.Dir, backup time.Time) bool {
-	for _, name := range dir.Names() {
-		stamp, ok := strings.CutPrefix(name, rewindPrefix)
-		if !ok {
-			continue
-		}
-		at, err := time.Parse("20060102150405", stamp)
-		if err != nil || !at.Add(2*time.Second).Before(backup) {
-			return true
-		}
+// joinRecovery returns first, or second when first is nil. Of two it joins the
+// reasons.
+func joinRecovery(first, second *Recovery) *Recovery {
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
+		return first
 	}
-	return false
+	both := *first
+	both.Reason = errors.Join(first.Reason, second.Reason)
+	return &both
 }

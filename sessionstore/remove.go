@@ -22,45 +22,48 @@ func (st *Store) Delete(ctx context.Context, id string) error {
 }
 
 func (st *Store) remove(ctx context.Context, id string) error {
-	return st.takeAway(ctx, id, func(held *ownership.Held) error {
+	return st.removeSession(ctx, id, func(held *ownership.Held) error {
 		if held != nil {
 			if err := held.RemoveCheckpoint(); err != nil {
 				return err
 			}
 		}
-		return st.base.Discard(id, st.opts.Durability != Relaxed)
+		if err := st.base.Staging().Delete(id, st.opts.Durability != Relaxed); err != nil {
+			return err
+		}
+		return joinErrors(st.base.ForgetEmptied(id), st.forget(ctx, id))
 	})
 }
 
-// takeAway runs take, which makes the directory of session id vanish, while
-// nobody runs or writes the session.
-func (st *Store) takeAway(ctx context.Context, id string, take func(held *ownership.Held) error) error {
-	s := st.session(id)
-	return st.alone(ctx, s, id, func() error {
-		if err := st.check(id, mustExist); err != nil {
+// removeSession runs take while nobody runs or writes session id. take removes
+// the session's directory or moves it away.
+func (st *Store) removeSession(ctx context.Context, id string, take func(held *ownership.Held) error) error {
+	return st.withGate(ctx, id, func(s *session) error {
+		if err := st.checkExists(id, openExisting); err != nil {
 			return err
 		}
-		return st.vacate(ctx, s, id, func(held *ownership.Held) error {
-			return st.apart(ctx, s, id, func() error { return take(held) })
+		return st.removeOwned(ctx, s, id, func(held *ownership.Held) error {
+			return st.removeLocked(ctx, s, id, func() error { return take(held) })
 		})
 	})
 }
 
-// apart runs take under the session's lock, with nothing of it open.
-func (st *Store) apart(ctx context.Context, s *session, id string, take func() error) (err error) {
+// removeLocked runs take under the session's lock, after it has closed all files
+// of the session.
+func (st *Store) removeLocked(ctx context.Context, s *session, id string, take func() error) (err error) {
 	lock, err := st.lock(ctx, s)
 	if err != nil {
 		return err
 	}
-	defer func() { err = also(err, also(lock.Unlock(), s.seat.Close())) }()
+	defer func() { err = joinErrors(err, joinErrors(lock.Unlock(), s.handles.Close())) }()
 	dir, err := st.openDir(id)
 	if err != nil {
 		return err
 	}
-	if err := also(unfenced(dir), dir.Close()); err != nil {
+	if err := joinErrors(checkFence(dir), dir.Close()); err != nil {
 		return err
 	}
-	s.forget()
+	s.invalidate()
 	if err := take(); err != nil {
 		return err
 	}
@@ -71,21 +74,24 @@ func (st *Store) apart(ctx context.Context, s *session, id string, take func() e
 // Cleanup removes the sessions, sub-sessions too, whose directory was last
 // modified more than so many days ago (the reference's default is
 // [DefaultCleanupDays]), and returns how many. One that cannot be removed, as
-// a symlink never is, is logged and stays.
+// a symlink never is, is logged and stays. Where the sessions directory was
+// moved or removed there is nothing to remove, and no error.
 func (st *Store) Cleanup(ctx context.Context, days int) (int, error) {
 	if days < 0 {
-		return 0, &textError{"days must be non-negative", errors.ErrUnsupported}
+		return 0, &textError{text: "days must be non-negative"}
 	}
-	cutoff := st.opts.Now().UTC().AddDate(0, 0, -min(days, maxDays))
-	if cutoff.Year() < 1 {
-		return 0, &textError{"date value out of range", errors.ErrUnsupported}
-	}
-	done, err := st.begin(ctx)
-	if err != nil {
+	if err := st.begin(ctx); err != nil {
 		return 0, wrap("clean up", "", err)
 	}
-	defer done()
+	defer st.done()
+	cutoff := st.opts.Now().UTC().AddDate(0, 0, -min(days, maxDays))
+	if cutoff.Year() < 1 {
+		return 0, &textError{text: "date value out of range"}
+	}
 	entries, err := st.base.Entries(func(string) bool { return true })
+	if errors.Is(err, ErrNotFound) {
+		return 0, nil
+	}
 	if err != nil {
 		return 0, wrap("clean up", "", err)
 	}
@@ -100,6 +106,9 @@ func (st *Store) Cleanup(ctx context.Context, days int) (int, error) {
 		err := error(errSymlink)
 		if !e.Symlink {
 			err = st.remove(ctx, e.Name)
+		}
+		if errors.Is(err, ErrClosed) {
+			return removed, wrap("clean up", "", err)
 		}
 		if err != nil {
 			st.log.Error("session not removed", "session", e.Name, "err", err)

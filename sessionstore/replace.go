@@ -2,7 +2,6 @@ package sessionstore
 
 import (
 	"context"
-	"errors"
 
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
@@ -12,8 +11,8 @@ import (
 // becomes the backup. Metadata stays as it is.
 func (st *Store) Replace(ctx context.Context, id string, old Revision, messages []Message) (Revision, error) {
 	now := Revision{}
-	err := st.writeOwned(ctx, "replace transcript of", id, mustExist, func(w *writing) error {
-		t, err := w.transcript(w.metadata().md)
+	err := st.writeOwned(ctx, "replace transcript of", id, openExisting, func(tx *transaction) error {
+		t, err := tx.transcript(tx.metadata().md)
 		if err != nil {
 			return err
 		}
@@ -23,14 +22,10 @@ func (st *Store) Replace(ctx context.Context, id string, old Revision, messages 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		err = w.saveTranscript(t, messages)
-		if errors.Is(err, sessiondir.ErrOvertaken) {
-			return ErrConflict
-		}
-		if err != nil {
+		if err := tx.conflict(sessiondir.Transcript, tx.saveTranscript(t, messages)); err != nil {
 			return err
 		}
-		written := w.read(Metadata{})
+		written := tx.read(Metadata{})
 		now = written.revision()
 		return nil
 	})
@@ -39,18 +34,19 @@ func (st *Store) Replace(ctx context.Context, id string, old Revision, messages 
 
 // Revision identifies the transcript as [Store.Load] would read it.
 func (st *Store) Revision(ctx context.Context, id string) (Revision, error) {
-	done, err := st.begin(ctx)
+	err := st.begin(ctx)
 	if err != nil {
 		return Revision{}, wrap("read", id, err)
 	}
-	defer done()
+	defer st.done()
 	dir, err := st.openDir(id)
 	if err != nil {
 		return Revision{}, wrap("read", id, err)
 	}
-	kept := st.session(id)
-	t := st.transcriptOf(kept, dir, id, st.metadataOf(kept, dir, id).md)
-	if err := also(t.damage, dir.Close()); err != nil {
+	s := st.cache.call(id)
+	defer st.cache.end(s)
+	t := st.transcriptOf(s, dir, id, st.metadataOf(s, dir, id).md)
+	if err := joinErrors(t.damage, dir.Close()); err != nil {
 		return t.revision(), wrap("read", id, err)
 	}
 	return t.revision(), nil

@@ -2,7 +2,6 @@ package sessionstore
 
 import (
 	"bytes"
-	"errors"
 	"runtime"
 	"sync"
 
@@ -114,22 +113,7 @@ type lineReader struct {
 // does not parse whole but holds carriage returns is split at them, since the
 // older tools read it so.
 func (r *lineReader) parse(line jsonl.Line, keep func(message)) error {
-	err := r.row(line.Bytes, keep)
-	if err == nil {
-		return nil
-	}
-	split := false
-	for part := range jsonl.SplitCR(line) {
-		split = split || len(part.Bytes) < len(line.Bytes)
-	}
-	if !split {
-		return err
-	}
-	err = nil
-	for part := range jsonl.SplitCR(line) {
-		err = errors.Join(err, r.row(part.Bytes, keep))
-	}
-	return err
+	return jsonl.ReadRows(line, func(raw []byte) error { return r.row(raw, keep) })
 }
 
 // row is parse for what is not split.
@@ -142,9 +126,9 @@ func (r *lineReader) row(raw []byte, keep func(message)) error {
 	if err := pyjson.CheckSpans(row, pyjson.Tolerant, &r.spans); err != nil {
 		return err
 	}
-	m := message{raw: raw, at: places{read: true}}
+	m := message{raw: raw, places: places{read: true}}
 	for i := range r.spans {
-		m.at.note(row, &r.spans[i], offset(raw, row))
+		m.places.note(row, &r.spans[i], offset(raw, row))
 	}
 	keep(m)
 	return nil

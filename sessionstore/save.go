@@ -17,47 +17,63 @@ import (
 // stored. Of metadata, members that only the disk has stay
 // ([Store.UpdateMetadata] removes them), and the disk decides name,
 // description and what belongs to them; values of secret keys are stored as
-// "[REDACTED]". What is equal to the disk is not written. The zero Metadata
+// "[REDACTED]". What is equal to the disk is not written; a save that changes
+// nothing makes a backup where there is no sound one. The zero Metadata
 // gives a new session session_id, created, bundle, model, turn_count and
 // working_dir; any other is stored as it is.
 //
-// The last writer wins; what it replaced stands in the backup. A damaged file
+// The last writer wins, as in the reference: rows that another process wrote
+// and transcript does not have are gone from the transcript, and stand in the
+// backup until the next save. [Store.Append] and [Store.Replace] lose nothing:
+// use them where several processes write one session. A damaged file
 // is kept aside as <name>.damaged-<time of its last change> and never becomes
-// a backup. ctx is honoured until the first file changes its name. After an
+// a backup. A file that the system does not let be read may be whole: every call
+// that would write in its place fails then and changes nothing. ctx is honoured until the first file changes its name. After an
 // error either state may stand, whole.
 func (st *Store) Save(ctx context.Context, id string, transcript []Message, md Metadata) error {
-	return st.writeOwned(ctx, "save", id, mayMake, func(w *writing) error {
-		meta := w.metadata()
-		if meta.none() && md.none() {
-			md = st.born(id, md, transcript)
+	return st.writeOwned(ctx, "save", id, openOrCreate, func(tx *transaction) error {
+		meta := tx.metadata()
+		if meta.unread != nil {
+			return meta.unread
 		}
-		merged := func(disk *metadataFile) ([]byte, error) {
-			own := md
-			if disk.damage == nil {
-				own = merge(disk.md, md)
-			}
-			content, err := own.file(st.opts.Portable)
-			if err != nil {
-				return nil, fmt.Errorf("encode metadata: %w", err)
-			}
-			return content, nil
+		if meta.missing() && md.isZero() {
+			md = st.initialMetadata(id, md, countUsers(transcript))
 		}
+		merged := st.mergeEdit(md)
 		content, err := merged(&meta)
 		if err != nil {
 			return err
 		}
-		t, err := w.transcript(meta.md)
+		t, err := tx.transcript(meta.md)
 		if err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := w.saveOver(t, transcript); err != nil {
+		if err := tx.saveOver(t, transcript); err != nil {
 			return err
 		}
-		return w.saveMetadata(&meta, content, merged)
+		if err := tx.saveMetadata(&meta, content, merged); err != nil {
+			return err
+		}
+		return tx.ensureBackups(&meta)
 	})
+}
+
+// mergeEdit returns the edit that merges md into the metadata on disk.
+func (st *Store) mergeEdit(md Metadata) func(disk *metadataFile) ([]byte, error) {
+	return func(disk *metadataFile) ([]byte, error) {
+		own := md
+		if disk.damage == nil {
+			own = merge(disk.md, md)
+		}
+		content, err := own.file(st.opts.Portable)
+		if err != nil {
+			return nil, fmt.Errorf("encode metadata: %w", err)
+		}
+		return content, nil
+	}
 }
 
 // Create makes a new session with an empty transcript and md, which
@@ -65,28 +81,40 @@ func (st *Store) Save(ctx context.Context, id string, transcript []Message, md M
 // working_dir. The error Is fs.ErrExist when there is one already; a
 // directory in which nothing was saved yet is none.
 func (st *Store) Create(ctx context.Context, id string, md Metadata) error {
-	return st.writeOwned(ctx, "create", id, mayMake, func(w *writing) error {
-		if !w.made && !w.vacant() {
+	return st.writeOwned(ctx, "create", id, openOrCreate, func(tx *transaction) error {
+		if !tx.created && !tx.vacant() {
 			return fs.ErrExist
 		}
-		content, err := st.born(id, md, nil).file(st.opts.Portable)
+		content, err := st.initialMetadata(id, md, 0).file(st.opts.Portable)
 		if err != nil {
 			return fmt.Errorf("encode metadata: %w", err)
 		}
-		if err := w.writeRows(nil, nil); err != nil {
+		if err := tx.writeRows(nil, nil); err != nil {
 			return err
 		}
-		return w.replaceMetadata(&metadataFile{}, content)
+		return tx.replaceMetadata(&metadataFile{}, content)
 	})
 }
 
 // vacant reports whether nothing has been saved in the directory: it is what
 // a failed Create leaves, or holds another tool's events alone.
-func (w *writing) vacant() bool {
-	meta := w.metadata()
-	if !meta.none() || w.has(sessiondir.Backup(sessiondir.Transcript)) {
+func (tx *transaction) vacant() bool {
+	meta := tx.metadata()
+	if !meta.missing() || tx.has(sessiondir.Backup(sessiondir.Transcript)) {
 		return false
 	}
-	at, err := w.dir.Stat(sessiondir.Transcript)
+	at, err := tx.dir.Stat(sessiondir.Transcript)
 	return errors.Is(err, fs.ErrNotExist) || err == nil && at.Size == 0
+}
+
+// saveOver makes want the transcript in the place of t, and of what another
+// writer leaves meanwhile. What that wrote just before is the backup then.
+func (tx *transaction) saveOver(t *transcript, want []Message) error {
+	return tx.retry(t, func(t *transcript) error {
+		err := tx.saveTranscript(t, want)
+		if errors.Is(err, errDisplaced) {
+			return nil
+		}
+		return err
+	})
 }

@@ -6,40 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/keyword"
 )
-
-// Query says which sessions [Projects.Find] looks for. Members that are zero
-// do not narrow the search.
-type Query struct {
-	Project       string    // slug of the one project to look in
-	After, Before time.Time // Created lies strictly between; sessions without a readable time stay
-	Keyword       string    // in a row of the transcript as Python writes it, in any case: "role": "user" is in most
-
-	// Match decides last, and only on what all the others let through. It is
-	// called for one session at a time, with the name of its directory.
-	Match func(ctx context.Context, st *Store, id string) (bool, error)
-
-	Limit int // the first so many are found; 0 or less: all
-}
-
-// Found is one session that [Projects.Find] found.
-type Found struct {
-	ID          string // session_id of the metadata, else the base name of Dir, by which a [Store] knows the session
-	Project     string
-	Dir         string
-	Created     time.Time // zero where CreatedText is no time; UTC where it has no zone
-	CreatedText string    // "" where it is missing or no string
-
-	Bundle, Model string // "" where they are missing or no strings
-}
 
 // Find returns the sessions that q describes, as the reference's session
 // finder does: sub-sessions and hidden ones too, but no directory without
@@ -52,10 +24,13 @@ type Found struct {
 // [ErrCorrupt] where a file is damaged. Sessions that come after the last of
 // a Limit need not be read whole. When ctx ends, nothing is found.
 func (p *Projects) Find(ctx context.Context, q Query) (found []Found, err error) {
+	if p.dir == "" {
+		return nil, wrap("find", "", ErrClosed)
+	}
 	s := &search{projects: p, query: q}
-	defer func() { err = also(err, s.close()) }()
+	defer func() { err = joinErrors(err, s.close()) }()
 	if q.Keyword != "" {
-		s.keyword = newKeyword(q.Keyword)
+		s.keyword = keyword.New(q.Keyword)
 	}
 	all, err := s.candidates(ctx)
 	if err != nil {
@@ -72,20 +47,9 @@ func (p *Projects) Find(ctx context.Context, q Query) (found []Found, err error)
 type search struct {
 	projects *Projects
 	query    Query
-	keyword  *keyword // nil: any
-	shelves  []*sessiondir.Shelf
+	keyword  *keyword.Keyword // nil: any
+	dirs     []*dirread.Dir
 	failed   []error // what could not be read
-}
-
-// candidate is a session that may be found.
-type candidate struct {
-	Found
-	shelf *sessiondir.Shelf // where it stands
-	name  string            // of its directory
-	place int               // among all, by project and name
-	timed bool              // CreatedText is a time
-	ok    bool              // nothing speaks against it yet
-	err   error             // it cannot be read
 }
 
 // keep returns the candidates that are ok, and takes note of the errors.
@@ -122,7 +86,7 @@ func (s *search) candidates(ctx context.Context) ([]*candidate, error) {
 	spread(len(all), func(next func() (int, bool)) {
 		buf := make([]byte, 0, metadataRoom)
 		for i, ok := next(); ok && ctx.Err() == nil; i, ok = next() {
-			s.readMetadata(all[i], buf)
+			readCandidate(all[i], &s.query, buf)
 		}
 	})
 	return s.keep(all), ctx.Err()
@@ -134,7 +98,7 @@ func (s *search) slugs(ctx context.Context) ([]string, error) {
 		return s.projects.Slugs(ctx)
 	}
 	if strings.ContainsAny(slug, `/\`) || slug == "." || slug == ".." {
-		return nil, fmt.Errorf("invalid project name %q", slug)
+		return nil, fmt.Errorf("invalid project name %q", shown(slug))
 	}
 	if fi, err := os.Stat(s.projects.sessions(slug)); err != nil || !fi.IsDir() {
 		return nil, nil
@@ -144,19 +108,22 @@ func (s *search) slugs(ctx context.Context) ([]string, error) {
 
 // open opens the sessions directory of a project and returns what is in it.
 func (s *search) open(slug string) ([]*candidate, error) {
-	shelf, err := sessiondir.OpenShelf(s.projects.sessions(slug))
+	dir, err := dirread.OpenDir(s.projects.sessions(slug))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.shelves = append(s.shelves, shelf)
-	names, err := shelf.Names()
+	s.dirs = append(s.dirs, dir)
+	names, err := dir.Names()
+	if errors.Is(err, fs.ErrNotExist) { // it was removed just now
+		err = nil
+	}
 	all := make([]candidate, len(names))
 	some := make([]*candidate, len(names))
 	for i, name := range names {
-		all[i] = candidate{Found: Found{Project: slug}, shelf: shelf, name: name}
+		all[i] = candidate{Found: Found{Project: slug}, dir: dir, name: name}
 		some[i] = &all[i]
 	}
 	return some, err
@@ -164,8 +131,8 @@ func (s *search) open(slug string) ([]*candidate, error) {
 
 func (s *search) close() error {
 	var errs []error
-	for _, shelf := range s.shelves {
-		errs = append(errs, shelf.Close())
+	for _, dir := range s.dirs {
+		errs = append(errs, dir.Close())
 	}
 	return wrap("find", "", errors.Join(errs...))
 }
@@ -197,7 +164,7 @@ func (s *search) choose(ctx context.Context, all []*candidate) (found []Found, e
 			if !s.matches(ctx, c) {
 				continue
 			}
-			c.Dir = c.shelf.Path(c.name)
+			c.Dir = c.dir.Path(c.name)
 			found = append(found, c.Found)
 			if len(found) == s.query.Limit {
 				return found, nil
@@ -213,9 +180,9 @@ func (s *search) choose(ctx context.Context, all []*candidate) (found []Found, e
 // holding returns the candidates of which the transcript holds the keyword.
 func (s *search) holding(ctx context.Context, some []*candidate) ([]*candidate, error) {
 	spread(len(some), func(next func() (int, bool)) {
-		r := s.keyword.reading()
+		r := s.keyword.Reader()
 		for i, ok := next(); ok && ctx.Err() == nil; i, ok = next() {
-			some[i].ok, some[i].err = r.inSession(ctx, some[i].shelf, some[i].name)
+			some[i].ok, some[i].err = holds(ctx, r, some[i].dir, some[i].name)
 		}
 	})
 	return s.keep(some), ctx.Err()
@@ -226,29 +193,16 @@ func (s *search) matches(ctx context.Context, c *candidate) bool {
 	if s.query.Match == nil {
 		return true
 	}
+	if c.gone() { // else Store would make a directory that was removed
+		return false
+	}
 	st, err := s.projects.Store(c.Project)
 	ok := false
 	if err == nil {
 		ok, err = s.query.Match(ctx, st, c.name)
 	}
-	if err != nil {
+	if err != nil && !c.gone() {
 		s.failed = append(s.failed, wrap("find", c.name, err))
 	}
 	return ok && err == nil
-}
-
-// spread runs worker on all processors; next hands out the numbers below n.
-func spread(n int, worker func(next func() (int, bool))) {
-	var (
-		taken atomic.Int64
-		group sync.WaitGroup
-	)
-	next := func() (int, bool) {
-		i := int(taken.Add(1)) - 1
-		return i, i < n
-	}
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		group.Go(func() { worker(next) })
-	}
-	group.Wait()
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// born writes the metadata of a session that was created at a time.
-func born(t *testing.T, created string, path ...string) {
+// createdAt writes the metadata of a session that was created at a time.
+func createdAt(t *testing.T, created string, path ...string) {
 	t.Helper()
 	write(t, `{"created": "`+created+`"}`, filepath.Join(path...), metadataFile)
 }
@@ -72,7 +72,7 @@ func TestFindOrder(t *testing.T) {
 		"h": "0001-01-01T00:00:00",
 		"i": "2026-01-01T00:00:00Z", // as a
 	} {
-		born(t, created, dir, "p", "sessions", name)
+		createdAt(t, created, dir, "p", "sessions", name)
 	}
 	require.Equal(t, []string{"e", "c", "d", "a", "i", "b", "f", "h", "g"}, find(t, dir, sessionstore.Query{}))
 	require.Equal(t, []string{"e", "c"}, find(t, dir, sessionstore.Query{Limit: 2}))
@@ -82,10 +82,10 @@ func TestFindOrder(t *testing.T) {
 func TestFindFilters(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	born(t, "2026-01-01T00:00:00", dir, "p", "sessions", "one")
-	born(t, "2026-01-02T00:00:00", dir, "p", "sessions", "two")
-	born(t, "2026-01-03T00:00:00", dir, "q", "sessions", "three")
-	born(t, "nope", dir, "q", "sessions", "no-time")
+	createdAt(t, "2026-01-01T00:00:00", dir, "p", "sessions", "one")
+	createdAt(t, "2026-01-02T00:00:00", dir, "p", "sessions", "two")
+	createdAt(t, "2026-01-03T00:00:00", dir, "q", "sessions", "three")
+	createdAt(t, "nope", dir, "q", "sessions", "no-time")
 	write(t, user("a needle")+"\n", dir, "p", "sessions", "two", transcriptFile)
 	write(t, "{torn\n"+user("NEEDLE"), dir, "q", "sessions", "three", transcriptFile)
 	write(t, user("needle"), dir, "p", "sessions", "one", "events.jsonl")
@@ -122,15 +122,15 @@ func TestFindReportsDamage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	sessions := filepath.Join(dir, "p", "sessions")
-	born(t, "2026-01-01", sessions, "good")
+	createdAt(t, "2026-01-01", sessions, "good")
 	write(t, user("needle"), sessions, "good", transcriptFile)
 	write(t, "{", sessions, "torn", metadataFile)
 	write(t, "[]", sessions, "list", metadataFile)
 	write(t, "\xff", sessions, "bytes", metadataFile)
 	require.NoError(t, os.MkdirAll(filepath.Join(sessions, "directory", metadataFile), 0o700))
-	born(t, "2026-01-02", sessions, "mixed")
+	createdAt(t, "2026-01-02", sessions, "mixed")
 	write(t, "\"\xff\"\n"+user("needle"), sessions, "mixed", transcriptFile)
-	born(t, "2026-01-03", sessions, "unreadable")
+	createdAt(t, "2026-01-03", sessions, "unreadable")
 	write(t, user("needles?")+"\n\"\xff\"\n", sessions, "unreadable", transcriptFile)
 
 	p := projects(t, dir)
@@ -164,7 +164,7 @@ func TestFindMatch(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, created := range map[string]string{"a": "2026-01-04", "b": "2026-01-03", "c": "2026-01-02", "d": "2026-01-01"} {
-		born(t, created, dir, "p", "sessions", name)
+		createdAt(t, created, dir, "p", "sessions", name)
 		write(t, user(name)+"\n", dir, "p", "sessions", name, transcriptFile)
 	}
 	broken := errors.New("broken")
@@ -190,7 +190,7 @@ func TestFindDuringAppend(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	session := filepath.Join(dir, "p", "sessions", "s")
-	born(t, "2026-01-01", session)
+	createdAt(t, "2026-01-01", session)
 	write(t, user("half"), session, transcriptFile)
 	write(t, user("whole"), session, transcriptBackup)
 	require.Equal(t, []string{"s"}, find(t, dir, sessionstore.Query{Keyword: "half"}))
@@ -203,7 +203,7 @@ func TestFindStops(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"a", "b"} {
-		born(t, "2026-01-01", dir, "p", "sessions", name)
+		createdAt(t, "2026-01-01", dir, "p", "sessions", name)
 		write(t, user("x"), dir, "p", "sessions", name, transcriptFile)
 	}
 	p := projects(t, dir)
@@ -225,8 +225,8 @@ func TestFindBySymlink(t *testing.T) {
 	}
 	dir := t.TempDir()
 	sessions := filepath.Join(dir, "p", "sessions")
-	born(t, "2026-01-01", sessions, "good")
-	born(t, "2026-01-01", dir, "elsewhere")
+	createdAt(t, "2026-01-01", sessions, "good")
+	createdAt(t, "2026-01-01", dir, "elsewhere")
 	require.NoError(t, os.Symlink("good", filepath.Join(sessions, "inside")))
 	require.NoError(t, os.Symlink(filepath.Join(dir, "elsewhere"), filepath.Join(sessions, "outside")))
 	require.NoError(t, os.Symlink("nowhere", filepath.Join(sessions, "broken")))

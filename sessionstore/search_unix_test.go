@@ -20,7 +20,7 @@ func TestFindWaitsForNoPipe(t *testing.T) {
 	sessions := filepath.Join(dir, "p", "sessions")
 	require.NoError(t, os.MkdirAll(filepath.Join(sessions, "a"), 0o700))
 	require.NoError(t, syscall.Mkfifo(filepath.Join(sessions, "a", metadataFile), 0o600))
-	born(t, "2026-01-01", sessions, "b")
+	createdAt(t, "2026-01-01", sessions, "b")
 	require.NoError(t, syscall.Mkfifo(filepath.Join(sessions, "b", transcriptFile), 0o600))
 	found, err := projects(t, dir).Find(t.Context(), sessionstore.Query{Keyword: "x"})
 	require.Empty(t, found)

@@ -24,7 +24,7 @@ func TestWeakness14OneBadSessionHidesNone(t *testing.T) {
 	dir := t.TempDir()
 	sessions := filepath.Join(dir, "p", "sessions")
 	for _, id := range []string{"a", "z"} {
-		born(t, "2026-01-01", sessions, id)
+		createdAt(t, "2026-01-01", sessions, id)
 		write(t, user("needle"), sessions, id, transcriptFile)
 	}
 	write(t, `["created"]`, sessions, "list", metadataFile)
@@ -32,11 +32,11 @@ func TestWeakness14OneBadSessionHidesNone(t *testing.T) {
 	write(t, `{"created": 7}`, sessions, "number", metadataFile)
 	write(t, user("needle"), sessions, "number", transcriptFile)
 	write(t, `{"created": {"at": "2026"}}`, sessions, "object", metadataFile)
-	born(t, "2026-01-01", sessions, "latin1")
+	createdAt(t, "2026-01-01", sessions, "latin1")
 	write(t, "{\"role\": \"user\", \"content\": \"caf\xe9\"}\n", sessions, "latin1", transcriptFile)
-	born(t, "2026-01-01", sessions, "digits")
+	createdAt(t, "2026-01-01", sessions, "digits")
 	write(t, `{"role": "user", "n": `+strings.Repeat("9", 5000)+"}\n"+user("needle"), sessions, "digits", transcriptFile)
-	born(t, "2026-01-01", sessions, "deep")
+	createdAt(t, "2026-01-01", sessions, "deep")
 	write(t, strings.Repeat("[", 100_000)+"\n"+user("needle"), sessions, "deep", transcriptFile)
 
 	p := projects(t, dir)
@@ -65,7 +65,7 @@ func TestWeakness15NewestByTime(t *testing.T) {
 		zone := time.FixedZone("", (i*5%27-13)*3600)
 		layout := []string{time.RFC3339Nano, "20060102T150405-0700", "2006-01-02T15:04:05.000000-07:00"}[i%3]
 		name := fmt.Sprintf("s%02d", (i*17)%40)
-		born(t, at.In(zone).Format(layout), dir, []string{"p", "q"}[i%2], "sessions", name)
+		createdAt(t, at.In(zone).Format(layout), dir, []string{"p", "q"}[i%2], "sessions", name)
 		want = append(want, name)
 	}
 	require.Equal(t, want, find(t, dir, sessionstore.Query{}))
@@ -84,7 +84,7 @@ func TestWeakness16LimitEndsTheReading(t *testing.T) {
 	const count = 300
 	for i := range count {
 		session := filepath.Join(dir, "p", "sessions", fmt.Sprintf("s%03d", i))
-		born(t, fmt.Sprintf("2026-01-01T00:%02d:%02d", i/60, i%60), session)
+		createdAt(t, fmt.Sprintf("2026-01-01T00:%02d:%02d", i/60, i%60), session)
 		text := "\"\xff\"\n"
 		if i >= count/2 {
 			text = user("needle")
@@ -114,7 +114,7 @@ func TestFindAmongManyFindsAll(t *testing.T) {
 		name := fmt.Sprintf("s%03d", i)
 		session := filepath.Join(dir, "p", "sessions", name)
 		require.NoError(t, os.MkdirAll(session, 0o700))
-		born(t, fmt.Sprintf("2026-01-01T%02d:%02d:00", i/60, i%60), session)
+		createdAt(t, fmt.Sprintf("2026-01-01T%02d:%02d:00", i/60, i%60), session)
 		text := strings.Repeat(user(strings.Repeat("hay ", 40+i%7))+"\n", 1+i%5*800)
 		if i%3 == 0 {
 			text += user("NEEDLE") + "\n" + user("more")

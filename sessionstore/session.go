@@ -1,160 +1,121 @@
 package sessionstore
 
 import (
-	"context"
 	"sync"
 	"time"
 
-	"github.com/zeebo/xxh3"
-
+	"github.com/amplifier-go/sessionstorage/internal/index"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
-// session is what a store keeps of a session between calls.
+// session is a store's entry for one session: what the calls under way share,
+// and what earlier calls read or wrote. [sessionCache] decides how long it stays.
 type session struct {
-	gate chan struct{} // holds a token while a call writes
-	hold hold
-	seat *sessiondir.Seat // for who holds the gate
+	id    string
+	calls int // how many are under way; guarded by the cache
 
-	// What this store has made durable; for who holds the gate.
-	place sessiondir.Stamp // the directory, under its name
-	firm  sessiondir.Stamp // the transcript, under its name
+	gate chan struct{} // holds a token while a call writes; guards what follows, up to the queue
 
-	mu      sync.Mutex // guards what follows
-	known   *knowledge
-	meta    *metadataFile // as last read or written, sound
-	metaAt  time.Time
-	pending []*appending
+	handles *sessiondir.Handles // nil while no call writes
+	owner   *ownerPlace         // nil: not looked up yet
+
+	// What this store has synced. A store that does not know syncs once more.
+	parentSynced sessiondir.Stamp // the directory, under its name
+	nameSynced   sessiondir.Stamp // the transcript, under its name; zero: not known
+
+	backups soundBackups
+
+	rowsFile string // of its index; "": not known yet
+
+	appends appendQueue // calls of Append that wait for the gate
+
+	mu            sync.Mutex // guards what follows
+	cached        *cachedTranscript
+	meta          *metadataFile // as last read or written, sound
+	metaCheckedAt time.Time
+	metaCost      int64
 }
 
-// knowledge is the content of a sound transcript as it was last read or
-// written. It is never changed, only replaced.
-type knowledge struct {
-	rows   []Message // of the file, in order; what follows them in the array belongs to the newest knowledge
-	sum    xxh3.Hasher
-	size   int64
-	end    []byte           // the last bytes of the file, if they are kept
-	ended  bool             // the last line has its LF
-	alien  bool             // some of rows are none that a save would store
-	main   sessiondir.Stamp // of the file with this content
-	backup sessiondir.Stamp // of a backup that the file begins with; zero when that is not known
-	at     time.Time        // when the stamps were taken
-	set    time.Time        // the time that this store gave the file, if it did
+// worthCaching reports whether s holds anything that a later call can use.
+func (s *session) worthCaching() bool {
+	return s.cached != nil || s.meta != nil || s.owner != nil || s.namesSynced()
 }
 
-func (k *knowledge) revision() Revision {
-	sum := k.sum // asking a hasher that was never written to changes it
-	return Revision{Messages: len(k.rows), Bytes: k.size, Sum: sum.Sum128().Bytes()}
+// namesSynced reports whether s knows of a synced name.
+func (s *session) namesSynced() bool {
+	return s.parentSynced != (sessiondir.Stamp{}) || s.nameSynced != (sessiondir.Stamp{})
 }
 
-// session returns what is kept of session id.
-func (st *Store) session(id string) *session {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	s := st.sessions[id]
-	if s == nil {
-		s = &session{gate: make(chan struct{}, 1), seat: st.base.Seat(id)}
-		st.sessions[id] = s
-	}
-	return s
-}
-
-// enter waits until this call alone writes the session in this store.
-func (s *session) enter(ctx context.Context) error {
-	select {
-	case s.gate <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (s *session) leave() { <-s.gate }
-
-// recall returns what is known of the transcript in dir, or nil when that is
-// nothing or the file may have changed.
-func (st *Store) recall(s *session, dir *sessiondir.Dir) *knowledge {
+// putTranscript caches c.
+func (s *session) putTranscript(c *cachedTranscript) {
 	s.mu.Lock()
-	k := s.known
+	s.cached = c
 	s.mu.Unlock()
-	if k == nil {
-		return nil
-	}
-	now, err := dir.Stat(sessiondir.Transcript)
-	if err != nil || !now.Same(k.main) {
-		return nil
-	}
-	if now.Mtime.Equal(k.set) || st.base.Settled(now, k.at) {
-		return k
-	}
-	return nil
 }
 
-// learn keeps k, and forgets the transcripts used longest ago when the kept
-// ones have become too many bytes.
-func (st *Store) learn(id string, s *session, k *knowledge) {
-	s.mu.Lock()
-	s.known = k
-	s.mu.Unlock()
-	st.remember(id, k.size)
-}
-
-// knownMain returns the stamp of the transcript that is known.
-func (s *session) knownMain() sessiondir.Stamp {
+// putPrefixes caches the prefixes of the messages of c, unless c is no longer
+// what is cached.
+func (s *session) putPrefixes(c *cachedTranscript, prefixes []index.Prefix) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.known == nil {
-		return sessiondir.Stamp{}
+	if s.cached == c {
+		with := *c
+		with.prefixes = prefixes
+		s.cached = &with
 	}
-	return s.known.main
 }
 
-func (s *session) forget() {
+// cachedMain returns the stamp of the cached transcript, zero when there is none.
+func (s *session) cachedMain() sessiondir.Stamp {
 	s.mu.Lock()
-	s.known, s.meta = nil, nil
+	defer s.mu.Unlock()
+	if s.cached == nil {
+		return sessiondir.Stamp{}
+	}
+	return s.cached.main
+}
+
+// invalidate drops the cached transcript and metadata: the files may have
+// changed.
+func (s *session) invalidate() {
+	s.mu.Lock()
+	s.cached, s.meta, s.metaCost = nil, nil, 0
 	s.mu.Unlock()
 }
 
-// keptBytes is how much of transcripts a store keeps in memory so that saving
-// and loading them again costs only what is new. The last one is always kept.
-const keptBytes = 256 << 20
+// What a session costs in memory beside the bytes of files.
+const (
+	sessionBytes    = 1024 // the session, with its place in the cache
+	transcriptBytes = 1536 // a cached transcript
+	rowBytes        = 72   // a message of it
+	prefixBytes     = 16   // its prefix, if anybody has asked for those
+)
 
-// remember notes the use of session id, whose transcript has so many bytes.
-func (st *Store) remember(id string, size int64) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.kept.use(id, size)
-	for st.kept.total > keptBytes && st.kept.len() > 1 {
-		oldest := st.sessions[st.kept.drop()]
-		oldest.mu.Lock()
-		oldest.known = nil
-		oldest.mu.Unlock()
+// cost is about how many bytes of memory s takes.
+func (s *session) cost() int64 {
+	n := sessionBytes + 2*int64(len(s.id)) + s.metaCost
+	if c := s.cached; c != nil {
+		n += transcriptBytes + c.size + rowBytes*int64(cap(c.rows)) + prefixBytes*int64(cap(c.prefixes)) + int64(cap(c.end))
 	}
+	return n + n/8 // what the allocator adds
 }
 
-// seats is how many sessions keep files open for their next write.
-const seats = 32
-
-// seated notes that session id keeps files open, and closes those of the
-// session that was written longest ago when they have become too many, unless
-// it is being written.
-func (st *Store) seated(id string) {
-	st.mu.Lock()
-	st.seats.use(id, 1)
-	var oldest *session
-	if st.seats.len() > seats {
-		oldest = st.sessions[st.seats.drop()]
-	}
-	st.mu.Unlock()
-	if oldest == nil {
+// putMetadata caches m if it is sound. at is a time before m was read.
+func (s *session) putMetadata(m metadataFile, at time.Time) {
+	if !m.main.sound() {
 		return
 	}
-	select {
-	case oldest.gate <- struct{}{}:
-		if err := oldest.seat.Close(); err != nil {
-			st.log.Warn("session files not closed", "err", err)
-		}
-		oldest.leave()
-	default: // it is in use again, and noted after that
-	}
+	s.mu.Lock()
+	s.meta, s.metaCheckedAt, s.metaCost = &m, at, m.cost()
+	s.mu.Unlock()
 }
+
+// soundBackup tells which backup of a file this store last read and found sound.
+// The zero soundBackup stands for no backup.
+type soundBackup struct {
+	stamp     sessiondir.Stamp
+	checkedAt time.Time // when the stamp was taken
+}
+
+// soundBackups are the sound backups of one session.
+type soundBackups struct{ transcript, metadata soundBackup }

@@ -105,7 +105,8 @@ func TestReadersThatPause(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(n, 100))
 	var rows []string
-	for i := 0; i < 300 && !t.Failed(); i++ {
+	saves := testenv.Share(25, 25, 200)
+	for i := 0; i < saves && !t.Failed(); i++ {
 		if len(rows) > 60 {
 			rows = rows[:10]
 		}

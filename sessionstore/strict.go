@@ -2,62 +2,10 @@ package sessionstore
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
-
-// Diagnostic tells what [Store.LoadStrict] met in a file. It never holds
-// content. The codes are
-//
-//	invalid_file         the file holds something else than it should
-//	unreadable_file      the file is there and cannot be read
-//	recovered_backup     the backup was read in the place of Source
-//	interrupted_append   another tool's append was cut off: only the backup counts
-//	changed_during_read  the file changed while the session was read
-//
-// and Source is one of transcript, transcript_backup, metadata,
-// metadata_backup and, for the mark of an append, transcript_append.
-type Diagnostic struct {
-	Code   string `json:"code"`
-	Source string `json:"source"`
-	Line   int    `json:"line,omitempty"` // from 1; 0: none
-}
-
-const (
-	invalidFile       = "invalid_file"
-	unreadableFile    = "unreadable_file"
-	recoveredBackup   = "recovered_backup"
-	interruptedAppend = "interrupted_append"
-	changedDuringRead = "changed_during_read"
-)
-
-// The sources that are halves of a session.
-const (
-	transcriptHalf = "transcript"
-	metadataHalf   = "metadata"
-	backupSuffix   = "_backup"
-)
-
-// StrictError tells that the transcript or the metadata of a session is there
-// but that the newer Amplifier tools can use neither the file nor its backup.
-// It Is [ErrCorrupt], and its text is the reference's.
-type StrictError struct {
-	Source      string // "transcript" or "metadata"
-	Diagnostics []Diagnostic
-	Err         error // a [*CorruptError] for each file that was looked at
-}
-
-func (e *StrictError) Error() string {
-	return "Cannot read valid session " + e.Source + " or its backup"
-}
-
-// Is reports whether target is [ErrCorrupt].
-func (e *StrictError) Is(target error) bool { return target == ErrCorrupt }
-
-// Unwrap returns what was wrong with the files.
-func (e *StrictError) Unwrap() error { return e.Err }
 
 // LoadStrict reads a session as strictly as the newer Amplifier tools. A
 // transcript is damaged as a whole by any line that is neither blank nor a
@@ -82,11 +30,11 @@ func (st *Store) LoadStrict(ctx context.Context, id string) (*Session, []Diagnos
 }
 
 func (st *Store) loadStrictly(ctx context.Context, id string) (*Session, []Diagnostic, error) {
-	done, err := st.begin(ctx)
+	err := st.begin(ctx)
 	if err != nil {
 		return nil, nil, wrap("load", id, err)
 	}
-	defer done()
+	defer st.done()
 	dir, err := st.openDir(id)
 	if err != nil {
 		return nil, nil, wrap("load", id, err)
@@ -95,7 +43,7 @@ func (st *Store) loadStrictly(ctx context.Context, id string) (*Session, []Diagn
 	if s.Recovered != nil {
 		st.log.Warn("read backup in place of damaged file", "session", id, "err", s.Recovered.Reason)
 	}
-	return s, diagnostics, wrap("load", id, also(err, dir.Close()))
+	return s, diagnostics, wrap("load", id, joinErrors(err, dir.Close()))
 }
 
 func loadStrict(ctx context.Context, dir *sessiondir.Dir, id string) (*Session, []Diagnostic, error) {
@@ -116,19 +64,6 @@ func loadStrict(ctx context.Context, dir *sessiondir.Dir, id string) (*Session, 
 		return s, diagnostics, err
 	}
 	return s, append(diagnostics, strictChanges(before, strictStamps(dir))...), nil
-}
-
-// joinRecovery returns one of two recoveries, with the reasons of both.
-func joinRecovery(first, second *Recovery) *Recovery {
-	switch {
-	case first == nil:
-		return second
-	case second == nil:
-		return first
-	}
-	both := *first
-	both.Reason = errors.Join(first.Reason, second.Reason)
-	return &both
 }
 
 // strictFiles are the files that a strict read watches, by source, in the

@@ -15,7 +15,7 @@ import (
 type strictHalf struct {
 	name         string // "transcript" or "metadata"
 	main, backup file
-	from         source
+	from         origin
 	reason       error // why main was not looked at
 	diagnostics  []Diagnostic
 }
@@ -24,12 +24,16 @@ type strictHalf struct {
 // [*StrictError].
 func readStrictTranscript(dir *sessiondir.Dir) (*strictHalf, []Message, error) {
 	h := &strictHalf{name: transcriptHalf}
-	if marked(dir) {
+	pending, err := appendPending(dir)
+	if err != nil {
+		return h, nil, &StrictError{Source: h.name, Err: err}
+	}
+	if pending {
 		h.reason = errAppending
 		h.note(interruptedAppend, h.name, 0)
 	}
 	var rows []Message
-	err := h.read(dir, sessiondir.Transcript, func(f *file) { rows = f.strictRows() })
+	err = h.read(dir, sessiondir.Transcript, func(f *file) { rows = f.strictRows() })
 	return h, rows, err
 }
 
@@ -51,6 +55,9 @@ func (h *strictHalf) read(dir *sessiondir.Dir, name string, parse func(*file)) e
 		if h.accepts(&h.main, h.name, parse) {
 			h.from = fromMain
 			return nil
+		}
+		if noBackup(h.main.unread) { // the backup must not stand in
+			return &StrictError{Source: h.name, Diagnostics: h.diagnostics, Err: h.main.unread}
 		}
 	}
 	h.backup = readFile(dir, sessiondir.Backup(name))
@@ -131,10 +138,10 @@ func (f *file) strictRows() []Message {
 			f.bad = &CorruptError{Path: f.path, Line: line.Number, Offset: line.Offset, Err: err}
 			return nil
 		}
-		raw := forAll(line.Bytes, plain)
+		raw := normalized(line.Bytes, plain)
 		at := placesIn(raw)
 		at.read = true
-		slab = append(slab, message{raw: raw, at: at})
+		slab = append(slab, message{raw: raw, places: at})
 		rows = append(rows, Message{&slab[len(slab)-1]})
 	}
 	return rows
@@ -173,15 +180,15 @@ func (f *file) strictMetadata() Metadata {
 		}
 		return Metadata{}
 	}
-	return membersOf(pyjson.Trim(forAll(f.data, utf8.Valid(f.data))))
+	return membersOf(pyjson.Trim(normalized(f.data, utf8.Valid(f.data))))
 }
 
 const byteOrderMark = "\xef\xbb\xbf"
 
-// forAll returns a value that the newer tools can read as one that the older
+// normalized returns a value that the newer tools can read as one that the older
 // can read, too: without a byte order mark, and with escapes for surrogates
 // that stand as three bytes. Of a value that is plain nothing is copied.
-func forAll(value []byte, plain bool) []byte {
+func normalized(value []byte, plain bool) []byte {
 	value = bytes.TrimPrefix(value, []byte(byteOrderMark))
 	if plain {
 		return value

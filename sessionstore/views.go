@@ -28,6 +28,24 @@ func (m Message) Content() string {
 	return ""
 }
 
+// Thinking returns what the model thought before it wrote the message, in the
+// order in which it stands there: the text of each thinking block of content, and
+// then thinking_text, which the reference keeps beside a content that is a string.
+// Both may hold the same text. Thoughts that a provider encrypted are not among
+// them. It returns nil when there are none.
+func (m Message) Thinking() []string {
+	var texts []string
+	for _, f := range pyjson.Pick(m.from("content"), "type", "thinking") {
+		if pyjson.KeyIs(f[0], "thinking") && pyjson.KindOf(f[1]) == pyjson.String {
+			texts = append(texts, pyjson.Text(f[1]))
+		}
+	}
+	if raw := m.lookup("thinking_text"); pyjson.KindOf(raw) == pyjson.String {
+		texts = append(texts, pyjson.Text(raw))
+	}
+	return texts
+}
+
 // Timestamp returns when the message was made: the first of timestamp, ts and
 // metadata.timestamp that the reference could read. A time without an offset
 // counts as UTC.
@@ -93,14 +111,6 @@ func listedCall(call []byte, f [4][]byte) ToolCall {
 		c.Arguments = arguments(f[3])
 	}
 	return c
-}
-
-// textOf returns the text of a string, and "" for any other value.
-func textOf(raw []byte) string {
-	if pyjson.KindOf(raw) != pyjson.String {
-		return ""
-	}
-	return pyjson.Text(raw)
 }
 
 // arguments returns JSON text: that inside raw where raw is a string, as

@@ -28,6 +28,30 @@ func TestContent(t *testing.T) {
 	}
 }
 
+func TestThinking(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, members string
+		want          []string
+	}{
+		{"blocks", `"content":[{"type":"thinking","thinking":"a\u00e4"},{"type":"text","text":"no"},{"type":"thinking","thinking":"b","signature":"x"}]`, []string{"aä", "b"}},
+		{"beside a string", `"content":"no","thinking_text":"a"`, []string{"a"}},
+		{"both", `"thinking_text":"b","content":[{"type":"thinking","thinking":"a"}]`, []string{"a", "b"}},
+		{"an empty thought", `"thinking_text":""`, []string{""}},
+		{"beside calls", `"content":[{"type":"thinking","thinking":"a"},{"type":"tool_use","id":"i","name":"n","input":{}}]`, []string{"a"}},
+		{"encrypted", `"content":[{"type":"redacted_thinking","data":"x","thinking":"no"}]`, nil},
+		{"no texts", `"content":[{"type":"thinking","thinking":1},{"type":"thinking"},"thinking"],"thinking_text":null`, nil},
+		{"content is no list", `"content":{"type":"thinking","thinking":"no"}`, nil},
+		{"none", `"content":"no"`, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tt.want, parse(t, `{"role":"assistant",`+tt.members+`}`)[0].Thinking())
+		})
+	}
+}
+
 func TestTimestamp(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2025, 1, 31, 12, 0, 0, 0, time.UTC)

@@ -7,14 +7,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/amplifier-go/sessionstorage/internal/notify"
 )
 
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	message := func(t *testing.T) Message {
-		m, err := Text("user", "next", dawn)
+		m, err := Text("user", "next", time.Date(2026, 11, 20, 6, 0, 0, 0, time.UTC))
 		require.NoError(t, err)
 		return m
 	}
@@ -176,13 +174,4 @@ func TestWatchFileInPlaceOfDirectory(t *testing.T) {
 		appendTo(t, st, "old", "metadata.json", " ")
 		await(t, w, Change{ID: "old", File: "metadata.json"})
 	})
-}
-
-func TestWatchLostEvents(t *testing.T) {
-	t.Parallel()
-	st := openWatched(t)
-	var told []Change
-	o := newObserver(st.base, st.log, nil, func(c Change) { told = append(told, c) })
-	o.hear(notify.Event{})
-	require.Equal(t, []Change{{Op: Rescan}}, told)
 }

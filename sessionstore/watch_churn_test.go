@@ -15,6 +15,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/watch"
 )
 
 // view is what a consumer knows of a directory: the content of the watched
@@ -36,7 +39,7 @@ func newView(st *Store) *view {
 // readSessions reads every watched file.
 func readSessions(dir string) map[string]string {
 	files := map[string]string{}
-	for _, name := range watchedFiles {
+	for _, name := range watch.Files {
 		paths, _ := filepath.Glob(filepath.Join(dir, "*", name))
 		for _, path := range paths {
 			if data, err := os.ReadFile(path); err == nil {
@@ -69,13 +72,18 @@ func (v *view) see(c Change) {
 		v.rescans++
 		v.files = readSessions(v.dir)
 	case c.File == "" && c.Op == Removed:
-		for _, name := range watchedFiles {
+		for _, name := range watch.Files {
 			delete(v.files, filepath.Join(v.dir, c.ID, name))
 		}
-	case c.File == "":
-		for _, name := range watchedFiles {
-			v.read(filepath.Join(v.dir, c.ID, name))
+	case c.File == "": // files that are new are told by themselves
+		for _, name := range watch.Files {
+			path := filepath.Join(v.dir, c.ID, name)
+			if _, known := v.files[path]; known {
+				v.read(path)
+			}
 		}
+	case c.Op == Removed:
+		delete(v.files, filepath.Join(v.dir, c.ID, c.File))
 	default:
 		v.read(filepath.Join(v.dir, c.ID, c.File))
 	}
@@ -94,11 +102,17 @@ func (v *view) read(path string) {
 func (v *view) requireTrue(t *testing.T) {
 	t.Helper()
 	disk := readSessions(v.dir)
-	require.Eventually(t, func() bool {
+	same := func() bool {
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		return maps.Equal(v.files, disk)
-	}, patience, 10*time.Millisecond)
+	}
+	for end := time.Now().Add(patience); !same() && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	require.Equal(t, disk, v.files)
 }
 
 // requireTold waits until all of ids are told.
@@ -117,32 +131,28 @@ func (v *view) requireTold(t *testing.T, ids map[string]bool) {
 }
 
 func (w *Watcher) overflowed() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.pending.rescan
+	return w.changes.Waits(watch.Change{Op: watch.Rescan})
 }
 
 // waiting reports whether a change waits to be taken.
 func (w *Watcher) waiting(c Change) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	_, waits := w.pending.ops[changeKey{c.ID, c.File}]
-	return waits
+	return w.changes.Waits(watch.Change{ID: c.ID, File: c.File})
 }
 
 func TestWatchBurst(t *testing.T) {
 	t.Parallel()
-	in(t, modes[:2], func(t *testing.T, st *Store, w *Watcher) {
+	changes := testenv.Share(5500, 5500, 10_000)
+	in(t, modes[:testenv.Share(1, 1, 2)], func(t *testing.T, st *Store, w *Watcher) { // polling waits in the same queue
 		v := newView(st)
 		const sessions, files = 1000, 5
-		for i := range 10_000 {
-			id, name := strconv.Itoa(i%sessions), watchedFiles[i/sessions%files]
+		for i := range changes {
+			id, name := strconv.Itoa(i%sessions), watch.Files[i/sessions%files]
 			if i < sessions*files {
 				put(t, st, id, name, "begun")
 			} else {
 				appendTo(t, st, id, name, ", continued")
 			}
-			if i == 9000 {
+			if i == changes-1000 {
 				require.Eventually(t, w.overflowed, patience, time.Millisecond)
 				v.follow(w)
 			}
@@ -157,8 +167,7 @@ func TestWatchBurst(t *testing.T) {
 func TestWatchChurn(t *testing.T) {
 	t.Parallel()
 	inModes(t, func(t *testing.T, st *Store, w *Watcher) {
-		seed := rand.Uint64()
-		t.Log("seed", seed)
+		seed := testenv.Seed(t)
 		c := churn{st: st, random: rand.New(rand.NewPCG(seed, 0)), changed: map[string]bool{}, fleeting: map[string]bool{}}
 		v := newView(st)
 		v.follow(w)
@@ -184,7 +193,7 @@ func TestWatchChurn(t *testing.T) {
 type churn struct {
 	st                *Store
 	random            *rand.Rand
-	born              []string
+	created           []string
 	changed, fleeting map[string]bool
 }
 
@@ -192,18 +201,18 @@ func (c *churn) step(t *testing.T, i int) {
 	if i%50 == 0 {
 		time.Sleep(time.Duration(c.random.IntN(100)) * time.Millisecond)
 	}
-	fresh := len(c.born) == 0 || c.random.IntN(20) == 0
+	fresh := len(c.created) == 0 || c.random.IntN(20) == 0
 	if fresh {
-		c.born = append(c.born, fmt.Sprint("born-", i))
+		c.created = append(c.created, fmt.Sprint("created-", i))
 	}
-	id := c.born[c.random.IntN(len(c.born))]
+	id := c.created[c.random.IntN(len(c.created))]
 	if fresh {
-		id = c.born[len(c.born)-1]
+		id = c.created[len(c.created)-1]
 	}
 	c.changed[id] = true
 	delete(c.fleeting, id)
 	dir := filepath.Join(c.st.Dir(), id)
-	name := watchedFiles[c.random.IntN(len(watchedFiles))]
+	name := watch.Files[c.random.IntN(len(watch.Files))]
 	content := fmt.Sprint("state ", i)
 	switch c.random.IntN(6) {
 	case 0:
@@ -246,11 +255,15 @@ func TestWatchLeavesNothing(t *testing.T) {
 	}
 	require.LessOrEqual(t, runtime.NumGoroutine(), goroutines)
 	require.LessOrEqual(t, countDescriptors(), descriptors) // one that an earlier test left may be gone by now
-	require.Empty(t, st.watchers.open)
+	require.Zero(t, st.watchers.Len())
 }
 
-// countDescriptors returns 0 where the system does not tell.
+// countDescriptors returns 0 where the system does not tell. Wine shows the /proc
+// of Linux, which tells of Wine.
 func countDescriptors() int {
+	if runtime.GOOS != "linux" {
+		return 0
+	}
 	all, _ := os.ReadDir("/proc/self/fd")
 	return len(all)
 }

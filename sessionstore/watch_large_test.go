@@ -7,15 +7,19 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/watch"
 )
 
-// TestWatchLarge watches 10,000 sessions. It measures with the clock on the
-// wall, hence is not parallel.
+// TestWatchLarge watches 10,000 sessions, or 300. It logs what it measures with
+// the clock on the wall, hence its long form is not parallel.
 func TestWatchLarge(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes 30,000 files")
+	sessions, quiet := 10_000, 3*time.Second
+	if !testenv.Long() {
+		t.Parallel()
+		sessions, quiet = 300, 300*time.Millisecond
 	}
-	const sessions = 10_000
 	st := openWatched(t)
 	for i := range sessions {
 		for _, name := range []string{"transcript.jsonl", "metadata.json", "events.jsonl"} {
@@ -28,16 +32,15 @@ func TestWatchLarge(t *testing.T) {
 	t.Log("in place after", time.Since(start))
 
 	idle, before := time.Now(), processorTime()
-	time.Sleep(3 * time.Second)
+	time.Sleep(quiet)
 	t.Logf("watching takes %.1f %% of a core", 100*float64(processorTime()-before)/float64(time.Since(idle)))
 
-	seed := rand.Uint64()
-	t.Log("seed", seed)
+	seed := testenv.Seed(t)
 	random := rand.New(rand.NewPCG(seed, 0))
 	shortest, longest := time.Hour, time.Duration(0)
 	const promised = 2 * time.Second // a busy machine may keep it waiting now and then
 	for i := 0; i < 8 || i < 40 && shortest >= promised; i++ {
-		id, name := fmt.Sprint("session-", random.IntN(sessions)), watchedFiles[random.IntN(3)]
+		id, name := fmt.Sprint("session-", random.IntN(sessions)), watch.Files[random.IntN(3)]
 		start := time.Now()
 		appendTo(t, st, id, name, "{}\n")
 		await(t, w, Change{ID: id, File: name})

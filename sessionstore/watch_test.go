@@ -1,7 +1,6 @@
 package sessionstore
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -163,19 +162,6 @@ func TestWatchCoalesces(t *testing.T) {
 	})
 }
 
-func TestWatchContext(t *testing.T) {
-	t.Parallel()
-	st := openWatched(t, "old")
-	ctx, cancel := context.WithCancel(t.Context())
-	w, err := st.Watch(ctx)
-	require.NoError(t, err)
-	cancel()
-	appendTo(t, st, "old", "metadata.json", " ")
-	await(t, w, Change{ID: "old", File: "metadata.json"}) // the context was that of the call alone
-	_, err = st.Watch(ctx)
-	require.ErrorIs(t, err, context.Canceled)
-}
-
 func TestWatchCloses(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -244,8 +230,4 @@ func TestWatchOfClosedStore(t *testing.T) {
 	require.NoError(t, st.Close())
 	_, err := st.Watch(t.Context())
 	require.ErrorIs(t, err, ErrClosed)
-
-	var ws watchers
-	require.NoError(t, ws.close())
-	require.False(t, ws.add(&Watcher{}))
 }

@@ -1,7 +1,6 @@
 package sessionstore_test
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -13,27 +12,24 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/writertest"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 var seedFlag = flag.Uint64("seed", 0, "seed of the random tests; 0: a new one each time")
 
-// seed returns the seed of a random test, and tells it when the test fails.
+// seed returns the seed of a random test.
 func seed(t *testing.T) uint64 {
-	n := *seedFlag
-	if n == 0 {
-		n = rand.Uint64()
+	t.Helper()
+	if *seedFlag != 0 {
+		return *seedFlag
 	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("-seed=%d", n)
-		}
-	})
-	return n
+	return testenv.Seed(t)
 }
 
 var durabilities = map[string]sessionstore.Durability{
-	"durable": sessionstore.Durable, "datasynced": sessionstore.DataSynced, "relaxed": sessionstore.Relaxed,
+	"durable": sessionstore.Durable, "relaxed": sessionstore.Relaxed,
 }
 
 // TestWritersInTurn lets stores with caches of their own, a new store, and
@@ -42,10 +38,29 @@ var durabilities = map[string]sessionstore.Durability{
 func TestWritersInTurn(t *testing.T) {
 	t.Parallel()
 	n := seed(t)
+	steps := testenv.Share(15, 25, 80) // a transcript that was emptied a moment ago is waited for at each
 	for i := range uint64(6) {
 		t.Run(fmt.Sprint("run=", i), func(t *testing.T) {
 			t.Parallel()
-			inTurn(t, rand.New(rand.NewPCG(n, i)), 120)
+			inTurn(t, rand.New(rand.NewPCG(n, i)), steps, imitated)
+		})
+	}
+}
+
+// TestWritersInTurnPython is TestWritersInTurn with tools that are written in
+// Python and run in processes of their own.
+func TestWritersInTurnPython(t *testing.T) {
+	t.Parallel()
+	interpreter := testenv.Python(t)
+	n := seed(t)
+	steps := testenv.Share(15, 25, 80)
+	for i := range uint64(2) {
+		t.Run(fmt.Sprint("run=", i), func(t *testing.T) {
+			t.Parallel()
+			inTurn(t, rand.New(rand.NewPCG(n, 100+i)), steps/2, func(session string) (oldTool, newTool) {
+				return oldProcess{oldPython(session), writertest.StartPython(t, interpreter, writertest.OldScript, n).In(session)},
+					newProcess{newPython(session), writertest.StartPython(t, interpreter, writertest.NewScript, n).In(session)}
+			})
 		})
 	}
 }
@@ -57,8 +72,8 @@ type turns struct {
 	r      *rand.Rand
 	dir    string
 	stores []*sessionstore.Store
-	old    oldPython
-	new    newPython
+	old    oldTool
+	new    newTool
 	rows   []string
 	counts map[string]int
 	made   int // rows so far
@@ -66,11 +81,12 @@ type turns struct {
 
 const turnsID = "se-ssion_sub" // nobody owns a sub-session
 
-func inTurn(t *testing.T, r *rand.Rand, steps int) {
+func inTurn(t *testing.T, r *rand.Rand, steps int, tools func(session string) (oldTool, newTool)) {
 	dir := t.TempDir()
 	session := filepath.Join(dir, turnsID)
-	w := &turns{t: t, r: r, dir: dir, old: oldPython(session), new: newPython(session), counts: map[string]int{}}
-	for _, name := range []string{"durable", "datasynced", "relaxed"} {
+	w := &turns{t: t, r: r, dir: dir, counts: map[string]int{}}
+	w.old, w.new = tools(session)
+	for _, name := range []string{"durable", "durable", "relaxed"} {
 		w.stores = append(w.stores, open(t, dir, &sessionstore.Options{Durability: durabilities[name]}))
 	}
 	require.NoError(t, os.Mkdir(session, 0o700))
@@ -116,6 +132,7 @@ func (w *turns) ourAppend() string {
 	rows := w.more(3)
 	require.NoError(w.t, w.store().Append(w.t.Context(), turnsID, parse(w.t, rows...)...))
 	w.rows = slices.Concat(w.rows, rows)
+	w.counts["turn_count"] = len(w.rows) // all are of a person
 	return "our append"
 }
 
@@ -165,9 +182,7 @@ func (w *turns) ourCount() string {
 
 func (w *turns) newAppend() string {
 	rows := w.more(3)
-	require.NoError(w.t, w.new.locked(w.t.Context(), func() error {
-		return errors.Join(w.new.append(rows, ""), w.new.count("new"))
-	}))
+	require.NoError(w.t, w.new.appendAndCount(w.t.Context(), rows))
 	w.rows = slices.Concat(w.rows, rows)
 	w.counts["new"]++
 	return "new Python appends"
@@ -175,14 +190,14 @@ func (w *turns) newAppend() string {
 
 func (w *turns) newSave() string {
 	rows := slices.Concat(w.cut(), w.more(2))
-	require.NoError(w.t, w.new.locked(w.t.Context(), func() error { return w.new.save(rows) }))
+	require.NoError(w.t, w.new.saveLocked(w.t.Context(), rows))
 	w.rows = rows
 	return "new Python saves"
 }
 
 // newDies leaves the state before, behind a marker.
 func (w *turns) newDies() string {
-	if w.new.marked() {
+	if w.new.appendPending() {
 		return "nothing"
 	}
 	death := []string{"marked", "torn", "written"}[w.r.IntN(3)]
@@ -193,7 +208,7 @@ func (w *turns) newDies() string {
 // oldSave, like all that the old tools do, spares a session with a marker:
 // they do not know it, and destroy what it protects.
 func (w *turns) oldSave() string {
-	if w.new.marked() {
+	if w.new.appendPending() {
 		return "nothing"
 	}
 	did := "old Python saves"
@@ -215,7 +230,7 @@ func (w *turns) oldSave() string {
 }
 
 func (w *turns) oldRewind() string {
-	if w.new.marked() {
+	if w.new.appendPending() {
 		return "nothing"
 	}
 	w.rows = w.cut()
@@ -225,7 +240,7 @@ func (w *turns) oldRewind() string {
 
 // oldDies leaves a backup torn in the middle of its copy.
 func (w *turns) oldDies() string {
-	if w.new.marked() {
+	if w.new.appendPending() {
 		return "nothing"
 	}
 	w.old.copyBackup(transcriptFile, int64(w.r.IntN(200)))
@@ -253,7 +268,7 @@ func (w *turns) check(log string) {
 	rows, err := w.new.load()
 	require.NoError(w.t, err, log)
 	require.Equal(w.t, want, append([]string{}, rows...), "new Python after %s", log)
-	if w.new.marked() {
+	if w.new.appendPending() {
 		return
 	}
 	rows, err = w.old.load()

@@ -52,11 +52,11 @@ func Accepts(p Provider, msgs []sessionstore.Message) []Refusal {
 		return []Refusal{{Reason: UnknownProvider, Row: -1, Other: -1}}
 	}
 	rows, refused := r.read(msgs)
-	bad, _ := r.badIDs(rows)
+	_, bad := r.badIDs(rows)
 	refused = append(refused, bad...)
-	pairs := r.match(rows)
-	refused = append(refused, pairs.refusals(rows)...)
-	r.order(rows, pairs, func(row, before int) {
+	found := r.match(rows)
+	refused = append(refused, found.refusals(rows)...)
+	r.order(rows, found, func(row, before int) {
 		why := RolesInARow
 		if before < 0 {
 			why = FirstNotUser
@@ -67,7 +67,8 @@ func Accepts(p Provider, msgs []sessionstore.Message) []Refusal {
 	return refused
 }
 
-// read looks at every message on its own.
+// read examines every message on its own. It returns what is sent of each, and
+// what a provider would refuse.
 func (r rules) read(msgs []sessionstore.Message) (rows []sent, refused []Refusal) {
 	rows = make([]sent, len(msgs))
 	seen := map[string]bool{}
@@ -97,13 +98,8 @@ func (m matching) refusals(rows []sent) (list []Refusal) {
 	for _, result := range m.surplus {
 		list = append(list, Refusal{DuplicateResult, result.row, -1, resultID(result)})
 	}
-	for _, pair := range m.misplaced {
-		call, result := pair[0], pair[1]
-		why := ResultLate
-		if result.row < call.row {
-			why = ResultEarly
-		}
-		list = append(list, Refusal{why, result.row, call.row, resultID(result)})
+	for _, p := range m.misplaced {
+		list = append(list, Refusal{p.reason(), p.result.row, p.call.row, resultID(p.result)})
 	}
 	return list
 }

@@ -1,31 +1,14 @@
 package slice
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/turns"
+	"github.com/amplifier-go/sessionstorage/internal/userrow"
 )
 
-// blockKind is what a provider makes of a block.
-type blockKind int
-
-const (
-	gone     blockKind = iota // it is taken out
-	silent                    // it stays, but is not sent
-	textual                   // it is a text, an image or the like
-	thinking                  // it is thinking that is sent
-	calling                   // it is a call
-	resulting
-)
-
-// block is an element of content.
-type block struct {
-	kind blockKind
-	raw  []byte
-}
-
-// blocks looks at content that is an array.
+// blocks examines content that is an array.
 func (e *examiner) blocks(arr []byte) {
 	var list []block
 	before := len(e.found)
@@ -34,7 +17,7 @@ func (e *examiner) blocks(arr []byte) {
 		if b.kind != gone {
 			list = append(list, b)
 		}
-		e.reminder = e.reminder || b.kind == textual && isReminder(members(b.raw, "text")[0])
+		e.reminder = e.reminder || b.kind == textual && userrow.IsReminder(turns.Members(b.raw, "text")[0])
 	}
 	if e.role == "user" {
 		list = e.resultsFirst(list)
@@ -43,37 +26,30 @@ func (e *examiner) blocks(arr []byte) {
 	}
 	e.noteCalls(list)
 	list = e.nonempty(list)
-	if len(e.found) > before || pyjson.KindOf(members(e.line, "content")[0]) == pyjson.Object {
+	if len(e.found) > before || pyjson.KindOf(turns.Members(e.line, "content")[0]) == pyjson.Object {
 		e.set("content", arrayOf(list))
 	}
 }
 
-func arrayOf(list []block) []byte {
-	parts := make([][]byte, len(list))
-	for i, b := range list {
-		parts[i] = b.raw
-	}
-	return append(append([]byte{'['}, bytes.Join(parts, []byte(", "))...), ']')
-}
-
-// block looks at one element of content. A text is never lost.
+// block examines one element of content. It never removes text that says
+// something.
 func (e *examiner) block(raw []byte) block {
 	raw = e.wellFormed(raw)
 	if raw == nil {
 		return block{}
 	}
-	switch kind := textOf(members(raw, "type")[0]); kind {
+	switch kind := textOf(turns.Members(raw, "type")[0]); kind {
 	case "text":
-		if e.isBlank(members(raw, "text")[0]) {
+		if e.isBlank(turns.Members(raw, "text")[0]) {
 			e.report(BlankText, "")
 			return block{}
 		}
 		return block{textual, raw}
 	case "tool_result":
-		id, _ := resultID(raw)
+		id, _ := turns.ResultID(raw)
 		return e.of("user", block{resulting, raw}, id)
 	case "tool_use", "tool_call":
-		id, _ := idOf(members(raw, "id")[0])
+		id, _ := turns.IDOf(turns.Members(raw, "id")[0])
 		b := e.of("assistant", block{calling, raw}, id)
 		if b.kind == calling {
 			b.raw = e.call(raw)
@@ -93,7 +69,8 @@ func (e *examiner) block(raw []byte) block {
 	}
 }
 
-// of returns a block that only messages of that role may hold.
+// of returns b if the message has that role. Otherwise it reports a block of
+// another role and returns a block that is gone.
 func (e *examiner) of(role string, b block, id string) block {
 	if e.role == role {
 		return b
@@ -102,8 +79,8 @@ func (e *examiner) of(role string, b block, id string) block {
 	return block{}
 }
 
-// wellFormed returns a block as an object with a type, and a text with a
-// text, or nil if nothing can be made of it.
+// wellFormed returns a block as an object that has a type and, if it is a text,
+// a text. It returns nil if it cannot make one of raw.
 func (e *examiner) wellFormed(raw []byte) []byte {
 	switch pyjson.KindOf(raw) {
 	case pyjson.String:
@@ -114,7 +91,7 @@ func (e *examiner) wellFormed(raw []byte) []byte {
 		e.report(BadBlock, "")
 		return nil
 	}
-	f := members(raw, "type", "text")
+	f := turns.Members(raw, "type", "text")
 	typed := pyjson.KindOf(f[0]) == pyjson.String
 	kind := pyjson.KindOf(f[1])
 	switch {
@@ -131,31 +108,28 @@ func (e *examiner) wellFormed(raw []byte) []byte {
 	return textBlock(pyjson.AppendQuoted(nil, string(f[1]), pyjson.Style{}))
 }
 
-func textBlock(text []byte) []byte {
-	return append(append([]byte(`{"type": "text", "text": `), text...), '}')
-}
-
-// resultsFirst puts the results of a user message first, and notes them.
+// resultsFirst moves the results of a user message to its beginning if the
+// provider wants that, and notes the results.
 func (e *examiner) resultsFirst(list []block) []block {
 	isResult := func(b block) bool { return b.kind == resulting }
 	first := slices.IndexFunc(list, func(b block) bool { return !isResult(b) })
 	e.closes = first >= 0
 	if first >= 0 && e.adjacent && slices.ContainsFunc(list[first:], isResult) {
 		at := first + slices.IndexFunc(list[first:], isResult)
-		id, _ := resultID(list[at].raw)
+		id, _ := turns.ResultID(list[at].raw)
 		e.report(ResultNotFirst, id)
 		slices.SortStableFunc(list, func(a, b block) int { return int(b.kind/resulting) - int(a.kind/resulting) })
 	}
 	for i, b := range list {
 		if isResult(b) {
-			id, _ := resultID(b.raw)
+			id, _ := turns.ResultID(b.raw)
 			e.results = append(e.results, sentResult{id, i})
 		}
 	}
 	return list
 }
 
-// nonempty adds a text where nothing would be sent.
+// nonempty adds a text if nothing of the message would be sent.
 func (e *examiner) nonempty(list []block) []block {
 	sends := func(b block) bool { return b.kind > silent }
 	if slices.ContainsFunc(list, sends) || len(e.calls) > 0 || e.mute && e.role == "assistant" {

@@ -4,11 +4,12 @@ import (
 	"bytes"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/turns"
 )
 
-// listedCalls looks at the member tool_calls.
+// listedCalls examines the member tool_calls.
 func (e *examiner) listedCalls() {
-	raw := members(e.line, "tool_calls")[0]
+	raw := turns.Members(e.line, "tool_calls")[0]
 	switch pyjson.KindOf(raw) {
 	case pyjson.Invalid, pyjson.Null:
 		return
@@ -26,7 +27,7 @@ func (e *examiner) listedCalls() {
 			continue
 		}
 		raw = e.call(raw)
-		id, _ := idOf(members(raw, "id")[0])
+		id, _ := turns.IDOf(turns.Members(raw, "id")[0])
 		name, _ := calledName(raw)
 		e.calls = append(e.calls, sentCall{id, name, []place{{true, len(list)}}})
 		list = append(list, block{calling, raw})
@@ -49,7 +50,7 @@ func (e *examiner) noteCalls(list []block) {
 		if b.kind != calling {
 			continue
 		}
-		id, _ := idOf(members(b.raw, "id")[0])
+		id, _ := turns.IDOf(turns.Members(b.raw, "id")[0])
 		if twins := listed[id]; len(twins) > 0 {
 			twin := &e.calls[twins[0]]
 			twin.places = append(twin.places, place{at: i})
@@ -61,10 +62,10 @@ func (e *examiner) noteCalls(list []block) {
 	}
 }
 
-// call looks at the name and the arguments of a call, and returns it with
-// such as are allowed.
+// call examines the name and the arguments of a call. It returns the call with
+// a name and arguments that the provider allows.
 func (e *examiner) call(raw []byte) []byte {
-	id, _ := idOf(members(raw, "id")[0])
+	id, _ := turns.IDOf(turns.Members(raw, "id")[0])
 	if name, member := calledName(raw); !e.goodName(name) {
 		e.report(BadToolName, id)
 		raw = setWithin(raw, member, pyjson.AppendQuoted(nil, e.mendName(name), pyjson.Style{}))
@@ -84,11 +85,12 @@ func (e *examiner) call(raw []byte) []byte {
 	return setWithin(raw, member, object)
 }
 
-// calledName returns the name of a called tool, and where it stands.
+// calledName returns the name of the called tool, and the path of the member
+// that holds it.
 func calledName(raw []byte) (name string, member []string) {
-	f := members(raw, "function", "name", "tool")
+	f := turns.Members(raw, "function", "name", "tool")
 	if pyjson.KindOf(f[0]) == pyjson.Object {
-		return textOf(members(f[0], "name")[0]), []string{"function", "name"}
+		return textOf(turns.Members(f[0], "name")[0]), []string{"function", "name"}
 	}
 	if f[1] == nil && f[2] != nil {
 		return textOf(f[2]), []string{"tool"}
@@ -96,11 +98,12 @@ func calledName(raw []byte) (name string, member []string) {
 	return textOf(f[1]), []string{"name"}
 }
 
-// calledArguments returns the arguments of a call, and where they stand.
+// calledArguments returns the arguments of a call, and the path of the member
+// that holds them.
 func calledArguments(raw []byte) (args []byte, member []string) {
-	f := members(raw, "function", "arguments", "input")
+	f := turns.Members(raw, "function", "arguments", "input")
 	if pyjson.KindOf(f[0]) == pyjson.Object {
-		return members(f[0], "arguments")[0], []string{"function", "arguments"}
+		return turns.Members(f[0], "arguments")[0], []string{"function", "arguments"}
 	}
 	if f[1] == nil {
 		return f[2], []string{"input"}
@@ -108,10 +111,10 @@ func calledArguments(raw []byte) (args []byte, member []string) {
 	return f[1], []string{"arguments"}
 }
 
-// setWithin sets a member of an object, or of an object in it.
+// setWithin sets the member of an object that the path names.
 func setWithin(raw []byte, member []string, value []byte) []byte {
 	if len(member) > 1 {
-		value = setWithin(members(raw, member[0])[0], member[1:], value)
+		value = setWithin(turns.Members(raw, member[0])[0], member[1:], value)
 	}
 	return pyjson.Splice(raw, member[0], value)
 }

@@ -1,13 +1,15 @@
 package slice
 
-// stand is a message in the order of the sides, -1 for one that is missing.
+// stand is whose turn it is at a message. row is the message's index, or -1 for
+// a message that is still to be inserted.
 type stand struct {
 	who side
 	row int
 }
 
-// stands returns whose turn it is at every message, as it will be when every
-// result has found its place: what is wrong with calls is not told twice.
+// stands returns whose turn it is at every message once every result stands in
+// its place. So a misplaced result is not reported a second time as a wrong
+// order.
 func stands(rows []sent, m matching) []stand {
 	leaving := map[int]int{} // how many results leave a message
 	for _, list := range [][]ref{m.stray, m.surplus} {
@@ -16,9 +18,9 @@ func stands(rows []sent, m matching) []stand {
 		}
 	}
 	arrives := map[int]bool{} // results come behind a message
-	for _, pair := range m.misplaced {
-		leaving[pair[1].row]++
-		arrives[pair[0].row] = true
+	for _, p := range m.misplaced {
+		leaving[p.result.row]++
+		arrives[p.call.row] = true
 	}
 	for _, call := range m.missing {
 		arrives[call.row] = true
@@ -36,8 +38,8 @@ func stands(rows []sent, m matching) []stand {
 	return list
 }
 
-// order calls bad for every message that stands in a wrong place, with the
-// message before it, or -1.
+// order calls bad for every message that breaks the alternation of the sides,
+// with the message before it, or with -1 for the first message.
 func (r rules) order(rows []sent, m matching, bad func(row, before int)) {
 	if !r.alternate {
 		return

@@ -1,117 +1,90 @@
 package slice
 
-// ref is a call or a result: the n-th of a message.
+import "github.com/amplifier-go/sessionstorage/internal/turns"
+
+// ref names a call or a result: element n of those of message row.
 type ref struct{ row, n int }
 
-// matching tells which results answer which calls.
+// pair is a call and its result.
+type pair struct{ call, result ref }
+
+// reason tells why the result of a pair is not in its place.
+func (p pair) reason() Reason {
+	if p.result.row < p.call.row {
+		return ResultEarly
+	}
+	return ResultLate
+}
+
+// matching tells which results answer which calls, as a provider sees them.
 type matching struct {
-	answer    map[ref]ref // calls to their results, where both are in their place
-	misplaced [][2]ref    // calls and their results, where the result must be moved
-	missing   []ref       // calls without a result
-	stray     []ref       // results without a call
-	surplus   []ref       // results of calls that have one
+	calls   []ref // all calls, in the order of the messages
+	results []ref // all results, in the order of the messages
+	turns.Pairs
+	misplaced []pair // where the result must be moved
+	missing   []ref  // calls without a result
+	stray     []ref  // results without a call
+	surplus   []ref  // results of calls that have another one
 }
 
-// matcher goes once over the messages.
-type matcher struct {
-	rows    []sent
-	waiting map[string][]ref // calls whose result may come next
-	matching
-	loose []ref // results that answer no waiting call
-}
-
-// match finds the results of all calls.
+// match gives every call its result, see [turns.Matcher.Pairs]. A user message that
+// says something ends the wait for results. For a provider that wants results
+// adjacent, so does any other message whose results, if it has any, cannot be
+// joined with those behind it.
 func (r rules) match(rows []sent) matching {
-	m := &matcher{rows: rows, waiting: map[string][]ref{}, matching: matching{answer: map[ref]ref{}}}
-	for i := range rows {
-		s := &rows[i]
-		for n, result := range s.results {
-			m.take(ref{i, n}, result.id)
-		}
-		says := s.rest == person || s.rest == aside
-		if (says || r.adjacent && s.closes) && len(m.waiting) > 0 {
-			m.waiting = map[string][]ref{}
-		}
-		for n, c := range s.calls {
-			m.waiting[c.id] = append(m.waiting[c.id], ref{i, n})
-		}
+	m := matching{}
+	calls, results := 0, 0
+	for _, s := range rows {
+		calls += len(s.calls)
+		results += len(s.results)
 	}
-	m.settle()
-	return m.matching
-}
-
-// take gives a result to the first call that waits for it.
-func (m *matcher) take(result ref, id string) {
-	calls := m.waiting[id]
-	if len(calls) == 0 {
-		m.loose = append(m.loose, result)
-		return
-	}
-	m.answer[calls[0]] = result
-	m.waiting[id] = calls[1:]
-}
-
-// settle finds out about the results that are not in their place.
-func (m *matcher) settle() {
-	left := map[string][]ref{} // calls that no result has answered
-	known := map[string]bool{}
-	for i, s := range m.rows {
-		for n, c := range s.calls {
-			known[c.id] = true
-			if _, ok := m.answer[ref{i, n}]; !ok {
-				left[c.id] = append(left[c.id], ref{i, n})
-			}
-		}
-	}
-	late := map[ref]bool{}
-	for _, result := range m.loose {
-		id := m.rows[result.row].results[result.n].id
-		switch calls := left[id]; {
-		case id == "" || !known[id]:
-			m.stray = append(m.stray, result)
-		case len(calls) == 0:
-			m.surplus = append(m.surplus, result)
-		default:
-			m.misplaced = append(m.misplaced, [2]ref{calls[0], result})
-			late[calls[0]] = true
-			left[id] = calls[1:]
-		}
-	}
-	for i, s := range m.rows {
-		for n := range s.calls {
-			call := ref{i, n}
-			if _, ok := m.answer[call]; !ok && !late[call] {
-				m.missing = append(m.missing, call)
-			}
-		}
-	}
-}
-
-// badIDs returns the calls that need another id, and why.
-func (r rules) badIDs(rows []sent) (bad []Refusal, calls []ref) {
-	first := map[string]int{}
+	m.calls, m.results = make([]ref, 0, calls), make([]ref, 0, results)
+	found := turns.NewMatcher(calls, results)
 	for i, s := range rows {
 		for n, c := range s.calls {
-			before, known := first[c.id]
-			why, other := Reason(""), -1
-			switch {
-			case c.id == "":
-				why = CallWithoutID
-			case !r.goodID(c.id):
-				why = BadCallID
-			case known && (r.unique == everywhere || r.unique == inMessage && before == i):
-				why = DuplicateCallID
-				if before != i {
-					other = before
-				}
-			}
-			if why != "" {
-				bad = append(bad, Refusal{why, i, other, c.id})
-				calls = append(calls, ref{i, n})
-			} else if !known || r.unique == inMessage {
-				first[c.id] = i
-			}
+			found.AddCall(i, turns.Key{ID: c.id, Named: c.id != ""})
+			m.calls = append(m.calls, ref{i, n})
 		}
 	}
-	return bad, calls
+	for i, s := range rows {
+		for n, result := range s.results {
+			found.AddResult(i, turns.Key{ID: result.id, Named: result.id != ""})
+			m.results = append(m.results, ref{i, n})
+		}
+	}
+	m.Pairs = found.Pairs(turns.WaitsOf(len(rows), func(i int) bool {
+		s := &rows[i]
+		return s.rest == person || s.rest == aside || r.adjacent && s.closes
+	}))
+	m.sort()
+	return m
+}
+
+// sort lists the calls and results that are not as they should be.
+func (m *matching) sort() {
+	for c, result := range m.Answers {
+		if result < 0 {
+			m.missing = append(m.missing, m.calls[c])
+		}
+	}
+	for i, fate := range m.Fates {
+		result := m.results[i]
+		switch fate.Kind {
+		case turns.Misplaced:
+			m.misplaced = append(m.misplaced, pair{m.calls[fate.Call], result})
+		case turns.Stray:
+			m.stray = append(m.stray, result)
+		case turns.Surplus:
+			m.surplus = append(m.surplus, result)
+		}
+	}
+}
+
+// answer returns the result of a call, given by its index, and false if it has
+// none.
+func (m *matching) answer(call int) (result ref, ok bool) {
+	if i := m.Answers[call]; i >= 0 {
+		return m.results[i], true
+	}
+	return ref{}, false
 }

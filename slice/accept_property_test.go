@@ -15,11 +15,8 @@ import (
 // provider accepts.
 func TestAcceptedStaysAccepted(t *testing.T) {
 	t.Parallel()
-	n := uint64(500)
-	if testenv.Thorough() {
-		n = 3000
-	}
-	for seed := range n {
+	begin := testenv.Seed(t)
+	for seed := begin; seed < begin+testenv.Share[uint64](30, 100, 2000); seed++ {
 		d := dealer{rand.New(rand.NewPCG(seed, 4))}
 		rows := d.rows(12)
 		if seed%2 == 0 {

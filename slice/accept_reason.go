@@ -1,6 +1,8 @@
 package slice
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // Reason is why a provider would refuse a conversation. Its text is stable.
 type Reason string

@@ -5,31 +5,31 @@ import (
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/turns"
 )
 
-// thinkingMember looks at the member thinking_block, which messages have in
-// memory. Only Anthropic gets it.
+// thinkingMember examines the member thinking_block. Only Anthropic gets it.
 func (e *examiner) thinkingMember() {
-	raw := members(e.line, "thinking_block")[0]
+	raw := turns.Members(e.line, "thinking_block")[0]
 	if e.provider != Anthropic || raw == nil || pyjson.KindOf(raw) == pyjson.Null {
 		return
 	}
-	if e.thinkingBlock(raw, textOf(members(raw, "type")[0])) == gone {
+	if e.thinkingBlock(raw, textOf(turns.Members(raw, "type")[0])) == gone {
 		e.line = pyjson.TrimSpace(pyjson.Remove(e.line, "thinking_block"))
 		return
 	}
 	e.thinks = true
 }
 
-// thinkingBlock tells what becomes of thinking.
+// thinkingBlock tells what a provider makes of a block of thinking.
 func (e *examiner) thinkingBlock(raw []byte, kind string) blockKind {
-	f := members(raw, "thinking", "signature", "content", "data")
+	f := turns.Members(raw, "thinking", "signature", "content", "data")
 	why, sends := Reason(""), true
 	switch e.provider {
 	case Anthropic:
 		why = anthropicThinking(kind, f)
 	case Gemini:
-		if sends = kind == "thinking" && truthy(f[1]); sends {
+		if sends = kind == "thinking" && pyjson.Truthy(f[1]); sends {
 			why = geminiThinking(f)
 		}
 	case OpenAIResponses:
@@ -65,7 +65,7 @@ func anthropicThinking(kind string, f [4][]byte) Reason {
 
 func geminiThinking(f [4][]byte) Reason {
 	switch {
-	case truthy(f[0]) && pyjson.KindOf(f[0]) != pyjson.String:
+	case pyjson.Truthy(f[0]) && pyjson.KindOf(f[0]) != pyjson.String:
 		return BrokenThinking
 	case isOpenAI(f[2]):
 		return ForeignThinking
@@ -75,11 +75,12 @@ func geminiThinking(f [4][]byte) Reason {
 	return ""
 }
 
-// reasoningItem looks at a reasoning item, and notes it.
+// reasoningItem examines a reasoning item of OpenAI. It notes the item's id if
+// the item is allowed.
 func (e *examiner) reasoningItem(f [4][]byte) Reason {
 	id := reasoningID(f[2])
 	switch {
-	case truthy(f[0]) && pyjson.KindOf(f[0]) != pyjson.String:
+	case pyjson.Truthy(f[0]) && pyjson.KindOf(f[0]) != pyjson.String:
 		return BrokenThinking
 	case encrypted(f[2]) == "":
 		return UnsignedThinking
@@ -98,7 +99,8 @@ func reasoningID(content []byte) string { return elementText(content, 1) }
 
 func encrypted(content []byte) string { return elementText(content, 0) }
 
-// elementText returns an element of an array that is a text.
+// elementText returns the element of an array at an index if it is a string,
+// else "".
 func elementText(arr []byte, at int) string {
 	i := 0
 	for raw := range pyjson.Elements(arr) {
@@ -110,21 +112,7 @@ func elementText(arr []byte, at int) string {
 	return ""
 }
 
-// truthy reports what Python takes for true.
-func truthy(raw []byte) bool {
-	switch pyjson.KindOf(raw) {
-	case pyjson.Invalid, pyjson.Null, pyjson.False:
-		return false
-	case pyjson.Integer:
-		n, ok := pyjson.Int(raw)
-		return !ok || n != 0
-	case pyjson.String:
-		return len(raw) > len(`""`)
-	}
-	return true
-}
-
-// thinkingOrder looks at where thinking stands in an answer.
+// thinkingOrder examines where thinking stands in an answer.
 func (e *examiner) thinkingOrder(list []block) []block {
 	isThinking := func(b block) bool { return b.kind == thinking }
 	if !slices.ContainsFunc(list, isThinking) {

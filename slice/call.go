@@ -1,35 +1,39 @@
 package slice
 
-import "github.com/amplifier-go/sessionstorage/internal/pyjson"
+import (
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/turns"
+)
 
-// call is a call of a tool with the names of the tool.
+// call is a call of a tool. The reference takes the tool's name from other
+// members when it completes a call than when it repairs one.
 type call struct {
-	key
-	function string // where calls are completed
-	tool     string // where they are repaired
+	turns.Key
+	function string // the name for [ToTurn], see [Complete]
+	tool     string // the name for [Repair]
 }
 
-// callsIn returns the calls that an assistant message makes, those of which
-// [row] has the keys.
+// callsIn returns the calls of an assistant message: the same calls whose keys
+// are in its [row].
 func callsIn(line []byte) (calls []call) {
-	found := members(line, "tool_calls", "content")
-	listed := map[key]int{}
+	found := turns.Members(line, "tool_calls", "content")
+	listed := map[turns.Key]int{}
 	for raw := range pyjson.Elements(found[0]) {
 		if pyjson.KindOf(raw) == pyjson.Object {
 			c := listedCall(raw)
-			listed[c.key] = len(calls)
+			listed[c.Key] = len(calls)
 			calls = append(calls, c)
 		}
 	}
 	for block := range pyjson.Elements(found[1]) {
-		if !isBlock(block, "tool_use") {
+		if !turns.IsBlock(block, "tool_use") {
 			continue
 		}
-		f := members(block, "id", "name")
-		c := call{keyOf(f[0]), textOf(f[1]), textOf(f[1])}
-		at, ok := listed[c.key]
+		f := turns.Members(block, "id", "name")
+		c := call{turns.KeyOf(f[0]), textOf(f[1]), textOf(f[1])}
+		at, ok := listed[c.Key]
 		switch {
-		case !ok || !c.named:
+		case !ok || !c.Named:
 			calls = append(calls, c)
 		case c.function != "":
 			calls[at].function = c.function // one call in both forms
@@ -38,10 +42,11 @@ func callsIn(line []byte) (calls []call) {
 	return calls
 }
 
+// listedCall returns the call that an element of tool_calls is.
 func listedCall(raw []byte) call {
-	f := members(raw, "id", "tool", "function", "name")
-	function := textOf(members(f[2], "name")[0])
-	c := call{keyOf(f[0]), function, function}
+	f := turns.Members(raw, "id", "tool", "function", "name")
+	function := textOf(turns.Members(f[2], "name")[0])
+	c := call{turns.KeyOf(f[0]), function, function}
 	if c.function == "" {
 		c.function = textOf(f[3])
 	}

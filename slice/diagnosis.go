@@ -3,23 +3,25 @@ package slice
 import (
 	"fmt"
 
+	"github.com/amplifier-go/sessionstorage/internal/turns"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Diagnosis tells what keeps a conversation from being continued.
+// Diagnosis tells what keeps a conversation from being continued. As JSON it is
+// the reference's.
 type Diagnosis struct {
 	Status     string       `json:"status"`             // healthy or broken
 	Modes      []string     `json:"failure_modes"`      // missing_tool_results, ordering_violation, incomplete_assistant_turn
-	Orphaned   []string     `json:"orphaned_tool_ids"`  // calls without a result; "" stands for calls without an id
-	Misplaced  []string     `json:"misplaced_tool_ids"` // calls with something between them and their result
+	Orphaned   []string     `json:"orphaned_tool_ids"`  // ids of calls without a result; "" stands for calls without an id
+	Misplaced  []string     `json:"misplaced_tool_ids"` // ids of calls that are separated from their result
 	Incomplete []Incomplete `json:"incomplete_turns"`
 	Action     string       `json:"recommended_action"` // none or repair
 }
 
-// Incomplete is a turn that ends with results of tools.
+// Incomplete is a turn that ends with results of tools instead of an answer.
 type Incomplete struct {
-	AfterLine  int    `json:"after_line"`  // the number of the last message, from 1
-	AfterIndex int    `json:"after_index"` // its index
+	AfterLine  int    `json:"after_line"`  // number of the turn's last result's message, from 1
+	AfterIndex int    `json:"after_index"` // index of that message, from 0
 	Missing    string `json:"missing"`     // assistant_response
 }
 
@@ -28,14 +30,16 @@ func (d Diagnosis) Healthy() bool { return d.Status == "healthy" }
 
 // Diagnose tells what is wrong with a conversation, as the reference does:
 //
-//   - missing_tool_results: calls without a result anywhere;
-//   - ordering_violation: between a call and its result stands a real user
-//     message, or an assistant message that makes no calls;
-//   - incomplete_assistant_turn: the last result of a message's calls is the
-//     end, or a real user message follows.
+//   - missing_tool_results: a call has no result anywhere;
+//   - ordering_violation: a real user message (see [IsRealUser]) or an assistant
+//     message without calls stands between a call and its result;
+//   - incomplete_assistant_turn: the last result of a message's calls is
+//     followed by a real user message, or by nothing.
 //
-// Of several calls or results of one id the last counts. AfterLine is the line
-// of a transcript without blank lines. The error is for the zero Message only.
+// If several calls or several results have one id, the last counts. AfterLine is
+// the line of a transcript that has no blank lines. The error Is
+// [sessionstore.ErrUnstorable] when a message is the zero Message; there is no
+// other error.
 func Diagnose(msgs []sessionstore.Message) (Diagnosis, error) {
 	for i, m := range msgs {
 		if m == (sessionstore.Message{}) {
@@ -45,118 +49,76 @@ func Diagnose(msgs []sessionstore.Message) (Diagnosis, error) {
 	return diagnose(readRows(msgs)), nil
 }
 
-func diagnose(rows []row) Diagnosis {
+func diagnose(rows []turns.Row) Diagnosis {
 	d := Diagnosis{Status: "healthy", Modes: []string{}, Orphaned: []string{}, Misplaced: []string{}, Incomplete: []Incomplete{}, Action: "none"}
-	x := newIndex(rows)
-	for i := range x.calls {
-		c := &x.calls[i]
+	x := newExamination(rows)
+	for n, e := range x.Exchanges {
 		switch {
-		case c.result < 0:
-			d.Orphaned = append(d.Orphaned, c.id)
-			c.broken = true
-		case x.disrupted(c):
-			d.Misplaced = append(d.Misplaced, c.id)
-			c.broken = true
+		case e.Result < 0:
+			d.Orphaned = append(d.Orphaned, e.ID)
+			x.broken[n] = true
+		case e.Result > e.Call && !x.waits.InPlace(e.Call, e.Result):
+			d.Misplaced = append(d.Misplaced, e.ID)
+			x.broken[n] = true
 		}
 	}
-	for n := range x.calls {
+	for n := range x.Exchanges {
 		if at, ok := x.unfinished(n); ok {
 			d.Incomplete = append(d.Incomplete, Incomplete{at + 1, at, "assistant_response"})
 		}
 	}
-	d.name("missing_tool_results", len(d.Orphaned))
-	d.name("ordering_violation", len(d.Misplaced))
-	d.name("incomplete_assistant_turn", len(d.Incomplete))
+	d.note("missing_tool_results", len(d.Orphaned))
+	d.note("ordering_violation", len(d.Misplaced))
+	d.note("incomplete_assistant_turn", len(d.Incomplete))
 	return d
 }
 
-// name notes a failure that was met n times.
-func (d *Diagnosis) name(mode string, n int) {
-	if n > 0 {
+// note adds a failure mode if it was found at least once.
+func (d *Diagnosis) note(mode string, found int) {
+	if found > 0 {
 		d.Status, d.Action = "broken", "repair"
 		d.Modes = append(d.Modes, mode)
 	}
 }
 
-// index knows where calls and results are.
-type index struct {
-	rows   []row
-	calls  []known // different ones, as they appear first
-	made   []int   // the numbers of all calls, message by message
-	first  []int   // where in made those of a message begin; one more at the end
-	breaks []int   // how many messages before an index stand between calls and results
+// examination is what one diagnosis needs to know.
+type examination struct {
+	*turns.Matcher
+	rows   []turns.Row
+	waits  turns.Waits
+	first  []int  // index of the first call of each message; one more element at the end
+	broken []bool // by exchange: its calls have no result, or are separated from it
 }
 
-// known is what is known of a call.
-type known struct {
-	key
-	use    int // the last message with the call
-	result int // the last message with a result of it; -1: none
-	broken bool
-}
-
-func newIndex(rows []row) *index {
-	x := &index{rows: rows, first: make([]int, len(rows)+1), breaks: make([]int, len(rows)+1)}
+func newExamination(rows []turns.Row) *examination {
+	x := &examination{Matcher: turns.Match(rows), rows: rows, first: make([]int, len(rows)+1)}
 	for i, r := range rows {
-		x.first[i+1] = x.first[i] + len(r.calls)
-		x.breaks[i+1] = x.breaks[i]
-		if r.speaks || r.assistant && !r.acts {
-			x.breaks[i+1]++
-		}
+		x.first[i+1] = x.first[i] + len(r.Calls())
 	}
-	x.made = make([]int, 0, x.first[len(rows)])
-	numbers := make(map[key]int, cap(x.made))
-	for i, r := range rows {
-		for _, k := range r.calls {
-			n, ok := numbers[k]
-			if !ok {
-				n = len(x.calls)
-				numbers[k] = n
-				x.calls = append(x.calls, known{key: k, result: -1})
-			}
-			x.calls[n].use = i
-			x.made = append(x.made, n)
-		}
-	}
-	for i, r := range rows {
-		for _, id := range r.results {
-			if n, ok := numbers[key{id, true}]; ok {
-				x.calls[n].result = i
-			}
-		}
-	}
+	x.waits = turns.WaitsOf(len(rows), func(i int) bool { return rows[i].Real || rows[i].Assistant && !rows[i].Acts })
+	x.broken = make([]bool, len(x.Exchanges))
 	return x
 }
 
-// madeBy returns the numbers of the calls that a message makes.
-func (x *index) madeBy(i int) []int { return x.made[x.first[i]:x.first[i+1]] }
-
-// disrupted reports whether something stands between a call and its result.
-func (x *index) disrupted(c *known) bool {
-	return c.result > c.use && x.breaks[c.result] > x.breaks[c.use+1]
-}
-
-// unfinished returns the last result of the calls of the message that makes
-// call n last, if the turn ends there. It is asked about the first call of each
-// message alone. Calls that are all broken have no result to look for.
-func (x *index) unfinished(n int) (last int, ok bool) {
-	use := x.calls[n].use
-	all := x.madeBy(use)
-	if all[0] != n {
+// unfinished looks at the last message that has a call of exchange n. It
+// returns the message with the last result of the calls of that message, and
+// true if the turn ends there. So that each message is judged once, it returns
+// false unless exchange n is that of the message's first call. It also does if
+// all of the message's calls are broken: then there is no result to look for.
+func (x *examination) unfinished(n int) (last int, ok bool) {
+	call := x.Exchanges[n].Call
+	all := x.Calls[x.first[call]:x.first[call+1]]
+	if all[0].Exchange != n {
 		return 0, false
 	}
-	last = use
+	last = call
 	whole := false
-	for _, n := range all {
-		whole = whole || !x.calls[n].broken
-		last = max(last, x.calls[n].result)
+	for _, c := range all {
+		whole = whole || !x.broken[c.Exchange]
+		last = max(last, x.Exchanges[c.Exchange].Result)
 	}
-	if !whole || last == use || x.rows[last].speaks {
+	if !whole || last == call || x.rows[last].Real {
 		return 0, false
 	}
-	return last, last+1 == len(x.rows) || x.rows[last+1].asks()
+	return last, last+1 == len(x.rows) || x.rows[last+1].Asks()
 }
-
-// asks reports whether the message is a real user message and nothing else, so
-// that a turn must be over before it.
-func (r row) asks() bool { return r.speaks && r.begins }

@@ -1,32 +1,34 @@
 // Package slice cuts, checks and repairs conversations: it finds turns, cuts
-// after one of them, tells where calls of tools and their results do not
-// match, and mends that.
+// after one of them, tells which calls of tools and which results do not match,
+// and mends that.
 //
 // A turn begins with a user message and ends before the next one. Turns are
-// counted from 1, as by the Python tools. A call is answered by a message of
-// the role tool with its id. Calls and results as blocks of content, tool_use
-// and tool_result, count too; a user message that holds a tool_result belongs
-// to the turn of its call.
+// counted from 1, as in the Python tools. A call is answered by a message of
+// the role tool that names the call's id. Blocks of content count as well:
+// tool_use is a call and tool_result is a result. A user message with a
+// tool_result begins no turn; it belongs to the turn of its call.
 //
 // [Accepts] tells whether a provider would take a conversation when it is
 // resumed, and [Mend] makes the smallest change after which it does.
 //
 // Messages that are not changed keep their exact bytes: they are the same
-// [sessionstore.Message] values. Slices that are handed in are never written
-// to. All functions on messages take linear time; only [Rewind] of a transcript
-// that uses one id for several calls may take more.
+// [sessionstore.Message] values. No function writes to a slice that it is
+// given. All functions on messages take linear time, except that [Rewind] may
+// take longer when several calls have one id.
 //
 // # Stored sessions
 //
-// [Fork], [PreviewFork], [Trace] and [Inspect] read a session and take no lock
-// of it. Fork makes a new session, whole or not at all.
+// [Fork], [PreviewFork], [Trace] and [Inspect] read a session and do not lock
+// it. Fork makes a new session, whole or not at all.
 //
-// [RepairSession], [RewindSession], [RewindSessionTo] and [Undo] change one, as
-// its only writer and owner. What they are about to write is diagnosed first,
-// and nothing is written unless it is healthy. What stood there is kept under
-// the names that the Python tools use, see [Backups], durably before the
-// transcript changes; so every change can be undone, an undo too. The
-// transcript changes at one instant, and the log after it.
+// [RepairSession], [RewindSession], [RewindSessionTo] and [Undo] change a
+// session as its only writer and owner. A repair, and a rewind to no turn that the
+// caller chose, diagnose what they are about to write, and write nothing unless
+// that is healthy. Each of the four
+// first copies the files that it changes, under the names that the Python tools
+// use, see [Backups]. If the store syncs, the copies are durable before the
+// transcript changes. So every change can be undone, an undo as well. The
+// transcript changes at one instant. The log changes after it.
 //
 // All functions are safe for concurrent use.
 package slice

@@ -3,51 +3,46 @@ package slice
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// ForkOptions say what becomes of a fork. The zero value forks at the last
-// turn, with the events.
-type ForkOptions struct {
-	Turn     int    // from 1; 0: the last turn
-	NewID    string // empty: a new UUID
-	NoEvents bool   // the new session has no events.jsonl
-	Orphans  Orphans
-}
-
-// Forked tells what a fork is.
-type Forked struct {
-	ID       string // of the new session
-	ParentID string // the parent's session_id, or its directory's name; empty when that is no text
-	Turn     int    // the last one that was taken over
-	Messages int
-	Events   int // that were taken over
-
-	SkippedLines  int                    // rows of the parent that are no objects
-	SkippedEvents int                    // lines of its log that are no events, or whose time cannot be read
-	Recovered     *sessionstore.Recovery // a backup was read because a file of the parent is damaged
-	Damage        error                  // the parent is damaged, and no backup is good: what can be read was forked
-}
-
-// Fork makes a new session of the messages of session id up to a turn. The
-// session id does not change, and the new one is whole, and durable if the
-// store promises that, or is not there at all.
+// Fork makes a new session from the messages of session id up to a turn. The
+// session id itself does not change. When Fork returns without an error the new
+// session is complete, and durable if the store syncs. After an error it is
+// complete or does not exist.
 //
-// Messages keep their bytes; calls that lack a result are treated as Orphans
-// says. The metadata is what the reference writes, with the parent's
-// working_dir. Of the events those up to the last time in the turn are taken
-// over, with the new session's id; see [eventslog.Log.SliceTo]. A turn without
-// a time has no events. Memory does not grow with the log.
+// Messages keep their bytes. Calls without a result are treated as
+// [ForkOptions].Orphans says. The metadata are those that the newest CLI writes,
+// with the parent's working_dir: the new session is a chat, whatever the parent is
+// labelled as, and has the parent's bundle and model, and not its name. Its
+// fork_cost_boundary tells what the turns that it inherits have cost, so that
+// package cost can go on counting. Costs are read from the parent's capture in
+// context-intelligence; if they are not known for certain, the boundary says why.
 //
-// The parent is read as by [sessionstore.Store.Load]. A damaged one is forked
-// as far as it can be read, and Damage or Recovered tell so.
+// With [ForkOptions].Events the events up to the last time in the turn are
+// copied and get the new session's id, see [eventslog.Log.SliceTo]. If the turn
+// has no time, no events are copied. Memory does not grow with the log, but for
+// some 100 bytes for each prompt and response in the capture.
 //
-// The error Is [fs.ErrExist] when there is a session NewID already,
-// [sessionstore.ErrInvalidID] when there can be none, and
-// [sessionstore.ErrNotFound] without a parent. For a turn that is not there,
-// and a parent without turns or transcript, the texts are the reference's.
+// With [ForkOptions].Older the metadata have no boundary and no label, and name as
+// the parent its session_id instead of its directory, as the tools before
+// September 2026 wrote them.
+//
+// The parent is read as [sessionstore.Store.Load] reads it. A damaged parent is
+// forked as far as it can be read; Damage or Recovered tell so. With
+// [ForkOptions].Damaged the messages are the complete ones of that file; the
+// metadata and the events are still the session's.
+//
+// The error Is [fs.ErrExist] when a session NewID exists already,
+// [sessionstore.ErrInvalidID] when NewID cannot be the id of a session,
+// [sessionstore.ErrNotFound] when there is no session id, and [fs.ErrNotExist]
+// when the session has no damaged file of that name. If there is no such turn,
+// or the parent has no turns or no transcript, the text is the reference's.
 func Fork(ctx context.Context, st *sessionstore.Store, id string, opts *ForkOptions) (Forked, error) {
 	o := ForkOptions{}
 	if opts != nil {
@@ -56,7 +51,7 @@ func Fork(ctx context.Context, st *sessionstore.Store, id string, opts *ForkOpti
 	if o.NewID == "" {
 		o.NewID = sessionstore.NewID()
 	}
-	p, err := readParent(ctx, st, id)
+	p, err := readParent(ctx, st, id, o.Damaged)
 	if err != nil {
 		return Forked{}, err
 	}
@@ -64,8 +59,14 @@ func Fork(ctx context.Context, st *sessionstore.Store, id string, opts *ForkOpti
 	if err := f.plan(); err != nil {
 		return Forked{}, err
 	}
-	if err := st.Inside().Make(ctx, o.NewID, func(k *sessionstore.Work) error { return f.write(ctx, k) }); err != nil {
-		return Forked{}, fmt.Errorf("fork session %q to %q: %w", id, o.NewID, err)
+	if !o.Older {
+		if f.cost, err = p.costOf(ctx, st, f.rows); err != nil {
+			return Forked{}, fmt.Errorf("fork session %q: %w", show.ID(id), err)
+		}
+		f.done.CostKnown, f.done.CostProblems = isKnown(f.cost)
+	}
+	if err := core.Of(st).Make(ctx, o.NewID, func(tx core.Tx) error { return f.write(ctx, tx) }); err != nil {
+		return Forked{}, fmt.Errorf("fork session %q to %q: %w", show.ID(id), show.ID(o.NewID), err)
 	}
 	return f.done, nil
 }
@@ -75,18 +76,20 @@ type forking struct {
 	st     *sessionstore.Store
 	parent *parent
 	opts   ForkOptions
-	turn   Turn // the last one, in the parent
-	rows   []sessionstore.Message
+	turn   Turn                   // the last turn that is copied
+	rows   []sessionstore.Message // of the new session
+	cost   []byte                 // its fork_cost_boundary, nil with Older
 	done   Forked
 }
 
-// plan finds out what the new session is.
+// plan finds the messages of the new session. It writes nothing.
 func (f *forking) plan() (err error) {
-	p, turn := f.parent, f.opts.Turn
+	p := f.parent
 	turns := slices.Collect(Turns(p.rows))
 	count := len(turns)
-	if turn == 0 {
-		turn = count
+	turn := count
+	if f.opts.Turn != nil {
+		turn = *f.opts.Turn
 	}
 	switch {
 	case count == 0 && p.damage != nil:
@@ -101,28 +104,51 @@ func (f *forking) plan() (err error) {
 		return err
 	}
 	f.done = Forked{
-		ID: f.opts.NewID, ParentID: textOf(p.sessionID), Turn: turn, Messages: len(f.rows),
+		ID: f.opts.NewID, ParentID: p.id, Turn: turn, Messages: len(f.rows),
 		SkippedLines: p.skipped, Recovered: p.recovered, Damage: p.damage,
+	}
+	if f.opts.Older {
+		f.done.ParentID = textOf(p.sessionID)
 	}
 	return nil
 }
 
 // write writes the files of the new session.
-func (f *forking) write(ctx context.Context, k *sessionstore.Work) error {
-	if err := k.SetTranscript(f.rows); err != nil {
+func (f *forking) write(ctx context.Context, tx core.Tx) error {
+	if err := tx.SetTranscript(f.rows); err != nil {
 		return err
 	}
-	md, err := f.metadata()
+	md, err := f.parent.forkMetadata(f.done, f.rows, f.cost, core.Of(f.st).Now())
 	if err != nil {
 		return err
 	}
-	if err := k.SetMetadata(md); err != nil {
+	if err := tx.SetMetadata(md); err != nil {
 		return err
 	}
-	if !f.opts.NoEvents {
-		if err := f.events(ctx, k); err != nil {
+	if f.opts.Events {
+		if err := f.writeEvents(ctx, tx); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
+}
+
+// writeEvents writes the log of the new session: the parent's events up to the
+// last time of the last turn, or none if the turn has no time.
+func (f *forking) writeEvents(ctx context.Context, tx core.Tx) error {
+	until, timed := lastTime(f.parent.rows[f.turn.Start:f.turn.End])
+	write := func(w io.Writer) error {
+		if !timed {
+			return nil
+		}
+		cut, err := cutEvents(ctx, f.st, f.parent.id, w, until, newIDs{f.done.ID, f.done.ParentID})
+		f.done.Events, f.done.SkippedEvents = cut.Events, cut.Skipped
+		return err
+	}
+	store := core.Of(f.st)
+	if err := tx.Dir().Replace(eventsFile, store.Syncs(), store.Now(), write); err != nil {
+		return err
+	}
+	tx.Renamed(eventsFile)
+	return nil
 }

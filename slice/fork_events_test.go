@@ -44,7 +44,7 @@ func TestForkCutsEvents(t *testing.T) {
 				files[eventsFile] = tt.events
 			}
 			put(t, st, parentID, files)
-			done, err := slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{NewID: "child"})
+			done, err := slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{Events: true, NewID: "child"})
 			require.NoError(t, err)
 			require.Equal(t, renamed(tt.want, "child"), get(t, st, "child")[eventsFile])
 			require.Equal(t, strings.Count(tt.want, "\n"), done.Events)
@@ -58,10 +58,10 @@ func TestForkOfALogThatCannotBeRead(t *testing.T) {
 	st := openStore(t, "")
 	put(t, st, parentID, map[string]string{transcriptFile: firstTwo})
 	require.NoError(t, os.Mkdir(filepath.Join(st.Dir(), parentID, eventsFile), 0o700))
-	_, err := slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{NewID: "child"})
+	_, err := slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{Events: true, NewID: "child"})
 	require.Error(t, err)
 	require.False(t, st.Exists("child"))
-	_, err = slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{NewID: "child", NoEvents: true})
+	_, err = slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{NewID: "child"})
 	require.NoError(t, err)
 }
 

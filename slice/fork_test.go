@@ -20,7 +20,7 @@ func TestFork(t *testing.T) {
 	st := openStore(t, "")
 	broken(t, st)
 	before := get(t, st, parentID)
-	done, err := slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{Turn: 2, NewID: "child"})
+	done, err := slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{Turn: new(2), NewID: "child", Events: true, Older: true})
 	require.NoError(t, err)
 	require.Equal(t, slice.Forked{ID: "child", ParentID: parentID, Turn: 2, Messages: 4, Events: 5}, done)
 	require.Equal(t, map[string]string{
@@ -48,7 +48,7 @@ func TestForkDefaults(t *testing.T) {
 	t.Parallel()
 	st := openStore(t, "")
 	broken(t, st)
-	done, err := slice.Fork(t.Context(), st, parentID, nil)
+	done, err := slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{Events: true})
 	require.NoError(t, err)
 	require.Len(t, done.ID, 36)
 	require.Equal(t, 3, done.Turn)
@@ -58,7 +58,7 @@ func TestForkDefaults(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, ok, "the result of a call is the last row, as in the reference")
 
-	done, err = slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{NoEvents: true, Orphans: slice.Remove})
+	done, err = slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{Orphans: slice.Remove})
 	require.NoError(t, err)
 	require.NotContains(t, get(t, st, done.ID), eventsFile)
 	require.Equal(t, 0, done.Events)
@@ -78,8 +78,9 @@ func TestForkRefusals(t *testing.T) {
 		is           error
 		text         string
 	}{
-		{"negative turn", parentID, slice.ForkOptions{Turn: -1}, nil, "Turn -1 out of range. Valid range: 1-3"},
-		{"turn beyond the last", parentID, slice.ForkOptions{Turn: 4}, nil, "Turn 4 out of range. Valid range: 1-3"},
+		{"turn zero", parentID, slice.ForkOptions{Turn: new(0)}, nil, "Turn 0 out of range. Valid range: 1-3"},
+		{"negative turn", parentID, slice.ForkOptions{Turn: new(-1)}, nil, "Turn -1 out of range. Valid range: 1-3"},
+		{"turn beyond the last", parentID, slice.ForkOptions{Turn: new(4)}, nil, "Turn 4 out of range. Valid range: 1-3"},
 		{"no user rows", "mute", slice.ForkOptions{}, nil, "Cannot fork: session has no user messages"},
 		{"nothing", "empty", slice.ForkOptions{}, nil, "Cannot fork: session has no user messages"},
 		{"no transcript", "other", slice.ForkOptions{}, fs.ErrNotExist, "No transcript.jsonl in " + filepath.Join(st.Dir(), "other") + ". This doesn't appear to be a valid session directory."},
@@ -145,7 +146,7 @@ func TestForkOfDamage(t *testing.T) {
 			t.Parallel()
 			st := openStore(t, "")
 			put(t, st, parentID, tt.files)
-			done, err := slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{NewID: "child"})
+			done, err := slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{NewID: "child", Events: true})
 			require.NoError(t, err)
 			require.Equal(t, tt.rows, get(t, st, "child")[transcriptFile])
 			require.Equal(t, tt.skipped, done.SkippedLines)
@@ -160,7 +161,7 @@ func TestForkOfNothingReadable(t *testing.T) {
 	t.Parallel()
 	st := openStore(t, "")
 	put(t, st, parentID, map[string]string{transcriptFile: "\xff\xff"})
-	_, err := slice.Fork(t.Context(), st, parentID, nil)
+	_, err := slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{Events: true})
 	require.ErrorIs(t, err, sessionstore.ErrCorrupt, "not that there are no turns")
 }
 
@@ -168,7 +169,7 @@ func TestForkKeepsOddMetadata(t *testing.T) {
 	t.Parallel()
 	st := openStore(t, "")
 	put(t, st, parentID, map[string]string{transcriptFile: firstTwo, metadataFile: `{"session_id": null, "bundle": {"api_key": "k", "n": 1.50}, "model": ["m"]}`})
-	done, err := slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{NewID: "child"})
+	done, err := slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{NewID: "child", Events: true, Older: true})
 	require.NoError(t, err)
 	require.Empty(t, done.ParentID)
 	md := get(t, st, "child")[metadataFile]
@@ -184,7 +185,7 @@ func TestForkEndsWithItsContext(t *testing.T) {
 	broken(t, st)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := slice.Fork(ctx, st, parentID, &slice.ForkOptions{NewID: "child"})
+	_, err := slice.Fork(ctx, st, parentID, &slice.ForkOptions{NewID: "child", Events: true})
 	require.ErrorIs(t, err, context.Canceled)
 	require.False(t, st.Exists("child"))
 }
@@ -197,7 +198,7 @@ func TestForksAtTheSameTime(t *testing.T) {
 	errs := make(chan error, forks)
 	for range forks {
 		go func() {
-			_, err := slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{NewID: "child"})
+			_, err := slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{NewID: "child", Events: true})
 			errs <- err
 		}()
 	}

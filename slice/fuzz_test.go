@@ -21,37 +21,21 @@ func seeds(f *testing.F) (list []string) {
 	return list
 }
 
-func FuzzToTurn(f *testing.F) {
+func FuzzTurns(f *testing.F) {
 	for i, s := range seeds(f) {
 		f.Add(s, i%4, uint8(i))
 	}
 	f.Fuzz(func(t *testing.T, transcript string, turn int, mode uint8) {
 		holdsToTurn(t, messagesOf(transcript), turn, slice.Orphans(mode%4))
+		holdsRepair(t, messagesOf(transcript))
+		holdsWindow(t, messagesOf(transcript), turn)
 	})
-}
-
-func FuzzRepair(f *testing.F) {
-	for _, s := range seeds(f) {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, transcript string) { holdsRepair(t, messagesOf(transcript)) })
-}
-
-func FuzzWindow(f *testing.F) {
-	for i, s := range seeds(f) {
-		f.Add(s, i%4)
-	}
-	f.Fuzz(func(t *testing.T, transcript string, turns int) { holdsWindow(t, messagesOf(transcript), turns) })
 }
 
 // TestProperties holds every property on random conversations.
 func TestProperties(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(500)
-	if testenv.Thorough() {
-		seeds = 3000
-	}
-	for seed := range seeds {
+	for seed := range testenv.Share[uint64](50, 100, 2000) {
 		holdsAll(t, seed)
 	}
 }

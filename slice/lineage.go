@@ -3,9 +3,7 @@ package slice
 import (
 	"context"
 	"errors"
-	"path/filepath"
 
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -19,36 +17,29 @@ type Lineage struct {
 	Children  []Child  `json:"children"`  // newest first
 	Depth     int      `json:"depth"`     // how many ancestors there are
 
-	Cyclic  bool    `json:"-"` // the session, or an ancestor, descends from itself: Ancestors has each once
+	Cyclic  bool    `json:"-"` // the session, or an ancestor, descends from itself; Ancestors names each session once
 	Skipped []error `json:"-"` // sessions whose metadata could not be read, each of which Is sessionstore.ErrCorrupt
 }
 
-// Child is a session that names another one as its parent: a fork, or a
-// sub-session.
-type Child struct {
-	SessionID string  `json:"session_id"` // of the metadata; the directory's name where that is no text
-	Dir       string  `json:"session_dir"`
-	Turn      *int    `json:"forked_from_turn"`
-	ForkedAt  *string `json:"forked_at"`
-	Turns     int     `json:"turn_count"`
-}
-
-// Trace returns the lineage of session id within its sessions directory. It
-// ends at an ancestor that is not there, that cannot be read, or that was seen
-// before. Hidden directories are not looked into.
+// Trace returns the lineage of session id within its sessions directory. A
+// parent_id names the directory of the parent, as the newest tools write it, or the
+// session_id in its metadata, as older ones do; where it may be both, the parent is
+// the session in the directory. An id that several sessions have in their metadata
+// names none of them. The ancestors end at one that does not exist, that cannot be
+// read, or that was met before. Trace does not read hidden directories.
 //
-// The error Is [sessionstore.ErrCorrupt] when the metadata of the session
-// itself are damaged without a good backup; what is told then is of a session
-// of that id without a parent.
+// The error Is [sessionstore.ErrCorrupt] when the metadata of the session itself
+// are damaged and have no good backup. The lineage is then that of a session
+// with this id and without a parent.
 func Trace(ctx context.Context, st *sessionstore.Store, id string) (Lineage, error) {
 	md, err := st.Metadata(ctx, id)
 	if err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
 		return Lineage{}, err
 	}
 	l := Lineage{SessionID: sessionIDOf(md, id), ParentID: textMember(md, "parent_id"), Turn: intMember(md, "forked_from_turn")}
-	l.climb(ctx, st, id)
-	children, skipped, lerr := children(ctx, st, l.SessionID)
-	l.Children, l.Skipped = children, append(l.Skipped, skipped...)
+	all, lerr := scan(ctx, st, id, l.SessionID)
+	l.climb(ctx, st, id, all.stored)
+	l.Children, l.Skipped = all.children, append(l.Skipped, all.skipped...)
 	return l, errors.Join(err, lerr)
 }
 
@@ -59,22 +50,28 @@ func Forks(ctx context.Context, st *sessionstore.Store, id string) ([]Child, err
 	if err != nil {
 		return nil, err
 	}
-	found, _, err := children(ctx, st, sessionIDOf(md, id))
-	return found, err
+	all, err := scan(ctx, st, id, sessionIDOf(md, id))
+	return all.children, err
 }
 
-// climb finds the ancestors of the session in the directory id.
-func (l *Lineage) climb(ctx context.Context, st *sessionstore.Store, id string) {
+// climb finds the ancestors of the session in the directory id. stored has the
+// directories of sessions that have another session_id in their metadata.
+func (l *Lineage) climb(ctx context.Context, st *sessionstore.Store, id string, stored map[string]string) {
 	l.Ancestors = []string{}
-	seen := map[string]bool{id: true, l.SessionID: true}
+	seen := map[string]bool{id: true}
 	for next := l.ParentID; next != nil && *next != ""; {
-		if seen[*next] {
+		dir := *next
+		md, err := st.Metadata(ctx, dir)
+		if other := stored[dir]; other != "" && errors.Is(err, sessionstore.ErrNotFound) {
+			dir = other
+			md, err = st.Metadata(ctx, dir)
+		}
+		if seen[dir] {
 			l.Cyclic = true
 			break
 		}
-		seen[*next] = true
+		seen[dir] = true
 		l.Ancestors = append(l.Ancestors, *next)
-		md, err := st.Metadata(ctx, *next)
 		if errors.Is(err, sessionstore.ErrCorrupt) {
 			l.Skipped = append(l.Skipped, err)
 		}
@@ -84,43 +81,4 @@ func (l *Lineage) climb(ctx context.Context, st *sessionstore.Store, id string) 
 		next = textMember(md, "parent_id")
 	}
 	l.Depth = len(l.Ancestors)
-}
-
-// sessionIDOf returns the session_id of metadata, and id where that is no text.
-func sessionIDOf(md sessionstore.Metadata, id string) string {
-	if text := textMember(md, "session_id"); text != nil {
-		return *text
-	}
-	return id
-}
-
-func textMember(md sessionstore.Metadata, name string) *string {
-	raw, _ := md.Lookup(name)
-	return optionalText(raw)
-}
-
-func intMember(md sessionstore.Metadata, name string) *int {
-	if n, ok := md.Int(name); ok {
-		return &n
-	}
-	return nil
-}
-
-// childOf returns the child whose metadata in the directory id is raw, and
-// false when parent is not its parent.
-func childOf(st *sessionstore.Store, parent, id string, raw []byte) (c Child, ok bool, err error) {
-	found := members(raw, "parent_id")[0]
-	if pyjson.KindOf(found) != pyjson.String || !pyjson.KeyIs(found, parent) {
-		return Child{}, false, nil
-	}
-	md, err := sessionstore.ParseMetadata(raw)
-	if err != nil {
-		return Child{}, false, err
-	}
-	c = Child{
-		SessionID: sessionIDOf(md, id), Dir: filepath.Join(st.Dir(), id),
-		Turn: intMember(md, "forked_from_turn"), ForkedAt: textMember(md, "forked_at"),
-	}
-	c.Turns, _ = md.Int("turn_count")
-	return c, true, nil
 }

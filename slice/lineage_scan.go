@@ -1,69 +1,95 @@
 package slice
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
-	"slices"
 	"strings"
-	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
-	"github.com/amplifier-go/sessionstorage/internal/pytime"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/turns"
+	"github.com/amplifier-go/sessionstorage/internal/whole"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// children looks through all sessions for those whose parent has that
-// session_id. What could not be read is skipped.
-func children(ctx context.Context, st *sessionstore.Store, parent string) (found []Child, skipped []error, err error) {
-	shelf, err := sessiondir.OpenShelf(st.Dir())
+// scanned is what the metadata of all sessions tell about one of them.
+type scanned struct {
+	children []Child           // newest first
+	stored   map[string]string // directories by a session_id that is not their name; "": several have it
+	skipped  []error           // an error for each session that could not be read
+}
+
+// scan reads the metadata of all sessions, for the session in the directory id that
+// has the session_id sessionID.
+func scan(ctx context.Context, st *sessionstore.Store, id, sessionID string) (all scanned, err error) {
+	all = scanned{children: []Child{}, stored: map[string]string{}}
+	dir, err := dirread.OpenDir(st.Dir())
 	if err != nil {
-		return []Child{}, nil, err
+		return all, err
 	}
-	defer func() { err = errors.Join(err, shelf.Close()) }()
-	names, err := shelf.Names()
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	names, err := dir.Names()
 	if err != nil {
-		return []Child{}, nil, err
+		return all, err
 	}
-	found = []Child{}
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
-			return found, skipped, err
+			return all, err
 		}
 		if strings.HasPrefix(name, ".") {
 			continue
 		}
-		raw, err := readMetadata(ctx, st, shelf, name)
+		raw, err := readMetadata(ctx, st, dir, name)
 		if err != nil {
-			skipped = append(skipped, err)
+			all.skipped = append(all.skipped, err)
 			continue
 		}
-		c, ok, err := childOf(st, parent, name, raw)
+		members := turns.Members(raw, "parent_id", "session_id")
+		all.noteStored(name, members[1])
+		if !isText(members[0], id) && !isText(members[0], sessionID) {
+			continue
+		}
+		c, err := childOf(st, name, raw)
 		if err != nil {
-			skipped = append(skipped, err)
+			all.skipped = append(all.skipped, err)
+			continue
 		}
-		if ok {
-			found = append(found, c)
-		}
+		all.children = append(all.children, c)
 	}
-	newestFirst(found)
-	return found, skipped, nil
+	newestFirst(all.children)
+	return all, nil
 }
 
-// readMetadata returns the metadata of a session as they stand, or from their
-// backup; nil when there are none.
-func readMetadata(ctx context.Context, st *sessionstore.Store, shelf *sessiondir.Shelf, id string) ([]byte, error) {
-	raw, err := readLeaf(shelf, id)
+// noteStored takes the session_id of the session in the directory name.
+func (all *scanned) noteStored(name string, sessionID []byte) {
+	if pyjson.KindOf(sessionID) != pyjson.String || pyjson.KeyIs(sessionID, name) {
+		return
+	}
+	id := pyjson.Text(sessionID)
+	if _, twice := all.stored[id]; twice {
+		name = ""
+	}
+	all.stored[id] = name
+}
+
+// isText reports whether raw is that text.
+func isText(raw []byte, text string) bool {
+	return pyjson.KindOf(raw) == pyjson.String && pyjson.KeyIs(raw, text)
+}
+
+// readMetadata returns the metadata of a session from their file, or else from
+// the backup. It returns nil if there are none.
+func readMetadata(ctx context.Context, st *sessionstore.Store, dir *dirread.Dir, id string) ([]byte, error) {
+	raw, err := readFile(dir, id)
 	if err == nil {
 		raw = pyjson.Trim(raw)
 		if pyjson.KindOf(raw) == pyjson.Object && pyjson.Check(raw, pyjson.Tolerant) == nil {
 			return raw, nil
 		}
 	}
-	if errors.Is(err, fs.ErrNotExist) && !shelf.Has(id, sessiondir.Backup(sessiondir.Metadata)) {
+	if errors.Is(err, fs.ErrNotExist) && !dir.Has(id, sessiondir.Backup(sessiondir.Metadata)) {
 		return nil, nil
 	}
 	md, err := st.Metadata(ctx, id)
@@ -76,41 +102,11 @@ func readMetadata(ctx context.Context, st *sessionstore.Store, shelf *sessiondir
 	return md.AppendTo(nil), nil
 }
 
-func readLeaf(shelf *sessiondir.Shelf, id string) (raw []byte, err error) {
-	leaf, err := shelf.Open(id, sessiondir.Metadata)
+func readFile(dir *dirread.Dir, id string) (raw []byte, err error) {
+	file, err := dir.Open(id, sessiondir.Metadata)
 	if err != nil {
 		return nil, err
 	}
-	raw, err = io.ReadAll(leaf)
-	return raw, errors.Join(err, leaf.Close())
-}
-
-// newestFirst sorts children by the time that forked_at means, then those
-// without such a time by its text, and last those without forked_at.
-func newestFirst(all []Child) {
-	slices.SortStableFunc(all, func(a, b Child) int {
-		at, aok := forkTime(a)
-		bt, bok := forkTime(b)
-		switch {
-		case aok && bok:
-			return cmp.Or(bt.Compare(at), cmp.Compare(a.Dir, b.Dir))
-		case aok:
-			return -1
-		case bok:
-			return 1
-		}
-		return cmp.Or(cmp.Compare(forkText(b), forkText(a)), cmp.Compare(a.Dir, b.Dir))
-	})
-}
-
-func forkText(c Child) string {
-	if c.ForkedAt == nil {
-		return ""
-	}
-	return *c.ForkedAt
-}
-
-func forkTime(c Child) (time.Time, bool) {
-	at, _, err := pytime.Parse(forkText(c))
-	return at, err == nil && c.ForkedAt != nil
+	raw, err = whole.ReadAll(file)
+	return raw, errors.Join(err, file.Close())
 }

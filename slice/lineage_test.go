@@ -45,7 +45,7 @@ func TestTraceOfForks(t *testing.T) {
 	broken(t, st)
 	for i, id := range []string{"a", "b", "c"} {
 		from := append([]string{parentID}, "a", "b")[i]
-		_, err := slice.Fork(t.Context(), st, from, &slice.ForkOptions{NewID: id, Turn: 2})
+		_, err := slice.Fork(t.Context(), st, from, &slice.ForkOptions{Events: true, NewID: id, Turn: new(2)})
 		require.NoError(t, err)
 	}
 	l := trace(t, st, "c")
@@ -79,6 +79,58 @@ func TestTraceOfCycles(t *testing.T) {
 	}
 	require.Equal(t, []string{"c", "in"}, idsOf(trace(t, st, "a").Children))
 	require.Equal(t, []string{"self"}, idsOf(trace(t, st, "self").Children))
+}
+
+// TestLineageOfOtherIDs forks a session whose metadata has another id than its
+// directory, as both kinds of tools do: they name the parent by one or the other.
+func TestLineageOfOtherIDs(t *testing.T) {
+	t.Parallel()
+	const row = `{"role": "user", "content": "a"}` + "\n"
+	st := family(t, map[string]string{"top": `{"session_id": "top"}`})
+	put(t, st, "dir", map[string]string{metadataFile: `{"session_id": "stored", "parent_id": "top"}`, transcriptFile: row})
+	for id, older := range map[string]bool{"newest": false, "older": true} {
+		_, err := slice.Fork(t.Context(), st, "dir", &slice.ForkOptions{NewID: id, Older: older})
+		require.NoError(t, err)
+	}
+	children, err := slice.Forks(t.Context(), st, "dir")
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"newest", "older"}, idsOf(children))
+	l := trace(t, st, "dir")
+	require.Equal(t, "stored", l.SessionID)
+	require.Equal(t, children, l.Children)
+	require.Equal(t, []string{"dir", "top"}, trace(t, st, "newest").Ancestors)
+	require.Equal(t, []string{"stored", "top"}, trace(t, st, "older").Ancestors)
+	require.Equal(t, []string{"stored"}, idsOf(trace(t, st, "top").Children), "a child has its own id, and its directory")
+	require.Equal(t, filepath.Join(st.Dir(), "dir"), trace(t, st, "top").Children[0].Dir)
+}
+
+func TestTraceOfAmbiguousIDs(t *testing.T) {
+	t.Parallel()
+	st := family(t, map[string]string{
+		"r":       `{}`,
+		"a":       `{"session_id": "b", "parent_id": "r"}`,
+		"b":       `{"session_id": "b"}`,
+		"of b":    `{"parent_id": "b"}`,
+		"one":     `{"session_id": "same", "parent_id": "r"}`,
+		"two":     `{"session_id": "same"}`,
+		"of same": `{"parent_id": "same"}`,
+		"itself":  `{"session_id": "me", "parent_id": "me"}`,
+		"loop":    `{"session_id": "l", "parent_id": "m"}`,
+		"back":    `{"session_id": "m", "parent_id": "loop"}`,
+	})
+	for id, want := range map[string][]string{"of b": {"b"}, "of same": {"same"}} {
+		l := trace(t, st, id)
+		require.Equal(t, want, l.Ancestors, id)
+		require.False(t, l.Cyclic, id)
+	}
+	for id, want := range map[string][]string{"itself": {}, "loop": {"m"}, "back": {"loop"}} {
+		l := trace(t, st, id)
+		require.Equal(t, want, l.Ancestors, id)
+		require.True(t, l.Cyclic, id)
+	}
+	require.Equal(t, []string{"of b"}, idsOf(trace(t, st, "a").Children), "as the reference looks for it")
+	require.Equal(t, []string{"of b"}, idsOf(trace(t, st, "b").Children))
+	require.Equal(t, []string{"of same"}, idsOf(trace(t, st, "two").Children))
 }
 
 func TestTraceOfOddParents(t *testing.T) {

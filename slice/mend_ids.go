@@ -5,25 +5,23 @@ import (
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/turns"
 )
 
 // mendIDs gives calls, and the results that answer them, ids that are allowed.
 func (m *mender) mendIDs() {
 	rows := m.rows()
-	bad, calls := m.badIDs(rows)
+	calls, bad := m.badIDs(rows)
 	if len(bad) == 0 {
 		return
 	}
 	found := m.match(rows)
-	for _, pair := range found.misplaced {
-		found.answer[pair[0]] = pair[1]
-	}
-	next := newIDs(rows)
+	next := freshIDs(rows)
 	edits := map[int]*renaming{}
-	for i, call := range calls {
-		id := next()
+	for i, n := range calls {
+		id, call := next(), found.calls[n]
 		m.edit(edits, call.row, bad[i].Reason).call(rows[call.row].calls[call.n], id)
-		if result, ok := found.answer[call]; ok {
+		if result, ok := found.answer(n); ok {
 			m.edit(edits, result.row, bad[i].Reason).result(rows[result.row].results[result.n], id)
 		}
 	}
@@ -32,7 +30,7 @@ func (m *mender) mendIDs() {
 	}
 }
 
-// edit returns what ids change in a message.
+// edit returns the renaming of message row, and notes why it is changed.
 func (m *mender) edit(edits map[int]*renaming, row int, why Reason) *renaming {
 	if edits[row] == nil {
 		edits[row] = &renaming{listed: map[int]string{}, blocks: map[int]string{}}
@@ -41,11 +39,11 @@ func (m *mender) edit(edits map[int]*renaming, row int, why Reason) *renaming {
 	return edits[row]
 }
 
-// renaming is what ids change in one message.
+// renaming holds the new ids of the calls and results of one message.
 type renaming struct {
-	whole  string         // of the result that it is
-	listed map[int]string // of elements of tool_calls
-	blocks map[int]string // of elements of content
+	whole  string         // new id of the message, if it is a result as a whole
+	listed map[int]string // new ids of elements of tool_calls
+	blocks map[int]string // new ids of elements of content
 }
 
 func (e *renaming) call(c sentCall, id string) {
@@ -81,7 +79,7 @@ func renamed(line []byte, name string, ids map[int]string) []byte {
 		return line
 	}
 	var list []block
-	for raw := range pyjson.Elements(members(line, name)[0]) {
+	for raw := range pyjson.Elements(turns.Members(line, name)[0]) {
 		if id, ok := ids[len(list)]; ok {
 			raw = setID(raw, idMember(raw), id)
 		}
@@ -90,12 +88,12 @@ func renamed(line []byte, name string, ids map[int]string) []byte {
 	return pyjson.Splice(line, name, arrayOf(list))
 }
 
-// idMember returns where a call or a result has its id.
+// idMember returns the name of the member that holds the id of a call or result.
 func idMember(raw []byte) string {
-	if !isBlock(raw, "tool_result") {
+	if !turns.IsBlock(raw, "tool_result") {
 		return "id"
 	}
-	if f := members(raw, "tool_use_id", "tool_call_id"); f[0] == nil && f[1] != nil {
+	if f := turns.Members(raw, "tool_use_id", "tool_call_id"); f[0] == nil && f[1] != nil {
 		return "tool_call_id"
 	}
 	return "tool_use_id"
@@ -107,8 +105,8 @@ func setID(raw []byte, member, id string) []byte {
 
 const mendedPrefix = "mended_"
 
-// newIDs returns a function that returns ids which no call and no result has.
-func newIDs(rows []sent) func() string {
+// freshIDs returns a function that returns ids which no call and no result has.
+func freshIDs(rows []sent) func() string {
 	last := 0
 	note := func(id string) {
 		if tail, ok := strings.CutPrefix(id, mendedPrefix); ok {

@@ -45,11 +45,8 @@ func costOf(m slice.Mending) (cost int) {
 // TestMendIsLeast looks for a cheaper way to have small conversations accepted.
 func TestMendIsLeast(t *testing.T) {
 	t.Parallel()
-	n := uint64(40)
-	if testenv.Thorough() {
-		n = 300
-	}
-	for seed := range n {
+	begin := testenv.Seed(t)
+	for seed := begin; seed < begin+testenv.Share[uint64](4, 10, 200); seed++ {
 		r := rand.New(rand.NewPCG(seed, 5))
 		rows := make([]string, 1+r.IntN(3))
 		for i := range rows {

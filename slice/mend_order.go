@@ -1,15 +1,17 @@
 package slice
 
-import "github.com/amplifier-go/sessionstorage/internal/pyjson"
+import (
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+)
 
-// What stands between messages of one side. The user's is marked as no
-// person's.
+// The messages that are inserted between two messages of one side. The user's is
+// marked as written by a tool.
 const (
 	bridgeAnswer   = "(There was no answer.)"
 	bridgeQuestion = "<system-reminder>A message of the user is missing here.</system-reminder>"
 )
 
-// mendOrder lets the sides alternate.
+// mendOrder inserts messages so that the sides alternate.
 func (m *mender) mendOrder() {
 	rows := m.rows()
 	before := map[int]piece{}

@@ -2,17 +2,19 @@ package slice
 
 import (
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/turns"
 )
 
-// pairMender puts results where they belong.
+// pairMender moves results behind their calls.
 type pairMender struct {
 	*mender
 	rows   []sent
-	out    map[ref]Reason  // results that leave their message
-	behind map[int][]piece // what comes right behind a message
+	out    map[ref]Reason  // results that are removed from their message
+	behind map[int][]piece // what is inserted right behind a message
 }
 
-// mendPairs gives every call one result, behind it, and drops other results.
+// mendPairs gives every call one result, right behind it, and removes the other
+// results.
 func (m *mender) mendPairs() {
 	rows := m.rows()
 	found := m.match(rows)
@@ -34,20 +36,14 @@ func (m *mender) mendPairs() {
 	p.rebuild()
 }
 
-func missingResult(c sentCall) []byte {
-	line := pyjson.AppendQuoted([]byte(`{"role": "tool", "tool_call_id": `), c.id, pyjson.Style{})
-	line = pyjson.AppendQuoted(append(line, `, "name": `...), c.name, pyjson.Style{})
-	line = pyjson.AppendQuoted(append(line, `, "content": `...), repairedResult, pyjson.Style{})
-	return append(line, '}')
-}
-
-// move notes results that go behind their calls: the message as a whole where
-// all of it goes to one place, else single blocks.
-func (p *pairMender) move(pairs [][2]ref) {
+// move notes the results that go behind their calls. If a message holds nothing
+// but results that all go to one place, it moves as a whole. Otherwise each
+// result becomes a message of its own.
+func (p *pairMender) move(misplaced []pair) {
 	targets := map[int]int{} // where the results of a message go; -1: not to one place
 	counts := map[int]int{}
-	for _, pair := range pairs {
-		call, result := pair[0].row, pair[1].row
+	for _, pr := range misplaced {
+		call, result := pr.call.row, pr.result.row
 		if to, ok := targets[result]; ok && to != call {
 			call = -1
 		}
@@ -55,12 +51,8 @@ func (p *pairMender) move(pairs [][2]ref) {
 		counts[result]++
 	}
 	done := map[int]bool{}
-	for _, pair := range pairs {
-		call, result := pair[0], pair[1]
-		why := ResultLate
-		if result.row < call.row {
-			why = ResultEarly
-		}
+	for _, pr := range misplaced {
+		call, result, why := pr.call, pr.result, pr.reason()
 		p.out[result] = why
 		s := p.rows[result.row]
 		whole := !s.closes && targets[result.row] == call.row && counts[result.row] == len(s.results)
@@ -79,10 +71,10 @@ func (p *pairMender) move(pairs [][2]ref) {
 	}
 }
 
-// blockRow returns a message with nothing but one block of another.
+// blockRow returns a user message that holds only block at of message row.
 func (p *pairMender) blockRow(row, at int) []byte {
 	i := 0
-	for raw := range pyjson.Elements(members(value(p.pieces[row].msg), "content")[0]) {
+	for raw := range pyjson.Elements(turns.Members(value(p.pieces[row].msg), "content")[0]) {
 		if i == at {
 			return append(append([]byte(`{"role": "user", "content": [`), raw...), "]}"...)
 		}
@@ -103,8 +95,8 @@ func (p *pairMender) rebuild() {
 	p.pieces = pieces
 }
 
-// strip takes the results that leave out of a message, and reports whether
-// anything is left.
+// strip removes the noted results from message i. It reports whether anything is
+// left of the message.
 func (p *pairMender) strip(i int) bool {
 	s := p.rows[i]
 	leaves := map[int]bool{}
@@ -127,7 +119,7 @@ func (p *pairMender) strip(i int) bool {
 		return false
 	}
 	at := -1
-	list, _ := without(members(value(p.pieces[i].msg), "content")[0], func([]byte) bool {
+	list, _ := without(turns.Members(value(p.pieces[i].msg), "content")[0], func([]byte) bool {
 		at++
 		return leaves[at]
 	})

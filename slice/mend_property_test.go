@@ -15,38 +15,29 @@ import (
 
 func TestMendAnything(t *testing.T) {
 	t.Parallel()
-	n := uint64(400)
-	if testenv.Thorough() {
-		n = 3000
-	}
-	for seed := range n {
+	begin := testenv.Seed(t)
+	for seed := begin; seed < begin+testenv.Share[uint64](30, 100, 2000); seed++ {
 		d := dealer{rand.New(rand.NewPCG(seed, 2))}
 		checkMending(t, seed, parse(t, d.rows(8)...), requireSpoken)
 		checkMending(t, seed, parse(t, d.talk(4)...))
 	}
 }
 
+// FuzzMend takes any lines that are messages, and random ones.
 func FuzzMend(f *testing.F) {
-	f.Add(uint64(1))
-	f.Fuzz(func(t *testing.T, seed uint64) {
-		d := dealer{rand.New(rand.NewPCG(seed, 3))}
-		checkMending(t, seed, parse(t, d.rows(20)...), requireSpoken)
-	})
-}
-
-// FuzzMendLines takes any lines that are messages.
-func FuzzMendLines(f *testing.F) {
-	f.Add(ask + "\n" + calling("c1") + "\n" + say)
-	f.Add(using("c1") + "\n" + answering("c2", moreText))
-	f.Add(`{"role": "assistant", "content": [{"type": "thinking", "content": [null, "rs_1"]}, "x", 5], "tool_calls": [{}]}`)
-	f.Fuzz(func(t *testing.T, text string) {
+	f.Add(ask+"\n"+calling("c1")+"\n"+say, uint64(1))
+	f.Add(using("c1")+"\n"+answering("c2", moreText), uint64(1))
+	f.Add(`{"role": "assistant", "content": [{"type": "thinking", "content": [null, "rs_1"]}, "x", 5], "tool_calls": [{}]}`, uint64(1))
+	f.Fuzz(func(t *testing.T, text string, seed uint64) {
 		var msgs []sessionstore.Message
 		for line := range strings.SplitSeq(text, "\n") {
 			if m, err := sessionstore.ParseMessage([]byte(line)); err == nil && strings.Count(line, "[")+strings.Count(line, "{") < 500 {
 				msgs = append(msgs, m)
 			}
 		}
-		checkMending(t, 0, msgs)
+		checkMending(t, seed, msgs)
+		d := dealer{rand.New(rand.NewPCG(seed, 3))}
+		checkMending(t, seed, parse(t, d.rows(20)...), requireSpoken)
 	})
 }
 

@@ -1,39 +1,32 @@
 package slice
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/turns"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Orphans says what becomes of calls without a result.
+// Orphans says what [ToTurn] and [Fork] do with calls that have no result.
 type Orphans int
 
-// What becomes of them.
+// What is done with the calls.
 const (
-	Complete Orphans = iota // they get a result that says that they were interrupted
-	Remove                  // they are taken out of their messages
-	Refuse                  // they are an error
+	Complete Orphans = iota // each call gets a result that says that it was interrupted
+	Remove                  // the calls are removed from their messages
+	Refuse                  // the function returns an error
 )
 
-// What stands for what was interrupted, as in the reference.
-const (
-	forkedResult = `{"error": "Tool execution interrupted by session fork", "forked": true, ` +
-		`"message": "This tool call was in progress when the session was forked. The result is not available in this forked session."}`
-	forkedAnswer = "The previous tool calls were interrupted by a session fork. Results are not available in this forked session."
-)
-
-// ToTurn returns the messages up to and with a turn, and those before the
-// first. Rewinding a session to a turn is the same. Calls without a result
-// among these messages are treated as o says; calls without an id, which
-// nothing can answer, are left alone.
+// ToTurn returns all messages up to the end of a turn, counted from 1. Messages
+// before the first turn are among them. Calls that have no result among these
+// messages are treated as o says. Calls without an id stay as they are: nothing
+// can answer them.
 //
-// The errors are the reference's: for a turn that is not there, and in the mode
-// [Refuse] for orphans.
+// It fails, with the text of the reference, when there is no such turn, and with
+// [Refuse] when a call has no result.
 func ToTurn(msgs []sessionstore.Message, turn int, o Orphans) ([]sessionstore.Message, error) {
 	end, err := endOf(msgs, turn)
 	if err != nil {
@@ -42,7 +35,7 @@ func ToTurn(msgs []sessionstore.Message, turn int, o Orphans) ([]sessionstore.Me
 	return upTo(msgs, end, o)
 }
 
-// upTo returns the messages before the index end, as ToTurn does.
+// upTo is ToTurn for the messages before index end.
 func upTo(msgs []sessionstore.Message, end int, o Orphans) ([]sessionstore.Message, error) {
 	kept := slices.Clone(msgs[:end])
 	rows := readRows(kept)
@@ -63,49 +56,18 @@ func upTo(msgs []sessionstore.Message, end int, o Orphans) ([]sessionstore.Messa
 		"Expected 'complete', 'remove', or 'error'.", o))
 }
 
-// OrphanedToolCalls returns the ids of the calls without a result, each once,
-// in the order in which they appear.
+// OrphanedToolCalls returns the ids of the calls that have no result anywhere,
+// each once, in the order of their first calls. Calls without an id are left
+// out.
 func OrphanedToolCalls(msgs []sessionstore.Message) []string { return orphaned(readRows(msgs)) }
 
-func orphaned(rows []row) (ids []string) {
-	done := answered(rows)
-	for _, r := range rows {
-		for _, c := range r.calls {
-			if c.named && !done[c.id] {
-				done[c.id] = true
-				ids = append(ids, c.id)
-			}
+func orphaned(rows []turns.Row) (ids []string) {
+	for _, e := range turns.Match(rows).Exchanges {
+		if e.Named && e.Result < 0 {
+			ids = append(ids, e.ID)
 		}
 	}
 	return ids
-}
-
-// answered returns the ids of all results.
-func answered(rows []row) map[string]bool {
-	count := 0
-	for _, r := range rows {
-		count += len(r.results)
-	}
-	ids := make(map[string]bool, count)
-	for _, r := range rows {
-		for _, id := range r.results {
-			ids[id] = true
-		}
-	}
-	return ids
-}
-
-func setOf[T comparable](list []T) map[T]bool {
-	set := make(map[T]bool, len(list))
-	for _, v := range list {
-		set[v] = true
-	}
-	return set
-}
-
-// makesAny reports whether the message makes one of the calls.
-func (r row) makesAny(ids map[string]bool) bool {
-	return slices.ContainsFunc(r.calls, func(k key) bool { return k.named && ids[k.id] })
 }
 
 // quotedList writes ids as Python shows a list of them.
@@ -117,79 +79,41 @@ func quotedList(ids []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// complete answers the orphans right behind the messages that make them. The
-// turn of such a message is closed when another turn follows at once.
-func complete(msgs []sessionstore.Message, rows []row, orphans map[string]bool) ([]sessionstore.Message, error) {
+// complete adds a result for every orphan, right behind the message that makes
+// the call. If the next message begins a turn, it adds an answer as well.
+func complete(msgs []sessionstore.Message, rows []turns.Row, orphans map[string]bool) ([]sessionstore.Message, error) {
 	var b builder
 	names := functionNames(msgs, rows, orphans)
 	for i, r := range rows {
 		b.keep(msgs[i])
-		if !r.makesAny(orphans) {
+		if !r.MakesAny(orphans) {
 			continue
 		}
-		for _, c := range r.calls {
-			if c.named && orphans[c.id] {
-				b.add(forkedToolRow(c.id, names[c.id]))
+		for _, c := range r.Calls() {
+			if c.Named && orphans[c.ID] {
+				b.add(forkedToolRow(c.ID, names[c.ID]))
 			}
 		}
-		if i+1 < len(rows) && rows[i+1].begins {
-			b.add(pyjson.AppendQuoted([]byte(`{"role": "assistant", "content": `), forkedAnswer, pyjson.Style{}))
+		if i+1 < len(rows) && rows[i+1].Begins {
+			b.add(pyjson.AppendQuoted([]byte(`{"role": "assistant", "content": `), turns.ForkedAnswer, pyjson.Style{}))
 		}
 	}
 	return b.done()
 }
 
-// functionNames returns the names of the orphans' tools by the ids of the
-// calls.
-func functionNames(msgs []sessionstore.Message, rows []row, orphans map[string]bool) map[string]string {
+// functionNames returns the names of the tools that the orphans call, by the
+// id of the call.
+func functionNames(msgs []sessionstore.Message, rows []turns.Row, orphans map[string]bool) map[string]string {
 	names := map[string]string{}
 	for i, r := range rows {
-		if !r.makesAny(orphans) {
+		if !r.MakesAny(orphans) {
 			continue
 		}
 		for _, c := range callsIn(value(msgs[i])) {
-			if c.named && c.id != "" && c.function != "" {
-				names[c.id] = c.function
+			if c.Named && c.ID != "" && c.function != "" {
+				names[c.ID] = c.function
 			}
 		}
 	}
 	return names
-}
-
-// forkedToolRow returns a result without its closing brace.
-func forkedToolRow(id, name string) []byte {
-	line := pyjson.AppendQuoted([]byte(`{"role": "tool", "tool_call_id": `), id, pyjson.Style{})
-	line = pyjson.AppendQuoted(append(line, `, "content": `...), forkedResult, pyjson.Style{})
-	if name != "" {
-		line = pyjson.AppendQuoted(append(line, `, "name": `...), name, pyjson.Style{})
-	}
-	return line
-}
-
-// builder puts a list of messages together. It remembers the first error.
-type builder struct {
-	msgs []sessionstore.Message
-	err  error
-}
-
-func (b *builder) keep(m sessionstore.Message) { b.msgs = append(b.msgs, m) }
-
-// add adds a new message, given without its closing brace.
-func (b *builder) add(open []byte) { b.parse(append(open, '}')) }
-
-// parse adds the message of a line.
-func (b *builder) parse(line []byte) {
-	// A carriage return can only stand between members.
-	m, err := sessionstore.ParseMessage(bytes.ReplaceAll(line, []byte{'\r'}, []byte{' '}))
-	if err != nil && b.err == nil {
-		b.err = fmt.Errorf("change messages: %w", err)
-	}
-	b.msgs = append(b.msgs, m)
-}
-
-func (b *builder) done() ([]sessionstore.Message, error) {
-	if b.err != nil {
-		return nil, b.err
-	}
-	return b.msgs, nil
 }

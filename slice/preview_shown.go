@@ -6,8 +6,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
-// appendShown appends a value as Python's repr shows it, and not much more
-// than limit bytes.
+// appendShown appends the repr that Python has for a JSON value. It stops soon
+// after limit bytes.
 func appendShown(dst, raw []byte, limit int) []byte {
 	switch pyjson.KindOf(raw) {
 	case pyjson.Object:
@@ -37,8 +37,8 @@ func appendShown(dst, raw []byte, limit int) []byte {
 	return append(dst, strings.NewReplacer("Infinity", "inf", "NaN", "nan").Replace(string(number))...)
 }
 
-// appendObject shows of several members of one name the last, in the place of
-// the first, as Python keeps them.
+// appendObject appends the repr of an object. If several members have one name,
+// it shows the last value in the place of the first, as Python does.
 func appendObject(dst, raw []byte, limit int) []byte {
 	var keys []string
 	values := map[string][]byte{}
@@ -60,7 +60,7 @@ func appendObject(dst, raw []byte, limit int) []byte {
 	return append(dst, '}')
 }
 
-// comma separates what follows from what was appended since first.
+// comma appends a comma if anything was appended since offset first.
 func comma(dst []byte, first int) []byte {
 	if len(dst) == first {
 		return dst

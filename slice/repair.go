@@ -7,25 +7,20 @@ import (
 	"strconv"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/turns"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-)
-
-// What stands for what was interrupted, as in the reference.
-const (
-	repairedResult = `{"error": "unknown_error", "message": "Tool execution was interrupted and no result was captured."}`
-	repairedAnswer = `{"role": "assistant", "content": [{"type": "text", ` +
-		`"text": "The previous tool calls were interrupted. This response was automatically repaired."}]`
 )
 
 var errOtherMessages = errors.New("change messages: the diagnosis is of other messages")
 
 // Repair returns the conversation with a result for every call and an answer
-// for every turn, so that [Diagnose] finds it healthy: misplaced results are
-// taken out, calls without one get one that says so right behind their
-// message, and turns that lack their last answer get one. A call without an id
-// is given one. What is healthy is returned as it is.
+// for every turn, so that [Diagnose] finds it healthy. It removes misplaced
+// results. It adds a result, which says that none was captured, right behind each
+// message whose calls then lack one. It adds an answer to each turn that lacks
+// its last one. It gives an id to each call without one. A healthy conversation
+// is returned as it is.
 //
-// d must be what Diagnose says about msgs.
+// d must be what Diagnose returned for msgs, else Repair returns an error.
 func Repair(msgs []sessionstore.Message, d Diagnosis) ([]sessionstore.Message, error) {
 	rows := readRows(msgs)
 	if !reflect.DeepEqual(diagnose(rows), d) {
@@ -46,21 +41,21 @@ func Repair(msgs []sessionstore.Message, d Diagnosis) ([]sessionstore.Message, e
 	return msgs, err
 }
 
-// repairer goes once over the messages.
+// repairer goes once over the messages and builds the repaired ones.
 type repairer struct {
 	built      builder
-	after      []row // of what is built
-	rows       []row
-	broken     map[string]bool // ids of orphaned and misplaced calls
-	misplaced  map[string]bool
-	incomplete map[int]bool
-	newIDs     int
+	after      []turns.Row     // of the built messages
+	rows       []turns.Row     // of the given messages
+	broken     map[string]bool // ids of the calls that need a new result
+	misplaced  map[string]bool // ids of the results that are removed
+	incomplete map[int]bool    // by message: an answer is missing behind it
+	newIDs     int             // number in the last id that newID made
 }
 
-func repair(msgs []sessionstore.Message, rows []row, d Diagnosis) ([]sessionstore.Message, []row, error) {
+func repair(msgs []sessionstore.Message, rows []turns.Row, d Diagnosis) ([]sessionstore.Message, []turns.Row, error) {
 	r := &repairer{rows: rows, broken: setOf(d.Orphaned), misplaced: setOf(d.Misplaced), incomplete: map[int]bool{}}
-	if answered(rows)[""] {
-		delete(r.broken, "") // it stands for calls without an id, those with an empty one are answered
+	if r.broken[""] && turns.Match(rows).Answered("") {
+		delete(r.broken, "") // it stands for the calls without an id: those whose id is empty have a result
 	}
 	for id := range r.misplaced {
 		r.broken[id] = true
@@ -74,7 +69,7 @@ func repair(msgs []sessionstore.Message, rows []row, d Diagnosis) ([]sessionstor
 			continue
 		}
 		all := r.answer(rows[i])
-		if all && (next[i] == len(rows) || rows[next[i]].asks()) || r.incomplete[i] {
+		if all && (next[i] == len(rows) || rows[next[i]].Asks()) || r.incomplete[i] {
 			r.add([]byte(repairedAnswer))
 		}
 	}
@@ -100,7 +95,7 @@ func (r *repairer) add(open []byte) { r.parse(append(open, '}')) }
 // last returns the message that was added last.
 func (r *repairer) last() sessionstore.Message { return r.built.msgs[len(r.built.msgs)-1] }
 
-// survivors returns for every message the next one that stays.
+// survivors returns for every message the index of the next one that stays.
 func (r *repairer) survivors() []int {
 	next := make([]int, len(r.rows))
 	after := len(r.rows)
@@ -113,25 +108,25 @@ func (r *repairer) survivors() []int {
 	return next
 }
 
-// drops reports whether a message is nothing but misplaced results.
-func (r *repairer) drops(row row) bool {
-	if len(row.results) == 0 || row.other {
+// drops reports whether a message holds misplaced results and nothing else.
+func (r *repairer) drops(row turns.Row) bool {
+	if len(row.Results()) == 0 || row.Other {
 		return false
 	}
-	for _, id := range row.results {
-		if !r.misplaced[id] {
+	for _, k := range row.Results() {
+		if !r.misplaced[k.ID] {
 			return false
 		}
 	}
 	return true
 }
 
-// keepRow adds a message without misplaced results, and with ids for its calls
-// unless nothing is left of it.
+// keepRow adds message i without its misplaced results, and with ids for all of
+// its calls. It returns false, and adds nothing, if nothing is left of it.
 func (r *repairer) keepRow(i int, m sessionstore.Message) bool {
 	row := &r.rows[i]
 	switch {
-	case row.blocks && slices.ContainsFunc(row.results, func(id string) bool { return r.misplaced[id] }):
+	case row.Blocks && slices.ContainsFunc(row.Results(), func(k turns.Key) bool { return r.misplaced[k.ID] }):
 		line, left := withoutResults(value(m), r.misplaced)
 		if left == 0 {
 			return false
@@ -139,7 +134,7 @@ func (r *repairer) keepRow(i int, m sessionstore.Message) bool {
 		r.parse(line)
 	case r.drops(*row):
 		return false
-	case slices.ContainsFunc(row.calls, key.unnamed):
+	case slices.ContainsFunc(row.Calls(), turns.Key.Unnamed):
 		r.parse(named(value(m), r.newID))
 	default:
 		r.keep(i, m)
@@ -147,18 +142,13 @@ func (r *repairer) keepRow(i int, m sessionstore.Message) bool {
 	return true
 }
 
-func (k key) unnamed() bool { return !k.named }
-
-// newID returns an id that no call has, for a call that is broken as it has
-// none.
+// newID returns an id that no call and no result has. The call that gets it
+// counts as broken.
 func (r *repairer) newID() string {
 	if r.newIDs == 0 {
 		for _, row := range r.rows {
-			for _, c := range row.calls {
-				r.newIDs = max(r.newIDs, ownID(c.id))
-			}
-			for _, id := range row.results {
-				r.newIDs = max(r.newIDs, ownID(id))
+			for _, k := range row.IDs {
+				r.newIDs = max(r.newIDs, ownID(k.ID))
 			}
 		}
 	}
@@ -170,7 +160,7 @@ func (r *repairer) newID() string {
 
 const idPrefix = "repaired_"
 
-// ownID returns the number of an id that a repair made, else 0.
+// ownID returns the number in an id that a repair made, and 0 for another id.
 func ownID(id string) int {
 	if len(id) <= len(idPrefix) || id[:len(idPrefix)] != idPrefix {
 		return 0
@@ -182,30 +172,32 @@ func ownID(id string) int {
 	return n
 }
 
-// answer adds results for the broken calls of the message that was added last,
-// which was row, and reports whether all are.
-func (r *repairer) answer(row row) (all bool) {
-	if !row.makesAny(r.broken) && !slices.ContainsFunc(row.calls, key.unnamed) {
+// answer adds results for the broken calls of the message that was added last.
+// row is what that message was before the repair. answer reports whether all
+// calls of the message are broken.
+func (r *repairer) answer(row turns.Row) (all bool) {
+	if !row.MakesAny(r.broken) && !slices.ContainsFunc(row.Calls(), turns.Key.Unnamed) {
 		return false
 	}
 	all = true
 	for _, c := range callsIn(value(r.last())) {
-		if !r.broken[c.id] {
+		if !r.broken[c.ID] {
 			all = false
 			continue
 		}
-		line := pyjson.AppendQuoted([]byte(`{"role": "tool", "tool_call_id": `), c.id, pyjson.Style{})
+		line := pyjson.AppendQuoted([]byte(`{"role": "tool", "tool_call_id": `), c.ID, pyjson.Style{})
 		line = pyjson.AppendQuoted(append(line, `, "name": `...), c.tool, pyjson.Style{})
 		r.add(pyjson.AppendQuoted(append(line, `, "content": `...), repairedResult, pyjson.Style{}))
 	}
 	return all
 }
 
-// Rewind returns the messages before the last real user message that precedes
-// everything that is wrong: none, if that is the first message or there is no
-// such one. What is healthy is returned as it is. The result is healthy.
+// Rewind returns the messages before the last real user message (see
+// [IsRealUser]) that precedes everything that is wrong. It returns none if that
+// is the first message, or if there is no such message. A healthy conversation
+// is returned as it is. The result is healthy.
 //
-// d must be what [Diagnose] says about msgs.
+// d must be what [Diagnose] returned for msgs, else Rewind returns an error.
 func Rewind(msgs []sessionstore.Message, d Diagnosis) ([]sessionstore.Message, error) {
 	rows := readRows(msgs)
 	if !reflect.DeepEqual(diagnose(rows), d) {
@@ -218,23 +210,24 @@ func Rewind(msgs []sessionstore.Message, d Diagnosis) ([]sessionstore.Message, e
 	return slices.Clone(msgs[:len(rows)]), nil
 }
 
-// rewound returns how many messages are left of those that are wrong.
-func rewound(rows []row, d Diagnosis) int {
+// rewound returns how many messages are left when the end that d finds wrong is
+// removed.
+func rewound(rows []turns.Row, d Diagnosis) int {
 	first := len(rows)
 	ids := setOf(slices.Concat(d.Orphaned, d.Misplaced))
-	for _, c := range newIndex(rows).calls {
-		if ids[c.id] {
-			first = min(first, c.use)
+	for _, e := range turns.Match(rows).Exchanges {
+		if ids[e.ID] {
+			first = min(first, e.Call)
 		}
 	}
 	for _, t := range d.Incomplete {
 		first = min(first, t.AfterIndex)
 	}
-	for first > 0 && !(rows[first].assistant && rows[first].acts) {
+	for first > 0 && !(rows[first].Assistant && rows[first].Acts) {
 		first--
 	}
 	for first--; first > 0; first-- {
-		if rows[first].asks() {
+		if rows[first].Asks() {
 			return first
 		}
 	}

@@ -46,12 +46,12 @@ func ExampleFork() {
 	st, done := exampleStore()
 	defer done()
 	ctx := context.Background()
-	p, err := slice.PreviewFork(ctx, st, "weather", 1)
+	p, err := slice.PreviewFork(ctx, st, "weather", new(1))
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(p.Messages, "messages of", p.MaxTurns, "turns, up to:", p.LastAssistant)
-	f, err := slice.Fork(ctx, st, "weather", &slice.ForkOptions{Turn: 1, NewID: "again"})
+	f, err := slice.Fork(ctx, st, "weather", &slice.ForkOptions{Events: true, Turn: new(1), NewID: "again"})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,7 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/crashsim"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -25,9 +26,9 @@ type system struct {
 
 var systems = []system{{name: "plain"}, {name: "no exchange", noExchange: true}, {name: "no links", noLink: true}, {name: "neither", noExchange: true, noLink: true}}
 
-func (s system) seam(before func(fault.Op) error, after func(fault.Op)) *fault.Seam {
-	return &fault.Seam{After: after, Before: func(op fault.Op) error {
-		if op.Kind == fault.Exchange && s.noExchange || op.Kind == fault.Link && s.noLink {
+func (s system) seam(before func(seam.Op) error, after func(seam.Op)) *seam.Seam {
+	return &seam.Seam{After: after, Before: func(op seam.Op) error {
+		if op.Kind == seam.Exchange && s.noExchange || op.Kind == seam.Link && s.noLink {
 			return errors.ErrUnsupported
 		}
 		if before == nil {
@@ -37,36 +38,37 @@ func (s system) seam(before func(fault.Op) error, after func(fault.Op)) *fault.S
 	}}
 }
 
-// TestFaults lets every operation of every call fail in turn: for once, for
+// TestFaults lets every operation of every call fail in turn (one in three
+// without [testenv.Long]): for once, for
 // good, and in the middle of a write. What is there then is the state before
 // or after, the copies are whole, and the call can be made again.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	fork := forked(t)
+	fork, step := forked(t), testenv.Share(3, 3, 1)
 	for _, s := range scenes() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			points := 0
+			points, r := 0, testenv.Rand(t)
 			for _, sys := range systems {
-				for _, f := range []*fault.Failer{
+				for _, f := range []*crashsim.Failer{
 					{Err: syscall.EIO}, {Err: syscall.EIO, Part: 50}, {Err: syscall.EIO, Stays: true}, {Err: syscall.ENOSPC, Stays: true, Part: 50},
 				} {
 					if sys.name != "plain" && f.Stays {
 						continue
 					}
-					for at := 0; s.fails(t, sys, &fault.Failer{At: at, Err: f.Err, Part: f.Part, Stays: f.Stays}, fork); at++ {
+					for at := r.IntN(step); s.fails(t, sys, &crashsim.Failer{At: at, Err: f.Err, Part: f.Part, Stays: f.Stays}, fork); at += step {
 						points++
 					}
 				}
 			}
 			fmt.Printf("%s: %d points\n", t.Name(), points)
-			require.Greater(t, points, 50)
+			require.Greater(t, points, 50/step)
 		})
 	}
 }
 
 // fails plays the scene with one failure, and reports whether there was one.
-func (s scene) fails(t *testing.T, sys system, failer *fault.Failer, fork map[string]string) bool {
+func (s scene) fails(t *testing.T, sys system, failer *crashsim.Failer, fork map[string]string) bool {
 	t.Helper()
 	dir := scratch(t)
 	defer func() { require.NoError(t, os.RemoveAll(dir)) }()
@@ -81,8 +83,8 @@ func (s scene) fails(t *testing.T, sys system, failer *fault.Failer, fork map[st
 	place := fmt.Sprintf("%s: %s %s: %v, call: %v, close: %v", sys.name, op.Kind, op.Name, failer.Err, err, closeErr)
 	now := findAll(t, dir)
 	require.Empty(t, s.wrong(now, fork, err == nil), place)
-	halfSwapped := sys.noExchange && (op.Kind == fault.Rename || op.Kind == fault.SyncDir) // the last copy may have that name
-	if op.Kind != fault.Remove && !failer.Stays && !halfSwapped {
+	halfSwapped := sys.noExchange && (op.Kind == seam.Rename || op.Kind == seam.SyncDir) // the last copy may have that name
+	if op.Kind != seam.Remove && !failer.Stays && !halfSwapped {
 		require.Empty(t, leftovers(now.parent), place)
 	}
 	s.again(t, sys, dir, now, fork, place)
@@ -113,18 +115,15 @@ func (s scene) again(t *testing.T, sys system, dir string, now found, fork map[s
 func TestPowerCuts(t *testing.T) {
 	t.Parallel()
 	fork := forked(t)
-	limit := 150
-	if testenv.Thorough() {
-		limit = 1500
-	}
+	limit := testenv.Share(40, 40, testenv.Further(300, 1000))
 	for _, s := range scenes() {
 		for _, sys := range systems {
 			for _, ordered := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s/%s/ordered=%t", s.name, sys.name, ordered), func(t *testing.T) {
 					t.Parallel()
 					log := s.record(t, sys)
-					var tally fault.Tally
-					crash := &fault.Crash{Log: log, Seed: 1, Max: limit, Ordered: ordered}
+					var tally crashsim.Tally
+					crash := &crashsim.Crash{Log: log, Seed: testenv.Seed(t), Max: limit, Ordered: ordered}
 					base := scratch(t)
 					for state, err := range crash.States(&tally) {
 						require.NoError(t, err)
@@ -146,13 +145,13 @@ func TestPowerCuts(t *testing.T) {
 }
 
 // record records what the call does to the disk.
-func (s scene) record(t *testing.T, sys system) *fault.Log {
+func (s scene) record(t *testing.T, sys system) *crashsim.Log {
 	t.Helper()
 	dir := scratch(t)
 	plain := openFaulty(t, dir, sessionstore.Durable, nil)
 	s.prepare(t, plain)
 	require.NoError(t, plain.Close())
-	rec, err := fault.Record(dir)
+	rec, err := crashsim.Record(dir)
 	require.NoError(t, err)
 	st := openFaulty(t, dir, sessionstore.Durable, sys.seam(nil, rec.After))
 	require.NoError(t, s.act(t.Context(), st))

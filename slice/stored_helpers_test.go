@@ -42,6 +42,7 @@ func put(t testing.TB, st *sessionstore.Store, id string, files map[string]strin
 	dir := filepath.Join(st.Dir(), id)
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	for name, data := range files {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
 	}
 }

@@ -6,12 +6,13 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Info tells what a stored session is and whether it can be continued.
-// Members of its metadata that are no text are empty.
+// Info tells what a stored session is and whether it can be continued. A member
+// of its metadata that is no string is "" here.
 type Info struct {
 	SessionID string   `json:"session_id"` // of the metadata; the directory's name when they have none
 	Path      string   `json:"path"`
@@ -24,10 +25,11 @@ type Info struct {
 	Modes     []string `json:"failure_modes"`
 }
 
-// Inspect tells what session id is. A transcript with a line that cannot be
-// read is refused, also where its backup is good, and so are metadata that are
-// damaged or missing: the errors are [sessionstore.ErrCorrupt] and
-// [sessionstore.ErrNotFound].
+// Inspect tells what session id is. The error Is [sessionstore.ErrCorrupt] when
+// the metadata are damaged, or when a line of the transcript cannot be read or is
+// no JSON object, even if a backup is good. It Is [fs.ErrNotExist] when the
+// session has no metadata or no transcript, and [sessionstore.ErrNotFound] when
+// there is no such session.
 func Inspect(ctx context.Context, st *sessionstore.Store, id string) (Info, error) {
 	s, err := st.Load(ctx, id)
 	if err != nil {
@@ -37,6 +39,9 @@ func Inspect(ctx context.Context, st *sessionstore.Store, id string) (Info, erro
 		return Info{}, r.Reason
 	}
 	if err := hasFiles(ctx, st, id); err != nil {
+		return Info{}, err
+	}
+	if err := onlyObjects(st, id, s.Messages); err != nil {
 		return Info{}, err
 	}
 	d, err := Diagnose(s.Messages)
@@ -55,9 +60,9 @@ func Inspect(ctx context.Context, st *sessionstore.Store, id string) (Info, erro
 	return info, nil
 }
 
-// hasFiles tells that a session has no metadata or no transcript.
+// hasFiles returns an error if a session has no metadata or no transcript.
 func hasFiles(ctx context.Context, st *sessionstore.Store, id string) error {
-	return st.Inside().Read(ctx, id, func(d *sessiondir.Dir) error {
+	return core.Of(st).Read(ctx, id, func(d *sessiondir.Dir) error {
 		for _, name := range []string{sessiondir.Metadata, sessiondir.Transcript} {
 			if _, err := d.Stat(name); errors.Is(err, fs.ErrNotExist) {
 				return &fs.PathError{Op: "inspect", Path: d.Path(name), Err: fs.ErrNotExist}

@@ -1,24 +1,26 @@
 package slice
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"strconv"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// What a copy of a file was kept before, in its name.
+// The labels in the names of copies. They tell what the copy was made before.
 const (
-	labelRepair = "pre-repair"
-	labelRewind = "pre-rewind"
-	labelUndo   = "pre-undo"
+	labelRepair  = "pre-repair"
+	labelRewind  = "pre-rewind"
+	labelSalvage = "pre-salvage" // by [sessionstore.Store.Salvage]
+	labelUndo    = "pre-undo"
 )
 
-// keepInfix and keepStamp make the names of kept files as the reference does.
+// A copy is named as the reference names it: the file's name, keepInfix, a
+// label, "-", and the time in the form keepStamp.
 const (
 	keepInfix = ".bak-"
 	keepStamp = "20060102150405" // UTC
@@ -32,23 +34,23 @@ type kept struct {
 	was    sessiondir.Stamp // of the transcript
 }
 
-// keep copies files of the session under names that nothing has, and makes the
-// copies durable if the store promises that. Those that are not there are
-// left out.
+// keep copies files of the session under names that are free. Files that do not
+// exist are left out. If the store syncs, the copies are durable when keep
+// returns.
 func (c *change) keep(label string, names ...string) (*kept, error) {
 	if err := c.ctx.Err(); err != nil {
 		return nil, err
 	}
-	dir, in := c.work.Dir(), c.st.Inside()
+	dir, store := c.tx.Dir(), core.Of(c.st)
 	dir.Sweep()
 	dir.SweepFile(eventsFile)
-	k := &kept{dir: dir, suffix: freeSuffix(dir, keepInfix+label+"-"+in.Now().UTC().Format(keepStamp), names)}
+	k := &kept{dir: dir, suffix: freeSuffix(dir, keepInfix+label+"-"+store.Now().UTC().Format(keepStamp), names)}
 	var err error
 	if k.was, err = dir.Stat(sessiondir.Transcript); err != nil {
 		return nil, err
 	}
 	for _, name := range names {
-		err := k.copy(name, in.Sync())
+		err := k.copy(name, store.Syncs())
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -56,9 +58,9 @@ func (c *change) keep(label string, names ...string) (*kept, error) {
 			return nil, k.drop(fmt.Errorf("keep %s: %w", name, err))
 		}
 		k.names = append(k.names, name)
-		c.work.Renamed(name + k.suffix)
+		c.tx.Renamed(name + k.suffix)
 	}
-	if in.Sync() {
+	if store.Syncs() {
 		if err := dir.Sync(); err != nil {
 			return nil, k.drop(fmt.Errorf("sync directory: %w", err))
 		}
@@ -66,8 +68,9 @@ func (c *change) keep(label string, names ...string) (*kept, error) {
 	return k, nil
 }
 
-// freeSuffix returns suffix, numbered when one of the files is kept under it
-// already: seconds are all that the reference tells apart.
+// freeSuffix returns suffix, with a number added if a copy of one of the files
+// has it already. Two copies may be made in one second, and the reference's names
+// tell no shorter times apart.
 func freeSuffix(dir *sessiondir.Dir, suffix string, names []string) string {
 	free := suffix
 	for n := 2; ; n++ {
@@ -83,8 +86,9 @@ func freeSuffix(dir *sessiondir.Dir, suffix string, names []string) string {
 	}
 }
 
-// copy keeps one file. The log only ever grows, and nobody writes into kept
-// files: it gets a second name, where there are such, however large it is.
+// copy copies one file. It gives the log a second name instead, if the file
+// system has hard links: the log may be large, it only ever grows at its end, and
+// the rewind replaces it by another file.
 func (k *kept) copy(name string, sync bool) error {
 	if _, err := k.dir.Stat(name); err != nil {
 		return err
@@ -102,7 +106,7 @@ func (k *kept) copy(name string, sync bool) error {
 	return errors.Join(file.Sync(), file.Close())
 }
 
-// path returns where a file is kept, or "".
+// path returns the path of the copy of a file, or "" if there is none.
 func (k *kept) path(name string) string {
 	for _, has := range k.names {
 		if has == name {
@@ -112,7 +116,7 @@ func (k *kept) path(name string) string {
 	return ""
 }
 
-// drop removes the copies because of err, to which it adds what fails.
+// drop removes the copies and returns err, joined with the errors of that.
 func (k *kept) drop(err error) error {
 	for _, name := range k.names {
 		err = errors.Join(err, k.dir.Remove(name+k.suffix))
@@ -120,8 +124,8 @@ func (k *kept) drop(err error) error {
 	return err
 }
 
-// unlessChanged returns err, and drops the copies when there is an error and the
-// transcript is still what it was, or another writer's.
+// unlessChanged returns err. If there is an error, and the transcript is still
+// the same or was changed by another writer, it removes the copies.
 func (k *kept) unlessChanged(err error) error {
 	if err == nil {
 		return nil
@@ -131,15 +135,4 @@ func (k *kept) unlessChanged(err error) error {
 		return k.drop(err)
 	}
 	return err
-}
-
-// marshalReport returns the reference's form of a report: of one that nothing
-// was done, the status.
-func marshalReport(idle bool, status string, full any) ([]byte, error) {
-	if !idle {
-		return json.Marshal(full)
-	}
-	return json.Marshal(struct {
-		Status string `json:"status"`
-	}{status})
 }

@@ -20,16 +20,13 @@ import (
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
-var killsFlag = flag.Int("kills", 0, "how many children TestKills kills; 0: 100 with CI set, else 30")
+var killsFlag = flag.Int("kills", 0, "how many children TestKills kills; 0: 67 with TEST_LONG set, else 6")
 
 func killRounds() int {
-	switch {
-	case *killsFlag > 0:
+	if *killsFlag > 0 {
 		return *killsFlag
-	case testenv.Thorough():
-		return 100
 	}
-	return 30
+	return testenv.Share(4, 6, 67)
 }
 
 // step is a call that the child makes of the session, over and over.
@@ -82,7 +79,7 @@ func changeUntilKilled(dir string) error {
 		for n, s := range all {
 			if forks++; s.before == brokenRows {
 				fmt.Println("fork", forks)
-				if _, err := slice.Fork(ctx, st, parentID, &slice.ForkOptions{NewID: fmt.Sprint("fork-", forks), Turn: 2}); err != nil {
+				if _, err := slice.Fork(ctx, st, parentID, &slice.ForkOptions{Events: true, NewID: fmt.Sprint("fork-", forks), Turn: new(2)}); err != nil {
 					return err
 				}
 				fmt.Println("forked", forks)
@@ -101,8 +98,7 @@ func changeUntilKilled(dir string) error {
 // whole and there before the change; forks are whole or not there.
 func TestKills(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	fmt.Printf("%s: seed %d\n", t.Name(), seed)
+	seed := testenv.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 	calls, open := 0, 0
 	for round := range killRounds() {

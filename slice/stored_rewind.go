@@ -2,69 +2,54 @@ package slice
 
 import (
 	"context"
-	"errors"
 	"io"
-	"io/fs"
-	"path/filepath"
 	"slices"
-	"time"
 
-	"github.com/amplifier-go/sessionstorage/eventslog"
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// RewindReport tells what a rewind of a stored session did. As JSON it is the
-// reference's.
-type RewindReport struct {
-	Status       string `json:"status"` // Rewound or NoRewindNeeded
-	Original     int    `json:"original_entries"`
-	Rewound      int    `json:"rewound_entries"`
-	BackupPath   string `json:"backup_path"`                  // the transcript that was there
-	EventsBackup string `json:"events_backup_path,omitempty"` // the log that was there; empty: there was none, or no time to cut it at
-}
-
-// MarshalJSON returns the status alone when nothing was done.
-func (r RewindReport) MarshalJSON() ([]byte, error) {
-	type report RewindReport
-	return marshalReport(r.Status == NoRewindNeeded, r.Status, report(r))
-}
-
-// RewindSession takes the end of session id away as [Rewind] does, and the
-// events after the last time that is left in the transcript; see
-// [eventslog.Log.SliceTo]. Nothing is written when the session is healthy.
+// RewindSession removes the end of session id's transcript as [Rewind] does. It
+// also removes the events after the last time that is left in the transcript, see
+// [eventslog.Log.SliceTo]. It writes nothing when the session is healthy.
 //
-// Both files are kept, whole, under the names that the reference gives them,
-// and are durable before the transcript changes; [Undo] brings them back. The
-// log changes after the transcript: what ends the call in between leaves the
-// log whole. Metadata stay. The errors are those of [RepairSession].
+// It first copies both files completely, under the names that the reference
+// uses; [Undo] brings the copies back. If the store syncs, the copies are durable
+// before the transcript changes. The log changes after the transcript: a call
+// that ends between the two leaves the log complete. Metadata do not change. The
+// errors are those of [RepairSession].
 func RewindSession(ctx context.Context, st *sessionstore.Store, id string) (RewindReport, error) {
 	return rewindSession(ctx, st, id, func(rows []sessionstore.Message) ([]sessionstore.Message, error) {
 		d, err := Diagnose(rows)
 		if err != nil {
 			return nil, err
 		}
-		return Rewind(rows, d)
+		rest, err := Rewind(rows, d)
+		if err == nil && !slices.Equal(rest, rows) {
+			_, err = verified(rest)
+		}
+		return rest, err
 	})
 }
 
-// RewindSessionTo is [RewindSession] to the end of a turn, as [ToTurn] has it,
-// and whether the session is healthy or not. When what is left would be broken
-// the error Is [ErrStillBroken], and the session wants a repair first.
+// RewindSessionTo is [RewindSession] to the end of a turn, counted from 1, as
+// [ToTurn] cuts it. It also rewinds a healthy session. It leaves the messages that
+// a [Fork] at that turn has, and is refused where that is: the messages that are
+// left need not be healthy, since what is broken may lie in the turns that stay.
 func RewindSessionTo(ctx context.Context, st *sessionstore.Store, id string, turn int, o Orphans) (RewindReport, error) {
 	return rewindSession(ctx, st, id, func(rows []sessionstore.Message) ([]sessionstore.Message, error) {
 		return ToTurn(rows, turn, o)
 	})
 }
 
-// rewinding returns what is left of messages.
+// rewinding is a function that returns the messages that a rewind leaves.
 type rewinding func([]sessionstore.Message) ([]sessionstore.Message, error)
 
 func rewindSession(ctx context.Context, st *sessionstore.Store, id string, left rewinding) (RewindReport, error) {
 	var report RewindReport
-	err := st.Inside().ChangeOwned(ctx, id, func(k *sessionstore.Work) (err error) {
-		report, err = (&change{ctx: ctx, st: st, id: id, work: k}).rewind(left)
+	err := core.Of(st).ChangeOwned(ctx, id, func(tx core.Tx) (err error) {
+		report, err = (&change{ctx: ctx, st: st, id: id, tx: tx}).rewind(left)
 		return err
 	})
 	if err != nil {
@@ -85,11 +70,8 @@ func (c *change) rewind(left rewinding) (RewindReport, error) {
 	if slices.Equal(rest, rows) {
 		return RewindReport{Status: NoRewindNeeded, Original: len(rows), Rewound: len(rows)}, nil
 	}
-	if _, err := verified(rest); err != nil {
-		return RewindReport{}, err
-	}
 	names := []string{sessiondir.Transcript}
-	cut, timed := cutBetween(rest, rows)
+	until, timed := cutBetween(rest, rows)
 	if timed {
 		names = append(names, eventsFile)
 	}
@@ -97,11 +79,14 @@ func (c *change) rewind(left rewinding) (RewindReport, error) {
 	if err != nil {
 		return RewindReport{}, err
 	}
-	set := func() error { return c.work.SetTranscript(rest) }
+	set := func() error { return c.tx.SetTranscript(rest) }
 	if kept.path(eventsFile) == "" {
 		err = set()
 	} else {
-		err = c.withEvents(func(w io.Writer) error { return c.cutEvents(w, cut) }, set)
+		err = c.withEvents(func(w io.Writer) error {
+			_, err := cutEvents(c.ctx, c.st, c.id, w, until, newIDs{})
+			return err
+		}, set)
 	}
 	if err := kept.unlessChanged(err); err != nil {
 		return RewindReport{}, err
@@ -110,54 +95,4 @@ func (c *change) rewind(left rewinding) (RewindReport, error) {
 		Status: Rewound, Original: len(rows), Rewound: len(rest),
 		BackupPath: kept.path(sessiondir.Transcript), EventsBackup: kept.path(eventsFile),
 	}, nil
-}
-
-// cutBetween returns the last time that is left, or where no message that is
-// left has a time, the moment before the first time of all.
-func cutBetween(left, all []sessionstore.Message) (time.Time, bool) {
-	if at, ok := lastTime(left); ok {
-		return at, true
-	}
-	for _, m := range all {
-		if at, ok := m.Timestamp(); ok {
-			return at.Add(-1), true
-		}
-	}
-	return time.Time{}, false
-}
-
-// withEvents replaces the log by what write writes. When all but the change of
-// names is done, it calls set, which changes the transcript; when that fails
-// the log stays. A power cut does not keep the log's new name alone.
-func (c *change) withEvents(write func(io.Writer) error, set func() error) error {
-	in := c.st.Inside()
-	keep := func() (atomicfile.Keep, error) {
-		if err := c.ctx.Err(); err != nil {
-			return atomicfile.Keep{}, err
-		}
-		err := set()
-		if err == nil && in.Sync() {
-			err = c.work.Dir().Sync()
-		}
-		return atomicfile.Keep{}, err
-	}
-	if err := c.work.Dir().ReplaceKeeping(eventsFile, in.Sync(), in.Now(), write, keep); err != nil {
-		return err
-	}
-	c.work.Renamed(eventsFile)
-	return nil
-}
-
-// cutEvents writes the session's events up to a time.
-func (c *change) cutEvents(w io.Writer, cut time.Time) (err error) {
-	log, err := eventslog.Open(filepath.Join(c.st.Dir(), c.id), nil)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, log.Close()) }()
-	_, err = log.SliceTo(c.ctx, w, cut, "", "")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }

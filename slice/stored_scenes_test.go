@@ -11,7 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
@@ -44,7 +45,7 @@ func scenes() []scene {
 		{
 			name: "fork", prepare: func(t *testing.T, st *sessionstore.Store) { broken(t, st) },
 			act: func(ctx context.Context, st *sessionstore.Store) error {
-				_, err := slice.Fork(ctx, st, parentID, &slice.ForkOptions{NewID: childID, Turn: 2})
+				_, err := slice.Fork(ctx, st, parentID, &slice.ForkOptions{Events: true, NewID: childID, Turn: new(2)})
 				return err
 			},
 			rows: [2]string{brokenRows, brokenRows}, events: [2]string{allEvents, allEvents},
@@ -65,7 +66,7 @@ func scenes() []scene {
 			name: "rewind of what was saved", prepare: func(t *testing.T, st *sessionstore.Store) {
 				broken(t, st)
 				require.NoError(t, st.Append(t.Context(), parentID, parse(t, strings.TrimSpace(said("user", "x", 9)))...))
-				put(t, st, parentID, map[string]string{eventsFile: allEvents})
+				put(t, st, parentID, map[string]string{eventsFile: allEvents, metadataFile: parentMeta}) // without the count of the append
 			}, act: rewind,
 			rows: [2]string{brokenRows + said("user", "x", 9), firstTwo}, events: [2]string{allEvents, twoEvents}, rowsBackup: rewindBackup, eventsBackup: rewindEvents,
 		},
@@ -85,7 +86,7 @@ func forked(t *testing.T) map[string]string {
 	t.Helper()
 	st := openStore(t, "")
 	broken(t, st)
-	_, err := slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{NewID: childID, Turn: 2})
+	_, err := slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{Events: true, NewID: childID, Turn: new(2)})
 	require.NoError(t, err)
 	return get(t, st, childID)
 }
@@ -173,9 +174,9 @@ func scratch(t testing.TB) string {
 }
 
 // openFaulty opens a store with a seam.
-func openFaulty(t testing.TB, dir string, d sessionstore.Durability, seam *fault.Seam) *sessionstore.Store {
+func openFaulty(t testing.TB, dir string, d sessionstore.Durability, hooks *seam.Seam) *sessionstore.Store {
 	t.Helper()
-	st, err := sessionstore.Inside{}.Open(dir, &sessionstore.Options{Now: noon, Workspace: "/w", Durability: d}, seam)
+	st, err := core.Open(dir, &sessionstore.Options{Now: noon, Workspace: "/w", Durability: d}, hooks)
 	require.NoError(t, err)
 	return st
 }

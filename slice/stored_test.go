@@ -89,8 +89,6 @@ func TestRewindSessionTo(t *testing.T) {
 	}
 	_, err := slice.RewindSessionTo(t.Context(), st, parentID, 3, slice.Refuse)
 	require.ErrorContains(t, err, "Orphaned tool calls")
-	_, err = slice.RewindSessionTo(t.Context(), st, parentID, 3, slice.Complete)
-	require.ErrorIs(t, err, slice.ErrStillBroken, "the turn would end with a result")
 	require.Equal(t, before, get(t, st, parentID))
 	r, err := slice.RewindSessionTo(t.Context(), st, parentID, 1, slice.Complete)
 	require.NoError(t, err)
@@ -101,6 +99,26 @@ func TestRewindSessionTo(t *testing.T) {
 	r, err = slice.RewindSessionTo(t.Context(), st, parentID, 1, slice.Complete)
 	require.NoError(t, err)
 	require.Equal(t, slice.NoRewindNeeded, r.Status)
+}
+
+// TestRewindAgreesWithFork rewinds sessions to turns and forks them there: both
+// leave the same messages, or both are refused.
+func TestRewindAgreesWithFork(t *testing.T) {
+	t.Parallel()
+	for turn := -1; turn <= 4; turn++ {
+		for _, o := range []slice.Orphans{slice.Complete, slice.Remove, slice.Refuse} {
+			st := openStore(t, "")
+			broken(t, st)
+			forked, ferr := slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{Turn: &turn, NewID: "child", Orphans: o})
+			r, rerr := slice.RewindSessionTo(t.Context(), st, parentID, turn, o)
+			require.Equal(t, ferr == nil, rerr == nil, "turn %d, orphans %d: %v, %v", turn, o, ferr, rerr)
+			require.Equal(t, turn < 1 || turn > 3 || o == slice.Refuse && turn == 3, rerr != nil, "turn %d, orphans %d: %v", turn, o, rerr)
+			if rerr == nil {
+				require.Equal(t, forked.Messages, r.Rewound)
+				require.Equal(t, get(t, st, "child")[transcriptFile], get(t, st, parentID)[transcriptFile])
+			}
+		}
+	}
 }
 
 func TestRewindOfEverything(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/turns"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -16,10 +17,10 @@ type Summary struct {
 	Messages  int    `json:"message_count"`
 }
 
-// Summarize tells what happened in a turn. Texts of more than maxLength
-// characters are cut and end in three dots then. Lone surrogates in them are
-// U+FFFD. A call that stands both in tool_calls and in content counts once.
-// The error for a turn that is not there is the reference's.
+// Summarize tells what happened in a turn, counted from 1. A text of more than
+// maxLength characters is cut and three dots are added. Lone surrogates become
+// U+FFFD. A call that stands both in tool_calls and in content counts once. If
+// there is no such turn, the text of the error is the reference's.
 func Summarize(msgs []sessionstore.Message, turn, maxLength int) (Summary, error) {
 	t, count, ok := findTurn(msgs, turn)
 	if !ok {
@@ -29,9 +30,9 @@ func Summarize(msgs []sessionstore.Message, turn, maxLength int) (Summary, error
 	for _, m := range msgs[t.Start:t.End] {
 		switch m.Role() {
 		case "user":
-			s.addUser(members(m.AppendTo(nil), "content")[0], maxLength)
+			s.addUser(turns.Members(m.AppendTo(nil), "content")[0], maxLength)
 		case "assistant":
-			s.addAssistant(members(m.AppendTo(nil), "content", "tool_calls"), maxLength)
+			s.addAssistant(turns.Members(m.AppendTo(nil), "content", "tool_calls"), maxLength)
 		}
 	}
 	return s, nil
@@ -52,31 +53,31 @@ func (s *Summary) addAssistant(found [4][]byte, maxLength int) {
 	listed := map[string]bool{}
 	for raw := range pyjson.Elements(found[1]) {
 		s.Tools++
-		if id, ok := idOf(members(raw, "id")[0]); ok {
+		if id, ok := turns.IDOf(turns.Members(raw, "id")[0]); ok {
 			listed[id] = true
 		}
 	}
 	for block := range pyjson.Elements(found[0]) {
-		if !isBlock(block, "tool_use") {
+		if !turns.IsBlock(block, "tool_use") {
 			continue
 		}
-		if id, ok := idOf(members(block, "id")[0]); !ok || !listed[id] {
+		if id, ok := turns.IDOf(turns.Members(block, "id")[0]); !ok || !listed[id] {
 			s.Tools++
 		}
 	}
 }
 
-// texts returns content that is a text, or the texts of its blocks.
+// texts returns the content if it is a text, else the texts of its blocks.
 func texts(content []byte) (list []string) {
 	if pyjson.KindOf(content) == pyjson.String {
 		return []string{pyjson.Text(content)}
 	}
 	for block := range pyjson.Elements(content) {
-		if !isBlock(block, "text") {
+		if !turns.IsBlock(block, "text") {
 			continue
 		}
 		text := ""
-		if raw := members(block, "text")[0]; pyjson.KindOf(raw) == pyjson.String {
+		if raw := turns.Members(block, "text")[0]; pyjson.KindOf(raw) == pyjson.String {
 			text = pyjson.Text(raw)
 		}
 		list = append(list, text)
@@ -84,7 +85,8 @@ func texts(content []byte) (list []string) {
 	return list
 }
 
-// cut returns the first n characters of a text, and dots if there are more.
+// cut returns the first n characters of a text, with three dots if there are
+// more.
 func cut(text string, n int) string {
 	for i := range text {
 		if n <= 0 {

@@ -4,17 +4,18 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/userrow"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Turn is a turn of a conversation: the messages from Start up to End, which
-// is not part of it.
+// Turn is a turn of a conversation: the messages from index Start up to, and
+// without, index End.
 type Turn struct{ Start, End int }
 
-// Turns returns the turns of a conversation in order. Every user message begins
-// one, also one that a tool wrote in the user's name (see [IsRealUser]), but
-// not one that holds a tool_result. Messages before the first turn belong to
-// none.
+// Turns returns the turns of a conversation in order. Every user message without
+// a tool_result begins a turn, even if a tool wrote it in the user's name (see
+// [IsRealUser]). Messages before the first turn belong to no turn.
 func Turns(msgs []sessionstore.Message) iter.Seq[Turn] {
 	return func(yield func(Turn) bool) {
 		start := -1
@@ -22,7 +23,7 @@ func Turns(msgs []sessionstore.Message) iter.Seq[Turn] {
 			if m.Role() != "user" {
 				continue
 			}
-			if !readUser(m).begins {
+			if !readRow(m).Begins {
 				continue
 			}
 			if start >= 0 && !yield(Turn{start, i}) {
@@ -48,10 +49,20 @@ func CountTurns(msgs []sessionstore.Message) (n int) {
 // has no tool_call_id, no text of it begins with <system-reminder>, and it is
 // more than results of tools.
 func IsRealUser(m sessionstore.Message) bool {
-	return m.Role() == "user" && readUser(m).speaks
+	return m.Role() == "user" && readRow(m).Real
 }
 
-// turnAt returns one turn and how many there are.
+// IsPrompt reports whether the message is a prompt of a person by the stricter
+// rule of the newest tools, by which events are tied to messages: its role is
+// user, it has no tool_call_id, no text of it begins with <system-reminder>, no
+// block of it names the call of which it is the result, and metadata.ephemeral,
+// by which hosts mark what they put in, is missing or false in Python's sense.
+func IsPrompt(m sessionstore.Message) bool {
+	return m.Role() == "user" && userrow.IsPrompt(core.From(m, "content"), core.From(m, "metadata"), core.From(m, "tool_call_id") != nil)
+}
+
+// turnAt returns one turn, and the number of all turns. If there is no such turn
+// it returns the zero Turn.
 func turnAt(msgs []sessionstore.Message, turn int) (found Turn, count int) {
 	for t := range Turns(msgs) {
 		count++
@@ -62,8 +73,8 @@ func turnAt(msgs []sessionstore.Message, turn int) (found Turn, count int) {
 	return found, count
 }
 
-// findTurn returns one turn. Where it is not there, count is how many there
-// are; else what follows the turn is not looked at.
+// findTurn returns one turn, and does not read what follows it. If there is no
+// such turn, ok is false and count is the number of all turns.
 func findTurn(msgs []sessionstore.Message, turn int) (found Turn, count int, ok bool) {
 	for t := range Turns(msgs) {
 		count++
@@ -74,7 +85,7 @@ func findTurn(msgs []sessionstore.Message, turn int) (found Turn, count int, ok 
 	return Turn{}, count, false
 }
 
-// endOf returns the index behind a turn.
+// endOf returns the index behind a turn. The errors have the reference's words.
 func endOf(msgs []sessionstore.Message, turn int) (int, error) {
 	if turn < 1 {
 		return 0, textError(fmt.Sprintf("Turn must be >= 1, got %d", turn))

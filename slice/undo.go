@@ -7,50 +7,37 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // UndoOptions say how careful [Undo] is.
 type UndoOptions struct {
-	// Force undoes also when the session went on since, when what it is now
-	// cannot be read, and when the backup cannot.
+	// Force makes Undo bring the backup back even if the session went on since,
+	// if the transcript cannot be read, or if the backup cannot be read.
 	Force bool
 }
 
-// UndoReport tells what [Undo] did.
-type UndoReport struct {
-	Status       string `json:"status"`           // Undone or NoUndoNeeded
-	Messages     int    `json:"restored_entries"` // of the transcript that was brought back
-	BackupPath   string `json:"backup_path"`      // the transcript that was there
-	EventsBackup string `json:"events_backup_path,omitempty"`
-}
-
-// MarshalJSON returns the status alone when nothing was done.
-func (r UndoReport) MarshalJSON() ([]byte, error) {
-	type report UndoReport
-	return marshalReport(r.Status == NoUndoNeeded, r.Status, report(r))
-}
-
-// ErrWentOn tells that the conversation went on after what is to be undone.
-var ErrWentOn = errors.New("the session went on since")
-
-// Undo brings back a transcript that [RepairSession] or [RewindSession] kept,
-// or Undo itself, byte for byte, and the events that were cut with it. backup
-// is a name of [Backups], or the path that a report told. What stands there
-// is kept the same way, so that Undo can be undone. Events that were logged
-// since a rewind stay, behind those that come back. Nothing is written when the
-// transcript is that one already.
+// Undo brings back a transcript that [RepairSession], [RewindSession],
+// [sessionstore.Store.Salvage] or Undo itself copied, byte for byte, and the
+// events that were cut with it. backup is a name of [Backups], or the path in a
+// report. Undo first copies what it replaces in the same way, so that it can be
+// undone itself. Events that were logged since a rewind stay, behind those that
+// come back. Undo writes nothing when the transcript is the same as the backup.
 //
-// The error Is [ErrWentOn] when the transcript is not what a repair or a
-// rewind leaves of the backup, and not kept under another name either. It Is
-// [fs.ErrNotExist] when there is no such backup.
+// The error Is [ErrWentOn] when the transcript is not what a repair, a rewind
+// or a salvage makes of the backup, and no other backup is the same as it. It
+// Is [fs.ErrNotExist] when there is no such backup. If the store syncs, the
+// transcript is durable when Undo returns.
 func Undo(ctx context.Context, st *sessionstore.Store, id, backup string, opts *UndoOptions) (UndoReport, error) {
 	force := opts != nil && opts.Force
 	var report UndoReport
-	err := st.Inside().ChangeOwned(ctx, id, func(k *sessionstore.Work) (err error) {
-		u := &undoing{change: change{ctx: ctx, st: st, id: id, work: k}, force: force}
+	err := core.Of(st).ChangeOwned(ctx, id, func(tx core.Tx) (err error) {
+		u := &undoing{change: change{ctx: ctx, st: st, id: id, tx: tx}, force: force}
 		report, err = u.run(backup)
 		return err
 	})
@@ -72,11 +59,11 @@ func (u *undoing) run(name string) (UndoReport, error) {
 	if err := u.find(name); err != nil {
 		return UndoReport{}, err
 	}
-	now, _, err := u.work.Transcript()
+	now, _, err := u.tx.Transcript()
 	if err != nil && !(u.force && errors.Is(err, sessionstore.ErrCorrupt)) {
 		return UndoReport{}, err
 	}
-	same, err := u.isThere()
+	same, err := isThere(u.tx.Dir(), u.backup)
 	if err != nil {
 		return UndoReport{}, err
 	}
@@ -84,7 +71,7 @@ func (u *undoing) run(name string) (UndoReport, error) {
 		return UndoReport{Status: NoUndoNeeded, Messages: len(u.old)}, nil
 	}
 	if !u.force {
-		if err := u.check(now); err != nil {
+		if err := checkUndo(u.tx, u.backup, u.old, now); err != nil {
 			return UndoReport{}, err
 		}
 	}
@@ -93,30 +80,31 @@ func (u *undoing) run(name string) (UndoReport, error) {
 
 // find finds the backup and reads it.
 func (u *undoing) find(name string) error {
-	dir := u.work.Dir()
+	dir := u.tx.Dir()
 	if path := dir.Path(filepath.Base(name)); path == name {
 		name = filepath.Base(name)
 	}
-	for _, b := range backupsIn(dir) {
-		if b.Name == name {
-			u.backup = b
-		}
+	all, err := backupsIn(dir)
+	if err != nil {
+		return err
 	}
-	if u.backup.Name == "" {
-		return fmt.Errorf("find backup %q: %w", name, errNoBackup)
+	at := slices.IndexFunc(all, func(b Backup) bool { return b.Name == name })
+	if at < 0 {
+		return fmt.Errorf("find backup %q: %w", show.Path(name), errNoBackup)
 	}
-	var err error
-	u.old, err = u.work.Messages(u.backup.Name)
+	u.backup = all[at]
+	u.old, err = u.tx.Messages(u.backup.Name)
 	if u.force && errors.Is(err, sessionstore.ErrCorrupt) {
 		return nil
 	}
 	return err
 }
 
-// errNoBackup Is [fs.ErrNotExist], but not the session that is missing.
+// errNoBackup Is [fs.ErrNotExist], but not [sessionstore.ErrNotFound]: the session
+// exists.
 var errNoBackup = fmt.Errorf("no backup of the transcript has that name: %w", fs.ErrNotExist)
 
-// restore brings the files back.
+// restore copies the files that are there, and then brings the backup back.
 func (u *undoing) restore() (UndoReport, error) {
 	names := []string{sessiondir.Transcript}
 	if u.backup.Events != "" {
@@ -126,7 +114,7 @@ func (u *undoing) restore() (UndoReport, error) {
 	if err != nil {
 		return UndoReport{}, err
 	}
-	set := func() error { return u.work.Restore(u.backup.Name) }
+	set := func() error { return u.tx.Restore(u.backup.Name) }
 	if u.backup.Events == "" {
 		err = set()
 	} else {
@@ -144,7 +132,7 @@ func (u *undoing) restore() (UndoReport, error) {
 // events writes the events of the backup, and those that were logged since the
 // log was cut.
 func (u *undoing) events(w io.Writer) (err error) {
-	old, _, err := u.work.Dir().Open(u.backup.Events)
+	old, _, err := u.tx.Dir().Open(u.backup.Events)
 	if err != nil {
 		return err
 	}
@@ -153,7 +141,7 @@ func (u *undoing) events(w io.Writer) (err error) {
 	if err != nil || u.backup.Label != labelRewind {
 		return err
 	}
-	now, _, err := u.work.Dir().Open(eventsFile)
+	now, _, err := u.tx.Dir().Open(eventsFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

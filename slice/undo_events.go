@@ -12,8 +12,8 @@ import (
 
 const copyBlock = 256 << 10
 
-// copyLines copies r to w and reports whether it ends with a line break, or
-// is empty.
+// copyLines copies r to w. It reports whether r is empty or ends with a line
+// break.
 func copyLines(ctx context.Context, w io.Writer, r io.Reader) (ended bool, err error) {
 	ended = true
 	buf := make([]byte, copyBlock)
@@ -37,9 +37,10 @@ func copyLines(ctx context.Context, w io.Writer, r io.Reader) (ended bool, err e
 	}
 }
 
-// loggedSince returns where in the log now the first line begins that is not
-// one of old: a log that was cut out of old ends there. more reports whether
-// there is such a line.
+// loggedSince returns the offset of the first line of the log now that was
+// logged after now was cut out of old. It is the first line that old does not
+// have, or has only before the lines that were met already. more reports
+// whether there is such a line.
 func loggedSince(ctx context.Context, old, now io.Reader) (from int64, more bool, err error) {
 	a, b := newSums(old), newSums(now)
 	for {
@@ -60,8 +61,8 @@ func loggedSince(ctx context.Context, old, now io.Reader) (from int64, more bool
 	}
 }
 
-// sums reads the lines of a log, of any length, as sums of their bytes without
-// the white space around them. Blank lines are left out.
+// sums reads a log line by line and returns a hash of each line, without the
+// white space around it. It leaves out blank lines. Lines may be of any length.
 type sums struct {
 	r      *bufio.Reader
 	offset int64 // of what comes next
@@ -69,7 +70,7 @@ type sums struct {
 
 func newSums(r io.Reader) *sums { return &sums{r: bufio.NewReaderSize(r, copyBlock)} }
 
-// next returns the sum of the next line; ok is false behind the last.
+// next returns the hash of the next line. ok is false behind the last line.
 func (s *sums) next(ctx context.Context) (sum xxh3.Uint128, ok bool, err error) {
 	h := xxh3.New()
 	for begun := false; ; {

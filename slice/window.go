@@ -3,31 +3,36 @@ package slice
 import (
 	"slices"
 
+	"github.com/amplifier-go/sessionstorage/internal/turns"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Window returns the last turns of a conversation, at most maxTurns of them,
-// and more where a result would be parted from its call. With so few turns it is
-// the whole conversation, else messages before the first turn are left out.
-// It shares the memory of msgs. Where all calls of the window's results are in
-// it too, it takes no longer than the window is long.
+// Window returns the last turns of a conversation, at most maxTurns of them. It
+// returns more where a result would be separated from its call. If the
+// conversation has no more than maxTurns turns it returns all of it, else it
+// leaves out the messages before the first turn. If maxTurns is not positive it
+// returns nil.
+//
+// The result shares the memory of msgs. Window reads from the end: when every
+// result of the window has its call there, the time depends on the window's
+// length alone.
 func Window(msgs []sessionstore.Message, maxTurns int) []sessionstore.Message {
 	if maxTurns <= 0 {
 		return nil
 	}
-	open := map[string]bool{} // ids of results that no call was met for yet
+	open := map[string]bool{} // ids of the results behind index i whose call is not
 	turns := 0
 	for i := len(msgs) - 1; i >= 0; i-- {
 		r := readRow(msgs[i])
-		for _, id := range r.results {
-			open[id] = true
+		for _, k := range r.Results() {
+			open[k.ID] = true
 		}
-		for _, k := range r.calls {
-			if k.named {
-				delete(open, k.id)
+		for _, k := range r.Calls() {
+			if k.Named {
+				delete(open, k.ID)
 			}
 		}
-		if !r.begins {
+		if !r.Begins {
 			continue
 		}
 		if turns++; turns < maxTurns {
@@ -44,7 +49,8 @@ func Window(msgs []sessionstore.Message, maxTurns int) []sessionstore.Message {
 	return slices.Clip(msgs)
 }
 
-// wholeWindow is Window where calls before the last turns matter.
+// wholeWindow is Window for a window that must begin before the last maxTurns
+// turns. It reads the whole conversation.
 func wholeWindow(msgs []sessionstore.Message, maxTurns int) []sessionstore.Message {
 	rows := readRows(msgs)
 	starts := startsOf(rows)
@@ -60,32 +66,25 @@ func wholeWindow(msgs []sessionstore.Message, maxTurns int) []sessionstore.Messa
 	return slices.Clip(msgs)
 }
 
-// startsOf returns where the turns begin.
-func startsOf(rows []row) (starts []int) {
+// startsOf returns the indexes of the messages that begin turns.
+func startsOf(rows []turns.Row) (starts []int) {
 	for i, r := range rows {
-		if r.begins {
+		if r.Begins {
 			starts = append(starts, i)
 		}
 	}
 	return starts
 }
 
-// partedBefore returns for every index how many results from there on answer
+// partedBefore returns for every index how many results at or behind it answer
 // calls before it.
-func partedBefore(rows []row) []int {
+func partedBefore(rows []turns.Row) []int {
 	parts := make([]int, len(rows)+1)
-	last := map[string]int{}
-	for i, r := range rows {
-		for _, id := range r.results {
-			if at, ok := last[id]; ok {
-				parts[at+1]++
-				parts[i+1]--
-			}
-		}
-		for _, c := range r.calls {
-			if c.named {
-				last[c.id] = i
-			}
+	m := turns.Match(rows)
+	for i, call := range m.Nearest() {
+		if call >= 0 {
+			parts[call+1]++
+			parts[m.Results[i].Row+1]--
 		}
 	}
 	for i := 1; i < len(parts); i++ {

@@ -63,7 +63,13 @@ func (c *counter) line(line []byte) {
 	}
 }
 
+// result is what lines begin with that are shown from tests that passed, too.
+const result = "power cuts "
+
 func (c *counter) keep(e event) {
+	if strings.HasPrefix(e.Output, result) {
+		fmt.Fprint(os.Stderr, e.Output)
+	}
 	tests := c.output[e.Package]
 	if tests == nil {
 		tests = map[string]*strings.Builder{}

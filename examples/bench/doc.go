@@ -23,6 +23,11 @@
 //	keyword N REPS                          Projects.Find of a word that is nowhere
 //	summary FILE REPS, tail FILE REPS       of a log: Summary; its last 20 heads
 //	slice FILE REPS, slicenew FILE REPS     SliceTo that keeps all; with another session id
+//	turns MIB BYTES REPS                    a turn of a transcript of MIB MiB, each time in a fresh Store: with an
+//	                                        index that fits, after an append of another Store; ResumeWindow of 25;
+//	                                        beside it the making of the index, Load, and SQLite; with the 99th percentiles of
+//	                                        times and of processor times. Messages have BYTES; from 1 MiB on one
+//	                                        turn of a hundred has a message of BYTES, and no other is read
 //	fork N REPS                             Fork at the last turn, without events
 //	diagnose N REPS                         Load and Diagnose
 //	info N REPS                             metadata, turns and diagnosis

@@ -3,12 +3,16 @@ package main
 import (
 	"errors"
 	"os"
+	"runtime"
 
 	"golang.org/x/sys/unix"
 )
 
 // dataSync makes the content of f durable.
-func dataSync(f *os.File) error { return unix.Fdatasync(int(f.Fd())) }
+func dataSync(f *os.File) error {
+	defer runtime.KeepAlive(f)
+	return unix.Fdatasync(int(f.Fd()))
+}
 
 // statAll reads the names in a directory and asks about each.
 func statAll(path string) error {

@@ -20,7 +20,7 @@ var operations = map[string]func(*run) error{
 	"list": list, "listmeta": listMeta, "listmetafirst": listMetaFirst, "find": find, "keyword": keyword,
 	"summary": summary, "tail": tail, "slice": sliceSame, "slicenew": sliceNew,
 	"fork": fork, "diagnose": diagnose, "info": info,
-	"deep": deep, "appenders": appenders, "peers": comparePeers,
+	"turns": readTurns, "deep": deep, "appenders": appenders, "peers": comparePeers,
 	"limit-append": limitAppend, "limit-copy": limitCopy, "limit-read": limitRead, "limit-scan": limitScan, "limit-list": limitList,
 }
 
@@ -31,6 +31,8 @@ type result struct {
 	Median float64 `json:"median_s"`
 	Memory float64 `json:"rss_mib"`
 	CPU    float64 `json:"cpu_s,omitempty"` // with BENCH_CPU
+	P99    float64 `json:"p99_s,omitempty"` // of turns
+	CPU99  float64 `json:"cpu_p99_s,omitempty"`
 }
 
 // run is one measurement.
@@ -82,7 +84,7 @@ func bench(args []string, out io.Writer) (err error) {
 	if len(r.took) == 0 { // it has printed for itself
 		return nil
 	}
-	line := result{args[0], r.n, median(r.took).Seconds(), peakMemory(), 0}
+	line := result{args[0], r.n, median(r.took).Seconds(), peakMemory(), 0, 0, 0}
 	if os.Getenv("BENCH_CPU") != "" {
 		line.CPU = median(r.cpu).Seconds()
 	}

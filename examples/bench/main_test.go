@@ -97,7 +97,7 @@ func TestOperations(t *testing.T) {
 			require.Empty(t, left)
 		})
 	}
-	require.Len(t, operations, len(tests)) // appenders is there twice, and peers has a test beside its program
+	require.Len(t, operations, len(tests)+1) // appenders is there twice; peers and turns have tests beside the other program
 }
 
 // The time of the processors is measured, too, and a profile is written.
@@ -119,7 +119,7 @@ func TestWrongArguments(t *testing.T) {
 	layOut(t)
 	for _, args := range []string{
 		"", "nothing", "save", "save 12", "save 12 3", "save 12 3 somehow", "save 0 3 durable", "save x 3 durable",
-		"load 12 0", "summary", "summary ev.jsonl", "appenders 4 5", "appenders 4 5 synced", "find 3", "peers 12",
+		"load 12 0", "summary", "summary ev.jsonl", "appenders 4 5", "appenders 4 5 synced", "find 3", "peers 12", "turns 1 1000",
 	} {
 		t.Run(args, func(t *testing.T) {
 			var out bytes.Buffer
@@ -130,4 +130,5 @@ func TestWrongArguments(t *testing.T) {
 	require.Error(t, bench([]string{"load", "13", "2"}, &bytes.Buffer{}))
 	t.Setenv("BENCH_PEERS", filepath.Join(t.TempDir(), "nothing"))
 	require.Error(t, bench([]string{"peers", "12", "2"}, &bytes.Buffer{}))
+	require.Error(t, bench([]string{"turns", "2", "1000", "2"}, &bytes.Buffer{}))
 }

@@ -95,11 +95,11 @@ func comparePeers(r *run) error {
 	return nil
 }
 
-// measured runs a program that prints one result.
-func measured(program string, args []string) (one result, err error) {
+// measured runs a program that prints one result, with more in its environment.
+func measured(program string, args []string, env ...string) (one result, err error) {
 	var out, errs bytes.Buffer
 	c := exec.CommandContext(context.Background(), program, args...)
-	c.Stdout, c.Stderr = &out, &errs
+	c.Stdout, c.Stderr, c.Env = &out, &errs, append(os.Environ(), env...)
 	if err := c.Run(); err != nil {
 		return one, fmt.Errorf("%w: %s", err, strings.TrimSpace(errs.String()))
 	}

@@ -143,7 +143,7 @@ func info(r *run) error {
 
 func fork(r *run) error {
 	return r.reading(func(ctx context.Context, st *sessionstore.Store) error {
-		_, err := slice.Fork(ctx, st, sessionID, &slice.ForkOptions{NoEvents: true})
+		_, err := slice.Fork(ctx, st, sessionID, &slice.ForkOptions{})
 		return err
 	})
 }

@@ -48,10 +48,8 @@ func copyFile(to, from string) (err error) {
 func (r *run) durability(i int) (sessionstore.Durability, error) {
 	if i < len(r.args) {
 		switch r.args[i] {
-		case "durable":
+		case "durable", "synced": // of which there were two once
 			return sessionstore.Durable, nil
-		case "synced":
-			return sessionstore.DataSynced, nil
 		case "relaxed":
 			return sessionstore.Relaxed, nil
 		}

@@ -30,10 +30,10 @@ type account struct {
 
 // open opens the account that the environment names, or starts a server whose
 // requests take the time delay each.
-func open(ctx context.Context, delay time.Duration, provision bool, out *screen) (*account, error) {
+func open(ctx context.Context, delay time.Duration, provision bool, record *recorder, out *screen) (*account, error) {
 	config, named := hybrid.ConfigFromEnv()
 	if !named {
-		return serve(ctx, delay, out)
+		return serve(ctx, delay, record, out)
 	}
 	var cred azcore.TokenCredential
 	if config.Key == "" {
@@ -47,7 +47,7 @@ func open(ctx context.Context, delay time.Duration, provision bool, out *screen)
 			return nil, err
 		}
 	}
-	container, err := connect(ctx, config, cred, out)
+	container, err := connect(ctx, config, cred, record, out)
 	if err != nil {
 		return nil, err
 	}
@@ -73,9 +73,13 @@ func signIn(ctx context.Context, endpoint string) (azcore.TokenCredential, error
 	return cred, err
 }
 
-// connect opens the container; what goes there and comes back is shown on out.
-func connect(ctx context.Context, c hybrid.Config, cred azcore.TokenCredential, out *screen) (*azcosmos.ContainerClient, error) {
+// connect opens the container; what goes there and comes back is shown on out, and
+// recorded if record is not nil.
+func connect(ctx context.Context, c hybrid.Config, cred azcore.TokenCredential, record *recorder, out *screen) (*azcosmos.ContainerClient, error) {
 	options := &azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{PerRetryPolicies: []policy.Policy{meter{out}}}}
+	if record != nil {
+		options.PerRetryPolicies = append(options.PerRetryPolicies, record)
+	}
 	return hybrid.Connect(ctx, c, cred, options)
 }
 
@@ -98,7 +102,7 @@ func prepare(ctx context.Context, c hybrid.Config, cred azcore.TokenCredential) 
 }
 
 // serve starts a server with an empty account.
-func serve(ctx context.Context, delay time.Duration, out *screen) (*account, error) {
+func serve(ctx context.Context, delay time.Duration, record *recorder, out *screen) (*account, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -122,7 +126,7 @@ func serve(ctx context.Context, delay time.Duration, out *screen) (*account, err
 	if err != nil {
 		return nil, errors.Join(err, end())
 	}
-	container, err := connect(ctx, config, nil, out)
+	container, err := connect(ctx, config, nil, record, out)
 	if err != nil {
 		return nil, errors.Join(err, end())
 	}

@@ -4,7 +4,7 @@
 // lost, a third device fetches everything. It compares the files byte for byte,
 // and fails if they are not the same.
 //
-//	go run . [-dir DIR] [-delay D]
+//	go run . [-dir DIR] [-delay D] [-record FILE]
 //
 // Run so in this directory (it is a module of its own), it starts a server of
 // its own, an account in its memory that answers each request after the time D,
@@ -22,6 +22,24 @@
 // needed. Everything is done under a user of its own name, and deleted at the
 // end: what stays is a tombstone for each session, for 90 days.
 //
+// # Recording an account
+//
+// The charges that this project counts with come from published prices, not from
+// an account. With -record the program asks the account some twenty questions about
+// documents, batches and queries, lets two devices take turns on a short session,
+// deletes all of it again, and writes to FILE what was answered: a line of JSON for
+// each request, with the operation, the status and sub-status, the charge, the sizes
+// of bodies and the time. It writes no name of an account, user or session, no key
+// and no content. What was answered in another way than expected is told. To compare
+// the charges with those of the strict server, record both:
+//
+//	COSMOS_ENDPOINT=https://… go run . -record real.jsonl
+//	go run . -record strict.jsonl
+//	diff <(jq -c '[.step, .op, .status, .charge]' strict.jsonl) <(jq -c '[.step, .op, .status, .charge]' real.jsonl)
+//
+// Where they differ by more than a few percent, the constants in
+// internal/cosmostest/charge.go and internal/cosmos/prices.go are to change.
+//
 // # Output
 //
 // Lines of text. While much is sent or fetched to or from a terminal, a bar tells
@@ -29,5 +47,5 @@
 //
 // Here each device syncs when it is told to, so that the story is the same each
 // time. Other programs leave that to the store, which does it in the background
-// (Options.Disabled is false then).
+// (Options.Manual is false then).
 package main

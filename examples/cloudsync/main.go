@@ -32,11 +32,12 @@ func main() {
 	}
 }
 
-const usage = `usage: cloudsync [-dir DIR] [-delay D] [-provision]
+const usage = `usage: cloudsync [-dir DIR] [-delay D] [-provision] [-record FILE]
 
   -dir DIR     where the devices' directories are made; without it a new temporary directory
   -delay D     what a request takes on the server of its own; 20ms unless given
   -provision   make the database and the container of COSMOS_ENDPOINT if they are missing
+  -record FILE write what the account answers to FILE, which must not be there, instead of telling the story
 `
 
 // run tells the whole story on out.
@@ -46,6 +47,7 @@ func run(ctx context.Context, args []string, out *screen) (err error) {
 	dir := flags.String("dir", "", "")
 	delay := flags.Duration("delay", 20*time.Millisecond, "")
 	provision := flags.Bool("provision", false, "")
+	file := flags.String("record", "", "")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		out.print(usage)
 		return out.err
@@ -55,15 +57,23 @@ func run(ctx context.Context, args []string, out *screen) (err error) {
 	if flags.NArg() > 0 {
 		return fmt.Errorf("expected no arguments, not %q", flags.Arg(0))
 	}
-	account, err := open(ctx, *delay, *provision, out)
+	var record *recorder
+	if *file != "" {
+		if record, err = newRecorder(*file); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, record.close()) }()
+	}
+	account, err := open(ctx, *delay, *provision, record, out)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, account.close()) }()
-	if *dir == "" {
-		if *dir, err = os.MkdirTemp("", "cloudsync-"); err != nil {
-			return err
-		}
+	if *dir, err = tempDir(*dir); err != nil {
+		return err
+	}
+	if record != nil {
+		return errors.Join(recordAll(ctx, account, *dir, record, out), out.err)
 	}
 	s := &story{account: account, dir: *dir, out: out}
 	err = s.tell(ctx)

@@ -172,7 +172,7 @@ func TestRefusals(t *testing.T) {
 // TestSlowServer: the server of its own takes its time.
 func TestSlowServer(t *testing.T) {
 	unset(t)
-	a, err := open(t.Context(), 10*time.Millisecond, false, &screen{out: &bytes.Buffer{}})
+	a, err := open(t.Context(), 10*time.Millisecond, false, nil, &screen{out: &bytes.Buffer{}})
 	require.NoError(t, err)
 	begun := time.Now()
 	_, err = a.container.ReadItem(t.Context(), azcosmos.NewPartitionKeyString("x"), "x", nil)

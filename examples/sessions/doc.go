@@ -2,6 +2,7 @@
 // the session commands of the Python tools do, with their flags, JSON and exit
 // codes, and more:
 //
-//	go run ./examples/sessions list
-//	go run ./examples/sessions --help
+//	go install -C examples/sessions .
+//	sessions list
+//	sessions --help
 package main

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -22,23 +24,25 @@ func TestMain(m *testing.M) {
 //	typed TEXT                  what is typed on the terminal of the next term
 //	fits WIDTH                  no line of stdout is wider
 //	age DURATION FILE...        the file's time is so long ago
+//	old DIRECTORY...            they and all that is in them are two days old
+//	valid result|error COMMAND  stdout is that of COMMAND with --json=v1
 //	cloud                       an account that COSMOS_ENDPOINT and COSMOS_KEY name
 //
 // The working directory of a script is a project: $here is its directory of
 // sessions, and $root that of all projects. Files below projects/here belong
 // to it.
 //
-// With -short, which the race detector is used with, there are but few of
-// them: it makes every one of some hundred processes slow, and most have one
-// goroutine.
+// Without [testenv.Long] one in three of the scripts runs, and with -short, which the race
+// detector is used with, one in ten: it makes every one of some hundred processes
+// slow, and most have one goroutine.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	dir, files := "testdata/script", []string(nil)
-	if testing.Short() {
-		dir, files = "", []string{"testdata/script/delete.txtar", "testdata/script/diagnose.txtar"}
-	}
+	files, err := filepath.Glob("testdata/script/*.txtar")
+	require.NoError(t, err)
+	schema, err := answers()
+	require.NoError(t, err)
+	files = testenv.Some(t, len(files)/testenv.Share(10, 3, 1), files...)
 	testscript.Run(t, testscript.Params{
-		Dir:                 dir,
 		Files:               files,
 		Setup:               setUp,
 		RequireExplicitExec: true,
@@ -49,7 +53,9 @@ func TestScripts(t *testing.T) {
 			"typed": typed,
 			"fits":  fits,
 			"age":   age,
+			"old":   old,
 			"cloud": cloud,
+			"valid": valid(schema),
 		},
 	})
 }
@@ -75,6 +81,7 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("AMPLIFIER_SESSION_STATE_HOME", filepath.Join(work, "state"))
 	env.Setenv("HOME", work)
 	env.Setenv("TERM", "xterm")
+	env.Setenv("PAGER", "cat")
 	env.Setenv("GORACE", "atexit_sleep_ms=0") // else each process under the race detector sleeps for a second
 	env.Setenv("root", root)
 	env.Setenv("project", filepath.Base(here))

@@ -2,8 +2,10 @@ package main
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -58,6 +60,22 @@ func age(ts *testscript.TestScript, neg bool, args []string) {
 	for _, name := range args[1:] {
 		at := time.Now().Add(-d)
 		ts.Check(os.Chtimes(ts.MkAbs(name), at, at))
+	}
+}
+
+// old makes all that is in directories two days old, and themselves.
+func old(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: old DIRECTORY...")
+	}
+	at := time.Now().Add(-48 * time.Hour)
+	for _, dir := range args {
+		ts.Check(filepath.WalkDir(ts.MkAbs(dir), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			return os.Chtimes(path, at, at)
+		}))
 	}
 }
 

@@ -1,6 +1,6 @@
 // Viewer shows sessions in a browser, live, while other programs work on them.
 //
-//	go run ./examples/viewer [-dir DIR] [-addr ADDR] [-open] [-manifest NAME=PHASE,PHASE…]…
+//	go run -C examples/viewer . [-dir DIR] [-addr ADDR] [-open] [-manifest NAME=PHASE,PHASE…]… [-write] [-resume COMMAND]
 //
 // DIR is a sessions directory or a directory of projects; without it the
 // user's projects are shown. ADDR is on this machine alone; without it the
@@ -8,6 +8,30 @@
 // A session can be resumed when the manifest it began with is given; the first
 // one is that of sessions that name none.
 //
-// It changes nothing, and is made to be left running: prompts, events and long
+// With -write it takes phase outputs and messages of a workflow's conversation, and
+// forks a session after a turn. With -resume a click on Resume starts a command.
+// Both ask for a token, which is a part of the address that is printed: open that
+// one. A program sends it in the header X-Viewer-Token, with the viewer's address
+// as Origin:
+//
+//	POST /api/p/PROJECT/s/SESSION/phases        {"phase_id": …, "status": "running", …}
+//	POST /api/p/PROJECT/s/SESSION/conversation  {"role": "user", "content": …}
+//	POST /api/p/PROJECT/s/SESSION/fork          {"turn": 3}
+//	POST /api/p/PROJECT/s/SESSION/resume
+//
+// A failure is answered with {"error": text, "kind": word}. COMMAND is split at
+// spaces and gets the id of the session as last argument; SESSION_ID, SESSION_DIR
+// and NEXT_PHASE_ID are in its environment, and how the workflow goes on is JSON
+// on its standard input. It runs until it ends or the viewer does.
+//
+// The actions of a session copy the line that resumes it in a terminal, by amplifier
+// or by the program that AMPLIFIER_HOST names. They export it, with all that it
+// holds or without the secrets that package redact finds:
+//
+//	GET /api/p/PROJECT/s/SESSION/export?format=FORMAT[&redact=1]
+//
+// FORMAT is md, html, jsonl or tar.
+//
+// Else it changes nothing, and is made to be left running: prompts, events and long
 // messages are read when they are looked at, and only then.
 package main

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 	"github.com/amplifier-go/sessionstorage/examples/viewer/web"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
@@ -30,6 +32,8 @@ func main() {
 type settings struct {
 	dir, addr string
 	open      bool
+	write     bool
+	resume    []string // of a command
 	manifests []workflow.Manifest
 }
 
@@ -42,6 +46,14 @@ func parse(args []string) (s settings, usage string, err error) {
 	flags.StringVar(&s.dir, "dir", "", "sessions directory, or `directory` of projects; default: the user's projects")
 	flags.StringVar(&s.addr, "addr", "127.0.0.1:0", "`address` on this machine to listen at; port 0: any")
 	flags.BoolVar(&s.open, "open", false, "start the browser")
+	flags.BoolVar(&s.write, "write", false, "store phase outputs, messages and forks that are asked for with the token")
+	flags.Func("resume", "`COMMAND` that a resume starts, split at spaces, with the id of the session as last argument", func(text string) error {
+		s.resume = strings.Fields(text)
+		if len(s.resume) == 0 {
+			return errors.New("expected a command")
+		}
+		return nil
+	})
 	flags.Func("manifest", "`NAME=PHASE,PHASE…` of a workflow; may be given several times", func(text string) error {
 		m, err := parseManifest(text)
 		s.manifests = append(s.manifests, m)
@@ -87,11 +99,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 		return err
 	}
 	defer l.Close()
-	server, err := web.New(places, l.Addr(), slog.New(slog.NewTextHandler(stderr, nil)))
+	may := web.Options{Write: s.write, Resume: s.resume, Host: os.Getenv(host.Variable)}
+	url := "http://" + l.Addr().String() + "/"
+	if s.write || s.resume != nil {
+		may.Token = rand.Text()
+		url += "#token=" + may.Token // a browser does not send what follows #
+	}
+	server, err := web.New(places, l.Addr(), slog.New(slog.NewTextHandler(stderr, nil)), may)
 	if err != nil {
 		return err
 	}
-	url := "http://" + l.Addr().String() + "/"
 	fmt.Fprintln(stdout, url)
 	if s.open {
 		if err := web.Browse(ctx, url); err != nil {

@@ -12,10 +12,10 @@
 // # Spans
 //
 // Each call of a store that lists, reads or writes becomes a span
-// "sessionstorage <op>", and each visit of a session by the copying a span
+// "sessionstorage <op>", and each sync of a session a span
 // "sessionstorage sync" or "sessionstorage pull" with the attributes state,
 // segments, bytes, requests and request_units. They are children of the span in
-// the caller's context; visits in the background have no parent. The attribute
+// the caller's context; syncs in the background have no parent. The attribute
 // session is the session's id.
 //
 // # Metrics
@@ -24,7 +24,7 @@
 //	sessionstorage.store.written       By      counter: bytes written to files
 //	sessionstorage.store.syncs         {sync}  counter: files and directories synced
 //	sessionstorage.store.recoveries    {file}  counter: loads that read a backup
-//	sessionstorage.sync.duration       s       histogram by state and error: visits
+//	sessionstorage.sync.duration       s       histogram by state and error: syncs of sessions
 //	sessionstorage.sync.sent           By      counter: bytes of documents sent
 //	sessionstorage.sync.segments       {document}  counter: segments stored
 //	sessionstorage.sync.requests       {request}   counter by http.response.status_code
@@ -33,7 +33,7 @@
 //
 // The attribute error is true or false. The backlog counts sessions as the
 // copying last left them: those that are Pending, Deferred, Blocked, Behind or
-// Diverged, and those whose last visit failed.
+// Diverged, and those whose last sync failed.
 //
 // Nothing that is told holds content of messages: errors have none, and names
 // of sessions are not told.

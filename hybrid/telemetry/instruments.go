@@ -6,9 +6,9 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// instruments are the metrics that calls and visits add to.
+// instruments are the metrics that calls and syncs add to.
 type instruments struct {
-	duration, visits           metric.Float64Histogram
+	duration, sessionSyncs     metric.Float64Histogram
 	written, syncs, recoveries metric.Int64Counter
 	sent, segments, requests   metric.Int64Counter
 	units                      metric.Float64Counter
@@ -32,7 +32,7 @@ func (i *instruments) make(m metric.Meter) (metric.Int64ObservableGauge, error) 
 	i.written = count("sessionstorage.store.written", "By", "bytes written to files")
 	i.syncs = count("sessionstorage.store.syncs", "{sync}", "files and directories synced")
 	i.recoveries = count("sessionstorage.store.recoveries", "{file}", "loads that read a backup")
-	i.visits = seconds("sessionstorage.sync.duration", "visits of sessions by the copying")
+	i.sessionSyncs = seconds("sessionstorage.sync.duration", "syncs of sessions")
 	i.sent = count("sessionstorage.sync.sent", "By", "bytes of documents sent")
 	i.segments = count("sessionstorage.sync.segments", "{document}", "segments stored")
 	i.requests = count("sessionstorage.sync.requests", "{request}", "requests to the account")

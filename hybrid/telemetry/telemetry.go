@@ -113,10 +113,10 @@ func (t *Telemetry) Wrote(bytes int) { t.written.Add(context.Background(), int64
 // Synced counts a sync of a file or directory.
 func (t *Telemetry) Synced() { t.syncs.Add(context.Background(), 1) }
 
-// Visited makes a span and measurements of a visit of a session.
-func (t *Telemetry) Visited(ctx context.Context, v hybrid.Visit) {
+// SessionSynced makes a span and measurements of a sync of a session.
+func (t *Telemetry) SessionSynced(ctx context.Context, v hybrid.SessionSync) {
 	end := time.Now()
-	t.visits.Record(ctx, end.Sub(v.Start).Seconds(), metric.WithAttributes(
+	t.sessionSyncs.Record(ctx, end.Sub(v.Start).Seconds(), metric.WithAttributes(
 		attribute.String("state", v.State), attribute.Bool("error", v.Err != nil)))
 	t.sent.Add(ctx, v.Bytes)
 	t.segments.Add(ctx, int64(v.Segments))

@@ -147,7 +147,7 @@ func TestSync(t *testing.T) {
 	g := newTelling(t)
 	heard := 0
 	st, err := hybrid.Open(t.Context(), t.TempDir(), g.Hybrid(&hybrid.Options{
-		Container: account(t), Project: "demo", User: "ada", Device: "laptop", Disabled: true,
+		Container: account(t), Project: "demo", User: "ada", Device: "laptop", Manual: true,
 		OnStatus: func(hybrid.Status) { heard++ },
 	}))
 	require.NoError(t, err)
@@ -207,7 +207,7 @@ func TestNoProviders(t *testing.T) {
 	require.NoError(t, err)
 	say(t, st, "s")
 	require.NoError(t, st.Close())
-	g.Visited(context.Background(), hybrid.Visit{Err: hybrid.ErrBlocked})
+	g.SessionSynced(context.Background(), hybrid.SessionSync{Err: hybrid.ErrBlocked})
 	g.Requested(context.Background(), hybrid.Request{})
 	require.NoError(t, g.Close())
 }

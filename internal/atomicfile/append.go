@@ -4,9 +4,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"syscall"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 )
 
 // An Append is a file that is open to be written at its end, wherever that is
@@ -20,24 +20,21 @@ type Append struct {
 // Append opens the file name to be appended to, and makes it when it is not
 // there; made tells that. The name is durable after [Dir.Sync].
 func (d *Dir) Append(name string) (a *Append, made bool, err error) {
-	const flags = os.O_RDWR | os.O_APPEND | syscall.O_NONBLOCK // a pipe would wait
+	const flags = os.O_RDWR | os.O_APPEND
 	var f *os.File
 	_, err = d.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = d.seam.Do(d.op(fault.Create, name, ""), func() (err error) {
+		err = d.seam.Do(d.op(seam.Create, name, ""), func() (err error) {
 			f, err = d.root.OpenFile(name, flags|os.O_CREATE|os.O_EXCL, Mode)
 			return err
 		})
 		made = err == nil
 	}
 	if f == nil && (err == nil || errors.Is(err, fs.ErrExist)) {
-		f, err = d.root.OpenFile(name, flags, 0)
+		f, _, err = dirread.Open(d.root, name, flags)
 	}
 	if err != nil {
 		return nil, false, err
-	}
-	if err := regular(f, name); err != nil {
-		return nil, false, errors.Join(err, f.Close())
 	}
 	return &Append{dir: d, name: name, file: f}, made, nil
 }
@@ -45,22 +42,8 @@ func (d *Dir) Append(name string) (a *Append, made bool, err error) {
 // OpenRead opens the file name for reading. What is no regular file is an
 // error, also a pipe, for which it does not wait.
 func (d *Dir) OpenRead(name string) (*os.File, error) {
-	f, err := d.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	if err := regular(f, name); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
-func regular(f *os.File, name string) error {
-	fi, err := f.Stat()
-	if err == nil && !fi.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: name, Err: errors.New("not a regular file")}
-	}
-	return err
+	f, _, err := dirread.Open(d.root, name, os.O_RDONLY)
+	return f, err
 }
 
 // File returns the open file for reading and for asking about it.
@@ -69,7 +52,7 @@ func (a *Append) File() *os.File { return a.file }
 // Write appends p in one call of the system; size is the file's, as far as
 // the caller knows it.
 func (a *Append) Write(p []byte, size int64) error {
-	op := a.dir.op(fault.Write, a.name, "")
+	op := a.dir.op(seam.Write, a.name, "")
 	op.Off, op.Data = size, p
 	return a.dir.seam.Write(op, func(b []byte) error {
 		_, err := a.file.Write(b)
@@ -80,7 +63,7 @@ func (a *Append) Write(p []byte, size int64) error {
 // Truncate cuts the file to size bytes, such as to undo a write that failed.
 // The caller keeps other writers away meanwhile.
 func (a *Append) Truncate(size int64) error {
-	op := a.dir.op(fault.Truncate, a.name, "")
+	op := a.dir.op(seam.Truncate, a.name, "")
 	op.Off = size
 	return a.dir.seam.Do(op, func() error {
 		err := a.file.Truncate(size)
@@ -115,7 +98,7 @@ func (a *Append) cut(size int64) (err error) {
 
 // Sync makes the file's content durable.
 func (a *Append) Sync() error {
-	return a.dir.seam.Do(a.dir.op(fault.Sync, a.name, ""), a.file.Sync)
+	return a.dir.seam.Do(a.dir.op(seam.Sync, a.name, ""), a.file.Sync)
 }
 
 // Close closes the file.

@@ -4,7 +4,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
+	"github.com/amplifier-go/sessionstorage/internal/sharing"
 )
 
 // An Edit is a file that is open to be changed in place. No reader may take
@@ -32,25 +33,31 @@ func (e *Edit) Close() error { return e.file.Close() }
 
 // WriteAt writes p at offset off in one call.
 func (e *Edit) WriteAt(p []byte, off int64) error {
-	op := e.dir.op(fault.Write, e.name, "")
+	op := e.dir.op(seam.Write, e.name, "")
 	op.Off, op.Data = off, p
 	return e.dir.seam.Write(op, func(b []byte) error {
-		_, err := e.file.WriteAt(b, off)
-		return err
+		return sharing.Wait(func() error { // all of it again, to the same place
+			_, err := e.file.WriteAt(b, off)
+			return err
+		})
 	})
 }
 
 // Truncate cuts the file to size bytes.
 func (e *Edit) Truncate(size int64) error {
-	op := e.dir.op(fault.Truncate, e.name, "")
+	op := e.dir.op(seam.Truncate, e.name, "")
 	op.Off = size
-	return e.dir.seam.Do(op, func() error { return e.file.Truncate(size) })
+	return e.dir.change(op, func() error { return e.file.Truncate(size) })
 }
 
 // Sync makes the file's content and times durable.
 func (e *Edit) Sync() error {
-	return e.dir.seam.Do(e.dir.op(fault.Sync, e.name, ""), e.file.Sync)
+	return e.dir.seam.Do(e.dir.op(seam.Sync, e.name, ""), e.file.Sync)
 }
+
+// BeginSync lets the system begin to bring what was written from off on to the
+// disk, and does not wait for it.
+func (e *Edit) BeginSync(off int64) { beginSync(e.file, off, wholeFile) }
 
 // SetTime sets the time of the last change.
 func (e *Edit) SetTime(at time.Time) error { return e.dir.SetTime(e.name, at) }

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
 )
 
 func (d *Dir) exchange(a, b string) error {
@@ -11,8 +13,7 @@ func (d *Dir) exchange(a, b string) error {
 	if err != nil {
 		return err
 	}
-	fd := int(self.Fd())
-	err = unix.Renameat2(fd, a, fd, b, unix.RENAME_EXCHANGE)
+	err = dirread.WithFd(self, func(fd int) error { return unix.Renameat2(fd, a, fd, b, unix.RENAME_EXCHANGE) })
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
 		return errors.ErrUnsupported
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
 )
 
 // open opens the file name. It spares what os does for files that may have to
@@ -20,7 +22,11 @@ func (d *Dir) open(name string, flag int) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	fd, err := unix.Openat(int(self.Fd()), name, flag|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	var fd int
+	err = dirread.WithFd(self, func(in int) (err error) {
+		fd, err = unix.Openat(in, name, flag|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		return err
+	})
 	if err != nil {
 		return d.root.OpenFile(name, flag, 0) // which tells the error, too
 	}

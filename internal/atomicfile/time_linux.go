@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
 )
 
 // setTime sets the time of the last change of name, which is no symlink.
@@ -20,7 +22,8 @@ func (d *Dir) setTime(name string, at time.Time) error {
 		return d.root.Chtimes(name, time.Time{}, at)
 	}
 	times := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, spec}
-	if err := unix.UtimesNanoAt(int(self.Fd()), name, times, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	err = dirread.WithFd(self, func(fd int) error { return unix.UtimesNanoAt(fd, name, times, unix.AT_SYMLINK_NOFOLLOW) })
+	if err != nil {
 		return d.root.Chtimes(name, time.Time{}, at)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/examples/sessions/cli"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -84,11 +84,15 @@ func (c commandCase) ours(t *testing.T) commandOutcome {
 	for _, arg := range c.Argv {
 		args = append(args, strings.ReplaceAll(arg, "{DIR}", p.dir))
 	}
+	tool, err := buildTool()
+	require.NoError(t, err)
 	var stdout, stderr bytes.Buffer
-	exit := cli.Run(t.Context(), cli.Process{
-		Args: args, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr,
-		Env: func(string) string { return "" },
-	})
+	cmd := exec.CommandContext(t.Context(), tool, args...)
+	cmd.Stdout, cmd.Stderr, cmd.Env = &stdout, &stderr, append(os.Environ(), "COLUMNS=")
+	if err := cmd.Run(); cmd.ProcessState == nil {
+		require.NoError(t, err)
+	}
+	exit := cmd.ProcessState.ExitCode()
 	named := func(text string) string {
 		return keptAt.ReplaceAllString(strings.ReplaceAll(text, p.dir, "{DIR}"), "<YYYYMMDDHHMMSS>")
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -93,16 +94,32 @@ func (p place) open(t *testing.T) *sessionstore.Store {
 	return st
 }
 
-// put makes the directory of session id with f in it.
+// put makes the directory of session id with f in it. A vector does not say
+// in which order its files were written. So put writes the backups first and
+// then all others, as a save of the reference does. Files of one kind are
+// written in the order of their names.
 func (p place) put(t *testing.T, id string, f files) {
 	t.Helper()
 	dir := filepath.Join(p.dir, id)
 	require.NoError(t, os.MkdirAll(dir, 0o700))
-	for name, data := range f {
+	for _, name := range writingOrder(f) {
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		require.NoError(t, os.WriteFile(path, []byte(data), 0o600))
+		require.NoError(t, os.WriteFile(path, []byte(f[name]), 0o600))
 	}
+}
+
+func writingOrder(f files) []string {
+	isBackup := func(name string) bool { return strings.HasSuffix(name, ".backup") }
+	return slices.SortedFunc(maps.Keys(f), func(a, b string) int {
+		switch {
+		case isBackup(a) == isBackup(b):
+			return strings.Compare(a, b)
+		case isBackup(a):
+			return -1
+		}
+		return 1
+	})
 }
 
 var damagedAt = regexp.MustCompile(`\.damaged-\d{8}T\d{6}Z(-\d+)?`)

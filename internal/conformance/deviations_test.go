@@ -47,10 +47,10 @@ const (
 
 // rulesWithCode are all of the above, and those about the newer tools.
 func rulesWithCode() []rule {
-	return append(slices.Concat(newerRules(), findRules(), sliceRules(), eventRules(), forkRules(), storedRules()), []rule{
+	return append(slices.Concat(newerRules(), findRules(), sliceRules(), eventRules(), forkRules(), lineageRules(), storedRules()), []rule{
 		bundleNotText, crInsideRow, damageKept, damageReported, emptiedKept, emptiedRecovered, longID,
 		metadataMerge, metadataObject, metadataUnchanged, notFinite, ownNames, recoversFurther, refusedFirst, reservedID,
-		roleRequired, surrogateInText, surrogateKept, surrogateReplaced, tooDeep, transcriptExtended, transcriptKept,
+		cleanupWholeDays, goneReported, idShortened, resolveCleaned, roleRequired, surrogateInText, surrogateKept, surrogateReplaced, tooDeep, transcriptExtended, transcriptKept,
 		unrepresentableIDs,
 	}...)
 }
@@ -170,7 +170,7 @@ func judge[O any](reference, ours O, predict func(f *fired) O) verdict {
 		return verdict{err: difference("no rule", reference, ours)}
 	}
 	if p := predict(nil); !reflect.DeepEqual(reference, p) {
-		return verdict{err: fmt.Errorf("%w\npredicted: %s", difference("no rule fits", reference, ours), show(p))}
+		return verdict{err: fmt.Errorf("%w\npredicted: %s", difference("no rule fits", reference, ours), pretty(p))}
 	}
 	f := &fired{}
 	if want := predict(f); !reflect.DeepEqual(want, ours) {
@@ -180,10 +180,10 @@ func judge[O any](reference, ours O, predict func(f *fired) O) verdict {
 }
 
 func difference(by string, want, got any) error {
-	return fmt.Errorf("by %s\nwant: %s\n got: %s", by, show(want), show(got))
+	return fmt.Errorf("by %s\nwant: %s\n got: %s", by, pretty(want), pretty(got))
 }
 
-func show(v any) string {
+func pretty(v any) string {
 	text, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
 		return fmt.Sprintf("%+v", v)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -72,4 +73,17 @@ func outcome(err error) string {
 		return notFound + err.Error()
 	}
 	return "error: " + err.Error()
+}
+
+// idShortened is the rule about long ids in the texts of errors.
+const idShortened rule = "id-shortened"
+
+// shorten returns the text of an error as we write it: of a long id it shows
+// the beginning.
+func shorten(f *fired, text, id string) string {
+	quoted := "'" + id + "'"
+	if short := show.ID(id); short != id && strings.Contains(text, quoted) && f.by(idShortened) {
+		return strings.ReplaceAll(text, quoted, "'"+short+"'")
+	}
+	return text
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -138,13 +137,10 @@ func (c sliceCase) reference(t *testing.T) sliceOutcome {
 	}
 	var text string
 	require.NoError(t, json.Unmarshal(c.Summary, &text))
-	var s struct {
-		Types map[string]int  `json:"event_types"`
-		First json.RawMessage `json:"first_timestamp"`
-		Last  json.RawMessage `json:"last_timestamp"`
-	}
-	require.NoError(t, json.Unmarshal([]byte(text), &s))
-	o.Types, o.First, o.Last = s.Types, timeText(s.First), timeText(s.Last)
+	sum := parseObject(text)
+	o.Types = map[string]int{}
+	require.NoError(t, json.Unmarshal([]byte(sum.get("event_types")), &o.Types))
+	o.First, o.Last = timeText([]byte(sum.get("first_timestamp"))), timeText([]byte(sum.get("last_timestamp")))
 	return o
 }
 
@@ -183,102 +179,6 @@ func (c sliceCase) ours(t *testing.T) sliceOutcome {
 		o.Failed = "FileNotFoundError"
 	} else {
 		require.NoError(t, err)
-	}
-	return o
-}
-
-// newerEventsCase is a log of the newer tools.
-type newerEventsCase struct {
-	SessionID   string `json:"session_id"`
-	Data        *content
-	MaxLines    json.RawMessage `json:"max_lines"`
-	MaxBytes    int64           `json:"max_bytes"`
-	IsDirectory bool            `json:"is_directory"`
-	Events      string          `json:"events_json"`
-	Diagnostics []struct{ Code string }
-	Error       *failure
-}
-
-type newerEvent struct {
-	Line      int
-	Event     string
-	SessionID string `json:"session_id"`
-	Timestamp string
-}
-
-type newerEvents struct {
-	Events      []newerEvent
-	Diagnostics []string
-	Failed      string
-}
-
-// unreadableFile is the diagnosis of a log that is no file.
-const unreadableFile = "unreadable_file"
-
-func (c newerEventsCase) run(t *testing.T) verdict {
-	reference := newerEvents{Failed: c.Error.name()}
-	if c.Error == nil {
-		require.NoError(t, json.Unmarshal([]byte(c.Events), &reference.Events))
-	}
-	for i, e := range reference.Events {
-		reference.Events[i].Timestamp = readable(e.Timestamp)
-	}
-	for _, d := range c.Diagnostics {
-		reference.Diagnostics = append(reference.Diagnostics, d.Code)
-	}
-	return judge(reference, c.ours(t), func(f *fired) newerEvents {
-		o := reference
-		if o.Failed != "" && f.by(eventUnlimited) {
-			o = c.ours(t)
-		}
-		if len(o.Diagnostics) > 0 && o.Diagnostics[0] != unreadableFile && f.by(eventReported) {
-			o.Diagnostics = nil
-		}
-		if len(o.Events) == 0 {
-			o.Events = reference.Events
-		}
-		return o
-	})
-}
-
-// readable is a time as the head of an event has it.
-func readable(text string) string {
-	at, _, err := pytime.Parse(text)
-	if err != nil {
-		return ""
-	}
-	return at.UTC().Format(time.RFC3339Nano)
-}
-
-// ours reads the log as far as the limits allow, which the caller watches.
-func (c newerEventsCase) ours(t *testing.T) newerEvents {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), c.SessionID, "context-intelligence")
-	require.NoError(t, os.MkdirAll(dir, 0o700))
-	switch path := filepath.Join(dir, eventsFile); {
-	case c.IsDirectory:
-		require.NoError(t, os.Mkdir(path, 0o700))
-	case c.Data != nil:
-		require.NoError(t, os.WriteFile(path, []byte(c.Data.String()), 0o600))
-	}
-	log, err := eventslog.Open(dir, nil)
-	require.NoError(t, err)
-	defer log.Close()
-	limit, limited := pyjson.Int(c.MaxLines)
-	o := newerEvents{Events: []newerEvent{}}
-	for h, err := range log.Heads(t.Context(), eventslog.Cursor{}) {
-		if err != nil {
-			o.Diagnostics = []string{unreadableFile}
-			break
-		}
-		if limited && limit > 0 && int64(h.Line) > limit || c.MaxBytes > 0 && h.Next.Offset > c.MaxBytes {
-			break
-		}
-		e := newerEvent{Line: h.Line, Event: h.Event, SessionID: h.SessionID}
-		if !h.Time.IsZero() {
-			e.Timestamp = h.Time.UTC().Format(time.RFC3339Nano)
-		}
-		o.Events = append(o.Events, e)
 	}
 	return o
 }

@@ -1,13 +1,13 @@
 package conformance
 
 import (
-	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -26,13 +26,17 @@ type findCase struct {
 
 // Rules about searching.
 const (
+	findAsLoaded  rule = "find-as-loaded"
 	findByTime    rule = "find-by-time"
 	findLimit     rule = "find-limit"
 	findNoKeyword rule = "find-no-keyword"
 	findReports   rule = "find-reports"
+	findText      rule = "find-text"
 )
 
-func findRules() []rule { return []rule{findByTime, findLimit, findNoKeyword, findReports} }
+func findRules() []rule {
+	return []rule{findAsLoaded, findByTime, findLimit, findNoKeyword, findReports, findText}
+}
 
 // findArgs are what narrows it. The reference finds 50 unless told otherwise.
 type findArgs struct {
@@ -50,14 +54,25 @@ func (a findArgs) limit() int {
 	return *a.Limit
 }
 
-// foundSession is a session that was found; null and "" are one.
+// foundSession is a session that was found. The members of its metadata are
+// JSON; null and "" are one, which is nothing.
 type foundSession struct {
-	ID      string `json:"session_id"`
-	Path    string `json:"path"`
-	Project string `json:"project"`
-	Created string `json:"created"`
-	Bundle  string `json:"bundle"`
-	Model   string `json:"model"`
+	ID      asJSONText `json:"session_id"`
+	Path    string     `json:"path"`
+	Project string     `json:"project"`
+	Created asJSONText `json:"created"`
+	Bundle  asJSONText `json:"bundle"`
+	Model   asJSONText `json:"model"`
+}
+
+// asJSONText is a value in one notation, or nothing.
+type asJSONText string
+
+func newJSONText(raw string) asJSONText {
+	if raw == "" || kindOf(raw) == pyjson.Null || stringOf(raw) == "" && kindOf(raw) == pyjson.String {
+		return ""
+	}
+	return asJSONText(render(raw, pyjson.Style{ASCII: true}))
 }
 
 type findings struct {
@@ -68,9 +83,22 @@ type findings struct {
 func (c findCase) run(t *testing.T) verdict {
 	reference := findings{Failed: c.Error.reading()}
 	if c.Error == nil {
-		require.NoError(t, json.Unmarshal([]byte(c.Results), &reference.Sessions))
+		reference.Sessions = foundIn(c.Results)
 	}
 	return judge(reference, c.ours(t), c.predict)
+}
+
+// foundIn are the results of a search of the reference.
+func foundIn(results string) []foundSession {
+	all := []foundSession{}
+	for _, raw := range elements(results) {
+		o := parseObject(string(raw))
+		all = append(all, foundSession{
+			newJSONText(o.get("session_id")), stringOf(o.get("path")), stringOf(o.get("project")),
+			newJSONText(o.get("created")), newJSONText(o.get("bundle")), newJSONText(o.get("model")),
+		})
+	}
+	return all
 }
 
 func (c findCase) ours(t *testing.T) findings {
@@ -89,7 +117,10 @@ func (c findCase) ours(t *testing.T) findings {
 	ours := findings{Sessions: []foundSession{}, Failed: outcome(err)}
 	for _, f := range found {
 		path := filepath.ToSlash(strings.Replace(f.Dir, p.dir, "{DIR}", 1))
-		ours.Sessions = append(ours.Sessions, foundSession{f.ID, path, f.Project, f.CreatedText, f.Bundle, f.Model})
+		ours.Sessions = append(ours.Sessions, foundSession{
+			newJSONText(text(f.ID)), path, f.Project,
+			newJSONText(text(f.CreatedText)), newJSONText(text(f.Bundle)), newJSONText(text(f.Model)),
+		})
 	}
 	return ours
 }
@@ -134,6 +165,9 @@ func (c findCase) predict(f *fired) findings {
 			}
 		}
 	}
+	if f == nil && !comparable(result.Sessions) {
+		return findings{Failed: unreadable}
+	}
 	sortFound(f, result.Sessions)
 	result.Sessions = c.cut(f, result.Sessions)
 	return result
@@ -152,19 +186,64 @@ func (c findCase) session(f *fired, project, id string) (s *foundSession, failed
 	if err != nil {
 		return nil, f == nil && isValue(raw) || f.by(findReports)
 	}
-	s = &foundSession{ID: id, Path: "{DIR}/" + project + "/sessions/" + id, Project: project}
-	if _, ok := md.Lookup("session_id"); ok {
-		s.ID = md.Text("session_id")
-	}
-	s.Created, s.Bundle, s.Model = md.Text("created"), md.Text("bundle"), md.Text("model")
-	if !c.inTime(s.Created) || !c.hasKeyword(f, dir) {
+	s = &foundSession{Path: "{DIR}/" + project + "/sessions/" + id, Project: project}
+	o := parseObject(string(md.AppendTo(nil)))
+	s.ID = memberFound(f, o, "session_id", text(id))
+	s.Created, s.Bundle, s.Model = memberFound(f, o, "created", ""), memberFound(f, o, "bundle", ""), memberFound(f, o, "model", "")
+	if !c.inTime(s.createdText()) {
 		return nil, false
 	}
-	has, failed := c.hasStatus(f, dir)
+	if has, failed := c.hasKeyword(f, dir); !has {
+		return nil, failed
+	}
+	has, failed := c.hasStatus(f, s.Path, dir)
 	if !has {
 		s = nil
 	}
 	return s, failed
+}
+
+// memberFound is a member of metadata as it is returned; by our rules what is no
+// text is other, and so is what is not there.
+func memberFound(f *fired, o object, name, other string) asJSONText {
+	raw := o.get(name)
+	if o.index(name) < 0 {
+		raw = other
+	}
+	ours := goText(raw, other)
+	if was := newJSONText(raw); was == newJSONText(ours) || !f.by(findText) {
+		return was
+	}
+	return newJSONText(ours)
+}
+
+// goText is a text as Go has it: without lone surrogates. What is no text is
+// other.
+func goText(raw, other string) string {
+	if kindOf(raw) != pyjson.String {
+		return other
+	}
+	return text(pyjson.Text([]byte(raw)))
+}
+
+// createdText is the text of created, or "" where it is none.
+func (s foundSession) createdText() string { return stringOf(string(s.Created)) }
+
+// comparable reports whether Python can sort all by created: what is true must
+// be of one kind that has an order.
+func comparable(all []foundSession) bool {
+	kinds := map[pyjson.Kind]bool{}
+	for _, s := range all {
+		k := pyjson.String
+		if raw := string(s.Created); raw != "" && truthy(raw) {
+			k = kindOf(raw)
+		}
+		if k == pyjson.True || k == pyjson.Float {
+			k = pyjson.Integer // they have one order
+		}
+		kinds[k] = true
+	}
+	return len(all) < 2 || len(kinds) == 1 && !kinds[pyjson.Object]
 }
 
 func (c findCase) inTime(created string) bool {
@@ -179,40 +258,64 @@ func (c findCase) inTime(created string) bool {
 	return err != nil || at.Before(before)
 }
 
-// hasKeyword looks into every row, written anew.
-func (c findCase) hasKeyword(f *fired, dir files) bool {
+// hasKeyword looks into every row, written anew. It failed as session does.
+func (c findCase) hasKeyword(f *fired, dir files) (has, failed bool) {
 	if c.Args.Keyword == nil {
-		return true
+		return true, false
 	}
-	keyword := strings.ToLower(*c.Args.Keyword)
-	for line := range strings.Lines(dir["transcript.jsonl"]) {
-		line = strings.TrimSpace(line)
-		if isValue(line) && strings.Contains(strings.ToLower(dumps(line)), keyword) {
-			return true
+	data, keyword := dir[transcriptFile], strings.ToLower(*c.Args.Keyword)
+	has, failed = searched(nil, data, keyword)
+	if f == nil {
+		return has, failed
+	}
+	if keyword == "" {
+		return has && !failed || f.by(findNoKeyword), false
+	}
+	ours, failedOurs := searched(f, data, keyword)
+	if failed {
+		f.by(findReports)
+	}
+	return ours, failedOurs
+}
+
+// searched looks for a keyword in lower case. What the reference cannot read
+// ends its search; ours is told of bytes that are no UTF-8 unless it finds the
+// keyword all the same.
+func searched(f *fired, data, keyword string) (has, failed bool) {
+	valid := utf8.ValidString(data)
+	if f == nil && !valid {
+		return false, true
+	}
+	for row, flaw := range rowsIn(f, data) {
+		switch {
+		case flaw == none && strings.Contains(strings.ToLower(dumps(row)), keyword):
+			return true, false
+		case flaw == worse && f == nil:
+			return false, true
 		}
 	}
-	return keyword == "" && f.by(findNoKeyword)
+	return false, !valid
 }
 
 // sortFound sorts by the texts of the times, and then by the times.
 func sortFound(f *fired, all []foundSession) {
-	slices.SortStableFunc(all, func(a, b foundSession) int { return strings.Compare(b.Created, a.Created) })
+	slices.SortStableFunc(all, func(a, b foundSession) int { return strings.Compare(b.createdText(), a.createdText()) })
 	var timed, others []foundSession
 	for _, s := range all {
-		if _, ok := pytime.ParseCreated(s.Created); ok {
+		if _, ok := pytime.ParseCreated(s.createdText()); ok {
 			timed = append(timed, s)
 		} else {
 			others = append(others, s)
 		}
 	}
 	slices.SortStableFunc(timed, func(a, b foundSession) int {
-		at, _ := pytime.ParseCreated(a.Created)
-		bt, _ := pytime.ParseCreated(b.Created)
+		at, _ := pytime.ParseCreated(a.createdText())
+		bt, _ := pytime.ParseCreated(b.createdText())
 		return bt.Compare(at)
 	})
 	var merged []foundSession
 	for _, s := range timed {
-		for len(others) > 0 && others[0].Created > s.Created {
+		for len(others) > 0 && others[0].createdText() > s.createdText() {
 			merged, others = append(merged, others[0]), others[1:]
 		}
 		merged = append(merged, s)

@@ -10,12 +10,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
 // Rules about forks.
 const (
-	forkLastTurn   rule = "fork-last-turn"
 	forkNew        rule = "fork-new"
 	forkRecovers   rule = "fork-recovers"
 	forkRedacts    rule = "fork-redacts"
@@ -24,7 +24,7 @@ const (
 )
 
 func forkRules() []rule {
-	return []rule{forkLastTurn, forkNew, forkRecovers, forkRedacts, forkTimes, forkWorkingDir}
+	return []rule{forkNew, forkRecovers, forkRedacts, forkTimes, forkWorkingDir}
 }
 
 // forkCase is a fork of a stored session, and its preview.
@@ -86,13 +86,18 @@ func (c forkCase) ours(t *testing.T) (o forkOutcome) {
 	}
 	st, before := p.open(t), p.get(t, c.Name)
 	failed := func(err error) string {
-		if errors.Is(err, fs.ErrExist) {
+		switch {
+		case errors.Is(err, fs.ErrExist):
 			return existsAlready
+		case errors.Is(err, sessionstore.ErrUnstorable):
+			return refused
+		case errors.Is(err, sessionstore.ErrCorrupt):
+			return unreadable
 		}
 		return strings.ReplaceAll(err.Error(), p.dir, "{DIR}")
 	}
 	if c.previewed() {
-		preview, err := slice.PreviewFork(t.Context(), st, c.Name, *c.Turn)
+		preview, err := slice.PreviewFork(t.Context(), st, c.Name, c.Turn)
 		if err != nil {
 			o.PreviewFailed = failed(err)
 		} else {
@@ -101,10 +106,7 @@ func (c forkCase) ours(t *testing.T) (o forkOutcome) {
 			o.Preview = ascii(t, raw)
 		}
 	}
-	opts := &slice.ForkOptions{NewID: c.NewID, NoEvents: !c.Events, Orphans: orphanMode(c.Mode)}
-	if c.Turn != nil {
-		opts.Turn = *c.Turn
-	}
+	opts := &slice.ForkOptions{Turn: c.Turn, NewID: c.NewID, Events: c.Events, Older: true, Orphans: orphanMode(c.Mode)}
 	done, err := slice.Fork(t.Context(), st, c.Name, opts)
 	if err != nil {
 		o.Failed = failed(err)

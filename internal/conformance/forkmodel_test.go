@@ -3,6 +3,8 @@ package conformance
 import (
 	"fmt"
 	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -48,20 +50,8 @@ func (m *forkModel) read() (failed string) {
 		}
 		name = transcriptBackup
 	}
-	for raw := range strings.SplitSeq(m.Parent[name], "\n") {
-		line := string(pyjson.TrimSpace([]byte(raw)))
-		switch {
-		case line == "":
-		case !isValue(line):
-			m.damaged = m.damaged || m.f.by(forkRecovers)
-		case kindOf(line) != pyjson.Object:
-			if !m.f.by(forkRecovers) {
-				return raised
-			}
-		default:
-			m.rows = append(m.rows, raw)
-			m.plain = append(m.plain, render(line, pyjson.Style{ASCII: true}))
-		}
+	if !m.readRows(m.Parent[name]) {
+		return raised
 	}
 	raw, ok := m.Parent[metadataFile]
 	switch {
@@ -76,9 +66,38 @@ func (m *forkModel) read() (failed string) {
 	return succeeded
 }
 
+// readRows reads a transcript; not when the reference raises.
+func (m *forkModel) readRows(data string) bool {
+	if !utf8.ValidString(data) && m.f == nil {
+		return false
+	}
+	for row, flaw := range rowsIn(m.f, data) {
+		switch {
+		case flaw != none:
+			if m.f == nil && flaw == worse {
+				return false
+			}
+			m.damaged = m.f.by(forkRecovers)
+		case kindOf(row) != pyjson.Object:
+			if !m.f.by(forkRecovers) {
+				return false
+			}
+		default:
+			m.plain = append(m.plain, render(row, pyjson.Style{ASCII: true}))
+			m.rows = append(m.rows, row)
+			for _, line := range strings.Split(data, "\n") { // which keeps its bytes
+				if strings.TrimSpace(line) == row {
+					m.rows[len(m.rows)-1] = line
+				}
+			}
+		}
+	}
+	return true
+}
+
 // turn is the turn to fork at, of so many.
 func (m *forkModel) turn(count int) int {
-	if m.Turn == nil || *m.Turn == 0 && count > 0 && m.f.by(forkLastTurn) {
+	if m.Turn == nil {
 		return count
 	}
 	return *m.Turn
@@ -95,11 +114,18 @@ func (m *forkModel) fork(t *testing.T, o *forkOutcome) {
 	at := starts(view{f: m.f}.all(m.plain))
 	turn := m.turn(len(at))
 	switch {
+	case len(at) == 0 && m.damaged && m.f.by(forkRecovers):
+		o.Failed = unreadable
+		return
 	case len(at) == 0:
 		o.Failed = "Cannot fork: session has no user messages"
 		return
 	case turn < 1 || turn > len(at):
 		o.Failed = fmt.Sprintf("Turn %d out of range. Valid range: 1-%d", turn, len(at))
+		return
+	}
+	if slices.ContainsFunc(m.plain, odd) && m.Error.forking() == raised && !m.f.by(oddCalls) {
+		o.Failed = raised
 		return
 	}
 	s := cut(m.plain, turn, m.Mode, m.f)
@@ -117,7 +143,20 @@ func (m *forkModel) fork(t *testing.T, o *forkOutcome) {
 		return
 	}
 	o.Turn, o.Messages, o.Damaged = turn, len(s.Rows), m.damaged
-	o.Child[metadataFile] = m.metadata(turn, len(starts(view{f: m.f}.all(s.Rows))))
+	md := m.metadata(turn, len(starts(view{f: m.f}.all(s.Rows))))
+	switch {
+	case strings.Contains(md, "NaN") && m.f.by(notFinite), strings.Contains(md, "Infinity") && m.f.by(notFinite):
+		*o = forkOutcome{Failed: refused, Preview: o.Preview, PreviewFailed: o.PreviewFailed}
+		return
+	case hasLone(md) && m.f == nil: // the file is open already
+		*o = forkOutcome{Failed: raised, Child: o.Child, Preview: o.Preview, PreviewFailed: o.PreviewFailed}
+		md = ""
+	case hasLone(md) && m.f.by(surrogateReplaced):
+		md = loneSurrogate.ReplaceAllString(md, "\ufffd")
+	}
+	if o.Child[metadataFile] = md; o.Failed != "" {
+		return
+	}
 	if m.Events {
 		end := append(at, len(m.plain))[turn]
 		o.Child[eventsFile], o.Events = m.events(t, m.plain[at[turn-1]:end])
@@ -126,13 +165,20 @@ func (m *forkModel) fork(t *testing.T, o *forkOutcome) {
 
 // transcript is the file that the rows become.
 func (m *forkModel) transcript(rows []string) (file, failed string) {
-	for i, row := range rows {
+	left := map[string][]string{}
+	for i, row := range m.plain {
+		left[row] = append(left[row], m.rows[i])
+	}
+	for _, row := range rows {
 		line := render(row, pyjson.Style{})
 		if strings.Contains(line, `\ud`) && !m.f.by(surrogateKept) {
 			return file, raised
 		}
-		if i < len(m.plain) && row == m.plain[i] && line != m.rows[i] && m.f.by(rowsKept) {
-			line = m.rows[i]
+		if was := left[row]; len(was) > 0 {
+			left[row] = was[1:]
+			if inside := strings.Contains(strings.TrimSpace(was[0]), "\r"); was[0] != line && !inside && m.f.by(rowsKept) {
+				line = was[0]
+			}
 		}
 		file += line + "\n"
 	}
@@ -219,30 +265,82 @@ func (m *forkModel) preview() (shown, failed string) {
 	rows := view{f: m.f}.all(m.plain)
 	at := starts(rows)
 	turn := m.turn(len(at))
+	if len(at) == 0 && m.damaged && m.f.by(forkRecovers) {
+		return "", unreadable
+	}
+	if m.f == nil && m.PreviewError.forking() == raised && slices.ContainsFunc(m.plain, oddText) {
+		return "", raised
+	}
 	if turn < 1 || turn > len(at) {
 		return "", fmt.Sprintf("Turn %d out of range (1-%d)", turn, len(at))
 	}
 	end := append(at, len(rows))[turn]
+	if m.PreviewError.forking() == raised && slices.ContainsFunc(m.plain, oddText) {
+		m.f.by(infoText)
+	}
+	parent := m.parentID()
+	if ours := goText(parent, "null"); ours != parent && m.f.by(infoText) {
+		parent = ours
+	}
 	lost := len(orphans(rows[:end]))
-	return object{
-		{"parent_id", m.parentID()},
+	shown = object{
+		{"parent_id", parent},
 		{"turn", fmt.Sprint(turn)},
 		{"max_turns", fmt.Sprint(len(at))},
 		{"message_count", fmt.Sprint(end)},
 		{"has_orphaned_tools", fmt.Sprint(lost > 0)},
 		{"orphaned_tool_count", fmt.Sprint(lost)},
-		{"last_user_message", lastShown(rows[:end], "user")},
-		{"last_assistant_message", lastShown(rows[:end], "assistant")},
-	}.String(), ""
+		{"last_user_message", lastShown(m.f, rows[:end], "user")},
+		{"last_assistant_message", lastShown(m.f, rows[:end], "assistant")},
+	}.String()
+	return render(shown, pyjson.Style{ASCII: true}), ""
 }
 
-// lastShown is the beginning of the last text of a role. No vector shows
-// anything but texts.
-func lastShown(rows []seen, role string) string {
+// oddText reports whether a message has a block of text that is no text, or
+// calls that are odd: Python's exceptions are about both.
+func oddText(raw string) bool {
+	return odd(raw) || slices.ContainsFunc(seen{object: parseObject(raw)}.blocks("text"), func(o object) bool {
+		return kindOf(o.get("text")) != pyjson.String
+	})
+}
+
+var loneSurrogate = regexp.MustCompile(`\\ud[89a-f][0-9a-f]{2}`)
+
+// lastShown is the beginning of the last text of a role.
+func lastShown(f *fired, rows []seen, role string) string {
 	for i := len(rows) - 1; i >= 0; i-- {
-		if list := rows[i].texts(100); rows[i].role == role && len(list) > 0 && list[0] != "" {
-			return render(text(strings.TrimSuffix(list[0], "...")), pyjson.Style{ASCII: true})
+		if rows[i].role != role {
+			continue
+		}
+		content := rows[i].get("content")
+		if kindOf(content) == pyjson.String && hasLone(content) {
+			if f.by(infoText) {
+				content = goText(content, "")
+			}
+			return content
+		}
+		if shown := []rune(rows[i].shown()); len(shown) > 0 {
+			return render(text(string(shown[:min(len(shown), 100)])), pyjson.Style{ASCII: true})
 		}
 	}
 	return text("")
+}
+
+// shown is the text of a message in a preview: its first block of text, or
+// what Python's str makes of a content without one.
+func (s seen) shown() string {
+	content := s.get("content")
+	switch kindOf(content) {
+	case pyjson.String:
+		return stringOf(content)
+	case pyjson.Array:
+		if blocks := s.blocks("text"); len(blocks) > 0 {
+			return stringOf(blocks[0].get("text"))
+		}
+		return pythonShown(content)
+	}
+	if !truthy(content) {
+		return ""
+	}
+	return pythonShown(content)
 }

@@ -31,7 +31,7 @@ func (d *dirList) Set(s string) error {
 
 var golden = func() *dirList {
 	d := new(dirList)
-	flag.Var(d, "golden", "`directory` of vectors, repeated or comma-separated (default testdata/golden,testdata/golden-new)")
+	flag.Var(d, "golden", "`directory` of vectors, repeated or comma-separated (default testdata/golden,testdata/golden-new,testdata/golden-odd)")
 	return d
 }()
 
@@ -83,6 +83,12 @@ func runners() map[string]runner {
 		"events_line.json":             of(lineCase.run),
 		"events_slice.json":            of(sliceCase.run),
 		"ci_events.json":               of(newerEventsCase.run),
+		"associate_events.json":        of(associateCase.run),
+		"restore_cost.json":            costRunner(),
+		"fork_cost_boundary.json":      boundaryRunner(),
+		"fork_newest.json":             of(newestForkCase.run),
+		"visibility.json":              visibilityRunner(),
+		"real_user_newest.json":        realUserRunner(),
 		"turn_boundaries.json":         of(turnsCase.run),
 		"is_real_user.json":            of(realCase.run),
 		"orphaned_tool_calls.json":     of(orphansCase.run),
@@ -109,7 +115,7 @@ func TestGolden(t *testing.T) {
 	rules := readRules(t)
 	dirs, shipped := *golden, false
 	if len(dirs) == 0 {
-		dirs, shipped = dirList{root + "/testdata/golden", root + "/testdata/golden-new"}, true
+		dirs, shipped = dirList{root + "/testdata/golden", root + "/testdata/golden-new", root + "/testdata/golden-odd"}, true
 	}
 	all := tally{file: "in all", under: map[rule]int{}}
 	for _, dir := range dirs {

@@ -54,7 +54,7 @@ func (c idCase) run(t *testing.T) verdict {
 	return judge(reference, ours, func(f *fired) map[string]string {
 		p := map[string]string{}
 		for _, op := range calls() {
-			p[op] = predictCall(f, op, id, reference[op])
+			p[op] = shorten(f, predictCall(f, op, id, reference[op]), string(pyjson.TrimSpace([]byte(id))))
 		}
 		return p
 	})

@@ -1,11 +1,15 @@
 package conformance
 
 import (
+	"encoding/json"
+	"errors"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +35,7 @@ func (e entry) modified(from time.Time) (at time.Time, ok bool) {
 		whole, part := math.Modf(*e.Mtime)
 		return time.Unix(int64(whole), int64(part*1e9)), true
 	case e.Age != nil:
-		return from.Add(-time.Duration(*e.Age) * time.Second), true
+		return from.Add(-time.Duration(*e.Age * float64(time.Second))), true
 	}
 	return time.Time{}, false
 }
@@ -79,48 +83,80 @@ type listCase struct {
 	}
 }
 
+// listing is what was listed and found. Failed is the outcome of both lists.
 type listing struct {
 	TopLevel, All, Found []string
+	Failed               string
 }
+
+// goneReported is the rule about a sessions directory that was moved or
+// removed after it was opened.
+const goneReported rule = "gone-reported"
+
+// goneOutcome is what our calls say then.
+const goneOutcome = notFound + "the sessions directory"
 
 func (c listCase) run(t *testing.T) verdict {
 	p := newPlace(t)
 	st := p.open(t)
 	fill(t, p, c.Entries)
 	reference := listing{TopLevel: c.TopLevel, All: c.All, Found: []string{}}
-	ours := listing{TopLevel: ids(t, st, nil), All: ids(t, st, &sessionstore.ListOptions{All: true}), Found: []string{}}
+	ours := listing{Found: []string{}}
+	ours.TopLevel, ours.Failed = list(t, st, nil)
+	all, failed := list(t, st, &sessionstore.ListOptions{All: true})
+	require.Equal(t, ours.Failed, failed)
+	ours.All = all
 	for _, f := range c.Finds {
 		reference.Found = append(reference.Found, f.Result+f.Error.outcome())
 		id, err := st.Find(t.Context(), f.Partial, &sessionstore.ListOptions{All: !f.Top})
-		ours.Found = append(ours.Found, id+outcome(err))
+		ours.Found = append(ours.Found, id+goneOr(st, err))
 	}
-	return judge(reference, ours, func(fired *fired) listing {
-		l := reference
-		l.Found = slices.Clone(reference.Found)
-		for i, f := range c.Finds {
-			partial := string(pyjson.TrimSpace([]byte(f.Partial)))
-			if l.Found[i] == ioError && len(partial) > 255 && fired.by(longID) {
-				l.Found[i] = notFound + "No session found matching '" + partial + "'"
-			}
-		}
-		return l
-	})
+	return judge(reference, ours, func(fired *fired) listing { return c.predict(fired, reference) })
 }
 
-func ids(t *testing.T, st *sessionstore.Store, opts *sessionstore.ListOptions) []string {
+func (c listCase) predict(fired *fired, reference listing) listing {
+	l := reference
+	l.Found = slices.Clone(reference.Found)
+	gone := c.Entries == nil && fired.by(goneReported)
+	if gone {
+		l.Failed = goneOutcome
+	}
+	for i, f := range c.Finds {
+		partial := string(pyjson.TrimSpace([]byte(f.Partial)))
+		switch none := notFound + "No session found matching '" + partial + "'"; {
+		case gone && (l.Found[i] == none || l.Found[i] == ioError):
+			l.Found[i] = goneOutcome
+		case l.Found[i] == ioError && len(partial) > 255 && fired.by(longID):
+			l.Found[i] = none
+		}
+		l.Found[i] = shorten(fired, l.Found[i], partial)
+	}
+	return l
+}
+
+// list returns the ids of a list, none where it failed.
+func list(t *testing.T, st *sessionstore.Store, opts *sessionstore.ListOptions) (ids []string, failed string) {
 	t.Helper()
 	infos, err := st.List(t.Context(), opts)
-	require.NoError(t, err)
-	list := []string{}
+	ids = []string{}
 	for _, info := range infos {
-		list = append(list, info.ID)
+		ids = append(ids, info.ID)
 	}
-	return list
+	return ids, goneOr(st, err)
+}
+
+// goneOr is the outcome of a call whose error may tell that the sessions
+// directory is gone.
+func goneOr(st *sessionstore.Store, err error) string {
+	if errors.Is(err, sessionstore.ErrNotFound) && strings.Contains(err.Error(), "sessions directory "+st.Dir()+" was moved or removed") {
+		return goneOutcome
+	}
+	return outcome(err)
 }
 
 // cleanupCase removes old sessions.
 type cleanupCase struct {
-	Days      int
+	Days      json.RawMessage
 	Entries   []entry
 	Removed   int
 	Error     *failure
@@ -133,12 +169,24 @@ type cleaned struct {
 	Remaining []string
 }
 
+// cleanupWholeDays is the rule about numbers of days that no int is.
+const cleanupWholeDays rule = "cleanup-whole-days"
+
 func (c cleanupCase) run(t *testing.T) verdict {
+	days, err := strconv.Atoi(string(c.Days))
+	if err != nil {
+		return judge(c.reference(), cleaned{Failed: notExpressible}, func(f *fired) cleaned {
+			if f.by(cleanupWholeDays) {
+				return cleaned{Failed: notExpressible}
+			}
+			return c.reference()
+		})
+	}
 	p := newPlace(t)
 	st := p.open(t)
 	fill(t, p, c.Entries)
 	ours := cleaned{Remaining: []string{}}
-	removed, err := st.Cleanup(t.Context(), c.Days)
+	removed, err := st.Cleanup(t.Context(), days)
 	ours.Removed = removed
 	switch {
 	case err != nil && c.Error != nil && c.Error.Type != "ValueError":
@@ -151,12 +199,8 @@ func (c cleanupCase) run(t *testing.T) verdict {
 			ours.Remaining = append(ours.Remaining, e.Name())
 		}
 	}
-	reference := cleaned{Removed: c.Removed, Remaining: append([]string{}, c.Remaining...)}
-	if c.Error != nil {
-		reference.Failed = c.Error.Message
-	}
 	slices.Sort(ours.Remaining)
-	slices.Sort(reference.Remaining)
+	reference := c.reference()
 	return judge(reference, ours, func(f *fired) cleaned {
 		r := reference
 		r.Remaining = slices.Clone(reference.Remaining)
@@ -168,6 +212,15 @@ func (c cleanupCase) run(t *testing.T) verdict {
 		slices.Sort(r.Remaining)
 		return r
 	})
+}
+
+func (c cleanupCase) reference() cleaned {
+	o := cleaned{Removed: c.Removed, Remaining: append([]string{}, c.Remaining...)}
+	if c.Error != nil {
+		o.Failed = c.Error.Message
+	}
+	slices.Sort(o.Remaining)
+	return o
 }
 
 // isOwn reports whether name is one that removing the sessions of this case
@@ -198,10 +251,19 @@ func (c resolveCase) run(t *testing.T) verdict {
 	projects, err := sessionstore.OpenProjects(p.dir, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, projects.Close()) })
-	path, err := projects.Resolve(t.Context(), strings.ReplaceAll(c.Ref, "{DIR}", p.dir), c.Project)
-	ours := strings.ReplaceAll(path+outcome(err), p.dir, "{DIR}")
-	return equal(sortMatches(c.Path+c.Error.outcome()), sortMatches(ours))
+	dir, err := projects.Resolve(t.Context(), strings.ReplaceAll(c.Ref, "{DIR}", p.dir), c.Project)
+	ours := strings.ReplaceAll(dir+outcome(err), p.dir, "{DIR}")
+	reference := sortMatches(c.Path + c.Error.outcome())
+	return judge(reference, sortMatches(ours), func(f *fired) string {
+		if c.Path != "" && path.Clean(c.Path) != c.Path && f.by(resolveCleaned) {
+			return path.Clean(c.Path)
+		}
+		return shorten(f, reference, c.Ref)
+	})
 }
+
+// resolveCleaned is the rule about the paths of projects.
+const resolveCleaned rule = "resolve-cleaned"
 
 var matched = regexp.MustCompile(`\[(.*)\]$`)
 

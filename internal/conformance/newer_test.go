@@ -14,6 +14,7 @@ const (
 	existsByDirectory  rule = "exists-by-directory"
 	nameNotText        rule = "name-not-text"
 	noIndexedReading   rule = "no-indexed-reading"
+	noLockLeft         rule = "no-lock-left"
 	otherEncodings     rule = "other-encodings"
 	ownNotFoundText    rule = "own-not-found-text"
 	placeholderUpdated rule = "placeholder-updated"
@@ -21,6 +22,7 @@ const (
 	statusProtected    rule = "status-protected"
 	surrogatesGiven    rule = "surrogates-given"
 	surrogatesLoaded   rule = "surrogates-loaded"
+	surrogatesTied     rule = "surrogates-tied"
 	surrogatesWritten  rule = "surrogates-written"
 	tolerantUpdate     rule = "tolerant-update"
 	updateNeedsSession rule = "update-needs-session"
@@ -29,9 +31,9 @@ const (
 // newerRules are all of the above, and those about saving.
 func newerRules() []rule {
 	return append(savingRules(), []rule{
-		damagedNotLost, emptyDescription, equalNotRewritten, existsByDirectory, nameNotText, noIndexedReading,
+		damagedNotLost, emptyDescription, equalNotRewritten, existsByDirectory, nameNotText, noIndexedReading, noLockLeft,
 		otherEncodings, ownNotFoundText, placeholderUpdated, secretsRedacted, statusProtected, surrogatesGiven,
-		surrogatesLoaded, surrogatesWritten, tolerantUpdate, updateNeedsSession,
+		surrogatesLoaded, surrogatesTied, surrogatesWritten, tolerantUpdate, updateNeedsSession,
 	}...)
 }
 

@@ -3,6 +3,7 @@ package conformance
 import (
 	"bytes"
 	"errors"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,25 +119,32 @@ func (m *model) parse(name string) (rows []string, first flaw) {
 
 // parseAll returns the rows that can be read, and the flaws of the others.
 func (m *model) parseAll(name string) (rows []string, flaws []flaw) {
-	for _, line := range strings.Split(m.files[name], "\n") {
-		parts := strings.Split(line, "\r")
-		if len(parts) > 1 && pyjson.Check(pyjson.TrimSpace([]byte(line)), pyjson.Tolerant) == nil && !plain(parts) && m.f.by(crInsideRow) {
-			parts = []string{line}
-		}
-		for _, part := range parts {
-			value := pyjson.TrimSpace([]byte(part))
-			if len(value) == 0 {
-				continue
-			}
-			f := flawOf(pyjson.Check(value, pyjson.Tolerant))
-			if f == none {
-				rows = append(rows, string(value))
-			} else {
-				flaws = append(flaws, f)
-			}
+	for row, f := range rowsIn(m.f, m.files[name]) {
+		if f == none {
+			rows = append(rows, row)
+		} else {
+			flaws = append(flaws, f)
 		}
 	}
 	return rows, flaws
+}
+
+// rowsIn returns the rows of a transcript, each with its flaw.
+func rowsIn(f *fired, data string) iter.Seq2[string, flaw] {
+	return func(yield func(string, flaw) bool) {
+		for _, line := range strings.Split(data, "\n") {
+			parts := strings.Split(line, "\r")
+			if len(parts) > 1 && isValue(string(pyjson.TrimSpace([]byte(line)))) && !plain(parts) && f.by(crInsideRow) {
+				parts = []string{line}
+			}
+			for _, part := range parts {
+				value := pyjson.TrimSpace([]byte(part))
+				if len(value) > 0 && !yield(string(value), flawOf(pyjson.Check(value, pyjson.Tolerant))) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // plain reports whether at most one of parts holds anything.
@@ -150,7 +158,11 @@ func plain(parts []string) bool {
 	return full <= 1
 }
 
-// emptied reports whether the transcript is empty as a power cut leaves it.
+// emptied reports whether the transcript is empty by chance, as a power cut
+// leaves it: the backup has rows, the session was not rewound, and the metadata
+// count turns. Where the metadata have no turn_count, the order of the files'
+// times decides. [place.put] and [saveOld] write the backup first, so there the
+// transcript was emptied on purpose.
 func (m *model) emptied() bool {
 	if !m.has(transcriptFile) || m.files[transcriptFile] != "" || m.rewound() {
 		return false

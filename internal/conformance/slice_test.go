@@ -21,7 +21,7 @@ func (f *failure) slicing() string {
 	switch {
 	case f == nil:
 		return succeeded
-	case f.Type == "ValueError":
+	case f.Type == "ValueError" && !strings.HasPrefix(f.Message, "Exceeds the limit"):
 		return f.Message
 	}
 	return raised

@@ -39,29 +39,9 @@ func cut(raw []string, turn int, mode string, f *fired) sliced {
 	case mode == "remove":
 		return sliced{Rows: removed(raw, rows, ids, f)}
 	case mode == "error":
-		return sliced{Failed: "Orphaned tool calls at fork boundary: [" + pythonList(ids) + "]. These tool_use blocks have no matching tool_result."}
+		return sliced{Failed: "Orphaned tool calls at fork boundary: " + pythonShown(listOf(ids)) + ". These tool_use blocks have no matching tool_result."}
 	}
 	return sliced{Failed: "Unknown handle_orphaned_tools value: '" + mode + "'. Expected 'complete', 'remove', or 'error'."}
-}
-
-// pythonList shows ids as Python does.
-func pythonList(ids []string) string {
-	list := make([]string, len(ids))
-	for i, id := range ids {
-		switch {
-		case id == "null":
-			list[i] = "None"
-		case kindOf(id) == pyjson.String:
-			list[i] = pyjson.Repr(stringOf(id))
-		case id == "true":
-			list[i] = "True"
-		case id == "false":
-			list[i] = "False"
-		default:
-			list[i] = id
-		}
-	}
-	return strings.Join(list, ", ")
 }
 
 func completed(raw []string, rows []seen, ids []string, f *fired) (list []string) {

@@ -167,6 +167,9 @@ func (c transcriptCase) predict(f *fired, reference treated, change func(raw []s
 			o.File += line + "\n"
 		}
 	}
+	if o.Failed != "" {
+		o.Status = reference.Status // of what could not be written there is none
+	}
 	return o
 }
 

@@ -27,7 +27,7 @@ func (f *failure) line() string {
 // it looks at lines.
 func lineOutcome(err error) string {
 	corrupt, bad := (*sessionstore.CorruptError)(nil), (*pyjson.Error)(nil)
-	decoded := errors.As(err, &bad) && bad.Reason != pyjson.BadUTF8
+	decoded := errors.As(err, &bad) && bad.Reason == pyjson.Syntax
 	if errors.As(err, &corrupt) && corrupt.Line > 0 && decoded {
 		return malformed + strconv.Itoa(corrupt.Line)
 	}

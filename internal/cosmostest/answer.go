@@ -40,6 +40,7 @@ type failure struct {
 	status     int
 	sub        int
 	message    string
+	challenge  string // what the header WWW-Authenticate says
 	retryAfter time.Duration
 	charge     float64
 }
@@ -61,9 +62,15 @@ func failSub(status, sub int, format string, a ...any) *failure {
 const (
 	subPartitionKeyMismatch    = 1001
 	subReadSessionNotAvailable = 1002
+	subPartitionKeyRangeGone   = 1002 // with 410
 	subCrossPartitionQuery     = 1004
+	subCompletingSplit         = 1007
 	subRequestRateTooLarge     = 3200
+	subTokenExpired            = 5006
+	subTokenRevoked            = 5013
 	subRBAC                    = 5300
+	subNoMetadataRole          = 5301
+	subNoDataRole              = 5302
 )
 
 // codes are the words that the service puts beside a status.
@@ -93,6 +100,9 @@ func (f *failure) answer() *answer {
 	a := &answer{status: f.status, sub: f.sub, charge: f.charge}
 	a.body = jsondoc.Append(nil, jsondoc.NewObject(
 		jsondoc.Member{Name: "code", Value: code}, jsondoc.Member{Name: "message", Value: f.message}))
+	if f.challenge != "" {
+		a.set("WWW-Authenticate", f.challenge)
+	}
 	if f.retryAfter > 0 {
 		a.set("x-ms-retry-after-ms", strconv.FormatInt(f.retryAfter.Milliseconds(), 10))
 	}
@@ -115,4 +125,9 @@ func (a *answer) finish(c *call) {
 	if a.sub != 0 {
 		a.set("x-ms-substatus", strconv.Itoa(a.sub))
 	}
+}
+
+func resourceAnswer(status int, o *jsondoc.Object) *answer {
+	a := &answer{status: status, charge: controlCharge, body: jsondoc.Append(nil, o)}
+	return a.set("etag", o.String("_etag"))
 }

@@ -66,12 +66,35 @@ func (s *Server) authorizeKey(c *call, kind, sig string) *failure {
 // authorizeToken asks the owner of the server. Tokens never serve to create,
 // change or delete databases and containers.
 func (s *Server) authorizeToken(c *call, header string) *failure {
-	token := strings.TrimPrefix(header, "type=aad&ver=1.0&sig=")
-	if s.options.AcceptAAD == nil || !s.options.AcceptAAD(token) {
+	state := TokenRefused
+	if s.options.AAD != nil {
+		state = s.options.AAD(strings.TrimPrefix(header, "type=aad&ver=1.0&sig="))
+	}
+	switch state {
+	case TokenAccepted:
+	case TokenExpired:
+		return failSub(http.StatusUnauthorized, subTokenExpired, "Request blocked by Auth: the provided AAD token has expired")
+	case TokenRevoked:
+		f := failSub(http.StatusUnauthorized, subTokenRevoked, "Request blocked by Auth: the provided AAD token was revoked")
+		f.challenge = `Bearer error="insufficient_claims", claims="` + base64.StdEncoding.EncodeToString([]byte(TokenClaims)) + `"`
+		return f
+	case TokenNoRole:
+		return noRole(c)
+	default:
 		return fail(http.StatusUnauthorized, "The provided token is not accepted")
 	}
 	if c.Op == OpControl && (c.Method != http.MethodGet || c.kind == offers) {
 		return failSub(http.StatusForbidden, subRBAC, "The given request cannot be authorized by AAD token in data plane")
 	}
 	return nil
+}
+
+// noRole refuses a call whose identity has no role that allows it.
+func noRole(c *call) *failure {
+	sub, action := subNoMetadataRole, "readMetadata"
+	if c.Op.Data() {
+		sub, action = subNoDataRole, "sqlDatabases/containers/items/"+string(c.Op)
+	}
+	return failSub(http.StatusForbidden, sub, "Request blocked by Auth: the principal does not have required RBAC permissions to perform action "+
+		"[Microsoft.DocumentDB/databaseAccounts/%s]", action)
 }

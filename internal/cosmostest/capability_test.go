@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +21,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest/foreign"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 // A capability is something that the service does, told as a check that is
@@ -45,38 +48,40 @@ type site struct {
 // one fails those that its list of quirks names, and no other.
 func TestCapabilities(t *testing.T) {
 	t.Parallel()
-	t.Run("transport", func(t *testing.T) {
-		t.Parallel()
-		srv := cosmostest.New(nil)
-		capabilities(t, srv.Endpoint(), srv.Key(), srv.Transport(), nil)
-	})
-	t.Run("three physical partitions", func(t *testing.T) {
-		t.Parallel()
-		srv := cosmostest.New(&cosmostest.Options{Ranges: 3})
-		capabilities(t, srv.Endpoint(), srv.Key(), srv.Transport(), nil)
-	})
-	t.Run("listener", func(t *testing.T) {
-		t.Parallel()
-		srv := cosmostest.New(nil)
-		web := httptest.NewServer(srv)
-		t.Cleanup(web.Close)
-		capabilities(t, web.URL+"/", srv.Key(), web.Client(), nil)
-	})
-	t.Run("fakecosmos", func(t *testing.T) {
-		t.Parallel()
-		endpoint, key := fakecosmos(t)
-		capabilities(t, endpoint, key, &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, nil)
-	})
-	t.Run("vercel", func(t *testing.T) {
-		t.Parallel()
-		a := foreign.Vercel(t)
-		capabilities(t, a.Endpoint, a.Key, a.Client, vercelQuirks)
-	})
-	t.Run("cosmium", func(t *testing.T) {
-		t.Parallel()
-		a := foreign.Cosmium(t)
-		capabilities(t, a.Endpoint, a.Key, a.Client, cosmiumQuirks)
-	})
+	servers := map[string]func(*testing.T){
+		"transport": func(t *testing.T) {
+			srv := cosmostest.New(nil)
+			capabilities(t, srv.Endpoint(), srv.Key(), srv.Transport(), nil)
+		},
+		"three physical partitions": func(t *testing.T) {
+			srv := cosmostest.New(&cosmostest.Options{Ranges: 3})
+			capabilities(t, srv.Endpoint(), srv.Key(), srv.Transport(), nil)
+		},
+		"listener": func(t *testing.T) {
+			srv := cosmostest.New(nil)
+			web := httptest.NewServer(srv)
+			t.Cleanup(web.Close)
+			capabilities(t, web.URL+"/", srv.Key(), web.Client(), nil)
+		},
+		"fakecosmos": func(t *testing.T) {
+			endpoint, key := fakecosmos(t)
+			capabilities(t, endpoint, key, &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, nil)
+		},
+		"vercel": func(t *testing.T) {
+			a := foreign.Vercel(t)
+			capabilities(t, a.Endpoint, a.Key, a.Client, vercelQuirks)
+		},
+		"cosmium": func(t *testing.T) {
+			a := foreign.Cosmium(t)
+			capabilities(t, a.Endpoint, a.Key, a.Client, cosmiumQuirks)
+		},
+	}
+	for _, name := range testenv.Some(t, 2, slices.Sorted(maps.Keys(servers))...) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			servers[name](t)
+		})
+	}
 	if a, ok := foreign.Real(t); ok {
 		t.Run("real", func(t *testing.T) { capabilities(t, a.Endpoint, a.Key, a.Client, nil) })
 	}

@@ -36,3 +36,5 @@ func QueryCharge(loaded ...int) float64 {
 	}
 	return sum
 }
+
+const controlCharge = 2 // request units of what concerns databases and containers

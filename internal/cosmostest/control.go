@@ -10,17 +10,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest/jsondoc"
 )
 
-// A database holds containers by id. The fields are guarded by the Server's
-// mutex.
-type database struct {
-	id, rid    string
-	properties *jsondoc.Object
-	containers map[string]*container
-	offer      *offer
-}
-
-const controlCharge = 2 // request units of what concerns databases and containers
-
 // accountAnswer tells clients where the account is and how consistent.
 func (s *Server) accountAnswer(c *call) *answer {
 	region := []jsondoc.Value{jsondoc.NewObject(
@@ -72,11 +61,6 @@ func (s *Server) control(c *call) (*answer, *failure) {
 		return s.createContainer(c, db)
 	}
 	return s.containerRequest(c, db)
-}
-
-func resourceAnswer(status int, o *jsondoc.Object) *answer {
-	a := &answer{status: status, charge: controlCharge, body: jsondoc.Append(nil, o)}
-	return a.set("etag", o.String("_etag"))
 }
 
 // described adds the members that the service adds to a resource.
@@ -203,13 +187,17 @@ func (s *Server) containerRequest(c *call, db *database) (*answer, *failure) {
 // rangesAnswer lists the physical partitions. Clients read it as a feed: the
 // second time, with the etag of the first, nothing is new.
 func rangesAnswer(c *call, box *container) *answer {
-	const etag = `"1"`
+	etag := fmt.Sprintf("\"%d\"", 1+box.splits)
 	a := (&answer{status: http.StatusNotModified, charge: controlCharge}).set("etag", etag)
 	if c.header.Get("If-None-Match") == etag {
 		return a
 	}
 	list := make([]jsondoc.Value, len(box.spans))
 	for i, one := range box.spans {
+		parents := make([]jsondoc.Value, len(one.parents))
+		for n, id := range one.parents {
+			parents[n] = id
+		}
 		list[i] = jsondoc.NewObject(
 			jsondoc.Member{Name: "id", Value: one.id},
 			jsondoc.Member{Name: "_rid", Value: box.rid + "pk" + one.id},
@@ -219,7 +207,7 @@ func rangesAnswer(c *call, box *container) *answer {
 			jsondoc.Member{Name: "ridPrefix", Value: float64(i)},
 			jsondoc.Member{Name: "throughputFraction", Value: 1 / float64(len(box.spans))},
 			jsondoc.Member{Name: "status", Value: "online"},
-			jsondoc.Member{Name: "parents", Value: []jsondoc.Value{}},
+			jsondoc.Member{Name: "parents", Value: parents},
 			jsondoc.Member{Name: "_ts", Value: float64(c.At.Unix())},
 			jsondoc.Member{Name: "lsn", Value: float64(box.lsn)},
 		)

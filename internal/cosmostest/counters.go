@@ -1,7 +1,5 @@
 package cosmostest
 
-import "maps"
-
 // A Count adds up requests.
 type Count struct {
 	Requests int
@@ -26,23 +24,6 @@ func newCounters() Counters {
 	return Counters{
 		ByOp: map[Op]Count{}, ByStatus: map[int]int{}, ByPartition: map[string]Count{}, ByKind: map[string]Count{},
 	}
-}
-
-// Counters returns a copy of the counters.
-func (s *Server) Counters() Counters {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.counters
-	c.ByOp, c.ByStatus = maps.Clone(c.ByOp), maps.Clone(c.ByStatus)
-	c.ByPartition, c.ByKind = maps.Clone(c.ByPartition), maps.Clone(c.ByKind)
-	return c
-}
-
-// ResetCounters sets all counters to zero. The numbers of requests go on.
-func (s *Server) ResetCounters() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.counters = newCounters()
 }
 
 func (c *Counters) add(r Record, a *answer) {

@@ -17,7 +17,8 @@
 // policy, expiry and unique keys, throughput; documents by create, upsert,
 // replace, patch, delete and read with etags; queries (package cosmossql) with
 // pages and continuations; atomic batches; the change feed; partition key
-// ranges; session tokens; request charges; limits of sizes and counts. The
+// ranges and their splits; session tokens; bearer tokens that expire, are revoked
+// or have no role; request charges; limits of sizes and counts. The
 // same requests get the same answers: etags, resource ids and charges depend
 // on nothing but them and the clock.
 //

@@ -2,20 +2,10 @@ package cosmostest
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"slices"
 )
-
-// errBroken says that the connection breaks: no answer comes.
-var errBroken = errors.New("connection broken")
-
-// An echo is a request that comes once more.
-type echo struct {
-	due  int // the request after whose arrival
-	call *call
-}
 
 // maxRequest is what is read of a body: more is refused unread.
 const maxRequest = 2*maxItem + 1<<20
@@ -109,7 +99,16 @@ func (s *Server) settle(c *call, invalid *failure) *answer {
 func (c *call) refusal() *answer {
 	f := failSub(c.fault.Status, c.fault.SubStatus, "refused by a fault")
 	f.retryAfter = c.fault.RetryAfter
-	return f.answer()
+	if c.fault.Operation == 0 || c.Op != OpBatch {
+		return f.answer()
+	}
+	ops, invalid := parseBatch(c.Body)
+	if invalid != nil {
+		return invalid.answer()
+	}
+	results := make([]result, min(c.fault.Operation, len(ops)))
+	results[len(results)-1].failure = f
+	return batchAnswer(results, len(ops), len(results)-1, true)
 }
 
 // record counts a call and tells the observer. a is nil for what was not

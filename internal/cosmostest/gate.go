@@ -2,6 +2,7 @@ package cosmostest
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
@@ -97,3 +98,6 @@ func (g *gate) lose(ctx context.Context, c *call) error {
 	}
 	return nil
 }
+
+// errBroken says that the connection breaks: no answer comes.
+var errBroken = errors.New("connection broken")

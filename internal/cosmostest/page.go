@@ -3,6 +3,7 @@ package cosmostest
 import (
 	"cmp"
 	"encoding/base64"
+	"hash/fnv"
 	"net/http"
 	"slices"
 	"strconv"
@@ -176,4 +177,24 @@ func parseCursor(token, query string, orders int) (c cursor, ok bool) {
 	number := func(v jsondoc.Value) float64 { f, _ := v.(float64); return f }
 	c.born, c.skipped, c.taken = int64(number(parts[3])), int(number(parts[4])), int(number(parts[5]))
 	return c, !c.set || len(c.keys) == orders
+}
+
+const (
+	maxAnswer   = 4 << 20 // bytes of a page
+	defaultPage = 100     // rows of a page when the client does not say
+)
+
+func listBody(rid, name string, rows []jsondoc.Value) []byte {
+	return jsondoc.Append(nil, jsondoc.NewObject(
+		jsondoc.Member{Name: "_rid", Value: rid},
+		jsondoc.Member{Name: name, Value: rows},
+		jsondoc.Member{Name: "_count", Value: float64(len(rows))},
+	))
+}
+
+// hashOf binds a continuation to its query.
+func hashOf(body []byte) string {
+	h := fnv.New64a()
+	_, _ = h.Write(body)
+	return strconv.FormatUint(h.Sum64(), 36)
 }

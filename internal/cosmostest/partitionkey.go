@@ -142,6 +142,7 @@ func finalMix(v uint64) uint64 {
 type span struct {
 	id        string
 	low, high string
+	parents   []string // ids of those that it was split from
 }
 
 // spans cuts the space of hashes, whose first byte is below 0x40, in n parts.
@@ -149,7 +150,7 @@ func spans(n int) []span {
 	out := make([]span, n)
 	bound := func(i int) string { return fmt.Sprintf("%04X%028d", 0x4000*i/n, 0) }
 	for i := range n {
-		out[i] = span{fmt.Sprint(i), bound(i), bound(i + 1)}
+		out[i] = span{id: fmt.Sprint(i), low: bound(i), high: bound(i + 1)}
 	}
 	out[0].low, out[n-1].high = "", "FF"
 	return out

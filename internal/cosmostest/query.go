@@ -1,70 +1,11 @@
 package cosmostest
 
 import (
-	"encoding/json"
-	"hash/fnv"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest/cosmossql"
-	"github.com/amplifier-go/sessionstorage/internal/cosmostest/jsondoc"
 )
-
-const (
-	maxAnswer   = 4 << 20 // bytes of a page
-	defaultPage = 100     // rows of a page when the client does not say
-)
-
-// parseQuery reads the body of a query.
-func parseQuery(c *call) (*cosmossql.Query, *failure) {
-	if c.header.Get("Content-Type") != "application/query+json" {
-		return nil, fail(http.StatusBadRequest, "A query has the content type application/query+json")
-	}
-	var body struct {
-		Query      string            `json:"query"`
-		Parameters []cosmossql.Param `json:"parameters"`
-	}
-	if err := json.Unmarshal(c.Body, &body); err != nil {
-		return nil, fail(http.StatusBadRequest, "The query body is invalid")
-	}
-	q, err := cosmossql.Parse(body.Query, body.Parameters)
-	if err != nil {
-		return nil, fail(http.StatusBadRequest, "The query is invalid: %v", err)
-	}
-	return q, nil
-}
-
-// queryList serves a query for databases, containers or offers, on one page.
-func queryList(c *call, name string, all []*jsondoc.Object) (*answer, *failure) {
-	q, f := parseQuery(c)
-	if f != nil {
-		return nil, f
-	}
-	if q.Local() {
-		return nil, fail(http.StatusBadRequest, "The query is more than a filter")
-	}
-	rows := []jsondoc.Value{}
-	for _, o := range all {
-		if !q.Keep(o) {
-			continue
-		}
-		if row, ok := q.Row(o); ok {
-			rows = append(rows, row)
-		}
-	}
-	a := &answer{status: http.StatusOK, charge: controlCharge}
-	a.body = listBody("", name, rows)
-	return a, nil
-}
-
-func listBody(rid, name string, rows []jsondoc.Value) []byte {
-	return jsondoc.Append(nil, jsondoc.NewObject(
-		jsondoc.Member{Name: "_rid", Value: rid},
-		jsondoc.Member{Name: name, Value: rows},
-		jsondoc.Member{Name: "_count", Value: float64(len(rows))},
-	))
-}
 
 // queryRequest serves a page of a query for documents.
 func (s *Server) queryRequest(c *call, box *container) (*answer, *failure) {
@@ -115,7 +56,7 @@ func scope(c *call, box *container, q *cosmossql.Query) (func(*partition) bool, 
 	if id := c.header.Get("x-ms-documentdb-partitionkeyrangeid"); id != "" {
 		i := slices.IndexFunc(box.spans, func(s span) bool { return s.id == id })
 		if i < 0 {
-			return nil, failSub(http.StatusGone, subReadSessionNotAvailable, "The partition key range is gone")
+			return nil, failSub(http.StatusGone, subPartitionKeyRangeGone, "The partition key range is gone")
 		}
 		inRange = func(p *partition) bool { return box.spans[i].holds(p.hash) }
 	} else if header == "" && q != nil {
@@ -166,11 +107,4 @@ func (s *Server) replica(c *call, box *container) (view, *failure) {
 	}
 	v.lsn = max(v.lsn, want)
 	return v, nil
-}
-
-// hashOf binds a continuation to its query.
-func hashOf(body []byte) string {
-	h := fnv.New64a()
-	_, _ = h.Write(body)
-	return strconv.FormatUint(h.Sum64(), 36)
 }

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 // TestPagesOfFourMB reads documents that fill a page before the rows do.
@@ -110,7 +110,7 @@ func TestHierarchy(t *testing.T) {
 func TestPagesBesideWrites(t *testing.T) {
 	t.Parallel()
 	for _, order := range []string{"", " ORDER BY c.n", " ORDER BY c.n DESC"} {
-		seed := uint64(time.Now().UnixNano())
+		seed := testenv.Seed(t)
 		rnd := rand.New(rand.NewPCG(seed, 0))
 		srv, c := open(t, nil, "")
 		stays := make([]string, 50)

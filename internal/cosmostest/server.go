@@ -1,52 +1,12 @@
 package cosmostest
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"net/http"
+	"maps"
 	"strings"
 	"sync"
-	"time"
 )
-
-// Options configure a [Server]. The zero value is a server without faults
-// and limits of throughput, on the clock of the process.
-type Options struct {
-	// Name is the account's, a part of Endpoint; "" makes a random one.
-	// azcosmos caches containers by endpoint for the whole process, so
-	// two servers of one process must not share a name.
-	Name string
-
-	// Key is the account's key in base64; "" is 64 zero bytes.
-	Key string
-
-	// AcceptAAD judges bearer tokens; nil refuses all.
-	AcceptAAD func(token string) bool
-
-	// Now is the clock of expiry, time stamps and of the check of
-	// x-ms-date; nil is time.Now.
-	Now func() time.Time
-
-	// Sleep waits for [Fault.Delay] and [Fault.Hold]; nil uses a timer.
-	Sleep func(context.Context, time.Duration) error
-
-	// Throughput is how many request units a container serves in a second
-	// before it answers 429; 0 is no limit.
-	Throughput float64
-
-	// Ranges is how many physical partitions a container has; 0 is 1.
-	Ranges int
-
-	// FeedPage is how many documents a page of the change feed has at most,
-	// whatever the client asks for; 0 is no limit. The service may send fewer
-	// than it was asked for.
-	FeedPage int
-
-	// Observe is told of every request when it is over, one at a time. It
-	// may call the Server's methods except Inject.
-	Observe func(Record)
-}
 
 // A Server is an Azure Cosmos DB account in memory. It is an [http.Handler],
 // and [Server.Transport] reaches it without a network. It may be used
@@ -95,59 +55,19 @@ func (s *Server) Key() string { return s.options.Key }
 // Inject makes p the plan of faults for the requests from now on; nil is none.
 func (s *Server) Inject(p Plan) { s.gate.inject(p) }
 
-// serve answers a call, in the way of the service and without faults of the
-// connection. The caller holds mu.
-func (s *Server) serve(c *call) *answer {
-	a, f := s.dispatch(c)
-	if f != nil {
-		a = f.answer()
-	}
-	return a
+// Counters returns a copy of the counters.
+func (s *Server) Counters() Counters {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.counters
+	c.ByOp, c.ByStatus = maps.Clone(c.ByOp), maps.Clone(c.ByStatus)
+	c.ByPartition, c.ByKind = maps.Clone(c.ByPartition), maps.Clone(c.ByKind)
+	return c
 }
 
-func (s *Server) dispatch(c *call) (*answer, *failure) {
-	if f := s.authorize(c); f != nil {
-		return nil, f
-	}
-	if len(c.Body) > maxItem && c.Op != OpCreate && c.Op != OpUpsert && c.Op != OpReplace {
-		return nil, fail(http.StatusRequestEntityTooLarge, "Request size is too large")
-	}
-	switch c.Op {
-	case OpAccount:
-		return s.accountAnswer(c), nil
-	case OpControl:
-		return s.control(c)
-	}
-	db := s.databases[c.Database]
-	if db == nil || db.containers[c.Container] == nil {
-		return nil, fail(http.StatusNotFound, "Owner resource does not exist")
-	}
-	box := db.containers[c.Container]
-	if c.Op == OpRanges {
-		return rangesAnswer(c, box), nil
-	}
-	if f := s.throttle(c, box); f != nil {
-		return nil, f
-	}
-	a, f := s.data(c, box)
-	if f != nil {
-		a = f.answer()
-	}
-	box.budget.spent += a.charge
-	return a, nil
-}
-
-func (s *Server) data(c *call, box *container) (*answer, *failure) {
-	switch c.Op {
-	case OpQuery:
-		return s.queryRequest(c, box)
-	case OpBatch:
-		return s.batch(c, box)
-	case OpChangeFeed:
-		return s.changeFeed(c, box)
-	}
-	if c.header.Get(headerPartitionKey) == "" {
-		return nil, fail(http.StatusBadRequest, "The partition key supplied in %s header has fewer components than defined in the collection", headerPartitionKey)
-	}
-	return s.item(c, box)
+// ResetCounters sets all counters to zero. The numbers of requests go on.
+func (s *Server) ResetCounters() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counters = newCounters()
 }

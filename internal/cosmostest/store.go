@@ -23,6 +23,8 @@ type container struct {
 	offer      *offer
 	budget     budget
 	graves     []grave
+	splits     int       // how often the physical partitions were split
+	splitting  time.Time // until then the last split is completing
 }
 
 type partition struct {
@@ -226,4 +228,13 @@ func demanded(token string) (lsn int64, ok bool) {
 		lsn = max(lsn, n)
 	}
 	return lsn, true
+}
+
+// A database holds containers by id. The fields are guarded by the Server's
+// mutex.
+type database struct {
+	id, rid    string
+	properties *jsondoc.Object
+	containers map[string]*container
+	offer      *offer
 }

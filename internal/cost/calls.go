@@ -11,13 +11,6 @@ import (
 	"strings"
 )
 
-// An Operation is what costs something.
-type Operation struct {
-	Name  string
-	Do    func() error
-	Gauge *Gauge // counts what Do does to the disk
-}
-
 // Calls is how many system calls operations make, by their names.
 type Calls map[string]float64
 

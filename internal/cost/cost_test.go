@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 )
 
 func TestTable(t *testing.T) {
@@ -55,12 +55,12 @@ var kept []byte
 
 func TestMeasure(t *testing.T) {
 	var g Gauge
-	seam := g.Seam()
-	require.NoError(t, seam.Do(fault.Op{Kind: fault.Create}, func() error { return nil }))
+	hooks := g.Seam()
+	require.NoError(t, hooks.Do(seam.Op{Kind: seam.Create}, func() error { return nil }))
 	c := g.Measure(3, func() {
 		kept = make([]byte, 100)
-		_ = seam.Write(fault.Op{Kind: fault.Write, Data: kept}, func([]byte) error { return nil })
-		_ = seam.Do(fault.Op{Kind: fault.SyncDir}, func() error { return nil })
+		_ = hooks.Write(seam.Op{Kind: seam.Write, Data: kept}, func([]byte) error { return nil })
+		_ = hooks.Do(seam.Op{Kind: seam.SyncDir}, func() error { return nil })
 	})
 	require.GreaterOrEqual(t, c.Allocs, 1.0)
 	c.Allocs = 0

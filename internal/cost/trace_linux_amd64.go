@@ -129,3 +129,24 @@ func wait(pid int, status *unix.WaitStatus) (int, error) {
 		}
 	}
 }
+
+// tracedVariable tells the process of a test that its system calls are counted.
+const tracedVariable = "COST_TRACED"
+
+// mark makes the system call that tells the tracer where an operation begins
+// and ends. Nothing else in a test asks for the parent.
+func mark() { unix.Getppid() }
+
+// marker is the number of that call.
+const marker = unix.SYS_GETPPID
+
+// ofRuntime are the calls that the Go runtime makes for itself: for memory,
+// threads, signals and time. How many depends on chance.
+var ofRuntime = map[uint64]bool{
+	unix.SYS_FUTEX: true, unix.SYS_NANOSLEEP: true, unix.SYS_CLOCK_NANOSLEEP: true, unix.SYS_SCHED_YIELD: true,
+	unix.SYS_MADVISE: true, unix.SYS_MMAP: true, unix.SYS_MUNMAP: true, unix.SYS_MPROTECT: true, unix.SYS_PRCTL: true,
+	unix.SYS_EPOLL_PWAIT: true, unix.SYS_EPOLL_PWAIT2: true, unix.SYS_TGKILL: true, unix.SYS_GETPID: true, unix.SYS_GETTID: true,
+	unix.SYS_RT_SIGRETURN: true, unix.SYS_RT_SIGPROCMASK: true, unix.SYS_SIGALTSTACK: true, unix.SYS_CLONE: true, unix.SYS_CLONE3: true,
+	unix.SYS_RSEQ: true, unix.SYS_SET_ROBUST_LIST: true, unix.SYS_EXIT: true, unix.SYS_RESTART_SYSCALL: true,
+	unix.SYS_TIMER_CREATE: true, unix.SYS_TIMER_SETTIME: true, unix.SYS_TIMER_DELETE: true, unix.SYS_SETITIMER: true,
+}

@@ -3,13 +3,14 @@ package docs
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,30 +21,60 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
-// TestCommands runs the commands of the pages.
+// TestCommands runs the commands of the pages, in the default run half of the
+// blocks.
 func TestCommands(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("runs programs, of which the race detector sees nothing")
+	}
+	all := commandBlocks(t)
+	for _, b := range testenv.Some(t, (len(all)+1)/2, all...) {
+		t.Run(b.name, func(t *testing.T) {
+			t.Parallel()
+			runCommands(t, b.block)
+		})
+	}
+}
+
+// A commandBlock is a block of commands with the name of its test.
+type commandBlock struct {
+	block
+	name string
+}
+
+// commandBlocks returns the blocks of all pages. Those of the kind slow are
+// among them where nothing is left out: CI runs those tests by themselves.
+func commandBlocks(t *testing.T) (all []commandBlock) {
 	for _, p := range pages(t) {
 		for i, b := range p.blocks("sh") {
-			if b.kind == "slow" && !testenv.Thorough() {
-				continue
+			if b.kind != "slow" || testenv.All() {
+				all = append(all, commandBlock{b, fmt.Sprint(p.path, " ", i+1)})
 			}
-			t.Run(fmt.Sprint(p.path, " ", i+1), func(t *testing.T) {
-				t.Parallel()
-				top, err := filepath.Abs(root)
-				require.NoError(t, err)
-				if b.kind == "serve" {
-					serve(t, top, b.code)
-					return
-				}
-				env := surroundings(t, b.kind)
-				if b.kind == "get" {
-					env, top = append(env, published(t, top)...), newModule(t)
-				}
-				shell(t, top, b.code, env...)
-			})
 		}
 	}
+	return all
+}
+
+// runCommands runs a block as a reader of the page does, at the top of the
+// repository or in a module of its own. A block that writes files runs in an
+// empty folder: other tests read the repository meanwhile.
+func runCommands(t *testing.T, b block) {
+	top, err := filepath.Abs(root)
+	require.NoError(t, err)
+	if b.kind == "serve" {
+		serve(t, top, b.code)
+		return
+	}
+	env := surroundings(t, b.kind)
+	dir := top
+	switch b.kind {
+	case "get":
+		env, dir = append(env, published(t, top)...), newModule(t)
+	case "azure":
+		dir = t.TempDir()
+	}
+	shell(t, dir, b.code, env...)
 }
 
 // allTests is the one command that is not run: this test is part of it.
@@ -60,12 +91,15 @@ func shell(t *testing.T, dir, commands string, env ...string) string {
 }
 
 // surroundings are the variables for commands: an empty home, and the caches of
-// Go, so that not everything is built and fetched again.
+// Go, so that not everything is built and fetched again. The linker leaves out
+// what debuggers need, which takes it less than half of the time.
 func surroundings(t *testing.T, kind string) []string {
 	t.Helper()
 	home := newHome(t)
 	env := []string{
-		"HOME=" + home, "TMPDIR=" + home, "USER=ada", "PATH=" + os.Getenv("PATH"), "GOFLAGS=" + os.Getenv("GOFLAGS"), "GOWORK=off",
+		"HOME=" + home, "TMPDIR=" + home, "USER=ada", "GOWORK=off",
+		"GOBIN=" + filepath.Join(home, "go"), "PATH=" + filepath.Join(home, "go") + string(filepath.ListSeparator) + os.Getenv("PATH"),
+		"GOFLAGS=" + os.Getenv("GOFLAGS") + " -ldflags=-w -buildvcs=false",
 		"AMPLIFIER_SESSION_STATE_HOME=" + filepath.Join(home, "state"),
 	}
 	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOTOOLCHAIN"} {
@@ -112,19 +146,29 @@ role = json.load(open(sys.argv[1]))
 assert set(role) == {"RoleName", "Type", "AssignableScopes", "Permissions"}, role
 assert all(a.startswith("Microsoft.DocumentDB/databaseAccounts/") for a in role["Permissions"][0]["DataActions"])
 ' "${a#@}"; done
-	rm role.json
 	;;
 "assignment create") [[ "$*" == *"--scope /dbs/"*"--principal-id somebody" ]] ;;
 *) exit 1 ;;
 esac
 `
 
+// goEnv returns a variable of Go's.
 func goEnv(t *testing.T, name string) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
+	all, err := goEnvironment()
 	require.NoError(t, err)
-	return strings.TrimSpace(string(out))
+	require.Contains(t, all, name)
+	return all[name]
 }
+
+// goEnvironment asks for all of them at once: each question takes a process.
+var goEnvironment = sync.OnceValues(func() (all map[string]string, err error) {
+	out, err := exec.Command("go", "env", "-json").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env: %w", err)
+	}
+	return all, json.Unmarshal(out, &all)
+})
 
 var address = regexp.MustCompile(`http://[\w.:\[\]]+`)
 

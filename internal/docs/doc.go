@@ -7,7 +7,7 @@
 // is left out, of which this package is part. A word behind sh says what it
 // needs:
 //
-//	slow    it runs only where tests are thorough
+//	slow    it runs only with TEST_LONG set
 //	get     it runs in a new module, for which this one is published
 //	azure   az is a program that only looks at what it is given
 //	cloud   COSMOS_ENDPOINT and COSMOS_KEY are those of a server in this process

@@ -20,7 +20,7 @@ func TestNewcomer(t *testing.T) {
 	t.Parallel()
 	top, err := filepath.Abs(root)
 	require.NoError(t, err)
-	if !testenv.Thorough() || exec.Command("git", "-C", top, "rev-parse", "HEAD").Run() != nil {
+	if !testenv.Long() || exec.Command("git", "-C", top, "rev-parse", "HEAD").Run() != nil {
 		return // it takes minutes, and a checkout
 	}
 	home := newHome(t)
@@ -37,7 +37,7 @@ func TestNewcomer(t *testing.T) {
 			env[i] = "GOPROXY=file://" + filepath.ToSlash(filepath.Join(goEnv(t, "GOMODCACHE"), "cache", "download")) + "," + goEnv(t, "GOPROXY")
 		}
 		if strings.HasPrefix(v, "GOFLAGS=") {
-			env[i] = "GOFLAGS=-modcacherw" // so that the test can remove it
+			env[i] = "GOFLAGS=-modcacherw -trimpath" // so that the test can remove it, and other tests need not compile the same again
 		}
 	}
 	shell(t, home, "git -c safe.directory='*' clone --quiet --no-hardlinks '"+top+"' sessionstorage", env...)

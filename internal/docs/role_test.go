@@ -47,9 +47,9 @@ func TestRoleIsWhatIsUsed(t *testing.T) {
 	require.ElementsMatch(t, used(t), given)
 }
 
-// used returns the rights that the files of hybrid need.
+// used returns the rights that the files of internal/cosmos need.
 func used(t *testing.T) (names []string) {
-	paths, err := filepath.Glob(filepath.Join(root, "hybrid", "*.go"))
+	paths, err := filepath.Glob(filepath.Join(root, "internal", "cosmos", "*.go"))
 	require.NoError(t, err)
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") || filepath.Base(path) == "provision.go" {

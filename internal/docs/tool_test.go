@@ -15,7 +15,7 @@ func TestToolsCommandsAreTold(t *testing.T) {
 	t.Parallel()
 	top, err := filepath.Abs(root)
 	require.NoError(t, err)
-	help := shell(t, top, "go run ./examples/sessions --help", surroundings(t, "")...)
+	help := shell(t, top, "go run -C examples/sessions . --help", surroundings(t, "")...)
 	_, listed, found := strings.Cut(help, "Commands:")
 	require.True(t, found)
 	var commands []string

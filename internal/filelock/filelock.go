@@ -11,14 +11,9 @@ import (
 	"time"
 )
 
-// ErrBusy tells that another Lock, of this or another process, holds the file.
-var ErrBusy = errors.New("lock is held elsewhere")
-
 const (
 	defaultLimit = 10 * time.Second // as long as the reference waits
-	firstWait    = time.Millisecond
-	longestWait  = 50 * time.Millisecond
-	replacements = 16 // of the lock file during one try, then it counts as busy
+	replacements = 16               // of the lock file during one try, then it counts as busy
 )
 
 // A Lock is a lock that is held. Its methods may be called by any goroutine.
@@ -28,8 +23,9 @@ type Lock struct {
 	once sync.Once
 }
 
-// Keep holds the file of a lock open between locks, for those who take it
-// often. The zero Keep holds none. It is for one lock at a time.
+// Keep holds the file of a lock open between locks and between tries, for
+// those who take it often. The zero Keep holds none. It is for one lock at a
+// time.
 type Keep struct {
 	file *os.File
 	is   fs.FileInfo
@@ -45,11 +41,19 @@ func (k *Keep) Close() error {
 	return err
 }
 
+// Descriptors returns how many files are open: one or none.
+func (k *Keep) Descriptors() int {
+	if k.file == nil {
+		return 0
+	}
+	return 1
+}
+
 // Options say how [Acquire] takes a lock.
 type Options struct {
 	Perm  fs.FileMode   // of a lock file that is made, before umask; 0: 0600
 	Limit time.Duration // how long to wait; 0: 10 s
-	Keep  *Keep         // keeps the file open when the lock is given up; nil: it is closed
+	Keep  *Keep         // keeps the file open between tries and locks; nil: it is closed
 }
 
 // Try locks the file name of the directory root without waiting, and makes it
@@ -64,10 +68,20 @@ func Try(root *os.Root, name string, perm fs.FileMode) (*Lock, error) {
 	return lock, nil
 }
 
+// Try is the function [Try], by way of the file that is kept. The file stays
+// open when the lock is given up, and when it is busy.
+func (k *Keep) Try(root *os.Root, name string, perm fs.FileMode) (*Lock, error) {
+	lock, err := try(root, name, perm, k)
+	if err != nil {
+		return nil, fmt.Errorf("lock %q: %w", name, err)
+	}
+	return lock, nil
+}
+
 // Acquire is [Try] repeated until it gets the lock, ctx ends or the limit has
 // passed. Waiting for a lock that stays held ends in an error that is
 // [ErrBusy], and ctx's error too when that came first. Waiters get the lock in
-// no particular order.
+// no particular order; see package lockqueue for a line.
 func Acquire(ctx context.Context, root *os.Root, name string, o Options) (*Lock, error) {
 	lock, err := o.acquire(ctx, root, name)
 	if err != nil {
@@ -76,7 +90,7 @@ func Acquire(ctx context.Context, root *os.Root, name string, o Options) (*Lock,
 	return lock, nil
 }
 
-func (o Options) acquire(ctx context.Context, root *os.Root, name string) (*Lock, error) {
+func (o Options) acquire(ctx context.Context, root *os.Root, name string) (lock *Lock, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -87,22 +101,11 @@ func (o Options) acquire(ctx context.Context, root *os.Root, name string) (*Lock
 	if limit == 0 {
 		limit = defaultLimit
 	}
-	deadline := time.Now().Add(limit)
-	for wait := firstWait; ; wait = min(2*wait, longestWait) {
-		lock, err := try(root, name, perm, o.Keep)
-		if !errors.Is(err, ErrBusy) {
-			return lock, err
-		}
-		left := time.Until(deadline)
-		if left <= 0 {
-			return nil, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("%w: %w", ErrBusy, ctx.Err())
-		case <-time.After(min(wait, left)):
-		}
-	}
+	err = Poll(ctx, limit, func() error {
+		lock, err = try(root, name, perm, o.Keep)
+		return err
+	})
+	return lock, err
 }
 
 // Unlock gives the lock up; the file stays. Further calls do nothing.
@@ -141,7 +144,8 @@ func try(root *os.Root, name string, perm fs.FileMode, keep *Keep) (*Lock, error
 	return keep.try(root, name, perm)
 }
 
-// try locks the file that is kept, or the one that has the name by now.
+// try locks the file that is kept, or the one that has the name by now. The
+// file stays open while it is busy under its name.
 func (k *Keep) try(root *os.Root, name string, perm fs.FileMode) (*Lock, error) {
 	for range replacements {
 		if k.file == nil {
@@ -150,11 +154,14 @@ func (k *Keep) try(root *os.Root, name string, perm fs.FileMode) (*Lock, error) 
 			}
 		}
 		same, err := k.hold(root, name)
-		if err == nil && same {
+		switch {
+		case err == nil && same:
 			return &Lock{file: k.file, keep: k}, nil
+		case errors.Is(err, ErrBusy) && same:
+			return nil, err
 		}
 		_ = k.Close() // nothing was written; the reason is err
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrBusy) {
 			return nil, err
 		}
 	}
@@ -178,26 +185,19 @@ func (k *Keep) open(root *os.Root, name string, perm fs.FileMode) error {
 }
 
 // hold locks the file and reports whether name still leads to it: a lock on a
-// file that was removed or replaced meanwhile excludes nobody.
+// file that was removed or replaced meanwhile excludes nobody. It reports that
+// too when the file is busy.
 func (k *Keep) hold(root *os.Root, name string) (bool, error) {
-	if err := control(k.file, lock); err != nil {
+	err := control(k.file, lock)
+	if err != nil && !errors.Is(err, ErrBusy) {
 		return false, err
 	}
-	named, err := root.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+	named, lerr := root.Lstat(name)
+	if errors.Is(lerr, fs.ErrNotExist) {
+		return false, err
 	}
-	return err == nil && os.SameFile(k.is, named), err
-}
-
-// control calls f with file's descriptor, which stays open meanwhile.
-func control(file *os.File, f func(fd uintptr) error) error {
-	conn, err := file.SyscallConn()
-	if err != nil {
-		return err
+	if lerr != nil {
+		return false, lerr
 	}
-	if closed := conn.Control(func(fd uintptr) { err = f(fd) }); closed != nil {
-		return closed
-	}
-	return err
+	return os.SameFile(k.is, named), err
 }

@@ -15,7 +15,11 @@ func open(root *os.Root, name string, perm fs.FileMode) (*os.File, error) {
 	if info, err := root.Lstat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
 	}
-	return root.OpenFile(name, os.O_RDWR|os.O_CREATE, perm.Perm())
+	file, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE, perm.Perm())
+	if errors.Is(err, windows.ERROR_SHARING_VIOLATION) { // whoever has it open locks it, or scans it for a moment
+		err = ErrBusy
+	}
+	return file, err
 }
 
 func lock(fd uintptr) error {

@@ -112,6 +112,42 @@ func TestSplitCR(t *testing.T) {
 	}
 }
 
+// TestReadRows reads rows that must begin with "r". Blank ones are no error.
+func TestReadRows(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, line string
+		want       []string // what is read, in order
+		bad        string   // what the error names
+	}{
+		{"one row", "r1", []string{"r1"}, ""},
+		{"one row that holds a carriage return", "r1\rr2", []string{"r1\rr2"}, ""},
+		{"refused, not split", "x", nil, "x"},
+		{"refused whole", "\rr1", []string{"", "r1"}, ""},
+		{"goes on behind a bad part", "x\rr1\ry\rr2", []string{"r1", "r2"}, "x\ny"},
+		{"ends with a carriage return", "x\r", []string{""}, "x"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			err := ReadRows(Line{Bytes: []byte(tt.line)}, func(row []byte) error {
+				if len(row) > 0 && row[0] != 'r' {
+					return errors.New(string(row))
+				}
+				got = append(got, string(row))
+				return nil
+			})
+			require.Equal(t, tt.want, got)
+			if tt.bad == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.EqualError(t, err, tt.bad)
+		})
+	}
+}
+
 func FuzzLines(f *testing.F) {
 	for _, s := range []string{"", "\n", "a", "a\n", "a\r\nb\rc", "\n\n\r", "{}\n\x00\x00", "\xff\n\u2028"} {
 		f.Add([]byte(s))

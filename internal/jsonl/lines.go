@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"bytes"
+	"errors"
 	"iter"
 )
 
@@ -53,4 +54,20 @@ func SplitCR(l Line) iter.Seq[Line] {
 			offset += int64(size - len(rest))
 		}
 	}
+}
+
+// ReadRows hands the row of a line to read. When read refuses the whole line
+// and the line holds carriage returns, ReadRows hands it the parts between
+// them, since the older tools read such a line so; it goes on behind a part
+// that read refuses. The error joins what read said of the parts.
+func ReadRows(line Line, read func(row []byte) error) error {
+	err := read(line.Bytes)
+	if err == nil || bytes.IndexByte(line.Bytes, '\r') < 0 {
+		return err
+	}
+	err = nil
+	for part := range SplitCR(line) {
+		err = errors.Join(err, read(part.Bytes))
+	}
+	return err
 }

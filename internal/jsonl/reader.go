@@ -3,7 +3,10 @@ package jsonl
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
+
+	"github.com/amplifier-go/sessionstorage/internal/whole"
 )
 
 const bufferSize = 256 << 10
@@ -22,13 +25,17 @@ func NewReader(r io.Reader) *Reader {
 }
 
 // Next returns the next line, whose bytes are valid until the call after, and
-// io.EOF after the last.
+// io.EOF after the last. The error Is [whole.ErrTooLarge] for a line that does
+// not fit into memory.
 func (r *Reader) Next() (Line, error) {
 	r.long = r.long[:0]
 	for {
 		part, err := r.src.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
 			r.long = append(r.long, part...)
+			if err := whole.Check(int64(len(r.long))); err != nil {
+				return Line{}, fmt.Errorf("line %d, offset %d: %w", r.number+1, r.offset, err)
+			}
 			continue
 		}
 		if err != nil && !errors.Is(err, io.EOF) {

@@ -18,13 +18,13 @@ import (
 
 // listed is what the go command tells of a package.
 type listed struct {
-	ImportPath, Dir, Export string
-	Imports, GoFiles        []string
+	ImportPath, Name, Dir, Export string
+	Imports, GoFiles              []string
 }
 
 // list runs go list in root with the variables env.
 func list(root string, env []string, args ...string) (pkgs []listed, err error) {
-	cmd := exec.Command("go", append([]string{"list", "-e", "-json=ImportPath,Dir,Export,Imports,GoFiles"}, args...)...)
+	cmd := exec.Command("go", append([]string{"list", "-e", "-json=ImportPath,Name,Dir,Export,Imports,GoFiles"}, args...)...)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), env...)
 	var text strings.Builder
@@ -46,6 +46,20 @@ func list(root string, env []string, args ...string) (pkgs []listed, err error) 
 	}
 }
 
+// compiled returns an importer of packages that list told of with -export.
+func compiled(fset *token.FileSet, pkgs []listed) types.Importer {
+	exports := map[string]string{}
+	for _, p := range pkgs {
+		exports[p.ImportPath] = p.Export
+	}
+	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+		if exports[path] == "" {
+			return nil, fmt.Errorf("package %s does not build", path)
+		}
+		return os.Open(exports[path])
+	})
+}
+
 // typed returns the uses of all functions and methods in the files that are
 // built on this platform and are no tests. A package that does not build is
 // told by the compiler: here it yields what could be resolved.
@@ -54,12 +68,8 @@ func typed(root string) (refs []reference, err error) {
 	if err != nil {
 		return nil, err
 	}
-	exports := map[string]string{}
-	for _, p := range pkgs {
-		exports[p.ImportPath] = p.Export
-	}
 	fset := token.NewFileSet()
-	imp := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	imp := compiled(fset, pkgs)
 	for _, p := range pkgs {
 		pkg, ours := strings.CutPrefix(p.ImportPath, module+"/")
 		if !ours {

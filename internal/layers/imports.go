@@ -7,7 +7,8 @@ import (
 
 const (
 	unknown = -1
-	support = 9 // packages for tests alone: they may import everything
+	hybrid  = 6
+	support = 10 // packages for tests alone: they may import everything
 )
 
 // place returns the layer of a package, 0 being the lowest, and its unit: the
@@ -16,10 +17,14 @@ func place(pkg string) (layer int, unit string) {
 	top, rest, below := strings.Cut(pkg, "/")
 	second, _, _ := strings.Cut(rest, "/")
 	switch {
-	case top == "internal" && (slices.Contains([]string{"conformance", "docs", "layers", "testenv"}, second) || within(rest, "cosmostest/foreign")):
+	case top == "internal" && (slices.Contains([]string{"conformance", "docs", "lacks", "layers", "powercut", "testenv", "writertest"}, second) || within(rest, "cosmostest/foreign")):
 		return support, "support"
 	case top == "internal" && second == "cosmostest": // examples start this server too
-		return 6, top + "/" + second
+		return 7, top + "/" + second
+	case top == "internal" && second == "core": // sessionstore as the packages above see it
+		return 3, top + "/" + second
+	case top == "internal" && second == "syncer": // of sessions as sessionstore has them
+		return 5, top + "/" + second
 	case top == "internal":
 		return 0, top
 	case top == "eventslog":
@@ -27,15 +32,17 @@ func place(pkg string) (layer int, unit string) {
 	case top == "sessionstore" && !below:
 		return 2, top
 	case top == "slice":
-		return 3, top
+		return 4, top
+	case within(pkg, "sessionstore/archive"): // it shows workflows
+		return 6, "sessionstore/archive"
 	case top == "sessionstore":
-		return 4, top + "/" + second
+		return 5, top + "/" + second
 	case top == "hybrid":
-		return 5, top
+		return hybrid, top
 	case within(pkg, "examples/sessions"): // it starts the viewer
-		return 8, "examples/sessions"
+		return 9, "examples/sessions"
 	case top == "examples" && below:
-		return 7, top + "/" + second
+		return 8, top + "/" + second
 	}
 	return unknown, ""
 }
@@ -64,10 +71,21 @@ func upward(s source) (found []string) {
 
 // reserved names the only importers of a package: folders and what is below.
 var reserved = map[string][]string{
-	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos": {"hybrid", "examples/cloudsync"}, // which shows how an account is opened
-	"github.com/google/renameio":                          {"internal/atomicfile"},
+	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos": {"internal/cosmos", "hybrid", "internal/powercut/cloud", "examples/cloudsync"}, // which open an account
+	module + "/internal/crashsim":                         {},                                                                             // tests alone simulate crashes
+	module + "/internal/cosmos":                           {"hybrid", "internal/cosmos", "internal/gc", "internal/remote", "internal/replica", "internal/resync", "internal/syncer"},
+	module + "/internal/remote":                           {"hybrid", "internal/gc", "internal/replica", "internal/resync", "internal/syncer"},
+	module + "/internal/gc":                               {"hybrid", "internal/resync", "internal/syncer"},
+	module + "/internal/resync":                           {"internal/syncer"},
+	module + "/internal/replica":                          {"hybrid", "internal/syncer"},
+	module + "/internal/syncer":                           {"hybrid"},
+	module + "/internal/access":                           {"internal/core", "sessionstore"},
 	"C":                                                   nil,
 }
+
+// cloud are the packages that make requests to the cloud, and those above them. What reserved says of
+// them keeps their dependencies away from all but hybrid.
+var cloud = []string{"internal/cosmos", "internal/remote", "internal/gc", "internal/resync", "internal/replica", "internal/syncer"}
 
 // misimported finds imports of packages that are reserved for others.
 // cgo is for none, and not for tests either.
@@ -84,11 +102,28 @@ func misimported(s source) (found []string) {
 	return found
 }
 
+// private finds imports of the library's internal packages by examples and bridges:
+// what they do, the programs of users can do, too. Their tests are free, and so are
+// the internal packages that an example has for itself. The one exception is the
+// server that stands in for an account in the cloud.
+func private(s source) (found []string) {
+	if !within(s.pkg(), "examples") || s.isTest() {
+		return nil
+	}
+	for _, spec := range s.file.Imports {
+		to, ours := strings.CutPrefix(importPath(spec), module+"/")
+		if !ours || within(to, "examples") || isPublic(to) || s.pkg() == "examples/cloudsync" && to == "internal/cosmostest" {
+			continue
+		}
+		found = append(found, s.finding(spec.Pos(), "%s may import public packages only, not %s", s.pkg(), to))
+	}
+	return found
+}
+
 // allowed are the modules that all but hybrid and the examples may be built of.
 var allowed = []string{
 	module,
 	"github.com/fsnotify/fsnotify",
-	"github.com/google/renameio/v2",
 	"github.com/klauspost/compress",
 	"github.com/klauspost/cpuid/v2", // of xxh3
 	"github.com/zeebo/xxh3",
@@ -125,4 +160,9 @@ func standard(path string) bool {
 // within reports whether path is folder or below it.
 func within(path, folder string) bool {
 	return path == folder || folder != "" && strings.HasPrefix(path, folder+"/")
+}
+
+// isPublic reports whether the package of a folder is for import.
+func isPublic(pkg string) bool {
+	return pkg != "" && !within(pkg, "examples") && !slices.Contains(strings.Split(pkg, "/"), "internal")
 }

@@ -34,8 +34,14 @@ func TestUpward(t *testing.T) {
 		{"down by several", "examples/bench/a.go", importing("internal/pyjson"), nil},
 		{"up", "sessionstore/a.go", importing("slice"), []string{"sessionstore/a.go:3: sessionstore may not import slice"}},
 		{"up from internal", "internal/pyjson/a.go", importing("eventslog"), []string{"internal/pyjson/a.go:3: internal/pyjson may not import eventslog"}},
+		{"down by the core", "slice/a.go", importing("internal/core"), nil},
+		{"the core", "internal/core/a.go", importing("sessionstore"), nil},
+		{"the core from below", "sessionstore/a.go", importing("internal/core"), []string{"sessionstore/a.go:3: sessionstore may not import internal/core"}},
+		{"the core from internal", "internal/jsonl/a.go", importing("internal/core"), []string{"internal/jsonl/a.go:3: internal/jsonl may not import internal/core"}},
 		{"up in a test", "sessionstore/a_test.go", importing("slice"), nil},
-		{"inside internal", "internal/sessiondir/a.go", importing("internal/fault"), nil},
+		{"inside internal", "internal/sessiondir/a.go", importing("internal/seam"), nil},
+		{"workflows from the archive", "sessionstore/archive/a.go", importing("sessionstore/workflow"), nil},
+		{"the archive from workflows", "sessionstore/workflow/a.go", importing("sessionstore/archive"), []string{"sessionstore/workflow/a.go:3: sessionstore/workflow may not import sessionstore/archive"}},
 		{"beside", "sessionstore/workflow/a.go", importing("sessionstore/checkpoint"), []string{"sessionstore/workflow/a.go:3: sessionstore/workflow may not import sessionstore/checkpoint"}},
 		{"inside one example", "examples/viewer/a.go", importing("examples/viewer/page"), nil},
 		{"the viewer from the command", "examples/sessions/cli/a.go", importing("examples/viewer/web"), nil},
@@ -55,18 +61,41 @@ func TestUpward(t *testing.T) {
 func TestMisimported(t *testing.T) {
 	t.Parallel()
 	const cosmos = "package x\n\nimport _ \"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos\"\n"
-	const renameio = "package x\n\nimport _ \"github.com/google/renameio/v2\"\n"
+	const crashsim = "package x\n\nimport _ \"" + module + "/internal/crashsim\"\n"
+	const access = "package x\n\nimport _ \"" + module + "/internal/access\"\n"
 	const cgo = "package x\n\nimport \"C\"\n"
 	runRule(t, misimported, []ruleTest{
 		{"azcosmos in hybrid", "hybrid/a.go", cosmos, nil},
+		{"azcosmos where requests are made", "internal/cosmos/a.go", cosmos, nil},
 		{"azcosmos where an account is opened", "examples/cloudsync/a.go", cosmos, nil},
 		{"azcosmos elsewhere", "examples/viewer/a.go", cosmos, []string{`examples/viewer/a.go:3: examples/viewer may not import "github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"`}},
 		{"azcosmos in a test", "internal/cosmostest/a_test.go", cosmos, nil},
-		{"renameio in atomicfile", "internal/atomicfile/a.go", renameio, nil},
-		{"renameio elsewhere", "sessionstore/a.go", renameio, []string{`sessionstore/a.go:3: sessionstore may not import "github.com/google/renameio/v2"`}},
+		{"crashes in a test", "slice/a_test.go", crashsim, nil},
+		{"crashes elsewhere", "slice/a.go", crashsim, []string{`slice/a.go:3: slice may not import "` + module + `/internal/crashsim"`}},
+		{"access in the core", "internal/core/a.go", access, nil},
+		{"access elsewhere", "slice/a.go", access, []string{`slice/a.go:3: slice may not import "` + module + `/internal/access"`}},
 		{"cgo", "internal/filelock/a.go", cgo, []string{`internal/filelock/a.go:3: internal/filelock may not import "C"`}},
 		{"cgo in a test", "internal/filelock/a_test.go", cgo, []string{`internal/filelock/a_test.go:3: internal/filelock may not import "C"`}},
 		{"others", "slice/a.go", "package x\n\nimport _ \"github.com/Azure/azure-sdk-for-go/sdk/azcore\"\n", nil},
+	})
+}
+
+func TestPrivate(t *testing.T) {
+	t.Parallel()
+	importing := func(pkg string) string {
+		return "package x\n\nimport _ \"" + module + "/" + pkg + "\"\n"
+	}
+	runRule(t, private, []ruleTest{
+		{"a public package", "examples/viewer/web/a.go", importing("sessionstore/archive"), nil},
+		{"a public package of another module", "examples/viewer/web/a.go", importing("hybrid/telemetry"), nil},
+		{"an internal package", "examples/viewer/web/a.go", importing("internal/pyjson"), []string{"examples/viewer/web/a.go:3: examples/viewer/web may import public packages only, not internal/pyjson"}},
+		{"an internal package below a public one", "examples/viewer/web/a.go", importing("hybrid/internal/x"), []string{"examples/viewer/web/a.go:3: examples/viewer/web may import public packages only, not hybrid/internal/x"}},
+		{"an internal package in a bridge", "examples/bridges/eino/a.go", importing("internal/core"), []string{"examples/bridges/eino/a.go:3: examples/bridges/eino may import public packages only, not internal/core"}},
+		{"an internal package in a test", "examples/viewer/web/a_test.go", importing("internal/testenv"), nil},
+		{"its own internal package", "examples/sessions/cli/a.go", importing("examples/sessions/internal/screen"), nil},
+		{"the server of an example", "examples/cloudsync/a.go", importing("internal/cosmostest"), nil},
+		{"the server in another example", "examples/sessions/cli/a.go", importing("internal/cosmostest"), []string{"examples/sessions/cli/a.go:3: examples/sessions/cli may import public packages only, not internal/cosmostest"}},
+		{"the library", "slice/a.go", importing("internal/pyjson"), nil},
 	})
 }
 

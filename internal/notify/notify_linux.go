@@ -2,6 +2,7 @@ package notify
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -54,29 +55,53 @@ func (w *Watcher) Events() <-chan Event { return w.events }
 // call does nothing but return the same.
 func (w *Watcher) Close() error { return w.close() }
 
+// run passes events on. It always receives errors, also while an event waits and
+// while Close waits: the system's watcher holds its lock while it sends one, and
+// its other calls need that lock.
 func (w *Watcher) run() {
 	defer close(w.events)
+	defer w.drain()
+	var next []Event // received and not passed on
 	for {
-		var e Event
+		events, out, e := w.system.Events, chan Event(nil), Event{}
+		if len(next) > 0 {
+			events, out, e = nil, w.events, next[0]
+		}
 		select {
-		case got, ok := <-w.system.Events:
+		case got, ok := <-events:
 			if !ok {
 				return
 			}
-			e.Path = got.Name
+			next = append(next, Event{Path: got.Name})
 		case err, ok := <-w.system.Errors:
 			if !ok {
 				return
 			}
-			if errors.Is(err, syscall.EINVAL) {
-				continue // a directory was moved and removed before its watch could be
+			// EINVAL: a directory was moved and removed before its watch could be.
+			// Else an overflow, or a failed read: either way events are missing.
+			if !errors.Is(err, syscall.EINVAL) && !slices.Contains(next, Event{}) {
+				next = append(next, Event{})
 			}
-			// An overflow, or a failed read: either way events are missing.
-		}
-		select {
-		case w.events <- e:
+		case out <- e:
+			next = next[1:]
 		case <-w.stop:
 			return
+		}
+	}
+}
+
+// drain receives what comes until the system's watcher has ended.
+func (w *Watcher) drain() {
+	for events, errs := w.system.Events, w.system.Errors; events != nil || errs != nil; {
+		select {
+		case _, ok := <-events:
+			if !ok {
+				events = nil
+			}
+		case _, ok := <-errs:
+			if !ok {
+				errs = nil
+			}
 		}
 	}
 }

@@ -6,94 +6,156 @@ import (
 	"fmt"
 	"io/fs"
 	"sync"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
 )
 
-// Options say how a session is held.
-type Options struct {
-	App   string            // name shown to other hosts; 1 to 256 characters
-	Extra map[string]string // further members of the record, at most 1024 characters each; names that suggest a secret are refused
-	Now   func() time.Time  // nil: time.Now
-}
-
-func (o Options) now() time.Time {
-	if o.Now == nil {
-		return time.Now()
-	}
-	return o.Now()
-}
-
-// Held is the exclusive right to run a session on this machine, until
-// [Held.Release] or the end of the process. Its methods may be called by any
-// goroutine.
+// Held is the ownership lock of a session, which its holder alone has on this
+// machine until [Held.Release] or the end of the process. A host that runs the
+// session has announced itself; who holds the lock for one call has not. The
+// methods may be called by any goroutine.
 type Held struct {
 	session Session
-	options Options
-	record  []byte // content of owner.json
 
-	mu   sync.Mutex // guards dir and lock
-	dir  *atomicfile.Dir
-	lock *filelock.Lock // nil after Release
+	mu      sync.Mutex // guards what follows
+	dir     *atomicfile.Dir
+	lock    *filelock.Lock // nil after Release
+	options Options
+	record  []byte // content of owner.json; nil: not announced
 }
 
-// Acquire takes the session for this process without waiting, and says so in
-// its owner.json. Two holders exclude each other in one process too.
+// A Waiter calls try, which does not wait, until its error is not
+// [filelock.ErrBusy], and returns the last error.
+type Waiter func(ctx context.Context, try func() error) error
+
+// Take takes the lock of a session for a short time and writes no owner.json.
+// It lets wait wait for others that do the same. A host that runs the session
+// is not waited for: that is a [*BusyError] at once, and so is a lock that was
+// not given up while wait waited. A record whose process is gone is that of no
+// host.
 //
-// Errors are [*BusyError], [*FencedError], [ErrUnsafe], [ErrInvalid], ctx's or
-// the operating system's; nothing is held then. Where the reference has no
-// such lock (Windows) it is [errors.ErrUnsupported], and callers go on
-// without. A file system without locks is [ErrUnsafe], as in the reference.
-func Acquire(ctx context.Context, s Session, o Options) (*Held, error) {
+// Other errors are [*FencedError], [ErrUnsafe], ctx's or the operating
+// system's; nothing is held then. Where the reference has no such lock
+// (Windows) it is [errors.ErrUnsupported], and callers go on without. A file
+// system without locks is [ErrUnsafe], as in the reference.
+func Take(ctx context.Context, s Session, wait Waiter) (*Held, error) {
 	if !supported {
 		return nil, fmt.Errorf("acquire session lock: %w", errors.ErrUnsupported)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("acquire session lock: %w", err)
 	}
-	record, err := newRecord(s, o)
-	if err != nil {
-		return nil, err
-	}
 	dir, err := openState(s)
 	if err != nil {
 		return nil, err
 	}
-	h := &Held{session: s, options: o, record: record, dir: dir}
-	if err := h.acquire(ctx); err != nil {
-		_ = dir.Close() // read only
-		return nil, err
+	h := &Held{session: s, dir: dir}
+	err = wait(ctx, h.try)
+	switch {
+	case err == nil:
+		err = checkFence(s)
+	case errors.Is(err, filelock.ErrBusy) && ctx.Err() == nil:
+		err = h.busy()
+	}
+	if err != nil {
+		return nil, errors.Join(err, h.close())
 	}
 	return h, nil
 }
 
-func (h *Held) acquire(ctx context.Context) error {
+// try locks session.lock. Only a host that runs the session is [ErrBusy].
+func (h *Held) try() error {
 	lock, err := filelock.Try(h.dir.Root(), LockName, 0o600)
-	if errors.Is(err, filelock.ErrBusy) {
-		return &BusyError{Owner: ReadOwner(h.dir.Root())}
-	}
-	if err != nil {
+	switch {
+	case err == nil:
+		h.lock = lock
+		return nil
+	case !errors.Is(err, filelock.ErrBusy):
 		// The cause is only told: it must not pass for a system without locks.
-		return untrusted("cannot acquire stable session lock: " + err.Error())
+		const text = "cannot acquire stable session lock"
+		if errors.Is(err, errors.ErrUnsupported) {
+			return untrusted(text + ": " + err.Error())
+		}
+		return untrustedBecause(text, err)
 	}
-	if err := h.announce(ctx); err != nil {
-		return errors.Join(err, lock.Unlock())
+	if owner := ReadOwner(h.dir.Root()); owner != nil && owner.presence() == running {
+		return &BusyError{Owner: owner}
 	}
-	h.lock = lock
-	return nil
+	return err
 }
 
-// announce writes owner.json unless a fence or ctx forbids it.
-func (h *Held) announce(ctx context.Context) error {
-	if err := checkFence(h.session); err != nil {
+// busy tells of a lock that was not given up in time.
+func (h *Held) busy() error {
+	owner := ReadOwner(h.dir.Root())
+	if owner != nil && owner.presence() == gone {
+		owner = nil
+	}
+	return &BusyError{Owner: owner}
+}
+
+// Acquire takes the lock for a host, without waiting, and announces it. Two
+// holders exclude each other in one process too. Its errors are those of
+// [Take] and [Held.Announce].
+func Acquire(ctx context.Context, s Session, o Options) (*Held, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("acquire session lock: %w", err)
+	}
+	if _, err := newRecord(s, o); err != nil { // before anything is made
+		return nil, err
+	}
+	h, err := Take(ctx, s, func(_ context.Context, try func() error) error { return try() })
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Announce(ctx, o); err != nil {
+		return nil, errors.Join(err, h.Release())
+	}
+	return h, nil
+}
+
+// Announce says in owner.json that a host runs the session. A fence forbids
+// it, which is a [*FencedError]; arguments that may not be shown are
+// [ErrInvalid]. After an error the lock is held as before. A holder that is
+// announced already stays what it said.
+func (h *Held) Announce(ctx context.Context, o Options) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.record != nil {
+		return nil
+	}
+	record, err := newRecord(h.session, o)
+	if err != nil {
+		return err
+	}
+	if err := h.check(); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("acquire session lock: %w", err)
 	}
-	return WriteState(h.dir, OwnerName, h.record)
+	if err := WriteState(h.dir, OwnerName, record); err != nil {
+		return err
+	}
+	h.record, h.options = record, o
+	return nil
+}
+
+// Retract says in owner.json that the host runs the session no more. The lock
+// is still held.
+func (h *Held) Retract() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.retract()
+}
+
+func (h *Held) retract() error {
+	if h.lock == nil || h.record == nil {
+		return nil
+	}
+	record := h.record
+	h.record = nil
+	return WriteState(h.dir, OwnerName, released(record, h.options.now()))
 }
 
 func checkFence(s Session) error {
@@ -104,8 +166,10 @@ func checkFence(s Session) error {
 	return err
 }
 
-// Owner returns what this holder says of itself.
+// Owner returns what this holder has announced of itself.
 func (h *Held) Owner() Owner {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	owner, _ := ParseOwner(h.record)
 	return owner
 }
@@ -140,15 +204,22 @@ func (h *Held) RemoveCheckpoint() error {
 }
 
 // Release gives the session up. owner.json says so before the lock is
-// dropped; the lock is dropped even when that fails. Further calls do nothing.
+// dropped, if it was announced; the lock is dropped even when that fails.
+// Further calls do nothing.
 func (h *Held) Release() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.lock == nil {
 		return nil
 	}
-	written := WriteState(h.dir, OwnerName, released(h.record, h.options.now()))
-	err := errors.Join(written, h.lock.Unlock(), h.dir.Close())
-	h.lock = nil
-	return err
+	return errors.Join(h.retract(), h.close())
+}
+
+func (h *Held) close() error {
+	var err error
+	if h.lock != nil {
+		err = h.lock.Unlock()
+		h.lock = nil
+	}
+	return errors.Join(err, h.dir.Close())
 }

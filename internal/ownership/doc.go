@@ -11,8 +11,12 @@
 // # Guarantees
 //
 // [Acquire] gives the session to one holder on the machine, whatever process
-// or library it is; the kernel ends the hold of a process that dies. The lock
-// decides, owner.json is only for display. Directories and files are exactly
+// or library it is; the kernel ends the hold of a process that dies. [Take] is
+// the same for one call: it says nothing in owner.json and waits for others
+// that do the same. The lock decides; owner.json is for display, and tells a
+// caller that finds the lock busy whether to wait: a host keeps it for long, a
+// call does not. A record that a crashed host left tells nothing, because its
+// process is looked for. Directories and files are exactly
 // as private as the reference demands, since it refuses a session whose state
 // is not. A fence that cannot be read is a fence.
 //

@@ -109,14 +109,14 @@ func TestValidID(t *testing.T) {
 	}
 }
 
-func TestStartTicks(t *testing.T) {
+func TestParseStat(t *testing.T) {
 	t.Parallel()
 	stat := "12 (a) b (c) S 1 12 12 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 345 1 2"
-	ticks, ok := startTicks(stat)
+	got, ok := parseStat(stat)
 	require.True(t, ok)
-	require.Equal(t, "345", ticks)
+	require.Equal(t, procStat{state: "S", started: "345"}, got)
 	for _, bad := range []string{"", ")", "12 (a) S 1", "no parenthesis 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21"} {
-		_, ok := startTicks(bad)
+		_, ok := parseStat(bad)
 		require.False(t, ok, bad)
 	}
 }

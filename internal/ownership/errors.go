@@ -16,24 +16,6 @@ var (
 	ErrInvalid = errors.New("invalid session identity")
 )
 
-// A BusyError is [ErrBusy] with what the holder says of itself.
-type BusyError struct {
-	Owner *Owner // for display; nil when it is unreadable or says nothing
-}
-
-func (e *BusyError) Error() string { return ErrBusy.Error() }
-
-func (e *BusyError) Unwrap() error { return ErrBusy }
-
-// A FencedError is [ErrFenced] with the fence.
-type FencedError struct {
-	Fence Fence
-}
-
-func (e *FencedError) Error() string { return ErrFenced.Error() }
-
-func (e *FencedError) Unwrap() error { return ErrFenced }
-
 // failure is an error of a kind whose message is the reference's own text.
 type failure struct {
 	kind, cause error

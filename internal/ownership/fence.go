@@ -131,3 +131,12 @@ func checkNative(s Session) error {
 	}
 	return nil
 }
+
+// A FencedError is [ErrFenced] with the fence.
+type FencedError struct {
+	Fence Fence
+}
+
+func (e *FencedError) Error() string { return ErrFenced.Error() }
+
+func (e *FencedError) Unwrap() error { return ErrFenced }

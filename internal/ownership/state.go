@@ -131,7 +131,11 @@ func openState(s Session) (*atomicfile.Dir, error) {
 		return nil, untrustedBecause("cannot open state directory "+s.ID, err)
 	}
 	opened, err := dir.Stat(".")
-	if err != nil || !os.SameFile(checked, opened) {
+	if err != nil {
+		_ = dir.Close() // read only
+		return nil, untrustedBecause("cannot inspect state directory "+s.ID, err)
+	}
+	if !os.SameFile(checked, opened) {
 		_ = dir.Close() // read only
 		return nil, untrusted("state directory " + s.ID + " is not a safe directory")
 	}

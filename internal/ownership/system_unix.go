@@ -3,6 +3,7 @@
 package ownership
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"os/user"
@@ -30,4 +31,10 @@ func userName() string {
 		return u.Username
 	}
 	return uid
+}
+
+// answers asks the system for a process by its number alone.
+func answers(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
 }

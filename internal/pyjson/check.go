@@ -5,33 +5,6 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of Python's reader.
-const (
-	MaxDepth  = 1000 // containers around a value; Python 3.11 stops there (its recursion limit), later ones further on
-	MaxDigits = 4300 // digits of an integer
-)
-
-// Dialect names what is accepted as JSON.
-type Dialect uint8
-
-const (
-	// Tolerant is what json.loads accepts in a text: also NaN, Infinity, -Infinity and lone surrogates as escapes.
-	// The bytes must be UTF-8.
-	Tolerant Dialect = iota
-	// Strict is what the newer tools accept in bytes: no NaN and no infinities as literals, but surrogates as
-	// three bytes (ED A0 80 to ED BF BF) and one byte order mark at the start.
-	Strict
-
-	// either accepts what one of the others does; the writers read so.
-	either
-)
-
-// constants reports whether NaN, Infinity and -Infinity are numbers.
-func (d Dialect) constants() bool { return d != Strict }
-
-// surrogates reports whether surrogates may stand as bytes, and a byte order mark at the start.
-func (d Dialect) surrogates() bool { return d != Tolerant }
-
 // Check reports whether b is exactly one JSON value with nothing but JSON white space around it. Its error is an
 // [*Error]. Bytes that are not UTF-8 are reported before anything else, as Python decodes before it reads.
 func Check(b []byte, d Dialect) error {
@@ -70,26 +43,6 @@ func invalidUTF8(b []byte, d Dialect) int {
 	return -1
 }
 
-// scanner reads one value. It stops at the first error.
-type scanner struct {
-	b       []byte
-	i       int // the next byte
-	dialect Dialect
-	problem problem
-	failed  int // where the problem is
-
-	depth   int
-	closer  byte                         // what closes the innermost container
-	objects [(MaxDepth + 64) / 64]uint64 // bit d: the container that d others are around is an object
-
-	tape *tape // records what is read, unless nil
-
-	spans *[]Span // gets the members of the outermost object, unless nil
-	span  Span    // the one that is read; zero outside of one
-}
-
-func (s *scanner) fail(at int, p problem) { s.failed, s.problem = at, p }
-
 // scan reads the value and the white space around it.
 func (s *scanner) scan() {
 	if s.dialect.surrogates() && bytes.HasPrefix(s.b, []byte(bom)) {
@@ -102,15 +55,6 @@ func (s *scanner) scan() {
 		s.fail(s.i, textAfterValue)
 	}
 }
-
-func (s *scanner) space() {
-	if s.i < len(s.b) && s.b[s.i] <= ' ' {
-		s.i = skipSpace(s.b, s.i)
-	}
-}
-
-// isNext reports whether c is the next byte.
-func (s *scanner) isNext(c byte) bool { return s.i < len(s.b) && s.b[s.i] == c }
 
 // begin reads a scalar, an empty container, or the start of another container up to its first value; it reports
 // whether it stands before that first value.
@@ -229,17 +173,25 @@ func (s *scanner) key() bool {
 	return true
 }
 
-// literal reads the word that is expected at the next byte.
-func (s *scanner) literal(word string) {
-	if len(s.b)-s.i < len(word) || string(s.b[s.i:s.i+len(word)]) != word {
-		s.fail(s.i, valueExpected)
-		return
+// CheckSpans is Check that also appends the members of the outermost object to spans, in their order. After an error
+// those before it are there.
+func CheckSpans(b []byte, d Dialect, spans *[]Span) error {
+	s := scanner{b: b, dialect: d, spans: spans}
+	s.scan()
+	if s.problem == none {
+		return nil
 	}
-	s.add(s.i+len(word), 0)
+	return s.failure()
 }
 
-// add records the scalar or key that ends at the offset end and moves there.
-func (s *scanner) add(end int, f flags) {
-	s.tape.scalar(s.i, end, f)
-	s.i = end
+// keep notes the key from at to end of the outermost object or of one in an array in it, before its value.
+func (s *scanner) keep(at, end int) {
+	if s.depth == 1 {
+		s.span = Span{Key: at, KeyEnd: end, Value: s.i}
+		return
+	}
+	if key := s.b[at:end]; string(key) == `"type"` || bytes.IndexByte(key, '\\') >= 0 {
+		value := s.b[s.i:]
+		s.span.Typed = s.span.Typed || !bytes.HasPrefix(value, []byte(`"text"`)) && !bytes.HasPrefix(value, []byte(`"thinking"`))
+	}
 }

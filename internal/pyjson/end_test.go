@@ -104,8 +104,19 @@ func TestEndsOfWhatHasNone(t *testing.T) {
 	}
 }
 
-func FuzzEnds(f *testing.F) {
-	f.Add([]byte(strings.Repeat(`{"a\\\"": ["}"]}`, 9)))
-	f.Add([]byte(`{"` + strings.Repeat(`\`, 127) + `"}`))
-	f.Fuzz(func(t *testing.T, b []byte) { ends(t, b) })
+// FuzzParts finds the ends of values, the text of strings and the members of
+// the elements of lists.
+func FuzzParts(f *testing.F) {
+	for _, s := range []string{
+		strings.Repeat(`{"a\\\"": ["}"]}`, 9), `{"` + strings.Repeat(`\`, 127) + `"}`,
+		strings.Repeat(`a line\nof \"text\"\t`, 40), strings.Repeat(`\\`, 40) + `\u0041` + strings.Repeat("x", 31) + `\`,
+		`[{"a": 1}, {"b": [{"a": 2}], "a": "]"}]`, `[{}, 1]`, `[{`, `[{"a"`, `[{"a":`, `[{"a": 1`, `[{"a" 1}]`, `[{x}]`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		ends(t, b)
+		text(t, b)
+		picks(t, b)
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -28,7 +29,12 @@ func seeds(f *testing.F, add func(string)) {
 
 func FuzzCheck(f *testing.F) {
 	seeds(f, func(s string) { f.Add([]byte(s)) })
+	for _, text := range skipTexts() {
+		f.Add([]byte("0123456789" + text + "0123456789"))
+		f.Add([]byte(strings.Repeat("0123456789 ä€", 7) + text + strings.Repeat("0123456789", 9)))
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
+		require.Equal(t, afterString(b, 0), pyjson.SkipString(b, 0), "%q", b)
 		err := pyjson.Check(b, pyjson.Tolerant)
 		var e *pyjson.Error
 		switch {
@@ -91,27 +97,26 @@ func FuzzAppend(f *testing.F) {
 			require.NoError(t, err)
 		}
 		require.Equal(t, string(once), string(twice))
+		if pyjson.KindOf(b) == pyjson.Object {
+			appendMessage(t, b)
+		}
 	})
 }
 
-func FuzzMessage(f *testing.F) {
-	seeds(f, func(s string) { f.Add([]byte(s)) })
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if pyjson.Check(b, pyjson.Tolerant) != nil || pyjson.KindOf(b) != pyjson.Object {
-			return
-		}
-		once, err := pyjson.AppendMessage(nil, b, pyjson.Style{})
-		require.NoError(t, err)
-		require.NoError(t, pyjson.Check(once, pyjson.Tolerant))
-		twice, err := pyjson.AppendMessage(nil, once, pyjson.Style{})
-		require.NoError(t, err)
-		if _, ok := pyjson.Lookup(b, "thinking_block"); !ok {
-			require.Equal(t, string(once), string(twice))
-		}
-		thrice, err := pyjson.AppendMessage(nil, twice, pyjson.Style{})
-		require.NoError(t, err)
-		require.Equal(t, string(twice), string(thrice), "what was taken from a thinking block is sanitised by the second pass at the latest")
-	})
+// appendMessage writes an object as a message, again and again.
+func appendMessage(t *testing.T, b []byte) {
+	t.Helper()
+	once, err := pyjson.AppendMessage(nil, b, pyjson.Style{})
+	require.NoError(t, err)
+	require.NoError(t, pyjson.Check(once, pyjson.Tolerant))
+	twice, err := pyjson.AppendMessage(nil, once, pyjson.Style{})
+	require.NoError(t, err)
+	if _, ok := pyjson.Lookup(b, "thinking_block"); !ok {
+		require.Equal(t, string(once), string(twice))
+	}
+	thrice, err := pyjson.AppendMessage(nil, twice, pyjson.Style{})
+	require.NoError(t, err)
+	require.Equal(t, string(twice), string(thrice), "what was taken from a thinking block is sanitised by the second pass at the latest")
 }
 
 func FuzzSplice(f *testing.F) {

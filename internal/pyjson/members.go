@@ -99,3 +99,6 @@ func (w *writer) sorted(i int) []int {
 	slices.SortStableFunc(keys, func(a, b int) int { return bytes.Compare(w.name(a), w.name(b)) })
 	return keys
 }
+
+// thinkingText is the member in which the sanitiser keeps the text of a thinking block.
+const thinkingText = "thinking_text"

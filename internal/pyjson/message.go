@@ -2,9 +2,6 @@ package pyjson
 
 import "slices"
 
-// thinkingText is the member in which the sanitiser keeps the text of a thinking block.
-const thinkingText = "thinking_text"
-
 // AppendMessage appends the chat message raw, an object, as the reference stores it: sanitised, in one line. The rules
 // for members of the message itself: content_blocks is left out; thinking_block becomes thinking_text with the block's
 // text as it is, null and all, or is left out when it is no object with a text; when a message has thinking_text too,

@@ -2,7 +2,6 @@ package pyjson
 
 import (
 	"bytes"
-	"strconv"
 )
 
 // number reads the number that begins at the next byte; anything else there is not a value at all.
@@ -75,25 +74,4 @@ func (s *scanner) constant() {
 		return
 	}
 	s.fail(s.i, valueExpected)
-}
-
-// isFloat reports whether the number raw is a float in Python: it has a fraction or an exponent, or is not finite.
-func isFloat(raw []byte) bool {
-	for _, c := range raw {
-		switch c {
-		case '.', 'e', 'E', 'N', 'I':
-			return true
-		}
-	}
-	return false
-}
-
-// Int returns the integer raw. It reports false for other values and for integers beyond 64 bits.
-func Int(raw []byte) (int64, bool) {
-	raw = Trim(raw)
-	if KindOf(raw) != Integer {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(string(raw), 10, 64)
-	return n, err == nil
 }

@@ -35,12 +35,3 @@ func pick(b []byte, i int, names []string) (values [4][]byte, end int) {
 	}
 	return values, end
 }
-
-// among makes the member's value the one of its name, if that is one of the names.
-func (m *Member) among(names []string, values *[4][]byte) {
-	for i, name := range names {
-		if KeyIs(m.Key, name) {
-			values[i] = m.Value
-		}
-	}
-}

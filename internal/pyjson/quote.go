@@ -134,6 +134,3 @@ func appendShort(dst []byte, r rune) []byte {
 func appendHex(dst []byte, r rune) []byte {
 	return append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
 }
-
-// isSeparator reports whether r ends a line in some tools although it does not in a file of lines.
-func isSeparator(r rune) bool { return r == 0x85 || r == 0x2028 || r == 0x2029 }

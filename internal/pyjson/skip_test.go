@@ -135,14 +135,3 @@ func TestSkipPlain(t *testing.T) {
 		}
 	}
 }
-
-func FuzzSkipString(f *testing.F) {
-	for _, text := range skipTexts() {
-		f.Add([]byte(text))
-		f.Add([]byte("0123456789" + text + "0123456789"))
-		f.Add([]byte(strings.Repeat("0123456789 ä€", 7) + text + strings.Repeat("0123456789", 9)))
-	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		require.Equal(t, afterString(b, 0), pyjson.SkipString(b, 0), "%q", b)
-	})
-}

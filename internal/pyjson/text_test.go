@@ -58,9 +58,3 @@ func TestTextOfMany(t *testing.T) {
 		require.Equal(t, want, Text(str), "%s", str)
 	}
 }
-
-func FuzzText(f *testing.F) {
-	f.Add([]byte(strings.Repeat(`a line\nof \"text\"\t`, 40)))
-	f.Add([]byte(strings.Repeat(`\\`, 40) + `\u0041` + strings.Repeat("x", 31) + `\`))
-	f.Fuzz(func(t *testing.T, s []byte) { text(t, s) })
-}

@@ -18,57 +18,6 @@ func Append(dst, raw []byte, s Style) ([]byte, error) {
 	return w.finish(dst, w.value(slices.Grow(dst, w.size()), 0, 0, unlimited))
 }
 
-// writer writes a scanned value.
-type writer struct {
-	b         []byte
-	tape      *tape
-	style     Style
-	rewritten flags // strings with these flags are written anew
-
-	problem problem // the first
-	failed  int     // where it is
-}
-
-// Levels of containers in which a value may stand before the sanitiser removes it. It leaves a value alone that is
-// unlimited.
-const (
-	unlimited = -1
-	fieldSpan = 50
-)
-
-// read scans the value.
-func (w *writer) read() error {
-	w.tape.text = len(w.b)
-	s := scanner{b: w.b, dialect: either, tape: w.tape}
-	s.scan()
-	if s.problem != none {
-		return s.failure()
-	}
-	w.rewritten = w.style.rewritten()
-	if w.style.MaxDepth <= 0 || w.style.MaxDepth > MaxDepth {
-		w.style.MaxDepth = MaxDepth
-	}
-	return nil
-}
-
-// size estimates the length of the result: every node may gain a space.
-func (w *writer) size() int { return len(w.b) + w.tape.size + w.style.Indent*2*w.tape.size }
-
-// finish returns the result, or dst when something was refused.
-func (w *writer) finish(dst, result []byte) ([]byte, error) {
-	if w.problem == none {
-		return result, nil
-	}
-	return dst, w.problem.at(w.failed, w.b)
-}
-
-// refuse notes a problem at node n unless there was one before.
-func (w *writer) refuse(n *node, p problem) {
-	if w.problem == none {
-		w.failed, w.problem = n.at, p
-	}
-}
-
 // value appends the value of node i, which stands in depth containers; the sanitiser leaves it span levels, itself
 // included.
 func (w *writer) value(dst []byte, i, depth, span int) []byte {
@@ -112,28 +61,6 @@ func (w *writer) number(dst []byte, n *node) []byte {
 		return append(dst, raw...)
 	}
 	return AppendFloat(dst, f)
-}
-
-// removed reports whether the sanitiser removes the value of node i from a container that it leaves span levels.
-func (w *writer) removed(i, span int) bool {
-	return span != unlimited && (span == 1 || w.b[w.tape.node(i).at] == 'n')
-}
-
-// within returns what is left of span inside a container.
-func within(span int) int {
-	if span == unlimited {
-		return span
-	}
-	return span - 1
-}
-
-// fits reports whether the container at node i may stand that deep, and refuses it otherwise.
-func (w *writer) fits(i, depth int) bool {
-	if depth > w.style.MaxDepth {
-		w.refuse(w.tape.node(i), tooDeep)
-		return false
-	}
-	return true
 }
 
 func (w *writer) array(dst []byte, i, depth, span int) []byte {
@@ -206,34 +133,4 @@ func (w *writer) key(dst []byte, n *node) []byte {
 		return append(dst, ':')
 	}
 	return append(dst, ':', ' ')
-}
-
-// separate appends what stands before the next element of a container behind count others.
-func (w *writer) separate(dst []byte, count, depth int) []byte {
-	if count > 0 {
-		dst = append(dst, ',')
-	}
-	switch {
-	case w.style.Indent > 0:
-		return w.newline(dst, depth)
-	case count > 0 && !w.style.Compact:
-		return append(dst, ' ')
-	}
-	return dst
-}
-
-// close appends the end of a container of count elements.
-func (w *writer) close(dst []byte, c byte, count, depth int) []byte {
-	if count > 0 && w.style.Indent > 0 {
-		dst = w.newline(dst, depth-1)
-	}
-	return append(dst, c)
-}
-
-func (w *writer) newline(dst []byte, depth int) []byte {
-	dst = append(dst, '\n')
-	for range depth * w.style.Indent {
-		dst = append(dst, ' ')
-	}
-	return dst
 }

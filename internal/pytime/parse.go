@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
 // Parse reads the time of an event. The time is aware when text has an offset
@@ -43,7 +45,7 @@ func ParseCreated(text string) (time.Time, bool) {
 func ParseFilter(text string) (time.Time, error) {
 	t, _, err := parseISO(text)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("parse date %q: %w", text, err)
+		return time.Time{}, fmt.Errorf("parse date %q: %w", show.ID(text), err)
 	}
 	return t, nil
 }

@@ -16,15 +16,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
-const (
-	width = 80 // a space beyond this column may become a line break
-	step  = 2  // columns per level
-
-	// maxDepth is how deep Python 3.11 can nest lists and dicts in a dump
-	// before its recursion limit stops it.
-	maxDepth = 330
-)
-
 // Append appends the YAML text of raw to dst and ends it with a line break.
 // raw is one JSON value that [pyjson.Check] accepted; of members with the same
 // key the last value stands in the place of the first, as in a Python dict.
@@ -41,25 +32,4 @@ func Append(dst, raw []byte) ([]byte, error) {
 		w.put("...\n") // a plain scalar leaves the document open
 	}
 	return w.out, nil
-}
-
-// writer builds the text. Everything it writes is ASCII, so that columns are
-// bytes since the start of the line.
-type writer struct {
-	out   []byte
-	line  int // where the current line starts in out
-	depth int // containers around the current place
-}
-
-func (w *writer) put(s string) { w.out = append(w.out, s...) }
-
-func (w *writer) column() int { return len(w.out) - w.line }
-
-// newline ends the line and begins one at column indent.
-func (w *writer) newline(indent int) {
-	w.out = append(w.out, '\n')
-	w.line = len(w.out)
-	for range indent {
-		w.out = append(w.out, ' ')
-	}
 }

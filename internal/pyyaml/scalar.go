@@ -49,9 +49,6 @@ func literal(s string) string {
 	return digits + ".0e" + exponent
 }
 
-// decoded returns the text of a JSON string, lone surrogates in WTF-8.
-func decoded(raw []byte) string { return string(pyjson.AppendText(nil, raw)) }
-
 // text writes s in the style it needs. A long line goes on at column indent.
 func (w *writer) text(s string, indent int) {
 	switch styleOf(s) {

@@ -101,3 +101,6 @@ var implicit = sync.OnceValue(func() *regexp.Regexp {
 			`(?: *(?:Z|[-+][0-9]{1,2}(?::[0-9]{2})?))?`,
 	}, `|`) + `)$`)
 })
+
+// decoded returns the text of a JSON string, lone surrogates in WTF-8.
+func decoded(raw []byte) string { return string(pyjson.AppendText(nil, raw)) }

@@ -86,14 +86,6 @@ func TestValidUTF8AfterAWhile(t *testing.T) {
 	}
 }
 
-func FuzzValidUTF8(f *testing.F) {
-	for _, s := range []string{"", "0123456789abcdef日本語0123456789", "\xc3\xa9\xff", "\xf4\x8f\xbf\xbf\xf4\x90\x80\x80"} {
-		f.Add([]byte(s))
-		f.Add([]byte(strings.Repeat("0123 é 日 😀", 9) + s + strings.Repeat("0123456789", 9)))
-	}
-	f.Fuzz(func(t *testing.T, b []byte) { checkUTF8(t, b) })
-}
-
 // place is Index byte by byte.
 func (p Pair) place(b []byte, from int) int {
 	lower := func(c byte) byte {
@@ -142,7 +134,7 @@ func TestPair(t *testing.T) {
 
 func TestPairAtRandom(t *testing.T) {
 	t.Parallel()
-	const seed = 7
+	seed := testenv.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 8))
 	letters := []byte("aAbB@`[{\x00 ")
 	hits := 0
@@ -169,11 +161,16 @@ func TestPairBeyondASCII(t *testing.T) {
 	}
 }
 
-func FuzzPair(f *testing.F) {
+func FuzzScan(f *testing.F) {
 	f.Add([]byte("needle"), 1, 4, []byte(strings.Repeat("NEE dle ", 20)+"nEEDle"))
 	f.Add([]byte(`\u`), 0, 1, []byte(strings.Repeat(`\\n`, 50)+`\u0041`))
+	for _, s := range []string{"", "0123456789abcdef日本語0123456789", "\xc3\xa9\xff", "\xf4\x8f\xbf\xbf\xf4\x90\x80\x80"} {
+		f.Add([]byte("9"), 0, 0, []byte(s))
+		f.Add([]byte(" 😀"), 0, 2, []byte(strings.Repeat("0123 é 日 😀", 9)+s+strings.Repeat("0123456789", 9)))
+	}
 	f.Fuzz(func(t *testing.T, text []byte, first, second int, b []byte) {
-		text = bytes.Map(func(r rune) rune { return r & 0x7f }, bytes.ToLower(text))
+		checkUTF8(t, b)
+		text = bytes.ToLower(bytes.Map(func(r rune) rune { return r & 0x7f }, text))
 		if first < 0 || second < 0 || first >= len(text) || second >= len(text) {
 			return
 		}

@@ -41,3 +41,12 @@ func (b *base) row(s Stream, n int64, line []byte) row {
 func (b *base) become(n int64, line []byte, since int64) {
 	b.Large = Large{N: n, Line: append(b.Line[:0], line...), Since: since}
 }
+
+// A Large is the line that the next long line of an event log is compared
+// with. Without it nothing is lost: one line is stored whole.
+type Large struct {
+	N      int64  `json:"n"` // its record
+	Line   []byte `json:"-"` // as it leaves
+	Since  int64  `json:"since"`
+	Wasted int64  `json:"wasted"`
+}

@@ -72,7 +72,7 @@ func DecodeChunk(body []byte, id string) ([]byte, error) {
 }
 
 // A Blob is the content of a small file, byte for byte: in itself when it is
-// short, in chunks otherwise. It is part of a tip.
+// short, in chunks otherwise. It is part of a head.
 type Blob struct {
 	Sum    Hash     `json:"h"` // SHA-256 of the content
 	Bytes  int64    `json:"bytes"`

@@ -22,7 +22,7 @@ var errDelta = errors.New("apply delta: not made for this line")
 func appendDelta(dst, base, line []byte, limit int) ([]byte, bool) {
 	ix := newIndex(base)
 	d := delta{out: dst, base: base, line: line, limit: len(dst) + limit}
-	if n := commonPrefix(base, line); n >= block {
+	if n := CommonPrefix(base, line); n >= block {
 		d.copy(0, 0, n)
 	}
 	for i := d.done; d.limit > 0; {
@@ -30,8 +30,8 @@ func appendDelta(dst, base, line []byte, limit int) ([]byte, bool) {
 		if i, at = ix.find(line, i); i < 0 {
 			break
 		}
-		n := commonPrefix(base[at:], line[i:])
-		back := commonSuffix(base[:at], line[d.done:i])
+		n := CommonPrefix(base[at:], line[i:])
+		back := CommonSuffix(base[:at], line[d.done:i])
 		d.copy(i-back, at-back, n+back)
 		i = d.done
 	}
@@ -153,8 +153,8 @@ func (ix *index) find(line []byte, i int) (found, at int) {
 	}
 }
 
-// commonPrefix returns how many bytes at the beginning of a and b agree.
-func commonPrefix(a, b []byte) int {
+// CommonPrefix returns how many bytes at the beginning of a and b agree.
+func CommonPrefix(a, b []byte) int {
 	n := min(len(a), len(b))
 	i := 0
 	for ; i+8 <= n; i += 8 {
@@ -168,8 +168,8 @@ func commonPrefix(a, b []byte) int {
 	return i
 }
 
-// commonSuffix returns how many bytes at the end of a and b agree.
-func commonSuffix(a, b []byte) int {
+// CommonSuffix returns how many bytes at the end of a and b agree.
+func CommonSuffix(a, b []byte) int {
 	n := min(len(a), len(b))
 	i := 0
 	for i < n && a[len(a)-1-i] == b[len(b)-1-i] {

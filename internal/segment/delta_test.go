@@ -73,9 +73,9 @@ func TestDeltasOfGrowingLogs(t *testing.T) {
 			t.Parallel()
 			events := 200
 			switch {
-			case kb == 100 && testenv.Thorough():
+			case kb == 100 && testenv.Long():
 				events = 60 // 180 MB of lines
-			case kb >= 20 && !testenv.Thorough():
+			case kb >= 20 && !testenv.Long():
 				events = 20 + 1000/kb
 			}
 			unique, s := 0, newShelf()

@@ -16,6 +16,22 @@
 // every hash before it yields a line. What is missing or damaged is named by
 // the records it concerns, never left out.
 //
+// # Index
+//
+// A segment of a transcript has an index beside its compressed lines: one [Block]
+// a message, with its role and its time to the second. A query that does not fetch
+// lines gets it, see [Info.Blocks]. It takes two to five bytes a message, which is
+// 2 % of what is stored where messages have 100 bytes, and less where they are
+// longer. No hash covers it: it is for those who look, and the lines decide.
+//
+// # Versions
+//
+// All documents have version 1. Those of before the index have the member blocks in
+// its place, a summary of each line of every stream; and the lines could be text, in
+// the form raw. Both are still read and no longer written: a merge of such segments
+// gives one with an index. The index is the member idx. Readers of before pass over
+// it and need no summaries, so they read the documents of today.
+//
 // Everything here is pure: no files, no network, no clock. Functions may be
 // called by many goroutines; a [Tracker] and a [Cutter] belong to one. Bytes
 // that others wrote are refused with an error, never with a panic. Errors hold

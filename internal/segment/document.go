@@ -26,7 +26,7 @@ type Document struct {
 
 // Forms of a segment's lines.
 const (
-	formRaw   = "raw"   // each line as text
+	formRaw   = "raw"   // each line as text: of older documents
 	formZstd  = "zstd"  // each with its LF, compressed together
 	formDelta = "delta" // the same, some of them being deltas
 )
@@ -44,21 +44,21 @@ func (h header) is(kind string) bool { return h.Type == kind && h.V == Version }
 // segmentDoc is the document, in the order of its members.
 type segmentDoc struct {
 	header
-	Stream Stream  `json:"st"`
-	Seq    *int64  `json:"seq"`
-	N      *int64  `json:"n"`
-	End    int64   `json:"end"`
-	Prev   Hash    `json:"prev"`
-	Hash   Hash    `json:"hash"`
-	Offset int64   `json:"off"`
-	Bytes  int64   `json:"bytes"`
-	At     []byte  `json:"at"`
-	Form   string  `json:"z,omitempty"`
-	Base   *int64  `json:"base,omitempty"`
-	Data   []byte  `json:"data,omitempty"`
-	Lines  []Text  `json:"lines,omitempty"`
-	Blocks []Block `json:"blocks,omitempty"`
-	Refs   []*ref  `json:"refs,omitempty"`
+	Stream Stream `json:"st"`
+	Seq    *int64 `json:"seq"`
+	N      *int64 `json:"n"`
+	End    int64  `json:"end"`
+	Prev   Hash   `json:"prev"`
+	Hash   Hash   `json:"hash"`
+	Offset int64  `json:"off"`
+	Bytes  int64  `json:"bytes"`
+	At     []byte `json:"at"`
+	Form   string `json:"z,omitempty"`
+	Base   *int64 `json:"base,omitempty"`
+	Data   []byte `json:"data,omitempty"`
+	Index  []byte `json:"idx,omitempty"`
+	Refs   []*ref `json:"refs,omitempty"`
+	former
 }
 
 // Document encodes s. The same segment gives the same bytes.
@@ -66,7 +66,10 @@ func (s *Segment) Document() (Document, error) {
 	n := int64(len(s.rows))
 	d := segmentDoc{
 		header: header{s.ID, s.PK, TypeSegment, Version}, Stream: s.Stream, Seq: &s.From.N, N: &n, End: s.To.N,
-		Prev: s.From.Hash, Hash: s.To.Hash, Offset: s.Offset, Bytes: s.Bytes, At: s.at, Form: formZstd, Blocks: s.Blocks,
+		Prev: s.From.Hash, Hash: s.To.Hash, Offset: s.Offset, Bytes: s.Bytes, At: s.at, Form: formZstd,
+	}
+	if len(s.blocks) > 0 {
+		d.Index = encodeIndex(s.blocks)
 	}
 	if s.base >= 0 {
 		d.Base = &s.base
@@ -79,16 +82,9 @@ func (s *Segment) Document() (Document, error) {
 			}
 		}
 	}
-	if s.raw {
-		d.Form = formRaw
-		for _, r := range s.rows {
-			d.Lines = append(d.Lines, Text(r.data))
-		}
-	} else {
-		var err error
-		if d.Data, err = compress(join(s.rows)); err != nil {
-			return Document{}, fmt.Errorf("encode segment: %w", err)
-		}
+	var err error
+	if d.Data, err = compress(join(s.rows)); err != nil {
+		return Document{}, fmt.Errorf("encode segment: %w", err)
 	}
 	body, err := marshal(&d)
 	if err != nil {
@@ -99,7 +95,7 @@ func (s *Segment) Document() (Document, error) {
 
 // DecodeInfo reads what [Info] holds from a segment's document or from a
 // projection with its members id, pk, type, v, st, seq, n, end, prev, hash,
-// off, bytes, at and base. Errors are [ErrForeign], [ErrNewer] or [ErrDamaged].
+// off, bytes, at, base and, for [Info.Blocks], idx. Errors are [ErrForeign], [ErrNewer] or [ErrDamaged].
 func DecodeInfo(body []byte) (Info, error) {
 	_, info, err := decodeDoc(body)
 	return info, err
@@ -113,12 +109,15 @@ func DecodeSegment(body []byte) (*Segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Segment{Info: info, Blocks: d.Blocks, raw: d.Form == formRaw}
+	s := &Segment{Info: info}
 	if err := validRefs(d, info); err != nil {
 		return nil, fmt.Errorf("decode segment %s: %w", d.ID, err)
 	}
 	if s.rows, err = d.rows(); err != nil {
 		return nil, fmt.Errorf("decode segment %s: %w", d.ID, err)
+	}
+	if s.Stream == Transcript {
+		s.blocks = d.blocks(s)
 	}
 	return s, nil
 }
@@ -134,7 +133,7 @@ func decodeDoc(body []byte) (*segmentDoc, Info, error) {
 	}
 	info := Info{
 		ID: d.ID, PK: d.PK, Stream: d.Stream, From: Point{*d.Seq, d.Prev}, To: Point{d.End, d.Hash},
-		Offset: d.Offset, Bytes: d.Bytes, base: -1, at: d.At,
+		Offset: d.Offset, Bytes: d.Bytes, base: -1, at: d.At, index: d.Index,
 	}
 	if d.Base != nil {
 		info.base = *d.Base

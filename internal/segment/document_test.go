@@ -30,28 +30,33 @@ func session() (lines [][]byte) {
 	return lines
 }
 
+// shape is lines of a stream.
+type shape struct {
+	st    Stream
+	lines [][]byte
+}
+
+// shapes are what the documents in testdata hold.
+func shapes() map[string]shape {
+	big := func(n int) []byte {
+		return []byte(`{"event":"llm:request","x":"` + strings.Repeat("abcdefgh", n/8) + `"}`)
+	}
+	return map[string]shape{
+		"transcript": {Transcript, session()},
+		"chunks":     {Transcript, [][]byte{big(600 << 10)}},
+		"deltas":     {testLog, [][]byte{big(10 << 10), big(11 << 10)}},
+	}
+}
+
 // TestShape compares whole documents with those in testdata: other versions
 // and other programs read them.
 func TestShape(t *testing.T) {
 	t.Parallel()
-	big := func(n int) []byte {
-		return []byte(`{"event":"llm:request","x":"` + strings.Repeat("abcdefgh", n/8) + `"}`)
-	}
-	for name, c := range map[string]struct {
-		st    Stream
-		o     Options
-		lines [][]byte
-	}{
-		"transcript": {Transcript, Options{}, session()},
-		"text":       {Transcript, Options{Raw: true}, session()},
-		"chunks":     {Transcript, Options{}, [][]byte{big(600 << 10)}},
-		"deltas":     {testLog, Options{}, [][]byte{big(10 << 10), big(11 << 10)}},
-	} {
+	for name, c := range shapes() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c.o.SID = testSID
 			var got []byte
-			for d, err := range NewCutter(c.o, start(c.st)).Documents(each(c.lines)) {
+			for d, err := range NewCutter(Options{SID: testSID}, start(c.st)).Documents(each(c.lines)) {
 				require.NoError(t, err)
 				got = append(append(got, d.Body...), '\n')
 			}
@@ -63,58 +68,6 @@ func TestShape(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, string(want), string(got))
 		})
-	}
-}
-
-func TestSummaries(t *testing.T) {
-	t.Parallel()
-	var got []Block
-	turn := 0
-	for _, l := range session() {
-		if beginsTurn(l) {
-			turn++
-		}
-		b := summarise(KindTranscript, l, turn)
-		b.Len = 0
-		got = append(got, b)
-	}
-	require.Equal(t, []Block{
-		{Kind: "message", Role: "user", Turn: 1, Time: "2026-11-20T10:20:30.123+00:00"},
-		{Kind: "message", Role: "assistant", Turn: 1, Time: "2026-11-20T10:20:31Z", Tools: []string{"bash"}, Calls: []string{"call_1"}},
-		{Kind: "message", Turn: 1},
-		{Kind: "message", Role: "assistant", Turn: 1, Time: "t", Tools: []string{"bash", "grep"}, Calls: []string{"call_2", "call_3"}},
-		{Kind: "message", Turn: 1},
-		{Kind: "message", Role: "user", Turn: 2, Calls: []string{"call_3"}},
-	}, got)
-
-	require.Equal(t, Block{Kind: "event", Event: "llm:response", Status: "ok", Time: "x", Len: 53},
-		summarise(KindEvents, []byte(`{"ts":"x","event": "llm:response","status":"ok"     }`), 0))
-	long := `{"role":"` + strings.Repeat("x", 65) + `","tool_calls":[` + strings.Repeat(`{"id":"a"},`, 999) + `{"id":"b"}]}`
-	b := summarise(KindTranscript, []byte(long), 0)
-	require.Empty(t, b.Role, "what is long may be content")
-	require.Equal(t, []string{"a"}, b.Calls)
-	for _, k := range []Kind{KindTranscript, KindEvents, KindPhases, KindConversation, KindStates} {
-		require.NotEmpty(t, summarise(k, []byte("{}"), 0).Kind)
-	}
-}
-
-func TestBlockBytes(t *testing.T) {
-	t.Parallel()
-	r := rand.New(rand.NewPCG(3, 1))
-	for range 200 {
-		b := Block{Kind: "message", Index: r.IntN(9999), Turn: r.IntN(9999), Len: r.Int64N(1 << 30)}
-		for range r.IntN(20) {
-			raw := []byte(random(r, r.IntN(40)))
-			for i := range raw {
-				if r.IntN(3) == 0 {
-					raw[i] = byte(r.IntN(128))
-				}
-			}
-			b.Tools, b.Calls, b.Role = append(b.Tools, string(raw)), append(b.Calls, "é\u2028"), string(raw)
-		}
-		body, err := marshal(b)
-		require.NoError(t, err)
-		require.LessOrEqual(t, len(body), b.bytes(), "%s", body)
 	}
 }
 
@@ -137,8 +90,6 @@ func TestStrictness(t *testing.T) {
 	}
 	_, err := DecodeSegment(change("_etag", `"x"`))
 	require.NoError(t, err, "what the service adds is passed over")
-	_, err = DecodeSegment(change("blocks", ""))
-	require.NoError(t, err)
 	hash := Hash{1}.String()
 	for _, c := range []struct {
 		name, value string

@@ -44,9 +44,10 @@ func (s *Segment) halves(n int, m Mark) (one, two Segment) {
 	one.Bytes = m.Bytes - s.Offset
 	two.Bytes = s.Bytes - one.Bytes
 	one.rows, two.rows = s.rows[:n:n], s.rows[n:]
-	one.Blocks, two.Blocks = s.Blocks[:n:n], s.Blocks[n:]
+	if s.blocks != nil {
+		one.blocks, two.blocks = s.blocks[:n:n], s.blocks[n:]
+	}
 	for i := range two.rows {
-		two.Blocks[i].Index -= n
 		if r := two.rows[i].ref; r != nil {
 			r.I -= n
 		}

@@ -21,7 +21,9 @@ func known(err error) bool {
 func FuzzDecode(f *testing.F) {
 	names, err := filepath.Glob("testdata/*.jsonl")
 	require.NoError(f, err)
-	for _, name := range names {
+	older, err := filepath.Glob("testdata/older/*.jsonl")
+	require.NoError(f, err)
+	for _, name := range append(names, older...) {
 		data, err := os.ReadFile(name)
 		require.NoError(f, err)
 		for doc := range bytes.Lines(data) {
@@ -65,11 +67,11 @@ func readOne(t *testing.T, s *Segment, body []byte) {
 	require.Equal(t, len(s.rows), len(again.rows))
 }
 
-// FuzzLines: any bytes, cut anywhere, come back.
+// FuzzLines: any bytes, cut anywhere, come back, from a log and from a transcript.
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("a\nb\r\n\xff\x00\n\n"), []byte{3, 1, 7}, true)
 	f.Add(bytes.Repeat([]byte("long lines that repeat "), 1000), []byte{200, 1}, false)
-	f.Fuzz(func(t *testing.T, data, cuts []byte, raw bool) {
+	f.Fuzz(func(t *testing.T, data, cuts []byte, transcript bool) {
 		if len(data) > 1<<20 {
 			return
 		}
@@ -80,16 +82,20 @@ func FuzzLines(f *testing.F) {
 				lines = append(lines, slices.Concat(lines[at], bytes.Repeat(lines[at], 10000/len(lines[at])+1)))
 			}
 		}
-		s, from := newShelf(), start(testLog)
+		st := testLog
+		if transcript {
+			st = Transcript
+		}
+		s, from := newShelf(), start(st)
 		for i := 0; i < len(lines); {
 			n := len(lines) - i
 			if len(cuts) > 0 {
 				n, cuts = min(n, 1+int(cuts[0])), cuts[1:]
 			}
-			from = s.store(t, Options{Raw: raw}, from, lines[i:i+n])
+			from = s.store(t, Options{}, from, lines[i:i+n])
 			i += n
 		}
-		got, err := collect(Lines(s, testLog, s.infos(t, testLog), Origin(testLog), from.Mark.Point(), nil))
+		got, err := collect(Lines(s, st, s.infos(t, st), Origin(st), from.Mark.Point(), nil))
 		require.NoError(t, err)
 		require.True(t, slices.EqualFunc(lines, got, bytes.Equal))
 	})

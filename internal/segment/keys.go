@@ -39,7 +39,7 @@ func digest(parts ...string) string {
 // isSID reports whether s has the form of a key.
 func isSID(s string) bool { return len(s) == 32 && strings.Trim(s, alphabet) == "" }
 
-// HeadID is the id of the tip of session sid.
+// HeadID is the id of the head of session sid.
 func HeadID(sid string) string { return sid + "-head" }
 
 // BranchID is the id of the branch of session sid that ends at p.
@@ -61,7 +61,7 @@ func isChunkName(name string) bool {
 	return len(name) == 40 && strings.Trim(name, "0123456789abcdef") == ""
 }
 
-// SessionPK is the partition of a session's tip, branches, small files, and of
+// SessionPK is the partition of a session's head, branches, small files, and of
 // bucket 0 of its streams.
 func SessionPK(sid string) string { return "s-" + sid }
 
@@ -85,5 +85,5 @@ const (
 
 // Bucket returns the bucket of a segment that begins at record n, with so many
 // bytes of stream before it: every device puts the same segment into the same
-// bucket. A reader looks into all buckets up to that of the tip.
+// bucket. A reader looks into all buckets up to that of the head.
 func Bucket(n, bytes int64) int { return int((bytes + recordBytes*n) / bucketBytes) }

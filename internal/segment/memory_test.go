@@ -5,13 +5,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 // TestMemory: neither a cutter nor a reader holds more than a few times the
 // longest line, however much there is.
 func TestMemory(t *testing.T) { // not parallel: it looks at the heap of the process
 	events, size := 100, 40<<10 // lines up to 5.5 MB, 275 MB together
-	if testing.Short() {
+	if !testenv.Long() {
 		events = 20 // and 1.1 MB
 	}
 	s := newShelf()

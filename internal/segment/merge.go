@@ -17,11 +17,11 @@ func Merge(segments []*Segment) (Document, error) {
 		return Document{}, errors.New("merge segments: none given")
 	}
 	first := segments[0]
-	out := &Segment{Info: first.Info, raw: first.raw}
-	out.Bytes, out.at, out.base = 0, nil, -1
+	out := &Segment{Info: first.Info}
+	out.Bytes, out.at, out.base, out.index = 0, nil, -1, nil
 	out.To = first.From
 	for _, s := range segments {
-		if s.From != out.To || s.PK != out.PK || s.SID() != out.SID() || s.Stream != out.Stream || s.raw != out.raw {
+		if s.From != out.To || s.PK != out.PK || s.SID() != out.SID() || s.Stream != out.Stream {
 			return Document{}, fmt.Errorf("merge segments: %s does not follow", s.ID)
 		}
 		out.take(s)
@@ -31,7 +31,7 @@ func Merge(segments []*Segment) (Document, error) {
 	}
 	out.ID = ID(out.SID(), out.Stream, out.From, out.To)
 	d, err := out.Document()
-	if err == nil && len(d.Body) > capacity {
+	if err == nil && len(d.Body) > Capacity {
 		err = fmt.Errorf("merge segments: %w", ErrTooLarge)
 	}
 	return d, err
@@ -48,10 +48,7 @@ func (out *Segment) take(s *Segment) {
 		}
 		out.rows = append(out.rows, r)
 	}
-	for _, b := range s.Blocks {
-		b.Index += shift
-		out.Blocks = append(out.Blocks, b)
-	}
+	out.blocks = append(out.blocks, s.blocks...)
 	if out.base < 0 && s.base >= 0 && s.base < out.From.N {
 		out.base = s.base
 	}

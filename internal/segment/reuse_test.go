@@ -67,7 +67,7 @@ func TestRepair(t *testing.T) {
 			for _, l := range lines[:in.From.N] {
 				tr.Add(l, nil)
 			}
-			s.store(t, Options{Target: capacity}, From{Stream: st, Mark: tr.Mark()}, lines[in.From.N:in.To.N])
+			s.store(t, Options{Target: Capacity}, From{Stream: st, Mark: tr.Mark()}, lines[in.From.N:in.To.N])
 			require.Contains(t, s.docs, in.PK+" "+in.ID)
 			got, err := collect(Lines(s, st, s.infos(t, st), Origin(st), end.Mark.Point(), nil))
 			require.NoError(t, err)

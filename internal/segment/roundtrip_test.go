@@ -35,8 +35,8 @@ func awkward() [][]byte {
 func TestAwkwardLines(t *testing.T) {
 	t.Parallel()
 	for _, st := range []Stream{Transcript, "e-1f3a9c02", "p-1f3a9c02", "c-1f3a9c02", "h-1f3a9c02"} {
-		for _, o := range []Options{{}, {Raw: true}, {Target: 1}, {Raw: true, Target: 1}, {Cap: 80 << 10}, {Raw: true, Cap: 80 << 10}, {Target: 1 << 30}} {
-			t.Run(fmt.Sprintf("%s/raw=%v,target=%d,cap=%d", st, o.Raw, o.Target, o.Cap), func(t *testing.T) {
+		for _, o := range []Options{{}, {Target: 1}, {Cap: 80 << 10}, {Target: 1 << 30}} {
+			t.Run(fmt.Sprintf("%s/target=%d,cap=%d", st, o.Target, o.Cap), func(t *testing.T) {
 				t.Parallel()
 				s, lines := newShelf(), awkward()
 				end := s.store(t, o, start(st), lines)
@@ -84,7 +84,7 @@ func TestLongLines(t *testing.T) {
 		c := NewCutter(Options{SID: testSID}, start(st))
 		for d, err := range c.Documents(lines) {
 			require.NoError(t, err)
-			require.LessOrEqual(t, len(d.Body), capacity)
+			require.LessOrEqual(t, len(d.Body), Capacity)
 			s.put(d)
 		}
 		next, stop := iter.Pull2(Lines(s, st, s.infos(t, st), Origin(st), c.At().Mark.Point(), nil))

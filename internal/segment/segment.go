@@ -10,10 +10,9 @@ import (
 // they are stored.
 type Segment struct {
 	Info
-	Blocks []Block
 
-	rows []row
-	raw  bool // lines as text, to be searched, not compressed
+	rows   []row
+	blocks []Block // of a transcript: one for each row
 }
 
 // Info is what is known of a segment without its lines.
@@ -24,8 +23,9 @@ type Info struct {
 	Offset   int64 // bytes of the stream before it
 	Bytes    int64 // bytes of its lines, each with its LF
 
-	base int64  // the record before it that its first delta needs; -1 for none
-	at   []byte // the first bytes of the hash behind each line
+	base  int64  // the record before it that its first delta needs; -1 for none
+	at    []byte // the first bytes of the hash behind each line
+	index []byte // of a transcript; nil in older documents
 }
 
 // check is how many bytes of each inner hash a segment holds: enough to find
@@ -45,6 +45,19 @@ func (in *Info) knows(p Point) bool {
 	}
 	return in.mark(p.N) == [check]byte(p.Hash[:check])
 }
+
+// First returns what tells apart the lines that a stream begins with; false when the
+// segment does not begin there.
+func (in *Info) First() (mark string, ok bool) {
+	if in.From.N > 0 {
+		return "", false
+	}
+	first := in.mark(1)
+	return string(first[:]), true
+}
+
+// lines returns how many lines the segment has.
+func (in *Info) lines() int64 { return in.To.N - in.From.N }
 
 // mark returns the first bytes of the hash at record n.
 func (in *Info) mark(n int64) [check]byte {
@@ -73,6 +86,16 @@ func (in *Info) valid() error {
 		return fmt.Errorf("base behind what needs it: %w", ErrDamaged)
 	}
 	return nil
+}
+
+// Blocks returns a block for each line of a segment of a transcript. It reports
+// false for older documents, which have no index, and where the index is damaged:
+// the lines tell the same then. No hash covers an index.
+func (in *Info) Blocks() ([]Block, bool) {
+	if in.index == nil {
+		return nil, false
+	}
+	return decodeIndex(in.index, int(in.To.N-in.From.N))
 }
 
 // SID returns the key of the session that wrote the segment.

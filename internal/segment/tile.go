@@ -12,6 +12,15 @@ type Span struct {
 	Upto Point
 }
 
+// Blocks returns those of the lines that are used, as [Info.Blocks] does.
+func (s *Span) Blocks() ([]Block, bool) {
+	blocks, ok := s.Info.Blocks()
+	if ok {
+		blocks = blocks[:s.Upto.N-s.From.N]
+	}
+	return blocks, ok
+}
+
 // Tile finds the segments that lead from one point of a stream to another,
 // walking back from the tip. The infos may come in any order and may overlap,
 // repeat each other, or belong to other histories. The spans ascend, each
@@ -55,6 +64,18 @@ func Tile(s Stream, infos []Info, from, tip Point) ([]Span, error) {
 		return nil, fmt.Errorf("read stream %s: record %d: %w", s, from.N, ErrOffside)
 	}
 	return spans, nil
+}
+
+// Needed returns the record before record n that the first delta of spans was made
+// with, if there is such a delta. A reader that has that line needs no segment
+// before spans.
+func Needed(spans []Span, n int64) (record int64, ok bool) {
+	for i := range spans {
+		if base := spans[i].base; base >= 0 && base < n {
+			return base, true
+		}
+	}
+	return 0, false
 }
 
 // reach returns the segment that holds the line before at and goes furthest

@@ -77,7 +77,7 @@ func (w *world) cut(h [][]byte) {
 		if w.r.IntN(5) == 0 {
 			from.Large = nil // a writer that forgot
 		}
-		from = w.s.store(w.t, Options{Target: capacity, Raw: w.r.IntN(3) == 0}, from, h[begin:begin+n])
+		from = w.s.store(w.t, Options{Target: Capacity}, from, h[begin:begin+n])
 		begin += n
 	}
 }
@@ -152,12 +152,11 @@ func (w *world) covered(h [][]byte, infos []Info) []bool {
 // undamaged segments hold each of its records, and is never read wrongly.
 func TestReadingAnything(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(120)
-	if testenv.Thorough() {
-		seeds = 600
-	}
+	seeds := testenv.Share[uint64](15, 40, 400)
 	outcome := map[string]int{}
-	for seed := range seeds {
+	begin := testenv.Seed(t)
+	// A record that was damaged and is met is rare: a few seeds more find one.
+	for seed := begin; seed < begin+seeds || outcome["damaged"] == 0 && seed < begin+1000; seed++ {
 		w := newWorld(t, seed)
 		all := w.s.infos(t, w.st)
 		for range w.r.IntN(3) {
@@ -173,9 +172,9 @@ func TestReadingAnything(t *testing.T) {
 		}
 	}
 	t.Log(outcome)
-	require.Greater(t, outcome["whole"], int(seeds)/10)
-	require.Greater(t, outcome["gap"], int(seeds)/10)
-	require.Positive(t, outcome["damaged"])
+	for _, kind := range []string{"whole", "gap", "damaged"} {
+		require.Positive(t, outcome[kind], kind)
+	}
 }
 
 func (w *world) check(h [][]byte, infos []Info, name string) string {
@@ -228,7 +227,8 @@ func TestOffside(t *testing.T) {
 
 func TestCommon(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(60) {
+	begin := testenv.Seed(t)
+	for seed := begin; seed < begin+60; seed++ {
 		w := newWorld(t, seed*2)
 		h := w.histories[0]
 		w.s.store(t, Options{}, start(w.st), h)

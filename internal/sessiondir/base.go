@@ -7,23 +7,25 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/lockqueue"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
+	"github.com/amplifier-go/sessionstorage/internal/staging"
 )
-
-// Bookkeeping is the directory in the sessions directory that holds what this
-// library keeps for itself. No session may have its name.
-const Bookkeeping = ".sessionstore"
 
 // Base is a sessions directory.
 type Base struct {
-	path  string
-	plain bool // no symlink is on the way there
-	seam  *fault.Seam
+	path string
+	seam *seam.Seam
 
-	building sync.Map // paths of the sessions that this Base builds
-	listing  atomic.Pointer[listing]
+	noExchange atomic.Bool // an exchange of names failed
+
+	queue   *lockqueue.Queue  // of those who wait for locks
+	reader  *dirread.Sessions // of the same path
+	staging *staging.Staging  // of the same path
 
 	mu  sync.Mutex      // guards what follows
 	top *atomicfile.Dir // nil until first used and when the directory is gone
@@ -32,15 +34,18 @@ type Base struct {
 
 // Open opens the sessions directory path and makes it, and what leads to it,
 // when it is not there. seam may be nil.
-func Open(path string, seam *fault.Seam) (*Base, error) {
+func Open(path string, hooks *seam.Seam) (*Base, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := makeAll(abs, seam); err != nil {
+	if err := makeAll(abs, hooks); err != nil {
 		return nil, err
 	}
-	b := &Base{path: abs, plain: isPlain(abs), seam: seam}
+	b := &Base{path: abs, seam: hooks}
+	b.reader = dirread.New(abs, hooks, b.handle)
+	b.staging = staging.New(Bookkeeping, b.open)
+	b.queue = lockqueue.New(filepath.Join(abs, Bookkeeping, ticketFile), b.openTickets)
 	if _, err := b.open(); err != nil {
 		return nil, err
 	}
@@ -49,7 +54,7 @@ func Open(path string, seam *fault.Seam) (*Base, error) {
 
 // makeAll makes the directory path and what leads to it, for the owner alone,
 // and makes their names durable.
-func makeAll(path string, seam *fault.Seam) (err error) {
+func makeAll(path string, hooks *seam.Seam) (err error) {
 	fi, err := os.Stat(path)
 	switch {
 	case err == nil && !fi.IsDir():
@@ -57,14 +62,14 @@ func makeAll(path string, seam *fault.Seam) (err error) {
 	case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(path) == path:
 		return err
 	}
-	if err := makeAll(filepath.Dir(path), seam); err != nil {
+	if err := makeAll(filepath.Dir(path), hooks); err != nil {
 		return err
 	}
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	parent := atomicfile.New(root, seam)
+	parent := atomicfile.New(root, hooks)
 	defer func() { err = errors.Join(err, parent.Close()) }()
 	if err := parent.Mkdir(filepath.Base(path)); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -82,12 +87,13 @@ func (b *Base) Path() string { return b.path }
 
 // Close releases the directory.
 func (b *Base) Close() error {
+	err := b.queue.Close()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.top == nil {
-		return nil
+		return err
 	}
-	err := b.top.Close()
+	err = errors.Join(err, b.top.Close())
 	b.top = nil
 	return err
 }
@@ -137,7 +143,7 @@ func (b *Base) nowhere(id string) bool {
 }
 
 func (b *Base) dir(root *os.Root, id string) *Dir {
-	return &Dir{Dir: atomicfile.New(root, b.seam), path: filepath.Join(b.path, id), seam: b.seam}
+	return &Dir{Dir: atomicfile.New(root, b.seam), path: filepath.Join(b.path, id), seam: b.seam, noExchange: &b.noExchange, emptied: emptied{b.open, id}}
 }
 
 // Sync makes the names of the session directories durable.
@@ -151,12 +157,51 @@ func (b *Base) Sync() error {
 
 // Has reports whether id names a directory, directly or by a symlink.
 func (b *Base) Has(id string) bool {
+	has, _ := b.Find(id) // what cannot be told is not there
+	return has
+}
+
+// Find is [Base.Has], with the error for which it cannot be told.
+func (b *Base) Find(id string) (bool, error) {
 	fi, err := os.Stat(filepath.Join(b.path, id))
-	return err == nil && fi.IsDir()
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP) {
+		return false, nil
+	}
+	return err == nil && fi.IsDir(), err
 }
 
 // IsAt reports whether path leads to the directory dir.
 func IsAt(dir fs.FileInfo, path string) bool {
 	fi, err := os.Stat(path)
 	return err == nil && os.SameFile(dir, fi)
+}
+
+// ticketFile is the file, in the bookkeeping, of the lines in which writers
+// wait for locks.
+const ticketFile = "tickets"
+
+func (b *Base) openTickets() (*os.File, error) {
+	top, err := b.open()
+	if err != nil {
+		return nil, err
+	}
+	const flags = os.O_RDWR | os.O_CREATE
+	path := filepath.Join(Bookkeeping, ticketFile)
+	file, err := top.Root().OpenFile(path, flags, atomicfile.Mode)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return file, err
+	}
+	if err := top.Mkdir(Bookkeeping); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return top.Root().OpenFile(path, flags, atomicfile.Mode)
+}
+
+// handle returns the sessions directory that stands at the path now, open.
+func (b *Base) handle() (*os.File, error) {
+	top, err := b.open()
+	if err != nil {
+		return nil, err
+	}
+	return top.Handle()
 }

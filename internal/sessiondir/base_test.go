@@ -6,14 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/crashsim"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
@@ -45,9 +45,9 @@ func TestOpen(t *testing.T) {
 func TestOpenFails(t *testing.T) {
 	t.Parallel()
 	for at := 0; ; at++ {
-		failer := &fault.Failer{At: at, Err: syscall.ENOSPC}
+		failer := &crashsim.Failer{At: at, Err: syscall.ENOSPC}
 		path := filepath.Join(t.TempDir(), "a", "sessions")
-		b, err := Open(path, &fault.Seam{Before: failer.Before})
+		b, err := Open(path, &seam.Seam{Before: failer.Before})
 		if _, failed := failer.Failed(); !failed {
 			require.NoError(t, err)
 			require.NoError(t, b.Close())
@@ -71,9 +71,9 @@ func TestBaseMadeAnew(t *testing.T) {
 	require.NoError(t, os.RemoveAll(b.Path()))
 	_, err = b.Dir("s")
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	entries, err := b.Entries(func(string) bool { return true })
-	require.NoError(t, err)
-	require.Empty(t, entries)
+	_, err = b.Entries(func(string) bool { return true })
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, b.Path())
 
 	put(t, "new", b.Path(), "s", "f")
 	d, err = b.Dir("s")
@@ -126,7 +126,7 @@ func TestAbandon(t *testing.T) {
 	require.NoError(t, b.Abandon(d))
 	require.NoError(t, d.Close())
 	require.False(t, b.Has("s"))
-	require.Empty(t, content(t, filepath.Join(b.Path(), Bookkeeping, nursery)))
+	require.Empty(t, content(t, filepath.Join(b.Path(), Bookkeeping, "new")))
 }
 
 // TestPublishLoses makes one session twice.
@@ -145,82 +145,6 @@ func TestPublishLoses(t *testing.T) {
 	require.NoError(t, first.Close())
 	require.NoError(t, second.Close())
 	require.Equal(t, map[string]string{"f": "first"}, content(t, filepath.Join(b.Path(), "s")))
-}
-
-// TestLeftoversAreSwept removes what killed processes left, when it is old.
-func TestLeftoversAreSwept(t *testing.T) {
-	t.Parallel()
-	b := openBase(t, nil)
-	in := filepath.Join(b.Path(), Bookkeeping, nursery)
-	old, young := bornName(time.Now().Add(-25*time.Hour)), bornName(time.Now().Add(-23*time.Hour))
-	for name, age := range map[string]time.Duration{"old": 25 * time.Hour, "young": time.Hour, old: time.Hour, young: 25 * time.Hour} {
-		put(t, "1", in, name, "f")
-		at := time.Now().Add(-age)
-		require.NoError(t, os.Chtimes(filepath.Join(in, name), at, at))
-	}
-	d, _, err := b.Make("s")
-	require.NoError(t, err)
-	require.NoError(t, b.Publish(d, false))
-	require.NoError(t, d.Close())
-	require.Equal(t, map[string]string{"young": "directory", young: "directory"}, content(t, in))
-}
-
-// TestYoungIsNotSwept: a session that another process builds has the time of
-// its last change, which may be long past, before it is published.
-func TestYoungIsNotSwept(t *testing.T) {
-	t.Parallel()
-	one := openBase(t, nil)
-	two, err := Open(one.Path(), nil)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, two.Close()) }()
-	d, made, err := one.Make("s")
-	require.NoError(t, err)
-	require.True(t, made)
-	put(t, "1", filepath.Join(one.Path(), d.staged), "f")
-	require.NoError(t, d.SetTime(".", time.Now().AddDate(-1, 0, 0)))
-	other, _, err := two.Make("other")
-	require.NoError(t, err)
-	require.NoError(t, two.Publish(other, false))
-	require.NoError(t, one.Publish(d, false))
-	require.Equal(t, map[string]string{"f": "1"}, content(t, filepath.Join(one.Path(), "s")))
-}
-
-func TestDiscard(t *testing.T) {
-	t.Parallel()
-	b := openBase(t, nil)
-	put(t, "1", b.Path(), "s", "sub", "f")
-	put(t, "mine", b.Path(), "file")
-	put(t, "left by a killed process", b.Path(), Bookkeeping, doomed, "left", "f")
-	require.ErrorIs(t, b.Discard("none", false), fs.ErrNotExist)
-	require.ErrorIs(t, b.Discard("file", false), fs.ErrNotExist)
-	require.NoError(t, b.Discard("s", true))
-	require.Empty(t, content(t, filepath.Join(b.Path(), Bookkeeping, doomed)))
-	require.Equal(t, "mine", content(t, b.Path())["file"])
-	require.False(t, b.Has("s"))
-	if runtime.GOOS != "windows" {
-		require.NoError(t, os.Symlink(Bookkeeping, filepath.Join(b.Path(), "link")))
-		require.ErrorIs(t, b.Discard("link", false), errSymlink)
-	}
-}
-
-func TestDiscardConcurrently(t *testing.T) {
-	t.Parallel()
-	b := openBase(t, nil)
-	var wg sync.WaitGroup
-	for i := range 32 {
-		put(t, "1", b.Path(), fmt.Sprint("s", i), "f")
-	}
-	for i := range 32 {
-		wg.Go(func() {
-			if err := b.Discard(fmt.Sprint("s", i), false); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	entries, err := b.Entries(func(string) bool { return true })
-	require.NoError(t, err)
-	require.Empty(t, entries)
 }
 
 func TestEntries(t *testing.T) {
@@ -259,4 +183,11 @@ func TestLock(t *testing.T) {
 	entries, err := b.Entries(func(string) bool { return true })
 	require.NoError(t, err)
 	require.Empty(t, entries, "a lock is no session")
+}
+
+func TestTrashIsReserved(t *testing.T) {
+	t.Parallel()
+	for id, reserved := range map[string]bool{".trash": true, ".Trash": true, "trash": false, ".trash2": false} {
+		require.Equal(t, reserved, Reserved(id), id)
+	}
 }

@@ -9,11 +9,15 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
-	"syscall"
+	"sync/atomic"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
+	"github.com/amplifier-go/sessionstorage/internal/sharing"
+	"github.com/amplifier-go/sessionstorage/internal/staging"
+	"github.com/amplifier-go/sessionstorage/internal/whole"
 )
 
 // The files of a session.
@@ -30,11 +34,18 @@ func Backup(name string) string { return name + backupExt }
 // Dir is the open directory of one session.
 type Dir struct {
 	*atomicfile.Dir
-	path   string // where it is or will be
-	staged string // where it is below the sessions directory until it is published; else empty
-	seam   *fault.Seam
-	kept   bool  // a Seat closes it
+	path   string          // where it is or will be
+	staged *staging.Staged // nil: the session was there
+	seam   *seam.Seam
+	kept   bool  // Handles close it
 	is     Stamp // of a kept one
+
+	noExchange *atomic.Bool // of the Base
+	emptied    emptied      // tells that the transcript was emptied on purpose
+	local      struct {
+		once sync.Once
+		is   bool
+	}
 }
 
 // Path returns the path of the file name, for people.
@@ -43,21 +54,12 @@ func (d *Dir) Path(name string) string { return filepath.Join(d.path, name) }
 // Open opens the file name for reading. A directory in its place is an error,
 // and so is a pipe, for which it does not wait.
 func (d *Dir) Open(name string) (io.ReadSeekCloser, Stamp, error) {
-	f, err := d.Root().OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, fi, err := dirread.Open(d.Root(), name, os.O_RDONLY)
 	if err != nil {
 		return nil, Stamp{}, err
 	}
-	fi, err := f.Stat()
-	if err == nil && !fi.Mode().IsRegular() {
-		err = &fs.PathError{Op: "read", Path: name, Err: errNotRegular}
-	}
-	if err != nil {
-		return nil, Stamp{}, errors.Join(err, f.Close())
-	}
 	return f, d.stamp(fi), nil
 }
-
-var errNotRegular = errors.New("not a regular file")
 
 // rereads is how often a file is read again because it changed meanwhile.
 const rereads = 10
@@ -81,23 +83,44 @@ func (d *Dir) readOnce(name string) (data []byte, at Stamp, steady bool, err err
 		return nil, Stamp{}, false, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := whole.Check(at.Size); err != nil {
+		return nil, at, false, &fs.PathError{Op: "read", Path: name, Err: err}
+	}
 	data = make([]byte, at.Size, at.Size+1)
-	n, err := fill(f, data)
+	n, err := fillShared(f, data)
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return data[:n], at, at.Size == 0 && d.leadsTo(name, at), nil
 	}
 	if err != nil {
 		return nil, at, false, err
 	}
-	rest, err := io.ReadAll(f)
+	rest, err := whole.ReadAll(f)
+	if err == nil {
+		err = whole.Check(at.Size + int64(len(rest)))
+	}
 	if err != nil {
-		return nil, at, false, err
+		return nil, at, false, &fs.PathError{Op: "read", Path: name, Err: err}
 	}
 	return append(data, rest...), at, d.leadsTo(name, at), nil
 }
 
 // halves is from how many bytes on the halves of a file are read at once.
 const halves = 4 << 20
+
+// fillShared is [fill], and waits while another program has locked the file.
+func fillShared(f io.ReadSeeker, data []byte) (n int, err error) {
+	tries := 0
+	err = sharing.Wait(func() error {
+		if tries++; tries > 1 {
+			if _, err := f.Seek(0, io.SeekStart); err != nil {
+				return err
+			}
+		}
+		n, err = fill(f, data)
+		return err
+	})
+	return n, err
+}
 
 // fill reads as much as data has room for, as [io.ReadFull] does.
 func fill(f io.ReadSeeker, data []byte) (int, error) {
@@ -133,35 +156,10 @@ func (d *Dir) lstat(name string) (Stamp, error) {
 	return d.stamp(fi), nil
 }
 
-// Retire prepares the replacement of the file name, which had the stamp was
-// when it was read: it is to become its own backup. What is not a plain file,
-// Retire copies to the backup at once. The zero stamp is that of any file.
-func (d *Dir) Retire(name string, was Stamp, sync bool) (atomicfile.Keep, error) {
-	keep := atomicfile.Keep{}
-	fi, err := d.Root().Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return keep, nil
-	}
-	if err != nil {
-		return keep, err
-	}
-	if old, err := d.Root().Lstat(Backup(name)); err == nil && old.IsDir() {
-		if _, err := d.PutAside(Backup(name)); err != nil {
-			return keep, err
-		}
-	}
-	if !fi.Mode().IsRegular() {
-		return keep, d.Copy(name, Backup(name), sync)
-	}
-	keep.As = Backup(name)
-	keep.Was = func(fi fs.FileInfo) bool { return was == Stamp{} || d.stamp(fi).SameContent(was) }
-	return keep, nil
-}
-
-// AsideName returns the name under which the file name is to be kept because
+// QuarantineName returns the name under which the file name is to be kept because
 // it is damaged: name, ".damaged-", and the UTC time of its last change; with
 // a number where such a file stands already.
-func (d *Dir) AsideName(name string) string {
+func (d *Dir) QuarantineName(name string) string {
 	at := time.Unix(0, 0)
 	if fi, err := d.Root().Lstat(name); err == nil {
 		at = fi.ModTime()
@@ -176,12 +174,31 @@ func (d *Dir) AsideName(name string) string {
 	}
 }
 
-// PutAside renames the file or directory name to [Dir.AsideName] and returns
+// Quarantine renames the file or directory name to [Dir.QuarantineName] and returns
 // that name.
-func (d *Dir) PutAside(name string) (string, error) {
-	aside := d.AsideName(name)
+func (d *Dir) Quarantine(name string) (string, error) {
+	aside := d.QuarantineName(name)
 	return aside, d.Rename(name, aside)
 }
 
 // Names returns the names in the directory, in the directory's order.
-func (d *Dir) Names() []string { return names(d.Root(), ".") }
+func (d *Dir) Names() ([]string, error) { return d.NamesIn(".") }
+
+// ErrOvertaken tells that another writer, one that honours no lock, changed
+// the file while this one wrote.
+var ErrOvertaken = atomicfile.ErrOvertaken
+
+// QuarantineLinked gives the file name the second name [Dir.QuarantineName], or that name
+// alone where a file cannot have two, and returns it.
+func (d *Dir) QuarantineLinked(name string) (string, error) {
+	aside := d.QuarantineName(name)
+	if err := d.Link(name, aside); err != nil {
+		return aside, d.Rename(name, aside)
+	}
+	return aside, nil
+}
+
+// Stamp is what tells a file from another and from itself before a change.
+type Stamp = dirread.Stamp
+
+func (d *Dir) stamp(fi fs.FileInfo) Stamp { return dirread.StampOf(fi, d.seam) }

@@ -1,16 +1,26 @@
 package sessiondir
 
-import "github.com/amplifier-go/sessionstorage/internal/atomicfile"
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/whole"
+)
 
 // Kept opens the directory name of the bookkeeping for whoever keeps state
 // there, and makes it when it is not there.
 func (b *Base) Kept(name string) (*atomicfile.Dir, error) {
-	path, err := b.keep(name)
+	top, err := b.open()
 	if err != nil {
 		return nil, err
 	}
-	top, err := b.open()
-	if err != nil {
+	path := filepath.Join(Bookkeeping, name)
+	if err := top.MkdirAll(path); err != nil {
 		return nil, err
 	}
 	root, err := top.Root().OpenRoot(path)
@@ -18,4 +28,36 @@ func (b *Base) Kept(name string) (*atomicfile.Dir, error) {
 		return nil, err
 	}
 	return atomicfile.New(root, b.seam), nil
+}
+
+// EditKept opens the file name in the directory dir of the bookkeeping to be
+// changed in place. It makes nothing. The error Is [fs.ErrNotExist] when there is
+// no such file.
+func (b *Base) EditKept(dir, name string) (*atomicfile.Edit, error) {
+	top, err := b.open()
+	if err != nil {
+		return nil, err
+	}
+	return top.Edit(filepath.Join(Bookkeeping, dir, name))
+}
+
+// ReadKept returns the content of the file name, of at most so many bytes, in
+// the directory dir of the bookkeeping. It makes nothing. The error Is
+// [fs.ErrNotExist] when there is no such file.
+func (b *Base) ReadKept(dir, name string, most int64) (data []byte, err error) {
+	top, err := b.open()
+	if err != nil {
+		return nil, err
+	}
+	f, fi, err := dirread.Open(top.Root(), filepath.Join(Bookkeeping, dir, name), os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if fi.Size() > most {
+		return nil, fmt.Errorf("%s: %w", name, whole.ErrTooLarge)
+	}
+	data = make([]byte, fi.Size())
+	_, err = io.ReadFull(f, data)
+	return data, err
 }

@@ -6,10 +6,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
+	"github.com/amplifier-go/sessionstorage/internal/lockqueue"
 )
 
 // lockPerm is the mode of a lock file before umask, as the newer Python tools
@@ -45,8 +47,8 @@ func lockName(id string) (dir, name string) {
 }
 
 // Lock takes the lock of session id, which excludes every other writer that
-// honours it, in this process or another. It waits up to 10 s; then the error
-// is [filelock.ErrBusy].
+// honours it, in this process or another. It waits in line. While the line does
+// not move, it waits up to 10 s; then the error is [filelock.ErrBusy].
 func (b *Base) Lock(ctx context.Context, id string) (*filelock.Lock, error) {
 	return b.lock(ctx, id, nil)
 }
@@ -58,18 +60,48 @@ func (b *Base) lock(ctx context.Context, id string, keep *filelock.Keep) (*filel
 	}
 	dir, name := lockName(id)
 	if dir == "" {
-		return filelock.Acquire(ctx, top.Root(), name, filelock.Options{Perm: lockPerm, Keep: keep})
+		return b.await(ctx, id, &lockFile{root: top.Root(), name: name, keep: keep})
 	}
-	if dir, err = b.keep(dir); err != nil {
+	dir = filepath.Join(Bookkeeping, dir)
+	if err := top.MkdirAll(dir); err != nil {
 		return nil, err
 	}
 	sub, err := top.Root().OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
-	lock, err := filelock.Acquire(ctx, sub, name, filelock.Options{Perm: lockPerm})
+	lock, err := b.await(ctx, id, &lockFile{root: sub, name: name})
 	return lock, errors.Join(err, sub.Close())
 }
+
+// await waits in the line of session id's lock.
+func (b *Base) await(ctx context.Context, id string, f *lockFile) (*filelock.Lock, error) {
+	if err := b.queue.Line("session "+id).Wait(ctx, f.try); err != nil {
+		return nil, err
+	}
+	return f.lock, nil
+}
+
+// A lockFile is what a lock is taken on.
+type lockFile struct {
+	root *os.Root
+	name string
+	keep *filelock.Keep // nil: the file is opened for each try
+	lock *filelock.Lock // that try has got
+}
+
+func (f *lockFile) try() (err error) {
+	if f.keep != nil {
+		f.lock, err = f.keep.Try(f.root, f.name, lockPerm)
+	} else {
+		f.lock, err = filelock.Try(f.root, f.name, lockPerm)
+	}
+	return err
+}
+
+// OwnershipLine returns the line of those who wait for the ownership lock of
+// session id, which is not in the sessions directory.
+func (b *Base) OwnershipLine(id string) lockqueue.Line { return b.queue.Line("owner " + id) }
 
 // Free reports whether nobody holds the lock of session id now. It makes no
 // lock file.

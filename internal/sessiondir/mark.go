@@ -1,76 +1,96 @@
 package sessiondir
 
 import (
-	"bytes"
 	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/zeebo/xxh3"
 )
 
-// A file that was extended, synced, and given its name without syncing the
-// directory carries a mark in the time of its last change, so that the
-// content is known to be whole should a power cut bring the old names back.
-// The time keeps tenths of a second; below them, five digits prove that this
-// library set it and three that what was appended is all there.
-const (
-	markStep   = 100 * time.Millisecond
-	ownDigits  = 100_000
-	tailDigits = 1_000
-)
+// A transcript that this library empties on purpose says so in two ways. Each
+// is enough.
+//
+//   - The time of its last change: the digits below a tenth of a second are
+//     those of emptyDigits. A copy with its times keeps them.
+//   - A record of that time in the bookkeeping. It holds where a clock has too
+//     coarse steps for such digits: Windows counts 100 ns, FAT 2 s.
+//
+// A power cut may leave an empty file, too, but with another time.
+const emptyStep = 100 * time.Millisecond
 
-// MarkTail is how much of the end of the content the mark covers, with its
-// size. What a power cut loses before that is not JSON any more.
-const MarkTail = 4096
+// clockSteps are the steps of the clocks of file systems.
+var clockSteps = [...]time.Duration{
+	time.Nanosecond, 100 * time.Nanosecond, time.Microsecond, time.Millisecond, 10 * time.Millisecond, time.Second, 2 * time.Second,
+}
 
-// mark returns the time of the last change for content of size bytes whose
-// last bytes are end: just before now, but later than after.
-func mark(now, after time.Time, size int64, end []byte) time.Time {
-	slot := now.Truncate(markStep).Add(-markStep)
+// MarkEmpty returns the time of the last change for the transcript, which the
+// caller is about to empty on purpose, and records it. The time is just before
+// now, but later than after. With sync the record is durable.
+//
+// A record of a transcript that is not emptied in the end does no harm: no
+// other file gets its time.
+func (d *Dir) MarkEmpty(after time.Time, sync bool) (time.Time, error) {
+	at := EmptyTime(after)
+	if d.isEmpty(Transcript) && d.isEmpty(Backup(Transcript)) {
+		return at, nil // an empty transcript beside no rows needs no reason
+	}
+	if err := d.emptied.put(at, sync); err != nil {
+		return at, fmt.Errorf("record that the transcript is emptied: %w", err)
+	}
+	return at, nil
+}
+
+// isEmpty reports whether the file is known to be empty or not to be there.
+func (d *Dir) isEmpty(name string) bool {
+	at, err := d.Stat(name)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && at.Size == 0
+}
+
+// MeantEmpty reports whether the transcript, which is empty and has the stamp
+// at, was emptied on purpose by this library.
+func (d *Dir) MeantEmpty(at Stamp) (bool, error) {
+	if hasEmptyDigits(at.Mtime) {
+		return true, nil
+	}
+	recorded, err := d.emptied.at()
+	return err == nil && sameByClock(recorded, at.Mtime), err
+}
+
+// ForgetEmptied removes the record of session id, which was removed.
+func (b *Base) ForgetEmptied(id string) error { return emptied{b.open, id}.remove() }
+
+// sameByClock reports whether a file that was given the time set may have the
+// time got: a clock rounds it, down or up, to a whole number of its steps.
+func sameByClock(set, got time.Time) bool {
+	for _, step := range clockSteps {
+		if off := got.Sub(set); got.Truncate(step).Equal(got) && -step < off && off < step {
+			return true
+		}
+	}
+	return false
+}
+
+// EmptyTime returns a time, later than after, that tells of a file that it is
+// empty on purpose.
+func EmptyTime(after time.Time) time.Time {
+	slot := time.Now().Truncate(emptyStep).Add(-emptyStep)
 	if !slot.After(after) {
-		slot = after.Truncate(markStep).Add(markStep)
+		slot = after.Truncate(emptyStep).Add(emptyStep)
 	}
-	return slot.Add(time.Duration(own(slot)*tailDigits + check(size, end)))
+	return slot.Add(emptyDigits(slot))
 }
 
-// Marked reports whether this time of a file's last change is a mark.
-func Marked(at time.Time) bool {
-	slot := at.Truncate(markStep)
-	return uint64(at.Sub(slot))/tailDigits == own(slot)
+func hasEmptyDigits(at time.Time) bool {
+	slot := at.Truncate(emptyStep)
+	return at.Sub(slot) == emptyDigits(slot)
 }
 
-func markedWhole(at time.Time, data []byte) bool {
-	digits := uint64(at.Sub(at.Truncate(markStep)))
-	return Marked(at) && digits%tailDigits == check(int64(len(data)), data)
-}
-
-func own(slot time.Time) uint64 {
-	return xxh3.HashSeed(binary.BigEndian.AppendUint64(nil, uint64(slot.UnixNano())), 1) % ownDigits
-}
-
-func check(size int64, end []byte) uint64 {
-	return xxh3.HashSeed(end[max(0, len(end)-MarkTail):], uint64(size)) % tailDigits
-}
-
-// EmptyTime returns the time of the last change for a file that is empty on
-// purpose, later than after, and [MeantEmpty] tells it from what a power cut
-// leaves of a file that was not.
-func EmptyTime(after time.Time) time.Time { return mark(time.Now(), after, 0, nil) }
-
-// MeantEmpty reports whether an empty file has a time of [EmptyTime].
-func MeantEmpty(at time.Time) bool { return markedWhole(at, nil) }
-
-// Unfinished reports whether the backup of a file is a later state of it that
-// was acknowledged, but lost its name in a power cut: main is its beginning,
-// its mark tells that it is whole, and main is not newer. A marked main is
-// not: other writers do not mark what they write. One that is empty on purpose
-// is: it is never extended in the place of its backup.
-func Unfinished(main, backup []byte, mainAt, backupAt time.Time) bool {
-	if len(backup) <= len(main) || backup[len(backup)-1] != '\n' || !bytes.HasPrefix(backup, main) {
-		return false
-	}
-	if len(main) > 0 && main[len(main)-1] != '\n' || len(main) == 0 && MeantEmpty(mainAt) {
-		return false
-	}
-	return markedWhole(backupAt, backup) && (Marked(mainAt) || backupAt.After(mainAt))
+// emptyDigits depends on the slot, so that a clock with coarse steps hardly
+// ever gives such a time.
+func emptyDigits(slot time.Time) time.Duration {
+	own := xxh3.HashSeed(binary.BigEndian.AppendUint64(nil, uint64(slot.UnixNano())), 1) % 100_000
+	return time.Duration(own*1000 + xxh3.HashSeed(nil, 0)%1000)
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
 )
 
 // TestPipe shows that nobody waits for a pipe that stands in a file's place.
@@ -16,10 +18,8 @@ func TestPipe(t *testing.T) {
 	d, path := openSession(t, nil)
 	require.NoError(t, syscall.Mkfifo(filepath.Join(path, "f"), 0o600))
 	_, _, err := d.Read("f")
-	require.ErrorIs(t, err, errNotRegular)
-	_, err = d.Retire("f", Stamp{}, false)
-	require.Error(t, err)
-	aside, err := d.PutAside("f")
+	require.ErrorIs(t, err, dirread.ErrNotRegular)
+	aside, err := d.Quarantine("f")
 	require.NoError(t, err)
-	require.Contains(t, d.Names(), aside)
+	require.Contains(t, names(t, d), aside)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 )
 
@@ -47,7 +48,7 @@ func (d *Dir) Knows(name string, t Tail) bool {
 	if errors.Is(err, fs.ErrNotExist) {
 		return t.File == Stamp{}
 	}
-	return err == nil && now.Same(t.File) && (now.Mtime.Equal(t.set) || settled(d.seam, now, t.at))
+	return err == nil && now.Same(t.File) && (now.Mtime.Equal(t.set) || dirread.Settled(d.seam, now, t.at))
 }
 
 // AppendLog adds whole lines to the log name, of which the caller, its only
@@ -191,7 +192,7 @@ func piece(lines []byte, at int64) int {
 func (d *Dir) plain(name string) (fs.FileInfo, error) {
 	fi, err := d.Root().Lstat(name)
 	if err == nil && !fi.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
+		err = &fs.PathError{Op: "open", Path: name, Err: dirread.ErrNotRegular}
 	}
 	return fi, err
 }

@@ -10,16 +10,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/crashsim"
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 )
 
 // logDir returns the directory of a session and its path.
-func logDir(t *testing.T, seam *fault.Seam) (*Dir, string) {
+func logDir(t *testing.T, hooks *seam.Seam) (*Dir, string) {
 	t.Helper()
 	path := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(path, "s"), 0o700))
-	b, err := Open(path, seam)
+	b, err := Open(path, hooks)
 	require.NoError(t, err)
 	d, err := b.Dir("s")
 	require.NoError(t, err)
@@ -58,7 +60,7 @@ func TestAppendLog(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var kinds []string
-			d, path := logDir(t, &fault.Seam{After: func(op fault.Op) { kinds = append(kinds, op.Kind.String()) }})
+			d, path := logDir(t, &seam.Seam{After: func(op seam.Op) { kinds = append(kinds, op.Kind.String()) }})
 			if c.before != "-" {
 				require.NoError(t, os.WriteFile(filepath.Join(path, "log"), []byte(c.before), 0o600))
 			}
@@ -107,7 +109,7 @@ func TestKnows(t *testing.T) {
 // TestKnowsByTheClock does not trust a time that a later change may have.
 func TestKnowsByTheClock(t *testing.T) {
 	t.Parallel()
-	d, path := logDir(t, &fault.Seam{Clock: century})
+	d, path := logDir(t, &seam.Seam{Clock: century})
 	require.NoError(t, os.WriteFile(filepath.Join(path, "log"), []byte("{a}\n"), 0o600))
 	tail, _ := readLog(t, d)
 	require.False(t, d.Knows("log", tail))
@@ -122,12 +124,12 @@ func TestAppendLogFails(t *testing.T) {
 	broken := errors.New("broken")
 	for _, before := range []string{"{a}\n", "{a}\n{b", "{a}"} {
 		for at := 0; ; at++ {
-			seam := &fault.Seam{}
-			d, path := logDir(t, seam)
+			hooks := &seam.Seam{}
+			d, path := logDir(t, hooks)
 			require.NoError(t, os.WriteFile(filepath.Join(path, "log"), []byte(before), 0o600))
 			tail, lines := readLog(t, d)
-			failer := &fault.Failer{At: at, Err: broken, Part: 50}
-			seam.Before = failer.Before
+			failer := &crashsim.Failer{At: at, Err: broken, Part: 50}
+			hooks.Before = failer.Before
 			_, err := d.AppendLog("log", tail, []byte("{x}\n"), true)
 			op, hit := failer.Failed()
 			if !hit {
@@ -135,7 +137,7 @@ func TestAppendLogFails(t *testing.T) {
 				break
 			}
 			_, found := readLog(t, d)
-			if op.Kind == fault.Chtimes {
+			if op.Kind == seam.Chtimes {
 				lines = append(lines, "{x}")
 			} else {
 				require.ErrorIs(t, err, broken)
@@ -150,9 +152,9 @@ func TestLogIsAPlainFile(t *testing.T) {
 	d, path := logDir(t, nil)
 	require.NoError(t, os.Mkdir(filepath.Join(path, "log"), 0o700))
 	_, err := d.ReadLog("log", nil, nil)
-	require.ErrorIs(t, err, ErrNotRegular)
+	require.ErrorIs(t, err, dirread.ErrNotRegular)
 	_, err = d.AppendLog("log", Tail{}, []byte("{}\n"), false)
-	require.ErrorIs(t, err, ErrNotRegular)
+	require.ErrorIs(t, err, dirread.ErrNotRegular)
 }
 
 // TestPieces holds that a write holds one line, or several of one sector.
@@ -192,13 +194,13 @@ func TestAppendLogPowerCuts(t *testing.T) {
 	t.Parallel()
 	large := "{" + strings.Repeat("large ", 300) + "}"
 	for _, before := range []string{"{a}\n", "{a}", "{a}\n{bbb{cut off}", "{a}\n{bbb" + large[:1200]} {
-		seam := &fault.Seam{}
-		d, path := logDir(t, seam)
+		hooks := &seam.Seam{}
+		d, path := logDir(t, hooks)
 		require.NoError(t, os.WriteFile(filepath.Join(path, "log"), []byte(before), 0o600))
 		tail, _ := readLog(t, d)
-		rec, err := fault.Record(path)
+		rec, err := crashsim.Record(path)
 		require.NoError(t, err)
-		seam.After = rec.After
+		hooks.After = rec.After
 		attempted := []string{"{a}"}
 		for _, lines := range [][]string{{"{x}"}, {large, "{y}", large, "{z}", "{z}"}} {
 			tail, err = d.AppendLog("log", tail, []byte(strings.Join(lines, "\n")+"\n"), true)
@@ -208,8 +210,8 @@ func TestAppendLogPowerCuts(t *testing.T) {
 		}
 		log, err := rec.Log()
 		require.NoError(t, err)
-		tally := fault.Tally{}
-		for s, err := range (&fault.Crash{Log: log, Seed: 1, Seeds: 40, Tears: 16}).States(&tally) {
+		tally := crashsim.Tally{}
+		for s, err := range (&crashsim.Crash{Log: log, Seed: 1, Seeds: 40, Tears: 16}).States(&tally) {
 			require.NoError(t, err)
 			data, err := s.ReadFile("log")
 			require.NoError(t, err)

@@ -27,7 +27,6 @@ func (h history) has(p segment.Point) (bool, error) {
 // input makes an input of histories. A base of "-" is none.
 func input(local, base, remote history) Input {
 	in := Input{
-		Device: "1f3a9c02",
 		Local:  Local{Present: true, Tip: local.tip(), Has: local.has},
 		Remote: Remote{Present: true, Tip: remote.tip(), Has: remote.has},
 	}

@@ -104,24 +104,26 @@ func TestHeldBack(t *testing.T) {
 
 func TestBranchesAreContinued(t *testing.T) {
 	t.Parallel()
-	branch := func(h history, dev string) Branch {
-		return Branch{ID: dev + ":" + string(h), Tip: h.tip(), Device: dev}
+	listed := func(all ...history) (out []Branch) {
+		for _, h := range all {
+			out = append(out, Branch{ID: string(h), Tip: h.tip(), Has: h.has})
+		}
+		return out
 	}
-	const me, you = "1f3a9c02", "99999999"
 	for _, c := range []struct {
 		name     string
 		local    history
 		branches []Branch
-		replaces string
+		replaces []string
 		stored   bool
 	}{
-		{"none", "abX", nil, "", false},
-		{"own one", "abXX", []Branch{branch("abX", me)}, me + ":abX", false},
-		{"the longest own one", "abXXX", []Branch{branch("abX", me), branch("abXX", me), branch("a", me)}, me + ":abXX", false},
-		{"of another device", "abXX", []Branch{branch("abX", you)}, "", false},
-		{"own one that went elsewhere", "abXX", []Branch{branch("abZ", me)}, "", false},
-		{"own one that is longer", "abX", []Branch{branch("abXX", me)}, "", false},
-		{"stored already", "abX", []Branch{branch("abX", me)}, me + ":abX", true},
+		{"none", "abX", nil, nil, false},
+		{"one", "abXX", listed("abX"), []string{"abX"}, false},
+		{"several", "abXXX", listed("abX", "abXX", "abZ"), []string{"abX", "abXX"}, false},
+		{"one that went elsewhere", "abXX", listed("abZ"), nil, false},
+		{"one that is longer", "abX", listed("abXX"), nil, true},
+		{"one that left before", "abX", listed("aXXX", "abZZ"), nil, false},
+		{"stored already", "abX", listed("abX"), []string{"abX"}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -191,4 +193,18 @@ func TestPrefixesAreNoConflicts(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Action{Kind: Diverge, Why: Diverged, Fork: true}, got)
 	require.Equal(t, 91, count[Push]+count[Pull])
+}
+
+// TestOursStoresNoBranchTwice: the remote history becomes a branch where none holds it.
+func TestOursStoresNoBranchTwice(t *testing.T) {
+	t.Parallel()
+	for branch, kept := range map[history]bool{"": true, "abZ": true, "abY": false, "abYY": false} {
+		in := input("abX", "ab", "abY")
+		in.Policy = Ours
+		in.Remote.Branches = []Branch{{string(branch), branch.tip(), branch.has}}
+		got, err := Plan(in)
+		require.NoError(t, err)
+		require.Equal(t, Rewrite, got.Kind)
+		require.Equal(t, kept, got.KeepRemote, branch)
+	}
 }

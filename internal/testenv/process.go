@@ -2,6 +2,7 @@ package testenv
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -22,13 +23,19 @@ const (
 )
 
 // Main is for TestMain. It keeps the tests from sharing state with the tools of
-// whoever runs them, and in a process that [Spawn] started it runs the child
-// in their place.
+// whoever runs them, lets more of them run at once, as [RunAtOnce] does, has the
+// garbage collector run less, as [CollectLess] does, and in a process that [Spawn]
+// started it runs the child in their place.
 func Main(m *testing.M, children map[string]Child) {
 	if name := os.Getenv(nameVariable); name != "" {
 		os.Exit(runChild(children[name]))
 	}
-	state, err := os.MkdirTemp("", "test-state-")
+	CollectLess()
+	err := RunAtOnce(6)
+	state := ""
+	if err == nil {
+		state, err = os.MkdirTemp("", "test-state-")
+	}
 	if err == nil {
 		err = os.Setenv("AMPLIFIER_SESSION_STATE_HOME", state)
 	}
@@ -59,9 +66,10 @@ func runChild(child Child) int {
 
 // A Process is a running child.
 type Process struct {
-	cmd *exec.Cmd
-	in  io.Closer
-	out *bufio.Scanner
+	cmd  *exec.Cmd
+	in   io.Closer
+	out  *bufio.Scanner
+	told *bytes.Buffer // what it wrote to its standard error
 }
 
 // Spawn starts the child of that name, which [Main] has, in a process of its
@@ -74,7 +82,8 @@ func Spawn(t testing.TB, name, dir, argument string) *Process {
 	}
 	cmd := exec.CommandContext(t.Context(), program, dir)
 	cmd.Env = append(os.Environ(), nameVariable+"="+name, argumentVariable+"="+argument)
-	cmd.Stderr = os.Stderr
+	told := &bytes.Buffer{}
+	cmd.Stderr = io.MultiWriter(os.Stderr, told)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +92,7 @@ func Spawn(t testing.TB, name, dir, argument string) *Process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Process{cmd: cmd, in: in, out: bufio.NewScanner(out)}
+	p := &Process{cmd: cmd, in: in, out: bufio.NewScanner(out), told: told}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +139,8 @@ func (p *Process) Kill() {
 	_ = p.cmd.Wait()
 }
 
-// End lets the child come to its end by itself and returns what it prints.
+// End lets the child come to its end by itself and returns what it prints. It fails t
+// with the child's error when that ends with one.
 func (p *Process) End(t testing.TB) []string {
 	t.Helper()
 	var lines []string
@@ -138,16 +148,16 @@ func (p *Process) End(t testing.TB) []string {
 		lines = append(lines, p.out.Text())
 	}
 	if err := p.cmd.Wait(); err != nil {
-		t.Errorf("child: %v", err)
+		t.Errorf("child: %v: %s", err, p.told)
 	}
 	_ = p.in.Close() // Wait may have closed it
 	return lines
 }
 
-// Insist makes a call again that ends in the error busy, for some minutes: with
+// Retry makes a call again that ends in the error busy, for some minutes: with
 // that, a writer tells that it did nothing because it got no lock. On a slow disk,
 // the others may keep it for longer than a writer waits.
-func Insist(busy error, call func() error) error {
+func Retry(busy error, call func() error) error {
 	for range 30 {
 		if err := call(); !errors.Is(err, busy) {
 			return err
@@ -157,9 +167,4 @@ func Insist(busy error, call func() error) error {
 }
 
 // KillRounds returns how many children a test is to kill.
-func KillRounds() int {
-	if Thorough() {
-		return 100
-	}
-	return 30
-}
+func KillRounds() int { return Share(4, 6, 67) }

@@ -50,7 +50,7 @@ func TestKillAmid(t *testing.T) {
 	}
 }
 
-func TestInsist(t *testing.T) {
+func TestRetry(t *testing.T) {
 	t.Parallel()
 	busy, broken := errors.New("busy"), errors.New("broken")
 	answers := []error{busy, fmt.Errorf("again: %w", busy), broken, nil}
@@ -60,11 +60,11 @@ func TestInsist(t *testing.T) {
 		return answer
 	}
 	for _, want := range []error{broken, nil} {
-		if err := Insist(busy, call); !errors.Is(err, want) {
+		if err := Retry(busy, call); !errors.Is(err, want) {
 			t.Errorf("%v instead of %v", err, want)
 		}
 	}
-	if err := Insist(busy, func() error { return busy }); !errors.Is(err, busy) {
+	if err := Retry(busy, func() error { return busy }); !errors.Is(err, busy) {
 		t.Errorf("%v for what stays busy", err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"flag"
 	"os"
 	"os/exec"
+	"strings"
+	"sync"
 	"testing"
 )
 
@@ -22,18 +24,55 @@ func Need(t testing.TB, cond bool, reason string) {
 	t.Skip(reason)
 }
 
-// Thorough reports whether random and exhaustive tests are to go as far as CI
-// does, because the environment variable CI is set, and the flag -short is
-// not: the race detector looks at less.
-func Thorough() bool { return os.Getenv("CI") != "" && !(flag.Parsed() && testing.Short()) }
+// Long reports whether the tests that take long are to run, and random and
+// exhaustive tests are to go far: the environment variable TEST_LONG is set, and
+// the flag -short is not. CI sets it, except for the race detector.
+func Long() bool {
+	return os.Getenv("TEST_LONG") != "" && !(flag.Parsed() && testing.Short())
+}
+
+// All reports whether [Long] holds and TEST_LONG is "all": tests leave nothing to
+// chance. It takes hours.
+func All() bool {
+	return Long() && os.Getenv("TEST_LONG") == "all"
+}
+
+// Share returns how far a random or exhaustive test goes: short with the flag
+// -short, long where [Long] holds, else usual.
+func Share[T any](short, usual, long T) T {
+	switch {
+	case Long():
+		return long
+	case testing.Short():
+		return short
+	}
+	return usual
+}
+
+// Further returns all where [All] holds, else long. It makes the long form of a test
+// that costs too much to go all the way in each run of CI.
+func Further[T any](long, all T) T {
+	if All() {
+		return all
+	}
+	return long
+}
 
 // Python returns the path of a python3 that runs. Without one the test is
 // skipped, or fails, as by [Need].
 func Python(t testing.TB) string {
 	t.Helper()
 	path, err := exec.LookPath("python3")
-	Need(t, err == nil, "python3 is not installed")
-	err = exec.CommandContext(t.Context(), path, "-c", "").Run()
-	Need(t, err == nil, "python3 does not run")
+	if err == nil {
+		path, err = interpreter()
+	}
+	Need(t, err == nil, "python3 is not installed, or does not run")
 	return path
 }
+
+// interpreter returns the path of the interpreter itself. The python3 of the search
+// path may be a script that looks for it, which takes longer than the start.
+var interpreter = sync.OnceValues(func() (string, error) {
+	out, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
+	return strings.TrimSpace(string(out)), err
+})

@@ -72,5 +72,20 @@ func TestPythonMissing(t *testing.T) {
 	t.Setenv("CI", "")
 	t.Setenv("PATH", t.TempDir())
 	got := outcome(t, func(tb testing.TB) { testenv.Python(tb) })
-	require.Equal(t, "skipped: python3 is not installed", got)
+	require.Equal(t, "skipped: python3 is not installed, or does not run", got)
+}
+
+func TestLong(t *testing.T) {
+	for value, want := range map[string]bool{"": false, "1": !testing.Short()} {
+		t.Setenv("TEST_LONG", value)
+		require.Equal(t, want, testenv.Long(), value)
+		require.False(t, testenv.All(), value)
+		require.Equal(t, 1, testenv.Further(1, 2), value)
+	}
+	t.Setenv("TEST_LONG", "all")
+	require.Equal(t, !testing.Short(), testenv.All())
+	require.Equal(t, testenv.All(), testenv.Further(1, 2) == 2)
+	t.Setenv("TEST_LONG", "")
+	t.Setenv("CI", "true")
+	require.False(t, testenv.Long(), "CI alone only forbids skipped tests")
 }

@@ -55,7 +55,7 @@ func TestBadState(t *testing.T) {
 				"t": func(s *State) error { return s.AddTokenUsage(ctx, 1) },
 				"T": func(s *State) error { _, err := s.TokenInfo(ctx); return err },
 				"r": func(s *State) error { return s.SetRateLimits(ctx, json.RawMessage(`{}`)) },
-				"h": func(s *State) error { return s.RecordItems(ctx, items(`{}`)...) },
+				"h": func(s *State) error { return s.RecordItems(ctx, items(`{"a": 1}`)...) },
 				"e": func(s *State) error { _, err := s.Export(ctx); return err },
 			} {
 				s, _ := newState(t)
@@ -115,13 +115,13 @@ func TestBadPending(t *testing.T) {
 	}
 }
 
-// TestOversized records an item of 64 MB.
+// TestOversized records an item of 64 MB, or of 4 MB without [testenv.Long].
 func TestOversized(t *testing.T) {
 	t.Parallel()
 	s, again := newState(t)
-	big := json.RawMessage(`{"text": "` + strings.Repeat("\\u0000é ", 64<<20/9) + `"}`)
+	big := json.RawMessage(`{"text": "` + strings.Repeat("\\u0000é ", testenv.Share(4, 4, 64)<<20/9) + `"}`)
 	require.NoError(t, s.RecordItems(t.Context(), big))
-	require.NoError(t, s.RecordItems(t.Context(), json.RawMessage(`{}`)))
+	require.NoError(t, s.RecordItems(t.Context(), json.RawMessage(`{"a": 1}`)))
 	got, err := again().History(t.Context())
 	require.NoError(t, err)
 	require.Len(t, got, 2)
@@ -135,7 +135,7 @@ func TestSymlinks(t *testing.T) {
 	err := os.Symlink(outside, filepath.Join(st.Dir(), "out"))
 	testenv.Need(t, err == nil, "no symlinks here")
 	if s, err := Open(st, "out", nil); err == nil {
-		require.Error(t, s.RecordItems(t.Context(), items(`{}`)...))
+		require.Error(t, s.RecordItems(t.Context(), items(`{"a": 1}`)...))
 		require.Error(t, s.AddApprovedCommand(t.Context(), "x"))
 		_, err := s.History(t.Context())
 		require.Error(t, err)
@@ -148,7 +148,7 @@ func TestSymlinks(t *testing.T) {
 	require.NoError(t, err)
 	before := read(t, s, "metadata.json")
 	require.NoError(t, os.Symlink("metadata.json", path(s, historyFile)))
-	require.Error(t, s.RecordItems(t.Context(), items(`{}`)...))
+	require.Error(t, s.RecordItems(t.Context(), items(`{"a": 1}`)...))
 	_, err = s.History(t.Context())
 	require.Error(t, err)
 	require.Equal(t, before, read(t, s, "metadata.json"))
@@ -159,7 +159,7 @@ func TestFence(t *testing.T) {
 	s, _ := newState(t)
 	require.NoError(t, s.RecordItems(t.Context(), items(`{"a": 1}`)...))
 	write(t, s, ownership.FenceName, "{}")
-	require.ErrorIs(t, s.RecordItems(t.Context(), items(`{}`)...), sessionstore.ErrFenced)
+	require.ErrorIs(t, s.RecordItems(t.Context(), items(`{"a": 1}`)...), sessionstore.ErrFenced)
 	require.ErrorIs(t, s.KeepPending(t.Context(), "1", oneCall), sessionstore.ErrFenced)
 	_, err := s.Export(t.Context())
 	require.NoError(t, err, "reading is free")

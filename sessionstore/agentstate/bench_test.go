@@ -10,15 +10,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // filled returns a state with n items of 1 KB, and the operations on the disk.
-func filled(t testing.TB, n int) (*State, *[]fault.Op) {
+func filled(t testing.TB, n int) (*State, *[]seam.Op) {
 	t.Helper()
-	var ops []fault.Op
-	st := newStore(t, &fault.Seam{After: func(op fault.Op) {
+	var ops []seam.Op
+	st := newStore(t, &seam.Seam{After: func(op seam.Op) {
 		if len(ops) < 1000 {
 			op.Off, op.Data = int64(len(op.Data)), nil
 			ops = append(ops, op)
@@ -28,7 +28,7 @@ func filled(t testing.TB, n int) (*State, *[]fault.Op) {
 	require.NoError(t, os.WriteFile(filepath.Join(st.Dir(), id, historyFile), []byte(strings.Repeat(line, n)), 0o600))
 	s, err := Open(st, id, nil)
 	require.NoError(t, err)
-	require.NoError(t, s.RecordItems(t.Context(), items(`{}`)...))
+	require.NoError(t, s.RecordItems(t.Context(), items(`{"a": 1}`)...))
 	ops = nil
 	return s, &ops
 }
@@ -42,7 +42,7 @@ func TestCostOfAnItem(t *testing.T) {
 		require.NoError(t, s.RecordItems(t.Context(), items(`{"role": "user"}`)...))
 		for _, op := range *ops {
 			kinds = append(kinds, op.Kind.String())
-			if op.Kind == fault.Write {
+			if op.Kind == seam.Write {
 				written += op.Off
 			}
 		}

@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // Export returns the persistent state alone as
@@ -90,20 +91,20 @@ func (s *State) exportMetadata(raw []byte, messages int) []byte {
 func (s *State) Import(ctx context.Context, data json.RawMessage) error {
 	in, err := readImport(data)
 	if err == nil {
-		err = s.changing(ctx, func(w *sessionstore.Work) error { return s.fill(ctx, w, in) })
+		err = s.changing(ctx, func(tx core.Tx) error { return s.fill(ctx, tx, in) })
 	}
 	return wrap("import state", err)
 }
 
-func (s *State) fill(ctx context.Context, w *sessionstore.Work, in imported) error {
-	items, end, err := readHistory(w.Dir())
+func (s *State) fill(ctx context.Context, tx core.Tx, in imported) error {
+	items, end, err := readHistory(tx.Dir())
 	if len(items) > 0 || errors.Is(err, ErrDamaged) {
 		return ErrNotEmpty
 	}
 	if err != nil {
 		return err
 	}
-	err = s.changeObject(ctx, w, stateFile, func(raw []byte) ([]byte, error) {
+	err = s.changeObject(ctx, tx, stateFile, func(raw []byte) ([]byte, error) {
 		raw = withCommands(raw, in.commands)
 		for _, m := range []struct {
 			name  string
@@ -120,12 +121,12 @@ func (s *State) fill(ctx context.Context, w *sessionstore.Work, in imported) err
 	if err != nil || len(in.lines) == 0 {
 		return err
 	}
-	err = w.Dir().Replace(historyFile, s.sync, atomicfile.Now(end.File.Mtime), func(out io.Writer) error {
+	err = tx.Dir().Replace(historyFile, s.sync, atomicfile.Now(end.File.Mtime), func(out io.Writer) error {
 		_, err := out.Write(in.lines)
 		return err
 	})
 	if err == nil {
-		s.renamed(w, historyFile)
+		s.renamed(tx, historyFile)
 	}
 	return err
 }
@@ -164,6 +165,9 @@ func readImport(data []byte) (in imported, err error) {
 	if in.commands, err = readCommands(find("approvedCommands")); err != nil {
 		return in, err
 	}
+	if slices.ContainsFunc(in.commands, isBlank) {
+		return in, fmt.Errorf("%w: blank command", ErrInvalid)
+	}
 	if in.tokens = find("tokenInfo"); in.tokens != nil {
 		if err := checkTokens(in.tokens); err != nil {
 			return in, err
@@ -192,19 +196,6 @@ func readItems(history []byte) ([]byte, error) {
 		items = append(items, v)
 	}
 	return toLines(items)
-}
-
-func readCommands(raw []byte) (list []string, err error) {
-	if raw != nil && pyjson.KindOf(raw) != pyjson.Array {
-		return nil, fmt.Errorf("%w: approvedCommands is not an array", ErrInvalid)
-	}
-	for v := range pyjson.Elements(raw) {
-		if pyjson.KindOf(v) != pyjson.String || pyjson.Text(v) == "" {
-			return nil, fmt.Errorf("%w: approved command is empty or no text", ErrInvalid)
-		}
-		list = append(list, pyjson.Text(v))
-	}
-	return list, nil
 }
 
 // readTime returns a time, which may be a number of milliseconds, as text.

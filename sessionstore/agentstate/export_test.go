@@ -56,7 +56,7 @@ func TestImportRefuses(t *testing.T) {
 	s, _ := newState(t)
 	for _, bad := range []string{
 		``, `[]`, `{"state": []}`, `{"state": {"history": "x"}}`, `{"state": {"history": [1]}}`, `{"conversationHistory": [{}, null]}`,
-		`{"approvedCommands": [""]}`, `{"approvedCommands": [1]}`, `{"approvedCommands": {}}`, `{"tokenInfo": {"total_tokens": -1}}`,
+		`{"approvedCommands": [""]}`, `{"approvedCommands": [" \t"]}`, `{"state": {"history": [{"a": 1}, {}]}}`, `{"approvedCommands": [1]}`, `{"approvedCommands": {}}`, `{"tokenInfo": {"total_tokens": -1}}`,
 		`{"state": {"tokenInfo": {"prompt": -2}}}`, `{"latestRateLimits": 1}`, `{"metadata": {"created": "noon"}}`, `{"metadata": {"created": 1e300}}`,
 	} {
 		require.ErrorIs(t, s.Import(t.Context(), json.RawMessage(bad)), ErrInvalid, bad)

@@ -10,7 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/crashsim"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -107,7 +108,8 @@ func TestFailures(t *testing.T) {
 	for _, part := range []int{0, 50, 100} {
 		t.Run(fmt.Sprintf("part=%d", part), func(t *testing.T) {
 			t.Parallel()
-			for at := 0; failAt(t, at, part); at++ {
+			step := testenv.Share(6, 6, 1)
+			for at := testenv.Rand(t).IntN(step); failAt(t, at, part); at += step {
 			}
 		})
 	}
@@ -115,12 +117,12 @@ func TestFailures(t *testing.T) {
 
 // failAt fails one operation, and reports whether there was one.
 func failAt(t *testing.T, at, part int) bool {
-	failer := &fault.Failer{At: at, Err: syscall.EIO, Part: part}
-	seam := &fault.Seam{}
-	st := newStore(t, seam)
+	failer := &crashsim.Failer{At: at, Err: syscall.EIO, Part: part}
+	hooks := &seam.Seam{}
+	st := newStore(t, hooks)
 	s, err := Open(st, id, nil)
 	require.NoError(t, err)
-	seam.Before = failer.Before
+	hooks.Before = failer.Before
 	v := view{}
 	for _, step := range steps {
 		_, before := failer.Failed()
@@ -150,15 +152,12 @@ func failAt(t *testing.T, at, part int) bool {
 // process goes on.
 func TestPowerCuts(t *testing.T) {
 	t.Parallel()
-	limit := 500
-	if testenv.Thorough() {
-		limit = 4000
-	}
-	seam := &fault.Seam{}
-	st := newStore(t, seam)
-	rec, err := fault.Record(st.Dir())
+	limit := testenv.Share(120, 120, testenv.Further(900, 2700))
+	hooks := &seam.Seam{}
+	st := newStore(t, hooks)
+	rec, err := crashsim.Record(st.Dir())
 	require.NoError(t, err)
-	seam.After = rec.After
+	hooks.After = rec.After
 	s, err := Open(st, id, nil)
 	require.NoError(t, err)
 	views := []view{{}}
@@ -170,16 +169,16 @@ func TestPowerCuts(t *testing.T) {
 	require.NoError(t, rec.Verify(func(path string) bool { return filepath.Ext(path) == ".lock" }))
 	log, err := rec.Log()
 	require.NoError(t, err)
-	var tally fault.Tally
-	for cut, err := range (&fault.Crash{Log: log, Seed: 1, Max: limit, Tears: 8}).States(&tally) {
+	var tally crashsim.Tally
+	for cut, err := range (&crashsim.Crash{Log: log, Seed: testenv.Seed(t), Max: limit, Tears: 8}).States(&tally) {
 		require.NoError(t, err)
 		checkCut(t, cut, views[cut.Acked], views[min(cut.Acked+1, len(steps))])
 	}
 	t.Log(tally)
-	require.Greater(t, tally.States, 200)
+	require.Greater(t, tally.States, min(200, limit/2))
 }
 
-func checkCut(t *testing.T, cut *fault.State, before, after view) {
+func checkCut(t *testing.T, cut *crashsim.State, before, after view) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "d")
 	require.NoError(t, cut.Materialise(dir))

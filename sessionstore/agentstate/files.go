@@ -3,17 +3,17 @@ package agentstate
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
-	"github.com/amplifier-go/sessionstorage/internal/jsonl"
+	"github.com/amplifier-go/sessionstorage/internal/commit"
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 const (
@@ -30,22 +30,6 @@ var (
 	ErrInvalid  = errors.New("invalid value")
 )
 
-// changing does something with the session's directory as its only writer.
-func (s *State) changing(ctx context.Context, do func(*sessionstore.Work) error) error {
-	if s.closed.Load() {
-		return sessionstore.ErrClosed
-	}
-	return s.inside.Change(ctx, s.id, do)
-}
-
-// reading does something with the session's directory without a lock.
-func (s *State) reading(ctx context.Context, do func(*sessiondir.Dir) error) error {
-	if s.closed.Load() {
-		return sessionstore.ErrClosed
-	}
-	return s.inside.Read(ctx, s.id, do)
-}
-
 // object is one of the files that hold an object, as it was read.
 type object struct {
 	raw  []byte
@@ -57,10 +41,22 @@ type object struct {
 // file is missing or damaged, and {"v": 1} when there is neither. The backup
 // of pending approvals never stands in.
 func readObject(dir *sessiondir.Dir, name string) (object, error) {
-	raw, at, err := readSound(dir, name)
+	return readObjectBy(func(name string) ([]byte, sessiondir.Stamp, error) { return readSound(dir, name) }, name)
+}
+
+// readObjectBy is readObject with what reads a file and checks that it is sound.
+// Readers take no lock. So a file that is missing beside a backup is read once
+// more: others may have made both after the first look.
+func readObjectBy(read func(name string) ([]byte, sessiondir.Stamp, error), name string) (object, error) {
+	raw, at, err := read(name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrDamaged) {
-		backup, _, berr := readSound(dir, sessiondir.Backup(name))
+		backup, _, berr := read(sessiondir.Backup(name))
+		if berr == nil && errors.Is(err, fs.ErrNotExist) {
+			raw, at, err = read(name)
+		}
 		switch {
+		case err == nil:
+			return object{raw, at, true}, checkVersion(raw)
 		case berr == nil && name == pendingFile: // before the last change a call that ran may not have run yet
 			return object{}, fmt.Errorf("read %s: %w", name, ErrDamaged)
 		case berr == nil:
@@ -96,8 +92,8 @@ func checkVersion(raw []byte) error {
 
 // changeObject replaces the object in the file name by what edit makes of it.
 // What stood there becomes the backup, or is put aside when it is damaged.
-func (s *State) changeObject(ctx context.Context, w *sessionstore.Work, name string, edit func(raw []byte) ([]byte, error)) error {
-	dir := w.Dir()
+func (s *State) changeObject(ctx context.Context, tx core.Tx, name string, edit func(raw []byte) ([]byte, error)) error {
+	dir := tx.Dir()
 	old, err := readObject(dir, name)
 	if err != nil {
 		return err
@@ -109,72 +105,86 @@ func (s *State) changeObject(ctx context.Context, w *sessionstore.Work, name str
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	err = dir.ReplaceKeeping(name, s.sync, atomicfile.Now(old.at.Mtime), func(out io.Writer) error {
-		_, err := out.Write(append(bytes.Clone(raw), '\n'))
-		return err
-	}, func() (atomicfile.Keep, error) {
-		if old.main || old.at == (sessiondir.Stamp{}) {
-			return dir.Retire(name, old.at, s.sync)
-		}
-		return atomicfile.Keep{As: dir.AsideName(name), Was: func(fs.FileInfo) bool { return true }}, nil
+	return tx.Replace(name, commit.Replacement{
+		Was:  old.at,
+		Time: atomicfile.Now(old.at.Mtime),
+		Write: func(out io.Writer) error {
+			_, err := out.Write(append(bytes.Clone(raw), '\n'))
+			return err
+		},
+		Rotate: func() (bool, error) {
+			if old.main || old.at == (sessiondir.Stamp{}) {
+				return true, nil
+			}
+			_, err := dir.QuarantineLinked(name)
+			return false, err
+		},
+		Relaxed: !s.sync,
 	})
-	if err != nil {
-		return err
-	}
-	s.renamed(w, name)
-	return nil
 }
 
 // renamed tells that the name leads to another file.
-func (s *State) renamed(w *sessionstore.Work, name string) {
+func (s *State) renamed(tx core.Tx, name string) {
 	if s.sync {
-		w.Renamed(name)
+		tx.Renamed(name)
 	} else {
-		w.Changed(name)
+		tx.Changed(name)
 	}
-}
-
-// appendLines appends whole lines to the history. What a killed writer left of
-// a line is completed if it is an item, else cut off.
-func (s *State) appendLines(w *sessionstore.Work, lines []byte) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	end := s.end
-	s.end = nil
-	if end == nil || !w.Dir().Knows(historyFile, *end) {
-		_, t, err := readHistory(w.Dir())
-		if err != nil && !errors.Is(err, ErrDamaged) {
-			return err
-		}
-		end = &t
-	}
-	t, err := w.Dir().AppendLog(historyFile, *end, lines, s.sync)
-	if err != nil {
-		return fmt.Errorf("append to %s: %w", historyFile, err)
-	}
-	s.end = &t
-	s.renamed(w, historyFile)
-	return nil
-}
-
-// readHistory returns the items of the history. A last line that was not
-// written to its end is no item; any other bad line is damage.
-func readHistory(dir *sessiondir.Dir) (items []json.RawMessage, end sessiondir.Tail, err error) {
-	var damage error
-	end, err = dir.ReadLog(historyFile, func(l jsonl.Line) bool {
-		item := isObject(l.Bytes)
-		if item {
-			items = append(items, bytes.Clone(l.Bytes))
-		}
-		return item
-	}, func(l jsonl.Line) {
-		if damage == nil {
-			damage = fmt.Errorf("read %s: line %d: %w", historyFile, l.Number, ErrDamaged)
-		}
-	})
-	return items, end, errors.Join(err, damage)
 }
 
 func isObject(raw []byte) bool {
 	return pyjson.Check(raw, pyjson.Tolerant) == nil && pyjson.KindOf(pyjson.Trim(raw)) == pyjson.Object
 }
+
+func wrap(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// touched returns raw with the time of this access, and of the first one.
+func (s *State) touched(raw []byte) ([]byte, error) {
+	now := quote(stamp(s.now()))
+	if _, found := pyjson.Lookup(raw, "created"); !found {
+		raw = pyjson.Splice(raw, "created", now)
+	}
+	return pyjson.Splice(raw, "lastAccessed", now), nil
+}
+
+// edit changes state.json.
+func (s *State) edit(ctx context.Context, what string, edit func(raw []byte) ([]byte, error)) error {
+	err := s.changing(ctx, func(tx core.Tx) error {
+		return s.changeObject(ctx, tx, stateFile, func(raw []byte) ([]byte, error) {
+			raw, err := edit(raw)
+			if err != nil {
+				return nil, err
+			}
+			return s.touched(raw)
+		})
+	})
+	return wrap(what, err)
+}
+
+// object returns state.json.
+func (s *State) object(ctx context.Context) (raw []byte, err error) {
+	err = s.reading(ctx, func(dir *sessiondir.Dir) error {
+		o, err := readObject(dir, stateFile)
+		raw = o.raw
+		return err
+	})
+	return raw, err
+}
+
+// member returns a member that is there and not null, else nil.
+func member(obj []byte, name string) []byte {
+	v, found := pyjson.Lookup(obj, name)
+	if !found || pyjson.KindOf(v) == pyjson.Null {
+		return nil
+	}
+	return v
+}
+
+func quote(s string) []byte { return pyjson.AppendQuoted(nil, s, pyjson.Style{}) }
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

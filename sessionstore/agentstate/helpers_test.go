@@ -11,7 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -52,8 +53,8 @@ func newState(t testing.TB) (*State, func() *State) {
 }
 
 // newStore returns a store with a session, where it is always noon.
-func newStore(t testing.TB, seam *fault.Seam) *sessionstore.Store {
-	st, err := sessionstore.Inside{}.Open(t.TempDir(), &sessionstore.Options{Now: func() time.Time { return noon }}, seam)
+func newStore(t testing.TB, hooks *seam.Seam) *sessionstore.Store {
+	st, err := core.Open(t.TempDir(), &sessionstore.Options{Now: func() time.Time { return noon }}, hooks)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, st.Close()) })
 	require.NoError(t, st.Create(t.Context(), id, sessionstore.Metadata{}))
@@ -61,7 +62,7 @@ func newStore(t testing.TB, seam *fault.Seam) *sessionstore.Store {
 }
 
 func path(s *State, name string) (path string) {
-	_ = s.inside.Read(context.Background(), s.id, func(d *sessiondir.Dir) error {
+	_ = s.core.Read(context.Background(), s.id, func(d *sessiondir.Dir) error {
 		path = d.Path(name)
 		return nil
 	})

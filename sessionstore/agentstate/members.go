@@ -1,12 +1,14 @@
 package agentstate
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
@@ -85,6 +87,7 @@ func (s *State) TokenInfo(ctx context.Context) (TokenInfo, error) {
 }
 
 // SetRateLimits replaces the latest rate limits, an object of any shape.
+// [State.RateLimits] reads it.
 func (s *State) SetRateLimits(ctx context.Context, limits json.RawMessage) error {
 	return s.edit(ctx, "set rate limits", func(raw []byte) ([]byte, error) {
 		if !isObject(limits) {
@@ -94,11 +97,26 @@ func (s *State) SetRateLimits(ctx context.Context, limits json.RawMessage) error
 	})
 }
 
-// AddApprovedCommand approves a command, which is not empty, for good.
+// RateLimits returns a copy of the latest rate limits, nil when none are known.
+// Limits that are no object are damage: the error Is [ErrDamaged].
+func (s *State) RateLimits(ctx context.Context) (json.RawMessage, error) {
+	raw, err := s.object(ctx)
+	if err != nil {
+		return nil, wrap("read rate limits", err)
+	}
+	limits := member(raw, "latestRateLimits")
+	if limits != nil && pyjson.KindOf(limits) != pyjson.Object {
+		return nil, wrap("read rate limits", misshapen(fmt.Errorf("%w: latestRateLimits is not an object", ErrInvalid)))
+	}
+	return bytes.Clone(limits), nil
+}
+
+// AddApprovedCommand approves a command for good. A command of white space alone
+// is refused: the error Is [ErrInvalid].
 func (s *State) AddApprovedCommand(ctx context.Context, command string) error {
 	return s.edit(ctx, "approve command", func(raw []byte) ([]byte, error) {
-		if command == "" {
-			return nil, fmt.Errorf("%w: empty command", ErrInvalid)
+		if isBlank(command) {
+			return nil, fmt.Errorf("%w: blank command", ErrInvalid)
 		}
 		list, err := commands(raw)
 		return withCommands(raw, append(list, command)), err
@@ -114,6 +132,19 @@ func (s *State) IsCommandApproved(ctx context.Context, command string) (bool, er
 	list, err := commands(raw)
 	return err == nil && slices.Contains(list, command), wrap("read approved commands", err)
 }
+
+// ApprovedCommands returns the commands that were approved, sorted.
+func (s *State) ApprovedCommands(ctx context.Context) ([]string, error) {
+	raw, err := s.object(ctx)
+	if err != nil {
+		return nil, wrap("read approved commands", err)
+	}
+	list, err := commands(raw)
+	slices.Sort(list)
+	return list, wrap("read approved commands", err)
+}
+
+func isBlank(command string) bool { return strings.TrimSpace(command) == "" }
 
 // commands returns the approved commands of state.json.
 func commands(raw []byte) ([]string, error) {
@@ -151,4 +182,17 @@ func withCommands(raw []byte, list []string) []byte {
 		set = append(set, quote(c)...)
 	}
 	return pyjson.Splice(raw, "approvedCommands", append(set, ']'))
+}
+
+func readCommands(raw []byte) (list []string, err error) {
+	if raw != nil && pyjson.KindOf(raw) != pyjson.Array {
+		return nil, fmt.Errorf("%w: approvedCommands is not an array", ErrInvalid)
+	}
+	for v := range pyjson.Elements(raw) {
+		if pyjson.KindOf(v) != pyjson.String || pyjson.Text(v) == "" {
+			return nil, fmt.Errorf("%w: approved command is empty or no text", ErrInvalid)
+		}
+		list = append(list, pyjson.Text(v))
+	}
+	return list, nil
 }

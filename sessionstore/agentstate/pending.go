@@ -9,9 +9,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // Verdict is what became of a kept approval.
@@ -119,8 +119,8 @@ func find(list []Kept, id string) *Kept {
 }
 
 func (s *State) approvals(ctx context.Context, what string, edit func([]Kept) ([]Kept, error)) error {
-	err := s.changing(ctx, func(w *sessionstore.Work) error {
-		return s.changeObject(ctx, w, pendingFile, func(raw []byte) ([]byte, error) {
+	err := s.changing(ctx, func(tx core.Tx) error {
+		return s.changeObject(ctx, tx, pendingFile, func(raw []byte) ([]byte, error) {
 			list, err := readKept(raw)
 			if err == nil {
 				list, err = edit(list)

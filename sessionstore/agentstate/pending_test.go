@@ -2,11 +2,14 @@ package agentstate
 
 import (
 	"encoding/json"
+	"io/fs"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
 func TestKeptApprovalIsBoundToItsCall(t *testing.T) {
@@ -70,6 +73,29 @@ func TestClaimsAreNotForgotten(t *testing.T) {
 	require.NoError(t, s.Claim(ctx, "1", json.RawMessage(`1`)))
 	write(t, s, pendingFile, "")
 	require.ErrorIs(t, s.Claim(ctx, "1", json.RawMessage(`1`)), ErrDamaged, "the backup has it approved still")
+}
+
+// TestReaderBesideFirstWrites has others make a file, and its backup by the next
+// change, after a reader found no file.
+func TestReaderBesideFirstWrites(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{pendingFile, stateFile} {
+		looks := 0
+		found, err := readObjectBy(func(at string) ([]byte, sessiondir.Stamp, error) {
+			looks++
+			switch {
+			case looks == 1:
+				return nil, sessiondir.Stamp{}, fs.ErrNotExist
+			case at == name:
+				return []byte(`{"n": 2}`), sessiondir.Stamp{}, nil
+			default:
+				return []byte(`{"n": 1}`), sessiondir.Stamp{}, nil
+			}
+		}, name)
+		require.NoError(t, err, name)
+		require.JSONEq(t, `{"n": 2}`, string(found.raw), name)
+		require.True(t, found.main, name)
+	}
 }
 
 func TestTamperedCallDoesNotRun(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -65,7 +65,7 @@ func writeOnce(s *State, name string) error {
 		{"limits", func() error { return s.SetRateLimits(ctx, raw) }},
 	} {
 		fmt.Println("begin", call.what, name)
-		if err := testenv.Insist(sessionstore.ErrLocked, call.do); err != nil {
+		if err := testenv.Retry(sessionstore.ErrLocked, call.do); err != nil {
 			return fmt.Errorf("%s: %w", call.what, err)
 		}
 		fmt.Println("end", call.what, name)
@@ -148,8 +148,8 @@ func TestTwoProcesses(t *testing.T) {
 	const rounds = 20
 	one, two := testenv.Spawn(t, "write", st.Dir(), strconv.Itoa(rounds)), testenv.Spawn(t, "write", st.Dir(), strconv.Itoa(rounds))
 	for i := range rounds {
-		require.NoError(t, testenv.Insist(sessionstore.ErrLocked, func() error { return s.AddTokenUsage(t.Context(), 1) }))
-		require.NoError(t, testenv.Insist(sessionstore.ErrLocked, func() error { return s.AddApprovedCommand(t.Context(), fmt.Sprint("mine ", i)) }))
+		require.NoError(t, testenv.Retry(sessionstore.ErrLocked, func() error { return s.AddTokenUsage(t.Context(), 1) }))
+		require.NoError(t, testenv.Retry(sessionstore.ErrLocked, func() error { return s.AddApprovedCommand(t.Context(), fmt.Sprint("mine ", i)) }))
 	}
 	all := said{map[string]bool{}, map[string]bool{}}
 	for _, line := range append(one.End(t), two.End(t)...) {
@@ -184,8 +184,7 @@ func TestKills(t *testing.T) {
 }
 
 func seeded(t *testing.T) *rand.Rand {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testenv.Seed(t)
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
@@ -207,7 +206,7 @@ func claimAsChild(dir, _ string) error {
 			if k.Verdict != Approved {
 				continue
 			}
-			switch err := s.Claim(ctx, k.ID, k.Call); {
+			switch err := testenv.Retry(sessionstore.ErrLocked, func() error { return s.Claim(ctx, k.ID, k.Call) }); {
 			case err == nil:
 				fmt.Println("run", k.ID)
 			case !errors.Is(err, ErrRan):
@@ -217,12 +216,49 @@ func claimAsChild(dir, _ string) error {
 	}
 }
 
-// anyRan reports whether a call of the round was claimed.
-func anyRan(ctx context.Context, s *State, round int) bool {
-	kept, err := s.Kept(ctx)
-	return err == nil && slices.ContainsFunc(kept, func(k Kept) bool {
-		return k.Verdict == Ran && strings.HasPrefix(k.ID, fmt.Sprint(round, "."))
-	})
+// killBoth kills two children, each a random time from now on, or in every second
+// round, from 0, from the first line on that one of them prints: so a slow machine
+// proves something too. Every line is given to hear. killBoth returns when both
+// are gone, and fails t when they came to no such line.
+func killBoth(t *testing.T, round int, rng *rand.Rand, one, two *testenv.Process, hear func(line string)) {
+	t.Helper()
+	both := []*testenv.Process{one, two}
+	lines := make(chan string)
+	var readers sync.WaitGroup
+	for _, p := range both {
+		readers.Go(func() {
+			for line, ok := p.Line(); ok; line, ok = p.Line() {
+				lines <- line
+			}
+		})
+	}
+	go func() {
+		readers.Wait()
+		close(lines)
+	}()
+	waits := true
+	kill := func() {
+		waits = false
+		for _, p := range both {
+			p.KillAfter(time.Duration(rng.IntN(20_000)) * time.Microsecond)
+		}
+	}
+	if round%2 == 1 {
+		kill()
+	}
+	var all []string
+	for line := range lines {
+		all = append(all, line)
+		if waits {
+			kill()
+		}
+	}
+	one.Kill()
+	two.Kill()
+	require.False(t, waits, "round %d: the children ended by themselves", round)
+	for _, line := range all {
+		hear(line)
+	}
 }
 
 // TestCallsRunAtMostOnce lets two processes run approved calls, and kills them
@@ -244,20 +280,15 @@ func TestCallsRunAtMostOnce(t *testing.T) {
 		}
 		for i := range each {
 			name := fmt.Sprintf("%d.%d", round, i)
-			require.NoError(t, s.KeepPending(t.Context(), name, json.RawMessage(`{"call": "`+name+`"}`)))
-			require.NoError(t, s.Decide(t.Context(), name, Approved))
+			require.NoError(t, testenv.Retry(sessionstore.ErrLocked, func() error {
+				return s.KeepPending(t.Context(), name, json.RawMessage(`{"call": "`+name+`"}`))
+			}))
+			require.NoError(t, testenv.Retry(sessionstore.ErrLocked, func() error { return s.Decide(t.Context(), name, Approved) }))
 		}
-		if round%2 == 0 { // so that a slow machine proves something too
-			require.Eventually(t, func() bool { return anyRan(t.Context(), s, round) }, time.Minute, time.Millisecond)
-		}
-		for _, p := range []*testenv.Process{one, two} {
-			p.KillAfter(time.Duration(rng.IntN(20_000)) * time.Microsecond)
-			for line, ok := p.Line(); ok; line, ok = p.Line() {
-				require.False(t, ran[line], "%s twice", line)
-				ran[line] = true
-			}
-			p.Kill()
-		}
+		killBoth(t, round, rng, one, two, func(line string) {
+			require.False(t, ran[line], "%s twice", line)
+			ran[line] = true
+		})
 	}
 	kept, err := s.Kept(t.Context())
 	require.NoError(t, err)

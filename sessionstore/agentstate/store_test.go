@@ -9,7 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -24,7 +25,7 @@ func TestOnChange(t *testing.T) {
 	s, err := Open(st, id, nil)
 	require.NoError(t, err)
 	files = nil
-	require.NoError(t, s.RecordItems(t.Context(), items(`{}`)...))
+	require.NoError(t, s.RecordItems(t.Context(), items(`{"a": 1}`)...))
 	require.NoError(t, s.AddTokenUsage(t.Context(), 1))
 	require.NoError(t, s.KeepPending(t.Context(), "1", oneCall))
 	require.Error(t, s.KeepPending(t.Context(), "1", oneCall))
@@ -47,7 +48,7 @@ func TestClose(t *testing.T) {
 	for range 3 {
 		wg.Go(func() {
 			for i := 0; ; i++ {
-				err := s.RecordItems(t.Context(), items(`{}`)...)
+				err := s.RecordItems(t.Context(), items(`{"a": 1}`)...)
 				if i == 0 {
 					started <- struct{}{}
 				}
@@ -102,34 +103,33 @@ func TestDurability(t *testing.T) {
 		want         []string
 	}{
 		{"durable", sessionstore.Durable, sessionstore.Durable, []string{"sync state.json", "sync state_history.jsonl", "syncdir"}},
-		{"data synced", sessionstore.DataSynced, sessionstore.Durable, []string{"sync state.json", "sync state_history.jsonl", "syncdir"}},
 		{"relaxed store", sessionstore.Relaxed, sessionstore.Durable, nil},
 		{"relaxed state", sessionstore.Durable, sessionstore.Relaxed, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			seam := &fault.Seam{}
-			st, err := sessionstore.Inside{}.Open(t.TempDir(), &sessionstore.Options{Durability: c.store}, seam)
+			hooks := &seam.Seam{}
+			st, err := core.Open(t.TempDir(), &sessionstore.Options{Durability: c.store}, hooks)
 			require.NoError(t, err)
 			defer st.Close()
 			require.NoError(t, st.Create(t.Context(), id, sessionstore.Metadata{}))
 			s, err := Open(st, id, &Options{Durability: c.state})
 			require.NoError(t, err)
-			require.NoError(t, s.RecordItems(t.Context(), items(`{}`)...))
+			require.NoError(t, s.RecordItems(t.Context(), items(`{"a": 1}`)...))
 			var synced []string
-			seam.After = func(op fault.Op) {
+			hooks.After = func(op seam.Op) {
 				switch op.Kind {
-				case fault.Sync:
+				case seam.Sync:
 					name := op.Name
 					if name != historyFile { // a temporary one
 						name = stateFile
 					}
 					synced = append(synced, "sync "+name)
-				case fault.SyncDir:
+				case seam.SyncDir:
 					synced = append(synced, "syncdir")
 				}
 			}
-			require.NoError(t, s.RecordItems(t.Context(), items(`{}`)...))
+			require.NoError(t, s.RecordItems(t.Context(), items(`{"a": 1}`)...))
 			require.Equal(t, c.want, synced)
 			require.FileExists(t, filepath.Join(st.Dir(), id, historyFile))
 		})

@@ -9,7 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/crashsim"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 )
 
 // TestEveryFaultOfACleanup fails each operation of a clean-up in turn: no
@@ -21,8 +22,8 @@ func TestEveryFaultOfACleanup(t *testing.T) {
 			st, output := newStore(t), t.TempDir()
 			s := put(t, st, output, old(t, output, status))
 			touch(t, s.Dir(), "research-structure.md")
-			failer := &fault.Failer{At: k, Err: errors.New("broken")}
-			st.opts.seam = &fault.Seam{Before: failer.Before}
+			failer := &crashsim.Failer{At: k, Err: errors.New("broken")}
+			st.opts.seam = &seam.Seam{Before: failer.Before}
 			_, err := st.Cleanup(t.Context(), output, 0)
 			_, failed := failer.Failed()
 			require.Equal(t, failed, err != nil, "%s, operation %d", status, k)

@@ -11,6 +11,7 @@ var (
 	ErrVersion       = errors.New("unknown version of session-state.json") // of a newer program; it is left as it is
 	ErrNotResumable  = errors.New("session cannot be resumed")
 	ErrInvalidPhase  = errors.New("invalid phase")
+	ErrInvalidOutput = errors.New("invalid output")
 	ErrNotADirectory = errors.New("not a directory of its own") // a symlink or a file
 )
 

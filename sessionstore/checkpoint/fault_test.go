@@ -12,15 +12,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/crashsim"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 // A life is what all writers do to one session in an output directory.
 type life struct {
 	output, temp string
-	seam         *fault.Seam
+	seam         *seam.Seam
 }
 
 // store returns a store whose clock stands at noon, days later.
@@ -115,7 +116,7 @@ func requireOutput(t *testing.T, output string, at any) {
 
 // newLife begins a life, with the file that it will call its output.
 func newLife(t *testing.T) life {
-	l := life{output: t.TempDir(), temp: t.TempDir(), seam: &fault.Seam{}}
+	l := life{output: t.TempDir(), temp: t.TempDir(), seam: &seam.Seam{}}
 	touch(t, l.dir(), "sub", "deep", "structure.md")
 	return l
 }
@@ -129,7 +130,8 @@ func TestFailures(t *testing.T) {
 			t.Parallel()
 			l := newLife(t)
 			for _, s := range append(beginning[:len(beginning):len(beginning)], life.steps...) {
-				for at := 0; failAt(t, l, s, at); at++ {
+				step := testenv.Share(3, 3, 1)
+				for at := testenv.Rand(t).IntN(step); failAt(t, l, s, at); at += step {
 				}
 				require.NoError(t, s.do(t.Context(), l), s.name)
 			}
@@ -141,8 +143,8 @@ func TestFailures(t *testing.T) {
 // whether there was one.
 func failAt(t *testing.T, was life, s step, at int) bool {
 	t.Helper()
-	failer := &fault.Failer{At: at, Err: syscall.EIO, Part: 50}
-	l := life{output: t.TempDir(), temp: was.temp, seam: &fault.Seam{Before: failer.Before}}
+	failer := &crashsim.Failer{At: at, Err: syscall.EIO, Part: 50}
+	l := life{output: t.TempDir(), temp: was.temp, seam: &seam.Seam{Before: failer.Before}}
 	require.NoError(t, os.CopyFS(l.output, os.DirFS(was.output)))
 	if raw, err := os.ReadFile(filepath.Join(l.dir(), stateFile)); err == nil {
 		here := strings.ReplaceAll(string(raw), jsonPath(was.output), jsonPath(l.output))
@@ -181,15 +183,12 @@ func jsonPath(path string) string { return strings.Trim(string(quote(path)), `"`
 // way or after it, and no output is lost.
 func TestPowerCuts(t *testing.T) {
 	t.Parallel()
-	limit := 200
-	if testenv.Thorough() {
-		limit = 4000
-	}
+	limit := testenv.Share(100, 100, testenv.Further(900, 2700))
 	for _, life := range lives {
 		t.Run(life.name, func(t *testing.T) {
 			t.Parallel()
 			l := newLife(t)
-			rec, err := fault.Record(l.output)
+			rec, err := crashsim.Record(l.output)
 			require.NoError(t, err)
 			l.seam.After = rec.After
 			sights := []string{""}
@@ -202,8 +201,8 @@ func TestPowerCuts(t *testing.T) {
 			require.NoError(t, rec.Verify(func(path string) bool { return filepath.Ext(path) == ".lock" }))
 			log, err := rec.Log()
 			require.NoError(t, err)
-			var tally fault.Tally
-			for cut, err := range (&fault.Crash{Log: log, Seed: 1, Max: limit, Tears: 4}).States(&tally) {
+			var tally crashsim.Tally
+			for cut, err := range (&crashsim.Crash{Log: log, Seed: testenv.Seed(t), Max: limit, Tears: 4}).States(&tally) {
 				require.NoError(t, err)
 				output := filepath.Join(t.TempDir(), "d")
 				require.NoError(t, cut.Materialise(output))
@@ -213,7 +212,7 @@ func TestPowerCuts(t *testing.T) {
 				goOn(t, output, found, cut)
 			}
 			t.Log(tally)
-			require.Greater(t, tally.States, 100)
+			require.Greater(t, tally.States, min(100, limit/2))
 		})
 	}
 }

@@ -158,3 +158,13 @@ func (f *folder) write(old State, raw []byte, sync bool) (State, error) {
 	}
 	return State{raw: raw}, nil
 }
+
+// removeState removes the state and its backup.
+func (f *folder) removeState() error {
+	for _, name := range []string{backupFile, stateFile} {
+		if err := f.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

@@ -22,7 +22,7 @@ type Found struct {
 // directory, that are in progress or interrupted and were updated within
 // maxAge; 0 is [DefaultMaxAge]. Archives are no sessions.
 func (st *Store) FindResumable(ctx context.Context, outputDir string, maxAge time.Duration) (Found, error) {
-	all, err := st.visit(ctx, outputDir)
+	all, err := st.readAll(ctx, outputDir)
 	if err != nil {
 		return Found{}, fmt.Errorf("find sessions: %w", err)
 	}
@@ -40,8 +40,9 @@ func (st *Store) cutoff(maxAge time.Duration) time.Time {
 	return st.opts.Now().Add(-maxAge)
 }
 
-// visit opens every session, newest first.
-func (st *Store) visit(ctx context.Context, outputDir string) (Found, error) {
+// readAll reads every session of outputDir and of the temporary directory, newest
+// first.
+func (st *Store) readAll(ctx context.Context, outputDir string) (Found, error) {
 	output, err := filepath.Abs(outputDir)
 	if err != nil {
 		return Found{}, err

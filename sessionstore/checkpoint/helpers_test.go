@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
@@ -53,4 +54,13 @@ func onDisk(t *testing.T, s *Session) string {
 	raw, err := os.ReadFile(filepath.Join(s.Dir(), stateFile))
 	require.NoError(t, err)
 	return string(raw)
+}
+
+// foreign sets what no call sets, a member of a member of the state, as another
+// tool may.
+func foreign(t *testing.T, s *Session, where, name, value string) {
+	t.Helper()
+	require.NoError(t, s.change(t.Context(), "set a member", func(old State) ([]byte, error) {
+		return pyjson.Splice(old.raw, where, pyjson.Splice(in(old.raw, where, "{}"), name, []byte(value))), nil
+	}))
 }

@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 )
 
 // moveOut moves outputs from the session directory to the directory that it
@@ -73,20 +71,12 @@ func (st *Store) makeParents(out, rel string) error {
 	return nil
 }
 
-// openDir opens the directory path for changes.
-func (st *Store) openDir(path string) (*atomicfile.Dir, error) {
-	root, err := os.OpenRoot(path)
+// sameFile reports whether both paths lead to one file or directory.
+func sameFile(a, b string) bool {
+	fa, err := os.Stat(a)
 	if err != nil {
-		return nil, err
+		return false
 	}
-	return atomicfile.New(root, st.opts.seam), nil
-}
-
-// syncDir makes the names in the directory path durable.
-func (st *Store) syncDir(path string) error {
-	d, err := st.openDir(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	fb, err := os.Stat(b)
+	return err == nil && os.SameFile(fa, fb)
 }

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"bytes"
 	"fmt"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
@@ -48,4 +49,17 @@ func encodeObject(v any) ([]byte, error) {
 		return nil, fmt.Errorf("not an object")
 	}
 	return raw, nil
+}
+
+// stamp returns t as it is written: RFC 3339 in UTC with milliseconds.
+func stamp(t time.Time) []byte {
+	return []byte(t.UTC().Format(`"2006-01-02T15:04:05.000Z"`))
+}
+
+// textOf returns a text, or "" where the value is something else.
+func textOf(v []byte) string {
+	if pyjson.KindOf(v) != pyjson.String {
+		return ""
+	}
+	return pyjson.Text(v)
 }

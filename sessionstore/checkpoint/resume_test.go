@@ -211,7 +211,7 @@ func TestRollbackTable(t *testing.T) {
 					}
 				}
 				require.NoError(t, s.Checkpoint(t.Context(), phase, outputs))
-				require.NoError(t, s.Approve(t.Context(), phase, Approval{Approved: true}))
+				foreign(t, s, "user_approvals", approvalName(phase), `{"approved": true}`)
 			}
 			require.NoError(t, s.Rollback(t.Context(), target))
 			all := in(s.State().raw, "outputs", "{}")

@@ -1,6 +1,12 @@
 package checkpoint
 
-import "regexp"
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // Phases of a workflow.
 const (
@@ -52,6 +58,29 @@ func outputs(phase int) []string {
 	}[phase]
 }
 
+// isOutput reports whether a phase makes the member of outputs.
+func isOutput(name string) bool {
+	for phase := FirstPhase; phase <= LastPhase; phase++ {
+		if slices.Contains(outputs(phase), name) {
+			return true
+		}
+	}
+	return false
+}
+
+// gates are the phases that go on when the user approves.
+func gates() []int { return []int{3, 4, 6} }
+
+// approvalName is the member of user_approvals for a phase.
+func approvalName(phase int) string { return fmt.Sprintf("phase_%d", phase) }
+
+// approvalPhase returns the phase of a member of user_approvals.
+func approvalPhase(name string) (phase int, ok bool) {
+	digits, ok := strings.CutPrefix(name, "phase_")
+	phase, err := strconv.Atoi(digits)
+	return phase, ok && err == nil
+}
+
 // documents are the members of audience_documents.
 func documents() []string {
 	return []string{"researcher_plan", "architect_handoff", "engineering_translation"}
@@ -65,6 +94,10 @@ func schema() rule {
 	approval := rule{kind: object, members: map[string]rule{
 		"approved": truth, "timestamp": when, "feedback": str, "changes_requested": strs,
 	}}
+	approvals := map[string]rule{}
+	for _, phase := range gates() {
+		approvals[approvalName(phase)] = approval
+	}
 	failure := rule{kind: object, members: map[string]rule{
 		"timestamp": when, "phase": integral, "agent": str, "error_type": str,
 		"error_message": str, "retry_count": integral, "resolution": str,
@@ -84,9 +117,7 @@ func schema() rule {
 			"status":           {kind: text, enum: statuses()},
 			"current_phase":    phase,
 			"completed_phases": {kind: array, items: &phase},
-			"user_approvals": {kind: object, members: map[string]rule{
-				"phase_3": approval, "phase_4": approval, "phase_6": approval,
-			}},
+			"user_approvals":   {kind: object, members: approvals},
 			"config": {kind: object, members: map[string]rule{
 				"output_directory": str, "session_directory": str,
 				"num_chapters": {kind: integer, bounded: true, min: 3, max: 7},

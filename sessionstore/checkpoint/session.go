@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
 // A Session is one session directory. Nothing of it is open between calls.
@@ -132,20 +132,17 @@ func (s *Session) SetContext(ctx context.Context, c Context) error {
 }
 
 // Checkpoint records that a phase is done, and its outputs: values of members
-// of outputs, each of which replaces what was there. The next phase becomes
-// the current one. The first checkpoint makes an initialized session one in
+// of outputs, each of which replaces what was there. A name that no phase makes
+// is refused. The next phase becomes the current one. The first checkpoint makes an initialized session one in
 // progress, phase 7 completes it.
 func (s *Session) Checkpoint(ctx context.Context, phase int, outputs map[string]any) error {
 	return s.change(ctx, "checkpoint", func(old State) ([]byte, error) {
 		if err := checkPhase(phase); err != nil {
 			return nil, err
 		}
-		with, err := encodeObject(outputs)
-		if outputs == nil {
-			with, err = []byte("{}"), nil
-		}
+		with, err := encodeOutputs(outputs)
 		if err != nil {
-			return nil, fmt.Errorf("encode outputs: %w", err)
+			return nil, err
 		}
 		raw, all := old.raw, in(old.raw, "outputs", "{}")
 		for m := range pyjson.Members(with) {
@@ -165,6 +162,23 @@ func (s *Session) Checkpoint(ctx context.Context, phase int, outputs map[string]
 		}
 		return raw, nil
 	})
+}
+
+// encodeOutputs returns outputs as JSON.
+func encodeOutputs(outputs map[string]any) ([]byte, error) {
+	for name := range outputs {
+		if !isOutput(name) {
+			return nil, fmt.Errorf("%w: no phase makes the output %q", ErrInvalidOutput, show.ID(name))
+		}
+	}
+	if outputs == nil {
+		return []byte("{}"), nil
+	}
+	raw, err := encodeObject(outputs)
+	if err != nil {
+		return nil, fmt.Errorf("encode outputs: %w", err)
+	}
+	return raw, nil
 }
 
 func withPhases(raw []byte, current int, done []int) []byte {
@@ -196,8 +210,7 @@ func (s *Session) Rollback(ctx context.Context, phase int) error {
 		approvals := in(raw, "user_approvals", "{}")
 		for m := range pyjson.Members(approvals) {
 			name := pyjson.Text(m.Key)
-			digits, is := strings.CutPrefix(name, "phase_")
-			if n, err := strconv.Atoi(digits); is && err == nil && n >= phase {
+			if n, ok := approvalPhase(name); ok && n >= phase {
 				approvals = pyjson.Remove(approvals, name)
 			}
 		}

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -35,7 +36,8 @@ func TestLife(t *testing.T) {
 	require.NoError(t, s.Checkpoint(ctx, 0, nil))
 	require.Equal(t, InProgress, s.State().Status(), "the first checkpoint")
 	require.NoError(t, s.Checkpoint(ctx, 1, map[string]any{"research_structure": "a.md"}))
-	require.NoError(t, s.Checkpoint(ctx, 1, map[string]any{"research_structure": "b.md", "own": 1}))
+	require.NoError(t, s.Checkpoint(ctx, 1, map[string]any{"research_structure": "b.md"}))
+	foreign(t, s, "outputs", "own", "1")
 	require.Equal(t, 2, s.State().CurrentPhase())
 	require.Equal(t, []int{0, 1}, s.State().CompletedPhases(), "a phase is there once")
 	require.Equal(t, []Output{{"research_structure", "b.md"}}, s.State().Outputs(1))
@@ -44,7 +46,7 @@ func TestLife(t *testing.T) {
 	require.Equal(t, Completed, s.State().Status())
 
 	require.NoError(t, s.Approve(ctx, 3, Approval{Approved: true}))
-	require.NoError(t, s.Approve(ctx, 0, Approval{}))
+	foreign(t, s, "user_approvals", "phase_0", "{}")
 	require.NoError(t, s.Rollback(ctx, 1))
 	require.Equal(t, InProgress, s.State().Status(), "a completed one goes on")
 	require.Equal(t, []int{0}, s.State().CompletedPhases())
@@ -68,6 +70,8 @@ func TestRefusedChangesWriteNothing(t *testing.T) {
 	require.ErrorIs(t, s.Checkpoint(ctx, 8, nil), ErrInvalidPhase)
 	require.ErrorIs(t, s.Rollback(ctx, -1), ErrInvalidPhase)
 	require.ErrorIs(t, s.Approve(ctx, 9, Approval{}), ErrInvalidPhase)
+	require.ErrorIs(t, s.Approve(ctx, 5, Approval{}), ErrInvalidPhase, "has no gate")
+	require.ErrorIs(t, s.Checkpoint(ctx, 4, map[string]any{"notebook_reviews": "x"}), ErrInvalidOutput)
 	require.ErrorContains(t, s.SetStatus(ctx, "done"), "set status: invalid state: /status: unknown value")
 	require.ErrorContains(t, s.Checkpoint(ctx, 4, map[string]any{"notebook_review": 1}), "/outputs/notebook_review: want string")
 	require.ErrorContains(t, s.LogAgent(ctx, AgentRun{Status: "ok"}), "/agent_execution_log/2/status")
@@ -161,6 +165,41 @@ func TestRecords(t *testing.T) {
 	require.NoError(t, s.LogError(ctx, ErrorEntry{Phase: 4, Agent: "a", Type: "timeout", Message: "m", RetryCount: 1}))
 	require.NoError(t, s.LogAgent(ctx, AgentRun{Agent: "a", Phase: 4, DurationSeconds: 1.5, Status: "timeout"}))
 	golden(t, "records.json", onDisk(t, s))
+}
+
+// TestRecordsAreRead reads the records of testdata/records.json, and others as
+// another tool may write them.
+func TestRecordsAreRead(t *testing.T) {
+	t.Parallel()
+	at, feedback := time.Date(2026, 1, 15, 10, 0, 0, 0, time.UTC), "more"
+	s := put(t, newStore(t), t.TempDir(), example(t))
+	before := s.State()
+	said := Approval{Feedback: &feedback, ChangesRequested: []string{"x", "y"}, Time: at}
+	failure := ErrorEntry{Time: at, Phase: 4, Agent: "a", Type: "timeout", Message: "m", RetryCount: 1, Resolution: "retried"}
+	run := AgentRun{Time: at, Agent: "a", Phase: 4, DurationSeconds: 1.5, Status: "timeout", OutputFiles: []string{"f"}}
+	require.NoError(t, s.Approve(t.Context(), 4, said))
+	require.NoError(t, s.LogError(t.Context(), failure))
+	require.NoError(t, s.LogAgent(t.Context(), run))
+	require.NoError(t, s.Decide(t.Context(), map[string]any{"decision": "go on"}))
+	s, err := s.st.Open(s.Dir())
+	require.NoError(t, err)
+
+	require.Equal(t, said, s.State().Approvals()[4])
+	require.Equal(t, append(before.Errors(), failure), s.State().Errors())
+	require.Equal(t, append(before.AgentRuns(), run), s.State().AgentRuns())
+	decisions := s.State().Decisions()
+	require.Len(t, decisions, len(before.Decisions())+1)
+	last := decisions[len(decisions)-1]
+	require.Equal(t, stamp(last.Time), stamp(s.State().LastUpdated()))
+	require.Contains(t, string(last.Value), `"decision": "go on"`)
+
+	odd := State{raw: []byte(`{"user_approvals": {"phase_0": {"approved": true}, "phase_x": {}, "phase_3": null, "phase_6": {"feedback": null}},
+		"user_decisions": "none", "errors": [{"phase": 3.0, "retry_count": 1e300, "agent": null}, null], "agent_execution_log": null}`)}
+	require.Equal(t, map[int]Approval{0: {Approved: true, ChangesRequested: []string{}}, 6: {ChangesRequested: []string{}}}, odd.Approvals())
+	require.Empty(t, odd.Decisions())
+	require.Equal(t, []ErrorEntry{{Phase: 3, RetryCount: math.MaxInt32}}, odd.Errors())
+	require.Empty(t, odd.AgentRuns())
+	require.Empty(t, State{}.Approvals())
 }
 
 func TestSymlinkIsNoSession(t *testing.T) {

@@ -8,26 +8,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
-// Status is the status of a session.
-type Status string
-
-// The statuses of a session.
-const (
-	Initialized Status = "initialized"
-	InProgress  Status = "in_progress"
-	Completed   Status = "completed"
-	Interrupted Status = "interrupted"
-	Aborted     Status = "aborted"
-	Failed      Status = "error"
-)
-
-func statuses() []string {
-	return []string{
-		string(Initialized), string(InProgress), string(Completed),
-		string(Interrupted), string(Aborted), string(Failed),
-	}
-}
-
 // A State is a valid session-state.json at one instant. It does not change;
 // the zero State is empty.
 type State struct {
@@ -49,10 +29,7 @@ func (s State) text(names ...string) string {
 	for _, name := range names {
 		v = in(v, name, "null")
 	}
-	if pyjson.KindOf(v) != pyjson.String {
-		return ""
-	}
-	return pyjson.Text(v)
+	return textOf(v)
 }
 
 // Version returns the version of the file as it was read.
@@ -130,4 +107,11 @@ func (s State) Outputs(phase int) []Output {
 		}
 	}
 	return found
+}
+
+// Context is what the user tells about the work.
+type Context struct {
+	DatasetDescription string            `json:"dataset_description,omitempty"`
+	ResearchGoals      string            `json:"research_goals,omitempty"`
+	BiologicalContext  map[string]string `json:"biological_context,omitempty"`
 }

@@ -1,18 +1,13 @@
 package checkpoint
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"log/slog"
-	"math/rand/v2"
 	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -35,7 +30,7 @@ type Options struct {
 	Fallback   string                  // what names in TempDir begin with; "": DefaultFallback
 	TempDir    string                  // where sessions go whose output directory takes none; "": os.TempDir
 
-	seam *fault.Seam
+	seam *seam.Seam
 }
 
 // A Store finds and makes sessions. It holds nothing open.
@@ -69,146 +64,20 @@ func New(opts *Options) *Store {
 
 func (st *Store) sync() bool { return st.opts.Durability != sessionstore.Relaxed }
 
-// stamp returns t as it is written: RFC 3339 in UTC with milliseconds.
-func stamp(t time.Time) []byte {
-	return []byte(t.UTC().Format(`"2006-01-02T15:04:05.000Z"`))
-}
-
-// Context is what the user tells about the work.
-type Context struct {
-	DatasetDescription string            `json:"dataset_description,omitempty"`
-	ResearchGoals      string            `json:"research_goals,omitempty"`
-	BiologicalContext  map[string]string `json:"biological_context,omitempty"`
-}
-
-// Setup is what a new session begins with.
-type Setup struct {
-	Chapters int // 3 to 7; 0: not known
-	Context  Context
-}
-
-// Create makes a session with the status initialized: in outputDir, which must
-// exist, or, where nothing can be made there, in the temporary directory. A
-// session that stands there already is kept, and the error Is [fs.ErrExist].
-func (st *Store) Create(ctx context.Context, outputDir string, setup Setup) (*Session, error) {
-	s, err := st.create(ctx, outputDir, setup)
-	if err != nil {
-		return nil, fmt.Errorf("create session: %w", err)
-	}
-	return s, nil
-}
-
-func (st *Store) create(ctx context.Context, outputDir string, setup Setup) (*Session, error) {
-	output, err := filepath.Abs(outputDir)
+// openDir opens the directory path for changes.
+func (st *Store) openDir(path string) (*atomicfile.Dir, error) {
+	root, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, err
 	}
-	now := st.opts.Now().UTC()
-	id := fmt.Sprintf("session-%s-%d", now.Format("20060102-150405"), rand.Uint32())
-	dir, err := st.makeDir(output, st.opts.Primary)
-	if errors.Is(err, fs.ErrPermission) || isReadOnly(err) {
-		st.opts.Logger.Info("session goes to the temporary directory", "session", id, "err", err)
-		dir, err = st.makeDir(st.opts.TempDir, st.opts.Fallback+strings.TrimPrefix(id, "session-"))
-	}
-	if err != nil {
-		return nil, err
-	}
-	raw, err := newState(id, output, dir, now, setup)
-	if err != nil {
-		return nil, err
-	}
-	return st.begin(ctx, dir, raw)
+	return atomicfile.New(root, st.opts.seam), nil
 }
 
-// newState returns the first state of a session.
-func newState(id, output, dir string, now time.Time, setup Setup) ([]byte, error) {
-	config := map[string]any{"output_directory": output, "session_directory": dir}
-	if setup.Chapters != 0 {
-		config["num_chapters"] = setup.Chapters
-	}
-	at := strings.Trim(string(stamp(now)), `"`)
-	return encodeObject(struct {
-		Version   string         `json:"version"`
-		ID        string         `json:"session_id"`
-		Created   string         `json:"created_at"`
-		Updated   string         `json:"last_updated"`
-		Status    Status         `json:"status"`
-		Phase     int            `json:"current_phase"`
-		Completed []int          `json:"completed_phases"`
-		Approvals struct{}       `json:"user_approvals"`
-		Config    map[string]any `json:"config"`
-		Outputs   struct{}       `json:"outputs"`
-		Context   Context        `json:"user_context"`
-		Errors    []int          `json:"errors"`
-		Runs      []int          `json:"agent_execution_log"`
-	}{
-		Version: newest, ID: id, Created: at, Updated: at, Status: Initialized, Completed: []int{},
-		Config: config, Context: setup.Context, Errors: []int{}, Runs: []int{},
-	})
-}
-
-// begin writes the first state of the session in dir.
-func (st *Store) begin(ctx context.Context, dir string, raw []byte) (*Session, error) {
-	f, err := st.openFolder(dir)
+// syncDir makes the names in the directory path durable.
+func (st *Store) syncDir(path string) error {
+	d, err := st.openDir(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer f.Close()
-	lock, err := f.lock(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	defer lock.Unlock()
-	for _, name := range []string{stateFile, backupFile} {
-		if _, err := f.Root().Lstat(name); err == nil {
-			return nil, &fs.PathError{Op: "write", Path: filepath.Join(dir, name), Err: fs.ErrExist}
-		}
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	s, err := f.write(State{}, raw, st.sync())
-	if err != nil {
-		return nil, err
-	}
-	return &Session{st: st, dir: dir, state: s, placed: true}, nil
-}
-
-// makeDir makes the directory name in parent unless it is there. Its name is
-// durable then: who made it may have been killed before it was.
-func (st *Store) makeDir(parent, name string) (path string, err error) {
-	d, err := st.openDir(parent)
-	if err != nil {
-		return "", err
-	}
-	defer d.Close()
-	err = d.Mkdir(name)
-	if (err == nil || errors.Is(err, fs.ErrExist)) && st.sync() {
-		err = d.Sync()
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", err
-	}
-	return filepath.Join(parent, name), nil
-}
-
-// Open opens the session in the directory dir.
-func (st *Store) Open(dir string) (*Session, error) {
-	path, err := filepath.Abs(dir)
-	if err == nil {
-		var s State
-		if s, err = st.read(path); err == nil {
-			return &Session{st: st, dir: path, state: s}, nil
-		}
-	}
-	return nil, fmt.Errorf("open session: %w", err)
-}
-
-func (st *Store) read(dir string) (State, error) {
-	f, err := st.openFolder(dir)
-	if err != nil {
-		return State{}, err
-	}
-	defer f.Close()
-	return f.read()
+	return errors.Join(d.Sync(), d.Close())
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
-	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -31,11 +31,11 @@ func TestUnknownStatusesAndRoles(t *testing.T) {
 	require.EqualError(t, err, "Invalid status: skipped. Must be 'running', 'completed', or 'failed'")
 }
 
-// TestOversized keeps 64 MB of content.
+// TestOversized keeps 64 MB of content, or 4 MB without [testenv.Long].
 func TestOversized(t *testing.T) {
 	t.Parallel()
 	l, _ := newLog(t, `{}`, research)
-	content := strings.Repeat("64 MB é\n", 64<<20/9)
+	content := strings.Repeat("64 MB é\n", testenv.Share(4, 4, 64)<<20/9)
 	save(t, l, PhaseOutput{PhaseID: "phase_1", Status: completed, Output: &content})
 	save(t, l, PhaseOutput{PhaseID: "phase_1", Status: completed})
 	add(t, l, nil, userRole, content)
@@ -189,7 +189,7 @@ func TestLogsArePlainFiles(t *testing.T) {
 	l, st := newLog(t, `{}`)
 	require.NoError(t, os.Mkdir(filepath.Join(st.Dir(), "s", conversationFile), 0o700))
 	_, err := l.AddMessage(t.Context(), "s", nil, userRole, "x")
-	require.ErrorIs(t, err, sessiondir.ErrNotRegular)
+	require.ErrorIs(t, err, dirread.ErrNotRegular)
 	_, err = l.Conversation(t.Context(), "s", nil)
-	require.ErrorIs(t, err, sessiondir.ErrNotRegular)
+	require.ErrorIs(t, err, dirread.ErrNotRegular)
 }

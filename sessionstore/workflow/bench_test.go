@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -64,8 +64,8 @@ func benchLog(b *testing.B, sync bool, messages int) *counted {
 	if !sync {
 		opts.Durability = sessionstore.Relaxed
 	}
-	st := openWith(b, b.TempDir(), opts, &fault.Seam{After: func(op fault.Op) {
-		if op.Kind == fault.Sync || op.Kind == fault.SyncDir {
+	st := openWith(b, b.TempDir(), opts, &seam.Seam{After: func(op seam.Op) {
+		if op.Kind == seam.Sync || op.Kind == seam.SyncDir {
 			c.syncs++
 		}
 	}})

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
 // SessionMessage is one message of a session's conversation. The time is RFC
@@ -27,7 +28,7 @@ type SessionMessage struct {
 // may leave the message added.
 func (l *Log) AddMessage(ctx context.Context, sessionID string, phaseID *string, role, content string) (int64, error) {
 	if !slices.Contains([]string{userRole, assistantRole, systemRole}, role) {
-		return 0, &textError{text: "Invalid role: " + role + ". Must be 'user', 'assistant', or 'system'"}
+		return 0, &textError{text: "Invalid role: " + show.ID(role) + ". Must be 'user', 'assistant', or 'system'"}
 	}
 	m := SessionMessage{SessionID: sessionID, PhaseID: phaseID, Role: role, Content: content}
 	err := l.addMessage(ctx, &m)
@@ -37,11 +38,11 @@ func (l *Log) AddMessage(ctx context.Context, sessionID string, phaseID *string,
 	if text := (*textError)(nil); errors.As(err, &text) {
 		return 0, err
 	}
-	return 0, fmt.Errorf("add message to session %q: %w", sessionID, err)
+	return 0, fmt.Errorf("add message to session %q: %w", show.ID(sessionID), err)
 }
 
 func (l *Log) addMessage(ctx context.Context, m *SessionMessage) error {
-	return l.extend(ctx, m.SessionID, conversationFile, loadConversation, func(_ *sessionstore.Work, e *end) (any, error) {
+	return l.extend(ctx, m.SessionID, conversationFile, loadConversation, func(_ core.Tx, e *end) (any, error) {
 		id, err := e.nextID()
 		m.ID, m.CreatedAt = id, l.stamp()
 		e.lastID = id

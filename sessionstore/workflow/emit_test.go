@@ -52,11 +52,12 @@ func TestEmitUnsaved(t *testing.T) {
 	require.ErrorIs(t, l.Emit(cancelled, PhaseOutput{SessionID: new("s"), PhaseID: "cancelled", Status: running}), context.Canceled)
 	require.EqualError(t, l.Emit(t.Context(), PhaseOutput{SessionID: new("s"), PhaseID: "bad", Status: "x"}),
 		"Invalid status: x. Must be 'running', 'completed', or 'failed'")
+	require.Error(t, l.Emit(t.Context(), PhaseOutput{PhaseID: "null and bad", Status: "x"}))
 	var phases []string
 	for _, p := range drain(t, s) {
 		phases = append(phases, p.PhaseID)
 	}
-	require.Equal(t, []string{"null", "none", "cancelled", "bad"}, phases)
+	require.Equal(t, []string{"null", "none", "cancelled"}, phases, "what is invalid is not published")
 	require.Empty(t, outputs(t, l))
 }
 

@@ -46,27 +46,27 @@ func (e *end) note(r *PhaseRecord) {
 	e.size += slot + int64(len(r.PhaseID)+len(r.PhaseName)+len(r.CreatedAt))
 }
 
-// endsLimit is how many bytes of ends are kept. The last one always is.
+// endsLimit is how many bytes of ends are cached. The last one always is.
 const endsLimit = 8 << 20
 
-// ends are those of the logs that were written last.
+// ends caches the ends of the logs that were written last.
 type ends struct {
 	mu    sync.Mutex // guards what follows
 	total int64
-	order list.List // of *kept, the last used in front
+	order list.List // of *cachedEnd, the last used in front
 	at    map[string]*list.Element
 }
 
-type kept struct {
-	key   string
-	end   end
-	named uint64 // inode of the log whose name is known to be durable
+type cachedEnd struct {
+	key    string
+	end    end
+	synced uint64 // inode of the log whose name is known to be durable
 }
 
-const keptSize = 256
+const cachedEndSize = 256
 
-// take returns what is kept under key, which is not kept any more, or nil.
-func (es *ends) take(key string) *kept {
+// take removes what is cached under key and returns it, or nil.
+func (es *ends) take(key string) *cachedEnd {
 	es.mu.Lock()
 	defer es.mu.Unlock()
 	e := es.at[key]
@@ -76,15 +76,15 @@ func (es *ends) take(key string) *kept {
 	return es.remove(e)
 }
 
-func (es *ends) remove(e *list.Element) *kept {
-	k := es.order.Remove(e).(*kept)
+func (es *ends) remove(e *list.Element) *cachedEnd {
+	k := es.order.Remove(e).(*cachedEnd)
 	delete(es.at, k.key)
-	es.total -= keptSize + k.end.size
+	es.total -= cachedEndSize + k.end.size
 	return k
 }
 
-// keep keeps k, and forgets those used longest ago when they are too many.
-func (es *ends) keep(k *kept) {
+// put caches k. It drops those used longest ago when they are too many.
+func (es *ends) put(k *cachedEnd) {
 	es.mu.Lock()
 	defer es.mu.Unlock()
 	if e := es.at[k.key]; e != nil {
@@ -94,17 +94,17 @@ func (es *ends) keep(k *kept) {
 		es.at = map[string]*list.Element{}
 	}
 	es.at[k.key] = es.order.PushFront(k)
-	es.total += keptSize + k.end.size
+	es.total += cachedEndSize + k.end.size
 	for es.total > endsLimit && es.order.Len() > 1 {
 		es.remove(es.order.Back())
 	}
 }
 
-// named notes that the name of the log is durable under which it has inode.
-func (es *ends) named(key string, inode uint64) {
+// nameSynced notes that the name of the log with this inode is durable.
+func (es *ends) nameSynced(key string, inode uint64) {
 	es.mu.Lock()
 	defer es.mu.Unlock()
 	if e := es.at[key]; e != nil {
-		e.Value.(*kept).named = inode
+		e.Value.(*cachedEnd).synced = inode
 	}
 }

@@ -10,7 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/crashsim"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -88,9 +89,9 @@ var steps = []step{
 }
 
 // begin makes a log of the session s with a beginning, and its view.
-func begin(t *testing.T, seam *fault.Seam, messages, phases string) (*Log, *sessionstore.Store, view) {
+func begin(t *testing.T, hooks *seam.Seam, messages, phases string) (*Log, *sessionstore.Store, view) {
 	t.Helper()
-	l, st := logIn(t, t.TempDir(), seam, `{}`, research)
+	l, st := logIn(t, t.TempDir(), hooks, `{}`, research)
 	v := view{}
 	if messages != "" {
 		writeFile(t, st, conversationFile, messages)
@@ -146,7 +147,8 @@ func TestFailures(t *testing.T) {
 		for _, part := range []int{0, 50, 100} {
 			t.Run(fmt.Sprintf("%s part=%d", b.name, part), func(t *testing.T) {
 				t.Parallel()
-				for at := 0; failAt(t, at, part, b.messages, b.phases); at++ {
+				step := testenv.Share(6, 6, 1)
+				for at := testenv.Rand(t).IntN(step); failAt(t, at, part, b.messages, b.phases); at += step {
 				}
 			})
 		}
@@ -155,10 +157,10 @@ func TestFailures(t *testing.T) {
 
 // failAt fails one operation, and reports whether there was one.
 func failAt(t *testing.T, at, part int, messages, phases string) bool {
-	failer := &fault.Failer{At: at, Err: syscall.EIO, Part: part}
-	seam := &fault.Seam{}
-	l, st, v := begin(t, seam, messages, phases)
-	seam.Before = failer.Before
+	failer := &crashsim.Failer{At: at, Err: syscall.EIO, Part: part}
+	hooks := &seam.Seam{}
+	l, st, v := begin(t, hooks, messages, phases)
+	hooks.Before = failer.Before
 	for _, s := range steps {
 		_, before := failer.Failed()
 		err := s.do(t, l)
@@ -173,7 +175,7 @@ func failAt(t *testing.T, at, part int, messages, phases string) bool {
 		require.True(t, hit && !before, where)
 		found := viewOf(t, st, where)
 		requireBetween(t, v, s.apply(v), found, where)
-		if op.Kind == fault.Write && strings.HasSuffix(op.Name, ".jsonl") {
+		if op.Kind == seam.Write && strings.HasSuffix(op.Name, ".jsonl") {
 			require.Equal(t, v.messages+v.phases, found.messages+found.phases, where)
 		}
 		v = found
@@ -187,18 +189,15 @@ func failAt(t *testing.T, at, part int, messages, phases string) bool {
 // process goes on.
 func TestPowerCuts(t *testing.T) {
 	t.Parallel()
-	limit := 120
-	if testenv.Thorough() {
-		limit = 2000
-	}
+	limit := testenv.Share(60, 60, testenv.Further(400, 1300))
 	for _, b := range beginnings {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
-			seam := &fault.Seam{}
-			l, st, v := begin(t, seam, b.messages, b.phases)
-			rec, err := fault.Record(st.Dir())
+			hooks := &seam.Seam{}
+			l, st, v := begin(t, hooks, b.messages, b.phases)
+			rec, err := crashsim.Record(st.Dir())
 			require.NoError(t, err)
-			seam.After = rec.After
+			hooks.After = rec.After
 			views := []view{v}
 			for _, s := range steps {
 				require.NoError(t, s.do(t, l))
@@ -208,19 +207,19 @@ func TestPowerCuts(t *testing.T) {
 			require.NoError(t, rec.Verify(func(path string) bool { return filepath.Ext(path) == ".lock" }))
 			log, err := rec.Log()
 			require.NoError(t, err)
-			var tally fault.Tally
-			for s, err := range (&fault.Crash{Log: log, Seed: 1, Max: limit, Tears: 8}).States(&tally) {
+			var tally crashsim.Tally
+			for s, err := range (&crashsim.Crash{Log: log, Seed: testenv.Seed(t), Max: limit, Tears: 8}).States(&tally) {
 				require.NoError(t, err)
 				after := views[min(s.Acked+1, len(steps))]
 				checkCut(t, s, views[s.Acked], after)
 			}
 			t.Log(tally)
-			require.Greater(t, tally.States, 80)
+			require.Greater(t, tally.States, min(80, limit/2))
 		})
 	}
 }
 
-func checkCut(t *testing.T, s *fault.State, before, after view) {
+func checkCut(t *testing.T, s *crashsim.State, before, after view) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "d")
 	require.NoError(t, s.Materialise(dir))

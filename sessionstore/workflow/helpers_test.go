@@ -12,7 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -54,7 +55,7 @@ func writeAsChild(dir, count string) error {
 		fmt.Println("saved", id, content)
 		status := []string{inProgress, completed, failed}[i%3]
 		fmt.Println("status", status)
-		if err := testenv.Insist(sessionstore.ErrLocked, func() error { return l.SetStatus(ctx, "s", status) }); err != nil {
+		if err := testenv.Retry(sessionstore.ErrLocked, func() error { return l.SetStatus(ctx, "s", status) }); err != nil {
 			return err
 		}
 		fmt.Println("set", status)
@@ -63,9 +64,9 @@ func writeAsChild(dir, count string) error {
 }
 
 // insist writes, as long as other writers leave no lock, again; see
-// [testenv.Insist].
+// [testenv.Retry].
 func insist(write func() (int64, error)) (id int64, err error) {
-	err = testenv.Insist(sessionstore.ErrLocked, func() (err error) {
+	err = testenv.Retry(sessionstore.ErrLocked, func() (err error) {
 		id, err = write()
 		return err
 	})
@@ -80,9 +81,9 @@ func newLog(t testing.TB, metadata string, manifests ...Manifest) (*Log, *sessio
 }
 
 // logIn is newLog in the directory dir, with a seam.
-func logIn(t testing.TB, dir string, seam *fault.Seam, metadata string, manifests ...Manifest) (*Log, *sessionstore.Store) {
+func logIn(t testing.TB, dir string, hooks *seam.Seam, metadata string, manifests ...Manifest) (*Log, *sessionstore.Store) {
 	t.Helper()
-	st := openWith(t, dir, &sessionstore.Options{Now: ticking(0)}, seam)
+	st := openWith(t, dir, &sessionstore.Options{Now: ticking(0)}, hooks)
 	md, err := sessionstore.ParseMetadata([]byte(metadata))
 	require.NoError(t, err)
 	require.NoError(t, st.Create(t.Context(), "s", md))
@@ -95,9 +96,9 @@ func openStore(t testing.TB, dir string) *sessionstore.Store {
 	return openWith(t, dir, &sessionstore.Options{Now: ticking(1)}, nil)
 }
 
-func openWith(t testing.TB, dir string, opts *sessionstore.Options, seam *fault.Seam) *sessionstore.Store {
+func openWith(t testing.TB, dir string, opts *sessionstore.Options, hooks *seam.Seam) *sessionstore.Store {
 	t.Helper()
-	st, err := sessionstore.Inside{}.Open(dir, opts, seam)
+	st, err := core.Open(dir, opts, hooks)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, st.Close()) })
 	return st

@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -32,12 +33,10 @@ type Manifest struct {
 // Log keeps the phase outputs and conversations of a store's sessions.
 type Log struct {
 	store     *sessionstore.Store
-	inside    sessionstore.Inside // of store
+	core      core.Store // of store
 	manifests []Manifest
 	ends      ends
-
-	mu   sync.Mutex // guards subs, and is held while a payload is published
-	subs []*Subscription
+	subs      subscribers
 }
 
 // New returns the Log of st's sessions. The first manifest is the default; a
@@ -45,7 +44,7 @@ type Log struct {
 // clock and OnChange, and its methods fail with [sessionstore.ErrClosed] when
 // the store is closed, which waits for those under way.
 func New(st *sessionstore.Store, manifests ...Manifest) *Log {
-	l := &Log{store: st, inside: st.Inside()}
+	l := &Log{store: st, core: core.Of(st)}
 	for _, m := range manifests {
 		l.manifests = append(l.manifests, Manifest{m.Name, slices.Clone(m.Phases)})
 	}
@@ -54,14 +53,14 @@ func New(st *sessionstore.Store, manifests ...Manifest) *Log {
 
 // stamp returns the time as the logs hold it.
 func (l *Log) stamp() string {
-	return l.inside.Now().UTC().Format("2006-01-02T15:04:05.000Z")
+	return l.core.Now().UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
 // SetStatus writes how the workflow of a session stands: in_progress,
 // completed or failed.
 func (l *Log) SetStatus(ctx context.Context, sessionID, status string) error {
 	if !slices.Contains([]string{inProgress, completed, failed}, status) {
-		return &textError{text: "Invalid status: " + status + ". Must be 'in_progress', 'completed', or 'failed'"}
+		return &textError{text: "Invalid status: " + show.ID(status) + ". Must be 'in_progress', 'completed', or 'failed'"}
 	}
 	_, err := l.store.UpdateMetadata(ctx, sessionID, func(md *sessionstore.Metadata) error {
 		return md.Set(statusMember, status)
@@ -72,29 +71,29 @@ func (l *Log) SetStatus(ctx context.Context, sessionID, status string) error {
 	return err
 }
 
-// tries is how often the metadata is written again because a writer that
+// maxRetries is how often the metadata is written again because a writer that
 // honours no lock came between.
-const tries = 4
+const maxRetries = 3
 
 // begin gives a session without phase outputs the default manifest and the
 // status in_progress, where it has none yet. That is durable before the first
 // output is: a power cut leaves no output without its manifest. Damaged
 // metadata is no reason not to keep what an agent says.
-func (l *Log) begin(w *sessionstore.Work) error {
-	for try := 1; ; try++ {
-		md, err := w.Metadata()
+func (l *Log) begin(tx core.Tx) error {
+	for retries := 0; ; retries++ {
+		md, err := tx.Metadata()
 		if err != nil || l.begun(md) {
 			return ignoreDamage(err)
 		}
 		if err := l.describe(&md); err != nil {
 			return err
 		}
-		err = w.SetMetadata(md)
-		if errors.Is(err, sessionstore.ErrConflict) && try < tries {
+		err = tx.SetMetadata(md)
+		if errors.Is(err, sessionstore.ErrConflict) && retries < maxRetries {
 			continue
 		}
-		if err == nil && l.inside.Sync() {
-			err = w.Dir().Sync()
+		if err == nil && l.core.Syncs() {
+			err = tx.Dir().Sync()
 		}
 		return err
 	}

@@ -8,38 +8,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/pytime"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 )
-
-// PhaseOutput is what an agent tells of a phase: the "phase-output" event.
-type PhaseOutput struct {
-	SessionID    *string `json:"session_id"`
-	PhaseID      string  `json:"phase_id"`
-	PhaseName    string  `json:"phase_name"`
-	Status       string  `json:"status"` // running, completed or failed
-	SystemPrompt *string `json:"system_prompt"`
-	UserInput    *string `json:"user_input"`
-	Output       *string `json:"output"`
-	Error        *string `json:"error"`
-}
-
-// PhaseRecord is what a session keeps of a phase. Times are RFC 3339 in UTC
-// with milliseconds.
-type PhaseRecord struct {
-	ID           int64   `json:"id"`
-	SessionID    string  `json:"session_id"`
-	PhaseID      string  `json:"phase_id"`
-	PhaseName    string  `json:"phase_name"`
-	Status       string  `json:"status"`
-	SystemPrompt *string `json:"system_prompt"`
-	UserInput    *string `json:"user_input"`
-	Output       *string `json:"output"`
-	Error        *string `json:"error"`
-	CreatedAt    string  `json:"created_at"`
-	UpdatedAt    string  `json:"updated_at"`
-}
 
 // SavePhaseOutput saves p and returns the id of the phase's record. A phase has
 // one record: a later output replaces status and error, and those of prompt,
@@ -48,8 +21,8 @@ type PhaseRecord struct {
 // where its metadata has none. An error after the write began may leave the
 // output saved.
 func (l *Log) SavePhaseOutput(ctx context.Context, sessionID string, p PhaseOutput) (int64, error) {
-	if !slices.Contains([]string{running, completed, failed}, p.Status) {
-		return 0, &textError{text: "Invalid status: " + p.Status + ". Must be 'running', 'completed', or 'failed'"}
+	if err := p.check(); err != nil {
+		return 0, err
 	}
 	id, err := l.savePhase(ctx, sessionID, p)
 	if err == nil {
@@ -58,7 +31,15 @@ func (l *Log) SavePhaseOutput(ctx context.Context, sessionID string, p PhaseOutp
 	if text := (*textError)(nil); errors.As(err, &text) {
 		return 0, err
 	}
-	return 0, fmt.Errorf("save phase output of session %q: %w", sessionID, err)
+	return 0, fmt.Errorf("save phase output of session %q: %w", show.ID(sessionID), err)
+}
+
+// check reports what is invalid in an output.
+func (p PhaseOutput) check() error {
+	if !slices.Contains([]string{running, completed, failed}, p.Status) {
+		return &textError{text: "Invalid status: " + show.ID(p.Status) + ". Must be 'running', 'completed', or 'failed'"}
+	}
+	return nil
 }
 
 var errOtherSession = errors.New("output is of another session")
@@ -67,9 +48,9 @@ func (l *Log) savePhase(ctx context.Context, sessionID string, p PhaseOutput) (i
 	if p.SessionID != nil && *p.SessionID != sessionID {
 		return 0, errOtherSession
 	}
-	err = l.extend(ctx, sessionID, phaseFile, loadPhases, func(w *sessionstore.Work, e *end) (any, error) {
+	err = l.extend(ctx, sessionID, phaseFile, loadPhases, func(tx core.Tx, e *end) (any, error) {
 		if len(e.phases) == 0 {
-			if err := l.begin(w); err != nil {
+			if err := l.begin(tx); err != nil {
 				return nil, err
 			}
 		}
@@ -113,7 +94,8 @@ func (l *Log) recordOf(sessionID string, p PhaseOutput, e *end) (PhaseRecord, er
 
 // PhaseOutputs returns the records of a session's phases by time of creation,
 // then id. A session that does not exist has none. Beside a damaged line all
-// others are returned, and an error that Is [sessionstore.ErrCorrupt].
+// others are returned, and an error that Is [sessionstore.ErrCorrupt]. It reads the
+// whole log; package phaseindex below reads what is new in it, without prompts.
 func (l *Log) PhaseOutputs(ctx context.Context, sessionID string) ([]PhaseRecord, error) {
 	j, err := read(ctx, l, sessionID, phaseFile, phaseRecordID)
 	if err != nil {

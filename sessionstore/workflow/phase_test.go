@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
 	"github.com/amplifier-go/sessionstorage/internal/ownership"
-	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -243,9 +243,9 @@ func TestSymlinks(t *testing.T) {
 	err := os.Symlink("metadata.json", filepath.Join(st.Dir(), "s", conversationFile))
 	testenv.Need(t, err == nil, "no symlinks here")
 	_, err = l.AddMessage(t.Context(), "s", nil, userRole, "x")
-	require.ErrorIs(t, err, sessiondir.ErrNotRegular)
+	require.ErrorIs(t, err, dirread.ErrNotRegular)
 	_, err = l.Conversation(t.Context(), "s", nil)
-	require.ErrorIs(t, err, sessiondir.ErrNotRegular)
+	require.ErrorIs(t, err, dirread.ErrNotRegular)
 	require.Equal(t, before, readFile(t, st, "metadata.json"))
 
 	outside := t.TempDir()
@@ -281,8 +281,7 @@ func TestRefusals(t *testing.T) {
 // its end or was opened anew.
 func TestModel(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testenv.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	l, st := newLog(t, `{}`, research)
 	model := map[string]PhaseRecord{}

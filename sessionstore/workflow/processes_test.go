@@ -111,8 +111,7 @@ func TestTwoProcesses(t *testing.T) {
 func TestKills(t *testing.T) {
 	t.Parallel()
 	l, st := newLog(t, `{}`, research)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testenv.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	all := newSaid()
 	saves := func(line string) bool { return strings.HasPrefix(line, "saved ") }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -38,7 +39,7 @@ func (l *Log) Resume(ctx context.Context, sessionID string) (ResumeResult, error
 	case errors.Is(err, sessionstore.ErrClosed), err != nil && ctx.Err() != nil:
 		return ResumeResult{}, err
 	case err != nil:
-		return ResumeResult{}, &textError{fmt.Sprintf("Session %s not found: %v", sessionID, err), err}
+		return ResumeResult{}, &textError{fmt.Sprintf("Session %s not found: %v", show.ID(sessionID), err), err}
 	}
 	if err := resumable(sessionID, md); err != nil {
 		return ResumeResult{}, err
@@ -55,11 +56,11 @@ func (l *Log) Resume(ctx context.Context, sessionID string) (ResumeResult, error
 	last := done[len(done)-1].PhaseID
 	manifest, err := l.manifestOf(md)
 	if err != nil {
-		return ResumeResult{}, fmt.Errorf("resume session %q: %w", sessionID, err)
+		return ResumeResult{}, fmt.Errorf("resume session %q: %w", show.ID(sessionID), err)
 	}
 	next, err := manifest.after(last)
 	if err != nil {
-		return ResumeResult{}, fmt.Errorf("resume session %q: %w", sessionID, err)
+		return ResumeResult{}, fmt.Errorf("resume session %q: %w", show.ID(sessionID), err)
 	}
 	return ResumeResult{md, next, ResumeContext{
 		History:            ReconstructContext(records, DefaultMaxPairs),
@@ -83,11 +84,11 @@ func resumable(id string, md sessionstore.Metadata) error {
 	case inProgress:
 		return nil
 	case completed:
-		return &textError{text: "Session " + id + " already completed"}
+		return &textError{text: "Session " + show.ID(id) + " already completed"}
 	case failed:
-		return &textError{text: "Session " + id + " failed and cannot be resumed"}
+		return &textError{text: "Session " + show.ID(id) + " failed and cannot be resumed"}
 	}
-	return &textError{text: "Session " + id + " has invalid status: " + status}
+	return &textError{text: "Session " + show.ID(id) + " has invalid status: " + show.ID(status)}
 }
 
 // manifestOf returns the manifest that a session began with.

@@ -13,7 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/fault"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -92,14 +93,13 @@ func TestCostOfAWrite(t *testing.T) { // not at once with others: it measures me
 		sizes      []int
 		want       []string
 	}{
-		{sessionstore.Durable, []int{1000, 50_000}, []string{"write", "chtimes", "sync"}},
-		{sessionstore.DataSynced, []int{1000}, []string{"write", "chtimes", "sync"}},
+		{sessionstore.Durable, []int{1000, testenv.Share(3000, 3000, 50_000)}, []string{"write", "chtimes", "sync"}},
 		{sessionstore.Relaxed, []int{1000}, []string{"write", "chtimes"}},
 	} {
 		for _, n := range c.sizes {
 			var ops []string
 			written := 0
-			st := openWith(t, t.TempDir(), &sessionstore.Options{Durability: c.durability}, &fault.Seam{After: func(op fault.Op) {
+			st := openWith(t, t.TempDir(), &sessionstore.Options{Durability: c.durability}, &seam.Seam{After: func(op seam.Op) {
 				ops = append(ops, op.Kind.String())
 				written += len(op.Data)
 			}})
@@ -134,8 +134,8 @@ func allocated() uint64 {
 func TestNamesOfOthers(t *testing.T) {
 	t.Parallel()
 	var synced []string
-	st := openWith(t, t.TempDir(), nil, &fault.Seam{After: func(op fault.Op) {
-		if op.Kind == fault.SyncDir {
+	st := openWith(t, t.TempDir(), nil, &seam.Seam{After: func(op seam.Op) {
+		if op.Kind == seam.SyncDir {
 			synced = append(synced, filepath.Base(op.Dir))
 		}
 	}})
@@ -174,7 +174,7 @@ func TestEndsAreBounded(t *testing.T) {
 	t.Parallel()
 	var es ends
 	for i := range 100 {
-		es.keep(&kept{key: fmt.Sprint(i), end: end{size: endsLimit / 10}})
+		es.put(&cachedEnd{key: fmt.Sprint(i), end: end{size: endsLimit / 10}})
 		require.LessOrEqual(t, es.total, int64(endsLimit))
 	}
 	require.Equal(t, 9, es.order.Len())
@@ -182,10 +182,10 @@ func TestEndsAreBounded(t *testing.T) {
 	require.Nil(t, es.take("0"))
 	require.NotNil(t, es.take("99"))
 	require.Nil(t, es.take("99"), "it was taken")
-	es.keep(&kept{key: "large", end: end{size: 2 * endsLimit}})
+	es.put(&cachedEnd{key: "large", end: end{size: 2 * endsLimit}})
 	require.Equal(t, 1, es.order.Len(), "the last one is kept")
-	es.named("none", 1)
-	es.named("large", 1)
-	require.EqualValues(t, 1, es.take("large").named)
+	es.nameSynced("none", 1)
+	es.nameSynced("large", 1)
+	require.EqualValues(t, 1, es.take("large").synced)
 	require.Zero(t, es.total)
 }

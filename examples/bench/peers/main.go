@@ -44,6 +44,7 @@ type result struct {
 	N      int     `json:"n"`
 	Median float64 `json:"median_s"`
 	Memory float64 `json:"rss_mib"`
+	P99    float64 `json:"p99_s,omitempty"`
 }
 
 var (
@@ -84,11 +85,19 @@ func peers(args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	took, err := measure(st, args[1], a, b)
+	r := result{Op: args[1], N: a}
+	if args[1] == "turns" {
+		err = r.turns(st, b)
+	} else {
+		var took time.Duration
+		took, err = measure(st, args[1], a, b)
+		r.Median = took.Seconds()
+	}
 	if err = errors.Join(err, st.Close()); err != nil {
 		return fmt.Errorf("%s %s: %w", args[0], args[1], err)
 	}
-	return json.NewEncoder(out).Encode(result{args[1], a, took.Seconds(), peakMemory()})
+	r.Memory = peakMemory()
+	return json.NewEncoder(out).Encode(r)
 }
 
 func measure(st store, op string, a, b int) (time.Duration, error) {

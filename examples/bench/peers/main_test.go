@@ -123,4 +123,12 @@ func TestDriver(t *testing.T) {
 	for _, op := range []string{"append-durable", "append-synced-sqlite", "append-relaxed-bbolt", "load-wal", "list", "list-sqlite", "appenders-64"} {
 		require.True(t, seen[op], "%s is not in\n%s", op, out)
 	}
+
+	for _, args := range []string{"turns 2 1000 5", "turns 3 2000000 5"} {
+		out, err = exec.CommandContext(t.Context(), driver, strings.Fields(args)...).CombinedOutput()
+		require.NoError(t, err, string(out))
+		for _, op := range []string{"index-build", "index-size", "turn", "resume-25", "turn-appended", "load", "turn-sqlite"} {
+			require.Equal(t, 1, strings.Count(string(out), fmt.Sprintf(`"op":%q`, op)), "%s in\n%s", op, out)
+		}
+	}
 }

@@ -15,6 +15,7 @@ const hasSQLite = true
 
 // database is SQLite with a write-ahead log and one row a message.
 type database struct {
+	source string
 	db     *sql.DB
 	insert *sql.Stmt
 }
@@ -24,15 +25,17 @@ func openSQLite(dir string, d durability) (store, error) {
 	if !ok {
 		return nil, errUsage
 	}
-	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(filepath.Join(dir, "messages.db"))+
-		"?_pragma=journal_mode(WAL)&_pragma=synchronous("+level+")")
+	source := "file:" + filepath.ToSlash(filepath.Join(dir, "messages.db")) + "?_pragma=journal_mode(WAL)&_pragma=synchronous(" + level + ")"
+	db, err := sql.Open("sqlite", source)
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1) // there is one writer at a time, and it need not wait for a lock
-	st := &database{db: db}
+	st := &database{source: source, db: db}
 	_, err = db.Exec(`CREATE TABLE messages (seq INTEGER PRIMARY KEY, line BLOB NOT NULL);
 		CREATE TABLE sessions (id TEXT PRIMARY KEY, modified INTEGER NOT NULL);
+		CREATE TABLE turns (seq INTEGER PRIMARY KEY, turn INTEGER NOT NULL, line BLOB NOT NULL);
+		CREATE INDEX of_turn ON turns (turn);
 		CREATE INDEX recent ON sessions (modified, id)`)
 	if err == nil {
 		st.insert, err = db.Prepare(`INSERT INTO messages (line) VALUES (?)`)
@@ -89,13 +92,33 @@ func (st *database) lines() ([][]byte, error) {
 	return all[[]byte](st.db, `SELECT line FROM messages ORDER BY seq`)
 }
 
+func (st *database) fillTurns(rows func(add func(turn int, line []byte) error) error) error {
+	return st.within(func(tx *sql.Tx) error {
+		insert, err := tx.Prepare(`INSERT INTO turns (turn, line) VALUES (?, ?)`)
+		if err != nil {
+			return err
+		}
+		err = rows(func(turn int, line []byte) error { _, err := insert.Exec(turn, line); return err })
+		return errors.Join(err, insert.Close())
+	})
+}
+
+func (st *database) turn(n int) (lines [][]byte, err error) {
+	db, err := sql.Open("sqlite", st.source)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return all[[]byte](db, `SELECT line FROM turns WHERE turn = ? ORDER BY seq`, n)
+}
+
 func (st *database) names() ([]string, error) {
 	return all[string](st.db, `SELECT id FROM sessions ORDER BY modified DESC`)
 }
 
 // all returns the only column of what the query finds. Scan copies it.
-func all[T any](db *sql.DB, query string) (found []T, err error) {
-	rows, err := db.Query(query)
+func all[T any](db *sql.DB, query string, args ...any) (found []T, err error) {
+	rows, err := db.Query(query, args...)
 	if err != nil {
 		return nil, err
 	}

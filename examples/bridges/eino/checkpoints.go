@@ -69,8 +69,10 @@ func (c *CheckPoints) Set(ctx context.Context, checkPointID string, checkPoint [
 	return c.set(ctx, checkPointID, raw)
 }
 
-// Forget removes a checkpoint: eino leaves that of a run that ended.
-func (c *CheckPoints) Forget(ctx context.Context, checkPointID string) error {
+// Delete removes a checkpoint, if there is one. Newer versions of eino delete
+// checkpoints by this optional method. Older ones, such as v0.7, leave the
+// checkpoint of a run that ended, so that the program has to call it.
+func (c *CheckPoints) Delete(ctx context.Context, checkPointID string) error {
 	if !c.store.Exists(c.id) {
 		return nil
 	}

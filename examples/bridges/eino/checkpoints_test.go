@@ -157,7 +157,7 @@ func TestCheckPointsAreBytes(t *testing.T) {
 		require.Nil(t, got)
 	}
 	none("a")
-	require.NoError(t, c.Forget(t.Context(), "a"))
+	require.NoError(t, c.Delete(t.Context(), "a"))
 	require.False(t, st.Exists(id))
 	for name, content := range map[string][]byte{"a": {0, 255, '\n', '"'}, "": {}, "../ü\"": []byte("{}")} {
 		require.NoError(t, c.Set(t.Context(), name, content))
@@ -171,7 +171,7 @@ func TestCheckPointsAreBytes(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, found)
 	require.Empty(t, got)
-	require.NoError(t, c.Forget(t.Context(), "a"))
+	require.NoError(t, c.Delete(t.Context(), "a"))
 	none("a")
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, id, "state.json"), []byte(`{"v": 1, "values": {"eino/a": "?"}}`), 0o600))

@@ -21,7 +21,7 @@ import (
 // does, and half a minute.
 func TestFrameworksOwnTests(t *testing.T) {
 	t.Parallel()
-	if !testenv.Thorough() {
+	if !testenv.Long() {
 		return
 	}
 	dir := strings.TrimSpace(run(t, ".", "list", "-m", "-f", "{{.Dir}}", "github.com/cloudwego/eino"))

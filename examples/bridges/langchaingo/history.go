@@ -36,10 +36,7 @@ func (h *History) AddMessage(ctx context.Context, message llms.ChatMessage) erro
 	if err := h.ensure(ctx); err != nil {
 		return err
 	}
-	if err := h.store.Append(ctx, h.id, row); err != nil || row.Role() != "user" {
-		return err
-	}
-	return h.countTurns(ctx, func(before int) int { return before + 1 })
+	return h.store.Append(ctx, h.id, row) // which counts the turns
 }
 
 // AddUserMessage appends what the user said.
@@ -89,7 +86,7 @@ func (h *History) SetMessages(ctx context.Context, messages []llms.ChatMessage) 
 			turns++
 		}
 	}
-	return h.countTurns(ctx, func(int) int { return turns })
+	return h.setTurns(ctx, turns)
 }
 
 // Clear removes all messages. The session and its metadata stay, and its
@@ -120,11 +117,10 @@ func (h *History) load(ctx context.Context) ([]sessionstore.Message, sessionstor
 	return s.Messages, s.Revision, err
 }
 
-// countTurns keeps the turn_count that the Python tools list.
-func (h *History) countTurns(ctx context.Context, count func(before int) int) error {
+// setTurns sets the turn_count that the Python tools list.
+func (h *History) setTurns(ctx context.Context, turns int) error {
 	_, err := h.store.UpdateMetadata(ctx, h.id, func(md *sessionstore.Metadata) error {
-		before, _ := md.Int("turn_count")
-		return md.Set("turn_count", count(before))
+		return md.Set("turn_count", turns)
 	})
 	return err
 }

@@ -19,10 +19,16 @@ type app struct {
 	*screen.Screen
 	ctx    context.Context
 	stdin  io.Reader
+	stdout io.Writer
 	env    func(string) string
 	now    func() time.Time
 	parser *kong.Kong
-	json   bool // standard output is JSON
+	json   bool   // standard output is JSON
+	typed  bool   // and that of --json=v1
+	name   string // of the command, as "trash list"
+	plain  bool   // text is shown as it stands, not rendered
+	paged  bool   // long answers go through a pager
+	told   bool   // the answer of --json=v1 is written
 
 	closers []func() error
 }

@@ -16,7 +16,10 @@ type cloudCommands struct {
 	Sync   syncCommand   `cmd:"" group:"Cloud" help:"Bring sessions into step with the cloud, both ways."`
 	Pull   pullCommand   `cmd:"" group:"Cloud" help:"Bring sessions of other devices here."`
 	Status statusCommand `cmd:"" group:"Cloud" help:"Show which sessions the cloud has, without asking it."`
-	Upkeep upkeepCommand `cmd:"" group:"Cloud" help:"Keep the copy in the cloud small: merge segments, remove what is of no use."`
+	Remote remoteCommand `cmd:"" group:"Cloud" help:"List what the cloud has, or show a session of it without bringing it here."`
+	Prune  pruneCommand  `cmd:"" group:"Cloud" help:"Keep the copy in the cloud small: merge segments, remove what is of no use."`
+	Resync resyncCommand `cmd:"" group:"Cloud" help:"Write sessions in the cloud anew with today's rules, and remove what was sent before."`
+	Purge  purgeCommand  `cmd:"" group:"Cloud" help:"Remove sessions from the cloud for every device, with all of their text."`
 }
 
 const cloudHelp = `The container is that of COSMOS_ENDPOINT, COSMOS_DATABASE, COSMOS_CONTAINER and COSMOS_KEY, else the section cosmos of ~/.amplifier/settings.yaml with endpoint, database, container and key. A project is known in the cloud by the name of its directory, which tells its path: where devices have it at different paths, give all of them one --as. What is set in the environment counts for "delete" too, which keeps what the cloud lacks.`
@@ -73,7 +76,7 @@ func (f cloudFlags) open(a *app, asking, make bool, told func(hybrid.Status)) ([
 	if err != nil {
 		return nil, err
 	}
-	container, err := hybrid.Unasked(config, nil, nil)
+	container, err := hybrid.NewContainer(config, nil, nil)
 	if asking {
 		container, err = hybrid.Connect(a.ctx, config, nil, nil)
 	}
@@ -88,7 +91,7 @@ func (f cloudFlags) open(a *app, asking, make bool, told func(hybrid.Status)) ([
 		if name == "" {
 			name = project
 		}
-		o := &hybrid.Options{Container: container, Project: name, User: f.User, Budget: budget, Disabled: true, OnStatus: told}
+		o := &hybrid.Options{Container: container, Project: name, User: f.User, Budget: budget, Manual: true, OnStatus: told}
 		if redact, _ := strconv.ParseBool(a.env("COSMOS_REDACT")); redact || f.Redact {
 			o.Redact = hybrid.Secrets()
 		}
@@ -116,6 +119,9 @@ func (f cloudFlags) dirs(a *app, make bool) (dirs []string, err error) {
 		return dirs, err
 	}
 	slug, err := where(f.local).slug(p.Dir(), true)
+	if !make {
+		slug, err = where(f.local).existing(a, p, true)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,11 +1,17 @@
 package cli
 
+import "github.com/alecthomas/kong"
+
 // commands are the arguments of the program. The text below each name is the
 // first that a newcomer reads.
 type commands struct {
-	JSON   bool   `help:"Write JSON to standard output, errors too." group:"Output"`
-	Colour string `name:"color" enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"Use colour: auto, always or never. NO_COLOR turns it off too." group:"Output"`
+	JSON    answerForm       `help:"Write JSON to standard output, errors too. --json=v1 writes it with types, for programs." group:"Output"`
+	Plain   bool             `help:"Show text as it stands, and do not render Markdown." group:"Output"`
+	NoPager bool             `help:"Do not show long answers through PAGER." group:"Output"`
+	Version kong.VersionFlag `help:"Print the version." group:"Output"`
+	Colour  string           `name:"color" enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"Use colour: auto, always or never. NO_COLOR turns it off too." group:"Output"`
 
+	Pick   pickCommand   `cmd:"" default:"1" group:"Look" help:"Choose a session on the terminal and resume it; without a command, this one runs."`
 	List   listCommand   `cmd:"" group:"Look" help:"List recent sessions of this project, or of all."`
 	Show   showCommand   `cmd:"" group:"Look" help:"Show what a session is, and its transcript with -T."`
 	Info   infoCommand   `cmd:"" group:"Look" help:"Show a session's metadata and whether it can be continued."`
@@ -23,6 +29,7 @@ type commands struct {
 
 	shelf
 
+	Help       helpCommand       `cmd:"" group:"Help" help:"Show what a command does, or write the manual page."`
 	Completion completionCommand `cmd:"" group:"Help" help:"Print a script that completes what you type."`
 	Complete   completeCommand   `cmd:"" hidden:"" passthrough:""`
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"embed"
 	"path/filepath"
 	"strings"
@@ -233,12 +234,8 @@ func (l typed) sessions(a *app) (all []option) {
 			if !strings.HasPrefix(info.ID, l.last) {
 				continue
 			}
-			md, _ := st.Metadata(a.ctx, info.ID) // without a name it is offered too
-			about := md.Text("name")
-			if about == "" {
-				about = filepath.Base(filepath.Dir(st.Dir()))
-			}
-			all = append(all, option{info.ID, about})
+			s, _ := st.Summary(a.ctx, info.ID) // without a title it is offered too
+			all = append(all, option{info.ID, cmp.Or(s.Title, filepath.Base(filepath.Dir(st.Dir())))})
 		}
 	}
 	return all

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
@@ -66,7 +66,7 @@ func diagnose(a *app, t target) (slice.Diagnosis, error) {
 		return slice.Diagnosis{}, r.Reason
 	}
 	for i, m := range s.Messages {
-		if m.Role() == "" && pyjson.KindOf(m.AppendTo(nil)) != pyjson.Object {
+		if m.Role() == "" && !bytes.HasPrefix(bytes.TrimSpace(m.AppendTo(nil)), []byte("{")) {
 			return slice.Diagnosis{}, fmt.Errorf("read %s: message %d is not a JSON object", filepath.Join(t.dir(), transcriptName), i+1)
 		}
 	}

@@ -6,5 +6,5 @@
 // with an indent of two, or, for tables in a pipe, lines of tab-separated cells.
 //
 // Exit codes are the Python tools': 0 when all is well, 1 for a broken session
-// or an error, 2 for wrong arguments.
+// or an error, 2 for wrong arguments, and 130 when a signal ended it.
 package cli

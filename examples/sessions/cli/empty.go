@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
-	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/trash"
+	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
 )
 
 type trashEmptyCommand struct {
@@ -75,7 +75,7 @@ func (c *trashEmptyCommand) empty(a *app, chosen []binned) error {
 	bar := a.Progress("removing", len(chosen))
 	defer bar.Done()
 	for _, b := range chosen {
-		if _, _, err := trash.Empty(a.ctx, b.store, []trash.Receipt{b.Receipt}); err != nil {
+		if _, err := trash.Empty(a.ctx, b.store, []trash.Receipt{b.Receipt}); err != nil {
 			return err
 		}
 		receipts = append(receipts, b.Receipt)

@@ -27,6 +27,10 @@ func (c *eventsSummaryCommand) Run(a *app) error {
 	if a.json {
 		return a.writeJSON(s, jsonIndent)
 	}
+	if s.Total == 0 {
+		a.Notef("The session has no events.")
+		return nil
+	}
 	names := make([]string, 0, len(s.Types))
 	for name := range s.Types {
 		names = append(names, name)
@@ -38,11 +42,7 @@ func (c *eventsSummaryCommand) Run(a *app) error {
 		return strings.Compare(x, y)
 	})
 	if a.Terminal() {
-		a.Printf("%s of %s", count(s.Total, "event"), screen.Plain(t.id))
-		if s.Total > 0 {
-			a.Printf(", %s to %s", screen.Plain(s.First), screen.Plain(s.Last))
-		}
-		a.Printf("\n\n")
+		a.Printf("%s of %s, %s to %s\n\n", count(s.Total, "event"), screen.Plain(t.id), screen.Plain(s.First), screen.Plain(s.Last))
 	}
 	rows := make([][]string, len(names))
 	for i, name := range names {
@@ -95,7 +95,7 @@ func (c *eventsShowCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	a.Printf("%s\n", screen.Lines(strings.ToValidUTF8(string(text), "\ufffd")))
+	a.Print(screen.Lines(strings.ToValidUTF8(string(text), "\ufffd")) + "\n")
 	if left := h.Size - int64(len(text)); left > 0 {
 		a.Notef("%s", a.PaintError(screen.Dim, fmt.Sprintf("… %s more: --whole shows it, and a pipe gets all of it", size(left))))
 	}

@@ -91,11 +91,19 @@ func (c *eventsListCommand) Run(a *app) error {
 		return a.writeJSON(headsJSON(last), jsonIndent)
 	}
 	if len(last) == 0 {
-		a.Notef("No events.")
+		a.Notef("%s", c.none())
 		return nil
 	}
 	a.headTable(last)
 	return nil
+}
+
+// none tells why nothing is shown.
+func (c *eventsListCommand) none() string {
+	if c.Name != "" || c.Level != "" {
+		return "No event has that name or level; \"sessions events summary\" counts those there are."
+	}
+	return "The session has no events."
 }
 
 func (c *eventsListCommand) wants(h eventslog.Head) bool {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -15,9 +14,9 @@ func explain(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "interrupted"
 	}
-	corrupt, bad := (*sessionstore.CorruptError)(nil), (*pyjson.Error)(nil)
-	if errors.As(err, &corrupt) && corrupt.Line > 0 && errors.As(corrupt.Err, &bad) && bad.Reason != pyjson.BadUTF8 {
-		return fmt.Sprintf("Malformed JSON at line %d: %v", corrupt.Line, bad)
+	corrupt := (*sessionstore.CorruptError)(nil)
+	if errors.As(err, &corrupt) && corrupt.Line > 0 && corrupt.Malformed() {
+		return fmt.Sprintf("Malformed JSON at line %d: %v", corrupt.Line, corrupt.Err)
 	}
 	own := (*sessionstore.Error)(nil)
 	if errors.As(err, &own) && errors.Is(own.Err, sessionstore.ErrNotFound) {

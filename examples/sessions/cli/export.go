@@ -4,37 +4,35 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
-	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/export"
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
-	"github.com/amplifier-go/sessionstorage/hybrid"
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 )
 
 type exportCommand struct {
 	anywhere
-	To          string `enum:",md,html,jsonl,tar" default:"" placeholder:"FORM" help:"md, html, jsonl or tar (default: as --output ends, else md)." group:"Output"`
+	To          string `enum:",md,html,jsonl,tar,claude,codex" default:"" placeholder:"FORM" help:"md, html, jsonl, tar, claude or codex (default: as --output ends, else md)." group:"Output"`
 	Output      string `short:"o" placeholder:"FILE" help:"Write this file, which must not be there; default: standard output." group:"Output"`
-	Redact      bool   `help:"Replace what looks like a secret: tokens, private keys, connection strings, bearer headers."`
+	Redact      bool   `help:"Replace secrets: tokens, private keys, and the values of names as API_KEY or password. sessions secrets lists them."`
 	NoTools     bool   `help:"Leave out the calls of tools and their results (md and html)."`
 	NoThinking  bool   `help:"Leave out what the model thought (md and html)."`
 	NoReminders bool   `help:"Leave out what tools wrote in the user's name (md and html)."`
+	NoWorkflow  bool   `help:"Leave out the phases of a workflow and what was said about it (md and html)."`
 }
 
 // Help is shown below the usage.
 func (exportCommand) Help() string {
-	return `md and html are for people, jsonl is the exact lines of the transcript, and tar all files of the session: "sessions import" makes a session of the last two again. The session itself never changes; secrets are found by their shape, so look before you publish.
+	return `md and html are for people: the conversation, then the phases of a workflow and what was said about it. jsonl is the exact lines of the transcript and nothing else, tar all files of the session: "sessions import" makes a session of the last two again. claude and codex are for these tools: what was imported from one is its own bytes, and lines are made for what was said since; the tool did not check them. The session itself never changes; secrets are found by their shape or their name, so look before you publish.
 
     sessions export 8f14 -o talk.html --redact
     sessions export 8f14 --to=jsonl | jq -r .role
-    sessions export 8f14 -o 8f14.tar`
+    sessions export 8f14 -o 8f14.tar
+    sessions export 8f14 --to=codex -o rollout.jsonl`
 }
 
 // Run exports.
@@ -46,28 +44,68 @@ func (c *exportCommand) Run(a *app) error {
 	if form == "tar" && c.Output == "" && a.Terminal() {
 		return usageError{"an archive is not for a terminal: add -o FILE"}
 	}
+	if isTool(form) && (c.Redact || c.NoTools || c.NoThinking || c.NoReminders) {
+		return usageError{"--to=" + form + " takes no --redact and leaves nothing out"}
+	}
 	t, err := c.reach(a)
 	if err != nil {
 		return err
 	}
+	if isTool(form) {
+		return c.history(a, t, foreign.Tool(form))
+	}
 	if c.Output == "" && form == "jsonl" && a.Terminal() {
 		screen := &forTerminal{a: a, most: max(a.Width(), 40)}
-		err := c.write(a, t, form, screen)
+		err := archive.Write(a.ctx, screen, t.store, []string{t.id}, c.options(form))
 		if screen.cut {
 			a.Notef("Long lines are cut; a pipe gets them whole.")
 		}
 		return err
 	}
 	if c.Output == "" {
-		return c.write(a, t, form, a)
+		return archive.Write(a.ctx, a, t.store, []string{t.id}, c.options(form))
 	}
-	if err := writeNew(c.Output, a.now(), func(w io.Writer) error { return c.write(a, t, form, w) }); err != nil {
+	err = archive.WriteFile(a.ctx, c.Output, t.store, []string{t.id}, c.options(form))
+	if errors.Is(err, fs.ErrExist) {
+		err = fmt.Errorf("%s is there already", c.Output)
+	}
+	if err != nil {
 		return err
 	}
 	if a.json {
 		return a.writeJSON(object{{"session_id", quoted(t.id)}, {"format", quoted(form)}, {"path", quoted(c.Output)}}, jsonIndent)
 	}
 	a.Notef("%s Exported %s to %s", a.PaintError(screen.Green, "✓"), screen.Plain(t.id), screen.Plain(c.Output))
+	return nil
+}
+
+// isTool reports whether a form is that of another tool.
+func isTool(form string) bool { return form == string(foreign.Claude) || form == string(foreign.Codex) }
+
+// history writes a session as a file of another tool.
+func (c *exportCommand) history(a *app, t target, tool foreign.Tool) error {
+	if c.Output == "" {
+		_, err := foreign.Export(a.ctx, t.store, t.id, tool, a)
+		return err
+	}
+	f, err := os.OpenFile(c.Output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		err = fmt.Errorf("%s is there already", c.Output)
+	}
+	if err != nil {
+		return err
+	}
+	done, err := foreign.Export(a.ctx, t.store, t.id, tool, f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(c.Output))
+	}
+	if a.json {
+		return a.writeJSON(object{
+			{"session_id", quoted(t.id)}, {"format", quoted(string(tool))}, {"path", quoted(c.Output)}, {"file_name", quoted(done.File)},
+		}, jsonIndent)
+	}
+	a.Notef("%s Exported %s to %s", a.PaintError(screen.Green, "✓"), screen.Plain(t.id), screen.Plain(c.Output))
+	a.Notef("  %s as they were, lines for %s; %s looks for the name %s", size(done.Original), count(done.Messages, "message"), tool, screen.Plain(done.File))
 	return nil
 }
 
@@ -84,35 +122,13 @@ func formOf(name string) string {
 	return "md"
 }
 
-// write writes a session. What is damaged is written as far as it can be read,
-// and then it is an error.
-func (c *exportCommand) write(a *app, t target, form string, w io.Writer) error {
-	var r export.Redactor
+// options are those of the archive.
+func (c *exportCommand) options(form string) *archive.WriteOptions {
+	o := &archive.WriteOptions{Format: archive.Format(form), NoTools: c.NoTools, NoThinking: c.NoThinking, NoReminders: c.NoReminders, NoWorkflow: c.NoWorkflow}
 	if c.Redact {
-		r = hybrid.Secrets()
+		o.Redact = secretRules()
 	}
-	switch form {
-	case "jsonl":
-		return export.Lines(a.ctx, t.store, t.id, w, r)
-	case "tar":
-		return export.Archive(a.ctx, t.store, t.id, w, r)
-	}
-	s, damage := t.store.Load(a.ctx, t.id)
-	if damage != nil && !errors.Is(damage, sessionstore.ErrCorrupt) {
-		return damage
-	}
-	d, err := export.New(s, damage, export.Parts{NoTools: c.NoTools, NoThinking: c.NoThinking, NoReminders: c.NoReminders}, r)
-	if err != nil {
-		return err
-	}
-	show := d.Markdown
-	if form == "html" {
-		show = d.HTML
-	}
-	if err := show(w); err != nil {
-		return err
-	}
-	return damage
+	return o
 }
 
 // forTerminal writes lines to a terminal: none longer than so many columns, and
@@ -139,30 +155,4 @@ func (t *forTerminal) Write(b []byte) (int, error) {
 		t.line = t.line[:0]
 	}
 	return len(b), nil
-}
-
-// writeNew makes the file name, for its owner alone. It appears whole or not at
-// all; when what is exported is damaged, that is what can be read of it.
-func writeNew(name string, now time.Time, write func(io.Writer) error) (err error) {
-	if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-		if err == nil {
-			err = fmt.Errorf("%s is there already", name)
-		}
-		return err
-	}
-	root, err := os.OpenRoot(filepath.Dir(name))
-	if err != nil {
-		return err
-	}
-	dir := atomicfile.New(root, nil)
-	defer func() { err = errors.Join(err, dir.Close()) }()
-	damage := error(nil)
-	err = dir.Replace(filepath.Base(name), true, now, func(w io.Writer) error {
-		err := write(w)
-		if errors.Is(err, sessionstore.ErrCorrupt) {
-			damage, err = err, nil
-		}
-		return err
-	})
-	return errors.Join(err, damage)
 }

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"path/filepath"
 	standard "slices"
-	"time"
+	"strconv"
+	"strings"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
-	"github.com/amplifier-go/sessionstorage/internal/pytime"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
@@ -16,7 +16,7 @@ import (
 type findCommand struct {
 	forScripts `kong:"-"`
 	where
-	After   string `placeholder:"DATE" help:"Created after this date, as 2026-08-01 or 2026-08-01T12:00:00+02:00."`
+	After   string `placeholder:"DATE" help:"Created after this date, as 2026-08-01, 2026-08-01T12:00:00+02:00, 7d or yesterday."`
 	Before  string `placeholder:"DATE" help:"Created before this date."`
 	Keyword string `placeholder:"TERM" help:"The transcript holds this text, in upper or lower case."`
 	Status  string `enum:",healthy,broken" default:"" placeholder:"HEALTH" help:"healthy or broken; reads every transcript."`
@@ -34,7 +34,7 @@ func (c *findCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	q, err := c.query(p.Dir())
+	q, err := c.query(a, p)
 	if err != nil {
 		return err
 	}
@@ -64,21 +64,21 @@ func (c *findCommand) Run(a *app) error {
 	return nil
 }
 
-func (c *findCommand) query(root string) (q sessionstore.Query, err error) {
+func (c *findCommand) query(a *app, p *sessionstore.Projects) (q sessionstore.Query, err error) {
 	q = sessionstore.Query{Keyword: c.Keyword, Limit: c.Limit}
-	if q.Project, err = c.slug(root, false); err != nil {
+	if a.json { // as the reference: nothing is found there
+		q.Project, err = c.slug(p.Dir(), false)
+	} else {
+		q.Project, err = c.existing(a, p, false)
+	}
+	if err != nil {
 		return q, err
 	}
-	for _, date := range []struct {
-		text string
-		to   *time.Time
-	}{{c.After, &q.After}, {c.Before, &q.Before}} {
-		if date.text == "" {
-			continue
-		}
-		if *date.to, err = pytime.ParseFilter(date.text); err != nil {
-			return q, err
-		}
+	if q.After, err = a.date(c.After); err != nil {
+		return q, err
+	}
+	if q.Before, err = a.date(c.Before); err != nil {
+		return q, err
 	}
 	switch c.Status {
 	case "healthy":
@@ -121,6 +121,9 @@ func (a *app) metadataOf(p *sessionstore.Projects, f sessionstore.Found) (sessio
 }
 
 func (a *app) foundJSON(p *sessionstore.Projects, found []sessionstore.Found) error {
+	if a.typed {
+		return a.foundTyped(found)
+	}
 	all := list{}
 	for _, f := range found {
 		md, err := a.metadataOf(p, f)
@@ -152,21 +155,21 @@ func (a *app) foundTable(p *sessionstore.Projects, found []sessionstore.Found) {
 	var ids []string
 	for _, f := range found {
 		ids = append(ids, filepath.Base(f.Dir))
-		md, _ := a.metadataOf(p, f) // shown is what was found
-		rows = append(rows, []string{filepath.Base(f.Dir), md.Text("name"), f.Project, f.CreatedText, f.Bundle, f.Model})
-	}
-	for _, row := range rows {
-		if t, ok := pytime.ParseCreated(row[3]); ok {
-			row[3] = t.UTC().Format("2006-01-02 15:04")
+		s, _ := a.summaryIn(f.Dir) // shown is what was found
+		created := f.CreatedText
+		if !f.Created.IsZero() {
+			created = f.Created.UTC().Format("2006-01-02 15:04")
 		}
+		rows = append(rows, []string{filepath.Base(f.Dir), s.Title, f.Project, created, strconv.Itoa(s.Prompts), strings.TrimPrefix(f.Bundle, "bundle:"), f.Model})
 	}
 	a.Table([]screen.Column{
 		{Title: "Session", Min: enough(ids), Whole: true, Tint: screen.In(screen.Green)},
-		{Title: "Name", Min: 12, Tint: screen.In(screen.Cyan)},
-		{Title: "Project", Min: 10, Drop: 1, Tint: screen.In(screen.Magenta)},
-		{Title: "Created", Tint: screen.In(screen.Yellow)},
-		{Title: "Bundle", Min: 8, Drop: 3},
-		{Title: "Model", Min: 8, Drop: 2},
+		{Title: "Title", Min: 20, Tint: screen.In(screen.Cyan)},
+		{Title: "Project", Min: 10, Drop: 2, Tint: screen.In(screen.Magenta)},
+		{Title: "Created", Drop: 1, Tint: screen.In(screen.Yellow)},
+		{Title: "Prompts", Right: true, Drop: 5},
+		{Title: "Bundle", Min: 10, Drop: 4},
+		{Title: "Model", Min: 16, Drop: 3},
 	}, rows)
 }
 

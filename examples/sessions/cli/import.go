@@ -1,17 +1,15 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
-	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/intake"
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive"
 )
 
 type importCommand struct {
@@ -20,6 +18,10 @@ type importCommand struct {
 	As   string `xor:"id" placeholder:"ID" help:"Id of the new session (default: the one that it had, for JSONL a fresh one)."`
 	New  bool   `help:"Give it a fresh id." xor:"id"`
 	Name string `placeholder:"NAME" help:"Name of the new session."`
+
+	Tool   string `name:"from" placeholder:"TOOL" enum:",claude,codex" default:"" help:"Bring the history of another tool: claude or codex." group:"History of other tools"`
+	Since  string `placeholder:"DATE" help:"Only histories that changed since: a date, or an age as 7d." group:"History of other tools"`
+	DryRun bool   `help:"Write nothing, and tell what would be done." group:"History of other tools"`
 }
 
 // Help is shown below the usage.
@@ -27,11 +29,21 @@ func (importCommand) Help() string {
 	return `The session appears whole in the project of the working directory, or not at all, and never in the place of another one. Files keep their bytes and times.
 
     sessions import 8f14.tar
-    sessions export 8f14 --to=jsonl | sessions import --name "a copy" -`
+    sessions export 8f14 --to=jsonl | sessions import --name "a copy" -
+
+With --from=claude the sessions of Claude Code on this machine come, with --from=codex those of Codex, each into the project of its working directory, or those of --project alone. Again, it brings what is new. Your own turns stay: where both went on, the other tool's become a fork.
+
+    sessions import --from claude --since 30d --dry-run`
 }
 
 // Run imports.
 func (c *importCommand) Run(a *app) error {
+	if c.Tool != "" {
+		return c.history(a)
+	}
+	if c.Since != "" || c.DryRun {
+		return usageError{"--since and --dry-run go with --from"}
+	}
 	p, err := a.projects(where(c.local))
 	if err != nil {
 		return err
@@ -40,23 +52,19 @@ func (c *importCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	src, done, err := c.source(a)
-	if err != nil {
-		return err
-	}
 	st, err := p.Store(slug)
 	if err != nil {
-		return errors.Join(err, done())
+		return err
 	}
 	id := c.As
 	if c.New {
 		id = sessionstore.NewID()
 	}
-	res, err := intake.Take(a.ctx, st, src, intake.Options{ID: id, Name: c.Name})
+	res, err := c.read(a, st, id)
 	if errors.Is(err, fs.ErrExist) {
 		err = fmt.Errorf("there is such a session already: --new gives this one a fresh id (%w)", err)
 	}
-	if err = errors.Join(err, done()); err != nil {
+	if err != nil {
 		return err
 	}
 	if res.Damage != nil {
@@ -78,36 +86,27 @@ func (c *importCommand) Run(a *app) error {
 	return nil
 }
 
-// source opens what is imported.
-func (c *importCommand) source(a *app) (src intake.Source, done func() error, err error) {
-	done = func() error { return nil }
-	if c.From == "-" {
-		src, err = intake.Stream(contextReader{a.ctx, a.stdin})
-		return src, done, err
+// read makes a session of what is imported.
+func (c *importCommand) read(a *app, st *sessionstore.Store, id string) (archive.Imported, error) {
+	opts := &archive.ReadOptions{ID: id, Name: c.Name, MaxSessions: 1}
+	if c.From != "-" && isDir(c.From) {
+		return archive.ReadDir(a.ctx, c.From, st, opts)
 	}
-	if isDir(c.From) {
-		path, err := filepath.Abs(c.From)
-		return intake.Directory(path), done, err
+	in := a.stdin
+	if c.From != "-" {
+		f, err := os.Open(c.From)
+		if err != nil {
+			return archive.Imported{}, err
+		}
+		defer f.Close()
+		in = f
 	}
-	f, err := os.Open(c.From)
+	all, err := archive.Read(a.ctx, in, st, opts)
+	if errors.Is(err, archive.ErrFormat) && c.From != "-" {
+		err = fmt.Errorf("%s: %w", c.From, err)
+	}
 	if err != nil {
-		return src, done, err
+		return archive.Imported{}, err
 	}
-	if src, err = intake.Stream(contextReader{a.ctx, f}); err != nil {
-		return src, done, errors.Join(fmt.Errorf("%s: %w", c.From, err), f.Close())
-	}
-	return src, f.Close, nil
-}
-
-// contextReader ends with its context.
-type contextReader struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r contextReader) Read(b []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(b)
+	return all[0], nil
 }

@@ -44,7 +44,7 @@ func (c *infoCommand) Run(a *app) error {
 			{"Name", md.Text("name")},
 			{"Path", info.Path},
 			{"Project", info.Project},
-			{"Created", info.Created},
+			{"Created", a.moment(info.Created)},
 			{"Bundle", info.Bundle},
 			{"Model", info.Model},
 			{"Turns", number(info.Turns)},
@@ -52,26 +52,28 @@ func (c *infoCommand) Run(a *app) error {
 		})
 		return nil
 	}
+	if a.typed {
+		return a.writeJSON(infoOf(info, md), jsonIndent)
+	}
 	id := quoted(t.id)
 	if raw, ok := md.Lookup("session_id"); ok {
 		id = raw
 	}
-	rest, err := encoded(struct {
-		Turns  int      `json:"turn_count"`
-		Status string   `json:"status"`
-		Modes  []string `json:"failure_modes"`
-	}{info.Turns, info.Status, info.Modes})
+	modes, err := encoded(info.Modes)
 	if err != nil {
 		return err
 	}
-	return a.writeJSON(append(object{
+	return a.writeJSON(object{
 		{"session_id", id},
 		{"path", quoted(info.Path)},
 		{"project", quoted(info.Project)},
 		{"created", memberOf(md, "created")},
 		{"bundle", memberOf(md, "bundle")},
 		{"model", memberOf(md, "model")},
-	}, membersOf(rest)...), jsonIndent)
+		{"turn_count", decimal(info.Turns)},
+		{"status", quoted(info.Status)},
+		{"failure_modes", modes},
+	}, jsonIndent)
 }
 
 // fields writes names and values below each other, without those that have
@@ -89,6 +91,8 @@ func (a *app) fields(rows [][2]string) {
 			a.Printf("%s\t%s\n", row[0], screen.Plain(row[1]))
 			continue
 		}
-		a.Printf("%s%s  %s\n", a.Paint(screen.Dim, row[0]), strings.Repeat(" ", width-len(row[0])), screen.Plain(row[1]))
+		value := screen.Wrap(screen.Plain(row[1]), a.Width()-width-2)
+		value = strings.ReplaceAll(value, "\n", "\n"+strings.Repeat(" ", width+2))
+		a.Print(a.Paint(screen.Dim, row[0]) + strings.Repeat(" ", width+2-len(row[0])) + value + "\n")
 	}
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -23,7 +22,7 @@ func (o object) raw() []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(pyjson.AppendQuoted(b, m.name, pyjson.Style{}), ':'), m.value...)
+		b = append(append(append(b, quoted(m.name)...), ':'), m.value...)
 	}
 	return append(b, '}')
 }
@@ -42,18 +41,13 @@ func (l list) raw() []byte {
 	return append(b, ']')
 }
 
-// membersOf returns the members of a JSON object.
-func membersOf(raw []byte) (o object) {
-	for m := range pyjson.Members(raw) {
-		o = append(o, member{pyjson.Text(m.Key), m.Value})
-	}
-	return o
+func quoted(text string) []byte {
+	raw, _ := encoded(text) // strings never fail
+	return raw
 }
 
-func quoted(text string) []byte { return pyjson.AppendQuoted(nil, text, pyjson.Style{}) }
-
 // encoded returns v, which encoding/json must be able to encode, as JSON.
-func encoded(v any) ([]byte, error) { return pyjson.Encode(v) }
+func encoded(v any) ([]byte, error) { return sessionstore.FormatJSON(v, 0) }
 
 // memberOf returns a member of metadata as JSON, null when it is not there.
 func memberOf(md sessionstore.Metadata, name string) []byte {
@@ -69,20 +63,20 @@ const jsonIndent = 2
 
 // writeJSON writes v, an object, a list or what encoding/json can encode, and
 // a line break to standard output, as json.dumps does.
+//
+// With --json=v1 it is the result in an envelope.
 func (a *app) writeJSON(v any, indent int) error {
-	var raw []byte
-	switch v := v.(type) {
-	case interface{ raw() []byte }:
-		raw = v.raw()
-	case json.RawMessage:
-		raw = v
-	default:
-		var err error
-		if raw, err = encoded(v); err != nil {
+	if own, ok := v.(interface{ raw() []byte }); ok {
+		v = json.RawMessage(own.raw())
+	}
+	if a.typed {
+		raw, err := sessionstore.FormatJSON(v, 0)
+		if err != nil {
 			return err
 		}
+		v, indent, a.told = a.envelope("result", raw), jsonIndent, true
 	}
-	text, err := pyjson.Append(nil, raw, pyjson.Style{Indent: indent, ASCII: true})
+	text, err := sessionstore.FormatJSON(v, indent)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func largeStore(t *testing.T, n int) (root string) {
 func TestLarge(t *testing.T) {
 	t.Parallel()
 	n := 300
-	if testenv.Thorough() {
+	if testenv.Long() {
 		n = 10_000
 	}
 	root := largeStore(t, n)

@@ -2,14 +2,12 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -21,6 +19,7 @@ type listCommand struct {
 	Limit       int    `short:"n" default:"20" placeholder:"N" help:"Number of sessions to show; 0: all (default: 20)."`
 	AllProjects bool   `help:"Show sessions from all projects."`
 	All         bool   `short:"a" help:"Show sub-sessions too."`
+	NoInternal  bool   `help:"Leave out sessions that are labelled internal."`
 	Tree        string `short:"t" placeholder:"SESSION" help:"Show where a session comes from instead, as the command tree does."`
 }
 
@@ -33,13 +32,14 @@ type views struct {
 
 // Help is shown below the usage.
 func (listCommand) Help() string {
-	return `Shows the sessions of the project in the working directory, the one saved last first. Msgs counts the lines of the transcript. In a pipe every line has the columns project, session, name, time and messages, separated by tabs.`
+	return `Shows the sessions of the project in the working directory, the one saved last first. The title is the name, or what was asked first. Prompts counts what a person asked. In a pipe every line has the columns project, session, title, time, messages and prompts, separated by tabs.`
 }
 
 // Run lists.
 func (c *listCommand) Run(a *app) error {
 	a.json = a.json || c.Format == "json"
 	if c.Tree != "" {
+		a.name = "tree"
 		return (&treeCommand{here{c.Tree, c.local}}).Run(a)
 	}
 	rows, err := c.rows(a)
@@ -48,6 +48,9 @@ func (c *listCommand) Run(a *app) error {
 	}
 	if a.json {
 		return a.listJSON(rows)
+	}
+	if len(rows) == 0 && !c.AllProjects {
+		return c.nothingHere(a)
 	}
 	if len(rows) == 0 {
 		a.Notef("No sessions found.")
@@ -59,75 +62,88 @@ func (c *listCommand) Run(a *app) error {
 
 // listed is a session of a list.
 type listed struct {
-	project, id, path string
-	modified          time.Time
-
-	md       sessionstore.Metadata
-	messages int // -1: not known
+	sessionstore.ProjectSummary
+	path string
+	md   sessionstore.Metadata // only where more is shown than the summary tells
 }
 
 // rows returns the sessions to show, the one modified last first.
 func (c *listCommand) rows(a *app) ([]listed, error) {
-	opts := &sessionstore.ListOptions{All: c.All, Limit: c.Limit}
-	var stores []*sessionstore.Store
+	all, err := c.summaries(a)
+	if err != nil {
+		return nil, err
+	}
+	bar := a.Progress("reading", c.Limit)
+	defer bar.Done()
+	var rows []listed
+	for s, err := range all {
+		if err != nil {
+			return nil, err
+		}
+		r := listed{ProjectSummary: s.ProjectSummary, path: filepath.Join(s.store.Dir(), s.ID)}
+		if a.json && !a.typed || c.Detailed {
+			r.md, _ = s.store.Metadata(a.ctx, s.ID) // one that cannot be read is listed too
+		}
+		rows = append(rows, r)
+		bar.Step(1)
+	}
+	return rows, nil
+}
+
+// summarized is a session with the store that it is in.
+type summarized struct {
+	sessionstore.ProjectSummary
+	store *sessionstore.Store
+}
+
+// summaries returns what to list: of one project, or of all.
+func (c *listCommand) summaries(a *app) (iter.Seq2[summarized, error], error) {
+	opts := &sessionstore.ListOptions{All: c.All, NoInternal: c.NoInternal, Limit: c.Limit}
 	if c.AllProjects {
 		p, err := a.projects(where(c.local))
 		if err != nil {
 			return nil, err
 		}
-		slugs, err := p.Slugs(a.ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, slug := range slugs {
-			st, err := p.Store(slug)
-			if err != nil {
-				return nil, err
+		return func(yield func(summarized, error) bool) {
+			for s, err := range p.Summaries(a.ctx, opts) {
+				row := summarized{ProjectSummary: s}
+				if err == nil {
+					row.store, err = p.Store(s.Project)
+				}
+				if !yield(row, err) {
+					return
+				}
 			}
-			stores = append(stores, st)
-		}
-	} else {
-		st, _, err := c.openStore(a)
-		if err != nil {
-			return nil, err
-		}
-		if st != nil {
-			stores = append(stores, st)
-		}
+		}, nil
 	}
-	type place struct {
-		listed
-		store *sessionstore.Store
+	st, _, err := c.openStore(a)
+	if err != nil {
+		return nil, err
 	}
-	var all []place
-	for _, st := range stores {
-		infos, err := st.List(a.ctx, opts)
-		if err != nil {
-			return nil, err
+	return func(yield func(summarized, error) bool) {
+		if st == nil {
+			return
 		}
-		for _, info := range infos {
-			path := filepath.Join(st.Dir(), info.ID)
-			project := filepath.Base(filepath.Dir(st.Dir()))
-			all = append(all, place{listed{project: project, id: info.ID, path: path, modified: info.Modified}, st})
+		project := filepath.Base(filepath.Dir(st.Dir()))
+		for s, err := range st.Summaries(a.ctx, opts) {
+			if !yield(summarized{sessionstore.ProjectSummary{Project: project, Summary: s}, st}, err) {
+				return
+			}
 		}
+	}, nil
+}
+
+// messages is how many messages there are, as text. Python counts the lines of
+// a damaged transcript, too.
+func (r listed) messages() string {
+	n := r.Messages
+	if r.Damaged || r.Bytes == 0 {
+		n = countLines(filepath.Join(r.path, transcriptName))
 	}
-	slices.SortStableFunc(all, func(x, y place) int { return cmp.Compare(y.modified.UnixNano(), x.modified.UnixNano()) })
-	if c.Limit > 0 {
-		all = all[:min(c.Limit, len(all))]
+	if n < 0 {
+		return "?"
 	}
-	bar := a.Progress("reading", len(all))
-	defer bar.Done()
-	rows := make([]listed, len(all))
-	for i, p := range all {
-		if err := a.ctx.Err(); err != nil {
-			return nil, err
-		}
-		rows[i] = p.listed
-		rows[i].md, _ = p.store.Metadata(a.ctx, p.id) // one that cannot be read is listed too
-		rows[i].messages = countLines(filepath.Join(p.path, transcriptName))
-		bar.Step(1)
-	}
-	return rows, nil
+	return strconv.Itoa(n)
 }
 
 // countLines counts the lines of a file, -1 for one that cannot be read.
@@ -158,43 +174,32 @@ func countLines(path string) int {
 	return lines
 }
 
-func (r listed) lines() string {
-	if r.messages < 0 {
-		return "?"
-	}
-	return strconv.Itoa(r.messages)
-}
-
 func (c *listCommand) table(a *app, rows []listed) {
 	var ids []string
 	for _, r := range rows {
-		ids = append(ids, r.id)
+		ids = append(ids, r.ID)
 	}
 	columns := []screen.Column{
 		{Title: "Project", Min: 10, Drop: 4, Tint: screen.In(screen.Magenta)},
 		{Title: "Session", Min: enough(ids), Whole: true, Tint: screen.In(screen.Green)},
-		{Title: "Name", Min: 12, Tint: screen.In(screen.Cyan)},
+		{Title: "Title", Min: 20, Tint: screen.In(screen.Cyan)},
 		{Title: "Modified", Drop: 2, Tint: screen.In(screen.Yellow)},
-		{Title: "Msgs", Right: true, Drop: 3},
+		{Title: "Msgs", Right: true, Drop: 5},
+		{Title: "Prompts", Right: true, Drop: 3},
 	}
 	var cells [][]string
 	for _, r := range rows {
-		when := r.modified.UTC().Format("2006-01-02 15:04")
-		if !a.Terminal() {
-			when = r.modified.UTC().Format(time.RFC3339)
-		}
-		row := []string{r.project, r.id, r.md.Text("name"), when, r.lines()}
+		row := []string{r.Project, r.ID, r.Title, a.when(r.Changed), r.messages(), strconv.Itoa(r.Prompts)}
 		if c.Detailed {
-			bundle, _ := r.md.Bundle()
-			row = append(row, bundle, r.md.Text("model"), r.md.Text("description"))
+			row = append(row, r.Bundle, r.Model, r.md.Text("description"))
 		}
 		cells = append(cells, row)
 	}
 	if c.Detailed {
 		columns = append(columns,
-			screen.Column{Title: "Bundle", Min: 8, Drop: 5},
-			screen.Column{Title: "Model", Min: 8, Drop: 6},
-			screen.Column{Title: "Description", Min: 20, Drop: 7})
+			screen.Column{Title: "Bundle", Min: 8, Drop: 6},
+			screen.Column{Title: "Model", Min: 8, Drop: 7},
+			screen.Column{Title: "Description", Min: 20, Drop: 8})
 	}
 	if c.Compact {
 		columns = columns[1:3]
@@ -203,7 +208,7 @@ func (c *listCommand) table(a *app, rows []listed) {
 		}
 	} else if a.Terminal() && !c.AllProjects {
 		const title = "Sessions of "
-		a.Printf("%s%s\n\n", title, a.Paint(screen.Magenta, screen.Fit(screen.Plain(rows[0].project), a.Width()-len(title))))
+		a.Printf("%s%s\n\n", title, a.Paint(screen.Magenta, screen.Fit(screen.Plain(rows[0].Project), a.Width()-len(title))))
 		columns = columns[1:]
 		for i := range cells {
 			cells[i] = cells[i][1:]
@@ -215,27 +220,36 @@ func (c *listCommand) table(a *app, rows []listed) {
 // listJSON writes what the Python tools write, whole ids in place of cut ones,
 // and further members.
 func (a *app) listJSON(rows []listed) error {
+	if a.typed {
+		all := []typedSession{}
+		for _, r := range rows {
+			all = append(all, sessionOf(r.ProjectSummary, r.path))
+		}
+		return a.writeJSON(all, jsonIndent)
+	}
 	all := list{}
 	for _, r := range rows {
 		name := r.md.Text("name")
 		if name == "" {
-			name = r.id
+			name = r.ID
 		}
 		summary := object{
-			{"session_id", quoted(r.id)},
-			{"modified", quoted(r.modified.UTC().Format("2006-01-02 15:04"))},
-			{"messages", quoted(r.lines())},
+			{"session_id", quoted(r.ID)},
+			{"modified", quoted(r.Changed.UTC().Format("2006-01-02 15:04"))},
+			{"messages", quoted(r.messages())},
 		}
 		all = append(all, object{
 			{"name", quoted(name)},
 			{"enabled", []byte("true")},
-			{"behaviors", append(append([]byte{'['}, quoted(r.id)...), ']')},
+			{"behaviors", append(append([]byte{'['}, quoted(r.ID)...), ']')},
 			{"config_summary", summary.raw()},
-			{"project", quoted(r.project)},
+			{"project", quoted(r.Project)},
 			{"path", quoted(r.path)},
 			{"created", memberOf(r.md, "created")},
 			{"bundle", memberOf(r.md, "bundle")},
 			{"model", memberOf(r.md, "model")},
+			{"title", quoted(r.Title)},
+			{"prompts", []byte(strconv.Itoa(r.Prompts))},
 		})
 	}
 	return a.writeJSON(all, jsonIndent)

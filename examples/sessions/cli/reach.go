@@ -57,7 +57,7 @@ func (a *app) stores(w where) ([]*sessionstore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	slug, err := w.slug(p.Dir(), false)
+	slug, err := w.existing(a, p, false)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func (a *app) open(dir string) (target, error) {
 }
 
 // here are the arguments of a command that finds its session in the project of
-// the working directory, as "amplifier session" does.
+// the working directory, as "amplifier session" does, and else in all projects.
 type here struct {
 	Session string `arg:"" help:"Id of the session, the beginning of one, or the path of its directory."`
 	local
@@ -62,8 +62,8 @@ type local struct {
 	Project      string `placeholder:"NAME" help:"The project: its name, or the path of its directory (default: the working directory's)." group:"Where"`
 }
 
-// find finds a session. Sub-sessions are found when the reference has the
-// underscore of their ids.
+// find finds a session. In the project, sub-sessions are found when the reference
+// has the underscore of their ids.
 func (h here) find(a *app) (target, error) {
 	if filepath.IsAbs(h.Session) {
 		return anywhere{h.Session, where(h.local)}.find(a)
@@ -72,22 +72,25 @@ func (h here) find(a *app) (target, error) {
 	if err != nil {
 		return target{}, err
 	}
-	found := error(notFoundError{h.Session, ""})
+	found := error(notFoundError{h.Session})
 	if st != nil {
 		id, err := st.Find(a.ctx, h.Session, &sessionstore.ListOptions{All: strings.Contains(h.Session, "_")})
 		if err == nil {
 			return target{st, id}, nil
 		}
-		found = err
+		found = ambiguousIn(st.Dir(), err)
 	}
 	if !errors.Is(found, sessionstore.ErrNotFound) || h.Project != "" || h.Session == "" {
 		return target{}, found
 	}
-	other, err := p.Resolve(a.ctx, h.Session, "")
-	if err != nil {
+	dir, err := p.Resolve(a.ctx, h.Session, "")
+	if errors.Is(err, sessionstore.ErrNotFound) {
 		return target{}, found
 	}
-	return target{}, notFoundError{h.Session, filepath.Base(filepath.Dir(filepath.Dir(other)))}
+	if err != nil {
+		return target{}, err
+	}
+	return a.open(dir)
 }
 
 // openStore opens the project's sessions directory, and makes none: the store
@@ -97,7 +100,7 @@ func (l local) openStore(a *app) (*sessionstore.Store, *sessionstore.Projects, e
 	if err != nil {
 		return nil, nil, err
 	}
-	slug, err := where(l).slug(p.Dir(), true)
+	slug, err := where(l).existing(a, p, true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -108,15 +111,9 @@ func (l local) openStore(a *app) (*sessionstore.Store, *sessionstore.Projects, e
 	return st, p, err
 }
 
-// notFoundError tells that a session is not in the project, and where one is.
-type notFoundError struct{ ref, project string }
+// notFoundError tells that there is no such session.
+type notFoundError struct{ ref string }
 
-func (e notFoundError) Error() string {
-	text := "No session found matching '" + e.ref + "'"
-	if e.project != "" {
-		text += " in this project; there is one in another: add --project=" + e.project
-	}
-	return text
-}
+func (e notFoundError) Error() string { return "No session found matching '" + e.ref + "'" }
 
 func (e notFoundError) Unwrap() error { return sessionstore.ErrNotFound }

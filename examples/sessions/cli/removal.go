@@ -6,15 +6,15 @@ import (
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
-	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/trash"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
 )
 
 // removal are the flags of the commands that remove sessions.
 type removal struct {
-	Force  bool              `short:"f" help:"Do not ask."`
-	DryRun bool              `help:"Show what would go and what would stay, and change nothing."`
-	Even   []trash.Hindrance `sep:"," enum:"recent,unsynced,parent" placeholder:"WHAT" help:"Take what would stay: recent (written a moment ago), unsynced (the cloud lacks something), parent (of sessions that stay). Several with commas."`
+	Force  bool         `short:"f" help:"Do not ask."`
+	DryRun bool         `help:"Show what would go and what would stay, and change nothing."`
+	Even   []trash.Kind `sep:"," enum:"recent,unsynced,parent" placeholder:"WHAT" help:"Take what would stay: recent (written a moment ago), unsynced (the cloud lacks something), parent (of sessions that stay). Several with commas."`
 
 	bar *screen.Progress // of what is being done
 }
@@ -25,7 +25,7 @@ func (c *removal) plan(a *app, st *sessionstore.Store, ids []string, o trash.Opt
 	c.bar = a.Progress("looking", len(ids))
 	defer c.bar.Done()
 	o.Progress = func(done, total int) { c.bar.At(done, total) }
-	return trash.New(a.ctx, st, ids, o)
+	return trash.NewPlan(a.ctx, st, ids, &o)
 }
 
 // removed is what became of a plan.
@@ -41,11 +41,11 @@ func (r removed) done() bool { return r.status != "planned" && r.status != "canc
 // carryOut shows a plan, asks, and runs it.
 func (c *removal) carryOut(a *app, plan *trash.Plan, question string) (r removed, err error) {
 	switch {
-	case len(plan.Take) == 0 && len(plan.Keep) == 0:
+	case len(plan.Remove) == 0 && len(plan.Keep) == 0:
 		r.status = "nothing"
 	case c.DryRun:
 		r.status = "planned"
-	case len(plan.Take) == 0:
+	case len(plan.Remove) == 0:
 		r.status = "refused"
 	default:
 		r.status = "deleted"
@@ -72,8 +72,8 @@ func (c *removal) carryOut(a *app, plan *trash.Plan, question string) (r removed
 		}
 	}
 	if r.status == "deleted" {
-		c.bar = a.Progress("moving", len(plan.Take))
-		result, err := plan.Run(a.ctx)
+		c.bar = a.Progress("moving", len(plan.Remove))
+		result, err := plan.Delete(a.ctx)
 		c.bar.Done()
 		if err != nil {
 			return r, err
@@ -98,8 +98,8 @@ func reasons(s trash.Session) string {
 	var text []string
 	for _, o := range s.Obstacles {
 		one := screen.Plain(o.Text)
-		if o.Hindrance.Overcome() {
-			one += " (--even=" + string(o.Hindrance) + " takes it)"
+		if o.Kind.CanAllow() {
+			one += " (--even=" + string(o.Kind) + " takes it)"
 		}
 		text = append(text, one)
 	}
@@ -113,7 +113,7 @@ func (a *app) planTable(plan *trash.Plan) {
 			rows = append(rows, []string{what, s.ID, s.Name, size(s.Bytes), s.Modified.UTC().Format("2006-01-02"), reasons(s)})
 		}
 	}
-	add("goes", plan.Take)
+	add("goes", plan.Remove)
 	add("stays", plan.Keep)
 	if len(rows) == 0 {
 		a.Notef("Nothing would go.")
@@ -123,7 +123,7 @@ func (a *app) planTable(plan *trash.Plan) {
 	for _, row := range rows {
 		ids = append(ids, row[1])
 	}
-	a.Table([]screen.Column{
+	columns := []screen.Column{
 		{Title: "", Tint: func(cell string) screen.Tint {
 			if cell == "goes" {
 				return screen.Red
@@ -134,9 +134,21 @@ func (a *app) planTable(plan *trash.Plan) {
 		{Title: "Name", Min: 10, Drop: 1, Tint: screen.In(screen.Cyan)},
 		{Title: "Size", Right: true, Drop: 2},
 		{Title: "Saved", Drop: 3, Tint: screen.In(screen.Yellow)},
-		{Title: "Why", Min: 10},
-	}, rows)
-	a.Notef("\n%s (%s) would go, %s would stay.", count(len(plan.Take), "session"), size(trash.Bytes(plan.Take)), number(len(plan.Keep)))
+		{Title: "Why"},
+	}
+	if a.Terminal() { // which shows the reasons whole, below the table
+		columns = columns[:5]
+		for i := range rows {
+			rows[i] = rows[i][:5]
+		}
+	}
+	a.Table(columns, rows)
+	if a.Terminal() {
+		for _, s := range plan.Keep {
+			a.Notef("%s %s: %s", a.PaintError(screen.Yellow, "stays:"), screen.Plain(s.ID), reasons(s))
+		}
+	}
+	a.Notef("\n%s (%s) would go, %s would stay.", count(len(plan.Remove), "session"), size(trash.Bytes(plan.Remove)), number(len(plan.Keep)))
 }
 
 // tellRemoved tells what was done.
@@ -178,7 +190,7 @@ func (a *app) tellRemoved(plan *trash.Plan, r removed) error {
 // gone are the sessions that went, or would go.
 func (r removed) gone(plan *trash.Plan) []trash.Session {
 	if r.status == "planned" {
-		return plan.Take
+		return plan.Remove
 	}
 	return r.receipt.Sessions
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
-	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/trash"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
 )
 
 type deleteCommand struct {
@@ -20,7 +20,7 @@ type deleteCommand struct {
 
 // Help is shown below the usage.
 func (deleteCommand) Help() string {
-	return `Moves a session to the trash of its project, after a question. "sessions undo" brings it back, "sessions trash empty" removes it for good. A session that somebody runs is never taken; one that has children, or that the cloud lacks something of, only when --even names that.`
+	return `Moves a session to the trash of its project, after a question. "sessions undo" brings it back, "sessions trash empty" removes it for good. A session that somebody runs is never taken; one that was written in the last ten minutes, that has children, or that the cloud lacks something of, only when --even names that.`
 }
 
 // Run deletes.
@@ -40,12 +40,12 @@ func (c *deleteCommand) Run(a *app) error {
 			ids = append(ids, t.id)
 		}
 	}
-	plan, err := c.plan(a, st, ids, trash.Options{Why: "delete", Descendants: c.WithChildren})
+	plan, err := c.plan(a, st, ids, trash.Options{Reason: "delete", Descendants: c.WithChildren})
 	if err != nil {
 		return err
 	}
 	question := fmt.Sprintf("Delete session '%s'?", screen.Plain(ids[0]))
-	if n := len(plan.Take); n > 1 {
+	if n := len(plan.Remove); n > 1 {
 		question = fmt.Sprintf("Delete %s?", count(n, "session"))
 	}
 	result, err := c.carryOut(a, plan, question)
@@ -67,10 +67,6 @@ func (cleanupCommand) Help() string {
 
     sessions cleanup --days 90 --dry-run`
 }
-
-// quiet is how long a session must not have been written: the older tools tell
-// in no other way that they run one.
-const quiet = 10 * time.Minute
 
 // Run cleans up.
 func (c *cleanupCommand) Run(a *app) error {
@@ -97,11 +93,11 @@ func (c *cleanupCommand) Run(a *app) error {
 	plan := &trash.Plan{}
 	if len(ids) > 0 {
 		why := fmt.Sprintf("cleanup: older than %d days", c.Days)
-		if plan, err = c.plan(a, st, ids, trash.Options{Why: why, Quiet: quiet}); err != nil {
+		if plan, err = c.plan(a, st, ids, trash.Options{Reason: why}); err != nil {
 			return err
 		}
 	}
-	_, err = c.carryOut(a, plan, fmt.Sprintf("Delete %s (%s) older than %s?", count(len(plan.Take), "session"), size(trash.Bytes(plan.Take)), count(c.Days, "day")))
+	_, err = c.carryOut(a, plan, fmt.Sprintf("Delete %s (%s) older than %s?", count(len(plan.Remove), "session"), size(trash.Bytes(plan.Remove)), count(c.Days, "day")))
 	return err
 }
 

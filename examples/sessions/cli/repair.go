@@ -1,20 +1,25 @@
 package cli
 
 import (
+	"errors"
 	"path/filepath"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
 type repairCommand struct {
 	forScripts `kong:"-"`
 	anywhere
+	Salvage bool `help:"Bring back instead the messages that a damaged transcript holds whole, but its backup lacks."`
 }
 
 // Help is shown below the usage.
 func (repairCommand) Help() string {
 	return `Gives every call of a tool a result, and every turn an answer, that say what happened. Nothing is written to a healthy session. What was there is kept beside the transcript, and "sessions undo" brings it back.
+
+A transcript with lines that cannot be read is not touched: its backup stands in for it. --salvage adds the messages to it that the damaged file holds whole beyond the backup, also when a program has saved the session since. The damaged file stays. What does not continue the conversation is offered as a fork.
 
 In a pipe the answer is JSON.`
 }
@@ -22,6 +27,9 @@ In a pipe the answer is JSON.`
 // Run repairs.
 func (c *repairCommand) Run(a *app) error {
 	t, err := c.find(a)
+	if err == nil && c.Salvage {
+		return a.salvage(t)
+	}
 	if err == nil {
 		err = t.hasTranscript()
 	}
@@ -29,6 +37,11 @@ func (c *repairCommand) Run(a *app) error {
 		return err
 	}
 	report, err := slice.RepairSession(a.ctx, t.store, t.id)
+	if errors.Is(err, sessionstore.ErrCorrupt) {
+		if done, failed := a.beyond(t); done || failed != nil {
+			return failed
+		}
+	}
 	switch {
 	case err != nil:
 		return err
@@ -55,7 +68,7 @@ func (a *app) kept(backup string) {
 type rewindCommand struct {
 	forScripts `kong:"-"`
 	anywhere
-	ToTurn int `placeholder:"N" help:"Keep the turns up to this one, also where nothing is broken."`
+	ToTurn *int `placeholder:"N" help:"Keep the turns up to this one, also where nothing is broken."`
 }
 
 // Help is shown below the usage.
@@ -67,7 +80,7 @@ In a pipe the answer is JSON.`
 
 // Run rewinds.
 func (c *rewindCommand) Run(a *app) error {
-	if c.ToTurn < 0 {
+	if c.ToTurn != nil && *c.ToTurn < 1 {
 		return usageError{"--to-turn: turns are counted from 1"}
 	}
 	t, err := c.find(a)
@@ -78,8 +91,8 @@ func (c *rewindCommand) Run(a *app) error {
 		return err
 	}
 	var report slice.RewindReport
-	if c.ToTurn > 0 {
-		report, err = slice.RewindSessionTo(a.ctx, t.store, t.id, c.ToTurn, slice.Complete)
+	if c.ToTurn != nil {
+		report, err = slice.RewindSessionTo(a.ctx, t.store, t.id, *c.ToTurn, slice.Complete)
 	} else {
 		report, err = slice.RewindSession(a.ctx, t.store, t.id)
 	}

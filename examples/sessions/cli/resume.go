@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
-	"github.com/amplifier-go/sessionstorage/internal/pytime"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
@@ -46,12 +45,15 @@ func (c *resumeCommand) Run(a *app) error {
 		bundle = c.ForceBundle
 		command += " --force-bundle " + bundle
 	}
+	if a.typed {
+		return errors.Join(a.writeJSON(resumableOf(t, s, bundle), jsonIndent), damage)
+	}
 	if a.json {
 		return errors.Join(a.writeJSON(c.report(t, s, bundle), jsonIndent), damage)
 	}
 	a.Printf("%s %s\n", a.Paint(screen.Bold, "Session"), screen.Plain(t.id))
 	rows := [][2]string{{"Name", s.Metadata.Text("name")}, {"Bundle", bundle}, {"Model", s.Metadata.Text("model")}, {"Messages", number(len(s.Messages))}}
-	if created, ok := pytime.ParseCreated(s.Metadata.Text("created")); ok {
+	if created, ok := s.Metadata.Created(); ok {
 		rows = append(rows, [2]string{"Started", ago(a.now(), created)})
 	}
 	a.fields(append(rows, [2]string{"Accepted by", c.accepted(s)}))
@@ -129,7 +131,9 @@ func (c *resumeCommand) history(a *app, rows []sessionstore.Message) error {
 			}
 			before = at
 		}
-		a.conversation([]sessionstore.Message{m}, false)
+		if err := a.conversation([]sessionstore.Message{m}, noTools); err != nil {
+			return err
+		}
 		if c.ShowThinking {
 			a.thinking(m)
 		}
@@ -163,7 +167,8 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func (c *resumeCommand) report(t target, s *sessionstore.Session, bundle string) object {
+// refusals returns why each provider would not take the conversation, as JSON.
+func refusals(s *sessionstore.Session) []byte {
 	accepted := object{}
 	for _, p := range providers {
 		reasons := []string{}
@@ -175,12 +180,16 @@ func (c *resumeCommand) report(t target, s *sessionstore.Session, bundle string)
 			accepted = append(accepted, member{strings.ReplaceAll(strings.ToLower(p.name), " ", "_"), raw})
 		}
 	}
+	return accepted.raw()
+}
+
+func (c *resumeCommand) report(t target, s *sessionstore.Session, bundle string) object {
 	return object{
 		{"session_id", quoted(t.id)},
 		{"path", quoted(t.dir())},
 		{"bundle", quoted(bundle)},
 		{"model", memberOf(s.Metadata, "model")},
 		{"messages", strconv.AppendInt(nil, int64(len(s.Messages)), 10)},
-		{"refused", accepted.raw()},
+		{"refused", refusals(s)},
 	}
 }

@@ -26,10 +26,13 @@ const (
 	exitOK    = 0
 	exitError = 1 // an error, or a session is broken
 	exitUsage = 2
+
+	exitInterrupted = 130 // as of a program that Ctrl-C ends
 )
 
 const about = `Looks at, mends, copies and removes stored agent sessions.
 
+    sessions                         choose one of all sessions and resume it
     sessions list                    the sessions of this directory's project
     sessions show 7a81 -T            one of them, with its conversation
     sessions search "connection"     where was that said?
@@ -39,8 +42,9 @@ const about = `Looks at, mends, copies and removes stored agent sessions.
     sessions delete 7a81             to the trash; sessions undo brings it back
 
 SESSION is an id, the beginning of one, or the path of a session's directory. On a terminal there are tables; in a pipe ` +
-	`they are tab-separated lines, and --json gives every answer as JSON. The exit code is 0 when all is well, 1 for an ` +
-	`error or a broken session, 2 for wrong arguments.`
+	`they are tab-separated lines, and --json gives every answer as JSON; ` +
+	`--json=v1 is the form for programs. The exit code is 0 when all is well, 1 for an ` +
+	`error or a broken session, 2 for wrong arguments, 130 when it was interrupted.`
 
 // exitCode is an error that has been told already.
 type exitCode int
@@ -58,10 +62,6 @@ func Run(ctx context.Context, p Process) (code int) {
 		p.Env = os.Getenv
 	}
 	var c commands
-	if len(p.Args) == 0 { // help that nobody asked for is no answer
-		p.Args, p.Stdout = []string{"--help"}, p.Stderr
-		defer func() { code = exitUsage }()
-	}
 	parser, err := newParser(&c, p)
 	if err != nil {
 		fmt.Fprintln(p.Stderr, "sessions:", err)
@@ -70,23 +70,33 @@ func Run(ctx context.Context, p Process) (code int) {
 	chosen, code, err := parse(parser, p.Args)
 	switch {
 	case err != nil:
-		return tellUsage(p.Stderr, chosen, err)
+		return tellUsage(p.screen(&c), chosen, err)
 	case code >= exitOK:
 		return code
 	}
 	a := &app{
-		ctx: ctx, stdin: p.Stdin, env: p.Env, now: time.Now, parser: parser, json: c.JSON,
-		Screen: screen.New(screen.Options{In: p.Stdin, Out: p.Stdout, Err: p.Stderr, Env: p.Env, Colour: c.Colour}),
+		ctx: ctx, stdin: p.Stdin, stdout: p.Stdout, env: p.Env, now: time.Now, parser: parser, json: c.JSON != asText, typed: c.JSON == asTyped,
+		name:  commandName(chosen.Selected()),
+		plain: c.Plain, paged: !c.NoPager,
+		Screen: p.screen(&c),
 	}
 	if scripted, ok := chosen.Selected().Target.Addr().Interface().(interface{ scripted() }); ok {
 		scripted.scripted()
 		a.json = a.json || !a.Terminal()
 	}
-	err = chosen.Run(a)
+	err = a.typedAnswer()
+	if err == nil {
+		err = chosen.Run(a)
+	}
 	if failed := a.Failed(); failed != nil && (err == nil || errors.Is(err, failed)) {
 		err = fmt.Errorf("write the answer: %w", failed)
 	}
 	return a.tell(chosen, join(err, a.close()))
+}
+
+// screen returns the streams of the process as a screen, in the colour that was asked for.
+func (p Process) screen(c *commands) *screen.Screen {
+	return screen.New(screen.Options{In: p.Stdin, Out: p.Stdout, Err: p.Stderr, Env: p.Env, Colour: c.Colour})
 }
 
 // join is errors.Join that leaves a single error as it is.
@@ -101,11 +111,15 @@ func join(err, other error) error {
 }
 
 func newParser(c *commands, p Process) (*kong.Kong, error) {
-	return kong.New(c,
+	parser, err := kong.New(c,
 		kong.Name("sessions"), kong.Description(about),
 		kong.Writers(p.Stdout, p.Stderr), kong.Exit(func(code int) { panic(exitCode(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100, NoExpandSubcommands: true}),
-		kong.ExplicitGroups(nil), kong.WithHyphenPrefixedParameters(true), kong.UsageOnError())
+		kong.Vars{"version": version()}, kong.ExplicitGroups(nil), kong.WithHyphenPrefixedParameters(true), kong.UsageOnError())
+	if err == nil {
+		parser.Model.HelpFlag.Help = "Show this help."
+	}
+	return parser, err
 }
 
 // parse reads the arguments. The code is negative unless they asked for help,
@@ -128,12 +142,12 @@ func parse(parser *kong.Kong, args []string) (chosen *kong.Context, code int, er
 }
 
 // tellUsage tells what is wrong with the arguments and where to read on.
-func tellUsage(w io.Writer, chosen *kong.Context, err error) int {
+func tellUsage(s *screen.Screen, chosen *kong.Context, err error) int {
 	command := "sessions"
 	if chosen != nil && chosen.Selected() != nil {
-		command += " " + chosen.Selected().Name
+		command += " " + commandName(chosen.Selected())
 	}
-	fmt.Fprintf(w, "%s: %v\nTry: %s --help\n", command, err, command)
+	s.Notef("%s: %s\nTry: %s --help", command, screen.Lines(err.Error()), command)
 	return exitUsage
 }
 
@@ -143,17 +157,35 @@ func (a *app) tell(chosen *kong.Context, err error) int {
 	switch {
 	case err == nil:
 		return exitOK
+	case a.ctx.Err() != nil && errors.Is(err, context.Canceled):
+		a.tellError(err)
+		return exitInterrupted
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, &usage):
-		return tellUsage(a.Errors(), chosen, err)
+		return tellUsage(a.Screen, chosen, err)
 	}
-	text := explain(err)
-	if a.json {
-		a.writeJSON(object{{"error", quoted(text)}}, 0)
-		a.Notef("%s", screen.Lines(text))
-	} else {
-		a.Notef("%s %s", a.PaintError(screen.Red, "sessions:"), screen.Lines(text))
-	}
+	a.tellError(err)
 	return exitError
+}
+
+// tellError shows an error, and writes it as the answer where that is JSON.
+func (a *app) tellError(err error) {
+	text := explain(err)
+	found := a.candidates(err)
+	switch {
+	case a.typed:
+		a.tellTyped(text, found)
+		a.Notef("%s", screen.Lines(text))
+	case a.json:
+		answer := object{{"error", quoted(text)}}
+		if len(found) > 0 {
+			answer = append(answer, member{"candidates", candidatesJSON(found).raw()})
+		}
+		a.writeJSON(answer, 0)
+		a.Notef("%s", screen.Lines(text))
+	default:
+		a.Notef("%s %s", a.PaintError(screen.Red, "sessions:"), screen.Lines(text))
+		a.noteCandidates(found)
+	}
 }

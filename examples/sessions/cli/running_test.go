@@ -55,7 +55,7 @@ func TestRunningStays(t *testing.T) {
 	out.Reset()
 	code, stderr = run(t, &out, append([]string{"repair", "busy"}, flags...)...)
 	require.Equal(t, exitOK, code, stderr)
-	code, stderr = run(t, &out, append([]string{"delete", "busy", "--force"}, flags...)...)
+	code, stderr = run(t, &out, append([]string{"delete", "busy", "--force", "--even=recent"}, flags...)...)
 	require.Equal(t, exitOK, code, stderr)
 	require.False(t, st.Exists("busy"))
 }

@@ -6,28 +6,28 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
-	"github.com/amplifier-go/sessionstorage/internal/pytime"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 type searchCommand struct {
 	Text string `arg:"" help:"Text to find, in upper or lower case."`
 	where
-	Regexp bool   `short:"E" help:"The text is a regular expression (RE2)."`
-	Tools  bool   `help:"Look into the calls of tools and their results too."`
-	After  string `placeholder:"DATE" help:"Only sessions created after this date, as 2026-08-01."`
-	Before string `placeholder:"DATE" help:"Only sessions created before this date."`
-	Limit  int    `short:"n" default:"20" placeholder:"N" help:"At most so many sessions; 0: all (default: 20)."`
-	Each   int    `default:"3" placeholder:"N" help:"At most so many messages of a session; 0: all (default: 3)."`
+	IgnoreCase bool   `short:"i" help:"Take upper and lower case for the same, as search does anyway."`
+	Context    int    `short:"C" default:"0" placeholder:"N" help:"Show so many messages before and after each that was found, too."`
+	Regexp     bool   `short:"E" help:"The text is a regular expression (RE2)."`
+	Tools      bool   `help:"Look into the calls of tools and their results too."`
+	After      string `aliases:"since" placeholder:"DATE" help:"Only sessions created after this date, as 2026-08-01, 7d or yesterday; --since is the same."`
+	Before     string `placeholder:"DATE" help:"Only sessions created before this date."`
+	Limit      int    `short:"n" default:"20" placeholder:"N" help:"At most so many sessions; 0: all (default: 20)."`
+	Each       int    `default:"3" placeholder:"N" help:"At most so many messages of a session; 0: all (default: 3)."`
 }
 
 // Help is shown below the usage.
 func (searchCommand) Help() string {
-	return `Looks through what users and assistants wrote, in all projects, sub-sessions too, those created last first. "find --keyword" looks at the raw lines instead. In a pipe every line has session, message, role and the text around what was found, separated by tabs. The exit code is 1 when nothing was found.`
+	return `Looks through what users and assistants wrote, in all projects, sub-sessions too, those created last first. "find --keyword" looks at the raw lines instead. In a pipe every line has session, message, role and the text around what was found, separated by tabs; of the messages that -C adds, the beginning. The exit code is 1 when nothing was found.`
 }
 
 // hit is a message in which something was found.
@@ -36,12 +36,13 @@ type hit struct {
 	role         string
 	before, text string
 	after        string
+	context      bool // nothing was found in it: it stands near one in which something was
 }
 
 // Run searches.
 func (c *searchCommand) Run(a *app) error {
-	if c.Limit < 0 || c.Each < 0 {
-		return usageError{"--limit and --each: must be non-negative"}
+	if c.Limit < 0 || c.Each < 0 || c.Context < 0 {
+		return usageError{"--limit, --each and --context: must be non-negative"}
 	}
 	pattern, err := c.pattern()
 	if err != nil {
@@ -52,23 +53,21 @@ func (c *searchCommand) Run(a *app) error {
 		return err
 	}
 	q := sessionstore.Query{Limit: c.Limit}
-	if q.Project, err = c.slug(p.Dir(), false); err != nil {
+	if q.Project, err = c.existing(a, p, false); err != nil {
 		return err
 	}
-	if c.After != "" {
-		if q.After, err = pytime.ParseFilter(c.After); err != nil {
-			return err
-		}
+	if q.After, err = a.date(c.After); err != nil {
+		return err
 	}
-	if c.Before != "" {
-		if q.Before, err = pytime.ParseFilter(c.Before); err != nil {
-			return err
-		}
+	if q.Before, err = a.date(c.Before); err != nil {
+		return err
 	}
 	if c.Regexp { // most transcripts need no second look
 		q.Keyword = literal(c.Text)
 	} else {
-		q.Keyword = strings.TrimSuffix(strings.TrimPrefix(string(quoted(c.Text)), `"`), `"`)
+		if q.Keyword, err = sessionstore.StoredText(c.Text); err != nil {
+			return err
+		}
 	}
 	hits := map[string][]hit{}
 	bar := a.Progress("searching", 0)
@@ -106,9 +105,11 @@ func (c *searchCommand) pattern() (*regexp.Regexp, error) {
 	return regexp.Compile("(?i)" + text)
 }
 
-// in returns the messages of a session in which something is found.
+// in returns the messages of a session in which something is found, and those
+// near them that are asked for, in their order.
 func (c *searchCommand) in(ctx context.Context, st *sessionstore.Store, id string, pattern *regexp.Regexp) (found []hit, err error) {
-	n := 0
+	n, hits, after := 0, 0, 0
+	var before []hit // the last messages that are not in found
 	for m, err := range st.Messages(ctx, id) {
 		if err != nil {
 			return found, err
@@ -124,65 +125,58 @@ func (c *searchCommand) in(ctx context.Context, st *sessionstore.Store, id strin
 				texts = append(texts, call.Name+" "+string(call.Arguments))
 			}
 		}
-		for _, text := range texts {
-			if at := pattern.FindStringIndex(text); at != nil && at[1] > at[0] {
-				found = append(found, excerpt(n, role, text, at))
-				break
-			}
-		}
-		if c.Each > 0 && len(found) >= c.Each {
-			break
+		switch h, ok := first(pattern, n, role, texts); {
+		case ok && (c.Each == 0 || hits < c.Each):
+			found = append(append(found, before...), h)
+			hits, after, before = hits+1, c.Context, nil
+		case after > 0:
+			found, after = append(found, nearby(n, role, m)), after-1
+		case c.Each > 0 && hits >= c.Each:
+			return found, nil
+		case c.Context > 0:
+			before = append(before, nearby(n, role, m))
+			before = before[max(0, len(before)-c.Context):]
 		}
 	}
 	return found, nil
 }
 
-// around is how many bytes of the text around it are shown of what was found.
-const around = 60
+// first returns the first place of texts where the pattern is found.
+func first(pattern *regexp.Regexp, n int, role string, texts []string) (hit, bool) {
+	for _, text := range texts {
+		if at := pattern.FindStringIndex(text); at != nil && at[1] > at[0] {
+			return hitAt(n, role, text, at), true
+		}
+	}
+	return hit{}, false
+}
 
-func excerpt(n int, role, text string, at []int) hit {
-	from, to := max(0, at[0]-around), min(len(text), at[1]+around)
-	for from < at[0] && !utf8.RuneStart(text[from]) {
-		from++
-	}
-	for to > at[1] && to < len(text) && !utf8.RuneStart(text[to]) {
-		to--
-	}
-	h := hit{message: n, role: role, before: line(text[from:at[0]]), after: line(text[at[1]:to])}
-	end := min(at[1], at[0]+4*around) // an expression may find the whole text
-	h.text = line(strings.ToValidUTF8(text[at[0]:end], ""))
-	if from > 0 {
-		h.before = "…" + h.before
-	}
-	if to < len(text) {
-		h.after += "…"
-	}
+// nearby is a message of the context.
+func nearby(n int, role string, m sessionstore.Message) hit {
+	text := m.Content()
+	h := hitAt(n, role, text, []int{0, 0})
+	h.context = true
 	return h
 }
 
-// line returns text in one line, with runs of space as one.
-func line(text string) string {
-	joined := strings.Join(strings.Fields(screen.Plain(text)), " ")
-	if text != "" && strings.HasPrefix(screen.Plain(text), " ") {
-		joined = " " + joined
-	}
-	if len(joined) > 1 && strings.HasSuffix(screen.Plain(text), " ") {
-		joined += " "
-	}
-	return joined
-}
-
 func (c *searchCommand) show(a *app, found []sessionstore.Found, hits map[string][]hit) error {
+	if a.typed {
+		return a.writeJSON(matchesOf(found, hits), jsonIndent)
+	}
 	if a.json {
 		out := list{}
 		for _, f := range found {
 			matches := list{}
 			for _, h := range hits[f.Dir] {
-				matches = append(matches, object{
+				match := object{
 					{"message", []byte(strconv.Itoa(h.message))},
 					{"role", quoted(h.role)},
 					{"text", quoted(h.before + h.text + h.after)},
-				})
+				}
+				if h.context {
+					match = append(match, member{"context", []byte("true")})
+				}
+				matches = append(matches, match)
 			}
 			out = append(out, object{
 				{"session_id", quoted(f.ID)},
@@ -195,7 +189,7 @@ func (c *searchCommand) show(a *app, found []sessionstore.Found, hits map[string
 		return a.writeJSON(out, jsonIndent)
 	}
 	if len(found) == 0 {
-		a.Notef("Nothing found.")
+		a.Notef("Nothing found in what users and assistants wrote%s.", c.elsewhere())
 		return nil
 	}
 	for i, f := range found {
@@ -216,6 +210,14 @@ func (c *searchCommand) show(a *app, found []sessionstore.Found, hits map[string
 		}
 	}
 	return nil
+}
+
+// elsewhere tells where else one could look.
+func (c *searchCommand) elsewhere() string {
+	if c.Tools {
+		return " or tools did"
+	}
+	return "; --tools looks at tools, too"
 }
 
 func (a *app) hit(id string, h hit) {

@@ -1,23 +1,27 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 type showCommand struct {
 	here
 	views
-	WithTranscript bool `short:"T" help:"Show the transcript too."`
+	WithTranscript bool `short:"T" xor:"part" help:"Show the transcript too."`
+	Turn           *int `placeholder:"N" xor:"part" help:"Show this turn alone, counted from 1."`
+	Last           *int `placeholder:"N" xor:"part" help:"Show the last so many turns alone."`
+	Tools          bool `help:"Show the arguments and results of tools whole, and not in a line each." group:"Output"`
 }
 
 // Help is shown below the usage.
 func (showCommand) Help() string {
-	return `Shows the metadata of a session of this project. With -T the conversation follows; with -T and --json it is the member transcript.`
+	return `Shows the metadata of a session of this project. With -T the conversation follows; with -T and --json it is the member transcript. A call of a tool and its result are a line each, the result with its size; --tools shows all of them. --turn and --last show turns and nothing else, and read no more than these of a large transcript; with --json they are an array of messages.`
 }
 
 // Run shows.
@@ -27,6 +31,9 @@ func (c *showCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if c.Turn != nil || c.Last != nil {
+		return c.turns(a, t)
+	}
 	s, err := t.store.Load(a.ctx, t.id)
 	if s == nil || err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
 		return err
@@ -34,6 +41,9 @@ func (c *showCommand) Run(a *app) error {
 	damage := err
 	if s.Recovered != nil {
 		a.Notef("%s a backup was read, because a file is damaged: %s", a.PaintError(screen.Yellow, "note:"), screen.Plain(s.Recovered.Reason.Error()))
+	}
+	if a.typed {
+		return errors.Join(a.showTyped(t, s, c.WithTranscript), damage)
 	}
 	summary := object{
 		{"session_id", quoted(t.id)},
@@ -50,11 +60,42 @@ func (c *showCommand) Run(a *app) error {
 		err = a.writeJSON(item, jsonIndent)
 		return errors.Join(err, damage)
 	}
+	a.page()
 	c.fields(a, s)
 	if c.WithTranscript {
-		a.conversation(s.Messages, true)
+		return join(a.conversation(s.Messages, formOfTools(c.Tools)), damage)
 	}
 	return damage
+}
+
+// turns shows one turn, or the last ones.
+func (c *showCommand) turns(a *app, t target) error {
+	n, read := c.Turn, t.store.Turn
+	if n == nil {
+		n, read = c.Last, t.store.LastTurns
+	}
+	if *n < 1 {
+		return usageError{"--turn and --last: must be positive"}
+	}
+	msgs, err := read(a.ctx, t.id, *n)
+	if errors.Is(err, sessionstore.ErrNotFound) {
+		s, failed := t.store.Summary(a.ctx, t.id)
+		if failed != nil {
+			return failed
+		}
+		return fmt.Errorf("no turn %d: the session has %s", *n, count(s.Turns, "turn"))
+	}
+	if err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
+		return err
+	}
+	if a.typed {
+		return errors.Join(a.writeJSON(object{{"session_id", quoted(t.id)}, {"transcript", rowsJSON(msgs)}}, jsonIndent), err)
+	}
+	if a.json {
+		return errors.Join(a.writeJSON(json.RawMessage(rowsJSON(msgs)), jsonIndent), err)
+	}
+	a.page()
+	return join(a.conversation(msgs, formOfTools(c.Tools)), err)
 }
 
 // shownMember is a member that the reference shows, "unknown" without it.
@@ -68,12 +109,18 @@ func shownMember(md sessionstore.Metadata, name string) []byte {
 // messages is the turn count of metadata, or the number of messages.
 func messages(s *sessionstore.Session) string {
 	if raw, ok := s.Metadata.Lookup("turn_count"); ok {
-		if pyjson.KindOf(raw) == pyjson.String {
-			return pyjson.Text(raw)
-		}
-		return string(raw)
+		return shownText(s.Metadata, "turn_count", raw)
 	}
 	return strconv.Itoa(len(s.Messages))
+}
+
+// shownText is a member of metadata, whose JSON is raw, as people read it: a
+// string without its quotes and escapes.
+func shownText(md sessionstore.Metadata, name string, raw []byte) string {
+	if raw[0] == '"' {
+		return md.Text(name)
+	}
+	return string(raw)
 }
 
 func rowsJSON(rows []sessionstore.Message) []byte {
@@ -92,7 +139,7 @@ func (c *showCommand) fields(a *app, s *sessionstore.Session) {
 	rows := [][2]string{
 		{"Session", s.ID},
 		{"Name", md.Text("name")},
-		{"Created", md.Text("created")},
+		{"Created", a.moment(md.Text("created"))},
 		{"Bundle", md.Text("bundle")},
 		{"Model", md.Text("model")},
 		{"Messages", number(len(s.Messages))},
@@ -105,11 +152,7 @@ func (c *showCommand) fields(a *app, s *sessionstore.Session) {
 		rows = nil
 		for name := range md.Keys() {
 			raw, _ := md.Lookup(name)
-			text := string(raw)
-			if pyjson.KindOf(raw) == pyjson.String {
-				text = pyjson.Text(raw)
-			}
-			rows = append(rows, [2]string{screen.Plain(name), screen.Fit(screen.Plain(text), 200)})
+			rows = append(rows, [2]string{screen.Plain(name), screen.Fit(screen.Plain(shownText(md, name, raw)), 200)})
 		}
 	}
 	a.fields(rows)

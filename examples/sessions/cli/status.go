@@ -63,6 +63,9 @@ func (c *statusCommand) Run(a *app) error {
 			states = append(states, stateShown{r.project, s.SessionID, s.State, s.Local, s.Remote, next, textOf(s.Err)})
 		}
 	}
+	if a.typed {
+		return a.writeJSON(statesOf(states), jsonIndent)
+	}
 	if a.json {
 		return a.writeJSON(states, jsonIndent)
 	}

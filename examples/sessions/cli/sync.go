@@ -124,6 +124,10 @@ func (c *pullCommand) Run(a *app) error {
 		sum.Sessions += res.Sessions
 		sum.Pulled += res.Pulled
 		sum.Conflicts = append(sum.Conflicts, res.Conflicts...)
+		sum.Behind = append(sum.Behind, res.Behind...)
+		sum.Diverged = append(sum.Diverged, res.Diverged...)
+		sum.Failed = append(sum.Failed, res.Failed...)
+		sum.Partial = append(sum.Partial, res.Partial...)
 		bar.Step(res.Sessions)
 	}
 	bar.Done()
@@ -132,16 +136,42 @@ func (c *pullCommand) Run(a *app) error {
 	}
 	if a.json {
 		err := a.writeJSON(struct {
-			Sessions  int             `json:"sessions"`
-			Pulled    int             `json:"pulled"`
-			Conflicts []conflictShown `json:"conflicts"`
-			Error     string          `json:"error"`
-		}{sum.Sessions, sum.Pulled, conflicts(sum.Conflicts), textOf(failed)}, jsonIndent)
+			Sessions  int              `json:"sessions"`
+			Pulled    int              `json:"pulled"`
+			Behind    []exceptionShown `json:"behind"`
+			Diverged  []exceptionShown `json:"diverged"`
+			Failed    []exceptionShown `json:"failed"`
+			Partial   []exceptionShown `json:"partial"`
+			Conflicts []conflictShown  `json:"conflicts"`
+			Error     string           `json:"error"`
+		}{
+			sum.Sessions, sum.Pulled, exceptions(sum.Behind), exceptions(sum.Diverged), exceptions(sum.Failed), exceptions(sum.Partial),
+			conflicts(sum.Conflicts), textOf(failed),
+		}, jsonIndent)
 		return errors.Join(err, a.half(failed))
 	}
 	a.Printf("%s %s looked at, %s changed here\n", a.mark(failed), count(sum.Sessions, "session"), number(sum.Pulled))
+	for _, x := range sum.Behind {
+		a.Printf("  %s %s: %s\n", a.Paint(screen.Yellow, "later:"), screen.Plain(x.SessionID), screen.Plain(textOf(x.Err)))
+	}
+	for _, x := range sum.Partial {
+		a.Printf("  %s %s: %s\n", a.Paint(screen.Yellow, "in part:"), screen.Plain(x.SessionID), screen.Plain(textOf(x.Err)))
+	}
 	a.tellConflicts(sum.Conflicts)
 	return a.half(failed)
+}
+
+type exceptionShown struct {
+	Session string `json:"session_id"`
+	Reason  string `json:"reason"`
+}
+
+func exceptions(all []hybrid.Exception) []exceptionShown {
+	shown := make([]exceptionShown, len(all))
+	for i, x := range all {
+		shown[i] = exceptionShown{x.SessionID, textOf(x.Err)}
+	}
+	return shown
 }
 
 // mark is the sign of what went well, or did not.

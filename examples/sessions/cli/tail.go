@@ -2,13 +2,13 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strconv"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -113,7 +113,7 @@ func (a *app) event(h eventslog.Head) {
 
 // jsonLine writes an object as one line.
 func (a *app) jsonLine(o object) {
-	if text, err := pyjson.Append(nil, o.raw(), pyjson.Style{ASCII: true}); err == nil {
+	if text, err := sessionstore.FormatJSON(json.RawMessage(o.raw()), 0); err == nil {
 		a.Print(string(text) + "\n")
 	}
 }
@@ -127,8 +127,6 @@ func (c *tailCommand) messages(a *app, t target) error {
 			return err
 		}
 		a.later(watch.Close)
-		stop := context.AfterFunc(a.ctx, func() { _ = watch.Close() }) // ends Changes; closing twice is fine
-		defer stop()
 	}
 	s, err := t.store.Load(a.ctx, t.id)
 	if err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
@@ -136,9 +134,8 @@ func (c *tailCommand) messages(a *app, t target) error {
 	}
 	a.warn(err)
 	shown := s.Messages
-	c.show(a, shown[max(0, len(shown)-c.Limit):])
-	if !c.Follow {
-		return nil
+	if err := c.show(a, shown[max(0, len(shown)-c.Limit):]); err != nil || !c.Follow {
+		return err
 	}
 	for change := range watch.Changes() {
 		if change.ID != t.id && change.Op != sessionstore.Rescan {
@@ -154,13 +151,15 @@ func (c *tailCommand) messages(a *app, t target) error {
 		case err != nil:
 			return err
 		}
-		shown = c.since(a, shown, s.Messages)
+		if shown, err = c.since(a, shown, s.Messages); err != nil {
+			return err
+		}
 	}
 	return a.ctx.Err()
 }
 
 // since shows what is new in the transcript, and returns it.
-func (c *tailCommand) since(a *app, old, now []sessionstore.Message) []sessionstore.Message {
+func (c *tailCommand) since(a *app, old, now []sessionstore.Message) ([]sessionstore.Message, error) {
 	same := 0
 	for same < min(len(old), len(now)) && equal(old[same], now[same]) {
 		same++
@@ -172,20 +171,24 @@ func (c *tailCommand) since(a *app, old, now []sessionstore.Message) []sessionst
 			a.Notef("rewritten after message %d", same)
 		}
 	}
-	c.show(a, now[same:])
-	return now
+	return now, c.show(a, now[same:])
 }
 
 func equal(a, b sessionstore.Message) bool {
 	return a == b || string(a.AppendTo(nil)) == string(b.AppendTo(nil))
 }
 
-func (c *tailCommand) show(a *app, rows []sessionstore.Message) {
+func (c *tailCommand) show(a *app, rows []sessionstore.Message) error {
 	if a.Terminal() && !a.json {
-		for _, m := range rows {
-			a.conversation([]sessionstore.Message{briefly(m)}, !c.NoTools)
+		brief := make([]sessionstore.Message, len(rows))
+		for i, m := range rows {
+			brief[i] = briefly(m)
 		}
-		return
+		form := arriving
+		if c.NoTools {
+			form = noTools
+		}
+		return a.conversation(brief, form)
 	}
 	var line []byte
 	for _, m := range rows {
@@ -195,6 +198,7 @@ func (c *tailCommand) show(a *app, rows []sessionstore.Message) {
 		line = append(m.AppendTo(line[:0]), '\n')
 		a.Print(string(line))
 	}
+	return nil
 }
 
 // mostTail is how many bytes of a message a terminal is shown.

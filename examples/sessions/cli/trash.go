@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
-	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/trash"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
 )
 
 type trashCommand struct {
@@ -94,12 +93,11 @@ func (a *app) binTable(all []binned) {
 	for _, b := range all {
 		project := filepath.Base(filepath.Dir(b.store.Dir()))
 		for _, s := range b.Sessions {
-			when := b.At.UTC().Format("2006-01-02 15:04")
 			bytes := size(s.Bytes)
 			if !a.Terminal() {
-				when, bytes = b.At.UTC().Format(time.RFC3339), fmt.Sprint(s.Bytes)
+				bytes = fmt.Sprint(s.Bytes)
 			}
-			rows = append(rows, []string{b.ID, when, project, s.ID, s.Name, bytes, b.Why})
+			rows = append(rows, []string{b.ID, a.when(b.At), project, s.ID, s.Name, bytes, b.Reason})
 		}
 	}
 	columns := []screen.Column{
@@ -153,11 +151,11 @@ func (a *app) restore(chosen []binned) error {
 	bar := a.Progress("restoring", total)
 	defer bar.Done()
 	for _, b := range chosen {
-		done, bad, err := trash.Restore(a.ctx, b.store, b.Receipt, func() { bar.Step(1) })
-		for _, f := range bad {
+		res, err := trash.Restore(a.ctx, b.store, b.Receipt, func(int, int) { bar.Step(1) })
+		for _, f := range res.Failed {
 			failed = append(failed, map[string]string{"id": f.ID, "error": explain(f.Err)})
 		}
-		for _, s := range done {
+		for _, s := range res.Sessions {
 			restored = append(restored, back{s.ID, filepath.Join(b.store.Dir(), s.ID)})
 		}
 		if err != nil {

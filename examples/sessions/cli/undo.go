@@ -35,6 +35,7 @@ func (c *undoCommand) Run(a *app) error {
 		if !a.json {
 			a.Notef("What was removed and can be brought back; \"sessions undo SESSION\" undoes changes of a session:\n")
 		}
+		a.name = "trash list"
 		return (&trashListCommand{c.where}).Run(a)
 	}
 	t, err := (anywhere{c.What, c.where}).reach(a)
@@ -136,7 +137,7 @@ func (a *app) backups(t target) error {
 		return a.writeJSON(out, jsonIndent)
 	}
 	if len(all) == 0 {
-		a.Notef("Nothing was kept.")
+		a.Notef("Nothing of %s was kept: it was neither repaired nor rewound.", screen.Plain(t.id))
 		return nil
 	}
 	var rows [][]string

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 	"github.com/amplifier-go/sessionstorage/examples/viewer/web"
 )
 
@@ -30,7 +31,7 @@ func (c *viewerCommand) Run(a *app) error {
 		return err
 	}
 	defer l.Close()
-	server, err := web.New(places, l.Addr(), slog.New(slog.NewTextHandler(a.Errors(), nil)))
+	server, err := web.New(places, l.Addr(), slog.New(slog.NewTextHandler(a.Errors(), nil)), web.Options{Host: a.env(host.Variable)})
 	if err != nil {
 		return err
 	}

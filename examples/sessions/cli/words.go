@@ -64,3 +64,22 @@ func ago(now, then time.Time) string {
 	}
 	return fmt.Sprintf("%dy ago", d/(365*24*time.Hour))
 }
+
+// when writes a time for the eye or for a program.
+func (a *app) when(t time.Time) string {
+	switch {
+	case t.IsZero():
+		return ""
+	case a.Terminal():
+		return t.UTC().Format("2006-01-02 15:04")
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// moment is a time of a record, for the eye or as it stands there.
+func (a *app) moment(text string) string {
+	if at, err := time.Parse(time.RFC3339, text); err == nil && a.Terminal() {
+		return a.when(at)
+	}
+	return text
+}

@@ -14,7 +14,6 @@ func TestKeyboard(t *testing.T) {
 	s.fill()
 	p := browse(t)
 	at := serve(t, s.dir)
-	const focused = "document.activeElement"
 	p.open(at+"/p/"+project, "document.querySelectorAll('.session').length > 3")
 	p.press("j")
 	require.Equal(t, damaged, eval[string](p, focused+".parentElement.dataset.id"))
@@ -48,7 +47,9 @@ func TestKeyboard(t *testing.T) {
 	require.Equal(t, "tab-transcript", eval[string](p, focused+".id"))
 	p.until("document.querySelectorAll('.message').length > 5")
 	p.do(focusOn("#messages"))
-	p.press("j", "j")
+	p.press(kb.Home)
+	p.until(focused + ".dataset.n === '0'")
+	p.press("j")
 	require.Equal(t, "1", eval[string](p, focused+".dataset.n"))
 	p.press("]")
 	p.until(focused + ".dataset.n === '5'")

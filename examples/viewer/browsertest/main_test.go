@@ -36,11 +36,16 @@ var manifests = []workflow.Manifest{{Name: "Research", Phases: []string{"plan", 
 // serve serves dir until the test ends and returns the address.
 func serve(t *testing.T, dir string) string {
 	t.Helper()
+	return serveWith(t, dir, web.Options{})
+}
+
+func serveWith(t *testing.T, dir string, o web.Options) string {
+	t.Helper()
 	places, err := web.OpenPlaces(dir, manifests)
 	require.NoError(t, err)
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	server, err := web.New(places, l.Addr(), slog.New(slog.DiscardHandler))
+	server, err := web.New(places, l.Addr(), slog.New(slog.DiscardHandler), o)
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var wait sync.WaitGroup

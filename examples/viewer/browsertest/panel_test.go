@@ -1,47 +1,150 @@
 package browsertest
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/examples/viewer/web"
 )
 
-// TestPictures looks at the main states.
+// pageState is a state of a page that is looked at.
+type pageState struct {
+	name, path string
+	ready      string // true when the page shows what it is to show
+	act        string // what is done then; "": nothing
+	done       string // true when that shows
+}
+
+func pictures() []pageState {
+	const messages = "document.querySelectorAll('.message').length > 0"
+	return []pageState{
+		{name: "projects", path: "/", ready: "document.querySelectorAll('.projects .session').length === 2"},
+		{name: "list", path: "/p/" + project, ready: "document.querySelectorAll('.session').length > 3"},
+		{name: "search", path: "/p/" + project + "/search?q=davos", ready: "document.querySelectorAll('.hit').length > 1"},
+		{name: "usage", path: "/p/" + project + "/usage", ready: "document.querySelector('h1')"},
+		{name: "missing", path: "/p/none", ready: "document.querySelector('.error-text')"},
+		{name: "phases", path: address(research) + "#phases", ready: cards + " === 4 && document.querySelectorAll('#lineage a').length === 2"},
+		{
+			name: "prompts", path: address(research) + "#phases", ready: cards + " === 4",
+			act:  "document.querySelectorAll('.prompt-header button').forEach((b, i) => i < 2 && b.click()); document.querySelector('#resume').click()",
+			done: "document.querySelectorAll('.prompt-content').length === 2 && !document.querySelector('#resumed').hidden",
+		},
+		{name: "transcript", path: address(research) + "#transcript", ready: messages},
+		{
+			name: "events", path: address(research) + "#events", ready: "document.querySelectorAll('.event .name').length > 3",
+			act: "document.querySelector('.event:nth-child(4)').click()", done: "(document.querySelector('.viewer pre')?.textContent ?? '').includes('{')",
+		},
+		{name: "conversation", path: address(finished) + "#conversation", ready: "document.querySelectorAll('#conversation .message').length === 2"},
+		{name: "decisions", path: address(finished) + "#decisions", ready: "document.querySelectorAll('.decision').length > 3"},
+		{name: "damaged", path: address(damaged) + "#transcript", ready: messages},
+		{name: "recovered", path: address(recovered) + "#transcript", ready: messages},
+		{name: "hostile", path: address(hostile) + "#phases", ready: "document.querySelectorAll('.prompt-view-card').length > 0"},
+		{name: "actions", path: address(finished) + "#transcript", ready: messages, act: "document.querySelector('#actions-button').click()", done: actionsOpen},
+		{name: "keys", path: address(finished) + "#transcript", ready: messages, act: "document.querySelector('#keys').showModal()", done: "document.querySelector('#keys').open"},
+	}
+}
+
+// TestPictures makes pictures of all pages, where the flag -shots names a
+// directory. It compares what holds with every font: nothing is wider than the
+// window, no control is covered, all text has enough contrast.
 func TestPictures(t *testing.T) {
 	s := newSample(t)
 	s.fill()
-	at := serve(t, s.dir)
+	at := serveWith(t, s.dir, web.Options{Token: "TOKEN234", Write: true})
 	p := browse(t)
-	look := func(name, path, ready string) {
-		p.do(chromedp.Navigate("about:blank"), chromedp.Navigate(at+path))
-		p.until(ready)
-		p.shot(name)
+	for _, one := range pictures() {
+		p.size(390, 860)
+		p.open(at+one.path, one.ready)
+		if one.act != "" {
+			p.do(chromedp.Evaluate("{"+one.act+"}", nil))
+			p.until(one.done)
+		}
+		for _, width := range []int64{390, 1440} {
+			p.size(width, 860)
+			for _, scheme := range []string{"light", "dark"} {
+				p.scheme(scheme)
+				name := fmt.Sprintf("%s-%d-%s", one.name, width, scheme)
+				p.shot(name)
+				require.Empty(t, eval[[]string](p, "("+faults+")()"), name)
+			}
+		}
 	}
-	const cards = "document.querySelectorAll('.prompt-view-card').length > 0"
-	const messages = "document.querySelectorAll('.message').length > 0"
-	for _, scheme := range []string{"light", "dark"} {
-		p.scheme(scheme)
-		p.size(1280, 860)
-		look(scheme+"-list", "/p/"+project, "document.querySelector('.mark.damage')?.offsetParent !== undefined && document.querySelectorAll('.mark:not([hidden])').length > 1")
-		look(scheme+"-panel", address(research)+"#phases", cards)
-		p.do(chromedp.Evaluate("document.querySelectorAll('.prompt-header button').forEach((b, i) => i < 2 && b.click())", nil))
-		p.until("document.querySelectorAll('.prompt-content').length === 2")
-		p.shot(scheme + "-expanded")
-		p.do(chromedp.Click("#resume", chromedp.ByQuery))
-		p.until("!document.querySelector('#resumed').hidden")
-		p.shot(scheme + "-resumed")
-		look(scheme+"-transcript", address(research)+"#transcript", messages)
-		look(scheme+"-events", address(research)+"#events", "document.querySelectorAll('.event .name').length > 3")
-		p.do(chromedp.Click(".event:nth-child(4)", chromedp.ByQuery))
-		p.until("(document.querySelector('.viewer pre')?.textContent ?? '').includes('{')")
-		p.shot(scheme + "-event")
-		look(scheme+"-damaged", address(damaged)+"#transcript", messages)
-		look(scheme+"-recovered", address(recovered)+"#transcript", messages)
-		look(scheme+"-hostile", address(hostile)+"#phases", cards)
-		p.size(390, 800)
-		look(scheme+"-narrow-panel", address(research)+"#phases", cards)
-		look(scheme+"-narrow-transcript", address(research)+"#transcript", messages)
-		look(scheme+"-narrow-events", address(research)+"#events", "document.querySelectorAll('.event .name').length > 3")
-		look(scheme+"-narrow-list", "/p/"+project, "document.querySelectorAll('.session').length > 3")
+	// Faults that are made are found.
+	p.size(1440, 860)
+	p.open(at+"/", "document.querySelectorAll('.projects .session').length === 2")
+	for _, fault := range [][2]string{
+		{"const e = document.querySelector('h1'); e.style.color = '#888'; e.style.backgroundColor = '#999'", "has a contrast of"},
+		{"document.querySelector('.projects').style.width = '2000px'", "page is wider than the window"},
+		{"const e = document.createElement('div'); e.style.cssText = 'position: fixed; inset: 0'; document.body.append(e)", "is covered by"},
+		{"const e = document.querySelector('.projects li'); e.style.height = '4px'; e.style.overflow = 'hidden'", "is hidden by"},
+	} {
+		p.do(evaluate("{" + fault[0] + "}"))
+		require.Contains(t, strings.Join(eval[[]string](p, "("+faults+")()"), "\n"), fault[1])
 	}
 }
+
+// faults returns what is wrong with the looks of a page.
+const faults = `() => {
+	const wrong = [];
+	if (document.documentElement.scrollWidth > innerWidth) wrong.push("page is wider than the window: " + document.documentElement.scrollWidth);
+	const name = (e) => e.tagName + "#" + e.id + "." + e.className + " " + e.textContent.trim().slice(0, 30);
+	// shows is whether a point of an element is inside of all that clips it.
+	const shows = (e, x, y) => {
+		if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight || !e.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return false;
+		for (let box = e.parentElement; box && box !== document.documentElement; box = box.parentElement) {
+			if (getComputedStyle(box).overflow === "visible") continue;
+			const r = box.getBoundingClientRect();
+			if (x < r.left || x >= r.right || y < r.top || y >= r.bottom) return false;
+		}
+		return true;
+	};
+	const modal = document.querySelector("dialog:modal");
+	for (const e of (modal ?? document).querySelectorAll("a, button, input, select, summary")) {
+		const r = e.getClientRects()[0];
+		if (!r) continue;
+		for (let box = e.parentElement; box; box = box.parentElement) {
+			if (getComputedStyle(box).overflow !== "visible" && Math.min(box.clientHeight, box.clientWidth) < 16) wrong.push(name(e) + " is hidden by " + box.className);
+		}
+		const [x, y] = [r.x + r.width / 2, r.y + r.height / 2];
+		if (!shows(e, x, y)) continue;
+		const top = document.elementFromPoint(x, y);
+		if (top && !e.contains(top) && !top.contains(e) && !e.labels?.[0]?.contains(top)) wrong.push(name(e) + " is covered by " + name(top));
+	}
+	const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+	const known = new Map();
+	const rgba = (colour) => {
+		if (!known.has(colour)) known.set(colour, draw(colour));
+		return known.get(colour);
+	};
+	const draw = (colour) => {
+		canvas.clearRect(0, 0, 1, 1);
+		canvas.fillStyle = colour;
+		canvas.fillRect(0, 0, 1, 1);
+		const d = canvas.getImageData(0, 0, 1, 1).data;
+		return [d[0], d[1], d[2], d[3] / 255];
+	};
+	const over = (a, b) => [0, 1, 2].map((i) => a[i] * a[3] + b[i] * (1 - a[3])).concat(1);
+	const behind = (e) => {
+		const layers = [];
+		for (; e; e = e.parentElement) {
+			const c = rgba(getComputedStyle(e).backgroundColor);
+			layers.push(c);
+			if (c[3] === 1) break;
+		}
+		return layers.reverse().reduce((below, c) => over(c, below), [255, 255, 255, 1]);
+	};
+	const light = (c) => c.slice(0, 3).map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((s, v, i) => s + v * [0.2126, 0.7152, 0.0722][i], 0);
+	for (const e of (modal ?? document.body).querySelectorAll("*")) {
+		if (e.closest("svg, [aria-hidden=true]") || e.disabled || ![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())) continue;
+		const r = e.getClientRects()[0];
+		if (!r || !shows(e, r.x + 1, r.y + r.height / 2)) continue;
+		const back = behind(e);
+		const [x, y] = [light(over(rgba(getComputedStyle(e).color), back)), light(back)].sort((a, b) => b - a);
+		if ((x + 0.05) / (y + 0.05) < 4.5) wrong.push(name(e) + " has a contrast of " + ((x + 0.05) / (y + 0.05)).toFixed(2));
+	}
+	return wrong;
+}`

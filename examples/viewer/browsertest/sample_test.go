@@ -16,6 +16,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/eventslog"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/agentstate"
+	"github.com/amplifier-go/sessionstorage/sessionstore/checkpoint"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
@@ -119,6 +121,7 @@ func (s *sample) fill() {
 	s.add(finished, s.said("user", "Plot them."), s.said("assistant", "Here is the plot."))
 	s.phase(finished, "plan", "Plan", "completed", new("Nothing is left to do."), nil)
 	require.NoError(s.t, s.log.SetStatus(s.t.Context(), finished, "completed"))
+	s.decided(finished)
 
 	s.create(hostile, map[string]any{"name": attack, "model": attack})
 	s.add(hostile, s.said("user", attack), s.called("call_"+attack, attack, map[string]any{"x": attack}), s.result("call_"+attack, attack), s.said("assistant", attack))
@@ -136,6 +139,27 @@ func (s *sample) fill() {
 	for _, name := range []string{"transcript.jsonl", "transcript.jsonl.backup"} {
 		s.write(damaged, name, "{\"role\": \"user\", \"content\": \"What does the disk say?\"}\n{\"role\": \"assi\x00\x00\x00\n{\"role\": \"assistant\", \"content\": \"It clicks.\"}\n")
 	}
+}
+
+// decided adds a conversation about the workflow, and decisions.
+func (s *sample) decided(id string) {
+	ctx := s.t.Context()
+	for _, m := range [][2]string{{"user", "Which series?"}, {"assistant", "The one from **1864** on:\n\n- monthly means\n- made homogeneous\n\n" + attack}} {
+		_, err := s.log.AddMessage(ctx, id, new("plan"), m[0], m[1])
+		require.NoError(s.t, err)
+	}
+	state, err := agentstate.Open(s.store, id, nil)
+	require.NoError(s.t, err)
+	require.NoError(s.t, state.KeepPending(ctx, "call_7", json.RawMessage(`{"tool": "shell", "command": "rm -r plots"}`)))
+	require.NoError(s.t, state.AddApprovedCommand(ctx, "go test ./..."))
+	require.NoError(s.t, state.Close())
+	made, err := checkpoint.New(nil).Create(ctx, s.t.TempDir(), checkpoint.Setup{Chapters: 3})
+	require.NoError(s.t, err)
+	require.NoError(s.t, made.Approve(ctx, 3, checkpoint.Approval{Feedback: new("Too long."), ChangesRequested: []string{"Shorter, with one plot a chapter."}}))
+	require.NoError(s.t, made.Decide(ctx, map[string]any{"format": attack}))
+	data, err := os.ReadFile(filepath.Join(made.Dir(), "session-state.json"))
+	require.NoError(s.t, err)
+	s.write(id, "session-state.json", string(data))
 }
 
 // research is a session that has everything.
@@ -168,7 +192,7 @@ func (s *sample) research() {
 		events = append(events, eventslog.Event{Name: []string{"tool:pre", "tool:post", "llm:request", "llm:response"}[i%4], Level: []string{"INFO", "DEBUG", "INFO", "WARNING", "INFO", "ERROR"}[i%6], Time: s.clock.Add(time.Duration(i) * time.Second), Data: map[string]any{"n": i, "text": strings.Repeat("x", i*7%900)}})
 	}
 	s.events(research, events...)
-	fork, err := slice.Fork(s.t.Context(), s.store, research, &slice.ForkOptions{Turn: 1, NewID: forked, NoEvents: true})
+	fork, err := slice.Fork(s.t.Context(), s.store, research, &slice.ForkOptions{Turn: new(1), NewID: forked})
 	require.NoError(s.t, err)
 	require.Equal(s.t, forked, fork.ID)
 	s.create(sessionstore.NewSubID(research, "data-scout", ""), map[string]any{"name": "data scout", "parent_id": research})

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 func newLog(t *testing.T) (*eventslog.Log, string) {
@@ -43,8 +44,7 @@ func write(t *testing.T, path string, from, n int, r *rand.Rand) {
 // TestPages compares pages of a log that grows with all heads of it.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testenv.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 	log, path := newLog(t)
 	for _, f := range []Filter{{}, {Level: "error"}, {Name: "TOOL"}, {Level: "INFO", Name: "post"}, {Name: "never"}} {

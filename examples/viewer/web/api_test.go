@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
-	"github.com/amplifier-go/sessionstorage/examples/viewer/conversation"
 	"github.com/amplifier-go/sessionstorage/examples/viewer/eventview"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
+	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
 func TestPhases(t *testing.T) {
@@ -111,9 +111,11 @@ func TestMessages(t *testing.T) {
 	s.create(one, nil, user(text), map[string]any{"role": "assistant", "content": "x", "tool_calls": []any{map[string]any{"id": "c", "tool": "t", "arguments": map[string]any{"a": text}}}},
 		map[string]any{"role": "tool", "tool_call_id": "c", "content": text}, user("more"))
 	var list messageList
-	s.json(api(one)+"/messages?turns=1", &list)
+	s.json(api(one)+"/messages", &list)
 	require.Equal(t, 4, list.Total)
-	require.Equal(t, []int{0, 3}, list.Starts)
+	require.Equal(t, 2, list.Turns)
+	require.JSONEq(t, `{"message": 0}`, s.get(200, api(one)+"/turns/1"))
+	require.JSONEq(t, `{"message": 3}`, s.get(200, api(one)+"/turns/2?tag="+list.Tag))
 	require.Len(t, list.Rows, 4)
 	require.True(t, list.Rows[0].Text.Cut)
 	require.Equal(t, 20_000, list.Rows[0].Text.Size)
@@ -130,7 +132,6 @@ func TestMessages(t *testing.T) {
 	s.json(api(one)+"/messages?from=3&to=900", &part)
 	require.Len(t, part.Rows, 1)
 	require.Equal(t, list.Tag, part.Tag)
-	require.Nil(t, part.Starts)
 	s.json(api(one)+"/messages?from=77", &part)
 	require.Empty(t, part.Rows)
 	s.get(200, api(one)+"/messages?tag="+list.Tag)
@@ -139,7 +140,7 @@ func TestMessages(t *testing.T) {
 	s.get(409, api(one)+"/messages/0?tag="+list.Tag)
 	s.json(api(one)+"/messages?from=4", &part)
 	require.Equal(t, "newer", part.Rows[0].Text.Text)
-	for path, status := range map[string]int{"/messages?from=x": 400, "/messages?from=-1": 400, "/messages?to=x": 400, "/messages/9": 404, "/messages/-1": 404, "/messages/x": 400, "/messages/9/line": 404} {
+	for path, status := range map[string]int{"/messages?from=x": 400, "/messages?from=-1": 400, "/messages?to=x": 400, "/messages/9": 404, "/messages/-1": 404, "/messages/x": 400, "/messages/9/line": 404, "/turns/0": 404, "/turns/3": 200, "/turns/4": 404, "/turns/x": 400, "/turns/1?tag=x": 409} {
 		s.get(status, api(one)+path)
 	}
 }
@@ -244,7 +245,9 @@ func TestTooManyStreams(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = s.streamTo(w)
 	require.ErrorIs(t, err, errBusy)
-	require.Equal(t, http.StatusServiceUnavailable, statusOf(err))
+	status, kind := classify(err)
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.Equal(t, "busy", kind)
 	end()
 	_, end, err = s.streamTo(w)
 	require.NoError(t, err)

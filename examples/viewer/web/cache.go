@@ -1,22 +1,16 @@
 package web
 
 import (
-	"context"
-	"encoding/hex"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
-	"github.com/amplifier-go/sessionstorage/examples/viewer/conversation"
 	"github.com/amplifier-go/sessionstorage/examples/viewer/eventview"
-	"github.com/amplifier-go/sessionstorage/examples/viewer/phaselog"
-	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/workflow/phaseindex"
 )
 
 // cache keeps what was read of the sessions that were looked at last.
@@ -36,7 +30,7 @@ func newCache(st *sessionstore.Store) *cache { return &cache{store: st} }
 func (c *cache) of(id string) *readings {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r := &readings{store: c.store, id: id, phases: phaselog.New(c.store, id)}
+	r := &readings{store: c.store, id: id, phases: phaseindex.New(c.store, id)}
 	if i := slices.IndexFunc(c.kept, func(r *readings) bool { return r.id == id }); i >= 0 {
 		r = c.kept[i]
 		c.kept = slices.Delete(c.kept, i, i+1)
@@ -48,96 +42,18 @@ func (c *cache) of(id string) *readings {
 	return r
 }
 
+// unkept returns what reads session id once and is not kept.
+func (c *cache) unkept(id string) *readings { return &readings{store: c.store, id: id} }
+
 // readings are what was read of one session.
 type readings struct {
 	store  *sessionstore.Store
 	id     string
-	phases *phaselog.Index
+	phases *phaseindex.Index
 
 	mu     sync.Mutex // guards what follows
 	shot   *snapshot
 	events []*filtered // the one asked for last is the last
-}
-
-// snapshot is a transcript with its metadata, as they were read at a time.
-type snapshot struct {
-	*sessionstore.Session
-	damage error // Is [sessionstore.ErrCorrupt]
-	rows   *conversation.Rows
-	tag    string   // another one: another transcript
-	aside  []string // files that hold damaged bytes
-
-	stamps []sessiondir.Stamp
-	at     time.Time // before the stamps were taken
-}
-
-// files are what a snapshot is made of.
-var files = []string{"transcript.jsonl", "transcript.jsonl.backup", "metadata.json", "metadata.json.backup"}
-
-// snapshot returns the session as it is now.
-func (r *readings) snapshot(ctx context.Context) (*snapshot, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := &snapshot{at: time.Now()}
-	if err := now.look(ctx, r.store, r.id); err != nil {
-		return nil, err
-	}
-	if r.shot != nil && r.settled() && slices.EqualFunc(r.shot.stamps, now.stamps, sameStamp) {
-		if !slices.Equal(r.shot.aside, now.aside) {
-			again := *r.shot // others may be reading the old one
-			again.aside = now.aside
-			r.shot = &again
-		}
-		return r.shot, nil
-	}
-	r.shot = nil
-	if err := now.load(ctx, r.store, r.id); err != nil {
-		return nil, err
-	}
-	r.shot = now
-	return now, nil
-}
-
-// settled reports whether a change after the snapshot shows in the stamps.
-func (r *readings) settled() bool {
-	return !slices.ContainsFunc(r.shot.stamps, func(s sessiondir.Stamp) bool {
-		return s.Size > 0 && !r.store.Inside().Settled(s, r.shot.at)
-	})
-}
-
-func sameStamp(a, b sessiondir.Stamp) bool {
-	return a.Dev == b.Dev && a.Inode == b.Inode && a.Size == b.Size && a.Mtime.Equal(b.Mtime) && a.Ctime.Equal(b.Ctime)
-}
-
-func (s *snapshot) look(ctx context.Context, st *sessionstore.Store, id string) error {
-	return st.Inside().Read(ctx, id, func(dir *sessiondir.Dir) error {
-		for _, name := range files {
-			at, err := dir.Stat(name)
-			if err != nil {
-				at = sessiondir.Stamp{} // what keeps it from being read, Load tells
-			}
-			s.stamps = append(s.stamps, at)
-		}
-		for _, name := range dir.Names() {
-			if strings.Contains(name, ".damaged-") {
-				s.aside = append(s.aside, name)
-			}
-		}
-		return nil
-	})
-}
-
-func (s *snapshot) load(ctx context.Context, st *sessionstore.Store, id string) (err error) {
-	s.Session, err = st.Load(ctx, id)
-	if errors.Is(err, sessionstore.ErrCorrupt) && s.Session != nil {
-		s.damage, err = err, nil
-	}
-	if err != nil {
-		return err
-	}
-	s.tag = hex.EncodeToString(s.Revision.Sum[:])
-	s.rows, err = conversation.New(s.Messages)
-	return err
 }
 
 // filtered is an index of one of a session's two logs.

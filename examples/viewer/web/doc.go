@@ -1,11 +1,19 @@
 // Package web serves sessions to a browser on the same machine: pages made by
 // html/template, and below /api/ what their scripts ask for.
 //
-// Nothing but Resume is ever asked for with another method than GET, and
-// nothing changes a session. Requests that a page of another origin makes, also
-// by a name that it lets lead here, are refused. All that a session holds is
-// data: templates escape it, scripts put it into text nodes.
+// Without [Options] nothing changes a session. With them, phase outputs, messages
+// of a workflow's conversation, forks and a command that resumes a session are taken
+// by POST, with a token and from the pages of this server alone. Requests that a
+// page of another origin makes, also by a name that it lets lead here, are refused.
+// An export is a file with all that a session holds; only there secrets can be taken
+// out. All that a session holds is
+// data: templates escape it, scripts put it into text nodes. The Markdown of
+// models is rendered and sanitised here; of HTML in it the source is shown.
+// Characters that change the direction of text are shown by their codes.
+//
+// A search and a sum of usage read all sessions, one at a time.
 //
 // What is large stays on the disk until it is asked for: prompts, the data of
-// events, the ends of long messages.
+// events, the ends of long messages, and of a transcript of more than 4 MiB all
+// messages that are not in sight.
 package web

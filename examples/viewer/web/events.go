@@ -102,7 +102,7 @@ func showEvent(w io.Writer, line io.Reader, whole bool) error {
 	if whole && depth(data) <= maxIndent && json.Indent(&out, data, "", "  ") == nil {
 		data = out.Bytes()
 	}
-	_, _ = w.Write(bytes.ToValidUTF8(data, []byte("\uFFFD"))) // the reader may be gone
+	_, _ = showBidi.WriteString(w, string(bytes.ToValidUTF8(data, []byte("\uFFFD")))) // the reader may be gone
 	return nil
 }
 

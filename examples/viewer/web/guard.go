@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // policy lets a page load from here alone, and run no script but those files.
@@ -40,9 +41,9 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	switch {
 	case !slices.Contains(g.hosts, r.Host):
-		refuse(w, http.StatusMisdirectedRequest, "unknown host")
+		refuse(w, r, http.StatusMisdirectedRequest, "unknown host")
 	case !ownOrigin(r):
-		refuse(w, http.StatusForbidden, "request of another origin")
+		refuse(w, r, http.StatusForbidden, "request of another origin")
 	default:
 		g.next.ServeHTTP(w, r)
 	}
@@ -67,6 +68,10 @@ func ownOrigin(r *http.Request) bool {
 	return false
 }
 
-func refuse(w http.ResponseWriter, status int, text string) {
+func refuse(w http.ResponseWriter, r *http.Request, status int, text string) {
+	if strings.HasPrefix(r.URL.Path, "/api/") {
+		writeJSON(w, status, failureText{text, kinds[status]})
+		return
+	}
 	http.Error(w, text, status)
 }

@@ -88,7 +88,7 @@ func TestEveryAnswerIsGuarded(t *testing.T) {
 	}
 	for _, path := range append(paths, api(one)+"/stream", api(one)+"/resume") {
 		for _, method := range []string{"POST", "PUT", "DELETE", "PATCH"} {
-			if method == "POST" && strings.HasSuffix(path, "/resume") {
+			if method == "POST" && (strings.HasSuffix(path, "/resume") || strings.HasSuffix(path, "/phases")) {
 				continue
 			}
 			answer, _ := s.send(method, path, "Origin", s.url)

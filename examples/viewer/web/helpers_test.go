@@ -36,17 +36,23 @@ var manifest = workflow.Manifest{Name: "Research", Phases: []string{"plan", "gat
 // another process has it.
 type site struct {
 	*testing.T
-	dir    string // the sessions directory
-	url    string
-	store  *sessionstore.Store
-	log    *workflow.Log
-	places *Places
-	stop   func() // stops the server, and waits
+	dir     string // the sessions directory
+	url     string
+	options Options
+	store   *sessionstore.Store
+	log     *workflow.Log
+	places  *Places
+	stop    func() // stops the server, and waits
 }
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{T: t, dir: filepath.Join(t.TempDir(), "weather", "sessions")}
+	return newSiteWith(t, Options{})
+}
+
+func newSiteWith(t *testing.T, o Options) *site {
+	t.Helper()
+	s := &site{T: t, options: o, dir: filepath.Join(t.TempDir(), "weather", "sessions")}
 	var err error
 	s.store, err = sessionstore.Open(s.dir, &sessionstore.Options{Durability: sessionstore.Relaxed})
 	require.NoError(t, err)
@@ -61,7 +67,7 @@ func newSite(t *testing.T) *site {
 func (s *site) serve() {
 	l, err := new(net.ListenConfig).Listen(s.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(s, err)
-	server, err := New(s.places, l.Addr(), slog.New(slog.DiscardHandler))
+	server, err := New(s.places, l.Addr(), slog.New(slog.DiscardHandler), s.options)
 	require.NoError(s, err)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(s.Context()))
 	var wait sync.WaitGroup

@@ -40,7 +40,7 @@ func (h *hub) subscribe(ctx context.Context, session string) (*subscription, err
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.watcher == nil {
-		w, err := h.store.Watch(ctx)
+		w, err := h.store.Watch(context.WithoutCancel(ctx)) // others subscribe to it too
 		if err != nil {
 			return nil, err
 		}

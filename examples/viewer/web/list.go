@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"html/template"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -22,7 +21,7 @@ const pageSize = 100
 type item struct {
 	ID, Title, Path string
 	Status, Model   string
-	Turns           string // "": not known
+	Prompts         int // what a person asked
 	Modified        time.Time
 	Parent          string // id; "": none
 	Kind            string // sub-session, fork, or ""
@@ -151,20 +150,21 @@ func (p *place) item(ctx context.Context, info sessionstore.Info) (item, error) 
 	if err != nil && !damaged {
 		return item{}, err
 	}
-	it := item{
-		ID: info.ID, Path: pathOf(p.name, info.ID), Title: titleOf(md, info.ID), Modified: info.Modified,
+	s, err := p.store.Summary(ctx, info.ID)
+	if err != nil {
+		return item{}, err
+	}
+	return item{
+		ID: info.ID, Path: pathOf(p.name, info.ID), Title: titleOf(md, cmp.Or(s.Title, info.ID)), Modified: info.Modified,
 		Status: md.Text("status"), Model: md.Text("model"), Parent: md.Text("parent_id"), Damaged: damaged,
-		Kind: kindOf(md, info.ID),
-	}
-	if n, ok := md.Int("turn_count"); ok {
-		it.Turns = strconv.Itoa(n)
-	}
-	return it, nil
+		Kind: kindOf(md, info.ID), Prompts: s.Prompts,
+	}, nil
 }
 
-// titleOf returns the name by which a session is shown.
-func titleOf(md sessionstore.Metadata, id string) string {
-	return cmp.Or(strings.TrimSpace(md.Text("manifest_name")), strings.TrimSpace(md.Text("name")), id)
+// titleOf returns the name by which a session is shown, or another one when it
+// has none.
+func titleOf(md sessionstore.Metadata, other string) string {
+	return cmp.Or(strings.TrimSpace(md.Text("manifest_name")), strings.TrimSpace(md.Text("name")), other)
 }
 
 func kindOf(md sessionstore.Metadata, id string) string {
@@ -183,6 +183,8 @@ var functions = template.FuncMap{
 	"moment": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"kind":   classOf,
 	"path":   pathOf,
+	"count":  countText,
+	"dict":   func(a string, x any, b string, y any) map[string]any { return map[string]any{a: x, b: y} },
 }
 
 // classOf makes a name for style sheets of a status.
@@ -202,6 +204,6 @@ func (s *Server) page(w http.ResponseWriter, name string, data any) error {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = io.WriteString(w, out.String()) // the reader may be gone
+	_, _ = showBidi.WriteString(w, out.String()) // the reader may be gone
 	return nil
 }

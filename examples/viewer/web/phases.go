@@ -3,18 +3,19 @@ package web
 import (
 	"errors"
 	"net/http"
+	"path/filepath"
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/amplifier-go/sessionstorage/examples/viewer/phaselog"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
+	"github.com/amplifier-go/sessionstorage/sessionstore/workflow/phaseindex"
 )
 
 // phaseList is the answer with a session's phases.
 type phaseList struct {
-	Records []phaselog.Record `json:"records"`
-	Read    int64             `json:"read"` // what the stream calls it
+	Records []phaseindex.Record `json:"records"`
+	Read    int64               `json:"read"` // what the stream calls it
 }
 
 // phases lists the phases without their prompts.
@@ -32,41 +33,49 @@ func (s *Server) phase(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return errRequest("phase is not a number")
 	}
-	rec, err := r.read().phases.Whole(r.Context(), id)
+	rec, err := r.read().phases.Record(r.Context(), id)
 	if err != nil {
 		return err
 	}
 	return answer(w, rec)
 }
 
-var errBusy = errors.New("server is busy")
-
 // resumed is a [workflow.ResumeResult] with long messages cut.
 type resumed struct {
 	workflow.ResumeResult
-	Damage string `json:"damage,omitempty"`
+	Started bool   `json:"started,omitempty"` // the command of [Options]
+	Damage  string `json:"damage,omitempty"`
 }
 
 // maxHistory is how many bytes of a message of the history are shown.
 const maxHistory = 2000
 
-// resume tells how a workflow goes on. It is the one request that is no GET,
-// since it stands for an agent that starts to work; it changes nothing itself.
+// resume tells how a workflow goes on, and starts the command of [Options], if
+// there is one. Without a command it changes nothing and needs no token.
 func (s *Server) resume(w http.ResponseWriter, r *request) error {
-	s.resuming.Lock()
-	defer s.resuming.Unlock()
+	if len(s.options.Resume) > 0 {
+		if err := s.permit(r); err != nil {
+			return err
+		}
+	}
+	s.reading.Lock()
+	defer s.reading.Unlock()
 	res, err := r.at.log.Resume(r.Context(), r.id)
 	out := resumed{ResumeResult: res}
 	if errors.Is(err, sessionstore.ErrCorrupt) && res.Context.CompletedPhases > 0 {
 		out.Damage, err = err.Error(), nil
 	}
 	if err != nil {
-		status := http.StatusConflict
 		if errors.Is(err, sessionstore.ErrNotFound) {
-			status = http.StatusNotFound
+			return err
 		}
-		writeJSON(w, status, map[string]string{"error": err.Error()})
-		return nil
+		return &failure{http.StatusConflict, kinds[http.StatusConflict], err.Error()}
+	}
+	if len(s.options.Resume) > 0 {
+		if err := s.commands.start(r.Context(), filepath.Join(r.at.store.Dir(), r.id), r.id, res); err != nil {
+			return err
+		}
+		out.Started = true
 	}
 	for i, m := range out.Context.History {
 		out.Context.History[i].Content = shorten(m.Content, maxHistory)

@@ -14,34 +14,44 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 //go:embed assets pages
 var embedded embed.FS
 
+// Options say what requests may do beside looking.
+type Options struct {
+	Token  string   // what changes something must have it; see [TokenHeader]. "": nothing is changed
+	Write  bool     // phase outputs, messages of conversations and forks are stored
+	Resume []string // command that a resume starts, with the id of the session as last argument; nil: none
+	Host   string   // program that resumes sessions in a terminal; "": amplifier
+}
+
 // Server answers requests for the sessions of its places.
 type Server struct {
+	options Options
 	places  *Places
 	pages   *template.Template
 	logger  *slog.Logger
 	handler http.Handler
 
-	resuming sync.Mutex    // held by a resume, which may read a large log whole
+	reading  sync.Mutex    // held by a resume and by a fork, which may read a large session whole
 	streams  chan struct{} // holds a token for each open stream
+	commands commands
+	searches chan struct{} // holds a token while a search, or a sum of usage, reads
+	exports  chan struct{} // holds a token for each export
 }
 
 // maxStreams is how many pages may be told of changes at once.
 const maxStreams = 64
 
 // New returns the server of the places, which listens at addr.
-func New(places *Places, addr net.Addr, logger *slog.Logger) (*Server, error) {
+func New(places *Places, addr net.Addr, logger *slog.Logger, o Options) (*Server, error) {
 	pages, err := template.New("").Funcs(functions).ParseFS(embedded, "pages/*.html")
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{places: places, pages: pages, logger: logger, streams: make(chan struct{}, maxStreams)}
+	s := &Server{options: o, commands: commands{args: o.Resume, logger: logger}, places: places, pages: pages, logger: logger, streams: make(chan struct{}, maxStreams), searches: make(chan struct{}, 1), exports: make(chan struct{}, maxExports)}
 	assets, err := fs.Sub(embedded, "assets")
 	if err != nil {
 		return nil, err
@@ -51,7 +61,7 @@ func New(places *Places, addr net.Addr, logger *slog.Logger) (*Server, error) {
 	for pattern, handle := range s.routes() {
 		mux.Handle(pattern, handle)
 	}
-	s.handler = newGuard(addr, mux)
+	s.handler = newGuard(addr, plainErrors{mux})
 	return s, nil
 }
 
@@ -59,7 +69,11 @@ func (s *Server) routes() map[string]handler {
 	const session, api = "/p/{project}/s/{session}", "/api/p/{project}/s/{session}"
 	return map[string]handler{
 		"GET /{$}":                          s.handle(s.projects),
+		"GET /search":                       s.handle(s.search),
+		"GET /usage":                        s.handle(s.usage),
 		"GET /p/{project}":                  s.handle(s.list),
+		"GET /p/{project}/usage":            s.handle(s.usage),
+		"GET /p/{project}/search":           s.handle(s.search),
 		"GET " + session:                    s.handle(s.session),
 		"GET /api/p/{project}/stream":       s.handle(s.listStream),
 		"GET " + api + "/health":            s.handle(s.health),
@@ -70,6 +84,14 @@ func (s *Server) routes() map[string]handler {
 		"GET " + api + "/messages":          s.handle(s.messages),
 		"GET " + api + "/messages/{n}":      s.handle(s.message),
 		"GET " + api + "/messages/{n}/line": s.handle(s.line),
+		"GET " + api + "/export":            s.handle(s.export),
+		"POST " + api + "/fork":             s.handle(s.fork),
+		"POST " + api + "/phases":           s.handle(s.addPhase),
+		"POST " + api + "/conversation":     s.handle(s.addMessage),
+		"GET " + api + "/conversation":      s.handle(s.conversation),
+		"GET " + api + "/decisions":         s.handle(s.decisions),
+		"GET " + api + "/turns/{n}":         s.handle(s.turn),
+		"GET " + api + "/find":              s.handle(s.find),
 		"GET " + api + "/events":            s.handle(s.events),
 		"GET " + api + "/event":             s.handle(s.event),
 		"GET " + api + "/stream":            s.handle(s.sessionStream),
@@ -117,12 +139,36 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		stopped <- err
 	}()
 	err := h.Serve(l)
+	defer s.commands.close()
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
 	stop()
 	return errors.Join(err, <-stopped)
 }
+
+// plainErrors answers with JSON where the multiplexer finds nothing below /api/.
+type plainErrors struct{ *http.ServeMux }
+
+func (m plainErrors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h, pattern := m.Handler(r); pattern == "" && strings.HasPrefix(r.URL.Path, "/api/") {
+		found := &statusOnly{header: w.Header(), status: http.StatusOK}
+		h.ServeHTTP(found, r)
+		writeJSON(w, found.status, failureText{http.StatusText(found.status), kinds[found.status]})
+		return
+	}
+	m.ServeMux.ServeHTTP(w, r)
+}
+
+// statusOnly takes the status and the headers of an answer, and not its body.
+type statusOnly struct {
+	header http.Header
+	status int
+}
+
+func (s *statusOnly) Header() http.Header         { return s.header }
+func (s *statusOnly) WriteHeader(status int)      { s.status = status }
+func (s *statusOnly) Write(p []byte) (int, error) { return len(p), nil }
 
 // filesOnly is a file system without listings of directories.
 type filesOnly struct{ fs.FS }
@@ -181,57 +227,32 @@ func (h handler) find(r *request) error {
 	return nil
 }
 
-// noSession is the error for an id that no session has, with the text that a
-// resume gives.
-type noSession string
-
-func (id noSession) Error() string {
-	return "Session " + string(id) + " not found: " + fs.ErrNotExist.Error()
-}
-func (id noSession) Unwrap() error { return fs.ErrNotExist }
-
-// errRequest is what is wrong with a request.
-type errRequest string
-
-func (e errRequest) Error() string { return string(e) }
-
-func statusOf(err error) int {
-	var bad errRequest
-	switch {
-	case errors.As(err, &bad):
-		return http.StatusBadRequest
-	case errors.Is(err, fs.ErrNotExist):
-		return http.StatusNotFound
-	case errors.Is(err, sessionstore.ErrConflict):
-		return http.StatusConflict
-	case errors.Is(err, errBusy):
-		return http.StatusServiceUnavailable
-	}
-	return http.StatusInternalServerError
-}
-
 // fail answers with an error: a page, or JSON below /api/.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	status := statusOf(err)
+	status, kind := classify(err)
 	if status == http.StatusInternalServerError {
 		s.logger.Error("request failed", "path", r.URL.Path, "err", err)
 	}
 	if strings.HasPrefix(r.URL.Path, "/api/") {
-		writeJSON(w, status, map[string]string{"error": err.Error()})
+		writeJSON(w, status, failureText{err.Error(), kind})
 		return
 	}
+	data := map[string]any{"Title": http.StatusText(status), "Error": err.Error()}
+	var out strings.Builder
+	_ = s.pages.ExecuteTemplate(&out, "error.html", data) // the page takes any text
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	data := map[string]any{"Title": http.StatusText(status), "Error": err.Error()}
-	_ = s.pages.ExecuteTemplate(w, "error.html", data) // the reader is gone
+	_, _ = showBidi.WriteString(w, out.String()) // the reader may be gone
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	enc := json.NewEncoder(w)
+	var out strings.Builder
+	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // the reader is gone
+	_ = enc.Encode(v)                            // answers are made of texts and numbers, which JSON takes
+	_, _ = showBidi.WriteString(w, out.String()) // the reader may be gone
 }
 
 func answer(w http.ResponseWriter, v any) error {

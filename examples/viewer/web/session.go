@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
@@ -20,6 +21,10 @@ type panel struct {
 	Messages, Turns      int
 	Logs                 [2]int64 // sizes; -1: there is none
 	Phases               bool     // it has phase outputs
+	Conversation         bool     // it has one about its workflow
+	Decisions            bool     // it may have some
+	Command              string   // resumes it in a shell
+	Write                bool     // forks are made
 }
 
 type fact struct{ Name, Value string }
@@ -48,13 +53,15 @@ func (s *Server) panel(r *request) (*panel, error) {
 		return nil, err
 	}
 	path := pathOf(r.at.name, r.id)
-	md := shot.Metadata
+	md := shot.metadata
 	p := &panel{
 		ID: r.id, Title: titleOf(md, r.id), Path: path, API: "/api" + path,
-		Status: md.Text("status"), Messages: shot.rows.Len(), Turns: shot.rows.Turns,
+		Status: md.Text("status"), Messages: shot.total, Turns: shot.turns,
 		Notices: shot.notices(), Logs: r.read().logs(),
 	}
-	p.Facts = factsOf(md, r.id)
+	p.Facts, p.Write = factsOf(md, r.id), s.options.Write
+	p.Command = host.ResumeLine(host.Program(s.options.Host), md.Text("working_dir"), r.id)
+	p.Conversation, p.Decisions = r.read().has(conversationFile), r.read().has(decisionFiles...)
 	phases, err := r.read().phases.Records(r.Context(), 0)
 	switch {
 	case err != nil:
@@ -90,14 +97,18 @@ func (s *snapshot) notices() (all []notice) {
 	if s.damage != nil {
 		all = append(all, damages(s.damage)...)
 	}
-	if rec := s.Recovered; rec != nil {
+	if rec := s.recovered; rec != nil {
 		all = append(all, notice{"recovered", fmt.Sprintf("read %s instead; %s", filepath.Base(rec.From), damageText(rec.Reason))})
 	}
 	if len(s.aside) > 0 {
 		all = append(all, notice{"recovered", "damaged bytes are kept in " + strings.Join(s.aside, ", ")})
 	}
-	if d := s.rows.Diagnosis; !d.Healthy() {
-		all = append(all, notice{"broken", brokenText(d)})
+	switch {
+	case !s.broken():
+	case s.view == nil:
+		all = append(all, notice{"broken", fmt.Sprintf("calls without a result: %d", s.open)})
+	default:
+		all = append(all, notice{"broken", brokenText(s.view.Diagnosis)})
 	}
 	return all
 }
@@ -133,6 +144,12 @@ func damageText(err error) string {
 	return fmt.Sprintf("%s: line %d at byte %d: %v", filepath.Base(c.Path), c.Line, c.Offset, c.Err)
 }
 
+// broken reports whether calls and results do not match. Of a long transcript
+// it looks for calls without a result alone.
+func (s *snapshot) broken() bool {
+	return s.view == nil && s.open > 0 || s.view != nil && !s.view.Diagnosis.Healthy()
+}
+
 func brokenText(d slice.Diagnosis) string {
 	text := "the conversation cannot be continued: " + strings.ReplaceAll(strings.Join(d.Modes, ", "), "_", " ")
 	if n := len(d.Orphaned); n > 0 {
@@ -147,7 +164,7 @@ func brokenText(d slice.Diagnosis) string {
 	return text
 }
 
-// health is what the list learns of a session by reading it whole.
+// health is what the list learns of a session by reading it.
 type health struct {
 	Damaged   bool     `json:"damaged"`
 	Recovered bool     `json:"recovered"`
@@ -163,8 +180,8 @@ func (s *Server) health(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	h := health{
-		Damaged: shot.damage != nil, Recovered: shot.Recovered != nil,
-		Broken: !shot.rows.Diagnosis.Healthy(), Turns: shot.rows.Turns, Notes: []string{},
+		Damaged: shot.damage != nil, Recovered: shot.recovered != nil,
+		Broken: shot.broken(), Turns: shot.turns, Notes: []string{},
 	}
 	for _, n := range shot.notices() {
 		h.Notes = append(h.Notes, n.Text)

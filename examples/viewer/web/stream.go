@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
-	"github.com/amplifier-go/sessionstorage/examples/viewer/conversation"
 	"github.com/amplifier-go/sessionstorage/examples/viewer/eventview"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -49,7 +49,7 @@ func (o *sender) send(event, id string, v any) error {
 	if id != "" {
 		id = "id: " + id + "\n"
 	}
-	return o.write(fmt.Sprintf("event: %s\n%sdata: %s\n\n", event, id, data))
+	return o.write(fmt.Sprintf("event: %s\n%sdata: %s\n\n", event, id, showBidi.Replace(string(data))))
 }
 
 func (o *sender) write(text string) error {
@@ -119,9 +119,10 @@ func (s *Server) listStream(w http.ResponseWriter, r *request) error {
 // position is what a page knows of a session: the id of the last event that it
 // saw says so, and what comes after is told when it connects again.
 type position struct {
-	Phases   int64                 `json:"p"` // as [phaselog.State.Read]
-	Messages sessionstore.Revision `json:"m"`
-	Events   [2]eventslog.Cursor   `json:"e"`
+	Phases   int64               `json:"p"` // as [phaseindex.State.Read]
+	Messages sessionstore.Cursor `json:"m"`
+	Tag      string              `json:"t"` // of the transcript
+	Events   [2]eventslog.Cursor `json:"e"`
 }
 
 func (p position) String() string {
@@ -138,7 +139,7 @@ func parsePosition(text string) (p position, ok bool) {
 	if err != nil || text == "" || json.Unmarshal(data, &p) != nil {
 		return position{}, false
 	}
-	return p, p.Phases >= 0 && p.Messages.Messages >= 0 && p.Events[0].Offset >= 0 && p.Events[1].Offset >= 0
+	return p, p.Phases >= 0 && p.Events[0].Offset >= 0 && p.Events[1].Offset >= 0
 }
 
 // teller tells a page what changes in a session.
@@ -189,7 +190,7 @@ func (s *Server) sessionStream(w http.ResponseWriter, r *request) error {
 
 // ready says where the stream begins, and what changed up to now.
 func (t *teller) ready(again bool) error {
-	ready := map[string]any{"read": t.pos.Phases, "tag": fmt.Sprintf("%x", t.pos.Messages.Sum)}
+	ready := map[string]any{"read": t.pos.Phases, "tag": t.pos.Tag}
 	if err := t.out.send("ready", t.pos.String(), ready); err != nil || !again {
 		return err
 	}
@@ -202,7 +203,9 @@ func (t *teller) begin() error {
 	if err != nil {
 		return err
 	}
-	t.pos.Messages = shot.Revision
+	if err := t.at.place(t.Context(), &t.pos, t.id, shot); err != nil {
+		return err
+	}
 	phases, err := t.read().phases.Records(t.Context(), 0)
 	if err != nil {
 		return err
@@ -221,17 +224,27 @@ func (t *teller) begin() error {
 	return nil
 }
 
+// place notes in a position where the messages of a snapshot end.
+func (p *place) place(ctx context.Context, pos *position, id string, shot *snapshot) error {
+	at, err := p.store.CursorAt(ctx, id, shot.total)
+	if errors.Is(err, sessionstore.ErrCorrupt) {
+		err = nil // the page tells of damage
+	}
+	pos.Messages, pos.Tag = at, shot.tag
+	return err
+}
+
 // A stream tells of so many messages and heads in one event at most; a page
 // asks for the others itself.
 const maxTold = 50
 
 // toldMessages is the event of a changed transcript.
 type toldMessages struct {
-	Tag   string                 `json:"tag"`
-	Total int                    `json:"total"`
-	Turns int                    `json:"turns"`
-	From  int                    `json:"from"` // what was before is as it was
-	Rows  []conversation.Message `json:"rows"` // the first from there on
+	Tag   string         `json:"tag"`
+	Total int            `json:"total"`
+	Turns int            `json:"turns"`
+	From  int            `json:"from"` // what was before is as it was
+	Rows  []shownMessage `json:"rows"` // the first from there on
 }
 
 // toldEvents is the event of events that were logged.

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"math"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -16,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
-	"github.com/amplifier-go/sessionstorage/examples/viewer/phaselog"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
+	"github.com/amplifier-go/sessionstorage/sessionstore/workflow/phaseindex"
 )
 
 // sent is an event of a stream.
@@ -105,7 +104,7 @@ func TestStream(t *testing.T) {
 	e := live.next("phase-output")
 	require.NotContains(t, e.data, "secret")
 	require.NotContains(t, e.data, "system_prompt")
-	rec := decode[phaselog.Record](t, e)
+	rec := decode[phaseindex.Record](t, e)
 	require.Equal(t, "gather", rec.PhaseID)
 	require.True(t, rec.HasPrompts)
 	require.Equal(t, one, rec.SessionID)
@@ -153,7 +152,7 @@ func TestReconnect(t *testing.T) {
 	s.add(one, map[string]any{"role": "tool", "tool_call_id": "c", "content": "r"})
 	s.logged(one, eventslog.Event{Name: "new"})
 	for _, again := range []*stream{s.listen(api(one)+"/stream", "Last-Event-ID", id), s.listen(api(one) + "/stream?last=" + id)} {
-		rec := decode[phaselog.Record](t, again.next("phase-output"))
+		rec := decode[phaseindex.Record](t, again.next("phase-output"))
 		require.Equal(t, "failed", rec.Status)
 		told := decode[toldMessages](t, again.next("transcript"))
 		require.Equal(t, 1, told.From, "the message with the call that is answered now")
@@ -180,7 +179,10 @@ func TestForgedPositions(t *testing.T) {
 	}
 	s := newSite(t)
 	s.create(one, nil, user("x"))
-	odd := position{Phases: 1 << 60, Messages: sessionstore.Revision{Messages: math.MaxInt32}}
+	s.create(two, nil, user("another"), user("longer"), user("session"))
+	elsewhere, err := s.store.CursorAt(t.Context(), two, 3)
+	require.NoError(t, err)
+	odd := position{Phases: 1 << 60, Messages: elsewhere}
 	odd.Events[0].Offset = 1 << 60
 	live := s.listen(api(one)+"/stream", "Last-Event-ID", odd.String())
 	live.next("ready")

@@ -4,17 +4,21 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/amplifier-go/sessionstorage/examples/viewer/eventview"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// tell tells what changed in the files of those names, or in any.
+// tell tells what changed in the files of those names, or in any. The session may
+// be removed while they are read.
 func (t *teller) tell(names map[string]bool, all bool) error {
-	if all && !t.at.store.Exists(t.id) {
+	err := t.tellFiles(names, all)
+	if (all || err != nil) && !t.at.store.Exists(t.id) {
 		return errors.Join(t.out.send("gone", "", struct{}{}), fs.ErrNotExist)
 	}
+	return err
+}
+
+func (t *teller) tellFiles(names map[string]bool, all bool) error {
 	if all || names["phase_outputs.jsonl"] {
 		if err := t.tellPhases(); err != nil {
 			return err
@@ -25,7 +29,12 @@ func (t *teller) tell(names map[string]bool, all bool) error {
 			return err
 		}
 	}
-	if all || names["metadata.json"] || names["transcript.jsonl"] {
+	if all || names[conversationFile] {
+		if err := t.out.send("conversation", t.pos.String(), struct{}{}); err != nil {
+			return err
+		}
+	}
+	if all || names[conversationFile] || names["metadata.json"] || names["transcript.jsonl"] {
 		if err := t.out.send("session", t.pos.String(), struct{}{}); err != nil {
 			return err
 		}
@@ -70,34 +79,38 @@ func (t *teller) tellMessages() error {
 	if err != nil {
 		return err
 	}
-	if shot.Revision == t.pos.Messages {
+	if shot.tag == t.pos.Tag {
 		return nil
 	}
-	from := 0
-	if begins(shot.Messages, t.pos.Messages) {
-		from = shot.rows.From(t.pos.Messages.Messages)
+	old := t.pos.Messages
+	if err := t.at.place(t.Context(), &t.pos, t.id, shot); err != nil {
+		return err
 	}
-	t.pos.Messages = shot.Revision
-	return t.out.send("transcript", t.pos.String(), toldMessages{
-		shot.tag, shot.rows.Len(), shot.rows.Turns, from, shot.rows.Brief(from, from+maxTold),
-	})
+	from, err := t.newFrom(shot, old)
+	if err != nil {
+		return err
+	}
+	rows, err := t.read().rows(t.Context(), shot, from, from+maxTold, brief)
+	if err != nil {
+		return err
+	}
+	return t.out.send("transcript", t.pos.String(), toldMessages{shot.tag, shot.total, shot.turns, from, rows})
 }
 
-// begins reports whether msgs begin with the transcript of that revision, one
-// line for each message.
-func begins(msgs []sessionstore.Message, old sessionstore.Revision) bool {
-	if old.Messages > len(msgs) {
-		return false
+// newFrom returns the index of the first message that shows something else than
+// it did when the transcript ended at old.
+func (t *teller) newFrom(shot *snapshot, old sessionstore.Cursor) (int, error) {
+	for e, err := range t.at.store.Since(t.Context(), t.id, old) {
+		if err != nil {
+			break // damage, of which the page tells
+		}
+		n := max(e.N, e.From) - 1
+		if e.From > 0 {
+			n = min(n, shot.total)
+		}
+		return t.read().changedSince(t.Context(), shot, n)
 	}
-	sum := xxh3.New()
-	size := int64(0)
-	var line []byte
-	for _, m := range msgs[:old.Messages] {
-		line = append(m.AppendTo(line[:0]), '\n')
-		size += int64(len(line))
-		_, _ = sum.Write(line) // never fails
-	}
-	return size == old.Bytes && sum.Sum128().Bytes() == old.Sum
+	return shot.total, nil
 }
 
 // tellEvents tells the heads of the first events that are new in a log.

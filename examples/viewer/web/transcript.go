@@ -4,20 +4,23 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/amplifier-go/sessionstorage/examples/viewer/conversation"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
 // maxMessages is how many messages one answer holds.
 const maxMessages = 200
 
+// brief says how much of their texts it shows.
+var brief = conversation.Limits{Text: 4000, Tool: 1200}
+
 // messageList is a part of a transcript.
 type messageList struct {
-	Tag    string                 `json:"tag"`
-	Total  int                    `json:"total"`
-	From   int                    `json:"from"`
-	Rows   []conversation.Message `json:"rows"`
-	Starts []int                  `json:"starts,omitempty"` // of the turns, when they are asked for
+	Tag   string         `json:"tag"`
+	Total int            `json:"total"`
+	Turns int            `json:"turns"`
+	From  int            `json:"from"`
+	Rows  []shownMessage `json:"rows"`
 }
 
 // messages answers with a range of the transcript, long texts cut.
@@ -34,11 +37,28 @@ func (s *Server) messages(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	out := messageList{Tag: shot.tag, Total: shot.rows.Len(), From: from, Rows: shot.rows.Brief(from, min(to, from+maxMessages))}
-	if r.URL.Query().Has("turns") {
-		out.Starts = shot.rows.Starts()
+	rows, err := r.read().rows(r.Context(), shot, from, min(to, from+maxMessages), brief)
+	if err != nil {
+		return err
 	}
-	return answer(w, out)
+	return answer(w, messageList{shot.tag, shot.total, shot.turns, from, rows})
+}
+
+// turn answers with the index of the message that begins a turn.
+func (s *Server) turn(w http.ResponseWriter, r *request) error {
+	n, err := strconv.Atoi(r.PathValue("n"))
+	if err != nil {
+		return errRequest("turn is not a number")
+	}
+	shot, err := r.shot()
+	if err != nil {
+		return err
+	}
+	start, err := r.read().start(r.Context(), shot, n)
+	if err != nil {
+		return err
+	}
+	return answer(w, map[string]int{"message": start})
 }
 
 // shot returns the transcript, if it is the one that the request means.
@@ -72,11 +92,11 @@ func (s *Server) message(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	m, ok := shot.rows.Whole(n)
-	if !ok {
-		return sessionstore.ErrNotFound
+	rows, err := r.read().rows(r.Context(), shot, n, n+1, conversation.Limits{})
+	if err != nil {
+		return err
 	}
-	return answer(w, m)
+	return answer(w, rows[0])
 }
 
 // line answers with the bytes of a message as they stand in the transcript.
@@ -85,20 +105,25 @@ func (s *Server) line(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	line, ok := shot.rows.Line(n)
-	if !ok {
-		return sessionstore.ErrNotFound
+	m, err := r.read().message(r.Context(), shot, n)
+	if err != nil {
+		return err
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = w.Write(line) // the reader may be gone
+	_, _ = w.Write(m.AppendTo(nil)) // the reader may be gone
 	return nil
 }
 
+// shotAt returns the transcript and the index of the message that the request
+// means, which is there.
 func (r *request) shotAt() (*snapshot, int, error) {
 	n, err := strconv.Atoi(r.PathValue("n"))
 	if err != nil {
 		return nil, 0, errRequest("message is not a number")
 	}
 	shot, err := r.shot()
+	if err == nil && (n < 0 || n >= shot.total) {
+		err = sessionstore.ErrNotFound
+	}
 	return shot, n, err
 }

@@ -161,3 +161,15 @@ func join(list []expr) string {
 	}
 	return strings.Join(out, ",")
 }
+
+func hasAggregate(e expr) bool {
+	if _, ok := e.(aggregate); ok {
+		return true
+	}
+	for _, c := range e.children() {
+		if hasAggregate(c) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,6 +1,9 @@
 package cosmossql
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // expr reads an expression, the loosest operator first.
 func (p *parser) expr() (expr, error) {
@@ -151,4 +154,102 @@ func (p *parser) postfix() (expr, error) {
 		}
 	}
 	return nil, err
+}
+
+// exprs reads expressions up to the closing sign.
+func (p *parser) exprs(closing string) (out []expr, err error) {
+	if p.accept(closing) {
+		return nil, nil
+	}
+	err = p.comma(func() error {
+		e, err := p.expr()
+		out = append(out, e)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, p.expect(closing)
+}
+
+// primary reads an operand without what may follow it.
+func (p *parser) primary() (expr, error) {
+	t := p.peek()
+	switch {
+	case p.accept("("):
+		if p.peek().is("SELECT") {
+			return nil, fmt.Errorf("subqueries are not supported (offset %d)", t.offset)
+		}
+		e, err := p.expr()
+		if err != nil {
+			return nil, err
+		}
+		return e, p.expect(")")
+	case p.accept("["):
+		items, err := p.exprs("]")
+		return list{items}, err
+	case p.accept("{"):
+		return p.object()
+	case t.kind == word && p.tokens[1].is("(") && !isReserved(t):
+		return p.call()
+	case t.kind == word && t.text == p.alias:
+		p.next()
+		return root{}, nil
+	case t.kind == param:
+		v, ok := p.params[t.text]
+		if !ok {
+			return nil, fmt.Errorf("parameter %s has no value", t.text)
+		}
+		p.next()
+		return constant{v}, nil
+	}
+	return p.literal()
+}
+
+func (p *parser) object() (expr, error) {
+	var o object
+	if p.accept("}") {
+		return o, nil
+	}
+	err := p.comma(func() error {
+		t := p.next()
+		if t.kind != text && t.kind != word {
+			return p.unexpected()
+		}
+		if err := p.expect(":"); err != nil {
+			return err
+		}
+		e, err := p.expr()
+		o.names, o.values = append(o.names, t.text), append(o.values, e)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return o, p.expect("}")
+}
+
+// call reads a function with its operands.
+func (p *parser) call() (expr, error) {
+	t := p.next()
+	p.next()
+	args, err := p.exprs(")")
+	if err != nil {
+		return nil, err
+	}
+	name := strings.ToUpper(t.text)
+	if do, ok := aggregates[name]; ok && len(args) == 1 {
+		if hasAggregate(args[0]) {
+			return nil, fmt.Errorf("aggregate inside of an aggregate (offset %d)", t.offset)
+		}
+		return aggregate{name, args[0], do}, nil
+	}
+	f, ok := functions[name]
+	if !ok {
+		return nil, fmt.Errorf("%q is not a recognized function name (offset %d)", t.text, t.offset)
+	}
+	if len(args) < f.least || len(args) > f.most {
+		return nil, fmt.Errorf("%s does not take %d operands (offset %d)", name, len(args), t.offset)
+	}
+	return operation{name, args, f.do}, nil
 }

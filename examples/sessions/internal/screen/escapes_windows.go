@@ -2,6 +2,7 @@ package screen
 
 import (
 	"os"
+	"runtime"
 
 	"golang.org/x/sys/windows"
 )
@@ -14,6 +15,7 @@ func obeysEscapes(stream any) bool {
 		return false
 	}
 	var mode uint32
+	defer runtime.KeepAlive(f)
 	if err := windows.GetConsoleMode(windows.Handle(f.Fd()), &mode); err != nil {
 		return false
 	}

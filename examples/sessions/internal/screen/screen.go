@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strconv"
 	"sync"
 
@@ -62,6 +63,7 @@ func New(o Options) *Screen {
 // terminal reports whether stream is a terminal, and how wide one is.
 func terminal(stream any) (width int, ok bool) {
 	f, isFile := stream.(*os.File)
+	defer runtime.KeepAlive(f)
 	if !isFile || !term.IsTerminal(int(f.Fd())) {
 		return fallbackWidth, false
 	}
@@ -79,11 +81,21 @@ func (s *Screen) Terminal() bool { return s.outTTY }
 // and so is what the question is written to.
 func (s *Screen) Answers() bool { return s.inTTY && s.errTTY }
 
+// Colour reports whether standard output has colour.
+func (s *Screen) Colour() bool { return s.colour }
+
 // Width returns how many columns standard output has.
 func (s *Screen) Width() int { return s.width }
 
-// Printf writes to standard output.
-func (s *Screen) Printf(format string, args ...any) { s.Write(fmt.Appendf(nil, format, args...)) }
+// Printf writes to standard output. A terminal is shown no line that breaks within
+// a word; see [Wrap].
+func (s *Screen) Printf(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if s.outTTY {
+		text = Wrap(text, s.width)
+	}
+	s.Print(text)
+}
 
 // Print writes text to standard output as it is.
 func (s *Screen) Print(text string) { s.Write([]byte(text)) }
@@ -107,12 +119,17 @@ func (s *Screen) Failed() error {
 	return s.failed
 }
 
-// Notef writes a line for people to standard error.
+// Notef writes a line for people to standard error, on a terminal as [Screen.Printf]
+// does.
 func (s *Screen) Notef(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.wipe()
-	fmt.Fprintf(s.err, format+"\n", args...)
+	text := fmt.Sprintf(format, args...)
+	if s.errTTY {
+		text = Wrap(text, s.errors)
+	}
+	fmt.Fprintln(s.err, text)
 }
 
 // Errors returns standard error, for text that is no line of its own.

@@ -1,5 +1,5 @@
 // The cards of the phases. A prompt is asked for when its card is opened.
-import { ask, byID, classOf, el, place, sizeText } from "./util.js";
+import { ask, byID, classOf, el, handOver, place, sizeText } from "./util.js";
 
 export class Cards {
   constructor(api) {
@@ -111,7 +111,7 @@ class Card {
         more.disabled = true;
         try {
           part.text.textContent = (await this.fetchRecord()).output;
-          more.remove();
+          handOver(more, part.text);
         } catch (failure) {
           more.textContent = failure.message;
         }

@@ -1,5 +1,5 @@
 // The list of sessions: keys, health of what is in sight, changes.
-import { ask, byID, later, plural, renew, typing } from "./util.js";
+import { ask, byID, later, renew, typing } from "./util.js";
 import { listen } from "./live.js";
 
 const seen = new Map(); // health by address and time of the last change
@@ -10,6 +10,7 @@ export function startList() {
   closeSwitch();
   if (!sidebar) return;
   byID("sessions").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+  keepFocus();
   const watch = watchHealth();
   watch();
   const again = later(700, () => refresh(watch).catch(() => {}));
@@ -34,6 +35,21 @@ function onKey(event) {
   const next = all[at < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(Math.max(at + step, 0), all.length - 1)];
   next?.focus();
   event.preventDefault();
+}
+
+// keepFocus remembers a link on which Enter was pressed, and the session that a
+// key closed, and gives it the focus in the page that comes. A page without the
+// list shows the session alone, which then has the focus.
+function keepFocus() {
+  const path = sessionStorage.getItem("focus");
+  sessionStorage.removeItem("focus");
+  const link = path && links().find((a) => a.pathname === path);
+  if (link?.offsetParent) link.focus();
+  else if (link || path === location.pathname) byID("panel")?.focus();
+  byID("sessions").addEventListener("keydown", (event) => {
+    const link = event.target.closest(".session > a:first-child");
+    if (event.key === "Enter" && link) sessionStorage.setItem("focus", link.pathname);
+  });
 }
 
 // closeSwitch closes the list of projects when it is left.
@@ -93,6 +109,4 @@ function show(item, health) {
   }
   if (health.damaged) item.classList.add("damaged");
   mark.title = health.notes.join("\n");
-  const turns = item.querySelector(".turns");
-  turns.textContent = plural(health.turns, "turn", "turns");
 }

@@ -1,18 +1,20 @@
 // A message of the transcript, with the results of the tools that it calls.
-import { ask, classOf, el, place, sizeText, timeText } from "./util.js";
+import { TurnMark } from "./fork.js";
+import { ask, classOf, el, handOver, place, sizeText, timeText } from "./util.js";
 
 // MessageView shows a message. The nodes of what stays as it was stay too.
 export class MessageView {
-  constructor(api, n) {
+  constructor(api, n, style) {
+    this.style = style; // raw: show texts as they are stored; found: the number of the message to mark
     this.api = api;
     this.parts = new Map(); // nodes by what they show
     this.node = el("article", { tabindex: "-1", "data-n": n });
-    this.mark = el("div", { class: "turn-mark", role: "separator" });
+    this.mark = new TurnMark(api);
   }
 
   update(m) {
-    this.node.className = "message " + classOf(m.role) + (m.injected ? " injected" : "");
-    this.mark.textContent = "Turn " + m.turn; // where it starts one
+    this.node.className = "message " + classOf(m.role) + (m.injected ? " injected" : "") + (m.n === this.style.found ? " found" : "");
+    this.mark.update(m.turn); // where it starts one
     const parts = new Map();
     const part = (name, value, make) => {
       const key = name + JSON.stringify(value);
@@ -21,7 +23,8 @@ export class MessageView {
     const whole = once(() => ask(`${this.api}/messages/${m.n}`));
     part("head", [m.n, m.role, m.injected, m.time], () => headNode(this.api, m));
     if (m.thinking) part("thinking", m.thinking, (text) => el("div", { class: "thinking" }, ...shown(text, whole, (w) => w.thinking)));
-    if (m.body) part("body", m.body, (text) => el("div", {}, ...shown(text, whole, (w) => w.body, "body")));
+    if (m.html && !this.style.raw) part("html", [m.html, m.body.size], () => el("div", {}, ...rendered(m, whole)));
+    else if (m.body) part("body", m.body, (text) => el("div", {}, ...shown(text, whole, (w) => w.body, "body")));
     (m.calls ?? []).forEach((call, i) => part("call" + i, call, () => callNode(call, whole, i)));
     (m.results ?? []).forEach((result, i) => part("result" + i, result, () => loneResult(result, whole, i)));
     this.parts = parts;
@@ -46,19 +49,36 @@ function once(act) {
 // shown returns a text, and a button for the rest of it.
 function shown(text, whole, pick, name) {
   const pre = el("pre", { class: name }, text.text);
-  if (!text.cut) return [pre];
+  return withRest(pre, text, async () => (pre.textContent = pick(await whole()).text));
+}
+
+// rendered returns a text that the server has rendered and sanitised.
+function rendered(m, whole) {
+  const box = el("div", { class: "body markdown" });
+  box.innerHTML = m.html;
+  return withRest(box, m.body, async () => {
+    const all = await whole();
+    if (all.html) box.innerHTML = all.html;
+    else box.replaceChildren(el("pre", {}, all.body.text));
+  });
+}
+
+// withRest returns a node with the beginning of a text, and a button that calls
+// extend to show all of it.
+function withRest(node, text, extend) {
+  if (!text.cut) return [node];
   const more = el("button", { type: "button", class: "more" }, "show all " + sizeText(text.size));
   more.addEventListener("click", async () => {
     more.disabled = true;
     try {
-      pre.textContent = pick(await whole()).text;
-      more.remove();
+      await extend();
+      handOver(more, node);
     } catch (failure) {
       more.disabled = false;
       more.textContent = failure.message;
     }
   });
-  return [pre, more];
+  return [node, more];
 }
 
 function callNode(call, whole, i) {

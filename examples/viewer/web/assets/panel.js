@@ -3,18 +3,21 @@ import { ask, byID, el, later, renew, typing } from "./util.js";
 import { listen } from "./live.js";
 import { Cards } from "./cards.js";
 import { Transcript } from "./transcript.js";
+import { conversation, decisions } from "./records.js";
 import { Events } from "./events.js";
 import { startResume } from "./resume.js";
+import { startActions } from "./actions.js";
 
-const names = ["phases", "transcript", "events"];
+const names = ["phases", "transcript", "conversation", "decisions", "events"];
 
 export function startPanel() {
   const panel = byID("panel");
   if (!panel) return;
   const api = panel.dataset.api;
-  const views = { phases: new Cards(api), transcript: new Transcript(api), events: new Events(api) };
+  const views = { phases: new Cards(api), transcript: new Transcript(api), conversation: conversation(api), decisions: decisions(api), events: new Events(api) };
   startTabs(views);
   startResume(api);
+  startActions();
   startKeys();
   showLineage(api).catch(() => {});
   const header = later(300, () => refreshHeader().catch(() => {}));
@@ -23,13 +26,19 @@ export function startPanel() {
       views.phases.sync(data.read);
       views.transcript.sync(data.tag);
       views.events.sync();
+      views.conversation.stale();
+      views.decisions.stale();
       header();
     },
     "phase-output": (record) => views.phases.put(record),
     phases: (all) => views.phases.replace(all),
     transcript: (told) => views.transcript.told(told),
     event: (told) => views.events.told(told),
-    session: header,
+    conversation: () => views.conversation.stale(),
+    session: () => {
+      views.decisions.stale();
+      header();
+    },
     gone: () => location.assign(panel.dataset.project),
   });
   live.onstate = (on) => {
@@ -65,8 +74,9 @@ function startTabs(views) {
   tabs.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;
-    const at = names.indexOf(wanted());
-    choose(names[(at + step + names.length) % names.length]);
+    const all = names.filter((name) => !byID("tab-" + name).hidden);
+    const at = all.indexOf(wanted());
+    choose(all[(at + step + all.length) % all.length]);
     event.preventDefault();
   });
   addEventListener("hashchange", () => show(wanted()));
@@ -77,6 +87,7 @@ function startKeys() {
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || event.defaultPrevented) return;
     if (typing(event.target) && event.target.value) return; // Escape empties a field first
+    sessionStorage.setItem("focus", location.pathname);
     byID("close").click();
   });
   byID("panel").addEventListener("keydown", (event) => {
@@ -89,9 +100,11 @@ function startKeys() {
 
 // refreshHeader shows title, status, facts and damage as they are now.
 async function refreshHeader() {
-  const page = await renew("header", "about");
-  const footer = page.getElementById("footer");
-  if (footer) byID("footer").hidden = footer.hidden;
+  const page = await renew("header", "about", "command");
+  for (const id of ["footer", "tab-conversation", "tab-decisions"]) {
+    const now = page.getElementById(id);
+    if (now) byID(id).hidden = now.hidden;
+  }
 }
 
 async function showLineage(api) {

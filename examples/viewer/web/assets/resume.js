@@ -1,5 +1,6 @@
 // The button that resumes a session, and what came of it.
 import { ask, byID, el, plural } from "./util.js";
+import { tokenHeader } from "./token.js";
 
 export function startResume(api) {
   const button = byID("resume");
@@ -10,7 +11,7 @@ export function startResume(api) {
     const box = byID("resumed");
     box.hidden = true;
     try {
-      show(box, await ask(api + "/resume", { method: "POST" }));
+      show(box, await ask(api + "/resume", { method: "POST", headers: tokenHeader() }));
     } catch (failure) {
       box.replaceChildren(el("p", { class: "error", role: "alert" }, failure.message));
     } finally {
@@ -28,6 +29,7 @@ function show(box, result) {
     el("p", { class: "next" }, result.next_phase_id ? "Next phase: " + result.next_phase_id : "The workflow is done: no phase is left."),
     el("p", { class: "counts" }, `${done} of ${plural(total, "phase", "phases")} completed, the last was ${last}; ` + plural(history.length, "message", "messages") + " of history"),
   );
+  if (result.started) box.prepend(el("p", { class: "next" }, "The command was started."));
   if (result.damage) box.append(el("p", { class: "error" }, result.damage));
   box.append(el("ol", { class: "history" }, ...history.map((m) => el("li", { class: m.role === "user" ? "user" : "" }, el("strong", {}, m.role), el("pre", {}, m.content)))));
 }

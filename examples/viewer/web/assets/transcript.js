@@ -1,22 +1,30 @@
-// The transcript, of any length: chunks of messages are filled when they come
-// into sight and emptied when they are far away.
-import { ask, byID, el, Failure, place, plural, typing } from "./util.js";
-import { MessageView } from "./message.js";
+// The transcript, of any length. In the page are the chunks of messages that are
+// in sight or near it, and a space for those before and for those behind them.
+import { ask, byID, el, plural, typing } from "./util.js";
+import { Find } from "./find.js";
+import { Fresh } from "./fresh.js";
+import { Chunk, size } from "./chunk.js";
 
-const size = 100; // messages in a chunk
-const guess = 90; // height of a message that was not seen yet
-const linger = 40; // milliseconds in sight before a chunk is asked for
+const margin = 1200; // height above the window, and below it, that is filled
 
 export class Transcript {
   constructor(api) {
     this.api = api;
     this.box = byID("messages");
+    this.before = el("div", { class: "unseen" });
+    this.behind = el("div", { class: "unseen" });
     this.chunks = [];
-    this.starts = [];
     this.total = 0;
+    this.turns = 0;
     this.tag = "";
     this.shown = false;
-    this.observer = new IntersectionObserver((entries) => this.sight(entries), { root: this.box, rootMargin: "1200px 0px" });
+    this.following = true; // the end was in sight when the reader scrolled last
+    this.style = { raw: localStorage.getItem("raw") === "1" };
+    startSwitch(this.style, () => this.chunks.forEach((chunk) => chunk.rows && chunk.fill(chunk.rows)));
+    this.find = new Find(api, (n) => this.showFound(n));
+    this.fresh = new Fresh(() => this.toEnd());
+    new ResizeObserver(() => this.arrange()).observe(this.box);
+    this.box.addEventListener("scroll", () => this.scrolled());
     this.box.addEventListener("keydown", (event) => this.onKey(event));
     byID("to-top").addEventListener("click", () => this.jump(0));
     byID("to-end").addEventListener("click", () => this.toEnd());
@@ -25,21 +33,31 @@ export class Transcript {
 
   // show loads the transcript when it is looked at for the first time.
   show() {
-    if (this.shown) return;
+    if (this.shown) {
+      if (this.following) this.box.scrollTop = this.box.scrollHeight;
+      return;
+    }
     this.shown = true;
-    this.load();
+    const asked = Number(new URLSearchParams(location.search).get("message") ?? NaN);
+    this.load(() => (asked < this.total ? asked : this.turns ? this.start(this.turns) : this.total - 1)).then(() => this.mark(asked));
   }
 
-  async load() {
-    this.loading = ask(this.api + "/messages?from=0&to=" + size + "&turns=1")
-      .then((first) => {
-        this.resize(first.total, first.tag);
-        this.starts = first.starts ?? [];
-        byID("turn").max = this.starts.length;
-        if (first.total) this.chunks[0].fill(first.rows);
+  // load reads how long the transcript is, and the messages around the one that
+  // target returns.
+  async load(target) {
+    this.loading = ask(this.api + "/messages?from=0&to=0")
+      .then(async (all) => {
+        this.resize(all);
+        await this.jump(await target(), false);
+        this.following = this.atEnd();
       })
       .catch((failure) => this.box.replaceChildren(el("p", { class: "pending error-text" }, failure.message)));
     return this.loading;
+  }
+
+  // start returns the number of the message that begins a turn.
+  async start(turn) {
+    return (await ask(`${this.api}/turns/${turn}?tag=${this.tag}`)).message;
   }
 
   // sync loads again what changed before the stream began.
@@ -49,37 +67,75 @@ export class Transcript {
   }
 
   reload() {
-    for (const chunk of this.chunks) chunk.remove();
+    const [first, following] = [this.first(), this.following];
+    for (const chunk of this.chunks) if (chunk.near) chunk.leave();
     this.chunks = [];
-    return this.load();
+    return this.load(() => (following ? this.total - 1 : Math.min(first, this.total - 1)));
   }
 
   // resize makes as many chunks as there are messages for.
-  resize(total, tag) {
+  resize({ total, turns, tag }) {
     this.tag = tag;
     this.total = total;
+    this.turns = byID("turn").max = turns;
     byID("message-count").textContent = plural(total, "message", "messages");
     const want = Math.ceil(total / size);
-    while (this.chunks.length > want) this.chunks.pop().remove();
-    if (!this.chunks.length) this.box.replaceChildren();
-    this.chunks.at(-1)?.rest(); // it has grown
-    while (this.chunks.length < want) {
-      const chunk = new Chunk(this, this.chunks.length * size);
-      this.chunks.push(chunk);
-      this.box.append(chunk.node);
-      chunk.rest();
-      this.observer.observe(chunk.node);
+    while (this.chunks.length > want) {
+      const chunk = this.chunks.pop();
+      if (chunk.near) chunk.leave();
     }
+    this.chunks.at(-1)?.rest(); // it has grown
+    while (this.chunks.length < want) this.chunks.push(new Chunk(this, this.chunks.length * size));
     if (!total) this.box.replaceChildren(el("p", { class: "pending" }, "No messages."));
+    else if (!this.before.isConnected) this.box.replaceChildren(this.before, this.behind);
+    this.arrange();
+  }
+
+  // arrange puts into the page what is in sight or near it, and nothing else.
+  arrange() {
+    if (!this.box.clientHeight || !this.before.isConnected) return; // another view is shown: this one stays as it is
+    const [top, end] = [this.box.scrollTop - margin, this.box.scrollTop + this.box.clientHeight + margin];
+    const near = [];
+    let [y, before, behind] = [0, 0, 0];
+    for (const chunk of this.chunks) {
+      const height = chunk.height();
+      if (y + height <= top) before += height;
+      else if (y >= end) behind += height;
+      else near.push(chunk);
+      y += height;
+    }
+    for (const chunk of this.chunks) if (chunk.near && !near.includes(chunk)) chunk.leave();
+    let next = this.behind;
+    for (const chunk of near.reverse()) {
+      if (!chunk.near) chunk.enter(next);
+      next = chunk.node;
+    }
+    this.before.style.height = before + "px";
+    this.behind.style.height = behind + "px";
+  }
+
+  // first returns the number of the first message in sight.
+  first() {
+    const top = this.box.getBoundingClientRect().top;
+    const node = [...this.box.querySelectorAll(".message")].find((m) => m.getBoundingClientRect().bottom > top);
+    return Number(node?.dataset.n ?? 0);
+  }
+
+  scrolled() {
+    if (!this.box.clientHeight) return; // another view is shown
+    this.arrange();
+    this.following = this.atEnd();
+    if (this.following) this.fresh.seen();
   }
 
   // told takes a change that the stream tells.
   async told({ tag, total, turns, from, rows }) {
     if (!this.shown) return;
     await this.loading;
-    const follow = this.atEnd();
-    this.resize(total, tag);
-    if (!from) this.chunks.forEach((chunk) => chunk.views.clear()); // maybe another transcript
+    const [follow, old] = [this.following, this.total];
+    this.resize({ total, turns, tag });
+    this.find.stale();
+    if (!from) this.chunks.forEach((chunk) => chunk.forget()); // maybe another transcript
     const first = this.chunks[Math.floor(from / size)];
     const whole = from + rows.length === total && first === this.chunks.at(-1);
     if (whole && first?.rows && first.from + first.rows.length >= from) {
@@ -87,48 +143,62 @@ export class Transcript {
     } else {
       await Promise.all(this.chunks.filter((c) => c.from + size > from && c.near).map((c) => c.load()));
     }
-    if (turns !== this.starts.length) this.starts = (await ask(this.api + "/messages?from=0&to=0&turns=1")).starts ?? [];
-    byID("turn").max = this.starts.length;
     if (follow) this.box.scrollTop = this.box.scrollHeight;
+    else if (from && total > old) this.fresh.add(total - old - rows.filter((m) => m.n >= old && m.elsewhere).length);
+    else this.fresh.seen();
   }
 
   atEnd() {
     return this.box.scrollHeight - this.box.scrollTop - this.box.clientHeight < 80;
   }
 
-  sight(entries) {
-    for (const entry of entries) {
-      const chunk = this.chunks.find((c) => c.node === entry.target);
-      if (!chunk) continue;
-      chunk.near = entry.isIntersecting;
-      if (!chunk.near) chunk.empty();
-      else if (!chunk.rows) setTimeout(() => chunk.near && !chunk.rows && chunk.load(), linger);
+  // bring puts a chunk into the page, filled, and scrolls to where it may be.
+  async bring(chunk) {
+    if (!chunk.near) {
+      let y = 0;
+      for (const c of this.chunks.slice(0, this.chunks.indexOf(chunk))) y += c.height();
+      this.box.scrollTop = y;
+      this.arrange();
     }
+    if (!chunk.rows) await chunk.load();
   }
 
-  // jump brings a message to the top.
-  async jump(n) {
+  // jump brings a message to the top, and gives it the focus.
+  async jump(n, focus = true) {
     const chunk = this.chunks[Math.floor(n / size)];
     if (!chunk) return;
-    chunk.near = true;
-    if (!chunk.rows) await chunk.load();
+    await this.bring(chunk);
     const node = chunk.find(n);
-    (node?.previousElementSibling?.matches(".turn-mark") ? node.previousElementSibling : node)?.scrollIntoView({ block: "start" });
-    node?.focus({ preventScroll: true });
+    const top = node?.previousElementSibling?.matches(".turn-mark") ? node.previousElementSibling : node;
+    if (top) this.box.scrollTop += top.getBoundingClientRect().top - this.box.getBoundingClientRect().top - this.box.clientTop; // and nothing around it
+    if (focus) node?.focus({ preventScroll: true });
+  }
+
+  // showFound brings a message to the top and marks it. The field keeps the focus.
+  async showFound(n) {
+    await this.jump(n, false);
+    this.mark(n);
+  }
+
+  mark(n) {
+    this.style.found = n; // for a chunk that is filled again
+    for (const node of this.box.querySelectorAll(".found")) node.classList.remove("found");
+    this.box.querySelector(`[data-n="${n}"]`)?.classList.add("found");
   }
 
   async toEnd() {
     const chunk = this.chunks.at(-1);
     if (!chunk) return;
-    chunk.near = true;
-    if (!chunk.rows) await chunk.load();
+    await this.bring(chunk);
     this.box.scrollTop = this.box.scrollHeight;
-    [...chunk.node.querySelectorAll(".message")].at(-1)?.focus({ preventScroll: true });
+    [...(chunk.node?.querySelectorAll(".message") ?? [])].at(-1)?.focus({ preventScroll: true });
     requestAnimationFrame(() => (this.box.scrollTop = this.box.scrollHeight));
   }
 
-  toTurn(turn) {
-    if (turn >= 1 && turn <= this.starts.length) this.jump(this.starts[turn - 1]);
+  async toTurn(turn) {
+    if (turn < 1 || turn > this.turns) return;
+    const n = await this.start(turn).catch(() => null); // the stream tells what is new
+    if (n !== null) await this.jump(n);
   }
 
   onKey(event) {
@@ -157,72 +227,20 @@ export class Transcript {
   }
 
   stepTurn(step) {
-    const now = Number(document.activeElement?.dataset?.n ?? -1);
-    const next = step > 0 ? this.starts.find((n) => n > now) : this.starts.findLast((n) => n < now);
-    if (next !== undefined) this.jump(next);
+    const n = Number(document.activeElement?.dataset?.n ?? -1);
+    const now = this.chunks[Math.floor(n / size)]?.row(n) ?? { turn: 0 };
+    this.toTurn(step > 0 ? now.turn + 1 : now.starts ? now.turn - 1 : now.turn);
   }
 }
 
-class Chunk {
-  constructor(list, from) {
-    this.list = list;
-    this.from = from;
-    this.rows = null;
-    this.views = new Map(); // of the messages, by number
-    this.near = false;
-    this.seen = false;
-    this.node = el("div", { class: "chunk" });
-  }
-
-  // rest gives a chunk that was not seen yet the height that it may have.
-  rest() {
-    if (!this.rows && !this.seen) this.node.style.height = Math.min(size, this.list.total - this.from) * guess + "px";
-  }
-
-  remove() {
-    this.list.observer.unobserve(this.node);
-    this.node.remove();
-  }
-
-  async load() {
-    const { api, tag } = this.list;
-    try {
-      const part = await ask(`${api}/messages?from=${this.from}&to=${this.from + size}&tag=${tag}`);
-      if (this.near) this.fill(part.rows); // it may be out of sight again
-    } catch (failure) {
-      if (failure instanceof Failure && failure.status === 409) return; // the stream tells what is new
-      this.node.replaceChildren(el("p", { class: "pending error-text" }, failure.message));
-    }
-  }
-
-  fill(rows) {
-    const focus = document.activeElement?.closest?.(".message");
-    const n = focus && this.node.contains(focus) ? Number(focus.dataset.n) : null;
-    this.rows = rows;
-    this.seen = true;
-    this.node.style.height = "";
-    const [views, nodes] = [new Map(), []];
-    for (const m of rows) {
-      const view = this.views.get(m.n) ?? new MessageView(this.list.api, m.n);
-      view.update(m);
-      views.set(m.n, view);
-      if (m.starts) nodes.push(view.mark);
-      if (!m.elsewhere) nodes.push(view.node);
-    }
-    this.views = views;
-    place(this.node, nodes);
-    if (n !== null && !this.node.contains(document.activeElement)) this.find(n)?.focus({ preventScroll: true });
-  }
-
-  empty() {
-    if (!this.rows || this.node.contains(document.activeElement)) return;
-    this.node.style.height = this.node.offsetHeight + "px";
-    this.node.replaceChildren();
-    this.views.clear();
-    this.rows = null;
-  }
-
-  find(n) {
-    return this.node.querySelector(`[data-n="${n}"]`) ?? this.node.querySelector(".message");
-  }
+// startSwitch starts the button that chooses between rendered and raw texts.
+function startSwitch(style, changed) {
+  const button = byID("raw");
+  button.setAttribute("aria-pressed", style.raw);
+  button.addEventListener("click", () => {
+    style.raw = !style.raw;
+    localStorage.setItem("raw", style.raw ? "1" : "0");
+    button.setAttribute("aria-pressed", style.raw);
+    changed();
+  });
 }

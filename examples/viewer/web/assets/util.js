@@ -1,4 +1,5 @@
-// Text from a session reaches the page through textContent alone.
+// Text from a session reaches the page through textContent alone, but for the
+// Markdown that the server renders and sanitises.
 
 // el makes an element: el("span", {class: "x", title: "y"}, "text", child).
 export function el(name, attributes = {}, ...children) {
@@ -69,6 +70,16 @@ export function later(wait, act) {
       }, wait);
     }
   };
+}
+
+// handOver removes a button. What it showed gets the focus that the button had:
+// a button that is disabled has lost it to nothing.
+export function handOver(button, shown) {
+  const had = document.activeElement === button || document.activeElement === document.body;
+  button.remove();
+  if (!had) return;
+  shown.tabIndex = -1;
+  shown.focus({ preventScroll: true });
 }
 
 // place makes nodes the children of a box. It touches none that is in its place

@@ -1,0 +1,84 @@
+package eventslog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/amplifier-go/sessionstorage/internal/capture"
+)
+
+// Ref is what ties an event to the messages of its session. [slice.Associate]
+// finds the message. It holds no content.
+type Ref struct {
+	Line      int    // from 1; 0: not known
+	Event     string // its name
+	SessionID string // "" if the event names none
+	MessageID string // of the message that it is about; "" if it names none
+	CallID    string // of the call of a tool that it is about; "" if it names none
+	Prompt    TextSum
+	Auxiliary bool // it is about naming or summing up the session, not about its messages
+}
+
+// TextSum stands for a text that was submitted as a prompt: its SHA-256. The
+// zero TextSum stands for none.
+type TextSum [32]byte
+
+// RowError tells what is wrong with a row of a log, and holds none of its
+// content. The codes are those of the newest tools:
+//
+//	invalid_event            it is no JSON object with the name of an event
+//	incomplete_event         it is the last row, without an end, and no JSON: somebody may be writing it
+//	invalid_event_data       its data is no object
+//	invalid_session_id       the id of a session is no text
+//	conflicting_session_ids  it names two sessions
+//	unscoped_event           it names no session
+//
+// All but the last are left out.
+type RowError struct {
+	Code string
+	Line int // from 1
+}
+
+func (e RowError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Code) }
+
+// Refs returns what ties the events of the log to messages, in order, and what
+// is wrong with rows. Rows of other sessions are passed over without a word.
+// Every log is read by the rules of the newest tools. A log that is missing is
+// empty. Memory holds one row at a time, and some 150 bytes for each event.
+func (l *Log) Refs(ctx context.Context) (refs []Ref, wrong []RowError, err error) {
+	f, err := l.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read events: %w", err)
+	}
+	defer f.Close()
+	names := map[string]string{}
+	found, err := capture.Read(ctx, f, l.sessionID, nil, func(e capture.Event) { refs = append(refs, refOf(e, names)) })
+	if err != nil {
+		return nil, nil, fmt.Errorf("read events: %w", err)
+	}
+	for _, d := range found {
+		wrong = append(wrong, RowError{string(d.Code), d.Line})
+	}
+	return refs, wrong, nil
+}
+
+// refOf returns the Ref of an event. Equal names share their memory by names.
+func refOf(e capture.Event, names map[string]string) Ref {
+	share := func(name string) string {
+		if known, ok := names[name]; ok {
+			return known
+		}
+		names[name] = name
+		return name
+	}
+	r := e.Ref()
+	return Ref{
+		Line: e.Line, Event: share(e.Name), SessionID: share(e.Session),
+		MessageID: r.MessageID, CallID: r.CallID, Prompt: r.Prompt, Auxiliary: r.Auxiliary,
+	}
+}

@@ -1,0 +1,263 @@
+package eventslog
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/capture"
+	"github.com/amplifier-go/sessionstorage/internal/decimal"
+	"github.com/amplifier-go/sessionstorage/internal/jsonl"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+)
+
+// Usage is what one model used on one day, as its responses tell. Add sums up
+// several.
+type Usage struct {
+	Provider, Model string // "" if not told
+	Day             string // of the responses, as 2026-11-23; "" if they tell no time
+
+	Responses int  // of the model, also those that failed
+	Failed    int  // of the responses
+	Priced    int  // responses that tell a cost
+	Exact     bool // every response has an id, so that each is sure to count once
+
+	Input      int64 // tokens, also those from the cache
+	CacheRead  int64 // of Input: from the cache
+	CacheWrite int64 // tokens that were put into the cache; they are billed beside Input
+	Output     int64 // tokens
+	Reasoning  int64 // of Output, where that is told
+
+	Cost  string        // in US dollars: the decimal sum of what is told, exact up to 28 digits
+	Time  time.Duration // that the responses took
+	Tools int           // calls of tools that ended, after a response of this model and before the next
+}
+
+// ErrOverflow tells that a sum of costs is beyond what the tools can count: its
+// exponent is larger than 999,999.
+var ErrOverflow = decimal.ErrOverflow
+
+// Add adds what v tells to u. Of Provider, Model and Day stays what both have in
+// common; the zero Usage becomes v. The error is [ErrOverflow], or tells of a Cost
+// that is none; then u is as it was.
+func (u *Usage) Add(v Usage) error {
+	cost, err := addCosts(u.Cost, v.Cost)
+	if err != nil {
+		return err
+	}
+	if *u == (Usage{}) {
+		*u = Usage{Provider: v.Provider, Model: v.Model, Day: v.Day, Exact: true}
+	}
+	common := func(a, b string) string {
+		if a == b {
+			return a
+		}
+		return ""
+	}
+	*u = Usage{
+		Provider: common(u.Provider, v.Provider), Model: common(u.Model, v.Model), Day: common(u.Day, v.Day),
+		Responses: u.Responses + v.Responses, Failed: u.Failed + v.Failed, Priced: u.Priced + v.Priced, Exact: u.Exact && v.Exact,
+		Input: u.Input + v.Input, CacheRead: u.CacheRead + v.CacheRead, CacheWrite: u.CacheWrite + v.CacheWrite,
+		Output: u.Output + v.Output, Reasoning: u.Reasoning + v.Reasoning,
+		Cost: cost, Time: u.Time + v.Time, Tools: u.Tools + v.Tools,
+	}
+	return nil
+}
+
+// addCosts returns the sum of two costs, of which an empty one is zero.
+func addCosts(a, b string) (string, error) {
+	var n [2]decimal.Number
+	for i, text := range [...]string{a, b} {
+		ok := true
+		if text != "" {
+			n[i], ok = decimal.Parse(text)
+		}
+		if !ok {
+			return "", errors.New("add usage: the cost is no decimal number")
+		}
+	}
+	if a == "" {
+		return n[1].String(), nil
+	}
+	if b == "" {
+		return n[0].String(), nil
+	}
+	sum, err := decimal.Add(n[0], n[1])
+	return sum.String(), err
+}
+
+// Counted remembers which responses and calls of tools were counted, so that
+// each counts once over several logs: forks and copies of sessions may tell of
+// the same ones. The zero Counted remembers nothing yet. It takes some 40 bytes
+// for each, and is for one goroutine at a time.
+type Counted struct{ seen map[identity]struct{} }
+
+// first reports whether id is new, and remembers it.
+func (c *Counted) first(id identity) bool {
+	if c.seen == nil {
+		c.seen = map[identity]struct{}{}
+	}
+	before := len(c.seen)
+	c.seen[id] = struct{}{}
+	return len(c.seen) > before
+}
+
+// UsageOptions are the settings of [Log.Usage]. The zero UsageOptions are fine.
+type UsageOptions struct {
+	Days    *time.Location // whose days are told; nil: UTC
+	Counted *Counted       // what other logs told does not count; nil: this log stands alone
+}
+
+// Usage tells what the responses of models in the log used, by day, provider and
+// model, in the order of these. opts may be nil. The error comes last.
+//
+// A response counts once, however often the log tells of it. It is the same when
+// it has the same id, provider and model. Without an id it is the
+// same when it has the same time, provider, model, duration and usage, whatever
+// session it names; the Usage is then not Exact. A response without an id and a
+// time counts each time. Calls of tools count likewise.
+//
+// Rows count as for [Log.Refs]: those of other sessions do not. What package
+// sessionstore/cost tells are the sums of the Python tools, which count a
+// response that is told twice twice.
+//
+// All of the log is read, one row at a time in memory. A missing log tells of
+// nothing.
+func (l *Log) Usage(ctx context.Context, opts *UsageOptions) iter.Seq2[Usage, error] {
+	return func(yield func(Usage, error) bool) {
+		t := usageTally{days: time.UTC, counted: &Counted{}, groups: map[usageGroup]*usageSum{}}
+		if opts != nil && opts.Days != nil {
+			t.days = opts.Days
+		}
+		if opts != nil && opts.Counted != nil {
+			t.counted = opts.Counted
+		}
+		if err := l.readUsage(ctx, &t); err != nil {
+			yield(Usage{}, fmt.Errorf("sum up usage: %w", err))
+			return
+		}
+		for _, g := range slices.SortedFunc(maps.Keys(t.groups), compareGroups) {
+			if !yield(t.groups[g].usage(g), nil) {
+				return
+			}
+		}
+	}
+}
+
+// readUsage adds up what the log tells.
+func (l *Log) readUsage(ctx context.Context, t *usageTally) (err error) {
+	f, err := l.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return capture.ReadRows(ctx, f, func(line jsonl.Line) error {
+		if !mayUse(line.Bytes) {
+			return nil
+		}
+		e, counts, _ := capture.Parse(line, l.sessionID)
+		if !counts {
+			return nil
+		}
+		return t.add(e)
+	})
+}
+
+// mayUse reports whether a row may be an event that counts.
+func mayUse(row []byte) bool {
+	for _, name := range usageEvents {
+		if pyjson.MayHold(row, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// usageGroup is what one Usage is about.
+type usageGroup struct{ day, provider, model string }
+
+func compareGroups(a, b usageGroup) int {
+	return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.provider, b.provider), cmp.Compare(a.model, b.model))
+}
+
+// usageSum adds up the responses of one group.
+type usageSum struct {
+	Usage
+	cost  decimal.Number
+	loose bool // a response has no id
+}
+
+func (s *usageSum) usage(g usageGroup) Usage {
+	u := s.Usage
+	u.Day, u.Provider, u.Model, u.Exact, u.Cost = g.day, g.provider, g.model, !s.loose, s.cost.String()
+	return u
+}
+
+// usageTally adds up the events of one log.
+type usageTally struct {
+	days            *time.Location
+	counted         *Counted
+	groups          map[usageGroup]*usageSum
+	provider, model string // of the last response
+}
+
+// group returns the sum for the last model and the day of an event.
+func (t *usageTally) group(at string) *usageSum {
+	g := usageGroup{dayOf(at, t.days), t.provider, t.model}
+	if t.groups[g] == nil {
+		t.groups[g] = &usageSum{}
+	}
+	return t.groups[g]
+}
+
+// add counts an event unless it was counted before.
+func (t *usageTally) add(e capture.Event) error {
+	switch e.Name {
+	case capture.LLMResponse:
+		return t.addResponse(readResponse(e))
+	case toolPost, toolError:
+		c := readToolCall(e)
+		if id, known := c.identity(); !known || t.counted.first(id) {
+			t.group(c.at).Tools++
+		}
+	}
+	return nil
+}
+
+func (t *usageTally) addResponse(r response) error {
+	t.provider, t.model = r.provider, r.model
+	id, known := r.identity()
+	if known && !t.counted.first(id) {
+		return nil
+	}
+	s := t.group(r.at)
+	s.Responses++
+	if r.failed {
+		s.Failed++
+	}
+	s.loose = s.loose || r.id == ""
+	s.Input += r.input
+	s.CacheRead += r.cacheRead
+	s.CacheWrite += r.cacheWrite
+	s.Output += r.output
+	s.Reasoning += r.reasoning
+	s.Time += r.took
+	if !r.priced {
+		return nil
+	}
+	s.Priced++
+	sum, err := decimal.Add(s.cost, r.cost)
+	if err == nil {
+		s.cost = sum
+	}
+	return err
+}

@@ -1,0 +1,192 @@
+package eventslog
+
+import (
+	"encoding/binary"
+	"strconv"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/amplifier-go/sessionstorage/internal/capture"
+	"github.com/amplifier-go/sessionstorage/internal/decimal"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/pytime"
+)
+
+const (
+	toolPost  = "tool:post"
+	toolError = "tool:error"
+)
+
+// usageEvents are the names of the events that count. Of one call of a tool
+// there is one of the last two.
+var usageEvents = [...]string{capture.LLMResponse, toolPost, toolError}
+
+// identity is a hash of what makes an event the same in several logs.
+type identity [16]byte
+
+// identify returns the identity of an event of a kind with these parts.
+func identify(kind byte, parts ...string) identity {
+	b := []byte{kind}
+	for _, p := range parts {
+		b = append(binary.AppendUvarint(b, uint64(len(p))), p...)
+	}
+	return xxh3.Hash128(b).Bytes()
+}
+
+// response is what a row tells of a response of a model.
+type response struct {
+	id              string // that the provider gave it; "" if not told
+	at              string
+	provider, model string
+	took            time.Duration
+	failed          bool
+
+	input, cacheRead, cacheWrite, output, reasoning int64
+
+	priced bool
+	cost   decimal.Number
+}
+
+func readResponse(e capture.Event) response {
+	beside := members(e.Row, "timestamp", "ts", "duration_ms", "status")
+	r := response{at: timeText(beside[0], beside[1])}
+	inside := members(e.Data, "provider", "model", "duration_ms", "status")
+	r.provider, r.model = text(inside[0]), text(inside[1])
+	ms := beside[2] // where the logging hook puts it
+	if ms == nil {
+		ms = inside[2]
+	}
+	r.took = millis(ms)
+	r.failed = text(beside[3]) == "error" || text(inside[3]) == "error"
+	more := members(e.Data, "response_id", "raw", "usage")
+	if r.id = text(more[0]); r.id == "" {
+		r.id = text(members(more[1], "id")[0])
+	}
+	r.readUsage(more[2])
+	return r
+}
+
+// readUsage reads the member usage. Each number has had several names.
+func (r *response) readUsage(usage []byte) {
+	in := members(usage, "input_tokens", "input")
+	out := members(usage, "output_tokens", "output", "reasoning_tokens", "reasoning")
+	read := members(usage, "cache_read_tokens", "cache_read", "cache_read_input_tokens")
+	write := members(usage, "cache_write_tokens", "cache_write", "cache_creation_input_tokens", "cost_usd")
+	r.input, r.output, r.reasoning = firstCount(in[:2]), firstCount(out[:2]), firstCount(out[2:])
+	r.cacheRead, r.cacheWrite = firstCount(read[:3]), firstCount(write[:3])
+	if r.cacheRead > r.input || read[0] == nil && read[1] == nil && read[2] != nil { // input without what was read: of older tools, or as Anthropic names it
+		r.input += r.cacheRead
+	}
+	if write[3] != nil {
+		r.cost, r.priced = decimal.FromJSON(write[3])
+	}
+}
+
+// identity returns what makes the response the same in several logs, and false
+// if nothing does.
+func (r *response) identity() (identity, bool) {
+	if r.id != "" {
+		return identify('i', r.id, r.provider, r.model), true
+	}
+	if r.at == "" {
+		return identity{}, false
+	}
+	var numbers []byte
+	for _, n := range [...]int64{int64(r.took), r.input, r.cacheRead, r.cacheWrite, r.output, r.reasoning} {
+		numbers = binary.AppendVarint(numbers, n)
+	}
+	cost := ""
+	if r.priced {
+		cost = r.cost.String()
+	}
+	return identify('r', r.at, r.provider, r.model, string(numbers), cost), true
+}
+
+// toolCall is what a row tells of a call of a tool that ended.
+type toolCall struct{ event, at, tool, call string }
+
+func readToolCall(e capture.Event) toolCall {
+	beside := members(e.Row, "timestamp", "ts")
+	inside := members(e.Data, "tool_name", "tool")
+	c := toolCall{event: e.Name, at: timeText(beside[0], beside[1]), tool: text(inside[0]), call: e.Ref().CallID}
+	if c.tool == "" {
+		c.tool = text(inside[1])
+	}
+	return c
+}
+
+func (c *toolCall) identity() (identity, bool) {
+	return identify('t', c.event, c.at, c.tool, c.call), c.at != ""
+}
+
+// members returns members of an object, nil for those that are missing.
+func members(obj []byte, names ...string) (values [4][]byte) {
+	obj = pyjson.Trim(obj)
+	if pyjson.KindOf(obj) != pyjson.Object {
+		return values
+	}
+	return pyjson.Values(obj, names...)
+}
+
+// text returns the text of a string, and "" for any other value.
+func text(raw []byte) string {
+	if pyjson.KindOf(raw) != pyjson.String {
+		return ""
+	}
+	return pyjson.Text(raw)
+}
+
+// timeText returns the text that tells when an event was.
+func timeText(timestamp, ts []byte) string {
+	if at := text(timestamp); at != "" {
+		return at
+	}
+	return text(ts)
+}
+
+// dayOf returns the day of a time, "" if it is none. A time without an offset is
+// in UTC.
+func dayOf(at string, days *time.Location) string {
+	t, _, err := pytime.Parse(at)
+	if at == "" || err != nil {
+		return ""
+	}
+	return t.In(days).Format(time.DateOnly)
+}
+
+// maxCount is the largest number of tokens that is believed.
+const maxCount = 1 << 40
+
+// count returns a number of things, and 0 for what is none.
+func count(raw []byte) int64 {
+	if n, ok := pyjson.Int(raw); ok && n >= 0 && n <= maxCount {
+		return n
+	}
+	return 0
+}
+
+// maxMillis is the longest duration that is believed, some weeks.
+const maxMillis = 1 << 32
+
+// millis returns a number of milliseconds, and 0 for what is none.
+func millis(raw []byte) time.Duration {
+	if raw == nil {
+		return 0
+	}
+	n, err := strconv.ParseFloat(string(pyjson.First(raw)), 64)
+	if err != nil || !(n >= 0 && n <= maxMillis) {
+		return 0
+	}
+	return time.Duration(n * float64(time.Millisecond))
+}
+
+// firstCount returns the first number that is told.
+func firstCount(all [][]byte) int64 {
+	for _, raw := range all {
+		if raw != nil && pyjson.KindOf(raw) != pyjson.Null {
+			return count(raw)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/slice"
+)
+
+// longLine is from how many bytes on a line stands in one turn of a hundred.
+const longLine = 1 << 20
+
+// readTurns measures how parts of a transcript of MIB MiB are read, each time by
+// a fresh Store, and prints a line for each figure.
+func readTurns(r *run) error {
+	mib, err := r.number(0)
+	if err != nil {
+		return err
+	}
+	size, err := r.number(1)
+	if err != nil {
+		return err
+	}
+	times, err := r.number(2)
+	if err != nil {
+		return err
+	}
+	t := &turnsRun{run: r, dir: filepath.Join(r.work, "sessions"), times: times, random: rand.New(rand.NewPCG(1, 1))}
+	if err := t.make(int64(mib)<<20, size); err != nil {
+		return err
+	}
+	time.Sleep(100 * time.Millisecond) // the file comes to rest
+	for _, measure := range []func() error{t.build, t.fits, t.resume, t.appended, t.load, t.sqlite} {
+		if err := measure(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// turnsRun is one transcript.
+type turnsRun struct {
+	*run
+	dir    string // of sessions
+	times  int
+	random *rand.Rand
+	long   int // each so many turns, one has the long line; 0: none has
+}
+
+func (t *turnsRun) path() string { return filepath.Join(t.dir, sessionID, "transcript.jsonl") }
+
+// make writes turns of a prompt and four answers until there are so many bytes.
+func (t *turnsRun) make(bytes int64, size int) error {
+	if err := os.MkdirAll(filepath.Dir(t.path()), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(t.path(), os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	answer := size
+	if size >= longLine {
+		t.long, answer = 100, 1<<10
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	row := func(role, text string) {
+		n, _ := fmt.Fprintf(w, `{"role": %q, "content": %q}`+"\n", role, text) // Flush tells of errors
+		bytes -= int64(n)
+	}
+	text, long := strings.Repeat("word ", answer/5), strings.Repeat("long ", size/5)
+	for ; bytes > 0; t.n++ {
+		row("user", fmt.Sprint("question ", t.n))
+		for range 4 {
+			row("assistant", text)
+		}
+		if t.long > 0 && t.n%t.long == 0 {
+			row("assistant", long)
+		}
+	}
+	return errors.Join(w.Flush(), f.Close())
+}
+
+// turn returns the number of a turn without the long line.
+func (t *turnsRun) turn() int {
+	for {
+		if n := t.random.IntN(t.n); t.long == 0 || n%t.long != 0 {
+			return n + 1
+		}
+	}
+}
+
+// each times do with a fresh Store, after prepare, and prints the figures.
+func (t *turnsRun) each(op string, times int, prepare func() error, do func(context.Context, *sessionstore.Store) error) error {
+	t.took, t.cpu = nil, nil
+	for range times {
+		if prepare != nil {
+			if err := prepare(); err != nil {
+				return err
+			}
+		}
+		if err := t.fresh(t.dir, 1, do); err != nil {
+			return fmt.Errorf("%s: %w", op, err)
+		}
+	}
+	return t.print(op)
+}
+
+func (t *turnsRun) print(op string) error {
+	line := result{Op: op, N: t.n, Median: median(t.took).Seconds(), Memory: peakMemory(), CPU: median(t.cpu).Seconds()}
+	line.P99, line.CPU99 = percentile(t.took, 99).Seconds(), percentile(t.cpu, 99).Seconds()
+	t.took, t.cpu = nil, nil
+	return json.NewEncoder(t.out).Encode(line)
+}
+
+// percentile returns a percentile of sorted times.
+func percentile(took []time.Duration, percent int) time.Duration {
+	return took[min(len(took)-1, len(took)*percent/100)]
+}
+
+func (t *turnsRun) read(ctx context.Context, st *sessionstore.Store) error {
+	rows, err := st.Turn(ctx, sessionID, t.turn())
+	if err == nil && len(rows) < 5 {
+		err = errEmpty
+	}
+	return err
+}
+
+// build makes the index. It also prints how large that is for each byte.
+func (t *turnsRun) build() error {
+	if err := t.each("index-build", 1, nil, t.read); err != nil {
+		return err
+	}
+	size := int64(0)
+	err := filepath.WalkDir(filepath.Join(t.dir, ".sessionstore", "index"), func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			var fi fs.FileInfo
+			if fi, err = e.Info(); err == nil {
+				size += fi.Size()
+			}
+		}
+		return err
+	})
+	fi, serr := os.Stat(t.path())
+	if err := errors.Join(err, serr); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(t.out, `{"op":"index-size","n":%d,"share":%.6f}`+"\n", size, float64(size)/float64(fi.Size()))
+	return err
+}
+
+func (t *turnsRun) fits() error { return t.each("turn", t.times, nil, t.read) }
+
+func (t *turnsRun) resume() error {
+	return t.each("resume-25", t.times, nil, func(ctx context.Context, st *sessionstore.Store) error {
+		rows, err := slice.ResumeWindow(ctx, st, sessionID, 25)
+		if err == nil && len(rows) < 25 {
+			err = errEmpty
+		}
+		return err
+	})
+}
+
+// appended reads after an append of another Store, which stands for a process.
+func (t *turnsRun) appended() error {
+	st, err := sessionstore.Open(t.dir, &sessionstore.Options{Durability: sessionstore.Relaxed, CacheBytes: 4 << 30})
+	if err != nil {
+		return err
+	}
+	m, err := sessionstore.Text("assistant", strings.Repeat("more ", 200), time.Now())
+	if err == nil {
+		err = st.Append(context.Background(), sessionID, m) // it reads the transcript
+	}
+	if err == nil {
+		err = t.each("turn-appended", t.times, func() error { return st.Append(context.Background(), sessionID, m) }, t.read)
+	}
+	return errors.Join(err, st.Close())
+}
+
+func (t *turnsRun) load() error {
+	return t.each("load", 1, nil, func(ctx context.Context, st *sessionstore.Store) error {
+		_, err := st.Load(ctx, sessionID)
+		return err
+	})
+}
+
+// sqlite reads turns of the same transcript from SQLite, with a row for each
+// message and an index of turns.
+func (t *turnsRun) sqlite() error {
+	peers, err := t.peersProgram()
+	if err != nil {
+		return err
+	}
+	one, err := measured(peers, []string{"sqlite", "turns", strconv.Itoa(t.n), strconv.Itoa(t.times)}, "BENCH_TRANSCRIPT="+t.path())
+	if err != nil {
+		return fmt.Errorf("turn-sqlite: %w", err)
+	}
+	one.Op = "turn-sqlite"
+	return json.NewEncoder(t.out).Encode(one)
+}

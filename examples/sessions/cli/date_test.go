@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestDate(t *testing.T) {
+	t.Parallel()
+	zone := time.FixedZone("", 2*3600)
+	a := &app{now: func() time.Time { return time.Date(2026, 3, 1, 9, 30, 0, 0, zone) }}
+	for text, want := range map[string]time.Time{
+		"":                 {},
+		"30m":              time.Date(2026, 3, 1, 9, 0, 0, 0, zone),
+		"12h":              time.Date(2026, 2, 28, 21, 30, 0, 0, zone),
+		"7d":               time.Date(2026, 2, 22, 9, 30, 0, 0, zone),
+		"2W":               time.Date(2026, 2, 15, 9, 30, 0, 0, zone),
+		"today":            time.Date(2026, 3, 1, 0, 0, 0, 0, zone),
+		"Yesterday":        time.Date(2026, 2, 28, 0, 0, 0, 0, zone),
+		"2026-02-01":       time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC),
+		"2026-02-01T10:00": time.Date(2026, 2, 1, 10, 0, 0, 0, time.UTC),
+	} {
+		got, err := a.date(text)
+		require.NoError(t, err, text)
+		require.True(t, want.Equal(got), "%s: %v", text, got)
+	}
+	for _, text := range []string{"7", "7x", "d", "-7d", "999999d", "tomorrow"} {
+		_, err := a.date(text)
+		require.ErrorContains(t, err, "write a date or time as", text)
+	}
+}

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/agentstate"
+	"github.com/amplifier-go/sessionstorage/sessionstore/checkpoint"
+)
+
+type decisionsCommand struct {
+	anywhere
+}
+
+// Help is shown below the usage.
+func (decisionsCommand) Help() string {
+	return `Shows what a user decided and approved: the calls that wait for an approval or had one, the commands that are approved, and of a phased workflow the approvals, decisions, errors and runs of agents. SESSION may be the directory of a workflow's session-state.json, too. In a pipe every line has the columns kind, time, what and text, separated by tabs.`
+}
+
+// decided is a line of the answer.
+type decided struct {
+	kind, what, text string
+	at               time.Time
+}
+
+// Run shows.
+func (c *decisionsCommand) Run(a *app) error {
+	all, damage := c.all(a)
+	if damage != nil && all == nil {
+		return damage
+	}
+	if a.typed {
+		return errors.Join(a.writeJSON(decisionsOf(all), jsonIndent), damage)
+	}
+	if a.json {
+		items := list{}
+		for _, d := range all {
+			items = append(items, object{{"kind", quoted(d.kind)}, {"time", quoted(stamp(d.at))}, {"what", quoted(d.what)}, {"text", quoted(d.text)}})
+		}
+		return errors.Join(a.writeJSON(items, jsonIndent), damage)
+	}
+	if len(all) == 0 {
+		a.Notef("Nothing was decided or approved.")
+		return damage
+	}
+	for _, d := range all {
+		a.decision(d)
+	}
+	return damage
+}
+
+// decision writes one in a line, and on a terminal its text below it: what somebody
+// approved is never cut.
+func (a *app) decision(d decided) {
+	cells := []string{screen.Plain(d.kind), a.when(d.at), screen.Plain(d.what), screen.Plain(d.text)}
+	if !a.Terminal() {
+		a.Print(strings.Join(cells, "\t") + "\n")
+		return
+	}
+	cells[0], cells[1] = a.Paint(screen.Green, cells[0]), a.Paint(screen.Yellow, cells[1])
+	head := slices.DeleteFunc(cells[:3], func(cell string) bool { return cell == "" })
+	a.Printf("%s\n", strings.Join(head, "  "))
+	if d.text != "" {
+		a.Printf("  %s\n", screen.Plain(d.text))
+	}
+}
+
+// stamp is a time in RFC 3339, "" for none.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// all is what was decided. Beside what is damaged all else is returned; without
+// a session it is nil.
+func (c *decisionsCommand) all(a *app) ([]decided, error) {
+	if dir, ok := workflowDir(c.Session); ok {
+		return ofWorkflow(dir)
+	}
+	t, err := c.reach(a)
+	if err != nil {
+		return nil, err
+	}
+	all, damage := a.ofAgent(t)
+	if dir, ok := workflowDir(t.dir()); ok {
+		more, err := ofWorkflow(dir)
+		all, damage = append(all, more...), errors.Join(damage, err)
+	}
+	return append([]decided{}, all...), damage
+}
+
+// workflowDir reports whether path is the directory of a session-state.json.
+func workflowDir(path string) (string, bool) {
+	if path == "" {
+		return "", false
+	}
+	dir, err := filepath.Abs(path)
+	if err != nil {
+		return "", false
+	}
+	_, err = os.Stat(filepath.Join(dir, "session-state.json"))
+	return dir, err == nil
+}
+
+// ofAgent is what the state of an agent tells.
+func (a *app) ofAgent(t target) (all []decided, err error) {
+	st, err := agentstate.Open(t.store, t.id, nil)
+	if err != nil {
+		return nil, err
+	}
+	a.later(st.Close)
+	kept, err := st.Kept(a.ctx)
+	for _, k := range kept {
+		all = append(all, decided{kind: string(k.Verdict), what: k.ID, text: string(k.Call)})
+	}
+	commands, failed := st.ApprovedCommands(a.ctx)
+	for _, text := range commands {
+		all = append(all, decided{kind: "approved command", what: text})
+	}
+	return all, errors.Join(unlessMissing(err), unlessMissing(failed))
+}
+
+// unlessMissing is err, but for files and sessions that are not there.
+func unlessMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, sessionstore.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// ofWorkflow is what a session-state.json tells.
+func ofWorkflow(dir string) ([]decided, error) {
+	s, err := checkpoint.New(nil).Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	state := s.State()
+	all := []decided{{kind: "status", at: state.LastUpdated(), what: string(state.Status()), text: "phase " + strconv.Itoa(state.CurrentPhase())}}
+	approvals := state.Approvals()
+	for _, phase := range slices.Sorted(maps.Keys(approvals)) {
+		ap := approvals[phase]
+		kind := "approved"
+		if !ap.Approved {
+			kind = "refused"
+		}
+		all = append(all, decided{kind: kind, at: ap.Time, what: "phase " + strconv.Itoa(phase), text: text(ap.Feedback)})
+		for _, change := range ap.ChangesRequested {
+			all = append(all, decided{kind: "change requested", at: ap.Time, what: "phase " + strconv.Itoa(phase), text: change})
+		}
+	}
+	for _, d := range state.Decisions() {
+		value, err := sessionstore.FormatJSON(d.Value, 0)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, decided{kind: "decision", at: d.Time, text: string(value)})
+	}
+	for _, e := range state.Errors() {
+		all = append(all, decided{kind: "error", at: e.Time, what: "phase " + strconv.Itoa(e.Phase) + ", " + e.Agent, text: e.Type + ": " + e.Message})
+	}
+	for _, r := range state.AgentRuns() {
+		all = append(all, decided{kind: "run: " + r.Status, at: r.Time, what: "phase " + strconv.Itoa(r.Phase) + ", " + r.Agent, text: strconv.FormatFloat(r.DurationSeconds, 'f', -1, 64) + " s"})
+	}
+	return all, nil
+}

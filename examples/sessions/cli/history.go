@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
+)
+
+// historyResult is what an import of the history of another tool did.
+type historyResult struct {
+	DryRun    bool            `json:"dry_run"`
+	Histories int             `json:"histories"`
+	Empty     int             `json:"empty"`
+	Failed    int             `json:"failed"`
+	Lines     int             `json:"lines"`
+	Sessions  []historyOne    `json:"sessions"`
+	Branches  int             `json:"branches_without_prompt"`
+	Left      map[string]int  `json:"lines_without_message"`
+	Blocks    map[string]int  `json:"parts_without_place"`
+	Unknown   map[string]int  `json:"unknown"`
+	Damaged   []historyDamage `json:"damaged"`
+}
+
+type historyOne struct {
+	ID       string         `json:"session_id"`
+	From     string         `json:"from"`
+	Project  string         `json:"project"`
+	Kind     foreign.Kind   `json:"kind"`
+	Action   foreign.Action `json:"action"`
+	Messages int            `json:"messages"`
+}
+
+type historyDamage struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+	Why  string `json:"why"`
+}
+
+// history imports the history of another tool.
+func (c *importCommand) history(a *app) error {
+	if c.From != "-" || c.As != "" || c.New || c.Name != "" {
+		return usageError{"--from takes no archive, and no --as, --new or --name"}
+	}
+	since, err := a.date(c.Since)
+	if err != nil {
+		return usageError{"--since: " + err.Error()}
+	}
+	p, err := a.projects(where(c.local))
+	if err != nil {
+		return err
+	}
+	slug, err := where(c.local).slug(p.Dir(), false)
+	if err != nil {
+		return err
+	}
+	all, failed := foreign.Find(a.ctx, foreign.Tool(c.Tool), &foreign.FindOptions{Since: since})
+	if slug != "" {
+		all = slices.DeleteFunc(all, func(h foreign.History) bool { return h.Project() != slug })
+	}
+	res := &historyResult{DryRun: c.DryRun, Histories: len(all), Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{}}
+	if err := c.importAll(a, p, all, res); err != nil {
+		failed = errors.Join(failed, err)
+	}
+	if a.json {
+		return errors.Join(a.writeJSON(res, jsonIndent), failed)
+	}
+	res.print(a)
+	return failed
+}
+
+// importAll imports histories one after the other. What fails stops no other one.
+func (c *importCommand) importAll(a *app, p *sessionstore.Projects, all []foreign.History, res *historyResult) (failed error) {
+	progress := a.Progress("histories", len(all))
+	defer progress.Done()
+	for _, h := range all {
+		report, err := foreign.Import(a.ctx, p, h, &foreign.Options{DryRun: c.DryRun})
+		res.add(h, report)
+		switch {
+		case errors.Is(err, foreign.ErrEmpty):
+			res.Empty++
+		case a.ctx.Err() != nil:
+			return err
+		case err != nil:
+			res.Failed++
+			failed = errors.Join(failed, err)
+		}
+		progress.Step(1)
+	}
+	return failed
+}
+
+func (r *historyResult) add(h foreign.History, report *foreign.Report) {
+	r.Lines += report.Lines
+	r.Branches += report.Branches
+	for _, s := range report.Sessions {
+		r.Sessions = append(r.Sessions, historyOne{s.ID, h.ID, report.Project, s.Kind, s.Action, s.Messages})
+	}
+	for _, d := range report.Damaged {
+		r.Damaged = append(r.Damaged, historyDamage{h.Path, d.Line, d.Err.Error()})
+	}
+	for _, m := range []struct{ to, from map[string]int }{{r.Left, report.Left}, {r.Blocks, report.Blocks}, {r.Unknown, report.Unknown}} {
+		for name, n := range m.from {
+			m.to[name] += n
+		}
+	}
+}
+
+// maxTold is how many damaged lines are told to people.
+const maxTold = 10
+
+func (r *historyResult) print(a *app) {
+	done, kinds := map[foreign.Action]int{}, map[foreign.Kind]int{}
+	for _, s := range r.Sessions {
+		done[s.Action]++
+		kinds[s.Kind]++
+	}
+	verb := "Imported"
+	if r.DryRun {
+		verb = "Would import"
+	}
+	a.Printf("%s %s %s: %s created, %s updated, %s unchanged\n", a.Paint(screen.Green, "✓"), verb, histories(r.Histories),
+		number(done[foreign.Created]), number(done[foreign.Updated]), number(done[foreign.Unchanged]))
+	a.Printf("  %s, %s, %s\n", count(kinds[foreign.Conversation]+kinds[foreign.Diverged], "conversation"),
+		count(kinds[foreign.Branch], "fork"), count(kinds[foreign.Agent], "sub-session"))
+	if r.Empty > 0 {
+		a.Printf("  %s without a conversation\n", histories(r.Empty))
+	}
+	if n := kinds[foreign.Diverged]; n > 0 {
+		a.Printf("  %s: both sides went on, so the other tool's turns are in a session beside yours\n", count(n, "conversation"))
+	}
+	if r.Branches > 0 {
+		a.Printf("  other branches, which hold no prompt of their own and made no fork: %s\n", number(r.Branches))
+	}
+	told(a, "lines that are no message", r.Left)
+	told(a, "parts that have no place in a message", r.Blocks)
+	told(a, "unknown", r.Unknown)
+	if len(r.Left)+len(r.Blocks)+len(r.Unknown) > 0 {
+		a.Printf("  All of it stands in import/original.jsonl.zst of each session.\n")
+	}
+	for i, d := range r.Damaged {
+		if i == maxTold {
+			a.Notef("%s and %s", a.PaintError(screen.Yellow, "note:"), count(len(r.Damaged)-i, "more"))
+			break
+		}
+		a.Notef("%s %s, line %d: %s", a.PaintError(screen.Yellow, "note:"), screen.Plain(d.Path), d.Line, screen.Plain(d.Why))
+	}
+}
+
+func told(a *app, what string, counts map[string]int) {
+	if len(counts) == 0 {
+		return
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%s %s", screen.Plain(name), number(counts[name])))
+	}
+	a.Printf("  %s: %s\n", what, strings.Join(parts, ", "))
+}
+
+func histories(n int) string {
+	if n == 1 {
+		return "1 history"
+	}
+	return number(n) + " histories"
+}

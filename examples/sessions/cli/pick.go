@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"golang.org/x/term"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/picker"
+	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
+)
+
+type pickCommand struct {
+	where
+	Host string `placeholder:"PROGRAM" help:"Program that resumes sessions, as in \"PROGRAM session resume ID\" (default: $AMPLIFIER_HOST, else amplifier)."`
+}
+
+// Help is shown below the usage.
+func (pickCommand) Help() string {
+	return `Opens a list of the sessions of all projects on the terminal: Tab filters it, Enter resumes a session in its directory, ? shows all keys. Where standard input or output is no terminal, and with --json, it is "sessions list".`
+}
+
+// Run opens the picker, or lists.
+func (c *pickCommand) Run(a *app) error {
+	in, out := terminalFile(a.stdin), terminalFile(a.stdout)
+	if in == nil || out == nil || a.json || a.env("TERM") == "dumb" {
+		a.name = "list"
+		return (&listCommand{local: local(c.where), Limit: 20}).Run(a)
+	}
+	p, err := a.projects(c.where)
+	if err != nil {
+		return err
+	}
+	slug, err := c.slug(p.Dir(), false)
+	if err != nil {
+		return err
+	}
+	env := os.Environ()
+	if c.SessionsRoot != "" && filepath.Base(p.Dir()) == "projects" { // the host is to find them there, too
+		env = append(env, "AMPLIFIER_HOME="+filepath.Dir(p.Dir()))
+	}
+	return picker.Run(a.ctx, picker.Settings{Projects: p, Project: slug, Host: host.Program(c.Host, a.env(host.Variable)), HostEnv: env, Color: a.Colourful(), In: in, Out: out})
+}
+
+// terminalFile returns the file that a stream is, or nil when it is no terminal.
+func terminalFile(stream any) *os.File {
+	f, ok := stream.(*os.File)
+	defer runtime.KeepAlive(f)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	return f
+}

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/hybrid"
+)
+
+type pruneCommand struct {
+	Sessions []string `arg:"" optional:"" name:"session" help:"Ids of sessions (default: all at which something happened since this device last did it)."`
+	cloudFlags
+	DryRun bool          `help:"Tell what there is to do, and do nothing."`
+	Force  bool          `short:"f" aliases:"yes" help:"Do not ask."`
+	All    bool          `help:"Also sessions at which nothing happened."`
+	Grace  time.Duration `default:"168h" placeholder:"TIME" help:"Age at which what nothing leads to is removed (default: 168h)."`
+	Former time.Duration `default:"720h" placeholder:"TIME" help:"How long what a rewind took away is kept (default: 720h)."`
+}
+
+// Help is shown below the usage.
+func (pruneCommand) Help() string {
+	return `Keeps the copy in the cloud small: many small segments become few larger ones, and what nothing leads to any more is removed. What is removed there cannot be brought back; nothing changes here. Once a day by one device is plenty.
+
+` + cloudHelp
+}
+
+// Run keeps the copy small.
+func (c *pruneCommand) Run(a *app) error {
+	if c.Grace <= 0 || c.Former <= 0 {
+		return usageError{"--grace and --former: times must be positive"}
+	}
+	all, err := c.open(a, true, false, nil)
+	if err != nil {
+		return err
+	}
+	if c.DryRun {
+		sum, failed := c.prune(a, all, true)
+		return c.tell(a, sum, failed)
+	}
+	if !c.Force {
+		yes, err := c.confirm(a, all)
+		if err != nil {
+			return err
+		}
+		if !yes {
+			a.Printf("%s\n", a.Paint(screen.Yellow, "Cancelled"))
+			return nil
+		}
+	}
+	sum, failed := c.prune(a, all, false)
+	return c.tell(a, sum, failed)
+}
+
+// confirm asks whether what there is to remove may be removed.
+func (c *pruneCommand) confirm(a *app, all []remote) (bool, error) {
+	plan, err := c.prune(a, all, true)
+	if err != nil || plan.Removed == 0 && plan.Expired == 0 {
+		return err == nil, err
+	}
+	yes, err := a.Confirm(a.ctx, fmt.Sprintf("Remove %s and %s from the cloud for good?", count(plan.Removed, "document"), count(plan.Expired, "former head")))
+	if errors.Is(err, io.EOF) {
+		err = errors.New("nobody answers: --force does it without a question")
+	}
+	return yes, err
+}
+
+// prune does what there is to do, or only finds out what that is.
+func (c *pruneCommand) prune(a *app, all []remote, plan bool) (sum hybrid.PruneResult, failed error) {
+	bar := a.Progress("looking", 0)
+	defer bar.Done()
+	for _, r := range all {
+		res, err := r.Prune(a.ctx, &hybrid.PruneOptions{Grace: c.Grace, HistoryRetention: c.Former, Plan: plan, All: c.All}, c.Sessions...)
+		failed = errors.Join(failed, err)
+		sum.Sessions += res.Sessions
+		sum.Merged += res.Merged
+		sum.Segments += res.Segments
+		sum.Expired += res.Expired
+		sum.Removed += res.Removed
+		sum.Waiting += res.Waiting
+		sum.Requests += res.Requests
+		sum.RequestUnits += res.RequestUnits
+		bar.Step(res.Sessions)
+	}
+	return sum, failed
+}
+
+func (c *pruneCommand) tell(a *app, sum hybrid.PruneResult, failed error) error {
+	if err := a.ctx.Err(); err != nil {
+		return err
+	}
+	if a.json {
+		err := a.writeJSON(struct {
+			DryRun       bool    `json:"dry_run"`
+			Sessions     int     `json:"sessions"`
+			Merged       int     `json:"merged"`
+			Segments     int     `json:"segments"`
+			Former       int     `json:"former_tips"`
+			Removed      int     `json:"removed"`
+			Waiting      int     `json:"waiting"`
+			Requests     int     `json:"requests"`
+			RequestUnits float64 `json:"request_units"`
+			Error        string  `json:"error"`
+		}{c.DryRun, sum.Sessions, sum.Merged, sum.Segments, sum.Expired, sum.Removed, sum.Waiting, sum.Requests, sum.RequestUnits, textOf(failed)}, jsonIndent)
+		return errors.Join(err, a.half(failed))
+	}
+	would := ""
+	if c.DryRun {
+		would = "would be "
+	}
+	a.Printf("%s %s looked at: %s %smerged into %s, %s and %s %sremoved: %s, %.0f request units\n", a.mark(failed),
+		count(sum.Sessions, "session"), count(sum.Merged, "segment"), would, number(sum.Segments),
+		count(sum.Removed, "document"), count(sum.Expired, "former head"), would, count(sum.Requests, "request"), sum.RequestUnits)
+	if sum.Waiting > 0 {
+		a.Printf("  %s too young to be removed\n", count(sum.Waiting, "document"))
+	}
+	return a.half(failed)
+}

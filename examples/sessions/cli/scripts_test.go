@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"github.com/stretchr/testify/require"
+)
+
+// leaves returns the commands that have none below them, as "trash list", and of
+// each the words that call it: the last one may be left out of a default.
+func leaves(n *kong.Node) map[string][]string {
+	all := map[string][]string{}
+	for _, child := range n.Children {
+		if len(child.Children) > 0 {
+			for name, calls := range leaves(child) {
+				all[name] = calls
+			}
+			continue
+		}
+		name := commandName(child)
+		all[name] = []string{name}
+		if n.DefaultCmd == child && n.Type == kong.CommandNode {
+			all[name] = append(all[name], commandName(n))
+		}
+	}
+	return all
+}
+
+// TestEveryCommandHasAScript has every command run by a script, and its answer
+// of --json=v1 compared with the schema there.
+func TestEveryCommandHasAScript(t *testing.T) {
+	t.Parallel()
+	parser, err := newParser(&commands{}, Process{Stdout: io.Discard, Stderr: io.Discard})
+	require.NoError(t, err)
+	files, err := filepath.Glob("../testdata/script/*.txtar")
+	require.NoError(t, err)
+	var scripts strings.Builder
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		commands, _, _ := strings.Cut(string(text), "\n-- ")
+		scripts.WriteString(commands + "\n")
+	}
+	all := leaves(parser.Model.Node)
+	require.Greater(t, len(all), 30)
+	var typed []string
+	for name, calls := range all {
+		if name == "pick" { // it is called without a name
+			require.Regexp(t, `(?m)sessions --json=v1$`, scripts.String())
+			continue
+		}
+		called := false
+		for _, words := range calls {
+			called = called || regexp.MustCompile(`(?m)\b(exec|exits \d+|term \d+) sessions `+regexp.QuoteMeta(words)+`( |$)`).MatchString(scripts.String())
+		}
+		require.True(t, called, "no script has %q", name)
+		if !slices.Contains(untyped, name) {
+			typed = append(typed, name)
+			require.Regexp(t, `(?m)^valid result `+regexp.QuoteMeta(name)+`$`, scripts.String())
+		}
+	}
+	require.ElementsMatch(t, typed, schemaCommands(t))
+}
+
+// schemaCommands are the commands that the schema of --json=v1 knows.
+func schemaCommands(t *testing.T) []string {
+	t.Helper()
+	raw, err := os.ReadFile("../testdata/json.v1.schema.json")
+	require.NoError(t, err)
+	var schema struct {
+		Properties struct {
+			Command struct{ Enum []string }
+		}
+	}
+	require.NoError(t, json.Unmarshal(raw, &schema))
+	return schema.Properties.Command.Enum
+}

@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/eventslog"
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+type statsCommand struct {
+	where
+	By     string `enum:"day,model,project,session" default:"day" placeholder:"WHAT" help:"Add up by day, model, project or session (default: day)."`
+	After  string `aliases:"since" placeholder:"DATE" help:"Only sessions created after this date, as 2026-08-01, 7d or yesterday; --since is the same."`
+	Before string `placeholder:"DATE" help:"Only sessions created before this date."`
+	UTC    bool   `help:"Days are days in UTC, not here."`
+	CSV    bool   `help:"Write comma-separated values."`
+}
+
+// Help is shown below the usage.
+func (statsCommand) Help() string {
+	return `Tells what models used: tokens, costs as the providers' prices in the logs say, time, and calls of tools. A response counts once, also where forks and copies of sessions tell of it again. "*" marks a row with responses that no id identifies; they are told apart by time and size. In a pipe every line has the columns what, responses, input, cached, output, reasoning, tools, seconds and cost, separated by tabs.
+
+    sessions stats --since 30d
+    sessions stats --by model --csv >usage.csv`
+}
+
+// Run adds up.
+func (c *statsCommand) Run(a *app) error {
+	if c.CSV && a.json {
+		return usageError{"--csv and --json: choose one"}
+	}
+	p, err := a.projects(c.where)
+	if err != nil {
+		return err
+	}
+	q := sessionstore.Query{Days: a.now().Location()}
+	if c.UTC {
+		q.Days = time.UTC
+	}
+	if q.Project, err = c.existing(a, p, false); err != nil {
+		return err
+	}
+	if q.After, err = a.date(c.After); err != nil {
+		return err
+	}
+	if q.Before, err = a.date(c.Before); err != nil {
+		return err
+	}
+	bar := a.Progress("reading", 0)
+	all, skipped, err := c.sums(p.Usage(a.ctx, q), bar)
+	bar.Done()
+	if err != nil {
+		return err
+	}
+	if err := a.ctx.Err(); err != nil {
+		return err
+	}
+	a.warn(skipped)
+	switch {
+	case a.json:
+		return a.statsJSON(c.By, all)
+	case c.CSV:
+		return a.statsCSV(c.By, all)
+	case len(all) == 0:
+		a.Notef("No log tells what was used.")
+		return nil
+	}
+	a.statsTable(c.By, all)
+	return nil
+}
+
+// sum is what was used, by the key of a row.
+type sum struct {
+	key string
+	eventslog.Usage
+}
+
+// sums adds up, and returns what could not be read beside. Days come in their
+// order, all others by the tokens that they used.
+func (c *statsCommand) sums(usage func(func(sessionstore.Usage, error) bool), bar *screen.Progress) (all []sum, skipped, err error) {
+	sums := map[string]*sum{}
+	for u, bad := range usage {
+		if bad != nil {
+			skipped = bad
+			continue
+		}
+		bar.Step(1)
+		key := map[string]string{"day": u.Day, "model": u.Model, "project": u.Project, "session": u.Session}[c.By]
+		if sums[key] == nil {
+			sums[key] = &sum{key: key}
+		}
+		if err := sums[key].Add(u.Usage); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(sums)) {
+		all = append(all, *sums[key])
+	}
+	if c.By != "day" {
+		slices.SortStableFunc(all, func(x, y sum) int { return cmp.Compare(y.tokens(), x.tokens()) })
+	}
+	return all, skipped, nil
+}
+
+func (s sum) tokens() int64 { return s.Input + s.CacheWrite + s.Output }
+
+// unknown stands for a day or model that no event tells.
+func (s sum) name() string { return cmp.Or(s.key, "unknown") }
+
+// figures are the columns of a row but the first, as programs read them.
+func (s sum) figures() []string {
+	cells := []string{strconv.Itoa(s.Responses)}
+	for _, n := range []int64{s.Input, s.CacheRead, s.Output, s.Reasoning, int64(s.Tools)} {
+		cells = append(cells, strconv.FormatInt(n, 10))
+	}
+	cost := s.Cost
+	if s.Priced == 0 {
+		cost = ""
+	}
+	return append(cells, strconv.FormatFloat(s.Time.Seconds(), 'f', 3, 64), cost)
+}
+
+var statsTitles = []string{"responses", "input", "cached", "output", "reasoning", "tools", "seconds", "cost"}
+
+func (a *app) statsCSV(by string, all []sum) error {
+	w := csv.NewWriter(a)
+	rows := [][]string{append([]string{by}, statsTitles...)}
+	for _, s := range all {
+		rows = append(rows, append([]string{screen.Plain(s.name())}, s.figures()...))
+	}
+	return w.WriteAll(rows)
+}
+
+func (a *app) statsJSON(by string, all []sum) error {
+	if a.typed {
+		return a.writeJSON(usageOf(by, all), jsonIndent)
+	}
+	items := list{}
+	for _, s := range all {
+		o := object{{by, quoted(s.key)}}
+		for i, cell := range s.figures() {
+			value := []byte(cell)
+			if statsTitles[i] == "cost" { // decimal text: a number would lose digits
+				value = quoted(cell)
+			}
+			o = append(o, member{statsTitles[i], value})
+		}
+		items = append(items, append(o, member{"exact", strconv.AppendBool(nil, s.Exact)}))
+	}
+	return a.writeJSON(items, jsonIndent)
+}
+
+func (a *app) statsTable(by string, all []sum) {
+	var most int64
+	total := sum{key: "total"}
+	for _, s := range all {
+		most = max(most, s.tokens())
+		if err := total.Add(s.Usage); err != nil {
+			a.Notef("%v", err)
+		}
+	}
+	shown := all
+	if a.Terminal() && len(all) > 1 {
+		shown = append(slices.Clone(all), total)
+	}
+	var rows [][]string
+	for i, s := range shown {
+		if !a.Terminal() {
+			rows = append(rows, append([]string{s.name()}, s.figures()...))
+			continue
+		}
+		name, chart := s.name(), ""
+		if !s.Exact {
+			name += " *"
+		}
+		if i < len(all) {
+			chart = share(s.tokens(), most)
+		}
+		cost := ""
+		if s.Priced > 0 {
+			cost = "$" + cents(s.Cost)
+		}
+		rows = append(rows, []string{
+			name, chart, number(s.Responses), amount(s.Input), amount(s.CacheRead), amount(s.Output), amount(s.Reasoning),
+			number(s.Tools), s.Time.Round(time.Second).String(), cost,
+		})
+	}
+	columns := []screen.Column{
+		{Title: strings.ToUpper(by[:1]) + by[1:], Min: 16, Tint: screen.In(screen.Green)},
+		{Title: "Tokens", Drop: 8, Tint: screen.In(screen.Cyan)},
+		{Title: "Responses", Right: true, Drop: 2},
+		{Title: "Input", Right: true},
+		{Title: "Cached", Right: true, Drop: 3},
+		{Title: "Output", Right: true},
+		{Title: "Reasoning", Right: true, Drop: 6},
+		{Title: "Tools", Right: true, Drop: 5},
+		{Title: "Time", Right: true, Drop: 4},
+		{Title: "Cost", Right: true},
+	}
+	a.Table(columns, rows)
+}
+
+// share is a bar for n, where most fills it.
+func share(n, most int64) string {
+	const width = 16
+	if most == 0 {
+		return ""
+	}
+	eighths := int(float64(n) / float64(most) * width * 8)
+	bar := strings.Repeat("█", eighths/8)
+	if rest := eighths % 8; rest > 0 {
+		bar += string([]rune("▏▎▍▌▋▊▉")[rest-1])
+	}
+	return bar
+}
+
+// amount is n for the eye: 950, 12.3k, 4.5M.
+func amount(n int64) string {
+	switch {
+	case n < 1000:
+		return strconv.FormatInt(n, 10)
+	case n < 999_950:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	case n < 999_950_000:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1fG", float64(n)/1e9)
+}
+
+// cents rounds a decimal text to two places after the point, or to four below
+// ten cents.
+func cents(text string) string {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return text
+	}
+	if f < 0.1 {
+		return strconv.FormatFloat(f, 'f', 4, 64)
+	}
+	return strconv.FormatFloat(f, 'f', 2, 64)
+}

@@ -1,0 +1,86 @@
+package markdown
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/rivo/uniseg"
+	"github.com/stretchr/testify/require"
+)
+
+func TestRender(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, text, want string }{
+		{"paragraph", "Two words.\nAnother `x`", "Two words.\nAnother `x`"},
+		{"wrapped", "one two three four five six seven", "one two three four\nfive six seven"},
+		{"heading", "## Title\n\ntext", "## Title\n\ntext"},
+		{"list", "- one\n- two\n  - three", "• one\n• two\n  • three"},
+		{"numbers", "1. a\n2. b", "1. a\n2. b"},
+		{"code", "```go\nfunc f()\n\n  g()\n```", "  func f()\n\n    g()"},
+		{"quote", "> said", "│ said"},
+		{"table", "| a | b |\n|---|--:|\n| 1 | 2 |", " a        │       b\n──────────┼─────────\n 1        │       2"},
+		{"tags", "<b>raw</b> a < b\n\n<system-reminder>x</system-reminder>", "<b>raw</b> a < b\n\n<system-\nreminder>x</system-\nreminder>"},
+		{"link", "[click](http://x.y)", "click http://x.y"},
+		{"nothing", "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tt.want, Render(tt.text, narrowest, false))
+		})
+	}
+}
+
+func TestColours(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "a \x1b[33mx\x1b[m", Render("a `x`", 40, true), "a line ends its colour")
+	require.NotContains(t, Render("[click](http://x.y)", 40, true), "\x1b]8")
+}
+
+func TestNotRendered(t *testing.T) {
+	t.Parallel()
+	large := strings.Repeat("*a* ", largest/4+1)
+	require.Equal(t, large, Render(large, 80, true))
+	require.Equal(t, "*a*", Render("*a*", narrowest-1, true))
+	all := ""
+	for r := '\ue000'; r < '\ue100'; r++ {
+		all += string(r)
+	}
+	require.Equal(t, "*a*"+all, Render("*a*"+all, 80, true))
+}
+
+// TestNothingIsLost renders pieces of Markdown, but for tables and links, in any order: every
+// word is shown, and nothing but colours is left to the terminal to obey.
+func TestNothingIsLost(t *testing.T) {
+	t.Parallel()
+	pieces := []string{
+		"# ", "- ", "1. ", "> ", "```\n", "`", "**", "_", "[", ")", "\n", "\n\n", "    ", "<div>", "</a>", "<!-- ", " -->",
+		"![", "http://x.y/", "&lt;", "\\", "~~gone~~", "日本", "é", "🙏", "- [ ] ", "***\n", "===\n", "$", "{", ":", "\u00a0",
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	for range 2000 {
+		var text strings.Builder
+		var words []string
+		for i := range 1 + r.IntN(20) {
+			text.WriteString(pieces[r.IntN(len(pieces))])
+			if r.IntN(2) == 0 {
+				words = append(words, "w"+string(rune('a'+i)))
+				text.WriteString(words[len(words)-1])
+			}
+		}
+		width := narrowest + r.IntN(80)
+		shown := Render(text.String(), width, r.IntN(2) == 0)
+		plain := tints.ReplaceAllString(shown, "")
+		require.NotContains(t, plain, "\x1b", "%q", text.String())
+		joined := strings.NewReplacer("\n", "", "│", "", " ", "").Replace(plain)
+		for _, word := range words {
+			require.Contains(t, joined, word, "%q is shown as %q", text.String(), plain)
+		}
+		for line := range strings.Lines(plain) {
+			require.LessOrEqual(t, uniseg.StringWidth(strings.TrimSuffix(line, "\n")), width+40, "%q", text.String())
+		}
+	}
+}

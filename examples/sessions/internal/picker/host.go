@@ -1,0 +1,99 @@
+package picker
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// check tells whether a session can be resumed.
+func (s store) check(ctx context.Context, program string, c Check) Event {
+	e := Checked{Session: c.Session, Command: host.ResumeLine(program, c.Session.Dir, c.Session.ID)}
+	dir := c.Session.Dir
+	if _, err := exec.LookPath(program); err != nil {
+		e.Obstacle, e.Err = NoHost, err
+		return e
+	}
+	if dir == "" {
+		e.Obstacle = NoDir
+		return e
+	}
+	if c.Make {
+		if e.Err = os.MkdirAll(dir, 0o700); e.Err != nil {
+			return e
+		}
+	}
+	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
+		e.Obstacle = DirGone
+		return e
+	}
+	if err := s.free(ctx, c.Session.Key); errors.Is(err, sessionstore.ErrLocked) || errors.Is(err, sessionstore.ErrFenced) {
+		e.Obstacle, e.Err = Locked, err
+	}
+	return e
+}
+
+// free tells whether no host runs the session, as one would find out that is
+// about to run it.
+func (s store) free(ctx context.Context, k Key) error {
+	st, err := s.projects.Store(k.Project)
+	if err != nil {
+		return err
+	}
+	release, err := st.Acquire(ctx, k.ID, sessionstore.Owner{})
+	if err != nil {
+		return err
+	}
+	return release()
+}
+
+// hostRun runs the host on the terminal, until it ends.
+type hostRun struct {
+	ctx     context.Context
+	host    string
+	session Session
+	env     []string
+	restore func() // brings the terminal to the state it had before the picker
+	stdin   io.Reader
+	stdout  io.Writer
+	stderr  io.Writer
+}
+
+func (h *hostRun) SetStdin(r io.Reader)  { h.stdin = r }
+func (h *hostRun) SetStdout(w io.Writer) { h.stdout = w }
+func (h *hostRun) SetStderr(w io.Writer) { h.stderr = w }
+
+// hostGrace is how long a host has to end when the picker is told to.
+const hostGrace = 5 * time.Second
+
+// Run runs the host. When that fails, what it wrote stays until a person has
+// read it.
+func (h *hostRun) Run() error {
+	cmd := exec.CommandContext(h.ctx, h.host, "session", "resume", h.session.ID)
+	cmd.Dir, cmd.Env = h.session.Dir, append(append([]string(nil), h.env...), "PWD="+h.session.Dir)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = h.stdin, h.stdout, h.stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = hostGrace
+	err := cmd.Run()
+	fmt.Fprint(h.stdout, wholeTerminal)
+	h.restore()
+	if err != nil && h.ctx.Err() == nil {
+		fmt.Fprintf(h.stdout, "\n%s: %s\nPress Enter for the list of sessions. ", clean(h.host), clean(err.Error()))
+		_, _ = bufio.NewReaderSize(h.stdin, 16).ReadString('\n') // without an answer the list comes, too
+	}
+	return err
+}
+
+// wholeTerminal takes back what a program that was killed may have left: the
+// alternate screen, reports of the mouse, of focus and of pasting, colors, keys
+// in another form, and a hidden cursor.
+const wholeTerminal = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[?1047l\x1b[m\x1b[?25h"

@@ -1,0 +1,155 @@
+package picker
+
+import (
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
+)
+
+// Model is the state of the picker. It is not safe for concurrent use.
+type Model struct {
+	style style
+	now   func() time.Time
+	home  string // shown as "~"
+	host  string
+
+	mode    mode
+	list    list
+	gen     int       // of the reading under way, or of the last one
+	reading bool      // a reading is under way
+	fresh   []Session // what a reading brought that is not the first one
+	first   bool      // the reading is the first one, whose sessions are shown as they come
+
+	preview preview
+	found   search
+	turns   turnChoice
+	target  Session // that is forked or exported
+	awaits  awaited // what the last key for a session is to be answered with
+	from    Key     // that was chosen when a fork or a session from the trash was asked for
+	hosting bool    // a host was started, and has not ended
+	input   string  // text that is being typed in the modes filtering, searching and exporting
+	ask     question
+	note    note
+	undone  []undoable
+	screen  size // of the terminal
+}
+
+// mode says what keys mean.
+type mode int
+
+const (
+	browsing mode = iota
+	filtering
+	searching // types the text to search for
+	exporting // types the name of a file
+	forking   // chooses a turn
+	asking    // answers yes or no
+	helping
+)
+
+// preview is what is shown of the chosen session.
+type preview struct {
+	key     Key
+	said    []Said
+	err     string // clean
+	loaded  bool
+	waiting bool // a reading is under way; another one begins when it is over
+	stale   bool // the session may have changed since that began
+	scroll  int  // lines up from the end
+}
+
+// search is a search for text.
+type search struct {
+	gen     int
+	text    string // clean; "": no search is shown
+	running bool
+	hits    map[Key][]Excerpt
+}
+
+// turnChoice is what a fork is chosen from.
+type turnChoice struct {
+	loaded bool
+	turns  []string
+	cursor int // from 0
+}
+
+// question is what a person answers with yes or no.
+type question struct {
+	text string
+	yes  Command
+}
+
+// note is a line about what was done.
+type note struct {
+	text string
+	bad  bool
+}
+
+// undoable is something that u takes back: a removal, or a fork.
+type undoable struct {
+	receipt trash.Receipt
+	key     Key // of the removed session, or of the fork
+	fork    bool
+	under   bool // it is being undone
+	name    string
+}
+
+// Options are the settings of a [Model].
+type Options struct {
+	Color bool
+	Now   func() time.Time
+	Home  string // directory that is shown as "~"; "": none
+	Host  string // program that resumes sessions
+}
+
+// New returns a model without sessions, and the commands that it begins with.
+func New(o Options) (*Model, []Command) {
+	m := &Model{style: style{o.Color}, now: o.Now, home: o.Home, host: o.Host, list: list{cursor: -1}, gen: 1, reading: true, first: true}
+	return m, []Command{List{Gen: 1}}
+}
+
+// tell shows a note until the next key.
+func (m *Model) tell(text string) { m.note = note{text: text} }
+
+// fail shows an error until the next key.
+func (m *Model) fail(text string) { m.note = note{text: text, bad: true} }
+
+// still is the session to choose after something that a person asked for: that
+// one, unless the person has chosen another one meanwhile, or does something else.
+func (m *Model) still(k Key) Key {
+	if m.mode != browsing || m.list.choice() != m.from {
+		return Key{}
+	}
+	return k
+}
+
+// begin asks a question.
+func (m *Model) begin(q question) {
+	m.mode, m.ask = asking, q
+}
+
+// reread lists the sessions anew and chooses one, if it is not the zero Key. A
+// reading under way no longer counts: what it found may have changed since.
+func (m *Model) reread(choose Key) []Command {
+	if choose != (Key{}) {
+		m.list.wanted = choose
+	}
+	m.gen++
+	m.reading, m.first, m.fresh = true, false, nil
+	m.preview.loaded, m.preview.stale = false, m.preview.waiting
+	return []Command{List{m.gen}}
+}
+
+// look has the chosen session previewed if that is not done yet.
+func (m *Model) look() []Command {
+	k := m.list.choice()
+	if k == m.preview.key && (m.preview.loaded || m.preview.waiting) || m.preview.waiting {
+		return nil
+	}
+	m.preview = preview{key: k}
+	if k == (Key{}) {
+		return nil
+	}
+	m.preview.waiting = true
+	return []Command{Preview{k}}
+}

@@ -1,0 +1,305 @@
+package picker
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
+)
+
+var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+
+// newModel returns a model that shows two projects with three sessions.
+func newModel(t *testing.T) *Model {
+	t.Helper()
+	m, todo := New(Options{Now: func() time.Time { return noon }, Home: "/home/ada", Host: "amplifier"})
+	require.Equal(t, []Command{List{1}}, todo)
+	m.Update(Resized{80, 24})
+	sessions := []Session{at("/home/ada/weather", "11111111-a", "Weather report"), at("/b", "2", "Connection pool"), at("/home/ada/weather", "3", "")}
+	for i := range sessions {
+		sessions[i].Changed = noon.Add(-time.Duration(i+1) * time.Hour)
+	}
+	require.Equal(t, []Command{Preview{sessions[0].Key}}, m.Update(Listed{Gen: 1, Sessions: sessions[:1]}))
+	require.Empty(t, m.Update(Listed{Gen: 1, Sessions: sessions[1:], Done: true}))
+	m.Update(Previewed{Key: sessions[0].Key, Said: []Said{{"user", "Write it"}}})
+	return m
+}
+
+// press presses keys, and returns what the last one wants.
+func press(m *Model, keys ...string) (todo []Command) {
+	for _, name := range keys {
+		k := Pressed{Name: name}
+		if len(name) == 1 {
+			k.Text = name
+		}
+		todo = m.Update(k)
+	}
+	return todo
+}
+
+// write types a text.
+func write(m *Model, text string) {
+	for _, r := range text {
+		m.Update(Pressed{string(r), string(r)})
+	}
+}
+
+func TestQuit(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"q", "esc", "ctrl+c"} {
+		require.Equal(t, []Command{Quit{}}, press(newModel(t), key))
+	}
+	require.Equal(t, []Command{Suspend{}}, press(newModel(t), "ctrl+z"))
+	for _, mode := range []string{"tab", "/", "f", "x", "?"} {
+		require.Equal(t, []Command{Quit{}}, press(newModel(t), mode, "ctrl+c"), "in every mode")
+	}
+}
+
+// TestPreviewFollows chooses faster than previews come.
+func TestPreviewFollows(t *testing.T) {
+	t.Parallel()
+	m := newModel(t)
+	first := m.list.choice()
+	second := Key{first.Project, "3"}
+	require.Equal(t, []Command{Preview{second}}, press(m, "down"))
+	require.Empty(t, press(m, "down"), "one is read at a time")
+	last := m.list.choice()
+	require.Equal(t, []Command{Preview{last}}, m.Update(Previewed{Key: second}))
+	require.False(t, m.preview.loaded)
+	require.Empty(t, m.Update(Previewed{Key: last, Err: errors.New("bad\x1b")}))
+	require.Equal(t, "bad\ufffd", m.preview.err)
+}
+
+func TestFilterKeys(t *testing.T) {
+	t.Parallel()
+	m := newModel(t)
+	press(m, "tab")
+	write(m, "poolx")
+	require.Zero(t, m.list.shown)
+	press(m, "backspace")
+	require.Equal(t, "2", m.list.choice().ID)
+	press(m, "ctrl+u")
+	m.Update(Pasted{"wea\x1bther\n"})
+	require.Equal(t, "weather ", m.input)
+	press(m, "ctrl+w")
+	require.Empty(t, m.input)
+	write(m, "pool q")
+	require.Equal(t, "pool q", m.list.query, "letters are no commands")
+	press(m, "backspace", "backspace", "tab")
+	require.Equal(t, browsing, m.mode)
+	require.Equal(t, "pool", m.list.query, "it stays")
+	require.NotContains(t, press(m, "esc"), Quit{}, "first all sessions come back")
+	require.Equal(t, 3, m.list.shown)
+
+	press(m, "tab")
+	write(m, "pool")
+	require.Equal(t, "2", press(m, "enter")[0].(Check).Session.ID)
+	require.Equal(t, []Command{Quit{}}, press(newModel(t), "q"))
+}
+
+func TestResume(t *testing.T) {
+	t.Parallel()
+	m := newModel(t)
+	s := *must(m.list.chosen())
+	require.Equal(t, []Command{Check{Session: s}}, press(m, "enter"))
+	require.Equal(t, []Command{Resume{s}}, m.Update(Checked{Session: s}))
+	require.Equal(t, []Command{List{2}, Preview{s.Key}}, m.Update(Returned{Key: s.Key, Err: errors.New("exit status 3")}))
+	require.Equal(t, note{"amplifier: exit status 3", true}, m.note)
+
+	checked := func(e Checked) []Command {
+		require.Equal(t, []Command{Check{Session: s}}, press(m, "enter"))
+		return m.Update(e)
+	}
+	require.Equal(t, []Command{Copy{"cd /b"}}, checked(Checked{Session: s, Obstacle: NoHost, Command: "cd /b"}))
+	require.Contains(t, m.note.text, "not on PATH. Copied: cd /b")
+	require.Equal(t, []Command{Copy{"run"}}, checked(Checked{Session: s, Obstacle: NoDir, Command: "run"}))
+	require.Empty(t, checked(Checked{Session: s, Obstacle: Locked, Err: errors.New("locked by x")}))
+	require.Contains(t, m.note.text, "locked by x")
+
+	require.Empty(t, checked(Checked{Session: s, Obstacle: DirGone}))
+	require.Equal(t, asking, m.mode)
+	require.Empty(t, press(m, "n"))
+	checked(Checked{Session: s, Obstacle: DirGone})
+	require.Equal(t, []Command{Check{s, true}}, press(m, "y"))
+	require.Empty(t, m.Update(Checked{Session: s, Err: errors.New("no right to")}))
+	require.Contains(t, m.note.text, "no right to")
+}
+
+func must(s *Session, ok bool) *Session {
+	if !ok {
+		panic("no session is chosen")
+	}
+	return s
+}
+
+// TestReread has the list come again without a jump.
+func TestReread(t *testing.T) {
+	t.Parallel()
+	m := newModel(t)
+	press(m, "down", "down")
+	m.Update(Previewed{Key: Key{m.list.choice().Project, "3"}})
+	chosen := m.list.choice()
+	m.Update(Returned{Key: chosen})
+	m.Update(Listed{Gen: 1, Sessions: []Session{at("/x", "9", "")}})
+	require.Equal(t, 3, m.list.shown, "that is of an earlier reading")
+	m.Update(Listed{Gen: 2, Sessions: []Session{at("/b", "2", "Connection pool")}})
+	require.Equal(t, 3, m.list.shown)
+	m.Update(Listed{Gen: 2, Sessions: []Session{at("/c", "5", "")}, Done: true})
+	require.Equal(t, 2, m.list.shown)
+	require.Equal(t, chosen, m.list.choice())
+
+	m.Update(Returned{Key: chosen})
+	m.Update(Listed{Gen: 3, Done: true, Err: errors.New("disk")})
+	require.Equal(t, 2, m.list.shown, "what was there stays")
+	require.Contains(t, m.note.text, "disk")
+}
+
+func TestForkKeys(t *testing.T) {
+	t.Parallel()
+	m := newModel(t)
+	k := m.list.choice()
+	require.Equal(t, []Command{Turns{k}}, press(m, "f"))
+	require.Empty(t, press(m, "enter"), "the turns are not read yet")
+	m.Update(TurnsRead{Key: Key{"other", "x"}, Turns: []string{"x"}})
+	require.False(t, m.turns.loaded)
+	m.Update(TurnsRead{Key: k, Turns: []string{"a", "b", "c"}})
+	require.Equal(t, []Command{Fork{k, 2}}, press(m, "up", "enter"))
+	forked := Key{k.Project, "new"}
+	require.Contains(t, m.Update(Forked{Key: forked, Turn: 2}), List{2})
+	m.Update(Listed{Gen: 2, Sessions: []Session{at("/home/ada/weather", "3", ""), at("/home/ada/weather", "new", "")}, Done: true})
+	require.Equal(t, forked, m.list.choice())
+	require.Equal(t, []Command{Plan{Session{Key: forked, Title: "the fork"}}}, press(m, "u"))
+
+	press(m, "f")
+	m.Update(TurnsRead{Key: forked})
+	require.Equal(t, browsing, m.mode)
+	require.True(t, m.note.bad)
+	m.Update(Forked{Err: errors.New("full")})
+	require.Contains(t, m.note.text, "full")
+}
+
+func TestRemoveAndUndo(t *testing.T) {
+	t.Parallel()
+	m := newModel(t)
+	s := *must(m.list.chosen())
+	require.Equal(t, []Command{Plan{s}}, press(m, "d"))
+	m.Update(Planned{Session: s, Obstacle: "a host runs it", Refused: true})
+	require.Equal(t, browsing, m.mode)
+	require.Contains(t, m.note.text, "a host runs it")
+	press(m, "d")
+	m.Update(Planned{Session: s, Obstacle: "it was written now", Allow: []trash.Kind{trash.Recent}})
+	require.Contains(t, m.ask.text, "it was written now")
+	require.Equal(t, []Command{Delete{s, []trash.Kind{trash.Recent}}}, press(m, "y"))
+	press(m, "d")
+	m.Update(Planned{Session: s})
+	require.Empty(t, press(m, "x"), "that is no answer")
+	require.Empty(t, press(m, "enter"), "nothing goes without a yes")
+	require.Equal(t, browsing, m.mode)
+
+	receipt := trash.Receipt{ID: "r"}
+	m.Update(Deleted{Key: s.Key, Name: "Weather report", Receipt: receipt})
+	require.Equal(t, 2, m.list.shown)
+	require.Equal(t, []Command{Restore{s.Key, receipt}}, press(m, "u"))
+	require.Contains(t, m.Update(Restored{Key: s.Key}), List{2})
+	require.Empty(t, press(m, "u"))
+	require.Contains(t, m.note.text, "sessions undo")
+	m.Update(Deleted{Err: errors.New("busy")})
+	require.Equal(t, note{"Not removed: busy", true}, m.note)
+	m.Update(Restored{Err: errors.New("taken")})
+	require.Equal(t, note{"Not brought back: taken", true}, m.note)
+	s = *must(m.list.chosen())
+	press(m, "d")
+	m.Update(Planned{Session: s, Err: errors.New("gone")})
+	require.Equal(t, note{"Not removed: gone", true}, m.note)
+}
+
+// TestChangeWhileReading forks and removes a session before a reading has ended.
+func TestChangeWhileReading(t *testing.T) {
+	t.Parallel()
+	m, _ := New(Options{Now: time.Now})
+	a, b := Session{Key: Key{"-p", "a"}}, Session{Key: Key{"-p", "b"}}
+	forked := Session{Key: Key{"-p", "f"}, Fork: true}
+	m.Update(Listed{Gen: 1, Sessions: []Session{a}})
+	require.Contains(t, m.Update(Forked{Key: forked.Key, Turn: 1}), List{2})
+	m.Update(Listed{Gen: 1, Sessions: []Session{b}, Done: true})
+	m.Update(Listed{Gen: 2, Sessions: []Session{forked}})
+	require.Equal(t, 1, m.list.shown)
+
+	require.Contains(t, m.Update(Deleted{Key: a.Key}), List{3})
+	m.Update(Listed{Gen: 2, Sessions: []Session{a, b}, Done: true})
+	require.Zero(t, m.list.shown, "the removed session is not there again")
+	m.Update(Listed{Gen: 3, Sessions: []Session{forked, b}, Done: true})
+	require.Equal(t, 2, m.list.shown)
+	require.Equal(t, forked.Key, m.list.choice())
+}
+
+func TestExportKeys(t *testing.T) {
+	t.Parallel()
+	m := newModel(t)
+	k := m.list.choice()
+	press(m, "x")
+	require.Equal(t, "11111111.md", m.input)
+	require.Equal(t, []Command{Export{k, "11111111.md"}}, press(m, "enter"))
+	m.Update(Exported{File: "a\x1b.md"})
+	require.Equal(t, note{text: "Exported to a\ufffd.md. Look for secrets before you publish it."}, m.note)
+	m.Update(Exported{Err: errors.New("is there")})
+	require.True(t, m.note.bad)
+	require.Empty(t, press(m, "x", "ctrl+u", "enter"), "without a name nothing is written")
+	require.Empty(t, press(m, "x", "esc"))
+}
+
+func TestSearchKeys(t *testing.T) {
+	t.Parallel()
+	m := newModel(t)
+	press(m, "/")
+	write(m, "Lis bon")
+	require.Equal(t, []Command{Search{1, "Lis bon"}}, press(m, "enter"))
+	require.Zero(t, m.list.shown)
+	k := Key{"-b", "2"}
+	m.Update(Found{Gen: 1, Key: k, Excerpts: []Excerpt{{"user", "a ", "lis bon", " b"}}})
+	m.Update(Found{Gen: 1, Key: Key{"sub", "session"}})
+	require.Equal(t, k, m.list.choice())
+	require.Equal(t, 1, m.list.shown)
+	m.Update(Found{Gen: 1, Done: true, Err: errors.New("one is damaged")})
+	require.False(t, m.found.running)
+	require.Contains(t, m.note.text, "one is damaged")
+	require.Contains(t, press(m, "esc"), Search{Gen: 2}, "a search that runs ends")
+	require.Equal(t, 3, m.list.shown)
+	m.Update(Found{Gen: 1, Key: k})
+	require.Empty(t, m.found.hits, "that came too late")
+}
+
+// TestNothingChosen presses every key in an empty list.
+func TestNothingChosen(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"enter", "f", "x", "d", "u", "J", "K", "up", "down", "pgup", "pgdown", "home", "end", "?", "1"} {
+		m, _ := New(Options{Now: time.Now})
+		m.Update(Resized{80, 24})
+		m.Update(Listed{Gen: 1, Done: true})
+		require.Empty(t, press(m, key), key)
+	}
+}
+
+// TestPreviewScroll scrolls no further than there is text.
+func TestPreviewScroll(t *testing.T) {
+	t.Parallel()
+	m := newModel(t)
+	press(m, "K")
+	require.Zero(t, m.preview.scroll)
+	var said []Said
+	for range 20 {
+		said = append(said, Said{"user", "x"})
+	}
+	m.preview.said = said
+	for range 100 {
+		press(m, "K")
+	}
+	d := divide(80, 22)
+	require.Equal(t, m.maxScroll(d.preview.width, d.preview.height), m.preview.scroll)
+	require.Positive(t, m.preview.scroll)
+	press(m, "J")
+	require.Equal(t, m.maxScroll(d.preview.width, d.preview.height)-1, m.preview.scroll)
+}

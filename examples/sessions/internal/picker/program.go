@@ -1,0 +1,241 @@
+package picker
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"reflect"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"golang.org/x/term"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// Settings say what [Run] shows, and where.
+type Settings struct {
+	Projects *sessionstore.Projects
+	Project  string // the one to show; "": all
+	Host     string // program that resumes sessions, by name or path
+	HostEnv  []string
+	Color    bool
+	In, Out  *os.File // terminals
+}
+
+// Run shows the picker until a person leaves it, ctx ends, or the process is
+// told to end. The terminal is then as it was before. The error is nil when a
+// person left.
+func Run(ctx context.Context, o Settings) error {
+	before, err := term.GetState(int(o.In.Fd()))
+	if err != nil {
+		return err
+	}
+	restore := func() { _ = term.Restore(int(o.In.Fd()), before) } // a terminal that is gone needs none
+
+	home, _ := os.UserHomeDir() // without one, no path is shortened
+	model, first := New(Options{Color: o.Color, Now: time.Now, Home: home, Host: o.Host})
+	p := &program{Settings: o, model: model, store: store{o.Projects, o.Project}, restore: restore, first: first}
+	defer p.leaveRaw()
+	ctx, stop := p.until(ctx)
+	defer stop()
+	p.ctx = ctx
+
+	profile := colorprofile.ASCII
+	if o.Color {
+		profile = colorprofile.ANSI
+	}
+	p.tea = tea.NewProgram(p, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithoutSignalHandler(), tea.WithColorProfile(profile))
+	_, err = p.tea.Run()
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	stop()
+	p.work.Wait()
+	return err
+}
+
+// program joins a model to a terminal.
+type program struct {
+	Settings
+	model   *Model
+	store   store
+	first   []Command
+	restore func()
+	raw     *term.State // of the terminal while the picker has it; nil: not known
+
+	ctx    context.Context
+	tea    *tea.Program
+	work   sync.WaitGroup
+	hosted atomic.Bool // a host has the terminal
+
+	width, height int
+	listing       context.CancelFunc // ends the reading under way
+	searching     context.CancelFunc // ends the search under way
+}
+
+// parentEvery is how often the picker looks whether its parent is alive.
+const parentEvery = 300 * time.Millisecond
+
+var errNoParent = errors.New("the program that started the picker is gone")
+
+// until returns a context that ends with ctx, by signals, and when the parent
+// of this process is gone: a shell has the terminal then. While a host has the
+// terminal, an interrupt is meant for that.
+func (p *program) until(ctx context.Context) (context.Context, func()) {
+	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	var wait sync.WaitGroup
+	parent, tick := os.Getppid(), time.NewTicker(parentEvery)
+	wait.Go(func() {
+		defer tick.Stop()
+		outer := ctx.Done()
+		for {
+			select {
+			case <-inner.Done():
+				return
+			case <-outer:
+				if outer = nil; !p.hosted.Load() {
+					cancel(context.Cause(ctx))
+				}
+			case <-tick.C:
+				if os.Getppid() != parent {
+					cancel(errNoParent)
+				}
+			case s := <-signals:
+				if s != os.Interrupt || !p.hosted.Load() {
+					cancel(context.Canceled)
+				}
+			}
+		}
+	})
+	return inner, func() {
+		signal.Stop(signals)
+		cancel(nil)
+		wait.Wait()
+	}
+}
+
+// leaveRaw restores the terminal if nobody else has done so: a shell that took it
+// back when the parent of this process was killed may not.
+func (p *program) leaveRaw() {
+	if now, err := term.GetState(int(p.In.Fd())); err == nil && reflect.DeepEqual(now, p.raw) {
+		allowBackground()
+		p.restore()
+	}
+}
+
+// Init begins.
+func (p *program) Init() tea.Cmd {
+	p.raw, _ = term.GetState(int(p.In.Fd())) // without it, the terminal is left to others
+	return p.do(p.first)
+}
+
+// Update tells the model what happened, and carries out what it wants.
+func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	var e Event
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		p.width, p.height = msg.Width, msg.Height
+		e = Resized{msg.Width, msg.Height}
+	case tea.KeyPressMsg:
+		e = Pressed{msg.String(), msg.Text}
+	case tea.PasteMsg:
+		e = Pasted{msg.Content}
+	case happened:
+		e = msg.Event
+	default:
+		return p, nil
+	}
+	if _, ok := e.(Returned); ok {
+		p.hosted.Store(false)
+	}
+	return p, p.do(p.model.Update(e))
+}
+
+// happened is an event on its way to the model.
+type happened struct{ Event }
+
+// View draws.
+func (p *program) View() tea.View {
+	v := tea.NewView(strings.Join(p.model.View(p.width, p.height), "\n"))
+	v.AltScreen = true
+	return v
+}
+
+// do carries out commands: what belongs to the terminal by a message for it, the
+// rest in goroutines that Run waits for.
+func (p *program) do(todo []Command) tea.Cmd {
+	var cmds []tea.Cmd
+	for _, c := range todo {
+		switch c := c.(type) {
+		case Quit:
+			cmds = append(cmds, tea.Quit)
+		case Suspend:
+			cmds = append(cmds, tea.Suspend)
+		case Copy:
+			cmds = append(cmds, tea.SetClipboard(c.Text))
+		case Resume:
+			p.hosted.Store(true)
+			run := &hostRun{ctx: p.ctx, host: p.Host, session: c.Session, env: p.HostEnv, restore: p.restore}
+			cmds = append(cmds, tea.Exec(run, func(err error) tea.Msg { return happened{Returned{c.Session.Key, err}} }))
+		case List:
+			p.stream(&p.listing, func(ctx context.Context) { p.store.list(ctx, c.Gen, p.tell) })
+		case Search:
+			p.stream(&p.searching, func(ctx context.Context) {
+				if c.Text != "" {
+					p.store.search(ctx, c, p.tell)
+				}
+			})
+		default:
+			p.work.Go(func() { p.tell(p.once(c)) })
+		}
+	}
+	return tea.Batch(cmds...)
+}
+
+// stream runs what tells of many things, and ends the one before.
+func (p *program) stream(end *context.CancelFunc, do func(context.Context)) {
+	if *end != nil {
+		(*end)()
+	}
+	ctx, cancel := context.WithCancel(p.ctx)
+	*end = cancel
+	p.work.Go(func() {
+		defer cancel()
+		do(ctx)
+	})
+}
+
+// tell tells the model of an event, unless the program has ended.
+func (p *program) tell(e Event) { p.tea.Send(happened{e}) }
+
+// once carries out a command that is answered by one event.
+func (p *program) once(c Command) Event {
+	switch c := c.(type) {
+	case Preview:
+		return p.store.preview(p.ctx, c.Key)
+	case Turns:
+		return p.store.turns(p.ctx, c.Key)
+	case Fork:
+		return p.store.fork(p.ctx, c)
+	case Export:
+		return p.store.export(p.ctx, c)
+	case Plan:
+		return p.store.plan(p.ctx, c)
+	case Delete: // which is done in a moment, and not by halves
+		return p.store.remove(context.WithoutCancel(p.ctx), c)
+	case Restore:
+		return p.store.restore(context.WithoutCancel(p.ctx), c)
+	case Check:
+		return p.store.check(p.ctx, p.Host, c)
+	}
+	return nil
+}

@@ -1,0 +1,223 @@
+package picker
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive"
+	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
+	"github.com/amplifier-go/sessionstorage/slice"
+)
+
+// Limits of what is read for the screen.
+const (
+	previewTurns = 3
+	previewBytes = 4000 // of one message
+	turnBytes    = 200  // of what a turn is shown by
+	listEvery    = 50 * time.Millisecond
+	firstFrame   = 20 * time.Millisecond // in which the first session is drawn, before the others are read
+)
+
+// store carries out commands on stored sessions. Its methods may be called by
+// several goroutines.
+type store struct {
+	projects *sessionstore.Projects
+	project  string // the one to show; "": all
+}
+
+// list tells of all sessions, newest first. It tells of the first one at once,
+// and of the others many at a time.
+func (s store) list(ctx context.Context, gen int, tell func(Event)) {
+	var some []Session
+	next := time.Time{}
+	for sum, err := range s.summaries(ctx) {
+		if err != nil {
+			tell(Listed{gen, some, true, err})
+			return
+		}
+		some = append(some, sessionOf(sum))
+		if now := time.Now(); !now.Before(next) {
+			tell(Listed{Gen: gen, Sessions: some})
+			if next.IsZero() {
+				pause(ctx, firstFrame)
+			}
+			some, next = nil, now.Add(listEvery)
+		}
+	}
+	tell(Listed{Gen: gen, Sessions: some, Done: true})
+}
+
+// pause waits for so long, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+func (s store) summaries(ctx context.Context) iter.Seq2[sessionstore.ProjectSummary, error] {
+	opts := &sessionstore.ListOptions{NoInternal: true}
+	if s.project == "" {
+		return s.projects.Summaries(ctx, opts)
+	}
+	return func(yield func(sessionstore.ProjectSummary, error) bool) {
+		st, err := s.projects.Store(s.project)
+		if err != nil {
+			yield(sessionstore.ProjectSummary{}, err)
+			return
+		}
+		for sum, err := range st.Summaries(ctx, opts) {
+			if !yield(sessionstore.ProjectSummary{Project: s.project, Summary: sum}, err) {
+				return
+			}
+		}
+	}
+}
+
+func sessionOf(s sessionstore.ProjectSummary) Session {
+	return Session{
+		Key: Key{s.Project, s.ID}, Title: clean(s.Title), Prompt: clean(s.FirstPrompt), Dir: s.WorkingDir, Model: clean(s.Model),
+		Changed: s.Changed, Turns: s.Prompts, Fork: s.Fork, Damaged: s.Damaged,
+	}
+}
+
+// preview reads the last turns of a session. A damaged one is read as far as it
+// can be.
+func (s store) preview(ctx context.Context, k Key) Event {
+	st, err := s.projects.Store(k.Project)
+	if err != nil {
+		return Previewed{Key: k, Err: err}
+	}
+	rows, err := st.LastTurns(ctx, k.ID, previewTurns)
+	if len(rows) > 0 {
+		err = nil
+	}
+	return Previewed{k, spoken(rows), err}
+}
+
+// spoken returns what messages say: texts, and the names of the tools called.
+func spoken(rows []sessionstore.Message) (said []Said) {
+	for _, row := range rows {
+		role := row.Role()
+		if role != "user" && role != "assistant" {
+			continue
+		}
+		if text := cleanLines(start(row.Content(), previewBytes)); strings.TrimSpace(text) != "" {
+			said = append(said, Said{role, text})
+		}
+		for _, call := range row.ToolCalls() {
+			said = append(said, Said{"tool", clean(call.Name)})
+		}
+	}
+	return said
+}
+
+// start returns the beginning of a text.
+func start(text string, bytes int) string {
+	if len(text) <= bytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:bytes], "") + "…"
+}
+
+// turns reads by what each turn of a session is known: what was said first.
+func (s store) turns(ctx context.Context, k Key) Event {
+	st, err := s.projects.Store(k.Project)
+	if err != nil {
+		return TurnsRead{Key: k, Err: err}
+	}
+	loaded, err := st.Load(ctx, k.ID)
+	if loaded == nil {
+		return TurnsRead{Key: k, Err: err}
+	}
+	var turns []string
+	for t := range slice.Turns(loaded.Messages) {
+		text := clean(start(loaded.Messages[t.Start].Content(), turnBytes))
+		turns = append(turns, text)
+	}
+	return TurnsRead{Key: k, Turns: turns}
+}
+
+func (s store) fork(ctx context.Context, c Fork) Event {
+	st, err := s.projects.Store(c.Key.Project)
+	if err != nil {
+		return Forked{Err: err}
+	}
+	forked, err := slice.Fork(ctx, st, c.Key.ID, &slice.ForkOptions{Turn: &c.Turn})
+	return Forked{Key{c.Key.Project, forked.ID}, c.Turn, err}
+}
+
+// export writes a new file. How its name ends says the form.
+func (s store) export(ctx context.Context, c Export) Event {
+	form := archive.Format(strings.TrimPrefix(strings.ToLower(filepath.Ext(c.File)), "."))
+	switch form {
+	case archive.Tar, archive.JSONL, archive.Markdown, archive.HTML:
+	default:
+		return Exported{c.File, errors.New("the name must end in .md, .html, .jsonl or .tar")}
+	}
+	st, err := s.projects.Store(c.Key.Project)
+	if err == nil {
+		err = archive.WriteFile(ctx, c.File, st, []string{c.Key.ID}, &archive.WriteOptions{Format: form})
+	}
+	return Exported{c.File, err}
+}
+
+// plan tells what stands against the removal of a session.
+func (s store) plan(ctx context.Context, c Plan) Event {
+	e := Planned{Session: c.Session}
+	st, err := s.projects.Store(c.Session.Project)
+	if err != nil {
+		e.Err = err
+		return e
+	}
+	p, err := trash.NewPlan(ctx, st, []string{c.Session.ID}, nil)
+	if err != nil {
+		e.Err = err
+		return e
+	}
+	var texts []string
+	for _, kept := range p.Keep {
+		for _, o := range kept.Obstacles {
+			texts = append(texts, o.Text)
+			e.Allow = append(e.Allow, o.Kind)
+			e.Refused = e.Refused || !o.Kind.CanAllow()
+		}
+	}
+	e.Obstacle = strings.Join(texts, "; ")
+	return e
+}
+
+func (s store) remove(ctx context.Context, c Delete) Event {
+	e := Deleted{Key: c.Session.Key, Name: c.Session.name()}
+	st, err := s.projects.Store(c.Session.Project)
+	if err != nil {
+		e.Err = err
+		return e
+	}
+	done, err := trash.Delete(ctx, st, []string{c.Session.ID}, &trash.Options{Reason: "delete", Allow: c.Allow})
+	e.Receipt, e.Err = done.Receipt, err
+	for _, f := range done.Failed {
+		e.Err = errors.Join(e.Err, f.Err)
+	}
+	if e.Err == nil && len(done.Receipt.Sessions) == 0 {
+		e.Err = errors.New("something began to stand against it, try again")
+	}
+	return e
+}
+
+func (s store) restore(ctx context.Context, c Restore) Event {
+	st, err := s.projects.Store(c.Key.Project)
+	if err != nil {
+		return Restored{c.Key, err}
+	}
+	done, err := trash.Restore(ctx, st, c.Receipt, nil)
+	for _, f := range done.Failed {
+		err = errors.Join(err, f.Err)
+	}
+	return Restored{c.Key, err}
+}

@@ -1,0 +1,148 @@
+package picker
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// openTest opens projects of which one has a session.
+func openTest(t *testing.T) (store, Session) {
+	t.Helper()
+	work, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	p, err := sessionstore.OpenProjects(filepath.Join(t.TempDir(), "projects"), nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	st, err := p.Store("one")
+	require.NoError(t, err)
+	var rows []sessionstore.Message
+	for _, row := range []map[string]any{
+		{"role": "user", "content": "Find the \x1bleak\nin the pool"},
+		{"role": "assistant", "content": "", "tool_calls": []any{map[string]any{"id": "1", "tool": "ba\x1bsh", "arguments": map[string]any{}}}},
+		{"role": "tool", "tool_call_id": "1", "content": "secret output"},
+		{"role": "assistant", "content": "It is \u202ethere."},
+	} {
+		m, err := sessionstore.NewMessage(row)
+		require.NoError(t, err)
+		rows = append(rows, m)
+	}
+	md, err := sessionstore.NewMetadata(map[string]any{"working_dir": work, "model": "m"})
+	require.NoError(t, err)
+	id := sessionstore.NewID()
+	require.NoError(t, st.Save(t.Context(), id, rows, md))
+	return store{p, ""}, Session{Key: Key{"one", id}, Dir: work}
+}
+
+func TestStoreLists(t *testing.T) {
+	t.Parallel()
+	for _, project := range []string{"", "one", "other"} {
+		s, want := openTest(t)
+		s.project = project
+		var all []Session
+		done := 0
+		s.list(t.Context(), 7, func(e Event) {
+			l := e.(Listed)
+			require.NoError(t, l.Err)
+			require.Equal(t, 7, l.Gen)
+			all = append(all, l.Sessions...)
+			if l.Done {
+				done++
+			}
+		})
+		require.Equal(t, 1, done)
+		if project == "other" {
+			require.Empty(t, all)
+			continue
+		}
+		require.Len(t, all, 1)
+		require.Equal(t, want.Key, all[0].Key)
+		require.Equal(t, want.Dir, all[0].Dir)
+		require.Equal(t, 1, all[0].Turns)
+	}
+}
+
+func TestStoreReads(t *testing.T) {
+	t.Parallel()
+	s, session := openTest(t)
+	require.Equal(t, Previewed{Key: session.Key, Said: []Said{{"user", "Find the \ufffdleak\nin the pool"}, {"tool", "ba\ufffdsh"}, {"assistant", "It is \ufffdthere."}}}, s.preview(t.Context(), session.Key))
+	require.Equal(t, TurnsRead{Key: session.Key, Turns: []string{"Find the \ufffdleak in the pool"}}, s.turns(t.Context(), session.Key))
+	var found []Event
+	s.search(t.Context(), Search{3, "LEAK\nin"}, func(e Event) { found = append(found, e) })
+	require.Equal(t, []Event{Found{Gen: 3, Key: session.Key, Excerpts: []Excerpt{{"user", "Find the \ufffd", "leak in", " the pool"}}}, Found{Gen: 3, Done: true}}, found)
+	found = nil
+	s.search(t.Context(), Search{4, "secret output"}, func(e Event) { found = append(found, e) })
+	require.Equal(t, []Event{Found{Gen: 4, Done: true}}, found, "answers of tools are not searched")
+	require.ErrorIs(t, s.preview(t.Context(), Key{"one", "nothing"}).(Previewed).Err, sessionstore.ErrNotFound)
+}
+
+func TestStoreExports(t *testing.T) {
+	t.Parallel()
+	s, session := openTest(t)
+	for _, name := range []string{"a.md", "a.html", "a.jsonl", "a.tar"} {
+		file := filepath.Join(t.TempDir(), name)
+		require.Equal(t, Exported{File: file}, s.export(t.Context(), Export{session.Key, file}))
+		require.FileExists(t, file)
+		require.ErrorIs(t, s.export(t.Context(), Export{session.Key, file}).(Exported).Err, os.ErrExist)
+	}
+	require.ErrorContains(t, s.export(t.Context(), Export{session.Key, "a.txt"}).(Exported).Err, ".jsonl")
+}
+
+// TestCheck goes through what keeps a session from being resumed.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	s, session := openTest(t)
+	obstacle := func(host string, c Check) Obstacle {
+		e := s.check(t.Context(), host, c).(Checked)
+		if e.Obstacle != NoHost && e.Obstacle != Locked {
+			require.NoError(t, e.Err)
+		}
+		return e.Obstacle
+	}
+	host, err := os.Executable()
+	require.NoError(t, err)
+	require.Equal(t, NoHost, obstacle("no-such-host", Check{Session: session}))
+	require.Equal(t, NoObstacle, obstacle(host, Check{Session: session}))
+	unknown := session
+	unknown.Dir = ""
+	require.Equal(t, NoDir, obstacle(host, Check{Session: unknown}))
+	gone := session
+	gone.Dir = filepath.Join(session.Dir, "a", "b")
+	require.Equal(t, DirGone, obstacle(host, Check{Session: gone}))
+	require.Equal(t, NoObstacle, obstacle(host, Check{gone, true}))
+	require.DirExists(t, gone.Dir)
+
+	st, err := s.projects.Store("one")
+	require.NoError(t, err)
+	other, err := sessionstore.Open(st.Dir(), nil)
+	require.NoError(t, err)
+	release, err := other.Acquire(t.Context(), session.ID, sessionstore.Owner{App: "some-host"})
+	require.NoError(t, err)
+	e := s.check(t.Context(), host, Check{Session: session}).(Checked)
+	require.Equal(t, Locked, e.Obstacle)
+	require.ErrorContains(t, e.Err, "some-host")
+	require.NoError(t, release())
+	require.Equal(t, NoObstacle, obstacle(host, Check{Session: session}))
+	release, err = other.Acquire(t.Context(), session.ID, sessionstore.Owner{})
+	require.NoError(t, err, "the check gave the lock back")
+	require.NoError(t, release())
+	require.NoError(t, other.Close())
+}
+
+func TestExcerpt(t *testing.T) {
+	t.Parallel()
+	long := time.Second.String() + string(make([]byte, 500))
+	e := excerptOf("user", long+"日x日"+long, len(long)+3, len(long)+4)
+	require.Equal(t, "x", e.Text)
+	require.Contains(t, e.Before, "日")
+	require.Equal(t, "…", e.Before[:3])
+	require.Equal(t, "…", e.After[len(e.After)-3:])
+	require.Equal(t, "plain", keyword("plain"))
+	require.Empty(t, keyword(`a"b`))
+	require.Empty(t, keyword("é"))
+}

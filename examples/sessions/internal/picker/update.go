@@ -1,0 +1,209 @@
+package picker
+
+import "fmt"
+
+// Update changes the state as an event says, and returns what is to be done.
+func (m *Model) Update(e Event) (todo []Command) {
+	switch e := e.(type) {
+	case Resized:
+		m.screen = size{e.Width, e.Height}
+	case Pressed:
+		todo = m.pressed(e)
+	case Pasted:
+		if m.mode == filtering || m.mode == searching || m.mode == exporting {
+			m.write(e.Text)
+		}
+		if m.mode == filtering {
+			m.list.filter(m.input)
+		}
+	case Listed:
+		m.listed(e)
+	case Previewed:
+		m.previewed(e)
+	case TurnsRead:
+		m.turnsRead(e)
+	case Found:
+		m.hit(e)
+	case Checked:
+		todo = m.checked(e)
+	case Returned:
+		todo = m.returned(e)
+	default:
+		todo = m.changed(e)
+	}
+	return append(todo, m.look()...)
+}
+
+// changed is for the events that tell what became of a session.
+func (m *Model) changed(e Event) []Command {
+	switch e := e.(type) {
+	case Forked:
+		if e.Err != nil {
+			m.failed("Not forked", e.Err)
+			return nil
+		}
+		m.undone = append(m.undone, undoable{key: e.Key, fork: true, name: "the fork"})
+		m.tell(fmt.Sprintf("Forked after turn %d: %s. u takes that back.", e.Turn, clean(e.Key.ID)))
+		return m.reread(m.still(e.Key))
+	case Exported:
+		if e.Err != nil {
+			m.failed("Not exported", e.Err)
+			return nil
+		}
+		m.tell("Exported to " + clean(e.File) + ". Look for secrets before you publish it.")
+	case Planned:
+		m.planned(e)
+	case Deleted:
+		if e.Err != nil {
+			m.failed("Not removed", e.Err)
+			return nil
+		}
+		m.forget(e.Key)
+		m.undone = append(m.undone, undoable{key: e.Key, receipt: e.Receipt, name: e.Name})
+		m.list.remove(e.Key)
+		m.tell(fmt.Sprintf("%q is in the trash. u brings it back.", e.Name))
+		if m.reading { // and may have found what was removed since
+			return m.reread(m.list.choice())
+		}
+	case Restored:
+		if e.Err != nil {
+			m.undoing(e.Key, false)
+			m.failed("Not brought back", e.Err)
+			return nil
+		}
+		m.forget(e.Key)
+		m.tell("It is back.")
+		return m.reread(m.still(e.Key))
+	}
+	return nil
+}
+
+func (m *Model) failed(what string, err error) { m.fail(what + ": " + clean(err.Error())) }
+
+// listed takes sessions of a reading. Those of the first one are shown at once,
+// those of a later one when it is over, so that the list does not jump.
+func (m *Model) listed(e Listed) {
+	if e.Gen != m.gen {
+		return
+	}
+	if m.first {
+		m.list.add(e.Sessions)
+	} else {
+		m.fresh = append(m.fresh, e.Sessions...)
+	}
+	if !e.Done {
+		return
+	}
+	m.reading = false
+	if e.Err != nil {
+		m.failed("Not all sessions could be read", e.Err)
+	}
+	if !m.first && e.Err == nil {
+		m.list.replace(m.fresh)
+	}
+	m.first, m.fresh = false, nil
+}
+
+// previewed takes a preview, unless another session was chosen meanwhile, or
+// something changed since it was read.
+func (m *Model) previewed(e Previewed) {
+	stale := m.preview.stale
+	m.preview.waiting, m.preview.stale = false, false
+	if stale || e.Key != m.preview.key || e.Key != m.list.choice() {
+		m.preview.loaded = false
+		return
+	}
+	m.preview.said, m.preview.loaded, m.preview.err = e.Said, true, ""
+	if e.Err != nil {
+		m.preview.err = clean(e.Err.Error())
+	}
+}
+
+func (m *Model) turnsRead(e TurnsRead) {
+	if !m.awaits.arrived(ofTurns, e.Key) || m.mode != forking {
+		return
+	}
+	if e.Err != nil || len(e.Turns) == 0 {
+		m.mode = browsing
+		if m.fail("There is no turn to fork after."); e.Err != nil {
+			m.failed("Not forked", e.Err)
+		}
+		return
+	}
+	m.turns.loaded, m.turns.turns, m.turns.cursor = true, e.Turns, len(e.Turns)-1
+}
+
+// hit takes what a search found.
+func (m *Model) hit(e Found) {
+	if e.Gen != m.found.gen {
+		return
+	}
+	if e.Done {
+		m.found.running = false
+		if e.Err != nil {
+			m.failed("Not everything could be searched", e.Err)
+		}
+		return
+	}
+	m.found.hits[e.Key] = e.Excerpts
+	m.list.only[e.Key] = true
+	m.list.arrange()
+}
+
+// planned asks whether a session is to be removed.
+func (m *Model) planned(e Planned) {
+	if !m.awaits.arrived(ofPlan, e.Session.Key) || m.mode != browsing { // the person does something else
+		return
+	}
+	if e.Err != nil || e.Refused {
+		m.forget(e.Session.Key)
+	}
+	name := fmt.Sprintf("%q", e.Session.name())
+	switch {
+	case e.Err != nil:
+		m.failed("Not removed", e.Err)
+	case e.Refused:
+		m.fail(name + " stays: " + clean(e.Obstacle) + ".")
+	case e.Obstacle != "":
+		m.begin(question{"Move " + name + " to the trash although " + clean(e.Obstacle) + "?", Delete{e.Session, e.Allow}})
+	default:
+		m.begin(question{"Move " + name + " to the trash?", Delete{e.Session, nil}})
+	}
+}
+
+// checked resumes a session, or tells why that cannot be.
+func (m *Model) checked(e Checked) []Command {
+	if !m.awaits.arrived(ofCheck, e.Session.Key) || m.mode != browsing {
+		return nil
+	}
+	host := clean(m.host)
+	switch e.Obstacle {
+	case NoHost:
+		m.tell(host + " is not on PATH. Copied: " + e.Command)
+		return []Command{Copy{e.Command}}
+	case NoDir:
+		m.tell("The session does not tell its directory. In that, run what was copied: " + e.Command)
+		return []Command{Copy{e.Command}}
+	case DirGone:
+		m.begin(question{"The directory " + clean(e.Session.Dir) + " is gone. Make it, empty, and resume there?", Check{e.Session, true}})
+	case Locked:
+		m.failed("It cannot be resumed now", e.Err)
+	default:
+		if e.Err != nil {
+			m.failed("Not resumed", e.Err)
+			return nil
+		}
+		m.hosting = true
+		return []Command{Resume{e.Session}}
+	}
+	return nil
+}
+
+// returned is back from the host.
+func (m *Model) returned(e Returned) []Command {
+	m.hosting = false
+	if e.Err != nil {
+		m.failed(clean(m.host), e.Err)
+	}
+	return m.reread(e.Key)
+}

@@ -1,0 +1,26 @@
+package host
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestProgram(t *testing.T) {
+	require.Equal(t, "amplifier", Program())
+	require.Equal(t, "amplifier", Program("", ""))
+	require.Equal(t, "b", Program("", "b", "c"))
+}
+
+func TestResumeLine(t *testing.T) {
+	for want, got := range map[string]string{
+		`amplifier session resume s-1`:                                     ResumeLine("amplifier", "", "s-1"),
+		`cd '/a/it'\''s  here' && amplifier session resume s-1`:            ResumeLine("amplifier", "/a/it's  here", "s-1"),
+		"cd '/a\ufffdrm -r ~\ufffd\ufffd' && 'my host' session resume s-1": ResumeLine("my host", "/a\nrm -r ~\u202e\xff", "s-1"),
+		`amplifier session resume 's;1'`:                                   ResumeLine("amplifier", "", "s;1"),
+		"cd '/a\ufffd\ufffdb' && 'my host' session resume 1-a":             ResumeLine("my host", "/a\x1b\nb", "1-a"),
+		`h session resume ''`:                                              ResumeLine("h", "", ""),
+	} {
+		require.Equal(t, want, got)
+	}
+}

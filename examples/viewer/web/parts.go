@@ -1,0 +1,116 @@
+package web
+
+import (
+	"context"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/slice/conversation"
+)
+
+// beside is how many messages before and behind a part of a long transcript are
+// read with it, so that a call is shown with its results.
+const beside = 64
+
+// rows returns what is shown of the messages from one on, and before another.
+func (r *readings) rows(ctx context.Context, shot *snapshot, from, to int, lim conversation.Limits) ([]shownMessage, error) {
+	from = min(from, shot.total)
+	to = min(max(to, from), shot.total)
+	if shot.view != nil {
+		return shown(shot.view.Messages(from, to, lim)), nil
+	}
+	if from == to {
+		return shown(nil), nil
+	}
+	view, first, turn, err := r.around(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	all := view.Messages(from-first, to-first, lim)
+	answered := shot.total // calls before this message can have no later result
+	if starts := view.Starts(); first+view.Len() < shot.total {
+		answered = first
+		if len(starts) > 0 {
+			answered += starts[len(starts)-1]
+		}
+	}
+	for i := range all {
+		renumber(&all[i], first, turn, answered)
+	}
+	return shown(all), nil
+}
+
+// around returns the view of a part of a long transcript with what is beside it,
+// the index of its first message, and the turns that begin before that.
+func (r *readings) around(ctx context.Context, from, to int) (view *conversation.View, first, turns int, err error) {
+	first = max(0, from-beside)
+	part, err := r.store.Part(ctx, r.id, first+1, to+beside-first)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	if len(part.Messages) < to-first {
+		return nil, 0, 0, sessionstore.ErrConflict // it has become shorter
+	}
+	view, err = conversation.New(part.Messages)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	turns = part.Turn
+	if starts := view.Starts(); len(starts) > 0 && starts[0] == 0 {
+		turns--
+	}
+	return view, first, turns, nil
+}
+
+// renumber makes what a view of a part tells of a message that of the whole. A
+// call from message answered on may have its result behind the part.
+func renumber(m *conversation.Message, first, turns, answered int) {
+	m.N += first
+	m.Turn += turns
+	for i := range m.Calls {
+		c := &m.Calls[i]
+		c.Orphan = c.Orphan && m.N < answered
+		if c.Result != nil {
+			c.Result.N += first
+		}
+	}
+	for i := range m.Results {
+		m.Results[i].N += first
+	}
+}
+
+// message returns message n, which is there.
+func (r *readings) message(ctx context.Context, shot *snapshot, n int) (sessionstore.Message, error) {
+	if shot.view != nil {
+		return shot.msgs[n], nil
+	}
+	return r.store.MessageAt(ctx, r.id, n+1)
+}
+
+// start returns the index of the message that begins a turn.
+func (r *readings) start(ctx context.Context, shot *snapshot, turn int) (int, error) {
+	if turn < 1 || turn > shot.turns {
+		return 0, sessionstore.ErrNotFound
+	}
+	if shot.view != nil {
+		return shot.view.Starts()[turn-1], nil
+	}
+	part, err := r.store.PartFromTurn(ctx, r.id, turn, 0)
+	return part.First - 1, err
+}
+
+// changedSince returns the index of the first message that shows something else
+// than it did while only the first n were there.
+func (r *readings) changedSince(ctx context.Context, shot *snapshot, n int) (int, error) {
+	n = min(n, shot.total)
+	if shot.view != nil {
+		return shot.view.ChangedSince(n), nil
+	}
+	if n == shot.total {
+		return n, nil
+	}
+	view, first, _, err := r.around(ctx, n, min(n+maxTold, shot.total))
+	if err != nil {
+		return 0, err
+	}
+	return first + view.ChangedSince(n-first), nil
+}

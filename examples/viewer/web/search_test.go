@@ -1,0 +1,84 @@
+package web
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+func TestFindInASession(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.create(one, nil, user("Is it WARM in Zürich?"), map[string]any{"role": "assistant", "content": strings.Repeat("ä", 100) + "warm" + strings.Repeat("ö", 100)}, user("warmer"), map[string]any{"role": "tool", "tool_call_id": "x", "content": "warm"})
+	var got struct {
+		Hits []hit
+		More bool
+	}
+	s.json(api(one)+"/find?q=warm", &got)
+	require.Equal(t, []hit{
+		{0, "user", "Is it ", "WARM", " in Zürich?"},
+		{1, "assistant", "…" + strings.Repeat("ä", 40), "warm", strings.Repeat("ö", 40) + "…"},
+		{2, "user", "", "warm", "er"},
+	}, got.Hits)
+	s.json(api(one)+"/find?q=.*", &got)
+	require.Empty(t, got.Hits, "a text is no expression")
+	s.get(400, api(one)+"/find")
+	s.get(400, api(one)+"/find?q=%ff")
+	s.get(400, api(one)+"/find?q="+strings.Repeat("x", maxQuery+1))
+	s.get(404, api(two)+"/find?q=warm")
+}
+
+func TestSearchOneDirectory(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.create(one, map[string]any{"name": "first"}, user(`a "quoted" word & <b>`), user("quoted again"))
+	s.create(two, map[string]any{"name": "second"}, user("nothing here"))
+	body := s.get(200, "/p/weather/search?q=QUOTED")
+	require.Contains(t, body, "1 session<")
+	require.Contains(t, body, ">first</a>")
+	require.NotContains(t, body, ">second</a>")
+	require.Contains(t, body, `href="/p/weather/s/`+one+`?message=1#transcript"`)
+	require.Contains(t, body, `<mark>quoted</mark>&#34; word &amp; &lt;b&gt;`)
+	require.Contains(t, s.get(200, "/p/weather/search?q=%3Cscript%3E"), "0 sessions<")
+	require.NotContains(t, s.get(200, "/p/weather/search?q=%3Cscript%3E"), "<script>")
+	require.NotContains(t, s.get(200, "/search"), `role="status"`, "nothing was asked for")
+	s.get(404, "/p/none/search?q=x")
+	for _, name := range []string{"transcript.jsonl", "transcript.jsonl.backup"} {
+		s.write(two, name, "{\"role\": \"user\", \"content\": \"quoted\"}\n{\"ro\n{}\n")
+	}
+	require.Contains(t, s.get(200, "/p/weather/search?q=quoted"), "some sessions are damaged")
+}
+
+func TestSearchProjects(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	dir := filepath.Join(t.TempDir(), "projects")
+	for _, name := range []string{"-one", "-two"} {
+		st, err := sessionstore.Open(filepath.Join(dir, name, "sessions"), nil)
+		require.NoError(t, err)
+		md, err := sessionstore.NewMetadata(map[string]any{"name": "in " + name, "session_id": one, "created": "2026-03-01T09:00:00+00:00"})
+		require.NoError(t, err)
+		require.NoError(t, st.Create(t.Context(), one, md))
+		m, err := sessionstore.NewMessage(user("Grüße\taus Graz"))
+		require.NoError(t, err)
+		require.NoError(t, st.Append(t.Context(), one, m))
+		require.NoError(t, st.Close())
+	}
+	places, err := OpenPlaces(dir, nil)
+	require.NoError(t, err)
+	s.stop()
+	s.places = places
+	s.serve()
+	body := s.get(200, "/search?q=gr%C3%BCsse")
+	require.Contains(t, body, "0 sessions<")
+	body = s.get(200, "/search?q=gr%C3%BC%C3%9Fe%09AUS")
+	require.Contains(t, body, ">in -one</a>")
+	require.Contains(t, body, ">in -two</a>")
+	body = s.get(200, "/p/-two/search?q=graz")
+	require.NotContains(t, body, ">in -one</a>")
+	require.Contains(t, body, ">in -two</a>")
+}

@@ -1,0 +1,225 @@
+package hybrid
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// child makes a session whose metadata names a parent.
+func (r *testDevice) child(id, parent string) {
+	r.t.Helper()
+	r.say(id, "text of "+id)
+	r.setMember(id, "parent_id", parent)
+}
+
+func (r *testDevice) setMember(id, name string, value any) {
+	r.t.Helper()
+	_, err := r.UpdateMetadata(r.t.Context(), id, func(md *sessionstore.Metadata) error { return md.Set(name, value) })
+	require.NoError(r.t, err)
+}
+
+// requireNoTrace requires that no document holds any of the texts, nor what a new device
+// without rules gets.
+func (c *cloud) requireNoTrace(t *testing.T, texts ...string) {
+	t.Helper()
+	var all strings.Builder
+	all.WriteString(c.plain(t))
+	reader := c.device(t, "reader")
+	reader.pull()
+	for _, id := range reader.ids() {
+		require.NotEmpty(t, reader.texts(id))
+		all.WriteString(reader.file(id, "transcript.jsonl") + reader.file(id, "metadata.json"))
+	}
+	require.NoError(t, reader.Close())
+	for _, text := range texts {
+		require.NotContains(t, all.String(), text)
+	}
+}
+
+// TestRulesFollowLineage keeps a session by its name, its id or by LocalOnly. Its
+// descendants stay, too, also after it and the state of the process are gone, and
+// leave no trace.
+func TestRulesFollowLineage(t *testing.T) {
+	t.Parallel()
+	for name, keep := range map[string]func(*testDevice) func(*Options){
+		"name": func(d *testDevice) func(*Options) {
+			d.setMember("ancestor", "name", "Tax 2026")
+			return func(o *Options) { o.Deny = []string{"Tax *"} }
+		},
+		"id": func(*testDevice) func(*Options) { return func(o *Options) { o.Deny = []string{"ancest*"} } },
+		"local only": func(d *testDevice) func(*Options) {
+			require.NoError(d.t, d.LocalOnly(d.t.Context(), "ancestor", true))
+			return func(*Options) {}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, nil)
+			a := c.device(t, "a")
+			a.say("ancestor", "first text")
+			edit := keep(a)
+			a.child("kid", "ancestor")
+			a.child("grandkid", "kid")
+			a = c.reopened(t, a, "a", edit)
+			require.Zero(t, a.sync().Pushed)
+			for _, id := range []string{"ancestor", "kid", "grandkid"} {
+				require.Equal(t, Local, a.state(id).State, id)
+			}
+			require.NoError(t, a.Delete(t.Context(), "ancestor"))
+			require.NoError(t, a.Delete(t.Context(), "kid"))
+			a.say("grandkid", "more")
+			a = c.reopened(t, a, "a")
+			require.Zero(t, a.sync().Pushed)
+			a.child("late", "kid")
+			require.Zero(t, a.sync().Pushed, "the verdict on a session outlives it")
+			require.Equal(t, Local, a.state("late").State)
+			require.Empty(t, c.documents())
+
+			require.NoError(t, a.LocalOnly(t.Context(), "grandkid", false))
+			require.Equal(t, 1, a.sync().Pushed)
+			c.requireNoTrace(t, "ancestor", "Tax", `"kid`, `\"kid`, "text of kid", "late")
+			require.Contains(t, a.file("grandkid", "metadata.json"), `"kid"`)
+			require.Zero(t, a.sync().Pushed)
+		})
+	}
+}
+
+// TestLineageIsJudgedAnew lets an ancestor leave after all.
+func TestLineageIsJudgedAnew(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a := c.device(t, "a")
+	require.NoError(t, a.LocalOnly(t.Context(), "p", true))
+	a.say("p", "one")
+	a.child("kid", "p")
+	require.Zero(t, a.sync().Pushed)
+	require.NoError(t, a.LocalOnly(t.Context(), "p", false))
+	require.Equal(t, 2, a.sync().Pushed)
+	b := c.device(t, "b")
+	b.pull("kid")
+	b.say("kid", "more")
+	require.Equal(t, 1, b.sync().Pushed, "its parent is in the cloud alone")
+}
+
+// TestUnknownIsHeldBack: what nobody can judge is not sent, and Status says so.
+func TestUnknownIsHeldBack(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a := c.device(t, "a")
+	a.child("imported", "elsewhere")
+	_, err := a.Sync(t.Context())
+	require.ErrorIs(t, err, ErrHeld)
+	require.Equal(t, Blocked, a.state("imported").State)
+	require.ErrorIs(t, a.state("imported").Err, ErrHeld)
+	require.Empty(t, c.documents())
+	require.NoError(t, a.LocalOnly(t.Context(), "imported", false))
+	require.Equal(t, 1, a.sync().Pushed)
+	c.requireNoTrace(t, "elsewhere")
+
+	a.say("torn", "one")
+	require.NoError(t, os.WriteFile(filepath.Join(a.Dir(), "torn", "metadata.json"), []byte(`{"name": "Tax`), 0o600))
+	require.NoError(t, os.RemoveAll(filepath.Join(a.Dir(), "torn", "metadata.json.backup")))
+	_, err = a.Sync(t.Context())
+	require.ErrorIs(t, err, ErrHeld)
+	require.Equal(t, Blocked, a.state("torn").State)
+	c.requireNoTrace(t, "torn")
+	a.put("torn", "metadata.json", `{"name": "Shopping"}`)
+	require.Equal(t, 1, a.sync().Pushed)
+}
+
+// TestLocalOnlyReachesRunningPrograms: another store of the directory has it open.
+func TestLocalOnlyReachesRunningPrograms(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	app := c.device(t, "a")
+	app.say("other", "x")
+	require.Equal(t, 1, app.sync().Pushed)
+	tool := c.deviceAt(t, app.Dir(), "a", func(o *Options) { o.Deny = []string{"secret-*"} })
+	require.NoError(t, tool.LocalOnly(t.Context(), "mine", true))
+	app.say("mine", "x")
+	app.say("secret-1", "x")
+	require.Zero(t, app.sync().Pushed)
+}
+
+// TestRedactionIsRemembered: what was redacted once goes through rules in every
+// program that opens the directory, or does not leave.
+func TestRedactionIsRemembered(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+	early := c.device(t, "a")
+	app := c.deviceAt(t, early.Dir(), "a", func(o *Options) { o.Redact = Secrets() })
+	app.say("s", "the key is "+secret)
+	_, err := early.Sync(t.Context())
+	require.ErrorIs(t, err, ErrRedaction, "it was open before the rules were")
+	require.Equal(t, Blocked, early.state("s").State)
+	tool := c.deviceAt(t, app.Dir(), "a")
+	require.Equal(t, 1, tool.sync().Pushed)
+	tool.say("s", secret+" again")
+	require.Equal(t, 1, tool.sync().Pushed)
+	c.requireNoTrace(t, secret)
+
+	b := c.device(t, "b")
+	require.Equal(t, 1, b.pull().Pulled)
+	b.say("s", secret+" of b")
+	_, err = b.Sync(t.Context())
+	require.ErrorIs(t, err, ErrRedaction)
+	require.Equal(t, Blocked, b.state("s").State)
+	c.requireNoTrace(t, secret)
+	b = c.reopened(t, b, "b", func(o *Options) { o.Redact = Secrets() })
+	require.Equal(t, 1, b.sync().Pushed)
+	c.requireNoTrace(t, secret)
+
+	requireClosed(t, app.Store)
+	app = c.reopened(t, tool, "a", func(o *Options) { o.Redact = Exact() })
+	app.say("fresh", "nothing secret")
+	require.Equal(t, 1, app.sync("fresh").Pushed)
+	require.NoError(t, os.WriteFile(filepath.Join(app.Dir(), ".sessionstore", "sync", "redaction.json"), []byte("{"), 0o600))
+	app.say("fresh", "more")
+	_, err = app.Sync(t.Context(), "fresh")
+	require.ErrorIs(t, err, ErrRedaction, "nothing leaves by mistake")
+}
+
+// TestOwnRulesAreRemembered: rules of a program's own hold back what others would send.
+func TestOwnRulesAreRemembered(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a := c.device(t, "a", under(1))
+	a.say("s", "apple")
+	for _, other := range []Redactor{nil, Secrets()} {
+		tool := c.deviceAt(t, a.Dir(), "a", func(o *Options) { o.Redact = other })
+		_, err := tool.Sync(t.Context())
+		require.ErrorIs(t, err, ErrRedaction)
+		require.ErrorIs(t, tool.state("s").Err, ErrRedaction)
+		require.NoError(t, tool.Close())
+	}
+	require.Empty(t, c.documents())
+	require.Equal(t, 1, a.sync().Pushed)
+	c.requireNoTrace(t, "apple")
+}
+
+// TestToolBesideApp has a tool in a process of its own, without options, send the
+// sessions of a directory that an app with rules has open.
+func TestToolBesideApp(t *testing.T) {
+	t.Parallel()
+	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+	c := newCloud(t, nil)
+	app := c.device(t, "a", func(o *Options) { o.Redact, o.Deny = Secrets(), []string{"private-*"} })
+	require.NoError(t, app.LocalOnly(t.Context(), "mine", true))
+	app.say("open", "the key is "+secret)
+	app.say("private-1", "text of private-1")
+	app.child("kid", "private-1")
+	app.say("mine", "text of mine")
+	app.child("branch", "mine")
+	c.serve(t, c).by("a", "sync").finish(t, app.Dir())
+	require.NotEmpty(t, c.documents())
+	c.requireNoTrace(t, secret, "private-1", "kid", "mine", "branch")
+	require.Contains(t, c.headOf(t, app.engine.SID("open")).Redaction, "secrets/")
+	require.Equal(t, []string{"the key is " + secret}, app.texts("open"))
+}

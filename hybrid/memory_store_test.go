@@ -1,0 +1,104 @@
+package hybrid
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/cosmos/memory"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// inMemory opens a device with a container in memory, which syncs when asked.
+func inMemory(t *testing.T, c *memory.Container, name string) *testDevice {
+	t.Helper()
+	s, err := open(t.Context(), filepath.Join(t.TempDir(), name, "sessions"), &Options{
+		Store:     &sessionstore.Options{Durability: sessionstore.Relaxed},
+		Container: new(azcosmos.ContainerClient), Project: "demo", User: "ada", Device: name, Manual: true,
+	}, nil, func(e *engine) { e.Dial = c.Conn })
+	require.NoError(t, err)
+	t.Cleanup(func() { requireClosed(t, s) })
+	return &testDevice{s, t}
+}
+
+// TestInMemory lets two devices write, rewind, fetch and tidy up at random over a
+// container in memory. Where both have a session in the end, they have the same
+// lines.
+func TestInMemory(t *testing.T) {
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	t.Log("seed", seed)
+	r := rand.New(rand.NewPCG(seed, 3))
+	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	c := &memory.Container{Now: func() time.Time { return now }}
+	devices := []*testDevice{inMemory(t, c, "a"), inMemory(t, c, "b")}
+	for said := range 60 {
+		d, id := devices[r.IntN(2)], fmt.Sprint("s", r.IntN(2))
+		now = now.Add(time.Minute)
+		switch r.IntN(6) {
+		case 0, 1, 2:
+			d.say(id, fmt.Sprint("message ", said))
+			d.sync(id)
+		case 3:
+			_, err := d.Pull(t.Context())
+			require.NoError(t, err)
+		case 4:
+			if d.Exists(id) && len(d.texts(id)) > 1 {
+				d.cutTo(id, len(d.texts(id))-1)
+				d.sync(id)
+			}
+		case 5:
+			d.prune(atOnceOf())
+		}
+	}
+	for range 3 {
+		for _, d := range devices {
+			now = now.Add(time.Hour)
+			d.sync()
+			_, err := d.Pull(t.Context())
+			require.NoError(t, err)
+		}
+	}
+	for _, id := range []string{"s0", "s1"} {
+		if devices[0].Exists(id) && devices[1].Exists(id) {
+			require.Equal(t, devices[0].texts(id), devices[1].texts(id), id)
+			_, err := devices[1].Verify(t.Context(), id)
+			require.NoError(t, err)
+		}
+	}
+}
+
+// TestRefusedInMemory refuses requests in the way of each class. A sync that says
+// nothing of it has sent everything.
+func TestRefusedInMemory(t *testing.T) {
+	t.Parallel()
+	for class, is := range map[cosmos.Class]error{
+		cosmos.Unknown: ErrUnreachable, cosmos.Denied: ErrBlocked, cosmos.Full: ErrFull, cosmos.Refused: ErrBlocked,
+	} {
+		t.Run(fmt.Sprint(class), func(t *testing.T) {
+			t.Parallel()
+			refuse := true
+			c := &memory.Container{Refuse: func() cosmos.Answer {
+				if !refuse {
+					return cosmos.Answer{}
+				}
+				return cosmos.Answer{Class: class, Failed: -1, Err: fmt.Errorf("refused: %w", is)}
+			}}
+			a, b := inMemory(t, c, "a"), inMemory(t, c, "b")
+			a.say("s", "one")
+			_, err := a.Sync(context.Background(), "s")
+			require.ErrorIs(t, err, is)
+			refuse = false
+			a.sync("s")
+			b.pull("s")
+			require.Equal(t, []string{"one"}, b.texts("s"))
+		})
+	}
+}

@@ -1,0 +1,170 @@
+package hybrid
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
+)
+
+// harm damages, or removes, the documents that match.
+func (c *cloud) harm(t *testing.T, remove bool, matches func(cosmostest.Doc) bool) (n int) {
+	t.Helper()
+	for _, d := range c.Docs(testDatabase, testContainer) {
+		if !matches(d) {
+			continue
+		}
+		n++
+		if remove {
+			require.NoError(t, c.Remove(testDatabase, testContainer, d.Partition, d.ID))
+			continue
+		}
+		require.NoError(t, c.Edit(testDatabase, testContainer, d.Partition, d.ID, func(body []byte) []byte {
+			var doc map[string]any
+			require.NoError(t, json.Unmarshal(body, &doc))
+			doc["data"] = "AAAA"
+			out, err := json.Marshal(doc)
+			require.NoError(t, err)
+			return out
+		}))
+	}
+	return n
+}
+
+func isEvents(d cosmostest.Doc) bool { return strings.Contains(d.ID, "-e-") }
+
+// TestPartialRestore restores a session of which an event document is damaged or
+// missing, on a device that has none of it. The rest is installed, the result says what
+// is missing, and it comes once another device has stored it again.
+func TestPartialRestore(t *testing.T) {
+	t.Parallel()
+	for name, remove := range map[string]bool{"damaged": false, "missing": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, nil)
+			a, b := c.device(t, "a"), c.device(t, "b")
+			a.saveNew("s", "one")
+			a.appendTo("s", "events.jsonl", events("a", 0, 5))
+			a.appendTo("s", "phase_outputs.jsonl", events("p", 0, 5))
+			a.sync()
+			require.Equal(t, 1, c.harm(t, remove, isEvents))
+			got := b.pull()
+			require.Equal(t, 1, got.Pulled)
+			require.Equal(t, []string{"s"}, sessions(got.Partial))
+			require.ErrorIs(t, got.Partial[0].Err, ErrDamaged)
+			require.ErrorContains(t, got.Partial[0].Err, "events.jsonl")
+			require.Empty(t, got.Failed)
+			require.Equal(t, []string{"one"}, b.texts("s"))
+			require.Equal(t, a.file("s", "metadata.json"), b.file("s", "metadata.json"))
+			require.Equal(t, a.file("s", "phase_outputs.jsonl"), b.file("s", "phase_outputs.jsonl"))
+			require.Len(t, b.pull().Partial, 1, "it is asked for each time")
+
+			// Both go on meanwhile.
+			a.saveOne("s", "two")
+			a.appendTo("s", "events.jsonl", events("a", 5, 8))
+			a.sync()
+			b.refresh("s")
+			require.Equal(t, []string{"one", "two"}, b.texts("s"))
+			b.saveOne("s", "three")
+			b.appendTo("s", "events.jsonl", events("b", 0, 3))
+			b.sync()
+			a.refresh("s")
+
+			_, err := a.Repair(t.Context(), "s")
+			require.NoError(t, err)
+			got = b.pull()
+			require.Empty(t, got.Partial)
+			logs, err := b.Logs(t.Context(), "s")
+			require.NoError(t, err)
+			require.Len(t, logs, 3)
+			require.Equal(t, a.file("s", "transcript.jsonl"), b.file("s", "transcript.jsonl"))
+			_, err = b.Verify(t.Context(), "s")
+			require.NoError(t, err)
+		})
+	}
+}
+
+// TestPartialFiles does the same with metadata.
+func TestPartialFiles(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a, b := c.device(t, "a"), c.device(t, "b")
+	a.saveNew("s", "one")
+	large := strings.Repeat(noise(1000), 400)
+	a.put("s", "config.md", large)
+	a.sync()
+	require.Positive(t, c.harm(t, true, func(d cosmostest.Doc) bool { return strings.Contains(d.ID, "-c-") }))
+	got := b.pull()
+	require.Equal(t, []string{"s"}, sessions(got.Partial))
+	require.ErrorContains(t, got.Partial[0].Err, "config.md")
+	require.Equal(t, []string{"one"}, b.texts("s"))
+	require.Len(t, b.pull("s").Partial, 1)
+	b.saveOne("s", "two")
+	_, err := b.Sync(t.Context())
+	require.ErrorIs(t, err, ErrDamaged, "what came is told, and what was new here was sent")
+	_, err = a.Repair(t.Context(), "s")
+	require.NoError(t, err)
+	require.Empty(t, b.pull("s").Partial)
+	require.Equal(t, large, b.file("s", "config.md"))
+	a.refresh("s")
+	require.Equal(t, []string{"one", "two"}, a.texts("s"))
+}
+
+// TestSyncMends removes a segment that a Sync needs, and that this device has the
+// lines of.
+func TestSyncMends(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a, b := c.device(t, "a"), c.device(t, "b")
+	for i := range 3 {
+		a.say("s", noise(100<<10))
+		a.sync()
+		if i == 0 {
+			require.Equal(t, 1, c.harm(t, true, func(d cosmostest.Doc) bool { return strings.Contains(d.ID, "-t-") }))
+		}
+	}
+	_, err := b.Pull(t.Context(), "s")
+	require.ErrorIs(t, err, ErrDamaged)
+	a.cutTo("s", 2)
+	a.sync()
+	b.pull("s")
+	require.Equal(t, a.texts("s"), b.texts("s"))
+	_, err = a.Verify(t.Context(), "s")
+	require.NoError(t, err)
+}
+
+// TestLargeFileOnBothSides has two devices change a small file, which is too large
+// to go on one of them. That stays, and everything else goes on.
+func TestLargeFileOnBothSides(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"config.md", "metadata.json"} {
+		c := newCloud(t, nil)
+		a, b := c.device(t, "a"), c.device(t, "b")
+		b.engine.LargestFile = 1000
+		a.saveNew(name, "one")
+		a.put(name, "config.md", "first")
+		a.sync()
+		b.pull()
+		large := "{\"large\": \"" + strings.Repeat("x", 1000) + "\"}"
+		b.put(name, name, large)
+		a.put(name, name, "{\"from\": \"a\"}")
+		a.saveOne(name, "two")
+		a.sync()
+		got := b.pull()
+		require.Equal(t, 1, got.Pulled)
+		require.Equal(t, []string{name}, sessions(got.Partial))
+		require.ErrorContains(t, got.Partial[0].Err, "larger than")
+		require.NotErrorIs(t, got.Partial[0].Err, ErrDamaged)
+		b.saveOne(name, "three")
+		b.sync()
+		b.sync()
+		a.refresh(name)
+		require.Equal(t, []string{"one", "two", "three"}, a.texts(name))
+		if name == "config.md" {
+			require.Equal(t, large, b.file(name, name))
+		}
+	}
+}

@@ -1,0 +1,199 @@
+package hybrid
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos/memory"
+	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// preview previews a session on a device that need not have it.
+func (r *testDevice) preview(id string) Preview {
+	r.t.Helper()
+	p, err := r.Preview(context.Background(), id)
+	require.NoError(r.t, err)
+	return p
+}
+
+// told is what a preview is to tell of a session as it is here.
+func (r *testDevice) told(id string) (all []PreviewMessage) {
+	r.t.Helper()
+	s, err := r.Load(context.Background(), id)
+	require.NoError(r.t, err)
+	turn := 0
+	for _, m := range s.Messages {
+		if m.Role() == "user" {
+			turn++
+		}
+		at, _ := m.Timestamp()
+		all = append(all, PreviewMessage{turn, m.Role(), at.UTC().Truncate(time.Second)})
+	}
+	return all
+}
+
+// dated appends turns at times of their own: a question, a call, its result and
+// an answer.
+func (r *testDevice) dated(id string, turns int, text string) {
+	r.t.Helper()
+	for i := range turns {
+		for k, role := range []string{"user", "assistant", "tool", "assistant"} {
+			m, err := sessionstore.Text(role, text, time.Date(2026, 11, 20, 10, i, 7*k, 123e6, time.UTC))
+			require.NoError(r.t, err)
+			require.NoError(r.t, r.Append(context.Background(), id, m))
+		}
+		r.sync(id)
+	}
+}
+
+// TestPreview previews a session that is only in the cloud, on both backends, and
+// after each thing that changes its segments.
+func TestPreview(t *testing.T) {
+	t.Parallel()
+	c, box := newCloud(t, nil), &memory.Container{}
+	for name, devices := range map[string][2]*testDevice{
+		"server": {c.device(t, "a"), c.device(t, "b")},
+		"memory": {inMemory(t, box, "a"), inMemory(t, box, "b")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b := devices[0], devices[1]
+			a.dated("s", 10, "text")
+			ctx := t.Context()
+			_, _, err := a.SetName(ctx, "s", sessionstore.Naming{Name: "Fix login", Description: "Why it fails", Source: "manual", ExpectedRevision: -1})
+			require.NoError(t, err)
+			a.sync("s")
+			got := b.preview("s")
+			require.Equal(t, "s", got.SessionID)
+			require.Equal(t, "Fix login", got.Name)
+			require.Equal(t, "Why it fails", got.Description)
+			require.Equal(t, 10, got.Turns)
+			require.Equal(t, 10, got.Messages[39].Turn)
+			require.Equal(t, a.told("s"), got.Messages)
+			require.False(t, got.Updated.IsZero())
+			require.False(t, b.Exists("s"), "nothing came here")
+
+			a.cutTo("s", 21)
+			a.sync("s")
+			require.Equal(t, a.told("s"), b.preview("s").Messages, "a part of a segment counts")
+			a.say("f", "x")
+			a.put("f", "transcript.jsonl", a.file("s", "transcript.jsonl"))
+			_, err = a.UpdateMetadata(ctx, "f", func(md *sessionstore.Metadata) error { return md.Set("parent_id", "s") })
+			require.NoError(t, err)
+			a.say("f", "on its own")
+			require.Equal(t, 1, a.sync("f").Segments)
+			require.Equal(t, a.told("f"), b.preview("f").Messages, "a fork begins with another session's segments")
+			require.Equal(t, 7, b.preview("f").Turns)
+			a.prune(atOnceOf(), "s")
+			require.Equal(t, a.told("s"), b.preview("s").Messages)
+
+			_, err = b.Preview(ctx, "nobody")
+			require.ErrorIs(t, err, sessionstore.ErrNotFound)
+			require.NoError(t, a.DeleteRemote(ctx, "f"))
+			_, err = b.Preview(ctx, "f")
+			require.ErrorIs(t, err, ErrDeleted)
+		})
+	}
+}
+
+// TestCostOfAPreview counts requests, units and the bytes of answers.
+func TestCostOfAPreview(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a, b := c.device(t, "a"), c.device(t, "b")
+	const turns = 20
+	a.dated("s", turns, noise(4000))
+	c.ResetCounters()
+	require.Len(t, b.preview("s").Messages, 4*turns)
+	n := c.Counters()
+	t.Logf("%d requests, %.1f units, %d bytes read", n.Total.Requests, n.Total.Charge, n.Total.Sent)
+	require.Equal(t, 2, n.Total.Requests, "the tip, and one page of indexes")
+	require.Equal(t, 1, n.ByOp[cosmostest.OpRead].Requests)
+	require.Less(t, n.Total.Charge, 15.0)
+	require.Less(t, n.Total.Sent, int64(12<<10), "of a session of 320 KB")
+	preview := n.Total.Charge
+	c.ResetCounters()
+	b.pull("s")
+	require.Less(t, 2*preview, c.Counters().Total.Charge, "less than half of what all of it costs")
+}
+
+// formerly writes the segments of a session as versions without an index did.
+func (c *cloud) formerly(t *testing.T, blocks string) (n int) {
+	t.Helper()
+	for _, d := range c.Docs(testDatabase, testContainer) {
+		var doc map[string]any
+		require.NoError(t, json.Unmarshal(d.Body, &doc))
+		if doc["idx"] == nil {
+			continue
+		}
+		n++
+		require.NoError(t, c.Edit(testDatabase, testContainer, d.Partition, d.ID, func([]byte) []byte {
+			delete(doc, "idx")
+			doc["blocks"] = json.RawMessage(blocks)
+			out, err := json.Marshal(doc)
+			require.NoError(t, err)
+			return out
+		}))
+	}
+	return n
+}
+
+// TestPreviewOfOlderSegments fetches the lines where no index is, and only there.
+func TestPreviewOfOlderSegments(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a, b := c.device(t, "a"), c.device(t, "b")
+	a.dated("s", 3, "older")
+	older := c.formerly(t, `[{"k":"message","i":0,"role":"user","turn":1,"len":7}]`)
+	require.Equal(t, 3, older)
+	a.dated("s", 2, "newer")
+	c.ResetCounters()
+	require.Equal(t, a.told("s"), b.preview("s").Messages)
+	require.Equal(t, 1+older, c.Counters().ByOp[cosmostest.OpRead].Requests, "the tip and the older segments")
+	b.pull("s")
+	require.Equal(t, a.texts("s"), b.texts("s"))
+}
+
+// TestPreviewWhenThingsFail tells why a preview is not there, and what is known.
+func TestPreviewWhenThingsFail(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, previewWhenThingsFail)
+}
+
+func previewWhenThingsFail(t *testing.T) {
+	c := newCloud(t, nil)
+	a, b := c.device(t, "a"), c.device(t, "b")
+	a.dated("s", 3, "text")
+	n := 0
+	require.Equal(t, 1, c.harm(t, true, func(d cosmostest.Doc) bool {
+		if strings.Contains(d.ID, "-t-") {
+			n++
+		}
+		return strings.Contains(d.ID, "-t-") && n == 2
+	}))
+	got, err := b.Preview(t.Context(), "s")
+	require.ErrorIs(t, err, ErrDamaged)
+	require.Equal(t, 3, got.Turns)
+	require.Empty(t, got.Messages)
+
+	c.Inject(func(cosmostest.Request) cosmostest.Fault { return cosmostest.Drop() })
+	_, err = b.Preview(t.Context(), "s")
+	require.ErrorIs(t, err, ErrUnreachable)
+	var e *Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, [2]string{"preview", "s"}, [2]string{e.Op, e.Session})
+	c.Inject(nil)
+
+	local, err := Open(t.Context(), filepath.Join(t.TempDir(), "sessions"), nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { requireClosed(t, local) })
+	_, err = local.Preview(t.Context(), "s")
+	require.ErrorIs(t, err, ErrNoContainer)
+}

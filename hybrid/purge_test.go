@@ -1,0 +1,447 @@
+package hybrid
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/cosmos/memory"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// household is a session with all that the cloud can hold of one, and its family.
+type household struct {
+	*cloud
+	a, b   *testDevice
+	texts  []string // marks, one in each place
+	family []string
+}
+
+// mark returns a text that stands nowhere else.
+func (h *household) mark(place string) string {
+	text := fmt.Sprintf("MARK-%s-%d.", place, len(h.texts))
+	h.texts = append(h.texts, text)
+	return text
+}
+
+func newHousehold(t *testing.T, c *cloud) *household {
+	t.Helper()
+	h := &household{cloud: c, a: c.device(t, "a"), b: c.device(t, "b", func(o *Options) { o.Conflict = Theirs })}
+	a, b := h.a, h.b
+	a.say("s", h.mark("line")+noise(6<<10), "answer", h.mark("more"))
+	a.appendTo("s", "events.jsonl", timedEvents("s", 0, 20)+fmt.Sprintf("{\"event\": %q}\n", h.mark("log")))
+	a.put("s", "config.md", h.mark("file")+noise(9<<10))
+	a.setMember("s", "name", h.mark("name"))
+	a.setMember("s", "note", h.mark("metadata"))
+	a.sync()
+	b.pull()
+	a.say("s", h.mark("long")+noise(300<<10), h.mark("rewound"))
+	a.sync()
+	a.cutTo("s", 3)
+	a.sync()
+	b.say("s", h.mark("branch")+noise(300<<10))
+	b.appendTo("s", "events.jsonl", fmt.Sprintf("{\"event\": %q}\n", h.mark("their-log")))
+	b.sync()
+	a.put("s", "config.md", h.mark("new-file"))
+	a.say("s", h.mark("last"))
+	a.sync()
+	fork := a.fork("s")
+	a.say(fork, h.mark("fork"))
+	a.sync(fork)
+	grand := a.fork(fork)
+	a.say(grand, h.mark("grandchild"))
+	a.sync(grand)
+	a.sync() // the copy that the divergence left
+	h.family = a.ids()
+	require.Len(t, h.family, 4)
+	a.say("other", "of another family")
+	a.sync("other")
+	require.Equal(t, h.texts, c.stored(t, h.texts...), "all is there, and is found")
+	return h
+}
+
+// requirePurged requires that nothing is left but tombstones and what is of others.
+func (h *household) requirePurged(t *testing.T, why string) {
+	t.Helper()
+	require.Empty(t, h.stored(t, h.texts...), why)
+	require.Equal(t, []string{"of another family"}, h.stored(t, "of another family"), why)
+}
+
+// TestPurgeLeavesNoText reads every document of the container back, and decodes it.
+func TestPurgeLeavesNoText(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	h := newHousehold(t, c)
+	a, b := h.a, h.b
+	before := c.documents()
+	for _, id := range h.family {
+		err := a.Purge(t.Context(), id)
+		require.ErrorIs(t, err, ErrShared)
+		_, names, _ := strings.Cut(err.Error(), "too: ")
+		require.ElementsMatch(t, h.family, append(strings.Split(names, ", "), id), err)
+		family, err := b.Family(t.Context(), id)
+		require.NoError(t, err)
+		require.ElementsMatch(t, h.family, family)
+	}
+	require.Equal(t, before, c.documents(), "nothing was changed")
+
+	require.NoError(t, b.Purge(t.Context(), h.family...))
+	h.requirePurged(t, "")
+	require.Equal(t, map[string]int{"head": 5, "cat": 5, "seg": 1}, c.documents(), "tombstones, their entries, and the other session")
+	require.NoError(t, a.Purge(t.Context(), h.family...), "again")
+
+	here := a.texts("s")
+	require.Zero(t, a.sync().Pushed+b.sync().Pushed)
+	require.Equal(t, here, a.texts("s"), "files stay")
+	for _, id := range h.family {
+		require.Equal(t, DeletedRemotely, a.state(id).State)
+	}
+	require.Equal(t, DeletedRemotely, b.state("s").State)
+	b.say("s", h.mark("later"))
+	_, err := b.Sync(t.Context())
+	require.ErrorIs(t, err, ErrDeleted)
+	h.requirePurged(t, "and it does not come back")
+	fresh := c.device(t, "fresh")
+	fresh.pull()
+	require.Equal(t, []string{"other"}, fresh.ids())
+	_, err = fresh.Pull(t.Context(), "s")
+	require.ErrorIs(t, err, ErrDeleted)
+	list, err := fresh.Remote(t.Context())
+	require.NoError(t, err)
+	for _, r := range list {
+		require.Equal(t, r.SessionID != "other", r.Deleted)
+	}
+}
+
+// TestPurgeOfCopies: a fork that is too short to share documents, and the copy that a
+// divergence left, hold the text too. A sub-session has text of its own.
+func TestPurgeOfCopies(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a, b := c.device(t, "a"), c.device(t, "b")
+	a.say("s", "MARK one", "two")
+	a.sync()
+	b.pull()
+	a.say("s", "three")
+	a.sync()
+	b.say("s", "another three")
+	b.sync()
+	require.Len(t, b.ids(), 2, "a copy")
+	b.sync()
+	fork := a.fork("s")
+	a.sync(fork)
+	a.child("sub", "s")
+	a.sync("sub")
+	family, err := a.Family(t.Context(), "s")
+	require.NoError(t, err)
+	require.Len(t, family, 3)
+	require.NotContains(t, family, "sub")
+	err = a.Purge(t.Context(), "s")
+	require.ErrorIs(t, err, ErrShared)
+	require.ErrorContains(t, err, fork)
+	require.NoError(t, a.DeleteRemote(t.Context(), "s"), "it has their lines, but none of their documents")
+	require.NotEmpty(t, c.stored(t, "MARK one"))
+	require.ErrorIs(t, a.Purge(t.Context(), fork), ErrShared, "the copies have one origin, which is gone")
+	require.NoError(t, a.Purge(t.Context(), family...))
+	require.Empty(t, c.stored(t, "MARK one", "three"))
+	require.NotEmpty(t, c.stored(t, "text of sub"))
+	require.NoError(t, a.Purge(t.Context(), "sub"))
+	require.Empty(t, c.stored(t, "text of sub"))
+}
+
+// TestPurgeOfALocalSession purges what was sent before a session became local only, and
+// keeps it local.
+func TestPurgeOfALocalSession(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a := c.device(t, "a")
+	a.say("s", "MARK one")
+	a.sync()
+	require.NoError(t, a.LocalOnly(t.Context(), "s", true))
+	require.NotEmpty(t, c.stored(t, "MARK one"))
+	require.NoError(t, a.Purge(t.Context(), "s"))
+	require.Empty(t, c.stored(t, "MARK one"))
+	a.say("s", "MARK two")
+	require.Zero(t, a.sync().Pushed)
+	require.Equal(t, Local, a.state("s").State)
+	require.Equal(t, []string{"MARK one", "MARK two"}, a.texts("s"))
+
+	a.say("never sent", "x")
+	for _, id := range []string{"never sent", "unknown"} {
+		before := c.documents()
+		err := a.Purge(t.Context(), "s", id)
+		require.ErrorIs(t, err, sessionstore.ErrNotFound)
+		require.ErrorContains(t, err, id)
+		require.Equal(t, before, c.documents())
+	}
+	require.Error(t, a.Purge(t.Context()), "nobody purges all sessions by mistake")
+	local, err := Open(t.Context(), t.TempDir(), nil)
+	require.NoError(t, err)
+	require.ErrorIs(t, local.Purge(t.Context(), "s"), ErrNoContainer)
+	require.NoError(t, local.Close())
+}
+
+// TestPurgeOfAFirstUpload purges what a device left that was killed in its first upload,
+// and one that is under way.
+func TestPurgeOfAFirstUpload(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, killed := range []bool{true, false} {
+			for at := 1; ; at++ {
+				c := newCloud(t, nil)
+				other := c.device(t, "other")
+				w := &tripwire{at: at}
+				var purged error
+				tripped := false
+				w.trip = func() {
+					tripped = true
+					if killed {
+						w.kill(true)
+					} else {
+						purged = other.Purge(t.Context(), "s")
+					}
+				}
+				a := c.device(t, "a", c.over(t, w))
+				a.setMemberOfNew("s", "MARK name")
+				a.put("s", "transcript.jsonl", messages(2, "MARK text "+noise(1200<<10)))
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				_, err := a.Sync(ctx, "s")
+				cancel()
+				if !tripped {
+					require.NoError(t, err)
+					require.Greater(t, at, 4)
+					break
+				}
+				if killed {
+					purged = other.Purge(t.Context(), "s")
+				} else if purged == nil {
+					require.ErrorIs(t, err, ErrDeleted, "at request %d", at)
+				}
+				if purged != nil {
+					require.ErrorIs(t, purged, sessionstore.ErrNotFound, "at request %d", at)
+					continue
+				}
+				require.Empty(t, c.stored(t, "MARK"), "killed %v at request %d", killed, at)
+			}
+		}
+	})
+}
+
+// setMemberOfNew makes a session with a name.
+func (r *testDevice) setMemberOfNew(id, name string) {
+	r.t.Helper()
+	r.say(id, "x")
+	r.setMember(id, "name", name)
+}
+
+// messages are lines with a text each, and a number.
+func messages(n int, text string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "{\"role\": \"user\", \"content\": \"%d %s\"}\n", i, text)
+	}
+	return b.String()
+}
+
+// TestPurgeIsKilled ends a purge at each of its requests, before it is done and after.
+// What is left are whole sessions and tombstones, and the next purge finishes.
+func TestPurgeIsKilled(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		h := newHousehold(t, c)
+		began := c.Snapshot()
+		r := testenv.Rand(t)
+		for _, after := range []bool{false, true} {
+			for n := 1; ; n += sparsely(r, 1) {
+				c.Restore(began)
+				why := fmt.Sprintf("killed at request %d, after it %v", n, after)
+				killed := false
+				w := &tripwire{at: n, after: after}
+				w.trip = func() { killed = true; w.kill(true) }
+				d := c.device(t, fmt.Sprint("killed", n, after), c.over(t, w))
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				err := d.Purge(ctx, h.family...)
+				cancel()
+				if !killed {
+					require.NoError(t, err)
+					require.Greater(t, n, 20)
+					break
+				}
+				reader := c.device(t, fmt.Sprint("reader", n, after))
+				for _, id := range h.family {
+					if _, err := reader.Pull(t.Context(), id); err != nil {
+						require.ErrorIs(t, err, ErrDeleted, why)
+						continue
+					}
+					require.Equal(t, h.a.texts(id), reader.texts(id), why)
+				}
+				require.NoError(t, reader.Purge(t.Context(), h.family...), why)
+				h.requirePurged(t, why)
+			}
+		}
+	})
+}
+
+// TestPurgeBesideDevices lets another device do all of something between two requests
+// of a purge, and a purge between two requests of the other device.
+func TestPurgeBesideDevices(t *testing.T) {
+	t.Parallel()
+	changes := map[string]func(t *testing.T, d *testDevice, h *household) error{
+		"push": func(t *testing.T, d *testDevice, h *household) error {
+			d.say("s", h.mark("pushed")+noise(100))
+			_, err := d.Sync(t.Context(), "s")
+			return err
+		},
+		"push of more than a batch": func(t *testing.T, d *testDevice, h *household) error {
+			d.put("s", "transcript.jsonl", d.file("s", "transcript.jsonl")+messages(2, h.mark("pushed")+noise(1200<<10)))
+			_, err := d.Sync(t.Context(), "s")
+			return err
+		},
+		"pull": func(t *testing.T, _ *testDevice, h *household) error {
+			d := h.device(t, fmt.Sprint("puller", time.Now().UnixNano()))
+			_, err := d.Pull(t.Context(), "s")
+			if err == nil {
+				require.NotEmpty(t, d.texts("s"))
+			}
+			return err
+		},
+		"repair": func(t *testing.T, d *testDevice, h *household) error {
+			for _, doc := range h.Docs(testDatabase, testContainer) {
+				if strings.HasPrefix(doc.ID, d.engine.SID("s")+"-t-") {
+					require.NoError(t, h.Remove(testDatabase, testContainer, doc.Partition, doc.ID))
+				}
+			}
+			_, err := d.Repair(t.Context(), "s")
+			return err
+		},
+		"prune": func(t *testing.T, d *testDevice, _ *household) error {
+			_, err := d.Prune(t.Context(), atOnceOf(), "s")
+			return err
+		},
+	}
+	for _, name := range testenv.Some(t, 1, slices.Sorted(maps.Keys(changes))...) {
+		do := changes[name]
+		for _, purgeFirst := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " purge first ", purgeFirst), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) { besidePurge(t, do, purgeFirst) })
+			})
+		}
+	}
+}
+
+func besidePurge(t *testing.T, do func(t *testing.T, d *testDevice, h *household) error, purgeFirst bool) {
+	c := newCloud(t, nil)
+	h := newHousehold(t, c)
+	began := c.Snapshot()
+	r := testenv.Rand(t)
+	for n := 1; ; n += sparsely(r, 2) {
+		c.Restore(began)
+		marks := len(h.texts)
+		w := &tripwire{}
+		tripped := false
+		wired := c.device(t, fmt.Sprint("wired", n), c.over(t, w))
+		plain := c.device(t, fmt.Sprint("plain", n))
+		purger, other := plain, wired
+		if purgeFirst {
+			purger, other = wired, plain
+		}
+		other.pull("s")
+		var purged, done error
+		purge := func() { purged = purger.Purge(t.Context(), h.family...) }
+		act := func() { done = do(t, other, h) }
+		if purgeFirst {
+			w.arm(n, func() { tripped = true; act() })
+			purge()
+		} else {
+			w.arm(n, func() { tripped = true; purge() })
+			act()
+		}
+		if !tripped && (purgeFirst || n > 1) {
+			require.Greater(t, n, 1)
+			return
+		}
+		if !tripped {
+			purge()
+		}
+		why := fmt.Sprintf("at request %d: %v", n, done)
+		require.NoError(t, purged, why)
+		if done != nil {
+			require.ErrorIs(t, done, ErrDeleted, why)
+		}
+		h.requirePurged(t, why)
+		h.texts = h.texts[:marks]
+	}
+}
+
+// arm lets the wire trip at one of the requests from now on.
+func (w *tripwire) arm(at int, trip func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.n, w.at, w.trip = 0, at, trip
+}
+
+// storedIn returns which of some texts a container in memory holds of sessions.
+func storedIn(t *testing.T, c *memory.Container, d *testDevice, ids []string, texts ...string) []string {
+	t.Helper()
+	pks := []string{segment.UserPK(d.engine.UID())}
+	for _, id := range ids {
+		pks = append(pks, segment.SessionPK(d.engine.SID(id)))
+	}
+	var bodies [][]byte
+	for _, pk := range pks {
+		for row, err := range c.Conn("").Query(t.Context(), cosmos.Names(pk)) {
+			require.NoError(t, err)
+			bodies = append(bodies, row)
+		}
+	}
+	return found(t, bodies, texts)
+}
+
+// TestPurgeInMemory lets the container in memory refuse each request of a purge.
+func TestPurgeInMemory(t *testing.T) {
+	t.Parallel()
+	for n := 1; ; n++ {
+		left := -1
+		c := &memory.Container{Refuse: func() cosmos.Answer {
+			if left--; left == 0 {
+				return cosmos.Answer{Class: cosmos.Refused, Failed: -1, Err: errCrash}
+			}
+			return cosmos.Answer{}
+		}}
+		a, b := inMemory(t, c, "a"), inMemory(t, c, "b")
+		a.engine.Alone, b.engine.Alone = true, true
+		a.say("s", "MARK one "+noise(5<<10), "two")
+		a.sync()
+		fork := a.fork("s")
+		a.say(fork, "MARK fork")
+		a.sync()
+		b.pull()
+		family := []string{"s", fork}
+		require.Equal(t, []string{"MARK one", "MARK fork"}, storedIn(t, c, a, family, "MARK one", "MARK fork"))
+		left = n
+		err := a.Purge(t.Context(), family...)
+		done := left > 0
+		if left = -1; err != nil {
+			require.ErrorIs(t, err, errCrash)
+			require.False(t, done)
+			require.NoError(t, a.Purge(t.Context(), family...))
+		}
+		require.Empty(t, storedIn(t, c, a, family, "MARK"), "refused at request %d", n)
+		if done {
+			require.Greater(t, n, 8)
+			return
+		}
+	}
+}

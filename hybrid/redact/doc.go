@@ -1,0 +1,64 @@
+// Package redact takes secrets out of lines, before they leave a machine or are
+// shown to others. It makes no requests, knows no store and imports nothing of
+// a cloud.
+//
+// # What is found
+//
+// Two things tell a secret. The first is its shape: tokens that services mark
+// (GitHub, Slack, OpenAI and some fifty more), private keys in PEM, also as
+// string literals, JSON Web Tokens, signed addresses, passwords in addresses,
+// connection strings, bearer and basic headers, cookies.
+//
+// The second is the name that a value is given to: a name that says secret,
+// token, key, password, pwd, credential or auth. The forms are
+//
+//	X=…   export X=…   set -x X …   X := …   ${X:-…}
+//	"x": "…"   x: …   {"name": "X", "value": "…"}   <x>…</x>   f("x", "…")
+//	x-api-key: …   Authorization: token …   ?token=…
+//	machine h login u password …   host=h user=u password=…
+//	--password …   --password=…   mysql -p…   curl -u user:…
+//
+// A row of a transcript is JSON, and holds JSON in strings, which holds source
+// text in strings. So a line is searched as it is, and without one, two and
+// three layers of escapes.
+//
+// [Rules.WithEnviron] finds the values of a process's own secrets, and [New]
+// takes patterns of the user.
+//
+// # What is put in its place
+//
+// A secret becomes [redacted:KIND]. The name stays. The kind is that of the shape,
+// or else what the name says: password, secret, key, token, auth. A line that is
+// JSON stays JSON, and a string in it stays a string. The same line always gives
+// the same bytes, and a line that went through the rules does not change when it
+// goes through them again.
+//
+// # What is left alone
+//
+// Placeholders (<your-key>, ${X}, xxxx, changeme), example values
+// (AKIA…EXAMPLE), references (os.environ["X"], paths, addresses without a
+// password), counts and identifiers (max_tokens, key_id, public_key), hashes,
+// UUIDs, prose, and the values of "signature", "thought_signature" and
+// "encrypted_content", which a provider must get back byte for byte.
+//
+// # Limits
+//
+// A password that looks like a word or like words, or that is told in prose
+// ("the password is …"), is not found. A value of fewer than 6 bytes is no secret, of
+// a name that says only key, token or auth one of fewer than 12. A JSON number is
+// never replaced. An unquoted value ends at a space or a quote. A secret that
+// is spread over several lines of a file is seen line by line; in a transcript
+// a message is one line. Nothing is promised of shapes that are not among the
+// rules: look before you publish.
+package redact
+
+// Redactor changes lines before they leave. Its version is stored beside what was
+// sent. The same version and line must give the same result, a result redacted
+// again must not change, and no result may hold an LF. A device
+// that lost its state knows a line again that earlier rules changed, as long as those of
+// today find no less. Where they find less, what stands in the place of something must
+// begin with "[redacted:" and end with "]".
+type Redactor interface {
+	Version() string
+	Line(line []byte) []byte
+}

@@ -1,0 +1,47 @@
+package redact
+
+import (
+	"bytes"
+	"strings"
+)
+
+// known is a secret that the process holds.
+type known []byte
+
+// shortestKnown is how long a value of the environment is at least. A shorter
+// one stands in texts by accident.
+const shortestKnown = 8
+
+// WithEnviron returns the rules and the secrets of an environment, which is given
+// as [os.Environ] gives it: the values of variables whose names say that they are
+// secret. They are found wherever they stand, with the kind "environment".
+// Paths, addresses, plain words and values of fewer than 8 bytes are left out.
+//
+// The values stay in memory: no file and no version tells of them. What is
+// returned is no [Redactor], because other processes make something else of the
+// same line.
+func (r *Rules) WithEnviron(environ []string) *Finder {
+	f := r.Finder
+	f.values = nil
+	for _, variable := range environ {
+		name, text, _ := strings.Cut(variable, "=")
+		if class, ok := classOf([]byte(name)); ok && len(text) >= shortestKnown && class.accepts(value{text: []byte(text), quoted: true}) {
+			f.values = append(f.values, known(text))
+		}
+	}
+	return &f
+}
+
+func (r *Finder) knownIn(v *view) (found []place) {
+	for _, k := range r.values {
+		for done := 0; ; {
+			i := bytes.Index(v.text[done:], k)
+			if i < 0 {
+				break
+			}
+			found = append(found, place{from: v.at(done + i), to: v.at(done + i + len(k)), kind: "environment", free: true})
+			done += i + len(k)
+		}
+	}
+	return found
+}

@@ -1,0 +1,122 @@
+package redact
+
+import (
+	"bytes"
+	"strings"
+)
+
+var hashPrefixes = []string{"sha1-", "sha256-", "sha256:", "sha384-", "sha512-", "sha1:", "sha512:", "md5:", "h1:"}
+
+// isReference reports whether a value tells where a secret is, or is a hash of
+// one.
+func isReference(v value) bool {
+	text := string(v.text)
+	for _, p := range hashPrefixes {
+		if strings.HasPrefix(text, p) {
+			return true
+		}
+	}
+	for _, p := range []string{"arn:", "file:", "env:", "vault:", "keychain:", "op://", "process.env", "os.", "ENC[", "data:", "urn:", "ssh-", "ecdsa-", "env."} {
+		if strings.HasPrefix(text, p) {
+			return true
+		}
+	}
+	return strings.Contains(text, "://") || strings.ContainsAny(text, " \t\n") || isDate(text) || isPath(text)
+}
+
+// isDate reports whether a text begins with a date, as 2026-01-02.
+func isDate(text string) bool {
+	if len(text) < len("2026-01-02") || text[4] != '-' || text[7] != '-' {
+		return false
+	}
+	for _, i := range []int{0, 1, 2, 3, 5, 6, 8, 9} {
+		if !digit(text[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// isPath reports whether a value is the path of a file. Base64 may begin with a
+// slash too, but holds no words.
+func isPath(text string) bool {
+	rest, ok := text, false
+	for _, begin := range []string{"~/", "./", "../", "/"} {
+		if rest, ok = strings.CutPrefix(text, begin); ok {
+			break
+		}
+	}
+	if len(text) > 3 && text[1] == ':' && (text[2] == '\\' || text[2] == '/') && letter(text[0]) {
+		return true
+	}
+	if !ok && strings.Count(text, "/") < 2 {
+		return false
+	}
+	s := statisticsOf([]byte(rest))
+	return !s.random() || strings.Contains(rest, ".") && strings.Count(rest, "/") > 1
+}
+
+// technical are words with digits that are no passwords.
+var technical = wordSet(`sha1 sha256 sha384 sha512 md5 base64 base58 base32 utf8 utf16 aes128 aes256 rsa2048 rsa4096 ed25519 x25519 p256 hs256 hs512
+	rs256 es256 oauth1 oauth2 oauth20 ipv4 ipv6 int32 int64 uint8 uint32 uint64 float32 float64 argon2 argon2id bcrypt pbkdf2 scrypt http2
+	utf8mb4 secp256k1 hmac256 hmacsha256 blake2 blake3 k8s s3 varchar255 ntlmv2 tls12 tls13 base64url`)
+
+// isWord reports whether a value is rather a word, a name or an expression:
+// words with a number behind them, or a call.
+func isWord(v value) bool {
+	if v.next == '(' || v.next == '[' || v.next == '{' {
+		return true
+	}
+	plain := bytes.ToLower(v.text)
+	if technical[strings.NewReplacer("-", "", "_", "").Replace(string(plain))] {
+		return true
+	}
+	s := statisticsOf(v.text)
+	if s.symbols > 0 && !v.strict {
+		return false
+	}
+	if v.strict && bytes.IndexByte(v.text, '.') > 0 && s.mixes < 3 { // a.b2
+		return true
+	}
+	if bytes.ContainsAny(v.text, "_-.") && s.mixes < 2 && (v.strict || s.turns*10 < s.length*3) { // load_secret_v2, 2024-01-01
+		return true
+	}
+	stem := bytes.TrimRight(plain, "0123456789")
+	return s.mixes == 1 && isStem[string(stem)]
+}
+
+// isStem are words that names of things with a number behind them are made of.
+var isStem = wordSet(`arg param value val var str string text field input col user name key token secret password pass pwd test item version
+	step part test line table column option group level config module`)
+
+// isUUID reports whether a text is a UUID.
+func isUUID(text []byte) bool {
+	if len(text) != 36 {
+		return false
+	}
+	for i, c := range text {
+		dash := i == 8 || i == 13 || i == 18 || i == 23
+		if dash != (c == '-') || !dash && !digit(c) && (c|0x20 < 'a' || c|0x20 > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// endsInHash reports whether a text is some words and the hash of something, as
+// keys of caches are.
+func endsInHash(text []byte) bool {
+	words, hash := 0, 0
+	for _, part := range bytes.FieldsFunc(text, func(r rune) bool { return r == '-' || r == '_' || r == '.' || r == ':' }) {
+		words, hash = words+1, 0
+		for _, c := range part {
+			if digit(c) || c >= 'a' && c <= 'f' {
+				hash++
+			}
+		}
+		if hash < len(part) {
+			hash = 0
+		}
+	}
+	return words > 1 && hash >= 32
+}

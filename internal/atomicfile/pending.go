@@ -1,0 +1,123 @@
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/seam"
+)
+
+// A Pending is a new file that has its whole content and waits for its name.
+// Until then it has a temporary name, which begins with a dot and the name
+// that it was made for.
+type Pending struct {
+	dir    *Dir
+	file   *os.File
+	temp   string // the temporary name
+	name   string // the name that it has now
+	closed bool
+}
+
+// wholeFile is the number of bytes that stands for all up to the end of a file.
+const wholeFile = 0
+
+// Prepare makes a file for name with the content that write produces. The time
+// of its last change becomes at; see [Now]. With sync the content is durable
+// when Prepare returns; without, the system has begun to write it where it can
+// be told to. When it fails, no temporary file stays.
+func (d *Dir) Prepare(name string, sync bool, at time.Time, write func(io.Writer) error) (*Pending, error) {
+	p, err := d.create(name)
+	if err != nil {
+		return nil, fmt.Errorf("make temporary file for %s: %w", name, err)
+	}
+	err = write(&writer{dir: d, file: p.file, name: p.name, sync: sync})
+	if err == nil {
+		err = d.SetTime(p.name, at)
+	}
+	switch {
+	case err != nil:
+	case sync:
+		err = d.seam.Do(d.op(seam.Sync, p.name, ""), p.file.Sync)
+	default:
+		beginSync(p.file, 0, wholeFile)
+	}
+	if err != nil {
+		p.Discard()
+		return nil, fmt.Errorf("write %s: %w", name, err)
+	}
+	return p, nil
+}
+
+// triedNames is how many temporary names are tried that others have.
+const triedNames = 1000
+
+func (d *Dir) create(name string) (*Pending, error) {
+	p := &Pending{dir: d}
+	err := d.seam.Create(d.op(seam.Create, "", ""), func() (string, error) {
+		for range triedNames {
+			p.temp = "." + name + strconv.FormatInt(rand.Int64(), 10)
+			f, err := d.root.OpenFile(p.temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, Mode)
+			if errors.Is(err, fs.ErrExist) {
+				continue
+			}
+			p.file, p.name = f, p.temp
+			return p.name, err
+		}
+		return "", fs.ErrExist
+	})
+	return p, err
+}
+
+// File returns the open file. It is open until Close, and on Windows until
+// Rename: no open file can be renamed there.
+func (p *Pending) File() *os.File { return p.file }
+
+// Name returns the name that the file has now.
+func (p *Pending) Name() string { return p.name }
+
+// Rename gives the file the name to, whatever stood there. The name is durable
+// after [Dir.Sync].
+func (p *Pending) Rename(to string) error {
+	if runtime.GOOS == "windows" {
+		if err := p.Close(); err != nil {
+			return err
+		}
+	}
+	if err := p.dir.Rename(p.name, to); err != nil {
+		return err
+	}
+	p.name = to
+	return nil
+}
+
+// Unname gives a file that Rename named its temporary name again.
+func (p *Pending) Unname() error { return p.Rename(p.temp) }
+
+// Named notes that the file got the name otherwise.
+func (p *Pending) Named(name string) { p.name = name }
+
+// Close closes the file. Further calls do nothing.
+func (p *Pending) Close() error {
+	if p.closed {
+		return nil
+	}
+	p.closed = true
+	return p.file.Close()
+}
+
+// Discard closes the file, and removes it unless it was renamed. That it could
+// not is no more worth telling than the failure before it: what is left is
+// removed later, by its name.
+func (p *Pending) Discard() {
+	_ = p.Close()
+	if p.name == p.temp {
+		_ = p.dir.Remove(p.name)
+	}
+}

@@ -1,0 +1,131 @@
+// Package cache keeps values that were used lately within a bound.
+//
+// Every value has a cost, in bytes or in whatever the user counts. The cache
+// never evicts by itself: after each [LRU.Put], its user takes out with
+// [LRU.Evict] what is beyond the bound, and can close or count what goes.
+package cache
+
+import "iter"
+
+// LRU holds values by key in the order of their last use. Its user guards it:
+// it is not safe for concurrent use. [New] makes one.
+type LRU[K comparable, V any] struct {
+	max, cost int64
+	at        map[K]*node[K, V]
+	ends      node[K, V]  // next: the value used last; prev: the one used longest ago
+	spare     *node[K, V] // of the value that was removed last
+}
+
+type node[K comparable, V any] struct {
+	prev, next *node[K, V]
+	key        K
+	value      V
+	cost       int64
+}
+
+// New returns an empty cache for values of at most max cost together. With a
+// max of zero or less it holds nothing.
+func New[K comparable, V any](max int64) *LRU[K, V] {
+	c := &LRU[K, V]{max: max, at: map[K]*node[K, V]{}}
+	c.ends.prev, c.ends.next = &c.ends, &c.ends
+	return c
+}
+
+// Len returns how many values there are, and Cost what they cost together.
+func (c *LRU[K, V]) Len() int    { return len(c.at) }
+func (c *LRU[K, V]) Cost() int64 { return c.cost }
+
+// Get returns the value of key, which becomes the one used last.
+func (c *LRU[K, V]) Get(key K) (value V, ok bool) {
+	n := c.at[key]
+	if n == nil {
+		return value, false
+	}
+	c.unlink(n)
+	c.link(n)
+	return n.value, true
+}
+
+// Put keeps value as that of key, used last. One that costs more than all may
+// cost together is not kept, so that it drives nothing else out; ok is false
+// then, and key has no value. The caller evicts what is [LRU.Over] the bound.
+func (c *LRU[K, V]) Put(key K, value V, cost int64) (ok bool) {
+	if cost > c.max {
+		c.Remove(key)
+		return false
+	}
+	n := c.at[key]
+	if n == nil {
+		n = c.add(key)
+	}
+	c.cost += cost - n.cost
+	n.value, n.cost = value, cost
+	c.unlink(n)
+	c.link(n)
+	return true
+}
+
+func (c *LRU[K, V]) add(key K) *node[K, V] {
+	n := c.spare
+	if n == nil {
+		n = &node[K, V]{}
+	}
+	c.spare = nil
+	n.key = key
+	c.at[key] = n
+	c.link(n)
+	return n
+}
+
+// Remove takes out the value of key and returns it with its cost.
+func (c *LRU[K, V]) Remove(key K) (value V, cost int64, ok bool) {
+	n := c.at[key]
+	if n == nil {
+		return value, 0, false
+	}
+	delete(c.at, key)
+	c.unlink(n)
+	c.cost -= n.cost
+	value, cost = n.value, n.cost
+	*n = node[K, V]{}
+	c.spare = n
+	return value, cost, true
+}
+
+// Fits reports whether a value of that cost would leave the others where they
+// are.
+func (c *LRU[K, V]) Fits(cost int64) bool { return c.cost+cost <= c.max }
+
+// Over reports whether the values cost more than they may, beside others that
+// share the bound.
+func (c *LRU[K, V]) Over(beside int64) bool { return len(c.at) > 0 && c.cost+beside > c.max }
+
+// Evict takes out the value that was used longest ago. There must be one.
+func (c *LRU[K, V]) Evict() (key K, value V, cost int64) {
+	key = c.ends.prev.key
+	value, cost, _ = c.Remove(key)
+	return key, value, cost
+}
+
+// Keys yields all keys, that of the value used last first. The key that was
+// yielded last may be removed meanwhile.
+func (c *LRU[K, V]) Keys() iter.Seq[K] {
+	return func(yield func(K) bool) {
+		for n := c.ends.next; n != &c.ends; {
+			next := n.next
+			if !yield(n.key) {
+				return
+			}
+			n = next
+		}
+	}
+}
+
+func (c *LRU[K, V]) link(n *node[K, V]) {
+	n.prev, n.next = &c.ends, c.ends.next
+	n.prev.next, n.next.prev = n, n
+}
+
+func (c *LRU[K, V]) unlink(n *node[K, V]) {
+	n.prev.next, n.next.prev = n.next, n.prev
+}

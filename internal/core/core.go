@@ -1,0 +1,71 @@
+package core
+
+import (
+	"context"
+
+	"github.com/amplifier-go/sessionstorage/internal/access"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// The functions of sessionstore, whose types are asserted when the program
+// starts: see package access.
+var (
+	registered = access.Registered()
+	open       = registered.Open.(func(string, *sessionstore.Options, *seam.Seam) (*sessionstore.Store, error))
+	of         = registered.Of.(func(*sessionstore.Store) any)
+	from       = registered.From.(func(sessionstore.Message, string) []byte)
+	blocks     = registered.Blocks.(func(sessionstore.Message) []byte)
+	row        = registered.Row.(func(sessionstore.Message) []byte)
+)
+
+// Open is [sessionstore.Open] with a seam, which sees every operation that
+// changes the disk and may delay it or let it fail. A nil seam does nothing.
+func Open(dir string, opts *sessionstore.Options, hooks *seam.Seam) (*sessionstore.Store, error) {
+	return open(dir, opts, hooks)
+}
+
+// Of returns st as the packages of this module see it. sessionstore returns one
+// type only, so the assertion holds for every store if it holds for one, as the
+// tests show; the same is true of transactions, in typed.
+func Of(st *sessionstore.Store) Store { return Store{of(st).(methods)} }
+
+// From returns the row of a message from the value of the member name on, with
+// what follows it in the row. It returns nil when there is no such member. The
+// bytes are the message's own: nobody may change them.
+func From(m sessionstore.Message, name string) []byte { return from(m, name) }
+
+// Blocks is [From] for the member content when that is a list. It returns nil
+// when content is no list, or is known to hold text blocks alone.
+func Blocks(m sessionstore.Message) []byte { return blocks(m) }
+
+// Row returns the JSON value that a message is, without white space at its ends.
+// The bytes are the message's own: nobody may change them.
+func Row(m sessionstore.Message) []byte { return row(m) }
+
+// Change runs do in a transaction on the existing session id: no other writer
+// of this library, and no tool that takes the session's lock, writes it
+// meanwhile. When Change returns nil, the names that do told of are durable if
+// the store promises that, and OnChange knows of them. When do fails, what it
+// did so far stays. Errors are not wrapped in [*sessionstore.Error].
+func (s Store) Change(ctx context.Context, id string, do func(Tx) error) error {
+	return s.methods.Change(ctx, id, typed(do))
+}
+
+// ChangeOwned is [Store.Change] for what changes the transcript, which only the
+// owner of a session may change.
+func (s Store) ChangeOwned(ctx context.Context, id string, do func(Tx) error) error {
+	return s.methods.ChangeOwned(ctx, id, typed(do))
+}
+
+// Make runs do in the directory of the new session id. The session appears
+// under its name, whole, when do returns nil, and not at all when do fails. The
+// error Is [fs.ErrExist] when something has that name already.
+func (s Store) Make(ctx context.Context, id string, do func(Tx) error) error {
+	return s.methods.Make(ctx, id, typed(do))
+}
+
+// typed returns do for sessionstore, which cannot name Tx.
+func typed(do func(Tx) error) func(tx any) error {
+	return func(tx any) error { return do(tx.(Tx)) }
+}

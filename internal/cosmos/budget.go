@@ -1,0 +1,262 @@
+package cosmos
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/jitter"
+)
+
+// Budget is what all requests of a process to one account have in common: how
+// fast the account lets them be, when it may be asked again, and what they may
+// cost. Its methods may be called by many goroutines.
+type Budget struct {
+	source *jitter.Source
+
+	mu       sync.Mutex    // guards what follows
+	rate     float64       // requests a second; 0: as many as there are
+	next     time.Time     // when the rate lets the next one go
+	slowed   time.Time     // when the account asked for the rate last
+	window   time.Time     // of recent
+	recent   int           // requests since window
+	failures int           // answers in a row that were none
+	why      error         // of the last of them; Is ErrUnreachable
+	shut     time.Time     // nobody asks before
+	asked    time.Time     // nor before this, since the account said so; not after shut
+	probing  bool          // one request finds out whether the account is back
+	turn     chan struct{} // closed when an answer came
+	blocked  error         // why the account refuses everything
+	denied   time.Time     // since when it does not authorize requests; zero: it does
+	limits   limiter
+}
+
+// NewBudget returns a budget with limits, which draws its waits from source.
+func NewBudget(l Limits, source *jitter.Source) *Budget {
+	return &Budget{source: source, turn: make(chan struct{}), limits: limiter{limits: l}}
+}
+
+const (
+	blockedFor = 15 * time.Minute
+	roleTime   = 30 * time.Minute // a role assignment arrives in less
+	rolePause  = time.Minute      // between requests until then
+	patience   = 10 * time.Second // longer waits are not for a request but for its session
+	slowest    = 0.5              // requests a second
+	fastest    = 1000             // a rate above it is none
+	rateLasts  = 5 * time.Minute  // what an account bore longer ago tells nothing
+)
+
+// admit waits until a request may go that is expected to cost some units. It does
+// not wait while the account refuses everything, nor for long.
+func (b *Budget) admit(ctx context.Context, units float64) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return b.late(err)
+		}
+		wait, turn, err := b.ask(time.Now(), units)
+		if err != nil || wait == 0 && turn == nil {
+			return err
+		}
+		if err := jitter.Pause(ctx, wait, turn); err != nil {
+			return b.late(err)
+		}
+	}
+}
+
+// late returns err, the end of a context, with what was waited for.
+func (b *Budget) late(err error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.failures == 0 {
+		return err
+	}
+	return fmt.Errorf("%w, as %v", err, b.why)
+}
+
+// ask takes the place of a request, or tells how long to wait before asking
+// again, or for what.
+func (b *Budget) ask(now time.Time, units float64) (time.Duration, <-chan struct{}, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	closed := now.Before(b.shut)
+	if closed && b.blocked != nil && b.shut.After(b.asked) {
+		return 0, nil, b.blocked
+	}
+	if wait := b.shut.Sub(now); wait > patience {
+		return 0, nil, fmt.Errorf("%w; next try in %v", b.why, wait.Round(time.Second))
+	} else if closed {
+		return wait, nil, nil
+	}
+	if b.failing() && b.probing {
+		return 0, b.turn, nil
+	}
+	switch wait, forAnswer, err := b.limits.wait(now); {
+	case forAnswer:
+		return 0, b.turn, nil
+	case wait > 0 || err != nil:
+		return wait, nil, err
+	}
+	if now.Sub(b.slowed) > rateLasts {
+		b.rate = 0
+	}
+	if b.rate > 0 {
+		if now.Before(b.next) {
+			return b.next.Sub(now), nil, nil
+		}
+		b.next = now.Add(time.Duration(float64(time.Second) / b.rate))
+	}
+	if err := b.limits.reserve(now, units); err != nil {
+		return 0, nil, err
+	}
+	b.probing = b.failing()
+	b.limits.begin(now, units)
+	b.count(now)
+	return 0, nil, nil
+}
+
+func (b *Budget) failing() bool { return b.failures > 0 || b.blocked != nil }
+
+func (b *Budget) count(now time.Time) {
+	if now.Sub(b.window) >= time.Second {
+		b.window, b.recent = now, 0
+	}
+	b.recent++
+}
+
+// learn takes the outcome of a request that admit let go, and what it was expected
+// to cost and cost.
+func (b *Budget) learn(a Answer, expected, units float64) {
+	now := time.Now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.probing = false
+	b.limits.end(now, expected, units)
+	switch {
+	case a.Class == Abandoned, a.behind():
+		close(b.turn)
+		b.turn = make(chan struct{})
+		return
+	}
+	switch a.Class {
+	case Throttled:
+		b.slow(now)
+		b.fail(now, a)
+	case Unknown:
+		b.fail(now, a)
+	case Denied:
+		b.block(now, a.Err, blockedFor)
+	case Unauthorized:
+		b.unauthorized(now, a.Err)
+	default:
+		b.failures, b.blocked, b.shut, b.asked, b.denied = 0, nil, time.Time{}, time.Time{}, time.Time{}
+		b.quicken()
+	}
+	close(b.turn)
+	b.turn = make(chan struct{})
+}
+
+// block shuts the account for a time, in which requests fail at once with err.
+func (b *Budget) block(now time.Time, err error, wait time.Duration) {
+	b.blocked = err
+	b.shutUntil(now.Add(wait))
+}
+
+// unauthorized shuts the account for a short time as long as a role assignment may
+// be on its way.
+func (b *Budget) unauthorized(now time.Time, err error) {
+	if b.denied.IsZero() {
+		b.denied = now
+	}
+	wait := rolePause
+	if now.Sub(b.denied) >= roleTime {
+		wait = blockedFor
+	}
+	b.block(now, err, wait)
+}
+
+// refused tells that an answer means that the account refuses everything, though
+// it did not say so by itself.
+func (b *Budget) refused(why error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.block(time.Now(), why, blockedFor)
+}
+
+// slow halves the rate, and quicken adds to it: so all requests of the
+// process find the rate that the account bears. The rate ends a time after the
+// account last asked for it.
+func (b *Budget) slow(now time.Time) {
+	b.slowed = now
+	if b.rate == 0 {
+		b.rate = float64(b.recent)
+	}
+	b.rate = max(slowest, b.rate/2)
+}
+
+func (b *Budget) quicken() {
+	if b.rate == 0 {
+		return
+	}
+	if b.rate += 0.5; b.rate > fastest {
+		b.rate = 0
+	}
+}
+
+// fail shuts the account for a random part of a time that doubles with each
+// failure, or for as long as the account says.
+func (b *Budget) fail(now time.Time, a Answer) {
+	b.failures++
+	if b.why = a.Err; b.why == nil {
+		b.why = ErrUnreachable
+	}
+	wait := a.wait
+	if wait == 0 {
+		wait = b.source.Backoff(b.failures)
+	}
+	until := now.Add(wait)
+	if a.wait > 0 && until.After(b.asked) {
+		b.asked = until
+	}
+	b.shutUntil(until)
+}
+
+// shutUntil shuts the account until then, if it is not shut for longer. Several
+// requests are under way at once, and their answers come in any order.
+func (b *Budget) shutUntil(then time.Time) {
+	if then.After(b.shut) {
+		b.shut = then
+	}
+}
+
+// Reopen lets one request find out whether the account is back: at once, or when the
+// time is over for which the account asked. What it refused does not count.
+func (b *Budget) Reopen() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.shut = b.asked
+}
+
+// Opens tells when the account may be asked again, if not now.
+func (b *Budget) Opens() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if at := b.limits.resets(time.Now()); at.After(b.shut) {
+		return at
+	}
+	return b.shut
+}
+
+// Join lets the budget go on where the last process of the directory ended.
+func (b *Budget) Join(l Ledger) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.limits.join(l)
+}
+
+// Leave writes down what was really spent.
+func (b *Budget) Leave(l Ledger) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.limits.leave(l)
+}

@@ -1,0 +1,133 @@
+package cosmos
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+)
+
+// Entry is an entry of the catalogue as it was read.
+type Entry struct {
+	head.Catalogue
+	ETag    ETag
+	Written time.Time // by the service's clock, to the second
+}
+
+// Entries yields the catalogue of a user's project: the entries written since a
+// time by the service's clock, the earliest first; or all, the session that
+// changed last first, when since is the zero time. Documents of other tools are
+// passed over.
+func Entries(ctx context.Context, c Conn, uid, project string, since time.Time) iter.Seq2[Entry, error] {
+	from := int64(0)
+	if !since.IsZero() {
+		from = since.Unix()
+	}
+	return func(yield func(Entry, error) bool) {
+		for row, err := range c.Query(ctx, catalogue(segment.UserPK(uid), project, from)) {
+			entry, ok, err := decodeEntry(row, uid, err)
+			if ok && !yield(entry, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// EntriesPage returns, in one request, entries of the catalogue of a user's
+// project that were written since a time in seconds by the service's clock, or of
+// all when since is 0, the earliest first; without ETags. next and more are
+// continuations; see [Conn.Page].
+func EntriesPage(ctx context.Context, c Conn, uid, project string, since int64, next string) (entries []Entry, more string, err error) {
+	rows, more, err := c.Page(ctx, written(segment.UserPK(uid), project, since), next)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, row := range rows {
+		entry, ok, err := decodeEntry(row, uid, nil)
+		if err != nil {
+			return nil, "", err
+		}
+		if ok {
+			entries = append(entries, entry)
+		}
+	}
+	return entries, more, nil
+}
+
+// HasEntry reports whether the catalogue of a user has an entry, of at least a
+// revision. It is one point read.
+func HasEntry(ctx context.Context, c Conn, uid, sid string, revision int64) (bool, error) {
+	doc, err := c.Get(ctx, segment.UserPK(uid), sid, "")
+	if err != nil || doc == nil {
+		return false, err
+	}
+	entry, err := head.DecodeCatalogue(doc.Body, uid)
+	if errors.Is(err, segment.ErrNewer) {
+		return true, nil
+	}
+	return err == nil && entry.Revision >= revision, nil
+}
+
+// decodeEntry decodes a row of the catalogue. ok is false when it is of another
+// tool.
+func decodeEntry(row []byte, uid string, err error) (entry Entry, ok bool, _ error) {
+	var d struct {
+		ETag ETag  `json:"_etag"`
+		TS   int64 `json:"_ts"`
+	}
+	if err != nil {
+		return Entry{}, true, err
+	}
+	if json.Unmarshal(row, &d) != nil {
+		return Entry{}, false, nil
+	}
+	c, err := head.DecodeCatalogue(row, uid)
+	if errors.Is(err, segment.ErrForeign) || errors.Is(err, segment.ErrDamaged) {
+		return Entry{}, false, nil
+	}
+	return Entry{Catalogue: c, ETag: d.ETag, Written: time.Unix(d.TS, 0).UTC()}, true, err
+}
+
+// maxRounds is how often WriteEntry looks at what another device wrote.
+const maxRounds = 5
+
+// WriteEntry writes an entry, unless there is one of a later revision, and returns
+// its ETag. last is the ETag of the last entry that this device wrote, or "". The
+// error Is [ErrContended] when other devices keep writing it, and [ErrUnreachable]
+// when nobody knows whether it was written.
+func WriteEntry(ctx context.Context, c Conn, entry *head.Catalogue, last ETag) (ETag, error) {
+	doc, err := entry.Encode()
+	if err != nil {
+		return "", err
+	}
+	why := error(ErrContended)
+	for range maxRounds {
+		a := c.Batch(ctx, doc.PK, Swap(doc.ID, doc.Body, last))
+		switch a.Class {
+		case OK:
+			return a.ETag(0), nil
+		case Unknown:
+			why = a.Err
+		case Missing, Exists, Changed:
+			why = ErrContended
+		default:
+			return "", a.Err
+		}
+		there, err := c.Get(ctx, doc.PK, doc.ID, "")
+		if err != nil {
+			return "", err
+		}
+		if last = ""; there == nil {
+			continue
+		}
+		last = there.ETag
+		if e, err := head.DecodeCatalogue(there.Body, entry.UID); err == nil && e.Revision >= entry.Revision {
+			return last, nil
+		}
+	}
+	return "", why
+}

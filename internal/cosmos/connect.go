@@ -1,0 +1,61 @@
+package cosmos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
+)
+
+// Open returns a client of the account at an endpoint, with the account's key in
+// base64, or with cred when key is empty. o may be nil. It makes no request.
+func Open(endpoint, key string, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.Client, error) {
+	if key == "" {
+		if cred == nil {
+			return nil, errors.New("neither key nor credential")
+		}
+		tokens, err := newBearer(endpoint, cred, o)
+		if err != nil {
+			return nil, err
+		}
+		own := withPolicies(o)
+		own.PerRetryPolicies = slices.Concat([]policy.Policy{tokens}, own.PerRetryPolicies)
+		return azcosmos.NewClient(endpoint, placeholder{}, own)
+	}
+	c, err := azcosmos.NewKeyCredential(key)
+	if err != nil {
+		return nil, errors.New("account key is not base64")
+	}
+	return azcosmos.NewClientWithKey(endpoint, c, withPolicies(o))
+}
+
+// examineTime is how long Examine waits for the account.
+const examineTime = 10 * time.Second
+
+// Examine looks whether the container is there and has the partition key /pk. The
+// error Is [ErrBlocked] when not. An account that does not answer is no error.
+func Examine(ctx context.Context, container *azcosmos.ContainerClient) error {
+	ctx, cancel := context.WithTimeout(ctx, examineTime)
+	defer cancel()
+	found, err := container.Read(unretried(ctx), nil)
+	if err != nil {
+		a := classify(err, time.Now())
+		switch {
+		case a.Class == Denied && a.status != http.StatusForbidden: // reading metadata may be forbidden while data is not
+			return a.Err
+		case a.status == http.StatusNotFound:
+			return fmt.Errorf("%w: there is no such database or container", ErrBlocked)
+		}
+		return nil
+	}
+	if paths := found.ContainerProperties.PartitionKeyDefinition.Paths; !slices.Equal(paths, []string{"/pk"}) {
+		return fmt.Errorf("%w: the container's partition key is not /pk", ErrBlocked)
+	}
+	return nil
+}

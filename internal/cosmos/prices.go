@@ -1,0 +1,38 @@
+package cosmos
+
+// The prices are those that the service publishes: a point read of 1 KB costs
+// one request unit and of 100 KB ten, an insert 5.5 times that and a little for
+// each indexed value, a replacement twice as much as an insert.
+const (
+	insertFactor  = 5.5
+	indexedValue  = 0.2
+	indexedValues = 5
+)
+
+// ReadUnits returns what a point read of a document of so many bytes costs.
+func ReadUnits(bytes int) float64 {
+	kb := max(1, float64(bytes)/1024)
+	return 1 + (kb-1)*9/99
+}
+
+// WriteUnits returns what it costs to store a document of so many bytes, where
+// none is or in the place of another.
+func WriteUnits(bytes int, replaces bool) float64 {
+	units := insertFactor*ReadUnits(bytes) + indexedValue*indexedValues
+	if replaces {
+		units *= 2
+	}
+	return units
+}
+
+// expectedRead is what a read or a page of a query is expected to cost. It is
+// more than most cost: their sizes are not known before.
+const expectedRead = 10
+
+// expected returns what changes are expected to cost.
+func expected(ops []Op) (units float64) {
+	for _, op := range ops {
+		units += WriteUnits(len(op.Body), op.Kind == Replace)
+	}
+	return units
+}

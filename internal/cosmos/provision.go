@@ -1,0 +1,69 @@
+package cosmos
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
+)
+
+// Provision creates the database and the container where they are missing.
+func Provision(ctx context.Context, c *azcosmos.Client, database, container string) error {
+	_, err := c.CreateDatabase(ctx, azcosmos.DatabaseProperties{ID: database}, nil)
+	if err := unlessThere(err); err != nil {
+		return err
+	}
+	db, err := c.NewDatabase(database)
+	if err != nil {
+		return err
+	}
+	_, err = db.CreateContainer(ctx, properties(container), nil)
+	if err := unlessThere(err); err != nil {
+		return err
+	}
+	made, err := db.NewContainer(container)
+	if err != nil {
+		return err
+	}
+	return Examine(ctx, made)
+}
+
+func unlessThere(err error) error {
+	if e := (*azcore.ResponseError)(nil); errors.As(err, &e) {
+		if e.StatusCode == http.StatusConflict {
+			return nil
+		}
+		return &statusError{status: e.StatusCode, code: e.ErrorCode}
+	}
+	return err
+}
+
+// properties is the container: the paths that queries name are indexed and no
+// others, since each adds to the cost of every write, and the two orders in which
+// listings are asked for. The service indexes /id and /_ts by itself, but not the
+// partition key.
+func properties(id string) azcosmos.ContainerProperties {
+	forever := int32(-1)
+	policy := azcosmos.IndexingPolicy{
+		Automatic:     true,
+		IndexingMode:  azcosmos.IndexingModeConsistent,
+		ExcludedPaths: []azcosmos.ExcludedPath{{Path: "/*"}},
+	}
+	for _, p := range []string{"/pk/?", "/type/?", "/st/?", "/end/?", "/updated/?", "/project/?"} {
+		policy.IncludedPaths = append(policy.IncludedPaths, azcosmos.IncludedPath{Path: p})
+	}
+	for _, p := range []string{"/type", "/project"} {
+		policy.CompositeIndexes = append(policy.CompositeIndexes, []azcosmos.CompositeIndex{
+			{Path: p, Order: azcosmos.CompositeIndexAscending},
+			{Path: "/updated", Order: azcosmos.CompositeIndexDescending},
+		})
+	}
+	return azcosmos.ContainerProperties{
+		ID:                     id,
+		PartitionKeyDefinition: azcosmos.PartitionKeyDefinition{Kind: azcosmos.PartitionKeyKindHash, Paths: []string{"/pk"}, Version: 2},
+		DefaultTimeToLive:      &forever,
+		IndexingPolicy:         &policy,
+	}
+}

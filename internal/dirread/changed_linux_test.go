@@ -1,0 +1,203 @@
+package dirread
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/amplifier-go/sessionstorage/internal/seam"
+)
+
+// settle looks at the file f of session s until its stamp is good for later.
+func settle(t *testing.T, b *Sessions, want string) Stamp {
+	t.Helper()
+	for {
+		data, now, ok := b.ReadIfChanged("s", "f", Stamp{})
+		require.True(t, ok)
+		require.Equal(t, want, string(data))
+		if now != (Stamp{}) || !keptHere(t, b.path) {
+			return now
+		}
+	}
+}
+
+// fileChanges are what may happen to the file f of session s in dir, which
+// holds "content". There is a session t, too. Want is what is read then, and
+// empty where nothing is to be read quickly.
+var fileChanges = []struct {
+	name string
+	do   func(t *testing.T, dir string)
+	want string
+}{
+	{"rewritten in its place, as large", func(t *testing.T, dir string) { put(t, "CONTENT", dir, "s", "f") }, "CONTENT"},
+	{"one byte written", func(t *testing.T, dir string) {
+		f, err := os.OpenFile(filepath.Join(dir, "s", "f"), os.O_WRONLY, 0)
+		require.NoError(t, err)
+		_, err = f.WriteAt([]byte{'C'}, 0)
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+	}, "Content"},
+	{"rewritten and its time put back", func(t *testing.T, dir string) {
+		path := filepath.Join(dir, "s", "f")
+		fi, err := os.Stat(path)
+		require.NoError(t, err)
+		put(t, "CONTENT", path)
+		require.NoError(t, os.Chtimes(path, fi.ModTime(), fi.ModTime()))
+	}, "CONTENT"},
+	{"replaced by one of that time", func(t *testing.T, dir string) {
+		path := filepath.Join(dir, "s", "f")
+		fi, err := os.Stat(path)
+		require.NoError(t, err)
+		put(t, "CONTENT", path+"2")
+		require.NoError(t, os.Chtimes(path+"2", fi.ModTime(), fi.ModTime()))
+		require.NoError(t, os.Rename(path+"2", path))
+	}, "CONTENT"},
+	{"shorter", func(t *testing.T, dir string) { require.NoError(t, os.Truncate(filepath.Join(dir, "s", "f"), 3)) }, "con"},
+	{"emptied", func(t *testing.T, dir string) { put(t, "", dir, "s", "f") }, ""},
+	{"removed", func(t *testing.T, dir string) { require.NoError(t, os.Remove(filepath.Join(dir, "s", "f"))) }, ""},
+	{"made anew", func(t *testing.T, dir string) {
+		require.NoError(t, os.Remove(filepath.Join(dir, "s", "f")))
+		put(t, "CONTENT", dir, "s", "f")
+	}, "CONTENT"},
+	{"a directory", func(t *testing.T, dir string) {
+		require.NoError(t, os.Remove(filepath.Join(dir, "s", "f")))
+		require.NoError(t, os.Mkdir(filepath.Join(dir, "s", "f"), 0o700))
+	}, ""},
+	{"a symlink to itself beside", func(t *testing.T, dir string) {
+		require.NoError(t, os.Rename(filepath.Join(dir, "s", "f"), filepath.Join(dir, "s", "g")))
+		require.NoError(t, os.Symlink("g", filepath.Join(dir, "s", "f")))
+	}, ""},
+	{"named twice", func(t *testing.T, dir string) {
+		require.NoError(t, os.Link(filepath.Join(dir, "s", "f"), filepath.Join(dir, "g")))
+	}, "content"},
+	{"the session removed", func(t *testing.T, dir string) { require.NoError(t, os.RemoveAll(filepath.Join(dir, "s"))) }, ""},
+	{"the session exchanged", func(t *testing.T, dir string) {
+		require.NoError(t, unix.Renameat2(unix.AT_FDCWD, filepath.Join(dir, "s"), unix.AT_FDCWD, filepath.Join(dir, "t"), unix.RENAME_EXCHANGE))
+	}, "of another"},
+	{"the session a symlink to another", func(t *testing.T, dir string) {
+		require.NoError(t, os.Rename(filepath.Join(dir, "s"), filepath.Join(dir, "moved")))
+		require.NoError(t, os.Symlink("t", filepath.Join(dir, "s")))
+	}, ""},
+	{"the session a symlink to a copy outside", func(t *testing.T, dir string) {
+		require.NoError(t, os.CopyFS(dir+"-copy", os.DirFS(filepath.Join(dir, "s"))))
+		require.NoError(t, os.RemoveAll(filepath.Join(dir, "s")))
+		require.NoError(t, os.Symlink(dir+"-copy", filepath.Join(dir, "s")))
+	}, ""},
+	{"the directory replaced", func(t *testing.T, dir string) {
+		require.NoError(t, os.Rename(dir, dir+"-moved"))
+		put(t, "CONTENT", dir, "s", "f")
+	}, "CONTENT"},
+	{"what is above replaced", func(t *testing.T, dir string) {
+		top := filepath.Dir(dir)
+		require.NoError(t, os.Rename(top, top+"-moved"))
+		put(t, "CONTENT", dir, "s", "f")
+	}, "CONTENT"},
+	{"the directory gone", func(t *testing.T, dir string) { require.NoError(t, os.RemoveAll(dir)) }, ""},
+}
+
+// TestReadIfChangedSeesEveryChange changes what was looked at, at once after it was
+// read and when its sight had lasted.
+func TestReadIfChangedSeesEveryChange(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{"plain", "by a symlink"} {
+		for _, when := range []string{"at once", "settled"} {
+			for _, change := range fileChanges {
+				t.Run(way+"/"+when+"/"+change.name, func(t *testing.T) {
+					t.Parallel()
+					dir, err := filepath.EvalSymlinks(t.TempDir())
+					require.NoError(t, err)
+					dir = filepath.Join(dir, "top", "sessions")
+					put(t, "content", dir, "s", "f")
+					put(t, "of another", dir, "t", "f")
+					path := dir
+					if way != "plain" {
+						path = filepath.Join(t.TempDir(), "link")
+						require.NoError(t, os.Symlink(dir, path))
+					}
+					b := open(t, path, nil)
+					data, was, ok := b.ReadIfChanged("s", "f", Stamp{})
+					require.True(t, ok)
+					require.Equal(t, "content", string(data))
+					if when == "settled" {
+						was = settle(t, b, "content")
+					}
+					change.do(t, dir)
+					data, was, ok = b.ReadIfChanged("s", "f", was)
+					fast, isFast := b.ReadFast("s", "f")
+					require.Equal(t, isFast, ok)
+					require.Equal(t, fast, data)
+					require.Equal(t, change.want, string(data))
+					if ok {
+						settle(t, b, change.want)
+					} else {
+						require.Zero(t, was)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestReadIfChangedReadsNothing reads nothing again: not while sessions come and go, and not
+// of one that was moved and has a symlink in its place.
+func TestReadIfChangedReadsNothing(t *testing.T) {
+	t.Parallel()
+	b := openBase(t, nil)
+	put(t, "content", b.path, "s", "f")
+	was := settle(t, b, "content")
+	if !keptHere(t, b.path) {
+		require.Zero(t, was)
+		return
+	}
+	again := func() {
+		t.Helper()
+		data, now, ok := b.ReadIfChanged("s", "f", was)
+		require.True(t, ok)
+		require.Empty(t, data)
+		require.Equal(t, was, now)
+	}
+	again()
+	put(t, "content", b.path, "t", "f")
+	again()
+	require.NoError(t, os.RemoveAll(filepath.Join(b.path, "t")))
+	again()
+	require.NoError(t, os.Rename(filepath.Join(b.path, "s"), b.path+"-moved"))
+	require.NoError(t, os.Symlink(b.path+"-moved", filepath.Join(b.path, "s")))
+	again()
+}
+
+// TestReadIfChangedOnACoarseClock rewrites a file within one step of the clock that
+// gives its time.
+func TestReadIfChangedOnACoarseClock(t *testing.T) {
+	t.Parallel()
+	b := openBase(t, &seam.Seam{Clock: century})
+	was := Stamp{}
+	for _, content := range []string{"a", "b", "c"} {
+		put(t, content, b.path, "s", "f")
+		data, now, ok := b.ReadIfChanged("s", "f", was)
+		require.True(t, ok)
+		require.Equal(t, content, string(data))
+		require.Zero(t, now)
+		was = now
+	}
+}
+
+// TestReadIfChangedAtAnEmptyFile: nothing is known of what cannot be read quickly.
+func TestReadIfChangedAtAnEmptyFile(t *testing.T) {
+	t.Parallel()
+	b := openBase(t, nil)
+	put(t, "content", b.path, "s", "f")
+	settle(t, b, "content")
+	put(t, "", b.path, "s", "empty")
+	long := time.Now().Add(fineStep * 2)
+	for asked := time.Now(); asked.Before(long); asked = time.Now() {
+		data, now, ok := b.ReadIfChanged("s", "empty", Stamp{})
+		require.Empty(t, data)
+		require.False(t, ok)
+		require.Zero(t, now)
+	}
+}

@@ -1,0 +1,132 @@
+package dirread
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/seam"
+)
+
+// Entries returns the directories that do not begin with a dot, and the
+// symlinks to directories, in the order of the file system. Those whose name
+// keep refuses are not looked at. When nothing is at the path any more, the
+// error Is [fs.ErrNotExist] and names the path.
+func (s *Sessions) Entries(keep func(name string) bool) ([]Entry, error) {
+	found, err := s.entries(keep)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("sessions directory %s was moved or removed: %w", s.path, fs.ErrNotExist)
+	}
+	return found, err
+}
+
+func (s *Sessions) entries(keep func(name string) bool) ([]Entry, error) {
+	f, err := os.Open(s.path)
+	if err != nil {
+		return nil, err
+	}
+	q := &questions{in: f, hooks: s.hooks, waiting: make(chan []Entry, 64)}
+	err = s.list(f, func(text string) { q.ask(choose(text, keep)) })
+	found := q.answers()
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// list yields the names in the sessions directory f, in the order of the file
+// system: those that were found before, while the directory has not changed
+// since. Everything that comes, goes or is renamed changes its time.
+func (s *Sessions) list(f *os.File, yield func(text string)) error {
+	at := time.Now()
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	is := StampOf(fi, s.hooks)
+	if old := s.listing.Load(); old != nil && old.is.Same(is) {
+		for _, text := range old.texts {
+			yield(text)
+		}
+		return nil
+	}
+	now, size := &listing{is: is, at: at}, 0
+	err = readNames(f, func(text string) {
+		if size += len(text); size <= s.maxListing {
+			now.texts = append(now.texts, text)
+		}
+		yield(text)
+	})
+	if err != nil || size > s.maxListing || !Settled(s.hooks, is, at) || !IsLocal(f) {
+		now = nil
+	}
+	s.listing.Store(now)
+	return err
+}
+
+// questions asks about entries of the directory in while more of their names
+// are read.
+type questions struct {
+	in      *os.File
+	hooks   *seam.Seam
+	all     [][]Entry
+	waiting chan []Entry
+	workers int
+	wait    sync.WaitGroup
+}
+
+// busy is how many entries are worth a goroutine.
+const busy = 100
+
+// ask fills in what there is to know about part.
+func (q *questions) ask(part []Entry) {
+	if len(part) == 0 {
+		return
+	}
+	q.all = append(q.all, part)
+	if len(q.all) > 1 && len(part) >= busy && q.workers < runtime.GOMAXPROCS(0)-1 {
+		q.workers++
+		q.wait.Go(q.work)
+	}
+	select {
+	case q.waiting <- part:
+	default:
+		q.fill(part)
+	}
+}
+
+func (q *questions) work() {
+	for part := range q.waiting {
+		q.fill(part)
+	}
+}
+
+func (q *questions) fill(part []Entry) {
+	for i := range part {
+		part[i].fill(q.in, q.hooks)
+	}
+}
+
+// answers returns the entries that are directories, when all is known.
+func (q *questions) answers() []Entry {
+	close(q.waiting)
+	q.work()
+	q.wait.Wait()
+	return slices.DeleteFunc(slices.Concat(q.all...), func(e Entry) bool { return e.Name == "" })
+}
+
+// fill completes an entry of the directory in. What is no directory loses its
+// name.
+func (e *Entry) fill(in *os.File, hooks *seam.Seam) {
+	is, isDir, err := statEntry(in, e.Name)
+	if err != nil && (e.kind != directory || errors.Is(err, fs.ErrNotExist)) || err == nil && !isDir {
+		e.Name = ""
+		return
+	}
+	e.Modified, e.Stamp, e.Symlink = is.Mtime, is.rounded(hooks), e.kind == symlink
+}

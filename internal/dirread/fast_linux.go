@@ -1,0 +1,113 @@
+package dirread
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// ReadFast returns the content of the file name of session id, unless anything
+// is unusual about it: then ok is false, and [Open] tells more. A writer may
+// have been at it, and some file systems give less than there is: it is for
+// files that tell by themselves whether they are whole.
+func (s *Sessions) ReadFast(id, name string) (data []byte, ok bool) {
+	fd, err := s.openFast(id, name)
+	if err != nil {
+		return nil, false
+	}
+	return take(fd)
+}
+
+// ReadFast is [Sessions.ReadFast] with room for what is in the file. The error
+// Is [fs.ErrNotExist] when there is none; with any other, [Dir.Open] tells more.
+func (d *Dir) ReadFast(id, name string, room []byte) (data []byte, err error) {
+	fd, err := openIn(d.dir, id+"/"+name, unix.RESOLVE_BENEATH)
+	if nowhere(err) {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, err
+	}
+	data, err = readWhole(fd, room[:cap(room)])
+	return data, errors.Join(err, unix.Close(fd))
+}
+
+// openFast opens the file name of session id. It follows no symlink below
+// the sessions directory: it could lead to another session. Where none leads to
+// that either, the whole path is gone, which finds what stands there now; the
+// open directory would have to be compared with that first.
+func (s *Sessions) openFast(id, name string) (fd int, err error) {
+	if s.plain && id != ".." && !strings.Contains(id, "/") {
+		return openAt(unix.AT_FDCWD, s.path+"/"+id+"/"+name, unix.RESOLVE_NO_SYMLINKS)
+	}
+	in, err := s.handle()
+	if err != nil {
+		return 0, err
+	}
+	return openIn(in, id+"/"+name, unix.RESOLVE_BENEATH|unix.RESOLVE_NO_SYMLINKS)
+}
+
+// fastSize is the size of the largest file that is read fast, and
+// fastBuffer that of those which need not be asked for their size.
+const (
+	fastSize   = 1 << 20
+	fastBuffer = 16 << 10
+)
+
+var fastBuffers = sync.Pool{New: func() any { return new([fastBuffer]byte) }}
+
+var errLarge = errors.New("large file")
+
+// take returns what is in the file fd, and closes it.
+func take(fd int) (data []byte, ok bool) {
+	ok = view(fd, func(in []byte) {
+		if data = in; len(in) < fastBuffer {
+			data = append(make([]byte, 0, len(in)), in...)
+		}
+	})
+	return data, ok
+}
+
+// view hands what is in the file fd to look, during whose call the bytes are
+// valid, and closes the file before.
+func view(fd int, look func(data []byte)) bool {
+	buf := fastBuffers.Get().(*[fastBuffer]byte)
+	defer fastBuffers.Put(buf)
+	data, err := readWhole(fd, buf[:])
+	if errors.Join(err, unix.Close(fd)) != nil || len(data) == 0 {
+		return false
+	}
+	look(data)
+	return true
+}
+
+// readWhole returns what is in a file: in buf, or else longer than that. It
+// reads from a place, which pipes, terminals and directories refuse.
+func readWhole(fd int, buf []byte) ([]byte, error) {
+	n, err := readAt(fd, buf)
+	if err != nil {
+		return nil, err
+	}
+	if n < len(buf) {
+		return buf[:n], nil
+	}
+	var is unix.Stat_t
+	if err := unix.Fstat(fd, &is); err != nil {
+		return nil, err
+	}
+	if is.Size >= fastSize {
+		return nil, errLarge
+	}
+	data := make([]byte, is.Size+1)
+	if n, err = readAt(fd, data); err != nil || n != int(is.Size) {
+		return nil, errors.Join(err, errLarge)
+	}
+	return data[:n:n], nil
+}
+
+func readAt(fd int, buf []byte) (int, error) {
+	return uninterrupted(func() (int, error) { return unix.Pread(fd, buf, 0) })
+}

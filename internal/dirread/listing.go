@@ -1,0 +1,56 @@
+package dirread
+
+import (
+	"strings"
+	"time"
+)
+
+// kind is what has a name in the sessions directory.
+type kind byte
+
+const (
+	directory kind = 'd'
+	symlink   kind = 'l'
+	unknown   kind = '?' // the file system does not tell
+	other     kind = '-' // never a session
+)
+
+// appendName adds a name to the text of a listing, unless it begins with a dot
+// or can be none of a directory.
+func appendName[T string | []byte](text []byte, name T, k kind) []byte {
+	if k == other || len(name) > 0 && name[0] == '.' {
+		return text
+	}
+	return append(append(append(text, byte(k)), name...), 0)
+}
+
+// Entry is the directory of a session as a listing finds it.
+type Entry struct {
+	Name     string
+	Modified time.Time // zero where the system does not tell
+	Stamp    Stamp     // of the directory; zero where the system does not tell
+	Symlink  bool
+	kind     kind
+}
+
+// choose returns the entries in a text of a listing whose names keep wants.
+func choose(text string, keep func(name string) bool) (found []Entry) {
+	for text != "" {
+		end := strings.IndexByte(text, 0)
+		if name := text[1:end]; keep(name) {
+			found = append(found, Entry{Name: name, kind: kind(text[0])})
+		}
+		text = text[end+1:]
+	}
+	return found
+}
+
+// listing is what was found in the sessions directory.
+type listing struct {
+	is    Stamp // of the directory, before it was read
+	at    time.Time
+	texts []string // for each name what it is, the name and a zero
+}
+
+// maxListing is the default of [Sessions.LimitListing].
+const maxListing = 8 << 20

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package dirread
+
+import "os"
+
+// IsLocal is false: what is known of file systems is not known here.
+func IsLocal(*os.File) bool { return false }

@@ -1,0 +1,111 @@
+// Package gc keeps what the cloud has of a session small. [Prune] gives up former
+// heads after their time, merges runs of small segments, and removes garbage: the
+// documents that nothing leads to any more. This page says why it removes nothing
+// that anybody needs.
+//
+// # What leads to a document
+//
+//	the head                         → segments of the transcript and of each log, chunks
+//	                                  of small files, documents with its lists
+//	a former head in its lists       → segments of the transcript
+//	a branch in its lists           → segments of the transcript
+//	a branch's document             → segments of the transcript, chunks of small files,
+//	                                  unless the branch is a part of another history
+//	a fork's document, a fork's head → segments of the transcript up to where it left,
+//	                                  and of the logs that its logs begin with
+//	a segment that stays            → its chunks
+//
+// An inventory is all documents of a session, listed after its head was read. The
+// live set is what of it can be reached from the left side. All else is garbage.
+//
+// # The states of a document
+//
+//	from      to        when
+//	          waiting   a writer stores it, before the head that will lead to it
+//	waiting   live      a head, a branch or a fork leads to it
+//	waiting   garbage   its writer gave up
+//	live      garbage   a former head expired, a larger segment took its place, the
+//	                    transcript was rewritten, a file was replaced, or the session
+//	                    was deleted
+//	garbage   waiting   a writer stores it anew, which gives it another version
+//	garbage   removed   it is older than the grace time
+//
+// Nobody can tell a waiting document from garbage. So what follows holds for both.
+//
+// # Who may do what
+//
+// Each step is one request, so a step happens as a whole or not at all, and every
+// step may be the last one of a process.
+//
+// A writer reads the head. It counts on what is live by that version of the head, and
+// on what it stored itself since it read it, and on nothing else. It changes the head
+// last, and only if that is still the version that it read. A fork notes itself in its
+// parent's partition, together with a new version of the parent's head, before it
+// counts on the parent's lines. A reader reads the head, lists segments, and then reads
+// these.
+//
+// Prune does this by one version of the head, which its [cosmos.Guard] holds:
+//
+//	expire   one request: a head without the former heads that are too old
+//	list     requests that read
+//	merge    a request each: a larger segment, and a new version of the head
+//	remove   a request for up to 99 documents: they go if they have the versions
+//	         that were listed, and the head gets a new version
+//
+// A request whose head is another one does nothing. Prune begins again then, with
+// the head that there is. In partitions other than the head's, which no batch
+// reaches together with the head, the head gets its new version one request earlier.
+//
+// # What merging is for
+//
+// A restore makes a request for each segment, and each turn that was synced by
+// itself made one. A restore of 300 turns of 16 KB makes 301 requests, and 11 after
+// Prune. It saves little room, and few units: merging pays where sessions are
+// restored, in time.
+//
+// A device that lacks one line behind a merge reads the document with that line. So the
+// document with the last lines of a stream gets at most 128 KB, and each one before it
+// at most as many bytes as the lines behind it.
+//
+// # Why nothing is lost
+//
+//  1. What was live when the inventory was taken stays, because it is in the live
+//     set. Where a history cannot be read, nothing of its stream is removed; where a
+//     list of the head cannot be read, nothing of the session. Prune stops before it
+//     removes anything when it meets a document of a newer version of this library.
+//  2. A document that becomes live later was stored, or stored anew, by a writer. That
+//     writer read the version of the head that Prune holds, or a later one: with an
+//     earlier one it cannot change the head any more. If the document was stored before
+//     the inventory, it goes in a request that also changes the version of the head. So
+//     if Prune is first, the writer's change fails; the writer reads the head again and
+//     stores what is missing. If the writer is first, the removal fails.
+//  3. If the document was stored anew after the inventory, its version is not the one
+//     that was listed, and the removal leaves it.
+//  4. In other partitions the head gets its new version first, and the documents go
+//     after that. A writer that reads the head between the two counts on what is live
+//     by it, which the inventory knew, and on what it stores, as in 3.
+//  5. A reader may be on its way to a document that it listed. So no document goes
+//     before it is as old as the grace time, which is longer than a read takes, and no
+//     segment before what is read in its place is as old. A reader that followed a
+//     former head can miss something nevertheless, when that became garbage just now.
+//     It reads the head again before it says that something is damaged.
+//  6. A first upload has no head, so no version guards it. Its writer begins again when
+//     it has taken longer than [MaxFirstUpload], 3 days. What has no head goes after 7
+//     days at the earliest, whatever the grace time. So does the document of a fork
+//     that has no head.
+//  7. A larger segment is stored only after its lines were read and all their hashes
+//     checked. The small ones stay for as long as 5 says.
+//  8. A deleted session keeps its tombstone until the service removes that, or, where
+//     the container's expiry is off, Prune does after the time that it names. All else
+//     of the session is garbage. [Unshared] refuses a deletion while forks need the lines. A fork in
+//     the making changes the version of the head that the deletion replaces.
+//  9. Prune may be killed, or run on another device too: after each request there
+//     are the same live documents, and garbage that is not removed yet.
+//  10. A sweep waits for no age either. It removes what the head does not lead to after a
+//     session was written anew; sweep.go tells why readers and writers live with that.
+//  11. A purge waits for no age. It makes a tombstone of each head before it removes a
+//     document; purge.go tells the steps, and who removes what comes late.
+//
+// The service's clock decides what is removed. Only former heads carry the time of
+// the device that replaced them, and that agrees with the service's to a minute.
+package gc

@@ -1,0 +1,92 @@
+package gc
+
+import (
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+)
+
+// garbage returns the documents that are not live and older than grace: segments
+// first, then what they name. It counts those that are too young.
+func (i *inventory) garbage(l *liveSet, grace time.Duration, sum *Result) []*document {
+	segments, chunks := i.deadSegments(l, grace, sum)
+	i.addFiles(chunks)
+	var rest []*document
+	for _, d := range i.docs {
+		age, dead := grace, false
+		switch d.Type {
+		case segment.TypeChunk:
+			dead = !chunks[place{d.PK, d.ID}]
+		case head.TypeBranch:
+			dead = l.covered[d.ID]
+		case head.TypeMore:
+			dead = !i.lists[d.ID]
+		case head.TypeFork:
+			dead, age = !l.forks[d.ID], max(grace, firstGrace) // the fork may not have its head yet
+		}
+		if dead && i.old(d, age, time.Time{}, sum) {
+			rest = append(rest, d)
+		}
+	}
+	return append(segments, rest...)
+}
+
+// place is where a document lies.
+type place struct{ pk, id string }
+
+// deadSegments returns the segments that may go, and the chunks that those which
+// stay need.
+func (i *inventory) deadSegments(l *liveSet, grace time.Duration, sum *Result) (dead []*document, chunks map[place]bool) {
+	chunks = map[place]bool{}
+	for _, d := range i.docs {
+		if d.Type != segment.TypeSegment {
+			continue
+		}
+		if !l.has(d) && i.old(d, grace, l.coveredSince(d, i.written), sum) {
+			dead = append(dead, d)
+			continue
+		}
+		for _, id := range d.chunks(i.sid) {
+			chunks[place{d.PK, id}] = true
+		}
+	}
+	return dead, chunks
+}
+
+// addFiles adds the chunks of small files, of the head and of branches.
+func (i *inventory) addFiles(chunks map[place]bool) {
+	for _, t := range append(i.branches[:len(i.branches):len(i.branches)], i.head) {
+		for _, f := range t.Files {
+			_, ids := f.Documents(i.sid)
+			for _, id := range ids {
+				chunks[place{segment.SessionPK(i.sid), id}] = true
+			}
+		}
+	}
+}
+
+// remains returns all documents but the head that are older than grace.
+func (i *inventory) remains(grace time.Duration, sum *Result) (garbage []*document) {
+	for _, d := range i.docs {
+		if d.ID != segment.HeadID(i.sid) && i.old(d, grace, time.Time{}, sum) {
+			garbage = append(garbage, d)
+		}
+	}
+	return garbage
+}
+
+// old reports whether a document is older than grace, and what stands for it
+// since a time too. It counts it when it is not.
+func (i *inventory) old(d *document, grace time.Duration, since time.Time, sum *Result) bool {
+	at := d.written()
+	if since.After(at) {
+		at = since
+	}
+	if i.now.Sub(at) > grace {
+		return true
+	}
+	sum.Waiting++
+	sum.wait(at.Add(grace + time.Second))
+	return false
+}

@@ -1,0 +1,212 @@
+package gc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+)
+
+// list takes the inventory of a session that has a head. It passes over what
+// other tools put there.
+func (p *pruner) list(ctx context.Context) (*inventory, error) {
+	i := newInventory(p.s.SID, p.head)
+	if err := p.listPartition(ctx, p.pk(), i); err != nil {
+		return nil, err
+	}
+	if err := p.listBranches(ctx, i); err != nil {
+		return nil, err
+	}
+	if err := p.readLists(ctx, i); err != nil {
+		return nil, err
+	}
+	for _, pk := range i.furtherPartitions() {
+		if err := p.listPartition(ctx, pk, i); err != nil {
+			return nil, err
+		}
+	}
+	if !p.head.Deleted {
+		if err := p.listPast(ctx, i); err != nil {
+			return nil, err
+		}
+		if err := p.readForks(ctx, i); err != nil {
+			return nil, err
+		}
+	}
+	p.date(i)
+	return i, nil
+}
+
+// listAll takes the inventory of a session that has no head, so that nothing tells
+// how many partitions a stream has: it looks into them up to the first empty one.
+func (p *pruner) listAll(ctx context.Context) (*inventory, error) {
+	i := newInventory(p.s.SID, nil)
+	if err := p.listPartition(ctx, p.pk(), i); err != nil {
+		return nil, err
+	}
+	streams := map[segment.Stream]bool{segment.Transcript: true}
+	for st := range i.segments {
+		streams[st] = true
+	}
+	for _, st := range slices.Sorted(maps.Keys(streams)) {
+		for b := 1; ; b++ {
+			before := len(i.docs)
+			if err := p.listPartition(ctx, segment.StreamPK(i.sid, st, b), i); err != nil {
+				return nil, err
+			}
+			if len(i.docs) == before {
+				break
+			}
+		}
+	}
+	p.date(i)
+	return i, nil
+}
+
+// date gives the inventory its time. A service that tells none is at least as far
+// as what it wrote last.
+func (p *pruner) date(i *inventory) {
+	i.now = p.s.Reader.Time()
+	for _, d := range i.docs {
+		if at := d.written(); at.After(i.now) {
+			i.now = at
+		}
+	}
+}
+
+func (p *pruner) listPartition(ctx context.Context, pk string, i *inventory) error {
+	for row, err := range p.s.Reader.Query(ctx, cosmos.Inventory(pk)) {
+		if err != nil {
+			return fmt.Errorf("list documents: %w", err)
+		}
+		d := &document{}
+		if json.Unmarshal(row, d) != nil || !strings.HasPrefix(d.ID, i.sid+"-") || d.PK != pk {
+			continue
+		}
+		i.docs = append(i.docs, d)
+		if d.Type != segment.TypeSegment {
+			continue
+		}
+		info, err := segment.DecodeInfo(row)
+		switch {
+		case errors.Is(err, segment.ErrNewer):
+			return fmt.Errorf("list documents: %w", err)
+		case err == nil:
+			d.info = &info
+			i.add(info, d.written())
+		}
+	}
+	return nil
+}
+
+// listBranches reads the documents of branches, also of such as the head does not
+// name.
+func (p *pruner) listBranches(ctx context.Context, i *inventory) error {
+	for row, err := range p.s.Reader.Query(ctx, cosmos.Branches(p.pk())) {
+		if err != nil {
+			return fmt.Errorf("list branches: %w", err)
+		}
+		b, err := head.Decode(row, i.sid)
+		if errors.Is(err, segment.ErrNewer) {
+			return fmt.Errorf("list branches: %w", err)
+		}
+		if err == nil {
+			i.branches = append(i.branches, b)
+		}
+	}
+	return nil
+}
+
+// readLists reads the former heads and branches that the head leads to.
+func (p *pruner) readLists(ctx context.Context, i *inventory) (err error) {
+	if i.former, err = p.lists.Former(ctx, i.head); err != nil {
+		return fmt.Errorf("list former heads: %w", err)
+	}
+	if i.listed, err = p.lists.Branches(ctx, i.head); err != nil {
+		return fmt.Errorf("list branches: %w", err)
+	}
+	for _, ids := range [][]string{i.head.OldMore, i.head.BranchMore} {
+		pages, err := p.lists.Pages(ctx, ids)
+		if err != nil {
+			return err
+		}
+		for _, m := range pages {
+			i.lists[m.ID] = true
+		}
+	}
+	return nil
+}
+
+// furtherPartitions returns those that hold what has no room in the first.
+func (i *inventory) furtherPartitions() (pks []string) {
+	buckets := i.head.Transcript.Buckets
+	for _, o := range i.former {
+		buckets = max(buckets, o.Buckets)
+	}
+	for _, b := range i.branches {
+		buckets = max(buckets, b.Transcript.Buckets)
+	}
+	pks = partitionsOf(pks, i.sid, segment.Transcript, buckets)
+	for _, st := range slices.Sorted(maps.Keys(i.head.Logs)) {
+		pks = partitionsOf(pks, i.sid, st, i.head.Logs[st].Buckets)
+	}
+	return pks
+}
+
+// partitionsOf appends the partitions of a stream but the session's first.
+func partitionsOf(pks []string, sid string, st segment.Stream, buckets int) []string {
+	for b := 1; b < buckets; b++ {
+		pks = append(pks, segment.StreamPK(sid, st, b))
+	}
+	return pks
+}
+
+// listPast lists what a fork needs of others.
+func (p *pruner) listPast(ctx context.Context, i *inventory) error {
+	if i.head.From == nil {
+		return nil
+	}
+	parent, err := p.s.Reader.Parent(ctx, i.head)
+	if err != nil {
+		return err
+	}
+	buckets := max(parent.Transcript.Buckets, i.head.From.Buckets)
+	i.past, err = p.s.Reader.Segments(ctx, parent, segment.Transcript, buckets, 0)
+	return err
+}
+
+// readForks reads the heads of the sessions that were forked from this one.
+func (p *pruner) readForks(ctx context.Context, i *inventory) error {
+	for _, d := range i.docs {
+		if d.Type != head.TypeFork || d.Child == "" {
+			continue
+		}
+		f := fork{doc: d}
+		doc, err := p.s.Reader.HeadDocument(ctx, d.Child)
+		if err != nil {
+			return err
+		}
+		if doc != nil {
+			t, err := head.Decode(doc.Body, d.Child)
+			if errors.Is(err, segment.ErrNewer) {
+				return err
+			}
+			f.head = t
+			f.alive = err != nil || leadsTo(t, i.sid)
+		}
+		i.forks = append(i.forks, f)
+	}
+	return nil
+}
+
+// leadsTo reports whether a fork's head leads to session sid.
+func leadsTo(t *head.Head, sid string) bool {
+	return !t.Deleted && t.From != nil && t.From.SID == sid
+}

@@ -1,0 +1,91 @@
+package gc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/jitter"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+)
+
+// maxRounds is how often Prune begins again when others change the head.
+const maxRounds = 5
+
+// Prune keeps what the cloud has of a session small. It may be interrupted
+// anywhere, and run by several devices at once and beside writers; the package's
+// doc tells why. With an error, it returns what it did until then. The error Is
+// [remote.ErrDamaged] when a part of the session was left alone because it is
+// damaged, and [cosmos.ErrContended] when other devices keep changing the head.
+func Prune(ctx context.Context, s *Session, o Options) (Result, error) {
+	p := &pruner{s: s, o: o, lists: s.Reader.Lists(s.SID)}
+	for try := 1; ; try++ {
+		err := p.round(ctx)
+		if p.outdated(ctx, err) {
+			err = fmt.Errorf("%w: %w", cosmos.ErrLost, err)
+		}
+		if !errors.Is(err, cosmos.ErrLost) {
+			return p.sum, err
+		}
+		if try == maxRounds {
+			return p.sum, fmt.Errorf("%w: %w", cosmos.ErrContended, err)
+		}
+		if err := jitter.Pause(ctx, s.Random.Wait(jitter.FirstBackoff/8<<try), nil); err != nil {
+			return p.sum, err
+		}
+	}
+}
+
+// outdated reports whether a round met damage, and the head is not any more the one that
+// it followed: what that one led to may have been purged since.
+func (p *pruner) outdated(ctx context.Context, err error) bool {
+	if !errors.Is(err, remote.ErrDamaged) || p.head == nil {
+		return false
+	}
+	doc, err := p.s.Reader.Get(ctx, p.pk(), segment.HeadID(p.s.SID), p.s.Head.ETag)
+	return err == nil && doc != nil && !doc.Same
+}
+
+// round does all steps once, by the head as it is now.
+func (p *pruner) round(ctx context.Context) error {
+	p.sum.Waiting, p.sum.Due = 0, Result{}.Due
+	if p.o.Plan {
+		p.sum = Result{}
+	}
+	if err := p.readHead(ctx); err != nil {
+		return err
+	}
+	if p.head == nil {
+		return p.clearRemains(ctx)
+	}
+	defer p.noteHead()
+	if p.head.Deleted {
+		return p.clearDeleted(ctx)
+	}
+	if err := p.expire(ctx); err != nil {
+		return err
+	}
+	i, err := p.list(ctx)
+	if err != nil {
+		return err
+	}
+	damage := p.merge(ctx, i)
+	if damage != nil && !errors.Is(damage, remote.ErrDamaged) {
+		return damage
+	}
+	if p.head.Anew.Open {
+		return damage // forks may lead to what the head does not
+	}
+	return errors.Join(damage, p.collect(ctx, i))
+}
+
+// collect removes the garbage of an inventory.
+func (p *pruner) collect(ctx context.Context, i *inventory) error {
+	live := i.live()
+	if err := p.remove(ctx, i.garbage(live, p.o.Grace, &p.sum)); err != nil {
+		return err
+	}
+	return live.damage
+}

@@ -1,0 +1,284 @@
+package gc
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+)
+
+const events segment.Stream = "e-12345678"
+
+// plant makes the session s with all that Prune must not harm, and much that it may
+// remove, and a fork of it.
+func (w *world) plant() *writer {
+	s := w.writer("s")
+	for range 12 { // small segments
+		require.NoError(w.t, s.add(segment.Transcript, w.text(2, 600)...))
+		require.NoError(w.t, s.add(events, w.text(1, 500)...))
+	}
+	require.NoError(w.t, s.add(segment.Transcript, w.text(1, 300<<10)...)) // chunks
+	require.NoError(w.t, s.rewrite(14, w.text(2, 600)...))
+	require.NoError(w.t, s.branch(true, 5, w.text(1, 300<<10)...))
+	require.NoError(w.t, s.branch(false, 9, w.text(3, 600)...))
+	require.NoError(w.t, s.file("config.md", []byte(w.text(1, 90<<10)[0])))
+	require.NoError(w.t, s.file("config.md", []byte(w.text(1, 90<<10)[0]))) // the chunks of the first are garbage
+	_, err := s.fork("child", 11, w.text(3, 900)...)
+	require.NoError(w.t, err)
+	return s
+}
+
+// settle prunes until nothing is left to be done.
+func (w *world) settle(id string) {
+	w.t.Helper()
+	for i := 0; ; i++ {
+		require.Less(w.t, i, 10)
+		time.Sleep(time.Hour)
+		if r := w.prune(id); r.Merged+r.Removed+r.Waiting == 0 {
+			return
+		}
+	}
+}
+
+// TestRemovesGarbageAlone prunes sessions with all kinds of documents at random.
+// Everything that can be named reads as before, and of the rest nothing is left.
+func TestRemovesGarbageAlone(t *testing.T) {
+	t.Parallel()
+	seed := testenv.Seed(t)
+	for n := range testenv.Share(3, 10, testenv.Further(25, 100)) {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, seed+uint64(n))
+				s := w.plant()
+				for range 20 + w.r.IntN(30) {
+					w.step(s)
+				}
+				want, _ := w.readable("s")
+				child, _ := w.readable("child")
+				w.settle("s")
+				w.settle("child")
+				got, read := w.readable("s")
+				require.Equal(t, want, got)
+				left, _ := w.readable("child")
+				require.Equal(t, child, left)
+				w.noGarbage("s", read)
+			})
+		})
+	}
+}
+
+// step makes one change at random.
+func (w *world) step(s *writer) {
+	w.t.Helper()
+	n := w.r.IntN(len(s.lines[segment.Transcript]) + 1)
+	var err error
+	switch w.r.IntN(8) {
+	case 0:
+		err = s.rewrite(n, w.text(w.r.IntN(3), 700)...)
+	case 1:
+		err = s.branch(w.r.IntN(2) == 0, n, w.text(1+w.r.IntN(3), 700)...)
+	case 2:
+		_, err = s.fork(fmt.Sprint("fork ", w.r.IntN(1000)), n, w.text(1, 700)...)
+	case 3:
+		err = s.add(events, w.text(1, 10<<10)...)
+	case 4:
+		err = s.file("notes.md", []byte(w.text(1, 1+w.r.IntN(80<<10))[0]))
+	case 5:
+		w.prune("s")
+	default:
+		err = s.add(segment.Transcript, w.text(1+w.r.IntN(2), 700)...)
+	}
+	require.NoError(w.t, err)
+	time.Sleep(time.Minute)
+}
+
+// noGarbage checks that the documents of a session that hold lines, and those with
+// its lists, are the ones that were read by name, by its forks too.
+func (w *world) noGarbage(id string, read map[string]bool) {
+	w.t.Helper()
+	all := w.documents(id)
+	for _, fork := range all[head.TypeFork] {
+		_, _, child := cut(fork)
+		sid := child
+		r := &recording{w.c.Conn(""), map[string]bool{}}
+		reader := &remote.Reader{Conn: r, Alone: true}
+		t, _, err := reader.Head(context.Background(), sid, remote.Known{})
+		require.NoError(w.t, err)
+		infos, err := reader.Segments(context.Background(), &head.Head{SID: sidOf(id)}, segment.Transcript, 1, 0)
+		require.NoError(w.t, err)
+		for _, err := range reader.Lines(context.Background(), segment.Transcript, infos, segment.Origin(segment.Transcript), t.From.Point, nil) {
+			require.NoError(w.t, err)
+		}
+		for id := range r.read {
+			read[id] = true
+		}
+	}
+	for _, kind := range []string{segment.TypeSegment, segment.TypeChunk, head.TypeMore} {
+		for _, id := range all[kind] {
+			require.True(w.t, read[id], "%s is garbage", id)
+		}
+	}
+}
+
+// cut returns the parts of the id of a fork's document.
+func cut(id string) (sid, kind, child string) { return id[:32], id[33:34], id[35:] }
+
+// TestMergesAndExpires follows the numbers of a result through the times of the
+// options.
+func TestMergesAndExpires(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		s := w.writer("s")
+		for range 3 * MinRun {
+			require.NoError(t, s.add(segment.Transcript, w.text(1, 500)...))
+		}
+		for range head.MaxOld + head.MaxMore + 3 {
+			require.NoError(t, s.rewrite(20, w.text(1, 500)...))
+		}
+		ctx, o := context.Background(), Options{Grace: week, Retention: 30 * 24 * time.Hour}
+		time.Sleep(2 * week)
+		plan, err := Prune(ctx, w.session("s"), Options{Grace: o.Grace, Retention: o.Retention, Plan: true})
+		require.NoError(t, err)
+		before := w.documents("s")
+		done, err := Prune(ctx, w.session("s"), o)
+		require.NoError(t, err)
+		require.Equal(t, []int{21, 1}, []int{done.Merged, done.Segments})
+		require.Equal(t, []int{21, 1}, []int{plan.Merged, plan.Segments})
+		require.Zero(t, done.Expired)
+		require.Equal(t, len(before[head.TypeMore])-len(w.documents("s")[head.TypeMore]), done.Removed, "former lists of former tips")
+		require.Equal(t, done.Merged, done.Waiting, "what stands for the small ones is young")
+		require.Len(t, w.documents("s")[segment.TypeSegment], len(before[segment.TypeSegment])+1)
+		require.False(t, done.Due.IsZero())
+
+		time.Sleep(time.Until(done.Due))
+		r, err := Prune(ctx, w.session("s"), o)
+		require.NoError(t, err)
+		require.Positive(t, r.Removed, "at the time that it said")
+
+		time.Sleep(31 * 24 * time.Hour)
+		known := w.session("s")
+		r, err = Prune(ctx, known, o)
+		require.NoError(t, err)
+		require.Equal(t, head.MaxOld+head.MaxMore+3, r.Expired)
+		require.Empty(t, known.Head.Head(sidOf("s")).Old)
+		w.settle("s")
+		require.Empty(t, w.documents("s")[head.TypeMore])
+		require.Len(t, w.documents("s")[segment.TypeSegment], 1)
+		_, err = Prune(ctx, known, o)
+		require.NoError(t, err)
+	})
+}
+
+// TestKeepsSomeFormerTips gives up the older half of many, which moves others into
+// documents of their own.
+func TestKeepsSomeFormerTips(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 2)
+		s := w.writer("s")
+		require.NoError(t, s.add(segment.Transcript, w.text(2, 500)...))
+		for range 200 {
+			time.Sleep(time.Hour)
+			require.NoError(t, s.rewrite(1, w.text(1, 500)...))
+		}
+		known := w.session("s")
+		r, err := Prune(context.Background(), known, Options{Grace: time.Nanosecond, Retention: 100*time.Hour + time.Minute})
+		require.NoError(t, err)
+		require.Equal(t, 99, r.Expired)
+		names, _ := w.readable("s")
+		require.Len(t, names, 1+101)
+		former, err := w.reader().Lists(known.SID).Former(t.Context(), known.Head.Head(known.SID))
+		require.NoError(t, err)
+		require.Len(t, former, 101)
+		require.True(t, slices.IsSortedFunc(former[:head.MaxOld], func(a, b head.Old) int { return a.At.Compare(b.At) }))
+	})
+}
+
+// TestLeavesDamageAlone prunes a session of which a segment is missing.
+func TestLeavesDamageAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 3)
+		w.plant()
+		time.Sleep(time.Hour)
+		infos, err := w.reader().Segments(t.Context(), &head.Head{SID: sidOf("s")}, segment.Transcript, 1, 0)
+		require.NoError(t, err)
+		i := slices.IndexFunc(infos, func(in segment.Info) bool { return in.From.N == 2 })
+		a := w.reader().Batch(t.Context(), infos[i].PK, cosmos.Delete(infos[i].ID, ""))
+		require.NoError(t, a.Err)
+		before := w.documents("s")
+		for range 3 {
+			_, err = Prune(t.Context(), w.session("s"), Options{Grace: time.Nanosecond, Retention: -1})
+			require.ErrorIs(t, err, remote.ErrDamaged)
+			time.Sleep(time.Hour)
+		}
+		after := w.documents("s")
+		require.Subset(t, after[segment.TypeSegment], transcripts(before[segment.TypeSegment]))
+		require.Less(t, len(after[segment.TypeSegment]), len(before[segment.TypeSegment]), "the log is another stream")
+	})
+}
+
+func transcripts(ids []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id[33:35] != "t-" })
+}
+
+// TestMergesNothingDamaged damages one of the segments that would be merged.
+func TestMergesNothingDamaged(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 14)
+		s := w.writer("s")
+		for range 2 * MinRun {
+			require.NoError(t, s.add(segment.Transcript, w.text(1, 500)...))
+		}
+		ids := w.documents("s")[segment.TypeSegment]
+		pk := segment.SessionPK(s.sid)
+		var bodies [2]map[string]json.RawMessage
+		for i := range bodies {
+			doc, err := s.Get(t.Context(), pk, ids[i], "")
+			require.NoError(t, err)
+			require.NoError(t, json.Unmarshal(doc.Body, &bodies[i]))
+		}
+		require.NotEmpty(t, bodies[1]["data"])
+		bodies[0]["data"] = bodies[1]["data"] // lines of the right form that are not those
+		body, err := json.Marshal(bodies[0])
+		require.NoError(t, err)
+		a := s.Batch(t.Context(), pk, cosmos.Put(body))
+		require.NoError(t, a.Err)
+		time.Sleep(2 * week)
+		r, err := Prune(t.Context(), w.session("s"), Options{Grace: time.Nanosecond, Retention: -1})
+		require.ErrorIs(t, err, remote.ErrDamaged)
+		require.Zero(t, r.Merged+r.Segments+r.Removed)
+		require.Equal(t, ids, w.documents("s")[segment.TypeSegment])
+	})
+}
+
+// TestStopsAtWhatIsNewer meets a segment of a version that it does not know.
+func TestStopsAtWhatIsNewer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 15)
+		s := w.plant()
+		time.Sleep(time.Hour)
+		newer := fmt.Sprintf(`{"id":"%s-t-x","pk":%q,"type":"seg","v":99}`, s.sid, segment.SessionPK(s.sid))
+		a := s.Batch(t.Context(), segment.SessionPK(s.sid), cosmos.Put([]byte(newer)))
+		require.NoError(t, a.Err)
+		session := w.session("s")
+		session.Reader = &remote.Reader{Conn: &contending{w.c.Conn(""), func() { require.Fail(t, "a change") }}}
+		_, err := Prune(t.Context(), session, Options{Grace: time.Nanosecond, Retention: -1})
+		require.ErrorIs(t, err, segment.ErrNewer)
+	})
+}

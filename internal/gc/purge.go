@@ -1,0 +1,144 @@
+package gc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/jitter"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/show"
+)
+
+// # Purge
+//
+// A purge removes the text of sessions at once, without a grace time, so it cannot count
+// on what a prune counts on. It goes in three steps, of which each is done for all
+// sessions before the next begins:
+//
+//	bury    one request each: the head becomes a tombstone, if it is still the version
+//	        by which the family was found out. A session without a head gets one.
+//	enter   the entry in the catalogue loses the name
+//	empty   all documents go but the tombstone
+//
+// A writer that is under way meets the tombstone when it changes the head, and removes
+// what it stored; see package syncer. A reader that misses something reads the head
+// again. A fork goes before the session that it was forked from, so a purge that was
+// interrupted leaves whole sessions and tombstones. The next call does what is left.
+
+// TombstoneDays is how long the cloud remembers that a session was deleted: until then
+// a device that was away does not send it again.
+const TombstoneDays = 90
+
+// ErrAbsent tells that the cloud has nothing of a session.
+var ErrAbsent = errors.New("the cloud has nothing of the session")
+
+// A Purger removes sessions for good.
+type Purger struct {
+	*Family
+	Writer head.Writer
+	Random *jitter.Source
+}
+
+// Purge removes sessions from the cloud with all that is stored of them, but for
+// tombstones. The error Is [ErrShared] when others belong to their family, and
+// [ErrAbsent] when the cloud has nothing of one: then it changed nothing.
+func (p *Purger) Purge(ctx context.Context, sessions []string) error {
+	for try := 1; ; try++ {
+		err := p.round(ctx, sessions)
+		if !errors.Is(err, cosmos.ErrLost) {
+			return err
+		}
+		if try == maxRounds {
+			return fmt.Errorf("%w: %w", cosmos.ErrContended, err)
+		}
+		if err := jitter.Pause(ctx, p.Random.Wait(jitter.FirstBackoff/8<<try), nil); err != nil {
+			return err
+		}
+	}
+}
+
+func (p *Purger) round(ctx context.Context, sessions []string) error {
+	if err := p.Read(ctx); err != nil {
+		return err
+	}
+	all, err := p.Whole(ctx, sessions)
+	if err != nil {
+		return err
+	}
+	for _, m := range all {
+		if err := p.known(ctx, m); err != nil {
+			return err
+		}
+	}
+	for _, step := range []func(context.Context, *Member) error{p.bury, p.enter, p.empty} {
+		for _, m := range all {
+			if err := step(ctx, m); err != nil {
+				return fmt.Errorf("session %q: %w", show.ID(m.Session), err)
+			}
+		}
+	}
+	return nil
+}
+
+// known requires the cloud to have something of a session.
+func (p *Purger) known(ctx context.Context, m *Member) error {
+	if m.Head != nil || m.Entry != nil {
+		return nil
+	}
+	part, _, err := storedIn(ctx, p.Reader, m.SID, segment.SessionPK(m.SID))
+	if err == nil && len(part.deletes) == 0 {
+		err = fmt.Errorf("session %q: %w", show.ID(m.Session), ErrAbsent)
+	}
+	return err
+}
+
+// bury makes a tombstone of the head.
+func (p *Purger) bury(ctx context.Context, m *Member) error {
+	if m.Head != nil && m.Head.Deleted {
+		return nil
+	}
+	t := m.Head
+	if t == nil {
+		t = &head.Head{
+			SID: m.SID, User: p.Project.User, Project: p.Project.Project, Session: m.Session,
+			Born: p.Random.Name(8), Revision: 1, Updated: p.Reader.Time(),
+		}
+		if m.Entry != nil {
+			t.Revision = m.Entry.Revision
+		}
+	}
+	t = t.Clone().Tombstone(TombstoneDays * 24 * time.Hour)
+	t.Files, t.OldMore, t.BranchMore = nil, nil, nil
+	t.Op, t.Writer = p.Writer.Device+"-"+p.Random.Name(6), p.Writer
+	doc, err := t.Encode()
+	if err != nil {
+		return err
+	}
+	a := p.Reader.Batch(ctx, doc.PK, cosmos.Swap(doc.ID, doc.Body, m.ETag))
+	if err := a.Lost(); err != nil {
+		return err
+	}
+	m.Head, m.ETag = t, a.ETag(0)
+	return nil
+}
+
+// enter writes the entry of a tombstone, which has no name.
+func (p *Purger) enter(ctx context.Context, m *Member) error {
+	last := cosmos.ETag("")
+	if m.Entry != nil {
+		if last = m.Entry.ETag; m.Entry.Deleted && m.Entry.Name == "" {
+			return nil
+		}
+	}
+	entry := m.Head.Catalogue(p.Project.UID(), "")
+	if _, err := cosmos.WriteEntry(ctx, p.Reader, &entry, last); err != nil {
+		return fmt.Errorf("write catalogue: %w", err)
+	}
+	return nil
+}
+
+func (p *Purger) empty(ctx context.Context, m *Member) error { return Empty(ctx, p.Reader, m.Head) }

@@ -1,0 +1,373 @@
+package gc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+)
+
+// at calls trip before the request n of those that follow. It reports whether that
+// was reached.
+func (w *world) at(n int, trip func() error) (reached func() bool) {
+	count := 0
+	w.before = func() error {
+		if count++; count != n {
+			return nil
+		}
+		before := w.before
+		w.before = nil
+		err := trip()
+		w.before = before
+		return err
+	}
+	return func() bool { return count >= n }
+}
+
+// sparsely returns how far to go on: one or two steps with TEST_LONG set, else at
+// most some.
+func sparsely(r *rand.Rand, most int) int { return 1 + r.IntN(testenv.Share(most, most, 2)) }
+
+var errKilled = errors.New("killed")
+
+// TestKilledAnywhere ends Prune at each of its requests. Nothing is lost, and the
+// next one comes to the same end.
+func TestKilledAnywhere(t *testing.T) {
+	t.Parallel()
+	var end map[string][]string
+	r := testenv.Rand(t)
+	for n := 0; ; n += sparsely(r, 3) {
+		reached := true
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, 4)
+			w.plant()
+			want, _ := w.readable("s")
+			child, _ := w.readable("child")
+			time.Sleep(time.Hour)
+			if n > 0 {
+				count := 0
+				w.before = func() error {
+					if count++; count >= n {
+						return errKilled
+					}
+					return nil
+				}
+				_, err := Prune(t.Context(), w.session("s"), Options{Grace: time.Nanosecond, Retention: -1})
+				reached = count >= n
+				require.Equal(t, reached, errors.Is(err, errKilled), "%v", err)
+				w.before = nil
+			}
+			got, _ := w.readable("s")
+			require.Equal(t, want, got, "killed at request %d", n)
+			w.settle("s")
+			got, read := w.readable("s")
+			require.Equal(t, want, got, "killed at request %d", n)
+			left, _ := w.readable("child")
+			require.Equal(t, child, left, "killed at request %d", n)
+			w.noGarbage("s", read)
+			if n == 0 {
+				end = w.documents("s")
+			}
+			require.Equal(t, end, w.documents("s"), "killed at request %d", n)
+		})
+		if !reached {
+			require.Greater(t, n, 10)
+			return
+		}
+	}
+}
+
+// losing is a connection that gives no answer to one of its batches, which is done.
+type losing struct {
+	cosmos.Conn
+	at, n int
+}
+
+func (l *losing) Batch(ctx context.Context, pk string, ops ...cosmos.Op) cosmos.Answer {
+	a := l.Conn.Batch(ctx, pk, ops...)
+	if l.n++; l.n == l.at && a.Class == cosmos.OK {
+		return cosmos.Answer{Class: cosmos.Unknown, Failed: -1, Err: errors.New("no answer")}
+	}
+	return a
+}
+
+// TestLosesAnAnswer loses the answer to each of the changes of Prune.
+func TestLosesAnAnswer(t *testing.T) {
+	t.Parallel()
+	for at := 1; ; at++ {
+		batches := 0
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, 5)
+			w.plant()
+			want, _ := w.readable("s")
+			time.Sleep(time.Hour)
+			s := w.session("s")
+			l := &losing{Conn: w.c.Conn(""), at: at}
+			s.Reader = &remote.Reader{Conn: l, Alone: true}
+			_, err := Prune(t.Context(), s, Options{Grace: time.Nanosecond, Retention: -1})
+			require.NoError(t, err)
+			batches = l.n
+			w.settle("s")
+			got, read := w.readable("s")
+			require.Equal(t, want, got)
+			w.noGarbage("s", read)
+		})
+		if batches < at {
+			require.Greater(t, at, 3)
+			return
+		}
+	}
+}
+
+// meanwhile is what a writer does beside Prune. Each change adds what can be named
+// then.
+func meanwhile(old []string) map[string]func(*world, *writer) error {
+	return map[string]func(*world, *writer) error{
+		"append": func(w *world, s *writer) error { return s.add(segment.Transcript, w.text(1, 600)...) },
+		"large":  func(w *world, s *writer) error { return s.add(segment.Transcript, w.text(2, 700<<10)...) },
+		"what was removed": func(_ *world, s *writer) error { // in the very same documents
+			return s.rewrite(14, old[14:]...)
+		},
+		"rewrite": func(w *world, s *writer) error { return s.rewrite(5, w.text(2, 600)...) },
+		"branch":  func(w *world, s *writer) error { return s.branch(true, 12, w.text(2, 300<<10)...) },
+		"file":    func(w *world, s *writer) error { return s.file("config.md", []byte(w.text(1, 90<<10)[0])) },
+		"fork": func(w *world, s *writer) error {
+			_, err := s.fork("another", 13, w.text(1, 600)...)
+			return err
+		},
+		"restore": func(_ *world, s *writer) error {
+			return s.change(func(ctx context.Context, next *head.Head) error {
+				former, err := s.lists.Former(ctx, s.tip)
+				if err != nil || len(former) == 0 {
+					return err
+				}
+				last := former[len(former)-1]
+				next.Transcript = head.Extent{N: last.N, Hash: last.Hash, Bytes: last.Bytes, Buckets: last.Buckets}
+				next.Old = nil
+				return nil
+			})
+		},
+	}
+}
+
+// garden plants a session, of which some documents have just become garbage: the
+// former head has expired. It returns the transcript that the former head led to.
+func (w *world) garden(keepFormer bool) (*writer, []string) {
+	w.t.Helper()
+	s := w.plant()
+	former := former(w, s)
+	if !keepFormer {
+		require.NoError(w.t, s.change(func(_ context.Context, next *head.Head) error {
+			next.Old = nil
+			return nil
+		}))
+	}
+	time.Sleep(time.Hour)
+	return s, former
+}
+
+// former reads the lines of the only former head.
+func former(w *world, s *writer) (lines []string) {
+	w.t.Helper()
+	r := w.reader()
+	infos, err := r.Segments(context.Background(), s.tip, segment.Transcript, 1, 0)
+	require.NoError(w.t, err)
+	for line, err := range r.Lines(context.Background(), segment.Transcript, infos, segment.Origin(segment.Transcript), s.tip.Old[0].Point, nil) {
+		require.NoError(w.t, err)
+		lines = append(lines, string(line))
+	}
+	return lines
+}
+
+// TestBesideWriters lets a writer do all of something between two requests of
+// Prune, and Prune do all it can between two requests of the writer, wherever that
+// is. What can be named then is what can be named without Prune.
+func TestBesideWriters(t *testing.T) {
+	t.Parallel()
+	for _, name := range testenv.Some(t, 1, slices.Sorted(maps.Keys(meanwhile(make([]string, 20))))...) {
+		for _, waits := range []string{"prune waits", "writer waits"} {
+			t.Run(name+", "+waits, func(t *testing.T) {
+				t.Parallel()
+				want, r := map[string]string{}, testenv.Rand(t)
+				for n := 0; ; n += sparsely(r, 5) {
+					reached := false
+					synctest.Test(t, func(t *testing.T) {
+						w := newWorld(t, 6)
+						s, old := w.garden(name == "restore")
+						change := meanwhile(old)[name]
+						reached = w.beside(s, change, n, waits == "prune waits")
+						names := map[string]string{}
+						for _, id := range []string{"s", "child", "another"} {
+							more, _ := w.readable(id)
+							for name, hash := range more {
+								names[id+" "+name] = hash
+							}
+						}
+						if n == 0 {
+							maps.Copy(want, names)
+						}
+						require.Equal(t, want, names, "at request %d", n)
+						w.settle("s")
+					})
+					if n > 0 && !reached {
+						require.Greater(t, n, 2)
+						return
+					}
+				}
+			})
+		}
+	}
+}
+
+// beside runs both; n is 0 for the writer alone.
+func (w *world) beside(s *writer, change func(*world, *writer) error, n int, pruneWaits bool) (reached bool) {
+	w.t.Helper()
+	prune := func() error {
+		_, err := Prune(context.Background(), w.session("s"), Options{Grace: time.Nanosecond, Retention: -1})
+		return err
+	}
+	outer, inner := prune, func() error { return change(w, s) }
+	if !pruneWaits {
+		outer, inner = inner, func() error {
+			for range 3 {
+				if err := prune(); err != nil {
+					return err
+				}
+				time.Sleep(time.Second)
+			}
+			return nil
+		}
+	}
+	if n == 0 {
+		require.NoError(w.t, change(w, s))
+		return true
+	}
+	r := w.at(n, inner)
+	require.NoError(w.t, outer())
+	w.before = nil
+	if !r() && pruneWaits {
+		require.NoError(w.t, change(w, s))
+	}
+	return r()
+}
+
+// TestContended lets somebody else change the head before each request that would
+// change it.
+func TestContended(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 8)
+		s, _ := w.garden(false)
+		want, _ := w.readable("s")
+		c := w.session("s")
+		c.Reader = &remote.Reader{Conn: &contending{w.c.Conn(""), func() {
+			require.NoError(t, s.change(func(context.Context, *head.Head) error { return nil }))
+		}}}
+		_, err := Prune(t.Context(), c, Options{Grace: time.Nanosecond, Retention: -1})
+		require.ErrorIs(t, err, cosmos.ErrContended)
+		got, _ := w.readable("s")
+		require.Equal(t, want, got)
+	})
+}
+
+// contending is a connection with somebody who is always first.
+type contending struct {
+	cosmos.Conn
+	first func()
+}
+
+func (c *contending) Batch(ctx context.Context, pk string, ops ...cosmos.Op) cosmos.Answer {
+	c.first()
+	return c.Conn.Batch(ctx, pk, ops...)
+}
+
+// TestPrunesAtOnce lets two devices prune between two requests of each other.
+func TestPrunesAtOnce(t *testing.T) {
+	t.Parallel()
+	r := testenv.Rand(t)
+	for n := 1; ; n += sparsely(r, 3) {
+		reached := false
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, 9)
+			w.garden(true)
+			want, _ := w.readable("s")
+			r := w.at(n, func() error {
+				w.prune("s")
+				return nil
+			})
+			w.prune("s")
+			reached = r()
+			w.before = nil
+			w.settle("s")
+			got, read := w.readable("s")
+			require.Equal(t, want, got, fmt.Sprint("at request ", n))
+			w.noGarbage("s", read)
+		})
+		if !reached {
+			return
+		}
+	}
+}
+
+// TestLeavesWhatIsStoredAnew stores garbage anew before each change of Prune, after
+// it was listed: where no batch with the head reaches, the version of the document
+// alone tells.
+func TestLeavesWhatIsStoredAnew(t *testing.T) {
+	t.Parallel()
+	const garbage = 3
+	for _, tt := range []struct {
+		name    string
+		tip     bool
+		batches int
+	}{{"another partition", true, 2}, {"no tip", false, 1}} {
+		for at := 1; at <= tt.batches; at++ {
+			t.Run(fmt.Sprint(tt.name, at), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(t, 16)
+					s := w.writer("s")
+					pk, id := segment.StreamPK(s.sid, segment.Transcript, 1), func(i int) string { return segment.ChunkID(s.sid, fmt.Sprintf("%040d", i)) }
+					put := func(i int) {
+						body := fmt.Sprintf(`{"id":%q,"pk":%q,"type":"chunk","v":%d}`, id(i), pk, segment.Version)
+						a := w.c.Conn("").Batch(t.Context(), pk, cosmos.Put([]byte(body)))
+						require.NoError(t, a.Err)
+					}
+					if tt.tip {
+						require.NoError(t, s.add(segment.Transcript, w.text(1, 100)...))
+						require.NoError(t, s.change(func(_ context.Context, next *head.Head) error {
+							next.Transcript.Buckets = 2
+							return nil
+						}))
+					}
+					for i := range garbage {
+						put(i)
+					}
+					time.Sleep(2 * week)
+					c, n := w.session("s"), 0
+					c.Reader = &remote.Reader{Conn: &contending{w.c.Conn(""), func() {
+						if n++; n == at {
+							put(1)
+						}
+					}}}
+					_, err := Prune(t.Context(), c, Options{Grace: time.Nanosecond, Retention: -1})
+					require.NoError(t, err)
+					require.GreaterOrEqual(t, n, tt.batches)
+					require.Equal(t, []string{id(1)}, w.documents("s")[segment.TypeChunk])
+				})
+			})
+		}
+	}
+}

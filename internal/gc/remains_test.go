@@ -1,0 +1,165 @@
+package gc
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+)
+
+const week = 7 * 24 * time.Hour
+
+// TestFinishesADeletion removes what an interrupted deletion left, and what a
+// device uploads that does not know of it.
+func TestFinishesADeletion(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 10)
+		s := w.writer("s")
+		require.NoError(t, s.add(segment.Transcript, w.text(2, 300<<10)...))
+		require.NoError(t, s.add(events, w.text(3, 500)...))
+		require.NoError(t, s.delete(false))
+		_, err := s.store(t.Context(), segment.Transcript, w.text(1, 700), 0)
+		require.NoError(t, err)
+		o := Options{Grace: week, Retention: -1}
+		r, err := Prune(t.Context(), w.session("s"), o)
+		require.NoError(t, err)
+		require.Zero(t, r.Removed)
+		require.Positive(t, r.Waiting)
+		time.Sleep(time.Until(r.Due))
+		done, err := Prune(t.Context(), w.session("s"), o)
+		require.NoError(t, err)
+		require.Equal(t, r.Waiting, done.Removed)
+		require.Equal(t, map[string][]string{head.TypeHead: {segment.HeadID(s.sid)}}, w.documents("s"), "the tombstone stays")
+	})
+}
+
+// TestTombstoneExpires removes a tombstone where the container does not, when its
+// time is over, unless it was written anew.
+func TestTombstoneExpires(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 13)
+		s := w.writer("s")
+		require.NoError(t, s.add(segment.Transcript, w.text(2, 500)...))
+		require.NoError(t, s.delete(true))
+		tombstone := map[string][]string{head.TypeHead: {segment.HeadID(s.sid)}}
+		o := Options{Grace: week, Retention: -1}
+		r, err := Prune(t.Context(), w.session("s"), o)
+		require.NoError(t, err)
+		require.Zero(t, r.Removed)
+		require.Equal(t, 90*24*time.Hour+time.Second, time.Until(r.Due))
+		time.Sleep(time.Until(r.Due) - 2*time.Second)
+		r, err = Prune(t.Context(), w.session("s"), o)
+		require.NoError(t, err)
+		require.Zero(t, r.Removed)
+		require.Equal(t, tombstone, w.documents("s"))
+		time.Sleep(3 * time.Second)
+		r, err = Prune(t.Context(), w.session("s"), Options{Grace: week, Retention: -1, Plan: true})
+		require.NoError(t, err)
+		require.Equal(t, 1, r.Removed)
+		require.Equal(t, tombstone, w.documents("s"), "a plan removes nothing")
+		r, err = Prune(t.Context(), w.session("s"), o)
+		require.NoError(t, err)
+		require.Equal(t, 1, r.Removed)
+		require.Empty(t, w.documents("s"))
+	})
+}
+
+// TestEmpty leaves the tombstone, and what is of other tools.
+func TestEmpty(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 11)
+		s := w.plant()
+		require.ErrorIs(t, s.delete(true), ErrShared)
+		child := w.writer("child")
+		require.NoError(t, child.delete(true))
+		other := []byte(`{"id":"note","pk":"` + segment.SessionPK(s.sid) + `","type":"note"}`)
+		a := s.Batch(t.Context(), segment.SessionPK(s.sid), cosmos.Put(other))
+		require.NoError(t, a.Err)
+		require.NoError(t, s.delete(true), "the fork is gone")
+		require.Equal(t, map[string][]string{head.TypeHead: {segment.HeadID(s.sid)}}, w.documents("s"))
+		doc, err := s.Get(t.Context(), segment.SessionPK(s.sid), "note", "")
+		require.NoError(t, err)
+		require.NotNil(t, doc)
+	})
+}
+
+// TestForkInTheMaking keeps the lines that a fork counts on which has no head yet,
+// for as long as it may get one.
+func TestForkInTheMaking(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 12)
+		s := w.writer("s")
+		require.NoError(t, s.add(segment.Transcript, w.text(8, 600)...))
+		from := &head.From{SID: s.sid, Point: s.tip.Transcript.Point(), Buckets: 1}
+		require.NoError(t, s.change(func(context.Context, *head.Head) error {
+			s.with = []cosmos.Op{cosmos.Put(head.ForkRef(from, sidOf("child")).Body)}
+			return nil
+		}))
+		require.NoError(t, s.rewrite(0, w.text(1, 600)...))
+		require.NoError(t, s.change(func(_ context.Context, next *head.Head) error {
+			next.Old = nil
+			return nil
+		}))
+		time.Sleep(week - time.Hour)
+		r := w.prune("s")
+		require.Equal(t, []int{0, 1}, []int{r.Removed, r.Waiting}, "whatever the grace")
+		require.ErrorIs(t, Unshared(t.Context(), s.Reader, s.sid), ErrShared)
+		time.Sleep(2 * time.Hour)
+		require.NoError(t, Unshared(t.Context(), s.Reader, s.sid))
+		require.Equal(t, 1, w.prune("s").Removed, "what tells of the fork")
+		require.Positive(t, w.prune("s").Removed, "its lines")
+		require.Len(t, w.documents("s")[segment.TypeSegment], 1)
+	})
+}
+
+// TestWithoutATip removes a first upload that never ended, and the entry of the
+// catalogue that tells of it.
+func TestWithoutATip(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 13)
+		s := w.writer("s")
+		id := identity("s")
+		entry := head.Catalogue{SID: s.sid, UID: id.UID(), Revision: 1, Session: "s", Project: "demo", Updated: time.Now()}
+		_, err := cosmos.WriteEntry(t.Context(), s, &entry, "")
+		require.NoError(t, err)
+		_, err = s.store(t.Context(), segment.Transcript, w.text(3, 300<<10), 0)
+		require.NoError(t, err)
+		due := func() map[string]*cosmos.Entry {
+			all, err := ReadJournal(nil, Options{}).Due(t.Context(), w.c.Conn(""), id, false)
+			require.NoError(t, err)
+			return all
+		}
+		prune := func(o Options) Result {
+			c := w.session("s")
+			c.Entry = due()["s"]
+			r, err := Prune(t.Context(), c, o)
+			require.NoError(t, err)
+			return r
+		}
+		for range 2 {
+			require.Zero(t, prune(Options{Grace: time.Nanosecond}).Removed, "it may still go on, whatever the grace")
+			time.Sleep(week/2 - time.Hour)
+		}
+		require.Greater(t, MaxFirstUpload, time.Duration(0))
+		require.Less(t, MaxFirstUpload, firstGrace)
+		time.Sleep(3 * time.Hour)
+		plan := prune(Options{Grace: time.Nanosecond, Plan: true})
+		require.Len(t, due(), 1)
+		done := prune(Options{Grace: time.Nanosecond})
+		require.Positive(t, done.Removed)
+		require.Equal(t, plan.Removed, done.Removed)
+		require.Empty(t, w.documents("s"))
+		require.Empty(t, due())
+	})
+}

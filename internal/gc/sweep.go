@@ -1,0 +1,247 @@
+package gc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/jitter"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+)
+
+// # Sweep
+//
+// A sweep follows a session that was written anew, see package resync. It waits for no
+// age, and keeps less than a prune: a segment stays only when it ends at a place that
+// the head, or what the head leads to, goes through. All lines of such a segment are
+// lines of that history. A longer one, of which a history uses the beginning, may hold
+// others. The requests are those of a prune: each removal is bound to the version of
+// the head by which it was decided, for the reasons 2 to 4 of the package's doc. A reader
+// that misses something reads the head again, and follows the one that there is.
+
+// Sweep removes all documents of a session that its head does not lead to, whatever
+// their age. Where the head says that the session is being written anew, it is for who
+// knows that all of the family is: then the head says so no more. It removes nothing, and the error Is [remote.ErrDamaged], where a history
+// cannot be read by what would stay. The error Is [ErrShared] where a fork is being made.
+func Sweep(ctx context.Context, s *Session) error {
+	p := &pruner{s: s, lists: s.Reader.Lists(s.SID)}
+	for try := 1; ; try++ {
+		err := p.sweep(ctx)
+		if p.outdated(ctx, err) {
+			err = fmt.Errorf("%w: %w", cosmos.ErrLost, err)
+		}
+		if !errors.Is(err, cosmos.ErrLost) {
+			return err
+		}
+		if try == maxRounds {
+			return fmt.Errorf("%w: %w", cosmos.ErrContended, err)
+		}
+		if err := jitter.Pause(ctx, s.Random.Wait(jitter.FirstBackoff/8<<try), nil); err != nil {
+			return err
+		}
+	}
+}
+
+// ReadForSweep reads what [Sweep] reads before it removes anything, for plans.
+func ReadForSweep(ctx context.Context, s *Session) error {
+	_, err := (&pruner{s: s, lists: s.Reader.Lists(s.SID)}).listForSweep(ctx)
+	return err
+}
+
+// listForSweep takes the inventory of a session; nil when there is no head to follow.
+func (p *pruner) listForSweep(ctx context.Context) (*inventory, error) {
+	if err := p.readHead(ctx); err != nil || p.head == nil || p.head.Deleted {
+		return nil, err
+	}
+	i, err := p.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return i, p.listFurther(ctx, i)
+}
+
+func (p *pruner) sweep(ctx context.Context) error {
+	i, err := p.listForSweep(ctx)
+	if err != nil || i == nil {
+		return err
+	}
+	defer p.noteHead()
+	garbage, err := i.swept()
+	if err != nil {
+		return err
+	}
+	if err := p.remove(ctx, garbage); err != nil || !p.head.Anew.Open {
+		return err
+	}
+	next := p.head.Clone()
+	next.Anew.Open = false
+	doc, err := next.Encode()
+	if err != nil {
+		return err
+	}
+	return p.guard.Replace(ctx, doc.Body)
+}
+
+// listFurther lists partitions that the head does not know of any more. They follow
+// each other without a gap.
+func (p *pruner) listFurther(ctx context.Context, i *inventory) error {
+	seen := map[string]bool{}
+	for _, d := range i.docs {
+		seen[d.PK] = true
+	}
+	streams := map[segment.Stream]bool{segment.Transcript: true}
+	for st := range i.segments {
+		streams[st] = true
+	}
+	listed := map[string]bool{}
+	for _, pk := range i.furtherPartitions() {
+		listed[pk] = true
+	}
+	for _, st := range slices.Sorted(maps.Keys(streams)) {
+		for b := 1; ; b++ {
+			pk := segment.StreamPK(i.sid, st, b)
+			if listed[pk] {
+				continue
+			}
+			before := len(i.docs)
+			if err := p.listPartition(ctx, pk, i); err != nil {
+				return err
+			}
+			if len(i.docs) == before {
+				break
+			}
+		}
+	}
+	p.date(i)
+	return nil
+}
+
+// swept returns the documents that a sweep removes: segments first, then what they name.
+func (i *inventory) swept() (garbage []*document, err error) {
+	i.branches = slices.DeleteFunc(slices.Clone(i.branches), func(b *head.Head) bool { return !i.staysBranch(b) })
+	ends, err := i.ends()
+	if err != nil {
+		return nil, err
+	}
+	exact := map[segment.Stream][]segment.Info{}
+	for st, infos := range i.segments {
+		exact[st] = ending(infos, ends[st])
+	}
+	i.segments = exact
+	live := &liveSet{segments: map[string]bool{}, spans: map[segment.Stream][]segment.Span{}, broken: map[segment.Stream]bool{}}
+	for st, points := range ends {
+		for _, p := range points {
+			live.add(i, st, p)
+		}
+	}
+	if live.damage != nil {
+		return nil, live.damage
+	}
+	chunks, stays := map[place]bool{}, map[string]bool{}
+	i.addFiles(chunks)
+	for _, b := range i.branches {
+		stays[segment.BranchID(i.sid, b.Transcript.Point())] = true
+	}
+	for _, infos := range exact {
+		for _, in := range infos {
+			stays[in.ID] = true
+		}
+	}
+	for _, f := range i.forks {
+		stays[f.doc.ID] = f.alive
+	}
+	var rest []*document
+	for _, d := range i.docs {
+		if d.Type == segment.TypeSegment && stays[d.ID] {
+			for _, id := range d.chunks(i.sid) {
+				chunks[place{d.PK, id}] = true
+			}
+		}
+	}
+	for _, d := range i.docs {
+		switch d.Type {
+		case segment.TypeSegment:
+			if !stays[d.ID] {
+				garbage = append(garbage, d)
+			}
+		case segment.TypeChunk:
+			if !chunks[place{d.PK, d.ID}] {
+				rest = append(rest, d)
+			}
+		case head.TypeMore:
+			if !i.lists[d.ID] {
+				rest = append(rest, d)
+			}
+		case head.TypeBranch, head.TypeFork:
+			if !stays[d.ID] {
+				rest = append(rest, d)
+			}
+		}
+	}
+	return append(garbage, rest...), nil
+}
+
+// staysBranch reports whether a branch stays: the head lists it, or its lines went
+// through the rules by which the session was written anew.
+func (i *inventory) staysBranch(b *head.Head) bool {
+	id := segment.BranchID(i.sid, b.Transcript.Point())
+	listed := slices.ContainsFunc(i.listed, func(l head.Branch) bool { return l.ID == id })
+	return listed || b.Transcript.Through(i.head.Anew.Rules)
+}
+
+// ends returns where the histories of each stream end that somebody is led to.
+func (i *inventory) ends() (map[segment.Stream][]segment.Point, error) {
+	main := []segment.Point{i.head.Transcript.Point()}
+	for _, o := range i.former {
+		main = append(main, o.Point)
+	}
+	for _, b := range i.listed {
+		main = append(main, b.Tip)
+	}
+	for _, b := range i.branches {
+		main = append(main, b.Transcript.Point())
+	}
+	ends := map[segment.Stream][]segment.Point{}
+	for st, r := range i.head.Logs {
+		ends[st] = append(ends[st], r.Point())
+	}
+	for _, f := range i.forks {
+		if !f.alive && f.head == nil && i.now.Sub(f.doc.written()) < firstGrace {
+			return nil, fmt.Errorf("%w: one is being made", ErrShared)
+		}
+		if !f.alive {
+			continue
+		}
+		main = append(main, f.doc.From)
+		if f.head == nil {
+			continue
+		}
+		main = append(main, f.head.From.Point)
+		for st, points := range inheritedFrom(f.head, i.sid) {
+			ends[st] = append(ends[st], points...)
+		}
+	}
+	ends[segment.Transcript] = main
+	return ends, nil
+}
+
+// ending returns the segments that end at one of some places, or where another one of
+// them begins.
+func ending(infos []segment.Info, ends []segment.Point) (exact []segment.Info) {
+	at := map[segment.Point]bool{}
+	for _, p := range ends {
+		at[p] = true
+	}
+	sorted := slices.SortedFunc(slices.Values(infos), func(a, b segment.Info) int { return int(b.To.N - a.To.N) })
+	for _, in := range sorted {
+		if at[in.To] {
+			at[in.From] = true
+			exact = append(exact, in)
+		}
+	}
+	return exact
+}

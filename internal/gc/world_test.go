@@ -1,0 +1,363 @@
+package gc
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/cosmos/memory"
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/jitter"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/segmenttest"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+)
+
+func TestMain(m *testing.M) {
+	if err := segmenttest.WarmUp(); err != nil {
+		panic(err)
+	}
+	testenv.Main(m, nil)
+}
+
+// world is a container in memory with sessions, which writers make here without a
+// store: by the rules for writers that the package's doc tells.
+type world struct {
+	t      *testing.T
+	c      *memory.Container
+	dial   func() cosmos.Conn
+	r      *rand.Rand
+	noise  *rand.ChaCha8
+	before func() error // each request; nil: nothing. The request is not made when it returns an error
+}
+
+func newWorld(t *testing.T, seed uint64) *world {
+	w := &world{t: t, c: &memory.Container{}, r: rand.New(rand.NewPCG(seed, 7)), noise: rand.NewChaCha8([32]byte{byte(seed)})}
+	w.dial = func() cosmos.Conn { return w.c.Conn("") }
+	w.c.Refuse = func() cosmos.Answer {
+		if w.before != nil {
+			if err := w.before(); err != nil {
+				return cosmos.Answer{Class: cosmos.Unknown, Failed: -1, Err: err}
+			}
+		}
+		return cosmos.Answer{}
+	}
+	return w
+}
+
+func (w *world) reader() *remote.Reader { return &remote.Reader{Conn: w.dial(), Alone: true} }
+
+func identity(session string) segment.Identity {
+	return segment.Identity{User: "ada", Project: "demo", Session: session}
+}
+
+func sidOf(session string) string { return identity(session).SID() }
+
+// text is lines with so many random bytes each.
+func (w *world) text(n, bytes int) (lines []string) {
+	for range n {
+		b := make([]byte, bytes*3/4)
+		_, _ = w.noise.Read(b) // never fails
+		lines = append(lines, fmt.Sprintf(`{"role":"user","content":%q}`, base64.StdEncoding.EncodeToString(b)))
+	}
+	return lines
+}
+
+// writer changes one session. It reads the head before each change.
+type writer struct {
+	*world
+	*remote.Reader
+	sid, id string
+	lines   map[segment.Stream][]string // of the histories that the head leads to
+
+	tip   *head.Head
+	etag  cosmos.ETag
+	lists *remote.Lists
+	with  []cosmos.Op // stored together with the head
+}
+
+func (w *world) writer(id string) *writer {
+	return &writer{world: w, Reader: w.reader(), id: id, sid: sidOf(id), lines: map[segment.Stream][]string{}}
+}
+
+// change makes one change of the head, again as long as somebody else was first.
+func (w *writer) change(make func(ctx context.Context, next *head.Head) error) error {
+	ctx := context.Background()
+	for {
+		t, known, err := w.Head(ctx, w.sid, remote.Known{})
+		if err != nil {
+			return err
+		}
+		w.tip, w.etag, w.lists, w.with = t, known.ETag, w.Lists(w.sid), nil
+		next := &head.Head{SID: w.sid, User: "ada", Project: "demo", Session: w.id, Born: "0123456789abcdef", Logs: map[segment.Stream]head.Extent{}}
+		if t != nil {
+			next = t.Clone()
+		}
+		next.Revision++
+		next.Updated = time.Now()
+		if err := make(ctx, next); err != nil {
+			return err
+		}
+		doc, err := next.Encode()
+		if err != nil {
+			return err
+		}
+		a := w.Batch(ctx, doc.PK, append(w.with, cosmos.Swap(doc.ID, doc.Body, w.etag))...)
+		if err := a.Lost(); !errors.Is(err, cosmos.ErrLost) {
+			w.tip = next
+			return err
+		}
+	}
+}
+
+// store stores the lines behind the first n of a history, and returns how far it
+// reaches.
+func (w *writer) store(ctx context.Context, st segment.Stream, lines []string, n int) (head.Extent, error) {
+	c := segment.NewCutter(segment.Options{SID: w.sid}, segment.From{Stream: st, Mark: markOf(st, lines[:n])})
+	for d, err := range c.Documents(each(lines[n:])) {
+		if err != nil {
+			return head.Extent{}, err
+		}
+		if a := w.Batch(ctx, d.PK, cosmos.Put(d.Body)); a.Class != cosmos.OK {
+			return head.Extent{}, a.Err
+		}
+	}
+	return head.ExtentOf(c.At().Mark), nil
+}
+
+func each(lines []string) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, line := range lines {
+			if !yield([]byte(line), nil) {
+				return
+			}
+		}
+	}
+}
+
+func markOf(st segment.Stream, lines []string) segment.Mark {
+	t := segment.NewTracker(st, nil, nil)
+	for _, line := range lines {
+		t.Add([]byte(line), nil)
+	}
+	return t.Mark()
+}
+
+// add appends lines to a stream.
+func (w *writer) add(st segment.Stream, lines ...string) error {
+	n := len(w.lines[st])
+	all := slices.Concat(w.lines[st], lines)
+	err := w.change(func(ctx context.Context, next *head.Head) error {
+		extent, err := w.store(ctx, st, all, n)
+		if st == segment.Transcript {
+			next.Transcript = extent
+		} else {
+			next.Logs[st] = extent
+		}
+		return err
+	})
+	if err == nil {
+		w.lines[st] = all
+	}
+	return err
+}
+
+// rewrite replaces the transcript behind its first n lines.
+func (w *writer) rewrite(n int, lines ...string) error {
+	all := slices.Concat(w.lines[segment.Transcript][:n], lines)
+	err := w.change(func(ctx context.Context, next *head.Head) error {
+		was := w.tip.Transcript
+		over := next.Retire(head.Old{Point: was.Point(), Bytes: was.Bytes, Buckets: was.Buckets, Why: "rewrite", At: time.Now()})
+		docs, err := w.lists.Apply(ctx, &next.OldMore, remote.Change{Old: over})
+		if err != nil {
+			return err
+		}
+		for _, doc := range docs {
+			if a := w.Batch(ctx, doc.PK, cosmos.Put(doc.Body)); a.Class != cosmos.OK {
+				return a.Err
+			}
+		}
+		extent, err := w.store(ctx, segment.Transcript, all, n)
+		next.Transcript = extent
+		return err
+	})
+	if err == nil {
+		w.lines[segment.Transcript] = all
+	}
+	return err
+}
+
+// branch stores another history that shares n lines with the transcript. The head
+// names it if it is to be listed.
+func (w *writer) branch(listed bool, n int, lines ...string) error {
+	all := slices.Concat(w.lines[segment.Transcript][:n], lines)
+	return w.change(func(ctx context.Context, next *head.Head) error {
+		extent, err := w.store(ctx, segment.Transcript, all, n)
+		if err != nil {
+			return err
+		}
+		b := w.tip.Clone()
+		b.Transcript, b.Old, b.Branches, b.OldMore, b.BranchMore = extent, nil, nil, nil, nil
+		doc, err := b.EncodeBranch()
+		if err != nil {
+			return err
+		}
+		if listed {
+			next.Branch(head.Branch{ID: doc.ID, Tip: extent.Point(), Common: int64(n), At: time.Now()}, nil)
+		}
+		a := w.Batch(ctx, doc.PK, cosmos.Put(doc.Body))
+		return a.Err
+	})
+}
+
+// file replaces a small file.
+func (w *writer) file(name string, content []byte) error {
+	return w.change(func(ctx context.Context, next *head.Head) error {
+		blob, docs := segment.Pack(w.sid, content)
+		for d, err := range docs {
+			if err != nil {
+				return err
+			}
+			if a := w.Batch(ctx, d.PK, cosmos.Put(d.Body)); a.Class != cosmos.OK {
+				return a.Err
+			}
+		}
+		next.Files = map[string]head.File{name: {Blob: blob}}
+		return nil
+	})
+}
+
+// fork makes a session that begins with the first n lines of this one.
+func (w *writer) fork(id string, n int, lines ...string) (*writer, error) {
+	child := w.writer(id)
+	all := slices.Concat(w.lines[segment.Transcript][:n], lines)
+	m := markOf(segment.Transcript, all[:n])
+	from := &head.From{SID: w.sid, Point: m.Point(), Bytes: m.Bytes, Buckets: 1}
+	err := w.change(func(context.Context, *head.Head) error {
+		w.with = []cosmos.Op{cosmos.Put(head.ForkRef(from, child.sid).Body)}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	child.lines[segment.Transcript] = all
+	return child, child.change(func(ctx context.Context, next *head.Head) error {
+		extent, err := child.store(ctx, segment.Transcript, all, n)
+		next.Transcript, next.From = extent, from
+		return err
+	})
+}
+
+// delete makes a tombstone of the head, and removes the rest.
+func (w *writer) delete(purge bool) error {
+	err := w.change(func(ctx context.Context, next *head.Head) error {
+		*next = *next.Tombstone(90 * 24 * time.Hour)
+		return Unshared(ctx, w.Reader, w.sid)
+	})
+	if err != nil || !purge {
+		return err
+	}
+	return Empty(context.Background(), w.Reader, w.tip)
+}
+
+// prune prunes a session without any patience.
+func (w *world) prune(id string) Result {
+	w.t.Helper()
+	r, err := Prune(context.Background(), w.session(id), Options{Grace: time.Nanosecond, Retention: -1})
+	require.NoError(w.t, err)
+	return r
+}
+
+func (w *world) session(id string) *Session {
+	return &Session{SID: sidOf(id), Reader: w.reader(), Device: "device", Random: jitter.New(sha256.Sum256([]byte(id)))}
+}
+
+// recording is a connection that notes which documents were read.
+type recording struct {
+	cosmos.Conn
+	read map[string]bool
+}
+
+func (r *recording) Get(ctx context.Context, pk, id string, known cosmos.ETag) (*cosmos.Document, error) {
+	r.read[id] = true
+	return r.Conn.Get(ctx, pk, id, known)
+}
+
+// readable reads all histories and files of a session that can be named. It
+// returns them by their names, and the ids of the documents that it read.
+func (w *world) readable(id string) (names map[string]string, read map[string]bool) {
+	w.t.Helper()
+	ctx, sid := context.Background(), sidOf(id)
+	rec := &recording{w.c.Conn(""), map[string]bool{}}
+	r := &remote.Reader{Conn: rec, Alone: true}
+	names = map[string]string{}
+	t, _, err := r.Head(ctx, sid, remote.Known{})
+	require.NoError(w.t, err)
+	if t == nil || t.Deleted {
+		return names, rec.read
+	}
+	history := func(name string, st segment.Stream, p segment.Point, buckets int) {
+		infos, err := r.Segments(ctx, t, st, buckets, 0)
+		require.NoError(w.t, err)
+		n := int64(0)
+		for _, err := range r.Lines(ctx, st, infos, segment.Origin(st), p, nil) {
+			require.NoError(w.t, err, name)
+			n++
+		}
+		require.Equal(w.t, p.N, n)
+		names[name] = p.Hash.String()
+	}
+	history("transcript", segment.Transcript, t.Transcript.Point(), t.Transcript.Buckets)
+	for st, extent := range t.Logs {
+		history(string(st), st, extent.Point(), extent.Buckets)
+	}
+	former, err := r.Lists(sid).Former(ctx, t)
+	require.NoError(w.t, err)
+	for _, o := range former {
+		history(fmt.Sprint("former ", o.Hash), segment.Transcript, o.Point, o.Buckets)
+	}
+	for _, b := range t.Branches {
+		history(b.ID, segment.Transcript, b.Tip, 1)
+	}
+	for row, err := range r.Query(ctx, cosmos.Branches(segment.SessionPK(sid))) {
+		require.NoError(w.t, err)
+		b, err := head.Decode(row, sid)
+		require.NoError(w.t, err)
+		history("branch "+b.Transcript.Hash.String(), segment.Transcript, b.Transcript.Point(), b.Transcript.Buckets)
+		w.files(r, b, names)
+	}
+	w.files(r, t, names)
+	return names, rec.read
+}
+
+func (w *world) files(r *remote.Reader, t *head.Head, names map[string]string) {
+	for name, f := range t.Files {
+		content, err := r.File(context.Background(), t.SID, f)
+		require.NoError(w.t, err)
+		names[name+" "+f.Sum.String()] = fmt.Sprint(len(content))
+	}
+}
+
+// documents returns the documents of a session by type.
+func (w *world) documents(id string) map[string][]string {
+	w.t.Helper()
+	byType := map[string][]string{}
+	p := &pruner{s: &Session{SID: sidOf(id), Reader: &remote.Reader{Conn: w.c.Conn("")}}}
+	i, err := p.listAll(context.Background())
+	require.NoError(w.t, err)
+	for _, d := range i.docs {
+		byType[d.Type] = append(byType[d.Type], d.ID)
+	}
+	return byType
+}

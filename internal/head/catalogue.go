@@ -1,0 +1,83 @@
+package head
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+)
+
+// A Catalogue entry is what the list of a user's sessions shows of one. It is
+// made of the head, may lag behind it, and can be made again at any time. An
+// entry replaces another only when its revision is greater.
+type Catalogue struct {
+	SID      string
+	UID      string
+	Revision int64
+	Session  string
+	Project  string
+	Name     string
+	Updated  time.Time
+	N        int64 // messages
+	Turns    int
+	Deleted  bool
+	Conflict bool            // the head has branches
+	Facets   json.RawMessage // an object with its version as member v; nil for none
+}
+
+type catalogueDoc struct {
+	ID       string          `json:"id"`
+	PK       string          `json:"pk"`
+	Type     string          `json:"type"`
+	V        int             `json:"v"`
+	Revision int64           `json:"rev"`
+	Session  string          `json:"session_id"`
+	Project  string          `json:"project"`
+	Name     string          `json:"name"`
+	Updated  time.Time       `json:"updated"`
+	N        int64           `json:"n"`
+	Turns    int             `json:"turns"`
+	Deleted  bool            `json:"deleted"`
+	Conflict bool            `json:"conflict"`
+	Facets   json.RawMessage `json:"facets,omitempty"`
+}
+
+// Catalogue returns the entry of t for the user uid. The name is that of the
+// session's metadata.
+func (t *Head) Catalogue(uid, name string) Catalogue {
+	return Catalogue{
+		SID: t.SID, UID: uid, Revision: t.Revision, Session: t.Session, Project: t.Project, Name: name,
+		Updated: t.Updated, N: t.Transcript.N, Turns: t.Transcript.Turns, Deleted: t.Deleted, Conflict: len(t.Branches) > 0,
+	}
+}
+
+// Encode returns the document of c.
+func (c *Catalogue) Encode() (segment.Document, error) {
+	d := catalogueDoc{
+		ID: c.SID, PK: segment.UserPK(c.UID), Type: TypeCatalogue, V: segment.Version, Revision: c.Revision,
+		Session: c.Session, Project: c.Project, Name: c.Name, Updated: c.Updated.UTC(), N: c.N, Turns: c.Turns,
+		Deleted: c.Deleted, Conflict: c.Conflict, Facets: c.Facets,
+	}
+	body, err := marshal(&d)
+	if err != nil {
+		return segment.Document{}, fmt.Errorf("encode catalogue entry: %w", err)
+	}
+	return segment.Document{ID: d.ID, PK: d.PK, Type: d.Type, Body: body}, nil
+}
+
+// DecodeCatalogue reads an entry of the user uid. Errors are as of [Decode].
+func DecodeCatalogue(body []byte, uid string) (Catalogue, error) {
+	var d catalogueDoc
+	err := json.Unmarshal(body, &d)
+	if probed := segment.Probe(body, TypeCatalogue); probed != nil {
+		return Catalogue{}, fmt.Errorf("decode catalogue entry: %w", probed)
+	}
+	if err != nil || d.PK != segment.UserPK(uid) || d.Revision < 1 || d.N < 0 || d.ID == "" {
+		return Catalogue{}, fmt.Errorf("decode catalogue entry: %w", segment.ErrDamaged)
+	}
+	return Catalogue{
+		SID: d.ID, UID: uid, Revision: d.Revision, Session: d.Session, Project: d.Project, Name: d.Name,
+		Updated: d.Updated, N: d.N, Turns: d.Turns, Deleted: d.Deleted, Conflict: d.Conflict, Facets: d.Facets,
+	}, nil
+}

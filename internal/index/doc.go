@@ -1,0 +1,69 @@
+// Package index remembers what one pass over a transcript tells: where its
+// messages and turns begin, and what it holds in short. What it remembers may
+// be lost at any time; then somebody reads the transcript again.
+//
+// # The files
+//
+// They stand in the directory index of the bookkeeping, for the owner alone:
+//
+//   - A shard ([Shard]) holds an [Entry] for each of some sessions: the counts,
+//     the first prompt and what the metadata says. Of an entry that would be
+//     larger than [MaxEntry] the texts are left out; the reader then takes them
+//     from the session's own files.
+//   - A rows file ([Rows]) belongs to one transcript of at least [LargeFrom]
+//     bytes. For each block of 64 KiB it has a hash, how many messages and
+//     turns begin in the block, where its first line begins, and the [Prefix] of
+//     the messages that begin before its end. It holds no text, and of the calls
+//     that nobody has answered yet the hashes of their ids.
+//   - The file lock is locked by whoever changes one of the others.
+//
+// Each file begins with its kind and version and ends with the XXH3 hash of all
+// bytes before, seeded with the number of the rules by which it was made
+// ([Rules]). A file of another version or of other rules, or one whose hash is
+// wrong, counts as none. Files are replaced by a rename and never synced. The
+// note at the beginning of a rows file alone is written in place, and has a hash
+// of its own.
+//
+// # Why it is believed
+//
+// An index never tells what a transcript says, only where. There are four
+// cases:
+//
+//   - The stamp fits: the transcript has the size, the times of the last change
+//     of its content and of its inode, the inode and the device that it had
+//     before the pass began, and it had come to rest by then: what changes a
+//     file within one step of the file system's clock may leave its times as
+//     they were, so a file that changed just before the pass is not believed by
+//     its stamp. The index is then believed at once. Each block that is read for
+//     an answer is compared with its hash.
+//   - The note fits: whoever appends to a transcript by this library knows what
+//     it was before, under the session's lock, and gives it a time that no other
+//     writer gives. When that state is the one that the rows file or its note is
+//     about, the append writes the stamp of the new state into the note. A reader
+//     whose transcript has that stamp hashes the last block that the index knows,
+//     and parses what follows ([Rows.ExtendEnd]).
+//   - Neither fits, or is believed. One pass hashes the part of the transcript
+//     that the index knows. When all hashes are equal, the index is right about
+//     that part, whoever wrote the file, and only the lines after it are parsed
+//     ([Rows.Extend]).
+//   - Else the transcript is parsed from its beginning ([Build]).
+//
+// Whether the backup stands in for the transcript, or an append is marked, is
+// decided before the index is asked. Only a sound transcript has an index.
+//
+// An append writes no more than the note. A rename for each turn would cost more
+// than the append itself when nothing is synced, and a host that appends for
+// hours would pay for readers that may never come. So the reader writes the index
+// when much has been appended. A note that is lost, because the process is killed
+// before it or the file is replaced meanwhile, costs the next reader a pass. A
+// power cut may lose the note or keep it; it tells nothing of a file without that
+// stamp.
+//
+// # What goes unnoticed
+//
+// Where the system tells neither the inode nor the time of its change (that is
+// all but Linux, macOS and the BSDs), a writer that keeps the size and sets the
+// time of the last change back is not noticed in counts and in positions. The
+// blocks that are read for an answer are compared with their hashes there, too.
+// So is a clock that is set back by exactly the right time.
+package index

@@ -1,0 +1,173 @@
+package index
+
+import (
+	"cmp"
+	"encoding/binary"
+	"maps"
+	"slices"
+	"sort"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
+)
+
+// BlockSize is how many bytes have one hash.
+const BlockSize = 64 << 10
+
+// LargeFrom is from how many bytes on a transcript has a rows file. A smaller
+// one is read as a whole.
+const LargeFrom = 1 << 20
+
+// maxOpen is how many unanswered calls a rows file knows. With more of them the
+// file cannot be extended.
+const maxOpen = 128
+
+const rowsHead = "sessionstore rows\x00\x04"
+
+// Rows tells where the messages and the turns of one transcript begin.
+type Rows struct {
+	Facts
+	Seen   Seen
+	ID     string // of the session
+	Ended  bool   // the last line has its LF
+	blocks []block
+	open   []xxh3.Uint128 // hashes of the ids of the calls that no message has answered, in their order
+	full   bool           // open is all of them
+
+	appended dirread.Stamp // of the transcript after appends of this library, if noted; see Begins
+	noted    bool
+}
+
+// block is what there is to know about BlockSize bytes, of the last block
+// fewer.
+type block struct {
+	sum   xxh3.Uint128
+	first uint32 // where in the block its first line begins; BlockSize: none does
+	rows  int    // messages in lines that begin before the end of the block, from the first block on
+	turns int    // turns that begin in these lines
+
+	prefix Prefix // of these messages
+}
+
+// Encode returns the rows file.
+func (x *Rows) Encode() []byte {
+	b := x.Seen.append(appendText([]byte(rowsHead), x.ID))
+	b = appendBool(appendBool(x.Facts.append(b), x.Ended), x.full)
+	b = binary.AppendUvarint(b, uint64(len(x.open)))
+	for _, sum := range x.open {
+		b = appendSum(b, sum)
+	}
+	b = binary.AppendUvarint(b, uint64(len(x.blocks)))
+	rows, turns := 0, 0
+	for _, k := range x.blocks {
+		b = binary.AppendUvarint(appendSum(b, k.sum), uint64(k.first))
+		b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(k.rows-rows)), uint64(k.turns-turns))
+		b = appendSum(b, xxh3.Uint128(k.prefix))
+		rows, turns = k.rows, k.turns
+	}
+	return append(make([]byte, noteSize, noteSize+len(b)+sumSize), seal(b)...)
+}
+
+// ParseRows returns what is in a rows file.
+func ParseRows(data []byte) (*Rows, error) {
+	if len(data) < noteSize {
+		return nil, errBad
+	}
+	d, err := unseal(data[noteSize:], rowsHead)
+	if err != nil {
+		return nil, err
+	}
+	x := &Rows{ID: d.text(), Seen: d.seen(), Facts: d.facts(), Ended: d.bool(), full: d.bool()}
+	x.open = make([]xxh3.Uint128, d.count(sumSize))
+	for i := range x.open {
+		x.open[i] = d.sum()
+	}
+	x.blocks = make([]block, d.count(2*sumSize+3))
+	rows, turns := 0, 0
+	for i := range x.blocks {
+		k := block{sum: d.sum(), first: uint32(d.number())}
+		rows, turns = rows+d.number(), turns+d.number()
+		k.rows, k.turns, k.prefix = rows, turns, Prefix(d.sum())
+		x.blocks[i] = k
+	}
+	if d.bad || len(d.rest) > 0 || int64(len(x.blocks)) != blocksIn(x.Size) || rows != x.Messages || turns != x.Turns {
+		return nil, errBad
+	}
+	x.appended, x.noted = readNote(data, x.Seen)
+	return x, nil
+}
+
+// blocksIn returns how many blocks so many bytes have.
+func blocksIn(size int64) int64 { return (size + BlockSize - 1) / BlockSize }
+
+// Place is where reading may begin: at the beginning of a line.
+type Place struct {
+	Offset      int64
+	Rows, Turns int    // messages and turns that begin before it
+	Prefix      Prefix // of these messages
+}
+
+// Row returns where to read for message n, counted from 1, which is one of the
+// transcript.
+func (x *Rows) Row(n int) Place {
+	return x.place(sort.Search(len(x.blocks), func(i int) bool { return x.blocks[i].rows >= n }))
+}
+
+// Turn returns where to read for turn n, counted from 1, which is one of the
+// transcript.
+func (x *Rows) Turn(n int) Place {
+	return x.place(sort.Search(len(x.blocks), func(i int) bool { return x.blocks[i].turns >= n }))
+}
+
+// place returns where the first line of block i begins.
+func (x *Rows) place(i int) Place {
+	if i == 0 {
+		return Place{}
+	}
+	before := x.blocks[i-1]
+	return Place{int64(i)*BlockSize + int64(x.blocks[i].first), before.rows, before.turns, before.prefix}
+}
+
+// setOpen notes which calls are unanswered.
+func (x *Rows) setOpen(calls map[xxh3.Uint128]bool) {
+	x.Unanswered, x.open, x.full = len(calls), nil, len(calls) <= maxOpen
+	if x.full {
+		x.open = slices.SortedFunc(maps.Keys(calls), compareSums)
+	}
+}
+
+func compareSums(a, b xxh3.Uint128) int {
+	return cmp.Or(cmp.Compare(a.Hi, b.Hi), cmp.Compare(a.Lo, b.Lo))
+}
+
+// Begins reports whether the transcript, which has the stamp now, begins with what
+// x knows, since only appends of this library have changed it.
+func (x *Rows) Begins(now dirread.Stamp) bool {
+	return x.noted && x.Size <= now.Size && x.appended.Same(now)
+}
+
+// Fits reports whether x knows all of the transcript, which has the stamp now.
+func (x *Rows) Fits(now dirread.Stamp) bool { return x.Size == now.Size && x.Seen.Fits(now) }
+
+// maxSeen is how many bytes of a rows file hold what its note is about: the
+// longest that there are.
+const maxSeen = noteSize + len(rowsHead) + 2*binary.MaxVarintLen64 + 256 + 7*binary.MaxVarintLen64 + 1
+
+// noteIn returns what to write to the beginning of the rows file that begins with
+// b, after an append. It is nil when the file is about another state, or may be
+// about an older one with the same stamp.
+func noteIn(b []byte, id string, a Append) []byte {
+	if len(b) < noteSize+len(rowsHead) || string(b[noteSize:noteSize+len(rowsHead)]) != rowsHead {
+		return nil
+	}
+	d := &decoder{rest: b[noteSize+len(rowsHead):]}
+	of, seen := d.text(), d.seen()
+	if d.bad || of != id {
+		return nil
+	}
+	if now, noted := readNote(b, seen); noted && now.Same(a.Was) || (seen.Sure || a.Wrote) && seen.Stamp.Same(a.Was) {
+		return noteOf(seen, a.Now)
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package inuse
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/filelock"
+)
+
+// Begin makes the files of a new program in dir, under a name that no other one
+// has, and takes over the names that dead programs left. The program has dir
+// then, and closes it.
+func Begin(dir *atomicfile.Dir, name string) (*Program, error) {
+	p := &Program{dir: dir, name: name, named: map[string]line{}, left: map[string]bool{}}
+	if err := p.begin(); err != nil {
+		return nil, errors.Join(fmt.Errorf("tell which sessions are in use: %w", err), p.release(), dir.Close())
+	}
+	return p, nil
+}
+
+func (p *Program) begin() (err error) {
+	p.lock, err = filelock.Try(p.dir.Root(), p.name+lockEnding, atomicfile.Mode)
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	if p.file, _, err = p.dir.Append(p.name + namesEnding); err != nil {
+		return err
+	}
+	_, err = p.others() // what is dead is taken over
+	return err
+}
+
+// Look returns who uses a session now.
+func (p *Program) Look(session string) (Use, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now().UnixMilli()
+	if p.ended {
+		return Use{}, fs.ErrClosed
+	}
+	others, err := p.others()
+	u := Use{}
+	for _, names := range others {
+		for _, id := range []string{session, all} {
+			if l, ok := names[id]; ok {
+				u.add(l)
+				if used(l, now) && l.Used > u.Others.UnixMilli() {
+					u.Others = time.UnixMilli(l.Used)
+				}
+			}
+		}
+	}
+	for _, id := range []string{session, all} {
+		u.add(p.named[id])
+		u.Here = u.Here || used(p.named[id], now)
+	}
+	return u, err
+}
+
+// others reads the files of all other programs and returns what the living ones
+// name. What the dead ones wrote is this program's from now on. p.mu is held,
+// but for Begin.
+func (p *Program) others() (living []map[string]line, err error) {
+	entries, err := fs.ReadDir(p.dir.Root().FS(), ".")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), lockEnding)
+		if !ok || name == p.name {
+			continue
+		}
+		names, bad := p.other(name)
+		if names != nil {
+			living = append(living, names)
+		}
+		err = errors.Join(err, bad)
+	}
+	return living, err
+}
+
+// other returns what another program names, nil when it is dead.
+func (p *Program) other(name string) (map[string]line, error) {
+	lock, err := filelock.Try(p.dir.Root(), name+lockEnding, 0o600)
+	switch {
+	case errors.Is(err, filelock.ErrBusy):
+		return p.read(name)
+	case errors.Is(err, errors.ErrUnsupported): // it lives as long as its names are young
+		return p.young(name)
+	case err != nil:
+		return nil, err
+	}
+	names, err := p.read(name)
+	if err == nil {
+		err = p.adopt(names)
+	}
+	if err == nil {
+		err = p.remove(name + namesEnding)
+	}
+	err = errors.Join(err, lock.Unlock())
+	if err == nil {
+		err = p.remove(name + lockEnding)
+	}
+	return nil, err
+}
+
+// young returns what another program names where nobody can tell whether it
+// lives. Its files go once all names are old.
+func (p *Program) young(name string) (map[string]line, error) {
+	fi, err := p.dir.Root().Stat(name + namesEnding)
+	if err == nil && time.Since(fi.ModTime()) > 2*Window {
+		return nil, errors.Join(p.remove(name+namesEnding), p.remove(name+lockEnding))
+	}
+	return p.read(name)
+}
+
+// adopt makes what a dead program wrote known in this program's file.
+func (p *Program) adopt(names map[string]line) error {
+	now := time.Now().UnixMilli()
+	for id, l := range names {
+		mine := p.named[id]
+		if l.Wrote <= mine.Wrote || now-l.Wrote >= Window.Milliseconds() {
+			continue
+		}
+		mine.Session, mine.Wrote = id, l.Wrote
+		if err := p.put(mine, now); err != nil {
+			return err
+		}
+		p.left[id] = true
+	}
+	return nil
+}
+
+// read returns the names of a program's file, none when it has no file yet.
+func (p *Program) read(name string) (map[string]line, error) {
+	names := map[string]line{}
+	text, err := p.dir.Root().ReadFile(name + namesEnding)
+	if errors.Is(err, fs.ErrNotExist) {
+		return names, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for text := range bytes.Lines(text) {
+		l := line{}
+		if json.Unmarshal(text, &l) == nil { // else it is being written
+			names[l.Session] = l
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,10 @@
+// Package keyword looks for a text in the rows of a transcript, as the
+// reference's session finder does: in each row as Python's json module writes
+// it without escaping what is beyond ASCII, both in lower case. So names of
+// members and punctuation count, and a line break inside a value is an escape.
+//
+// To write every row anew would be slow. A [Reader] therefore cuts the file
+// into blocks of whole lines. A filter finds the few lines of a block that may
+// hold the keyword, from their raw bytes. Only those lines are parsed and
+// written anew, and only what was written anew decides.
+package keyword

@@ -1,0 +1,182 @@
+package keyword
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/amplifier-go/sessionstorage/internal/scan"
+)
+
+// filter tells from the raw bytes of a transcript which lines cannot hold a
+// keyword.
+//
+// It looks for a run of the keyword that stands in the line as it stands in
+// the row that is written anew, but for the case of ASCII letters. That holds
+// for characters that lie within one string or literal, where the line has no
+// escape \u of one of them; quotes, backslashes, slashes, spaces and
+// punctuation between values may differ, and so may a number.
+type filter struct {
+	run   []byte    // in lower case; empty: every line may hold the keyword
+	rare  scan.Pair // the two bytes of run that are seldom
+	skip  int       // how many bytes of run are before them
+	ascii bool      // run is nothing else
+	k, i  bool      // run has a letter that is also the lower case of one beyond ASCII
+}
+
+// newFilter returns the filter of a keyword in lower case.
+func newFilter(lower string) filter {
+	var f filter
+	for _, run := range strings.FieldsFunc(lower, func(r rune) bool { return !steady(r) }) {
+		if len(run) > len(f.run) && !numeric(run) {
+			f.run = []byte(run)
+		}
+	}
+	if len(f.run) == 0 {
+		return f
+	}
+	places := make([]int, len(f.run))
+	f.ascii = true
+	for i, c := range f.run {
+		places[i] = i
+		f.ascii = f.ascii && c < utf8.RuneSelf
+	}
+	slices.SortStableFunc(places, func(a, b int) int { return rarity(f.run[b]) - rarity(f.run[a]) })
+	first, second := places[0], places[min(1, len(places)-1)]
+	f.rare, f.skip = scan.NewPair(f.run, first, second), min(first, second)
+	f.k, f.i = bytes.IndexByte(f.run, 'k') >= 0, bytes.IndexByte(f.run, 'i') >= 0
+	return f
+}
+
+// steady reports whether r stands in a line as in the row written anew, and
+// is the lower case of nothing but itself and ASCII letters.
+func steady(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r > ' ' && !strings.ContainsRune("\"\\/,:{}[]\x7f", r)
+	}
+	return r != utf8.RuneError && r != dotAbove && unicode.SimpleFold(r) == r
+}
+
+// numeric reports whether run can be part of a float as Python writes it,
+// which a line may hold in another form.
+func numeric(run string) bool {
+	return strings.Trim(run, "0123456789.e+-") == "" || strings.Contains("-infinity", run)
+}
+
+// rarity ranks bytes by how seldom they are in English prose, code and JSON.
+func rarity(c byte) int {
+	const common = "etaonrisl\"dcumpf-g_hbyvw.0123456789kxjqz"
+	if i := strings.IndexByte(common, c); i >= 0 {
+		return i
+	}
+	return len(common) / 2
+}
+
+// spelledBy reports whether the escape of which code begins with the four
+// digits may stand for a character of run, or for a short escape that ends in
+// one, as \u000a stands for \n.
+func (f *filter) spelledBy(code []byte) bool {
+	switch {
+	case len(code) < 4 || !f.ascii:
+		return true
+	case code[0] == '0' && code[1] == '0':
+		return code[2] < '8' && code[2] != '1'
+	}
+	return f.k && bytes.EqualFold(code[:4], []byte("212a")) || f.i && string(code[:4]) == "0130"
+}
+
+// hunt returns what finds the lines of text that may hold the keyword.
+func (f *filter) hunt(text []byte) *hunt {
+	h := &hunt{filter: f, text: text}
+	for i := range h.at {
+		h.at[i] = -1
+	}
+	return h
+}
+
+// hunt looks for everything in text that makes a line one that may hold the
+// keyword.
+type hunt struct {
+	*filter
+	text []byte
+	at   [4]int // of each kind the first place not before the last one asked for
+}
+
+// next returns the first place from on, the length of the text if there is
+// none.
+func (h *hunt) next(from int) int {
+	if from >= len(h.text) || len(h.run) == 0 {
+		return from
+	}
+	first := len(h.text)
+	for kind, at := range h.at {
+		if at < from {
+			at = h.find(kind, from)
+			h.at[kind] = at
+		}
+		first = min(first, at)
+	}
+	return first
+}
+
+// find looks for one kind: run, a character of it as an escape, and the two
+// letters beyond ASCII.
+func (h *hunt) find(kind, from int) int {
+	switch {
+	case kind == 0:
+		return h.findRun(from)
+	case kind == 1:
+		return h.findEscape(from)
+	case kind == 2 && h.k:
+		return kelvinPair.Index(h.text, from)
+	case kind == 3 && h.i:
+		return dottedPair.Index(h.text, from)
+	}
+	return len(h.text)
+}
+
+var (
+	escapePair = scan.NewPair([]byte(`\u`), 0, 1)
+	kelvinPair = scan.NewPair([]byte(string(kelvinSign)), 0, 2) // and a few other characters
+	dottedPair = scan.NewPair([]byte(string(dottedI)), 0, 1)
+)
+
+// findRun looks for run, ASCII letters in either case.
+func (h *hunt) findRun(from int) int {
+	for i := from + h.skip; ; i++ {
+		i = h.rare.Index(h.text, i)
+		start := i - h.skip
+		if start+len(h.run) > len(h.text) {
+			return len(h.text)
+		}
+		if equalLower(h.text[start:][:len(h.run)], h.run) {
+			return start
+		}
+	}
+}
+
+func (h *hunt) findEscape(from int) int {
+	const escape = len(`\u`)
+	for {
+		at := escapePair.Index(h.text, from)
+		if at == len(h.text) || h.spelledBy(h.text[at+escape:]) {
+			return at
+		}
+		from = at + escape
+	}
+}
+
+// equalLower reports whether text with ASCII letters in lower case is lower.
+func equalLower(text, lower []byte) bool {
+	for i, c := range text {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return true
+}

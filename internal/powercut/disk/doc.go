@@ -1,0 +1,3 @@
+// Package disk is a disk that records what is done to it: a file in a FUSE file
+// system.
+package disk

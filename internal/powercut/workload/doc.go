@@ -1,0 +1,2 @@
+// Package workload calls the store and notes what it acknowledged.
+package workload

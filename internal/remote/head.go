@@ -1,0 +1,60 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+)
+
+// Known is a head as it was last read or written; the zero Known is none.
+type Known struct {
+	ETag  cosmos.ETag     `json:"etag,omitempty"`
+	Token string          `json:"token,omitempty"` // of the session: no older head is to be read
+	Doc   json.RawMessage `json:"doc,omitempty"`
+}
+
+// Head reads the head of a session, and returns nil when there is none. known is
+// the head as it was last read or written: one that has not changed since costs one
+// point read. The error Is [ErrHead] when there is a head that cannot be followed, and
+// [ErrOlder] when the answer is older than known.
+func (r *Reader) Head(ctx context.Context, sid string, known Known) (*head.Head, Known, error) {
+	etag := known.ETag
+	if len(known.Doc) == 0 {
+		etag = ""
+	}
+	doc, err := r.Get(ctx, segment.SessionPK(sid), segment.HeadID(sid), etag)
+	if err != nil {
+		return nil, Known{}, fmt.Errorf("read head: %w", err)
+	}
+	if doc == nil {
+		return nil, Known{}, nil
+	}
+	now := Known{ETag: doc.ETag, Token: r.Token(), Doc: doc.Body}
+	if doc.Same {
+		now = known
+	}
+	t, err := head.Decode(now.Doc, sid)
+	if err != nil {
+		return nil, Known{}, unreadable(err)
+	}
+	if last := known.Head(sid); last != nil && last.Born == t.Born && t.Revision < last.Revision {
+		return nil, Known{}, ErrOlder
+	}
+	return t, now, nil
+}
+
+// Head returns the head that h is, nil for none that can be read.
+func (h *Known) Head(sid string) *head.Head {
+	if len(h.Doc) == 0 {
+		return nil
+	}
+	t, err := head.Decode(h.Doc, sid)
+	if err != nil {
+		return nil
+	}
+	return t
+}

@@ -1,0 +1,90 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+)
+
+// Reader makes the requests of one piece of work. Its methods may be called by
+// several goroutines.
+type Reader struct {
+	cosmos.Conn
+	Alone bool // it makes one request at a time
+}
+
+// atOnce returns how many of n requests are made at once.
+func (r *Reader) atOnce(n int) int {
+	if r.Alone {
+		return 1
+	}
+	return n
+}
+
+// HeadDocument reads the document of the head of any session, nil when it has none.
+func (r *Reader) HeadDocument(ctx context.Context, sid string) (*cosmos.Document, error) {
+	return r.Get(ctx, segment.SessionPK(sid), segment.HeadID(sid), "")
+}
+
+// ancestors is how many forks of forks are followed. Each loop in a damaged
+// lineage ends there.
+const ancestors = 64
+
+// Segments lists what the cloud has of a stream behind record from: segments of
+// the session whose head is t, and of those that it was forked from. The stream
+// has so many buckets.
+func (r *Reader) Segments(ctx context.Context, t *head.Head, st segment.Stream, buckets int, from int64) (infos []segment.Info, err error) {
+	for range ancestors {
+		for b := range max(1, buckets) {
+			if infos, err = r.listBucket(ctx, infos, segment.StreamPK(t.SID, st, b), st, from); err != nil {
+				return nil, err
+			}
+		}
+		if t.From == nil || st != segment.Transcript || t.From.N <= from {
+			return infos, nil
+		}
+		parent, err := r.Parent(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		t, buckets = parent, parent.Transcript.Buckets
+	}
+	return infos, nil
+}
+
+// Parent returns the head of the session that t was forked from. Where that has
+// none any more, it returns as much of one as it takes to look for segments.
+func (r *Reader) Parent(ctx context.Context, t *head.Head) (*head.Head, error) {
+	sid := t.From.SID
+	doc, err := r.HeadDocument(ctx, sid)
+	if err != nil {
+		return nil, err
+	}
+	if doc == nil {
+		return &head.Head{SID: sid}, nil
+	}
+	return head.Decode(doc.Body, sid)
+}
+
+func (r *Reader) listBucket(ctx context.Context, infos []segment.Info, pk string, st segment.Stream, from int64) ([]segment.Info, error) {
+	for row, err := range r.Query(ctx, cosmos.Segments(pk, string(st), from)) {
+		if err != nil {
+			return nil, fmt.Errorf("list segments: %w", err)
+		}
+		info, err := segment.DecodeInfo(row)
+		switch {
+		case errors.Is(err, segment.ErrNewer):
+			return nil, fmt.Errorf("list segments: %w", err)
+		case err != nil: // of another tool, or damaged: others may hold its lines
+			continue
+		}
+		if info.Stream == st && info.PK == pk {
+			infos = append(infos, info)
+		}
+	}
+	return infos, nil
+}

@@ -1,0 +1,100 @@
+package replica
+
+import "maps"
+
+// Session is what is known of a session's files.
+type Session struct {
+	ID       string `json:"id"`
+	State    State  `json:"state,omitempty"`
+	Revision int64  `json:"rev,omitempty"` // of the head that the files are in step with
+	N        int64  `json:"n,omitempty"`   // messages here
+	Remote   int64  `json:"r,omitempty"`   // messages there
+	Logs     bool   `json:"logs,omitempty"`
+	Stat     Stat   `json:"stat,omitzero"`
+}
+
+// State is why a session needs no sync while its files do not change, if that is
+// so.
+type State string
+
+// The states.
+const (
+	InStep  State = ""        // the files are what the head says; with Logs other devices' logs are here, too
+	Deleted State = "deleted" // the cloud deleted it, and the files stay
+	Denied  State = "denied"  // a rule keeps it here
+	Gone    State = "gone"    // it was here, and was removed
+	Open    State = "open"    // it needs a sync
+)
+
+// Entry is an entry of the catalogue as it was read last.
+type Entry struct {
+	SID      string `json:"sid"`
+	Session  string `json:"id"`
+	Name     string `json:"name,omitempty"`
+	Revision int64  `json:"rev"`
+	Updated  int64  `json:"at"` // in nanoseconds since 1970
+	N        int64  `json:"n,omitempty"`
+	Turns    int    `json:"turns,omitempty"`
+	Deleted  bool   `json:"deleted,omitempty"`
+	Conflict bool   `json:"conflict,omitempty"`
+	Round    int    `json:"round"` // in which it was read
+}
+
+// Cursor is up to where the catalogue was read.
+type Cursor struct {
+	Round int    `json:"round"`          // how often reading began anew; 0: it never began
+	Began int64  `json:"began"`          // when the round did, in seconds by this machine's clock
+	Since int64  `json:"since"`          // what was written before that is known, in seconds by the service's clock
+	Next  string `json:"next,omitempty"` // of the page behind the last one that was read of a query that began at Since
+	Whole bool   `json:"whole"`          // the round has come to the end of the catalogue
+
+	Last     string `json:"last,omitempty"` // the entry that was read last, which shows that the catalogue is still the same
+	Revision int64  `json:"rev,omitempty"`  // its revision
+}
+
+// content is what a table holds.
+type content struct {
+	sessions map[string]Session // by id
+	entries  map[string]Entry   // by SID
+	cursor   Cursor
+}
+
+func empty() content { return content{sessions: map[string]Session{}, entries: map[string]Entry{}} }
+
+// batch is a line of the file: changes that are made together.
+type batch struct {
+	Void     bool      `json:"void,omitempty"` // what stands before counts no more
+	Sessions []Session `json:"s,omitempty"`
+	Entries  []Entry   `json:"e,omitempty"`
+	Cursor   *Cursor   `json:"c,omitempty"`
+}
+
+func (b *batch) changes() int { return len(b.Sessions) + len(b.Entries) + 1 }
+
+// replaces reports whether nothing of an earlier batch is left after b.
+func (b *batch) replaces(was *batch) bool {
+	one := func(b *batch) bool { return !b.Void && b.Cursor == nil && len(b.Entries) == 0 && len(b.Sessions) == 1 }
+	return one(b) && one(was) && b.Sessions[0].ID == was.Sessions[0].ID
+}
+
+// apply makes the changes of a batch.
+func (c *content) apply(b *batch) {
+	if b.Void {
+		*c = empty()
+	}
+	for _, s := range b.Sessions {
+		c.sessions[s.ID] = s
+	}
+	for _, e := range b.Entries {
+		if was, ok := c.entries[e.SID]; !ok || was.Revision <= e.Revision {
+			c.entries[e.SID] = e
+		}
+	}
+	if b.Cursor == nil {
+		return
+	}
+	ended := b.Cursor.Whole && !(c.cursor.Whole && c.cursor.Round == b.Cursor.Round)
+	if c.cursor = *b.Cursor; ended {
+		maps.DeleteFunc(c.entries, func(_ string, e Entry) bool { return e.Round < b.Cursor.Round-1 })
+	}
+}

@@ -1,0 +1,156 @@
+package replica
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// DirtySet is the set of the sessions that have to be synced. It holds ids alone, so
+// it does not grow however long the cloud is away. Its methods may be called by many
+// goroutines.
+type DirtySet struct {
+	mu       sync.Mutex // guards what follows
+	dirty    map[string]Reason
+	own      map[string]struct{} // sessions whose transcripts this store wrote since they were last scanned
+	gone     map[string]struct{} // sessions removed by this store
+	installs map[string][]string // files of sessions that a sync is writing now
+
+	// More holds a token when there may be something to do.
+	More chan struct{}
+}
+
+// Reason is why a session is to be synced.
+type Reason uint8
+
+// The reasons, of which the later one counts more.
+const (
+	Written Reason = iota // its files may have changed
+	Hinted                // the cloud may have changed
+)
+
+// NewDirtySet returns an empty set.
+func NewDirtySet() *DirtySet {
+	return &DirtySet{
+		dirty: map[string]Reason{}, own: map[string]struct{}{}, gone: map[string]struct{}{}, installs: map[string][]string{}, More: make(chan struct{}, 1),
+	}
+}
+
+// Heard notes that this store wrote or removed a file of a session, or removed the
+// session, of which the file is "". It reports whether a program did that: else it
+// was a sync. It allocates nothing for a session that is in the set already.
+func (d *DirtySet) Heard(id, file string, removed bool) (program bool) {
+	d.mu.Lock()
+	installed := d.isInstalled(id, file)
+	switch {
+	case installed:
+	case file == sessiondir.Transcript:
+		d.own[id] = struct{}{}
+	case file == "" && removed:
+		d.gone[id] = struct{}{}
+	}
+	d.mu.Unlock()
+	d.Add(id, Written)
+	return !installed
+}
+
+// Add adds a session. One that is in the set is synced for the reason that counts
+// more.
+func (d *DirtySet) Add(id string, why Reason) {
+	d.mu.Lock()
+	if had, ok := d.dirty[id]; !ok || why > had {
+		d.dirty[id] = why
+	}
+	d.mu.Unlock()
+	d.Wake()
+}
+
+// Wake makes whoever waits for More look for something to do.
+func (d *DirtySet) Wake() {
+	select {
+	case d.More <- struct{}{}:
+	default:
+	}
+}
+
+// Take returns the set and empties it.
+func (d *DirtySet) Take() map[string]Reason {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	taken := d.dirty
+	d.dirty = map[string]Reason{}
+	return taken
+}
+
+// Size returns how many sessions the set has.
+func (d *DirtySet) Size() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.dirty)
+}
+
+// Removed reports whether this store removed a session.
+func (d *DirtySet) Removed(id string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, gone := d.gone[id]
+	return gone
+}
+
+// Returned forgets that this store removed a session, which is here again.
+func (d *DirtySet) Returned(id string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.gone, id)
+}
+
+// Wrote reports whether this store wrote a transcript that was not scanned since.
+func (d *DirtySet) Wrote() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.own) > 0
+}
+
+// IsOwn reports whether this store wrote the transcript since TakeOwn was last
+// called.
+func (d *DirtySet) IsOwn(id string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, own := d.own[id]
+	return own
+}
+
+// TakeOwn reports whether this store wrote the transcript since it was last
+// called.
+func (d *DirtySet) TakeOwn(id string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, own := d.own[id]
+	delete(d.own, id)
+	return own
+}
+
+// Install notes which files of a session a sync has written and the store will tell
+// of; nil: none after all.
+func (d *DirtySet) Install(id string, files []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.installs[id] = files; files == nil {
+		delete(d.installs, id)
+	}
+}
+
+// isInstalled reports whether a write is a sync's, and forgets that it is to come.
+// d.mu is held.
+func (d *DirtySet) isInstalled(id, file string) bool {
+	files := d.installs[id]
+	i := slices.Index(files, file)
+	if i < 0 {
+		return false
+	}
+	if d.installs[id] = slices.Delete(files, i, i+1); len(files) == 1 {
+		delete(d.installs, id)
+	}
+	return true
+}

@@ -1,0 +1,240 @@
+package replica
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/filelock"
+)
+
+// Prefix is how the names of the files of tables begin.
+const Prefix = "replica-"
+
+// Table is what this device knows. Its methods may be called by many goroutines.
+// Changes are in memory until [Table.Save].
+type Table struct {
+	open     func() (*atomicfile.Dir, error) // the directory of its file
+	name     string
+	identity string
+
+	mu    sync.Mutex // guards what follows
+	read  bool       // the file was read
+	file  file       // as far as it was read
+	known content
+	all   bool // the file is to be written anew
+
+	new     []batch // what the file lacks
+	waiting int     // changes in new
+}
+
+// New returns the table for identity, whose file is in the directory that open
+// opens. It reads nothing yet.
+func New(open func() (*atomicfile.Dir, error), identity string) *Table {
+	sum := sha256.Sum256([]byte(identity))
+	return &Table{open: open, name: Prefix + hex.EncodeToString(sum[:8]), identity: identity, known: empty()}
+}
+
+// file is what is known of the file of a table.
+type file struct {
+	name    string // that its header has; "": it was never read
+	size    int64  // of what was read
+	changes int    // that were read
+}
+
+const (
+	lockLimit = time.Second // how long others are waited for
+	slack     = 1000        // changes that a file may hold more than twice what there is
+	lockEnd   = ".lock"     // of the name of the lock
+)
+
+// change makes changes, which [Table.Save] is to write. t.mu is held.
+func (t *Table) change(b batch) {
+	t.known.apply(&b)
+	if last := len(t.new) - 1; last >= 0 && b.replaces(&t.new[last]) {
+		t.new[last] = b
+		return
+	}
+	if t.waiting += b.changes(); t.waiting > 2*t.known.size()+slack { // it could not be saved for long
+		t.new = slices.Collect(t.known.batches())
+		t.waiting = t.known.size()
+		return
+	}
+	t.new = append(t.new, b)
+}
+
+func (c *content) size() int { return len(c.sessions) + len(c.entries) }
+
+// lock returns the table's content, read if it was not. The caller unlocks t.mu.
+func (t *Table) lock() *content {
+	t.mu.Lock()
+	t.load()
+	return &t.known
+}
+
+// load reads the file, if that was not done. t.mu is held.
+func (t *Table) load() {
+	if t.read {
+		return
+	}
+	t.read = true
+	dir, err := t.open()
+	if err != nil {
+		return
+	}
+	_ = t.catchUp(dir) // what cannot be read is not known; Save tells of it
+	_ = dir.Close()    // only read
+}
+
+// catchUp reads what other processes appended. t.mu is held.
+func (t *Table) catchUp(dir *atomicfile.Dir) error {
+	data, err := readAll(dir, t.name)
+	if err != nil {
+		return err
+	}
+	var h header
+	begin := cutLine(data, &h)
+	if begin == 0 || h.V != version || h.Identity != t.identity {
+		t.file, t.all = file{}, true
+		return nil
+	}
+	if h.Name == t.file.name && int64(len(data)) >= t.file.size {
+		t.file.follow(data[t.file.size:], &t.known)
+	} else {
+		mine := t.known
+		t.known, t.file = empty(), file{name: h.Name, size: int64(begin)}
+		t.file.follow(data[begin:], &t.known)
+		if missing := t.known.missing(&mine); missing.changes() > 1 {
+			t.new = append([]batch{missing}, t.new...)
+		}
+	}
+	for i := range t.new {
+		t.known.apply(&t.new[i])
+	}
+	if t.file.size < int64(len(data)) {
+		t.all = true
+	}
+	return nil
+}
+
+// follow makes the changes in data, which is what follows in the file.
+func (f *file) follow(data []byte, known *content) {
+	for {
+		var b batch
+		n := cutLine(data, &b)
+		if n == 0 {
+			return
+		}
+		known.apply(&b)
+		f.changes += b.changes()
+		f.size += int64(n)
+		data = data[n:]
+	}
+}
+
+// missing returns what mine has and c lacks.
+func (c *content) missing(mine *content) (b batch) {
+	for id, s := range mine.sessions {
+		if _, ok := c.sessions[id]; !ok {
+			b.Sessions = append(b.Sessions, s)
+		}
+	}
+	for sid, e := range mine.entries {
+		if was, ok := c.entries[sid]; !ok || was.Revision < e.Revision {
+			b.Entries = append(b.Entries, e)
+		}
+	}
+	return b
+}
+
+// Save writes what changed. It waits a second for other processes that write.
+// After an error everything is kept for the next Save.
+func (t *Table) Save(ctx context.Context) (err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.new) == 0 {
+		return nil
+	}
+	dir, err := t.open()
+	if err != nil {
+		return fmt.Errorf("save cursors: %w", err)
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	lock, err := filelock.Acquire(ctx, dir.Root(), t.name+lockEnd, filelock.Options{Limit: lockLimit})
+	if err != nil {
+		return fmt.Errorf("save cursors: %w", err)
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	if err := t.write(dir); err != nil {
+		return fmt.Errorf("save cursors: %w", err)
+	}
+	t.all, t.new, t.waiting = false, nil, 0
+	return nil
+}
+
+// write brings the file up to date. The lock is held, and t.mu.
+func (t *Table) write(dir *atomicfile.Dir) error {
+	if err := t.catchUp(dir); err != nil {
+		return err
+	}
+	changes := t.file.changes
+	for i := range t.new {
+		changes += t.new[i].changes()
+	}
+	if t.all || changes > 2*t.known.size()+slack {
+		return t.writeAll(dir)
+	}
+	return t.append(dir, changes)
+}
+
+// append appends what is new.
+func (t *Table) append(dir *atomicfile.Dir, changes int) (err error) {
+	var lines []byte
+	for b := range joined(t.new) {
+		if lines, err = appendLine(lines, &b); err != nil {
+			return err
+		}
+	}
+	f, _, err := dir.Append(t.name)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Write(lines, t.file.size), f.Close()); err != nil {
+		return err
+	}
+	t.file.size += int64(len(lines))
+	t.file.changes = changes
+	return nil
+}
+
+// writeAll replaces the file.
+func (t *Table) writeAll(dir *atomicfile.Dir) error {
+	h := header{V: version, Identity: t.identity, Name: rand.Text()}
+	lines, err := appendLine(nil, &h)
+	changes := 0
+	for b := range t.known.batches() {
+		if err == nil {
+			lines, err = appendLine(lines, &b)
+		}
+		changes += b.changes()
+	}
+	if err != nil {
+		return err
+	}
+	err = dir.Replace(t.name, false, time.Now(), func(w io.Writer) error {
+		_, err := w.Write(lines)
+		return err
+	})
+	if err == nil {
+		t.file = file{name: h.Name, size: int64(len(lines)), changes: changes}
+	}
+	return err
+}

@@ -1,0 +1,116 @@
+package replica
+
+import (
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// SessionState is what this device knows of a session between syncs. It lies
+// outside of the session's directory, so that it moves no times there and
+// outlives it. Losing it costs one comparison with the cloud, never data.
+type SessionState struct {
+	V       int    `json:"v"`
+	Session string `json:"session_id"`
+	Place   string `json:"place"`  // the sessions directory: a copied one is another replica
+	Device  string `json:"device"` // of Place
+	Born    string `json:"born"`   // of the head: another container has another one
+
+	Here   bool           `json:"here,omitempty"` // the session was seen here
+	Gone   bool           `json:"gone,omitempty"` // and then was not: it is not brought back unless asked
+	Base   *segment.Point `json:"base,omitempty"` // of the transcript, when both sides were last in step
+	Main   *Followed      `json:"t,omitempty"`
+	Own    bool           `json:"own,omitempty"`    // Main is what this library wrote
+	Synced bool           `json:"synced,omitempty"` // Main is what a sync wrote: no program here did
+	Quiet  time.Time      `json:"quiet"`            // since when Main has not changed
+
+	Logs   map[string]*OwnLog           `json:"logs,omitempty"` // by the letter of their kind
+	Files  map[string]*KnownFile        `json:"files,omitempty"`
+	Cached map[segment.Stream]CachedLog `json:"held,omitempty"` // other devices' logs in the bookkeeping
+
+	Head remote.Known `json:"head"`
+	Cat  KnownEntry   `json:"cat,omitzero"`
+
+	Generation int64 `json:"anew,omitempty"` // of the forms in which lines and files are known, see head.Anew
+
+	Older time.Time `json:"older,omitzero"` // since when the cloud answers with an older head than Head
+
+	Kept  []string `json:"kept,omitempty"`  // sessions that divergences left here
+	Rule  Rule     `json:"rule,omitempty"`  // what rules said when its parent was here
+	Lacks bool     `json:"lacks,omitempty"` // something was damaged in the cloud when it was last fetched
+
+	stored []byte // as it lies on the disk
+}
+
+// Rule is what the rules of the directory said of a session when it was judged last.
+// It outlives the session's parent.
+type Rule string
+
+// The rules.
+const (
+	NotJudged Rule = ""
+	Kept      Rule = "kept"      // it stays on this machine by a rule on itself
+	Inherited Rule = "inherited" // it stays because its parent does
+	Leaves    Rule = "leaves"
+)
+
+// KnownEntry is the catalogue's entry as it was last written.
+type KnownEntry struct {
+	Revision int64       `json:"rev"`
+	ETag     cosmos.ETag `json:"etag"`
+	At       time.Time   `json:"at"`
+}
+
+// OwnLog is a log of this device.
+type OwnLog struct {
+	Generation int            `json:"generation"`
+	Inherited  int64          `json:"adopted,omitempty"` // bytes of the file that came from another device
+	From       segment.Stream `json:"from,omitempty"`    // which one, and how much of it
+	FromPoint  segment.Point  `json:"from_point,omitzero"`
+	File       *Followed      `json:"file,omitempty"`
+	Large      *segment.Large `json:"large,omitempty"`
+}
+
+// KnownFile is a small file as both sides had it.
+type KnownFile struct {
+	Sum  segment.Hash     `json:"sum"`  // of the content as it leaves
+	Seen segment.Hash     `json:"seen"` // of the content here
+	Base []byte           `json:"base,omitempty"`
+	File sessiondir.Stamp `json:"file"`
+	At   time.Time        `json:"at"`
+
+	Forms []Form `json:"forms,omitempty"` // of its lines, where rules changed them
+}
+
+// InStep reports whether the file here was what both sides had. Of another one Seen says
+// how it left under the rules of that time, which may be others now.
+func (k *KnownFile) InStep() bool { return k.Seen == k.Sum }
+
+// CachedLog is how much of another device's log lies in the bookkeeping. The lines before
+// From stand at the beginning of this device's own log.
+type CachedLog struct {
+	From  int64         `json:"from,omitempty"`
+	Point segment.Point `json:"point"`
+	Size  int64         `json:"size"` // of the file, which may be longer after a kill
+}
+
+const stateVersion = 1
+
+// Followed is how far a file of lines was read.
+type Followed struct {
+	File  sessiondir.Stamp `json:"file"`
+	At    time.Time        `json:"at"` // when File was taken
+	Marks []segment.Mark   `json:"ckpt"`
+	Tail  segment.Hash     `json:"tail"` // of the bytes before the last mark
+	Torn  bool             `json:"torn,omitempty"`
+	Rules string           `json:"rules,omitempty"` // version of the redaction
+	Whole segment.Hash     `json:"whole,omitzero"`  // of all bytes before the last mark, where lines are redacted
+	Forms []Form           `json:"forms,omitempty"` // of lines before the last mark, in their order
+	Mixed bool             `json:"mixed,omitempty"` // Rules give some of these lines another form
+}
+
+// IsNew reports whether nothing was known of the session.
+func (s *SessionState) IsNew() bool { return s.stored == nil }

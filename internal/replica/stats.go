@@ -1,0 +1,217 @@
+package replica
+
+import (
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// A scan makes at most three stats a session, and StatsAtLeast in a directory of
+// few: one of its directory, which tells of every name that came, went or changed,
+// and the others of files that are there, which a tool may write in place. First
+// comes events.jsonl of each session: all tools append to it in place. Where the
+// rest is too much, half of the room goes to the sessions that changed last, and
+// half goes round, so that a few scans see every file. What the programs of this
+// library write, and all tools that replace files whole, shows in the directory.
+//
+// That holds where the times of directories can be relied on. Elsewhere every file
+// is asked for, those too that were not there.
+const (
+	statsEach    = 3
+	StatsAtLeast = 600
+)
+
+// Files tell of the files of sessions; see package core.
+type Files interface {
+	Stat(id, name string) (is sessiondir.Stamp, regular bool, err error)
+	IsLocal() bool
+	Settled(s sessiondir.Stamp, at time.Time) bool
+}
+
+// Stats tells which sessions have files that changed since they were last synced,
+// by stats alone. It remembers how the files stood when this store synced them. Its
+// methods may be called by many goroutines.
+type Stats struct {
+	Files Files // to be replaced before the first call alone
+	table *Table
+	local *LocalOnly
+
+	mu   sync.Mutex // guards what follows
+	seen map[string]seenStat
+	turn int // where the stats that go round go on
+}
+
+// seenStat is how the files of a session stood, first seen at a time.
+type seenStat struct {
+	stat Stat
+	at   time.Time
+}
+
+// NewStats returns stats of which nothing is remembered but what the table has.
+func NewStats(of Files, table *Table, local *LocalOnly) *Stats {
+	return &Stats{Files: of, table: table, local: local, seen: map[string]seenStat{}, turn: rand.IntN(1 << 30)}
+}
+
+// sum returns the sum of a file of a session, 0 for none; sure is false where a
+// change of it could stay unseen.
+func (s *Stats) sum(id, name string, at time.Time) (sum Sum, sure bool) {
+	is, regular, err := s.Files.Stat(id, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return 0, true
+	case err != nil:
+		return 1, false
+	}
+	return SumOf(is), regular && s.Files.Settled(is, at)
+}
+
+// Note returns how all files of a session stand, and remembers it.
+func (s *Stats) Note(id string) (stat Stat) {
+	at := time.Now()
+	if stat.Dir, stat.Sure = s.sum(id, "", at); stat.Dir == 0 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.seen, id)
+		return stat
+	}
+	for i, name := range sessiondir.Files {
+		sum, sure := s.sum(id, name, at)
+		stat.Files[i], stat.Sure = sum, stat.Sure && sure
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was, ok := s.seen[id]
+	if !ok || !was.stat.Same(stat) {
+		was = seenStat{stat, at}
+		s.seen[id] = was
+	}
+	stat.Sure = stat.Sure || at.Sub(was.at) > SettleTime
+	return stat
+}
+
+// NotInStep returns those of all sessions that are not known to be in step with the
+// cloud, as their files stand now. The session that changed last comes first.
+func (s *Stats) NotInStep(all []sessiondir.Entry) map[string]bool {
+	return s.compare(all, s.inStep)
+}
+
+// Changed returns those of all sessions whose files changed since this store synced
+// them last, or which it never synced and that are not known to be in step. The
+// session that changed last comes first.
+func (s *Stats) Changed(all []sessiondir.Entry) map[string]bool {
+	return s.compare(all, s.last)
+}
+
+// inStep returns how the files of a session stood when it was in step. ok is false
+// when that is not known.
+func (s *Stats) inStep(id string) (stat Stat, ok bool) {
+	k, ok := s.table.Session(id)
+	if !ok || k.State == Gone || k.State == Open || k.State != Denied && s.local.Has(id) {
+		return stat, false
+	}
+	return k.Stat, k.Stat.Sure
+}
+
+// last returns how the files of a session stood when it was in step, or else when
+// this store synced it last.
+func (s *Stats) last(id string) (stat Stat, ok bool) {
+	if stat, ok = s.inStep(id); ok {
+		return stat, true
+	}
+	k, _ := s.table.Session(id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was, ok := s.seen[id]
+	settles := k.Stat.Same(was.stat) && time.Since(was.at) > SettleTime // one more stat tells for sure
+	return was.stat, ok && !settles
+}
+
+// compare returns those of all sessions whose files do not stand as was tells, or of
+// which it cannot tell.
+func (s *Stats) compare(all []sessiondir.Entry, was func(id string) (Stat, bool)) map[string]bool {
+	changed := map[string]bool{}
+	var same []known
+	for _, at := range all {
+		if stat, ok := was(at.Name); ok && !at.Symlink && stat.Dir == SumOf(at.Stamp) {
+			same = append(same, known{at.Name, stat})
+		} else {
+			changed[at.Name] = true
+		}
+	}
+	for _, q := range s.questions(same, len(all)) {
+		k := &same[q.session]
+		if changed[k.id] {
+			continue
+		}
+		if sum, _ := s.sum(k.id, sessiondir.Files[q.file], time.Time{}); sum != k.stat.Files[q.file] {
+			changed[k.id] = true
+		}
+	}
+	return changed
+}
+
+// known is how the files of a session are known to stand.
+type known struct {
+	id   string
+	stat Stat
+}
+
+// question is which file of which session is asked for, by their indexes.
+type question struct{ session, file int }
+
+// questions returns the files to ask for, of sessions whose directories have not
+// changed. There are so many sessions in all.
+func (s *Stats) questions(all []known, sessions int) (ask []question) {
+	reliable := s.Files.IsLocal()
+	var rest []question
+	for i, k := range all {
+		for file, sum := range k.stat.Files {
+			switch {
+			case !reliable || sessiondir.Files[file] == sessiondir.Events && sum != 0:
+				ask = append(ask, question{i, file})
+			case sum != 0:
+				rest = append(rest, question{i, file})
+			}
+		}
+	}
+	room := max(statsEach*sessions, StatsAtLeast) - sessions - len(ask)
+	if len(rest) <= room || room <= 0 {
+		return append(ask, rest...)
+	}
+	recent, others := rest[:room/2], rest[room/2:]
+	ask = append(ask, recent...)
+	s.mu.Lock()
+	from := s.turn % len(others)
+	s.turn = from + room - room/2
+	s.mu.Unlock()
+	for i := range room - room/2 {
+		ask = append(ask, others[(from+i)%len(others)])
+	}
+	return ask
+}
+
+// Gone returns the sessions that were here and are not.
+func (s *Stats) Gone(here []sessiondir.Entry) (ids []string) {
+	there := make(map[string]bool, len(here))
+	for _, at := range here {
+		there[at.Name] = true
+	}
+	for id, k := range s.table.Sessions() {
+		if !there[id] && k.State != Gone {
+			ids = append(ids, id)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id := range s.seen {
+		if !there[id] {
+			ids = append(ids, id)
+			delete(s.seen, id)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,168 @@
+package resync
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/gc"
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+)
+
+// Forecast tells what Resync would do, and what that would cost. It changes nothing, and
+// reads what Resync would read. Errors are as of [Resyncer.Resync].
+func (r *Resyncer) Forecast(ctx context.Context, sessions []string) (Cost, error) {
+	sizes := &recorder{Conn: r.Reader.Conn, sizes: map[string]int{}}
+	r.Reader.Conn, r.cost, r.sizes = sizes, &Cost{}, sizes
+	err := r.forecast(ctx, sessions)
+	used := sizes.Usage()
+	r.cost.Requests += used.Requests
+	r.cost.Units += used.Units
+	return *r.cost, err
+}
+
+func (r *Resyncer) forecast(ctx context.Context, sessions []string) error {
+	all, err := r.begin(ctx, sessions)
+	if err != nil {
+		return err
+	}
+	former := map[string]*head.Head{}
+	for _, m := range all {
+		former[m.SID] = m.Head
+		for _, step := range []func(context.Context, *gc.Member) error{r.write, r.enter} {
+			if err := step(ctx, m); err != nil {
+				return named(m, err)
+			}
+		}
+	}
+	next := map[string]*head.Head{}
+	for _, m := range all {
+		next[m.SID] = m.Head
+	}
+	kept := r.kept
+	if all, err = r.begin(ctx, sessions); err != nil { // as the check does
+		return err
+	}
+	for _, m := range all {
+		if m.Head.Deleted {
+			continue
+		}
+		if err := gc.ReadForSweep(ctx, r.swept(m)); err != nil {
+			return named(m, err)
+		}
+		if next[m.SID].Revision > former[m.SID].Revision {
+			if err := r.countRemoved(ctx, m, next[m.SID], kept[m.SID]); err != nil {
+				return named(m, err)
+			}
+		}
+	}
+	return nil
+}
+
+// countRemoved counts the documents of a session that a sweep would remove.
+func (r *Resyncer) countRemoved(ctx context.Context, m *gc.Member, next *head.Head, kept map[string]bool) error {
+	kept = maps.Clone(kept)
+	if kept == nil {
+		kept = map[string]bool{}
+	}
+	for _, f := range next.Files {
+		_, ids := f.Documents(m.SID)
+		for _, id := range ids {
+			kept[id] = true
+		}
+	}
+	doc, err := next.Encode()
+	if err != nil {
+		return err
+	}
+	pks := []string{doc.PK}
+	streams := map[segment.Stream]head.Extent{segment.Transcript: m.Head.Transcript}
+	maps.Copy(streams, m.Head.Logs)
+	for _, st := range slices.Sorted(maps.Keys(streams)) {
+		for b := 1; b < streams[st].Buckets; b++ {
+			pks = append(pks, segment.StreamPK(m.SID, st, b))
+		}
+	}
+	for _, pk := range pks {
+		n, err := r.countPartition(ctx, m.SID, pk, kept)
+		if err != nil {
+			return err
+		}
+		for ; n > 0; n -= cosmos.MaxOps - 1 {
+			r.cost.Requests++
+			r.cost.store(doc.Body, true)
+		}
+	}
+	next = next.Clone() // at last the head tells that nothing is open
+	if next.Anew.Open = false; err == nil {
+		doc, err = next.Encode()
+	}
+	r.cost.Requests++
+	r.cost.store(doc.Body, true)
+	return err
+}
+
+// row is a document as an inventory lists it.
+type row struct {
+	ID   string `json:"id"`
+	Type string `json:"type"`
+	Refs []struct {
+		Chunks []string `json:"chunks"`
+	} `json:"refs"`
+}
+
+// countPartition counts those of one partition.
+func (r *Resyncer) countPartition(ctx context.Context, sid, pk string, kept map[string]bool) (n int, err error) {
+	var rows []row
+	for text, err := range r.Reader.Query(ctx, cosmos.Inventory(pk)) {
+		if err != nil {
+			return 0, fmt.Errorf("list documents: %w", err)
+		}
+		d := row{}
+		if json.Unmarshal(text, &d) != nil || !strings.HasPrefix(d.ID, sid+"-") {
+			continue
+		}
+		rows = append(rows, d)
+		for _, ref := range d.Refs {
+			for _, name := range ref.Chunks {
+				if id := segment.ChunkID(sid, name); kept[d.ID] {
+					kept[id] = true
+				}
+			}
+		}
+	}
+	for _, d := range rows {
+		switch d.Type {
+		case segment.TypeSegment, segment.TypeChunk, head.TypeBranch, head.TypeMore:
+			if !kept[d.ID] {
+				n++
+				if err := r.countRemoval(ctx, pk, d.ID); err != nil {
+					return n, err
+				}
+			}
+		}
+	}
+	return n, nil
+}
+
+// countRemoval counts a document that is to be removed. What that costs depends on its
+// size. One that was not read is read for that, which is not counted: Resync reads it not.
+func (r *Resyncer) countRemoval(ctx context.Context, pk, id string) error {
+	size, known := r.sizes.of(id)
+	if !known {
+		if _, err := r.Reader.Get(ctx, pk, id, ""); err != nil {
+			return err
+		}
+		size, _ = r.sizes.of(id)
+		r.cost.Requests--
+		r.cost.Units -= cosmos.ReadUnits(size)
+	}
+	r.cost.Removed++
+	r.cost.Units += cosmos.WriteUnits(size, false)
+	return nil
+}

@@ -1,0 +1,51 @@
+package sessioncost
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+)
+
+// Variable is the variable of the environment that names the directory in which
+// the logs of all projects lie, if they do not lie in the sessions.
+const Variable = "AMPLIFIER_CONTEXT_INTELLIGENCE_BASE_PATH"
+
+const (
+	captureDir = "context-intelligence"
+	logName    = "events.jsonl"
+)
+
+// Files are the logs of events that costs are read from.
+type Files struct {
+	Capture  string // the only one that forks and boundaries are about; it need not exist
+	Ordinary string // the one for a session that is no fork: Capture if it is a file, else the session's events.jsonl
+}
+
+// Locate returns the logs of the session in the directory dir, whose place is
+// <project>/sessions/<id>. base is the value of [Variable], which counts if it is
+// absolute, or begins with "~/" for home, and holds no "${". Then a capture in the
+// session never counts.
+func Locate(dir, base, home string, isFile func(path string) bool) Files {
+	f := Files{Capture: filepath.Join(dir, captureDir, logName)}
+	if base, ok := baseOf(base, home); ok {
+		project := filepath.Base(filepath.Dir(filepath.Dir(dir)))
+		f.Capture = filepath.Join(base, project, "sessions", filepath.Base(dir), captureDir, logName)
+	}
+	f.Ordinary = f.Capture
+	if !isFile(f.Capture) {
+		f.Ordinary = filepath.Join(dir, logName)
+	}
+	return f
+}
+
+func baseOf(base, home string) (string, bool) {
+	base = string(pyjson.TrimSpace([]byte(base)))
+	if strings.Contains(base, "${") {
+		return "", false
+	}
+	if rest, ok := strings.CutPrefix(base, "~"); ok && home != "" && (rest == "" || rest[0] == '/') {
+		base = home + rest
+	}
+	return base, filepath.IsAbs(base)
+}

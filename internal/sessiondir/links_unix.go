@@ -1,0 +1,16 @@
+//go:build unix
+
+package sessiondir
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// Links returns how many names a file has.
+func Links(fi fs.FileInfo) uint64 {
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink) //nolint:unconvert // narrower on some systems
+	}
+	return 1
+}

@@ -1,0 +1,50 @@
+package sessiondir
+
+import (
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
+)
+
+// Entry is the directory of a session as a listing finds it.
+type Entry = dirread.Entry
+
+// Settled reports whether a change of the file after the stamp s was taken, at
+// the time at, is sure to show in a later stamp; see [dirread.Settled].
+func (b *Base) Settled(s Stamp, at time.Time) bool { return dirread.Settled(b.seam, s, at) }
+
+// Entries returns the sessions; see [dirread.Sessions.Entries].
+func (b *Base) Entries(keep func(name string) bool) ([]Entry, error) { return b.reader.Entries(keep) }
+
+// Stat returns the stamp of a file of a session, or of its directory; see
+// [dirread.Sessions.Stat].
+func (b *Base) Stat(id, name string) (is Stamp, regular bool, err error) {
+	return b.reader.Stat(id, name)
+}
+
+// StatMany returns what is Stat for many files; see [dirread.Sessions.StatMany].
+func (b *Base) StatMany() (stat func(id, name string) (is Stamp, regular bool, err error), err error) {
+	return b.reader.StatMany()
+}
+
+// IsLocal reports whether the times of directories can be relied on; see
+// [dirread.Sessions.IsLocal].
+func (b *Base) IsLocal() bool { return b.reader.IsLocal() }
+
+// ReadFast reads a file of a session; see [dirread.Sessions.ReadFast].
+func (b *Base) ReadFast(id, name string) (data []byte, ok bool) { return b.reader.ReadFast(id, name) }
+
+// ReadIfChanged reads a file of a session again; see
+// [dirread.Sessions.ReadIfChanged].
+func (b *Base) ReadIfChanged(id, name string, was Stamp) (data []byte, now Stamp, ok bool) {
+	return b.reader.ReadIfChanged(id, name, was)
+}
+
+// View looks at a file of a session; see [dirread.Sessions.View].
+func (b *Base) View(id, name string, look func(data []byte, is Stamp)) (ok bool) {
+	return b.reader.View(id, name, look)
+}
+
+// LimitListing sets how many bytes the names of a listing may take to be kept.
+// It must be called before anything is listed.
+func (b *Base) LimitListing(bytes int) { b.reader.LimitListing(bytes) }

@@ -1,0 +1,137 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/amplifier-go/sessionstorage/internal/syncplan"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// apply does what was planned: first the cloud, then the files here.
+func (v *sessionSync) apply(ctx context.Context, a syncplan.Action) error {
+	switch {
+	case a.Kind == syncplan.Blocked:
+		return ErrRedaction
+	case a.Kind == syncplan.Deleted:
+		return v.deleted(a)
+	case !v.present && a.Kind == syncplan.Idle:
+		return v.absent(a)
+	case !v.present:
+		v.out.State = Pulled
+		return v.restore(ctx)
+	}
+	p, err := v.build(ctx, a)
+	if err != nil {
+		return err
+	}
+	if p.changed {
+		v.op = p.next.Op
+		if err := v.commit(ctx, p); err != nil {
+			return err
+		}
+	}
+	if err := v.applyLocal(ctx, a, p); err != nil {
+		return err
+	}
+	if v.Pull && !v.Fresh && v.head != nil {
+		return v.fetchLogs(ctx, nil)
+	}
+	return nil
+}
+
+// deleted tells of a session that is no longer in the cloud.
+func (v *sessionSync) deleted(a syncplan.Action) error {
+	v.out.State = DeletedRemotely
+	if a.Why == syncplan.AddedSince {
+		return errors.Join(v.remember(), fmt.Errorf("%w; it has lines that the cloud never had", ErrDeleted))
+	}
+	return nil
+}
+
+// absent tells of a session that is not here.
+func (v *sessionSync) absent(a syncplan.Action) error {
+	v.out.State = Remote
+	switch {
+	case a.Why == syncplan.DeletedThere:
+		v.out.State = DeletedRemotely
+		if v.Named {
+			return ErrDeleted
+		}
+	case a.Why == syncplan.Nowhere && v.Named:
+		return sessionstore.ErrNotFound
+	}
+	return nil
+}
+
+// applyLocal changes the files here, once the cloud has what it lacked.
+func (v *sessionSync) applyLocal(ctx context.Context, a syncplan.Action, p *draft) error {
+	v.out.State = UpToDate
+	if v.out.Pushed {
+		v.out.State = Pushed
+	}
+	switch a.Kind {
+	case syncplan.Create, syncplan.Push, syncplan.Rewrite:
+		if v.Pull {
+			v.out.State = Pending
+		} else if a.Kind == syncplan.Rewrite {
+			v.out.State = Rewritten
+		}
+	case syncplan.Behind:
+		if err := v.wait(v.why); err != nil {
+			return err
+		}
+		if a.Reason == syncplan.Diverged || a.Reason == syncplan.RemoteRewound { // the branch is stored already
+			v.out.State = Diverged
+		}
+		return nil
+	case syncplan.Record:
+		v.out.State, v.out.Why = Diverged, v.why
+		v.out.Conflict = true
+		return nil
+	case syncplan.Pull:
+		return v.pullMain(ctx)
+	case syncplan.Diverge:
+		return v.diverge(ctx, a, p)
+	}
+	return v.takeFiles(ctx)
+}
+
+// takeFiles writes the small files that the cloud has newer.
+func (v *sessionSync) takeFiles(ctx context.Context) error {
+	if !v.takes() {
+		return v.setTime(ctx)
+	}
+	if why := v.busy(); why != nil {
+		return v.wait(why)
+	}
+	return v.install(ctx, nil)
+}
+
+func (v *sessionSync) takes() bool {
+	for _, f := range v.files {
+		if f.take != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// diverge keeps this device's line as a session of its own where that is asked
+// for, and goes on with the cloud's.
+func (v *sessionSync) diverge(ctx context.Context, _ syncplan.Action, p *draft) error {
+	keptAs := ""
+	if p.copy != nil {
+		if err := v.storeCopy(ctx, p.copy, p.branch.Common); err != nil {
+			return fmt.Errorf("keep this device's line: %w", err)
+		}
+		keptAs = p.copy.id
+	}
+	if err := v.pullMain(ctx); err != nil {
+		return err
+	}
+	v.out.Conflict, v.out.KeptAs = true, keptAs
+	v.out.State = Diverged
+	return nil
+}

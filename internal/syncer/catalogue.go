@@ -1,0 +1,50 @@
+package syncer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/replica"
+)
+
+// catalogueEvery is how often a session's entry is written at most.
+const catalogueEvery = 30 * time.Second
+
+// catalogue brings the session's entry up to date with a head that this device
+// wrote, unless that was done a short time ago: then the session is synced
+// again later.
+func (v *sessionSync) catalogue(ctx context.Context) error {
+	if v.Fresh || !v.entryIsOld(v.head) {
+		return nil
+	}
+	if due := v.st.Cat.At.Add(catalogueEvery); time.Now().Before(due) && !v.Last && !v.Asked {
+		v.out.Later = due
+		return nil
+	}
+	if err := v.writeEntry(ctx, v.head); err != nil {
+		return err
+	}
+	return v.States.Save(v.sid, v.st)
+}
+
+// writeEntry writes the session's entry for the head t. A session is entered before
+// its first head is there: other devices find it then, also when this one never
+// comes back. An entry without a head means nothing.
+func (v *sessionSync) writeEntry(ctx context.Context, t *head.Head) error {
+	entry := t.Catalogue(v.UID(), t.Name())
+	etag, err := cosmos.WriteEntry(ctx, v.link, &entry, v.st.Cat.ETag)
+	if err != nil {
+		return fmt.Errorf("write catalogue: %w", err)
+	}
+	v.st.Cat = replica.KnownEntry{Revision: t.Revision, ETag: etag, At: time.Now()}
+	return nil
+}
+
+// entryIsOld reports whether the head t, which may be nil, is of this device and
+// later than the last entry that it wrote.
+func (v *sessionSync) entryIsOld(t *head.Head) bool {
+	return t != nil && t.Writer.Device == v.Device.ID && t.Revision > v.st.Cat.Revision
+}

@@ -1,0 +1,67 @@
+package syncer
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+)
+
+// commit makes the draft's head the session's.
+func (v *sessionSync) commit(ctx context.Context, p *draft) error {
+	doc, err := p.next.Encode()
+	if err != nil {
+		return err
+	}
+	if !p.next.Deleted && v.judgeNow(ctx, v.id).kept {
+		return fmt.Errorf("%w: a rule keeps it on this machine since", ErrDeferred)
+	}
+	if err := v.syncFiles(ctx); err != nil {
+		return err
+	}
+	if v.head == nil {
+		if err := v.writeEntry(ctx, p.next); err != nil {
+			return err
+		}
+		p.uploads.first.announce = nil
+	}
+	etag, a := p.uploads.commit(ctx, doc.ID, doc.Body, v.etag)
+	switch a.Class {
+	case cosmos.OK:
+	case cosmos.Missing, cosmos.Exists, cosmos.Changed:
+		return errLost
+	case cosmos.Unknown: // reading the head will tell whether it was changed
+		return fmt.Errorf("%w: %w", errLost, a.Err)
+	case cosmos.TooLarge:
+		return errTooBig
+	default:
+		return a.Err
+	}
+	v.out.Pushed = true
+	v.left.clear()
+	v.out.Segments += p.uploads.segments
+	v.head, v.etag = p.next, etag
+	v.st.Born, v.st.Head = p.next.Born, remote.Known{ETag: etag, Token: v.link.Token(), Doc: doc.Body}
+	for _, f := range v.files {
+		if f.gave {
+			v.know(f, f.content, f.sum)
+		}
+	}
+	v.removeReplaced(ctx, p)
+	return nil
+}
+
+// removeReplaced removes the documents of branches that a longer one stands for now,
+// as the head says. They hold no lines. One that stays is passed over by who lists
+// branches, and pruning removes it.
+func (v *sessionSync) removeReplaced(ctx context.Context, p *draft) {
+	for _, id := range p.replaces {
+		if id == p.branch.ID {
+			continue
+		}
+		if a := v.link.Batch(ctx, v.pk, cosmos.Delete(id, "")); a.Class != cosmos.OK && a.Class != cosmos.Missing {
+			v.Log.Info("replaced branch not removed", "session", v.id, "err", a.Err)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package syncer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/commit"
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/pytime"
+	"github.com/amplifier-go/sessionstorage/internal/replica"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// conflictCopy returns the session that is to keep the line here. A divergence has
+// one: a sync that was broken off may have made it, and the program wrote on.
+func (v *sessionSync) conflictCopy(ctx context.Context, common int64) (*conflictCopy, error) {
+	if n := len(v.st.Kept); n > 0 {
+		k, err := v.madeCopy(ctx, v.st.Kept[n-1], common)
+		if k != nil || err != nil {
+			return k, err
+		}
+	}
+	return &conflictCopy{id: v.copyID(v.main.point())}, nil
+}
+
+// madeCopy returns a session that keeps the beginning of the line here, behind what is
+// common, and nothing else; nil when it does not, or when a program uses it.
+func (v *sessionSync) madeCopy(ctx context.Context, id string, common int64) (*conflictCopy, error) {
+	if !v.Core.Has(id) || !v.Core.Free(id) {
+		return nil, nil
+	}
+	if v.Programs != nil {
+		if use, err := v.Programs.Look(id); err != nil || use.Here || !use.Others.IsZero() {
+			return nil, err
+		}
+	}
+	from := v.transcript()
+	from.id = id
+	was, err := from.scan(ctx, v.main.formsOf(), false)
+	if err != nil {
+		return nil, gone(err)
+	}
+	if was.Torn || was.end().N <= common {
+		return nil, nil
+	}
+	if on, err := v.main.has(ctx, was.point()); !on || err != nil {
+		return nil, err
+	}
+	return &conflictCopy{id, was}, nil
+}
+
+// copyID is the id of a new session that keeps a line here: the same for the same
+// line, so that a crash leaves no second one.
+func (v *sessionSync) copyID(p segment.Point) string {
+	b := sha256.Sum256([]byte("fork\x00" + v.sid + "\x00" + p.Hash.String()))
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
+}
+
+// storeCopy makes the transcript here a session of its own, laid out as a
+// fork: it shares the first common records with what the session goes on with. A
+// session that has the beginning grows.
+func (v *sessionSync) storeCopy(ctx context.Context, k *conflictCopy, common int64) (err error) {
+	switch {
+	case k.was != nil && k.was.point() == v.main.point():
+	case k.was != nil:
+		err = v.growCopy(ctx, k)
+	case slices.Contains(v.st.Kept, k.id) && !v.Core.Has(k.id):
+		return nil // it was kept, and removed since
+	default:
+		err = v.makeCopy(ctx, k.id, common)
+	}
+	if err != nil {
+		return err
+	}
+	if err := v.Core.SyncFiles(ctx, k.id, sessiondir.Transcript, sessiondir.Metadata); err != nil {
+		return gone(err)
+	}
+	if !slices.Contains(v.st.Kept, k.id) {
+		v.st.Kept = append(v.st.Kept, k.id)
+	}
+	v.Dirty.Add(k.id, replica.Written)
+	return v.States.Save(v.sid, v.st)
+}
+
+func (v *sessionSync) makeCopy(ctx context.Context, id string, common int64) error {
+	at, ok, err := v.main.mark(ctx, common)
+	if err != nil || !ok {
+		return errors.Join(errMoved, err)
+	}
+	md, err := v.forkMetadata(ctx, id, at.Turn)
+	if err != nil {
+		return err
+	}
+	err = v.change(ctx, v.Core.Make, id, func(tx core.Tx) error {
+		err := tx.Dir().Replace(sessiondir.Transcript, v.Core.Syncs(), atomicfile.Now(time.Time{}), v.writeMain(ctx))
+		if err != nil {
+			return err
+		}
+		tx.Renamed(sessiondir.Transcript)
+		return tx.SetMetadata(md)
+	})
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// growCopy makes the transcript of the session that keeps the beginning of the line
+// the whole of it.
+func (v *sessionSync) growCopy(ctx context.Context, k *conflictCopy) error {
+	md, err := v.Store.Metadata(ctx, k.id)
+	if err != nil {
+		return err
+	}
+	if err := md.Set("turn_count", v.main.end().Turn); err != nil {
+		return err
+	}
+	err = v.change(ctx, v.Core.Change, k.id, func(tx core.Tx) error {
+		stamp, err := tx.Dir().Stat(sessiondir.Transcript)
+		if err != nil || !stamp.SameContent(k.was.File) {
+			return errors.Join(errMoved, err)
+		}
+		err = tx.Replace(sessiondir.Transcript, commit.Replacement{
+			Was: stamp, Time: atomicfile.Now(stamp.Mtime), Write: v.writeMain(ctx), Rotate: func() (bool, error) { return true, nil },
+		})
+		if err != nil {
+			return err
+		}
+		return tx.SetMetadata(md)
+	})
+	if errors.Is(err, sessionstore.ErrConflict) || errors.Is(err, sessionstore.ErrNotFound) {
+		return errMoved
+	}
+	return err
+}
+
+// writeMain returns what writes the transcript here.
+func (v *sessionSync) writeMain(ctx context.Context) func(io.Writer) error {
+	return func(out io.Writer) error { return replica.WriteLines(out, v.main.raw(ctx, 0)) }
+}
+
+// forkMetadata is what a fork's metadata holds, with what else was known here.
+func (v *sessionSync) forkMetadata(ctx context.Context, id string, turn int) (sessionstore.Metadata, error) {
+	from, err := v.Store.Metadata(ctx, v.id)
+	if err != nil {
+		from = sessionstore.Metadata{} // damaged or not there: the lineage is what counts
+	}
+	now := pytime.Format(v.Core.Now().UTC().Truncate(time.Microsecond))
+	var md sessionstore.Metadata
+	set := func(name string, value any) {
+		if err := md.Set(name, value); err != nil {
+			v.Log.Warn("member of a fork's metadata left out", "session", id, "err", err)
+		}
+	}
+	set("session_id", id)
+	set("parent_id", v.id)
+	set("forked_from_turn", turn)
+	set("forked_at", now)
+	set("created", now)
+	set("turn_count", v.main.end().Turn)
+	for _, name := range []string{"bundle", "model"} {
+		raw, ok := from.Lookup(name)
+		if !ok {
+			raw = []byte("null")
+		}
+		set(name, json.RawMessage(raw))
+	}
+	if raw, ok := from.Lookup("working_dir"); ok {
+		set("working_dir", json.RawMessage(raw))
+	}
+	return md, nil
+}

@@ -1,0 +1,98 @@
+// Package syncer syncs one session: it brings the files of a session of this device
+// and what the cloud has of it into step, so that nothing is lost that either has.
+// [Syncer.Sync] does that. The other methods read, restore, repair or delete one
+// session by the same means. Which sessions are synced, and when, is not decided
+// here: package hybrid has the queue, and documents the states that users see.
+//
+// # The five steps of a sync
+//
+//	scan    read how the files stand: their lines as chains of hashes, and their
+//	        stamps. Nothing is locked, and each file is read only where it changed.
+//	plan    read the head, the one document that says which history counts. Package
+//	        syncplan compares both sides, as a function without side effects.
+//	push    store the lines that the cloud lacks as segments, which never change,
+//	        then replace the head, if it is still the one that was read.
+//	pull    fetch the lines that are missing here into a file beside the states,
+//	        check their hashes, then install them under the session's locks, if the
+//	        files are still the ones that were scanned.
+//	finish  write the entry of the catalogue, the state of the session, and a
+//	        checkpoint: how the files stood when both sides had the same.
+//
+// A plan asks for a push, a pull, both or none. Where both sides added lines, it asks
+// to diverge: push what is here as a branch, make a session of its own here that
+// keeps it, and then pull. Small files are merged on the way; logs of other devices
+// are fetched by a pull alone.
+//
+// # The states of one session
+//
+// Known of a session is the last head that was read or written, the base, which is
+// the last point of the transcript that both sides had, and how the files stood
+// then. So a session is in one of these states:
+//
+//	unknown     no head is known: the next sync compares all of it
+//	in step     base, files and head have the same point: nothing to do
+//	ahead       the head has the base's point, and the files are not there any more
+//	behind      the files have the base's point, and the head is another one
+//	apart       neither has the base's point any more
+//	deleted     the head is a tombstone: the files stay, and nothing is sent
+//	absent      it is not here; gone, if it was here before
+//
+//	            push              files written
+//	unknown ──────────▶ in step ─────────────────▶ ahead ──▶ push ──▶ in step
+//	                       │ head written elsewhere   │ head written elsewhere
+//	                       ▼                          ▼
+//	                    behind ──▶ pull ──▶ in step  apart ──▶ diverge ──▶ in step
+//	                       │ files in use
+//	                       ▼
+//	                    waits, and is tried again
+//
+// A state is never stored as such: each sync finds it out from the files and the
+// head. What is stored only saves work, and can be lost at any time.
+//
+// # Who may be where, and when
+//
+//   - In one process, one sync of a session runs at a time: [Syncer.Enter].
+//   - Syncs of other processes and devices may run at any time, and in any step. Of
+//     those that reached the push, the one whose head is replaced first wins. Every
+//     other is told so ([cosmos.ErrLost]), and begins again with the scan.
+//   - Programs may write the files during all steps but the install, which holds the
+//     session's locks. An install that meets other files than those that were scanned
+//     changes nothing and begins again with the scan.
+//   - No install changes a session that a program uses: see use.go for the rule. It
+//     is asked before lines are fetched, and again under the locks.
+//   - Pruning and deletion may run at any time: they replace the head of what they
+//     decided about. The segments that a new head leads to are stored no longer
+//     before it than pruning waits; see package gc.
+//
+// # Why nothing is lost
+//
+//   - Lines here are only replaced by a history that contains them, unless they are
+//     in the cloud already: diverge pushes the branch and makes the copy before it
+//     pulls. What was replaced stays as the backup of the transcript.
+//   - Lines in the cloud are only dropped from the head by a rewrite. Then the head
+//     keeps the former one in its list, and nothing that it leads to is removed for
+//     as long as histories are kept.
+//   - A head leads only to segments that were stored before it, or in the same
+//     request. A sync that is broken off before leaves segments that nothing leads
+//     to, which pruning removes.
+//   - A rewrite is believed only where the store itself takes the files as they are:
+//     files that a power cut cut short, or that an append left open, wait.
+//   - Files are made durable before a head or a state says that they were there.
+//     Else a power cut would look like a rewind, and go to all devices.
+//   - A request without an answer may have been done. The next scan reads the head,
+//     whose name of the last change tells.
+//   - What is damaged in the cloud and whole here is stored again. What is damaged
+//     and not here is named in the result; the rest is installed without it.
+//
+// # Redaction
+//
+// All hashes are of lines as they leave. Which form a line left in is never asked of
+// the rules again: forms.go tells how it is kept. Of small files file_forms.go tells that,
+// and own_text.go how parts that rules changed stay in the files of who wrote them. Where
+// the session was written anew in the cloud, renew.go tells how the new forms are learned.
+//
+// # The files of this package
+//
+// References between files run one way: session_sync.go has what one sync knows;
+// scan, plan, push, pull and diverge are above it; sync.go puts them together.
+package syncer

@@ -1,0 +1,106 @@
+package syncer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+)
+
+// library is how this library calls itself in documents.
+const library = "sessionstorage-go/1"
+
+// nextHead returns the head that will follow the one that is there.
+func (v *sessionSync) nextHead() *head.Head {
+	next := &head.Head{SID: v.sid, User: v.Identity.User, Session: v.id, Project: v.Identity.Project, Born: v.Random.Name(8)}
+	if v.head != nil {
+		next = v.head.Clone()
+	}
+	if next.Logs == nil {
+		next.Logs = map[segment.Stream]head.Extent{}
+	}
+	next.Revision++
+	next.Op = v.Device.ID + "-" + v.Random.Name(6)
+	next.Writer = head.Writer{Device: v.Device.ID, Host: v.Device.Host, Library: library}
+	if v.changed.After(next.Updated) {
+		next.Updated = v.changed
+	}
+	return next
+}
+
+// serverTime is the time by this machine's clock, unless that differs from the
+// server's.
+func (v *sessionSync) serverTime() time.Time {
+	here, there := v.Core.Now().UTC(), v.link.Time()
+	if there.IsZero() || here.Sub(there).Abs() < time.Minute {
+		return here
+	}
+	return there
+}
+
+// draft is a head in the making, with the documents that it needs.
+type draft struct {
+	next     *head.Head
+	rules    []head.Rules // of the lines before those that are stored
+	uploads  *uploader
+	changed  bool
+	branch   *head.Branch  // this device's line, when it becomes one
+	replaces []string      // ids of the branches that it continues
+	copy     *conflictCopy // the session that is to keep it here; nil for none
+}
+
+// buildFrom stores the lines behind record n and moves the head to their end.
+func (v *sessionSync) buildFrom(ctx context.Context, n int64, p *draft) error {
+	if err := v.storeFrom(ctx, n, p.uploads); err != nil {
+		return err
+	}
+	p.next.Transcript = head.ExtentOf(v.main.end()).Ruled(p.rules, n, v.redaction())
+	p.next.Redaction = v.redaction()
+	p.changed = true
+	return nil
+}
+
+func (v *sessionSync) storeFrom(ctx context.Context, n int64, uploads *uploader) error {
+	from, ok, err := v.main.mark(ctx, n)
+	if err != nil || !ok {
+		return fmt.Errorf("%w: %s", errMoved, v.main.name)
+	}
+	c := segment.NewCutter(v.cut(v.main.end().Bytes-from.Bytes), segment.From{Stream: segment.Transcript, Mark: from})
+	if err := uploads.take(ctx, c.Documents(v.main.lines(ctx, from))); err != nil {
+		return err
+	}
+	if at := c.At().Mark; at.Point() != v.main.point() {
+		return errMoved
+	}
+	return nil
+}
+
+// conflictCopy is the session that keeps this device's line after a divergence.
+type conflictCopy struct {
+	id  string
+	was *history // its transcript, which is the beginning of the line; nil: it is to be made
+}
+
+// spill makes a change in one of the head's lists where there is no room in the head:
+// in the documents that ids leads to then.
+func (v *sessionSync) spill(ctx context.Context, ids *[]string, c remote.Change, uploads *uploader) error {
+	docs, err := v.lists.Apply(ctx, ids, c)
+	if err != nil {
+		return err
+	}
+	for _, doc := range docs {
+		if err := uploads.add(ctx, doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list adds a branch to the head's list, in the place of those that it continues.
+func (v *sessionSync) list(ctx context.Context, b head.Branch, p *draft) error {
+	over := p.next.Branch(b, p.replaces)
+	return v.spill(ctx, &p.next.BranchMore, remote.Change{Branches: over, Replaced: p.replaces}, p.uploads)
+}

@@ -1,0 +1,71 @@
+package syncer
+
+import (
+	"context"
+	"crypto/sha256"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/replica"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// inStep notes that both sides have the file as it stands.
+func (v *sessionSync) inStep(ctx context.Context, f *localFile) error {
+	if known := v.st.Files[f.name]; known != nil && known.Sum == f.sum {
+		return nil
+	}
+	if err := v.load(ctx, f); err != nil {
+		return err
+	}
+	v.know(f, f.content, f.sum)
+	return nil
+}
+
+// know notes base as what both sides have, where the file here has the sum
+// seen.
+func (v *sessionSync) know(f *localFile, base []byte, seen segment.Hash) {
+	k := &replica.KnownFile{Sum: sha256.Sum256(base), Seen: seen, File: f.stamp, At: time.Now(), Forms: f.forms}
+	if f.name == sessiondir.Metadata {
+		k.Base = base
+	}
+	if v.st.Files == nil {
+		v.st.Files = map[string]*replica.KnownFile{}
+	}
+	v.st.Files[f.name] = k
+}
+
+// giveFile stores content, or the file as it stands here.
+func (v *sessionSync) giveFile(ctx context.Context, f *localFile, next *head.Head, uploads *uploader, content []byte) error {
+	if content == nil {
+		if err := v.load(ctx, f); err != nil {
+			return err
+		}
+		content = f.content
+	}
+	blob, docs := segment.Pack(v.sid, content)
+	if err := uploads.take(ctx, docs); err != nil {
+		return err
+	}
+	if next.Files == nil {
+		next.Files = map[string]head.File{}
+	}
+	next.Files[f.name] = head.File{Blob: blob, Clock: v.clock(f, next), Summary: head.Summary(f.name, content)}
+	f.gave = true
+	return nil
+}
+
+// clock returns the time of a file's change here, after all that it has seen.
+func (v *sessionSync) clock(f *localFile, next *head.Head) head.HLC {
+	return head.Next(next.Files[f.name].Clock, f.stamp.Mtime, v.Device.ID)
+}
+
+// takeFile fetches the cloud's file.
+func (v *sessionSync) takeFile(ctx context.Context, f *localFile, theirs head.File) error {
+	content, err := v.link.File(ctx, v.sid, theirs)
+	if err == nil {
+		f.take = append([]byte{}, content...)
+	}
+	return err
+}

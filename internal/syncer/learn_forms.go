@@ -1,0 +1,149 @@
+package syncer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+)
+
+// learnForms compares the lines here with those of the head, and keeps the forms of
+// those that differ by redaction alone. It is for a state that was lost, or is older than
+// the files.
+//
+// The rules of today tell: two lines of which they make the same are the same line. That
+// holds for all rules that find no less than those by which a line was sent, whatever
+// they put in its place. Where today's find less, the built-in markers tell.
+func (v *sessionSync) learnForms(ctx context.Context) error {
+	sent, err := v.compare(ctx, v.head.Transcript.Point())
+	if err != nil {
+		return err
+	}
+	v.formsKnown = true
+	return v.adopt(ctx, sent)
+}
+
+// compare follows the lines here, in the form in which they were sent, as long as they
+// are those of a history of the cloud, which ends at to. It fetches as many lines of it.
+func (v *sessionSync) compare(ctx context.Context, to segment.Point) (sent *compared, err error) {
+	infos, err := v.listed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sent = &compared{history: &history{source: v.main.source}}
+	next, stop := iter.Pull2(v.main.raw(ctx, 0))
+	defer stop()
+	for theirs, err := range v.link.Lines(ctx, segment.Transcript, infos, segment.Origin(segment.Transcript), to, nil) {
+		if err != nil {
+			return nil, err
+		}
+		line, err, ok := next()
+		if err != nil {
+			return nil, gone(err)
+		}
+		if !ok || !sent.alike(theirs, line) && !isFormOf(theirs, line) {
+			break
+		}
+		sent.add(sent.n, line, func(int64, []byte) ([]byte, bool) { return theirs, true })
+		sent.n++
+	}
+	return sent, nil
+}
+
+// compared is how many lines here are those of a history in the cloud, with their forms.
+type compared struct {
+	*history
+	n int64
+}
+
+// adopt follows the transcript again, with the forms in which lines of it were sent.
+func (v *sessionSync) adopt(ctx context.Context, sent *compared) error {
+	main, err := v.transcript().scan(ctx, sent.formsOf(), false)
+	if err != nil {
+		return gone(err)
+	}
+	if !main.File.SameContent(v.main.File) {
+		return errMoved
+	}
+	v.main, v.st.Main = main, &main.Followed
+	return nil
+}
+
+// learnFormer is for a device that knows no base: it looks whether the lines here are
+// those of a former head, or the beginning of one, which left in other forms than today's
+// rules give them. By these forms they are known as what others replaced.
+func (v *sessionSync) learnFormer(ctx context.Context) (found bool, err error) {
+	former, err := v.lists.Former(ctx, v.head)
+	if err != nil && !errors.Is(err, remote.ErrDamaged) {
+		return false, err
+	}
+	for _, o := range slices.Backward(former) {
+		if o.N < v.main.end().N || v.sameForms(head.Extent{N: o.N, Rules: o.Rules}) {
+			continue
+		}
+		sent, err := v.compare(ctx, o.Point)
+		if errors.Is(err, remote.ErrDamaged) {
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		if sent.n == v.main.end().N {
+			return true, v.adopt(ctx, sent)
+		}
+	}
+	return false, nil
+}
+
+// sameForms reports whether today's rules give the lines here the forms in which those of
+// a history were sent: it went through these rules, and was not written anew since.
+func (v *sessionSync) sameForms(e head.Extent) bool {
+	if v.head.Anew.Generation > 0 {
+		return false
+	}
+	return e.Rules == nil && v.redaction() == "" || e.Through(v.redaction())
+}
+
+// alike reports whether the rules of today make the same of a line here as of one that
+// was sent.
+func (s *source) alike(sent, line []byte) bool {
+	image := s.today(line)
+	return bytes.Equal(sent, image) || bytes.Equal(s.today(sent), image)
+}
+
+// marker is how the text begins that stands in the place of what was taken out;
+// see package redact.
+var marker = []byte("[redacted:")
+
+// longestKind is how long the rest of a marker may be.
+const longestKind = 64
+
+// isFormOf reports whether sent can be what rules made of a line: the same bytes,
+// with markers in the place of some.
+func isFormOf(sent, line []byte) bool {
+	first := true
+	for {
+		at := bytes.Index(sent, marker)
+		if at < 0 {
+			if first {
+				return bytes.Equal(sent, line)
+			}
+			return bytes.HasSuffix(line, sent)
+		}
+		piece := sent[:at]
+		end := bytes.IndexByte(sent[at:min(len(sent), at+len(marker)+longestKind)], ']')
+		if end < 0 {
+			return false
+		}
+		found := bytes.Index(line, piece)
+		if found < 0 || first && found != 0 {
+			return false
+		}
+		line, sent, first = line[found+len(piece):], sent[at+end+1:], false
+	}
+}

@@ -1,0 +1,84 @@
+package syncer
+
+import (
+	"cmp"
+	"context"
+	"iter"
+
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+)
+
+// mend stores again what a problem is about, if this device has it, and
+// reports whether it did.
+func (v *sessionSync) mend(ctx context.Context, p *Problem) (bool, error) {
+	if p.File != "" {
+		return v.mendFile(ctx, p.File)
+	}
+	h := v.holder(segment.Stream(p.Stream))
+	if h == nil {
+		return false, nil
+	}
+	from, ok, err := h.mark(ctx, p.From)
+	if err != nil || !ok || p.start.N > 0 && from.Hash != p.start.Hash {
+		return false, err
+	}
+	if has, err := h.has(ctx, p.end); err != nil || !has {
+		return false, err
+	}
+	o := v.cut(0)
+	if p.Document != "" { // the same cut as before gives the same id, and so replaces what is damaged
+		o.Target = cmp.Or(o.Cap, segment.Capacity)
+	}
+	c := segment.NewCutter(o, segment.From{Stream: h.stream, Mark: from})
+	uploads := &uploader{link: v.link, pk: v.pk, left: &v.left}
+	if err := uploads.take(ctx, c.Documents(first(p.To-p.From, h.lines(ctx, from)))); err != nil {
+		return false, err
+	}
+	if c.At().Mark.Point() != p.end {
+		return false, errMoved
+	}
+	return true, uploads.upload(ctx)
+}
+
+// holder returns the file here with the lines of a stream.
+func (v *sessionSync) holder(st segment.Stream) *history {
+	if st == segment.Transcript && v.present {
+		return v.main
+	}
+	for _, l := range v.logs {
+		if l.stream == st {
+			return l.history
+		}
+	}
+	return nil
+}
+
+// first yields the first n lines.
+func first(n int64, lines iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		left := n
+		for line, err := range lines {
+			if left--; !yield(line, err) || left == 0 {
+				return
+			}
+		}
+	}
+}
+
+func (v *sessionSync) mendFile(ctx context.Context, name string) (bool, error) {
+	for _, f := range v.files {
+		if f.name != name || !f.there || f.sum != v.head.Files[name].Sum {
+			continue
+		}
+		if err := v.load(ctx, f); err != nil {
+			return false, err
+		}
+		_, docs := segment.Pack(v.sid, f.content)
+		uploads := &uploader{link: v.link, pk: v.pk, left: &v.left}
+		if err := uploads.take(ctx, docs); err != nil {
+			return false, err
+		}
+		return true, uploads.upload(ctx)
+	}
+	return false, nil
+}

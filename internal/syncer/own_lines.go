@@ -1,0 +1,87 @@
+package syncer
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+)
+
+// ownLines are lines here that rules changed before they left, or would change today.
+// What rules took out of them is nowhere else: when such a line comes back, the one
+// here stays. It comes in the form in which it left, or in the one that other rules gave
+// to that form since: a device that moves a line sends it as a new one. Then the rules of
+// today tell, as in [source.alike]. Rules that find less than those do not.
+type ownLines struct {
+	source
+	sent, images map[segment.Hash][]*ownLine // by the hash of the form, and of today's
+}
+
+// ownLine is a line as it stands here.
+type ownLine struct {
+	text  []byte
+	taken bool
+}
+
+// ownLines returns those behind a place.
+func (v *sessionSync) ownLines(ctx context.Context, from segment.Mark) (*ownLines, error) {
+	own := &ownLines{v.main.source, map[segment.Hash][]*ownLine{}, map[segment.Hash][]*ownLine{}}
+	if len(before(v.main.Forms, from.N)) == len(v.main.Forms) {
+		return own, nil
+	}
+	n, end := from.N, v.main.end().N
+	for line, err := range v.main.raw(ctx, from.Offset) {
+		if err != nil {
+			return nil, err
+		}
+		if n == end {
+			break
+		}
+		if formAt(v.main.Forms, n) != nil {
+			own.put(v.main.leaving(n, line), line)
+		}
+		n++
+	}
+	return own, nil
+}
+
+func (o *ownLines) put(sent, line []byte) {
+	today := o.today(line)
+	if bytes.Equal(sent, line) && bytes.Equal(today, line) {
+		return
+	}
+	l, left, image := &ownLine{text: bytes.Clone(line)}, lineSum(sent), lineSum(today)
+	o.sent[left] = append(o.sent[left], l)
+	o.images[image] = append(o.images[image], l)
+}
+
+// take returns the line here that left as sent did, or else one of which the rules of
+// today make the same, or sent itself. Of several each is returned once, in their order.
+func (o *ownLines) take(sent []byte) []byte {
+	if len(o.sent) == 0 {
+		return sent
+	}
+	l := untaken(o.sent, lineSum(sent))
+	if l == nil {
+		l = untaken(o.images, lineSum(o.today(sent)))
+	}
+	if l == nil {
+		return sent
+	}
+	l.taken = true
+	return l.text
+}
+
+// untaken returns the first line of that hash that was not taken; nil for none.
+func untaken(lines map[segment.Hash][]*ownLine, of segment.Hash) *ownLine {
+	for len(lines[of]) > 0 && lines[of][0].taken {
+		lines[of] = lines[of][1:]
+	}
+	if len(lines[of]) == 0 {
+		return nil
+	}
+	return lines[of][0]
+}
+
+func lineSum(line []byte) segment.Hash { return sha256.Sum256(line) }

@@ -1,0 +1,82 @@
+package syncer
+
+import (
+	"context"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// Preview is what the cloud tells of a session without its lines. Package hybrid
+// documents its fields.
+type Preview struct {
+	Name, Description string
+	Updated           time.Time
+	Turns             int
+	Messages          []PreviewMessage
+}
+
+// PreviewMessage is a message of a Preview.
+type PreviewMessage struct {
+	Turn int
+	Role string
+	Time time.Time
+}
+
+// preview reads the head, and tells what it leads to.
+func (v *sessionSync) preview(ctx context.Context) (Preview, error) {
+	t, _, err := v.link.Head(ctx, v.sid, remote.Known{}) // the session token keeps it from being an older one
+	switch {
+	case err != nil:
+		return Preview{}, err
+	case t == nil:
+		return Preview{}, sessionstore.ErrNotFound
+	case t.Deleted:
+		return Preview{}, ErrDeleted
+	}
+	p := Preview{
+		Name: t.Name(), Description: descriptionOf(t), Updated: t.Updated, Turns: t.Transcript.Turns,
+	}
+	turn := 0
+	for b, err := range v.link.Blocks(ctx, t) {
+		if err != nil {
+			return p, err
+		}
+		if b.Role == "user" {
+			turn++
+		}
+		p.Messages = append(p.Messages, PreviewMessage{turn, b.Role, b.Time})
+	}
+	return p, nil
+}
+
+// descriptionOf returns the description in metadata that the head itself holds.
+func descriptionOf(t *head.Head) string {
+	metadata := t.Files[sessiondir.Metadata].Text
+	if pyjson.Check(metadata, pyjson.Strict) != nil {
+		return ""
+	}
+	v, ok := pyjson.Lookup(metadata, "description")
+	if !ok || pyjson.KindOf(v) != pyjson.String {
+		return ""
+	}
+	return pyjson.Text(v)
+}
+
+// Preview reads what the cloud tells of a session without its lines. With an error
+// that Is [remote.ErrDamaged] it returns what could be read.
+func (e *Syncer) Preview(ctx context.Context, id string) (p Preview, err error) {
+	if err := e.identityOf(id).Check(); err != nil {
+		return p, err
+	}
+	v := e.begin(id, Options{Asked: true, Named: true})
+	err = patient(ctx, func() error {
+		p, err = v.preview(ctx)
+		return err
+	})
+	return p, err
+}

@@ -1,0 +1,146 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/replica"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// # What may leave
+//
+// Rules belong to the directory and follow lineage. A session stays here when its
+// own id or name is kept, or when its parent stays. The verdict on a session is
+// written to its state, so that a child follows it after the parent was removed.
+// Where something is not known, the session is held back: metadata that nobody can
+// read, and a parent that is neither here, nor judged before, nor in the cloud.
+// LocalOnly(id, false) releases one session from its parent. Then the parent's id
+// does not leave with it.
+
+// verdict is what the rules say of a session.
+type verdict struct {
+	kept      bool  // it stays on this machine
+	inherited bool  // because its parent does
+	unknown   bool  // nothing here tells, and the cloud may
+	held      error // why nothing is sent until somebody acts
+	parent    string
+	secret    bool // the id of the parent does not leave
+}
+
+// Denied reports whether a session never leaves this machine. It makes no request.
+func (e *Syncer) Denied(ctx context.Context, id string) bool {
+	return e.judgeNow(ctx, id).kept
+}
+
+// Held returns why a session is not sent until somebody acts; nil when no rule
+// holds it back. It makes no request.
+func (e *Syncer) Held(ctx context.Context, id string) error {
+	if err := e.redactionHolds(); err != nil {
+		return err
+	}
+	return e.judgeNow(ctx, id).held
+}
+
+// judgeNow finds out what the rules say of a session that are remembered now.
+func (e *Syncer) judgeNow(ctx context.Context, id string) verdict {
+	r := e.States.Rules()
+	e.LocalOnly.Refresh(r)
+	return e.judge(ctx, r, id, nil)
+}
+
+// judge finds out what rules say of a session. below are the sessions whose ancestor
+// it is.
+func (e *Syncer) judge(ctx context.Context, r *replica.Rules, id string, below []string) verdict {
+	if r.Keeps(id) || e.matches(r, id) {
+		return verdict{kept: true}
+	}
+	before := e.States.Load(e.SID(id), id).Rule
+	if !e.Core.Has(id) {
+		return verdict{kept: before == replica.Kept || before == replica.Inherited, unknown: before == replica.NotJudged}
+	}
+	md, err := e.Store.Metadata(ctx, id)
+	switch {
+	case errors.Is(err, sessionstore.ErrNotFound):
+	case err != nil:
+		return verdict{held: fmt.Errorf("%w: its metadata cannot be read: %w", ErrHeld, err)}
+	case e.matches(r, md.Text("name")):
+		return verdict{kept: true}
+	}
+	raw, _ := md.Lookup("parent_id")
+	parent := md.Text("parent_id")
+	odd := raw != nil && pyjson.KindOf(raw) != pyjson.String && pyjson.KindOf(raw) != pyjson.Null
+	return e.judgeChild(ctx, r, id, parent, odd, before, below)
+}
+
+// judgeChild judges a session that no rule of its own keeps.
+func (e *Syncer) judgeChild(ctx context.Context, r *replica.Rules, id, parent string, odd bool, before replica.Rule, below []string) verdict {
+	released := r.Released(id)
+	switch {
+	case odd && !released:
+		return verdict{held: fmt.Errorf("%w: its parent_id is no text", ErrHeld)}
+	case parent == "" || parent == id || slices.Contains(below, parent):
+		kept := before == replica.Inherited && !released
+		return verdict{kept: kept, inherited: kept}
+	}
+	above := e.judge(ctx, r, parent, append(below, id))
+	v := verdict{parent: parent}
+	switch {
+	case released:
+		v.secret = above.kept || above.unknown || above.held != nil
+	case above.kept:
+		v.kept, v.inherited = true, true
+	case above.held != nil:
+		v.held = above.held
+	case above.unknown && e.Core.Has(parent):
+		v.unknown, v.parent = true, above.parent
+	case above.unknown:
+		v.kept, v.unknown = before == replica.Inherited, before == replica.NotJudged || before == replica.Kept
+		v.inherited = v.kept
+	}
+	return v
+}
+
+// matches reports whether a glob that was given, or is remembered, keeps an id or a
+// name. Where the remembered ones cannot be read, all are kept.
+func (e *Syncer) matches(r *replica.Rules, s string) bool {
+	remembered, err := r.Globs()
+	if err != nil && len(e.Deny) == 0 {
+		return true
+	}
+	for _, glob := range append(slices.Clone(e.Deny), remembered...) {
+		if ok, err := path.Match(glob, s); ok && err == nil && s != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// redactionHolds returns an error when the directory remembers rules of redaction
+// that this program does not apply.
+func (e *Syncer) redactionHolds() error {
+	version, err := e.States.Rules().Redaction()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrRedaction, err)
+	}
+	if version == "" {
+		return nil
+	}
+	if !e.applies(version) {
+		return fmt.Errorf("%w (this directory: %q)", ErrRedaction, version)
+	}
+	if mine := e.Redact.Version(); !replica.Follows(mine, version) {
+		return fmt.Errorf("%w (this directory: %q; %q may find less)", ErrRedaction, version, mine)
+	}
+	return nil
+}
+
+// applies reports whether this program has the rules of a version, or some that
+// follow them.
+func (e *Syncer) applies(version string) bool {
+	return e.Redact != nil && replica.RulesName(e.Redact.Version()) == replica.RulesName(version)
+}

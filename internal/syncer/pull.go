@@ -1,0 +1,22 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+)
+
+// pullMain makes the transcript that of the head.
+func (v *sessionSync) pullMain(ctx context.Context) error {
+	a, err := v.fetchMain(ctx)
+	if err != nil {
+		return err
+	}
+	if why := v.busy(); why != nil {
+		return errors.Join(v.wait(why), v.States.Remove(a.file))
+	}
+	err = errors.Join(v.install(ctx, a), v.States.Remove(a.file))
+	if err == nil && v.out.State != Behind {
+		v.out.State, v.out.Pulled = Pulled, true
+	}
+	return err
+}

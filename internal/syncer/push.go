@@ -1,0 +1,79 @@
+package syncer
+
+import (
+	"context"
+
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/syncplan"
+)
+
+// build stores what the action sends of the transcript, and what is new of logs
+// and files.
+func (v *sessionSync) build(ctx context.Context, a syncplan.Action) (*draft, error) {
+	p := &draft{next: v.nextHead(), uploads: &uploader{link: v.link, pk: v.pk, left: &v.left, count: v.estimate}}
+	if v.head != nil {
+		p.rules = v.head.RulesOf(segment.Transcript)
+	} else {
+		p.uploads.first = &firstUpload{began: v.began, announce: func(ctx context.Context) error { return v.writeEntry(ctx, p.next) }}
+	}
+	if err := v.buildMain(ctx, a, p); err != nil {
+		return nil, err
+	}
+	if !v.present {
+		return p, nil
+	}
+	logs := false
+	if !v.Pull {
+		var err error
+		if logs, err = v.pushLogs(ctx, p.next, p.uploads); err != nil {
+			return nil, err
+		}
+	}
+	files, err := v.pushFiles(ctx, p.next, p.uploads, !v.Pull)
+	if !p.changed && !files && v.head != nil {
+		p.next.Updated = v.head.Updated // logs alone move no session in lists
+	}
+	p.changed = p.changed || logs || files
+	return p, err
+}
+
+func (v *sessionSync) buildMain(ctx context.Context, a syncplan.Action, p *draft) error {
+	if v.Pull && (a.Kind == syncplan.Create || a.Kind == syncplan.Push || a.Kind == syncplan.Rewrite) {
+		return nil
+	}
+	switch a.Kind {
+	case syncplan.Create:
+		return v.buildNew(ctx, p)
+	case syncplan.Push:
+		return v.buildFrom(ctx, v.head.Transcript.N, p)
+	case syncplan.Rewrite:
+		return v.buildRewrite(ctx, a, p)
+	case syncplan.Diverge, syncplan.Record:
+		return v.buildBranch(ctx, a, p)
+	}
+	return nil
+}
+
+// buildNew stores the transcript of a session that the cloud does not have; a
+// fork begins with its parent's lines.
+func (v *sessionSync) buildNew(ctx context.Context, p *draft) error {
+	o, parent, err := v.forkBase(ctx)
+	if err != nil {
+		return err
+	}
+	for st, r := range v.begins {
+		p.next.Logs[st] = r
+	}
+	start := int64(0)
+	if v.verdict.secret {
+		o, parent = nil, ""
+	}
+	if p.next.Parent = parent; o != nil {
+		if err := v.putForkRef(ctx, o); err != nil {
+			return err
+		}
+		p.next.From, start, p.rules = o.from, o.from.N, o.head.RulesOf(segment.Transcript)
+	}
+	p.changed = true
+	return v.buildFrom(ctx, start, p)
+}

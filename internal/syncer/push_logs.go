@@ -1,0 +1,108 @@
+package syncer
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/replica"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/syncplan"
+)
+
+// pushLogs stores what is new in this device's logs, and reports whether there
+// was any.
+func (v *sessionSync) pushLogs(ctx context.Context, next *head.Head, uploads *uploader) (changed bool, err error) {
+	for _, l := range v.logs {
+		if err := v.resume(ctx, l, next); err != nil {
+			return changed, err
+		}
+		extent := next.Logs[l.stream]
+		switch what, err := v.planLog(ctx, l, extent); {
+		case err != nil:
+			return changed, err
+		case what == syncplan.LogAnew:
+			if l.history, err = v.anew(ctx, l.kind, l.name, l.own); err != nil {
+				return changed, err
+			}
+			extent = next.Logs[l.stream]
+		case what != syncplan.LogPush:
+			continue
+		}
+		if l.end().N == 0 {
+			continue
+		}
+		if err := v.pushLog(ctx, l, extent, next, uploads); err != nil {
+			return changed, err
+		}
+		changed = true
+	}
+	return changed, nil
+}
+
+func (v *sessionSync) planLog(ctx context.Context, l *ownLog, r head.Extent) (syncplan.LogAction, error) {
+	return syncplan.PlanLog(l.point(),
+		func(p segment.Point) (bool, error) { return l.has(ctx, p) }, r.Point(),
+		func(p segment.Point) (bool, error) {
+			if r.From != nil && p.N < r.From.N {
+				return v.link.Inherits(ctx, r.From, p)
+			}
+			infos, err := v.link.Segments(ctx, v.head, l.stream, r.Buckets, p.N-1)
+			if err != nil {
+				return false, err
+			}
+			_, err = segment.Tile(l.stream, infos, p, r.Point())
+			return err == nil, nil
+		})
+}
+
+// resume finds the generation of a log whose state was lost: the latest that
+// the cloud has of this device. That another device's lines stand before it is
+// only known from the state; without it they are sent once more.
+func (v *sessionSync) resume(ctx context.Context, l *ownLog, next *head.Head) (err error) {
+	if _, known := next.Logs[l.stream]; known || l.own.Generation > 1 || l.own.Inherited > 0 {
+		return nil
+	}
+	latest := 0
+	for st := range next.Logs {
+		if st.Kind() == l.kind && st.Device() == v.Device.ID {
+			latest = max(latest, st.Generation())
+		}
+	}
+	if latest < 2 {
+		return nil
+	}
+	*l.own = replica.OwnLog{Generation: latest}
+	if l.history, err = v.logSource(l.kind, l.name, l.own).scan(ctx, nil, true); err == nil {
+		l.own.File = &l.Followed
+	}
+	return err
+}
+
+// pushLog stores the lines behind what is stored.
+func (v *sessionSync) pushLog(ctx context.Context, l *ownLog, r head.Extent, next *head.Head, uploads *uploader) error {
+	from, ok, err := l.mark(ctx, r.N)
+	if err != nil || !ok {
+		return fmt.Errorf("%w: %s", errMoved, l.name)
+	}
+	large, err := l.largeLine(ctx, from.N)
+	if err != nil {
+		return err
+	}
+	c := segment.NewCutter(v.cut(l.end().Bytes-from.Bytes), segment.From{Stream: l.stream, Mark: from, Large: large})
+	if err := uploads.take(ctx, c.Documents(l.lines(ctx, from))); err != nil {
+		return err
+	}
+	at := c.At()
+	if at.Mark.Point() != l.point() {
+		return errMoved
+	}
+	l.own.Large = nil
+	if at.Large != nil {
+		l.own.Large = &segment.Large{N: at.Large.N, Since: at.Large.Since, Wasted: at.Large.Wasted}
+	}
+	extent := head.ExtentOf(l.end()).Ruled(next.RulesOf(l.stream), r.N, v.redaction())
+	extent.From = r.From
+	next.Logs[l.stream] = extent
+	return nil
+}

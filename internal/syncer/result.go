@@ -1,0 +1,47 @@
+package syncer
+
+import "time"
+
+// What becomes of a session. Package hybrid documents them.
+const (
+	UpToDate        = "UpToDate"
+	Pending         = "Pending"
+	Pushed          = "Pushed"
+	Pulled          = "Pulled"
+	Rewritten       = "Rewritten"
+	Diverged        = "Diverged"
+	Behind          = "Behind"
+	DeletedRemotely = "DeletedRemotely"
+	Deferred        = "Deferred"
+	Blocked         = "Blocked"
+	Local           = "Local"
+	Remote          = "Remote"
+)
+
+// Options are what a sync is for.
+type Options struct {
+	Asked   bool // a call asks for it, not the background
+	Last    bool // the store is about to close
+	Named   bool // the call named the session
+	Current bool // the catalogue was asked, and has no later head than the one that is known
+	Hinted  bool // the cloud may have changed
+	Pull    bool // lines are fetched and not sent; other devices' logs are fetched too
+	Fresh   bool // a program is about to go on with the session
+}
+
+// Result is what a sync did.
+type Result struct {
+	State           string
+	Pushed, Pulled  bool
+	Segments        int
+	Pulls           bool   // it was to fetch, not to send
+	Conflict        bool   // two devices added to it
+	KeptAs          string // the session that keeps this device's history then; "" for none
+	Why             error  // why a session is Behind or Diverged
+	Lacks           error  // what of it is damaged in the cloud and did not come
+	Vanished        bool   // the head that was known is not there any more: the container is another one, or was restored
+	Scanned, Asking bool   // it was begun; and the cloud was asked
+	Local, Remote   int64
+	Later           time.Time // when the session is to be synced again; zero: when something happens
+	Err             error
+}

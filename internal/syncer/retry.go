@@ -1,0 +1,20 @@
+package syncer
+
+import (
+	"errors"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+)
+
+// rounds is how often a session is synced again while others change it meanwhile.
+const rounds = 5
+
+// retry runs do again, a few times, while others change the session meanwhile.
+func retry(do func() error) error {
+	for range rounds {
+		if err := do(); !errors.Is(err, errLost) && !errors.Is(err, errMoved) {
+			return err
+		}
+	}
+	return cosmos.ErrContended
+}

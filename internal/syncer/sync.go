@@ -1,0 +1,179 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/jitter"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+)
+
+// Sync syncs a session that the caller has entered: it does what is to be done, and
+// tells what it did and what that cost.
+func (e *Syncer) Sync(ctx context.Context, id string, w Options) (Result, cosmos.Usage) {
+	v := e.begin(id, w)
+	v.out.Scanned = true
+	v.stat = e.Stats.Note(id)
+	v.run(ctx)
+	v.checkpoint()
+	v.out.Pulls = v.Pull
+	return v.out, v.link.Usage()
+}
+
+// run tries to sync the session until nobody else changes it meanwhile.
+func (v *sessionSync) run(ctx context.Context) {
+	is, err := v.permit(ctx)
+	if err == nil && !is.kept {
+		err = v.redactionHolds()
+	}
+	if v.verdict = is; errors.Is(err, ErrHeld) && len(v.st.Head.Doc) > 0 {
+		v.barred, err = err, nil // what the cloud has may mend it
+	}
+	if err != nil {
+		v.out.Err = err
+		v.finish()
+		return
+	}
+	if is.kept {
+		v.out.State = Local
+		return
+	}
+	if v.out.Err = v.identityOf(v.id).Check(); v.out.Err != nil {
+		return
+	}
+	for try := 1; ; try++ {
+		err := v.once(ctx)
+		if v.outdated(ctx, err) {
+			err = errLost
+		}
+		if errors.Is(err, errTooBig) && v.cap != minCap {
+			v.shrink()
+			err = errLost
+		}
+		if errors.Is(err, remote.ErrDamaged) && len(v.lacking) == 0 {
+			if mended, failed := v.mendMet(ctx); mended {
+				err = errLost
+			} else {
+				err = errors.Join(err, failed)
+			}
+		}
+		again := errors.Is(err, errLost) || errors.Is(err, errMoved)
+		if !again || ctx.Err() != nil {
+			v.out.Err = err
+			break
+		}
+		if try == rounds && errors.Is(err, cosmos.ErrUnreachable) {
+			v.out.Err = err
+			break
+		}
+		if try == rounds {
+			v.out.Err = fmt.Errorf("%w: %w", cosmos.ErrContended, err)
+			break
+		}
+		if v.out.Err = jitter.Pause(ctx, v.Random.Wait(jitter.FirstBackoff/8<<try), nil); v.out.Err != nil {
+			break
+		}
+	}
+	if v.out.Err != nil { // what was found out is worth keeping
+		v.out.Err = errors.Join(v.out.Err, v.States.Save(v.sid, v.st))
+	}
+	v.finish()
+}
+
+// minCap is the least that a segment is cut to.
+const minCap = 128 << 10
+
+// shrink halves the size of segments, after the account refused one.
+func (v *sessionSync) shrink() {
+	if v.cap == 0 {
+		v.cap = 1 << 20
+	}
+	v.cap = max(v.cap/2, minCap)
+}
+
+// once goes through the steps once.
+func (v *sessionSync) once(ctx context.Context) error {
+	v.lacking, v.infos, v.formsKnown, v.began = nil, nil, false, time.Now().Round(0)
+	if err := v.scan(ctx); err != nil {
+		return err
+	}
+	if (!v.Asked || v.Current) && !v.Hinted && v.settled() {
+		return v.idle(ctx)
+	}
+	if !v.present && v.Hinted && v.Arrives(v.id, v.st) {
+		v.Pull = true
+	}
+	if !v.present && !v.Pull && !v.Named {
+		v.out.State = Remote
+		return v.remember()
+	}
+	v.out.Asking = true
+	if err := v.readHead(ctx); err != nil {
+		return err
+	}
+	a, err := v.plan(ctx)
+	if err != nil {
+		return err
+	}
+	lacks := v.withoutRules(a)
+	if lacks != nil && sends(a) {
+		return lacks
+	}
+	if err := v.apply(ctx, a); err != nil {
+		return err
+	}
+	if err := v.remember(); err != nil {
+		return err
+	}
+	if lacks != nil && v.present && v.out.State != Behind && !v.settled() {
+		return lacks
+	}
+	if err := v.catalogue(ctx); err != nil || v.Pull {
+		return err
+	}
+	if lacks := v.lacks(); errors.Is(lacks, remote.ErrDamaged) {
+		return lacks
+	}
+	return nil
+}
+
+// idle does what there is to do for a session that is in step.
+func (v *sessionSync) idle(ctx context.Context) error {
+	t, err := head.Decode(v.st.Head.Doc, v.sid)
+	if err != nil {
+		return err
+	}
+	v.head, v.etag, v.out.State = t, v.st.Head.ETag, UpToDate
+	if t.Deleted {
+		v.out.State = DeletedRemotely
+		return nil
+	}
+	return v.catalogue(ctx)
+}
+
+// finish fills in the result.
+func (v *sessionSync) finish() {
+	v.out.Lacks = v.lacks()
+	if v.main != nil {
+		v.out.Local = v.main.end().N
+	}
+	if v.head != nil {
+		v.out.Remote = v.head.Transcript.N
+	}
+	if v.out.Err == nil {
+		return
+	}
+	switch err := v.out.Err; {
+	case errors.Is(err, ErrDeleted):
+		v.out.State = DeletedRemotely
+	case errors.Is(err, cosmos.ErrBlocked), errors.Is(err, ErrRedaction), errors.Is(err, ErrHeld), errors.Is(err, cosmos.ErrFull), errors.Is(err, segment.ErrNewer), errors.Is(err, segment.ErrForeign), errors.Is(err, remote.ErrHead):
+		v.out.State = Blocked
+	default:
+		v.out.State = Deferred
+	}
+}

@@ -1,0 +1,112 @@
+package syncer
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/inuse"
+)
+
+// A sync changes the files of a session only when no program is sure to lose by
+// it: one that keeps the messages in memory and saves them later would undo what
+// the sync brought. This table is the rule. The first line that fits decides;
+// "here" is the program that asks, which is this store, and "used" means that it
+// wrote the session, or called Refresh for it, in the last ten minutes.
+//
+//	                                                      background  Sync, Pull  Refresh
+//	another tool has begun an append and not ended it        waits       waits      waits
+//	this store has acquired it                               waits       waits      takes
+//	another program has acquired it, or writes it now        waits       waits      waits
+//	another program of this library that lives used it       waits       waits      waits
+//	it is used here                                          waits       takes      takes
+//	a sync wrote it last                                     takes       takes      takes
+//	a program of this library wrote it last                  takes       takes      takes
+//	another program wrote it last, in the last ten minutes   waits       waits      waits
+//	another program wrote it last, before that               takes       takes      takes
+//
+// What waits is Behind, and synced again each Interval. Package inuse knows
+// which programs live and what they use, and what those wrote that have ended,
+// also by a kill. A program that keeps messages in memory for longer than ten
+// minutes calls Acquire, or Refresh before it goes on.
+//
+// The rule is asked before anything is fetched, and again for other programs of
+// this library when the session is locked to be changed.
+
+// quietFor is how long a session must not have been used by others before its
+// files are changed.
+const quietFor = inuse.Window
+
+// errRuns is why the files of a session that somebody acquired stay.
+var errRuns = fmt.Errorf("%w: somebody runs or writes the session", ErrDeferred)
+
+// busy tells why the files must not be changed now; nil: they may be.
+func (v *sessionSync) busy() error {
+	switch {
+	case !v.present:
+		return nil
+	case v.doubt != nil:
+		return v.doubt
+	case v.Fresh && v.Core.Acquired(v.id):
+		return nil
+	case !v.Core.Free(v.id):
+		return errRuns
+	}
+	use, told := v.use()
+	if err := v.inUse(use); err != nil {
+		return err
+	}
+	if (v.st.Synced && told || v.st.Own && (told || v.Asked)) && !v.main.Torn {
+		return nil
+	}
+	now := time.Now()
+	if now.Sub(v.st.Quiet) < quietFor && now.Sub(v.main.File.Mtime) < quietFor {
+		return fmt.Errorf("%w: a program wrote the session in the last %v", ErrDeferred, quietFor)
+	}
+	return nil
+}
+
+// inUse tells which program of this library uses the session, so that its files
+// must not be changed now; nil: none does.
+func (v *sessionSync) inUse(use inuse.Use) error {
+	switch {
+	case v.Fresh && v.Core.Acquired(v.id): // the others cannot write it
+		return nil
+	case !use.Others.IsZero():
+		return fmt.Errorf("%w: another program used the session %v ago", ErrDeferred, time.Since(use.Others).Round(time.Second))
+	case use.Here && !v.Asked:
+		return fmt.Errorf("%w: this program used the session in the last %v", ErrDeferred, quietFor)
+	}
+	return nil
+}
+
+// use returns which programs of this library use the session. Where that cannot
+// be told, told is false, and what is written counts as written by others.
+func (v *sessionSync) use() (use inuse.Use, told bool) {
+	if v.Programs == nil {
+		return use, false
+	}
+	use, err := v.Programs.Look(v.id)
+	if err != nil {
+		v.Log.Info("programs that use sessions not read", "session", v.id, "err", err)
+	}
+	return use, err == nil
+}
+
+// noteWriter keeps in mind whether a program of this library wrote the
+// transcript that stands here. own: this one did.
+func (v *sessionSync) noteWriter(main *history, own bool) {
+	changed := v.st.Main == nil || !v.st.Main.File.SameContent(main.File)
+	if !own && !v.readOnly && (changed || !v.st.Own && !v.st.Synced) {
+		use, _ := v.use()
+		own = use.Wrote(main.File.Mtime)
+	}
+	switch {
+	case changed:
+		v.st.Own, v.st.Synced, v.st.Quiet = own, false, time.Now()
+	case own:
+		v.st.Own = true
+	}
+	if v.Programs != nil && !v.readOnly {
+		v.Programs.Noted(v.id)
+	}
+}

@@ -1,0 +1,225 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+)
+
+func (v *sessionSync) verifyAll(ctx context.Context, r *Report, mend bool) error {
+	if err := v.verifyStream(ctx, segment.Transcript, v.head.Transcript, r); err != nil {
+		return err
+	}
+	for _, st := range slices.Sorted(maps.Keys(v.head.Logs)) {
+		if err := v.verifyStream(ctx, st, v.head.Logs[st], r); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.head.Files)) {
+		if _, err := v.link.File(ctx, v.sid, v.head.Files[name]); err != nil {
+			if !errors.Is(err, remote.ErrDamaged) {
+				return err
+			}
+			r.Problems = append(r.Problems, Problem{File: name, Err: err})
+		}
+	}
+	if !mend {
+		return nil
+	}
+	for i := range r.Problems {
+		p := &r.Problems[i]
+		ok, err := v.mend(ctx, p)
+		if err != nil {
+			return fmt.Errorf("store again: %w", err)
+		}
+		if p.Mended = ok; ok {
+			r.Mended++
+		}
+	}
+	return nil
+}
+
+// verifyStream reads a stream from its beginning, and goes on behind what it
+// cannot read.
+func (v *sessionSync) verifyStream(ctx context.Context, st segment.Stream, extent head.Extent, r *Report) error {
+	infos, err := v.link.Segments(ctx, v.head, st, extent.Buckets, 0)
+	if err != nil {
+		return err
+	}
+	begin := segment.Origin(st)
+	if _, err := segment.Tile(st, infos, begin, extent.Point()); err != nil && extent.From != nil {
+		begin = extent.From.Point
+		if err := v.verifyInherited(ctx, st, extent, r); err != nil {
+			return err
+		}
+	}
+	for _, run := range runs(st, infos, begin, extent.Point()) {
+		if run.missing {
+			r.Problems = append(r.Problems, Problem{
+				Stream: string(st), From: run.from.N, To: run.to.N, start: run.from, end: run.to,
+				Err: fmt.Errorf("%w: no segment", remote.ErrDamaged),
+			})
+			continue
+		}
+		if err := v.verifyRun(ctx, st, infos, run, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verifyInherited reads the lines that a fork's log begins with, of the sessions
+// that it was forked from.
+func (v *sessionSync) verifyInherited(ctx context.Context, st segment.Stream, extent head.Extent, r *Report) error {
+	for line, err := range v.link.Inherited(ctx, extent.From) {
+		if err == nil {
+			r.Lines++
+			r.Bytes += int64(len(line)) + 1
+			continue
+		}
+		if !errors.Is(err, remote.ErrDamaged) {
+			return err
+		}
+		r.Problems = append(r.Problems, Problem{
+			Stream: string(st), From: 0, To: extent.From.N, start: segment.Origin(st), end: extent.From.Point, Err: err,
+		})
+	}
+	return nil
+}
+
+// run is a part of a stream that segments cover without a gap, or that none
+// covers.
+type run struct {
+	from, to segment.Point
+	missing  bool
+	spans    []segment.Span
+}
+
+// runs takes a stream apart at its gaps, from origin on, in ascending order.
+func runs(st segment.Stream, infos []segment.Info, origin, end segment.Point) (all []run) {
+	for at := end; at.N > origin.N; {
+		low, spans := lowest(st, infos, origin, at)
+		if len(spans) > 0 {
+			all = append(all, run{from: low, to: at, spans: spans})
+			at = low
+			continue
+		}
+		below := origin
+		for _, in := range infos {
+			if in.Stream == st && in.To.N < at.N && in.To.N > below.N {
+				below = in.To
+			}
+		}
+		all = append(all, run{from: below, to: at, missing: true})
+		at = below
+	}
+	slices.Reverse(all)
+	return all
+}
+
+// lowest walks back from a point as far as segments reach without a gap.
+func lowest(st segment.Stream, infos []segment.Info, origin, end segment.Point) (low segment.Point, spans []segment.Span) {
+	low = end
+	if whole, err := segment.Tile(st, infos, origin, end); err == nil {
+		return origin, whole
+	}
+	for _, in := range infos {
+		if in.From.N >= low.N {
+			continue
+		}
+		if got, err := segment.Tile(st, infos, in.From, end); err == nil && len(got) > 0 {
+			low, spans = in.From, got
+		}
+	}
+	return low, spans
+}
+
+func (v *sessionSync) verifyRun(ctx context.Context, st segment.Stream, infos []segment.Info, run run, r *Report) error {
+	for at := run.from; at != run.to; {
+		n, err := v.readRun(ctx, st, infos, at, run.to, r)
+		if err == nil {
+			r.Documents += n
+			return nil
+		}
+		d := (*segment.DamageError)(nil)
+		if !errors.As(err, &d) {
+			return err
+		}
+		next := run.to
+		for _, s := range slices.Backward(run.spans) {
+			if s.From.N >= d.To {
+				next = s.From
+			}
+			if s.From.N <= d.From && s.Upto.N > d.From {
+				at = s.From
+			}
+		}
+		r.Problems = append(r.Problems, Problem{
+			Stream: string(st), From: at.N, To: next.N, Document: d.ID, start: at, end: next,
+			Err: fmt.Errorf("%w: %w", remote.ErrDamaged, err),
+		})
+		at = next
+	}
+	return nil
+}
+
+// readRun reads lines and counts them, with the segments that they were in.
+func (v *sessionSync) readRun(ctx context.Context, st segment.Stream, infos []segment.Info, from, to segment.Point, r *Report) (int, error) {
+	for line, err := range v.link.Lines(ctx, st, infos, from, to, nil) {
+		if err != nil {
+			return 0, err
+		}
+		r.Lines++
+		r.Bytes += int64(len(line)) + 1
+	}
+	spans, err := segment.Tile(st, infos, from, to)
+	return len(spans), err
+}
+
+// mendMet stores again what is damaged in the cloud and whole here, once, after
+// damage kept a sync from its work. It reports whether it stored anything.
+func (v *sessionSync) mendMet(ctx context.Context) (bool, error) {
+	if v.mended || v.barred != nil || v.Pull || !v.present || v.head == nil || v.head.Deleted || v.estimate != nil {
+		return false, nil
+	}
+	v.mended = true
+	r := Report{}
+	err := v.verifyAll(ctx, &r, true)
+	if r.Mended > 0 {
+		v.Log.Warn("damage in the cloud mended", "session", v.id)
+	}
+	return r.Mended > 0, err
+}
+
+// Verify reads everything that the cloud has of a session, and checks every hash. With
+// mend it stores again what is missing or damaged and what this device has, if the rules
+// let it.
+func (e *Syncer) Verify(ctx context.Context, id string, mend bool) (r Report, err error) {
+	v, leave, err := e.examine(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	defer leave()
+	if v.head.Deleted {
+		return r, ErrDeleted
+	}
+	if mend {
+		if err := v.mayStore(ctx); err != nil {
+			return r, err
+		}
+	}
+	err = v.verifyAll(ctx, &r, mend)
+	if err != nil || len(r.Problems) == 0 && len(v.left.ids) == 0 {
+		return r, err
+	}
+	if err = v.readHead(ctx); err == nil && v.head != nil && v.head.Deleted { // meanwhile
+		err = ErrDeleted
+	}
+	return r, err
+}

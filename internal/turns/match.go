@@ -1,0 +1,163 @@
+package turns
+
+// Matcher tells which results of tools answer which calls of a conversation.
+// Package slice asks it; slice/conversation pairs by itself, for display.
+//
+// A call and a result belong together when they have the same id. All calls
+// and results of one id are an exchange. The calls without an id are one
+// exchange as well.
+//
+// A result stands in its place when its call is in an earlier message and no
+// message between the two ends the wait for results. What ends the wait is the
+// caller's choice, see [Waits].
+//
+// Most ids have one call and one result. For an id with more of them, there
+// are three readings:
+//
+//   - By exchange: the last call and the last result count, wherever they
+//     stand. The reference reads this way, so what package slice
+//     diagnoses, repairs and cuts is read so. See [Exchange].
+//   - By the nearest call: a result answers the last call before it. The
+//     window of a conversation is read so. See [Matcher.Nearest].
+//   - One for one: each call has a result of its own. Providers read this way.
+//     See [Matcher.Pairs].
+//
+// A Matcher takes all calls before the first result. Every reading takes
+// linear time.
+type Matcher struct {
+	Exchanges []Exchange     // in the order of their first calls
+	numbers   map[string]int // index into exchanges by id
+	unnamed   int            // index of the exchange of the calls without an id, or -1
+	Calls     []Member       // all calls, in the order of the messages
+	Results   []Member       // all results, in the order of the messages
+}
+
+// Exchange is what is known of all calls and results of one id.
+type Exchange struct {
+	Key
+	Call   int // index of the last message with a call
+	Result int // index of the last message with a result, or -1
+}
+
+// Member is one call or one result.
+type Member struct {
+	Row      int // index of its message
+	Exchange int // index of its exchange; -1 for a result whose id no call has
+}
+
+// NewMatcher returns a Matcher with room for that many calls and results.
+func NewMatcher(calls, results int) *Matcher {
+	return &Matcher{
+		Exchanges: make([]Exchange, 0, calls), numbers: make(map[string]int, calls), unnamed: -1,
+		Calls: make([]Member, 0, calls), Results: make([]Member, 0, results),
+	}
+}
+
+// Match returns the Matcher of a conversation.
+func Match(rows []Row) *Matcher {
+	calls, results := 0, 0
+	for _, r := range rows {
+		calls += len(r.Calls())
+		results += len(r.Results())
+	}
+	m := NewMatcher(calls, results)
+	for i, r := range rows {
+		for _, k := range r.Calls() {
+			m.AddCall(i, k)
+		}
+	}
+	for i, r := range rows {
+		for _, k := range r.Results() {
+			m.AddResult(i, k)
+		}
+	}
+	return m
+}
+
+// AddCall adds a call of message i, which is no earlier message than that of
+// the call before.
+func (m *Matcher) AddCall(i int, k Key) {
+	n := m.find(k)
+	if n < 0 {
+		n = len(m.Exchanges)
+		m.Exchanges = append(m.Exchanges, Exchange{Key: k, Result: -1})
+		if k.Named {
+			m.numbers[k.ID] = n
+		} else {
+			m.unnamed = n
+		}
+	}
+	m.Exchanges[n].Call = i
+	m.Calls = append(m.Calls, Member{i, n})
+}
+
+// AddResult adds a result of message i, which is no earlier message than that
+// of the result before.
+func (m *Matcher) AddResult(i int, k Key) {
+	n := m.find(k)
+	if n >= 0 {
+		m.Exchanges[n].Result = i
+	}
+	m.Results = append(m.Results, Member{i, n})
+}
+
+// find returns the index of the exchange with that key, or -1.
+func (m *Matcher) find(k Key) int {
+	if !k.Named {
+		return m.unnamed
+	}
+	if n, ok := m.numbers[k.ID]; ok {
+		return n
+	}
+	return -1
+}
+
+// Answered reports whether a call with that id has a result.
+func (m *Matcher) Answered(id string) bool {
+	n := m.find(Key{id, true})
+	return n >= 0 && m.Exchanges[n].Result >= 0
+}
+
+// Nearest returns for every result the index of the last message before it
+// that makes its call, or -1.
+func (m *Matcher) Nearest() []int {
+	near := make([]int, len(m.Results))
+	last := make([]int, len(m.Exchanges))
+	for n := range last {
+		last[n] = -1
+	}
+	c := 0
+	for i, result := range m.Results {
+		for ; c < len(m.Calls) && m.Calls[c].Row < result.Row; c++ {
+			last[m.Calls[c].Exchange] = m.Calls[c].Row
+		}
+		near[i] = -1
+		if result.Exchange >= 0 {
+			near[i] = last[result.Exchange]
+		}
+	}
+	return near
+}
+
+// Waits tells where calls wait for their results: waits[i] is how many of the
+// messages before index i end the wait.
+type Waits []int
+
+// WaitsOf returns the waits of n messages. ends reports whether message i ends
+// the wait of the calls before it; its own results still count.
+func WaitsOf(n int, ends func(i int) bool) Waits {
+	w := make(Waits, n+1)
+	for i := range n {
+		w[i+1] = w[i]
+		if ends(i) {
+			w[i+1]++
+		}
+	}
+	return w
+}
+
+// InPlace reports whether a result in message result stands in its place for a
+// call in message call.
+func (w Waits) InPlace(call, result int) bool {
+	return call < result && w[call+1] == w[result]
+}

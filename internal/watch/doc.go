@@ -1,0 +1,14 @@
+// Package watch tells what changes in a sessions directory, whoever changes
+// it. It is what a watcher of package sessionstore is made of.
+//
+// What counts are the states of the files. A [poller] compares them with what
+// it saw before, every session once in a period, so that the work is spread
+// evenly ([schedule]). The system's events only make it look earlier: at the
+// directories of the sessions that changed last ([dirWatches]), as a system
+// watches a limited number. A [loop] runs both in one goroutine. The changes
+// wait in a bounded set ([pending]) until the consumer of a [Watcher] takes
+// them. A [Group] holds the watchers of a store.
+//
+// No change is left out, though one may be told twice: where the package
+// cannot say what changed, it tells a [Rescan].
+package watch

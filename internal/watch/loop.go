@@ -1,0 +1,92 @@
+package watch
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/notify"
+)
+
+const (
+	pollStep   = 100 * time.Millisecond // between two rounds of looks
+	listPeriod = 500 * time.Millisecond // between two looks at the sessions directory
+	eventDelay = 30 * time.Millisecond  // from an event to the look: many events are one look, at states that are settled
+)
+
+// loop runs a poller: in turns, and earlier where the system's events say so.
+type loop struct {
+	poller  *poller
+	dirs    *dirWatches
+	touched map[string]bool // sessions with events since the last look; true: of the directory itself
+}
+
+func newLoop(p *poller) *loop {
+	return &loop{poller: p, dirs: p.dirs, touched: map[string]bool{}}
+}
+
+// run polls until stop is closed.
+func (l *loop) run(stop <-chan struct{}) {
+	var events <-chan notify.Event
+	if l.dirs.events != nil {
+		events = l.dirs.events.Events()
+	}
+	step, list, delay := time.NewTicker(pollStep), time.NewTicker(listPeriod), time.NewTimer(eventDelay)
+	defer step.Stop()
+	defer list.Stop()
+	defer delay.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case e, open := <-events:
+			if !open {
+				events = nil
+				continue
+			}
+			idle := len(l.touched) == 0
+			l.onEvent(e)
+			if idle && len(l.touched) > 0 {
+				delay.Reset(eventDelay)
+			}
+		case <-delay.C:
+			l.pollTouched()
+		case <-list.C:
+			l.poller.pollTop()
+		case <-step.C:
+			l.poller.pollDue(time.Now())
+		}
+	}
+}
+
+// onEvent notes what the event e is about.
+func (l *loop) onEvent(e notify.Event) {
+	top, dir := l.dirs.top, filepath.Dir(e.Path)
+	switch {
+	case e.Path == "":
+		l.poller.emit(Change{Op: Rescan})
+	case e.Path == top: // gone perhaps, and with it its watch
+		l.poller.top = seen{}
+	case dir == top:
+		if id := filepath.Base(e.Path); !strings.HasPrefix(id, ".") {
+			l.touched[id] = true
+		}
+	case filepath.Dir(dir) == top:
+		id := filepath.Base(dir)
+		if _, touched := l.touched[id]; !touched {
+			l.touched[id] = false
+		}
+	}
+}
+
+// pollTouched polls the sessions that events were about. A directory that was
+// itself touched may be another one now, which has no watch yet.
+func (l *loop) pollTouched() {
+	for id, itself := range l.touched {
+		if itself && l.dirs.unwatch(id) {
+			l.dirs.watch(id)
+		}
+		l.poller.poll(id, true)
+	}
+	clear(l.touched)
+}

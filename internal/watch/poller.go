@@ -1,0 +1,177 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/notify"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// pollPeriod is between two looks at a session: two seconds, less what a busy
+// machine may add.
+const pollPeriod = 1500 * time.Millisecond
+
+// poller finds what changes in a sessions directory by the states of its
+// files. One goroutine at a time uses it.
+type poller struct {
+	base *sessiondir.Base
+	log  *slog.Logger
+	dirs *dirWatches
+	emit func(Change)
+
+	top      seen // the sessions directory
+	sessions map[string]*session
+	schedule *schedule
+	unlisted bool // the sessions directory could not be read, which was logged
+}
+
+func newPoller(base *sessiondir.Base, log *slog.Logger, dirs *dirWatches, emit func(Change)) *poller {
+	return &poller{
+		base: base, log: log, dirs: dirs, emit: emit,
+		sessions: map[string]*session{},
+		schedule: newSchedule(pollPeriod, time.Now()),
+	}
+}
+
+// begin takes in everything that is there; it emits all of it.
+func (p *poller) begin(ctx context.Context) error {
+	p.top = stat(p.base.Path())
+	p.dirs.rewatch()
+	all, err := p.entries(func(string) bool { return true })
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(all, func(a, b sessiondir.Entry) int { return a.Modified.Compare(b.Modified) })
+	for i, e := range all {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if i < len(all)-maxDirs {
+			p.compare(e.Name, false)
+		} else {
+			p.poll(e.Name, false)
+		}
+	}
+	return nil
+}
+
+// poll looks at a session, at every file if it is told so, and has its directory
+// watched if it changed.
+func (p *poller) poll(id string, every bool) {
+	if p.compare(id, every) && p.dirs.watch(id) {
+		p.compare(id, true) // for what happened before the watch was in place
+	}
+}
+
+// pollDue polls the sessions whose turn it is.
+func (p *poller) pollDue(now time.Time) {
+	for _, id := range p.schedule.due(now) {
+		p.poll(id, false)
+	}
+}
+
+// compare emits what changed in a session and reports whether anything did and
+// the session is there.
+func (p *poller) compare(id string, every bool) (changed bool) {
+	path := p.dirs.path(id)
+	dir, s := stat(path), p.sessions[id]
+	switch {
+	case dir.state.Hidden():
+		return false
+	case !dir.state.IsDir():
+		if s != nil {
+			p.remove(id)
+		}
+		return false
+	case s == nil:
+		s = &session{}
+		p.sessions[id] = s
+		p.schedule.add(id, time.Now())
+		changed = true
+	case !dir.state.SameAs(s.dir.state):
+		p.dirs.unwatch(id)
+		changed = true
+	}
+	if changed {
+		p.emit(Change{ID: id, Op: Wrote})
+	}
+	for _, c := range s.compare(id, path, dir, every, stat) {
+		p.emit(c)
+		changed = true
+	}
+	return changed
+}
+
+// remove takes note that a session is gone.
+func (p *poller) remove(id string) {
+	p.dirs.unwatch(id)
+	delete(p.sessions, id)
+	p.schedule.remove(id)
+	p.emit(Change{ID: id, Op: Removed})
+}
+
+// pollTop looks at the sessions directory.
+func (p *poller) pollTop() {
+	before, now := p.top.state, stat(p.base.Path())
+	if !p.top.update(now.state, now.settled) {
+		return
+	}
+	if !now.state.SameAs(before) {
+		p.dirs.rewatch()
+		if before.Exists() && now.state.Exists() {
+			p.emit(Change{Op: Rescan})
+		}
+	}
+	err := p.list()
+	if err != nil {
+		p.top.settled = false // so that the next look lists again
+		if !p.unlisted {
+			p.log.Warn("sessions directory not listed", "err", err)
+		}
+	}
+	p.unlisted = err != nil
+}
+
+// list finds the sessions that are new and those that are gone.
+func (p *poller) list() error {
+	there := make(map[string]struct{}, len(p.sessions))
+	found, err := p.entries(func(name string) bool {
+		there[name] = struct{}{}
+		return p.sessions[name] == nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, e := range found {
+		p.poll(e.Name, false)
+	}
+	for id := range p.sessions {
+		if _, ok := there[id]; !ok {
+			p.compare(id, false)
+		}
+	}
+	return nil
+}
+
+// entries returns the sessions. Where the sessions directory is gone there are
+// none: it may come back.
+func (p *poller) entries(keep func(name string) bool) ([]sessiondir.Entry, error) {
+	found, err := p.base.Entries(keep)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return found, err
+}
+
+// stat returns what is at path. The time is taken before: what changes later
+// than that is what must show.
+func stat(path string) seen {
+	at := time.Now()
+	now := notify.Stat(path)
+	return seen{now, now.Settled(at)}
+}

@@ -1,0 +1,81 @@
+package watch
+
+import (
+	"github.com/amplifier-go/sessionstorage/internal/notify"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// Files are the files of a session whose changes are told. Further
+// files belong here only if they are never written as often as they are read.
+var Files = [...]string{
+	sessiondir.Transcript,
+	sessiondir.Metadata,
+	sessiondir.Events,
+	sessiondir.Config,
+	sessiondir.Phases,
+	sessiondir.Conversation,
+}
+
+// seen is what was last seen of a file or directory.
+type seen struct {
+	state   notify.State
+	settled bool // any later change shows in the state
+}
+
+// update notes what is there now and reports whether it may have changed. A
+// state that was not settled does not tell a second change within the same
+// step of the clock: it counts as changed once more when that step is over.
+func (s *seen) update(now notify.State, settled bool) bool {
+	may := now != s.state || now.Exists() && settled && !s.settled
+	*s = seen{now, settled}
+	return may
+}
+
+// session is what was last seen of a session.
+type session struct {
+	dir     seen
+	files   [len(Files)]seen
+	pending bool // the append marker was there
+	looks   int  // since the directory changed
+}
+
+// The time of a directory may change a while before its new file can be seen: the file
+// system may wait for its disk in between. So some looks at a directory that did not
+// change are at every file, too.
+const (
+	firstLooks = 2  // looks after a change that are
+	rareLook   = 16 // one look in so many is, from then on
+)
+
+// compare looks at the session id in the directory path and returns what changed
+// in its files. dir is the state of the directory, taken before. stat tells
+// the state of a file. A directory that did not change has hardly ever a new file, so
+// most looks leave out the files that were not there; every makes it look at all.
+func (s *session) compare(id, path string, dir seen, every bool, stat func(path string) seen) (found []Change) {
+	s.looks++
+	if s.dir.update(dir.state, dir.settled) {
+		s.looks = 0
+	}
+	every = every || s.looks <= firstLooks || s.looks%rareLook == 0
+	for i, name := range Files {
+		if !every && !s.files[i].state.Exists() {
+			continue
+		}
+		now := stat(path + sep + name)
+		switch {
+		case !s.files[i].update(now.state, now.settled):
+		case now.state.Exists():
+			found = append(found, Change{ID: id, File: name, Op: Wrote})
+		default:
+			found = append(found, Change{ID: id, File: name, Op: Removed})
+		}
+	}
+	if !every {
+		return found
+	}
+	if pending := stat(path + sep + sessiondir.Marker).state.Exists(); pending != s.pending {
+		s.pending = pending
+		found = append(found, Change{ID: id, File: sessiondir.Transcript, Op: Wrote})
+	}
+	return found
+}

@@ -1,0 +1,171 @@
+package writertest
+
+import (
+	"bufio"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+	"time"
+)
+
+//go:embed testdata/*.py
+var scripts embed.FS
+
+// A Script is a tool that is written in Python, after the description of the
+// formats.
+type Script string
+
+// The scripts. Each pauses at random.
+const (
+	OldScript  Script = "oldtool.py" // loads and saves as [OldTool]
+	NewScript  Script = "newtool.py" // reads strictly, writes under the metadata lock, appends in place
+	HostScript Script = "host.py"    // takes the ownership lock without waiting
+)
+
+// program returns the text of s, with what the scripts share.
+func (s Script) program(t testing.TB) string {
+	t.Helper()
+	text := ""
+	for _, name := range []string{"common.py", string(s)} {
+		part, err := scripts.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += string(part)
+	}
+	return text
+}
+
+// Python is a tool that is written in Python and runs in a process of its own,
+// where it pauses at random. It is for one goroutine.
+type Python struct {
+	dir string
+	in  io.Writer
+	out *bufio.Reader
+}
+
+// StartPython starts a script with the interpreter of that path, and waits until
+// it is ready. The end of the test ends it.
+func StartPython(t testing.TB, interpreter string, script Script, seed uint64) *Python {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), interpreter, "-c", script.program(t), strconv.FormatUint(seed, 10))
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = cmd.Wait() // the end of the test may have killed it
+	})
+	p := &Python{in: in, out: bufio.NewReader(out)}
+	if _, err := p.answer(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// In returns the same process, working on the session in dir; for [HostScript], on the
+// session's state in dir.
+func (p *Python) In(dir string) *Python { return &Python{dir: dir, in: p.in, out: p.out} }
+
+// Load implements [Tool], for the old tool and the new.
+func (p *Python) Load() (Loaded, error) {
+	a, err := p.do(command{Do: "load"})
+	return Loaded{Rows: a.Rows, Main: map[string]State{"whole": Whole, "missing": Missing, "torn": Torn}[a.Main]}, err
+}
+
+// Save implements [Tool], for the old tool.
+func (p *Python) Save(name, content string) (renamed time.Time, err error) {
+	a, err := p.do(command{Do: "save", Name: name, Content: content})
+	return time.Unix(0, a.Renamed), err
+}
+
+// Append lets the new tool append rows and add one to the member count of the
+// metadata.
+func (p *Python) Append(count string, rows ...string) error {
+	_, err := p.do(command{Do: "append", Count: count, Rows: rows})
+	return err
+}
+
+// SaveRows lets the new tool save rows as the whole transcript.
+func (p *Python) SaveRows(rows []string) error {
+	_, err := p.do(command{Do: "save", Rows: rows})
+	return err
+}
+
+// Take lets the host take the session of that workspace, and reports whether it
+// got it.
+func (p *Python) Take(workspace, session string) (bool, error) {
+	a, err := p.do(command{Do: "take", Workspace: workspace, Session: session})
+	return !a.Busy, err
+}
+
+// Release lets the host give the session up.
+func (p *Python) Release(workspace, session string) error {
+	_, err := p.do(command{Do: "release", Workspace: workspace, Session: session})
+	return err
+}
+
+// command is what the process is told.
+type command struct {
+	Do        string   `json:"do"`
+	Dir       string   `json:"dir"`
+	Name      string   `json:"name,omitempty"`
+	Content   string   `json:"content"`
+	Rows      []string `json:"rows"`
+	Count     string   `json:"count,omitempty"`
+	Workspace string   `json:"workspace,omitempty"`
+	Session   string   `json:"session,omitempty"`
+}
+
+// answer is what the process says.
+type answer struct {
+	Rows    []string
+	Main    string
+	Renamed int64 // nanoseconds since 1970
+	Busy    bool
+	Error   string
+}
+
+func (p *Python) do(c command) (a answer, err error) {
+	c.Dir = p.dir
+	if c.Rows == nil {
+		c.Rows = []string{} // Python takes null for no list
+	}
+	line, err := json.Marshal(c)
+	if err != nil {
+		return a, err
+	}
+	if _, err := p.in.Write(append(line, '\n')); err != nil {
+		return a, fmt.Errorf("command the tool: %w", err)
+	}
+	return p.answer()
+}
+
+func (p *Python) answer() (a answer, err error) {
+	line, err := p.out.ReadBytes('\n')
+	if err != nil {
+		return a, fmt.Errorf("hear the tool: %w", err)
+	}
+	if err := json.Unmarshal(line, &a); err != nil {
+		return a, fmt.Errorf("the tool said no JSON: %w", err)
+	}
+	if a.Error != "" {
+		return a, errors.New(a.Error)
+	}
+	return a, nil
+}

@@ -1,0 +1,99 @@
+package sessionstore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"syscall"
+
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// begin admits a call: Close waits until it is done. A call leaves nothing in
+// the store before it is admitted.
+func (st *Store) begin(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.closed || st.base == nil {
+		return ErrClosed
+	}
+	st.calls.Add(1)
+	return nil
+}
+
+// done ends a call that was admitted.
+func (st *Store) done() { st.calls.Done() }
+
+// admit begins a call on session id and returns the store's entry for that
+// session. The caller must dismiss it.
+func (st *Store) admit(ctx context.Context, id string) (*session, error) {
+	if err := checkID(id); err != nil {
+		return nil, err
+	}
+	if err := st.begin(ctx); err != nil {
+		return nil, err
+	}
+	return st.cache.call(id), nil
+}
+
+// dismiss ends the call on s.
+func (st *Store) dismiss(s *session) {
+	st.cache.end(s)
+	st.done()
+}
+
+// enter waits until no other call of this store writes the session, and takes
+// the session's open handles out of the handle cache. The caller must leave.
+func (st *Store) enter(ctx context.Context, s *session) error {
+	select {
+	case s.gate <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if s.handles = st.handles.take(s.id); s.handles == nil {
+		s.handles = st.base.Handles(s.id)
+	}
+	return nil
+}
+
+// leave gives the handles back and lets the next call enter.
+func (st *Store) leave(s *session) {
+	handles := s.handles
+	s.handles = nil
+	if err := st.handles.put(s.id, handles); err != nil {
+		st.log.Warn("session files not closed", "err", err)
+	}
+	<-s.gate
+}
+
+// openDir opens the directory of an existing session for reading.
+func (st *Store) openDir(id string) (*sessiondir.Dir, error) {
+	if err := checkID(id); err != nil {
+		return nil, err
+	}
+	dir, err := st.base.Dir(id)
+	if st.relieved(err) {
+		dir, err = st.base.Dir(id)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, notFound(id)
+	}
+	return dir, err
+}
+
+// relieved reports whether the caller should try again what failed with err:
+// the process or the system had no descriptor left, and relieved has closed
+// those in the handle cache.
+func (st *Store) relieved(err error) bool {
+	if !errors.Is(err, syscall.EMFILE) && !errors.Is(err, syscall.ENFILE) {
+		return false
+	}
+	some, err := st.handles.empty()
+	if err != nil {
+		st.log.Warn("session files not closed", "err", err)
+	}
+	return some
+}

@@ -1,0 +1,192 @@
+package foreign
+
+import "slices"
+
+// talks reports whether a line is a prompt, a result or an answer, and the last
+// one with its uuid.
+func (r record) talks() bool { return r.is(isUser|isAssistant) && !r.is(isRepeated) }
+
+// leaf returns the record that a conversation ends with when it goes back from at:
+// the nearest one that talks, or the first one that is met of those which tell what
+// it used. It is -1 where none talks.
+func (t *table) leaf(at int32) int32 {
+	note := int32(-1)
+	for steps := 0; at >= 0 && steps <= len(t.records); steps++ {
+		switch r := t.records[at]; {
+		case r.talks() && note >= 0:
+			return note
+		case r.talks():
+			return at
+		case r.is(isNote) && note < 0:
+			note = at
+		}
+		at = t.records[at].parent
+	}
+	return -1
+}
+
+// back returns the lines from the first one to leaf, along the parents.
+func (t *table) back(leaf int32) []int32 {
+	n := 0
+	for at := leaf; at >= 0 && n <= len(t.records); at = t.records[at].parent {
+		n++
+	}
+	chain := make([]int32, 0, n)
+	for at := leaf; at >= 0 && len(chain) < n; at = t.records[at].parent {
+		if len(chain) > 0 && t.records[at].is(onLine) {
+			break // a circle
+		}
+		t.records[at].flags |= onLine
+		chain = append(chain, at)
+	}
+	for _, at := range chain {
+		t.records[at].flags &^= onLine
+	}
+	slices.Reverse(chain)
+	return chain
+}
+
+// leaves returns the ends of the lines that are of no sub-agent, each once, the
+// latest first.
+func (t *table) leaves() []int32 {
+	var all []int32
+	for i, r := range t.records {
+		if r.uuid == 0 || r.is(hasChild|isRepeated|isSidechain) {
+			continue
+		}
+		if at := t.leaf(int32(i)); at >= 0 && !t.records[at].is(isSidechain) {
+			all = append(all, at)
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	slices.Reverse(all)
+	return all
+}
+
+// conversation returns the line that the tool would resume: it ends where the
+// format says, or else with the latest of the leaves that no team and not the tool
+// itself wrote, or else with the latest of all.
+func (t *table) conversation(leaves []int32) []int32 {
+	if at := t.leaf(t.end); at >= 0 {
+		return t.back(at)
+	}
+	if len(leaves) == 0 {
+		return nil
+	}
+	leaf := leaves[0]
+	if i := slices.IndexFunc(leaves, func(at int32) bool { return !t.records[at].is(isSide) }); i >= 0 {
+		leaf = leaves[i]
+	}
+	return t.back(leaf)
+}
+
+// agent returns the line of a file of a sub-agent: it ends where the format says,
+// or else with the last record that talks.
+func (t *table) agent() []int32 {
+	if at := t.leaf(t.end); at >= 0 {
+		return t.back(at)
+	}
+	for i, r := range slices.Backward(t.records) {
+		if r.uuid != 0 && r.talks() {
+			return t.back(int32(i))
+		}
+	}
+	return nil
+}
+
+// branches finds the lines that have a prompt which neither chain nor another of
+// them has. It returns their leaves with the first such prompt of each, and how
+// many leaves have none.
+func (t *table) branches(chain, leaves []int32) (found []branch, others int) {
+	if len(leaves) == 1 && chain[len(chain)-1] == leaves[0] {
+		return nil, 0 // as almost always
+	}
+	prompts := map[uint64]bool{}
+	t.cover(chain, prompts)
+	for _, leaf := range leaves {
+		if t.records[leaf].is(isCovered) {
+			continue
+		}
+		first := int32(-1)
+		for at, steps := leaf, 0; at >= 0 && !t.records[at].is(isCovered) && steps <= len(t.records); steps++ {
+			if r := t.records[at]; r.is(isPrompt) && !prompts[r.key] {
+				first = at
+			}
+			at = t.records[at].parent
+		}
+		t.coverFrom(leaf, prompts)
+		if first < 0 {
+			others++
+			continue
+		}
+		found = append(found, branch{leaf, first})
+	}
+	return found, others
+}
+
+// branch is a line beside the conversation.
+type branch struct{ leaf, prompt int32 }
+
+func (t *table) cover(chain []int32, prompts map[uint64]bool) {
+	for _, at := range chain {
+		r := &t.records[at]
+		r.flags |= isCovered
+		if r.is(isPrompt) {
+			prompts[r.key] = true
+		}
+	}
+}
+
+func (t *table) coverFrom(at int32, prompts map[uint64]bool) {
+	for at >= 0 && !t.records[at].is(isCovered) {
+		t.cover([]int32{at}, prompts)
+		at = t.records[at].parent
+	}
+}
+
+// sidechains returns the leaves of the sub-agents whose lines stand in the file
+// of their session, by the first line of each, in the order of the file.
+func (t *table) sidechains() (found []branch) {
+	isSub := func(r record) bool { return r.uuid != 0 && r.is(isSidechain) && !r.is(isRepeated) }
+	if !slices.ContainsFunc(t.records, isSub) {
+		return nil
+	}
+	roots := make([]int32, len(t.records)) // 1 more than the index; 0: not known yet
+	at := map[int32]int{}                  // by root: the index in found
+	for i, r := range t.records {
+		if !isSub(r) {
+			continue
+		}
+		root := t.root(int32(i), roots)
+		if !r.talks() {
+			continue
+		}
+		if n, known := at[root]; known {
+			found[n].leaf = int32(i)
+			continue
+		}
+		at[root] = len(found)
+		found = append(found, branch{int32(i), root})
+	}
+	return found
+}
+
+// root returns the first line of the sidechain of at. known has those that were
+// found before.
+func (t *table) root(at int32, known []int32) int32 {
+	root := at
+	for steps := 0; steps <= len(t.records); steps++ {
+		if known[root] > 0 {
+			root = known[root] - 1
+			break
+		}
+		p := t.records[root].parent
+		if p < 0 || !t.records[p].is(isSidechain) {
+			break
+		}
+		root = p
+	}
+	known[at] = root + 1
+	return root
+}

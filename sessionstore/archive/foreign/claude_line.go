@@ -1,0 +1,110 @@
+package foreign
+
+import (
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/pytime"
+)
+
+// claudeLine is what a line of the tool's file says. Its slices share the memory of the
+// line.
+type claudeLine struct {
+	kind, subtype          string
+	uuid, parent           string
+	at                     time.Time
+	cwd, title, session    string
+	sidechain, meta        bool
+	team, summary          bool
+	response, model        string // the response's id and model
+	content, usage, attach []byte
+	unknown                []string // names of members that are not known
+}
+
+// parseClaude reads a line. The error has no text of it.
+func parseClaude(raw []byte) (claudeLine, error) {
+	l := claudeLine{}
+	raw = pyjson.TrimSpace(raw)
+	if err := pyjson.Check(raw, pyjson.Tolerant); err != nil {
+		return l, err
+	}
+	if pyjson.KindOf(raw) != pyjson.Object {
+		return l, errNoObject
+	}
+	for m := range pyjson.Members(raw) {
+		l.member(pyjson.Text(m.Key), m.Value)
+	}
+	return l, nil
+}
+
+func (l *claudeLine) member(name string, v []byte) {
+	switch name {
+	case "type":
+		l.kind = text(v)
+	case "subtype":
+		l.subtype = text(v)
+	case "uuid":
+		l.uuid = text(v)
+	case "parentUuid":
+		l.parent = text(v)
+	case "timestamp":
+		if t, _, err := pytime.Parse(text(v)); err == nil {
+			l.at = t
+		}
+	case "sessionId":
+		l.session = text(v)
+	case "cwd":
+		l.cwd = text(v)
+	case "summary", "customTitle", "aiTitle":
+		l.title = text(v)
+	case "isSidechain":
+		l.sidechain = isTrue(v)
+	case "isMeta":
+		l.meta = isTrue(v)
+	case "teamName":
+		l.team = text(v) != ""
+	case "isCompactSummary":
+		l.summary = isTrue(v)
+	case "message":
+		l.message(v)
+	case "attachment":
+		l.attach = v
+	default:
+		if !claudeMembers[name] {
+			l.unknown = append(l.unknown, name)
+		}
+	}
+}
+
+func (l *claudeLine) message(v []byte) {
+	if pyjson.KindOf(v) != pyjson.Object {
+		return
+	}
+	f := pyjson.Values(v, "id", "model", "content", "usage")
+	l.response, l.model, l.content, l.usage = text(f[0]), text(f[1]), f[2], f[3]
+}
+
+// inChain reports whether lines of that kind are linked by parentUuid.
+func inChain(kind string) bool {
+	switch kind {
+	case "user", "assistant", "progress", "system", "attachment":
+		return true
+	}
+	return false
+}
+
+// claudeKinds are the kinds of lines beside those of the chain. None of them is
+// part of the conversation.
+var claudeKinds = set("summary", "file-history-snapshot", "queue-operation", "custom-title", "ai-title",
+	"last-prompt", "mode", "permission-mode", "cost-state")
+
+// claudeMembers are members that no message is made of.
+var claudeMembers = set("version", "gitBranch", "userType", "requestId", "toolUseResult", "slug",
+	"agentId", "logicalParentUuid", "compactMetadata", "microcompactMetadata", "isVisibleInTranscriptOnly",
+	"sourceToolAssistantUUID", "sourceToolUseID", "toolUseID", "parentToolUseID", "data", "level", "content",
+	"thinkingMetadata", "todos", "permissionMode", "imagePasteIds", "planContent", "isApiErrorMessage", "error",
+	"apiError", "leafUuid", "messageId", "snapshot", "isSnapshotUpdate", "operation", "durationMs", "cause",
+	"retryInMs", "retryAttempt", "maxRetries", "lastPrompt", "mode", "entrypoint", "promptId", "promptSource",
+	"forkedFrom", "agentName", "origin", "effort", "costUSD", "session_id", "totalCostUSD", "totalAPIDuration",
+	"totalToolDuration", "totalLinesAdded", "totalLinesRemoved", "totalDuration", "startTime", "modelUsage",
+	"hasUnknownModelCost")

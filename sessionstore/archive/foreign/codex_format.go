@@ -1,0 +1,119 @@
+package foreign
+
+import (
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+)
+
+// codexFormat is how Codex writes. The lines of a file follow each other; a
+// compaction begins anew, and a rollback goes on from where a turn began.
+type codexFormat struct {
+	cur   int32      // the record that the conversation ends with; -1: none yet
+	turns []int32    // by prompt of the conversation: the record before it
+	group uint64     // of the response
+	total int64      // tokens that the last count told
+	copy  codexCopy  // of another session's lines
+	spans codexSpans // of the items of the line that was read last
+	began bool
+}
+
+// codexCopy tells of lines that were copied from another session: they begin with
+// what that session tells of itself, and end with a pause.
+type codexCopy struct {
+	on   bool
+	last time.Time
+}
+
+// maxPause is the longest pause between copied lines.
+const maxPause = time.Second
+
+// codexSpans are where the items of a compaction are in its line.
+type codexSpans struct {
+	offset int64
+	length int
+	items  [][2]int
+	at     time.Time
+}
+
+// append adds a record to the conversation.
+func (f *codexFormat) append(s *scanning, r record) int32 {
+	r.uuid = 1 // only whether there is one counts
+	before := f.cur
+	f.cur = s.add(r, 0)
+	s.t.records[f.cur].parent = before
+	return f.cur
+}
+
+// endCopy notes the pause behind copied lines.
+func (f *codexFormat) endCopy(t *table, l codexLine) {
+	if f.copy.on && !l.at.IsZero() && l.at.Sub(f.copy.last) > maxPause {
+		f.copy.on = false
+		t.thread.shared = len(f.turns)
+	}
+	if !l.at.IsZero() {
+		f.copy.last = l.at
+	}
+}
+
+// rollBack drops the last turns.
+func (f *codexFormat) rollBack(it codexItem) {
+	n, _ := pyjson.Int(it.get("num_turns")[0])
+	if n <= 0 || len(f.turns) == 0 {
+		return
+	}
+	first := len(f.turns) - int(min(n, int64(len(f.turns))))
+	f.cur, f.turns = f.turns[first], f.turns[:first]
+	f.group++
+}
+
+// beforeTurn returns the record that a rollback of the turn after at goes on from:
+// what the tool wrote ahead of a prompt goes with it, but not ahead of the first.
+func (f *codexFormat) beforeTurn(t *table, at int32) int32 {
+	if len(f.turns) == 0 {
+		return at
+	}
+	for p := at; p >= 0; p = t.records[p].parent {
+		r := t.records[p]
+		if r.is(isUser) && !r.is(isPerson|hasResults|isSummary) {
+			continue
+		}
+		if r.is(isNote) {
+			continue
+		}
+		return p
+	}
+	return at
+}
+
+func (f *codexFormat) part(raw []byte, offset int64, n int) (part, error) {
+	if n > 0 && f.spans.offset == offset && f.spans.length == len(raw) && n <= len(f.spans.items) {
+		return f.nested(raw, n), nil
+	}
+	l, err := parseCodex(raw)
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		return l.item(), nil
+	}
+	f.spans = codexSpans{offset: offset, length: len(raw), at: l.at}
+	items, _ := l.replacement()
+	for item := range pyjson.Elements(items) {
+		begin := cap(raw) - cap(item) // where item begins in raw: both go to the end of one array
+		f.spans.items = append(f.spans.items, [2]int{begin, begin + len(item)})
+	}
+	if n > len(f.spans.items) {
+		return nil, ErrChanged
+	}
+	return f.nested(raw, n), nil
+}
+
+// nested returns the nth item of a compaction, from 1.
+func (f *codexFormat) nested(raw []byte, n int) codexItem {
+	span := f.spans.items[n-1]
+	body := raw[span[0]:span[1]]
+	return codexItem{at: f.spans.at, kind: text(members(body, "type")[0]), body: body}
+}
+
+func (f *codexFormat) agent(_ string, t *table) (id, name string) { return t.thread.id, t.thread.agent }

@@ -1,0 +1,136 @@
+package foreign
+
+import (
+	"strings"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/pytime"
+)
+
+// The kinds of lines of Codex.
+const (
+	codexMeta     = "session_meta"
+	codexItemKind = "response_item"
+	codexEvent    = "event_msg"
+	codexSettings = "turn_context"
+	codexCompact  = "compacted"
+	codexAgents   = "inter_agent_communication"
+	codexState    = "state" // of lines without a kind, in old files
+)
+
+// codexLine is what a line of the tool's file says. Its slices share the memory of
+// the line.
+type codexLine struct {
+	at      time.Time
+	kind    string
+	payload []byte
+	bare    bool     // it has no payload: it is one itself
+	unknown []string // names of members that are not known
+}
+
+// parseCodex reads a line. The error has no text of it.
+func parseCodex(raw []byte) (codexLine, error) {
+	l := codexLine{}
+	raw = pyjson.TrimSpace(raw)
+	if err := pyjson.Check(raw, pyjson.Tolerant); err != nil {
+		return l, err
+	}
+	if pyjson.KindOf(raw) != pyjson.Object {
+		return l, errNoObject
+	}
+	m := members(raw, "type", "payload", "timestamp", "record_type")
+	if t, _, err := pytime.Parse(text(m[2])); err == nil {
+		l.at = t
+	}
+	l.kind, l.payload = text(m[0]), m[1]
+	if l.payload == nil && !codexKinds[l.kind] {
+		l.asBare(raw, m[3])
+		return l, nil
+	}
+	for member := range pyjson.Members(raw) {
+		switch name := pyjson.Text(member.Key); name {
+		case "type", "payload", "timestamp", "ordinal":
+		default:
+			l.unknown = append(l.unknown, name)
+		}
+	}
+	return l, nil
+}
+
+// asBare reads a line as versions before September 2025 wrote it: the item alone.
+func (l *codexLine) asBare(raw, recordType []byte) {
+	l.bare, l.payload = true, raw
+	switch {
+	case l.kind != "":
+		l.kind = codexItemKind
+	case text(recordType) != "":
+		l.kind = codexState
+	case text(members(raw, "id")[0]) != "":
+		l.kind = codexMeta
+	}
+}
+
+// replacement returns the items that take the place of the conversation before a
+// compaction. kept is false where the line has no list of them.
+func (l codexLine) replacement() (items []byte, kept bool) {
+	items = members(l.payload, "replacement_history")[0]
+	return items, pyjson.KindOf(items) == pyjson.Array
+}
+
+// codexKinds are the kinds of lines.
+var codexKinds = set(codexMeta, codexItemKind, codexEvent, codexSettings, codexCompact, codexAgents,
+	"inter_agent_communication_metadata", "world_state", "rollout_reference")
+
+// codexQuiet are items that are no part of the conversation.
+var codexQuiet = set("ghost_snapshot", "additional_tools", "compaction_trigger", "other")
+
+// codexEvents are events. All but three repeat what stands in items, or tell
+// how the work went.
+var codexEvents = set("user_message", "agent_message", "agent_reasoning", "agent_reasoning_raw_content",
+	"agent_reasoning_section_break", "token_count", "task_started", "task_complete", "turn_started", "turn_complete",
+	"turn_aborted", "thread_rolled_back", "thread_name_updated", "thread_goal_updated", "thread_settings_applied",
+	"context_compacted", "entered_review_mode", "exited_review_mode", "patch_apply_begin", "patch_apply_end",
+	"mcp_tool_call_begin", "mcp_tool_call_end", "web_search_begin", "web_search_end", "image_generation_end",
+	"exec_command_begin", "exec_command_end", "view_image_tool_call", "sub_agent_activity", "collab_agent_spawn_end",
+	"collab_agent_interaction_end", "collab_waiting_end", "collab_close_end", "collab_resume_end", "item_started",
+	"item_completed", "guardian_assessment", "dynamic_tool_call_request", "dynamic_tool_call_response", "plan_update",
+	"turn_diff", "error", "stream_error", "warning", "guardian_warning", "background_event", "undo_started",
+	"undo_completed", "hook_started", "hook_completed", "model_reroute", "elicitation_request")
+
+// codexMembers are the members of items.
+var codexMembers = set("type", "id", "role", "content", "phase", "end_turn", "author", "recipient", "summary",
+	"encrypted_content", "call_id", "status", "action", "name", "namespace", "arguments", "execution", "input",
+	"output", "tools", "revised_prompt", "result", "metadata", "internal_chat_message_metadata_passthrough",
+	"ghost_commit", "timestamp")
+
+// codexTags are the names of the elements that the tool writes in the user's name.
+var codexTags = set("environment_context", "user_instructions", "skill", "skills_instructions", "user_shell_command",
+	"turn_aborted", "subagent_notification", "hook_prompt", "goal_context", "codex_internal_context", "extension_context",
+	"external_context", "application_context", "recommended_plugins", "apps_instructions", "plugins_instructions",
+	"agent_message_board_notification", "user_action", "permissions", "collaboration_mode", "multi_agent_mode", "model_switch")
+
+// codexSummary is how the summary of a compaction begins.
+const codexSummary = "Another language model started to solve this problem"
+
+// byCodex reports whether the tool wrote a text in the user's name.
+func byCodex(s string) bool {
+	s = strings.TrimSpace(s)
+	if strings.HasPrefix(s, "# AGENTS.md instructions") && strings.HasSuffix(s, "</INSTRUCTIONS>") {
+		return true
+	}
+	rest, ok := strings.CutPrefix(s, "<")
+	if !ok || !strings.HasSuffix(s, ">") {
+		return false
+	}
+	end := strings.IndexAny(rest, "> \n")
+	if end < 0 {
+		return false
+	}
+	tag := rest[:end]
+	if !codexTags[strings.ToLower(tag)] && !strings.HasPrefix(tag, "external_") {
+		return false
+	}
+	closing := s[max(0, len(s)-len(tag)-3):]
+	return strings.EqualFold(closing, "</"+tag+">")
+}

@@ -1,0 +1,159 @@
+package foreign
+
+import (
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/pytime"
+)
+
+func (f *codexFormat) scan(s *scanning, raw []byte) error {
+	l, err := parseCodex(raw)
+	if err != nil {
+		return err
+	}
+	if !f.began {
+		f.began, f.cur = true, -1
+	}
+	for _, name := range l.unknown {
+		s.report.unknown("member", name)
+	}
+	f.endCopy(s.t, l)
+	switch l.kind {
+	case codexMeta:
+		f.meta(s, l)
+	case codexItemKind, codexAgents:
+		f.scanItem(s, l.item())
+	case codexEvent:
+		f.event(s, l.item())
+	case codexSettings:
+		s.cwd(text(members(l.payload, "cwd")[0]))
+		f.append(s, record{flags: isLink | isNote})
+	case codexCompact:
+		f.compacted(s, l)
+	case "rollout_reference":
+		f.append(s, record{flags: isUser})
+	case "inter_agent_communication_metadata", "world_state", codexState:
+		s.add(record{}, 0)
+	default:
+		s.report.unknown("kind", l.kind)
+		s.add(record{flags: isUnknown}, 0)
+	}
+	return nil
+}
+
+func (f *codexFormat) finish(s *scanning) {
+	if f.copy.on {
+		s.t.thread.shared = len(f.turns)
+	}
+	if f.began {
+		s.t.end = f.cur
+	}
+	for _, r := range s.t.records {
+		if r.parent >= 0 {
+			s.t.records[r.parent].flags |= hasChild
+		}
+	}
+}
+
+// meta takes what a session tells of itself: the first line this one, later lines
+// one that was copied.
+func (f *codexFormat) meta(s *scanning, l codexLine) {
+	m := members(l.payload, "id", "cwd", "timestamp", "history_base")
+	th, id := &s.t.thread, text(m[0])
+	if th.id != "" {
+		f.copy.on = f.copy.on || id != th.id && (th.original != "" || th.spawner != "")
+		s.add(record{}, 0)
+		return
+	}
+	th.id = id
+	s.cwd(text(m[1]))
+	if t, _, err := pytime.Parse(text(m[2])); err == nil && s.t.first.IsZero() {
+		s.t.first = t
+	}
+	from := members(l.payload, "forked_from_id", "parent_thread_id", "source", "agent_role")
+	th.original = firstOf(text(from[0]), text(members(m[3], "thread_id")[0]))
+	spawn := members(from[2], "subagent")[0]
+	spawned := members(members(spawn, "thread_spawn")[0], "parent_thread_id", "agent_role", "agent_nickname")
+	if spawn != nil {
+		th.spawner = firstOf(text(spawned[0]), text(from[1]))
+		th.agent = firstOf(firstOf(text(from[3]), text(spawned[1])), firstOf(text(spawned[2]), firstOf(text(spawn), "agent")))
+	}
+	if pyjson.KindOf(m[3]) == pyjson.Object {
+		f.append(s, record{flags: isUser})
+		return
+	}
+	s.add(record{}, 0)
+}
+
+// event takes an event.
+func (f *codexFormat) event(s *scanning, it codexItem) {
+	switch it.kind {
+	case "thread_rolled_back":
+		f.rollBack(it)
+	case "thread_name_updated":
+		if name := text(it.get("thread_name")[0]); name != "" {
+			s.t.title, s.t.byPerson = name, true
+		}
+	case "token_count":
+		total := tokens(members(members(it.get("info")[0], "total_token_usage")[0], "total_tokens")[0])
+		if total != f.total {
+			f.total = total
+			if !f.copy.on {
+				f.append(s, record{flags: isLink | isNote})
+				return
+			}
+		}
+	default:
+		if !codexEvents[it.kind] {
+			s.report.unknown("event", it.kind)
+			s.add(record{flags: isUnknown}, 0)
+			return
+		}
+	}
+	s.add(record{}, 0)
+}
+
+// compacted begins the conversation anew, with the items that the line has, or with
+// its message behind the last prompts; see expand.
+func (f *codexFormat) compacted(s *scanning, l codexLine) {
+	f.group++
+	items, kept := l.replacement()
+	if !kept {
+		before := f.cur
+		f.cur = -1
+		at := f.append(s, record{flags: isUser | isCompacted | isSummary})
+		s.t.records[at].key = uint64(before + 1)
+		return
+	}
+	s.add(record{}, 0)
+	f.cur = -1
+	for raw := range pyjson.Elements(items) {
+		r := f.describe(s, codexItem{at: l.at, kind: text(members(raw, "type")[0]), body: raw})
+		r.flags &^= isPrompt // it stands before the compaction, too
+		s.t.extras = append(s.t.extras, int32(len(s.t.records)))
+		if r.flags&(isUser|isAssistant) != 0 {
+			f.append(s, r)
+		} else {
+			s.add(r, 0)
+		}
+	}
+}
+
+// scanItem takes an item of the conversation.
+func (f *codexFormat) scanItem(s *scanning, it codexItem) {
+	if it.kind == "message" && s.t.cwd == "" {
+		s.cwd(cwdIn(it))
+	}
+	r := f.describe(s, it)
+	if r.flags&(isUser|isAssistant) == 0 {
+		s.add(r, 0)
+		return
+	}
+	before := f.cur
+	if r.is(isPerson) {
+		f.turns = append(f.turns, f.beforeTurn(s.t, before))
+	}
+	if f.copy.on {
+		r.flags &^= isPrompt // the session that it was copied from has it
+	}
+	f.append(s, r)
+}

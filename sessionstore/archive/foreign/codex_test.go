@@ -1,0 +1,214 @@
+package foreign
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+func codexCorpus(t testing.TB) []History {
+	t.Helper()
+	all, err := Find(t.Context(), Codex, &FindOptions{Home: "testdata/codex"})
+	require.NoError(t, err)
+	return all
+}
+
+// packedBytes returns data compressed.
+func packedBytes(t testing.TB, data []byte) []byte {
+	t.Helper()
+	z, err := zstd.NewWriter(nil)
+	require.NoError(t, err)
+	return z.EncodeAll(data, nil)
+}
+
+// TestFindCodex finds what the corpus has.
+func TestFindCodex(t *testing.T) {
+	t.Parallel()
+	all := codexCorpus(t)
+	require.Len(t, all, 9)
+	require.Equal(t, "The shop", all[slices.IndexFunc(all, func(h History) bool { return strings.HasPrefix(h.ID, "019cb8a0-0001") })].Title)
+	agents := 0
+	for _, h := range all {
+		require.Equal(t, "/home/ana/shop", h.Dir)
+		agents += len(h.Agents)
+	}
+	require.Equal(t, 2, agents)
+	none, err := Find(t.Context(), Codex, &FindOptions{Home: "testdata/codex", Since: time.Now().Add(time.Hour)})
+	require.NoError(t, err)
+	require.Empty(t, none)
+	none, err = Find(t.Context(), Codex, &FindOptions{Home: t.TempDir()})
+	require.NoError(t, err)
+	require.Empty(t, none)
+}
+
+// TestFindSpawnedInCircle finds files that say that they began each other.
+func TestFindSpawnedInCircle(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "sessions")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	for _, id := range [][2]string{{"a", "b"}, {"b", "a"}, {"c", "c"}, {"d", "a"}} {
+		line := fmt.Sprintf(`{"type":"session_meta","payload":{"id":%q,"source":{"subagent":{"thread_spawn":{"parent_thread_id":%q}}}}}`, id[0], id[1])
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "rollout-"+id[0]+".jsonl"), []byte(line), 0o600))
+	}
+	all, err := Find(t.Context(), Codex, &FindOptions{Home: filepath.Dir(dir)})
+	require.NoError(t, err)
+	found := 0
+	for _, h := range all {
+		found += 1 + len(h.Agents)
+	}
+	require.Equal(t, 4, found)
+}
+
+// TestPacked imports compressed files: the sessions are those of the plain ones, and
+// stay as they are when the tool compresses a file that was imported before.
+func TestPacked(t *testing.T) {
+	t.Parallel()
+	p, home := projects(t), t.TempDir()
+	dir := filepath.Join(home, "sessions", "2026")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	for _, h := range codexCorpus(t) {
+		plain, err := Import(t.Context(), p, h, nil)
+		if err != nil {
+			require.ErrorIs(t, err, ErrEmpty)
+			continue
+		}
+		if len(h.Agents) > 0 {
+			continue
+		}
+		path := filepath.Join(dir, filepath.Base(h.Path)+packedSuffix)
+		require.NoError(t, os.WriteFile(path, packedBytes(t, []byte(original(t, h.Path))), 0o600))
+		all, err := Find(t.Context(), Codex, &FindOptions{Home: home})
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		require.Equal(t, h.ID, all[0].ID)
+		require.Equal(t, h.Project(), all[0].Project())
+		again, err := Import(t.Context(), p, all[0], nil)
+		require.NoError(t, err)
+		require.Len(t, again.Sessions, len(plain.Sessions))
+		for i, s := range again.Sessions {
+			require.Equal(t, Imported{plain.Sessions[i].ID, s.Kind, Unchanged, 0}, s)
+		}
+		other := projects(t)
+		_, err = Import(t.Context(), other, all[0], nil)
+		require.NoError(t, err)
+		st, err := other.Store(h.Project())
+		require.NoError(t, err)
+		require.Equal(t, original(t, h.Path), unpacked(t, st, plain.Sessions[0].ID))
+		require.NoError(t, os.Remove(path))
+	}
+}
+
+// TestPackedAnywhere reads a compressed file back and forth.
+func TestPackedAnywhere(t *testing.T) {
+	t.Parallel()
+	var data []byte
+	for i := range 400_000 {
+		data = fmt.Appendf(data, "%d\n", i)
+	}
+	path := filepath.Join(t.TempDir(), "h.jsonl.zst")
+	packedData := packedBytes(t, data)
+	require.NoError(t, os.WriteFile(path, packedData, 0o600))
+	r, size, leave, err := openPlain(t.Context(), path)
+	require.NoError(t, err)
+	defer leave()
+	require.Equal(t, int64(len(data)), size)
+	got := make([]byte, 1000)
+	for _, at := range []int{0, 2_000_000, 1_999_000, 100, len(data) - 1000, 1_500_000, 0} {
+		n, err := r.ReadAt(got, int64(at))
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(data[at:at+n], got[:n]))
+		require.Equal(t, 1000, n)
+	}
+
+	// A file whose end is not written yet is taken as far as it goes.
+	require.NoError(t, os.WriteFile(path, packedData[:len(packedData)/2], 0o600))
+	r, size, leave, err = openPlain(t.Context(), path)
+	require.NoError(t, err)
+	defer leave()
+	require.Less(t, size, int64(len(data)))
+	require.Positive(t, size)
+	n, err := r.ReadAt(got, size-1000)
+	require.NoError(t, err)
+	require.Equal(t, string(data[size-1000:size]), string(got[:n]))
+}
+
+// TestGrowing imports each history at all of its lengths. The session is always what
+// one import of the file makes.
+func TestGrowing(t *testing.T) {
+	t.Parallel()
+	for _, h := range codexCorpus(t) {
+		t.Run(h.ID, func(t *testing.T) {
+			t.Parallel()
+			lines := strings.SplitAfter(original(t, h.Path), "\n")
+			step := 1 + len(lines)/12
+			p, o := projects(t), &Options{Project: "-w"}
+			h.Path, h.Agents = filepath.Join(t.TempDir(), "h.jsonl"), nil
+			for n := step; ; n += step {
+				n = min(n, len(lines))
+				require.NoError(t, os.WriteFile(h.Path, []byte(strings.Join(lines[:n], "")), 0o600))
+				report, err := Import(t.Context(), p, h, o)
+				if err != nil {
+					require.ErrorIs(t, err, ErrEmpty)
+				} else {
+					sameAsFresh(t, p, h, report)
+				}
+				if n == len(lines) {
+					return
+				}
+			}
+		})
+	}
+}
+
+// sameAsFresh compares the conversation of a history with what its first import
+// into another store makes.
+func sameAsFresh(t *testing.T, p *sessionstore.Projects, h History, report *Report) {
+	t.Helper()
+	fresh := projects(t)
+	_, err := Import(t.Context(), fresh, h, &Options{Project: "-w"})
+	require.NoError(t, err)
+	id := report.Sessions[0].ID
+	var shown []string
+	for _, p := range []*sessionstore.Projects{p, fresh} {
+		st, err := p.Store("-w")
+		require.NoError(t, err)
+		var rows []byte
+		for _, m := range healthy(t, st, id) {
+			rows = append(m.AppendTo(rows), '\n')
+		}
+		shown = append(shown, string(rows), unpacked(t, st, id), original(t, filepath.Join(st.Dir(), id, folder, mapFile)))
+	}
+	require.Equal(t, shown[3:], shown[:3])
+}
+
+// TestFound finds imported sessions by what was said in them.
+func TestFound(t *testing.T) {
+	t.Parallel()
+	p := projects(t)
+	ids := map[string]string{}
+	for _, h := range corpus(t) {
+		if report, err := Import(t.Context(), p, h, nil); err == nil {
+			ids[h.ID] = report.Sessions[0].ID
+		}
+	}
+	for said, id := range map[string]string{
+		"in capitals": "019cb8a0-0005-7000-8000-000000000005",
+		"there is a.": "5973b6c0-94b8-487b-a530-2aeb6098ae0e",
+		"make it red": "79af214d-18d1-5a5f-987b-d4936a765bdc",
+	} {
+		found, err := p.Find(t.Context(), sessionstore.Query{Keyword: said})
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+		require.Equal(t, ids[id], found[0].ID)
+	}
+}

@@ -1,0 +1,60 @@
+// Package foreign brings the histories of Claude Code and Codex into a store.
+//
+// [Find] lists the histories on this machine, and [Import] makes sessions of
+// one. The session holds the conversation that the tool would resume, in the
+// form of the Amplifier tools, and beside it all that the tool wrote:
+//
+//	import/original.jsonl.zst   the bytes of the tool's file, compressed
+//	import/map.jsonl            for each line of it the message that it became, or why it is none
+//
+// A message carries metadata.source, an object of texts: the tool, the id of the
+// tool's session, and the lines that the message was made of.
+//
+// # What becomes a session
+//
+// The conversation is the one that the tool would resume. That of Claude Code ends
+// with the last prompt or answer of the file and goes back along parentUuid. That of
+// Codex goes on from line to line, without the turns that were rolled back. A
+// compaction ends it, and its summary begins it. The parts of one response, which
+// the tools write as several lines, become one message; the results of its calls
+// follow it. A call without a result gets one that says so, and results without an
+// answer get an answer that says so. Prompts with no answer between them become one
+// message. What the tool itself wrote becomes a <system-reminder>. So what comes out
+// is healthy by slice.Diagnose and accepted by slice.Accepts.
+//
+// A line beside the conversation becomes a fork when it has a prompt of a person
+// that neither the conversation nor another fork has. What stands before a
+// compaction is such a line. Each sub-agent becomes a sub-session. A session that
+// the tool forked has that of its origin as its parent, and begins with what was
+// copied from there.
+//
+// [Export] writes a session as a file of a tool: the tool's own bytes, and lines for
+// what was said since.
+//
+// # Again and elsewhere
+//
+// An id is a UUID of version 5 of the tool and the tool's id, and nothing in the
+// files tells time or place of the import. So two devices that import one file make
+// one session. A second import brings a session up to date that is as the last
+// import left it. Where both went on, ours stays, and the tool's becomes a fork,
+// which later imports bring up to date. A session that was removed here comes back
+// with the next import.
+//
+// # Memory and kills
+//
+// Import reads the file several times, a line at a time, and unpacks a compressed
+// one as it reads. It takes some MiB, some three times the longest line or response,
+// and at most 64 bytes for each line and for each item that a compaction kept. To
+// bring a session up to date it holds the transcript as well, as each change of one
+// does. A new session appears whole or not at all. Each file of an existing one
+// changes at one instant; when the process is killed between two of them, the next
+// import of the same history completes the change.
+//
+// # What is not known
+//
+// The vendors do not document the files. The folder testdata tells where each fact
+// is from and how well it is known. Nothing is refused because it is unknown: lines
+// that are damaged or of an unknown kind are kept in the original and told in the
+// [Report].
+// Nothing that this package makes was checked by the tools.
+package foreign

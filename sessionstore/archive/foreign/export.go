@@ -1,0 +1,181 @@
+package foreign
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// Exported tells what an export wrote.
+type Exported struct {
+	ID       string // the tool's id of the session
+	File     string // name by which the tool finds it
+	Original int64  // bytes that are the tool's own
+	Messages int    // that lines were made for
+}
+
+// Export writes a session as a file of a tool. What was imported from that tool is
+// the tool's own bytes; lines are made for the messages behind it. Where imported
+// messages were changed or dropped here, the tool's bytes stand there as well, and
+// the lines behind them take the conversation over. For a session that another
+// program wrote, and for one that an import made of a branch, all lines are made.
+//
+// The lines that are made have texts, images, calls and results, and no thinking.
+// The tool did not check them: this package reads them back as what they were made
+// of. The error Is [ErrTool] for another tool and [sessionstore.ErrNotFound] when
+// there is no such session. Errors have no text of the session.
+//
+// [sessionstore.ErrNotFound]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#ErrNotFound
+func Export(ctx context.Context, st *sessionstore.Store, id string, tool Tool, w io.Writer) (Exported, error) {
+	if formatOf(tool) == nil {
+		return Exported{}, fmt.Errorf("export session: %w %q", ErrTool, tool)
+	}
+	done, err := export(ctx, st, id, tool, w)
+	if err != nil {
+		return done, fmt.Errorf("export session %q: %w", id, err)
+	}
+	return done, nil
+}
+
+func export(ctx context.Context, st *sessionstore.Store, id string, tool Tool, w io.Writer) (Exported, error) {
+	md, err := st.Metadata(ctx, id)
+	if err != nil {
+		return Exported{}, err
+	}
+	s := stateOf(md)
+	out := newMaking(tool, id, s, md, contextWriter{ctx, w})
+	done := Exported{ID: out.id}
+	kept := 0
+	if h, leave := openOriginal(ctx, st, id, tool, s); h != nil {
+		defer leave()
+		if kept, err = out.continueOriginal(ctx, st, id, h); err != nil {
+			return done, err
+		}
+		done.Original = h.size
+	} else if err := out.lines.begin(); err != nil {
+		return done, err
+	}
+	n := 0
+	for m, err := range st.Messages(ctx, id) {
+		if err != nil {
+			return done, err
+		}
+		if n++; n <= kept {
+			continue
+		}
+		if err := out.message(m, n); err != nil {
+			return done, fmt.Errorf("message %d: %w", n, err)
+		}
+		done.Messages++
+	}
+	done.File = out.lines.file()
+	return done, out.w.Flush()
+}
+
+// openOriginal opens the tool's file that a session keeps, nil where it keeps none
+// of that tool.
+func openOriginal(ctx context.Context, st *sessionstore.Store, id string, tool Tool, s state) (h *history, leave func()) {
+	if s.Tool != string(tool) {
+		return nil, nil
+	}
+	h, leave, err := open(ctx, filepath.Join(st.Dir(), id, folder, originalFile), tool, s.ID, newReport())
+	if err != nil {
+		return nil, nil
+	}
+	return h, leave
+}
+
+// continueOriginal writes the tool's file and what joins to it. It returns how many
+// messages of the session stand in it.
+func (out *making) continueOriginal(ctx context.Context, st *sessionstore.Store, id string, h *history) (kept int, err error) {
+	chain := h.t.conversation(h.t.leaves())
+	if len(chain) == 0 {
+		chain = h.t.agent()
+	}
+	next, stop := iter.Pull2(st.Messages(ctx, id))
+	defer stop()
+	lastLine, whole := "", true
+	tg := target{history: h, chain: chain}
+	_, err = tg.render(newReport(), func(m sessionstore.Message) error {
+		ours, err, ok := next()
+		if err != nil {
+			return err
+		}
+		if !ok || !same(m, ours) {
+			whole = false
+			return errDiffers
+		}
+		kept++
+		if line := lineOf(m); line != "" {
+			lastLine = line
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errDiffers) {
+		return 0, err
+	}
+	if err := h.copyTo(out.w); err != nil {
+		return 0, err
+	}
+	join := int32(-1)
+	if len(chain) > 0 {
+		join = chain[len(chain)-1]
+	}
+	if !whole {
+		join = h.t.recordOf(lastLine)
+		if _, err, more := next(); kept == 0 || !more && err == nil || h.tool != Claude {
+			kept, join = 0, -1 // the line to go on from is no end, or there is none
+		}
+	}
+	parent := ""
+	if join >= 0 {
+		parent = h.recordID(join)
+	}
+	return kept, out.lines.join(parent, whole)
+}
+
+// errDiffers ends a rendering that the session differs from.
+var errDiffers = errors.New("the session differs")
+
+// same reports whether two messages are the same to a program that writes rows anew.
+func same(a, b sessionstore.Message) bool {
+	x, errX := pyjson.AppendMessage(nil, a.AppendTo(nil), pyjson.Style{})
+	y, errY := pyjson.AppendMessage(nil, b.AppendTo(nil), pyjson.Style{})
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+// lineOf returns the number of the last line that a message was made of, "" where
+// there is none.
+func lineOf(m sessionstore.Message) string {
+	md, _ := m.Lookup("metadata")
+	lines := text(members(members(md, "source")[0], "line")[0])
+	return lines[strings.LastIndexByte(lines, ',')+1:]
+}
+
+// recordOf returns the record of a line that has no other one, -1 where there is
+// none.
+func (t *table) recordOf(line string) int32 {
+	n, err := strconv.Atoi(line)
+	if err != nil || n < 1 || n > len(t.records) {
+		return -1
+	}
+	return int32(n - 1)
+}
+
+// copyTo writes the file, and ends its last line.
+func (h *history) copyTo(w io.Writer) error {
+	n, err := io.Copy(w, io.NewSectionReader(h.file, 0, h.size))
+	if err == nil && n < h.size {
+		err = ErrChanged
+	}
+	return err
+}

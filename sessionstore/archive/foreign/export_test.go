@@ -1,0 +1,238 @@
+package foreign
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/writertest"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+func exported(t testing.TB, st *sessionstore.Store, id string, tool Tool) string {
+	t.Helper()
+	var b bytes.Buffer
+	_, err := Export(t.Context(), st, id, tool, &b)
+	require.NoError(t, err)
+	return b.String()
+}
+
+// spoken returns what messages say, without where they are from. Calls have numbers
+// in the place of ids.
+func spoken(t testing.TB, rows []sessionstore.Message) (said []string) {
+	t.Helper()
+	ids := map[string]int{}
+	for _, m := range rows {
+		content, _ := m.Lookup("content")
+		content, err := pyjson.Append(nil, content, pyjson.Style{})
+		require.NoError(t, err)
+		row := m.Role() + " " + string(content)
+		for _, c := range m.ToolCalls() {
+			ids[c.ID] = len(ids)
+			row += fmt.Sprint(" calls ", ids[c.ID], c.Name, string(c.Arguments))
+		}
+		if m.Role() == "tool" {
+			row += fmt.Sprint(" of ", ids[m.ToolCallID()])
+		}
+		said = append(said, row)
+	}
+	return said
+}
+
+// readBack imports what was exported, and compares the messages with ours. Answers
+// that follow each other are one there.
+func readBack(t testing.TB, st *sessionstore.Store, id string, tool Tool) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(exported(t, st, id, tool)), 0o600))
+	p := projects(t)
+	report, err := Import(t.Context(), p, History{Tool: tool, ID: "x", Path: path}, &Options{Project: "-w"})
+	require.NoError(t, err)
+	other, err := p.Store("-w")
+	require.NoError(t, err)
+	require.Equal(t, spoken(t, healthy(t, st, id)), spoken(t, healthy(t, other, report.Sessions[0].ID)))
+}
+
+// later are turns that were said here.
+func later(t testing.TB, st *sessionstore.Store, id string) {
+	t.Helper()
+	at := time.Date(2026, 4, 1, 12, 0, 0, 0, time.UTC)
+	ask, err := sessionstore.Text("user", "And now?", at)
+	require.NoError(t, err)
+	call, err := sessionstore.ToolCallMessage("I look.", at, sessionstore.ToolCall{ID: "later_1", Name: "look", Arguments: []byte(`{"at": "it"}`)})
+	require.NoError(t, err)
+	result, err := sessionstore.ToolResult("later_1", "look", "seen", at)
+	require.NoError(t, err)
+	answer, err := sessionstore.Text("assistant", "Now it is done.", at)
+	require.NoError(t, err)
+	require.NoError(t, st.Append(t.Context(), id, ask, call, result, answer))
+}
+
+// savedByPython saves a session as the Python tools do: all rows anew.
+func savedByPython(t testing.TB, st *sessionstore.Store, id string) {
+	t.Helper()
+	var rows []string
+	for _, m := range healthy(t, st, id) {
+		row, err := pyjson.AppendMessage(nil, m.AppendTo(nil), pyjson.Style{})
+		require.NoError(t, err)
+		rows = append(rows, string(row))
+	}
+	tool := &writertest.OldTool{Dir: filepath.Join(st.Dir(), id)}
+	_, err := tool.Save(writertest.Transcript, writertest.Content(rows))
+	require.NoError(t, err)
+}
+
+// TestExport exports each session of the corpus: as it was imported, after a save by
+// Python, and with later turns.
+func TestExport(t *testing.T) {
+	t.Parallel()
+	for _, h := range corpus(t) {
+		t.Run(h.ID, func(t *testing.T) {
+			t.Parallel()
+			p := projects(t)
+			report, err := Import(t.Context(), p, h, nil)
+			if err != nil {
+				require.ErrorIs(t, err, ErrEmpty)
+				return
+			}
+			st, err := p.Store(report.Project)
+			require.NoError(t, err)
+			id, data := report.Sessions[0].ID, original(t, h.Path)
+			require.Equal(t, data, exported(t, st, id, h.Tool))
+			savedByPython(t, st, id)
+			require.Equal(t, data, exported(t, st, id, h.Tool))
+			again, err := Import(t.Context(), p, h, nil)
+			require.NoError(t, err)
+			for _, s := range again.Sessions {
+				require.Equal(t, Unchanged, s.Action)
+			}
+			later(t, st, id)
+			savedByPython(t, st, id)
+			require.True(t, strings.HasPrefix(exported(t, st, id, h.Tool), data))
+			readBack(t, st, id, h.Tool)
+			for _, s := range report.Sessions[1:] {
+				if s.Kind == Agent {
+					require.NotEmpty(t, exported(t, st, s.ID, h.Tool))
+				} else {
+					readBack(t, st, s.ID, h.Tool)
+				}
+			}
+		})
+	}
+}
+
+// TestExportChanged exports sessions of which the end was dropped, with and without
+// turns behind it, and one whose first message was changed.
+func TestExportChanged(t *testing.T) {
+	t.Parallel()
+	for _, h := range corpus(t) {
+		if !strings.HasPrefix(h.ID, "79af214d") && !strings.HasPrefix(h.ID, "019cb8a0-0001") {
+			continue
+		}
+		t.Run(h.ID, func(t *testing.T) {
+			t.Parallel()
+			p := projects(t)
+			report, err := Import(t.Context(), p, h, nil)
+			require.NoError(t, err)
+			st, err := p.Store(report.Project)
+			require.NoError(t, err)
+			id, data := report.Sessions[0].ID, original(t, h.Path)
+			s, err := st.Load(t.Context(), id)
+			require.NoError(t, err)
+			n := len(s.Messages) - 2
+			require.Equal(t, "user", s.Messages[n].Role())
+			require.NoError(t, st.Save(t.Context(), id, s.Messages[:n], s.Metadata))
+			readBack(t, st, id, h.Tool)
+			later(t, st, id)
+			require.True(t, strings.HasPrefix(exported(t, st, id, h.Tool), data))
+			readBack(t, st, id, h.Tool)
+
+			s, err = st.Load(t.Context(), id)
+			require.NoError(t, err)
+			first, err := s.Messages[0].With("content", "<system-reminder>\nSomething else.\n</system-reminder>")
+			require.NoError(t, err)
+			s.Messages[0] = first
+			require.NoError(t, st.Save(t.Context(), id, s.Messages, s.Metadata))
+			require.True(t, strings.HasPrefix(exported(t, st, id, h.Tool), data))
+			readBack(t, st, id, h.Tool)
+		})
+	}
+}
+
+// TestExportElsewhere exports a session that was written here, and each session of one
+// tool for the other.
+func TestExportElsewhere(t *testing.T) {
+	t.Parallel()
+	p := projects(t)
+	st, err := p.Store("-home-ana-site")
+	require.NoError(t, err)
+	id := sessionstore.NewID()
+	md := sessionstore.Metadata{}
+	require.NoError(t, md.Set("session_id", id))
+	require.NoError(t, md.Set("working_dir", "/home/ana/site"))
+	require.NoError(t, st.Save(t.Context(), id, nil, md))
+	later(t, st, id)
+	for _, tool := range []Tool{Claude, Codex} {
+		readBack(t, st, id, tool)
+		require.Equal(t, exported(t, st, id, tool), exported(t, st, id, tool))
+		path := filepath.Join(t.TempDir(), "x.jsonl")
+		require.NoError(t, os.WriteFile(path, []byte(exported(t, st, id, tool)), 0o600))
+		h := History{Tool: tool, ID: id, Path: path}
+		report, err := Import(t.Context(), projects(t), h, &Options{Project: "-w"})
+		require.NoError(t, err)
+		require.Empty(t, report.Unknown)
+	}
+	for _, h := range corpus(t) {
+		report, err := Import(t.Context(), p, h, nil)
+		if err != nil {
+			continue
+		}
+		st, err := p.Store(report.Project)
+		require.NoError(t, err)
+		to := map[Tool]Tool{Claude: Codex, Codex: Claude}[h.Tool]
+		readBack(t, st, report.Sessions[0].ID, to)
+	}
+	_, err = Export(t.Context(), st, id, "other", &bytes.Buffer{})
+	require.ErrorIs(t, err, ErrTool)
+	_, err = Export(t.Context(), st, sessionstore.NewID(), Claude, &bytes.Buffer{})
+	require.ErrorIs(t, err, sessionstore.ErrNotFound)
+}
+
+// TestSavedByPython brings a session up to date that Python saved: nobody went on
+// here.
+func TestSavedByPython(t *testing.T) {
+	t.Parallel()
+	for _, h := range corpus(t) {
+		t.Run(h.ID, func(t *testing.T) {
+			t.Parallel()
+			p, o := projects(t), &Options{Project: "-w"}
+			lines := strings.SplitAfter(original(t, h.Path), "\n")
+			h.Path, h.Agents = filepath.Join(t.TempDir(), "h.jsonl"), nil
+			require.NoError(t, os.WriteFile(h.Path, []byte(strings.Join(lines[:len(lines)*3/4], "")), 0o600))
+			report, err := Import(t.Context(), p, h, o)
+			if err != nil {
+				require.ErrorIs(t, err, ErrEmpty)
+				return
+			}
+			st, err := p.Store("-w")
+			require.NoError(t, err)
+			for _, s := range report.Sessions {
+				savedByPython(t, st, s.ID)
+			}
+			require.NoError(t, os.WriteFile(h.Path, []byte(strings.Join(lines, "")), 0o600))
+			report, err = Import(t.Context(), p, h, o)
+			require.NoError(t, err)
+			for _, s := range report.Sessions {
+				require.NotEqual(t, Diverged, s.Kind)
+			}
+			require.Equal(t, original(t, h.Path), exported(t, st, report.Sessions[0].ID, h.Tool))
+		})
+	}
+}

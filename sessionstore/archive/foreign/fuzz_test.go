@@ -1,0 +1,83 @@
+package foreign
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// FuzzImport imports foreign bytes. What comes out is healthy, has the whole file,
+// and is the same the second time; nothing but an empty history is refused.
+func FuzzImport(f *testing.F) {
+	paths, err := filepath.Glob("testdata/claude/projects/*/*.jsonl")
+	require.NoError(f, err)
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		require.NoError(f, err)
+		f.Add(string(data))
+		f.Add(strings.ReplaceAll(string(data), `"type":"`, `"type":"x`))
+		f.Add(strings.ReplaceAll(string(data), `"parentUuid"`, `"parentuuid"`))
+		f.Add(strings.ReplaceAll(string(data), `"toolu_2"`, `"toolu_1"`))
+		f.Add(strings.ReplaceAll(string(data), `"type":"user"`, `"type":"assistant"`))
+	}
+	f.Fuzz(func(t *testing.T, data string) { fuzzImport(t, Claude, data) })
+}
+
+// FuzzImportCodex does it with bytes of the other tool.
+func FuzzImportCodex(f *testing.F) {
+	paths, err := filepath.Glob("testdata/codex/sessions/*/*/*/*.jsonl")
+	require.NoError(f, err)
+	old, err := filepath.Glob("testdata/codex/archived_sessions/*.jsonl")
+	require.NoError(f, err)
+	for _, path := range append(paths, old...) {
+		data, err := os.ReadFile(path)
+		require.NoError(f, err)
+		f.Add(string(data))
+		for _, r := range [][2]string{
+			{`"call_1"`, `"call_2"`},
+			{`"type": "function_call"`, `"type": "function_call_output"`},
+			{`"role": "user"`, `"role": "assistant"`},
+			{`"type": "event_msg"`, `"type": "response_item"`},
+			{`"payload"`, `"replacement_history"`},
+			{`"replacement_history"`, `"content"`},
+			{`"num_turns": 1`, `"num_turns": 9`},
+		} {
+			f.Add(strings.ReplaceAll(string(data), r[0], r[1]))
+		}
+	}
+	f.Fuzz(func(t *testing.T, data string) { fuzzImport(t, Codex, data) })
+}
+
+func fuzzImport(t *testing.T, tool Tool, data string) {
+	t.Helper()
+	top := t.TempDir()
+	p, err := sessionstore.OpenProjects(filepath.Join(top, "p"), &sessionstore.Options{Durability: sessionstore.Relaxed})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, p.Close()) }()
+	path := filepath.Join(top, "h.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(data), 0o600))
+	h, o := History{Tool: tool, ID: "h", Path: path}, &Options{Project: "-w"}
+	report, err := Import(t.Context(), p, h, o)
+	if err != nil {
+		require.ErrorIs(t, err, ErrEmpty)
+		return
+	}
+	st, err := p.Store("-w")
+	require.NoError(t, err)
+	for _, s := range report.Sessions {
+		require.Len(t, healthy(t, st, s.ID), s.Messages)
+	}
+	require.Equal(t, data, unpacked(t, st, report.Sessions[0].ID))
+	again, err := Import(t.Context(), p, h, o)
+	require.NoError(t, err)
+	require.Len(t, again.Sessions, len(report.Sessions))
+	for i, s := range again.Sessions {
+		require.Equal(t, report.Sessions[i].ID, s.ID)
+		require.Equal(t, Unchanged, s.Action)
+	}
+}

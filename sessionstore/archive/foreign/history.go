@@ -1,0 +1,60 @@
+package foreign
+
+import (
+	"path/filepath"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// Tool is a program whose history can be imported.
+type Tool string
+
+// The tools.
+const (
+	Claude Tool = "claude" // Claude Code
+	Codex  Tool = "codex"  // the Codex CLI
+)
+
+// History is one session of a tool, as its files tell.
+type History struct {
+	Tool     Tool
+	ID       string    // the tool's own id of the session
+	Path     string    // of its file
+	Dir      string    // working directory that the file names first; "" where its beginning names none
+	Folder   string    // name of the tool's folder for the project
+	Size     int64     // of the file, in bytes
+	Modified time.Time // of the file
+	Agents   []string  // paths of the files of its sub-agents, those that began others before these
+	Title    string    // that the tool keeps elsewhere
+}
+
+// Project returns the name of the project that the history belongs to: that of its
+// working directory, with symlinks resolved where it exists, or else the tool's
+// folder.
+func (h History) Project() string {
+	if h.Dir == "" {
+		return h.Folder
+	}
+	dir := h.Dir
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	return sessionstore.ProjectSlug(dir)
+}
+
+// historySuffix is what the names of the tools' files end with.
+const historySuffix = ".jsonl"
+
+// FindOptions control [Find]. A nil *FindOptions is the zero value.
+type FindOptions struct {
+	// Home is the directory of the tool. "" is $CLAUDE_CONFIG_DIR or $CODEX_HOME,
+	// or ~/.claude or ~/.codex where that is not set.
+	Home string
+
+	// Since leaves out histories that were last changed before.
+	Since time.Time
+}
+
+// maxBeginning is how much of a file is read for what it says first, in bytes.
+const maxBeginning = 1 << 20

@@ -1,0 +1,192 @@
+package foreign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// Options control [Import]. A nil *Options is the zero value.
+type Options struct {
+	// Project is the name of the project that the sessions come into. "" takes
+	// [History.Project].
+	Project string
+
+	// DryRun writes nothing, and reports what would be done.
+	DryRun bool
+}
+
+// Import makes sessions of a history, or brings those up to date that an earlier
+// import made; see the package's comment. Each is durable when Import returns, if
+// the stores promise that, and those that the report names are there beside an
+// error as well.
+//
+// The file is read up to the size that it has at the beginning, so the tool may go
+// on writing. The error Is [ErrEmpty] when there is no conversation in it,
+// [ErrChanged] when it became shorter meanwhile, [ErrTool] for another tool, and
+// [sessionstore.ErrLocked] when a host runs the session. Errors have no text of the
+// history.
+//
+// [sessionstore.ErrLocked]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#ErrLocked
+func Import(ctx context.Context, p *sessionstore.Projects, h History, opts *Options) (*Report, error) {
+	o := Options{}
+	if opts != nil {
+		o = *opts
+	}
+	report := newReport()
+	if formatOf(h.Tool) == nil {
+		return report, fmt.Errorf("import history: %w %q", ErrTool, h.Tool)
+	}
+	if err := importAll(ctx, p, h, o, report); err != nil {
+		return report, fmt.Errorf("import %s: %w", h.Path, err)
+	}
+	return report, nil
+}
+
+func importAll(ctx context.Context, p *sessionstore.Projects, h History, o Options, report *Report) error {
+	main, leave, err := open(ctx, h.Path, h.Tool, h.ID, report)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if main.t.title == "" && h.Title != "" {
+		main.t.title, main.t.byPerson = h.Title, true
+	}
+	leaves := main.t.leaves()
+	chain := main.t.conversation(leaves)
+	if len(chain) == 0 {
+		return ErrEmpty
+	}
+	report.Project = o.Project
+	if report.Project == "" {
+		report.Project = h.Project()
+	}
+	ld := &lander{dry: o.DryRun}
+	if ld.st, err = storeOf(ctx, p, report.Project, o.DryRun); err != nil {
+		return err
+	}
+	top := main.top(chain)
+	if err := report.land(ctx, ld, top); err != nil {
+		return err
+	}
+	for _, tg := range main.others(top, leaves) {
+		if err := report.land(ctx, ld, tg); err != nil {
+			return err
+		}
+	}
+	sessions := map[string]string{h.ID: top.id}
+	for _, path := range h.Agents {
+		if err := importAgent(ctx, ld, top, path, sessions); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// top returns the session of the conversation of a file. It is a sub-session when
+// the file says that a sub-agent wrote it.
+func (h *history) top(chain []int32) target {
+	tg := target{history: h, kind: Conversation, id: uuid5(h.tool, h.id), chain: chain, original: true}
+	switch th := h.t.thread; {
+	case th.spawner != "":
+		tg.kind, tg.agent, tg.parent = Agent, th.agent, uuid5(h.tool, th.spawner)
+		tg.id = subID(h.tool, h.id, th.agent)
+	case th.original != "":
+		tg.parent, tg.turn = uuid5(h.tool, th.original), th.shared
+	}
+	return tg
+}
+
+func (r *Report) land(ctx context.Context, ld *lander, tg target) error {
+	done, err := ld.land(ctx, tg)
+	if err == nil {
+		r.Sessions = append(r.Sessions, done)
+	}
+	return err
+}
+
+// others returns the sessions that the file of a conversation makes beside it.
+func (h *history) others(top target, leaves []int32) (all []target) {
+	found, others := h.t.branches(top.chain, leaves)
+	h.report.Branches += others
+	for _, b := range found {
+		key := h.id + "/branch/" + h.recordID(b.prompt)
+		chain := h.t.back(b.leaf)
+		all = append(all, target{
+			history: h, kind: Branch, id: uuid5(h.tool, key), chain: chain, parent: top.id, turn: h.sharedTurns(chain, b.prompt),
+		})
+	}
+	for _, b := range h.t.sidechains() {
+		id := subID(h.tool, h.id+"/sidechain/"+h.recordID(b.prompt), "agent")
+		all = append(all, target{history: h, kind: Agent, id: id, chain: h.t.back(b.leaf), parent: top.id, agent: "agent"})
+	}
+	return all
+}
+
+// recordID returns the tool's id of a record, or its line where there is none.
+func (h *history) recordID(at int32) string {
+	offset := h.t.records[at].offset
+	raw, err := newInput(h.file, h.size).line(offset)
+	if err == nil {
+		if p, err := h.format.part(raw, offset, h.t.nth(at)); err == nil && p.id() != "" {
+			return p.id()
+		}
+	}
+	return fmt.Sprint("line ", h.t.line(at)+1)
+}
+
+// sharedTurns counts the prompts of a chain before its own first one.
+func (h *history) sharedTurns(chain []int32, first int32) int {
+	n := 0
+	for _, at := range chain[:max(0, slices.Index(chain, first))] {
+		if h.t.records[at].is(isPerson) {
+			n++
+		}
+	}
+	return n
+}
+
+// importAgent makes a sub-session of the file of a sub-agent. sessions has the ids
+// of the sessions that were made before, by the tool's ids, and gets this one's.
+func importAgent(ctx context.Context, ld *lander, top target, path string, sessions map[string]string) error {
+	h, leave, err := open(ctx, path, top.tool, "", top.report)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	id, name := h.format.agent(path, h.t)
+	h.id = id
+	if h.t.thread.id == "" { // ids of the tool's sub-agents are unique within a session only
+		h.id = top.history.id + "/" + id
+	}
+	chain := h.t.agent()
+	if len(chain) == 0 {
+		top.report.Left[whyAgent] += h.t.linesRead
+		return nil
+	}
+	tg := target{history: h, kind: Agent, id: subID(h.tool, h.id, name), chain: chain, parent: top.id, agent: name, original: true}
+	if parent := sessions[h.t.thread.spawner]; parent != "" {
+		tg.parent = parent
+	}
+	sessions[id] = tg.id
+	return top.report.land(ctx, ld, tg)
+}
+
+// storeOf returns the store of a project. In a dry run it is nil where there is
+// none yet.
+func storeOf(ctx context.Context, p *sessionstore.Projects, slug string, dry bool) (*sessionstore.Store, error) {
+	if dry {
+		slugs, err := p.Slugs(ctx)
+		if err != nil || !slices.Contains(slugs, slug) {
+			return nil, err
+		}
+	}
+	st, err := p.Store(slug)
+	if errors.Is(err, sessionstore.ErrClosed) {
+		return nil, err
+	}
+	return st, err
+}

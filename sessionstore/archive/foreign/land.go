@@ -1,0 +1,282 @@
+package foreign
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/commit"
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// The files that an import keeps beside a conversation.
+const (
+	folder       = "import"
+	originalFile = "original.jsonl.zst"
+	mapFile      = "map.jsonl"
+)
+
+// maxDiverged is how many sessions one history may make because both sides went on.
+const maxDiverged = 1000
+
+// lander makes and updates sessions of one store. A nil store is one that does not
+// exist yet, in a dry run.
+type lander struct {
+	st  *sessionstore.Store
+	dry bool
+}
+
+// land brings the target into the store: into the session with its id, or else,
+// where both went on, into a fork.
+func (ld *lander) land(ctx context.Context, tg target) (Imported, error) {
+	first := tg
+	for n := range maxDiverged {
+		if n > 0 {
+			tg.id = uuid5(tg.tool, first.id+"/diverged/"+strconv.Itoa(n))
+			tg.kind, tg.parent = Diverged, first.id
+		}
+		done, next, err := ld.try(ctx, tg)
+		if err != nil {
+			return Imported{}, fmt.Errorf("import into session %q: %w", tg.id, err)
+		}
+		if next == nil {
+			return done, nil
+		}
+		tg.turn = next.Turns
+	}
+	return Imported{}, fmt.Errorf("import into session %q: it went on %d times", first.id, maxDiverged)
+}
+
+// try brings the target into the session with its id. It returns the state of that
+// session and does nothing when both went on.
+func (ld *lander) try(ctx context.Context, tg target) (done Imported, other *state, err error) {
+	if ld.st == nil || !core.Of(ld.st).Has(tg.id) {
+		done, err = ld.create(ctx, tg)
+		if !errors.Is(err, fs.ErrExist) {
+			return done, nil, err
+		}
+	}
+	md, err := ld.st.Metadata(ctx, tg.id)
+	if err != nil {
+		return done, nil, err
+	}
+	s := stateOf(md)
+	if s.SHA256 == tg.hash() && s.Pending == "" {
+		return Imported{tg.id, tg.kind, Unchanged, 0}, nil, nil
+	}
+	r, want, err := tg.revision(tg.report)
+	if err != nil {
+		return done, nil, err
+	}
+	tg.countLeft(r, tg.report)
+	has, begins, err := ld.compare(ctx, tg.id, want)
+	if err != nil {
+		return done, nil, err
+	}
+	done = Imported{tg.id, tg.kind, Unchanged, want.Messages}
+	now := revisionText(has)
+	ours := now != s.Transcript && (now != s.Pending || s.Pending == "")
+	switch {
+	case begins && (ours || has == want):
+		if !tg.original && s.Pending == "" {
+			return done, nil, nil
+		}
+		return done, nil, ld.change(ctx, tg, has, nil)
+	case !ours:
+		done.Action = Updated
+		return done, nil, ld.change(ctx, tg, has, &want)
+	case s.Transcript == revisionText(want) && s.Pending == "": // ours went on, and is no longer what it was
+		return done, nil, nil
+	}
+	return done, &s, nil
+}
+
+func (h *history) hash() string { return hex.EncodeToString(h.t.sum[:]) }
+
+// compare returns the transcript of a session, and whether it begins with want.
+func (ld *lander) compare(ctx context.Context, id string, want sessionstore.Revision) (has sessionstore.Revision, begins bool, err error) {
+	c := newTally()
+	begins = c.revision() == want
+	for m, err := range ld.st.Messages(ctx, id) {
+		if err != nil {
+			return has, false, err
+		}
+		c.add(m)
+		if c.n == want.Messages {
+			begins = c.revision() == want
+		}
+	}
+	return c.revision(), begins, nil
+}
+
+// create makes a new session.
+func (ld *lander) create(ctx context.Context, tg target) (Imported, error) {
+	done := Imported{tg.id, tg.kind, Created, 0}
+	if ld.dry {
+		r, want, err := tg.revision(tg.report)
+		if err == nil {
+			tg.countLeft(r, tg.report)
+		}
+		done.Messages = want.Messages
+		return done, err
+	}
+	report := newReport()
+	err := core.Of(ld.st).Make(ctx, tg.id, func(tx core.Tx) error {
+		f := files{tx, core.Of(ld.st)}
+		var r *rendering
+		var made sessionstore.Revision
+		err := f.replace(tx.Dir().Dir, sessiondir.Transcript, func(w io.Writer) (err error) {
+			r, made, err = tg.writeTranscript(contextWriter{ctx, w}, report)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		tx.Renamed(sessiondir.Transcript)
+		if err := f.beside(ctx, tg, r); err != nil {
+			return err
+		}
+		md := sessionstore.Metadata{}
+		if err := tg.describe(&md, r, tg.state(r, made)); err != nil {
+			return err
+		}
+		tg.countLeft(r, report)
+		done.Messages = made.Messages
+		return tx.SetMetadata(md)
+	})
+	if err == nil {
+		tg.report.merge(report)
+	}
+	return done, err
+}
+
+func (tg target) state(r *rendering, made sessionstore.Revision) state {
+	return state{
+		Tool: string(tg.tool), ID: tg.history.id, SHA256: tg.hash(),
+		Transcript: revisionText(made), Turns: r.turns, Usage: r.usage,
+	}
+}
+
+// change writes the target into the session that has the transcript has. A nil
+// want leaves the transcript, which begins with what the target makes.
+//
+// A transcript is announced in metadata before it is written. So an import that
+// was killed is completed by the next one, and is not taken for turns of ours. The
+// announcement goes with the metadata that fit the new transcript.
+func (ld *lander) change(ctx context.Context, tg target, has sessionstore.Revision, want *sessionstore.Revision) error {
+	if ld.dry {
+		return nil
+	}
+	return core.Of(ld.st).ChangeOwned(ctx, tg.id, func(tx core.Tx) error {
+		f := files{tx, core.Of(ld.st)}
+		rows, _, err := tx.Transcript()
+		if err != nil {
+			return err
+		}
+		c := newTally()
+		for _, m := range rows {
+			c.add(m)
+		}
+		if c.revision() != has {
+			return sessionstore.ErrConflict
+		}
+		md, err := tx.Metadata()
+		if err != nil {
+			return err
+		}
+		r, made, err := tg.revision(newReport())
+		if err != nil {
+			return err
+		}
+		if want != nil {
+			if err := f.announce(&md, made); err != nil {
+				return err
+			}
+			if err := f.transcript(ctx, tg); err != nil {
+				return err
+			}
+		}
+		if err := f.beside(ctx, tg, r); err != nil {
+			return err
+		}
+		if want == nil && stateOf(md).Pending == "" {
+			if err := md.Set(member, tg.state(r, made)); err != nil {
+				return err
+			}
+		} else if err := tg.describe(&md, r, tg.state(r, made)); err != nil {
+			return err
+		}
+		return tx.SetMetadata(md)
+	})
+}
+
+// files writes the files of one session.
+type files struct {
+	tx   core.Tx
+	core core.Store
+}
+
+// announce tells in metadata which transcript comes.
+func (f files) announce(md *sessionstore.Metadata, made sessionstore.Revision) error {
+	s := stateOf(*md)
+	s.Pending = revisionText(made)
+	if err := md.Set(member, s); err != nil {
+		return err
+	}
+	return f.tx.SetMetadata(*md)
+}
+
+// transcript replaces the transcript. What stood there becomes the backup.
+func (f files) transcript(ctx context.Context, tg target) error {
+	was, err := f.tx.Dir().Stat(sessiondir.Transcript)
+	if err != nil {
+		return err
+	}
+	return f.tx.Replace(sessiondir.Transcript, commit.Replacement{
+		Was: was, Time: atomicfile.Now(was.Mtime),
+		Write: func(w io.Writer) error {
+			_, _, err := tg.writeTranscript(contextWriter{ctx, w}, newReport())
+			return err
+		},
+		Rotate: func() (bool, error) { return true, nil },
+	})
+}
+
+// beside writes the files in the folder of the import.
+func (f files) beside(ctx context.Context, tg target, r *rendering) (err error) {
+	top := f.tx.Dir().Dir
+	if err := top.Mkdir(folder); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	root, err := top.Root().OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	dir := top.At(root)
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	if tg.original {
+		if err := f.replace(dir, originalFile, func(w io.Writer) error { return tg.writeOriginal(contextWriter{ctx, w}) }); err != nil {
+			return err
+		}
+		f.tx.Renamed(folder + "/" + originalFile)
+	}
+	if err := f.replace(dir, mapFile, func(w io.Writer) error { return r.writeMap(contextWriter{ctx, w}) }); err != nil {
+		return err
+	}
+	f.tx.Renamed(folder + "/" + mapFile)
+	if !f.core.Syncs() {
+		return nil
+	}
+	return errors.Join(dir.Sync(), top.Sync())
+}
+
+func (f files) replace(dir *atomicfile.Dir, name string, write func(io.Writer) error) error {
+	return dir.Replace(name, f.core.Syncs(), f.core.Now(), write)
+}

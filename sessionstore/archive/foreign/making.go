@@ -1,0 +1,65 @@
+package foreign
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// making makes lines of a tool.
+type making struct {
+	w       *lineWriter
+	lines   lineMaker
+	tool    Tool
+	id      string // the tool's id of the session
+	session string
+	last    time.Time
+}
+
+var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+func newMaking(tool Tool, session string, s state, md sessionstore.Metadata, w io.Writer) *making {
+	out := &making{w: &lineWriter{Writer: bufio.NewWriterSize(w, 64<<10)}, tool: tool, session: session}
+	switch {
+	case s.Tool == string(tool) && uuidForm.MatchString(s.ID):
+		out.id = s.ID
+	case uuidForm.MatchString(session):
+		out.id = session
+	default:
+		out.id = uuid5(tool, session)
+	}
+	out.last = time.Unix(0, 0).UTC()
+	if t, ok := md.Created(); ok {
+		out.last = t
+	}
+	a := about{id: out.id, dir: md.Text("working_dir"), model: md.Text("model"), began: out.last}
+	if tool == Claude {
+		out.lines = &claudeMaker{w: out.w, about: a}
+	} else {
+		out.lines = &codexMaker{w: out.w, about: a}
+	}
+	return out
+}
+
+// message makes the lines of the nth message.
+func (out *making) message(m sessionstore.Message, n int) error {
+	if t, ok := m.Timestamp(); ok {
+		out.last = t
+	}
+	mm := made{Message: m, at: out.last, key: uuid5(out.tool, "export/"+out.session+"/"+strconv.Itoa(n)), said: m.Content()}
+	mm.reminder = m.Role() != "user" && m.Role() != "assistant" && m.Role() != "tool" || strings.HasPrefix(strings.TrimSpace(mm.said), "<system-reminder>")
+	content, _ := m.Lookup("content")
+	for block := range pyjson.Elements(content) {
+		if kind := text(members(block, "type")[0]); kind == "text" || kind == "image" {
+			mm.blocks = append(mm.blocks, json.RawMessage(block))
+		}
+	}
+	return out.lines.message(mm)
+}

@@ -1,0 +1,105 @@
+package foreign
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+var historySize = flag.Int("history", 0, "how many MiB TestMemory imports, as 1024; 0: 400 with TEST_LONG set, else fewer")
+
+// writeLarge writes a history of so many MiB, with a call in each turn, and returns
+// the number of its lines.
+func writeLarge(path string, size int) (n int, err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return 0, err
+	}
+	w := bufio.NewWriter(f)
+	parent, text := "null", strings.Repeat("text ", 200)
+	line := func(kind, id, content string) {
+		n++
+		uuid := fmt.Sprintf(`"%08d-0000-4000-8000-000000000000"`, n)
+		_, _ = fmt.Fprintf(w, `{"parentUuid":%s,"isSidechain":false,"cwd":"/w","type":%q,"message":{"id":%q,"role":%q,"content":[%s]},"uuid":%s,"timestamp":"2026-03-04T10:00:00.000Z"}`+"\n",
+			parent, kind, id, kind, content, uuid)
+		parent = uuid
+	}
+	for i := 0; i < size<<10; i += 4 {
+		line("user", "", `{"type":"text","text":"`+text+`"}`)
+		line("assistant", fmt.Sprint("a", i), `{"type":"text","text":"`+text+`"}`)
+		line("assistant", fmt.Sprint("a", i), fmt.Sprintf(`{"type":"tool_use","id":"c%d","name":"Bash","input":{"x":%q}}`, i, text))
+		line("user", "", fmt.Sprintf(`{"type":"tool_result","tool_use_id":"c%d","content":%q}`, i, text))
+		line("assistant", fmt.Sprint("b", i), `{"type":"text","text":"done"}`)
+	}
+	return n, errors.Join(w.Flush(), f.Close())
+}
+
+// importLarge imports a large history and prints how much memory it took from the
+// system, and the time of it and of a plain read.
+func importLarge(dir, argument string) error {
+	size, err := strconv.Atoi(argument)
+	if err != nil {
+		return err
+	}
+	path := dir + ".jsonl"
+	n, err := writeLarge(path, size)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	if _, err := countLines(context.Background(), f); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	plain := time.Since(start)
+	p, err := sessionstore.OpenProjects(dir, &sessionstore.Options{Durability: sessionstore.Relaxed})
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	runtime.GOMAXPROCS(1) // else a collector that waits for a busy processor lets garbage pile up, which is not what is measured
+	limit := int64(14<<20 + 64*n)
+	debug.SetMemoryLimit(limit)
+	start = time.Now()
+	report, err := Import(context.Background(), p, History{Tool: Claude, ID: "large", Path: path, Dir: "/w"}, nil)
+	if err == nil && report.Sessions[0].Messages != n/5*4 {
+		err = fmt.Errorf("imported %+v of %d lines", report, n)
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	fmt.Println(m.Sys, n, plain, time.Since(start))
+	return errors.Join(err, f.Close(), p.Close())
+}
+
+// TestMemory imports a large history in little memory.
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	size := cmp.Or(*historySize, testenv.Share(8, 40, 400))
+	child := testenv.Spawn(t, "large", filepath.Join(t.TempDir(), "p"), strconv.Itoa(size))
+	line, ok := child.Line()
+	require.True(t, ok)
+	t.Log(line)
+	var sys int64
+	var n int
+	_, err := fmt.Sscan(line, &sys, &n)
+	require.NoError(t, err)
+	require.Less(t, sys, int64(32<<20+64*n))
+}

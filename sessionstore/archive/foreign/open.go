@@ -1,0 +1,59 @@
+package foreign
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+)
+
+// formatOf returns how a tool writes, nil for a tool that is not known. What it
+// returns is for one file.
+func formatOf(tool Tool) format {
+	switch tool {
+	case Claude:
+		return claudeFormat{}
+	case Codex:
+		return &codexFormat{}
+	}
+	return nil
+}
+
+// open opens and scans a file of a tool that is known.
+func open(ctx context.Context, path string, tool Tool, id string, report *Report) (*history, func(), error) {
+	f, size, leave, err := openPlain(ctx, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	fm := formatOf(tool)
+	t, err := scan(ctx, f, size, fm, report)
+	if err != nil {
+		leave()
+		return nil, nil, err
+	}
+	report.Lines += t.linesRead
+	return &history{file: f, size: size, format: fm, t: t, tool: tool, id: id, report: report}, leave, nil
+}
+
+// openPlain opens a file, also a compressed one, for reading what it holds now.
+func openPlain(ctx context.Context, path string) (r io.ReaderAt, size int64, leave func(), err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	shut := func() { _ = f.Close() } // it was only read
+	if strings.HasSuffix(path, packedSuffix) {
+		p, err := newPacked(ctx, f)
+		if err != nil {
+			shut()
+			return nil, 0, nil, err
+		}
+		return p, p.size, func() { p.close(); shut() }, nil
+	}
+	fi, err := f.Stat()
+	if err != nil {
+		shut()
+		return nil, 0, nil, err
+	}
+	return f, fi.Size(), shut, nil
+}

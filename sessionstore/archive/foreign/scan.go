@@ -1,0 +1,127 @@
+package foreign
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+
+	"github.com/amplifier-go/sessionstorage/internal/jsonl"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+)
+
+// format is how one tool writes its files. The rest of the package knows none.
+type format interface {
+	// scan makes the records of a line, which is not blank. The error tells that
+	// the line is damaged; there are no records then.
+	scan(s *scanning, raw []byte) error
+
+	// finish links the records, after the last line.
+	finish(s *scanning)
+
+	// part returns what a record says, which is the nth of the line at offset,
+	// from 0. What it returns shares the memory of the line.
+	part(raw []byte, offset int64, n int) (part, error)
+
+	// agent returns the id and the name of the sub-agent whose file is at path.
+	agent(path string, t *table) (id, name string)
+}
+
+// scanning is the first reading of a file.
+type scanning struct {
+	t              *table
+	format         format
+	parents, calls []uint64 // hashes: by record the uuid of its parent; the ids of all calls
+	report         *Report
+	offset         int64 // of the line
+}
+
+// scan reads the first size bytes of a file.
+func scan(ctx context.Context, f io.ReaderAt, size int64, fm format, report *Report) (*table, error) {
+	n, err := countLines(ctx, io.NewSectionReader(f, 0, size))
+	if err != nil {
+		return nil, err
+	}
+	s := scanning{t: &table{records: make([]record, 0, n), end: -1}, format: fm, parents: make([]uint64, 0, n), report: report}
+	sum := sha256.New()
+	in := jsonl.NewReader(io.TeeReader(io.NewSectionReader(f, 0, size), sum))
+	for {
+		l, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.line(l)
+	}
+	sum.Sum(s.t.sum[:0])
+	fm.finish(&s)
+	s.t.orderCalls(s.calls)
+	s.parents, s.calls = nil, nil
+	s.t.orderAnswers()
+	return s.t, nil
+}
+
+// countLines counts lines, also one that does not end.
+func countLines(ctx context.Context, r io.Reader) (n int, err error) {
+	buf, last := make([]byte, 64<<10), byte('\n')
+	for {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		k, err := r.Read(buf)
+		n += bytes.Count(buf[:k], []byte{'\n'})
+		if k > 0 {
+			last = buf[k-1]
+		}
+		if errors.Is(err, io.EOF) {
+			if last != '\n' {
+				n++
+			}
+			return n, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}
+
+func (s *scanning) line(in jsonl.Line) {
+	s.t.linesRead++
+	s.offset = in.Offset
+	if len(pyjson.TrimSpace(in.Bytes)) == 0 {
+		s.add(record{flags: isBlank}, 0)
+		return
+	}
+	err := s.format.scan(s, in.Bytes)
+	if err == nil {
+		return
+	}
+	s.add(record{flags: isDamaged}, 0)
+	if len(s.report.Damaged) < maxDamaged {
+		s.report.Damaged = append(s.report.Damaged, LineError{in.Number, err})
+	}
+}
+
+// add appends the first record of a line, which follows the one with the uuid of
+// the hash parent, and returns its index.
+func (s *scanning) add(r record, parent uint64) int32 {
+	r.offset, r.parent = s.offset, -1
+	s.t.records, s.parents = append(s.t.records, r), append(s.parents, parent)
+	return int32(len(s.t.records) - 1)
+}
+
+// result notes that a record has the result of a call.
+func (s *scanning) result(call string, at int32) {
+	if call != "" {
+		s.t.results = append(s.t.results, result{hash(call), at})
+	}
+}
+
+// cwd keeps the first working directory.
+func (s *scanning) cwd(dir string) { s.t.cwd = firstOf(s.t.cwd, dir) }

@@ -1,0 +1,120 @@
+package foreign
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/pytime"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// member is the member of metadata that tells what was imported.
+const member = "import"
+
+// state tells what a session was imported from, and what the import left there.
+type state struct {
+	Tool       string            `json:"tool"`
+	ID         string            `json:"id"`
+	SHA256     string            `json:"sha256"`            // of the tool's file
+	Transcript string            `json:"transcript"`        // the transcript that the last import left
+	Pending    string            `json:"pending,omitempty"` // the one that an import is about to write
+	Turns      int               `json:"turns"`             // of it
+	Usage      map[string]*usage `json:"usage,omitempty"`   // by model, of the conversation
+}
+
+// revisionText returns a revision as it stands in a state.
+func revisionText(r sessionstore.Revision) string {
+	return fmt.Sprintf("%d %d %x", r.Messages, r.Bytes, r.Sum)
+}
+
+// stateOf returns the state in metadata, and the zero state where there is none.
+func stateOf(md sessionstore.Metadata) (s state) {
+	raw, ok := md.Lookup(member)
+	if !ok || pyjson.KindOf(raw) != pyjson.Object {
+		return s
+	}
+	if json.Unmarshal(raw, &s) != nil {
+		return state{}
+	}
+	return s
+}
+
+// describe sets what a rendering tells in metadata, which are those of a new
+// session where they have no session_id.
+func (tg target) describe(md *sessionstore.Metadata, r *rendering, s state) error {
+	t := r.t
+	var members []assignment
+	if md.Text("session_id") == "" {
+		created := pytime.Format(r.start())
+		members = append(members, assignment{"session_id", tg.id})
+		if tg.parent != "" {
+			members = append(members, assignment{"parent_id", tg.parent})
+		}
+		if tg.parent != "" && tg.kind != Agent {
+			members = append(members, assignment{"forked_from_turn", tg.turn}, assignment{"forked_at", created})
+		}
+		members = append(members, assignment{"created", created}, assignment{"bundle", "unknown"})
+		if t.cwd != "" {
+			members = append(members, assignment{"working_dir", t.cwd})
+		}
+	}
+	if name := tg.name(t); name != "" && md.Text("name") == "" {
+		from := "generated"
+		if t.byPerson {
+			from = "manual"
+		}
+		members = append(members, assignment{"name", name}, assignment{"name_source", from})
+	}
+	model := r.model
+	if model == "" {
+		model = "unknown"
+	}
+	members = append(members, assignment{"model", model}, assignment{"turn_count", r.turns}, assignment{member, s})
+	for _, a := range members {
+		if err := md.Set(a.name, a.value); err != nil {
+			return fmt.Errorf("set %s: %w", a.name, err)
+		}
+	}
+	return nil
+}
+
+type assignment struct {
+	name  string
+	value any
+}
+
+// maxName is the limit of the Amplifier tools, in characters.
+const maxName = 200
+
+// name returns the name of a session: the tool's title, with what the session is.
+func (tg target) name(t *table) string {
+	title := t.title
+	if tg.kind == Agent {
+		title = tg.agent
+	}
+	title = strings.TrimSpace(strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return ' '
+		}
+		return c
+	}, title))
+	note := ""
+	switch tg.kind {
+	case Branch:
+		note = " (another branch)"
+	case Diverged:
+		note = " (went on in the other tool)"
+	}
+	if title == "" && note != "" {
+		title = "Imported"
+	}
+	for utf8.RuneCountInString(title+note) > maxName {
+		_, n := utf8.DecodeLastRuneInString(title)
+		title = title[:len(title)-n]
+	}
+	return title + note
+}

@@ -1,0 +1,209 @@
+package foreign
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/zeebo/xxh3"
+)
+
+// flags are what a line is.
+type flags uint32
+
+const (
+	isUser flags = 1 << iota
+	isAssistant
+	isLink      // another kind of line in the chain
+	isQueued    // an attachment that is a prompt, which was typed while the model worked
+	isSidechain // of a sub-agent
+	isSide      // of a team or written by the tool: the conversation does not end with it
+	isPerson    // a person wrote it
+	isPrompt    // a person wrote it, and it is no command
+	isRepeated  // a later line has its uuid
+	hasResults
+	hasChild
+	isBlank
+	isDamaged
+	isUnknown
+	isNote      // it tells the model or what was used
+	isCompacted // the summary of a compaction, which stands behind the last prompts; see expand
+	isSummary   // of what a compaction left out
+	isCovered   // on a line that became a session
+	onLine      // on the line that is being rendered
+)
+
+// record is what stays in memory of a line, or of a part of one: 32 bytes.
+type record struct {
+	uuid   uint64 // a hash; 0 where the line has none
+	key    uint64 // hash of the id of the response, or of the text of the prompt; of a compaction 1 more than the record before
+	offset int64
+	parent int32 // index, -1 where there is none
+	flags  flags
+}
+
+func (r record) is(f flags) bool { return r.flags&f != 0 }
+
+// result is where the result of a call is.
+type result struct {
+	call uint64 // hash of the id
+	at   int32
+}
+
+// table is what stays in memory of a file.
+type table struct {
+	records  []record
+	extras   []int32  // the records that are not the first one of their line
+	end      int32    // the record that the conversation ends with; -1: see conversation
+	byUUID   []int32  // the lines that have a uuid, in the order of uuids, then of lines
+	byKey    []int32  // answers in the order of keys, then of lines
+	results  []result // in the order of calls, then of lines
+	repeated map[uint64]bool
+
+	sum       [32]byte // SHA-256 of the file
+	first     time.Time
+	cwd       string
+	title     string // the newest title, by a person where there is one
+	byPerson  bool   // a person gave the title
+	linesRead int
+
+	thread thread
+}
+
+// thread is what a file tells of itself beside the conversation.
+type thread struct {
+	id       string // the tool's own id
+	spawner  string // id of the session whose sub-agent wrote the file
+	agent    string // name of that sub-agent
+	original string // id of the session that it was forked from
+	shared   int    // prompts that it has from there
+}
+
+// hash returns a hash that is never 0 for a text that is not empty.
+func hash(s string) uint64 {
+	if s == "" {
+		return 0
+	}
+	return max(1, xxh3.HashString(s))
+}
+
+// link orders the records by their uuids and finds the parents. parents has the
+// hashes of their uuids, by record.
+func (t *table) link(parents []uint64) {
+	n := 0
+	for _, r := range t.records {
+		if r.uuid != 0 {
+			n++
+		}
+	}
+	t.byUUID = make([]int32, 0, n)
+	for i, r := range t.records {
+		if r.uuid != 0 {
+			t.byUUID = append(t.byUUID, int32(i))
+		}
+	}
+	slices.SortFunc(t.byUUID, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(t.records[a].uuid, t.records[b].uuid), cmp.Compare(a, b))
+	})
+	for i, at := range t.byUUID {
+		if i+1 < len(t.byUUID) && t.records[t.byUUID[i+1]].uuid == t.records[at].uuid {
+			t.records[at].flags |= isRepeated
+		}
+	}
+	for i := range t.records {
+		t.records[i].parent = t.find(parents[i])
+		if p := t.records[i].parent; p >= 0 {
+			t.records[p].flags |= hasChild
+		}
+	}
+}
+
+// orderCalls orders the results, and finds the ids that several calls have. calls
+// has the hashes of the ids of all calls.
+func (t *table) orderCalls(calls []uint64) {
+	slices.SortFunc(t.results, func(a, b result) int {
+		return cmp.Or(cmp.Compare(a.call, b.call), cmp.Compare(a.at, b.at))
+	})
+	slices.Sort(calls)
+	t.repeated = map[uint64]bool{}
+	for i := 1; i < len(calls); i++ {
+		if calls[i] == calls[i-1] {
+			t.repeated[calls[i]] = true
+		}
+	}
+}
+
+// orderAnswers orders the answers by the ids of their responses.
+func (t *table) orderAnswers() {
+	n := 0
+	for _, r := range t.records {
+		if r.is(isAssistant) {
+			n++
+		}
+	}
+	t.byKey = make([]int32, 0, n)
+	for i, r := range t.records {
+		if r.is(isAssistant) {
+			t.byKey = append(t.byKey, int32(i))
+		}
+	}
+	slices.SortFunc(t.byKey, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(t.records[a].key, t.records[b].key), cmp.Compare(a, b))
+	})
+}
+
+// find returns the last line with a uuid, -1 where there is none.
+func (t *table) find(uuid uint64) int32 {
+	if uuid == 0 {
+		return -1
+	}
+	i, _ := slices.BinarySearchFunc(t.byUUID, uuid, func(at int32, u uint64) int {
+		if t.records[at].uuid <= u {
+			return -1
+		}
+		return 1
+	})
+	if i == 0 || t.records[t.byUUID[i-1]].uuid != uuid {
+		return -1
+	}
+	return t.byUUID[i-1]
+}
+
+// withKey returns the answers of a response.
+func (t *table) withKey(key uint64) []int32 {
+	i, _ := slices.BinarySearchFunc(t.byKey, key, func(at int32, k uint64) int { return cmp.Compare(t.records[at].key, k) })
+	end := i
+	for end < len(t.byKey) && t.records[t.byKey[end]].key == key {
+		end++
+	}
+	return t.byKey[i:end]
+}
+
+// resultsOf returns where the results of a call are.
+func (t *table) resultsOf(call uint64) []result {
+	i, _ := slices.BinarySearchFunc(t.results, call, func(r result, c uint64) int { return cmp.Compare(r.call, c) })
+	end := i
+	for end < len(t.results) && t.results[end].call == call {
+		end++
+	}
+	return t.results[i:end]
+}
+
+// line returns the line of a record, from 0.
+func (t *table) line(at int32) int32 {
+	n, found := slices.BinarySearch(t.extras, at)
+	if found {
+		n++
+	}
+	return at - int32(n)
+}
+
+// nth returns which record of its line a record is, from 0.
+func (t *table) nth(at int32) int {
+	if _, extra := slices.BinarySearch(t.extras, at); !extra {
+		return 0
+	}
+	offset := t.records[at].offset
+	first, _ := slices.BinarySearchFunc(t.records[:at], offset, func(r record, o int64) int { return cmp.Compare(r.offset, o) })
+	return int(at) - first
+}

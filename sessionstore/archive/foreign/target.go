@@ -1,0 +1,190 @@
+package foreign
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"iter"
+	"strconv"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/zeebo/xxh3"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// history is a file of the tool that is open.
+type history struct {
+	file   io.ReaderAt
+	size   int64
+	format format
+	t      *table
+	tool   Tool
+	id     string // the tool's id of the session
+	report *Report
+}
+
+// target is a session that is to be made of a line of a history.
+type target struct {
+	*history
+	kind     Kind
+	id       string
+	chain    []int32
+	parent   string
+	agent    string // its name
+	turn     int    // after which it leaves its parent
+	original bool   // it keeps the file
+}
+
+// start returns when the conversation began.
+func (r *rendering) start() time.Time {
+	if r.t.first.IsZero() {
+		return time.Unix(0, 0).UTC()
+	}
+	return r.t.first.UTC().Truncate(time.Microsecond)
+}
+
+// render hands the messages of the target to emit.
+func (tg target) render(report *Report, emit func(sessionstore.Message) error) (*rendering, error) {
+	r := &rendering{
+		t: tg.t, format: tg.format, in: newInput(tg.file, tg.size), chain: tg.chain, report: report, emit: emit,
+		from: origin{tool: tg.tool, id: tg.history.id},
+	}
+	return r, r.render()
+}
+
+// tally counts and hashes the lines of messages, in the form that a save by the
+// Python tools gives them.
+type tally struct {
+	sum          *xxh3.Hasher
+	n            int
+	bytes        int64
+	line, normal []byte
+}
+
+func newTally() *tally { return &tally{sum: xxh3.New()} }
+
+// add returns the line of a message, which is valid until the next call.
+func (c *tally) add(m sessionstore.Message) []byte {
+	c.line = m.AppendTo(c.line[:0])
+	row := c.line
+	if escapesBreak(row) {
+		if normal, err := pyjson.AppendMessage(c.normal[:0], row, pyjson.Style{}); err == nil {
+			row, c.normal = normal, normal
+		}
+	}
+	_, _ = c.sum.Write(row)
+	_, _ = c.sum.Write(endOfLine)
+	c.n++
+	c.bytes += int64(len(row)) + 1
+	c.line = append(c.line, '\n')
+	return c.line
+}
+
+var endOfLine = []byte{'\n'}
+
+// escapesBreak reports whether a row has one of the line breaks that finish writes
+// as escapes: all else of a message of this package is as Python writes it.
+func escapesBreak(row []byte) bool {
+	return bytes.Contains(row, []byte(`\u202`)) || bytes.Contains(row, []byte(`\u0085`))
+}
+
+func (c *tally) revision() sessionstore.Revision {
+	return sessionstore.Revision{Messages: c.n, Bytes: c.bytes, Sum: c.sum.Sum128().Bytes()}
+}
+
+// revision returns the transcript that the target makes, and writes nothing.
+func (tg target) revision(report *Report) (*rendering, sessionstore.Revision, error) {
+	c := newTally()
+	r, err := tg.render(report, func(m sessionstore.Message) error {
+		c.add(m)
+		return nil
+	})
+	return r, c.revision(), err
+}
+
+// writeTranscript writes the messages of the target as lines.
+func (tg target) writeTranscript(w io.Writer, report *Report) (*rendering, sessionstore.Revision, error) {
+	c, out := newTally(), bufio.NewWriterSize(w, 64<<10)
+	r, err := tg.render(report, func(m sessionstore.Message) error {
+		_, err := out.Write(c.add(m))
+		return err
+	})
+	if err == nil {
+		err = out.Flush()
+	}
+	return r, c.revision(), err
+}
+
+// writeOriginal writes the file of the tool, compressed.
+func (h *history) writeOriginal(w io.Writer) error {
+	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(z, io.NewSectionReader(h.file, 0, h.size))
+	if err == nil && n < h.size {
+		err = ErrChanged
+	}
+	if err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// writeMap writes for each line of the file what became of it.
+func (r *rendering) writeMap(w io.Writer) error {
+	out := bufio.NewWriterSize(w, 64<<10)
+	var row []byte
+	for line, n := range r.lines() {
+		row = strconv.AppendInt(append(row[:0], `{"line": `...), int64(line)+1, 10)
+		if n.message > 0 {
+			row = strconv.AppendInt(append(row, `, "message": `...), int64(n.message), 10)
+		} else {
+			row = append(append(append(row, `, "why": "`...), n.why...), '"')
+		}
+		if _, err := out.Write(append(row, "}\n"...)); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+// outcome is what became of a line: the number of the first message that it is
+// part of, or why there is none.
+type outcome struct {
+	message int32
+	why     string
+}
+
+// lines yields what became of each line.
+func (r *rendering) lines() iter.Seq2[int, outcome] {
+	return func(yield func(int, outcome) bool) {
+		for at, line := 0, 0; at < len(r.numbers); line++ {
+			o := outcome{why: r.why(int32(at))}
+			offset := r.t.records[at].offset
+			for ; at < len(r.numbers) && r.t.records[at].offset == offset; at++ {
+				if o.message == 0 {
+					o.message = max(0, r.numbers[at])
+				}
+			}
+			if !yield(line, o) {
+				return
+			}
+		}
+	}
+}
+
+// countLeft counts the lines that became no message, once for each file.
+func (tg target) countLeft(r *rendering, report *Report) {
+	if !tg.original {
+		return
+	}
+	for _, o := range r.lines() {
+		if o.message == 0 {
+			report.Left[o.why]++
+		}
+	}
+}

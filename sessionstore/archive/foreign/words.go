@@ -1,0 +1,70 @@
+package foreign
+
+import "strings"
+
+// The texts that this package adds to a conversation.
+const (
+	noResult    = "[The imported history has no result of this call.]"
+	noAnswer    = "[The imported history has no answer here.]"
+	noBeginning = "The imported history does not have the beginning of this conversation."
+	notText     = "[Not text: kept in the imported original.]"
+
+	compactedText = "The other tool compacted the conversation here. What it kept of it is encrypted, in the imported original."
+	elsewhere     = "This conversation goes on from another one of the same tool, whose text its file does not repeat."
+)
+
+// reminder marks a text that no person wrote, as the Amplifier tools do.
+func reminder(s string) string {
+	if strings.HasPrefix(s, "<system-reminder>") {
+		return s
+	}
+	return "<system-reminder>\n" + s + "\n</system-reminder>"
+}
+
+// byTool reports whether the tool wrote a text in the user's name.
+func byTool(s string) bool {
+	for _, p := range []string{
+		"<system-reminder>", "<command-name>", "<local-command-", "<bash-stdout>", "<bash-stderr>", "<task-notification>",
+		"[Request interrupted by user",
+	} {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// isCommand reports whether a text is a command that a person gave and no prompt.
+// What stands for the tool's own commands, such as /clear, begins otherwise.
+func isCommand(s string) bool { return strings.HasPrefix(s, "<command-message>") }
+
+// Why a line became no message. The map's "why" and [Report].Left have these.
+const (
+	whyBlank     = "blank"
+	whyDamaged   = "damaged"
+	whyBookkeep  = "not part of the conversation"
+	whyUnknown   = "unknown kind"
+	whyBranch    = "on another branch"
+	whyAgent     = "of a sub-agent"
+	whyRepeated  = "repeated"
+	whyThinking  = "only thinking"
+	whyEmpty     = "nothing to show"
+	whyNoCall    = "result without a call"
+	whyUnwritten = "not storable"
+)
+
+// reasons are the reasons by number: reasons[i] has the number -1-i in a list of
+// message numbers.
+var reasons = []string{
+	whyBlank, whyDamaged, whyBookkeep, whyUnknown, whyBranch, whyAgent, whyRepeated, whyThinking, whyEmpty, whyNoCall, whyUnwritten,
+}
+
+// number returns the number of a reason.
+func number(why string) int32 {
+	for i, r := range reasons {
+		if r == why {
+			return int32(-1 - i)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,123 @@
+package archive
+
+import (
+	"bufio"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/amplifier-go/sessionstorage/slice/conversation"
+)
+
+//go:embed page.html
+var page string
+
+var pages = template.Must(template.New("page").Funcs(template.FuncMap{
+	"clean": clean,
+	"who":   who,
+	"when":  when,
+	"said":  said,
+	"title": phaseTitle,
+	"parts": phaseParts,
+	"class": class,
+	"size":  words,
+}).Parse(page))
+
+// heading is what the list of turns shows of one.
+type heading struct {
+	Turn int
+	Text string
+}
+
+// html writes the document as one page that needs nothing else: no script and
+// nothing loaded from anywhere.
+func (d *document) html(ctx context.Context, w io.Writer) error {
+	out := bufio.NewWriter(w)
+	var turns []heading
+	for m := range d.messages() {
+		if m.Starts {
+			turns = append(turns, heading{m.Turn, first(m)})
+		}
+	}
+	err := pages.ExecuteTemplate(out, "head", struct {
+		*document
+		Headings []heading
+	}{d, turns})
+	for m := range d.messages() {
+		if err == nil {
+			err = pages.ExecuteTemplate(out, "message", m)
+		}
+	}
+	if err == nil {
+		err = d.work.html(ctx, out)
+	}
+	if err == nil {
+		err = pages.ExecuteTemplate(out, "foot", nil)
+	}
+	if err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// html writes the phases, and what was said.
+func (w *work) html(ctx context.Context, out io.Writer) (err error) {
+	if w.HasPhases() {
+		err = pages.ExecuteTemplate(out, "phases", nil)
+		for p := range w.phases(ctx) {
+			if err == nil {
+				err = pages.ExecuteTemplate(out, "phase", p)
+			}
+		}
+		err = errors.Join(err, w.err)
+	}
+	if w.HasSaid() && err == nil {
+		err = pages.ExecuteTemplate(out, "said", w.Said)
+	}
+	return err
+}
+
+// first returns the beginning of what a message says, in a line.
+func first(m conversation.Message) string {
+	if m.Text == nil {
+		return ""
+	}
+	const most = 80
+	text := m.Text.Text
+	if len(text) > 16*most {
+		text = strings.ToValidUTF8(text[:16*most], "")
+	}
+	text = strings.Join(strings.Fields(clean(text)), " ")
+	if utf8.RuneCountInString(text) > most {
+		text = string([]rune(text)[:most]) + "…"
+	}
+	return text
+}
+
+// class names the look of a message.
+func class(m conversation.Message) string {
+	switch {
+	case m.Injected:
+		return "reminder"
+	case m.Role == "user", m.Role == "assistant", m.Role == "tool":
+		return m.Role
+	}
+	return "other"
+}
+
+// words tells a number of bytes.
+func words(bytes int) string {
+	const kilo = 1000
+	switch {
+	case bytes < kilo:
+		return fmt.Sprintf("%d B", bytes)
+	case bytes < kilo*kilo:
+		return fmt.Sprintf("%.1f kB", float64(bytes)/kilo)
+	}
+	return fmt.Sprintf("%.1f MB", float64(bytes)/kilo/kilo)
+}

@@ -1,0 +1,74 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// landing makes one session. Its files are written to a staging directory,
+// which becomes the session's by one rename at the end of land.
+type landing struct {
+	*importer
+	tx   core.Tx
+	res  Imported
+	seen map[string]bool // paths of the files
+}
+
+// newLanding returns the landing of the session that had the id was.
+func newLanding(im *importer, was string) *landing {
+	l := &landing{importer: im, res: Imported{ID: im.opts.ID, Was: was}, seen: map[string]bool{}}
+	if l.res.ID == "" {
+		l.res.ID = was
+	}
+	if l.res.ID == "" {
+		l.res.ID = sessionstore.NewID()
+	}
+	im.begun[was] = true
+	return l
+}
+
+// land makes the session of the files that write writes, and reports it.
+func (l *landing) land(ctx context.Context, write func() error) error {
+	err := l.core.Make(ctx, l.res.ID, func(tx core.Tx) error {
+		l.tx = tx
+		return write()
+	})
+	if err != nil {
+		return fmt.Errorf("import session %q: %w", l.res.ID, err)
+	}
+	l.count(context.WithoutCancel(ctx))
+	l.done = append(l.done, l.res)
+	l.meter.session()
+	return nil
+}
+
+// count reads the transcript of the session, which is there by now.
+func (l *landing) count(ctx context.Context) {
+	l.res.Messages = 0
+	for _, err := range l.st.Messages(ctx, l.res.ID) {
+		if err != nil {
+			l.res.Damage = err
+			return
+		}
+		l.res.Messages++
+	}
+}
+
+// complete checks that the session has what makes it one.
+func (l *landing) complete() error {
+	if !l.seen[sessiondir.Transcript] && !l.seen[sessiondir.Metadata] {
+		return ErrNoSession
+	}
+	return nil
+}
+
+// wrote tells that the file name of the session is complete.
+func (l *landing) wrote(name string) {
+	l.res.Files++
+	l.tx.Renamed(name)
+	l.meter.file()
+}

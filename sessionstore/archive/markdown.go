@@ -1,0 +1,164 @@
+package archive
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
+	"github.com/amplifier-go/sessionstorage/slice/conversation"
+)
+
+// markdown writes the document as CommonMark. What the user wrote stands in
+// quotes, what tools got and gave in fences; the assistant's Markdown is kept,
+// with what it leaves open closed and its HTML as text.
+func (d *document) markdown(ctx context.Context, w io.Writer) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "# %s\n\n", inline(d.Title))
+	for _, f := range d.Facts {
+		fmt.Fprintf(out, "- %s: %s\n", f.Name, span(f.Value))
+	}
+	for _, note := range d.Notes {
+		fmt.Fprintf(out, "\n**Note:** %s\n", note)
+	}
+	for m := range d.messages() {
+		if m.Starts {
+			fmt.Fprintf(out, "\n## Turn %d\n", m.Turn)
+		}
+		fmt.Fprintf(out, "\n**%s**", inline(who(m)))
+		if m.Time != "" {
+			fmt.Fprintf(out, " · %s", when(m.Time))
+		}
+		out.WriteString("\n")
+		writeMessage(out, m)
+	}
+	if err := d.work.markdown(ctx, out); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// markdown writes the phases, and what was said.
+func (w *work) markdown(ctx context.Context, out *bufio.Writer) error {
+	if w.HasPhases() {
+		out.WriteString("\n## Phases\n")
+		for p := range w.phases(ctx) {
+			writePhase(out, p)
+		}
+		if w.err != nil {
+			return w.err
+		}
+	}
+	if w.HasSaid() {
+		out.WriteString("\n## About the workflow\n")
+		for _, m := range w.Said {
+			fmt.Fprintf(out, "\n**%s** · %s", inline(who(said(m))), inline(when(m.CreatedAt)))
+			if m.PhaseID != nil {
+				fmt.Fprintf(out, " · phase %s", span(*m.PhaseID))
+			}
+			out.WriteString("\n")
+			writeMessage(out, said(m))
+		}
+	}
+	return nil
+}
+
+func writePhase(out *bufio.Writer, p workflow.PhaseRecord) {
+	fmt.Fprintf(out, "\n### %s\n\n**%s** · %s · %s\n", inline(phaseTitle(p)), inline(p.Status), span(p.PhaseID), inline(when(p.UpdatedAt)))
+	if p.Error != nil && *p.Error != "" {
+		out.WriteString("\nError:\n\n" + fence(*p.Error, ""))
+	}
+	for _, part := range phaseParts(p) {
+		text := contain(part.Text)
+		if part.Prompt {
+			text = quote(text)
+		}
+		fmt.Fprintf(out, "\n*%s*\n\n%s", part.Name, text)
+	}
+}
+
+func writeMessage(out *bufio.Writer, m conversation.Message) {
+	if m.Thinking != nil {
+		out.WriteString("\n" + quote("*Thinking*\n\n"+contain(m.Thinking.Text)))
+	}
+	if m.Text != nil {
+		text := contain(m.Text.Text)
+		if m.Role == "user" {
+			text = quote(text)
+		}
+		out.WriteString("\n" + text)
+	}
+	for _, c := range m.Calls {
+		fmt.Fprintf(out, "\nCalls %s", span(c.Name))
+		switch {
+		case c.Orphan:
+			out.WriteString(", which has no result")
+		case c.Misplaced:
+			out.WriteString(", whose result is out of its place")
+		}
+		out.WriteString(":\n\n" + fence(c.Arguments.Text, "json"))
+		if c.Result != nil {
+			out.WriteString("\nResult:\n\n" + fence(c.Result.Text.Text, ""))
+		}
+	}
+	for _, r := range m.Results {
+		out.WriteString("\nResult without a call:\n\n" + fence(r.Text.Text, ""))
+	}
+}
+
+// fence returns text as a block of code that nothing in it can end.
+func fence(text, language string) string {
+	mark := strings.Repeat("`", max(3, longest(text)+1))
+	return mark + language + "\n" + strings.TrimSuffix(clean(text), "\n") + "\n" + mark + "\n"
+}
+
+// span returns text as code within a line.
+func span(text string) string {
+	text = strings.Join(strings.Fields(clean(text)), " ")
+	if text == "" {
+		return "(empty)"
+	}
+	mark := strings.Repeat("`", longest(text)+1)
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
+		text = " " + text + " "
+	}
+	return mark + text + mark
+}
+
+// longest returns the length of the longest run of backticks.
+func longest(text string) (n int) {
+	run := 0
+	for i := range len(text) {
+		if run++; text[i] != '`' {
+			run = 0
+		}
+		n = max(n, run)
+	}
+	return n
+}
+
+// special are the characters that mean something in a line of Markdown.
+const special = "\\`*_{}[]()<>#+-.!|~&"
+
+// inline returns text as it reads, within a line.
+func inline(text string) string {
+	var b strings.Builder
+	for _, r := range strings.Join(strings.Fields(clean(text)), " ") {
+		if strings.ContainsRune(special, r) && r != '-' && r != '.' && r != '(' && r != ')' {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// quote puts every line into a quotation.
+func quote(text string) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight("> "+line, " ")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}

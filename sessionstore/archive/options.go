@@ -1,0 +1,101 @@
+package archive
+
+// Format is the format of an archive.
+type Format string
+
+// The formats.
+const (
+	Tar      Format = "tar"   // all files of sessions
+	JSONL    Format = "jsonl" // the lines of the transcript of one session
+	Markdown Format = "md"    // one session for people, as CommonMark
+	HTML     Format = "html"  // one session for people, as a page that loads nothing
+)
+
+// Redactor replaces what is secret in a line. What it returns holds no line
+// break, is JSON where the line is, and is the same each time for the same
+// line. A redact.Redactor of package hybrid/redact is one.
+type Redactor interface{ Line(line []byte) []byte }
+
+// WriteOptions control [Write]. A nil *WriteOptions is the zero value.
+type WriteOptions struct {
+	// Format is Tar where it is "".
+	Format Format
+
+	// Redact is applied to every line of every file, to metadata too. Nil
+	// leaves everything as it is. With a Redactor, a tar archive leaves out
+	// backups and other former states of files. Names of files and ids of
+	// sessions stay as they are.
+	Redact Redactor
+
+	// These leave parts of a conversation out of Markdown and HTML.
+	NoTools     bool // the calls of tools and their results
+	NoThinking  bool // what the model thought
+	NoReminders bool // messages that no person wrote in the user's name
+	NoWorkflow  bool // the phases of a workflow, and what was said about it
+
+	// Progress is called after each session and file, and at least once in each
+	// MiB. Nil is allowed.
+	Progress func(Progress)
+}
+
+// Limits of [ReadOptions] where these are 0.
+const (
+	DefaultMaxEntries = 1_000_000
+	DefaultMaxBytes   = 64 << 30 // 64 GiB
+)
+
+// ReadOptions control [Read] and [ReadDir]. A nil *ReadOptions is the zero value.
+type ReadOptions struct {
+	// ID is the id of the new session. "" keeps the id that the session had; a
+	// session of JSONL gets a fresh one. With another id the metadata change,
+	// and the events do not.
+	ID string
+
+	// Name is the name of the new session. "" keeps the name that it had.
+	Name string
+
+	// MaxSessions is the largest number of sessions in the archive. 0 means no
+	// limit, or 1 with ID or Name.
+	MaxSessions int
+
+	// MaxEntries is the largest number of entries of a tar archive, and
+	// MaxBytes that of bytes in all files together, unpacked. 0 means
+	// [DefaultMaxEntries] and [DefaultMaxBytes]; a negative number means no limit.
+	MaxEntries int
+	MaxBytes   int64
+
+	// Progress is called after each session and file, and at least once in each
+	// MiB. Nil is allowed.
+	Progress func(Progress)
+}
+
+// Progress tells how far a call has come.
+type Progress struct {
+	Sessions int   // that are complete
+	Files    int   // that are complete
+	Bytes    int64 // that were written
+}
+
+// limits are the limits of ReadOptions with the defaults filled in. A negative
+// one is none.
+type limits struct {
+	sessions, entries int
+	bytes             int64
+}
+
+func (o *ReadOptions) limits() limits {
+	l := limits{o.MaxSessions, o.MaxEntries, o.MaxBytes}
+	if l.sessions == 0 {
+		l.sessions = -1
+		if o.ID != "" || o.Name != "" {
+			l.sessions = 1
+		}
+	}
+	if l.entries == 0 {
+		l.entries = DefaultMaxEntries
+	}
+	if l.bytes == 0 {
+		l.bytes = DefaultMaxBytes
+	}
+	return l
+}

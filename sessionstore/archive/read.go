@@ -1,0 +1,163 @@
+package archive
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// Read makes sessions in st of r: a tar archive, also one that gzip compressed,
+// or the lines of one transcript. Each session appears whole, and durably if the
+// store promises that, or not at all.
+//
+// From a tar archive, files keep their bytes and times, damaged ones too. With
+// another id or name, the metadata change and nothing else does. Lines must all
+// be messages: JSON objects with a role. The error for another line is a
+// [*LineError]. The session gets metadata of a new one.
+//
+// Read returns the sessions that were made, beside an error as well: those of
+// an archive are made one after the other. The error Is fs.ErrExist when there is
+// a session of the same id already, and one of those of this package, an
+// [*EntryError] or a [*LimitError], when the archive is refused.
+func Read(ctx context.Context, r io.Reader, st *sessionstore.Store, opts *ReadOptions) ([]Imported, error) {
+	im := newImporter(st, opts)
+	in, err := unzipped(contextReader{ctx, r})
+	if err != nil {
+		return nil, err
+	}
+	if isTar(in) {
+		err := im.sessions(ctx, newTarball(in, im.max))
+		return im.done, err
+	}
+	blank, err := seekObject(in)
+	if err != nil {
+		return nil, err
+	}
+	err = im.transcript(ctx, &limited{source: &lines{in: in}, max: im.max.bytes, left: im.max.bytes}, blank)
+	return im.done, err
+}
+
+// ReadDir makes a session in st of the session's directory dir, as [Read] does of
+// an archive. The directory may be one of another store.
+func ReadDir(ctx context.Context, dir string, st *sessionstore.Store, opts *ReadOptions) (Imported, error) {
+	im := newImporter(st, opts)
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return Imported{}, err
+	}
+	src, err := openDirectory(path)
+	if err == nil {
+		err = im.sessions(ctx, &limited{source: src, max: im.max.bytes, left: im.max.bytes})
+		err = errors.Join(err, src.Close())
+	}
+	if len(im.done) == 0 {
+		return Imported{}, err
+	}
+	return im.done[0], err
+}
+
+// lines is the source of the lines of a transcript: one file without a name.
+type lines struct {
+	in   io.Reader
+	read bool
+}
+
+func (l *lines) next() (file, error) {
+	if l.read {
+		return file{}, io.EOF
+	}
+	l.read = true
+	return file{content: l.in}, nil
+}
+
+// seekObject passes over white space and returns the number of line breaks in
+// it. The error Is ErrFormat when something other than a JSON object follows.
+func seekObject(in *bufio.Reader) (blank int, err error) {
+	for {
+		c, err := in.ReadByte()
+		switch {
+		case errors.Is(err, io.EOF):
+			return blank, nil
+		case err != nil:
+			return blank, err
+		case c == '{':
+			return blank, in.UnreadByte()
+		case c == '\n':
+			blank++
+		case c != ' ' && c != '\t' && c != '\r':
+			return blank, ErrFormat
+		}
+	}
+}
+
+// sessions makes all sessions of a source.
+func (im *importer) sessions(ctx context.Context, src source) error {
+	f, err := src.next()
+	for err == nil {
+		f, err = im.session(ctx, src, f)
+	}
+	if errors.Is(err, io.EOF) {
+		if len(im.done) > 0 {
+			return nil
+		}
+		err = ErrNoSession
+	}
+	return err
+}
+
+// session makes the session that the file first begins, and returns the first
+// file of the next one. The error is io.EOF when there is none.
+func (im *importer) session(ctx context.Context, src source, first file) (file, error) {
+	l := newLanding(im, first.session)
+	var f file
+	var end error
+	err := l.land(ctx, func() error {
+		f, end = first, nil
+		for end == nil && f.session == first.session {
+			if err := errors.Join(ctx.Err(), l.file(f)); err != nil {
+				return err
+			}
+			f, end = src.next()
+		}
+		if end != nil && !errors.Is(end, io.EOF) {
+			return end
+		}
+		if end == nil {
+			if err := im.mayFollow(f); err != nil {
+				return err
+			}
+		}
+		return l.complete()
+	})
+	if err != nil {
+		return file{}, err
+	}
+	return f, end
+}
+
+// mayFollow checks that a further session may begin with f.
+func (im *importer) mayFollow(f file) error {
+	if im.max.sessions >= 0 && len(im.done)+1 >= im.max.sessions {
+		return readError(&LimitError{"sessions", int64(im.max.sessions)})
+	}
+	if im.begun[f.session] {
+		return readError(&EntryError{f.session, ErrTwice})
+	}
+	return nil
+}
+
+// transcript makes a session of lines, in front of which are so many blank ones.
+func (im *importer) transcript(ctx context.Context, src source, blank int) error {
+	l := newLanding(im, "")
+	return l.land(ctx, func() error {
+		f, err := src.next()
+		if err != nil {
+			return err
+		}
+		return l.transcript(ctx, f.content, blank)
+	})
+}

@@ -1,0 +1,132 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// file is a file of a session that is read. Its content can be read until the
+// source is asked for the next file.
+type file struct {
+	session  string // id of the session that the file belongs to
+	path     string // in the session's directory, with slashes
+	modified time.Time
+	content  io.Reader
+}
+
+// source yields the files of sessions, those of one session after the other.
+type source interface {
+	// next returns the next file. The error is io.EOF after the last one.
+	next() (file, error)
+}
+
+// directory is the source of a session's directory.
+type directory struct {
+	root  *os.Root
+	id    string
+	paths []string // of the files that are left
+	open  *os.File // the one that next returned
+}
+
+// openDirectory opens the source of the session's directory dir.
+func openDirectory(dir string) (*directory, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	d := &directory{root: root, id: filepath.Base(dir)}
+	err = fs.WalkDir(root.FS(), ".", func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case path == ".":
+			return nil
+		case e.IsDir() && strings.HasPrefix(e.Name(), "."):
+			return fs.SkipDir
+		case e.IsDir():
+			return nil
+		case !e.Type().IsRegular():
+			return &EntryError{path, ErrNotRegular}
+		}
+		d.paths = append(d.paths, path)
+		return nil
+	})
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+func (d *directory) next() (file, error) {
+	if err := d.closeFile(); err != nil {
+		return file{}, err
+	}
+	if len(d.paths) == 0 {
+		return file{}, io.EOF
+	}
+	path := d.paths[0]
+	d.paths = d.paths[1:]
+	f, err := d.root.Open(path)
+	if err != nil {
+		return file{}, err
+	}
+	d.open = f
+	fi, err := f.Stat()
+	if err == nil && !fi.Mode().IsRegular() {
+		err = &EntryError{path, ErrNotRegular}
+	}
+	if err != nil {
+		return file{}, err
+	}
+	// What a writer appends from now on is not read.
+	return file{d.id, path, fi.ModTime(), io.LimitReader(f, fi.Size())}, nil
+}
+
+func (d *directory) closeFile() error {
+	if d.open == nil {
+		return nil
+	}
+	err := d.open.Close()
+	d.open = nil
+	return err
+}
+
+// Close closes what is open.
+func (d *directory) Close() error { return errors.Join(d.closeFile(), d.root.Close()) }
+
+// limited bounds the bytes of all files of a source.
+type limited struct {
+	source
+	max  int64 // negative: no limit
+	left int64
+}
+
+func (l *limited) next() (file, error) {
+	f, err := l.source.next()
+	if l.max >= 0 && err == nil {
+		f.content = &limitedReader{f.content, l}
+	}
+	return f, err
+}
+
+type limitedReader struct {
+	in io.Reader
+	l  *limited
+}
+
+func (r *limitedReader) Read(b []byte) (int, error) {
+	n, err := r.in.Read(b)
+	if r.l.left -= int64(n); r.l.left < 0 {
+		return 0, &LimitError{"bytes", r.l.max}
+	}
+	return n, err
+}
+
+// readError tells that an archive cannot be read.
+func readError(err error) error { return fmt.Errorf("read archive: %w", err) }

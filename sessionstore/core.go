@@ -1,0 +1,170 @@
+package sessionstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/access"
+	"github.com/amplifier-go/sessionstorage/internal/commit"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// This package registers for internal/core, by which the other packages of the
+// module reach it, what it does not export.
+var _ = access.Register(access.Functions{
+	Open:   open,
+	Of:     func(st *Store) any { return coreStore{st} },
+	From:   Message.from,
+	Blocks: Message.blocks,
+	Row:    Message.row,
+})
+
+// coreStore has the methods of a store that core.Store declares, which says
+// what they promise.
+type coreStore struct{ st *Store }
+
+func (c coreStore) Now() time.Time    { return c.st.opts.Now() }
+func (c coreStore) Log() *slog.Logger { return c.st.log }
+func (c coreStore) Syncs() bool       { return c.st.opts.Durability != Relaxed }
+func (c coreStore) Workspace() string { return c.st.workspace() }
+
+func (c coreStore) Read(ctx context.Context, id string, do func(*sessiondir.Dir) error) error {
+	err := c.st.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.st.done()
+	dir, err := c.st.openDir(id)
+	if err != nil {
+		return err
+	}
+	return joinErrors(do(dir), dir.Close())
+}
+
+func (c coreStore) Change(ctx context.Context, id string, do func(tx any) error) error {
+	start := c.st.clock()
+	return c.st.called(ctx, "change", id, start, c.st.withGate(ctx, id, func(s *session) error {
+		return c.st.withLock(ctx, s, id, openExisting, func(tx *transaction) error { return do(&coreTx{tx: tx}) })
+	}))
+}
+
+func (c coreStore) ChangeOwned(ctx context.Context, id string, do func(tx any) error) error {
+	start := c.st.clock()
+	return c.st.called(ctx, "change", id, start, c.st.withGate(ctx, id, func(s *session) error {
+		return c.st.withOwnership(ctx, s, id, openExisting, func(tx *transaction) error { return do(&coreTx{tx: tx}) })
+	}))
+}
+
+func (c coreStore) Make(ctx context.Context, id string, do func(tx any) error) error {
+	return c.st.withGate(ctx, id, func(s *session) error {
+		if c.st.base.Has(id) {
+			return fs.ErrExist
+		}
+		return c.st.withLock(ctx, s, id, openOrCreate, func(tx *transaction) error {
+			if !tx.created {
+				return fs.ErrExist
+			}
+			return do(&coreTx{tx: tx})
+		})
+	})
+}
+
+// coreTx is a transaction with the methods that core.Tx declares, which says
+// what they promise.
+type coreTx struct {
+	tx *transaction
+	t  *transcript // as Transcript read it
+}
+
+func (c *coreTx) Dir() *sessiondir.Dir { return c.tx.dir }
+
+func (c *coreTx) Changed(name string) { c.tx.wrote = append(c.tx.wrote, name) }
+
+func (c *coreTx) Renamed(name string) {
+	c.tx.namesChanged = true
+	c.Changed(name)
+}
+
+func (c *coreTx) Metadata() (Metadata, error) {
+	m := c.tx.metadata()
+	return m.md, cmp.Or(m.unread, m.damage)
+}
+
+func (c *coreTx) SetMetadata(md Metadata) error {
+	content, err := md.file(c.tx.st.opts.Portable)
+	if err != nil {
+		return fmt.Errorf("encode metadata: %w", err)
+	}
+	m := metadataFile{}
+	if !c.tx.created {
+		m = c.tx.metadata()
+	}
+	return c.tx.conflict(sessiondir.Metadata, c.tx.replaceMetadata(&m, content))
+}
+
+func (c *coreTx) Transcript() ([]Message, Revision, error) {
+	t, err := c.tx.transcript(c.tx.metadata().md)
+	if err != nil {
+		return nil, Revision{}, err
+	}
+	c.t = t
+	return slices.Clone(t.rows), t.revision(), t.damage
+}
+
+func (c *coreTx) SetTranscript(rows []Message) error {
+	for i, m := range rows {
+		if m.m == nil {
+			return zeroMessage(i)
+		}
+	}
+	return c.tx.conflict(sessiondir.Transcript, c.tx.writeRows(c.t, rows))
+}
+
+func (c *coreTx) Recovered() *Recovery {
+	if c.t == nil {
+		return nil
+	}
+	return c.t.recovered
+}
+
+func (c *coreTx) Messages(name string) ([]Message, error) {
+	f := readFile(c.tx.dir, name)
+	if !f.found {
+		return nil, fs.ErrNotExist
+	}
+	rows := f.parseRows()
+	return rows, asError(f.bad)
+}
+
+func (c *coreTx) Restore(name string) error {
+	return c.tx.conflict(sessiondir.Transcript, c.tx.restoreFrom(c.t, name))
+}
+
+func (c *coreTx) Replace(name string, r commit.Replacement) error {
+	done, err := c.tx.replace(name, r)
+	if err == nil && done.Displaced {
+		err = errDisplaced
+	}
+	return c.tx.conflict(name, err)
+}
+
+func (c coreStore) Damaged(ctx context.Context, id, name string) (rows []Message, err error) {
+	err = c.Read(ctx, id, func(dir *sessiondir.Dir) error {
+		transcript := name == sessiondir.Transcript || name == sessiondir.Backup(sessiondir.Transcript)
+		if !transcript && !quarantinedName.MatchString(name) {
+			return fs.ErrNotExist
+		}
+		f := readFile(dir, name)
+		if !f.found {
+			return fs.ErrNotExist
+		}
+		rows = onlyObjects(f.parseRows())
+		return nil
+	})
+	return rows, err
+}

@@ -1,0 +1,61 @@
+package sessionstore
+
+import (
+	"sync"
+
+	"github.com/amplifier-go/sessionstorage/internal/cache"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// maxHandles is how many descriptors the handle cache holds at most.
+const maxHandles = 64
+
+// handleCache holds files of sessions that stay open between writes. A write
+// takes the handles that it uses out of the cache, so the cache may close what
+// it holds at any time. The zero handleCache is empty.
+type handleCache struct {
+	mu   sync.Mutex // guards what follows
+	open *cache.LRU[string, *sessiondir.Handles]
+}
+
+// take removes the handles of session id and returns them, or nil.
+func (h *handleCache) take(id string) *sessiondir.Handles {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.open == nil {
+		return nil
+	}
+	handles, _, _ := h.open.Remove(id)
+	return handles
+}
+
+// put caches handles for the next write of session id. It closes those that were
+// used longest ago when there are more than maxHandles descriptors.
+func (h *handleCache) put(id string, handles *sessiondir.Handles) (err error) {
+	n := handles.Descriptors()
+	if n == 0 {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.open == nil {
+		h.open = cache.New[string, *sessiondir.Handles](maxHandles)
+	}
+	h.open.Put(id, handles, int64(n))
+	for h.open.Over(0) {
+		_, oldest, _ := h.open.Evict()
+		err = joinErrors(err, oldest.Close())
+	}
+	return err
+}
+
+// empty closes all handles, and reports whether there were any.
+func (h *handleCache) empty() (some bool, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for h.open != nil && h.open.Len() > 0 {
+		_, handles, _ := h.open.Evict()
+		some, err = true, joinErrors(err, handles.Close())
+	}
+	return some, err
+}

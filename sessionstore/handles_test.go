@@ -1,0 +1,39 @@
+package sessionstore
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// More sessions are written than may keep files open, again and again, and
+// directories vanish in between.
+func TestOpenFilesAreBounded(t *testing.T) {
+	t.Parallel()
+	st, err := Open(t.TempDir(), &Options{Durability: Relaxed})
+	require.NoError(t, err)
+	const sessions = maxHandles + 10
+	row := newMessage([]byte(`{"role": "user", "content": "hi"}`))
+	for round := range 3 {
+		for i := range sessions {
+			id := fmt.Sprint("s", i)
+			if round == 2 && i%7 == 0 {
+				require.NoError(t, os.RemoveAll(filepath.Join(st.Dir(), id)))
+			}
+			require.NoError(t, st.Append(t.Context(), id, row))
+		}
+		if st.handles.open != nil { // systems other than Linux keep none
+			require.LessOrEqual(t, st.handles.open.Cost(), int64(maxHandles))
+		}
+	}
+	for i := range sessions {
+		s, err := st.Load(t.Context(), fmt.Sprint("s", i))
+		require.NoError(t, err)
+		require.Len(t, s.Messages, map[bool]int{true: 1, false: 3}[i%7 == 0])
+	}
+	require.NoError(t, st.Delete(t.Context(), "s1"))
+	require.NoError(t, st.Close())
+}

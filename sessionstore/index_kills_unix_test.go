@@ -1,0 +1,139 @@
+//go:build unix
+
+package sessionstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/slice"
+)
+
+func init() { children["index"] = indexChild }
+
+// indexChild changes sessions and reads them by way of the index until it is
+// killed: small ones, and large ones with rows files. The first is a large one: so
+// there is an index when it has printed a line, also on a system where only rows
+// files are written. Each message that it makes has a text of its own.
+func indexChild(dir string) error {
+	orphaned()
+	ctx := context.Background()
+	st, err := sessionstore.Open(dir, &sessionstore.Options{Durability: sessionstore.Relaxed})
+	if err != nil {
+		return err
+	}
+	r := rand.New(rand.NewPCG(uint64(os.Getpid()), 0))
+	for n := 0; ; n++ {
+		k := r.IntN(8)
+		if n == 0 {
+			k = 0
+		}
+		id := fmt.Sprintf("s%d", k)
+		text := fmt.Sprintf("secret-%d-%d.", os.Getpid(), n)
+		if k < 2 {
+			text += strings.Repeat(" large", 100_000)
+		}
+		m, err := sessionstore.Text("user", text, time.Now())
+		if err == nil {
+			err = testenv.Retry(sessionstore.ErrLocked, func() error { return st.Append(ctx, id, m, m) })
+		}
+		if err == nil && k < 2 {
+			_, err = st.LastTurns(ctx, id, 1)
+		}
+		for _, failed := range st.Summaries(ctx, nil) {
+			if failed != nil {
+				return failed
+			}
+		}
+		if err == nil && r.IntN(4) == 0 {
+			err = testenv.Retry(sessionstore.ErrLocked, func() error { return st.Delete(ctx, id) })
+		}
+		if err != nil && !errors.Is(err, sessionstore.ErrNotFound) { // the other one deleted it
+			return err
+		}
+		fmt.Println(n)
+	}
+}
+
+var secretText = regexp.MustCompile(`secret-[0-9]+-[0-9]+\.`)
+
+// TestIndexKills kills two writers of one index at once, again and again: what
+// the index answers is what Load reads, it holds no text of sessions that are
+// gone, and what the killed left beside it goes.
+func TestIndexKills(t *testing.T) {
+	t.Parallel()
+	dir, home, r := t.TempDir(), t.TempDir(), testenv.Rand(t)
+	for range testenv.KillRounds() {
+		one, two := spawn(t, "index", dir, "", home), spawn(t, "index", dir, "", home)
+		one.line(t)
+		two.line(t)
+		time.AfterFunc(time.Duration(r.IntN(60_000))*time.Microsecond, func() { _ = one.cmd.Process.Kill() })
+		for one.out.Scan() {
+			require.NotContains(t, one.out.Text(), " ", "it tells no error")
+		}
+		two.kill()
+		one.kill()
+		checkIndex(t, dir)
+	}
+}
+
+// TestIndexLeftovers leaves a half-written file in the index, as a killed process
+// does: it goes even when nothing else is to be written.
+func TestIndexLeftovers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	secretSession(t, dir, "s", 10)
+	time.Sleep(50 * time.Millisecond)
+	st := open(t, dir, nil)
+	summaries(t, st)
+	left := filepath.Join(dir, ".sessionstore", "index", ".00.sums.123")
+	write(t, "secret words of a session that is gone", left)
+	summaries(t, st)
+	require.NoFileExists(t, left)
+}
+
+func checkIndex(t *testing.T, dir string) {
+	t.Helper()
+	st := open(t, dir, nil)
+	now := summaries(t, st)
+	time.Sleep(50 * time.Millisecond) // from now on what was made anew under an old id is believed
+	all := summaries(t, st)
+	require.Equal(t, now, all)
+	plain := open(t, dir, nil)
+	there := ""
+	for id, got := range all {
+		s, err := plain.Load(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, len(s.Messages), got.Messages, id)
+		require.Equal(t, slice.CountTurns(s.Messages), got.Turns, id)
+		require.Equal(t, s.Revision.Bytes, got.Bytes, id)
+		if len(s.Messages) > 0 {
+			last, err := st.MessageAt(t.Context(), id, len(s.Messages))
+			require.NoError(t, err)
+			require.Equal(t, lines(s.Messages[len(s.Messages)-1:]), lines([]sessionstore.Message{last}))
+			require.NotEmpty(t, got.FirstPrompt, id)
+			require.True(t, strings.HasPrefix(s.Messages[0].Content(), got.FirstPrompt[:min(15, len(got.FirstPrompt))]), id)
+		}
+		there += strings.Join(lines(s.Messages), "")
+	}
+	files, err := os.ReadDir(filepath.Join(dir, ".sessionstore", "index"))
+	require.NoError(t, err)
+	for _, f := range files {
+		require.False(t, strings.HasPrefix(f.Name(), "."), "left by the killed: %s", f.Name())
+		for _, secret := range secretText.FindAllString(read(t, dir, ".sessionstore", "index", f.Name()), -1) {
+			require.True(t, strings.Contains(there, secret), "%s holds %s of a session that is gone", f.Name(), secret)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package sessionstore
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/index"
+)
+
+var rulesFlag = flag.Bool("rules", false, "TestIndexRules writes its file")
+
+// ruledMetadata are metadata of all kinds that the rules tell apart.
+var ruledMetadata = []string{
+	`{}`,
+	`{"name": "N", "model": "m", "bundle": "bundle:b", "working_dir": "/w", "created": "2026-11-22T10:00:00+02:00"}`,
+	`{"name": 1, "model": "unknown", "bundle": "unknown", "working_dir": "unknown", "created": "soon"}`,
+	`{"parent_id": "p"}`, `{"parent_session_id": "p"}`, `{"parent_id": null}`, `{"parent_id": " ", "parent_session_id": "q"}`,
+	`{"session_visibility": "internal"}`, `{"session_visibility": "internal", "parent_id": "p"}`,
+	`{"session_visibility": "chat"}`, `{"session_visibility": "chat", "parent_id": "p"}`, `{"session_visibility": "other"}`,
+	`{"parent_id": "p", "forked_from_turn": 3, "forked_at": "2026-11-22T10:00:00+00:00"}`,
+	`{"parent_id": "p", "forked_from_turn": 3}`, `{"parent_id": "p", "forked_from_turn": true, "forked_at": "x"}`,
+	`{"forked_from_turn": 0, "forked_at": "x", "session_visibility": "internal"}`,
+	`{"fork": {"source_session_id": "p", "turn": 2}}`, `{"created": "2026-11-22"}`, `{"name": "a", "name": "b"}`,
+}
+
+// ruledRows are messages of all kinds that the rules tell apart.
+var ruledRows = []string{
+	`{"role": "user", "content": "hello"}`, `{"role": "user", "content": " \u202e two\nlines\u0007 "}`,
+	`{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": "block"}]}`,
+	`{"role": "user", "content": "<system-reminder>r"}`, `{"role": "user", "content": "<system-reminder source=\"x\">r", "metadata": {"ephemeral": true}}`,
+	`{"role": "user", "content": "x", "tool_call_id": null}`, `{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]}`,
+	`{"role": "user", "content": ""}`, `{"role": "user"}`, `{"role": "User", "content": "x"}`,
+	`{"role": "assistant", "content": "x", "tool_calls": [{"id": "a"}, {"id": "b"}, {}]}`,
+	`{"role": "assistant", "content": [{"type": "tool_use", "id": "a"}]}`,
+	`{"role": "tool", "tool_call_id": "a", "content": "x"}`, `{"role": "system", "content": "x"}`, `[1]`, `5`, ` `,
+	"{\"role\": \"user\", \"content\": \"a\"}\r{\"role\": \"user\", \"content\": \"b\"}", `{"role": "user", "content": "x"} y`,
+}
+
+// TestIndexRules compares what becomes of content with what became of it when
+// the number of the rules was last raised: an entry that was made by other rules
+// must not be believed.
+func TestIndexRules(t *testing.T) {
+	t.Parallel()
+	got := fmt.Sprintf("rules %d\n", index.Rules)
+	for _, text := range ruledMetadata {
+		md, err := ParseMetadata([]byte(text))
+		require.NoError(t, err)
+		for _, id := range []string{"s", "s_sub"} {
+			got += fmt.Sprintf("%s of %s: %+v\n", text, id, aboutOf(id, md))
+		}
+	}
+	for _, text := range append([]string{strings.Join(ruledRows[:len(ruledRows)-1], "\n")}, ruledRows...) {
+		lines := newIndexReader(false)
+		facts, err := index.Count([]byte(text+"\n"), lines.parse)
+		if err != nil {
+			facts, lines.prompt = index.Facts{}, "damaged"
+		}
+		got += fmt.Sprintf("%q: %+v %q\n", text, facts, lines.prompt)
+	}
+	const file = "testdata/index_rules.txt"
+	was, err := os.ReadFile(file)
+	require.True(t, err == nil || *rulesFlag, err)
+	head, _, _ := strings.Cut(string(was), "\n")
+	if got != string(was) && head != fmt.Sprint("rules ", index.Rules) && *rulesFlag {
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+		return
+	}
+	require.Equal(t, string(was), got, "the rules have changed: raise index.Rules, then run this test with -rules")
+}

@@ -1,0 +1,133 @@
+package sessionstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/cost"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// indexedOperations returns those that the index answers, while nothing changes.
+func indexedOperations(t *testing.T) []cost.Operation {
+	all := append(summaryOperations(t), partOperations(t)...)
+	return append(all, usageOperation(t), notedAppend(t))
+}
+
+// notedAppend appends to a session that has an index, where the append is noted.
+func notedAppend(t *testing.T) cost.Operation {
+	st, g, _ := freshBenchStore(t, scratch(t), 2_000, Relaxed)
+	unhurried()
+	reader, err := Open(st.Dir(), nil)
+	require.NoError(t, err)
+	_, err = reader.LastTurns(t.Context(), "s", 1)
+	require.NoError(t, err)
+	require.NoError(t, reader.Close())
+	require.NotNil(t, st.index().Rows("s"))
+	return cost.Operation{Name: "append/durability=relaxed/n=2000/indexed", Do: func() error { return st.Append(t.Context(), "s", benchRow(0)) }, Gauge: g}
+}
+
+// drained goes through all of seq and returns the first error.
+func drained[T any](seq iter.Seq2[T, error]) error {
+	var failed error
+	for _, err := range seq {
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
+
+// summaryOperations returns those that tell what sessions are.
+func summaryOperations(t *testing.T) []cost.Operation {
+	const n = 100
+	g := &cost.Gauge{}
+	st, err := open(scratch(t), &Options{Durability: Relaxed}, g.Seam())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, st.Close()) })
+	for i := range n {
+		require.NoError(t, st.Save(t.Context(), fmt.Sprint("session-", i), []Message{benchUser(), benchRow(i)}, Metadata{}))
+	}
+	unhurried()
+	summaries := func() error { return drained(st.Summaries(t.Context(), nil)) }
+	require.NoError(t, summaries())
+	return []cost.Operation{
+		{Name: "summaries/sessions=100", Do: summaries, Gauge: g},
+		{Name: "summary/sessions=100", Do: func() error { _, err := st.Summary(t.Context(), "session-7"); return err }, Gauge: g},
+	}
+}
+
+// partOperations returns those that read a part of a transcript: the first or the
+// last one of a large transcript, whose length does not matter.
+func partOperations(t *testing.T) []cost.Operation {
+	var all []cost.Operation
+	for _, n := range []int{2_000, 4_000} {
+		g := &cost.Gauge{}
+		st, err := open(scratch(t), &Options{Durability: Relaxed, CacheBytes: -1}, g.Seam())
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, st.Close()) })
+		rows := make([]Message, n)
+		for i := range rows {
+			if rows[i] = benchRow(i); i%4 == 0 {
+				rows[i] = benchUser()
+			}
+		}
+		require.NoError(t, st.Save(t.Context(), "s", rows, Metadata{}))
+		unhurried()
+		var end Cursor
+		for e, err := range st.Since(t.Context(), "s", Cursor{}) {
+			require.NoError(t, err)
+			end = e.Next
+		}
+		require.NotNil(t, st.index().Rows("s"))
+		for _, op := range []cost.Operation{
+			{Name: "turn", Do: func() error { _, err := st.Turn(t.Context(), "s", n/8); return err }},
+			{Name: "messageat", Do: func() error { _, err := st.MessageAt(t.Context(), "s", n/2); return err }},
+			{Name: "lastturns", Do: func() error { _, err := st.LastTurns(t.Context(), "s", 5); return err }},
+			{Name: "part", Do: func() error { _, err := st.Part(t.Context(), "s", n/2, 20); return err }},
+			{Name: "partfromturn", Do: func() error { _, err := st.PartFromTurn(t.Context(), "s", n/8, 20); return err }},
+			{Name: "cursorat", Do: func() error { _, err := st.CursorAt(t.Context(), "s", n); return err }},
+			{Name: "since", Do: func() error { return drained(st.Since(t.Context(), "s", end)) }},
+		} {
+			op.Name, op.Gauge = fmt.Sprintf("%s/n=%d", op.Name, n), g
+			all = append(all, op)
+		}
+	}
+	return all
+}
+
+// usageOperation sums up what 1,000 responses used.
+func usageOperation(t *testing.T) cost.Operation {
+	top := scratch(t)
+	dir := filepath.Join(top, "-a", "sessions", "s")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	var log strings.Builder
+	for n := range 1000 {
+		fmt.Fprintf(&log, `{"ts": "2026-11-22T12:00:%02d.%03d+00:00", "event": "llm:response", "session_id": "s", "data": {"model": "m", "usage": {"input_tokens": %d, "cost_usd": "0.01"}}}`+"\n", n%60, n, n)
+	}
+	for name, text := range map[string]string{"events.jsonl": log.String(), sessiondir.Metadata: `{"created": "2026-11-22T12:00:00+00:00"}`} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	p, err := OpenProjects(top, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	return cost.Operation{Name: "usage/responses=1000", Gauge: &cost.Gauge{}, Do: func() error {
+		responses := 0
+		for u, err := range p.Usage(context.Background(), Query{}) {
+			if err != nil {
+				return err
+			}
+			responses += u.Responses
+		}
+		if responses != 1000 {
+			return fmt.Errorf("%d responses", responses)
+		}
+		return nil
+	}}
+}

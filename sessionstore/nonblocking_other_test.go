@@ -1,0 +1,5 @@
+//go:build !unix
+
+package sessionstore_test
+
+const nonblocking = 0

@@ -1,0 +1,102 @@
+package sessionstore
+
+import (
+	"log/slog"
+	"strconv"
+	"time"
+)
+
+// Options are the settings of a store. The zero value, and nil, are the
+// reference's behaviour, made durable.
+type Options struct {
+	Logger     *slog.Logger     // nil: silent
+	Durability Durability       // zero: Durable
+	Now        func() time.Time // nil: time.Now
+	Workspace  string           // directory of the project, for the ownership lock and new sessions; "": each session's working_dir, and the working directory of the process
+	Portable   bool             // write U+2028, U+2029 and U+0085 as escapes (the default is the reference's bytes)
+	OnChange   func(Change)     // called after each acknowledged write, in order, must not block
+	Observer   Observer         // nil: nobody is told what the store does
+
+	// CacheBytes is about how much memory the store takes for what it knows of
+	// sessions from earlier calls: transcripts and metadata that were read or
+	// written, metadata that was listed, and the names of a listing. What was
+	// used longest ago makes room. Zero is 64 MiB; with a negative number,
+	// nothing is kept beyond the calls under way.
+	//
+	// A transcript that the store knows costs its new messages alone when it is
+	// saved or appended to; one that it does not know is read before. A
+	// transcript takes its bytes and some 70 more for each message. One that
+	// does not fit in seven eighths of CacheBytes is read for each write. With
+	// zero, the one used last of those is kept nevertheless, whatever its size.
+	CacheBytes int64
+}
+
+// Durability is what a call that writes has made sure of when it returns nil.
+// There are two levels, [Durable] and [Relaxed]. With both, readers meet whole
+// files at every instant, and what was acknowledged survives a killed process.
+type Durability int
+
+const (
+	// Durable is the default. The content of the files and their names are
+	// synced before the call returns. After a power cut every reader finds what
+	// was acknowledged, the Python tools too.
+	Durable Durability = iota
+
+	// DataSynced is the same as Durable.
+	//
+	// Deprecated: use [Durable].
+	DataSynced
+
+	// Relaxed syncs nothing, as the Python store. What was acknowledged survives
+	// a killed process. A power cut may take the calls of the last seconds: the
+	// system writes names when it likes, on ext4 after some 5 s, on xfs and btrfs
+	// after some 30 s. On Linux the system begins to write the content before a
+	// file takes its name, and the call does not wait for it. So a file is empty
+	// or incomplete after a power cut only if its name reached the disk while
+	// its content was on the way. It is then recovered from the backup where
+	// that is whole. On ext4, xfs and btrfs a power cut takes no more than it
+	// takes from the Python store; on other systems it may leave more files empty.
+	Relaxed
+)
+
+// Change is one acknowledged write.
+type Change struct {
+	ID   string
+	File string // base name of the changed file; empty: the whole session
+	Op   Op
+}
+
+// Op is what a [Change] did.
+type Op int
+
+const (
+	Wrote Op = iota
+	Removed
+	Rescan // changes may have been missed: read everything again
+)
+
+// String returns "wrote", "removed" or "rescan".
+func (op Op) String() string {
+	switch op {
+	case Wrote:
+		return "wrote"
+	case Removed:
+		return "removed"
+	case Rescan:
+		return "rescan"
+	}
+	return "Op(" + strconv.Itoa(int(op)) + ")"
+}
+
+// String returns "durable", "data synced" or "relaxed".
+func (d Durability) String() string {
+	switch d {
+	case Durable:
+		return "durable"
+	case DataSynced:
+		return "data synced"
+	case Relaxed:
+		return "relaxed"
+	}
+	return "Durability(" + strconv.Itoa(int(d)) + ")"
+}

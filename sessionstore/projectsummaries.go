@@ -1,0 +1,237 @@
+package sessionstore
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"time"
+)
+
+// ProjectSummary is a session of one of several projects.
+type ProjectSummary struct {
+	Project string // its name, as [Projects.Store] takes it
+	Summary
+}
+
+// Summaries tells what the sessions of all projects are, in the order of
+// [Store.List] over all of them; o.Limit counts all of them together. See
+// [Store.Summaries].
+func (p *Projects) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[ProjectSummary, error] {
+	return func(yield func(ProjectSummary, error) bool) {
+		fail := func(err error) { yield(ProjectSummary{}, wrap("summarize", "", err)) }
+		slugs, err := p.Slugs(ctx)
+		if err != nil {
+			fail(err)
+			return
+		}
+		all := &projectSummarizer{projects: p, listed: map[string]*projectListing{}, open: map[string]*summarizer{}}
+		defer func() {
+			if err := all.finish(ctx); err != nil && p.opts != nil && p.opts.Logger != nil {
+				p.opts.Logger.Warn("project not closed", "err", err)
+			}
+		}()
+		for _, slug := range slugs {
+			if err := all.list(ctx, slug, o); err != nil {
+				fail(err)
+				return
+			}
+		}
+		shown := 0
+		wanted := firstOf(all.ordered(), o)
+		for from, to := range portions(len(wanted)) {
+			for some := wanted[from:to]; len(some) > 0; {
+				rows, err := all.summarize(ctx, some)
+				if err != nil {
+					fail(err)
+					return
+				}
+				for i, row := range rows {
+					if row.err != nil {
+						fail(row.err)
+						return
+					}
+					if !row.listed(o) {
+						continue
+					}
+					if shown++; !yield(ProjectSummary{some[i].slug, row.Summary}, nil) || o != nil && shown == o.Limit {
+						return
+					}
+				}
+				some = some[len(rows):]
+			}
+		}
+	}
+}
+
+// projectSummarizer summarizes the sessions of several projects.
+type projectSummarizer struct {
+	projects *Projects
+	places   []projectPlace
+	listed   map[string]*projectListing
+	open     map[string]*summarizer
+	own      []*Store // that were opened for this
+}
+
+type projectPlace struct {
+	slug string
+	place
+}
+
+// projectListing is the sessions of one project.
+type projectListing struct {
+	at         time.Time // before they were listed
+	places     []place
+	summarized []bool // by the numbers of places
+}
+
+// maxStores is how many projects are open at once.
+const maxStores = 32
+
+// list notes the sessions of a project.
+func (a *projectSummarizer) list(ctx context.Context, slug string, o *ListOptions) error {
+	z, err := a.summarizer(ctx, slug)
+	if errors.Is(err, ErrNotFound) {
+		return nil // the project was removed just now
+	}
+	if err != nil {
+		return err
+	}
+	places, err := z.places(o)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	a.listed[slug] = &projectListing{z.at, places, z.summarized}
+	for _, p := range places {
+		a.places = append(a.places, projectPlace{slug, p})
+	}
+	return nil
+}
+
+// store returns the store of a project that the caller has open, or one of its
+// own.
+func (a *projectSummarizer) store(slug string) (st *Store, own bool, err error) {
+	p := a.projects
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, false, ErrClosed
+	}
+	if st := p.stores[slug]; st != nil {
+		return st, false, nil
+	}
+	st, err = Open(p.sessions(slug), p.opts)
+	return st, true, err
+}
+
+// ordered returns the sessions of all projects, newest first.
+func (a *projectSummarizer) ordered() []projectPlace {
+	slices.SortStableFunc(a.places, func(x, y projectPlace) int {
+		switch at, than := seconds(x.changed), seconds(y.changed); {
+		case at > than:
+			return -1
+		case at < than:
+			return 1
+		}
+		return 0
+	})
+	return a.places
+}
+
+// summarize summarizes the first of some sessions, as many as are in projects
+// that may be open at once.
+func (a *projectSummarizer) summarize(ctx context.Context, some []projectPlace) ([]summarized, error) {
+	var by []*summarizer
+	for i, p := range some {
+		if i > 0 && a.open[p.slug] == nil && len(a.open) == maxStores {
+			break
+		}
+		z, err := a.summarizer(ctx, p.slug)
+		if err != nil {
+			return nil, err
+		}
+		by = append(by, z)
+	}
+	rows := make([]summarized, len(by))
+	spread(len(rows), func(next func() (int, bool)) {
+		for i, ok := next(); ok; i, ok = next() {
+			rows[i] = by[i].next(ctx, some[i].place)
+			by[i].summarized[some[i].number] = rows[i].err == nil
+		}
+	})
+	return rows, nil
+}
+
+// summarizer returns that of a project.
+func (a *projectSummarizer) summarizer(ctx context.Context, slug string) (*summarizer, error) {
+	if z := a.open[slug]; z != nil {
+		return z, nil
+	}
+	if len(a.open) == maxStores {
+		if err := a.close(ctx); err != nil {
+			return nil, err
+		}
+	}
+	st, own, err := a.store(slug)
+	if err != nil {
+		return nil, err
+	}
+	if own {
+		a.own = append(a.own, st)
+	}
+	if err := st.begin(ctx); err != nil {
+		return nil, err
+	}
+	z := newSummarizer(st)
+	if l := a.listed[slug]; l != nil {
+		z.at, z.summarized = l.at, l.summarized
+	}
+	a.open[slug] = z
+	return z, nil
+}
+
+// finish brings the index of all projects up to date, and closes them. Sessions
+// that are gone leave it, whatever was asked for.
+func (a *projectSummarizer) finish(ctx context.Context) (err error) {
+	for slug, z := range a.open {
+		a.sweep(ctx, slug, z)
+	}
+	for slug := range a.listed {
+		if ctx.Err() != nil {
+			break
+		}
+		z, failed := a.summarizer(ctx, slug)
+		if failed == nil {
+			a.sweep(ctx, slug, z)
+		}
+		if !errors.Is(failed, ErrNotFound) { // the project was removed
+			err = joinErrors(err, failed)
+		}
+	}
+	return joinErrors(err, a.close(ctx))
+}
+
+// sweep writes the index of a project as the listing wants it.
+func (a *projectSummarizer) sweep(ctx context.Context, slug string, z *summarizer) {
+	if l := a.listed[slug]; l != nil {
+		z.write(ctx, l.places)
+		delete(a.listed, slug)
+	}
+}
+
+// close writes the index of the projects that are open, and closes them.
+func (a *projectSummarizer) close(ctx context.Context) (err error) {
+	for _, z := range a.open {
+		z.write(ctx, nil)
+		z.st.done()
+	}
+	for _, st := range a.own {
+		err = joinErrors(err, st.Close())
+	}
+	clear(a.open)
+	a.own = nil
+	return err
+}

@@ -1,0 +1,175 @@
+package sessionstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// SalvageReport tells what [Store.Salvage] did, and what else could be brought
+// back.
+type SalvageReport struct {
+	Rows  int           // messages that became part of the transcript; 0: nothing was written
+	From  string        // the damaged file that holds them; empty when Rows is 0
+	Kept  string        // a copy of the transcript as it was before; empty when Rows is 0
+	Forks []SalvageFork // files whose messages only fit into a session of their own, newest first
+}
+
+// Salvage makes messages part of the transcript that stand whole in a damaged
+// file, but not in what [Store.Load] returns: a torn last line costs that line,
+// while Load falls back to the backup, which may be a whole save behind.
+//
+// Salvage looks at the damaged transcript.jsonl itself, and at those that saves
+// have put aside as transcript.jsonl.damaged-<time>, newest first. The first
+// that continues the transcript is taken: its messages begin with all of the
+// transcript's. What follows them is added in its order. Lines that cannot be
+// read, or hold no JSON object, are left out, wherever they stand. A file does
+// not continue the transcript when a message in it differs or is unreadable at
+// a place where the transcript has one, or when the transcript was shortened
+// since the file was put aside. When both transcript.jsonl and its backup are
+// damaged there is no transcript to continue. The report then offers the file
+// as a fork, if it has messages that the transcript lacks. The report of a
+// session that lost nothing is the zero SalvageReport.
+//
+// When Salvage returns nil, the transcript is as durable as after
+// [Store.Append]. No damaged byte goes away: a damaged transcript.jsonl is put
+// aside. The transcript as it was is kept as
+// transcript.jsonl.bak-pre-salvage-<time>, which Undo of package slice brings
+// back. Metadata stays as it is.
+//
+// While the marker of another tool's append stands, or was left by one that was
+// killed, Salvage fails and changes nothing; the next save clears the marker.
+// The error Is [ErrConflict] when another writer came between.
+func (st *Store) Salvage(ctx context.Context, id string) (SalvageReport, error) {
+	report := SalvageReport{}
+	err := st.writeOwned(ctx, "salvage", id, openExisting, func(tx *transaction) (err error) {
+		report, err = tx.salvage(ctx)
+		return err
+	})
+	if err != nil {
+		return SalvageReport{}, err
+	}
+	return report, nil
+}
+
+func (tx *transaction) salvage(ctx context.Context) (SalvageReport, error) {
+	t, err := tx.transcript(tx.metadata().md)
+	if err != nil {
+		return SalvageReport{}, err
+	}
+	if t.appendPending {
+		return SalvageReport{}, errAppending
+	}
+	found, err := tx.damagedFiles(t)
+	if err != nil {
+		return SalvageReport{}, err
+	}
+	if t.damage != nil { // the messages of t are no transcript, but what is left of one
+		return SalvageReport{Forks: forks(found, nil)}, nil
+	}
+	at, err := tx.continued(t, found)
+	if err != nil {
+		return SalvageReport{}, err
+	}
+	if at < 0 {
+		return SalvageReport{Forks: forks(found, t.rows)}, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return SalvageReport{}, err
+	}
+	report, more := SalvageReport{From: found[at].path}, rowsBeyond(found[at].rows, t.rows)
+	if report.Kept, err = tx.addSalvaged(t, more); err != nil {
+		return SalvageReport{}, err
+	}
+	report.Rows = len(more)
+	if found[at].name == sessiondir.Transcript {
+		report.From = t.recovered.Kept // where it was put aside
+	}
+	aside, err := quarantinedFiles(tx.dir)
+	report.Forks = forks(aside, slices.Concat(t.rows, more))
+	return report, err
+}
+
+// continued returns the place of the first file that continues t, or -1.
+func (tx *transaction) continued(t *transcript, found []damagedFile) (int, error) {
+	for i := range found {
+		if ok, err := tx.continues(t, &found[i]); ok || err != nil {
+			return i, err
+		}
+	}
+	return -1, nil
+}
+
+// continues reports whether the messages of k begin with those of t and go on,
+// and t was not shortened since k was the transcript.
+func (tx *transaction) continues(t *transcript, k *damagedFile) (bool, error) {
+	switch {
+	case k.sound || len(rowsBeyond(k.rows, t.rows)) == 0:
+		return false, nil
+	case k.name == sessiondir.Transcript:
+		return true, nil
+	case len(t.rows) == 0:
+		return false, nil
+	}
+	if shortened, err := rewound(tx.dir, k.at); shortened || err != nil {
+		return false, err
+	}
+	// A save of fewer messages leaves those that it took away in the backup.
+	backup := readFile(tx.dir, sessiondir.Backup(sessiondir.Transcript))
+	before := backup.parseRows()
+	return !backup.sound() || len(before) <= len(t.rows), nil
+}
+
+// addSalvaged adds more to the transcript t. It returns the path of a copy that it
+// keeps of t.
+func (tx *transaction) addSalvaged(t *transcript, more []Message) (kept string, err error) {
+	name, err := tx.keepCopy(labelSalvage, t)
+	if err != nil {
+		return "", fmt.Errorf("keep the transcript: %w", err)
+	}
+	err = tx.add(t, more)
+	if overtaken(err) {
+		return "", joinErrors(tx.conflict(sessiondir.Transcript, err), tx.dir.Remove(name))
+	}
+	if err != nil {
+		if now, serr := tx.dir.Stat(sessiondir.Transcript); serr == nil && now.Same(t.main.stamp) {
+			err = joinErrors(err, tx.dir.Remove(name))
+		}
+		return "", err
+	}
+	tx.s.invalidate() // a damaged file may hold what no save would store
+	return tx.dir.Path(name), nil
+}
+
+// labelSalvage is what a copy of a transcript was kept before, in its name.
+const labelSalvage = "pre-salvage"
+
+// keepCopy copies the file that t was read from to a name of its own, in the
+// form that the reference's tools use, and makes the copy durable if the store
+// promises that.
+func (tx *transaction) keepCopy(label string, t *transcript) (name string, err error) {
+	base := sessiondir.Transcript + ".bak-" + label + "-" + tx.st.opts.Now().UTC().Format("20060102150405")
+	name = base
+	for n := 2; tx.has(name); n++ {
+		name = base + "-" + strconv.Itoa(n)
+	}
+	from := t.main.name
+	if t.from == fromBackup {
+		from = t.backup.name
+	}
+	if err := tx.dir.Copy(from, name, tx.sync()); err != nil {
+		return "", err
+	}
+	tx.namesChanged = true
+	tx.wrote = append(tx.wrote, name)
+	if !tx.sync() {
+		return name, nil
+	}
+	if err := tx.syncNames(); err != nil {
+		return "", joinErrors(err, tx.dir.Remove(name))
+	}
+	return name, nil
+}

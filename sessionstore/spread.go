@@ -1,0 +1,43 @@
+package sessionstore
+
+import (
+	"iter"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// spread runs worker on all processors; next hands out the numbers below n.
+func spread(n int, worker func(next func() (int, bool))) {
+	var (
+		taken atomic.Int64
+		group sync.WaitGroup
+	)
+	next := func() (int, bool) {
+		i := int(taken.Add(1)) - 1
+		return i, i < n
+	}
+	for range min(n, runtime.GOMAXPROCS(0)) - 1 {
+		group.Go(func() { worker(next) })
+	}
+	worker(next)
+	group.Wait()
+}
+
+// maxAhead is how many things of a list are worked on before the first of them
+// is handed out.
+const maxAhead = 256
+
+// portions divides n things into portions that are worked on together: one, two,
+// four and so on, so that whoever wants the first does not wait for many.
+func portions(n int) iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		for from, size := 0, 1; from < n; size = min(2*size, maxAhead) {
+			to := min(n, from+size)
+			if !yield(from, to) {
+				return
+			}
+			from = to
+		}
+	}
+}

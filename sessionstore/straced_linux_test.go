@@ -1,0 +1,68 @@
+package sessionstore_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+)
+
+var stracedFlag = flag.Int("straced", 0, "how often TestWritersAtOnceDelayed repeats its test; 0: 40 with TEST_LONG set, else once")
+
+// stracedRuns returns how often a test is repeated under strace.
+func stracedRuns() int {
+	switch {
+	case *stracedFlag > 0:
+		return *stracedFlag
+	case testenv.Long():
+		return 40
+	}
+	return 1
+}
+
+// TestWritersAtOnceDelayed repeats TestWritersAtOnceWithoutLocks under strace,
+// which delays some system calls of both writers: so they come between each
+// other's steps where they hardly ever do at full speed, also at steps that the
+// seam does not see. Times are in microseconds.
+func TestWritersAtOnceDelayed(t *testing.T) {
+	t.Parallel()
+	strace := straceProgram(t)
+	rows := testenv.Share(40, 40, 0)
+	type delayed struct {
+		name, calls, times string
+		share              int // of the repetitions: one in so many
+	}
+	for _, delay := range testenv.Some(t, 1, []delayed{
+		{"renameat2", "renameat2", "delay_enter=700:delay_exit=1500", 1},
+		{"rename", "/^rename", "delay_enter=300:delay_exit=700", 5},
+		{"openat", "openat", "delay_enter=100:delay_exit=300", 5},
+		{"fcntl", "fcntl", "delay_enter=100:delay_exit=200", 5},
+	}...) {
+		t.Run(delay.name, func(t *testing.T) {
+			t.Parallel()
+			program, err := os.Executable()
+			require.NoError(t, err)
+			cmd := exec.CommandContext(t.Context(), strace, "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null",
+				"-e", "trace="+delay.calls, "-e", "inject="+delay.calls+":"+delay.times,
+				program, "-test.run=^TestWritersAtOnceWithoutLocks$", fmt.Sprint("-test.count=", max(1, stracedRuns()/delay.share)), "-test.v", fmt.Sprint("-rows=", rows))
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			require.Contains(t, string(out), "lost by the tool's saves", "the test ran")
+		})
+	}
+}
+
+// straceProgram returns strace, which must be installed and may trace.
+func straceProgram(t *testing.T) string {
+	t.Helper()
+	strace, err := exec.LookPath("strace")
+	testenv.Need(t, err == nil, "strace is not installed")
+	out, err := exec.CommandContext(t.Context(), strace, "-o", "/dev/null", "true").CombinedOutput()
+	testenv.Need(t, err == nil, fmt.Sprintf("strace cannot trace: %s", out))
+	return strace
+}

@@ -1,0 +1,298 @@
+package sessionstore
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"sync"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/index"
+	"github.com/amplifier-go/sessionstorage/internal/jsonl"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// place is a session that is about to be summarized.
+type place struct {
+	id      string
+	number  int // in its listing
+	changed time.Time
+	dir     sessiondir.Stamp // of its directory; zero: not known, or a symlink
+}
+
+// summarizer summarizes sessions of one store. Several may be summarized at
+// once.
+type summarizer struct {
+	st     *Store
+	files  *index.Files
+	stat   func(id, name string) (is sessiondir.Stamp, regular bool, err error)
+	at     time.Time // before the sessions were listed
+	load   [index.Shards]sync.Once
+	shards [index.Shards]index.Shard
+
+	summarized []bool // by the numbers of places
+
+	mu    sync.Mutex
+	put   []index.Entry // what is new; guarded by mu
+	stale []string      // sessions whose entries are wrong, and for which nothing is put; guarded by mu
+}
+
+func newSummarizer(st *Store) *summarizer {
+	z := &summarizer{st: st, files: st.index(), stat: st.base.Stat, at: time.Now()}
+	if stat, err := st.base.StatMany(); err == nil {
+		z.stat = stat
+	}
+	return z
+}
+
+// shard returns the entries of the shard that session id belongs to.
+func (z *summarizer) shard(n int) index.Shard {
+	z.load[n].Do(func() { z.shards[n] = z.files.Shard(n) })
+	return z.shards[n]
+}
+
+// summarize returns the summary of a session. What it had to read is put into
+// the index later, see write.
+func (z *summarizer) summarize(ctx context.Context, p place) (Summary, error) {
+	e, ok := z.shard(index.Of(p.id))[p.id]
+	if !ok {
+		e = index.Entry{ID: p.id}
+	}
+	damaged, changed := false, false
+	holds := ok && z.holds(&e, p)
+	if !holds {
+		fresh := index.Entry{ID: p.id, HasMetadata: e.HasMetadata, Metadata: e.Metadata, About: e.About}
+		sound, err := z.count(ctx, &fresh, p)
+		if err != nil {
+			return Summary{}, err
+		}
+		if !sound {
+			if damaged, err = z.countWhole(ctx, &fresh); err != nil {
+				return Summary{}, err
+			}
+		}
+		e, changed = fresh, sound
+	}
+	if e.Transcript.Sure && !e.HasPrompt {
+		if err := z.readPrompt(ctx, &e, p); err != nil {
+			return Summary{}, err
+		}
+	}
+	renewed, err := z.about(&e)
+	if err != nil {
+		return Summary{}, err
+	}
+	switch {
+	case e.Transcript.Sure && (changed || renewed && e.Fits()):
+		z.mu.Lock()
+		z.put = append(z.put, e)
+		z.mu.Unlock()
+	case ok && !(holds && e.Transcript.Sure):
+		z.mu.Lock()
+		z.stale = append(z.stale, p.id)
+		z.mu.Unlock()
+	}
+	s := summaryOf(&e, p.changed)
+	s.Damaged = damaged
+	return s, nil
+}
+
+// holds reports whether the entry is right about the transcript as it is now.
+func (z *summarizer) holds(e *index.Entry, p place) bool {
+	is, regular, err := z.stat(p.id, sessiondir.Transcript)
+	if err != nil || !regular || !e.Transcript.Fits(is) || e.Facts.Size != is.Size {
+		return false
+	}
+	if p.dir != (sessiondir.Stamp{}) && e.Dir.Fits(p.dir) {
+		return true // nobody has put a marker there
+	}
+	_, _, err = z.stat(p.id, sessiondir.Marker)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// count reads the transcript of a session in the fast way. It reports false
+// when the transcript is damaged or empty, or there is no fast way.
+func (z *summarizer) count(ctx context.Context, e *index.Entry, p place) (sound bool, err error) {
+	st := z.st
+	if _, _, err := z.stat(p.id, sessiondir.Marker); !errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	e.Dir = index.Seen{Stamp: p.dir, Sure: p.dir != (sessiondir.Stamp{}) && st.base.Settled(p.dir, z.at)}
+	ok := st.base.View(p.id, sessiondir.Transcript, func(data []byte, at sessiondir.Stamp) {
+		sound = countRead(e, data, at)
+	})
+	if !ok {
+		is, regular, err := z.stat(p.id, sessiondir.Transcript)
+		if err == nil && regular && is.Size >= index.LargeFrom {
+			return z.countLarge(ctx, e)
+		}
+	}
+	return sound, nil
+}
+
+// countRead counts the transcript data. It reports false when that is damaged, or
+// its stamp says nothing.
+func countRead(e *index.Entry, data []byte, at sessiondir.Stamp) (sound bool) {
+	if at == (sessiondir.Stamp{}) || at.Size != int64(len(data)) {
+		return false
+	}
+	lines := newIndexReader(false)
+	facts, err := index.Count(data, lines.parse)
+	if err != nil {
+		return false
+	}
+	e.Transcript, e.Facts = index.Seen{Stamp: at, Sure: true}, facts
+	e.Prompt, e.HasPrompt = lines.prompt, true
+	return true
+}
+
+// countLarge is count for a transcript with a rows file.
+func (z *summarizer) countLarge(ctx context.Context, e *index.Entry) (sound bool, err error) {
+	dir, err := z.st.openDir(e.ID)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = joinErrors(err, dir.Close()) }()
+	for _, trusted := range [...]bool{true, false} {
+		t, err := z.st.openIndexed(ctx, dir, e.ID, trusted)
+		if err != nil {
+			return false, ctx.Err()
+		}
+		e.Transcript, e.Facts = t.rows.Seen, t.rows.Facts
+		text, err := promptAt(t.rows.Facts.Prompt, t.file)
+		if err = joinErrors(err, t.file.Close()); err == nil {
+			e.Prompt, e.HasPrompt = text, true
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// promptIn returns the text of the first prompt in a line that has one.
+func promptIn(line []byte) (text string) {
+	var rows lineReader
+	_ = rows.parse(jsonl.Line{Bytes: line}, func(found message) { // it was parsed before
+		m := Message{&found}
+		if text == "" && m.isPrompt() {
+			text = promptText(m)
+		}
+	})
+	return text
+}
+
+// promptAt returns the text of the first prompt, which stands at a place of the
+// transcript r.
+func promptAt(at index.Line, r io.ReaderAt) (string, error) {
+	if at.Size == 0 {
+		return "", nil
+	}
+	line, err := at.Text(r)
+	return promptIn(line), err
+}
+
+// readPrompt reads the first prompt of an entry that has no room for it. When
+// it is not where the entry says, all is counted anew.
+func (z *summarizer) readPrompt(ctx context.Context, e *index.Entry, p place) error {
+	text, err := z.promptOf(e)
+	if err == nil {
+		e.Prompt = text
+		return nil
+	}
+	sound, err := z.count(ctx, e, p)
+	if err == nil && !sound {
+		_, err = z.countWhole(ctx, e)
+	}
+	return err
+}
+
+func (z *summarizer) promptOf(e *index.Entry) (text string, err error) {
+	dir, err := z.st.openDir(e.ID)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = joinErrors(err, dir.Close()) }()
+	f, _, err := dir.Open(sessiondir.Transcript)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = joinErrors(err, f.Close()) }()
+	r, ok := f.(io.ReaderAt)
+	if !ok {
+		return "", errUnindexed
+	}
+	return promptAt(e.Facts.Prompt, r)
+}
+
+// about fills in what the metadata says, and reports whether it was read.
+func (z *summarizer) about(e *index.Entry) (renewed bool, err error) {
+	st := z.st
+	if e.HasMetadata {
+		is, regular, err := z.stat(e.ID, sessiondir.Metadata)
+		if err == nil && regular && e.Metadata.Fits(is) {
+			return false, nil
+		}
+	}
+	data, at, ok := st.base.ReadIfChanged(e.ID, sessiondir.Metadata, sessiondir.Stamp{})
+	if ok && at != (sessiondir.Stamp{}) {
+		if md, err := metadataIn(data); err == nil {
+			e.HasMetadata, e.Metadata, e.About = true, index.Seen{Stamp: at, Sure: true}, aboutOf(e.ID, md)
+			return true, nil
+		}
+	}
+	dir, err := st.openDir(e.ID)
+	if err != nil {
+		return false, err
+	}
+	s := st.cache.call(e.ID)
+	defer st.cache.end(s)
+	m := st.metadataOf(s, dir, e.ID)
+	if err := dir.Close(); err != nil {
+		return false, err
+	}
+	if noBackup(m.unread) {
+		return false, m.unread
+	}
+	e.HasMetadata, e.Metadata, e.About = false, index.Seen{}, aboutOf(e.ID, m.md)
+	return false, nil
+}
+
+// countWhole counts what Load would read.
+func (z *summarizer) countWhole(ctx context.Context, e *index.Entry) (damaged bool, err error) {
+	st := z.st
+	dir, err := st.openDir(e.ID)
+	if err != nil {
+		return false, err
+	}
+	s := st.cache.call(e.ID)
+	defer st.cache.end(s)
+	t := st.transcriptOf(s, dir, e.ID, readMetadata(dir, e.ID, st.opts.Now).md)
+	if err := joinErrors(dir.Close(), ctx.Err()); err != nil {
+		return false, err
+	}
+	if noBackup(t.unread) {
+		return false, t.unread
+	}
+	*e = index.Entry{ID: e.ID, HasMetadata: e.HasMetadata, Metadata: e.Metadata, About: e.About}
+	e.Facts, e.Prompt = factsOf(t.rows)
+	e.HasPrompt = true
+	e.Facts.Size = t.revision().Bytes
+	return t.damage != nil || t.main.bad != nil, nil
+}
+
+// factsOf returns what messages in memory say, and the text of the first prompt.
+func factsOf(rows []Message) (index.Facts, string) {
+	prompt := ""
+	return index.CountRows(func(yield func(index.Row) bool) {
+		for _, m := range rows {
+			row := m.indexRow()
+			row.Text = func() bool { return false }
+			if row.Prompt && prompt == "" {
+				prompt = promptText(m)
+			}
+			if !yield(row) {
+				return
+			}
+		}
+	}), prompt
+}

@@ -1,0 +1,66 @@
+package sessionstore
+
+import (
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/index"
+)
+
+// Summary is what a list shows of a session. The counts are what the transcript
+// says, chosen and recovered as by [Store.Load]; the rest is from metadata, of
+// which a member that is missing or of another type counts as unknown.
+type Summary struct {
+	ID          string
+	Title       string // the session's name, else the first line of FirstPrompt; at most 120 characters, without control and bidirectional ones
+	FirstPrompt string // the first text that a person wrote, at most 500 characters, without control and bidirectional ones but for line breaks and tabs
+	Turns       int    // as package slice counts them: user messages without results of tools
+	Prompts     int    // prompts of a person, without what hosts put in by the user's name; lists show these
+	Messages    int
+	Bytes       int64     // of what the messages were read from
+	Created     time.Time // in UTC; zero if unknown
+	Changed     time.Time // Modified of [Info]
+	Model       string    // "" if unknown
+	Bundle      string    // without its prefix "bundle:"; "" if unknown
+	WorkingDir  string    // "" if unknown
+	Parent      string    // id of the session that this one was made from; "" if unknown
+	Fork        bool      // it was forked from Parent and stands by itself
+	Sub         bool      // an agent of Parent ran it
+	Internal    bool      // it is labelled as one that lists do not show to people
+	Damaged     bool      // the transcript is damaged, even if its backup stands in
+	Unanswered  int       // ids of tool calls that no later message answers
+}
+
+// summaryOf returns what the entry says of a session that changed at a time.
+func summaryOf(e *index.Entry, changed time.Time) Summary {
+	f, a := &e.Facts, &e.About
+	s := Summary{
+		ID: e.ID, Title: titleOf(a.Name, e.Prompt), FirstPrompt: e.Prompt,
+		Turns: f.Turns, Prompts: f.Prompts, Messages: f.Messages, Unanswered: f.Unanswered, Bytes: f.Size,
+		Created: a.Created, Changed: changed, Model: a.Model, Bundle: a.Bundle, WorkingDir: a.WorkingDir, Parent: a.Parent,
+		Fork: a.Fork, Sub: a.Sub, Internal: a.Internal,
+	}
+	return s
+}
+
+// aboutOf returns what metadata says of session id. [KindOf] tells how its kind
+// is decided.
+func aboutOf(id string, md Metadata) index.About {
+	bundle, _ := md.Bundle()
+	r := relationOf(md)
+	a := index.About{
+		Name: md.Text("name"), Model: known(md.Text("model")), Bundle: bundle, WorkingDir: known(md.Text("working_dir")), Parent: r.parent,
+		Fork: r.fork, Internal: r.kind == Internal, Sub: r.kind == Worker || !r.decided && !IsTopLevel(id),
+	}
+	if at, ok := parseTime(md.Text("created")); ok {
+		a.Created = at.UTC()
+	}
+	return a
+}
+
+// known returns text unless it stands for nothing.
+func known(text string) string {
+	if text == "unknown" {
+		return ""
+	}
+	return text
+}

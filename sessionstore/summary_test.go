@@ -1,0 +1,61 @@
+package sessionstore_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// TestSummaryKinds tells what kind of session metadata makes one.
+func TestSummaryKinds(t *testing.T) {
+	t.Parallel()
+	type kind struct{ Fork, Sub, Internal bool }
+	tests := []struct {
+		id, metadata string
+		want         kind
+	}{
+		{"plain", `{}`, kind{}},
+		{"a_b", `{}`, kind{Sub: true}},
+		{"a_chat", `{"session_visibility": "chat"}`, kind{}},
+		{"child", `{"parent_id": "p"}`, kind{Sub: true}},
+		{"orphan_x", `{"parent_id": null}`, kind{}},
+		{"chatchild", `{"parent_id": "p", "session_visibility": "chat"}`, kind{Sub: true}},
+		{"newer", `{"parent_session_id": "p"}`, kind{Sub: true}},
+		{"fork", `{"parent_id": "p", "forked_from_turn": 0, "forked_at": "now"}`, kind{Fork: true}},
+		{"my_fork", `{"parent_id": "p", "forked_from_turn": 3, "forked_at": "now", "session_visibility": "internal"}`, kind{Fork: true}},
+		{"nofork", `{"parent_id": "p", "forked_from_turn": 3}`, kind{Sub: true}},
+		{"internal", `{"parent_id": "p", "session_visibility": "internal"}`, kind{Internal: true}},
+	}
+	dir := t.TempDir()
+	for _, tt := range tests {
+		write(t, user("x")+"\n", dir, tt.id, transcriptFile)
+		write(t, tt.metadata, dir, tt.id, metadataFile)
+	}
+	all := summaries(t, open(t, dir, nil))
+	for _, tt := range tests {
+		s := all[tt.id]
+		require.Equal(t, tt.want, kind{s.Fork, s.Sub, s.Internal}, tt.id)
+	}
+}
+
+// TestSummaryTexts tells what is shown of names and prompts.
+func TestSummaryTexts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, `{"role": "user", "content": [{"type": "image"}]}`+"\n"+
+		`{"role": "user", "content": "<system-reminder source=\"hook\">no", "metadata": {"ephemeral": true}}`+"\n"+
+		`{"role": "user", "content": " \n\u001b[31mred\u2066 x\tone\nnext"}`+"\n", dir, "s", transcriptFile)
+	st := open(t, dir, nil)
+	s, err := st.Summary(t.Context(), "s")
+	require.NoError(t, err)
+	require.Equal(t, sessionstore.Summary{
+		ID: "s", Title: "[31mred x one", FirstPrompt: "[31mred x\tone\nnext", Turns: 3, Prompts: 2, Messages: 3, Bytes: s.Bytes, Changed: s.Changed,
+	}, s)
+	write(t, `{"name": "\u202eNamed\nlines", "model": "unknown"}`, dir, "s", metadataFile)
+	s, err = st.Summary(t.Context(), "s")
+	require.NoError(t, err)
+	require.Equal(t, "Named", s.Title)
+	require.Empty(t, s.Model)
+}

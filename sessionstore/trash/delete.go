@@ -1,0 +1,105 @@
+package trash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// ErrWritten is the error of a session that was written after the plan was made.
+var ErrWritten = errors.New("it was written since the plan was made")
+
+// Failure is a session that could not be moved, and stayed where it was.
+type Failure struct {
+	ID  string
+	Err error
+}
+
+// Deleted tells what a removal did.
+type Deleted struct {
+	Receipt Receipt   // with the sessions that went; its ID is empty when none did
+	Kept    []Session // the sessions that the plan kept
+	Failed  []Failure // the sessions that could not be moved
+}
+
+// Delete plans the removal of the sessions ids and carries it out.
+func Delete(ctx context.Context, st *sessionstore.Store, ids []string, opts *Options) (Deleted, error) {
+	p, err := NewPlan(ctx, st, ids, opts)
+	if err != nil {
+		return Deleted{}, err
+	}
+	return p.Delete(ctx)
+}
+
+// Delete moves the sessions of p.Remove into the trash. When it returns nil,
+// the sessions that the receipt names are there, durably if the store promises
+// that. A session that a program began to run or wrote since the plan was made
+// stays and is in Failed, as is one that cannot be moved. After an error, or
+// the end of ctx, the receipt names the sessions that were moved until then.
+func (p *Plan) Delete(ctx context.Context) (Deleted, error) {
+	res := Deleted{Kept: p.Keep}
+	if len(p.Remove) == 0 {
+		return res, nil
+	}
+	store := core.Of(p.st)
+	bin, err := store.Trash()
+	if err != nil {
+		return res, fmt.Errorf("open trash: %w", err)
+	}
+	defer bin.Close()
+	if err := sweep(ctx, p.st, bin); err != nil {
+		return res, err
+	}
+	now := store.Now().UTC().Truncate(time.Second)
+	r := Receipt{
+		Version: version, ID: newID(now), At: now, Reason: p.opts.Reason,
+		Project: project(p.st.Dir()), From: p.st.Dir(), Sessions: p.Remove,
+	}
+	if err := r.write(bin, store.Syncs()); err != nil {
+		return res, errors.Join(fmt.Errorf("write receipt: %w", err), tidy(ctx, p.st, bin, r.ID))
+	}
+	err = p.moveAll(ctx, bin, &r, &res)
+	return res, err
+}
+
+// moveAll moves the sessions of p.Remove. The receipt r is on the disk.
+func (p *Plan) moveAll(ctx context.Context, bin *atomicfile.Dir, r *Receipt, res *Deleted) (err error) {
+	r.Sessions = nil
+	for i, s := range p.Remove {
+		if err = ctx.Err(); err != nil {
+			break
+		}
+		if err := p.move(ctx, r.ID, s); err != nil {
+			res.Failed = append(res.Failed, Failure{s.ID, err})
+		} else {
+			r.Sessions = append(r.Sessions, s)
+		}
+		p.opts.progress(i+1, len(p.Remove))
+	}
+	if len(r.Sessions) == 0 {
+		return errors.Join(err, tidy(ctx, p.st, bin, r.ID))
+	}
+	res.Receipt = *r
+	return errors.Join(err, core.Of(p.st).SyncDirs(sessionsOf(r.ID), "."))
+}
+
+// move moves one session, unless it was written since it was examined.
+func (p *Plan) move(ctx context.Context, receipt string, s Session) error {
+	now := Session{}
+	err := now.measure(filepath.Join(p.st.Dir(), s.ID))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case now.Written.After(s.Written), now.Modified.After(s.Modified):
+		return ErrWritten
+	}
+	return core.Of(p.st).Send(ctx, s.ID, sessionsOf(receipt))
+}

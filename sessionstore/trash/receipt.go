@@ -1,0 +1,144 @@
+package trash
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// Names in the bin.
+const (
+	receiptFile = "receipt.json"
+	sessionsDir = "sessions"
+	version     = 1
+)
+
+// Receipt tells what one removal moved. Its JSON is that of receipt.json.
+type Receipt struct {
+	Version  int       `json:"v"`        // of the format
+	ID       string    `json:"id"`       // sorts by time
+	At       time.Time `json:"at"`       // in seconds
+	Reason   string    `json:"why"`      // [Options.Reason]
+	Project  string    `json:"project"`  // name of the project's directory
+	From     string    `json:"from"`     // the sessions directory
+	Sessions []Session `json:"sessions"` // of List: those that are still in the trash
+}
+
+// ReceiptError tells that a receipt cannot be read. Its sessions can be
+// restored nevertheless.
+type ReceiptError struct {
+	ID  string // of the receipt
+	Err error
+}
+
+func (e *ReceiptError) Error() string { return "read receipt " + e.ID + ": " + e.Err.Error() }
+
+// Unwrap returns what is wrong with the receipt.
+func (e *ReceiptError) Unwrap() error { return e.Err }
+
+var errDamaged = errors.New("it is damaged")
+
+// stamp is the format of the time in a receipt's id. It sorts as text.
+const stamp = "20060102T150405Z"
+
+// isReceipt matches the id of a receipt.
+var isReceipt = regexp.MustCompile(`^\d{8}T\d{6}Z-[a-z2-7]{6}$`)
+
+// checkReceipt refuses an id that no receipt can have: it is a part of paths.
+func checkReceipt(id string) error {
+	if !isReceipt.MatchString(id) {
+		return fmt.Errorf("the trash has no receipt %q: %w", id, sessionstore.ErrNotFound)
+	}
+	return nil
+}
+
+func newID(at time.Time) string {
+	return at.UTC().Format(stamp) + "-" + strings.ToLower(rand.Text()[:6])
+}
+
+// project returns the name of the project of a sessions directory.
+func project(dir string) string { return filepath.Base(filepath.Dir(dir)) }
+
+// receiptPath returns the path of a receipt below the sessions directory.
+func receiptPath(id string) string { return filepath.Join(sessiondir.Trash, id) }
+
+// sessionsOf returns the path of a receipt's sessions below the sessions
+// directory.
+func sessionsOf(id string) string { return filepath.Join(receiptPath(id), sessionsDir) }
+
+// write stores the receipt in its directory in the trash; durably with sync.
+func (r *Receipt) write(bin *atomicfile.Dir, sync bool) (err error) {
+	if err := bin.Mkdir(r.ID); err != nil {
+		return err
+	}
+	root, err := bin.Root().OpenRoot(r.ID)
+	if err != nil {
+		return err
+	}
+	dir := bin.At(root)
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	if err := dir.Mkdir(sessionsDir); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	err = dir.Replace(receiptFile, sync, r.At, func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
+		return err
+	})
+	if err != nil || !sync {
+		return err
+	}
+	if err := dir.Sync(); err != nil {
+		return err
+	}
+	return bin.Sync()
+}
+
+// readReceipt reads the receipt id. When it is damaged or of a newer version,
+// the error is a [*ReceiptError] and the receipt has what its id tells.
+func readReceipt(bin *atomicfile.Dir, id string) (Receipt, error) {
+	r := Receipt{ID: id}
+	r.At, _ = time.Parse(stamp, id[:len(stamp)])
+	text, err := bin.Root().ReadFile(filepath.Join(id, receiptFile))
+	if err != nil {
+		return r, &ReceiptError{id, err}
+	}
+	var read Receipt
+	if err := json.Unmarshal(text, &read); err != nil {
+		return r, &ReceiptError{id, errDamaged}
+	}
+	if read.Version != version {
+		return r, &ReceiptError{id, fmt.Errorf("it is of version %d, which this program does not know", read.Version)}
+	}
+	read.ID = id
+	return read, nil
+}
+
+// present returns the names of the sessions that are in a receipt's directory.
+func present(bin *atomicfile.Dir, id string) (map[string]bool, error) {
+	entries, err := fs.ReadDir(bin.Root().FS(), filepath.ToSlash(filepath.Join(id, sessionsDir)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	there := map[string]bool{}
+	for _, e := range entries {
+		if e.IsDir() {
+			there[e.Name()] = true
+		}
+	}
+	return there, err
+}

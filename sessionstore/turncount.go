@@ -1,0 +1,85 @@
+package sessionstore
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+)
+
+// turnsMember is the member of metadata.json that counts the messages of a
+// person. Lists of all tools show it.
+const turnsMember = "turn_count"
+
+// users returns how many messages of the transcript on disk a person wrote,
+// after this call wrote it. It looks at all messages once, and then caches the
+// count with the transcript.
+func (tx *transaction) users() int {
+	tx.s.mu.Lock()
+	c := tx.s.cached
+	tx.s.mu.Unlock()
+	if c == nil { // other sessions pushed it out of the cache meanwhile
+		return countUsers(tx.read(Metadata{}).rows)
+	}
+	if !c.users.known {
+		counted := *c
+		counted.users = userCount{known: true, n: countUsers(c.rows)}
+		c = &counted
+		tx.s.putTranscript(c)
+	}
+	return c.users.n
+}
+
+// countTurns makes turn_count the number of messages that a person wrote,
+// after added was appended to the transcript. Metadata without the member
+// stays as it is, and so does every other byte of the file.
+//
+// The number is counted and not incremented, so an append also puts right
+// what a process left that was killed before it counted. Such a number is too
+// low. One that is too high is another tool's way to count, and stays until a
+// person writes again.
+func (tx *transaction) countTurns(meta *metadataFile, added []Message) error {
+	value, ok := meta.md.lookup(turnsMember)
+	if !ok {
+		return nil
+	}
+	n := tx.users()
+	if string(value) == strconv.Itoa(n) {
+		return nil
+	}
+	if countUsers(added) == 0 {
+		if old, ok := meta.md.Int(turnsMember); !ok || old > n {
+			return nil
+		}
+	}
+	counted := func(m *metadataFile) ([]byte, error) { return m.withTurns(n) }
+	content, err := counted(meta)
+	if err == nil {
+		err = tx.saveMetadata(meta, content, counted)
+	}
+	if err != nil && !errors.Is(err, errNoTurns) {
+		return fmt.Errorf("count turns: %w", err)
+	}
+	return nil
+}
+
+// errNoTurns tells that another writer took turn_count out of the metadata.
+var errNoTurns = errors.New("metadata has no " + turnsMember)
+
+// withTurns returns the bytes of the metadata with the turn_count n. The error is
+// errNoTurns when the metadata has no count; metadata that this call displaced
+// is then returned as it is, so that the caller gives it its name back.
+func (m *metadataFile) withTurns(n int) ([]byte, error) {
+	data := m.main.data
+	if m.displaced || !m.main.sound() {
+		data = m.backup.data
+	}
+	if _, ok := m.md.lookup(turnsMember); !ok || m.damage != nil {
+		if m.displaced {
+			return data, nil
+		}
+		return nil, errNoTurns
+	}
+	return pyjson.Splice(data, turnsMember, strconv.AppendInt(nil, int64(n), 10)), nil
+}

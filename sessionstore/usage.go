@@ -1,0 +1,132 @@
+package sessionstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/eventslog"
+	"github.com/amplifier-go/sessionstorage/internal/sessioncost"
+)
+
+// Usage is what one model used on one day in one session. Its method Add sums up
+// several.
+type Usage struct {
+	Project, Session string // as [Projects.Store] and [Store] take them
+	eventslog.Usage
+}
+
+// Usage tells what the sessions that q describes used, by session, day, provider
+// and model. The session that was created first comes first, those without a
+// readable time after all others. An error comes last; what could not be read
+// hides nothing else.
+//
+// A response counts once over all of these sessions, as [eventslog.Log.Usage]
+// tells: in the first session whose log tells of it, so in the parent and not in
+// its forks. When q leaves out the parent, a fork may tell what it inherits. Of a
+// session one log is read, the one that the Python tools read: that of its
+// directory context-intelligence, wherever that lies, or else its events.jsonl.
+// When q says nothing but Project and Days, sessions without metadata count, too.
+//
+// All logs are read. What has been counted takes some 40 bytes of memory for each
+// response and each call of a tool.
+func (p *Projects) Usage(ctx context.Context, q Query) iter.Seq2[Usage, error] {
+	return func(yield func(Usage, error) bool) {
+		found, failed := p.Find(ctx, q)
+		if found == nil && failed != nil && (ctx.Err() != nil || errors.Is(failed, ErrClosed)) {
+			yield(Usage{}, wrap("sum up usage", "", failed))
+			return
+		}
+		slices.SortStableFunc(found, byCreation)
+		if q.After.IsZero() && q.Before.IsZero() && q.Keyword == "" && q.Match == nil && q.Limit <= 0 {
+			more, err := p.undescribed(ctx, q.Project, found)
+			found, failed = append(found, more...), joinErrors(failed, err)
+		}
+		o := &eventslog.UsageOptions{Days: q.Days, Counted: &eventslog.Counted{}}
+		for _, f := range found {
+			for u, err := range usageOf(ctx, f.Dir, o) {
+				if err != nil {
+					failed = joinErrors(failed, wrap("sum up usage", filepath.Base(f.Dir), err))
+				} else if !yield(Usage{f.Project, filepath.Base(f.Dir), u}, nil) {
+					return
+				}
+			}
+			if ctx.Err() != nil {
+				break
+			}
+		}
+		if failed != nil {
+			yield(Usage{}, failed)
+		}
+	}
+}
+
+// byCreation orders sessions by the time of their creation.
+func byCreation(a, b Found) int {
+	switch {
+	case a.Created.IsZero() != b.Created.IsZero():
+		if a.Created.IsZero() {
+			return 1
+		}
+		return -1
+	case !a.Created.Equal(b.Created):
+		return a.Created.Compare(b.Created)
+	}
+	return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.Dir, b.Dir))
+}
+
+// undescribed returns the sessions that are not among those found, in the order
+// of their names. They have no metadata, or none that can be read.
+func (p *Projects) undescribed(ctx context.Context, project string, found []Found) (more []Found, err error) {
+	slugs := []string{project}
+	if project == "" {
+		if slugs, err = p.Slugs(ctx); err != nil {
+			return nil, err
+		}
+	}
+	known := make(map[string]bool, len(found))
+	for _, f := range found {
+		known[f.Dir] = true
+	}
+	for _, slug := range slugs {
+		entries, failed := os.ReadDir(p.sessions(slug))
+		if errors.Is(failed, fs.ErrNotExist) {
+			continue
+		}
+		err = joinErrors(err, wrap("sum up usage", "", failed))
+		for _, e := range entries {
+			dir := filepath.Join(p.sessions(slug), e.Name())
+			if !known[dir] && !strings.HasPrefix(e.Name(), ".") && checkID(e.Name()) == nil {
+				more = append(more, Found{Project: slug, Dir: dir})
+			}
+		}
+	}
+	return more, err
+}
+
+// usageOf tells what the session in dir used.
+func usageOf(ctx context.Context, dir string, o *eventslog.UsageOptions) iter.Seq2[eventslog.Usage, error] {
+	return func(yield func(eventslog.Usage, error) bool) {
+		path := sessioncost.LocateHere(dir).Ordinary
+		if !sessioncost.IsFile(path) {
+			return
+		}
+		log, err := eventslog.Open(filepath.Dir(path), &eventslog.Options{SessionID: filepath.Base(dir)})
+		if err != nil {
+			yield(eventslog.Usage{}, err)
+			return
+		}
+		for u, err := range log.Usage(ctx, o) {
+			if !yield(u, err) {
+				break
+			}
+		}
+		_ = log.Close() // nothing was written
+	}
+}

@@ -1,0 +1,18 @@
+// Package verify checks the files of stored sessions and changes nothing.
+//
+// [Session] checks one session and [Store] all sessions of a store. Both yield
+// a [Finding] for each thing that is wrong, while they read: its [Kind], the
+// file, the line, and with [Kind.Advice] what can be done about it. A sound
+// session has no finding.
+//
+// These files are checked:
+//
+//	transcript.jsonl, metadata.json, and their backups
+//	events.jsonl, also in context-intelligence/
+//	phase_outputs.jsonl, session_conversation.jsonl, state_history.jsonl
+//	state.json, pending_approvals.json, session-state.json, checkpoint.json
+//
+// A check takes no lock. It holds the transcript of one session in memory, and
+// of all other files one line or one JSON document. No finding has content of a
+// session.
+package verify

@@ -1,0 +1,70 @@
+package verify
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// stored checks the transcript and the metadata. What the newer tools read
+// without a remark is sound for all tools.
+func (c *check) stored(of *sessionstore.Store) {
+	st, err := sessionstore.Open(of.Dir(), &sessionstore.Options{CacheBytes: -1}) // one that keeps nothing of what it reads
+	if err != nil {
+		c.add(Damaged, "", 0, err)
+		return
+	}
+	defer st.Close()
+	_, notes, refused := st.LoadStrict(c.ctx, c.id)
+	if refused == nil && len(notes) == 0 || c.over() {
+		return
+	}
+	s, err := st.Load(c.ctx, c.id)
+	if _, gone := os.Lstat(c.dir); errors.Is(gone, fs.ErrNotExist) {
+		return // it was removed since
+	}
+	strict := (*sessionstore.StrictError)(nil)
+	switch {
+	case err != nil:
+		c.damage(Damaged, err, "")
+	case s.Recovered != nil:
+		kind := Recovered
+		if _, err := os.Lstat(filepath.Join(c.dir, sessiondir.Marker)); err == nil {
+			kind = Pending
+		}
+		c.damage(kind, s.Recovered.Reason, filepath.Base(s.Recovered.Path))
+	case errors.As(refused, &strict):
+		c.damage(Strict, strict.Err, strict.Source)
+	}
+}
+
+// damage adds a finding for each damaged file that err tells of. When it tells
+// of none, the finding names file.
+func (c *check) damage(k Kind, err error, file string) {
+	all := corrupt(err)
+	for _, e := range all {
+		c.add(k, filepath.Base(e.Path), e.Line, e.Err)
+	}
+	if len(all) == 0 {
+		c.add(k, file, 0, err)
+	}
+}
+
+// corrupt returns the errors in the tree of err that tell of damaged files.
+func corrupt(err error) (all []*sessionstore.CorruptError) {
+	switch e := err.(type) {
+	case *sessionstore.CorruptError:
+		return []*sessionstore.CorruptError{e}
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			all = append(all, corrupt(one)...)
+		}
+	case interface{ Unwrap() error }:
+		return corrupt(e.Unwrap())
+	}
+	return all
+}

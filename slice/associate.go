@@ -1,0 +1,133 @@
+package slice
+
+import (
+	"slices"
+
+	"github.com/amplifier-go/sessionstorage/eventslog"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// Method tells by what an event was tied to a message.
+type Method string
+
+// The methods, in the order in which they are tried.
+const (
+	Unassociated Method = ""             // the event fits no message, or more than one
+	ByMessageID  Method = "message_id"   // it names the message
+	ByToolCallID Method = "tool_call_id" // it names a call: its result for tool:post and tool:error, else the message that makes it
+	ByPrompt     Method = "prompt_match" // it tells that the text of the message was submitted
+)
+
+// Association is where in a conversation an event belongs. Turns are those that
+// a person began, see [IsPrompt]; they are fewer than those of [Turns]. All
+// numbers are indexes, or -1 where there is none.
+type Association struct {
+	Message     int // of the message that the event is about
+	Turn        int // of the turn in which that message stands, from 0
+	TurnMessage int // of the message that begins this turn
+	Method      Method
+}
+
+// Associate ties events to messages. It returns an Association for each event,
+// in order. Times count for nothing: an event belongs to a message whose id,
+// call or text it names. If two messages have the id or the call, the event is
+// tied to neither. Prompts are matched in their order if all prompts that were
+// submitted are all prompts of the conversation; otherwise those match whose
+// text occurs once on either side.
+//
+// Events of no session, and auxiliary ones, are tied to nothing. Associate never
+// fails: [eventslog.Log.Refs] tells which rows of the log could not be read. It
+// takes linear time.
+func Associate(msgs []sessionstore.Message, events []eventslog.Ref) []Association {
+	p := placesOf(msgs)
+	submits := matchPrompts(p.prompts, events)
+	all := make([]Association, len(events))
+	for i, e := range events {
+		at, method := -1, Unassociated
+		if e.SessionID != "" && !e.Auxiliary {
+			at, method = p.find(e)
+			if prompt, ok := submits[i]; ok && at < 0 {
+				at, method = prompt, ByPrompt
+			}
+		}
+		all[i] = p.association(at, method)
+	}
+	return all
+}
+
+// find returns the message that an event names by an id, or -1.
+func (p *places) find(e eventslog.Ref) (int, Method) {
+	if at, ok := p.messages[e.MessageID]; ok && at >= 0 {
+		return at, ByMessageID
+	}
+	if e.CallID == "" {
+		return -1, Unassociated
+	}
+	call, called := p.calls[e.CallID]
+	result, answered := p.results[e.CallID]
+	if call == several || result == several {
+		return -1, Unassociated
+	}
+	if e.Event == "tool:post" || e.Event == "tool:error" {
+		call, called = result, answered
+	}
+	if !called {
+		return -1, Unassociated
+	}
+	return call, ByToolCallID
+}
+
+// association returns the Association with a message, or with none where at is
+// negative.
+func (p *places) association(at int, method Method) Association {
+	a := Association{Message: -1, Turn: -1, TurnMessage: -1, Method: method}
+	if at < 0 {
+		return a
+	}
+	a.Message, a.Turn = at, p.turns[at]
+	if a.Turn >= 0 {
+		a.TurnMessage = p.starts[a.Turn]
+	}
+	return a
+}
+
+// matchPrompts returns the messages of the prompts that events submitted, by the
+// index of the event.
+func matchPrompts(prompts []prompt, events []eventslog.Ref) map[int]int {
+	var submits []int
+	for i, e := range events {
+		if e.Prompt != (eventslog.TextSum{}) && e.SessionID != "" {
+			submits = append(submits, i)
+		}
+	}
+	sameText := func(i int, p prompt) bool { return events[i].Prompt == p.sum }
+	found := make(map[int]int, len(submits))
+	if slices.EqualFunc(submits, prompts, sameText) {
+		for k, i := range submits {
+			found[i] = prompts[k].message
+		}
+		return found
+	}
+	asked, sent := map[eventslog.TextSum]int{}, map[eventslog.TextSum]int{}
+	for _, p := range prompts {
+		addSum(asked, p.sum, p.message)
+	}
+	for _, i := range submits {
+		addSum(sent, events[i].Prompt, i)
+	}
+	for sum, i := range sent {
+		if message, ok := asked[sum]; ok && message >= 0 && i >= 0 {
+			found[i] = message
+		}
+	}
+	return found
+}
+
+// addSum notes at which index a text occurs. It is several for one that occurs
+// twice.
+func addSum(at map[eventslog.TextSum]int, sum eventslog.TextSum, i int) {
+	if _, ok := at[sum]; ok {
+		i = several
+	}
+	at[sum] = i
+}

@@ -1,0 +1,81 @@
+package slice
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// Backup is a copy of a transcript that this package, a salvage or the Python
+// tools made before they changed it.
+type Backup struct {
+	Name   string    // of the file in the session's directory
+	Label  string    // what it was made before: pre-repair, pre-rewind, pre-salvage or pre-undo
+	Time   time.Time // when it was made, in UTC, to the second
+	Size   int64     // in bytes
+	Events string    // name of the copy of the log that belongs to it; empty: none
+
+	number int // its number among the copies of the same second
+}
+
+// Backups returns the copies of session id's transcript, newest first. The backup
+// that every save makes is not among them.
+func Backups(ctx context.Context, st *sessionstore.Store, id string) ([]Backup, error) {
+	var found []Backup
+	err := core.Of(st).Read(ctx, id, func(d *sessiondir.Dir) (err error) {
+		found, err = backupsIn(d)
+		return err
+	})
+	if err != nil {
+		return nil, about("list backups of", id, err)
+	}
+	return found, nil
+}
+
+var backupName = regexp.MustCompile(`^` + regexp.QuoteMeta(sessiondir.Transcript+keepInfix) + `(.+?)-(\d{14})(?:-(\d+))?$`)
+
+func backupsIn(dir *sessiondir.Dir) ([]Backup, error) {
+	names, err := dir.Names()
+	if err != nil {
+		return nil, fmt.Errorf("list backups: %w", err)
+	}
+	found := []Backup{}
+	for _, name := range names {
+		part := backupName.FindStringSubmatch(name)
+		if part == nil {
+			continue
+		}
+		at, err := time.Parse(keepStamp, part[2])
+		if err != nil {
+			continue
+		}
+		stamp, err := dir.Stat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed meanwhile
+		}
+		if err != nil {
+			return nil, fmt.Errorf("look at backup: %w", err)
+		}
+		b := Backup{Name: name, Label: part[1], Time: at, Size: stamp.Size}
+		b.number, _ = strconv.Atoi(part[3]) // the first has none
+		events := eventsFile + name[len(sessiondir.Transcript):]
+		if slices.Contains(names, events) {
+			b.Events = events
+		}
+		found = append(found, b)
+	}
+	slices.SortFunc(found, func(a, b Backup) int {
+		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(b.number, a.number), cmp.Compare(a.Name, b.Name))
+	})
+	return found, nil
+}

@@ -1,0 +1,135 @@
+package conversation
+
+import (
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// blocks returns the content of a message where it is a list of blocks.
+func blocks(m sessionstore.Message) (found [][]byte) {
+	raw, _ := m.Lookup("content")
+	for block := range pyjson.Elements(raw) {
+		found = append(found, block)
+	}
+	return found
+}
+
+func isBlock(block []byte, kind string) bool { return member(block, "type") == kind }
+
+// member returns the member of an object where it is text.
+func member(obj []byte, name string) string {
+	if pyjson.KindOf(obj) != pyjson.Object {
+		return ""
+	}
+	raw, _ := pyjson.Lookup(obj, name)
+	return text(raw)
+}
+
+func text(raw []byte) string {
+	if pyjson.KindOf(raw) != pyjson.String {
+		return ""
+	}
+	return pyjson.Text(raw)
+}
+
+// result is a result of a tool in a message.
+type result struct {
+	block int
+	id    string
+	call  int // index of the message with its call; -1: there is none
+}
+
+// resultsIn returns the results of tools that a message holds.
+func resultsIn(m sessionstore.Message) (found []result) {
+	if m.Role() == "tool" {
+		return []result{{block: -1, id: m.ToolCallID(), call: -1}}
+	}
+	for i, block := range blocks(m) {
+		if isBlock(block, "tool_result") {
+			found = append(found, result{block: i, id: member(block, "tool_use_id"), call: -1})
+		}
+	}
+	return found
+}
+
+// resultText returns the text of the result in block b of m.
+func resultText(m sessionstore.Message, b int) string {
+	if b < 0 {
+		return contentText(m)
+	}
+	all := blocks(m)
+	if b >= len(all) {
+		return ""
+	}
+	raw, _ := pyjson.Lookup(all[b], "content")
+	return valueText(raw)
+}
+
+// contentText returns the text of a message, and the JSON of a content that
+// is neither text nor a list.
+func contentText(m sessionstore.Message) string {
+	if t := m.Content(); t != "" {
+		return t
+	}
+	raw, _ := m.Lookup("content")
+	switch pyjson.KindOf(raw) {
+	case pyjson.String, pyjson.Null, pyjson.Invalid:
+		return ""
+	case pyjson.Array:
+		return unknownBlocks(raw)
+	}
+	return string(raw)
+}
+
+// unknownBlocks returns the JSON of the blocks that nothing else shows.
+func unknownBlocks(content []byte) string {
+	var parts []string
+	for block := range pyjson.Elements(content) {
+		switch member(block, "type") {
+		case "text", "thinking", "redacted_thinking", "tool_use", "tool_call", "tool_result":
+		default:
+			parts = append(parts, string(block))
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// valueText returns a string as its text, the texts of blocks, and all else as
+// its JSON.
+func valueText(raw []byte) string {
+	switch pyjson.KindOf(raw) {
+	case pyjson.String:
+		return pyjson.Text(raw)
+	case pyjson.Null, pyjson.Invalid:
+		return ""
+	case pyjson.Array:
+		var parts []string
+		for block := range pyjson.Elements(raw) {
+			if t := member(block, "text"); t != "" {
+				parts = append(parts, t)
+			} else {
+				parts = append(parts, string(block))
+			}
+		}
+		return strings.Join(parts, "\n")
+	}
+	return string(raw)
+}
+
+// thinking returns what the model thought before it answered.
+func thinking(m sessionstore.Message) string {
+	if raw, ok := m.Lookup("thinking_text"); ok {
+		if t := text(raw); t != "" {
+			return t
+		}
+	}
+	var parts []string
+	for _, block := range blocks(m) {
+		if isBlock(block, "thinking") {
+			parts = append(parts, member(block, "thinking"))
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}

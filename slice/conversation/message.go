@@ -1,0 +1,118 @@
+package conversation
+
+import (
+	"time"
+	"unicode/utf8"
+
+	"github.com/amplifier-go/sessionstorage/slice"
+)
+
+// Limits say how many bytes of a text are shown; 0 is all of it. A text is cut at
+// the end of a character, and only where it is more than a quarter longer: a little
+// more is not worth a click.
+type Limits struct {
+	Text int // of what was written or thought
+	Tool int // of arguments and results
+}
+
+// Text is a text, cut where it is longer than the limit.
+type Text struct {
+	Text string `json:"text"`
+	Size int    `json:"size"` // in bytes, of the whole
+	Cut  bool   `json:"cut,omitempty"`
+}
+
+// Message is what people see of a message.
+type Message struct {
+	N         int      `json:"n"`                   // its index, from 0
+	Role      string   `json:"role"`                // "" where it has none
+	Time      string   `json:"time,omitempty"`      // in UTC, as time.RFC3339; "" where it is unknown
+	Turn      int      `json:"turn"`                // from 1; 0: before the first
+	Starts    bool     `json:"starts,omitempty"`    // it begins the turn
+	Injected  bool     `json:"injected,omitempty"`  // a program wrote it in the user's name, as a reminder
+	Text      *Text    `json:"body,omitempty"`      // what it says; nil where that is nothing
+	Thinking  *Text    `json:"thinking,omitempty"`  // what the model thought before; nil where that is nothing
+	Calls     []Call   `json:"calls,omitempty"`     // in the order in which they stand there
+	Results   []Result `json:"results,omitempty"`   // those that no call shows
+	Elsewhere bool     `json:"elsewhere,omitempty"` // it has nothing but results that calls show
+}
+
+// Call is what people see of the call of a tool.
+type Call struct {
+	ID        string  `json:"id"`   // "" where it has none
+	Name      string  `json:"name"` // of the tool
+	Arguments Text    `json:"arguments"`
+	Result    *Result `json:"result,omitempty"`    // nil where it has none
+	Orphan    bool    `json:"orphan,omitempty"`    // it has no result
+	Misplaced bool    `json:"misplaced,omitempty"` // its result stands where providers refuse it
+}
+
+// Result is what people see of the result of a call.
+type Result struct {
+	N    int    `json:"n"`  // index of its message
+	ID   string `json:"id"` // of the call
+	Text Text   `json:"body"`
+}
+
+// Messages returns the messages with an index of at least from and below to, as
+// far as there are any, with texts cut to the limits.
+func (c *View) Messages(from, to int, lim Limits) []Message {
+	from = min(max(from, 0), len(c.rows))
+	to = min(max(to, from), len(c.rows))
+	out := make([]Message, 0, to-from)
+	for i := range to - from {
+		out = append(out, c.message(from+i, lim))
+	}
+	return out
+}
+
+func (c *View) message(i int, lim Limits) Message {
+	m, r := c.msgs[i], &c.rows[i]
+	v := Message{N: i, Role: m.Role(), Turn: r.turn, Starts: r.starts}
+	if at, ok := m.Timestamp(); ok {
+		v.Time = at.UTC().Format(time.RFC3339)
+	}
+	v.Injected = v.Role == "user" && len(r.results) == 0 && !slice.IsRealUser(m)
+	if v.Role != "tool" {
+		v.Text = some(contentText(m), lim.Text)
+	}
+	v.Thinking = some(thinking(m), lim.Text)
+	for k := range r.calls {
+		v.Calls = append(v.Calls, c.call(&r.calls[k], lim))
+	}
+	for _, res := range r.results {
+		if res.call < 0 {
+			v.Results = append(v.Results, Result{i, res.id, cut(resultText(m, res.block), lim.Tool)})
+		}
+	}
+	v.Elsewhere = len(r.results) > 0 && len(v.Results) == 0 && v.Text == nil
+	return v
+}
+
+func (c *View) call(k *call, lim Limits) Call {
+	v := Call{ID: k.ID, Name: k.Name, Arguments: cut(string(k.Arguments), lim.Tool), Orphan: k.from.row < 0, Misplaced: k.astray}
+	if k.from.row >= 0 {
+		v.Result = &Result{k.from.row, k.ID, cut(resultText(c.msgs[k.from.row], k.from.block), lim.Tool)}
+	}
+	return v
+}
+
+func some(s string, limit int) *Text {
+	if s == "" {
+		return nil
+	}
+	t := cut(s, limit)
+	return &t
+}
+
+// cut shortens s to about limit bytes at the end of a character.
+func cut(s string, limit int) Text {
+	t := Text{Text: s, Size: len(s)}
+	if limit > 0 && len(s) > limit+limit/4 {
+		for !utf8.RuneStart(s[limit]) {
+			limit--
+		}
+		t.Text, t.Cut = s[:limit], true
+	}
+	return t
+}

@@ -1,0 +1,67 @@
+package slice
+
+import (
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// value returns a copy of the JSON object that a message is.
+func value(m sessionstore.Message) []byte { return pyjson.TrimSpace(m.AppendTo(nil)) }
+
+// isObject reports whether a message is a JSON object. Load also returns lines
+// that are other JSON values, as the reference does.
+func isObject(m sessionstore.Message) bool {
+	return m.Role() != "" || pyjson.KindOf(value(m)) == pyjson.Object
+}
+
+// optionalText returns the text of a JSON string, and nil for any other value.
+func optionalText(raw []byte) *string {
+	if pyjson.KindOf(raw) != pyjson.String {
+		return nil
+	}
+	text := pyjson.Text(raw)
+	return &text
+}
+
+// without returns the array arr without the elements for which drop is true,
+// and the number of elements that are left. If nothing is dropped it returns
+// arr itself.
+func without(arr []byte, drop func(raw []byte) bool) (list []byte, left int) {
+	all := 0
+	list = []byte{'['}
+	for raw := range pyjson.Elements(arr) {
+		all++
+		if drop(raw) {
+			continue
+		}
+		if left > 0 {
+			list = append(list, ", "...)
+		}
+		list = append(list, raw...)
+		left++
+	}
+	if left == all {
+		return arr, left
+	}
+	return append(list, ']'), left
+}
+
+// replaced returns the object line, in whose member name, the array arr, each
+// element for which match is true is replaced by what with returns for it. If
+// none is replaced it returns line itself.
+func replaced(line []byte, name string, arr []byte, with func([]byte) []byte, match func([]byte) bool) []byte {
+	list, changed := []byte{'['}, false
+	for raw := range pyjson.Elements(arr) {
+		if len(list) > 1 {
+			list = append(list, ", "...)
+		}
+		if match(raw) {
+			raw, changed = with(raw), true
+		}
+		list = append(list, raw...)
+	}
+	if !changed {
+		return line
+	}
+	return pyjson.Splice(line, name, append(list, ']'))
+}

@@ -1,0 +1,80 @@
+package slice
+
+import (
+	"slices"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// mender mends a conversation step by step.
+type mender struct {
+	rules
+	given  []sessionstore.Message
+	pieces []piece
+	gone   map[int][]Reason // why given messages are dropped or moved
+	err    error            // the first
+}
+
+// piece is a message of the conversation as far as it is mended.
+type piece struct {
+	msg     sessionstore.Message
+	row     int // of the given message that it is or stands for, or -1
+	changed bool
+	moved   bool
+	why     []Reason
+}
+
+func (m *mender) start() {
+	m.gone = map[int][]Reason{}
+	m.pieces = make([]piece, len(m.given))
+	for i, msg := range m.given {
+		m.pieces[i] = piece{msg: msg, row: i}
+	}
+}
+
+// parse returns the message of a line.
+func (m *mender) parse(line []byte) sessionstore.Message {
+	var b builder
+	b.parse(line)
+	if b.err != nil && m.err == nil {
+		m.err = b.err
+	}
+	return b.msgs[0]
+}
+
+// replace gives piece i another line, for those reasons.
+func (m *mender) replace(i int, line []byte, why ...Reason) {
+	p := &m.pieces[i]
+	p.msg, p.changed = m.parse(line), true
+	p.blame(why...)
+}
+
+// blame adds the reasons why a piece was changed, each once.
+func (p *piece) blame(why ...Reason) {
+	for _, reason := range why {
+		if !slices.Contains(p.why, reason) {
+			p.why = append(p.why, reason)
+		}
+	}
+}
+
+// drops notes why a given message may be dropped.
+func (m *mender) drops(row int, why Reason) {
+	if !slices.Contains(m.gone[row], why) {
+		m.gone[row] = append(m.gone[row], why)
+	}
+}
+
+func (m *mender) messages() []sessionstore.Message {
+	msgs := make([]sessionstore.Message, len(m.pieces))
+	for i, p := range m.pieces {
+		msgs[i] = p.msg
+	}
+	return msgs
+}
+
+// rows returns what is sent of the pieces.
+func (m *mender) rows() []sent {
+	rows, _ := m.read(m.messages())
+	return rows
+}
