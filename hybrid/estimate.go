@@ -12,8 +12,9 @@ import (
 // sent: both are what Sync then sends, as long as nobody changes a session between.
 // The request units are by the published prices, see [Budget], and include what is
 // read. They differ from those of the Sync by 3 at most, a quarter for each session and
-// a five-hundredth of all; and the Sync may cost 3 more for each session that another
-// device changed last. Plan itself costs what Sync would read.
+// a five-hundredth of all. Where another device changed a session last, the Sync may
+// cost 3 more; and it may cost less, because Plan counts the lines that it would read
+// there as if they were not compressed. Plan itself costs what Sync would read.
 func (s *Store) Plan(ctx context.Context, ids ...string) (Estimate, error) {
 	var sum syncer.Estimate
 	if s.engine == nil {

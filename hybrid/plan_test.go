@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -21,8 +22,8 @@ var planSeed = flag.Uint64("plan", 0, "first seed of TestPlanForecasts; 0: a new
 // TestPlanForecasts compares plans with what the strict server counts and
 // charges for the sync that follows, over stores of all kinds. Documents and bytes
 // are the same. Units differ as Plan documents: over 720 rounds by 5.6 at most, where
-// another device had changed two sessions, and else by 3.7. A seed that fails is printed
-// with the name of its subtest.
+// another device had changed two sessions, and else by 3.7. In seed 2 compressed lines
+// of another device make 6.4. A seed that fails is printed with the name of its subtest.
 func TestPlanForecasts(t *testing.T) {
 	t.Parallel()
 	begin := *planSeed
@@ -49,7 +50,8 @@ func forecast(t *testing.T, r *rand.Rand) {
 	for range 1 + r.IntN(8) {
 		f.begin()
 	}
-	theirs := 0 // sessions that the other device changed since the last round
+	theirs := 0   // sessions that the other device changed since the last round
+	packed := 0.0 // units that compression may save where their lines are read
 	for round := range 4 {
 		e, err := a.Plan(t.Context())
 		require.NoError(t, err)
@@ -60,9 +62,9 @@ func forecast(t *testing.T, r *rand.Rand) {
 		require.Equal(t, n.Written, e.Documents)
 		require.Equal(t, got.Bytes, e.Bytes)
 		within := 3 + 0.25*float64(got.Sessions) + 0.002*n.Charge
-		require.LessOrEqual(t, e.RequestUnits, n.Charge+within)
+		require.LessOrEqual(t, e.RequestUnits, n.Charge+within+packed)
 		require.GreaterOrEqual(t, e.RequestUnits, n.Charge-within-3*float64(theirs))
-		theirs = 0
+		theirs, packed = 0, 0
 		time.Sleep(time.Duration(r.IntN(60)) * time.Second)
 		if round == 1 {
 			b.pull()
@@ -75,6 +77,7 @@ func forecast(t *testing.T, r *rand.Rand) {
 				b.say(id, "b's way")
 				b.sync(id)
 				theirs++
+				packed += cosmos.ReadUnits(len(b.file(id, "transcript.jsonl")))
 			}
 		}
 	}

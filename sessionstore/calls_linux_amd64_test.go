@@ -11,8 +11,6 @@ import (
 // testdata/calls.txt.
 func TestCalls(t *testing.T) {
 	t.Parallel() // a process of its own makes them
-	if !testenv.Long() {
-		t.Skip("counted with TEST_LONG: TestLimits guards what the store itself does")
-	}
+	testenv.Soak(t, "it counts system calls; TestLimits guards what the store itself does")
 	cost.CheckCalls(t, "testdata/calls.txt", limitRuns, func() []cost.Operation { return limited(t) })
 }

@@ -152,9 +152,7 @@ func appendRows(st *sessionstore.Store, n int) error {
 // end it.
 func TestLeaseBreakInC(t *testing.T) {
 	t.Parallel()
-	if !testenv.Long() {
-		t.Skip("builds a program in C: with TEST_LONG set")
-	}
+	testenv.Soak(t, "it builds a program in C")
 	gcc, err := exec.LookPath("gcc")
 	testenv.Need(t, err == nil, "gcc is not installed")
 	program := buildHost(t, gcc)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -111,7 +112,7 @@ func (w *writtenSession) does(name, file string, call func() error) {
 // it refuses to change the mode of a file.
 func TestRefusedBySystem(t *testing.T) {
 	t.Parallel()
-	strace := straceProgram(t)
+	strace := testenv.Strace(t)
 	for _, refused := range []struct{ calls, errno, sign string }{
 		{"renameat2", "EPERM", `(RENAME_EXCHANGE|resumed>)\) += -1 EPERM .*\(INJECTED\)`},
 		{"renameat2", "EIO", `(RENAME_EXCHANGE|resumed>)\) += -1 EIO .*\(INJECTED\)`},

@@ -25,7 +25,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-var stopsFlag = flag.Int("stops", 0, "how often TestStoppedInAppend stops a writer; 0: at every step with TEST_LONG set, else 6 times")
+var stopsFlag = flag.Int("stops", 0, "how often TestStoppedInAppend stops a writer; 0: at every step with TEST_LONG set, else not at all")
 
 // TestStoppedInAppend stops a process in the middle of an append, as SIGSTOP, a
 // laptop's lid or a stalled disk do. While it is stopped, readers open the
@@ -33,6 +33,9 @@ var stopsFlag = flag.Int("stops", 0, "how often TestStoppedInAppend stops a writ
 // process have expired. Then it goes on. Nothing may be lost but what contract
 // 3 of [writertest] gives away, neither then nor after the next calls of both.
 func TestStoppedInAppend(t *testing.T) {
+	if *stopsFlag == 0 {
+		testenv.Soak(t, "it changes how long leases last on the whole machine")
+	}
 	shortenLeases(t)
 	n := seed(t)
 	r := rand.New(rand.NewPCG(n, 3))
@@ -102,13 +105,10 @@ func chooseStops(t *testing.T, r *rand.Rand) (list []stopped) {
 		}
 	}
 	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-	switch {
-	case *stopsFlag > 0:
+	if *stopsFlag > 0 {
 		return list[:min(*stopsFlag, len(list))]
-	case testenv.Long():
-		return list
 	}
-	return list[:min(6, len(list))]
+	return list
 }
 
 // countSteps returns how often an append that goes on from others calls the

@@ -31,7 +31,7 @@ func stracedRuns() int {
 // seam does not see. Times are in microseconds.
 func TestWritersAtOnceDelayed(t *testing.T) {
 	t.Parallel()
-	strace := straceProgram(t)
+	strace := testenv.Strace(t)
 	rows := testenv.Share(40, 40, 0)
 	type delayed struct {
 		name, calls, times string
@@ -55,14 +55,4 @@ func TestWritersAtOnceDelayed(t *testing.T) {
 			require.Contains(t, string(out), "lost by the tool's saves", "the test ran")
 		})
 	}
-}
-
-// straceProgram returns strace, which must be installed and may trace.
-func straceProgram(t *testing.T) string {
-	t.Helper()
-	strace, err := exec.LookPath("strace")
-	testenv.Need(t, err == nil, "strace is not installed")
-	out, err := exec.CommandContext(t.Context(), strace, "-o", "/dev/null", "true").CombinedOutput()
-	testenv.Need(t, err == nil, fmt.Sprintf("strace cannot trace: %s", out))
-	return strace
 }

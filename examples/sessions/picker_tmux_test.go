@@ -20,7 +20,7 @@ import (
 
 // screenWait is how long a screen may take to show what a test waits for, on a
 // busy machine.
-const screenWait = 20 * time.Second
+const screenWait = 2 * time.Minute
 
 // pane is a terminal of tmux in which a shell runs.
 type pane struct {

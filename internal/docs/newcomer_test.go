@@ -20,9 +20,8 @@ func TestNewcomer(t *testing.T) {
 	t.Parallel()
 	top, err := filepath.Abs(root)
 	require.NoError(t, err)
-	if !testenv.Long() || exec.Command("git", "-C", top, "rev-parse", "HEAD").Run() != nil {
-		return // it takes minutes, and a checkout
-	}
+	testenv.Soak(t, "it takes minutes")
+	testenv.Need(t, exec.Command("git", "-C", top, "rev-parse", "HEAD").Run() == nil, "this is no checkout of git")
 	home := newHome(t)
 	clone := filepath.Join(home, "sessionstorage")
 	env := surroundings(t, "")

@@ -17,9 +17,8 @@ func TestRelease(t *testing.T) {
 	t.Parallel()
 	top, err := filepath.Abs(root)
 	require.NoError(t, err)
-	if !testenv.Long() || exec.Command("git", "-C", top, "rev-parse", "HEAD").Run() != nil {
-		return // it asks for every module, and needs a checkout
-	}
+	testenv.Soak(t, "it asks for every module")
+	testenv.Need(t, exec.Command("git", "-C", top, "rev-parse", "HEAD").Run() == nil, "this is no checkout of git")
 	dir := newHome(t)
 	clone := filepath.Join(dir, "clone")
 	env := append(surroundings(t, ""), "GIT_CONFIG_COUNT=3",

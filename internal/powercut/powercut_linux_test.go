@@ -67,6 +67,9 @@ func shares() ([]device.Kind, share) {
 // TestPowerCuts cuts the power under each file system, and fails when a row that
 // was acknowledged is lost or a control does not do what it must.
 func TestPowerCuts(t *testing.T) {
+	if *states == 0 && *repeat == "" {
+		testenv.Soak(t, "it needs loop devices")
+	}
 	kinds, s := shares()
 	missing := device.Missing(kinds)
 	testenv.Need(t, missing == "", missing)

@@ -17,9 +17,11 @@ import (
 )
 
 // Strace returns the path of strace, which must be installed and may trace.
-// Without it the test is skipped, or fails, as by [Need].
+// Without it the test is skipped, or fails, as by [Need]. It leaves the test to the
+// soak, as by [Soak].
 func Strace(t testing.TB) string {
 	t.Helper()
+	Soak(t, "it needs strace")
 	path, err := exec.LookPath("strace")
 	Need(t, err == nil, "strace is not installed")
 	out, err := exec.CommandContext(t.Context(), path, "-o", "/dev/null", "true").CombinedOutput()

@@ -12,7 +12,8 @@ import (
 )
 
 // Need skips the test with reason when cond is false. With the environment
-// variable CI set the test fails instead, so that nothing goes unchecked there.
+// variable CI set the test fails instead, so that nothing goes unchecked there. CI
+// means nothing else: it makes no test go further.
 func Need(t testing.TB, cond bool, reason string) {
 	t.Helper()
 	if cond {
@@ -24,9 +25,27 @@ func Need(t testing.TB, cond bool, reason string) {
 	t.Skip(reason)
 }
 
+// Soak skips the test unless [Long] holds: .ci/run leaves it to .ci/soak. The reason
+// is that it takes long, or needs a tool or a server that few machines have.
+func Soak(t testing.TB, reason string) {
+	t.Helper()
+	if !Long() {
+		t.Skip("soak: " + reason + "; TEST_LONG=1 runs it")
+	}
+}
+
+// Flaky skips the test unless [Long] holds, because it fails at times for no reason
+// that is known. The entry is the heading in .ci/flaky.md that says what it said.
+func Flaky(t testing.TB, entry string) {
+	t.Helper()
+	if !Long() {
+		t.Skip("flaky: " + entry + " in .ci/flaky.md; TEST_LONG=1 runs it")
+	}
+}
+
 // Long reports whether the tests that take long are to run, and random and
 // exhaustive tests are to go far: the environment variable TEST_LONG is set, and
-// the flag -short is not. CI sets it, except for the race detector.
+// the flag -short is not. .ci/soak sets it.
 func Long() bool {
 	return os.Getenv("TEST_LONG") != "" && !(flag.Parsed() && testing.Short())
 }
@@ -50,7 +69,7 @@ func Share[T any](short, usual, long T) T {
 }
 
 // Further returns all where [All] holds, else long. It makes the long form of a test
-// that costs too much to go all the way in each run of CI.
+// that costs too much to go all the way in each run of .ci/soak.
 func Further[T any](long, all T) T {
 	if All() {
 		return all

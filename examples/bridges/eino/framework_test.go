@@ -21,9 +21,7 @@ import (
 // does, and half a minute.
 func TestFrameworksOwnTests(t *testing.T) {
 	t.Parallel()
-	if !testenv.Long() {
-		return
-	}
+	testenv.Soak(t, "it needs modules that nothing else here does")
 	dir := strings.TrimSpace(run(t, ".", "list", "-m", "-f", "{{.Dir}}", "github.com/cloudwego/eino"))
 	top, err := filepath.Abs("../../..")
 	require.NoError(t, err)

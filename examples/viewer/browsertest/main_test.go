@@ -68,8 +68,16 @@ type page struct {
 	ctx context.Context
 }
 
-// browse starts a browser of its own for a test, with an empty profile.
+// browse starts a browser of its own for a test, with an empty profile. It leaves the
+// test to the soak, as testenv.Soak does.
 func browse(t *testing.T) *page {
+	t.Helper()
+	testenv.Soak(t, "one test shows that pages work in a browser: TestSearch")
+	return browseAlways(t)
+}
+
+// browseAlways starts a browser for the one test that always runs.
+func browseAlways(t *testing.T) *page {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	testenv.Need(t, err == nil, "no chromium")

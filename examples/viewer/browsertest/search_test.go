@@ -8,12 +8,13 @@ import (
 )
 
 // TestSearch finds a text over sessions, opens a message in which it stands, and
-// finds another one inside the session, by keys alone.
+// finds another one inside the session, by keys alone. It is the one test with a
+// browser that always runs.
 func TestSearch(t *testing.T) {
 	s := newSample(t)
 	s.fill()
 	s.turns(long, 300)
-	p := browse(t)
+	p := browseAlways(t)
 	at := serve(t, s.dir)
 	p.open(at+"/p/"+project, "document.querySelectorAll('.session').length > 3")
 	p.press("/")

@@ -21,6 +21,7 @@ const (
 // addresses, so its key is a random one, which it does check.
 func Cosmium(t testing.TB) Account {
 	t.Helper()
+	testenv.Soak(t, "it needs an emulator")
 	tool, err := exec.LookPath("go")
 	testenv.Need(t, err == nil, "the go command is not installed")
 	env := []string{"GOFLAGS=-mod=readonly", "GOWORK=off", "GOOS=", "GOARCH=", "CGO_ENABLED=0"}

@@ -33,6 +33,7 @@ var packages embed.FS
 // any will do. The client mends three of its requests and answers: see [shim].
 func Vercel(t testing.TB) Account {
 	t.Helper()
+	testenv.Soak(t, "it needs an emulator")
 	node, err := exec.LookPath("node")
 	testenv.Need(t, err == nil, "node is not installed")
 	version, _, _ := strings.Cut(strings.TrimPrefix(run(t, "", nil, node, "--version"), "v"), ".")

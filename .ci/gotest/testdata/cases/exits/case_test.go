@@ -1,0 +1,16 @@
+package exits
+
+import (
+	"os"
+	"testing"
+
+	"cases/runs"
+)
+
+func TestExits(t *testing.T) {
+	if runs.First("exits") {
+		os.Exit(3)
+	}
+}
+
+func TestSound(t *testing.T) {}
