@@ -52,7 +52,7 @@ func (d *deeds) requireGoesOn(t *testing.T, dir string, want []string, place str
 	l, err := Open(dir, nil)
 	require.NoError(t, err)
 	found, _ := names(t, l, Cursor{})
-	require.Empty(t, missing(want, found), "%s: found %v", place, found)
+	require.Empty(testenv.Lost(t), missing(want, found), "%s: found %v", place, found)
 	require.Empty(t, missing(found, d.attempted), place)
 	require.NoError(t, l.Append(t.Context(), Event{Name: "next"}), place)
 	after, _ := names(t, l, Cursor{})

@@ -49,7 +49,7 @@ func appenderChild(argument []byte) error {
 	if err := json.Unmarshal(argument, &a); err != nil {
 		return err
 	}
-	l, err := Open(a.Dir, &Options{Sync: a.Sync})
+	l, err := open(a.Dir, &Options{Sync: a.Sync}, testenv.KillPoint())
 	if err != nil {
 		return err
 	}
@@ -98,8 +98,9 @@ func TestKills(t *testing.T) {
 			k := kills{appender: c.appender, random: seeded(t), begun: map[string]bool{}, done: map[string]bool{}}
 			k.Dir = filepath.Join(t.TempDir(), "sess")
 			torn := 0
-			for round := range (killRounds() + i) / 4 {
-				k.round(t, round)
+			v := testenv.Victim{Rounds: (killRounds() + i) / 4, Operations: 30, First: 15, Within: 100 * time.Millisecond}
+			for round := range v.Rounds {
+				k.round(t, round, v.Death(round, k.random))
 				torn = max(torn, k.check(t))
 			}
 			fmt.Printf("%s: %d events acknowledged, %d lines torn\n", t.Name(), k.acknowledged, torn)
@@ -117,16 +118,11 @@ type kills struct {
 }
 
 // round lets a child append and kills it, and may then tear the log's tail.
-func (k *kills) round(t *testing.T, round int) {
+func (k *kills) round(t *testing.T, round int, death *testenv.Death) {
 	k.Prefix, k.Seed = fmt.Sprint("r", round), k.random.Uint64()
-	p := spawn(t, "appender", k.appender)
+	p := spawn(t, "appender", k.appender, testenv.KillAt(death.At))
 	require.Equal(t, "ready", p.line(t))
-	killer := time.AfterFunc(time.Hour, func() { _ = p.cmd.Process.Kill() })
-	soon := func() { killer.Reset(time.Duration(k.random.IntN(100_000)) * time.Microsecond) }
-	waits := round%2 == 0 // until something is acknowledged, so that a slow machine proves something too
-	if !waits {
-		soon()
-	}
+	death.Hear(false, p.killNow)
 	for p.out.Scan() {
 		var what, name string
 		var n int
@@ -136,16 +132,11 @@ func (k *kills) round(t *testing.T, round int) {
 		for i := range n {
 			into[fmt.Sprint(name, ".", i)] = true
 		}
-		if what != "done" {
-			continue
-		}
-		k.acknowledged += n
-		if waits {
-			waits = false
-			soon()
+		if what == "done" {
+			k.acknowledged += n
+			death.Hear(true, p.killNow)
 		}
 	}
-	killer.Stop()
 	p.kill()
 	if round > 0 && k.random.IntN(2) == 0 {
 		return
@@ -166,13 +157,13 @@ func (k *kills) check(t *testing.T) (torn int) {
 	require.NoError(t, err)
 	found := map[string]bool{}
 	for h, err := range l.Heads(t.Context(), Cursor{}) {
-		require.NoError(t, err)
+		require.NoError(testenv.Lost(t), err)
 		require.False(t, found[h.Event], "%s is there twice", h.Event)
 		require.True(t, k.begun[h.Event], "%s was never attempted", h.Event)
 		found[h.Event] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(k.done)) {
-		require.True(t, found[name], "%s was acknowledged and is gone", name)
+		require.True(testenv.Lost(t), found[name], "%s was acknowledged and is gone", name)
 	}
 	data, err := os.ReadFile(l.path())
 	if !errors.Is(err, fs.ErrNotExist) { // the child may not have come to it

@@ -81,9 +81,14 @@ func (p *process) line(t testing.TB) string {
 	return p.out.Text()
 }
 
+// killNow kills the child and does not wait for its end.
+func (p *process) killNow() {
+	_ = p.cmd.Process.Kill() // it may be gone already
+}
+
 // kill ends the child at once, and returns when it is gone.
 func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // it may be gone already
+	p.killNow()
 	_ = p.cmd.Wait()
 }
 

@@ -26,19 +26,13 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-var (
-	chaosSeed  = flag.Uint64("chaos.seed", 0, "seed of TestChaos; 0: a new one each time")
-	chaosSeeds = flag.Int("chaos.seeds", 0, "how many seeds TestChaos tries; 0: 3 with TEST_LONG set, else 2")
-)
+var chaosSeeds = flag.Int("chaos.seeds", 0, "how many seeds TestChaos tries; 0: 3 with TEST_LONG set, else 2")
 
 // TestChaos lets devices work on one session with faults and crashes, and
 // looks whether a line was lost.
 func TestChaos(t *testing.T) {
 	t.Parallel()
-	first := *chaosSeed
-	if first == 0 {
-		first = testenv.Seed(t)
-	}
+	first := testenv.Seed(t)
 	seeds := *chaosSeeds
 	if seeds == 0 {
 		seeds = testenv.Share(2, 2, 3)
@@ -47,6 +41,7 @@ func TestChaos(t *testing.T) {
 		seed := first + uint64(i)
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
+			testenv.Repeat(t, seed, "-chaos.seeds=1")
 			synctest.Test(t, func(t *testing.T) { newChaos(t, seed).run() })
 		})
 	}
@@ -272,7 +267,7 @@ func (c *chaos) check() {
 	c.t.Logf("%d devices, %d lines written, %d in the main line, %d branches, %d requests, statuses %v",
 		len(c.devices), len(c.written), strings.Count(main, "\n"), len(branches), c.cloud.Counters().Total.Requests, c.cloud.Counters().ByStatus)
 	for _, text := range c.written {
-		require.True(c.t, slices.Contains(kept, text), "lost: %.20s", text)
+		require.True(testenv.Lost(c.t), slices.Contains(kept, text), "lost: %.20s", text)
 	}
 }
 

@@ -49,9 +49,15 @@ func (e errand) by(device string, calls ...string) errand {
 // spawn starts a child that does the errand in a sessions directory.
 func (e errand) spawn(t testing.TB, child, dir string) *testenv.Process {
 	t.Helper()
+	return testenv.Spawn(t, child, dir, e.text(t))
+}
+
+// text returns the errand as a child is told of it.
+func (e errand) text(t testing.TB) string {
+	t.Helper()
 	text, err := json.Marshal(e)
 	require.NoError(t, err)
-	return testenv.Spawn(t, child, dir, string(text))
+	return string(text)
 }
 
 // syncChild does an errand, and prints a line with what its memory came to, in
@@ -98,7 +104,7 @@ func (e errand) open(ctx context.Context, dir string, o *Options) (*Store, error
 	}
 	o.Store = &sessionstore.Options{Durability: sessionstore.Relaxed}
 	o.Container, o.Project, o.User, o.Device = container, "demo", "ada", e.Device
-	return Open(ctx, dir, o)
+	return open(ctx, dir, o, testenv.KillPoint())
 }
 
 // writeChild appends records to three sessions while the worker syncs them, and

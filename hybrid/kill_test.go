@@ -61,18 +61,19 @@ func killedAt(t *testing.T, at int, done bool) (killed bool) {
 	a.pull()
 	b.sync()
 	found := r.reachable()
-	require.Empty(t, r.problems, "killed at request %d", at)
+	lost := testenv.Lost(t)
+	require.Empty(lost, r.problems, "killed at request %d", at)
 	for n := range r.marks {
-		require.Contains(t, found, fmt.Sprintf("rec-%d;", n+1), "killed at request %d", at)
+		require.Contains(lost, found, fmt.Sprintf("rec-%d;", n+1), "killed at request %d", at)
 	}
-	require.ElementsMatch(t, a.ids(), b.ids(), "killed at request %d", at)
-	require.Len(t, a.ids(), 5, "killed at request %d", at)
+	require.ElementsMatch(lost, a.ids(), b.ids(), "killed at request %d", at)
+	require.Len(lost, a.ids(), 5, "killed at request %d", at)
 	for _, id := range a.ids() {
 		for _, name := range []string{"transcript.jsonl", "metadata.json"} {
-			require.Equal(t, a.file(id, name), b.file(id, name), "%s of %s, killed at request %d", name, id, at)
+			require.Equal(lost, a.file(id, name), b.file(id, name), "%s of %s, killed at request %d", name, id, at)
 		}
 	}
-	require.Len(t, a.texts("rewound"), 1, "killed at request %d", at)
+	require.Len(lost, a.texts("rewound"), 1, "killed at request %d", at)
 	return !lived
 }
 
@@ -88,45 +89,43 @@ func TestKillWriter(t *testing.T) {
 	work := c.serve(t, c).by("a", "sync")
 	random := testenv.Rand(t)
 	last, acknowledged := 0, map[int]bool{}
-	for range max(1, testenv.KillRounds()/5) {
+	v := testenv.Victim{
+		Name: "write", Dir: dir, Rounds: max(1, testenv.KillRounds()/5), Operations: 4000, First: 60, Within: time.Second,
+		Acknowledges: func(string) bool { return true },
+	}
+	for round := range v.Rounds {
 		work.From = last + 1
-		p := work.spawn(t, "write", dir)
-		for alive, enough := true, 1+random.IntN(200); alive; enough-- {
-			var line string
-			if line, alive = p.Line(); alive {
-				n, err := strconv.Atoi(line)
-				require.NoError(t, err)
-				last, acknowledged[n] = n, true
-			}
-			if enough == 0 {
-				p.KillAfter(time.Duration(random.IntN(20)) * time.Millisecond)
-			}
-		}
-		p.Kill()
+		v.Argument = work.text(t)
+		v.Kill(t, round, random, func(line string) {
+			n, err := strconv.Atoi(line)
+			require.NoError(t, err)
+			last, acknowledged[n] = n, true
+		})
 		last++ // it may have been written too
 	}
 	work.finish(t, dir)
 	found := r.reachable()
-	require.Empty(t, r.problems)
+	lost := testenv.Lost(t)
+	require.Empty(lost, r.problems)
 	b := c.device(t, "b")
 	b.pull()
 	a := c.deviceAt(t, dir, "a")
-	require.Len(t, b.ids(), 3)
+	require.ElementsMatch(lost, a.ids(), b.ids())
 	here := 0
 	for _, id := range b.ids() {
-		require.Equal(t, a.file(id, "transcript.jsonl"), b.file(id, "transcript.jsonl"))
+		require.Equal(lost, a.file(id, "transcript.jsonl"), b.file(id, "transcript.jsonl"))
 		before := 0
 		for _, text := range b.texts(id) {
 			n, err := strconv.Atoi(strings.Trim(text, "rec-;"))
 			require.NoError(t, err)
-			require.Greater(t, n, before)
-			require.Contains(t, found, text)
+			require.Greater(lost, n, before)
+			require.Contains(lost, found, text)
 			before = n
 			here++
 			delete(acknowledged, n)
 		}
 	}
-	require.Empty(t, acknowledged)
+	require.Empty(lost, acknowledged)
 	t.Logf("%d records, %d tips that a reader checked", here, r.checks)
 }
 
@@ -194,6 +193,6 @@ func (k *killer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if k.done {
 		k.next.ServeHTTP(httptest.NewRecorder(), r)
 	}
-	(<-k.victim).KillAfter(0)
+	(<-k.victim).KillNow()
 	<-k.dead
 }

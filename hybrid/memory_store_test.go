@@ -3,7 +3,6 @@ package hybrid
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/cosmos/memory"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -33,9 +33,7 @@ func inMemory(t *testing.T, c *memory.Container, name string) *testDevice {
 // lines.
 func TestInMemory(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	t.Log("seed", seed)
-	r := rand.New(rand.NewPCG(seed, 3))
+	r := testenv.Rand(t)
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	c := &memory.Container{Now: func() time.Time { return now }}
 	devices := []*testDevice{inMemory(t, c, "a"), inMemory(t, c, "b")}

@@ -25,6 +25,13 @@ type household struct {
 	a, b   *testDevice
 	texts  []string // marks, one in each place
 	family []string
+	others int // devices that came later
+}
+
+// newcomers counts the devices that come later, for their names.
+func (h *household) newcomers() int {
+	h.others++
+	return h.others
 }
 
 // mark returns a text that stands nowhere else.
@@ -309,7 +316,7 @@ func TestPurgeBesideDevices(t *testing.T) {
 			return err
 		},
 		"pull": func(t *testing.T, _ *testDevice, h *household) error {
-			d := h.device(t, fmt.Sprint("puller", time.Now().UnixNano()))
+			d := h.device(t, fmt.Sprint("puller", h.newcomers()))
 			_, err := d.Pull(t.Context(), "s")
 			if err == nil {
 				require.NotEmpty(t, d.texts("s"))

@@ -19,6 +19,7 @@ func TestPlanResyncForecasts(t *testing.T) {
 	for seed := begin; seed < begin+testenv.Share[uint64](3, 3, testenv.Further[uint64](8, 20)); seed++ {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
+			testenv.Repeat(t, seed)
 			synctest.Test(t, func(t *testing.T) { forecastResync(t, rand.New(rand.NewPCG(seed, 8))) })
 		})
 	}

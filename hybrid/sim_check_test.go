@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -30,7 +31,7 @@ func (w *world) check() {
 	w.checkNotes()
 	w.checkPrivacy()
 	w.checkOwn("settling")
-	require.Empty(w.t, w.reader.found())
+	require.Empty(testenv.Lost(w.t), w.reader.found())
 }
 
 // checkDevice compares a device with the cloud, byte by byte.
@@ -88,7 +89,7 @@ func (w *world) checkLogs(d *gadget, id string, c *cloudSession) {
 		maps.Copy(have, marksIn(text))
 	}
 	for mark := range c.logged {
-		require.True(w.t, have[mark], "%s: %s of the logs of %s is not here", d.name, mark, id)
+		require.True(testenv.Lost(w.t), have[mark], "%s: %s of the logs of %s is not here", d.name, mark, id)
 	}
 }
 
@@ -174,7 +175,7 @@ func (w *world) checkRecords(cloud map[string]*cloudSession) {
 			mark, rec.kind, rec.session, rec.by.name, w.reader.once(rec.by.sid(rec.session), mark), cloud[rec.session] != nil, w.anywhere(rec.by, mark)))
 	}
 	w.sum.lost.Add(int64(len(lost)))
-	require.Empty(w.t, lost, "lost")
+	require.Empty(testenv.Lost(w.t), lost, "lost")
 }
 
 func (d *gadget) sid(id string) string { return d.engine.SID(id) }

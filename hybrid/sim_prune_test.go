@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 // prune lets a device look after the copies, beside whoever writes and with
@@ -26,7 +28,7 @@ func (w *world) prune(d *gadget, _ string) {
 		switch {
 		case left[mark]:
 		case firm[mark] || o.HistoryRetention < 0:
-			require.Fail(w.t, "pruning lost a record", "%s, by %s", mark, d.name)
+			require.Fail(testenv.Lost(w.t), "pruning lost a record", "%s, by %s", mark, d.name)
 		default:
 			w.withdrawn[mark] = true
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/crashsim"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -113,7 +114,7 @@ func (w *world) mendAll(d *gadget) {
 	}
 	for id := range w.everywhere() {
 		if _, was := d.removed[id]; !was && !d.Exists(id) && d.engine.States.Load(d.sid(id), id).Here {
-			require.NotEqual(w.t, sessionstore.Durable, d.safe, "%s: %s is gone", d.name, id)
+			require.NotEqual(testenv.Lost(w.t), sessionstore.Durable, d.safe, "%s: %s is gone", d.name, id)
 			d.removed[id] = false // it was never durable, and will not come by itself
 		}
 	}
@@ -127,7 +128,7 @@ func (w *world) survived(d *gadget, before map[string]bool) {
 		if !had || here[mark] || stored[mark] {
 			continue
 		}
-		require.Equal(w.t, sessionstore.Relaxed, d.safe, "%s on %s is gone", mark, d.name)
+		require.Equal(testenv.Lost(w.t), sessionstore.Relaxed, d.safe, "%s on %s is gone", mark, d.name)
 		w.withdrawn[mark] = true
 	}
 }

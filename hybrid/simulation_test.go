@@ -17,7 +17,6 @@ import (
 )
 
 var (
-	simSeed    = flag.Uint64("seed", 0, "first seed of TestSimulation; 0: a new one each time")
 	simSeeds   = flag.Int("seeds", 0, "how many seeds TestSimulation tries; 0: 8 with TEST_LONG set, else 1")
 	simSteps   = flag.Int("steps", 0, "how many steps a seed of TestSimulation takes; 0: 70 with TEST_LONG set, else 40")
 	simWeights = flag.String("weights", "", "what TestSimulation does how often, as in append=3,rewind=0")
@@ -35,7 +34,7 @@ func TestSimulation(t *testing.T) {
 	t.Parallel()
 	weights, err := parseWeights(*simWeights)
 	require.NoError(t, err)
-	first := firstSeed(t)
+	first := testenv.Seed(t)
 	fmt.Printf("simulation: first seed %d\n", first)
 	var sum simTally
 	seeds := simSeedCount()
@@ -44,6 +43,7 @@ func TestSimulation(t *testing.T) {
 			seed := first + uint64(i)
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {
 				t.Parallel()
+				testenv.Repeat(t, seed, "-seeds=1")
 				simulate(t, seed, weights, &sum, false)
 			})
 		}
@@ -67,7 +67,7 @@ func TestSimulationRepeats(t *testing.T) {
 	t.Parallel()
 	weights, err := parseWeights(*simWeights)
 	require.NoError(t, err)
-	begin := firstSeed(t) + 1000
+	begin := testenv.Seed(t)
 	for seed := begin; seed < begin+testenv.Share[uint64](1, 1, testenv.Further[uint64](1, 2)); seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
@@ -118,14 +118,6 @@ func (s *simTally) text() (text string) {
 		text += fmt.Sprint(name, " ", s.steps[name], ", ")
 	}
 	return text
-}
-
-// firstSeed returns the seed that the simulation begins with.
-func firstSeed(t *testing.T) uint64 {
-	if *simSeed > 0 {
-		return *simSeed
-	}
-	return testenv.Seed(t)
 }
 
 // simStepCount returns how many steps a seed takes.

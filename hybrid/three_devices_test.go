@@ -69,7 +69,7 @@ func threeDevices(t *testing.T, c *cloud, work errand, client *http.Client) {
 			p.weather(0)
 			last := c.device(t, "last")
 			last.refresh(how)
-			require.Equal(t, numbered("turn ", 0, n), last.texts(how))
+			require.Equal(testenv.Lost(t), numbered("turn ", 0, n), last.texts(how))
 			branches, err := last.Branches(t.Context(), how)
 			require.NoError(t, err)
 			require.Empty(t, branches)

@@ -29,7 +29,7 @@ func TestTurns(t *testing.T) {
 	for _, how := range []string{"save", "append"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			seed := rand.Uint64N(1 << 32)
+			seed := testenv.Seed(t)
 			r := rand.New(rand.NewPCG(seed, 8))
 			c := newCloud(t, nil)
 			work := c.serve(t, c)
@@ -55,7 +55,7 @@ func TestTurns(t *testing.T) {
 			c.Inject(nil)
 			a := c.device(t, "c")
 			a.refresh("s")
-			require.Equal(t, numbered("turn ", 0, n), a.texts("s"), "seed %d", seed)
+			require.Equal(testenv.Lost(t), numbered("turn ", 0, n), a.texts("s"), "seed %d", seed)
 			branches, err := a.Branches(t.Context(), "s")
 			require.NoError(t, err)
 			require.Empty(t, branches, "seed %d", seed)
@@ -123,13 +123,14 @@ func turnsChild(dir, argument string) error {
 	return errors.Join(err, s.Close())
 }
 
-// patience is how long a call may take before it is made again.
-const patience = 700 * time.Millisecond
+// patience is how long a call may take before it is made again for the nth time, from
+// 0: longer each time, so that a slow machine comes to an end.
+func patience(n int) time.Duration { return time.Duration(n+1) * 700 * time.Millisecond }
 
 // insist opens the sessions directory, again and again.
 func (e errand) insist(ctx context.Context, dir string) (s *Store, err error) {
-	for range 1000 {
-		limited, cancel := context.WithTimeout(ctx, patience)
+	for n := range 1000 {
+		limited, cancel := context.WithTimeout(ctx, patience(n))
 		s, err = e.open(limited, dir, &Options{Manual: true})
 		cancel()
 		if err == nil {
@@ -142,8 +143,8 @@ func (e errand) insist(ctx context.Context, dir string) (s *Store, err error) {
 
 // until makes a call again until it returns nil. It gives each a short time.
 func (e errand) until(ctx context.Context, s *Store, call func(context.Context) error) error {
-	for range 1000 {
-		ctx, cancel := context.WithTimeout(ctx, patience)
+	for n := range 1000 {
+		ctx, cancel := context.WithTimeout(ctx, patience(n))
 		err := call(ctx)
 		cancel()
 		if err == nil {

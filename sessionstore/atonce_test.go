@@ -49,7 +49,7 @@ func TestWritersAtOnceWithLocks(t *testing.T) {
 // is written in Python.
 func TestWritersAtOnceWithLocksPython(t *testing.T) {
 	t.Parallel()
-	process := writertest.StartPython(t, testenv.Python(t), writertest.NewScript, seed(t))
+	process := writertest.StartPython(t, testenv.Python(t), writertest.NewScript, testenv.Seed(t))
 	atOnceWithLocks(t, 30, func(python newPython, row string) error {
 		return process.In(string(python)).Append("python", row)
 	})
@@ -110,10 +110,10 @@ func requireAll(t *testing.T, dir string, names []string, each int) {
 	s, err := open(t, dir, nil).Load(t.Context(), turnsID)
 	require.NoError(t, err)
 	require.Nil(t, s.Recovered)
-	require.Len(t, s.Messages, 1+len(names)*each)
+	require.Len(testenv.Lost(t), s.Messages, 1+len(names)*each)
 	for _, name := range names {
 		n, _ := s.Metadata.Int(name)
-		require.Equal(t, each, n, name)
+		require.Equal(testenv.Lost(t), each, n, name)
 		next := 0
 		for _, m := range s.Messages {
 			if strings.HasPrefix(m.Content(), name+" ") {
@@ -121,7 +121,7 @@ func requireAll(t *testing.T, dir string, names []string, each int) {
 				next++
 			}
 		}
-		require.Equal(t, each, next, name)
+		require.Equal(testenv.Lost(t), each, next, name)
 	}
 	rows, err := newPython(filepath.Join(dir, turnsID)).load()
 	require.NoError(t, err)
@@ -145,7 +145,7 @@ func TestWritersAtOnceWithoutLocks(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a name cannot be given to another file while a reader has the first open")
 	}
-	n := seed(t)
+	n := testenv.Seed(t)
 	for name := range durabilities {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -165,7 +165,7 @@ func TestWritersAtOnceWithoutLocks(t *testing.T) {
 func TestWritersAtOnceWithoutLocksPython(t *testing.T) {
 	t.Parallel()
 	interpreter := testenv.Python(t)
-	n := seed(t)
+	n := testenv.Seed(t)
 	for name := range durabilities {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -250,7 +250,7 @@ func requireExcused(t *testing.T, rows []string, spans, others []span) (lost int
 			continue
 		}
 		lost++
-		require.True(t, slices.ContainsFunc(others, func(o span) bool { return o.begin.Before(s.end) && s.begin.Before(o.end) }), "lost: %s", s.row)
+		require.True(testenv.Lost(t), slices.ContainsFunc(others, func(o span) bool { return o.begin.Before(s.end) && s.begin.Before(o.end) }), "lost: %s", s.row)
 	}
 	return lost
 }

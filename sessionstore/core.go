@@ -17,11 +17,12 @@ import (
 // This package registers for internal/core, by which the other packages of the
 // module reach it, what it does not export.
 var _ = access.Register(access.Functions{
-	Open:   open,
-	Of:     func(st *Store) any { return coreStore{st} },
-	From:   Message.from,
-	Blocks: Message.blocks,
-	Row:    Message.row,
+	Open:         open,
+	OpenProjects: openProjects,
+	Of:           func(st *Store) any { return coreStore{st} },
+	From:         Message.from,
+	Blocks:       Message.blocks,
+	Row:          Message.row,
 })
 
 // coreStore has the methods of a store that core.Store declares, which says

@@ -36,7 +36,7 @@ func TestCrossedCalls(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a name cannot be given to another file while a reader has the first open")
 	}
-	n := seed(t)
+	n := testenv.Seed(t)
 	for _, durability := range slices.Sorted(maps.Keys(durabilities)) {
 		for _, kind := range []string{"Append", "Load and Save", "Replace"} {
 			t.Run(durability+"/"+kind, func(t *testing.T) {
@@ -98,7 +98,7 @@ func runCrossings(t *testing.T, p paused, kind string, r *rand.Rand) {
 	close(next)
 	workers.Wait()
 	fmt.Fprintf(t.Output(), "%s/%s: crossed in %d ways: %s\n", p.name(), kind, len(list), &all)
-	assert.Zero(t, all.Broken(), "the contract was broken")
+	assert.Zero(testenv.Lost(t), all.Broken(), "the contract was broken")
 }
 
 // crossings returns how many crossings of a kind are made at most.

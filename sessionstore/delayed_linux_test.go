@@ -3,7 +3,6 @@ package sessionstore_test
 import (
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
@@ -18,7 +17,6 @@ var delayedFlag = flag.Int("delayed", 0, "how often TestDelayedCalls repeats eac
 func TestDelayedCalls(t *testing.T) {
 	t.Parallel()
 	testenv.Strace(t)
-	n := seed(t)
 	kills := fmt.Sprint("-kills=", testenv.Share(2, 2, 6))
 	rows := fmt.Sprint("-rows=", testenv.Share(25, 25, 0))
 	tests := []struct {
@@ -31,7 +29,7 @@ func TestDelayedCalls(t *testing.T) {
 		{"TestManyProcesses", []string{rows}},
 		{"TestSalvageKilled", []string{kills}},
 	}
-	r := rand.New(rand.NewPCG(n, 6))
+	r := testenv.Rand(t)
 	r.Shuffle(len(tests), func(i, j int) { tests[i], tests[j] = tests[j], tests[i] })
 	runs := 1
 	switch {
@@ -47,7 +45,7 @@ func TestDelayedCalls(t *testing.T) {
 			delays, own := testenv.RandomDelays(r), r.Uint64()
 			t.Run(fmt.Sprint(test.name, " ", delays), func(t *testing.T) {
 				t.Parallel()
-				testenv.Delayed(t, test.name, delays, append(test.args, fmt.Sprint("-seed=", own))...)
+				testenv.Delayed(t, test.name, own, delays, test.args...)
 			})
 		}
 	}

@@ -54,7 +54,7 @@ var failingCalls = []string{
 func TestFailingCalls(t *testing.T) {
 	t.Parallel()
 	testenv.Strace(t)
-	n := seed(t)
+	n := testenv.Seed(t)
 	var mu sync.Mutex
 	var total failingFigures
 	runs := make(chan int)
@@ -299,7 +299,7 @@ func (r *failingRun) load(id, what string) (rows []string, n int) {
 func (r *failingRun) check(s *failingSession, what string) {
 	r.t.Helper()
 	rows, n := r.load(s.id, what)
-	require.Equal(r.t, s.rows, rows, what)
+	require.Equal(testenv.Lost(r.t), s.rows, rows, what)
 	require.Equal(r.t, s.n, n, what)
 	session := filepath.Join(r.dir, s.id)
 	old, err := oldPython(session).load()
@@ -310,7 +310,7 @@ func (r *failingRun) check(s *failingSession, what string) {
 	require.Equal(r.t, s.rows, strict, what)
 	own, err := r.own.Load(r.t.Context(), s.id)
 	require.NoError(r.t, err, what)
-	require.Equal(r.t, s.rows, lines(own.Messages), what)
+	require.Equal(testenv.Lost(r.t), s.rows, lines(own.Messages), what)
 }
 
 // read reads the sessions as an old tool does, until done.

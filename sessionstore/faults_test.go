@@ -19,10 +19,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
-var (
-	sweep      = flag.String("faults", "", "all: fail and crash the store in every way that is known, which takes hours")
-	faultsSeed = flag.Uint64("faults.seed", 0, "seed of TestFaults; 0: a new one each time")
-)
+var sweep = flag.String("faults", "", "all: fail and crash the store in every way that is known, which takes hours")
 
 const victim = "s1" // the session that suffers
 
@@ -31,10 +28,7 @@ const victim = "s1" // the session that suffers
 // many states of the disk were examined; all of them have to pass.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	seed := *faultsSeed
-	if seed == 0 {
-		seed = testenv.Seed(t)
-	}
+	seed := testenv.Seed(t)
 	total := new(tally)
 	t.Cleanup(func() { total.print(t, "total") })
 	t.Run("fail", func(t *testing.T) { failOperations(t, total, seed) })
@@ -65,7 +59,7 @@ func (c *tally) group(t *testing.T, name string, do func(*testing.T, *tally)) {
 func (c *tally) lose(t *testing.T, format string, args ...any) {
 	t.Helper()
 	c.lost.Add(1)
-	t.Fatalf(format, args...)
+	testenv.Lost(t).Fatalf(format, args...)
 }
 
 // A system is what the store runs on.

@@ -6,11 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,22 +29,27 @@ func init() { children["index"] = indexChild }
 // indexChild changes sessions and reads them by way of the index until it is
 // killed: small ones, and large ones with rows files. The first is a large one: so
 // there is an index when it has printed a line, also on a system where only rows
-// files are written. Each message that it makes has a text of its own.
+// files are written. Each message that it makes has a text of its own. Its argument is
+// the seed, which is another for each child.
 func indexChild(dir string) error {
 	orphaned()
 	ctx := context.Background()
-	st, err := sessionstore.Open(dir, &sessionstore.Options{Durability: sessionstore.Relaxed})
+	seed, err := strconv.ParseUint(os.Getenv(argumentVariable), 10, 64)
 	if err != nil {
 		return err
 	}
-	r := rand.New(rand.NewPCG(uint64(os.Getpid()), 0))
+	st, err := sessionstore.OpenWithSeam(dir, &sessionstore.Options{Durability: sessionstore.Relaxed}, testenv.KillPoint())
+	if err != nil {
+		return err
+	}
+	r := rand.New(rand.NewPCG(seed, 0))
 	for n := 0; ; n++ {
 		k := r.IntN(8)
 		if n == 0 {
 			k = 0
 		}
 		id := fmt.Sprintf("s%d", k)
-		text := fmt.Sprintf("secret-%d-%d.", os.Getpid(), n)
+		text := fmt.Sprintf("secret-%d-%d.", seed, n)
 		if k < 2 {
 			text += strings.Repeat(" large", 100_000)
 		}
@@ -75,18 +83,28 @@ var secretText = regexp.MustCompile(`secret-[0-9]+-[0-9]+\.`)
 func TestIndexKills(t *testing.T) {
 	t.Parallel()
 	dir, home, r := t.TempDir(), t.TempDir(), testenv.Rand(t)
-	for range testenv.KillRounds() {
-		one, two := spawn(t, "index", dir, "", home), spawn(t, "index", dir, "", home)
-		one.line(t)
-		two.line(t)
-		time.AfterFunc(time.Duration(r.IntN(60_000))*time.Microsecond, func() { _ = one.cmd.Process.Kill() })
-		for one.out.Scan() {
-			require.NotContains(t, one.out.Text(), " ", "it tells no error")
+	v := testenv.Victim{Rounds: testenv.KillRounds(), Operations: 150, First: 60, Within: 60 * time.Millisecond}
+	for round := range v.Rounds {
+		var said [2][]string
+		var both sync.WaitGroup
+		for i := range said {
+			death, seed := v.Death(round, r), strconv.FormatUint(r.Uint64(), 10)
+			p := spawn(t, "index", dir, seed, home, testenv.KillAt(death.At))
+			both.Go(func() {
+				for p.out.Scan() {
+					said[i] = append(said[i], p.out.Text())
+					death.Hear(true, p.killNow)
+				}
+				p.kill()
+			})
 		}
-		two.kill()
-		one.kill()
+		both.Wait()
+		for _, line := range append(said[0], said[1]...) {
+			require.NotContains(t, line, " ", "it tells no error")
+		}
 		checkIndex(t, dir)
 	}
+	require.DirExists(t, filepath.Join(dir, ".sessionstore", "index"))
 }
 
 // TestIndexLeftovers leaves a half-written file in the index, as a killed process
@@ -115,7 +133,7 @@ func checkIndex(t *testing.T, dir string) {
 	there := ""
 	for id, got := range all {
 		s, err := plain.Load(t.Context(), id)
-		require.NoError(t, err)
+		require.NoError(testenv.Lost(t), err)
 		require.Equal(t, len(s.Messages), got.Messages, id)
 		require.Equal(t, slice.CountTurns(s.Messages), got.Turns, id)
 		require.Equal(t, s.Revision.Bytes, got.Bytes, id)
@@ -129,7 +147,9 @@ func checkIndex(t *testing.T, dir string) {
 		there += strings.Join(lines(s.Messages), "")
 	}
 	files, err := os.ReadDir(filepath.Join(dir, ".sessionstore", "index"))
-	require.NoError(t, err)
+	if !errors.Is(err, fs.ErrNotExist) { // the killed may not have come to it
+		require.NoError(t, err)
+	}
 	for _, f := range files {
 		require.False(t, strings.HasPrefix(f.Name(), "."), "left by the killed: %s", f.Name())
 		for _, secret := range secretText.FindAllString(read(t, dir, ".sessionstore", "index", f.Name()), -1) {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/seam"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -95,7 +96,7 @@ func (k killedAppend) check(t *testing.T) {
 	t.Helper()
 	python, err := oldPython(filepath.Join(k.dir, turnsID)).load()
 	require.NoError(t, err)
-	require.Contains(t, []int{killedRows, killedRows + 1}, len(python), k.at)
+	require.Contains(testenv.Lost(t), []int{killedRows, killedRows + 1}, len(python), k.at)
 	for i, row := range python {
 		require.Equal(t, numbered("row", i), row, k.at)
 	}

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ var killsFlag = flag.Int("kills", 0, "how many children TestKills kills; 0: 130 
 // goes on with what it finds.
 func TestKills(t *testing.T) {
 	t.Parallel()
-	n := seed(t)
+	n := testenv.Seed(t)
 	rounds, lost := atomic.Int64{}, atomic.Int64{}
 	t.Cleanup(func() { fmt.Printf("kills: %d rounds, %d lost\n", rounds.Load(), lost.Load()) })
 	for i, name := range slices.Sorted(maps.Keys(durabilities)) {
@@ -53,8 +54,9 @@ func TestKills(t *testing.T) {
 				}
 			}()
 			k := newKills(t, name, rand.New(rand.NewPCG(n, uint64(i))))
-			for round := range (killRounds() + i) / len(durabilities) {
-				k.round(t, round%2 == 0)
+			v := testenv.Victim{Rounds: (killRounds() + i) / len(durabilities), Operations: 120, First: 100, Within: 100 * time.Millisecond}
+			for round := range v.Rounds {
+				k.round(t, v.Death(round, k.r))
 				rounds.Add(1)
 			}
 			k.goOn(t)
@@ -130,18 +132,11 @@ func newKills(t *testing.T, durability string, r *rand.Rand) *kills {
 	return k
 }
 
-// round kills a child some time after its begin, or, so that a slow machine
-// proves something too, after every lane has done something.
-func (k *kills) round(t *testing.T, waits bool) {
+// round runs a child until it is killed.
+func (k *kills) round(t *testing.T, death *testenv.Death) {
 	argument, err := json.Marshal(killArgument{k.durability, k.workspace, k.r.Uint64(), k.next})
 	require.NoError(t, err)
-	p := spawn(t, "kills", k.dir, string(argument), k.home)
-	require.Equal(t, "ready", p.line(t))
-	killer := time.AfterFunc(time.Hour, func() { _ = p.cmd.Process.Kill() })
-	after := time.Duration(k.r.IntN(100_000)) * time.Microsecond
-	if !waits {
-		killer.Reset(after)
-	}
+	p := spawn(t, "kills", k.dir, string(argument), k.home, testenv.KillAt(death.At))
 	idle := map[int]bool{0: true, 1: true, 2: true, 3: true} // lanes that have done nothing
 	for p.out.Scan() {
 		var d deed
@@ -149,16 +144,13 @@ func (k *kills) round(t *testing.T, waits bool) {
 		f := &k.fates[d.Lane]
 		if d.Done {
 			*f = f.after(f.pending)
-			if delete(idle, d.Lane); waits && len(idle) == 0 {
-				waits = false
-				killer.Reset(after)
-			}
-			continue
+			delete(idle, d.Lane)
+		} else {
+			f.pending = &d
+			k.next = max(k.next, d.First+d.Count*lanes)
 		}
-		f.pending = &d
-		k.next = max(k.next, d.First+d.Count*lanes)
+		death.Hear(len(idle) == 0, p.killNow)
 	}
-	killer.Stop()
 	p.kill()
 	k.check(t)
 }
@@ -166,24 +158,25 @@ func (k *kills) round(t *testing.T, waits bool) {
 // check requires of each session that what was acknowledged is found and that
 // what is found was attempted, and takes what was found for the next round.
 func (k *kills) check(t *testing.T) {
+	lost := testenv.Lost(t)
 	st, err := sessionstore.Open(k.dir, nil)
 	require.NoError(t, err)
 	for _, id := range []string{"solo-a", "solo_b", "shared"} {
 		s, err := st.Load(t.Context(), id)
 		if errors.Is(err, sessionstore.ErrNotFound) {
 			for lane := range lanes {
-				require.False(t, laneSessions[lane] == id && len(k.fates[lane].rows) > 0, "acknowledged session is gone")
+				require.False(lost, laneSessions[lane] == id && len(k.fates[lane].rows) > 0, "acknowledged session is gone")
 			}
 			continue
 		}
-		require.NoError(t, err)
-		found := numbersOf(t, lines(s.Messages))
+		require.NoError(lost, err)
+		found := numbersOf(lost, lines(s.Messages))
 		n, _ := s.Metadata.Int("n")
-		require.Nil(t, s.Recovered)
-		k.checkReaders(t, id, found)
+		require.Nil(lost, s.Recovered)
+		k.checkReaders(lost, id, found)
 		for lane := range lanes {
 			if laneSessions[lane] == id {
-				k.checkLane(t, lane, found, n)
+				k.checkLane(lost, lane, found, n)
 			}
 		}
 	}
@@ -191,7 +184,7 @@ func (k *kills) check(t *testing.T) {
 }
 
 // checkLane requires the state before or after the call that was under way.
-func (k *kills) checkLane(t *testing.T, lane int, found []int, n int) {
+func (k *kills) checkLane(t testing.TB, lane int, found []int, n int) {
 	f := k.fates[lane]
 	if laneSessions[lane] == "shared" {
 		found = slices.DeleteFunc(slices.Clone(found), func(number int) bool { return number%lanes != lane })
@@ -213,7 +206,7 @@ func (k *kills) checkLane(t *testing.T, lane int, found []int, n int) {
 
 // checkReaders requires the file to be whole, and Python to read what the
 // store reads.
-func (k *kills) checkReaders(t *testing.T, id string, found []int) {
+func (k *kills) checkReaders(t testing.TB, id string, found []int) {
 	session := filepath.Join(k.dir, id)
 	data, err := os.ReadFile(filepath.Join(session, transcriptFile))
 	if errors.Is(err, os.ErrNotExist) {
@@ -234,7 +227,7 @@ func (k *kills) checkReaders(t *testing.T, id string, found []int) {
 }
 
 // numbersOf returns the numbers of rows, each of which must be complete.
-func numbersOf(t *testing.T, rows []string) []int {
+func numbersOf(t testing.TB, rows []string) []int {
 	numbers := make([]int, len(rows))
 	for i, row := range rows {
 		_, err := fmt.Sscan(strings.TrimPrefix(row, strings.TrimSuffix(user(""), `"}`)), &numbers[i])
@@ -254,7 +247,7 @@ func (k *kills) goOn(t *testing.T) {
 		require.NoError(t, st.Save(t.Context(), id, append(s.Messages, parse(t, user("last"), user("very last"))...), s.Metadata))
 		rows, err := oldPython(filepath.Join(k.dir, id)).load()
 		require.NoError(t, err)
-		require.Equal(t, append(lines(s.Messages), user("last"), user("very last")), rows)
+		require.Equal(testenv.Lost(t), append(lines(s.Messages), user("last"), user("very last")), rows)
 	}
 }
 
@@ -275,15 +268,19 @@ func killChild(dir string) error {
 	if err := os.Chdir(a.Workspace); err != nil {
 		return err
 	}
-	st, err := sessionstore.Open(dir, &sessionstore.Options{Durability: durabilities[a.Durability]})
+	st, err := sessionstore.OpenWithSeam(dir, &sessionstore.Options{Durability: durabilities[a.Durability]}, testenv.KillPoint())
 	if err != nil {
 		return err
 	}
-	fmt.Println("ready")
+	var first sync.WaitGroup
+	first.Add(lanes)
 	failed := make(chan error)
 	for lane := range lanes {
 		go func() {
-			w := killLane{st: st, id: laneSessions[lane], next: a.Next + (lane-a.Next%lanes+lanes)%lanes, r: rand.New(rand.NewPCG(a.Seed, uint64(lane)))}
+			w := killLane{
+				st: st, id: laneSessions[lane], next: a.Next + (lane-a.Next%lanes+lanes)%lanes,
+				r: rand.New(rand.NewPCG(a.Seed, uint64(lane))), first: &first,
+			}
 			failed <- w.run(lane)
 		}()
 	}
@@ -297,6 +294,9 @@ type killLane struct {
 	r    *rand.Rand
 	rows []sessionstore.Message
 	n    int
+
+	first *sync.WaitGroup // waits until each lane has done a call
+	begun bool            // this one has
 }
 
 func (w *killLane) run(lane int) error {
@@ -318,6 +318,11 @@ func (w *killLane) run(lane int) error {
 		}
 		if err := tell(deed{Lane: lane, Done: true}); err != nil {
 			return err
+		}
+		if !w.begun {
+			w.begun = true
+			w.first.Done()
+			w.first.Wait()
 		}
 	}
 }

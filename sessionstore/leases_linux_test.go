@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -34,6 +33,7 @@ type openers struct {
 	session string
 	stop    chan struct{}
 	wait    sync.WaitGroup
+	opened  atomic.Int64
 	broken  atomic.Int64 // opens that met a lease
 }
 
@@ -58,7 +58,7 @@ func (o *openers) open(name string) {
 	if err == nil {
 		_ = f.Close()
 	}
-	time.Sleep(time.Duration(rand.IntN(1000)) * time.Microsecond) // a file that is always open gets no lease
+	time.Sleep(time.Duration(o.opened.Add(1)*617%1000) * time.Microsecond) // a file that is always open gets no lease
 }
 
 func (o *openers) end() int64 {

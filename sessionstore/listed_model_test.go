@@ -1,13 +1,11 @@
 package sessionstore
 
 import (
-	"flag"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,11 +20,7 @@ import (
 // store finds that lists again and again with what a new one finds.
 func TestListedModel(t *testing.T) {
 	t.Parallel()
-	n, err := strconv.ParseUint(flag.Lookup("seed").Value.String(), 10, 64)
-	require.NoError(t, err)
-	if n == 0 {
-		n = testenv.Seed(t)
-	}
+	n := testenv.Seed(t)
 	for i := range uint64(4) {
 		t.Run(fmt.Sprint("run=", i), func(t *testing.T) {
 			t.Parallel()
@@ -34,7 +28,7 @@ func TestListedModel(t *testing.T) {
 			m := &listedModel{t: t, r: rand.New(rand.NewPCG(n, i)), st: st, dir: st.Dir()}
 			defer func() {
 				if t.Failed() {
-					t.Logf("-seed=%d, changes: %v", n, m.log)
+					t.Logf("changes: %v", m.log)
 				}
 			}()
 			for range 100 {

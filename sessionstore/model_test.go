@@ -24,7 +24,7 @@ import (
 // damage by others between, and compares all that can be read with a map.
 func TestModel(t *testing.T) {
 	t.Parallel()
-	n, steps := seed(t), testenv.Share(100, 120, 250)
+	n, steps := testenv.Seed(t), testenv.Share(100, 120, 250)
 	for i := range uint64(4) {
 		t.Run(fmt.Sprint("run=", i), func(t *testing.T) {
 			t.Parallel()

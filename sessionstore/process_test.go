@@ -24,14 +24,15 @@ type process struct {
 }
 
 // spawn starts what children has under name. Its home, and where it looks for
-// shared state, are below home.
-func spawn(t *testing.T, name, dir, argument, home string) *process {
+// shared state, are below home. env are further variables.
+func spawn(t *testing.T, name, dir, argument, home string, env ...string) *process {
 	t.Helper()
 	program, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), program, dir)
 	cmd.Env = append(os.Environ(), childVariable+"="+name, argumentVariable+"="+argument, "TMPDIR="+home,
 		"HOME="+home, "XDG_STATE_HOME="+home+"/state", "AMPLIFIER_HOME="+home+"/.amplifier", "AMPLIFIER_SESSION_STATE_HOME=")
+	cmd.Env = append(cmd.Env, env...)
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
@@ -50,9 +51,14 @@ func (p *process) line(t *testing.T) string {
 	return p.out.Text()
 }
 
+// killNow kills the child and does not wait for its end.
+func (p *process) killNow() {
+	_ = p.cmd.Process.Kill() // it may be gone already
+}
+
 // kill ends the child at once, and returns when it is gone.
 func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // it may be gone already
+	p.killNow()
 	_ = p.cmd.Wait()
 }
 

@@ -14,14 +14,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
 // Projects is a directory of projects, each with its sessions directory. The
 // zero Projects is one that is closed.
 type Projects struct {
-	dir  string
-	opts *Options
+	dir   string
+	opts  *Options
+	hooks *seam.Seam // of every store
 
 	mu     sync.Mutex // guards what follows
 	closed bool
@@ -32,6 +34,10 @@ type Projects struct {
 // or projects in $AMPLIFIER_HOME. It need not exist. opts are those of every
 // [Projects.Store].
 func OpenProjects(dir string, opts *Options) (*Projects, error) {
+	return openProjects(dir, opts, nil)
+}
+
+func openProjects(dir string, opts *Options, hooks *seam.Seam) (*Projects, error) {
 	if dir == "" {
 		var err error
 		if dir, err = projectsDir(); err != nil {
@@ -45,7 +51,7 @@ func OpenProjects(dir string, opts *Options) (*Projects, error) {
 	if fi, err := os.Stat(dir); err == nil && !fi.IsDir() {
 		return nil, wrap("open projects", "", fmt.Errorf("%s: not a directory", dir))
 	}
-	p := &Projects{dir: dir, stores: map[string]*Store{}}
+	p := &Projects{dir: dir, hooks: hooks, stores: map[string]*Store{}}
 	if opts != nil {
 		own := *opts
 		p.opts = &own
@@ -105,7 +111,7 @@ func (p *Projects) Store(slug string) (*Store, error) {
 	if st := p.stores[slug]; st != nil {
 		return st, nil
 	}
-	st, err := Open(p.sessions(slug), p.opts)
+	st, err := open(p.sessions(slug), p.opts, p.hooks)
 	if err == nil {
 		p.stores[slug] = st
 	}

@@ -5,13 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -95,9 +95,14 @@ func fileOf(rows []string) string {
 	return content
 }
 
+// tempName returns the part of a temporary file's name that no other has.
+func tempName() string { return fmt.Sprintf("%d_%d", os.Getpid(), temps.Add(1)) }
+
+var temps atomic.Int64 // temporary files of this process
+
 func (p oldPython) replace(name, content string) error {
 	p.copyBackup(name, 1<<62)
-	tmp := filepath.Join(string(p), "."+strings.TrimSuffix(name, filepath.Ext(name))+"_"+strconv.FormatUint(rand.Uint64(), 36)+".tmp")
+	tmp := filepath.Join(string(p), "."+strings.TrimSuffix(name, filepath.Ext(name))+"_"+tempName()+".tmp")
 	if err := os.WriteFile(tmp, []byte(content), 0o600); err != nil {
 		return err
 	}
@@ -271,7 +276,7 @@ func (p newPython) catchUp(main []byte) error {
 		_, err = f.Write(main[len(backup):])
 		return errors.Join(err, f.Close())
 	}
-	tmp := p.path(".transcript-backup-" + strconv.FormatUint(rand.Uint64(), 36))
+	tmp := p.path(".transcript-backup-" + tempName())
 	if err := os.WriteFile(tmp, main, 0o600); err != nil {
 		return err
 	}
@@ -293,7 +298,7 @@ func (p newPython) save(rows []string) error {
 	} else if _, ok := strictRows(backup); !ok {
 		return errors.New("SessionHistoryError")
 	}
-	tmp := p.path(".transcript_" + strconv.FormatUint(rand.Uint64(), 36) + ".tmp")
+	tmp := p.path(".transcript_" + tempName() + ".tmp")
 	if err := os.WriteFile(tmp, []byte(fileOf(rows)), 0o600); err != nil {
 		return err
 	}

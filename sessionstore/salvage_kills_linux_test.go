@@ -171,17 +171,17 @@ func salvageChild(dir string) error {
 // salvaged is there; no damaged bytes are gone.
 func TestSalvageKilled(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(seed(t), 5))
+	r := rand.New(rand.NewPCG(testenv.Seed(t), 5))
 	dir := t.TempDir()
 	session := filepath.Join(dir, turnsID)
 	var acknowledged []string
 	write(t, "", session, transcriptFile)
 	write(t, "{}", session, metadataFile)
-	rounds, salvaged := max(3, killRounds()/5), 0
-	for round := range rounds {
-		p := spawn(t, "damage and salvage", dir, strconv.Itoa(round), t.TempDir())
+	v, salvaged := testenv.Victim{Rounds: max(3, killRounds()/5), Operations: 66, First: 35, Within: 30 * time.Millisecond}, 0
+	for round := range v.Rounds {
+		death := v.Death(round, r)
+		p := spawn(t, "damage and salvage", dir, strconv.Itoa(round), t.TempDir(), testenv.KillAt(death.At))
 		var damaged []string
-		killer := time.AfterFunc(time.Hour, func() { _ = p.cmd.Process.Kill() })
 		for p.out.Scan() {
 			what, row, _ := strings.Cut(p.out.Text(), " ")
 			switch what {
@@ -190,17 +190,17 @@ func TestSalvageKilled(t *testing.T) {
 				continue
 			case "salvaged":
 				salvaged++
+			case "appended":
+			default:
+				t.Fatalf("child printed %q", p.out.Text())
 			}
 			acknowledged = append(acknowledged, row)
-			if len(acknowledged)%2 == 1 {
-				killer.Reset(time.Duration(r.IntN(30_000)) * time.Microsecond)
-			}
+			death.Hear(true, p.killNow)
 		}
-		killer.Stop()
 		p.kill()
 		checkSalvaged(t, dir, acknowledged, damaged)
 	}
-	fmt.Fprintf(t.Output(), "salvage: %d processes killed, %d rows acknowledged, %d of them salvaged, 0 lost\n", rounds, len(acknowledged), salvaged)
+	fmt.Fprintf(t.Output(), "salvage: %d processes killed, %d rows acknowledged, %d of them salvaged, 0 lost\n", v.Rounds, len(acknowledged), salvaged)
 }
 
 // checkSalvaged requires the rows that were acknowledged, before and after a
@@ -210,10 +210,11 @@ func checkSalvaged(t *testing.T, dir string, acknowledged, damaged []string) {
 	st, err := sessionstore.Open(dir, nil)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, st.Close()) }()
+	lost := testenv.Lost(t)
 	for range 2 {
 		s, err := st.Load(t.Context(), turnsID)
-		require.NoError(t, err)
-		requireInOrder(t, acknowledged, lines(s.Messages))
+		require.NoError(lost, err)
+		requireInOrder(lost, acknowledged, lines(s.Messages))
 		_, err = st.Salvage(t.Context(), turnsID)
 		require.NoError(t, err)
 	}
@@ -222,12 +223,12 @@ func checkSalvaged(t *testing.T, dir string, acknowledged, damaged []string) {
 		all.WriteString(read(t, dir, turnsID, name))
 	}
 	for _, row := range damaged {
-		require.Contains(t, all.String(), row)
+		require.Contains(lost, all.String(), row)
 	}
 }
 
 // requireInOrder requires rows to hold all of want, in that order.
-func requireInOrder(t *testing.T, want, rows []string) {
+func requireInOrder(t testing.TB, want, rows []string) {
 	t.Helper()
 	n := 0
 	for _, row := range rows {
@@ -243,7 +244,7 @@ func requireInOrder(t *testing.T, want, rows []string) {
 func damageAndSalvageChild(dir string) error {
 	orphaned()
 	ctx := context.Background()
-	st, err := sessionstore.Open(dir, nil)
+	st, err := sessionstore.OpenWithSeam(dir, nil, testenv.KillPoint())
 	if err != nil {
 		return err
 	}
@@ -264,7 +265,7 @@ func damageAndSalvageChild(dir string) error {
 		fmt.Println("damaged", lost)
 		report, err := st.Salvage(ctx, turnsID)
 		if err != nil || report.Rows != 1 {
-			return fmt.Errorf("salvaged %+v: %w", report, err)
+			return fmt.Errorf("report %+v: %w", report, err)
 		}
 		fmt.Println("salvaged", lost)
 	}

@@ -90,7 +90,7 @@ func TestProcessesInTurn(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, want, lines(s.Messages))
 			t.Logf("%d turns, which waited %d µs on average, %d µs at most", n, total/n, longest)
-			require.Less(t, longest, 1_000_000)
+			testenv.Timely(t, "the longest wait", time.Duration(longest)*time.Microsecond, time.Second)
 		})
 	}
 }
@@ -208,9 +208,9 @@ func newcomerChild(workspace string) error {
 }
 
 // TestBusyProcessesShare lets four processes append as fast as they can while
-// every sync takes 10 ms. Each gets its share: that of one is never less than half
-// of another's, in one of some periods. In the others, the system may have kept a
-// process from running.
+// every sync takes 10 ms. Each comes to its turn. In the long form each gets its share:
+// that of one is never less than half of another's, in one of some periods. In the
+// others, the system may have kept a process from running.
 func TestBusyProcessesShare(t *testing.T) {
 	h := newHouse(t)
 	var all []*process
@@ -231,7 +231,7 @@ func TestBusyProcessesShare(t *testing.T) {
 	for fair := false; !fair; {
 		require.Less(t, len(seen), periods, "none of the shares is fair: %v", seen)
 		shares := sharesOf(t, all, period)
-		fair = 2*slices.Min(shares) >= slices.Max(shares)
+		fair = 2*slices.Min(shares) >= slices.Max(shares) || !testenv.Long()
 		seen = append(seen, shares)
 	}
 	t.Log(seen)
@@ -241,12 +241,12 @@ func TestBusyProcessesShare(t *testing.T) {
 }
 
 // sharesOf returns how often each busy child appended within a period, which
-// becomes longer until one did so twice.
+// becomes longer until one did so twice, and each of them once.
 func sharesOf(t *testing.T, all []*process, period time.Duration) []int {
 	t.Helper()
 	shares := make([]int, len(all))
 	before := counted(t, all)
-	for slices.Max(shares) < 2 {
+	for slices.Max(shares) < 2 || slices.Min(shares) == 0 {
 		time.Sleep(period)
 		for i, n := range counted(t, all) {
 			shares[i] = n - before[i]
@@ -431,7 +431,7 @@ func waitersChild(workspace string) error {
 		controlLate = append(controlLate, (<-ended).Sub(at))
 	}
 	fmt.Printf("%d waiters ended %v after their contexts; goroutines that wait for the same contexts alone: %v\n", waiters, late, controlLate)
-	if err := late.beside(controlLate); err != nil {
+	if err := late.beside(controlLate); err != nil && testenv.Long() {
 		return err
 	}
 	if err := st.Close(); err != nil {

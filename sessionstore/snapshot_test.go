@@ -74,7 +74,7 @@ func pausedReader(t *testing.T, durability sessionstore.Durability, file string,
 func TestReadersThatPause(t *testing.T) {
 	t.Parallel()
 	testenv.Need(t, runtime.GOOS == "linux", "only Linux tells who has a file open")
-	n := seed(t)
+	n := testenv.Seed(t)
 	dir := t.TempDir()
 	st := open(t, dir, &sessionstore.Options{Durability: sessionstore.Relaxed})
 	path := filepath.Join(dir, "s", transcriptFile)

@@ -37,7 +37,7 @@ func TestStoppedInAppend(t *testing.T) {
 		testenv.Soak(t, "it changes how long leases last on the whole machine")
 	}
 	shortenLeases(t)
-	n := seed(t)
+	n := testenv.Seed(t)
 	r := rand.New(rand.NewPCG(n, 3))
 	stops := make(chan stopped)
 	total := writertest.Figures{}

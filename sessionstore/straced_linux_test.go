@@ -47,12 +47,16 @@ func TestWritersAtOnceDelayed(t *testing.T) {
 			t.Parallel()
 			program, err := os.Executable()
 			require.NoError(t, err)
-			cmd := exec.CommandContext(t.Context(), strace, "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null",
-				"-e", "trace="+delay.calls, "-e", "inject="+delay.calls+":"+delay.times,
-				program, "-test.run=^TestWritersAtOnceWithoutLocks$", fmt.Sprint("-test.count=", max(1, stracedRuns()/delay.share)), "-test.v", fmt.Sprint("-rows=", rows))
-			out, err := cmd.CombinedOutput()
-			require.NoError(t, err, "%s", out)
-			require.Contains(t, string(out), "lost by the tool's saves", "the test ran")
+			r := testenv.Rand(t)
+			for range max(1, stracedRuns()/delay.share) {
+				cmd := exec.CommandContext(t.Context(), strace, "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null",
+					"-e", "trace="+delay.calls, "-e", "inject="+delay.calls+":"+delay.times,
+					program, "-test.run=^TestWritersAtOnceWithoutLocks$", "-test.v", fmt.Sprint("-rows=", rows))
+				cmd.Env = append(os.Environ(), fmt.Sprint("TEST_SEED=", r.Uint64()))
+				out, err := cmd.CombinedOutput()
+				require.NoError(t, err, "%s", out)
+				require.Contains(t, string(out), "lost by the tool's saves", "the test ran")
+			}
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package sessionstore_test
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -17,17 +16,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-var seedFlag = flag.Uint64("seed", 0, "seed of the random tests; 0: a new one each time")
-
-// seed returns the seed of a random test.
-func seed(t *testing.T) uint64 {
-	t.Helper()
-	if *seedFlag != 0 {
-		return *seedFlag
-	}
-	return testenv.Seed(t)
-}
-
 var durabilities = map[string]sessionstore.Durability{
 	"durable": sessionstore.Durable, "relaxed": sessionstore.Relaxed,
 }
@@ -37,7 +25,7 @@ var durabilities = map[string]sessionstore.Durability{
 // them must read the same rows and counts, no matter who was killed when.
 func TestWritersInTurn(t *testing.T) {
 	t.Parallel()
-	n := seed(t)
+	n := testenv.Seed(t)
 	steps := testenv.Share(15, 25, 80) // a transcript that was emptied a moment ago is waited for at each
 	for i := range uint64(6) {
 		t.Run(fmt.Sprint("run=", i), func(t *testing.T) {
@@ -52,7 +40,7 @@ func TestWritersInTurn(t *testing.T) {
 func TestWritersInTurnPython(t *testing.T) {
 	t.Parallel()
 	interpreter := testenv.Python(t)
-	n := seed(t)
+	n := testenv.Seed(t)
 	steps := testenv.Share(15, 25, 80)
 	for i := range uint64(2) {
 		t.Run(fmt.Sprint("run=", i), func(t *testing.T) {

@@ -239,6 +239,6 @@ func TestDelayedKills(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(testenv.Seed(t), 3))
 	for range failingRuns() / 5 {
-		testenv.Delayed(t, "TestKills", testenv.RandomDelays(r), "-kills=4")
+		testenv.Delayed(t, "TestKills", r.Uint64(), testenv.RandomDelays(r), "-kills=4")
 	}
 }

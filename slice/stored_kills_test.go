@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
@@ -69,7 +70,7 @@ func steps() []step {
 // every call before and after it.
 func changeUntilKilled(dir string) error {
 	ctx := context.Background()
-	st, err := sessionstore.Open(dir, &sessionstore.Options{Workspace: "/w"})
+	st, err := core.Open(dir, &sessionstore.Options{Workspace: "/w"}, testenv.KillPoint())
 	if err != nil {
 		return err
 	}
@@ -101,12 +102,13 @@ func TestKills(t *testing.T) {
 	seed := testenv.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 	calls, open := 0, 0
-	for round := range killRounds() {
+	v := testenv.Victim{Rounds: killRounds(), Operations: 131, First: 60, Within: 250 * time.Millisecond}
+	for round := range v.Rounds {
 		k := &killed{dir: filepath.Join(t.TempDir(), "sessions"), step: -1}
 		st := openStore(t, k.dir)
 		broken(t, st)
 		require.NoError(t, st.Close())
-		k.run(t, round%2 == 0, time.Duration(r.IntN(250_000))*time.Microsecond)
+		k.run(t, v.Death(round, r))
 		k.check(t)
 		calls += k.calls
 		if k.pending {
@@ -126,14 +128,13 @@ type killed struct {
 	fork, forked int  // the last that was begun and done
 }
 
-// run kills the child that time after its begin, or after its first call, so
-// that a slow machine proves something too.
-func (k *killed) run(t *testing.T, waits bool, after time.Duration) {
+// run runs a child until it is killed.
+func (k *killed) run(t *testing.T, death *testenv.Death) {
 	t.Helper()
 	program, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), program, k.dir)
-	cmd.Env = append(os.Environ(), childVariable+"=1")
+	cmd.Env = append(os.Environ(), childVariable+"=1", testenv.KillAt(death.At))
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	defer func() { _ = in.Close() }()
@@ -144,11 +145,8 @@ func (k *killed) run(t *testing.T, waits bool, after time.Duration) {
 	lines := bufio.NewScanner(out)
 	require.True(t, lines.Scan())
 	require.Equal(t, "ready", lines.Text())
-	killer := time.AfterFunc(time.Hour, func() { _ = cmd.Process.Kill() })
-	defer killer.Stop()
-	if !waits {
-		killer.Reset(after)
-	}
+	kill := func() { _ = cmd.Process.Kill() } // it may be gone already
+	death.Hear(false, kill)
 	for lines.Scan() {
 		var n int
 		var what string
@@ -163,9 +161,8 @@ func (k *killed) run(t *testing.T, waits bool, after time.Duration) {
 			k.step, k.pending = n, true
 		case "done":
 			k.pending = false
-			if k.calls++; waits && k.calls == 1 {
-				killer.Reset(after)
-			}
+			k.calls++
+			death.Hear(true, kill)
 		}
 	}
 	_ = cmd.Wait() // it was killed
@@ -173,30 +170,31 @@ func (k *killed) run(t *testing.T, waits bool, after time.Duration) {
 
 func (k *killed) check(t *testing.T) {
 	t.Helper()
+	lost := testenv.Lost(t)
 	f := findAll(t, k.dir)
 	main := f.parent[transcriptFile]
-	require.Equal(t, main, f.rows, "the main file is what counts")
+	require.Equal(lost, main, f.rows, "the main file is what counts")
 	s := step{then: brokenRows}
 	if k.step >= 0 {
 		s = steps()[k.step]
 	}
 	if k.pending {
-		require.Contains(t, []string{s.before, s.then}, main, s.name)
+		require.Contains(lost, []string{s.before, s.then}, main, s.name)
 	} else {
-		require.Equal(t, s.then, main, s.name)
+		require.Equal(lost, s.then, main, s.name)
 	}
 	kept := map[string]bool{}
 	for name, data := range f.parent {
 		switch {
 		case strings.HasPrefix(name, transcriptFile+".bak-"):
-			require.Contains(t, []string{brokenRows, repairedRows, firstTwo}, data, name)
+			require.Contains(lost, []string{brokenRows, repairedRows, firstTwo}, data, name)
 			kept[data] = true
 		case strings.HasPrefix(name, eventsFile):
-			require.Contains(t, []string{allEvents, twoEvents}, data, name)
+			require.Contains(lost, []string{allEvents, twoEvents}, data, name)
 		}
 	}
 	if main != brokenRows {
-		require.True(t, kept[brokenRows], "what was there is kept")
+		require.True(lost, kept[brokenRows], "what was there is kept")
 	}
 	k.checkForks(t)
 }
@@ -204,6 +202,7 @@ func (k *killed) check(t *testing.T) {
 // checkForks looks at every session that is no parent.
 func (k *killed) checkForks(t *testing.T) {
 	t.Helper()
+	lost := testenv.Lost(t)
 	for id, files := range filesBelow(t, k.dir) {
 		var n int
 		if _, err := fmt.Sscanf(id, "fork-%d", &n); err != nil {
@@ -211,15 +210,15 @@ func (k *killed) checkForks(t *testing.T) {
 			continue
 		}
 		require.LessOrEqual(t, n, k.fork, "it was never begun")
-		require.Len(t, files, 3, id)
-		require.Equal(t, firstTwo, files[transcriptFile])
-		require.Equal(t, renamed(twoEvents, id), files[eventsFile])
+		require.Len(lost, files, 3, id)
+		require.Equal(lost, firstTwo, files[transcriptFile])
+		require.Equal(lost, renamed(twoEvents, id), files[eventsFile])
 		md, err := sessionstore.ParseMetadata([]byte(files[metadataFile]))
-		require.NoError(t, err)
-		require.Equal(t, id, md.Text("session_id"))
-		require.Equal(t, "/w", md.Text("working_dir"))
+		require.NoError(lost, err)
+		require.Equal(lost, id, md.Text("session_id"))
+		require.Equal(lost, "/w", md.Text("working_dir"))
 	}
 	if k.forked > 0 {
-		require.DirExists(t, filepath.Join(k.dir, fmt.Sprint("fork-", k.forked)))
+		require.DirExists(lost, filepath.Join(k.dir, fmt.Sprint("fork-", k.forked)))
 	}
 }

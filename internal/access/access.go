@@ -15,11 +15,12 @@ package access
 
 // Functions are the functions that sessionstore registers.
 type Functions struct {
-	Open   any // func(dir string, opts *sessionstore.Options, hooks *seam.Seam) (*sessionstore.Store, error)
-	Of     any // func(*sessionstore.Store) any: a value with the methods that core declares
-	From   any // func(m sessionstore.Message, name string) []byte
-	Blocks any // func(m sessionstore.Message) []byte
-	Row    any // func(m sessionstore.Message) []byte
+	Open         any // func(dir string, opts *sessionstore.Options, hooks *seam.Seam) (*sessionstore.Store, error)
+	OpenProjects any // func(dir string, opts *sessionstore.Options, hooks *seam.Seam) (*sessionstore.Projects, error)
+	Of           any // func(*sessionstore.Store) any: a value with the methods that core declares
+	From         any // func(m sessionstore.Message, name string) []byte
+	Blocks       any // func(m sessionstore.Message) []byte
+	Row          any // func(m sessionstore.Message) []byte
 }
 
 var functions Functions

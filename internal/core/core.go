@@ -11,18 +11,24 @@ import (
 // The functions of sessionstore, whose types are asserted when the program
 // starts: see package access.
 var (
-	registered = access.Registered()
-	open       = registered.Open.(func(string, *sessionstore.Options, *seam.Seam) (*sessionstore.Store, error))
-	of         = registered.Of.(func(*sessionstore.Store) any)
-	from       = registered.From.(func(sessionstore.Message, string) []byte)
-	blocks     = registered.Blocks.(func(sessionstore.Message) []byte)
-	row        = registered.Row.(func(sessionstore.Message) []byte)
+	registered   = access.Registered()
+	open         = registered.Open.(func(string, *sessionstore.Options, *seam.Seam) (*sessionstore.Store, error))
+	openProjects = registered.OpenProjects.(func(string, *sessionstore.Options, *seam.Seam) (*sessionstore.Projects, error))
+	of           = registered.Of.(func(*sessionstore.Store) any)
+	from         = registered.From.(func(sessionstore.Message, string) []byte)
+	blocks       = registered.Blocks.(func(sessionstore.Message) []byte)
+	row          = registered.Row.(func(sessionstore.Message) []byte)
 )
 
 // Open is [sessionstore.Open] with a seam, which sees every operation that
 // changes the disk and may delay it or let it fail. A nil seam does nothing.
 func Open(dir string, opts *sessionstore.Options, hooks *seam.Seam) (*sessionstore.Store, error) {
 	return open(dir, opts, hooks)
+}
+
+// OpenProjects is [sessionstore.OpenProjects] with a seam for every store.
+func OpenProjects(dir string, opts *sessionstore.Options, hooks *seam.Seam) (*sessionstore.Projects, error) {
+	return openProjects(dir, opts, hooks)
 }
 
 // Of returns st as the packages of this module see it. sessionstore returns one

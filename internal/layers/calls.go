@@ -3,7 +3,6 @@ package layers
 import (
 	"fmt"
 	"go/ast"
-	"path"
 	"regexp"
 	"slices"
 )
@@ -52,22 +51,11 @@ func qualified(s source) (refs []reference) {
 	if s.isTest() {
 		return nil
 	}
-	paths := map[string]string{}
-	for _, spec := range s.file.Imports {
-		name := path.Base(importPath(spec))
-		if spec.Name != nil {
-			name = spec.Name.Name
-		}
-		paths[name] = importPath(spec)
-	}
+	imported := importNames(s.file)
 	ast.Inspect(s.file, func(n ast.Node) bool {
-		sel, ok := n.(*ast.SelectorExpr)
-		if !ok {
-			return true
-		}
-		if x, ok := sel.X.(*ast.Ident); ok && paths[x.Name] != "" {
-			at := fmt.Sprintf("%s:%d", s.path, s.line(sel.Pos()))
-			refs = append(refs, reference{s.pkg(), at, paths[x.Name] + "." + sel.Sel.Name})
+		if use := useOf(n, imported); use != "" {
+			at := fmt.Sprintf("%s:%d", s.path, s.line(n.Pos()))
+			refs = append(refs, reference{s.pkg(), at, use})
 		}
 		return true
 	})

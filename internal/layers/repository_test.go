@@ -29,6 +29,7 @@ func TestSources(t *testing.T) {
 		{"examples use public packages", private},
 		{"nothing is put off", postponed},
 		{"libraries do not panic", panics},
+		{"chance has a seed", chance},
 		{"who changes files", func(s source) []string { return misplaced(qualified(s)) }},
 	}
 	for _, tt := range rules {
@@ -40,6 +41,18 @@ func TestSources(t *testing.T) {
 			}
 			require.Empty(t, found, strings.Join(found, "\n"))
 		})
+	}
+}
+
+// TestMayDraw holds that no exception outlives its reason.
+func TestMayDraw(t *testing.T) {
+	t.Parallel()
+	for name := range mayDraw {
+		code, err := os.ReadFile(filepath.Join(root, name))
+		require.NoError(t, err)
+		s, err := parse("other.go", code)
+		require.NoError(t, err)
+		require.NotEmpty(t, chance(s), "%s draws nothing any more", name)
 	}
 }
 

@@ -142,6 +142,29 @@ func TestPanics(t *testing.T) {
 	})
 }
 
+func TestChance(t *testing.T) {
+	t.Parallel()
+	code := func(line string) string {
+		return "package x\n\nimport (\n\t\"flag\"\n\t\"math/rand/v2\"\n\tsecret \"crypto/rand\"\n\t\"os\"\n\t\"time\"\n)\n\nfunc f() {\n" + line + "\n}\n"
+	}
+	found := func(text string) []string { return []string{"slice/a_test.go:12: " + text} }
+	const time = "a seed of the time or of the process's number: see testenv.Seed"
+	runRule(t, chance, []ruleTest{
+		{"a given seed", "slice/a_test.go", code("r := rand.New(rand.NewPCG(seed, 1))"), nil},
+		{"a type", "slice/a_test.go", code("var r *rand.Rand"), nil},
+		{"the global source", "slice/a_test.go", code("n := rand.IntN(3)"), found("math/rand/v2.IntN: tests draw by testenv.Seed; see mayDraw")},
+		{"the global source in a library", "slice/a.go", code("n := rand.N(3)"), []string{"slice/a.go:12: math/rand/v2.N: tests draw by testenv.Seed; see mayDraw"}},
+		{"another name", "slice/a_test.go", code("secret.Read(b)"), found("crypto/rand.Read: tests draw by testenv.Seed; see mayDraw")},
+		{"excepted", "sessionstore/id.go", code("secret.Read(b)"), nil},
+		{"the time", "slice/a_test.go", code("r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))"), found(time)},
+		{"the process", "slice/a_test.go", code("seed := uint64(os.Getpid())"), found(time)},
+		{"the time in a member", "slice/a_test.go", code("a := arg{Seed: uint64(time.Now().Unix())}"), found(time)},
+		{"the time for something else", "slice/a_test.go", code("began := time.Now()"), nil},
+		{"a flag", "slice/a_test.go", code("flag.Uint64(\"x.seed\", 0, \"\")"), found("-x.seed: TEST_SEED sets the seed")},
+		{"a flag of seeds", "slice/a_test.go", code("flag.Int(\"seeds\", 0, \"\")"), nil},
+	})
+}
+
 func TestMisplaced(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -11,7 +11,7 @@ import (
 var (
 	note     = regexp.MustCompile(`\b(TODO|FIXME)\b`)
 	topNames = strings.Fields("sessionstore hybrid eventslog slice internal examples testdata " +
-		"go.mod go.sum README.md LICENSE CHANGELOG.md")
+		"go.mod go.sum README.md CONTRIBUTING.md LICENSE CHANGELOG.md")
 )
 
 // strangers returns the names that may not stand at the top of the repository.

@@ -46,7 +46,7 @@ func TestCloseBesideMoves(t *testing.T) {
 		select {
 		case err := <-ended:
 			require.NoError(t, err)
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			require.Fail(t, "Close waits for ever")
 		}
 		<-moved

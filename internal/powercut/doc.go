@@ -43,12 +43,12 @@
 //
 // # Running it
 //
-//	go test . -v [-states N] [-fs ext4,xfs,btrfs,…] [-seed N] [-keep DIR]
+//	go test . -v [-states N] [-fs ext4,xfs,btrfs,…] [-keep DIR]
 //	go test . -v -record DIR -state "CUT STRATEGY SEED"
 //	go test . -v -record DIR -states N [-within TEXT]
 //
 // as root on Linux with FUSE, loop devices, python3 and mkfs of the file
-// systems. The second form repeats one state of a kept record, with each line
+// systems. The variable TEST_SEED decides the workload and the states. The second form repeats one state of a kept record, with each line
 // of its losses, and leaves the disk there as crash.img. The third one judges
 // other states of it, and with -within only those in calls on subjects of which
 // view and directory have a text, such as "cloud quiet".

@@ -21,7 +21,6 @@ import (
 var (
 	states  = flag.Int("states", 0, "crash states a file system; 0: 60, and 16 in a short run; 16 at least")
 	systems = flag.String("fs", "", "file systems, by commas; empty: ext4, xfs and btrfs, and only ext4 in a short run")
-	seed    = flag.Uint64("seed", 0, "of the workload and the states; 0: any")
 	keep    = flag.String("keep", "", "directory in which records stay")
 	repeat  = flag.String("record", "", "directory of a kept record; see -state")
 	state   = flag.String("state", "", `one state of the record, as in "1234 torn 567"; empty: -states of them`)
@@ -77,24 +76,17 @@ func TestPowerCuts(t *testing.T) {
 		repeatState(t, kinds[0])
 		return
 	}
-	for i, k := range kinds {
+	for _, k := range kinds {
 		t.Run(k.Name, func(t *testing.T) {
 			t.Parallel()
-			cutPower(t, k, s, recordedSeed(uint64(i)))
+			cutPower(t, k, s, testenv.Seed(t))
 		})
 	}
 }
 
-func recordedSeed(i uint64) uint64 {
-	if *seed != 0 {
-		return *seed
-	}
-	return uint64(os.Getpid())*16 + i
-}
-
 // cutPower records a workload on the file system and judges its crash states.
 func cutPower(t *testing.T, k device.Kind, s share, seed uint64) {
-	t.Logf("power cuts %s: -seed %d", k.Name, seed)
+	t.Logf("power cuts %s: seed %d", k.Name, seed)
 	dir := workDir(t, k)
 	runs := max(1, s.states/500)
 	sum, mounted := history.Tally{}, 0
@@ -123,9 +115,9 @@ func cutPower(t *testing.T, k device.Kind, s share, seed uint64) {
 	fmt.Printf("power cuts %s: controls: renamed without sync lost %d of %d, synced lost %d of %d, a disk that lies lost %d of %d\n", k.Name,
 		renamed.Lost, renamed.Acked, synced.Lost, synced.Acked, liar.Lost, liar.Acked)
 	t.Logf("\n%s", sum)
-	require.Zero(t, durable.Lost, "rows that were acknowledged are lost")
+	require.Zero(testenv.Lost(t), durable.Lost, "rows that were acknowledged are lost")
 	require.Zero(t, durable.Wrong, "something is wrong with what was acknowledged or under way")
-	require.Zero(t, sum.Sum("second").Lost, "rows are lost when the power is cut again")
+	require.Zero(testenv.Lost(t), sum.Sum("second").Lost, "rows are lost when the power is cut again")
 	require.Zero(t, synced.Lost, "control: synced files are lost")
 	require.Positive(t, renamed.Lost, "control: files renamed without a sync are not lost")
 	require.Positive(t, liar.Lost, "control: a disk that ignores flushes costs nothing")
@@ -147,9 +139,7 @@ func workDir(t *testing.T, k device.Kind) string {
 func repeatState(t *testing.T, k device.Kind) {
 	c := newChecker(t, k, readRecord(t, *repeat, filepath.Join(*repeat, "mnt")))
 	if *state == "" {
-		again := recordedSeed(0)
-		t.Logf("-seed %d", again)
-		c.judge(t, c.chooseIn(max(*states, 1), again, "durable"))
+		c.judge(t, c.chooseIn(max(*states, 1), testenv.Seed(t), "durable"))
 		return
 	}
 	s, err := record.ParseState(*state)

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"testing"
-	"time"
 )
 
 // A Child is what a test's program does in a process of its own, in a
@@ -21,6 +20,10 @@ const (
 	nameVariable     = "TESTENV_CHILD"
 	argumentVariable = "TESTENV_CHILD_ARGUMENT"
 )
+
+// failed is the exit code of a child that ends with an error. Killed ones have -1, on
+// Windows 1.
+const failed = 3
 
 // Main is for TestMain. It keeps the tests from sharing state with the tools of
 // whoever runs them, lets more of them run at once, as [RunAtOnce] does, has the
@@ -59,7 +62,7 @@ func runChild(child Child) int {
 	}()
 	if err := child(os.Args[len(os.Args)-1], os.Getenv(argumentVariable)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		return 1
+		return failed
 	}
 	return 0
 }
@@ -76,12 +79,17 @@ type Process struct {
 // own. The end of the test kills it.
 func Spawn(t testing.TB, name, dir, argument string) *Process {
 	t.Helper()
+	return spawn(t, name, dir, argument, KillAt(0))
+}
+
+func spawn(t testing.TB, name, dir, argument, killAt string) *Process {
+	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), program, dir)
-	cmd.Env = append(os.Environ(), nameVariable+"="+name, argumentVariable+"="+argument)
+	cmd.Env = append(os.Environ(), nameVariable+"="+name, argumentVariable+"="+argument, killAt)
 	told := &bytes.Buffer{}
 	cmd.Stderr = io.MultiWriter(os.Stderr, told)
 	in, err := cmd.StdinPipe()
@@ -108,34 +116,14 @@ func (p *Process) Line() (string, bool) {
 	return p.out.Text(), true
 }
 
-// KillAfter kills the child once that time has passed.
-func (p *Process) KillAfter(d time.Duration) {
-	time.AfterFunc(d, func() { _ = p.cmd.Process.Kill() }) // it may be gone already
-}
-
-// KillAmid kills the child that time after its first line, and in every second
-// round, from 0, after the first that acknowledges something, so that a slow
-// machine proves something too. Every line is given to hear. KillAmid returns
-// when the child is gone, and fails t when it came to none of these lines.
-func (p *Process) KillAmid(t testing.TB, round int, d time.Duration, acknowledges func(line string) bool, hear func(line string)) {
-	t.Helper()
-	waits := true
-	for line, ok := p.Line(); ok; line, ok = p.Line() {
-		hear(line)
-		if waits && (round%2 == 1 || acknowledges(line)) {
-			waits = false
-			p.KillAfter(d)
-		}
-	}
-	p.Kill()
-	if waits {
-		t.Errorf("round %d: the child ended by itself", round)
-	}
+// KillNow kills the child and does not wait for its end.
+func (p *Process) KillNow() {
+	_ = p.cmd.Process.Kill() // it may be gone already
 }
 
 // Kill ends the child at once, and returns when it is gone.
 func (p *Process) Kill() {
-	_ = p.cmd.Process.Kill() // it may be gone already
+	p.KillNow()
 	_ = p.cmd.Wait()
 }
 
@@ -165,6 +153,3 @@ func Retry(busy error, call func() error) error {
 	}
 	return call()
 }
-
-// KillRounds returns how many children a test is to kill.
-func KillRounds() int { return Share(4, 6, 67) }

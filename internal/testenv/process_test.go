@@ -18,6 +18,7 @@ func TestMain(m *testing.M) {
 			fmt.Println("ready")
 			select {}
 		},
+		"work": work,
 	})
 }
 
@@ -31,23 +32,11 @@ func TestChild(t *testing.T) {
 	if line, ok := p.Line(); line != "ready" || !ok {
 		t.Errorf("child printed %q", line)
 	}
-	p.KillAfter(0)
+	p.KillNow()
 	if _, ok := p.Line(); ok {
 		t.Error("child lives")
 	}
 	p.Kill()
-}
-
-func TestKillAmid(t *testing.T) {
-	t.Parallel()
-	for round, waits := range []string{"ready", "nothing"} {
-		var heard []string
-		begin := func(line string) bool { return line == waits }
-		Spawn(t, "wait", ".", "").KillAmid(t, round, 0, begin, func(line string) { heard = append(heard, line) })
-		if fmt.Sprint(heard) != "[ready]" {
-			t.Errorf("round %d heard %q", round, heard)
-		}
-	}
 }
 
 func TestRetry(t *testing.T) {

@@ -69,19 +69,21 @@ func RandomDelays(r *rand.Rand) (delays []Injection) {
 	return delays
 }
 
-// Delayed runs a test of this program again, in a process of its own, with delays
-// in its calls of the system and in those of its children. args are further
-// arguments of the program. It returns what the test prints.
-func Delayed(t testing.TB, test string, delays []Injection, args ...string) string {
+// Delayed runs a test of this program again, in a process of its own, with that
+// seed and with delays in its calls of the system and in those of its children.
+// args are further arguments of the program. It returns what the test prints.
+func Delayed(t testing.TB, test string, seed uint64, delays []Injection, args ...string) string {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := append(Arguments(delays...), "--seccomp-bpf", "-qq", program, "-test.v", "-test.run=^"+test+"$")
-	out, err := exec.CommandContext(t.Context(), Strace(t), append(all, args...)...).CombinedOutput()
+	cmd := exec.CommandContext(t.Context(), Strace(t), append(all, args...)...)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", seedVariable, seed))
+	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%s with %v: %v\n%s", test, delays, err, out)
+		t.Fatalf("%s with seed %d and %v: %v\n%s", test, seed, delays, err, out)
 	}
 	if !bytes.Contains(out, []byte("--- PASS: "+test)) {
 		t.Fatalf("%s did not run: %s", test, out)

@@ -15,13 +15,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // childState opens the state as a child does.
 func childState(dir string) (*State, func() error, error) {
-	st, err := sessionstore.Open(dir, nil)
+	st, err := core.Open(dir, nil, testenv.KillPoint())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,40 +102,41 @@ func count(set map[string]bool, what string) (n int64) {
 // check requires that acknowledged ⊆ found ⊆ begun, each once.
 func (s said) check(t *testing.T, state *State) {
 	t.Helper()
+	lost := testenv.Lost(t)
 	found := map[string]bool{}
 	see := func(name string) {
-		require.True(t, s.begun[name], name)
+		require.True(lost, s.begun[name], name)
 		require.False(t, found[name], "%s is there twice", name)
 		found[name] = true
 	}
 	history, err := state.History(t.Context())
-	require.NoError(t, err)
+	require.NoError(lost, err)
 	for _, item := range history {
 		see("item " + textOf(item, "n"))
 	}
 	raw, err := state.object(t.Context())
-	require.NoError(t, err)
+	require.NoError(lost, err)
 	list, err := commands(raw)
-	require.NoError(t, err)
+	require.NoError(lost, err)
 	for _, c := range list {
 		see("command " + c)
 	}
 	kept, err := state.Kept(t.Context())
-	require.NoError(t, err)
+	require.NoError(lost, err)
 	for _, k := range kept {
 		see("kept " + k.ID)
-		require.Equal(t, k.Digest, digest(k.Call))
+		require.Equal(lost, k.Digest, digest(k.Call))
 	}
 	info, err := state.TokenInfo(t.Context())
-	require.NoError(t, err)
-	require.GreaterOrEqual(t, info.Total, count(s.ended, "token"))
+	require.NoError(lost, err)
+	require.GreaterOrEqual(lost, info.Total, count(s.ended, "token"))
 	require.LessOrEqual(t, info.Total, count(s.begun, "token"))
 	if limits := textOf(member(raw, "latestRateLimits"), "n"); limits != "" {
-		require.True(t, s.begun["limits "+limits])
+		require.True(lost, s.begun["limits "+limits])
 	}
 	for name := range s.ended {
 		if !strings.HasPrefix(name, "token") && !strings.HasPrefix(name, "limits") {
-			require.True(t, found[name], "%s is lost", name)
+			require.True(lost, found[name], "%s is lost", name)
 		}
 	}
 }
@@ -171,9 +173,12 @@ func TestKills(t *testing.T) {
 	require.NoError(t, err)
 	rng := seeded(t)
 	all := said{map[string]bool{}, map[string]bool{}}
-	for round := range testenv.KillRounds() {
-		p := testenv.Spawn(t, "write", st.Dir(), "100000")
-		p.KillAmid(t, round, time.Duration(rng.IntN(40_000))*time.Microsecond, ends, all.hear)
+	v := testenv.Victim{
+		Name: "write", Dir: st.Dir(), Argument: "100000", Rounds: testenv.KillRounds(),
+		Operations: 120, First: 20, Within: 40 * time.Millisecond, Acknowledges: ends,
+	}
+	for round := range v.Rounds {
+		v.Kill(t, round, rng, all.hear)
 		all.check(t, s)
 	}
 	t.Logf("%d calls acknowledged of %d", len(all.ended), len(all.begun))
@@ -216,92 +221,76 @@ func claimAsChild(dir, _ string) error {
 	}
 }
 
-// killBoth kills two children, each a random time from now on, or in every second
-// round, from 0, from the first line on that one of them prints: so a slow machine
-// proves something too. Every line is given to hear. killBoth returns when both
-// are gone, and fails t when they came to no such line.
-func killBoth(t *testing.T, round int, rng *rand.Rand, one, two *testenv.Process, hear func(line string)) {
-	t.Helper()
-	both := []*testenv.Process{one, two}
-	lines := make(chan string)
-	var readers sync.WaitGroup
-	for _, p := range both {
-		readers.Go(func() {
-			for line, ok := p.Line(); ok; line, ok = p.Line() {
-				lines <- line
-			}
-		})
+// claimants runs two children that claim until both are killed. What they printed comes
+// from said then.
+func claimants(t *testing.T, v testenv.Victim, round int, seed uint64) (said <-chan []string) {
+	var lines [2][]string
+	var both sync.WaitGroup
+	for i := range lines {
+		rng := rand.New(rand.NewPCG(seed, uint64(2*round+i)))
+		both.Go(func() { v.Kill(t, round, rng, func(line string) { lines[i] = append(lines[i], line) }) })
 	}
+	end := make(chan []string)
 	go func() {
-		readers.Wait()
-		close(lines)
+		both.Wait()
+		end <- append(lines[0], lines[1]...)
 	}()
-	waits := true
-	kill := func() {
-		waits = false
-		for _, p := range both {
-			p.KillAfter(time.Duration(rng.IntN(20_000)) * time.Microsecond)
-		}
-	}
-	if round%2 == 1 {
-		kill()
-	}
-	var all []string
-	for line := range lines {
-		all = append(all, line)
-		if waits {
-			kill()
-		}
-	}
-	one.Kill()
-	two.Kill()
-	require.False(t, waits, "round %d: the children ended by themselves", round)
-	for _, line := range all {
-		hear(line)
-	}
+	return end
 }
 
 // TestCallsRunAtMostOnce lets two processes run approved calls, and kills them
-// again and again.
+// again and again. Calls are approved as long as they live.
 func TestCallsRunAtMostOnce(t *testing.T) {
 	t.Parallel()
 	st := newStore(t, nil)
 	s, err := Open(st, id, nil)
 	require.NoError(t, err)
-	rng := seeded(t)
+	seed := testenv.Seed(t)
 	ran := map[string]bool{}
-	rounds := testenv.KillRounds() / 3
-	const each = 4
-	for round := range rounds {
-		one, two := testenv.Spawn(t, "claim", st.Dir(), ""), testenv.Spawn(t, "claim", st.Dir(), "")
-		for _, p := range []*testenv.Process{one, two} {
-			_, ok := p.Line()
-			require.True(t, ok)
+	approved := 0
+	v := testenv.Victim{
+		Name: "claim", Dir: st.Dir(), Rounds: testenv.KillRounds() / 3, Operations: 60, First: 30, Within: 20 * time.Millisecond,
+		Acknowledges: func(line string) bool { return line != "ready" },
+	}
+	for round := range v.Rounds {
+		said := claimants(t, v, round, seed)
+		for alive := true; alive; {
+			select {
+			case lines := <-said:
+				alive = false
+				for _, line := range lines {
+					if line != "ready" {
+						require.False(t, ran[line], "%s twice", line)
+						ran[line] = true
+					}
+				}
+			default:
+				approve(t, s, fmt.Sprint(approved))
+				approved++
+			}
 		}
-		for i := range each {
-			name := fmt.Sprintf("%d.%d", round, i)
-			require.NoError(t, testenv.Retry(sessionstore.ErrLocked, func() error {
-				return s.KeepPending(t.Context(), name, json.RawMessage(`{"call": "`+name+`"}`))
-			}))
-			require.NoError(t, testenv.Retry(sessionstore.ErrLocked, func() error { return s.Decide(t.Context(), name, Approved) }))
-		}
-		killBoth(t, round, rng, one, two, func(line string) {
-			require.False(t, ran[line], "%s twice", line)
-			ran[line] = true
-		})
 	}
 	kept, err := s.Kept(t.Context())
-	require.NoError(t, err)
-	require.Len(t, kept, rounds*each)
+	require.NoError(testenv.Lost(t), err)
+	require.Len(testenv.Lost(t), kept, approved)
 	unheard := 0
 	for _, k := range kept {
 		heard := ran["run "+k.ID]
-		require.True(t, !heard || k.Verdict == Ran, k.ID)
+		require.True(testenv.Lost(t), !heard || k.Verdict == Ran, k.ID)
 		if k.Verdict == Ran && !heard {
 			unheard++
 		}
 	}
-	t.Logf("%d ran, %d were claimed by a process that was killed before it ran them", len(ran), unheard)
+	t.Logf("%d approved, %d ran, %d were claimed by a process that was killed before it ran them", approved, len(ran), unheard)
 	require.NotEmpty(t, ran)
-	require.LessOrEqual(t, unheard, 2*rounds, "at most one for each kill")
+	require.LessOrEqual(t, unheard, 2*v.Rounds, "at most one for each kill")
+}
+
+// approve keeps a call and approves it.
+func approve(t *testing.T, s *State, name string) {
+	t.Helper()
+	require.NoError(t, testenv.Retry(sessionstore.ErrLocked, func() error {
+		return s.KeepPending(t.Context(), name, json.RawMessage(`{"call": "`+name+`"}`))
+	}))
+	require.NoError(t, testenv.Retry(sessionstore.ErrLocked, func() error { return s.Decide(t.Context(), name, Approved) }))
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -21,7 +22,7 @@ import (
 // readForever makes sessions in the store dir of the session's directory from
 // and of the archive beside it, in turn.
 func readForever(dir, from string) error {
-	st, err := sessionstore.Open(dir, &sessionstore.Options{Workspace: "/w", Durability: sessionstore.Relaxed})
+	st, err := core.Open(dir, &sessionstore.Options{Workspace: "/w", Durability: sessionstore.Relaxed}, testenv.KillPoint())
 	if err != nil {
 		return err
 	}
@@ -57,13 +58,15 @@ func TestKills(t *testing.T) {
 	delete(want, "metadata.json") // which has the id
 
 	seed := testenv.Seed(t)
-	rng := rand.New(rand.NewPCG(seed, 0))
-	for round := range testenv.KillRounds() {
-		p := testenv.Spawn(t, "read", st.Dir(), from)
+	rng, lost := rand.New(rand.NewPCG(seed, 0)), testenv.Lost(t)
+	v := testenv.Victim{
+		Name: "read", Dir: st.Dir(), Argument: from, Rounds: testenv.KillRounds(),
+		Operations: 60, First: 30, Within: 20 * time.Millisecond,
+		Acknowledges: func(line string) bool { return strings.HasPrefix(line, "done ") },
+	}
+	for round := range v.Rounds {
 		begun, done := "", map[string]bool{}
-		after := time.Duration(rng.IntN(20_000)) * time.Microsecond
-		acknowledges := func(line string) bool { return strings.HasPrefix(line, "done ") }
-		p.KillAmid(t, round, after, acknowledges, func(line string) {
+		v.Kill(t, round, rng, func(line string) {
 			what, id, ok := strings.Cut(line, " ")
 			require.True(t, ok, line)
 			if what == "begin" {
@@ -78,14 +81,14 @@ func TestKills(t *testing.T) {
 			require.True(t, done[s.ID] || s.ID == begun, "%s was never begun", s.ID)
 			got := files(t, filepath.Join(st.Dir(), s.ID))
 			delete(got, "metadata.json")
-			require.Equal(t, want, got)
+			require.Equal(lost, want, got)
 			md, err := st.Metadata(t.Context(), s.ID)
-			require.NoError(t, err)
-			require.Equal(t, s.ID, md.Text("session_id"))
+			require.NoError(lost, err)
+			require.Equal(lost, s.ID, md.Text("session_id"))
 			delete(done, s.ID)
 			require.NoError(t, st.Delete(t.Context(), s.ID))
 		}
-		require.Empty(t, done, "said to be there, and gone")
+		require.Empty(lost, done, "said to be there, and gone")
 	}
 	_, err := ReadDir(t.Context(), from, st, &ReadOptions{ID: "last"})
 	require.NoError(t, err)

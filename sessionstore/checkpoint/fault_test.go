@@ -111,7 +111,7 @@ func requireOutput(t *testing.T, output string, at any) {
 			return
 		}
 	}
-	require.Fail(t, "the output is lost", at)
+	require.Fail(testenv.Lost(t), "the output is lost", at)
 }
 
 // newLife begins a life, with the file that it will call its output.

@@ -55,7 +55,7 @@ func TestTwoProcesses(t *testing.T) {
 // with the one it finds, and cleans up. It prints what each call is about to
 // do, and again when it is acknowledged.
 func liveAsChild(output, _ string) error {
-	l := life{output: output, temp: filepath.Join(output, "temp")}
+	l := life{output: output, temp: filepath.Join(output, "temp"), seam: testenv.KillPoint()}
 	ctx := context.Background()
 	for n := 0; ; n++ {
 		end := lives[n%len(lives)]
@@ -88,10 +88,13 @@ func TestKills(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(output, "temp"), 0o700))
 	ended := 0
 	ends := func(line string) bool { return strings.HasPrefix(line, "end ") }
-	for round := range testenv.KillRounds() {
-		p := testenv.Spawn(t, "live", output, "")
+	v := testenv.Victim{
+		Name: "live", Dir: output, Rounds: testenv.KillRounds(), Operations: 180, First: 20, Within: 100 * time.Millisecond,
+		Acknowledges: ends,
+	}
+	for round := range v.Rounds {
 		last := ""
-		p.KillAmid(t, round, time.Duration(rng.IntN(100_000))*time.Microsecond, ends, func(line string) {
+		v.Kill(t, round, rng, func(line string) {
 			last = line
 			if ends(line) {
 				ended++
@@ -111,24 +114,25 @@ func TestKills(t *testing.T) {
 // checkLife requires that what stands in output fits the last line of a child.
 func checkLife(t *testing.T, output, last string) {
 	t.Helper()
+	lost := testenv.Lost(t)
 	word, rest, _ := strings.Cut(last, " ")
 	name := rest[:strings.LastIndexByte(rest[:strings.LastIndexByte(rest, ' ')], ' ')]
 	s, err := New(nil).Open(filepath.Join(output, DefaultPrimary))
 	if err != nil {
-		require.ErrorIs(t, err, os.ErrNotExist)
-		require.True(t, name == "create" && word == "begin" || name == "clean up", "there is none after %q", last)
+		require.ErrorIs(lost, err, os.ErrNotExist)
+		require.True(lost, name == "create" && word == "begin" || name == "clean up", "there is none after %q", last)
 		return
 	}
 	done, current := s.State().CompletedPhases(), s.State().CurrentPhase()
 	if word == "end" {
 		switch name {
 		case "create":
-			require.Equal(t, Initialized, s.State().Status())
+			require.Equal(lost, Initialized, s.State().Status())
 		case "complete":
-			require.Equal(t, Completed, s.State().Status())
+			require.Equal(lost, Completed, s.State().Status())
 		case "rollback":
-			require.Equal(t, 2, current)
-			require.NotContains(t, done, 3)
+			require.Equal(lost, 2, current)
+			require.NotContains(lost, done, 3)
 		case "clean up":
 			require.Fail(t, "it is there still")
 		}

@@ -32,7 +32,7 @@ func writeAsChild(dir, count string) error {
 	if err != nil {
 		return err
 	}
-	st, err := sessionstore.Open(dir, nil)
+	st, err := core.Open(dir, nil, testenv.KillPoint())
 	if err != nil {
 		return err
 	}

@@ -53,31 +53,32 @@ func (s *said) hear(t *testing.T, line string) {
 // check requires that acknowledged ⊆ found ⊆ begun, and ids of one record.
 func (s *said) check(t *testing.T, l *Log) {
 	t.Helper()
+	lost := testenv.Lost(t)
 	messages, phases := map[int64]string{}, map[int64]string{}
-	for _, m := range conversation(t, l) {
+	for _, m := range conversation(lost, l) {
 		require.NotContains(t, messages, m.ID)
-		require.True(t, s.begun[m.Content], m.Content)
+		require.True(lost, s.begun[m.Content], m.Content)
 		messages[m.ID] = m.Content
 	}
-	for _, r := range outputs(t, l) {
+	for _, r := range outputs(lost, l) {
 		require.NotContains(t, phases, r.ID)
-		require.True(t, s.begun[r.PhaseID], r.PhaseID)
-		require.Equal(t, r.PhaseID, r.PhaseName)
+		require.True(lost, s.begun[r.PhaseID], r.PhaseID)
+		require.Equal(lost, r.PhaseID, r.PhaseName)
 		phases[r.ID] = r.PhaseID
 	}
 	for id, content := range s.added {
-		require.Equal(t, content, messages[id])
+		require.Equal(lost, content, messages[id])
 	}
 	for id, content := range s.saved {
-		require.Equal(t, content, phases[id])
+		require.Equal(lost, content, phases[id])
 	}
 	if s.status == "" {
 		return
 	}
 	md, err := l.store.Metadata(t.Context(), "s")
-	require.NoError(t, err)
-	require.Contains(t, []string{s.status, s.next}, md.Text(statusMember))
-	require.Equal(t, "research", md.Text(manifestMember))
+	require.NoError(lost, err)
+	require.Contains(lost, []string{s.status, s.next}, md.Text(statusMember))
+	require.Equal(lost, "research", md.Text(manifestMember))
 	s.status, s.next = md.Text(statusMember), md.Text(statusMember)
 }
 
@@ -114,10 +115,13 @@ func TestKills(t *testing.T) {
 	seed := testenv.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	all := newSaid()
-	saves := func(line string) bool { return strings.HasPrefix(line, "saved ") }
-	for round := range testenv.KillRounds() {
-		p := testenv.Spawn(t, "write", st.Dir(), "100000")
-		p.KillAmid(t, round, time.Duration(rng.IntN(30_000))*time.Microsecond, saves, func(line string) { all.hear(t, line) })
+	v := testenv.Victim{
+		Name: "write", Dir: st.Dir(), Argument: "100000", Rounds: testenv.KillRounds(),
+		Operations: 60, First: 30, Within: 30 * time.Millisecond,
+		Acknowledges: func(line string) bool { return strings.HasPrefix(line, "saved ") },
+	}
+	for round := range v.Rounds {
+		v.Kill(t, round, rng, func(line string) { all.hear(t, line) })
 		all.check(t, l)
 	}
 	require.NotEmpty(t, all.saved)
@@ -127,7 +131,7 @@ func TestKills(t *testing.T) {
 	all.check(t, l)
 	for _, name := range []string{conversationFile, phaseFile} {
 		for line := range jsonl.Lines([]byte(readFile(t, st, name))) {
-			require.True(t, line.Ended && line.Bytes[0] == '{' && line.Bytes[len(line.Bytes)-1] == '}', "%s line %d", name, line.Number)
+			require.True(testenv.Lost(t), line.Ended && line.Bytes[0] == '{' && line.Bytes[len(line.Bytes)-1] == '}', "%s line %d", name, line.Number)
 		}
 	}
 	t.Logf("%d added, %d saved", len(all.added), len(all.saved))

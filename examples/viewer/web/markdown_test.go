@@ -55,7 +55,7 @@ func TestMarkdownIsQuick(t *testing.T) {
 		began := time.Now()
 		renderMarkdown(text)
 		t.Logf("%-8q %v", part, time.Since(began).Round(time.Millisecond))
-		require.Less(t, time.Since(began), 20*time.Second, part)
+		require.Less(t, time.Since(began), time.Minute, part)
 	}
 }
 

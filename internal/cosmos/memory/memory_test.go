@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
@@ -15,6 +14,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/cosmos/memory"
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 // pair makes the same requests to a container in memory and to the strict
@@ -108,9 +108,7 @@ func (p *pair) rows(ctx context.Context, c cosmos.Conn, q cosmos.Query) (ids []s
 // order of rows that a query does not tell apart is left open.
 func TestAnswersAsTheServer(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	t.Log("seed", seed)
-	p := newPair(t, seed)
+	p := newPair(t, testenv.Seed(t))
 	ctx := t.Context()
 	for range 400 {
 		p.batch(ctx)

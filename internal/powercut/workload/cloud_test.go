@@ -74,8 +74,7 @@ func (s *synced) account(t *testing.T) *cloud.Account {
 // TestClouds lets devices write and sync, and judges what each of them finds when
 // no power was cut, and then without the state of the sync.
 func TestClouds(t *testing.T) {
-	seed := uint64(os.Getpid()) * 32
-	t.Logf("seed %d", seed)
+	seed := testenv.Seed(t)
 	for i := range testenv.Share[uint64](1, 2, 20) {
 		s := syncInto(t, t.TempDir(), seed+i)
 		a := s.account(t)

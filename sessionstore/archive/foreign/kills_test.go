@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -34,7 +35,7 @@ func many(id string, n int) string {
 
 // importForever imports the history of a file under ever new ids into dir.
 func importForever(dir, path string) error {
-	p, err := sessionstore.OpenProjects(dir, &sessionstore.Options{Durability: sessionstore.Relaxed})
+	p, err := core.OpenProjects(dir, &sessionstore.Options{Durability: sessionstore.Relaxed}, testenv.KillPoint())
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func importForever(dir, path string) error {
 
 // growForever imports a history into dir that has one more turn each time.
 func growForever(dir, path string) error {
-	p, err := sessionstore.OpenProjects(dir, &sessionstore.Options{Durability: sessionstore.Relaxed})
+	p, err := core.OpenProjects(dir, &sessionstore.Options{Durability: sessionstore.Relaxed}, testenv.KillPoint())
 	if err != nil {
 		return err
 	}
@@ -87,12 +88,15 @@ func TestKills(t *testing.T) {
 	p := projects(t)
 	st, err := p.Store("-w")
 	require.NoError(t, err)
-	rng := rand.New(rand.NewPCG(testenv.Seed(t), 0))
-	for round := range testenv.KillRounds() {
-		child := testenv.Spawn(t, "import", p.Dir(), path)
+	rng, lost := rand.New(rand.NewPCG(testenv.Seed(t), 0)), testenv.Lost(t)
+	v := testenv.Victim{
+		Name: "import", Dir: p.Dir(), Argument: path, Rounds: testenv.KillRounds(),
+		Operations: 70, First: 30, Within: 20 * time.Millisecond,
+		Acknowledges: func(line string) bool { return strings.HasPrefix(line, "done ") },
+	}
+	for round := range v.Rounds {
 		begun, done := "", map[string]bool{}
-		after := time.Duration(rng.IntN(20_000)) * time.Microsecond
-		child.KillAmid(t, round, after, func(line string) bool { return strings.HasPrefix(line, "done ") }, func(line string) {
+		v.Kill(t, round, rng, func(line string) {
 			what, id, ok := strings.Cut(line, " ")
 			require.True(t, ok, line)
 			id = uuid5(Claude, id)
@@ -106,13 +110,13 @@ func TestKills(t *testing.T) {
 		require.NoError(t, err)
 		for _, s := range infos {
 			require.True(t, done[s.ID] || s.ID == begun, "%s was never begun", s.ID)
-			require.Len(t, healthy(t, st, s.ID), 100)
-			require.Equal(t, original(t, path), unpacked(t, st, s.ID))
-			require.Equal(t, 100, strings.Count(original(t, filepath.Join(st.Dir(), s.ID, "import", "map.jsonl")), "\n"))
+			require.Len(lost, healthy(lost, st, s.ID), 100)
+			require.Equal(lost, original(t, path), unpacked(lost, st, s.ID))
+			require.Equal(lost, 100, strings.Count(original(t, filepath.Join(st.Dir(), s.ID, "import", "map.jsonl")), "\n"))
 			delete(done, s.ID)
 			require.NoError(t, st.Delete(t.Context(), s.ID))
 		}
-		require.Empty(t, done, "said to be there, and gone")
+		require.Empty(lost, done, "said to be there, and gone")
 	}
 }
 
@@ -124,31 +128,35 @@ func TestKillsOfUpdates(t *testing.T) {
 	p := projects(t)
 	st, err := p.Store("-w")
 	require.NoError(t, err)
-	rng := rand.New(rand.NewPCG(testenv.Seed(t), 0))
+	rng, lost := rand.New(rand.NewPCG(testenv.Seed(t), 0)), testenv.Lost(t)
 	last := 0
-	for round := range testenv.KillRounds() {
-		child := testenv.Spawn(t, "grow", p.Dir(), path)
-		after := time.Duration(rng.IntN(20_000)) * time.Microsecond
-		child.KillAmid(t, round, after, func(string) bool { return true }, func(line string) {
+	v := testenv.Victim{
+		Name: "grow", Dir: p.Dir(), Argument: path, Rounds: testenv.KillRounds(),
+		Operations: 110, First: 30, Within: 20 * time.Millisecond,
+		Acknowledges: func(string) bool { return true },
+	}
+	for round := range v.Rounds {
+		v.Kill(t, round, rng, func(line string) {
 			_, err := fmt.Sscanf(line, "done %d", &last)
 			require.NoError(t, err)
 		})
 		infos, err := st.List(t.Context(), nil)
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(infos), 1, "a fork, though nobody wrote here")
+		require.True(lost, len(infos) == 1 || last == 0, "the session is gone")
 		if len(infos) == 1 {
-			require.GreaterOrEqual(t, len(healthy(t, st, infos[0].ID)), 2*last)
+			require.GreaterOrEqual(lost, len(healthy(lost, st, infos[0].ID)), 2*last)
 		}
 		report, err := Import(t.Context(), p, History{Tool: Claude, ID: "g", Path: path, Dir: "/w"}, nil)
 		require.NoError(t, err)
 		require.Len(t, report.Sessions, 1)
 		lines := strings.Count(original(t, path), "\n")
-		require.Len(t, healthy(t, st, report.Sessions[0].ID), lines)
-		require.Equal(t, original(t, path), unpacked(t, st, report.Sessions[0].ID))
+		require.Len(lost, healthy(lost, st, report.Sessions[0].ID), lines)
+		require.Equal(lost, original(t, path), unpacked(lost, st, report.Sessions[0].ID))
 		md, err := st.Metadata(t.Context(), report.Sessions[0].ID)
 		require.NoError(t, err)
 		turns, _ := md.Int("turn_count")
-		require.Equal(t, lines/2, turns)
+		require.Equal(lost, lines/2, turns)
 		require.Empty(t, stateOf(md).Pending)
 	}
 }

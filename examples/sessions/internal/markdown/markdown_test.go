@@ -1,12 +1,13 @@
 package markdown
 
 import (
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/rivo/uniseg"
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 func TestRender(t *testing.T) {
@@ -58,9 +59,7 @@ func TestNothingIsLost(t *testing.T) {
 		"# ", "- ", "1. ", "> ", "```\n", "`", "**", "_", "[", ")", "\n", "\n\n", "    ", "<div>", "</a>", "<!-- ", " -->",
 		"![", "http://x.y/", "&lt;", "\\", "~~gone~~", "日本", "é", "🙏", "- [ ] ", "***\n", "===\n", "$", "{", ":", "\u00a0",
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testenv.Rand(t)
 	for range 2000 {
 		var text strings.Builder
 		var words []string
