@@ -49,6 +49,9 @@ func TestVictimDiesAtAnOperation(t *testing.T) {
 }
 
 func TestVictimDiesAfterATime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short kills at operations alone")
+	}
 	t.Setenv("TEST_LONG", "1")
 	ends := func(line string) bool { return strings.HasPrefix(line, "end 5") }
 	for _, round := range []int{0, 2} {

@@ -230,7 +230,7 @@ func claimants(t *testing.T, v testenv.Victim, round int, seed uint64) (said <-c
 		rng := rand.New(rand.NewPCG(seed, uint64(2*round+i)))
 		both.Go(func() { v.Kill(t, round, rng, func(line string) { lines[i] = append(lines[i], line) }) })
 	}
-	end := make(chan []string)
+	end := make(chan []string, 1)
 	go func() {
 		both.Wait()
 		end <- append(lines[0], lines[1]...)
