@@ -68,11 +68,9 @@ func (f *findings) take(line, shows string) {
 // judge decides what a run came to, and why, where no test says that.
 func judge(e ended, f findings) (result, reason string) {
 	switch {
-	case e.code == 0 && f.flaky:
-		return failed, "a test failed, and passed when it was run again"
 	case e.code == 0 && !f.shown:
 		return notRun, "it tested nothing: the machine may lack something"
-	case e.code == 0:
+	case e.code == 0 && !f.flaky:
 		return passed, ""
 	case e.paused:
 		return notRun, "it was paused while a gate ran, and failed"
@@ -80,6 +78,8 @@ func judge(e ended, f findings) (result, reason string) {
 		return notRun, e.cut
 	case !f.failing && (f.killed || e.code == killed || e.code == -1):
 		return notRun, "a process of it was killed"
+	case e.code == 0:
+		return failed, "a test failed, and passed when it was run again"
 	}
 	return failed, e.cut
 }

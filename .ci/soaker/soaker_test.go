@@ -124,6 +124,8 @@ func TestJudge(t *testing.T) {
 		{ended{}, findings{}, notRun, "it tested nothing: the machine may lack something"},
 		{ended{}, findings{shown: true, flaky: true}, failed, "a test failed, and passed when it was run again"},
 		{ended{paused: true}, shown, passed, ""},
+		{ended{paused: true}, findings{shown: true, flaky: true, failing: true}, notRun, "it was paused while a gate ran, and failed"},
+		{ended{}, findings{shown: true, flaky: true, killed: true}, notRun, "a process of it was killed"},
 		{ended{code: 1}, shown, failed, ""},
 		{ended{code: 1}, findings{failing: true}, failed, ""},
 		{ended{code: 1, paused: true}, findings{failing: true}, notRun, "it was paused while a gate ran, and failed"},
