@@ -82,9 +82,9 @@ func scanRows(ctx context.Context, r io.Reader, path string, yield func(Message)
 }
 
 // Messages yields the messages of a session in order, chosen and recovered as
-// by [Store.Load], with one line in memory at a time. The error comes last:
-// [ErrCorrupt] after all that could be read. Saves during the iteration are
-// not seen.
+// by [Store.Load], with one line in memory at a time. It does not tell that they
+// come from the backup: Load does. The error comes last: [ErrCorrupt] after all
+// that could be read. Saves during the iteration are not seen.
 func (st *Store) Messages(ctx context.Context, id string) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		err := st.begin(ctx)

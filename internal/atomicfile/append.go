@@ -25,7 +25,7 @@ func (d *Dir) Append(name string) (a *Append, made bool, err error) {
 	_, err = d.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = d.seam.Do(d.op(seam.Create, name, ""), func() (err error) {
-			f, err = d.root.OpenFile(name, flags|os.O_CREATE|os.O_EXCL, Mode)
+			f, err = d.root.OpenFile(name, flags|os.O_CREATE|os.O_EXCL|dirread.LargeFile, Mode)
 			return err
 		})
 		made = err == nil

@@ -16,7 +16,7 @@ import (
 // way.
 func (d *Dir) open(name string, flag int) (*os.File, error) {
 	if !single(name) {
-		return d.root.OpenFile(name, flag, 0)
+		return d.root.OpenFile(name, flag|dirread.LargeFile, 0)
 	}
 	self, err := d.Handle()
 	if err != nil {
@@ -28,7 +28,7 @@ func (d *Dir) open(name string, flag int) (*os.File, error) {
 		return err
 	})
 	if err != nil {
-		return d.root.OpenFile(name, flag, 0) // which tells the error, too
+		return d.root.OpenFile(name, flag|dirread.LargeFile, 0) // which tells the error, too
 	}
 	return os.NewFile(uintptr(fd), name), nil
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 )
 
@@ -63,7 +64,7 @@ func (d *Dir) create(name string) (*Pending, error) {
 	err := d.seam.Create(d.op(seam.Create, "", ""), func() (string, error) {
 		for range triedNames {
 			p.temp = "." + name + strconv.FormatInt(rand.Int64(), 10)
-			f, err := d.root.OpenFile(p.temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, Mode)
+			f, err := d.root.OpenFile(p.temp, os.O_RDWR|os.O_CREATE|os.O_EXCL|dirread.LargeFile, Mode)
 			if errors.Is(err, fs.ErrExist) {
 				continue
 			}

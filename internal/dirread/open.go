@@ -18,7 +18,7 @@ var ErrNotRegular = errors.New("not a regular file")
 // is no regular file.
 func Open(root *os.Root, name string, flag int) (*os.File, fs.FileInfo, error) {
 	f, err := sharing.Open(func() (*os.File, error) {
-		return leased.Open(func() (*os.File, error) { return root.OpenFile(name, flag|syscall.O_NONBLOCK, 0) })
+		return leased.Open(func() (*os.File, error) { return root.OpenFile(name, flag|syscall.O_NONBLOCK|LargeFile, 0) })
 	})
 	if err != nil {
 		return nil, nil, err

@@ -14,7 +14,7 @@ import (
 // openAt opens path in the directory with the descriptor dir; resolve says
 // where symlinks may lead. What it opens may be anything: the caller makes sure.
 func openAt(dir int, path string, resolve uint64) (fd int, err error) {
-	how := unix.OpenHow{Flags: unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK, Resolve: resolve}
+	how := unix.OpenHow{Flags: unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK | LargeFile, Resolve: resolve}
 	return leased.Open(func() (int, error) { return unix.Openat2(dir, path, &how) })
 }
 

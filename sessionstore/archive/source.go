@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
 )
 
 // file is a file of a session that is read. Its content can be read until the
@@ -72,18 +74,14 @@ func (d *directory) next() (file, error) {
 	}
 	path := d.paths[0]
 	d.paths = d.paths[1:]
-	f, err := d.root.Open(path)
-	if err != nil {
-		return file{}, err
-	}
-	d.open = f
-	fi, err := f.Stat()
-	if err == nil && !fi.Mode().IsRegular() {
+	f, fi, err := dirread.Open(d.root, path, os.O_RDONLY)
+	if errors.Is(err, dirread.ErrNotRegular) {
 		err = &EntryError{path, ErrNotRegular}
 	}
 	if err != nil {
 		return file{}, err
 	}
+	d.open = f
 	// What a writer appends from now on is not read.
 	return file{d.id, path, fi.ModTime(), io.LimitReader(f, fi.Size())}, nil
 }

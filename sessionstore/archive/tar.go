@@ -95,7 +95,7 @@ func former(name string) bool {
 
 // add adds one file.
 func add(ctx context.Context, out *tar.Writer, root *os.Root, name tarName, id string, r Redactor) (err error) {
-	f, err := root.Open(name.from)
+	f, fi, err := dirread.Open(root, name.from, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // it was removed meanwhile
 	}
@@ -103,13 +103,6 @@ func add(ctx context.Context, out *tar.Writer, root *os.Root, name tarName, id s
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	fi, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if !fi.Mode().IsRegular() {
-		return dirread.ErrNotRegular
-	}
 	// What a writer appends from now on is not read.
 	whole := func() io.Reader { return contextReader{ctx, io.NewSectionReader(f, 0, fi.Size())} }
 	copied := func(w io.Writer) error {
