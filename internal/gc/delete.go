@@ -36,7 +36,13 @@ func Unshared(ctx context.Context, r *remote.Reader, sid string) error {
 			if r.Time().Sub(d.written()) < firstGrace {
 				return fmt.Errorf("%w: one is being made", ErrShared)
 			}
-			continue
+			if none, err := r.Headless(ctx, d.Child); err != nil || none {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+			return ErrShared
 		}
 		if child, err := head.Decode(doc.Body, d.Child); err != nil || leadsTo(child, sid) {
 			return ErrShared

@@ -92,7 +92,8 @@
 //  6. A first upload has no head, so no version guards it. Its writer begins again when
 //     it has taken longer than [MaxFirstUpload], 3 days. What has no head goes after 7
 //     days at the earliest, whatever the grace time. So does the document of a fork
-//     that has no head.
+//     that has no head. A replica that lags may lack a head that is old, so the
+//     inventory must lack it too.
 //  7. A larger segment is stored only after its lines were read and all their hashes
 //     checked. The small ones stay for as long as 5 says.
 //  8. A deleted session keeps its tombstone until the service removes that, or, where

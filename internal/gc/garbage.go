@@ -1,6 +1,7 @@
 package gc
 
 import (
+	"slices"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
@@ -64,6 +65,11 @@ func (i *inventory) addFiles(chunks map[place]bool) {
 			}
 		}
 	}
+}
+
+// hasHead reports whether the head is one of the documents.
+func (i *inventory) hasHead() bool {
+	return slices.ContainsFunc(i.docs, func(d *document) bool { return d.ID == segment.HeadID(i.sid) })
 }
 
 // remains returns all documents but the head that are older than grace.

@@ -200,6 +200,10 @@ func (p *pruner) readForks(ctx context.Context, i *inventory) error {
 			}
 			f.head = t
 			f.alive = err != nil || leadsTo(t, i.sid)
+		} else if none, err := p.s.Reader.Headless(ctx, d.Child); err != nil {
+			return err
+		} else if !none {
+			return errLagging
 		}
 		i.forks = append(i.forks, f)
 	}

@@ -52,6 +52,9 @@ func (p *pruner) clearRemains(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if i.hasHead() {
+		return errLagging
+	}
 	grace := max(p.o.Grace, firstGrace)
 	garbage := i.remains(grace, &p.sum)
 	p.sum.Removed += len(garbage)

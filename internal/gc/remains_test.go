@@ -40,6 +40,49 @@ func TestFinishesADeletion(t *testing.T) {
 	})
 }
 
+// lagging is a connection whose first so many reads of one document come from a
+// replica that lacks it.
+type lagging struct {
+	cosmos.Conn
+	id    string
+	reads int
+}
+
+func (l *lagging) Get(ctx context.Context, pk, id string, known cosmos.ETag) (*cosmos.Document, error) {
+	if id == l.id && l.reads > 0 {
+		l.reads--
+		return nil, nil
+	}
+	return l.Conn.Get(ctx, pk, id, known)
+}
+
+// TestLaggingReplica has a replica lack the heads of a session and of its fork, both
+// old: nothing that they need is removed.
+func TestLaggingReplica(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 14)
+		s := w.writer("s")
+		require.NoError(t, s.add(segment.Transcript, w.text(2, 500)...))
+		f, err := s.fork("f", 1)
+		require.NoError(t, err)
+		require.NoError(t, f.add(segment.Transcript, w.text(1, 500)...))
+		time.Sleep(2 * week)
+		before := [2]map[string][]string{w.documents("s"), w.documents("f")}
+		for _, sid := range []string{s.sid, f.sid} {
+			for reads := range 4 {
+				w.dial = func() cosmos.Conn { return &lagging{w.c.Conn(""), segment.HeadID(sid), reads} }
+				for _, id := range []string{"s", "f"} {
+					_, err := Prune(t.Context(), w.session(id), Options{Grace: time.Nanosecond, Retention: -1})
+					require.NoError(t, err)
+				}
+				require.Equal(t, before, [2]map[string][]string{w.documents("s"), w.documents("f")}, "%d reads", reads)
+				require.ErrorIs(t, Unshared(t.Context(), w.reader(), s.sid), ErrShared, "%d reads", reads)
+			}
+		}
+	})
+}
+
 // TestTombstoneExpires removes a tombstone where the container does not, when its
 // time is over, unless it was written anew.
 func TestTombstoneExpires(t *testing.T) {

@@ -31,6 +31,9 @@ type pruner struct {
 	sum   Result
 }
 
+// errLagging tells that a replica lacked a head. A round that meets it begins again.
+var errLagging = fmt.Errorf("%w: a replica lacked it", cosmos.ErrLost)
+
 // readHead reads the head and guards it.
 func (p *pruner) readHead(ctx context.Context) error {
 	t, known, err := p.s.Reader.Head(ctx, p.s.SID, p.s.Head)

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -28,6 +29,26 @@ func (r *Reader) atOnce(n int) int {
 // HeadDocument reads the document of the head of any session, nil when it has none.
 func (r *Reader) HeadDocument(ctx context.Context, sid string) (*cosmos.Document, error) {
 	return r.Get(ctx, segment.SessionPK(sid), segment.HeadID(sid), "")
+}
+
+// Headless reports whether a session has no head. It looks for it among the documents of
+// the session too: a replica that lags may lack the head when it is asked for that alone.
+// What is removed because there is no head is asked for in this way.
+func (r *Reader) Headless(ctx context.Context, sid string) (bool, error) {
+	doc, err := r.HeadDocument(ctx, sid)
+	if err != nil || doc != nil {
+		return false, err
+	}
+	for row, err := range r.Query(ctx, cosmos.Inventory(segment.SessionPK(sid))) {
+		var d struct{ ID string }
+		if err != nil {
+			return false, err
+		}
+		if json.Unmarshal(row, &d) == nil && d.ID == segment.HeadID(sid) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // ancestors is how many forks of forks are followed. Each loop in a damaged
