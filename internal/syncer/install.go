@@ -210,9 +210,15 @@ func (v *sessionSync) installed(ctx context.Context, a *download) error {
 
 // setTime gives a session that is in step the time of its last change, as the head
 // has it, so that lists have the same order everywhere: what moved it here was
-// no change, or one that the others have too.
+// no change, or one that the others have too. While the files must not be changed,
+// the session counts as not in step, and is synced again later.
 func (v *sessionSync) setTime(ctx context.Context) error {
-	if v.head == nil || v.head.Deleted || v.changed.Equal(v.head.Updated) || v.main.point() != v.head.Transcript.Point() || v.busy() != nil {
+	if v.head == nil || v.head.Deleted || v.changed.Equal(v.head.Updated) || v.main.point() != v.head.Transcript.Point() {
+		return nil
+	}
+	later := time.Now().Add(quietFor)
+	if v.busy() != nil {
+		v.out.Later = later
 		return nil
 	}
 	err := v.Core.Change(ctx, v.id, func(tx core.Tx) error {
@@ -223,6 +229,7 @@ func (v *sessionSync) setTime(ctx context.Context) error {
 		return tx.Dir().SetTime(".", v.head.Updated)
 	})
 	if errors.Is(err, sessionstore.ErrLocked) || errors.Is(err, sessionstore.ErrFenced) {
+		v.out.Later = later
 		return nil
 	}
 	return gone(err)

@@ -153,6 +153,9 @@ func (v *sessionSync) idle(ctx context.Context) error {
 		v.out.State = DeletedRemotely
 		return nil
 	}
+	if err := v.setTime(ctx); err != nil {
+		return err
+	}
 	return v.catalogue(ctx)
 }
 
