@@ -15,6 +15,7 @@ type engine struct {
 	*syncer.Syncer // each session by itself
 	opts           Options
 	budget         *cosmos.Budget
+	level          atomic.Pointer[string] // of the account's consistency; nil: not known
 
 	checked time.Time   // when the catalogue was found to be the one that is known; guarded by Enter("")
 	doubted atomic.Bool // something tells that it is not any more

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
@@ -23,6 +24,13 @@ var (
 	simOrder   = flag.Bool("order", true, "let TestSimulation compare the order of lists")
 	simVerbose = flag.Bool("tell", false, "let TestSimulation tell each step")
 )
+
+// simLevel is the account's level of consistency.
+var simLevel = cosmostest.Session
+
+func init() {
+	flag.TextVar(&simLevel, "consistency", simLevel, "the account's level of consistency in TestSimulation")
+}
 
 // simStart is when a seed begins: after all times that the kernel gives files.
 var simStart = time.Date(2050, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -162,7 +162,7 @@ func (e *engine) complete(local *sessionstore.Store) (err error) {
 		e.opts.Budget = NewBudget(e.opts.Limits)
 	}
 	e.budget = e.opts.Budget.requests
-	client := &cosmos.Client{Container: e.opts.Container, Budget: e.budget, Observe: observeRequests(e.opts.Observer)}
+	client := &cosmos.Client{Container: e.opts.Container, Budget: e.budget, Observe: observeRequests(e.opts.Observer), OnLevel: e.hearLevel}
 	e.Dial = client.Conn
 	if e.Log = e.opts.Logger; e.Log == nil {
 		e.Log = slog.New(slog.DiscardHandler)

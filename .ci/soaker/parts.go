@@ -67,6 +67,7 @@ var parts = []part{
 	{name: "kills", weight: 8, needs: tools, env: inFull, shows: passes, commands: []string{goTest + "-run='Kill|CallsRunAtMostOnce' ./..."}},
 	{name: "simulation", weight: 10, env: inFull, shows: passes, limit: 3 * time.Hour, commands: []string{
 		goTest + "-run='^TestSimulation' ./hybrid -seeds=36",
+		goTest + "-run='^TestSimulation$' ./hybrid -seeds=8 -consistency=Eventual",
 		goTest + "-run='^TestRandomHistories$' ./internal/syncplan -seeds=20000",
 		goTest + "-run='" + model + "' ./...",
 	}},

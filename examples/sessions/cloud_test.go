@@ -12,12 +12,16 @@ import (
 )
 
 // cloud starts an account with an empty container, which the environment then
-// names, until the script ends.
+// names, until the script ends. An argument is the account's level of consistency.
 func cloud(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 0 {
-		ts.Fatalf("usage: cloud")
+	if neg || len(args) > 1 {
+		ts.Fatalf("usage: cloud [LEVEL]")
 	}
-	account := cosmostest.New(nil)
+	var o cosmostest.Options
+	if len(args) == 1 {
+		ts.Check(o.Consistency.UnmarshalText([]byte(args[0])))
+	}
+	account := cosmostest.New(&o)
 	server := httptest.NewServer(account)
 	ts.Defer(server.Close)
 	key, err := azcosmos.NewKeyCredential(account.Key())

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 //	age DURATION FILE...        the file's time is so long ago
 //	old DIRECTORY...            they and all that is in them are two days old
 //	valid result|error COMMAND  stdout is that of COMMAND with --json=v1
-//	cloud                       an account that COSMOS_ENDPOINT and COSMOS_KEY name
+//	cloud [LEVEL]               an account that COSMOS_ENDPOINT and COSMOS_KEY name, of that consistency
 //
 // The working directory of a script is a project: $here is its directory of
 // sessions, and $root that of all projects. Files below projects/here belong

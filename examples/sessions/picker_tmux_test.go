@@ -73,12 +73,14 @@ func (p *pane) keys(names ...string) {
 	p.tmux(append([]string{"send-keys", "--"}, names...)...)
 }
 
-// shows waits until the terminal shows all texts, and returns the screen.
+// shows waits until the terminal shows all texts, also where it breaks their lines
+// between words, and returns the screen.
 func (p *pane) shows(texts ...string) string {
 	p.t.Helper()
 	return p.until(func(screen string) bool {
+		words := strings.Join(strings.Fields(screen), " ")
 		for _, text := range texts {
-			if !strings.Contains(screen, text) {
+			if !strings.Contains(screen, text) && !strings.Contains(words, text) {
 				return false
 			}
 		}

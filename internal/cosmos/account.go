@@ -3,9 +3,11 @@ package cosmos
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
@@ -22,8 +24,13 @@ import (
 // no region is preferred. Where one is, it makes the request, and bounds it by
 // the caller's context and by accountTime. A failed request is answered like the
 // others: the client then uses the account's endpoint until it asks again.
+//
+// The answer also tells the account's consistency. [Examine] has the request made for
+// that. From then on the policy notes the level in each answer, where a [Client]
+// finds it.
 type accountPolicy struct {
-	regions bool // the client prefers regions
+	regions bool                   // the client prefers regions
+	level   atomic.Pointer[string] // of consistency; nil: not known
 }
 
 // accountTime is how long a request for the account's regions may take.
@@ -37,7 +44,7 @@ func withPolicies(o *azcosmos.ClientOptions) *azcosmos.ClientOptions {
 		own = *o
 	}
 	regions := len(own.PreferredRegions) > 0
-	own.PerCallPolicies = slices.Concat([]policy.Policy{accountPolicy{regions}}, own.PerCallPolicies)
+	own.PerCallPolicies = slices.Concat([]policy.Policy{&accountPolicy{regions: regions}}, own.PerCallPolicies)
 	own.PerRetryPolicies = slices.Concat(own.PerRetryPolicies, []policy.Policy{fromService{}})
 	if !regions {
 		own.PerRetryPolicies = slices.Concat([]policy.Policy{oneRegion{}}, own.PerRetryPolicies)
@@ -63,21 +70,41 @@ func (oneRegion) Do(req *policy.Request) (*http.Response, error) {
 }
 
 // Do answers req if it asks for the account's regions, and passes on any other.
-func (p accountPolicy) Do(req *policy.Request) (*http.Response, error) {
+func (p *accountPolicy) Do(req *policy.Request) (*http.Response, error) {
 	raw := req.Raw()
 	if raw.Method != http.MethodGet || raw.URL.Path != "" && raw.URL.Path != "/" {
-		return req.Next()
+		answer, err := req.Next()
+		if level := p.level.Load(); err == nil && level != nil {
+			answer.Header.Set(headerLevel, *level)
+		}
+		return answer, err
 	}
-	if p.regions {
-		if answer, ok := askForRegions(req); ok {
-			return answer, nil
+	if p.regions || raw.Context().Value(levelKey{}) != nil {
+		if body, ok := askAccount(req); ok {
+			p.learn(body)
+			if p.regions {
+				return jsonAnswer(raw, body), nil
+			}
 		}
 	}
 	return jsonAnswer(raw, []byte(`{"readableLocations":[],"writableLocations":[]}`)), nil
 }
 
-// askForRegions makes the request. ok is false when there is no usable answer.
-func askForRegions(req *policy.Request) (answer *http.Response, ok bool) {
+// learn notes the level of consistency of an account, by its properties.
+func (p *accountPolicy) learn(properties []byte) {
+	var account struct {
+		UserConsistencyPolicy struct{ DefaultConsistencyLevel string }
+	}
+	if json.Unmarshal(properties, &account) != nil {
+		return
+	}
+	if level := account.UserConsistencyPolicy.DefaultConsistencyLevel; level != "" {
+		p.level.Store(&level)
+	}
+}
+
+// askAccount makes the request. ok is false when there is no usable answer.
+func askAccount(req *policy.Request) (body []byte, ok bool) {
 	ctx, cancel := context.WithTimeout(req.Raw().Context(), accountTime)
 	defer cancel()
 	if caller, ok := ctx.Value(callerKey{}).(context.Context); ok {
@@ -87,11 +114,11 @@ func askForRegions(req *policy.Request) (answer *http.Response, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	body, err := io.ReadAll(answer.Body)
+	body, err = io.ReadAll(answer.Body)
 	if err != nil || answer.Body.Close() != nil || answer.StatusCode >= 300 {
 		return nil, false
 	}
-	return jsonAnswer(req.Raw(), body), true
+	return body, true
 }
 
 func jsonAnswer(to *http.Request, body []byte) *http.Response {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -22,6 +23,11 @@ type Client struct {
 	// Observe is told of each request, when it is not nil. It is called by many
 	// goroutines.
 	Observe func(context.Context, Request)
+	// OnLevel is told of the account's level of consistency, once, when an answer
+	// tells it and OnLevel is not nil.
+	OnLevel func(level string)
+
+	level atomic.Pointer[string] // that was told
 }
 
 // Request is one request and its answer.
@@ -127,6 +133,9 @@ func (c *conn) once(ctx context.Context, expected float64, r request) Answer {
 
 // note takes down what an answer told.
 func (c *conn) note(answer *http.Response, token string, units float64) {
+	if answer != nil {
+		c.client.noteLevel(answer.Header.Get(headerLevel))
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.usage.Requests++
@@ -139,6 +148,13 @@ func (c *conn) note(answer *http.Response, token string, units float64) {
 	}
 	if date, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
 		c.time = date.UTC()
+	}
+}
+
+// noteLevel tells of the level of consistency, the first time that an answer has it.
+func (c *Client) noteLevel(level string) {
+	if level != "" && c.level.CompareAndSwap(nil, &level) && c.OnLevel != nil {
+		c.OnLevel(level)
 	}
 }
 

@@ -38,12 +38,13 @@ func Open(endpoint, key string, cred azcore.TokenCredential, o *azcosmos.ClientO
 // examineTime is how long Examine waits for the account.
 const examineTime = 10 * time.Second
 
-// Examine looks whether the container is there and has the partition key /pk. The
-// error Is [ErrBlocked] when not. An account that does not answer is no error.
+// Examine looks whether the container is there and has the partition key /pk, and asks
+// for the account's level of consistency. The error Is [ErrBlocked] when there is no
+// such container. An account that does not answer is no error.
 func Examine(ctx context.Context, container *azcosmos.ContainerClient) error {
 	ctx, cancel := context.WithTimeout(ctx, examineTime)
 	defer cancel()
-	found, err := container.Read(unretried(ctx), nil)
+	found, err := container.Read(withLevel(unretried(ctx)), nil)
 	if err != nil {
 		a := classify(err, time.Now())
 		switch {

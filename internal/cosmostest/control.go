@@ -25,7 +25,7 @@ func (s *Server) accountAnswer(c *call) *answer {
 		jsondoc.Member{Name: "readableLocations", Value: region},
 		jsondoc.Member{Name: "enableMultipleWriteLocations", Value: false},
 		jsondoc.Member{Name: "userConsistencyPolicy", Value: jsondoc.NewObject(
-			jsondoc.Member{Name: "defaultConsistencyLevel", Value: "Session"})},
+			jsondoc.Member{Name: "defaultConsistencyLevel", Value: s.options.Consistency.String()})},
 	))}
 }
 

@@ -26,8 +26,8 @@
 //
 // Stored procedures, triggers, attachments, conflicts, several regions,
 // vector and full-text search, and queries that need a client to merge
-// partitions are refused. Consistency is that of a session; a replica lags
-// only by a [Fault]. Etags of writes by a transaction that failed are used
+// partitions are refused. A replica lags only by a [Fault], as far as the
+// account's [Consistency] allows. Etags of writes by a transaction that failed are used
 // again. Charges are a model, see [WriteCharge]. Nothing here was compared with
 // the service itself: it follows its documentation, and what azcosmos expects.
 //

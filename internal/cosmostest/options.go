@@ -26,6 +26,9 @@ type Options struct {
 	// Sleep waits for [Fault.Delay] and [Fault.Hold]; nil uses a timer.
 	Sleep func(context.Context, time.Duration) error
 
+	// Consistency is the account's default level.
+	Consistency Consistency
+
 	// Throughput is how many request units a container serves in a second
 	// before it answers 429; 0 is no limit.
 	Throughput float64

@@ -87,11 +87,19 @@ func scope(c *call, box *container, q *cosmossql.Query) (func(*partition) bool, 
 }
 
 // replica is the view that a read gets: the newest, or by a fault an older
-// one, but none older than the session token demands.
+// one, as far as the consistency of the account allows that.
 func (s *Server) replica(c *call, box *container) (view, *failure) {
 	v := box.now(c.At)
-	if level := c.header.Get("x-ms-consistency-level"); level == "Strong" || level == "BoundedStaleness" {
-		return v, fail(http.StatusBadRequest, "The consistency level is stronger than that of the account")
+	level, session := rank(s.options.Consistency.String()), rank(Session.String())
+	if asked := c.header.Get("x-ms-consistency-level"); asked != "" {
+		i := rank(asked)
+		if i < level {
+			return v, fail(http.StatusBadRequest, "The consistency level is unknown, or stronger than that of the account")
+		}
+		level = i
+	}
+	if level < session {
+		return v, nil
 	}
 	v.lsn -= int64(min(c.fault.Stale, MaxStale))
 	token := c.header.Get("x-ms-session-token")
@@ -101,6 +109,9 @@ func (s *Server) replica(c *call, box *container) (view, *failure) {
 	want, ok := demanded(token)
 	if !ok {
 		return v, fail(http.StatusBadRequest, "The session token is invalid")
+	}
+	if level > session {
+		return v, nil
 	}
 	if want > box.lsn {
 		return v, failSub(http.StatusNotFound, subReadSessionNotAvailable, "The read session is not available for the input session token")

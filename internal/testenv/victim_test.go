@@ -49,16 +49,17 @@ func TestVictimDiesAtAnOperation(t *testing.T) {
 }
 
 func TestVictimDiesAfterATime(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short kills at operations alone")
-	}
 	t.Setenv("TEST_LONG", "1")
+	least := map[int]int{0: 10, 2: 1}
+	if testing.Short() { // which kills at operations alone
+		clear(least)
+	}
 	ends := func(line string) bool { return strings.HasPrefix(line, "end 5") }
 	for _, round := range []int{0, 2} {
 		lines := 0
 		v := Victim{Name: "work", Operations: 1, Within: 1, Acknowledges: ends}
 		v.Kill(t, round, rand.New(rand.NewPCG(1, 1)), func(string) { lines++ })
-		require.Greater(t, lines, map[int]int{0: 9, 2: 0}[round])
+		require.GreaterOrEqual(t, lines, least[round])
 	}
 }
 

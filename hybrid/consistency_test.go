@@ -1,0 +1,105 @@
+package hybrid
+
+import (
+	"bytes"
+	"log/slog"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+)
+
+// TestConsistencyLevels shows the table of [Store.Consistency] while all replicas lag:
+// at which level a device finds what another one sent, and what it sent itself. At no
+// level is anything lost.
+func TestConsistencyLevels(t *testing.T) {
+	t.Parallel()
+	for level, promises := range map[cosmostest.Consistency]struct{ others, own bool }{
+		cosmostest.Strong:           {others: true, own: true},
+		cosmostest.BoundedStaleness: {others: true, own: true},
+		cosmostest.Session:          {own: true},
+		cosmostest.ConsistentPrefix: {},
+		cosmostest.Eventual:         {},
+	} {
+		t.Run(level.String(), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := newCloud(t, &cosmostest.Options{Consistency: level})
+				a, b := c.device(t, "a"), c.device(t, "b")
+				lag := func() {
+					c.Inject(cosmostest.Data(func(cosmostest.Request) cosmostest.Fault { return cosmostest.Fault{Stale: 5} }))
+				}
+				a.saveNew("s", "one")
+				a.sync()
+				b.refresh("s")
+				a.saveOne("s", "two")
+				a.sync()
+
+				lag()
+				own, err := a.Preview(t.Context(), "s")
+				if promises.own {
+					require.NoError(t, err)
+				}
+				require.Equal(t, promises.own, len(own.Messages) == 2, "%d messages", len(own.Messages))
+				a.refresh("s")
+				require.Equal(testenv.Lost(t), []string{"one", "two"}, a.texts("s"))
+				b.refresh("s")
+				require.Equal(t, promises.others, len(b.texts("s")) == 2, "%q", b.texts("s"))
+
+				b.saveOne("s", "three")
+				first, err := b.Sync(t.Context())
+				if promises.others {
+					require.NoError(t, err)
+				}
+				c.Inject(nil)
+				time.Sleep(time.Hour)
+				last := b.sync()
+				parted := slices.Concat(first.Conflicts, last.Conflicts)
+				a.refresh("s")
+				if promises.others {
+					require.Empty(t, parted)
+					require.Equal(testenv.Lost(t), []string{"one", "two", "three"}, a.texts("s"))
+					return
+				}
+				require.Len(t, parted, 1)
+				require.Equal(testenv.Lost(t), []string{"one", "two"}, a.texts("s"))
+				require.Equal(testenv.Lost(t), []string{"one", "three"}, b.texts(parted[0].KeptAs))
+			})
+		})
+	}
+}
+
+// TestConsistencyIsTold looks that Connect asks for the level, and that a store tells it
+// and warns below Session.
+func TestConsistencyIsTold(t *testing.T) {
+	t.Parallel()
+	for level, weak := range map[cosmostest.Consistency]bool{
+		cosmostest.Strong: false, cosmostest.Session: false, cosmostest.ConsistentPrefix: true, cosmostest.Eventual: true,
+	} {
+		t.Run(level.String(), func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, &cosmostest.Options{Consistency: level})
+			a := c.device(t, "a")
+			a.saveNew("s", "one")
+			a.sync()
+			require.Empty(t, a.Consistency(), "a container that Connect did not open")
+
+			var err error
+			c.container, err = Connect(t.Context(), Config{Endpoint: c.Endpoint(), Key: c.Key(), Database: testDatabase, Container: testContainer}, nil, c.options())
+			require.NoError(t, err)
+			var log bytes.Buffer
+			b := c.device(t, "b", func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+			require.Empty(t, b.Consistency())
+			b.pull()
+			b.pull()
+			require.Equal(t, level.String(), b.Consistency())
+			require.Equal(t, weak, bytes.Contains(log.Bytes(), []byte("below Session")))
+			require.LessOrEqual(t, bytes.Count(log.Bytes(), []byte("below Session")), 1)
+		})
+	}
+}
