@@ -31,10 +31,9 @@ func (s *Store) Consistency() string {
 	return ""
 }
 
-// hearLevel notes the account's level of consistency.
+// hearLevel notes the account's level of consistency, as it was told first.
 func (e *engine) hearLevel(level string) {
-	e.level.Store(&level)
-	if !cosmos.Consistent(level) {
+	if e.level.CompareAndSwap(nil, &level) && !cosmos.Consistent(level) {
 		e.Log.Warn("the account's consistency is below Session: a device may read its own writes late; choose Session or a stronger level", "level", level)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -23,11 +22,9 @@ type Client struct {
 	// Observe is told of each request, when it is not nil. It is called by many
 	// goroutines.
 	Observe func(context.Context, Request)
-	// OnLevel is told of the account's level of consistency, once, when an answer
-	// tells it and OnLevel is not nil.
+	// OnLevel is told of the account's level of consistency by each answer once
+	// [Examine] has asked for it, when it is not nil. It is called by many goroutines.
 	OnLevel func(level string)
-
-	level atomic.Pointer[string] // that was told
 }
 
 // Request is one request and its answer.
@@ -128,14 +125,12 @@ func (c *conn) once(ctx context.Context, expected float64, r request) Answer {
 	c.client.Budget.learn(a, expected, units)
 	c.observe(ctx, start, response.RawResponse, a, units)
 	c.note(response.RawResponse, token, units)
+	c.tellLevel(response.RawResponse)
 	return a
 }
 
 // note takes down what an answer told.
 func (c *conn) note(answer *http.Response, token string, units float64) {
-	if answer != nil {
-		c.client.noteLevel(answer.Header.Get(headerLevel))
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.usage.Requests++
@@ -151,10 +146,13 @@ func (c *conn) note(answer *http.Response, token string, units float64) {
 	}
 }
 
-// noteLevel tells of the level of consistency, the first time that an answer has it.
-func (c *Client) noteLevel(level string) {
-	if level != "" && c.level.CompareAndSwap(nil, &level) && c.OnLevel != nil {
-		c.OnLevel(level)
+// tellLevel tells of the level of consistency, where the answer has it.
+func (c *conn) tellLevel(answer *http.Response) {
+	if answer == nil || c.client.OnLevel == nil {
+		return
+	}
+	if level := answer.Header.Get(headerLevel); level != "" {
+		c.client.OnLevel(level)
 	}
 }
 
