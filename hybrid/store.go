@@ -240,12 +240,18 @@ func (s *Store) shutdown(ctx context.Context) error {
 	return s.worker.sendRest(ctx)
 }
 
+// lastSave is how long a store that is closed waits for others that save what is
+// known: it may be called when the caller's context has ended.
+const lastSave = 50 * time.Millisecond
+
 // close closes the store. It sends nothing.
 func (s *Store) close() error {
 	if s.engine == nil {
 		return s.Store.Close()
 	}
-	s.engine.save(context.Background())
+	ctx, cancel := context.WithTimeout(context.Background(), lastSave)
+	defer cancel()
+	s.engine.save(ctx)
 	left := s.engine.budget.Leave(s.engine.States)
 	err := s.Store.Close()
 	left = errors.Join(left, s.engine.leave()) // no write comes after Close

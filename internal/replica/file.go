@@ -25,6 +25,7 @@ type Table struct {
 	open     func() (*atomicfile.Dir, error) // the directory of its file
 	name     string
 	identity string
+	saving   chan struct{} // holds a value during Save: a mutex that can be waited for with a context
 
 	mu    sync.Mutex // guards what follows
 	read  bool       // the file was read
@@ -40,7 +41,7 @@ type Table struct {
 // opens. It reads nothing yet.
 func New(open func() (*atomicfile.Dir, error), identity string) *Table {
 	sum := sha256.Sum256([]byte(identity))
-	return &Table{open: open, name: Prefix + hex.EncodeToString(sum[:8]), identity: identity, known: empty()}
+	return &Table{open: open, name: Prefix + hex.EncodeToString(sum[:8]), identity: identity, saving: make(chan struct{}, 1), known: empty()}
 }
 
 // file is what is known of the file of a table.
@@ -155,26 +156,66 @@ func (c *content) missing(mine *content) (b batch) {
 	return b
 }
 
-// Save writes what changed. It waits a second for other processes that write.
-// After an error everything is kept for the next Save.
+// Save writes what changed. It waits for other goroutines until ctx ends, and a second
+// at most for other processes that write; the table can be used meanwhile. After an
+// error everything is kept for the next Save.
 func (t *Table) Save(ctx context.Context) (err error) {
+	if t.saved() {
+		return nil
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("save cursors: %w", err)
+		}
+	}()
+	if err := t.beginSave(ctx); err != nil {
+		return err
+	}
+	defer func() { <-t.saving }()
+	dir, err := t.open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	lock, err := filelock.Acquire(ctx, dir.Root(), t.name+lockEnd, filelock.Options{Limit: lockLimit})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	return t.writeNew(dir)
+}
+
+// saved reports whether the file lacks nothing.
+func (t *Table) saved() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.new) == 0
+}
+
+// beginSave waits until no other goroutine saves.
+func (t *Table) beginSave(ctx context.Context) error {
+	select {
+	case t.saving <- struct{}{}: // also when ctx has ended
+		return nil
+	default:
+	}
+	select {
+	case t.saving <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// writeNew writes what the file lacks. The lock is held.
+func (t *Table) writeNew(dir *atomicfile.Dir) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.new) == 0 {
 		return nil
 	}
-	dir, err := t.open()
-	if err != nil {
-		return fmt.Errorf("save cursors: %w", err)
-	}
-	defer func() { err = errors.Join(err, dir.Close()) }()
-	lock, err := filelock.Acquire(ctx, dir.Root(), t.name+lockEnd, filelock.Options{Limit: lockLimit})
-	if err != nil {
-		return fmt.Errorf("save cursors: %w", err)
-	}
-	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	if err := t.write(dir); err != nil {
-		return fmt.Errorf("save cursors: %w", err)
+		return err
 	}
 	t.all, t.new, t.waiting = false, nil, 0
 	return nil
