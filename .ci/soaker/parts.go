@@ -79,6 +79,7 @@ var parts = []part{
 	{name: "powercut-ext4", weight: 4, needs: []need{python, fuse, ext4}, shows: "power cuts ext4: ", commands: []string{powerCut + "ext4"}},
 	{name: "powercut-xfs", weight: 3, needs: []need{python, fuse, xfs}, shows: "power cuts xfs: ", commands: []string{powerCut + "xfs"}},
 	{name: "powercut-btrfs", weight: 3, needs: []need{python, fuse, btrfs}, shows: "power cuts btrfs: ", commands: []string{powerCut + "btrfs"}},
+	{name: "powercut-modes", weight: 1, needs: []need{python, fuse, ext4}, shows: "power cuts ext4-", commands: []string{powerCut + "ext4-writeback,ext4-nodelalloc"}},
 	{name: "strace", weight: 5, needs: tools, env: inFull, shows: passes, commands: []string{goTest + "-run='" + straced + "' ./..."}},
 	{name: "fuzz", weight: 6, shows: "execs: ", whole: true, commands: []string{".ci/fuzz"}},
 	{name: "windows", weight: 2, needs: wine, shows: counted, whole: true, commands: []string{system + "windows"}},
