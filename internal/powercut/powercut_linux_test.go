@@ -118,6 +118,7 @@ func cutPower(t *testing.T, k device.Kind, s share, seed uint64) {
 	require.Zero(testenv.Lost(t), durable.Lost, "rows that were acknowledged are lost")
 	require.Zero(t, durable.Wrong, "something is wrong with what was acknowledged or under way")
 	require.Zero(testenv.Lost(t), sum.Sum("second").Lost, "rows are lost when the power is cut again")
+	require.Zero(t, sum.Sum("second").Wrong, "something is wrong when the power is cut again")
 	require.Zero(t, synced.Lost, "control: synced files are lost")
 	require.Positive(t, renamed.Lost, "control: files renamed without a sync are not lost")
 	require.Positive(t, liar.Lost, "control: a disk that ignores flushes costs nothing")
