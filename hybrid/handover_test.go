@@ -89,31 +89,47 @@ func TestNewSessionsArrive(t *testing.T) {
 	})
 }
 
-// TestSlowSessionDelaysNoOther lets every request for one session take a minute.
+// TestSlowSessionDelaysNoOther has a session of which every request takes a minute, and
+// one of 8 MB whose requests take ten seconds. Others go on meanwhile.
 func TestSlowSessionDelaysNoOther(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := newCloud(t, nil)
-		a := c.device(t, "a", background)
-		slow := a.engine.SID("slow")
-		c.Inject(cosmostest.Data(func(r cosmostest.Request) cosmostest.Fault {
-			if strings.Contains(r.Partition, slow) {
-				return cosmostest.Delay(time.Minute)
-			}
-			return cosmostest.Fault{}
-		}))
-		a.say("slow", "one")
-		time.Sleep(time.Second)
-		a.say("quick", "one")
-		time.Sleep(time.Second)
-		require.Equal(t, UpToDate, a.state("quick").State)
-		require.NotEqual(t, UpToDate, a.state("slow").State)
-		a.say("slow", "while it is synced")
-		time.Sleep(10 * time.Minute)
-		require.Equal(t, UpToDate, a.state("slow").State)
-		b := c.device(t, "b")
-		c.Inject(nil)
-		b.pull()
-		require.Equal(t, []string{"one", "while it is synced"}, b.texts("slow"))
-	})
+	for name, slow := range map[string]struct {
+		size     int
+		delay    time.Duration
+		requests int // that it takes at least
+	}{
+		"slow":  {10, time.Minute, 3},
+		"large": {8 << 20, 10 * time.Second, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := newCloud(t, nil)
+				a := c.device(t, "a", background)
+				sid, requests := a.engine.SID("slow"), 0
+				c.Inject(cosmostest.Data(func(r cosmostest.Request) cosmostest.Fault {
+					if strings.Contains(r.Partition, sid) {
+						requests++
+						return cosmostest.Delay(slow.delay)
+					}
+					return cosmostest.Fault{}
+				}))
+				first := noise(slow.size)
+				a.say("slow", first)
+				time.Sleep(time.Second)
+				a.say("quick", "one")
+				time.Sleep(time.Second)
+				require.Equal(t, UpToDate, a.state("quick").State)
+				require.NotEqual(t, UpToDate, a.state("slow").State)
+				a.say("slow", "while it is synced")
+				time.Sleep(10 * time.Minute)
+				require.Equal(t, UpToDate, a.state("slow").State)
+				c.Inject(nil)
+				require.GreaterOrEqual(t, requests, slow.requests)
+				b := c.device(t, "b")
+				b.pull()
+				require.Equal(t, []string{first, "while it is synced"}, b.texts("slow"))
+			})
+		})
+	}
 }

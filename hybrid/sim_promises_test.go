@@ -140,6 +140,12 @@ func (w *world) shared(d *gadget) (ids []string) {
 	return slices.DeleteFunc(w.ids(d), func(id string) bool { return cloud[id] == nil })
 }
 
+// What the simulation counts of its promises.
+const (
+	handedOver = "hand a turn over"
+	oneStuck   = "write while one session fails"
+)
+
 // pullUnits bounds what it costs to fetch a turn: looks at the session and at the
 // catalogue, and the documents that hold the turn, by their sizes.
 const pullUnits = 60
@@ -157,6 +163,7 @@ func (w *world) handOver() {
 	if b == nil {
 		return
 	}
+	w.sum.did(handedOver)
 	msgs := w.turn()
 	err := a.Append(w.ctx(), id, msgs...)
 	require.NoError(w.t, err)
@@ -192,6 +199,7 @@ func (w *world) stuck() {
 	if a == nil {
 		return
 	}
+	w.sum.did(oneStuck)
 	ids := w.shared(a)
 	w.rand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
 	pk := segment.SessionPK(a.sid(ids[0]))

@@ -65,7 +65,9 @@ func TestSimulation(t *testing.T) {
 		for _, s := range weights {
 			require.Positive(t, sum.steps[s.name], "no seed did %q", s.name)
 		}
-		require.Positive(t, sum.steps["write on while diverged"])
+		for _, promise := range []string{"write on while diverged", handedOver, oneStuck} {
+			require.Positive(t, sum.steps[promise], "no seed looked at %q", promise)
+		}
 	}
 }
 

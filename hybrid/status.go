@@ -37,7 +37,8 @@ type Status struct {
 
 // Status returns how the sessions stand that are here or were: each as the
 // last sync left it, or as its files and what is known of the head say. It makes
-// no request. Without a container every session is [Local].
+// no request. What another device could not send, only the Status of that device
+// tells. Without a container every session is [Local].
 func (s *Store) Status(ctx context.Context) ([]Status, error) {
 	if s.engine == nil {
 		infos, err := s.List(ctx, &sessionstore.ListOptions{All: true})

@@ -204,16 +204,16 @@ func (e *engine) replicaOf() string {
 // A second Close does nothing.
 func (s *Store) Close() error {
 	if s.worker == nil {
-		return s.close()
+		return s.close(context.Background())
 	}
 	s.worker.stop()
 	if s.engine.opts.CloseWait < 0 {
-		return s.close()
+		return s.close(context.Background())
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.engine.opts.CloseWait)
 	defer cancel()
 	err := s.worker.sendRest(ctx)
-	return errors.Join(wrap("close", "", err), s.close())
+	return errors.Join(wrap("close", "", err), s.close(ctx))
 }
 
 // Shutdown sends what is not sent yet, for as long as ctx lets it, and closes
@@ -221,10 +221,10 @@ func (s *Store) Close() error {
 // sent; see [Store.Close].
 func (s *Store) Shutdown(ctx context.Context) error {
 	if s.engine == nil {
-		return s.close()
+		return s.close(ctx)
 	}
 	err := s.shutdown(ctx)
-	return errors.Join(wrap("shut down", "", err), s.close())
+	return errors.Join(wrap("shut down", "", err), s.close(ctx))
 }
 
 func (s *Store) shutdown(ctx context.Context) error {
@@ -241,17 +241,20 @@ func (s *Store) shutdown(ctx context.Context) error {
 }
 
 // lastSave is how long a store that is closed waits for others that save what is
-// known: it may be called when the caller's context has ended.
+// known, when the caller's context has ended.
 const lastSave = 50 * time.Millisecond
 
-// close closes the store. It sends nothing.
-func (s *Store) close() error {
+// close closes the store, also when ctx has ended. It sends nothing.
+func (s *Store) close(ctx context.Context) error {
 	if s.engine == nil {
 		return s.Store.Close()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), lastSave)
-	defer cancel()
 	s.engine.save(ctx)
+	if ctx.Err() != nil {
+		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSave)
+		defer cancel()
+		s.engine.save(soon) // nothing, where the first did it
+	}
 	left := s.engine.budget.Leave(s.engine.States)
 	err := s.Store.Close()
 	left = errors.Join(left, s.engine.leave()) // no write comes after Close
