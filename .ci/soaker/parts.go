@@ -96,7 +96,7 @@ var parts = []part{
 	{name: "long", weight: 3, needs: all, env: inFull, shows: counted, limit: 6 * time.Hour, commands: []string{
 		inEach + "'", "go test -count=1 ./.ci/gotest ./.ci/soaker ./.ci/stresser",
 	}},
-	{name: "cpu", weight: 2, needs: all, env: usual, shows: counted, whole: true, commands: []string{inEach + "-short -cpu=1,4'"}},
+	{name: "cpu", weight: 2, needs: all, env: usual, shows: counted, whole: true, commands: []string{inEach + "-short -cpu=1,4 -skip=^TestCommands$'"}},
 	{name: "shuffle", weight: 3, needs: all, env: usual, shows: counted, whole: true, commands: []string{inEach + "-shuffle={seed}'"}},
 	{name: "cross", weight: 1, commands: builds("linux/arm", "linux/arm64", "linux/386", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64")},
 	{name: "notices", weight: 10, shows: ": TestNotices (", fails: 100, commands: []string{goTest + "./.ci/soaker/testdata/notices"}},
