@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/index"
+	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 )
 
 var rulesFlag = flag.Bool("rules", false, "TestIndexRules writes its file")
@@ -26,6 +27,11 @@ var ruledMetadata = []string{
 	`{"parent_id": "p", "forked_from_turn": 3}`, `{"parent_id": "p", "forked_from_turn": true, "forked_at": "x"}`,
 	`{"forked_from_turn": 0, "forked_at": "x", "session_visibility": "internal"}`,
 	`{"fork": {"source_session_id": "p", "turn": 2}}`, `{"created": "2026-11-22"}`, `{"name": "a", "name": "b"}`,
+	`{"fork": {"source_session_id": "p", "through_user_turn": 2}, "parent_id": "p"}`, `{"fork": {"source_session_id": " ", "through_user_turn": 2}}`,
+	`{"parent_id": "p", "forked_from_turn": -1, "forked_at": "x"}`, `{"parent_id": "p", "forked_from_turn": 3, "forked_at": " "}`,
+	`{"session_visibility": "Internal"}`, `{"session_visibility": "chat", "parent_id": ""}`, `{"parent_id": 5, "parent_session_id": "q"}`,
+	`{"parent_id": "` + strings.Repeat("p", 8195) + `"}`, `{"parent_id": "` + strings.Repeat("ü", 8195) + `"}`,
+	`{"bundle": "bundle:"}`, `{"bundle": "bundle:bundle:b"}`, `{"created": "2026-11-22T10:00:00.5Z"}`, `{"created": 1763805600}`,
 }
 
 // ruledRows are messages of all kinds that the rules tell apart.
@@ -38,12 +44,35 @@ var ruledRows = []string{
 	`{"role": "assistant", "content": "x", "tool_calls": [{"id": "a"}, {"id": "b"}, {}]}`,
 	`{"role": "assistant", "content": [{"type": "tool_use", "id": "a"}]}`,
 	`{"role": "tool", "tool_call_id": "a", "content": "x"}`, `{"role": "system", "content": "x"}`, `[1]`, `5`, ` `,
+	`{"role": "user", "content": "x", "metadata": {"ephemeral": true}}`, `{"role": "user", "content": "x", "metadata": {"ephemeral": 0}}`,
+	`{"role": "user", "content": " \n<system-reminder>r"}`, `{"role": "user", "content": "\u003csystem-reminder>r"}`, `{"role": "user", "content": "<System-reminder>"}`,
+	`{"role": "user", "content": [{"type": "text", "text": "x"}, {"type": "text", "text": "<system-reminder>r"}]}`,
+	`{"role": "user", "content": [{"type": "text", "text": "x"}, {"type": "tool_result", "tool_call_id": "b", "content": "y"}]}`,
+	`{"role": "user", "content": [{"type": "tool_result", "content": "y"}]}`, `{"role": "user", "content": [{"type": "tool_result", "id": 5}]}`,
+	`{"role": "user", "content": [{"type": "function_call_output", "call_id": "b"}]}`, `{"role": "user", "content": []}`,
+	`{"role": "user", "content": {"type": "text", "text": "x"}}`, `{"role": "user", "content": ["x"]}`, `{"role": "user", "content": "x", "role": "tool"}`,
+	`{"role": "user", "content": "` + strings.Repeat("a", 505) + `"}`, `{"role": "user", "content": "` + strings.Repeat("ü", 505) + `"}`,
+	`{"role": "assistant", "content": [{"type": "tool_use", "id": "c"}], "tool_calls": [{"id": "c"}, {"id": 5}, "d"]}`,
+	`{"role": "assistant", "tool_calls": [{"id": "\u0061"}]}`, `{"role": "tool", "tool_call_id": 5}`, `{"role": "developer", "content": "x"}`,
 	"{\"role\": \"user\", \"content\": \"a\"}\r{\"role\": \"user\", \"content\": \"b\"}", `{"role": "user", "content": "x"} y`,
+}
+
+// ruledMessages tells of each message in text what the index of a large transcript
+// is made of.
+func ruledMessages(text string) (told string) {
+	reader := newIndexReader(true)
+	for line := range jsonl.Lines([]byte(text + "\n")) {
+		_ = reader.parse(line, func(row index.Row) { // a damaged line has no messages
+			told += fmt.Sprintf("\tbegins %t, prompt %t, calls %v, results %v, sum %x\n", row.Begins, row.Prompt, row.Calls(), row.Results(), row.Sum.Bytes())
+		})
+	}
+	return told
 }
 
 // TestIndexRules compares what becomes of content with what became of it when
 // the number of the rules was last raised: an entry that was made by other rules
-// must not be believed.
+// must not be believed. Whoever adds content without a change of the rules removes
+// the file first.
 func TestIndexRules(t *testing.T) {
 	t.Parallel()
 	got := fmt.Sprintf("rules %d\n", index.Rules)
@@ -61,6 +90,10 @@ func TestIndexRules(t *testing.T) {
 			facts, lines.prompt = index.Facts{}, "damaged"
 		}
 		got += fmt.Sprintf("%q: %+v %q\n", text, facts, lines.prompt)
+		got += ruledMessages(text)
+	}
+	for _, long := range []string{"p", "ü", "a"} {
+		got = strings.ReplaceAll(got, strings.Repeat(long, 100), long+"×100 ")
 	}
 	const file = "testdata/index_rules.txt"
 	was, err := os.ReadFile(file)
