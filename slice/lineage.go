@@ -25,8 +25,10 @@ type Lineage struct {
 // parent_id names the directory of the parent, as the newest tools write it, or the
 // session_id in its metadata, as older ones do; where it may be both, the parent is
 // the session in the directory. An id that several sessions have in their metadata
-// names none of them. The ancestors end at one that does not exist, that cannot be
-// read, or that was met before. Trace does not read hidden directories.
+// names none of them. The children are all sessions that name this one by either,
+// even where such a parent_id names another directory too. The ancestors end at one
+// that does not exist, that cannot be read, or that was met before. Trace does not
+// read hidden directories.
 //
 // The error Is [sessionstore.ErrCorrupt] when the metadata of the session itself
 // are damaged and have no good backup. The lineage is then that of a session
