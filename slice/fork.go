@@ -17,12 +17,18 @@ import (
 // complete or does not exist.
 //
 // Messages keep their bytes. Calls without a result are treated as
-// [ForkOptions].Orphans says. The metadata are those that the newest CLI writes,
-// with the parent's working_dir: the new session is a chat, whatever the parent is
-// labelled as, and has the parent's bundle and model, and not its name. Its
-// fork_cost_boundary tells what the turns that it inherits have cost, so that
-// package cost can go on counting. Costs are read from the parent's capture in
-// context-intelligence; if they are not known for certain, the boundary says why.
+// [ForkOptions].Orphans says. The metadata are those that the newest CLI writes:
+// the new session is a chat, whatever the parent is labelled as, and has the
+// parent's bundle and model, and not its name. The fork_cost_boundary tells what
+// the turns that it inherits have cost, so that package cost can go
+// on counting. Costs are read from the parent's capture in context-intelligence;
+// if they are not known for certain, the boundary says why.
+//
+// The last member is the parent's working_dir, if it has one. The CLI leaves that
+// out. Without it, calls on the new session would not find its ownership lock
+// unless [sessionstore.Options].Workspace is given, lists would not show its
+// directory, and programs would not know where to resume it. No reader loses by
+// it: the new session stands in the project of its parent.
 //
 // With [ForkOptions].Events the events up to the last time in the turn are
 // copied and get the new session's id, see [eventslog.Log.SliceTo]. If the turn

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -177,6 +178,23 @@ func TestForkKeepsOddMetadata(t *testing.T) {
 	require.Contains(t, md, `"api_key": "[REDACTED]"`)
 	require.Contains(t, md, `"n": 1.5`)
 	require.NotContains(t, md, "working_dir")
+}
+
+// TestForkStaysInItsWorkspace requires the parent's working_dir behind what the
+// newest CLI writes.
+func TestForkStaysInItsWorkspace(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, "")
+	put(t, st, parentID, map[string]string{transcriptFile: firstTwo, metadataFile: parentMeta})
+	_, err := slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{NewID: "child"})
+	require.NoError(t, err)
+	md, err := st.Metadata(t.Context(), "child")
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		"session_id", "parent_id", "forked_from_turn", "fork_cost_boundary", "forked_at", "session_visibility",
+		"created", "turn_count", "bundle", "model", "working_dir",
+	}, slices.Collect(md.Keys()))
+	require.Equal(t, "/w", md.Text("working_dir"))
 }
 
 func TestForkEndsWithItsContext(t *testing.T) {
