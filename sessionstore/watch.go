@@ -36,8 +36,12 @@ type Watcher struct{ changes *watch.Watcher }
 // directory is held open, and that must never be what makes a rename fail.
 // Polling opens no session's directory and no file.
 //
-// A change may be told twice, but none is left out: where that cannot be
-// said, there is a [Rescan] of everything, with an empty ID.
+// A change may be told twice, and whoever reads a file when it is told has in the
+// end what is there: where that cannot be said, there is a [Rescan] of everything,
+// with an empty ID. A file that comes and goes between two looks is not told, also
+// where its session is removed and made anew meanwhile: the new directory may have
+// all by which the system tells one from another. So whoever reads a file without
+// being told of it has to look whether it is still there.
 func (st *Store) Watch(ctx context.Context) (*Watcher, error) {
 	events, err := notify.New()
 	if err != nil {

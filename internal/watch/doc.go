@@ -9,6 +9,7 @@
 // wait in a bounded set ([pending]) until the consumer of a [Watcher] takes
 // them. A [Group] holds the watchers of a store.
 //
-// No change is left out, though one may be told twice: where the package
+// Whoever reads a file when it is told has in the end what is there, though a change
+// may be told twice, and what comes and goes between two looks is not told: where the package
 // cannot say what changed, it tells a [Rescan].
 package watch
