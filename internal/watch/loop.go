@@ -86,7 +86,7 @@ func (l *loop) pollTouched() {
 		if itself && l.dirs.unwatch(id) {
 			l.dirs.watch(id)
 		}
-		l.poller.poll(id, true)
+		l.poller.poll(id, allFiles)
 	}
 	clear(l.touched)
 }

@@ -52,32 +52,32 @@ func (p *poller) begin(ctx context.Context) error {
 			return err
 		}
 		if i < len(all)-maxDirs {
-			p.compare(e.Name, false)
+			p.compare(e.Name, dueFiles)
 		} else {
-			p.poll(e.Name, false)
+			p.poll(e.Name, dueFiles)
 		}
 	}
 	return nil
 }
 
-// poll looks at a session, at every file if it is told so, and has its directory
-// watched if it changed.
-func (p *poller) poll(id string, every bool) {
-	if p.compare(id, every) && p.dirs.watch(id) {
-		p.compare(id, true) // for what happened before the watch was in place
+// poll looks at those files of a session, and has its directory watched if it
+// changed.
+func (p *poller) poll(id string, files scope) {
+	if p.compare(id, files) && p.dirs.watch(id) {
+		p.compare(id, allFiles) // for what happened before the watch was in place
 	}
 }
 
 // pollDue polls the sessions whose turn it is.
 func (p *poller) pollDue(now time.Time) {
 	for _, id := range p.schedule.due(now) {
-		p.poll(id, false)
+		p.poll(id, dueFiles)
 	}
 }
 
 // compare emits what changed in a session and reports whether anything did and
 // the session is there.
-func (p *poller) compare(id string, every bool) (changed bool) {
+func (p *poller) compare(id string, files scope) (changed bool) {
 	path := p.dirs.path(id)
 	dir, s := stat(path), p.sessions[id]
 	switch {
@@ -100,7 +100,7 @@ func (p *poller) compare(id string, every bool) (changed bool) {
 	if changed {
 		p.emit(Change{ID: id, Op: Wrote})
 	}
-	for _, c := range s.compare(id, path, dir, every, stat) {
+	for _, c := range s.compare(id, path, dir, files, stat) {
 		p.emit(c)
 		changed = true
 	}
@@ -148,11 +148,11 @@ func (p *poller) list() error {
 		return err
 	}
 	for _, e := range found {
-		p.poll(e.Name, false)
+		p.poll(e.Name, dueFiles)
 	}
 	for id := range p.sessions {
 		if _, ok := there[id]; !ok {
-			p.compare(id, false)
+			p.compare(id, dueFiles)
 		}
 	}
 	return nil

@@ -47,16 +47,24 @@ const (
 	rareLook   = 16 // one look in so many is, from then on
 )
 
+// scope says which files of a session are looked at.
+type scope int
+
+const (
+	dueFiles scope = iota // those that were there; all after a change of the directory, and now and then
+	allFiles
+)
+
 // compare looks at the session id in the directory path and returns what changed
 // in its files. dir is the state of the directory, taken before. stat tells
 // the state of a file. A directory that did not change has hardly ever a new file, so
-// most looks leave out the files that were not there; every makes it look at all.
-func (s *session) compare(id, path string, dir seen, every bool, stat func(path string) seen) (found []Change) {
+// most looks at the dueFiles leave out those that were not there.
+func (s *session) compare(id, path string, dir seen, files scope, stat func(path string) seen) (found []Change) {
 	s.looks++
 	if s.dir.update(dir.state, dir.settled) {
 		s.looks = 0
 	}
-	every = every || s.looks <= firstLooks || s.looks%rareLook == 0
+	every := files == allFiles || s.looks <= firstLooks || s.looks%rareLook == 0
 	for i, name := range Files {
 		if !every && !s.files[i].state.Exists() {
 			continue

@@ -70,7 +70,7 @@ func TestLookCost(t *testing.T) {
 	var s session
 	look := func() []Change {
 		looked = nil
-		return s.compare("a", dir, seen{notify.Stat(dir), true}, false, stat)
+		return s.compare("a", dir, seen{notify.Stat(dir), true}, dueFiles, stat)
 	}
 	settle := func() { // what a directory is given the time for
 		for range firstLooks {
@@ -105,7 +105,7 @@ func TestFileShowsLate(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	there, dir := seen{notify.Stat(path), true}, seen{notify.Stat(filepath.Dir(path)), true}
 	for _, marker := range []bool{false, true} {
-		for _, asked := range []bool{false, true} {
+		for _, files := range []scope{dueFiles, allFiles} {
 			for early := range 3 * rareLook {
 				var s session
 				shown := false
@@ -116,14 +116,14 @@ func TestFileShowsLate(t *testing.T) {
 					return seen{settled: true}
 				}
 				for range 1 + early {
-					require.Empty(t, s.compare("a", "a", dir, false, stat))
+					require.Empty(t, s.compare("a", "a", dir, dueFiles, stat))
 				}
 				shown = true
 				var found []Change
 				for looks := 0; len(found) == 0; looks++ {
 					require.Less(t, looks, rareLook)
-					require.False(t, asked && looks > 0, "an event tells of the session")
-					found = s.compare("a", "a", dir, asked, stat)
+					require.False(t, files == allFiles && looks > 0, "an event tells of the session")
+					found = s.compare("a", "a", dir, files, stat)
 				}
 				require.Equal(t, []Change{{ID: "a", File: map[bool]string{false: sessiondir.Config, true: sessiondir.Transcript}[marker]}}, found)
 			}
