@@ -20,7 +20,20 @@ import (
 )
 
 // children are what tests do in processes of their own.
-var children = map[string]testenv.Child{"sync": syncChild, "write": writeChild, "turn": turnChild, "turns": turnsChild}
+var children = map[string]testenv.Child{
+	"sync": does(syncChild), "write": does(writeChild), "turn": does(turnChild), "turns": does(turnsChild),
+}
+
+// does returns a child that is told its errand as [errand.spawn] tells it.
+func does(work func(ctx context.Context, dir string, e errand) error) testenv.Child {
+	return func(dir, argument string) error {
+		var e errand
+		if err := json.Unmarshal([]byte(argument), &e); err != nil {
+			return err
+		}
+		return work(context.Background(), dir, e)
+	}
+}
 
 // errand is what a child does with the sessions of its directory.
 type errand struct {
@@ -62,16 +75,11 @@ func (e errand) text(t testing.TB) string {
 
 // syncChild does an errand, and prints a line with what its memory came to, in
 // bytes. Tests kill it on the way.
-func syncChild(dir, argument string) (err error) {
-	var e errand
-	if err := json.Unmarshal([]byte(argument), &e); err != nil {
-		return err
-	}
+func syncChild(ctx context.Context, dir string, e errand) (err error) {
 	if e.Tidy {
 		debug.SetGCPercent(10)
 		runtime.GOMAXPROCS(min(2, runtime.GOMAXPROCS(0))) // each holds memory of its own
 	}
-	ctx := context.Background()
 	s, err := e.open(ctx, dir, &Options{Manual: true})
 	if err != nil {
 		return err
@@ -110,12 +118,7 @@ func (e errand) open(ctx context.Context, dir string, o *Options) (*Store, error
 // writeChild appends records to three sessions while the worker syncs them, and
 // prints the number of each once it is acknowledged. It goes on until it is
 // killed.
-func writeChild(dir, argument string) error {
-	var e errand
-	if err := json.Unmarshal([]byte(argument), &e); err != nil {
-		return err
-	}
-	ctx := context.Background()
+func writeChild(ctx context.Context, dir string, e errand) error {
 	s, err := e.open(ctx, dir, &Options{Interval: 50 * time.Millisecond})
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package hybrid
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -103,12 +102,7 @@ func TestOtherToolsAreLeftAlone(t *testing.T) {
 
 // turnChild does one turn of a session in a process of its own, prints that it is
 // done, and waits to be killed.
-func turnChild(dir, argument string) error {
-	var e errand
-	if err := json.Unmarshal([]byte(argument), &e); err != nil {
-		return err
-	}
-	ctx := context.Background()
+func turnChild(ctx context.Context, dir string, e errand) error {
 	s, err := e.open(ctx, dir, &Options{Manual: true})
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package hybrid
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -84,12 +83,7 @@ func (c *cloud) trouble(r *rand.Rand) (away bool) {
 
 // turnsChild takes one turn. It prints a line for each call that failed, which
 // says what is wrong when the status of the session does not tell of it.
-func turnsChild(dir, argument string) error {
-	var e errand
-	if err := json.Unmarshal([]byte(argument), &e); err != nil {
-		return err
-	}
-	ctx := context.Background()
+func turnsChild(ctx context.Context, dir string, e errand) error {
 	s, err := e.insist(ctx, dir)
 	if err != nil {
 		return err
