@@ -34,6 +34,8 @@
 //	deep DEPTH REPS                         NewMessage of objects nested so deep
 //	appenders G N durable|relaxed           G goroutines that append N events each; seconds an event
 //	peers N REPS                            the same in SQLite, bbolt and tidwall/wal, a line each
+//	relaxed N REPS                          Append of one message and UpdateMetadata, relaxed, each in turn with the
+//	                                        bare calls that promise the same, a line each; on Linux
 //	limit-append N REPS durable|synced|relaxed, limit-read FILE REPS, limit-scan FILE REPS,
 //	limit-copy FILE REPS durable|synced|relaxed, limit-list N REPS
 //	                                        what the system alone takes: a write (and syncs), a read, a read

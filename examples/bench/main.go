@@ -20,7 +20,7 @@ var operations = map[string]func(*run) error{
 	"list": list, "listmeta": listMeta, "listmetafirst": listMetaFirst, "find": find, "keyword": keyword,
 	"summary": summary, "tail": tail, "slice": sliceSame, "slicenew": sliceNew,
 	"fork": fork, "diagnose": diagnose, "info": info,
-	"turns": readTurns, "deep": deep, "appenders": appenders, "peers": comparePeers,
+	"turns": readTurns, "deep": deep, "appenders": appenders, "peers": comparePeers, "relaxed": relaxed,
 	"limit-append": limitAppend, "limit-copy": limitCopy, "limit-read": limitRead, "limit-scan": limitScan, "limit-list": limitList,
 }
 

@@ -21,8 +21,9 @@ var (
 		"internal/sessiondir", "internal/dirread", "internal/atomicfile", "internal/filelock", "internal/ownership", "internal/crashsim", "internal/testenv", "examples",
 		"internal/cosmostest/foreign", "internal/writertest", "internal/powercut",
 	}
-	// renamers rename: the first for the library, the others as foreign tools do.
-	renamers = []string{"internal/atomicfile", "internal/writertest", "internal/powercut/workload"}
+	// renamers rename: the first for the library, the others as foreign tools do, or bare
+	// to be measured beside the library.
+	renamers = []string{"internal/atomicfile", "internal/writertest", "internal/powercut/workload", "examples/bench"}
 )
 
 // A reference is the use of a function, named as [types.Func.FullName] does.

@@ -180,6 +180,8 @@ func TestMisplaced(t *testing.T) {
 		{"internal/sessiondir", "os.MkdirAll", false},
 		{"internal/filelock", "(*os.Root).OpenFile", false},
 		{"examples/bench", "os.WriteFile", false},
+		{"examples/bench", "os.Rename", false},
+		{"examples/agent", "os.Rename", true},
 		{"sessionstore", "os.WriteFile", true},
 		{"sessionstore", "(*os.Root).Mkdir", true},
 		{"sessionstore", "(*os.File).Truncate", true},
