@@ -18,8 +18,12 @@ import (
 // half goes round, so that a few scans see every file. What the programs of this
 // library write, and all tools that replace files whole, shows in the directory.
 //
+// The time of a directory may change a while before its new file can be seen. So an
+// eighth of the room, and what the others leave, is for files that were not there,
+// shared out in the same way.
+//
 // That holds where the times of directories can be relied on. Elsewhere every file
-// is asked for, those too that were not there.
+// is asked for in each scan.
 const (
 	statsEach    = 3
 	StatsAtLeast = 600
@@ -40,9 +44,10 @@ type Stats struct {
 	table *Table
 	local *LocalOnly
 
-	mu   sync.Mutex // guards what follows
-	seen map[string]seenStat
-	turn int // where the stats that go round go on
+	mu         sync.Mutex // guards what follows
+	seen       map[string]seenStat
+	turn       int // where the stats of files that are there go on, which go round
+	absentTurn int // and those of files that are not
 }
 
 // seenStat is how the files of a session stood, first seen at a time.
@@ -53,7 +58,7 @@ type seenStat struct {
 
 // NewStats returns stats of which nothing is remembered but what the table has.
 func NewStats(of Files, table *Table, local *LocalOnly) *Stats {
-	return &Stats{Files: of, table: table, local: local, seen: map[string]seenStat{}, turn: rand.IntN(1 << 30)}
+	return &Stats{Files: of, table: table, local: local, seen: map[string]seenStat{}, turn: rand.IntN(1 << 30), absentTurn: rand.IntN(1 << 30)}
 }
 
 // sum returns the sum of a file of a session, 0 for none; sure is false where a
@@ -167,31 +172,41 @@ type question struct{ session, file int }
 // changed. There are so many sessions in all.
 func (s *Stats) questions(all []known, sessions int) (ask []question) {
 	reliable := s.Files.IsLocal()
-	var rest []question
+	var there, absent []question
 	for i, k := range all {
 		for file, sum := range k.stat.Files {
+			q := question{i, file}
 			switch {
 			case !reliable || sessiondir.Files[file] == sessiondir.Events && sum != 0:
-				ask = append(ask, question{i, file})
+				ask = append(ask, q)
 			case sum != 0:
-				rest = append(rest, question{i, file})
+				there = append(there, q)
+			default:
+				absent = append(absent, q)
 			}
 		}
 	}
-	room := max(statsEach*sessions, StatsAtLeast) - sessions - len(ask)
-	if len(rest) <= room || room <= 0 {
-		return append(ask, rest...)
-	}
-	recent, others := rest[:room/2], rest[room/2:]
-	ask = append(ask, recent...)
+	room := max(0, max(statsEach*sessions, StatsAtLeast)-sessions-len(ask))
+	few := min(len(absent), max(room/8, room-len(there)))
 	s.mu.Lock()
-	from := s.turn % len(others)
-	s.turn = from + room - room/2
-	s.mu.Unlock()
-	for i := range room - room/2 {
-		ask = append(ask, others[(from+i)%len(others)])
+	defer s.mu.Unlock()
+	ask = append(ask, share(there, room-few, &s.turn)...)
+	return append(ask, share(absent, few, &s.absentTurn)...)
+}
+
+// share returns so many of the questions: half of them are the first, and half go
+// round from turn on, which it moves on.
+func share(all []question, room int, turn *int) (some []question) {
+	if len(all) <= room {
+		return all
 	}
-	return ask
+	some, others := all[:room/2:room/2], all[room/2:]
+	from := *turn % len(others)
+	*turn = from + room - room/2
+	for i := range room - room/2 {
+		some = append(some, others[(from+i)%len(others)])
+	}
+	return some
 }
 
 // Gone returns the sessions that were here and are not.
