@@ -14,12 +14,15 @@ import (
 // permit decides whether the session may leave, and keeps the verdict.
 func (v *sessionSync) permit(ctx context.Context) (verdict, error) {
 	is := v.judgeNow(ctx, v.id)
-	if is.unknown && v.Core.Has(v.id) {
-		known, err := v.inCloud(ctx, is.parent)
+	for _, ancestor := range is.unknown {
+		if is.held != nil || !v.Core.Has(v.id) {
+			break
+		}
+		known, err := v.inCloud(ctx, ancestor)
 		if err != nil {
 			return is, err
 		}
-		if is.unknown = false; !known {
+		if !known {
 			is.held = fmt.Errorf("%w: its parent is neither here nor in the cloud; LocalOnly with false releases it", ErrHeld)
 		}
 	}
@@ -30,7 +33,7 @@ func (v *sessionSync) permit(ctx context.Context) (verdict, error) {
 		v.st.Rule = replica.Inherited
 	case is.kept:
 		v.st.Rule = replica.Kept
-	case is.parent != "" || v.st.Rule != replica.NotJudged:
+	case is.child || v.st.Rule != replica.NotJudged:
 		v.st.Rule = replica.Leaves
 	default:
 		return is, nil

@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -15,21 +14,33 @@ import (
 // # What may leave
 //
 // Rules belong to the directory and follow lineage. A session stays here when its
-// own id or name is kept, or when its parent stays. The verdict on a session is
-// written to its state, so that a child follows it after the parent was removed.
+// own id or name is kept, or when its parent stays. Tools name the parent in several
+// ways, and a session may name more than one: then the strictest verdict counts. It is
+// written to the session's state, so that a child follows it after the parent was removed.
 // Where something is not known, the session is held back: metadata that nobody can
 // read, and a parent that is neither here, nor judged before, nor in the cloud.
-// LocalOnly(id, false) releases one session from its parent. Then the parent's id
-// does not leave with it.
+// LocalOnly(id, false) releases one session from its parents. Then their ids
+// do not leave with it.
 
 // verdict is what the rules say of a session.
 type verdict struct {
-	kept      bool  // it stays on this machine
-	inherited bool  // because its parent does
-	unknown   bool  // nothing here tells, and the cloud may
-	held      error // why nothing is sent until somebody acts
-	parent    string
-	secret    bool // the id of the parent does not leave
+	kept      bool     // it stays on this machine
+	inherited bool     // because its parent does
+	unknown   []string // it, or ancestors of it, of which nothing here tells, and the cloud may
+	held      error    // why nothing is sent until somebody acts
+	child     bool     // it has a parent
+	secret    bool     // the ids of its parents do not leave
+}
+
+// and returns what two verdicts on one session, each by another parent, say together.
+func (v verdict) and(w verdict) verdict {
+	if v.kept || !w.kept && v.held != nil {
+		return v
+	}
+	if !w.kept && w.held == nil {
+		w.unknown, w.secret = append(v.unknown, w.unknown...), v.secret || w.secret
+	}
+	return w
 }
 
 // Denied reports whether a session never leaves this machine. It makes no request.
@@ -61,7 +72,11 @@ func (e *Syncer) judge(ctx context.Context, r *replica.Rules, id string, below [
 	}
 	before := e.States.Load(e.SID(id), id).Rule
 	if !e.Core.Has(id) {
-		return verdict{kept: before == replica.Kept || before == replica.Inherited, unknown: before == replica.NotJudged}
+		v := verdict{kept: before == replica.Kept || before == replica.Inherited}
+		if before == replica.NotJudged {
+			v.unknown = []string{id}
+		}
+		return v
 	}
 	md, err := e.Store.Metadata(ctx, id)
 	switch {
@@ -71,36 +86,44 @@ func (e *Syncer) judge(ctx context.Context, r *replica.Rules, id string, below [
 	case e.matches(r, md.Text("name")):
 		return verdict{kept: true}
 	}
-	raw, _ := md.Lookup("parent_id")
-	parent := md.Text("parent_id")
-	odd := raw != nil && pyjson.KindOf(raw) != pyjson.String && pyjson.KindOf(raw) != pyjson.Null
-	return e.judgeChild(ctx, r, id, parent, odd, before, below)
+	return e.judgeChild(ctx, r, id, md, before, below)
 }
 
-// judgeChild judges a session that no rule of its own keeps.
-func (e *Syncer) judgeChild(ctx context.Context, r *replica.Rules, id, parent string, odd bool, before replica.Rule, below []string) verdict {
+// judgeChild judges a session that no rule of its own keeps, by its metadata.
+func (e *Syncer) judgeChild(ctx context.Context, r *replica.Rules, id string, md sessionstore.Metadata, before replica.Rule, below []string) verdict {
 	released := r.Released(id)
-	switch {
-	case odd && !released:
-		return verdict{held: fmt.Errorf("%w: its parent_id is no text", ErrHeld)}
-	case parent == "" || parent == id || slices.Contains(below, parent):
+	parents, err := parentsIn(md)
+	if err != nil && !released {
+		return verdict{held: err}
+	}
+	parents = slices.DeleteFunc(parents, func(parent string) bool { return parent == id || slices.Contains(below, parent) })
+	if len(parents) == 0 {
 		kept := before == replica.Inherited && !released
 		return verdict{kept: kept, inherited: kept}
 	}
-	above := e.judge(ctx, r, parent, append(below, id))
-	v := verdict{parent: parent}
+	v := verdict{child: true}
+	for _, parent := range parents {
+		above := e.judge(ctx, r, parent, append(below, id))
+		v = v.and(inherit(above, e.Core.Has(parent), released, before))
+	}
+	return v
+}
+
+// inherit returns what the verdict on a parent says of its child, which was judged before.
+func inherit(above verdict, here, released bool, before replica.Rule) verdict {
+	v := verdict{child: true}
 	switch {
 	case released:
-		v.secret = above.kept || above.unknown || above.held != nil
+		v.secret = above.kept || len(above.unknown) > 0 || above.held != nil
 	case above.kept:
 		v.kept, v.inherited = true, true
 	case above.held != nil:
 		v.held = above.held
-	case above.unknown && e.Core.Has(parent):
-		v.unknown, v.parent = true, above.parent
-	case above.unknown:
-		v.kept, v.unknown = before == replica.Inherited, before == replica.NotJudged || before == replica.Kept
-		v.inherited = v.kept
+	case len(above.unknown) == 0:
+	case here || before == replica.NotJudged || before == replica.Kept:
+		v.unknown = above.unknown
+	case before == replica.Inherited:
+		v.kept, v.inherited = true, true
 	}
 	return v
 }

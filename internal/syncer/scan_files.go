@@ -81,11 +81,11 @@ func (v *sessionSync) scanFile(dir *sessiondir.Dir, name string) (*localFile, er
 	return f, nil
 }
 
-// leavingFile returns a file as it leaves the device, redacted line by line. The id of
-// a parent that stays here does not leave.
+// leavingFile returns a file as it leaves the device, redacted line by line. The ids of
+// parents that stay here do not leave.
 func (v *sessionSync) leavingFile(name string, content []byte) []byte {
 	if v.verdict.secret && name == sessiondir.Metadata && pyjson.Check(content, pyjson.Tolerant) == nil {
-		content = pyjson.Splice(content, "parent_id", []byte("null"))
+		content = withoutParents(content)
 	}
 	if v.Redact == nil {
 		return content

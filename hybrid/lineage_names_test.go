@@ -1,0 +1,87 @@
+package hybrid
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// parentNames are the ways in which tools name the session that another was made from.
+var parentNames = map[string]func(d *testDevice, id, parent string){
+	"parent_id":         func(d *testDevice, id, parent string) { d.setMember(id, "parent_id", parent) },
+	"parent_session_id": func(d *testDevice, id, parent string) { d.setMember(id, "parent_session_id", parent) },
+	"beside null": func(d *testDevice, id, parent string) {
+		d.setMember(id, "parent_id", nil)
+		d.setMember(id, "parent_session_id", parent)
+	},
+	"beside another": func(d *testDevice, id, parent string) {
+		d.setMember(id, "parent_id", "open")
+		d.setMember(id, "parent_session_id", parent)
+	},
+	"fork": func(d *testDevice, id, parent string) {
+		d.setMember(id, "fork", map[string]any{"source_session_id": parent, "through_user_turn": 1})
+	},
+}
+
+// TestOtherNamesOfParents: whatever a tool calls it, what is made from a session that
+// stays here stays, and what is made from one that nobody knows is held back.
+func TestOtherNamesOfParents(t *testing.T) {
+	t.Parallel()
+	for name, set := range parentNames {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, nil)
+			a := c.device(t, "a")
+			a.say("open", "hello")
+			a.say("tax", "text that stays")
+			require.NoError(t, a.LocalOnly(t.Context(), "tax", true))
+			a.say("kid", "text of the kid")
+			set(a, "kid", "tax")
+			a.say("grandkid", "text of the grandkid")
+			set(a, "grandkid", "kid")
+			require.Equal(t, 1, a.sync().Pushed)
+			for _, id := range []string{"kid", "grandkid"} {
+				require.Equal(t, Local, a.state(id).State, id)
+			}
+			c.requireNoTrace(t, "tax", "kid")
+
+			require.NoError(t, a.LocalOnly(t.Context(), "grandkid", false))
+			require.Equal(t, 1, a.sync().Pushed)
+			c.requireNoTrace(t, "tax", `"kid`, `\"kid`)
+			require.Contains(t, a.file("grandkid", "metadata.json"), `"kid"`)
+			require.Zero(t, a.sync().Pushed)
+
+			a.say("imported", "text of the imported")
+			set(a, "imported", "elsewhere")
+			_, err := a.Sync(t.Context())
+			require.ErrorIs(t, err, ErrHeld)
+			require.ErrorIs(t, a.state("imported").Err, ErrHeld)
+			c.requireNoTrace(t, "imported", "elsewhere")
+		})
+	}
+}
+
+// TestOddParents: a session whose parent is named by something that is no text is held
+// back.
+func TestOddParents(t *testing.T) {
+	t.Parallel()
+	for name, metadata := range map[string]string{
+		"parent_id": `{"parent_id": 7}`, "parent_session_id": `{"parent_session_id": ["tax"]}`, "fork": `{"fork": {"source_session_id": {}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var members map[string]any
+			require.NoError(t, json.Unmarshal([]byte(metadata), &members))
+			c := newCloud(t, nil)
+			a := c.device(t, "a")
+			a.say("kid", "one")
+			for member, value := range members {
+				a.setMember("kid", member, value)
+			}
+			_, err := a.Sync(t.Context())
+			require.ErrorIs(t, err, ErrHeld)
+			require.Empty(t, c.documents())
+		})
+	}
+}
