@@ -1,7 +1,12 @@
 package sessionstore_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -29,4 +34,92 @@ func TestSummaryMembers(t *testing.T) {
 			Bytes: int64(len(read(t, dir, "s", transcriptFile))), Created: noon, Changed: info[0].Modified, Model: "m", Bundle: "b", WorkingDir: "/w", Unanswered: 1,
 		}, s)
 	}
+}
+
+// TestSummariesAreInListsOrder compares the rows with List's, which are more than one
+// portion.
+func TestSummariesAreInListsOrder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for n := range 40 {
+		id := fmt.Sprintf("s%02d", n*7%40)
+		if n%5 == 0 {
+			id += "_sub"
+		}
+		write(t, user(id)+"\n", dir, id, transcriptFile)
+		at := noon.Add(time.Duration(n/3) * time.Second) // some have the same time
+		require.NoError(t, os.Chtimes(filepath.Join(dir, id), at, at))
+	}
+	st := open(t, dir, nil)
+	for range 2 {
+		for _, o := range []*sessionstore.ListOptions{nil, {All: true}, {Limit: 1}, {Limit: 20}, {All: true, Limit: 35}, {Limit: 100}} {
+			infos, err := st.List(t.Context(), o)
+			require.NoError(t, err)
+			var want, got []sessionstore.Info
+			want = append(want, infos...)
+			for s, err := range st.Summaries(t.Context(), o) {
+				require.NoError(t, err)
+				require.Equal(t, s.ID, s.Title)
+				got = append(got, sessionstore.Info{ID: s.ID, Modified: s.Changed})
+			}
+			require.Equal(t, want, got, "%+v", o)
+		}
+	}
+}
+
+// TestSummariesBeginAtOnce changes and removes sessions when the first row is there: none
+// of them was looked at before.
+func TestSummariesBeginAtOnce(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	dir := filepath.Join(top, "-p", "sessions")
+	const sessions = 20
+	id := func(n int) string { return fmt.Sprintf("s%02d", n) }
+	for n := range sessions {
+		write(t, user("before")+"\n", dir, id(n), transcriptFile)
+		at := noon.Add(-time.Duration(n) * time.Hour)
+		require.NoError(t, os.Chtimes(filepath.Join(dir, id(n)), at, at))
+	}
+	round, rows := 0, 0
+	row := func(s sessionstore.Summary, err error) {
+		require.NoError(t, err)
+		require.Equal(t, id(rows), s.ID)
+		if rows++; rows == 1 {
+			for n := 1; n < sessions; n++ {
+				write(t, user(fmt.Sprint("after ", round))+"\n", dir, id(n), transcriptFile)
+			}
+			require.NoError(t, os.RemoveAll(filepath.Join(dir, id(sessions-1-round))))
+			return
+		}
+		require.Equal(t, fmt.Sprint("after ", round), s.Title)
+	}
+	for s, err := range open(t, dir, nil).Summaries(t.Context(), nil) {
+		row(s, err)
+	}
+	require.Equal(t, sessions-1, rows)
+	round, rows = 1, 0
+	p := projects(t, top)
+	for s, err := range p.Summaries(t.Context(), nil) {
+		row(s.Summary, err)
+	}
+	require.Equal(t, sessions-2, rows)
+}
+
+// TestSummaryLengths counts characters, not bytes.
+func TestSummaryLengths(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	long := strings.Repeat("é\u2066語", 600)
+	write(t, user(long)+"\n", dir, "s", transcriptFile)
+	st := open(t, dir, nil)
+	shown := strings.Repeat("é語", 250)
+	s, err := st.Summary(t.Context(), "s")
+	require.NoError(t, err)
+	require.Equal(t, shown, s.FirstPrompt)
+	require.Equal(t, strings.Repeat("é語", 60), s.Title)
+	write(t, `{"name": "`+strings.Repeat("name ", 100)+`"}`, dir, "s", metadataFile)
+	s, err = st.Summary(t.Context(), "s")
+	require.NoError(t, err)
+	require.Equal(t, shown, s.FirstPrompt)
+	require.Equal(t, strings.TrimSpace(strings.Repeat("name ", 24)), s.Title)
 }
