@@ -18,6 +18,12 @@ import (
 // after another program changed it; after appends of this library, a call reads
 // what was appended. Messages are chosen and recovered as by
 // [Store.Load]; with [ErrCorrupt] it counts in what could be read.
+//
+// Whether another program changed the transcript is told by its size, its times
+// and its inode. Where the system tells neither the inode nor the time of its change,
+// as on Windows, an edit that keeps the size and sets the time back goes unnoticed:
+// counts, and where turns begin, are then those of before. Every part that is read
+// for an answer is compared with its hash, so a message is never a mixture.
 func (st *Store) Turn(ctx context.Context, id string, n int) ([]Message, error) {
 	rows, err := st.turns(ctx, id, func(all int) (from, to int, err error) {
 		if n < 1 || n > all {
