@@ -19,6 +19,10 @@
 //	decode N REPS                           Load, and all members of all messages
 //	list N REPS, listmeta N REPS            List of N sessions; and Metadata of each; in the same Store
 //	listmetafirst N REPS                    listmeta, each time in a fresh Store
+//	summaries N REPS                        Summaries, each time in a fresh Store, with an index that fits
+//	summariesfirst N REPS                   the same without an index
+//	summariesone N REPS                     with one that fits all sessions but one
+//	summariesrows N REPS                    the first 50 rows without an index
 //	find N REPS                             Find of a prefix that one of N sessions has
 //	keyword N REPS                          Projects.Find of a word that is nowhere
 //	summary FILE REPS, tail FILE REPS       of a log: Summary; its last 20 heads
@@ -40,6 +44,8 @@
 //	limit-copy FILE REPS durable|synced|relaxed, limit-list N REPS
 //	                                        what the system alone takes: a write (and syncs), a read, a read
 //	                                        and a search for line ends, a read and a write, names and stat
+//
+// The operations whose names begin with summaries keep an index in base<N> while they run.
 //
 // decode, listmeta and listmetafirst use as many goroutines as there are processors.
 //

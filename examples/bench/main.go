@@ -18,6 +18,7 @@ var operations = map[string]func(*run) error{
 	"save": save, "savemeta": saveMeta, "append": appendOne, "rewrite": rewrite,
 	"load": load, "reload": reload, "decode": decode,
 	"list": list, "listmeta": listMeta, "listmetafirst": listMetaFirst, "find": find, "keyword": keyword,
+	"summaries": summaries, "summariesfirst": summariesFirst, "summariesone": summariesOne, "summariesrows": summariesRows,
 	"summary": summary, "tail": tail, "slice": sliceSame, "slicenew": sliceNew,
 	"fork": fork, "diagnose": diagnose, "info": info,
 	"turns": readTurns, "deep": deep, "appenders": appenders, "peers": comparePeers, "relaxed": relaxed,
