@@ -50,7 +50,9 @@ const (
 // Redactor changes lines before they leave; see [redact.Redactor].
 type Redactor = redact.Redactor
 
-// Secrets returns the built-in rules; see [redact.Secrets].
+// Secrets returns the built-in rules; see [redact.Secrets]. They find the secrets of the
+// process's environment as any other: by shape and by name, not by their values, which
+// other programs that open the directory do not know.
 func Secrets() Redactor { return redact.Secrets() }
 
 // Exact returns the Redactor that changes nothing. It ends the redaction that the
