@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -230,11 +229,6 @@ func (a *app) hit(id string, h hit) {
 	text := screen.Fit(h.text, room)
 	left := room - screen.Columns(text)
 	after := screen.Fit(h.after, max(left/2, left-screen.Columns(h.before)))
-	left -= screen.Columns(after)
-	before := h.before
-	for screen.Columns(before) > left && before != "" {
-		_, n := utf8.DecodeRuneInString(before)
-		before = before[n:]
-	}
+	before := screen.FitEnd(h.before, left-screen.Columns(after))
 	a.Printf("  %s%s%s%s\n", a.Paint(screen.Dim, label), before, a.Paint(screen.Bold, text), after)
 }

@@ -48,22 +48,7 @@ func fit(text string, width int) string {
 }
 
 // fitEnd is fit that keeps the end of the text, as is right for paths.
-func fitEnd(text string, width int) string {
-	if width < 1 {
-		return ""
-	}
-	if columns(text) <= width {
-		return text
-	}
-	for columns(text) > width-1 {
-		cluster, rest, _, _ := uniseg.FirstGraphemeClusterInString(text, -1)
-		if cluster == "" {
-			break
-		}
-		text = rest
-	}
-	return "…" + text
-}
+func fitEnd(text string, width int) string { return screen.FitEnd(text, width) }
 
 // pad fills a text up to so many columns. It is cut when it is wider.
 func pad(text string, width int) string {

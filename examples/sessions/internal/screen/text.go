@@ -52,6 +52,25 @@ func Fit(text string, columns int) string {
 	return clip(text, columns-1) + "…"
 }
 
+// FitEnd is Fit that keeps the end of the text; a cut one begins with "…". It is
+// empty where there is no column.
+func FitEnd(text string, columns int) string {
+	if columns < 1 {
+		return ""
+	}
+	if Columns(text) <= columns {
+		return text
+	}
+	for Columns(text) > columns-1 {
+		cluster, rest, _, _ := uniseg.FirstGraphemeClusterInString(text, -1)
+		if cluster == "" {
+			break
+		}
+		text = rest
+	}
+	return "…" + text
+}
+
 // clip returns the beginning of text that fills at most so many columns.
 func clip(text string, columns int) string {
 	state, end, left := -1, 0, columns

@@ -61,9 +61,14 @@ func TestFit(t *testing.T) {
 	for _, tt := range tests {
 		require.Equal(t, tt.want, Fit(tt.text, tt.columns), "%q in %d", tt.text, tt.columns)
 	}
+	require.Equal(t, "…本語", FitEnd("日本語", 5))
+	require.Equal(t, "…e\u0301", FitEnd("e\u0301e\u0301e\u0301", 2))
+	require.Equal(t, "short", FitEnd("short", 5))
+	require.Empty(t, FitEnd("short", 0))
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
 		text, columns := Plain(odd(r, r.IntN(30))), 1+r.IntN(40)
 		require.LessOrEqual(t, Columns(Fit(text, columns)), columns, "%q in %d", text, columns)
+		require.LessOrEqual(t, Columns(FitEnd(text, columns)), columns, "%q in %d", text, columns)
 	}
 }
