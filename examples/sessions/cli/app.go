@@ -59,6 +59,14 @@ func (a *app) projects(w where) (*sessionstore.Projects, error) {
 	return p, err
 }
 
+// known is projects that fails when w names a directory that is not there.
+func (a *app) known(w where) (*sessionstore.Projects, error) {
+	if w.SessionsRoot != "" && !isDir(w.SessionsRoot) {
+		return nil, noRootError{w.SessionsRoot}
+	}
+	return a.projects(w)
+}
+
 // slug returns the name of the project that w names, or of the working
 // directory when it names none and here is set.
 func (w where) slug(root string, here bool) (string, error) {

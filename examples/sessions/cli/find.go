@@ -30,7 +30,7 @@ func (findCommand) Help() string {
 
 // Run finds.
 func (c *findCommand) Run(a *app) error {
-	p, err := a.projects(c.where)
+	p, err := a.known(c.where)
 	if err != nil {
 		return err
 	}

@@ -100,7 +100,7 @@ type summarized struct {
 func (c *listCommand) summaries(a *app) (iter.Seq2[summarized, error], error) {
 	opts := &sessionstore.ListOptions{All: c.All, NoInternal: c.NoInternal, Limit: c.Limit}
 	if c.AllProjects {
-		p, err := a.projects(where(c.local))
+		p, err := a.known(where(c.local))
 		if err != nil {
 			return nil, err
 		}

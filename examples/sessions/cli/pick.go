@@ -28,11 +28,11 @@ func (c *pickCommand) Run(a *app) error {
 		a.name = "list"
 		return (&listCommand{local: local(c.where), Limit: 20}).Run(a)
 	}
-	p, err := a.projects(c.where)
+	p, err := a.known(c.where)
 	if err != nil {
 		return err
 	}
-	slug, err := c.slug(p.Dir(), false)
+	slug, err := c.existing(a, p, false)
 	if err != nil {
 		return err
 	}

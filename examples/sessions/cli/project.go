@@ -47,10 +47,17 @@ func (e noProjectError) Error() string {
 	return text + `; "sessions list --all-projects" shows which there are`
 }
 
+// noRootError tells that the directory of projects that was named does not exist.
+type noRootError struct{ dir string }
+
+func (e noRootError) Error() string {
+	return "no directory " + screen.Plain(e.dir) + " for --sessions-root; without it, ~/.amplifier/projects is meant"
+}
+
 // nothingHere tells that the project of the working directory, or the one that is
 // named, has no sessions, and where there are some.
 func (l local) nothingHere(a *app) error {
-	p, err := a.projects(where(l))
+	p, err := a.known(where(l))
 	if err != nil {
 		return err
 	}

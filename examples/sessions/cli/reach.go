@@ -49,7 +49,7 @@ func (w anywhere) reach(a *app) (target, error) {
 
 // stores opens the projects that w names: one, or all.
 func (a *app) stores(w where) ([]*sessionstore.Store, error) {
-	p, err := a.projects(w)
+	p, err := a.known(w)
 	if err != nil {
 		return nil, err
 	}

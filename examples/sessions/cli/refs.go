@@ -24,7 +24,7 @@ type anywhere struct {
 }
 
 func (w anywhere) find(a *app) (target, error) {
-	p, err := a.projects(w.where)
+	p, err := a.known(w.where)
 	if err != nil {
 		return target{}, err
 	}
@@ -96,7 +96,7 @@ func (h here) find(a *app) (target, error) {
 // openStore opens the project's sessions directory, and makes none: the store
 // is nil where there is none.
 func (l local) openStore(a *app) (*sessionstore.Store, *sessionstore.Projects, error) {
-	p, err := a.projects(where(l))
+	p, err := a.known(where(l))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -47,7 +47,7 @@ func (c *searchCommand) Run(a *app) error {
 	if err != nil {
 		return usageError{err.Error()}
 	}
-	p, err := a.projects(c.where)
+	p, err := a.known(c.where)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func (c *statsCommand) Run(a *app) error {
 	if c.CSV && a.json {
 		return usageError{"--csv and --json: choose one"}
 	}
-	p, err := a.projects(c.where)
+	p, err := a.known(c.where)
 	if err != nil {
 		return err
 	}
