@@ -5,6 +5,7 @@
 package markdown
 
 import (
+	"net/url"
 	"regexp"
 	"strings"
 
@@ -13,7 +14,8 @@ import (
 )
 
 // Render returns text, which no terminal obeys, as lines of at most width columns.
-// Tags of HTML are shown as they stand there; cells of a table that is too wide are
+// Tags and references of HTML are shown as they stand there, since a reference may
+// mean a character that terminals obey; cells of a table that is too wide are
 // cut, and of a link to something else than a page only the text is shown. Without colour the answer has no
 // escape sequences. What cannot be rendered is returned as it is, and so is text of
 // more than 256 KiB and all text where there are fewer than 20 columns.
@@ -26,15 +28,16 @@ func Render(text string, width int, colour bool) string {
 	if err != nil {
 		return text
 	}
-	angle, ok := unused(text)
+	angle, ampersand, ok := unused(text)
 	if !ok {
 		return text
 	}
-	out, err := r.Render(strings.ReplaceAll(text, "<", angle)) // else tags are left out
+	out, err := r.Render(strings.NewReplacer("<", angle, "&", ampersand).Replace(text)) // else tags are left out, and references followed
 	if err != nil {
 		return text
 	}
-	out = links.ReplaceAllString(strings.ReplaceAll(out, angle, "<"), "")
+	out = strings.NewReplacer(angle, "<", ampersand, "&", url.PathEscape(angle), "<", url.PathEscape(ampersand), "&").Replace(out)
+	out = links.ReplaceAllString(out, "")
 	if !colour {
 		out = tints.ReplaceAllString(out, "")
 	}
@@ -67,14 +70,18 @@ func trim(line string) string {
 	return line
 }
 
-// unused returns a character of one column that is not in text.
-func unused(text string) (string, bool) {
+// unused returns two characters of one column that are not in text.
+func unused(text string) (a, b string, ok bool) {
 	for r := '\ue000'; r < '\ue100'; r++ {
-		if !strings.ContainsRune(text, r) {
-			return string(r), true
+		switch {
+		case strings.ContainsRune(text, r) || strings.Contains(text, url.PathEscape(string(r))):
+		case a == "":
+			a = string(r)
+		default:
+			return a, string(r), true
 		}
 	}
-	return "", false
+	return "", "", false
 }
 
 // The terminal's own colours.

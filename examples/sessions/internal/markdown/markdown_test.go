@@ -3,6 +3,7 @@ package markdown
 import (
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/rivo/uniseg"
 	"github.com/stretchr/testify/require"
@@ -39,6 +40,31 @@ func TestColours(t *testing.T) {
 	require.NotContains(t, Render("[click](http://x.y)", 40, true), "\x1b]8")
 }
 
+// TestReferencesAreText renders references to characters that a terminal obeys. They
+// are shown as they are written.
+func TestReferencesAreText(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"&#27;[31mred", "&#x1b;]0;title&#7;", "&amp;#27;c", "&amp;amp;#27;c", "a &#x202e;b", "&#13;over", "a&#8;b", "a&#8232;b&#8233;c",
+		"&#65279;a", "&lrm;a", "a &zwnj;b", "&lt;b> &copy;", "?a=1&b=2",
+	} {
+		for _, shown := range []string{Render(text, 80, false), Render(text, 80, true)} {
+			require.Equal(t, text, shown)
+		}
+		require.Equal(t, "`"+text+"`", Render("`"+text+"`", 80, false))
+		require.Equal(t, "  "+text, Render("```\n"+text+"\n```", 80, false))
+		require.Equal(t, "# "+text, Render("# "+text, 80, false))
+		require.Contains(t, Render("| a |\n|---|\n| "+text+" |", 80, false), " "+text)
+		for _, odd := range []string{"\\" + text, "[" + text + "](http://x.y)", "[a](http://x.y/" + text + ")", "![" + text + "](http://x.y/" + text + ")", "<http://x.y/" + text + ">", "[a](http://x.y '" + text + "')"} {
+			require.Equal(t, -1, strings.IndexFunc(strings.ReplaceAll(Render(odd, 80, false), "\n", ""), func(r rune) bool {
+				return unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
+			}), "%q", odd)
+		}
+	}
+	require.Equal(t, "click http://x.y/?a=1&b=2", Render("[click](http://x.y/?a=1&b=2)", 80, false))
+	require.Equal(t, "click http://x.y/a&b", Render("[click](http://x.y/a&b)", 80, false))
+}
+
 func TestNotRendered(t *testing.T) {
 	t.Parallel()
 	large := strings.Repeat("*a* ", largest/4+1)
@@ -57,7 +83,7 @@ func TestNothingIsLost(t *testing.T) {
 	t.Parallel()
 	pieces := []string{
 		"# ", "- ", "1. ", "> ", "```\n", "`", "**", "_", "[", ")", "\n", "\n\n", "    ", "<div>", "</a>", "<!-- ", " -->",
-		"![", "http://x.y/", "&lt;", "\\", "~~gone~~", "日本", "é", "🙏", "- [ ] ", "***\n", "===\n", "$", "{", ":", "\u00a0",
+		"![", "http://x.y/", "&lt;", "&#27;[2J", "&amp;", "&#x202e;", "\\", "~~gone~~", "日本", "é", "🙏", "- [ ] ", "***\n", "===\n", "$", "{", ":", "\u00a0",
 	}
 	r := testenv.Rand(t)
 	for range 2000 {
@@ -74,6 +100,7 @@ func TestNothingIsLost(t *testing.T) {
 		shown := Render(text.String(), width, r.IntN(2) == 0)
 		plain := tints.ReplaceAllString(shown, "")
 		require.NotContains(t, plain, "\x1b", "%q", text.String())
+		require.NotContains(t, plain, "\u202e", "%q", text.String())
 		joined := strings.NewReplacer("\n", "", "│", "", " ", "").Replace(plain)
 		for _, word := range words {
 			require.Contains(t, joined, word, "%q is shown as %q", text.String(), plain)
