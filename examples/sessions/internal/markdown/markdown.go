@@ -17,10 +17,11 @@ import (
 // Tags and references of HTML are shown as they stand there, since a reference may
 // mean a character that terminals obey; cells of a table that is too wide are
 // cut, and of a link to something else than a page only the text is shown. Without colour the answer has no
-// escape sequences. What cannot be rendered is returned as it is, and so is text of
-// more than 256 KiB and all text where there are fewer than 20 columns.
+// escape sequences. What cannot be rendered is returned as it is, and so is text that
+// would take long: of more than 32 KiB, or with more than 16 quotes and lists begun in
+// each other on a line, and all text where there are fewer than 20 columns.
 func Render(text string, width int, colour bool) string {
-	if len(text) > largest || width < narrowest {
+	if len(text) > largest || width < narrowest || nested.MatchString(text) {
 		return text
 	}
 	r, err := glamour.NewTermRenderer(
@@ -49,12 +50,14 @@ func Render(text string, width int, colour bool) string {
 }
 
 const (
-	largest   = 256 << 10
+	largest   = 32 << 10
 	narrowest = 20
 )
 
 var (
-	tints = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+	// nested begin more quotes and lists in each other than can be drawn in a moment.
+	nested = regexp.MustCompile(`(?m)^[ \t]*((>|[-*+][ \t]|[0-9]{1,9}[.)][ \t])[ \t]*){17}`)
+	tints  = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 	// links make text a link to what need not be what it says.
 	links = regexp.MustCompile(`\x1b\]8;[^\x07\x1b]*(\x07|\x1b\\)`)
 	// padding are the spaces that fill a line, each of which may have a colour.

@@ -70,6 +70,11 @@ func TestNotRendered(t *testing.T) {
 	large := strings.Repeat("*a* ", largest/4+1)
 	require.Equal(t, large, Render(large, 80, true))
 	require.Equal(t, "*a*", Render("*a*", narrowest-1, true))
+	for _, part := range []string{"> ", ">", "- ", "1. ", "12) ", "+ > "} {
+		deep := "*a*\n\n " + strings.Repeat(part, 17) + "a"
+		require.Equal(t, deep, Render(deep, 80, true), "it would take minutes with ten times as many")
+		require.NotEqual(t, deep, Render("*a*\n\n "+strings.Repeat(part, 8)+"a", 80, true))
+	}
 	all := ""
 	for r := '\ue000'; r < '\ue100'; r++ {
 		all += string(r)
