@@ -96,6 +96,7 @@ func TestGround(t *testing.T) {
 	}
 	require.Equal(t, seen[:2], seen[2:])
 	for _, screen := range seen {
+		require.NotContains(t, screen, "```", "Markdown is rendered")
 		require.Regexp(t, `\x1b\[([0-9]+;)*3[1-6]m`, screen)
 		require.NotRegexp(t, `\x1b\[([0-9]+;)*(30|37|38|4[0-8]|9[0-7]|10[0-7])[;m]`, screen)
 	}

@@ -40,7 +40,7 @@ func (c *pickCommand) Run(a *app) error {
 	if c.SessionsRoot != "" && filepath.Base(p.Dir()) == "projects" { // the host is to find them there, too
 		env = append(env, "AMPLIFIER_HOME="+filepath.Dir(p.Dir()))
 	}
-	return picker.Run(a.ctx, picker.Settings{Projects: p, Project: slug, Host: host.Program(c.Host, a.env(host.Variable)), HostEnv: env, Color: a.Colourful(), In: in, Out: out})
+	return picker.Run(a.ctx, picker.Settings{Projects: p, Project: slug, Host: host.Program(c.Host, a.env(host.Variable)), HostEnv: env, Color: a.Colourful(), Plain: a.plain, In: in, Out: out})
 }
 
 // terminalFile returns the file that a stream is, or nil when it is no terminal.

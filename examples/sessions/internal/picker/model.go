@@ -9,6 +9,7 @@ import (
 // Model is the state of the picker. It is not safe for concurrent use.
 type Model struct {
 	style style
+	plain bool // previews are not rendered
 	now   func() time.Time
 	home  string // shown as "~"
 	host  string
@@ -53,9 +54,11 @@ type preview struct {
 	said    []Said
 	err     string // clean
 	loaded  bool
-	waiting bool // a reading is under way; another one begins when it is over
-	stale   bool // the session may have changed since that began
-	scroll  int  // lines up from the end
+	waiting bool     // a reading is under way; another one begins when it is over
+	stale   bool     // the session may have changed since that began
+	scroll  int      // lines up from the end
+	drawn   []string // said, in lines of the width; nil: not drawn yet
+	width   int
 }
 
 // search is a search for text.
@@ -97,6 +100,7 @@ type undoable struct {
 // Options are the settings of a [Model].
 type Options struct {
 	Color bool
+	Plain bool // what models wrote is shown as it stands, not rendered
 	Now   func() time.Time
 	Home  string // directory that is shown as "~"; "": none
 	Host  string // program that resumes sessions
@@ -104,7 +108,7 @@ type Options struct {
 
 // New returns a model without sessions, and the commands that it begins with.
 func New(o Options) (*Model, []Command) {
-	m := &Model{style: style{o.Color}, now: o.Now, home: o.Home, host: o.Host, list: list{cursor: -1}, gen: 1, reading: true, first: true}
+	m := &Model{style: style{o.Color}, plain: o.Plain, now: o.Now, home: o.Home, host: o.Host, list: list{cursor: -1}, gen: 1, reading: true, first: true}
 	return m, []Command{List{Gen: 1}}
 }
 

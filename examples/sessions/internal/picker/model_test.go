@@ -293,7 +293,7 @@ func TestPreviewScroll(t *testing.T) {
 	for range 20 {
 		said = append(said, Said{"user", "x"})
 	}
-	m.preview.said = said
+	m.Update(Previewed{Key: m.list.choice(), Said: said})
 	for range 100 {
 		press(m, "K")
 	}

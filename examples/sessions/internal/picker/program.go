@@ -26,6 +26,7 @@ type Settings struct {
 	Host     string // program that resumes sessions, by name or path
 	HostEnv  []string
 	Color    bool
+	Plain    bool     // what models wrote is not rendered
 	In, Out  *os.File // terminals
 }
 
@@ -40,7 +41,7 @@ func Run(ctx context.Context, o Settings) error {
 	restore := func() { _ = term.Restore(int(o.In.Fd()), before) } // a terminal that is gone needs none
 
 	home, _ := os.UserHomeDir() // without one, no path is shortened
-	model, first := New(Options{Color: o.Color, Now: time.Now, Home: home, Host: o.Host})
+	model, first := New(Options{Color: o.Color, Plain: o.Plain, Now: time.Now, Home: home, Host: o.Host})
 	p := &program{Settings: o, model: model, store: store{o.Projects, o.Project}, restore: restore, first: first}
 	defer p.leaveRaw()
 	ctx, stop := p.until(ctx)

@@ -1,8 +1,11 @@
 package picker
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/markdown"
 )
 
 // previewLines draws the chosen session: exactly height lines, none wider than
@@ -75,16 +78,34 @@ func (m *Model) said(width int) (lines []string) {
 	case len(p.said) == 0:
 		return []string{fit("Nothing was said yet.", width)}
 	}
-	for i, said := range p.said {
+	if p.drawn == nil || p.width != width {
+		p.drawn, p.width = m.speeches(p.said, width), width
+	}
+	return p.drawn
+}
+
+// renderedBytes are the bytes of the last messages that are rendered. Those before
+// them are shown as they stand, so that a key is answered at once.
+const renderedBytes = 40_000
+
+// speeches draws messages.
+func (m *Model) speeches(all []Said, width int) (lines []string) {
+	first, left := len(all), renderedBytes
+	for first > 0 && left >= len(all[first-1].Text) {
+		first--
+		left -= len(all[first].Text)
+	}
+	for i, said := range all {
 		if i > 0 && said.Role != "tool" {
 			lines = append(lines, "")
 		}
-		lines = append(lines, m.speech(said, width)...)
+		lines = append(lines, m.speech(said, i >= first, width)...)
 	}
 	return lines
 }
 
-func (m *Model) speech(said Said, width int) (lines []string) {
+// speech draws a message; what a model wrote is rendered, if it may be.
+func (m *Model) speech(said Said, render bool, width int) (lines []string) {
 	switch said.Role {
 	case "user":
 		lines = append(lines, m.style.paint(green, fit("You", width)))
@@ -93,7 +114,23 @@ func (m *Model) speech(said Said, width int) (lines []string) {
 	default:
 		lines = append(lines, m.style.paint(cyan, fit(said.Role, width)))
 	}
+	if render && !m.plain && said.Role == "assistant" {
+		return append(lines, m.rendered(said.Text, width)...)
+	}
 	return append(lines, wrap(said.Text, width)...)
+}
+
+var tints = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// rendered draws Markdown, and draws it as it stands where that does not fit.
+func (m *Model) rendered(text string, width int) []string {
+	lines := strings.Split(markdown.Render(text, width, m.style.color), "\n")
+	for _, line := range lines {
+		if columns(tints.ReplaceAllString(line, "")) > width {
+			return wrap(text, width)
+		}
+	}
+	return lines
 }
 
 // excerpts draws what a search found.

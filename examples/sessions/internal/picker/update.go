@@ -113,7 +113,7 @@ func (m *Model) previewed(e Previewed) {
 		m.preview.loaded = false
 		return
 	}
-	m.preview.said, m.preview.loaded, m.preview.err = e.Said, true, ""
+	m.preview.said, m.preview.drawn, m.preview.loaded, m.preview.err = e.Said, nil, true, ""
 	if e.Err != nil {
 		m.preview.err = clean(e.Err.Error())
 	}

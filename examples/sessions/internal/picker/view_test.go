@@ -88,7 +88,7 @@ func TestViewFits(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	odd := func() string {
-		pieces := []string{"word ", "日本", "ש", "\u202e", "\x1b[2J", "👩\u200d👧", "e\u0301", "\n", "\t", "long" + strings.Repeat("g", 50), " "}
+		pieces := []string{"word ", "- ", "`", "**", "> ", "|a|\n|-|\n", "&#27;[2J", "日本", "ש", "\u202e", "\x1b[2J", "👩\u200d👧", "e\u0301", "\n", "\t", "long" + strings.Repeat("g", 50), " "}
 		var text strings.Builder
 		for range r.IntN(20) {
 			text.WriteString(pieces[r.IntN(len(pieces))])
@@ -139,6 +139,41 @@ func TestViewFits(t *testing.T) {
 type errOdd string
 
 func (e errOdd) Error() string { return string(e) }
+
+// TestPreviewIsRendered draws what a model wrote as Markdown, and what a person wrote
+// as it stands. Text that is long, or too wide when rendered, is drawn as it stands, too.
+func TestPreviewIsRendered(t *testing.T) {
+	t.Parallel()
+	m := newModel(t)
+	key := m.list.choice()
+	preview := func(said ...Said) { m.Update(Previewed{Key: key, Said: said}) }
+	preview(Said{"user", "**why**"}, Said{"assistant", "# Title\n\n**bold**\n\n- one\n- two"})
+	shown := screenText(m, 120, 30)
+	for _, text := range []string{"**why**", "# Title", " bold", "• one", "• two"} {
+		require.Contains(t, shown, text)
+	}
+	require.NotContains(t, shown, "**bold**")
+	preview(Said{"assistant", "- three"})
+	require.Contains(t, screenText(m, 120, 30), "• three")
+	require.Contains(t, screenText(m, 80, 24), "• three", "a preview of another width")
+
+	preview(Said{"assistant", "- early"}, Said{"assistant", "- late" + strings.Repeat(" word", renderedBytes/5)}, Said{"assistant", "- last"})
+	all := strings.Join(m.said(60), "\n")
+	require.Contains(t, all, "- early")
+	require.Contains(t, all, "- late")
+	require.Contains(t, all, "• last")
+
+	wide := "```\n" + strings.Repeat("x", 200) + "\n```"
+	preview(Said{"assistant", wide})
+	for _, line := range m.said(40) {
+		require.LessOrEqual(t, columns(escapes.ReplaceAllString(line, "")), 40)
+	}
+	require.Equal(t, 200, strings.Count(strings.Join(m.said(40), ""), "x"), "nothing is cut")
+
+	m.plain = true
+	preview(Said{"assistant", "- one"})
+	require.Contains(t, screenText(m, 120, 30), "- one")
+}
 
 // TestNoColor has nothing but bold, dim and reversed text.
 func TestNoColor(t *testing.T) {
