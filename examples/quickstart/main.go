@@ -126,5 +126,9 @@ func tour(ctx context.Context, out io.Writer, dir, session string) (err error) {
 			}
 		}
 	}
-	return s.makeOwn(ctx)
+	if err := s.makeOwn(ctx); err != nil {
+		return err
+	}
+	s.next()
+	return nil
 }

@@ -56,6 +56,11 @@ func TestOnCopy(t *testing.T) {
 	checkTurn(t, out.String())
 	checkAppended(t, dirs[0], "8f14e45f-ceea-467f-a8d1-3b2a5c7d9e01")
 	checkOwn(t, dirs[0], out.String())
+	_, next, found := strings.Cut(out.String(), "\nnext ")
+	require.True(t, found, "the tour ends with what to do next")
+	for _, program := range regexp.MustCompile(`examples/\w+`).FindAllString(next, -1) {
+		require.DirExists(t, filepath.Join("../..", program))
+	}
 }
 
 // checkTurn compares the two checksums in the output.

@@ -166,6 +166,14 @@ func (s *steps) makeOwn(ctx context.Context) (err error) {
 	return nil
 }
 
+// next tells where to go from here.
+func (s *steps) next() {
+	fmt.Fprintln(s.out)
+	s.tell("next", "look at these sessions in a browser: go run -C examples/viewer . -open -dir '%s'", printable(s.store.Dir()))
+	s.tell("", "or your own on the terminal: go run -C examples/sessions .")
+	s.tell("", "an agent to copy from, in a hundred lines: examples/agent/main.go")
+}
+
 // saveOwn makes session id with its first turn. Create fills in what metadata
 // must hold, and Save keeps what it is not given.
 func (s *steps) saveOwn(ctx context.Context, id string, turn []sessionstore.Message) error {
