@@ -206,6 +206,9 @@ func (a *app) statsTable(by string, all []sum) {
 		{Title: "Cost", Right: true},
 	}
 	a.Table(columns, rows)
+	if a.Terminal() && !total.Exact {
+		a.Printf("\n* has responses without an id, which are told apart by time and size.\n")
+	}
 }
 
 // share is a bar for n, where most fills it.
