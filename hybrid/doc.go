@@ -77,7 +77,7 @@
 // A sync changes no session that a program uses: it stays Behind. A program that
 // opened the directory with this package uses a session for ten minutes after it
 // wrote it, and longer by Acquire; the programs of a device tell each other in
-// .sessionstore/processes. What a program of this library wrote that has ended,
+// .sessionstore/processes. Two stores of one process are two programs. What a program of this library wrote that has ended,
 // also by a kill, and what a sync wrote, is nobody's use: the next change follows
 // at once. After a write of any other tool, which may keep the messages in
 // memory, a sync waits ten minutes. A program that goes on with a session calls

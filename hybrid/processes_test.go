@@ -62,3 +62,41 @@ func twoStoresOfOneDirectory(t *testing.T) {
 	require.Len(t, stores[1].texts("s"), 41)
 	require.Equal(t, stores[0].file("s", "transcript.jsonl"), other.file("s", "transcript.jsonl"))
 }
+
+// TestTwoStoresOfOneProcess: the background of one store brings nothing into a session
+// that the other one used in the last ten minutes, though both are of one process.
+func TestTwoStoresOfOneProcess(t *testing.T) {
+	t.Parallel()
+	for _, used := range []string{"wrote", "refreshed"} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newCloud(t, nil)
+			dir := filepath.Join(t.TempDir(), "sessions")
+			other := c.device(t, "b")
+			other.say("s", "one")
+			other.sync()
+			app, behind := c.deviceAt(t, dir, "a"), c.deviceAt(t, dir, "a", background)
+			app.pull()
+			time.Sleep(inuse.Window + time.Minute)
+			want := []string{"one"}
+			if used == "wrote" {
+				app.say("s", "two")
+				want = append(want, "two")
+			} else {
+				_, err := app.Refresh(t.Context(), "s")
+				require.NoError(t, err)
+			}
+			start := time.Now()
+			app.sync()
+			other.pull()
+			other.say("s", "from elsewhere")
+			other.sync()
+			for time.Since(start) < inuse.Window-time.Second {
+				require.Equal(t, want, behind.texts("s"), "%s %v ago", used, time.Since(start))
+				time.Sleep(time.Second)
+			}
+			require.Equal(t, Behind, behind.state("s").State)
+			time.Sleep(time.Minute + 5*time.Second)
+			require.Equal(t, append(want, "from elsewhere"), behind.texts("s"))
+		})
+	}
+}

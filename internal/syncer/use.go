@@ -10,8 +10,9 @@ import (
 // A sync changes the files of a session only when no program is sure to lose by
 // it: one that keeps the messages in memory and saves them later would undo what
 // the sync brought. This table is the rule. The first line that fits decides;
-// "here" is the program that asks, which is this store, and "used" means that it
-// wrote the session, or called Refresh for it, in the last ten minutes.
+// "here" is the program that asks, which is this store: another store of the same
+// process is another program. "Used" means that it wrote the session, or called
+// Refresh for it, in the last ten minutes.
 //
 //	                                                      background  Sync, Pull  Refresh
 //	another tool has begun an append and not ended it        waits       waits      waits
