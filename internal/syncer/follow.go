@@ -140,7 +140,9 @@ func (h *history) recast(ctx context.Context, f io.ReadSeeker, last *replica.Fol
 	return ok && at == sent, err
 }
 
-// pointAt returns the point behind n lines of an open file that was followed.
+// pointAt returns the point behind n lines of an open file that was followed. It reads
+// the lines behind the mark before n again: none when n is the end, and else fewer than
+// there are behind n, give or take a few. Only rules that changed make it necessary.
 func (h *history) pointAt(ctx context.Context, f io.ReadSeeker, n int64) (segment.Point, bool, error) {
 	if n > h.end().N {
 		return segment.Point{}, false, nil
