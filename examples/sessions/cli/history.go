@@ -67,12 +67,18 @@ func (c *importCommand) history(a *app) error {
 	if err := c.importAll(a, p, all, res); err != nil {
 		failed = errors.Join(failed, err)
 	}
+	if c.counts(a) {
+		return failed
+	}
 	if a.json {
 		return errors.Join(a.writeJSON(res, jsonIndent), failed)
 	}
 	res.print(a)
 	return failed
 }
+
+// counts reports whether the command prints what the files hold.
+func (c *importCommand) counts(a *app) bool { return c.DryRun && a.json && !a.typed }
 
 // importAll imports histories one after the other. What fails stops no other one.
 func (c *importCommand) importAll(a *app, p *sessionstore.Projects, all []foreign.History, res *historyResult) (failed error) {
@@ -81,6 +87,13 @@ func (c *importCommand) importAll(a *app, p *sessionstore.Projects, all []foreig
 	for _, h := range all {
 		report, err := foreign.Import(a.ctx, p, h, &foreign.Options{DryRun: c.DryRun})
 		res.add(h, report)
+		if c.counts(a) {
+			for _, one := range report.Counts {
+				if err := a.writeJSON(one, 0); err != nil {
+					return err
+				}
+			}
+		}
 		switch {
 		case errors.Is(err, foreign.ErrEmpty):
 			res.Empty++

@@ -2,14 +2,22 @@ package foreign
 
 import "slices"
 
-// talks reports whether a line is a prompt, a result or an answer, and the last
-// one with its uuid.
-func (r record) talks() bool { return r.is(isUser|isAssistant) && !r.is(isRepeated) }
+// prev returns the record before another one, -1 where there is none.
+func (t *table) prev(at int32, s scope) int32 {
+	r := t.records[at]
+	if s == activeLine {
+		return t.resumed(at)
+	}
+	if r.parent < 0 && r.is(isBoundary) {
+		return int32(r.key) - 1
+	}
+	return r.parent
+}
 
 // leaf returns the record that a conversation ends with when it goes back from at:
 // the nearest one that talks, or the first one that is met of those which tell what
 // it used. It is -1 where none talks.
-func (t *table) leaf(at int32) int32 {
+func (t *table) leaf(at int32, s scope) int32 {
 	note := int32(-1)
 	for steps := 0; at >= 0 && steps <= len(t.records); steps++ {
 		switch r := t.records[at]; {
@@ -20,19 +28,19 @@ func (t *table) leaf(at int32) int32 {
 		case r.is(isNote) && note < 0:
 			note = at
 		}
-		at = t.records[at].parent
+		at = t.prev(at, s)
 	}
 	return -1
 }
 
-// back returns the lines from the first one to leaf, along the parents.
-func (t *table) back(leaf int32) []int32 {
+// back returns the lines from the first one to leaf.
+func (t *table) back(leaf int32, s scope) []int32 {
 	n := 0
-	for at := leaf; at >= 0 && n <= len(t.records); at = t.records[at].parent {
+	for at := leaf; at >= 0 && n <= len(t.records); at = t.prev(at, s) {
 		n++
 	}
 	chain := make([]int32, 0, n)
-	for at := leaf; at >= 0 && len(chain) < n; at = t.records[at].parent {
+	for at := leaf; at >= 0 && len(chain) < n; at = t.prev(at, s) {
 		if len(chain) > 0 && t.records[at].is(onLine) {
 			break // a circle
 		}
@@ -43,7 +51,27 @@ func (t *table) back(leaf int32) []int32 {
 		t.records[at].flags &^= onLine
 	}
 	slices.Reverse(chain)
+	if s == wholeLine {
+		return t.withoutSummaries(chain)
+	}
 	return chain
+}
+
+// withoutSummaries drops what stands on a line for what the line has before it:
+// the summary of a compaction, and what the compaction took along.
+func (t *table) withoutSummaries(chain []int32) []int32 {
+	talked, hidden := false, false
+	return slices.DeleteFunc(chain, func(at int32) bool {
+		r := t.records[at]
+		if r.is(isBoundary) {
+			hidden = talked
+		}
+		if r.is(isSummary) && talked || r.is(isCopied) && hidden {
+			return true
+		}
+		talked = talked || r.is(isPerson|isAssistant)
+		return false
+	})
 }
 
 // leaves returns the ends of the lines that are of no sub-agent, each once, the
@@ -51,10 +79,10 @@ func (t *table) back(leaf int32) []int32 {
 func (t *table) leaves() []int32 {
 	var all []int32
 	for i, r := range t.records {
-		if r.uuid == 0 || r.is(hasChild|isRepeated|isSidechain) {
+		if r.uuid == 0 || r.is(hasChild|isRepeated|isSidechain|isProgress) {
 			continue
 		}
-		if at := t.leaf(int32(i)); at >= 0 && !t.records[at].is(isSidechain) {
+		if at := t.leaf(int32(i), t.scope); at >= 0 && !t.records[at].is(isSidechain) {
 			all = append(all, at)
 		}
 	}
@@ -67,9 +95,9 @@ func (t *table) leaves() []int32 {
 // conversation returns the line that the tool would resume: it ends where the
 // format says, or else with the latest of the leaves that no team and not the tool
 // itself wrote, or else with the latest of all.
-func (t *table) conversation(leaves []int32) []int32 {
-	if at := t.leaf(t.end); at >= 0 {
-		return t.back(at)
+func (t *table) conversation(leaves []int32, s scope) []int32 {
+	if at := t.leaf(t.end, s); at >= 0 {
+		return t.back(at, s)
 	}
 	if len(leaves) == 0 {
 		return nil
@@ -78,18 +106,18 @@ func (t *table) conversation(leaves []int32) []int32 {
 	if i := slices.IndexFunc(leaves, func(at int32) bool { return !t.records[at].is(isSide) }); i >= 0 {
 		leaf = leaves[i]
 	}
-	return t.back(leaf)
+	return t.back(leaf, s)
 }
 
 // agent returns the line of a file of a sub-agent: it ends where the format says,
 // or else with the last record that talks.
-func (t *table) agent() []int32 {
-	if at := t.leaf(t.end); at >= 0 {
-		return t.back(at)
+func (t *table) agent(s scope) []int32 {
+	if at := t.leaf(t.end, s); at >= 0 {
+		return t.back(at, s)
 	}
 	for i, r := range slices.Backward(t.records) {
 		if r.uuid != 0 && r.talks() {
-			return t.back(int32(i))
+			return t.back(int32(i), s)
 		}
 	}
 	return nil
@@ -99,7 +127,7 @@ func (t *table) agent() []int32 {
 // them has. It returns their leaves with the first such prompt of each, and how
 // many leaves have none.
 func (t *table) branches(chain, leaves []int32) (found []branch, others int) {
-	if len(leaves) == 1 && chain[len(chain)-1] == leaves[0] {
+	if len(leaves) == 1 && len(chain) > 0 && chain[len(chain)-1] == leaves[0] {
 		return nil, 0 // as almost always
 	}
 	prompts := map[uint64]bool{}
@@ -110,10 +138,10 @@ func (t *table) branches(chain, leaves []int32) (found []branch, others int) {
 		}
 		first := int32(-1)
 		for at, steps := leaf, 0; at >= 0 && !t.records[at].is(isCovered) && steps <= len(t.records); steps++ {
-			if r := t.records[at]; r.is(isPrompt) && !prompts[r.key] {
+			if r := t.records[at]; r.is(isPrompt|isQueued) && !prompts[r.key] {
 				first = at
 			}
-			at = t.records[at].parent
+			at = t.prev(at, t.scope)
 		}
 		t.coverFrom(leaf, prompts)
 		if first < 0 {
@@ -132,7 +160,7 @@ func (t *table) cover(chain []int32, prompts map[uint64]bool) {
 	for _, at := range chain {
 		r := &t.records[at]
 		r.flags |= isCovered
-		if r.is(isPrompt) {
+		if r.is(isPrompt | isQueued) {
 			prompts[r.key] = true
 		}
 	}
@@ -141,7 +169,7 @@ func (t *table) cover(chain []int32, prompts map[uint64]bool) {
 func (t *table) coverFrom(at int32, prompts map[uint64]bool) {
 	for at >= 0 && !t.records[at].is(isCovered) {
 		t.cover([]int32{at}, prompts)
-		at = t.records[at].parent
+		at = t.prev(at, t.scope)
 	}
 }
 
@@ -170,6 +198,18 @@ func (t *table) sidechains() (found []branch) {
 		found = append(found, branch{int32(i), root})
 	}
 	return found
+}
+
+// roots returns for each record of a sidechain 1 more than its first record, and 0
+// for others.
+func (t *table) roots() []int32 {
+	roots := make([]int32, len(t.records))
+	for i, r := range t.records {
+		if r.uuid != 0 && r.is(isSidechain) {
+			t.root(int32(i), roots)
+		}
+	}
+	return roots
 }
 
 // root returns the first line of the sidechain of at. known has those that were

@@ -11,13 +11,15 @@ import (
 // line.
 type claudeLine struct {
 	kind, subtype          string
-	uuid, parent           string
+	uuid, parent, logical  string
 	at                     time.Time
+	atText                 string
 	cwd, title, session    string
 	sidechain, meta        bool
-	team, summary          bool
+	team, summary, shown   bool   // shown: only in the tool's transcript
 	response, model        string // the response's id and model
 	content, usage, attach []byte
+	compact                []byte
 	unknown                []string // names of members that are not known
 }
 
@@ -47,7 +49,14 @@ func (l *claudeLine) member(name string, v []byte) {
 		l.uuid = text(v)
 	case "parentUuid":
 		l.parent = text(v)
+	case "logicalParentUuid":
+		l.logical = text(v)
+	case "compactMetadata":
+		l.compact = v
+	case "isVisibleInTranscriptOnly":
+		l.shown = isTrue(v)
 	case "timestamp":
+		l.atText = text(v)
 		if t, _, err := pytime.Parse(text(v)); err == nil {
 			l.at = t
 		}
@@ -96,11 +105,12 @@ func inChain(kind string) bool {
 // claudeKinds are the kinds of lines beside those of the chain. None of them is
 // part of the conversation.
 var claudeKinds = set("summary", "file-history-snapshot", "queue-operation", "custom-title", "ai-title",
-	"last-prompt", "mode", "permission-mode", "cost-state")
+	"last-prompt", "mode", "permission-mode", "cost-state", "pr-link", "worktree-state", "agent-name", "frame-link",
+	"relocated", "bridge-session", "started", "result")
 
 // claudeMembers are members that no message is made of.
 var claudeMembers = set("version", "gitBranch", "userType", "requestId", "toolUseResult", "slug",
-	"agentId", "logicalParentUuid", "compactMetadata", "microcompactMetadata", "isVisibleInTranscriptOnly",
+	"agentId", "microcompactMetadata",
 	"sourceToolAssistantUUID", "sourceToolUseID", "toolUseID", "parentToolUseID", "data", "level", "content",
 	"thinkingMetadata", "todos", "permissionMode", "imagePasteIds", "planContent", "isApiErrorMessage", "error",
 	"apiError", "leafUuid", "messageId", "snapshot", "isSnapshotUpdate", "operation", "durationMs", "cause",

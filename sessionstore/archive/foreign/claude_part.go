@@ -3,6 +3,8 @@ package foreign
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,10 +62,52 @@ func (l claudeLine) user() (p userParts) {
 			p.other = append(p.other, kind)
 		}
 	}
-	if m := pyjson.Values(l.attach, "type", "prompt"); text(m[0]) == "queued_command" {
-		p.say(text(m[1]))
-	}
+	p.say(l.queued())
 	return p
+}
+
+// texts yields the texts of the content.
+func (l claudeLine) texts() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if pyjson.KindOf(l.content) == pyjson.String {
+			yield(pyjson.Text(l.content))
+			return
+		}
+		for block := range pyjson.Elements(l.content) {
+			if m := members(block, "type", "text"); text(m[0]) == "text" && !yield(text(m[1])) {
+				return
+			}
+		}
+	}
+}
+
+// prompt returns the text of a line, its blocks joined by a newline.
+func (l claudeLine) prompt() string { return strings.Join(slices.Collect(l.texts()), "\n") }
+
+// typed reports whether one of the texts is not the tool's. What an editor adds
+// stands in a block of its own before the text that was typed.
+func (l claudeLine) typed() bool {
+	for s := range l.texts() {
+		if strings.TrimSpace(s) != "" && !byTool.MatchString(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// queued returns the prompt that an attachment holds, which was typed while the
+// model worked, "" where it holds none. The tool queues its own notes as well.
+func (l claudeLine) queued() string {
+	m := members(l.attach, "type", "prompt", "commandMode", "isMeta")
+	mode := text(m[2])
+	if text(m[0]) != "queued_command" || mode != "" && mode != "prompt" || isTrue(m[3]) {
+		return ""
+	}
+	q := claudeLine{content: m[1]}
+	if !q.typed() {
+		return ""
+	}
+	return q.prompt()
 }
 
 func (l claudeLine) result(call uint64) (said string, other []string, found bool) {

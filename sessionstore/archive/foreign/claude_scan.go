@@ -22,15 +22,37 @@ func (claudeFormat) scan(s *scanning, raw []byte) error {
 	if inChain(l.kind) && l.uuid != "" {
 		r.uuid, parent = hash(l.uuid), hash(l.parent)
 	}
-	r.key, r.flags = s.describeClaude(l, int32(len(s.t.records)))
+	at := int32(len(s.t.records))
+	r.key, r.flags = s.describeClaude(l, at)
 	if r.uuid == 0 {
 		r.flags &= isUnknown | isSidechain // nothing can follow it, and it follows nothing
+	}
+	if r.uuid != 0 && l.logical != "" && l.parent == "" && !r.is(isUser|isAssistant) {
+		r.key, r.flags = hash(l.logical), r.flags|isBoundary
+	}
+	if l.kind == "system" && l.subtype == "compact_boundary" && r.uuid != 0 {
+		s.boundary(l, at)
 	}
 	s.add(r, parent)
 	return nil
 }
 
-func (claudeFormat) finish(s *scanning) { s.t.link(s.parents) }
+// boundary notes the compaction that a line tells of.
+func (s *scanning) boundary(l claudeLine, at int32) {
+	b := &s.t.facts.boundary
+	b.last = at
+	segment := members(l.compact, "preservedSegment")[0]
+	if pyjson.KindOf(segment) != pyjson.Object {
+		return
+	}
+	m := members(segment, "headUuid", "tailUuid", "anchorUuid")
+	b.at, b.head, b.tail, b.anchor = at, hash(text(m[0])), hash(text(m[1])), hash(text(m[2]))
+}
+
+func (claudeFormat) finish(s *scanning) {
+	s.t.link(s.parents)
+	s.t.preserve()
+}
 
 func (claudeFormat) part(raw []byte, _ int64, _ int) (part, error) { return parseClaude(raw) }
 
@@ -63,6 +85,7 @@ func (s *scanning) noteClaude(l claudeLine) {
 	if s.t.first.IsZero() {
 		s.t.first = l.at
 	}
+	s.t.facts.time(l.at, l.atText)
 	s.cwd(l.cwd)
 	person := l.kind == "custom-title"
 	if l.title != "" && (person || !s.t.byPerson) {
@@ -87,60 +110,65 @@ func (s *scanning) describeClaude(l claudeLine, at int32) (key uint64, f flags) 
 	case "assistant":
 		for block := range pyjson.Elements(l.content) {
 			if m := pyjson.Values(block, "type", "id"); text(m[0]) == "tool_use" && l.uuid != "" {
-				s.calls = append(s.calls, hash(text(m[1])))
+				s.call(text(m[1]), at)
 			}
 		}
+		key := hash("id " + l.response)
 		if l.response == "" {
-			return hash("uuid " + l.uuid), f | isAssistant
+			key = hash("uuid " + l.uuid)
 		}
-		return hash("id " + l.response), f | isAssistant
+		if l.uuid != "" {
+			s.t.facts.spend(key, at, l.model, l.usage)
+		}
+		return key, f | isAssistant
 	case "attachment":
-		if m := pyjson.Values(l.attach, "type", "prompt"); text(m[0]) == "queued_command" && text(m[1]) != "" {
-			f |= isQueued
+		if said := l.queued(); said != "" {
+			return hash(said), f | isLink | isQueued
 		}
 		return 0, f | isLink
-	case "system", "progress":
+	case "system":
 		return 0, f | isLink
+	case "progress":
+		return 0, f | isLink | isProgress
 	}
 	if !claudeKinds[l.kind] {
-		s.report.unknown("kind", l.kind)
+		s.unknownKind("kind", l.kind)
 		return 0, f | isUnknown
 	}
 	return 0, f
 }
 
 func (s *scanning) userClaude(l claudeLine, f flags, at int32) (uint64, flags) {
-	said := ""
-	person := !l.meta && !l.summary
-	if pyjson.KindOf(l.content) == pyjson.String {
-		said = pyjson.Text(l.content)
-	}
+	said := l.prompt()
+	hasImage := false
 	for block := range pyjson.Elements(l.content) {
-		m := pyjson.Values(block, "type", "text", "tool_use_id")
+		m := pyjson.Values(block, "type", "tool_use_id")
 		switch text(m[0]) {
 		case "tool_result":
 			f |= hasResults
 			if l.uuid != "" {
-				s.result(text(m[2]), at)
-			}
-		case "text":
-			if said == "" || byTool(text(m[1])) {
-				said = text(m[1])
+				s.result(text(m[1]), at)
 			}
 		case "image", "document":
-			if said == "" {
-				said = "image"
-			}
+			hasImage = true
 		}
 	}
-	if f&hasResults != 0 || strings.TrimSpace(said) == "" || byTool(said) {
-		person = false
+	if l.summary || strings.HasPrefix(said, claudeSummary) {
+		return hash(said), f | isSummary
 	}
-	if person {
-		f |= isPerson
-		if !isCommand(said) {
-			f |= isPrompt
-		}
+	if l.meta || l.shown || f&hasResults != 0 {
+		return hash(said), f
+	}
+	switch {
+	case isCommand(said):
+		f |= isSlash | isPerson
+	case isLocalCommand(said):
+		f |= isSlash
+	case strings.HasPrefix(said, "<bash-input>"):
+		f |= isShell | isPerson
+	case l.typed() || hasImage && strings.TrimSpace(said) == "":
+		f |= isPerson | isPrompt
+		said = firstOf(said, "image")
 	}
 	return hash(said), f
 }

@@ -10,7 +10,7 @@ import (
 // describe returns the record of an item.
 func (f *codexFormat) describe(s *scanning, it codexItem) (r record) {
 	if !isCodexItem(it.kind) {
-		s.report.unknown("item", it.kind)
+		s.unknownKind("item", it.kind)
 		return record{flags: isUnknown}
 	}
 	for m := range pyjson.Members(it.body) {
@@ -35,7 +35,7 @@ func (f *codexFormat) describe(s *scanning, it codexItem) (r record) {
 	default:
 		r.flags, r.key = isAssistant, f.group
 		if id := it.callID(); strings.HasSuffix(it.kind, "_call") && id != "" {
-			s.calls = append(s.calls, hash(id))
+			s.call(id, at)
 			if it.kind == "image_generation_call" {
 				s.result(id, at)
 			}

@@ -57,9 +57,14 @@ func (f *codexFormat) endCopy(t *table, l codexLine) {
 }
 
 // rollBack drops the last turns.
-func (f *codexFormat) rollBack(it codexItem) {
+func (f *codexFormat) rollBack(s *scanning, it codexItem) {
 	n, _ := pyjson.Int(it.get("num_turns")[0])
-	if n <= 0 || len(f.turns) == 0 {
+	if n <= 0 {
+		return
+	}
+	s.t.facts.codex.prompts.drop(n)
+	s.t.facts.codex.typed.drop(n)
+	if len(f.turns) == 0 {
 		return
 	}
 	first := len(f.turns) - int(min(n, int64(len(f.turns))))

@@ -23,6 +23,7 @@ const (
 // the line.
 type codexLine struct {
 	at      time.Time
+	atText  string
 	kind    string
 	payload []byte
 	bare    bool     // it has no payload: it is one itself
@@ -41,7 +42,7 @@ func parseCodex(raw []byte) (codexLine, error) {
 	}
 	m := members(raw, "type", "payload", "timestamp", "record_type")
 	if t, _, err := pytime.Parse(text(m[2])); err == nil {
-		l.at = t
+		l.at, l.atText = t, text(m[2])
 	}
 	l.kind, l.payload = text(m[0]), m[1]
 	if l.payload == nil && !codexKinds[l.kind] {

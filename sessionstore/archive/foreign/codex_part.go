@@ -57,6 +57,20 @@ func (it codexItem) user() (p userParts) {
 	return p
 }
 
+// prompt returns the whole text of a prompt, with what an editor added.
+func (it codexItem) prompt() string {
+	if it.kind == "user_message" {
+		return text(it.get("message")[0])
+	}
+	var all []string
+	for part := range pyjson.Elements(it.get("content")[0]) {
+		if m := members(part, "type", "text"); text(m[0]) == "input_text" {
+			all = append(all, text(m[1]))
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
 // from tells who wrote the texts.
 func (p *userParts) from(author string) {
 	if len(p.said) > 0 && author != "" {

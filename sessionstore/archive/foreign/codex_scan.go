@@ -1,6 +1,8 @@
 package foreign
 
 import (
+	"strings"
+
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/pytime"
 )
@@ -16,6 +18,7 @@ func (f *codexFormat) scan(s *scanning, raw []byte) error {
 	for _, name := range l.unknown {
 		s.report.unknown("member", name)
 	}
+	s.t.facts.time(l.at, l.atText)
 	f.endCopy(s.t, l)
 	switch l.kind {
 	case codexMeta:
@@ -25,7 +28,9 @@ func (f *codexFormat) scan(s *scanning, raw []byte) error {
 	case codexEvent:
 		f.event(s, l.item())
 	case codexSettings:
-		s.cwd(text(members(l.payload, "cwd")[0]))
+		m := members(l.payload, "cwd", "model")
+		s.cwd(text(m[0]))
+		s.t.facts.codex.turn(text(m[1]))
 		f.append(s, record{flags: isLink | isNote})
 	case codexCompact:
 		f.compacted(s, l)
@@ -34,7 +39,7 @@ func (f *codexFormat) scan(s *scanning, raw []byte) error {
 	case "inter_agent_communication_metadata", "world_state", codexState:
 		s.add(record{}, 0)
 	default:
-		s.report.unknown("kind", l.kind)
+		s.unknownKind("kind", l.kind)
 		s.add(record{flags: isUnknown}, 0)
 	}
 	return nil
@@ -87,14 +92,18 @@ func (f *codexFormat) meta(s *scanning, l codexLine) {
 // event takes an event.
 func (f *codexFormat) event(s *scanning, it codexItem) {
 	switch it.kind {
+	case "user_message":
+		s.t.facts.codex.prompts.push(int32(len(s.t.records)))
 	case "thread_rolled_back":
-		f.rollBack(it)
+		f.rollBack(s, it)
 	case "thread_name_updated":
 		if name := text(it.get("thread_name")[0]); name != "" {
 			s.t.title, s.t.byPerson = name, true
 		}
 	case "token_count":
-		total := tokens(members(members(it.get("info")[0], "total_token_usage")[0], "total_tokens")[0])
+		counts := members(it.get("info")[0], "total_token_usage")[0]
+		s.t.facts.codex.used(counts)
+		total := tokens(members(counts, "total_tokens")[0])
 		if total != f.total {
 			f.total = total
 			if !f.copy.on {
@@ -104,7 +113,7 @@ func (f *codexFormat) event(s *scanning, it codexItem) {
 		}
 	default:
 		if !codexEvents[it.kind] {
-			s.report.unknown("event", it.kind)
+			s.unknownKind("event", it.kind)
 			s.add(record{flags: isUnknown}, 0)
 			return
 		}
@@ -117,18 +126,16 @@ func (f *codexFormat) event(s *scanning, it codexItem) {
 func (f *codexFormat) compacted(s *scanning, l codexLine) {
 	f.group++
 	items, kept := l.replacement()
-	if !kept {
-		before := f.cur
-		f.cur = -1
-		at := f.append(s, record{flags: isUser | isCompacted | isSummary})
-		s.t.records[at].key = uint64(before + 1)
-		return
-	}
-	s.add(record{}, 0)
+	before := f.cur
 	f.cur = -1
+	r := record{flags: isLink | isBoundary, key: uint64(before + 1)}
+	if !kept {
+		r.flags = isUser | isCompacted | isSummary | isBoundary
+	}
+	f.append(s, r)
 	for raw := range pyjson.Elements(items) {
 		r := f.describe(s, codexItem{at: l.at, kind: text(members(raw, "type")[0]), body: raw})
-		r.flags &^= isPrompt // it stands before the compaction, too
+		r.flags = r.flags&^isPrompt | isCopied // it stands before the compaction, too
 		s.t.extras = append(s.t.extras, int32(len(s.t.records)))
 		if r.flags&(isUser|isAssistant) != 0 {
 			f.append(s, r)
@@ -149,6 +156,7 @@ func (f *codexFormat) scanItem(s *scanning, it codexItem) {
 		return
 	}
 	before := f.cur
+	s.countItem(it, r, int32(len(s.t.records)))
 	if r.is(isPerson) {
 		f.turns = append(f.turns, f.beforeTurn(s.t, before))
 	}
@@ -156,4 +164,24 @@ func (f *codexFormat) scanItem(s *scanning, it codexItem) {
 		r.flags &^= isPrompt // the session that it was copied from has it
 	}
 	f.append(s, r)
+}
+
+// countItem counts an item of the conversation, which is the record at.
+func (s *scanning) countItem(it codexItem, r record, at int32) {
+	c := &s.t.facts.codex
+	switch {
+	case r.is(isPerson):
+		c.typed.push(at)
+	case r.is(isUser) && strings.HasPrefix(it.prompt(), "<user_shell_command>"):
+		c.shell++
+	case strings.HasSuffix(it.kind, "_output"):
+		c.results++
+	case strings.HasSuffix(it.kind, "_call"):
+		c.calls++
+		if it.kind == "function_call" || it.kind == "custom_tool_call" {
+			c.pending = append(c.pending, hash(it.callID()))
+		}
+	case it.kind == "message" && r.is(isAssistant):
+		c.responses++
+	}
 }

@@ -97,9 +97,13 @@ func openOriginal(ctx context.Context, st *sessionstore.Store, id string, tool T
 // continueOriginal writes the tool's file and what joins to it. It returns how many
 // messages of the session stand in it.
 func (out *making) continueOriginal(ctx context.Context, st *sessionstore.Store, id string, h *history) (kept int, err error) {
-	chain := h.t.conversation(h.t.leaves())
+	h.t.setScope(activeLine)
+	if err := h.findEnd(ctx); err != nil {
+		return 0, err
+	}
+	chain := h.t.conversation(h.t.leaves(), h.t.scope)
 	if len(chain) == 0 {
-		chain = h.t.agent()
+		chain = h.t.agent(h.t.scope)
 	}
 	next, stop := iter.Pull2(st.Messages(ctx, id))
 	defer stop()
@@ -125,6 +129,9 @@ func (out *making) continueOriginal(ctx context.Context, st *sessionstore.Store,
 	}
 	if err := h.copyTo(out.w); err != nil {
 		return 0, err
+	}
+	if h.tool == Claude {
+		out.floor = h.t.facts.last
 	}
 	join := int32(-1)
 	if len(chain) > 0 {

@@ -15,6 +15,11 @@ type Options struct {
 	// [History.Project].
 	Project string
 
+	// ActiveOnly makes a new session of what the tool would resume: what stands before
+	// the last compaction becomes a fork. A session that was imported before goes on
+	// in the way that it was.
+	ActiveOnly bool
+
 	// DryRun writes nothing, and reports what would be done.
 	DryRun bool
 }
@@ -26,7 +31,8 @@ type Options struct {
 //
 // The file is read up to the size that it has at the beginning, so the tool may go
 // on writing. The error Is [ErrEmpty] when there is no conversation in it,
-// [ErrChanged] when it became shorter meanwhile, [ErrTool] for another tool, and
+// [ErrChanged] when it became shorter meanwhile, [ErrWhole] when Options.ActiveOnly is
+// set for a session that holds the whole line, [ErrTool] for another tool, and
 // [sessionstore.ErrLocked] when a host runs the session. Errors have no text of the
 // history.
 //
@@ -55,11 +61,6 @@ func importAll(ctx context.Context, p *sessionstore.Projects, h History, o Optio
 	if main.t.title == "" && h.Title != "" {
 		main.t.title, main.t.byPerson = h.Title, true
 	}
-	leaves := main.t.leaves()
-	chain := main.t.conversation(leaves)
-	if len(chain) == 0 {
-		return ErrEmpty
-	}
 	report.Project = o.Project
 	if report.Project == "" {
 		report.Project = h.Project()
@@ -68,11 +69,23 @@ func importAll(ctx context.Context, p *sessionstore.Projects, h History, o Optio
 	if ld.st, err = storeOf(ctx, p, report.Project, o.DryRun); err != nil {
 		return err
 	}
-	top := main.top(chain)
+	main.t.setScope(activeLine)
+	if err := main.findEnd(ctx); err != nil {
+		return err
+	}
+	top, leaves := main.top(), main.t.leaves()
+	top.chain = main.t.conversation(leaves, main.t.scope)
+	others := main.others(top, leaves)
+	if err := report.countFile(top, others, h.Path); err != nil {
+		return err
+	}
+	if len(top.chain) == 0 {
+		return ErrEmpty
+	}
 	if err := report.land(ctx, ld, top); err != nil {
 		return err
 	}
-	for _, tg := range main.others(top, leaves) {
+	for _, tg := range others {
 		if err := report.land(ctx, ld, tg); err != nil {
 			return err
 		}
@@ -88,8 +101,8 @@ func importAll(ctx context.Context, p *sessionstore.Projects, h History, o Optio
 
 // top returns the session of the conversation of a file. It is a sub-session when
 // the file says that a sub-agent wrote it.
-func (h *history) top(chain []int32) target {
-	tg := target{history: h, kind: Conversation, id: uuid5(h.tool, h.id), chain: chain, original: true}
+func (h *history) top() target {
+	tg := target{history: h, kind: Conversation, id: uuid5(h.tool, h.id), original: true}
 	switch th := h.t.thread; {
 	case th.spawner != "":
 		tg.kind, tg.agent, tg.parent = Agent, th.agent, uuid5(h.tool, th.spawner)
@@ -114,14 +127,17 @@ func (h *history) others(top target, leaves []int32) (all []target) {
 	h.report.Branches += others
 	for _, b := range found {
 		key := h.id + "/branch/" + h.recordID(b.prompt)
-		chain := h.t.back(b.leaf)
+		chain := h.t.back(b.leaf, h.t.scope)
 		all = append(all, target{
 			history: h, kind: Branch, id: uuid5(h.tool, key), chain: chain, parent: top.id, turn: h.sharedTurns(chain, b.prompt),
 		})
 	}
 	for _, b := range h.t.sidechains() {
-		id := subID(h.tool, h.id+"/sidechain/"+h.recordID(b.prompt), "agent")
-		all = append(all, target{history: h, kind: Agent, id: id, chain: h.t.back(b.leaf), parent: top.id, agent: "agent"})
+		first := h.recordID(b.prompt)
+		all = append(all, target{
+			history: h, kind: Agent, id: subID(h.tool, h.id+"/sidechain/"+first, "agent"), chain: h.t.back(b.leaf, h.t.scope),
+			parent: top.id, agent: "agent", foreign: first, root: b.prompt,
+		})
 	}
 	return all
 }
@@ -162,14 +178,18 @@ func importAgent(ctx context.Context, ld *lander, top target, path string, sessi
 	if h.t.thread.id == "" { // ids of the tool's sub-agents are unique within a session only
 		h.id = top.history.id + "/" + id
 	}
-	chain := h.t.agent()
+	h.t.setScope(top.t.scope)
+	chain := h.t.agent(h.t.scope)
+	tg := target{history: h, kind: Agent, id: subID(h.tool, h.id, name), chain: chain, parent: top.id, agent: name, foreign: id, original: true}
+	if parent := sessions[h.t.thread.spawner]; parent != "" {
+		tg.parent = parent
+	}
+	if err := top.report.countFile(tg, nil, path); err != nil {
+		return err
+	}
 	if len(chain) == 0 {
 		top.report.Left[whyAgent] += h.t.linesRead
 		return nil
-	}
-	tg := target{history: h, kind: Agent, id: subID(h.tool, h.id, name), chain: chain, parent: top.id, agent: name, original: true}
-	if parent := sessions[h.t.thread.spawner]; parent != "" {
-		tg.parent = parent
 	}
 	sessions[id] = tg.id
 	return top.report.land(ctx, ld, tg)

@@ -21,6 +21,7 @@ type making struct {
 	id      string // the tool's id of the session
 	session string
 	last    time.Time
+	floor   time.Time // the latest of the tool's own lines: Claude Code goes on from the newest
 }
 
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
@@ -55,6 +56,9 @@ func (out *making) message(m sessionstore.Message, n int) error {
 	}
 	mm := made{Message: m, at: out.last, key: uuid5(out.tool, "export/"+out.session+"/"+strconv.Itoa(n)), said: m.Content()}
 	mm.reminder = m.Role() != "user" && m.Role() != "assistant" && m.Role() != "tool" || strings.HasPrefix(strings.TrimSpace(mm.said), "<system-reminder>")
+	if mm.at.Before(out.floor) {
+		mm.at = out.floor
+	}
 	content, _ := m.Lookup("content")
 	for block := range pyjson.Elements(content) {
 		if kind := text(members(block, "type")[0]); kind == "text" || kind == "image" {

@@ -16,6 +16,7 @@ type part interface {
 	time() time.Time
 	user() userParts
 	answer() answerParts
+	prompt() string // the text that a person typed, as a whole
 
 	// result returns the text of the result of a call, and the kinds of its parts
 	// that are no text. found is false where there is no such result.

@@ -41,6 +41,8 @@ type Report struct {
 	Unknown  map[string]int // kinds of lines and names of members that this package does not know
 	Branches int            // lines of the conversation without a prompt of their own, which became no fork
 	Damaged  []LineError    // the first of the lines that could not be read
+
+	Counts []Count // of the files, the session's own first
 }
 
 // maxDamaged is how many damaged lines a report names.
@@ -93,4 +95,16 @@ func (r *Report) merge(o *Report) {
 	for kind, n := range o.Blocks {
 		r.Blocks[kind] += n
 	}
+}
+
+// counted adds the count of a session, and counts it with its parent.
+func (r *Report) counted(c Count) {
+	if c.Parent != nil {
+		for i := range r.Counts {
+			if r.Counts[i].ID == *c.Parent {
+				r.Counts[i].SubSessions++
+			}
+		}
+	}
+	r.Counts = append(r.Counts, c)
 }

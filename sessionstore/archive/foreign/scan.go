@@ -30,11 +30,11 @@ type format interface {
 
 // scanning is the first reading of a file.
 type scanning struct {
-	t              *table
-	format         format
-	parents, calls []uint64 // hashes: by record the uuid of its parent; the ids of all calls
-	report         *Report
-	offset         int64 // of the line
+	t       *table
+	format  format
+	parents []uint64 // by record: hash of the uuid of its parent
+	report  *Report
+	offset  int64 // of the line
 }
 
 // scan reads the first size bytes of a file.
@@ -61,9 +61,10 @@ func scan(ctx context.Context, f io.ReaderAt, size int64, fm format, report *Rep
 	}
 	sum.Sum(s.t.sum[:0])
 	fm.finish(&s)
-	s.t.orderCalls(s.calls)
-	s.parents, s.calls = nil, nil
+	s.parents = nil
+	s.t.orderCalls()
 	s.t.orderAnswers()
+	s.t.facts.merge()
 	return s.t, nil
 }
 
@@ -103,6 +104,7 @@ func (s *scanning) line(in jsonl.Line) {
 		return
 	}
 	s.add(record{flags: isDamaged}, 0)
+	s.t.facts.unread++
 	if len(s.report.Damaged) < maxDamaged {
 		s.report.Damaged = append(s.report.Damaged, LineError{in.Number, err})
 	}
@@ -121,6 +123,15 @@ func (s *scanning) result(call string, at int32) {
 	if call != "" {
 		s.t.results = append(s.t.results, result{hash(call), at})
 	}
+}
+
+// call notes that a record has a call.
+func (s *scanning) call(id string, at int32) { s.t.calls = append(s.t.calls, result{hash(id), at}) }
+
+// unknownKind counts a kind that is not known.
+func (s *scanning) unknownKind(what, name string) {
+	s.report.unknown(what, name)
+	s.t.facts.unknownKind(what, name)
 }
 
 // cwd keeps the first working directory.

@@ -8,42 +8,6 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// flags are what a line is.
-type flags uint32
-
-const (
-	isUser flags = 1 << iota
-	isAssistant
-	isLink      // another kind of line in the chain
-	isQueued    // an attachment that is a prompt, which was typed while the model worked
-	isSidechain // of a sub-agent
-	isSide      // of a team or written by the tool: the conversation does not end with it
-	isPerson    // a person wrote it
-	isPrompt    // a person wrote it, and it is no command
-	isRepeated  // a later line has its uuid
-	hasResults
-	hasChild
-	isBlank
-	isDamaged
-	isUnknown
-	isNote      // it tells the model or what was used
-	isCompacted // the summary of a compaction, which stands behind the last prompts; see expand
-	isSummary   // of what a compaction left out
-	isCovered   // on a line that became a session
-	onLine      // on the line that is being rendered
-)
-
-// record is what stays in memory of a line, or of a part of one: 32 bytes.
-type record struct {
-	uuid   uint64 // a hash; 0 where the line has none
-	key    uint64 // hash of the id of the response, or of the text of the prompt; of a compaction 1 more than the record before
-	offset int64
-	parent int32 // index, -1 where there is none
-	flags  flags
-}
-
-func (r record) is(f flags) bool { return r.flags&f != 0 }
-
 // result is where the result of a call is.
 type result struct {
 	call uint64 // hash of the id
@@ -58,7 +22,10 @@ type table struct {
 	byUUID   []int32  // the lines that have a uuid, in the order of uuids, then of lines
 	byKey    []int32  // answers in the order of keys, then of lines
 	results  []result // in the order of calls, then of lines
+	calls    []result // in the order of ids, then of records
 	repeated map[uint64]bool
+	kept     *preserved
+	scope    scope
 
 	sum       [32]byte // SHA-256 of the file
 	first     time.Time
@@ -68,6 +35,7 @@ type table struct {
 	linesRead int
 
 	thread thread
+	facts  facts
 }
 
 // thread is what a file tells of itself beside the conversation.
@@ -111,25 +79,62 @@ func (t *table) link(parents []uint64) {
 		}
 	}
 	for i := range t.records {
-		t.records[i].parent = t.find(parents[i])
-		if p := t.records[i].parent; p >= 0 {
+		r := &t.records[i]
+		r.parent = t.find(parents[i])
+		if r.is(isBoundary) {
+			r.key = uint64(t.find(r.key) + 1)
+		}
+	}
+	for i := range t.records {
+		t.passProgress(int32(i))
+	}
+	for _, r := range t.records {
+		if p := r.parent; p >= 0 && !r.is(isProgress) && (!r.is(isSidechain) || t.records[p].is(isSidechain)) {
 			t.records[p].flags |= hasChild
 		}
 	}
 }
 
-// orderCalls orders the results, and finds the ids that several calls have. calls
-// has the hashes of the ids of all calls.
-func (t *table) orderCalls(calls []uint64) {
-	slices.SortFunc(t.results, func(a, b result) int {
-		return cmp.Or(cmp.Compare(a.call, b.call), cmp.Compare(a.at, b.at))
-	})
-	slices.Sort(calls)
-	t.repeated = map[uint64]bool{}
-	for i := 1; i < len(calls); i++ {
-		if calls[i] == calls[i-1] {
-			t.repeated[calls[i]] = true
+// passProgress lets a record follow the nearest one that tells no progress. What
+// was passed is linked past, too, so that a long run is walked once.
+func (t *table) passProgress(at int32) {
+	p := t.records[at].parent
+	for steps := 0; p >= 0 && t.records[p].is(isProgress); steps++ {
+		if steps > len(t.records) {
+			p = -1 // a circle
+			break
 		}
+		p = t.records[p].parent
+	}
+	for q := t.records[at].parent; q >= 0 && q != p && t.records[q].is(isProgress); {
+		q, t.records[q].parent = t.records[q].parent, p
+	}
+	t.records[at].parent = p
+}
+
+// orderCalls orders the calls and the results.
+func (t *table) orderCalls() {
+	for _, all := range [][]result{t.calls, t.results} {
+		slices.SortFunc(all, func(a, b result) int {
+			return cmp.Or(cmp.Compare(a.call, b.call), cmp.Compare(a.at, b.at))
+		})
+	}
+}
+
+// setScope decides how far back conversations go, and finds the ids that several
+// calls have then.
+func (t *table) setScope(s scope) {
+	t.scope = s
+	t.repeated = map[uint64]bool{}
+	last, seen := uint64(0), false
+	for _, c := range t.calls {
+		if r := t.records[c.at]; r.is(isRepeated) || s == wholeLine && r.is(isCopied) {
+			continue
+		}
+		if seen && c.call == last {
+			t.repeated[last] = true
+		}
+		last, seen = c.call, true
 	}
 }
 

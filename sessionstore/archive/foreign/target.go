@@ -34,8 +34,10 @@ type target struct {
 	chain    []int32
 	parent   string
 	agent    string // its name
+	foreign  string // the tool's id of a sub-agent
 	turn     int    // after which it leaves its parent
 	original bool   // it keeps the file
+	root     int32  // the first record of a sub-agent whose lines stand in the file of its session
 }
 
 // start returns when the conversation began.

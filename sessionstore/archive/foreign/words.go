@@ -1,6 +1,9 @@
 package foreign
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // The texts that this package adds to a conversation.
 const (
@@ -21,22 +24,19 @@ func reminder(s string) string {
 	return "<system-reminder>\n" + s + "\n</system-reminder>"
 }
 
-// byTool reports whether the tool wrote a text in the user's name.
-func byTool(s string) bool {
-	for _, p := range []string{
-		"<system-reminder>", "<command-name>", "<local-command-", "<bash-stdout>", "<bash-stderr>", "<task-notification>",
-		"[Request interrupted by user",
-	} {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
-	}
-	return false
-}
+// claudeSummary is how the summary of a compaction begins.
+const claudeSummary = "This session is being continued from a previous conversation that ran out of context"
+
+// byTool is what a text in the user's name begins with that nobody typed: the rule
+// by which Claude Code looks for the first prompt.
+var byTool = regexp.MustCompile(`^(?:\s*<[a-z][\w-]*[\s>]|\[Request interrupted by user[^\]]*\])`)
 
 // isCommand reports whether a text is a command that a person gave and no prompt.
-// What stands for the tool's own commands, such as /clear, begins otherwise.
 func isCommand(s string) bool { return strings.HasPrefix(s, "<command-message>") }
+
+// isLocalCommand reports whether a text stands for one of the tool's own commands,
+// such as /clear.
+func isLocalCommand(s string) bool { return strings.HasPrefix(s, "<command-name>") }
 
 // Why a line became no message. The map's "why" and [Report].Left have these.
 const (
@@ -51,12 +51,14 @@ const (
 	whyEmpty     = "nothing to show"
 	whyNoCall    = "result without a call"
 	whyUnwritten = "not storable"
+	whySummary   = "summary of what stands here"
 )
 
 // reasons are the reasons by number: reasons[i] has the number -1-i in a list of
 // message numbers.
 var reasons = []string{
 	whyBlank, whyDamaged, whyBookkeep, whyUnknown, whyBranch, whyAgent, whyRepeated, whyThinking, whyEmpty, whyNoCall, whyUnwritten,
+	whySummary,
 }
 
 // number returns the number of a reason.

@@ -1,0 +1,258 @@
+package foreign
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+)
+
+// findEnd finds the record that the conversation ends with: the leaf with the newest
+// time, of those of no sub-agent. Where none has a time, t.end stays as it was.
+func (h *history) findEnd(ctx context.Context) error {
+	t := h.t
+	if t.end >= 0 {
+		return nil
+	}
+	in, newest := newInput(h.file, h.size), time.Time{}
+	for i, r := range t.records {
+		at := int32(i)
+		if r.uuid == 0 || r.is(hasChild|isRepeated|isSidechain|isProgress) || t.dropped(at) {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		raw, err := in.line(r.offset)
+		if err != nil {
+			return err
+		}
+		p, err := h.format.part(raw, r.offset, 0)
+		if err != nil {
+			return &LineError{int(t.line(at)) + 1, ErrChanged}
+		}
+		if when := p.time(); !when.IsZero() && !when.Before(newest) {
+			t.end, newest = at, when
+		}
+	}
+	return nil
+}
+
+// count counts what the records of a session hold, without those of sub-sessions.
+// mine tells which they are.
+func (tg target) count(file string, mine func(at int32) bool) (Count, error) {
+	f := &tg.t.facts
+	c := Count{
+		Tool: tg.tool, ID: tg.id, ForeignID: firstOf(tg.foreign, tg.history.id), Parent: textOrNull(tg.parent), File: file, Dir: textOrNull(tg.t.cwd),
+		First: textOrNull(f.firstText), Last: textOrNull(f.lastText), Models: map[string]int{}, UnreadLines: f.unread, UnknownKinds: f.unknown,
+	}
+	if c.UnknownKinds == nil {
+		c.UnknownKinds = map[string]int{}
+	}
+	if tg.tool == Codex {
+		return c, tg.countCodex(&c)
+	}
+	for i, r := range tg.t.records {
+		if r.uuid != 0 && !r.is(isRepeated) && mine(int32(i)) {
+			c.record(r)
+		}
+	}
+	c.Calls, c.Results, c.NoResult = tg.t.countCalls(mine)
+	for _, s := range f.spent {
+		if mine(s.at) {
+			c.response(f, s)
+		}
+	}
+	if tg.kind == Agent {
+		c.AgentPrompts, c.Prompts = c.Prompts.All, CountedPrompts{}
+		c.Queued, c.Slash, c.Shell = 0, 0, 0
+		return c, nil
+	}
+	return c, tg.countLines(&c)
+}
+
+func textOrNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func (c *Count) record(r record) {
+	for f, n := range map[flags]*int{isPrompt: &c.Prompts.All, isQueued: &c.Queued, isSlash: &c.Slash, isShell: &c.Shell} {
+		if r.is(f) {
+			*n++
+		}
+	}
+}
+
+// response counts a response of Claude Code.
+func (c *Count) response(f *facts, s spent) {
+	c.Responses++
+	if s.model > 0 {
+		c.Models[f.models[s.model-1]]++
+	}
+	u := &c.Usage
+	for i, sum := range []**int64{&u.Input, &u.Output, &u.CacheRead, &u.CacheWrite} {
+		if s.has&(1<<i) == 0 {
+			continue
+		}
+		if *sum == nil {
+			*sum = new(int64)
+		}
+		**sum += int64(s.tokens[i])
+	}
+}
+
+// countLines counts the prompts of both lines of Claude Code.
+func (tg target) countLines(c *Count) (err error) {
+	if c.Prompts.Whole, c.LastPrompt.Whole, err = tg.countLine(wholeLine); err != nil {
+		return err
+	}
+	c.Prompts.Active, c.LastPrompt.Active, err = tg.countLine(activeLine)
+	return err
+}
+
+func (tg target) countLine(s scope) (n int, last *string, err error) {
+	at := int32(-1)
+	for _, rec := range tg.t.conversation(tg.t.leaves(), s) {
+		if tg.t.records[rec].is(isPrompt) {
+			n, at = n+1, rec
+		}
+	}
+	last, err = tg.promptHash(at)
+	return n, last, err
+}
+
+// promptHash returns the hash of the text of a prompt, nil where there is none.
+func (h *history) promptHash(at int32) (*string, error) {
+	if at < 0 {
+		return nil, nil
+	}
+	offset := h.t.records[at].offset
+	raw, err := newInput(h.file, h.size).line(offset)
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.format.part(raw, offset, h.t.nth(at))
+	if err != nil {
+		return nil, &LineError{int(h.t.line(at)) + 1, ErrChanged}
+	}
+	sum := sha256.Sum256([]byte(p.prompt()))
+	return textOrNull(hex.EncodeToString(sum[:])), nil
+}
+
+// countCalls counts calls and results, each id once, and the calls that have no
+// result.
+func (t *table) countCalls(mine func(at int32) bool) (calls, results, without int) {
+	each := func(all []result, count func(call uint64)) {
+		for i := 0; i < len(all); {
+			call, found := all[i].call, false
+			for ; i < len(all) && all[i].call == call; i++ {
+				found = found || mine(all[i].at) && !t.records[all[i].at].is(isRepeated)
+			}
+			if found {
+				count(call)
+			}
+		}
+	}
+	each(t.results, func(uint64) { results++ })
+	each(t.calls, func(call uint64) {
+		calls++
+		if len(t.resultsOf(call)) == 0 {
+			without++
+		}
+	})
+	return calls, results, without
+}
+
+// countCodex counts a file of Codex.
+func (tg target) countCodex(c *Count) (err error) {
+	f := &tg.t.facts.codex
+	prompts := f.prompts
+	if prompts.all == 0 {
+		prompts = f.typed
+	}
+	c.Prompts = CountedPrompts{Whole: len(prompts.on), Active: len(prompts.on), All: prompts.all}
+	if tg.kind == Agent {
+		c.AgentPrompts = prompts.all
+	}
+	if len(prompts.on) > 0 {
+		if c.LastPrompt.Whole, err = tg.promptHash(prompts.on[len(prompts.on)-1]); err != nil {
+			return err
+		}
+		c.LastPrompt.Active = c.LastPrompt.Whole
+	}
+	c.Shell, c.Responses, c.Calls, c.Results, c.NoResult = f.shell, f.responses, f.calls, f.results, tg.t.unanswered(f.pending)
+	for model, n := range f.turns {
+		c.Models[model] = n
+	}
+	none := int64(0)
+	c.Usage = CountedUsage{Input: f.total[0], Output: f.total[1], CacheRead: f.total[2], CacheWrite: &none}
+	return nil
+}
+
+// unanswered counts the calls that have no result.
+func (t *table) unanswered(calls []uint64) (n int) {
+	for _, call := range calls {
+		if len(t.resultsOf(call)) == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// countFile counts the session of a file and the sub-agents whose lines stand in it.
+func (r *Report) countFile(top target, others []target, file string) error {
+	roots := make([]int32, 0)
+	own := func(at int32) bool { return top.kind == Agent || !top.t.records[at].is(isSidechain) }
+	c, err := top.count(file, own)
+	if err != nil {
+		return err
+	}
+	for _, tg := range others {
+		if tg.kind == Branch {
+			c.Forks++
+		}
+	}
+	r.counted(c)
+	for _, tg := range others {
+		if tg.kind != Agent {
+			continue
+		}
+		if len(roots) == 0 {
+			roots = top.t.roots()
+		}
+		c, err := tg.count(file, func(at int32) bool { return roots[at] == tg.root+1 })
+		if err != nil {
+			return err
+		}
+		c.UnreadLines, c.UnknownKinds = 0, map[string]int{}
+		if c.First, c.Last, err = tg.times(roots); err != nil {
+			return err
+		}
+		r.counted(c)
+	}
+	return nil
+}
+
+// times returns the times of the records of a sub-agent whose lines stand in the file
+// of its session.
+func (tg target) times(roots []int32) (first, last *string, err error) {
+	f, in := facts{}, newInput(tg.file, tg.size)
+	for i, r := range tg.t.records {
+		if roots[i] != tg.root+1 {
+			continue
+		}
+		raw, err := in.line(r.offset)
+		if err != nil {
+			return nil, nil, err
+		}
+		l, err := parseClaude(raw)
+		if err != nil {
+			return nil, nil, &LineError{int(tg.t.line(int32(i))) + 1, ErrChanged}
+		}
+		f.time(l.at, l.atText)
+	}
+	return textOrNull(f.firstText), textOrNull(f.lastText), nil
+}
