@@ -1,6 +1,9 @@
 package foreign
 
-import "slices"
+import (
+	"errors"
+	"slices"
+)
 
 // prev returns the record before another one, -1 where there is none.
 func (t *table) prev(at int32, s scope) int32 {
@@ -58,20 +61,25 @@ func (t *table) back(leaf int32, s scope) []int32 {
 }
 
 // withoutSummaries drops what stands on a line for what the line has before it:
-// the summary of a compaction, and what the compaction took along.
+// the summary of a compaction, and what the compaction took along. Where nobody
+// talked before a compaction, the line begins with it.
 func (t *table) withoutSummaries(chain []int32) []int32 {
-	talked, hidden := false, false
-	return slices.DeleteFunc(chain, func(at int32) bool {
+	kept, talked, hidden := chain[:0], false, false
+	for _, at := range chain {
 		r := t.records[at]
 		if r.is(isBoundary) {
 			hidden = talked
+			if !talked {
+				kept = kept[:0]
+			}
 		}
 		if r.is(isSummary) && talked || r.is(isCopied) && hidden {
-			return true
+			continue
 		}
 		talked = talked || r.is(isPerson|isAssistant)
-		return false
-	})
+		kept = append(kept, at)
+	}
+	return kept
 }
 
 // leaves returns the ends of the lines that are of no sub-agent, each once, the
@@ -124,22 +132,21 @@ func (t *table) agent(s scope) []int32 {
 }
 
 // branches finds the lines that have a prompt which neither chain nor another of
-// them has. It returns their leaves with the first such prompt of each, and how
-// many leaves have none.
-func (t *table) branches(chain, leaves []int32) (found []branch, others int) {
-	if len(leaves) == 1 && len(chain) > 0 && chain[len(chain)-1] == leaves[0] {
-		return nil, 0 // as almost always
-	}
+// them has. It returns their leaves with the first such prompt of each, how many
+// leaves have none, and the prompts that are on none of the lines.
+func (t *table) branches(chain, leaves []int32) (found []branch, others int, left []unplaced) {
 	prompts := map[uint64]bool{}
 	t.cover(chain, prompts)
 	for _, leaf := range leaves {
 		if t.records[leaf].is(isCovered) {
 			continue
 		}
-		first := int32(-1)
+		first, from := int32(-1), len(left)
 		for at, steps := leaf, 0; at >= 0 && !t.records[at].is(isCovered) && steps <= len(t.records); steps++ {
 			if r := t.records[at]; r.is(isPrompt|isQueued) && !prompts[r.key] {
 				first = at
+			} else if r.is(isPrompt | isQueued) {
+				left = append(left, unplaced{at, errSameText})
 			}
 			at = t.prev(at, t.scope)
 		}
@@ -148,10 +155,27 @@ func (t *table) branches(chain, leaves []int32) (found []branch, others int) {
 			others++
 			continue
 		}
+		left = left[:from]
 		found = append(found, branch{leaf, first})
 	}
-	return found, others
+	for i, r := range t.records {
+		if r.is(isPrompt|isQueued) && !r.is(isCovered|isRepeated|isSidechain|isCopied) {
+			left = append(left, unplaced{int32(i), errCircle})
+		}
+	}
+	return found, others, left
 }
+
+// unplaced is a prompt that is on no line.
+type unplaced struct {
+	at  int32
+	why error
+}
+
+var (
+	errSameText = errors.New("the prompt is on a branch where all prompts have the text of one in the conversation")
+	errCircle   = errors.New("the prompt is on no branch: its lines follow each other in a circle")
+)
 
 // branch is a line beside the conversation.
 type branch struct{ leaf, prompt int32 }

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"time"
 
@@ -44,6 +45,10 @@ func (c *codexMaker) begin() error {
 func (c *codexMaker) join(_ string, whole bool) error {
 	if whole {
 		return nil
+	}
+	rollback := map[string]any{"type": "thread_rolled_back", "num_turns": uint32(math.MaxUint32)}
+	if err := c.row(c.about.began, codexEvent, rollback); err != nil {
+		return err
 	}
 	return c.row(c.about.began, codexCompact, struct {
 		Message string            `json:"message"`

@@ -1,21 +1,24 @@
 // Package foreign brings the histories of Claude Code and Codex into a store.
 //
 // [Find] lists the histories on this machine, and [Import] makes sessions of
-// one. The session holds the conversation that the tool would resume, in the
-// form of the Amplifier tools, and beside it all that the tool wrote:
+// one. The session holds the conversation, in the form of the Amplifier tools, and
+// beside it all that the tool wrote:
 //
 //	import/original.jsonl.zst   the bytes of the tool's file, compressed
-//	import/map.jsonl            for each line of it the message that it became, or why it is none
+//	import/map.jsonl            which conversation it is, and for each line of the file the message that it became, or why it is none
 //
 // A message carries metadata.source, an object of texts: the tool, the id of the
 // tool's session, and the lines that the message was made of.
 //
 // # What becomes a session
 //
-// The conversation is the one that the tool would resume. That of Claude Code ends
-// with the last prompt or answer of the file and goes back along parentUuid. That of
-// Codex goes on from line to line, without the turns that were rolled back. A
-// compaction ends it, and its summary begins it. The parts of one response, which
+// The conversation is the whole line: what the tool would resume, and before each
+// compaction what that hid. That of Claude Code ends with the leaf of the newest time
+// and goes back along parentUuid, and from a compaction along logicalParentUuid. That
+// of Codex goes on from line to line, without the turns that were rolled back. The
+// summary of a compaction stands there only where the file does not have what it hid.
+// With Options.ActiveOnly, a compaction ends the conversation and its summary begins
+// it, as when the tool resumes. A session stays what its first import made it. The parts of one response, which
 // the tools write as several lines, become one message; the results of its calls
 // follow it. A call without a result gets one that says so, and results without an
 // answer get an answer that says so. Prompts with no answer between them become one
@@ -23,8 +26,9 @@
 // is healthy by slice.Diagnose and accepted by slice.Accepts.
 //
 // A line beside the conversation becomes a fork when it has a prompt of a person
-// that neither the conversation nor another fork has. What stands before a
-// compaction is such a line. Each sub-agent becomes a sub-session. A session that
+// that neither the conversation nor another fork has. With Options.ActiveOnly, what
+// stands before a compaction is such a line. Prompts that are in no session are named
+// in the [Report]. Each sub-agent becomes a sub-session. A session that
 // the tool forked has that of its origin as its parent, and begins with what was
 // copied from there.
 //

@@ -10,6 +10,7 @@ var (
 	ErrTool    = errors.New("unknown tool")
 	ErrChanged = errors.New("it became shorter during the import")
 	ErrEmpty   = errors.New("it holds no conversation")
+	ErrWhole   = errors.New("the session holds the whole line")
 )
 
 // LineError tells what is wrong with a line of the tool's file. It has no text of

@@ -97,7 +97,11 @@ func openOriginal(ctx context.Context, st *sessionstore.Store, id string, tool T
 // continueOriginal writes the tool's file and what joins to it. It returns how many
 // messages of the session stand in it.
 func (out *making) continueOriginal(ctx context.Context, st *sessionstore.Store, id string, h *history) (kept int, err error) {
-	h.t.setScope(activeLine)
+	s, _, err := scopeIn(filepath.Join(st.Dir(), id, folder, mapFile))
+	if err != nil {
+		return 0, err
+	}
+	h.t.setScope(s)
 	if err := h.findEnd(ctx); err != nil {
 		return 0, err
 	}

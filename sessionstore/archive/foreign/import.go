@@ -69,12 +69,17 @@ func importAll(ctx context.Context, p *sessionstore.Projects, h History, o Optio
 	if ld.st, err = storeOf(ctx, p, report.Project, o.DryRun); err != nil {
 		return err
 	}
-	main.t.setScope(activeLine)
+	top := main.top()
+	s, err := ld.scope(top.id, o.ActiveOnly)
+	if err != nil {
+		return err
+	}
+	main.t.setScope(s)
 	if err := main.findEnd(ctx); err != nil {
 		return err
 	}
-	top, leaves := main.top(), main.t.leaves()
-	top.chain = main.t.conversation(leaves, main.t.scope)
+	leaves := main.t.leaves()
+	top.chain = main.t.conversation(leaves, s)
 	others := main.others(top, leaves)
 	if err := report.countFile(top, others, h.Path); err != nil {
 		return err
@@ -123,8 +128,13 @@ func (r *Report) land(ctx context.Context, ld *lander, tg target) error {
 
 // others returns the sessions that the file of a conversation makes beside it.
 func (h *history) others(top target, leaves []int32) (all []target) {
-	found, others := h.t.branches(top.chain, leaves)
+	found, others, unplaced := h.t.branches(top.chain, leaves)
 	h.report.Branches += others
+	for _, u := range unplaced {
+		if len(h.report.Unplaced) < maxUnplaced {
+			h.report.Unplaced = append(h.report.Unplaced, LineError{int(h.t.line(u.at)) + 1, u.why})
+		}
+	}
 	for _, b := range found {
 		key := h.id + "/branch/" + h.recordID(b.prompt)
 		chain := h.t.back(b.leaf, h.t.scope)

@@ -57,3 +57,6 @@ const (
 	// activeLine begins with the last compaction: what the tool would resume.
 	activeLine
 )
+
+// scopeNames are the names in the map of an import.
+var scopeNames = [...]string{wholeLine: "whole", activeLine: "active"}

@@ -157,6 +157,8 @@ func (r *rendering) why(at int32) string {
 		return whyRepeated
 	case rec.is(isSidechain):
 		return whyAgent
+	case r.t.scope == wholeLine && rec.is(isSummary|isCopied|isBoundary):
+		return whySummary
 	case rec.is(isUser | isAssistant):
 		return whyBranch
 	}

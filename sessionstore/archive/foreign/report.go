@@ -42,11 +42,18 @@ type Report struct {
 	Branches int            // lines of the conversation without a prompt of their own, which became no fork
 	Damaged  []LineError    // the first of the lines that could not be read
 
+	// Unplaced are lines with prompts that are in no session, and why. At most 1000
+	// are named.
+	Unplaced []LineError
+
 	Counts []Count // of the files, the session's own first
 }
 
 // maxDamaged is how many damaged lines a report names.
 const maxDamaged = 10
+
+// maxUnplaced is how many prompts in no session a report names.
+const maxUnplaced = 1000
 
 // maxUnknown is how many different unknown names a report has.
 const maxUnknown = 100

@@ -136,10 +136,14 @@ func (h *history) writeOriginal(w io.Writer) error {
 	return z.Close()
 }
 
-// writeMap writes for each line of the file what became of it.
+// writeMap writes which conversation the session holds, and for each line of the
+// file what became of it.
 func (r *rendering) writeMap(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 64<<10)
-	var row []byte
+	row := append(append([]byte(`{"conversation": "`), scopeNames[r.t.scope]...), "\"}\n"...)
+	if _, err := out.Write(row); err != nil {
+		return err
+	}
 	for line, n := range r.lines() {
 		row = strconv.AppendInt(append(row[:0], `{"line": `...), int64(line)+1, 10)
 		if n.message > 0 {

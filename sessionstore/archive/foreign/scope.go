@@ -1,0 +1,56 @@
+package foreign
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+)
+
+// scope returns how far back the session goes: as the last import of it did, or as
+// it is asked for. The error Is ErrWhole where a session of the whole line is asked
+// to hold the active one.
+func (ld *lander) scope(id string, active bool) (scope, error) {
+	asked := wholeLine
+	if active {
+		asked = activeLine
+	}
+	if ld.st == nil || !core.Of(ld.st).Has(id) {
+		return asked, nil
+	}
+	was, found, err := scopeIn(filepath.Join(ld.st.Dir(), id, folder, mapFile))
+	if err != nil || !found {
+		return asked, err
+	}
+	if active && was == wholeLine {
+		return was, fmt.Errorf("import into session %q: %w", id, ErrWhole)
+	}
+	return was, nil
+}
+
+// maxHeader is how long the first line of a map may be, in bytes.
+const maxHeader = 4096
+
+// scopeIn returns which conversation a map tells of, the active one where it tells
+// none, as older imports did. found is false where there is no map.
+func scopeIn(path string) (s scope, found bool, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return wholeLine, false, nil
+	}
+	if err != nil {
+		return wholeLine, false, err
+	}
+	defer f.Close()
+	row, _ := bufio.NewReaderSize(f, maxHeader).ReadSlice('\n')
+	row = pyjson.TrimSpace(row)
+	if pyjson.Check(row, pyjson.Tolerant) == nil && text(members(row, "conversation")[0]) == scopeNames[wholeLine] {
+		return wholeLine, true, nil
+	}
+	return activeLine, true, nil
+}

@@ -1,0 +1,140 @@
+package foreign
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// compacted are the files of the corpus with a compaction.
+var compacted = []string{"e89bc02d", "019cb8a0-0003", "019cb8a0-0004"}
+
+// TestActiveOnly imports what the tool would resume, of files with a compaction.
+func TestActiveOnly(t *testing.T) {
+	t.Parallel()
+	for _, h := range corpus(t) {
+		for _, prefix := range compacted {
+			if !strings.HasPrefix(h.ID, prefix) {
+				continue
+			}
+			p := projects(t)
+			report, err := Import(t.Context(), p, h, &Options{ActiveOnly: true})
+			require.NoError(t, err)
+			st, err := p.Store(report.Project)
+			require.NoError(t, err)
+			golden := filepath.Join("testdata", "golden", h.ID+".active.txt")
+			got := shown(t, st, report)
+			if *update {
+				require.NoError(t, os.WriteFile(golden, []byte(got), 0o600))
+			}
+			require.Equal(t, original(t, golden), got)
+		}
+	}
+}
+
+// compaction is a history whose first turns were compacted.
+func compaction(turns ...string) string {
+	rows := []string{
+		`{"type":"user","uuid":"1","parentUuid":null,"cwd":"/w","timestamp":"2026-03-04T10:00:01.000Z","message":{"content":"before"}}`,
+		`{"type":"assistant","uuid":"2","parentUuid":"1","timestamp":"2026-03-04T10:00:02.000Z","message":{"id":"a","content":[{"type":"text","text":"answer"}]}}`,
+		`{"type":"system","subtype":"compact_boundary","uuid":"3","parentUuid":null,"logicalParentUuid":"2","timestamp":"2026-03-04T10:00:03.000Z"}`,
+		`{"type":"user","uuid":"4","parentUuid":"3","isCompactSummary":true,"timestamp":"2026-03-04T10:00:04.000Z","message":{"content":"the summary"}}`,
+		`{"type":"user","uuid":"5","parentUuid":"4","timestamp":"2026-03-04T10:00:05.000Z","message":{"content":"after"}}`,
+		`{"type":"assistant","uuid":"6","parentUuid":"5","timestamp":"2026-03-04T10:00:06.000Z","message":{"id":"b","content":[{"type":"text","text":"answer"}]}}`,
+	}
+	return strings.Join(append(rows, turns...), "\n") + "\n"
+}
+
+const laterTurn = `{"type":"user","uuid":"7","parentUuid":"6","timestamp":"2026-03-04T10:00:07.000Z","message":{"content":"later"}}
+{"type":"assistant","uuid":"8","parentUuid":"7","timestamp":"2026-03-04T10:00:08.000Z","message":{"id":"c","content":[{"type":"text","text":"answer"}]}}`
+
+func contents(rows []sessionstore.Message) (all []string) {
+	for _, m := range rows {
+		all = append(all, m.Content())
+	}
+	return all
+}
+
+// TestScopeStays imports a session again, which goes on as it was.
+func TestScopeStays(t *testing.T) {
+	t.Parallel()
+	g := newGrowing(t)
+	g.write(compaction())
+	made := g.run(&Options{ActiveOnly: true})
+	require.Len(t, made, 2, "what stood before is a fork")
+	id := made[0].ID
+	active := []string{reminder("the summary"), "after", "answer"}
+	require.Equal(t, active, contents(healthy(t, g.st, id)))
+	g.write(compaction(laterTurn))
+	require.Equal(t, Updated, g.run(nil)[0].Action)
+	require.Equal(t, append(active, "later", "answer"), contents(healthy(t, g.st, id)))
+
+	g = newGrowing(t)
+	g.write(compaction())
+	made = g.run(nil)
+	require.Len(t, made, 1)
+	before := tree(t, g.p.Dir())
+	g.write(compaction(laterTurn))
+	_, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, &Options{ActiveOnly: true})
+	require.ErrorIs(t, err, ErrWhole)
+	require.Equal(t, before, tree(t, g.p.Dir()))
+	g.run(nil)
+	require.Equal(t, []string{"before", "answer", "after", "answer", "later", "answer"}, contents(healthy(t, g.st, id)))
+}
+
+// TestHiddenElsewhere has compactions whose beginning is not in the file: the summary
+// stands in the session.
+func TestHiddenElsewhere(t *testing.T) {
+	t.Parallel()
+	g := newGrowing(t)
+	g.write(strings.Join(strings.Split(compaction(), "\n")[2:], "\n"))
+	require.Equal(t, []string{reminder("the summary"), "after", "answer"}, contents(healthy(t, g.st, g.run(nil)[0].ID)))
+}
+
+// TestLineBeginsOtherwise has a history that went on from an earlier prompt: what
+// nobody changed is replaced, and what somebody changed stays beside a fork.
+func TestLineBeginsOtherwise(t *testing.T) {
+	t.Parallel()
+	other := strings.NewReplacer(`"parentUuid":"6"`, `"parentUuid":"2"`).Replace(laterTurn)
+	g := newGrowing(t)
+	g.write(compaction())
+	id := g.run(nil)[0].ID
+	was := original(t, filepath.Join(g.st.Dir(), id, "transcript.jsonl"))
+	g.write(compaction(other))
+	made := g.run(nil)
+	require.Equal(t, Imported{id, Conversation, Updated, 4}, made[0])
+	require.Equal(t, []string{"before", "answer", "later", "answer"}, contents(healthy(t, g.st, id)))
+	require.Equal(t, was, original(t, filepath.Join(g.st.Dir(), id, "transcript.jsonl.backup")))
+	require.Len(t, made, 2)
+	require.Equal(t, Branch, made[1].Kind)
+	require.Contains(t, contents(healthy(t, g.st, made[1].ID)), "after")
+
+	g = newGrowing(t)
+	g.write(compaction())
+	g.run(nil)
+	g.say(id, "ours", "answer")
+	ours := contents(healthy(t, g.st, id))
+	g.write(compaction(other))
+	require.Equal(t, Diverged, g.run(nil)[0].Kind)
+	require.Equal(t, ours, contents(healthy(t, g.st, id)))
+}
+
+// TestUnplaced names prompts that are in no session.
+func TestUnplaced(t *testing.T) {
+	t.Parallel()
+	g := newGrowing(t)
+	g.write(compaction(
+		`{"type":"user","uuid":"x","parentUuid":"2","timestamp":"2026-03-04T10:00:01.000Z","message":{"content":"after"}}`,
+		`{"type":"user","uuid":"y","parentUuid":"z","timestamp":"2026-03-04T10:00:01.000Z","message":{"content":"round"}}`,
+		`{"type":"user","uuid":"z","parentUuid":"y","timestamp":"2026-03-04T10:00:01.000Z","message":{"content":"and round"}}`,
+	))
+	report, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
+	require.NoError(t, err)
+	require.Len(t, report.Sessions, 1)
+	require.Equal(t, []LineError{{7, errSameText}, {8, errCircle}, {9, errCircle}}, report.Unplaced)
+}
