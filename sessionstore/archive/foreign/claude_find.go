@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,9 +14,6 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 )
-
-// agentPrefix is what the name of a file of a sub-agent begins with.
-const agentPrefix = "agent-"
 
 // findClaude lists the histories below the directory of Claude Code.
 func findClaude(ctx context.Context, o FindOptions) ([]History, error) {
@@ -74,12 +72,40 @@ func inFolder(dir string, since time.Time) (all []History, failed error) {
 			Tool: Claude, ID: id, Path: path, Dir: cwd, Folder: filepath.Base(dir), Size: fi.Size(), Modified: fi.ModTime(),
 		})
 	}
+	for _, e := range entries {
+		if e.IsDir() {
+			agents, err := agentsBelow(filepath.Join(dir, e.Name(), "subagents"))
+			beside[e.Name()], failed = append(beside[e.Name()], agents...), errors.Join(failed, err)
+		}
+	}
 	for i := range all {
 		h := &all[i]
-		agents, err := agentsBelow(filepath.Join(dir, h.ID, "subagents"))
-		h.Agents, failed = append(beside[h.ID], agents...), errors.Join(failed, err)
+		h.Agents = beside[h.ID]
+		delete(beside, h.ID)
+	}
+	for _, session := range slices.Sorted(maps.Keys(beside)) {
+		for _, path := range beside[session] {
+			h, err := orphan(path, session)
+			if err != nil {
+				failed = errors.Join(failed, err)
+				continue
+			}
+			h.Folder = filepath.Base(dir)
+			all = append(all, h)
+		}
 	}
 	return slices.DeleteFunc(all, func(h History) bool { return h.Modified.Before(since) }), failed
+}
+
+// orphan returns the history of a sub-agent whose session has no file.
+func orphan(path, session string) (History, error) {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return History{}, err
+	}
+	cwd, _, err := beginning(path)
+	id, _ := claudeAgent(path)
+	return History{Tool: Claude, ID: session + "/" + id, Path: path, Dir: cwd, Size: fi.Size(), Modified: fi.ModTime(), Parent: session}, err
 }
 
 // agentsBelow lists the files of sub-agents below a directory.

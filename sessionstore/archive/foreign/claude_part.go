@@ -62,7 +62,7 @@ func (l claudeLine) user() (p userParts) {
 			p.other = append(p.other, kind)
 		}
 	}
-	p.say(l.queued())
+	p.say(l.queuedText())
 	return p
 }
 
@@ -98,16 +98,21 @@ func (l claudeLine) typed() bool {
 // queued returns the prompt that an attachment holds, which was typed while the
 // model worked, "" where it holds none. The tool queues its own notes as well.
 func (l claudeLine) queued() string {
-	m := members(l.attach, "type", "prompt", "commandMode", "isMeta")
-	mode := text(m[2])
-	if text(m[0]) != "queued_command" || mode != "" && mode != "prompt" || isTrue(m[3]) {
+	m := members(l.attach, "commandMode", "isMeta", "prompt")
+	mode := text(m[0])
+	if mode != "" && mode != "prompt" || isTrue(m[1]) || !(claudeLine{content: m[2]}).typed() {
 		return ""
 	}
-	q := claudeLine{content: m[1]}
-	if !q.typed() {
+	return l.queuedText()
+}
+
+// queuedText returns what an attachment holds that was queued, also by the tool.
+func (l claudeLine) queuedText() string {
+	m := members(l.attach, "type", "prompt")
+	if text(m[0]) != "queued_command" {
 		return ""
 	}
-	return q.prompt()
+	return claudeLine{content: m[1]}.prompt()
 }
 
 func (l claudeLine) result(call uint64) (said string, other []string, found bool) {

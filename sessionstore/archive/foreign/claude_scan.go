@@ -1,9 +1,6 @@
 package foreign
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
@@ -56,29 +53,7 @@ func (claudeFormat) finish(s *scanning) {
 
 func (claudeFormat) part(raw []byte, _ int64, _ int) (part, error) { return parseClaude(raw) }
 
-func (claudeFormat) agent(path string, _ *table) (id, name string) {
-	id = strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), agentPrefix), historySuffix)
-	return id, agentName(path)
-}
-
-// maxAgentMetadata is the largest file that tells of a sub-agent.
-const maxAgentMetadata = 1 << 20
-
-// agentName returns the kind of sub-agent that the file beside path names.
-func agentName(path string) string {
-	beside := strings.TrimSuffix(path, historySuffix) + ".meta.json"
-	if fi, err := os.Stat(beside); err != nil || fi.Size() > maxAgentMetadata {
-		return "agent"
-	}
-	raw, err := os.ReadFile(beside)
-	meta := struct {
-		AgentType string `json:"agentType"`
-	}{}
-	if err != nil || json.Unmarshal(raw, &meta) != nil || meta.AgentType == "" {
-		return "agent"
-	}
-	return meta.AgentType
-}
+func (claudeFormat) agent(path string, _ *table) (id, name string) { return claudeAgent(path) }
 
 // noteClaude keeps what a line says about the session.
 func (s *scanning) noteClaude(l claudeLine) {
@@ -123,7 +98,10 @@ func (s *scanning) describeClaude(l claudeLine, at int32) (key uint64, f flags) 
 		return key, f | isAssistant
 	case "attachment":
 		if said := l.queued(); said != "" {
-			return hash(said), f | isLink | isQueued
+			return hash(said), f | isLink | isQueued | isPerson
+		}
+		if l.queuedText() != "" {
+			f |= isUser
 		}
 		return 0, f | isLink
 	case "system":

@@ -96,10 +96,6 @@ func (f *codexFormat) event(s *scanning, it codexItem) {
 		s.t.facts.codex.prompts.push(int32(len(s.t.records)))
 	case "thread_rolled_back":
 		f.rollBack(s, it)
-	case "thread_name_updated":
-		if name := text(it.get("thread_name")[0]); name != "" {
-			s.t.title, s.t.byPerson = name, true
-		}
 	case "token_count":
 		counts := members(it.get("info")[0], "total_token_usage")[0]
 		s.t.facts.codex.used(counts)

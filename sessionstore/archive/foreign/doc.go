@@ -59,6 +59,9 @@
 // The vendors do not document the files. The folder testdata tells where each fact
 // is from and how well it is known. Nothing is refused because it is unknown: lines
 // that are damaged or of an unknown kind are kept in the original and told in the
-// [Report].
+// [Report], and so are lines of more than 64 MiB, which are not read. A file of a
+// sub-agent that cannot be read keeps no other one out. Files of agents that repeat
+// the conversation are left out.
+//
 // Nothing that this package makes was checked by the tools.
 package foreign

@@ -72,6 +72,11 @@ func later(t testing.TB, st *sessionstore.Store, id string) {
 	require.NoError(t, err)
 	answer, err := sessionstore.Text("assistant", "Now it is done.", at)
 	require.NoError(t, err)
+	s, err := st.Load(t.Context(), id)
+	require.NoError(t, err)
+	if n := len(s.Messages); n > 0 && s.Messages[n-1].Role() == "user" && !strings.HasPrefix(s.Messages[n-1].Content(), "<system-reminder>") { // it waits for an answer
+		require.NoError(t, st.Append(t.Context(), id, answer))
+	}
 	require.NoError(t, st.Append(t.Context(), id, ask, call, result, answer))
 }
 

@@ -35,9 +35,11 @@ func corpus(t testing.TB) []History {
 	t.Helper()
 	var all []History
 	for _, tool := range []Tool{Claude, Codex} {
-		found, err := Find(t.Context(), tool, &FindOptions{Home: filepath.Join("testdata", string(tool))})
-		require.NoError(t, err)
-		all = append(all, found...)
+		for _, home := range []string{filepath.Join("testdata", string(tool)), filepath.Join("testdata", "facts", string(tool))} {
+			found, err := Find(t.Context(), tool, &FindOptions{Home: home})
+			require.NoError(t, err)
+			all = append(all, found...)
+		}
 	}
 	return all
 }
@@ -87,7 +89,7 @@ func TestCorpus(t *testing.T) {
 			t.Parallel()
 			p := projects(t)
 			report, err := Import(t.Context(), p, h, nil)
-			golden := filepath.Join("testdata", "golden", h.ID+".txt")
+			golden := filepath.Join("testdata", "golden", filepath.Base(h.ID)+".txt")
 			if err != nil {
 				require.ErrorIs(t, err, ErrEmpty)
 				require.NoFileExists(t, golden)

@@ -3,6 +3,7 @@ package foreign
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +17,9 @@ import (
 func FuzzImport(f *testing.F) {
 	paths, err := filepath.Glob("testdata/claude/projects/*/*.jsonl")
 	require.NoError(f, err)
-	for _, path := range paths {
+	more, err := filepath.Glob("testdata/facts/claude/projects/*/*.jsonl")
+	require.NoError(f, err)
+	for _, path := range append(paths, more...) {
 		data, err := os.ReadFile(path)
 		require.NoError(f, err)
 		f.Add(string(data))
@@ -34,7 +37,9 @@ func FuzzImportCodex(f *testing.F) {
 	require.NoError(f, err)
 	old, err := filepath.Glob("testdata/codex/archived_sessions/*.jsonl")
 	require.NoError(f, err)
-	for _, path := range append(paths, old...) {
+	more, err := filepath.Glob("testdata/facts/codex/sessions/*/*/*/*.jsonl")
+	require.NoError(f, err)
+	for _, path := range slices.Concat(paths, old, more) {
 		data, err := os.ReadFile(path)
 		require.NoError(f, err)
 		f.Add(string(data))

@@ -27,6 +27,7 @@ type History struct {
 	Modified time.Time // of the file
 	Agents   []string  // paths of the files of its sub-agents, those that began others before these
 	Title    string    // that the tool keeps elsewhere
+	Parent   string    // the tool's id of the session whose sub-agent wrote the file, where that session has none
 }
 
 // Project returns the name of the project that the history belongs to: that of its

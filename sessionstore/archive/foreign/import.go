@@ -69,7 +69,7 @@ func importAll(ctx context.Context, p *sessionstore.Projects, h History, o Optio
 	if ld.st, err = storeOf(ctx, p, report.Project, o.DryRun); err != nil {
 		return err
 	}
-	top := main.top()
+	top := main.top(h.Parent)
 	s, err := ld.scope(top.id, o.ActiveOnly)
 	if err != nil {
 		return err
@@ -78,36 +78,60 @@ func importAll(ctx context.Context, p *sessionstore.Projects, h History, o Optio
 	if err := main.findEnd(ctx); err != nil {
 		return err
 	}
-	leaves := main.t.leaves()
-	top.chain = main.t.conversation(leaves, s)
-	others := main.others(top, leaves)
+	var others []target
+	if h.Parent != "" {
+		if repeatsConversation(h.Path) {
+			report.Left[whyCopy] += main.t.linesRead
+			return ErrEmpty
+		}
+		top.chain = main.t.agent(s)
+	} else {
+		leaves := main.t.leaves()
+		top.chain = main.t.conversation(leaves, s)
+		others = main.others(top, leaves)
+	}
 	if err := report.countFile(top, others, h.Path); err != nil {
 		return err
 	}
-	if len(top.chain) == 0 {
+	if len(top.chain) > 0 {
+		others = append([]target{top}, others...)
+	} else if len(others) > 0 {
+		others[0].original = true // nothing but sub-agents stand in the file
+	}
+	if len(others) == 0 && len(h.Agents) == 0 {
 		return ErrEmpty
 	}
-	if err := report.land(ctx, ld, top); err != nil {
-		return err
-	}
+	var failed error
 	for _, tg := range others {
 		if err := report.land(ctx, ld, tg); err != nil {
-			return err
+			if failed = errors.Join(failed, err); ctx.Err() != nil {
+				return failed
+			}
 		}
 	}
 	sessions := map[string]string{h.ID: top.id}
 	for _, path := range h.Agents {
 		if err := importAgent(ctx, ld, top, path, sessions); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			if failed = errors.Join(failed, fmt.Errorf("%s: %w", path, err)); ctx.Err() != nil {
+				return failed
+			}
 		}
 	}
-	return nil
+	if failed == nil && len(report.Sessions) == 0 {
+		return ErrEmpty
+	}
+	return failed
 }
 
 // top returns the session of the conversation of a file. It is a sub-session when
 // the file says that a sub-agent wrote it.
-func (h *history) top() target {
+func (h *history) top(parent string) target {
 	tg := target{history: h, kind: Conversation, id: uuid5(h.tool, h.id), original: true}
+	if parent != "" {
+		id, name := h.format.agent(h.path, h.t)
+		tg.kind, tg.agent, tg.foreign, tg.parent, tg.id = Agent, name, id, uuid5(h.tool, parent), subID(h.tool, h.id, name)
+		return tg
+	}
 	switch th := h.t.thread; {
 	case th.spawner != "":
 		tg.kind, tg.agent, tg.parent = Agent, th.agent, uuid5(h.tool, th.spawner)
@@ -183,6 +207,10 @@ func importAgent(ctx context.Context, ld *lander, top target, path string, sessi
 		return err
 	}
 	defer leave()
+	if top.tool == Claude && (repeatsConversation(path) || top.t.has(h.t)) {
+		top.report.Left[whyCopy] += h.t.linesRead
+		return nil
+	}
 	id, name := h.format.agent(path, h.t)
 	h.id = id
 	if h.t.thread.id == "" { // ids of the tool's sub-agents are unique within a session only

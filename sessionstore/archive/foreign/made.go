@@ -43,7 +43,7 @@ type about struct {
 
 // lineWriter writes lines, and knows whether the last one ended.
 type lineWriter struct {
-	*bufio.Writer
+	out  *bufio.Writer // not embedded: all bytes go through Write
 	open bool
 }
 
@@ -52,8 +52,11 @@ func (w *lineWriter) Write(b []byte) (int, error) {
 	if len(b) > 0 {
 		w.open = b[len(b)-1] != '\n'
 	}
-	return w.Writer.Write(b)
+	return w.out.Write(b)
 }
+
+// Flush writes what is left in memory.
+func (w *lineWriter) Flush() error { return w.out.Flush() }
 
 // row writes a value as a line of its own.
 func (w *lineWriter) row(v any) error {

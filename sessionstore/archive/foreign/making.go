@@ -27,7 +27,7 @@ type making struct {
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 func newMaking(tool Tool, session string, s state, md sessionstore.Metadata, w io.Writer) *making {
-	out := &making{w: &lineWriter{Writer: bufio.NewWriterSize(w, 64<<10)}, tool: tool, session: session}
+	out := &making{w: &lineWriter{out: bufio.NewWriterSize(w, 64<<10)}, tool: tool, session: session}
 	switch {
 	case s.Tool == string(tool) && uuidForm.MatchString(s.ID):
 		out.id = s.ID

@@ -32,7 +32,7 @@ func open(ctx context.Context, path string, tool Tool, id string, report *Report
 		return nil, nil, err
 	}
 	report.Lines += t.linesRead
-	return &history{file: f, size: size, format: fm, t: t, tool: tool, id: id, report: report}, leave, nil
+	return &history{path: path, file: f, size: size, format: fm, t: t, tool: tool, id: id, report: report}, leave, nil
 }
 
 // openPlain opens a file, also a compressed one, for reading what it holds now.

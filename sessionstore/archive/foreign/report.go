@@ -40,7 +40,7 @@ type Report struct {
 	Blocks   map[string]int // parts of messages that have no place in a message, by kind
 	Unknown  map[string]int // kinds of lines and names of members that this package does not know
 	Branches int            // lines of the conversation without a prompt of their own, which became no fork
-	Damaged  []LineError    // the first of the lines that could not be read
+	Damaged  []LineError    // lines that could not be read, the first 1000 of them
 
 	// Unplaced are lines with prompts that are in no session, and why. At most 1000
 	// are named.
@@ -50,7 +50,7 @@ type Report struct {
 }
 
 // maxDamaged is how many damaged lines a report names.
-const maxDamaged = 10
+const maxDamaged = 1000
 
 // maxUnplaced is how many prompts in no session a report names.
 const maxUnplaced = 1000

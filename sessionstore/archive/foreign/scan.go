@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 
-	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
@@ -45,9 +44,9 @@ func scan(ctx context.Context, f io.ReaderAt, size int64, fm format, report *Rep
 	}
 	s := scanning{t: &table{records: make([]record, 0, n), end: -1}, format: fm, parents: make([]uint64, 0, n), report: report}
 	sum := sha256.New()
-	in := jsonl.NewReader(io.TeeReader(io.NewSectionReader(f, 0, size), sum))
+	in := newLineReader(io.TeeReader(io.NewSectionReader(f, 0, size), sum))
 	for {
-		l, err := in.Next()
+		l, err := in.next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -92,21 +91,24 @@ func countLines(ctx context.Context, r io.Reader) (n int, err error) {
 	}
 }
 
-func (s *scanning) line(in jsonl.Line) {
+func (s *scanning) line(in line) {
 	s.t.linesRead++
-	s.offset = in.Offset
-	if len(pyjson.TrimSpace(in.Bytes)) == 0 {
+	s.offset = in.offset
+	if !in.long && len(pyjson.TrimSpace(in.bytes)) == 0 {
 		s.add(record{flags: isBlank}, 0)
 		return
 	}
-	err := s.format.scan(s, in.Bytes)
+	err := errLongLine
+	if !in.long {
+		err = s.format.scan(s, in.bytes)
+	}
 	if err == nil {
 		return
 	}
 	s.add(record{flags: isDamaged}, 0)
 	s.t.facts.unread++
 	if len(s.report.Damaged) < maxDamaged {
-		s.report.Damaged = append(s.report.Damaged, LineError{in.Number, err})
+		s.report.Damaged = append(s.report.Damaged, LineError{in.number, err})
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // compacted are the files of the corpus with a compaction.
-var compacted = []string{"e89bc02d", "019cb8a0-0003", "019cb8a0-0004"}
+var compacted = []string{"e89bc02d", "49a80638", "a180982e", "019df000-0004", "019cb8a0-0003", "019cb8a0-0004"}
 
 // TestActiveOnly imports what the tool would resume, of files with a compaction.
 func TestActiveOnly(t *testing.T) {

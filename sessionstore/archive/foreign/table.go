@@ -174,6 +174,20 @@ func (t *table) find(uuid uint64) int32 {
 	return t.byUUID[i-1]
 }
 
+// has reports whether nine of ten records of another file stand in this one, too.
+func (t *table) has(o *table) bool {
+	all, here := 0, 0
+	for _, r := range o.records {
+		if r.uuid == 0 {
+			continue
+		}
+		if all++; t.find(r.uuid) >= 0 {
+			here++
+		}
+	}
+	return all > 0 && here*10 >= all*9
+}
+
 // withKey returns the answers of a response.
 func (t *table) withKey(key uint64) []int32 {
 	i, _ := slices.BinarySearchFunc(t.byKey, key, func(at int32, k uint64) int { return cmp.Compare(t.records[at].key, k) })

@@ -17,6 +17,7 @@ import (
 
 // history is a file of the tool that is open.
 type history struct {
+	path   string
 	file   io.ReaderAt
 	size   int64
 	format format

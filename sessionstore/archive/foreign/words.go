@@ -52,6 +52,7 @@ const (
 	whyNoCall    = "result without a call"
 	whyUnwritten = "not storable"
 	whySummary   = "summary of what stands here"
+	whyCopy      = "in a file that repeats the conversation"
 )
 
 // reasons are the reasons by number: reasons[i] has the number -1-i in a list of
