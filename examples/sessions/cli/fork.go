@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
@@ -16,7 +17,8 @@ type forkCommand struct {
 	Resume   bool   `short:"r" help:"Show then what resuming it would continue."`
 	Events   bool   `help:"Copy the events up to the turn, too."`
 	NoEvents bool   `hidden:"" help:"Accepted and without effect: events are not copied by default."`
-	Damaged  string `placeholder:"FILE" help:"Take over the messages of a damaged file that \"sessions repair --salvage\" told of."`
+	Active   bool   `help:"Of an imported session, take what the other tool would resume, and what was said here since." xor:"what"`
+	Damaged  string `xor:"what" placeholder:"FILE" help:"Take over the messages of a damaged file that \"sessions repair --salvage\" told of."`
 }
 
 // Help is shown below the usage.
@@ -24,7 +26,11 @@ func (forkCommand) Help() string {
 	return `Makes a new session of the conversation up to a turn. It knows what these turns cost, if that is known for certain. The session itself does not change. The new one is whole or not there at all, and never replaces another.
 
     sessions fork abc123 --at-turn 3
-    sessions fork abc123 --at-turn 3 --name jwt-approach`
+    sessions fork abc123 --at-turn 3 --name jwt-approach
+
+An imported session holds the whole conversation. With --active the fork begins as the other tool would resume it: with its last summary.
+
+    sessions fork abc123 --active`
 }
 
 // Run forks.
@@ -35,6 +41,9 @@ func (c *forkCommand) Run(a *app) error {
 	t, err := c.find(a)
 	if err != nil {
 		return err
+	}
+	if c.Active {
+		return c.active(a, t)
 	}
 	if c.AtTurn == nil && c.Damaged == "" && a.Answers() && !a.json {
 		if c.AtTurn, err = c.ask(a, t); err != nil {
@@ -69,6 +78,32 @@ func (c *forkCommand) Run(a *app) error {
 	}
 	if c.Resume {
 		return (&resumeCommand{here: here{forked.ID, c.local}}).Run(a)
+	}
+	return nil
+}
+
+// active makes the short session of an imported one.
+func (c *forkCommand) active(a *app, t target) error {
+	if c.AtTurn != nil || c.Events {
+		return usageError{"--active takes no --at-turn and no --events"}
+	}
+	id, err := foreign.ForkActive(a.ctx, t.store, t.id, c.Name)
+	if err != nil {
+		return err
+	}
+	s, err := t.store.Load(a.ctx, id)
+	if err != nil {
+		return err
+	}
+	turn, _ := s.Metadata.Int("forked_from_turn")
+	if a.json {
+		return a.writeJSON(forkedJSON(slice.Forked{ID: id, ParentID: t.id, Turn: turn, Messages: len(s.Messages)}), jsonIndent)
+	}
+	a.Printf("%s Forked session created: %s\n", a.Paint(screen.Green, "✓"), screen.Plain(id))
+	a.Printf("  Parent: %s\n", screen.Plain(t.id))
+	a.Printf("  Messages: %d\n", len(s.Messages))
+	if c.Resume {
+		return (&resumeCommand{here: here{id, c.local}}).Run(a)
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ type historyResult struct {
 	Blocks    map[string]int  `json:"parts_without_place"`
 	Unknown   map[string]int  `json:"unknown"`
 	Damaged   []historyDamage `json:"damaged"`
+	Unplaced  []historyDamage `json:"prompts_in_no_session"`
 }
 
 type historyOne struct {
@@ -63,7 +64,7 @@ func (c *importCommand) history(a *app) error {
 	if slug != "" {
 		all = slices.DeleteFunc(all, func(h foreign.History) bool { return h.Project() != slug })
 	}
-	res := &historyResult{DryRun: c.DryRun, Histories: len(all), Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{}}
+	res := &historyResult{DryRun: c.DryRun, Histories: len(all), Damaged: []historyDamage{}, Unplaced: []historyDamage{}, Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{}}
 	if err := c.importAll(a, p, all, res); err != nil {
 		failed = errors.Join(failed, err)
 	}
@@ -85,7 +86,7 @@ func (c *importCommand) importAll(a *app, p *sessionstore.Projects, all []foreig
 	progress := a.Progress("histories", len(all))
 	defer progress.Done()
 	for _, h := range all {
-		report, err := foreign.Import(a.ctx, p, h, &foreign.Options{DryRun: c.DryRun})
+		report, err := foreign.Import(a.ctx, p, h, &foreign.Options{DryRun: c.DryRun, ActiveOnly: c.Active})
 		res.add(h, report)
 		if c.counts(a) {
 			for _, one := range report.Counts {
@@ -93,6 +94,9 @@ func (c *importCommand) importAll(a *app, p *sessionstore.Projects, all []foreig
 					return err
 				}
 			}
+		}
+		if errors.Is(err, foreign.ErrWhole) {
+			err = fmt.Errorf("%w: sessions fork --active makes a new session of what the tool would resume", err)
 		}
 		switch {
 		case errors.Is(err, foreign.ErrEmpty):
@@ -117,6 +121,9 @@ func (r *historyResult) add(h foreign.History, report *foreign.Report) {
 	for _, d := range report.Damaged {
 		r.Damaged = append(r.Damaged, historyDamage{h.Path, d.Line, d.Err.Error()})
 	}
+	for _, u := range report.Unplaced {
+		r.Unplaced = append(r.Unplaced, historyDamage{h.Path, u.Line, u.Err.Error()})
+	}
 	for _, m := range []struct{ to, from map[string]int }{{r.Left, report.Left}, {r.Blocks, report.Blocks}, {r.Unknown, report.Unknown}} {
 		for name, n := range m.from {
 			m.to[name] += n
@@ -124,8 +131,8 @@ func (r *historyResult) add(h foreign.History, report *foreign.Report) {
 	}
 }
 
-// maxTold is how many damaged lines are told to people.
-const maxTold = 10
+// maxTold is how many lines of one kind are told to people; --json tells all.
+const maxTold = 50
 
 func (r *historyResult) print(a *app) {
 	done, kinds := map[foreign.Action]int{}, map[foreign.Kind]int{}
@@ -156,9 +163,15 @@ func (r *historyResult) print(a *app) {
 	if len(r.Left)+len(r.Blocks)+len(r.Unknown) > 0 {
 		a.Printf("  All of it stands in import/original.jsonl.zst of each session.\n")
 	}
-	for i, d := range r.Damaged {
+	note(a, r.Damaged)
+	note(a, r.Unplaced)
+}
+
+// note tells of lines.
+func note(a *app, lines []historyDamage) {
+	for i, d := range lines {
 		if i == maxTold {
-			a.Notef("%s and %s", a.PaintError(screen.Yellow, "note:"), count(len(r.Damaged)-i, "more"))
+			a.Notef("%s and %s", a.PaintError(screen.Yellow, "note:"), count(len(lines)-i, "more line"))
 			break
 		}
 		a.Notef("%s %s, line %d: %s", a.PaintError(screen.Yellow, "note:"), screen.Plain(d.Path), d.Line, screen.Plain(d.Why))

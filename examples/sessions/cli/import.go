@@ -21,6 +21,7 @@ type importCommand struct {
 
 	Tool   string `name:"from" placeholder:"TOOL" enum:",claude,codex" default:"" help:"Bring the history of another tool: claude or codex." group:"History of other tools"`
 	Since  string `placeholder:"DATE" help:"Only histories that changed since: a date, or an age as 7d." group:"History of other tools"`
+	Active bool   `help:"Import what the tool would resume, without what stands before the last compaction." group:"History of other tools"`
 	DryRun bool   `help:"Write nothing, and tell what would be done; with --json what each file holds." group:"History of other tools"`
 }
 
@@ -31,7 +32,7 @@ func (importCommand) Help() string {
     sessions import 8f14.tar
     sessions export 8f14 --to=jsonl | sessions import --name "a copy" -
 
-With --from=claude the sessions of Claude Code on this machine come, with --from=codex those of Codex, each into the project of its working directory, or those of --project alone. Again, it brings what is new. Your own turns stay: where both went on, the other tool's become a fork.
+With --from=claude the sessions of Claude Code on this machine come, with --from=codex those of Codex, each into the project of its working directory, or those of --project alone. Again, it brings what is new. Your own turns stay: where both went on, the other tool's become a fork. A session holds the whole line, what you see when you scroll up, and with --active what the tool would resume; it stays what its first import made it.
 
     sessions import --from claude --since 30d --dry-run
 
@@ -60,8 +61,8 @@ func (c *importCommand) Run(a *app) error {
 	if c.Tool != "" {
 		return c.history(a)
 	}
-	if c.Since != "" || c.DryRun {
-		return usageError{"--since and --dry-run go with --from"}
+	if c.Since != "" || c.DryRun || c.Active {
+		return usageError{"--since, --active and --dry-run go with --from"}
 	}
 	p, err := a.projects(where(c.local))
 	if err != nil {

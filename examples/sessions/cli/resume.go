@@ -9,6 +9,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
@@ -44,6 +45,13 @@ func (c *resumeCommand) Run(a *app) error {
 		a.Notef("%s the session began with the bundle %q", a.PaintError(screen.Yellow, "note:"), bundle)
 		bundle = c.ForceBundle
 		command += " --force-bundle " + bundle
+	}
+	longer, err := foreign.Longer(t.store, t.id)
+	if err != nil {
+		return err
+	}
+	if longer {
+		a.Notef("%s the session holds more than the tool that it was imported from would send: sessions fork --active %s makes a short one", a.PaintError(screen.Yellow, "note:"), screen.Plain(t.id))
 	}
 	if a.typed {
 		return errors.Join(a.writeJSON(resumableOf(t, s, bundle), jsonIndent), damage)

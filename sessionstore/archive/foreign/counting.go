@@ -256,3 +256,11 @@ func (tg target) times(roots []int32) (first, last *string, err error) {
 	}
 	return textOrNull(f.firstText), textOrNull(f.lastText), nil
 }
+
+// line returns the conversation of a file, or that of a sub-agent.
+func (h *history) line(s scope) []int32 {
+	if chain := h.t.conversation(h.t.leaves(), s); len(chain) > 0 {
+		return chain
+	}
+	return h.t.agent(s)
+}

@@ -11,6 +11,8 @@ var (
 	ErrChanged = errors.New("it became shorter during the import")
 	ErrEmpty   = errors.New("it holds no conversation")
 	ErrWhole   = errors.New("the session holds the whole line")
+	ErrActive  = errors.New("it holds no whole line of an imported conversation")
+	ErrEdited  = errors.New("the imported messages were changed here")
 )
 
 // LineError tells what is wrong with a line of the tool's file. It has no text of

@@ -105,10 +105,7 @@ func (out *making) continueOriginal(ctx context.Context, st *sessionstore.Store,
 	if err := h.findEnd(ctx); err != nil {
 		return 0, err
 	}
-	chain := h.t.conversation(h.t.leaves(), h.t.scope)
-	if len(chain) == 0 {
-		chain = h.t.agent(h.t.scope)
-	}
+	chain := h.line(h.t.scope)
 	next, stop := iter.Pull2(st.Messages(ctx, id))
 	defer stop()
 	lastLine, whole := "", true

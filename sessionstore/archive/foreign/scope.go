@@ -39,18 +39,29 @@ const maxHeader = 4096
 // scopeIn returns which conversation a map tells of, the active one where it tells
 // none, as older imports did. found is false where there is no map.
 func scopeIn(path string) (s scope, found bool, err error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return wholeLine, false, nil
-	}
-	if err != nil {
+	row, found, err := headerOf(path)
+	if err != nil || !found {
 		return wholeLine, false, err
 	}
-	defer f.Close()
-	row, _ := bufio.NewReaderSize(f, maxHeader).ReadSlice('\n')
-	row = pyjson.TrimSpace(row)
-	if pyjson.Check(row, pyjson.Tolerant) == nil && text(members(row, "conversation")[0]) == scopeNames[wholeLine] {
+	if text(members(row, "conversation")[0]) == scopeNames[wholeLine] {
 		return wholeLine, true, nil
 	}
 	return activeLine, true, nil
+}
+
+// headerOf returns the first line of a map, nil where it is no JSON.
+func headerOf(path string) (row []byte, found bool, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	row, _ = bufio.NewReaderSize(f, maxHeader).ReadSlice('\n')
+	if row = pyjson.TrimSpace(row); pyjson.Check(row, pyjson.Tolerant) != nil {
+		row = nil
+	}
+	return row, true, nil
 }

@@ -138,3 +138,44 @@ func TestUnplaced(t *testing.T) {
 	require.Len(t, report.Sessions, 1)
 	require.Equal(t, []LineError{{7, errSameText}, {8, errCircle}, {9, errCircle}}, report.Unplaced)
 }
+
+// TestForkActive makes the short session of one that holds the whole line.
+func TestForkActive(t *testing.T) {
+	t.Parallel()
+	g := newGrowing(t)
+	g.write(many("g", 2))
+	_, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "short", Path: g.path, Dir: "/w"}, nil)
+	require.NoError(t, err)
+	longer, err := Longer(g.st, uuid5(Claude, "short"))
+	require.NoError(t, err)
+	require.False(t, longer)
+
+	g.write(compaction())
+	id := g.run(nil)[0].ID
+	longer, err = Longer(g.st, id)
+	require.NoError(t, err)
+	require.True(t, longer)
+	g.say(id, "ours", "answer")
+	whole := original(t, filepath.Join(g.st.Dir(), id, "transcript.jsonl"))
+	fork, err := ForkActive(t.Context(), g.st, id, "")
+	require.NoError(t, err)
+	require.Equal(t, []string{reminder("the summary"), "after", "answer", "ours", "answer"}, contents(healthy(t, g.st, fork)))
+	require.Equal(t, whole, original(t, filepath.Join(g.st.Dir(), id, "transcript.jsonl")))
+	md, err := g.st.Metadata(t.Context(), fork)
+	require.NoError(t, err)
+	require.Equal(t, id, md.Text("parent_id"))
+	turns, _ := md.Int("turn_count")
+	require.Equal(t, 2, turns)
+
+	_, err = ForkActive(t.Context(), g.st, fork, "")
+	require.ErrorIs(t, err, ErrActive)
+	_, err = ForkActive(t.Context(), g.st, id, fork)
+	require.ErrorIs(t, err, os.ErrExist)
+	_, err = ForkActive(t.Context(), g.st, "none", "")
+	require.ErrorIs(t, err, sessionstore.ErrNotFound)
+	s, err := g.st.Load(t.Context(), id)
+	require.NoError(t, err)
+	require.NoError(t, g.st.Save(t.Context(), id, s.Messages[:2], s.Metadata))
+	_, err = ForkActive(t.Context(), g.st, id, "")
+	require.ErrorIs(t, err, ErrEdited)
+}

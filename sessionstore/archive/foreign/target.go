@@ -141,7 +141,11 @@ func (h *history) writeOriginal(w io.Writer) error {
 // file what became of it.
 func (r *rendering) writeMap(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 64<<10)
-	row := append(append([]byte(`{"conversation": "`), scopeNames[r.t.scope]...), "\"}\n"...)
+	row := append(append([]byte(`{"conversation": "`), scopeNames[r.t.scope]...), '"')
+	if r.longer() {
+		row = append(row, `, "longer": true`...)
+	}
+	row = append(row, "}\n"...)
 	if _, err := out.Write(row); err != nil {
 		return err
 	}
@@ -157,6 +161,15 @@ func (r *rendering) writeMap(w io.Writer) error {
 		}
 	}
 	return out.Flush()
+}
+
+// longer reports whether the line goes on before what the tool would resume.
+func (r *rendering) longer() bool {
+	if r.t.scope != wholeLine || len(r.chain) == 0 {
+		return false
+	}
+	active := r.t.back(r.chain[len(r.chain)-1], activeLine)
+	return len(active) > 0 && active[0] != r.chain[0]
 }
 
 // outcome is what became of a line: the number of the first message that it is
