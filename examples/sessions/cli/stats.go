@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/csv"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/eventslog"
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 )
 
 type statsCommand struct {
@@ -26,7 +28,7 @@ type statsCommand struct {
 
 // Help is shown below the usage.
 func (statsCommand) Help() string {
-	return `Tells what models used: tokens, costs as the providers' prices in the logs say, time, and calls of tools. A response counts once, also where forks and copies of sessions tell of it again. "*" marks a row with responses that no id identifies; they are told apart by time and size. In a pipe every line has the columns what, responses, input, cached, output, reasoning, tools, seconds and cost, separated by tabs.
+	return `Tells what models used: tokens, costs as the providers' prices in the logs say, time, and calls of tools. A response counts once, also where forks and copies of sessions tell of it again. What an imported session used in its own tool counts for the day on which it began. "*" marks a row with responses that no id identifies; they are told apart by time and size. In a pipe every line has the columns what, responses, input, cached, output, reasoning, tools, seconds and cost, separated by tabs.
 
     sessions stats --since 30d
     sessions stats --by model --csv >usage.csv`
@@ -55,7 +57,15 @@ func (c *statsCommand) Run(a *app) error {
 		return err
 	}
 	bar := a.Progress("reading", 0)
-	all, skipped, err := c.sums(p.Usage(a.ctx, q), bar)
+	all, skipped, err := c.sums(func(yield func(sessionstore.Usage, error) bool) {
+		for _, of := range []iter.Seq2[sessionstore.Usage, error]{p.Usage(a.ctx, q), foreign.Usage(a.ctx, p, q)} {
+			for u, err := range of {
+				if !yield(u, err) {
+					return
+				}
+			}
+		}
+	}, bar)
 	bar.Done()
 	if err != nil {
 		return err

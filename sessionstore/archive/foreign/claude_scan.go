@@ -93,7 +93,7 @@ func (s *scanning) describeClaude(l claudeLine, at int32) (key uint64, f flags) 
 			key = hash("uuid " + l.uuid)
 		}
 		if l.uuid != "" {
-			s.t.facts.spend(key, at, l.model, l.usage)
+			s.t.facts.spend(key, at, l.model, l.usage, l.forked)
 		}
 		return key, f | isAssistant
 	case "attachment":

@@ -98,7 +98,7 @@ func (f *codexFormat) event(s *scanning, it codexItem) {
 		f.rollBack(s, it)
 	case "token_count":
 		counts := members(it.get("info")[0], "total_token_usage")[0]
-		s.t.facts.codex.used(counts)
+		s.t.facts.codex.used(counts, f.copy.on)
 		total := tokens(members(counts, "total_tokens")[0])
 		if total != f.total {
 			f.total = total

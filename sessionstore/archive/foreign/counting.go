@@ -39,8 +39,7 @@ func (h *history) findEnd(ctx context.Context) error {
 }
 
 // count counts what the records of a session hold, without those of sub-sessions.
-// mine tells which they are.
-func (tg target) count(file string, mine func(at int32) bool) (Count, error) {
+func (tg target) count(file string) (Count, error) {
 	f := &tg.t.facts
 	c := Count{
 		Tool: tg.tool, ID: tg.id, ForeignID: firstOf(tg.foreign, tg.history.id), Parent: textOrNull(tg.parent), File: file, Dir: textOrNull(tg.t.cwd),
@@ -53,13 +52,13 @@ func (tg target) count(file string, mine func(at int32) bool) (Count, error) {
 		return c, tg.countCodex(&c)
 	}
 	for i, r := range tg.t.records {
-		if r.uuid != 0 && !r.is(isRepeated) && mine(int32(i)) {
+		if r.uuid != 0 && !r.is(isRepeated) && tg.mine(int32(i)) {
 			c.record(r)
 		}
 	}
-	c.Calls, c.Results, c.NoResult = tg.t.countCalls(mine)
+	c.Calls, c.Results, c.NoResult = tg.t.countCalls(tg.mine)
 	for _, s := range f.spent {
-		if mine(s.at) {
+		if tg.mine(s.at) {
 			c.response(f, s)
 		}
 	}
@@ -204,9 +203,7 @@ func (t *table) unanswered(calls []uint64) (n int) {
 
 // countFile counts the session of a file and the sub-agents whose lines stand in it.
 func (r *Report) countFile(top target, others []target, file string) error {
-	roots := make([]int32, 0)
-	own := func(at int32) bool { return top.kind == Agent || !top.t.records[at].is(isSidechain) }
-	c, err := top.count(file, own)
+	c, err := top.count(file)
 	if err != nil {
 		return err
 	}
@@ -220,15 +217,12 @@ func (r *Report) countFile(top target, others []target, file string) error {
 		if tg.kind != Agent {
 			continue
 		}
-		if len(roots) == 0 {
-			roots = top.t.roots()
-		}
-		c, err := tg.count(file, func(at int32) bool { return roots[at] == tg.root+1 })
+		c, err := tg.count(file)
 		if err != nil {
 			return err
 		}
 		c.UnreadLines, c.UnknownKinds = 0, map[string]int{}
-		if c.First, c.Last, err = tg.times(roots); err != nil {
+		if c.First, c.Last, err = tg.times(); err != nil {
 			return err
 		}
 		r.counted(c)
@@ -238,10 +232,10 @@ func (r *Report) countFile(top target, others []target, file string) error {
 
 // times returns the times of the records of a sub-agent whose lines stand in the file
 // of its session.
-func (tg target) times(roots []int32) (first, last *string, err error) {
+func (tg target) times() (first, last *string, err error) {
 	f, in := facts{}, newInput(tg.file, tg.size)
 	for i, r := range tg.t.records {
-		if roots[i] != tg.root+1 {
+		if !tg.mine(int32(i)) {
 			continue
 		}
 		raw, err := in.line(r.offset)
@@ -264,3 +258,44 @@ func (h *history) line(s scope) []int32 {
 	}
 	return h.t.agent(s)
 }
+
+// spending returns what the session used in its tool, by model: each response once,
+// and none that was copied from another session. It is nil for a fork, whose
+// responses are those of its session.
+func (tg target) spending() map[string]*spending {
+	if tg.mine == nil || tg.kind == Branch || tg.kind == Diverged {
+		return nil
+	}
+	f, all := &tg.t.facts, map[string]*spending{}
+	if tg.tool == Codex {
+		c := &f.codex
+		if c.total[0] != nil || c.total[1] != nil {
+			s := &spending{Responses: c.responses}
+			for i, n := range []*int64{&s.Input, &s.Output, &s.CacheRead} {
+				if c.total[i] != nil {
+					*n = max(0, *c.total[i]-c.base[i])
+				}
+			}
+			s.Input = max(0, s.Input-s.CacheRead)
+			all[firstOf(c.model, unknownModel)] = s
+		}
+		return all
+	}
+	for _, r := range f.spent {
+		if !tg.mine(r.at) || r.has&^isCopiedUse == 0 || r.has&isCopiedUse != 0 {
+			continue
+		}
+		model := unknownModel
+		if r.model > 0 {
+			model = f.models[r.model-1]
+		}
+		if all[model] == nil {
+			all[model] = &spending{}
+		}
+		all[model].Responses++
+		all[model].add(usage{int64(r.tokens[0]), int64(r.tokens[1]), int64(r.tokens[2]), int64(r.tokens[3])})
+	}
+	return all
+}
+
+const unknownModel = "unknown"

@@ -30,6 +30,10 @@ type spent struct {
 	has    uint8 // which of the tokens the file tells, by bits
 }
 
+// isCopiedUse is the bit of spent.has of a response that was copied from another
+// session.
+const isCopiedUse = 1 << 7
+
 // tokenNames are the names of the numbers of spent.tokens.
 var tokenNames = [4]string{"input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"}
 
@@ -82,13 +86,16 @@ func (f *facts) modelNumber(name string) uint16 {
 
 // spend notes what a record of a response tells of its use. Records of one response
 // may stand apart.
-func (f *facts) spend(key uint64, at int32, model string, raw []byte) {
+func (f *facts) spend(key uint64, at int32, model string, raw []byte, copied bool) {
 	s := spent{key: key, at: at, model: f.modelNumber(model)}
 	m := members(raw, tokenNames[:]...)
 	for i, n := range m {
 		if v, ok := pyjson.Int(n); ok {
 			s.tokens[i], s.has = uint32(min(max(v, 0), math.MaxUint32)), s.has|1<<i
 		}
+	}
+	if copied {
+		s.has |= isCopiedUse
 	}
 	if n := len(f.spent); n > 0 && f.spent[n-1].key == key {
 		f.spent[n-1].join(s)
@@ -134,6 +141,8 @@ type codexFacts struct {
 	pending   []uint64       // calls that have a result sooner or later: hashes of their ids
 	turns     map[string]int // by model
 	total     [3]*int64      // of the last count: input, output, of the input what was cached
+	base      [3]int64       // of total: what was copied from another session
+	model     string         // of the last turn
 }
 
 // stack are prompts, of which a rollback takes the last ones.
@@ -153,6 +162,7 @@ func (c *codexFacts) turn(model string) {
 	if model == "" {
 		return
 	}
+	c.model = model
 	if c.turns == nil {
 		c.turns = map[string]int{}
 	}
@@ -163,7 +173,7 @@ func (c *codexFacts) turn(model string) {
 }
 
 // used takes the totals of a count. A count without them changes nothing.
-func (c *codexFacts) used(totals []byte) {
+func (c *codexFacts) used(totals []byte, copied bool) {
 	if pyjson.KindOf(totals) != pyjson.Object {
 		return
 	}
@@ -172,6 +182,9 @@ func (c *codexFacts) used(totals []byte) {
 		c.total[i] = nil
 		if v, ok := pyjson.Int(m[i]); ok {
 			c.total[i] = &v
+			if copied {
+				c.base[i] = v
+			}
 		}
 	}
 }

@@ -126,21 +126,25 @@ func importAll(ctx context.Context, p *sessionstore.Projects, h History, o Optio
 // top returns the session of the conversation of a file. It is a sub-session when
 // the file says that a sub-agent wrote it.
 func (h *history) top(parent string) target {
-	tg := target{history: h, kind: Conversation, id: uuid5(h.tool, h.id), original: true}
+	tg := target{history: h, kind: Conversation, id: uuid5(h.tool, h.id), original: true, mine: func(at int32) bool { return !h.t.records[at].is(isSidechain) }}
 	if parent != "" {
 		id, name := h.format.agent(h.path, h.t)
 		tg.kind, tg.agent, tg.foreign, tg.parent, tg.id = Agent, name, id, uuid5(h.tool, parent), subID(h.tool, h.id, name)
+		tg.mine = all
 		return tg
 	}
 	switch th := h.t.thread; {
 	case th.spawner != "":
 		tg.kind, tg.agent, tg.parent = Agent, th.agent, uuid5(h.tool, th.spawner)
-		tg.id = subID(h.tool, h.id, th.agent)
+		tg.id, tg.mine = subID(h.tool, h.id, th.agent), all
 	case th.original != "":
 		tg.parent, tg.turn = uuid5(h.tool, th.original), th.shared
 	}
 	return tg
 }
+
+// all is the mine of a session whose file has nothing of another one.
+func all(int32) bool { return true }
 
 func (r *Report) land(ctx context.Context, ld *lander, tg target) error {
 	done, err := ld.land(ctx, tg)
@@ -151,7 +155,7 @@ func (r *Report) land(ctx context.Context, ld *lander, tg target) error {
 }
 
 // others returns the sessions that the file of a conversation makes beside it.
-func (h *history) others(top target, leaves []int32) (all []target) {
+func (h *history) others(top target, leaves []int32) (made []target) {
 	found, others, unplaced := h.t.branches(top.chain, leaves)
 	h.report.Branches += others
 	for _, u := range unplaced {
@@ -162,18 +166,22 @@ func (h *history) others(top target, leaves []int32) (all []target) {
 	for _, b := range found {
 		key := h.id + "/branch/" + h.recordID(b.prompt)
 		chain := h.t.back(b.leaf, h.t.scope)
-		all = append(all, target{
+		made = append(made, target{
 			history: h, kind: Branch, id: uuid5(h.tool, key), chain: chain, parent: top.id, turn: h.sharedTurns(chain, b.prompt),
 		})
 	}
+	var roots []int32
 	for _, b := range h.t.sidechains() {
+		if roots == nil {
+			roots = h.t.roots()
+		}
 		first := h.recordID(b.prompt)
-		all = append(all, target{
+		made = append(made, target{
 			history: h, kind: Agent, id: subID(h.tool, h.id+"/sidechain/"+first, "agent"), chain: h.t.back(b.leaf, h.t.scope),
-			parent: top.id, agent: "agent", foreign: first, root: b.prompt,
+			parent: top.id, agent: "agent", foreign: first, mine: func(at int32) bool { return roots[at] == b.prompt+1 },
 		})
 	}
-	return all
+	return made
 }
 
 // recordID returns the tool's id of a record, or its line where there is none.
@@ -218,7 +226,7 @@ func importAgent(ctx context.Context, ld *lander, top target, path string, sessi
 	}
 	h.t.setScope(top.t.scope)
 	chain := h.t.agent(h.t.scope)
-	tg := target{history: h, kind: Agent, id: subID(h.tool, h.id, name), chain: chain, parent: top.id, agent: name, foreign: id, original: true}
+	tg := target{history: h, kind: Agent, id: subID(h.tool, h.id, name), chain: chain, parent: top.id, agent: name, foreign: id, original: true, mine: all}
 	if parent := sessions[h.t.thread.spawner]; parent != "" {
 		tg.parent = parent
 	}

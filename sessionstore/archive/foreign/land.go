@@ -161,6 +161,7 @@ func (tg target) state(r *rendering, made sessionstore.Revision) state {
 	return state{
 		Tool: string(tg.tool), ID: tg.history.id, SHA256: tg.hash(),
 		Transcript: revisionText(made), Turns: r.turns, Usage: r.usage,
+		Spent: tg.spending(),
 	}
 }
 

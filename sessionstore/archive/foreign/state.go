@@ -24,6 +24,10 @@ type state struct {
 	Pending    string            `json:"pending,omitempty"` // the one that an import is about to write
 	Turns      int               `json:"turns"`             // of it
 	Usage      map[string]*usage `json:"usage,omitempty"`   // by model, of the conversation
+
+	// Spent is by model what the whole file tells, each response once over the sessions
+	// that the file makes.
+	Spent map[string]*spending `json:"spent,omitempty"`
 }
 
 // revisionText returns a revision as it stands in a state.

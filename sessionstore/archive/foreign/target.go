@@ -34,11 +34,11 @@ type target struct {
 	id       string
 	chain    []int32
 	parent   string
-	agent    string // its name
-	foreign  string // the tool's id of a sub-agent
-	turn     int    // after which it leaves its parent
-	original bool   // it keeps the file
-	root     int32  // the first record of a sub-agent whose lines stand in the file of its session
+	agent    string              // its name
+	foreign  string              // the tool's id of a sub-agent
+	turn     int                 // after which it leaves its parent
+	original bool                // it keeps the file
+	mine     func(at int32) bool // whether a record is of the session, on whichever branch
 }
 
 // start returns when the conversation began.

@@ -12,6 +12,12 @@ type usage struct {
 	CacheWrite int64 `json:"cache_creation_input_tokens"`
 }
 
+// spending is what the responses of a session used in its tool.
+type spending struct {
+	Responses int `json:"responses"`
+	usage
+}
+
 func (u *usage) raise(raw []byte) {
 	if pyjson.KindOf(raw) != pyjson.Object {
 		return

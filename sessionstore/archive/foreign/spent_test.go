@@ -1,0 +1,69 @@
+package foreign
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/eventslog"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// TestUsage adds up what the corpus used: it is what the files tell, each response
+// once over forks and sub-agents, without what a fork copied.
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	p, want := projects(t), eventslog.Usage{}
+	for _, h := range corpus(t) {
+		report, err := Import(t.Context(), p, h, nil)
+		if err != nil {
+			require.ErrorIs(t, err, ErrEmpty)
+		}
+		for _, c := range report.Counts {
+			for _, n := range []struct {
+				to   *int64
+				from *int64
+			}{{&want.Input, c.Usage.Input}, {&want.Output, c.Usage.Output}, {&want.CacheRead, c.Usage.CacheRead}, {&want.CacheWrite, c.Usage.CacheWrite}} {
+				if n.from != nil {
+					*n.to += *n.from
+				}
+			}
+			if c.Tool == Claude && c.Usage.CacheRead != nil {
+				want.Input += *c.Usage.CacheRead
+			}
+		}
+	}
+	got := eventslog.Usage{}
+	for u, err := range Usage(t.Context(), p, sessionstore.Query{}) {
+		require.NoError(t, err)
+		require.NotEmpty(t, u.Model)
+		require.NotEmpty(t, u.Day)
+		require.NoError(t, got.Add(u.Usage))
+	}
+	const copied = 400 // the fork 019cb8a0-0005 has that from its origin
+	require.Equal(t, [4]int64{want.Input - copied, want.Output, want.CacheRead, want.CacheWrite}, [4]int64{got.Input, got.Output, got.CacheRead, got.CacheWrite})
+}
+
+// TestUsageOfBranches imports a history with a fork, whose responses count once, and
+// one that begins with a copy of it.
+func TestUsageOfBranches(t *testing.T) {
+	t.Parallel()
+	g := newGrowing(t)
+	spent := `"usage":{"input_tokens":7},"content"`
+	rows := strings.ReplaceAll(compaction(strings.ReplaceAll(laterTurn, `"parentUuid":"6"`, `"parentUuid":"2"`)), `"content":[`, spent+":[")
+	g.write(rows)
+	require.Len(t, g.run(nil), 2)
+	sum := func() (n int64) {
+		for u, err := range Usage(t.Context(), g.p, sessionstore.Query{}) {
+			require.NoError(t, err)
+			n += u.Input
+		}
+		return n
+	}
+	require.Equal(t, int64(3*7), sum())
+	g.write(strings.ReplaceAll(rows, `"type":"assistant"`, `"type":"assistant","forkedFrom":{"sessionId":"g"}`))
+	_, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "copy", Path: g.path, Dir: "/w"}, nil)
+	require.NoError(t, err)
+	require.Equal(t, int64(3*7), sum())
+}
