@@ -146,3 +146,39 @@ func TestImportedBeforeRules(t *testing.T) {
 	require.NoDirExists(t, filepath.Join(late.Dir(), id, "import"))
 	require.FileExists(t, filepath.Join(a.Dir(), id, "import", "original.jsonl.zst"))
 }
+
+// TestImportedOlderAndNewer has two devices that import an older and a newer state of
+// one history before they sync, in both orders. Both end with the newer one, and the
+// next import adds nothing.
+func TestImportedOlderAndNewer(t *testing.T) {
+	t.Parallel()
+	for _, newerFirst := range []bool{false, true} {
+		now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+		c := &memory.Container{Now: func() time.Time { return now }}
+		a, importA := withImport(t, c, "a", nil)
+		b, importB := withImport(t, c, "b", nil)
+		id := importA(importedHistory)
+		require.Equal(t, id, importB(importedHistory+importedMore))
+		devices := []*testDevice{a, b}
+		if newerFirst {
+			devices = []*testDevice{b, a}
+		}
+		for range 3 {
+			for _, d := range devices {
+				now = now.Add(time.Hour)
+				require.Empty(t, d.sync().Conflicts)
+				age(t, d.Dir())
+				d.pull()
+			}
+		}
+		for _, d := range devices {
+			require.Equal(t, []string{id}, d.ids(), newerFirst)
+			require.Len(t, d.texts(id), 4, newerFirst)
+			require.Equal(t, 4, strings.Count(d.file(id, "import/map.jsonl"), `"message"`), newerFirst)
+			require.Equal(t, b.file(id, "import/original.jsonl.zst"), d.file(id, "import/original.jsonl.zst"), newerFirst)
+		}
+		before := a.file(id, "transcript.jsonl")
+		require.Equal(t, id, importA(importedHistory+importedMore))
+		require.Equal(t, before, a.file(id, "transcript.jsonl"))
+	}
+}
