@@ -2,7 +2,10 @@ package foreign
 
 import (
 	"path/filepath"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -32,16 +35,32 @@ type History struct {
 
 // Project returns the name of the project that the history belongs to: that of its
 // working directory, with symlinks resolved where it exists, or else the tool's
-// folder.
+// folder. A directory with a name that no file system should have is none: with
+// characters that a terminal obeys, or too long.
 func (h History) Project() string {
-	if h.Dir == "" {
-		return h.Folder
-	}
 	dir := h.Dir
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
+	if filepath.IsAbs(dir) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real
+		}
 	}
-	return sessionstore.ProjectSlug(dir)
+	for _, name := range []string{sessionstore.ProjectSlug(dir), h.Folder} {
+		if name != "-" && isFolder(name) {
+			return name
+		}
+	}
+	return "-imported"
+}
+
+// maxFolder is how long the name of a project may be, in bytes.
+const maxFolder = 240
+
+// isFolder reports whether a name is one that a project may have.
+func isFolder(name string) bool {
+	if name == "" || len(name) > maxFolder || !utf8.ValidString(name) || strings.ContainsAny(name, `/\`) {
+		return false
+	}
+	return !strings.ContainsFunc(name, func(c rune) bool { return unicode.IsControl(c) || unicode.Is(unicode.Cf, c) })
 }
 
 // historySuffix is what the names of the tools' files end with.
