@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"errors"
+	"iter"
 	"slices"
 )
 
@@ -104,17 +105,36 @@ func (t *table) leaves() []int32 {
 // format says, or else with the latest of the leaves that no team and not the tool
 // itself wrote, or else with the latest of all.
 func (t *table) conversation(leaves []int32, s scope) []int32 {
-	if at := t.leaf(t.end, s); at >= 0 {
-		return t.back(at, s)
-	}
-	if len(leaves) == 0 {
+	at := t.last(leaves, s)
+	if at < 0 {
 		return nil
 	}
-	leaf := leaves[0]
-	if i := slices.IndexFunc(leaves, func(at int32) bool { return !t.records[at].is(isSide) }); i >= 0 {
-		leaf = leaves[i]
+	return t.back(at, s)
+}
+
+// last returns the record that the conversation ends with, -1 where there is none.
+func (t *table) last(leaves []int32, s scope) int32 {
+	if at := t.leaf(t.end, s); at >= 0 {
+		return at
 	}
-	return t.back(leaf, s)
+	if len(leaves) == 0 {
+		return -1
+	}
+	if i := slices.IndexFunc(leaves, func(at int32) bool { return !t.records[at].is(isSide) }); i >= 0 {
+		return leaves[i]
+	}
+	return leaves[0]
+}
+
+// walk yields the records from one to the first one. It ends in a circle when it has
+// yielded as many as there are.
+func (t *table) walk(from int32, s scope) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		at := from
+		for steps := 0; at >= 0 && steps < len(t.records) && yield(at); steps++ {
+			at = t.prev(at, s)
+		}
+	}
 }
 
 // agent returns the line of a file of a sub-agent: it ends where the format says,
@@ -136,6 +156,9 @@ func (t *table) agent(s scope) []int32 {
 // leaves have none, and the prompts that are on none of the lines.
 func (t *table) branches(chain, leaves []int32) (found []branch, others int, left []unplaced) {
 	prompts := map[uint64]bool{}
+	if len(leaves) == 1 && len(chain) > 0 && chain[len(chain)-1] == leaves[0] {
+		prompts = nil // there is no other line, as almost always
+	}
 	t.cover(chain, prompts)
 	for _, leaf := range leaves {
 		if t.records[leaf].is(isCovered) {
@@ -184,7 +207,7 @@ func (t *table) cover(chain []int32, prompts map[uint64]bool) {
 	for _, at := range chain {
 		r := &t.records[at]
 		r.flags |= isCovered
-		if r.is(isPrompt | isQueued) {
+		if r.is(isPrompt|isQueued) && prompts != nil {
 			prompts[r.key] = true
 		}
 	}

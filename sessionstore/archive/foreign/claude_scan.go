@@ -93,7 +93,8 @@ func (s *scanning) describeClaude(l claudeLine, at int32) (key uint64, f flags) 
 			key = hash("uuid " + l.uuid)
 		}
 		if l.uuid != "" {
-			s.t.facts.spend(key, at, l.model, l.usage, l.forked)
+			before := s.t.facts.lastSpent()
+			s.t.facts.spend(at, l.model, l.usage, l.forked, before >= 0 && s.t.records[before].key == key)
 		}
 		return key, f | isAssistant
 	case "attachment":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"time"
 )
 
@@ -57,6 +58,7 @@ func (tg target) count(file string) (Count, error) {
 		}
 	}
 	c.Calls, c.Results, c.NoResult = tg.t.countCalls(tg.mine)
+	c.Responses = tg.t.countResponses(tg.mine)
 	for _, s := range f.spent {
 		if tg.mine(s.at) {
 			c.response(f, s)
@@ -87,7 +89,6 @@ func (c *Count) record(r record) {
 
 // response counts a response of Claude Code.
 func (c *Count) response(f *facts, s spent) {
-	c.Responses++
 	if s.model > 0 {
 		c.Models[f.models[s.model-1]]++
 	}
@@ -113,10 +114,23 @@ func (tg target) countLines(c *Count) (err error) {
 }
 
 func (tg target) countLine(s scope) (n int, last *string, err error) {
+	end, steps := tg.t.last(tg.t.leaves(), s), 0
+	line := tg.t.walk(end, s)
+	for range line {
+		steps++
+	}
+	if end >= 0 && steps == len(tg.t.records) { // it may be a circle
+		chain := tg.t.back(end, s)
+		slices.Reverse(chain)
+		line = slices.Values(chain)
+	}
 	at := int32(-1)
-	for _, rec := range tg.t.conversation(tg.t.leaves(), s) {
-		if tg.t.records[rec].is(isPrompt) {
-			n, at = n+1, rec
+	for rec := range line {
+		if !tg.t.records[rec].is(isPrompt) {
+			continue
+		}
+		if n++; at < 0 {
+			at = rec
 		}
 	}
 	last, err = tg.promptHash(at)
@@ -139,6 +153,20 @@ func (h *history) promptHash(at int32) (*string, error) {
 	}
 	sum := sha256.Sum256([]byte(p.prompt()))
 	return textOrNull(hex.EncodeToString(sum[:])), nil
+}
+
+// countResponses counts responses, each once.
+func (t *table) countResponses(mine func(at int32) bool) (n int) {
+	last, seen := uint64(0), false
+	for _, at := range t.byKey {
+		r := t.records[at]
+		if r.uuid == 0 || !mine(at) || seen && r.key == last {
+			continue
+		}
+		last, seen = r.key, true
+		n++
+	}
+	return n
 }
 
 // countCalls counts calls and results, each id once, and the calls that have no

@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -15,15 +14,15 @@ type facts struct {
 	firstText, lastText string    // as the file has them
 	unread              int       // lines that could not be read
 	unknown             map[string]int
-	spent               []spent // in the order of keys once the file was read
+	spent               []spent       // in the order of responses once the file was read
+	spending            pieces[spent] // the same while the file is read
 	models              []string
 	boundary            boundaries
 	codex               codexFacts
 }
 
-// spent is what a response used: 32 bytes.
+// spent is what a response used: 24 bytes. Its key is that of its first record.
 type spent struct {
-	key    uint64 // that of the response
 	tokens [4]uint32
 	at     int32 // its first record
 	model  uint16
@@ -84,24 +83,36 @@ func (f *facts) modelNumber(name string) uint16 {
 	return uint16(len(f.models))
 }
 
-// spend notes what a record of a response tells of its use. Records of one response
-// may stand apart.
-func (f *facts) spend(key uint64, at int32, model string, raw []byte, copied bool) {
-	s := spent{key: key, at: at, model: f.modelNumber(model)}
+// spend notes what a record of a response tells of its use. goes tells that it is of
+// the response of the one before; records of one response may stand apart, too.
+func (f *facts) spend(at int32, model string, raw []byte, copied, goes bool) {
+	s := spent{at: at, model: f.modelNumber(model)}
 	m := members(raw, tokenNames[:]...)
 	for i, n := range m {
 		if v, ok := pyjson.Int(n); ok {
 			s.tokens[i], s.has = uint32(min(max(v, 0), math.MaxUint32)), s.has|1<<i
 		}
 	}
+	if s.has == 0 && s.model == 0 {
+		return
+	}
 	if copied {
 		s.has |= isCopiedUse
 	}
-	if n := len(f.spent); n > 0 && f.spent[n-1].key == key {
-		f.spent[n-1].join(s)
+	if last := f.spending.newest(); last != nil && goes {
+		last.join(s)
 		return
 	}
-	f.spent = append(f.spent, s)
+	f.spending.add(s)
+}
+
+// lastSpent returns the first record of the response that was noted last, -1 where
+// none was.
+func (f *facts) lastSpent() int32 {
+	if last := f.spending.newest(); last != nil {
+		return last.at
+	}
+	return -1
 }
 
 // join takes what a later record of the response tells: numbers only grow.
@@ -113,21 +124,6 @@ func (s *spent) join(later spent) {
 	if later.model != 0 {
 		s.model = later.model
 	}
-}
-
-// merge makes one of the parts of each response.
-func (f *facts) merge() {
-	slices.SortFunc(f.spent, func(a, b spent) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.at, b.at)) })
-	n := 0
-	for _, s := range f.spent {
-		if n > 0 && f.spent[n-1].key == s.key {
-			f.spent[n-1].join(s)
-			continue
-		}
-		f.spent[n] = s
-		n++
-	}
-	f.spent = f.spent[:n]
 }
 
 // codexFacts are what the lines of Codex tell beside the conversation.

@@ -93,6 +93,7 @@ func importAll(ctx context.Context, p *sessionstore.Projects, h History, o Optio
 	if err := report.countFile(top, others, h.Path); err != nil {
 		return err
 	}
+	main.t.calls = nil // they are counted, and take memory
 	if len(top.chain) > 0 {
 		others = append([]target{top}, others...)
 	} else if len(others) > 0 {

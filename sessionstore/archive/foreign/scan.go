@@ -32,6 +32,8 @@ type scanning struct {
 	t       *table
 	format  format
 	parents []uint64 // by record: hash of the uuid of its parent
+	calls   pieces[result]
+	results pieces[result]
 	report  *Report
 	offset  int64 // of the line
 }
@@ -61,9 +63,10 @@ func scan(ctx context.Context, f io.ReaderAt, size int64, fm format, report *Rep
 	sum.Sum(s.t.sum[:0])
 	fm.finish(&s)
 	s.parents = nil
+	s.t.calls, s.t.results, s.t.facts.spent = s.calls.take(), s.results.take(), s.t.facts.spending.take()
 	s.t.orderCalls()
 	s.t.orderAnswers()
-	s.t.facts.merge()
+	s.t.mergeSpent()
 	return s.t, nil
 }
 
@@ -123,12 +126,12 @@ func (s *scanning) add(r record, parent uint64) int32 {
 // result notes that a record has the result of a call.
 func (s *scanning) result(call string, at int32) {
 	if call != "" {
-		s.t.results = append(s.t.results, result{hash(call), at})
+		s.results.add(result{hash(call), at})
 	}
 }
 
 // call notes that a record has a call.
-func (s *scanning) call(id string, at int32) { s.t.calls = append(s.t.calls, result{hash(id), at}) }
+func (s *scanning) call(id string, at int32) { s.calls.add(result{hash(id), at}) }
 
 // unknownKind counts a kind that is not known.
 func (s *scanning) unknownKind(what, name string) {

@@ -188,6 +188,23 @@ func (t *table) has(o *table) bool {
 	return all > 0 && here*10 >= all*9
 }
 
+// mergeSpent makes one of what the parts of each response tell of its use.
+func (t *table) mergeSpent() {
+	key := func(s spent) uint64 { return t.records[s.at].key }
+	all := t.facts.spent
+	slices.SortFunc(all, func(a, b spent) int { return cmp.Or(cmp.Compare(key(a), key(b)), cmp.Compare(a.at, b.at)) })
+	n := 0
+	for _, s := range all {
+		if n > 0 && key(all[n-1]) == key(s) {
+			all[n-1].join(s)
+			continue
+		}
+		all[n] = s
+		n++
+	}
+	t.facts.spent = all[:n]
+}
+
 // withKey returns the answers of a response.
 func (t *table) withKey(key uint64) []int32 {
 	i, _ := slices.BinarySearchFunc(t.byKey, key, func(at int32, k uint64) int { return cmp.Compare(t.records[at].key, k) })

@@ -168,8 +168,14 @@ func (r *rendering) longer() bool {
 	if r.t.scope != wholeLine || len(r.chain) == 0 {
 		return false
 	}
-	active := r.t.back(r.chain[len(r.chain)-1], activeLine)
-	return len(active) > 0 && active[0] != r.chain[0]
+	first, here := int32(-1), false
+	for at := range r.t.walk(r.chain[len(r.chain)-1], activeLine) {
+		first, here = at, at == r.chain[0]
+		if here {
+			break
+		}
+	}
+	return first >= 0 && !here
 }
 
 // outcome is what became of a line: the number of the first message that it is
