@@ -86,7 +86,7 @@ var codexKinds = set(codexMeta, codexItemKind, codexEvent, codexSettings, codexC
 // codexQuiet are items that are no part of the conversation.
 var codexQuiet = set("ghost_snapshot", "additional_tools", "compaction_trigger", "other")
 
-// codexEvents are events. All but three repeat what stands in items, or tell
+// codexEvents are events. All but rollbacks and counts of tokens repeat items, or tell
 // how the work went.
 var codexEvents = set("user_message", "agent_message", "agent_reasoning", "agent_reasoning_raw_content",
 	"agent_reasoning_section_break", "token_count", "task_started", "task_complete", "turn_started", "turn_complete",

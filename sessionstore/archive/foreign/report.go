@@ -15,8 +15,8 @@ type Kind string
 
 // The kinds of sessions that Import makes.
 const (
-	Conversation Kind = "conversation" // what the tool would resume
-	Branch       Kind = "branch"       // a line that the tool would not resume
+	Conversation Kind = "conversation" // the line of a history: the whole one, or what the tool would resume
+	Branch       Kind = "branch"       // a line beside it
 	Agent        Kind = "agent"        // what a sub-agent did
 	Diverged     Kind = "diverged"     // the tool's side of a session that both sides continued
 )
