@@ -50,7 +50,8 @@ func (tg target) count(file string) (Count, error) {
 		c.UnknownKinds = map[string]int{}
 	}
 	if tg.tool == Codex {
-		return c, tg.countCodex(&c)
+		err := tg.countCodex(&c)
+		return c, err
 	}
 	for i, r := range tg.t.records {
 		if r.uuid != 0 && !r.is(isRepeated) && tg.mine(int32(i)) {
@@ -69,7 +70,8 @@ func (tg target) count(file string) (Count, error) {
 		c.Queued, c.Slash, c.Shell = 0, 0, 0
 		return c, nil
 	}
-	return c, tg.countLines(&c)
+	err := tg.countLines(&c)
+	return c, err
 }
 
 func textOrNull(s string) *string {
