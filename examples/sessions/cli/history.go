@@ -69,7 +69,11 @@ func (c *importCommand) history(a *app) error {
 		failed = errors.Join(failed, err)
 	}
 	if c.counts(a) {
-		return failed
+		if failed == nil || a.ctx.Err() != nil {
+			return failed
+		}
+		a.Notef("%s %s", a.PaintError(screen.Red, "failed:"), screen.Lines(explain(failed))) // the answer has sessions alone
+		return exitCode(exitError)
 	}
 	if a.json {
 		return errors.Join(a.writeJSON(res, jsonIndent), failed)

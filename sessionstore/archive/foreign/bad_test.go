@@ -76,3 +76,17 @@ func TestOnlySidechain(t *testing.T) {
 	require.Equal(t, original(t, g.path), unpacked(t, g.st, made[0].ID))
 	require.Equal(t, Unchanged, g.run(nil)[0].Action)
 }
+
+// TestFindNamesBadFiles lists what can be read, and names the file that cannot be.
+func TestFindNamesBadFiles(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	dir := filepath.Join(home, "sessions")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "rollout-good.jsonl"), []byte(`{"type":"session_meta","payload":{"id":"good"}}`), 0o600))
+	bad := filepath.Join(dir, "rollout-bad.jsonl.zst")
+	require.NoError(t, os.WriteFile(bad, []byte("not compressed"), 0o600))
+	all, err := Find(t.Context(), Codex, &FindOptions{Home: home})
+	require.ErrorContains(t, err, bad)
+	require.Len(t, all, 1)
+}

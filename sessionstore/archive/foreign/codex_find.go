@@ -3,6 +3,7 @@ package foreign
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -120,7 +121,9 @@ func codexBelow(ctx context.Context, dir string) (found []*codexFound, failed er
 		if err == nil && f != nil {
 			found = append(found, f)
 		}
-		failed = errors.Join(failed, err)
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", path, err))
+		}
 		return nil
 	})
 	return found, errors.Join(failed, err)
