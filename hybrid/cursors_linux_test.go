@@ -24,8 +24,8 @@ func manySessions() int { return testenv.Share(300, 300, testenv.Further(2_000, 
 
 func nth(i int) string { return fmt.Sprintf("%08x-0000-4000-8000-000000000000", i) }
 
-// makeSessions makes sessions as another tool does, each with a transcript, metadata
-// and events.
+// makeSessions makes sessions as another tool does, each with a transcript, metadata,
+// events, and a newer log that names no parent.
 func makeSessions(t testing.TB, dir string, n int) {
 	t.Helper()
 	for i := range n {
@@ -38,6 +38,7 @@ func makeSessions(t testing.TB, dir string, n int) {
 		} {
 			require.NoError(t, os.WriteFile(filepath.Join(at, name), []byte(text), 0o600))
 		}
+		describe(t, at, `{"parent_id": ""}`)
 	}
 }
 

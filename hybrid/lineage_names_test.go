@@ -22,6 +22,7 @@ var parentNames = map[string]func(d *testDevice, id, parent string){
 	"fork": func(d *testDevice, id, parent string) {
 		d.setMember(id, "fork", map[string]any{"source_session_id": parent, "through_user_turn": 1})
 	},
+	"log of events": func(d *testDevice, id, parent string) { d.captured(id, parent) },
 }
 
 // TestOtherNamesOfParents: whatever a tool calls it, what is made from a session that
@@ -46,10 +47,11 @@ func TestOtherNamesOfParents(t *testing.T) {
 			}
 			c.requireNoTrace(t, "tax", "kid")
 
+			whole := a.file("grandkid", "metadata.json")
 			require.NoError(t, a.LocalOnly(t.Context(), "grandkid", false))
 			require.Equal(t, 1, a.sync().Pushed)
 			c.requireNoTrace(t, "tax", `"kid`, `\"kid`)
-			require.Contains(t, a.file("grandkid", "metadata.json"), `"kid"`)
+			require.Equal(t, whole, a.file("grandkid", "metadata.json"))
 			require.Zero(t, a.sync().Pushed)
 
 			a.say("imported", "text of the imported")

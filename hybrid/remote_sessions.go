@@ -39,8 +39,9 @@ func (s *Store) Remote(ctx context.Context) ([]RemoteSession, error) {
 // LocalOnly keeps a session from ever leaving this machine, or lets it again.
 // It is durable when it returns. A sync that is under way is not made visible
 // any more. What was sent before stays in the cloud until [Store.Purge].
-// The session need not exist yet. Sessions whose metadata name a session that stays
-// here as their parent (parent_id, parent_session_id, fork.source_session_id) stay, too.
+// The session need not exist yet. Sessions that name a session that stays here as their
+// parent (parent_id, parent_session_id, fork.source_session_id) stay, too, whether their
+// metadata.json names it or the one in context-intelligence.
 // With false the session leaves whatever its parent does, unless
 // Options.Deny keeps it; the id of a parent that stays does not leave with its metadata.
 func (s *Store) LocalOnly(ctx context.Context, id string, on bool) error {

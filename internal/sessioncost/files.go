@@ -2,6 +2,7 @@ package sessioncost
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
@@ -12,8 +13,9 @@ import (
 const Variable = "AMPLIFIER_CONTEXT_INTELLIGENCE_BASE_PATH"
 
 const (
-	captureDir = "context-intelligence"
-	logName    = "events.jsonl"
+	captureDir      = "context-intelligence"
+	logName         = "events.jsonl"
+	descriptionName = "metadata.json"
 )
 
 // Files are the logs of events that costs are read from.
@@ -29,8 +31,7 @@ type Files struct {
 func Locate(dir, base, home string, isFile func(path string) bool) Files {
 	f := Files{Capture: filepath.Join(dir, captureDir, logName)}
 	if base, ok := baseOf(base, home); ok {
-		project := filepath.Base(filepath.Dir(filepath.Dir(dir)))
-		f.Capture = filepath.Join(base, project, "sessions", filepath.Base(dir), captureDir, logName)
+		f.Capture = filepath.Join(base, projectOf(dir), "sessions", filepath.Base(dir), captureDir, logName)
 	}
 	f.Ordinary = f.Capture
 	if !isFile(f.Capture) {
@@ -38,6 +39,30 @@ func Locate(dir, base, home string, isFile func(path string) bool) Files {
 	}
 	return f
 }
+
+// Descriptions returns the files in which tools may describe the session in the
+// directory dir beside its log of events: in the session, below base as for [Locate],
+// and below the directories in home that tools take when they are told of none.
+func Descriptions(dir, base, home string) []string {
+	files := []string{filepath.Join(dir, captureDir, descriptionName)}
+	var roots []string
+	if base, ok := baseOf(base, home); ok {
+		roots = append(roots, base)
+	}
+	if home != "" {
+		roots = append(roots, filepath.Join(home, ".amplifier", "projects"), filepath.Join(home, ".amplifier-agent", "state", "workspaces"))
+	}
+	for _, root := range roots {
+		file := filepath.Join(root, projectOf(dir), "sessions", filepath.Base(dir), captureDir, descriptionName)
+		if !slices.Contains(files, file) {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+// projectOf returns the name of the project that the session in dir belongs to.
+func projectOf(dir string) string { return filepath.Base(filepath.Dir(filepath.Dir(dir))) }
 
 func baseOf(base, home string) (string, bool) {
 	base = string(pyjson.TrimSpace([]byte(base)))

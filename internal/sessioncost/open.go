@@ -18,11 +18,22 @@ func IsFile(path string) bool {
 
 // LocateHere is [Locate] in the environment of the process.
 func LocateHere(dir string) Files {
+	return Locate(dir, os.Getenv(Variable), homeHere(), IsFile)
+}
+
+// DescriptionsHere is [Descriptions] in the environment of the process.
+func DescriptionsHere(dir string) []string {
+	return Descriptions(dir, os.Getenv(Variable), homeHere())
+}
+
+// homeHere returns the home directory, "" where it is not known: a base path that
+// begins with "~" does not count then.
+func homeHere() string {
 	home, err := os.UserHomeDir()
 	if err != nil {
-		home = "" // a base path that begins with "~" does not count then
+		return ""
 	}
-	return Locate(dir, os.Getenv(Variable), home, IsFile)
+	return home
 }
 
 // Open reads the log of events in the file path of the session owner. It returns

@@ -1,10 +1,17 @@
 package syncer
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/sessioncost"
+	"github.com/amplifier-go/sessionstorage/internal/whole"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -18,13 +25,13 @@ const (
 )
 
 // parentsIn returns the ids of the sessions that one with the metadata md was made from.
-// The error Is [ErrHeld] when one of them is named by something that is no text.
+// It is an error when one of them is named by something that is no text.
 func parentsIn(md sessionstore.Metadata) (parents []string, err error) {
 	add := func(name string, raw []byte) {
 		switch {
 		case raw == nil || pyjson.KindOf(raw) == pyjson.Null:
 		case pyjson.KindOf(raw) != pyjson.String:
-			err = fmt.Errorf("%w: its %s is no text", ErrHeld, name)
+			err = fmt.Errorf("its %s is no text", name)
 		default:
 			if id := pyjson.Text(raw); id != "" && !slices.Contains(parents, id) {
 				parents = append(parents, id)
@@ -40,6 +47,57 @@ func parentsIn(md sessionstore.Metadata) (parents []string, err error) {
 		add(forkSource, raw)
 	}
 	return parents, err
+}
+
+// parentsAbove returns the ids of the sessions that a session was made from as tools
+// tell beside its log of events, now or when it was read before. No file of the session
+// that goes to other devices tells that. It is an error when something there cannot be
+// read.
+func (e *Syncer) parentsAbove(id string, known []string) ([]string, error) {
+	parents := known
+	for _, path := range sessioncost.DescriptionsHere(filepath.Join(e.Store.Dir(), id)) {
+		md, err := describedIn(path)
+		var named []string
+		if err == nil {
+			named, err = parentsIn(md)
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return known, fmt.Errorf("its parent cannot be read: %q: %w; LocalOnly with false releases it", path, err)
+		}
+		parents = union(parents, named)
+	}
+	return parents, nil
+}
+
+// describedIn reads what a file beside a log of events tells of its session.
+func describedIn(path string) (md sessionstore.Metadata, err error) {
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return md, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	f, _, err := dirread.Open(root, filepath.Base(path), os.O_RDONLY)
+	if err != nil {
+		return md, err
+	}
+	content, err := whole.ReadAll(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return md, err
+	}
+	return sessionstore.ParseMetadata(content)
+}
+
+// union returns what is in one of two lists, each once.
+func union(a, b []string) []string {
+	all := slices.Clip(a)
+	for _, s := range b {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // withoutParents returns metadata that name no parent. What they do not have is not added.

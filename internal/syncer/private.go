@@ -15,10 +15,12 @@ import (
 //
 // Rules belong to the directory and follow lineage. A session stays here when its
 // own id or name is kept, or when its parent stays. Tools name the parent in several
-// ways, and a session may name more than one: then the strictest verdict counts. It is
-// written to the session's state, so that a child follows it after the parent was removed.
-// Where something is not known, the session is held back: metadata that nobody can
-// read, and a parent that is neither here, nor judged before, nor in the cloud.
+// ways, in the metadata or beside the log of events, and a session may name more than
+// one: then the strictest verdict counts. It is written to the session's state, with the
+// parents that the log of events names, so that a child follows it after the parent was
+// removed, and where that log is not found any more.
+// Where something is not known, the session is held back: what nobody can read, and a
+// parent that is neither here, nor judged before, nor in the cloud.
 // LocalOnly(id, false) releases one session from its parents. Then their ids
 // do not leave with it.
 
@@ -29,6 +31,7 @@ type verdict struct {
 	unknown   []string // it, or ancestors of it, of which nothing here tells, and the cloud may
 	held      error    // why nothing is sent until somebody acts
 	child     bool     // it has a parent
+	above     []string // its parents by its log of events
 	secret    bool     // the ids of its parents do not leave
 }
 
@@ -70,7 +73,8 @@ func (e *Syncer) judge(ctx context.Context, r *replica.Rules, id string, below [
 	if r.Keeps(id) || e.matches(r, id) {
 		return verdict{kept: true}
 	}
-	before := e.States.Load(e.SID(id), id).Rule
+	st := e.States.Load(e.SID(id), id)
+	before := st.Rule
 	if !e.Core.Has(id) {
 		v := verdict{kept: before == replica.Kept || before == replica.Inherited}
 		if before == replica.NotJudged {
@@ -86,16 +90,18 @@ func (e *Syncer) judge(ctx context.Context, r *replica.Rules, id string, below [
 	case e.matches(r, md.Text("name")):
 		return verdict{kept: true}
 	}
-	return e.judgeChild(ctx, r, id, md, before, below)
+	return e.judgeChild(ctx, r, id, md, st, below)
 }
 
 // judgeChild judges a session that no rule of its own keeps, by its metadata.
-func (e *Syncer) judgeChild(ctx context.Context, r *replica.Rules, id string, md sessionstore.Metadata, before replica.Rule, below []string) verdict {
-	released := r.Released(id)
+func (e *Syncer) judgeChild(ctx context.Context, r *replica.Rules, id string, md sessionstore.Metadata, st *replica.SessionState, below []string) verdict {
+	before, released := st.Rule, r.Released(id)
 	parents, err := parentsIn(md)
-	if err != nil && !released {
-		return verdict{held: err}
+	above, unread := e.parentsAbove(id, st.Above)
+	if err = errors.Join(err, unread); err != nil && !released {
+		return verdict{held: fmt.Errorf("%w: %w", ErrHeld, err)}
 	}
+	parents = union(parents, above)
 	parents = slices.DeleteFunc(parents, func(parent string) bool { return parent == id || slices.Contains(below, parent) })
 	if len(parents) == 0 {
 		kept := before == replica.Inherited && !released
@@ -103,9 +109,10 @@ func (e *Syncer) judgeChild(ctx context.Context, r *replica.Rules, id string, md
 	}
 	v := verdict{child: true}
 	for _, parent := range parents {
-		above := e.judge(ctx, r, parent, append(below, id))
-		v = v.and(inherit(above, e.Core.Has(parent), released, before))
+		of := e.judge(ctx, r, parent, append(below, id))
+		v = v.and(inherit(of, e.Core.Has(parent), released, before))
 	}
+	v.above = above
 	return v
 }
 
