@@ -22,8 +22,8 @@
 // text in strings. So a line is searched as it is, and without one, two and
 // three layers of escapes.
 //
-// [Rules.WithEnviron] finds the values of a process's own secrets, and [New]
-// takes patterns of the user.
+// [Rules.WithEnviron] finds the values of a process's own secrets, for what this
+// process alone shows or exports, and [New] takes patterns of the user.
 //
 // # What is put in its place
 //

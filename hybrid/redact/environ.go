@@ -19,7 +19,8 @@ const shortestKnown = 8
 //
 // The values stay in memory: no file and no version tells of them. What is
 // returned is no [Redactor], because other processes make something else of the
-// same line.
+// same line. It is for lines that one process shows or exports. For lines that
+// several send, give the value to [New].
 func (r *Rules) WithEnviron(environ []string) *Finder {
 	f := r.Finder
 	f.values = nil

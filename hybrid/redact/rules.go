@@ -50,8 +50,12 @@ var kindShape = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
 func Secrets() *Rules { return &Rules{Finder: builtIn(), version: secretsVersion} }
 
 // New returns the built-in rules and patterns of the user. A match without length
-// is ignored. In a line of JSON a pattern finds what lies in a string. The
-// version holds a hash of the patterns. The error Is [ErrPattern].
+// is ignored. In a line of JSON a pattern finds what lies in a string. A secret itself
+// is a pattern, with [regexp.QuoteMeta].
+//
+// The version holds 64 bits of a hash of the patterns, and is stored where the lines go.
+// From it a secret can be guessed that is short or in a list of passwords; a pattern that
+// finds more than the secret does not give it away. The error Is [ErrPattern].
 func New(patterns ...Pattern) (*Rules, error) {
 	r := Secrets()
 	sum := sha256.New()
