@@ -153,3 +153,30 @@ func TestLogOfEventsElsewhere(t *testing.T) {
 	require.NoError(t, a.LocalOnly(t.Context(), "open", true))
 	c.requireStays(t, a, "visitor")
 }
+
+// TestParentIsNamedNoMore: tools that know nothing of parents replace the metadata as a
+// whole. What a session was made from is remembered, until somebody releases it.
+func TestParentIsNamedNoMore(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a := c.device(t, "a")
+	a.say("open", "hello")
+	a.child("kid", "open")
+	a.child("unknown", "elsewhere")
+	_, err := a.Sync(t.Context())
+	require.ErrorIs(t, err, ErrHeld)
+	for _, id := range []string{"kid", "unknown"} {
+		a.put(id, "metadata.json", `{"last_turn": "complete"}`)
+		require.NoError(t, os.RemoveAll(filepath.Join(a.Dir(), id, "metadata.json.backup")))
+	}
+	a = c.reopened(t, a, "a")
+	_, err = a.Sync(t.Context())
+	require.ErrorIs(t, err, ErrHeld, "it is not known what became of the parent")
+	require.ErrorIs(t, a.state("unknown").Err, ErrHeld)
+	require.NoError(t, a.LocalOnly(t.Context(), "unknown", false))
+	require.Equal(t, 1, a.sync().Pushed)
+	require.NoError(t, a.LocalOnly(t.Context(), "open", true))
+	c.requireStays(t, a, "kid")
+	a.say("unknown", "more")
+	require.Equal(t, 1, a.sync().Pushed)
+}

@@ -40,7 +40,7 @@ type SessionState struct {
 
 	Kept  []string `json:"kept,omitempty"`  // sessions that divergences left here
 	Rule  Rule     `json:"rule,omitempty"`  // what rules said when its parent was here
-	Above []string `json:"above,omitempty"` // the parents that its log of events named last
+	Above []string `json:"above,omitempty"` // the parents that were named
 	Lacks bool     `json:"lacks,omitempty"` // something was damaged in the cloud when it was last fetched
 
 	stored []byte // as it lies on the disk

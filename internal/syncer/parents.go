@@ -49,12 +49,15 @@ func parentsIn(md sessionstore.Metadata) (parents []string, err error) {
 	return parents, err
 }
 
-// parentsAbove returns the ids of the sessions that a session was made from as tools
-// tell beside its log of events, now or when it was read before. No file of the session
-// that goes to other devices tells that. It is an error when something there cannot be
-// read.
-func (e *Syncer) parentsAbove(id string, known []string) ([]string, error) {
-	parents := known
+// parentsOf returns the ids of the sessions that a session was made from: those that are
+// known, those in its metadata md, and those in the files beside its log of events, which
+// go to no other device. It is an error when some of that cannot be read.
+func (e *Syncer) parentsOf(id string, md sessionstore.Metadata, known []string) (parents []string, err error) {
+	named, err := parentsIn(md)
+	parents = union(known, named)
+	if err != nil {
+		return parents, err
+	}
 	for _, path := range sessioncost.DescriptionsHere(filepath.Join(e.Store.Dir(), id)) {
 		md, err := describedIn(path)
 		var named []string
@@ -64,7 +67,7 @@ func (e *Syncer) parentsAbove(id string, known []string) ([]string, error) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			return known, fmt.Errorf("its parent cannot be read: %q: %w; LocalOnly with false releases it", path, err)
+			return parents, fmt.Errorf("its parent cannot be read: %q: %w; LocalOnly with false releases it", path, err)
 		}
 		parents = union(parents, named)
 	}

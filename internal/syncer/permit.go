@@ -14,7 +14,7 @@ import (
 // permit decides whether the session may leave, and keeps the verdict.
 func (v *sessionSync) permit(ctx context.Context) (verdict, error) {
 	is := v.judgeNow(ctx, v.id)
-	if len(is.above) > len(v.st.Above) { // they are remembered also while the session is held back
+	if len(is.above) > len(v.st.Above) { // also while the session is held back
 		v.st.Above = is.above
 		if err := v.States.Save(v.sid, v.st); err != nil {
 			return is, err

@@ -17,8 +17,8 @@ import (
 // own id or name is kept, or when its parent stays. Tools name the parent in several
 // ways, in the metadata or beside the log of events, and a session may name more than
 // one: then the strictest verdict counts. It is written to the session's state, with the
-// parents that the log of events names, so that a child follows it after the parent was
-// removed, and where that log is not found any more.
+// parents, so that a child follows it after the parent was removed, and follows a parent
+// that is named no more.
 // Where something is not known, the session is held back: what nobody can read, and a
 // parent that is neither here, nor judged before, nor in the cloud.
 // LocalOnly(id, false) releases one session from its parents. Then their ids
@@ -31,7 +31,7 @@ type verdict struct {
 	unknown   []string // it, or ancestors of it, of which nothing here tells, and the cloud may
 	held      error    // why nothing is sent until somebody acts
 	child     bool     // it has a parent
-	above     []string // its parents by its log of events
+	above     []string // its parents
 	secret    bool     // the ids of its parents do not leave
 }
 
@@ -96,13 +96,11 @@ func (e *Syncer) judge(ctx context.Context, r *replica.Rules, id string, below [
 // judgeChild judges a session that no rule of its own keeps, by its metadata.
 func (e *Syncer) judgeChild(ctx context.Context, r *replica.Rules, id string, md sessionstore.Metadata, st *replica.SessionState, below []string) verdict {
 	before, released := st.Rule, r.Released(id)
-	parents, err := parentsIn(md)
-	above, unread := e.parentsAbove(id, st.Above)
-	if err = errors.Join(err, unread); err != nil && !released {
+	above, err := e.parentsOf(id, md, st.Above)
+	if err != nil && !released {
 		return verdict{held: fmt.Errorf("%w: %w", ErrHeld, err)}
 	}
-	parents = union(parents, above)
-	parents = slices.DeleteFunc(parents, func(parent string) bool { return parent == id || slices.Contains(below, parent) })
+	parents := slices.DeleteFunc(slices.Clone(above), func(parent string) bool { return parent == id || slices.Contains(below, parent) })
 	if len(parents) == 0 {
 		kept := before == replica.Inherited && !released
 		return verdict{kept: kept, inherited: kept}
