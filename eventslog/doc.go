@@ -43,8 +43,8 @@
 // # Memory
 //
 // Every reading method takes less than 16 MiB in all, whatever the size of the
-// file and of its lines: [Log.Heads], [Log.Follow] and [Log.Tail] some hundred
-// kilobytes, [Log.Summary] as much for each of up to eight workers,
+// file and of its lines: [Log.Heads], [Log.At], [Log.Follow] and [Log.Tail] some
+// hundred kilobytes, [Log.Summary] as much for each of up to eight workers,
 // [Log.SliceTo] a few megabytes. The heads that Tail returns come on top. Only
 // [Log.Refs] and [Log.Usage] hold a whole row, one at a time.
 //

@@ -3,8 +3,10 @@ package eventslog_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"os"
 	"path/filepath"
@@ -93,6 +95,26 @@ func ExampleLog_Heads() {
 	// 1 12:00:00 INFO session:start
 	// 2 12:00:01 INFO tool:post
 	// 3 12:01:00 INFO session:end
+}
+
+func ExampleLog_At() {
+	dir, clean := example()
+	defer clean()
+	l, err := eventslog.Open(dir, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	head, err := l.At(context.Background(), 2) // its bytes: l.Open
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(head.Line, head.Event)
+	_, err = l.At(context.Background(), 4)
+	fmt.Println(errors.Is(err, fs.ErrNotExist), err)
+	// Output:
+	// 2 tool:post
+	// true read event: event 4 of 3: file does not exist
 }
 
 func ExampleLog_Follow() {

@@ -57,6 +57,7 @@ func readOperations(t *testing.T) (all []cost.Operation) {
 	l, g := limitLog(t, false, 3000)
 	for _, op := range []cost.Operation{
 		{Name: "summary", Do: func() error { _, err := l.Summary(t.Context()); return err }},
+		{Name: "at", Do: func() error { _, err := l.At(t.Context(), 3000); return err }},
 		{Name: "tail", Do: func() error { _, err := l.Tail(t.Context(), 20); return err }},
 		{Name: "slice", Do: func() error { _, err := l.SliceTo(t.Context(), io.Discard, limitEvent.Time, "", ""); return err }},
 		{Name: "slicenew", Do: func() error {

@@ -40,6 +40,10 @@ func TestMemory(t *testing.T) {
 			all, _ := names(t, l, Cursor{})
 			return len(all), nil
 		},
+		"At": func(ctx context.Context) (int, error) {
+			h, err := l.At(ctx, 3)
+			return h.Line, err
+		},
 		"Tail": func(ctx context.Context) (int, error) {
 			tail, err := l.Tail(ctx, 5)
 			return len(tail), err

@@ -26,6 +26,7 @@
 //	find N REPS                             Find of a prefix that one of N sessions has
 //	keyword N REPS                          Projects.Find of a word that is nowhere
 //	summary FILE REPS, tail FILE REPS       of a log: Summary; its last 20 heads
+//	at FILE REPS N                          event N of a log
 //	slice FILE REPS, slicenew FILE REPS     SliceTo that keeps all; with another session id
 //	turns MIB BYTES REPS                    a turn of a transcript of MIB MiB, each time in a fresh Store: with an
 //	                                        index that fits, after an append of another Store; ResumeWindow of 25;

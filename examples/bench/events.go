@@ -66,6 +66,19 @@ func tail(r *run) error {
 	})
 }
 
+// at finds event N by its number.
+func at(r *run) error {
+	n, err := r.number(2)
+	if err != nil {
+		return err
+	}
+	r.n = n
+	return r.logged(func(ctx context.Context, l *eventslog.Log) error {
+		_, err := l.At(ctx, n)
+		return err
+	})
+}
+
 func sliceSame(r *run) error { return r.slice("", "") }
 
 func sliceNew(r *run) error { return r.slice("new-session", "parent-session") }

@@ -19,7 +19,7 @@ var operations = map[string]func(*run) error{
 	"load": load, "reload": reload, "decode": decode,
 	"list": list, "listmeta": listMeta, "listmetafirst": listMetaFirst, "find": find, "keyword": keyword,
 	"summaries": summaries, "summariesfirst": summariesFirst, "summariesone": summariesOne, "summariesrows": summariesRows,
-	"summary": summary, "tail": tail, "slice": sliceSame, "slicenew": sliceNew,
+	"summary": summary, "tail": tail, "at": at, "slice": sliceSame, "slicenew": sliceNew,
 	"fork": fork, "diagnose": diagnose, "info": info,
 	"turns": readTurns, "deep": deep, "appenders": appenders, "peers": comparePeers, "relaxed": relaxed,
 	"limit-append": limitAppend, "limit-copy": limitCopy, "limit-read": limitRead, "limit-scan": limitScan, "limit-list": limitList,

@@ -71,6 +71,7 @@ func TestOperations(t *testing.T) {
 		{"slice ev.jsonl 2", 40},
 		{"slicenew ev.jsonl 2", 40},
 		{"tail ev.jsonl 2", 20},
+		{"at ev.jsonl 2 40", 40},
 		{"fork 12 2", 12},
 		{"diagnose 12 2", 12},
 		{"info 12 2", 12},

@@ -1,0 +1,70 @@
+package eventslog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// At returns the head of event n of the log, counted from 1. It counts what
+// [Log.Heads] yields, so damaged lines have no number. The error Is
+// [fs.ErrNotExist] when the log has fewer events, or is missing.
+//
+// At reads the log from its beginning to the event and keeps nothing for the next
+// call. A caller who comes back keeps the Head.Next of some events and goes on
+// behind the nearest one with [Log.Heads].
+func (l *Log) At(ctx context.Context, n int) (Head, error) {
+	h, err := l.at(ctx, n)
+	if err != nil {
+		return Head{}, fmt.Errorf("read event: %w", err)
+	}
+	return h, nil
+}
+
+func (l *Log) at(ctx context.Context, n int) (h Head, err error) {
+	f, err := l.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return Head{}, noEvent(n, 0)
+	}
+	if err != nil {
+		return Head{}, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	for {
+		h, err = l.count(ctx, f, n)
+		if !errors.Is(err, ErrRewritten) {
+			return h, err
+		}
+	}
+}
+
+// count returns the head of event n of f. The error Is [ErrRewritten] when the
+// log changed meanwhile.
+func (l *Log) count(ctx context.Context, f *os.File, n int) (Head, error) {
+	rs, err := newRecords(f, Cursor{}, l.newer)
+	if err != nil {
+		return Head{}, err
+	}
+	rs.check = make([]byte, windowSize)
+	for found := 0; ; {
+		rec, err := rs.next(ctx)
+		if errors.Is(err, io.EOF) {
+			return Head{}, noEvent(n, found)
+		}
+		if err != nil {
+			return Head{}, err
+		}
+		if !l.event(&rs.scan) {
+			continue
+		}
+		if found++; found == n {
+			return rs.scan.headOf(rec, rs.cursor()), nil
+		}
+	}
+}
+
+// noEvent tells that there is no event n.
+func noEvent(n, all int) error { return fmt.Errorf("event %d of %d: %w", n, all, fs.ErrNotExist) }
