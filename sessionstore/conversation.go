@@ -110,9 +110,9 @@ func (c *onDisk) turns(ctx context.Context, from, to int) (found []Message, err 
 	if to < 1 {
 		return nil, nil
 	}
-	err = c.read(ctx, c.rows.Turn(from), func(m Message, _, turn int) bool {
+	err = c.read(ctx, c.rows.Turn(from), to, func(m Message, _, turn int) bool {
 		if turn > 0 && from <= turn && turn <= to {
-			found = append(found, m.cloned())
+			found = append(found, c.kept(m))
 		}
 		return turn <= to
 	})
@@ -124,9 +124,9 @@ func (c *onDisk) turns(ctx context.Context, from, to int) (found []Message, err 
 }
 
 func (c *onDisk) message(ctx context.Context, n int) (found Message, err error) {
-	err = c.read(ctx, c.rows.Row(n), func(m Message, number, _ int) bool {
+	err = c.read(ctx, c.rows.Row(n), noTurn, func(m Message, number, _ int) bool {
 		if number == n {
-			found = m.cloned()
+			found = c.kept(m)
 		}
 		return number < n
 	})
@@ -152,7 +152,7 @@ func (c *onDisk) from(ctx context.Context, n int, visit func(Message, index.Pref
 		return nil
 	}
 	return c.readPrefixes(ctx, n, func(m Message, number int, prefix index.Prefix) bool {
-		return number < n || visit(m.cloned(), prefix)
+		return number < n || visit(c.kept(m), prefix)
 	})
 }
 
@@ -161,7 +161,7 @@ func (c *onDisk) from(ctx context.Context, n int, visit func(Message, index.Pref
 func (c *onDisk) readPrefixes(ctx context.Context, n int, visit func(m Message, number int, prefix index.Prefix) bool) error {
 	from := c.rows.Row(n)
 	prefix := from.Prefix
-	err := c.read(ctx, from, func(m Message, number, _ int) bool {
+	err := c.read(ctx, from, noTurn, func(m Message, number, _ int) bool {
 		prefix = prefix.Plus(m.sum())
 		return visit(m, number, prefix)
 	})

@@ -100,6 +100,7 @@ type openTranscript struct {
 	dir  *sessiondir.Dir
 	is   sessiondir.Stamp // before anything was read
 	rows *index.Rows
+	own  []byte // the line that is read, if it has memory of its own
 }
 
 // errUnindexed tells that a transcript has no index and must be read as a
@@ -229,17 +230,31 @@ func (t *openTranscript) scan(ctx context.Context, size int64) error {
 	return err
 }
 
+// noTurn is the number of no turn.
+const noTurn = -1
+
 // read hands the messages from a place on to visit until it returns false, each
 // with its number and that of its turn, from 1; turn 0 is what stands before the
-// first. The messages are valid during the call.
-func (t *openTranscript) read(ctx context.Context, from index.Place, visit func(m Message, number, turn int) bool) error {
-	lines, rows := jsonl.NewReader(t.rows.Reader(t.file, from.Offset)), lineReader{}
+// first. The messages are valid during the call, see [openTranscript.kept]. visit may
+// not be told of the message that begins the turn after last.
+func (t *openTranscript) read(ctx context.Context, from index.Place, last int, visit func(m Message, number, turn int) bool) error {
+	lines, rows := t.rows.Lines(t.file, from), lineReader{}
 	number, turn := from.Rows, from.Turns
 	for more := true; more; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		line, err := lines.Next()
+		if turn == last { // a long line is not read in vain
+			toRow, toTurn, long, err := lines.Long()
+			if err == nil && long && toRow == number+1 && toTurn > last {
+				return nil
+			}
+		}
+		line, own, err := lines.Next()
+		t.own = nil
+		if own {
+			t.own = line.Bytes
+		}
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -261,9 +276,11 @@ func (t *openTranscript) read(ctx context.Context, from index.Place, visit func(
 	return nil
 }
 
-// cloned returns m with bytes of its own.
-func (m Message) cloned() Message {
+// kept returns a message that is read, valid after the call.
+func (t *openTranscript) kept(m Message) Message {
 	own := *m.m
-	own.raw = bytes.Clone(own.raw)
+	if len(t.own) != len(own.raw) {
+		own.raw = bytes.Clone(own.raw)
+	}
 	return Message{&own}
 }

@@ -210,3 +210,53 @@ func TestMemoryOfLargeTranscripts(t *testing.T) {
 	require.Equal(t, before, st.cache.large.id)
 	require.Nil(t, st.cache.sessions[fmt.Sprint("large", last)].cached)
 }
+
+// TestMemoryOfLongLines reads parts of a transcript by its index, in which some
+// lines are long: that takes what is returned and little more.
+func TestMemoryOfLongLines(t *testing.T) {
+	const long, little = 8 << 20, 512 << 10
+	dir := t.TempDir()
+	st, err := Open(dir, &Options{Durability: Relaxed, CacheBytes: -1})
+	require.NoError(t, err)
+	answer := func(size int) Message {
+		return newMessage(fmt.Appendf(nil, `{"role": "assistant", "content": %q}`, strings.Repeat("a", size)))
+	}
+	require.NoError(t, st.Append(t.Context(), "s",
+		row(10), answer(long), // turn 1
+		row(long), answer(10), // turn 2
+		row(10), answer(10), answer(long), answer(long), // turn 3
+		row(10), answer(10), // turn 4
+	))
+	unhurried()
+	_, err = st.Turn(t.Context(), "s", 1) // makes the index
+	require.NoError(t, err)
+	require.NotNil(t, st.index().Rows("s"))
+	one := func(m Message, err error) ([]Message, error) { return []Message{m}, err }
+	part := func(p Part, err error) ([]Message, error) { return p.Messages, err }
+	for name, read := range map[string]func(context.Context) ([]Message, error){
+		"message 2":         func(ctx context.Context) ([]Message, error) { return one(st.MessageAt(ctx, "s", 2)) },
+		"message 4":         func(ctx context.Context) ([]Message, error) { return one(st.MessageAt(ctx, "s", 4)) },
+		"message 10":        func(ctx context.Context) ([]Message, error) { return one(st.MessageAt(ctx, "s", 10)) },
+		"turn 1":            func(ctx context.Context) ([]Message, error) { return st.Turn(ctx, "s", 1) },
+		"turn 2":            func(ctx context.Context) ([]Message, error) { return st.Turn(ctx, "s", 2) },
+		"turn 3":            func(ctx context.Context) ([]Message, error) { return st.Turn(ctx, "s", 3) },
+		"turn 4":            func(ctx context.Context) ([]Message, error) { return st.Turn(ctx, "s", 4) },
+		"last turn":         func(ctx context.Context) ([]Message, error) { return st.LastTurns(ctx, "s", 1) },
+		"last 2 turns":      func(ctx context.Context) ([]Message, error) { return st.LastTurns(ctx, "s", 2) },
+		"3 messages from 6": func(ctx context.Context) ([]Message, error) { return part(st.Part(ctx, "s", 6, 3)) },
+		"1 message from 9":  func(ctx context.Context) ([]Message, error) { return part(st.Part(ctx, "s", 9, 1)) },
+	} {
+		before := allocated()
+		rows, err := read(t.Context())
+		took := int64(allocated() - before)
+		require.NoError(t, err, name)
+		returned := int64(0)
+		for _, m := range rows {
+			returned += int64(len(m.m.raw))
+		}
+		require.Positive(t, returned, name)
+		t.Logf("%s: %d KiB more than the %d that are returned", name, (took-returned)>>10, returned>>10)
+		require.LessOrEqual(t, took, returned+little, name)
+	}
+	require.NoError(t, st.Close())
+}

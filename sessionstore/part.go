@@ -103,12 +103,12 @@ func (c *inMemory) start(_ context.Context, turn int) (int, error) {
 }
 
 func (c *onDisk) run(ctx context.Context, first, n int) (found []Message, turn int, err error) {
-	err = c.read(ctx, c.rows.Row(first), func(m Message, number, of int) bool {
+	err = c.read(ctx, c.rows.Row(first), noTurn, func(m Message, number, of int) bool {
 		if number == first {
 			turn = of
 		}
 		if number >= first {
-			found = append(found, m.cloned())
+			found = append(found, c.kept(m))
 		}
 		return number < first+n-1
 	})
@@ -120,7 +120,7 @@ func (c *onDisk) run(ctx context.Context, first, n int) (found []Message, turn i
 }
 
 func (c *onDisk) start(ctx context.Context, turn int) (first int, err error) {
-	err = c.read(ctx, c.rows.Turn(turn), func(_ Message, number, of int) bool {
+	err = c.read(ctx, c.rows.Turn(turn), noTurn, func(_ Message, number, of int) bool {
 		if of == turn {
 			first = number
 		}

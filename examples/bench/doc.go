@@ -32,7 +32,8 @@
 //	                                        index that fits, after an append of another Store; ResumeWindow of 25;
 //	                                        beside it the making of the index, Load, and SQLite; with the 99th percentiles of
 //	                                        times and of processor times. Messages have BYTES; from 1 MiB on one
-//	                                        turn of a hundred has a message of BYTES, and no other is read
+//	                                        turn of a hundred has a message of BYTES. The others are read, and these in
+//	                                        a line of their own. On Linux the memory is the peak of each line
 //	fork N REPS                             Fork at the last turn, without events
 //	diagnose N REPS                         Load and Diagnose
 //	info N REPS                             metadata, turns and diagnosis

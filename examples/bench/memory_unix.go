@@ -18,3 +18,6 @@ func peakMemory() float64 {
 	}
 	return float64(usage.Maxrss) / (1 << 10)
 }
+
+// forgetPeak can do nothing here: peakMemory returns the peak of all.
+func forgetPeak() {}

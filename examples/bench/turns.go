@@ -41,7 +41,7 @@ func readTurns(r *run) error {
 		return err
 	}
 	time.Sleep(100 * time.Millisecond) // the file comes to rest
-	for _, measure := range []func() error{t.build, t.fits, t.resume, t.appended, t.load, t.sqlite} {
+	for _, measure := range []func() error{t.build, t.fits, t.longTurn, t.resume, t.appended, t.load, t.sqlite} {
 		if err := measure(); err != nil {
 			return err
 		}
@@ -103,6 +103,7 @@ func (t *turnsRun) turn() int {
 // each times do with a fresh Store, after prepare, and prints the figures.
 func (t *turnsRun) each(op string, times int, prepare func() error, do func(context.Context, *sessionstore.Store) error) error {
 	t.took, t.cpu = nil, nil
+	forgetPeak()
 	for range times {
 		if prepare != nil {
 			if err := prepare(); err != nil {
@@ -160,6 +161,20 @@ func (t *turnsRun) build() error {
 }
 
 func (t *turnsRun) fits() error { return t.each("turn", t.times, nil, t.read) }
+
+// longTurn reads the turns with a long line.
+func (t *turnsRun) longTurn() error {
+	if t.long == 0 {
+		return nil
+	}
+	return t.each("turn-long", t.times, nil, func(ctx context.Context, st *sessionstore.Store) error {
+		rows, err := st.Turn(ctx, sessionID, 1+t.long*t.random.IntN((t.n-1)/t.long+1))
+		if err == nil && len(rows) != 6 {
+			err = errEmpty
+		}
+		return err
+	})
+}
 
 func (t *turnsRun) resume() error {
 	return t.each("resume-25", t.times, nil, func(ctx context.Context, st *sessionstore.Store) error {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -154,18 +155,46 @@ func checkRows(t *testing.T, r *rand.Rand, x *Rows, text []byte) {
 			require.Equal(t, turn, got.turn)
 		}
 	}
+	checkLines(t, x, text)
 	if len(text) >= LargeFrom {
 		require.Less(t, len(x.Encode())+MaxEntry, len(text)/200)
 	}
 }
 
+// checkLines reads all lines by the index.
+func checkLines(t *testing.T, x *Rows, text []byte) {
+	t.Helper()
+	lines, rows, turns := x.Lines(bytes.NewReader(text), Place{}), 0, 0
+	for want := range jsonl.Lines(text) {
+		toRow, toTurn, long, err := lines.Long()
+		require.NoError(t, err)
+		got, own, err := lines.Next()
+		require.NoError(t, err)
+		require.Equal(t, long, own)
+		require.Equal(t, long, !want.Ended || want.Offset/BlockSize != (want.Offset+int64(len(want.Bytes)))/BlockSize)
+		got.Number = want.Number
+		require.Equal(t, want, got)
+		require.NoError(t, parseLine(want, func(row Row) {
+			rows++
+			if row.Begins {
+				turns++
+			}
+		}))
+		if long {
+			require.Equal(t, []int{rows, turns}, []int{toRow, toTurn})
+		}
+	}
+	_, _, err := lines.Next()
+	require.ErrorIs(t, err, io.EOF)
+}
+
 // readOne returns the first message from a place on that want wants.
 func readOne(t *testing.T, x *Rows, text []byte, from Place, want func(number, turn int) bool) (is found) {
 	t.Helper()
-	lines := jsonl.NewReader(x.Reader(bytes.NewReader(text), from.Offset))
+	lines := x.Lines(bytes.NewReader(text), from)
 	number, turn, prefix, done := from.Rows, from.Turns, from.Prefix, false
 	for !done {
-		line, err := lines.Next()
+		line, _, err := lines.Next()
 		require.NoError(t, err)
 		require.NoError(t, parseLine(line, func(row Row) {
 			number++
@@ -195,16 +224,31 @@ func TestOther(t *testing.T) {
 		_, err := x.Extend(t.Context(), bytes.NewReader(text), parseLine)
 		require.ErrorIs(t, err, ErrOther)
 		from := min(int64(at)/BlockSize*BlockSize, x.Size)
-		_, err = x.Reader(bytes.NewReader(text), from).Read(make([]byte, 10))
+		_, _, err = x.Lines(bytes.NewReader(text), Place{Offset: from}).Next()
 		require.ErrorIs(t, err, ErrOther)
 		if last := x.Size / BlockSize * BlockSize; int64(at) >= last && int64(at) < x.Size {
 			_, err = x.ExtendEnd(t.Context(), bytes.NewReader(text), int64(len(text)), parseLine)
 			require.ErrorIs(t, err, ErrOther)
 		}
+		require.Less(t, wholeLines(t, x, text), at/BlockSize*BlockSize+1)
 		text[at] = was
 	}
 	_, err = x.Extend(t.Context(), bytes.NewReader(text[:len(text)-1]), parseLine)
 	require.ErrorIs(t, err, ErrOther)
+}
+
+// wholeLines reads lines until one is another than the index knows, and returns
+// where that begins.
+func wholeLines(t *testing.T, x *Rows, text []byte) (end int) {
+	lines := x.Lines(bytes.NewReader(text), Place{})
+	for {
+		line, _, err := lines.Next()
+		if err != nil {
+			require.ErrorIs(t, err, ErrOther)
+			return end
+		}
+		end = int(line.Offset) + len(line.Bytes) + 1
+	}
 }
 
 // TestFlips flips bits of the files: none of them is read then, or panics.
