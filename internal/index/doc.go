@@ -51,6 +51,14 @@
 // Whether the backup stands in for the transcript, or an append is marked, is
 // decided before the index is asked. Only a sound transcript has an index.
 //
+// A backup that has the stamp which the index knows proves nothing of the
+// transcript. The two files trade their names in an append, and that changes the
+// time of each inode: after an append whose note was lost, neither file has the
+// old stamp. Where the backup has it, another tool put it there, and may have
+// written anything into the transcript. While this library writes, the transcript
+// is whole under its name; while another tool appends in place, its marker tells
+// so, and the backup is read as a whole, without an index.
+//
 // An append writes no more than the note. A rename for each turn would cost more
 // than the append itself when nothing is synced, and a host that appends for
 // hours would pay for readers that may never come. So the reader writes the index
