@@ -34,8 +34,8 @@ type summarizer struct {
 	summarized []bool // by the numbers of places
 
 	mu    sync.Mutex
-	put   []index.Entry // what is new; guarded by mu
-	stale []string      // sessions whose entries are wrong, and for which nothing is put; guarded by mu
+	put   []*index.Entry // what is new; guarded by mu
+	stale []string       // sessions whose entries are wrong, and for which nothing is put; guarded by mu
 }
 
 func newSummarizer(st *Store) *summarizer {
@@ -85,8 +85,9 @@ func (z *summarizer) summarize(ctx context.Context, p place) (Summary, error) {
 	}
 	switch {
 	case e.Transcript.Sure && (changed || renewed && e.Fits()):
+		found := e // which leaves the stack, e does not
 		z.mu.Lock()
-		z.put = append(z.put, e)
+		z.put = append(z.put, &found)
 		z.mu.Unlock()
 	case ok && !(holds && e.Transcript.Sure):
 		z.mu.Lock()

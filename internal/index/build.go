@@ -67,7 +67,7 @@ func (x *Rows) extend(ctx context.Context, r io.Reader, from int, parse Parse) (
 
 // Count returns the facts of the transcript data.
 func Count(data []byte, parse Parse) (Facts, error) {
-	b := newBuilder(&Rows{})
+	b := newCounter()
 	for line := range jsonl.Lines(data) {
 		if err := parse(line, func(row Row) { b.row(line, row) }); err != nil {
 			return Facts{}, err
@@ -80,7 +80,7 @@ func Count(data []byte, parse Parse) (Facts, error) {
 
 // CountRows returns the facts of messages of which nobody knows where they stand.
 func CountRows(rows iter.Seq[Row]) Facts {
-	b := newBuilder(&Rows{})
+	b := newCounter()
 	for row := range rows {
 		b.row(jsonl.Line{}, row)
 	}
@@ -93,13 +93,16 @@ func CountRows(rows iter.Seq[Row]) Facts {
 type builder struct {
 	rows   *Rows
 	open   map[xxh3.Uint128]bool // by the hashes of ids
-	sums   sums
-	prefix Prefix // of the messages so far
+	sums   *sums                 // nil: the blocks are not hashed
+	prefix Prefix                // of the messages so far
 }
+
+// newCounter returns a builder that counts and hashes no blocks.
+func newCounter() *builder { return &builder{rows: &Rows{}, open: map[xxh3.Uint128]bool{}} }
 
 // newBuilder returns a builder that goes on at the end of x.
 func newBuilder(x *Rows) *builder {
-	b := &builder{rows: &Rows{Facts: x.Facts, Ended: true, blocks: slices.Clone(x.blocks)}, open: make(map[xxh3.Uint128]bool, len(x.open))}
+	b := &builder{sums: &sums{}, rows: &Rows{Facts: x.Facts, Ended: true, blocks: slices.Clone(x.blocks)}, open: make(map[xxh3.Uint128]bool, len(x.open))}
 	for _, sum := range x.open {
 		b.open[sum] = true
 	}
@@ -134,7 +137,7 @@ func (b *builder) verify(ctx context.Context, r io.Reader, x *Rows, from int) er
 
 func (b *builder) build(ctx context.Context, r io.Reader, parse Parse) (*Rows, error) {
 	start := b.rows.Size
-	lines := jsonl.NewReader(&hashed{r, &b.sums})
+	lines := jsonl.NewReader(&hashed{r, b.sums})
 	for n := 0; ; n++ {
 		if n%64 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -95,7 +95,7 @@ func (f *Files) NoteAppend(id string, a Append) (err error) {
 
 // Changes are what a listing found to be different from what shards say.
 type Changes struct {
-	Put   []Entry
+	Put   []*Entry
 	Gone  []string // sessions that are gone
 	Stale []string // sessions that may be others by now: nothing in their entries is to stay
 }
@@ -150,7 +150,7 @@ func (f *Files) apply(dir *atomicfile.Dir, n int, c *Changes) error {
 	changed := len(s) < before
 	for _, e := range c.Put {
 		if f.Has(e.ID) {
-			s[e.ID], changed = e, true
+			s[e.ID], changed = *e, true
 		}
 	}
 	for _, id := range c.Gone {

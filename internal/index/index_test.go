@@ -402,3 +402,14 @@ func TestOtherRules(t *testing.T) {
 		require.ErrorIs(t, serr, errBad)
 	}
 }
+
+// TestEncodeAllocations encodes a shard of many entries: no entry takes memory of
+// its own. It does not run beside other tests.
+func TestEncodeAllocations(t *testing.T) {
+	s := Shard{}
+	for n := range 200 {
+		id := fmt.Sprint("session-", n)
+		s[id] = Entry{ID: id, HasPrompt: true, Prompt: strings.Repeat("p", 300), HasMetadata: true, About: About{Name: "n", Model: "m"}}
+	}
+	require.Less(t, testing.AllocsPerRun(5, func() { s.Encode() }), 100.0)
+}

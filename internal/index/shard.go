@@ -44,24 +44,25 @@ type About struct {
 
 // append appends the entry, without texts that do not fit.
 func (e *Entry) append(b []byte) []byte {
+	start := len(b)
+	if b = e.appendAll(b); len(b)-start <= MaxEntry {
+		return b
+	}
 	short := *e
-	one := short.encode()
-	if len(one) > MaxEntry {
-		short.HasPrompt, short.Prompt = false, ""
-		one = short.encode()
+	short.HasPrompt, short.Prompt = false, ""
+	if b = short.appendAll(b[:start]); len(b)-start <= MaxEntry {
+		return b
 	}
-	if len(one) > MaxEntry {
-		short.HasMetadata, short.About = false, About{}
-		one = short.encode()
-	}
-	return append(b, one...)
+	short.HasMetadata, short.About = false, About{}
+	return short.appendAll(b[:start])
 }
 
 // Fits reports whether a shard holds all of the entry.
-func (e *Entry) Fits() bool { return len(e.encode()) <= MaxEntry }
+func (e *Entry) Fits() bool { return len(e.appendAll(nil)) <= MaxEntry }
 
-func (e *Entry) encode() []byte {
-	b := e.Transcript.append(e.Dir.append(appendText(nil, e.ID)))
+// appendAll appends the entry with all texts.
+func (e *Entry) appendAll(b []byte) []byte {
+	b = e.Transcript.append(e.Dir.append(appendText(b, e.ID)))
 	b = appendText(appendBool(e.Facts.append(b), e.HasPrompt), e.Prompt)
 	if b = appendBool(b, e.HasMetadata); !e.HasMetadata {
 		return b
@@ -93,7 +94,8 @@ type Shard map[string]Entry
 
 // Encode returns the file.
 func (s Shard) Encode() []byte {
-	b := binary.AppendUvarint([]byte(shardHead), uint64(len(s)))
+	b := make([]byte, 0, len(shardHead)+len(s)*MaxEntry/2)
+	b = binary.AppendUvarint(append(b, shardHead...), uint64(len(s)))
 	for _, id := range slices.Sorted(maps.Keys(s)) {
 		e := s[id]
 		b = e.append(b)
