@@ -14,8 +14,11 @@ import (
 // [fs.ErrNotExist] when the log has fewer events, or is missing.
 //
 // At reads the log from its beginning to the event and keeps nothing for the next
-// call. A caller who comes back keeps the Head.Next of some events and goes on
-// behind the nearest one with [Log.Heads].
+// call, in memory or in a file. Any tool may append to a log at any time, without a
+// lock. So an index in a file would have to be compared with all bytes that it
+// knows, at each call while a session runs, and would have to go with the session.
+// A caller who comes back keeps the Head.Next of some events and goes on behind the
+// nearest one with [Log.Heads].
 func (l *Log) At(ctx context.Context, n int) (Head, error) {
 	h, err := l.at(ctx, n)
 	if err != nil {
