@@ -36,6 +36,27 @@ func TestAgent(t *testing.T) {
 	require.Contains(t, ask(t, one, fork, "Once more?"), "I know 6 messages before that.")
 }
 
+// TestThreeDevices is the story of the README: a laptop, a desktop and a server
+// take turns, and the laptop goes on without a network.
+func TestThreeDevices(t *testing.T) {
+	account := cosmostest.New(nil)
+	require.NoError(t, account.CreateContainer(hybrid.DefaultDatabase, hybrid.DefaultContainer, ""))
+	running := httptest.NewServer(account)
+	t.Cleanup(running.Close)
+	t.Setenv("COSMOS_ENDPOINT", running.URL+"/")
+	t.Setenv("COSMOS_KEY", account.Key())
+	t.Setenv("USER", "ada")
+	const id = "forecast"
+	laptop, desktop, server := t.TempDir(), t.TempDir(), t.TempDir()
+
+	require.Contains(t, ask(t, laptop, id, "Will it rain?"), "I know 0 messages")
+	require.Contains(t, ask(t, desktop, id, "And tomorrow?"), "I know 2 messages")
+	require.Contains(t, ask(t, server, id, "And on Sunday?"), "I know 4 messages")
+
+	t.Setenv("COSMOS_ENDPOINT", "") // on a train
+	require.Contains(t, ask(t, laptop, id, "Shall I take a coat?"), "I know 2 messages")
+}
+
 func TestAgentWithoutAccount(t *testing.T) {
 	t.Setenv("COSMOS_ENDPOINT", "")
 	id, dir := sessionstore.NewID(), t.TempDir()
