@@ -60,7 +60,8 @@ func run(ctx context.Context, out io.Writer, dir, id, question string) (err erro
 	defer func() { err = errors.Join(err, watcher.Close()); <-shown }()
 
 	if options.Container != nil {
-		if _, err := store.Refresh(ctx, id); err != nil { // takes what other devices added
+		_, err := store.Refresh(ctx, id) // takes what other devices added
+		if err != nil && !errors.Is(err, sessionstore.ErrNotFound) {
 			log.Print(err)
 		}
 	}
