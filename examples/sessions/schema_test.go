@@ -27,7 +27,11 @@ func valid(schema *jsonschema.Schema) func(ts *testscript.TestScript, neg bool, 
 		ts.Check(err)
 		ts.Check(schema.Validate(answer))
 		members := answer.(map[string]any)
-		if members["command"] != strings.Join(args[1:], " ") || members[args[0]] == nil {
+		command, named := members["command"].(string)
+		if !named {
+			command = "null"
+		}
+		if command != strings.Join(args[1:], " ") || members[args[0]] == nil {
 			ts.Fatalf("not the %s of %v: %v", args[0], args[1:], members["command"])
 		}
 	}
@@ -47,6 +51,8 @@ func TestSchemaRefuses(t *testing.T) {
 		{`"session_id": "a", `, ``},
 		{`"kind"`, `"sort"`},
 		{`"result"`, `"error"`},
+		{`"secrets", "result"`, `"tail", "result"`}, // which has errors alone
+		{`"secrets", "result"`, `null, "result"`},
 		{`"result"`, `"error": {"message": "x", "candidates": []}, "result"`},
 	} {
 		answer, err := jsonschema.UnmarshalJSON(strings.NewReader(strings.Replace(good, change[0], change[1], 1)))

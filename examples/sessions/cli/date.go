@@ -1,46 +1,107 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-var age = regexp.MustCompile(`^(\d{1,5})([mhdw])$`)
+const timeForms = "a date as 2026-08-01, a time as 2026-08-01T12:30, an age as 12h, 7d or 2w, today or yesterday"
 
-// date reads a date as people write it: an age (30m, 12h, 7d, 2w), today or
-// yesterday, which begin at midnight here, and all that [sessionstore.ParseDate]
-// takes. "" is the zero time.
-func (a *app) date(text string) (time.Time, error) {
-	now := a.now()
-	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	switch word := strings.ToLower(text); {
-	case word == "":
-		return time.Time{}, nil
-	case word == "today":
-		return midnight, nil
-	case word == "yesterday":
-		return midnight.AddDate(0, 0, -1), nil
-	case age.MatchString(word):
-		m := age.FindStringSubmatch(word)
-		n, err := strconv.Atoi(m[1])
-		switch m[2] {
-		case "m":
-			return now.Add(-time.Duration(n) * time.Minute), err
-		case "h":
-			return now.Add(-time.Duration(n) * time.Hour), err
-		case "d":
-			return now.AddDate(0, 0, -n), err
-		}
-		return now.AddDate(0, 0, -7*n), err
-	}
-	at, err := sessionstore.ParseDate(text)
-	if err != nil {
-		return at, fmt.Errorf("%w; write a date or time as 2026-08-01 or 2026-08-01T12:30, an age as 12h, 7d or 2w, today, or yesterday", err)
+var days = regexp.MustCompile(`^(\d{1,5})([dw])$`)
+
+// date reads the time that a flag names, as people write it: an age (30m, 12h,
+// 7d, 2w), today or yesterday, which begin at midnight here, and all that
+// [sessionstore.ParseDate] takes. "" is the zero time.
+func (a *app) date(flag, text string) (time.Time, error) {
+	at, ok := a.readTime(text)
+	if !ok && text != "" {
+		return at, notTime(flag, text, "write "+timeForms)
 	}
 	return at, nil
+}
+
+func notTime(flag, text, hint string) error {
+	const most = 40 // columns
+	return usageError{fmt.Sprintf("--%s: %q is not a time; %s", flag, screen.Fit(text, most), hint)}
+}
+
+func (a *app) readTime(text string) (time.Time, bool) {
+	now := a.now()
+	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	switch word := strings.ToLower(text); word {
+	case "today":
+		return midnight, true
+	case "yesterday":
+		return midnight.AddDate(0, 0, -1), true
+	default:
+		if d, ok := span(word); ok {
+			return now.Add(-d), true
+		}
+	}
+	at, err := sessionstore.ParseDate(text)
+	return at, err == nil
+}
+
+// span reads an age: a number of days or weeks, or what [time.ParseDuration] takes.
+func span(word string) (time.Duration, bool) {
+	const most = 99_999 // days; a Duration holds some more
+	if m := days.FindStringSubmatch(word); m != nil {
+		n, err := strconv.Atoi(m[1])
+		if m[2] == "w" {
+			n *= 7
+		}
+		return time.Duration(n) * 24 * time.Hour, err == nil && n <= most
+	}
+	d, err := time.ParseDuration(word)
+	return d, err == nil && d >= 0 && word != "0"
+}
+
+// age reads how long ago the time is that a flag names.
+func (a *app) age(flag, text string) (time.Duration, error) {
+	if d, ok := span(strings.ToLower(text)); ok {
+		return d, nil
+	}
+	at, ok := a.readTime(text)
+	if !ok {
+		return 0, notTime(flag, text, "write "+timeForms)
+	}
+	return a.now().Sub(at), nil
+}
+
+// older reads the time before which something is old: a number of days, as the
+// reference takes it, or a time. Words tell it, as "30 days", "12h" or
+// "yesterday". The errors of a number are the reference's.
+func (a *app) older(flag, text string) (cutoff time.Time, words string, err error) {
+	n, err := strconv.Atoi(text)
+	if err == nil || errors.Is(err, strconv.ErrRange) {
+		cutoff, err = daysBefore(a.now(), n)
+		return cutoff, count(n, "day"), err
+	}
+	at, ok := a.readTime(text)
+	switch {
+	case !ok:
+		return at, "", notTime(flag, text, "write a number of days, "+timeForms)
+	case at.After(a.now()):
+		return at, "", usageError{fmt.Sprintf("--%s: %s is yet to come; write a number of days, or a time before now", flag, text)}
+	}
+	return at, text, nil
+}
+
+func daysBefore(now time.Time, n int) (time.Time, error) {
+	const most = 999_999_999
+	if n < 0 {
+		return time.Time{}, errors.New("days must be non-negative")
+	}
+	cutoff := now.UTC().AddDate(0, 0, -min(n, most))
+	if cutoff.Year() < 1 {
+		return time.Time{}, errors.New("date value out of range")
+	}
+	return cutoff, nil
 }

@@ -13,8 +13,8 @@ import (
 type trashEmptyCommand struct {
 	What []string `arg:"" optional:"" name:"what" help:"Id of a receipt, or the beginning of one; default: all."`
 	where
-	Force bool `short:"f" help:"Do not ask."`
-	Older int  `default:"0" placeholder:"DAYS" help:"Only what was removed more than so many days ago."`
+	Force bool   `short:"f" help:"Do not ask."`
+	Older string `default:"0" placeholder:"TIME" help:"Only what was removed more than so many days ago, or before a time, as 30, 12h, 7d, yesterday or 2026-08-01."`
 }
 
 // Help is shown below the usage.
@@ -24,8 +24,12 @@ func (trashEmptyCommand) Help() string {
 
 // Run empties.
 func (c *trashEmptyCommand) Run(a *app) error {
-	if c.Older < 0 {
-		return usageError{"--older: days must be non-negative"}
+	before, _, err := a.older("older", c.Older)
+	switch usage := (usageError{}); {
+	case errors.As(err, &usage):
+		return err
+	case err != nil: // of a number; this flag is none of the reference's
+		return usageError{"--older: " + err.Error()}
 	}
 	all, err := a.bins(c.where)
 	if err != nil {
@@ -46,8 +50,7 @@ func (c *trashEmptyCommand) Run(a *app) error {
 	if len(c.What) == 0 {
 		chosen = all
 	}
-	if c.Older > 0 {
-		before := a.now().AddDate(0, 0, -c.Older)
+	if c.Older != "0" {
 		chosen = slices.DeleteFunc(chosen, func(b binned) bool { return !b.At.Before(before) })
 	}
 	return c.empty(a, chosen)

@@ -67,6 +67,9 @@ const mostShown = 4000
 
 // Run shows one event. In a pipe it is the exact line.
 func (c *eventsShowCommand) Run(a *app) error {
+	if c.Line < 0 {
+		return usageError{fmt.Sprintf("line: %d is negative; lines are counted from 1", c.Line)}
+	}
 	log, _, err := c.open(a)
 	if err != nil {
 		return err

@@ -58,8 +58,8 @@ type eventsListCommand struct {
 
 // Run lists.
 func (c *eventsListCommand) Run(a *app) error {
-	if c.Limit < 0 {
-		return usageError{"--limit: must be non-negative"}
+	if err := notNegative("limit", c.Limit); err != nil {
+		return err
 	}
 	if _, err := path.Match(c.Name, ""); err != nil {
 		return usageError{"--name: " + err.Error()}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	standard "slices"
 	"strconv"
@@ -30,6 +31,9 @@ func (findCommand) Help() string {
 
 // Run finds.
 func (c *findCommand) Run(a *app) error {
+	if c.Limit < 0 { // the reference leaves out as many at the end, which nobody means
+		return usageError{fmt.Sprintf("--limit: %d is negative; write how many to show at most", c.Limit)}
+	}
 	p, err := a.known(c.where)
 	if err != nil {
 		return err
@@ -53,9 +57,6 @@ func (c *findCommand) Run(a *app) error {
 	if err := a.ctx.Err(); err != nil {
 		return err
 	}
-	if c.Limit < 0 { // as the reference slices: all but the last
-		found = found[:max(0, len(found)+c.Limit)]
-	}
 	a.warn(err)
 	if a.json {
 		return a.foundJSON(p, found)
@@ -74,11 +75,11 @@ func (c *findCommand) query(a *app, p *sessionstore.Projects) (q sessionstore.Qu
 	if err != nil {
 		return q, err
 	}
-	if q.After, err = a.date(c.After); err != nil {
-		return q, err
+	if q.After, err = a.date("after", c.After); err == nil {
+		q.Before, err = a.date("before", c.Before)
 	}
-	if q.Before, err = a.date(c.Before); err != nil {
-		return q, err
+	if err != nil { // to the reference, a wrong date is no wrong argument
+		return q, errors.New(err.Error())
 	}
 	switch c.Status {
 	case "healthy":

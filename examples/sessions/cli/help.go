@@ -29,7 +29,7 @@ func (c *helpCommand) Run(a *app) error {
 	}
 	chosen, code, err := parse(a.parser, append(c.Command, "--help"))
 	if err != nil {
-		return exitCode(tellUsage(a.Screen, chosen, err))
+		return exitCode(a.tellUsage(chosen, err))
 	}
 	return exitCode(code)
 }

@@ -48,9 +48,9 @@ func (c *importCommand) history(a *app) error {
 	if c.From != "-" || c.As != "" || c.New || c.Name != "" {
 		return usageError{"--from takes no archive, and no --as, --new or --name"}
 	}
-	since, err := a.date(c.Since)
+	since, err := a.date("since", c.Since)
 	if err != nil {
-		return usageError{"--since: " + err.Error()}
+		return err
 	}
 	p, err := a.projects(where(c.local))
 	if err != nil {

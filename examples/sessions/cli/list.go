@@ -17,6 +17,7 @@ type listCommand struct {
 	local
 	views
 	Limit       int    `short:"n" default:"20" placeholder:"N" help:"Number of sessions to show; 0: all (default: 20)."`
+	Since       string `placeholder:"DATE" help:"Only sessions that were saved since, as 2026-08-01, 7d or yesterday."`
 	AllProjects bool   `help:"Show sessions from all projects."`
 	All         bool   `short:"a" help:"Show sub-sessions too."`
 	NoInternal  bool   `help:"Leave out sessions that are labelled internal."`
@@ -41,6 +42,9 @@ func (c *listCommand) Run(a *app) error {
 	if c.Tree != "" {
 		a.name = "tree"
 		return (&treeCommand{here{c.Tree, c.local}}).Run(a)
+	}
+	if err := notNegative("limit", c.Limit); err != nil {
+		return err
 	}
 	rows, err := c.rows(a)
 	if err != nil {
@@ -69,6 +73,10 @@ type listed struct {
 
 // rows returns the sessions to show, the one modified last first.
 func (c *listCommand) rows(a *app) ([]listed, error) {
+	since, err := a.date("since", c.Since)
+	if err != nil {
+		return nil, err
+	}
 	all, err := c.summaries(a)
 	if err != nil {
 		return nil, err
@@ -79,6 +87,9 @@ func (c *listCommand) rows(a *app) ([]listed, error) {
 	for s, err := range all {
 		if err != nil {
 			return nil, err
+		}
+		if s.Changed.Before(since) { // and so are all that follow
+			break
 		}
 		r := listed{ProjectSummary: s.ProjectSummary, path: filepath.Join(s.store.Dir(), s.ID)}
 		if a.json && !a.typed || c.Detailed {

@@ -13,11 +13,13 @@ import (
 type pruneCommand struct {
 	Sessions []string `arg:"" optional:"" name:"session" help:"Ids of sessions (default: all at which something happened since this device last did it)."`
 	cloudFlags
-	DryRun bool          `help:"Tell what there is to do, and do nothing."`
-	Force  bool          `short:"f" aliases:"yes" help:"Do not ask."`
-	All    bool          `help:"Also sessions at which nothing happened."`
-	Grace  time.Duration `default:"168h" placeholder:"TIME" help:"Age at which what nothing leads to is removed (default: 168h)."`
-	Former time.Duration `default:"720h" placeholder:"TIME" help:"How long what a rewind took away is kept (default: 720h)."`
+	DryRun bool   `help:"Tell what there is to do, and do nothing."`
+	Force  bool   `short:"f" aliases:"yes" help:"Do not ask."`
+	All    bool   `help:"Also sessions at which nothing happened."`
+	Grace  string `default:"7d" placeholder:"AGE" help:"Age at which what nothing leads to is removed, as 12h or 7d (default: 7d)."`
+	Former string `default:"30d" placeholder:"AGE" help:"How long what a rewind took away is kept (default: 30d)."`
+
+	grace, former time.Duration
 }
 
 // Help is shown below the usage.
@@ -29,8 +31,8 @@ func (pruneCommand) Help() string {
 
 // Run keeps the copy small.
 func (c *pruneCommand) Run(a *app) error {
-	if c.Grace <= 0 || c.Former <= 0 {
-		return usageError{"--grace and --former: times must be positive"}
+	if err := c.ages(a); err != nil {
+		return err
 	}
 	all, err := c.open(a, true, false, nil)
 	if err != nil {
@@ -54,6 +56,20 @@ func (c *pruneCommand) Run(a *app) error {
 	return c.tell(a, sum, failed)
 }
 
+// ages reads how old what is removed must be.
+func (c *pruneCommand) ages(a *app) (err error) {
+	if c.grace, err = a.age("grace", c.Grace); err != nil {
+		return err
+	}
+	if c.former, err = a.age("former", c.Former); err != nil {
+		return err
+	}
+	if c.grace <= 0 || c.former <= 0 {
+		return usageError{"--grace and --former: ages must be positive, as 12h or 7d"}
+	}
+	return nil
+}
+
 // confirm asks whether what there is to remove may be removed.
 func (c *pruneCommand) confirm(a *app, all []remote) (bool, error) {
 	plan, err := c.prune(a, all, true)
@@ -72,7 +88,7 @@ func (c *pruneCommand) prune(a *app, all []remote, plan bool) (sum hybrid.PruneR
 	bar := a.Progress("looking", 0)
 	defer bar.Done()
 	for _, r := range all {
-		res, err := r.Prune(a.ctx, &hybrid.PruneOptions{Grace: c.Grace, HistoryRetention: c.Former, Plan: plan, All: c.All}, c.Sessions...)
+		res, err := r.Prune(a.ctx, &hybrid.PruneOptions{Grace: c.grace, HistoryRetention: c.former, Plan: plan, All: c.All}, c.Sessions...)
 		failed = errors.Join(failed, err)
 		sum.Sessions += res.Sessions
 		sum.Merged += res.Merged

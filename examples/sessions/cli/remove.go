@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -58,7 +56,7 @@ func (c *deleteCommand) Run(a *app) error {
 type cleanupCommand struct {
 	local
 	removal
-	Days int `short:"d" default:"30" placeholder:"N" help:"Take sessions that were not saved for more than so many days (default: 30)."`
+	Days string `short:"d" default:"30" placeholder:"TIME" help:"Take sessions that were not saved for more than so many days, or since a time, as 12h, 7d, yesterday or 2026-08-01 (default: 30)."`
 }
 
 // Help is shown below the usage.
@@ -74,7 +72,7 @@ func (c *cleanupCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	cutoff, err := c.cutoff(a.now())
+	cutoff, age, err := a.older("days", c.Days)
 	if err != nil {
 		return err
 	}
@@ -92,25 +90,10 @@ func (c *cleanupCommand) Run(a *app) error {
 	}
 	plan := &trash.Plan{}
 	if len(ids) > 0 {
-		why := fmt.Sprintf("cleanup: older than %d days", c.Days)
-		if plan, err = c.plan(a, st, ids, trash.Options{Reason: why}); err != nil {
+		if plan, err = c.plan(a, st, ids, trash.Options{Reason: "cleanup: older than " + age}); err != nil {
 			return err
 		}
 	}
-	_, err = c.carryOut(a, plan, fmt.Sprintf("Delete %s (%s) older than %s?", count(len(plan.Remove), "session"), size(trash.Bytes(plan.Remove)), count(c.Days, "day")))
+	_, err = c.carryOut(a, plan, fmt.Sprintf("Delete %s (%s) older than %s?", count(len(plan.Remove), "session"), size(trash.Bytes(plan.Remove)), age))
 	return err
-}
-
-// cutoff is the time before which a session is old. The errors are the
-// reference's.
-func (c *cleanupCommand) cutoff(now time.Time) (time.Time, error) {
-	const most = 999_999_999
-	if c.Days < 0 {
-		return time.Time{}, errors.New("days must be non-negative")
-	}
-	cutoff := now.UTC().AddDate(0, 0, -min(c.Days, most))
-	if cutoff.Year() < 1 {
-		return time.Time{}, errors.New("date value out of range")
-	}
-	return cutoff, nil
 }

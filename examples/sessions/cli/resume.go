@@ -30,6 +30,9 @@ func (resumeCommand) Help() string {
 
 // Run shows.
 func (c *resumeCommand) Run(a *app) error {
+	if c.ReplaySpeed < 0 {
+		return usageError{"--replay-speed: must be positive"}
+	}
 	t, err := c.newest(a)
 	if err != nil {
 		return err
@@ -62,7 +65,7 @@ func (c *resumeCommand) Run(a *app) error {
 	a.Printf("%s %s\n", a.Paint(screen.Bold, "Session"), screen.Plain(t.id))
 	rows := [][2]string{{"Name", s.Metadata.Text("name")}, {"Bundle", bundle}, {"Model", s.Metadata.Text("model")}, {"Messages", number(len(s.Messages))}}
 	if created, ok := s.Metadata.Created(); ok {
-		rows = append(rows, [2]string{"Started", ago(a.now(), created)})
+		rows = append(rows, [2]string{"Started", screen.Ago(a.now(), created)})
 	}
 	a.fields(append(rows, [2]string{"Accepted by", c.accepted(s)}))
 	if !c.NoHistory {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -25,7 +27,7 @@ type Process struct {
 const (
 	exitOK    = 0
 	exitError = 1 // an error, or a session is broken
-	exitUsage = 2
+	exitUsage = 2 // wrong arguments, as of the reference
 
 	exitInterrupted = 130 // as of a program that Ctrl-C ends
 )
@@ -44,7 +46,7 @@ const about = `Looks at, mends, copies and removes stored agent sessions.
 SESSION is an id, the beginning of one, or the path of a session's directory. On a terminal there are tables; in a pipe ` +
 	`they are tab-separated lines, and --json gives every answer as JSON; ` +
 	`--json=v1 is the form for programs. The exit code is 0 when all is well, 1 for an ` +
-	`error or a broken session, 2 for wrong arguments, 130 when it was interrupted.`
+	`error or a broken session, 2 for wrong arguments (as of the Python tools), 130 when it was interrupted.`
 
 // exitCode is an error that has been told already.
 type exitCode int
@@ -70,7 +72,11 @@ func Run(ctx context.Context, p Process) (code int) {
 	chosen, code, err := parse(parser, p.Args)
 	switch {
 	case err != nil:
-		return tellUsage(p.screen(&c), chosen, err)
+		a := &app{Screen: p.screen(&c), typed: asksTyped(p.Args)}
+		if chosen != nil {
+			a.name = leafName(chosen.Selected())
+		}
+		return a.tellUsage(chosen, err)
 	case code >= exitOK:
 		return code
 	}
@@ -141,13 +147,24 @@ func parse(parser *kong.Kong, args []string) (chosen *kong.Context, code int, er
 	return chosen, -1, err
 }
 
+// asksTyped reports whether arguments, which may be wrong, ask for --json=v1.
+func asksTyped(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.ContainsFunc(args, func(arg string) bool { return strings.EqualFold(arg, "--json="+string(asTyped)) })
+}
+
 // tellUsage tells what is wrong with the arguments and where to read on.
-func tellUsage(s *screen.Screen, chosen *kong.Context, err error) int {
+func (a *app) tellUsage(chosen *kong.Context, err error) int {
 	command := "sessions"
 	if chosen != nil && chosen.Selected() != nil {
 		command += " " + commandName(chosen.Selected())
 	}
-	s.Notef("%s: %s\nTry: %s --help", command, screen.Lines(err.Error()), command)
+	if a.typed {
+		a.tellTyped(err.Error(), nil)
+	}
+	a.Notef("%s: %s\nTry: %s --help", command, screen.Lines(err.Error()), command)
 	return exitUsage
 }
 
@@ -163,7 +180,7 @@ func (a *app) tell(chosen *kong.Context, err error) int {
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, &usage):
-		return tellUsage(a.Screen, chosen, err)
+		return a.tellUsage(chosen, err)
 	}
 	a.tellError(err)
 	return exitError

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -40,8 +42,11 @@ type hit struct {
 
 // Run searches.
 func (c *searchCommand) Run(a *app) error {
-	if c.Limit < 0 || c.Each < 0 || c.Context < 0 {
-		return usageError{"--limit, --each and --context: must be non-negative"}
+	if err := cmp.Or(notNegative("limit", c.Limit), notNegative("each", c.Each)); err != nil {
+		return err
+	}
+	if c.Context < 0 {
+		return usageError{fmt.Sprintf("--context: %d is negative; write how many messages to show before and after", c.Context)}
 	}
 	pattern, err := c.pattern()
 	if err != nil {
@@ -55,10 +60,10 @@ func (c *searchCommand) Run(a *app) error {
 	if q.Project, err = c.existing(a, p, false); err != nil {
 		return err
 	}
-	if q.After, err = a.date(c.After); err != nil {
+	if q.After, err = a.date("after", c.After); err != nil {
 		return err
 	}
-	if q.Before, err = a.date(c.Before); err != nil {
+	if q.Before, err = a.date("before", c.Before); err != nil {
 		return err
 	}
 	if c.Regexp { // most transcripts need no second look

@@ -50,10 +50,10 @@ func (c *statsCommand) Run(a *app) error {
 	if q.Project, err = c.existing(a, p, false); err != nil {
 		return err
 	}
-	if q.After, err = a.date(c.After); err != nil {
+	if q.After, err = a.date("after", c.After); err != nil {
 		return err
 	}
-	if q.Before, err = a.date(c.Before); err != nil {
+	if q.Before, err = a.date("before", c.Before); err != nil {
 		return err
 	}
 	bar := a.Progress("reading", 0)

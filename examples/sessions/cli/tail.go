@@ -30,8 +30,8 @@ func (tailCommand) Help() string {
 
 // Run shows the end of a session.
 func (c *tailCommand) Run(a *app) error {
-	if c.Limit < 0 {
-		return usageError{"--limit: must be non-negative"}
+	if err := notNegative("limit", c.Limit); err != nil {
+		return err
 	}
 	t, err := c.reach(a)
 	if err != nil {

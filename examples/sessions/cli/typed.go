@@ -48,7 +48,11 @@ func (*answerForm) IsBool() bool { return true }
 // envelope returns an answer of --json=v1: the version, the command, and either
 // a result or an error, which are raw JSON.
 func (a *app) envelope(what string, value []byte) json.RawMessage {
-	return object{{"version", []byte("1")}, {"command", quoted(a.name)}, {what, value}}.raw()
+	name := []byte("null") // no command was recognized
+	if a.name != "" {
+		name = quoted(a.name)
+	}
+	return object{{"version", []byte("1")}, {"command", name}, {what, value}}.raw()
 }
 
 // typedError is the error in an envelope.
@@ -83,6 +87,14 @@ func commandName(n *kong.Node) string {
 		name = p.Name + " " + name
 	}
 	return name
+}
+
+// leafName is the commandName of a command that has none below it, "" of another.
+func leafName(n *kong.Node) string {
+	if n == nil || len(n.Children) > 0 {
+		return ""
+	}
+	return commandName(n)
 }
 
 // tellTyped writes an error as the answer, unless the answer was written before

@@ -15,6 +15,14 @@ func count(n int, thing string) string {
 	return number(n) + " " + thing
 }
 
+// notNegative refuses a number of things that a flag gives.
+func notNegative(flag string, n int) error {
+	if n < 0 {
+		return usageError{fmt.Sprintf("--%s: %d is negative; write how many to show at most, 0 for all", flag, n)}
+	}
+	return nil
+}
+
 // number returns n with commas.
 func number(n int) string {
 	text := strconv.Itoa(n)
@@ -46,24 +54,6 @@ func size(bytes int64) string {
 }
 
 var units = [...]string{"kB", "MB", "GB", "TB", "PB"}
-
-// ago returns how long before now a time was.
-func ago(now, then time.Time) string {
-	d := now.Sub(then)
-	switch {
-	case d < time.Minute:
-		return "just now"
-	case d < time.Hour:
-		return fmt.Sprintf("%dm ago", d/time.Minute)
-	case d < 24*time.Hour:
-		return fmt.Sprintf("%dh ago", d/time.Hour)
-	case d < 30*24*time.Hour:
-		return fmt.Sprintf("%dd ago", d/(24*time.Hour))
-	case d < 365*24*time.Hour:
-		return fmt.Sprintf("%dmo ago", min(11, d/(30*24*time.Hour)))
-	}
-	return fmt.Sprintf("%dy ago", d/(365*24*time.Hour))
-}
 
 // when writes a time for the eye or for a program.
 func (a *app) when(t time.Time) string {

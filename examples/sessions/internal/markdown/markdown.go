@@ -11,6 +11,9 @@ import (
 
 	"charm.land/glamour/v2"
 	"charm.land/glamour/v2/ansi"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	gmtext "github.com/yuin/goldmark/text"
 )
 
 // Render returns text, which no terminal obeys, as lines of at most width columns.
@@ -19,13 +22,18 @@ import (
 // cut, and of a link to something else than a page only the text is shown. Without colour the answer has no
 // escape sequences. What cannot be rendered is returned as it is, and so is text that
 // would take long: of more than 32 KiB, or with more than 16 quotes and lists begun in
-// each other on a line, and all text where there are fewer than 20 columns.
+// each other on a line, and all text where there are fewer than 20 columns. In text of more than 64 blocks
+// of code, those have one colour.
 func Render(text string, width int, colour bool) string {
 	if len(text) > largest || width < narrowest || nested.MatchString(text) {
 		return text
 	}
+	looks := style(colour)
+	if colour && blocks(text) > mostBlocks {
+		looks.CodeBlock.Chroma = nil
+	}
 	r, err := glamour.NewTermRenderer(
-		glamour.WithStyles(style(colour)), glamour.WithWordWrap(width), glamour.WithPreservedNewLines(), glamour.WithChromaFormatter("terminal16"))
+		glamour.WithStyles(looks), glamour.WithWordWrap(width), glamour.WithPreservedNewLines(), glamour.WithChromaFormatter("terminal16"))
 	if err != nil {
 		return text
 	}
@@ -52,7 +60,24 @@ func Render(text string, width int, colour bool) string {
 const (
 	largest   = 32 << 10
 	narrowest = 20
+
+	// mostBlocks are the blocks of code up to which code is highlighted. Guessing the
+	// language of one that names none takes some milliseconds.
+	mostBlocks = 64
 )
+
+// blocks counts the blocks of code.
+func blocks(text string) (n int) {
+	source := []byte(text)
+	tree := goldmark.DefaultParser().Parse(gmtext.NewReader(source))
+	_ = ast.Walk(tree, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if kind := node.Kind(); entering && (kind == ast.KindCodeBlock || kind == ast.KindFencedCodeBlock) {
+			n++
+		}
+		return ast.WalkContinue, nil
+	})
+	return n
+}
 
 var (
 	// nested begin more quotes and lists in each other than can be drawn in a moment.

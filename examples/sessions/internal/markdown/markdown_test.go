@@ -82,6 +82,24 @@ func TestNotRendered(t *testing.T) {
 	require.Equal(t, "*a*"+all, Render("*a*"+all, 80, true))
 }
 
+// TestManyCodeBlocks has more blocks of code than are highlighted. Where no known language
+// is named, the highlighter tries all that it knows on each block, which takes seconds
+// for some thousand.
+func TestManyCodeBlocks(t *testing.T) {
+	t.Parallel()
+	const keyword = "\x1b[35mfunc"
+	for _, fence := range []string{"```", "~~~", "- ```", "1. ```", "> ```"} {
+		begin := strings.Repeat(fence+"\n\n", 4*mostBlocks) + "\n\ntext\n\n"
+		require.Greater(t, blocks(begin), mostBlocks, fence)
+		require.NotContains(t, Render("```go\nfunc f()\n```\n\n"+begin, 80, true), keyword, fence)
+	}
+	one := "```go\nfunc f()\n```\n\n"
+	require.Equal(t, mostBlocks, blocks(strings.Repeat(one, mostBlocks)))
+	require.Contains(t, Render(strings.Repeat(one, mostBlocks), 80, true), keyword)
+	require.NotContains(t, Render(strings.Repeat(one, mostBlocks+1), 80, true), keyword)
+	require.Equal(t, 2, blocks("    a\n\ntext\n\n\tb\n\n`c`"))
+}
+
 // TestNothingIsLost renders pieces of Markdown, but for tables and links, in any order: every
 // word is shown, and nothing but colours is left to the terminal to obey.
 func TestNothingIsLost(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 )
 
 // modelFrom is how many columns a list has that tells models.
@@ -81,7 +83,7 @@ func (m *Model) row(s *Session, chosen bool, width int) string {
 	if s.Fork {
 		marks += "↳ "
 	}
-	when := fmt.Sprintf(" %8s", ago(m.now(), s.Changed))
+	when := fmt.Sprintf(" %8s", screen.Ago(m.now(), s.Changed))
 	if width < 30 {
 		when = ""
 	}

@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 
 	"github.com/stretchr/testify/require"
@@ -88,16 +87,4 @@ func letters(text string) string {
 		}
 		return r
 	}, text)
-}
-
-func TestAgo(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
-	for before, want := range map[time.Duration]string{
-		-time.Hour: "just now", 0: "just now", time.Minute: "1 m ago", 2 * time.Hour: "2 h ago", 47 * time.Hour: "1 d ago", 99 * 24 * time.Hour: "99 d ago", 100 * 24 * time.Hour: "Aug 2026",
-	} {
-		require.Equal(t, want, ago(now, now.Add(-before)))
-		require.LessOrEqual(t, len(ago(now, now.Add(-before))), 8)
-	}
-	require.Empty(t, ago(now, time.Time{}))
 }

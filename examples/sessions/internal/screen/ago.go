@@ -1,12 +1,13 @@
-package picker
+package screen
 
 import (
 	"fmt"
 	"time"
 )
 
-// ago returns how long before now a time was, in at most eight columns.
-func ago(now, then time.Time) string {
+// Ago returns how long before now a time was, in at most eight columns: the month
+// of one that was long ago, nothing for the zero time.
+func Ago(now, then time.Time) string {
 	const day = 24 * time.Hour
 	d := now.Sub(then)
 	switch {
