@@ -48,6 +48,8 @@ func TestClickWhileLive(t *testing.T) {
 	p.until("(document.querySelector('.viewer pre')?.textContent ?? '').includes('just:now')")
 
 	p.click("#tab-transcript")
+	p.until("document.querySelector('.message[data-n=\"1\"] .call')")
+	p.click(`.message[data-n="1"] .call summary`)
 	p.until("document.querySelector('.message[data-n=\"1\"] .result .more')")
 	p.hold(`.message[data-n="1"] .result .more`, func() {
 		s.add(research, s.said("user", "And in Bern?"))

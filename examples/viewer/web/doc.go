@@ -8,7 +8,8 @@
 // An export is a file with all that a session holds; only there secrets can be taken
 // out. All that a session holds is
 // data: templates escape it, scripts put it into text nodes. The Markdown of
-// models is rendered and sanitised here; of HTML in it the source is shown.
+// models is rendered and sanitised here; of HTML in it the source is shown. Calls
+// of tools and their results are folded to a line each.
 // Characters that change the direction of text are shown by their codes.
 //
 // A search and a sum of usage read all sessions, one at a time.

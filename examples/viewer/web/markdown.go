@@ -23,7 +23,8 @@ const maxRendered = 32 << 10
 // models write Markdown.
 type shownMessage struct {
 	conversation.Message
-	HTML string `json:"html,omitempty"`
+	HTML  string   `json:"html,omitempty"`
+	Gists []string `json:"gists,omitempty"` // what the summaries of its folds show, see fold
 }
 
 // shown renders the texts of messages.
@@ -31,6 +32,7 @@ func shown(all []conversation.Message) []shownMessage {
 	out := make([]shownMessage, len(all))
 	for i, m := range all {
 		out[i].Message = m
+		out[i].Gists = fold(&out[i].Message)
 		if m.Role == "assistant" && m.Text != nil {
 			out[i].HTML = renderMarkdown(m.Text.Text)
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"net/http"
 	"path/filepath"
 	"regexp"
@@ -61,57 +60,6 @@ func hitIn(m sessionstore.Message, n int, pattern *regexp.Regexp) (hit, bool) {
 	h := hit{N: n, Role: m.Role()}
 	h.Before, h.Text, h.After = excerpt.Of(text, at[0], at[1], around)
 	return h, true
-}
-
-// find answers with the messages of a session in which a text stands.
-func (s *Server) find(w http.ResponseWriter, r *request) error {
-	pattern, err := textPattern(r.URL.Query().Get("q"))
-	if err != nil {
-		return err
-	}
-	shot, err := r.shot()
-	if err != nil {
-		return err
-	}
-	out := struct {
-		Tag  string `json:"tag"`
-		Hits []hit  `json:"hits"`
-		More bool   `json:"more,omitempty"`
-	}{shot.tag, []hit{}, false}
-	if shot.view == nil { // all of it is read
-		if err := s.searching(r.Context()); err != nil {
-			return err
-		}
-		defer func() { <-s.searches }()
-	}
-	n := 0
-	for m, err := range shot.messages(r.Context(), r.at.store, r.id) {
-		if err != nil {
-			return err
-		}
-		if h, ok := hitIn(m, n, pattern); ok {
-			if out.More = len(out.Hits) == maxHits; out.More {
-				break
-			}
-			out.Hits = append(out.Hits, h)
-		}
-		n++
-	}
-	return answer(w, out)
-}
-
-// messages yields the messages: those in memory, or one at a time from disk.
-func (s *snapshot) messages(ctx context.Context, st *sessionstore.Store, id string) iter.Seq2[sessionstore.Message, error] {
-	if s.view == nil {
-		return st.Messages(ctx, id)
-	}
-	return func(yield func(sessionstore.Message, error) bool) {
-		for _, m := range s.msgs {
-			if !yield(m, nil) {
-				return
-			}
-		}
-	}
 }
 
 // search shows the sessions of a project, or of all, in which a text stands.

@@ -15,14 +15,15 @@ func TestFindInASession(t *testing.T) {
 	s := newSite(t)
 	s.create(one, nil, user("Is it WARM in Zürich?"), map[string]any{"role": "assistant", "content": strings.Repeat("ä", 100) + "warm" + strings.Repeat("ö", 100)}, user("warmer"), map[string]any{"role": "tool", "tool_call_id": "x", "content": "warm"})
 	var got struct {
-		Hits []hit
+		Hits []foundMessage
 		More bool
 	}
 	s.json(api(one)+"/find?q=warm", &got)
-	require.Equal(t, []hit{
-		{0, "user", "Is it ", "WARM", " in Zürich?"},
-		{1, "assistant", "…" + strings.Repeat("ä", 40), "warm", strings.Repeat("ö", 40) + "…"},
-		{2, "user", "", "warm", "er"},
+	require.Equal(t, []foundMessage{
+		{hit: hit{0, "user", "Is it ", "WARM", " in Zürich?"}},
+		{hit: hit{1, "assistant", "…" + strings.Repeat("ä", 40), "warm", strings.Repeat("ö", 40) + "…"}},
+		{hit: hit{2, "user", "", "warm", "er"}},
+		{hit: hit{3, "tool", "", "warm", ""}, Folds: []int{0}},
 	}, got.Hits)
 	s.json(api(one)+"/find?q=.*", &got)
 	require.Empty(t, got.Hits, "a text is no expression")

@@ -92,6 +92,11 @@ export class Chunk {
     return this.rows?.find((m) => m.n === n);
   }
 
+  // view returns that of message n, if it is in the page.
+  view(n) {
+    return this.node && this.views.get(n);
+  }
+
   find(n) {
     return this.node?.querySelector(`[data-n="${n}"]`) ?? this.node?.querySelector(".message");
   }

@@ -4,7 +4,7 @@ import { ask, byID, plural } from "./util.js";
 export class Find {
   constructor(api, go) {
     this.api = api;
-    this.go = go; // shows a message by its number
+    this.go = go; // shows where a text was found
     this.text = "";
     this.hits = [];
     this.at = -1;
@@ -46,7 +46,7 @@ export class Find {
       if (!count) return (byID("find-count").textContent = "not found");
       this.at = (this.at + by + count) % count;
       byID("find-count").textContent = `${this.at + 1} of ${plural(count, "message", "messages")}${this.more ? ", or more" : ""}`;
-      await this.go(this.hits[this.at].n);
+      await this.go(this.hits[this.at], text);
     } catch (failure) {
       byID("find-count").textContent = failure.message;
     }

@@ -1,13 +1,16 @@
 // A message of the transcript, with the results of the tools that it calls.
+import { Fold, showCall, showResult } from "./fold.js";
 import { TurnMark } from "./fork.js";
 import { ask, classOf, el, handOver, place, sizeText, timeText } from "./util.js";
 
 // MessageView shows a message. The nodes of what stays as it was stay too.
 export class MessageView {
   constructor(api, n, style) {
-    this.style = style; // raw: show texts as they are stored; found: the number of the message to mark
+    this.style = style; // raw: show texts as they are stored; found: the number of the message to mark; opened: names of folds
+    this.n = n;
     this.api = api;
     this.parts = new Map(); // nodes by what they show
+    this.folds = [];
     this.node = el("article", { tabindex: "-1", "data-n": n });
     this.mark = new TurnMark(api);
   }
@@ -25,10 +28,36 @@ export class MessageView {
     if (m.thinking) part("thinking", m.thinking, (text) => el("div", { class: "thinking" }, ...shown(text, whole, (w) => w.thinking)));
     if (m.html && !this.style.raw) part("html", [m.html, m.body.size], () => el("div", {}, ...rendered(m, whole)));
     else if (m.body) part("body", m.body, (text) => el("div", {}, ...shown(text, whole, (w) => w.body, "body")));
-    (m.calls ?? []).forEach((call, i) => part("call" + i, call, () => callNode(call, whole, i)));
-    (m.results ?? []).forEach((result, i) => part("result" + i, result, () => loneResult(result, whole, i)));
     this.parts = parts;
-    place(this.node, [...parts.values()]);
+    const texts = (text, pick) => shown(text, whole, pick);
+    const [calls, results] = [m.calls ?? [], m.results ?? []];
+    this.folds.length = Math.min(this.folds.length, calls.length + results.length);
+    calls.forEach((call, i) => showCall(this.fold(i), call, m.gists[i], texts, i));
+    results.forEach((result, i) => showResult(this.fold(calls.length + i), result, m.gists[calls.length + i], texts, i));
+    place(this.node, [...parts.values(), ...this.folds.map((fold) => fold.node)]);
+  }
+
+  fold(i) {
+    return (this.folds[i] ??= new Fold(this.n + "." + i, this.style.opened));
+  }
+
+  // reveal opens the folds in which a text was found, and shows long texts whole when
+  // it stands behind where they are cut. It returns the first of those folds.
+  reveal(folds, text) {
+    const opened = folds.map((i) => this.folds[i]).filter(Boolean);
+    opened.forEach((fold) => fold.open());
+    if (!this.node.textContent.toLowerCase().includes(text.toLowerCase())) this.node.querySelectorAll(".more").forEach((button) => button.click());
+    return opened[0];
+  }
+
+  // toggle opens all folds and shows long texts whole, and closes the folds when
+  // there is nothing left to open.
+  toggle() {
+    const more = [...this.node.querySelectorAll(".more")].filter((button) => !button.closest("details:not([open])"));
+    const closed = this.folds.filter((fold) => !fold.node.open);
+    more.forEach((button) => button.click());
+    closed.forEach((fold) => fold.open());
+    if (!more.length && !closed.length) this.folds.forEach((fold) => (fold.node.open = false));
   }
 }
 
@@ -79,24 +108,4 @@ function withRest(node, text, extend) {
     }
   });
   return [node, more];
-}
-
-function callNode(call, whole, i) {
-  const node = el("section", { class: "call" + (call.orphan ? " orphan" : ""), "aria-label": "call of " + call.name });
-  node.append(el("header", {}, el("span", { class: "name" }, call.name || "no name"), el("span", { class: "id" }, call.id)));
-  if (call.misplaced) node.firstChild.append(el("span", { class: "mark broken" }, "result out of place"));
-  if (call.orphan) node.firstChild.append(el("span", { class: "mark damage" }, "orphan"));
-  if (call.arguments.text) node.append(...shown(call.arguments, whole, (w) => w.calls[i].arguments));
-  if (call.result) {
-    const title = el("div", { class: "label" }, "result, #" + (call.result.n + 1));
-    node.append(el("div", { class: "result" }, title, ...shown(call.result.body, whole, (w) => w.calls[i].result.body)));
-  } else {
-    node.append(el("p", { class: "none" }, "This call has no result."));
-  }
-  return node;
-}
-
-function loneResult(result, whole, i) {
-  const head = el("header", {}, el("span", { class: "name" }, "result"), el("span", { class: "id" }, result.id), el("span", { class: "mark damage" }, "no call"));
-  return el("section", { class: "call orphan", "aria-label": "result without a call" }, head, ...shown(result.body, whole, (w) => w.results[i].body));
 }

@@ -19,12 +19,13 @@ export class Transcript {
     this.tag = "";
     this.shown = false;
     this.following = true; // the end was in sight when the reader scrolled last
-    this.style = { raw: localStorage.getItem("raw") === "1" };
+    this.style = { raw: localStorage.getItem("raw") === "1", opened: new Set() };
     startSwitch(this.style, () => this.chunks.forEach((chunk) => chunk.rows && chunk.fill(chunk.rows)));
-    this.find = new Find(api, (n) => this.showFound(n));
+    this.find = new Find(api, (hit, text) => this.showFound(hit, text));
     this.fresh = new Fresh(() => this.toEnd());
     new ResizeObserver(() => this.arrange()).observe(this.box);
     this.box.addEventListener("scroll", () => this.scrolled());
+    this.box.addEventListener("toggle", () => this.arrange(), true); // of a fold in it
     this.box.addEventListener("keydown", (event) => this.onKey(event));
     byID("to-top").addEventListener("click", () => this.jump(0));
     byID("to-end").addEventListener("click", () => this.toEnd());
@@ -135,7 +136,7 @@ export class Transcript {
     const [follow, old] = [this.following, this.total];
     this.resize({ total, turns, tag });
     this.find.stale();
-    if (!from) this.chunks.forEach((chunk) => chunk.forget()); // maybe another transcript
+    if (!from) this.forget(); // maybe another transcript
     const first = this.chunks[Math.floor(from / size)];
     const whole = from + rows.length === total && first === this.chunks.at(-1);
     if (whole && first?.rows && first.from + first.rows.length >= from) {
@@ -146,6 +147,17 @@ export class Transcript {
     if (follow) this.box.scrollTop = this.box.scrollHeight;
     else if (from && total > old) this.fresh.add(total - old - rows.filter((m) => m.n >= old && m.elsewhere).length);
     else this.fresh.seen();
+  }
+
+  // viewOf returns what shows message n, if it is in the page.
+  viewOf(n) {
+    return this.chunks[Math.floor(n / size)]?.view(n);
+  }
+
+  // forget takes all that is known of messages for that of another transcript.
+  forget() {
+    this.style.opened.clear();
+    this.chunks.forEach((chunk) => chunk.forget());
   }
 
   atEnd() {
@@ -174,10 +186,12 @@ export class Transcript {
     if (focus) node?.focus({ preventScroll: true });
   }
 
-  // showFound brings a message to the top and marks it. The field keeps the focus.
-  async showFound(n) {
+  // showFound brings a message in which a text was found to the top and marks it. The
+  // field keeps the focus.
+  async showFound({ n, folds = [] }, text) {
     await this.jump(n, false);
     this.mark(n);
+    this.viewOf(n)?.reveal(folds, text)?.node.scrollIntoView({ block: "nearest" });
   }
 
   mark(n) {
@@ -191,6 +205,7 @@ export class Transcript {
     if (!chunk) return;
     await this.bring(chunk);
     this.box.scrollTop = this.box.scrollHeight;
+    this.following = true; // also when another view is shown before the scrolling is told
     [...(chunk.node?.querySelectorAll(".message") ?? [])].at(-1)?.focus({ preventScroll: true });
     requestAnimationFrame(() => (this.box.scrollTop = this.box.scrollHeight));
   }
@@ -209,7 +224,7 @@ export class Transcript {
     else if (turn) this.stepTurn(turn);
     else if (event.key === "Home") this.jump(0);
     else if (event.key === "End") this.toEnd();
-    else if (event.key === "Enter" && event.target.matches(".message")) event.target.querySelectorAll(".more").forEach((b) => b.click());
+    else if (event.key === "Enter" && event.target.matches(".message")) this.viewOf(Number(event.target.dataset.n))?.toggle();
     else return;
     event.preventDefault();
   }
