@@ -90,7 +90,6 @@ func TestLarge(t *testing.T) {
 	p.shot("large-event")
 	took("resume", func() { p.click("#resume"); p.until("!document.querySelector('#resumed').hidden") })
 	require.Equal(t, 50, eval[int](p, "document.querySelectorAll('#resumed li').length"))
-	s.openLong(p, at, pid, took)
 	t.Logf("browser page: %.0f MB of JavaScript", eval[float64](p, "performance.memory.usedJSHeapSize")/1e6)
 }
 

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -32,28 +35,49 @@ func (s *sample) longTranscript() {
 	})
 }
 
-// openLong opens the long transcript, once to have it indexed, and goes to a
-// turn. Of the transcript the program reads only what is shown.
-func (s *sample) openLong(p *page, at string, pid int, took func(string, func())) {
+// TestLongTranscript opens a long transcript in the program itself, once to have it
+// indexed, and goes to turns. Of the transcript the program reads only what is shown.
+// It tells how long that took: of several times the median.
+func TestLongTranscript(t *testing.T) {
+	s := newSample(t)
 	s.longTranscript()
 	size := fileSize(s, s.path(padded, "transcript.jsonl"))
+	at, pid := start(t, s.dir)
+	p := browse(t)
 	shows := func(turn int) string {
-		return "document.querySelector('#live.on') && document.querySelector('[data-n=\"" + fmt.Sprint(2*turn-2) + "\"]')?.textContent.includes('Question " + fmt.Sprint(turn) + "?')"
+		return "document.querySelector('[data-n=\"" + fmt.Sprint(2*turn-2) + "\"]')?.textContent.includes('Question " + fmt.Sprint(turn) + "?')"
 	}
-	took(fmt.Sprintf("%d MB, for the first time", size>>20), func() { p.open(at+address(padded)+"#transcript", shows(5000)) })
-	p.open(at+"/p/"+project, "document.querySelectorAll('.session').length > 1")
+	open := func() { p.open(at+address(padded)+"#transcript", shows(5000)) }
+	took := func(what string, acts ...func()) {
+		t.Helper()
+		var all []time.Duration
+		for _, act := range acts {
+			began := time.Now()
+			act()
+			all = append(all, time.Since(began))
+		}
+		slices.Sort(all)
+		t.Logf("%-32s %6d ms, program %s", what, all[len(all)/2].Milliseconds(), memory(t, pid))
+	}
+	took(fmt.Sprintf("%d MB, for the first time", size>>20), open)
 	before := bytesRead(s, pid)
-	took("again", func() { p.open(at+address(padded)+"#transcript", shows(5000)) })
-	took("its turn 2500", func() {
-		p.do(evaluate("(() => { const i = document.querySelector('#turn'); i.value = 2500; i.dispatchEvent(new Event('change')); })()"))
-		p.until(shows(2500) + " && " + atTop(2500))
-	})
+	open()
+	jump := func(turn int) func() {
+		return func() {
+			p.do(evaluate(fmt.Sprintf("(() => { const i = document.querySelector('#turn'); i.value = %d; i.dispatchEvent(new Event('change')); })()", turn)))
+			p.until(shows(turn) + " && " + atTop(turn))
+		}
+	}
+	jump(2500)()
+	p.until("document.querySelector('#live.on') && [...document.querySelectorAll('.chunk')].every((c) => c.childElementCount)")
 	read := bytesRead(s, pid) - before
-	s.t.Logf("%d KB of %d KB read, %d nodes", read>>10, size>>10, eval[int](p, "document.querySelectorAll('*').length"))
-	shown := size / 10_000 * 200 // some 200 messages, with what is beside them
-	require.Less(s.t, read, shown+4<<20)
-	require.Less(s.t, eval[int](p, "document.querySelectorAll('*').length"), 2000)
+	t.Logf("%d KB of %d KB read", read>>10, size>>10)
+	require.Less(t, read, size/10_000*200+4<<20, "some 200 messages")
+	require.Less(t, eval[int](p, "document.querySelectorAll('*').length"), 2000)
 	p.shot("long-transcript")
+	took("again", slices.Repeat([]func(){open}, 7)...)
+	took("a turn", jump(100), jump(4800), jump(1300), jump(3900), jump(2), jump(700), jump(2600))
+	t.Logf("browser page: %.1f MB of JavaScript, %d nodes", eval[float64](p, "performance.memory.usedJSHeapSize")/1e6, eval[int](p, "document.querySelectorAll('*').length"))
 }
 
 func fileSize(s *sample, path string) int64 {

@@ -16,5 +16,7 @@
 //
 // What is large stays on the disk until it is asked for: prompts, the data of
 // events, the ends of long messages, and of a transcript of more than 4 MiB all
-// messages that are not in sight.
+// messages that are not in sight. Of a call there, the result is read with it up to 64
+// messages away. The first look at a session after another program changed it reads a
+// long transcript once, to count messages and turns: half a second for a gigabyte.
 package web

@@ -75,10 +75,57 @@ func TestLongTranscript(t *testing.T) {
 	shot, err := s.readings(one).snapshot(t.Context())
 	require.NoError(t, err)
 	require.Nil(t, shot.msgs, "no message is kept")
-	part, first, turns, err := s.readings(one).around(t.Context(), 5001, 5002)
-	require.NoError(t, err)
-	require.LessOrEqual(t, part.Len(), 2*beside+1, "no more is read than what is beside it")
-	require.Equal(t, []int{5001 - beside, (5001 - beside) / 4}, []int{first, turns - 1})
+	for _, tt := range []struct{ from, to, first, most int }{
+		{5000, 5001, 5000, 1}, // a question stands alone
+		{5000, 5020, 5000, 20},
+		{5001, 5002, 5001, 5}, // a call, the result of which is behind it
+		{5002, 5003, 4998, 5}, // a result, the call of which is before it
+		{5002, 5022, 4998, 28},
+		{9980, 10000, 9980, 20},
+		{0, 20, 0, 20},
+	} {
+		part, first, turns, err := s.readings(one).around(t.Context(), tt.from, tt.to)
+		require.NoError(t, err)
+		require.Equal(t, []int{tt.first, (tt.first + 3) / 4}, []int{first, turns}, tt.from)
+		require.GreaterOrEqual(t, part.Len(), tt.to-tt.from)
+		require.LessOrEqual(t, part.Len(), tt.most, "no more is read than what belongs to it")
+	}
+}
+
+// TestCallsAcrossParts shows calls with their results, up to 60 messages away, in
+// parts of any place as in the whole.
+func TestCallsAcrossParts(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	var msgs []map[string]any
+	for _, n := range []int{1, 5, 20, 60, 2} {
+		var calls [][2]string
+		for i := range n {
+			calls = append(calls, [2]string{fmt.Sprintf("%d-%d", n, i), "ls"})
+		}
+		msgs = append(msgs, user("go on"), called(calls...))
+		for i := range n {
+			msgs = append(msgs, answered(fmt.Sprintf("%d-%d", n, i), "a file"))
+		}
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	for _, m := range append(msgs, user("the end")) {
+		require.NoError(t, enc.Encode(m))
+	}
+	for id, end := range map[string]string{one: "", two: long(longFrom)} {
+		s.create(id, nil)
+		line, err := json.Marshal(user(end))
+		require.NoError(t, err)
+		s.write(id, "transcript.jsonl", out.String()+string(line)+"\n")
+	}
+	for from := range len(msgs) {
+		var whole, parts messageList
+		at := fmt.Sprintf("/messages?from=%d&to=%d", from, from+7)
+		s.json(api(one)+at, &whole)
+		s.json(api(two)+at, &parts)
+		require.Equal(t, whole.Rows[:min(7, len(msgs)-from)], parts.Rows[:min(7, len(msgs)-from)], from)
+	}
 }
 
 // TestLongTranscriptGrows tells of new messages, also behind a call that is

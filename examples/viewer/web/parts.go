@@ -7,8 +7,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
-// beside is how many messages before and behind a part of a long transcript are
-// read with it, so that a call is shown with its results.
+// beside is how many messages before a part of a long transcript, and how many behind
+// it, are read with it at most, so that a call is shown with its result.
 const beside = 64
 
 // rows returns what is shown of the messages from one on, and before another.
@@ -39,26 +39,71 @@ func (r *readings) rows(ctx context.Context, shot *snapshot, from, to int, lim c
 	return shown(all), nil
 }
 
-// around returns the view of a part of a long transcript with what is beside it,
-// the index of its first message, and the turns that begin before that.
+// around returns the view of a part of a long transcript, the index of its first
+// message, and the turns that begin before that. What stands beside the part is read
+// with it as long as the part has a result without its call, or a call without its
+// result.
 func (r *readings) around(ctx context.Context, from, to int) (view *conversation.View, first, turns int, err error) {
-	first = max(0, from-beside)
-	part, err := r.store.Part(ctx, r.id, first+1, to+beside-first)
-	if err != nil {
-		return nil, 0, 0, err
+	var msgs []sessionstore.Message
+	first, last, turn, total := from, from, 0, 0
+	begin, end := from, to // what the view is to have
+	for reach := 4; ; reach *= 4 {
+		if end > last {
+			part, err := r.part(ctx, last, end)
+			if err != nil {
+				return nil, 0, 0, err
+			}
+			if last == from {
+				turn = part.Turn
+			}
+			msgs, last, total = append(msgs, part.Messages...), end, part.Total
+		}
+		if begin < first {
+			part, err := r.part(ctx, begin, first)
+			if err != nil {
+				return nil, 0, 0, err
+			}
+			msgs, first, turn = append(part.Messages, msgs...), begin, part.Turn
+		}
+		if view, err = conversation.New(msgs); err != nil {
+			return nil, 0, 0, err
+		}
+		before, behind := lacks(view, from-first, to-first)
+		if before {
+			begin = max(0, from-reach)
+		}
+		if behind {
+			end = min(total, to+reach)
+		}
+		if reach > beside || begin == first && end == last {
+			break
+		}
 	}
-	if len(part.Messages) < to-first {
-		return nil, 0, 0, sessionstore.ErrConflict // it has become shorter
-	}
-	view, err = conversation.New(part.Messages)
-	if err != nil {
-		return nil, 0, 0, err
-	}
-	turns = part.Turn
 	if starts := view.Starts(); len(starts) > 0 && starts[0] == 0 {
-		turns--
+		turn--
 	}
-	return view, first, turns, nil
+	return view, first, turn, nil
+}
+
+// part reads the messages from one on and before another, which are there.
+func (r *readings) part(ctx context.Context, from, to int) (sessionstore.Part, error) {
+	part, err := r.store.Part(ctx, r.id, from+1, to-from)
+	if err == nil && len(part.Messages) < to-from {
+		err = sessionstore.ErrConflict // it has become shorter
+	}
+	return part, err
+}
+
+// lacks reports whether messages have results without a call, whose calls may stand
+// before, and calls without a result, whose results may stand behind.
+func lacks(view *conversation.View, from, to int) (before, behind bool) {
+	for _, m := range view.Messages(from, to, conversation.Limits{Text: 1, Tool: 1}) {
+		before = before || len(m.Results) > 0
+		for _, c := range m.Calls {
+			behind = behind || c.Orphan
+		}
+	}
+	return before, behind
 }
 
 // renumber makes what a view of a part tells of a message that of the whole. A
