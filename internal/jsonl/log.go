@@ -1,6 +1,11 @@
 package jsonl
 
-import "bytes"
+import (
+	"bytes"
+	"errors"
+	"io"
+	"iter"
+)
 
 // Log reads data, an append-only log of which each line was synced before it
 // was acknowledged. parse takes a line and reports whether it is a record;
@@ -10,11 +15,39 @@ import "bytes"
 // line that is no record and lacks its LF, as a killed writer leaves, or holds
 // NUL, as a power cut leaves where it grew a file.
 func Log(data []byte, parse func(Line) bool, damaged func(Line)) (whole int64, open bool) {
-	for line := range Lines(data) {
+	return logOf(Lines(data), int64(len(data)), parse, damaged)
+}
+
+// ReadLog is [Log] of the first size bytes of r, of which it holds a line at a time: the
+// bytes of a line are valid during the call. The error Is [io.ErrUnexpectedEOF] when
+// there are fewer.
+func ReadLog(r io.Reader, size int64, parse func(Line) bool, damaged func(Line)) error {
+	left := &io.LimitedReader{R: r, N: size}
+	lines := NewReader(left)
+	var failed error
+	logOf(func(yield func(Line) bool) {
+		line, err := lines.Next()
+		for ; err == nil; line, err = lines.Next() {
+			if !yield(line) {
+				return
+			}
+		}
+		if failed = err; errors.Is(err, io.EOF) {
+			failed = nil
+		}
+	}, size, parse, damaged)
+	if failed == nil && left.N > 0 {
+		failed = io.ErrUnexpectedEOF
+	}
+	return failed
+}
+
+func logOf(lines iter.Seq[Line], size int64, parse func(Line) bool, damaged func(Line)) (whole int64, open bool) {
+	for line := range lines {
 		if !line.Ended {
 			line.Bytes = bytes.TrimRight(line.Bytes, "\x00") // where an LF was to be
 		}
-		last := !line.Ended || line.Offset+int64(len(line.Bytes))+1 == int64(len(data))
+		last := !line.Ended || line.Offset+int64(len(line.Bytes))+1 == size
 		record := parse(line)
 		if last && !record && (!line.Ended || bytes.IndexByte(line.Bytes, 0) >= 0) {
 			return whole, open

@@ -1,6 +1,8 @@
 package jsonl
 
 import (
+	"io"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -46,6 +48,13 @@ func TestLog(t *testing.T) {
 			require.Equal(t, c.damaged, damaged)
 			require.Equal(t, c.whole, whole)
 			require.Equal(t, c.open, open)
+
+			records, damaged = nil, nil
+			note := func(l Line) { damaged = append(damaged, l.Number) }
+			require.NoError(t, ReadLog(strings.NewReader(c.data+"{new}\n"), int64(len(c.data)), parse, note))
+			require.Equal(t, c.records, records)
+			require.Equal(t, c.damaged, damaged)
+			require.ErrorIs(t, ReadLog(strings.NewReader(c.data), int64(len(c.data))+1, parse, note), io.ErrUnexpectedEOF)
 		})
 	}
 }

@@ -42,6 +42,23 @@ func (d *Dir) ReadLog(name string, parse func(jsonl.Line) bool, damaged func(jso
 	return t, nil
 }
 
+// ScanLog is ReadLog for one who only reads: it holds a line at a time, by
+// [jsonl.ReadLog]. The error Is [io.ErrUnexpectedEOF] when the log became shorter
+// meanwhile; what the functions were told is then a part of it.
+func (d *Dir) ScanLog(name string, parse func(jsonl.Line) bool, damaged func(jsonl.Line)) (err error) {
+	if _, err := d.plain(name); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	f, at, err := d.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return jsonl.ReadLog(f, at.Size, parse, damaged)
+}
+
 // Knows reports whether the log name is as it was when t was read or written.
 func (d *Dir) Knows(name string, t Tail) bool {
 	now, err := d.Stat(name)

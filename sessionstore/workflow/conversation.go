@@ -53,7 +53,7 @@ func (l *Log) addMessage(ctx context.Context, m *SessionMessage) error {
 func messageID(m *SessionMessage) *int64 { return &m.ID }
 
 func loadConversation(dir *sessiondir.Dir) (end, error) {
-	j, tail, err := readJournal(dir, conversationFile, messageID)
+	j, tail, err := readJournal(dir, conversationFile, parseRow[SessionMessage], messageID)
 	return end{Tail: tail, lastID: j.lastID}, err
 }
 

@@ -64,7 +64,7 @@ func (l *Log) savePhase(ctx context.Context, sessionID string, p PhaseOutput) (i
 func phaseRecordID(r *PhaseRecord) *int64 { return &r.ID }
 
 func loadPhases(dir *sessiondir.Dir) (end, error) {
-	j, tail, err := readJournal(dir, phaseFile, phaseRecordID)
+	j, tail, err := readJournal(dir, phaseFile, parseLeanPhase, phaseRecordID)
 	e := end{Tail: tail, lastID: j.lastID}
 	for i := range j.rows {
 		e.note(&j.rows[i])
@@ -98,6 +98,20 @@ func (l *Log) recordOf(sessionID string, p PhaseOutput, e *end) (PhaseRecord, er
 // whole log; package phaseindex below reads what is new in it, without prompts.
 func (l *Log) PhaseOutputs(ctx context.Context, sessionID string) ([]PhaseRecord, error) {
 	j, err := read(ctx, l, sessionID, phaseFile, phaseRecordID)
+	return phasesOf(sessionID, j, err)
+}
+
+// leanPhases is PhaseOutputs with the letter x in the place of large system prompts. It
+// holds the log a line at a time.
+func (l *Log) leanPhases(ctx context.Context, sessionID string) ([]PhaseRecord, error) {
+	j, err := readBy(ctx, l, sessionID, func(dir *sessiondir.Dir) (journal[PhaseRecord], error) {
+		return scanJournal(dir, phaseFile, parseLeanPhase, phaseRecordID)
+	})
+	return phasesOf(sessionID, j, err)
+}
+
+// phasesOf returns the records of a log that was read, in their order.
+func phasesOf(sessionID string, j journal[PhaseRecord], err error) ([]PhaseRecord, error) {
 	if err != nil {
 		return nil, wrapRead("phase outputs", sessionID, err)
 	}

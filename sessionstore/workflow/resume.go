@@ -32,7 +32,8 @@ type ResumeResult struct {
 // nothing. A session that is completed, failed or of any other status than
 // in_progress is refused, as is one without completed phases; no status is
 // in_progress. Beside damage in the log the result holds what could be read,
-// and the error Is [sessionstore.ErrCorrupt].
+// and the error Is [sessionstore.ErrCorrupt]. It reads the whole log, and needs the
+// memory of the inputs and outputs in it, not that of the system prompts.
 func (l *Log) Resume(ctx context.Context, sessionID string) (ResumeResult, error) {
 	md, err := l.store.Metadata(ctx, sessionID)
 	switch {
@@ -44,7 +45,7 @@ func (l *Log) Resume(ctx context.Context, sessionID string) (ResumeResult, error
 	if err := resumable(sessionID, md); err != nil {
 		return ResumeResult{}, err
 	}
-	records, damage := l.PhaseOutputs(ctx, sessionID)
+	records, damage := l.leanPhases(ctx, sessionID)
 	if err := ignoreDamage(damage); err != nil {
 		return ResumeResult{}, err
 	}
