@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/eventslog"
 	"github.com/amplifier-go/sessionstorage/examples/viewer/web"
 )
 
@@ -25,7 +26,7 @@ func pictures() []pageState {
 		{name: "projects", path: "/", ready: "document.querySelectorAll('.projects .session').length === 2"},
 		{name: "list", path: "/p/" + project, ready: "document.querySelectorAll('.session').length > 3"},
 		{name: "search", path: "/p/" + project + "/search?q=davos", ready: "document.querySelectorAll('.hit').length > 1"},
-		{name: "usage", path: "/p/" + project + "/usage", ready: "document.querySelector('h1')"},
+		{name: "usage", path: "/p/" + project + "/usage", ready: "document.querySelector('.usage-page svg')"},
 		{name: "missing", path: "/p/none", ready: "document.querySelector('.error-text')"},
 		{name: "phases", path: address(research) + "#phases", ready: cards + " === 4 && document.querySelectorAll('#lineage a').length === 2"},
 		{
@@ -43,6 +44,8 @@ func pictures() []pageState {
 		{name: "damaged", path: address(damaged) + "#transcript", ready: messages},
 		{name: "recovered", path: address(recovered) + "#transcript", ready: messages},
 		{name: "hostile", path: address(hostile) + "#phases", ready: "document.querySelectorAll('.prompt-view-card').length > 0"},
+		{name: "calls", path: address(research) + "#transcript", ready: messages, act: "document.querySelector('#to-top').click(); document.querySelector('.message[data-n=\"1\"] summary').click()", done: "document.querySelector('.call[open] .result')"},
+		{name: "hostile-calls", path: address(hostile) + "#transcript", ready: messages, act: "document.querySelector('.call summary').click()", done: "document.querySelector('.call[open] .result')"},
 		{name: "actions", path: address(finished) + "#transcript", ready: messages, act: "document.querySelector('#actions-button').click()", done: actionsOpen},
 		{name: "keys", path: address(finished) + "#transcript", ready: messages, act: "document.querySelector('#keys').showModal()", done: "document.querySelector('#keys').open"},
 	}
@@ -54,6 +57,8 @@ func pictures() []pageState {
 func TestPictures(t *testing.T) {
 	s := newSample(t)
 	s.fill()
+	used := map[string]any{"input_tokens": 120_000, "output_tokens": 4_000, "cost_usd": "0.25"}
+	s.events(finished, eventslog.Event{Name: "llm:response", Time: s.clock, Data: map[string]any{"response_id": "r", "provider": "p", "model": "claude-opus-4", "usage": used}})
 	at := serveWith(t, s.dir, web.Options{Token: "TOKEN234", Write: true})
 	p := browse(t)
 	for _, one := range pictures() {

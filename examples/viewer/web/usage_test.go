@@ -32,6 +32,10 @@ func TestUsagePage(t *testing.T) {
 		require.Equal(t, 2, strings.Count(body, `<rect class="input"`))
 		require.Less(t, strings.Index(body, "large&lt;b"), strings.Index(body, ">small"), "the model that used most comes first")
 	}
+	require.Contains(t, s.get(200, "/usage"), "<span>2026-03-01</span><span>2026-03-03</span>")
+	s.write(two, filepath.Join(newerDir, "events.jsonl"), "")
+	s.write(one, "events.jsonl", response(one, "small", "2026-03-01", 1000, 50))
+	require.Contains(t, s.get(200, "/usage"), `<p class="span"><span>2026-03-01</span></p>`, "one day is named once")
 	s.get(404, "/p/none/usage")
 }
 
