@@ -32,16 +32,15 @@ func TestMain(m *testing.M) {
 // sessions, and $root that of all projects. Files below projects/here belong
 // to it.
 //
-// Without [testenv.Long] one in three of the scripts runs, and with -short, which the race
-// detector is used with, one in ten: it makes every one of some hundred processes
-// slow, and most have one goroutine.
+// With -short, which the race detector is used with, one in ten of the scripts runs: it
+// makes every one of some hundred processes slow, and most have one goroutine.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	require.NoError(t, err)
 	schema, err := answers()
 	require.NoError(t, err)
-	files = testenv.Some(t, len(files)/testenv.Share(10, 3, 1), files...)
+	files = testenv.Some(t, len(files)/testenv.Share(10, 1, 1), files...)
 	testscript.Run(t, testscript.Params{
 		Files:               files,
 		Setup:               setUp,

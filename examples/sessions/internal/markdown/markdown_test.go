@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
@@ -100,6 +101,10 @@ func TestManyCodeBlocks(t *testing.T) {
 	require.Equal(t, 2, blocks("    a\n\ntext\n\n\tb\n\n`c`"))
 }
 
+// fenceWord matches a word behind the beginning of a block of code, where the name of a
+// language stands, which is not shown.
+var fenceWord = regexp.MustCompile("```[^`\n]*w[a-z]")
+
 // TestNothingIsLost renders pieces of Markdown, but for tables and links, in any order: every
 // word is shown, and nothing but colours is left to the terminal to obey.
 func TestNothingIsLost(t *testing.T) {
@@ -118,6 +123,9 @@ func TestNothingIsLost(t *testing.T) {
 				words = append(words, "w"+string(rune('a'+i)))
 				text.WriteString(words[len(words)-1])
 			}
+		}
+		if fenceWord.MatchString(text.String()) {
+			continue
 		}
 		width := narrowest + r.IntN(80)
 		shown := Render(text.String(), width, r.IntN(2) == 0)
