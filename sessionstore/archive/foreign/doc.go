@@ -48,9 +48,8 @@
 //
 // Import reads the file several times, a line at a time, and unpacks a compressed
 // one as it reads. It takes some MiB, some three times the longest line or response,
-// and at most 64 bytes for each line and for each item that a compaction kept. To
-// bring a session up to date it holds the transcript as well, as each change of one
-// does. A new session appears whole or not at all. Each file of an existing one
+// and at most 64 bytes for each line and for each item that a compaction kept, also
+// to bring a session up to date. A new session appears whole or not at all. Each file of an existing one
 // changes at one instant; when the process is killed between two of them, the next
 // import of the same history completes the change.
 //

@@ -88,10 +88,10 @@ func (ld *lander) try(ctx context.Context, tg target) (done Imported, other *sta
 		if !tg.original && s.Pending == "" {
 			return done, nil, nil
 		}
-		return done, nil, ld.change(ctx, tg, has, nil)
+		return done, nil, ld.change(ctx, tg, has, revised{r, want, false})
 	case !ours:
 		done.Action = Updated
-		return done, nil, ld.change(ctx, tg, has, &want)
+		return done, nil, ld.change(ctx, tg, has, revised{r, want, true})
 	case s.Transcript == revisionText(want) && s.Pending == "": // ours went on, and is no longer what it was
 		return done, nil, nil
 	}
@@ -165,53 +165,56 @@ func (tg target) state(r *rendering, made sessionstore.Revision) state {
 	}
 }
 
-// change writes the target into the session that has the transcript has. A nil
-// want leaves the transcript, which begins with what the target makes.
+// revised is what a target makes of a session that is there.
+type revised struct {
+	r     *rendering
+	made  sessionstore.Revision
+	write bool // the session's transcript is another one, and does not begin with it
+}
+
+// change writes the target into the session that has the transcript has. It holds
+// no transcript in memory.
 //
 // A transcript is announced in metadata before it is written. So an import that
 // was killed is completed by the next one, and is not taken for turns of ours. The
 // announcement goes with the metadata that fit the new transcript.
-func (ld *lander) change(ctx context.Context, tg target, has sessionstore.Revision, want *sessionstore.Revision) error {
+func (ld *lander) change(ctx context.Context, tg target, has sessionstore.Revision, to revised) error {
 	if ld.dry {
 		return nil
 	}
 	return core.Of(ld.st).ChangeOwned(ctx, tg.id, func(tx core.Tx) error {
 		f := files{tx, core.Of(ld.st)}
-		rows, _, err := tx.Transcript()
+		was, err := tx.Dir().Stat(sessiondir.Transcript)
 		if err != nil {
 			return err
 		}
-		c := newTally()
-		for _, m := range rows {
-			c.add(m)
+		now, _, err := ld.compare(ctx, tg.id, has)
+		if err != nil {
+			return err
 		}
-		if c.revision() != has {
+		if now != has {
 			return sessionstore.ErrConflict
 		}
 		md, err := tx.Metadata()
 		if err != nil {
 			return err
 		}
-		r, made, err := tg.revision(newReport())
-		if err != nil {
+		if to.write {
+			if err := f.announce(&md, to.made); err != nil {
+				return err
+			}
+			if err := f.transcript(ctx, tg, was, to.made); err != nil {
+				return err
+			}
+		}
+		if err := f.beside(ctx, tg, to.r); err != nil {
 			return err
 		}
-		if want != nil {
-			if err := f.announce(&md, made); err != nil {
+		if !to.write && stateOf(md).Pending == "" {
+			if err := md.Set(member, tg.state(to.r, to.made)); err != nil {
 				return err
 			}
-			if err := f.transcript(ctx, tg); err != nil {
-				return err
-			}
-		}
-		if err := f.beside(ctx, tg, r); err != nil {
-			return err
-		}
-		if want == nil && stateOf(md).Pending == "" {
-			if err := md.Set(member, tg.state(r, made)); err != nil {
-				return err
-			}
-		} else if err := tg.describe(&md, r, tg.state(r, made)); err != nil {
+		} else if err := tg.describe(&md, to.r, tg.state(to.r, to.made)); err != nil {
 			return err
 		}
 		return tx.SetMetadata(md)
@@ -234,16 +237,17 @@ func (f files) announce(md *sessionstore.Metadata, made sessionstore.Revision) e
 	return f.tx.SetMetadata(*md)
 }
 
-// transcript replaces the transcript. What stood there becomes the backup.
-func (f files) transcript(ctx context.Context, tg target) error {
-	was, err := f.tx.Dir().Stat(sessiondir.Transcript)
-	if err != nil {
-		return err
-	}
+// transcript replaces the transcript that has the stamp was by the one with the
+// revision made. What stood there becomes the backup. The error Is ErrChanged when
+// the tool's file makes another one by now.
+func (f files) transcript(ctx context.Context, tg target, was sessiondir.Stamp, made sessionstore.Revision) error {
 	return f.tx.Replace(sessiondir.Transcript, commit.Replacement{
 		Was: was, Time: atomicfile.Now(was.Mtime),
 		Write: func(w io.Writer) error {
-			_, _, err := tg.writeTranscript(contextWriter{ctx, w}, newReport())
+			_, wrote, err := tg.writeTranscript(contextWriter{ctx, w}, newReport())
+			if err == nil && wrote != made {
+				err = ErrChanged
+			}
 			return err
 		},
 		Rotate: func() (bool, error) { return true, nil },
