@@ -47,7 +47,7 @@ func (s *scanning) boundary(l claudeLine, at int32) {
 }
 
 func (claudeFormat) finish(s *scanning) {
-	s.t.link(s.parents)
+	s.t.link(s.loose.take())
 	s.t.preserve()
 }
 

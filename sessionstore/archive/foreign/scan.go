@@ -31,7 +31,7 @@ type format interface {
 type scanning struct {
 	t       *table
 	format  format
-	parents []uint64 // by record: hash of the uuid of its parent
+	loose   pieces[result] // records whose parent is not the record before: the hash of its uuid, and the record
 	calls   pieces[result]
 	results pieces[result]
 	report  *Report
@@ -44,7 +44,7 @@ func scan(ctx context.Context, f io.ReaderAt, size int64, fm format, report *Rep
 	if err != nil {
 		return nil, err
 	}
-	s := scanning{t: &table{records: make([]record, 0, n), end: -1}, format: fm, parents: make([]uint64, 0, n), report: report}
+	s := scanning{t: &table{records: make([]record, 0, n), end: -1}, format: fm, report: report}
 	sum := sha256.New()
 	in := newLineReader(io.TeeReader(io.NewSectionReader(f, 0, size), sum))
 	for {
@@ -62,7 +62,6 @@ func scan(ctx context.Context, f io.ReaderAt, size int64, fm format, report *Rep
 	}
 	sum.Sum(s.t.sum[:0])
 	fm.finish(&s)
-	s.parents = nil
 	s.t.calls, s.t.results, s.t.facts.spent = s.calls.take(), s.results.take(), s.t.facts.spending.take()
 	s.t.orderCalls()
 	s.t.orderAnswers()
@@ -118,9 +117,17 @@ func (s *scanning) line(in line) {
 // add appends the first record of a line, which follows the one with the uuid of
 // the hash parent, and returns its index.
 func (s *scanning) add(r record, parent uint64) int32 {
+	at := int32(len(s.t.records))
 	r.offset, r.parent = s.offset, -1
-	s.t.records, s.parents = append(s.t.records, r), append(s.parents, parent)
-	return int32(len(s.t.records) - 1)
+	switch {
+	case parent == 0:
+	case at > 0 && s.t.records[at-1].uuid == parent:
+		r.parent = at - 1
+	default:
+		s.loose.add(result{parent, at})
+	}
+	s.t.records = append(s.t.records, r)
+	return at
 }
 
 // result notes that a record has the result of a call.

@@ -55,9 +55,9 @@ func hash(s string) uint64 {
 	return max(1, xxh3.HashString(s))
 }
 
-// link orders the records by their uuids and finds the parents. parents has the
-// hashes of their uuids, by record.
-func (t *table) link(parents []uint64) {
+// link orders the records by their uuids and finds the parents. loose has the records
+// whose parent is not the record before, with the hash of its uuid.
+func (t *table) link(loose []result) {
 	n := 0
 	for _, r := range t.records {
 		if r.uuid != 0 {
@@ -78,9 +78,14 @@ func (t *table) link(parents []uint64) {
 			t.records[at].flags |= isRepeated
 		}
 	}
+	for _, l := range loose {
+		t.records[l.at].parent = t.find(l.call)
+	}
 	for i := range t.records {
 		r := &t.records[i]
-		r.parent = t.find(parents[i])
+		if p := r.parent; p >= 0 && t.records[p].is(isRepeated) {
+			r.parent = t.find(t.records[p].uuid)
+		}
 		if r.is(isBoundary) {
 			r.key = uint64(t.find(r.key) + 1)
 		}
