@@ -9,13 +9,24 @@ import (
 // codexFormat is how Codex writes. The lines of a file follow each other; a
 // compaction begins anew, and a rollback goes on from where a turn began.
 type codexFormat struct {
-	cur   int32      // the record that the conversation ends with; -1: none yet
-	turns []int32    // by prompt of the conversation: the record before it
-	group uint64     // of the response
-	total int64      // tokens that the last count told
-	copy  codexCopy  // of another session's lines
-	spans codexSpans // of the items of the line that was read last
-	began bool
+	cur     int32       // the record that the conversation ends with; -1: none yet
+	turns   []codexTurn // prompts of the conversation
+	events  bool        // an event told of a prompt
+	since   int32       // the first record of the stretch with the first such event
+	early   []uint64    // hashes of the prompts that events told of since stretch, and no item had
+	stretch int32       // the first record behind the last answer
+	group   uint64      // of the response
+	total   int64       // tokens that the last count told
+	copy    codexCopy   // of another session's lines
+	spans   codexSpans  // of the items of the line that was read last
+	began   bool
+}
+
+// codexTurn is a prompt of the conversation.
+type codexTurn struct {
+	before int32 // the record that a rollback of it goes on from
+	item   int32 // its record
+	event  bool  // an event tells of it
 }
 
 // codexCopy tells of lines that were copied from another session: they begin with
@@ -43,33 +54,6 @@ func (f *codexFormat) append(s *scanning, r record) int32 {
 	f.cur = s.add(r, 0)
 	s.t.records[f.cur].parent = before
 	return f.cur
-}
-
-// endCopy notes the pause behind copied lines.
-func (f *codexFormat) endCopy(t *table, l codexLine) {
-	if f.copy.on && !l.at.IsZero() && l.at.Sub(f.copy.last) > maxPause {
-		f.copy.on = false
-		t.thread.shared = len(f.turns)
-	}
-	if !l.at.IsZero() {
-		f.copy.last = l.at
-	}
-}
-
-// rollBack drops the last turns.
-func (f *codexFormat) rollBack(s *scanning, it codexItem) {
-	n, _ := pyjson.Int(it.get("num_turns")[0])
-	if n <= 0 {
-		return
-	}
-	s.t.facts.codex.prompts.drop(n)
-	s.t.facts.codex.typed.drop(n)
-	if len(f.turns) == 0 {
-		return
-	}
-	first := len(f.turns) - int(min(n, int64(len(f.turns))))
-	f.cur, f.turns = f.turns[first], f.turns[:first]
-	f.group++
 }
 
 // beforeTurn returns the record that a rollback of the turn after at goes on from:

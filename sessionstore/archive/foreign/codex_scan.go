@@ -46,6 +46,7 @@ func (f *codexFormat) scan(s *scanning, raw []byte) error {
 }
 
 func (f *codexFormat) finish(s *scanning) {
+	f.settle(s.t)
 	if f.copy.on {
 		s.t.thread.shared = len(f.turns)
 	}
@@ -94,6 +95,7 @@ func (f *codexFormat) event(s *scanning, it codexItem) {
 	switch it.kind {
 	case "user_message":
 		s.t.facts.codex.prompts.push(int32(len(s.t.records)))
+		f.prompted(s, it)
 	case "thread_rolled_back":
 		f.rollBack(s, it)
 	case "token_count":
@@ -151,10 +153,17 @@ func (f *codexFormat) scanItem(s *scanning, it codexItem) {
 		s.add(r, 0)
 		return
 	}
-	before := f.cur
-	s.countItem(it, r, int32(len(s.t.records)))
+	before, at := f.cur, int32(len(s.t.records))
+	s.countItem(it, r, at)
+	if r.is(isAssistant) {
+		f.endStretch(at)
+	}
+	event := f.awaited(r)
+	if event {
+		r.flags |= f.byPerson()
+	}
 	if r.is(isPerson) {
-		f.turns = append(f.turns, f.beforeTurn(s.t, before))
+		f.turns = append(f.turns, codexTurn{f.beforeTurn(s.t, before), at, event || it.kind != "message"})
 	}
 	if f.copy.on {
 		r.flags &^= isPrompt // the session that it was copied from has it

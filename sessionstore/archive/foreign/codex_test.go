@@ -212,3 +212,57 @@ func TestFound(t *testing.T) {
 		require.Equal(t, ids[id], found[0].ID)
 	}
 }
+
+// TestCodexEvents has events that tell of prompts: nothing else is one, however it
+// looks, also for a rollback. Without events, tags tell what nobody typed.
+func TestCodexEvents(t *testing.T) {
+	t.Parallel()
+	item := func(role, said string) string {
+		kind := map[string]string{"user": "input_text", "assistant": "output_text"}[role]
+		return fmt.Sprintf(`{"timestamp":"2026-03-04T10:00:01.000Z","type":"response_item","payload":{"type":"message","role":%q,"content":[{"type":%q,"text":%q}]}}`+"\n", role, kind, said)
+	}
+	event := func(said string) string {
+		return fmt.Sprintf(`{"timestamp":"2026-03-04T10:00:01.000Z","type":"event_msg","payload":{"type":"user_message","message":%q}}`+"\n", said)
+	}
+	const (
+		begin  = `{"timestamp":"2026-03-04T10:00:00.000Z","type":"session_meta","payload":{"id":"a","cwd":"/w"}}` + "\n"
+		back   = `{"timestamp":"2026-03-04T10:00:02.000Z","type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1}}` + "\n"
+		tagged = "<skill>typed</skill>"
+		notes  = "Notes that the tool wrote."
+	)
+	without := begin + item("user", notes) + item("assistant", "1") + item("user", tagged) + item("assistant", "2")
+	for _, c := range []struct {
+		name, history string
+		prompts       []string
+	}{
+		{"no events", without, []string{notes}},
+		{"behind the item", begin + item("user", notes) + item("user", tagged) + event(tagged) + item("assistant", "1"), []string{tagged}},
+		{"before the item", begin + event(tagged) + item("user", notes) + item("user", tagged) + item("assistant", "1"), []string{tagged}},
+		{"of another text", begin + item("user", notes) + item("user", "Do it [Image #1]") + event("Do it") + item("assistant", "1"), []string{"Do it [Image #1]"}},
+		{"twice", begin + item("user", "Go") + event("Go") + item("assistant", "1") + item("user", "Go") + event("Go") + item("assistant", "2"), []string{"Go", "Go"}},
+		{
+			"rolled back",
+			begin + item("user", "First") + event("First") + item("assistant", "1") + item("user", "Second") + event("Second") +
+				item("assistant", "2") + item("user", notes) + item("assistant", "3") + back + item("user", "Third") + event("Third") + item("assistant", "4"),
+			[]string{"First", "Third"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p, path := projects(t), filepath.Join(t.TempDir(), "rollout-a.jsonl")
+			require.NoError(t, os.WriteFile(path, []byte(c.history), 0o600))
+			report, err := Import(t.Context(), p, History{Tool: Codex, ID: "a", Path: path, Dir: "/w"}, nil)
+			require.NoError(t, err)
+			require.Equal(t, len(c.prompts), report.Counts[0].Prompts.Whole)
+			st, err := p.Store("-w")
+			require.NoError(t, err)
+			var prompts []string
+			for _, m := range healthy(t, st, report.Sessions[0].ID) {
+				if m.Role() == "user" && !strings.Contains(m.Content(), "<system-reminder>") {
+					prompts = append(prompts, m.Content())
+				}
+			}
+			require.Equal(t, c.prompts, prompts)
+		})
+	}
+}
