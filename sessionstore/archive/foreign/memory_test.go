@@ -98,14 +98,18 @@ func importLarge(dir, argument string) error {
 	return errors.Join(err, f.Close(), p.Close())
 }
 
-// taken returns the most memory that the process had so far, its program included, or
+// taken returns the most memory that the process had so far, without its program, or
 // where the system does not tell that, what the runtime has now.
 func taken() int64 {
-	status, _ := os.ReadFile("/proc/self/status")
-	_, rest, _ := strings.Cut(string(status), "VmHWM:")
-	var most int64
-	if _, err := fmt.Sscanf(rest, "%d kB", &most); err == nil {
-		return most << 10
+	status, err := os.ReadFile("/proc/self/status")
+	most, program := int64(0), int64(0)
+	for name, n := range map[string]*int64{"VmHWM:": &most, "RssFile:": &program} {
+		_, rest, _ := strings.Cut(string(status), name)
+		_, failed := fmt.Sscanf(rest, "%d kB", n)
+		err = errors.Join(err, failed)
+	}
+	if err == nil {
+		return (most - program) << 10
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
