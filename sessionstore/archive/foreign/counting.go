@@ -290,11 +290,12 @@ func (h *history) line(s scope) []int32 {
 }
 
 // spending returns what the session used in its tool, by model: each response once,
-// and none that was copied from another session. It is nil for a fork, whose
-// responses are those of its session.
-func (tg target) spending() map[string]*spending {
+// and none that a fork copied from another session. copied is what names another
+// session, by its id: a session that was resumed may begin with the lines of that.
+// Both are nil for a fork, whose responses are those of its session.
+func (tg target) spending() (own map[string]*spending, copied map[string]map[string]*spending) {
 	if tg.mine == nil || tg.kind == Branch || tg.kind == Diverged {
-		return nil
+		return nil, nil
 	}
 	f, all := &tg.t.facts, map[string]*spending{}
 	if tg.tool == Codex {
@@ -309,7 +310,7 @@ func (tg target) spending() map[string]*spending {
 			s.Input = max(0, s.Input-s.CacheRead)
 			all[firstOf(c.model, unknownModel)] = s
 		}
-		return all
+		return all, nil
 	}
 	for _, r := range f.spent {
 		if !tg.mine(r.at) || r.has&^isCopiedUse == 0 || r.has&isCopiedUse != 0 {
@@ -319,13 +320,35 @@ func (tg target) spending() map[string]*spending {
 		if r.model > 0 {
 			model = f.models[r.model-1]
 		}
-		if all[model] == nil {
-			all[model] = &spending{}
+		to := all
+		if id := tg.namedSession(r); id != "" {
+			if copied == nil {
+				copied = map[string]map[string]*spending{}
+			}
+			if copied[id] == nil {
+				copied[id] = map[string]*spending{}
+			}
+			to = copied[id]
 		}
-		all[model].Responses++
-		all[model].add(usage{int64(r.tokens[0]), int64(r.tokens[1]), int64(r.tokens[2]), int64(r.tokens[3])})
+		if to[model] == nil {
+			to[model] = &spending{}
+		}
+		to[model].Responses++
+		to[model].add(usage{int64(r.tokens[0]), int64(r.tokens[1]), int64(r.tokens[2]), int64(r.tokens[3])})
 	}
-	return all
+	return all, copied
+}
+
+// namedSession returns the other session that a response of a conversation names, ""
+// for its own. What sub-agents write names the session that began them.
+func (tg target) namedSession(r spent) string {
+	if tg.kind != Conversation || r.from == 0 {
+		return ""
+	}
+	if id := tg.t.facts.sessions[r.from-1]; id != tg.history.id {
+		return id
+	}
+	return ""
 }
 
 const unknownModel = "unknown"

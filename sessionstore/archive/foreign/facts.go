@@ -17,6 +17,7 @@ type facts struct {
 	spent               []spent       // in the order of responses once the file was read
 	spending            pieces[spent] // the same while the file is read
 	models              []string
+	sessions            []string // that records of responses name
 	boundary            boundaries
 	codex               codexFacts
 }
@@ -27,6 +28,7 @@ type spent struct {
 	at     int32 // its first record
 	model  uint16
 	has    uint8 // which of the tokens the file tells, by bits
+	from   uint8 // the number of the session that the record names, 0 for none
 }
 
 // isCopiedUse is the bit of spent.has of a response that was copied from another
@@ -83,10 +85,23 @@ func (f *facts) modelNumber(name string) uint16 {
 	return uint16(len(f.models))
 }
 
+// sessionNumber returns the number of a session, from 1; 0 is that of none, and of
+// those that are too many.
+func (f *facts) sessionNumber(id string) uint8 {
+	if i := slices.Index(f.sessions, id); i >= 0 {
+		return uint8(i + 1)
+	}
+	if id == "" || len(f.sessions) >= maxUnknown {
+		return 0
+	}
+	f.sessions = append(f.sessions, id)
+	return uint8(len(f.sessions))
+}
+
 // spend notes what a record of a response tells of its use. goes tells that it is of
 // the response of the one before; records of one response may stand apart, too.
-func (f *facts) spend(at int32, model string, raw []byte, copied, goes bool) {
-	s := spent{at: at, model: f.modelNumber(model)}
+func (f *facts) spend(at int32, session, model string, raw []byte, copied, goes bool) {
+	s := spent{at: at, model: f.modelNumber(model), from: f.sessionNumber(session)}
 	m := members(raw, tokenNames[:]...)
 	for i, n := range m {
 		if v, ok := pyjson.Int(n); ok {

@@ -158,10 +158,11 @@ func (ld *lander) create(ctx context.Context, tg target) (Imported, error) {
 }
 
 func (tg target) state(r *rendering, made sessionstore.Revision) state {
+	own, copied := tg.spending()
 	return state{
 		Tool: string(tg.tool), ID: tg.history.id, SHA256: tg.hash(),
 		Transcript: revisionText(made), Turns: r.turns, Usage: r.usage,
-		Spent: tg.spending(),
+		Spent: own, Copied: copied,
 	}
 }
 

@@ -9,13 +9,16 @@ import (
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // Usage tells what the imported sessions that q describes used in their tools, by
 // session and model: what [sessionstore.Projects.Usage] tells of others by their logs.
 // All of a session counts for the day on which it began. A response counts once over
-// the session, its forks and its sub-agents. An error comes last; what could not be
+// the session, its forks and its sub-agents. Where a file of Claude Code repeats lines
+// that name another session, they count with that one, if the project has it. Lines
+// that a copy gave the id of its own session are not recognised. An error comes last; what could not be
 // read hides nothing else.
 //
 // [sessionstore.Projects.Usage]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#Projects.Usage
@@ -64,5 +67,25 @@ func spentIn(ctx context.Context, p *sessionstore.Projects, f sessionstore.Found
 	if errors.Is(err, sessionstore.ErrNotFound) {
 		return nil, nil // it was removed meanwhile
 	}
-	return stateOf(md).Spent, err
+	s := stateOf(md)
+	all := s.Spent
+	for id, copied := range s.Copied {
+		if core.Of(st).Has(uuid5(Tool(s.Tool), id)) {
+			continue // it counts there
+		}
+		for model, n := range copied {
+			if n == nil {
+				continue
+			}
+			if all == nil {
+				all = map[string]*spending{}
+			}
+			if all[model] == nil {
+				all[model] = &spending{}
+			}
+			all[model].Responses += n.Responses
+			all[model].add(n.usage)
+		}
+	}
+	return all, err
 }

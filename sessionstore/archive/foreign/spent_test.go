@@ -67,3 +67,29 @@ func TestUsageOfBranches(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, int64(3*7), sum())
 }
+
+// TestUsageOfResumed imports a history that was resumed into a new file, which begins
+// with the lines of the old one. What these used counts once, with whichever of both
+// is there.
+func TestUsageOfResumed(t *testing.T) {
+	t.Parallel()
+	g := newGrowing(t)
+	line := func(session, id, parent string) string {
+		return `{"type":"user","uuid":"u` + id + `","parentUuid":` + parent + `,"sessionId":"` + session + `","cwd":"/w","message":{"content":"go ` + id + `"}}` + "\n" +
+			`{"type":"assistant","uuid":"a` + id + `","parentUuid":"u` + id + `","sessionId":"` + session + `","message":{"id":"m` + id + `","model":"m","content":[{"type":"text","text":"fine"}],"usage":{"input_tokens":7}}}` + "\n"
+	}
+	old := line("old", "1", "null") + line("old", "2", `"a1"`)
+	run := func(id, history string) (n int64) {
+		g.write(history)
+		_, err := Import(t.Context(), g.p, History{Tool: Claude, ID: id, Path: g.path, Dir: "/w"}, nil)
+		require.NoError(t, err)
+		for u, err := range Usage(t.Context(), g.p, sessionstore.Query{}) {
+			require.NoError(t, err)
+			n += u.Input
+		}
+		return n
+	}
+	require.Equal(t, int64(3*7), run("new", old+line("new", "3", `"a2"`)))
+	require.Equal(t, int64(3*7), run("old", old))
+	require.Equal(t, int64(4*7), run("old", old+line("old", "4", `"a2"`)))
+}

@@ -28,6 +28,10 @@ type state struct {
 	// Spent is by model what the whole file tells, each response once over the sessions
 	// that the file makes.
 	Spent map[string]*spending `json:"spent,omitempty"`
+
+	// Copied is the same, of what stands in the file and names another session of the
+	// tool: by the id of that, then by model.
+	Copied map[string]map[string]*spending `json:"copied,omitempty"`
 }
 
 // revisionText returns a revision as it stands in a state.
