@@ -55,10 +55,10 @@ func (v *sessionSync) holds(st segment.Stream) (at replica.CachedLog, known bool
 
 // dropEnds forgets files that hold only the end of a log: the session that had the
 // beginning is no longer here.
-func (v *sessionSync) dropEnds() {
-	for st, at := range v.st.Cached {
+func (s *session) dropEnds() {
+	for st, at := range s.st.Cached {
 		if at.From > 0 {
-			delete(v.st.Cached, st)
+			delete(s.st.Cached, st)
 		}
 	}
 }

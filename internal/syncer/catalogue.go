@@ -45,6 +45,6 @@ func (v *sessionSync) writeEntry(ctx context.Context, t *head.Head) error {
 
 // entryIsOld reports whether the head t, which may be nil, is of this device and
 // later than the last entry that it wrote.
-func (v *sessionSync) entryIsOld(t *head.Head) bool {
-	return t != nil && t.Writer.Device == v.Device.ID && t.Revision > v.st.Cat.Revision
+func (s *session) entryIsOld(t *head.Head) bool {
+	return t != nil && t.Writer.Device == s.Device.ID && t.Revision > s.st.Cat.Revision
 }

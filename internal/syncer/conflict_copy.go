@@ -61,8 +61,8 @@ func (v *sessionSync) madeCopy(ctx context.Context, id string, common int64) (*c
 
 // copyID is the id of a new session that keeps a line here: the same for the same
 // line, so that a crash leaves no second one.
-func (v *sessionSync) copyID(p segment.Point) string {
-	b := sha256.Sum256([]byte("fork\x00" + v.sid + "\x00" + p.Hash.String()))
+func (s *session) copyID(p segment.Point) string {
+	b := sha256.Sum256([]byte("fork\x00" + s.sid + "\x00" + p.Hash.String()))
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])

@@ -25,15 +25,15 @@ func (v *sessionSync) inStep(ctx context.Context, f *localFile) error {
 
 // know notes base as what both sides have, where the file here has the sum
 // seen.
-func (v *sessionSync) know(f *localFile, base []byte, seen segment.Hash) {
+func (s *session) know(f *localFile, base []byte, seen segment.Hash) {
 	k := &replica.KnownFile{Sum: sha256.Sum256(base), Seen: seen, File: f.stamp, At: time.Now(), Forms: f.forms}
 	if f.name == sessiondir.Metadata {
 		k.Base = base
 	}
-	if v.st.Files == nil {
-		v.st.Files = map[string]*replica.KnownFile{}
+	if s.st.Files == nil {
+		s.st.Files = map[string]*replica.KnownFile{}
 	}
-	v.st.Files[f.name] = k
+	s.st.Files[f.name] = k
 }
 
 // giveFile stores content, or the file as it stands here.
@@ -57,8 +57,8 @@ func (v *sessionSync) giveFile(ctx context.Context, f *localFile, next *head.Hea
 }
 
 // clock returns the time of a file's change here, after all that it has seen.
-func (v *sessionSync) clock(f *localFile, next *head.Head) head.HLC {
-	return head.Next(next.Files[f.name].Clock, f.stamp.Mtime, v.Device.ID)
+func (s *session) clock(f *localFile, next *head.Head) head.HLC {
+	return head.Next(next.Files[f.name].Clock, f.stamp.Mtime, s.Device.ID)
 }
 
 // takeFile fetches the cloud's file.

@@ -30,7 +30,7 @@ func (v *sessionSync) forkBase(ctx context.Context) (*forkBase, string, error) {
 	if parent == "" || parent == v.id || !v.worthSharing() {
 		return nil, parent, nil
 	}
-	sid := v.Syncer.SID(parent)
+	sid := v.SID(parent)
 	doc, err := v.link.HeadDocument(ctx, sid)
 	if err != nil || doc == nil {
 		return nil, parent, err

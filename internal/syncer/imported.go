@@ -11,7 +11,7 @@ import (
 )
 
 // putImported writes a file of an import as it came.
-func (v *sessionSync) putImported(tx core.Tx, f *localFile) (err error) {
+func (s *session) putImported(tx core.Tx, f *localFile) (err error) {
 	top := tx.Dir().Dir
 	if err := top.Mkdir(sessiondir.ImportFolder); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -23,11 +23,11 @@ func (v *sessionSync) putImported(tx core.Tx, f *localFile) (err error) {
 	dir := top.At(root)
 	defer func() { err = errors.Join(err, dir.Close()) }()
 	write := func(out io.Writer) error { _, err := out.Write(f.take); return err }
-	if err := dir.Replace(path.Base(f.name), v.Core.Syncs(), v.Core.Now(), write); err != nil {
+	if err := dir.Replace(path.Base(f.name), s.Core.Syncs(), s.Core.Now(), write); err != nil {
 		return err
 	}
 	tx.Renamed(f.name)
-	if !v.Core.Syncs() {
+	if !s.Core.Syncs() {
 		return nil
 	}
 	return errors.Join(dir.Sync(), top.Sync())

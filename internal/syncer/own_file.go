@@ -29,8 +29,8 @@ func (v *sessionSync) withOwn(dir *sessiondir.Dir, f *localFile) ([]byte, error)
 // sentBefore returns a file here, which leaves today as image, with those lines as they
 // came of which the rules of today make the same: earlier rules let them leave so. It is
 // for a state that was lost.
-func (v *sessionSync) sentBefore(here, image, came []byte) []byte {
-	if v.Redact == nil {
+func (s *session) sentBefore(here, image, came []byte) []byte {
+	if s.Redact == nil {
 		return here
 	}
 	lines, images := linesOf(here), linesOf(image)
@@ -47,7 +47,7 @@ func (v *sessionSync) sentBefore(here, image, came []byte) []byte {
 		return here
 	}
 	for _, line := range linesOf(came) {
-		if i, ok := of[string(bare(v.Redact.Line(line)))]; ok {
+		if i, ok := of[string(bare(s.Redact.Line(line)))]; ok {
 			comma := lines[i][len(bare(lines[i])):]
 			lines[i] = slices.Concat(bare(line), comma)
 		}

@@ -64,7 +64,7 @@ func (v *sessionSync) inCloud(ctx context.Context, parent string) (bool, error) 
 	if len(v.st.Head.Doc) > 0 {
 		return true, nil
 	}
-	for _, sid := range []string{v.Syncer.SID(parent), v.sid} {
+	for _, sid := range []string{v.SID(parent), v.sid} {
 		doc, err := v.link.HeadDocument(ctx, sid)
 		if err != nil || doc != nil {
 			return doc != nil, err

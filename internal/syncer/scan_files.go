@@ -83,17 +83,17 @@ func (v *sessionSync) scanFile(dir *sessiondir.Dir, name string) (*localFile, er
 
 // leavingFile returns a file as it leaves the device, redacted line by line. The ids of
 // parents that stay here do not leave.
-func (v *sessionSync) leavingFile(name string, content []byte) []byte {
-	if v.verdict.secret && name == sessiondir.Metadata && pyjson.Check(content, pyjson.Tolerant) == nil {
+func (s *session) leavingFile(name string, content []byte) []byte {
+	if s.verdict.secret && name == sessiondir.Metadata && pyjson.Check(content, pyjson.Tolerant) == nil {
 		content = withoutParents(content)
 	}
-	if v.Redact == nil {
+	if s.Redact == nil {
 		return content
 	}
 	lines := bytes.SplitAfter(content, []byte{'\n'})
 	for i, line := range lines {
 		body, ended := bytes.CutSuffix(line, []byte{'\n'})
-		body = bytes.Clone(v.Redact.Line(body))
+		body = bytes.Clone(s.Redact.Line(body))
 		if ended {
 			body = append(body, '\n')
 		}
@@ -117,14 +117,14 @@ func (v *sessionSync) load(ctx context.Context, f *localFile) error {
 
 // leave sets how a file leaves that stands here as own: one that did not change since it
 // was sent as it was sent, whatever the rules are now.
-func (v *sessionSync) leave(f *localFile, own []byte) {
-	if known := v.st.Files[f.name]; known != nil && !v.verdict.secret {
+func (s *session) leave(f *localFile, own []byte) {
+	if known := s.st.Files[f.name]; known != nil && !s.verdict.secret {
 		if sent := sentLines(own, known.Forms); sum(sent) == known.Sum {
 			f.content, f.forms = sent, known.Forms
 			return
 		}
 	}
-	f.content = v.leavingFile(f.name, own)
+	f.content = s.leavingFile(f.name, own)
 	f.forms = lineForms(own, f.content)
 }
 

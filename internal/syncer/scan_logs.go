@@ -33,11 +33,11 @@ func (v *sessionSync) scanLogs(ctx context.Context) error {
 	return nil
 }
 
-func (v *sessionSync) keepLog(kind segment.Kind, own *replica.OwnLog) {
-	if v.st.Logs == nil {
-		v.st.Logs = map[string]*replica.OwnLog{}
+func (s *session) keepLog(kind segment.Kind, own *replica.OwnLog) {
+	if s.st.Logs == nil {
+		s.st.Logs = map[string]*replica.OwnLog{}
 	}
-	v.st.Logs[kind.String()] = own
+	s.st.Logs[kind.String()] = own
 }
 
 func (v *sessionSync) logSource(kind segment.Kind, name string, own *replica.OwnLog) source {

@@ -18,22 +18,18 @@ import (
 // sessionSync is what one sync knows of its session: what is here, what is there, and
 // what was done about it.
 type sessionSync struct {
-	*Syncer
-	Options
-	link    *remote.Reader
-	id, sid string
-	pk      string
-	cap     int // of a segment, after a refusal for its size; 0: the default
-	window  window
+	*session
+	link   *remote.Reader
+	pk     string
+	cap    int // of a segment, after a refusal for its size; 0: the default
+	window window
 
 	readOnly bool      // nothing is noted
 	estimate *Estimate // not nil: nothing is sent, but counted here
 
-	verdict verdict // of the rules of the directory
-	barred  error   // why nothing may be sent, once that was found out
+	barred error // why nothing may be sent, once that was found out
 
 	stat    replica.Stat // before it was scanned
-	st      *replica.SessionState
 	present bool
 	changed time.Time // of the session's directory
 	main    *history
@@ -62,9 +58,8 @@ type sessionSync struct {
 // begin begins a sync of a session that the caller has entered, or one that changes
 // nothing.
 func (e *Syncer) begin(id string, w Options) *sessionSync {
-	v := &sessionSync{Syncer: e, Options: w, id: id, sid: e.SID(id)}
+	v := &sessionSync{session: e.session(id, w)}
 	v.pk = segment.SessionPK(v.sid)
-	v.st = e.States.Load(v.sid, id)
 	v.link = e.Connect(v.st.Head.Token)
 	v.lists = v.link.Lists(v.sid)
 	return v
@@ -81,16 +76,6 @@ func (v *sessionSync) transcript() source {
 			return *v.st.Base
 		},
 	}
-}
-
-// sentLog returns how much of a log the cloud has, by the last head that is known.
-func (v *sessionSync) sentLog(st segment.Stream) segment.Point {
-	if t, err := head.Decode(v.st.Head.Doc, v.sid); err == nil {
-		if r, ok := t.Logs[st]; ok {
-			return r.Point()
-		}
-	}
-	return segment.Origin(st)
 }
 
 // syncFiles makes the files here durable before the cloud, or the state, says that
@@ -114,14 +99,6 @@ func (v *sessionSync) remember() error {
 		}
 	}
 	return v.States.Save(v.sid, v.st)
-}
-
-// redaction returns the version of the rules; "" for none.
-func (v *sessionSync) redaction() string {
-	if v.Redact == nil {
-		return ""
-	}
-	return v.Redact.Version()
 }
 
 // lack takes note of a part of the session that is damaged in the cloud and

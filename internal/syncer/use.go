@@ -68,13 +68,13 @@ func (v *sessionSync) busy() error {
 
 // inUse tells which program of this library uses the session, so that its files
 // must not be changed now; nil: none does.
-func (v *sessionSync) inUse(use inuse.Use) error {
+func (s *session) inUse(use inuse.Use) error {
 	switch {
-	case v.Fresh && v.Core.Acquired(v.id): // the others cannot write it
+	case s.Fresh && s.Core.Acquired(s.id): // the others cannot write it
 		return nil
 	case !use.Others.IsZero():
 		return fmt.Errorf("%w: another program used the session %v ago", ErrDeferred, time.Since(use.Others).Round(time.Second))
-	case use.Here && !v.Asked:
+	case use.Here && !s.Asked:
 		return fmt.Errorf("%w: this program used the session in the last %v", ErrDeferred, quietFor)
 	}
 	return nil
@@ -82,13 +82,13 @@ func (v *sessionSync) inUse(use inuse.Use) error {
 
 // use returns which programs of this library use the session. Where that cannot
 // be told, told is false, and what is written counts as written by others.
-func (v *sessionSync) use() (use inuse.Use, told bool) {
-	if v.Programs == nil {
+func (s *session) use() (use inuse.Use, told bool) {
+	if s.Programs == nil {
 		return use, false
 	}
-	use, err := v.Programs.Look(v.id)
+	use, err := s.Programs.Look(s.id)
 	if err != nil {
-		v.Log.Info("programs that use sessions not read", "session", v.id, "err", err)
+		s.Log.Info("programs that use sessions not read", "session", s.id, "err", err)
 	}
 	return use, err == nil
 }
