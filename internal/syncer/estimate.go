@@ -21,7 +21,7 @@ func (e *Syncer) Estimate(ctx context.Context, id string, sum *Estimate) error {
 	}
 	defer leave()
 	v := e.begin(id, Options{Asked: true})
-	v.readOnly, v.estimate = true, sum
+	v.estimate = sum
 	err = v.forecast(ctx)
 	sum.RequestUnits += v.link.Usage().Units
 	return err
@@ -29,7 +29,7 @@ func (e *Syncer) Estimate(ctx context.Context, id string, sum *Estimate) error {
 
 // forecast does what a sync does, without sending anything.
 func (v *sessionSync) forecast(ctx context.Context) error {
-	if err := v.scan(ctx); err != nil || !v.present {
+	if err := v.peek(ctx); err != nil || !v.present {
 		return err
 	}
 	if err := v.readHead(ctx); err != nil {

@@ -27,8 +27,8 @@ func (v *sessionSync) fetchLogs(ctx context.Context, except map[segment.Stream]b
 
 // isOwn reports whether a stream is the one that a log here continues.
 func (v *sessionSync) isOwn(st segment.Stream) bool {
-	for _, l := range v.logs {
-		if l.stream == st {
+	for _, log := range v.logs {
+		if log.stream == st {
 			return true
 		}
 	}

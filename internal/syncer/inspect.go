@@ -17,8 +17,7 @@ type Standing struct {
 // nothing.
 func (e *Syncer) Inspect(ctx context.Context, id string) (Standing, error) {
 	v := e.begin(id, Options{})
-	v.readOnly = true
-	if err := v.scan(ctx); err != nil {
+	if err := v.peek(ctx); err != nil {
 		return Standing{}, err
 	}
 	s := Standing{Local: v.main.end().N, InStep: v.settled()}
@@ -38,8 +37,7 @@ type Log struct {
 // Logs returns the logs of a session that are here. It makes no request.
 func (e *Syncer) Logs(ctx context.Context, id string) (all []Log, err error) {
 	v := e.begin(id, Options{})
-	v.readOnly = true
-	if err := v.scan(ctx); err != nil {
+	if err := v.peek(ctx); err != nil {
 		return nil, err
 	}
 	for _, l := range v.logs {

@@ -45,9 +45,9 @@ func (v *sessionSync) holder(st segment.Stream) *history {
 	if st == segment.Transcript && v.present {
 		return v.main
 	}
-	for _, l := range v.logs {
-		if l.stream == st {
-			return l.history
+	for _, log := range v.logs {
+		if log.stream == st {
+			return log.history
 		}
 	}
 	return nil

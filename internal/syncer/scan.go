@@ -10,8 +10,45 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
-// scan finds out what is here.
+// scan finds out what is here, and takes note of who wrote it.
 func (v *sessionSync) scan(ctx context.Context) error {
+	if err := v.scanDir(ctx); err != nil || !v.present {
+		return err
+	}
+	own := v.Dirty.TakeOwn(v.id)
+	main, err := v.transcript().scan(ctx, v.st.Main, false)
+	if err != nil {
+		return gone(err)
+	}
+	v.noteWriter(main, own)
+	return v.scanRest(ctx, main)
+}
+
+// peek finds out what is here. What a later scan is to find out of who wrote it stays.
+func (v *sessionSync) peek(ctx context.Context) error {
+	if err := v.scanDir(ctx); err != nil || !v.present {
+		return err
+	}
+	own := v.Dirty.IsOwn(v.id)
+	main, err := v.transcript().scan(ctx, v.st.Main, false)
+	if err != nil {
+		return gone(err)
+	}
+	v.setWriter(main, own)
+	return v.scanRest(ctx, main)
+}
+
+// scanRest scans the files beside the transcript, which is main.
+func (v *sessionSync) scanRest(ctx context.Context, main *history) error {
+	v.main, v.st.Main = main, &main.Followed
+	if err := v.scanLogs(ctx); err != nil {
+		return gone(err)
+	}
+	return gone(v.scanFiles(ctx))
+}
+
+// scanDir finds out whether the session is here, and how its directory stands.
+func (v *sessionSync) scanDir(ctx context.Context) error {
 	v.present, v.doubt = v.Core.Has(v.id), nil
 	if !v.present {
 		v.st.Gone = v.st.Gone || v.st.Here || v.Dirty.Removed(v.id)
@@ -20,29 +57,7 @@ func (v *sessionSync) scan(ctx context.Context) error {
 	}
 	v.st.Here, v.st.Gone = true, false
 	v.Dirty.Returned(v.id)
-	if err := v.scanDir(ctx); err != nil {
-		return gone(err)
-	}
-	takeOwn := v.Dirty.TakeOwn
-	if v.readOnly {
-		takeOwn = v.Dirty.IsOwn
-	}
-	own := takeOwn(v.id)
-	main, err := v.transcript().scan(ctx, v.st.Main, false)
-	if err != nil {
-		return gone(err)
-	}
-	v.noteWriter(main, own)
-	v.main, v.st.Main = main, &main.Followed
-	if err := v.scanLogs(ctx); err != nil {
-		return gone(err)
-	}
-	return gone(v.scanFiles(ctx))
-}
-
-// scanDir scans the directory itself.
-func (v *sessionSync) scanDir(ctx context.Context) error {
-	return v.Core.Read(ctx, v.id, func(dir *sessiondir.Dir) error {
+	return gone(v.Core.Read(ctx, v.id, func(dir *sessiondir.Dir) error {
 		at, err := dir.Stat(".")
 		if err != nil {
 			return err
@@ -52,7 +67,7 @@ func (v *sessionSync) scanDir(ctx context.Context) error {
 			v.doubt = fmt.Errorf("%w: another program is appending, or was killed while it did", ErrDeferred)
 		}
 		return nil
-	})
+	}))
 }
 
 // settled reports whether everything here is what the known head says, so that
@@ -71,8 +86,8 @@ func (v *sessionSync) settled() bool {
 	if t.Transcript.Point() != v.main.point() || v.st.Base == nil || *v.st.Base != v.main.point() {
 		return false
 	}
-	for _, l := range v.logs {
-		if l.there && l.end().N > 0 && t.Logs[l.stream].Point() != l.point() {
+	for _, log := range v.logs {
+		if log.there && log.end().N > 0 && t.Logs[log.stream].Point() != log.point() {
 			return false
 		}
 	}

@@ -9,17 +9,17 @@ import (
 
 func (v *sessionSync) scanLogs(ctx context.Context) error {
 	v.logs = nil
-	for _, l := range logNames {
-		own := v.st.Logs[l.kind.String()]
+	for _, log := range logNames {
+		own := v.st.Logs[log.kind.String()]
 		if own == nil {
 			own = &replica.OwnLog{Generation: 1}
 		}
-		h, err := v.logSource(l.kind, l.name, own).scan(ctx, own.File, true)
+		h, err := v.logSource(log.kind, log.name, own).scan(ctx, own.File, true)
 		if err != nil {
 			return err
 		}
 		if h.there && h.end().Offset < own.Inherited { // cut below what was taken over
-			if h, err = v.anew(ctx, l.kind, l.name, own); err != nil {
+			if h, err = v.anew(ctx, log.kind, log.name, own); err != nil {
 				return err
 			}
 		}
@@ -27,8 +27,8 @@ func (v *sessionSync) scanLogs(ctx context.Context) error {
 			continue
 		}
 		own.File = &h.Followed
-		v.keepLog(l.kind, own)
-		v.logs = append(v.logs, &ownLog{history: h, kind: l.kind, own: own})
+		v.keepLog(log.kind, own)
+		v.logs = append(v.logs, &ownLog{history: h, kind: log.kind, own: own})
 	}
 	return nil
 }

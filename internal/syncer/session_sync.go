@@ -24,7 +24,6 @@ type sessionSync struct {
 	cap    int // of a segment, after a refusal for its size; 0: the default
 	window window
 
-	readOnly bool      // nothing is noted
 	estimate *Estimate // not nil: nothing is sent, but counted here
 
 	barred error // why nothing may be sent, once that was found out

@@ -96,18 +96,27 @@ func (s *session) use() (use inuse.Use, told bool) {
 // noteWriter keeps in mind whether a program of this library wrote the
 // transcript that stands here. own: this one did.
 func (v *sessionSync) noteWriter(main *history, own bool) {
-	changed := v.st.Main == nil || !v.st.Main.File.SameContent(main.File)
-	if !own && !v.readOnly && (changed || !v.st.Own && !v.st.Synced) {
+	if !own && (v.rewrote(main) || !v.st.Own && !v.st.Synced) {
 		use, _ := v.use()
 		own = use.Wrote(main.File.Mtime)
 	}
+	v.setWriter(main, own)
+	if v.Programs != nil {
+		v.Programs.Noted(v.id)
+	}
+}
+
+// setWriter sets who wrote the transcript that stands here. own: this program did.
+func (v *sessionSync) setWriter(main *history, own bool) {
 	switch {
-	case changed:
+	case v.rewrote(main):
 		v.st.Own, v.st.Synced, v.st.Quiet = own, false, time.Now()
 	case own:
 		v.st.Own = true
 	}
-	if v.Programs != nil && !v.readOnly {
-		v.Programs.Noted(v.id)
-	}
+}
+
+// rewrote reports whether somebody wrote the transcript since it was last scanned.
+func (v *sessionSync) rewrote(main *history) bool {
+	return v.st.Main == nil || !v.st.Main.File.SameContent(main.File)
 }
