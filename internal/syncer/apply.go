@@ -16,9 +16,9 @@ func (v *sessionSync) apply(ctx context.Context, a syncplan.Action) error {
 		return ErrRedaction
 	case a.Kind == syncplan.Deleted:
 		return v.deleted(a)
-	case !v.present && a.Kind == syncplan.Idle:
+	case !v.local.present && a.Kind == syncplan.Idle:
 		return v.absent(a)
-	case !v.present:
+	case !v.local.present:
 		v.out.State = Pulled
 		return v.restore(ctx)
 	}
@@ -100,17 +100,17 @@ func (v *sessionSync) applyLocal(ctx context.Context, a syncplan.Action, p *draf
 
 // takeFiles writes the small files that the cloud has newer.
 func (v *sessionSync) takeFiles(ctx context.Context) error {
-	if !v.takes() {
+	if !v.local.takes() {
 		return v.setTime(ctx)
 	}
-	if why := v.busy(); why != nil {
+	if why := v.local.busy(); why != nil {
 		return v.wait(why)
 	}
 	return v.install(ctx, nil)
 }
 
-func (v *sessionSync) takes() bool {
-	for _, f := range v.files {
+func (l *local) takes() bool {
+	for _, f := range l.files {
 		if f.take != nil {
 			return true
 		}
@@ -123,7 +123,7 @@ func (v *sessionSync) takes() bool {
 func (v *sessionSync) diverge(ctx context.Context, _ syncplan.Action, p *draft) error {
 	keptAs := ""
 	if p.copy != nil {
-		if err := v.storeCopy(ctx, p.copy, p.branch.Common); err != nil {
+		if err := v.local.storeCopy(ctx, p.copy, p.branch.Common); err != nil {
 			return fmt.Errorf("keep this device's line: %w", err)
 		}
 		keptAs = p.copy.id

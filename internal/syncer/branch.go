@@ -13,7 +13,7 @@ import (
 // buildRewrite stores from the first differing line on, and notes the former
 // head.
 func (v *sessionSync) buildRewrite(ctx context.Context, a syncplan.Action, p *draft) error {
-	if err := v.checkSound(ctx); err != nil {
+	if err := v.local.checkSound(ctx); err != nil {
 		return err
 	}
 	common, err := v.common(ctx)
@@ -45,7 +45,7 @@ func (v *sessionSync) buildRewrite(ctx context.Context, a syncplan.Action, p *dr
 
 // buildBranch stores this device's line as a branch.
 func (v *sessionSync) buildBranch(ctx context.Context, a syncplan.Action, p *draft) error {
-	extent := head.ExtentOf(v.main.end())
+	extent := head.ExtentOf(v.local.main.end())
 	p.branch = &head.Branch{ID: segment.BranchID(v.sid, extent.Point()), Tip: extent.Point(), Device: v.Device.ID, At: v.serverTime()}
 	common, err := v.common(ctx)
 	if err != nil {
@@ -54,7 +54,7 @@ func (v *sessionSync) buildBranch(ctx context.Context, a syncplan.Action, p *dra
 	p.branch.Common = common
 	extent = extent.Ruled(v.head.RulesOf(segment.Transcript), common, v.redaction())
 	if a.Fork {
-		if p.copy, err = v.conflictCopy(ctx, common); err != nil {
+		if p.copy, err = v.local.conflictCopy(ctx, common); err != nil {
 			return err
 		}
 		p.branch.KeptAs = p.copy.id
@@ -89,18 +89,18 @@ func (v *sessionSync) storeBranch(ctx context.Context, r head.Extent, uploads *u
 
 // checkSound refuses to replace the history in the cloud by one that the store
 // itself would not take as it lies on the disk, such as what a power cut left.
-func (v *sessionSync) checkSound(ctx context.Context) error {
-	if v.doubt != nil {
-		return v.doubt
+func (l *local) checkSound(ctx context.Context) error {
+	if l.doubt != nil {
+		return l.doubt
 	}
-	s, err := v.Store.Load(ctx, v.id)
+	s, err := l.Store.Load(ctx, l.id)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDeferred, err)
 	}
 	if s.Recovered != nil {
 		return fmt.Errorf("%w: the transcript had to be recovered; the next write mends it", ErrDeferred)
 	}
-	if !v.main.there && v.st.Base != nil && v.st.Base.N > 0 {
+	if !l.main.there && l.st.Base != nil && l.st.Base.N > 0 {
 		return fmt.Errorf("%w: the transcript is gone", ErrDeferred)
 	}
 	return nil

@@ -110,7 +110,7 @@ func (e *Syncer) restoreBranch(ctx context.Context, id string, b Branch) error {
 	if err := v.mayStore(ctx); err != nil {
 		return err
 	}
-	if v.present && v.main.point() != v.head.Transcript.Point() && v.head.Transcript.Point() != b.Extent.Point() {
+	if v.local.present && v.local.main.point() != v.head.Transcript.Point() && v.head.Transcript.Point() != b.Extent.Point() {
 		return fmt.Errorf("%w: the session here is not in step", ErrDeferred)
 	}
 	if err := v.switchTo(ctx, b); err != nil {
@@ -119,9 +119,9 @@ func (e *Syncer) restoreBranch(ctx context.Context, id string, b Branch) error {
 	if err := v.catalogue(ctx); err != nil {
 		return err
 	}
-	if !v.present {
+	if !v.local.present {
 		err = v.restore(ctx)
-	} else if v.main.point() != v.head.Transcript.Point() {
+	} else if v.local.main.point() != v.head.Transcript.Point() {
 		err = v.pullMain(ctx)
 	}
 	return errors.Join(err, v.remember())

@@ -42,7 +42,7 @@ func (v *sessionSync) fetchLog(ctx context.Context, st segment.Stream, r head.Ex
 // beginning of this device's own log.
 func (v *sessionSync) holds(st segment.Stream) (at replica.CachedLog, known bool) {
 	own := v.st.Logs[st.Kind().String()]
-	adopted := v.present && own != nil && own.From == st
+	adopted := v.local.present && own != nil && own.From == st
 	at, known = v.st.Cached[st]
 	switch {
 	case known && (at.From == 0 || adopted && at.From == own.FromPoint.N):

@@ -10,7 +10,7 @@ import (
 func (v *sessionSync) checkpoint() {
 	s := replica.Session{ID: v.id, Stat: v.stat}
 	switch {
-	case v.stat.Dir == 0 && !v.present && v.out.Err == nil:
+	case v.stat.Dir == 0 && !v.local.present && v.out.Err == nil:
 		s = replica.Session{ID: v.id, State: replica.Gone}
 		if _, known := v.Table.Session(v.id); !known {
 			return
@@ -28,14 +28,14 @@ func (v *sessionSync) checkpoint() {
 // agrees reports whether both sides have the same, and other devices can know it.
 // It fills in what there is to know of the session.
 func (v *sessionSync) agrees(s *replica.Session) bool {
-	if v.main == nil || v.doubt != nil || len(v.lacking) > 0 || !v.out.Later.IsZero() || !v.settled() {
+	if v.local.main == nil || v.local.doubt != nil || len(v.lacking) > 0 || !v.out.Later.IsZero() || !v.local.settled() {
 		return false
 	}
 	t, err := head.Decode(v.st.Head.Doc, v.sid)
 	if err != nil || v.entryIsOld(t) {
 		return false
 	}
-	s.Revision, s.N, s.Remote, s.Logs = t.Revision, v.main.end().N, t.Transcript.N, v.st.HasLogs(t, v.Device.ID) && !v.st.Lacks
+	s.Revision, s.N, s.Remote, s.Logs = t.Revision, v.local.main.end().N, t.Transcript.N, v.st.HasLogs(t, v.Device.ID) && !v.st.Lacks
 	if t.Deleted {
 		s.State = replica.Deleted
 	}

@@ -17,7 +17,7 @@ func (v *sessionSync) commit(ctx context.Context, p *draft) error {
 	if !p.next.Deleted && v.judgeNow(ctx, v.id).kept {
 		return fmt.Errorf("%w: a rule keeps it on this machine since", ErrDeferred)
 	}
-	if err := v.syncFiles(ctx); err != nil {
+	if err := v.local.syncFiles(ctx); err != nil {
 		return err
 	}
 	if v.head == nil {
@@ -43,7 +43,7 @@ func (v *sessionSync) commit(ctx context.Context, p *draft) error {
 	v.out.Segments += p.uploads.segments
 	v.head, v.etag = p.next, etag
 	v.st.Born, v.st.Head = p.next.Born, remote.Known{ETag: etag, Token: v.link.Token(), Doc: doc.Body}
-	for _, f := range v.files {
+	for _, f := range v.local.files {
 		if f.gave {
 			v.know(f, f.content, f.sum)
 		}

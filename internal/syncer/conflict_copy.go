@@ -23,37 +23,37 @@ import (
 
 // conflictCopy returns the session that is to keep the line here. A divergence has
 // one: a sync that was broken off may have made it, and the program wrote on.
-func (v *sessionSync) conflictCopy(ctx context.Context, common int64) (*conflictCopy, error) {
-	if n := len(v.st.Kept); n > 0 {
-		k, err := v.madeCopy(ctx, v.st.Kept[n-1], common)
+func (l *local) conflictCopy(ctx context.Context, common int64) (*conflictCopy, error) {
+	if n := len(l.st.Kept); n > 0 {
+		k, err := l.madeCopy(ctx, l.st.Kept[n-1], common)
 		if k != nil || err != nil {
 			return k, err
 		}
 	}
-	return &conflictCopy{id: v.copyID(v.main.point())}, nil
+	return &conflictCopy{id: l.copyID(l.main.point())}, nil
 }
 
 // madeCopy returns a session that keeps the beginning of the line here, behind what is
 // common, and nothing else; nil when it does not, or when a program uses it.
-func (v *sessionSync) madeCopy(ctx context.Context, id string, common int64) (*conflictCopy, error) {
-	if !v.Core.Has(id) || !v.Core.Free(id) {
+func (l *local) madeCopy(ctx context.Context, id string, common int64) (*conflictCopy, error) {
+	if !l.Core.Has(id) || !l.Core.Free(id) {
 		return nil, nil
 	}
-	if v.Programs != nil {
-		if use, err := v.Programs.Look(id); err != nil || use.Here || !use.Others.IsZero() {
+	if l.Programs != nil {
+		if use, err := l.Programs.Look(id); err != nil || use.Here || !use.Others.IsZero() {
 			return nil, err
 		}
 	}
-	from := v.transcript()
+	from := l.transcript()
 	from.id = id
-	was, err := from.scan(ctx, v.main.formsOf(), false)
+	was, err := from.scan(ctx, l.main.formsOf(), false)
 	if err != nil {
 		return nil, gone(err)
 	}
 	if was.Torn || was.end().N <= common {
 		return nil, nil
 	}
-	if on, err := v.main.has(ctx, was.point()); !on || err != nil {
+	if on, err := l.main.has(ctx, was.point()); !on || err != nil {
 		return nil, err
 	}
 	return &conflictCopy{id, was}, nil
@@ -71,40 +71,40 @@ func (s *session) copyID(p segment.Point) string {
 // storeCopy makes the transcript here a session of its own, laid out as a
 // fork: it shares the first common records with what the session goes on with. A
 // session that has the beginning grows.
-func (v *sessionSync) storeCopy(ctx context.Context, k *conflictCopy, common int64) (err error) {
+func (l *local) storeCopy(ctx context.Context, k *conflictCopy, common int64) (err error) {
 	switch {
-	case k.was != nil && k.was.point() == v.main.point():
+	case k.was != nil && k.was.point() == l.main.point():
 	case k.was != nil:
-		err = v.growCopy(ctx, k)
-	case slices.Contains(v.st.Kept, k.id) && !v.Core.Has(k.id):
+		err = l.growCopy(ctx, k)
+	case slices.Contains(l.st.Kept, k.id) && !l.Core.Has(k.id):
 		return nil // it was kept, and removed since
 	default:
-		err = v.makeCopy(ctx, k.id, common)
+		err = l.makeCopy(ctx, k.id, common)
 	}
 	if err != nil {
 		return err
 	}
-	if err := v.Core.SyncFiles(ctx, k.id, sessiondir.Transcript, sessiondir.Metadata); err != nil {
+	if err := l.Core.SyncFiles(ctx, k.id, sessiondir.Transcript, sessiondir.Metadata); err != nil {
 		return gone(err)
 	}
-	if !slices.Contains(v.st.Kept, k.id) {
-		v.st.Kept = append(v.st.Kept, k.id)
+	if !slices.Contains(l.st.Kept, k.id) {
+		l.st.Kept = append(l.st.Kept, k.id)
 	}
-	v.Dirty.Add(k.id, replica.Written)
-	return v.States.Save(v.sid, v.st)
+	l.Dirty.Add(k.id, replica.Written)
+	return l.States.Save(l.sid, l.st)
 }
 
-func (v *sessionSync) makeCopy(ctx context.Context, id string, common int64) error {
-	at, ok, err := v.main.mark(ctx, common)
+func (l *local) makeCopy(ctx context.Context, id string, common int64) error {
+	at, ok, err := l.main.mark(ctx, common)
 	if err != nil || !ok {
 		return errors.Join(errMoved, err)
 	}
-	md, err := v.forkMetadata(ctx, id, at.Turn)
+	md, err := l.forkMetadata(ctx, id, at.Turn)
 	if err != nil {
 		return err
 	}
-	err = v.change(ctx, v.Core.Make, id, func(tx core.Tx) error {
-		err := tx.Dir().Replace(sessiondir.Transcript, v.Core.Syncs(), atomicfile.Now(time.Time{}), v.writeMain(ctx))
+	err = l.change(ctx, l.Core.Make, id, func(tx core.Tx) error {
+		err := tx.Dir().Replace(sessiondir.Transcript, l.Core.Syncs(), atomicfile.Now(time.Time{}), l.writeMain(ctx))
 		if err != nil {
 			return err
 		}
@@ -119,21 +119,21 @@ func (v *sessionSync) makeCopy(ctx context.Context, id string, common int64) err
 
 // growCopy makes the transcript of the session that keeps the beginning of the line
 // the whole of it.
-func (v *sessionSync) growCopy(ctx context.Context, k *conflictCopy) error {
-	md, err := v.Store.Metadata(ctx, k.id)
+func (l *local) growCopy(ctx context.Context, k *conflictCopy) error {
+	md, err := l.Store.Metadata(ctx, k.id)
 	if err != nil {
 		return err
 	}
-	if err := md.Set("turn_count", v.main.end().Turn); err != nil {
+	if err := md.Set("turn_count", l.main.end().Turn); err != nil {
 		return err
 	}
-	err = v.change(ctx, v.Core.Change, k.id, func(tx core.Tx) error {
+	err = l.change(ctx, l.Core.Change, k.id, func(tx core.Tx) error {
 		stamp, err := tx.Dir().Stat(sessiondir.Transcript)
 		if err != nil || !stamp.SameContent(k.was.File) {
 			return errors.Join(errMoved, err)
 		}
 		err = tx.Replace(sessiondir.Transcript, commit.Replacement{
-			Was: stamp, Time: atomicfile.Now(stamp.Mtime), Write: v.writeMain(ctx), Rotate: func() (bool, error) { return true, nil },
+			Was: stamp, Time: atomicfile.Now(stamp.Mtime), Write: l.writeMain(ctx), Rotate: func() (bool, error) { return true, nil },
 		})
 		if err != nil {
 			return err
@@ -147,29 +147,29 @@ func (v *sessionSync) growCopy(ctx context.Context, k *conflictCopy) error {
 }
 
 // writeMain returns what writes the transcript here.
-func (v *sessionSync) writeMain(ctx context.Context) func(io.Writer) error {
-	return func(out io.Writer) error { return replica.WriteLines(out, v.main.raw(ctx, 0)) }
+func (l *local) writeMain(ctx context.Context) func(io.Writer) error {
+	return func(out io.Writer) error { return replica.WriteLines(out, l.main.raw(ctx, 0)) }
 }
 
 // forkMetadata is what a fork's metadata holds, with what else was known here.
-func (v *sessionSync) forkMetadata(ctx context.Context, id string, turn int) (sessionstore.Metadata, error) {
-	from, err := v.Store.Metadata(ctx, v.id)
+func (l *local) forkMetadata(ctx context.Context, id string, turn int) (sessionstore.Metadata, error) {
+	from, err := l.Store.Metadata(ctx, l.id)
 	if err != nil {
 		from = sessionstore.Metadata{} // damaged or not there: the lineage is what counts
 	}
-	now := pytime.Format(v.Core.Now().UTC().Truncate(time.Microsecond))
+	now := pytime.Format(l.Core.Now().UTC().Truncate(time.Microsecond))
 	var md sessionstore.Metadata
 	set := func(name string, value any) {
 		if err := md.Set(name, value); err != nil {
-			v.Log.Warn("member of a fork's metadata left out", "session", id, "err", err)
+			l.Log.Warn("member of a fork's metadata left out", "session", id, "err", err)
 		}
 	}
 	set("session_id", id)
-	set("parent_id", v.id)
+	set("parent_id", l.id)
 	set("forked_from_turn", turn)
 	set("forked_at", now)
 	set("created", now)
-	set("turn_count", v.main.end().Turn)
+	set("turn_count", l.main.end().Turn)
 	for _, name := range []string{"bundle", "model"} {
 		raw, ok := from.Lookup(name)
 		if !ok {

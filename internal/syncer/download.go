@@ -32,11 +32,11 @@ func (v *sessionSync) fetchMain(ctx context.Context) (*download, error) {
 			return err
 		}
 		a.from = from
-		own, err := v.ownLines(ctx, from)
+		own, err := v.local.ownLines(ctx, from)
 		if err != nil {
 			return gone(err)
 		}
-		return v.States.FillLines(a.file, v.arriving(a, own, v.link.Lines(ctx, segment.Transcript, infos, from.Point(), to, nil)))
+		return v.States.FillLines(a.file, v.local.arriving(a, own, v.link.Lines(ctx, segment.Transcript, infos, from.Point(), to, nil)))
 	})
 	if err != nil {
 		err = errors.Join(err, v.States.Remove(a.file))
@@ -47,8 +47,8 @@ func (v *sessionSync) fetchMain(ctx context.Context) (*download, error) {
 // arriving passes on the lines that a download fetches. Those that left this device come
 // as they are here, see [ownLines]. All others lie here in the form in which they were
 // sent, whatever the rules of today would make of them.
-func (v *sessionSync) arriving(a *download, own *ownLines, lines iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
-	h := &history{source: v.main.source, Followed: replica.Followed{Forms: before(v.main.Forms, a.from.N), Mixed: v.main.Mixed}}
+func (l *local) arriving(a *download, own *ownLines, lines iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
+	h := &history{source: l.main.source, Followed: replica.Followed{Forms: before(l.main.Forms, a.from.N), Mixed: l.main.Mixed}}
 	return func(yield func([]byte, error) bool) {
 		n := a.from.N
 		for sent, err := range lines {
@@ -69,7 +69,7 @@ func (v *sessionSync) arriving(a *download, own *ownLines, lines iter.Seq2[[]byt
 // meeting returns the place from which the lines here and there differ, and
 // the segments behind it.
 func (v *sessionSync) meeting(ctx context.Context) (segment.Mark, []segment.Info, error) {
-	to, end := v.head.Transcript.Point(), v.main.end()
+	to, end := v.head.Transcript.Point(), v.local.main.end()
 	if to.N >= end.N && v.infos == nil {
 		infos, err := v.link.Segments(ctx, v.head, segment.Transcript, v.head.Transcript.Buckets, end.N)
 		if err != nil {
@@ -85,11 +85,11 @@ func (v *sessionSync) meeting(ctx context.Context) (segment.Mark, []segment.Info
 	if err != nil {
 		return segment.Mark{}, nil, err
 	}
-	n, err := v.shared(ctx, infos, to)
+	n, err := v.local.shared(ctx, infos, to)
 	if err != nil {
 		return segment.Mark{}, nil, err
 	}
-	from, ok, err := v.main.mark(ctx, n)
+	from, ok, err := v.local.main.mark(ctx, n)
 	if err == nil && !ok {
 		err = errMoved
 	}

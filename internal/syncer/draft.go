@@ -25,8 +25,8 @@ func (v *sessionSync) nextHead() *head.Head {
 	next.Revision++
 	next.Op = v.Device.ID + "-" + v.Random.Name(6)
 	next.Writer = head.Writer{Device: v.Device.ID, Host: v.Device.Host, Library: library}
-	if v.changed.After(next.Updated) {
-		next.Updated = v.changed
+	if v.local.changed.After(next.Updated) {
+		next.Updated = v.local.changed
 	}
 	return next
 }
@@ -57,22 +57,22 @@ func (v *sessionSync) buildFrom(ctx context.Context, n int64, p *draft) error {
 	if err := v.storeFrom(ctx, n, p.uploads); err != nil {
 		return err
 	}
-	p.next.Transcript = head.ExtentOf(v.main.end()).Ruled(p.rules, n, v.redaction())
+	p.next.Transcript = head.ExtentOf(v.local.main.end()).Ruled(p.rules, n, v.redaction())
 	p.next.Redaction = v.redaction()
 	p.changed = true
 	return nil
 }
 
 func (v *sessionSync) storeFrom(ctx context.Context, n int64, uploads *uploader) error {
-	from, ok, err := v.main.mark(ctx, n)
+	from, ok, err := v.local.main.mark(ctx, n)
 	if err != nil || !ok {
-		return fmt.Errorf("%w: %s", errMoved, v.main.name)
+		return fmt.Errorf("%w: %s", errMoved, v.local.main.name)
 	}
-	c := segment.NewCutter(v.cut(v.main.end().Bytes-from.Bytes), segment.From{Stream: segment.Transcript, Mark: from})
-	if err := uploads.take(ctx, c.Documents(v.main.lines(ctx, from))); err != nil {
+	c := segment.NewCutter(v.cut(v.local.main.end().Bytes-from.Bytes), segment.From{Stream: segment.Transcript, Mark: from})
+	if err := uploads.take(ctx, c.Documents(v.local.main.lines(ctx, from))); err != nil {
 		return err
 	}
-	if at := c.At().Mark; at.Point() != v.main.point() {
+	if at := c.At().Mark; at.Point() != v.local.main.point() {
 		return errMoved
 	}
 	return nil

@@ -29,7 +29,7 @@ func (e *Syncer) Estimate(ctx context.Context, id string, sum *Estimate) error {
 
 // forecast does what a sync does, without sending anything.
 func (v *sessionSync) forecast(ctx context.Context) error {
-	if err := v.peek(ctx); err != nil || !v.present {
+	if err := v.local.peek(ctx); err != nil || !v.local.present {
 		return err
 	}
 	if err := v.readHead(ctx); err != nil {

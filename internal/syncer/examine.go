@@ -14,7 +14,7 @@ func (e *Syncer) examine(ctx context.Context, id string) (*sessionSync, func(), 
 	}
 	v := e.begin(id, Options{Asked: true, Named: true})
 	v.verdict = e.judgeNow(ctx, id)
-	err = v.scan(ctx)
+	err = v.local.scan(ctx)
 	if err == nil {
 		err = v.readHead(ctx)
 	}

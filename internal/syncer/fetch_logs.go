@@ -15,7 +15,7 @@ import (
 func (v *sessionSync) fetchLogs(ctx context.Context, except map[segment.Stream]bool) error {
 	for _, st := range slices.Sorted(maps.Keys(v.head.Logs)) {
 		r := v.head.Logs[st]
-		if except[st] || v.isOwn(st) || v.isAdopted(st) {
+		if except[st] || v.local.isOwn(st) || v.isAdopted(st) {
 			continue
 		}
 		if err := v.lack(logName(st), v.fetchLog(ctx, st, r)); err != nil {
@@ -26,8 +26,8 @@ func (v *sessionSync) fetchLogs(ctx context.Context, except map[segment.Stream]b
 }
 
 // isOwn reports whether a stream is the one that a log here continues.
-func (v *sessionSync) isOwn(st segment.Stream) bool {
-	for _, log := range v.logs {
+func (l *local) isOwn(st segment.Stream) bool {
+	for _, log := range l.logs {
 		if log.stream == st {
 			return true
 		}

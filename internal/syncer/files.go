@@ -12,14 +12,14 @@ import (
 )
 
 // inStep notes that both sides have the file as it stands.
-func (v *sessionSync) inStep(ctx context.Context, f *localFile) error {
-	if known := v.st.Files[f.name]; known != nil && known.Sum == f.sum {
+func (l *local) inStep(ctx context.Context, f *localFile) error {
+	if known := l.st.Files[f.name]; known != nil && known.Sum == f.sum {
 		return nil
 	}
-	if err := v.load(ctx, f); err != nil {
+	if err := l.load(ctx, f); err != nil {
 		return err
 	}
-	v.know(f, f.content, f.sum)
+	l.know(f, f.content, f.sum)
 	return nil
 }
 
@@ -39,7 +39,7 @@ func (s *session) know(f *localFile, base []byte, seen segment.Hash) {
 // giveFile stores content, or the file as it stands here.
 func (v *sessionSync) giveFile(ctx context.Context, f *localFile, next *head.Head, uploads *uploader, content []byte) error {
 	if content == nil {
-		if err := v.load(ctx, f); err != nil {
+		if err := v.local.load(ctx, f); err != nil {
 			return err
 		}
 		content = f.content

@@ -53,33 +53,33 @@ func (v *sessionSync) forkBase(ctx context.Context) (*forkBase, string, error) {
 // worthSharing reports whether a file of lines is long enough to find out whether the
 // parent has its beginning.
 func (v *sessionSync) worthSharing() bool {
-	for _, l := range v.logs {
+	for _, l := range v.local.logs {
 		if l.end().Bytes >= worthSharing {
 			return true
 		}
 	}
-	return v.main.end().Bytes >= worthSharing
+	return v.local.main.end().Bytes >= worthSharing
 }
 
 // shareMain returns the place up to which the transcript is that of the parent with
 // the head t; the beginning when little of it is.
 func (v *sessionSync) shareMain(ctx context.Context, t *head.Head) (segment.Mark, error) {
-	begin := v.main.begin()
-	if v.main.end().Bytes < worthSharing {
+	begin := v.local.main.begin()
+	if v.local.main.end().Bytes < worthSharing {
 		return begin, nil
 	}
 	infos, err := v.link.Segments(ctx, t, segment.Transcript, t.Transcript.Buckets, 0)
 	if err != nil {
 		return begin, err
 	}
-	n, err := v.shared(ctx, infos, t.Transcript.Point())
+	n, err := v.local.shared(ctx, infos, t.Transcript.Point())
 	if errors.Is(err, remote.ErrDamaged) {
 		return begin, nil // what is damaged there is sent anew
 	}
 	if err != nil {
 		return begin, err
 	}
-	at, ok, err := v.main.mark(ctx, n)
+	at, ok, err := v.local.main.mark(ctx, n)
 	if err != nil || !ok {
 		return begin, errors.Join(errMoved, err)
 	}

@@ -20,7 +20,7 @@ func (v *sessionSync) shareLogs(ctx context.Context, parent string, t *head.Head
 		return nil
 	}
 	st := v.States.Load(t.SID, parent)
-	for _, l := range v.logs {
+	for _, l := range v.local.logs {
 		own := st.Logs[l.kind.String()]
 		if own == nil || l.own.Inherited > 0 || l.end().Bytes < worthSharing {
 			continue

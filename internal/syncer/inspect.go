@@ -16,12 +16,12 @@ type Standing struct {
 // Inspect tells how a session that is here stands. It makes no request and changes
 // nothing.
 func (e *Syncer) Inspect(ctx context.Context, id string) (Standing, error) {
-	v := e.begin(id, Options{})
-	if err := v.peek(ctx); err != nil {
+	l := e.local(id, Options{})
+	if err := l.peek(ctx); err != nil {
 		return Standing{}, err
 	}
-	s := Standing{Local: v.main.end().N, InStep: v.settled()}
-	if t := v.st.Head.Head(v.sid); t != nil {
+	s := Standing{Local: l.main.end().N, InStep: l.settled()}
+	if t := l.st.Head.Head(l.sid); t != nil {
 		s.Remote, s.Deleted = t.Transcript.N, t.Deleted
 	}
 	return s, nil
@@ -36,17 +36,17 @@ type Log struct {
 
 // Logs returns the logs of a session that are here. It makes no request.
 func (e *Syncer) Logs(ctx context.Context, id string) (all []Log, err error) {
-	v := e.begin(id, Options{})
-	if err := v.peek(ctx); err != nil {
+	l := e.local(id, Options{})
+	if err := l.peek(ctx); err != nil {
 		return nil, err
 	}
-	for _, l := range v.logs {
-		all = append(all, Log{Name: l.name})
+	for _, log := range l.logs {
+		all = append(all, Log{Name: log.name})
 	}
-	for st := range v.st.Cached {
-		for _, l := range logNames {
-			if l.kind == st.Kind() {
-				all = append(all, Log{Name: l.name, Device: st.Device(), File: replica.LogFile(v.sid, st)})
+	for st := range l.st.Cached {
+		for _, log := range logNames {
+			if log.kind == st.Kind() {
+				all = append(all, Log{Name: log.name, Device: st.Device(), File: replica.LogFile(l.sid, st)})
 			}
 		}
 	}

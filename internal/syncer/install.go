@@ -71,13 +71,13 @@ func (v *sessionSync) installMain(tx core.Tx, a *download) error {
 	}
 	stamp, err := dir.Stat(sessiondir.Transcript)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && !v.main.there:
+	case errors.Is(err, fs.ErrNotExist) && !v.local.main.there:
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
-	case err != nil, !v.main.there, !stamp.SameContent(v.main.File):
+	case err != nil, !v.local.main.there, !stamp.SameContent(v.local.main.File):
 		return errMoved
 	}
-	if v.main.Torn {
+	if v.local.main.Torn {
 		if err := dir.Copy(sessiondir.Transcript, dir.QuarantineName(sessiondir.Transcript), v.Core.Syncs()); err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (v *sessionSync) copyDownload(out io.Writer, a *download) error {
 // was scanned still does.
 func (v *sessionSync) installFiles(tx core.Tx) error {
 	dir := tx.Dir()
-	for _, f := range v.files {
+	for _, f := range v.local.files {
 		if f.take == nil {
 			continue
 		}
@@ -146,7 +146,7 @@ func (v *sessionSync) installFiles(tx core.Tx) error {
 			}
 			continue
 		}
-		text, err := v.withOwn(dir, f)
+		text, err := v.local.withOwn(dir, f)
 		if err != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func retires(dir *sessiondir.Dir, f *localFile) (bool, error) {
 
 // installed scans what was written, and notes that it is in step.
 func (v *sessionSync) installed(ctx context.Context, a *download) error {
-	for _, f := range v.files {
+	for _, f := range v.local.files {
 		if f.take != nil {
 			f.stamp = sessiondir.Stamp{}
 			v.know(f, f.take, sum(f.take))
@@ -190,20 +190,20 @@ func (v *sessionSync) installed(ctx context.Context, a *download) error {
 		}
 	}
 	v.out.Pulled = true
-	if err := v.syncFiles(ctx); err != nil {
+	if err := v.local.syncFiles(ctx); err != nil {
 		return err
 	}
 	if a == nil {
 		return v.remember()
 	}
-	main, err := v.transcript().scan(ctx, a.known, false)
+	main, err := v.local.transcript().scan(ctx, a.known, false)
 	if err != nil {
 		return gone(err)
 	}
 	if main.point() != a.to {
 		return errMoved // somebody wrote at once
 	}
-	v.main, v.st.Main = main, &main.Followed
+	v.local.main, v.st.Main = main, &main.Followed
 	v.st.Own, v.st.Synced, v.st.Quiet = true, true, time.Now()
 	return v.remember()
 }
@@ -213,17 +213,17 @@ func (v *sessionSync) installed(ctx context.Context, a *download) error {
 // no change, or one that the others have too. While the files must not be changed,
 // the session counts as not in step, and is synced again later.
 func (v *sessionSync) setTime(ctx context.Context) error {
-	if v.head == nil || v.head.Deleted || v.changed.Equal(v.head.Updated) || v.main.point() != v.head.Transcript.Point() {
+	if v.head == nil || v.head.Deleted || v.local.changed.Equal(v.head.Updated) || v.local.main.point() != v.head.Transcript.Point() {
 		return nil
 	}
 	later := time.Now().Add(quietFor)
-	if v.busy() != nil {
+	if v.local.busy() != nil {
 		v.out.Later = later
 		return nil
 	}
 	err := v.Core.Change(ctx, v.id, func(tx core.Tx) error {
 		dir, err := tx.Dir().Stat(".")
-		if err != nil || !dir.Mtime.Equal(v.changed) {
+		if err != nil || !dir.Mtime.Equal(v.local.changed) {
 			return err // somebody changed it just now
 		}
 		return tx.Dir().SetTime(".", v.head.Updated)

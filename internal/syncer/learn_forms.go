@@ -25,7 +25,7 @@ func (v *sessionSync) learnForms(ctx context.Context) error {
 		return err
 	}
 	v.formsKnown = true
-	return v.adopt(ctx, sent)
+	return v.local.adopt(ctx, sent)
 }
 
 // compare follows the lines here, in the form in which they were sent, as long as they
@@ -35,8 +35,8 @@ func (v *sessionSync) compare(ctx context.Context, to segment.Point) (sent *comp
 	if err != nil {
 		return nil, err
 	}
-	sent = &compared{history: &history{source: v.main.source}}
-	next, stop := iter.Pull2(v.main.raw(ctx, 0))
+	sent = &compared{history: &history{source: v.local.main.source}}
+	next, stop := iter.Pull2(v.local.main.raw(ctx, 0))
 	defer stop()
 	for theirs, err := range v.link.Lines(ctx, segment.Transcript, infos, segment.Origin(segment.Transcript), to, nil) {
 		if err != nil {
@@ -62,15 +62,15 @@ type compared struct {
 }
 
 // adopt follows the transcript again, with the forms in which lines of it were sent.
-func (v *sessionSync) adopt(ctx context.Context, sent *compared) error {
-	main, err := v.transcript().scan(ctx, sent.formsOf(), false)
+func (l *local) adopt(ctx context.Context, sent *compared) error {
+	main, err := l.transcript().scan(ctx, sent.formsOf(), false)
 	if err != nil {
 		return gone(err)
 	}
-	if !main.File.SameContent(v.main.File) {
+	if !main.File.SameContent(l.main.File) {
 		return errMoved
 	}
-	v.main, v.st.Main = main, &main.Followed
+	l.main, l.st.Main = main, &main.Followed
 	return nil
 }
 
@@ -83,7 +83,7 @@ func (v *sessionSync) learnFormer(ctx context.Context) (found bool, err error) {
 		return false, err
 	}
 	for _, o := range slices.Backward(former) {
-		if o.N < v.main.end().N || v.sameForms(head.Extent{N: o.N, Rules: o.Rules}) {
+		if o.N < v.local.main.end().N || v.sameForms(head.Extent{N: o.N, Rules: o.Rules}) {
 			continue
 		}
 		sent, err := v.compare(ctx, o.Point)
@@ -93,8 +93,8 @@ func (v *sessionSync) learnFormer(ctx context.Context) (found bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if sent.n == v.main.end().N {
-			return true, v.adopt(ctx, sent)
+		if sent.n == v.local.main.end().N {
+			return true, v.local.adopt(ctx, sent)
 		}
 	}
 	return false, nil

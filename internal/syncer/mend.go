@@ -14,7 +14,7 @@ func (v *sessionSync) mend(ctx context.Context, p *Problem) (bool, error) {
 	if p.File != "" {
 		return v.mendFile(ctx, p.File)
 	}
-	h := v.holder(segment.Stream(p.Stream))
+	h := v.local.holder(segment.Stream(p.Stream))
 	if h == nil {
 		return false, nil
 	}
@@ -41,11 +41,11 @@ func (v *sessionSync) mend(ctx context.Context, p *Problem) (bool, error) {
 }
 
 // holder returns the file here with the lines of a stream.
-func (v *sessionSync) holder(st segment.Stream) *history {
-	if st == segment.Transcript && v.present {
-		return v.main
+func (l *local) holder(st segment.Stream) *history {
+	if st == segment.Transcript && l.present {
+		return l.main
 	}
-	for _, log := range v.logs {
+	for _, log := range l.logs {
 		if log.stream == st {
 			return log.history
 		}
@@ -66,11 +66,11 @@ func first(n int64, lines iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
 }
 
 func (v *sessionSync) mendFile(ctx context.Context, name string) (bool, error) {
-	for _, f := range v.files {
+	for _, f := range v.local.files {
 		if f.name != name || !f.there || f.sum != v.head.Files[name].Sum {
 			continue
 		}
-		if err := v.load(ctx, f); err != nil {
+		if err := v.local.load(ctx, f); err != nil {
 			return false, err
 		}
 		_, docs := segment.Pack(v.sid, f.content)

@@ -18,7 +18,7 @@ import (
 // the later change wins, and the other stays beside the sync state.
 func (v *sessionSync) mergeFile(ctx context.Context, f *localFile, next *head.Head, uploads *uploader) error {
 	theirs := next.Files[f.name]
-	if err := v.load(ctx, f); err != nil {
+	if err := v.local.load(ctx, f); err != nil {
 		return err
 	}
 	content, err := v.link.File(ctx, v.sid, theirs)
@@ -57,10 +57,10 @@ func (v *sessionSync) mergeFile(ctx context.Context, f *localFile, next *head.He
 
 // count sets the members that count messages, which neither side has right.
 func (v *sessionSync) count(metadata []byte) []byte {
-	if _, ok := pyjson.Lookup(metadata, "turn_count"); !ok || v.main == nil || v.head == nil {
+	if _, ok := pyjson.Lookup(metadata, "turn_count"); !ok || v.local.main == nil || v.head == nil {
 		return metadata
 	}
-	turns := max(v.main.end().Turn, v.head.Transcript.Turns)
+	turns := max(v.local.main.end().Turn, v.head.Transcript.Turns)
 	return pyjson.Splice(metadata, "turn_count", fmt.Append(nil, turns))
 }
 
@@ -70,7 +70,7 @@ func (v *sessionSync) keepLost(ctx context.Context, f *localFile, lost []head.Lo
 	if len(lost) == 0 {
 		return nil
 	}
-	own, err := v.raw(ctx, f)
+	own, err := v.local.raw(ctx, f)
 	if err != nil {
 		return err
 	}

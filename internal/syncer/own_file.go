@@ -9,7 +9,7 @@ import (
 
 // withOwn returns what is to stand here in the place of a file: what came, with those
 // parts as they stand here that came as this device sent them, or would send them today.
-func (v *sessionSync) withOwn(dir *sessiondir.Dir, f *localFile) ([]byte, error) {
+func (l *local) withOwn(dir *sessiondir.Dir, f *localFile) ([]byte, error) {
 	if !f.there || f.bad {
 		return f.take, nil
 	}
@@ -18,12 +18,12 @@ func (v *sessionSync) withOwn(dir *sessiondir.Dir, f *localFile) ([]byte, error)
 		return nil, gone(err)
 	}
 	text := f.take
-	if known := v.st.Files[f.name]; known != nil {
+	if known := l.st.Files[f.name]; known != nil {
 		text = ownText(here, sentLines(here, known.Forms), text)
 	}
-	image := v.leavingFile(f.name, here)
+	image := l.leavingFile(f.name, here)
 	text = ownText(here, image, text)
-	return ownText(here, v.sentBefore(here, image, text), text), nil
+	return ownText(here, l.sentBefore(here, image, text), text), nil
 }
 
 // sentBefore returns a file here, which leaves today as image, with those lines as they

@@ -25,21 +25,21 @@ type ownLine struct {
 }
 
 // ownLines returns those behind a place.
-func (v *sessionSync) ownLines(ctx context.Context, from segment.Mark) (*ownLines, error) {
-	own := &ownLines{v.main.source, map[segment.Hash][]*ownLine{}, map[segment.Hash][]*ownLine{}}
-	if len(before(v.main.Forms, from.N)) == len(v.main.Forms) {
+func (l *local) ownLines(ctx context.Context, from segment.Mark) (*ownLines, error) {
+	own := &ownLines{l.main.source, map[segment.Hash][]*ownLine{}, map[segment.Hash][]*ownLine{}}
+	if len(before(l.main.Forms, from.N)) == len(l.main.Forms) {
 		return own, nil
 	}
-	n, end := from.N, v.main.end().N
-	for line, err := range v.main.raw(ctx, from.Offset) {
+	n, end := from.N, l.main.end().N
+	for line, err := range l.main.raw(ctx, from.Offset) {
 		if err != nil {
 			return nil, err
 		}
 		if n == end {
 			break
 		}
-		if formAt(v.main.Forms, n) != nil {
-			own.put(v.main.leaving(n, line), line)
+		if formAt(l.main.Forms, n) != nil {
+			own.put(l.main.leaving(n, line), line)
 		}
 		n++
 	}

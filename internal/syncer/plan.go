@@ -38,7 +38,7 @@ func (v *sessionSync) plan(ctx context.Context) (syncplan.Action, error) {
 // guesses reports whether an action takes lines for new that a former head may have had:
 // no base tells.
 func (v *sessionSync) guesses(a syncplan.Action) bool {
-	if v.st.Base != nil || !v.present || v.head == nil || v.head.Deleted || v.main.end().N == 0 {
+	if v.st.Base != nil || !v.local.present || v.head == nil || v.head.Deleted || v.local.main.end().N == 0 {
 		return false
 	}
 	why := a.Why
@@ -50,17 +50,17 @@ func (v *sessionSync) guesses(a syncplan.Action) bool {
 
 // ask asks package syncplan.
 func (v *sessionSync) ask(ctx context.Context) (syncplan.Action, error) {
-	v.why = v.busy()
+	v.why = v.local.busy()
 	in := syncplan.Input{
 		Policy: v.Policy,
 		Base:   v.st.Base,
 		Local: syncplan.Local{
-			Present: v.present, Removed: v.st.Gone, Asked: v.Named, Live: v.why != nil, Redaction: v.redaction(),
+			Present: v.local.present, Removed: v.st.Gone, Asked: v.Named, Live: v.why != nil, Redaction: v.redaction(),
 		},
 	}
-	if v.present {
-		in.Local.Tip = v.main.point()
-		in.Local.Has = func(p segment.Point) (bool, error) { return v.main.has(ctx, p) }
+	if v.local.present {
+		in.Local.Tip = v.local.main.point()
+		in.Local.Has = func(p segment.Point) (bool, error) { return v.local.main.has(ctx, p) }
 	}
 	if t := v.head; t != nil {
 		in.Remote = syncplan.Remote{
@@ -75,7 +75,7 @@ func (v *sessionSync) ask(ctx context.Context) (syncplan.Action, error) {
 			in.Remote.Old = append(in.Remote.Old, o.Point)
 		}
 		branches := t.Branches
-		if v.present && !t.Deleted && v.main.point() != t.Transcript.Point() { // else nobody asks for more of them
+		if v.local.present && !t.Deleted && v.local.main.point() != t.Transcript.Point() { // else nobody asks for more of them
 			var err error
 			if branches, err = v.lists.Branches(ctx, v.head); err != nil && !errors.Is(err, remote.ErrDamaged) {
 				return syncplan.Action{}, err

@@ -11,7 +11,7 @@ func (v *sessionSync) pullMain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if why := v.busy(); why != nil {
+	if why := v.local.busy(); why != nil {
 		return errors.Join(v.wait(why), v.States.Remove(a.file))
 	}
 	err = errors.Join(v.install(ctx, a), v.States.Remove(a.file))

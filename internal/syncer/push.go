@@ -19,7 +19,7 @@ func (v *sessionSync) build(ctx context.Context, a syncplan.Action) (*draft, err
 	if err := v.buildMain(ctx, a, p); err != nil {
 		return nil, err
 	}
-	if !v.present {
+	if !v.local.present {
 		return p, nil
 	}
 	logs := false

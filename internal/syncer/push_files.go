@@ -13,7 +13,7 @@ import (
 // pushFiles merges the small files of both sides, stores what is new, and
 // notes what is to be taken. Without push it only notes.
 func (v *sessionSync) pushFiles(ctx context.Context, next *head.Head, uploads *uploader, push bool) (changed bool, err error) {
-	for _, f := range v.files {
+	for _, f := range v.local.files {
 		theirs, remote := next.Files[f.name]
 		known := v.st.Files[f.name]
 		here := f.there && (known == nil || known.Sum != f.sum)
@@ -29,7 +29,7 @@ func (v *sessionSync) pushFiles(ctx context.Context, next *head.Head, uploads *u
 				err = nil
 			}
 		case f.there && remote && f.sum == theirs.Sum:
-			if err := v.inStep(ctx, f); err != nil {
+			if err := v.local.inStep(ctx, f); err != nil {
 				return changed, err
 			}
 		case there && !here:

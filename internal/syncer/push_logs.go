@@ -13,7 +13,7 @@ import (
 // pushLogs stores what is new in this device's logs, and reports whether there
 // was any.
 func (v *sessionSync) pushLogs(ctx context.Context, next *head.Head, uploads *uploader) (changed bool, err error) {
-	for _, l := range v.logs {
+	for _, l := range v.local.logs {
 		if err := v.resume(ctx, l, next); err != nil {
 			return changed, err
 		}
@@ -22,7 +22,7 @@ func (v *sessionSync) pushLogs(ctx context.Context, next *head.Head, uploads *up
 		case err != nil:
 			return changed, err
 		case what == syncplan.LogAnew:
-			if l.history, err = v.anew(ctx, l.kind, l.name, l.own); err != nil {
+			if l.history, err = v.local.anew(ctx, l.kind, l.name, l.own); err != nil {
 				return changed, err
 			}
 			extent = next.Logs[l.stream]
@@ -73,7 +73,7 @@ func (v *sessionSync) resume(ctx context.Context, l *ownLog, next *head.Head) (e
 		return nil
 	}
 	*l.own = replica.OwnLog{Generation: latest}
-	if l.history, err = v.logSource(l.kind, l.name, l.own).scan(ctx, nil, true); err == nil {
+	if l.history, err = v.local.logSource(l.kind, l.name, l.own).scan(ctx, nil, true); err == nil {
 		l.own.File = &l.Followed
 	}
 	return err

@@ -44,15 +44,15 @@ import (
 // read. before is the one that was known.
 func (v *sessionSync) renew(ctx context.Context, before *head.Head) error {
 	t := v.head
-	if v.main == nil || t == nil || t.Deleted || t.Anew.Generation == v.st.Generation {
+	if v.local.main == nil || t == nil || t.Deleted || t.Anew.Generation == v.st.Generation {
 		return nil
 	}
-	if v.present && (v.st.Base != nil || len(v.st.Files) > 0 || len(v.logs) > 0) {
+	if v.local.present && (v.st.Base != nil || len(v.st.Files) > 0 || len(v.local.logs) > 0) {
 		v.infos = nil
 		if err := v.renewMain(ctx); err != nil {
 			return err
 		}
-		for _, l := range v.logs {
+		for _, l := range v.local.logs {
 			if err := v.renewLog(ctx, l); err != nil {
 				return err
 			}
@@ -86,9 +86,9 @@ func (v *sessionSync) removeVain(ctx context.Context) error {
 // renewMain finds the forms of the transcript's lines.
 func (v *sessionSync) renewMain(ctx context.Context) error {
 	if v.st.Base == nil {
-		return v.renewed(ctx, func(int64, []byte) ([]byte, bool) { return nil, false })
+		return v.local.renewed(ctx, func(int64, []byte) ([]byte, bool) { return nil, false })
 	}
-	base, old := *v.st.Base, v.main
+	base, old := *v.st.Base, v.local.main
 	on, err := old.has(ctx, base)
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (v *sessionSync) renewMain(ctx context.Context) error {
 	if !on {
 		sent = min(sent, old.end().N)
 	}
-	if err := v.renewed(ctx, func(n int64, line []byte) ([]byte, bool) {
+	if err := v.local.renewed(ctx, func(n int64, line []byte) ([]byte, bool) {
 		if n >= sent {
 			return nil, false
 		}
@@ -117,12 +117,12 @@ func (v *sessionSync) renewMain(ctx context.Context) error {
 }
 
 // renewed follows the transcript again.
-func (v *sessionSync) renewed(ctx context.Context, known forms) error {
-	h, err := v.main.anew(ctx, known)
+func (l *local) renewed(ctx context.Context, known forms) error {
+	h, err := l.main.anew(ctx, known)
 	if err != nil {
 		return err
 	}
-	v.main, v.st.Main = h, &h.Followed
+	l.main, l.st.Main = h, &h.Followed
 	return nil
 }
 
@@ -131,7 +131,7 @@ func (v *sessionSync) renewed(ctx context.Context, known forms) error {
 // have the forms that those of the cloud have, as far as both have them.
 func (v *sessionSync) renewBase(ctx context.Context, base segment.Point, on bool) (known bool, err error) {
 	if on {
-		at, ok, err := v.main.mark(ctx, base.N)
+		at, ok, err := v.local.main.mark(ctx, base.N)
 		if err != nil || !ok {
 			return false, errors.Join(errMoved, err)
 		}
@@ -279,7 +279,7 @@ func (v *sessionSync) renewFiles(ctx context.Context, before *head.Head) error {
 	if before == nil {
 		return nil
 	}
-	for _, f := range v.files {
+	for _, f := range v.local.files {
 		known, was, now := v.st.Files[f.name], before.Files[f.name], v.head.Files[f.name]
 		if known == nil || known.Sum != was.Sum || now.Sum == was.Sum || now.Clock != was.Clock || !f.there || f.bad || f.large {
 			continue
@@ -288,15 +288,15 @@ func (v *sessionSync) renewFiles(ctx context.Context, before *head.Head) error {
 		if err != nil {
 			return err
 		}
-		if err := v.renewFile(ctx, f, known, content); err != nil {
+		if err := v.local.renewFile(ctx, f, known, content); err != nil {
 			return err
 		}
 	}
-	return gone(v.scanFiles(ctx))
+	return gone(v.local.scanFiles(ctx))
 }
 
-func (v *sessionSync) renewFile(ctx context.Context, f *localFile, known *replica.KnownFile, content []byte) error {
-	own, err := v.raw(ctx, f)
+func (l *local) renewFile(ctx context.Context, f *localFile, known *replica.KnownFile, content []byte) error {
+	own, err := l.raw(ctx, f)
 	if err != nil {
 		return err
 	}
@@ -312,6 +312,6 @@ func (v *sessionSync) renewFile(ctx context.Context, f *localFile, known *replic
 	} else {
 		next.Seen, next.File = segment.Hash{}, sessiondir.Stamp{} // it is read again
 	}
-	v.st.Files[f.name] = next
+	l.st.Files[f.name] = next
 	return nil
 }

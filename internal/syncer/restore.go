@@ -16,7 +16,7 @@ import (
 
 // restore brings a session that is not here. It appears whole, or not at all.
 func (v *sessionSync) restore(ctx context.Context) error {
-	v.main = &history{source: v.transcript(), Followed: replica.Followed{Marks: []segment.Mark{segment.Begin(segment.Transcript)}}}
+	v.local.main = &history{source: v.local.transcript(), Followed: replica.Followed{Marks: []segment.Mark{segment.Begin(segment.Transcript)}}}
 	a, err := v.fetchMain(ctx)
 	if err != nil {
 		return err
@@ -25,7 +25,7 @@ func (v *sessionSync) restore(ctx context.Context) error {
 }
 
 func (v *sessionSync) restoreFrom(ctx context.Context, a *download) error {
-	v.files = nil
+	v.local.files = nil
 	for _, name := range slices.Concat(sessiondir.Small[:], sessiondir.Imported[:]) {
 		f, ok := v.head.Files[name]
 		if !ok {
@@ -33,7 +33,7 @@ func (v *sessionSync) restoreFrom(ctx context.Context, a *download) error {
 		}
 		content, err := v.link.File(ctx, v.sid, f)
 		if err == nil {
-			v.files = append(v.files, &localFile{name: name, take: append([]byte{}, content...)})
+			v.local.files = append(v.local.files, &localFile{name: name, take: append([]byte{}, content...)})
 		} else if err := v.lack(name, err); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (v *sessionSync) restoreFrom(ctx context.Context, a *download) error {
 	if err != nil {
 		return err
 	}
-	v.present, v.st.Here, v.st.Gone = true, true, false
+	v.local.present, v.st.Here, v.st.Gone = true, true, false
 	v.adoptLogs(taken)
 	if err := v.installed(ctx, a); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (v *sessionSync) furnish(tx core.Tx, a *download, taken chosenLogs) error {
 	if err := put(sessiondir.Transcript, func(out io.Writer) error { return v.copyDownload(out, a) }); err != nil {
 		return err
 	}
-	for _, f := range v.files {
+	for _, f := range v.local.files {
 		if sessiondir.IsImported(f.name) {
 			if err := v.putImported(tx, f); err != nil {
 				return err

@@ -14,49 +14,49 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-func (v *sessionSync) scanFiles(ctx context.Context) error {
-	v.files = nil
-	return v.Core.Read(ctx, v.id, func(dir *sessiondir.Dir) error {
+func (l *local) scanFiles(ctx context.Context) error {
+	l.files = nil
+	return l.Core.Read(ctx, l.id, func(dir *sessiondir.Dir) error {
 		for _, name := range sessiondir.Small {
-			f, err := v.scanFile(dir, name)
+			f, err := l.scanFile(dir, name)
 			if err != nil {
 				return err
 			}
-			v.files = append(v.files, f)
+			l.files = append(l.files, f)
 		}
-		return v.scanImported(dir)
+		return l.scanImported(dir)
 	})
 }
 
 // scanImported adds the files of an import, but those here that rules would have to
 // change.
-func (v *sessionSync) scanImported(dir *sessiondir.Dir) error {
+func (l *local) scanImported(dir *sessiondir.Dir) error {
 	_, err := dir.Stat(sessiondir.Imported[0])
 	none := errors.Is(err, fs.ErrNotExist)
 	for _, name := range sessiondir.Imported {
 		f := &localFile{name: name}
 		if !none {
-			if v.Redact != nil {
+			if l.Redact != nil {
 				continue
 			}
-			if f, err = v.scanFile(dir, name); err != nil {
+			if f, err = l.scanFile(dir, name); err != nil {
 				return err
 			}
 		}
-		v.files = append(v.files, f)
+		l.files = append(l.files, f)
 	}
 	return nil
 }
 
-func (v *sessionSync) scanFile(dir *sessiondir.Dir, name string) (*localFile, error) {
+func (l *local) scanFile(dir *sessiondir.Dir, name string) (*localFile, error) {
 	f := &localFile{name: name}
-	known := v.st.Files[name]
+	known := l.st.Files[name]
 	stamp, err := dir.Stat(name)
-	f.large = err == nil && stamp.Size > v.LargestFile
+	f.large = err == nil && stamp.Size > l.LargestFile
 	if errors.Is(err, fs.ErrNotExist) || f.large {
 		return f, nil
 	}
-	if known != nil && err == nil && known.InStep() && known.File.Same(stamp) && v.Core.Settled(stamp, known.At) {
+	if known != nil && err == nil && known.InStep() && known.File.Same(stamp) && l.Core.Settled(stamp, known.At) {
 		f.there, f.stamp, f.sum, f.forms = true, stamp, known.Seen, known.Forms
 		return f, nil
 	}
@@ -69,7 +69,7 @@ func (v *sessionSync) scanFile(dir *sessiondir.Dir, name string) (*localFile, er
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	f.there, f.stamp = true, stamp
-	v.leave(f, content)
+	l.leave(f, content)
 	if name == sessiondir.Metadata {
 		_, err := sessionstore.ParseMetadata(content)
 		f.bad = err != nil
@@ -103,15 +103,15 @@ func (s *session) leavingFile(name string, content []byte) []byte {
 }
 
 // load reads the content of a file of which only the sum is known.
-func (v *sessionSync) load(ctx context.Context, f *localFile) error {
+func (l *local) load(ctx context.Context, f *localFile) error {
 	if f.content != nil || !f.there {
 		return nil
 	}
-	own, err := v.raw(ctx, f)
+	own, err := l.raw(ctx, f)
 	if err != nil {
 		return err
 	}
-	v.leave(f, own)
+	l.leave(f, own)
 	return nil
 }
 
@@ -129,8 +129,8 @@ func (s *session) leave(f *localFile, own []byte) {
 }
 
 // raw returns a file as it stands here, and stood when it was scanned.
-func (v *sessionSync) raw(ctx context.Context, f *localFile) (own []byte, err error) {
-	err = v.Core.Read(ctx, v.id, func(dir *sessiondir.Dir) error {
+func (l *local) raw(ctx context.Context, f *localFile) (own []byte, err error) {
+	err = l.Core.Read(ctx, l.id, func(dir *sessiondir.Dir) error {
 		content, stamp, err := dir.Read(f.name)
 		if err != nil {
 			return gone(err)

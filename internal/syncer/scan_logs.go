@@ -7,19 +7,19 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
-func (v *sessionSync) scanLogs(ctx context.Context) error {
-	v.logs = nil
+func (l *local) scanLogs(ctx context.Context) error {
+	l.logs = nil
 	for _, log := range logNames {
-		own := v.st.Logs[log.kind.String()]
+		own := l.st.Logs[log.kind.String()]
 		if own == nil {
 			own = &replica.OwnLog{Generation: 1}
 		}
-		h, err := v.logSource(log.kind, log.name, own).scan(ctx, own.File, true)
+		h, err := l.logSource(log.kind, log.name, own).scan(ctx, own.File, true)
 		if err != nil {
 			return err
 		}
 		if h.there && h.end().Offset < own.Inherited { // cut below what was taken over
-			if h, err = v.anew(ctx, log.kind, log.name, own); err != nil {
+			if h, err = l.anew(ctx, log.kind, log.name, own); err != nil {
 				return err
 			}
 		}
@@ -27,8 +27,8 @@ func (v *sessionSync) scanLogs(ctx context.Context) error {
 			continue
 		}
 		own.File = &h.Followed
-		v.keepLog(log.kind, own)
-		v.logs = append(v.logs, &ownLog{history: h, kind: log.kind, own: own})
+		l.keepLog(log.kind, own)
+		l.logs = append(l.logs, &ownLog{history: h, kind: log.kind, own: own})
 	}
 	return nil
 }
@@ -40,18 +40,18 @@ func (s *session) keepLog(kind segment.Kind, own *replica.OwnLog) {
 	s.st.Logs[kind.String()] = own
 }
 
-func (v *sessionSync) logSource(kind segment.Kind, name string, own *replica.OwnLog) source {
-	st := segment.LogStream(kind, v.Device.ID, own.Generation)
+func (l *local) logSource(kind segment.Kind, name string, own *replica.OwnLog) source {
+	st := segment.LogStream(kind, l.Device.ID, own.Generation)
 	return source{
-		core: v.Core, id: v.id, name: name, start: own.Inherited, redact: v.Redact, window: &v.window,
-		stream: st, sent: func() segment.Point { return v.sentLog(st) },
+		core: l.Core, id: l.id, name: name, start: own.Inherited, redact: l.Redact, window: &l.window,
+		stream: st, sent: func() segment.Point { return l.sentLog(st) },
 	}
 }
 
 // anew scans a log as the next generation of its stream, with all it holds.
-func (v *sessionSync) anew(ctx context.Context, kind segment.Kind, name string, own *replica.OwnLog) (*history, error) {
+func (l *local) anew(ctx context.Context, kind segment.Kind, name string, own *replica.OwnLog) (*history, error) {
 	*own = replica.OwnLog{Generation: own.Generation + 1}
-	h, err := v.logSource(kind, name, own).scan(ctx, nil, true)
+	h, err := l.logSource(kind, name, own).scan(ctx, nil, true)
 	if err == nil {
 		own.File = &h.Followed
 	}

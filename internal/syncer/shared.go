@@ -14,10 +14,10 @@ func (v *sessionSync) common(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return v.shared(ctx, infos, v.head.Transcript.Point())
+	return v.local.shared(ctx, infos, v.head.Transcript.Point())
 }
 
-func (v *sessionSync) shared(ctx context.Context, infos []segment.Info, with segment.Point) (int64, error) {
+func (l *local) shared(ctx context.Context, infos []segment.Info, with segment.Point) (int64, error) {
 	spans, err := segment.Tile(segment.Transcript, infos, segment.Origin(segment.Transcript), with)
 	if err != nil {
 		return 0, remote.Damaged(err)
@@ -25,8 +25,8 @@ func (v *sessionSync) shared(ctx context.Context, infos []segment.Info, with seg
 	if len(spans) == 0 {
 		return 0, nil
 	}
-	return segment.Common(spans, v.main.end().N, func(n int64) (segment.Hash, error) {
-		m, ok, err := v.main.mark(ctx, n)
+	return segment.Common(spans, l.main.end().N, func(n int64) (segment.Hash, error) {
+		m, ok, err := l.main.mark(ctx, n)
 		if err == nil && !ok {
 			err = errMoved
 		}

@@ -99,16 +99,16 @@ func (v *sessionSync) shrink() {
 // once goes through the steps once.
 func (v *sessionSync) once(ctx context.Context) error {
 	v.lacking, v.infos, v.formsKnown, v.began = nil, nil, false, time.Now().Round(0)
-	if err := v.scan(ctx); err != nil {
+	if err := v.local.scan(ctx); err != nil {
 		return err
 	}
-	if (!v.Asked || v.Current) && !v.Hinted && v.settled() {
+	if (!v.Asked || v.Current) && !v.Hinted && v.local.settled() {
 		return v.idle(ctx)
 	}
-	if !v.present && v.Hinted && v.Arrives(v.id, v.st) {
+	if !v.local.present && v.Hinted && v.Arrives(v.id, v.st) {
 		v.Pull = true
 	}
-	if !v.present && !v.Pull && !v.Named {
+	if !v.local.present && !v.Pull && !v.Named {
 		v.out.State = Remote
 		return v.remember()
 	}
@@ -130,7 +130,7 @@ func (v *sessionSync) once(ctx context.Context) error {
 	if err := v.remember(); err != nil {
 		return err
 	}
-	if lacks != nil && v.present && v.out.State != Behind && !v.settled() {
+	if lacks != nil && v.local.present && v.out.State != Behind && !v.local.settled() {
 		return lacks
 	}
 	if err := v.catalogue(ctx); err != nil || v.Pull {
@@ -162,8 +162,8 @@ func (v *sessionSync) idle(ctx context.Context) error {
 // finish fills in the result.
 func (v *sessionSync) finish() {
 	v.out.Lacks = v.lacks()
-	if v.main != nil {
-		v.out.Local = v.main.end().N
+	if v.local.main != nil {
+		v.out.Local = v.local.main.end().N
 	}
 	if v.head != nil {
 		v.out.Remote = v.head.Transcript.N

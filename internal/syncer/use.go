@@ -41,26 +41,26 @@ const quietFor = inuse.Window
 var errRuns = fmt.Errorf("%w: somebody runs or writes the session", ErrDeferred)
 
 // busy tells why the files must not be changed now; nil: they may be.
-func (v *sessionSync) busy() error {
+func (l *local) busy() error {
 	switch {
-	case !v.present:
+	case !l.present:
 		return nil
-	case v.doubt != nil:
-		return v.doubt
-	case v.Fresh && v.Core.Acquired(v.id):
+	case l.doubt != nil:
+		return l.doubt
+	case l.Fresh && l.Core.Acquired(l.id):
 		return nil
-	case !v.Core.Free(v.id):
+	case !l.Core.Free(l.id):
 		return errRuns
 	}
-	use, told := v.use()
-	if err := v.inUse(use); err != nil {
+	use, told := l.use()
+	if err := l.inUse(use); err != nil {
 		return err
 	}
-	if (v.st.Synced && told || v.st.Own && (told || v.Asked)) && !v.main.Torn {
+	if (l.st.Synced && told || l.st.Own && (told || l.Asked)) && !l.main.Torn {
 		return nil
 	}
 	now := time.Now()
-	if now.Sub(v.st.Quiet) < quietFor && now.Sub(v.main.File.Mtime) < quietFor {
+	if now.Sub(l.st.Quiet) < quietFor && now.Sub(l.main.File.Mtime) < quietFor {
 		return fmt.Errorf("%w: a program wrote the session in the last %v", ErrDeferred, quietFor)
 	}
 	return nil
@@ -95,28 +95,28 @@ func (s *session) use() (use inuse.Use, told bool) {
 
 // noteWriter keeps in mind whether a program of this library wrote the
 // transcript that stands here. own: this one did.
-func (v *sessionSync) noteWriter(main *history, own bool) {
-	if !own && (v.rewrote(main) || !v.st.Own && !v.st.Synced) {
-		use, _ := v.use()
+func (l *local) noteWriter(main *history, own bool) {
+	if !own && (l.rewrote(main) || !l.st.Own && !l.st.Synced) {
+		use, _ := l.use()
 		own = use.Wrote(main.File.Mtime)
 	}
-	v.setWriter(main, own)
-	if v.Programs != nil {
-		v.Programs.Noted(v.id)
+	l.setWriter(main, own)
+	if l.Programs != nil {
+		l.Programs.Noted(l.id)
 	}
 }
 
 // setWriter sets who wrote the transcript that stands here. own: this program did.
-func (v *sessionSync) setWriter(main *history, own bool) {
+func (l *local) setWriter(main *history, own bool) {
 	switch {
-	case v.rewrote(main):
-		v.st.Own, v.st.Synced, v.st.Quiet = own, false, time.Now()
+	case l.rewrote(main):
+		l.st.Own, l.st.Synced, l.st.Quiet = own, false, time.Now()
 	case own:
-		v.st.Own = true
+		l.st.Own = true
 	}
 }
 
 // rewrote reports whether somebody wrote the transcript since it was last scanned.
-func (v *sessionSync) rewrote(main *history) bool {
-	return v.st.Main == nil || !v.st.Main.File.SameContent(main.File)
+func (l *local) rewrote(main *history) bool {
+	return l.st.Main == nil || !l.st.Main.File.SameContent(main.File)
 }

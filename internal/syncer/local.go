@@ -1,0 +1,66 @@
+package syncer
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/replica"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// local is the session as it is here, since it was last scanned.
+type local struct {
+	*session
+	present bool
+	changed time.Time // of the session's directory
+	main    *history
+	logs    []*ownLog
+	files   []*localFile
+	doubt   error // why the files must be left alone
+	window  window
+}
+
+func (e *Syncer) local(id string, w Options) *local { return &local{session: e.session(id, w)} }
+
+// transcript returns the transcript here as a source of lines.
+func (l *local) transcript() source {
+	return source{
+		core: l.Core, id: l.id, name: sessiondir.Transcript, stream: segment.Transcript, redact: l.Redact, window: &l.window,
+		sent: func() segment.Point {
+			if l.st.Base == nil {
+				return segment.Origin(segment.Transcript)
+			}
+			return *l.st.Base
+		},
+	}
+}
+
+// syncFiles makes the files here durable before the cloud, or the state, says that
+// they were: else what a power cut takes would be taken for a rewind, and be
+// taken from all devices.
+func (l *local) syncFiles(ctx context.Context) error {
+	if !l.present {
+		return nil
+	}
+	return gone(l.Core.SyncFiles(ctx, l.id, slices.Concat(sessiondir.Files[:], sessiondir.Imported[:])...))
+}
+
+// localFile is a small file as it stands here.
+type localFile struct {
+	name    string
+	there   bool
+	stamp   sessiondir.Stamp
+	sum     segment.Hash   // of the content as it leaves
+	content []byte         // as it leaves; nil when only the sum was needed
+	forms   []replica.Form // of its lines, where rules changed them
+	large   bool           // it is larger than what goes, and stays as it is
+	bad     bool           // it is metadata that nobody can read, as a power cut leaves it
+
+	gave bool   // it, or what it was merged to, is in the next head
+	take []byte // what is to stand here instead; nil: nothing
+}
+
+// LargestFile is the largest small file that goes, in bytes.
+const LargestFile = 64 << 20
