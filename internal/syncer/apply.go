@@ -27,7 +27,7 @@ func (v *sessionSync) apply(ctx context.Context, a syncplan.Action) error {
 		return err
 	}
 	if p.changed {
-		v.op = p.next.Op
+		v.cloud.op = p.next.Op
 		if err := v.commit(ctx, p); err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func (v *sessionSync) apply(ctx context.Context, a syncplan.Action) error {
 	if err := v.applyLocal(ctx, a, p); err != nil {
 		return err
 	}
-	if v.Pull && !v.Fresh && v.head != nil {
+	if v.Pull && !v.Fresh && v.cloud.head != nil {
 		return v.fetchLogs(ctx, nil)
 	}
 	return nil

@@ -20,21 +20,21 @@ func (v *sessionSync) buildRewrite(ctx context.Context, a syncplan.Action, p *dr
 	if err != nil {
 		return err
 	}
-	was := v.head.Transcript
+	was := v.cloud.head.Transcript
 	over := p.next.Retire(head.Old{
 		Point: was.Point(), Bytes: was.Bytes, Buckets: was.Buckets, Rules: was.Rules,
-		Why: "rewrite", Device: v.Device.ID, At: v.serverTime(),
+		Why: "rewrite", Device: v.Device.ID, At: v.cloud.serverTime(),
 	})
-	if err := v.spill(ctx, &p.next.OldMore, remote.Change{Old: over}, p.uploads); err != nil {
+	if err := v.cloud.spill(ctx, &p.next.OldMore, remote.Change{Old: over}, p.uploads); err != nil {
 		return err
 	}
 	if a.KeepRemote {
-		if err := v.storeBranch(ctx, was, p.uploads); err != nil {
+		if err := v.cloud.storeBranch(ctx, was, p.uploads); err != nil {
 			return err
 		}
 		p.replaces = a.Replaces
 		p.branch = &head.Branch{
-			ID: segment.BranchID(v.sid, was.Point()), Tip: was.Point(), Common: common, Device: v.head.Writer.Device, At: v.serverTime(),
+			ID: segment.BranchID(v.sid, was.Point()), Tip: was.Point(), Common: common, Device: v.cloud.head.Writer.Device, At: v.cloud.serverTime(),
 		}
 		if err := v.list(ctx, *p.branch, p); err != nil {
 			return err
@@ -46,13 +46,13 @@ func (v *sessionSync) buildRewrite(ctx context.Context, a syncplan.Action, p *dr
 // buildBranch stores this device's line as a branch.
 func (v *sessionSync) buildBranch(ctx context.Context, a syncplan.Action, p *draft) error {
 	extent := head.ExtentOf(v.local.main.end())
-	p.branch = &head.Branch{ID: segment.BranchID(v.sid, extent.Point()), Tip: extent.Point(), Device: v.Device.ID, At: v.serverTime()}
+	p.branch = &head.Branch{ID: segment.BranchID(v.sid, extent.Point()), Tip: extent.Point(), Device: v.Device.ID, At: v.cloud.serverTime()}
 	common, err := v.common(ctx)
 	if err != nil {
 		return err
 	}
 	p.branch.Common = common
-	extent = extent.Ruled(v.head.RulesOf(segment.Transcript), common, v.redaction())
+	extent = extent.Ruled(v.cloud.head.RulesOf(segment.Transcript), common, v.redaction())
 	if a.Fork {
 		if p.copy, err = v.local.conflictCopy(ctx, common); err != nil {
 			return err
@@ -66,7 +66,7 @@ func (v *sessionSync) buildBranch(ctx context.Context, a syncplan.Action, p *dra
 	if err := v.storeFrom(ctx, common, p.uploads); err != nil {
 		return err
 	}
-	if err := v.storeBranch(ctx, extent, p.uploads); err != nil {
+	if err := v.cloud.storeBranch(ctx, extent, p.uploads); err != nil {
 		return err
 	}
 	p.changed = true
@@ -75,11 +75,11 @@ func (v *sessionSync) buildBranch(ctx context.Context, a syncplan.Action, p *dra
 
 // storeBranch stores the document of a branch that ends at r. It never changes
 // and can be found without the head.
-func (v *sessionSync) storeBranch(ctx context.Context, r head.Extent, uploads *uploader) error {
-	b := v.head.Clone()
+func (c *cloud) storeBranch(ctx context.Context, r head.Extent, uploads *uploader) error {
+	b := c.head.Clone()
 	b.Transcript, b.Old, b.Branches, b.OldMore, b.BranchMore = r, nil, nil, nil, nil
-	b.Writer = head.Writer{Device: v.Device.ID, Host: v.Device.Host, Library: library}
-	b.Updated = v.Core.Now()
+	b.Writer = head.Writer{Device: c.Device.ID, Host: c.Device.Host, Library: library}
+	b.Updated = c.Core.Now()
 	doc, err := b.EncodeBranch()
 	if err != nil {
 		return err

@@ -29,17 +29,17 @@ type Branch struct {
 }
 
 // branches lists the histories that are not the main line.
-func (v *sessionSync) branches(ctx context.Context) (all []Branch, err error) {
-	seen := map[segment.Point]bool{v.head.Transcript.Point(): true}
+func (c *cloud) branches(ctx context.Context) (all []Branch, err error) {
+	seen := map[segment.Point]bool{c.head.Transcript.Point(): true}
 	add := func(b Branch) {
 		if !seen[b.Extent.Point()] {
 			seen[b.Extent.Point()] = true
-			b.ID, b.Messages = segment.BranchID(v.sid, b.Extent.Point()), int(b.Extent.N)
+			b.ID, b.Messages = segment.BranchID(c.sid, b.Extent.Point()), int(b.Extent.N)
 			all = append(all, b)
 		}
 	}
-	former, lost := v.lists.Former(ctx, v.head)
-	known, gone := v.lists.Branches(ctx, v.head)
+	former, lost := c.lists.Former(ctx, c.head)
+	known, gone := c.lists.Branches(ctx, c.head)
 	if lost = errors.Join(lost, gone); lost != nil && !errors.Is(lost, remote.ErrDamaged) {
 		return nil, lost
 	}
@@ -50,13 +50,13 @@ func (v *sessionSync) branches(ctx context.Context) (all []Branch, err error) {
 	for _, o := range former {
 		add(Branch{Device: o.Device, At: o.At, Why: o.Why, Extent: head.Extent{N: o.N, Hash: o.Hash, Bytes: o.Bytes, Buckets: o.Buckets, Rules: o.Rules}})
 	}
-	found, err := v.storedBranches(ctx)
+	found, err := c.storedBranches(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, b := range found {
-		entry, ok := listed[segment.BranchID(v.sid, b.Transcript.Point())]
-		if !ok && v.continued(ctx, b.Transcript.Point(), found) {
+		entry, ok := listed[segment.BranchID(c.sid, b.Transcript.Point())]
+		if !ok && c.continued(ctx, b.Transcript.Point(), found) {
 			continue
 		}
 		add(Branch{
@@ -68,12 +68,12 @@ func (v *sessionSync) branches(ctx context.Context) (all []Branch, err error) {
 }
 
 // storedBranches reads the documents of branches.
-func (v *sessionSync) storedBranches(ctx context.Context) (all []*head.Head, err error) {
-	for row, err := range v.link.Query(ctx, cosmos.Branches(v.pk)) {
+func (c *cloud) storedBranches(ctx context.Context) (all []*head.Head, err error) {
+	for row, err := range c.link.Query(ctx, cosmos.Branches(c.pk)) {
 		if err != nil {
 			return nil, err
 		}
-		b, err := head.Decode(row, v.sid)
+		b, err := head.Decode(row, c.sid)
 		if errors.Is(err, segment.ErrNewer) {
 			return nil, err
 		}
@@ -86,12 +86,12 @@ func (v *sessionSync) storedBranches(ctx context.Context) (all []*head.Head, err
 
 // continued reports whether a history is the beginning of another branch: a device
 // that wrote on replaced it.
-func (v *sessionSync) continued(ctx context.Context, p segment.Point, branches []*head.Head) bool {
+func (c *cloud) continued(ctx context.Context, p segment.Point, branches []*head.Head) bool {
 	for _, b := range branches {
 		if b.Transcript.N <= p.N {
 			continue
 		}
-		if on, err := v.remoteHas(ctx, p, b.Transcript.Point()); on && err == nil {
+		if on, err := c.has(ctx, p, b.Transcript.Point()); on && err == nil {
 			return true
 		}
 	}
@@ -104,13 +104,13 @@ func (e *Syncer) restoreBranch(ctx context.Context, id string, b Branch) error {
 		return err
 	}
 	defer leave()
-	if v.head.Deleted {
+	if v.cloud.head.Deleted {
 		return ErrDeleted
 	}
 	if err := v.mayStore(ctx); err != nil {
 		return err
 	}
-	if v.local.present && v.local.main.point() != v.head.Transcript.Point() && v.head.Transcript.Point() != b.Extent.Point() {
+	if v.local.present && v.local.main.point() != v.cloud.head.Transcript.Point() && v.cloud.head.Transcript.Point() != b.Extent.Point() {
 		return fmt.Errorf("%w: the session here is not in step", ErrDeferred)
 	}
 	if err := v.switchTo(ctx, b); err != nil {
@@ -121,7 +121,7 @@ func (e *Syncer) restoreBranch(ctx context.Context, id string, b Branch) error {
 	}
 	if !v.local.present {
 		err = v.restore(ctx)
-	} else if v.local.main.point() != v.head.Transcript.Point() {
+	} else if v.local.main.point() != v.cloud.head.Transcript.Point() {
 		err = v.pullMain(ctx)
 	}
 	return errors.Join(err, v.remember())
@@ -129,20 +129,20 @@ func (e *Syncer) restoreBranch(ctx context.Context, id string, b Branch) error {
 
 // switchTo makes the head lead to b, if it does not yet.
 func (v *sessionSync) switchTo(ctx context.Context, b Branch) error {
-	if v.head.Transcript.Point() == b.Extent.Point() {
+	if v.cloud.head.Transcript.Point() == b.Extent.Point() {
 		return nil
 	}
-	known, err := v.branches(ctx)
+	known, err := v.cloud.branches(ctx)
 	if err != nil && !errors.Is(err, remote.ErrDamaged) {
 		return err
 	}
 	if !slices.ContainsFunc(known, func(k Branch) bool { return k.Extent.Point() == b.Extent.Point() }) {
 		return fmt.Errorf("branch %q: %w", b.ID, sessionstore.ErrNotFound)
 	}
-	p := &draft{next: v.nextHead(), uploads: &uploader{link: v.link, pk: v.pk, left: &v.left}}
-	was := v.head.Transcript
-	over := p.next.Retire(head.Old{Point: was.Point(), Bytes: was.Bytes, Buckets: was.Buckets, Rules: was.Rules, Why: "restore", Device: v.Device.ID, At: v.serverTime()})
-	if err := v.spill(ctx, &p.next.OldMore, remote.Change{Old: over}, p.uploads); err != nil {
+	p := &draft{next: v.nextHead(), uploads: &uploader{link: v.cloud.link, pk: v.cloud.pk, left: &v.cloud.left}}
+	was := v.cloud.head.Transcript
+	over := p.next.Retire(head.Old{Point: was.Point(), Bytes: was.Bytes, Buckets: was.Buckets, Rules: was.Rules, Why: "restore", Device: v.Device.ID, At: v.cloud.serverTime()})
+	if err := v.cloud.spill(ctx, &p.next.OldMore, remote.Change{Old: over}, p.uploads); err != nil {
 		return err
 	}
 	p.next.Transcript = b.Extent
@@ -159,7 +159,7 @@ func (e *Syncer) Branches(ctx context.Context, id string) ([]Branch, error) {
 		return nil, err
 	}
 	defer leave()
-	return v.branches(ctx)
+	return v.cloud.branches(ctx)
 }
 
 // RestoreBranch makes a branch the main line. The error Is [cosmos.ErrContended] when

@@ -26,7 +26,7 @@ func (v *sessionSync) fetchLog(ctx context.Context, st segment.Stream, r head.Ex
 		held, err = v.fetchEnd(ctx, st, r, held)
 	}
 	if err != nil && ctx.Err() == nil {
-		held, err = v.fetchWhole(ctx, st, r)
+		held, err = v.cloud.fetchWhole(ctx, st, r)
 	}
 	if err != nil {
 		return fmt.Errorf("fetch log %s: %w", st, err)
@@ -64,16 +64,16 @@ func (s *session) dropEnds() {
 }
 
 // fetchWhole fetches a log from its first line.
-func (v *sessionSync) fetchWhole(ctx context.Context, st segment.Stream, r head.Extent) (held replica.CachedLog, err error) {
+func (c *cloud) fetchWhole(ctx context.Context, st segment.Stream, r head.Extent) (held replica.CachedLog, err error) {
 	held.Point = r.Point()
-	held.Size, err = v.States.WriteLog(replica.LogFile(v.sid, st), 0, v.link.LogLines(ctx, v.head, st, r))
+	held.Size, err = c.States.WriteLog(replica.LogFile(c.sid, st), 0, c.link.LogLines(ctx, c.head, st, r))
 	return held, err
 }
 
 // fetchEnd fetches the lines of a log behind those that are held. A long one may be
 // stored as the difference to a line that is held.
 func (v *sessionSync) fetchEnd(ctx context.Context, st segment.Stream, r head.Extent, held replica.CachedLog) (replica.CachedLog, error) {
-	infos, err := v.link.Segments(ctx, v.head, st, r.Buckets, held.Point.N)
+	infos, err := v.cloud.link.Segments(ctx, v.cloud.head, st, r.Buckets, held.Point.N)
 	if err != nil {
 		return held, err
 	}
@@ -88,7 +88,7 @@ func (v *sessionSync) fetchEnd(ctx context.Context, st segment.Stream, r head.Ex
 			return held, err
 		}
 	}
-	lines := v.link.Lines(ctx, st, infos, held.Point, r.Point(), large)
+	lines := v.cloud.link.Lines(ctx, st, infos, held.Point, r.Point(), large)
 	held.Size, err = v.States.WriteLog(replica.LogFile(v.sid, st), held.Size, lines)
 	held.Point = r.Point()
 	return held, err

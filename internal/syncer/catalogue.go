@@ -17,14 +17,14 @@ const catalogueEvery = 30 * time.Second
 // wrote, unless that was done a short time ago: then the session is synced
 // again later.
 func (v *sessionSync) catalogue(ctx context.Context) error {
-	if v.Fresh || !v.entryIsOld(v.head) {
+	if v.Fresh || !v.entryIsOld(v.cloud.head) {
 		return nil
 	}
 	if due := v.st.Cat.At.Add(catalogueEvery); time.Now().Before(due) && !v.Last && !v.Asked {
 		v.out.Later = due
 		return nil
 	}
-	if err := v.writeEntry(ctx, v.head); err != nil {
+	if err := v.cloud.writeEntry(ctx, v.cloud.head); err != nil {
 		return err
 	}
 	return v.States.Save(v.sid, v.st)
@@ -33,13 +33,13 @@ func (v *sessionSync) catalogue(ctx context.Context) error {
 // writeEntry writes the session's entry for the head t. A session is entered before
 // its first head is there: other devices find it then, also when this one never
 // comes back. An entry without a head means nothing.
-func (v *sessionSync) writeEntry(ctx context.Context, t *head.Head) error {
-	entry := t.Catalogue(v.UID(), t.Name())
-	etag, err := cosmos.WriteEntry(ctx, v.link, &entry, v.st.Cat.ETag)
+func (c *cloud) writeEntry(ctx context.Context, t *head.Head) error {
+	entry := t.Catalogue(c.UID(), t.Name())
+	etag, err := cosmos.WriteEntry(ctx, c.link, &entry, c.st.Cat.ETag)
 	if err != nil {
 		return fmt.Errorf("write catalogue: %w", err)
 	}
-	v.st.Cat = replica.KnownEntry{Revision: t.Revision, ETag: etag, At: time.Now()}
+	c.st.Cat = replica.KnownEntry{Revision: t.Revision, ETag: etag, At: time.Now()}
 	return nil
 }
 

@@ -28,7 +28,7 @@ func (v *sessionSync) checkpoint() {
 // agrees reports whether both sides have the same, and other devices can know it.
 // It fills in what there is to know of the session.
 func (v *sessionSync) agrees(s *replica.Session) bool {
-	if v.local.main == nil || v.local.doubt != nil || len(v.lacking) > 0 || !v.out.Later.IsZero() || !v.local.settled() {
+	if v.local.main == nil || v.local.doubt != nil || len(v.cloud.lacking) > 0 || !v.out.Later.IsZero() || !v.local.settled() {
 		return false
 	}
 	t, err := head.Decode(v.st.Head.Doc, v.sid)

@@ -20,13 +20,13 @@ func (v *sessionSync) commit(ctx context.Context, p *draft) error {
 	if err := v.local.syncFiles(ctx); err != nil {
 		return err
 	}
-	if v.head == nil {
-		if err := v.writeEntry(ctx, p.next); err != nil {
+	if v.cloud.head == nil {
+		if err := v.cloud.writeEntry(ctx, p.next); err != nil {
 			return err
 		}
 		p.uploads.first.announce = nil
 	}
-	etag, a := p.uploads.commit(ctx, doc.ID, doc.Body, v.etag)
+	etag, a := p.uploads.commit(ctx, doc.ID, doc.Body, v.cloud.etag)
 	switch a.Class {
 	case cosmos.OK:
 	case cosmos.Missing, cosmos.Exists, cosmos.Changed:
@@ -39,29 +39,29 @@ func (v *sessionSync) commit(ctx context.Context, p *draft) error {
 		return a.Err
 	}
 	v.out.Pushed = true
-	v.left.clear()
+	v.cloud.left.clear()
 	v.out.Segments += p.uploads.segments
-	v.head, v.etag = p.next, etag
-	v.st.Born, v.st.Head = p.next.Born, remote.Known{ETag: etag, Token: v.link.Token(), Doc: doc.Body}
+	v.cloud.head, v.cloud.etag = p.next, etag
+	v.st.Born, v.st.Head = p.next.Born, remote.Known{ETag: etag, Token: v.cloud.link.Token(), Doc: doc.Body}
 	for _, f := range v.local.files {
 		if f.gave {
 			v.know(f, f.content, f.sum)
 		}
 	}
-	v.removeReplaced(ctx, p)
+	v.cloud.removeReplaced(ctx, p)
 	return nil
 }
 
 // removeReplaced removes the documents of branches that a longer one stands for now,
 // as the head says. They hold no lines. One that stays is passed over by who lists
 // branches, and pruning removes it.
-func (v *sessionSync) removeReplaced(ctx context.Context, p *draft) {
+func (c *cloud) removeReplaced(ctx context.Context, p *draft) {
 	for _, id := range p.replaces {
 		if id == p.branch.ID {
 			continue
 		}
-		if a := v.link.Batch(ctx, v.pk, cosmos.Delete(id, "")); a.Class != cosmos.OK && a.Class != cosmos.Missing {
-			v.Log.Info("replaced branch not removed", "session", v.id, "err", a.Err)
+		if a := c.link.Batch(ctx, c.pk, cosmos.Delete(id, "")); a.Class != cosmos.OK && a.Class != cosmos.Missing {
+			c.Log.Info("replaced branch not removed", "session", c.id, "err", a.Err)
 		}
 	}
 }

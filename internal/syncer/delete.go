@@ -13,8 +13,8 @@ func (e *Syncer) deleteRemote(ctx context.Context, id string) error {
 		return err
 	}
 	defer leave()
-	if !v.head.Deleted {
-		if err := gc.Unshared(ctx, v.link, v.sid); err != nil {
+	if !v.cloud.head.Deleted {
+		if err := gc.Unshared(ctx, v.cloud.link, v.sid); err != nil {
 			return err
 		}
 		if err := v.putTombstone(ctx); err != nil {
@@ -27,13 +27,13 @@ func (e *Syncer) deleteRemote(ctx context.Context, id string) error {
 	if err := v.catalogue(ctx); err != nil {
 		return err
 	}
-	return gc.Empty(ctx, v.link, v.head)
+	return gc.Empty(ctx, v.cloud.link, v.cloud.head)
 }
 
 // putTombstone replaces the head by a tombstone.
 func (v *sessionSync) putTombstone(ctx context.Context) error {
-	p := &draft{next: v.nextHead().Tombstone(gc.TombstoneDays * 24 * time.Hour), uploads: &uploader{link: v.link, pk: v.pk, left: &v.left}}
-	p.next.Revision = v.head.Revision + 1
+	p := &draft{next: v.nextHead().Tombstone(gc.TombstoneDays * 24 * time.Hour), uploads: &uploader{link: v.cloud.link, pk: v.cloud.pk, left: &v.cloud.left}}
+	p.next.Revision = v.cloud.head.Revision + 1
 	p.next.Files, p.next.OldMore, p.next.BranchMore = nil, nil, nil
 	if v.verdict.kept || v.verdict.secret || v.verdict.held != nil {
 		p.next.Parent = "" // it stays here

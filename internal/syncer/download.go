@@ -24,7 +24,7 @@ type download struct {
 // fetchMain fetches what the transcript here lacks. Nothing is locked
 // meanwhile.
 func (v *sessionSync) fetchMain(ctx context.Context) (*download, error) {
-	to := v.head.Transcript.Point()
+	to := v.cloud.head.Transcript.Point()
 	a := &download{file: replica.DownloadFile(v.sid, v.Random.Name(4)), to: to}
 	err := patient(ctx, func() error {
 		from, infos, err := v.meeting(ctx)
@@ -36,7 +36,7 @@ func (v *sessionSync) fetchMain(ctx context.Context) (*download, error) {
 		if err != nil {
 			return gone(err)
 		}
-		return v.States.FillLines(a.file, v.local.arriving(a, own, v.link.Lines(ctx, segment.Transcript, infos, from.Point(), to, nil)))
+		return v.States.FillLines(a.file, v.local.arriving(a, own, v.cloud.link.Lines(ctx, segment.Transcript, infos, from.Point(), to, nil)))
 	})
 	if err != nil {
 		err = errors.Join(err, v.States.Remove(a.file))
@@ -69,9 +69,9 @@ func (l *local) arriving(a *download, own *ownLines, lines iter.Seq2[[]byte, err
 // meeting returns the place from which the lines here and there differ, and
 // the segments behind it.
 func (v *sessionSync) meeting(ctx context.Context) (segment.Mark, []segment.Info, error) {
-	to, end := v.head.Transcript.Point(), v.local.main.end()
-	if to.N >= end.N && v.infos == nil {
-		infos, err := v.link.Segments(ctx, v.head, segment.Transcript, v.head.Transcript.Buckets, end.N)
+	to, end := v.cloud.head.Transcript.Point(), v.local.main.end()
+	if to.N >= end.N && v.cloud.infos == nil {
+		infos, err := v.cloud.link.Segments(ctx, v.cloud.head, segment.Transcript, v.cloud.head.Transcript.Buckets, end.N)
 		if err != nil {
 			return segment.Mark{}, nil, err
 		}
@@ -80,8 +80,8 @@ func (v *sessionSync) meeting(ctx context.Context) (segment.Mark, []segment.Info
 			return end, infos, remote.Damaged(err)
 		}
 	}
-	v.infos = nil
-	infos, err := v.listed(ctx)
+	v.cloud.infos = nil
+	infos, err := v.cloud.listed(ctx)
 	if err != nil {
 		return segment.Mark{}, nil, err
 	}

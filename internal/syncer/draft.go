@@ -16,8 +16,8 @@ const library = "sessionstorage-go/1"
 // nextHead returns the head that will follow the one that is there.
 func (v *sessionSync) nextHead() *head.Head {
 	next := &head.Head{SID: v.sid, User: v.Identity.User, Session: v.id, Project: v.Identity.Project, Born: v.Random.Name(8)}
-	if v.head != nil {
-		next = v.head.Clone()
+	if v.cloud.head != nil {
+		next = v.cloud.head.Clone()
 	}
 	if next.Logs == nil {
 		next.Logs = map[segment.Stream]head.Extent{}
@@ -33,8 +33,8 @@ func (v *sessionSync) nextHead() *head.Head {
 
 // serverTime is the time by this machine's clock, unless that differs from the
 // server's.
-func (v *sessionSync) serverTime() time.Time {
-	here, there := v.Core.Now().UTC(), v.link.Time()
+func (c *cloud) serverTime() time.Time {
+	here, there := c.Core.Now().UTC(), c.link.Time()
 	if there.IsZero() || here.Sub(there).Abs() < time.Minute {
 		return here
 	}
@@ -68,7 +68,7 @@ func (v *sessionSync) storeFrom(ctx context.Context, n int64, uploads *uploader)
 	if err != nil || !ok {
 		return fmt.Errorf("%w: %s", errMoved, v.local.main.name)
 	}
-	c := segment.NewCutter(v.cut(v.local.main.end().Bytes-from.Bytes), segment.From{Stream: segment.Transcript, Mark: from})
+	c := segment.NewCutter(v.cloud.cut(v.local.main.end().Bytes-from.Bytes), segment.From{Stream: segment.Transcript, Mark: from})
 	if err := uploads.take(ctx, c.Documents(v.local.main.lines(ctx, from))); err != nil {
 		return err
 	}
@@ -86,8 +86,8 @@ type conflictCopy struct {
 
 // spill makes a change in one of the head's lists where there is no room in the head:
 // in the documents that ids leads to then.
-func (v *sessionSync) spill(ctx context.Context, ids *[]string, c remote.Change, uploads *uploader) error {
-	docs, err := v.lists.Apply(ctx, ids, c)
+func (c *cloud) spill(ctx context.Context, ids *[]string, change remote.Change, uploads *uploader) error {
+	docs, err := c.lists.Apply(ctx, ids, change)
 	if err != nil {
 		return err
 	}
@@ -102,5 +102,5 @@ func (v *sessionSync) spill(ctx context.Context, ids *[]string, c remote.Change,
 // list adds a branch to the head's list, in the place of those that it continues.
 func (v *sessionSync) list(ctx context.Context, b head.Branch, p *draft) error {
 	over := p.next.Branch(b, p.replaces)
-	return v.spill(ctx, &p.next.BranchMore, remote.Change{Branches: over, Replaced: p.replaces}, p.uploads)
+	return v.cloud.spill(ctx, &p.next.BranchMore, remote.Change{Branches: over, Replaced: p.replaces}, p.uploads)
 }

@@ -23,7 +23,7 @@ func (e *Syncer) Estimate(ctx context.Context, id string, sum *Estimate) error {
 	v := e.begin(id, Options{Asked: true})
 	v.estimate = sum
 	err = v.forecast(ctx)
-	sum.RequestUnits += v.link.Usage().Units
+	sum.RequestUnits += v.cloud.link.Usage().Units
 	return err
 }
 
@@ -43,14 +43,14 @@ func (v *sessionSync) forecast(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	next := v.head
+	next := v.cloud.head
 	if p.changed {
 		next = p.next
 		doc, err := next.Encode()
 		if err != nil {
 			return err
 		}
-		v.estimate.count(doc.Body, v.head != nil)
+		v.estimate.count(doc.Body, v.cloud.head != nil)
 	}
 	if a.Kind == syncplan.Pull || a.Kind == syncplan.Diverge {
 		if err := v.forecastPull(ctx); err != nil {
@@ -66,7 +66,7 @@ func (v *sessionSync) forecastPull(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	spans, err := segment.Tile(segment.Transcript, infos, from.Point(), v.head.Transcript.Point())
+	spans, err := segment.Tile(segment.Transcript, infos, from.Point(), v.cloud.head.Transcript.Point())
 	for _, s := range spans {
 		v.estimate.RequestUnits += cosmos.ReadUnits(int(s.Bytes))
 	}

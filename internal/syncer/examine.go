@@ -18,7 +18,7 @@ func (e *Syncer) examine(ctx context.Context, id string) (*sessionSync, func(), 
 	if err == nil {
 		err = v.readHead(ctx)
 	}
-	if err == nil && v.head == nil {
+	if err == nil && v.cloud.head == nil {
 		err = sessionstore.ErrNotFound
 	}
 	if err != nil {

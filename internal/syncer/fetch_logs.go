@@ -13,9 +13,9 @@ import (
 // fetchLogs brings the logs of other devices up to date that lie in the
 // bookkeeping.
 func (v *sessionSync) fetchLogs(ctx context.Context, except map[segment.Stream]bool) error {
-	for _, st := range slices.Sorted(maps.Keys(v.head.Logs)) {
-		r := v.head.Logs[st]
-		if except[st] || v.local.isOwn(st) || v.isAdopted(st) {
+	for _, st := range slices.Sorted(maps.Keys(v.cloud.head.Logs)) {
+		r := v.cloud.head.Logs[st]
+		if except[st] || v.local.isOwn(st) || v.cloud.isAdopted(st) {
 			continue
 		}
 		if err := v.lack(logName(st), v.fetchLog(ctx, st, r)); err != nil {
@@ -35,9 +35,9 @@ func (l *local) isOwn(st segment.Stream) bool {
 	return false
 }
 
-func (v *sessionSync) isAdopted(st segment.Stream) bool {
-	own := v.st.Logs[st.Kind().String()]
-	return own != nil && own.From == st && own.FromPoint == v.head.Logs[st].Point()
+func (c *cloud) isAdopted(st segment.Stream) bool {
+	own := c.st.Logs[st.Kind().String()]
+	return own != nil && own.From == st && own.FromPoint == c.head.Logs[st].Point()
 }
 
 // chosenLogs are the logs that a restored session gets as its files, by the
@@ -64,8 +64,8 @@ func (t chosenLogs) streams() map[segment.Stream]bool {
 func (v *sessionSync) chooseLogs(ctx context.Context) (chosenLogs, error) {
 	taken := chosenLogs{}
 	for _, l := range logNames {
-		for _, st := range v.longest(l.kind) {
-			r := v.head.Logs[st]
+		for _, st := range v.cloud.longest(l.kind) {
+			r := v.cloud.head.Logs[st]
 			err := v.fetchLog(ctx, st, r)
 			if err == nil {
 				taken[l.name] = chosenLog{kind: l.kind, stream: st, point: r.Point(), size: v.st.Cached[st].Size}
@@ -80,32 +80,32 @@ func (v *sessionSync) chooseLogs(ctx context.Context) (chosenLogs, error) {
 }
 
 // longest returns the logs of a kind that are not empty, the longest first.
-func (v *sessionSync) longest(kind segment.Kind) (all []segment.Stream) {
-	for st, r := range v.head.Logs {
+func (c *cloud) longest(kind segment.Kind) (all []segment.Stream) {
+	for st, r := range c.head.Logs {
 		if st.Kind() == kind && r.N > 0 {
 			all = append(all, st)
 		}
 	}
 	slices.SortFunc(all, func(a, b segment.Stream) int {
-		return cmp.Or(cmp.Compare(v.head.Logs[b].Bytes, v.head.Logs[a].Bytes), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(c.head.Logs[b].Bytes, c.head.Logs[a].Bytes), cmp.Compare(a, b))
 	})
 	return all
 }
 
 // adoptLogs notes where the own logs of a restored session begin: behind what
 // came from another device; its own latest generation goes on.
-func (v *sessionSync) adoptLogs(taken chosenLogs) {
-	v.st.Logs = nil
+func (c *cloud) adoptLogs(taken chosenLogs) {
+	c.st.Logs = nil
 	for _, t := range taken {
 		own := &replica.OwnLog{Generation: 1, Inherited: t.size, From: t.stream, FromPoint: t.point}
-		for st := range v.head.Logs {
-			if st.Kind() == t.kind && st.Device() == v.Device.ID {
+		for st := range c.head.Logs {
+			if st.Kind() == t.kind && st.Device() == c.Device.ID {
 				own.Generation = max(own.Generation, st.Generation()+1)
 			}
 		}
-		if t.stream.Device() == v.Device.ID {
+		if t.stream.Device() == c.Device.ID {
 			own = &replica.OwnLog{Generation: t.stream.Generation()}
 		}
-		v.keepLog(t.kind, own)
+		c.keepLog(t.kind, own)
 	}
 }

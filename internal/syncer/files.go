@@ -62,8 +62,8 @@ func (s *session) clock(f *localFile, next *head.Head) head.HLC {
 }
 
 // takeFile fetches the cloud's file.
-func (v *sessionSync) takeFile(ctx context.Context, f *localFile, theirs head.File) error {
-	content, err := v.link.File(ctx, v.sid, theirs)
+func (c *cloud) takeFile(ctx context.Context, f *localFile, theirs head.File) error {
+	content, err := c.link.File(ctx, c.sid, theirs)
 	if err == nil {
 		f.take = append([]byte{}, content...)
 	}

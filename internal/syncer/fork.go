@@ -31,7 +31,7 @@ func (v *sessionSync) forkBase(ctx context.Context) (*forkBase, string, error) {
 		return nil, parent, nil
 	}
 	sid := v.SID(parent)
-	doc, err := v.link.HeadDocument(ctx, sid)
+	doc, err := v.cloud.link.HeadDocument(ctx, sid)
 	if err != nil || doc == nil {
 		return nil, parent, err
 	}
@@ -68,7 +68,7 @@ func (v *sessionSync) shareMain(ctx context.Context, t *head.Head) (segment.Mark
 	if v.local.main.end().Bytes < worthSharing {
 		return begin, nil
 	}
-	infos, err := v.link.Segments(ctx, t, segment.Transcript, t.Transcript.Buckets, 0)
+	infos, err := v.cloud.link.Segments(ctx, t, segment.Transcript, t.Transcript.Buckets, 0)
 	if err != nil {
 		return begin, err
 	}
@@ -103,6 +103,6 @@ func (v *sessionSync) putForkRef(ctx context.Context, o *forkBase) error {
 		v.estimate.count(note.Body, false)
 		return nil
 	}
-	a := v.link.Batch(ctx, doc.PK, cosmos.Swap(doc.ID, doc.Body, o.etag), cosmos.Put(note.Body))
+	a := v.cloud.link.Batch(ctx, doc.PK, cosmos.Swap(doc.ID, doc.Body, o.etag), cosmos.Put(note.Body))
 	return a.Lost()
 }

@@ -74,7 +74,7 @@ func (v *sessionSync) shareLog(ctx context.Context, l *ownLog, parent string, t 
 	if f.From != nil && f.N < f.From.N {
 		return nil, nil // behind the place at which the parent was forked there is nothing
 	}
-	infos, err := v.link.Segments(ctx, t, f.Stream, extent.Buckets, f.N-1)
+	infos, err := v.cloud.link.Segments(ctx, t, f.Stream, extent.Buckets, f.N-1)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func (v *sessionSync) install(ctx context.Context, a *download) error {
 		if err := v.installFiles(tx); err != nil {
 			return err
 		}
-		return tx.Dir().SetTime(".", v.head.Updated)
+		return tx.Dir().SetTime(".", v.cloud.head.Updated)
 	})
 	err = errors.Join(err, release())
 	waits := (*waits)(nil)
@@ -213,7 +213,7 @@ func (v *sessionSync) installed(ctx context.Context, a *download) error {
 // no change, or one that the others have too. While the files must not be changed,
 // the session counts as not in step, and is synced again later.
 func (v *sessionSync) setTime(ctx context.Context) error {
-	if v.head == nil || v.head.Deleted || v.local.changed.Equal(v.head.Updated) || v.local.main.point() != v.head.Transcript.Point() {
+	if v.cloud.head == nil || v.cloud.head.Deleted || v.local.changed.Equal(v.cloud.head.Updated) || v.local.main.point() != v.cloud.head.Transcript.Point() {
 		return nil
 	}
 	later := time.Now().Add(quietFor)
@@ -226,7 +226,7 @@ func (v *sessionSync) setTime(ctx context.Context) error {
 		if err != nil || !dir.Mtime.Equal(v.local.changed) {
 			return err // somebody changed it just now
 		}
-		return tx.Dir().SetTime(".", v.head.Updated)
+		return tx.Dir().SetTime(".", v.cloud.head.Updated)
 	})
 	if errors.Is(err, sessionstore.ErrLocked) || errors.Is(err, sessionstore.ErrFenced) {
 		v.out.Later = later

@@ -20,7 +20,7 @@ import (
 // holds for all rules that find no less than those by which a line was sent, whatever
 // they put in its place. Where today's find less, the built-in markers tell.
 func (v *sessionSync) learnForms(ctx context.Context) error {
-	sent, err := v.compare(ctx, v.head.Transcript.Point())
+	sent, err := v.compare(ctx, v.cloud.head.Transcript.Point())
 	if err != nil {
 		return err
 	}
@@ -31,14 +31,14 @@ func (v *sessionSync) learnForms(ctx context.Context) error {
 // compare follows the lines here, in the form in which they were sent, as long as they
 // are those of a history of the cloud, which ends at to. It fetches as many lines of it.
 func (v *sessionSync) compare(ctx context.Context, to segment.Point) (sent *compared, err error) {
-	infos, err := v.listed(ctx)
+	infos, err := v.cloud.listed(ctx)
 	if err != nil {
 		return nil, err
 	}
 	sent = &compared{history: &history{source: v.local.main.source}}
 	next, stop := iter.Pull2(v.local.main.raw(ctx, 0))
 	defer stop()
-	for theirs, err := range v.link.Lines(ctx, segment.Transcript, infos, segment.Origin(segment.Transcript), to, nil) {
+	for theirs, err := range v.cloud.link.Lines(ctx, segment.Transcript, infos, segment.Origin(segment.Transcript), to, nil) {
 		if err != nil {
 			return nil, err
 		}
@@ -78,12 +78,12 @@ func (l *local) adopt(ctx context.Context, sent *compared) error {
 // those of a former head, or the beginning of one, which left in other forms than today's
 // rules give them. By these forms they are known as what others replaced.
 func (v *sessionSync) learnFormer(ctx context.Context) (found bool, err error) {
-	former, err := v.lists.Former(ctx, v.head)
+	former, err := v.cloud.lists.Former(ctx, v.cloud.head)
 	if err != nil && !errors.Is(err, remote.ErrDamaged) {
 		return false, err
 	}
 	for _, o := range slices.Backward(former) {
-		if o.N < v.local.main.end().N || v.sameForms(head.Extent{N: o.N, Rules: o.Rules}) {
+		if o.N < v.local.main.end().N || v.cloud.sameForms(head.Extent{N: o.N, Rules: o.Rules}) {
 			continue
 		}
 		sent, err := v.compare(ctx, o.Point)
@@ -102,11 +102,11 @@ func (v *sessionSync) learnFormer(ctx context.Context) (found bool, err error) {
 
 // sameForms reports whether today's rules give the lines here the forms in which those of
 // a history were sent: it went through these rules, and was not written anew since.
-func (v *sessionSync) sameForms(e head.Extent) bool {
-	if v.head.Anew.Generation > 0 {
+func (c *cloud) sameForms(e head.Extent) bool {
+	if c.head.Anew.Generation > 0 {
 		return false
 	}
-	return e.Rules == nil && v.redaction() == "" || e.Through(v.redaction())
+	return e.Rules == nil && c.redaction() == "" || e.Through(c.redaction())
 }
 
 // alike reports whether the rules of today make the same of a line here as of one that

@@ -9,9 +9,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/syncplan"
 )
 
-// remoteHas reports whether p is on the history that ends at to.
-func (v *sessionSync) remoteHas(ctx context.Context, p, to segment.Point) (bool, error) {
-	infos, err := v.listed(ctx)
+// has reports whether p is on the history that ends at to.
+func (c *cloud) has(ctx context.Context, p, to segment.Point) (bool, error) {
+	infos, err := c.listed(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -24,9 +24,9 @@ func (v *sessionSync) remoteHas(ctx context.Context, p, to segment.Point) (bool,
 
 // branchHas reports whether a point is on a branch that ends at tip. One that is damaged
 // has none for sure.
-func (v *sessionSync) branchHas(ctx context.Context, tip segment.Point) syncplan.Has {
+func (c *cloud) branchHas(ctx context.Context, tip segment.Point) syncplan.Has {
 	return func(p segment.Point) (bool, error) {
-		has, err := v.remoteHas(ctx, p, tip)
+		has, err := c.has(ctx, p, tip)
 		if errors.Is(err, remote.ErrDamaged) {
 			return false, nil
 		}
@@ -35,12 +35,12 @@ func (v *sessionSync) branchHas(ctx context.Context, tip segment.Point) syncplan
 }
 
 // replaced reports whether a point was on a former head.
-func (v *sessionSync) replaced(ctx context.Context) syncplan.Has {
-	if len(v.head.Old) == 0 || v.head.Deleted {
+func (c *cloud) replaced(ctx context.Context) syncplan.Has {
+	if len(c.head.Old) == 0 || c.head.Deleted {
 		return nil
 	}
 	return func(p segment.Point) (bool, error) {
-		former, err := v.lists.Former(ctx, v.head)
+		former, err := c.lists.Former(ctx, c.head)
 		if err != nil && !errors.Is(err, remote.ErrDamaged) {
 			return false, err
 		}
@@ -48,7 +48,7 @@ func (v *sessionSync) replaced(ctx context.Context) syncplan.Has {
 			if o.N < p.N {
 				continue
 			}
-			if on, err := v.remoteHas(ctx, p, o.Point); on || err != nil && !errors.Is(err, remote.ErrDamaged) {
+			if on, err := c.has(ctx, p, o.Point); on || err != nil && !errors.Is(err, remote.ErrDamaged) {
 				return on, err
 			}
 		}
@@ -57,13 +57,13 @@ func (v *sessionSync) replaced(ctx context.Context) syncplan.Has {
 }
 
 // listed returns all segments of the transcript, on whatever history.
-func (v *sessionSync) listed(ctx context.Context) ([]segment.Info, error) {
-	if v.infos != nil {
-		return v.infos, nil
+func (c *cloud) listed(ctx context.Context) ([]segment.Info, error) {
+	if c.infos != nil {
+		return c.infos, nil
 	}
-	infos, err := v.link.Segments(ctx, v.head, segment.Transcript, v.head.Transcript.Buckets, 0)
+	infos, err := c.link.Segments(ctx, c.head, segment.Transcript, c.head.Transcript.Buckets, 0)
 	if err == nil {
-		v.infos = append([]segment.Info{}, infos...)
+		c.infos = append([]segment.Info{}, infos...)
 	}
 	return infos, err
 }

@@ -21,7 +21,7 @@ func (v *sessionSync) mergeFile(ctx context.Context, f *localFile, next *head.He
 	if err := v.local.load(ctx, f); err != nil {
 		return err
 	}
-	content, err := v.link.File(ctx, v.sid, theirs)
+	content, err := v.cloud.link.File(ctx, v.sid, theirs)
 	if err != nil {
 		return err
 	}
@@ -57,10 +57,10 @@ func (v *sessionSync) mergeFile(ctx context.Context, f *localFile, next *head.He
 
 // count sets the members that count messages, which neither side has right.
 func (v *sessionSync) count(metadata []byte) []byte {
-	if _, ok := pyjson.Lookup(metadata, "turn_count"); !ok || v.local.main == nil || v.head == nil {
+	if _, ok := pyjson.Lookup(metadata, "turn_count"); !ok || v.local.main == nil || v.cloud.head == nil {
 		return metadata
 	}
-	turns := max(v.local.main.end().Turn, v.head.Transcript.Turns)
+	turns := max(v.local.main.end().Turn, v.cloud.head.Transcript.Turns)
 	return pyjson.Splice(metadata, "turn_count", fmt.Append(nil, turns))
 }
 

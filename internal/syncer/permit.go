@@ -12,19 +12,19 @@ import (
 )
 
 // permit decides whether the session may leave, and keeps the verdict.
-func (v *sessionSync) permit(ctx context.Context) (verdict, error) {
-	is := v.judgeNow(ctx, v.id)
-	if len(is.above) > len(v.st.Above) { // also while the session is held back
-		v.st.Above = is.above
-		if err := v.States.Save(v.sid, v.st); err != nil {
+func (c *cloud) permit(ctx context.Context) (verdict, error) {
+	is := c.judgeNow(ctx, c.id)
+	if len(is.above) > len(c.st.Above) { // also while the session is held back
+		c.st.Above = is.above
+		if err := c.States.Save(c.sid, c.st); err != nil {
 			return is, err
 		}
 	}
 	for _, ancestor := range is.unknown {
-		if is.held != nil || !v.Core.Has(v.id) {
+		if is.held != nil || !c.Core.Has(c.id) {
 			break
 		}
-		known, err := v.inCloud(ctx, ancestor)
+		known, err := c.inCloud(ctx, ancestor)
 		if err != nil {
 			return is, err
 		}
@@ -33,39 +33,39 @@ func (v *sessionSync) permit(ctx context.Context) (verdict, error) {
 		}
 	}
 	switch {
-	case is.held != nil || !v.Core.Has(v.id):
+	case is.held != nil || !c.Core.Has(c.id):
 		return is, is.held
 	case is.inherited:
-		v.st.Rule = replica.Inherited
+		c.st.Rule = replica.Inherited
 	case is.kept:
-		v.st.Rule = replica.Kept
-	case is.child || v.st.Rule != replica.NotJudged:
-		v.st.Rule = replica.Leaves
+		c.st.Rule = replica.Kept
+	case is.child || c.st.Rule != replica.NotJudged:
+		c.st.Rule = replica.Leaves
 	default:
 		return is, nil
 	}
-	return is, v.States.Save(v.sid, v.st)
+	return is, c.States.Save(c.sid, c.st)
 }
 
 // mayStore returns why the session must not be changed in the cloud, by the rules of the
 // directory and those of its lines there.
 func (v *sessionSync) mayStore(ctx context.Context) (err error) {
-	if v.verdict, err = v.permit(ctx); err != nil {
+	if v.verdict, err = v.cloud.permit(ctx); err != nil {
 		return err
 	}
 	if v.verdict.kept {
 		return ErrLocal
 	}
-	return errors.Join(v.redactionHolds(), v.rulesHold())
+	return errors.Join(v.redactionHolds(), v.cloud.rulesHold())
 }
 
 // inCloud reports whether the cloud has this session, or the one with the id parent.
-func (v *sessionSync) inCloud(ctx context.Context, parent string) (bool, error) {
-	if len(v.st.Head.Doc) > 0 {
+func (c *cloud) inCloud(ctx context.Context, parent string) (bool, error) {
+	if len(c.st.Head.Doc) > 0 {
 		return true, nil
 	}
-	for _, sid := range []string{v.SID(parent), v.sid} {
-		doc, err := v.link.HeadDocument(ctx, sid)
+	for _, sid := range []string{c.SID(parent), c.sid} {
+		doc, err := c.link.HeadDocument(ctx, sid)
 		if err != nil || doc != nil {
 			return doc != nil, err
 		}
@@ -75,7 +75,7 @@ func (v *sessionSync) inCloud(ctx context.Context, parent string) (bool, error) 
 
 // rulesHold returns an error when lines of the session in the cloud went through
 // rules that this program does not apply: it must not add lines that did not.
-func (v *sessionSync) rulesHold() error { return v.Syncer.rulesHold(v.head) }
+func (c *cloud) rulesHold() error { return c.Syncer.rulesHold(c.head) }
 
 // rulesHold is for a session with the head t; nil for none.
 func (e *Syncer) rulesHold(t *head.Head) error {
@@ -111,7 +111,7 @@ func (v *sessionSync) withoutRules(a syncplan.Action) error {
 		if v.Pull && !diverges(a) {
 			return nil
 		}
-		v.barred = v.rulesHold()
+		v.barred = v.cloud.rulesHold()
 	}
 	v.Pull = v.Pull || v.barred != nil
 	return v.barred

@@ -15,7 +15,7 @@ import (
 // lines here were sent in.
 func (v *sessionSync) plan(ctx context.Context) (syncplan.Action, error) {
 	a, err := v.ask(ctx)
-	if err != nil || v.Redact == nil && v.head != nil && v.head.Redaction != "" {
+	if err != nil || v.Redact == nil && v.cloud.head != nil && v.cloud.head.Redaction != "" {
 		return a, err
 	}
 	if a.Kind == syncplan.Blocked {
@@ -38,7 +38,7 @@ func (v *sessionSync) plan(ctx context.Context) (syncplan.Action, error) {
 // guesses reports whether an action takes lines for new that a former head may have had:
 // no base tells.
 func (v *sessionSync) guesses(a syncplan.Action) bool {
-	if v.st.Base != nil || !v.local.present || v.head == nil || v.head.Deleted || v.local.main.end().N == 0 {
+	if v.st.Base != nil || !v.local.present || v.cloud.head == nil || v.cloud.head.Deleted || v.local.main.end().N == 0 {
 		return false
 	}
 	why := a.Why
@@ -62,27 +62,27 @@ func (v *sessionSync) ask(ctx context.Context) (syncplan.Action, error) {
 		in.Local.Tip = v.local.main.point()
 		in.Local.Has = func(p segment.Point) (bool, error) { return v.local.main.has(ctx, p) }
 	}
-	if t := v.head; t != nil {
+	if t := v.cloud.head; t != nil {
 		in.Remote = syncplan.Remote{
 			Present: true, Deleted: t.Deleted, Tip: t.Transcript.Point(), Redaction: v.rulesOf(t),
-			Has: func(p segment.Point) (bool, error) { return v.remoteHas(ctx, p, t.Transcript.Point()) },
+			Has: func(p segment.Point) (bool, error) { return v.cloud.has(ctx, p, t.Transcript.Point()) },
 		}
 		if t.Deleted {
 			in.Remote.Has = func(segment.Point) (bool, error) { return false, nil } // its segments may be gone
 		}
-		in.Remote.Replaced = v.replaced(ctx)
+		in.Remote.Replaced = v.cloud.replaced(ctx)
 		for _, o := range t.Old {
 			in.Remote.Old = append(in.Remote.Old, o.Point)
 		}
 		branches := t.Branches
 		if v.local.present && !t.Deleted && v.local.main.point() != t.Transcript.Point() { // else nobody asks for more of them
 			var err error
-			if branches, err = v.lists.Branches(ctx, v.head); err != nil && !errors.Is(err, remote.ErrDamaged) {
+			if branches, err = v.cloud.lists.Branches(ctx, v.cloud.head); err != nil && !errors.Is(err, remote.ErrDamaged) {
 				return syncplan.Action{}, err
 			}
 		}
 		for _, b := range branches {
-			in.Remote.Branches = append(in.Remote.Branches, syncplan.Branch{ID: b.ID, Tip: b.Tip, Has: v.branchHas(ctx, b.Tip)})
+			in.Remote.Branches = append(in.Remote.Branches, syncplan.Branch{ID: b.ID, Tip: b.Tip, Has: v.cloud.branchHas(ctx, b.Tip)})
 		}
 	}
 	return syncplan.Plan(in)

@@ -28,8 +28,8 @@ type PreviewMessage struct {
 }
 
 // preview reads the head, and tells what it leads to.
-func (v *sessionSync) preview(ctx context.Context) (Preview, error) {
-	t, _, err := v.link.Head(ctx, v.sid, remote.Known{}) // the session token keeps it from being an older one
+func (c *cloud) preview(ctx context.Context) (Preview, error) {
+	t, _, err := c.link.Head(ctx, c.sid, remote.Known{}) // the session token keeps it from being an older one
 	switch {
 	case err != nil:
 		return Preview{}, err
@@ -42,7 +42,7 @@ func (v *sessionSync) preview(ctx context.Context) (Preview, error) {
 		Name: t.Name(), Description: descriptionOf(t), Updated: t.Updated, Turns: t.Transcript.Turns,
 	}
 	turn := 0
-	for b, err := range v.link.Blocks(ctx, t) {
+	for b, err := range c.link.Blocks(ctx, t) {
 		if err != nil {
 			return p, err
 		}
@@ -73,9 +73,9 @@ func (e *Syncer) Preview(ctx context.Context, id string) (p Preview, err error) 
 	if err := e.identityOf(id).Check(); err != nil {
 		return p, err
 	}
-	v := e.begin(id, Options{Asked: true, Named: true})
+	c := e.session(id, Options{Asked: true, Named: true}).cloud()
 	err = patient(ctx, func() error {
-		p, err = v.preview(ctx)
+		p, err = c.preview(ctx)
 		return err
 	})
 	return p, err

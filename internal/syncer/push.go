@@ -10,11 +10,11 @@ import (
 // build stores what the action sends of the transcript, and what is new of logs
 // and files.
 func (v *sessionSync) build(ctx context.Context, a syncplan.Action) (*draft, error) {
-	p := &draft{next: v.nextHead(), uploads: &uploader{link: v.link, pk: v.pk, left: &v.left, count: v.estimate}}
-	if v.head != nil {
-		p.rules = v.head.RulesOf(segment.Transcript)
+	p := &draft{next: v.nextHead(), uploads: &uploader{link: v.cloud.link, pk: v.cloud.pk, left: &v.cloud.left, count: v.estimate}}
+	if v.cloud.head != nil {
+		p.rules = v.cloud.head.RulesOf(segment.Transcript)
 	} else {
-		p.uploads.first = &firstUpload{began: v.began, announce: func(ctx context.Context) error { return v.writeEntry(ctx, p.next) }}
+		p.uploads.first = &firstUpload{began: v.began, announce: func(ctx context.Context) error { return v.cloud.writeEntry(ctx, p.next) }}
 	}
 	if err := v.buildMain(ctx, a, p); err != nil {
 		return nil, err
@@ -30,8 +30,8 @@ func (v *sessionSync) build(ctx context.Context, a syncplan.Action) (*draft, err
 		}
 	}
 	files, err := v.pushFiles(ctx, p.next, p.uploads, !v.Pull)
-	if !p.changed && !files && v.head != nil {
-		p.next.Updated = v.head.Updated // logs alone move no session in lists
+	if !p.changed && !files && v.cloud.head != nil {
+		p.next.Updated = v.cloud.head.Updated // logs alone move no session in lists
 	}
 	p.changed = p.changed || logs || files
 	return p, err
@@ -45,7 +45,7 @@ func (v *sessionSync) buildMain(ctx context.Context, a syncplan.Action, p *draft
 	case syncplan.Create:
 		return v.buildNew(ctx, p)
 	case syncplan.Push:
-		return v.buildFrom(ctx, v.head.Transcript.N, p)
+		return v.buildFrom(ctx, v.cloud.head.Transcript.N, p)
 	case syncplan.Rewrite:
 		return v.buildRewrite(ctx, a, p)
 	case syncplan.Diverge, syncplan.Record:

@@ -24,7 +24,7 @@ func (v *sessionSync) pushFiles(ctx context.Context, next *head.Head, uploads *u
 		case f.large:
 		case f.bad: // it never leaves, and the next write here mends it, if its backup is good
 			if _, err = v.Store.Metadata(ctx, v.id); remote && errors.Is(err, sessionstore.ErrCorrupt) {
-				err = v.takeFile(ctx, f, theirs)
+				err = v.cloud.takeFile(ctx, f, theirs)
 			} else {
 				err = nil
 			}
@@ -33,7 +33,7 @@ func (v *sessionSync) pushFiles(ctx context.Context, next *head.Head, uploads *u
 				return changed, err
 			}
 		case there && !here:
-			err = v.takeFile(ctx, f, theirs)
+			err = v.cloud.takeFile(ctx, f, theirs)
 		case here && !there && push:
 			err = v.giveFile(ctx, f, next, uploads, nil)
 		case here && there && push:
@@ -50,6 +50,6 @@ func (v *sessionSync) pushFiles(ctx context.Context, next *head.Head, uploads *u
 // keep takes note of a file that is too large to go and that another device
 // changed, too: it stays here as it is.
 func (v *sessionSync) keep(f *localFile) error {
-	v.lacking = append(v.lacking, fmt.Errorf("%s: the file here is larger than %d bytes and stays; the cloud has another one", f.name, v.LargestFile))
+	v.cloud.lacking = append(v.cloud.lacking, fmt.Errorf("%s: the file here is larger than %d bytes and stays; the cloud has another one", f.name, v.LargestFile))
 	return nil
 }

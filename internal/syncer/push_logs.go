@@ -18,7 +18,7 @@ func (v *sessionSync) pushLogs(ctx context.Context, next *head.Head, uploads *up
 			return changed, err
 		}
 		extent := next.Logs[l.stream]
-		switch what, err := v.planLog(ctx, l, extent); {
+		switch what, err := v.cloud.planLog(ctx, l, extent); {
 		case err != nil:
 			return changed, err
 		case what == syncplan.LogAnew:
@@ -40,14 +40,14 @@ func (v *sessionSync) pushLogs(ctx context.Context, next *head.Head, uploads *up
 	return changed, nil
 }
 
-func (v *sessionSync) planLog(ctx context.Context, l *ownLog, r head.Extent) (syncplan.LogAction, error) {
+func (c *cloud) planLog(ctx context.Context, l *ownLog, r head.Extent) (syncplan.LogAction, error) {
 	return syncplan.PlanLog(l.point(),
 		func(p segment.Point) (bool, error) { return l.has(ctx, p) }, r.Point(),
 		func(p segment.Point) (bool, error) {
 			if r.From != nil && p.N < r.From.N {
-				return v.link.Inherits(ctx, r.From, p)
+				return c.link.Inherits(ctx, r.From, p)
 			}
-			infos, err := v.link.Segments(ctx, v.head, l.stream, r.Buckets, p.N-1)
+			infos, err := c.link.Segments(ctx, c.head, l.stream, r.Buckets, p.N-1)
 			if err != nil {
 				return false, err
 			}
@@ -89,7 +89,7 @@ func (v *sessionSync) pushLog(ctx context.Context, l *ownLog, r head.Extent, nex
 	if err != nil {
 		return err
 	}
-	c := segment.NewCutter(v.cut(l.end().Bytes-from.Bytes), segment.From{Stream: l.stream, Mark: from, Large: large})
+	c := segment.NewCutter(v.cloud.cut(l.end().Bytes-from.Bytes), segment.From{Stream: l.stream, Mark: from, Large: large})
 	if err := uploads.take(ctx, c.Documents(l.lines(ctx, from))); err != nil {
 		return err
 	}

@@ -43,12 +43,12 @@ import (
 // renew brings what is known of the session up to the generation of the head that was
 // read. before is the one that was known.
 func (v *sessionSync) renew(ctx context.Context, before *head.Head) error {
-	t := v.head
+	t := v.cloud.head
 	if v.local.main == nil || t == nil || t.Deleted || t.Anew.Generation == v.st.Generation {
 		return nil
 	}
 	if v.local.present && (v.st.Base != nil || len(v.st.Files) > 0 || len(v.local.logs) > 0) {
-		v.infos = nil
+		v.cloud.infos = nil
 		if err := v.renewMain(ctx); err != nil {
 			return err
 		}
@@ -60,24 +60,24 @@ func (v *sessionSync) renew(ctx context.Context, before *head.Head) error {
 		if err := v.renewFiles(ctx, before); err != nil {
 			return err
 		}
-		v.infos = nil
+		v.cloud.infos = nil
 	}
 	v.st.Generation = t.Anew.Generation
-	return v.removeVain(ctx)
+	return v.cloud.removeVain(ctx)
 }
 
 // removeVain removes what this sync stored for a head that came to nothing, in forms
 // that nobody needs any more.
-func (v *sessionSync) removeVain(ctx context.Context) error {
-	if len(v.left.ids) == 0 || v.head.Anew.Open { // who writes it anew will sweep, too
+func (c *cloud) removeVain(ctx context.Context) error {
+	if len(c.left.ids) == 0 || c.head.Anew.Open { // who writes it anew will sweep, too
 		return nil
 	}
-	err := gc.Sweep(ctx, &gc.Session{SID: v.sid, Reader: v.link, Head: v.st.Head, Device: v.Device.ID, Random: v.Random})
+	err := gc.Sweep(ctx, &gc.Session{SID: c.sid, Reader: c.link, Head: c.st.Head, Device: c.Device.ID, Random: c.Random})
 	if errors.Is(err, gc.ErrShared) {
 		return nil // pruning removes it
 	}
 	if err == nil {
-		v.left.clear()
+		c.left.clear()
 		err = errLost // the sweep changed the head's version
 	}
 	return err
@@ -137,27 +137,27 @@ func (v *sessionSync) renewBase(ctx context.Context, base segment.Point, on bool
 		}
 		p := at.Point()
 		v.st.Base = &p
-		return v.goesThrough(ctx, p, v.head.Transcript.Point())
+		return v.cloud.goesThrough(ctx, p, v.cloud.head.Transcript.Point())
 	}
-	if now, told := v.head.Anew.Follow(v.st.Generation, base); told {
+	if now, told := v.cloud.head.Anew.Follow(v.st.Generation, base); told {
 		v.st.Base = &now
-	} else if v.st.Base, err = v.remoteAt(ctx, base.N); err != nil {
+	} else if v.st.Base, err = v.cloud.at(ctx, base.N); err != nil {
 		return false, err
 	}
 	shared, err := v.common(ctx)
 	return shared > 0, err
 }
 
-// remoteAt returns where line n of the cloud's transcript ends; nil where it has fewer.
-func (v *sessionSync) remoteAt(ctx context.Context, n int64) (*segment.Point, error) {
-	to := v.head.Transcript.Point()
+// at returns where line n of the cloud's transcript ends; nil where it has fewer.
+func (c *cloud) at(ctx context.Context, n int64) (*segment.Point, error) {
+	to := c.head.Transcript.Point()
 	if n >= to.N {
 		if n > to.N {
 			return nil, nil
 		}
 		return &to, nil
 	}
-	infos, err := v.listed(ctx)
+	infos, err := c.listed(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (v *sessionSync) remoteAt(ctx context.Context, n int64) (*segment.Point, er
 	}
 	i := sort.Search(len(spans), func(i int) bool { return spans[i].Upto.N >= n })
 	at := spans[i].From
-	for line, err := range v.link.Lines(ctx, segment.Transcript, infos, at, spans[i].Upto, nil) {
+	for line, err := range c.link.Lines(ctx, segment.Transcript, infos, at, spans[i].Upto, nil) {
 		if err != nil {
 			return nil, err
 		}
@@ -180,19 +180,19 @@ func (v *sessionSync) remoteAt(ctx context.Context, n int64) (*segment.Point, er
 }
 
 // goesThrough reports whether the cloud's transcript, which ends at to, goes through p.
-func (v *sessionSync) goesThrough(ctx context.Context, p, to segment.Point) (bool, error) {
+func (c *cloud) goesThrough(ctx context.Context, p, to segment.Point) (bool, error) {
 	if p == to || p.N == 0 {
 		return true, nil
 	}
 	if p.N >= to.N {
 		return false, nil
 	}
-	return v.remoteHas(ctx, p, to)
+	return c.has(ctx, p, to)
 }
 
 // renewLog finds the forms of the lines of a log.
 func (v *sessionSync) renewLog(ctx context.Context, l *ownLog) error {
-	r, ok := v.head.Logs[l.stream]
+	r, ok := v.cloud.head.Logs[l.stream]
 	if !ok {
 		return nil
 	}
@@ -218,7 +218,7 @@ func (v *sessionSync) renewLog(ctx context.Context, l *ownLog) error {
 func (v *sessionSync) learnLog(ctx context.Context, l *ownLog, r head.Extent) error {
 	was := &history{source: l.source}
 	n := int64(0)
-	next, stop := iter.Pull2(v.link.LogLines(ctx, v.head, l.stream, r))
+	next, stop := iter.Pull2(v.cloud.link.LogLines(ctx, v.cloud.head, l.stream, r))
 	defer stop()
 	for line, err := range l.raw(ctx, l.start) {
 		if err != nil {
@@ -280,11 +280,11 @@ func (v *sessionSync) renewFiles(ctx context.Context, before *head.Head) error {
 		return nil
 	}
 	for _, f := range v.local.files {
-		known, was, now := v.st.Files[f.name], before.Files[f.name], v.head.Files[f.name]
+		known, was, now := v.st.Files[f.name], before.Files[f.name], v.cloud.head.Files[f.name]
 		if known == nil || known.Sum != was.Sum || now.Sum == was.Sum || now.Clock != was.Clock || !f.there || f.bad || f.large {
 			continue
 		}
-		content, err := v.link.File(ctx, v.sid, now)
+		content, err := v.cloud.link.File(ctx, v.sid, now)
 		if err != nil {
 			return err
 		}

@@ -27,11 +27,11 @@ func (v *sessionSync) restore(ctx context.Context) error {
 func (v *sessionSync) restoreFrom(ctx context.Context, a *download) error {
 	v.local.files = nil
 	for _, name := range slices.Concat(sessiondir.Small[:], sessiondir.Imported[:]) {
-		f, ok := v.head.Files[name]
+		f, ok := v.cloud.head.Files[name]
 		if !ok {
 			continue
 		}
-		content, err := v.link.File(ctx, v.sid, f)
+		content, err := v.cloud.link.File(ctx, v.sid, f)
 		if err == nil {
 			v.local.files = append(v.local.files, &localFile{name: name, take: append([]byte{}, content...)})
 		} else if err := v.lack(name, err); err != nil {
@@ -51,7 +51,7 @@ func (v *sessionSync) restoreFrom(ctx context.Context, a *download) error {
 		return err
 	}
 	v.local.present, v.st.Here, v.st.Gone = true, true, false
-	v.adoptLogs(taken)
+	v.cloud.adoptLogs(taken)
 	if err := v.installed(ctx, a); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (v *sessionSync) restoreFrom(ctx context.Context, a *download) error {
 func (v *sessionSync) furnish(tx core.Tx, a *download, taken chosenLogs) error {
 	dir := tx.Dir()
 	put := func(name string, write func(io.Writer) error) error {
-		if err := dir.Replace(name, v.Core.Syncs(), v.head.Updated, write); err != nil {
+		if err := dir.Replace(name, v.Core.Syncs(), v.cloud.head.Updated, write); err != nil {
 			return err
 		}
 		tx.Renamed(name)
@@ -92,5 +92,5 @@ func (v *sessionSync) furnish(tx core.Tx, a *download, taken chosenLogs) error {
 			return err
 		}
 	}
-	return dir.SetTime(".", v.head.Updated)
+	return dir.SetTime(".", v.cloud.head.Updated)
 }

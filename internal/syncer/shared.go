@@ -10,11 +10,11 @@ import (
 // common returns how many records this device's transcript shares with the
 // cloud's.
 func (v *sessionSync) common(ctx context.Context) (int64, error) {
-	infos, err := v.listed(ctx)
+	infos, err := v.cloud.listed(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return v.local.shared(ctx, infos, v.head.Transcript.Point())
+	return v.local.shared(ctx, infos, v.cloud.head.Transcript.Point())
 }
 
 func (l *local) shared(ctx context.Context, infos []segment.Info, with segment.Point) (int64, error) {

@@ -22,12 +22,12 @@ func (e *Syncer) Sync(ctx context.Context, id string, w Options) (Result, cosmos
 	v.run(ctx)
 	v.checkpoint()
 	v.out.Pulls = v.Pull
-	return v.out, v.link.Usage()
+	return v.out, v.cloud.link.Usage()
 }
 
 // run tries to sync the session until nobody else changes it meanwhile.
 func (v *sessionSync) run(ctx context.Context) {
-	is, err := v.permit(ctx)
+	is, err := v.cloud.permit(ctx)
 	if err == nil && !is.kept {
 		err = v.redactionHolds()
 	}
@@ -48,14 +48,14 @@ func (v *sessionSync) run(ctx context.Context) {
 	}
 	for try := 1; ; try++ {
 		err := v.once(ctx)
-		if v.outdated(ctx, err) {
+		if v.cloud.outdated(ctx, err) {
 			err = errLost
 		}
-		if errors.Is(err, errTooBig) && v.cap != minCap {
-			v.shrink()
+		if errors.Is(err, errTooBig) && v.cloud.cap != minCap {
+			v.cloud.shrink()
 			err = errLost
 		}
-		if errors.Is(err, remote.ErrDamaged) && len(v.lacking) == 0 {
+		if errors.Is(err, remote.ErrDamaged) && len(v.cloud.lacking) == 0 {
 			if mended, failed := v.mendMet(ctx); mended {
 				err = errLost
 			} else {
@@ -89,16 +89,16 @@ func (v *sessionSync) run(ctx context.Context) {
 const minCap = 128 << 10
 
 // shrink halves the size of segments, after the account refused one.
-func (v *sessionSync) shrink() {
-	if v.cap == 0 {
-		v.cap = 1 << 20
+func (c *cloud) shrink() {
+	if c.cap == 0 {
+		c.cap = 1 << 20
 	}
-	v.cap = max(v.cap/2, minCap)
+	c.cap = max(c.cap/2, minCap)
 }
 
 // once goes through the steps once.
 func (v *sessionSync) once(ctx context.Context) error {
-	v.lacking, v.infos, v.formsKnown, v.began = nil, nil, false, time.Now().Round(0)
+	v.cloud.lacking, v.cloud.infos, v.formsKnown, v.began = nil, nil, false, time.Now().Round(0)
 	if err := v.local.scan(ctx); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (v *sessionSync) once(ctx context.Context) error {
 	if err := v.catalogue(ctx); err != nil || v.Pull {
 		return err
 	}
-	if lacks := v.lacks(); errors.Is(lacks, remote.ErrDamaged) {
+	if lacks := v.cloud.lacks(); errors.Is(lacks, remote.ErrDamaged) {
 		return lacks
 	}
 	return nil
@@ -148,7 +148,7 @@ func (v *sessionSync) idle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v.head, v.etag, v.out.State = t, v.st.Head.ETag, UpToDate
+	v.cloud.head, v.cloud.etag, v.out.State = t, v.st.Head.ETag, UpToDate
 	if t.Deleted {
 		v.out.State = DeletedRemotely
 		return nil
@@ -161,12 +161,12 @@ func (v *sessionSync) idle(ctx context.Context) error {
 
 // finish fills in the result.
 func (v *sessionSync) finish() {
-	v.out.Lacks = v.lacks()
+	v.out.Lacks = v.cloud.lacks()
 	if v.local.main != nil {
 		v.out.Local = v.local.main.end().N
 	}
-	if v.head != nil {
-		v.out.Remote = v.head.Transcript.N
+	if v.cloud.head != nil {
+		v.out.Remote = v.cloud.head.Transcript.N
 	}
 	if v.out.Err == nil {
 		return

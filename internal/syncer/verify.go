@@ -13,16 +13,16 @@ import (
 )
 
 func (v *sessionSync) verifyAll(ctx context.Context, r *Report, mend bool) error {
-	if err := v.verifyStream(ctx, segment.Transcript, v.head.Transcript, r); err != nil {
+	if err := v.cloud.verifyStream(ctx, segment.Transcript, v.cloud.head.Transcript, r); err != nil {
 		return err
 	}
-	for _, st := range slices.Sorted(maps.Keys(v.head.Logs)) {
-		if err := v.verifyStream(ctx, st, v.head.Logs[st], r); err != nil {
+	for _, st := range slices.Sorted(maps.Keys(v.cloud.head.Logs)) {
+		if err := v.cloud.verifyStream(ctx, st, v.cloud.head.Logs[st], r); err != nil {
 			return err
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(v.head.Files)) {
-		if _, err := v.link.File(ctx, v.sid, v.head.Files[name]); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(v.cloud.head.Files)) {
+		if _, err := v.cloud.link.File(ctx, v.sid, v.cloud.head.Files[name]); err != nil {
 			if !errors.Is(err, remote.ErrDamaged) {
 				return err
 			}
@@ -47,15 +47,15 @@ func (v *sessionSync) verifyAll(ctx context.Context, r *Report, mend bool) error
 
 // verifyStream reads a stream from its beginning, and goes on behind what it
 // cannot read.
-func (v *sessionSync) verifyStream(ctx context.Context, st segment.Stream, extent head.Extent, r *Report) error {
-	infos, err := v.link.Segments(ctx, v.head, st, extent.Buckets, 0)
+func (c *cloud) verifyStream(ctx context.Context, st segment.Stream, extent head.Extent, r *Report) error {
+	infos, err := c.link.Segments(ctx, c.head, st, extent.Buckets, 0)
 	if err != nil {
 		return err
 	}
 	begin := segment.Origin(st)
 	if _, err := segment.Tile(st, infos, begin, extent.Point()); err != nil && extent.From != nil {
 		begin = extent.From.Point
-		if err := v.verifyInherited(ctx, st, extent, r); err != nil {
+		if err := c.verifyInherited(ctx, st, extent, r); err != nil {
 			return err
 		}
 	}
@@ -67,7 +67,7 @@ func (v *sessionSync) verifyStream(ctx context.Context, st segment.Stream, exten
 			})
 			continue
 		}
-		if err := v.verifyRun(ctx, st, infos, run, r); err != nil {
+		if err := c.verifyRun(ctx, st, infos, run, r); err != nil {
 			return err
 		}
 	}
@@ -76,8 +76,8 @@ func (v *sessionSync) verifyStream(ctx context.Context, st segment.Stream, exten
 
 // verifyInherited reads the lines that a fork's log begins with, of the sessions
 // that it was forked from.
-func (v *sessionSync) verifyInherited(ctx context.Context, st segment.Stream, extent head.Extent, r *Report) error {
-	for line, err := range v.link.Inherited(ctx, extent.From) {
+func (c *cloud) verifyInherited(ctx context.Context, st segment.Stream, extent head.Extent, r *Report) error {
+	for line, err := range c.link.Inherited(ctx, extent.From) {
 		if err == nil {
 			r.Lines++
 			r.Bytes += int64(len(line)) + 1
@@ -140,9 +140,9 @@ func lowest(st segment.Stream, infos []segment.Info, origin, end segment.Point) 
 	return low, spans
 }
 
-func (v *sessionSync) verifyRun(ctx context.Context, st segment.Stream, infos []segment.Info, run run, r *Report) error {
+func (c *cloud) verifyRun(ctx context.Context, st segment.Stream, infos []segment.Info, run run, r *Report) error {
 	for at := run.from; at != run.to; {
-		n, err := v.readRun(ctx, st, infos, at, run.to, r)
+		n, err := c.readRun(ctx, st, infos, at, run.to, r)
 		if err == nil {
 			r.Documents += n
 			return nil
@@ -170,8 +170,8 @@ func (v *sessionSync) verifyRun(ctx context.Context, st segment.Stream, infos []
 }
 
 // readRun reads lines and counts them, with the segments that they were in.
-func (v *sessionSync) readRun(ctx context.Context, st segment.Stream, infos []segment.Info, from, to segment.Point, r *Report) (int, error) {
-	for line, err := range v.link.Lines(ctx, st, infos, from, to, nil) {
+func (c *cloud) readRun(ctx context.Context, st segment.Stream, infos []segment.Info, from, to segment.Point, r *Report) (int, error) {
+	for line, err := range c.link.Lines(ctx, st, infos, from, to, nil) {
 		if err != nil {
 			return 0, err
 		}
@@ -185,7 +185,7 @@ func (v *sessionSync) readRun(ctx context.Context, st segment.Stream, infos []se
 // mendMet stores again what is damaged in the cloud and whole here, once, after
 // damage kept a sync from its work. It reports whether it stored anything.
 func (v *sessionSync) mendMet(ctx context.Context) (bool, error) {
-	if v.mended || v.barred != nil || v.Pull || !v.local.present || v.head == nil || v.head.Deleted || v.estimate != nil {
+	if v.mended || v.barred != nil || v.Pull || !v.local.present || v.cloud.head == nil || v.cloud.head.Deleted || v.estimate != nil {
 		return false, nil
 	}
 	v.mended = true
@@ -206,7 +206,7 @@ func (e *Syncer) Verify(ctx context.Context, id string, mend bool) (r Report, er
 		return r, err
 	}
 	defer leave()
-	if v.head.Deleted {
+	if v.cloud.head.Deleted {
 		return r, ErrDeleted
 	}
 	if mend {
@@ -215,10 +215,10 @@ func (e *Syncer) Verify(ctx context.Context, id string, mend bool) (r Report, er
 		}
 	}
 	err = v.verifyAll(ctx, &r, mend)
-	if err != nil || len(r.Problems) == 0 && len(v.left.ids) == 0 {
+	if err != nil || len(r.Problems) == 0 && len(v.cloud.left.ids) == 0 {
 		return r, err
 	}
-	if err = v.readHead(ctx); err == nil && v.head != nil && v.head.Deleted { // meanwhile
+	if err = v.readHead(ctx); err == nil && v.cloud.head != nil && v.cloud.head.Deleted { // meanwhile
 		err = ErrDeleted
 	}
 	return r, err

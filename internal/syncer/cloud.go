@@ -1,0 +1,40 @@
+package syncer
+
+import (
+	"errors"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+)
+
+// cloud is the session as the cloud has it, by the head that was last read or written.
+type cloud struct {
+	*session
+	link    *remote.Reader
+	pk      string
+	head    *head.Head // nil: none
+	etag    cosmos.ETag
+	infos   []segment.Info // of the transcript, once listed
+	lists   *remote.Lists
+	lacking []error // parts that are damaged
+
+	cap  int    // of a segment, after a refusal for its size; 0: the default
+	op   string // of the last head that was written
+	left leftovers
+}
+
+// cloud begins a piece of work on the session in the cloud.
+func (s *session) cloud() *cloud {
+	link := s.Connect(s.st.Head.Token)
+	return &cloud{session: s, link: link, pk: segment.SessionPK(s.sid), lists: link.Lists(s.sid)}
+}
+
+// cut returns how size bytes of lines are cut into segments.
+func (c *cloud) cut(size int64) segment.Options {
+	return segment.Options{SID: c.sid, Cap: c.cap, Size: size}
+}
+
+// lacks returns what could not be read; nil: all could.
+func (c *cloud) lacks() error { return errors.Join(c.lacking...) }
