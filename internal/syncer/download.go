@@ -68,10 +68,10 @@ func (l *local) arriving(a *download, own *ownLines, lines iter.Seq2[[]byte, err
 
 // meeting returns the place from which the lines here and there differ, and
 // the segments behind it.
-func (v *sessionSync) meeting(ctx context.Context) (segment.Mark, []segment.Info, error) {
-	to, end := v.cloud.head.Transcript.Point(), v.local.main.end()
-	if to.N >= end.N && v.cloud.infos == nil {
-		infos, err := v.cloud.link.Segments(ctx, v.cloud.head, segment.Transcript, v.cloud.head.Transcript.Buckets, end.N)
+func (s *sides) meeting(ctx context.Context) (segment.Mark, []segment.Info, error) {
+	to, end := s.cloud.head.Transcript.Point(), s.local.main.end()
+	if to.N >= end.N && s.cloud.infos == nil {
+		infos, err := s.cloud.link.Segments(ctx, s.cloud.head, segment.Transcript, s.cloud.head.Transcript.Buckets, end.N)
 		if err != nil {
 			return segment.Mark{}, nil, err
 		}
@@ -80,16 +80,16 @@ func (v *sessionSync) meeting(ctx context.Context) (segment.Mark, []segment.Info
 			return end, infos, remote.Damaged(err)
 		}
 	}
-	v.cloud.infos = nil
-	infos, err := v.cloud.listed(ctx)
+	s.cloud.infos = nil
+	infos, err := s.cloud.listed(ctx)
 	if err != nil {
 		return segment.Mark{}, nil, err
 	}
-	n, err := v.local.shared(ctx, infos, to)
+	n, err := s.local.shared(ctx, infos, to)
 	if err != nil {
 		return segment.Mark{}, nil, err
 	}
-	from, ok, err := v.local.main.mark(ctx, n)
+	from, ok, err := s.local.main.mark(ctx, n)
 	if err == nil && !ok {
 		err = errMoved
 	}

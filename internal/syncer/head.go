@@ -10,31 +10,31 @@ import (
 )
 
 // readHead reads the head, which costs one point read when it did not change.
-func (v *sessionSync) readHead(ctx context.Context) error {
-	before := v.st.Head.Head(v.sid)
-	t, known, err := v.cloud.link.Head(ctx, v.sid, v.st.Head)
-	if errors.Is(err, remote.ErrOlder) && v.st.SeeOlder(time.Now()) {
-		v.st.Estrange("")
-		v.out.Vanished = true
-		t, known, err = v.cloud.link.Head(ctx, v.sid, remote.Known{})
+func (s *sides) readHead(ctx context.Context) error {
+	before := s.st.Head.Head(s.sid)
+	t, known, err := s.cloud.link.Head(ctx, s.sid, s.st.Head)
+	if errors.Is(err, remote.ErrOlder) && s.st.SeeOlder(time.Now()) {
+		s.st.Estrange("")
+		s.out.Vanished = true
+		t, known, err = s.cloud.link.Head(ctx, s.sid, remote.Known{})
 	}
 	if err != nil {
 		return err
 	}
-	v.out.Vanished = v.st.See(v.sid, t, known) || v.out.Vanished
-	v.cloud.head, v.cloud.etag = t, known.ETag
+	s.out.Vanished = s.st.See(s.sid, t, known) || s.out.Vanished
+	s.cloud.head, s.cloud.etag = t, known.ETag
 	if t == nil {
-		v.cloud.head = v.st.Head.Head(v.sid) // nil, or a tombstone
+		s.cloud.head = s.st.Head.Head(s.sid) // nil, or a tombstone
 		return nil
 	}
-	if t.Op == v.cloud.op {
-		v.out.Pushed = true // by a request of which the answer was lost
-		v.cloud.left.clear()
+	if t.Op == s.cloud.op {
+		s.out.Pushed = true // by a request of which the answer was lost
+		s.cloud.left.clear()
 	}
 	if t.Deleted {
-		return v.cloud.left.remove(ctx, v.cloud.link)
+		return s.cloud.left.remove(ctx, s.cloud.link)
 	}
-	return v.renew(ctx, before)
+	return s.renew(ctx, before)
 }
 
 // outdated reports whether a round met damage, and the head is not any more the one

@@ -19,26 +19,26 @@ import (
 // The rules of today tell: two lines of which they make the same are the same line. That
 // holds for all rules that find no less than those by which a line was sent, whatever
 // they put in its place. Where today's find less, the built-in markers tell.
-func (v *sessionSync) learnForms(ctx context.Context) error {
-	sent, err := v.compare(ctx, v.cloud.head.Transcript.Point())
+func (s *sides) learnForms(ctx context.Context) error {
+	sent, err := s.compare(ctx, s.cloud.head.Transcript.Point())
 	if err != nil {
 		return err
 	}
-	v.formsKnown = true
-	return v.local.adopt(ctx, sent)
+	s.formsKnown = true
+	return s.local.adopt(ctx, sent)
 }
 
 // compare follows the lines here, in the form in which they were sent, as long as they
 // are those of a history of the cloud, which ends at to. It fetches as many lines of it.
-func (v *sessionSync) compare(ctx context.Context, to segment.Point) (sent *compared, err error) {
-	infos, err := v.cloud.listed(ctx)
+func (s *sides) compare(ctx context.Context, to segment.Point) (sent *compared, err error) {
+	infos, err := s.cloud.listed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	sent = &compared{history: &history{source: v.local.main.source}}
-	next, stop := iter.Pull2(v.local.main.raw(ctx, 0))
+	sent = &compared{history: &history{source: s.local.main.source}}
+	next, stop := iter.Pull2(s.local.main.raw(ctx, 0))
 	defer stop()
-	for theirs, err := range v.cloud.link.Lines(ctx, segment.Transcript, infos, segment.Origin(segment.Transcript), to, nil) {
+	for theirs, err := range s.cloud.link.Lines(ctx, segment.Transcript, infos, segment.Origin(segment.Transcript), to, nil) {
 		if err != nil {
 			return nil, err
 		}
@@ -77,24 +77,24 @@ func (l *local) adopt(ctx context.Context, sent *compared) error {
 // learnFormer is for a device that knows no base: it looks whether the lines here are
 // those of a former head, or the beginning of one, which left in other forms than today's
 // rules give them. By these forms they are known as what others replaced.
-func (v *sessionSync) learnFormer(ctx context.Context) (found bool, err error) {
-	former, err := v.cloud.lists.Former(ctx, v.cloud.head)
+func (s *sides) learnFormer(ctx context.Context) (found bool, err error) {
+	former, err := s.cloud.lists.Former(ctx, s.cloud.head)
 	if err != nil && !errors.Is(err, remote.ErrDamaged) {
 		return false, err
 	}
 	for _, o := range slices.Backward(former) {
-		if o.N < v.local.main.end().N || v.cloud.sameForms(head.Extent{N: o.N, Rules: o.Rules}) {
+		if o.N < s.local.main.end().N || s.cloud.sameForms(head.Extent{N: o.N, Rules: o.Rules}) {
 			continue
 		}
-		sent, err := v.compare(ctx, o.Point)
+		sent, err := s.compare(ctx, o.Point)
 		if errors.Is(err, remote.ErrDamaged) {
 			continue
 		}
 		if err != nil {
 			return false, err
 		}
-		if sent.n == v.local.main.end().N {
-			return true, v.local.adopt(ctx, sent)
+		if sent.n == s.local.main.end().N {
+			return true, s.local.adopt(ctx, sent)
 		}
 	}
 	return false, nil

@@ -65,12 +65,12 @@ func (e *Syncer) noteHead(ctx context.Context, id string) error {
 		return err
 	}
 	defer leave()
-	v := e.begin(id, Options{})
-	if v.st.IsNew() {
+	s := e.sides(id, Options{})
+	if s.st.IsNew() {
 		return nil
 	}
-	if err := v.readHead(ctx); err != nil {
+	if err := s.readHead(ctx); err != nil {
 		return err
 	}
-	return v.States.Save(v.sid, v.st)
+	return s.States.Save(s.sid, s.st)
 }

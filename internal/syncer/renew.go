@@ -42,28 +42,28 @@ import (
 
 // renew brings what is known of the session up to the generation of the head that was
 // read. before is the one that was known.
-func (v *sessionSync) renew(ctx context.Context, before *head.Head) error {
-	t := v.cloud.head
-	if v.local.main == nil || t == nil || t.Deleted || t.Anew.Generation == v.st.Generation {
+func (s *sides) renew(ctx context.Context, before *head.Head) error {
+	t := s.cloud.head
+	if s.local.main == nil || t == nil || t.Deleted || t.Anew.Generation == s.st.Generation {
 		return nil
 	}
-	if v.local.present && (v.st.Base != nil || len(v.st.Files) > 0 || len(v.local.logs) > 0) {
-		v.cloud.infos = nil
-		if err := v.renewMain(ctx); err != nil {
+	if s.local.present && (s.st.Base != nil || len(s.st.Files) > 0 || len(s.local.logs) > 0) {
+		s.cloud.infos = nil
+		if err := s.renewMain(ctx); err != nil {
 			return err
 		}
-		for _, l := range v.local.logs {
-			if err := v.renewLog(ctx, l); err != nil {
+		for _, l := range s.local.logs {
+			if err := s.renewLog(ctx, l); err != nil {
 				return err
 			}
 		}
-		if err := v.renewFiles(ctx, before); err != nil {
+		if err := s.renewFiles(ctx, before); err != nil {
 			return err
 		}
-		v.cloud.infos = nil
+		s.cloud.infos = nil
 	}
-	v.st.Generation = t.Anew.Generation
-	return v.cloud.removeVain(ctx)
+	s.st.Generation = t.Anew.Generation
+	return s.cloud.removeVain(ctx)
 }
 
 // removeVain removes what this sync stored for a head that came to nothing, in forms
@@ -84,11 +84,11 @@ func (c *cloud) removeVain(ctx context.Context) error {
 }
 
 // renewMain finds the forms of the transcript's lines.
-func (v *sessionSync) renewMain(ctx context.Context) error {
-	if v.st.Base == nil {
-		return v.local.renewed(ctx, func(int64, []byte) ([]byte, bool) { return nil, false })
+func (s *sides) renewMain(ctx context.Context) error {
+	if s.st.Base == nil {
+		return s.local.renewed(ctx, func(int64, []byte) ([]byte, bool) { return nil, false })
 	}
-	base, old := *v.st.Base, v.local.main
+	base, old := *s.st.Base, s.local.main
 	on, err := old.has(ctx, base)
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (v *sessionSync) renewMain(ctx context.Context) error {
 	if !on {
 		sent = min(sent, old.end().N)
 	}
-	if err := v.local.renewed(ctx, func(n int64, line []byte) ([]byte, bool) {
+	if err := s.local.renewed(ctx, func(n int64, line []byte) ([]byte, bool) {
 		if n >= sent {
 			return nil, false
 		}
@@ -105,14 +105,14 @@ func (v *sessionSync) renewMain(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	known, err := v.renewBase(ctx, base, on)
+	known, err := s.renewBase(ctx, base, on)
 	if err != nil || known {
 		return err
 	}
-	if err := v.learnForms(ctx); err != nil {
+	if err := s.learnForms(ctx); err != nil {
 		return err
 	}
-	_, err = v.renewBase(ctx, base, on)
+	_, err = s.renewBase(ctx, base, on)
 	return err
 }
 
@@ -129,22 +129,22 @@ func (l *local) renewed(ctx context.Context, known forms) error {
 // renewBase finds out where the last point is now that both sides had. Where its lines are
 // here, on, the lines here tell, and else the head does. It reports whether the lines here
 // have the forms that those of the cloud have, as far as both have them.
-func (v *sessionSync) renewBase(ctx context.Context, base segment.Point, on bool) (known bool, err error) {
+func (s *sides) renewBase(ctx context.Context, base segment.Point, on bool) (known bool, err error) {
 	if on {
-		at, ok, err := v.local.main.mark(ctx, base.N)
+		at, ok, err := s.local.main.mark(ctx, base.N)
 		if err != nil || !ok {
 			return false, errors.Join(errMoved, err)
 		}
 		p := at.Point()
-		v.st.Base = &p
-		return v.cloud.goesThrough(ctx, p, v.cloud.head.Transcript.Point())
+		s.st.Base = &p
+		return s.cloud.goesThrough(ctx, p, s.cloud.head.Transcript.Point())
 	}
-	if now, told := v.cloud.head.Anew.Follow(v.st.Generation, base); told {
-		v.st.Base = &now
-	} else if v.st.Base, err = v.cloud.at(ctx, base.N); err != nil {
+	if now, told := s.cloud.head.Anew.Follow(s.st.Generation, base); told {
+		s.st.Base = &now
+	} else if s.st.Base, err = s.cloud.at(ctx, base.N); err != nil {
 		return false, err
 	}
-	shared, err := v.common(ctx)
+	shared, err := s.common(ctx)
 	return shared > 0, err
 }
 
@@ -191,8 +191,8 @@ func (c *cloud) goesThrough(ctx context.Context, p, to segment.Point) (bool, err
 }
 
 // renewLog finds the forms of the lines of a log.
-func (v *sessionSync) renewLog(ctx context.Context, l *ownLog) error {
-	r, ok := v.cloud.head.Logs[l.stream]
+func (s *sides) renewLog(ctx context.Context, l *ownLog) error {
+	r, ok := s.cloud.head.Logs[l.stream]
 	if !ok {
 		return nil
 	}
@@ -210,15 +210,15 @@ func (v *sessionSync) renewLog(ctx context.Context, l *ownLog) error {
 	if has, err := h.has(ctx, r.Point()); err != nil || has {
 		return err
 	}
-	return v.learnLog(ctx, l, r)
+	return s.learnLog(ctx, l, r)
 }
 
 // learnLog compares the lines of a log with those in the cloud, which only this device
 // writes, and keeps their forms.
-func (v *sessionSync) learnLog(ctx context.Context, l *ownLog, r head.Extent) error {
+func (s *sides) learnLog(ctx context.Context, l *ownLog, r head.Extent) error {
 	was := &history{source: l.source}
 	n := int64(0)
-	next, stop := iter.Pull2(v.cloud.link.LogLines(ctx, v.cloud.head, l.stream, r))
+	next, stop := iter.Pull2(s.cloud.link.LogLines(ctx, s.cloud.head, l.stream, r))
 	defer stop()
 	for line, err := range l.raw(ctx, l.start) {
 		if err != nil {
@@ -275,24 +275,24 @@ func (h *history) followAnew(ctx context.Context, f io.ReadSeeker, was *history,
 
 // renewFiles takes note of small files that only got another form. One that changed
 // here since it was sent stays a change.
-func (v *sessionSync) renewFiles(ctx context.Context, before *head.Head) error {
+func (s *sides) renewFiles(ctx context.Context, before *head.Head) error {
 	if before == nil {
 		return nil
 	}
-	for _, f := range v.local.files {
-		known, was, now := v.st.Files[f.name], before.Files[f.name], v.cloud.head.Files[f.name]
+	for _, f := range s.local.files {
+		known, was, now := s.st.Files[f.name], before.Files[f.name], s.cloud.head.Files[f.name]
 		if known == nil || known.Sum != was.Sum || now.Sum == was.Sum || now.Clock != was.Clock || !f.there || f.bad || f.large {
 			continue
 		}
-		content, err := v.cloud.link.File(ctx, v.sid, now)
+		content, err := s.cloud.link.File(ctx, s.sid, now)
 		if err != nil {
 			return err
 		}
-		if err := v.local.renewFile(ctx, f, known, content); err != nil {
+		if err := s.local.renewFile(ctx, f, known, content); err != nil {
 			return err
 		}
 	}
-	return gone(v.local.scanFiles(ctx))
+	return gone(s.local.scanFiles(ctx))
 }
 
 func (l *local) renewFile(ctx context.Context, f *localFile, known *replica.KnownFile, content []byte) error {

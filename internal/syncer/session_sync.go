@@ -11,44 +11,23 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
-// sessionSync is a sync of a session: both sides of it, what was found out about them, and
-// what was done.
+// sessionSync is a sync of a session.
 type sessionSync struct {
-	*session
-	local *local
-	cloud *cloud
+	*sides
 
 	estimate *Estimate // not nil: nothing is sent, but counted here
 
-	barred     error        // why nothing may be sent, once that was found out
-	stat       replica.Stat // before it was scanned
-	began      time.Time    // when it was last scanned, by the clock on the wall
-	mended     bool         // what is damaged in the cloud and whole here was stored again
-	why        error        // why the files must not be changed now, when that was asked last
-	formsKnown bool         // the forms of lines were compared with those in the cloud
+	barred error        // why nothing may be sent, once that was found out
+	stat   replica.Stat // before it was scanned
+	began  time.Time    // when it was last scanned, by the clock on the wall
+	mended bool         // what is damaged in the cloud and whole here was stored again
 
 	begins map[segment.Stream]head.Extent // logs of a new session that begin with its parent's
-
-	out Result
 }
 
 // begin begins a sync of a session that the caller has entered.
 func (e *Syncer) begin(id string, w Options) *sessionSync {
-	l := e.local(id, w)
-	return &sessionSync{session: l.session, local: l, cloud: l.session.cloud()}
-}
-
-// remember keeps what is known now for the next sync.
-func (v *sessionSync) remember() error {
-	v.st.Lacks = len(v.cloud.lacking) > 0
-	if v.cloud.head != nil {
-		v.st.Born = v.cloud.head.Born
-		if v.local.present && v.local.main.point() == v.cloud.head.Transcript.Point() && !v.cloud.head.Deleted {
-			base := v.local.main.point()
-			v.st.Base = &base
-		}
-	}
-	return v.States.Save(v.sid, v.st)
+	return &sessionSync{sides: e.sides(id, w)}
 }
 
 // lack takes note of a part of the session that is damaged in the cloud and

@@ -9,12 +9,12 @@ import (
 
 // common returns how many records this device's transcript shares with the
 // cloud's.
-func (v *sessionSync) common(ctx context.Context) (int64, error) {
-	infos, err := v.cloud.listed(ctx)
+func (s *sides) common(ctx context.Context) (int64, error) {
+	infos, err := s.cloud.listed(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return v.local.shared(ctx, infos, v.cloud.head.Transcript.Point())
+	return s.local.shared(ctx, infos, s.cloud.head.Transcript.Point())
 }
 
 func (l *local) shared(ctx context.Context, infos []segment.Info, with segment.Point) (int64, error) {

@@ -1,0 +1,32 @@
+package syncer
+
+// sides are both sides of a session, what was found out by comparing them, and what was
+// done about it.
+type sides struct {
+	*session
+	local *local
+	cloud *cloud
+
+	why        error // why the files must not be changed now, when that was asked last
+	formsKnown bool  // the forms of lines were compared with those in the cloud
+
+	out Result
+}
+
+func (e *Syncer) sides(id string, w Options) *sides {
+	l := e.local(id, w)
+	return &sides{session: l.session, local: l, cloud: l.session.cloud()}
+}
+
+// remember keeps what is known now for the next sync.
+func (s *sides) remember() error {
+	s.st.Lacks = len(s.cloud.lacking) > 0
+	if s.cloud.head != nil {
+		s.st.Born = s.cloud.head.Born
+		if s.local.present && s.local.main.point() == s.cloud.head.Transcript.Point() && !s.cloud.head.Deleted {
+			base := s.local.main.point()
+			s.st.Base = &base
+		}
+	}
+	return s.States.Save(s.sid, s.st)
+}
