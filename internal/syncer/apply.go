@@ -22,13 +22,13 @@ func (v *sessionSync) apply(ctx context.Context, a syncplan.Action) error {
 		v.out.State = Pulled
 		return v.restore(ctx)
 	}
-	p, err := v.build(ctx, a)
+	p, err := v.push.build(ctx, a)
 	if err != nil {
 		return err
 	}
 	if p.changed {
 		v.cloud.op = p.next.Op
-		if err := v.commit(ctx, p); err != nil {
+		if err := v.push.commit(ctx, p); err != nil {
 			return err
 		}
 	}

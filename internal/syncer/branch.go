@@ -12,7 +12,7 @@ import (
 
 // buildRewrite stores from the first differing line on, and notes the former
 // head.
-func (v *sessionSync) buildRewrite(ctx context.Context, a syncplan.Action, p *draft) error {
+func (v *push) buildRewrite(ctx context.Context, a syncplan.Action, p *draft) error {
 	if err := v.local.checkSound(ctx); err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (v *sessionSync) buildRewrite(ctx context.Context, a syncplan.Action, p *dr
 }
 
 // buildBranch stores this device's line as a branch.
-func (v *sessionSync) buildBranch(ctx context.Context, a syncplan.Action, p *draft) error {
+func (v *push) buildBranch(ctx context.Context, a syncplan.Action, p *draft) error {
 	extent := head.ExtentOf(v.local.main.end())
 	p.branch = &head.Branch{ID: segment.BranchID(v.sid, extent.Point()), Tip: extent.Point(), Device: v.Device.ID, At: v.cloud.serverTime()}
 	common, err := v.common(ctx)

@@ -139,7 +139,7 @@ func (v *sessionSync) switchTo(ctx context.Context, b Branch) error {
 	if !slices.ContainsFunc(known, func(k Branch) bool { return k.Extent.Point() == b.Extent.Point() }) {
 		return fmt.Errorf("branch %q: %w", b.ID, sessionstore.ErrNotFound)
 	}
-	p := &draft{next: v.nextHead(), uploads: &uploader{link: v.cloud.link, pk: v.cloud.pk, left: &v.cloud.left}}
+	p := &draft{next: v.push.nextHead(), uploads: &uploader{link: v.cloud.link, pk: v.cloud.pk, left: &v.cloud.left}}
 	was := v.cloud.head.Transcript
 	over := p.next.Retire(head.Old{Point: was.Point(), Bytes: was.Bytes, Buckets: was.Buckets, Rules: was.Rules, Why: "restore", Device: v.Device.ID, At: v.cloud.serverTime()})
 	if err := v.cloud.spill(ctx, &p.next.OldMore, remote.Change{Old: over}, p.uploads); err != nil {
@@ -147,7 +147,7 @@ func (v *sessionSync) switchTo(ctx context.Context, b Branch) error {
 	}
 	p.next.Transcript = b.Extent
 	p.next.Updated = v.Core.Now()
-	return v.commit(ctx, p)
+	return v.push.commit(ctx, p)
 }
 
 // Branches returns the histories of a session that are not its main line, the latest

@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
@@ -34,6 +35,16 @@ func (s *session) cloud() *cloud {
 // cut returns how size bytes of lines are cut into segments.
 func (c *cloud) cut(size int64) segment.Options {
 	return segment.Options{SID: c.sid, Cap: c.cap, Size: size}
+}
+
+// lack takes note of a part of the session that is damaged in the cloud and
+// returns nil: what is whole is installed without it. It returns every other error.
+func (c *cloud) lack(name string, err error) error {
+	if !errors.Is(err, remote.ErrDamaged) {
+		return err
+	}
+	c.lacking = append(c.lacking, fmt.Errorf("%s: %w", name, err))
+	return nil
 }
 
 // lacks returns what could not be read; nil: all could.

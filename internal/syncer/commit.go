@@ -9,7 +9,7 @@ import (
 )
 
 // commit makes the draft's head the session's.
-func (v *sessionSync) commit(ctx context.Context, p *draft) error {
+func (v *push) commit(ctx context.Context, p *draft) error {
 	doc, err := p.next.Encode()
 	if err != nil {
 		return err

@@ -32,13 +32,13 @@ func (e *Syncer) deleteRemote(ctx context.Context, id string) error {
 
 // putTombstone replaces the head by a tombstone.
 func (v *sessionSync) putTombstone(ctx context.Context) error {
-	p := &draft{next: v.nextHead().Tombstone(gc.TombstoneDays * 24 * time.Hour), uploads: &uploader{link: v.cloud.link, pk: v.cloud.pk, left: &v.cloud.left}}
+	p := &draft{next: v.push.nextHead().Tombstone(gc.TombstoneDays * 24 * time.Hour), uploads: &uploader{link: v.cloud.link, pk: v.cloud.pk, left: &v.cloud.left}}
 	p.next.Revision = v.cloud.head.Revision + 1
 	p.next.Files, p.next.OldMore, p.next.BranchMore = nil, nil, nil
 	if v.verdict.kept || v.verdict.secret || v.verdict.held != nil {
 		p.next.Parent = "" // it stays here
 	}
-	return v.commit(ctx, p)
+	return v.push.commit(ctx, p)
 }
 
 // Delete removes a session from the cloud: what it holds, but for a tombstone. No rule

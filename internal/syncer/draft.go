@@ -10,11 +10,20 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
+// push brings to the cloud what is new here: it builds a draft of the next head, and
+// makes that the session's.
+type push struct {
+	*sides
+	estimate *Estimate                      // not nil: nothing is sent, but counted here
+	began    time.Time                      // when the session was last scanned, by the clock on the wall
+	begins   map[segment.Stream]head.Extent // logs of a new session that begin with its parent's
+}
+
 // library is how this library calls itself in documents.
 const library = "sessionstorage-go/1"
 
 // nextHead returns the head that will follow the one that is there.
-func (v *sessionSync) nextHead() *head.Head {
+func (v *push) nextHead() *head.Head {
 	next := &head.Head{SID: v.sid, User: v.Identity.User, Session: v.id, Project: v.Identity.Project, Born: v.Random.Name(8)}
 	if v.cloud.head != nil {
 		next = v.cloud.head.Clone()
@@ -53,7 +62,7 @@ type draft struct {
 }
 
 // buildFrom stores the lines behind record n and moves the head to their end.
-func (v *sessionSync) buildFrom(ctx context.Context, n int64, p *draft) error {
+func (v *push) buildFrom(ctx context.Context, n int64, p *draft) error {
 	if err := v.storeFrom(ctx, n, p.uploads); err != nil {
 		return err
 	}
@@ -63,7 +72,7 @@ func (v *sessionSync) buildFrom(ctx context.Context, n int64, p *draft) error {
 	return nil
 }
 
-func (v *sessionSync) storeFrom(ctx context.Context, n int64, uploads *uploader) error {
+func (v *push) storeFrom(ctx context.Context, n int64, uploads *uploader) error {
 	from, ok, err := v.local.main.mark(ctx, n)
 	if err != nil || !ok {
 		return fmt.Errorf("%w: %s", errMoved, v.local.main.name)
@@ -100,7 +109,7 @@ func (c *cloud) spill(ctx context.Context, ids *[]string, change remote.Change, 
 }
 
 // list adds a branch to the head's list, in the place of those that it continues.
-func (v *sessionSync) list(ctx context.Context, b head.Branch, p *draft) error {
+func (v *push) list(ctx context.Context, b head.Branch, p *draft) error {
 	over := p.next.Branch(b, p.replaces)
 	return v.cloud.spill(ctx, &p.next.BranchMore, remote.Change{Branches: over, Replaced: p.replaces}, p.uploads)
 }

@@ -10,6 +10,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/syncplan"
 )
 
+// estimation is what a sync would be: a push that counts and sends nothing, and what would
+// be fetched.
+type estimation struct{ push }
+
 // Estimate packs a session without sending anything.
 func (e *Syncer) Estimate(ctx context.Context, id string, sum *Estimate) error {
 	if e.Denied(ctx, id) || e.Held(ctx, id) != nil {
@@ -20,15 +24,14 @@ func (e *Syncer) Estimate(ctx context.Context, id string, sum *Estimate) error {
 		return err
 	}
 	defer leave()
-	v := e.begin(id, Options{Asked: true})
-	v.estimate = sum
+	v := estimation{push{sides: e.sides(id, Options{Asked: true}), estimate: sum}}
 	err = v.forecast(ctx)
 	sum.RequestUnits += v.cloud.link.Usage().Units
 	return err
 }
 
 // forecast does what a sync does, without sending anything.
-func (v *sessionSync) forecast(ctx context.Context) error {
+func (v *estimation) forecast(ctx context.Context) error {
 	if err := v.local.peek(ctx); err != nil || !v.local.present {
 		return err
 	}
@@ -61,7 +64,7 @@ func (v *sessionSync) forecast(ctx context.Context) error {
 }
 
 // forecastPull counts what is read of the lines that are not here.
-func (v *sessionSync) forecastPull(ctx context.Context) error {
+func (v *estimation) forecastPull(ctx context.Context) error {
 	from, infos, err := v.meeting(ctx)
 	if err != nil {
 		return err
@@ -74,7 +77,7 @@ func (v *sessionSync) forecastPull(ctx context.Context) error {
 }
 
 // forecastEntry counts the entry of the catalogue, if it is not up to date.
-func (v *sessionSync) forecastEntry(next *head.Head) error {
+func (v *estimation) forecastEntry(next *head.Head) error {
 	if !v.entryIsOld(next) {
 		return nil
 	}

@@ -18,7 +18,7 @@ func (v *sessionSync) fetchLogs(ctx context.Context, except map[segment.Stream]b
 		if except[st] || v.local.isOwn(st) || v.cloud.isAdopted(st) {
 			continue
 		}
-		if err := v.lack(logName(st), v.fetchLog(ctx, st, r)); err != nil {
+		if err := v.cloud.lack(logName(st), v.fetchLog(ctx, st, r)); err != nil {
 			return err
 		}
 	}
@@ -71,7 +71,7 @@ func (v *sessionSync) chooseLogs(ctx context.Context) (chosenLogs, error) {
 				taken[l.name] = chosenLog{kind: l.kind, stream: st, point: r.Point(), size: v.st.Cached[st].Size}
 				break
 			}
-			if err := v.lack(l.name, err); err != nil {
+			if err := v.cloud.lack(l.name, err); err != nil {
 				return nil, err
 			}
 		}

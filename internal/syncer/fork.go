@@ -20,7 +20,7 @@ type forkBase struct {
 // forkBase finds out whether a session that the cloud does not have begins with
 // lines of the one it was forked from, which the cloud has; nil when not. It
 // also returns the id of that session, as the metadata has it.
-func (v *sessionSync) forkBase(ctx context.Context) (*forkBase, string, error) {
+func (v *push) forkBase(ctx context.Context) (*forkBase, string, error) {
 	v.begins = nil
 	md, err := v.Store.Metadata(ctx, v.id)
 	if err != nil {
@@ -52,7 +52,7 @@ func (v *sessionSync) forkBase(ctx context.Context) (*forkBase, string, error) {
 
 // worthSharing reports whether a file of lines is long enough to find out whether the
 // parent has its beginning.
-func (v *sessionSync) worthSharing() bool {
+func (v *push) worthSharing() bool {
 	for _, l := range v.local.logs {
 		if l.end().Bytes >= worthSharing {
 			return true
@@ -63,7 +63,7 @@ func (v *sessionSync) worthSharing() bool {
 
 // shareMain returns the place up to which the transcript is that of the parent with
 // the head t; the beginning when little of it is.
-func (v *sessionSync) shareMain(ctx context.Context, t *head.Head) (segment.Mark, error) {
+func (v *push) shareMain(ctx context.Context, t *head.Head) (segment.Mark, error) {
 	begin := v.local.main.begin()
 	if v.local.main.end().Bytes < worthSharing {
 		return begin, nil
@@ -92,7 +92,7 @@ func (v *sessionSync) shareMain(ctx context.Context, t *head.Head) (segment.Mark
 // putForkRef notes in the parent's partition what a fork needs of it, with a new etag
 // of the parent's head: whoever is about to remove lines there, or the session,
 // has to look again.
-func (v *sessionSync) putForkRef(ctx context.Context, o *forkBase) error {
+func (v *push) putForkRef(ctx context.Context, o *forkBase) error {
 	doc, err := o.head.Encode()
 	if err != nil {
 		return err

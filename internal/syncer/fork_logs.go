@@ -14,9 +14,9 @@ import (
 // shareLogs finds out which logs of a new session begin with lines of the session
 // parent that it was forked from. Both are here, and the cloud has the parent, with
 // the head t.
-func (v *sessionSync) shareLogs(ctx context.Context, parent string, t *head.Head) error {
+func (v *push) shareLogs(ctx context.Context, parent string, t *head.Head) error {
 	v.begins = map[segment.Stream]head.Extent{}
-	if !v.Core.Has(parent) || v.Pull {
+	if !v.Core.Has(parent) {
 		return nil
 	}
 	st := v.States.Load(t.SID, parent)
@@ -48,7 +48,7 @@ func (v *sessionSync) shareLogs(ctx context.Context, parent string, t *head.Head
 // shareLog compares a log with that of the parent, as both leave this device, and
 // returns what they share of what the cloud has; nil for nothing. The parent's
 // file begins with a stream of this device, or with one that it was given.
-func (v *sessionSync) shareLog(ctx context.Context, l *ownLog, parent string, t *head.Head, own *replica.OwnLog) (*head.Inherited, error) {
+func (v *push) shareLog(ctx context.Context, l *ownLog, parent string, t *head.Head, own *replica.OwnLog) (*head.Inherited, error) {
 	f := &head.Inherited{SID: t.SID, Stream: segment.LogStream(l.kind, v.Device.ID, own.Generation)}
 	if own.Inherited > 0 {
 		f.Stream = own.From
@@ -86,7 +86,7 @@ func (v *sessionSync) shareLog(ctx context.Context, l *ownLog, parent string, t 
 
 // compareLogs goes through both logs as long as the lines fit, and notes in f how
 // far that is, and what makes theirs ours.
-func (v *sessionSync) compareLogs(ctx context.Context, f *head.Inherited, theirs *history, l *ownLog, limit int64) error {
+func (v *push) compareLogs(ctx context.Context, f *head.Inherited, theirs *history, l *ownLog, limit int64) error {
 	next, stop := iter.Pull2(theirs.raw(ctx, 0))
 	defer stop()
 	origin := segment.Origin(l.stream)

@@ -9,7 +9,7 @@ import (
 
 // build stores what the action sends of the transcript, and what is new of logs
 // and files.
-func (v *sessionSync) build(ctx context.Context, a syncplan.Action) (*draft, error) {
+func (v *push) build(ctx context.Context, a syncplan.Action) (*draft, error) {
 	p := &draft{next: v.nextHead(), uploads: &uploader{link: v.cloud.link, pk: v.cloud.pk, left: &v.cloud.left, count: v.estimate}}
 	if v.cloud.head != nil {
 		p.rules = v.cloud.head.RulesOf(segment.Transcript)
@@ -37,7 +37,7 @@ func (v *sessionSync) build(ctx context.Context, a syncplan.Action) (*draft, err
 	return p, err
 }
 
-func (v *sessionSync) buildMain(ctx context.Context, a syncplan.Action, p *draft) error {
+func (v *push) buildMain(ctx context.Context, a syncplan.Action, p *draft) error {
 	if v.Pull && (a.Kind == syncplan.Create || a.Kind == syncplan.Push || a.Kind == syncplan.Rewrite) {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (v *sessionSync) buildMain(ctx context.Context, a syncplan.Action, p *draft
 
 // buildNew stores the transcript of a session that the cloud does not have; a
 // fork begins with its parent's lines.
-func (v *sessionSync) buildNew(ctx context.Context, p *draft) error {
+func (v *push) buildNew(ctx context.Context, p *draft) error {
 	o, parent, err := v.forkBase(ctx)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 
 // pushLogs stores what is new in this device's logs, and reports whether there
 // was any.
-func (v *sessionSync) pushLogs(ctx context.Context, next *head.Head, uploads *uploader) (changed bool, err error) {
+func (v *push) pushLogs(ctx context.Context, next *head.Head, uploads *uploader) (changed bool, err error) {
 	for _, l := range v.local.logs {
 		if err := v.resume(ctx, l, next); err != nil {
 			return changed, err
@@ -59,7 +59,7 @@ func (c *cloud) planLog(ctx context.Context, l *ownLog, r head.Extent) (syncplan
 // resume finds the generation of a log whose state was lost: the latest that
 // the cloud has of this device. That another device's lines stand before it is
 // only known from the state; without it they are sent once more.
-func (v *sessionSync) resume(ctx context.Context, l *ownLog, next *head.Head) (err error) {
+func (v *push) resume(ctx context.Context, l *ownLog, next *head.Head) (err error) {
 	if _, known := next.Logs[l.stream]; known || l.own.Generation > 1 || l.own.Inherited > 0 {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (v *sessionSync) resume(ctx context.Context, l *ownLog, next *head.Head) (e
 }
 
 // pushLog stores the lines behind what is stored.
-func (v *sessionSync) pushLog(ctx context.Context, l *ownLog, r head.Extent, next *head.Head, uploads *uploader) error {
+func (v *push) pushLog(ctx context.Context, l *ownLog, r head.Extent, next *head.Head, uploads *uploader) error {
 	from, ok, err := l.mark(ctx, r.N)
 	if err != nil || !ok {
 		return fmt.Errorf("%w: %s", errMoved, l.name)

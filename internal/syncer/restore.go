@@ -34,7 +34,7 @@ func (v *sessionSync) restoreFrom(ctx context.Context, a *download) error {
 		content, err := v.cloud.link.File(ctx, v.sid, f)
 		if err == nil {
 			v.local.files = append(v.local.files, &localFile{name: name, take: append([]byte{}, content...)})
-		} else if err := v.lack(name, err); err != nil {
+		} else if err := v.cloud.lack(name, err); err != nil {
 			return err
 		}
 	}

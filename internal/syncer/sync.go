@@ -98,7 +98,7 @@ func (c *cloud) shrink() {
 
 // once goes through the steps once.
 func (v *sessionSync) once(ctx context.Context) error {
-	v.cloud.lacking, v.cloud.infos, v.formsKnown, v.began = nil, nil, false, time.Now().Round(0)
+	v.cloud.lacking, v.cloud.infos, v.formsKnown, v.push.began = nil, nil, false, time.Now().Round(0)
 	if err := v.local.scan(ctx); err != nil {
 		return err
 	}

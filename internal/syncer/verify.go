@@ -185,7 +185,7 @@ func (c *cloud) readRun(ctx context.Context, st segment.Stream, infos []segment.
 // mendMet stores again what is damaged in the cloud and whole here, once, after
 // damage kept a sync from its work. It reports whether it stored anything.
 func (v *sessionSync) mendMet(ctx context.Context) (bool, error) {
-	if v.mended || v.barred != nil || v.Pull || !v.local.present || v.cloud.head == nil || v.cloud.head.Deleted || v.estimate != nil {
+	if v.mended || v.barred != nil || v.Pull || !v.local.present || v.cloud.head == nil || v.cloud.head.Deleted {
 		return false, nil
 	}
 	v.mended = true
