@@ -20,7 +20,7 @@ func (v *sessionSync) apply(ctx context.Context, a syncplan.Action) error {
 		return v.absent(a)
 	case !v.local.present:
 		v.out.State = Pulled
-		return v.restore(ctx)
+		return v.pull.restore(ctx)
 	}
 	p, err := v.push.build(ctx, a)
 	if err != nil {
@@ -36,7 +36,7 @@ func (v *sessionSync) apply(ctx context.Context, a syncplan.Action) error {
 		return err
 	}
 	if v.Pull && !v.Fresh && v.cloud.head != nil {
-		return v.fetchLogs(ctx, nil)
+		return v.pull.fetchLogs(ctx, nil)
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func (v *sessionSync) applyLocal(ctx context.Context, a syncplan.Action, p *draf
 			v.out.State = Rewritten
 		}
 	case syncplan.Behind:
-		if err := v.wait(v.why); err != nil {
+		if err := v.pull.wait(v.why); err != nil {
 			return err
 		}
 		if a.Reason == syncplan.Diverged || a.Reason == syncplan.RemoteRewound { // the branch is stored already
@@ -91,15 +91,15 @@ func (v *sessionSync) applyLocal(ctx context.Context, a syncplan.Action, p *draf
 		v.out.Conflict = true
 		return nil
 	case syncplan.Pull:
-		return v.pullMain(ctx)
+		return v.pull.transcript(ctx)
 	case syncplan.Diverge:
 		return v.diverge(ctx, a, p)
 	}
-	return v.takeFiles(ctx)
+	return v.pull.takeFiles(ctx)
 }
 
 // takeFiles writes the small files that the cloud has newer.
-func (v *sessionSync) takeFiles(ctx context.Context) error {
+func (v *pull) takeFiles(ctx context.Context) error {
 	if !v.local.takes() {
 		return v.setTime(ctx)
 	}
@@ -128,7 +128,7 @@ func (v *sessionSync) diverge(ctx context.Context, _ syncplan.Action, p *draft) 
 		}
 		keptAs = p.copy.id
 	}
-	if err := v.pullMain(ctx); err != nil {
+	if err := v.pull.transcript(ctx); err != nil {
 		return err
 	}
 	v.out.Conflict, v.out.KeptAs = true, keptAs

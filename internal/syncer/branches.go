@@ -120,9 +120,9 @@ func (e *Syncer) restoreBranch(ctx context.Context, id string, b Branch) error {
 		return err
 	}
 	if !v.local.present {
-		err = v.restore(ctx)
+		err = v.pull.restore(ctx)
 	} else if v.local.main.point() != v.cloud.head.Transcript.Point() {
-		err = v.pullMain(ctx)
+		err = v.pull.transcript(ctx)
 	}
 	return errors.Join(err, v.remember())
 }

@@ -12,6 +12,16 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
+// pull brings what the cloud has newer into the files here, and the logs of other devices
+// beside the states. It changes nothing in the cloud.
+type pull struct{ *sides }
+
+// wait leaves the files as they are, for the reason why.
+func (v *pull) wait(why error) error {
+	v.out.State, v.out.Why = Behind, why
+	return nil
+}
+
 // download is a transcript that was fetched: the lines behind a place in the
 // file here, checked, in a file of the bookkeeping.
 type download struct {
@@ -23,7 +33,7 @@ type download struct {
 
 // fetchMain fetches what the transcript here lacks. Nothing is locked
 // meanwhile.
-func (v *sessionSync) fetchMain(ctx context.Context) (*download, error) {
+func (v *pull) fetchMain(ctx context.Context) (*download, error) {
 	to := v.cloud.head.Transcript.Point()
 	a := &download{file: replica.DownloadFile(v.sid, v.Random.Name(4)), to: to}
 	err := patient(ctx, func() error {

@@ -18,7 +18,7 @@ import (
 // install writes what arrived into the session's directory, under the session's
 // locks and only where nothing changed since it was scanned. a may be nil:
 // then it is the small files alone.
-func (v *sessionSync) install(ctx context.Context, a *download) error {
+func (v *pull) install(ctx context.Context, a *download) error {
 	release, err := v.Core.Own(ctx, v.id)
 	switch {
 	case errors.Is(err, sessionstore.ErrLocked), errors.Is(err, sessionstore.ErrFenced):
@@ -63,7 +63,7 @@ func (w *waits) Error() string { return w.why.Error() }
 
 // installMain replaces the transcript: the bytes here of what both have, then what
 // arrived. What stood here becomes the backup.
-func (v *sessionSync) installMain(tx core.Tx, a *download) error {
+func (v *pull) installMain(tx core.Tx, a *download) error {
 	dir := tx.Dir()
 	// What a power cut left unfinished gets its name back first.
 	if _, _, err := tx.Transcript(); err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
@@ -101,7 +101,7 @@ func (v *sessionSync) installMain(tx core.Tx, a *download) error {
 }
 
 // compose writes the new transcript.
-func (v *sessionSync) compose(out io.Writer, dir *sessiondir.Dir, a *download) error {
+func (v *pull) compose(out io.Writer, dir *sessiondir.Dir, a *download) error {
 	if a.from.Offset > 0 {
 		f, _, err := dir.Open(sessiondir.Transcript)
 		if err != nil {
@@ -115,7 +115,7 @@ func (v *sessionSync) compose(out io.Writer, dir *sessiondir.Dir, a *download) e
 	return v.copyDownload(out, a)
 }
 
-func (v *sessionSync) copyDownload(out io.Writer, a *download) error {
+func (v *pull) copyDownload(out io.Writer, a *download) error {
 	f, err := v.States.Open(a.file)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (v *sessionSync) copyDownload(out io.Writer, a *download) error {
 
 // installFiles writes the small files that are to stand here, where the one that
 // was scanned still does.
-func (v *sessionSync) installFiles(tx core.Tx) error {
+func (v *pull) installFiles(tx core.Tx) error {
 	dir := tx.Dir()
 	for _, f := range v.local.files {
 		if f.take == nil {
@@ -181,7 +181,7 @@ func retires(dir *sessiondir.Dir, f *localFile) (bool, error) {
 }
 
 // installed scans what was written, and notes that it is in step.
-func (v *sessionSync) installed(ctx context.Context, a *download) error {
+func (v *pull) installed(ctx context.Context, a *download) error {
 	for _, f := range v.local.files {
 		if f.take != nil {
 			f.stamp = sessiondir.Stamp{}
@@ -212,7 +212,7 @@ func (v *sessionSync) installed(ctx context.Context, a *download) error {
 // has it, so that lists have the same order everywhere: what moved it here was
 // no change, or one that the others have too. While the files must not be changed,
 // the session counts as not in step, and is synced again later.
-func (v *sessionSync) setTime(ctx context.Context) error {
+func (v *pull) setTime(ctx context.Context) error {
 	if v.cloud.head == nil || v.cloud.head.Deleted || v.local.changed.Equal(v.cloud.head.Updated) || v.local.main.point() != v.cloud.head.Transcript.Point() {
 		return nil
 	}

@@ -10,11 +10,11 @@ import (
 
 // mend stores again what a problem is about, if this device has it, and
 // reports whether it did.
-func (v *sessionSync) mend(ctx context.Context, p *Problem) (bool, error) {
+func (s *sides) mend(ctx context.Context, p *Problem) (bool, error) {
 	if p.File != "" {
-		return v.mendFile(ctx, p.File)
+		return s.mendFile(ctx, p.File)
 	}
-	h := v.local.holder(segment.Stream(p.Stream))
+	h := s.local.holder(segment.Stream(p.Stream))
 	if h == nil {
 		return false, nil
 	}
@@ -25,12 +25,12 @@ func (v *sessionSync) mend(ctx context.Context, p *Problem) (bool, error) {
 	if has, err := h.has(ctx, p.end); err != nil || !has {
 		return false, err
 	}
-	o := v.cloud.cut(0)
+	o := s.cloud.cut(0)
 	if p.Document != "" { // the same cut as before gives the same id, and so replaces what is damaged
 		o.Target = cmp.Or(o.Cap, segment.Capacity)
 	}
 	c := segment.NewCutter(o, segment.From{Stream: h.stream, Mark: from})
-	uploads := &uploader{link: v.cloud.link, pk: v.cloud.pk, left: &v.cloud.left}
+	uploads := &uploader{link: s.cloud.link, pk: s.cloud.pk, left: &s.cloud.left}
 	if err := uploads.take(ctx, c.Documents(first(p.To-p.From, h.lines(ctx, from)))); err != nil {
 		return false, err
 	}
@@ -65,16 +65,16 @@ func first(n int64, lines iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
 	}
 }
 
-func (v *sessionSync) mendFile(ctx context.Context, name string) (bool, error) {
-	for _, f := range v.local.files {
-		if f.name != name || !f.there || f.sum != v.cloud.head.Files[name].Sum {
+func (s *sides) mendFile(ctx context.Context, name string) (bool, error) {
+	for _, f := range s.local.files {
+		if f.name != name || !f.there || f.sum != s.cloud.head.Files[name].Sum {
 			continue
 		}
-		if err := v.local.load(ctx, f); err != nil {
+		if err := s.local.load(ctx, f); err != nil {
 			return false, err
 		}
-		_, docs := segment.Pack(v.sid, f.content)
-		uploads := &uploader{link: v.cloud.link, pk: v.cloud.pk, left: &v.cloud.left}
+		_, docs := segment.Pack(s.sid, f.content)
+		uploads := &uploader{link: s.cloud.link, pk: s.cloud.pk, left: &s.cloud.left}
 		if err := uploads.take(ctx, docs); err != nil {
 			return false, err
 		}

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// pullMain makes the transcript that of the head.
-func (v *sessionSync) pullMain(ctx context.Context) error {
+// transcript makes the transcript that of the head.
+func (v *pull) transcript(ctx context.Context) error {
 	a, err := v.fetchMain(ctx)
 	if err != nil {
 		return err

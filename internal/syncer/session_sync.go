@@ -8,6 +8,7 @@ import (
 type sessionSync struct {
 	*sides
 	push push
+	pull pull
 
 	barred error        // why nothing may be sent, once that was found out
 	stat   replica.Stat // before it was scanned
@@ -17,11 +18,5 @@ type sessionSync struct {
 // begin begins a sync of a session that the caller has entered.
 func (e *Syncer) begin(id string, w Options) *sessionSync {
 	s := e.sides(id, w)
-	return &sessionSync{sides: s, push: push{sides: s}}
-}
-
-// wait leaves the files as they are, for the reason why.
-func (v *sessionSync) wait(why error) error {
-	v.out.State, v.out.Why = Behind, why
-	return nil
+	return &sessionSync{sides: s, push: push{sides: s}, pull: pull{s}}
 }

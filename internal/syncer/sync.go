@@ -153,7 +153,7 @@ func (v *sessionSync) idle(ctx context.Context) error {
 		v.out.State = DeletedRemotely
 		return nil
 	}
-	if err := v.setTime(ctx); err != nil {
+	if err := v.pull.setTime(ctx); err != nil {
 		return err
 	}
 	return v.catalogue(ctx)

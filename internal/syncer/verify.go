@@ -12,17 +12,17 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
-func (v *sessionSync) verifyAll(ctx context.Context, r *Report, mend bool) error {
-	if err := v.cloud.verifyStream(ctx, segment.Transcript, v.cloud.head.Transcript, r); err != nil {
+func (s *sides) verifyAll(ctx context.Context, r *Report, mend bool) error {
+	if err := s.cloud.verifyStream(ctx, segment.Transcript, s.cloud.head.Transcript, r); err != nil {
 		return err
 	}
-	for _, st := range slices.Sorted(maps.Keys(v.cloud.head.Logs)) {
-		if err := v.cloud.verifyStream(ctx, st, v.cloud.head.Logs[st], r); err != nil {
+	for _, st := range slices.Sorted(maps.Keys(s.cloud.head.Logs)) {
+		if err := s.cloud.verifyStream(ctx, st, s.cloud.head.Logs[st], r); err != nil {
 			return err
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(v.cloud.head.Files)) {
-		if _, err := v.cloud.link.File(ctx, v.sid, v.cloud.head.Files[name]); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(s.cloud.head.Files)) {
+		if _, err := s.cloud.link.File(ctx, s.sid, s.cloud.head.Files[name]); err != nil {
 			if !errors.Is(err, remote.ErrDamaged) {
 				return err
 			}
@@ -34,7 +34,7 @@ func (v *sessionSync) verifyAll(ctx context.Context, r *Report, mend bool) error
 	}
 	for i := range r.Problems {
 		p := &r.Problems[i]
-		ok, err := v.mend(ctx, p)
+		ok, err := s.mend(ctx, p)
 		if err != nil {
 			return fmt.Errorf("store again: %w", err)
 		}
