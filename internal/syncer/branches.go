@@ -116,7 +116,7 @@ func (e *Syncer) restoreBranch(ctx context.Context, id string, b Branch) error {
 	if err := v.switchTo(ctx, b); err != nil {
 		return err
 	}
-	if err := v.catalogue(ctx); err != nil {
+	if err := v.cloud.catalogue(ctx); err != nil {
 		return err
 	}
 	if !v.local.present {
@@ -128,7 +128,7 @@ func (e *Syncer) restoreBranch(ctx context.Context, id string, b Branch) error {
 }
 
 // switchTo makes the head lead to b, if it does not yet.
-func (v *sessionSync) switchTo(ctx context.Context, b Branch) error {
+func (v *examination) switchTo(ctx context.Context, b Branch) error {
 	if v.cloud.head.Transcript.Point() == b.Extent.Point() {
 		return nil
 	}

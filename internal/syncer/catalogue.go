@@ -13,9 +13,8 @@ import (
 // catalogueEvery is how often a session's entry is written at most.
 const catalogueEvery = 30 * time.Second
 
-// catalogue brings the session's entry up to date with a head that this device
-// wrote, unless that was done a short time ago: then the session is synced
-// again later.
+// catalogue does what [cloud.catalogue] does, unless an entry was written a short time
+// ago: then the session is synced again later.
 func (v *sessionSync) catalogue(ctx context.Context) error {
 	if v.Fresh || !v.entryIsOld(v.cloud.head) {
 		return nil
@@ -24,10 +23,18 @@ func (v *sessionSync) catalogue(ctx context.Context) error {
 		v.out.Later = due
 		return nil
 	}
-	if err := v.cloud.writeEntry(ctx, v.cloud.head); err != nil {
+	return v.cloud.catalogue(ctx)
+}
+
+// catalogue brings the session's entry up to date with a head that this device wrote.
+func (c *cloud) catalogue(ctx context.Context) error {
+	if !c.entryIsOld(c.head) {
+		return nil
+	}
+	if err := c.writeEntry(ctx, c.head); err != nil {
 		return err
 	}
-	return v.States.Save(v.sid, v.st)
+	return c.States.Save(c.sid, c.st)
 }
 
 // writeEntry writes the session's entry for the head t. A session is entered before

@@ -24,14 +24,14 @@ func (e *Syncer) deleteRemote(ctx context.Context, id string) error {
 	if err := v.States.Save(v.sid, v.st); err != nil {
 		return err
 	}
-	if err := v.catalogue(ctx); err != nil {
+	if err := v.cloud.catalogue(ctx); err != nil {
 		return err
 	}
 	return gc.Empty(ctx, v.cloud.link, v.cloud.head)
 }
 
 // putTombstone replaces the head by a tombstone.
-func (v *sessionSync) putTombstone(ctx context.Context) error {
+func (v *examination) putTombstone(ctx context.Context) error {
 	p := &draft{next: v.push.nextHead().Tombstone(gc.TombstoneDays * 24 * time.Hour), uploads: &uploader{link: v.cloud.link, pk: v.cloud.pk, left: &v.cloud.left}}
 	p.next.Revision = v.cloud.head.Revision + 1
 	p.next.Files, p.next.OldMore, p.next.BranchMore = nil, nil, nil

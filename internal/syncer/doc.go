@@ -91,8 +91,32 @@
 // and own_text.go how parts that rules changed stay in the files of who wrote them. Where
 // the session was written anew in the cloud, renew.go tells how the new forms are learned.
 //
+// # The types of this package
+//
+//	session      which session it is, what it is asked for, and the state that is kept of it
+//	local        its files here, since the last scan: scan, and peek, which takes no notes
+//	cloud        what the cloud has of it, by the last head: lists, checks, the catalogue
+//	sides        local and cloud, compared: plan, the forms of lines, sessions written anew
+//	push         sides, and the draft of the next head: build, commit
+//	pull         sides, and what is fetched: install, restore, logs of other devices
+//
+// What callers ask for uses these parts:
+//
+//	                                      local  cloud  sides  push  pull
+//	Inspect, Logs                           x
+//	Preview                                        x
+//	Purge (for what is known here)          x      x      x
+//	Estimate (estimation)                   x      x      x      x
+//	Branches, RestoreBranch, Delete,
+//	Verify (examination)                    x      x      x      x     x
+//	Sync (sessionSync)                      x      x      x      x     x
+//
+// A push of an estimate counts what it would store. With [Options.Pull], a draft has
+// nothing that is new here but the branch that a divergence keeps.
+//
 // # The files of this package
 //
-// References between files run one way: session_sync.go has what one sync knows;
-// scan, plan, push, pull and diverge are above it; sync.go puts them together.
+// References between files run one way: session.go, local.go, cloud.go and sides.go have
+// what is known; scan, plan, push and pull are above them; apply.go and sync.go put them
+// together.
 package syncer

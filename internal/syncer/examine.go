@@ -2,17 +2,26 @@ package syncer
 
 import (
 	"context"
+	"errors"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
+// examination is a piece of work on a session that the cloud has, for a call that named it.
+type examination struct {
+	*sides
+	push push
+	pull pull
+}
+
 // examine enters a session that the cloud has, scans it and reads its head.
-func (e *Syncer) examine(ctx context.Context, id string) (*sessionSync, func(), error) {
+func (e *Syncer) examine(ctx context.Context, id string) (*examination, func(), error) {
 	leave, err := e.Enter(ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}
-	v := e.begin(id, Options{Asked: true, Named: true})
+	s := e.sides(id, Options{Asked: true, Named: true})
+	v := &examination{sides: s, push: push{sides: s}, pull: pull{s}}
 	v.verdict = e.judgeNow(ctx, id)
 	err = v.local.scan(ctx)
 	if err == nil {
@@ -26,4 +35,16 @@ func (e *Syncer) examine(ctx context.Context, id string) (*sessionSync, func(), 
 		return nil, nil, err
 	}
 	return v, leave, nil
+}
+
+// mayStore returns why the session must not be changed in the cloud, by the rules of the
+// directory and those of its lines there.
+func (v *examination) mayStore(ctx context.Context) (err error) {
+	if v.verdict, err = v.cloud.permit(ctx); err != nil {
+		return err
+	}
+	if v.verdict.kept {
+		return ErrLocal
+	}
+	return errors.Join(v.redactionHolds(), v.cloud.rulesHold())
 }

@@ -2,7 +2,6 @@ package syncer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
@@ -45,18 +44,6 @@ func (c *cloud) permit(ctx context.Context) (verdict, error) {
 		return is, nil
 	}
 	return is, c.States.Save(c.sid, c.st)
-}
-
-// mayStore returns why the session must not be changed in the cloud, by the rules of the
-// directory and those of its lines there.
-func (v *sessionSync) mayStore(ctx context.Context) (err error) {
-	if v.verdict, err = v.cloud.permit(ctx); err != nil {
-		return err
-	}
-	if v.verdict.kept {
-		return ErrLocal
-	}
-	return errors.Join(v.redactionHolds(), v.cloud.rulesHold())
 }
 
 // inCloud reports whether the cloud has this session, or the one with the id parent.
