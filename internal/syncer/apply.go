@@ -93,7 +93,7 @@ func (v *sessionSync) applyLocal(ctx context.Context, a syncplan.Action, p *draf
 	case syncplan.Pull:
 		return v.pull.transcript(ctx)
 	case syncplan.Diverge:
-		return v.diverge(ctx, a, p)
+		return v.diverge(ctx, p)
 	}
 	return v.pull.takeFiles(ctx)
 }
@@ -120,7 +120,7 @@ func (l *local) takes() bool {
 
 // diverge keeps this device's line as a session of its own where that is asked
 // for, and goes on with the cloud's.
-func (v *sessionSync) diverge(ctx context.Context, _ syncplan.Action, p *draft) error {
+func (v *sessionSync) diverge(ctx context.Context, p *draft) error {
 	keptAs := ""
 	if p.copy != nil {
 		if err := v.local.storeCopy(ctx, p.copy, p.branch.Common); err != nil {

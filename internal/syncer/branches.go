@@ -139,7 +139,7 @@ func (v *examination) switchTo(ctx context.Context, b Branch) error {
 	if !slices.ContainsFunc(known, func(k Branch) bool { return k.Extent.Point() == b.Extent.Point() }) {
 		return fmt.Errorf("branch %q: %w", b.ID, sessionstore.ErrNotFound)
 	}
-	p := &draft{next: v.push.nextHead(), uploads: &uploader{link: v.cloud.link, pk: v.cloud.pk, left: &v.cloud.left}}
+	p := &draft{next: v.push.nextHead(), uploads: v.cloud.uploader()}
 	was := v.cloud.head.Transcript
 	over := p.next.Retire(head.Old{Point: was.Point(), Bytes: was.Bytes, Buckets: was.Buckets, Rules: was.Rules, Why: "restore", Device: v.Device.ID, At: v.cloud.serverTime()})
 	if err := v.cloud.spill(ctx, &p.next.OldMore, remote.Change{Old: over}, p.uploads); err != nil {

@@ -32,7 +32,7 @@ func (e *Syncer) deleteRemote(ctx context.Context, id string) error {
 
 // putTombstone replaces the head by a tombstone.
 func (v *examination) putTombstone(ctx context.Context) error {
-	p := &draft{next: v.push.nextHead().Tombstone(gc.TombstoneDays * 24 * time.Hour), uploads: &uploader{link: v.cloud.link, pk: v.cloud.pk, left: &v.cloud.left}}
+	p := &draft{next: v.push.nextHead().Tombstone(gc.TombstoneDays * 24 * time.Hour), uploads: v.cloud.uploader()}
 	p.next.Revision = v.cloud.head.Revision + 1
 	p.next.Files, p.next.OldMore, p.next.BranchMore = nil, nil, nil
 	if v.verdict.kept || v.verdict.secret || v.verdict.held != nil {

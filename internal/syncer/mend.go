@@ -30,7 +30,7 @@ func (s *sides) mend(ctx context.Context, p *Problem) (bool, error) {
 		o.Target = cmp.Or(o.Cap, segment.Capacity)
 	}
 	c := segment.NewCutter(o, segment.From{Stream: h.stream, Mark: from})
-	uploads := &uploader{link: s.cloud.link, pk: s.cloud.pk, left: &s.cloud.left}
+	uploads := s.cloud.uploader()
 	if err := uploads.take(ctx, c.Documents(first(p.To-p.From, h.lines(ctx, from)))); err != nil {
 		return false, err
 	}
@@ -74,7 +74,7 @@ func (s *sides) mendFile(ctx context.Context, name string) (bool, error) {
 			return false, err
 		}
 		_, docs := segment.Pack(s.sid, f.content)
-		uploads := &uploader{link: s.cloud.link, pk: s.cloud.pk, left: &s.cloud.left}
+		uploads := s.cloud.uploader()
 		if err := uploads.take(ctx, docs); err != nil {
 			return false, err
 		}

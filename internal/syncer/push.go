@@ -10,7 +10,8 @@ import (
 // build stores what the action sends of the transcript, and what is new of logs
 // and files.
 func (v *push) build(ctx context.Context, a syncplan.Action) (*draft, error) {
-	p := &draft{next: v.nextHead(), uploads: &uploader{link: v.cloud.link, pk: v.cloud.pk, left: &v.cloud.left, count: v.estimate}}
+	p := &draft{next: v.nextHead(), uploads: v.cloud.uploader()}
+	p.uploads.count = v.estimate
 	if v.cloud.head != nil {
 		p.rules = v.cloud.head.RulesOf(segment.Transcript)
 	} else {

@@ -28,6 +28,9 @@ type uploader struct {
 	left     *leftovers // what is stored is noted there
 }
 
+// uploader returns one for the documents of the session.
+func (c *cloud) uploader() *uploader { return &uploader{link: c.link, pk: c.pk, left: &c.left} }
+
 // firstUpload is what else belongs to the documents of a session that has no
 // head yet: nothing guards them.
 type firstUpload struct {
