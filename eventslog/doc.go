@@ -8,17 +8,17 @@
 //
 // # What counts as an event
 //
-// What the reference's reader takes for one: an object that json.loads
-// accepts, wherever its members stand, the last of several of one name. CR
-// ends a line as LF does. Other lines are skipped, damaged ones and values
-// that are no objects too. Names, levels, times and ids longer than 64 KiB
-// are cut.
+// A line is an event if the reader of the Python tools, here called the
+// reference, takes it for one: it is an object that json.loads accepts. Its
+// members may stand in any order, and of several with one name the last counts.
+// CR ends a line as LF does. Other lines are skipped: damaged ones, and values
+// that are no objects. Names, levels, times and ids longer than 64 KiB are cut.
 //
-// The log of newer tools, in the directory context-intelligence of a session,
-// is opened with the path of that directory, read through the same methods and
-// by its own rules: only LF ends a line, NaN is refused, an event has a name, an
-// object as its data or none, and either the session's id or no id. Appending
-// to it is refused.
+// The newer tools keep a log in the directory context-intelligence of a
+// session. Open it with the path of that directory. The same methods read it,
+// by its own rules: only LF ends a line, NaN is refused, and an event has a
+// name, an object as its data or none, and either the session's id or no id.
+// Appending to it is refused.
 //
 // # What is durable
 //
@@ -30,23 +30,24 @@
 // sync.
 //
 // A line that another writer or a failed write left unfinished is ended before
-// the next one, and so is what a failed sync may have lost: it harms itself
-// alone. Who replaces the file while another process appends to it may lose
-// what that one is just writing.
+// the next one is written, and so is what a failed sync may have lost. So only
+// that line is damaged. A program that replaces the file while another process
+// appends to it may lose what is being appended.
 //
 // # What is noticed
 //
-// A [Cursor] knows the 4 KiB before it, and [Log.Heads] and [Log.Follow] look
-// at as much of what they have read whenever they read on. A change of older
-// bytes alone, in place, is not noticed.
+// A [Cursor] knows the 4 KiB before it. [Log.Heads] and [Log.Follow] compare as
+// much of what they have read whenever they read on. They do not notice when
+// only older bytes change, in place.
 //
 // # Memory
 //
 // Every reading method takes less than 16 MiB in all, whatever the size of the
-// file and of its lines: [Log.Heads], [Log.At], [Log.Follow] and [Log.Tail] some
-// hundred kilobytes, [Log.Summary] as much for each of up to eight workers,
-// [Log.SliceTo] a few megabytes. The heads that Tail returns come on top. Only
-// [Log.Refs] and [Log.Usage] hold a whole row, one at a time.
+// file and of its lines: [Log.Heads], [Log.At], [Log.Follow] and [Log.Tail]
+// some hundred kilobytes, [Log.Summary] as much for each of up to eight
+// workers, [Log.SliceTo] a few megabytes. The heads that Tail returns are not
+// counted in this. Only [Log.Refs] and [Log.Usage] hold a whole row, one at a
+// time.
 //
 // # Concurrency
 //

@@ -44,7 +44,7 @@ type RowError struct {
 func (e RowError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Code) }
 
 // Refs returns what ties the events of the log to messages, in order, and what
-// is wrong with rows. Rows of other sessions are passed over without a word.
+// is wrong with rows. Rows of other sessions are left out and not reported.
 // Every log is read by the rules of the newest tools. A log that is missing is
 // empty. Memory holds one row at a time, and some 150 bytes for each event.
 func (l *Log) Refs(ctx context.Context) (refs []Ref, wrong []RowError, err error) {

@@ -43,9 +43,9 @@ type Usage struct {
 // exponent is larger than 999,999.
 var ErrOverflow = decimal.ErrOverflow
 
-// Add adds what v tells to u. Of Provider, Model and Day stays what both have in
-// common; the zero Usage becomes v. The error is [ErrOverflow], or tells of a Cost
-// that is none; then u is as it was.
+// Add adds what v tells to u. u keeps those of Provider, Model and Day that
+// both have in common; the zero Usage becomes v. The error is [ErrOverflow], or
+// tells that a Cost is not a number; then u is as it was.
 func (u *Usage) Add(v Usage) error {
 	cost, err := addCosts(u.Cost, v.Cost)
 	if err != nil {
@@ -123,12 +123,12 @@ type UsageOptions struct {
 // session it names; the Usage is then not Exact. A response without an id and a
 // time counts each time. Calls of tools count likewise.
 //
-// Rows count as for [Log.Refs]: those of other sessions do not. What package
-// sessionstore/cost tells are the sums of the Python tools, which count a
-// response that is told twice twice.
+// Rows count as for [Log.Refs]: those of other sessions do not. Package
+// sessionstore/cost gives the sums of the Python tools instead. They count a
+// response twice when the log tells of it twice.
 //
-// All of the log is read, one row at a time in memory. A missing log tells of
-// nothing.
+// Usage reads the whole log and holds one row at a time in memory. A missing
+// log has no usage.
 func (l *Log) Usage(ctx context.Context, opts *UsageOptions) iter.Seq2[Usage, error] {
 	return func(yield func(Usage, error) bool) {
 		t := usageTally{days: time.UTC, counted: &Counted{}, groups: map[usageGroup]*usageSum{}}

@@ -112,14 +112,13 @@ func (e *engine) planSync(ctx context.Context) (p syncPlan, err error) {
 	return p, nil
 }
 
-// Pull brings the named sessions from the cloud, also such as were removed
-// here; without names, all of the project that are not here or have changed,
-// but none that was removed here. It also fetches the logs of other devices.
-// It sends nothing but a history of this device that would else be lost. It goes
-// on after a session that fails; the result names those that were not brought,
-// and why, and the error joins what failed. Of a session of which a log or small
-// file is damaged in the cloud, the rest is brought; the result names it, and the
-// next Pull tries again.
+// Pull brings the named sessions from the cloud, also such as were removed here; without
+// names, all of the project that are not here or have changed, but none that was removed
+// here. It also fetches the logs of other devices. It sends nothing but a history of this
+// device that would else be lost. It goes on after a session that fails; the result names
+// those that were not brought, and why, and the error joins what failed. When a log or
+// small file of a session is damaged in the cloud, Pull brings the rest; the result names
+// the session, and the next Pull tries again.
 func (s *Store) Pull(ctx context.Context, ids ...string) (PullResult, error) {
 	var r PullResult
 	if s.engine == nil {

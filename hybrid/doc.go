@@ -17,9 +17,9 @@
 // changed, by compare-and-swap, and always last. A reader follows the hashes
 // back from the head and sees one history whole, never a mixture.
 //
-// A fork that begins with lines of its parent stores only its own lines. Its head
-// says which segments of the parent hold the others, of the transcript and of each
-// log; of a log also which id the events got. Such a parent cannot be deleted.
+// A fork that begins with lines of its parent stores only its own lines. Its head says
+// which segments of the parent hold the others, for the transcript and for each log. For
+// a log it also says which id the events got. Such a parent cannot be deleted.
 //
 // # From a save to the other device
 //
@@ -55,11 +55,11 @@
 //
 // # Previews
 //
-// [Store.Remote] lists the sessions in the cloud from the catalogue, with their names
-// and numbers of turns; it asks for no session by itself. [Store.Preview] tells of one
+// [Store.Remote] lists the sessions in the cloud from the catalogue, with their names and
+// numbers of turns; it asks for no session by itself. [Store.Preview] tells of one
 // session also its description, and the turn, role and time of each message. Segments
-// have an index of that beside their lines, some two bytes a message, so no lines are
-// fetched and nothing comes here.
+// have an index of that beside their lines, some two bytes a message, so Preview fetches
+// no lines and changes nothing here.
 //
 // # What happens when devices disagree
 //
@@ -74,13 +74,13 @@
 //
 // # Who uses a session
 //
-// A sync changes no session that a program uses: it stays Behind. A program that
-// opened the directory with this package uses a session for ten minutes after it
-// wrote it, and longer by Acquire; the programs of a device tell each other in
-// .sessionstore/processes. Two stores of one process are two programs. What a program of this library wrote that has ended,
-// also by a kill, and what a sync wrote, is nobody's use: the next change follows
-// at once. After a write of any other tool, which may keep the messages in
-// memory, a sync waits ten minutes. A program that goes on with a session calls
+// A sync changes no session that a program uses: it stays Behind. A program that opened
+// the directory with this package uses a session for ten minutes after it wrote it, and
+// longer by Acquire; the programs of a device tell each other in .sessionstore/processes.
+// Two stores of one process are two programs. A program of this library that has ended,
+// also by a kill, uses nothing any more, and a sync is no use either: what they wrote
+// makes no later sync wait. After a write of any other tool, which may keep the messages
+// in memory, a sync waits ten minutes. A program that goes on with a session calls
 // [Store.Refresh] first. The whole rule is a table in internal/syncer/use.go.
 //
 // # Devices
@@ -96,24 +96,24 @@
 //
 // # Requests
 //
-// All retries are made here, whatever the client was told. A [Budget] holds
-// what requests have in common: it slows down when the account throttles, until
-// five minutes after the last time, stops when it does not answer and lets a single
-// request find out whether it is back. Whether a request was done that got no answer is told by the head. An
-// account that refuses everything is asked every 15 minutes, and by each
-// explicit call; one that does not authorize the identity, more often for half an
-// hour, since a role takes minutes to arrive. A turn is one point read and one batch
-// of its new segments and the head; an idle session costs nothing. Package replica
-// keeps on the disk up to where the catalogue was read, what it said, and how the
-// files of each session stood when they were in step. So a process asks for and opens
-// what changed since the last one. A Sync of all sessions reads the heads of the six
-// that changed last; of the others the catalogue tells.
+// All retries are made here, whatever the client was told. A [Budget] holds what requests
+// have in common: it slows down when the account throttles, until five minutes after the
+// last time, stops when it does not answer and lets a single request find out whether it
+// is back. When a request got no answer, the head tells whether it was done. An account
+// that refuses everything is asked every 15 minutes, and by each explicit call. One that
+// does not authorize the identity is asked more often for half an hour, since a role
+// takes minutes to arrive. A turn is one point read and one batch of its new segments and
+// the head; an idle session costs nothing. Package replica keeps on the disk up to where
+// the catalogue was read, what it said, and how the files of each session stood when they
+// were in step. So a process asks for and opens only what changed since the last process.
+// A Sync of all sessions reads the heads of the six that changed last, and takes what the
+// catalogue tells of the others.
 //
-// A container that was made anew, or restored from a backup, beside a running store is
-// noticed by the next sync that finds its head gone, and else within an hour. Then all
-// sessions are compared with the cloud, and what it lacks is sent again. A head that is
-// older than the known one is followed only after 15 minutes: a replica that is behind
-// shows one too.
+// When a container was made anew, or restored from a backup, beside a running store, the
+// next sync that finds its head gone notices it, and otherwise the store within an hour.
+// Then all sessions are compared with the cloud, and what it lacks is sent again. A head
+// that is older than the known one is followed only after 15 minutes: a replica that is
+// behind shows one too.
 //
 // # Bounds
 //
@@ -125,26 +125,26 @@
 //
 // # Privacy
 //
-// Names of sessions, users and projects are members of documents, never of
-// their ids. A [Redactor] sees every line before it is hashed and sent, also
-// the lines of metadata and configuration; the files here keep their bytes. Where another
-// device changed a small file, those members, elements and lines stay as they stand here
-// that came as they left. Of a member or file that two devices changed at once, the later
-// change stands; the other is kept beside the state, as it was written here. Lines
-// that were removed here and that a pull brings back come as they were sent. Errors and logs
-// hold no content.
+// Names of sessions, users and projects are members of documents, never of their ids. A
+// [Redactor] sees every line before it is hashed and sent, also the lines of metadata and
+// configuration; the files here keep their bytes. When another device changed a small
+// file, the members, elements and lines that it did not change stay as they stand here.
+// When two devices changed a member or file at once, the later change stands; the other
+// is kept beside the state, as it was written here. Lines that were removed here and that
+// a pull brings back come as they were sent. Errors and logs hold no content.
 //
 // What Options.Deny, LocalOnly and Options.Redact say is remembered beside the sessions,
-// and holds for every program that opens the directory, with or without options. Of
-// a Redactor only the version is remembered: a program without options takes the
-// built-in rules for it, or else sends nothing, with [ErrRedaction]. Which rules are weaker
-// is told by their versions, as "secrets/7+1f": by the number, and by whether patterns of the
-// user follow it; of other patterns nobody can tell. Weaker rules neither replace what is
-// remembered nor send; [Exact] ends it. A session whose
+// and holds for every program that opens the directory, with or without options. Only the
+// version of a Redactor is remembered. A program without options applies the built-in
+// rules where the directory remembers these; otherwise it sends nothing, with
+// [ErrRedaction]. Versions, such as "secrets/7+1f", tell which rules are weaker: by the
+// number, and by whether patterns of the user follow it. They do not tell which of two
+// sets of patterns is weaker. Weaker rules do not replace what is remembered, and a
+// program with them sends nothing. [Exact] ends what is remembered. A session whose
 // parent (parent_id) stays here stays, too, to any depth; so forks and conflict copies
 // do. The verdict outlives the parent. A session is held back with [ErrHeld] when its
-// metadata cannot be read, or its parent is neither here nor in the cloud. A session
-// that went through rules gets no lines from devices that do not apply them.
+// metadata cannot be read, or its parent is neither here nor in the cloud. A session that
+// went through rules gets no lines from devices that do not apply them.
 //
 // Rules may change within one name, which is their version up to the slash: a new
 // version of [Secrets], or other patterns. A line keeps the
@@ -156,12 +156,13 @@
 //
 // # Pruning
 //
-// Turns leave many small documents, rewinds and merges leave some that nothing
-// leads to. [Store.Prune] makes few large ones of them and removes the rest,
-// once they are old enough; former heads go after 30 days, and tombstones after 90
-// where the container's expiry is off. It is safe beside writers of other devices:
-// all that it does is bound to the head by which it was decided, and whoever decided
-// something by an older one begins again. What has no room in a head, as the ninth former head, lies in documents of its own.
+// Turns leave many small documents, rewinds and merges leave some that nothing leads to.
+// [Store.Prune] makes few large ones of them and removes the rest, once they are old
+// enough; former heads go after 30 days, and tombstones after 90 where the container's
+// expiry is off. It is safe beside writers of other devices: each step holds only while
+// the head is the one by which it was decided, and whoever decided something by an older
+// head begins again. What has no room in a head, such as the ninth former head, lies in
+// documents of its own.
 //
 // # Scale
 //
@@ -201,11 +202,11 @@
 //
 // # What is not promised
 //
-// A session removed here stays in the cloud and is not brought back unless it
-// is named; [Store.DeleteRemote] and [Store.Purge] remove it there and no file anywhere.
-// Lines reach the cloud some time after they were written, never before. What
-// a crash or a power cut took from the disk before it was sent is gone. A line
-// of more than 1 GiB is not sent, nor what follows it. Small files of more than
-// 64 MiB stay here. The files in the folder import of a session go with it, unless
-// there is a Redactor: nobody could apply it to what is compressed.
+// A session removed here stays in the cloud and is not brought back unless it is named;
+// [Store.DeleteRemote] and [Store.Purge] remove it there and no file anywhere. Lines
+// reach the cloud some time after they were written, never before. What a crash or a
+// power cut took from the disk before it was sent is gone. A line of more than 1 GiB is
+// not sent, nor what follows it. Small files of more than 64 MiB stay here. The files in
+// the folder import of a session are sent with it, unless there is a Redactor: it cannot
+// be applied to compressed files.
 package hybrid

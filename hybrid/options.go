@@ -51,12 +51,12 @@ const (
 type Redactor = redact.Redactor
 
 // Secrets returns the built-in rules; see [redact.Secrets]. They find the secrets of the
-// process's environment as any other: by shape and by name. They do not find their
-// values where neither tells, as in the output of a program that prints a password alone.
-// For all programs that send a session must make the same of a line, and they do not have
-// the same environment: what one takes out, another would send. A value that must not
-// leave is given to all of them as a pattern; see [redact.New]. A program without it then
-// sends nothing.
+// process's environment as any other: by shape and by name. They do not find a value
+// where neither tells, as in the output of a program that prints a password alone. The
+// reason is that all programs that send a session must make the same of a line, and they
+// do not have the same environment: what one takes out, another would send. A value that
+// must not leave is given to all of them as a pattern; see [redact.New]. A program
+// without it then sends nothing.
 func Secrets() Redactor { return redact.Secrets() }
 
 // Exact returns the Redactor that changes nothing. It ends the redaction that the

@@ -45,8 +45,8 @@ type PullResult struct {
 	Conflicts        []Conflict
 }
 
-// Exception is a session with which not all went as it mostly does, and the
-// reason. Err of a session that is Behind Is [ErrDeferred].
+// Exception is a session that was not synced as usual, and the reason. Err of a session
+// that is Behind Is [ErrDeferred].
 type Exception struct {
 	SessionID string
 	Err       error

@@ -35,10 +35,10 @@ type Status struct {
 	Err           error     // why the last try failed
 }
 
-// Status returns how the sessions stand that are here or were: each as the
-// last sync left it, or as its files and what is known of the head say. It makes
-// no request. What another device could not send, only the Status of that device
-// tells. Without a container every session is [Local].
+// Status returns how the sessions stand that are here or were: each as the last sync left
+// it, or as its files and what is known of the head say. It makes no request. Only the
+// Status of another device tells what that device could not send. Without a container
+// every session is [Local].
 func (s *Store) Status(ctx context.Context) ([]Status, error) {
 	if s.engine == nil {
 		infos, err := s.List(ctx, &sessionstore.ListOptions{All: true})

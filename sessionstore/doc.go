@@ -9,25 +9,27 @@
 //
 // A [Store] is one sessions directory. [Store.Save] and [Store.Load] are the
 // pair that most programs need; a [Message] keeps the exact bytes of its line
-// and gives views of them on demand.
+// and gives views of them on demand. The comments call the Python SessionStore
+// and the tools around it the reference.
 //
 // # Guarantees
 //
-// Whoever opens a file meets the old content or the new one, whole, at every
+// Whoever opens a file finds the old content or the new one, whole, at every
 // instant, also after a killed process or a power cut. When a call that writes
 // returns nil, what it wrote is on the disk. With [Relaxed] both hold after a
 // killed process, but not after a power cut.
 //
 // What cannot be read is reported as [ErrCorrupt] together with all that can. A
-// later save keeps the damaged bytes aside, and [Store.Salvage] brings back what
-// is whole in them. Nothing outside the session's directory is touched, also
-// through symlinks. An error after the writing began may leave the new state in
-// place.
+// later save keeps the damaged bytes aside, and [Store.Salvage] brings back
+// what is whole in them. Nothing outside the session's directory is touched,
+// not even through symlinks. An error after the writing began may leave the new
+// state in place.
 //
 // A killed append has happened or it has not. The names of the files change
 // only when all is written, so [Store.Load] and the Python tools read the same
-// messages afterwards. A backup that the kill left longer than the transcript
-// counts for neither, and the next append overwrites it.
+// messages afterwards. The kill may leave a backup that is longer than the
+// transcript. Neither Load nor the Python tools use it then, and the next
+// append overwrites it.
 //
 // # Concurrency
 //
@@ -61,16 +63,17 @@
 //
 // # What a list and a part cost
 //
-// [Store.Summaries] and [Store.Turn], with their neighbours, keep what they read
-// of sessions in .sessionstore/index in the sessions directory: the counts, the
-// first prompt, what metadata says, and where turns begin in transcripts of at
-// least 1 MiB. It is for the owner alone, never sent to a cloud, and goes with
-// the session. It may be removed at any time and by anybody. Its answers are
-// those of a full read: it is believed while a file's size, times and inode are
-// as they were, what is returned is compared with a hash, and else the file is
-// read again. Package internal/index tells why. An append does not write it: the
-// next reader brings it up to date, at the cost of hashing the old part of the
-// transcript once.
+// [Store.Summaries] and [Store.Turn], with their neighbours, keep what they
+// read of sessions in .sessionstore/index in the sessions directory: the
+// counts, the first prompt, what metadata says, and where turns begin in
+// transcripts of at least 1 MiB. It is for the owner alone, never sent to a
+// cloud, and goes with the session. It may be removed at any time and by
+// anybody. Its answers are those of a full read. It is believed while a file's
+// size, times and inode are as they were; else the file is read again. What is
+// returned is compared with a hash. Package internal/index tells why this is
+// right. An append leaves at most a note in it, and the next reader brings it
+// up to date. Where the note does not fit the file, that reader hashes the old
+// part of the transcript once.
 //
 // # What a turn costs
 //

@@ -137,11 +137,11 @@ func (st *Store) Exists(id string) bool {
 	return st.base != nil && checkID(id) == nil && st.base.Has(id)
 }
 
-// Find returns the one session whose id begins with prefix, of which space
-// around it is ignored; an id that equals it wins. The error Is [ErrNotFound]
-// when there is none, and also when the sessions directory was moved or removed;
-// its text tells the two apart. It is an [*AmbiguousError] when there are
-// several. Of opts only All has a meaning here.
+// Find returns the one session whose id begins with prefix. Space around prefix
+// is ignored. An id that equals prefix wins over longer ones. The error Is
+// [ErrNotFound] when there is none, and also when the sessions directory was
+// moved or removed; its text tells the two apart. It is an [*AmbiguousError]
+// when there are several. Of opts only All has a meaning here.
 func (st *Store) Find(ctx context.Context, prefix string, opts *ListOptions) (string, error) {
 	err := st.begin(ctx)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 
 // Metadata is metadata.json: an ordered JSON object whose unknown members and
 // order survive. It is a value: a copy does not see what Set and Delete do to
-// the original. The zero Metadata has no members, and stands for none given.
+// the original. The zero Metadata has no members, and means that none was
+// given.
 type Metadata struct {
 	members []member // nil where text has them
 	text    []byte   // an object; never changed

@@ -6,8 +6,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
-// NewMetadata encodes v, what encoding/json can encode as an object or a
-// json.RawMessage in Python's dialect, by the rules of [Metadata.Set].
+// NewMetadata encodes v by the rules of [Metadata.Set]. v is what encoding/json
+// can encode as an object, or a json.RawMessage in Python's dialect.
 func NewMetadata(v any) (Metadata, error) {
 	raw, err := encode(v)
 	if err != nil {

@@ -24,8 +24,8 @@ type Owner struct {
 // nobody else writes the transcript. Its workspace is Options.Workspace, else
 // the metadata's working_dir. The session need not exist yet.
 //
-// A call of this library that writes the session at the moment, in this
-// process or another, is waited for. The error Is [ErrLocked] when another
+// Acquire waits for a call of this library that writes the session at that
+// moment, in this process or another. The error Is [ErrLocked] when another
 // host runs the session, or somebody keeps the lock for longer than 10 s;
 // [ErrFenced] when the session is being transferred; and errors.ErrUnsupported
 // where there is no such lock: for sub-sessions and other ids that are not

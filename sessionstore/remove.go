@@ -73,9 +73,9 @@ func (st *Store) removeLocked(ctx context.Context, s *session, id string, take f
 
 // Cleanup removes the sessions, sub-sessions too, whose directory was last
 // modified more than so many days ago (the reference's default is
-// [DefaultCleanupDays]), and returns how many. One that cannot be removed, as
-// a symlink never is, is logged and stays. Where the sessions directory was
-// moved or removed there is nothing to remove, and no error.
+// [DefaultCleanupDays]), and returns how many. A session that cannot be removed
+// is logged and stays; a symlink is never removed. When the sessions directory
+// was moved or removed there is nothing to remove, and no error.
 func (st *Store) Cleanup(ctx context.Context, days int) (int, error) {
 	if days < 0 {
 		return 0, &textError{text: "days must be non-negative"}

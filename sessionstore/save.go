@@ -76,10 +76,10 @@ func (st *Store) mergeEdit(md Metadata) func(disk *metadataFile) ([]byte, error)
 	}
 }
 
-// Create makes a new session with an empty transcript and md, which
-// gets what it lacks of session_id, created, bundle, model, turn_count and
-// working_dir. The error Is fs.ErrExist when there is one already; a
-// directory in which nothing was saved yet is none.
+// Create makes a new session with an empty transcript and md, which gets what
+// it lacks of session_id, created, bundle, model, turn_count and working_dir.
+// The error Is fs.ErrExist when there is one already. A directory in which
+// nothing was saved yet does not count as one.
 func (st *Store) Create(ctx context.Context, id string, md Metadata) error {
 	return st.writeOwned(ctx, "create", id, openOrCreate, func(tx *transaction) error {
 		if !tx.created && !tx.vacant() {

@@ -21,22 +21,23 @@ type Entry struct {
 // all of them, and Next of the last Entry what comes after it. It does not wait
 // for more; [Store.Watch] tells when to ask again.
 //
-// When messages before the cursor are others by now, since the transcript was
-// rewritten, rewound or repaired, an Entry without a message comes first: its
+// When messages before the cursor have changed, since the transcript was
+// rewritten, rewound or repaired, an Entry without a message comes first. Its
 // From is the first message that changed, if that is one of the last 16 before
 // the cursor. Else From may be an earlier one, since a cursor knows only some
 // places further back: it is at most four times as far from the cursor as the
 // change, or the first message. What changes and changes back is not told.
 //
-// Messages are chosen and recovered as by [Store.Load]; with [ErrCorrupt], which
-// comes last, those are told that could be read. The error Is [ErrNotFound] when
-// the session is gone. An Entry's Next is good even if a later one is an error.
+// Messages are chosen and recovered as by [Store.Load]. When some cannot be
+// read, Since yields those that can, and [ErrCorrupt] last. The error Is
+// [ErrNotFound] when the session is gone. An Entry's Next is good even if a
+// later one is an error.
 //
-// A transcript that is cached, or of more than 1 MiB, is not parsed again: of the
-// latter the index knows the hash of each part, see [Store.Turn]. If its file has
-// not changed, or by appends of this library alone, only what stands at the cursor
-// and what is new is read. Else the part that the index knows is read and
-// compared, and what is new is parsed.
+// A transcript that is cached, or larger than 1 MiB, is not parsed again: the
+// index knows the hash of each part of a large one, see [Store.Turn]. If the
+// file has not changed, or only appends of this library changed it, Since reads
+// only what stands at the cursor and what is new. Otherwise it reads the part
+// that the index knows, compares that with the hashes, and parses what is new.
 func (st *Store) Since(ctx context.Context, id string, c Cursor) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		f := &follower{yield: yield}

@@ -17,9 +17,10 @@ import (
 //
 // On local file systems of Linux, Summaries keeps what it read in an index in
 // the sessions directory, for the owner alone, and the next Summaries, of any
-// process, reads only what has changed. What the index has of sessions that are
-// gone goes with the call that removes them, or, if another tool did, with the
-// next Summaries. Where nothing can be written, all is read each time.
+// process, reads only what has changed. The call that removes a session removes
+// what the index has of it; if another tool removed the session, the next
+// Summaries does. Where the index cannot be written, Summaries reads everything
+// each time.
 func (st *Store) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[Summary, error] {
 	return func(yield func(Summary, error) bool) {
 		if err := st.begin(ctx); err != nil {

@@ -16,8 +16,8 @@ import (
 // else, if the index in the sessions directory tells where that is. The index
 // is made by the first call, which reads the transcript once, and by every call
 // after another program changed it; after appends of this library, a call reads
-// what was appended. Messages are chosen and recovered as by
-// [Store.Load]; with [ErrCorrupt] it counts in what could be read.
+// what was appended. Messages are chosen and recovered as by [Store.Load]; with
+// [ErrCorrupt], Turn counts the turns of what could be read.
 //
 // Whether another program changed the transcript is told by its size, its times
 // and its inode. Where the system tells neither the inode nor the time of its change,

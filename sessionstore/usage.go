@@ -28,11 +28,12 @@ type Usage struct {
 // hides nothing else.
 //
 // A response counts once over all of these sessions, as [eventslog.Log.Usage]
-// tells: in the first session whose log tells of it, so in the parent and not in
-// its forks. When q leaves out the parent, a fork may tell what it inherits. Of a
-// session one log is read, the one that the Python tools read: that of its
-// directory context-intelligence, wherever that lies, or else its events.jsonl.
-// When q says nothing but Project and Days, sessions without metadata count, too.
+// tells: in the first session whose log tells of it, so in the parent and not
+// in its forks. When q leaves out the parent, a fork may tell what it inherits.
+// Usage reads one log of each session, the one that the Python tools read: that
+// of its directory context-intelligence, wherever that lies, or else its
+// events.jsonl. When q sets nothing but Project and Days, sessions without
+// metadata count, too.
 //
 // All logs are read. What has been counted takes some 40 bytes of memory for each
 // response and each call of a tool.

@@ -36,12 +36,13 @@ type Watcher struct{ changes *watch.Watcher }
 // directory is held open, and that must never be what makes a rename fail.
 // Polling opens no session's directory and no file.
 //
-// A change may be told twice, and whoever reads a file when it is told has in the
-// end what is there: where that cannot be said, there is a [Rescan] of everything,
-// with an empty ID. A file that comes and goes between two looks is not told, also
-// where its session is removed and made anew meanwhile: the new directory may have
-// all by which the system tells one from another. So whoever reads a file without
-// being told of it has to look whether it is still there.
+// A change may be told twice. Whoever reads a file each time that it is told
+// has in the end what is there; where that cannot be said, the watcher tells a
+// [Rescan] of everything, with an empty ID. A file that comes and goes between
+// two looks is not told. That holds also when its session is removed and made
+// anew meanwhile, since the system may give nothing to tell the new directory
+// from the old one. So whoever reads a file without being told of it has to
+// look whether it is still there.
 func (st *Store) Watch(ctx context.Context) (*Watcher, error) {
 	events, err := notify.New()
 	if err != nil {

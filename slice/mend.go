@@ -53,8 +53,8 @@ const (
 //   - A result that is not in its place is moved right behind its call; a block
 //     that shares its message becomes a message of its own.
 //   - A call without a result gets one that says that none was captured.
-//   - Where sides do not alternate, the missing one gets a message; a user's is
-//     marked as no person's, but begins a turn (see [Turns]).
+//   - Where sides do not alternate, the missing one gets a message. A user's
+//     message is marked as not a person's, but begins a turn (see [Turns]).
 //   - Results without a call are dropped, and further results of a call; the
 //     one in its place stays. A message of nothing else goes with them.
 //

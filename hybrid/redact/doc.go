@@ -22,8 +22,9 @@
 // text in strings. So a line is searched as it is, and without one, two and
 // three layers of escapes.
 //
-// [Rules.WithEnviron] finds the values of a process's own secrets, for what this
-// process alone shows or exports, and [New] takes patterns of the user.
+// [Rules.WithEnviron] also finds the values of secrets in the process's environment. It
+// is for lines that this process alone shows or exports. [New] adds patterns of the
+// user.
 //
 // # What is put in its place
 //
@@ -43,21 +44,21 @@
 //
 // # Limits
 //
-// A password that looks like a word or like words, or that is told in prose
-// ("the password is …"), is not found. A value of fewer than 6 bytes is no secret, of
-// a name that says only key, token or auth one of fewer than 12. A JSON number is
-// never replaced. An unquoted value ends at a space or a quote. A secret that
-// is spread over several lines of a file is seen line by line; in a transcript
-// a message is one line. Nothing is promised of shapes that are not among the
-// rules: look before you publish.
+// A password that looks like a word or like words, or that is told in prose ("the
+// password is …"), is not found. A value of fewer than 6 bytes is not taken for a
+// secret, nor one of fewer than 12 bytes if its name says only key, token or auth. A
+// JSON number is never replaced. An unquoted value ends at a space or a quote. A secret
+// that is spread over several lines of a file is seen line by line; in a transcript a
+// message is one line. Secrets of shapes that the rules do not know are not found: look
+// before you publish.
 package redact
 
-// Redactor changes lines before they leave. Its version is stored beside what was
-// sent. The same version and line must give the same result, a result redacted
-// again must not change, and no result may hold an LF. A device
-// that lost its state knows a line again that earlier rules changed, as long as those of
-// today find no less. Where they find less, what stands in the place of something must
-// begin with "[redacted:" and end with "]".
+// Redactor changes lines before they leave. Its version is stored beside what was sent.
+// The same version and line must give the same result, a result redacted again must not
+// change, and no result may hold an LF. A device that lost its state can still
+// recognise a line that earlier rules changed, as long as today's rules find no less.
+// Where they find less, it can do so only if placeholders begin with "[redacted:" and
+// end with "]"; so they must.
 type Redactor interface {
 	Version() string
 	Line(line []byte) []byte

@@ -53,9 +53,10 @@ func Secrets() *Rules { return &Rules{Finder: builtIn(), version: secretsVersion
 // is ignored. In a line of JSON a pattern finds what lies in a string. A secret itself
 // is a pattern, with [regexp.QuoteMeta].
 //
-// The version holds 64 bits of a hash of the patterns, and is stored where the lines go.
-// From it a secret can be guessed that is short or in a list of passwords; a pattern that
-// finds more than the secret does not give it away. The error Is [ErrPattern].
+// The version holds 64 bits of a hash of the patterns, and is stored where the lines
+// go. A secret that is short or in a list of passwords can be guessed from it; a
+// pattern that finds more than the secret does not give it away. The error Is
+// [ErrPattern].
 func New(patterns ...Pattern) (*Rules, error) {
 	r := Secrets()
 	sum := sha256.New()

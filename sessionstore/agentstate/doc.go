@@ -1,15 +1,15 @@
-// Package agentstate keeps what an agent has to know after a restart, and
-// apart from that what it has to forget.
+// Package agentstate keeps what an agent has to know after a restart. It keeps
+// apart from that what the agent has to forget.
 //
-// A [State] is persistent: the history of items in state_history.jsonl, an
-// append-only log, and approved commands, tokens, rate limits and values under
-// names of the caller's in state.json, both in the session's directory of a
-// [sessionstore.Store]. Each operation is stored when it returns, under the
-// session's lock, so many processes may share a state and none loses another's
-// update. It is durable as [sessionstore.Durability] of the store says, unless
-// [Options] ask for less. Recording items costs these and state.json, however
-// long the history is, unless another process wrote in between: then the history
-// is read once.
+// A [State] is persistent. It has two files in the session's directory of a
+// [sessionstore.Store]: state_history.jsonl, an append-only log, has the
+// history of items; state.json has approved commands, tokens, rate limits, and
+// values under names that the caller chooses. Each operation is stored when it
+// returns, under the session's lock, so many processes may share a state and
+// none loses another's update. It is durable as [sessionstore.Durability] of
+// the store says, unless [Options] ask for less. Recording items writes these
+// items and state.json, however long the history is. When another process wrote
+// in between, the history is read once.
 //
 // A [Runtime] is memory alone: the execution state, turns, tool use, errors,
 // the interrupt and pending approvals. A [Session] joins both.
@@ -18,8 +18,8 @@
 // bound to one exact call that runs at most once, whatever is killed meanwhile.
 //
 // Unknown members of the files are kept. A file of another version is refused
-// and stays as it is ([ErrVersion]), and so does one with a member of a wrong
-// type when that member is asked for ([ErrDamaged]). A state.json that cannot
+// ([ErrVersion]). So is a file with a member of a wrong type, when that member
+// is asked for ([ErrDamaged]). Both stay as they are. A state.json that cannot
 // be read is put aside at the next write, and its backup stands in. All types
 // may be used by many goroutines.
 package agentstate

@@ -13,10 +13,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
-// RecordItems appends items, each a JSON object with a member, to the history:
-// all of them or, when one is refused, none. The error Is [ErrInvalid] and names
-// the item then. Line breaks between their members become
-// spaces; else they stay as they are.
+// RecordItems appends items to the history. Each item is a JSON object with at
+// least one member. When one is refused, none is appended, and the error Is
+// [ErrInvalid] and names the item. Line breaks between the members of an item
+// become spaces; otherwise items stay as they are.
 func (s *State) RecordItems(ctx context.Context, items ...json.RawMessage) error {
 	lines, err := toLines(items)
 	if err == nil && len(lines) > 0 {

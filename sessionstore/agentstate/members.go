@@ -111,8 +111,8 @@ func (s *State) RateLimits(ctx context.Context) (json.RawMessage, error) {
 	return bytes.Clone(limits), nil
 }
 
-// AddApprovedCommand approves a command for good. A command of white space alone
-// is refused: the error Is [ErrInvalid].
+// AddApprovedCommand approves a command for good. The error Is [ErrInvalid]
+// when the command is nothing but white space.
 func (s *State) AddApprovedCommand(ctx context.Context, command string) error {
 	return s.edit(ctx, "approve command", func(raw []byte) ([]byte, error) {
 		if isBlank(command) {

@@ -32,9 +32,9 @@ type State struct {
 	end *sessiondir.Tail // of the history as this State last wrote it
 }
 
-// Open opens the state of a session that exists, else the error Is
-// [fs.ErrNotExist]. opts may be nil. When the store is closed, which waits for
-// calls under way, later ones fail with [sessionstore.ErrClosed].
+// Open opens the state of a session. The error Is [fs.ErrNotExist] when there
+// is no such session. opts may be nil. Closing the store waits for calls under
+// way; later calls fail with [sessionstore.ErrClosed].
 func Open(st *sessionstore.Store, id string, opts *Options) (*State, error) {
 	var o Options
 	if opts != nil {

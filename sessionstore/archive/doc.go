@@ -3,10 +3,10 @@
 //
 // [Write] has four formats. [Tar] holds all files of any number of sessions,
 // byte for byte and with their times. [JSONL] is the transcript of one session
-// as it stands, a message a line, and nothing else. [Markdown] and [HTML] show one
-// session to people: its conversation, then the phases of its workflow and what
-// was said about that; nothing of its text is HTML in either. [WriteFile] makes a file that
-// appears whole or not at all.
+// as it stands, a message a line, and nothing else. [Markdown] and [HTML] show
+// one session to people: its conversation, then the phases of its workflow and
+// what was said about that. In both, none of its text becomes HTML. [WriteFile]
+// makes a file that appears whole or not at all.
 //
 // [Read] makes sessions of a tar archive, which gzip may have compressed, or of
 // the lines of one transcript; [ReadDir] makes one of a session's directory. A

@@ -13,7 +13,7 @@
 // session-state.json.backup. That is read when session-state.json is missing
 // or is no JSON; see [State.Recovered].
 //
-// A state is at most 64 MB. Who waits more than 10 s for the lock gets
-// [sessionstore.ErrLocked]; readers take none. All methods may be called by
-// many goroutines.
+// A state is at most 64 MB. A call that waits more than 10 s for the lock fails
+// with [sessionstore.ErrLocked]; readers take no lock. All methods may be
+// called by many goroutines.
 package checkpoint

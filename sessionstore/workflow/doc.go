@@ -9,15 +9,14 @@
 // fork has neither.
 //
 // What a call has acknowledged is on disk as [sessionstore.Durability] of the
-// store says: with Relaxed it survives a killed process, else a power cut as
-// well. A write costs its line, however long the log is, unless another
-// process wrote in between: then the log is read once. Reading costs the log.
+// store says: with Relaxed it survives a killed process, otherwise a power cut
+// as well. A write costs its line, however long the log is. When another
+// process wrote in between, the log is read once. Reading reads the whole log.
 //
 // A last line that was not written whole was never acknowledged: readers pass
 // over it and the next writer removes it. Any other line that is no record
 // stays, and is reported as [sessionstore.ErrCorrupt] beside all records that
-// could be read. Text that is not UTF-8 is stored with U+FFFD in the place of
-// the bytes that are not.
+// could be read. In text, bytes that are not UTF-8 are stored as U+FFFD.
 //
 // A [Log] may be used by many goroutines, and many processes may write one
 // log: writers hold the lock of the session, for at most 10 s

@@ -1,8 +1,9 @@
 // Package foreign brings the histories of Claude Code and Codex into a store.
 //
-// [Find] lists the histories on this machine, and [Import] makes sessions of
-// one. The session holds the conversation, in the form of the Amplifier tools, and
-// beside it all that the tool wrote:
+// [Find] lists the histories on this machine, and [Import] makes sessions of one. A
+// history is one session of Claude Code or Codex (the tool), as its files tell it. The
+// new session holds the conversation, in the form of the Amplifier tools, and beside it
+// all that the tool wrote:
 //
 //	import/original.jsonl.zst   the bytes of the tool's file, compressed
 //	import/map.jsonl            which conversation it is, and for each line of the file the message that it became, or why it is none
@@ -12,37 +13,40 @@
 //
 // # What becomes a session
 //
-// The conversation is the whole line: what the tool would resume, and before each
-// compaction what that hid. That of Claude Code ends with the leaf of the newest time
-// and goes back along parentUuid, and from a compaction along logicalParentUuid. That
-// of Codex goes on from line to line, without the turns that were rolled back. The
-// summary of a compaction stands there only where the file does not have what it hid.
-// With Options.ActiveOnly, a compaction ends the conversation and its summary begins
-// it, as when the tool resumes. A session stays what its first import made it. The parts of one response, which
-// the tools write as several lines, become one message; the results of its calls
-// follow it. A call without a result gets one that says so, and results without an
-// answer get an answer that says so. Prompts with no answer between them become one
-// message. What the tool itself wrote becomes a <system-reminder>. So what comes out
-// is healthy by slice.Diagnose and accepted by slice.Accepts.
+// The conversation is what the tool would resume, and before it what each compaction
+// hid. Import reads a conversation of Claude Code backwards from the leaf of the newest
+// time: along parentUuid, and from a compaction along logicalParentUuid. It reads a
+// conversation of Codex from line to line, and leaves out the turns that were rolled
+// back. The summary of a compaction becomes part of the conversation only if the file
+// does not have what the compaction hid. With Options.ActiveOnly, what stands before
+// the last compaction is left out of a new session, and the summary begins the
+// conversation, as when the tool resumes. A session stays what its first import made
+// it. The parts of one response, which the tools write as several lines, become one
+// message; the results of its calls follow it. A call without a result gets one that
+// says so, and results without an answer get an answer that says so. Prompts with no
+// answer between them become one message. What the tool itself wrote becomes a
+// <system-reminder>. So what comes out is healthy by slice.Diagnose and accepted by
+// slice.Accepts.
 //
-// A line beside the conversation becomes a fork when it has a prompt of a person
-// that neither the conversation nor another fork has. With Options.ActiveOnly, what
-// stands before a compaction is such a line. Prompts that are in no session are named
-// in the [Report]. Each sub-agent becomes a sub-session. A session that
-// the tool forked has that of its origin as its parent, and begins with what was
-// copied from there.
+// A line beside the conversation becomes a fork when it has a prompt of a
+// person that neither the conversation nor another fork has. With
+// Options.ActiveOnly, what stands before a compaction is such a line. Prompts
+// that are in no session are named in the [Report]. Each sub-agent becomes a
+// sub-session. A session that the tool forked has the session of its origin as
+// its parent, and begins with what was copied from there.
 //
 // [Export] writes a session as a file of a tool: the tool's own bytes, and lines for
 // what was said since.
 //
 // # Again and elsewhere
 //
-// An id is a UUID of version 5 of the tool and the tool's id, and nothing in the
-// files tells time or place of the import. So two devices that import one file make
-// one session. A second import brings a session up to date that is as the last
-// import left it. Where both went on, ours stays, and the tool's becomes a fork,
-// which later imports bring up to date. A session that was removed here comes back
-// with the next import.
+// The id of a session is a UUID of version 5, made of the tool's name and the
+// tool's id. Nothing in the files tells time or place of the import. So two
+// devices that import one file make one session. A second import brings a
+// session up to date if it is as the last import left it. If the session here
+// and the tool's both went on, the session here stays, and the tool's becomes a
+// fork, which later imports bring up to date. A session that was removed here
+// comes back with the next import.
 //
 // # Memory and kills
 //
@@ -58,12 +62,12 @@
 //
 // # What is not known
 //
-// The vendors do not document the files. The folder testdata tells where each fact
-// is from and how well it is known. Nothing is refused because it is unknown: lines
-// that are damaged or of an unknown kind are kept in the original and told in the
-// [Report], and so are lines of more than 64 MiB, which are not read. A file of a
-// sub-agent that cannot be read keeps no other one out. Files of agents that repeat
-// the conversation are left out.
+// The vendors do not document the files. The folder testdata tells where each
+// fact comes from and how well it is known. Nothing is refused because it is
+// unknown: Lines that are damaged or of an unknown kind are kept in the
+// original and told in the [Report]. So are lines of more than 64 MiB, which
+// are not read. A file of a sub-agent that cannot be read keeps no other one
+// out. Files of agents that repeat the conversation are left out.
 //
-// Nothing that this package makes was checked by the tools.
+// The tools themselves have not checked anything that this package makes.
 package foreign

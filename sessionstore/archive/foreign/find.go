@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 )
 
-// Find lists the histories of a tool on this machine, by folder and name. It reads
-// the beginning of each. Without a directory of the tool there are none. What could
-// not be read is told by the error, beside all that could. The error Is [ErrTool]
-// for another tool.
+// Find lists the histories of a tool on this machine, by folder and name. It reads the
+// beginning of each. Without a directory of the tool there are none. The error tells
+// what could not be read; Find then returns the others beside it. The error Is
+// [ErrTool] for another tool.
 func Find(ctx context.Context, tool Tool, opts *FindOptions) ([]History, error) {
 	o := FindOptions{}
 	if opts != nil {
