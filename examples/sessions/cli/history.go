@@ -45,7 +45,7 @@ type historyDamage struct {
 
 // history imports the history of another tool.
 func (c *importCommand) history(a *app) error {
-	if c.From != "-" || c.As != "" || c.New || c.Name != "" {
+	if c.From != "" || c.As != "" || c.New || c.Name != "" {
 		return usageError{"--from takes no archive, and no --as, --new or --name"}
 	}
 	since, err := a.date("since", c.Since)

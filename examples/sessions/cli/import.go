@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,7 +15,7 @@ import (
 )
 
 type importCommand struct {
-	From string `arg:"" default:"-" help:"An archive (.tar, .tar.gz), a session's directory, or JSONL; - is standard input."`
+	From string `arg:"" optional:"" help:"An archive (.tar, .tar.gz), a session's directory, or JSONL; - is standard input."`
 	local
 	As   string `xor:"id" placeholder:"ID" help:"Id of the new session (default: the one that it had, for JSONL a fresh one)."`
 	New  bool   `help:"Give it a fresh id." xor:"id"`
@@ -39,19 +41,35 @@ With --from=claude the sessions of Claude Code on this machine come, with --from
 With --dry-run --json it prints one object for each session, on a line of its own, for other programs to compare with: what the files hold, counted by the code that imports. What a file does not tell is null.
 
     tool, id, foreign_id   the tool, the id here, the tool's own id
-    parent                 id of the session that began it, or that it was forked from
-    file, cwd              the path as found, and the first working directory in it
-    first, last            the earliest and the latest time of a line, in its own text
-    prompts                what a person typed. whole: on the line that goes on before compactions; active: on the line that the tool would resume; all: on all lines. Codex: the events of prompts, or the typed items where there is none; active and whole are those that were not rolled back
-    agent_prompts          the tasks of a sub-agent, whose prompts are 0 (Codex: as prompts, too)
-    queued, slash, shell   typed while the model worked, commands of the tool, commands for the shell: these are no prompts
-    last_prompt_sha256     of the text of the last prompt on both lines, several text blocks joined by a newline
-    responses              each message.id once (Codex: the messages of the model)
-    calls, results         each id once, and calls_without_result (Codex: items; those that never have a result are not missed)
-    sub_sessions, forks    sub-agents, which are objects of their own, and the forks that the import makes of branches
+    parent                 id of the session that began it, or that it was
+                           forked from
+    file, cwd              the path as found, and the first working directory in
+                           it
+    first, last            the earliest and the latest time of a line, in its
+                           own text
+    prompts                what a person typed. whole: on the line that goes on
+                           before compactions; active: on the line that the tool
+                           would resume; all: on all lines. Codex: the events of
+                           prompts, or the typed items where there is none;
+                           active and whole are those that were not rolled back
+    agent_prompts          the tasks of a sub-agent, whose prompts are 0 (Codex:
+                           as prompts, too)
+    queued, slash, shell   typed while the model worked, commands of the tool,
+                           commands for the shell: these are no prompts
+    last_prompt_sha256     of the text of the last prompt on both lines, several
+                           text blocks joined by a newline
+    responses              each message.id once (Codex: the messages of the
+                           model)
+    calls, results         each id once, and calls_without_result (Codex: items;
+                           those that never have a result are not missed)
+    sub_sessions, forks    sub-agents, which are objects of their own, and the
+                           forks that the import makes of branches
     models                 by name: responses (Codex: turns)
-    usage                  input, output, cache_read, cache_write in tokens, each response once (Codex: the last total; the input has what was cached)
-    unread_lines, unknown  lines that could not be read, and how often each kind that is not known
+    usage                  input, output, cache_read, cache_write in tokens,
+                           each response once (Codex: the last total; the input
+                           has what was cached)
+    unread_lines, unknown  lines that could not be read, and how often each kind
+                           that is not known
 
 Responses, calls, results, models and usage are of the whole file, without its sub-sessions.`
 }
@@ -63,6 +81,12 @@ func (c *importCommand) Run(a *app) error {
 	}
 	if c.Since != "" || c.DryRun || c.Active {
 		return usageError{"--since, --active and --dry-run go with --from"}
+	}
+	if c.From == "" {
+		if a.Answers() { // there, nobody knows that lines are waited for
+			return usageError{"name an archive, a directory or a file, or - for standard input; --from=claude and --from=codex bring the history of these tools"}
+		}
+		c.From = "-"
 	}
 	p, err := a.projects(where(c.local))
 	if err != nil {
@@ -110,7 +134,8 @@ func (c *importCommand) Run(a *app) error {
 func (c *importCommand) read(a *app, st *sessionstore.Store, id string) (archive.Imported, error) {
 	opts := &archive.ReadOptions{ID: id, Name: c.Name, MaxSessions: 1}
 	if c.From != "-" && isDir(c.From) {
-		return archive.ReadDir(a.ctx, c.From, st, opts)
+		res, err := archive.ReadDir(a.ctx, c.From, st, opts)
+		return res, c.named(err)
 	}
 	in := a.stdin
 	if c.From != "-" {
@@ -120,13 +145,24 @@ func (c *importCommand) read(a *app, st *sessionstore.Store, id string) (archive
 		}
 		defer f.Close()
 		in = f
+	} else {
+		buffered := bufio.NewReader(in)
+		if _, err := buffered.Peek(1); errors.Is(err, io.EOF) { // as after a command that failed
+			return archive.Imported{}, errors.New("standard input is empty: there is nothing to import")
+		}
+		in = buffered
 	}
 	all, err := archive.Read(a.ctx, in, st, opts)
-	if errors.Is(err, archive.ErrFormat) && c.From != "-" {
-		err = fmt.Errorf("%s: %w", c.From, err)
-	}
 	if err != nil {
-		return archive.Imported{}, err
+		return archive.Imported{}, c.named(err)
 	}
 	return all[0], nil
+}
+
+// named tells in an error which file or directory it is about.
+func (c *importCommand) named(err error) error {
+	if err == nil || c.From == "-" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", screen.Plain(c.From), err)
 }
