@@ -70,13 +70,32 @@ func (a *app) summaryIn(dir string) (s sessionstore.Summary, err error) {
 
 // noteCandidates tells which sessions may be meant.
 func (a *app) noteCandidates(all []sessionstore.ProjectSummary) {
+	twins := sameID(all)
 	for _, s := range all {
 		line := fmt.Sprintf("%s  %s  %s", screen.Plain(s.ID), s.Changed.UTC().Format("2006-01-02 15:04"), s.Title)
+		if twins {
+			line = fmt.Sprintf("%s  %s  %s  %s", screen.Plain(s.ID), s.Changed.UTC().Format("2006-01-02 15:04"), screen.Plain(s.Project), s.Title)
+		}
 		if a.Terminal() {
 			line = screen.Fit(line, max(a.Width()-2, len(s.ID)))
 		}
 		a.Notef("  %s", line)
 	}
+	if twins {
+		a.Notef("  --project=NAME says which is meant")
+	}
+}
+
+// sameID reports whether an id is in all more than once: in several projects.
+func sameID(all []sessionstore.ProjectSummary) bool {
+	seen := map[string]bool{}
+	for _, s := range all {
+		if seen[s.ID] {
+			return true
+		}
+		seen[s.ID] = true
+	}
+	return false
 }
 
 func candidatesJSON(all []sessionstore.ProjectSummary) list {

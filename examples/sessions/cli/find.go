@@ -180,7 +180,7 @@ const shortID = 8
 
 // enough returns how much of ids tells them apart.
 func enough(ids []string) int {
-	ids = standard.Sorted(standard.Values(ids))
+	ids = standard.Compact(standard.Sorted(standard.Values(ids))) // no length tells one id in two projects apart
 	n := shortID
 	for i := 1; i < len(ids); i++ {
 		same := 0

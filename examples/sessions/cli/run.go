@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -121,7 +122,8 @@ func newParser(c *commands, p Process) (*kong.Kong, error) {
 		kong.Name("sessions"), kong.Description(about),
 		kong.Writers(p.Stdout, p.Stderr), kong.Exit(func(code int) { panic(exitCode(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100, NoExpandSubcommands: true}),
-		kong.Vars{"version": version()}, kong.ExplicitGroups(nil), kong.WithHyphenPrefixedParameters(true), kong.UsageOnError())
+		kong.Vars{"version": version()}, kong.ExplicitGroups(nil), kong.WithHyphenPrefixedParameters(true), kong.UsageOnError(),
+		kong.ValueFormatter(func(v *kong.Value) string { return v.Help })) // which names the variables itself
 	if err == nil {
 		parser.Model.HelpFlag.Help = "Show this help."
 	}
@@ -161,11 +163,23 @@ func (a *app) tellUsage(chosen *kong.Context, err error) int {
 	if chosen != nil && chosen.Selected() != nil {
 		command += " " + commandName(chosen.Selected())
 	}
+	text := usageText(err)
 	if a.typed {
-		a.tellTyped(err.Error(), nil)
+		a.tellTyped(text, nil)
 	}
-	a.Notef("%s: %s\nTry: %s --help", command, screen.Lines(err.Error()), command)
+	a.Notef("%s: %s\nTry: %s --help", command, screen.Lines(text), command)
 	return exitUsage
+}
+
+// otherLetters is what kong offers for an unknown flag of one letter: all others.
+var otherLetters = regexp.MustCompile(`^(unknown flag -[^-]), did you mean .*$`)
+
+// usageText returns the text of an error in the arguments. It offers only what
+// can be written: not the empty value of a flag that was left out, and for a
+// letter no other letter.
+func usageText(err error) string {
+	text := strings.Replace(err.Error(), ` must be one of "",`, " must be one of ", 1)
+	return otherLetters.ReplaceAllString(text, "$1")
 }
 
 // tell tells what became of a command, and returns the exit code.
