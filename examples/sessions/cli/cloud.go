@@ -58,7 +58,8 @@ func account() (hybrid.Config, error) {
 // remote is a project with its copy.
 type remote struct {
 	*hybrid.Store
-	project string // its directory's name
+	project string   // its directory's name
+	ids     []string // of the sessions that a command is about; none: all
 }
 
 // open opens the projects that the flags name, which are made where they are
@@ -107,7 +108,7 @@ func (f cloudFlags) open(a *app, asking, make bool, told func(hybrid.Status)) ([
 			}
 			return st.Close()
 		})
-		all = append(all, remote{st, project})
+		all = append(all, remote{Store: st, project: project})
 	}
 	return all, nil
 }

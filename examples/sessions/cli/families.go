@@ -14,7 +14,7 @@ import (
 // familyCommand are the flags of the commands that are for families: sessions of the
 // cloud that share lines.
 type familyCommand struct {
-	Sessions []string `arg:"" name:"session" help:"Ids of sessions that the cloud has."`
+	Sessions []string `arg:"" name:"session" help:"Whole ids of sessions that the cloud has."`
 	cloudFlags
 	Family bool `help:"Take the sessions too that share lines with those named: forks, and what these come from."`
 	DryRun bool `help:"Tell what would be done, and do nothing."`
@@ -35,7 +35,13 @@ func (c *familyCommand) family(a *app) (remote, []string, error) {
 	if err != nil {
 		return remote{}, nil, err
 	}
+	if all, err = a.choose(all, c.Sessions); err != nil {
+		return remote{}, nil, err
+	}
 	r := all[0]
+	if err := whole(c.Sessions, r.ids); err != nil {
+		return r, nil, err
+	}
 	ids, err := r.Family(a.ctx, c.Sessions...)
 	if err != nil {
 		return r, nil, err

@@ -11,7 +11,7 @@ import (
 )
 
 type pruneCommand struct {
-	Sessions []string `arg:"" optional:"" name:"session" help:"Ids of sessions (default: all at which something happened since this device last did it)."`
+	Sessions []string `arg:"" optional:"" name:"session" help:"Ids of sessions, or the beginnings of some (default: all at which something happened since this device last did it)."`
 	cloudFlags
 	DryRun bool   `help:"Tell what there is to do, and do nothing."`
 	Force  bool   `short:"f" aliases:"yes" help:"Do not ask."`
@@ -36,6 +36,9 @@ func (c *pruneCommand) Run(a *app) error {
 	}
 	all, err := c.open(a, true, false, nil)
 	if err != nil {
+		return err
+	}
+	if all, err = a.choose(all, c.Sessions); err != nil {
 		return err
 	}
 	if c.DryRun {
@@ -88,7 +91,7 @@ func (c *pruneCommand) prune(a *app, all []remote, plan bool) (sum hybrid.PruneR
 	bar := a.Progress("looking", 0)
 	defer bar.Done()
 	for _, r := range all {
-		res, err := r.Prune(a.ctx, &hybrid.PruneOptions{Grace: c.grace, HistoryRetention: c.former, Plan: plan, All: c.All}, c.Sessions...)
+		res, err := r.Prune(a.ctx, &hybrid.PruneOptions{Grace: c.grace, HistoryRetention: c.former, Plan: plan, All: c.All}, r.ids...)
 		failed = errors.Join(failed, err)
 		sum.Sessions += res.Sessions
 		sum.Merged += res.Merged

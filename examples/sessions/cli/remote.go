@@ -10,7 +10,7 @@ import (
 )
 
 type remoteCommand struct {
-	Session string `arg:"" optional:"" help:"Id of a session to show; without one, all are listed."`
+	Session string `arg:"" optional:"" help:"Id of a session to show, or the beginning of one; without one, all are listed."`
 	cloudFlags
 	Messages bool `short:"m" help:"Show the turn, role and time of each message of the session."`
 }
@@ -84,13 +84,17 @@ func (a *app) remoteTable(all []remoteShown) {
 
 // show shows the session of the first project that has it in the cloud.
 func (c *remoteCommand) show(a *app, all []remote) error {
-	err := error(sessionstore.ErrNotFound)
+	all, err := a.choose(all, []string{c.Session})
+	if err != nil {
+		return err
+	}
+	err = notInCloudError{c.Session}
 	for _, r := range all {
-		var p hybrid.Preview
-		p, err = r.Preview(a.ctx, c.Session)
-		if errors.Is(err, sessionstore.ErrNotFound) {
+		p, failed := r.Preview(a.ctx, r.ids[0])
+		if errors.Is(failed, sessionstore.ErrNotFound) {
 			continue
 		}
+		err = failed
 		if p.Updated.IsZero() { // nothing is known of it
 			return err
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 type syncCommand struct {
-	Sessions []string `arg:"" optional:"" name:"session" help:"Ids of sessions (default: all)."`
+	Sessions []string `arg:"" optional:"" name:"session" help:"Ids of sessions, or the beginnings of some (default: all)."`
 	cloudFlags
 	DryRun bool `help:"Tell what would be sent, and send nothing."`
 }
@@ -32,6 +32,9 @@ func (c *syncCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if all, err = a.choose(all, c.Sessions); err != nil {
+		return err
+	}
 	if c.DryRun {
 		return c.plan(a, all)
 	}
@@ -40,7 +43,7 @@ func (c *syncCommand) Run(a *app) error {
 	var sum hybrid.SyncResult
 	var failed error
 	for _, r := range all {
-		res, err := r.Sync(a.ctx, c.Sessions...)
+		res, err := r.Sync(a.ctx, r.ids...)
 		failed = errors.Join(failed, err)
 		sum.Sessions += res.Sessions
 		sum.Pushed += res.Pushed
@@ -77,7 +80,7 @@ func (c *syncCommand) Run(a *app) error {
 func (c *syncCommand) plan(a *app, all []remote) error {
 	var sum hybrid.Estimate
 	for _, r := range all {
-		e, err := r.Plan(a.ctx, c.Sessions...)
+		e, err := r.Plan(a.ctx, r.ids...)
 		if err != nil {
 			return err
 		}
@@ -97,7 +100,7 @@ func (c *syncCommand) plan(a *app, all []remote) error {
 }
 
 type pullCommand struct {
-	Sessions []string `arg:"" optional:"" name:"session" help:"Ids of sessions, also of such as were removed here (default: all that are new or changed)."`
+	Sessions []string `arg:"" optional:"" name:"session" help:"Ids of sessions, or the beginnings of some, also of such as were removed here (default: all that are new or changed)."`
 	cloudFlags
 }
 
@@ -114,12 +117,15 @@ func (c *pullCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if all, err = a.choose(all, c.Sessions); err != nil {
+		return err
+	}
 	bar := a.Progress("pulling", 0)
 	defer bar.Done()
 	var sum hybrid.PullResult
 	var failed error
 	for _, r := range all {
-		res, err := r.Pull(a.ctx, c.Sessions...)
+		res, err := r.Pull(a.ctx, r.ids...)
 		failed = errors.Join(failed, err)
 		sum.Sessions += res.Sessions
 		sum.Pulled += res.Pulled
