@@ -23,8 +23,8 @@
 //
 // # From a save to the other device
 //
-//  1. A write of this store marks its session, and returns. What other programs
-//     write is found by a scan each Interval: it asks for the stats of the files and
+//  1. A write of this store marks its session, and returns. A scan each
+//     Interval finds what other programs write: it asks for the stats of the files and
 //     opens none; see stats.go.
 //  2. The worker waits until no write came for 200 ms, reads the session's files,
 //     and packs the lines that the cloud lacks into segments.
@@ -63,14 +63,14 @@
 //
 // # What happens when devices disagree
 //
-// A device whose history is a beginning of the other's takes the rest, or
-// gives it. A rewind goes to every device that added nothing. When both added
-// something, both stay: by default the other device's history remains the main
-// line, this device's becomes a branch in the cloud and a session of its own
-// here, with its lineage in the metadata; see [Policy]. As long as the program here
-// writes on before the files can be changed, both grow: a branch takes the place of
-// those that it continues, so a divergence leaves one. Metadata merges member
-// by member. Logs cannot conflict: each device has its own.
+// A device whose history is a beginning of the other's takes the rest, or gives it. A
+// rewind goes to every device that added nothing. When both added something, both stay:
+// by default the other device's history remains the main line, this device's becomes a
+// branch in the cloud and a session of its own here, with its lineage in the metadata;
+// see [Policy]. As long as the program here goes on writing and the files cannot be
+// changed yet, both grow. A branch takes the place of those that it continues, so a
+// divergence leaves one. Metadata merges member by member. Logs cannot conflict: each
+// device has its own.
 //
 // # Who uses a session
 //

@@ -1,4 +1,4 @@
-// Bench measures one operation of the library a process.
+// Bench measures one operation of the library in each process.
 //
 //	bench OP ARGUMENTS
 //

@@ -6,10 +6,10 @@
 //
 //	go run . [-dir DIR] [-delay D] [-record FILE]
 //
-// Run so in this directory (it is a module of its own), it starts a server of
-// its own, an account in its memory that answers each request after the time D,
-// 20ms unless given. The devices' directories lie in DIR, or in a new temporary
-// directory that it names and leaves.
+// Run it like this in this directory, which is a module of its own. It then
+// starts a server of its own: an account in memory that answers each request
+// after the time D, 20ms unless given. The devices' directories lie in DIR, or
+// in a new temporary directory that it names and leaves.
 //
 // # A real account
 //
@@ -24,14 +24,15 @@
 //
 // # Recording an account
 //
-// The charges that this project counts with come from published prices, not from
-// an account. With -record the program asks the account some twenty questions about
-// documents, batches and queries, lets two devices take turns on a short session,
-// deletes all of it again, and writes to FILE what was answered: a line of JSON for
-// each request, with the operation, the status and sub-status, the charge, the sizes
-// of bodies and the time. It writes no name of an account, user or session, no key
-// and no content. What was answered in another way than expected is told. To compare
-// the charges with those of the strict server, record both:
+// The charges that this project counts with come from published prices, not
+// from an account. With -record the program asks the account some twenty
+// questions about documents, batches and queries, lets two devices take turns
+// on a short session, deletes all of it again, and writes to FILE what was
+// answered: a line of JSON for each request, with the operation, the status and
+// sub-status, the charge, the sizes of bodies and the time. It writes no name
+// of an account, user or session, no key and no content. The program tells
+// which answers were not the expected ones. To compare the charges with those
+// of the strict server, record both:
 //
 //	COSMOS_ENDPOINT=https://… go run . -record real.jsonl
 //	go run . -record strict.jsonl
@@ -42,8 +43,8 @@
 //
 // # Output
 //
-// Lines of text. While much is sent or fetched to or from a terminal, a bar tells
-// how far it is; where the output is no terminal there is none.
+// The output is lines of text. On a terminal a bar shows the progress while
+// much is sent or fetched.
 //
 // Here each device syncs when it is told to, so that the story is the same each
 // time. Other programs leave that to the store, which does it in the background

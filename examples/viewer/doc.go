@@ -2,11 +2,11 @@
 //
 //	go run -C examples/viewer . [-dir DIR] [-addr ADDR] [-open] [-manifest NAME=PHASE,PHASE…]… [-write] [-resume COMMAND]
 //
-// DIR is a sessions directory or a directory of projects; without it the
-// user's projects are shown. ADDR is on this machine alone; without it the
-// address is a free port, which is printed. With -open the browser is started.
-// A session can be resumed when the manifest it began with is given; the first
-// one is that of sessions that name none.
+// DIR is a sessions directory or a directory of projects; without it the viewer
+// shows the user's projects. ADDR must be on this machine; without it the
+// viewer takes a free port and prints the address. With -open it starts the
+// browser. A session can be resumed when the manifest it began with is given;
+// the first one is that of sessions that name none.
 //
 // With -write it takes phase outputs and messages of a workflow's conversation, and
 // forks a session after a turn. With -resume a click on Resume starts a command.
@@ -32,6 +32,6 @@
 //
 // FORMAT is md, html, jsonl or tar.
 //
-// Else it changes nothing, and is made to be left running: prompts, events and long
-// messages are read when they are looked at, and only then.
+// Without these flags the viewer changes nothing. It can be left running: it
+// reads prompts, events and long messages only when somebody looks at them.
 package main

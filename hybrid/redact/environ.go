@@ -17,10 +17,10 @@ const shortestKnown = 8
 // secret. They are found wherever they stand, with the kind "environment".
 // Paths, addresses, plain words and values of fewer than 8 bytes are left out.
 //
-// The values stay in memory: no file and no version tells of them. What is
-// returned is no [Redactor], because other processes make something else of the
-// same line. It is for lines that one process shows or exports. For lines that
-// several send, give the value to [New].
+// The values stay in memory: no file and no version tells of them. The Finder is no
+// [Redactor], because other processes have another environment and so make something
+// else of the same line. Use it for lines that one process shows or exports. For lines
+// that several send, give the value to [New].
 func (r *Rules) WithEnviron(environ []string) *Finder {
 	f := r.Finder
 	f.values = nil

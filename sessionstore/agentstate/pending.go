@@ -51,7 +51,7 @@ func digest(call []byte) string {
 func (s *State) KeepPending(ctx context.Context, id string, call json.RawMessage) error {
 	return s.approvals(ctx, "keep pending approval", func(list []Kept) ([]Kept, error) {
 		if id == "" || pyjson.Check(call, pyjson.Tolerant) != nil {
-			return nil, fmt.Errorf("%w: id or call", ErrInvalid)
+			return nil, fmt.Errorf("%w: the id is empty or the call is not JSON", ErrInvalid)
 		}
 		if find(list, id) != nil {
 			return nil, ErrPending
@@ -66,7 +66,7 @@ func (s *State) Decide(ctx context.Context, id string, v Verdict) error {
 	return s.approvals(ctx, "decide approval", func(list []Kept) ([]Kept, error) {
 		k := find(list, id)
 		if v != Approved && v != Rejected {
-			return nil, fmt.Errorf("%w: verdict", ErrInvalid)
+			return nil, fmt.Errorf("%w: verdict is neither approved nor rejected", ErrInvalid)
 		}
 		if k == nil || k.Verdict != Undecided {
 			return nil, ErrNotPending

@@ -53,7 +53,7 @@ func (s *Session) RequestApproval(id string, call json.RawMessage) error {
 // the approval was kept too ([State.KeepPending]), and removes it.
 func (s *Session) Resolve(ctx context.Context, id string, v Verdict) (Pending, error) {
 	if v != Approved && v != Rejected {
-		return Pending{}, fmt.Errorf("resolve approval: %w: verdict", ErrInvalid)
+		return Pending{}, fmt.Errorf("resolve approval: %w: verdict is neither approved nor rejected", ErrInvalid)
 	}
 	kept, err := s.State.Kept(ctx)
 	if err != nil {

@@ -35,7 +35,7 @@ func (p Provenance) Header() (string, error) {
 	b.WriteString(provenanceHead + "\n")
 	for _, line := range lines {
 		if strings.Contains(line, "-->") || strings.ContainsAny(line, "\r\n") {
-			return "", errors.New("write provenance: value ends the comment")
+			return "", errors.New("write provenance: a value would end the comment or its line")
 		}
 		b.WriteString("<!-- " + line + " -->\n")
 	}

@@ -1,5 +1,6 @@
-// Peers measures what others store messages in: SQLite (modernc.org/sqlite
-// with a write-ahead log, one row a message), bbolt and tidwall/wal.
+// Peers measures other stores that programs keep messages in: SQLite
+// (modernc.org/sqlite with a write-ahead log, one row a message), bbolt and
+// tidwall/wal.
 //
 //	peers STORE append N REPS synced|normal|relaxed  one more of N messages, in a transaction of its own
 //	peers STORE load N REPS                          all N messages copied out, in order
@@ -12,6 +13,7 @@
 // relaxed is no sync at all.
 //
 // The messages are the lines of t<N>.jsonl in $BENCH_DATA; scratch files go to
-// $BENCH_WORK. The output is a line as that of the bench driver, which runs
-// this program ("bench peers") beside the same measurements of the library.
+// $BENCH_WORK. The output is a line in the form of the bench driver's, which
+// runs this program ("bench peers") beside the same measurements of the
+// library.
 package main

@@ -62,12 +62,12 @@
 //
 // # What is not known
 //
-// The vendors do not document the files. The folder testdata tells where each
-// fact comes from and how well it is known. Nothing is refused because it is
-// unknown: Lines that are damaged or of an unknown kind are kept in the
-// original and told in the [Report]. So are lines of more than 64 MiB, which
-// are not read. A file of a sub-agent that cannot be read keeps no other one
-// out. Files of agents that repeat the conversation are left out.
+// The vendors do not document the files. The folder testdata tells where each fact
+// comes from and how well it is known. Nothing is refused because it is unknown. Lines
+// that are damaged or of an unknown kind are kept in the original and told in the
+// [Report]. So are lines of more than 64 MiB, which are not read. A file of a sub-agent
+// that cannot be read keeps no other one out. Files of agents that repeat the
+// conversation are left out.
 //
 // The tools themselves have not checked anything that this package makes.
 package foreign
