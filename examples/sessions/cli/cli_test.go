@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -201,4 +203,17 @@ func TestInterrupted(t *testing.T) {
 		require.Equal(t, exitInterrupted, code, "%v: %s", args, &told)
 		require.Contains(t, told.String(), "interrupted")
 	}
+}
+
+// An account that does not answer is told of once, and what else failed whole.
+func TestOnce(t *testing.T) {
+	t.Parallel()
+	at := func(id string, err error) error { return &hybrid.Error{Op: "sync", Session: id, Err: err} }
+	gone := fmt.Errorf("read head: %w: connection refused", hybrid.ErrUnreachable)
+	other := fmt.Errorf("%w: %w", errors.New("one"), errors.New("two"))
+	all := errors.Join(errors.Join(at("a", gone), at("b", other)), errors.Join(at("c", gone), at("d", gone)))
+	require.EqualError(t, once(all), at("a", gone).Error()+"\n"+at("b", other).Error()+"\n2 more sessions: the account cannot be reached")
+	require.ErrorIs(t, once(all), hybrid.ErrUnreachable)
+	require.EqualError(t, once(other), other.Error())
+	require.EqualError(t, once(errors.Join(at("a", gone), other)), at("a", gone).Error()+"\n"+other.Error())
 }

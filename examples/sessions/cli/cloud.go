@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"strconv"
 
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/hybrid"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -36,6 +38,14 @@ type cloudFlags struct {
 // errNoCloud is what there is to know for who has no cloud.
 var errNoCloud = errors.New("no cloud is configured: set COSMOS_ENDPOINT and COSMOS_KEY, or the section cosmos of ~/.amplifier/settings.yaml. All other commands work without one")
 
+// errNoAddress does not show what is there instead: a connection string holds the key.
+var errNoAddress = errors.New("COSMOS_ENDPOINT, or endpoint in ~/.amplifier/settings.yaml, is no address as https://NAME.documents.azure.com/")
+
+func isAddress(endpoint string) bool {
+	u, err := url.Parse(endpoint)
+	return err == nil && u.Host != ""
+}
+
 // account returns the configured container; the error Is errNoCloud when there
 // is none.
 func account() (hybrid.Config, error) {
@@ -49,6 +59,8 @@ func account() (hybrid.Config, error) {
 	switch {
 	case !ok:
 		return c, errNoCloud
+	case c.Key == "" && !isAddress(c.Endpoint):
+		return c, errNoAddress
 	case c.Key == "":
 		return c, fmt.Errorf("the account %s has no key here: this tool needs COSMOS_KEY; a program that signs in with Microsoft Entra ID is examples/cloudsync", c.Endpoint)
 	}
@@ -77,12 +89,15 @@ func (f cloudFlags) open(a *app, asking, make bool, told func(hybrid.Status)) ([
 	if err != nil {
 		return nil, err
 	}
+	if !isAddress(config.Endpoint) {
+		return nil, errNoAddress
+	}
 	container, err := hybrid.NewContainer(config, nil, nil)
 	if asking {
 		container, err = hybrid.Connect(a.ctx, config, nil, nil)
 	}
 	if err != nil {
-		return nil, err
+		return nil, refused(err, config)
 	}
 	budget := hybrid.NewBudget(hybrid.Limits{})
 	warned := false
@@ -111,6 +126,15 @@ func (f cloudFlags) open(a *app, asking, make bool, told func(hybrid.Status)) ([
 		all = append(all, remote{Store: st, project: project})
 	}
 	return all, nil
+}
+
+// refused adds to the error of an account that refuses requests what to look at.
+func refused(err error, c hybrid.Config) error {
+	if !errors.Is(err, hybrid.ErrBlocked) || errors.Is(err, hybrid.ErrClock) {
+		return err
+	}
+	return fmt.Errorf(`%w; the account is %s, with database %s and container %s: check them and COSMOS_KEY. "go run . -provision" in examples/cloudsync makes a container that is missing`,
+		err, screen.Plain(c.Endpoint), screen.Plain(c.Database), screen.Plain(c.Container))
 }
 
 // dirs returns the sessions directories that the flags name.

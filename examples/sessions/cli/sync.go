@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/hybrid"
@@ -194,8 +195,41 @@ func (a *app) half(failed error) error {
 	if failed == nil {
 		return nil
 	}
-	a.Notef("%s %s", a.PaintError(screen.Red, "sessions:"), screen.Lines(textOf(failed)))
+	a.Notef("%s %s", a.PaintError(screen.Red, "sessions:"), screen.Lines(textOf(once(failed))))
 	return exitCode(exitError)
+}
+
+// once returns the errors that failed joins with the first alone of those that tell
+// that the account did not answer, and how many more do: what is true of the account
+// needs no line for each session.
+func once(failed error) error {
+	var told []error
+	silent := 0
+	for _, err := range joined(failed) {
+		if !errors.Is(err, hybrid.ErrUnreachable) {
+			told = append(told, err)
+			continue
+		}
+		if silent++; silent == 1 {
+			told = append(told, err)
+		}
+	}
+	if silent > 1 {
+		told = append(told, fmt.Errorf("%s: %w", count(silent-1, "more session"), hybrid.ErrUnreachable))
+	}
+	return errors.Join(told...)
+}
+
+// joined returns the errors that err joins as [errors.Join] does, or err alone.
+func joined(err error) (all []error) {
+	list, ok := err.(interface{ Unwrap() []error })
+	if !ok || errors.Join(list.Unwrap()...).Error() != err.Error() { // it has a text of its own
+		return []error{err}
+	}
+	for _, err := range list.Unwrap() {
+		all = append(all, joined(err)...)
+	}
+	return all
 }
 
 func textOf(err error) string {
