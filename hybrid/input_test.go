@@ -213,6 +213,13 @@ func TestConnect(t *testing.T) {
 	bad.Key = ""
 	_, err = Connect(t.Context(), bad, nil, nil)
 	require.ErrorContains(t, err, "neither key nor credential")
+	bad.Endpoint = "AccountEndpoint=https://name.documents.azure.com:443/;AccountKey=c2VjcmV0"
+	for _, key := range []string{good.Key, ""} { // a connection string holds the key
+		bad.Key = key
+		_, err = NewContainer(bad, &login{}, nil)
+		require.ErrorContains(t, err, "the endpoint is no address: ")
+		require.NotContains(t, err.Error(), "c2VjcmV0")
+	}
 	require.NoError(t, Provision(t.Context(), dial(t, c.Server, c.Key()), testDatabase, testContainer), "again")
 }
 

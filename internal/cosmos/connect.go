@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -14,8 +15,17 @@ import (
 )
 
 // Open returns a client of the account at an endpoint, with the account's key in
-// base64, or with cred when key is empty. o may be nil. It makes no request.
+// base64, or with cred when key is empty. o may be nil. It makes no request. The error
+// never holds the endpoint: in its place there may be a connection string, with the key.
 func Open(endpoint, key string, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.Client, error) {
+	client, err := open(endpoint, key, cred, o)
+	if bad := (*url.Error)(nil); errors.As(err, &bad) {
+		return nil, fmt.Errorf("the endpoint is no address: %w", bad.Err)
+	}
+	return client, err
+}
+
+func open(endpoint, key string, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.Client, error) {
 	if key == "" {
 		if cred == nil {
 			return nil, errors.New("neither key nor credential")
