@@ -35,20 +35,23 @@ func findClaude(ctx context.Context, o FindOptions) ([]History, error) {
 		if fi, err := os.Stat(path); err != nil || !fi.IsDir() {
 			continue
 		}
-		found, err := inFolder(path, o.Since)
+		found, err := inFolder(ctx, path, o.Since)
 		all, failed = append(all, found...), errors.Join(failed, err)
 	}
 	return all, failed
 }
 
 // inFolder lists the histories of one folder.
-func inFolder(dir string, since time.Time) (all []History, failed error) {
+func inFolder(ctx context.Context, dir string, since time.Time) (all []History, failed error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	beside := map[string][]string{} // by session: files of sub-agents, where older tools kept them
 	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return all, errors.Join(failed, err)
+		}
 		path := filepath.Join(dir, e.Name())
 		id, history := strings.CutSuffix(e.Name(), historySuffix)
 		if !history {

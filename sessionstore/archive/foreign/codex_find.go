@@ -165,6 +165,7 @@ func codexBeginning(ctx context.Context, path string, e fs.DirEntry) (*codexFoun
 	id := firstOf(s.t.thread.id, codexID(path))
 	return &codexFound{History{
 		Tool: Codex, ID: id, Path: path, Dir: s.t.cwd, Folder: codexFolder, Size: fi.Size(), Modified: fi.ModTime(),
+		spawned: s.t.thread.spawner != "",
 	}, s.t.thread}, nil
 }
 

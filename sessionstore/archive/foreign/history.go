@@ -31,6 +31,8 @@ type History struct {
 	Agents   []string  // paths of the files of its sub-agents, those that began others before these
 	Title    string    // that the tool keeps elsewhere
 	Parent   string    // the tool's id of the session whose sub-agent wrote the file, where that session has none
+
+	spawned bool // a sub-agent wrote it, as its beginning says
 }
 
 // Project returns the name of the project that the history belongs to: that of its

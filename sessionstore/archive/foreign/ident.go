@@ -22,6 +22,16 @@ func uuid5(tool Tool, id string) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
+// SessionID returns the id of the session that [Import] makes of the conversation of
+// a history. It is "" for the history of a sub-agent, which is no conversation of its
+// own. It reads nothing, so there may be no conversation in the file.
+func (h History) SessionID() string {
+	if h.Parent != "" || h.spawned {
+		return ""
+	}
+	return uuid5(h.Tool, h.ID)
+}
+
 var notInAgent = regexp.MustCompile(`[^a-z0-9]+`)
 
 // subID returns the id of a sub-session in the form of sessionstore.NewSubID: a
