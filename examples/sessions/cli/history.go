@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -64,7 +65,7 @@ func (c *importCommand) history(a *app) error {
 	if slug != "" {
 		all = slices.DeleteFunc(all, func(h foreign.History) bool { return h.Project() != slug })
 	}
-	res := &historyResult{DryRun: c.DryRun, Histories: len(all), Damaged: []historyDamage{}, Unplaced: []historyDamage{}, Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{}}
+	res := &historyResult{DryRun: c.DryRun, Damaged: []historyDamage{}, Unplaced: []historyDamage{}, Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{}}
 	if err := c.importAll(a, p, all, res); err != nil {
 		failed = errors.Join(failed, err)
 	}
@@ -85,35 +86,67 @@ func (c *importCommand) history(a *app) error {
 // counts reports whether the command prints what the files hold.
 func (c *importCommand) counts(a *app) bool { return c.DryRun && a.json && !a.typed }
 
-// importAll imports histories one after the other. What fails stops no other one.
-func (c *importCommand) importAll(a *app, p *sessionstore.Projects, all []foreign.History, res *historyResult) (failed error) {
+// importAll imports histories, and shows how far it is.
+func (c *importCommand) importAll(a *app, p *sessionstore.Projects, all []foreign.History, res *historyResult) error {
 	progress := a.Progress("histories", len(all))
 	defer progress.Done()
-	for _, h := range all {
-		report, err := foreign.Import(a.ctx, p, h, &foreign.Options{DryRun: c.DryRun, ActiveOnly: c.Active})
-		res.add(h, report)
+	var unwritten error
+	opts := &foreign.Options{DryRun: c.DryRun, ActiveOnly: c.Active}
+	failed := res.importAll(a.ctx, p, all, opts, func(_ foreign.History, report *foreign.Report, _ error) bool {
 		if c.counts(a) {
 			for _, one := range report.Counts {
-				if err := a.writeJSON(one, 0); err != nil {
-					return err
+				if unwritten = a.writeJSON(one, 0); unwritten != nil {
+					return false
 				}
 			}
 		}
+		progress.Step(1)
+		return true
+	})
+	if unwritten != nil {
+		return unwritten
+	}
+	return failed
+}
+
+// importAll imports histories one after the other, and tells of each what became of
+// it. What fails stops no other one. It ends when ctx does, and when told returns
+// false.
+func (r *historyResult) importAll(ctx context.Context, p *sessionstore.Projects, all []foreign.History, opts *foreign.Options, told func(foreign.History, *foreign.Report, error) bool) (failed error) {
+	for _, h := range all {
+		report, err := foreign.Import(ctx, p, h, opts)
+		r.Histories++
+		r.add(h, report)
 		if errors.Is(err, foreign.ErrWhole) {
 			err = fmt.Errorf("%w: sessions fork --active makes a new session of what the tool would resume", err)
 		}
 		switch {
 		case errors.Is(err, foreign.ErrEmpty):
-			res.Empty++
-		case a.ctx.Err() != nil:
+			r.Empty++
+		case ctx.Err() != nil:
 			return err
 		case err != nil:
-			res.Failed++
+			r.Failed++
 			failed = errors.Join(failed, err)
 		}
-		progress.Step(1)
+		if !told(h, report, err) {
+			break
+		}
 	}
 	return failed
+}
+
+// importShortly imports histories for the picker, and returns the short form of the
+// report.
+func importShortly(ctx context.Context, p *sessionstore.Projects, all []foreign.History, done func(foreign.History, error) bool) (string, error) {
+	res := &historyResult{Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{}}
+	err := res.importAll(ctx, p, all, nil, func(h foreign.History, _ *foreign.Report, err error) bool { return done(h, err) })
+	what, made := res.short()
+	text := what + " (" + made + ")."
+	if res.Empty > 0 {
+		text += " " + histories(res.Empty) + " without a conversation."
+	}
+	return text, err
 }
 
 func (r *historyResult) add(h foreign.History, report *foreign.Report) {
@@ -138,24 +171,39 @@ func (r *historyResult) add(h foreign.History, report *foreign.Report) {
 // maxTold is how many lines of one kind are told to people; --json tells all.
 const maxTold = 50
 
-func (r *historyResult) print(a *app) {
-	done, kinds := map[foreign.Action]int{}, map[foreign.Kind]int{}
+// short returns what was done, and what that made.
+func (r *historyResult) short() (what, made string) {
+	done := map[foreign.Action]int{}
 	for _, s := range r.Sessions {
 		done[s.Action]++
-		kinds[s.Kind]++
 	}
 	verb := "Imported"
 	if r.DryRun {
 		verb = "Would import"
 	}
-	a.Printf("%s %s %s: %s created, %s updated, %s unchanged\n", a.Paint(screen.Green, "✓"), verb, histories(r.Histories),
+	what = fmt.Sprintf("%s %s: %s created, %s updated, %s unchanged", verb, histories(r.Histories),
 		number(done[foreign.Created]), number(done[foreign.Updated]), number(done[foreign.Unchanged]))
-	a.Printf("  %s, %s, %s\n", count(kinds[foreign.Conversation]+kinds[foreign.Diverged], "conversation"),
-		count(kinds[foreign.Branch], "fork"), count(kinds[foreign.Agent], "sub-session"))
+	return what, fmt.Sprintf("%s, %s, %s", count(r.of(foreign.Conversation)+r.of(foreign.Diverged), "conversation"),
+		count(r.of(foreign.Branch), "fork"), count(r.of(foreign.Agent), "sub-session"))
+}
+
+// of counts the sessions of a kind.
+func (r *historyResult) of(kind foreign.Kind) (n int) {
+	for _, s := range r.Sessions {
+		if s.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *historyResult) print(a *app) {
+	what, made := r.short()
+	a.Printf("%s %s\n  %s\n", a.Paint(screen.Green, "✓"), what, made)
 	if r.Empty > 0 {
 		a.Printf("  %s without a conversation\n", histories(r.Empty))
 	}
-	if n := kinds[foreign.Diverged]; n > 0 {
+	if n := r.of(foreign.Diverged); n > 0 {
 		a.Printf("  %s: both sides went on, so the other tool's turns are in a session beside yours\n", count(n, "conversation"))
 	}
 	if r.Branches > 0 {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/picker"
 	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 )
 
 type pickCommand struct {
@@ -18,7 +20,7 @@ type pickCommand struct {
 
 // Help is shown below the usage.
 func (pickCommand) Help() string {
-	return `Opens a list of the sessions of all projects on the terminal: Tab filters it, Enter resumes a session in its directory, ? shows all keys. Where standard input or output is no terminal, and with --json, it is "sessions list".`
+	return `Opens a list of the sessions of all projects on the terminal: Tab filters it, Enter resumes a session in its directory, ? shows all keys. Where Claude Code or Codex have conversations that are not here, it says so, and i imports them. Where standard input or output is no terminal, and with --json, it is "sessions list".`
 }
 
 // Run opens the picker, or lists.
@@ -40,7 +42,10 @@ func (c *pickCommand) Run(a *app) error {
 	if c.SessionsRoot != "" && filepath.Base(p.Dir()) == "projects" { // the host is to find them there, too
 		env = append(env, "AMPLIFIER_HOME="+filepath.Dir(p.Dir()))
 	}
-	return picker.Run(a.ctx, picker.Settings{Projects: p, Project: slug, Host: host.Program(c.Host, a.env(host.Variable)), HostEnv: env, Color: a.Colourful(), Plain: a.plain, In: in, Out: out})
+	bring := func(ctx context.Context, all []foreign.History, done func(foreign.History, error) bool) (string, error) {
+		return importShortly(ctx, p, all, done)
+	}
+	return picker.Run(a.ctx, picker.Settings{Import: bring, Projects: p, Project: slug, Host: host.Program(c.Host, a.env(host.Variable)), HostEnv: env, Color: a.Colourful(), Plain: a.plain, In: in, Out: out})
 }
 
 // terminalFile returns the file that a stream is, or nil when it is no terminal.

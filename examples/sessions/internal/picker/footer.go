@@ -1,6 +1,9 @@
 package picker
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // footerLines is how many lines a footer has at most.
 const footerLines = 4
@@ -10,12 +13,18 @@ func (m *Model) footer(width int) []string {
 	switch {
 	case m.mode == asking:
 		return m.paragraph(bold, m.ask.text+"  y/n", width)
+	case m.mode == importing:
+		return m.paragraph(bold, m.progressText(), width)
 	case m.note.text != "" && m.note.bad:
 		return m.paragraph(red, m.note.text, width)
 	case m.note.text != "":
 		return m.paragraph(green, m.note.text, width)
 	}
-	return []string{m.hints(width)}
+	lines := []string{m.hints(width)}
+	if m.mode == browsing && m.list.shown > 0 && m.offer.any() { // an empty list has the offer itself
+		lines = append(lines, m.paragraph(cyan, m.offer.sentence(), width)...)
+	}
+	return lines
 }
 
 func (m *Model) paragraph(t tint, text string, width int) []string {
@@ -86,7 +95,12 @@ var keyTable = []hint{
 }
 
 func (m *Model) help(width int) (lines []string) {
-	for _, h := range keyTable {
+	table := keyTable
+	if m.offer.any() {
+		at := slices.IndexFunc(table, func(h hint) bool { return h.key == "u" }) + 1
+		table = slices.Insert(slices.Clone(table), at, hint{"i", "import what other tools have"})
+	}
+	for _, h := range table {
 		key := pad(h.key, 13)
 		lines = append(lines, m.style.paint(cyan, fit(key, width))+fit(h.does, width-13))
 	}

@@ -8,6 +8,9 @@ import (
 // pressed does what a key means in the mode.
 func (m *Model) pressed(k Pressed) []Command {
 	m.note = note{}
+	if m.mode == importing && k.Name != "ctrl+z" {
+		return m.importKey(k)
+	}
 	switch k.Name {
 	case "ctrl+c":
 		return []Command{Quit{}}
@@ -35,7 +38,7 @@ func (m *Model) pressed(k Pressed) []Command {
 
 // page is how many sessions a key for a page goes up or down.
 func (m *Model) page() int {
-	return max(1, divide(m.screen.width, m.screen.height-2).list.height-2)
+	return max(1, m.divided().list.height-2)
 }
 
 // moveKey chooses another session, and reports whether the key does that.
@@ -75,8 +78,10 @@ func (m *Model) browseKey(k Pressed) []Command {
 		m.mode = helping
 	case "u":
 		return m.undo()
+	case "i":
+		m.askImport()
 	case "K", "shift+up":
-		d := divide(m.screen.width, m.screen.height-2)
+		d := m.divided()
 		m.preview.scroll = min(m.preview.scroll+1, m.maxScroll(d.preview.width, d.preview.height))
 	case "J", "shift+down":
 		m.preview.scroll = max(0, m.preview.scroll-1)
@@ -230,6 +235,9 @@ func (m *Model) answerKey(k Pressed) []Command {
 		m.mode = browsing
 		if again, ok := m.ask.yes.(Check); ok {
 			m.awaits = awaited{ofCheck, again.Session.Key}
+		}
+		if _, ok := m.ask.yes.(Import); ok {
+			m.mode, m.progress, m.stopping = importing, Progressed{}, false
 		}
 		return []Command{m.ask.yes}
 	case "n", "N", "esc", "q", "enter":

@@ -99,6 +99,19 @@ type (
 		Key Key
 		Err error
 	}
+
+	// Offered tells which conversations of other tools are not here.
+	Offered struct{ Offer }
+
+	// Progressed tells how many of the histories of an import are done.
+	Progressed struct{ Done, Total int }
+
+	// Imported tells what an import did. Report is clean, and "" when nothing was
+	// done. Err tells what failed.
+	Imported struct {
+		Report string
+		Err    error
+	}
 )
 
 // Obstacle is what keeps a session from being resumed.
@@ -153,6 +166,10 @@ type (
 		Make    bool // make its directory when that is gone
 	}
 	Resume struct{ Session Session } // answered by Returned
+
+	Seek       struct{} // answered by Offered
+	Import     struct{} // of what the last Offered told; answered by events Progressed, then Imported
+	StopImport struct{} // after the history under way; not answered
 
 	Copy    struct{ Text string } // to the clipboard
 	Suspend struct{}

@@ -33,6 +33,11 @@ type Model struct {
 	note    note
 	undone  []undoable
 	screen  size // of the terminal
+
+	offers   bool  // other tools are asked for histories
+	offer    Offer // conversations that are not here
+	progress Progressed
+	stopping bool // the import is to end
 }
 
 // mode says what keys mean.
@@ -45,6 +50,7 @@ const (
 	exporting // types the name of a file
 	forking   // chooses a turn
 	asking    // answers yes or no
+	importing // waits for an import
 	helping
 )
 
@@ -104,11 +110,13 @@ type Options struct {
 	Now   func() time.Time
 	Home  string // directory that is shown as "~"; "": none
 	Host  string // program that resumes sessions
+
+	Offers bool // histories of other tools are offered for import
 }
 
 // New returns a model without sessions, and the commands that it begins with.
 func New(o Options) (*Model, []Command) {
-	m := &Model{style: style{o.Color}, plain: o.Plain, now: o.Now, home: o.Home, host: o.Host, list: list{cursor: -1}, gen: 1, reading: true, first: true}
+	m := &Model{style: style{o.Color}, plain: o.Plain, now: o.Now, home: o.Home, host: o.Host, offers: o.Offers, list: list{cursor: -1}, gen: 1, reading: true, first: true}
 	return m, []Command{List{Gen: 1}}
 }
 

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 )
 
 // Settings say what [Run] shows, and where.
@@ -28,6 +29,11 @@ type Settings struct {
 	Color    bool
 	Plain    bool     // what models wrote is not rendered
 	In, Out  *os.File // terminals
+
+	// Import imports histories of other tools, and returns a line about what it did.
+	// It tells of each that is done, and what became of that, and ends there when done
+	// returns false. nil: none are offered.
+	Import func(ctx context.Context, all []foreign.History, done func(foreign.History, error) bool) (string, error)
 }
 
 // Run shows the picker until a person leaves it, ctx ends, or the process is
@@ -41,7 +47,7 @@ func Run(ctx context.Context, o Settings) error {
 	restore := func() { _ = term.Restore(int(o.In.Fd()), before) } // a terminal that is gone needs none
 
 	home, _ := os.UserHomeDir() // without one, no path is shortened
-	model, first := New(Options{Color: o.Color, Plain: o.Plain, Now: time.Now, Home: home, Host: o.Host})
+	model, first := New(Options{Color: o.Color, Plain: o.Plain, Now: time.Now, Home: home, Host: o.Host, Offers: o.Import != nil})
 	p := &program{Settings: o, model: model, store: store{o.Projects, o.Project}, restore: restore, first: first}
 	defer p.leaveRaw()
 	ctx, stop := p.until(ctx)
@@ -79,6 +85,8 @@ type program struct {
 	width, height int
 	listing       context.CancelFunc // ends the reading under way
 	searching     context.CancelFunc // ends the search under way
+	importing     context.CancelFunc // stops the import under way
+	histories     histories
 }
 
 // parentEvery is how often the picker looks whether its parent is alive.
@@ -195,6 +203,10 @@ func (p *program) do(todo []Command) tea.Cmd {
 					p.store.search(ctx, c, p.tell)
 				}
 			})
+		case Import:
+			p.stream(&p.importing, func(stop context.Context) { p.histories.bring(p.ctx, stop, p.Import, p.tell) })
+		case StopImport:
+			p.importing()
 		default:
 			p.work.Go(func() { p.tell(p.once(c)) })
 		}
@@ -237,6 +249,8 @@ func (p *program) once(c Command) Event {
 		return p.store.restore(context.WithoutCancel(p.ctx), c)
 	case Check:
 		return p.store.check(p.ctx, p.Host, c)
+	case Seek:
+		return p.histories.seek(p.ctx, p.store)
 	}
 	return nil
 }

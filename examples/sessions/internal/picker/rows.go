@@ -23,7 +23,14 @@ func shownPart(n, cursor, height int) (from, to int) {
 // listLines draws the list: exactly height lines that are width columns wide.
 func (m *Model) listLines(width, height int) []string {
 	if m.list.shown == 0 {
-		return m.padded([]string{m.emptyText()}, width, height)
+		lines := []string{pad(m.emptyText(), width)}
+		if m.mode == browsing && m.offer.any() {
+			for _, line := range wrap(m.offer.sentence(), width) {
+				lines = append(lines, m.style.paint(cyan, pad(line, width)))
+			}
+		}
+		lines = lines[:min(len(lines), height)]
+		return append(lines, m.padded(nil, width, height-len(lines))...)
 	}
 	from, to := shownPart(len(m.list.items), m.list.cursor, height)
 	var lines []string

@@ -17,7 +17,7 @@ func (m *Model) Update(e Event) (todo []Command) {
 			m.list.filter(m.input)
 		}
 	case Listed:
-		m.listed(e)
+		todo = m.listed(e)
 	case Previewed:
 		m.previewed(e)
 	case TurnsRead:
@@ -74,6 +74,8 @@ func (m *Model) changed(e Event) []Command {
 		m.forget(e.Key)
 		m.tell("It is back.")
 		return m.reread(m.still(e.Key))
+	default:
+		return m.offered(e)
 	}
 	return nil
 }
@@ -81,10 +83,11 @@ func (m *Model) changed(e Event) []Command {
 func (m *Model) failed(what string, err error) { m.fail(what + ": " + clean(err.Error())) }
 
 // listed takes sessions of a reading. Those of the first one are shown at once,
-// those of a later one when it is over, so that the list does not jump.
-func (m *Model) listed(e Listed) {
+// those of a later one when it is over, so that the list does not jump. When the
+// first one is over, other tools are asked for what is not here.
+func (m *Model) listed(e Listed) (todo []Command) {
 	if e.Gen != m.gen {
-		return
+		return nil
 	}
 	if m.first {
 		m.list.add(e.Sessions)
@@ -92,7 +95,7 @@ func (m *Model) listed(e Listed) {
 		m.fresh = append(m.fresh, e.Sessions...)
 	}
 	if !e.Done {
-		return
+		return nil
 	}
 	m.reading = false
 	if e.Err != nil {
@@ -102,6 +105,11 @@ func (m *Model) listed(e Listed) {
 		m.list.replace(m.fresh)
 	}
 	m.first, m.fresh = false, nil
+	if m.offers {
+		m.offers = false
+		return []Command{Seek{}}
+	}
+	return nil
 }
 
 // previewed takes a preview, unless another session was chosen meanwhile, or

@@ -38,6 +38,11 @@ type split struct {
 
 type size struct{ width, height int }
 
+// divided divides the body of the screen.
+func (m *Model) divided() split {
+	return divide(m.screen.width, m.screen.height-1-len(m.footer(m.screen.width)))
+}
+
 // divide divides a body.
 func divide(width, height int) split {
 	switch {

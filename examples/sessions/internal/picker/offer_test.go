@@ -1,0 +1,152 @@
+package picker
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestOfferWords has the offer in words that people read.
+func TestOfferWords(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		offer Offer
+		want  string
+	}{
+		{Offer{12, 3}, "12 conversations of Claude Code and 3 of Codex are not here: i imports them"},
+		{Offer{1, 1}, "1 conversation of Claude Code and 1 of Codex are not here: i imports them"},
+		{Offer{1, 0}, "1 conversation of Claude Code is not here: i imports it"},
+		{Offer{0, 2}, "2 conversations of Codex are not here: i imports them"},
+	} {
+		m := newModel(t)
+		require.NotContains(t, screenText(m, 100, 24), "not here")
+		m.Update(Offered{c.offer})
+		require.Contains(t, screenText(m, 100, 24), "\n"+c.want)
+	}
+}
+
+// TestOfferComesAfterTheList asks other tools for what is not here when all
+// sessions are shown, and once.
+func TestOfferComesAfterTheList(t *testing.T) {
+	t.Parallel()
+	m, todo := New(Options{Now: time.Now, Offers: true})
+	require.Equal(t, []Command{List{1}}, todo)
+	m.Update(Resized{100, 24})
+	s := at("/b", "2", "Connection pool")
+	require.Equal(t, []Command{Preview{s.Key}}, m.Update(Listed{Gen: 1, Sessions: []Session{s}}))
+	require.Equal(t, []Command{Seek{}}, m.Update(Listed{Gen: 1, Done: true}))
+	m.Update(Previewed{Key: s.Key})
+	m.Update(Returned{Key: s.Key})
+	require.Empty(t, m.Update(Listed{Gen: 2, Sessions: []Session{s}, Done: true}))
+}
+
+// TestImportKeys goes from an offer to what was imported.
+func TestImportKeys(t *testing.T) {
+	t.Parallel()
+	m := newModel(t)
+	require.Empty(t, press(m, "i"))
+	require.Equal(t, browsing, m.mode, "without an offer, the key is none")
+	press(m, "?")
+	require.NotContains(t, screenText(m, 100, 24), "import")
+	press(m, "esc")
+
+	m.Update(Offered{Offer{12, 3}})
+	press(m, "?")
+	require.Contains(t, screenText(m, 100, 24), "\ni            import what other tools have\n")
+	press(m, "esc", "i")
+	require.Contains(t, screenText(m, 100, 24), "Import 12 conversations of Claude Code and 3 of Codex?  y/n")
+	require.Empty(t, press(m, "n"))
+	require.Equal(t, []Command{Import{}}, press(m, "i", "y"))
+	require.Contains(t, screenText(m, 100, 24), "Importing…  esc stops")
+	m.Update(Progressed{2, 15})
+	require.Contains(t, screenText(m, 100, 24), "Importing… 2 of 15  esc stops")
+	for _, key := range []string{"q", "enter", "d", "i", "y", "?", "tab"} {
+		require.Empty(t, press(m, key), "it is waited for")
+	}
+	require.Equal(t, []Command{Suspend{}}, press(m, "ctrl+z"))
+
+	require.Equal(t, []Command{List{2}, Seek{}}, m.Update(Imported{Report: "Imported 15 histories."})[:2])
+	require.Contains(t, screenText(m, 100, 24), "Imported 15 histories.")
+	require.False(t, m.offer.any(), "it holds no more")
+	m.Update(Listed{Gen: 2, Sessions: []Session{at("/c", "9", "New")}, Done: true})
+	require.Equal(t, "9", m.list.choice().ID)
+	press(m, "down")
+	require.NotContains(t, screenText(m, 100, 24), "not here")
+
+	m.Update(Offered{Offer{0, 1}})
+	press(m, "i", "y")
+	m.Update(Imported{Report: "Imported 1 history.", Err: errors.New("disk\x1b full")})
+	require.Equal(t, note{"Imported 1 history. Not all could be imported: disk\ufffd full", true}, m.note)
+	m.Update(Imported{Err: errors.Join(errors.New("a"), errors.New("b"), errors.New("c"))})
+	require.Equal(t, note{"Not all could be imported: a (and 2 more, which sessions import --from tells)", true}, m.note)
+}
+
+// TestImportStops stops an import with each of the keys for that. A second ctrl+c
+// does not wait.
+func TestImportStops(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"esc", "ctrl+c"} {
+		m := newModel(t)
+		m.Update(Offered{Offer{12, 3}})
+		press(m, "i", "y")
+		require.Equal(t, []Command{StopImport{}}, press(m, key))
+		require.Contains(t, screenText(m, 100, 24), "It ends with this one.")
+		require.Equal(t, []Command{Quit{}}, press(m, "ctrl+c"))
+		m.Update(Imported{Report: "Imported 1 history."})
+		require.Equal(t, browsing, m.mode)
+		m.Update(Offered{Offer{11, 3}})
+		require.Equal(t, []Command{Import{}}, press(m, "i", "y"))
+		require.NotContains(t, screenText(m, 100, 24), "It ends")
+	}
+}
+
+// TestOfferInAnEmptyList has the offer where there is nothing else to see, once.
+func TestOfferInAnEmptyList(t *testing.T) {
+	t.Parallel()
+	m, _ := New(Options{Color: true, Now: time.Now, Offers: true})
+	m.Update(Resized{100, 24})
+	m.Update(Listed{Gen: 1, Done: true})
+	require.Contains(t, screenText(m, 100, 24), "There are no sessions yet.")
+	m.Update(Offered{Offer{12, 3}})
+	shown := screenText(m, 120, 24)
+	require.Regexp(t, `There are no sessions yet\. +│ \n12 conversations of Claude Code and 3 of Codex are not here: i {4,}│ \nimports them {20,}│ \n`, shown)
+	require.Len(t, m.footer(100), 1)
+	for width := 1; width < 140; width++ {
+		for height := 1; height < 20; height++ {
+			require.Len(t, m.View(width, height), height)
+			for _, line := range m.View(width, height) {
+				require.LessOrEqual(t, columns(escapes.ReplaceAllString(line, "")), width)
+			}
+		}
+	}
+}
+
+// TestOfferLeavesRoom scrolls the preview to its first line, and draws screens of
+// all sizes with an offer.
+func TestOfferLeavesRoom(t *testing.T) {
+	t.Parallel()
+	m := newModel(t)
+	m.Update(Offered{Offer{12, 3}})
+	var said []Said
+	for range 60 {
+		said = append(said, Said{"user", "more"})
+	}
+	m.Update(Previewed{Key: m.list.choice(), Said: append([]Said{{"user", "the first line"}}, said...)})
+	for range 200 {
+		press(m, "K")
+	}
+	require.Contains(t, screenText(m, 80, 24), "the first line")
+	press(m, "J", "J")
+	require.NotContains(t, screenText(m, 80, 24), "the first line", "it was at the end")
+	for width := 1; width < 140; width++ {
+		for height := 1; height < 20; height++ {
+			lines := m.View(width, height)
+			require.Len(t, lines, height)
+			for _, line := range lines {
+				require.LessOrEqual(t, columns(escapes.ReplaceAllString(line, "")), width)
+			}
+		}
+	}
+}

@@ -1,0 +1,159 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// foreignHome is where made-up histories of both tools are.
+const foreignHome = "../../sessionstore/archive/foreign/testdata"
+
+// histories puts histories of other tools into the home directory.
+func (p *pane) histories() {
+	p.t.Helper()
+	for _, tool := range []string{"claude", "codex"} {
+		require.NoError(p.t, os.CopyFS(filepath.Join(p.dir, "."+tool), os.DirFS(filepath.Join(foreignHome, tool))))
+	}
+}
+
+// prompt returns a line of Claude Code, whose id is its text.
+func prompt(text string) string {
+	return fmt.Sprintf(`{"type":"user","uuid":%[1]q,"parentUuid":null,"cwd":"/w","timestamp":"2026-03-04T10:00:01.000Z","message":{"content":%[1]q}}`+"\n", text)
+}
+
+// left leaves the picker.
+func (p *pane) left() {
+	p.t.Helper()
+	p.keys("q")
+	p.until(func(screen string) bool { return !strings.Contains(screen, "Sessions ") }, "the shell")
+}
+
+var offered = regexp.MustCompile(`\d+ conversations of Claude Code and \d+ of Codex are not here: i[ │]+imports them`)
+
+// TestPickerImports takes up the offer of an empty list: all that the other tools have
+// comes, as by the command.
+func TestPickerImports(t *testing.T) {
+	t.Parallel()
+	p := openPane(t, 120, 40)
+	p.histories()
+	p.keys("sessions", "Enter")
+	p.until(func(screen string) bool {
+		return strings.Contains(screen, "There are no sessions yet.") && offered.MatchString(strings.Join(strings.Fields(screen), " "))
+	}, offered)
+	p.keys("?")
+	p.shows("i            import what other tools have")
+	p.keys("Escape")
+	p.shows("There are no sessions yet.")
+	p.keys("i")
+	p.shows("Import ", " of Codex? y/n")
+	p.keys("n")
+	p.shows("Nothing was changed.")
+	require.NoDirExists(t, filepath.Join(p.dir, "home", "projects", "-home-ana-site"))
+	p.keys("i")
+	p.shows("y/n")
+	p.keys("y")
+	screen := p.shows("Imported ", " created, 0 updated, 0 unchanged (", "▸ ")
+	require.NotContains(t, screen, "are not here")
+	p.keys("?")
+	require.NotContains(t, p.shows("undo a removal"), "import what")
+	p.keys("q")
+	p.shows("▸ ", "q quit")
+	p.left()
+	for _, tool := range []string{"claude", "codex"} {
+		p.command("clear; sessions import --from " + tool + " >out")
+		require.Regexp(t, ` 0 updated, [1-9]\d* unchanged`, p.read("out"))
+	}
+}
+
+// TestPickerOffersBelowTheList has one conversation that is not here below those
+// that are, imports it, and tells what cannot be imported.
+func TestPickerOffersBelowTheList(t *testing.T) {
+	t.Parallel()
+	p := openPane(t, 120, 40)
+	p.some()
+	folder := filepath.Join(p.dir, ".claude", "projects", "-w")
+	require.NoError(t, os.MkdirAll(folder, 0o700))
+	line := prompt("Sail to Porto")
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "s.jsonl"), []byte(line), 0o600))
+	p.keys("sessions", "Enter")
+	p.shows("▸ Write a report about Lisbon", "\n1 conversation of Claude Code is not here: i imports it")
+	p.keys("Down")
+	p.shows("▸ 日本語", "is not here")
+	p.keys("i")
+	p.shows("Import 1 conversation of Claude Code? y/n")
+	p.keys("y")
+	p.shows("Imported 1 history: 1 created, 0 updated, 0 unchanged (1 conversation, 0 forks, 0 sub-sessions).", "Sessions 5", "▸ 日本語", "Sail to Porto")
+	p.keys("Up")
+	p.until(func(screen string) bool {
+		return !strings.Contains(screen, "Imported") && !strings.Contains(screen, "is not here")
+	}, "no offer")
+
+	// What cannot be imported is told, and offered again.
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "t.jsonl"), []byte(line), 0o600))
+	require.NoError(t, os.RemoveAll(filepath.Join(p.dir, "home", "projects", "-w")))
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "home", "projects", "-w"), nil, 0o600))
+	p.left()
+	p.command("clear")
+	p.keys("sessions", "Enter")
+	p.shows("2 conversations of Claude Code are not here")
+	p.keys("i")
+	p.shows("y/n")
+	p.keys("y")
+	p.shows("Imported 2 histories: 0 created", "Not all could be imported: import ", "s.jsonl", "(and 1 more, which")
+	p.keys("Down")
+	p.shows("2 conversations of Claude Code are not here")
+}
+
+// TestPickerImportStops stops an import in the middle of a conversation, whose
+// sub-agent is described by a pipe: that one comes whole, and the next one stays out.
+func TestPickerImportStops(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"Escape", "C-c"} {
+		p := openPane(t, 120, 24)
+		folder := filepath.Join(p.dir, ".claude", "projects", "-w")
+		agents := filepath.Join(folder, "s", "subagents")
+		require.NoError(t, os.MkdirAll(agents, 0o700))
+		for path, text := range map[string]string{
+			filepath.Join(folder, "s.jsonl"):       "Sail to Porto",
+			filepath.Join(agents, "agent-1.jsonl"): "Look at the wind",
+			filepath.Join(folder, "t.jsonl"):       "Sail back",
+		} {
+			require.NoError(t, os.WriteFile(path, []byte(prompt(text)), 0o600))
+		}
+		pipe := filepath.Join(agents, "agent-1.meta.json")
+		require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+
+		p.keys("sessions", "Enter")
+		p.shows("2 conversations of Claude Code are not here")
+		p.keys("i")
+		p.shows("y/n")
+		p.keys("y")
+		p.shows("Importing… 0 of 2 esc stops")
+		p.keys(key)
+		p.shows("It ends with this one.")
+		w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // when it is read, which is in the middle
+		require.NoError(t, err)
+		require.NoError(t, os.Remove(pipe))
+		require.NoError(t, w.Close())
+		p.shows("Imported 1 history: 2 created, 0 updated, 0 unchanged (1 conversation, 0 forks, 1 sub-session).", "▸ Sail to Porto")
+		p.keys("Down")
+		p.shows("1 conversation of Claude Code is not here: i imports it")
+		made, err := filepath.Glob(filepath.Join(p.dir, "home", "projects", "-w", "sessions", "*", "transcript.jsonl"))
+		require.NoError(t, err)
+		require.Len(t, made, 2)
+		p.keys("i")
+		p.shows("y/n")
+		p.keys("y")
+		p.shows("Imported 1 history: 1 created, 0 updated", "Sail back")
+		p.left()
+	}
+}
