@@ -23,7 +23,9 @@ type histories struct {
 
 // seek looks for conversations of other tools that are not here. It reads the
 // beginnings of their files. A file that names no directory there holds no
-// conversation, as far as one can tell. A session in the trash is not offered.
+// conversation, as far as one can tell. Another file without one is offered until an
+// import has read it whole, and again by the next picker. A session in the trash is
+// not offered.
 func (h *histories) seek(ctx context.Context, s store) Event {
 	h.mu.Lock()
 	defer h.mu.Unlock()
