@@ -42,11 +42,11 @@
 //
 // # Memory
 //
-// Every reading method takes less than 16 MiB in all, whatever the size of the
-// file and of its lines: [Log.Heads], [Log.At], [Log.Follow] and [Log.Tail]
-// some hundred kilobytes, [Log.Summary] as much for each of up to eight
-// workers, [Log.SliceTo] a few megabytes. The heads that Tail returns are not
-// counted in this. Only [Log.Refs] and [Log.Usage] hold a whole row, one at a
+// Every reading method but two takes less than 16 MiB in all, whatever the size
+// of the file and of its lines: [Log.Heads], [Log.At], [Log.Follow] and
+// [Log.Tail] some hundred kilobytes, [Log.Summary] as much for each of up to
+// eight workers, [Log.SliceTo] a few megabytes. The heads that Tail returns are
+// not counted in this. [Log.Refs] and [Log.Usage] hold a whole row, one at a
 // time.
 //
 // # Concurrency
