@@ -94,7 +94,7 @@ func (r remote) meant(a *app, ref string) (string, error) {
 type notInCloudError struct{ ref string }
 
 func (e notInCloudError) Error() string {
-	return notFoundError{e.ref}.Error() + `, here or in the cloud; "sessions remote" lists what is there`
+	return notFoundError(e).Error() + `, here or in the cloud; "sessions remote" lists what is there`
 }
 
 func (e notInCloudError) Unwrap() error { return sessionstore.ErrNotFound }
