@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,9 +9,10 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
+
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/hybrid"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // cloudCommands are the commands about the copy in the cloud.
@@ -46,8 +48,8 @@ func isAddress(endpoint string) bool {
 	return err == nil && u.Host != ""
 }
 
-// account returns the configured container; the error Is errNoCloud when there
-// is none.
+// account returns the configured container, whose Key may be empty; the error Is
+// errNoCloud when there is none.
 func account() (hybrid.Config, error) {
 	c, ok := hybrid.ConfigFromEnv()
 	if !ok {
@@ -59,12 +61,27 @@ func account() (hybrid.Config, error) {
 	switch {
 	case !ok:
 		return c, errNoCloud
-	case c.Key == "" && !isAddress(c.Endpoint):
+	case !isAddress(c.Endpoint):
 		return c, errNoAddress
-	case c.Key == "":
-		return c, fmt.Errorf("the account %s has no key here: this tool needs COSMOS_KEY; a program that signs in with Microsoft Entra ID is examples/cloudsync", c.Endpoint)
 	}
 	return c, nil
+}
+
+// unusedKey stands for the key of an account that is not asked.
+const unusedKey = "AA=="
+
+// container returns the container that config names. With asking, it is found out
+// first whether the account answers, for which a key is needed.
+func container(ctx context.Context, config hybrid.Config, asking bool) (*azcosmos.ContainerClient, error) {
+	switch {
+	case !asking:
+		config.Key = cmp.Or(config.Key, unusedKey)
+		return hybrid.NewContainer(config, nil, nil)
+	case config.Key == "":
+		return nil, fmt.Errorf("the account %s has no key here: this command needs COSMOS_KEY; a program that signs in with Microsoft Entra ID is examples/cloudsync", screen.Plain(config.Endpoint))
+	}
+	c, err := hybrid.Connect(ctx, config, nil, nil)
+	return c, refused(err, config)
 }
 
 // remote is a project with its copy.
@@ -89,29 +106,17 @@ func (f cloudFlags) open(a *app, asking, make bool, told func(hybrid.Status)) ([
 	if err != nil {
 		return nil, err
 	}
-	if !isAddress(config.Endpoint) {
-		return nil, errNoAddress
-	}
-	container, err := hybrid.NewContainer(config, nil, nil)
-	if asking {
-		container, err = hybrid.Connect(a.ctx, config, nil, nil)
-	}
+	copied, err := container(a.ctx, config, asking)
 	if err != nil {
-		return nil, refused(err, config)
+		return nil, err
 	}
 	budget := hybrid.NewBudget(hybrid.Limits{})
 	warned := false
 	var all []remote
 	for _, dir := range dirs {
 		project := filepath.Base(filepath.Dir(dir))
-		name := f.As
-		if name == "" {
-			name = project
-		}
-		o := &hybrid.Options{Container: container, Project: name, User: f.User, Budget: budget, Manual: true, OnStatus: told}
-		if redact, _ := strconv.ParseBool(a.env("COSMOS_REDACT")); redact || f.Redact {
-			o.Redact = hybrid.Secrets()
-		}
+		o := f.options(a, project)
+		o.Container, o.Budget, o.OnStatus = copied, budget, told
 		st, err := hybrid.Open(a.ctx, dir, o)
 		if err != nil {
 			return nil, err
@@ -126,6 +131,15 @@ func (f cloudFlags) open(a *app, asking, make bool, told func(hybrid.Status)) ([
 		all = append(all, remote{Store: st, project: project})
 	}
 	return all, nil
+}
+
+// options returns how the flags and the environment say that a project is copied.
+func (f cloudFlags) options(a *app, project string) *hybrid.Options {
+	o := &hybrid.Options{Project: cmp.Or(f.As, project), User: f.User, Manual: true}
+	if redact, _ := strconv.ParseBool(a.env("COSMOS_REDACT")); redact || f.Redact {
+		o.Redact = hybrid.Secrets()
+	}
+	return o
 }
 
 // refused adds to the error of an account that refuses requests what to look at.
@@ -162,53 +176,4 @@ func (f cloudFlags) dirs(a *app, make bool) (dirs []string, err error) {
 		return nil, nil
 	}
 	return []string{dir}, nil
-}
-
-// unsynced returns a function that tells which sessions of st the cloud lacks
-// something of, and nil where no cloud is configured. It makes no request.
-func (a *app) unsynced(st *sessionstore.Store) func(ctx context.Context, ids []string) (map[string]string, error) {
-	if _, err := account(); err != nil {
-		return nil
-	}
-	return func(ctx context.Context, ids []string) (map[string]string, error) {
-		project := filepath.Dir(st.Dir())
-		f := cloudFlags{
-			local: local{SessionsRoot: filepath.Dir(project), Project: filepath.Base(project)},
-			As:    a.env("COSMOS_PROJECT"), User: a.env("COSMOS_USER"),
-		}
-		all, err := f.open(a, false, false, nil)
-		if err != nil {
-			return nil, err
-		}
-		lacking := map[string]string{}
-		for _, r := range all {
-			for _, id := range ids {
-				s, err := r.StatusOf(ctx, id)
-				if errors.Is(err, sessionstore.ErrNotFound) {
-					continue
-				}
-				if err != nil {
-					return nil, err
-				}
-				if text := lacks(s); text != "" {
-					lacking[id] = text
-				}
-			}
-		}
-		return lacking, nil
-	}
-}
-
-// lacks tells what the cloud lacks of a session, "" when that is nothing.
-func lacks(s hybrid.Status) string {
-	switch s.State {
-	case hybrid.Pending, hybrid.Deferred, hybrid.Blocked:
-		if s.Local > s.Remote {
-			return fmt.Sprintf("the cloud lacks %s of it", count(s.Local-s.Remote, "message"))
-		}
-		return "the cloud lacks something of it"
-	case hybrid.DeletedRemotely:
-		return "it was deleted in the cloud: this is the last copy"
-	}
-	return ""
 }

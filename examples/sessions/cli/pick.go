@@ -45,7 +45,7 @@ func (c *pickCommand) Run(a *app) error {
 	bring := func(ctx context.Context, all []foreign.History, done func(foreign.History, error) bool) (string, error) {
 		return importShortly(ctx, p, all, done)
 	}
-	return picker.Run(a.ctx, picker.Settings{Import: bring, Projects: p, Project: slug, Host: host.Program(c.Host, a.env(host.Variable)), HostEnv: env, Color: a.Colourful(), Plain: a.plain, In: in, Out: out})
+	return picker.Run(a.ctx, picker.Settings{Import: bring, Unsynced: a.unsynced, Projects: p, Project: slug, Host: host.Program(c.Host, a.env(host.Variable)), HostEnv: env, Color: a.Colourful(), Plain: a.plain, In: in, Out: out})
 }
 
 // terminalFile returns the file that a stream is, or nil when it is no terminal.

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
@@ -21,7 +22,10 @@ type removal struct {
 
 // plan plans what goes to the trash.
 func (c *removal) plan(a *app, st *sessionstore.Store, ids []string, o trash.Options) (*trash.Plan, error) {
-	o.Allow, o.Unsynced = c.Even, a.unsynced(st)
+	o.Allow = c.Even
+	if !slices.Contains(c.Even, trash.Unsynced) {
+		o.Unsynced = a.unsynced(st)
+	}
 	c.bar = a.Progress("looking", len(ids))
 	defer c.bar.Done()
 	o.Progress = func(done, total int) { c.bar.At(done, total) }

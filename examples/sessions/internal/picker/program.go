@@ -34,6 +34,9 @@ type Settings struct {
 	// It tells of each that is done, and what became of that, and ends there when done
 	// returns false. nil: none are offered.
 	Import func(ctx context.Context, all []foreign.History, done func(foreign.History, error) bool) (string, error)
+
+	// Unsynced returns [trash.Options.Unsynced] for a store. nil: nothing is synced.
+	Unsynced func(st *sessionstore.Store) func(ctx context.Context, ids []string) (map[string]string, error)
 }
 
 // Run shows the picker until a person leaves it, ctx ends, or the process is
@@ -48,7 +51,7 @@ func Run(ctx context.Context, o Settings) error {
 
 	home, _ := os.UserHomeDir() // without one, no path is shortened
 	model, first := New(Options{Color: o.Color, Plain: o.Plain, Now: time.Now, Home: home, Host: o.Host, Offers: o.Import != nil})
-	p := &program{Settings: o, model: model, store: store{o.Projects, o.Project}, restore: restore, first: first}
+	p := &program{Settings: o, model: model, store: store{o.Projects, o.Project, o.Unsynced}, restore: restore, first: first}
 	defer p.leaveRaw()
 	ctx, stop := p.until(ctx)
 	defer stop()

@@ -28,6 +28,7 @@ const (
 type store struct {
 	projects *sessionstore.Projects
 	project  string // the one to show; "": all
+	unsynced func(st *sessionstore.Store) func(ctx context.Context, ids []string) (map[string]string, error)
 }
 
 // list tells of all sessions, newest first. It tells of the first one at once,
@@ -167,6 +168,15 @@ func (s store) export(ctx context.Context, c Export) Event {
 	return Exported{c.File, err}
 }
 
+// removal returns how a session is removed, whatever of allow stands against it.
+func (s store) removal(st *sessionstore.Store, allow []trash.Kind) *trash.Options {
+	o := &trash.Options{Reason: "delete", Allow: allow}
+	if s.unsynced != nil {
+		o.Unsynced = s.unsynced(st)
+	}
+	return o
+}
+
 // plan tells what stands against the removal of a session.
 func (s store) plan(ctx context.Context, c Plan) Event {
 	e := Planned{Session: c.Session}
@@ -175,7 +185,7 @@ func (s store) plan(ctx context.Context, c Plan) Event {
 		e.Err = err
 		return e
 	}
-	p, err := trash.NewPlan(ctx, st, []string{c.Session.ID}, nil)
+	p, err := trash.NewPlan(ctx, st, []string{c.Session.ID}, s.removal(st, nil))
 	if err != nil {
 		e.Err = err
 		return e
@@ -199,7 +209,7 @@ func (s store) remove(ctx context.Context, c Delete) Event {
 		e.Err = err
 		return e
 	}
-	done, err := trash.Delete(ctx, st, []string{c.Session.ID}, &trash.Options{Reason: "delete", Allow: c.Allow})
+	done, err := trash.Delete(ctx, st, []string{c.Session.ID}, s.removal(st, c.Allow))
 	e.Receipt, e.Err = done.Receipt, err
 	for _, f := range done.Failed {
 		e.Err = errors.Join(e.Err, f.Err)

@@ -1,6 +1,8 @@
 package picker
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
 )
 
 // openTest opens projects of which one has a session.
@@ -36,7 +39,7 @@ func openTest(t *testing.T) (store, Session) {
 	require.NoError(t, err)
 	id := sessionstore.NewID()
 	require.NoError(t, st.Save(t.Context(), id, rows, md))
-	return store{p, ""}, Session{Key: Key{"one", id}, Dir: work}
+	return store{p, "", nil}, Session{Key: Key{"one", id}, Dir: work}
 }
 
 func TestStoreLists(t *testing.T) {
@@ -91,6 +94,27 @@ func TestStoreExports(t *testing.T) {
 		require.ErrorIs(t, s.export(t.Context(), Export{session.Key, file}).(Exported).Err, os.ErrExist)
 	}
 	require.ErrorContains(t, s.export(t.Context(), Export{session.Key, "a.txt"}).(Exported).Err, ".jsonl")
+}
+
+// TestStoreRemoves removes a session of which the cloud lacks something only when a
+// person said so.
+func TestStoreRemoves(t *testing.T) {
+	t.Parallel()
+	s, session := openTest(t)
+	lacking := errors.New("nobody can say")
+	s.unsynced = func(*sessionstore.Store) func(context.Context, []string) (map[string]string, error) {
+		return func(_ context.Context, ids []string) (map[string]string, error) {
+			return map[string]string{ids[0]: "the cloud lacks it"}, lacking
+		}
+	}
+	require.ErrorIs(t, s.plan(t.Context(), Plan{session}).(Planned).Err, lacking)
+	lacking = nil
+	planned := s.plan(t.Context(), Plan{session}).(Planned)
+	require.NoError(t, planned.Err)
+	require.Contains(t, planned.Obstacle, "the cloud lacks it")
+	require.Equal(t, []trash.Kind{trash.Recent, trash.Unsynced}, planned.Allow)
+	require.Error(t, s.remove(t.Context(), Delete{session, []trash.Kind{trash.Recent}}).(Deleted).Err)
+	require.NoError(t, s.remove(t.Context(), Delete{session, planned.Allow}).(Deleted).Err)
 }
 
 // TestCheck goes through what keeps a session from being resumed.
