@@ -96,9 +96,20 @@ func examine(ctx context.Context, st *sessionstore.Store, id string, quiet time.
 		s.Name, s.Created = md.Text("name"), md.Text("created")
 	}
 	if since := core.Of(st).Now().Sub(s.Written); since < quiet {
-		s.obstruct(Recent, fmt.Sprintf("it was written %s ago", max(since, 0).Round(time.Second)))
+		s.obstruct(Recent, "it was written "+ago(since))
 	}
 	return s, nil
+}
+
+// ago tells how long ago something was.
+func ago(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d m ago", d/time.Minute)
+	}
+	return fmt.Sprintf("%d h ago", d/time.Hour)
 }
 
 // measure counts the files of a session's directory.

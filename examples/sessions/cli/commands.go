@@ -5,7 +5,7 @@ import "github.com/alecthomas/kong"
 // commands are the arguments of the program. The text below each name is the
 // first that a newcomer reads.
 type commands struct {
-	JSON    answerForm       `help:"Write JSON to standard output, errors too. --json=v1 writes it with types, for programs." group:"Output"`
+	JSON    answerForm       `help:"Write JSON to standard output, errors too, but for those in the arguments. --json=v1 writes it with types, for programs, and all errors." group:"Output"`
 	Plain   bool             `help:"Show text as it stands, and do not render Markdown." group:"Output"`
 	NoPager bool             `help:"Do not show long answers through PAGER." group:"Output"`
 	Version kong.VersionFlag `help:"Print the version." group:"Output"`

@@ -16,7 +16,7 @@ import (
 
 type findCommand struct {
 	forScripts `kong:"-"`
-	where
+	everywhere
 	After   string `placeholder:"DATE" help:"Created after this date, as 2026-08-01, 2026-08-01T12:00:00+02:00, 7d or yesterday."`
 	Before  string `placeholder:"DATE" help:"Created before this date."`
 	Keyword string `placeholder:"TERM" help:"The transcript holds this text, in upper or lower case."`

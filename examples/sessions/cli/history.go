@@ -65,6 +65,16 @@ func (c *importCommand) history(a *app) error {
 	if slug != "" {
 		all = slices.DeleteFunc(all, func(h foreign.History) bool { return h.Project() != slug })
 	}
+	if len(all) == 0 && failed == nil {
+		failed = c.nothingFound()
+		switch {
+		case slug == "":
+			a.Notef("%s", failed)
+			failed = nil
+		case !c.counts(a):
+			return failed
+		}
+	}
 	res := &historyResult{DryRun: c.DryRun, Damaged: []historyDamage{}, Unplaced: []historyDamage{}, Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{}}
 	if err := c.importAll(a, p, all, res); err != nil {
 		failed = errors.Join(failed, err)
@@ -81,6 +91,26 @@ func (c *importCommand) history(a *app) error {
 	}
 	res.print(a)
 	return failed
+}
+
+// nothingFound tells where no history was found.
+func (c *importCommand) nothingFound() error {
+	home, err := foreign.Home(foreign.Tool(c.Tool))
+	if err != nil {
+		return err
+	}
+	name, variable := "Claude Code", "CLAUDE_CONFIG_DIR"
+	if c.Tool == string(foreign.Codex) {
+		name, variable = "Codex", "CODEX_HOME"
+	}
+	which := ""
+	if c.Project != "" {
+		which += " of project " + screen.Plain(c.Project)
+	}
+	if c.Since != "" {
+		which += " that was changed since " + screen.Plain(c.Since)
+	}
+	return fmt.Errorf("no conversation of %s%s in %s; %s names another directory", name, which, screen.Plain(home), variable)
 }
 
 // counts reports whether the command prints what the files hold.

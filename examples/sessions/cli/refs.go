@@ -49,6 +49,21 @@ func (a *app) open(dir string) (target, error) {
 	return target{st, filepath.Base(dir)}, nil
 }
 
+// everywhere are the flags of a command that looks in all projects unless it is told
+// of one. --all-projects is for those who write it everywhere.
+type everywhere struct {
+	where
+	AllProjects bool `hidden:"" help:"All projects, as without it."`
+}
+
+// Validate refuses flags that contradict each other.
+func (e everywhere) Validate() error {
+	if e.AllProjects && e.Project != "" {
+		return usageError{"--all-projects and --project: choose one"}
+	}
+	return nil
+}
+
 // here are the arguments of a command that finds its session in the project of
 // the working directory, as "amplifier session" does, and else in all projects.
 type here struct {

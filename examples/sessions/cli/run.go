@@ -164,6 +164,9 @@ func (a *app) tellUsage(chosen *kong.Context, err error) int {
 		command += " " + commandName(chosen.Selected())
 	}
 	text := usageText(err)
+	if command == "sessions find" && strings.HasPrefix(text, "unexpected argument ") {
+		text += `; "sessions search TEXT" looks for a text, and --keyword lists the sessions that hold it`
+	}
 	if a.typed {
 		a.tellTyped(text, nil)
 	}

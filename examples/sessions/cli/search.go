@@ -15,7 +15,7 @@ import (
 
 type searchCommand struct {
 	Text string `arg:"" help:"Text to find, in upper or lower case."`
-	where
+	everywhere
 	IgnoreCase bool   `short:"i" help:"Take upper and lower case for the same, as search does anyway."`
 	Context    int    `short:"C" default:"0" placeholder:"N" help:"Show so many messages before and after each that was found, too."`
 	Regexp     bool   `short:"E" help:"The text is a regular expression (RE2)."`
@@ -60,7 +60,7 @@ func (c *searchCommand) Run(a *app) error {
 	if q.Project, err = c.existing(a, p, false); err != nil {
 		return err
 	}
-	if q.After, err = a.date("after", c.After); err != nil {
+	if q.After, err = a.date("after (--since)", c.After); err != nil {
 		return err
 	}
 	if q.Before, err = a.date("before", c.Before); err != nil {

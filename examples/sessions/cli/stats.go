@@ -18,7 +18,7 @@ import (
 )
 
 type statsCommand struct {
-	where
+	everywhere
 	By     string `enum:"day,model,project,session" default:"day" placeholder:"WHAT" help:"Add up by day, model, project or session (default: day)."`
 	After  string `aliases:"since" placeholder:"DATE" help:"Only sessions created after this date, as 2026-08-01, 7d or yesterday; --since is the same."`
 	Before string `placeholder:"DATE" help:"Only sessions created before this date."`
@@ -50,7 +50,7 @@ func (c *statsCommand) Run(a *app) error {
 	if q.Project, err = c.existing(a, p, false); err != nil {
 		return err
 	}
-	if q.After, err = a.date("after", c.After); err != nil {
+	if q.After, err = a.date("after (--since)", c.After); err != nil {
 		return err
 	}
 	if q.Before, err = a.date("before", c.Before); err != nil {

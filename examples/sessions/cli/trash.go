@@ -129,6 +129,9 @@ func (c *trashRestoreCommand) Run(a *app) error {
 	}
 	for _, ref := range c.What {
 		b, err := pick(all, ref)
+		if errors.Is(err, sessionstore.ErrNotFound) {
+			return referenceError(fmt.Sprintf(`the trash has no %q: "sessions trash" shows what it has`, ref))
+		}
 		if err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 
 type verifyCommand struct {
 	Sessions []string `arg:"" optional:"" name:"session" help:"Only these sessions (default: all)."`
-	where
+	everywhere
 	NoEvents bool `help:"Do not read the audit logs."`
 	Mend     bool `help:"Write recovered files anew, and keep the damaged ones."`
 }

@@ -18,21 +18,15 @@ func Find(ctx context.Context, tool Tool, opts *FindOptions) ([]History, error) 
 	}
 	var all []History
 	var err error
-	switch tool {
-	case Claude:
-		if o.Home == "" {
-			o.Home, err = homeOf("CLAUDE_CONFIG_DIR", ".claude")
-		}
-		if err == nil {
-			all, err = findClaude(ctx, o)
-		}
-	case Codex:
-		if o.Home == "" {
-			o.Home, err = homeOf("CODEX_HOME", ".codex")
-		}
-		if err == nil {
-			all, err = findCodex(ctx, o)
-		}
+	if o.Home == "" {
+		o.Home, err = Home(tool)
+	}
+	switch {
+	case err != nil:
+	case tool == Claude:
+		all, err = findClaude(ctx, o)
+	case tool == Codex:
+		all, err = findCodex(ctx, o)
 	default:
 		err = fmt.Errorf("%w %q", ErrTool, tool)
 	}
@@ -40,6 +34,19 @@ func Find(ctx context.Context, tool Tool, opts *FindOptions) ([]History, error) 
 		err = fmt.Errorf("find histories: %w", err)
 	}
 	return all, err
+}
+
+// Home returns the directory in which a tool keeps its histories: $CLAUDE_CONFIG_DIR
+// or $CODEX_HOME, or ~/.claude or ~/.codex where that is not set. It may not be there.
+// The error Is [ErrTool] for another tool.
+func Home(tool Tool) (string, error) {
+	switch tool {
+	case Claude:
+		return homeOf("CLAUDE_CONFIG_DIR", ".claude")
+	case Codex:
+		return homeOf("CODEX_HOME", ".codex")
+	}
+	return "", fmt.Errorf("%w %q", ErrTool, tool)
 }
 
 // homeOf returns the directory that a variable of the environment names, or else

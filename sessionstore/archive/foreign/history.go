@@ -70,8 +70,7 @@ const historySuffix = ".jsonl"
 
 // FindOptions control [Find]. A nil *FindOptions is the zero value.
 type FindOptions struct {
-	// Home is the directory of the tool. "" is $CLAUDE_CONFIG_DIR or $CODEX_HOME,
-	// or ~/.claude or ~/.codex where that is not set.
+	// Home is the directory of the tool. "" is what [Home] returns.
 	Home string
 
 	// Since leaves out histories that were last changed before.
