@@ -3,6 +3,7 @@ package foreign
 import (
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
@@ -66,6 +67,9 @@ func (r *rendering) flushUser() error {
 		return err
 	}
 	r.turns++
+	if r.turns <= r.shared+1 {
+		r.own = firstLine(p.said)
+	}
 	r.open = true
 	asides := r.asides
 	r.asides = nil
@@ -75,6 +79,18 @@ func (r *rendering) flushUser() error {
 		}
 	}
 	return nil
+}
+
+// firstLine returns the first line of what a person said, or enough of it for a name.
+func firstLine(said []string) string {
+	for _, s := range said {
+		line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+		if line = strings.TrimSpace(line); line != "" {
+			most := min(len(line), utf8.UTFMax*maxName)
+			return strings.ToValidUTF8(line[:most], "")
+		}
+	}
+	return ""
 }
 
 func (r *rendering) emitUser(s said) error {

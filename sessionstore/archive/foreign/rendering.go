@@ -28,6 +28,8 @@ type rendering struct {
 	numbers  []int32 // of messages by record; below 0 a reason, see reasons; 0: none yet
 	messages int
 	turns    int
+	shared   int    // turns before the first one of its own
+	own      string // the first line of the prompt of that
 	model    string
 	usage    map[string]*usage
 

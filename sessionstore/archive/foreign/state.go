@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -70,7 +71,7 @@ func (tg target) describe(md *sessionstore.Metadata, r *rendering, s state) erro
 			members = append(members, assignment{"working_dir", t.cwd})
 		}
 	}
-	if name := tg.name(t); name != "" && md.Text("name") == "" {
+	if name := tg.name(r); name != "" && md.Text("name") == "" {
 		from := "generated"
 		if t.byPerson {
 			from = "manual"
@@ -99,8 +100,18 @@ type assignment struct {
 const maxName = 200
 
 // name returns the name of a session: the tool's title, with what the session is.
-func (tg target) name(t *table) string {
-	title := t.title
+// Where the tool gave none, its first prompt of its own tells a branch from others.
+func (tg target) name(r *rendering) string {
+	title, note := r.t.title, ""
+	switch tg.kind {
+	case Branch:
+		note = " (another branch)"
+	case Diverged:
+		note = " (went on in the other tool)"
+	}
+	if title == "" && note != "" {
+		title = cmp.Or(r.own, "Imported")
+	}
 	if tg.kind == Agent {
 		title = tg.agent
 	}
@@ -110,16 +121,6 @@ func (tg target) name(t *table) string {
 		}
 		return c
 	}, title))
-	note := ""
-	switch tg.kind {
-	case Branch:
-		note = " (another branch)"
-	case Diverged:
-		note = " (went on in the other tool)"
-	}
-	if title == "" && note != "" {
-		title = "Imported"
-	}
 	for utf8.RuneCountInString(title+note) > maxName {
 		_, n := utf8.DecodeLastRuneInString(title)
 		title = title[:len(title)-n]

@@ -53,7 +53,7 @@ func (r *rendering) start() time.Time {
 func (tg target) render(report *Report, emit func(sessionstore.Message) error) (*rendering, error) {
 	r := &rendering{
 		t: tg.t, format: tg.format, in: newInput(tg.file, tg.size), chain: tg.chain, report: report, emit: emit,
-		from: origin{tool: tg.tool, id: tg.history.id},
+		from: origin{tool: tg.tool, id: tg.history.id}, shared: tg.turn,
 	}
 	return r, r.render()
 }
