@@ -56,9 +56,7 @@ func (x *Rows) extend(ctx context.Context, r io.Reader, from int, parse Parse) (
 		return nil, ErrOther
 	}
 	b := newBuilder(x)
-	for _, k := range x.blocks[:from] {
-		b.sums.skip(k.sum)
-	}
+	b.sums = &sums{from: from, size: int64(from) * BlockSize}
 	if err := b.verify(ctx, r, x, from); err != nil {
 		return nil, err
 	}
@@ -102,12 +100,13 @@ func newCounter() *builder { return &builder{rows: &Rows{}, open: map[xxh3.Uint1
 
 // newBuilder returns a builder that goes on at the end of x.
 func newBuilder(x *Rows) *builder {
-	b := &builder{sums: &sums{}, rows: &Rows{Facts: x.Facts, Ended: true, blocks: slices.Clone(x.blocks)}, open: make(map[xxh3.Uint128]bool, len(x.open))}
+	known := blocks{x.blocks.file, slices.Clone(x.blocks.made)}
+	b := &builder{sums: &sums{}, rows: &Rows{Facts: x.Facts, Ended: true, blocks: known}, open: make(map[xxh3.Uint128]bool, len(x.open))}
 	for _, sum := range x.open {
 		b.open[sum] = true
 	}
-	if n := len(x.blocks); n > 0 {
-		b.prefix = x.blocks[n-1].prefix
+	if known.len() > 0 {
+		b.prefix = known.last().prefix
 	}
 	return b
 }
@@ -115,7 +114,7 @@ func newBuilder(x *Rows) *builder {
 // verify reads the part of r that x knows; r begins with block from.
 func (b *builder) verify(ctx context.Context, r io.Reader, x *Rows, from int) error {
 	buf := make([]byte, BlockSize)
-	for i := from; i < len(x.blocks); i++ {
+	for i := from; i < x.blocks.len(); i++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -127,7 +126,7 @@ func (b *builder) verify(ctx context.Context, r io.Reader, x *Rows, from int) er
 		if err != nil {
 			return err
 		}
-		if xxh3.Hash128(part) != x.blocks[i].sum {
+		if xxh3.Hash128(part) != x.blocks.at(i).sum {
 			return ErrOther
 		}
 		b.sums.add(part)
@@ -158,9 +157,8 @@ func (b *builder) build(ctx context.Context, r io.Reader, parse Parse) (*Rows, e
 
 // line takes the messages of the next line.
 func (b *builder) line(line jsonl.Line, parse Parse) error {
-	at := line.Offset / BlockSize
-	b.fill(at)
-	if k := &b.rows.blocks[at]; k.first == BlockSize {
+	b.fill(line.Offset / BlockSize)
+	if k := b.rows.blocks.last(); k.first == BlockSize {
 		k.first = uint32(line.Offset % BlockSize)
 	}
 	b.rows.Ended = line.Ended
@@ -168,7 +166,7 @@ func (b *builder) line(line jsonl.Line, parse Parse) error {
 		b.prefix = b.prefix.Plus(row.Sum)
 		b.row(line, row)
 	})
-	k := &b.rows.blocks[at]
+	k := b.rows.blocks.last()
 	k.rows, k.turns, k.prefix = b.rows.Messages, b.rows.Turns, b.prefix
 	return err
 }
@@ -197,8 +195,8 @@ func (b *builder) row(line jsonl.Line, row Row) {
 
 // fill adds the blocks up to number at, in which no line began so far.
 func (b *builder) fill(at int64) {
-	for int64(len(b.rows.blocks)) <= at {
-		b.rows.blocks = append(b.rows.blocks, block{first: BlockSize, rows: b.rows.Messages, turns: b.rows.Turns, prefix: b.prefix})
+	for all := &b.rows.blocks; int64(all.len()) <= at; {
+		all.made = append(all.made, block{first: BlockSize, rows: b.rows.Messages, turns: b.rows.Turns, prefix: b.prefix})
 	}
 }
 
@@ -207,10 +205,11 @@ func (b *builder) done() *Rows {
 	x.Size = b.sums.size
 	sums := b.sums.finish()
 	if len(sums) > 0 {
-		b.fill(int64(len(sums)) - 1)
+		b.fill(int64(b.sums.from+len(sums)) - 1)
 	}
-	for i := range x.blocks {
-		x.blocks[i].sum = sums[i]
+	before := x.blocks.inFile() - b.sums.from // negative: of some blocks that were made the hash is known
+	for i := max(0, -before); i < len(x.blocks.made); i++ {
+		x.blocks.made[i].sum = sums[before+i]
 	}
 	x.setOpen(b.open)
 	return x
@@ -218,7 +217,8 @@ func (b *builder) done() *Rows {
 
 // sums hashes blocks.
 type sums struct {
-	size int64
+	from int            // number of the first one
+	size int64          // up to the end of the last one
 	all  []xxh3.Uint128 // of the blocks that are full
 	last xxh3.Hasher    // of the one that is not
 }
@@ -241,12 +241,6 @@ func (s *sums) add(p []byte) {
 		s.size += int64(n)
 		p = p[n:]
 	}
-}
-
-// skip takes the hash of the next block, which is full.
-func (s *sums) skip(sum xxh3.Uint128) {
-	s.all = append(s.all, sum)
-	s.size += BlockSize
 }
 
 // finish returns the hashes of all blocks.

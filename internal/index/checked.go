@@ -65,7 +65,7 @@ func (l *Lines) Long() (rows, turns int, long bool, err error) {
 	if err != nil || bytes.IndexByte(rest, '\n') >= 0 {
 		return 0, 0, false, err
 	}
-	k := l.rows.blocks[l.block]
+	k := l.rows.blocks.at(int(l.block))
 	return k.rows, k.turns, true, nil
 }
 
@@ -114,8 +114,8 @@ func (l *Lines) read(p []byte) error {
 // nextLine returns where the first line begins that begins in block i or after it:
 // the end of the transcript, if none does.
 func (x *Rows) nextLine(i int64) int64 {
-	for ; i < int64(len(x.blocks)); i++ {
-		if first := int64(x.blocks[i].first); first < BlockSize {
+	for ; i < int64(x.blocks.len()); i++ {
+		if first := int64(x.blocks.at(int(i)).first); first < BlockSize {
 			return min(i*BlockSize+first, x.Size)
 		}
 	}
@@ -133,7 +133,7 @@ func (x *Rows) check(r io.ReaderAt, i int64, block []byte) error {
 		}
 		return err
 	}
-	if xxh3.Hash128(block) != x.blocks[i].sum {
+	if xxh3.Hash128(block) != x.blocks.at(int(i)).sum {
 		return ErrOther
 	}
 	return nil

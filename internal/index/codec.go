@@ -115,6 +115,9 @@ func (d *decoder) text() string {
 	return d.all[at : at+n]
 }
 
+// oneText is text where no others follow: it leaves the rest where it is.
+func (d *decoder) oneText() string { return string(d.bytes(d.count(1))) }
+
 func (d *decoder) bool() bool {
 	b := d.bytes(1)
 	return len(b) == 1 && b[0] == 1

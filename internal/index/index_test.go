@@ -103,7 +103,44 @@ func TestAgainstScan(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, grown.Encode(), read.Encode())
 			checkRows(t, r, read, more)
+			last := append(bytes.Clone(more), randomText(r, r.IntN(100))...)
+			want, werr := grown.Extend(t.Context(), bytes.NewReader(last), parseLine)
+			before := read.Encode()
+			for _, extend := range []func() (*Rows, error){
+				func() (*Rows, error) { return read.Extend(t.Context(), bytes.NewReader(last), parseLine) },
+				func() (*Rows, error) {
+					return read.ExtendEnd(t.Context(), bytes.NewReader(last), int64(len(last)), parseLine)
+				},
+			} {
+				got, err := extend()
+				require.Equal(t, werr, err)
+				if err == nil {
+					require.Equal(t, want.Encode(), got.Encode())
+					checkRows(t, r, got, last)
+				}
+				require.Equal(t, before, read.Encode(), "it is not changed")
+			}
 			x, text = grown, more
+		}
+	}
+}
+
+// TestWholeBlocks goes on after a transcript that ends where a block does.
+func TestWholeBlocks(t *testing.T) {
+	t.Parallel()
+	text := []byte("u hello " + strings.Repeat("z", 2*BlockSize-9) + "\n")
+	x, err := Build(t.Context(), bytes.NewReader(text), parseLine)
+	require.NoError(t, err)
+	read, err := ParseRows(x.Encode())
+	require.NoError(t, err)
+	for _, more := range []string{"", "m 1\n", "m 1\n" + strings.Repeat("u\n", BlockSize)} {
+		all := append(bytes.Clone(text), more...)
+		fresh, err := Build(t.Context(), bytes.NewReader(all), parseLine)
+		require.NoError(t, err)
+		for _, from := range []*Rows{x, read} {
+			grown, err := from.ExtendEnd(t.Context(), bytes.NewReader(all), int64(len(all)), parseLine)
+			require.NoError(t, err)
+			require.Equal(t, fresh.Encode(), grown.Encode())
 		}
 	}
 }
@@ -349,7 +386,7 @@ func TestSealedNonsense(t *testing.T) {
 			body[i] = byte(r.IntN(4)) * byte(r.IntN(90))
 		}
 		if x, err := ParseRows(append(make([]byte, noteSize), seal(append([]byte(rowsHead), body...))...)); err == nil {
-			require.Equal(t, blocksIn(x.Size), int64(len(x.blocks)))
+			require.Equal(t, blocksIn(x.Size), int64(x.blocks.len()))
 		}
 		_, _ = ParseShard(seal(append([]byte(shardHead), body...))) // it must not panic
 	}

@@ -23,7 +23,7 @@ const LargeFrom = 1 << 20
 // file cannot be extended.
 const maxOpen = 128
 
-const rowsHead = "sessionstore rows\x00\x04"
+const rowsHead = "sessionstore rows\x00\x05"
 
 // Rows tells where the messages and the turns of one transcript begin.
 type Rows struct {
@@ -31,23 +31,12 @@ type Rows struct {
 	Seen   Seen
 	ID     string // of the session
 	Ended  bool   // the last line has its LF
-	blocks []block
+	blocks blocks
 	open   []xxh3.Uint128 // hashes of the ids of the calls that no message has answered, in their order
 	full   bool           // open is all of them
 
 	appended dirread.Stamp // of the transcript after appends of this library, if noted; see Begins
 	noted    bool
-}
-
-// block is what there is to know about BlockSize bytes, of the last block
-// fewer.
-type block struct {
-	sum   xxh3.Uint128
-	first uint32 // where in the block its first line begins; BlockSize: none does
-	rows  int    // messages in lines that begin before the end of the block, from the first block on
-	turns int    // turns that begin in these lines
-
-	prefix Prefix // of these messages
 }
 
 // Encode returns the rows file.
@@ -58,14 +47,7 @@ func (x *Rows) Encode() []byte {
 	for _, sum := range x.open {
 		b = appendSum(b, sum)
 	}
-	b = binary.AppendUvarint(b, uint64(len(x.blocks)))
-	rows, turns := 0, 0
-	for _, k := range x.blocks {
-		b = binary.AppendUvarint(appendSum(b, k.sum), uint64(k.first))
-		b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(k.rows-rows)), uint64(k.turns-turns))
-		b = appendSum(b, xxh3.Uint128(k.prefix))
-		rows, turns = k.rows, k.turns
-	}
+	b = x.blocks.append(binary.AppendUvarint(b, uint64(x.blocks.len())))
 	return append(make([]byte, noteSize, noteSize+len(b)+sumSize), seal(b)...)
 }
 
@@ -78,24 +60,27 @@ func ParseRows(data []byte) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Rows{ID: d.text(), Seen: d.seen(), Facts: d.facts(), Ended: d.bool(), full: d.bool()}
+	x := &Rows{ID: d.oneText(), Seen: d.seen(), Facts: d.facts(), Ended: d.bool(), full: d.bool()}
 	x.open = make([]xxh3.Uint128, d.count(sumSize))
 	for i := range x.open {
 		x.open[i] = d.sum()
 	}
-	x.blocks = make([]block, d.count(2*sumSize+3))
-	rows, turns := 0, 0
-	for i := range x.blocks {
-		k := block{sum: d.sum(), first: uint32(d.number())}
-		rows, turns = rows+d.number(), turns+d.number()
-		k.rows, k.turns, k.prefix = rows, turns, Prefix(d.sum())
-		x.blocks[i] = k
-	}
-	if d.bad || len(d.rest) > 0 || int64(len(x.blocks)) != blocksIn(x.Size) || rows != x.Messages || turns != x.Turns {
+	x.blocks = readBlocks(d.bytes(d.count(blockBytes) * blockBytes))
+	if d.bad || len(d.rest) > 0 || !x.agrees() {
 		return nil, errBad
 	}
 	x.appended, x.noted = readNote(data, x.Seen)
 	return x, nil
+}
+
+// agrees reports whether the blocks are about what the facts are about.
+func (x *Rows) agrees() bool {
+	n := x.blocks.len()
+	if n == 0 {
+		return x.Facts == Facts{}
+	}
+	last := x.blocks.at(n - 1)
+	return int64(n) == blocksIn(x.Size) && last.rows == x.Messages && last.turns == x.Turns
 }
 
 // blocksIn returns how many blocks so many bytes have.
@@ -111,13 +96,13 @@ type Place struct {
 // Row returns where to read for message n, counted from 1, which is one of the
 // transcript.
 func (x *Rows) Row(n int) Place {
-	return x.place(sort.Search(len(x.blocks), func(i int) bool { return x.blocks[i].rows >= n }))
+	return x.place(sort.Search(x.blocks.len(), func(i int) bool { return x.blocks.at(i).rows >= n }))
 }
 
 // Turn returns where to read for turn n, counted from 1, which is one of the
 // transcript.
 func (x *Rows) Turn(n int) Place {
-	return x.place(sort.Search(len(x.blocks), func(i int) bool { return x.blocks[i].turns >= n }))
+	return x.place(sort.Search(x.blocks.len(), func(i int) bool { return x.blocks.at(i).turns >= n }))
 }
 
 // place returns where the first line of block i begins.
@@ -125,8 +110,8 @@ func (x *Rows) place(i int) Place {
 	if i == 0 {
 		return Place{}
 	}
-	before := x.blocks[i-1]
-	return Place{int64(i)*BlockSize + int64(x.blocks[i].first), before.rows, before.turns, before.prefix}
+	before := x.blocks.at(i - 1)
+	return Place{int64(i)*BlockSize + int64(x.blocks.at(i).first), before.rows, before.turns, before.prefix}
 }
 
 // setOpen notes which calls are unanswered.
