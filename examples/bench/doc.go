@@ -28,12 +28,15 @@
 //	summary FILE REPS, tail FILE REPS       of a log: Summary; its last 20 heads
 //	at FILE REPS N                          event N of a log
 //	slice FILE REPS, slicenew FILE REPS     SliceTo that keeps all; with another session id
-//	turns MIB BYTES REPS                    a turn of a transcript of MIB MiB, each time in a fresh Store: with an
-//	                                        index that fits, after an append of another Store; ResumeWindow of 25;
+//	turns MIB BYTES REPS                    a turn of a transcript of MIB MiB, each time in a new process: with an
+//	                                        index that fits, after an append of another process; ResumeWindow of 25;
 //	                                        beside it the making of the index, Load, and SQLite; with the 99th percentiles of
 //	                                        times and of processor times. Messages have BYTES; from 1 MiB on one
 //	                                        turn of a hundred has a message of BYTES. The others are read, and these in
-//	                                        a line of their own. On Linux the memory is the peak of each line
+//	                                        a line of their own. The memory is the most of the processes of a line
+//	part DIR turn|window|all N              what turns runs: opens a Store of the directory DIR, once, and reads turn N,
+//	                                        the ResumeWindow of N turns, or the session
+//	append-asked DIR                        what turns runs beside: appends a message for each line of standard input
 //	fork N REPS                             Fork at the last turn, without events
 //	diagnose N REPS                         Load and Diagnose
 //	info N REPS                             metadata, turns and diagnosis

@@ -21,7 +21,8 @@ var operations = map[string]func(*run) error{
 	"summaries": summaries, "summariesfirst": summariesFirst, "summariesone": summariesOne, "summariesrows": summariesRows,
 	"summary": summary, "tail": tail, "at": at, "slice": sliceSame, "slicenew": sliceNew,
 	"fork": fork, "diagnose": diagnose, "info": info,
-	"turns": readTurns, "deep": deep, "appenders": appenders, "peers": comparePeers, "relaxed": relaxed,
+	"turns": readTurns, "part": readPart, "append-asked": appendAsked,
+	"deep": deep, "appenders": appenders, "peers": comparePeers, "relaxed": relaxed,
 	"limit-append": limitAppend, "limit-copy": limitCopy, "limit-read": limitRead, "limit-scan": limitScan, "limit-list": limitList,
 }
 

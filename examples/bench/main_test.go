@@ -102,7 +102,7 @@ func TestOperations(t *testing.T) {
 			require.Empty(t, left)
 		})
 	}
-	require.Len(t, operations, len(tests)+2) // appenders is there twice; peers and turns have tests beside the other program, relaxed below
+	require.Len(t, operations, len(tests)+4) // appenders is there twice; peers and turns with its two have tests beside the other program, relaxed below
 }
 
 // The time of the processors is measured, too, and a profile is written.
@@ -124,7 +124,7 @@ func TestWrongArguments(t *testing.T) {
 	layOut(t)
 	for _, args := range []string{
 		"", "nothing", "save", "save 12", "save 12 3", "save 12 3 somehow", "save 0 3 durable", "save x 3 durable",
-		"load 12 0", "summary", "summary ev.jsonl", "appenders 4 5", "appenders 4 5 synced", "find 3", "peers 12", "turns 1 1000",
+		"load 12 0", "summary", "summary ev.jsonl", "appenders 4 5", "appenders 4 5 synced", "find 3", "peers 12", "turns 1 1000", "part", "part base3 turn", "part base3 nothing 1", "part base3 turn 0", "append-asked",
 	} {
 		t.Run(args, func(t *testing.T) {
 			var out bytes.Buffer

@@ -4,14 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"os"
-	"runtime/debug"
 )
-
-// forgetPeak makes peakMemory return the peak from now on, where it can.
-func forgetPeak() {
-	debug.FreeOSMemory()
-	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // else the peak is that of all
-}
 
 // peakMemory returns the peak resident memory of this process in MiB, which
 // getrusage would mix with that of the program that started it.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,16 +12,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/slice"
 )
 
 // longLine is from how many bytes on a line stands in one turn of a hundred.
 const longLine = 1 << 20
 
-// readTurns measures how parts of a transcript of MIB MiB are read, each time by
-// a fresh Store, and prints a line for each figure.
+// readTurns measures how parts of a transcript of MIB MiB are read, each time in a
+// new process, and prints a line for each figure.
 func readTurns(r *run) error {
 	mib, err := r.number(0)
 	if err != nil {
@@ -36,7 +32,15 @@ func readTurns(r *run) error {
 	if err != nil {
 		return err
 	}
-	t := &turnsRun{run: r, dir: filepath.Join(r.work, "sessions"), times: times, random: rand.New(rand.NewPCG(1, 1))}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	peers, err := r.peersProgram()
+	if err != nil {
+		return err
+	}
+	t := &turnsRun{run: r, self: self, peers: peers, dir: filepath.Join(r.work, "sessions"), times: times, random: rand.New(rand.NewPCG(1, 1))}
 	if err := t.make(int64(mib)<<20, size); err != nil {
 		return err
 	}
@@ -52,10 +56,12 @@ func readTurns(r *run) error {
 // turnsRun is one transcript.
 type turnsRun struct {
 	*run
-	dir    string // of sessions
-	times  int
-	random *rand.Rand
-	long   int // each so many turns, one has the long line; 0: none has
+	self, peers string // programs
+	dir         string // of sessions
+	times       int
+	random      *rand.Rand
+	memory      float64 // the most of the processes, in MiB
+	long        int     // each so many turns, one has the long line; 0: none has
 }
 
 func (t *turnsRun) path() string { return filepath.Join(t.dir, sessionID, "transcript.jsonl") }
@@ -100,46 +106,47 @@ func (t *turnsRun) turn() int {
 	}
 }
 
-// each times do with a fresh Store, after prepare, and prints the figures.
-func (t *turnsRun) each(op string, times int, prepare func() error, do func(context.Context, *sessionstore.Store) error) error {
-	t.took, t.cpu = nil, nil
-	forgetPeak()
+// each reads a part so many times, each time in a new process, after prepare. Every
+// part must have at least so many messages. It prints the figures.
+func (t *turnsRun) each(op string, times int, prepare func() error, part string, number func() int, least int) error {
+	t.took, t.cpu, t.memory = nil, nil, 0
 	for range times {
 		if prepare != nil {
 			if err := prepare(); err != nil {
-				return err
+				return fmt.Errorf("%s: %w", op, err)
 			}
 		}
-		if err := t.fresh(t.dir, 1, do); err != nil {
+		one, err := measured(t.self, []string{"part", t.dir, part, strconv.Itoa(number())}, "BENCH_CPU=1")
+		if err == nil && one.N < least {
+			err = errEmpty
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", op, err)
 		}
+		t.took = append(t.took, seconds(one.Median))
+		t.cpu = append(t.cpu, seconds(one.CPU))
+		t.memory = max(t.memory, one.Memory)
 	}
 	return t.print(op)
 }
 
+func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
+
 func (t *turnsRun) print(op string) error {
-	line := result{Op: op, N: t.n, Median: median(t.took).Seconds(), Memory: peakMemory(), CPU: median(t.cpu).Seconds()}
+	line := result{Op: op, N: t.n, Median: median(t.took).Seconds(), Memory: t.memory, CPU: median(t.cpu).Seconds()}
 	line.P99, line.CPU99 = percentile(t.took, 99).Seconds(), percentile(t.cpu, 99).Seconds()
 	t.took, t.cpu = nil, nil
 	return json.NewEncoder(t.out).Encode(line)
 }
 
-// percentile returns a percentile of sorted times.
+// percentile returns the time within which so many of a hundred of the sorted times are.
 func percentile(took []time.Duration, percent int) time.Duration {
-	return took[min(len(took)-1, len(took)*percent/100)]
-}
-
-func (t *turnsRun) read(ctx context.Context, st *sessionstore.Store) error {
-	rows, err := st.Turn(ctx, sessionID, t.turn())
-	if err == nil && len(rows) < 5 {
-		err = errEmpty
-	}
-	return err
+	return took[(len(took)*percent+99)/100-1]
 }
 
 // build makes the index. It also prints how large that is for each byte.
 func (t *turnsRun) build() error {
-	if err := t.each("index-build", 1, nil, t.read); err != nil {
+	if err := t.each("index-build", 1, nil, "turn", t.turn, turnRows); err != nil {
 		return err
 	}
 	size := int64(0)
@@ -160,63 +167,42 @@ func (t *turnsRun) build() error {
 	return err
 }
 
-func (t *turnsRun) fits() error { return t.each("turn", t.times, nil, t.read) }
+// turnRows is how many messages a turn has at least.
+const turnRows = 5
+
+func (t *turnsRun) fits() error { return t.each("turn", t.times, nil, "turn", t.turn, turnRows) }
 
 // longTurn reads the turns with a long line.
 func (t *turnsRun) longTurn() error {
 	if t.long == 0 {
 		return nil
 	}
-	return t.each("turn-long", t.times, nil, func(ctx context.Context, st *sessionstore.Store) error {
-		rows, err := st.Turn(ctx, sessionID, 1+t.long*t.random.IntN((t.n-1)/t.long+1))
-		if err == nil && len(rows) != 6 {
-			err = errEmpty
-		}
-		return err
-	})
+	long := func() int { return 1 + t.long*t.random.IntN((t.n-1)/t.long+1) }
+	return t.each("turn-long", t.times, nil, "turn", long, turnRows+1)
 }
 
 func (t *turnsRun) resume() error {
-	return t.each("resume-25", t.times, nil, func(ctx context.Context, st *sessionstore.Store) error {
-		rows, err := slice.ResumeWindow(ctx, st, sessionID, 25)
-		if err == nil && len(rows) < 25 {
-			err = errEmpty
-		}
-		return err
-	})
+	return t.each("resume-25", t.times, nil, "window", func() int { return 25 }, 25)
 }
 
-// appended reads after an append of another Store, which stands for a process.
+// appended reads after an append of another process.
 func (t *turnsRun) appended() error {
-	st, err := sessionstore.Open(t.dir, &sessionstore.Options{Durability: sessionstore.Relaxed, CacheBytes: 4 << 30})
+	a, err := startAppender(t.self, t.dir)
 	if err != nil {
 		return err
 	}
-	m, err := sessionstore.Text("assistant", strings.Repeat("more ", 200), time.Now())
-	if err == nil {
-		err = st.Append(context.Background(), sessionID, m) // it reads the transcript
-	}
-	if err == nil {
-		err = t.each("turn-appended", t.times, func() error { return st.Append(context.Background(), sessionID, m) }, t.read)
-	}
-	return errors.Join(err, st.Close())
+	err = t.each("turn-appended", t.times, a.append, "turn", t.turn, turnRows)
+	return errors.Join(err, a.end())
 }
 
 func (t *turnsRun) load() error {
-	return t.each("load", 1, nil, func(ctx context.Context, st *sessionstore.Store) error {
-		_, err := st.Load(ctx, sessionID)
-		return err
-	})
+	return t.each("load", 1, nil, "all", func() int { return 1 }, t.n)
 }
 
 // sqlite reads turns of the same transcript from SQLite, with a row for each
 // message and an index of turns.
 func (t *turnsRun) sqlite() error {
-	peers, err := t.peersProgram()
-	if err != nil {
-		return err
-	}
-	one, err := measured(peers, []string{"sqlite", "turns", strconv.Itoa(t.n), strconv.Itoa(t.times)}, "BENCH_TRANSCRIPT="+t.path())
+	one, err := measured(t.peers, []string{"sqlite", "turns", strconv.Itoa(t.n), strconv.Itoa(t.times)}, "BENCH_TRANSCRIPT="+t.path())
 	if err != nil {
 		return fmt.Errorf("turn-sqlite: %w", err)
 	}

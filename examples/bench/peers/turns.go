@@ -59,7 +59,7 @@ func (r *result) turns(st store, times int) error {
 		took = append(took, time.Since(start))
 	}
 	slices.Sort(took)
-	r.Median, r.P99 = took[len(took)/2].Seconds(), took[min(len(took)-1, len(took)*99/100)].Seconds()
+	r.Median, r.P99 = took[len(took)/2].Seconds(), took[(len(took)*99+99)/100-1].Seconds()
 	return nil
 }
 
