@@ -2,7 +2,7 @@ package foreign
 
 import (
 	"encoding/json"
-	"os"
+	"io"
 	"path/filepath"
 	"strings"
 )
@@ -28,11 +28,15 @@ const maxAgentMetadata = 1 << 20
 
 // agentName returns the kind of sub-agent that the file beside path names.
 func agentName(path string) string {
-	beside := strings.TrimSuffix(path, historySuffix) + ".meta.json"
-	if fi, err := os.Stat(beside); err != nil || fi.Size() > maxAgentMetadata {
+	f, fi, err := openRegular(strings.TrimSuffix(path, historySuffix) + ".meta.json")
+	if err != nil {
 		return "agent"
 	}
-	raw, err := os.ReadFile(beside)
+	defer f.Close()
+	if fi.Size() > maxAgentMetadata {
+		return "agent"
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, maxAgentMetadata))
 	meta := struct {
 		AgentType string `json:"agentType"`
 	}{}

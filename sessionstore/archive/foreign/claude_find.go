@@ -33,6 +33,7 @@ func findClaude(ctx context.Context, o FindOptions) ([]History, error) {
 		}
 		path := filepath.Join(top, f.Name())
 		if fi, err := os.Stat(path); err != nil || !fi.IsDir() {
+			failed = errors.Join(failed, err)
 			continue
 		}
 		found, err := inFolder(ctx, path, o.Since)
@@ -111,26 +112,28 @@ func orphan(path, session string) (History, error) {
 	return History{Tool: Claude, ID: session + "/" + id, Path: path, Dir: cwd, Size: fi.Size(), Modified: fi.ModTime(), Parent: session}, err
 }
 
-// agentsBelow lists the files of sub-agents below a directory.
-func agentsBelow(dir string) (all []string, err error) {
-	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+// agentsBelow lists the files of sub-agents below a directory. What cannot be read
+// keeps no other one out.
+func agentsBelow(dir string) (all []string, failed error) {
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) && path == dir {
 			return nil
 		}
 		if err != nil {
-			return err
+			failed = errors.Join(failed, err)
+			return nil
 		}
 		if e.Type().IsRegular() && strings.HasPrefix(e.Name(), agentPrefix) && strings.HasSuffix(e.Name(), historySuffix) {
 			all = append(all, path)
 		}
 		return nil
 	})
-	return all, err
+	return all, failed
 }
 
 // beginning returns the working directory and the session that a file names first.
 func beginning(path string) (cwd, session string, err error) {
-	f, err := os.Open(path)
+	f, _, err := openRegular(path)
 	if err != nil {
 		return "", "", err
 	}

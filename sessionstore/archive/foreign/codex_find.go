@@ -138,7 +138,7 @@ func codexBeginning(ctx context.Context, path string, e fs.DirEntry) (*codexFoun
 	if err != nil {
 		return nil, err
 	}
-	file, err := os.Open(path)
+	file, _, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ const maxTitles = 16 << 20
 
 // codexTitles returns the names of sessions, of which the last counts.
 func codexTitles(path string) (map[string]string, error) {
-	f, err := os.Open(path)
+	f, fi, err := openRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -191,10 +191,6 @@ func codexTitles(path string) (map[string]string, error) {
 		return nil, err
 	}
 	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
 	titles := map[string]string{}
 	begin := max(0, fi.Size()-maxTitles)
 	in := jsonl.NewReader(io.NewSectionReader(f, begin, fi.Size()-begin))

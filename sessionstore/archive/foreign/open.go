@@ -2,9 +2,14 @@ package foreign
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
+	"syscall"
+
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
 )
 
 // formatOf returns how a tool writes, nil for a tool that is not known. What it
@@ -37,7 +42,7 @@ func open(ctx context.Context, path string, tool Tool, id string, report *Report
 
 // openPlain opens a file, also a compressed one, for reading what it holds now.
 func openPlain(ctx context.Context, path string) (r io.ReaderAt, size int64, leave func(), err error) {
-	f, err := os.Open(path)
+	f, fi, err := openRegular(path)
 	if err != nil {
 		return nil, 0, nil, err
 	}
@@ -50,10 +55,22 @@ func openPlain(ctx context.Context, path string) (r io.ReaderAt, size int64, lea
 		}
 		return p, p.size, func() { p.close(); shut() }, nil
 	}
-	fi, err := f.Stat()
-	if err != nil {
-		shut()
-		return nil, 0, nil, err
-	}
 	return f, fi.Size(), shut, nil
+}
+
+// openRegular opens a file for reading. It waits for nobody: what is no regular file,
+// such as a named pipe, is an error.
+func openRegular(path string) (*os.File, fs.FileInfo, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	fi, err := f.Stat()
+	if err == nil && !fi.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: path, Err: dirread.ErrNotRegular}
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, fi, nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
@@ -51,7 +50,7 @@ func scopeIn(path string) (s scope, found bool, err error) {
 
 // headerOf returns the first line of a map, nil where it is no JSON.
 func headerOf(path string) (row []byte, found bool, err error) {
-	f, err := os.Open(path)
+	f, _, err := openRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
