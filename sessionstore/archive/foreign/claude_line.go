@@ -17,6 +17,7 @@ type claudeLine struct {
 	cwd, title, session    string
 	sidechain, meta        bool
 	team, summary, shown   bool   // shown: only in the tool's transcript
+	human                  bool   // the tool says that a person wrote it
 	forked                 bool   // copied from the session that this one was forked from
 	response, model        string // the response's id and model
 	content, usage, attach []byte
@@ -73,6 +74,8 @@ func (l *claudeLine) member(name string, v []byte) {
 		l.meta = isTrue(v)
 	case "teamName":
 		l.team = text(v) != ""
+	case "origin":
+		l.human = text(members(v, "kind")[0]) == "human"
 	case "forkedFrom":
 		l.forked = pyjson.KindOf(v) == pyjson.Object
 	case "isCompactSummary":
@@ -118,6 +121,6 @@ var claudeMembers = set("version", "gitBranch", "userType", "requestId", "toolUs
 	"thinkingMetadata", "todos", "permissionMode", "imagePasteIds", "planContent", "isApiErrorMessage", "error",
 	"apiError", "leafUuid", "messageId", "snapshot", "isSnapshotUpdate", "operation", "durationMs", "cause",
 	"retryInMs", "retryAttempt", "maxRetries", "lastPrompt", "mode", "entrypoint", "promptId", "promptSource",
-	"agentName", "origin", "effort", "costUSD", "session_id", "totalCostUSD", "totalAPIDuration",
+	"agentName", "effort", "costUSD", "session_id", "totalCostUSD", "totalAPIDuration",
 	"totalToolDuration", "totalLinesAdded", "totalLinesRemoved", "totalDuration", "startTime", "modelUsage",
 	"hasUnknownModelCost")

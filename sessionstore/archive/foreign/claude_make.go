@@ -32,9 +32,15 @@ type claudeRow struct {
 	Version   string  `json:"version"`
 	Kind      string  `json:"type"`
 	Meta      bool    `json:"isMeta,omitempty"`
+	Origin    *kinded `json:"origin,omitempty"`
 	Message   any     `json:"message"`
 	UUID      string  `json:"uuid"`
 	Time      string  `json:"timestamp"`
+}
+
+// kinded tells where a prompt is from.
+type kinded struct {
+	Kind string `json:"kind"`
 }
 
 type claudeUser struct {
@@ -101,6 +107,9 @@ func (c *claudeMaker) row(m made, kind string, message any) error {
 	r := claudeRow{
 		UserType: "external", Dir: c.about.dir, Session: c.about.id, Version: "2.1.0", Kind: kind, Meta: m.reminder,
 		Message: message, UUID: m.key, Time: stamp(m.at),
+	}
+	if m.Role() == "user" && !m.reminder {
+		r.Origin = &kinded{"human"}
 	}
 	if c.parent != "" {
 		r.Parent = &c.parent

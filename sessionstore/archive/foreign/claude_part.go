@@ -84,11 +84,12 @@ func (l claudeLine) texts() iter.Seq[string] {
 // prompt returns the text of a line, its blocks joined by a newline.
 func (l claudeLine) prompt() string { return strings.Join(slices.Collect(l.texts()), "\n") }
 
-// typed reports whether one of the texts is not the tool's. What an editor adds
-// stands in a block of its own before the text that was typed.
+// typed reports whether one of the texts is not the tool's: newer versions say so,
+// and else texts of the tool begin with a tag. What an editor adds stands in a block of
+// its own before the text that was typed.
 func (l claudeLine) typed() bool {
 	for s := range l.texts() {
-		if strings.TrimSpace(s) != "" && !byTool.MatchString(s) {
+		if strings.TrimSpace(s) != "" && (l.human || !byTool.MatchString(s)) {
 			return true
 		}
 	}

@@ -132,7 +132,7 @@ func (s *scanning) userClaude(l claudeLine, f flags, at int32) (uint64, flags) {
 			hasImage = true
 		}
 	}
-	if l.summary || strings.HasPrefix(said, claudeSummary) {
+	if l.summary || !l.human && strings.HasPrefix(said, claudeSummary) {
 		return hash(said), f | isSummary
 	}
 	if l.meta || l.shown || f&hasResults != 0 {
