@@ -18,7 +18,7 @@ type claudeLine struct {
 	sidechain, meta        bool
 	team, summary, shown   bool   // shown: only in the tool's transcript
 	human                  bool   // the tool says that a person wrote it
-	forked                 bool   // copied from the session that this one was forked from
+	origin                 string // the session that the line was copied from, when this one was forked
 	response, model        string // the response's id and model
 	content, usage, attach []byte
 	compact                []byte
@@ -77,7 +77,7 @@ func (l *claudeLine) member(name string, v []byte) {
 	case "origin":
 		l.human = text(members(v, "kind")[0]) == "human"
 	case "forkedFrom":
-		l.forked = pyjson.KindOf(v) == pyjson.Object
+		l.origin = text(members(v, "sessionId")[0])
 	case "isCompactSummary":
 		l.summary = isTrue(v)
 	case "message":

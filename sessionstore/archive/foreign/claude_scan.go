@@ -94,7 +94,7 @@ func (s *scanning) describeClaude(l claudeLine, at int32) (key uint64, f flags) 
 		}
 		if l.uuid != "" {
 			before := s.t.facts.lastSpent()
-			s.t.facts.spend(at, l.session, l.model, l.usage, l.forked, before >= 0 && s.t.records[before].key == key)
+			s.t.facts.spend(at, firstOf(l.origin, l.session), l.model, l.usage, before >= 0 && s.t.records[before].key == key)
 		}
 		return key, f | isAssistant
 	case "attachment":

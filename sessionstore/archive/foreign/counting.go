@@ -289,10 +289,10 @@ func (h *history) line(s scope) []int32 {
 	return h.t.agent(s)
 }
 
-// spending returns what the session used in its tool, by model: each response once,
-// and none that a fork copied from another session. copied is what names another
-// session, by its id: a session that was resumed may begin with the lines of that.
-// Both are nil for a fork, whose responses are those of its session.
+// spending returns what the session used in its tool, by model: each response once.
+// copied is what names another session, by its id: a session that was resumed or forked
+// may begin with the lines of that. Both are nil for a fork of a line, whose responses are
+// those of its session.
 func (tg target) spending() (own map[string]*spending, copied map[string]map[string]*spending) {
 	if tg.mine == nil || tg.kind == Branch || tg.kind == Diverged {
 		return nil, nil
@@ -313,12 +313,8 @@ func (tg target) spending() (own map[string]*spending, copied map[string]map[str
 		return all, nil
 	}
 	for _, r := range f.spent {
-		if !tg.mine(r.at) || r.has&^isCopiedUse == 0 || r.has&isCopiedUse != 0 {
+		if !tg.mine(r.at) || r.has == 0 {
 			continue
-		}
-		model := unknownModel
-		if r.model > 0 {
-			model = f.models[r.model-1]
 		}
 		to := all
 		if id := tg.namedSession(r); id != "" {
@@ -330,13 +326,22 @@ func (tg target) spending() (own map[string]*spending, copied map[string]map[str
 			}
 			to = copied[id]
 		}
-		if to[model] == nil {
-			to[model] = &spending{}
-		}
-		to[model].Responses++
-		to[model].add(usage{int64(r.tokens[0]), int64(r.tokens[1]), int64(r.tokens[2]), int64(r.tokens[3])})
+		f.count(to, r)
 	}
 	return all, copied
+}
+
+// count adds a response to what its model used.
+func (f *facts) count(to map[string]*spending, r spent) {
+	model := unknownModel
+	if r.model > 0 {
+		model = f.models[r.model-1]
+	}
+	if to[model] == nil {
+		to[model] = &spending{}
+	}
+	to[model].Responses++
+	to[model].add(usage{int64(r.tokens[0]), int64(r.tokens[1]), int64(r.tokens[2]), int64(r.tokens[3])})
 }
 
 // namedSession returns the other session that a response of a conversation names, ""

@@ -28,12 +28,8 @@ type spent struct {
 	at     int32 // its first record
 	model  uint16
 	has    uint8 // which of the tokens the file tells, by bits
-	from   uint8 // the number of the session that the record names, 0 for none
+	from   uint8 // the number of the session that the record is from, 0 where it names none
 }
-
-// isCopiedUse is the bit of spent.has of a response that was copied from another
-// session.
-const isCopiedUse = 1 << 7
 
 // tokenNames are the names of the numbers of spent.tokens.
 var tokenNames = [4]string{"input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"}
@@ -100,7 +96,7 @@ func (f *facts) sessionNumber(id string) uint8 {
 
 // spend notes what a record of a response tells of its use. goes tells that it is of
 // the response of the one before; records of one response may stand apart, too.
-func (f *facts) spend(at int32, session, model string, raw []byte, copied, goes bool) {
+func (f *facts) spend(at int32, session, model string, raw []byte, goes bool) {
 	s := spent{at: at, model: f.modelNumber(model), from: f.sessionNumber(session)}
 	m := members(raw, tokenNames[:]...)
 	for i, n := range m {
@@ -110,9 +106,6 @@ func (f *facts) spend(at int32, session, model string, raw []byte, copied, goes 
 	}
 	if s.has == 0 && s.model == 0 {
 		return
-	}
-	if copied {
-		s.has |= isCopiedUse
 	}
 	if last := f.spending.newest(); last != nil && goes {
 		last.join(s)

@@ -93,3 +93,38 @@ func TestUsageOfResumed(t *testing.T) {
 	require.Equal(t, int64(3*7), run("old", old))
 	require.Equal(t, int64(4*7), run("old", old+line("old", "4", `"a2"`)))
 }
+
+// TestUsageOfCopies imports copies of one history, as the tool makes them when it forks
+// or resumes: they name their origin, or only themselves. Each response counts once,
+// also where the origin is not there.
+func TestUsageOfCopies(t *testing.T) {
+	t.Parallel()
+	for _, as := range []string{
+		`"forkedFrom":{"sessionId":"g","messageUuid":"x"},"sessionId":"%"`,
+		`"sessionId":"%"`,
+		`"sessionId":"%","requestId":"r"`, // and ids of lines of their own
+	} {
+		g := newGrowing(t)
+		run := func(id string, turns int) (n int64) {
+			history := strings.ReplaceAll(many("g", turns), `"role":"assistant"`, `"model":"m","usage":{"input_tokens":7},"role":"assistant"`)
+			name := strings.ReplaceAll(as, "%", id)
+			if strings.Contains(as, "requestId") {
+				history = strings.NewReplacer(`uuid":"g`, `uuid":"`+id, `Uuid":"g`, `Uuid":"`+id).Replace(history)
+			} else if id == "g" {
+				name = `"sessionId":"g"`
+			}
+			g.write(strings.ReplaceAll(history, `"cwd"`, name+`,"cwd"`))
+			_, err := Import(t.Context(), g.p, History{Tool: Claude, ID: id, Path: g.path, Dir: "/w"}, nil)
+			require.NoError(t, err)
+			for u, err := range Usage(t.Context(), g.p, sessionstore.Query{}) {
+				require.NoError(t, err)
+				n += u.Input
+			}
+			return n
+		}
+		require.Equal(t, int64(2*7), run("one", 2), as)
+		require.Equal(t, int64(3*7), run("two", 3), as)
+		require.Equal(t, int64(4*7), run("g", 4), as)
+		require.Equal(t, int64(4*7), run("three", 1), as)
+	}
+}
