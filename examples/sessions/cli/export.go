@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -88,16 +87,12 @@ func (c *exportCommand) history(a *app, t target, tool foreign.Tool) error {
 		_, err := foreign.Export(a.ctx, t.store, t.id, tool, a)
 		return err
 	}
-	f, err := os.OpenFile(c.Output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	done, err := foreign.ExportFile(a.ctx, t.store, t.id, tool, c.Output)
 	if errors.Is(err, fs.ErrExist) {
 		err = fmt.Errorf("%s is there already", c.Output)
 	}
 	if err != nil {
 		return err
-	}
-	done, err := foreign.Export(a.ctx, t.store, t.id, tool, f)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, os.Remove(c.Output))
 	}
 	if a.json {
 		return a.writeJSON(object{

@@ -6,11 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -44,6 +48,32 @@ func Export(ctx context.Context, st *sessionstore.Store, id string, tool Tool, w
 		return done, fmt.Errorf("export session %q: %w", id, err)
 	}
 	return done, nil
+}
+
+// ExportFile is [Export] to the new file name, which only its owner may read. The file
+// appears whole and durably, or not at all. The error Is [fs.ErrExist] when there is
+// something of that name.
+func ExportFile(ctx context.Context, st *sessionstore.Store, id string, tool Tool, name string) (done Exported, err error) {
+	if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+		if err == nil {
+			err = &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
+		}
+		return done, err
+	}
+	root, err := os.OpenRoot(filepath.Dir(name))
+	if err != nil {
+		return done, err
+	}
+	dir := atomicfile.New(root, nil)
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	err = dir.Replace(filepath.Base(name), true, core.Of(st).Now(), func(w io.Writer) (err error) {
+		done, err = Export(ctx, st, id, tool, w)
+		return err
+	})
+	if err != nil {
+		return done, err
+	}
+	return done, dir.Sync()
 }
 
 func export(ctx context.Context, st *sessionstore.Store, id string, tool Tool, w io.Writer) (Exported, error) {

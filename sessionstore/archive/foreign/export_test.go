@@ -2,7 +2,9 @@ package foreign
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -240,4 +242,28 @@ func TestSavedByPython(t *testing.T) {
 			require.Equal(t, original(t, h.Path), exported(t, st, report.Sessions[0].ID, h.Tool))
 		})
 	}
+}
+
+// TestExportFile writes what Export writes into a file that is not there yet, and
+// leaves nothing behind where it fails.
+func TestExportFile(t *testing.T) {
+	t.Parallel()
+	g := newGrowing(t)
+	g.write(many("g", 2))
+	id, dir := g.run(nil)[0].ID, t.TempDir()
+	name := filepath.Join(dir, "x.jsonl")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := ExportFile(ctx, g.st, id, Claude, name)
+	require.ErrorIs(t, err, context.Canceled)
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
+	done, err := ExportFile(t.Context(), g.st, id, Claude, name)
+	require.NoError(t, err)
+	require.Equal(t, int64(len(many("g", 2))), done.Original)
+	require.Equal(t, many("g", 2), original(t, name))
+	_, err = ExportFile(t.Context(), g.st, id, Claude, name)
+	require.ErrorIs(t, err, fs.ErrExist)
+	require.Equal(t, many("g", 2), original(t, name))
 }
