@@ -123,4 +123,11 @@ var claudeMembers = set("version", "gitBranch", "userType", "requestId", "toolUs
 	"retryInMs", "retryAttempt", "maxRetries", "lastPrompt", "mode", "entrypoint", "promptId", "promptSource",
 	"agentName", "effort", "costUSD", "session_id", "totalCostUSD", "totalAPIDuration",
 	"totalToolDuration", "totalLinesAdded", "totalLinesRemoved", "totalDuration", "startTime", "modelUsage",
-	"hasUnknownModelCost")
+	"hasUnknownModelCost",
+	"apiErrorStatus", "errorDetails", "apiRefusalCategory", "apiRefusalExplanation", "originalModel", "fallbackModel",
+	"attributionAgent", "attributionMcpServer", "attributionMcpTool", "attributionPlugin", "attributionSkill",
+	"hookCount", "hookInfos", "hookErrors", "hookAdditionalContext", "hasOutput", "preventedContinuation", "stopReason",
+	"mcpMeta", "messageCount", "pendingBackgroundAgentCount", "interruptedByShutdown", "isAbortedMidStream",
+	"toolDenialKind", "toolEndsTurn", "trigger", "direction", "scope", "sessionKind", "classifierMetaLines",
+	"bridgeSessionId", "lastSequenceNum", "ownerAccountUuid", "ownerOrganizationUuid", "relocatedCwd",
+	"worktreeSession", "frameUrl", "prNumber", "prRepository", "prUrl")
