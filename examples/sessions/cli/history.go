@@ -140,10 +140,12 @@ func (c *importCommand) importAll(a *app, p *sessionstore.Projects, all []foreig
 }
 
 // importAll imports histories one after the other, and tells of each what became of
-// it. What fails stops no other one. It ends when ctx does, and when told returns
-// false.
+// it. The one that changed last comes last, so that it stands first in lists, which
+// go by when a session was saved here. What fails stops no other one. It ends when
+// ctx does, and when told returns false.
 func (r *historyResult) importAll(ctx context.Context, p *sessionstore.Projects, all []foreign.History, opts *foreign.Options, told func(foreign.History, *foreign.Report, error) bool) (failed error) {
-	for _, h := range all {
+	changed := func(x, y foreign.History) int { return x.Modified.Compare(y.Modified) }
+	for _, h := range slices.SortedStableFunc(slices.Values(all), changed) {
 		report, err := foreign.Import(ctx, p, h, opts)
 		r.Histories++
 		r.add(h, report)
