@@ -12,7 +12,7 @@ import (
 
 type trashEmptyCommand struct {
 	What []string `arg:"" optional:"" name:"what" help:"Id of a receipt, or the beginning of one; default: all."`
-	where
+	everywhere
 	Force bool   `short:"f" help:"Do not ask."`
 	Older string `default:"0" placeholder:"TIME" help:"Only what was removed more than so many days ago, or before a time, as 30, 12h, 7d, yesterday or 2026-08-01."`
 }

@@ -58,6 +58,9 @@ func pick(all []binned, ref string) (binned, error) {
 		receipts[i] = b.Receipt
 	}
 	r, err := trash.Select(receipts, ref)
+	if errors.Is(err, sessionstore.ErrNotFound) {
+		return binned{}, notInTrashError{ref}
+	}
 	if err != nil {
 		return binned{}, err
 	}
@@ -65,7 +68,16 @@ func pick(all []binned, ref string) (binned, error) {
 	return binned{r, all[i].store}, nil
 }
 
-type trashListCommand struct{ where }
+// notInTrashError tells that the trash has nothing that ref means.
+type notInTrashError struct{ ref string }
+
+func (e notInTrashError) Error() string {
+	return fmt.Sprintf(`the trash has no %q: "sessions trash" shows what it has`, e.ref)
+}
+
+func (e notInTrashError) Unwrap() error { return sessionstore.ErrNotFound }
+
+type trashListCommand struct{ everywhere }
 
 // Run lists.
 func (c *trashListCommand) Run(a *app) error {
@@ -129,9 +141,6 @@ func (c *trashRestoreCommand) Run(a *app) error {
 	}
 	for _, ref := range c.What {
 		b, err := pick(all, ref)
-		if errors.Is(err, sessionstore.ErrNotFound) {
-			return referenceError(fmt.Sprintf(`the trash has no %q: "sessions trash" shows what it has`, ref))
-		}
 		if err != nil {
 			return err
 		}

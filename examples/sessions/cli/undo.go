@@ -36,7 +36,7 @@ func (c *undoCommand) Run(a *app) error {
 			a.Notef("What was removed and can be brought back; \"sessions undo SESSION\" undoes changes of a session:\n")
 		}
 		a.name = "trash list"
-		return (&trashListCommand{c.where}).Run(a)
+		return (&trashListCommand{everywhere{where: c.where}}).Run(a)
 	}
 	t, err := (anywhere{c.What, c.where}).reach(a)
 	if errors.Is(err, sessionstore.ErrNotFound) {
