@@ -96,9 +96,6 @@ type assignment struct {
 	value any
 }
 
-// maxName is the limit of the Amplifier tools, in characters.
-const maxName = 200
-
 // name returns the name of a session: the tool's title, with what the session is.
 // Where the tool gave none, its first prompt of its own tells a branch from others.
 func (tg target) name(r *rendering) string {

@@ -71,3 +71,6 @@ func number(why string) int32 {
 	}
 	return 0
 }
+
+// maxName is the limit of the Amplifier tools, in characters.
+const maxName = 200
