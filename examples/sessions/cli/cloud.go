@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
-
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/hybrid"
 )
@@ -70,18 +68,19 @@ func account() (hybrid.Config, error) {
 // unusedKey stands for the key of an account that is not asked.
 const unusedKey = "AA=="
 
-// container returns the container that config names. With asking, it is found out
-// first whether the account answers, for which a key is needed.
-func container(ctx context.Context, config hybrid.Config, asking bool) (*azcosmos.ContainerClient, error) {
+// connect sets the container of o to the one that config names. With asking, it is
+// found out first whether the account answers, for which a key is needed.
+func connect(ctx context.Context, config hybrid.Config, asking bool, o *hybrid.Options) (err error) {
 	switch {
 	case !asking:
 		config.Key = cmp.Or(config.Key, unusedKey)
-		return hybrid.NewContainer(config, nil, nil)
+		o.Container, err = hybrid.NewContainer(config, nil, nil)
+		return err
 	case config.Key == "":
-		return nil, fmt.Errorf("the account %s has no key here: this command needs COSMOS_KEY; a program that signs in with Microsoft Entra ID is examples/cloudsync", screen.Plain(config.Endpoint))
+		return fmt.Errorf("the account %s has no key here: this command needs COSMOS_KEY; a program that signs in with Microsoft Entra ID is examples/cloudsync", screen.Plain(config.Endpoint))
 	}
-	c, err := hybrid.Connect(ctx, config, nil, nil)
-	return c, refused(err, config)
+	o.Container, err = hybrid.Connect(ctx, config, nil, nil)
+	return refused(err, config)
 }
 
 // remote is a project with its copy.
@@ -106,8 +105,8 @@ func (f cloudFlags) open(a *app, asking, make bool, told func(hybrid.Status)) ([
 	if err != nil {
 		return nil, err
 	}
-	copied, err := container(a.ctx, config, asking)
-	if err != nil {
+	var copied hybrid.Options
+	if err := connect(a.ctx, config, asking, &copied); err != nil {
 		return nil, err
 	}
 	budget := hybrid.NewBudget(hybrid.Limits{})
@@ -116,7 +115,7 @@ func (f cloudFlags) open(a *app, asking, make bool, told func(hybrid.Status)) ([
 	for _, dir := range dirs {
 		project := filepath.Base(filepath.Dir(dir))
 		o := f.options(a, project)
-		o.Container, o.Budget, o.OnStatus = copied, budget, told
+		o.Container, o.Budget, o.OnStatus = copied.Container, budget, told
 		st, err := hybrid.Open(a.ctx, dir, o)
 		if err != nil {
 			return nil, err

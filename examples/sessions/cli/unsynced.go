@@ -29,7 +29,7 @@ func (a *app) unsynced(st *sessionstore.Store) func(ctx context.Context, ids []s
 func (a *app) lacking(ctx context.Context, config hybrid.Config, dir string, ids []string) (_ map[string]string, err error) {
 	f := cloudFlags{As: a.env("COSMOS_PROJECT"), User: a.env("COSMOS_USER")}
 	o := f.options(a, filepath.Base(filepath.Dir(dir)))
-	if o.Container, err = container(ctx, config, false); err != nil {
+	if err := connect(ctx, config, false, o); err != nil {
 		return nil, err
 	}
 	st, err := hybrid.Open(ctx, dir, o)
