@@ -48,6 +48,7 @@ func inFolder(ctx context.Context, dir string, since time.Time) (all []History, 
 	if err != nil {
 		return nil, err
 	}
+	titles := &facts{}
 	beside := map[string][]string{} // by session: files of sub-agents, where older tools kept them
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
@@ -63,7 +64,7 @@ func inFolder(ctx context.Context, dir string, since time.Time) (all []History, 
 			failed = errors.Join(failed, err)
 			continue
 		}
-		cwd, session, err := beginning(path)
+		cwd, session, err := beginning(path, titles)
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
@@ -84,7 +85,7 @@ func inFolder(ctx context.Context, dir string, since time.Time) (all []History, 
 	}
 	for i := range all {
 		h := &all[i]
-		h.Agents = beside[h.ID]
+		h.Agents, h.summaries = beside[h.ID], titles.summaries
 		delete(beside, h.ID)
 	}
 	for _, session := range slices.Sorted(maps.Keys(beside)) {
@@ -107,7 +108,7 @@ func orphan(path, session string) (History, error) {
 	if err != nil {
 		return History{}, err
 	}
-	cwd, _, err := beginning(path)
+	cwd, _, err := beginning(path, &facts{})
 	id, _ := claudeAgent(path)
 	return History{Tool: Claude, ID: session + "/" + id, Path: path, Dir: cwd, Size: fi.Size(), Modified: fi.ModTime(), Parent: session}, err
 }
@@ -131,8 +132,9 @@ func agentsBelow(dir string) (all []string, failed error) {
 	return all, failed
 }
 
-// beginning returns the working directory and the session that a file names first.
-func beginning(path string) (cwd, session string, err error) {
+// beginning returns the working directory and the session that a file names first. It
+// keeps in titles what stands before that: the tool writes them for other sessions.
+func beginning(path string, titles *facts) (cwd, session string, err error) {
 	f, _, err := openRegular(path)
 	if err != nil {
 		return "", "", err
@@ -149,6 +151,9 @@ func beginning(path string) (cwd, session string, err error) {
 		}
 		if got, err := parseClaude(l.Bytes); err == nil {
 			cwd, session = firstOf(cwd, got.cwd), firstOf(session, got.session)
+			if got.kind == "summary" && got.title != "" && got.leaf != "" {
+				titles.summary(got.leaf, got.title)
+			}
 		}
 	}
 	return cwd, session, nil

@@ -12,6 +12,7 @@ import (
 type claudeLine struct {
 	kind, subtype          string
 	uuid, parent, logical  string
+	leaf                   string // the record that a title or a prompt is of
 	at                     time.Time
 	atText                 string
 	cwd, title, session    string
@@ -68,6 +69,8 @@ func (l *claudeLine) member(name string, v []byte) {
 		l.cwd = text(v)
 	case "summary", "customTitle", "aiTitle":
 		l.title = text(v)
+	case "leafUuid":
+		l.leaf = text(v)
 	case "isSidechain":
 		l.sidechain = isTrue(v)
 	case "isMeta":
@@ -119,7 +122,7 @@ var claudeMembers = set("version", "gitBranch", "userType", "requestId", "toolUs
 	"agentId", "microcompactMetadata",
 	"sourceToolAssistantUUID", "sourceToolUseID", "toolUseID", "parentToolUseID", "data", "level", "content",
 	"thinkingMetadata", "todos", "permissionMode", "imagePasteIds", "planContent", "isApiErrorMessage", "error",
-	"apiError", "leafUuid", "messageId", "snapshot", "isSnapshotUpdate", "operation", "durationMs", "cause",
+	"apiError", "messageId", "snapshot", "isSnapshotUpdate", "operation", "durationMs", "cause",
 	"retryInMs", "retryAttempt", "maxRetries", "lastPrompt", "mode", "entrypoint", "promptId", "promptSource",
 	"agentName", "effort", "costUSD", "session_id", "totalCostUSD", "totalAPIDuration",
 	"totalToolDuration", "totalLinesAdded", "totalLinesRemoved", "totalDuration", "startTime", "modelUsage",

@@ -49,6 +49,7 @@ func (s *scanning) boundary(l claudeLine, at int32) {
 func (claudeFormat) finish(s *scanning) {
 	s.t.link(s.loose.take())
 	s.t.preserve()
+	s.t.nameBy(s.t.facts.summaries)
 }
 
 func (claudeFormat) part(raw []byte, _ int64, _ int) (part, error) { return parseClaude(raw) }
@@ -63,7 +64,11 @@ func (s *scanning) noteClaude(l claudeLine) {
 	s.t.facts.time(l.at, l.atText)
 	s.cwd(l.cwd)
 	person := l.kind == "custom-title"
-	if l.title != "" && (person || !s.t.byPerson) {
+	switch {
+	case l.title == "":
+	case l.kind == "summary" && l.leaf != "":
+		s.t.facts.summary(l.leaf, l.title)
+	case person || !s.t.byPerson:
 		s.t.title, s.t.byPerson = l.title, person
 	}
 	for _, name := range l.unknown {

@@ -3,6 +3,7 @@ package foreign
 import (
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
@@ -19,6 +20,7 @@ type facts struct {
 	models              []string
 	sessions            []string // that records of responses name
 	boundary            boundaries
+	summaries           map[uint64]string // titles by the hash of the uuid of the record that they are of
 	codex               codexFacts
 }
 
@@ -58,6 +60,24 @@ func (f *facts) unknownKind(what, name string) {
 		name = otherName
 	}
 	f.unknown[name]++
+}
+
+// maxSummaries is how many titles of records are kept, and maxSummary how long one may
+// be, in bytes.
+const (
+	maxSummaries = 1000
+	maxSummary   = 4 * maxName
+)
+
+// summary keeps the title of a record. It may be of another session: the tool writes
+// titles where it is, and the record tells whose they are.
+func (f *facts) summary(leaf, title string) {
+	if f.summaries == nil {
+		f.summaries = map[uint64]string{}
+	}
+	if _, known := f.summaries[hash(leaf)]; known || len(f.summaries) < maxSummaries {
+		f.summaries[hash(leaf)] = strings.ToValidUTF8(title[:min(len(title), maxSummary)], "")
+	}
 }
 
 // otherName stands for names beyond a limit.

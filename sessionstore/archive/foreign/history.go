@@ -32,7 +32,8 @@ type History struct {
 	Title    string    // that the tool keeps elsewhere
 	Parent   string    // the tool's id of the session whose sub-agent wrote the file, where that session has none
 
-	spawned bool // a sub-agent wrote it, as its beginning says
+	spawned   bool              // a sub-agent wrote it, as its beginning says
+	summaries map[uint64]string // titles that files of its folder tell first, see facts
 }
 
 // Project returns the name of the project that the history belongs to: that of its

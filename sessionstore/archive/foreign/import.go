@@ -61,6 +61,7 @@ func importAll(ctx context.Context, p *sessionstore.Projects, h History, o Optio
 	if main.t.title == "" && h.Title != "" {
 		main.t.title, main.t.byPerson = h.Title, true
 	}
+	main.t.nameBy(h.summaries)
 	report.Project = o.Project
 	if report.Project == "" {
 		report.Project = h.Project()

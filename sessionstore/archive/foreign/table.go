@@ -179,6 +179,19 @@ func (t *table) find(uuid uint64) int32 {
 	return t.byUUID[i-1]
 }
 
+// nameBy gives a file without a title that of its latest record that has one.
+func (t *table) nameBy(summaries map[uint64]string) {
+	if t.title != "" {
+		return
+	}
+	last := int32(-1)
+	for leaf, title := range summaries {
+		if at := t.find(leaf); at > last {
+			last, t.title = at, title
+		}
+	}
+}
+
 // has reports whether nine of ten records of another file stand in this one, too.
 func (t *table) has(o *table) bool {
 	all, here := 0, 0
