@@ -185,13 +185,13 @@ func TestSavedByOthers(t *testing.T) {
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	g := newGrowing(t)
-	g.write("secret text\n{\"type\":\"summary\",\"summary\":\"secret\"}\n[1]\n")
+	g.write("secret text\n{\"type\":\"summary\",\"summary\":\"secret\"}\n[1]\n" + strings.Repeat(`{"secret":`, 2000) + "\n")
 	h := History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}
 	report, err := Import(t.Context(), g.p, h, nil)
 	require.ErrorIs(t, err, ErrEmpty)
 	require.NotContains(t, err.Error(), "secret")
-	require.Len(t, report.Damaged, 2)
-	for i, line := range []int{1, 3} {
+	require.Len(t, report.Damaged, 3)
+	for i, line := range []int{1, 3, 4} {
 		require.Equal(t, line, report.Damaged[i].Line)
 		require.NotContains(t, report.Damaged[i].Error(), "secret")
 	}

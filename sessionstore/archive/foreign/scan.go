@@ -110,8 +110,17 @@ func (s *scanning) line(in line) {
 	s.add(record{flags: isDamaged}, 0)
 	s.t.facts.unread++
 	if len(s.report.Damaged) < maxDamaged {
-		s.report.Damaged = append(s.report.Damaged, LineError{in.number, err})
+		s.report.Damaged = append(s.report.Damaged, LineError{in.number, withoutPlace(err)})
 	}
+}
+
+// withoutPlace drops from an error the names of members, which may be a person's text.
+func withoutPlace(err error) error {
+	var e *pyjson.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	return &pyjson.Error{Offset: e.Offset, Reason: e.Reason, What: e.What}
 }
 
 // add appends the first record of a line, which follows the one with the uuid of
