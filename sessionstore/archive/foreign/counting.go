@@ -291,10 +291,10 @@ func (h *history) line(s scope) []int32 {
 
 // spending returns what the session used in its tool, by model: each response once.
 // copied is what names another session, by its id: a session that was resumed or forked
-// may begin with the lines of that. Both are nil for a fork of a line, whose responses are
-// those of its session.
+// may begin with the lines of that. Both are nil for what was made of a branch, whose
+// responses are those of its session, and for a sub-agent's other side.
 func (tg target) spending() (own map[string]*spending, copied map[string]map[string]*spending) {
-	if tg.mine == nil || tg.kind == Branch || tg.kind == Diverged {
+	if tg.mine == nil || tg.kind == Branch || tg.kind == Diverged && (tg.agent != "" || !tg.original) {
 		return nil, nil
 	}
 	f, all := &tg.t.facts, map[string]*spending{}
@@ -347,7 +347,7 @@ func (f *facts) count(to map[string]*spending, r spent) {
 // namedSession returns the other session that a response of a conversation names, ""
 // for its own. What sub-agents write names the session that began them.
 func (tg target) namedSession(r spent) string {
-	if tg.kind != Conversation || r.from == 0 {
+	if tg.kind == Agent || r.from == 0 {
 		return ""
 	}
 	if id := tg.t.facts.sessions[r.from-1]; id != tg.history.id {

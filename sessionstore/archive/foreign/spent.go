@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
 	"github.com/amplifier-go/sessionstorage/internal/core"
@@ -77,22 +78,42 @@ func payersOf(ctx context.Context, p *sessionstore.Projects, found []sessionstor
 		if it.state.Spent == nil && it.state.Copied == nil {
 			continue
 		}
-		all = append(all, it)
-		if id != uuid5(Claude, it.state.ID) { // a sub-agent
+		if strings.Contains(id, "_") { // a sub-agent
+			all = append(all, it)
 			continue
 		}
 		key := f.Project + "\x00" + f.CreatedText
+		if it.state.Tool == string(Codex) {
+			key = f.Project + "\x00" + it.state.ID
+		}
 		other := first[key]
 		if other == nil {
-			first[key] = it
+			first[key], all = it, append(all, it)
+			continue
+		}
+		if it.state.Tool == string(Codex) { // both sides of it went on: one of them has all
+			if it.responses() > other.responses() {
+				*other = *it
+			}
 			continue
 		}
 		if other.seen == nil {
 			other.seen = map[string]bool{}
 		}
 		it.seen = other.seen
+		all = append(all, it)
 	}
 	return all, failed
+}
+
+// responses counts those that the session has itself.
+func (f *payer) responses() (n int) {
+	for _, s := range f.state.Spent {
+		if s != nil {
+			n += s.Responses
+		}
+	}
+	return n
 }
 
 // spent returns what the session used, by model.

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -92,6 +93,48 @@ func TestUsageOfResumed(t *testing.T) {
 	require.Equal(t, int64(3*7), run("new", old+line("new", "3", `"a2"`)))
 	require.Equal(t, int64(3*7), run("old", old))
 	require.Equal(t, int64(4*7), run("old", old+line("old", "4", `"a2"`)))
+}
+
+// TestUsageOfDiverged has a session that went on here and in its tool: what the tool's
+// side used since counts, too, and what both have counts once.
+func TestUsageOfDiverged(t *testing.T) {
+	t.Parallel()
+	sum := func(p *sessionstore.Projects) (all eventslog.Usage) {
+		for u, err := range Usage(t.Context(), p, sessionstore.Query{}) {
+			require.NoError(t, err)
+			require.NoError(t, all.Add(u.Usage))
+		}
+		return all
+	}
+	g := newGrowing(t)
+	history := func(n int) string {
+		return strings.ReplaceAll(many("g", n), `"role":"assistant"`, `"model":"m","usage":{"input_tokens":7},"role":"assistant"`)
+	}
+	g.write(history(2))
+	id := g.run(nil)[0].ID
+	g.say(id, "ours", "answer")
+	g.write(history(3))
+	require.Equal(t, Diverged, g.run(nil)[0].Kind)
+	require.Equal(t, int64(3*7), sum(g.p).Input)
+	require.NoError(t, g.st.Delete(t.Context(), id))
+	require.Equal(t, int64(3*7), sum(g.p).Input)
+
+	c := newGrowing(t)
+	turn := func(n int) string {
+		return fmt.Sprintf(`{"timestamp":"2026-03-04T10:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"go %d"}]}}
+{"timestamp":"2026-03-04T10:00:02.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"fine"}]}}
+{"timestamp":"2026-03-04T10:00:03.000Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":%d,"output_tokens":1,"total_tokens":%d}}}}
+`, n, 7*n, 7*n+1)
+	}
+	run := func(text string) Imported {
+		c.write(`{"timestamp":"2026-03-04T10:00:00.000Z","type":"session_meta","payload":{"id":"c","cwd":"/w"}}` + "\n" + text)
+		report, err := Import(t.Context(), c.p, History{Tool: Codex, ID: "c", Path: c.path, Dir: "/w"}, nil)
+		require.NoError(t, err)
+		return report.Sessions[0]
+	}
+	c.say(run(turn(1)).ID, "ours", "answer")
+	require.Equal(t, Diverged, run(turn(1)+turn(2)).Kind)
+	require.Equal(t, int64(2*7), sum(c.p).Input)
 }
 
 // TestUsageOfCopies imports copies of one history, as the tool makes them when it forks
