@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 )
 
 // foreignHome is where made-up histories of both tools are.
@@ -113,8 +115,8 @@ func TestPickerOffersBelowTheList(t *testing.T) {
 	p.shows("2 conversations of Claude Code are not here")
 }
 
-// TestPickerImportStops stops an import in the middle of a conversation, whose
-// sub-agent is described by a pipe: that one comes whole, and the next one stays out.
+// TestPickerImportStops stops an import in the middle of a conversation, which waits for
+// the lock of its session: that one comes whole, and the next one stays out.
 func TestPickerImportStops(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"Escape", "C-c"} {
@@ -129,8 +131,12 @@ func TestPickerImportStops(t *testing.T) {
 		} {
 			require.NoError(t, os.WriteFile(path, []byte(prompt(text)), 0o600))
 		}
-		pipe := filepath.Join(agents, "agent-1.meta.json")
-		require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+		sessions := filepath.Join(p.dir, "home", "projects", "-w", "sessions")
+		require.NoError(t, os.MkdirAll(sessions, 0o700))
+		id := foreign.History{Tool: foreign.Claude, ID: "s"}.SessionID()
+		lock, err := os.Create(filepath.Join(sessions, "."+id+".metadata.lock"))
+		require.NoError(t, err)
+		require.NoError(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
 
 		p.keys("sessions", "Enter")
 		p.shows("2 conversations of Claude Code are not here")
@@ -140,14 +146,11 @@ func TestPickerImportStops(t *testing.T) {
 		p.shows("Importing… 0 of 2 esc stops")
 		p.keys(key)
 		p.shows("It ends with this one.")
-		w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // when it is read, which is in the middle
-		require.NoError(t, err)
-		require.NoError(t, os.Remove(pipe))
-		require.NoError(t, w.Close())
+		require.NoError(t, lock.Close())
 		p.shows("Imported 1 history: 2 created, 0 updated, 0 unchanged (1 conversation, 0 forks, 1 sub-session).", "▸ Sail to Porto")
 		p.keys("Down")
 		p.shows("1 conversation of Claude Code is not here: i imports it")
-		made, err := filepath.Glob(filepath.Join(p.dir, "home", "projects", "-w", "sessions", "*", "transcript.jsonl"))
+		made, err := filepath.Glob(filepath.Join(sessions, "*", "transcript.jsonl"))
 		require.NoError(t, err)
 		require.Len(t, made, 2)
 		p.keys("i")
