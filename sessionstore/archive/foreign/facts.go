@@ -66,7 +66,7 @@ func (f *facts) unknownKind(what, name string) {
 // be, in bytes.
 const (
 	maxSummaries = 1000
-	maxSummary   = 4 * maxName
+	maxSummary   = 800
 )
 
 // summary keeps the title of a record. It may be of another session: the tool writes

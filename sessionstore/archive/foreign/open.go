@@ -2,14 +2,8 @@ package foreign
 
 import (
 	"context"
-	"errors"
 	"io"
-	"io/fs"
-	"os"
 	"strings"
-	"syscall"
-
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
 )
 
 // formatOf returns how a tool writes, nil for a tool that is not known. What it
@@ -56,21 +50,4 @@ func openPlain(ctx context.Context, path string) (r io.ReaderAt, size int64, lea
 		return p, p.size, func() { p.close(); shut() }, nil
 	}
 	return f, fi.Size(), shut, nil
-}
-
-// openRegular opens a file for reading. It waits for nobody: what is no regular file,
-// such as a named pipe, is an error.
-func openRegular(path string) (*os.File, fs.FileInfo, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	fi, err := f.Stat()
-	if err == nil && !fi.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: path, Err: dirread.ErrNotRegular}
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
-	}
-	return f, fi, nil
 }
