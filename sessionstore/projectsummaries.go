@@ -31,8 +31,8 @@ func (p *Projects) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[Proj
 				p.opts.Logger.Warn("project not closed", "err", err)
 			}
 		}()
-		for _, slug := range slugs {
-			if err := all.list(ctx, slug, o); err != nil {
+		for some := range slices.Chunk(slugs, maxStores) {
+			if err := all.list(ctx, some, o); err != nil {
 				fail(err)
 				return
 			}
@@ -75,7 +75,7 @@ type projectSummarizer struct {
 
 type projectPlace struct {
 	slug string
-	place
+	*place
 }
 
 // projectListing is the sessions of one project.
@@ -88,27 +88,50 @@ type projectListing struct {
 // maxStores is how many projects are open at once.
 const maxStores = 32
 
-// list notes the sessions of a project.
-func (a *projectSummarizer) list(ctx context.Context, slug string, o *ListOptions) error {
-	z, err := a.summarizer(ctx, slug)
-	if errors.Is(err, ErrNotFound) {
-		return nil // the project was removed just now
+// list notes the sessions of some projects, of maxStores at most, which it reads at
+// the same time.
+func (a *projectSummarizer) list(ctx context.Context, slugs []string, o *ListOptions) error {
+	if len(a.open)+len(slugs) > maxStores { // none of these is to be closed before it is read
+		if err := a.close(ctx); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
+	by := map[string]*summarizer{}
+	for _, slug := range slugs {
+		z, err := a.summarizer(ctx, slug)
+		if err == nil {
+			by[slug] = z
+		} else if !errors.Is(err, ErrNotFound) { // else the project was removed just now
+			return err
+		}
 	}
-	places, err := z.places(o)
-	if errors.Is(err, ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	a.listed[slug] = &projectListing{z.at, places, z.summarized}
-	for _, p := range places {
-		a.places = append(a.places, projectPlace{slug, p})
+	found, errs := make([][]place, len(slugs)), make([]error, len(slugs))
+	spread(len(slugs), func(next func() (int, bool)) {
+		for i, ok := next(); ok; i, ok = next() {
+			if z := by[slugs[i]]; z != nil {
+				found[i], errs[i] = z.places(o)
+			}
+		}
+	})
+	for i, slug := range slugs {
+		switch z := by[slug]; {
+		case z == nil || errors.Is(errs[i], ErrNotFound):
+		case errs[i] != nil:
+			return errs[i]
+		default:
+			a.note(slug, z, found[i])
+		}
 	}
 	return nil
+}
+
+// note takes the sessions of a project.
+func (a *projectSummarizer) note(slug string, z *summarizer, places []place) {
+	a.listed[slug] = &projectListing{z.at, places, z.summarized}
+	a.places = slices.Grow(a.places, len(places))
+	for i := range places {
+		a.places = append(a.places, projectPlace{slug, &places[i]})
+	}
 }
 
 // store returns the store of a project that the caller has open, or one of its
@@ -158,7 +181,7 @@ func (a *projectSummarizer) summarize(ctx context.Context, some []projectPlace) 
 	rows := make([]summarized, len(by))
 	spread(len(rows), func(next func() (int, bool)) {
 		for i, ok := next(); ok; i, ok = next() {
-			rows[i] = by[i].next(ctx, some[i].place)
+			rows[i] = by[i].next(ctx, *some[i].place)
 			by[i].summarized[some[i].number] = rows[i].err == nil
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +104,41 @@ func TestSummariesBeginAtOnce(t *testing.T) {
 		row(s.Summary, err)
 	}
 	require.Equal(t, sessions-2, rows)
+}
+
+// TestSummariesOfManyProjects has more projects than are open at once, of which some
+// have no sessions directory. A second p has an index.
+func TestSummariesOfManyProjects(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	var want []string
+	for n := range 90 {
+		slug := fmt.Sprintf("-p%02d", n)
+		if n%9 == 4 {
+			require.NoError(t, os.Mkdir(filepath.Join(top, slug), 0o700))
+			continue
+		}
+		dir := filepath.Join(top, slug, "sessions")
+		write(t, user(slug)+"\n", dir, "s", transcriptFile)
+		at := noon.Add(-time.Duration(n*37%90) * time.Hour)
+		require.NoError(t, os.Chtimes(filepath.Join(dir, "s"), at, at))
+		want = append(want, slug)
+	}
+	slices.SortFunc(want, func(a, b string) int {
+		var x, y int
+		_, err := fmt.Sscanf(a+b, "-p%d-p%d", &x, &y)
+		require.NoError(t, err)
+		return x*37%90 - y*37%90
+	})
+	for range 2 {
+		var got []string
+		for s, err := range projects(t, top).Summaries(t.Context(), nil) {
+			require.NoError(t, err)
+			require.Equal(t, s.Project, s.Title)
+			got = append(got, s.Project)
+		}
+		require.Equal(t, want, got)
+	}
 }
 
 // TestSummaryLengths counts characters, not bytes.

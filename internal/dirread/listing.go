@@ -34,7 +34,8 @@ type Entry struct {
 }
 
 // choose returns the entries in a text of a listing whose names keep wants.
-func choose(text string, keep func(name string) bool) (found []Entry) {
+func choose(text string, keep func(name string) bool) []Entry {
+	found := make([]Entry, 0, strings.Count(text, "\x00"))
 	for text != "" {
 		end := strings.IndexByte(text, 0)
 		if name := text[1:end]; keep(name) {
