@@ -8,7 +8,7 @@ import (
 
 // prev returns the record before another one, -1 where there is none.
 func (t *table) prev(at int32, s scope) int32 {
-	r := t.records[at]
+	r := t.records.at(at)
 	if s == activeLine {
 		return t.resumed(at)
 	}
@@ -23,8 +23,8 @@ func (t *table) prev(at int32, s scope) int32 {
 // it used. It is -1 where none talks.
 func (t *table) leaf(at int32, s scope) int32 {
 	note := int32(-1)
-	for steps := 0; at >= 0 && steps <= len(t.records); steps++ {
-		switch r := t.records[at]; {
+	for steps := 0; at >= 0 && steps <= t.records.len(); steps++ {
+		switch r := t.records.at(at); {
 		case r.talks() && note >= 0:
 			return note
 		case r.talks():
@@ -40,19 +40,19 @@ func (t *table) leaf(at int32, s scope) int32 {
 // back returns the lines from the first one to leaf.
 func (t *table) back(leaf int32, s scope) []int32 {
 	n := 0
-	for at := leaf; at >= 0 && n <= len(t.records); at = t.prev(at, s) {
+	for at := leaf; at >= 0 && n <= t.records.len(); at = t.prev(at, s) {
 		n++
 	}
 	chain := make([]int32, 0, n)
 	for at := leaf; at >= 0 && len(chain) < n; at = t.prev(at, s) {
-		if len(chain) > 0 && t.records[at].is(onLine) {
+		if len(chain) > 0 && t.records.at(at).is(onLine) {
 			break // a circle
 		}
-		t.records[at].flags |= onLine
+		t.records.at(at).flags |= onLine
 		chain = append(chain, at)
 	}
 	for _, at := range chain {
-		t.records[at].flags &^= onLine
+		t.records.at(at).flags &^= onLine
 	}
 	slices.Reverse(chain)
 	if s == wholeLine {
@@ -67,7 +67,7 @@ func (t *table) back(leaf int32, s scope) []int32 {
 func (t *table) withoutSummaries(chain []int32) []int32 {
 	kept, talked, hidden := chain[:0], false, false
 	for _, at := range chain {
-		r := t.records[at]
+		r := t.records.at(at)
 		if r.is(isBoundary) {
 			hidden = talked
 			if !talked {
@@ -87,11 +87,11 @@ func (t *table) withoutSummaries(chain []int32) []int32 {
 // latest first.
 func (t *table) leaves() []int32 {
 	var all []int32
-	for i, r := range t.records {
+	for i, r := range t.records.all() {
 		if r.uuid == 0 || r.is(hasChild|isRepeated|isSidechain|isProgress) {
 			continue
 		}
-		if at := t.leaf(int32(i), t.scope); at >= 0 && !t.records[at].is(isSidechain) {
+		if at := t.leaf(int32(i), t.scope); at >= 0 && !t.records.at(at).is(isSidechain) {
 			all = append(all, at)
 		}
 	}
@@ -120,7 +120,7 @@ func (t *table) last(leaves []int32, s scope) int32 {
 	if len(leaves) == 0 {
 		return -1
 	}
-	if i := slices.IndexFunc(leaves, func(at int32) bool { return !t.records[at].is(isSide) }); i >= 0 {
+	if i := slices.IndexFunc(leaves, func(at int32) bool { return !t.records.at(at).is(isSide) }); i >= 0 {
 		return leaves[i]
 	}
 	return leaves[0]
@@ -131,7 +131,7 @@ func (t *table) last(leaves []int32, s scope) int32 {
 func (t *table) walk(from int32, s scope) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		at := from
-		for steps := 0; at >= 0 && steps < len(t.records) && yield(at); steps++ {
+		for steps := 0; at >= 0 && steps < t.records.len() && yield(at); steps++ {
 			at = t.prev(at, s)
 		}
 	}
@@ -143,9 +143,9 @@ func (t *table) agent(s scope) []int32 {
 	if at := t.leaf(t.end, s); at >= 0 {
 		return t.back(at, s)
 	}
-	for i, r := range slices.Backward(t.records) {
-		if r.uuid != 0 && r.talks() {
-			return t.back(int32(i), s)
+	for at := int32(t.records.len()) - 1; at >= 0; at-- {
+		if r := t.records.at(at); r.uuid != 0 && r.talks() {
+			return t.back(at, s)
 		}
 	}
 	return nil
@@ -161,12 +161,12 @@ func (t *table) branches(chain, leaves []int32) (found []branch, others int, lef
 	}
 	t.cover(chain, prompts)
 	for _, leaf := range leaves {
-		if t.records[leaf].is(isCovered) {
+		if t.records.at(leaf).is(isCovered) {
 			continue
 		}
 		first, from := int32(-1), len(left)
-		for at, steps := leaf, 0; at >= 0 && !t.records[at].is(isCovered) && steps <= len(t.records); steps++ {
-			if r := t.records[at]; r.is(isPrompt|isQueued) && !prompts[r.key] {
+		for at, steps := leaf, 0; at >= 0 && !t.records.at(at).is(isCovered) && steps <= t.records.len(); steps++ {
+			if r := t.records.at(at); r.is(isPrompt|isQueued) && !prompts[r.key] {
 				first = at
 			} else if r.is(isPrompt | isQueued) {
 				left = append(left, unplaced{at, errSameText})
@@ -181,7 +181,7 @@ func (t *table) branches(chain, leaves []int32) (found []branch, others int, lef
 		left = left[:from]
 		found = append(found, branch{leaf, first})
 	}
-	for i, r := range t.records {
+	for i, r := range t.records.all() {
 		if r.is(isPrompt|isQueued) && !r.is(isCovered|isRepeated|isSidechain|isCopied) {
 			left = append(left, unplaced{int32(i), errCircle})
 		}
@@ -205,7 +205,7 @@ type branch struct{ leaf, prompt int32 }
 
 func (t *table) cover(chain []int32, prompts map[uint64]bool) {
 	for _, at := range chain {
-		r := &t.records[at]
+		r := t.records.at(at)
 		r.flags |= isCovered
 		if r.is(isPrompt|isQueued) && prompts != nil {
 			prompts[r.key] = true
@@ -214,7 +214,7 @@ func (t *table) cover(chain []int32, prompts map[uint64]bool) {
 }
 
 func (t *table) coverFrom(at int32, prompts map[uint64]bool) {
-	for at >= 0 && !t.records[at].is(isCovered) {
+	for at >= 0 && !t.records.at(at).is(isCovered) {
 		t.cover([]int32{at}, prompts)
 		at = t.prev(at, t.scope)
 	}
@@ -223,15 +223,14 @@ func (t *table) coverFrom(at int32, prompts map[uint64]bool) {
 // sidechains returns the leaves of the sub-agents whose lines stand in the file
 // of their session, by the first line of each, in the order of the file.
 func (t *table) sidechains() (found []branch) {
-	isSub := func(r record) bool { return r.uuid != 0 && r.is(isSidechain) && !r.is(isRepeated) }
-	if !slices.ContainsFunc(t.records, isSub) {
-		return nil
-	}
-	roots := make([]int32, len(t.records)) // 1 more than the index; 0: not known yet
-	at := map[int32]int{}                  // by root: the index in found
-	for i, r := range t.records {
-		if !isSub(r) {
+	var roots []int32     // 1 more than the index; 0: not known yet
+	at := map[int32]int{} // by root: the index in found
+	for i, r := range t.records.all() {
+		if r.uuid == 0 || !r.is(isSidechain) || r.is(isRepeated) {
 			continue
+		}
+		if roots == nil {
+			roots = make([]int32, t.records.len())
 		}
 		root := t.root(int32(i), roots)
 		if !r.talks() {
@@ -250,8 +249,8 @@ func (t *table) sidechains() (found []branch) {
 // roots returns for each record of a sidechain 1 more than its first record, and 0
 // for others.
 func (t *table) roots() []int32 {
-	roots := make([]int32, len(t.records))
-	for i, r := range t.records {
+	roots := make([]int32, t.records.len())
+	for i, r := range t.records.all() {
 		if r.uuid != 0 && r.is(isSidechain) {
 			t.root(int32(i), roots)
 		}
@@ -263,13 +262,13 @@ func (t *table) roots() []int32 {
 // found before.
 func (t *table) root(at int32, known []int32) int32 {
 	root := at
-	for steps := 0; steps <= len(t.records); steps++ {
+	for steps := 0; steps <= t.records.len(); steps++ {
 		if known[root] > 0 {
 			root = known[root] - 1
 			break
 		}
-		p := t.records[root].parent
-		if p < 0 || !t.records[p].is(isSidechain) {
+		p := t.records.at(root).parent
+		if p < 0 || !t.records.at(p).is(isSidechain) {
 			break
 		}
 		root = p

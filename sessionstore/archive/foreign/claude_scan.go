@@ -19,7 +19,7 @@ func (claudeFormat) scan(s *scanning, raw []byte) error {
 	if inChain(l.kind) && l.uuid != "" {
 		r.uuid, parent = hash(l.uuid), hash(l.parent)
 	}
-	at := int32(len(s.t.records))
+	at := int32(s.t.records.len())
 	r.key, r.flags = s.describeClaude(l, at)
 	if r.uuid == 0 {
 		r.flags &= isUnknown | isSidechain // nothing can follow it, and it follows nothing
@@ -99,7 +99,7 @@ func (s *scanning) describeClaude(l claudeLine, at int32) (key uint64, f flags) 
 		}
 		if l.uuid != "" {
 			before := s.t.facts.lastSpent()
-			s.t.facts.spend(at, firstOf(l.origin, l.session), l.model, l.usage, before >= 0 && s.t.records[before].key == key)
+			s.t.facts.spend(at, firstOf(l.origin, l.session), l.model, l.usage, before >= 0 && s.t.records.at(before).key == key)
 		}
 		return key, f | isAssistant
 	case "attachment":

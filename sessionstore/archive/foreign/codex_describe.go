@@ -18,7 +18,7 @@ func (f *codexFormat) describe(s *scanning, it codexItem) (r record) {
 			s.report.unknown("member", name)
 		}
 	}
-	at := int32(len(s.t.records))
+	at := int32(s.t.records.len())
 	switch {
 	case codexQuiet[it.kind]:
 		return r

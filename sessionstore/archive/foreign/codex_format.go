@@ -52,7 +52,7 @@ func (f *codexFormat) append(s *scanning, r record) int32 {
 	r.uuid = 1 // only whether there is one counts
 	before := f.cur
 	f.cur = s.add(r, 0)
-	s.t.records[f.cur].parent = before
+	s.t.records.at(f.cur).parent = before
 	return f.cur
 }
 
@@ -62,8 +62,8 @@ func (f *codexFormat) beforeTurn(t *table, at int32) int32 {
 	if len(f.turns) == 0 {
 		return at
 	}
-	for p := at; p >= 0; p = t.records[p].parent {
-		r := t.records[p]
+	for p := at; p >= 0; p = t.records.at(p).parent {
+		r := t.records.at(p)
 		if r.is(isUser) && !r.is(isPerson|hasResults|isSummary) {
 			continue
 		}

@@ -53,9 +53,9 @@ func (f *codexFormat) finish(s *scanning) {
 	if f.began {
 		s.t.end = f.cur
 	}
-	for _, r := range s.t.records {
+	for _, r := range s.t.records.all() {
 		if r.parent >= 0 {
-			s.t.records[r.parent].flags |= hasChild
+			s.t.records.at(r.parent).flags |= hasChild
 		}
 	}
 }
@@ -94,7 +94,7 @@ func (f *codexFormat) meta(s *scanning, l codexLine) {
 func (f *codexFormat) event(s *scanning, it codexItem) {
 	switch it.kind {
 	case "user_message":
-		s.t.facts.codex.prompts.push(int32(len(s.t.records)))
+		s.t.facts.codex.prompts.push(int32(s.t.records.len()))
 		f.prompted(s, it)
 	case "thread_rolled_back":
 		f.rollBack(s, it)
@@ -134,7 +134,7 @@ func (f *codexFormat) compacted(s *scanning, l codexLine) {
 	for raw := range pyjson.Elements(items) {
 		r := f.describe(s, codexItem{at: l.at, kind: text(members(raw, "type")[0]), body: raw})
 		r.flags = r.flags&^isPrompt | isCopied // it stands before the compaction, too
-		s.t.extras = append(s.t.extras, int32(len(s.t.records)))
+		s.t.extras = append(s.t.extras, int32(s.t.records.len()))
 		if r.flags&(isUser|isAssistant) != 0 {
 			f.append(s, r)
 		} else {
@@ -153,7 +153,7 @@ func (f *codexFormat) scanItem(s *scanning, it codexItem) {
 		s.add(r, 0)
 		return
 	}
-	before, at := f.cur, int32(len(s.t.records))
+	before, at := f.cur, int32(s.t.records.len())
 	s.countItem(it, r, at)
 	if r.is(isAssistant) {
 		f.endStretch(at)

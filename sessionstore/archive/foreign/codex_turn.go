@@ -17,13 +17,13 @@ func (f *codexFormat) prompted(s *scanning, it codexItem) {
 	}
 	said := hash(firstOf(it.prompt(), "image"))
 	for i := len(f.turns) - 1; i >= max(0, len(f.turns)-maxEventsBehind); i-- {
-		if t := &f.turns[i]; !t.event && s.t.records[t.item].key == said {
+		if t := &f.turns[i]; !t.event && s.t.records.at(t.item).key == said {
 			t.event = true
 			return
 		}
 	}
-	for at := f.stretch; at < int32(len(s.t.records)); at++ {
-		r := &s.t.records[at]
+	for at := f.stretch; at < int32(s.t.records.len()); at++ {
+		r := s.t.records.at(at)
 		if r.is(isUser) && !r.is(isPerson|isSummary|hasResults) && r.key == said {
 			r.flags |= f.byPerson()
 			f.turns = append(f.turns, codexTurn{f.beforeTurn(s.t, r.parent), at, true})
@@ -67,7 +67,7 @@ func (f *codexFormat) endStretch(at int32) {
 // event: the tool wrote them. Older versions, which wrote none, may have written what
 // stands before. What a sub-agent is asked has no events.
 func (f *codexFormat) settle(t *table) {
-	f.endStretch(int32(len(t.records)))
+	f.endStretch(int32(t.records.len()))
 	if !f.events || t.thread.spawner != "" {
 		return
 	}
@@ -75,7 +75,7 @@ func (f *codexFormat) settle(t *table) {
 		if turn.event || turn.item < f.since {
 			return false
 		}
-		t.records[turn.item].flags &^= isPerson | isPrompt
+		t.records.at(turn.item).flags &^= isPerson | isPrompt
 		return true
 	})
 }

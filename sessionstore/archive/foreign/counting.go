@@ -16,7 +16,7 @@ func (h *history) findEnd(ctx context.Context) error {
 		return nil
 	}
 	in, newest := newInput(h.file, h.size), time.Time{}
-	for i, r := range t.records {
+	for i, r := range t.records.all() {
 		at := int32(i)
 		if r.uuid == 0 || r.is(hasChild|isRepeated|isSidechain|isProgress) || t.dropped(at) {
 			continue
@@ -53,7 +53,7 @@ func (tg target) count(file string) (Count, error) {
 		err := tg.countCodex(&c)
 		return c, err
 	}
-	for i, r := range tg.t.records {
+	for i, r := range tg.t.records.all() {
 		if r.uuid != 0 && !r.is(isRepeated) && tg.mine(int32(i)) {
 			c.record(r)
 		}
@@ -81,7 +81,7 @@ func textOrNull(s string) *string {
 	return &s
 }
 
-func (c *Count) record(r record) {
+func (c *Count) record(r *record) {
 	for f, n := range map[flags]*int{isPrompt: &c.Prompts.All, isQueued: &c.Queued, isSlash: &c.Slash, isShell: &c.Shell} {
 		if r.is(f) {
 			*n++
@@ -121,14 +121,14 @@ func (tg target) countLine(s scope) (n int, last *string, err error) {
 	for range line {
 		steps++
 	}
-	if end >= 0 && steps == len(tg.t.records) { // it may be a circle
+	if end >= 0 && steps == tg.t.records.len() { // it may be a circle
 		chain := tg.t.back(end, s)
 		slices.Reverse(chain)
 		line = slices.Values(chain)
 	}
 	at := int32(-1)
 	for rec := range line {
-		if !tg.t.records[rec].is(isPrompt) {
+		if !tg.t.records.at(rec).is(isPrompt) {
 			continue
 		}
 		if n++; at < 0 {
@@ -144,7 +144,7 @@ func (h *history) promptHash(at int32) (*string, error) {
 	if at < 0 {
 		return nil, nil
 	}
-	offset := h.t.records[at].offset
+	offset := h.t.records.at(at).offset
 	raw, err := newInput(h.file, h.size).line(offset)
 	if err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (h *history) promptHash(at int32) (*string, error) {
 func (t *table) countResponses(mine func(at int32) bool) (n int) {
 	last, seen := uint64(0), false
 	for _, at := range t.byKey {
-		r := t.records[at]
+		r := t.records.at(at)
 		if r.uuid == 0 || !mine(at) || seen && r.key == last {
 			continue
 		}
@@ -178,7 +178,7 @@ func (t *table) countCalls(mine func(at int32) bool) (calls, results, without in
 		for i := 0; i < len(all); {
 			call, found := all[i].call, false
 			for ; i < len(all) && all[i].call == call; i++ {
-				found = found || mine(all[i].at) && !t.records[all[i].at].is(isRepeated)
+				found = found || mine(all[i].at) && !t.records.at(all[i].at).is(isRepeated)
 			}
 			if found {
 				count(call)
@@ -264,7 +264,7 @@ func (r *Report) countFile(top target, others []target, file string) error {
 // of its session.
 func (tg target) times() (first, last *string, err error) {
 	f, in := facts{}, newInput(tg.file, tg.size)
-	for i, r := range tg.t.records {
+	for i, r := range tg.t.records.all() {
 		if !tg.mine(int32(i)) {
 			continue
 		}

@@ -50,10 +50,10 @@
 //
 // # Memory and kills
 //
-// Import reads the file four times, and five times to bring a session up to date, each
-// time from end to end and a line at a time: to count the lines, to find the
+// Import reads the file three times, and four times to bring a session up to date, each
+// time from end to end and a line at a time: to find the
 // conversation, to learn what changes, to write the messages, and to keep the
-// original. An unchanged file is read twice. Import unpacks a compressed one as it
+// original. An unchanged file is read once. Import unpacks a compressed one as it
 // reads. It takes some MiB, some three times the longest line or response,
 // and at most 64 bytes for each line and for each item that a compaction kept, also
 // to bring a session up to date. A new session appears whole or not at all. Each file

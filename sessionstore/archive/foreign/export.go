@@ -203,7 +203,7 @@ func lineOf(m sessionstore.Message) string {
 // none.
 func (t *table) recordOf(line string) int32 {
 	n, err := strconv.Atoi(line)
-	if err != nil || n < 1 || n > len(t.records) {
+	if err != nil || n < 1 || n > t.records.len() {
 		return -1
 	}
 	return int32(n - 1)

@@ -128,7 +128,7 @@ func importAll(ctx context.Context, p *sessionstore.Projects, h History, o Optio
 // top returns the session of the conversation of a file. It is a sub-session when
 // the file says that a sub-agent wrote it.
 func (h *history) top(parent string) target {
-	tg := target{history: h, kind: Conversation, id: uuid5(h.tool, h.id), original: true, mine: func(at int32) bool { return !h.t.records[at].is(isSidechain) }}
+	tg := target{history: h, kind: Conversation, id: uuid5(h.tool, h.id), original: true, mine: func(at int32) bool { return !h.t.records.at(at).is(isSidechain) }}
 	if parent != "" {
 		id, name := h.format.agent(h.path, h.t)
 		tg.kind, tg.agent, tg.foreign, tg.parent, tg.id = Agent, name, id, uuid5(h.tool, parent), subID(h.tool, h.id, name)
@@ -188,7 +188,7 @@ func (h *history) others(top target, leaves []int32) (made []target) {
 
 // recordID returns the tool's id of a record, or its line where there is none.
 func (h *history) recordID(at int32) string {
-	offset := h.t.records[at].offset
+	offset := h.t.records.at(at).offset
 	raw, err := newInput(h.file, h.size).line(offset)
 	if err == nil {
 		if p, err := h.format.part(raw, offset, h.t.nth(at)); err == nil && p.id() != "" {
@@ -202,7 +202,7 @@ func (h *history) recordID(at int32) string {
 func (h *history) sharedTurns(chain []int32, first int32) int {
 	n := 0
 	for _, at := range chain[:max(0, slices.Index(chain, first))] {
-		if h.t.records[at].is(isPerson) {
+		if h.t.records.at(at).is(isPerson) {
 			n++
 		}
 	}

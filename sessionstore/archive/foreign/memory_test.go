@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -67,7 +68,7 @@ func importLarge(dir, argument string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := countLines(context.Background(), f); err != nil {
+	if _, err := io.Copy(struct{ io.Writer }{io.Discard}, f); err != nil {
 		return errors.Join(err, f.Close())
 	}
 	plain := time.Since(start)

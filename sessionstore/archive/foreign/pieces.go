@@ -1,5 +1,7 @@
 package foreign
 
+import "iter"
+
 // pieces is a list that grows without copies of itself, so that it takes no more
 // memory than it must.
 type pieces[T any] struct {
@@ -15,6 +17,28 @@ func (p *pieces[T]) add(v T) {
 		p.full, p.last = append(p.full, p.last), make([]T, 0, pieceSize)
 	}
 	p.last = append(p.last, v)
+}
+
+// len returns how many elements there are.
+func (p *pieces[T]) len() int { return len(p.full)*pieceSize + len(p.last) }
+
+// at returns an element. It is not to be used once an element was added.
+func (p *pieces[T]) at(i int32) *T {
+	if n := int(i) / pieceSize; n < len(p.full) {
+		return &p.full[n][i%pieceSize]
+	}
+	return &p.last[i%pieceSize]
+}
+
+// all yields the elements by their indexes.
+func (p *pieces[T]) all() iter.Seq2[int, *T] {
+	return func(yield func(int, *T) bool) {
+		for i := range p.len() {
+			if !yield(i, p.at(int32(i))) {
+				return
+			}
+		}
+	}
 }
 
 // newest returns the element that was added last, nil where there is none.

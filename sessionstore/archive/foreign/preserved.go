@@ -13,8 +13,8 @@ func (t *table) preserve() {
 		if !t.leads(k.tail, k.head) {
 			return
 		}
-		for at := k.tail; ; at = t.records[at].parent {
-			t.records[at].flags |= isPreserved
+		for at := k.tail; ; at = t.records.at(at).parent {
+			t.records.at(at).flags |= isPreserved
 			if at == k.head {
 				break
 			}
@@ -25,23 +25,23 @@ func (t *table) preserve() {
 
 // leads reports whether the parents of a record lead to another one.
 func (t *table) leads(from, to int32) bool {
-	for steps := 0; from >= 0 && steps <= len(t.records); steps++ {
+	for steps := 0; from >= 0 && steps <= t.records.len(); steps++ {
 		if from == to {
 			return true
 		}
-		from = t.records[from].parent
+		from = t.records.at(from).parent
 	}
 	return false
 }
 
 // dropped reports whether the tool forgets a record.
 func (t *table) dropped(at int32) bool {
-	return t.kept != nil && at < t.kept.boundary && !t.records[at].is(isPreserved)
+	return t.kept != nil && at < t.kept.boundary && !t.records.at(at).is(isPreserved)
 }
 
 // resumed returns the record before another one in what the tool resumes.
 func (t *table) resumed(at int32) int32 {
-	p, k := t.records[at].parent, t.kept
+	p, k := t.records.at(at).parent, t.kept
 	if k == nil {
 		return p
 	}

@@ -7,7 +7,7 @@ import (
 
 // render makes the messages of chain and hands each to emit.
 func (r *rendering) render() error {
-	r.numbers = make([]int32, len(r.t.records))
+	r.numbers = make([]int32, r.t.records.len())
 	r.usage, r.used = map[string]*usage{}, map[string]int{}
 	r.lastTime = r.t.first
 	if r.lastTime.IsZero() {
@@ -17,11 +17,11 @@ func (r *rendering) render() error {
 		return err
 	}
 	for _, at := range r.chain {
-		r.t.records[at].flags |= onLine
+		r.t.records.at(at).flags |= onLine
 	}
 	defer func() {
 		for _, at := range r.chain {
-			r.t.records[at].flags &^= onLine
+			r.t.records.at(at).flags &^= onLine
 		}
 	}()
 	for i, at := range r.chain {
@@ -37,7 +37,7 @@ func (r *rendering) render() error {
 			continue
 		}
 		r.numbers[at] = number(whyBookkeep)
-		if r.t.records[at].is(hasResults) {
+		if r.t.records.at(at).is(hasResults) {
 			r.numbers[at] = number(whyNoCall)
 		}
 	}
@@ -45,7 +45,7 @@ func (r *rendering) render() error {
 }
 
 func (r *rendering) step(i int, at int32) error {
-	rec := r.t.records[at]
+	rec := r.t.records.at(at)
 	switch {
 	case r.numbers[at] != 0: // a part of a response that is out already
 		return nil
@@ -64,10 +64,10 @@ const maxSiblings = 4096
 
 // respond takes the response whose first line is chain[i], with all of its lines.
 func (r *rendering) respond(i int) error {
-	key := r.t.records[r.chain[i]].key
+	key := r.t.records.at(r.chain[i]).key
 	var lines []int32
 	for _, at := range r.chain[i:] {
-		rec := r.t.records[at]
+		rec := r.t.records.at(at)
 		if rec.is(isPerson) || rec.is(isAssistant) && rec.key != key {
 			break
 		}
@@ -77,8 +77,8 @@ func (r *rendering) respond(i int) error {
 	}
 	siblings := r.t.withKey(key)
 	for _, at := range siblings[:min(len(siblings), maxSiblings)] {
-		rec := r.t.records[at]
-		same := rec.is(isSidechain) == r.t.records[r.chain[i]].is(isSidechain)
+		rec := r.t.records.at(at)
+		same := rec.is(isSidechain) == r.t.records.at(r.chain[i]).is(isSidechain)
 		if same && r.numbers[at] == 0 && !rec.is(onLine|isRepeated) {
 			lines = append(lines, at)
 		}

@@ -22,7 +22,7 @@ func (r *rendering) gather(lines []int32) error {
 			a.at = r.lastTime
 		}
 		took := false
-		if r.t.records[at].is(onLine) {
+		if r.t.records.at(at).is(onLine) {
 			a.said, a.thought, took = append(a.said, p.said...), append(a.thought, p.thought...), true
 			for _, kind := range p.other {
 				r.report.block(kind)

@@ -11,11 +11,11 @@ import (
 func (r *rendering) result(c sessionstore.ToolCall, h uint64, asked time.Time) error {
 	best := int32(-1)
 	for _, res := range r.t.resultsOf(h) {
-		rec := r.t.records[res.at]
+		rec := r.t.records.at(res.at)
 		if rec.is(isRepeated) || r.numbers[res.at] > 0 && r.t.repeated[h] {
 			continue
 		}
-		if best < 0 || rec.is(onLine) && !r.t.records[best].is(onLine) {
+		if best < 0 || rec.is(onLine) && !r.t.records.at(best).is(onLine) {
 			best = res.at
 		}
 	}

@@ -14,7 +14,7 @@ func (r *rendering) user(at int32) error {
 	if err != nil {
 		return err
 	}
-	rec := r.t.records[at]
+	rec := r.t.records.at(at)
 	p := l.user()
 	for _, kind := range p.other {
 		r.report.block(kind)

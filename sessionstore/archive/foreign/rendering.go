@@ -83,7 +83,7 @@ func (r *rendering) spend(u usage) {
 
 // read returns what a record says.
 func (r *rendering) read(at int32) (part, error) {
-	offset := r.t.records[at].offset
+	offset := r.t.records.at(at).offset
 	raw, err := r.in.line(offset)
 	if err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (r *rendering) send(m sessionstore.Message, err error, lines []int32) error
 
 // why returns why a line became no message of this rendering.
 func (r *rendering) why(at int32) string {
-	rec := r.t.records[at]
+	rec := r.t.records.at(at)
 	switch {
 	case r.numbers[at] < 0:
 		return reasons[-1-r.numbers[at]]
@@ -174,13 +174,13 @@ const maxPrompts = 80_000
 // expand puts the last prompts before a compaction ahead of its summary, where the
 // line begins with one that does not list them.
 func (r *rendering) expand() error {
-	if len(r.chain) == 0 || !r.t.records[r.chain[0]].is(isCompacted) {
+	if len(r.chain) == 0 || !r.t.records.at(r.chain[0]).is(isCompacted) {
 		return nil
 	}
 	var prompts []int32
 	size := 0
 	for at := r.before(r.chain[0]); at >= 0 && size < maxPrompts; at = r.before(at) {
-		if !r.t.records[at].is(isPerson) {
+		if !r.t.records.at(at).is(isPerson) {
 			continue
 		}
 		p, err := r.read(at)
@@ -199,7 +199,7 @@ func (r *rendering) expand() error {
 
 // before returns the record before another one, also before a compaction.
 func (r *rendering) before(at int32) int32 {
-	rec := r.t.records[at]
+	rec := r.t.records.at(at)
 	if rec.is(isCompacted) {
 		return int32(rec.key) - 1
 	}

@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -40,11 +39,7 @@ type scanning struct {
 
 // scan reads the first size bytes of a file.
 func scan(ctx context.Context, f io.ReaderAt, size int64, fm format, report *Report) (*table, error) {
-	n, err := countLines(ctx, io.NewSectionReader(f, 0, size))
-	if err != nil {
-		return nil, err
-	}
-	s := scanning{t: &table{records: make([]record, 0, n), end: -1}, format: fm, report: report}
+	s := scanning{t: &table{end: -1}, format: fm, report: report}
 	sum := sha256.New()
 	in := newLineReader(io.TeeReader(io.NewSectionReader(f, 0, size), sum))
 	for {
@@ -67,30 +62,6 @@ func scan(ctx context.Context, f io.ReaderAt, size int64, fm format, report *Rep
 	s.t.orderAnswers()
 	s.t.mergeSpent()
 	return s.t, nil
-}
-
-// countLines counts lines, also one that does not end.
-func countLines(ctx context.Context, r io.Reader) (n int, err error) {
-	buf, last := make([]byte, 64<<10), byte('\n')
-	for {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		k, err := r.Read(buf)
-		n += bytes.Count(buf[:k], []byte{'\n'})
-		if k > 0 {
-			last = buf[k-1]
-		}
-		if errors.Is(err, io.EOF) {
-			if last != '\n' {
-				n++
-			}
-			return n, nil
-		}
-		if err != nil {
-			return 0, err
-		}
-	}
 }
 
 func (s *scanning) line(in line) {
@@ -126,16 +97,16 @@ func withoutPlace(err error) error {
 // add appends the first record of a line, which follows the one with the uuid of
 // the hash parent, and returns its index.
 func (s *scanning) add(r record, parent uint64) int32 {
-	at := int32(len(s.t.records))
+	at := int32(s.t.records.len())
 	r.offset, r.parent = s.offset, -1
 	switch {
 	case parent == 0:
-	case at > 0 && s.t.records[at-1].uuid == parent:
+	case at > 0 && s.t.records.at(at-1).uuid == parent:
 		r.parent = at - 1
 	default:
 		s.loose.add(result{parent, at})
 	}
-	s.t.records = append(s.t.records, r)
+	s.t.records.add(r)
 	return at
 }
 

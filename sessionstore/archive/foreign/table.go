@@ -3,6 +3,7 @@ package foreign
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -16,7 +17,7 @@ type result struct {
 
 // table is what stays in memory of a file.
 type table struct {
-	records  []record
+	records  pieces[record]
 	extras   []int32  // the records that are not the first one of their line
 	end      int32    // the record that the conversation ends with; -1: see conversation
 	byUUID   []int32  // the lines that have a uuid, in the order of uuids, then of lines
@@ -59,43 +60,42 @@ func hash(s string) uint64 {
 // whose parent is not the record before, with the hash of its uuid.
 func (t *table) link(loose []result) {
 	n := 0
-	for _, r := range t.records {
+	for _, r := range t.records.all() {
 		if r.uuid != 0 {
 			n++
 		}
 	}
 	t.byUUID = make([]int32, 0, n)
-	for i, r := range t.records {
+	for i, r := range t.records.all() {
 		if r.uuid != 0 {
 			t.byUUID = append(t.byUUID, int32(i))
 		}
 	}
 	slices.SortFunc(t.byUUID, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(t.records[a].uuid, t.records[b].uuid), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(t.records.at(a).uuid, t.records.at(b).uuid), cmp.Compare(a, b))
 	})
 	for i, at := range t.byUUID {
-		if i+1 < len(t.byUUID) && t.records[t.byUUID[i+1]].uuid == t.records[at].uuid {
-			t.records[at].flags |= isRepeated
+		if i+1 < len(t.byUUID) && t.records.at(t.byUUID[i+1]).uuid == t.records.at(at).uuid {
+			t.records.at(at).flags |= isRepeated
 		}
 	}
 	for _, l := range loose {
-		t.records[l.at].parent = t.find(l.call)
+		t.records.at(l.at).parent = t.find(l.call)
 	}
-	for i := range t.records {
-		r := &t.records[i]
-		if p := r.parent; p >= 0 && t.records[p].is(isRepeated) {
-			r.parent = t.find(t.records[p].uuid)
+	for _, r := range t.records.all() {
+		if p := r.parent; p >= 0 && t.records.at(p).is(isRepeated) {
+			r.parent = t.find(t.records.at(p).uuid)
 		}
 		if r.is(isBoundary) {
 			r.key = uint64(t.find(r.key) + 1)
 		}
 	}
-	for i := range t.records {
+	for i := range t.records.all() {
 		t.passProgress(int32(i))
 	}
-	for _, r := range t.records {
-		if p := r.parent; p >= 0 && !r.is(isProgress) && (!r.is(isSidechain) || t.records[p].is(isSidechain)) {
-			t.records[p].flags |= hasChild
+	for _, r := range t.records.all() {
+		if p := r.parent; p >= 0 && !r.is(isProgress) && (!r.is(isSidechain) || t.records.at(p).is(isSidechain)) {
+			t.records.at(p).flags |= hasChild
 		}
 	}
 }
@@ -103,18 +103,18 @@ func (t *table) link(loose []result) {
 // passProgress lets a record follow the nearest one that tells no progress. What
 // was passed is linked past, too, so that a long run is walked once.
 func (t *table) passProgress(at int32) {
-	p := t.records[at].parent
-	for steps := 0; p >= 0 && t.records[p].is(isProgress); steps++ {
-		if steps > len(t.records) {
+	p := t.records.at(at).parent
+	for steps := 0; p >= 0 && t.records.at(p).is(isProgress); steps++ {
+		if steps > t.records.len() {
 			p = -1 // a circle
 			break
 		}
-		p = t.records[p].parent
+		p = t.records.at(p).parent
 	}
-	for q := t.records[at].parent; q >= 0 && q != p && t.records[q].is(isProgress); {
-		q, t.records[q].parent = t.records[q].parent, p
+	for q := t.records.at(at).parent; q >= 0 && q != p && t.records.at(q).is(isProgress); {
+		q, t.records.at(q).parent = t.records.at(q).parent, p
 	}
-	t.records[at].parent = p
+	t.records.at(at).parent = p
 }
 
 // orderCalls orders the calls and the results.
@@ -133,7 +133,7 @@ func (t *table) setScope(s scope) {
 	t.repeated = map[uint64]bool{}
 	last, seen := uint64(0), false
 	for _, c := range t.calls {
-		if r := t.records[c.at]; r.is(isRepeated) || s == wholeLine && r.is(isCopied) {
+		if r := t.records.at(c.at); r.is(isRepeated) || s == wholeLine && r.is(isCopied) {
 			continue
 		}
 		if seen && c.call == last {
@@ -146,19 +146,19 @@ func (t *table) setScope(s scope) {
 // orderAnswers orders the answers by the ids of their responses.
 func (t *table) orderAnswers() {
 	n := 0
-	for _, r := range t.records {
+	for _, r := range t.records.all() {
 		if r.is(isAssistant) {
 			n++
 		}
 	}
 	t.byKey = make([]int32, 0, n)
-	for i, r := range t.records {
+	for i, r := range t.records.all() {
 		if r.is(isAssistant) {
 			t.byKey = append(t.byKey, int32(i))
 		}
 	}
 	slices.SortFunc(t.byKey, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(t.records[a].key, t.records[b].key), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(t.records.at(a).key, t.records.at(b).key), cmp.Compare(a, b))
 	})
 }
 
@@ -168,12 +168,12 @@ func (t *table) find(uuid uint64) int32 {
 		return -1
 	}
 	i, _ := slices.BinarySearchFunc(t.byUUID, uuid, func(at int32, u uint64) int {
-		if t.records[at].uuid <= u {
+		if t.records.at(at).uuid <= u {
 			return -1
 		}
 		return 1
 	})
-	if i == 0 || t.records[t.byUUID[i-1]].uuid != uuid {
+	if i == 0 || t.records.at(t.byUUID[i-1]).uuid != uuid {
 		return -1
 	}
 	return t.byUUID[i-1]
@@ -195,7 +195,7 @@ func (t *table) nameBy(summaries map[uint64]string) {
 // has reports whether nine of ten records of another file stand in this one, too.
 func (t *table) has(o *table) bool {
 	all, here := 0, 0
-	for _, r := range o.records {
+	for _, r := range o.records.all() {
 		if r.uuid == 0 {
 			continue
 		}
@@ -208,7 +208,7 @@ func (t *table) has(o *table) bool {
 
 // mergeSpent makes one of what the parts of each response tell of its use.
 func (t *table) mergeSpent() {
-	key := func(s spent) uint64 { return t.records[s.at].key }
+	key := func(s spent) uint64 { return t.records.at(s.at).key }
 	all := t.facts.spent
 	slices.SortFunc(all, func(a, b spent) int { return cmp.Or(cmp.Compare(key(a), key(b)), cmp.Compare(a.at, b.at)) })
 	n := 0
@@ -225,9 +225,9 @@ func (t *table) mergeSpent() {
 
 // withKey returns the answers of a response.
 func (t *table) withKey(key uint64) []int32 {
-	i, _ := slices.BinarySearchFunc(t.byKey, key, func(at int32, k uint64) int { return cmp.Compare(t.records[at].key, k) })
+	i, _ := slices.BinarySearchFunc(t.byKey, key, func(at int32, k uint64) int { return cmp.Compare(t.records.at(at).key, k) })
 	end := i
-	for end < len(t.byKey) && t.records[t.byKey[end]].key == key {
+	for end < len(t.byKey) && t.records.at(t.byKey[end]).key == key {
 		end++
 	}
 	return t.byKey[i:end]
@@ -257,7 +257,6 @@ func (t *table) nth(at int32) int {
 	if _, extra := slices.BinarySearch(t.extras, at); !extra {
 		return 0
 	}
-	offset := t.records[at].offset
-	first, _ := slices.BinarySearchFunc(t.records[:at], offset, func(r record, o int64) int { return cmp.Compare(r.offset, o) })
-	return int(at) - first
+	offset := t.records.at(at).offset
+	return int(at) - sort.Search(int(at), func(i int) bool { return t.records.at(int32(i)).offset >= offset })
 }

@@ -190,8 +190,8 @@ func (r *rendering) lines() iter.Seq2[int, outcome] {
 	return func(yield func(int, outcome) bool) {
 		for at, line := 0, 0; at < len(r.numbers); line++ {
 			o := outcome{why: r.why(int32(at))}
-			offset := r.t.records[at].offset
-			for ; at < len(r.numbers) && r.t.records[at].offset == offset; at++ {
+			offset := r.t.records.at(int32(at)).offset
+			for ; at < len(r.numbers) && r.t.records.at(int32(at)).offset == offset; at++ {
 				if o.message == 0 {
 					o.message = max(0, r.numbers[at])
 				}
