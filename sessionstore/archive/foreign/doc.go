@@ -50,15 +50,19 @@
 //
 // # Memory and kills
 //
-// Import reads the file three times, and four times to bring a session up to date, each
-// time from end to end and a line at a time: to find the
-// conversation, to learn what changes, to write the messages, and to keep the
-// original. An unchanged file is read once. Import unpacks a compressed one as it
-// reads. It takes some MiB, some three times the longest line or response,
-// and at most 64 bytes for each line and for each item that a compaction kept, also
-// to bring a session up to date. A new session appears whole or not at all. Each file
-// of an existing one changes at one instant; when the process is killed between two of them, the next
-// import of the same history completes the change.
+// Import reads the file a line at a time, and each time up to the size that it had at
+// the beginning: once to find the conversation, and once to keep the original, in which
+// it then reads what the messages are made of. For a session that is there the file is
+// read once: what is kept of it and did not change is read there, up to the last whole
+// MiB, and stays. What stands behind that is read three times more. Where nothing can be
+// kept, because the file begins otherwise than before or the original is gone, the whole
+// file is read four times. An unchanged file is read once, which the report needs. A dry
+// run of a new session reads the file twice. Import unpacks a compressed file as it
+// reads. It takes some MiB, some three times the longest line or response, and at most
+// 64 bytes for each line and for each item that a compaction kept, also to bring a
+// session up to date. A new session appears whole or not at all. Each file of an
+// existing one changes at one instant; when the process is killed between two of them,
+// the next import of the same history completes the change.
 //
 // # What is not known
 //

@@ -8,7 +8,7 @@ import (
 // The kinds of errors. Callers tell them apart with [errors.Is].
 var (
 	ErrTool    = errors.New("unknown tool")
-	ErrChanged = errors.New("it became shorter during the import")
+	ErrChanged = errors.New("what it began with changed during the import")
 	ErrEmpty   = errors.New("it holds no conversation")
 	ErrWhole   = errors.New("the session holds the whole line")
 	ErrActive  = errors.New("it holds no whole line of an imported conversation")

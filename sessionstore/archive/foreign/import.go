@@ -31,7 +31,7 @@ type Options struct {
 //
 // The file is read up to the size that it has at the beginning, so the tool may go
 // on writing. The error Is [ErrEmpty] when there is no conversation in it,
-// [ErrChanged] when it became shorter meanwhile, [ErrWhole] when Options.ActiveOnly is
+// [ErrChanged] when what it held then changed, [ErrWhole] when Options.ActiveOnly is
 // set for a session that holds the whole line, [ErrTool] for another tool, and
 // [sessionstore.ErrLocked] when a host runs the session. Errors have no text of the
 // history.
@@ -76,6 +76,9 @@ func importAll(ctx context.Context, p *sessionstore.Projects, h History, o Optio
 		return err
 	}
 	main.t.setScope(s)
+	if err := ld.keep(main, top.id); err != nil {
+		return err
+	}
 	if err := main.findEnd(ctx); err != nil {
 		return err
 	}
@@ -105,7 +108,7 @@ func importAll(ctx context.Context, p *sessionstore.Projects, h History, o Optio
 	}
 	var failed error
 	for _, tg := range others {
-		if err := report.land(ctx, ld, tg); err != nil {
+		if err := errors.Join(ld.keep(main, top.id), report.land(ctx, ld, tg)); err != nil {
 			if failed = errors.Join(failed, err); ctx.Err() != nil {
 				return failed
 			}
@@ -238,6 +241,9 @@ func importAgent(ctx context.Context, ld *lander, top target, path string, sessi
 	if len(chain) == 0 {
 		top.report.Left[whyAgent] += h.t.linesRead
 		return nil
+	}
+	if err := ld.keep(h, tg.id); err != nil {
+		return err
 	}
 	sessions[id] = tg.id
 	return top.report.land(ctx, ld, tg)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
@@ -116,6 +118,18 @@ func (ld *lander) compare(ctx context.Context, id string, want sessionstore.Revi
 	return c.revision(), begins, nil
 }
 
+// keep lets the tool's file be read where the session keeps it, if it does.
+func (ld *lander) keep(h *history, id string) error {
+	if ld.st == nil || h.file.kept != nil {
+		return nil
+	}
+	kept, err := os.OpenInRoot(filepath.Join(ld.st.Dir(), id), folder+"/"+originalFile)
+	if err != nil { // there is none yet: the tool's file is read
+		return nil
+	}
+	return h.file.keep(kept, h.t.sums)
+}
+
 // create makes a new session.
 func (ld *lander) create(ctx context.Context, tg target) (Imported, error) {
 	done := Imported{tg.id, tg.kind, Created, 0}
@@ -128,11 +142,17 @@ func (ld *lander) create(ctx context.Context, tg target) (Imported, error) {
 		return done, err
 	}
 	report := newReport()
-	err := core.Of(ld.st).Make(ctx, tg.id, func(tx core.Tx) error {
+	err := core.Of(ld.st).Make(ctx, tg.id, func(tx core.Tx) (err error) {
 		f := files{tx, core.Of(ld.st)}
+		if tg.original {
+			defer func() { err = errors.Join(err, tg.file.leave()) }() // the directory gets its name then
+		}
+		if err := f.original(ctx, tg); err != nil {
+			return err
+		}
 		var r *rendering
 		var made sessionstore.Revision
-		err := f.replace(tx.Dir().Dir, sessiondir.Transcript, func(w io.Writer) (err error) {
+		err = f.replace(tx.Dir().Dir, sessiondir.Transcript, func(w io.Writer) (err error) {
 			r, made, err = tg.writeTranscript(contextWriter{ctx, w}, report)
 			return err
 		})
@@ -140,7 +160,7 @@ func (ld *lander) create(ctx context.Context, tg target) (Imported, error) {
 			return err
 		}
 		tx.Renamed(sessiondir.Transcript)
-		if err := f.beside(ctx, tg, r); err != nil {
+		if err := f.mapping(ctx, r); err != nil {
 			return err
 		}
 		md := sessionstore.Metadata{}
@@ -208,7 +228,10 @@ func (ld *lander) change(ctx context.Context, tg target, has sessionstore.Revisi
 				return err
 			}
 		}
-		if err := f.beside(ctx, tg, to.r); err != nil {
+		if err := f.original(ctx, tg); err != nil {
+			return err
+		}
+		if err := f.mapping(ctx, to.r); err != nil {
 			return err
 		}
 		if !to.write && stateOf(md).Pending == "" {
@@ -255,8 +278,28 @@ func (f files) transcript(ctx context.Context, tg target, was sessiondir.Stamp, 
 	})
 }
 
-// beside writes the files in the folder of the import.
-func (f files) beside(ctx context.Context, tg target, r *rendering) (err error) {
+// original keeps the tool's file, if the target does, and lets it be read there.
+func (f files) original(ctx context.Context, tg target) error {
+	if !tg.original {
+		return nil
+	}
+	err := f.beside(originalFile, func(w io.Writer) error { return tg.writeOriginal(contextWriter{ctx, w}) })
+	if err != nil || tg.file.kept != nil {
+		return err
+	}
+	kept, err := f.tx.Dir().Root().Open(folder + "/" + originalFile)
+	if err != nil {
+		return err
+	}
+	return tg.file.keep(kept, tg.t.sums)
+}
+
+func (f files) mapping(ctx context.Context, r *rendering) error {
+	return f.beside(mapFile, func(w io.Writer) error { return r.writeMap(contextWriter{ctx, w}) })
+}
+
+// beside writes a file in the folder of the import.
+func (f files) beside(name string, write func(io.Writer) error) (err error) {
 	top := f.tx.Dir().Dir
 	if err := top.Mkdir(folder); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -267,16 +310,10 @@ func (f files) beside(ctx context.Context, tg target, r *rendering) (err error) 
 	}
 	dir := top.At(root)
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	if tg.original {
-		if err := f.replace(dir, originalFile, func(w io.Writer) error { return tg.writeOriginal(contextWriter{ctx, w}) }); err != nil {
-			return err
-		}
-		f.tx.Renamed(folder + "/" + originalFile)
-	}
-	if err := f.replace(dir, mapFile, func(w io.Writer) error { return r.writeMap(contextWriter{ctx, w}) }); err != nil {
+	if err := f.replace(dir, name, write); err != nil {
 		return err
 	}
-	f.tx.Renamed(folder + "/" + mapFile)
+	f.tx.Renamed(folder + "/" + name)
 	if !f.core.Syncs() {
 		return nil
 	}

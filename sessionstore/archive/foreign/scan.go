@@ -40,8 +40,8 @@ type scanning struct {
 // scan reads the first size bytes of a file.
 func scan(ctx context.Context, f io.ReaderAt, size int64, fm format, report *Report) (*table, error) {
 	s := scanning{t: &table{end: -1}, format: fm, report: report}
-	sum := sha256.New()
-	in := newLineReader(io.TeeReader(io.NewSectionReader(f, 0, size), sum))
+	sum, sums := sha256.New(), &frameSums{}
+	in := newLineReader(io.TeeReader(io.NewSectionReader(f, 0, size), io.MultiWriter(sum, sums)))
 	for {
 		l, err := in.next()
 		if errors.Is(err, io.EOF) {
@@ -56,6 +56,8 @@ func scan(ctx context.Context, f io.ReaderAt, size int64, fm format, report *Rep
 		s.line(l)
 	}
 	sum.Sum(s.t.sum[:0])
+	sums.end()
+	s.t.sums = sums.sums
 	fm.finish(&s)
 	s.t.calls, s.t.results, s.t.facts.spent = s.calls.take(), s.results.take(), s.t.facts.spending.take()
 	s.t.orderCalls()

@@ -165,7 +165,7 @@ func (f *payer) unseen(h *history) (map[string]*spending, error) {
 		if id := top.namedSession(r); id != "" && f.elsewhere(id) {
 			continue
 		}
-		raw, err := in.line(h.t.records[r.at].offset)
+		raw, err := in.line(h.t.records.at(r.at).offset)
 		if err != nil {
 			return nil, err
 		}

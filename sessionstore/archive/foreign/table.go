@@ -29,6 +29,7 @@ type table struct {
 	scope    scope
 
 	sum       [32]byte // SHA-256 of the file
+	sums      []frameSum
 	first     time.Time
 	cwd       string
 	title     string // the newest title, by a person where there is one

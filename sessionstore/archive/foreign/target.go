@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/zeebo/xxh3"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
@@ -18,7 +17,7 @@ import (
 // history is a file of the tool that is open.
 type history struct {
 	path   string
-	file   io.ReaderAt
+	file   *frames
 	size   int64
 	format format
 	t      *table
@@ -119,22 +118,6 @@ func (tg target) writeTranscript(w io.Writer, report *Report) (*rendering, sessi
 		err = out.Flush()
 	}
 	return r, c.revision(), err
-}
-
-// writeOriginal writes the file of the tool, compressed.
-func (h *history) writeOriginal(w io.Writer) error {
-	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true))
-	if err != nil {
-		return err
-	}
-	n, err := io.Copy(z, io.NewSectionReader(h.file, 0, h.size))
-	if err == nil && n < h.size {
-		err = ErrChanged
-	}
-	if err != nil {
-		return err
-	}
-	return z.Close()
 }
 
 // writeMap writes which conversation the session holds, and for each line of the
