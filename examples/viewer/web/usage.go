@@ -79,6 +79,7 @@ const (
 	plotWidth  = 720
 	plotHeight = 160
 	plotDays   = 60 // at most, the last ones
+	fewestDays = 14 // at least; the days before the first are empty
 )
 
 // plotOf draws days that are in order. A day without use has its place and no bar.
@@ -101,17 +102,20 @@ func plotOf(days []usageRow) plot {
 	if oldest := last.AddDate(0, 0, 1-plotDays); from.Before(oldest) {
 		from = oldest
 	}
+	if newest := last.AddDate(0, 0, 1-fewestDays); from.After(newest) {
+		from = newest
+	}
 	p.From, p.To = from.Format(time.DateOnly), last.Format(time.DateOnly)
 	count := 0
 	for at := from; !at.After(last); at = at.AddDate(0, 0, 1) {
 		count++
 		p.Most = max(p.Most, known[at.Format(time.DateOnly)].Tokens())
 	}
-	step := float64(plotWidth) / float64(max(count, 12))
+	step := float64(plotWidth) / float64(count)
 	for i := range count {
 		d, ok := known[from.AddDate(0, 0, i).Format(time.DateOnly)]
 		if ok && p.Most > 0 {
-			p.Bars = append(p.Bars, barOf(d, float64(i)*step, step*0.8, p.Most))
+			p.Bars = append(p.Bars, barOf(d, (float64(i)+0.1)*step, step*0.8, p.Most))
 		}
 	}
 	return p
@@ -153,7 +157,7 @@ func (s *Server) usage(w http.ResponseWriter, r *request) error {
 	}
 	data["Days"], data["Models"], data["Plot"] = days, models, plotOf(days)
 	if err != nil {
-		data["Damage"] = "Some logs could not be read whole; what they tell beyond is missing here."
+		data["Damage"] = "Some logs could not be read to their end. What stands behind the damage is not counted here."
 		s.logger.Warn("read usage", "err", err)
 	}
 	return s.page(w, "usage.html", data)

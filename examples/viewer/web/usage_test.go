@@ -32,10 +32,10 @@ func TestUsagePage(t *testing.T) {
 		require.Equal(t, 2, strings.Count(body, `<rect class="input"`))
 		require.Less(t, strings.Index(body, "large&lt;b"), strings.Index(body, ">small"), "the model that used most comes first")
 	}
-	require.Contains(t, s.get(200, "/usage"), "<span>2026-03-01</span><span>2026-03-03</span>")
+	require.Contains(t, s.get(200, "/usage"), "<span>2026-02-18</span><span>2026-03-03</span>")
 	s.write(two, filepath.Join(newerDir, "events.jsonl"), "")
 	s.write(one, "events.jsonl", response(one, "small", "2026-03-01", 1000, 50))
-	require.Contains(t, s.get(200, "/usage"), `<p class="span"><span>2026-03-01</span></p>`, "one day is named once")
+	require.Contains(t, s.get(200, "/usage"), `<p class="span"><span>2026-02-16</span><span>2026-03-01</span></p>`, "a single day is the last of a fortnight")
 	s.get(404, "/p/none/usage")
 }
 
@@ -48,11 +48,15 @@ func TestPlot(t *testing.T) {
 	require.Empty(t, plotOf([]usageRow{row("unknown", 5, 5)}).Bars)
 	require.Empty(t, plotOf([]usageRow{row("2026-03-01", 0, 0)}).Bars)
 	p := plotOf([]usageRow{row("2026-02-28", 300, 100), row("2026-03-02", 150, 50), row("unknown", 9999, 0)})
-	require.Equal(t, []string{"2026-02-28", "2026-03-02"}, []string{p.From, p.To})
+	require.Equal(t, []string{"2026-02-17", "2026-03-02"}, []string{p.From, p.To})
 	require.Equal(t, int64(400), p.Most)
 	require.Len(t, p.Bars, 2)
-	require.Equal(t, bar{X: 0, Width: 48, Y: 40, Height: 120, OutputY: 0, OutputHeight: 40, Day: "2026-02-28", Input: "300", OutputText: "100"}, p.Bars[0])
-	require.InDelta(t, 120, p.Bars[1].X, 0.001, "the day between has its place")
+	step := float64(plotWidth) / fewestDays
+	require.InDelta(t, 11.1*step, p.Bars[0].X, 0.001, "the days before have their place")
+	require.InDelta(t, 0.8*step, p.Bars[0].Width, 0.001)
+	p.Bars[0].X, p.Bars[0].Width = 0, 0
+	require.Equal(t, bar{Y: 40, Height: 120, OutputY: 0, OutputHeight: 40, Day: "2026-02-28", Input: "300", OutputText: "100"}, p.Bars[0])
+	require.InDelta(t, 13.1*step, p.Bars[1].X, 0.001, "the day between has its place")
 	require.InDelta(t, 80, p.Bars[1].Height+p.Bars[1].OutputHeight, 0.001)
 
 	var days []usageRow
