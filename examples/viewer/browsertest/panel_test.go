@@ -85,6 +85,7 @@ func TestPictures(t *testing.T) {
 		{"const e = document.querySelector('h1'); e.style.color = '#888'; e.style.backgroundColor = '#999'", "has a contrast of"},
 		{"document.querySelector('.projects').style.width = '2000px'", "page is wider than the window"},
 		{"const e = document.createElement('div'); e.style.cssText = 'position: fixed; inset: 0'; document.body.append(e)", "is covered by"},
+		{"document.querySelector('.projects .session').insertAdjacentHTML('beforeend', '<p class=\"meta\"><span>a<br>b</span></p>')", "takes two lines"},
 		{"const e = document.querySelector('.projects li'); e.style.height = '4px'; e.style.overflow = 'hidden'", "is hidden by"},
 	} {
 		p.do(evaluate("{" + fault[0] + "}"))
@@ -107,6 +108,11 @@ const faults = `() => {
 		}
 		return true;
 	};
+	for (const e of document.querySelectorAll(".session .meta")) {
+		if (e.getBoundingClientRect().height > 1.5 * parseFloat(getComputedStyle(e).lineHeight)) wrong.push(name(e) + " takes two lines");
+	}
+	const answer = document.querySelector("#resumed:not([hidden])");
+	if (answer && answer.clientHeight < Math.min(answer.scrollHeight, 100)) wrong.push("#resumed is squeezed to " + answer.clientHeight);
 	const modal = document.querySelector("dialog:modal");
 	for (const e of (modal ?? document).querySelectorAll("a, button, input, select, summary")) {
 		const r = e.getClientRects()[0];

@@ -150,5 +150,5 @@ func TestResumeLineIsShown(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.create(one, map[string]any{"working_dir": "/home/ada's"})
-	require.Contains(t, s.get(200, page(one)), `value="cd &#39;/home/ada&#39;\&#39;&#39;s&#39; &amp;&amp; amplifier session resume `+one+`"`)
+	require.Contains(t, s.get(200, page(one)), `readonly>cd &#39;/home/ada&#39;\&#39;&#39;s&#39; &amp;&amp; amplifier session resume `+one+`</textarea>`)
 }

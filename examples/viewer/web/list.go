@@ -179,7 +179,7 @@ func kindOf(md sessionstore.Metadata, id string) string {
 
 // functions are what the pages call.
 var functions = template.FuncMap{
-	"clock":  func(t time.Time) string { return t.Local().Format("2006-01-02 15:04") },
+	"clock":  clock,
 	"moment": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"kind":   classOf,
 	"path":   pathOf,
@@ -207,3 +207,6 @@ func (s *Server) page(w http.ResponseWriter, name string, data any) error {
 	_, _ = showBidi.WriteString(w, out.String()) // the reader may be gone
 	return nil
 }
+
+// clock returns a time as the pages show it.
+func clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }

@@ -39,6 +39,7 @@ func TestSearchOneDirectory(t *testing.T) {
 	s.create(one, map[string]any{"name": "first"}, user(`a "quoted" word & <b>`), user("quoted again"))
 	s.create(two, map[string]any{"name": "second"}, user("nothing here"))
 	body := s.get(200, "/p/weather/search?q=QUOTED")
+	require.Contains(t, body, "This looks through what users and assistants wrote.")
 	require.Contains(t, body, "1 session<")
 	require.Contains(t, body, ">first</a>")
 	require.NotContains(t, body, ">second</a>")

@@ -87,7 +87,11 @@ func factsOf(md sessionstore.Metadata, id string) (facts []fact) {
 	add("model", md.Text("model"))
 	bundle, _ := md.Bundle()
 	add("bundle", bundle)
-	add("created", md.Text("created"))
+	created := md.Text("created")
+	if at, ok := md.Created(); ok {
+		created = clock(at)
+	}
+	add("created", created)
 	add("directory", md.Text("working_dir"))
 	return facts
 }

@@ -16,6 +16,7 @@ export function startResume(api) {
       box.replaceChildren(el("p", { class: "error", role: "alert" }, failure.message));
     } finally {
       box.hidden = false;
+      box.scrollIntoView({ block: "nearest" });
       button.disabled = false;
       button.textContent = label;
       if (document.activeElement === document.body) button.focus();
