@@ -1,10 +1,10 @@
 // Package eventslog reads and writes events.jsonl, the audit log of a
 // session: one event a line, only ever appended to.
 //
-// [Log.Append] writes events as the Python logging hook does. The reading
-// methods go through a log of any size, with lines of any length: what they
-// need of a line is its head, the small members such as time and name, and
-// those are found in a stream. [Log.Open] gives the bytes of one event.
+// [Log.Append] writes events as the Python logging hook does. The reading methods go
+// through a log of any size, with lines of any length: what they need of a line is its
+// head, the small members such as time and name. They find it while the line streams
+// by. [Log.Open] gives the bytes of one event.
 //
 // # What counts as an event
 //
@@ -36,9 +36,9 @@
 //
 // # What is noticed
 //
-// A [Cursor] knows the 4 KiB before it. [Log.Heads] and [Log.Follow] compare as
-// much of what they have read whenever they read on. They do not notice when
-// only older bytes change, in place.
+// A [Cursor] holds a hash of the 4 KiB before it. [Log.Heads] and [Log.Follow] compare
+// those bytes with the file whenever they read on. They do not notice when only older
+// bytes change, in place.
 //
 // # Memory
 //

@@ -15,10 +15,10 @@ import (
 // dst, one a line, and returns how many. Lines that are no events, and events
 // whose time cannot be read, are left out; a time without an offset is in UTC.
 //
-// Lines keep their bytes, but for white space around them, when newSessionID
-// is empty. Otherwise they are written as json.dumps does with that as their
-// session_id, and those that had one get parentID, or what they had when that
-// is empty, as their parent_session_id. Of lines beyond 128 KiB only these two
+// Lines keep their bytes, but for white space around them, when newSessionID is empty.
+// Otherwise they are written as json.dumps writes them, with newSessionID as their
+// session_id. Those that had a session_id get a parent_session_id: parentID, or their
+// former session_id if parentID is empty. Of lines beyond 128 KiB only these two
 // members change.
 //
 // A missing log is [fs.ErrNotExist]. After an error dst has some of the events,

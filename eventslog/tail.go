@@ -11,9 +11,9 @@ import (
 	"slices"
 )
 
-// Tail returns the heads of the last n events in their order. It reads the
-// log backwards and does not know the numbers of its lines: they are 0, and
-// those of heads after such a cursor too.
+// Tail returns the heads of the last n events in their order. It reads the log
+// backwards and does not know the numbers of its lines. They are 0, also in heads that
+// are read on from one of these.
 func (l *Log) Tail(ctx context.Context, n int) ([]Head, error) {
 	f, err := l.open()
 	if errors.Is(err, fs.ErrNotExist) {

@@ -78,11 +78,11 @@ func ConfigFromSettings(path string) (Config, bool, error) {
 	return c.complete(), c.Endpoint != "", nil
 }
 
-// Connect opens the container that c names, with cred, or with the account key
-// when Key is set; o may be nil. It creates nothing. The error Is [ErrBlocked]
-// when the account refuses the key or has no such container, or one with
-// another partition key than /pk. An account that does not answer is no error:
-// the store works without it until it does.
+// Connect opens the container that c names, with cred, or with the account key when Key
+// is set; o may be nil. It creates nothing. The error Is [ErrBlocked] when the account
+// refuses the key or has no such container, or one with another partition key than /pk.
+// It is no error when the account does not answer: the store works without the account
+// until it answers.
 func Connect(ctx context.Context, c Config, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.ContainerClient, error) {
 	container, err := NewContainer(c, cred, o)
 	if err != nil {
@@ -103,11 +103,10 @@ func NewContainer(c Config, cred azcore.TokenCredential, o *azcosmos.ClientOptio
 	return container, wrap("connect", "", err)
 }
 
-// Provision creates the database and the container where they are missing,
-// with the partition key, index policy and expiry that the copy needs. It
-// needs rights over the account, which a key has and a data role has not. An
-// existing container stays as it is; the error Is [ErrBlocked] when its
-// partition key is another one.
+// Provision creates the database and the container where they are missing, with the
+// partition key, index policy and expiry that the copy needs. It needs rights over the
+// account. A key has them; a role on data does not. An existing container stays as it
+// is; the error Is [ErrBlocked] when its partition key is another one.
 func Provision(ctx context.Context, c *azcosmos.Client, database, container string) error {
 	return wrap("provision", "", cosmos.Provision(ctx, c, database, container))
 }

@@ -18,96 +18,99 @@
 // back from the head and sees one history whole, never a mixture.
 //
 // A fork that begins with lines of its parent stores only its own lines. Its head says
-// which segments of the parent hold the others, for the transcript and for each log. For
-// a log it also says which id the events got. Such a parent cannot be deleted.
+// which segments of the parent hold the others, for the transcript and for each log.
+// For a log it also says which id the events got. As long as a fork needs lines of its
+// parent, the parent cannot be deleted in the cloud.
 //
 // # From a save to the other device
 //
-//  1. A write of this store marks its session, and returns. A scan each
-//     Interval finds what other programs write: it asks for the stats of the files and
-//     opens none; see stats.go.
+//  1. A write of this store marks its session, and returns. Every Options.Interval a
+//     scan finds what other programs write: it looks at the names, sizes and times of
+//     the files and opens none.
 //  2. The worker waits until no write came for 200 ms, reads the session's files,
 //     and packs the lines that the cloud lacks into segments.
 //  3. It stores the segments and replaces the head, in one request where they fit,
 //     if the head is still the one it read. If not, it begins anew with the scan.
 //  4. It writes the session's entry in the catalogue: at once in Sync, Close and
 //     Shutdown, and at most each 30 s in the background.
-//  5. The other device asks the catalogue for new entries each Interval, reads the
-//     head, fetches the segments behind the lines that it has, checks their hashes,
-//     and installs the lines under the session's locks, unless a program runs it.
+//  5. The other device asks the catalogue for new entries every Interval, reads the
+//     head, fetches the segments behind the lines that it has, checks their hashes, and
+//     installs the lines under the session's locks, unless a program runs it.
 //
 // # The states of a session
 //
 //	Pending    something here was not sent, or was never compared
-//	Pushed, Pulled, Rewritten    the last sync sent, fetched, or replaced the history there
+//	Pushed     the last sync sent
+//	Pulled     the last sync fetched
+//	Rewritten  the last sync replaced the history in the cloud, as after a rewind
 //	UpToDate   both sides have the same
 //	Behind     the cloud has more, which waits until no program runs the session here
 //	Diverged   two devices added; both histories are kept
 //	Deferred   the last sync failed, or its files are in doubt; it is tried again
 //	Blocked    nothing is sent or fetched until somebody acts; the error says what
 //	Local      it never leaves this machine
-//	Remote     it is in the cloud alone
+//	Remote     it was removed here, and is in the cloud
 //	DeletedRemotely    it was deleted in the cloud; the files here stay
 //
-// A write makes any state but Local, Blocked and DeletedRemotely Pending. A sync
-// ends in one of the others, and a sync without an error in none of Pending,
-// Deferred and Blocked.
+// A write makes the session Pending, unless it is Local, Blocked or DeletedRemotely.
+// After a sync without an error it is none of Pending, Deferred and Blocked.
 //
 // # Previews
 //
-// [Store.Remote] lists the sessions in the cloud from the catalogue, with their names and
-// numbers of turns; it asks for no session by itself. [Store.Preview] tells of one
-// session also its description, and the turn, role and time of each message. Segments
-// have an index of that beside their lines, some two bytes a message, so Preview fetches
-// no lines and changes nothing here.
+// [Store.Remote] lists the sessions in the cloud from the catalogue, with their names
+// and numbers of turns. It makes no request for a single session. [Store.Preview] tells
+// of one session also its description, and the turn, role and time of each message.
+// Segments have an index of that beside their lines, some two bytes a message, so
+// Preview fetches no lines and changes nothing here.
 //
 // # What happens when devices disagree
 //
-// A device whose history is a beginning of the other's takes the rest, or gives it. A
-// rewind goes to every device that added nothing. When both added something, both stay:
-// by default the other device's history remains the main line, this device's becomes a
-// branch in the cloud and a session of its own here, with its lineage in the metadata;
-// see [Policy]. As long as the program here goes on writing and the files cannot be
-// changed yet, both grow. A branch takes the place of those that it continues, so a
-// divergence leaves one. Metadata merges member by member. Logs cannot conflict: each
-// device has its own.
+// If the history of one device is a beginning of the other's, the first device gets the
+// rest. A rewind goes to every device that added nothing. When both added something,
+// both stay: by default the other device's history remains the main line, this device's
+// becomes a branch in the cloud and a session of its own here, with its lineage in the
+// metadata; see [Policy]. While the program here goes on writing, the files cannot be
+// changed, and both histories grow. A branch replaces the branches that it continues,
+// so a divergence leaves one branch. Metadata merges member by member. Logs cannot
+// conflict: each device has its own.
 //
 // # Who uses a session
 //
 // A sync changes no session that a program uses: it stays Behind. A program that opened
 // the directory with this package uses a session for ten minutes after it wrote it, and
-// longer by Acquire; the programs of a device tell each other in .sessionstore/processes.
-// Two stores of one process are two programs. A program of this library that has ended,
-// also by a kill, uses nothing any more, and a sync is no use either: what they wrote
-// makes no later sync wait. After a write of any other tool, which may keep the messages
-// in memory, a sync waits ten minutes. A program that goes on with a session calls
-// [Store.Refresh] first. The whole rule is a table in internal/syncer/use.go.
+// as long as it holds it by Acquire. The programs of a device tell each other in
+// .sessionstore/processes. Two stores of one process are two programs. A program of
+// this library that has ended, also by a kill, uses nothing any more. A sync is no use
+// of a session either. So a later sync waits neither for what an ended program wrote
+// nor for what a sync wrote. After a write of any other tool, which may keep the
+// messages in memory, a sync waits ten minutes. A program that goes on with a session
+// calls [Store.Refresh] first. The whole rule is a table in internal/syncer/use.go.
 //
 // # Devices
 //
-// A device is one sessions directory on one machine; two processes that open
-// it are one device. It knows what it sent and fetched from state beside the
-// sessions, in .sessionstore/sync, which holds nothing that could not be found
-// out again: without it sessions are compared with the cloud once more. A log
-// is only ever appended to by its own device. A session that comes to a device
-// gets the longest log of each kind as its file and goes on behind it; the
-// logs of other devices lie beside the state, see [Store.Logs]. A pull fetches what
-// these lack, and appends it: an event of 4 KB costs 6 units, however long the log.
+// A device is one sessions directory on one machine; two processes that open it are one
+// device. It knows what it sent and fetched from state beside the sessions, in
+// .sessionstore/sync, which holds nothing that could not be found out again: without it
+// sessions are compared with the cloud once more. A log is only ever appended to by its
+// own device. A session that comes to a device gets the longest log of each kind as its
+// file and goes on behind it; the logs of other devices lie beside the state, see
+// [Store.Logs]. A pull fetches what those lack and appends it: an event of 4 KB costs 6
+// request units, however long the log is.
 //
 // # Requests
 //
-// All retries are made here, whatever the client was told. A [Budget] holds what requests
-// have in common: it slows down when the account throttles, until five minutes after the
-// last time, stops when it does not answer and lets a single request find out whether it
-// is back. When a request got no answer, the head tells whether it was done. An account
-// that refuses everything is asked every 15 minutes, and by each explicit call. One that
-// does not authorize the identity is asked more often for half an hour, since a role
-// takes minutes to arrive. A turn is one point read and one batch of its new segments and
-// the head; an idle session costs nothing. Package replica keeps on the disk up to where
-// the catalogue was read, what it said, and how the files of each session stood when they
-// were in step. So a process asks for and opens only what changed since the last process.
-// A Sync of all sessions reads the heads of the six that changed last, and takes what the
-// catalogue tells of the others.
+// This package makes all retries itself, whatever the options of the client say. Stores
+// that share a [Budget] wait together. When the account throttles them, they slow down
+// until five minutes after it last did. When the account does not answer, they stop,
+// and a single request finds out whether it is back. When a request gets no answer, the
+// head tells whether the request was done. An account that refuses everything is asked
+// every 15 minutes, and by each explicit call. One that does not authorize the identity
+// is asked more often for half an hour, since a role takes minutes to arrive. A turn is
+// one point read and one batch of its new segments and the head; an idle session costs
+// nothing. The state on the disk says up to where the catalogue was read, what it told,
+// and how the files of each session stood at the last sync. So a process asks for and
+// opens only what changed since the last process. A Sync of all sessions reads the
+// heads of the six that changed last. For the others it relies on the catalogue.
 //
 // When a container was made anew, or restored from a backup, beside a running store, the
 // next sync that finds its head gone notices it, and otherwise the store within an hour.
@@ -117,11 +120,11 @@
 //
 // # Bounds
 //
-// Four sessions are synced at once. Each has at most 8 MB of requests and
-// answers under way, and in memory its longest line: once while it is sent,
-// twice while it is fetched, and once more where it is compared with another
-// one, as in event logs. What waits for the cloud are names of sessions, however
-// long it is away.
+// Four sessions are synced at once. Each has at most 8 MB of requests and answers under
+// way, and in memory its longest line: once while it is sent, twice while it is
+// fetched, and once more where it is compared with another one, as in event logs. While
+// the cloud is away, the store keeps only the names of sessions that wait, however long
+// that lasts.
 //
 // # Privacy
 //
@@ -133,18 +136,19 @@
 // is kept beside the state, as it was written here. Lines that were removed here and that
 // a pull brings back come as they were sent. Errors and logs hold no content.
 //
-// What Options.Deny, LocalOnly and Options.Redact say is remembered beside the sessions,
-// and holds for every program that opens the directory, with or without options. Only the
-// version of a Redactor is remembered. A program without options applies the built-in
-// rules where the directory remembers these; otherwise it sends nothing, with
-// [ErrRedaction]. Versions, such as "secrets/7+1f", tell which rules are weaker: by the
-// number, and by whether patterns of the user follow it. They do not tell which of two
-// sets of patterns is weaker. Weaker rules do not replace what is remembered, and a
-// program with them sends nothing. [Exact] ends what is remembered. A session whose
-// parent (parent_id) stays here stays, too, to any depth; so forks and conflict copies
-// do. The verdict outlives the parent. A session is held back with [ErrHeld] when its
-// metadata cannot be read, or its parent is neither here nor in the cloud. A session that
-// went through rules gets no lines from devices that do not apply them.
+// What Options.Deny, LocalOnly and Options.Redact say is remembered beside the
+// sessions, and holds for every program that opens the directory, with or without
+// options. Only the version of a Redactor is remembered. A program without options
+// applies the built-in rules where the directory remembers these; otherwise it sends
+// nothing, with [ErrRedaction]. Versions, such as "secrets/7+1f", tell which rules are
+// weaker: by the number, and by whether patterns of the user follow it. They do not
+// tell which of two sets of patterns is weaker. Weaker rules do not replace what is
+// remembered, and a program with them sends nothing. [Exact] ends what is remembered. A
+// session whose parent (parent_id) stays here stays, too, to any depth. So forks and
+// conflict copies stay. They stay also after the parent was removed. A session is held
+// back with [ErrHeld] when its metadata cannot be read, or its parent is neither here
+// nor in the cloud. A session that went through rules gets no lines from devices that
+// do not apply them.
 //
 // Rules may change within one name, which is their version up to the slash: a new
 // version of [Secrets], or other patterns. A line keeps the
@@ -156,21 +160,21 @@
 //
 // # Pruning
 //
-// Turns leave many small documents, rewinds and merges leave some that nothing leads to.
-// [Store.Prune] makes few large ones of them and removes the rest, once they are old
-// enough; former heads go after 30 days, and tombstones after 90 where the container's
-// expiry is off. It is safe beside writers of other devices: each step holds only while
-// the head is the one by which it was decided, and whoever decided something by an older
-// head begins again. What has no room in a head, such as the ninth former head, lies in
-// documents of its own.
+// Turns leave many small documents. Rewinds and merges leave documents that nothing
+// leads to. [Store.Prune] makes few large documents of the small ones, and removes the
+// rest once it is old enough; former heads go after 30 days, and tombstones after 90
+// where the container's expiry is off. It is safe beside writers of other devices: each
+// step holds only while the head is the one by which it was decided, and whoever
+// decided something by an older head begins again. What has no room in a head, such as
+// the ninth former head, lies in documents of its own.
 //
 // # Scale
 //
-// What things cost, as the strict server of the tests counts them with the
-// published prices, in request units (a point read of 1 KB costs one), and what
-// stays. Below is what 1 million users come to with 20 turns a day each, every
-// turn with an entry of the catalogue, and a device that is on for 8 hours a
-// day; the peak may be four times the mean that is shown.
+// The first table tells what things cost in request units (a point read of 1 KB costs
+// one), and what they take in storage. The strict server of the tests counts this with
+// the published prices. The second table tells what 1 million users come to with 20
+// turns a day each, every turn with an entry of the catalogue, and a device that is on
+// for 8 hours a day; the peak may be four times the mean that is shown.
 //
 //	                                                           units      stored
 //	a turn of 16 KB                                             26.1     12.1 KB

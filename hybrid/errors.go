@@ -66,7 +66,7 @@ var (
 	// ErrFull tells that the session's partition in the cloud holds all that it can,
 	// 20 GB. Nothing more of this session is sent; other sessions go on.
 	ErrFull = cosmos.ErrFull
-	// ErrContended tells that other devices won the head too many times.
+	// ErrContended tells that other devices changed the session at each of many tries.
 	ErrContended = cosmos.ErrContended
 	// ErrShared tells that sessions forked from this one need its lines.
 	ErrShared = gc.ErrShared

@@ -38,7 +38,7 @@ type Request struct {
 	Start        time.Time
 	Status       int     // of HTTP; 0: there was no answer
 	RequestUnits float64 // zero where the answer does not tell
-	Err          error   // that of a document that is missing, or was changed by another device, too
+	Err          error   // also when a document is missing or another device changed it
 }
 
 // observeRequests returns what tells an observer of requests; nil for none.

@@ -60,8 +60,9 @@ type Redactor = redact.Redactor
 func Secrets() Redactor { return redact.Secrets() }
 
 // Exact returns the Redactor that changes nothing. It ends the redaction that the
-// directory remembers. A session of which lines in the cloud went through rules is
-// not sent by it: see [ErrRedaction]. After it weaker rules of the same name may be given.
+// directory remembers. If lines of a session in the cloud went through rules, Exact
+// does not send the session: see [ErrRedaction]. After Exact, weaker rules of the same
+// name are accepted.
 func Exact() Redactor { return exact{} }
 
 type exact struct{}

@@ -43,7 +43,7 @@ func (o *PruneOptions) forGC() gc.Options {
 // PruneResult is what [Store.Prune] did, or would do.
 type PruneResult struct {
 	Sessions int // inspected
-	Merged   int // small segments that larger ones stand for now
+	Merged   int // small segments that larger ones replaced
 	Segments int // the larger ones
 	Expired  int // former heads that were given up
 	Removed  int // documents, also entries of the catalogue
@@ -72,18 +72,18 @@ func (r *PruneResult) spend(u cosmos.Usage) {
 	r.RequestUnits += u.Units
 }
 
-// Prune keeps the copy of the named sessions small, or of all of the project
-// at which something happened since this device last did so: runs of small
-// segments become larger ones; former heads are given up after their time; and
-// what nothing leads to is removed once it is older than the grace time:
-// segments that larger ones replaced, uploads that never got a head, what a
-// deletion left behind, entries of the catalogue without a session. What a
-// branch or a former head needs, and the tombstone of a deleted session, stay.
+// Prune keeps the copy of sessions small: of those that are named, or without names of
+// all of the project that changed since this device pruned last. It makes larger
+// segments of runs of small ones, gives up former heads after their time, and removes
+// what nothing leads to once that is older than the grace time: segments that larger
+// ones replaced, uploads that never got a head, what a deletion left behind, entries of
+// the catalogue without a session. What a branch or a former head needs, and the
+// tombstone of a deleted session, stay.
 //
-// It may be called at any time, by several devices at once and beside writers,
-// and it may be interrupted anywhere: each step is bound to the head that it was
-// decided by. It goes on after a session that fails; the error joins what
-// failed. It is never done by itself: once a day by one device is plenty.
+// It may be called at any time, by several devices at once and beside writers, and it
+// may be interrupted anywhere: each step is bound to the head that it was decided by.
+// It goes on after a session that fails; the error joins what failed. No store prunes
+// by itself. One device that does it once a day is enough.
 func (s *Store) Prune(ctx context.Context, o *PruneOptions, ids ...string) (PruneResult, error) {
 	var sum PruneResult
 	if s.engine == nil {

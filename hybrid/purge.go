@@ -21,11 +21,12 @@ import (
 // When it returns without an error, no document of the container holds text of these
 // sessions, but for two things. A device that is sending lines of a session at that
 // instant removes them itself, when it meets the deletion; where it is killed before,
-// the next Purge or [Store.Prune] removes them. And a session with a copy of lines that
-// does not name its origin as parent_id is one of its own. A fork that was not sent before
-// is sent by the next sync, with all its lines; [Store.LocalOnly] keeps it. Of the session itself, its id,
-// its numbers and the hashes of its histories stay for 90 days, so that no device sends
-// it again. Backups of the account keep what they hold for their retention.
+// the next Purge or [Store.Prune] removes them. And a session that has a copy of the
+// lines, but does not name its origin as parent_id, is not purged with them. A fork
+// that was not sent before is sent by the next sync, with all its lines;
+// [Store.LocalOnly] keeps it. Of the session itself, its id, its numbers and the hashes
+// of its histories stay for 90 days, so that no device sends it again. Backups of the
+// account keep what they hold for their retention.
 //
 // It reads the head of each session of the project, one unit each.
 func (s *Store) Purge(ctx context.Context, ids ...string) error {

@@ -17,11 +17,11 @@ import (
 // else be lost, and does not fetch other devices' logs; see [Store.Sync] and
 // [Store.Pull].
 //
-// From then on the session counts as used by this program. For ten minutes after
-// the last Refresh or write of it, no background of any program on this device
-// changes its files, so that no Save of what is loaded now undoes what a sync
-// brought. Explicit calls of this store do. Also a session that this store has
-// acquired is refreshed.
+// From then on the session counts as used by this program. For ten minutes after the
+// last Refresh or write of it, no background of any program on this device changes its
+// files, so that no Save of what is loaded now undoes what a sync brought. Explicit
+// calls of this store do change them. Refresh also brings a session up to date that
+// this store has acquired.
 //
 // It returns the revision of what is here, as [sessionstore.Store.Revision]
 // does, whatever happened: after an error, too, the program may go on with it.

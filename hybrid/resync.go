@@ -22,12 +22,13 @@ import (
 // again: sessions that were written anew are left alone, and no session is left half. Until
 // then the former documents stay; [Store.Prune] removes nothing of these sessions.
 //
-// Other devices meanwhile begin what they do again. A device with the same rules sends
-// and fetches no line because of it; with later ones it fetches the transcript once. Logs
-// of other devices are fetched once more by the next [Store.Pull]. A device whose
-// rules may find less sends nothing of these sessions any more, with [ErrRedaction]. A
-// device that is sending lines at that instant removes itself what it stored in vain,
-// and where it is killed before, the next Resync or [Store.Prune] does.
+// What other devices do with these sessions at that time, they begin again. A device
+// with the same rules sends and fetches no line because of it; with later ones it
+// fetches the transcript once. Logs of other devices are fetched once more by the next
+// [Store.Pull]. A device whose rules may find less sends nothing of these sessions any
+// more, with [ErrRedaction]. A device that is sending lines at that instant removes
+// itself what it stored in vain, and where it is killed before, the next Resync or
+// [Store.Prune] does.
 //
 // When it returns without an error, all of that is durable. The hashes of former
 // histories go, but for those that other devices know. Backups of the account keep

@@ -22,9 +22,9 @@ func (s *Store) Verify(ctx context.Context, id string) (Report, error) {
 	return s.verify(ctx, "verify", id, false)
 }
 
-// Repair verifies, and stores again what is missing or damaged and what this
-// device has. The error Is [ErrDamaged] when problems remain: another device
-// may have those lines. It asks the rules as a sync does: the error Is [ErrLocal],
+// Repair does what Verify does, and stores again what is missing or damaged, if this
+// device has it. The error Is [ErrDamaged] when problems remain: another device may
+// have those lines. It asks the rules as a sync does: the error Is [ErrLocal],
 // [ErrHeld] or [ErrRedaction], and nothing is stored, where they hold the session back.
 func (s *Store) Repair(ctx context.Context, id string) (Report, error) {
 	return s.verify(ctx, "repair", id, true)

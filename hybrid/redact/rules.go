@@ -50,8 +50,8 @@ var kindShape = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
 func Secrets() *Rules { return &Rules{Finder: builtIn(), version: secretsVersion} }
 
 // New returns the built-in rules and patterns of the user. A match without length
-// is ignored. In a line of JSON a pattern finds what lies in a string. A secret itself
-// is a pattern, with [regexp.QuoteMeta].
+// is ignored. In a line of JSON a pattern finds what lies in a string. To take
+// out one known secret, give [regexp.QuoteMeta] of it as the Shape.
 //
 // The version holds 64 bits of a hash of the patterns, and is stored where the lines
 // go. A secret that is short or in a list of passwords can be guessed from it; a

@@ -14,18 +14,19 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Longer reports whether an imported session holds more than the tool would send:
-// the whole line, of which a compaction hid a part. It is false for a session that
-// was not imported.
+// Longer reports whether an imported session holds more than the tool would send to a
+// model: also what a compaction hid from it. It is false for a session that was not
+// imported.
 func Longer(st *sessionstore.Store, id string) (bool, error) {
 	row, _, err := headerOf(filepath.Join(st.Dir(), id, folder, mapFile))
 	return isTrue(members(row, "longer")[0]), err
 }
 
-// ForkActive makes a new session of an imported one that holds the whole line: what
-// the tool would resume, and all that was said here since. "" takes a new id. The
-// session itself does not change. The new one is durable when ForkActive returns, if
-// the store promises that, and no import brings it up to date.
+// ForkActive makes a new session of an imported one that also holds what compactions
+// hid. The new session holds only what the tool would resume, and all that was said
+// here since. "" takes a new id. The session itself does not change. The new one is
+// durable when ForkActive returns, if the store promises that, and no import brings it
+// up to date.
 //
 // The error Is [ErrActive] where the session holds no whole line, [ErrEdited] where
 // messages that were imported are not there as the import made them, and

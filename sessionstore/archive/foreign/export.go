@@ -27,11 +27,11 @@ type Exported struct {
 	Messages int    // that lines were made for
 }
 
-// Export writes a session as a file of a tool. What was imported from that tool is
-// the tool's own bytes; lines are made for the messages behind it. Where imported
-// messages were changed or dropped here, the tool's bytes stand there as well, and
-// the lines behind them take the conversation over. For a session that another
-// program wrote, and for one that an import made of a branch, all lines are made.
+// Export writes a session as a file of a tool. What was imported from that tool stays
+// the tool's own bytes; Export makes lines for the messages after it. If imported
+// messages were changed or removed here, the file still has the tool's bytes, and the
+// lines after them make the conversation the one that is here. Of a session that
+// another program wrote, or that an import made of a branch, Export makes all lines.
 //
 // The lines that are made have texts, images, calls and results, and no thinking.
 // The tool did not check them: this package reads them back as what they were made
