@@ -152,7 +152,7 @@ func beginning(path string, titles *facts) (cwd, session string, err error) {
 		if got, err := parseClaude(l.Bytes); err == nil {
 			cwd, session = firstOf(cwd, got.cwd), firstOf(session, got.session)
 			if got.kind == "summary" && got.title != "" && got.leaf != "" {
-				titles.summary(got.leaf, got.title)
+				titles.summary(hash(got.leaf), got.title)
 			}
 		}
 	}

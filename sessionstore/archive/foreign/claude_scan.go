@@ -67,7 +67,7 @@ func (s *scanning) noteClaude(l claudeLine) {
 	switch {
 	case l.title == "":
 	case l.kind == "summary" && l.leaf != "":
-		s.t.facts.summary(l.leaf, l.title)
+		s.t.facts.summary(hash(l.leaf), l.title)
 	case person || !s.t.byPerson:
 		s.t.title, s.t.byPerson = l.title, person
 	}

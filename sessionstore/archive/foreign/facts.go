@@ -69,14 +69,14 @@ const (
 	maxSummary   = 800
 )
 
-// summary keeps the title of a record. It may be of another session: the tool writes
+// summary keeps the title of the record with the hash leaf of its uuid. It may be of another session: the tool writes
 // titles where it is, and the record tells whose they are.
-func (f *facts) summary(leaf, title string) {
+func (f *facts) summary(leaf uint64, title string) {
 	if f.summaries == nil {
 		f.summaries = map[uint64]string{}
 	}
-	if _, known := f.summaries[hash(leaf)]; known || len(f.summaries) < maxSummaries {
-		f.summaries[hash(leaf)] = strings.ToValidUTF8(title[:min(len(title), maxSummary)], "")
+	if _, known := f.summaries[leaf]; known || len(f.summaries) < maxSummaries {
+		f.summaries[leaf] = strings.ToValidUTF8(title[:min(len(title), maxSummary)], "")
 	}
 }
 
