@@ -252,12 +252,16 @@ func conflicts(all []hybrid.Conflict) []conflictShown {
 	return shown
 }
 
+// tellConflicts names both histories of a session, and the commands that show them.
 func (a *app) tellConflicts(all []hybrid.Conflict) {
 	for _, c := range all {
-		text := "this device's history is a branch in the cloud"
-		if c.KeptAs != "" {
-			text = "this device's history is now session " + screen.Plain(c.KeptAs)
+		id, kept := screen.Plain(c.SessionID), screen.Plain(c.KeptAs)
+		mark := a.Paint(screen.Yellow, "both kept:")
+		if kept == "" { // as long as somebody may run it here, see hybrid.Behind
+			a.Printf("  %s %s: another device added to it too; this device's history is in the cloud. It seems to run here: end it and run \"sessions sync\" again, which names both\n", mark, id)
+			continue
 		}
-		a.Printf("  %s %s: another device added to it too; %s\n", a.Paint(screen.Yellow, "both kept:"), screen.Plain(c.SessionID), text)
+		a.Printf("  %s %s: another device added to it too; this device's history is now session %s\n", mark, id, kept)
+		a.Printf("    the other's: sessions show %s\n    this one's:  sessions show %s\n    where they part: sessions diff %s %s\n", id, kept, id, kept)
 	}
 }
