@@ -258,7 +258,7 @@ func (a *app) tellConflicts(all []hybrid.Conflict) {
 		id, kept := screen.Plain(c.SessionID), screen.Plain(c.KeptAs)
 		mark := a.Paint(screen.Yellow, "both kept:")
 		if kept == "" { // as long as somebody may run it here, see hybrid.Behind
-			a.Printf("  %s %s: another device added to it too; this device's history is in the cloud. It seems to run here: end it and run \"sessions sync\" again, which names both\n", mark, id)
+			a.Printf("  %s %s: another device added to it too; this device's history is in the cloud. The session was used here just now: when nobody runs it, \"sessions sync\" names both\n", mark, id)
 			continue
 		}
 		a.Printf("  %s %s: another device added to it too; this device's history is now session %s\n", mark, id, kept)
