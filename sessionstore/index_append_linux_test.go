@@ -15,6 +15,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/cost"
 	"github.com/amplifier-go/sessionstorage/internal/index"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 // indexedStore returns a store with a session s that has an index, and the path
@@ -152,7 +153,8 @@ func TestIndexOfAppendsAtOnce(t *testing.T) {
 		require.NoError(t, err)
 		writers.Go(func() {
 			for n := range each {
-				if err := w.Append(context.Background(), "s", row(50<<(n%10), "writer", k, n)); err != nil {
+				m := row(50<<(n%10), "writer", k, n)
+				if err := testenv.Retry(ErrLocked, func() error { return w.Append(context.Background(), "s", m) }); err != nil {
 					t.Errorf("append: %v", err)
 				}
 				time.Sleep(time.Millisecond)
