@@ -84,7 +84,7 @@ func (b *Budget) ask(now time.Time, units float64) (time.Duration, <-chan struct
 		return 0, nil, b.blocked
 	}
 	if wait := b.shut.Sub(now); wait > patience {
-		return 0, nil, fmt.Errorf("%w; next try in %v", b.why, wait.Round(time.Second))
+		return 0, nil, fmt.Errorf("%w; it is not asked for the next %v", b.why, wait.Round(time.Second))
 	} else if closed {
 		return wait, nil, nil
 	}

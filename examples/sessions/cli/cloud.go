@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/hybrid"
@@ -79,8 +81,33 @@ func connect(ctx context.Context, config hybrid.Config, asking bool, o *hybrid.O
 	case config.Key == "":
 		return fmt.Errorf("the account %s has no key here: this command needs COSMOS_KEY; a program that signs in with Microsoft Entra ID is examples/cloudsync", screen.Plain(config.Endpoint))
 	}
+	if err := reach(ctx, config.Endpoint); err != nil {
+		return err
+	}
 	o.Container, err = hybrid.Connect(ctx, config, nil, nil)
 	return refused(err, config)
+}
+
+// answerTime is how long an account may take for an answer of any kind.
+const answerTime = 10 * time.Second
+
+// reach finds out whether an account answers at all. The library would go on trying,
+// as a program that runs for long needs; a command has somebody who waits.
+func reach(ctx context.Context, endpoint string) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, endpoint, nil)
+	if err != nil {
+		return errNoAddress
+	}
+	answer, err := http.DefaultClient.Do(req)
+	if err == nil {
+		return answer.Body.Close()
+	}
+	if bad := (*url.Error)(nil); errors.As(err, &bad) {
+		err = bad.Err
+	}
+	return fmt.Errorf("%w at %s: %w; nothing was changed, run the command again when it can", hybrid.ErrUnreachable, screen.Plain(endpoint), err)
 }
 
 // remote is a project with its copy.

@@ -196,6 +196,9 @@ func (a *app) half(failed error) error {
 		return nil
 	}
 	a.Notef("%s %s", a.PaintError(screen.Red, "sessions:"), screen.Lines(textOf(once(failed))))
+	if errors.Is(failed, hybrid.ErrUnreachable) {
+		a.Notef("Nothing is lost: run the command again later.")
+	}
 	return exitCode(exitError)
 }
 
