@@ -100,7 +100,11 @@ func (c *exportCommand) history(a *app, t target, tool foreign.Tool) error {
 		}, jsonIndent)
 	}
 	a.Notef("%s Exported %s to %s", a.PaintError(screen.Green, "✓"), screen.Plain(t.id), screen.Plain(c.Output))
-	a.Notef("  %s as they were, lines for %s; %s looks for the name %s", size(done.Original), count(done.Messages, "message"), tool, screen.Plain(done.File))
+	made := count(done.Messages, "message") + " written as lines of the tool"
+	if done.Original > 0 {
+		made = size(done.Original) + " as the tool wrote them, " + made
+	}
+	a.Notef("  %s; it looks for a file named %s", made, screen.Plain(done.File))
 	return nil
 }
 

@@ -54,7 +54,10 @@ func decimal(n int) []byte { return strconv.AppendInt(nil, int64(n), 10) }
 // beyond tells how many messages a salvage would bring back, and on a terminal
 // asks whether it shall. It reports whether it did.
 func (a *app) beyond(t target) (done bool, err error) {
-	s, _ := t.store.Load(a.ctx, t.id) // what is wrong has been told
+	s, err := t.store.Load(a.ctx, t.id) // what is wrong has been told
+	if errors.As(err, new(*sessionstore.CorruptError)) {
+		a.Notef("%s no backup stands in for it: \"sessions repair --salvage %s\" tells what is whole", a.PaintError(screen.Yellow, "note:"), screen.Plain(t.id))
+	}
 	if s == nil || s.Recovered == nil || s.Recovered.Beyond == 0 {
 		return false, nil
 	}
