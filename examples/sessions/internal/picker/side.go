@@ -45,6 +45,9 @@ func (m *Model) maxScroll(width, height int) int {
 	return max(0, len(text)-height+len(head))
 }
 
+// modelColumns is how much room the name of a model takes at most.
+const modelColumns = 32
+
 // facts draws what a session is.
 func (m *Model) facts(s *Session, width int) []string {
 	turns := strconv.Itoa(s.Turns) + " turns"
@@ -52,7 +55,7 @@ func (m *Model) facts(s *Session, width int) []string {
 		turns = "1 turn"
 	}
 	facts := []string{turns}
-	for _, text := range []string{s.Model, clean(s.ID)} {
+	for _, text := range []string{fit(s.Model, modelColumns), clean(s.ID)} {
 		if text != "" {
 			facts = append(facts, text)
 		}

@@ -50,6 +50,14 @@ func screenText(m *Model, width, height int) string {
 
 var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
+// TestLongModel keeps the rest of what a session is, whatever its model is called.
+func TestLongModel(t *testing.T) {
+	t.Parallel()
+	m := newModel(t)
+	m.list.all[0].Model = strings.Repeat("long-name-", 6)
+	require.Contains(t, screenText(m, 80, 24), "\n0 turns · long-name-long-name-long-name-l… · 11111111-a\n")
+}
+
 // TestViewModes looks at what is typed and asked.
 func TestViewModes(t *testing.T) {
 	t.Parallel()
