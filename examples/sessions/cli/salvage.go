@@ -54,7 +54,7 @@ func decimal(n int) []byte { return strconv.AppendInt(nil, int64(n), 10) }
 // beyond tells how many messages a salvage would bring back, and on a terminal
 // asks whether it shall. It reports whether it did.
 func (a *app) beyond(t target) (done bool, err error) {
-	s, err := t.store.Load(a.ctx, t.id) // what is wrong has been told
+	s, err := t.store.Load(a.ctx, t.id)                             // what is wrong has been told
 	if errors.As(err, new(*sessionstore.CorruptError)) && !a.json { // the older tool says no more
 		a.Notef("%s no backup stands in for it: \"sessions repair --salvage %s\" tells what is whole", a.PaintError(screen.Yellow, "note:"), screen.Plain(t.id))
 	}
