@@ -47,7 +47,7 @@ func (a *app) rendered(text string) string {
 	if !a.Terminal() || a.plain {
 		return text
 	}
-	return markdown.Render(text, a.Width(), a.Colour())
+	return markdown.Render(text, markdown.Options{Width: a.Width(), Colour: a.Colour(), Whole: true})
 }
 
 // page shows what follows through a pager, if a person reads it.

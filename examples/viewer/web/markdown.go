@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"html"
 	"regexp"
+	"sync"
 
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
@@ -47,16 +48,18 @@ func renderMarkdown(text string) string {
 		return ""
 	}
 	var out bytes.Buffer
-	if err := markdown.Convert([]byte(text), &out); err != nil {
+	if err := markdown().Convert([]byte(text), &out); err != nil {
 		return "" // the page shows the text as it is
 	}
-	return sanitizer.Sanitize(out.String())
+	return sanitizer().Sanitize(out.String())
 }
 
-var markdown = goldmark.New(
-	goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify),
-	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(inert{}, 1))),
-)
+var markdown = sync.OnceValue(func() goldmark.Markdown {
+	return goldmark.New(
+		goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(inert{}, 1))),
+	)
+})
 
 // inert renders what could load or run something: HTML becomes text, an image
 // becomes a link to it.
@@ -98,7 +101,7 @@ func writeText(w util.BufWriter, text []byte) {
 
 // sanitizer lets through what Markdown needs and nothing else. Links lead to the
 // web or to a mail program, never to this server.
-var sanitizer = newSanitizer()
+var sanitizer = sync.OnceValue(newSanitizer)
 
 func newSanitizer() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()

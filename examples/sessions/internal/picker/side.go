@@ -1,7 +1,6 @@
 package picker
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -123,17 +122,9 @@ func (m *Model) speech(said Said, render bool, width int) (lines []string) {
 	return append(lines, wrap(said.Text, width)...)
 }
 
-var tints = regexp.MustCompile("\x1b\\[[0-9;]*m")
-
-// rendered draws Markdown, and draws it as it stands where that does not fit.
+// rendered draws Markdown.
 func (m *Model) rendered(text string, width int) []string {
-	lines := strings.Split(markdown.Render(text, width, m.style.color), "\n")
-	for _, line := range lines {
-		if columns(tints.ReplaceAllString(line, "")) > width {
-			return wrap(text, width)
-		}
-	}
-	return lines
+	return strings.Split(markdown.Render(text, markdown.Options{Width: width, Colour: m.style.color}), "\n")
 }
 
 // excerpts draws what a search found.
