@@ -61,7 +61,7 @@ func (c *findCommand) Run(a *app) error {
 	if a.json {
 		return a.foundJSON(p, found)
 	}
-	a.foundTable(p, found)
+	c.table(a, p, found)
 	return nil
 }
 
@@ -147,9 +147,17 @@ func (a *app) foundJSON(p *sessionstore.Projects, found []sessionstore.Found) er
 	return a.writeJSON(all, jsonIndent)
 }
 
-func (a *app) foundTable(p *sessionstore.Projects, found []sessionstore.Found) {
+// none tells that nothing was found.
+func (c *findCommand) none() string {
+	if c.After == "" && c.Before == "" && c.Keyword == "" && c.Status == "" && c.Project == "" {
+		return "No sessions found."
+	}
+	return `No session fits the flags; "sessions list --all-projects" shows all.`
+}
+
+func (c *findCommand) table(a *app, p *sessionstore.Projects, found []sessionstore.Found) {
 	if len(found) == 0 {
-		a.Notef("No sessions found.")
+		a.Notef("%s", c.none())
 		return
 	}
 	var rows [][]string

@@ -14,7 +14,7 @@ import (
 )
 
 type pickCommand struct {
-	where
+	everywhere
 	Host string `placeholder:"PROGRAM" help:"Program that resumes sessions, as in \"PROGRAM session resume ID\" (default: $AMPLIFIER_HOST, else amplifier)."`
 }
 
@@ -28,7 +28,7 @@ func (c *pickCommand) Run(a *app) error {
 	in, out := terminalFile(a.stdin), terminalFile(a.stdout)
 	if in == nil || out == nil || a.json || a.env("TERM") == "dumb" {
 		a.name = "list"
-		return (&listCommand{local: local(c.where), Limit: 20}).Run(a)
+		return (&listCommand{local: local(c.where), Limit: 20, AllProjects: c.AllProjects}).Run(a)
 	}
 	p, err := a.known(c.where)
 	if err != nil {

@@ -130,8 +130,9 @@ func newParser(c *commands, p Process) (*kong.Kong, error) {
 	return parser, err
 }
 
-// parse reads the arguments. The code is negative unless they asked for help,
-// which has been given then.
+// parse reads the arguments. Flags without a command are those of the command that
+// runs without one. The code is negative unless they asked for help, which has been
+// given then.
 func parse(parser *kong.Kong, args []string) (chosen *kong.Context, code int, err error) {
 	defer func() {
 		if r := recover(); r != nil { // kong leaves by its exit function after it has given help
@@ -143,6 +144,11 @@ func parse(parser *kong.Kong, args []string) (chosen *kong.Context, code int, er
 		}
 	}()
 	chosen, err = parser.Parse(args)
+	if err != nil {
+		if picks, wrong := parser.Parse(append([]string{"pick"}, args...)); wrong == nil {
+			return picks, -1, nil
+		}
+	}
 	if failed := (*kong.ParseError)(nil); errors.As(err, &failed) {
 		chosen = failed.Context
 	}

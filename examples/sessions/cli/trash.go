@@ -129,7 +129,7 @@ func (a *app) binTable(all []binned) {
 
 type trashRestoreCommand struct {
 	What []string `arg:"" name:"what" help:"Id of a receipt or of a session, or the beginning of one."`
-	where
+	everywhere
 }
 
 // Run restores.

@@ -12,7 +12,7 @@ import (
 type undoCommand struct {
 	forScripts `kong:"-"`
 	What       string `arg:"" optional:"" name:"what" help:"A session, or the receipt of a removal; default: show what can be undone."`
-	where
+	everywhere
 	Backup string `placeholder:"FILE" help:"Which kept transcript to bring back (default: the newest)."`
 	List   bool   `short:"l" help:"Show what was kept of the session instead."`
 	Force  bool   `help:"Also when the session went on since, or when what is there cannot be read."`
@@ -36,7 +36,7 @@ func (c *undoCommand) Run(a *app) error {
 			a.Notef("What was removed and can be brought back; \"sessions undo SESSION\" undoes changes of a session:\n")
 		}
 		a.name = "trash list"
-		return (&trashListCommand{everywhere{where: c.where}}).Run(a)
+		return (&trashListCommand{c.everywhere}).Run(a)
 	}
 	t, err := (anywhere{c.What, c.where}).reach(a)
 	if errors.Is(err, sessionstore.ErrNotFound) {
