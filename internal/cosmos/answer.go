@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -68,7 +69,7 @@ func (e *statusError) Error() string {
 	if e.code == "" {
 		return fmt.Sprintf("status %d", e.status)
 	}
-	return fmt.Sprintf("status %d (%s)", e.status, e.code)
+	return fmt.Sprintf("status %d (%s)", e.status, strings.TrimPrefix(e.code, fmt.Sprint(e.status, " ")))
 }
 
 // batchError is what the operations of a batch say, where the service answered the

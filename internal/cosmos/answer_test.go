@@ -66,3 +66,10 @@ func TestClassify(t *testing.T) {
 		})
 	}
 }
+
+func TestStatusError(t *testing.T) {
+	t.Parallel()
+	require.EqualError(t, &statusError{403, "Forbidden"}, "status 403 (Forbidden)")
+	require.EqualError(t, &statusError{401, "401 Unauthorized"}, "status 401 (Unauthorized)", "the SDK's words where the service has none")
+	require.EqualError(t, &statusError{status: 503}, "status 503")
+}

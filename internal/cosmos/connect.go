@@ -50,17 +50,19 @@ const examineTime = 10 * time.Second
 
 // Examine looks whether the container is there and has the partition key /pk, and asks
 // for the account's level of consistency. The error Is [ErrBlocked] when there is no
-// such container. An account that does not answer is no error.
+// such container. An account that does not answer is no error, and neither is what another
+// server answers.
 func Examine(ctx context.Context, container *azcosmos.ContainerClient) error {
 	ctx, cancel := context.WithTimeout(ctx, examineTime)
 	defer cancel()
 	found, err := container.Read(withLevel(unretried(ctx)), nil)
 	if err != nil {
 		a := classify(err, time.Now())
+		a.requireService(answered(nil, err))
 		switch {
 		case a.Class == Denied && a.status != http.StatusForbidden: // reading metadata may be forbidden while data is not
 			return a.Err
-		case a.status == http.StatusNotFound:
+		case a.Class == Missing:
 			return fmt.Errorf("%w: there is no such database or container", ErrBlocked)
 		}
 		return nil

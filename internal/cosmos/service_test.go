@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -101,4 +102,24 @@ func answerFromElsewhere(t *testing.T, status int, own bool) {
 	after, err := conn().Get(t.Context(), "p", "a", "")
 	require.NoError(t, err)
 	require.Equal(t, there.ETag, after.ETag)
+}
+
+// TestExamineElsewhere lets another server say that it has no such page. That is not
+// the account without the container.
+func TestExamineElsewhere(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(srv.Close)
+	client, err := Open(srv.URL, "AA==", nil, nil)
+	require.NoError(t, err)
+	container, err := client.NewContainer("db", "sync")
+	require.NoError(t, err)
+	require.NoError(t, Examine(t.Context(), container))
+
+	account := cosmostest.New(nil)
+	client, err = Open(account.Endpoint(), account.Key(), nil, &azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{Transport: account.Transport()}})
+	require.NoError(t, err)
+	container, err = client.NewContainer("db", "sync")
+	require.NoError(t, err)
+	require.ErrorIs(t, Examine(t.Context(), container), ErrBlocked)
 }

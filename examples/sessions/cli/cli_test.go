@@ -205,7 +205,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// An account that does not answer is told of once, and what else failed whole.
+// An account that does not answer, or refuses, is told of once, and what else failed
+// whole.
 func TestOnce(t *testing.T) {
 	t.Parallel()
 	at := func(id string, err error) error { return &hybrid.Error{Op: "sync", Session: id, Err: err} }
@@ -214,6 +215,9 @@ func TestOnce(t *testing.T) {
 	all := errors.Join(errors.Join(at("a", gone), at("b", other)), errors.Join(at("c", gone), at("d", gone)))
 	require.EqualError(t, once(all), at("a", gone).Error()+"\n"+at("b", other).Error()+"\n2 more sessions: the account cannot be reached")
 	require.ErrorIs(t, once(all), hybrid.ErrUnreachable)
+	denied := fmt.Errorf("read head: %w: status 403", hybrid.ErrBlocked)
+	all = errors.Join(at("a", denied), at("b", denied), at("c", gone))
+	require.EqualError(t, once(all), at("a", denied).Error()+"\n"+at("c", gone).Error()+"\n1 more session: the account refuses requests")
 	require.EqualError(t, once(other), other.Error())
 	require.EqualError(t, once(errors.Join(at("a", gone), other)), at("a", gone).Error()+"\n"+other.Error())
 }

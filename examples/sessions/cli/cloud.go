@@ -107,6 +107,9 @@ func reach(ctx context.Context, endpoint string) error {
 	if bad := (*url.Error)(nil); errors.As(err, &bad) {
 		err = bad.Err
 	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("no answer in %v", answerTime)
+	}
 	return fmt.Errorf("%w at %s: %w; nothing was changed, run the command again when it can", hybrid.ErrUnreachable, screen.Plain(endpoint), err)
 }
 

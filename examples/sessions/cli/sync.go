@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/hybrid"
@@ -196,29 +197,36 @@ func (a *app) half(failed error) error {
 		return nil
 	}
 	a.Notef("%s %s", a.PaintError(screen.Red, "sessions:"), screen.Lines(textOf(once(failed))))
-	if errors.Is(failed, hybrid.ErrUnreachable) {
+	switch {
+	case errors.Is(failed, hybrid.ErrUnreachable):
 		a.Notef("Nothing is lost: run the command again later.")
+	case errors.Is(failed, hybrid.ErrBlocked):
+		a.Notef("Nothing is lost: check endpoint, database and container, and what the key may do, and run the command again.")
 	}
 	return exitCode(exitError)
 }
 
-// once returns the errors that failed joins with the first alone of those that tell
-// that the account did not answer, and how many more do: what is true of the account
-// needs no line for each session.
+// ofAccount are the errors that are the account's and not a session's.
+var ofAccount = []error{hybrid.ErrUnreachable, hybrid.ErrBlocked}
+
+// once returns the errors that failed joins, but of those that are the account's the
+// first alone, and how many more there are: they need no line for each session.
 func once(failed error) error {
 	var told []error
-	silent := 0
+	seen := make([]int, len(ofAccount))
 	for _, err := range joined(failed) {
-		if !errors.Is(err, hybrid.ErrUnreachable) {
-			told = append(told, err)
-			continue
+		kind := slices.IndexFunc(ofAccount, func(is error) bool { return errors.Is(err, is) })
+		if kind >= 0 {
+			seen[kind]++
 		}
-		if silent++; silent == 1 {
+		if kind < 0 || seen[kind] == 1 {
 			told = append(told, err)
 		}
 	}
-	if silent > 1 {
-		told = append(told, fmt.Errorf("%s: %w", count(silent-1, "more session"), hybrid.ErrUnreachable))
+	for kind, n := range seen {
+		if n > 1 {
+			told = append(told, fmt.Errorf("%s: %w", count(n-1, "more session"), ofAccount[kind]))
+		}
 	}
 	return errors.Join(told...)
 }
