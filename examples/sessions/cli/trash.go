@@ -85,6 +85,14 @@ func (c *trashListCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if len(all) == 0 && !a.json {
+		a.Notef("The trash is empty.")
+	}
+	return a.showBins(all)
+}
+
+// showBins shows what is in the trash, if anything is.
+func (a *app) showBins(all []binned) error {
 	if a.json {
 		receipts := []trash.Receipt{}
 		for _, b := range all {
@@ -92,11 +100,9 @@ func (c *trashListCommand) Run(a *app) error {
 		}
 		return a.writeJSON(receipts, jsonIndent)
 	}
-	if len(all) == 0 {
-		a.Notef("The trash is empty.")
-		return nil
+	if len(all) > 0 {
+		a.binTable(all)
 	}
-	a.binTable(all)
 	return nil
 }
 

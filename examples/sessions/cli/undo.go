@@ -32,11 +32,7 @@ In a pipe the answer is JSON.`
 // Run undoes.
 func (c *undoCommand) Run(a *app) error {
 	if c.What == "" {
-		if !a.json {
-			a.Notef("What was removed and can be brought back; \"sessions undo SESSION\" undoes changes of a session:\n")
-		}
-		a.name = "trash list"
-		return (&trashListCommand{c.everywhere}).Run(a)
+		return c.show(a)
 	}
 	t, err := (anywhere{c.What, c.where}).reach(a)
 	if errors.Is(err, sessionstore.ErrNotFound) {
@@ -69,6 +65,23 @@ func (c *undoCommand) Run(a *app) error {
 	a.Printf("%s Undone: %s has %s again\n", a.Paint(screen.Green, "✓"), screen.Plain(t.id), count(report.Messages, "message"))
 	a.kept(report.BackupPath)
 	return nil
+}
+
+// show shows what was removed and can be brought back.
+func (c *undoCommand) show(a *app) error {
+	all, err := a.bins(c.where)
+	if err != nil {
+		return err
+	}
+	text := "Nothing was removed that can be brought back;"
+	if len(all) > 0 {
+		text = "What was removed and can be brought back is below;"
+	}
+	if !a.json {
+		a.Notef("%s \"sessions undo SESSION\" undoes changes of a session.\n", text)
+	}
+	a.name = "trash list"
+	return a.showBins(all)
 }
 
 // removal brings back what the argument means in the trash.
