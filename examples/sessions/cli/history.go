@@ -36,6 +36,7 @@ type historyOne struct {
 	Kind     foreign.Kind   `json:"kind"`
 	Action   foreign.Action `json:"action"`
 	Messages int            `json:"messages"`
+	Turns    int            `json:"turns_the_tool_lost,omitempty"` // of a former session: what the tool no longer has
 }
 
 type historyDamage struct {
@@ -185,7 +186,7 @@ func (r *historyResult) add(h foreign.History, report *foreign.Report) {
 	r.Lines += report.Lines
 	r.Branches += report.Branches
 	for _, s := range report.Sessions {
-		r.Sessions = append(r.Sessions, historyOne{s.ID, h.ID, report.Project, s.Kind, s.Action, s.Messages})
+		r.Sessions = append(r.Sessions, historyOne{s.ID, h.ID, report.Project, s.Kind, s.Action, s.Messages, report.Former[s.ID]})
 	}
 	for _, d := range report.Damaged {
 		r.Damaged = append(r.Damaged, historyDamage{h.Path, d.Line, d.Err.Error()})
@@ -199,6 +200,9 @@ func (r *historyResult) add(h foreign.History, report *foreign.Report) {
 		}
 	}
 }
+
+// repeats is why lines are left out that the import does not keep.
+const repeats = "in a file that repeats the conversation"
 
 // maxTold is how many lines of one kind are told to people; --json tells all.
 const maxTold = 50
@@ -216,7 +220,7 @@ func (r *historyResult) short() (what, made string) {
 	what = fmt.Sprintf("%s %s: %s created, %s updated, %s unchanged", verb, histories(r.Histories),
 		number(done[foreign.Created]), number(done[foreign.Updated]), number(done[foreign.Unchanged]))
 	return what, fmt.Sprintf("%s, %s, %s", count(r.of(foreign.Conversation)+r.of(foreign.Diverged), "conversation"),
-		count(r.of(foreign.Branch), "fork"), count(r.of(foreign.Agent), "sub-session"))
+		count(r.of(foreign.Branch)+r.of(foreign.Former), "fork"), count(r.of(foreign.Agent), "sub-session"))
 }
 
 // of counts the sessions of a kind.
@@ -229,6 +233,16 @@ func (r *historyResult) of(kind foreign.Kind) (n int) {
 	return n
 }
 
+// former returns the forks that keep what the tool no longer has.
+func (r *historyResult) former() (all []historyOne) {
+	for _, s := range r.Sessions {
+		if s.Kind == foreign.Former {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
 func (r *historyResult) print(a *app) {
 	what, made := r.short()
 	a.Printf("%s %s\n  %s\n", a.Paint(screen.Green, "✓"), what, made)
@@ -238,6 +252,13 @@ func (r *historyResult) print(a *app) {
 	if n := r.of(foreign.Diverged); n > 0 {
 		a.Printf("  %s: both sides went on, so the other tool's turns are in a session beside yours\n", count(n, "conversation"))
 	}
+	for i, s := range r.former() {
+		if i == maxTold {
+			a.Printf("  and %s like that\n", count(r.of(foreign.Former)-i, "more fork"))
+			break
+		}
+		a.Printf("  %s that the tool no longer has: now session %s\n", count(s.Turns, "turn"), s.ID)
+	}
 	if r.Branches > 0 {
 		a.Printf("  other branches, which hold no prompt of their own and made no fork: %s\n", number(r.Branches))
 	}
@@ -245,7 +266,11 @@ func (r *historyResult) print(a *app) {
 	told(a, "parts that have no place in a message", r.Blocks)
 	told(a, "unknown", r.Unknown)
 	if len(r.Left)+len(r.Blocks)+len(r.Unknown) > 0 {
-		a.Printf("  All of it stands in import/original.jsonl.zst of each session.\n")
+		what := "All of it"
+		if r.Left[repeats] > 0 {
+			what = "All but the files that repeat a conversation"
+		}
+		a.Printf("  %s stands in import/original.jsonl.zst of each session.\n", what)
 	}
 	note(a, r.Damaged)
 	note(a, r.Unplaced)

@@ -151,27 +151,33 @@ func (t *table) agent(s scope) []int32 {
 	return nil
 }
 
-// branches finds the lines that have a prompt which neither chain nor another of
-// them has. It returns their leaves with the first such prompt of each, how many
-// leaves have none, and the prompts that are on none of the lines.
+// branches finds the lines that have an answer, and a prompt which neither chain nor
+// another of them has. It returns their leaves with the first such prompt of each, how
+// many leaves have none, and the prompts that are on none of the lines.
 func (t *table) branches(chain, leaves []int32) (found []branch, others int, left []unplaced) {
 	prompts := map[uint64]bool{}
 	if len(leaves) == 1 && len(chain) > 0 && chain[len(chain)-1] == leaves[0] {
 		prompts = nil // there is no other line, as almost always
 	}
 	t.cover(chain, prompts)
+	var open []int32 // leaves of lines without an answer: another line may have all that they have
 	for _, leaf := range leaves {
 		if t.records.at(leaf).is(isCovered) {
 			continue
 		}
-		first, from := int32(-1), len(left)
-		for at, steps := leaf, 0; at >= 0 && !t.records.at(at).is(isCovered) && steps <= t.records.len(); steps++ {
-			if r := t.records.at(at); r.is(isPrompt|isQueued) && !prompts[r.key] {
+		first, from, answered := int32(-1), len(left), false
+		for at := range t.uncovered(leaf) {
+			r := t.records.at(at)
+			answered = answered || r.is(isAssistant)
+			if r.is(isPrompt|isQueued) && !prompts[r.key] {
 				first = at
 			} else if r.is(isPrompt | isQueued) {
 				left = append(left, unplaced{at, errSameText})
 			}
-			at = t.prev(at, t.scope)
+		}
+		if !answered {
+			open, left = append(open, leaf), left[:from]
+			continue
 		}
 		t.coverFrom(leaf, prompts)
 		if first < 0 {
@@ -181,12 +187,42 @@ func (t *table) branches(chain, leaves []int32) (found []branch, others int, lef
 		left = left[:from]
 		found = append(found, branch{leaf, first})
 	}
+	for _, leaf := range open {
+		before := len(left)
+		for at := range t.uncovered(leaf) {
+			r, why := t.records.at(at), errNoAnswer
+			if !r.is(isPrompt | isQueued) {
+				continue
+			}
+			if prompts[r.key] {
+				why = errSameText
+			}
+			r.flags |= isTakenBack
+			left = append(left, unplaced{at, why})
+		}
+		if before == len(left) && !t.records.at(leaf).is(isCovered) {
+			others++
+		}
+		t.coverFrom(leaf, prompts)
+	}
 	for i, r := range t.records.all() {
 		if r.is(isPrompt|isQueued) && !r.is(isCovered|isRepeated|isSidechain|isCopied) {
 			left = append(left, unplaced{int32(i), errCircle})
 		}
 	}
 	return found, others, left
+}
+
+// uncovered yields the records from one back to the first that is on a line that became
+// a session.
+func (t *table) uncovered(leaf int32) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for at := range t.walk(leaf, t.scope) {
+			if t.records.at(at).is(isCovered) || !yield(at) {
+				return
+			}
+		}
+	}
 }
 
 // unplaced is a prompt that is on no line.
@@ -197,6 +233,7 @@ type unplaced struct {
 
 var (
 	errSameText = errors.New("the prompt is on a branch where all prompts have the text of one in the conversation")
+	errNoAnswer = errors.New("the prompt has no answer: it is kept in the original alone")
 	errCircle   = errors.New("the prompt is on no branch: its lines follow each other in a circle")
 )
 

@@ -23,6 +23,24 @@ func repeatsConversation(path string) bool {
 	return strings.HasPrefix(name, agentPrefix+"acompact-") || strings.HasPrefix(name, agentPrefix+"aside_question-")
 }
 
+// sideQuestion is the name of the sub-session of a question that a person asked beside
+// the conversation.
+const sideQuestion = "side question"
+
+// isSideQuestion reports whether a file of an agent holds such a question.
+func isSideQuestion(path string) bool {
+	return strings.HasPrefix(filepath.Base(path), agentPrefix+"aside_question-")
+}
+
+// dropRepeated marks the records that another file has, too.
+func (t *table) dropRepeated(of *table) {
+	for _, r := range t.records.all() {
+		if r.uuid != 0 && of.find(r.uuid) >= 0 {
+			r.flags |= isRepeated
+		}
+	}
+}
+
 // maxAgentMetadata is the largest file that tells of a sub-agent.
 const maxAgentMetadata = 1 << 20
 

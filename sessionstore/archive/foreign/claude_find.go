@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 )
@@ -36,14 +35,15 @@ func findClaude(ctx context.Context, o FindOptions) ([]History, error) {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		found, err := inFolder(ctx, path, o.Since)
+		found, err := inFolder(ctx, path)
 		all, failed = append(all, found...), errors.Join(failed, err)
 	}
-	return all, failed
+	all, err = joinFolders(ctx, all)
+	return slices.DeleteFunc(all, func(h History) bool { return h.Modified.Before(o.Since) }), errors.Join(failed, err)
 }
 
 // inFolder lists the histories of one folder.
-func inFolder(ctx context.Context, dir string, since time.Time) (all []History, failed error) {
+func inFolder(ctx context.Context, dir string) (all []History, failed error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,12 @@ func inFolder(ctx context.Context, dir string, since time.Time) (all []History, 
 			all = append(all, h)
 		}
 	}
-	return slices.DeleteFunc(all, func(h History) bool { return h.Modified.Before(since) }), failed
+	near := &recordIndex{}
+	for i := range all {
+		near.paths = append(append(near.paths, all[i].Path), all[i].Agents...)
+		all[i].near = near
+	}
+	return all, failed
 }
 
 // orphan returns the history of a sub-agent whose session has no file.

@@ -1,23 +1,29 @@
 package foreign
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
 // claudeFormat is how Claude Code writes.
-type claudeFormat struct{}
+type claudeFormat struct {
+	*layout
+	has    func(uuid uint64) bool // whether another file has the record
+	copies *copyNames
+}
 
-func (claudeFormat) scan(s *scanning, raw []byte) error {
+func (f claudeFormat) scan(s *scanning, raw []byte) error {
 	l, err := parseClaude(raw)
 	if err != nil {
 		return err
 	}
 	r, parent := record{}, uint64(0)
 	s.noteClaude(l)
+	logical := uint64(0)
 	if inChain(l.kind) && l.uuid != "" {
-		r.uuid, parent = hash(l.uuid), hash(l.parent)
+		r.uuid, parent, logical = f.copies.of(s.offset, l)
 	}
 	at := int32(s.t.records.len())
 	r.key, r.flags = s.describeClaude(l, at)
@@ -25,7 +31,7 @@ func (claudeFormat) scan(s *scanning, raw []byte) error {
 		r.flags &= isUnknown | isSidechain // nothing can follow it, and it follows nothing
 	}
 	if r.uuid != 0 && l.logical != "" && l.parent == "" && !r.is(isUser|isAssistant) {
-		r.key, r.flags = hash(l.logical), r.flags|isBoundary
+		r.key, r.flags = logical, r.flags|isBoundary
 	}
 	if l.kind == "system" && l.subtype == "compact_boundary" && r.uuid != 0 {
 		s.boundary(l, at)
@@ -46,8 +52,17 @@ func (s *scanning) boundary(l claudeLine, at int32) {
 	b.at, b.head, b.tail, b.anchor = at, hash(text(m[0])), hash(text(m[1])), hash(text(m[2]))
 }
 
-func (claudeFormat) finish(s *scanning) {
-	s.t.link(s.loose.take())
+func (f claudeFormat) finish(s *scanning) {
+	loose := s.loose.take()
+	s.t.link(loose)
+	s.t.guess(loose, func(uuid uint64) bool {
+		found := f.has(uuid)
+		if i, known := slices.BinarySearch(f.elsewhere, uuid); found && !known {
+			f.elsewhere = slices.Insert(f.elsewhere, i, uuid)
+		}
+		return found
+	})
+	s.t.chain()
 	s.t.preserve()
 	s.t.nameBy(s.t.facts.summaries)
 }

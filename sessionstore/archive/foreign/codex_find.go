@@ -20,12 +20,6 @@ const (
 	codexFolder = "-codex"              // for files that name no directory
 )
 
-// codexFound is a file of Codex.
-type codexFound struct {
-	History
-	thread thread
-}
-
 // findCodex lists the histories below the directory of Codex. A file of a sub-agent
 // belongs to the history of the session that began it, where that is there.
 func findCodex(ctx context.Context, o FindOptions) ([]History, error) {
@@ -35,6 +29,8 @@ func findCodex(ctx context.Context, o FindOptions) ([]History, error) {
 		some, err := codexBelow(ctx, filepath.Join(o.Home, folder))
 		found, failed = append(found, some...), errors.Join(failed, err)
 	}
+	found, err := joinThreads(ctx, found)
+	failed = errors.Join(failed, err)
 	titles, err := codexTitles(filepath.Join(o.Home, codexIndex))
 	failed = errors.Join(failed, err)
 	byID := map[string]*codexFound{}
@@ -51,8 +47,13 @@ func findCodex(ctx context.Context, o FindOptions) ([]History, error) {
 		}
 		all = append(all, f)
 	}
+	files := fileSet{}
+	for _, f := range found {
+		files[f.Path] = together{f.segments, f.broken}
+	}
 	var histories []History
 	for _, f := range all {
+		f.files = files
 		f.adopt(begun, f.ID)
 		if !f.Modified.Before(o.Since) {
 			histories = append(histories, f.History)
@@ -163,19 +164,10 @@ func codexBeginning(ctx context.Context, path string, e fs.DirEntry) (*codexFoun
 		}
 	}
 	id := firstOf(s.t.thread.id, codexID(path))
-	return &codexFound{History{
+	return &codexFound{thread: s.t.thread, History: History{
 		Tool: Codex, ID: id, Path: path, Dir: s.t.cwd, Folder: codexFolder, Size: fi.Size(), Modified: fi.ModTime(),
 		spawned: s.t.thread.spawner != "",
-	}, s.t.thread}, nil
-}
-
-// codexID returns the id that the name of a file ends with, or the name.
-func codexID(path string) string {
-	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), packedSuffix), historySuffix)
-	if parts := strings.Split(name, "-"); len(parts) > 5 {
-		return strings.Join(parts[len(parts)-5:], "-")
-	}
-	return name
+	}}, nil
 }
 
 // maxTitles is how much of the file of names is read, in bytes: its end.

@@ -19,6 +19,10 @@ type codexFormat struct {
 	total   int64       // tokens that the last count told
 	copy    codexCopy   // of another session's lines
 	spans   codexSpans  // of the items of the line that was read last
+	line    uint64      // hash of what the line says
+	layout  layout
+	marks   []codexMark // by join: what stood before the place that it goes on from
+	own     bool        // the lines that it was forked from are behind
 	began   bool
 }
 
@@ -47,13 +51,36 @@ type codexSpans struct {
 	at     time.Time
 }
 
+// codexMark is how far a thread is at a place that a later segment goes on from.
+type codexMark struct {
+	taken, events  bool
+	cur, since     int32
+	turns          []codexTurn
+	early          []uint64
+	prompts, typed []int32
+}
+
+// isBorrowed reports whether the line is one of the thread that this one was forked
+// from.
+func (f *codexFormat) isBorrowed(s *scanning) bool { return s.offset < f.layout.own }
+
 // append adds a record to the conversation.
 func (f *codexFormat) append(s *scanning, r record) int32 {
-	r.uuid = 1 // only whether there is one counts
+	r.uuid = f.recordHash(s, int32(s.t.records.len()))
 	before := f.cur
 	f.cur = s.add(r, 0)
 	s.t.records.at(f.cur).parent = before
 	return f.cur
+}
+
+// recordHash returns the hash by which a record is found in another state of the file:
+// that of its line, and for an item of a compaction of its place there.
+func (f *codexFormat) recordHash(s *scanning, at int32) uint64 {
+	n := uint64(0)
+	for i := len(s.t.extras) - 1; i >= 0 && s.t.extras[i] == at-int32(n); i-- {
+		n++
+	}
+	return max(1, f.line+n*0x9e3779b97f4a7c15)
 }
 
 // beforeTurn returns the record that a rollback of the turn after at goes on from:

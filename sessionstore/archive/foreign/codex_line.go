@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/pytime"
 )
@@ -59,6 +61,10 @@ func parseCodex(raw []byte) (codexLine, error) {
 	return l, nil
 }
 
+// hash returns a hash of what the line says. Its time and its ordinal are no part of that:
+// the tool writes them anew.
+func (l codexLine) hash() uint64 { return xxh3.HashSeed(l.payload, hash(l.kind)) }
+
 // asBare reads a line as versions before September 2025 wrote it: the item alone.
 func (l *codexLine) asBare(raw, recordType []byte) {
 	l.bare, l.payload = true, raw
@@ -81,7 +87,7 @@ func (l codexLine) replacement() (items []byte, kept bool) {
 
 // codexKinds are the kinds of lines.
 var codexKinds = set(codexMeta, codexItemKind, codexEvent, codexSettings, codexCompact, codexAgents,
-	"inter_agent_communication_metadata", "world_state", "rollout_reference")
+	"inter_agent_communication_metadata", "world_state", "rollout_reference", "token_usage_record")
 
 // codexQuiet are items that are no part of the conversation.
 var codexQuiet = set("ghost_snapshot", "additional_tools", "compaction_trigger", "other")

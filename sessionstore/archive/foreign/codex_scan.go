@@ -15,11 +15,13 @@ func (f *codexFormat) scan(s *scanning, raw []byte) error {
 	if !f.began {
 		f.began, f.cur = true, -1
 	}
+	f.line = l.hash()
+	f.follow(s)
 	for _, name := range l.unknown {
 		s.report.unknown("member", name)
 	}
 	s.t.facts.time(l.at, l.atText)
-	f.endCopy(s.t, l)
+	f.endCopy(s, l)
 	switch l.kind {
 	case codexMeta:
 		f.meta(s, l)
@@ -36,7 +38,7 @@ func (f *codexFormat) scan(s *scanning, raw []byte) error {
 		f.compacted(s, l)
 	case "rollout_reference":
 		f.append(s, record{flags: isUser})
-	case "inter_agent_communication_metadata", "world_state", codexState:
+	case "inter_agent_communication_metadata", "world_state", "token_usage_record", codexState:
 		s.add(record{}, 0)
 	default:
 		s.unknownKind("kind", l.kind)
@@ -65,6 +67,10 @@ func (f *codexFormat) finish(s *scanning) {
 func (f *codexFormat) meta(s *scanning, l codexLine) {
 	m := members(l.payload, "id", "cwd", "timestamp", "history_base")
 	th, id := &s.t.thread, text(m[0])
+	if f.isBorrowed(s) {
+		s.add(record{}, 0)
+		return
+	}
 	if th.id != "" {
 		f.copy.on = f.copy.on || id != th.id && (th.original != "" || th.spawner != "")
 		s.add(record{}, 0)
@@ -76,18 +82,29 @@ func (f *codexFormat) meta(s *scanning, l codexLine) {
 		s.t.first = t
 	}
 	from := members(l.payload, "forked_from_id", "parent_thread_id", "source", "agent_role")
-	th.original = firstOf(text(from[0]), text(members(m[3], "thread_id")[0]))
+	th.base = codexBaseOf(m[3])
+	th.original = firstOf(text(from[0]), th.base.id)
 	spawn := members(from[2], "subagent")[0]
 	spawned := members(members(spawn, "thread_spawn")[0], "parent_thread_id", "agent_role", "agent_nickname")
 	if spawn != nil {
 		th.spawner = firstOf(text(spawned[0]), text(from[1]))
 		th.agent = firstOf(firstOf(text(from[3]), text(spawned[1])), firstOf(text(spawned[2]), firstOf(text(spawn), "agent")))
 	}
-	if pyjson.KindOf(m[3]) == pyjson.Object {
+	if th.original == id {
+		th.original = "" // it goes on from its own beginning
+	}
+	if pyjson.KindOf(m[3]) == pyjson.Object && f.layout.own == 0 {
 		f.append(s, record{flags: isUser})
 		return
 	}
 	s.add(record{}, 0)
+}
+
+// codexBaseOf returns what a file says of its beginning.
+func codexBaseOf(raw []byte) (b codexBase) {
+	m := members(raw, "thread_id", "end_ordinal_exclusive", "end_byte_offset")
+	b.id, b.ordinal, b.offset = text(m[0]), tokens(m[1]), tokens(m[2])
+	return b
 }
 
 // event takes an event.

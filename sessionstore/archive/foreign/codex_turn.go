@@ -81,8 +81,9 @@ func (f *codexFormat) settle(t *table) {
 }
 
 // endCopy notes the pause behind copied lines.
-func (f *codexFormat) endCopy(t *table, l codexLine) {
-	if f.copy.on && !l.at.IsZero() && l.at.Sub(f.copy.last) > maxPause {
+func (f *codexFormat) endCopy(s *scanning, l codexLine) {
+	t := s.t
+	if f.copy.on && !f.isBorrowed(s) && !l.at.IsZero() && l.at.Sub(f.copy.last) > maxPause {
 		f.copy.on = false
 		f.settle(t)
 		t.thread.shared = len(f.turns)

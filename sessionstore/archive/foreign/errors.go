@@ -28,3 +28,6 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e
 func (e *LineError) Unwrap() error { return e.Err }
 
 var errNoObject = errors.New("it is no JSON object")
+
+// errDiffers ends a rendering that the session differs from.
+var errDiffers = errors.New("the session differs")

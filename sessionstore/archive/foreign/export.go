@@ -35,12 +35,13 @@ type Exported struct {
 //
 // The lines that are made have texts, images, calls and results, and no thinking.
 // The tool did not check them: this package reads them back as what they were made
-// of. The error Is [ErrTool] for another tool and [sessionstore.ErrNotFound] when
+// of. Of a session that the tool keeps in several files, which do not simply follow each
+// other, Export makes all lines, too. The error Is [ErrTool] for another tool and [sessionstore.ErrNotFound] when
 // there is no such session. Errors have no text of the session.
 //
 // [sessionstore.ErrNotFound]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#ErrNotFound
 func Export(ctx context.Context, st *sessionstore.Store, id string, tool Tool, w io.Writer) (Exported, error) {
-	if formatOf(tool) == nil {
+	if !isTool(tool) {
 		return Exported{}, fmt.Errorf("export session: %w %q", ErrTool, tool)
 	}
 	done, err := export(ctx, st, id, tool, w)
@@ -85,8 +86,11 @@ func export(ctx context.Context, st *sessionstore.Store, id string, tool Tool, w
 	out := newMaking(tool, id, s, md, contextWriter{ctx, w})
 	done := Exported{ID: out.id}
 	kept := 0
-	if h, leave := openOriginal(ctx, st, id, tool, s); h != nil {
+	h, leave := openOriginal(ctx, st, id, tool, s)
+	if h != nil {
 		defer leave()
+	}
+	if h != nil && h.layout.isPlain() {
 		if kept, err = out.continueOriginal(ctx, st, id, h); err != nil {
 			return done, err
 		}
@@ -117,7 +121,7 @@ func openOriginal(ctx context.Context, st *sessionstore.Store, id string, tool T
 	if s.Tool != string(tool) {
 		return nil, nil
 	}
-	h, leave, err := open(ctx, filepath.Join(st.Dir(), id, folder, originalFile), tool, s.ID, newReport())
+	h, leave, err := openKept(ctx, filepath.Join(st.Dir(), id, folder), tool, s.ID)
 	if err != nil {
 		return nil, nil
 	}
@@ -180,9 +184,6 @@ func (out *making) continueOriginal(ctx context.Context, st *sessionstore.Store,
 	}
 	return kept, out.lines.join(parent, whole)
 }
-
-// errDiffers ends a rendering that the session differs from.
-var errDiffers = errors.New("the session differs")
 
 // same reports whether two messages are the same to a program that writes rows anew.
 func same(a, b sessionstore.Message) bool {

@@ -95,31 +95,44 @@ func (f *frames) leave() error {
 // framesIn returns the ends of the first frames of an original that have the sums, none
 // where the file does not consist of frames.
 func framesIn(f *os.File, sums []frameSum) []int64 {
+	n := 0
+	all := framesOf(f)
+	for n < min(len(all), len(sums)) && all[n].sum == sums[n] && all[n].size == frameSize {
+		n++
+	}
+	ends := make([]int64, n)
+	for i := range ends {
+		ends[i] = all[i].end
+	}
+	return ends
+}
+
+// frame is a frame of an original.
+type frame struct {
+	sum  frameSum
+	size uint32 // of what it holds
+	end  int64  // with its trailer
+}
+
+// framesOf returns the frames of an original, none where the file does not consist of
+// frames.
+func framesOf(f *os.File) (all []frame) {
 	fi, err := f.Stat()
 	if err != nil {
 		return nil
 	}
-	var ends []int64 // the last one first
-	var found []frameSum
 	trailer := make([]byte, trailerSize)
 	for end := fi.Size(); end > 0; {
 		if _, err := f.ReadAt(trailer, end-trailerSize); err != nil || !bytes.HasPrefix(trailer, trailerMagic) {
 			return nil
 		}
-		if binary.LittleEndian.Uint32(trailer[28:]) == frameSize {
-			ends, found = append(ends, end), append(found, frameSum(trailer[8:24]))
-		}
+		all = append(all, frame{frameSum(trailer[8:24]), binary.LittleEndian.Uint32(trailer[28:]), end})
 		if end -= trailerSize + int64(binary.LittleEndian.Uint32(trailer[24:])); end < 0 {
 			return nil
 		}
 	}
-	slices.Reverse(ends)
-	slices.Reverse(found)
-	n := 0
-	for n < min(len(found), len(sums)) && found[n] == sums[n] {
-		n++
-	}
-	return ends[:n]
+	slices.Reverse(all)
+	return all
 }
 
 // ReadAt is that of io.ReaderAt.

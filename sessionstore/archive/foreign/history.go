@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -33,6 +34,10 @@ type History struct {
 	Parent   string    // the tool's id of the session whose sub-agent wrote the file, where that session has none
 
 	spawned   bool              // a sub-agent wrote it, as its beginning says
+	inFolder  bool              // it has copies elsewhere, so the folder tells the project
+	threadID  string            // of the thread of which this is a part: its beginning is missing
+	files     fileSet           // the files that are read together
+	near      *recordIndex      // the files of its folder
 	summaries map[uint64]string // titles that files of its folder tell first, see facts
 }
 
@@ -47,12 +52,25 @@ func (h History) Project() string {
 			dir = real
 		}
 	}
-	for _, name := range []string{sessionstore.ProjectSlug(dir), h.Folder} {
+	names := []string{sessionstore.ProjectSlug(dir), h.Folder}
+	if h.inFolder {
+		slices.Reverse(names)
+	}
+	for _, name := range names {
 		if name != "-" && isFolder(name) {
 			return name
 		}
 	}
 	return "-imported"
+}
+
+// source returns what is read for the file at path.
+func (h History) source(path string) sourceFiles {
+	src := sourceFiles{segments: h.files[path].segments, near: h.near}
+	if src.segments == nil {
+		src.segments = whole(path)
+	}
+	return src
 }
 
 // maxFolder is how long the name of a project may be, in bytes.
@@ -80,3 +98,10 @@ type FindOptions struct {
 
 // maxBeginning is how much of a file is read for what it says first, in bytes.
 const maxBeginning = 1 << 20
+
+// sourceFiles are what a session of a tool is read from.
+type sourceFiles struct {
+	segments []segment
+	layout   layout       // of a file that an import kept
+	near     *recordIndex // the files beside it; nil: none is known
+}

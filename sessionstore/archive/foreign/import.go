@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -43,7 +46,7 @@ func Import(ctx context.Context, p *sessionstore.Projects, h History, opts *Opti
 		o = *opts
 	}
 	report := newReport()
-	if formatOf(h.Tool) == nil {
+	if !isTool(h.Tool) {
 		return report, fmt.Errorf("import history: %w %q", ErrTool, h.Tool)
 	}
 	if err := importAll(ctx, p, h, o, report); err != nil {
@@ -53,70 +56,53 @@ func Import(ctx context.Context, p *sessionstore.Projects, h History, opts *Opti
 }
 
 func importAll(ctx context.Context, p *sessionstore.Projects, h History, o Options, report *Report) error {
-	main, leave, err := open(ctx, h.Path, h.Tool, h.ID, report)
+	main, leave, err := open(ctx, h.source(h.Path), h.Tool, h.ID, report)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	if main.t.title == "" && h.Title != "" {
-		main.t.title, main.t.byPerson = h.Title, true
-	}
-	main.t.nameBy(h.summaries)
-	report.Project = o.Project
-	if report.Project == "" {
-		report.Project = h.Project()
+	h.tellBroken(h.Path, report)
+	if report.Project, err = projectOf(p, h, o); err != nil {
+		return err
 	}
 	ld := &lander{dry: o.DryRun}
 	if ld.st, err = storeOf(ctx, p, report.Project, o.DryRun); err != nil {
 		return err
 	}
-	top := main.top(h.Parent)
-	s, err := ld.scope(top.id, o.ActiveOnly)
+	if h.Parent != "" && repeatsConversation(h.Path) {
+		report.Left[whyCopy] += main.t.linesRead
+		return ErrEmpty
+	}
+	if known, err := ld.hasThread(ctx, main, h); known || err != nil {
+		return err
+	}
+	prepare := func(f *history) (target, error) { return ld.prepare(ctx, f, h, o) }
+	top, err := prepare(main)
 	if err != nil {
 		return err
 	}
-	main.t.setScope(s)
-	if err := ld.keep(main, top.id); err != nil {
-		return err
-	}
-	if err := main.findEnd(ctx); err != nil {
-		return err
-	}
-	var others []target
-	if h.Parent != "" {
-		if repeatsConversation(h.Path) {
-			report.Left[whyCopy] += main.t.linesRead
-			return ErrEmpty
-		}
-		top.chain = main.t.agent(s)
-	} else {
-		leaves := main.t.leaves()
-		top.chain = main.t.conversation(leaves, s)
-		others = main.others(top, leaves)
-	}
-	if err := report.countFile(top, others, h.Path); err != nil {
+	if err := report.countFile(top, main.beside(top), h.Path); err != nil {
 		return err
 	}
 	main.t.calls = nil // they are counted, and take memory
-	if len(top.chain) > 0 {
-		others = append([]target{top}, others...)
-	} else if len(others) > 0 {
-		others[0].original = true // nothing but sub-agents stand in the file
+	all, leaveKept, err := ld.settle(ctx, top, prepare)
+	if err != nil {
+		return err
 	}
-	if len(others) == 0 && len(h.Agents) == 0 {
+	defer leaveKept()
+	if len(all.targets) == 0 && len(h.Agents) == 0 {
 		return ErrEmpty
 	}
-	var failed error
-	for _, tg := range others {
-		if err := errors.Join(ld.keep(main, top.id), report.land(ctx, ld, tg)); err != nil {
-			if failed = errors.Join(failed, err); ctx.Err() != nil {
-				return failed
-			}
-		}
+	if all != main && len(all.targets) > 0 && all.targets[0].id == top.id {
+		top = all.targets[0]
+	}
+	failed := report.landAll(ctx, ld, all)
+	if ctx.Err() != nil {
+		return failed
 	}
 	sessions := map[string]string{h.ID: top.id}
 	for _, path := range h.Agents {
-		if err := importAgent(ctx, ld, top, path, sessions); err != nil {
+		if err := importAgent(ctx, ld, top, h, path, sessions); err != nil {
 			if failed = errors.Join(failed, fmt.Errorf("%s: %w", path, err)); ctx.Err() != nil {
 				return failed
 			}
@@ -126,6 +112,60 @@ func importAll(ctx context.Context, p *sessionstore.Projects, h History, o Optio
 		return ErrEmpty
 	}
 	return failed
+}
+
+// tellBroken reports why a file is no part of another one's conversation.
+func (h History) tellBroken(path string, report *Report) {
+	if err := h.files[path].broken; err != nil {
+		report.Damaged = append(report.Damaged, LineError{1, err})
+	}
+}
+
+// prepare finds the sessions that a file of the history makes, and returns that of the
+// conversation.
+func (ld *lander) prepare(ctx context.Context, f *history, h History, o Options) (top target, err error) {
+	if f.t.title == "" && h.Title != "" {
+		f.t.title, f.t.byPerson = h.Title, true
+	}
+	f.t.nameBy(h.summaries)
+	if h.threadID != "" {
+		f.t.thread.original = h.threadID
+	}
+	top = f.top(h.Parent)
+	s, err := ld.scope(top.id, o.ActiveOnly)
+	if err != nil {
+		return top, err
+	}
+	f.t.setScope(s)
+	if err := ld.keep(f, top.id); err != nil {
+		return top, err
+	}
+	if err := f.findEnd(ctx); err != nil {
+		return top, err
+	}
+	var others []target
+	if h.Parent != "" {
+		top.chain = f.t.agent(s)
+	} else {
+		leaves := f.t.leaves()
+		top.chain = f.t.conversation(leaves, s)
+		others = f.others(top, leaves)
+	}
+	if len(top.chain) > 0 {
+		others = append([]target{top}, others...)
+	} else if len(others) > 0 {
+		others[0].original = true // nothing but sub-agents stand in the file
+	}
+	f.targets = others
+	return top, nil
+}
+
+// beside returns the sessions that a file makes beside that of its conversation.
+func (h *history) beside(top target) []target {
+	if len(top.chain) > 0 {
+		return h.targets[1:]
+	}
+	return h.targets
 }
 
 // top returns the session of the conversation of a file. It is a sub-session when
@@ -150,14 +190,6 @@ func (h *history) top(parent string) target {
 
 // all is the mine of a session whose file has nothing of another one.
 func all(int32) bool { return true }
-
-func (r *Report) land(ctx context.Context, ld *lander, tg target) error {
-	done, err := ld.land(ctx, tg)
-	if err == nil {
-		r.Sessions = append(r.Sessions, done)
-	}
-	return err
-}
 
 // others returns the sessions that the file of a conversation makes beside it.
 func (h *history) others(top target, leaves []int32) (made []target) {
@@ -214,39 +246,97 @@ func (h *history) sharedTurns(chain []int32, first int32) int {
 
 // importAgent makes a sub-session of the file of a sub-agent. sessions has the ids
 // of the sessions that were made before, by the tool's ids, and gets this one's.
-func importAgent(ctx context.Context, ld *lander, top target, path string, sessions map[string]string) error {
-	h, leave, err := open(ctx, path, top.tool, "", top.report)
+func importAgent(ctx context.Context, ld *lander, top target, of History, path string, sessions map[string]string) error {
+	h, leave, err := open(ctx, of.source(path), top.tool, "", top.report)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	if top.tool == Claude && (repeatsConversation(path) || top.t.has(h.t)) {
+	of.tellBroken(path, top.report)
+	prepare := func(f *history) (target, error) { return ld.prepareAgent(top, f, path, sessions) }
+	tg, err := prepare(h)
+	if err != nil {
+		return err
+	}
+	if top.tool == Claude && (repeatsConversation(path) || top.t.has(h.t)) && len(tg.chain) == 0 {
 		top.report.Left[whyCopy] += h.t.linesRead
 		return nil
 	}
+	if err := top.report.countFile(tg, nil, path); err != nil {
+		return err
+	}
+	if len(tg.chain) == 0 {
+		top.report.Left[whyAgent] += h.t.linesRead
+		return nil
+	}
+	all, leaveKept, err := ld.settle(ctx, tg, prepare)
+	if err != nil {
+		return err
+	}
+	defer leaveKept()
+	sessions[tg.foreign] = tg.id
+	return top.report.landAll(ctx, ld, all)
+}
+
+// prepareAgent finds the sub-session that a file of a sub-agent makes. One that repeats
+// the conversation of its session makes none, but for a question beside it and the
+// answer.
+func (ld *lander) prepareAgent(top target, h *history, path string, sessions map[string]string) (target, error) {
 	id, name := h.format.agent(path, h.t)
 	h.id = id
 	if h.t.thread.id == "" { // ids of the tool's sub-agents are unique within a session only
 		h.id = top.history.id + "/" + id
 	}
 	h.t.setScope(top.t.scope)
-	chain := h.t.agent(h.t.scope)
-	tg := target{history: h, kind: Agent, id: subID(h.tool, h.id, name), chain: chain, parent: top.id, agent: name, foreign: id, original: true, mine: all}
+	chain, mine := h.t.agent(h.t.scope), all
+	if top.tool == Claude && (repeatsConversation(path) || top.t.has(h.t)) {
+		if !isSideQuestion(path) {
+			return target{history: h}, nil
+		}
+		h.t.dropRepeated(top.t)
+		chain = slices.DeleteFunc(chain, func(at int32) bool { return h.t.records.at(at).is(isRepeated) })
+		name, mine = sideQuestion, func(at int32) bool { return !h.t.records.at(at).is(isRepeated) }
+	}
+	tg := target{history: h, kind: Agent, id: subID(h.tool, h.id, name), chain: chain, parent: top.id, agent: name, foreign: id, original: true, mine: mine}
 	if parent := sessions[h.t.thread.spawner]; parent != "" {
 		tg.parent = parent
 	}
-	if err := top.report.countFile(tg, nil, path); err != nil {
-		return err
+	if len(chain) > 0 {
+		h.targets = []target{tg}
 	}
-	if len(chain) == 0 {
-		top.report.Left[whyAgent] += h.t.linesRead
-		return nil
+	return tg, ld.keep(h, tg.id)
+}
+
+// projectOf returns the name of the project that a history comes into. A session that was
+// imported before stays in its project.
+func projectOf(p *sessionstore.Projects, h History, o Options) (string, error) {
+	if o.Project != "" {
+		return o.Project, nil
 	}
-	if err := ld.keep(h, tg.id); err != nil {
-		return err
+	slug, id := h.Project(), h.SessionID()
+	if id == "" {
+		return slug, nil
 	}
-	sessions[id] = tg.id
-	return top.report.land(ctx, ld, tg)
+	projects, err := os.ReadDir(p.Dir())
+	if errors.Is(err, fs.ErrNotExist) {
+		return slug, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	isIn := func(slug string) bool {
+		fi, err := os.Lstat(filepath.Join(p.Dir(), slug, "sessions", id))
+		return err == nil && fi.IsDir()
+	}
+	if isIn(slug) {
+		return slug, nil
+	}
+	for _, e := range projects {
+		if isIn(e.Name()) {
+			return e.Name(), nil
+		}
+	}
+	return slug, nil
 }
 
 // storeOf returns the store of a project. In a dry run it is nil where there is

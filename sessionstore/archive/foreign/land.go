@@ -7,33 +7,15 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strconv"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
-	"github.com/amplifier-go/sessionstorage/internal/commit"
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// The files that an import keeps beside a conversation.
-const (
-	folder       = "import"
-	originalFile = "original.jsonl.zst"
-	mapFile      = "map.jsonl"
-)
-
 // maxDiverged is how many sessions one history may make because both sides went on.
 const maxDiverged = 1000
-
-// lander makes and updates sessions of one store. A nil store is one that does not
-// exist yet, in a dry run.
-type lander struct {
-	st  *sessionstore.Store
-	dry bool
-}
 
 // land brings the target into the store: into the session with its id, or else,
 // where both went on, into a fork.
@@ -41,14 +23,18 @@ func (ld *lander) land(ctx context.Context, tg target) (Imported, error) {
 	first := tg
 	for n := range maxDiverged {
 		if n > 0 {
-			tg.id = uuid5(tg.tool, first.id+"/diverged/"+strconv.Itoa(n))
+			tg.id = divergedID(first, n)
 			tg.kind, tg.parent = Diverged, first.id
 		}
-		done, next, err := ld.try(ctx, tg)
+		done, p, next, err := ld.try(ctx, tg)
 		if err != nil {
 			return Imported{}, fmt.Errorf("import into session %q: %w", tg.id, err)
 		}
 		if next == nil {
+			if p != nil {
+				tg.report.merge(p.report)
+				tg.countLeft(p.r, tg.report)
+			}
 			return done, nil
 		}
 		tg.turn = next.Turns
@@ -56,90 +42,101 @@ func (ld *lander) land(ctx context.Context, tg target) (Imported, error) {
 	return Imported{}, fmt.Errorf("import into session %q: it went on %d times", first.id, maxDiverged)
 }
 
-// try brings the target into the session with its id. It returns the state of that
-// session and does nothing when both went on.
-func (ld *lander) try(ctx context.Context, tg target) (done Imported, other *state, err error) {
-	if ld.st == nil || !core.Of(ld.st).Has(tg.id) {
+// divergedID returns the id of the nth session that a target makes because both sides
+// went on.
+func divergedID(tg target, n int) string {
+	return uuid5(tg.tool, tg.id+"/diverged/"+strconv.Itoa(n))
+}
+
+// try brings the target into the session with its id. It returns what the target makes
+// where it read the file for that. It returns the state of the session and does nothing
+// when both went on.
+func (ld *lander) try(ctx context.Context, tg target) (done Imported, p *plan, other *state, err error) {
+	if !ld.has(tg.id) {
 		done, err = ld.create(ctx, tg)
 		if !errors.Is(err, fs.ErrExist) {
-			return done, nil, err
+			return done, nil, nil, err
 		}
 	}
 	md, err := ld.st.Metadata(ctx, tg.id)
 	if err != nil {
-		return done, nil, err
+		return done, nil, nil, err
 	}
-	s := stateOf(md)
-	if s.SHA256 == tg.hash() && s.Pending == "" {
-		return Imported{tg.id, tg.kind, Unchanged, 0}, nil, nil
+	s, known := stateOf(md), Imported{tg.id, tg.kind, Unchanged, 0}
+	if s.SHA256 == tg.hash() && s.Pending == "" && s.Rules == rules {
+		return known, nil, nil, nil
 	}
-	r, want, err := tg.revision(tg.report)
+	has, err := ld.transcript(ctx, tg.id, -1)
 	if err != nil {
-		return done, nil, err
+		return done, nil, nil, err
 	}
-	tg.countLeft(r, tg.report)
-	has, begins, err := ld.compare(ctx, tg.id, want)
-	if err != nil {
-		return done, nil, err
-	}
-	done = Imported{tg.id, tg.kind, Unchanged, want.Messages}
 	now := revisionText(has)
 	ours := now != s.Transcript && (now != s.Pending || s.Pending == "")
-	switch {
-	case begins && (ours || has == want):
-		if !tg.original && s.Pending == "" {
-			return done, nil, nil
-		}
-		return done, nil, ld.change(ctx, tg, has, revised{r, want, false})
-	case !ours:
-		done.Action = Updated
-		return done, nil, ld.change(ctx, tg, has, revised{r, want, true})
-	case s.Transcript == revisionText(want) && s.Pending == "": // ours went on, and is no longer what it was
-		return done, nil, nil
+	if ours && s.SHA256 == tg.hash() && s.Pending == "" {
+		return known, nil, nil, nil
 	}
-	return done, &s, nil
+	rel := unkept
+	if tg.original {
+		if rel, err = tg.history.relate(ctx, ld.kept(tg.id)); err != nil {
+			return done, nil, nil, err
+		}
+		if rel == within && s.Pending == "" && s.SHA256 != tg.hash() {
+			return known, nil, nil, nil
+		}
+	}
+	if p, err = tg.plan(has); err != nil {
+		return done, nil, nil, err
+	}
+	begins := p.want == has
+	if p.want.Messages < has.Messages {
+		first, err := ld.transcript(ctx, tg.id, p.want.Messages)
+		if err != nil {
+			return done, nil, nil, err
+		}
+		begins = first == p.want
+	}
+	done = Imported{tg.id, tg.kind, Unchanged, p.want.Messages}
+	switch {
+	case begins && (ours || has == p.want):
+		if ours && rel == parted || !tg.original && s.Pending == "" && s.Rules == rules {
+			return done, p, nil, nil
+		}
+		if rel == parted {
+			if err := ld.former(ctx, tg, md, has); err != nil {
+				return done, nil, nil, err
+			}
+		}
+		return done, p, nil, ld.change(ctx, tg, has, p, false)
+	case !ours:
+		lost, err := ld.loses(ctx, tg, p, rel)
+		if err == nil && lost {
+			err = ld.former(ctx, tg, md, has)
+		}
+		if err != nil {
+			return done, nil, nil, err
+		}
+		done.Action = Updated
+		return done, p, nil, ld.change(ctx, tg, has, p, true)
+	case s.Transcript == revisionText(p.want) && s.Pending == "": // ours went on, and is no longer what it was
+		return done, p, nil, nil
+	}
+	return done, nil, &s, nil
 }
 
 func (h *history) hash() string { return hex.EncodeToString(h.t.sum[:]) }
-
-// compare returns the transcript of a session, and whether it begins with want.
-func (ld *lander) compare(ctx context.Context, id string, want sessionstore.Revision) (has sessionstore.Revision, begins bool, err error) {
-	c := newTally()
-	begins = c.revision() == want
-	for m, err := range ld.st.Messages(ctx, id) {
-		if err != nil {
-			return has, false, err
-		}
-		c.add(m)
-		if c.n == want.Messages {
-			begins = c.revision() == want
-		}
-	}
-	return c.revision(), begins, nil
-}
-
-// keep lets the tool's file be read where the session keeps it, if it does.
-func (ld *lander) keep(h *history, id string) error {
-	if ld.st == nil || h.file.kept != nil {
-		return nil
-	}
-	kept, err := os.OpenInRoot(filepath.Join(ld.st.Dir(), id), folder+"/"+originalFile)
-	if err != nil { // there is none yet: the tool's file is read
-		return nil
-	}
-	return h.file.keep(kept, h.t.sums)
-}
 
 // create makes a new session.
 func (ld *lander) create(ctx context.Context, tg target) (Imported, error) {
 	done := Imported{tg.id, tg.kind, Created, 0}
 	if ld.dry {
-		r, want, err := tg.revision(tg.report)
-		if err == nil {
-			tg.countLeft(r, tg.report)
+		p, err := tg.plan(sessionstore.Revision{})
+		if err != nil {
+			return done, err
 		}
-		done.Messages = want.Messages
-		return done, err
+		tg.report.merge(p.report)
+		tg.countLeft(p.r, tg.report)
+		done.Messages = p.want.Messages
+		return done, nil
 	}
 	report := newReport()
 	err := core.Of(ld.st).Make(ctx, tg.id, func(tx core.Tx) (err error) {
@@ -160,7 +157,7 @@ func (ld *lander) create(ctx context.Context, tg target) (Imported, error) {
 			return err
 		}
 		tx.Renamed(sessiondir.Transcript)
-		if err := f.mapping(ctx, r); err != nil {
+		if err := f.mapping(ctx, tg, r); err != nil {
 			return err
 		}
 		md := sessionstore.Metadata{}
@@ -181,25 +178,19 @@ func (tg target) state(r *rendering, made sessionstore.Revision) state {
 	own, copied := tg.spending()
 	return state{
 		Tool: string(tg.tool), ID: tg.history.id, SHA256: tg.hash(),
-		Transcript: revisionText(made), Turns: r.turns, Usage: r.usage,
+		Transcript: revisionText(made), Turns: r.turns, Rules: rules, Usage: r.usage,
 		Spent: own, Copied: copied,
 	}
 }
 
-// revised is what a target makes of a session that is there.
-type revised struct {
-	r     *rendering
-	made  sessionstore.Revision
-	write bool // the session's transcript is another one, and does not begin with it
-}
-
-// change writes the target into the session that has the transcript has. It holds
-// no transcript in memory.
+// change writes the target into the session that has the transcript has, its own
+// transcript only where write is set. It holds no transcript in memory.
 //
-// A transcript is announced in metadata before it is written. So an import that
-// was killed is completed by the next one, and is not taken for turns of ours. The
+// A transcript is announced in metadata before it is written, and the tool's file is
+// kept before that. So an import that was killed is completed by the next one, also
+// where the tool's file has less by then, and is not taken for turns of ours. The
 // announcement goes with the metadata that fit the new transcript.
-func (ld *lander) change(ctx context.Context, tg target, has sessionstore.Revision, to revised) error {
+func (ld *lander) change(ctx context.Context, tg target, has sessionstore.Revision, p *plan, write bool) error {
 	if ld.dry {
 		return nil
 	}
@@ -209,7 +200,7 @@ func (ld *lander) change(ctx context.Context, tg target, has sessionstore.Revisi
 		if err != nil {
 			return err
 		}
-		now, _, err := ld.compare(ctx, tg.id, has)
+		now, err := ld.transcript(ctx, tg.id, -1)
 		if err != nil {
 			return err
 		}
@@ -220,106 +211,31 @@ func (ld *lander) change(ctx context.Context, tg target, has sessionstore.Revisi
 		if err != nil {
 			return err
 		}
-		if to.write {
-			if err := f.announce(&md, to.made); err != nil {
-				return err
-			}
-			if err := f.transcript(ctx, tg, was, to.made); err != nil {
+		if write {
+			if err := f.announce(&md, p.want); err != nil {
 				return err
 			}
 		}
 		if err := f.original(ctx, tg); err != nil {
 			return err
 		}
-		if err := f.mapping(ctx, to.r); err != nil {
+		if err := f.mapping(ctx, tg, p.r); err != nil {
 			return err
 		}
-		if !to.write && stateOf(md).Pending == "" {
-			if err := md.Set(member, tg.state(to.r, to.made)); err != nil {
+		if write {
+			if err := f.transcript(ctx, tg, was, p.want); err != nil {
 				return err
 			}
-		} else if err := tg.describe(&md, to.r, tg.state(to.r, to.made)); err != nil {
+		}
+		s := tg.state(p.r, p.want)
+		if !write && stateOf(md).Pending == "" {
+			err = md.Set(member, s)
+		} else {
+			err = tg.describe(&md, p.r, s)
+		}
+		if err != nil {
 			return err
 		}
 		return tx.SetMetadata(md)
 	})
-}
-
-// files writes the files of one session.
-type files struct {
-	tx   core.Tx
-	core core.Store
-}
-
-// announce tells in metadata which transcript comes.
-func (f files) announce(md *sessionstore.Metadata, made sessionstore.Revision) error {
-	s := stateOf(*md)
-	s.Pending = revisionText(made)
-	if err := md.Set(member, s); err != nil {
-		return err
-	}
-	return f.tx.SetMetadata(*md)
-}
-
-// transcript replaces the transcript that has the stamp was by the one with the
-// revision made. What stood there becomes the backup. The error Is ErrChanged when
-// the tool's file makes another one by now.
-func (f files) transcript(ctx context.Context, tg target, was sessiondir.Stamp, made sessionstore.Revision) error {
-	return f.tx.Replace(sessiondir.Transcript, commit.Replacement{
-		Was: was, Time: atomicfile.Now(was.Mtime),
-		Write: func(w io.Writer) error {
-			_, wrote, err := tg.writeTranscript(contextWriter{ctx, w}, newReport())
-			if err == nil && wrote != made {
-				err = ErrChanged
-			}
-			return err
-		},
-		Rotate: func() (bool, error) { return true, nil },
-	})
-}
-
-// original keeps the tool's file, if the target does, and lets it be read there.
-func (f files) original(ctx context.Context, tg target) error {
-	if !tg.original {
-		return nil
-	}
-	err := f.beside(originalFile, func(w io.Writer) error { return tg.writeOriginal(contextWriter{ctx, w}) })
-	if err != nil || tg.file.kept != nil {
-		return err
-	}
-	kept, err := f.tx.Dir().Root().Open(folder + "/" + originalFile)
-	if err != nil {
-		return err
-	}
-	return tg.file.keep(kept, tg.t.sums)
-}
-
-func (f files) mapping(ctx context.Context, r *rendering) error {
-	return f.beside(mapFile, func(w io.Writer) error { return r.writeMap(contextWriter{ctx, w}) })
-}
-
-// beside writes a file in the folder of the import.
-func (f files) beside(name string, write func(io.Writer) error) (err error) {
-	top := f.tx.Dir().Dir
-	if err := top.Mkdir(folder); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	root, err := top.Root().OpenRoot(folder)
-	if err != nil {
-		return err
-	}
-	dir := top.At(root)
-	defer func() { err = errors.Join(err, dir.Close()) }()
-	if err := f.replace(dir, name, write); err != nil {
-		return err
-	}
-	f.tx.Renamed(folder + "/" + name)
-	if !f.core.Syncs() {
-		return nil
-	}
-	return errors.Join(dir.Sync(), top.Sync())
-}
-
-func (f files) replace(dir *atomicfile.Dir, name string, write func(io.Writer) error) error {
-	return dir.Replace(name, f.core.Syncs(), f.core.Now(), write)
 }

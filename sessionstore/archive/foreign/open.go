@@ -2,30 +2,35 @@ package foreign
 
 import (
 	"context"
-	"io"
-	"os"
-	"strings"
+	"slices"
 )
 
-// formatOf returns how a tool writes, nil for a tool that is not known. What it
-// returns is for one file.
-func formatOf(tool Tool) format {
-	switch tool {
-	case Claude:
-		return claudeFormat{}
-	case Codex:
-		return &codexFormat{}
+// isTool reports whether a tool is known.
+func isTool(tool Tool) bool { return tool == Claude || tool == Codex }
+
+// formatOf returns how a tool that is known writes. What it returns is for one file.
+// elsewhere reports whether another file of the tool has the record with a uuid.
+func formatOf(tool Tool, l *layout, elsewhere func(uuid uint64) bool) format {
+	if tool == Claude {
+		return claudeFormat{l, elsewhere, &copyNames{starts: l.copies}}
 	}
-	return nil
+	return &codexFormat{layout: *l}
 }
 
-// open opens and scans a file of a tool that is known.
-func open(ctx context.Context, path string, tool Tool, id string, report *Report) (*history, func(), error) {
-	f, size, leave, err := openPlain(ctx, path)
+// open opens and scans what a tool that is known wrote.
+func open(ctx context.Context, src sourceFiles, tool Tool, id string, report *Report) (*history, func(), error) {
+	f, size, l, leave, err := openSegments(ctx, src.segments)
 	if err != nil {
 		return nil, nil, err
 	}
-	fm := formatOf(tool)
+	if len(src.segments) == 1 {
+		l = src.layout
+	}
+	elsewhere := func(uuid uint64) bool {
+		_, found := slices.BinarySearch(src.layout.elsewhere, uuid)
+		return found || src.near != nil && src.near.has(ctx, uuid)
+	}
+	fm := formatOf(tool, &l, elsewhere)
 	t, err := scan(ctx, f, size, fm, report)
 	if err != nil {
 		leave()
@@ -37,26 +42,5 @@ func open(ctx context.Context, path string, tool Tool, id string, report *Report
 		_ = file.leave() // it was only read
 		leave()
 	}
-	return &history{path: path, file: file, size: size, format: fm, t: t, tool: tool, id: id, report: report}, shut, nil
+	return &history{path: src.segments[0].path, file: file, size: size, format: fm, layout: l, t: t, tool: tool, id: id, report: report}, shut, nil
 }
-
-// openPlain opens a file, also a compressed one, for reading what it holds now.
-func openPlain(ctx context.Context, path string) (r io.ReaderAt, size int64, leave func(), err error) {
-	f, fi, err := openRegular(path)
-	if err != nil {
-		return nil, 0, nil, err
-	}
-	shut := func() { _ = f.Close() } // it was only read
-	if strings.HasSuffix(path, packedSuffix) {
-		p, err := newPacked(ctx, f)
-		if err != nil {
-			shut()
-			return nil, 0, nil, err
-		}
-		return p, p.size, func() { p.close(); shut() }, nil
-	}
-	return readerOf(f), fi.Size(), shut, nil
-}
-
-// readerOf returns what reads a file that is open. A test counts there.
-var readerOf = func(f *os.File) io.ReaderAt { return f }

@@ -42,6 +42,9 @@ func (t *table) dropped(at int32) bool {
 // resumed returns the record before another one in what the tool resumes.
 func (t *table) resumed(at int32) int32 {
 	p, k := t.records.at(at).parent, t.kept
+	if t.records.at(at).is(isGuessed) {
+		return -1 // the tool stops there
+	}
 	if k == nil {
 		return p
 	}

@@ -1,5 +1,7 @@
 package foreign
 
+import "github.com/zeebo/xxh3"
+
 // flags are what a line is.
 type flags uint32
 
@@ -29,11 +31,13 @@ const (
 	isBoundary  // a compaction: the whole line goes on with the record key - 1, where there is one
 	isCopied    // a compaction took it along: what it repeats may stand before
 	isPreserved // a compaction kept it word for word
+	isGuessed   // the file does not have the parent that it names: its parent is the record before it
+	isTakenBack // a prompt without an answer, on no line that became a session
 )
 
 // record is what stays in memory of a line, or of a part of one: 32 bytes.
 type record struct {
-	uuid   uint64 // a hash; 0 where the line has none
+	uuid   uint64 // a hash of the uuid, for Codex of the line; 0 where the record is not linked to others
 	key    uint64 // hash of the id of the response, or of the text of the prompt; of a compaction 1 more than the record that it hides
 	offset int64
 	parent int32 // index, -1 where there is none
@@ -60,3 +64,11 @@ const (
 
 // scopeNames are the names in the map of an import.
 var scopeNames = [...]string{wholeLine: "whole", activeLine: "active"}
+
+// hash returns a hash that is never 0 for a text that is not empty.
+func hash(s string) uint64 {
+	if s == "" {
+		return 0
+	}
+	return max(1, xxh3.HashString(s))
+}

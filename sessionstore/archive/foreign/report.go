@@ -19,6 +19,7 @@ const (
 	Branch       Kind = "branch"       // a line beside it
 	Agent        Kind = "agent"        // what a sub-agent did
 	Diverged     Kind = "diverged"     // the tool's side of a session that both sides continued
+	Former       Kind = "former"       // a fork that keeps what a session had and its tool no longer has, see Report.Former
 )
 
 // Imported is one session that Import made or found.
@@ -46,6 +47,11 @@ type Report struct {
 	// are named.
 	Unplaced []LineError
 
+	// Former has the forks that keep what sessions had and the tool no longer has, as
+	// after a file was cut or turns were taken back: the number of these turns, by the id
+	// of the fork. They are among Sessions, too.
+	Former map[string]int
+
 	Counts []Count // of the files, the session's own first
 }
 
@@ -59,7 +65,7 @@ const maxUnplaced = 1000
 const maxUnknown = 100
 
 func newReport() *Report {
-	return &Report{Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{}}
+	return &Report{Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{}, Former: map[string]int{}}
 }
 
 // unknown counts a name that is not known. A name that may be text of a person

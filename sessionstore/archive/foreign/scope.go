@@ -33,7 +33,7 @@ func (ld *lander) scope(id string, active bool) (scope, error) {
 }
 
 // maxHeader is how long the first line of a map may be, in bytes.
-const maxHeader = 4096
+const maxHeader = 64 << 10
 
 // scopeIn returns which conversation a map tells of, the active one where it tells
 // none, as older imports did. found is false where there is no map.

@@ -24,6 +24,7 @@ type state struct {
 	Transcript string            `json:"transcript"`        // the transcript that the last import left
 	Pending    string            `json:"pending,omitempty"` // the one that an import is about to write
 	Turns      int               `json:"turns"`             // of it
+	Rules      int               `json:"rules,omitempty"`   // see rules
 	Usage      map[string]*usage `json:"usage,omitempty"`   // by model, of the conversation
 
 	// Spent is by model what the whole file tells, each response once over the sessions
@@ -34,6 +35,10 @@ type state struct {
 	// tool: by the id of that, then by model.
 	Copied map[string]map[string]*spending `json:"copied,omitempty"`
 }
+
+// rules is the version of the rules by which records become messages. What an import by
+// older ones made is made anew once.
+const rules = 1
 
 // revisionText returns a revision as it stands in a state.
 func revisionText(r sessionstore.Revision) string {

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"sort"
 	"time"
-
-	"github.com/zeebo/xxh3"
 )
 
 // result is where the result of a call is.
@@ -47,19 +45,51 @@ type thread struct {
 	agent    string // name of that sub-agent
 	original string // id of the session that it was forked from
 	shared   int    // prompts that it has from there
+	base     codexBase
 }
 
-// hash returns a hash that is never 0 for a text that is not empty.
-func hash(s string) uint64 {
-	if s == "" {
-		return 0
-	}
-	return max(1, xxh3.HashString(s))
+// codexBase is what a file of Codex says of its beginning: it stands in the file of a
+// thread or of a segment, before an ordinal and an offset.
+type codexBase struct {
+	id      string
+	ordinal int64
+	offset  int64
 }
 
-// link orders the records by their uuids and finds the parents. loose has the records
-// whose parent is not the record before, with the hash of its uuid.
+// link orders the records by their uuids and finds the parents that the file has. loose
+// has the records whose parent is not the record before, with the hash of its uuid.
 func (t *table) link(loose []result) {
+	t.orderUUIDs()
+	for i, at := range t.byUUID {
+		if i+1 < len(t.byUUID) && t.records.at(t.byUUID[i+1]).uuid == t.records.at(at).uuid {
+			t.records.at(at).flags |= isRepeated
+		}
+	}
+	for _, l := range loose {
+		t.records.at(l.at).parent = t.find(l.call)
+	}
+}
+
+// chain lets each record follow the last one with the uuid of its parent, and nothing
+// follow what tells progress.
+func (t *table) chain() {
+	for _, r := range t.records.all() {
+		if p := r.parent; p >= 0 && t.records.at(p).is(isRepeated) {
+			r.parent = t.find(t.records.at(p).uuid)
+		}
+	}
+	for i := range t.records.all() {
+		t.passProgress(int32(i))
+	}
+	for _, r := range t.records.all() {
+		if p := r.parent; p >= 0 && !r.is(isProgress|isGuessed) && (!r.is(isSidechain) || t.records.at(p).is(isSidechain)) {
+			t.records.at(p).flags |= hasChild
+		}
+	}
+}
+
+// orderUUIDs orders the records by their uuids.
+func (t *table) orderUUIDs() {
 	n := 0
 	for _, r := range t.records.all() {
 		if r.uuid != 0 {
@@ -75,30 +105,6 @@ func (t *table) link(loose []result) {
 	slices.SortFunc(t.byUUID, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(t.records.at(a).uuid, t.records.at(b).uuid), cmp.Compare(a, b))
 	})
-	for i, at := range t.byUUID {
-		if i+1 < len(t.byUUID) && t.records.at(t.byUUID[i+1]).uuid == t.records.at(at).uuid {
-			t.records.at(at).flags |= isRepeated
-		}
-	}
-	for _, l := range loose {
-		t.records.at(l.at).parent = t.find(l.call)
-	}
-	for _, r := range t.records.all() {
-		if p := r.parent; p >= 0 && t.records.at(p).is(isRepeated) {
-			r.parent = t.find(t.records.at(p).uuid)
-		}
-		if r.is(isBoundary) {
-			r.key = uint64(t.find(r.key) + 1)
-		}
-	}
-	for i := range t.records.all() {
-		t.passProgress(int32(i))
-	}
-	for _, r := range t.records.all() {
-		if p := r.parent; p >= 0 && !r.is(isProgress) && (!r.is(isSidechain) || t.records.at(p).is(isSidechain)) {
-			t.records.at(p).flags |= hasChild
-		}
-	}
 }
 
 // passProgress lets a record follow the nearest one that tells no progress. What
@@ -167,6 +173,9 @@ func (t *table) orderAnswers() {
 func (t *table) find(uuid uint64) int32 {
 	if uuid == 0 {
 		return -1
+	}
+	if t.byUUID == nil { // a file of Codex, whose records follow each other
+		t.orderUUIDs()
 	}
 	i, _ := slices.BinarySearchFunc(t.byUUID, uuid, func(at int32, u uint64) int {
 		if t.records.at(at).uuid <= u {

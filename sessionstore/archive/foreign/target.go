@@ -3,6 +3,7 @@ package foreign
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"iter"
 	"strconv"
@@ -20,10 +21,13 @@ type history struct {
 	file   *frames
 	size   int64
 	format format
+	layout layout
 	t      *table
 	tool   Tool
 	id     string // the tool's id of the session
 	report *Report
+
+	targets []target // the sessions that are made of it
 }
 
 // target is a session that is to be made of a line of a history.
@@ -97,14 +101,25 @@ func (c *tally) revision() sessionstore.Revision {
 	return sessionstore.Revision{Messages: c.n, Bytes: c.bytes, Sum: c.sum.Sum128().Bytes()}
 }
 
-// revision returns the transcript that the target makes, and writes nothing.
-func (tg target) revision(report *Report) (*rendering, sessionstore.Revision, error) {
-	c := newTally()
-	r, err := tg.render(report, func(m sessionstore.Message) error {
+// plan is what a target makes.
+type plan struct {
+	r       *rendering
+	want    sessionstore.Revision // the transcript
+	extends bool                  // it begins with all that the session has
+	report  *Report
+}
+
+// plan returns what the target makes where the session has a transcript, and writes
+// nothing.
+func (tg target) plan(has sessionstore.Revision) (*plan, error) {
+	p, c := &plan{report: newReport()}, newTally()
+	r, err := tg.render(p.report, func(m sessionstore.Message) error {
 		c.add(m)
+		p.extends = p.extends || c.n == has.Messages && c.revision() == has
 		return nil
 	})
-	return r, c.revision(), err
+	p.r, p.want = r, c.revision()
+	return p, err
 }
 
 // writeTranscript writes the messages of the target as lines.
@@ -121,13 +136,15 @@ func (tg target) writeTranscript(w io.Writer, report *Report) (*rendering, sessi
 }
 
 // writeMap writes which conversation the session holds, and for each line of the
-// file what became of it.
-func (r *rendering) writeMap(w io.Writer) error {
+// file what became of it. Where the session keeps no original, the map has for each
+// message the hash of its record, by which it is found in another state of the file.
+func (tg target) writeMap(r *rendering, w io.Writer) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	row := append(append([]byte(`{"conversation": "`), scopeNames[r.t.scope]...), '"')
 	if r.longer() {
 		row = append(row, `, "longer": true`...)
 	}
+	row = tg.layout.header(row)
 	row = append(row, "}\n"...)
 	if _, err := out.Write(row); err != nil {
 		return err
@@ -136,6 +153,9 @@ func (r *rendering) writeMap(w io.Writer) error {
 		row = strconv.AppendInt(append(row[:0], `{"line": `...), int64(line)+1, 10)
 		if n.message > 0 {
 			row = strconv.AppendInt(append(row, `, "message": `...), int64(n.message), 10)
+			if !tg.original {
+				row = fmt.Appendf(row, `, "record": "%016x"`, n.uuid)
+			}
 		} else {
 			row = append(append(append(row, `, "why": "`...), n.why...), '"')
 		}
@@ -165,6 +185,7 @@ func (r *rendering) longer() bool {
 // part of, or why there is none.
 type outcome struct {
 	message int32
+	uuid    uint64
 	why     string
 }
 
@@ -175,8 +196,8 @@ func (r *rendering) lines() iter.Seq2[int, outcome] {
 			o := outcome{why: r.why(int32(at))}
 			offset := r.t.records.at(int32(at)).offset
 			for ; at < len(r.numbers) && r.t.records.at(int32(at)).offset == offset; at++ {
-				if o.message == 0 {
-					o.message = max(0, r.numbers[at])
+				if o.message == 0 && r.numbers[at] > 0 {
+					o.message, o.uuid = r.numbers[at], r.t.records.at(int32(at)).uuid
 				}
 			}
 			if !yield(line, o) {

@@ -1,0 +1,311 @@
+package foreign
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+)
+
+// Why a file of Codex does not go on from the file that it names.
+var (
+	errNoBase     = errors.New("it goes on from a file that is not there")
+	errBaseCircle = errors.New("the files that it goes on from lead back to it")
+	errBaseEnd    = errors.New("it goes on from a place behind the end of the file before")
+	errBaseInside = errors.New("it goes on from a place inside a line of the file before")
+	errBaseNumber = errors.New("the place and the ordinal that it goes on from disagree")
+)
+
+// codexFound is a file of Codex.
+type codexFound struct {
+	History
+	thread   thread
+	fileID   string
+	base     *codexFound // the file that it goes on from, at the offset after; nil: none
+	after    int64
+	begin    int64     // of what the file has beside another one with its id
+	newest   time.Time // the latest time in it
+	segments []segment
+	broken   error // why it does not go on from the file that it names
+}
+
+// codexID returns the id that the name of a file ends with, or the name.
+func codexID(path string) string {
+	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), packedSuffix), historySuffix)
+	if parts := strings.Split(name, "-"); len(parts) > 5 {
+		return strings.Join(parts[len(parts)-5:], "-")
+	}
+	return name
+}
+
+// codexFileID returns the id by which other files name a file: that of its segment, or
+// else of its thread.
+func codexFileID(f *codexFound) string {
+	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(f.Path), packedSuffix), historySuffix)
+	if _, segment, found := strings.Cut(name, "-"+f.thread.id+"_"); found && segment != "" {
+		return segment
+	}
+	return firstOf(f.thread.id, codexID(f.Path))
+}
+
+// joinThreads makes one history of the files of each thread. A file that does not go on
+// from another one is a history of its own, which tells why.
+func joinThreads(ctx context.Context, found []*codexFound) (all []*codexFound, failed error) {
+	byID := map[string][]*codexFound{}
+	for _, f := range found {
+		f.fileID = codexFileID(f)
+		byID[f.fileID] = append(byID[f.fileID], f)
+	}
+	joined := map[*codexFound]bool{}
+	for _, f := range found {
+		if copies := byID[f.fileID]; len(copies) > 1 && f == copies[0] {
+			kept, err := f.joinCopies(ctx, copies)
+			byID[f.fileID], failed = kept, errors.Join(failed, err)
+			for _, c := range copies {
+				joined[c] = !slices.Contains(kept, c)
+			}
+		}
+	}
+	found = slices.DeleteFunc(slices.Clone(found), func(f *codexFound) bool { return joined[f] })
+	for _, f := range found {
+		if f.base == nil && f.thread.base.id != "" && f.thread.base.offset > 0 {
+			f.base, f.after, f.broken = f.findBase(ctx, byID[f.thread.base.id])
+		}
+	}
+	for _, f := range found {
+		if f.inCircle(len(found)) {
+			f.broken = errBaseCircle
+		}
+	}
+	later := map[*codexFound][]*codexFound{} // the segments of the same thread, by what they go on from
+	for _, f := range found {
+		if f.broken != nil {
+			f.base = nil
+		}
+		if f.continues() {
+			later[f.base] = append(later[f.base], f)
+			continue
+		}
+		all = append(all, f)
+	}
+	for _, f := range all {
+		f.join(later)
+	}
+	return all, failed
+}
+
+// continues reports whether the file goes on from another one of its own thread.
+func (f *codexFound) continues() bool { return f.base != nil && f.base.ID == f.ID }
+
+// inCircle reports whether the files that it goes on from lead back to it.
+func (f *codexFound) inCircle(files int) bool {
+	at := f.base
+	for n := 0; at != nil && n <= files; n++ {
+		if at == f {
+			return true
+		}
+		at = at.base
+	}
+	return false
+}
+
+// join makes the history of a thread of the file that it begins with.
+func (f *codexFound) join(later map[*codexFound][]*codexFound) {
+	if f.fileID != f.ID { // its beginning is missing: it is no more than that part of the thread
+		f.threadID, f.ID = f.ID, f.fileID
+	}
+	index := map[*codexFound]int{}
+	add := func(s segment) { f.segments = append(f.segments, s) }
+	for at, end := f.base, f.after; at != nil; at, end = at.base, at.after {
+		add(segment{path: at.Path, begin: at.begin, end: end, base: -1, borrowed: true})
+	}
+	slices.Reverse(f.segments)
+	open := []*codexFound{f}
+	for len(open) > 0 {
+		slices.SortStableFunc(open, func(a, b *codexFound) int {
+			return cmp.Or(cmp.Compare(filepath.Base(a.Path), filepath.Base(b.Path)), a.Modified.Compare(b.Modified))
+		})
+		next := open[0]
+		s := segment{path: next.Path, begin: next.begin, end: -1, base: -1}
+		if next != f {
+			s.base, s.after = index[next.base], next.after
+			f.Size += next.Size
+			if next.Modified.After(f.Modified) {
+				f.Modified = next.Modified
+			}
+		}
+		index[next] = len(f.segments)
+		add(s)
+		open = append(open[1:], later[next]...)
+	}
+}
+
+// joinCopies keeps of the files with one id those that no other one begins with. Each of
+// them but the first goes on from where it differs from that.
+func (f *codexFound) joinCopies(ctx context.Context, copies []*codexFound) (kept []*codexFound, err error) {
+	copies = slices.Clone(copies)
+	for _, c := range copies {
+		if c.newest, err = newestCodex(ctx, c.Path); err != nil {
+			return copies[:1], err
+		}
+	}
+	slices.SortStableFunc(copies, func(a, b *codexFound) int {
+		return cmp.Or(a.newest.Compare(b.newest), a.Modified.Compare(b.Modified), cmp.Compare(a.Path, b.Path))
+	})
+	for i, c := range copies {
+		within := false
+		for j, o := range copies {
+			same, cut, err := sharedLines(ctx, c.Path, o.Path)
+			if err != nil {
+				return copies[:1], err
+			}
+			all := same >= cut
+			other, otherCut, err := sharedLines(ctx, o.Path, c.Path)
+			if err != nil {
+				return copies[:1], err
+			}
+			within = within || i != j && all && (j > i || other < otherCut)
+		}
+		if !within {
+			kept = append(kept, c)
+		}
+	}
+	for _, c := range kept[1:] {
+		same, _, err := sharedLines(ctx, c.Path, kept[0].Path)
+		if err != nil {
+			return kept[:1], err
+		}
+		c.base, c.after, c.begin = kept[0], same, same
+		c.ID = kept[0].ID
+	}
+	return kept, nil
+}
+
+// sharedLines returns how many bytes of whole lines two files begin with alike, and how
+// many bytes of whole lines the first one has.
+func sharedLines(ctx context.Context, a, b string) (same, whole int64, err error) {
+	x, sizeX, leaveX, err := openPlain(ctx, a)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer leaveX()
+	y, sizeY, leaveY, err := openPlain(ctx, b)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer leaveY()
+	linesX := newLineReader(contextReader{ctx, io.NewSectionReader(x, 0, sizeX)})
+	linesY := newLineReader(io.NewSectionReader(y, 0, sizeY))
+	alike := true
+	for {
+		l, err := linesX.next()
+		if errors.Is(err, io.EOF) {
+			return same, whole, nil
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+		torn := pyjson.Check(pyjson.TrimSpace(l.bytes), pyjson.Tolerant) != nil && linesX.offset == sizeX
+		if alike {
+			other, err := linesY.next()
+			if err != nil && !errors.Is(err, io.EOF) {
+				return 0, 0, err
+			}
+			alike = err == nil && !l.long && bytes.Equal(l.bytes, other.bytes)
+			if alike {
+				same = linesX.offset
+			}
+		}
+		if !torn {
+			whole = linesX.offset
+		}
+	}
+}
+
+// findBase returns the file that a file goes on from, and where in it.
+func (f *codexFound) findBase(ctx context.Context, files []*codexFound) (base *codexFound, after int64, err error) {
+	err = errNoBase
+	for _, g := range files {
+		if g == f {
+			err = errBaseCircle
+			continue
+		}
+		if err = g.check(ctx, f.thread.base); err == nil {
+			return g, f.thread.base.offset, nil
+		}
+	}
+	return nil, 0, err
+}
+
+// check reports whether a file has a place that another one may go on from.
+func (f *codexFound) check(ctx context.Context, b codexBase) error {
+	r, size, leave, err := openPlain(ctx, f.Path)
+	if err != nil {
+		return errNoBase
+	}
+	defer leave()
+	if b.offset > size {
+		return errBaseEnd
+	}
+	line, err := lineBefore(r, b.offset)
+	if err != nil {
+		return err
+	}
+	if n, ok := pyjson.Int(members(line, "ordinal")[0]); ok && n != b.ordinal-1 {
+		return errBaseNumber
+	}
+	return nil
+}
+
+// lineBefore returns the line that ends before an offset. The error Is errBaseInside
+// where none does.
+func lineBefore(r io.ReaderAt, end int64) ([]byte, error) {
+	for length := int64(window); ; length *= 2 {
+		begin := max(0, end-length)
+		buf := make([]byte, end-begin)
+		if n, err := r.ReadAt(buf, begin); n < len(buf) {
+			return nil, errors.Join(errBaseEnd, err)
+		}
+		if len(buf) == 0 || buf[len(buf)-1] != '\n' {
+			return nil, errBaseInside
+		}
+		line := buf[:len(buf)-1]
+		i := bytes.LastIndexByte(line, '\n')
+		if i < 0 && begin > 0 && length < maxLine {
+			continue
+		}
+		if line = pyjson.TrimSpace(line[i+1:]); pyjson.Check(line, pyjson.Tolerant) != nil {
+			return nil, nil // a damaged line has no ordinal
+		}
+		return line, nil
+	}
+}
+
+// newestCodex returns the latest time in a file.
+func newestCodex(ctx context.Context, path string) (newest time.Time, err error) {
+	r, size, leave, err := openPlain(ctx, path)
+	if err != nil {
+		return newest, err
+	}
+	defer leave()
+	in := newLineReader(contextReader{ctx, io.NewSectionReader(r, 0, size)})
+	for {
+		l, err := in.next()
+		if errors.Is(err, io.EOF) {
+			return newest, nil
+		}
+		if err != nil {
+			return newest, err
+		}
+		if got, err := parseCodex(l.bytes); err == nil && got.at.After(newest) {
+			newest = got.at
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package foreign
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/commit"
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// files writes the files of one session.
+type files struct {
+	tx   core.Tx
+	core core.Store
+}
+
+// announce tells in metadata which transcript comes.
+func (f files) announce(md *sessionstore.Metadata, made sessionstore.Revision) error {
+	s := stateOf(*md)
+	s.Pending = revisionText(made)
+	if err := md.Set(member, s); err != nil {
+		return err
+	}
+	return f.tx.SetMetadata(*md)
+}
+
+// transcript replaces the transcript that has the stamp was by the one with the
+// revision made. What stood there becomes the backup. The error Is ErrChanged when
+// the tool's file makes another one by now.
+func (f files) transcript(ctx context.Context, tg target, was sessiondir.Stamp, made sessionstore.Revision) error {
+	return f.tx.Replace(sessiondir.Transcript, commit.Replacement{
+		Was: was, Time: atomicfile.Now(was.Mtime),
+		Write: func(w io.Writer) error {
+			_, wrote, err := tg.writeTranscript(contextWriter{ctx, w}, newReport())
+			if err == nil && wrote != made {
+				err = ErrChanged
+			}
+			return err
+		},
+		Rotate: func() (bool, error) { return true, nil },
+	})
+}
+
+// original keeps the tool's file, if the target does, and lets it be read there.
+func (f files) original(ctx context.Context, tg target) error {
+	if !tg.original {
+		return nil
+	}
+	err := f.beside(originalFile, func(w io.Writer) error { return tg.writeOriginal(contextWriter{ctx, w}) })
+	if err != nil || tg.file.kept != nil {
+		return err
+	}
+	kept, err := f.tx.Dir().Root().Open(folder + "/" + originalFile)
+	if err != nil {
+		return err
+	}
+	return tg.file.keep(kept, tg.t.sums)
+}
+
+func (f files) mapping(ctx context.Context, tg target, r *rendering) error {
+	return f.beside(mapFile, func(w io.Writer) error { return tg.writeMap(r, contextWriter{ctx, w}) })
+}
+
+// copy copies a file of another session's import, if it has it.
+func (f files) copy(ctx context.Context, path, name string) error {
+	from, _, err := openRegular(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	return f.beside(name, func(w io.Writer) error {
+		_, err := io.Copy(contextWriter{ctx, w}, from)
+		return err
+	})
+}
+
+// beside writes a file in the folder of the import.
+func (f files) beside(name string, write func(io.Writer) error) (err error) {
+	top := f.tx.Dir().Dir
+	if err := top.Mkdir(folder); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	root, err := top.Root().OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	dir := top.At(root)
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	if err := f.replace(dir, name, write); err != nil {
+		return err
+	}
+	f.tx.Renamed(folder + "/" + name)
+	if !f.core.Syncs() {
+		return nil
+	}
+	return errors.Join(dir.Sync(), top.Sync())
+}
+
+func (f files) replace(dir *atomicfile.Dir, name string, write func(io.Writer) error) error {
+	return dir.Replace(name, f.core.Syncs(), f.core.Now(), write)
+}
