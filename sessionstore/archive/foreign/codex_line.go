@@ -53,7 +53,7 @@ func parseCodex(raw []byte) (codexLine, error) {
 	}
 	for member := range pyjson.Members(raw) {
 		switch name := pyjson.Text(member.Key); name {
-		case "type", "payload", "timestamp", "ordinal":
+		case "type", "payload", "timestamp", "ordinal", "metadata":
 		default:
 			l.unknown = append(l.unknown, name)
 		}
