@@ -31,6 +31,8 @@ type home struct {
 	subs  map[string]bool      // files of sub-agents
 	words *words
 	now   int
+
+	copied bool // a history stands in two files
 }
 
 func newHome(dir string, w *words, families []family, cut uint64) *home {
@@ -45,7 +47,7 @@ func newHome(dir string, w *words, families []family, cut uint64) *home {
 				n = 2 + int(cut/3)%(n-1)
 			}
 			cut = cut/7 + 1
-			h.subs[at] = isAgent(name) || strings.Contains(f.files[name], `"subagent":{`)
+			h.subs[at] = isAgent(name) || strings.Contains(f.files[name], `"subagent":`)
 			h.rest[at] = strings.Join(all[n:], "")
 			h.put(at, strings.Join(all[:n], ""))
 		}
@@ -438,6 +440,7 @@ func (h *home) copy(s step) string {
 		what += ", for another project,"
 	}
 	h.put(to, content)
+	h.copied = true
 	return fmt.Sprintf("%s %s to %s", what, name, to)
 }
 

@@ -71,7 +71,7 @@ func (r *running) together() *failure {
 		return failed
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.home.files)) {
-		if r.orphan(name) {
+		if repeats(name) {
 			continue
 		}
 		for _, line := range r.home.linesOf(name) {
@@ -141,14 +141,23 @@ func (r *running) oneLine(all map[place]*stored, word string, at []place) *failu
 	}
 	for _, family := range families {
 		for _, p := range family[1:] {
-			a, b := all[family[0]].words, all[p].words
-			n := slices.Index(a, word) + 1
-			if len(b) < n || !slices.Equal(a[:n], b[:n]) {
+			a, b := r.prompts(all[family[0]].words, word), r.prompts(all[p].words, word) // answers of one turn may stand in another order
+			if !slices.Equal(a, b) {
 				return &failure{kind: "a word stands in two places of a family", what: fmt.Sprintf("%s in %s %v and %s %v", word, family[0], a, p, b)}
 			}
 		}
 	}
 	return nil
+}
+
+// prompts returns the words of prompts before a word.
+func (r *running) prompts(said []string, word string) (all []string) {
+	for _, w := range said[:slices.Index(said, word)] {
+		if r.words.class[w] == aPrompt {
+			all = append(all, w)
+		}
+	}
+	return all
 }
 
 // left checks that what left a session is in one that the reports name, and that no
@@ -171,7 +180,7 @@ func (r *running) left(before, now map[place]*stored, reports []*foreign.Report)
 			for _, word := range now[p].words {
 				named[word] = true
 			}
-			if f := r.onlyPrompts(now, p, s); f != nil {
+			if f := r.onlyPrompts(now, p, s, report); f != nil {
 				return f
 			}
 		}
@@ -186,11 +195,17 @@ func (r *running) left(before, now map[place]*stored, reports []*foreign.Report)
 	return nil
 }
 
-// onlyPrompts tells of a branch that was made of prompts without an answer.
-func (r *running) onlyPrompts(now map[place]*stored, p place, s foreign.Imported) *failure {
+// onlyPrompts tells of a branch that was made of prompts without an answer: of what is
+// not in the tool's conversation. What two files of one session hold is a fork anyway.
+func (r *running) onlyPrompts(now map[place]*stored, p place, s foreign.Imported, report *foreign.Report) *failure {
 	own := now[p]
 	parent := now[place{p.project, own.parent}]
-	if s.Kind != foreign.Branch || s.Action != foreign.Created || parent == nil {
+	for _, other := range report.Sessions {
+		if other.Kind == foreign.Diverged {
+			parent = now[place{p.project, other.ID}]
+		}
+	}
+	if s.Kind != foreign.Branch || s.Action != foreign.Created || parent == nil || r.home.copied {
 		return nil
 	}
 	n := 0

@@ -315,6 +315,12 @@ func comparePlaces(a, b place) int { return strings.Compare(a.String()+a.id, b.S
 // takes. It returns all that they say now.
 func (r *running) readFiles(whole bool) (all told) {
 	all = told{}
+	aside := map[string]bool{}
+	for name, f := range r.home.files {
+		if !f.gone && strings.HasSuffix(name, ".jsonl") {
+			maps.Copy(aside, r.words.answersBeside(toolOf(name), f.content))
+		}
+	}
 	for name, f := range r.home.files {
 		if f.gone || !strings.HasSuffix(name, ".jsonl") {
 			continue
@@ -329,7 +335,7 @@ func (r *running) readFiles(whole bool) (all told) {
 			}
 			r.of[word][id] = true
 			r.done[word], all[word] = r.done[word] || done, true
-			if whole && done && !r.orphan(name) {
+			if whole && done && !aside[word] && !r.orphan(name) {
 				r.due[word] = true
 			}
 		}
@@ -368,7 +374,8 @@ func (r *running) sessions() (map[place]*stored, *failure) {
 			}
 			for m, failed := range st.Messages(r.ctx, info.ID) {
 				if err = errors.Join(err, failed); failed == nil {
-					s.words = append(s.words, wordPattern.FindAllString(string(m.AppendTo(nil)), -1)...)
+					// Which call of one message stands first says nothing.
+					s.words = append(s.words, slices.Sorted(slices.Values(wordPattern.FindAllString(string(m.AppendTo(nil)), -1)))...)
 				}
 			}
 			if err != nil {

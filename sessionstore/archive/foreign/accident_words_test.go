@@ -3,6 +3,7 @@ package foreign_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -319,19 +320,57 @@ func (w *words) readClaude(content string) told {
 	return said
 }
 
-// readCodex reads each line behind the one before it.
+// answersBeside returns the words of answers that have no prompt of their own, as the
+// second answer to one prompt, and the answer to a prompt in a damaged line. A branch of
+// them makes no fork. What a session had of it stays, nevertheless.
+func (w *words) answersBeside(tool foreign.Tool, content string) map[string]bool {
+	beside := map[string]bool{}
+	if tool == foreign.Codex {
+		damaged := false
+		for _, line := range lines(content) {
+			for _, word := range wordPattern.FindAllString(line, -1) {
+				if damaged = damaged && w.class[word] == anEnd; damaged {
+					beside[word] = true
+				}
+			}
+			damaged = damaged || parseRow(line) == nil
+		}
+		return beside
+	}
+	all := records(content)
+	children := make([]int, len(all))
+	for _, r := range all {
+		if r.parent >= 0 {
+			children[r.parent]++
+		}
+	}
+	for i, r := range all {
+		at := r.parent
+		for steps := 0; at >= 0 && steps < len(all) && children[at] < 2 && !w.isPrompt(all[at]); steps++ {
+			at = all[at].parent
+		}
+		if at < 0 || children[at] > 1 {
+			for _, word := range all[i].words {
+				beside[word] = w.class[word] == anEnd
+			}
+		}
+	}
+	maps.DeleteFunc(beside, func(_ string, is bool) bool { return !is })
+	return beside
+}
+
+func (w *words) isPrompt(r record) bool { return len(r.words) > 0 && w.class[r.words[0]] == aPrompt }
+
+// readCodex reads each item behind the one before it. Events repeat items.
 func (w *words) readCodex(content string) told {
 	said, waiting := told{}, map[string]bool{}
 	for _, line := range lines(content) {
 		r := parseRow(line)
-		if r == nil {
-			continue
-		}
-		if text(r["type"]) == "compacted" {
-			continue
-		}
 		if text(object(r["payload"])["type"]) == "thread_rolled_back" {
 			clear(waiting)
+		}
+		if kind := text(r["type"]); r == nil || kind == "compacted" || kind == "event_msg" {
+			continue
 		}
 		for _, word := range wordPattern.FindAllString(line, -1) {
 			if w.class[word] == aPrompt {

@@ -32,15 +32,6 @@ func isSideQuestion(path string) bool {
 	return strings.HasPrefix(filepath.Base(path), agentPrefix+"aside_question-")
 }
 
-// dropRepeated marks the records that another file has, too.
-func (t *table) dropRepeated(of *table) {
-	for _, r := range t.records.all() {
-		if r.uuid != 0 && of.find(r.uuid) >= 0 {
-			r.flags |= isRepeated
-		}
-	}
-}
-
 // maxAgentMetadata is the largest file that tells of a sub-agent.
 const maxAgentMetadata = 1 << 20
 

@@ -155,11 +155,11 @@ func joinCopies(ctx context.Context, paths []string) (kept []claudeCopy, err err
 	slices.SortStableFunc(all, func(a, b claudeCopy) int {
 		return cmp.Or(a.newest.Compare(b.newest), a.at.Compare(b.at), cmp.Compare(b.path, a.path))
 	})
-	for i, c := range all {
+	for _, c := range all {
 		within := slices.IndexFunc(all, func(o claudeCopy) bool {
 			return o.path != c.path && containsAll(o.says, c.says) && len(o.says) > len(c.says)
 		})
-		same := slices.IndexFunc(all[i+1:], func(o claudeCopy) bool { return slices.Equal(o.says, c.says) })
+		same := slices.IndexFunc(all, func(o claudeCopy) bool { return o.path < c.path && slices.Equal(o.says, c.says) })
 		if within < 0 && same < 0 {
 			kept = append(kept, c)
 		}

@@ -55,7 +55,7 @@ func (s *scanning) boundary(l claudeLine, at int32) {
 func (f claudeFormat) finish(s *scanning) {
 	loose := s.loose.take()
 	s.t.link(loose)
-	s.t.guess(loose, func(uuid uint64) bool {
+	s.t.guess(loose, f.layout.copies, func(uuid uint64) bool {
 		found := f.has(uuid)
 		if i, known := slices.BinarySearch(f.elsewhere, uuid); found && !known {
 			f.elsewhere = slices.Insert(f.elsewhere, i, uuid)

@@ -30,8 +30,9 @@ type codexFound struct {
 	fileID   string
 	base     *codexFound // the file that it goes on from, at the offset after; nil: none
 	after    int64
+	copied   bool      // it is a copy of base
 	begin    int64     // of what the file has beside another one with its id
-	newest   time.Time // the latest time in it
+	said     codexSaid // where there are others with its id
 	segments []segment
 	broken   error // why it does not go on from the file that it names
 }
@@ -77,6 +78,11 @@ func joinThreads(ctx context.Context, found []*codexFound) (all []*codexFound, f
 	for _, f := range found {
 		if f.base == nil && f.thread.base.id != "" && f.thread.base.offset > 0 {
 			f.base, f.after, f.broken = f.findBase(ctx, byID[f.thread.base.id])
+		}
+	}
+	for _, f := range found {
+		if f.copied && f.after == 0 && f.base.base != nil { // it has nothing of the other copy, but begins where that does
+			f.base, f.after = f.base.base, f.base.after
 		}
 	}
 	for _, f := range found {
@@ -147,86 +153,88 @@ func (f *codexFound) join(later map[*codexFound][]*codexFound) {
 	}
 }
 
-// joinCopies keeps of the files with one id those that no other one begins with. Each of
+// joinCopies keeps of the files with one id those of which no other one has all. Each of
 // them but the first goes on from where it differs from that.
 func (f *codexFound) joinCopies(ctx context.Context, copies []*codexFound) (kept []*codexFound, err error) {
 	copies = slices.Clone(copies)
 	for _, c := range copies {
-		if c.newest, err = newestCodex(ctx, c.Path); err != nil {
+		if c.said, err = codexSays(ctx, c.Path); err != nil {
 			return copies[:1], err
 		}
 	}
 	slices.SortStableFunc(copies, func(a, b *codexFound) int {
-		return cmp.Or(a.newest.Compare(b.newest), a.Modified.Compare(b.Modified), cmp.Compare(a.Path, b.Path))
+		return cmp.Or(a.said.newest.Compare(b.said.newest), a.Modified.Compare(b.Modified), cmp.Compare(a.Path, b.Path))
 	})
 	for i, c := range copies {
-		within := false
-		for j, o := range copies {
-			same, cut, err := sharedLines(ctx, c.Path, o.Path)
-			if err != nil {
-				return copies[:1], err
-			}
-			all := same >= cut
-			other, otherCut, err := sharedLines(ctx, o.Path, c.Path)
-			if err != nil {
-				return copies[:1], err
-			}
-			within = within || i != j && all && (j > i || other < otherCut)
-		}
-		if !within {
+		within := slices.IndexFunc(copies, func(o *codexFound) bool {
+			return o != c && len(o.said.sorted) > len(c.said.sorted) && containsAll(o.said.sorted, c.said.sorted)
+		})
+		same := slices.IndexFunc(copies[i+1:], func(o *codexFound) bool { return slices.Equal(o.said.sorted, c.said.sorted) })
+		if within < 0 && same < 0 {
 			kept = append(kept, c)
 		}
 	}
+	first := kept[0]
 	for _, c := range kept[1:] {
-		same, _, err := sharedLines(ctx, c.Path, kept[0].Path)
-		if err != nil {
-			return kept[:1], err
+		n := 0
+		for n < min(len(c.said.items), len(first.said.items)) && c.said.items[n].says == first.said.items[n].says {
+			n++
 		}
-		c.base, c.after, c.begin = kept[0], same, same
-		c.ID = kept[0].ID
+		c.base, c.ID, c.copied = first, first.ID, true
+		if n > 0 {
+			c.after, c.begin = first.said.items[n-1].end, c.said.items[n-1].end
+		}
 	}
 	return kept, nil
 }
 
-// sharedLines returns how many bytes of whole lines two files begin with alike, and how
-// many bytes of whole lines the first one has.
-func sharedLines(ctx context.Context, a, b string) (same, whole int64, err error) {
-	x, sizeX, leaveX, err := openPlain(ctx, a)
+// codexSaid is what a file of Codex says, without what the tool wrote in the user's name:
+// that names directories, which differ between copies.
+type codexSaid struct {
+	items  []codexLineSaid
+	sorted []uint64 // hashes
+	newest time.Time
+}
+
+type codexLineSaid struct {
+	says uint64
+	end  int64 // of its line
+}
+
+// codexSays returns what a file says.
+func codexSays(ctx context.Context, path string) (said codexSaid, err error) {
+	r, size, leave, err := openPlain(ctx, path)
 	if err != nil {
-		return 0, 0, err
+		return said, err
 	}
-	defer leaveX()
-	y, sizeY, leaveY, err := openPlain(ctx, b)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer leaveY()
-	linesX := newLineReader(contextReader{ctx, io.NewSectionReader(x, 0, sizeX)})
-	linesY := newLineReader(io.NewSectionReader(y, 0, sizeY))
-	alike := true
+	defer leave()
+	in := newLineReader(contextReader{ctx, io.NewSectionReader(r, 0, size)})
 	for {
-		l, err := linesX.next()
+		line, err := in.next()
 		if errors.Is(err, io.EOF) {
-			return same, whole, nil
+			slices.Sort(said.sorted)
+			return said, nil
 		}
 		if err != nil {
-			return 0, 0, err
+			return said, err
 		}
-		torn := pyjson.Check(pyjson.TrimSpace(l.bytes), pyjson.Tolerant) != nil && linesX.offset == sizeX
-		if alike {
-			other, err := linesY.next()
-			if err != nil && !errors.Is(err, io.EOF) {
-				return 0, 0, err
-			}
-			alike = err == nil && !l.long && bytes.Equal(l.bytes, other.bytes)
-			if alike {
-				same = linesX.offset
-			}
+		l, err := parseCodex(line.bytes)
+		if err != nil {
+			continue // a damaged line says nothing
 		}
-		if !torn {
-			whole = linesX.offset
+		if l.at.After(said.newest) {
+			said.newest = l.at
+		}
+		if it := l.item(); l.kind == codexCompact || l.kind == codexItemKind && !it.byTool() {
+			said.items = append(said.items, codexLineSaid{l.hash(), in.offset})
+			said.sorted = append(said.sorted, l.hash())
 		}
 	}
+}
+
+// byTool reports whether the tool wrote a message that is not the model's.
+func (it codexItem) byTool() bool {
+	return it.kind == "message" && text(it.get("role")[0]) != "assistant" && !it.said(text(it.get("role")[0]) == "user").is(isPerson)
 }
 
 // findBase returns the file that a file goes on from, and where in it.
@@ -285,27 +293,5 @@ func lineBefore(r io.ReaderAt, end int64) ([]byte, error) {
 			return nil, nil // a damaged line has no ordinal
 		}
 		return line, nil
-	}
-}
-
-// newestCodex returns the latest time in a file.
-func newestCodex(ctx context.Context, path string) (newest time.Time, err error) {
-	r, size, leave, err := openPlain(ctx, path)
-	if err != nil {
-		return newest, err
-	}
-	defer leave()
-	in := newLineReader(contextReader{ctx, io.NewSectionReader(r, 0, size)})
-	for {
-		l, err := in.next()
-		if errors.Is(err, io.EOF) {
-			return newest, nil
-		}
-		if err != nil {
-			return newest, err
-		}
-		if got, err := parseCodex(l.bytes); err == nil && got.at.After(newest) {
-			newest = got.at
-		}
 	}
 }

@@ -5,7 +5,7 @@
 // new session holds the conversation, in the form of the Amplifier tools, and beside it
 // all that the tool wrote:
 //
-//	import/original.jsonl.zst   the bytes of the tool's file, compressed
+//	import/original.jsonl.zst   the bytes of the tool's file, compressed; those of its files, one behind the other
 //	import/map.jsonl            which conversation it is, and for each line of the file the message that it became, or why it is none
 //
 // A message carries metadata.source, an object of texts: the tool, the id of the
@@ -28,12 +28,26 @@
 // <system-reminder>. So what comes out is healthy by slice.Diagnose and accepted by
 // slice.Accepts.
 //
-// A line beside the conversation becomes a fork when it has a prompt of a
-// person that neither the conversation nor another fork has. With
+// A line beside the conversation becomes a fork when it has an answer, and a prompt of
+// a person that neither the conversation nor another fork has. With
 // Options.ActiveOnly, what stands before a compaction is such a line. Prompts
 // that are in no session are named in the [Report]. Each sub-agent becomes a
-// sub-session. A session that the tool forked has the session of its origin as
-// its parent, and begins with what was copied from there.
+// sub-session, and so does a question that a person asked beside the conversation. A
+// session that the tool forked has the session of its origin as its parent, and begins
+// with what it shares with that.
+//
+// A record of Claude Code may name a parent that is in no file. It follows the record
+// before it then, but not with Options.ActiveOnly: the tool stops there.
+//
+// # Several files
+//
+// Find makes one history of the files of one session. Codex begins a new file where a
+// thread is reverted or forked: Import reads the files in the order in which they go on
+// from each other, and what a revert hides becomes a fork. A file that does not go on
+// from where it says is a history of its own, and the [Report] says why. A session of
+// Claude Code may stand in two folders: the longer file is the session, in the project of
+// its folder, where the other one has nothing else; else the one with the newest record
+// is the session, and what only the other one has becomes a fork.
 //
 // [Export] writes a session as a file of a tool: the tool's own bytes, and lines for
 // what was said since.
@@ -46,7 +60,14 @@
 // session up to date if it is as the last import left it. If the session here
 // and the tool's both went on, the session here stays, and the tool's becomes a
 // fork, which later imports bring up to date. A session that was removed here
-// comes back with the next import.
+// comes back with the next import. A session that is there stays in its project.
+//
+// No import takes anything away. A file that has nothing but what the session keeps of it
+// changes nothing. Where the file went on, but no longer has records that the session was
+// made of, or has them on no line that becomes a session, what the session held becomes a
+// fork first, with what it kept of the file; [Report].Former names it. Records are compared
+// and not messages: those of Claude Code by their uuids and what they say, those of Codex
+// by what they say.
 //
 // # Memory and kills
 //
@@ -56,7 +77,8 @@
 // read once: what is kept of it and did not change is read there, up to the last whole
 // MiB, and stays. What stands behind that is read three times more. Where nothing can be
 // kept, because the file begins otherwise than before or the original is gone, the whole
-// file is read four times. An unchanged file is read once, which the report needs. A dry
+// file is read four times. Find reads the files that have one id. Where a record names
+// a parent that its file does not have, Import reads the other files of the folder once. An unchanged file is read once, which the report needs. A dry
 // run of a new session reads the file twice. Import unpacks a compressed file as it
 // reads. It takes some MiB, some three times the longest line or response, and at most
 // 64 bytes for each line and for each item that a compaction kept, also to bring a

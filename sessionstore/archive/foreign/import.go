@@ -1,11 +1,10 @@
 package foreign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -62,10 +61,10 @@ func importAll(ctx context.Context, p *sessionstore.Projects, h History, o Optio
 	}
 	defer leave()
 	h.tellBroken(h.Path, report)
-	if report.Project, err = projectOf(p, h, o); err != nil {
+	if report.Project, err = projectOf(p, h, main.top(h.Parent).id, o); err != nil {
 		return err
 	}
-	ld := &lander{dry: o.DryRun}
+	ld := &lander{dry: o.DryRun, p: p, fixed: o.Project != ""}
 	if ld.st, err = storeOf(ctx, p, report.Project, o.DryRun); err != nil {
 		return err
 	}
@@ -253,7 +252,7 @@ func importAgent(ctx context.Context, ld *lander, top target, of History, path s
 	}
 	defer leave()
 	of.tellBroken(path, top.report)
-	prepare := func(f *history) (target, error) { return ld.prepareAgent(top, f, path, sessions) }
+	prepare := func(f *history) (target, error) { return ld.prepareAgent(ctx, top, f, path, sessions) }
 	tg, err := prepare(h)
 	if err != nil {
 		return err
@@ -269,6 +268,15 @@ func importAgent(ctx context.Context, ld *lander, top target, of History, path s
 		top.report.Left[whyAgent] += h.t.linesRead
 		return nil
 	}
+	if other, err := ld.of(tg.id); other != ld || err != nil {
+		if err != nil {
+			return err
+		}
+		ld = other
+		if tg, err = prepare(h); err != nil {
+			return err
+		}
+	}
 	all, leaveKept, err := ld.settle(ctx, tg, prepare)
 	if err != nil {
 		return err
@@ -281,7 +289,7 @@ func importAgent(ctx context.Context, ld *lander, top target, of History, path s
 // prepareAgent finds the sub-session that a file of a sub-agent makes. One that repeats
 // the conversation of its session makes none, but for a question beside it and the
 // answer.
-func (ld *lander) prepareAgent(top target, h *history, path string, sessions map[string]string) (target, error) {
+func (ld *lander) prepareAgent(ctx context.Context, top target, h *history, path string, sessions map[string]string) (target, error) {
 	id, name := h.format.agent(path, h.t)
 	h.id = id
 	if h.t.thread.id == "" { // ids of the tool's sub-agents are unique within a session only
@@ -293,7 +301,9 @@ func (ld *lander) prepareAgent(top target, h *history, path string, sessions map
 		if !isSideQuestion(path) {
 			return target{history: h}, nil
 		}
-		h.t.dropRepeated(top.t)
+		if err := ld.dropRepeated(ctx, h, top, subID(h.tool, h.id, sideQuestion)); err != nil {
+			return target{}, err
+		}
 		chain = slices.DeleteFunc(chain, func(at int32) bool { return h.t.records.at(at).is(isRepeated) })
 		name, mine = sideQuestion, func(at int32) bool { return !h.t.records.at(at).is(isRepeated) }
 	}
@@ -307,36 +317,45 @@ func (ld *lander) prepareAgent(top target, h *history, path string, sessions map
 	return tg, ld.keep(h, tg.id)
 }
 
-// projectOf returns the name of the project that a history comes into. A session that was
-// imported before stays in its project.
-func projectOf(p *sessionstore.Projects, h History, o Options) (string, error) {
+// dropRepeated marks the records of a question beside the conversation that are not its
+// own: those that stand in the conversation, or that an earlier import found there.
+func (ld *lander) dropRepeated(ctx context.Context, h *history, top target, id string) error {
+	found := func(uint64) bool { return false }
+	if ld.has(id) {
+		k, leave, err := openKept(ctx, ld.kept(id), h.tool, h.id)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		lines, err := mappedLines(filepath.Join(ld.kept(id), mapFile))
+		if err != nil {
+			return err
+		}
+		if len(lines) > 0 {
+			own := k.t.recordAt(lines[0].line)
+			found = func(uuid uint64) bool { at := k.t.find(uuid); return at >= 0 && at < own }
+		}
+	}
+	for _, r := range h.t.records.all() {
+		if r.uuid != 0 && (top.t.find(r.uuid) >= 0 || found(r.uuid)) {
+			r.flags |= isRepeated
+		}
+	}
+	return nil
+}
+
+// projectOf returns the name of the project that a history comes into, whose session has
+// the id. One that was imported before stays in its project.
+func projectOf(p *sessionstore.Projects, h History, id string, o Options) (string, error) {
 	if o.Project != "" {
 		return o.Project, nil
 	}
-	slug, id := h.Project(), h.SessionID()
-	if id == "" {
+	slug := h.Project()
+	if isIn(p, slug, id) {
 		return slug, nil
 	}
-	projects, err := os.ReadDir(p.Dir())
-	if errors.Is(err, fs.ErrNotExist) {
-		return slug, nil
-	}
-	if err != nil {
-		return "", err
-	}
-	isIn := func(slug string) bool {
-		fi, err := os.Lstat(filepath.Join(p.Dir(), slug, "sessions", id))
-		return err == nil && fi.IsDir()
-	}
-	if isIn(slug) {
-		return slug, nil
-	}
-	for _, e := range projects {
-		if isIn(e.Name()) {
-			return e.Name(), nil
-		}
-	}
-	return slug, nil
+	other, err := projectWith(p, id)
+	return cmp.Or(other, slug), err
 }
 
 // storeOf returns the store of a project. In a dry run it is nil where there is

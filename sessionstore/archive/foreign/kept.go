@@ -92,7 +92,7 @@ func (h *history) says(ctx context.Context) (all []uint64, err error) {
 		return slices.Compact(all), nil
 	}
 	for _, r := range h.t.records.all() {
-		if r.uuid != 0 && r.is(isUser|isAssistant) {
+		if r.uuid != 0 && r.is(isPerson|isAssistant|hasResults) {
 			all = append(all, r.uuid)
 		}
 	}

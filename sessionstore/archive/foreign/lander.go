@@ -2,6 +2,8 @@ package foreign
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -19,8 +21,23 @@ const (
 // lander makes and updates sessions of one store. A nil store is one that does not
 // exist yet, in a dry run.
 type lander struct {
-	st  *sessionstore.Store
-	dry bool
+	st    *sessionstore.Store
+	dry   bool
+	p     *sessionstore.Projects
+	fixed bool // the caller named the project
+}
+
+// of returns what makes the session id: in the project that has it, else in this one.
+func (ld *lander) of(id string) (*lander, error) {
+	if ld.fixed || ld.has(id) {
+		return ld, nil
+	}
+	slug, err := projectWith(ld.p, id)
+	if err != nil || slug == "" {
+		return ld, err
+	}
+	st, err := ld.p.Store(slug)
+	return &lander{st, ld.dry, ld.p, false}, err
 }
 
 // has reports whether there is a session.
@@ -55,3 +72,22 @@ func (ld *lander) keep(h *history, id string) error {
 
 // kept returns the folder in which a session keeps the tool's file.
 func (ld *lander) kept(id string) string { return filepath.Join(ld.st.Dir(), id, folder) }
+
+// projectWith returns the name of a project that has the session id, "" for none.
+func projectWith(p *sessionstore.Projects, id string) (string, error) {
+	all, err := os.ReadDir(p.Dir())
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	for _, e := range all {
+		if isIn(p, e.Name(), id) {
+			return e.Name(), nil
+		}
+	}
+	return "", err
+}
+
+func isIn(p *sessionstore.Projects, slug, id string) bool {
+	fi, err := os.Lstat(filepath.Join(p.Dir(), slug, "sessions", id))
+	return err == nil && fi.IsDir()
+}

@@ -3,13 +3,16 @@ package foreign
 // guess gives each record whose parent is in no file the record before it as its parent,
 // and each compaction the record before it as what it hid: the tool wrote them so where
 // it named one that is there. It is a record of the same sidechain flag, never one that
-// follows from the record itself, and none where a line between them is damaged. loose
-// has the records in the order of the file.
-func (t *table) guess(loose []result, elsewhere func(uuid uint64) bool) {
+// follows from the record itself, and none where a line between them is damaged or a copy
+// of the file begins. loose has the records in the order of the file.
+func (t *table) guess(loose []result, copies []int64, elsewhere func(uuid uint64) bool) {
 	before := map[bool]int32{false: -1, true: -1} // by sidechain flag: the last record
 	steps := 4 * t.records.len()                  // what the search for circles may take
 	forward := false                              // a record before this one has a later one as its parent
 	for i, r := range t.records.all() {
+		for len(copies) > 0 && r.offset >= copies[0] {
+			before[false], before[true], copies = -1, -1, copies[1:]
+		}
 		at := int32(i)
 		named := uint64(0)
 		for len(loose) > 0 && loose[0].at <= at {

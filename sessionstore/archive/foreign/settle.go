@@ -7,9 +7,7 @@ import (
 )
 
 // settle returns the file whose sessions are to be brought up to date: that of top, or
-// the one that the store keeps, where that has all records of it. Where each has records
-// that the other one lacks, settle first completes the sessions of the one that is kept,
-// which an import that was killed may have left out.
+// the one that the store keeps, where that has all records of it.
 func (ld *lander) settle(ctx context.Context, top target, prepare func(*history) (target, error)) (h *history, leave func(), err error) {
 	h, leave = top.history, func() {}
 	first := top
@@ -32,7 +30,7 @@ func (ld *lander) settle(ctx context.Context, top target, prepare func(*history)
 		return h, leave, nil
 	}
 	rel, err := h.relate(ctx, ld.kept(holder))
-	if err != nil || rel != within && rel != parted {
+	if err != nil || rel != within {
 		return h, leave, err
 	}
 	kept, leaveKept, err := openKept(ctx, ld.kept(holder), h.tool, h.id)
@@ -44,20 +42,9 @@ func (ld *lander) settle(ctx context.Context, top target, prepare func(*history)
 		leaveKept()
 		return h, leave, err
 	}
-	if rel == within {
-		kept.report = h.report
-		return kept, leaveKept, nil
-	}
-	defer leaveKept()
-	if err := kept.report.landAll(ctx, ld, kept); err != nil {
-		return h, leave, err
-	}
-	for _, done := range kept.report.Sessions {
-		if done.Action == Created {
-			h.report.Sessions = append(h.report.Sessions, done)
-		}
-	}
-	return h, leave, nil
+	h.report.Lines += kept.t.linesRead - h.t.linesRead // it is read in the place of the file
+	kept.report = h.report
+	return kept, leaveKept, nil
 }
 
 // hasThread reports whether the session of a thread has all of a file that is a part of
@@ -76,30 +63,25 @@ func (ld *lander) hasThread(ctx context.Context, f *history, h History) (bool, e
 }
 
 // landAll brings the sessions of a file into the store. That of the conversation comes
-// last where it is there: then what leaves it is in another one before.
+// last: then what leaves it is in another one before, and a killed import left none out.
 func (r *Report) landAll(ctx context.Context, ld *lander, h *history) (failed error) {
-	all, before := slices.Clone(h.targets), len(r.Sessions)
-	last := len(all) > 1 && ld.has(all[0].id)
-	if last {
-		all = append(all[1:], all[0])
-	}
+	before := len(r.Sessions)
 	var done []Imported
-	for _, tg := range all {
-		one, err := Imported{}, ld.keep(h, all[0].id)
+	for i := range h.targets {
+		tg := h.targets[(i+1)%len(h.targets)]
+		err := ld.keep(h, h.targets[0].id)
 		if err == nil {
-			one, err = ld.land(ctx, tg)
-		}
-		if err != nil {
-			if failed = errors.Join(failed, err); ctx.Err() != nil {
-				break
+			var one Imported
+			if one, err = ld.land(ctx, tg); err == nil {
+				done = append(done, one)
 			}
-			continue
 		}
-		if last && tg.id == h.targets[0].id {
-			done = append([]Imported{one}, done...)
-			continue
+		if failed = errors.Join(failed, err); ctx.Err() != nil {
+			break
 		}
-		done = append(done, one)
+	}
+	if n := len(done); n > 1 && len(h.targets) == n { // that of the conversation stands first
+		done = append(done[n-1:], done[:n-1]...)
 	}
 	r.Sessions = slices.Insert(r.Sessions, before, done...)
 	return failed

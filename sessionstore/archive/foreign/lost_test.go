@@ -1,0 +1,301 @@
+package foreign
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// texts returns what the messages of a session say, in order.
+func texts(t testing.TB, st *sessionstore.Store, id string) (all []string) {
+	t.Helper()
+	for _, m := range healthy(t, st, id) {
+		all = append(all, m.Content())
+	}
+	return all
+}
+
+// turns returns a history of Claude Code with turns that have a text each, the one behind
+// the other. The uuid of a record tells its place alone.
+func turns(said ...string) string {
+	var b strings.Builder
+	b.WriteString(many("g", len(said)))
+	text := b.String()
+	for i, s := range said {
+		for _, kind := range []string{"user", "assistant"} {
+			text = strings.Replace(text, `"`+kind+`","content":"text `+string(rune('0'+i))+`"`, `"`+kind+`","content":"`+s+" "+kind+`"`, 1)
+		}
+	}
+	return text
+}
+
+func bothOf(turns ...string) (all []string) {
+	for _, s := range turns {
+		all = append(all, s+" user", s+" assistant")
+	}
+	return all
+}
+
+// TestFileShrinks imports a file again that has less than before: the session stays as
+// it is, and so does what it keeps of the file.
+func TestFileShrinks(t *testing.T) {
+	t.Parallel()
+	whole := turns("a", "b", "c")
+	for name, less := range map[string]string{
+		"a turn is gone":     turns("a", "b"),
+		"a line is cut":      whole[:len(whole)-30],
+		"the file is empty":  "",
+		"the start is gone":  whole[strings.Index(whole, "\n")+1:],
+		"a record is gone":   strings.SplitAfter(whole, "\n")[0] + strings.Join(strings.SplitAfter(whole, "\n")[2:], ""),
+		"nothing is changed": whole,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGrowing(t)
+			g.write(whole)
+			id := g.run(nil)[0].ID
+			before := tree(t, g.p.Dir())
+			g.write(less)
+			require.Equal(t, []Imported{{id, Conversation, Unchanged, 0}}, g.run(nil))
+			require.Equal(t, before, tree(t, g.p.Dir()))
+
+			g.say(id, "ours", "answer") // also where ours went on
+			require.Equal(t, []Imported{{id, Conversation, Unchanged, 0}}, g.run(nil))
+			require.Equal(t, whole, unpacked(t, g.st, id))
+			require.Equal(t, 1, g.sessions())
+		})
+	}
+}
+
+// TestFileIsAnotherOne imports a file again that lost turns and went on: what the session
+// had becomes a fork, which the report names.
+func TestFileIsAnotherOne(t *testing.T) {
+	t.Parallel()
+	for name, other := range map[string][]string{
+		"cut and gone on":          {"a", "x"},
+		"only a new turn":          {"x"},
+		"as long with another end": {"a", "b", "x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGrowing(t)
+			g.write(turns("a", "b", "c"))
+			id := g.run(nil)[0].ID
+			g.write(turns(other...))
+			lost := 0
+			for i, s := range []string{"a", "b", "c"} {
+				if i >= len(other) || other[i] != s {
+					lost++
+				}
+			}
+			dry, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, &Options{DryRun: true})
+			require.NoError(t, err)
+			report, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
+			require.NoError(t, err)
+			require.Equal(t, report.Sessions, dry.Sessions)
+			require.Len(t, report.Sessions, 2)
+			require.Equal(t, Imported{id, Conversation, Updated, 2 * len(other)}, report.Sessions[0])
+			fork := report.Sessions[1].ID
+			require.Equal(t, Imported{fork, Former, Created, 6}, report.Sessions[1])
+			require.Equal(t, map[string]int{fork: lost}, report.Former)
+			require.Equal(t, bothOf(other...), texts(t, g.st, id))
+			require.Equal(t, bothOf("a", "b", "c"), texts(t, g.st, fork))
+			require.Equal(t, turns("a", "b", "c"), unpacked(t, g.st, fork))
+			require.Equal(t, turns(other...), unpacked(t, g.st, id))
+			md, err := g.st.Metadata(t.Context(), fork)
+			require.NoError(t, err)
+			require.Equal(t, id, md.Text("parent_id"))
+			shared, _ := md.Int("forked_from_turn")
+			require.Equal(t, 3-lost, shared)
+			require.Contains(t, md.Text("name"), "no longer in the other tool")
+
+			before := tree(t, g.p.Dir())
+			require.Equal(t, []Imported{{id, Conversation, Unchanged, 0}}, g.run(nil))
+			require.Equal(t, before, tree(t, g.p.Dir()))
+		})
+	}
+}
+
+// TestFileComesBack imports an earlier state of the file, which a tool that copies files
+// may put back again and again: no state makes a second fork.
+func TestFileComesBack(t *testing.T) {
+	t.Parallel()
+	g := newGrowing(t)
+	for range 3 {
+		for _, s := range []string{"b", "x"} {
+			g.write(turns("a", s))
+			require.Equal(t, bothOf("a", s), texts(t, g.st, g.run(nil)[0].ID))
+		}
+	}
+	require.Equal(t, 3, g.sessions())
+}
+
+// TestBothSidesDiffer has a session that went on here, and a file that lost turns and
+// went on: the session stays, and the tool's side becomes a fork.
+func TestBothSidesDiffer(t *testing.T) {
+	t.Parallel()
+	g := newGrowing(t)
+	g.write(turns("a", "b"))
+	id := g.run(nil)[0].ID
+	g.say(id, "ours", "answer")
+	g.write(turns("a", "x"))
+	made := g.run(nil)
+	require.Equal(t, Diverged, made[0].Kind)
+	require.Equal(t, append(bothOf("a", "b"), "ours", "answer"), texts(t, g.st, id))
+	require.Equal(t, turns("a", "b"), unpacked(t, g.st, id))
+	require.Equal(t, bothOf("a", "x"), texts(t, g.st, made[0].ID))
+
+	g.write(turns("a", "y")) // the tool's side is lost, too
+	made = g.run(nil)
+	require.Equal(t, []Kind{Diverged, Former}, []Kind{made[0].Kind, made[1].Kind})
+	require.Equal(t, bothOf("a", "y"), texts(t, g.st, made[0].ID))
+	require.Equal(t, bothOf("a", "x"), texts(t, g.st, made[1].ID))
+}
+
+// TestTurnsTakenBack has records in the file that are on no line any more which becomes a
+// session: the second answer to a prompt hides the first.
+func TestTurnsTakenBack(t *testing.T) {
+	t.Parallel()
+	g := newGrowing(t)
+	g.write(turns("a", "b"))
+	id := g.run(nil)[0].ID
+	g.write(turns("a", "b") + `{"type":"assistant","uuid":"again","parentUuid":"g-user-1","timestamp":"2026-03-04T11:00:00.000Z","message":{"id":"again","content":[{"type":"text","text":"another answer"}]}}` + "\n")
+	made := g.run(nil)
+	require.Equal(t, []Kind{Conversation, Former}, []Kind{made[0].Kind, made[1].Kind})
+	require.Equal(t, []string{"a user", "a assistant", "b user", "another answer"}, texts(t, g.st, id))
+	require.Equal(t, bothOf("a", "b"), texts(t, g.st, made[1].ID))
+	before := tree(t, g.p.Dir())
+	require.Equal(t, []Imported{{id, Conversation, Unchanged, 0}}, g.run(nil))
+	require.Equal(t, before, tree(t, g.p.Dir()))
+}
+
+// TestOlderRules has a session that an import by older rules made: it is made anew once.
+func TestOlderRules(t *testing.T) {
+	t.Parallel()
+	g := newGrowing(t)
+	g.write(turns("a"))
+	id := g.run(nil)[0].ID
+	older := func() {
+		_, err := g.st.UpdateMetadata(t.Context(), id, func(md *sessionstore.Metadata) error {
+			s := stateOf(*md)
+			s.Rules = 0
+			return md.Set(member, s)
+		})
+		require.NoError(t, err)
+	}
+	older()
+	require.Equal(t, []Imported{{id, Conversation, Unchanged, 2}}, g.run(nil))
+	require.Equal(t, []Imported{{id, Conversation, Unchanged, 0}}, g.run(nil))
+	older()
+	g.say(id, "ours", "answer") // what went on here stays as it is
+	before := tree(t, g.p.Dir())
+	require.Equal(t, []Imported{{id, Conversation, Unchanged, 0}}, g.run(nil))
+	require.Equal(t, before, tree(t, g.p.Dir()))
+}
+
+// TestCountedOnce counts the lines of a file once, also where both sides went on.
+func TestCountedOnce(t *testing.T) {
+	t.Parallel()
+	g := newGrowing(t)
+	line := `{"type":"mode","mode":"normal"}` + "\n"
+	g.write(turns("a") + line)
+	id := g.run(nil)[0].ID
+	g.say(id, "ours", "answer")
+	g.write(turns("a", "b") + line)
+	report, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
+	require.NoError(t, err)
+	require.Equal(t, Diverged, report.Sessions[0].Kind)
+	require.Equal(t, map[string]int{whyBookkeep: 1}, report.Left)
+}
+
+// TestParentIsMissing links records whose parent is in no file to the record before.
+func TestParentIsMissing(t *testing.T) {
+	t.Parallel()
+	record := func(uuid, parent, kind, said string) string {
+		return `{"type":"` + kind + `","uuid":"` + uuid + `","parentUuid":"` + parent + `","message":{"id":"` + uuid + `","content":"` + said + `"}}` + "\n"
+	}
+	hidden := `{"type":"system","subtype":"compact_boundary","uuid":"cut","parentUuid":null,"logicalParentUuid":"gone"}` + "\n" +
+		`{"type":"user","uuid":"sum","parentUuid":"cut","isCompactSummary":true,"message":{"content":"summary"}}` + "\n"
+	one := record("1", "", "user", "first") + record("2", "1", "assistant", "one")
+	two := record("3", "gone", "user", "second") + record("4", "3", "assistant", "two")
+	damaged := `{"type":"user","uuid":` + "\n"
+	for name, c := range map[string]struct {
+		file string
+		want []string
+	}{
+		"of a prompt":                {one + two, []string{"first", "one", "second", "two"}},
+		"behind a compaction":        {one + hidden + record("3", "sum", "user", "second") + record("4", "3", "assistant", "two"), []string{"first", "one", "second", "two"}},
+		"across a damaged line":      {one + damaged + two, []string{"second", "two"}},
+		"of what the record follows": {record("2", "3", "assistant", "one") + two, []string{"second", "two"}},
+		"in another file of the run": {one + strings.ReplaceAll(two, "gone", "there"), []string{"second", "two"}},
+		"that is told as no record":  {one + strings.ReplaceAll(two, "gone", "nowhere"), []string{"first", "one", "second", "two"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			folder := filepath.Join(home, "projects", "-w")
+			require.NoError(t, os.MkdirAll(folder, 0o700))
+			require.NoError(t, os.WriteFile(filepath.Join(folder, "a.jsonl"), []byte(c.file), 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(folder, "b.jsonl"), []byte(record("there", "", "user", "elsewhere")+`{"type":"x","note":"nowhere"}`+"\n"), 0o600))
+			all, err := Find(t.Context(), Claude, &FindOptions{Home: home})
+			require.NoError(t, err)
+			p := projects(t)
+			report, err := Import(t.Context(), p, all[0], &Options{Project: "-w"})
+			require.NoError(t, err)
+			st, err := p.Store("-w")
+			require.NoError(t, err)
+			require.Equal(t, c.want, texts(t, st, report.Sessions[0].ID))
+			h, leave := openOriginal(t.Context(), st, report.Sessions[0].ID, Claude, state{Tool: string(Claude)})
+			defer leave()
+			h.t.setScope(wholeLine)
+			require.NoError(t, h.findEnd(t.Context()))
+			require.Len(t, h.line(wholeLine), len(h.t.conversation(h.t.leaves(), wholeLine)), "what is kept is read as the file was")
+		})
+	}
+}
+
+// TestTakenBackPrompts makes no fork of prompts that got no answer, and names them.
+func TestTakenBackPrompts(t *testing.T) {
+	t.Parallel()
+	g := newGrowing(t)
+	g.write(turns("a"))
+	id := g.run(nil)[0].ID
+	prompt := func(uuid, said string) string {
+		return `{"type":"user","uuid":"` + uuid + `","parentUuid":"g-assistant-0","timestamp":"2026-03-04T12:00:00.000Z","message":{"content":"` + said + `"}}` + "\n"
+	}
+	g.write(turns("a") + prompt("1", "please biuld"))
+	g.run(nil)
+	require.Equal(t, append(bothOf("a"), "please biuld"), texts(t, g.st, id)[:3])
+	g.write(turns("a") + prompt("1", "please biuld") + prompt("2", "please build") +
+		`{"type":"assistant","uuid":"3","parentUuid":"2","timestamp":"2026-03-04T12:00:01.000Z","message":{"id":"3","content":"built"}}` + "\n")
+	report, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
+	require.NoError(t, err)
+	require.Equal(t, []Imported{{id, Conversation, Updated, 4}}, report.Sessions)
+	require.Equal(t, []LineError{{3, errNoAnswer}}, report.Unplaced)
+	require.Equal(t, append(bothOf("a"), "please build", "built"), texts(t, g.st, id))
+	require.Contains(t, unpacked(t, g.st, id), "please biuld")
+}
+
+// TestLossIsRefused makes no change where the fork cannot be made.
+func TestLossIsRefused(t *testing.T) {
+	t.Parallel()
+	g := newGrowing(t)
+	g.write(turns("a", "b"))
+	id := g.run(nil)[0].ID
+	has, err := (&lander{st: g.st}).transcript(t.Context(), id, -1)
+	require.NoError(t, err)
+	fork := uuid5(Claude, id+"/former/"+revisionText(has))
+	require.NoError(t, os.WriteFile(filepath.Join(g.st.Dir(), fork), nil, 0o600)) // a file stands in its place
+	g.write(turns("a", "x"))
+	before := tree(t, g.p.Dir())
+	_, err = Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
+	require.Error(t, err)
+	require.False(t, errors.Is(err, ErrEmpty))
+	require.Equal(t, before, tree(t, g.p.Dir()))
+}

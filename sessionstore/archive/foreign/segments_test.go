@@ -1,0 +1,267 @@
+package foreign
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+const threadID = "01a08000-0000-7000-8000-0000000000aa"
+
+// segmentID returns the id of the nth segment of a thread.
+func segmentID(n int) string { return fmt.Sprintf("01a08000-0000-7000-8000-0000000000b%d", n) }
+
+// codexLines are lines of a file of Codex, of which the first has the ordinal first.
+func codexLines(first int, base string, said ...string) string {
+	var b strings.Builder
+	line := func(kind, payload string) {
+		fmt.Fprintf(&b, `{"timestamp":"2026-09-09T10:%02d:00.000Z","ordinal":%d,"type":%q,"payload":%s}`+"\n", first, first, kind, payload)
+		first++
+	}
+	line("session_meta", fmt.Sprintf(`{"id":%q,"cwd":"/w"%s}`, threadID, base))
+	for _, s := range said {
+		line("response_item", fmt.Sprintf(`{"type":"message","role":"user","content":[{"type":"input_text","text":"%s asked"}]}`, s))
+		line("response_item", fmt.Sprintf(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"%s answered"}]}`, s))
+	}
+	return b.String()
+}
+
+func base(id string, ordinal, offset int) string {
+	return fmt.Sprintf(`,"history_base":{"thread_id":%q,"end_ordinal_exclusive":%d,"end_byte_offset":%d}`, id, ordinal, offset)
+}
+
+// codexHome is a directory of Codex.
+type codexHome struct {
+	t   *testing.T
+	dir string
+	p   *sessionstore.Projects
+	n   int
+}
+
+func newCodexHome(t *testing.T) *codexHome {
+	return &codexHome{t: t, dir: t.TempDir(), p: projects(t)}
+}
+
+// put writes a file: that of the thread for segment 0.
+func (h *codexHome) put(segment int, content string) {
+	h.t.Helper()
+	name := fmt.Sprintf("rollout-2026-09-09T10-00-0%d-%s", segment, threadID)
+	if segment > 0 {
+		name += "_" + segmentID(segment)
+	}
+	dir := filepath.Join(h.dir, "sessions")
+	require.NoError(h.t, os.MkdirAll(dir, 0o700))
+	require.NoError(h.t, os.WriteFile(filepath.Join(dir, name+".jsonl"), []byte(content), 0o600))
+}
+
+// run imports all, and returns what the sessions say and why lines were not read.
+func (h *codexHome) run() (said map[string]string, why []string) {
+	h.t.Helper()
+	all, err := Find(h.t.Context(), Codex, &FindOptions{Home: h.dir})
+	require.NoError(h.t, err)
+	said, h.n = map[string]string{}, len(all)
+	for _, one := range all {
+		report, err := Import(h.t.Context(), h.p, one, nil)
+		require.NoError(h.t, err)
+		st, err := h.p.Store(report.Project)
+		require.NoError(h.t, err)
+		for _, s := range report.Sessions {
+			said[s.ID] = strings.ReplaceAll(strings.Join(texts(h.t, st, s.ID), " "), " answered", "")
+		}
+		for _, d := range report.Damaged {
+			why = append(why, d.Error())
+		}
+	}
+	return said, why
+}
+
+// TestThreadGoesOn reads a thread that goes on in further files, in the order of what
+// they go on from, as they appear.
+func TestThreadGoesOn(t *testing.T) {
+	t.Parallel()
+	h, id := newCodexHome(t), uuid5(Codex, threadID)
+	first := codexLines(0, "", "a", "b")
+	second := codexLines(5, base(threadID, 5, len(first)), "c")
+	h.put(0, first)
+	h.put(1, second)
+	said, why := h.run()
+	require.Equal(t, map[string]string{id: "a asked a b asked b c asked c"}, said)
+	require.Empty(t, why)
+	require.Equal(t, 1, h.n)
+	h.put(2, codexLines(8, base(segmentID(1), 8, len(second)), "d"))
+	said, _ = h.run()
+	require.Equal(t, map[string]string{id: "a asked a b asked b c asked c d asked d"}, said)
+	before := tree(t, h.p.Dir())
+	h.run()
+	require.Equal(t, before, tree(t, h.p.Dir()))
+}
+
+// TestThreadIsReverted has a thread that went on from the middle: what that hides is a
+// fork, before and after the tool wrote the new file.
+func TestThreadIsReverted(t *testing.T) {
+	t.Parallel()
+	first := codexLines(0, "", "a", "b")
+	at := len(codexLines(0, "", "a"))
+	for _, before := range []bool{false, true} {
+		h, id := newCodexHome(t), uuid5(Codex, threadID)
+		h.put(0, first)
+		if before {
+			h.run()
+		}
+		h.put(1, codexLines(3, base(threadID, 3, at), "c"))
+		said, why := h.run()
+		require.Empty(t, why)
+		require.Equal(t, "a asked a c asked c", said[id])
+		delete(said, id)
+		require.Len(t, said, 1)
+		for _, fork := range said {
+			require.Equal(t, "a asked a b asked b", fork)
+		}
+	}
+}
+
+// TestForkHasItsBeginning reads what a fork goes on from in the file of its origin.
+func TestForkHasItsBeginning(t *testing.T) {
+	t.Parallel()
+	h := newCodexHome(t)
+	first := codexLines(0, "", "a", "b")
+	h.put(0, first)
+	fork := strings.ReplaceAll(codexLines(3, base("origin", 3, len(codexLines(0, "", "a"))), "x"), threadID, segmentID(9))
+	fork = strings.Replace(fork, `"thread_id":"origin"`, `"thread_id":"`+threadID+`"`, 1)
+	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "sessions", "rollout-2026-09-09T11-00-00-"+segmentID(9)+".jsonl"), []byte(fork), 0o600))
+	said, why := h.run()
+	require.Empty(t, why)
+	id := uuid5(Codex, segmentID(9))
+	require.Equal(t, map[string]string{uuid5(Codex, threadID): "a asked a b asked b", id: "a asked a x asked x"}, said)
+	st, err := h.p.Store("-w")
+	require.NoError(t, err)
+	md, err := st.Metadata(t.Context(), id)
+	require.NoError(t, err)
+	shared, _ := md.Int("forked_from_turn")
+	require.Equal(t, 1, shared)
+	require.Equal(t, uuid5(Codex, threadID), md.Text("parent_id"))
+	before := tree(t, h.p.Dir())
+	h.run()
+	require.Equal(t, before, tree(t, h.p.Dir()))
+}
+
+// TestBrokenBase has files that do not go on from where they say: each is a conversation
+// of its own, and the report says why. No other one is kept out.
+func TestBrokenBase(t *testing.T) {
+	t.Parallel()
+	first := codexLines(0, "", "a", "b")
+	for name, c := range map[string]struct {
+		base string
+		why  error
+	}{
+		"missing":         {base(segmentID(7), 5, len(first)), errNoBase},
+		"itself":          {base(segmentID(1), 5, 10), errBaseCircle},
+		"behind the end":  {base(threadID, 5, len(first)+1), errBaseEnd},
+		"inside a line":   {base(threadID, 5, len(first)-1), errBaseInside},
+		"another ordinal": {base(threadID, 4, len(first)), errBaseNumber},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newCodexHome(t)
+			h.put(0, first)
+			h.put(1, codexLines(5, c.base, "c"))
+			said, why := h.run()
+			require.Equal(t, "a asked a b asked b", said[uuid5(Codex, threadID)])
+			require.Contains(t, said[uuid5(Codex, segmentID(1))], "c asked c")
+			require.Len(t, said, 2)
+			require.Equal(t, []string{"line 1: " + c.why.Error()}, why)
+		})
+	}
+	h := newCodexHome(t)
+	h.put(1, codexLines(5, base(segmentID(2), 5, 0), "c"))
+	two := codexLines(5, base(segmentID(1), 5, len(codexLines(5, base(segmentID(2), 5, 100), "c"))), "d")
+	h.put(1, codexLines(5, base(segmentID(2), 8, len(two)), "c"))
+	h.put(2, codexLines(5, base(segmentID(1), 8, len(two)), "d"))
+	said, why := h.run()
+	require.Len(t, said, 2)
+	require.Equal(t, []string{"line 1: " + errBaseCircle.Error(), "line 1: " + errBaseCircle.Error()}, why)
+}
+
+// TestBeginningIsGone removes the first file of a thread: the session has it, and its
+// segment makes no second one.
+func TestBeginningIsGone(t *testing.T) {
+	t.Parallel()
+	h, id := newCodexHome(t), uuid5(Codex, threadID)
+	first := codexLines(0, "", "a")
+	h.put(0, first)
+	h.put(1, codexLines(3, base(threadID, 3, len(first)), "b"))
+	h.run()
+	before := tree(t, h.p.Dir())
+	require.NoError(t, os.Remove(filepath.Join(h.dir, "sessions", "rollout-2026-09-09T10-00-00-"+threadID+".jsonl")))
+	said, why := h.run()
+	require.Equal(t, map[string]string{id: "a asked a b asked b"}, said)
+	require.Equal(t, []string{"line 1: " + errNoBase.Error()}, why)
+	require.Equal(t, before, tree(t, h.p.Dir()))
+}
+
+// TestTwoFolders has one session of Claude Code in two folders.
+func TestTwoFolders(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		one, two []string
+		want     map[Kind][]string
+		project  string
+	}{
+		"the second goes on":  {[]string{"a"}, []string{"a", "b"}, map[Kind][]string{Conversation: bothOf("a", "b")}, "-two"},
+		"the first goes on":   {[]string{"a", "b"}, []string{"a"}, map[Kind][]string{Conversation: bothOf("a", "b")}, "-one"},
+		"both have as much":   {[]string{"a"}, []string{"a"}, map[Kind][]string{Conversation: bothOf("a")}, "-one"},
+		"both go on":          {[]string{"a", "x"}, []string{"a", "b", "c"}, map[Kind][]string{Conversation: bothOf("a", "b", "c"), Branch: bothOf("a", "x")}, "-two"},
+		"nothing is the same": {[]string{"x"}, []string{"a", "b"}, map[Kind][]string{Conversation: bothOf("a", "b"), Branch: bothOf("x")}, "-two"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, p := t.TempDir(), projects(t)
+			for folder, said := range map[string][]string{"-one": c.one, "-two": c.two} {
+				dir := filepath.Join(home, "projects", folder)
+				require.NoError(t, os.MkdirAll(dir, 0o700))
+				text := strings.ReplaceAll(turns(said...), `"cwd":"/w"`, `"cwd":"/`+folder[1:]+`"`)
+				for i := range said {
+					stamp := fmt.Sprintf("2026-03-04T10:0%d:00.000Z", i)
+					lines := strings.SplitAfter(text, "\n")
+					for n := 2 * i; n < 2*i+2; n++ {
+						lines[n] = strings.Replace(lines[n], "2026-03-04T10:00:00.000Z", stamp, 1)
+					}
+					text = strings.Join(lines, "")
+				}
+				require.NoError(t, os.WriteFile(filepath.Join(dir, "g.jsonl"), []byte(text), 0o600))
+			}
+			all, err := Find(t.Context(), Claude, &FindOptions{Home: home})
+			require.NoError(t, err)
+			require.Len(t, all, 1)
+			report, err := Import(t.Context(), p, all[0], nil)
+			require.NoError(t, err)
+			require.Equal(t, c.project, report.Project)
+			st, err := p.Store(report.Project)
+			require.NoError(t, err)
+			got := map[Kind][]string{}
+			for _, s := range report.Sessions {
+				got[s.Kind] = texts(t, st, s.ID)
+			}
+			require.Equal(t, c.want, got)
+			before := tree(t, p.Dir())
+			_, err = Import(t.Context(), p, all[0], nil)
+			require.NoError(t, err)
+			require.Equal(t, before, tree(t, p.Dir()))
+
+			// One of them goes: the session has all, and stays where it is.
+			require.NoError(t, os.RemoveAll(filepath.Join(home, "projects", c.project)))
+			all, err = Find(t.Context(), Claude, &FindOptions{Home: home})
+			require.NoError(t, err)
+			report, err = Import(t.Context(), p, all[0], nil)
+			require.NoError(t, err)
+			require.Equal(t, c.project, report.Project)
+			require.Equal(t, before, tree(t, p.Dir()))
+		})
+	}
+}
