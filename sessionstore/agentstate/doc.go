@@ -15,7 +15,8 @@
 // the interrupt and pending approvals. A [Session] joins both.
 //
 // Approvals that must survive a restart stand in pending_approvals.json, each
-// bound to one exact call that runs at most once, whatever is killed meanwhile.
+// bound to one exact call that runs at most once, whatever is killed meanwhile, and
+// not at all when the user's last verdict rejected it.
 //
 // Unknown members of the files are kept. A file of another version is refused
 // ([ErrVersion]). So is a file with a member of a wrong type, when that member

@@ -36,7 +36,7 @@ var noon = time.Date(2025, 10, 1, 12, 0, 0, 0, time.UTC)
 const id = "s1"
 
 func TestMain(m *testing.M) {
-	testenv.Main(m, map[string]testenv.Child{"write": writeAsChild, "claim": claimAsChild})
+	testenv.Main(m, map[string]testenv.Child{"write": writeAsChild, "claim": claimAsChild, "act": actAsChild})
 }
 
 // newState returns the state of a new session and a function that opens it

@@ -61,17 +61,25 @@ func (s *State) KeepPending(ctx context.Context, id string, call json.RawMessage
 	})
 }
 
-// Decide stores the user's verdict, [Approved] or [Rejected], once.
+// Decide stores the user's verdict, [Approved] or [Rejected]. The same verdict may be
+// given again. A call can be rejected after it was approved until it is claimed. After
+// [State.Claim] the error Is [ErrRan]. For a call that was rejected, approving it Is
+// [ErrNotPending], as is an id that was never kept.
 func (s *State) Decide(ctx context.Context, id string, v Verdict) error {
 	return s.approvals(ctx, "decide approval", func(list []Kept) ([]Kept, error) {
 		k := find(list, id)
 		if v != Approved && v != Rejected {
 			return nil, fmt.Errorf("%w: verdict is neither approved nor rejected", ErrInvalid)
 		}
-		if k == nil || k.Verdict != Undecided {
+		switch {
+		case k == nil:
+			return nil, ErrNotPending
+		case k.Verdict == Ran:
+			return nil, ErrRan
+		case k.Verdict != v && k.Verdict != Undecided && k.Verdict != Approved:
 			return nil, ErrNotPending
 		}
-		k.Verdict = v
+		k.Verdict = v // the same one is stored again, since its first write may have failed before it was durable
 		return list, nil
 	})
 }

@@ -29,10 +29,11 @@ func TestKeptApprovalIsBoundToItsCall(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []Kept{{"1", call, digest(call), Undecided}}, kept)
 	require.NoError(t, s.Decide(ctx, "1", Approved))
-	require.ErrorIs(t, s.Decide(ctx, "1", Rejected), ErrNotPending)
+	require.NoError(t, s.Decide(ctx, "1", Approved), "the same verdict again")
 	require.ErrorIs(t, s.Claim(ctx, "1", json.RawMessage(`{"tool": "bash", "n": 1.5}`)), ErrOtherCall)
 	require.NoError(t, s.Claim(ctx, "1", call))
 	require.ErrorIs(t, again().Claim(ctx, "1", call), ErrRan)
+	require.ErrorIs(t, s.Decide(ctx, "1", Rejected), ErrRan)
 	require.ErrorIs(t, s.KeepPending(ctx, "1", call), ErrPending, "an id is used once")
 
 	require.NoError(t, s.KeepPending(ctx, "2", json.RawMessage(`null`)))

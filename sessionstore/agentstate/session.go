@@ -3,6 +3,7 @@ package agentstate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -49,23 +50,37 @@ func (s *Session) RequestApproval(id string, call json.RawMessage) error {
 	return wrap("request approval", s.Runtime.Request(Pending{id, call, s.State.now()}))
 }
 
-// Resolve tells what the user said, [Approved] or [Rejected], stores that when
-// the approval was kept too ([State.KeepPending]), and removes it.
+// Resolve takes the user's verdict, [Approved] or [Rejected], and removes the pending
+// approval. An approval that was kept ([State.KeepPending]) is decided as
+// [State.Decide] says, also after a restart, when no call waits in this Runtime; then
+// Requested is zero in the result. An error other than one of the disk means that
+// nothing was stored. When the stored approval refuses the verdict, because another
+// process decided or ran the call, the call waits here no longer.
 func (s *Session) Resolve(ctx context.Context, id string, v Verdict) (Pending, error) {
 	if v != Approved && v != Rejected {
 		return Pending{}, fmt.Errorf("resolve approval: %w: verdict is neither approved nor rejected", ErrInvalid)
 	}
-	kept, err := s.State.Kept(ctx)
+	list, err := s.State.Kept(ctx)
 	if err != nil {
 		return Pending{}, err
 	}
-	if k := find(kept, id); k != nil && k.Verdict == Undecided {
-		if err := s.State.Decide(ctx, id, v); err != nil {
-			return Pending{}, err
-		}
+	kept := find(list, id)
+	if kept == nil {
+		p, err := s.Runtime.Resolve(id)
+		return p, wrap("resolve approval", err)
 	}
-	p, err := s.Runtime.Resolve(id)
-	return p, wrap("resolve approval", err)
+	err = s.State.Decide(ctx, id, v)
+	if err != nil && !errors.Is(err, ErrNotPending) && !errors.Is(err, ErrRan) {
+		return Pending{}, err
+	}
+	p, gone := s.Runtime.Resolve(id)
+	switch {
+	case err != nil:
+		return Pending{}, err
+	case gone != nil:
+		return Pending{ID: id, Call: kept.Call}, nil
+	}
+	return p, nil
 }
 
 // Interrupt asks the agent to stop, and ends the current turn.
