@@ -221,6 +221,65 @@ func TestErrorsHoldNoContent(t *testing.T) {
 	require.NotContains(t, err.Error(), secret)
 }
 
+// TestErrorsHoldNoNames has names of members that are secrets, beside values that are
+// refused.
+func TestErrorsHoldNoNames(t *testing.T) {
+	t.Parallel()
+	const secret = "ghp_hunter2hunter2hunter2hunter2hunter2"
+	digits := strings.Repeat("7", 4301)
+	dir := t.TempDir()
+	st := open(t, dir, nil)
+	message := parse(t, user("hi"))[0]
+	for name, call := range map[string]func() error{
+		"new message": func() error {
+			_, err := sessionstore.NewMessage(map[string]any{"role": "user", "content": map[string]any{secret: math.Inf(1)}})
+			return err
+		},
+		"with": func() error { _, err := message.With(secret, math.NaN()); return err },
+		"with below": func() error {
+			_, err := message.With("content", []any{map[string]any{secret: math.NaN()}})
+			return err
+		},
+		"parse message": func() error {
+			_, err := sessionstore.ParseMessage([]byte(`{"role": "user", "` + secret + `": ` + digits + `}`))
+			return err
+		},
+		"parse metadata": func() error {
+			_, err := sessionstore.ParseMetadata([]byte(`{"` + secret + `": {"text": ` + digits + `}}`))
+			return err
+		},
+		"set metadata": func() error {
+			var md sessionstore.Metadata
+			return md.Set(secret, json.RawMessage(digits))
+		},
+		"format": func() error {
+			_, err := sessionstore.FormatJSON(json.RawMessage(`{"`+secret+`": `+digits+`}`), 2)
+			return err
+		},
+		"load": func() error {
+			write(t, `{"role": "user", "`+secret+`": `+digits+`}`+"\n", dir, "t", transcriptFile)
+			write(t, `{}`, dir, "t", metadataFile)
+			_, err := st.Load(t.Context(), "t")
+			return err
+		},
+		"metadata": func() error {
+			write(t, `{"`+secret+`": `+digits+`}`, dir, "m", metadataFile)
+			_, err := st.Metadata(t.Context(), "m")
+			return err
+		},
+		"strict": func() error {
+			write(t, `{"role": "user", "`+secret+`": NaN}`+"\n", dir, "n", transcriptFile)
+			write(t, `{"`+secret+`": NaN}`, dir, "n", metadataFile)
+			_, _, err := st.LoadStrict(t.Context(), "n")
+			return err
+		},
+	} {
+		err := call()
+		require.Error(t, err, name)
+		require.NotContains(t, err.Error(), secret, name)
+	}
+}
+
 func TestSessionsDirectoryIsAFile(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()

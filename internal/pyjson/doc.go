@@ -13,5 +13,5 @@
 // name counts and stands where the first stood.
 //
 // All functions are pure, linear in the size of the text however deep it is nested, and safe for concurrent use. No
-// error ever holds text of the value, except names of members that look like identifiers.
+// error ever holds text of the value, except well-known names of members.
 package pyjson

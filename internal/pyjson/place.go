@@ -1,7 +1,7 @@
 package pyjson
 
 import (
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,8 +17,22 @@ type step struct {
 	atKey  bool // a string that follows is a key
 }
 
-// place describes where in the value b the offset at lies: "content[2].ratio". Members whose names do not look like
-// identifiers are shown by their number, counted from 1: they may be content. What stands before at must be valid.
+// wellKnown are the names of members that errors show: of sessions, of messages, of the blocks and usage of providers,
+// and common ones of tools.
+const wellKnown = `role content timestamp metadata name tool_calls tool_call_id tool_name call_id function arguments args
+ id type text title message messages input output prompt result results data value values item items index count total
+ thinking thinking_block thinking_text content_blocks signature encrypted_content redacted_thinking summary reasoning
+ image image_url images source media_type url title citations cache_control is_error error status code reason event payload
+ model provider stop_reason usage input_tokens output_tokens total_tokens cached_input_tokens reasoning_output_tokens
+ cache_read_input_tokens cache_creation_input_tokens prompt_tokens completion_tokens cost cost_usd price duration duration_ms
+ session_id parent_id bundle created created_at updated updated_at turn turn_count working_dir description config tags version
+ path file_path file files command pattern query limit offset line lines start end size width height depth timeout
+ ratio score scores probability confidence temperature top_p weight rate percent min max mean average
+ user assistant system tool tools properties parameters options state phase phase_id phase_name user_input system_prompt
+ v tokenInfo rateLimits latestRateLimits approvedCommands approvals outputs errors history context`
+
+// place describes where in the value b the offset at lies: "content[2].ratio". Members whose names are not well-known
+// are shown by their number, counted from 1: they may be content. What stands before at must be valid.
 func place(b []byte, at int) string {
 	var steps []step
 	top := &step{}
@@ -68,10 +82,10 @@ func describe(b []byte, steps []step) string {
 	return out.String()
 }
 
-// memberName shows a name that is safe to show, else the member's number.
+// memberName shows a well-known name, else the member's number.
 func memberName(b []byte, s step) string {
 	name := Text(b[s.key:skipString(b, s.key)])
-	if ok, _ := regexp.MatchString(`^[A-Za-z_][A-Za-z0-9_-]{0,39}$`, name); ok {
+	if slices.Contains(strings.Fields(wellKnown), name) {
 		return name
 	}
 	return "member " + strconv.Itoa(s.count)

@@ -60,8 +60,8 @@ func TestAppendRefuses(t *testing.T) {
 		"UTF-8":       {"\"\xff\"", pyjson.Style{}, pyjson.BadUTF8, "invalid JSON at byte 1: not UTF-8"},
 		"NaN":         {`{"content":[1,{"ratio":NaN}]}`, pyjson.Style{Finite: true}, pyjson.NotFinite, "refused JSON value content[1].ratio: not a finite number"},
 		"overflow":    {`[0,1e400]`, pyjson.Style{Finite: true, SortKeys: true}, pyjson.NotFinite, "refused JSON value [1]: not a finite number"},
-		"depth":       {`{"a":[1,[2]]}`, pyjson.Style{MaxDepth: 2}, pyjson.TooDeep, "refused JSON value a[1]: nested too deep"},
-		"long digits": {`{"n":` + nines(4301) + `}`, pyjson.Style{}, pyjson.LongInteger, "refused JSON value n: integer too long"},
+		"depth":       {`{"a":[1,[2]]}`, pyjson.Style{MaxDepth: 2}, pyjson.TooDeep, "refused JSON value member 1[1]: nested too deep"},
+		"long digits": {`{"n":` + nines(4301) + `}`, pyjson.Style{}, pyjson.LongInteger, "refused JSON value member 1: integer too long"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -195,7 +195,10 @@ func TestAppendMessageAllocates(t *testing.T) {
 
 func TestErrorsHoldNoContent(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{`{"hunter 2":NaN}`, `{"a":["hunter2",hunter]}`, `{"hunter2!":[[NaN]]}`} {
+	for _, text := range []string{
+		`{"hunter 2":NaN}`, `{"a":["hunter2",hunter]}`, `{"hunter2!":[[NaN]]}`, `{"hunter2":NaN}`, `{"content":[{"sk-hunter2":{"text":1e999}}]}`,
+		`{"ghp_hunter2hunter2hunter2hunter2hunter2":[NaN]}`, `{"role":"hunter2","anna_hunter":{"data":Infinity}}`,
+	} {
 		_, err := pyjson.Append(nil, []byte(text), pyjson.Style{Finite: true})
 		var e *pyjson.Error
 		require.True(t, errors.As(err, &e))

@@ -76,6 +76,23 @@ func TestBadState(t *testing.T) {
 	}
 }
 
+// TestErrorsHoldNoNames has names that are secrets for values that are refused.
+func TestErrorsHoldNoNames(t *testing.T) {
+	t.Parallel()
+	const secret = "ghp_hunter2hunter2hunter2hunter2hunter2"
+	s, _ := newState(t)
+	deep := strings.Repeat("[", 1000) + strings.Repeat("]", 1000)
+	for _, err := range []error{
+		s.SetValue(t.Context(), secret, json.RawMessage(`{`)),
+		s.SetValue(t.Context(), secret, json.RawMessage(deep)),
+		s.RecordItems(t.Context(), json.RawMessage(`{"`+secret+`": 1`)),
+		s.KeepPending(t.Context(), "1", json.RawMessage(`{"`+secret+`": `+strings.Repeat("7", 4301)+`}`)),
+	} {
+		require.ErrorIs(t, err, ErrInvalid)
+		require.NotContains(t, err.Error(), secret)
+	}
+}
+
 // TestBadPending has approvals of wrong types; none of them runs.
 func TestBadPending(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,7 @@ func (s *State) SetValue(ctx context.Context, name string, value json.RawMessage
 			return nil, fmt.Errorf("%w: empty name", ErrInvalid)
 		}
 		if !json.Valid(value) {
-			return nil, fmt.Errorf("%w: the value of %q is not JSON", ErrInvalid, name)
+			return nil, fmt.Errorf("%w: the value is not JSON", ErrInvalid)
 		}
 		all, err := values(raw)
 		if err != nil {
@@ -34,7 +34,7 @@ func (s *State) SetValue(ctx context.Context, name string, value json.RawMessage
 			all = pyjson.Splice(all, name, value)
 		}
 		if raw = pyjson.Splice(raw, "values", all); !isObject(raw) {
-			return nil, fmt.Errorf("%w: the value of %q could not be read back", ErrInvalid, name)
+			return nil, fmt.Errorf("%w: the value could not be read back", ErrInvalid)
 		}
 		return raw, nil
 	})

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"context"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -52,6 +53,28 @@ func TestBadStates(t *testing.T) {
 			require.Empty(t, done.Items)
 			require.Equal(t, raw, onDisk(t, s))
 		})
+	}
+}
+
+// TestErrorsHoldNoNames has names that are secrets for members that are refused.
+func TestErrorsHoldNoNames(t *testing.T) {
+	t.Parallel()
+	const secret = "ghp_hunter2hunter2hunter2hunter2hunter2"
+	st, output := newStore(t), t.TempDir()
+	s := put(t, st, output, example(t))
+	errs := []error{
+		s.Checkpoint(t.Context(), 4, map[string]any{secret: "x"}),
+		s.Checkpoint(t.Context(), 4, map[string]any{"analyses": []any{map[string]any{secret: math.NaN()}}}),
+		s.Decide(t.Context(), map[string]any{secret: math.NaN()}),
+	}
+	raw := strings.Replace(example(t), `"biological_context": {`, `"biological_context": {"`+secret+`": 1, `, 1)
+	require.NotEqual(t, example(t), raw)
+	require.NoError(t, os.WriteFile(filepath.Join(s.Dir(), stateFile), []byte(raw), 0o600))
+	_, err := st.Open(s.Dir())
+	require.ErrorContains(t, err, "/user_context/biological_context: ")
+	for _, err := range append(errs, err) {
+		require.Error(t, err)
+		require.NotContains(t, err.Error(), secret)
 	}
 }
 

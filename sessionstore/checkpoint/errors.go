@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // What callers branch on, with [errors.Is].
@@ -21,12 +22,20 @@ type InvalidError struct {
 	Violations []Violation
 }
 
-// Error returns the first violation and the number of others.
+// freeNames is the object whose members have names that users choose.
+const freeNames = "/user_context/biological_context"
+
+// Error returns the first violation and the number of others. It has no name that a
+// user chose, which may be content.
 func (e *InvalidError) Error() string {
-	if n := len(e.Violations) - 1; n > 0 {
-		return fmt.Sprintf("invalid state: %s and %d more", e.Violations[0], n)
+	first := e.Violations[0]
+	if strings.HasPrefix(first.Pointer, freeNames+"/") {
+		first = Violation{freeNames, first.Text + " for each member"}
 	}
-	return fmt.Sprintf("invalid state: %s", e.Violations[0])
+	if n := len(e.Violations) - 1; n > 0 {
+		return fmt.Sprintf("invalid state: %s and %d more", first, n)
+	}
+	return fmt.Sprintf("invalid state: %s", first)
 }
 
 // Is reports whether the version is what target complains about.

@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -58,14 +57,12 @@ func outputs(phase int) []string {
 	}[phase]
 }
 
-// isOutput reports whether a phase makes the member of outputs.
-func isOutput(name string) bool {
+// allOutputs returns the members of outputs that any phase makes.
+func allOutputs() (all []string) {
 	for phase := FirstPhase; phase <= LastPhase; phase++ {
-		if slices.Contains(outputs(phase), name) {
-			return true
-		}
+		all = append(all, outputs(phase)...)
 	}
-	return false
+	return all
 }
 
 // gates are the phases that go on when the user approves.

@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
-	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
 // A Session is one session directory. Nothing of it is open between calls.
@@ -167,8 +167,8 @@ func (s *Session) Checkpoint(ctx context.Context, phase int, outputs map[string]
 // encodeOutputs returns outputs as JSON.
 func encodeOutputs(outputs map[string]any) ([]byte, error) {
 	for name := range outputs {
-		if !isOutput(name) {
-			return nil, fmt.Errorf("%w: no phase makes the output %q", ErrInvalidOutput, show.ID(name))
+		if known := allOutputs(); !slices.Contains(known, name) {
+			return nil, fmt.Errorf("%w: a name is none of %s", ErrInvalidOutput, strings.Join(known, ", "))
 		}
 	}
 	if outputs == nil {

@@ -78,8 +78,11 @@ func resumable(id string, md sessionstore.Metadata) error {
 	}
 	raw, _ := md.Lookup(statusMember)
 	status := string(raw)
-	if pyjson.KindOf(raw) == pyjson.String {
+	switch pyjson.KindOf(raw) {
+	case pyjson.String:
 		status = md.Text(statusMember)
+	case pyjson.Object, pyjson.Array:
+		status = "an object or array"
 	}
 	switch status {
 	case inProgress:

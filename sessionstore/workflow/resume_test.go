@@ -46,6 +46,7 @@ func TestResumeErrors(t *testing.T) {
 		{"invalid status", `{"status": "paused"}`, "phase_1", "Session s has invalid status: paused"},
 		{"empty status", `{"status": ""}`, "phase_1", "Session s has invalid status: "},
 		{"status of a wrong type", `{"status": 5}`, "phase_1", "Session s has invalid status: 5"},
+		{"status of many values", `{"status": {"ghp_hunter2": "x"}}`, "phase_1", "Session s has invalid status: an object or array"},
 		{"no phases", `{}`, "", "Session s has no completed phases to resume from"},
 		{"unknown phase", `{"status": "in_progress"}`, "phase_9", `resume session "s": phase "phase_9" is not in manifest "research"`},
 		{"unknown manifest", `{"manifest_name": "other"}`, "phase_1", `resume session "s": manifest "other" is unknown`},
