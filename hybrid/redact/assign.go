@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 )
 
@@ -18,7 +19,7 @@ const longestName = 64
 // secretAt returns the secret of the name that has a keyword at a place, and what
 // kind it is. from and to are equal when there is none.
 func (a *assignments) secretAt(at int) (from, to int, kind string) {
-	if at < a.done {
+	if at < a.done || isPathOrPattern(a.text[at:]) {
 		return 0, 0, ""
 	}
 	n, ok := a.nameAt(at)
@@ -32,6 +33,12 @@ func (a *assignments) secretAt(at int) (from, to int, kind string) {
 		}
 	}
 	return 0, 0, ""
+}
+
+// isPathOrPattern reports whether a text begins with a word such as path, in which
+// "pat" is no keyword. They are frequent.
+func isPathOrPattern(text []byte) bool {
+	return len(text) > 3 && letter(text[3]) && bytes.EqualFold(text[:3], []byte("pat"))
 }
 
 // longWord is how long a value without spaces is data, in which names mean
@@ -53,10 +60,71 @@ func (a *assignments) judged(start int, n name, form form) (from, to int, kind s
 		n := schemeAt(v.text)
 		from, v.text = from+n, v.text[n:]
 	}
-	if !class.accepts(v) {
+	if done := placeholder.FindIndex(a.text[from:min(len(a.text), from+longestName)]); class <= secret && done != nil && done[0] == 0 {
+		kind := a.text[from+len("[redacted:") : from+done[1]-1] // earlier rules left the end of a password behind it
+		return from, max(from+done[1], wordEnd(a.text, from, n, v.strict)), string(kind)
+	}
+	accepted := class.accepts(v)
+	if whole := v; !v.quoted && class <= secret && len(v.text) > 0 {
+		whole.text, whole.next = a.text[from:max(from+len(v.text), wordEnd(a.text, from, n, v.strict))], 0
+		if accepted || !(v.strict && bytes.ContainsAny(whole.text, "()[]{}<>|,;=")) && class.accepts(whole) {
+			v, accepted = whole, true
+		}
+	}
+	if !accepted {
 		return 0, 0, ""
 	}
 	return from, from + len(v.text), class.String()
+}
+
+// wordEnd returns where the word ends that begins a password: at a space, a quote, an
+// escape or a tag, and before a sign behind which another name is given its value. What
+// closes a bracket before the name, or separates values, is not of it.
+func wordEnd(text []byte, from int, n name, strict bool) int {
+	end := from
+	for ; end < len(text) && end-from < longestValue; end++ {
+		c, rest := text[end], text[end+1:]
+		if strings.IndexByte(" \t\r\n\"'`", c) >= 0 || c == '\\' && endsValue(text[end:]) || (c == '&' || c == '#') && isQuery(text, n) {
+			break
+		}
+		if c == '<' && len(rest) > 0 && (rest[0] == '/' || letter(rest[0])) {
+			break
+		}
+		if strings.IndexByte(",;&|", c) >= 0 {
+			if other := otherName.Find(rest); other != nil && (c == ';' || bytes.IndexByte(other, ' ') < 0) {
+				break
+			}
+		}
+	}
+	for ; end > from; end-- {
+		c, spaced := text[end-1], end < len(text) && text[end] == ' '
+		if separates := strings.IndexByte(",;|", c) >= 0 && (strict || spaced); !separates && !closesBefore(text, n.from, c) {
+			break
+		}
+	}
+	return end
+}
+
+// otherName is a name that is given a value.
+var otherName = regexp.MustCompile(`\A *[A-Za-z_][A-Za-z0-9_.-]{1,40}(?: [A-Za-z]{1,20})? *[=:]`)
+
+// closesBefore reports whether a bracket closes one that stands open before a place, in
+// the same line and not before a quote.
+func closesBefore(text []byte, at int, c byte) bool {
+	pair := strings.IndexByte("()[]{}<>", c)
+	if pair < 0 || pair%2 == 0 {
+		return false
+	}
+	open := 0
+	for i := at - 1; i >= max(0, at-longestValue/8) && open <= 0 && text[i] != '\n' && !isQuote(text[i]); i-- {
+		switch text[i] {
+		case c:
+			open--
+		case "()[]{}<>"[pair-1]:
+			open++
+		}
+	}
+	return open > 0
 }
 
 // name is the name of a value in a text.

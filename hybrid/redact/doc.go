@@ -6,11 +6,12 @@
 //
 // Two things tell a secret. The first is its shape: tokens that services mark
 // (GitHub, Slack, OpenAI and some fifty more), private keys in PEM, also as
-// string literals, JSON Web Tokens, signed addresses, passwords in addresses,
-// connection strings, bearer and basic headers, cookies.
+// string literals, JSON Web Tokens, signed addresses, passwords and tokens in
+// addresses, connection strings, bearer and basic headers, cookies.
 //
 // The second is the name that a value is given to: a name that says secret,
-// token, key, password, pwd, credential or auth. The forms are
+// token, key, password, pwd, credential or auth, or ends with the word PAT or DSN. The
+// forms are
 //
 //	X=…   export X=…   set -x X …   X := …   ${X:-…}
 //	"x": "…"   x: …   {"name": "X", "value": "…"}   <x>…</x>   f("x", "…")
@@ -45,7 +46,8 @@
 // # Limits
 //
 // A password that looks like a word or like words, or that is told in prose ("the
-// password is …"), is not found. A value of fewer than 6 bytes is not taken for a
+// password is …"), is not found. Fewer than 1 in 100 random ones of 8 letters and digits
+// look so. A value of fewer than 6 bytes is not taken for a
 // secret, nor one of fewer than 12 bytes if its name says only key, token or auth. A
 // JSON number is never replaced. An unquoted value ends at a space or a quote. A secret
 // that is spread over several lines of a file is seen line by line; in a transcript a

@@ -105,6 +105,9 @@ func planted(r fake) map[string]string {
 		"square-token":      "sq0atp" + "-" + alnum(22),
 		"brevo-key":         "xkeysib" + "-" + r.hex(64) + "-" + alnum(16),
 		"airtable-token":    "pat" + alnum(14) + "." + r.hex(64),
+		"url-token":         "git clone https://" + alnum(40) + "@git.test/x",
+		"terraform-token":   alnum(14) + ".atlas" + "v1." + alnum(67),
+		"pinecone-key":      "pcsk" + "_" + alnum(6) + "_" + alnum(63),
 		"heroku-key":        "HRKU" + "-" + alnum(40),
 	}
 }

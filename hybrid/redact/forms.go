@@ -92,7 +92,7 @@ func annotated(text []byte, n name) (int, bool) {
 		return 0, false
 	}
 	begin := blank(text, at+equal+1)
-	return begin, begin < len(text) && isQuote(text[begin])
+	return begin, begin+1 < len(text) && isQuote(text[begin]) && strings.IndexByte(",:}] \n", text[begin+1]) < 0
 }
 
 // quotedName is "name": "value", x["name"] = "value", ("name", "value").

@@ -8,7 +8,7 @@ import (
 
 // keywords are what a name has that says that its value is a secret. They are
 // found in any case; [classOf] decides.
-var keywords = []string{"secr", "toke", "key", "pass", "pwd", "cred", "auth"}
+var keywords = []string{"secr", "toke", "key", "pass", "pwd", "cred", "auth", "pat", "dsn"}
 
 // class is what a name says of its value.
 type class uint8
@@ -19,9 +19,13 @@ const (
 	token                 // it is one if it looks random
 	key                   // most things of that name are no secrets
 	auth
+	pat // a personal access token, or a pattern
+	dsn // the source of data, which may hold a password
 )
 
-func (c class) String() string { return [...]string{"password", "secret", "token", "key", "auth"}[c] }
+func (c class) String() string {
+	return [...]string{"password", "secret", "token", "key", "auth", "token", "secret"}[c]
+}
 
 // words of which a name is made that tells a secret, and at the end of which
 // other words may be joined to them, as in dbpassword.
@@ -107,6 +111,10 @@ func classOfWord(words []string, i int) (class, bool) {
 		return key, true
 	case ends(tokenWords) && !notTokenOf[before]:
 		return token, true
+	case word == "pat" && i == len(words)-1:
+		return pat, true
+	case word == "dsn" && i == len(words)-1:
+		return dsn, true
 	case word == "auth", word == "oauth", word == "authorization":
 		return auth, true
 	}

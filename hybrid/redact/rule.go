@@ -85,6 +85,8 @@ func (b backward) from(text []byte, at, done int) int {
 		return from - 1
 	case three:
 		return at - 3
+	case fourteen:
+		return at - 14
 	}
 	return at
 }
@@ -114,7 +116,9 @@ func (n need) met(text []byte) bool {
 	case bothCases:
 		return has(digit) && has(lower) && has(upper)
 	case aPassword:
-		return !isPlaceholder(text)
+		return len(text) >= 4 && !isPlaceholder(text)
+	case aToken:
+		return token.accepts(value{text: text, quoted: true})
 	case aCookie:
 		return slices.ContainsFunc(bytes.FieldsFunc(text, func(r rune) bool { return r == '=' || r == ';' }), func(part []byte) bool {
 			return len(part) >= 16 && token.accepts(value{text: part, quoted: true})

@@ -21,7 +21,8 @@ const (
 	scheme          // of an address
 	digits          // 8 to 10 of them
 	semicolon
-	three // characters
+	three    // characters
+	fourteen // characters
 )
 
 // need is what a secret of some shape holds besides.
@@ -31,7 +32,8 @@ const (
 	nothing need = iota
 	aDigit
 	bothCases // and a digit
-	aPassword // no placeholder
+	aPassword // no placeholder, of 4 characters at least
+	aToken    // what a value of the name token holds
 	aSecret   // what a value of the name password holds
 	aCookie   // a part that looks random
 )
@@ -90,7 +92,11 @@ func addressRules() []shapeRule {
 		},
 		{
 			name: "url-password", starts: []string{"://"}, back: scheme, needs: aPassword,
-			shape: `\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@"'\\\[\]]{0,64}:([^\s/@"'\\\[\]]{4,128})@[A-Za-z0-9]`,
+			shape: `\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@"'\\\[\]]{0,64}:([^\s/@"'\\\[\]]{1,128}(?:@[^\s/@?#"'\\\[\]]{1,128})*)@[A-Za-z0-9]`,
+		},
+		{
+			name: "url-token", starts: []string{"://"}, back: scheme, needs: aToken,
+			shape: `\b[a-z][a-z0-9+.-]{1,20}://([^\s:/@"'\\\[\]]{20,255})(?::[^\s/@"'\\\[\]]{0,128})?@[A-Za-z0-9]`,
 		},
 		one("slack-webhook", "https://hooks.slack.com", `https://hooks\.slack\.com/services/([A-Za-z0-9/]{20,})`),
 		{
@@ -102,19 +108,20 @@ func addressRules() []shapeRule {
 
 // clientRules are the options of programs that take a password.
 func clientRules() []shapeRule {
+	const word = `([^\s"'\\$;|&<>](?:[^\s"'\\$]|\$[^\s"'\\({$]){5,})`
 	return []shapeRule{
 		{
 			name: "password", starts: []string{"mysql", "mariadb", "sshpass"}, needs: aSecret,
-			shape: `\b(?:mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump|sshpass)\b[^\n|;&]{0,160}?\s-p ?["']?([^\s"'\\$;|&<>]{6,})`,
+			shape: `\b(?:mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump|sshpass)\b[^\n|;&]{0,160}?\s-p ?["']?` + word,
 		},
 		{
 			name: "password", starts: []string{"docker", "podman", "helm", "skopeo", "oras", "az login", "redis-cli", "sqlcmd", "mongo", "7z "}, needs: aSecret,
 			shape: `\b(?:docker login|podman login|helm registry|skopeo login|oras login|az login|redis-cli|sqlcmd|mongosh|mongodump|mongo|7z)\b` +
-				`[^\n|;&]{0,160}?\s-[paP] ?["']?([^\s"'\\$;|&<>]{6,})`,
+				`[^\n|;&]{0,160}?\s-[paP] ?["']?` + word,
 		},
 		{
 			name: "password", starts: []string{"curl", "wget", "http "}, needs: aSecret,
-			shape: `\b(?:curl|wget|http)\b[^\n|;&]{0,160}?\s(?:-u ?|-a ?|--user[= ]|--auth[= ]|--proxy-user[= ])["']?[^\s:"'\\]{1,64}:([^\s"'\\$;|&<>]{6,})`,
+			shape: `\b(?:curl|wget|http)\b[^\n|;&]{0,160}?\s(?:-u ?|-a ?|--user[= ]|--auth[= ]|--proxy-user[= ])["']?[^\s:"'\\]{1,64}:` + word,
 		},
 		{
 			name: "password", starts: []string{"identified by"}, needs: aSecret,

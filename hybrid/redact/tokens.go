@@ -72,6 +72,8 @@ func newerTokenRules() []shapeRule {
 		{name: "square-token", starts: []string{"sq0atp-", "sq0csp-"}, shape: `\bsq0(?:atp|csp)-[A-Za-z0-9_-]{22,}`},
 		one("brevo-key", "xkeysib-", `\bxkeysib-[0-9a-f]{64}-[A-Za-z0-9]{16}`),
 		{name: "airtable-token", starts: []string{"pat"}, shape: `\bpat[A-Za-z0-9]{14}\.[0-9a-f]{64}\b`},
+		{name: "terraform-token", starts: []string{".atlasv1."}, back: fourteen, shape: `\b[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{40,}`},
+		one("pinecone-key", "pcsk_", `\bpcsk_[A-Za-z0-9_-]{40,}`),
 		one("heroku-key", "HRKU-", `\bHRKU-[A-Za-z0-9_-]{30,}`),
 	}
 }

@@ -15,7 +15,7 @@ const longestValue = 1024
 
 // accepts reports whether a value may be a secret of a name of the class.
 func (c class) accepts(v value) bool {
-	shortest := [...]int{password: 6, secret: 8, token: 12, key: 16, auth: 12}[c]
+	shortest := [...]int{password: 6, secret: 8, token: 12, key: 16, auth: 12, pat: 12, dsn: 8}[c]
 	if len(v.text) < shortest || len(v.text) > longestValue || !c.looksLike(v) {
 		return false
 	}
@@ -27,14 +27,24 @@ func (c class) looksLike(v value) bool {
 	s := statisticsOf(v.text)
 	switch c {
 	case password:
-		return s.random() || s.digits > 0 && s.letters > 0 && !isWord(v) ||
+		return s.random() || s.digits > 0 && s.letters > 0 && !isWord(v) || s.jumbled(v, 8) ||
 			!v.strict && (s.digits == s.length || s.symbols > 0 && s.letters > 3 && s.odd())
 	case secret:
-		return s.random() || s.mixes >= 2 && !isWord(v) || s.digits > 0 && s.symbols > 0 && s.letters > 0 && !v.strict
+		return s.random() || s.mixes >= 2 && !isWord(v) || s.jumbled(v, 12) || s.digits > 0 && s.symbols > 0 && s.letters > 0 && !v.strict
 	case key:
 		return s.digits > 0 && s.random() && !isUUID(v.text) && !endsInHash(v.text)
 	}
-	return s.digits > 0 && s.random()
+	if user, _, found := bytes.Cut(v.text, []byte("@")); c == dsn && found {
+		_, pass, _ := bytes.Cut(user, []byte(":"))
+		return len(pass) >= 4
+	}
+	return (s.digits > 0 && s.random() || s.jumbled(v, 20)) && (c != pat || !bytes.ContainsAny(v.text, `[](){}*?^$|\`))
+}
+
+// jumbled reports whether a value is at least so long, has letters and digits alone, and
+// is not made of words.
+func (s statistics) jumbled(v value, shortest int) bool {
+	return s.length >= shortest && s.letters+s.digits == s.length && isJumbled(v.text) && !isWord(v)
 }
 
 // statistics are what tells random text from words.

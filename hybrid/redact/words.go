@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -78,7 +79,7 @@ func isWord(v value) bool {
 	if v.strict && bytes.IndexByte(v.text, '.') > 0 && s.mixes < 3 { // a.b2
 		return true
 	}
-	if bytes.ContainsAny(v.text, "_-.") && s.mixes < 2 && (v.strict || s.turns*10 < s.length*3) { // load_secret_v2, 2024-01-01
+	if bytes.ContainsAny(bytes.TrimRight(v.text, "_-."), "_-.") && s.mixes < 2 && (v.strict || s.turns*10 < s.length*3) { // load_secret_v2, 2024-01-01
 		return true
 	}
 	stem := bytes.TrimRight(plain, "0123456789")
@@ -119,4 +120,43 @@ func endsInHash(text []byte) bool {
 		}
 	}
 	return words > 1 && hash >= 32
+}
+
+// bits is what each pair of letters costs: the negative logarithm to the base 2 of how
+// often the second follows the first, at most 9. The firsts are a to z and the beginning
+// of a word; the seconds of each are a to z and the end of a word. The pairs were counted
+// in the words of which the identifiers of the standard libraries of Go and Python are made.
+const bits = "" +
+	"854497595963439593436677695365738883693774694463999593376738645944673795535899794" +
+	"467527693896775795575788792574366687995538673348675893486544782994663694554989693" +
+	"576737654995654694465789992377627993997673795655889692564555599984523595449597955" +
+	"377636985958673597363779893476626583995656687456869782377527793983873798555799493" +
+	"257628893976584397465999793474436384966764787436689893663476696964425493444558895" +
+	"396737754974783593545989693776677866995868686561999992375527693966564695446789693" +
+	"595838753976775587435979692486737843996774694455878593545645695994426493439897985" +
+	"397715883997775697679879993376636853996743694468878993464645764996586397538786692" +
+	"676757885996546396458879871378718974996784798787979753454445564775455474345657889"
+
+// isJumbled reports whether a text is not made of words that are joined: its parts take
+// more than 5.5 bits for a letter, of a long one more than 5.2. A short one has capitals
+// and small letters too, since a single word of another language may be as rare.
+func isJumbled(text []byte) bool {
+	const edge, enough = 26, 20
+	if len(text) < enough && !(slices.ContainsFunc(text, lower) && slices.ContainsFunc(text[1:], upper)) {
+		return false
+	}
+	sum, letters := 0, 0
+	for _, word := range wordsOf(text) {
+		before := edge
+		for _, c := range []byte(word) {
+			sum += int(bits[before*27+int(c-'a')] - '0')
+			before = int(c - 'a')
+		}
+		sum += int(bits[before*27+edge] - '0')
+		letters += len(word)
+	}
+	if len(text) < enough {
+		return sum*10 > letters*55
+	}
+	return sum*10 > letters*52
 }
