@@ -66,7 +66,11 @@ func (a *assignments) judged(start int, n name, form form) (from, to int, kind s
 	}
 	accepted := class.accepts(v)
 	if whole := v; !v.quoted && class <= secret && len(v.text) > 0 {
-		whole.text, whole.next = a.text[from:max(from+len(v.text), wordEnd(a.text, from, n, v.strict))], 0
+		end := wordEnd(a.text, from, n, v.strict)
+		if accepted {
+			end = max(end, from+len(v.text))
+		}
+		whole.text, whole.next = a.text[from:end], 0
 		if accepted || !(v.strict && bytes.ContainsAny(whole.text, "()[]{}<>|,;=")) && class.accepts(whole) {
 			v, accepted = whole, true
 		}
@@ -91,7 +95,8 @@ func wordEnd(text []byte, from int, n name, strict bool) int {
 			break
 		}
 		if strings.IndexByte(",;&|", c) >= 0 {
-			if other := otherName.Find(rest); other != nil && (c == ';' || bytes.IndexByte(other, ' ') < 0) {
+			other := otherName.Find(rest)
+			if other != nil && (c == ';' || bytes.IndexByte(other, ' ') < 0) && (c == ';' || c == ',' || other[len(other)-1] == '=') {
 				break
 			}
 		}

@@ -60,9 +60,17 @@ func assigned(text []byte, n name) (int, bool) {
 	if n.quote != 0 {
 		return 0, false
 	}
-	at, ok := signAt(text, n.end)
+	bold := []byte("**") // of Markdown, before the sign or behind it
+	end := n.end
+	if bytes.HasPrefix(text[end:], bold) {
+		end += len(bold)
+	}
+	at, ok := signAt(text, end)
 	if !ok {
 		return 0, false
+	}
+	if bytes.HasPrefix(text[at:], bold) {
+		at = blank(text, at+len(bold))
 	}
 	if n.from > 0 && text[n.from-1] == ':' && text[n.end] == ':' { // a:secret:b is the name of something
 		return 0, false

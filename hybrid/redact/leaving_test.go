@@ -42,6 +42,9 @@ func TestRandomPasswordsAreFound(t *testing.T) {
 		{"const dbPassphrase = '", "'"},
 		{"ENV ROOT_PASS ", "\n"},
 		{"mysql -u root -p", " shop"},
+		{"https://h.test/p?user=x&password=", "#top"},
+		{"- **Password:** ", "\n"},
+		{"**Password**: ", "\n"},
 	} {
 		for length, most := range map[int]int{8: n / 100, 12: n / 200, 16: n / 400} {
 			count, one := left(t, n, form[0], form[1], func() string { return r.of(small+capital+decimal, length) })
@@ -65,6 +68,7 @@ func TestTokensWithoutANameAreFound(t *testing.T) {
 		{"git clone https://", "@github.test/x/y", alnum(40)},
 		{"https://", "@h.test/db", hex(32)},
 		{"git+ssh://", "@h.test", alnum(20)},
+		{"https://", "@h.test", func() string { return r.of(small+capital+decimal+"-_.~", 26) }},
 		{"https://", ":@h.test/v1", alnum(32)},
 		{"https://", ":x-oauth-basic@h.test/x.git", alnum(40)},
 		{"SENTRY_DSN=https://", "@o1.ingest.test/2", hex(32)},
@@ -104,7 +108,7 @@ func TestPasswordsAreFoundToTheirEnd(t *testing.T) {
 	t.Parallel()
 	rules := Secrets()
 	secrets := []string{
-		"hunter2!", "Tr0ub4dor&3", "hunter2.", "hunter2:", "x1y2z3!!", "Tr0ub4dor+3!", "p4ss&w0rd9", "a&b1c2d3", "q7!x&&z9", "Xy7@kQ2z", "Xy7kQ2#%^", "hunter2=",
+		"hunter2!", "Tr0ub4dor&3", "hunter2.", "hunter2:", "x1y2z3!!", "Tr0ub4dor+3!", "q3mz8&AD5K:", "p4ss&w0rd9", "a&b1c2d3", "q7!x&&z9", "Xy7@kQ2z", "Xy7kQ2#%^", "hunter2=",
 	}
 	signs := append(secrets, "hunter2?", "hunt3r*2)", "ab(c1d2e3", "h{unter27", "m1x,3d", "ab;c1d2e3", "Tr0ub|4d9r") // that separate values in source text
 	for _, form := range []struct {
@@ -149,6 +153,7 @@ func TestPasswordsAreFoundToTheirEnd(t *testing.T) {
 		"connect(user=u, password=hunter27)":     "connect(user=u, password=[redacted:password])",
 		"{password: hunter27}":                   "{password: [redacted:password]}",
 		"password=hunter27, host=db":             "password=[redacted:password], host=db",
+		"**Password:** hunter27 is new":          "**Password:** [redacted:password] is new",
 		"password=hunter27,ssl=True":             "password=[redacted:password],ssl=True",
 		"Pwd=hunter27;User Id=u":                 "Pwd=[redacted:password];User Id=u",
 		"?password=Tr0ub4dor1&b=2":               "?password=[redacted:password]&b=2",

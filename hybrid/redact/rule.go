@@ -118,7 +118,7 @@ func (n need) met(text []byte) bool {
 	case aPassword:
 		return len(text) >= 4 && !isPlaceholder(text)
 	case aToken:
-		return token.accepts(value{text: text, quoted: true})
+		return token.accepts(value{text: text, quoted: true}) || isJumbled(text) && !isPlaceholder(text)
 	case aCookie:
 		return slices.ContainsFunc(bytes.FieldsFunc(text, func(r rune) bool { return r == '=' || r == ';' }), func(part []byte) bool {
 			return len(part) >= 16 && token.accepts(value{text: part, quoted: true})
