@@ -112,7 +112,7 @@ func (p plan) run(ctx context.Context) *failure {
 	defer os.RemoveAll(dir)
 	w := newWords(50000)
 	w.class = maps.Clone(marked().words.class)
-	r := &running{ctx: ctx, dir: filepath.Join(dir, "store"), words: w, due: map[string]bool{}, of: map[string]map[string]bool{}, ours: map[string]bool{}, torn: map[string]bool{}, done: map[string]bool{}}
+	r := &running{ctx: ctx, dir: filepath.Join(dir, "store"), words: w, due: map[string]bool{}, of: map[string]map[string]bool{}, ours: map[string]bool{}, aside: map[string]bool{}, torn: map[string]bool{}, done: map[string]bool{}}
 	r.home = newHome(filepath.Join(dir, "home"), w, p.families, p.cut)
 	for _, f := range p.families {
 		r.tell("%s: %s", f.tool, f.name)
@@ -175,12 +175,13 @@ type running struct {
 	words *words
 	story []string
 
-	due  map[string]bool            // words that an import took: they stay
-	done map[string]bool            // words in which something was done, or before it
-	of   map[string]map[string]bool // by word: the sessions of the tools whose files ever had it
-	ours map[string]bool            // words that were said here
-	torn map[string]bool            // threads of Codex that lost what they go on from
-	was  map[place]*stored          // what the last import left, nil where one was killed since
+	due   map[string]bool            // words that an import took: they stay
+	done  map[string]bool            // words in which something was done, or before it
+	of    map[string]map[string]bool // by word: the sessions of the tools whose files ever had it
+	ours  map[string]bool            // words that were said here
+	aside map[string]bool            // words of answers without a prompt of their own, once
+	torn  map[string]bool            // threads of Codex that lost what they go on from
+	was   map[place]*stored          // what the last import left, nil where one was killed since
 }
 
 func (r *running) tell(format string, args ...any) {
@@ -315,10 +316,9 @@ func comparePlaces(a, b place) int { return strings.Compare(a.String()+a.id, b.S
 // takes. It returns all that they say now.
 func (r *running) readFiles(whole bool) (all told) {
 	all = told{}
-	aside := map[string]bool{}
 	for name, f := range r.home.files {
 		if !f.gone && strings.HasSuffix(name, ".jsonl") {
-			maps.Copy(aside, r.words.answersBeside(toolOf(name), f.content))
+			maps.Copy(r.aside, r.words.answersBeside(toolOf(name), f.content))
 		}
 	}
 	for name, f := range r.home.files {
@@ -335,7 +335,7 @@ func (r *running) readFiles(whole bool) (all told) {
 			}
 			r.of[word][id] = true
 			r.done[word], all[word] = r.done[word] || done, true
-			if whole && done && !aside[word] && !r.orphan(name) {
+			if whole && done && !r.aside[word] && !r.orphan(name) {
 				r.due[word] = true
 			}
 		}

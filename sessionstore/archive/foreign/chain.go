@@ -168,7 +168,7 @@ func (t *table) branches(chain, leaves []int32) (found []branch, others int, lef
 		first, from, answered := int32(-1), len(left), false
 		for at := range t.uncovered(leaf) {
 			r := t.records.at(at)
-			answered = answered || r.is(isAssistant)
+			answered = answered || r.is(isAssistant) && !r.is(isThought)
 			if r.is(isPrompt|isQueued) && !prompts[r.key] {
 				first = at
 			} else if r.is(isPrompt | isQueued) {

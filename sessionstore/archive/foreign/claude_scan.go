@@ -103,10 +103,17 @@ func (s *scanning) describeClaude(l claudeLine, at int32) (key uint64, f flags) 
 	case "user":
 		return s.userClaude(l, f|isUser, at)
 	case "assistant":
+		thinks, says := false, false
 		for block := range pyjson.Elements(l.content) {
-			if m := pyjson.Values(block, "type", "id"); text(m[0]) == "tool_use" && l.uuid != "" {
+			m := pyjson.Values(block, "type", "id")
+			if text(m[0]) == "tool_use" && l.uuid != "" {
 				s.call(text(m[1]), at)
 			}
+			thinks = thinks || text(m[0]) == "thinking"
+			says = says || text(m[0]) != "thinking"
+		}
+		if thinks && !says {
+			f |= isThought
 		}
 		key := hash("id " + l.response)
 		if l.response == "" {

@@ -34,6 +34,9 @@ func (f *codexFormat) describe(s *scanning, it codexItem) (r record) {
 		s.result(it.callID(), at)
 	default:
 		r.flags, r.key = isAssistant, f.group
+		if it.kind == "reasoning" {
+			r.flags |= isThought
+		}
 		if id := it.callID(); strings.HasSuffix(it.kind, "_call") && id != "" {
 			s.call(id, at)
 			if it.kind == "image_generation_call" {

@@ -84,7 +84,7 @@ func (ld *lander) missing(ctx context.Context, tg target, r *rendering, rel rela
 		switch {
 		case at < 0:
 			return nil, true, nil
-		case !r.took(at) && !tg.t.records.at(at).is(isTakenBack|isSummary|isCopied|isCompacted):
+		case !r.took(at) && !tg.t.records.at(at).is(isTakenBack|isThought|isSummary|isCopied|isCompacted):
 			missing = append(missing, at)
 		}
 	}

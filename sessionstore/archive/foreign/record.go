@@ -32,6 +32,7 @@ const (
 	isCopied    // a compaction took it along: what it repeats may stand before
 	isPreserved // a compaction kept it word for word
 	isGuessed   // the file does not have the parent that it names: its parent is the record before it
+	isThought   // a part of an answer that only thinks
 	isTakenBack // a prompt without an answer, on no line that became a session
 )
 
