@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -104,8 +103,8 @@ func (o *Options) check() error {
 		return fmt.Errorf("policy %d is not known", o.Conflict)
 	}
 	for _, glob := range o.Deny {
-		if _, err := path.Match(glob, ""); err != nil {
-			return fmt.Errorf("glob %q: %w", glob, err)
+		if _, err := replica.MatchGlob(glob, ""); err != nil {
+			return fmt.Errorf("glob %q of Deny: %w", glob, err)
 		}
 	}
 	return nil

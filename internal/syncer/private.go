@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/replica"
@@ -134,14 +133,14 @@ func inherit(above verdict, here, released bool, before replica.Rule) verdict {
 }
 
 // matches reports whether a glob that was given, or is remembered, keeps an id or a
-// name. Where the remembered ones cannot be read, all are kept.
+// name. Where the remembered ones cannot be read, or one is malformed, all are kept.
 func (e *Syncer) matches(r *replica.Rules, s string) bool {
 	remembered, err := r.Globs()
-	if err != nil && len(e.Deny) == 0 {
+	if err != nil {
 		return true
 	}
 	for _, glob := range append(slices.Clone(e.Deny), remembered...) {
-		if ok, err := path.Match(glob, s); ok && err == nil && s != "" {
+		if ok, err := replica.MatchGlob(glob, s); err != nil || ok && s != "" {
 			return true
 		}
 	}

@@ -1,0 +1,63 @@
+package hybrid
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/replica"
+)
+
+// TestDenyFitsNamesWithSlashes: a glob keeps a session whatever characters its name has.
+func TestDenyFitsNamesWithSlashes(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a := c.device(t, "a", func(o *Options) { o.Deny = []string{"*draft*", "tax ????/??"} })
+	for i, name := range []string{"draft", "draft of docs/letter.md", "review src/main.go, draft", "/draft/", "tax 2026/11"} {
+		id := fmt.Sprint("s", i)
+		a.say(id, "text of "+id)
+		a.setMember(id, "name", name)
+	}
+	a.say("open", "one")
+	a.setMember("open", "name", "src/main.go")
+	require.Equal(t, 1, a.sync().Pushed)
+	for i := range 5 {
+		require.Equal(t, Local, a.state(fmt.Sprint("s", i)).State)
+	}
+	c.requireNoTrace(t, "draft", "text of", "tax")
+}
+
+// TestMalformedDeny: a malformed glob is an error of Open, and nothing is sent while one
+// is remembered, whichever program has put it there.
+func TestMalformedDeny(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	dir := filepath.Join(t.TempDir(), "sessions")
+	options := &Options{Container: c.container, Project: "demo", User: "ada", Device: "a", Manual: true}
+	for _, glob := range []string{"[draft*", `x\`, "*[", "a/[]"} {
+		options.Deny = []string{"fine", glob}
+		_, err := Open(t.Context(), dir, options)
+		require.ErrorIs(t, err, path.ErrBadPattern)
+		require.ErrorContains(t, err, fmt.Sprintf("%q", glob))
+		options.Container = nil
+		_, err = Open(t.Context(), dir, options)
+		require.ErrorIs(t, err, path.ErrBadPattern, "also without a container")
+		options.Container = c.container
+	}
+	running := c.deviceAt(t, dir, "a", func(o *Options) { o.Deny = []string{"secret"} })
+	running.say("s", "text of s")
+	file := filepath.Join(dir, ".sessionstore", "sync", replica.DenyFile)
+	require.NoError(t, os.WriteFile(file, []byte(`{"v":1,"globs":["[draft*"]}`), 0o600))
+	later := c.deviceAt(t, dir, "a")
+	for _, d := range []*testDevice{running, later} {
+		require.Zero(t, d.sync().Pushed)
+		require.Equal(t, Local, d.state("s").State)
+	}
+	require.Empty(t, c.documents())
+	mended := c.deviceAt(t, dir, "a", func(o *Options) { o.Deny = []string{"[d]raft*"} })
+	require.Equal(t, 1, mended.sync().Pushed)
+}
