@@ -49,11 +49,14 @@
 //	Deferred   the last sync failed, or its files are in doubt; it is tried again
 //	Blocked    nothing is sent or fetched until somebody acts; the error says what
 //	Local      it never leaves this machine
+//	KeptLate   it stays on this machine by a rule that came after it was sent: the cloud
+//	           has what was sent, until DeleteRemote or Purge
 //	Remote     it was removed here, and is in the cloud
 //	DeletedRemotely    it was deleted in the cloud; the files here stay
 //
-// A write makes the session Pending, unless it is Local, Blocked or DeletedRemotely.
-// After a sync without an error it is none of Pending, Deferred and Blocked.
+// A write makes the session Pending, unless it is Local, KeptLate, Blocked or
+// DeletedRemotely. After a sync without an error it is none of Pending, Deferred and
+// Blocked.
 //
 // # Previews
 //

@@ -16,6 +16,7 @@ type engine struct {
 	opts           Options
 	budget         *cosmos.Budget
 	level          atomic.Pointer[string] // of the account's consistency; nil: not known
+	rulesUnread    error                  // why Options.Deny of earlier stores is not known; nil: it is
 
 	checked time.Time   // when the catalogue was found to be the one that is known; guarded by Enter("")
 	doubted atomic.Bool // something tells that it is not any more
@@ -43,8 +44,11 @@ func (e *engine) syncOne(ctx context.Context, id string, w syncer.Options) (sync
 		Segments: out.Segments, Requests: used.Requests, Bytes: used.Bytes, RequestUnits: used.Units, Err: out.Err,
 	})
 	now := Status{SessionID: id, State: out.State, Local: int(out.Local), Remote: int(out.Remote), Err: out.Err}
-	if now.Err != nil {
+	switch {
+	case now.Err != nil:
 		now.NextTry = e.budget.Opens()
+	case now.State == Local, now.State == KeptLate:
+		now = e.statusKept(ctx, id)
 	}
 	e.tell(now)
 	return out, used

@@ -57,7 +57,8 @@ var (
 	// from its parent.
 	ErrHeld = syncer.ErrHeld
 	// ErrLocal tells that a rule keeps the session on this machine: Options.Deny,
-	// [Store.LocalOnly], or a parent that stays here. Repair and Restore, which would
+	// [Store.LocalOnly], or a parent that stays here. A [Status] that is [KeptLate] has
+	// it, too. Repair and Restore, which would
 	// change it in the cloud, are refused; [Store.DeleteRemote] is not.
 	ErrLocal = syncer.ErrLocal
 	// ErrDeferred tells that a session cannot be synced just now, since its

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
@@ -16,7 +17,13 @@ func (c *cloud) requireStays(t *testing.T, d *testDevice, id string) {
 	before := c.Docs(testDatabase, testContainer)
 	d.say(id, "text that stays")
 	require.Zero(t, d.sync().Pushed)
-	require.Equal(t, Local, d.state(id).State)
+	want := Local
+	for _, doc := range before {
+		if doc.ID == segment.HeadID(d.engine.SID(id)) {
+			want = KeptLate
+		}
+	}
+	require.Equal(t, want, d.state(id).State)
 	require.Equal(t, before, c.Docs(testDatabase, testContainer))
 	c.requirePlain(t, nil, []string{"text that stays"})
 }

@@ -38,7 +38,8 @@ func (s *Store) Remote(ctx context.Context) ([]RemoteSession, error) {
 
 // LocalOnly keeps a session from ever leaving this machine, or lets it again.
 // It is durable when it returns. A sync that is under way is not made visible
-// any more. What was sent before stays in the cloud until [Store.Purge].
+// any more. What was sent before stays in the cloud until [Store.Purge], and
+// its status is [KeptLate] as long.
 // The session need not exist yet. Sessions that name a session that stays here as their
 // parent (parent_id, parent_session_id, fork.source_session_id) stay, too, whether their
 // metadata.json names it or the one in context-intelligence.

@@ -2,6 +2,7 @@ package hybrid
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/replica"
@@ -22,6 +23,7 @@ const (
 	Deferred        = syncer.Deferred        // its files are in doubt, or the account does not serve it just now; see Err and NextTry
 	Blocked         = syncer.Blocked         // nothing goes until somebody acts; see Err
 	Local           = syncer.Local           // it never leaves this machine
+	KeptLate        = syncer.KeptLate        // a rule that came after it was sent keeps it on this machine: the cloud has what was sent, until DeleteRemote or Purge
 	Remote          = syncer.Remote          // it is in the cloud and was removed here
 )
 
@@ -32,7 +34,7 @@ type Status struct {
 	State         string
 	Local, Remote int
 	NextTry       time.Time // zero: no time is set
-	Err           error     // why the last try failed
+	Err           error     // why the last try failed; of one that is KeptLate what removes it from the cloud
 }
 
 // Status returns how the sessions stand that are here or were: each as the last sync left
@@ -56,7 +58,7 @@ func (s *Store) Status(ctx context.Context) ([]Status, error) {
 	for _, at := range f.sessions {
 		known, ok := s.engine.Table.Session(at.Name)
 		if ok && !f.changed[at.Name] {
-			all = append(all, s.engine.statusKnown(&known))
+			all = append(all, s.engine.statusKnown(ctx, &known))
 			continue
 		}
 		one, err := s.engine.statusOf(ctx, at.Name)
@@ -88,7 +90,7 @@ func (s *Store) statusOf(ctx context.Context, id string) (Status, error) {
 // statusOf compares a session's files with what is known.
 func (e *engine) statusOf(ctx context.Context, id string) (Status, error) {
 	if e.Denied(ctx, id) {
-		return Status{SessionID: id, State: Local}, nil
+		return e.statusKept(ctx, id), nil
 	}
 	if err := e.Held(ctx, id); err != nil {
 		return Status{SessionID: id, State: Blocked, Err: err}, nil
@@ -101,10 +103,30 @@ func (e *engine) statusOf(ctx context.Context, id string) (Status, error) {
 	return e.statusAs(now, is.InStep, is.Deleted), nil
 }
 
+// statusKept is how a session stands that a rule keeps here.
+func (e *engine) statusKept(ctx context.Context, id string) Status {
+	now := Status{SessionID: id, State: Local, Err: e.rulesErr()}
+	remote, sent := e.SentBefore(id)
+	if !sent || now.Err != nil {
+		return now
+	}
+	now.State, now.Remote, now.Err = KeptLate, int(remote), syncer.ErrKeptLate
+	if is, err := e.Inspect(ctx, id); err == nil {
+		now.Local = int(is.Local)
+	}
+	return now
+}
+
+// rulesErr returns why all sessions stay here; nil: by rules alone.
+func (e *engine) rulesErr() error { return errors.Join(e.rulesUnread, e.States.Rules().Err()) }
+
 // statusKnown is how a session stands that needs no sync.
-func (e *engine) statusKnown(s *replica.Session) Status {
+func (e *engine) statusKnown(ctx context.Context, s *replica.Session) Status {
 	if s.State == replica.Denied {
-		return Status{SessionID: s.ID, State: Local}
+		if _, entered := e.Table.Entry(e.SID(s.ID)); entered {
+			return e.statusKept(ctx, s.ID)
+		}
+		return Status{SessionID: s.ID, State: Local, Err: e.rulesErr()}
 	}
 	return e.statusAs(Status{SessionID: s.ID, Local: int(s.N), Remote: int(s.Remote), State: Pending}, true, s.State == replica.Deleted)
 }
@@ -112,6 +134,7 @@ func (e *engine) statusKnown(s *replica.Session) Status {
 // statusAs completes a status by what the last sync of this store told.
 func (e *engine) statusAs(now Status, settled, deleted bool) Status {
 	last, known := e.told(now.SessionID)
+	known = known && last.State != Local && last.State != KeptLate
 	switch {
 	case known && last.Err != nil, known && !settled && last.Local == now.Local && last.State != UpToDate:
 		last.Local, last.Remote = now.Local, now.Remote

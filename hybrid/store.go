@@ -121,7 +121,7 @@ func (e *engine) remember(deny []string) {
 		e.Deny = deny
 		e.Log.Warn("what must not leave is not remembered", "err", err)
 	default:
-		e.Deny = []string{"*"}
+		e.Deny, e.rulesUnread = []string{"*"}, fmt.Errorf("nothing is sent, since what must not leave is not known; give Options.Deny: %w", err)
 		e.Log.Error("nothing is copied: what must not leave is not known; give it", "err", err)
 	}
 }

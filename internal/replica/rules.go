@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"errors"
 	"os"
 	"slices"
 	"sync"
@@ -22,6 +23,9 @@ func (r *Rules) Redaction() (string, error) { return r.redaction, r.redactionErr
 
 // Globs returns the globs of ids and names of sessions that stay.
 func (r *Rules) Globs() ([]string, error) { return r.deny, r.denyErr }
+
+// Err returns why it is not known what stays, so that everything does; nil: it is known.
+func (r *Rules) Err() error { return errors.Join(r.denyErr, r.localErr) }
 
 // Keeps reports whether a session is local only. When that cannot be found out, it is:
 // nothing leaves by mistake.

@@ -15,7 +15,7 @@ func (v *sessionSync) checkpoint() {
 		if _, known := v.Table.Session(v.id); !known {
 			return
 		}
-	case v.out.Err == nil && v.out.State == Local && !v.verdict.inherited && !v.LocalOnly.Has(v.id):
+	case v.out.Err == nil && v.out.State == Local && !v.verdict.inherited && !v.LocalOnly.Has(v.id) && v.States.Rules().Err() == nil:
 		s.State = replica.Denied
 	case v.out.Err == nil && v.agrees(&s):
 	default:

@@ -27,6 +27,23 @@ func (e *Syncer) Inspect(ctx context.Context, id string) (Standing, error) {
 	return s, nil
 }
 
+// SentBefore reports whether the cloud has a session that a rule keeps here, and how many
+// messages of it, as far as that is known. It makes no request.
+func (e *Syncer) SentBefore(id string) (messages int64, sent bool) {
+	return e.session(id, Options{}).stillThere()
+}
+
+func (s *session) stillThere() (messages int64, sent bool) {
+	t := s.st.Head.Head(s.sid)
+	if entry, ok := s.Table.Entry(s.sid); ok && (t == nil || t.Revision < entry.Revision) {
+		return entry.N, !entry.Deleted
+	}
+	if t == nil || t.Deleted {
+		return 0, false
+	}
+	return t.Transcript.N, true
+}
+
 // Log is a log of a session as it lies on this machine.
 type Log struct {
 	Name   string // of the file in the session's directory

@@ -34,16 +34,36 @@ func (c *cloud) permit(ctx context.Context) (verdict, error) {
 	switch {
 	case is.held != nil || !c.Core.Has(c.id):
 		return is, is.held
-	case is.inherited:
-		c.st.Rule = replica.Inherited
 	case is.kept:
-		c.st.Rule = replica.Kept
+		if err := c.askWhetherSent(ctx); err != nil {
+			return is, err
+		}
+		if c.st.Rule = replica.Kept; is.inherited {
+			c.st.Rule = replica.Inherited
+		}
 	case is.child || c.st.Rule != replica.NotJudged:
 		c.st.Rule = replica.Leaves
 	default:
 		return is, nil
 	}
 	return is, c.States.Save(c.sid, c.st)
+}
+
+// askWhetherSent asks the cloud for a session that a rule keeps here, in a Sync: one that was sent before may have been removed there, and one of which nothing
+// is known may have been sent. Where the cloud does not answer, what is known stays.
+func (c *cloud) askWhetherSent(ctx context.Context) error {
+	_, sent := c.stillThere()
+	if !c.Asked || c.Pull || !sent && (c.st.Rule != replica.NotJudged || c.Table.Cursor().Whole) {
+		return nil
+	}
+	t, known, err := c.link.Head(ctx, c.sid, c.st.Head)
+	if err == nil {
+		c.st.See(c.sid, t, known)
+	}
+	if sent {
+		return nil
+	}
+	return err
 }
 
 // inCloud reports whether the cloud has this session, or the one with the id parent.

@@ -15,6 +15,7 @@ const (
 	Deferred        = "Deferred"
 	Blocked         = "Blocked"
 	Local           = "Local"
+	KeptLate        = "KeptLate"
 	Remote          = "Remote"
 )
 

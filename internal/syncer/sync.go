@@ -41,6 +41,9 @@ func (v *sessionSync) run(ctx context.Context) {
 	}
 	if is.kept {
 		v.out.State = Local
+		if _, sent := v.stillThere(); sent {
+			v.out.State = KeptLate
+		}
 		return
 	}
 	if v.out.Err = v.identityOf(v.id).Check(); v.out.Err != nil {

@@ -18,6 +18,7 @@ type statusCommand struct {
 // Help is shown below the usage.
 func (statusCommand) Help() string {
 	return `Compares the files here with what the cloud had when it was last asked. Shown are the sessions that are not up to date.
+A session that is KeptLate stays here by a rule that came after it was sent: "sessions purge" removes it from the cloud.
 
 ` + cloudHelp
 }
@@ -78,7 +79,7 @@ func tally(total int, counts map[string]int) string {
 	text := count(total, "session")
 	for _, state := range []string{
 		hybrid.UpToDate, hybrid.Pushed, hybrid.Pulled, hybrid.Rewritten, hybrid.Pending, hybrid.Diverged, hybrid.Behind,
-		hybrid.DeletedRemotely, hybrid.Deferred, hybrid.Blocked, hybrid.Local, hybrid.Remote,
+		hybrid.DeletedRemotely, hybrid.Deferred, hybrid.Blocked, hybrid.Local, hybrid.KeptLate, hybrid.Remote,
 	} {
 		if n := counts[state]; n > 0 {
 			text += fmt.Sprintf(", %s %s", number(n), state)
@@ -114,7 +115,7 @@ func stateTint(state string) screen.Tint {
 	switch state {
 	case hybrid.UpToDate, hybrid.Pushed, hybrid.Pulled:
 		return screen.Green
-	case hybrid.Blocked, hybrid.DeletedRemotely:
+	case hybrid.Blocked, hybrid.DeletedRemotely, hybrid.KeptLate:
 		return screen.Red
 	case hybrid.Local:
 		return screen.Dim
