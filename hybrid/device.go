@@ -1,87 +1,122 @@
 package hybrid
 
 import (
+	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"io"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/syncer"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// deviceFile holds the machine's id. The Python tools use it too.
-const deviceFile = ".device_id"
+// machine is the computer that the store runs on.
+type machine struct {
+	host string                 // its name, for people: networks change it
+	id   func() (string, error) // by which the system tells it from others; "": by nothing, as in containers
+}
 
-// deviceOf returns the device of the sessions directory dir. Two directories of
-// one machine are two devices, and so are two machines that share a home
-// directory's content: each has logs of its own.
-func deviceOf(name, dir string) (syncer.Device, error) {
+func thisMachine() machine {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	if name != "" {
-		return syncer.Device{ID: shortID(name), Host: host}, nil
+	return machine{host, systemID}
+}
+
+// key returns what stands for the machine in files; "" for all that nothing tells apart.
+func (m machine) key() (string, error) {
+	id, err := m.id()
+	if id = strings.TrimSpace(id); err != nil || id == "uninitialized" || strings.Trim(id, "0") == "" {
+		return "", err
 	}
-	machine, err := machineID()
+	sum := sha256.Sum256([]byte("amplifier-machine\x00" + id)) // the id itself is not to be shown around
+	return hex.EncodeToString(sum[:16]), nil
+}
+
+// devicesDir is the directory of the bookkeeping that tells which device this is.
+const devicesDir = "devices"
+
+// deviceOf returns the device that the sessions directory is on a machine. Its id is
+// random, and kept beside the sessions for this machine. Two directories of one machine are
+// two devices, and so are two machines that share a directory: each has logs of its own.
+func (e *engine) deviceOf(ctx context.Context, m machine) (syncer.Device, error) {
+	if e.opts.Device != "" {
+		return syncer.Device{ID: shortID(e.opts.Device), Host: m.host}, nil
+	}
+	key, err := m.key()
 	if err != nil {
 		return syncer.Device{}, err
 	}
-	return syncer.Device{ID: shortID(machine, host, dir), Host: host}, nil
+	unrecorded := shortID("not recorded", key, e.Store.Dir())
+	former := func(taken map[string]bool) (string, error) { return e.formerDevice(m.host, unrecorded, taken) }
+	id, err := e.recordedDevice(ctx, key, former)
+	if errors.Is(err, replica.ErrNotRecorded) { // as on a disk that is full, or only to be read
+		e.Log.Warn("which device this is is not remembered", "err", err)
+		if id, err = former(nil); err != nil || id == "" {
+			id, err = unrecorded, nil
+		}
+	}
+	return syncer.Device{ID: id, Host: m.host}, err
+}
+
+// recordedDevice returns the id that is recorded for a machine. Where there is none, it
+// records the former one, or else a random one.
+func (e *engine) recordedDevice(ctx context.Context, key string, former func(map[string]bool) (string, error)) (id string, err error) {
+	dir, err := e.Core.Bookkeeping(devicesDir)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", replica.ErrNotRecorded, err)
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	added := false
+	id, err = replica.DeviceOf(ctx, dir, replica.Machine{Key: key, Place: e.Store.Dir()}, func(taken map[string]bool) (string, error) {
+		id, err := former(taken)
+		added = true
+		return cmp.Or(id, shortID(sessionstore.NewID())), err
+	})
+	if err == nil && added {
+		err = e.Core.SyncDirs(sessiondir.Bookkeeping, ".") // they may be new, too
+	}
+	return id, err
+}
+
+// formerDevice returns the device that the directory was here before there was a record: one
+// of which it has states, and that is not taken; "" for none. Earlier versions made the id
+// of the content of a file and the name of the host.
+func (e *engine) formerDevice(host, unrecorded string, taken map[string]bool) (string, error) {
+	states := replica.NewStates(func() (*atomicfile.Dir, error) { return e.Core.Bookkeeping(statesDir) }, e.Store.Dir(), "")
+	known, err := states.Devices()
+	if err != nil || len(known) == 0 {
+		return "", err
+	}
+	former := []string{unrecorded}
+	if home, err := amplifierHome(); err == nil {
+		text, err := os.ReadFile(filepath.Join(home, ".device_id"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		former = append(former, shortID(strings.TrimSpace(string(text)), host, e.Store.Dir()))
+	}
+	for _, id := range former {
+		if known[id] && !taken[id] {
+			return id, nil
+		}
+	}
+	return "", nil
 }
 
 func shortID(parts ...string) string {
 	sum := sha256.Sum256([]byte("amplifier-device\x00" + strings.Join(parts, "\x00")))
 	return hex.EncodeToString(sum[:4])
-}
-
-// machineID reads the machine's id, or makes one.
-func machineID() (string, error) {
-	home, err := amplifierHome()
-	if err != nil {
-		return "", err
-	}
-	base, err := sessiondir.Open(home, nil) // makes it, for the owner alone
-	if err != nil {
-		return "", err
-	}
-	if err := base.Close(); err != nil {
-		return "", err
-	}
-	root, err := os.OpenRoot(home)
-	if err != nil {
-		return "", err
-	}
-	dir := atomicfile.New(root, nil)
-	id, err := readOrMakeID(dir)
-	return id, errors.Join(err, dir.Close())
-}
-
-func readOrMakeID(dir *atomicfile.Dir) (string, error) {
-	text, err := dir.Root().ReadFile(deviceFile)
-	if id := strings.TrimSpace(string(text)); err == nil && id != "" {
-		return id, nil
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	id := sessionstore.NewID()
-	err = dir.Replace(deviceFile, true, time.Now(), func(w io.Writer) error {
-		_, err := io.WriteString(w, id)
-		return err
-	})
-	if err != nil {
-		return "", err
-	}
-	return id, dir.Sync()
 }
 
 // amplifierHome returns $AMPLIFIER_HOME or ~/.amplifier.

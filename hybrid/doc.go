@@ -92,7 +92,13 @@
 // # Devices
 //
 // A device is one sessions directory on one machine; two processes that open it are one
-// device. It knows what it sent and fetched from state beside the sessions, in
+// device. Its id is random. It stands in .sessionstore/devices, in a file with a line for
+// each machine, as machines may share a home. The system's own id of the machine decides
+// which line is its (/etc/machine-id, IOPlatformUUID, MachineGuid), never the host name. All
+// machines without one, as containers are, have one line. Machines that have a copy of one
+// machine-id and of the directory are one device, too: nothing is lost then, but they do not
+// get each other's logs. A damaged file is an error of [Open]; Options.Device does without it. A
+// device knows what it sent and fetched from state beside the sessions, in
 // .sessionstore/sync, which holds nothing that could not be found out again: without it
 // sessions are compared with the cloud once more. A log is only ever appended to by its
 // own device. A session that comes to a device gets the longest log of each kind as its

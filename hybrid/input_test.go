@@ -223,22 +223,6 @@ func TestConnect(t *testing.T) {
 	require.NoError(t, Provision(t.Context(), dial(t, c.Server, c.Key()), testDatabase, testContainer), "again")
 }
 
-func TestDevices(t *testing.T) {
-	t.Setenv("AMPLIFIER_HOME", filepath.Join(t.TempDir(), "home"))
-	one, err := deviceOf("", "/a")
-	require.NoError(t, err)
-	again, err := deviceOf("", "/a")
-	require.NoError(t, err)
-	two, err := deviceOf("", "/b")
-	require.NoError(t, err)
-	require.Equal(t, one, again)
-	require.NotEqual(t, one.ID, two.ID)
-	require.Len(t, one.ID, 8)
-	id, err := os.ReadFile(filepath.Join(os.Getenv("AMPLIFIER_HOME"), ".device_id"))
-	require.NoError(t, err)
-	require.Len(t, string(id), 36)
-}
-
 func TestPlanIsWhatSyncDoes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, planIsWhatSyncDoes) // after 30 s of a busy machine there would be one more request, for the catalogue

@@ -19,7 +19,7 @@ type Options struct {
 	Container  *azcosmos.ContainerClient // of [Connect] or [NewContainer]; nil: local only
 	Project    string                    // stable name of the project on all devices; required with a container
 	User       string                    // owner of the sessions in the container
-	Device     string                    // "": the machine's own id, and the directory
+	Device     string                    // "": the one that the directory has recorded for this machine, see Devices in the package's documentation
 	Deny       []string                  // globs of ids and names of sessions that, with their descendants, never leave this machine: as [path.Match], but * and ? stand for "/", too; nil: those of the last store of the directory that had some
 	Redact     Redactor                  // nil: the built-in rules where the directory remembers them, else exact bytes; see [Exact]
 	Limits     Limits                    // of Budget, when that is nil

@@ -40,6 +40,10 @@ func Open(ctx context.Context, dir string, opts *Options) (*Store, error) {
 }
 
 func open(ctx context.Context, dir string, opts *Options, hooks *seam.Seam, edit ...func(*engine)) (*Store, error) {
+	return openOn(ctx, thisMachine(), dir, opts, hooks, edit...)
+}
+
+func openOn(ctx context.Context, on machine, dir string, opts *Options, hooks *seam.Seam, edit ...func(*engine)) (*Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, wrap("open", "", err)
 	}
@@ -66,7 +70,7 @@ func open(ctx context.Context, dir string, opts *Options, hooks *seam.Seam, edit
 	if o.Container == nil {
 		return s, nil
 	}
-	if err := e.complete(local); err != nil {
+	if err := e.complete(ctx, on, local); err != nil {
 		return nil, wrap("open", "", errors.Join(err, local.Close()))
 	}
 	for _, change := range edit {
@@ -150,22 +154,22 @@ func (e *engine) rememberRedaction() {
 }
 
 // complete fills in what depends on the opened directory.
-func (e *engine) complete(local *sessionstore.Store) (err error) {
+func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.Store) (err error) {
 	e.Identity = segment.Identity{User: e.opts.User, Project: e.opts.Project}
 	e.Policy, e.KnownOnly = syncplan.Policy(e.opts.Conflict), e.opts.KnownOnly
-	if e.Device, err = deviceOf(e.opts.Device, local.Dir()); err != nil {
+	e.Store, e.Core = local, core.Of(local)
+	if e.Log = e.opts.Logger; e.Log == nil {
+		e.Log = slog.New(slog.DiscardHandler)
+	}
+	if e.Device, err = e.deviceOf(ctx, on); err != nil {
 		return fmt.Errorf("find out which device this is: %w", err)
 	}
-	e.Store, e.Core = local, core.Of(local)
 	if e.opts.Budget == nil {
 		e.opts.Budget = NewBudget(e.opts.Limits)
 	}
 	e.budget = e.opts.Budget.requests
 	client := &cosmos.Client{Container: e.opts.Container, Budget: e.budget, Observe: observeRequests(e.opts.Observer), OnLevel: e.hearLevel}
 	e.Dial = client.Conn
-	if e.Log = e.opts.Logger; e.Log == nil {
-		e.Log = slog.New(slog.DiscardHandler)
-	}
 	if e.opts.Interval <= 0 {
 		e.opts.Interval = time.Minute
 	}
