@@ -81,8 +81,8 @@ func ConfigFromSettings(path string) (Config, bool, error) {
 // Connect opens the container that c names, with cred, or with the account key when Key
 // is set; o may be nil. It creates nothing. The error Is [ErrBlocked] when the account
 // refuses the key or has no such container, or one with another partition key than /pk.
-// It is no error when the account does not answer: the store works without the account
-// until it answers.
+// An endpoint that is no address is an error. It is no error when the account does not
+// answer: the store works without the account until it answers.
 func Connect(ctx context.Context, c Config, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.ContainerClient, error) {
 	container, err := NewContainer(c, cred, o)
 	if err != nil {

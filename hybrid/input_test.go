@@ -220,6 +220,25 @@ func TestConnect(t *testing.T) {
 		require.ErrorContains(t, err, "the endpoint is no address: ")
 		require.NotContains(t, err.Error(), "c2VjcmV0")
 	}
+	for _, endpoint := range []string{
+		"", "/", "myaccount", "myaccount.documents.azure.com", "myaccount.documents.azure.com:443", "myaccount.documents.azure.com:443/", "//x/",
+		"ftp://x/", "https://", "https:///", "https:x", "https:/x/", "https://:443/", "https://x:port/", "https://x:70000/", "https://x:0/", "https://a b/", " https://x/", "%zz",
+	} {
+		bad.Endpoint = endpoint
+		for _, key := range []string{good.Key, ""} {
+			bad.Key = key
+			_, err = NewContainer(bad, &login{}, nil)
+			require.ErrorContains(t, err, "the endpoint is no address: ", "%q", endpoint)
+			_, err = Connect(t.Context(), bad, &login{}, nil)
+			require.ErrorContains(t, err, "the endpoint is no address: ", "%q", endpoint)
+			require.NotContains(t, err.Error(), "myaccount")
+		}
+	}
+	for _, endpoint := range []string{"https://x.documents.azure.com", "https://x.documents.azure.com:443/", "HTTPS://x/", "http://localhost:8081", "https://[::1]:8081/"} {
+		good.Endpoint = endpoint
+		_, err = NewContainer(good, nil, nil)
+		require.NoError(t, err, endpoint)
+	}
 	require.NoError(t, Provision(t.Context(), dial(t, c.Server, c.Key()), testDatabase, testContainer), "again")
 }
 

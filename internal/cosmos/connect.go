@@ -1,12 +1,14 @@
 package cosmos
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -18,11 +20,15 @@ import (
 // base64, or with cred when key is empty. o may be nil. It makes no request. The error
 // never holds the endpoint: in its place there may be a connection string, with the key.
 func Open(endpoint, key string, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.Client, error) {
-	client, err := open(endpoint, key, cred, o)
+	at, err := url.Parse(endpoint)
 	if bad := (*url.Error)(nil); errors.As(err, &bad) {
 		return nil, fmt.Errorf("the endpoint is no address: %w", bad.Err)
 	}
-	return client, err
+	port, err := strconv.ParseUint(cmp.Or(at.Port(), "443"), 10, 16)
+	if at.Scheme != "https" && at.Scheme != "http" || at.Hostname() == "" || err != nil || port == 0 {
+		return nil, errors.New("the endpoint is no address: one is like https://NAME.documents.azure.com/")
+	}
+	return open(endpoint, key, cred, o)
 }
 
 func open(endpoint, key string, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.Client, error) {
