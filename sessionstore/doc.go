@@ -87,8 +87,8 @@
 // tmpfs and overlay, for files of the same user. Without a lease the whole
 // transcript is written as a new file, and copied to a new backup: on all other
 // systems and file systems, on files of another user, and while another program
-// keeps transcript.jsonl open. The same holds after two names could not be
-// exchanged, until the store is opened again. The first append after a save
-// that replaced the transcript writes it whole, too, since the backup is no
-// beginning of it.
+// keeps transcript.jsonl open. The same holds on a file system that cannot
+// exchange two names. The first append after a save that replaced the transcript
+// writes it whole, too, since the backup is no beginning of it, and so does one
+// whose exchange of names fails.
 package sessionstore

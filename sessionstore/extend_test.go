@@ -2,14 +2,19 @@ package sessionstore
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/seam"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 // counted opens the store dir with a seam that counts what writes do.
@@ -138,6 +143,52 @@ func TestSaveEmptyStays(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, s.Messages)
 			require.Nil(t, s.Recovered)
+		}
+	}
+}
+
+// TestExchangeFailsOnce lets one exchange of names in a session fail. Only an
+// error that says the file system has no exchange makes later turns write whole
+// transcripts.
+func TestExchangeFailsOnce(t *testing.T) {
+	t.Parallel()
+	testenv.Need(t, runtime.GOOS == "linux", "transcripts are appended to in place on Linux only")
+	for _, err := range []syscall.Errno{
+		syscall.ENOENT, syscall.EPERM, syscall.EXDEV, syscall.EACCES, syscall.EIO, syscall.ENOMEM, syscall.EBUSY,
+		syscall.EINVAL, syscall.ENOSYS, syscall.EOPNOTSUPP,
+	} {
+		for which, rewrite := range map[string]bool{"append": false, "rewrite": true} {
+			t.Run(fmt.Sprintf("%d %s", int(err), which), func(t *testing.T) {
+				t.Parallel()
+				fails, written := false, 0
+				st, openErr := open(t.TempDir(), nil, &seam.Seam{
+					Before: func(op seam.Op) error {
+						if op.Kind != seam.Exchange || !fails {
+							return nil
+						}
+						fails = false
+						return err
+					},
+					After: func(op seam.Op) { written += len(op.Data) },
+				})
+				require.NoError(t, openErr)
+				defer func() { require.NoError(t, st.Close()) }()
+				for _, id := range []string{"s", "other"} {
+					for range 2 { // the second makes a backup of its own
+						require.NoError(t, st.Append(t.Context(), id, say(t, strings.Repeat("x", 10_000))))
+					}
+				}
+				fails = true
+				if rewrite {
+					require.NoError(t, st.Save(t.Context(), "other", []Message{say(t, "anew")}, Metadata{}))
+				} else {
+					require.NoError(t, st.Append(t.Context(), "other", say(t, "more")))
+				}
+				written = 0
+				require.NoError(t, st.Append(t.Context(), "s", say(t, "a turn")))
+				unsupported := err == syscall.EINVAL || err == syscall.ENOSYS || err == syscall.EOPNOTSUPP
+				require.Equal(t, unsupported, written > 20_000, "%v: %d bytes", err, written) // else the turn, and the one before for the backup
+			})
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package atomicfile
 
 import (
-	"errors"
-
 	"golang.org/x/sys/unix"
 
 	"github.com/amplifier-go/sessionstorage/internal/dirread"
@@ -13,9 +11,5 @@ func (d *Dir) exchange(a, b string) error {
 	if err != nil {
 		return err
 	}
-	err = dirread.WithFd(self, func(fd int) error { return unix.RenameatxNp(fd, a, fd, b, unix.RENAME_SWAP) })
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
-		return errors.ErrUnsupported
-	}
-	return err
+	return dirread.WithFd(self, func(fd int) error { return unix.RenameatxNp(fd, a, fd, b, unix.RENAME_SWAP) })
 }

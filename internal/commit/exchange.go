@@ -18,7 +18,7 @@ func (f File) exchange(main *leased) error {
 		return err
 	}
 	if err := f.Dir.Exchange(f.Name, f.backup()); err != nil {
-		f.Dir.NoExchange()
+		f.Dir.NoExchange(err)
 		return fmt.Errorf("%w: %w", errNoExchange, err)
 	}
 	return nil

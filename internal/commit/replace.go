@@ -128,7 +128,7 @@ func (f File) ready(next *atomicfile.Pending) error {
 		return next.Rename(f.backup())
 	}
 	if err != nil {
-		f.Dir.NoExchange()
+		f.Dir.NoExchange(err)
 		return fmt.Errorf("%w: %w", errNoExchange, err)
 	}
 	return nil

@@ -21,7 +21,7 @@ type Base struct {
 	path string
 	seam *seam.Seam
 
-	noExchange atomic.Bool // an exchange of names failed
+	noExchange atomic.Bool // the file system has no exchange of names
 
 	queue   *lockqueue.Queue  // of those who wait for locks
 	reader  *dirread.Sessions // of the same path

@@ -1,6 +1,7 @@
 package sessiondir
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 
@@ -36,8 +37,14 @@ func (d *Dir) Local() bool {
 // Exchanges reports whether an exchange of names is worth a try.
 func (d *Dir) Exchanges() bool { return d.Local() && !d.noExchange.Load() }
 
-// NoExchange notes that an exchange of names failed in this sessions directory.
-func (d *Dir) NoExchange() { d.noExchange.Store(true) }
+// NoExchange notes that an exchange of names failed with err. No other is tried
+// in this sessions directory if err says that its file system has none. Any other
+// error may be of this file and this moment alone.
+func (d *Dir) NoExchange(err error) {
+	if errors.Is(err, errors.ErrUnsupported) {
+		d.noExchange.Store(true)
+	}
+}
 
 // StampOf returns the stamp of an open file.
 func (d *Dir) StampOf(f *os.File) (Stamp, error) {
