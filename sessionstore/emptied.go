@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
@@ -82,8 +82,6 @@ func emptiedNow(dir *sessiondir.Dir, f *file) bool {
 	return err == nil && backup.Size > 0
 }
 
-const rewindPrefix = sessiondir.Transcript + ".bak-pre-rewind-"
-
 // rewound reports whether the session was rewound at the time of its backup
 // or later. The rewinding tools tell when in the name of the copy they keep.
 func rewound(dir *sessiondir.Dir, backup time.Time) (bool, error) {
@@ -91,15 +89,8 @@ func rewound(dir *sessiondir.Dir, backup time.Time) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("list %s: %w", dir.Path("."), cause(err))
 	}
-	for _, name := range names {
-		stamp, ok := strings.CutPrefix(name, rewindPrefix)
-		if !ok {
-			continue
-		}
-		at, err := time.Parse("20060102150405", stamp)
-		if err != nil || !at.Add(2*time.Second).Before(backup) {
-			return true, nil
-		}
-	}
-	return false, nil
+	return slices.ContainsFunc(names, func(name string) bool {
+		k, ok := sessiondir.ParseKept(name)
+		return ok && k.File == sessiondir.Transcript && k.Label == sessiondir.LabelRewind && !k.Time.Add(2*time.Second).Before(backup)
+	}), nil
 }

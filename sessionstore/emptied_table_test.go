@@ -20,6 +20,7 @@ type emptied struct {
 	md      string    // content of metadata.json; empty: there is none
 	written time.Time // when the transcript was written
 	rewind  time.Time // which the name of a copy from before a rewind tells; zero: there is none
+	behind  string    // what that name has behind the time
 	chance  bool      // it was emptied by chance
 	digits  bool      // the time that it was written says that it was emptied on purpose
 	times   bool      // the case needs the time when a file got its name
@@ -40,6 +41,11 @@ func emptiedTable() []emptied {
 		{name: "rewound later than the backup", backup: rows, md: counts, written: before, rewind: after},
 		{name: "rewound later, nothing counts turns", backup: rows, md: none, written: before, rewind: after},
 		{name: "rewound before the backup", backup: rows, md: counts, written: after, rewind: before, chance: true},
+		{name: "rewound twice in a second before the backup", backup: rows, md: counts, written: after, rewind: before, behind: "-2", chance: true},
+		{name: "rewound many times in a second before the backup", backup: rows, md: counts, written: before, rewind: before, behind: "-17", chance: true},
+		{name: "rewound twice in a second later than the backup", backup: rows, md: counts, written: before, rewind: after, behind: "-2"},
+		{name: "a copy whose name is no tool's", backup: rows, md: counts, written: before, rewind: after, behind: ".orig", chance: true},
+		{name: "a copy whose name has no time", backup: rows, md: counts, written: before, rewind: after, behind: "00", chance: true},
 		{name: "turns are counted", backup: rows, md: counts, written: before, chance: true},
 		{name: "turns are counted, written after the backup", backup: rows, md: counts, written: after, chance: true},
 		{name: "no turns are counted", backup: rows, md: zero, written: before},
@@ -95,7 +101,7 @@ func (c emptied) put(t *testing.T, dir string) {
 		write(t, c.md, dir, metadataFile)
 	}
 	if !c.rewind.IsZero() {
-		write(t, "", dir, transcriptFile+".bak-pre-rewind-"+c.rewind.UTC().Format("20060102150405"))
+		write(t, "", dir, transcriptFile+".bak-pre-rewind-"+c.rewind.UTC().Format("20060102150405")+c.behind)
 	}
 	write(t, "", dir, transcriptFile)
 	require.NoError(t, os.Chtimes(filepath.Join(dir, transcriptFile), c.written, c.written))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
@@ -126,7 +125,7 @@ func (tx *transaction) continues(t *transcript, k *damagedFile) (bool, error) {
 // addSalvaged adds more to the transcript t. It returns the path of a copy that it
 // keeps of t.
 func (tx *transaction) addSalvaged(t *transcript, more []Message) (kept string, err error) {
-	name, err := tx.keepCopy(labelSalvage, t)
+	name, err := tx.keepCopy(sessiondir.LabelSalvage, t)
 	if err != nil {
 		return "", fmt.Errorf("keep the transcript: %w", err)
 	}
@@ -144,18 +143,15 @@ func (tx *transaction) addSalvaged(t *transcript, more []Message) (kept string, 
 	return tx.dir.Path(name), nil
 }
 
-// labelSalvage is what a copy of a transcript was kept before, in its name.
-const labelSalvage = "pre-salvage"
-
 // keepCopy copies the file that t was read from to a name of its own, in the
 // form that the reference's tools use, and makes the copy durable if the store
 // promises that.
 func (tx *transaction) keepCopy(label string, t *transcript) (name string, err error) {
-	base := sessiondir.Transcript + ".bak-" + label + "-" + tx.st.opts.Now().UTC().Format("20060102150405")
-	name = base
-	for n := 2; tx.has(name); n++ {
-		name = base + "-" + strconv.Itoa(n)
+	suffix, err := tx.dir.KeptSuffix(label, tx.st.opts.Now())
+	if err != nil {
+		return "", err
 	}
+	name = sessiondir.Transcript + suffix
 	from := t.main.name
 	if t.from == fromBackup {
 		from = t.backup.name

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
@@ -21,11 +19,12 @@ import (
 type Backup struct {
 	Name   string    // of the file in the session's directory
 	Label  string    // what it was made before: pre-repair, pre-rewind, pre-salvage or pre-undo
-	Time   time.Time // when it was made, in UTC, to the second
+	Time   time.Time // when it was made, in UTC, to the second; the number behind it in Name orders the copies of one second
 	Size   int64     // in bytes
 	Events string    // name of the copy of the log that belongs to it; empty: none
 
-	number int // its number among the copies of the same second
+	number int       // its number among the copies of the same second
+	named  time.Time // when the file got its name: older versions and other tools count for each label
 }
 
 // Backups returns the copies of session id's transcript, newest first. The backup
@@ -42,8 +41,6 @@ func Backups(ctx context.Context, st *sessionstore.Store, id string) ([]Backup, 
 	return found, nil
 }
 
-var backupName = regexp.MustCompile(`^` + regexp.QuoteMeta(sessiondir.Transcript+keepInfix) + `(.+?)-(\d{14})(?:-(\d+))?$`)
-
 func backupsIn(dir *sessiondir.Dir) ([]Backup, error) {
 	names, err := dir.Names()
 	if err != nil {
@@ -51,12 +48,8 @@ func backupsIn(dir *sessiondir.Dir) ([]Backup, error) {
 	}
 	found := []Backup{}
 	for _, name := range names {
-		part := backupName.FindStringSubmatch(name)
-		if part == nil {
-			continue
-		}
-		at, err := time.Parse(keepStamp, part[2])
-		if err != nil {
+		kept, ok := sessiondir.ParseKept(name)
+		if !ok || kept.File != sessiondir.Transcript {
 			continue
 		}
 		stamp, err := dir.Stat(name)
@@ -66,8 +59,7 @@ func backupsIn(dir *sessiondir.Dir) ([]Backup, error) {
 		if err != nil {
 			return nil, fmt.Errorf("look at backup: %w", err)
 		}
-		b := Backup{Name: name, Label: part[1], Time: at, Size: stamp.Size}
-		b.number, _ = strconv.Atoi(part[3]) // the first has none
+		b := Backup{Name: name, Label: kept.Label, Time: kept.Time, Size: stamp.Size, number: kept.Number, named: stamp.Ctime}
 		events := eventsFile + name[len(sessiondir.Transcript):]
 		if slices.Contains(names, events) {
 			b.Events = events
@@ -75,7 +67,7 @@ func backupsIn(dir *sessiondir.Dir) ([]Backup, error) {
 		found = append(found, b)
 	}
 	slices.SortFunc(found, func(a, b Backup) int {
-		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(b.number, a.number), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(b.number, a.number), b.named.Compare(a.named), cmp.Compare(a.Name, b.Name))
 	})
 	return found, nil
 }

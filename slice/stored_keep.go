@@ -4,26 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strconv"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-)
-
-// The labels in the names of copies. They tell what the copy was made before.
-const (
-	labelRepair  = "pre-repair"
-	labelRewind  = "pre-rewind"
-	labelSalvage = "pre-salvage" // by [sessionstore.Store.Salvage]
-	labelUndo    = "pre-undo"
-)
-
-// A copy is named as the reference names it: the file's name, keepInfix, a
-// label, "-", and the time in the form keepStamp.
-const (
-	keepInfix = ".bak-"
-	keepStamp = "20060102150405" // UTC
 )
 
 // kept are copies of files of a session, made before they change.
@@ -44,8 +28,11 @@ func (c *change) keep(label string, names ...string) (*kept, error) {
 	dir, store := c.tx.Dir(), core.Of(c.st)
 	dir.Sweep()
 	dir.SweepFile(eventsFile)
-	k := &kept{dir: dir, suffix: freeSuffix(dir, keepInfix+label+"-"+store.Now().UTC().Format(keepStamp), names)}
-	var err error
+	suffix, err := dir.KeptSuffix(label, store.Now())
+	if err != nil {
+		return nil, err
+	}
+	k := &kept{dir: dir, suffix: suffix}
 	if k.was, err = dir.Stat(sessiondir.Transcript); err != nil {
 		return nil, err
 	}
@@ -66,24 +53,6 @@ func (c *change) keep(label string, names ...string) (*kept, error) {
 		}
 	}
 	return k, nil
-}
-
-// freeSuffix returns suffix, with a number added if a copy of one of the files
-// has it already. Two copies may be made in one second, and the reference's names
-// tell no shorter times apart.
-func freeSuffix(dir *sessiondir.Dir, suffix string, names []string) string {
-	free := suffix
-	for n := 2; ; n++ {
-		taken := false
-		for _, name := range names {
-			_, err := dir.Stat(name + free)
-			taken = taken || !errors.Is(err, fs.ErrNotExist)
-		}
-		if !taken {
-			return free
-		}
-		free = suffix + "-" + strconv.Itoa(n)
-	}
 }
 
 // copy copies one file. It gives the log a second name instead, if the file

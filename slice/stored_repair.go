@@ -51,7 +51,7 @@ func (c *change) repair() (RepairReport, error) {
 	if err != nil {
 		return RepairReport{}, err
 	}
-	kept, err := c.keep(labelRepair, sessiondir.Transcript)
+	kept, err := c.keep(sessiondir.LabelRepair, sessiondir.Transcript)
 	if err != nil {
 		return RepairReport{}, err
 	}

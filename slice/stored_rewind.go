@@ -75,7 +75,7 @@ func (c *change) rewind(left rewinding) (RewindReport, error) {
 	if timed {
 		names = append(names, eventsFile)
 	}
-	kept, err := c.keep(labelRewind, names...)
+	kept, err := c.keep(sessiondir.LabelRewind, names...)
 	if err != nil {
 		return RewindReport{}, err
 	}

@@ -2,11 +2,15 @@ package slice_test
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
@@ -15,8 +19,8 @@ const (
 	repairBackup = transcriptFile + ".bak-pre-repair-20261118120000"
 	rewindBackup = transcriptFile + ".bak-pre-rewind-20261118120000"
 	rewindEvents = eventsFile + ".bak-pre-rewind-20261118120000"
-	undoBackup   = transcriptFile + ".bak-pre-undo-20261118120000"
-	undoEvents   = eventsFile + ".bak-pre-undo-20261118120000"
+	undoBackup   = transcriptFile + ".bak-pre-undo-20261118120000-2" // the second copy of the second
+	undoEvents   = eventsFile + ".bak-pre-undo-20261118120000-2"
 )
 
 // without returns the files but for those of every save.
@@ -171,9 +175,73 @@ func TestBackupsOfOneSecond(t *testing.T) {
 		require.Equal(t, int64(len(brokenRows)), b.Size)
 		names = append(names, b.Name)
 	}
-	require.Equal(t, []string{repairBackup + "-3", repairBackup + "-2", repairBackup, rewindBackup}, names)
-	require.Equal(t, rewindEvents, list[3].Events)
-	require.Equal(t, "pre-rewind", list[3].Label)
+	require.Equal(t, []string{rewindBackup + "-4", repairBackup + "-3", repairBackup + "-2", repairBackup}, names, "newest first")
+	require.Equal(t, rewindEvents+"-4", list[0].Events)
+	require.Equal(t, "pre-rewind", list[0].Label)
+}
+
+// TestBackupsAreNewestFirst makes copies with all labels in one second. The
+// newest is always the first, and to undo it twice leaves what was there.
+func TestBackupsAreNewestFirst(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, "")
+	broken(t, st)
+	made := []string{}
+	newest := func(path string) {
+		t.Helper()
+		made = append([]string{filepath.Base(path)}, made...)
+		list, err := slice.Backups(t.Context(), st, parentID)
+		require.NoError(t, err)
+		names := []string{}
+		for _, b := range list {
+			names = append(names, b.Name)
+		}
+		require.Equal(t, made, names)
+	}
+	fixed, err := slice.RepairSession(t.Context(), st, parentID)
+	require.NoError(t, err)
+	newest(fixed.BackupPath)
+	for turn := 2; turn > 0; turn-- {
+		r, err := slice.RewindSessionTo(t.Context(), st, parentID, turn, slice.Complete)
+		require.NoError(t, err)
+		newest(r.BackupPath)
+	}
+	rewound := get(t, st, parentID)[transcriptFile]
+	for range 2 {
+		newest(undo(t, st, made[0]).BackupPath)
+	}
+	require.Equal(t, rewound, get(t, st, parentID)[transcriptFile])
+	torn := rewound + said("user", "beyond", 30)
+	put(t, st, parentID, map[string]string{
+		transcriptFile: torn + "{", transcriptFile + ".backup": rewound,
+	})
+	salvaged, err := st.Salvage(t.Context(), parentID)
+	require.NoError(t, err)
+	newest(salvaged.Kept)
+	newest(undo(t, st, made[0]).BackupPath)
+}
+
+// TestBackupsOfOlderTools gives two copies of one second the same number, as tools
+// that count for each label do: the later file is the first.
+func TestBackupsOfOlderTools(t *testing.T) {
+	t.Parallel()
+	testenv.Need(t, runtime.GOOS != "windows", "files do not tell when they got their name")
+	for _, order := range [][]string{{repairBackup, rewindBackup}, {rewindBackup, repairBackup}} {
+		st := openStore(t, "")
+		broken(t, st)
+		put(t, st, parentID, map[string]string{order[0]: brokenRows})
+		made := func(name string) time.Time {
+			fi, err := os.Stat(filepath.Join(st.Dir(), parentID, name))
+			require.NoError(t, err)
+			return fi.ModTime()
+		}
+		for done := false; !done; done = made(order[1]).After(made(order[0])) {
+			put(t, st, parentID, map[string]string{order[1]: brokenRows})
+		}
+		list, err := slice.Backups(t.Context(), st, parentID)
+		require.NoError(t, err)
+		require.Equal(t, []string{order[1], order[0]}, []string{list[0].Name, list[1].Name})
+	}
 }
 
 func TestInspect(t *testing.T) {

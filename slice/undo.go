@@ -110,7 +110,7 @@ func (u *undoing) restore() (UndoReport, error) {
 	if u.backup.Events != "" {
 		names = append(names, eventsFile)
 	}
-	kept, err := u.keep(labelUndo, names...)
+	kept, err := u.keep(sessiondir.LabelUndo, names...)
 	if err != nil {
 		return UndoReport{}, err
 	}
@@ -138,7 +138,7 @@ func (u *undoing) events(w io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, old.Close()) }()
 	ended, err := copyLines(u.ctx, w, old)
-	if err != nil || u.backup.Label != labelRewind {
+	if err != nil || u.backup.Label != sessiondir.LabelRewind {
 		return err
 	}
 	now, _, err := u.tx.Dir().Open(eventsFile)

@@ -43,7 +43,7 @@ func checkUndo(tx core.Tx, b Backup, old, now []sessionstore.Message) error {
 	if leads(old, now) {
 		return nil
 	}
-	if b.Label == labelSalvage {
+	if b.Label == sessiondir.LabelSalvage {
 		if made, err := salvaged(tx, old, now); made || err != nil {
 			return err
 		}

@@ -41,7 +41,7 @@ func TestUndoOfARepair(t *testing.T) {
 
 	undo(t, st, filepath.Join(st.Dir(), parentID, undoBackup))
 	require.Equal(t, repairedRows, get(t, st, parentID)[transcriptFile], "what was undone")
-	require.Equal(t, brokenRows, get(t, st, parentID)[undoBackup+"-2"])
+	require.Equal(t, brokenRows, get(t, st, parentID)[strings.TrimSuffix(undoBackup, "2")+"3"])
 }
 
 func TestUndoOfARewind(t *testing.T) {
