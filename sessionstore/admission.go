@@ -54,16 +54,16 @@ func (st *Store) enter(ctx context.Context, s *session) error {
 		return ctx.Err()
 	}
 	if s.handles = st.handles.take(s.id); s.handles == nil {
-		s.handles = st.base.Handles(s.id)
+		s.handles = &handles{Handles: st.base.Handles(s.id)}
 	}
 	return nil
 }
 
 // leave gives the handles back and lets the next call enter.
 func (st *Store) leave(s *session) {
-	handles := s.handles
+	open := s.handles
 	s.handles = nil
-	if err := st.handles.put(s.id, handles); err != nil {
+	if err := st.handles.put(s.id, open); err != nil {
 		st.log.Warn("session files not closed", "err", err)
 	}
 	<-s.gate

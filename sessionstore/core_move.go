@@ -89,17 +89,16 @@ func (c coreStore) Busy(ctx context.Context, id string) error {
 	return c.st.refuseRun(ctx, id)
 }
 
-// refuseRun returns ErrLocked when a host runs session id now. The host of a copy
-// of the session counts, too.
+// refuseRun returns ErrLocked when a host runs session id now.
 func (st *Store) refuseRun(ctx context.Context, id string) error {
-	place, err := st.locateForHost(id)
+	place, err := st.locateOwner(id)
 	if err != nil || st.owners.holds(id) {
 		return nil
 	}
 	if _, err := os.Lstat(place.LockPath()); errors.Is(err, fs.ErrNotExist) {
 		return nil // no host ever ran it; taking the lock would create its file
 	}
-	held, err := ownership.Take(ctx, place, st.base.OwnershipLine(id).Wait)
+	held, err := ownership.Take(ctx, place, nil, st.base.OwnershipLine(id).Wait)
 	err = ownershipError(err)
 	if errors.Is(err, ErrLocked) || errors.Is(err, ErrFenced) || ctx.Err() != nil {
 		return err

@@ -2,7 +2,6 @@ package sessionstore
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
@@ -54,25 +53,6 @@ func (c coreStore) Free(id string) bool {
 func (c coreStore) Acquired(id string) bool { return c.st.owners.hosted(id) }
 
 func (c coreStore) Settled(s sessiondir.Stamp, at time.Time) bool { return c.st.base.Settled(s, at) }
-
-func (c coreStore) Own(ctx context.Context, id string) (release func() error, err error) {
-	if err := checkID(id); err != nil {
-		return nil, err
-	}
-	if err := c.st.begin(ctx); err != nil {
-		return nil, err
-	}
-	defer c.st.done()
-	place, err := c.st.locateForCall(id)
-	l, err := c.st.ownAt(ctx, &ownerPlace{Session: place, noLock: err != nil}, id)
-	if err != nil {
-		return nil, err
-	}
-	if l == nil {
-		return func() error { return nil }, nil
-	}
-	return sync.OnceValue(func() error { return c.st.owners.unref(l) }), nil
-}
 
 func (c coreStore) SyncFiles(ctx context.Context, id string, names ...string) error {
 	if c.Syncs() {

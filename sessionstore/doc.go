@@ -45,9 +45,8 @@
 // busy. A call gives up with [ErrLocked] when one holder keeps the lock for
 // 10 s, not because the line is long; ctx ends the wait at once. A host that
 // runs the session ([Store.Acquire], or a newer Python tool) is not waited for:
-// that is ErrLocked at once, with the host's name. A call keeps the ownership
-// lock for at most 200 ms after it returned, so that a burst of calls takes it
-// once, and gives it up sooner when somebody waits.
+// that is ErrLocked at once, with the host's name. A call gives the ownership
+// lock up before it returns.
 //
 // # Beside tools that take no lock
 //

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/amplifier-go/sessionstorage/internal/filelock"
 	"github.com/amplifier-go/sessionstorage/internal/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
@@ -23,6 +24,11 @@ type Owner struct {
 // the newer Python tools does, and tells them who has it. While it is held,
 // nobody else writes the transcript. Its workspace is Options.Workspace, else
 // the metadata's working_dir. The session need not exist yet.
+//
+// The Python tools look for sessions in the default directory of the workspace
+// alone. In any other directory, as with a copy of a session, and without
+// Options.Workspace, Acquire takes a lock of that directory: it keeps out other
+// users of this library there, and nobody out of the original.
 //
 // Acquire waits for a call of this library that writes the session at that
 // moment, in this process or another. The error Is [ErrLocked] when another
@@ -42,26 +48,33 @@ func (st *Store) Acquire(ctx context.Context, id string, o Owner) (release func(
 		return nil, wrap("acquire", id, err)
 	}
 	defer st.done()
-	l, err := st.owners.enter(ctx, id)
-	if err != nil {
-		return nil, wrap("acquire", id, err)
+	place, err := st.locateOwner(id)
+	if err == nil {
+		release, err = st.host(ctx, place, o)
 	}
-	defer st.owners.leave(l)
-	if err := st.host(ctx, l, o); err != nil {
-		return nil, wrap("acquire", id, err)
-	}
-	return sync.OnceValue(func() error { return wrap("release", id, st.owners.release(l)) }), nil
+	return release, wrap("acquire", id, err)
 }
 
-// host takes the lock if this store does not have it, and announces o.
-func (st *Store) host(ctx context.Context, l *ownerLock, o Owner) error {
-	if l.held == nil {
-		place, err := st.locateForHost(l.id)
+// host takes the lock at place if this store does not have it, and announces o. A
+// lock of this directory alone is made under the session's lock: calls that write
+// the session look for it while they hold that.
+func (st *Store) host(ctx context.Context, place ownership.Session, o Owner) (release func() error, err error) {
+	id := place.ID
+	if place.Sessions != "" {
+		lock, err := st.lockHere(ctx, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if l.held, err = st.takeOwnership(ctx, l, place); err != nil {
-			return err
+		defer func() { err = joinErrors(err, lock.Unlock()) }()
+	}
+	l, err := st.owners.enter(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	defer st.owners.leave(l)
+	if l.held == nil {
+		if l.held, err = st.takeOwnership(ctx, l, place, nil); err != nil {
+			return nil, err
 		}
 	}
 	app := o.App
@@ -69,15 +82,34 @@ func (st *Store) host(ctx context.Context, l *ownerLock, o Owner) error {
 		app = filepath.Base(os.Args[0])
 	}
 	if err := l.held.Announce(ctx, ownership.Options{App: app, Extra: o.Extra}); err != nil {
-		return joinErrors(ownershipError(err), st.owners.giveUpUnused(l))
+		return nil, joinErrors(ownershipError(err), st.owners.giveUpUnused(l))
 	}
 	st.owners.refHost(l)
-	return nil
+	return sync.OnceValue(func() error { return wrap("release", id, st.owners.release(l)) }), nil
 }
 
-// takeOwnership waits for the lock of place as a call does, and takes it.
-func (st *Store) takeOwnership(ctx context.Context, l *ownerLock, place ownership.Session) (*ownership.Held, error) {
-	held, err := ownership.Take(ctx, place, l.line.Wait)
+// lockHere takes the lock of session id and makes the directory for the ownership
+// locks of this sessions directory.
+func (st *Store) lockHere(ctx context.Context, id string) (*filelock.Lock, error) {
+	owners, err := st.base.Kept(ownersDir)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := st.base.Lock(ctx, id)
+	return lock, joinErrors(lockError(ctx, err), owners.Close())
+}
+
+// ownersDir is the directory of the bookkeeping with the ownership locks of
+// sessions that hosts look for elsewhere.
+const ownersDir = "owners"
+
+// takeOwnership waits for the lock of place as a call does, and takes it. kept may
+// have the place open; it may be nil.
+func (st *Store) takeOwnership(ctx context.Context, l *ownerLock, place ownership.Session, kept *ownership.State) (*ownership.Held, error) {
+	held, err := ownership.Take(ctx, place, kept, l.line.Wait)
+	if st.relieved(err) {
+		held, err = ownership.Take(ctx, place, kept, l.line.Wait)
+	}
 	return held, ownershipError(err)
 }
 
@@ -97,9 +129,12 @@ func ownershipError(err error) error {
 	return err
 }
 
-// locateForHost finds the place of the ownership lock that a host of a session
-// takes: that of Options.Workspace, else that of the workspace in the metadata.
-func (st *Store) locateForHost(id string) (ownership.Session, error) {
+// locateOwner finds the place of the ownership lock of a session: that of
+// Options.Workspace, else that of the workspace in the metadata if its hosts look
+// for sessions in this directory. A copy of a session names the workspace of the
+// original, whose hosts do not run the copy. Its lock is one of this directory
+// alone.
+func (st *Store) locateOwner(id string) (ownership.Session, error) {
 	if !ownership.ValidID(id) {
 		return ownership.Session{}, fmt.Errorf("%w: the id cannot be owned", errors.ErrUnsupported)
 	}
@@ -122,21 +157,14 @@ func (st *Store) locateForHost(id string) (ownership.Session, error) {
 	if workspace == "" {
 		return ownership.Session{}, fmt.Errorf("%w: the workspace is not known", errors.ErrUnsupported)
 	}
-	return ownership.LocateRetained(env, ownership.Identity{Workspace: workspace, SessionID: id})
-}
-
-// locateForCall finds the place of the ownership lock that a call takes which
-// writes a session. It is the one that hosts take. A copy of a session names the
-// workspace of the original in its metadata. Hosts of that workspace do not run
-// the copy, so calls on the copy take no lock.
-func (st *Store) locateForCall(id string) (ownership.Session, error) {
-	place, err := st.locateForHost(id)
-	if err != nil || st.opts.Workspace != "" {
-		return place, err
+	place, err := ownership.LocateRetained(env, ownership.Identity{Workspace: workspace, SessionID: id})
+	if err != nil {
+		return ownership.Session{}, err
 	}
 	native, err := os.Stat(filepath.Dir(place.NativeDirectory()))
 	if err != nil || !sessiondir.IsAt(native, st.base.Path()) {
-		return place, fmt.Errorf("%w: hosts keep the session elsewhere", errors.ErrUnsupported)
+		place.Sessions = st.base.Path()
+		place.StateRoot = filepath.Join(place.Sessions, sessiondir.Bookkeeping, ownersDir)
 	}
 	return place, nil
 }
@@ -147,7 +175,7 @@ func (st *Store) ownerPlace(s *session, id string) *ownerPlace {
 	if s.owner != nil {
 		return s.owner
 	}
-	place, err := st.locateForCall(id)
+	place, err := st.locateOwner(id)
 	p := &ownerPlace{Session: place, noLock: err != nil}
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		st.warnUnowned(p, id, err)
@@ -166,30 +194,44 @@ func (st *Store) warnUnowned(p *ownerPlace, id string, err error) {
 	st.log.Warn("session written without its ownership lock", "session", id, "err", err)
 }
 
-// own takes the ownership lock for one call. The caller holds the session's gate
-// and ends the use with unref. l is nil when the session has no such lock. It is
-// also nil when the lock's directory is unusable: no host can run the session
-// then, so the call may write.
+// own takes the ownership lock for one call, where hosts look for it. The caller
+// holds the session's gate and ends the use with unref. l is nil when the session
+// has no such lock. It is also nil when the lock's directory is unusable: no host
+// can run the session then, so the call may write.
 func (st *Store) own(ctx context.Context, s *session, id string) (l *ownerLock, err error) {
-	return st.ownAt(ctx, st.ownerPlace(s, id), id)
+	if p := st.ownerPlace(s, id); !p.noLock && p.Sessions == "" {
+		l, err = st.ownAt(ctx, s, p)
+	}
+	return l, err
 }
 
-func (st *Store) ownAt(ctx context.Context, p *ownerPlace, id string) (*ownerLock, error) {
-	if p.noLock {
+// ownHere is own for a session whose ownership lock is one of this directory
+// alone. The caller holds the session's lock, so none is made meanwhile. It takes
+// the one that is there.
+func (st *Store) ownHere(ctx context.Context, s *session, id string) (l *ownerLock, err error) {
+	p := st.ownerPlace(s, id)
+	if p.noLock || p.Sessions == "" {
 		return nil, nil
 	}
-	l, err := st.owners.enter(ctx, id)
+	if _, err := os.Lstat(p.LockPath()); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return st.ownAt(ctx, s, p)
+}
+
+func (st *Store) ownAt(ctx context.Context, s *session, p *ownerPlace) (*ownerLock, error) {
+	l, err := st.owners.enter(ctx, p.ID)
 	if err != nil {
 		return nil, err
 	}
 	defer st.owners.leave(l)
 	if l.held == nil {
-		held, err := st.takeOwnership(ctx, l, p.Session)
+		held, err := st.takeOwnership(ctx, l, p.Session, &s.handles.owner)
 		switch {
 		case errors.Is(err, ErrLocked), errors.Is(err, ErrFenced), ctx.Err() != nil:
 			return nil, err
 		case err != nil:
-			st.warnUnowned(p, id, err)
+			st.warnUnowned(p, p.ID, err)
 			return nil, nil
 		}
 		l.held = held
@@ -202,27 +244,20 @@ func (st *Store) ownAt(ctx context.Context, p *ownerPlace, id string) (*ownerLoc
 // session meanwhile. It refuses a session that another host runs. held is nil for
 // a session without such a lock.
 func (st *Store) removeOwned(ctx context.Context, s *session, id string, remove func(held *ownership.Held) error) error {
-	if !st.everHosted(id) {
+	p := st.ownerPlace(s, id)
+	defer func() { s.owner = nil }() // the place of a session that comes after it may be another
+	if p.noLock || p.Sessions != "" {
 		return remove(nil)
 	}
-	l, err := st.own(ctx, s, id)
+	if _, err := os.Lstat(p.LockPath()); errors.Is(err, fs.ErrNotExist) {
+		return remove(nil) // no host ever ran it
+	}
+	l, err := st.ownAt(ctx, s, p)
 	if err != nil {
 		return err
 	}
 	if l == nil {
 		return remove(nil)
 	}
-	s.owner = nil // one that comes after it may be elsewhere
-	return joinErrors(remove(l.held), st.owners.unrefLast(l))
-}
-
-// everHosted reports whether a host has ever run the session, which may run it
-// still.
-func (st *Store) everHosted(id string) bool {
-	place, err := st.locateForCall(id)
-	if err != nil {
-		return false
-	}
-	_, err = os.Lstat(place.LockPath())
-	return !errors.Is(err, fs.ErrNotExist)
+	return joinErrors(remove(l.held), st.owners.unref(l, nil))
 }

@@ -296,3 +296,122 @@ func requireFenced(t *testing.T, h house, st *sessionstore.Store) {
 	_, _, err = st.LoadStrict(ctx, ownedID)
 	require.NoError(t, err)
 }
+
+// TestCallsGiveTheLockUp has calls of a store that stays open: after each, a host
+// gets the lock at once, also where the lock's directory was replaced meanwhile.
+func TestCallsGiveTheLockUp(t *testing.T) {
+	h := newHouse(t)
+	st := open(t, h.dir, nil)
+	state := h.state(ownedID)
+	free := func() {
+		t.Helper()
+		requireHeld(t, state, false)
+	}
+	require.NoError(t, st.Save(t.Context(), ownedID, parse(t, user("1")), h.metadata(t)))
+	for range 3 {
+		require.NoError(t, st.Append(t.Context(), ownedID, parse(t, user("2"))...))
+		free()
+	}
+	revision, err := st.Revision(t.Context(), ownedID)
+	require.NoError(t, err)
+	_, err = st.Replace(t.Context(), ownedID, revision, parse(t, user("3")))
+	require.NoError(t, err)
+	free()
+
+	for name, change := range map[string]func(){
+		"removed":  func() { require.NoError(t, os.RemoveAll(state)) },
+		"replaced": func() { require.NoError(t, os.Rename(state, state+"-old")); require.NoError(t, os.Mkdir(state, 0o700)) },
+		"a file":   func() { require.NoError(t, os.Remove(filepath.Join(state, "session.lock"))) },
+	} {
+		change()
+		require.NoError(t, st.Append(t.Context(), ownedID, parse(t, user("4"))...), name)
+		free()
+		host := spawn(t, "owner", h.dir, h.workspace, h.home)
+		require.Equal(t, "held", host.line(t), name)
+		require.ErrorIs(t, st.Append(t.Context(), ownedID, parse(t, user("5"))...), sessionstore.ErrLocked, name)
+		host.kill()
+	}
+	require.NoError(t, os.Chmod(state, 0o755))
+	require.NoError(t, st.Append(t.Context(), ownedID, parse(t, user("6"))...), "no host can use that directory")
+}
+
+// TestAcquireElsewhere acquires sessions in a directory where hosts do not look for
+// them: one that was made there, a copy, and one that does not exist yet. That
+// keeps others out of this directory, and nobody out of the original.
+func TestAcquireElsewhere(t *testing.T) {
+	for _, kind := range []string{"made there", "copy", "missing", "copy of what is fenced"} {
+		t.Run(kind, func(t *testing.T) {
+			h := newHouse(t)
+			native := open(t, h.dir, nil)
+			require.NoError(t, native.Save(t.Context(), ownedID, parse(t, user("1")), h.metadata(t)))
+			dir := filepath.Join(h.home, "elsewhere")
+			link := filepath.Join(h.home, "link")
+			a := open(t, dir, nil)
+			symlink(t, dir, link)
+			b := open(t, link, nil)
+			switch kind {
+			case "made there":
+				require.NoError(t, a.Append(t.Context(), ownedID, parse(t, user("1"))...))
+			case "copy", "copy of what is fenced":
+				require.NoError(t, os.CopyFS(filepath.Join(dir, ownedID), os.DirFS(filepath.Join(h.dir, ownedID))))
+			}
+			if kind == "copy of what is fenced" {
+				write(t, `{"version":1,"session_id":"owned-1","transfer_id":"t-1","destination_host":"h","role":"source","phase":"staged"}`, h.dir, ownedID, "transfer-fence.json")
+				require.NoError(t, os.Chmod(filepath.Join(h.dir, ownedID, "transfer-fence.json"), 0o600))
+			}
+			locks := filepath.Join(dir, ".sessionstore", "owners")
+			require.NoDirExists(t, locks, "nobody has acquired anything")
+
+			release, err := a.Acquire(t.Context(), ownedID, sessionstore.Owner{App: "test"})
+			require.NoError(t, err)
+			requireMode(t, os.ModeDir|0o700, locks)
+			requireMode(t, os.ModeDir|0o700, locks, ownedID)
+			requireMode(t, 0o600, locks, ownedID, "session.lock")
+			again, err := a.Acquire(t.Context(), ownedID, sessionstore.Owner{})
+			require.NoError(t, err)
+			require.NoError(t, a.Append(t.Context(), ownedID, parse(t, user("2"))...))
+			for name, call := range writesOf(t, b) {
+				err := call()
+				require.ErrorIs(t, err, sessionstore.ErrLocked, name)
+				require.ErrorContains(t, err, `"test" runs it`, name)
+			}
+			_, err = b.UpdateMetadata(t.Context(), ownedID, func(md *sessionstore.Metadata) error { return md.Set("n", 1) })
+			require.NoError(t, err)
+			require.NoError(t, again())
+			require.ErrorIs(t, b.Append(t.Context(), ownedID, parse(t, user("3"))...), sessionstore.ErrLocked)
+			if kind != "copy of what is fenced" {
+				require.NoError(t, native.Append(t.Context(), ownedID, parse(t, user("original"))...))
+			}
+			require.NoFileExists(t, filepath.Join(h.state(ownedID), "owner.json"), "no host runs the original")
+			require.NoError(t, release())
+
+			require.NoError(t, b.Append(t.Context(), ownedID, parse(t, user("4"))...))
+			release, err = b.Acquire(t.Context(), ownedID, sessionstore.Owner{App: "test"})
+			require.NoError(t, err)
+			require.ErrorIs(t, a.Append(t.Context(), ownedID, parse(t, user("5"))...), sessionstore.ErrLocked)
+			require.NoError(t, release())
+			require.NoError(t, a.Delete(t.Context(), ownedID))
+			require.False(t, b.Exists(ownedID))
+		})
+	}
+}
+
+// writesOf are the calls of a store that only the owner of a session may make.
+func writesOf(t *testing.T, st *sessionstore.Store) map[string]func() error {
+	ctx := t.Context()
+	return map[string]func() error{
+		"save":    func() error { return st.Save(ctx, ownedID, nil, sessionstore.Metadata{}) },
+		"append":  func() error { return st.Append(ctx, ownedID, parse(t, user("2"))...) },
+		"create":  func() error { return st.Create(ctx, ownedID, sessionstore.Metadata{}) },
+		"delete":  func() error { return st.Delete(ctx, ownedID) },
+		"salvage": func() error { _, err := st.Salvage(ctx, ownedID); return err },
+		"acquire": func() error { _, err := st.Acquire(ctx, ownedID, sessionstore.Owner{}); return err },
+		"replace": func() error {
+			revision, err := st.Revision(ctx, ownedID)
+			if err == nil {
+				_, err = st.Replace(ctx, ownedID, revision, nil)
+			}
+			return err
+		},
+	}
+}

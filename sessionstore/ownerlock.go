@@ -2,45 +2,21 @@ package sessionstore
 
 import (
 	"context"
-	"log/slog"
-	"slices"
 	"sync"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/lockqueue"
 	"github.com/amplifier-go/sessionstorage/internal/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
-// How a store keeps an ownership lock that no call needs any more.
-const (
-	idleFor   = 200 * time.Millisecond // a burst of calls takes it once
-	idlePoll  = 5 * time.Millisecond   // how often it looks whether somebody waits
-	idleLocks = 8                      // of how many sessions at most
-)
-
-// owners are the ownership locks of sessions that a store holds or waits for.
-//
-//	free ── own, Acquire ──> in use ── the last use ends ──> idle
-//	  ^                        ^  │                          │ │
-//	  │                        └──│────────── own, Acquire ──┘ │
-//	  └───────────────────────────┴────────────────────────────┘
-//	    somebody waits, a host's last      200 ms, somebody waits,
-//	    use ends, the session is gone      a ninth idle one, Close
-//
-// A lock that is in use by calls or idle has no record; hosts of Acquire have
-// written one. One goroutine looks after the idle locks, while there are any.
+// owners are the ownership locks of sessions that a store holds or waits for. A
+// lock is taken for the first use of a call or a host, and given up with the last.
+// The lock of a call has no record; hosts of Acquire have written one.
 type owners struct {
 	base *sessiondir.Base
-	log  *slog.Logger
 
-	mu      sync.Mutex // guards what follows
-	locks   map[string]*ownerLock
-	idle    []*ownerLock // the one that was used longest ago first
-	closed  bool
-	running bool          // the goroutine
-	stop    chan struct{} // ends it
-	done    sync.WaitGroup
+	mu    sync.Mutex // guards what follows
+	locks map[string]*ownerLock
 }
 
 // ownerLock is the ownership lock of one session.
@@ -52,10 +28,9 @@ type ownerLock struct {
 	held *ownership.Held // nil: not held; changed only by whoever has the turn
 
 	// Guarded by the mutex of owners.
-	entered int       // how many have the turn or wait for it
-	uses    int       // calls and hosts that need it
-	hosts   int       // those of them that began with Acquire
-	since   time.Time // when it became idle
+	entered int // how many have the turn or wait for it
+	uses    int // calls and hosts that need it
+	hosts   int // those of them that began with Acquire
 }
 
 // ownerPlace is where the ownership lock of a session is.
@@ -65,8 +40,8 @@ type ownerPlace struct {
 	warned bool // that its state cannot be used
 }
 
-func newOwners(base *sessiondir.Base, log *slog.Logger) *owners {
-	return &owners{base: base, log: log, locks: map[string]*ownerLock{}, stop: make(chan struct{})}
+func newOwners(base *sessiondir.Base) *owners {
+	return &owners{base: base, locks: map[string]*ownerLock{}}
 }
 
 // enter waits for the turn at the lock of session id: the right to take the lock
@@ -117,7 +92,6 @@ func (w *owners) ref(l *ownerLock) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l.uses++
-	w.idle = slices.DeleteFunc(w.idle, func(i *ownerLock) bool { return i == l })
 }
 
 func (w *owners) refHost(l *ownerLock) {
@@ -139,22 +113,22 @@ func (w *owners) endUse(l *ownerLock) bool {
 func (w *owners) giveUpUnused(l *ownerLock) error {
 	w.mu.Lock()
 	used := l.uses > 0
-	w.idle = slices.DeleteFunc(w.idle, func(i *ownerLock) bool { return i == l })
 	w.mu.Unlock()
 	if used {
 		return nil
 	}
-	return l.giveUp()
+	return l.giveUp(nil)
 }
 
-// giveUp releases the lock. The caller has the turn.
-func (l *ownerLock) giveUp() error {
+// giveUp releases the lock, and leaves its directory open in kept, which may be
+// nil. The caller has the turn.
+func (l *ownerLock) giveUp(kept *ownership.State) error {
 	held := l.held
 	l.held = nil
 	if held == nil { // Close has released it
 		return nil
 	}
-	return held.Release()
+	return held.ReleaseTo(kept)
 }
 
 // hosted reports whether session id was acquired by this store.
@@ -170,5 +144,54 @@ func (w *owners) holds(id string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l := w.locks[id]
-	return l != nil && (l.uses > 0 || slices.Contains(w.idle, l))
+	return l != nil && l.uses > 0
+}
+
+// unref ends a call's use. The last use gives the lock up. Its checked directory
+// then stays open in kept, which may be nil. l may be nil.
+func (w *owners) unref(l *ownerLock, kept *ownership.State) error {
+	if l == nil {
+		return nil
+	}
+	w.enterHeld(l)
+	defer w.leave(l)
+	if !w.endUse(l) {
+		return nil
+	}
+	return l.giveUp(kept)
+}
+
+// release ends a host's use. After the last host's, the record says so.
+func (w *owners) release(l *ownerLock) error {
+	w.enterHeld(l)
+	defer w.leave(l)
+	w.mu.Lock()
+	l.hosts--
+	hosted := l.hosts > 0
+	w.mu.Unlock()
+	switch {
+	case w.endUse(l):
+		return l.giveUp(nil)
+	case l.held == nil || hosted:
+		return nil
+	}
+	return l.held.Retract()
+}
+
+// close gives up all locks, those of hosts. No call may be under way.
+func (w *owners) close() error {
+	w.mu.Lock()
+	var held []*ownerLock
+	for _, l := range w.locks {
+		l.entered++
+		held = append(held, l)
+	}
+	w.mu.Unlock()
+	var err error
+	for _, l := range held {
+		l.turn <- struct{}{}
+		err = joinErrors(err, l.giveUp(nil))
+		w.leave(l)
+	}
+	return err
 }

@@ -63,6 +63,11 @@ func (st *Store) removeLocked(ctx context.Context, s *session, id string, take f
 	if err := joinErrors(checkFence(dir), dir.Close()); err != nil {
 		return err
 	}
+	here, err := st.ownHere(ctx, s, id)
+	if err != nil {
+		return err
+	}
+	defer func() { err = joinErrors(err, st.owners.unref(here, nil)) }()
 	s.invalidate()
 	if err := take(); err != nil {
 		return err

@@ -16,8 +16,8 @@ type session struct {
 
 	gate chan struct{} // holds a token while a call writes; guards what follows, up to the queue
 
-	handles *sessiondir.Handles // nil while no call writes
-	owner   *ownerPlace         // nil: not looked up yet
+	handles *handles    // nil while no call writes
+	owner   *ownerPlace // nil: not looked up yet
 
 	// What this store has synced. A store that does not know syncs once more.
 	parentSynced sessiondir.Stamp // the directory, under its name

@@ -65,7 +65,7 @@ func open(dir string, opts *Options, hooks *seam.Seam) (*Store, error) {
 	if st.log == nil {
 		st.log = slog.New(slog.DiscardHandler)
 	}
-	st.owners = newOwners(base, st.log)
+	st.owners = newOwners(base)
 	return st, nil
 }
 

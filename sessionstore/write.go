@@ -37,10 +37,15 @@ func (st *Store) withOwnership(ctx context.Context, s *session, id string, mode 
 	if err != nil {
 		return err
 	}
-	if l != nil {
-		defer func() { err = joinErrors(err, st.owners.unref(l)) }()
-	}
-	return st.withLock(ctx, s, id, mode, do)
+	defer func() { err = joinErrors(err, st.owners.unref(l, &s.handles.owner)) }()
+	return st.withLock(ctx, s, id, mode, func(tx *transaction) (err error) {
+		here, err := st.ownHere(ctx, s, id)
+		if err != nil {
+			return err
+		}
+		defer func() { err = joinErrors(err, st.owners.unref(here, &s.handles.owner)) }()
+		return do(tx)
+	})
 }
 
 // withGate runs do while no other call of this store writes session id.
@@ -124,10 +129,15 @@ func (st *Store) lock(ctx context.Context, s *session) (*filelock.Lock, error) {
 	if st.relieved(err) {
 		lock, err = s.handles.Lock(ctx)
 	}
+	return lock, lockError(ctx, err)
+}
+
+// lockError returns the error of a session's lock as one of this package.
+func lockError(ctx context.Context, err error) error {
 	if errors.Is(err, filelock.ErrBusy) && ctx.Err() == nil {
 		err = fmt.Errorf("%w: %w", ErrLocked, err)
 	}
-	return lock, err
+	return err
 }
 
 // checkFence refuses a session that is being moved to another host.

@@ -106,12 +106,6 @@ type syncing interface {
 	// Bookkeeping opens the directory name of the bookkeeping, and makes it
 	// when it is not there. What is in it may be lost at any time.
 	Bookkeeping(name string) (*atomicfile.Dir, error)
-
-	// Own takes the ownership lock of session id for a short time, as writes
-	// of the transcript do, where the lock protects anything. The error Is
-	// [sessionstore.ErrLocked] or [sessionstore.ErrFenced] when somebody else
-	// runs the session.
-	Own(ctx context.Context, id string) (release func() error, err error)
 }
 
 // moving takes whole sessions out of the list, and brings them back.

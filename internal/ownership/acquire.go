@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"sync"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
 )
 
@@ -19,7 +18,7 @@ type Held struct {
 	session Session
 
 	mu      sync.Mutex // guards what follows
-	dir     *atomicfile.Dir
+	state   *stateDir
 	lock    *filelock.Lock // nil after Release
 	options Options
 	record  []byte // content of owner.json; nil: not announced
@@ -30,6 +29,7 @@ type Held struct {
 type Waiter func(ctx context.Context, try func() error) error
 
 // Take takes the lock of a session for a short time and writes no owner.json.
+// It takes over what is open in kept, which may be nil.
 // It lets wait wait for others that do the same. A host that runs the session
 // is not waited for: that is a [*BusyError] at once, and so is a lock that was
 // not given up while wait waited. A record whose process is gone is that of no
@@ -39,18 +39,18 @@ type Waiter func(ctx context.Context, try func() error) error
 // system's; nothing is held then. Where the reference has no such lock
 // (Windows) it is [errors.ErrUnsupported], and callers go on without. A file
 // system without locks is [ErrUnsafe], as in the reference.
-func Take(ctx context.Context, s Session, wait Waiter) (*Held, error) {
+func Take(ctx context.Context, s Session, kept *State, wait Waiter) (*Held, error) {
 	if !supported {
 		return nil, fmt.Errorf("acquire session lock: %w", errors.ErrUnsupported)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("acquire session lock: %w", err)
 	}
-	dir, err := openState(s)
+	state, err := kept.take(s)
 	if err != nil {
 		return nil, err
 	}
-	h := &Held{session: s, dir: dir}
+	h := &Held{session: s, state: state}
 	err = wait(ctx, h.try)
 	switch {
 	case err == nil:
@@ -59,14 +59,14 @@ func Take(ctx context.Context, s Session, wait Waiter) (*Held, error) {
 		err = h.busy()
 	}
 	if err != nil {
-		return nil, errors.Join(err, h.close())
+		return nil, errors.Join(err, h.close(nil))
 	}
 	return h, nil
 }
 
 // try locks session.lock. Only a host that runs the session is [ErrBusy].
 func (h *Held) try() error {
-	lock, err := filelock.Try(h.dir.Root(), LockName, 0o600)
+	lock, err := h.state.lock.Try(h.state.dir.Root(), LockName, 0o600)
 	switch {
 	case err == nil:
 		h.lock = lock
@@ -79,7 +79,7 @@ func (h *Held) try() error {
 		}
 		return untrustedBecause(text, err)
 	}
-	if owner := ReadOwner(h.dir.Root()); owner != nil && owner.presence() == running {
+	if owner := ReadOwner(h.state.dir.Root()); owner != nil && owner.presence() == running {
 		return &BusyError{Owner: owner}
 	}
 	return err
@@ -87,7 +87,7 @@ func (h *Held) try() error {
 
 // busy tells of a lock that was not given up in time.
 func (h *Held) busy() error {
-	owner := ReadOwner(h.dir.Root())
+	owner := ReadOwner(h.state.dir.Root())
 	if owner != nil && owner.presence() == gone {
 		owner = nil
 	}
@@ -104,7 +104,7 @@ func Acquire(ctx context.Context, s Session, o Options) (*Held, error) {
 	if _, err := newRecord(s, o); err != nil { // before anything is made
 		return nil, err
 	}
-	h, err := Take(ctx, s, func(_ context.Context, try func() error) error { return try() })
+	h, err := Take(ctx, s, nil, func(_ context.Context, try func() error) error { return try() })
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (h *Held) Announce(ctx context.Context, o Options) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("acquire session lock: %w", err)
 	}
-	if err := WriteState(h.dir, OwnerName, record); err != nil {
+	if err := WriteState(h.state.dir, OwnerName, record); err != nil {
 		return err
 	}
 	h.record, h.options = record, o
@@ -155,7 +155,7 @@ func (h *Held) retract() error {
 	}
 	record := h.record
 	h.record = nil
-	return WriteState(h.dir, OwnerName, released(record, h.options.now()))
+	return WriteState(h.state.dir, OwnerName, released(record, h.options.now()))
 }
 
 func checkFence(s Session) error {
@@ -197,29 +197,37 @@ func (h *Held) RemoveCheckpoint() error {
 	if err := h.check(); err != nil {
 		return err
 	}
-	if err := checkFile(h.dir.Root(), CheckpointName); err != nil {
+	if err := checkFile(h.state.dir.Root(), CheckpointName); err != nil {
 		return err
 	}
-	return removeState(h.dir, CheckpointName)
+	return removeState(h.state.dir, CheckpointName)
 }
 
 // Release gives the session up. owner.json says so before the lock is
 // dropped, if it was announced; the lock is dropped even when that fails.
 // Further calls do nothing.
-func (h *Held) Release() error {
+func (h *Held) Release() error { return h.ReleaseTo(nil) }
+
+// ReleaseTo is Release that leaves the directory open in kept, if that is not nil.
+func (h *Held) ReleaseTo(kept *State) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.lock == nil {
 		return nil
 	}
-	return errors.Join(h.retract(), h.close())
+	return errors.Join(h.retract(), h.close(kept))
 }
 
-func (h *Held) close() error {
+func (h *Held) close(kept *State) error {
 	var err error
 	if h.lock != nil {
 		err = h.lock.Unlock()
 		h.lock = nil
 	}
-	return errors.Join(err, h.dir.Close())
+	if kept == nil {
+		return errors.Join(err, h.state.close())
+	}
+	err = errors.Join(err, kept.Close())
+	kept.open = h.state
+	return err
 }

@@ -116,6 +116,10 @@ func ReadFence(s Session) (*Fence, error) {
 // checkNative refuses symlinks and foreign directories from the native root
 // down to the native directory; modes do not matter there.
 func checkNative(s Session) error {
+	if s.Sessions != "" { // what leads to it is the user's own affair
+		_, err := os.Stat(s.NativeDirectory())
+		return err
+	}
 	path := s.NativeRoot
 	for _, part := range append([]string{""}, s.nativeParts()...) {
 		path = join(path, part)

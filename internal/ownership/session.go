@@ -30,6 +30,12 @@ type Session struct {
 	Workspace  string // canonical
 	StateRoot  string
 	NativeRoot string // $AMPLIFIER_HOME or ~/.amplifier
+
+	// Sessions is the sessions directory of a session that hosts do not look for
+	// there, such as a copy. The shared state is then that of this directory alone:
+	// StateRoot is a directory in it, with one directory for each session. Empty:
+	// the session is where hosts look for it.
+	Sessions string
 }
 
 // Locate returns the place of the session of an existing workspace. Where the
@@ -95,7 +101,19 @@ func (s Session) WorkspaceKey() string {
 
 // Directory returns the directory of the session's shared state.
 func (s Session) Directory() string {
+	if s.Sessions != "" {
+		return join(s.StateRoot, s.ID)
+	}
 	return join(s.StateRoot, "v1", s.WorkspaceKey(), s.ID)
+}
+
+// above returns the directories above that one which are as private.
+func (s Session) above() []string {
+	if s.Sessions != "" {
+		return []string{s.StateRoot}
+	}
+	keys := join(s.StateRoot, "v1")
+	return []string{s.StateRoot, keys, join(keys, s.WorkspaceKey())}
 }
 
 // LockPath returns the path of the lock file.
@@ -109,8 +127,12 @@ func (s Session) CheckpointPath() string { return join(s.Directory(), Checkpoint
 
 // NativeDirectory returns the directory that the reference keeps the
 // session's history in, which is where it looks for a fence. Workspaces whose
-// paths differ only in slashes and hyphens share it.
+// paths differ only in slashes and hyphens share it. For a session that is
+// elsewhere it is the session's directory there.
 func (s Session) NativeDirectory() string {
+	if s.Sessions != "" {
+		return join(s.Sessions, s.ID)
+	}
 	return join(s.NativeRoot, s.nativeParts()...)
 }
 

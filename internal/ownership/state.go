@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/filelock"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
@@ -113,11 +114,74 @@ func checkFile(dir *os.Root, name string) error {
 	return nil
 }
 
+// State is the checked state directory of a session, with its lock file. It stays
+// open between two holds of a caller that takes the lock often. The zero State
+// has nothing open.
+type State struct{ open *stateDir }
+
+// Close closes what is open.
+func (k *State) Close() error {
+	if k.open == nil {
+		return nil
+	}
+	err := k.open.close()
+	k.open = nil
+	return err
+}
+
+// Descriptors returns how many files are open.
+func (k *State) Descriptors() int {
+	if k.open == nil {
+		return 0
+	}
+	return k.open.dir.Descriptors() + k.open.lock.Descriptors()
+}
+
+// stateDir is an open state directory.
+type stateDir struct {
+	dir  *atomicfile.Dir
+	is   fs.FileInfo
+	lock filelock.Keep
+}
+
+func (d *stateDir) close() error { return errors.Join(d.lock.Close(), d.dir.Close()) }
+
+// check refuses files in the directory that are not safe.
+func (d *stateDir) check() error {
+	for _, name := range []string{LockName, OwnerName, CheckpointName} {
+		if err := checkFile(d.dir.Root(), name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take returns the directory of s: the one that is open in kept, which may be nil,
+// if it is the one at that path now and is as private as before. The caller closes
+// it.
+func (k *State) take(s Session) (*stateDir, error) {
+	if k == nil || k.open == nil {
+		return openState(s)
+	}
+	d := k.open
+	k.open = nil
+	info, err := os.Lstat(s.Directory())
+	if err != nil || !info.IsDir() || !ours(info) || info.Mode()&notPrivate != 0 || !os.SameFile(info, d.is) {
+		if err := d.close(); err != nil {
+			return nil, err
+		}
+		return openState(s)
+	}
+	if err := d.check(); err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return d, nil
+}
+
 // openState makes what is missing of the session's state directory and
 // refuses what is not safe in it.
-func openState(s Session) (*atomicfile.Dir, error) {
-	keys := join(s.StateRoot, "v1")
-	for _, path := range []string{s.StateRoot, keys, join(keys, s.WorkspaceKey())} {
+func openState(s Session) (*stateDir, error) {
+	for _, path := range s.above() {
 		if _, err := makePrivate(path); err != nil {
 			return nil, err
 		}
@@ -139,13 +203,11 @@ func openState(s Session) (*atomicfile.Dir, error) {
 		_ = dir.Close() // read only
 		return nil, untrusted("state directory " + s.ID + " is not a safe directory")
 	}
-	for _, name := range []string{LockName, OwnerName, CheckpointName} {
-		if err := checkFile(dir, name); err != nil {
-			_ = dir.Close()
-			return nil, err
-		}
+	d := &stateDir{dir: atomicfile.New(dir, nil), is: opened}
+	if err := d.check(); err != nil {
+		return nil, errors.Join(err, d.close())
 	}
-	return atomicfile.New(dir, nil), nil
+	return d, nil
 }
 
 // makePrivate returns the directory path, made if it was missing. Ancestors

@@ -19,14 +19,7 @@ import (
 // locks and only where nothing changed since it was scanned. a may be nil:
 // then it is the small files alone.
 func (v *pull) install(ctx context.Context, a *download) error {
-	release, err := v.Core.Own(ctx, v.id)
-	switch {
-	case errors.Is(err, sessionstore.ErrLocked), errors.Is(err, sessionstore.ErrFenced):
-		return v.wait(fmt.Errorf("%w: %w", ErrDeferred, err))
-	case err != nil:
-		return err
-	}
-	err = v.change(ctx, v.Core.Change, v.id, func(tx core.Tx) error {
+	err := v.change(ctx, v.Core.ChangeOwned, v.id, func(tx core.Tx) error {
 		use, _ := v.use()
 		if err := v.inUse(use); err != nil { // since it was decided
 			return &waits{err}
@@ -41,7 +34,6 @@ func (v *pull) install(ctx context.Context, a *download) error {
 		}
 		return tx.Dir().SetTime(".", v.cloud.head.Updated)
 	})
-	err = errors.Join(err, release())
 	waits := (*waits)(nil)
 	switch {
 	case errors.As(err, &waits):
