@@ -146,16 +146,6 @@ type stateDir struct {
 
 func (d *stateDir) close() error { return errors.Join(d.lock.Close(), d.dir.Close()) }
 
-// check refuses files in the directory that are not safe.
-func (d *stateDir) check() error {
-	for _, name := range []string{LockName, OwnerName, CheckpointName} {
-		if err := checkFile(d.dir.Root(), name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // take returns the directory of s: the one that is open in kept, which may be nil,
 // if it is the one at that path now and is as private as before. The caller closes
 // it.
@@ -172,7 +162,7 @@ func (k *State) take(s Session) (*stateDir, error) {
 		}
 		return openState(s)
 	}
-	if err := d.check(); err != nil {
+	if err := checkFile(d.dir.Root(), LockName); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
@@ -203,11 +193,13 @@ func openState(s Session) (*stateDir, error) {
 		_ = dir.Close() // read only
 		return nil, untrusted("state directory " + s.ID + " is not a safe directory")
 	}
-	d := &stateDir{dir: atomicfile.New(dir, nil), is: opened}
-	if err := d.check(); err != nil {
-		return nil, errors.Join(err, d.close())
+	for _, name := range []string{LockName, OwnerName, CheckpointName} {
+		if err := checkFile(dir, name); err != nil {
+			_ = dir.Close() // read only
+			return nil, err
+		}
 	}
-	return d, nil
+	return &stateDir{dir: atomicfile.New(dir, nil), is: opened}, nil
 }
 
 // makePrivate returns the directory path, made if it was missing. Ancestors
