@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
@@ -127,6 +128,49 @@ func TestEndedPrograms(t *testing.T) {
 		require.NoError(t, c.End(false))
 		require.Empty(t, files(t, dir))
 	})
+}
+
+// TestBeginBesideOthers has another program look at the files of one that begins: its
+// lock file is there, and not locked yet. The new program begins at each moment at
+// which the other one removes a file, and keeps its files.
+func TestBeginBesideOthers(t *testing.T) {
+	t.Parallel()
+	for at, more := 0, true; more; at++ {
+		synctest.Test(t, func(t *testing.T) {
+			dir := t.TempDir()
+			root, err := os.OpenRoot(dir)
+			require.NoError(t, err)
+			var begun *Program
+			var failed error
+			removals, armed := 0, false
+			b, err := Begin(atomicfile.New(root, &seam.Seam{Before: func(op seam.Op) error {
+				if op.Kind != seam.Remove || !armed {
+					return nil
+				}
+				if removals++; removals == at+1 {
+					go func() { begun, failed = open(dir, "a") }()
+					synctest.Wait() // it has begun, or waits
+				}
+				return nil
+			}}), "b")
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "a.lock"), nil, 0o600))
+			armed = true
+			look(t, b, "s")
+			armed = false
+			if more = removals > at; more {
+				time.Sleep(time.Second)
+				synctest.Wait()
+				require.NoError(t, failed)
+				require.NoError(t, begun.Use("s"))
+				require.FileExists(t, filepath.Join(dir, "a.lock"))
+				require.NotZero(t, look(t, b, "s").Others)
+				require.NoError(t, begun.End(false))
+			}
+			require.NoError(t, b.End(false))
+			require.Empty(t, files(t, dir))
+		})
+	}
 }
 
 // TestKilledProgram kills another process right after it has named a session.

@@ -2,6 +2,7 @@ package inuse
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,7 +26,8 @@ func Begin(dir *atomicfile.Dir, name string) (*Program, error) {
 }
 
 func (p *Program) begin() (err error) {
-	p.lock, err = filelock.Try(p.dir.Root(), p.name+lockEnding, atomicfile.Mode)
+	// Another program that looks at the new file holds its lock for a moment.
+	p.lock, err = filelock.Acquire(context.Background(), p.dir.Root(), p.name+lockEnding, filelock.Options{Perm: atomicfile.Mode})
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
@@ -103,11 +105,12 @@ func (p *Program) other(name string) (map[string]line, error) {
 	if err == nil {
 		err = p.remove(name + namesEnding)
 	}
-	err = errors.Join(err, lock.Unlock())
 	if err == nil {
+		// While it is locked: a program that begins under the name sees that its file
+		// is gone, and makes another.
 		err = p.remove(name + lockEnding)
 	}
-	return nil, err
+	return nil, errors.Join(err, lock.Unlock())
 }
 
 // young returns what another program names where nobody can tell whether it
