@@ -21,7 +21,9 @@ import (
 // All other metadata stays as it is, byte for byte.
 //
 // After an error, either state may stand: none of msgs is stored, or all. All
-// are when only turn_count could not be written.
+// are when only turn_count could not be written. The error Is [ErrConflict] when
+// a program that takes no lock, as the older Python tools do not, wrote the session
+// each of the 20 times that Append began anew.
 func (st *Store) Append(ctx context.Context, id string, msgs ...Message) error {
 	start := st.clock()
 	rows, err := st.storable(msgs, 0)

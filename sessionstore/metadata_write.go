@@ -84,7 +84,7 @@ func (tx *transaction) saveMetadata(m *metadataFile, content []byte, edit func(*
 		}
 		err = tx.replaceMetadata(&now, content)
 	}
-	return err
+	return tx.conflict(sessiondir.Metadata, err)
 }
 
 // displacedMetadata returns the metadata that this call displaced, with the

@@ -11,6 +11,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/pytime"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
 // Naming is a name for a session, with what decides whether it is taken.
@@ -60,7 +61,7 @@ func (st *Store) SetName(ctx context.Context, id string, n Naming) (Metadata, bo
 		for try := 0; ; try++ {
 			md, changed, err = tx.setName(ctx, n)
 			if try == maxRetries || !overtaken(err) {
-				return err
+				return tx.conflict(sessiondir.Metadata, err)
 			}
 		}
 	})

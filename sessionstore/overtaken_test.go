@@ -1,6 +1,7 @@
 package sessionstore
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -109,4 +110,76 @@ func said(t *testing.T, texts ...string) string {
 		rows[i] = say(t, text)
 	}
 	return string(lines(rows))
+}
+
+// TestOvertakenEachTime has a writer that takes no lock replace the file at each
+// change of its name, until the call has begun anew as often as it does. The call gives up with an error of a public kind, and the
+// other writer's file stays.
+func TestOvertakenEachTime(t *testing.T) {
+	t.Parallel()
+	calls := map[string]struct {
+		file string
+		do   func(*testing.T, *Store) error
+	}{
+		"append": {sessiondir.Transcript, func(t *testing.T, st *Store) error { return st.Append(t.Context(), "s", say(t, "ours")) }},
+		"save": {sessiondir.Transcript, func(t *testing.T, st *Store) error {
+			return st.Save(t.Context(), "s", []Message{say(t, "ours")}, Metadata{})
+		}},
+		"update metadata": {sessiondir.Metadata, func(t *testing.T, st *Store) error {
+			_, err := st.UpdateMetadata(t.Context(), "s", func(md *Metadata) error { return md.Set("n", "ours") })
+			return err
+		}},
+		"set name": {sessiondir.Metadata, func(t *testing.T, st *Store) error {
+			_, _, err := st.SetName(t.Context(), "s", Naming{Name: "ours", Source: "manual", ExpectedRevision: -1})
+			return err
+		}},
+		"count turns": {sessiondir.Metadata, func(t *testing.T, st *Store) error { return st.Append(t.Context(), "s", say(t, "counted")) }},
+	}
+	for name, call := range calls {
+		for _, when := range []string{"before", "after"} {
+			t.Run(name+"/"+when, func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				armed, n, theirs := false, 0, ""
+				write := func(op seam.Op) {
+					if (op.Kind != seam.Exchange && op.Kind != seam.Rename) || !armed || n > maxRetries || op.To != call.file && op.Name != call.file {
+						return
+					}
+					n++
+					theirs = fmt.Sprintf(`{"role": "user", "content": "theirs %d"}`, n) + "\n"
+					if call.file == sessiondir.Metadata {
+						theirs = fmt.Sprintf(`{"session_id": "s", "turn_count": 0, "theirs": %d}`, n)
+					}
+					tmp := filepath.Join(dir, "s", "theirs")
+					require.NoError(t, os.WriteFile(tmp, []byte(theirs), 0o600))
+					require.NoError(t, os.Rename(tmp, filepath.Join(dir, "s", call.file)))
+				}
+				hooks := &seam.Seam{}
+				if when == "before" {
+					hooks.Before = func(op seam.Op) error { write(op); return nil }
+				} else {
+					hooks.After = write
+				}
+				st, err := open(dir, nil, hooks)
+				require.NoError(t, err)
+				t.Cleanup(func() { require.NoError(t, st.Close()) })
+				require.NoError(t, st.Append(t.Context(), "s", say(t, "1")))
+				require.NoError(t, st.Append(t.Context(), "s", say(t, "2")))
+				armed = true
+				err = call.do(t, st)
+				armed = false
+				if err == nil { // the last to rename wins: what it displaced is the backup
+					require.Equal(t, "before", when)
+					require.Contains(t, []string{"save", "set name"}, name)
+					return
+				}
+				require.ErrorIs(t, err, ErrConflict)
+				have, err := os.ReadFile(filepath.Join(dir, "s", call.file))
+				require.NoError(t, err)
+				backup, err := os.ReadFile(filepath.Join(dir, "s", sessiondir.Backup(call.file)))
+				require.NoError(t, err)
+				require.Contains(t, []string{string(have), string(backup)}, theirs)
+			})
+		}
+	}
 }

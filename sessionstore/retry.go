@@ -11,7 +11,8 @@ import (
 )
 
 // retry runs do on the transcript t. While another writer comes between, it runs
-// do again on what that writer left, maxRetries times at most.
+// do again on what that writer left, maxRetries times at most. Then the error Is
+// [ErrConflict].
 func (tx *transaction) retry(t *transcript, do func(*transcript) error) error {
 	err := do(t)
 	for try := 0; try < maxRetries && overtaken(err); try++ {
@@ -27,7 +28,7 @@ func (tx *transaction) retry(t *transcript, do func(*transcript) error) error {
 			err = do(t)
 		}
 	}
-	return err
+	return tx.conflict(sessiondir.Transcript, err)
 }
 
 // displaced returns the transcript that this call displaced, with the stamp of
@@ -57,7 +58,7 @@ func (tx *transaction) conflict(name string, err error) error {
 			return fmt.Errorf("%w: %w", ErrConflict, err)
 		}
 	}
-	return ErrConflict
+	return fmt.Errorf("%w: a program that takes no lock wrote it at the same time", ErrConflict)
 }
 
 // restoreTheirs replaces the file name with a copy of the file that this call

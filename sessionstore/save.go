@@ -28,7 +28,9 @@ import (
 // use them where several processes write one session. A damaged file
 // is kept aside as <name>.damaged-<time of its last change> and never becomes
 // a backup. A file that the system does not let be read may be whole: every call
-// that would write in its place fails then and changes nothing. ctx is honoured until the first file changes its name. After an
+// that would write in its place fails then and changes nothing. Beside a program
+// that takes no lock, a call that writes begins anew up to 20 times; then the error
+// Is [ErrConflict]. ctx is honoured until the first file changes its name. After an
 // error either state may stand, whole.
 func (st *Store) Save(ctx context.Context, id string, transcript []Message, md Metadata) error {
 	return st.writeOwned(ctx, "save", id, openOrCreate, func(tx *transaction) error {

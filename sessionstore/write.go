@@ -87,6 +87,9 @@ func (st *Store) withLock(ctx context.Context, s *session, id string, mode openM
 		if !tx.namesChanged && len(tx.wrote) == 0 && !commit.ChangedNames(err) && st.relieved(err) {
 			continue // nothing was written for want of a descriptor
 		}
+		if overtaken(err) {
+			err = fmt.Errorf("%w: %w", ErrConflict, err)
+		}
 		if err != nil {
 			s.invalidate()
 			return err
