@@ -6,19 +6,19 @@ import (
 
 // Emit saves p, unless its session is null, and publishes it to every
 // subscriber, also when saving failed; the error is that of saving. What
-// [Log.SavePhaseOutput] refuses as invalid is not published either. Prompt and
-// input go out with the status running only.
+// [Log.SavePhaseOutput] refuses as invalid is not published either. All
+// of p is saved; prompt and input are published with the status running only.
 func (l *Log) Emit(ctx context.Context, p PhaseOutput) error {
 	if err := p.check(); err != nil {
 		return err
-	}
-	if p.Status != running {
-		p.SystemPrompt, p.UserInput = nil, nil
 	}
 	p = p.clone() // the agent may go on with what it handed over
 	var err error
 	if p.SessionID != nil {
 		_, err = l.SavePhaseOutput(ctx, *p.SessionID, p)
+	}
+	if p.Status != running {
+		p.SystemPrompt, p.UserInput = nil, nil
 	}
 	l.subs.publish(p)
 	return err

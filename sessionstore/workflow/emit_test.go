@@ -38,7 +38,29 @@ func TestFullFlow(t *testing.T) {
 	require.Equal(t, []PhaseOutput{begun, ended}, drain(t, two))
 	require.Equal(t, []PhaseOutput{ended}, drain(t, late))
 	r := outputs(t, l)[0]
-	require.Equal(t, []string{"You are...", "Analyze...", "The analysis shows..."}, []string{*r.SystemPrompt, *r.UserInput, *r.Output})
+	require.Equal(t, []string{"other", "other", "The analysis shows..."}, []string{*r.SystemPrompt, *r.UserInput, *r.Output}, "saved whole")
+}
+
+// TestResumeAfterOneEmit emits a phase once, when it has ended: the record has its
+// prompt and input, and so does the history of the next phase.
+func TestResumeAfterOneEmit(t *testing.T) {
+	t.Parallel()
+	for _, status := range []string{completed, failed} {
+		l, _ := newLog(t, `{}`, research)
+		s := l.Subscribe()
+		ended := PhaseOutput{SessionID: new("s"), PhaseID: "phase_1", Status: status, SystemPrompt: new("You are..."), UserInput: new("Analyze..."), Output: new("It shows...")}
+		require.NoError(t, l.Emit(t.Context(), ended))
+		r := outputs(t, l)[0]
+		require.Equal(t, []string{"You are...", "Analyze...", "It shows..."}, []string{*r.SystemPrompt, *r.UserInput, *r.Output})
+		require.Nil(t, drain(t, s)[0].SystemPrompt)
+		require.Equal(t, "Analyze...", *ended.UserInput)
+		if status == completed {
+			resumed, err := l.Resume(t.Context(), "s")
+			require.NoError(t, err)
+			require.Len(t, resumed.Context.History, 2)
+			require.Equal(t, "Analyze...", resumed.Context.History[0].Content)
+		}
+	}
 }
 
 func TestEmitUnsaved(t *testing.T) {
