@@ -20,6 +20,7 @@ var (
 	ErrFenced           = errors.New("session is being transferred")
 	ErrUnstorable       = errors.New("value cannot be stored in a transcript")
 	ErrCorrupt          = errors.New("session is damaged")
+	ErrWindow           = errors.New("these messages are the end of the stored transcript, and a save would lose its beginning: Append the new ones, or Replace it with its revision")
 )
 
 // Error tells which call failed on which session. Unwrap gives the cause.

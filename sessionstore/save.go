@@ -22,6 +22,11 @@ import (
 // gives a new session session_id, created, bundle, model, turn_count and
 // working_dir; any other is stored as it is.
 //
+// A transcript that begins with the last messages on disk, but not with the first,
+// is a window of a session that went on. Save refuses it with [ErrWindow] and writes
+// nothing if a person wrote one of the messages that would go. [Store.Append] adds
+// the new messages; [Store.Replace], with the revision, drops the old ones.
+//
 // The last writer wins, as in the reference: rows that another process wrote
 // and transcript does not have are gone from the transcript, and stand in the
 // backup until the next save. [Store.Append] and [Store.Replace] lose nothing:
@@ -113,6 +118,9 @@ func (tx *transaction) vacant() bool {
 // writer leaves meanwhile. What that wrote just before is the backup then.
 func (tx *transaction) saveOver(t *transcript, want []Message) error {
 	return tx.retry(t, func(t *transcript) error {
+		if err := tx.refuseWindow(t, want); err != nil {
+			return err
+		}
 		err := tx.saveTranscript(t, want)
 		if errors.Is(err, errDisplaced) {
 			return nil

@@ -10,7 +10,13 @@ import (
 // maxTurns of them, and more where a result would be separated from its call.
 // It reads the rest of a large transcript only where that may hold the call of
 // a result, see [sessionstore.Store.LastTurns]. A result whose call is nowhere
-// costs reading the whole transcript. The errors are those of LastTurns and of
+// costs reading the whole transcript.
+//
+// The window is what a model is given. What comes after it goes into the session by
+// [sessionstore.Store.Append]: a Save of the window would drop all turns before it,
+// and is refused with [sessionstore.ErrWindow].
+//
+// The errors are those of LastTurns and of
 // [sessionstore.Store.Load].
 func ResumeWindow(ctx context.Context, st *sessionstore.Store, id string, maxTurns int) ([]sessionstore.Message, error) {
 	if maxTurns <= 0 {

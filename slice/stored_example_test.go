@@ -3,6 +3,7 @@ package slice_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -65,6 +66,35 @@ func ExampleFork() {
 	// 2 messages of 2 turns, up to: No.
 	// again from turn 1 of weather
 	// [weather]
+}
+
+// A program goes on with a long session: the model is given the last turns, and
+// what is new is appended.
+func ExampleResumeWindow() {
+	st, done := exampleStore()
+	defer done()
+	ctx := context.Background()
+	history, err := slice.ResumeWindow(ctx, st, "weather", 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	turn := conversationOf(
+		`{"role": "tool", "tool_call_id": "call_1", "content": "Sun."}`,
+		`{"role": "assistant", "content": "Sure."}`,
+	)
+	if err := st.Append(ctx, "weather", turn...); err != nil {
+		log.Fatal(err)
+	}
+	s, err := st.Load(ctx, "weather")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(history), "messages for the model,", len(s.Messages), "in the session")
+	err = st.Save(ctx, "weather", append(history, turn...), sessionstore.Metadata{})
+	fmt.Println("saved as a whole:", errors.Is(err, sessionstore.ErrWindow))
+	// Output:
+	// 2 messages for the model, 6 in the session
+	// saved as a whole: true
 }
 
 func ExampleRepairSession() {

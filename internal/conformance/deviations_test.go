@@ -43,6 +43,7 @@ const (
 	transcriptExtended rule = "transcript-extended"
 	transcriptKept     rule = "transcript-unchanged"
 	unrepresentableIDs rule = "unrepresentable-id"
+	windowRefused      rule = "window-refused"
 )
 
 // rulesWithCode are all of the above, and those about the newer tools.
@@ -51,7 +52,7 @@ func rulesWithCode() []rule {
 		bundleNotText, crInsideRow, damageKept, damageReported, emptiedKept, emptiedRecovered, longID,
 		metadataMerge, metadataObject, metadataUnchanged, notFinite, ownNames, recoversFurther, refusedFirst, reservedID,
 		cleanupWholeDays, goneReported, idShortened, resolveCleaned, roleRequired, surrogateInText, surrogateKept, surrogateReplaced, tooDeep, transcriptExtended, transcriptKept,
-		unrepresentableIDs,
+		unrepresentableIDs, windowRefused,
 	}...)
 }
 

@@ -61,7 +61,7 @@ func outcome(err error) string {
 	switch {
 	case err == nil:
 		return succeeded
-	case errors.Is(err, sessionstore.ErrUnstorable):
+	case errors.Is(err, sessionstore.ErrUnstorable), errors.Is(err, sessionstore.ErrWindow):
 		return refused
 	case errors.Is(err, sessionstore.ErrCorrupt):
 		return unreadable

@@ -3,9 +3,12 @@ package conformance
 import (
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/slice"
 )
 
 // model is the directory of one session in memory, as the reference keeps it
@@ -104,10 +107,35 @@ func (m *model) save(messages, metadata string) (failed string) {
 
 // put writes what save has found to be good.
 func (m *model) put(rows []string, metadata string) (failed string) {
+	if m.f != nil && m.isWindow(rows) && m.f.by(windowRefused) {
+		return refused
+	}
 	if failed := m.putRows(rows); failed != succeeded {
 		return failed
 	}
 	return m.saveMetadata(metadata)
+}
+
+// isWindow reports whether the transcript on disk ends with rows with which the new
+// one begins, not with its own first row among them, and after a row of a person.
+func (m *model) isWindow(rows []string) bool {
+	if !m.has(transcriptFile) || !m.sound(transcriptFile) || m.emptied() {
+		return false
+	}
+	old, failed := m.parse(transcriptFile)
+	if failed != none {
+		return false
+	}
+	for k := len(old) - 1; k > 0; k-- {
+		person := slices.ContainsFunc(old[:k], func(row string) bool {
+			m, err := sessionstore.ParseMessage([]byte(row))
+			return err == nil && slice.IsRealUser(m)
+		})
+		if len(rows) >= len(old)-k && slices.Equal(old[k:], rows[:len(old)-k]) && !slices.Contains(old[k:], old[0]) && person {
+			return true
+		}
+	}
+	return false
 }
 
 // putRows writes the transcript. We only add to one that it extends.
