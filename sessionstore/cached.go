@@ -26,7 +26,6 @@ type sessionCache struct {
 	sessions map[string]*session
 	idle     *cache.LRU[string, *session] // those that no call uses
 	listed   listed
-	doubt    bool // what namesInDoubt reports
 
 	// Under the default bound one session may be larger than all of it: the one
 	// used last among those. Its next save costs its new messages only, too.
@@ -119,25 +118,7 @@ func (c *sessionCache) evict() {
 // drop removes s from the cache.
 func (c *sessionCache) drop(s *session) {
 	c.idle.Remove(s.id)
-	c.doubt = c.doubt || s.namesSynced()
 	delete(c.sessions, s.id)
-}
-
-// namesInDoubt reports whether the cache has forgotten which names of transcripts
-// are synced: it dropped a session that knew, or a write failed after it had
-// changed a name. A write then syncs a name of which it knows nothing before it
-// relies on it.
-func (c *sessionCache) namesInDoubt() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.doubt
-}
-
-// doubtNames notes that a write failed after it had changed a name.
-func (c *sessionCache) doubtNames() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.doubt = true
 }
 
 // close empties the cache. No call is under way.

@@ -51,13 +51,12 @@ func (tx *transaction) putAppended(was, c *cachedTranscript, set time.Time, done
 	return err
 }
 
-// syncName syncs the name of the transcript c if another writer gave it that name
-// since this store last synced it. Without that, the disk may still have the
-// name lead to the file that the append is about to write.
+// syncName syncs the name of the transcript c unless this store has done so. Another
+// writer may have given it that name, and have been killed before it synced it. Then
+// the disk may still have the name lead to the file that the append is about to
+// write.
 func (tx *transaction) syncName(c *cachedTranscript) error {
-	was := tx.s.nameSynced
-	relies := was != (sessiondir.Stamp{}) || tx.st.cache.namesInDoubt()
-	if !tx.sync() || !relies || was.Same(c.main) {
+	if !tx.sync() || tx.s.nameSynced.Same(c.main) {
 		return nil
 	}
 	if err := tx.syncNames(); err != nil {

@@ -31,15 +31,12 @@ func (tx *transaction) begin(mode openMode) (err error) {
 }
 
 // end closes the directory, and removes a new one that was not committed.
-func (tx *transaction) end(committed bool) error {
+func (tx *transaction) end() error {
 	var err error
 	if tx.created {
 		err = tx.st.base.Abandon(tx.dir)
 	}
-	if err = joinErrors(err, tx.dir.Leave()); (err != nil || !committed) && tx.namesChanged {
-		tx.st.cache.doubtNames() // names may have changed and are not synced
-	}
-	return err
+	return joinErrors(err, tx.dir.Leave())
 }
 
 // has reports whether anything has the name, or may have it.

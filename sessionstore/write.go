@@ -104,7 +104,7 @@ func (tx *transaction) run(mode openMode, do func(*transaction) error) (err erro
 	if err := tx.begin(mode); err != nil {
 		return err
 	}
-	defer func() { err = joinErrors(err, tx.end(err == nil)) }()
+	defer func() { err = joinErrors(err, tx.end()) }()
 	if err := checkFence(tx.dir); err != nil {
 		return err
 	}
