@@ -1,6 +1,7 @@
 package sessionstore
 
 import (
+	"bytes"
 	"cmp"
 	"strings"
 	"time"
@@ -75,7 +76,7 @@ func stringMember(obj []byte, name string) string {
 // ToolCall is a call that an assistant message makes.
 type ToolCall struct {
 	ID, Name  string
-	Arguments []byte // JSON text; nil when there is none
+	Arguments []byte // JSON text, with U+FFFD for half of a surrogate pair; nil when there is none
 }
 
 // ToolCalls returns the calls that the message makes, in order: its
@@ -114,15 +115,18 @@ func listedCall(call []byte, f [4][]byte) ToolCall {
 }
 
 // arguments returns JSON text: that inside raw where raw is a string, as
-// providers send it, else raw itself. There is none without raw.
+// providers send it, else raw itself. There is none without raw. Half of a
+// surrogate pair, which is no text, becomes U+FFFD.
 func arguments(raw []byte) []byte {
-	switch {
-	case raw == nil:
+	if raw == nil {
 		return nil
-	case pyjson.KindOf(raw) == pyjson.String:
-		return []byte(pyjson.Text(raw))
 	}
-	return append([]byte{}, raw...)
+	text := bytes.Clone(raw)
+	if pyjson.KindOf(raw) == pyjson.String {
+		text = []byte(pyjson.Text(raw))
+	}
+	text, _ = pyjson.Paired(text)
+	return text
 }
 
 // ToolCallID returns the id of the call that a tool message answers.

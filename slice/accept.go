@@ -20,7 +20,8 @@ import (
 // of the modules mend while they send (results that are invented or skipped,
 // unsigned thinking that is left out) is refused.
 //
-// All providers want known roles, blocks in messages of the right role, names
+// All providers want known roles, whole characters (no half of a surrogate pair, as
+// a text has that was cut in an emoji), blocks in messages of the right role, names
 // of tools they allow, an id for every call, and for every call exactly one
 // result, behind it. Further,
 //

@@ -70,11 +70,20 @@ func (e *examiner) call(raw []byte) []byte {
 		e.report(BadToolName, id)
 		raw = setWithin(raw, member, pyjson.AppendQuoted(nil, e.mendName(name), pyjson.Style{}))
 	}
+	args, member := calledArguments(raw)
+	args, half := pyjson.Paired(args)
+	if half {
+		e.report(BadArguments, id)
+		raw = setWithin(raw, member, args)
+	}
 	if !e.objects {
 		return raw
 	}
-	args, member := calledArguments(raw)
 	if isArguments(args) {
+		if text, half := pyjson.Paired([]byte(textOf(args))); half {
+			e.report(BadArguments, id)
+			raw = setWithin(raw, member, pyjson.AppendQuoted(nil, string(text), pyjson.Style{}))
+		}
 		return raw
 	}
 	e.report(BadArguments, id)

@@ -10,8 +10,8 @@ type Reason string
 // The reasons. Which provider refuses what is said at [Accepts].
 const (
 	UnknownRole     Reason = "unknown_role"        // the role is none of user, assistant, tool
-	BadContent      Reason = "bad_content"         // content is neither text nor blocks
-	BadBlock        Reason = "bad_block"           // a block is no object with a type, or has no text
+	BadContent      Reason = "bad_content"         // content is neither text nor blocks, or has half a surrogate pair
+	BadBlock        Reason = "bad_block"           // a block is no object with a type, has no text, or half a surrogate pair
 	ForeignBlock    Reason = "block_of_other_role" // a call by the user, a result by the assistant, …
 	EmptyContent    Reason = "empty_content"       // there is nothing to send
 	BlankText       Reason = "blank_text"          // a text among other things is empty
@@ -22,7 +22,7 @@ const (
 
 	BadCall         Reason = "bad_call"          // an entry of tool_calls is no object
 	BadToolName     Reason = "bad_tool_name"     // empty, too long, or with other characters
-	BadArguments    Reason = "bad_arguments"     // not a JSON object
+	BadArguments    Reason = "bad_arguments"     // not a JSON object, or with half a surrogate pair
 	CallWithoutID   Reason = "call_without_id"   // it has none, or an empty one
 	BadCallID       Reason = "bad_call_id"       // too long, or with other characters
 	DuplicateCallID Reason = "duplicate_call_id" // an earlier call has it; Other is its message, if another
@@ -68,8 +68,8 @@ func (r Refusal) String() string {
 // advice is what is wrong, and what to do.
 var advice = map[Reason]string{
 	UnknownRole:     "the role is unknown; make it user, assistant or tool",
-	BadContent:      "the content is neither text nor blocks; make it one of them",
-	BadBlock:        "a block is broken; take it out",
+	BadContent:      "the content is neither text nor blocks, or has half a character; make it one of them, without that",
+	BadBlock:        "a block is broken, or has half a character; take that out",
 	ForeignBlock:    "a block belongs to another role; take it out",
 	EmptyContent:    "the message is empty; fill it or take it out",
 	BlankText:       "a text is blank; take it out",
@@ -79,7 +79,7 @@ var advice = map[Reason]string{
 	UnknownProvider: "the provider is unknown; name another",
 	BadCall:         "a call is broken; take it out",
 	BadToolName:     "the name of a tool is not allowed; change it",
-	BadArguments:    "the arguments are not a JSON object; put them into one",
+	BadArguments:    "the arguments are not a JSON object, or have half a character; put them into one, without that",
 	CallWithoutID:   "a call has no id; give it and its result one",
 	BadCallID:       "the id is not allowed; change it here and in the result",
 	DuplicateCallID: "another call has that id; change it here and in the result",

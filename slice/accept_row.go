@@ -12,12 +12,14 @@ import (
 // in earlier messages.
 func (r rules) examine(m sessionstore.Message, line []byte, seen map[string]bool) (s sent, found []finding, mended []byte) {
 	e := &examiner{rules: r, seen: seen, role: m.Role(), line: pyjson.TrimSpace(line)}
-	switch e.role {
-	case "system", "developer":
+	if e.role == "system" || e.role == "developer" {
 		return sent{}, nil, nil
+	}
+	e.pairs()
+	switch e.role {
 	case "tool":
 		id, _ := turns.IDOf(turns.Members(e.line, "tool_call_id")[0])
-		return sent{who: answers, results: []sentResult{{id, -1}}}, nil, nil
+		return sent{who: answers, results: []sentResult{{id, -1}}}, e.found, e.line
 	case "assistant":
 		e.who = model
 		e.closes = true
@@ -33,6 +35,61 @@ func (r rules) examine(m sessionstore.Message, line []byte, seen map[string]bool
 		e.user()
 	}
 	return e.sent, e.found, e.line
+}
+
+// pairs examines the texts of the message for halves of surrogate pairs, which no
+// provider takes. Ids and arguments are examined with the calls.
+func (e *examiner) pairs() {
+	f := turns.Members(e.line, "content", "thinking_block")
+	if _, had := pyjson.Paired(f[1]); had && e.role == "assistant" && e.provider == Anthropic {
+		e.report(BrokenThinking, "")
+		e.line = pyjson.TrimSpace(pyjson.Remove(e.line, "thinking_block"))
+	}
+	content, had := pyjson.Paired(f[0])
+	switch {
+	case !had:
+	case pyjson.KindOf(content) != pyjson.Array:
+		e.report(BadContent, "")
+		e.set("content", content)
+	default:
+		var list []block
+		before := len(e.found)
+		for raw := range pyjson.Elements(f[0]) {
+			if raw = e.pairedBlock(raw); raw != nil {
+				list = append(list, block{textual, raw})
+			}
+		}
+		if len(e.found) > before {
+			e.set("content", arrayOf(list))
+		}
+	}
+}
+
+// pairedBlock returns an element of content without halves of surrogate pairs in
+// its texts. Of thinking nothing is left: its signature is that of another text.
+func (e *examiner) pairedBlock(raw []byte) []byte {
+	f := turns.Members(raw, "type", "content")
+	switch textOf(f[0]) {
+	case "tool_use", "tool_call":
+		return raw
+	case "tool_result":
+		if content, had := pyjson.Paired(f[1]); had {
+			e.report(BadBlock, "")
+			return pyjson.Splice(raw, "content", content)
+		}
+		return raw
+	case "thinking", "redacted_thinking":
+		if _, had := pyjson.Paired(raw); had {
+			e.report(BrokenThinking, "")
+			return nil
+		}
+		return raw
+	}
+	paired, had := pyjson.Paired(raw)
+	if had {
+		e.report(BadBlock, "")
+	}
+	return paired
 }
 
 func (e *examiner) user() {

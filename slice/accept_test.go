@@ -22,6 +22,35 @@ func all(reason string) map[slice.Provider]string {
 	return only(reason, providers...)
 }
 
+// TestHalfCharacters has half a surrogate pair at each place of what is sent.
+func TestHalfCharacters(t *testing.T) {
+	t.Parallel()
+	const ask, done = `{"role": "user", "content": "q"}`, `{"role": "assistant", "content": "done"}`
+	result := func(text string) string {
+		return `{"role": "tool", "tool_call_id": "c1", "name": "f", "content": ` + text + `}`
+	}
+	listed := func(args string) string {
+		return `{"role": "assistant", "content": "", "tool_calls": [{"id": "c1", "tool": "f", "arguments": ` + args + `}]}`
+	}
+	objects := []slice.Provider{slice.Anthropic, slice.Gemini}
+	for _, v := range []verdict{
+		{"prompt", []string{`{"role": "user", "content": "\ud83d"}`}, all("bad_content@0")},
+		{"upper case", []string{`{"role": "user", "content": "x \uDC00"}`}, all("bad_content@0")},
+		{"answer", []string{ask, `{"role": "assistant", "content": "ok \udc00"}`}, all("bad_content@1")},
+		{"block", []string{ask, `{"role": "assistant", "content": [{"type": "text", "text": "a\ud82db"}]}`}, all("bad_block@1")},
+		{"call", []string{ask, listed(`{"a": ["ls \ud83d"]}`), result(`"r"`), done}, all("bad_arguments@1")},
+		{"name of an argument", []string{ask, listed(`{"\ud83d": 1}`), result(`"r"`), done}, all("bad_arguments@1")},
+		{"text of a call", []string{ask, listed(`"{\"a\": \"\ud83d\"}"`), result(`"r"`), done}, all("bad_arguments@1")},
+		{"escape in the text of a call", []string{ask, listed(`"{\"a\": \"\\ud83d\"}"`), result(`"r"`), done}, only("bad_arguments@1", objects...)},
+		{"result", []string{ask, listed(`{}`), result(`"cut \ud83d…"`), done}, all("bad_content@2")},
+		{"block of a result", []string{ask, listed(`{}`), result(`[{"type": "text", "text": "\udc00"}]`), done}, all("bad_block@2")},
+
+		{"whole pairs", []string{`{"role": "user", "content": "\ud83d\ude80"}`, listed(`{"a": "\ud83d\ude80"}`), result(`"\\ud83d"`), done}, nil},
+	} {
+		v.run(t)
+	}
+}
+
 func only(reason string, by ...slice.Provider) map[slice.Provider]string {
 	want := map[slice.Provider]string{}
 	for _, p := range by {

@@ -48,7 +48,8 @@ const (
 //   - Within a message, thinking that is refused goes, and blocks that are
 //     blank, broken or of another role; results are put first; names and ids
 //     that are not allowed are changed, an id in call and result alike;
-//     arguments become the member arguments of an object; a role that is
+//     arguments become the member arguments of an object; half of a surrogate
+//     pair becomes U+FFFD; a role that is
 //     unknown becomes user; what would be empty gets a text that says so.
 //   - A result that is not in its place is moved right behind its call; a block
 //     that shares its message becomes a message of its own.
