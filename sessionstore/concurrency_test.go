@@ -36,7 +36,7 @@ func TestOneSessionManyWriters(t *testing.T) {
 					return md.Set("n", n+1)
 				})
 				assertNoError(t, err)
-				assertNoError(t, st.Save(t.Context(), "s", parse(t, user(fmt.Sprint(w)), user(fmt.Sprint(i))), sessionstore.Metadata{}))
+				assertNoError(t, st.Save(t.Context(), "s", parse(t, user(fmt.Sprint("writer ", w)), user(fmt.Sprint(i))), sessionstore.Metadata{}))
 				s, err := st.Load(t.Context(), "s")
 				assertNoError(t, err)
 				if len(s.Messages) != 2 {
