@@ -46,6 +46,31 @@ func reasons(t *testing.T, raw []byte, err error) []string {
 	return b.Problems[1:]
 }
 
+// TestOrdinaryBeginsAnewAtZero sums costs that begin with zeros of many places, as
+// Python's (total or 0) + cost does.
+func TestOrdinaryBeginsAnewAtZero(t *testing.T) {
+	t.Parallel()
+	for want, costs := range map[string][]string{
+		"1.5":   {"0.000", "1.5"},
+		"0.25":  {"0.00", "0.0000", "0.25"},
+		"0E-7":  {"0.0000000"},
+		"0.00":  {"0.000000", "0.00"},
+		"1.500": {"1.5", "0.000"},
+		"1000":  {"0.00", "1E+3"},
+	} {
+		text := ""
+		for _, c := range costs {
+			text += `{"event": "llm:response", "session_id": "p", "data": {"usage": {"cost_usd": "` + c + `"}}}` + "\n"
+		}
+		all, err := ReadEvents(t.Context(), strings.NewReader(text), "p")
+		require.NoError(t, err)
+		total, known, err := all.Ordinary()
+		require.NoError(t, err)
+		require.True(t, known)
+		require.Equal(t, want, total.String(), "%v", costs)
+	}
+}
+
 // TestBuildRefusesACutInsideAPrompt cuts before turns that hosts put in: where
 // output follows in them, nobody knows what of the prompt's cost is behind the
 // cut, also if the fork inherits that turn.

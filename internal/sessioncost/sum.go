@@ -16,6 +16,9 @@ func (all *Events) Ordinary() (total decimal.Number, known bool, err error) {
 			continue
 		}
 		known = true
+		if total.IsZero() { // the reference adds to (total or 0), so the places of a zero go
+			total = decimal.Number{}
+		}
 		if total, err = decimal.Add(total, s.cost.amount); err != nil {
 			return decimal.Number{}, false, err
 		}
