@@ -3,9 +3,11 @@ package sessionstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"syscall"
 
+	"github.com/amplifier-go/sessionstorage/internal/filelock"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -96,4 +98,12 @@ func (st *Store) relieved(err error) bool {
 		st.log.Warn("session files not closed", "err", err)
 	}
 	return some
+}
+
+// lockError returns the error of a session's lock as one of this package.
+func lockError(ctx context.Context, err error) error {
+	if errors.Is(err, filelock.ErrBusy) && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %w", ErrLocked, err)
+	}
+	return err
 }

@@ -2,7 +2,10 @@ package sessionstore
 
 import (
 	"errors"
+	"fmt"
+	"io"
 
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/commit"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
@@ -32,4 +35,36 @@ func (tx *transaction) displacedFile(name string) (theirs, main file, err error)
 	main = file{name: name, path: tx.dir.Path(name), found: true}
 	main.stamp, err = tx.dir.Stat(name)
 	return theirs, main, err
+}
+
+// conflict turns an error of [overtaken] into [ErrConflict]. Where this call
+// displaced the other writer's file, conflict first gives a copy of that file its
+// name back.
+func (tx *transaction) conflict(name string, err error) error {
+	if !overtaken(err) {
+		return err
+	}
+	if errors.Is(err, errDisplaced) {
+		if err := tx.restoreTheirs(name); err != nil {
+			return fmt.Errorf("%w: %w", ErrConflict, err)
+		}
+	}
+	return fmt.Errorf("%w: a program that takes no lock wrote it at the same time", ErrConflict)
+}
+
+// restoreTheirs replaces the file name with a copy of the file that this call
+// displaced.
+func (tx *transaction) restoreTheirs(name string) error {
+	tx.s.invalidate()
+	theirs, main, err := tx.displacedFile(name)
+	if err != nil {
+		return err
+	}
+	_, err = tx.replace(name, commit.Replacement{
+		Was:    main.stamp,
+		Time:   atomicfile.Now(theirs.stamp.Mtime),
+		Write:  func(out io.Writer) error { _, err := out.Write(theirs.data); return err },
+		Rotate: func() (bool, error) { return false, nil },
+	})
+	return err
 }

@@ -135,14 +135,6 @@ func (st *Store) lock(ctx context.Context, s *session) (*filelock.Lock, error) {
 	return lock, lockError(ctx, err)
 }
 
-// lockError returns the error of a session's lock as one of this package.
-func lockError(ctx context.Context, err error) error {
-	if errors.Is(err, filelock.ErrBusy) && ctx.Err() == nil {
-		err = fmt.Errorf("%w: %w", ErrLocked, err)
-	}
-	return err
-}
-
 // checkFence refuses a session that is being moved to another host.
 func checkFence(dir *sessiondir.Dir) error {
 	_, err := dir.Stat(ownership.FenceName)
