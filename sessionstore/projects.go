@@ -11,8 +11,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"unicode/utf8"
 
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/show"
@@ -63,7 +65,9 @@ func openProjects(dir string, opts *Options, hooks *seam.Seam) (*Projects, error
 func (p *Projects) Dir() string { return p.dir }
 
 // Slugs returns the names of the projects that have a sessions directory, in
-// the order of their text.
+// the order of their text. Those of which that cannot be told are among them, for
+// lack of rights or because a symlink leads nowhere: [Projects.Store] fails with the
+// reason.
 func (p *Projects) Slugs(ctx context.Context) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, wrap("list projects", "", err)
@@ -80,11 +84,39 @@ func (p *Projects) Slugs(ctx context.Context) ([]string, error) {
 	}
 	var slugs []string
 	for _, e := range entries {
-		if fi, err := os.Stat(p.sessions(e.Name())); err == nil && fi.IsDir() {
-			slugs = append(slugs, e.Name())
+		name := e.Name()
+		if !e.IsDir() && e.Type()&fs.ModeSymlink == 0 {
+			continue
+		}
+		if ok, err := p.has(name); (ok || err != nil && name[0] != '.') && !dirread.OfSystem(name) {
+			slugs = append(slugs, name)
 		}
 	}
 	return slugs, nil
+}
+
+// has reports whether the project has a sessions directory. The error tells why it
+// cannot be told.
+func (p *Projects) has(slug string) (bool, error) {
+	path := p.sessions(slug)
+	fi, err := os.Stat(path)
+	if err == nil {
+		return fi.IsDir(), nil
+	}
+	if errors.Is(err, syscall.ENOTDIR) {
+		return false, nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		for _, link := range []string{path, filepath.Dir(path)} {
+			if fi, err := os.Lstat(link); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
+				if _, err = os.Stat(link); errors.Is(err, fs.ErrNotExist) {
+					return false, &fs.PathError{Op: "open", Path: link, Err: dirread.ErrLost}
+				}
+			}
+		}
+		return false, nil
+	}
+	return false, err
 }
 
 func (p *Projects) sessions(slug string) string { return filepath.Join(p.dir, slug, "sessions") }
@@ -122,7 +154,8 @@ func (p *Projects) Store(slug string) (*Store, error) {
 // reference's session finder does: an absolute path, an id, or the beginning
 // of one, in all projects or in slug alone. Sub-sessions count; a directory
 // without metadata.json does not. Space in ref is part of it. The error Is
-// [ErrNotFound] or an [*AmbiguousError].
+// [ErrNotFound] or an [*AmbiguousError], or tells of a project that cannot be read
+// if no other has the session.
 func (p *Projects) Resolve(ctx context.Context, ref, slug string) (dir string, err error) {
 	if p.dir == "" {
 		return "", wrap("find", "", ErrClosed)
@@ -145,10 +178,8 @@ func (p *Projects) Resolve(ctx context.Context, ref, slug string) (dir string, e
 	}
 	var exact, partial []string
 	for _, slug := range slugs {
-		names, err := namesIn(p.sessions(slug), ref)
-		if err != nil {
-			return "", wrap("find", "", err)
-		}
+		names, failed := namesIn(p.sessions(slug), ref)
+		err = joinErrors(err, failed)
 		for _, name := range names {
 			path := filepath.Join(p.sessions(slug), name)
 			switch {
@@ -159,6 +190,9 @@ func (p *Projects) Resolve(ctx context.Context, ref, slug string) (dir string, e
 				partial = append(partial, path)
 			}
 		}
+	}
+	if err != nil && len(exact)+len(partial) == 0 {
+		return "", wrap("find", "", err)
 	}
 	return chooseMatch(ref, exact, partial)
 }

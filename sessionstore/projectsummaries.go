@@ -1,6 +1,7 @@
 package sessionstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -16,7 +17,9 @@ type ProjectSummary struct {
 
 // Summaries tells what the sessions of all projects are, in the order of
 // [Store.List] over all of them; o.Limit counts all of them together. See
-// [Store.Summaries].
+// [Store.Summaries]. Rows of sessions that cannot be read have the Project, too. After
+// them comes a row with an error for each project that cannot be read, which has
+// nothing but Project. The error without a Project comes last.
 func (p *Projects) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[ProjectSummary, error] {
 	return func(yield func(ProjectSummary, error) bool) {
 		fail := func(err error) { yield(ProjectSummary{}, wrap("summarize", "", err)) }
@@ -37,31 +40,48 @@ func (p *Projects) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[Proj
 				return
 			}
 		}
-		shown := 0
-		wanted := firstOf(all.ordered(), o)
-		for from, to := range portions(len(wanted)) {
-			for some := wanted[from:to]; len(some) > 0; {
-				rows, err := all.summarize(ctx, some)
-				if err != nil {
-					fail(err)
-					return
+		var failed []failedSummary
+		var ended error
+		shown, places := 0, all.ordered()
+		for from, to := range portions(len(places), func() int { return o.ahead(shown) }) {
+			for some := places[from:to]; len(some) > 0 && ended == nil; {
+				rows := all.summarize(ctx, some)
+				if ended = ctx.Err(); ended != nil {
+					break
 				}
 				for i, row := range rows {
-					if row.err != nil {
-						fail(row.err)
-						return
-					}
-					if !row.listed(o) {
-						continue
-					}
-					if shown++; !yield(ProjectSummary{some[i].slug, row.Summary}, nil) || o != nil && shown == o.Limit {
-						return
+					s := ProjectSummary{some[i].slug, row.Summary}
+					switch {
+					case o.reached(shown):
+					case row.err != nil:
+						failed = append(failed, failedSummary{s, row.err})
+					case row.listed(o):
+						if shown++; !yield(s, nil) {
+							return
+						}
 					}
 				}
 				some = some[len(rows):]
 			}
+			if ended != nil {
+				break
+			}
+		}
+		for _, f := range append(failed, all.failed...) {
+			if !yield(f.ProjectSummary, wrap("summarize", f.ID, f.err)) {
+				return
+			}
+		}
+		if ended != nil {
+			fail(ended)
 		}
 	}
+}
+
+// failedSummary is a session or a project that could not be read.
+type failedSummary struct {
+	ProjectSummary
+	err error
 }
 
 // projectSummarizer summarizes the sessions of several projects.
@@ -70,7 +90,8 @@ type projectSummarizer struct {
 	places   []projectPlace
 	listed   map[string]*projectListing
 	open     map[string]*summarizer
-	own      []*Store // that were opened for this
+	own      []*Store        // that were opened for this
+	failed   []failedSummary // projects that cannot be read
 }
 
 type projectPlace struct {
@@ -89,21 +110,29 @@ type projectListing struct {
 const maxStores = 32
 
 // list notes the sessions of some projects, of maxStores at most, which it reads at
-// the same time.
+// the same time, and which of them cannot be read.
 func (a *projectSummarizer) list(ctx context.Context, slugs []string, o *ListOptions) error {
 	if len(a.open)+len(slugs) > maxStores { // none of these is to be closed before it is read
 		if err := a.close(ctx); err != nil {
 			return err
 		}
 	}
+	fail := func(slug string, err error) {
+		if !errors.Is(err, ErrNotFound) { // else the project was removed just now
+			a.failed = append(a.failed, failedSummary{ProjectSummary{Project: slug}, err})
+		}
+	}
 	by := map[string]*summarizer{}
 	for _, slug := range slugs {
 		z, err := a.summarizer(ctx, slug)
-		if err == nil {
-			by[slug] = z
-		} else if !errors.Is(err, ErrNotFound) { // else the project was removed just now
-			return err
+		if errors.Is(err, ErrClosed) || ctx.Err() != nil {
+			return cmp.Or(ctx.Err(), err)
 		}
+		if err != nil {
+			fail(slug, err)
+			continue
+		}
+		by[slug] = z
 	}
 	found, errs := make([][]place, len(slugs)), make([]error, len(slugs))
 	spread(len(slugs), func(next func() (int, bool)) {
@@ -114,11 +143,9 @@ func (a *projectSummarizer) list(ctx context.Context, slugs []string, o *ListOpt
 		}
 	})
 	for i, slug := range slugs {
-		switch z := by[slug]; {
-		case z == nil || errors.Is(errs[i], ErrNotFound):
-		case errs[i] != nil:
-			return errs[i]
-		default:
+		if errs[i] != nil {
+			fail(slug, errs[i])
+		} else if z := by[slug]; z != nil {
 			a.note(slug, z, found[i])
 		}
 	}
@@ -166,26 +193,29 @@ func (a *projectSummarizer) ordered() []projectPlace {
 
 // summarize summarizes the first of some sessions, as many as are in projects
 // that may be open at once.
-func (a *projectSummarizer) summarize(ctx context.Context, some []projectPlace) ([]summarized, error) {
+func (a *projectSummarizer) summarize(ctx context.Context, some []projectPlace) []summarized {
 	var by []*summarizer
+	rows := make([]summarized, len(some))
 	for i, p := range some {
 		if i > 0 && a.open[p.slug] == nil && len(a.open) == maxStores {
 			break
 		}
 		z, err := a.summarizer(ctx, p.slug)
-		if err != nil {
-			return nil, err
+		if err != nil && !errors.Is(err, ErrNotFound) { // else the project was removed just now
+			rows[i] = summarized{Summary{ID: p.id, Changed: p.changed}, false, err}
 		}
 		by = append(by, z)
 	}
-	rows := make([]summarized, len(by))
+	rows = rows[:len(by)]
 	spread(len(rows), func(next func() (int, bool)) {
 		for i, ok := next(); ok; i, ok = next() {
-			rows[i] = by[i].next(ctx, *some[i].place)
-			by[i].summarized[some[i].number] = rows[i].err == nil
+			if by[i] != nil {
+				rows[i] = by[i].next(ctx, *some[i].place)
+				by[i].summarized[some[i].number] = rows[i].err == nil
+			}
 		}
 	})
-	return rows, nil
+	return rows
 }
 
 // summarizer returns that of a project.

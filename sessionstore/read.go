@@ -21,6 +21,8 @@ type file struct {
 	stamp sessiondir.Stamp
 	bad   *CorruptError // nil: sound, or not found
 
+	barred bool // it is bad because it is no regular file, leads out of the sessions directory or may not be read
+
 	// unread is why the system did not let the file be read, which may be sound:
 	// nothing may be written in its place. Nil: it was read, or is no file.
 	unread error
@@ -37,13 +39,24 @@ func readFile(dir *sessiondir.Dir, name string) file {
 	case errors.Is(err, fs.ErrNotExist):
 		f.found = false
 	case err != nil:
-		f.bad = &CorruptError{Path: f.path, Err: cause(err)}
+		f.bad, f.barred = &CorruptError{Path: f.path, Err: cause(err)}, true
 		if refusedBySystem(err) {
 			f.unread = unreadError(f.path, err)
 		}
 	}
 	f.data, f.stamp = data, stamp
 	return f
+}
+
+// barred returns why one of the files that a session is read from could not be
+// read at all. unread is the reason where it is none of them.
+func barred(unread error, files ...*file) error {
+	for _, f := range files {
+		if f.barred {
+			return f.bad
+		}
+	}
+	return unread
 }
 
 // refusedBySystem reports whether a regular file was not read although it may be

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -19,13 +18,33 @@ import (
 // by time. Among equal times, and where a text is no time, the order is that
 // of the texts from last to first; those without one come last.
 //
-// A session that cannot be read hides no other: Find returns what it found
-// together with an error that joins one [*Error] for each of those, which Is
-// [ErrCorrupt] where a file is damaged. Sessions that come after the last of
+// A session or project that cannot be read hides no other: Find returns what it
+// found together with an error that joins one [*Error] for each of those, which Is
+// [ErrCorrupt] where a file is damaged. Of hidden ones that cannot be read, it says
+// nothing. Sessions that come after the last of
 // a Limit need not be read whole. When ctx ends, nothing is found.
 func (p *Projects) Find(ctx context.Context, q Query) (found []Found, err error) {
+	found, failed, err := p.find(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	errs := make([]error, len(failed))
+	for i, f := range failed {
+		errs[i] = f.err
+	}
+	return found, errors.Join(errs...)
+}
+
+// unfound is a session that could not be read, or a project when id is empty.
+type unfound struct {
+	project, id string
+	err         error
+}
+
+// find is Find, which returns one by one what could not be read.
+func (p *Projects) find(ctx context.Context, q Query) (found []Found, failed []unfound, err error) {
 	if p.dir == "" {
-		return nil, wrap("find", "", ErrClosed)
+		return nil, nil, wrap("find", "", ErrClosed)
 	}
 	s := &search{projects: p, query: q}
 	defer func() { err = joinErrors(err, s.close()) }()
@@ -34,13 +53,10 @@ func (p *Projects) Find(ctx context.Context, q Query) (found []Found, err error)
 	}
 	all, err := s.candidates(ctx)
 	if err != nil {
-		return nil, wrap("find", "", err)
+		return nil, nil, wrap("find", "", err)
 	}
 	found, err = s.choose(ctx, newestFirst(all))
-	if err != nil {
-		return nil, wrap("find", "", err)
-	}
-	return found, errors.Join(s.failed...)
+	return found, s.failed, wrap("find", "", err)
 }
 
 // search is one call of Find.
@@ -49,14 +65,21 @@ type search struct {
 	query    Query
 	keyword  *keyword.Keyword // nil: any
 	dirs     []*dirread.Dir
-	failed   []error // what could not be read
+	failed   []unfound
+}
+
+// fail notes what could not be read.
+func (s *search) fail(project, id string, err error) {
+	if !strings.HasPrefix(id, ".") {
+		s.failed = append(s.failed, unfound{project, id, wrap("find", id, err)})
+	}
 }
 
 // keep returns the candidates that are ok, and takes note of the errors.
 func (s *search) keep(all []*candidate) []*candidate {
 	return slices.DeleteFunc(all, func(c *candidate) bool {
 		if c.err != nil {
-			s.failed = append(s.failed, wrap("find", c.name, c.err))
+			s.fail(c.Project, c.name, c.err)
 		}
 		return c.err != nil || !c.ok
 	})
@@ -76,7 +99,7 @@ func (s *search) candidates(ctx context.Context) ([]*candidate, error) {
 	for _, slug := range slugs {
 		some, err := s.open(slug)
 		if err != nil {
-			s.failed = append(s.failed, wrap("find", "", err))
+			s.fail(slug, "", err)
 		}
 		all = append(all, some...)
 	}
@@ -100,7 +123,7 @@ func (s *search) slugs(ctx context.Context) ([]string, error) {
 	if strings.ContainsAny(slug, `/\`) || slug == "." || slug == ".." {
 		return nil, fmt.Errorf("invalid project name %q", shown(slug))
 	}
-	if fi, err := os.Stat(s.projects.sessions(slug)); err != nil || !fi.IsDir() {
+	if ok, err := s.projects.has(slug); !ok && err == nil {
 		return nil, nil
 	}
 	return []string{slug}, nil
@@ -110,7 +133,8 @@ func (s *search) slugs(ctx context.Context) ([]string, error) {
 func (s *search) open(slug string) ([]*candidate, error) {
 	dir, err := dirread.OpenDir(s.projects.sessions(slug))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		_, err = s.projects.has(slug)
+		return nil, err
 	}
 	if err != nil {
 		return nil, err
@@ -120,6 +144,7 @@ func (s *search) open(slug string) ([]*candidate, error) {
 	if errors.Is(err, fs.ErrNotExist) { // it was removed just now
 		err = nil
 	}
+	names = slices.DeleteFunc(names, dirread.OfSystem)
 	all := make([]candidate, len(names))
 	some := make([]*candidate, len(names))
 	for i, name := range names {
@@ -202,7 +227,7 @@ func (s *search) matches(ctx context.Context, c *candidate) bool {
 		ok, err = s.query.Match(ctx, st, c.name)
 	}
 	if err != nil && !c.gone() {
-		s.failed = append(s.failed, wrap("find", c.name, err))
+		s.fail(c.Project, c.name, err)
 	}
 	return ok && err == nil
 }

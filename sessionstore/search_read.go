@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/dirread"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
@@ -20,10 +21,18 @@ import (
 func readCandidate(c *candidate, q *Query, buf []byte) {
 	obj, err := readIn(buf, c.dir, c.name, sessiondir.Metadata)
 	if errors.Is(err, fs.ErrNotExist) {
+		c.err = c.dir.Lost(c.name)
+		return
+	}
+	if !utf8.ValidString(c.name) {
+		c.err = checkID(c.name)
 		return
 	}
 	if err != nil || pyjson.Check(obj, pyjson.Tolerant) != nil || pyjson.KindOf(pyjson.Trim(obj)) != pyjson.Object {
 		md, err := carefully(c.dir.Path(c.name))
+		if err == nil && md.isZero() {
+			err = c.dir.Lost(c.name)
+		}
 		if c.err = err; err != nil || md.isZero() {
 			return
 		}

@@ -29,11 +29,15 @@ func spread(n int, worker func(next func() (int, bool))) {
 const maxAhead = 256
 
 // portions divides n things into portions that are worked on together: one, two,
-// four and so on, so that whoever wants the first does not wait for many.
-func portions(n int) iter.Seq2[int, int] {
+// four and so on, so that whoever wants the first does not wait for many. A portion
+// is no larger than most returns then, and there is none when that is 0.
+func portions(n int, most func() int) iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
 		for from, size := 0, 1; from < n; size = min(2*size, maxAhead) {
-			to := min(n, from+size)
+			to := min(n, from+min(size, most()))
+			if to <= from {
+				return
+			}
 			if !yield(from, to) {
 				return
 			}

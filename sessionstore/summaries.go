@@ -1,6 +1,7 @@
 package sessionstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -13,7 +14,15 @@ import (
 // Summaries tells what the sessions are, in the order of [Store.List]. The first
 // row is there before any other session is looked at; later rows are made some
 // hundred in advance, on all processors. A session that is removed meanwhile is
-// left out. The error comes last.
+// left out.
+//
+// A session that cannot be read hides no other. After all others, Summaries
+// yields one row with an error for each session, up to the last that is shown,
+// whose directory, transcript or metadata cannot be read: there are no rights,
+// something else than a file has the name, a symlink leads out of the directory or
+// nowhere, or the name can be no id. Such a row has ID and Changed alone, and
+// ListOptions.Limit does not count it. An error without an ID comes last and tells
+// why there are no more rows.
 //
 // On local file systems of Linux, Summaries keeps what it read in an index in
 // the sessions directory, for the owner alone, and the next Summaries, of any
@@ -35,36 +44,59 @@ func (st *Store) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[Summar
 			return
 		}
 		defer func() { z.write(ctx, places) }()
+		var failed []summarized
+		var ended error
 		shown := 0
-		wanted := firstOf(places, o)
-		for from, to := range portions(len(wanted)) {
+		for from, to := range portions(len(places), func() int { return o.ahead(shown) }) {
 			rows := make([]summarized, to-from)
 			spread(len(rows), func(next func() (int, bool)) {
 				for i, ok := next(); ok; i, ok = next() {
-					rows[i] = z.next(ctx, wanted[from+i])
+					rows[i] = z.next(ctx, places[from+i])
 					z.summarized[from+i] = rows[i].err == nil
 				}
 			})
-			for i, row := range rows {
-				if row.err != nil {
-					yield(Summary{}, wrap("summarize", wanted[from+i].id, row.err))
-					return
-				}
-				if !row.listed(o) {
-					continue
-				}
-				if shown++; !yield(row.Summary, nil) || o != nil && shown == o.Limit {
-					return
+			if ended = ctx.Err(); ended != nil {
+				break
+			}
+			for _, row := range rows {
+				switch {
+				case o.reached(shown):
+				case row.err != nil:
+					failed = append(failed, row)
+				case row.listed(o):
+					if shown++; !yield(row.Summary, nil) {
+						return
+					}
 				}
 			}
 		}
+		for _, row := range failed {
+			if !yield(row.Summary, wrap("summarize", row.ID, row.err)) {
+				return
+			}
+		}
+		if ended != nil {
+			yield(Summary{}, wrap("summarize", "", ended))
+		}
 	}
+}
+
+// reached reports whether a listing that has shown so many sessions is at its end.
+func (o *ListOptions) reached(shown int) bool { return o != nil && o.Limit > 0 && shown >= o.Limit }
+
+// ahead returns how many sessions a listing that has shown so many reads at once at
+// most. Of those that may be left out, it is not known how many are needed.
+func (o *ListOptions) ahead(shown int) int {
+	if o == nil || o.Limit <= 0 || o.NoInternal && shown < o.Limit {
+		return maxAhead
+	}
+	return o.Limit - shown
 }
 
 // summarized is a session of a listing that was summarized.
 type summarized struct {
 	Summary
-	found bool // false: it is gone, or has a name that no session may have
+	found bool // false: it is gone, or could not be summarized
 	err   error
 }
 
@@ -107,26 +139,17 @@ func (st *Store) summary(ctx context.Context, id string) (Summary, error) {
 	return s, nil
 }
 
-// firstOf returns as many of places as o wants, or all of them where it has to be
-// found out which of them count.
-func firstOf[T any](places []T, o *ListOptions) []T {
-	if o != nil && !o.NoInternal && o.Limit > 0 && o.Limit < len(places) {
-		return places[:o.Limit]
-	}
-	return places
-}
-
 // places returns the sessions in the order of a listing.
 func (z *summarizer) places(o *ListOptions) ([]place, error) {
 	all := o != nil && o.All
-	entries, err := z.st.base.Entries(func(id string) bool { return all || IsTopLevel(id) })
+	entries, err := z.st.base.EntriesAndLost(func(id string) bool { return all || IsTopLevel(id) })
 	if err != nil {
 		return nil, err
 	}
 	places := make([]place, len(entries))
 	for i, n := range listOrder(entries) {
 		e := &entries[n]
-		places[i] = place{id: e.Name, number: i, changed: e.Modified}
+		places[i] = place{id: e.Name, number: i, changed: e.Modified, lost: e.Lost}
 		if !e.Symlink {
 			places[i].dir = e.Stamp
 		}
@@ -135,19 +158,20 @@ func (z *summarizer) places(o *ListOptions) ([]place, error) {
 	return places, nil
 }
 
-// next summarizes a session of a listing.
+// next summarizes a session of a listing. With an error, it tells the id and the
+// time.
 func (z *summarizer) next(ctx context.Context, p place) summarized {
-	if err := ctx.Err(); err != nil {
-		return summarized{err: err}
+	err := cmp.Or(ctx.Err(), p.lost, checkID(p.id))
+	if err == nil {
+		var s Summary
+		if s, err = z.summarize(ctx, p); err == nil {
+			return summarized{s, true, nil}
+		}
 	}
-	if checkID(p.id) != nil {
-		return summarized{}
-	}
-	s, err := z.summarize(ctx, p)
 	if errors.Is(err, ErrNotFound) && !z.st.base.Has(p.id) {
 		return summarized{}
 	}
-	return summarized{s, err == nil, err}
+	return summarized{Summary{ID: p.id, Changed: p.changed}, false, err}
 }
 
 // write brings the index up to date. With a listing, it also takes out the

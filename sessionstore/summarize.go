@@ -19,6 +19,7 @@ type place struct {
 	number  int // in its listing
 	changed time.Time
 	dir     sessiondir.Stamp // of its directory; zero: not known, or a symlink
+	lost    error            // it is a symlink that leads to no directory
 }
 
 // summarizer summarizes sessions of one store. Several may be summarized at
@@ -255,7 +256,7 @@ func (z *summarizer) about(e *index.Entry) (renewed bool, err error) {
 		return false, m.unread
 	}
 	e.HasMetadata, e.Metadata, e.About = false, index.Seen{}, aboutOf(e.ID, m.md)
-	return false, nil
+	return false, barred(m.unread, &m.main, &m.backup)
 }
 
 // countWhole counts what Load would read.
@@ -271,8 +272,8 @@ func (z *summarizer) countWhole(ctx context.Context, e *index.Entry) (damaged bo
 	if err := joinErrors(dir.Close(), ctx.Err()); err != nil {
 		return false, err
 	}
-	if noBackup(t.unread) {
-		return false, t.unread
+	if err := barred(t.unread, &t.main, &t.backup); err != nil {
+		return false, err
 	}
 	*e = index.Entry{ID: e.ID, HasMetadata: e.HasMetadata, Metadata: e.Metadata, About: e.About}
 	e.Facts, e.Prompt = factsOf(t.rows)

@@ -3,8 +3,6 @@ package sessionstore
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -12,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
 	"github.com/amplifier-go/sessionstorage/internal/sessioncost"
 )
 
@@ -24,8 +23,10 @@ type Usage struct {
 
 // Usage tells what the sessions that q describes used, by session, day, provider
 // and model. The session that was created first comes first, those without a
-// readable time after all others. An error comes last; what could not be read
-// hides nothing else.
+// readable time after all others. What cannot be read hides nothing else: then
+// comes one row with an error for each session, and for each project, that could not
+// be read, which has nothing but Project and Session. An error without either comes
+// last.
 //
 // A response counts once over all of these sessions, as [eventslog.Log.Usage]
 // tells: in the first session whose log tells of it, so in the parent and not
@@ -39,21 +40,22 @@ type Usage struct {
 // response and each call of a tool.
 func (p *Projects) Usage(ctx context.Context, q Query) iter.Seq2[Usage, error] {
 	return func(yield func(Usage, error) bool) {
-		found, failed := p.Find(ctx, q)
-		if found == nil && failed != nil && (ctx.Err() != nil || errors.Is(failed, ErrClosed)) {
-			yield(Usage{}, wrap("sum up usage", "", failed))
-			return
-		}
+		found, failed, ended := p.find(ctx, q)
 		slices.SortStableFunc(found, byCreation)
-		if q.After.IsZero() && q.Before.IsZero() && q.Keyword == "" && q.Match == nil && q.Limit <= 0 {
-			more, err := p.undescribed(ctx, q.Project, found)
-			found, failed = append(found, more...), joinErrors(failed, err)
+		if ended == nil && q.After.IsZero() && q.Before.IsZero() && q.Keyword == "" && q.Match == nil && q.Limit <= 0 {
+			var more []Found
+			more, ended = p.undescribed(ctx, q.Project, found)
+			found = append(found, more...)
 		}
 		o := &eventslog.UsageOptions{Days: q.Days, Counted: &eventslog.Counted{}}
 		for _, f := range found {
 			for u, err := range usageOf(ctx, f.Dir, o) {
+				if ctx.Err() != nil {
+					break
+				}
 				if err != nil {
-					failed = joinErrors(failed, wrap("sum up usage", filepath.Base(f.Dir), err))
+					id := filepath.Base(f.Dir)
+					failed = append(failed, unfound{f.Project, id, wrap("sum up usage", id, err)})
 				} else if !yield(Usage{f.Project, filepath.Base(f.Dir), u}, nil) {
 					return
 				}
@@ -62,8 +64,13 @@ func (p *Projects) Usage(ctx context.Context, q Query) iter.Seq2[Usage, error] {
 				break
 			}
 		}
-		if failed != nil {
-			yield(Usage{}, failed)
+		for _, f := range failed {
+			if !yield(Usage{Project: f.project, Session: f.id}, f.err) {
+				return
+			}
+		}
+		if ended = cmp.Or(ended, ctx.Err()); ended != nil {
+			yield(Usage{}, wrap("sum up usage", "", ended))
 		}
 	}
 }
@@ -83,7 +90,8 @@ func byCreation(a, b Found) int {
 }
 
 // undescribed returns the sessions that are not among those found, in the order
-// of their names. They have no metadata, or none that can be read.
+// of their names. They have no metadata, or none that can be read. Projects that
+// cannot be read were told by find.
 func (p *Projects) undescribed(ctx context.Context, project string, found []Found) (more []Found, err error) {
 	slugs := []string{project}
 	if project == "" {
@@ -96,11 +104,7 @@ func (p *Projects) undescribed(ctx context.Context, project string, found []Foun
 		known[f.Dir] = true
 	}
 	for _, slug := range slugs {
-		entries, failed := os.ReadDir(p.sessions(slug))
-		if errors.Is(failed, fs.ErrNotExist) {
-			continue
-		}
-		err = joinErrors(err, wrap("sum up usage", "", failed))
+		entries, _ := os.ReadDir(p.sessions(slug))
 		for _, e := range entries {
 			dir := filepath.Join(p.sessions(slug), e.Name())
 			if !known[dir] && !strings.HasPrefix(e.Name(), ".") && checkID(e.Name()) == nil {
@@ -108,7 +112,7 @@ func (p *Projects) undescribed(ctx context.Context, project string, found []Foun
 			}
 		}
 	}
-	return more, err
+	return more, nil
 }
 
 // usageOf tells what the session in dir used.
@@ -116,6 +120,9 @@ func usageOf(ctx context.Context, dir string, o *eventslog.UsageOptions) iter.Se
 	return func(yield func(eventslog.Usage, error) bool) {
 		path := sessioncost.LocateHere(dir).Ordinary
 		if !sessioncost.IsFile(path) {
+			if err := dirread.NotRegular(path); err != nil {
+				yield(eventslog.Usage{}, err)
+			}
 			return
 		}
 		log, err := eventslog.Open(filepath.Dir(path), &eventslog.Options{SessionID: filepath.Base(dir)})

@@ -18,7 +18,7 @@ type Lineage struct {
 	Depth     int      `json:"depth"`     // how many ancestors there are
 
 	Cyclic  bool    `json:"-"` // the session, or an ancestor, descends from itself; Ancestors names each session once
-	Skipped []error `json:"-"` // sessions whose metadata could not be read, each of which Is sessionstore.ErrCorrupt
+	Skipped []error `json:"-"` // sessions whose metadata could not be read; an error Is sessionstore.ErrCorrupt where a file is damaged
 }
 
 // Trace returns the lineage of session id within its sessions directory. A

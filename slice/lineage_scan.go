@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/dirread"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
@@ -38,11 +39,22 @@ func scan(ctx context.Context, st *sessionstore.Store, id, sessionID string) (al
 		if err := ctx.Err(); err != nil {
 			return all, err
 		}
-		if strings.HasPrefix(name, ".") {
+		if strings.HasPrefix(name, ".") || dirread.OfSystem(name) {
 			continue
 		}
 		raw, err := readMetadata(ctx, st, dir, name)
+		if raw == nil && err == nil {
+			if err = dir.Lost(name); err == nil {
+				continue
+			}
+			err = &sessionstore.Error{Op: "read metadata of", Session: name, Err: err}
+		}
 		if err != nil {
+			all.skipped = append(all.skipped, err)
+			continue
+		}
+		if !utf8.ValidString(name) {
+			_, err = st.Metadata(ctx, name) // which says so
 			all.skipped = append(all.skipped, err)
 			continue
 		}

@@ -26,7 +26,7 @@ func OpenDir(path string) (*Dir, error) {
 	}
 	dir, err := root.Open(".")
 	if err != nil {
-		return nil, errors.Join(err, root.Close())
+		return nil, errors.Join(&fs.PathError{Op: "open", Path: path, Err: errors.Unwrap(err)}, root.Close())
 	}
 	return &Dir{path: path, root: root, dir: dir}, nil
 }
@@ -68,6 +68,11 @@ func (d *Dir) Open(id, name string) (*File, error) {
 func (d *Dir) openByRoot(id, name string) (*File, error) {
 	f, _, err := Open(d.root, filepath.Join(id, name), os.O_RDONLY)
 	if err != nil {
+		if real, ok := Inside(d.path, id); ok {
+			f, _, err = Open(d.root, filepath.Join(real, name), os.O_RDONLY)
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
 	return &File{file: f}, nil
@@ -77,7 +82,33 @@ func (d *Dir) openByRoot(id, name string) (*File, error) {
 // leads nowhere included, or whether that cannot be told.
 func (d *Dir) Has(id, name string) bool { return has(d.dir, id+"/"+name) }
 
+// Lost returns why the symlink id leads to nothing, or it cannot be told where to.
+// It returns nil for everything else.
+func (d *Dir) Lost(id string) error {
+	if _, _, err := statEntry(d.dir, id); err != nil {
+		if _, plain, there := statIn(d.dir, id, nil); there == nil && !plain {
+			return Lost(err)
+		}
+	}
+	return nil
+}
+
 // nowhere reports whether a path leads to nothing.
 func nowhere(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// Inside returns the path below the directory dir to which name in it leads, where
+// that is another one: an [os.Root] refuses symlinks with an absolute path, wherever
+// they lead. What it returns is to be opened by the root.
+func Inside(dir, name string) (path string, ok bool) {
+	real, err := filepath.EvalSymlinks(filepath.Join(dir, name))
+	if err != nil {
+		return "", false
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", false
+	}
+	path, err = filepath.Rel(dir, real)
+	return path, err == nil && path != name && path != "." && filepath.IsLocal(path)
 }

@@ -8,16 +8,24 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 )
 
 // Entries returns the directories that do not begin with a dot, and the
-// symlinks to directories, in the order of the file system. Those whose name
-// keep refuses are not looked at. When nothing is at the path any more, the
-// error Is [fs.ErrNotExist] and names the path.
+// symlinks to directories, in the order of the file system. [OfSystem] names
+// others that it leaves out. Those whose name keep refuses are not looked at. When
+// nothing is at the path any more, the error Is [fs.ErrNotExist] and names the path.
 func (s *Sessions) Entries(keep func(name string) bool) ([]Entry, error) {
+	found, err := s.EntriesAndLost(keep)
+	return slices.DeleteFunc(found, func(e Entry) bool { return e.Lost != nil }), err
+}
+
+// EntriesAndLost is [Sessions.Entries] with the symlinks that lead to nothing, or
+// of which the system does not tell where they lead.
+func (s *Sessions) EntriesAndLost(keep func(name string) bool) ([]Entry, error) {
 	found, err := s.entries(keep)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("sessions directory %s was moved or removed: %w", s.path, fs.ErrNotExist)
@@ -120,13 +128,31 @@ func (q *questions) answers() []Entry {
 	return slices.DeleteFunc(slices.Concat(q.all...), func(e Entry) bool { return e.Name == "" })
 }
 
+// ErrLost is the error of a symlink that leads to nothing.
+var ErrLost = errors.New("it is a symlink that leads nowhere")
+
 // fill completes an entry of the directory in. What is no directory loses its
 // name.
 func (e *Entry) fill(in *os.File, hooks *seam.Seam) {
 	is, isDir, err := statEntry(in, e.Name)
+	if err != nil && e.kind == symlink {
+		if own, _, there := statIn(in, e.Name, nil); there == nil { // it was not removed just now
+			e.Modified, e.Symlink, e.Lost = own.Mtime, true, Lost(err)
+			return
+		}
+	}
 	if err != nil && (e.kind != directory || errors.Is(err, fs.ErrNotExist)) || err == nil && !isDir {
 		e.Name = ""
 		return
 	}
 	e.Modified, e.Stamp, e.Symlink = is.Mtime, is.rounded(hooks), e.kind == symlink
+}
+
+// Lost returns the error of a symlink, given that of following it: ErrLost if it
+// leads to nothing.
+func Lost(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR) {
+		return ErrLost
+	}
+	return err
 }

@@ -62,6 +62,9 @@ func makeAll(path string, hooks *seam.Seam) (err error) {
 	case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(path) == path:
 		return err
 	}
+	if fi, err := os.Lstat(path); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
+		return &fs.PathError{Op: "open", Path: path, Err: dirread.ErrLost}
+	}
 	if err := makeAll(filepath.Dir(path), hooks); err != nil {
 		return err
 	}
@@ -113,7 +116,7 @@ func (b *Base) open() (*atomicfile.Dir, error) {
 		return nil, err
 	}
 	if b.is, err = root.Stat("."); err != nil {
-		return nil, errors.Join(err, root.Close())
+		return nil, errors.Join(&fs.PathError{Op: "open", Path: b.path, Err: errors.Unwrap(err)}, root.Close())
 	}
 	b.top = atomicfile.New(root, b.seam)
 	return b.top, nil
@@ -126,7 +129,15 @@ func (b *Base) Dir(id string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
+	if fi, err := top.Root().Stat(id); err == nil && !fi.IsDir() { // opening a pipe waits
+		return nil, &fs.PathError{Op: "open", Path: id, Err: fs.ErrNotExist}
+	}
 	sub, err := top.Root().OpenRoot(id)
+	if err != nil {
+		if real, ok := dirread.Inside(b.path, id); ok {
+			sub, err = top.Root().OpenRoot(real)
+		}
+	}
 	if err != nil {
 		if id == filepath.Base(id) && b.nowhere(id) {
 			err = &fs.PathError{Op: "open", Path: id, Err: fs.ErrNotExist}

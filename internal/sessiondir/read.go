@@ -16,6 +16,12 @@ func (b *Base) Settled(s Stamp, at time.Time) bool { return dirread.Settled(b.se
 // Entries returns the sessions; see [dirread.Sessions.Entries].
 func (b *Base) Entries(keep func(name string) bool) ([]Entry, error) { return b.reader.Entries(keep) }
 
+// EntriesAndLost returns the sessions, and symlinks that lead to none; see
+// [dirread.Sessions.EntriesAndLost].
+func (b *Base) EntriesAndLost(keep func(name string) bool) ([]Entry, error) {
+	return b.reader.EntriesAndLost(keep)
+}
+
 // Stat returns the stamp of a file of a session, or of its directory; see
 // [dirread.Sessions.Stat].
 func (b *Base) Stat(id, name string) (is Stamp, regular bool, err error) {

@@ -10,7 +10,7 @@ type Kind string
 
 // The kinds of findings.
 const (
-	Damaged   Kind = "damaged"   // neither the file nor its backup can be read
+	Damaged   Kind = "damaged"   // neither the file nor its backup can be read, or the directory cannot
 	Recovered Kind = "recovered" // the file is damaged; the backup is read instead
 	Pending   Kind = "pending"   // another tool's append was cut off, or is under way; the backup is read instead
 	Strict    Kind = "strict"    // the older Amplifier tools read the session, the newer ones refuse it

@@ -8,32 +8,55 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // Store checks all sessions of st, one after the other, and yields what it
-// finds. A session that is removed meanwhile is passed over. The error comes
-// last: when the sessions cannot be listed, or at the end of ctx. Programs that
-// want several processors to check call [Session] from several goroutines.
+// finds, also of symlinks that lead nowhere. A session that is removed meanwhile is
+// passed over. The error comes last: when the sessions cannot be listed, or at the
+// end of ctx. Programs that want several processors to check call [Session] from
+// several goroutines.
 func Store(ctx context.Context, st *sessionstore.Store, opts *Options) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		infos, err := st.List(ctx, &sessionstore.ListOptions{All: true})
+		var ids []string
+		if err == nil {
+			ids, err = lost(st.Dir())
+		}
 		if err != nil {
 			yield(Finding{}, err)
 			return
 		}
-		for i, info := range infos {
-			for f, err := range Session(ctx, st, info.ID, opts) {
+		for _, info := range infos {
+			ids = append(ids, info.ID)
+		}
+		for i, id := range ids {
+			for f, err := range Session(ctx, st, id, opts) {
 				if !yield(f, err) || err != nil {
 					return
 				}
 			}
 			if opts != nil && opts.Progress != nil {
-				opts.Progress(i+1, len(infos))
+				opts.Progress(i+1, len(ids))
 			}
 		}
 	}
+}
+
+// lost returns the symlinks in a sessions directory that lead nowhere, or of which
+// that cannot be told. A list leaves them out.
+func lost(dir string) (ids []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if name := e.Name(); e.Type()&fs.ModeSymlink != 0 && name[0] != '.' {
+			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+				ids = append(ids, name)
+			}
+		}
+	}
+	return ids, err
 }
 
 // Session checks session id of st and yields what it finds. A session that does
@@ -58,8 +81,16 @@ func (c *check) run(st *sessionstore.Store) {
 		return
 	case err == nil && fi.Mode()&fs.ModeSymlink != 0:
 		c.add(Foreign, "", 0, ErrSymlink)
+		if _, err := os.Stat(c.dir); err != nil {
+			c.add(Damaged, "", 0, dirread.Lost(err))
+			return
+		}
 	}
-	if !c.isSession() {
+	switch is, err := c.isSession(); {
+	case err != nil:
+		c.add(Damaged, "", 0, err)
+		return
+	case !is:
 		c.add(Foreign, "", 0, ErrNoSession)
 		return
 	}
@@ -74,15 +105,16 @@ func (c *check) run(st *sessionstore.Store) {
 	c.states()
 }
 
-// isSession reports whether the directory has a file that sessions have.
-func (c *check) isSession() bool {
+// isSession reports whether the directory has a file that sessions have. The error
+// tells why that cannot be told.
+func (c *check) isSession() (bool, error) {
 	for _, name := range []string{
 		sessiondir.Transcript, sessiondir.Metadata, "events.jsonl", "config.md", "profile.md", "profile.toml", "context-intelligence",
 		sessiondir.Backup(sessiondir.Transcript), sessiondir.Backup(sessiondir.Metadata), "session-state.json",
 	} {
-		if _, err := os.Lstat(filepath.Join(c.dir, name)); err == nil {
-			return true
+		if _, err := os.Lstat(filepath.Join(c.dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			return err == nil, err
 		}
 	}
-	return false
+	return false, nil
 }
