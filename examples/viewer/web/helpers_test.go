@@ -22,7 +22,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
 
-func TestMain(m *testing.M) { testenv.Main(m, nil) }
+func TestMain(m *testing.M) { testenv.Main(m, children) }
+
+// children are what a test runs in a process of its own.
+var children = map[string]testenv.Child{}
 
 const (
 	one    = "5f0c9a61-2d0b-4f53-8a55-6b0a10f7c001"

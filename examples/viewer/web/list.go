@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"html/template"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +29,7 @@ type item struct {
 	Parent          string // id; "": none
 	Kind            string // sub-session, fork, or ""
 	Damaged         bool   // its metadata
+	Reason          string // why it cannot be read; "": it can
 }
 
 // listing is a page of the list.
@@ -45,6 +49,7 @@ type listing struct {
 type projectLink struct {
 	Name, Path string
 	Open       bool
+	Reason     string // why it cannot be read, if that was asked for
 }
 
 // projects shows the projects, or the only one.
@@ -57,12 +62,18 @@ func (s *Server) projects(w http.ResponseWriter, r *request) error {
 		http.Redirect(w, r.Request, pathOf(names[0], ""), http.StatusSeeOther)
 		return nil
 	}
-	return s.page(w, "projects.html", map[string]any{"Title": "Projects", "Projects": linksTo(names, "")})
+	links := linksTo(names, "")
+	for i, name := range names {
+		if err := s.places.readable(name); err != nil {
+			links[i].Reason = err.Error()
+		}
+	}
+	return s.page(w, "projects.html", map[string]any{"Title": "Projects", "Projects": links})
 }
 
 func linksTo(names []string, open string) (links []projectLink) {
 	for _, name := range names {
-		links = append(links, projectLink{name, pathOf(name, ""), name == open})
+		links = append(links, projectLink{Name: name, Path: pathOf(name, ""), Open: name == open})
 	}
 	return links
 }
@@ -88,22 +99,54 @@ func (s *Server) listing(r *request) (*listing, error) {
 	if err != nil {
 		return nil, err
 	}
+	infos = append(infos, r.at.lost()...)
 	l.Total = len(infos)
 	from := l.turnTo(infos, query)
+	var failed []item
 	for _, info := range infos[from:min(from+pageSize, len(infos))] {
 		it, err := r.at.item(r.Context(), info)
+		if ended := r.Context().Err(); ended != nil {
+			return nil, ended
+		}
 		if errors.Is(err, sessionstore.ErrNotFound) {
-			continue // removed just now
+			if !isLink(filepath.Join(r.at.store.Dir(), info.ID)) {
+				continue // removed just now
+			}
+			err = errLost
 		}
 		if err != nil {
-			return nil, err
+			failed = append(failed, item{ID: info.ID, Title: info.ID, Path: pathOf(r.at.name, info.ID), Modified: info.Modified, Reason: err.Error()})
+			continue
 		}
 		if l.All && cmp.Or(query.Get("all"), "") != "" {
 			it.Path += "?all=1"
 		}
 		l.Items = append(l.Items, it)
 	}
+	l.Items = append(l.Items, failed...)
 	return l, nil
+}
+
+var errLost = errors.New("it is a symlink that leads nowhere")
+
+// lost returns the symlinks that lead nowhere, which lists of sessions leave out.
+func (p *place) lost() (infos []sessionstore.Info) {
+	entries, _ := os.ReadDir(p.store.Dir()) // the list has told
+	for _, e := range entries {
+		path := filepath.Join(p.store.Dir(), e.Name())
+		if e.Type()&fs.ModeSymlink == 0 || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		if _, err := os.Stat(path); err != nil {
+			infos = append(infos, sessionstore.Info{ID: e.Name()})
+		}
+	}
+	return infos
+}
+
+func isLink(path string) bool {
+	fi, err := os.Lstat(path)
+	return err == nil && fi.Mode()&fs.ModeSymlink != 0
 }
 
 // turnTo finds the page, that of the open session when none is named, sets the
