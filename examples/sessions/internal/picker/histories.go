@@ -68,12 +68,12 @@ func (s store) ids(ctx context.Context) (map[string]bool, error) {
 	ids := map[string]bool{}
 	for _, slug := range slugs {
 		st, err := s.projects.Store(slug)
-		if err != nil {
-			return nil, err
+		if err != nil { // the list tells of a project that cannot be read
+			continue
 		}
 		entries, err := os.ReadDir(st.Dir())
 		if err != nil {
-			return nil, err
+			continue
 		}
 		for _, e := range entries {
 			ids[e.Name()] = true

@@ -17,12 +17,14 @@ type (
 	Pasted struct{ Text string }
 
 	// Listed brings sessions of the reading Gen, newest first. Err tells what
-	// ended it early.
+	// ended it early, and Unread, at its end, what could not be read of sessions and
+	// projects that are left out.
 	Listed struct {
 		Gen      int
 		Sessions []Session
 		Done     bool
 		Err      error
+		Unread   []error
 	}
 
 	// Previewed brings the last turns of a session.

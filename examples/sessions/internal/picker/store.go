@@ -35,11 +35,16 @@ type store struct {
 // and of the others many at a time.
 func (s store) list(ctx context.Context, gen int, tell func(Event)) {
 	var some []Session
+	var unread []error
 	next := time.Time{}
 	for sum, err := range s.summaries(ctx) {
-		if err != nil {
-			tell(Listed{gen, some, true, err})
+		if err != nil && sum.Project == "" {
+			tell(Listed{gen, some, true, err, unread})
 			return
+		}
+		if err != nil {
+			unread = append(unread, err)
+			continue
 		}
 		some = append(some, sessionOf(sum))
 		if now := time.Now(); !now.Before(next) {
@@ -50,7 +55,7 @@ func (s store) list(ctx context.Context, gen int, tell func(Event)) {
 			some, next = nil, now.Add(listEvery)
 		}
 	}
-	tell(Listed{Gen: gen, Sessions: some, Done: true})
+	tell(Listed{Gen: gen, Sessions: some, Done: true, Unread: unread})
 }
 
 // pause waits for so long, or until ctx ends.
@@ -73,7 +78,11 @@ func (s store) summaries(ctx context.Context) iter.Seq2[sessionstore.ProjectSumm
 			return
 		}
 		for sum, err := range st.Summaries(ctx, opts) {
-			if !yield(sessionstore.ProjectSummary{Project: s.project, Summary: sum}, err) {
+			project := s.project
+			if sum.ID == "" { // the error ended the list
+				project = ""
+			}
+			if !yield(sessionstore.ProjectSummary{Project: project, Summary: sum}, err) {
 				return
 			}
 		}

@@ -3,13 +3,16 @@ package picker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
 )
@@ -67,6 +70,35 @@ func TestStoreLists(t *testing.T) {
 		require.Equal(t, want.Key, all[0].Key)
 		require.Equal(t, want.Dir, all[0].Dir)
 		require.Equal(t, 1, all[0].Turns)
+	}
+}
+
+// TestStoreListsBesideOneThatCannotBeRead has an entry, and a project, that lead
+// nowhere. The screen shows the sound session and the first of the reasons.
+func TestStoreListsBesideOneThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	testenv.Need(t, runtime.GOOS != "windows", "symlinks need a privilege on Windows")
+	for _, project := range []string{"", "one"} {
+		s, want := openTest(t)
+		s.project = project
+		require.NoError(t, os.Symlink("nowhere", filepath.Join(s.projects.Dir(), "one", "sessions", "lost")))
+		require.NoError(t, os.Symlink("/", filepath.Join(s.projects.Dir(), "one", "sessions", "out")))
+		unread := 2
+		if project == "" {
+			require.NoError(t, os.Symlink("nowhere", filepath.Join(s.projects.Dir(), "gone")))
+			unread = 3
+		}
+		m, _ := New(Options{Now: time.Now})
+		s.list(t.Context(), 1, func(e Event) {
+			if l := e.(Listed); l.Done {
+				require.NoError(t, l.Err)
+				require.Len(t, l.Unread, unread)
+			}
+			m.Update(e)
+		})
+		require.Len(t, m.list.all, 1)
+		require.Equal(t, want.Key, m.list.all[0].Key)
+		require.Contains(t, screenText(m, 200, 24), fmt.Sprintf("%d could not be read: sessionstore: summarize session ", unread))
 	}
 }
 

@@ -100,6 +100,8 @@ func (m *Model) listed(e Listed) (todo []Command) {
 	m.reading = false
 	if e.Err != nil {
 		m.failed("Not all sessions could be read", e.Err)
+	} else if n := len(e.Unread); n > 0 {
+		m.failed(fmt.Sprintf("%d could not be read", n), e.Unread[0])
 	}
 	if !m.first && e.Err == nil {
 		m.list.replace(m.fresh)
