@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -96,6 +98,8 @@ func (c *importCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	project := filepath.Join(p.Dir(), slug)
+	_, missing := os.Lstat(project)
 	st, err := p.Store(slug)
 	if err != nil {
 		return err
@@ -105,6 +109,9 @@ func (c *importCommand) Run(a *app) error {
 		id = sessionstore.NewID()
 	}
 	res, err := c.read(a, st, id)
+	if err != nil && errors.Is(missing, fs.ErrNotExist) {
+		removeEmpty(project)
+	}
 	if errors.Is(err, fs.ErrExist) {
 		err = fmt.Errorf("there is such a session already: --new gives this one a fresh id (%w)", err)
 	}
@@ -128,6 +135,26 @@ func (c *importCommand) Run(a *app) error {
 	a.Printf("%s Imported session: %s\n", a.Paint(screen.Green, "✓"), screen.Plain(res.ID))
 	a.Printf("  %s in %s (%s)\n", count(res.Messages, "message"), count(res.Files, "file"), size(res.Bytes))
 	return nil
+}
+
+// removeEmpty removes a project that this command made in vain: its directories and
+// the locks of sessions that are not there. What else is in it stays, with the
+// directories above: another program may have begun to use the project.
+func removeEmpty(project string) {
+	var dirs []string
+	_ = filepath.WalkDir(project, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+		case e.IsDir():
+			dirs = append(dirs, path)
+		case strings.HasSuffix(path, ".metadata.lock"):
+			_ = os.Remove(path)
+		}
+		return nil
+	})
+	for _, dir := range slices.Backward(dirs) {
+		_ = os.Remove(dir) // which an entry in it prevents
+	}
 }
 
 // read makes a session of what is imported.
