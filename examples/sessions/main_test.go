@@ -13,8 +13,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"sessions": main})
+	testscript.Main(m, programs)
 }
+
+// programs are what a test can run as a process, by its name.
+var programs = map[string]func(){"sessions": main}
 
 // TestScripts runs the tool as a process. The scripts' words besides
 // testscript's own:

@@ -29,6 +29,7 @@ type app struct {
 	plain  bool   // text is shown as it stands, not rendered
 	paged  bool   // long answers go through a pager
 	told   bool   // the answer of --json=v1 is written
+	unread bool   // a session or project could not be read, which was told
 
 	closers []func() error
 }

@@ -33,7 +33,7 @@ type views struct {
 
 // Help is shown below the usage.
 func (listCommand) Help() string {
-	return `Shows the sessions of the project in the working directory, the one saved last first. The title is the name, or what was asked first. Prompts counts what a person asked. In a pipe every line has the columns project, session, title, time, messages and prompts, separated by tabs.`
+	return `Shows the sessions of the project in the working directory, the one saved last first. A session that cannot be read is named on standard error, and the exit code is 1. The title is the name, or what was asked first. Prompts counts what a person asked. In a pipe every line has the columns project, session, title, time, messages and prompts, separated by tabs.`
 }
 
 // Run lists.
@@ -52,6 +52,9 @@ func (c *listCommand) Run(a *app) error {
 	}
 	if a.json {
 		return a.listJSON(rows)
+	}
+	if len(rows) == 0 && a.unread {
+		return nil
 	}
 	if len(rows) == 0 && !c.AllProjects {
 		return c.nothingHere(a)
@@ -84,12 +87,17 @@ func (c *listCommand) rows(a *app) ([]listed, error) {
 	bar := a.Progress("reading", c.Limit)
 	defer bar.Done()
 	var rows []listed
+	var failed []error
 	for s, err := range all {
-		if err != nil {
+		if err != nil && s.Project == "" {
 			return nil, err
 		}
-		if s.Changed.Before(since) { // and so are all that follow
-			break
+		if s.Changed.Before(since) && s.ID != "" { // and so are all that follow, but for those that failed
+			continue
+		}
+		if err != nil {
+			failed = append(failed, err)
+			continue
 		}
 		r := listed{ProjectSummary: s.ProjectSummary, path: filepath.Join(s.store.Dir(), s.ID)}
 		if a.json && !a.typed || c.Detailed {
@@ -98,6 +106,8 @@ func (c *listCommand) rows(a *app) ([]listed, error) {
 		rows = append(rows, r)
 		bar.Step(1)
 	}
+	bar.Done()
+	a.warn(errors.Join(failed...))
 	return rows, nil
 }
 
@@ -120,6 +130,9 @@ func (c *listCommand) summaries(a *app) (iter.Seq2[summarized, error], error) {
 				row := summarized{ProjectSummary: s}
 				if err == nil {
 					row.store, err = p.Store(s.Project)
+				} else if s.Project == "" {
+					yield(row, err)
+					return
 				}
 				if !yield(row, err) {
 					return
@@ -137,7 +150,11 @@ func (c *listCommand) summaries(a *app) (iter.Seq2[summarized, error], error) {
 		}
 		project := filepath.Base(filepath.Dir(st.Dir()))
 		for s, err := range st.Summaries(a.ctx, opts) {
-			if !yield(summarized{sessionstore.ProjectSummary{Project: project, Summary: s}, st}, err) {
+			row := summarized{sessionstore.ProjectSummary{Project: project, Summary: s}, st}
+			if err != nil && s.ID == "" { // it ended the list
+				row.Project = ""
+			}
+			if !yield(row, err) {
 				return
 			}
 		}
@@ -159,6 +176,9 @@ func (r listed) messages() string {
 
 // countLines counts the lines of a file, -1 for one that cannot be read.
 func countLines(path string) int {
+	if fi, err := os.Stat(path); err != nil || !fi.Mode().IsRegular() { // opening a pipe waits
+		return -1
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return -1

@@ -20,7 +20,7 @@ func (w anywhere) reach(a *app) (target, error) {
 		}
 		return t, missing
 	}
-	stores, err := a.stores(w.where)
+	stores, closed, err := a.stores(w.where)
 	if err != nil {
 		return t, err
 	}
@@ -40,6 +40,7 @@ func (w anywhere) reach(a *app) (target, error) {
 	}
 	switch len(found) {
 	case 0:
+		a.warn(closed)
 		return target{}, missing
 	case 1:
 		return t, nil
@@ -47,30 +48,31 @@ func (w anywhere) reach(a *app) (target, error) {
 	return target{}, &sessionstore.AmbiguousError{Prefix: w.Session, Matches: found}
 }
 
-// stores opens the projects that w names: one, or all.
-func (a *app) stores(w where) ([]*sessionstore.Store, error) {
+// stores opens the projects that w names: one, or all. closed tells of those that
+// cannot be read.
+func (a *app) stores(w where) (all []*sessionstore.Store, closed, err error) {
 	p, err := a.known(w)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	slugs, err := p.Slugs(a.ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	slug, err := w.existing(a, p, false)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var all []*sessionstore.Store
 	for _, name := range slugs {
 		if slug != "" && name != slug {
 			continue
 		}
 		st, err := p.Store(name)
 		if err != nil {
-			return nil, err
+			closed = errors.Join(closed, err)
+			continue
 		}
 		all = append(all, st)
 	}
-	return all, nil
+	return all, closed, nil
 }

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -119,7 +121,8 @@ func (l local) openStore(a *app) (*sessionstore.Store, *sessionstore.Projects, e
 	if err != nil {
 		return nil, nil, err
 	}
-	if !isDir(filepath.Join(p.Dir(), slug, "sessions")) {
+	dir := filepath.Join(p.Dir(), slug, "sessions")
+	if fi, err := os.Lstat(dir); !isDir(dir) && (errors.Is(err, fs.ErrNotExist) || err == nil && fi.Mode()&fs.ModeSymlink == 0) {
 		return nil, p, nil
 	}
 	st, err := p.Store(slug)

@@ -25,7 +25,7 @@ type resumeCommand struct {
 
 // Help is shown below the usage.
 func (resumeCommand) Help() string {
-	return `Shows what "amplifier session resume" would continue. This tool runs no model: it shows the last messages, the bundle, and whether models take the conversation as it stands. With - as SESSION it is the one saved last.`
+	return `Shows what "amplifier session resume" would continue. This tool runs no model: it shows the last messages, the bundle, and whether models take the conversation as it stands. With - as SESSION it is the one saved last of those that can be read.`
 }
 
 // Run shows.
@@ -86,16 +86,23 @@ func (c *resumeCommand) newest(a *app) (target, error) {
 	if err != nil {
 		return target{}, err
 	}
-	var infos []sessionstore.Info
+	id := ""
 	if st != nil {
-		if infos, err = st.List(a.ctx, &sessionstore.ListOptions{Limit: 1}); err != nil {
-			return target{}, err
+		for s, err := range st.Summaries(a.ctx, &sessionstore.ListOptions{Limit: 1}) {
+			switch {
+			case err == nil:
+				id = s.ID
+			case s.ID == "":
+				return target{}, err
+			default:
+				a.warn(err)
+			}
 		}
 	}
-	if len(infos) == 0 {
+	if id == "" {
 		return target{}, referenceError("No sessions found to resume.")
 	}
-	return target{st, infos[0].ID}, nil
+	return target{st, id}, nil
 }
 
 // providers are whom a conversation may be resumed with.

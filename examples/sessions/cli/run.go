@@ -95,6 +95,9 @@ func Run(ctx context.Context, p Process) (code int) {
 	if err == nil {
 		err = chosen.Run(a)
 	}
+	if err == nil && a.unread {
+		err = exitCode(exitError)
+	}
 	if failed := a.Failed(); failed != nil && (err == nil || errors.Is(err, failed)) {
 		err = fmt.Errorf("write the answer: %w", failed)
 	}

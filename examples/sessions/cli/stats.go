@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -99,7 +100,7 @@ func (c *statsCommand) sums(usage func(func(sessionstore.Usage, error) bool), ba
 	sums := map[string]*sum{}
 	for u, bad := range usage {
 		if bad != nil {
-			skipped = bad
+			skipped = errors.Join(skipped, bad)
 			continue
 		}
 		bar.Step(1)

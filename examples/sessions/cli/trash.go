@@ -35,10 +35,11 @@ type binned struct {
 // bins returns what is in the trash of all projects, or of the one that w
 // names, the last removal first.
 func (a *app) bins(w where) ([]binned, error) {
-	stores, err := a.stores(w)
+	stores, closed, err := a.stores(w)
 	if err != nil {
 		return nil, err
 	}
+	a.warn(closed)
 	var all []binned
 	for _, st := range stores {
 		receipts, err := trash.List(a.ctx, st)

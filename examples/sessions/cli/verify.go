@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -32,7 +36,7 @@ func (verifyCommand) Help() string {
     state      another file that tools keep there has lines or JSON that cannot be read
     foreign    a directory that holds nothing of a session, or a symlink
 
---mend writes what was recovered anew, as the next save of a host would do too; the damaged file is kept beside it. The exit code is 1 when something is told.`
+--mend writes what was recovered anew, as the next save of a host would do too; the damaged file is kept beside it. The exit code is 1 when something is told, other than of an empty directory or of a symlink that leads to a session here.`
 }
 
 // problem is something that is wrong with a session.
@@ -44,6 +48,7 @@ type problem struct {
 	Line    int    `json:"line"` // 0: the whole file
 	Text    string `json:"text"`
 	Path    string `json:"path"`
+	note    bool   // nothing is wrong with it: the reference lists it as it stands
 }
 
 // Run verifies.
@@ -78,10 +83,13 @@ func (c *verifyCommand) Run(a *app) error {
 	if err := a.ctx.Err(); err != nil {
 		return err
 	}
-	problems, bad := []problem{}, 0
+	problems, bad, wrong := []problem{}, 0, 0
 	for _, f := range found {
 		problems = append(problems, f...)
 		bad += min(len(f), 1)
+		if slices.ContainsFunc(f, func(p problem) bool { return !p.note }) {
+			wrong++
+		}
 	}
 	if a.json {
 		err = a.writeJSON(struct {
@@ -93,7 +101,7 @@ func (c *verifyCommand) Run(a *app) error {
 		a.problemTable(problems)
 		a.verdict(len(all), bad, a.now().Sub(started))
 	}
-	return errors.Join(err, partly(bad))
+	return errors.Join(err, partly(wrong))
 }
 
 // sessions returns the sessions to look at. Those of projects that nothing can
@@ -109,20 +117,38 @@ func (c *verifyCommand) sessions(a *app) (all []target, err error) {
 	if len(c.Sessions) > 0 {
 		return all, nil
 	}
-	stores, err := a.stores(c.where)
+	stores, closed, err := a.stores(c.where)
 	if err != nil {
 		return nil, err
 	}
 	for _, st := range stores {
 		infos, err := st.List(a.ctx, &sessionstore.ListOptions{All: true})
 		if err != nil {
-			return nil, err
+			closed = errors.Join(closed, err)
 		}
 		for _, info := range infos {
 			all = append(all, target{st, info.ID})
 		}
+		for _, id := range lost(st.Dir()) {
+			all = append(all, target{st, id})
+		}
 	}
+	a.warn(closed)
 	return all, nil
+}
+
+// lost returns the symlinks in a sessions directory that lead nowhere, which lists
+// leave out.
+func lost(dir string) (ids []string) {
+	entries, _ := os.ReadDir(dir) // List has told
+	for _, e := range entries {
+		if e.Type()&fs.ModeSymlink != 0 && !strings.HasPrefix(e.Name(), ".") {
+			if _, err := os.Stat(filepath.Join(dir, e.Name())); err != nil {
+				ids = append(ids, e.Name())
+			}
+		}
+	}
+	return ids
 }
 
 // look returns what is wrong with a session, and mends it when it is told to.
@@ -139,6 +165,7 @@ func (c *verifyCommand) look(ctx context.Context, t target) (found []problem) {
 			return found
 		}
 		add(string(f.Kind), f.File, f.Line, findingText(f.Err))
+		found[len(found)-1].note = errors.Is(f.Err, verify.ErrSymlink) || errors.Is(f.Err, verify.ErrNoSession)
 		recovered = recovered || f.Kind == verify.Recovered
 	}
 	if c.Mend && recovered {
