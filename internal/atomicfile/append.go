@@ -26,7 +26,7 @@ func (d *Dir) Append(name string) (a *Append, made bool, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = d.seam.Do(d.op(seam.Create, name, ""), func() (err error) {
 			f, err = d.root.OpenFile(name, flags|os.O_CREATE|os.O_EXCL|dirread.LargeFile, Mode)
-			return err
+			return d.owned(name, f, err)
 		})
 		made = err == nil
 	}

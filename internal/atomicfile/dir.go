@@ -111,7 +111,27 @@ func (d *Dir) RemoveAll(name string) error {
 
 // Mkdir makes the directory name for the owner alone.
 func (d *Dir) Mkdir(name string) error {
-	return d.seam.Do(d.op(seam.Mkdir, name, ""), func() error { return d.root.Mkdir(name, 0o700) })
+	return d.seam.Do(d.op(seam.Mkdir, name, ""), func() error {
+		if err := d.root.Mkdir(name, 0o700); err != nil {
+			return err
+		}
+		if err := Own(d.root, name); err != nil {
+			return errors.Join(err, d.root.Remove(name))
+		}
+		return nil
+	})
+}
+
+// owned ends the making of the file f, which may have failed: see [Own]. With an error,
+// f is closed and the file is gone.
+func (d *Dir) owned(name string, f *os.File, err error) error {
+	if err != nil {
+		return err
+	}
+	if err = Own(d.root, name); err != nil {
+		err = errors.Join(err, f.Close(), d.root.Remove(name))
+	}
+	return err
 }
 
 // MkdirAll makes the directory path and what leads to it, for the owner alone,

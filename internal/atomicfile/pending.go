@@ -68,8 +68,11 @@ func (d *Dir) create(name string) (*Pending, error) {
 			if errors.Is(err, fs.ErrExist) {
 				continue
 			}
+			if err = d.owned(p.temp, f, err); err != nil {
+				return "", err
+			}
 			p.file, p.name = f, p.temp
-			return p.name, err
+			return p.name, nil
 		}
 		return "", fs.ErrExist
 	})

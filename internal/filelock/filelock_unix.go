@@ -21,14 +21,39 @@ func open(root *os.Root, name string, perm fs.FileMode) (*os.File, error) {
 	defer dir.Close()
 	var file *os.File
 	err = control(dir, func(at uintptr) error {
-		const flags = unix.O_RDWR | unix.O_CREAT | unix.O_NOFOLLOW | unix.O_CLOEXEC
-		fd, err := retry(func() (int, error) { return unix.Openat(int(at), name, flags, uint32(perm.Perm())) })
+		const flags = unix.O_RDWR | unix.O_NOFOLLOW | unix.O_CLOEXEC
+		fd, err := retry(func() (int, error) { return unix.Openat(int(at), name, flags, 0) })
+		if errors.Is(err, unix.ENOENT) {
+			fd, err = retry(func() (int, error) {
+				return unix.Openat(int(at), name, flags|unix.O_CREAT|unix.O_EXCL, uint32(perm.Perm()))
+			})
+			switch {
+			case errors.Is(err, unix.EEXIST): // another one made it just now
+				fd, err = retry(func() (int, error) { return unix.Openat(int(at), name, flags|unix.O_CREAT, uint32(perm.Perm())) })
+			case err == nil:
+				err = own(fd, int(at), name)
+			}
+		}
 		if err == nil {
 			file = os.NewFile(uintptr(fd), name)
 		}
 		return err
 	})
 	return file, err
+}
+
+// own gives the new file fd to the owner of the directory at, if root made it for
+// another user, who could not lock it otherwise. Where it fails, fd is closed and the
+// file is gone.
+func own(fd, at int, name string) error {
+	var dir unix.Stat_t
+	if os.Geteuid() != 0 || unix.Fstat(at, &dir) != nil || dir.Uid == 0 {
+		return nil
+	}
+	if err := unix.Fchown(fd, int(dir.Uid), int(dir.Gid)); err != nil {
+		return errors.Join(fmt.Errorf("give it to the owner of its directory: %w", err), unix.Close(fd), unix.Unlinkat(at, name, 0))
+	}
+	return nil
 }
 
 func lock(fd uintptr) error {

@@ -199,13 +199,16 @@ func (b *Base) openTickets() (*os.File, error) {
 	const flags = os.O_RDWR | os.O_CREATE
 	path := filepath.Join(Bookkeeping, ticketFile)
 	file, err := top.Root().OpenFile(path, flags, atomicfile.Mode)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return file, err
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := top.Mkdir(Bookkeeping); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		file, err = top.Root().OpenFile(path, flags, atomicfile.Mode)
 	}
-	if err := top.Mkdir(Bookkeeping); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
+	if err == nil {
+		_ = atomicfile.Own(top.Root(), path) // waiting needs no line
 	}
-	return top.Root().OpenFile(path, flags, atomicfile.Mode)
+	return file, err
 }
 
 // handle returns the sessions directory that stands at the path now, open.
