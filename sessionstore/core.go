@@ -154,10 +154,26 @@ func (c *coreTx) Replace(name string, r commit.Replacement) error {
 	return c.tx.conflict(name, err)
 }
 
+func (c coreStore) Copies(ctx context.Context, id string) (lacking map[string]int, err error) {
+	err = c.Read(ctx, id, func(dir *sessiondir.Dir) error {
+		copies, err := conflictCopies(dir)
+		if err != nil || len(copies) == 0 {
+			return err
+		}
+		rows := readTranscript(dir, Metadata{}).rows
+		lacking = map[string]int{}
+		for _, k := range forks(copies, rows) {
+			lacking[k.File] = k.Lacking
+		}
+		return nil
+	})
+	return lacking, err
+}
+
 func (c coreStore) Damaged(ctx context.Context, id, name string) (rows []Message, err error) {
 	err = c.Read(ctx, id, func(dir *sessiondir.Dir) error {
 		transcript := name == sessiondir.Transcript || name == sessiondir.Backup(sessiondir.Transcript)
-		if !transcript && !quarantinedName.MatchString(name) {
+		if !transcript && !quarantinedName.MatchString(name) && !copyName.MatchString(name) {
 			return fs.ErrNotExist
 		}
 		f := readFile(dir, name)

@@ -2,7 +2,9 @@ package sessionstore
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strconv"
@@ -25,7 +27,7 @@ type damagedFile struct {
 
 // damagedFiles returns the damaged transcripts, newest first: that which stands
 // in its place, then those that were put aside. Where the backup cannot stand
-// in, it is one of them.
+// in, it is one of them. Last come the versions of other devices.
 func (tx *transaction) damagedFiles(t *transcript) (found []damagedFile, err error) {
 	for _, f := range []*file{&t.main, &t.backup} {
 		if f.bad != nil && (f == &t.main || t.damage != nil) {
@@ -33,7 +35,8 @@ func (tx *transaction) damagedFiles(t *transcript) (found []damagedFile, err err
 		}
 	}
 	aside, err := quarantinedFiles(tx.dir)
-	return append(found, aside...), err
+	copies, cerr := conflictCopies(tx.dir)
+	return slices.Concat(found, aside, copies), joinErrors(err, cerr)
 }
 
 var quarantinedName = regexp.MustCompile(`^` + regexp.QuoteMeta(sessiondir.Transcript) + `(?:\.backup)?\.damaged-(\d{8}T\d{6}Z)(?:-(\d+))?$`)
@@ -106,4 +109,46 @@ type SalvageFork struct {
 	File    string // base name of the file in the session's directory
 	Rows    int    // messages that it holds whole
 	Lacking int    // those of them that the transcript does not have
+}
+
+// copyName fits the names by which programs that copy folders keep the other device's
+// version of a transcript: Syncthing, Dropbox and Nextcloud, Google Drive, iCloud,
+// OneDrive.
+var copyName = regexp.MustCompile(`^transcript(?:\.sync-conflict-\d{8}-\d{6}(?:-\w+)?| \(.+\)| \d+|-.+)\.jsonl$`)
+
+// evicted is the name that iCloud gives a file whose content is not on this device.
+const evicted = "." + sessiondir.Transcript + ".icloud"
+
+// conflictCopies returns the versions of the transcript that other devices had, in the
+// order of their names.
+func conflictCopies(dir *sessiondir.Dir) (found []damagedFile, err error) {
+	names, err := dir.Names()
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", dir.Path("."), cause(err))
+	}
+	for _, name := range names {
+		if copyName.MatchString(name) {
+			f := readFile(dir, name)
+			found = append(found, damagedFile{name: name, path: f.path, at: f.stamp.Mtime, rows: f.parseRows(), sound: true})
+		}
+	}
+	return found, nil
+}
+
+// refuseMissing returns why nothing may be written in the place of the missing
+// transcript t: what was in it is still there.
+func (tx *transaction) refuseMissing(t *transcript) error {
+	if _, err := tx.dir.Stat(evicted); !errors.Is(err, fs.ErrNotExist) {
+		return &CorruptError{Path: t.main.path, Err: fmt.Errorf("%s stands in its place: let the program that copies the folder fetch the file", evicted)}
+	}
+	copies, err := conflictCopies(tx.dir)
+	if err != nil {
+		return err
+	}
+	for _, c := range copies {
+		if len(onlyObjects(c.rows)) > 0 {
+			return &CorruptError{Path: t.main.path, Err: fmt.Errorf("%w; %s is another device's version, whose messages Store.Salvage offers", errMissing, c.name)}
+		}
+	}
+	return nil
 }

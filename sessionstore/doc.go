@@ -60,6 +60,10 @@
 //  3. Of two calls that overlap, the last to rename wins; nothing else is
 //     lost.
 //
+// Files are for the owner alone (0600, directories 0700). What root makes in the
+// sessions of another user belongs to that user; where root may not give it away,
+// the call fails and replaces nothing.
+//
 // # What a list and a part cost
 //
 // [Store.Summaries] and [Store.Turn], with their neighbours, keep what they

@@ -21,7 +21,10 @@ type Session struct {
 // for a file that is damaged or missing, and the error is then nil and
 // Recovered tells so. When both are damaged, Load returns what could be read,
 // with the reference's placeholder for metadata, and an error that Is
-// [ErrCorrupt]. A session without files is empty; one without a directory is
+// [ErrCorrupt]. It also Is ErrCorrupt when transcript and backup are missing though
+// the metadata counts turns: [Store.Append] and [Store.Save] then begin a new one, unless
+// what was in it still lies there, as a placeholder of iCloud or another device's
+// version. A session without files is empty; one without a directory is
 // [ErrNotFound]. A file that may not be read counts as damaged, and its backup
 // is read. Load fails instead while the process lacks descriptors or memory, while
 // another program does not share the file, and when the file is too large for a

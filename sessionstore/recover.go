@@ -27,6 +27,7 @@ type transcript struct {
 	appendPending bool // a newer Python tool is appending, so main was not read
 	recovered     *Recovery
 	damage        error             // both are damaged: rows are what could be read
+	gone          bool              // damage is that both are missing; see [transcript.missing]
 	unread        error             // why the system did not let a file be read that decides; see [file]
 	cached        *cachedTranscript // nil unless main is sound and was read
 }
@@ -64,6 +65,9 @@ func readTranscript(dir *sessiondir.Dir, md Metadata) transcript {
 	t.unread = cmp.Or(t.unread, t.main.unread, t.backup.unread)
 	if noBackup(t.unread) {
 		return transcript{unread: t.unread, damage: t.unread}
+	}
+	if err := t.missing(md); err != nil {
+		t.damage, t.gone = err, true
 	}
 	return t
 }
@@ -204,4 +208,18 @@ func joinRecovery(first, second *Recovery) *Recovery {
 	both := *first
 	both.Reason = errors.Join(first.Reason, second.Reason)
 	return &both
+}
+
+// A transcript that is not there, though the metadata counts turns, was taken away: a
+// program that copies folders to other devices has put a placeholder or the other
+// device's version in its place, or somebody removed it.
+var errMissing = errors.New("the file and its backup are missing, but the metadata counts turns")
+
+// missing returns the error for a transcript of which nothing is there, nil where
+// there may never have been one.
+func (t *transcript) missing(md Metadata) error {
+	if turns, _ := md.Int("turn_count"); t.from != fromNothing || t.damage != nil || turns <= 0 {
+		return nil
+	}
+	return &CorruptError{Path: t.main.path, Err: errMissing}
 }

@@ -30,8 +30,9 @@ type SalvageReport struct {
 // a place where the transcript has one, or when the transcript was shortened
 // since the file was put aside. When both transcript.jsonl and its backup are
 // damaged there is no transcript to continue. The report then offers the file
-// as a fork, if it has messages that the transcript lacks. The report of a
-// session that lost nothing is the zero SalvageReport.
+// as a fork, if it has messages that the transcript lacks. So it does with another
+// device's version of the transcript, which a program that copies folders left beside
+// it. The report of a session that lost nothing is the zero SalvageReport.
 //
 // When Salvage returns nil, the transcript is as durable as after
 // [Store.Append]. No damaged byte goes away: a damaged transcript.jsonl is put
@@ -55,7 +56,7 @@ func (st *Store) Salvage(ctx context.Context, id string) (SalvageReport, error) 
 }
 
 func (tx *transaction) salvage(ctx context.Context) (SalvageReport, error) {
-	t, err := tx.transcript(tx.metadata().md)
+	t, err := tx.existing(tx.metadata().md)
 	if err != nil {
 		return SalvageReport{}, err
 	}
@@ -88,8 +89,9 @@ func (tx *transaction) salvage(ctx context.Context) (SalvageReport, error) {
 		report.From = t.recovered.Kept // where it was put aside
 	}
 	aside, err := quarantinedFiles(tx.dir)
-	report.Forks = forks(aside, slices.Concat(t.rows, more))
-	return report, err
+	copies, cerr := conflictCopies(tx.dir)
+	report.Forks = forks(append(aside, copies...), slices.Concat(t.rows, more))
+	return report, joinErrors(err, cerr)
 }
 
 // continued returns the place of the first file that continues t, or -1.

@@ -10,6 +10,15 @@ import (
 // there and the backup is no transcript, nothing may be written; nor while the
 // system does not let the transcript be read.
 func (tx *transaction) transcript(md Metadata) (*transcript, error) {
+	t, err := tx.existing(md)
+	if err == nil && t.gone {
+		t.damage, err = nil, tx.refuseMissing(t)
+	}
+	return t, err
+}
+
+// existing is transcript, also where it is missing and must not be written.
+func (tx *transaction) existing(md Metadata) (*transcript, error) {
 	t := tx.read(md)
 	if t.unread != nil {
 		return nil, t.unread

@@ -1,6 +1,7 @@
 package slice
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -32,6 +33,11 @@ type Info struct {
 // there is no such session.
 func Inspect(ctx context.Context, st *sessionstore.Store, id string) (Info, error) {
 	s, err := st.Load(ctx, id)
+	if err != nil && s != nil {
+		if _, damaged := st.Metadata(ctx, id); damaged == nil { // then it is of the transcript, which may be missing
+			err = cmp.Or(hasFiles(ctx, st, id), err)
+		}
+	}
 	if err != nil {
 		return Info{}, err
 	}

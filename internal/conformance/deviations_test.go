@@ -30,6 +30,7 @@ const (
 	metadataMerge      rule = "metadata-merge"
 	metadataObject     rule = "metadata-object"
 	metadataUnchanged  rule = "metadata-unchanged"
+	missingReported    rule = "missing-reported"
 	notFinite          rule = "not-finite"
 	ownNames           rule = "own-names"
 	recoversFurther    rule = "recovers-further"
@@ -50,7 +51,7 @@ const (
 func rulesWithCode() []rule {
 	return append(slices.Concat(newerRules(), findRules(), sliceRules(), eventRules(), forkRules(), lineageRules(), storedRules()), []rule{
 		bundleNotText, crInsideRow, damageKept, damageReported, emptiedKept, emptiedRecovered, longID,
-		metadataMerge, metadataObject, metadataUnchanged, notFinite, ownNames, recoversFurther, refusedFirst, reservedID,
+		metadataMerge, metadataObject, metadataUnchanged, missingReported, notFinite, ownNames, recoversFurther, refusedFirst, reservedID,
 		cleanupWholeDays, goneReported, idShortened, resolveCleaned, roleRequired, surrogateInText, surrogateKept, surrogateReplaced, tooDeep, transcriptExtended, transcriptKept,
 		unrepresentableIDs, windowRefused,
 	}...)

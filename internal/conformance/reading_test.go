@@ -167,16 +167,21 @@ func (m *model) emptied() bool {
 	if !m.has(transcriptFile) || m.files[transcriptFile] != "" || m.rewound() {
 		return false
 	}
+	rows, f := m.parse(transcriptBackup)
+	return f == none && len(rows) > 0 && m.turns() > 0
+}
+
+// turns is how many turns the metadata counts, 0 where it does not.
+func (m *model) turns() int {
 	md := metadataFile
 	if !m.sound(md) {
 		md = metadataBackup
 	}
 	if !m.sound(md) {
-		return false
+		return 0
 	}
-	turns, err := strconv.Atoi(parseObject(m.files[md]).get("turn_count"))
-	rows, f := m.parse(transcriptBackup)
-	return f == none && len(rows) > 0 && err == nil && turns > 0
+	turns, _ := strconv.Atoi(parseObject(m.files[md]).get("turn_count"))
+	return turns
 }
 
 // readTranscript is the transcript half of a load.
@@ -208,6 +213,9 @@ func (m *model) readTranscript() (rows []string, failed string) {
 	if there && m.f.by(damageReported) {
 		m.damaged = true
 		return most, succeeded
+	}
+	if !there && m.turns() > 0 && m.f.by(missingReported) {
+		m.damaged = true
 	}
 	return nil, succeeded
 }

@@ -55,6 +55,10 @@ type reading interface {
 	// of. The error Is [fs.ErrNotExist] when there is no such file.
 	Damaged(ctx context.Context, id, name string) ([]sessionstore.Message, error)
 
+	// Copies returns, by their names, how many messages other devices' versions of the
+	// transcript hold that it does not have.
+	Copies(ctx context.Context, id string) (map[string]int, error)
+
 	// Entries returns all sessions with the stamps of their directories, in any
 	// order. It opens no session.
 	Entries(ctx context.Context) ([]sessiondir.Entry, error)

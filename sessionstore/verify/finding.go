@@ -17,7 +17,7 @@ const (
 	Backup    Kind = "backup"    // the file is sound; its backup is damaged
 	Log       Kind = "log"       // an event log has lines that are no events, or cannot be read
 	State     Kind = "state"     // another file of the session has lines or JSON that cannot be read
-	Foreign   Kind = "foreign"   // the directory holds no file of a session, or is a symlink
+	Foreign   Kind = "foreign"   // the directory holds no file of a session, or is a symlink, or another program left something in it
 )
 
 // Advice says in one sentence what can be done about a finding of the kind.
@@ -31,7 +31,7 @@ var advice = map[Kind]string{
 	Backup:    "The next save that changes the file makes a new backup.",
 	Log:       "Readers of the log pass over these lines; nothing has to be done.",
 	State:     "Bring the file back from its backup or from a copy of the session.",
-	Foreign:   "Move the directory out of the sessions directory if it does not belong there.",
+	Foreign:   "Move what does not belong there out of the sessions directory. Let the program that copies the folder fetch a file that is not on this device; Store.Salvage offers the messages of another device's version.",
 }
 
 // Finding is something that is wrong with a session.

@@ -103,6 +103,7 @@ func (c *check) run(st *sessionstore.Store) {
 		c.logs()
 	}
 	c.states()
+	c.copies(st)
 }
 
 // isSession reports whether the directory has a file that sessions have. The error

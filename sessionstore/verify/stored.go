@@ -2,10 +2,14 @@ package verify
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -19,8 +23,8 @@ func (c *check) stored(of *sessionstore.Store) {
 		return
 	}
 	defer st.Close()
-	_, notes, refused := st.LoadStrict(c.ctx, c.id)
-	if refused == nil && len(notes) == 0 || c.over() {
+	found, notes, refused := st.LoadStrict(c.ctx, c.id)
+	if refused == nil && len(notes) == 0 && len(found.Messages) > 0 || c.over() {
 		return
 	}
 	s, err := st.Load(c.ctx, c.id)
@@ -68,3 +72,27 @@ func corrupt(err error) (all []*sessionstore.CorruptError) {
 	}
 	return all
 }
+
+// copies adds a finding for each file that a program that copies folders left there:
+// another device's version of the transcript with messages of its own, and the
+// placeholder of a file whose content is not on this device.
+func (c *check) copies(st *sessionstore.Store) {
+	if c.over() {
+		return
+	}
+	for _, name := range []string{sessiondir.Transcript, sessiondir.Metadata, "events.jsonl"} {
+		name = "." + name + ".icloud"
+		if _, err := os.Lstat(filepath.Join(c.dir, name)); err == nil {
+			c.add(Foreign, name, 0, errEvicted)
+		}
+	}
+	copies, err := core.Of(st).Copies(c.ctx, c.id)
+	if err != nil {
+		return // the session cannot be read, which was told
+	}
+	for _, name := range slices.Sorted(maps.Keys(copies)) {
+		c.add(Foreign, name, 0, fmt.Errorf("it is another device's version: messages that the transcript does not have: %d", copies[name]))
+	}
+}
+
+var errEvicted = errors.New("it stands for a file whose content is not on this device")

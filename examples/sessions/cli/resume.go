@@ -67,7 +67,10 @@ func (c *resumeCommand) Run(a *app) error {
 	if created, ok := s.Metadata.Created(); ok {
 		rows = append(rows, [2]string{"Started", screen.Ago(a.now(), created)})
 	}
-	a.fields(append(rows, [2]string{"Accepted by", c.accepted(s)}))
+	if damage == nil || len(s.Messages) > 0 {
+		rows = append(rows, [2]string{"Accepted by", c.accepted(s)})
+	}
+	a.fields(rows)
 	if !c.NoHistory {
 		if err := c.history(a, s.Messages); err != nil {
 			return err

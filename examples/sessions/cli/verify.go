@@ -34,7 +34,8 @@ func (verifyCommand) Help() string {
     backup     the backup of a sound file is damaged
     log        the audit log has lines that are no events
     state      another file that tools keep there has lines or JSON that cannot be read
-    foreign    a directory that holds nothing of a session, or a symlink
+    foreign    a directory that holds nothing of a session, a symlink, or a
+               file that a program which copies folders left there
 
 --mend writes what was recovered anew, as the next save of a host would do too; the damaged file is kept beside it. The exit code is 1 when something is told, other than of an empty directory or of a symlink that leads to a session here.`
 }
