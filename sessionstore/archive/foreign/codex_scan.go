@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"math"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
@@ -100,10 +101,17 @@ func (f *codexFormat) meta(s *scanning, l codexLine) {
 	s.add(record{}, 0)
 }
 
-// codexBaseOf returns what a file says of its beginning.
+// codexBaseOf returns what a file says of its beginning. An offset that no file has is
+// behind the end of each.
 func codexBaseOf(raw []byte) (b codexBase) {
 	m := members(raw, "thread_id", "end_ordinal_exclusive", "end_byte_offset")
-	b.id, b.ordinal, b.offset = text(m[0]), tokens(m[1]), tokens(m[2])
+	b.id, b.ordinal = text(m[0]), tokens(m[1])
+	if n, ok := pyjson.Int(m[2]); m[2] != nil {
+		b.offset = n
+		if !ok || n < 0 {
+			b.offset = math.MaxInt64
+		}
+	}
 	return b
 }
 
