@@ -29,6 +29,9 @@ func (ld *lander) loses(ctx context.Context, tg target, p *plan, rel relation) (
 	if p.extends {
 		return false, nil
 	}
+	if rel == unkept && tg.original { // nothing tells which records it had
+		return true, nil
+	}
 	missing, gone, err := ld.missing(ctx, tg, p.r, rel)
 	if err != nil || gone {
 		return gone, err

@@ -20,7 +20,7 @@ import (
 type relation uint8
 
 const (
-	unkept relation = iota // the session keeps none that can be read
+	unkept relation = iota // the session keeps none that can be read, or one without records
 	grown                  // the file begins with all that is kept
 	wider                  // the file has all records that are kept
 	within                 // the file has no record that is not kept
@@ -62,6 +62,8 @@ func (h *history) relate(ctx context.Context, dir string) (relation, error) {
 	switch {
 	case containsAll(ours, theirs):
 		return within, nil
+	case len(ours) == 0:
+		return unkept, nil
 	case containsAll(theirs, ours):
 		return wider, nil
 	}

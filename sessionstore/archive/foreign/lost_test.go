@@ -312,3 +312,31 @@ func TestLossIsRefused(t *testing.T) {
 	require.False(t, errors.Is(err, ErrEmpty))
 	require.Equal(t, before, tree(t, g.p.Dir()))
 }
+
+// TestLossWithoutOriginal imports a file again that lost turns, where what was kept of it
+// is gone or damaged: what the session had becomes a fork all the same.
+func TestLossWithoutOriginal(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(path string) error{
+		"it is gone":     os.Remove,
+		"it is empty":    func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"it is no frame": func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("x", 99)), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGrowing(t)
+			g.write(turns("a", "b", "c"))
+			id := g.run(nil)[0].ID
+			for _, file := range []string{originalFile, mapFile} {
+				require.NoError(t, damage(filepath.Join(g.st.Dir(), id, folder, file)))
+			}
+			g.write(turns("a", "x"))
+			done := g.run(nil)
+			require.Len(t, done, 2)
+			require.Equal(t, Imported{done[1].ID, Former, Created, 6}, done[1])
+			require.Equal(t, bothOf("a", "b", "c"), texts(t, g.st, done[1].ID))
+			require.Equal(t, bothOf("a", "x"), texts(t, g.st, id))
+			require.Equal(t, []Imported{{id, Conversation, Unchanged, 0}}, g.run(nil))
+		})
+	}
+}
