@@ -28,13 +28,15 @@ type claudeCopy struct {
 func joinFolders(ctx context.Context, all []History) (joined []History, failed error) {
 	first := map[string]int{} // by id: the index in joined
 	copies := map[string][]History{}
-	for _, h := range all {
-		if h.Parent != "" {
-			continue
-		}
+	add := func(h History) {
 		if copies[h.ID] = append(copies[h.ID], h); len(copies[h.ID]) == 1 {
 			first[h.ID] = len(joined)
 			joined = append(joined, h)
+		}
+	}
+	for _, h := range all {
+		if h.Parent == "" {
+			add(h)
 		}
 	}
 	for _, h := range all {
@@ -44,12 +46,12 @@ func joinFolders(ctx context.Context, all []History) (joined []History, failed e
 		case known: // a sub-agent whose session has its file in another folder
 			joined[i].Agents = append(joined[i].Agents, h.Path)
 		default:
-			joined = append(joined, h)
+			add(h)
 		}
 	}
 	for i := range joined {
 		h := &joined[i]
-		if n := len(copies[h.ID]); n > 1 && h.Parent == "" {
+		if n := len(copies[h.ID]); n > 1 {
 			agents := h.Agents[len(copies[h.ID][0].Agents):] // whose session has its file elsewhere
 			if err := h.join(ctx, copies[h.ID], agents); err != nil {
 				failed = errors.Join(failed, err)
@@ -78,7 +80,7 @@ func (h *History) join(ctx context.Context, all []History, agents []string) erro
 		if c.Path == last.path {
 			*h = c
 		}
-		index.paths = append(index.paths, c.near.paths...)
+		index.folders = append(index.folders, c.near)
 	}
 	h.Agents, h.inFolder, h.near = agents, true, index
 	if err := h.setDir(ctx); err != nil {

@@ -13,7 +13,8 @@ import (
 // recordIndex knows the uuids of the records of some files of Claude Code. It reads them
 // when it is asked first.
 type recordIndex struct {
-	paths []string
+	paths   []string
+	folders []*recordIndex // of which it knows the records, too
 
 	mu    sync.Mutex
 	read  bool
@@ -35,7 +36,7 @@ func (x *recordIndex) has(ctx context.Context, uuid uint64) bool {
 		x.read = ctx.Err() == nil
 	}
 	_, found := slices.BinarySearch(x.uuids, uuid)
-	return found
+	return found || slices.ContainsFunc(x.folders, func(f *recordIndex) bool { return f.has(ctx, uuid) })
 }
 
 // claudeRecords returns the hashes of the uuids of the records of a file, and those of

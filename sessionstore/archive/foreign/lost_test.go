@@ -340,3 +340,33 @@ func TestLossWithoutOriginal(t *testing.T) {
 		})
 	}
 }
+
+// TestOrphanInTwoFolders has a sub-agent whose session is gone in two folders, where it
+// went on in two ways. The second import changes nothing.
+func TestOrphanInTwoFolders(t *testing.T) {
+	t.Parallel()
+	home, p := t.TempDir(), projects(t)
+	for name, said := range map[string][]string{"-w": {"a", "b"}, "-w-x": {"a", "c"}} {
+		dir := filepath.Join(home, "projects", name, "gone", "subagents")
+		require.NoError(t, os.MkdirAll(dir, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "agent-1.jsonl"), []byte(turns(said...)), 0o600))
+	}
+	var before map[string]string
+	for range 2 {
+		all, err := Find(t.Context(), Claude, &FindOptions{Home: home})
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		report, err := Import(t.Context(), p, all[0], nil)
+		require.NoError(t, err)
+		st, err := p.Store(report.Project)
+		require.NoError(t, err)
+		require.Equal(t, 4, len(texts(t, st, report.Sessions[0].ID)))
+		for _, s := range []string{"b user", "c user"} {
+			require.Contains(t, unpacked(t, st, report.Sessions[0].ID), s)
+		}
+		if before != nil {
+			require.Equal(t, before, tree(t, p.Dir()))
+		}
+		before = tree(t, p.Dir())
+	}
+}
