@@ -322,16 +322,18 @@ func (ld *lander) prepareAgent(ctx context.Context, top target, h *history, path
 func (ld *lander) dropRepeated(ctx context.Context, h *history, top target, id string) error {
 	found := func(uint64) bool { return false }
 	if ld.has(id) {
-		k, leave, err := openKept(ctx, ld.kept(id), h.tool, h.id)
-		if err != nil {
-			return err
-		}
-		defer leave()
 		lines, err := mappedLines(filepath.Join(ld.kept(id), mapFile))
 		if err != nil {
 			return err
 		}
-		if len(lines) > 0 {
+		k, leave, err := openKept(ctx, ld.kept(id), h.tool, h.id)
+		switch {
+		case err == nil:
+			defer leave()
+		case ctx.Err() != nil:
+			return err
+		}
+		if err == nil && len(lines) > 0 { // what cannot be read tells of none
 			own := k.t.recordAt(lines[0].line)
 			found = func(uuid uint64) bool { at := k.t.find(uuid); return at >= 0 && at < own }
 		}

@@ -370,3 +370,26 @@ func TestOrphanInTwoFolders(t *testing.T) {
 		before = tree(t, p.Dir())
 	}
 }
+
+// TestSideQuestionWithoutOriginal imports a question beside the conversation again, where
+// what was kept of its file is gone.
+func TestSideQuestionWithoutOriginal(t *testing.T) {
+	t.Parallel()
+	g := newGrowing(t)
+	g.write(turns("a"))
+	aside := filepath.Join(filepath.Dir(g.path), "agent-aside_question-1.jsonl")
+	write := func(said ...string) {
+		require.NoError(t, os.WriteFile(aside, []byte(turns(append([]string{"a"}, said...)...)), 0o600))
+	}
+	run := func() []Imported {
+		report, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w", Agents: []string{aside}}, nil)
+		require.NoError(t, err)
+		return report.Sessions
+	}
+	write("b")
+	id := run()[1].ID
+	require.NoError(t, os.Remove(filepath.Join(g.st.Dir(), id, folder, originalFile)))
+	write("b", "c")
+	require.Equal(t, Imported{id, Agent, Updated, 4}, run()[1])
+	require.Equal(t, bothOf("b", "c"), texts(t, g.st, id))
+}
