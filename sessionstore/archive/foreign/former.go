@@ -76,6 +76,9 @@ func (ld *lander) missing(ctx context.Context, tg target, r *rendering, rel rela
 			at = tg.t.recordAt(l.line)
 		case kept != nil:
 			if was := kept.recordAt(l.line); was >= 0 {
+				if tg.tool == Codex && !kept.records.at(was).saysCodex() {
+					continue // the tool wrote it anew, or not any more
+				}
 				l.uuid = kept.records.at(was).uuid
 			}
 			fallthrough

@@ -94,13 +94,16 @@ func (h *history) says(ctx context.Context) (all []uint64, err error) {
 		return slices.Compact(all), nil
 	}
 	for _, r := range h.t.records.all() {
-		if r.uuid != 0 && r.is(isPerson|isAssistant|hasResults) {
+		if r.uuid != 0 && r.saysCodex() {
 			all = append(all, r.uuid)
 		}
 	}
 	slices.Sort(all)
 	return all, nil
 }
+
+// saysCodex reports whether a record of Codex is a part of what files are compared by.
+func (r record) saysCodex() bool { return r.is(isPerson | isAssistant | hasResults) }
 
 // beginsWith reports whether the file has all bytes of the kept one at its beginning.
 func (h *history) beginsWith(kept *os.File) (bool, error) {

@@ -151,6 +151,22 @@ func TestForkHasItsBeginning(t *testing.T) {
 	require.Equal(t, before, tree(t, h.p.Dir()))
 }
 
+// TestBeginningComesLater imports a fork again once the file of its origin is there. Its
+// session gets its beginning, and nothing left it that would become another one.
+func TestBeginningComesLater(t *testing.T) {
+	t.Parallel()
+	h := newCodexHome(t)
+	fork := strings.ReplaceAll(codexLines(3, base("origin", 3, len(codexLines(0, "", "a"))), "x"), threadID, segmentID(9))
+	fork = strings.Replace(fork, `"thread_id":"origin"`, `"thread_id":"`+threadID+`"`, 1)
+	require.NoError(t, os.MkdirAll(filepath.Join(h.dir, "sessions"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "sessions", "rollout-2026-09-09T11-00-00-"+segmentID(9)+".jsonl"), []byte(fork), 0o600))
+	_, why := h.run()
+	require.Equal(t, []string{"line 1: " + errNoBase.Error()}, why)
+	h.put(0, codexLines(0, "", "a", "b"))
+	said, _ := h.run()
+	require.Equal(t, map[string]string{uuid5(Codex, threadID): "a asked a b asked b", uuid5(Codex, segmentID(9)): "a asked a x asked x"}, said)
+}
+
 // TestBrokenBase has files that do not go on from where they say: each is a conversation
 // of its own, and the report says why. No other one is kept out.
 func TestBrokenBase(t *testing.T) {
