@@ -53,10 +53,7 @@ func joinFolders(ctx context.Context, all []History) (joined []History, failed e
 		h := &joined[i]
 		if n := len(copies[h.ID]); n > 1 {
 			agents := h.Agents[len(copies[h.ID][0].Agents):] // whose session has its file elsewhere
-			if err := h.join(ctx, copies[h.ID], agents); err != nil {
-				failed = errors.Join(failed, err)
-				continue
-			}
+			failed = errors.Join(failed, h.join(ctx, copies[h.ID], agents))
 		}
 		failed = errors.Join(failed, h.joinAgents(ctx))
 	}
@@ -70,9 +67,9 @@ func (h *History) join(ctx context.Context, all []History, agents []string) erro
 	for _, c := range all {
 		paths, agents = append(paths, c.Path), append(agents, c.Agents...)
 	}
-	kept, err := joinCopies(ctx, paths)
-	if err != nil {
-		return err
+	kept, failed := joinCopies(ctx, paths)
+	if len(kept) == 0 {
+		return failed
 	}
 	last := kept[len(kept)-1]
 	index := &recordIndex{}
@@ -83,9 +80,7 @@ func (h *History) join(ctx context.Context, all []History, agents []string) erro
 		index.folders = append(index.folders, c.near)
 	}
 	h.Agents, h.inFolder, h.near = agents, true, index
-	if err := h.setDir(ctx); err != nil {
-		return err
-	}
+	failed = errors.Join(failed, h.setDir(ctx))
 	h.files = fileSet{h.Path: {segments: segmentsOf(kept)}}
 	h.Size = 0
 	for _, c := range all {
@@ -96,7 +91,7 @@ func (h *History) join(ctx context.Context, all []History, agents []string) erro
 			h.Modified = c.Modified
 		}
 	}
-	return nil
+	return failed
 }
 
 func segmentsOf(kept []claudeCopy) (all []segment) {
@@ -122,8 +117,8 @@ func (h *History) joinAgents(ctx context.Context) error {
 		delete(byName, filepath.Base(path))
 		if len(paths) > 1 {
 			kept, err := joinCopies(ctx, paths)
-			if err != nil {
-				failed = errors.Join(failed, err)
+			failed = errors.Join(failed, err)
+			if len(kept) == 0 {
 				continue
 			}
 			path = kept[len(kept)-1].path
@@ -141,18 +136,21 @@ func (h *History) joinAgents(ctx context.Context) error {
 }
 
 // joinCopies returns the files whose records no other one of them has, the newest last.
-func joinCopies(ctx context.Context, paths []string) (kept []claudeCopy, err error) {
-	all := make([]claudeCopy, len(paths))
-	for i, path := range paths {
+// One that cannot be read keeps no other one out.
+func joinCopies(ctx context.Context, paths []string) (kept []claudeCopy, failed error) {
+	var all []claudeCopy
+	for _, path := range paths {
 		_, says, newest, err := claudeRecords(ctx, path)
 		if err != nil {
-			return nil, err
+			failed = errors.Join(failed, err)
+			continue
 		}
-		all[i] = claudeCopy{path: path, says: says, newest: newest}
+		c := claudeCopy{path: path, says: says, newest: newest}
 		if file, fi, err := openRegular(path); err == nil {
-			all[i].at = fi.ModTime()
+			c.at = fi.ModTime()
 			_ = file.Close() // it was not read
 		}
+		all = append(all, c)
 	}
 	slices.SortStableFunc(all, func(a, b claudeCopy) int {
 		return cmp.Or(a.newest.Compare(b.newest), a.at.Compare(b.at), cmp.Compare(b.path, a.path))
@@ -166,7 +164,7 @@ func joinCopies(ctx context.Context, paths []string) (kept []claudeCopy, err err
 			kept = append(kept, c)
 		}
 	}
-	return kept, nil
+	return kept, failed
 }
 
 // containsAll reports whether all has each of some; both are in order.

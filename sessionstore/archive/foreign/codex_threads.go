@@ -154,13 +154,19 @@ func (f *codexFound) join(later map[*codexFound][]*codexFound) {
 }
 
 // joinCopies keeps of the files with one id those of which no other one has all. Each of
-// them but the first goes on from where it differs from that.
-func (f *codexFound) joinCopies(ctx context.Context, copies []*codexFound) (kept []*codexFound, err error) {
-	copies = slices.Clone(copies)
-	for _, c := range copies {
-		if c.said, err = codexSays(ctx, c.Path); err != nil {
-			return copies[:1], err
+// them but the first goes on from where it differs from that. One that cannot be read
+// keeps no other one out.
+func (f *codexFound) joinCopies(ctx context.Context, all []*codexFound) (kept []*codexFound, failed error) {
+	var copies []*codexFound
+	for _, c := range all {
+		said, err := codexSays(ctx, c.Path)
+		if c.said = said; err == nil {
+			copies = append(copies, c)
 		}
+		failed = errors.Join(failed, err)
+	}
+	if len(copies) == 0 {
+		return all[:1], failed
 	}
 	slices.SortStableFunc(copies, func(a, b *codexFound) int {
 		return cmp.Or(a.said.newest.Compare(b.said.newest), a.Modified.Compare(b.Modified), cmp.Compare(a.Path, b.Path))
@@ -185,7 +191,7 @@ func (f *codexFound) joinCopies(ctx context.Context, copies []*codexFound) (kept
 			c.after, c.begin = first.said.items[n-1].end, c.said.items[n-1].end
 		}
 	}
-	return kept, nil
+	return kept, failed
 }
 
 // codexSaid is what a file of Codex says, without what the tool wrote in the user's name:

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -282,4 +283,33 @@ func TestTwoFolders(t *testing.T) {
 			require.Equal(t, before, tree(t, p.Dir()))
 		})
 	}
+}
+
+// TestCopyThatCannotBeRead has a copy of a file beside it that is damaged: the other one is
+// imported, and the error tells of it.
+func TestCopyThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	h := newCodexHome(t)
+	content := codexLines(0, "", "a")
+	z, err := zstd.NewWriter(nil)
+	require.NoError(t, err)
+	damaged := append(z.EncodeAll([]byte(content+strings.Repeat(" \n", maxBeginning)), nil), "no frame at all"...)
+	name := "rollout-2026-09-09T10-00-00-" + threadID + ".jsonl"
+	for path, content := range map[string][]byte{"sessions/" + name + packedSuffix: damaged, "archived_sessions/" + name: []byte(content)} {
+		path = filepath.Join(h.dir, filepath.FromSlash(path))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, content, 0o600))
+	}
+	all, err := Find(t.Context(), Codex, &FindOptions{Home: h.dir})
+	require.Error(t, err)
+	require.Len(t, all, 1)
+	report, err := Import(t.Context(), h.p, all[0], nil)
+	require.NoError(t, err)
+	require.Equal(t, []Imported{{uuid5(Codex, threadID), Conversation, Created, 2}}, report.Sessions)
+
+	good := filepath.Join(t.TempDir(), "agent-1.jsonl")
+	require.NoError(t, os.WriteFile(good, []byte(turns("a")), 0o600))
+	one := History{Agents: []string{filepath.Join(t.TempDir(), "agent-1.jsonl"), good}}
+	require.ErrorIs(t, one.joinAgents(t.Context()), os.ErrNotExist)
+	require.Equal(t, []string{good}, one.Agents)
 }
