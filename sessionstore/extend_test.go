@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/seam"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
@@ -145,6 +146,48 @@ func TestSaveEmptyStays(t *testing.T) {
 			require.Empty(t, s.Messages)
 			require.Nil(t, s.Recovered)
 		}
+	}
+}
+
+// TestBackupGoesAtEachStep has another program remove the backup of the transcript
+// before each step of a write. The write goes on, and leaves no temporary file.
+func TestBackupGoesAtEachStep(t *testing.T) {
+	t.Parallel()
+	for name, do := range map[string]func(*Store) error{
+		"append": func(st *Store) error { return st.Append(t.Context(), "s", say(t, "3")) },
+		"save":   func(st *Store) error { return st.Save(t.Context(), "s", []Message{say(t, "3")}, Metadata{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for at, more := 0, true; more; at++ {
+				dir := t.TempDir()
+				steps, armed := 0, false
+				st, err := open(dir, nil, &seam.Seam{Before: func(op seam.Op) error {
+					if steps++; armed && steps == at+1 {
+						_ = os.Remove(filepath.Join(dir, "s", sessiondir.Backup(sessiondir.Transcript))) // it may be gone
+					}
+					return nil
+				}})
+				require.NoError(t, err)
+				require.NoError(t, st.Append(t.Context(), "s", say(t, "1")))
+				require.NoError(t, st.Append(t.Context(), "s", say(t, "2")))
+				steps, armed = 0, true
+				require.NoError(t, do(st), "removed before step %d", at)
+				armed = false
+				more = steps > at
+				have, err := os.ReadFile(filepath.Join(dir, "s", sessiondir.Transcript))
+				require.NoError(t, err)
+				want := said(t, "1", "2", "3")
+				if name == "save" {
+					want = said(t, "3")
+				}
+				require.Equal(t, want, string(have), "removed before step %d", at)
+				left, err := filepath.Glob(filepath.Join(dir, "s", ".transcript*"))
+				require.NoError(t, err)
+				require.Empty(t, left, "removed before step %d", at)
+				require.NoError(t, st.Close())
+			}
+		})
 	}
 }
 

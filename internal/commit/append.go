@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -92,7 +93,9 @@ func (f File) extend(file *atomicfile.Edit, next *leased, a Addition) error {
 	if err := file.WriteAt(slices.Concat(missing, a.Lines), common); err != nil {
 		return fmt.Errorf("extend backup: %w", err)
 	}
-	if err := file.SetTime(a.Time); err != nil {
+	if err := file.SetTime(a.Time); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: the backup was removed", ErrRewrite)
+	} else if err != nil {
 		return fmt.Errorf("set time of backup: %w", err)
 	}
 	if !f.Sync {

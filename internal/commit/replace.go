@@ -99,7 +99,9 @@ func (f File) exchangeNew(next *atomicfile.Pending, was sessiondir.Stamp) (Resul
 		return Result{}, err
 	}
 	if err := f.exchange(m); err != nil {
-		if failed := f.unready(next); failed != nil { // the way without exchange needs the names as they were
+		if failed := f.unready(next); errors.Is(failed, fs.ErrNotExist) { // another program removed next, by the name of the backup
+			return Result{}, fmt.Errorf("%w: %w", ErrOvertaken, failed)
+		} else if failed != nil { // the way without exchange needs the names as they were
 			return Result{}, fmt.Errorf("take the name of the backup back after %v: %w", err, failed)
 		}
 		return Result{}, err
@@ -138,13 +140,18 @@ func (f File) ready(next *atomicfile.Pending) error {
 // be exchanged any more, next takes it from the former backup, which goes: main
 // is whole, and the next backup is a copy of it.
 func (f File) unready(next *atomicfile.Pending) error {
-	if next.Name() != f.backup() {
-		if f.Dir.Exchange(next.Name(), f.backup()) == nil {
+	former := next.Name()
+	if former != f.backup() {
+		if f.Dir.Exchange(former, f.backup()) == nil {
 			return nil
 		}
 		next.Named(f.backup())
 	}
-	return next.Unname()
+	err := next.Unname()
+	if errors.Is(err, fs.ErrNotExist) {
+		next.Named(former) // to be discarded, if it has a temporary name
+	}
+	return err
 }
 
 // copyAndRename goes by way of the state "copied". The zero was is that of a
