@@ -48,6 +48,9 @@ func (st *Store) Acquire(ctx context.Context, id string, o Owner) (release func(
 		return nil, wrap("acquire", id, err)
 	}
 	defer st.done()
+	if err := st.base.Restore(); err != nil { // where the directory is decides about the place
+		return nil, wrap("acquire", id, err)
+	}
 	place, err := st.locateOwner(id)
 	if err == nil {
 		release, err = st.host(ctx, place, o)
@@ -61,9 +64,9 @@ func (st *Store) Acquire(ctx context.Context, id string, o Owner) (release func(
 func (st *Store) host(ctx context.Context, place ownership.Session, o Owner) (release func() error, err error) {
 	id := place.ID
 	if place.Sessions != "" {
-		lock, err := st.lockHere(ctx, id)
-		if err != nil {
-			return nil, err
+		lock, failed := st.lockHere(ctx, id)
+		if failed != nil {
+			return nil, failed
 		}
 		defer func() { err = joinErrors(err, lock.Unlock()) }()
 	}

@@ -396,6 +396,34 @@ func TestAcquireElsewhere(t *testing.T) {
 	}
 }
 
+// TestAcquireWithoutTheDirectory acquires a session of a store whose sessions
+// directory was removed. Hosts are kept out as before.
+func TestAcquireWithoutTheDirectory(t *testing.T) {
+	for _, elsewhere := range []bool{false, true} {
+		t.Run(fmt.Sprint(elsewhere), func(t *testing.T) {
+			h := newHouse(t)
+			t.Chdir(h.workspace)
+			dir := h.dir
+			if elsewhere {
+				dir = filepath.Join(h.home, "elsewhere")
+			}
+			st := open(t, dir, nil)
+			require.NoError(t, os.RemoveAll(dir))
+			release, err := st.Acquire(t.Context(), ownedID, sessionstore.Owner{})
+			require.NoError(t, err)
+			if !elsewhere {
+				requireHeld(t, h.state(ownedID), true)
+			}
+			other := open(t, dir, nil)
+			require.ErrorIs(t, other.Append(t.Context(), ownedID, parse(t, user("1"))...), sessionstore.ErrLocked)
+			require.NoError(t, st.Append(t.Context(), ownedID, parse(t, user("1"))...))
+			require.ErrorIs(t, other.Append(t.Context(), ownedID, parse(t, user("2"))...), sessionstore.ErrLocked)
+			require.NoError(t, release())
+			require.NoError(t, other.Append(t.Context(), ownedID, parse(t, user("2"))...))
+		})
+	}
+}
+
 // writesOf are the calls of a store that only the owner of a session may make.
 func writesOf(t *testing.T, st *sessionstore.Store) map[string]func() error {
 	ctx := t.Context()
