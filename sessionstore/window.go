@@ -4,7 +4,7 @@ import "slices"
 
 // refuseWindow returns [ErrWindow] if want is a window of t with messages behind
 // it: t ends with messages with which want begins, its first message is not among
-// these, and a person wrote before them.
+// these, and a person wrote before the most that can be meant.
 func (tx *transaction) refuseWindow(t *transcript, want []Message) error {
 	if t.from != fromMain || !t.main.found || t.damage != nil || t.appendPending || len(t.rows) < 2 {
 		return nil
@@ -17,17 +17,18 @@ func (tx *transaction) refuseWindow(t *transcript, want []Message) error {
 	if err != nil {
 		return nil // the save says so
 	}
-	k := len(t.rows) - overlap(t.rows, rows)
+	least, most := overlap(t.rows, rows)
 	isFirst := func(m Message) bool { return sameBytes(m, t.rows[0]) }
-	if k == len(t.rows) || slices.ContainsFunc(t.rows[k:], isFirst) || countUsers(t.rows[:k]) == 0 {
+	if least == 0 || slices.ContainsFunc(t.rows[len(t.rows)-least:], isFirst) || countUsers(t.rows[:len(t.rows)-most]) == 0 {
 		return nil
 	}
 	return ErrWindow
 }
 
-// overlap returns with how many of its messages old ends, at least, with which next
-// begins. It is 0 where there are none, and takes a time that grows with both.
-func overlap(old, next []Message) int {
+// overlap returns with how many of its messages old ends, at least and at most, with
+// which next begins. Both are 0 where there are none. The first message of old does
+// not count. It takes a time that grows with both.
+func overlap(old, next []Message) (least, most int) {
 	next = next[:min(len(next), len(old))]
 	borders := make([]int, len(next)) // of next[:i+1]: the longest that it begins and ends with
 	step := func(at int, m Message) int {
@@ -46,10 +47,10 @@ func overlap(old, next []Message) int {
 	for _, m := range old[1:] {
 		at = step(at, m)
 	}
-	for at > 0 && borders[at-1] > 0 {
-		at = borders[at-1]
+	for least = at; least > 0 && borders[least-1] > 0; {
+		least = borders[least-1]
 	}
-	return at
+	return least, at
 }
 
 // sameBytes reports whether two messages are written alike.

@@ -45,6 +45,8 @@ func TestSaveOfAWindow(t *testing.T) {
 		{"from the middle", []string{u("1"), a("1"), u("2"), a("2")}, []string{a("1"), u("2"), a("3")}, false},
 		{"the first message again", []string{u("1"), a("1"), u("1")}, []string{u("1"), a("2")}, false},
 		{"nothing of a person before", []string{a("hello"), reminder, u("1"), a("1")}, []string{u("1"), a("1"), u("2")}, false},
+		{"nothing of a person before, and the last prompt is the first", []string{a("hello"), u("1"), a("1"), u("1")}, []string{u("1"), a("1"), u("1")}, false},
+		{"nothing of a person before, and the last turn is the first", []string{a("hello"), u("1"), a("1"), u("1"), a("1")}, []string{u("1"), a("1"), u("1"), a("1"), u("2")}, false},
 		{"emptied", []string{u("1"), a("1")}, nil, false},
 		{"another one", []string{u("1"), a("1")}, []string{u("2")}, false},
 	}
