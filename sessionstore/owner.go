@@ -80,15 +80,56 @@ func (st *Store) host(ctx context.Context, place ownership.Session, o Owner) (re
 			return nil, err
 		}
 	}
+	if place.Sessions == "" && l.here == nil {
+		if l.here, err = st.takeHere(ctx, l, place); err != nil {
+			return nil, joinErrors(err, st.owners.giveUpUnused(l))
+		}
+	}
 	app := o.App
 	if app == "" {
 		app = filepath.Base(os.Args[0])
 	}
-	if err := l.held.Announce(ctx, ownership.Options{App: app, Extra: o.Extra}); err != nil {
-		return nil, joinErrors(ownershipError(err), st.owners.giveUpUnused(l))
+	for _, held := range l.all() {
+		if err := held.Announce(ctx, ownership.Options{App: app, Extra: o.Extra}); err != nil {
+			return nil, joinErrors(ownershipError(err), st.owners.giveUpUnused(l))
+		}
 	}
 	st.owners.refHost(l)
 	return sync.OnceValue(func() error { return wrap("release", id, st.owners.release(l)) }), nil
+}
+
+// takeHere takes the lock of this directory for a session whose host has the lock of
+// Options.Workspace, but whose directory is not that workspace's own: stores without
+// the option look for the lock here. It returns nil in the workspace's own directory.
+func (st *Store) takeHere(ctx context.Context, l *ownerLock, place ownership.Session) (*ownership.Held, error) {
+	if st.isNative(place) {
+		return nil, nil
+	}
+	lock, err := st.lockHere(ctx, place.ID)
+	if err != nil {
+		return nil, err
+	}
+	held, err := st.takeOwnership(ctx, l, st.here(place), nil)
+	if unlocked := lock.Unlock(); unlocked != nil {
+		if held != nil {
+			unlocked = joinErrors(unlocked, held.Release())
+		}
+		return nil, joinErrors(err, unlocked)
+	}
+	return held, err
+}
+
+// isNative reports whether hosts look for a session in this directory.
+func (st *Store) isNative(place ownership.Session) bool {
+	native, err := os.Stat(filepath.Dir(place.NativeDirectory()))
+	return err == nil && sessiondir.IsAt(native, st.base.Path())
+}
+
+// here returns the place of a lock that is one of this directory alone.
+func (st *Store) here(place ownership.Session) ownership.Session {
+	place.Sessions = st.base.Path()
+	place.StateRoot = filepath.Join(place.Sessions, sessiondir.Bookkeeping, ownersDir)
+	return place
 }
 
 // lockHere takes the lock of session id and makes the directory for the ownership
@@ -164,10 +205,8 @@ func (st *Store) locateOwner(id string) (ownership.Session, error) {
 	if err != nil {
 		return ownership.Session{}, err
 	}
-	native, err := os.Stat(filepath.Dir(place.NativeDirectory()))
-	if err != nil || !sessiondir.IsAt(native, st.base.Path()) {
-		place.Sessions = st.base.Path()
-		place.StateRoot = filepath.Join(place.Sessions, sessiondir.Bookkeeping, ownersDir)
+	if !st.isNative(place) {
+		place = st.here(place)
 	}
 	return place, nil
 }
@@ -180,6 +219,7 @@ func (st *Store) ownerPlace(s *session, id string) *ownerPlace {
 	}
 	place, err := st.locateOwner(id)
 	p := &ownerPlace{Session: place, noLock: err != nil}
+	p.native = p.noLock || st.opts.Workspace == "" || st.isNative(place)
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		st.warnUnowned(p, id, err)
 	}
@@ -213,13 +253,38 @@ func (st *Store) own(ctx context.Context, s *session, id string) (l *ownerLock, 
 // the one that is there.
 func (st *Store) ownHere(ctx context.Context, s *session, id string) (l *ownerLock, err error) {
 	p := st.ownerPlace(s, id)
-	if p.noLock || p.Sessions == "" {
+	if p.noLock {
 		return nil, nil
+	}
+	if p.Sessions == "" {
+		return nil, st.checkHere(ctx, p)
 	}
 	if _, err := os.Lstat(p.LockPath()); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	return st.ownAt(ctx, s, p)
+}
+
+// checkHere reports an error where a host without Options.Workspace runs a session of
+// this directory, for a store whose own lock is that of the option.
+func (st *Store) checkHere(ctx context.Context, p *ownerPlace) error {
+	here := st.here(p.Session)
+	if p.native || st.owners.hosted(p.ID) {
+		return nil
+	}
+	if _, err := os.Lstat(here.LockPath()); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	line := st.base.OwnershipLine(p.ID)
+	held, err := ownership.Take(ctx, here, nil, line.Wait)
+	if err == nil {
+		return held.Release()
+	}
+	if err = ownershipError(err); errors.Is(err, ErrLocked) || ctx.Err() != nil {
+		return err
+	}
+	st.warnUnowned(p, p.ID, err)
+	return nil
 }
 
 func (st *Store) ownAt(ctx context.Context, s *session, p *ownerPlace) (*ownerLock, error) {

@@ -335,6 +335,40 @@ func TestCallsGiveTheLockUp(t *testing.T) {
 	require.NoError(t, st.Append(t.Context(), ownedID, parse(t, user("6"))...), "no host can use that directory")
 }
 
+// TestAcquireForAWorkspace acquires a session of a directory that is not that of
+// Options.Workspace: hosts of that workspace are kept out, and so are stores of the
+// directory without the option.
+func TestAcquireForAWorkspace(t *testing.T) {
+	h := newHouse(t)
+	dir := filepath.Join(h.home, "elsewhere")
+	a := open(t, dir, &sessionstore.Options{Workspace: h.workspace})
+	b := open(t, dir, nil)
+	require.NoError(t, a.Save(t.Context(), ownedID, parse(t, user("1")), h.metadata(t)))
+	release, err := a.Acquire(t.Context(), ownedID, sessionstore.Owner{App: "test"})
+	require.NoError(t, err)
+	require.FileExists(t, filepath.Join(h.state(ownedID), "owner.json"), "for hosts of the workspace")
+	require.NoError(t, a.Append(t.Context(), ownedID, parse(t, user("2"))...))
+	for name, call := range writesOf(t, b) {
+		err := call()
+		require.ErrorIs(t, err, sessionstore.ErrLocked, name)
+		require.ErrorContains(t, err, `"test" runs it`, name)
+	}
+	_, err = b.Acquire(t.Context(), ownedID, sessionstore.Owner{})
+	require.ErrorIs(t, err, sessionstore.ErrLocked)
+	require.NoError(t, release())
+	require.NoError(t, b.Append(t.Context(), ownedID, parse(t, user("3"))...))
+	release, err = b.Acquire(t.Context(), ownedID, sessionstore.Owner{App: "other"})
+	require.NoError(t, err)
+	_, err = a.Acquire(t.Context(), ownedID, sessionstore.Owner{})
+	require.ErrorIs(t, err, sessionstore.ErrLocked)
+	require.ErrorIs(t, a.Append(t.Context(), ownedID, parse(t, user("4"))...), sessionstore.ErrLocked)
+	require.NoError(t, release())
+	require.NoError(t, a.Append(t.Context(), ownedID, parse(t, user("4"))...))
+	release, err = a.Acquire(t.Context(), ownedID, sessionstore.Owner{})
+	require.NoError(t, err)
+	require.NoError(t, release())
+}
+
 // TestAcquireElsewhere acquires sessions in a directory where hosts do not look for
 // them: one that was made there, a copy, and one that does not exist yet. That
 // keeps others out of this directory, and nobody out of the original.

@@ -26,6 +26,7 @@ type ownerLock struct {
 
 	turn chan struct{}   // holds a token while somebody takes it or gives it up
 	held *ownership.Held // nil: not held; changed only by whoever has the turn
+	here *ownership.Held // a host's lock of this directory beside held; nil: none
 
 	// Guarded by the mutex of owners.
 	entered int // how many have the turn or wait for it
@@ -37,6 +38,7 @@ type ownerLock struct {
 type ownerPlace struct {
 	ownership.Session
 	noLock bool // the session has no such lock
+	native bool // no host looks for a lock of this directory beside it
 	warned bool // that its state cannot be used
 }
 
@@ -123,12 +125,30 @@ func (w *owners) giveUpUnused(l *ownerLock) error {
 // giveUp releases the lock, and leaves its directory open in kept, which may be
 // nil. The caller has the turn.
 func (l *ownerLock) giveUp(kept *ownership.State) error {
-	held := l.held
+	held, err := l.held, l.leaveHere()
 	l.held = nil
 	if held == nil { // Close has released it
+		return err
+	}
+	return joinErrors(err, held.ReleaseTo(kept))
+}
+
+// leaveHere gives up the lock of this directory. The caller has the turn.
+func (l *ownerLock) leaveHere() error {
+	here := l.here
+	l.here = nil
+	if here == nil {
 		return nil
 	}
-	return held.ReleaseTo(kept)
+	return here.Release()
+}
+
+// all returns the locks that are held.
+func (l *ownerLock) all() []*ownership.Held {
+	if l.here == nil {
+		return []*ownership.Held{l.held}
+	}
+	return []*ownership.Held{l.held, l.here}
 }
 
 // hosted reports whether session id was acquired by this store.
@@ -175,7 +195,7 @@ func (w *owners) release(l *ownerLock) error {
 	case l.held == nil || hosted:
 		return nil
 	}
-	return l.held.Retract()
+	return joinErrors(l.leaveHere(), l.held.Retract())
 }
 
 // close gives up all locks, those of hosts. No call may be under way.

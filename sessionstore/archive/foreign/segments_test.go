@@ -180,7 +180,7 @@ func TestBrokenBase(t *testing.T) {
 		"missing":         {base(segmentID(7), 5, len(first)), errNoBase},
 		"itself":          {base(segmentID(1), 5, 10), errBaseCircle},
 		"behind the end":  {base(threadID, 5, len(first)+1), errBaseEnd},
-		"far behind it":   {base(threadID, 5, 1<<60), errBaseEnd},
+		"far behind it":   {strings.Replace(base(threadID, 5, 7), ":7}", ":1152921504606846976}", 1), errBaseEnd},
 		"ahead of it":     {base(threadID, 5, -1), errBaseEnd},
 		"inside a line":   {base(threadID, 5, len(first)-1), errBaseInside},
 		"another ordinal": {base(threadID, 4, len(first)), errBaseNumber},
