@@ -152,9 +152,11 @@ func (t *table) agent(s scope) []int32 {
 }
 
 // branches finds the lines that have an answer, and a prompt which neither chain nor
-// another of them has. It returns their leaves with the first such prompt of each, how
-// many leaves have none, and the prompts that are on none of the lines.
-func (t *table) branches(chain, leaves []int32) (found []branch, others int, left []unplaced) {
+// another of them has. One that ends ahead of the offset copied, where the last copy of
+// the file begins, needs no such prompt: its answer is the other copy's. branches returns
+// their leaves with the first such prompt of each, how many leaves have none, and the
+// prompts that are on none of the lines.
+func (t *table) branches(chain, leaves []int32, copied int64) (found []branch, others int, left []unplaced) {
 	prompts := map[uint64]bool{}
 	if len(leaves) == 1 && len(chain) > 0 && chain[len(chain)-1] == leaves[0] {
 		prompts = nil // there is no other line, as almost always
@@ -165,9 +167,10 @@ func (t *table) branches(chain, leaves []int32) (found []branch, others int, lef
 		if t.records.at(leaf).is(isCovered) {
 			continue
 		}
-		first, from, answered := int32(-1), len(left), false
+		first, begin, from, answered := int32(-1), leaf, len(left), false
 		for at := range t.uncovered(leaf) {
 			r := t.records.at(at)
+			begin = at
 			answered = answered || r.is(isAssistant) && !r.is(isThought)
 			if r.is(isPrompt|isQueued) && !prompts[r.key] {
 				first = at
@@ -180,6 +183,9 @@ func (t *table) branches(chain, leaves []int32) (found []branch, others int, lef
 			continue
 		}
 		t.coverFrom(leaf, prompts)
+		if first < 0 && t.records.at(leaf).offset < copied {
+			first = begin
+		}
 		if first < 0 {
 			others++
 			continue

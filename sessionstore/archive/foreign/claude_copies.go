@@ -14,12 +14,28 @@ import (
 // session went on in another directory, as in a worktree and its repository, a copy of
 // its file stands in two folders.
 
-// claudeCopy is one of the files with one id.
-type claudeCopy struct {
-	path   string
+// fileSays is what one of several files with one id says.
+type fileSays struct {
+	path   string   // of files that say the same, the first path stands for them
 	says   []uint64 // hashes of what its records say, in order
 	newest time.Time
 	at     time.Time // when the file changed last
+}
+
+// distinct returns the files that have something that no other one has, the newest last.
+// Of files that say the same it keeps one.
+func distinct[T any](all []T, of func(T) fileSays) []T {
+	all = slices.SortedStableFunc(slices.Values(all), func(x, y T) int {
+		a, b := of(x), of(y)
+		return cmp.Or(a.newest.Compare(b.newest), a.at.Compare(b.at), cmp.Compare(b.path, a.path))
+	})
+	return slices.DeleteFunc(slices.Clone(all), func(x T) bool {
+		c := of(x)
+		return slices.ContainsFunc(all, func(y T) bool {
+			o := of(y)
+			return containsAll(o.says, c.says) && (len(o.says) > len(c.says) || o.path < c.path)
+		})
+	})
 }
 
 // joinFolders makes one history of all files with one id, and gives it the sub-agents
@@ -84,7 +100,7 @@ func (h *History) join(ctx context.Context, all []History, agents []string) erro
 	h.files = fileSet{h.Path: {segments: segmentsOf(kept)}}
 	h.Size = 0
 	for _, c := range all {
-		if slices.ContainsFunc(kept, func(k claudeCopy) bool { return k.path == c.Path }) {
+		if slices.ContainsFunc(kept, func(k fileSays) bool { return k.path == c.Path }) {
 			h.Size += c.Size
 		}
 		if c.Modified.After(h.Modified) {
@@ -94,7 +110,7 @@ func (h *History) join(ctx context.Context, all []History, agents []string) erro
 	return failed
 }
 
-func segmentsOf(kept []claudeCopy) (all []segment) {
+func segmentsOf(kept []fileSays) (all []segment) {
 	for _, c := range kept {
 		all = append(all, whole(c.path)...)
 	}
@@ -137,34 +153,22 @@ func (h *History) joinAgents(ctx context.Context) error {
 
 // joinCopies returns the files whose records no other one of them has, the newest last.
 // One that cannot be read keeps no other one out.
-func joinCopies(ctx context.Context, paths []string) (kept []claudeCopy, failed error) {
-	var all []claudeCopy
+func joinCopies(ctx context.Context, paths []string) (kept []fileSays, failed error) {
+	var all []fileSays
 	for _, path := range paths {
 		_, says, newest, err := claudeRecords(ctx, path)
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		c := claudeCopy{path: path, says: says, newest: newest}
+		c := fileSays{path: path, says: says, newest: newest}
 		if file, fi, err := openRegular(path); err == nil {
 			c.at = fi.ModTime()
 			_ = file.Close() // it was not read
 		}
 		all = append(all, c)
 	}
-	slices.SortStableFunc(all, func(a, b claudeCopy) int {
-		return cmp.Or(a.newest.Compare(b.newest), a.at.Compare(b.at), cmp.Compare(b.path, a.path))
-	})
-	for _, c := range all {
-		within := slices.IndexFunc(all, func(o claudeCopy) bool {
-			return o.path != c.path && containsAll(o.says, c.says) && len(o.says) > len(c.says)
-		})
-		same := slices.IndexFunc(all, func(o claudeCopy) bool { return o.path < c.path && slices.Equal(o.says, c.says) })
-		if within < 0 && same < 0 {
-			kept = append(kept, c)
-		}
-	}
-	return kept, failed
+	return distinct(all, func(c fileSays) fileSays { return c }), failed
 }
 
 // containsAll reports whether all has each of some; both are in order.

@@ -64,24 +64,25 @@ func joinThreads(ctx context.Context, found []*codexFound) (all []*codexFound, f
 		f.fileID = codexFileID(f)
 		byID[f.fileID] = append(byID[f.fileID], f)
 	}
-	joined := map[*codexFound]bool{}
-	for _, f := range found {
-		if copies := byID[f.fileID]; len(copies) > 1 && f == copies[0] {
-			kept, err := f.joinCopies(ctx, copies)
-			byID[f.fileID], failed = kept, errors.Join(failed, err)
+	left := map[*codexFound]bool{}
+	for id, copies := range byID {
+		if len(copies) > 1 {
+			kept, err := joinFound(ctx, copies)
+			failed = errors.Join(failed, err)
 			for _, c := range copies {
-				joined[c] = !slices.Contains(kept, c)
+				left[c] = !slices.Contains(kept, c)
 			}
+			byID[id] = slices.Concat(kept, slices.DeleteFunc(copies, func(c *codexFound) bool { return !left[c] }))
 		}
 	}
-	found = slices.DeleteFunc(slices.Clone(found), func(f *codexFound) bool { return joined[f] })
+	found = slices.DeleteFunc(slices.Clone(found), func(f *codexFound) bool { return left[f] })
 	for _, f := range found {
 		if f.base == nil && f.thread.base.id != "" && f.thread.base.offset > 0 {
-			f.base, f.after, f.broken = f.findBase(ctx, byID[f.thread.base.id])
+			f.base, f.after, f.broken = f.findBase(ctx, byID[f.thread.base.id], left)
 		}
 	}
 	for _, f := range found {
-		if f.copied && f.after == 0 && f.base.base != nil { // it has nothing of the other copy, but begins where that does
+		if f.copied && f.after == 0 && f.base.continues() { // it has nothing of the other copy, but begins where that does
 			f.base, f.after = f.base.base, f.base.after
 		}
 	}
@@ -153,10 +154,10 @@ func (f *codexFound) join(later map[*codexFound][]*codexFound) {
 	}
 }
 
-// joinCopies keeps of the files with one id those of which no other one has all. Each of
+// joinFound keeps of the files with one id those of which no other one has all. Each of
 // them but the first goes on from where it differs from that. One that cannot be read
 // keeps no other one out.
-func (f *codexFound) joinCopies(ctx context.Context, all []*codexFound) (kept []*codexFound, failed error) {
+func joinFound(ctx context.Context, all []*codexFound) (kept []*codexFound, failed error) {
 	var copies []*codexFound
 	for _, c := range all {
 		said, err := codexSays(ctx, c.Path)
@@ -168,30 +169,44 @@ func (f *codexFound) joinCopies(ctx context.Context, all []*codexFound) (kept []
 	if len(copies) == 0 {
 		return all[:1], failed
 	}
-	slices.SortStableFunc(copies, func(a, b *codexFound) int {
-		return cmp.Or(a.said.newest.Compare(b.said.newest), a.Modified.Compare(b.Modified), cmp.Compare(a.Path, b.Path))
-	})
-	for i, c := range copies {
-		within := slices.IndexFunc(copies, func(o *codexFound) bool {
-			return o != c && len(o.said.sorted) > len(c.said.sorted) && containsAll(o.said.sorted, c.said.sorted)
-		})
-		same := slices.IndexFunc(copies[i+1:], func(o *codexFound) bool { return slices.Equal(o.said.sorted, c.said.sorted) })
-		if within < 0 && same < 0 {
-			kept = append(kept, c)
-		}
-	}
+	kept = distinct(copies, func(c *codexFound) fileSays { return fileSays{c.Path, c.said.sorted, c.said.newest, c.Modified} })
 	first := kept[0]
 	for _, c := range kept[1:] {
-		n := 0
-		for n < min(len(c.said.items), len(first.said.items)) && c.said.items[n].says == first.said.items[n].says {
-			n++
-		}
 		c.base, c.ID, c.copied = first, first.ID, true
-		if n > 0 {
+		if n := c.shares(first); n > 0 {
 			c.after, c.begin = first.said.items[n-1].end, c.said.items[n-1].end
 		}
 	}
 	return kept, failed
+}
+
+// shares counts the items with which both copies begin.
+func (f *codexFound) shares(o *codexFound) (n int) {
+	for n < min(len(f.said.items), len(o.said.items)) && f.said.items[n].says == o.said.items[n].says {
+		n++
+	}
+	return n
+}
+
+// read returns where a place in the file is read: in one of the copies that were kept,
+// of which the first has what all of them begin with.
+func (f *codexFound) read(after int64, kept []*codexFound) (base *codexFound, at int64, err error) {
+	if slices.Contains(kept, f) && (f == kept[0] || after > f.begin) {
+		return f, after, nil
+	}
+	n := 0
+	for n < len(f.said.items) && f.said.items[n].end <= after {
+		n++
+	}
+	for _, c := range kept {
+		if c.shares(f) >= n && (n == 0 || c == kept[0] || c.said.items[n-1].end > c.begin) {
+			if n > 0 {
+				at = c.said.items[n-1].end
+			}
+			return c, at, nil
+		}
+	}
+	return nil, 0, errNoBase
 }
 
 // codexSaid is what a file of Codex says, without what the tool wrote in the user's name:
@@ -244,15 +259,16 @@ func (it codexItem) byTool() bool {
 }
 
 // findBase returns the file that a file goes on from, and where in it.
-func (f *codexFound) findBase(ctx context.Context, files []*codexFound) (base *codexFound, after int64, err error) {
+func (f *codexFound) findBase(ctx context.Context, files []*codexFound, left map[*codexFound]bool) (base *codexFound, after int64, err error) {
 	err = errNoBase
+	kept := slices.DeleteFunc(slices.Clone(files), func(g *codexFound) bool { return left[g] })
 	for _, g := range files {
 		if g == f {
 			err = errBaseCircle
 			continue
 		}
 		if err = g.check(ctx, f.thread.base); err == nil {
-			return g, f.thread.base.offset, nil
+			return g.read(f.thread.base.offset, kept)
 		}
 	}
 	return nil, 0, err

@@ -192,7 +192,7 @@ func all(int32) bool { return true }
 
 // others returns the sessions that the file of a conversation makes beside it.
 func (h *history) others(top target, leaves []int32) (made []target) {
-	found, others, unplaced := h.t.branches(top.chain, leaves)
+	found, others, unplaced := h.t.branches(top.chain, leaves, h.layout.lastPart())
 	h.report.Branches += others
 	for _, u := range unplaced {
 		if len(h.report.Unplaced) < maxUnplaced {

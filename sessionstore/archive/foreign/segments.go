@@ -51,6 +51,18 @@ type join struct{ at, from int64 }
 // isPlain reports whether each line follows the one before.
 func (l layout) isPlain() bool { return l.own == 0 && len(l.joins) == 0 }
 
+// lastPart returns where the last part begins that does not follow the one before, 0
+// where there is none.
+func (l layout) lastPart() (at int64) {
+	for _, j := range l.joins {
+		at = j.at
+	}
+	for _, c := range l.copies {
+		at = max(at, c)
+	}
+	return at
+}
+
 // header adds the layout to the first line of a map.
 func (l layout) header(row []byte) []byte {
 	if l.own > 0 {

@@ -168,6 +168,107 @@ func TestBeginningComesLater(t *testing.T) {
 	require.Equal(t, map[string]string{uuid5(Codex, threadID): "a asked a b asked b", uuid5(Codex, segmentID(9)): "a asked a x asked x"}, said)
 }
 
+// TestCopyOfAFork has a copy of the file of a fork that lost all but its beginning and
+// went on: both make one session and a fork, also when they are imported again.
+func TestCopyOfAFork(t *testing.T) {
+	t.Parallel()
+	h := newCodexHome(t)
+	h.put(0, codexLines(0, "", "a", "b"))
+	fork := func(said ...string) string {
+		s := strings.ReplaceAll(codexLines(3, base("origin", 3, len(codexLines(0, "", "a"))), said...), threadID, segmentID(9))
+		return strings.Replace(s, `"thread_id":"origin"`, `"thread_id":"`+threadID+`"`, 1)
+	}
+	write := func(folder, content string) {
+		name := filepath.Join(h.dir, folder, "rollout-2026-09-09T11-00-00-"+segmentID(9)+".jsonl")
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		require.NoError(t, os.WriteFile(name, []byte(content), 0o600))
+	}
+	write("sessions", fork("x"))
+	write("archived_sessions", strings.ReplaceAll(fork("y"), "T10:0", "T11:0"))
+	said, why := h.run()
+	require.Empty(t, why)
+	require.Equal(t, 2, h.n)
+	require.Equal(t, "a asked a y asked y", said[uuid5(Codex, segmentID(9))])
+	require.Len(t, said, 3)
+	delete(said, uuid5(Codex, segmentID(9)))
+	delete(said, uuid5(Codex, threadID))
+	for _, other := range said {
+		require.Equal(t, "a asked a x asked x", other)
+	}
+	before := tree(t, h.p.Dir())
+	h.run()
+	require.Equal(t, before, tree(t, h.p.Dir()))
+}
+
+// TestCopyOfASegment has a copy of a segment whose lines are longer, as they name another
+// directory: what goes on from the segment still does.
+func TestCopyOfASegment(t *testing.T) {
+	t.Parallel()
+	h, id := newCodexHome(t), uuid5(Codex, threadID)
+	first := codexLines(0, "", "a")
+	second := codexLines(3, base(threadID, 3, len(first)), "b")
+	h.put(0, first)
+	h.put(1, second)
+	h.put(2, codexLines(6, base(segmentID(1), 6, len(second)), "c"))
+	name := filepath.Join(h.dir, "archived_sessions", "rollout-2026-09-09T10-00-01-"+threadID+"_"+segmentID(1)+".jsonl")
+	require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+	require.NoError(t, os.WriteFile(name, []byte(strings.Replace(second, `"/w"`, `"/elsewhere"`, 1)), 0o600))
+	said, why := h.run()
+	require.Empty(t, why)
+	require.Equal(t, map[string]string{id: "a asked a b asked b c asked c"}, said)
+}
+
+// TestPartOfALostThread has a segment whose beginning is gone, after the session of the
+// thread took a file that has less: what it says stands in the fork of that alone.
+func TestPartOfALostThread(t *testing.T) {
+	t.Parallel()
+	h := newCodexHome(t)
+	first := codexLines(0, "", "a", "b")
+	h.put(0, first)
+	h.put(1, codexLines(5, base(threadID, 5, len(first)), "c"))
+	h.run()
+	h.put(0, codexLines(0, "", "a", "another"))
+	h.run()
+	before := tree(t, h.p.Dir())
+	said, _ := h.run()
+	require.Equal(t, before, tree(t, h.p.Dir()))
+	var all []string
+	for _, s := range said {
+		all = append(all, s)
+	}
+	require.ElementsMatch(t, []string{"a asked a another asked another", "a asked a b asked b c asked c"}, all)
+}
+
+// TestCopyWithAnotherAnswer has a copy of the file of Claude Code that was made ahead of an
+// answer, and went on with another prompt: the answer stands in a fork.
+func TestCopyWithAnotherAnswer(t *testing.T) {
+	t.Parallel()
+	home, p := t.TempDir(), projects(t)
+	line := func(n, parent int, kind, said string) string {
+		return fmt.Sprintf(`{"type":%q,"uuid":"%d","parentUuid":"%d","timestamp":"2026-03-04T10:0%d:00.000Z","cwd":"/w","message":{"role":%q,"content":%q}}`+"\n", kind, n, parent, n, kind, said)
+	}
+	prompt := line(1, 0, "user", "a")
+	whole := prompt + line(2, 1, "assistant", "answer of one")
+	copied := prompt + line(3, 1, "user", "b") + line(4, 3, "assistant", "answer of two")
+	for folder, content := range map[string]string{"-one": whole, "-two": copied} {
+		name := filepath.Join(home, "projects", folder, "11111111-1111-4111-8111-111111111111.jsonl")
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		require.NoError(t, os.WriteFile(name, []byte(content), 0o600))
+	}
+	all, err := Find(t.Context(), Claude, &FindOptions{Home: home})
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	report, err := Import(t.Context(), p, all[0], nil)
+	require.NoError(t, err)
+	st, err := p.Store(report.Project)
+	require.NoError(t, err)
+	said := map[Kind]string{}
+	for _, s := range report.Sessions {
+		said[s.Kind] = strings.Join(texts(t, st, s.ID), ", ")
+	}
+	require.Equal(t, map[Kind]string{Conversation: "a\n\nb, answer of two", Branch: "a, answer of one"}, said)
+}
+
 // TestBrokenBase has files that do not go on from where they say: each is a conversation
 // of its own, and the report says why. No other one is kept out.
 func TestBrokenBase(t *testing.T) {

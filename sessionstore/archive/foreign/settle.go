@@ -47,19 +47,31 @@ func (ld *lander) settle(ctx context.Context, top target, prepare func(*history)
 	return kept, leaveKept, nil
 }
 
-// hasThread reports whether the session of a thread has all of a file that is a part of
-// it, and whose beginning is missing.
+// hasThread reports whether a session of a thread has all of a file that is a part of it,
+// and whose beginning is missing: that of the thread, or a fork of what it lost.
 func (ld *lander) hasThread(ctx context.Context, f *history, h History) (bool, error) {
-	id := uuid5(h.Tool, h.threadID)
-	if h.threadID == "" || !ld.has(id) {
+	if h.threadID == "" || ld.st == nil {
 		return false, nil
 	}
-	rel, err := f.relate(ctx, ld.kept(id))
-	if rel != within || err != nil {
+	all, err := ld.st.List(ctx, nil)
+	if err != nil {
 		return false, err
 	}
-	f.report.Sessions = append(f.report.Sessions, Imported{id, Conversation, Unchanged, 0})
-	return true, nil
+	for _, s := range all {
+		rel := unkept
+		md, err := ld.st.Metadata(ctx, s.ID) // what cannot be read has nothing
+		if st := stateOf(md); err == nil && st.Tool == string(h.Tool) && st.ID == h.threadID {
+			rel, err = f.relate(ctx, ld.kept(s.ID))
+		}
+		if ctx.Err() != nil {
+			return false, err
+		}
+		if rel == within {
+			f.report.Sessions = append(f.report.Sessions, Imported{s.ID, Conversation, Unchanged, 0})
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // landAll brings the sessions of a file into the store. That of the conversation comes
