@@ -80,10 +80,8 @@ func forkActive(ctx context.Context, st *sessionstore.Store, id, newID string) e
 			members = append(members, assignment{name, json.RawMessage(v)})
 		}
 	}
-	for _, a := range members {
-		if err := fork.Set(a.name, a.value); err != nil {
-			return fmt.Errorf("set %s: %w", a.name, err)
-		}
+	if err := assign(&fork, members...); err != nil {
+		return err
 	}
 	return st.Save(ctx, newID, rows, fork)
 }

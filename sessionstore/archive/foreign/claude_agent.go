@@ -1,19 +1,22 @@
 package foreign
 
 import (
-	"encoding/json"
 	"io"
 	"path/filepath"
 	"strings"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
 // agentPrefix is what the name of a file of a sub-agent begins with.
 const agentPrefix = "agent-"
 
-// claudeAgent returns the id and the kind of the sub-agent whose file is at path.
-func claudeAgent(path string) (id, name string) {
+// claudeAgent returns the id of the sub-agent whose file is at path, and its kind and its
+// task as the file beside it tells.
+func claudeAgent(path string) (id, name, task string) {
 	id = strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), agentPrefix), historySuffix)
-	return id, agentName(path)
+	name, task = agentMetadata(path)
+	return id, firstOf(name, "agent"), task
 }
 
 // repeatsConversation reports whether a file of an agent is not of a sub-agent: the
@@ -35,22 +38,21 @@ func isSideQuestion(path string) bool {
 // maxAgentMetadata is the largest file that tells of a sub-agent.
 const maxAgentMetadata = 1 << 20
 
-// agentName returns the kind of sub-agent that the file beside path names.
-func agentName(path string) string {
+// agentMetadata returns what the file beside path tells of a sub-agent.
+func agentMetadata(path string) (kind, task string) {
 	f, fi, err := openRegular(strings.TrimSuffix(path, historySuffix) + ".meta.json")
 	if err != nil {
-		return "agent"
+		return "", ""
 	}
 	defer f.Close()
 	if fi.Size() > maxAgentMetadata {
-		return "agent"
+		return "", ""
 	}
 	raw, err := io.ReadAll(io.LimitReader(f, maxAgentMetadata))
-	meta := struct {
-		AgentType string `json:"agentType"`
-	}{}
-	if err != nil || json.Unmarshal(raw, &meta) != nil || meta.AgentType == "" {
-		return "agent"
+	raw = pyjson.TrimSpace(raw)
+	if err != nil || pyjson.Check(raw, pyjson.Tolerant) != nil {
+		return "", ""
 	}
-	return meta.AgentType
+	m := members(raw, "agentType", "description")
+	return text(m[0]), text(m[1])
 }

@@ -114,7 +114,7 @@ func orphan(path, session string) (History, error) {
 		return History{}, err
 	}
 	cwd, _, err := beginning(path, &facts{})
-	id, _ := claudeAgent(path)
+	id, _, _ := claudeAgent(path)
 	return History{Tool: Claude, ID: session + "/" + id, Path: path, Dir: cwd, Size: fi.Size(), Modified: fi.ModTime(), Parent: session}, err
 }
 

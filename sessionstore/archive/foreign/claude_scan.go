@@ -69,7 +69,7 @@ func (f claudeFormat) finish(s *scanning) {
 
 func (claudeFormat) part(raw []byte, _ int64, _ int) (part, error) { return parseClaude(raw) }
 
-func (claudeFormat) agent(path string, _ *table) (id, name string) { return claudeAgent(path) }
+func (claudeFormat) agent(path string, _ *table) (id, name, task string) { return claudeAgent(path) }
 
 // noteClaude keeps what a line says about the session.
 func (s *scanning) noteClaude(l claudeLine) {
@@ -108,6 +108,7 @@ func (s *scanning) describeClaude(l claudeLine, at int32) (key uint64, f flags) 
 			m := pyjson.Values(block, "type", "id")
 			if text(m[0]) == "tool_use" && l.uuid != "" {
 				s.call(text(m[1]), at)
+				s.task(block)
 			}
 			thinks = thinks || text(m[0]) == "thinking"
 			says = says || text(m[0]) != "thinking"
@@ -142,6 +143,16 @@ func (s *scanning) describeClaude(l claudeLine, at int32) (key uint64, f flags) 
 		return 0, f | isUnknown
 	}
 	return 0, f
+}
+
+// task keeps how a call that begins a sub-agent describes its task.
+func (s *scanning) task(call []byte) {
+	if name := text(members(call, "name")[0]); name == "Task" || name == "Agent" {
+		m := members(members(call, "input")[0], "prompt", "description")
+		if text(m[0]) != "" && text(m[1]) != "" {
+			s.t.facts.summary(hash(text(m[0])), text(m[1]))
+		}
+	}
 }
 
 func (s *scanning) userClaude(l claudeLine, f flags, at int32) (uint64, flags) {

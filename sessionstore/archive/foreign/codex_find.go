@@ -49,7 +49,7 @@ func findCodex(ctx context.Context, o FindOptions) ([]History, error) {
 	}
 	files := fileSet{}
 	for _, f := range found {
-		files[f.Path] = together{f.segments, f.broken}
+		files[f.Path] = together{f.segments, f.broken, f.Title}
 	}
 	var histories []History
 	for _, f := range all {

@@ -132,4 +132,6 @@ func (f *codexFormat) nested(raw []byte, n int) codexItem {
 	return codexItem{at: f.spans.at, kind: text(members(body, "type")[0]), body: body}
 }
 
-func (f *codexFormat) agent(_ string, t *table) (id, name string) { return t.thread.id, t.thread.agent }
+func (f *codexFormat) agent(_ string, t *table) (id, name, task string) {
+	return t.thread.id, t.thread.agent, t.title
+}

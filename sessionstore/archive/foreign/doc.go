@@ -34,7 +34,9 @@
 // that are in no session are named in the [Report]. Each sub-agent becomes a
 // sub-session, and so does a question that a person asked beside the conversation. A
 // session that the tool forked has the session of its origin as its parent, and begins
-// with what it shares with that.
+// with what it shares with that. A session has the name that the tool gave it. Where
+// there is none and its first prompt begins with what an editor or a command put there,
+// the name is what a person typed first. A sub-session has the name of its task.
 //
 // A record of Claude Code may name a parent that is in no file. It follows the record
 // before it then, but not with Options.ActiveOnly: the tool stops there.

@@ -20,7 +20,7 @@ type facts struct {
 	models              []string
 	sessions            []string // that records of responses name
 	boundary            boundaries
-	summaries           map[uint64]string // titles by the hash of the uuid of the record that they are of
+	summaries           map[uint64]string // titles by the hash of the uuid of the record that they are of, or of the task of a sub-agent
 	codex               codexFacts
 }
 
@@ -69,14 +69,15 @@ const (
 	maxSummary   = 800
 )
 
-// summary keeps the title of the record with the hash leaf of its uuid. It may be of another session: the tool writes
+// summary keeps the title of the record with the hash of of its uuid, or of a sub-agent
+// with the hash of of its task. The record may be of another session: the tool writes
 // titles where it is, and the record tells whose they are.
-func (f *facts) summary(leaf uint64, title string) {
+func (f *facts) summary(of uint64, title string) {
 	if f.summaries == nil {
 		f.summaries = map[uint64]string{}
 	}
-	if _, known := f.summaries[leaf]; known || len(f.summaries) < maxSummaries {
-		f.summaries[leaf] = strings.ToValidUTF8(title[:min(len(title), maxSummary)], "")
+	if _, known := f.summaries[of]; known || len(f.summaries) < maxSummaries {
+		f.summaries[of] = strings.ToValidUTF8(title[:min(len(title), maxSummary)], "")
 	}
 }
 

@@ -168,7 +168,7 @@ func (ld *lander) sharedTurns(ctx context.Context, tg target) (n int, own string
 	}
 	for ; ok && own == ""; ours, err, ok = next() {
 		if isPrompt() {
-			own = firstLine([]string{ours.Content()})
+			own = firstOf(titleIn(ours.Content()))
 		}
 	}
 	return n, own, nil

@@ -172,14 +172,14 @@ func (h *history) beside(top target) []target {
 func (h *history) top(parent string) target {
 	tg := target{history: h, kind: Conversation, id: uuid5(h.tool, h.id), original: true, mine: func(at int32) bool { return !h.t.records.at(at).is(isSidechain) }}
 	if parent != "" {
-		id, name := h.format.agent(h.path, h.t)
-		tg.kind, tg.agent, tg.foreign, tg.parent, tg.id = Agent, name, id, uuid5(h.tool, parent), subID(h.tool, h.id, name)
+		id, name, task := h.format.agent(h.path, h.t)
+		tg.kind, tg.agent, tg.task, tg.foreign, tg.parent, tg.id = Agent, name, task, id, uuid5(h.tool, parent), subID(h.tool, h.id, name)
 		tg.mine = all
 		return tg
 	}
 	switch th := h.t.thread; {
 	case th.spawner != "":
-		tg.kind, tg.agent, tg.parent = Agent, th.agent, uuid5(h.tool, th.spawner)
+		tg.kind, tg.agent, tg.task, tg.parent = Agent, th.agent, h.t.title, uuid5(h.tool, th.spawner)
 		tg.id, tg.mine = subID(h.tool, h.id, th.agent), all
 	case th.original != "":
 		tg.parent, tg.turn = uuid5(h.tool, th.original), th.shared
@@ -214,7 +214,7 @@ func (h *history) others(top target, leaves []int32) (made []target) {
 		first := h.recordID(b.prompt)
 		made = append(made, target{
 			history: h, kind: Agent, id: subID(h.tool, h.id+"/sidechain/"+first, "agent"), chain: h.t.back(b.leaf, h.t.scope),
-			parent: top.id, agent: "agent", foreign: first, mine: func(at int32) bool { return roots[at] == b.prompt+1 },
+			parent: top.id, agent: "agent", task: h.t.facts.summaries[h.t.records.at(b.prompt).key], foreign: first, mine: func(at int32) bool { return roots[at] == b.prompt+1 },
 		})
 	}
 	return made
@@ -252,7 +252,10 @@ func importAgent(ctx context.Context, ld *lander, top target, of History, path s
 	}
 	defer leave()
 	of.tellBroken(path, top.report)
-	prepare := func(f *history) (target, error) { return ld.prepareAgent(ctx, top, f, path, sessions) }
+	prepare := func(f *history) (target, error) {
+		f.t.title = firstOf(of.files[path].title, f.t.title)
+		return ld.prepareAgent(ctx, top, f, path, sessions)
+	}
 	tg, err := prepare(h)
 	if err != nil {
 		return err
@@ -290,7 +293,7 @@ func importAgent(ctx context.Context, ld *lander, top target, of History, path s
 // the conversation of its session makes none, but for a question beside it and the
 // answer.
 func (ld *lander) prepareAgent(ctx context.Context, top target, h *history, path string, sessions map[string]string) (target, error) {
-	id, name := h.format.agent(path, h.t)
+	id, name, task := h.format.agent(path, h.t)
 	h.id = id
 	if h.t.thread.id == "" { // ids of the tool's sub-agents are unique within a session only
 		h.id = top.history.id + "/" + id
@@ -307,7 +310,10 @@ func (ld *lander) prepareAgent(ctx context.Context, top target, h *history, path
 		chain = slices.DeleteFunc(chain, func(at int32) bool { return h.t.records.at(at).is(isRepeated) })
 		name, mine = sideQuestion, func(at int32) bool { return !h.t.records.at(at).is(isRepeated) }
 	}
-	tg := target{history: h, kind: Agent, id: subID(h.tool, h.id, name), chain: chain, parent: top.id, agent: name, foreign: id, original: true, mine: mine}
+	if len(chain) > 0 {
+		task = firstOf(task, top.t.facts.summaries[h.t.records.at(chain[0]).key])
+	}
+	tg := target{history: h, kind: Agent, id: subID(h.tool, h.id, name), chain: chain, parent: top.id, agent: name, task: task, foreign: id, original: true, mine: mine}
 	if parent := sessions[h.t.thread.spawner]; parent != "" {
 		tg.parent = parent
 	}

@@ -229,7 +229,7 @@ func (ld *lander) change(ctx context.Context, tg target, has sessionstore.Revisi
 		}
 		s := tg.state(p.r, p.want)
 		if !write && stateOf(md).Pending == "" {
-			err = md.Set(member, s)
+			err = errors.Join(tg.nameIn(&md, p.r), md.Set(member, s))
 		} else {
 			err = tg.describe(&md, p.r, s)
 		}

@@ -3,7 +3,6 @@ package foreign
 import (
 	"encoding/json"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
@@ -67,9 +66,7 @@ func (r *rendering) flushUser() error {
 		return err
 	}
 	r.turns++
-	if r.turns <= r.shared+1 {
-		r.own = firstLine(p.said)
-	}
+	r.called(p.said)
 	r.open = true
 	asides := r.asides
 	r.asides = nil
@@ -81,16 +78,16 @@ func (r *rendering) flushUser() error {
 	return nil
 }
 
-// firstLine returns the first line of what a person said, or enough of it for a name.
-func firstLine(said []string) string {
-	for _, s := range said {
-		line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-		if line = strings.TrimSpace(line); line != "" {
-			most := min(len(line), utf8.UTFMax*maxName)
-			return strings.ToValidUTF8(line[:most], "")
-		}
+// called keeps by what the session may be called, of a prompt that goes out.
+func (r *rendering) called(said []string) {
+	typed, command := titleIn(said...)
+	if r.first == "" {
+		r.first = firstLine(strings.Join(said, "\n"))
 	}
-	return ""
+	if r.turns <= r.shared+1 {
+		r.own, r.command = typed, command
+	}
+	r.own, r.command = firstOf(r.own, typed), firstOf(r.command, command)
 }
 
 func (r *rendering) emitUser(s said) error {

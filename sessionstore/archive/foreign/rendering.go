@@ -29,7 +29,9 @@ type rendering struct {
 	messages int
 	turns    int
 	shared   int    // turns before the first one of its own
-	own      string // the first line of the prompt of that
+	first    string // the first line of the first prompt, by which lists call a session without a name
+	own      string // what the first own prompt that a person typed is called by
+	command  string // the same of the first own command
 	model    string
 	usage    map[string]*usage
 

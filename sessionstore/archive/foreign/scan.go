@@ -22,8 +22,9 @@ type format interface {
 	// from 0. What it returns shares the memory of the line.
 	part(raw []byte, offset int64, n int) (part, error)
 
-	// agent returns the id and the name of the sub-agent whose file is at path.
-	agent(path string, t *table) (id, name string)
+	// agent returns the id, the kind and the task, where it is told, of the sub-agent whose
+	// file is at path.
+	agent(path string, t *table) (id, name, task string)
 }
 
 // scanning is the first reading of a file.

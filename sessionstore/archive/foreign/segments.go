@@ -27,10 +27,11 @@ type segment struct {
 type fileSet map[string]together
 
 // together are the segments that a session is read from, nil for one file alone. broken
-// tells why a file is no part of another one's.
+// tells why a file is no part of another one's, and title how the tool calls it elsewhere.
 type together struct {
 	segments []segment
 	broken   error
+	title    string
 }
 
 // whole returns the segments of a file that stands for itself.

@@ -38,7 +38,7 @@ type state struct {
 
 // rules is the version of the rules by which records become messages. What an import by
 // older ones made is made anew once.
-const rules = 1
+const rules = 2
 
 // revisionText returns a revision as it stands in a state.
 func revisionText(r sessionstore.Revision) string {
@@ -76,18 +76,21 @@ func (tg target) describe(md *sessionstore.Metadata, r *rendering, s state) erro
 			members = append(members, assignment{"working_dir", t.cwd})
 		}
 	}
-	if name := tg.name(r); name != "" && md.Text("name") == "" {
-		from := "generated"
-		if t.byPerson {
-			from = "manual"
-		}
-		members = append(members, assignment{"name", name}, assignment{"name_source", from})
+	if err := assign(md, members...); err != nil {
+		return err
+	}
+	if err := tg.nameIn(md, r); err != nil {
+		return err
 	}
 	model := r.model
 	if model == "" {
 		model = "unknown"
 	}
-	members = append(members, assignment{"model", model}, assignment{"turn_count", r.turns}, assignment{member, s})
+	return assign(md, assignment{"model", model}, assignment{"turn_count", r.turns}, assignment{member, s})
+}
+
+// assign sets members of metadata.
+func assign(md *sessionstore.Metadata, members ...assignment) error {
 	for _, a := range members {
 		if err := md.Set(a.name, a.value); err != nil {
 			return fmt.Errorf("set %s: %w", a.name, err)
@@ -102,7 +105,8 @@ type assignment struct {
 }
 
 // name returns the name of a session: the tool's title, with what the session is.
-// Where the tool gave none, its first prompt of its own tells a branch from others.
+// Where the tool gave none, its first prompt of its own tells a branch from others, and
+// names a conversation that lists would call by what no person typed.
 func (tg target) name(r *rendering) string {
 	title, note := r.t.title, ""
 	switch tg.kind {
@@ -111,11 +115,14 @@ func (tg target) name(r *rendering) string {
 	case Diverged:
 		note = " (went on in the other tool)"
 	}
-	if title == "" && note != "" {
-		title = cmp.Or(r.own, "Imported")
-	}
-	if tg.kind == Agent {
-		title = tg.agent
+	own := firstOf(r.own, r.command)
+	switch {
+	case tg.kind == Agent:
+		title = firstOf(tg.task, tg.agent)
+	case title == "" && note != "":
+		title = cmp.Or(own, "Imported")
+	case title == "" && own != r.first:
+		title = own
 	}
 	title = strings.TrimSpace(strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) {
@@ -128,4 +135,18 @@ func (tg target) name(r *rendering) string {
 		title = title[:len(title)-n]
 	}
 	return title + note
+}
+
+// nameIn gives a session that has none its name. What older rules called a session that
+// is no conversation gets its name anew.
+func (tg target) nameIn(md *sessionstore.Metadata, r *rendering) error {
+	name, from := tg.name(r), "generated"
+	older := tg.kind != Conversation && stateOf(*md).Rules != rules && md.Text("name_source") == from
+	if name == "" || md.Text("name") != "" && !older {
+		return nil
+	}
+	if r.t.byPerson {
+		from = "manual"
+	}
+	return assign(md, assignment{"name", name}, assignment{"name_source", from})
 }

@@ -37,7 +37,8 @@ type target struct {
 	id       string
 	chain    []int32
 	parent   string
-	agent    string              // its name
+	agent    string              // its kind
+	task     string              // what it did, in short; "" where nothing tells
 	foreign  string              // the tool's id of a sub-agent
 	turn     int                 // after which it leaves its parent
 	original bool                // it keeps the file
