@@ -172,10 +172,11 @@ func (t *table) branches(chain, leaves []int32, copied int64) (found []branch, o
 			r := t.records.at(at)
 			begin = at
 			answered = answered || r.is(isAssistant) && !r.is(isThought)
-			if r.is(isPrompt|isQueued) && !prompts[r.key] {
-				first = at
-			} else if r.is(isPrompt | isQueued) {
+			switch {
+			case r.is(isPrompt|isQueued) && prompts[r.key]:
 				left = append(left, unplaced{at, errSameText})
+			case r.is(isPrompt|isQueued) || r.is(isMistyped) && first >= 0 && !prompts[r.key]:
+				first = at
 			}
 		}
 		if !answered {
@@ -197,14 +198,15 @@ func (t *table) branches(chain, leaves []int32, copied int64) (found []branch, o
 		before := len(left)
 		for at := range t.uncovered(leaf) {
 			r, why := t.records.at(at), errNoAnswer
-			if !r.is(isPrompt | isQueued) {
-				continue
-			}
 			if prompts[r.key] {
 				why = errSameText
 			}
-			r.flags |= isTakenBack
-			left = append(left, unplaced{at, why})
+			if r.is(isPrompt | isQueued | isMistyped) {
+				r.flags |= isTakenBack
+			}
+			if r.is(isPrompt | isQueued) {
+				left = append(left, unplaced{at, why})
+			}
 		}
 		if before == len(left) && !t.records.at(leaf).is(isCovered) {
 			others++
@@ -250,7 +252,7 @@ func (t *table) cover(chain []int32, prompts map[uint64]bool) {
 	for _, at := range chain {
 		r := t.records.at(at)
 		r.flags |= isCovered
-		if r.is(isPrompt|isQueued) && prompts != nil {
+		if r.is(isPrompt|isQueued|isMistyped) && prompts != nil {
 			prompts[r.key] = true
 		}
 	}

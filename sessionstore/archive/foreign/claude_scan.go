@@ -186,6 +186,8 @@ func (s *scanning) userClaude(l claudeLine, f flags, at int32) (uint64, flags) {
 	case l.typed() || hasImage && strings.TrimSpace(said) == "":
 		f |= isPerson | isPrompt
 		said = firstOf(said, "image")
+	case slices.ContainsFunc(slices.Collect(l.texts()), unknownCommand.MatchString):
+		f |= isMistyped
 	}
 	return hash(said), f
 }

@@ -127,6 +127,31 @@ func (h *history) beginsWith(kept *os.File) (bool, error) {
 	return frameSum(xxh3.Hash128(plain).Bytes()) == last.sum, nil
 }
 
+// wentOn reports whether a rendering has a message of a record that no message of the
+// session was made of. The file began with what it was then, or the map tells records.
+func (ld *lander) wentOn(tg target, r *rendering) (bool, error) {
+	all, err := mappedLines(filepath.Join(ld.kept(tg.id), mapFile))
+	if err != nil {
+		return false, err
+	}
+	had := map[mapped]bool{}
+	of := func(line int, uuid uint64) mapped {
+		if tg.original {
+			return mapped{line: line}
+		}
+		return mapped{uuid: uuid}
+	}
+	for _, m := range all {
+		had[of(m.line, m.uuid)] = true
+	}
+	for line, o := range r.lines() {
+		if o.message > 0 && !had[of(line, o.uuid)] {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // mapped is a line that became a message.
 type mapped struct {
 	line int    // from 0

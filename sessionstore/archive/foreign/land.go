@@ -119,6 +119,10 @@ func (ld *lander) try(ctx context.Context, tg target) (done Imported, p *plan, o
 		return done, p, nil, ld.change(ctx, tg, has, p, true)
 	case s.Transcript == revisionText(p.want) && s.Pending == "": // ours went on, and is no longer what it was
 		return done, p, nil, nil
+	case s.Rules != rules && s.Pending == "" && (rel == grown || !tg.original):
+		if went, err := ld.wentOn(tg, p.r); err != nil || !went {
+			return done, p, nil, err
+		}
 	}
 	return done, nil, &s, nil
 }

@@ -34,6 +34,7 @@ const (
 	isGuessed   // the file does not have the parent that it names: its parent is the record before it
 	isThought   // a part of an answer that only thinks
 	isTakenBack // a prompt without an answer, on no line that became a session
+	isMistyped  // the tool's answer to a command that it does not know: a fork keeps the id that it had when this was a prompt
 )
 
 // record is what stays in memory of a line, or of a part of one: 32 bytes.

@@ -1,8 +1,10 @@
 package foreign
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,4 +59,110 @@ func TestTypedStaysTyped(t *testing.T) {
 			}
 		}
 	}
+}
+
+// saying returns a record of Claude Code that says something.
+func saying(kind, uuid, parent, content string) string {
+	return fmt.Sprintf(`{"type":%q,"uuid":%q,"parentUuid":%q,"cwd":"/w","message":{"id":%[2]q,"content":%[4]s}}`+"\n", kind, uuid, parent, content)
+}
+
+// TestUnknownCommands has what the tool answers to commands that it does not know, in the
+// user's name: these are no prompts, but for those that a person typed.
+func TestUnknownCommands(t *testing.T) {
+	t.Parallel()
+	for content, prompts := range map[string]int{
+		`"Unknown skill: deplyo"`:                                 1,
+		`"Unknown slash command: deplyo"`:                         1,
+		`"Unknown command: /deplyo. Did you mean /deploy?"`:       1,
+		`[{"type":"text","text":"Unknown skill: plugin:deplyo"}]`: 1,
+		`[{"type":"text","text":"<ide_opened_file>x</ide_opened_file>"},{"type":"text","text":" Unknown skill: x\n"}]`: 1,
+		`"Unknown skill: what does that mean?"`:                                     2,
+		`"Unknown skill: x\nWhy?"`:                                                  2,
+		`[{"type":"text","text":"Unknown skill: x"},{"type":"text","text":"Why?"}]`: 2,
+		`"Unknown skill: x"},"origin":{"kind":"human"`:                              2,
+	} {
+		g := newGrowing(t)
+		g.write(saying("user", "1", "", content) + saying("user", "2", "1", `"hello"`) + saying("assistant", "3", "2", `"hi"`))
+		report, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
+		require.NoError(t, err)
+		require.Equal(t, CountedPrompts{prompts, prompts, prompts}, report.Counts[0].Prompts, content)
+		rows := texts(t, g.st, report.Sessions[0].ID)
+		require.Equal(t, "hi", rows[len(rows)-1])
+		require.Equal(t, prompts == 1, rows[0] != rows[len(rows)-2], content)
+		require.Equal(t, prompts == 1, strings.HasPrefix(rows[0], "<system-reminder>"), content)
+		s, err := g.st.Summary(t.Context(), report.Sessions[0].ID)
+		require.NoError(t, err)
+		require.Equal(t, prompts == 1, s.Title == "hello", content)
+	}
+}
+
+// TestUnknownCommandsOfOlderRules has a session that rules made by which the answer to an
+// unknown command was a prompt: the import makes it anew, and neither it nor a fork of
+// which that was the first prompt becomes another one. Where the session went on here,
+// nothing changes until the tool's conversation goes on.
+func TestUnknownCommandsOfOlderRules(t *testing.T) {
+	t.Parallel()
+	older := func(t *testing.T) (g *growing, id string) {
+		g = newGrowing(t)
+		g.write(saying("user", "1", "", `"Unknown skill: deplyo"`) + saying("user", "2", "1", `"hello"`) + saying("assistant", "3", "2", `"hi"`) +
+			saying("user", "x", "3", `"Unknown skill: tset"`) + saying("user", "4", "x", `"test"`) + saying("assistant", "5", "4", `"tested"`) +
+			saying("user", "6", "3", `"build"`) + saying("assistant", "7", "6", `"built"`))
+		made := g.run(nil)
+		require.Equal(t, []Kind{Conversation, Branch}, []Kind{made[0].Kind, made[1].Kind})
+		require.Equal(t, uuid5(Claude, "g/branch/x"), made[1].ID)
+		for _, one := range made {
+			s, err := g.st.Load(t.Context(), one.ID)
+			require.NoError(t, err)
+			c, rows := newTally(), []sessionstore.Message(nil)
+			for i, m := range s.Messages {
+				if strings.HasPrefix(m.Content(), "<system-reminder>") {
+					m, err = s.Messages[i+1].With("content", strings.Split(m.Content(), "\n")[1]+"\n\n"+s.Messages[i+1].Content())
+					require.NoError(t, err)
+				} else if i > 0 && strings.HasPrefix(s.Messages[i-1].Content(), "<system-reminder>") {
+					continue
+				}
+				c.add(m)
+				rows = append(rows, m)
+			}
+			md := s.Metadata
+			was := stateOf(md)
+			was.Rules, was.Transcript = 1, revisionText(c.revision())
+			require.NoError(t, md.Set(member, was))
+			require.NoError(t, g.st.Save(t.Context(), one.ID, rows, md))
+		}
+		return g, made[0].ID
+	}
+	t.Run("anew", func(t *testing.T) {
+		t.Parallel()
+		g, id := older(t)
+		made := g.run(nil)
+		require.Equal(t, []Imported{{id, Conversation, Updated, 5}, {uuid5(Claude, "g/branch/x"), Branch, Updated, 6}}, made)
+		require.Equal(t, 2, g.sessions())
+		require.Equal(t, []string{"<system-reminder>\nUnknown skill: deplyo\n</system-reminder>", "hello", "hi", "build", "built"}, texts(t, g.st, id))
+		before := tree(t, g.p.Dir())
+		g.run(nil)
+		require.Equal(t, before, tree(t, g.p.Dir()))
+	})
+	t.Run("it went on here", func(t *testing.T) {
+		t.Parallel()
+		g, id := older(t)
+		g.say(id, "ours", "answer")
+		g.say(uuid5(Claude, "g/branch/x"), "ours", "answer")
+		require.Equal(t, Unchanged, g.run(nil)[0].Action)
+		g.write(original(t, g.path) + `{"type":"mode","mode":"normal"}` + "\n")
+		require.Equal(t, Imported{id, Conversation, Unchanged, 5}, g.run(nil)[0])
+		require.Equal(t, 2, g.sessions())
+		g.write(original(t, g.path) + saying("user", "8", "7", `"more"`) + saying("assistant", "9", "8", `"done"`))
+		require.Equal(t, []Kind{Diverged, Branch}, []Kind{g.run(nil)[0].Kind, g.run(nil)[1].Kind})
+		require.Equal(t, 3, g.sessions())
+	})
+	t.Run("it is taken back", func(t *testing.T) {
+		t.Parallel()
+		g := newGrowing(t)
+		begin := saying("user", "1", "", `"hello"`) + saying("assistant", "2", "1", `"hi"`) + saying("user", "x", "2", `"Unknown skill: tset"`)
+		g.write(begin)
+		g.run(nil)
+		g.write(begin + saying("user", "3", "2", `"build"`) + saying("assistant", "4", "3", `"built"`))
+		require.Equal(t, []Imported{{uuid5(Claude, "g"), Conversation, Updated, 4}}, g.run(nil))
+	})
 }

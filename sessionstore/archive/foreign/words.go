@@ -31,6 +31,10 @@ const claudeSummary = "This session is being continued from a previous conversat
 // by which Claude Code looks for the first prompt.
 var byTool = regexp.MustCompile(`^(?:\s*<[a-z][\w-]*[\s>]|\[Request interrupted by user[^\]]*\])`)
 
+// unknownCommand is the answer of Claude Code to a command that it does not know, which
+// it writes in the user's name.
+var unknownCommand = regexp.MustCompile(`^\s*Unknown (?:skill|slash command|command): \S+(?: Did you mean \S+)?\s*$`)
+
 // isCommand reports whether a text is a command that a person gave and no prompt.
 func isCommand(s string) bool { return strings.HasPrefix(s, "<command-message>") }
 
