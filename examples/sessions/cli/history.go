@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -189,16 +190,24 @@ func (r *historyResult) add(h foreign.History, report *foreign.Report) {
 		r.Sessions = append(r.Sessions, historyOne{s.ID, h.ID, report.Project, s.Kind, s.Action, s.Messages, report.Former[s.ID]})
 	}
 	for _, d := range report.Damaged {
-		r.Damaged = append(r.Damaged, historyDamage{h.Path, d.Line, d.Err.Error()})
+		r.Damaged = append(r.Damaged, damageOf(h, d))
 	}
 	for _, u := range report.Unplaced {
-		r.Unplaced = append(r.Unplaced, historyDamage{h.Path, u.Line, u.Err.Error()})
+		r.Unplaced = append(r.Unplaced, damageOf(h, u))
 	}
 	for _, m := range []struct{ to, from map[string]int }{{r.Left, report.Left}, {r.Blocks, report.Blocks}, {r.Unknown, report.Unknown}} {
 		for name, n := range m.from {
 			m.to[name] += n
 		}
 	}
+}
+
+// damageOf returns what is wrong with a line of a history, or of another file of it.
+func damageOf(h foreign.History, d foreign.LineError) historyDamage {
+	if in, ok := errors.AsType[*fs.PathError](d.Err); ok {
+		return historyDamage{in.Path, d.Line, in.Err.Error()}
+	}
+	return historyDamage{h.Path, d.Line, d.Err.Error()}
 }
 
 // repeats is why lines are left out that the import does not keep.

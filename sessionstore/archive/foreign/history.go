@@ -66,7 +66,7 @@ func (h History) Project() string {
 
 // source returns what is read for the file at path.
 func (h History) source(path string) sourceFiles {
-	src := sourceFiles{segments: h.files[path].segments, near: h.near}
+	src := sourceFiles{segments: h.files[path].segments, main: h.Path, near: h.near}
 	if src.segments == nil {
 		src.segments = whole(path)
 	}
@@ -102,6 +102,7 @@ const maxBeginning = 1 << 20
 // sourceFiles are what a session of a tool is read from.
 type sourceFiles struct {
 	segments []segment
+	main     string       // the file of the history; "": an import kept what is read
 	layout   layout       // of a file that an import kept
 	near     *recordIndex // the files beside it; nil: none is known
 }

@@ -116,7 +116,7 @@ func importAll(ctx context.Context, p *sessionstore.Projects, h History, o Optio
 // tellBroken reports why a file is no part of another one's conversation.
 func (h History) tellBroken(path string, report *Report) {
 	if err := h.files[path].broken; err != nil {
-		report.Damaged = append(report.Damaged, LineError{1, err})
+		report.Damaged = append(report.Damaged, LineError{1, inFile(path, h.Path, err)})
 	}
 }
 
@@ -196,7 +196,7 @@ func (h *history) others(top target, leaves []int32) (made []target) {
 	h.report.Branches += others
 	for _, u := range unplaced {
 		if len(h.report.Unplaced) < maxUnplaced {
-			h.report.Unplaced = append(h.report.Unplaced, LineError{int(h.t.line(u.at)) + 1, u.why})
+			h.report.Unplaced = append(h.report.Unplaced, h.told(int(h.t.line(u.at))+1, u.why))
 		}
 	}
 	for _, b := range found {

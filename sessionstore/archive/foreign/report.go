@@ -41,10 +41,14 @@ type Report struct {
 	Blocks   map[string]int // parts of messages that have no place in a message, by kind
 	Unknown  map[string]int // kinds of lines and names of members that this package does not know
 	Branches int            // lines of the conversation without a prompt of their own, which became no fork
-	Damaged  []LineError    // lines that could not be read, the first 1000 of them
 
-	// Unplaced are lines with prompts that are in no session, and why. At most 1000
-	// are named.
+	// Damaged are lines that could not be read, the first 1000 of them. A line of another
+	// file than that of the history, as of a sub-agent's, has an [*fs.PathError] that names
+	// the file.
+	Damaged []LineError
+
+	// Unplaced are lines with prompts that are in no session, and why, in the same form.
+	// At most 1000 are named.
 	Unplaced []LineError
 
 	// Former has the forks that keep what sessions had and the tool no longer has, as

@@ -153,7 +153,7 @@ func openSegments(ctx context.Context, all []segment) (r io.ReaderAt, size int64
 		if err := out.endLine(); err != nil {
 			return nil, 0, l, nil, err
 		}
-		starts[i] = out.size - begin
+		starts[i], out.starts = out.size-begin, append(out.starts, out.size)
 		switch {
 		case i > 0 && all[i-1].borrowed && !s.borrowed:
 			l.own = out.size
@@ -171,9 +171,10 @@ func openSegments(ctx context.Context, all []segment) (r io.ReaderAt, size int64
 
 // joined reads several files as one.
 type joined struct {
-	parts []io.ReaderAt
-	ends  []int64
-	size  int64
+	parts  []io.ReaderAt
+	ends   []int64
+	starts []int64 // by segment
+	size   int64
 }
 
 func (j *joined) add(r io.ReaderAt, size int64) {

@@ -26,6 +26,7 @@ type history struct {
 	tool   Tool
 	id     string // the tool's id of the session
 	report *Report
+	told   func(line int, err error) LineError // what a report tells of a line
 
 	targets []target // the sessions that are made of it
 }
