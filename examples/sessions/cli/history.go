@@ -91,7 +91,14 @@ func (c *importCommand) history(a *app) error {
 	if a.json {
 		return errors.Join(a.writeJSON(res, jsonIndent), failed)
 	}
-	res.print(a)
+	res.print(a, len(all), failed)
+	limit := maxShort
+	if c.Verbose {
+		res.printAll(a)
+		limit = maxTold
+	}
+	note(a, res.Damaged, limit)
+	note(a, res.Unplaced, limit)
 	return failed
 }
 
@@ -149,16 +156,17 @@ func (r *historyResult) importAll(ctx context.Context, p *sessionstore.Projects,
 	changed := func(x, y foreign.History) int { return x.Modified.Compare(y.Modified) }
 	for _, h := range slices.SortedStableFunc(slices.Values(all), changed) {
 		report, err := foreign.Import(ctx, p, h, opts)
-		r.Histories++
 		r.add(h, report)
+		if ctx.Err() != nil && err != nil {
+			return err
+		}
+		r.Histories++
 		if errors.Is(err, foreign.ErrWhole) {
 			err = fmt.Errorf("%w: sessions fork --active makes a new session of what the tool would resume", err)
 		}
 		switch {
 		case errors.Is(err, foreign.ErrEmpty):
 			r.Empty++
-		case ctx.Err() != nil:
-			return err
 		case err != nil:
 			r.Failed++
 			failed = errors.Join(failed, err)
@@ -210,25 +218,37 @@ func damageOf(h foreign.History, d foreign.LineError) historyDamage {
 	return historyDamage{h.Path, d.Line, d.Err.Error()}
 }
 
-// repeats is why lines are left out that the import does not keep.
-const repeats = "in a file that repeats the conversation"
+// Why lines are left out: the import does not keep what repeats.
+const (
+	repeats = "in a file that repeats the conversation"
+	damaged = "damaged"
+	unknown = "unknown kind"
+)
 
-// maxTold is how many lines of one kind are told to people; --json tells all.
-const maxTold = 50
+// maxTold is how many lines of one kind are told to people with -v, and maxShort without;
+// --json tells all.
+const (
+	maxTold  = 50
+	maxShort = 3
+)
 
-// short returns what was done, and what that made.
-func (r *historyResult) short() (what, made string) {
+// done returns what became of the sessions.
+func (r *historyResult) done() string {
 	done := map[foreign.Action]int{}
 	for _, s := range r.Sessions {
 		done[s.Action]++
 	}
+	return fmt.Sprintf("%s created, %s updated, %s unchanged",
+		number(done[foreign.Created]), number(done[foreign.Updated]), number(done[foreign.Unchanged]))
+}
+
+// short returns what was done, and what that made.
+func (r *historyResult) short() (what, made string) {
 	verb := "Imported"
 	if r.DryRun {
 		verb = "Would import"
 	}
-	what = fmt.Sprintf("%s %s: %s created, %s updated, %s unchanged", verb, histories(r.Histories),
-		number(done[foreign.Created]), number(done[foreign.Updated]), number(done[foreign.Unchanged]))
-	return what, fmt.Sprintf("%s, %s, %s", count(r.of(foreign.Conversation)+r.of(foreign.Diverged), "conversation"),
+	return fmt.Sprintf("%s %s: %s", verb, histories(r.Histories), r.done()), fmt.Sprintf("%s, %s, %s", count(r.of(foreign.Conversation)+r.of(foreign.Diverged), "conversation"),
 		count(r.of(foreign.Branch)+r.of(foreign.Former), "fork"), count(r.of(foreign.Agent), "sub-session"))
 }
 
@@ -252,12 +272,16 @@ func (r *historyResult) former() (all []historyOne) {
 	return all
 }
 
-func (r *historyResult) print(a *app) {
+// print tells people what came, and what was left out and where it is kept.
+func (r *historyResult) print(a *app, all int, failed error) {
 	what, made := r.short()
-	a.Printf("%s %s\n  %s\n", a.Paint(screen.Green, "✓"), what, made)
-	if r.Empty > 0 {
-		a.Printf("  %s without a conversation\n", histories(r.Empty))
+	if a.ctx.Err() != nil {
+		what = fmt.Sprintf("Stopped after %s of %s: %s", number(r.Histories), histories(all), r.done())
 	}
+	if r.Empty > 0 {
+		made += "; " + histories(r.Empty) + " without a conversation"
+	}
+	a.Printf("%s %s (%s)\n", a.mark(failed), what, made)
 	if n := r.of(foreign.Diverged); n > 0 {
 		a.Printf("  %s: both sides went on, so the other tool's turns are in a session beside yours\n", count(n, "conversation"))
 	}
@@ -268,27 +292,55 @@ func (r *historyResult) print(a *app) {
 		}
 		a.Printf("  %s that the tool no longer has: now session %s\n", count(s.Turns, "turn"), s.ID)
 	}
+	if left := r.left(); len(left) > 0 {
+		what := "kept"
+		if r.Left[repeats] > 0 {
+			what = "all but files that repeat a conversation is kept"
+		}
+		a.Printf("  Left out: %s; %s in import/original.jsonl.zst of each session (-v tells more)\n", strings.Join(left, ", "), what)
+	}
+}
+
+// left returns how much was left out of all sessions, for people.
+func (r *historyResult) left() (all []string) {
+	beside, parts := 0, 0
+	for why, n := range r.Left {
+		switch why {
+		case damaged, unknown, "blank", "on another branch", "of a sub-agent": // the last two are in other sessions
+		default:
+			beside += n
+		}
+	}
+	for _, n := range r.Blocks {
+		parts += n
+	}
+	add := func(n int, what, of string) {
+		if n > 0 {
+			all = append(all, count(n, what)+of)
+		}
+	}
+	add(len(r.Unplaced), "prompt", "")
+	add(r.Left[damaged], "damaged line", "")
+	add(r.Left[unknown], "line", " of unknown kinds")
+	add(beside, "line", " beside the conversation")
+	add(parts, "part", " of messages")
+	return all
+}
+
+// printAll tells what was left out by why.
+func (r *historyResult) printAll(a *app) {
 	if r.Branches > 0 {
 		a.Printf("  other branches, which hold no prompt of their own and made no fork: %s\n", number(r.Branches))
 	}
 	told(a, "lines that are no message", r.Left)
 	told(a, "parts that have no place in a message", r.Blocks)
 	told(a, "unknown", r.Unknown)
-	if len(r.Left)+len(r.Blocks)+len(r.Unknown) > 0 {
-		what := "All of it"
-		if r.Left[repeats] > 0 {
-			what = "All but the files that repeat a conversation"
-		}
-		a.Printf("  %s stands in import/original.jsonl.zst of each session.\n", what)
-	}
-	note(a, r.Damaged)
-	note(a, r.Unplaced)
 }
 
-// note tells of lines.
-func note(a *app, lines []historyDamage) {
+// note tells of lines, at most limit of them.
+func note(a *app, lines []historyDamage, limit int) {
 	for i, d := range lines {
-		if i == maxTold {
+		if i == limit {
 			a.Notef("%s and %s", a.PaintError(screen.Yellow, "note:"), count(len(lines)-i, "more line"))
 			break
 		}

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -39,7 +40,28 @@ func findClaude(ctx context.Context, o FindOptions) ([]History, error) {
 		all, failed = append(all, found...), errors.Join(failed, err)
 	}
 	all, err = joinFolders(ctx, all)
+	linkCopies(all)
 	return slices.DeleteFunc(all, func(h History) bool { return h.Modified.Before(o.Since) }), errors.Join(failed, err)
+}
+
+// linkCopies tells each history that is the copy in which another one goes on of that.
+func linkCopies(all []History) {
+	origins := map[string]*History{}
+	for i := range all {
+		for _, id := range all[i].goesOn {
+			from := &History{ID: all[i].ID, Path: all[i].Path}
+			at := from
+			for at != nil && at.ID != id {
+				at = origins[at.ID]
+			}
+			if at == nil && origins[id] == nil { // else they lead back, as in damaged files
+				origins[id] = from
+			}
+		}
+	}
+	for i := range all {
+		all[i].origin = origins[all[i].ID]
+	}
 }
 
 // inFolder lists the histories of one folder.
@@ -75,6 +97,7 @@ func inFolder(ctx context.Context, dir string) (all []History, failed error) {
 		}
 		all = append(all, History{
 			Tool: Claude, ID: id, Path: path, Dir: cwd, Folder: filepath.Base(dir), Size: fi.Size(), Modified: fi.ModTime(),
+			goesOn: ending(path),
 		})
 	}
 	for _, e := range entries {
@@ -162,4 +185,27 @@ func beginning(path string, titles *facts) (cwd, session string, err error) {
 		}
 	}
 	return cwd, session, nil
+}
+
+// maxEnding is how much of a file is read for what it says last, in bytes.
+const maxEnding = 64 << 10
+
+// ending returns the sessions in which that of a file goes on, as the end of it says. What
+// cannot be read says nothing here: the import tells of that.
+func ending(path string) (goesOn []string) {
+	f, fi, err := openRegular(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	end := make([]byte, min(fi.Size(), maxEnding))
+	if n, _ := f.ReadAt(end, fi.Size()-int64(len(end))); n < len(end) || !bytes.Contains(end, []byte(`"continued-in"`)) {
+		return nil
+	}
+	for row := range bytes.Lines(end) {
+		if l, err := parseClaude(row); err == nil && l.goesOn != "" {
+			goesOn = append(goesOn, l.goesOn)
+		}
+	}
+	return goesOn
 }

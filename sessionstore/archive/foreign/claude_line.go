@@ -19,8 +19,9 @@ type claudeLine struct {
 	sidechain, meta        bool
 	team, summary, shown   bool   // shown: only in the tool's transcript
 	human                  bool   // the tool says that a person wrote it
-	origin                 string // the session that the line was copied from, when this one was forked
-	response, model        string // the response's id and model
+	goesOn                 string // the session in which this one goes on
+	response, request      string // the ids of the response and of its request
+	model                  string // of the response
 	content, usage, attach []byte
 	compact                []byte
 	unknown                []string // names of members that are not known
@@ -79,8 +80,10 @@ func (l *claudeLine) member(name string, v []byte) {
 		l.team = text(v) != ""
 	case "origin":
 		l.human = text(members(v, "kind")[0]) == "human"
-	case "forkedFrom":
-		l.origin = text(members(v, "sessionId")[0])
+	case "requestId":
+		l.request = text(v)
+	case "continuedInSessionId":
+		l.goesOn = text(v)
 	case "isCompactSummary":
 		l.summary = isTrue(v)
 	case "message":
@@ -113,24 +116,22 @@ func inChain(kind string) bool {
 
 // claudeKinds are the kinds of lines beside those of the chain. None of them is
 // part of the conversation.
-var claudeKinds = set("summary", "file-history-snapshot", "queue-operation", "custom-title", "ai-title",
-	"last-prompt", "mode", "permission-mode", "cost-state", "pr-link", "worktree-state", "agent-name", "frame-link",
-	"relocated", "bridge-session", "started", "result")
+var claudeKinds = set("summary", "file-history-snapshot", "file-history-delta", "attribution-snapshot", "queue-operation",
+	"custom-title", "ai-title", "last-prompt", "tag", "mode", "permission-mode", "memory-mode", "cost-state", "pr-link",
+	"worktree-state", "agent-name", "agent-color", "agent-setting", "frame-link", "relocated", "bridge-session", "started",
+	"launched", "result", "failed", "task-summary", "dev-mods", "fork-context-ref", "observer-ref", "derived-from",
+	"continued-in", "resume-head-vouch", "ended-by-model", "session-owner", "host-row", "hybrid-organization",
+	"history-suppression", "isolation-latch", "atis-latch", "tools-used", "content-replacement", "data-flow-records",
+	"data-flow-incomplete", "artifact-comment-monitor", "artifact-autoreact-ledger", "api-request", "api-request-shape",
+	"api-request-blob", "api-request-resumed")
 
-// claudeMembers are members that no message is made of.
-var claudeMembers = set("version", "gitBranch", "userType", "requestId", "toolUseResult", "slug",
-	"agentId", "microcompactMetadata",
-	"sourceToolAssistantUUID", "sourceToolUseID", "toolUseID", "parentToolUseID", "data", "level", "content",
+// claudeMembers are members of lines of the user and of the model that no message is made of.
+var claudeMembers = set("version", "gitBranch", "userType", "forkedFrom", "toolUseResult", "slug",
+	"agentId", "sourceToolAssistantUUID", "sourceToolUseID", "toolUseID", "parentToolUseID",
 	"thinkingMetadata", "todos", "permissionMode", "imagePasteIds", "planContent", "isApiErrorMessage", "error",
-	"apiError", "messageId", "snapshot", "isSnapshotUpdate", "operation", "durationMs", "cause",
-	"retryInMs", "retryAttempt", "maxRetries", "lastPrompt", "mode", "entrypoint", "promptId", "promptSource",
-	"agentName", "effort", "costUSD", "session_id", "totalCostUSD", "totalAPIDuration",
-	"totalToolDuration", "totalLinesAdded", "totalLinesRemoved", "totalDuration", "startTime", "modelUsage",
-	"hasUnknownModelCost",
-	"apiErrorStatus", "errorDetails", "apiRefusalCategory", "apiRefusalExplanation", "originalModel", "fallbackModel",
+	"apiError", "apiErrorStatus", "errorDetails", "durationMs", "entrypoint", "promptId", "promptSource",
+	"agentName", "effort", "perTurnEffort", "costUSD", "session_id", "originalModel", "fallbackModel", "requestedModel",
 	"attributionAgent", "attributionMcpServer", "attributionMcpTool", "attributionPlugin", "attributionSkill",
-	"hookCount", "hookInfos", "hookErrors", "hookAdditionalContext", "hasOutput", "preventedContinuation", "stopReason",
-	"mcpMeta", "messageCount", "pendingBackgroundAgentCount", "interruptedByShutdown", "isAbortedMidStream",
-	"toolDenialKind", "toolEndsTurn", "trigger", "direction", "scope", "sessionKind", "classifierMetaLines",
-	"bridgeSessionId", "lastSequenceNum", "ownerAccountUuid", "ownerOrganizationUuid", "relocatedCwd",
-	"worktreeSession", "frameUrl", "prNumber", "prRepository", "prUrl")
+	"mcpMeta", "interruptedByShutdown", "isAbortedMidStream", "toolDenialKind", "toolEndsTurn", "sessionKind",
+	"classifierMetaLines", "ownerAccountUuid", "ownerOrganizationUuid", "apiBlockIndex", "madeBy", "promptCacheRequested",
+	"requestRef", "requestSessionId", "rowSource", "sentAtMs", "turnOrigin", "turnPosition")

@@ -85,8 +85,8 @@ func (l claudeLine) texts() iter.Seq[string] {
 func (l claudeLine) prompt() string { return strings.Join(slices.Collect(l.texts()), "\n") }
 
 // typed reports whether one of the texts is not the tool's: newer versions say so,
-// and else texts of the tool begin with a tag or tell of an unknown command. What an editor adds stands in a block of
-// its own before the text that was typed.
+// and else texts of the tool begin with a tag or tell of an unknown command. What an
+// editor adds stands in a block of its own before the text that was typed.
 func (l claudeLine) typed() bool {
 	for s := range l.texts() {
 		if strings.TrimSpace(s) != "" && (l.human || !byTool.MatchString(s) && !unknownCommand.MatchString(s)) {

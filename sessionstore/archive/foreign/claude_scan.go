@@ -78,6 +78,9 @@ func (s *scanning) noteClaude(l claudeLine) {
 	}
 	s.t.facts.time(l.at, l.atText)
 	s.cwd(l.cwd)
+	if g := &s.t.facts.goesOn; l.goesOn != "" && len(*g) < maxUnknown && !slices.Contains(*g, l.goesOn) {
+		*g = append(*g, l.goesOn)
+	}
 	person := l.kind == "custom-title"
 	switch {
 	case l.title == "":
@@ -86,8 +89,10 @@ func (s *scanning) noteClaude(l claudeLine) {
 	case person || !s.t.byPerson:
 		s.t.title, s.t.byPerson = l.title, person
 	}
-	for _, name := range l.unknown {
-		s.report.unknown("member", name)
+	if l.kind == "user" || l.kind == "assistant" || !inChain(l.kind) && !claudeKinds[l.kind] { // no message is made of others
+		for _, name := range l.unknown {
+			s.report.unknown("member", name)
+		}
 	}
 }
 
@@ -122,7 +127,7 @@ func (s *scanning) describeClaude(l claudeLine, at int32) (key uint64, f flags) 
 		}
 		if l.uuid != "" {
 			before := s.t.facts.lastSpent()
-			s.t.facts.spend(at, firstOf(l.origin, l.session), l.model, l.usage, before >= 0 && s.t.records.at(before).key == key)
+			s.t.facts.spend(at, l.responseHash(), l.model, l.usage, before >= 0 && s.t.records.at(before).key == key)
 		}
 		return key, f | isAssistant
 	case "attachment":
@@ -143,6 +148,15 @@ func (s *scanning) describeClaude(l claudeLine, at int32) (key uint64, f flags) 
 		return 0, f | isUnknown
 	}
 	return 0, f
+}
+
+// responseHash returns a hash that a copy of a record of a response has, too, and no record
+// of another one: of the ids of the response and of its request, or else of the record.
+func (l claudeLine) responseHash() uint64 {
+	if l.response != "" && l.request != "" {
+		return hash(l.response + "\x00" + l.request)
+	}
+	return max(1, l.says())
 }
 
 // task keeps how a call that begins a sub-agent describes its task.

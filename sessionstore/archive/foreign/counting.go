@@ -289,17 +289,15 @@ func (h *history) line(s scope) []int32 {
 	return h.t.agent(s)
 }
 
-// spending returns what the session used in its tool, by model: each response once.
-// copied is what names another session, by its id: a session that was resumed or forked
-// may begin with the lines of that. Both are nil for what was made of a branch, whose
-// responses are those of its session, and for a sub-agent's other side.
-func (tg target) spending() (own map[string]*spending, copied map[string]map[string]*spending) {
-	if tg.mine == nil || tg.kind == Branch || tg.kind == Diverged && (tg.agent != "" || !tg.original) {
-		return nil, nil
+// spending returns what the session used in its tool, by model: each response once. It is
+// nil for what was made of a branch, whose responses are those of its session.
+func (tg target) spending() map[string]*spending {
+	if tg.mine == nil {
+		return nil
 	}
-	f, all := &tg.t.facts, map[string]*spending{}
+	all := map[string]*spending{}
 	if tg.tool == Codex {
-		c := &f.codex
+		c := &tg.t.facts.codex
 		if c.total[0] != nil || c.total[1] != nil {
 			s := &spending{Responses: c.responses}
 			for i, n := range []*int64{&s.Input, &s.Output, &s.CacheRead} {
@@ -310,50 +308,10 @@ func (tg target) spending() (own map[string]*spending, copied map[string]map[str
 			s.Input = max(0, s.Input-s.CacheRead)
 			all[firstOf(c.model, unknownModel)] = s
 		}
-		return all, nil
+		return all
 	}
-	for _, r := range f.spent {
-		if !tg.mine(r.at) || r.has == 0 {
-			continue
-		}
-		to := all
-		if id := tg.namedSession(r); id != "" {
-			if copied == nil {
-				copied = map[string]map[string]*spending{}
-			}
-			if copied[id] == nil {
-				copied[id] = map[string]*spending{}
-			}
-			to = copied[id]
-		}
-		f.count(to, r)
+	for r := range tg.responses() {
+		r.addTo(all)
 	}
-	return all, copied
+	return all
 }
-
-// count adds a response to what its model used.
-func (f *facts) count(to map[string]*spending, r spent) {
-	model := unknownModel
-	if r.model > 0 {
-		model = f.models[r.model-1]
-	}
-	if to[model] == nil {
-		to[model] = &spending{}
-	}
-	to[model].Responses++
-	to[model].add(usage{int64(r.tokens[0]), int64(r.tokens[1]), int64(r.tokens[2]), int64(r.tokens[3])})
-}
-
-// namedSession returns the other session that a response of a conversation names, ""
-// for its own. What sub-agents write names the session that began them.
-func (tg target) namedSession(r spent) string {
-	if tg.kind == Agent || r.from == 0 {
-		return ""
-	}
-	if id := tg.t.facts.sessions[r.from-1]; id != tg.history.id {
-		return id
-	}
-	return ""
-}
-
-const unknownModel = "unknown"

@@ -6,7 +6,7 @@
 // all that the tool wrote:
 //
 //	import/original.jsonl.zst   the bytes of the tool's file, compressed; those of its files, one behind the other
-//	import/map.jsonl            which conversation it is, and for each line of the file the message that it became, or why it is none
+//	import/map.jsonl            which conversation it is; for each line of the file the message that it became, or why it is none; what each response of Claude Code used
 //
 // A message carries metadata.source, an object of texts: the tool, the id of the
 // tool's session, and the lines that the message was made of.
@@ -34,7 +34,8 @@
 // that are in no session are named in the [Report]. Each sub-agent becomes a
 // sub-session, and so does a question that a person asked beside the conversation. A
 // session that the tool forked has the session of its origin as its parent, and begins
-// with what it shares with that. A session has the name that the tool gave it. Where
+// with what it shares with that; so does the copy in which a session went on in the
+// background, where Find names both. A session has the name that the tool gave it. Where
 // there is none and its first prompt begins with what an editor or a command put there,
 // the name is what a person typed first. A sub-session has the name of its task.
 //
@@ -83,7 +84,7 @@
 // a parent that its file does not have, Import reads the other files of the folder once. An unchanged file is read once, which the report needs. A dry
 // run of a new session reads the file twice. Import unpacks a compressed file as it
 // reads. It takes some MiB, some three times the longest line or response, and at most
-// 64 bytes for each line and for each item that a compaction kept, also to bring a
+// 72 bytes for each line and for each item that a compaction kept, also to bring a
 // session up to date. A new session appears whole or not at all. Each file of an
 // existing one changes at one instant; when the process is killed between two of them,
 // the next import of the same history completes the change.

@@ -18,19 +18,19 @@ type facts struct {
 	spent               []spent       // in the order of responses once the file was read
 	spending            pieces[spent] // the same while the file is read
 	models              []string
-	sessions            []string // that records of responses name
+	goesOn              []string // the sessions in which this one goes on, as copies with ids of their own
 	boundary            boundaries
 	summaries           map[uint64]string // titles by the hash of the uuid of the record that they are of, or of the task of a sub-agent
 	codex               codexFacts
 }
 
-// spent is what a response used: 24 bytes. Its key is that of its first record.
+// spent is what a response used: 32 bytes. Its key is that of its first record.
 type spent struct {
+	id     uint64 // see claudeLine.responseHash
 	tokens [4]uint32
 	at     int32 // its first record
 	model  uint16
 	has    uint8 // which of the tokens the file tells, by bits
-	from   uint8 // the number of the session that the record is from, 0 where it names none
 }
 
 // tokenNames are the names of the numbers of spent.tokens.
@@ -69,9 +69,9 @@ const (
 	maxSummary   = 800
 )
 
-// summary keeps the title of the record with the hash of of its uuid, or of a sub-agent
-// with the hash of of its task. The record may be of another session: the tool writes
-// titles where it is, and the record tells whose they are.
+// summary keeps a title by a hash: that of the uuid of the record that it is of, or of the
+// task of a sub-agent. The record may be of another session: the tool writes titles where
+// it is, and the record tells whose they are.
 func (f *facts) summary(of uint64, title string) {
 	if f.summaries == nil {
 		f.summaries = map[uint64]string{}
@@ -102,23 +102,10 @@ func (f *facts) modelNumber(name string) uint16 {
 	return uint16(len(f.models))
 }
 
-// sessionNumber returns the number of a session, from 1; 0 is that of none, and of
-// those that are too many.
-func (f *facts) sessionNumber(id string) uint8 {
-	if i := slices.Index(f.sessions, id); i >= 0 {
-		return uint8(i + 1)
-	}
-	if id == "" || len(f.sessions) >= maxUnknown {
-		return 0
-	}
-	f.sessions = append(f.sessions, id)
-	return uint8(len(f.sessions))
-}
-
 // spend notes what a record of a response tells of its use. goes tells that it is of
 // the response of the one before; records of one response may stand apart, too.
-func (f *facts) spend(at int32, session, model string, raw []byte, goes bool) {
-	s := spent{at: at, model: f.modelNumber(model), from: f.sessionNumber(session)}
+func (f *facts) spend(at int32, id uint64, model string, raw []byte, goes bool) {
+	s := spent{id: id, at: at, model: f.modelNumber(model)}
 	m := members(raw, tokenNames[:]...)
 	for i, n := range m {
 		if v, ok := pyjson.Int(n); ok {

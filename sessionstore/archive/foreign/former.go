@@ -10,7 +10,6 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -105,15 +104,6 @@ func (r *rendering) took(at int32) bool {
 		}
 	}
 	return false
-}
-
-// recordAt returns the first record of a line, from 0, -1 where there is none.
-func (t *table) recordAt(line int) int32 {
-	at := sort.Search(t.records.len(), func(i int) bool { return int(t.line(int32(i))) >= line })
-	if at == t.records.len() {
-		return -1
-	}
-	return int32(at)
 }
 
 // former makes a fork of what the session of the target holds, before the target takes
@@ -214,9 +204,6 @@ func (ld *lander) fork(ctx context.Context, tg target, id string, shared int, ow
 func formerMetadata(md sessionstore.Metadata, tg target, id string, shared int, own string, has sessionstore.Revision) (sessionstore.Metadata, error) {
 	s := stateOf(md)
 	s.Transcript, s.Pending = revisionText(has), ""
-	if tg.kind == Agent { // what it used counts in the sub-session
-		s.Spent, s.Copied = nil, nil
-	}
 	created, ok := md.Lookup("created")
 	if !ok {
 		created = []byte("null")

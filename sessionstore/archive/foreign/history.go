@@ -1,7 +1,9 @@
 package foreign
 
 import (
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +35,8 @@ type History struct {
 	Title    string    // that the tool keeps elsewhere
 	Parent   string    // the tool's id of the session whose sub-agent wrote the file, where that session has none
 
+	goesOn    []string          // the tool's ids of the sessions in which it goes on, as its end says
+	origin    *History          // which goes on in this one, as a copy with an id of its own
 	spawned   bool              // a sub-agent wrote it, as its beginning says
 	inFolder  bool              // it has copies elsewhere, so the folder tells the project
 	threadID  string            // of the thread of which this is a part: its beginning is missing
@@ -43,10 +47,12 @@ type History struct {
 
 // Project returns the name of the project that the history belongs to: that of its
 // working directory, with symlinks resolved where it exists, or else the tool's
-// folder. A directory with a name that no file system should have is none: with
-// characters that a terminal obeys, or too long.
+// folder. A directory that tools write in several ways is one, on Windows also with
+// another case of its drive and with the prefix of long paths. A directory with a name
+// that no file system should have is none: with characters that a terminal obeys, or too
+// long.
 func (h History) Project() string {
-	dir := h.Dir
+	dir := cleanDir(h.Dir)
 	if filepath.IsAbs(dir) {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			dir = real
@@ -62,6 +68,36 @@ func (h History) Project() string {
 		}
 	}
 	return "-imported"
+}
+
+// drive is how a path of Windows begins that names its drive.
+var drive = regexp.MustCompile(`^[A-Za-z]:/`)
+
+// cleanDir returns a directory as it is written in the shortest way, with slashes. It does
+// so for paths of each system on each of them: histories move.
+func cleanDir(dir string) string {
+	d := dir
+	if !strings.HasPrefix(d, "/") || strings.HasPrefix(d, "//?/") {
+		d = strings.ReplaceAll(d, `\`, "/")
+	}
+	for _, prefix := range []string{"//?/", "//./", "/??/"} {
+		rest, long := strings.CutPrefix(d, prefix)
+		switch {
+		case long && len(rest) > 4 && strings.EqualFold(rest[:4], "UNC/"):
+			d = "//" + rest[4:]
+		case long && drive.MatchString(rest):
+			d = rest
+		}
+	}
+	switch {
+	case drive.MatchString(d):
+		return strings.ToUpper(d[:1]) + ":" + path.Clean(d[2:])
+	case strings.HasPrefix(d, "//") && !strings.HasPrefix(d, "///"): // a server
+		return "/" + path.Clean(d[1:])
+	case strings.HasPrefix(d, "/"):
+		return path.Clean(d)
+	}
+	return dir
 }
 
 // source returns what is read for the file at path.

@@ -150,6 +150,12 @@ func (ld *lander) prepare(ctx context.Context, f *history, h History, o Options)
 		top.chain = f.t.conversation(leaves, s)
 		others = f.others(top, leaves)
 	}
+	if h.origin != nil && top.kind == Conversation {
+		top.parent = uuid5(h.Tool, h.origin.ID)
+		if !ld.has(top.id) { // else it is known where it leaves its origin
+			top.turn = f.copied(ctx, h.origin.Path, top.chain)
+		}
+	}
 	if len(top.chain) > 0 {
 		others = append([]target{top}, others...)
 	} else if len(others) > 0 {
@@ -237,6 +243,18 @@ func (h *history) sharedTurns(chain []int32, first int32) int {
 	n := 0
 	for _, at := range chain[:max(0, slices.Index(chain, first))] {
 		if h.t.records.at(at).is(isPerson) {
+			n++
+		}
+	}
+	return n
+}
+
+// copied counts the prompts of a chain that a file has, too: none where it cannot be read.
+func (h *history) copied(ctx context.Context, path string, chain []int32) (n int) {
+	uuids, _, _, _ := claudeRecords(ctx, path)
+	for _, at := range chain {
+		r := h.t.records.at(at)
+		if _, found := slices.BinarySearch(uuids, r.uuid); found && r.is(isPerson) {
 			n++
 		}
 	}

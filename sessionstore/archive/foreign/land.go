@@ -179,12 +179,17 @@ func (ld *lander) create(ctx context.Context, tg target) (Imported, error) {
 }
 
 func (tg target) state(r *rendering, made sessionstore.Revision) state {
-	own, copied := tg.spending()
-	return state{
+	s := state{
 		Tool: string(tg.tool), ID: tg.history.id, SHA256: tg.hash(),
 		Transcript: revisionText(made), Turns: r.turns, Rules: rules, Usage: r.usage,
-		Spent: own, Copied: copied,
+		Spent: tg.spending(),
 	}
+	if tg.kind == Conversation {
+		for _, id := range tg.t.facts.goesOn {
+			s.ContinuedIn = append(s.ContinuedIn, uuid5(tg.tool, id))
+		}
+	}
+	return s
 }
 
 // change writes the target into the session that has the transcript has, its own

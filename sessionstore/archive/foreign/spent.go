@@ -1,43 +1,40 @@
 package foreign
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"errors"
+	"io"
+	"io/fs"
 	"iter"
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
-	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // Usage tells what the imported sessions that q describes used in their tools, by
 // session and model: what [sessionstore.Projects.Usage] tells of others by their logs.
-// All of a session counts for the day on which it began. A response counts once over
-// the session, its forks and its sub-agents. Where a file of Claude Code repeats lines
-// of another session and names it, they count with that one, if the project has it. Of
-// files that begin at the same instant, as copies do, each response counts once; their
-// originals are read for that. An error comes last; what could not be read hides nothing
-// else.
+// All of a session counts for the day on which it began. A response counts once over all
+// of these sessions, with the one that began first: also where the tool copied it into
+// another session, as Claude Code does when it forks, resumes or goes on in the
+// background. Of copies that tell other numbers of tokens, the largest count. An error
+// comes last; what could not be read hides nothing else.
 //
 // [sessionstore.Projects.Usage]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#Projects.Usage
 func Usage(ctx context.Context, p *sessionstore.Projects, q sessionstore.Query) iter.Seq2[sessionstore.Usage, error] {
 	return func(yield func(sessionstore.Usage, error) bool) {
 		found, failed := p.Find(ctx, q)
 		all, err := payersOf(ctx, p, found)
-		failed = errors.Join(failed, err)
+		failed = errors.Join(failed, err, countOnce(ctx, all))
 		for _, f := range all {
-			spent, err := f.spent(ctx)
-			if err != nil {
-				failed = errors.Join(failed, err)
-				continue
-			}
-			for _, model := range slices.Sorted(maps.Keys(spent)) {
-				if s := spent[model]; s != nil && !yield(f.usage(model, s, q), nil) {
+			for _, model := range slices.Sorted(maps.Keys(f.state.Spent)) {
+				if s := f.state.Spent[model]; s != nil && !yield(f.usage(model, s, q), nil) {
 					return
 				}
 			}
@@ -54,12 +51,12 @@ type payer struct {
 	st    *sessionstore.Store
 	id    string
 	state state
-	seen  map[string]bool // responses of this session and its copies that were counted; nil where it has none
 }
 
-// payersOf returns the imported sessions among those that were found.
+// payersOf returns the imported sessions among those that were found. Of those of one
+// thread of Codex, of which both sides went on, it returns the one that has most.
 func payersOf(ctx context.Context, p *sessionstore.Projects, found []sessionstore.Found) (all []*payer, failed error) {
-	first := map[string]*payer{} // of those that began at one instant
+	threads := map[string]*payer{}
 	for _, f := range found {
 		st, err := p.Store(f.Project)
 		if err != nil {
@@ -74,33 +71,19 @@ func payersOf(ctx context.Context, p *sessionstore.Projects, found []sessionstor
 			}
 			continue
 		}
-		it := &payer{Found: f, st: st, id: id, state: stateOf(md)}
-		if it.state.Spent == nil && it.state.Copied == nil {
+		it := &payer{f, st, id, stateOf(md)}
+		if it.state.Spent == nil {
 			continue
 		}
-		if strings.Contains(id, "_") { // a sub-agent
-			all = append(all, it)
-			continue
-		}
-		key := f.Project + "\x00" + f.CreatedText
 		if it.state.Tool == string(Codex) {
-			key = f.Project + "\x00" + it.state.ID
-		}
-		other := first[key]
-		if other == nil {
-			first[key], all = it, append(all, it)
-			continue
-		}
-		if it.state.Tool == string(Codex) { // both sides of it went on: one of them has all
-			if it.responses() > other.responses() {
-				*other = *it
+			if other := threads[it.state.ID]; other != nil {
+				if it.responses() > other.responses() {
+					*other = *it
+				}
+				continue
 			}
-			continue
+			threads[it.state.ID] = it
 		}
-		if other.seen == nil {
-			other.seen = map[string]bool{}
-		}
-		it.seen = other.seen
 		all = append(all, it)
 	}
 	return all, failed
@@ -116,76 +99,102 @@ func (f *payer) responses() (n int) {
 	return n
 }
 
-// spent returns what the session used, by model.
-func (f *payer) spent(ctx context.Context) (map[string]*spending, error) {
-	if f.seen != nil {
-		if h, leave := openOriginal(ctx, f.st, f.id, Claude, f.state); h != nil {
-			defer leave()
-			return f.unseen(h)
+// countOnce makes of what the sessions of Claude Code used what they used before all
+// others. What is not known by response stays as it is.
+func countOnce(ctx context.Context, all []*payer) (failed error) {
+	type paid struct {
+		by *payer
+		used
+	}
+	first := map[uint64]paid{}
+	began := func(a, b *payer) int { return a.Created.Compare(b.Created) }
+	for _, f := range slices.SortedStableFunc(slices.Values(all), began) {
+		some, err := f.used(ctx)
+		failed = errors.Join(failed, err)
+		if len(some) > 0 {
+			f.state.Spent = map[string]*spending{}
 		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
+		for _, u := range some {
+			before, known := first[u.id]
+			if !known {
+				before = paid{f, u}
+			}
+			for i, n := range u.tokens {
+				before.tokens[i] = max(before.tokens[i], n)
+			}
+			first[u.id] = before
 		}
 	}
-	all := f.state.Spent
-	for id, copied := range f.state.Copied {
-		if f.elsewhere(id) {
-			continue
-		}
-		for model, n := range copied {
-			if n == nil {
-				continue
-			}
-			if all == nil {
-				all = map[string]*spending{}
-			}
-			if all[model] == nil {
-				all[model] = &spending{}
-			}
-			all[model].Responses += n.Responses
-			all[model].add(n.usage)
-		}
+	for _, p := range first {
+		p.addTo(p.by.state.Spent)
 	}
-	return all, nil
+	return failed
 }
 
-// elsewhere reports whether what names the tool's session id counts there.
-func (f *payer) elsewhere(id string) bool {
-	return core.Of(f.st).Has(uuid5(Tool(f.state.Tool), id))
-}
-
-// unseen returns what the responses of the file used that no copy of it has told yet.
-func (f *payer) unseen(h *history) (map[string]*spending, error) {
-	all, top, in := map[string]*spending{}, h.top(""), newInput(h.file, h.size)
-	inOrder := slices.SortedFunc(slices.Values(h.t.facts.spent), func(a, b spent) int { return cmp.Compare(a.at, b.at) })
-	for _, r := range inOrder {
-		if !top.mine(r.at) || r.has == 0 {
-			continue
+// used returns what each response of a session of Claude Code used, as its map tells, or
+// for one that an older import made the file that it kept. There is none where neither does.
+func (f *payer) used(ctx context.Context) (found []used, err error) {
+	if f.state.Tool != string(Claude) {
+		return nil, nil
+	}
+	file, _, err := openRegular(filepath.Join(f.st.Dir(), f.id, folder, mapFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	models := map[string]string{}
+	for in := newLineReader(contextReader{ctx, file}); ; {
+		l, err := in.next()
+		if errors.Is(err, io.EOF) {
+			break
 		}
-		if id := top.namedSession(r); id != "" && f.elsewhere(id) {
-			continue
-		}
-		raw, err := in.line(h.t.records.at(r.at).offset)
 		if err != nil {
 			return nil, err
 		}
-		if id := responseID(raw); !f.seen[id] {
-			f.seen[id] = true
-			h.t.facts.count(all, r)
+		if u, ok := usedIn(l.bytes, models); ok {
+			found = append(found, u)
 		}
 	}
-	return all, nil
+	if len(found) > 0 || f.state.Rules == rules {
+		return found, nil
+	}
+	h, leave := openOriginal(ctx, f.st, f.id, Claude, f.state)
+	if h == nil {
+		return nil, ctx.Err()
+	}
+	defer leave()
+	top := h.top("")
+	if strings.Contains(f.id, "_") { // a sub-agent
+		top.mine = all
+	}
+	return slices.Collect(top.responses()), nil
 }
 
-// responseID returns what a copy of a response has, too: the ids of the response and of
-// its request, or else the id of the line.
-func responseID(raw []byte) string {
-	m := members(raw, "message", "requestId", "uuid")
-	id, request := text(members(m[0], "id")[0]), text(m[1])
-	if id == "" || request == "" {
-		return text(m[2])
+// usedIn returns what a row of a map tells of a response.
+func usedIn(row []byte, models map[string]string) (u used, ok bool) {
+	if !bytes.HasPrefix(row, []byte(`{"response"`)) || pyjson.Check(row, pyjson.Tolerant) != nil {
+		return u, false
 	}
-	return id + "\x00" + request
+	m := members(row, "response", "model", "tokens")
+	var err error
+	if u.id, err = strconv.ParseUint(text(m[0]), 16, 64); err != nil {
+		return u, false
+	}
+	if u.model, ok = models[text(m[1])]; !ok { // one text for all
+		u.model = text(m[1])
+		models[u.model] = u.model
+	}
+	i := 0
+	for n := range pyjson.Elements(m[2]) {
+		if i < len(u.tokens) {
+			u.tokens[i] = tokens(n)
+		}
+		i++
+	}
+	return u, true
 }
 
 func (f *payer) usage(model string, s *spending, q sessionstore.Query) sessionstore.Usage {

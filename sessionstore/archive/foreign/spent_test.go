@@ -2,6 +2,9 @@ package foreign
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -170,4 +173,132 @@ func TestUsageOfCopies(t *testing.T) {
 		require.Equal(t, int64(4*7), run("g", 4), as)
 		require.Equal(t, int64(4*7), run("three", 1), as)
 	}
+}
+
+// TestUsageOfPartsOfCopies imports copies of a history that begin or end elsewhere than
+// it, say other things first, or are in another project: each response counts once, with
+// the session that began first.
+func TestUsageOfPartsOfCopies(t *testing.T) {
+	t.Parallel()
+	turn := func(n int, output ...int) string {
+		s := fmt.Sprintf(`{"type":"user","uuid":"u%d","timestamp":"2026-03-04T1%d:00:00.000Z","message":{"content":"go %[1]d"}}`+"\n", n, n)
+		for i, out := range output {
+			s += fmt.Sprintf(`{"type":"assistant","uuid":"a%d-%d","timestamp":"2026-03-04T1%[1]d:00:0%[2]d.000Z","requestId":"r%[1]d","message":{"id":"m%[1]d","model":"m","content":[{"type":"text","text":"part %[2]d"}],"usage":{"input_tokens":7,"output_tokens":%[3]d}}}`+"\n", n, i, out)
+		}
+		return s
+	}
+	link := func(rows string) string { // each record follows the one before
+		all, parent := strings.SplitAfter(rows, "\n"), "null"
+		for i, row := range all {
+			if _, after, found := strings.Cut(row, `"uuid":"`); found {
+				all[i] = strings.Replace(row, `"uuid"`, `"parentUuid":`+parent+`,"uuid"`, 1)
+				uuid, _, _ := strings.Cut(after, `"`)
+				parent = `"` + uuid + `"`
+			}
+		}
+		return strings.Join(all, "")
+	}
+	whole := turn(0, 1, 5) + turn(1, 1, 5) + turn(2, 1, 5)
+	const first = `{"type":"user","uuid":"x","timestamp":"2026-03-04T09:00:00.000Z","message":{"content":"another beginning"}}` + "\n"
+	for name, c := range map[string]struct {
+		copy    string
+		project string
+		origin  int // responses that count with the origin
+		copied  int // and with the copy
+	}{
+		"without the first turn":                 {turn(1, 1, 5) + turn(2, 1, 5) + turn(3, 1, 5), "-w", 3, 1},
+		"from within a response":                 {strings.SplitAfterN(turn(1, 1, 5), "\n", 3)[2] + turn(3, 1, 5), "-w", 3, 1},
+		"in another project":                     {turn(1, 1, 5) + turn(3, 1, 5), "-other", 3, 1},
+		"with another beginning":                 {first + turn(1, 1, 5) + turn(3, 1, 5), "-w", 2, 2},
+		"with ids of lines of its own":           {strings.ReplaceAll(turn(1, 1, 5)+turn(3, 1, 5), `uuid":"`, `uuid":"c`), "-w", 3, 1},
+		"nothing of its own":                     {turn(1, 1), "-w", 3, 0},
+		"a response that the origin has in part": {turn(2, 1, 9) + turn(3, 1, 5), "-w", 3, 1},
+		"another conversation":                   {strings.ReplaceAll(turn(1, 1, 5)+turn(2, 1, 5), `"r`, `"other`), "-w", 3, 2},
+		"no request":                             {strings.NewReplacer(`"requestId":"r1",`, "", `uuid":"`, `uuid":"c`).Replace(turn(1, 1, 5)), "-w", 3, 1},
+	} {
+		for _, reversed := range []bool{false, true} {
+			g := newGrowing(t)
+			order := []string{"origin", "copy"}
+			if reversed {
+				slices.Reverse(order)
+			}
+			for _, id := range order {
+				rows, project := whole, "-w"
+				if id == "copy" {
+					rows, project = c.copy, c.project
+				}
+				g.write(link(rows))
+				_, err := Import(t.Context(), g.p, History{Tool: Claude, ID: id, Path: g.path, Dir: "/w"}, &Options{Project: project})
+				require.NoError(t, err)
+			}
+			responses, output := map[string]int{}, int64(0)
+			for u, err := range Usage(t.Context(), g.p, sessionstore.Query{}) {
+				require.NoError(t, err)
+				responses[u.Session] += u.Responses
+				require.Equal(t, int64(7*u.Responses), u.Input)
+				output += u.Output
+			}
+			require.Equal(t, c.origin, responses[uuid5(Claude, "origin")], name)
+			require.Equal(t, c.copied, responses[uuid5(Claude, "copy")], name)
+			want := int64(5 * (c.origin + c.copied))
+			if strings.Contains(name, "in part") {
+				want += 4
+			}
+			require.Equal(t, want, output, name)
+		}
+	}
+}
+
+// TestUsageOfCopiedAgents has a session with a sub-agent, and a copy of both.
+func TestUsageOfCopiedAgents(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	for _, id := range []string{"a", "b"} {
+		rows := strings.ReplaceAll(many("g", 2), `"role":"assistant"`, `"model":"m","usage":{"input_tokens":7},"role":"assistant"`)
+		for path, text := range map[string]string{id + ".jsonl": rows, id + "/subagents/agent-x.jsonl": strings.ReplaceAll(rows, "g-", "agent-")} {
+			path = filepath.Join(home, "projects", "-"+id, path)
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(text, `"cwd":"/w"`, `"cwd":"/`+id+`"`)), 0o600))
+		}
+	}
+	all, err := Find(t.Context(), Claude, &FindOptions{Home: home})
+	require.NoError(t, err)
+	p, sum := projects(t), int64(0)
+	for _, h := range all {
+		_, err := Import(t.Context(), p, h, nil)
+		require.NoError(t, err)
+	}
+	for u, err := range Usage(t.Context(), p, sessionstore.Query{}) {
+		require.NoError(t, err)
+		sum += u.Input
+	}
+	require.Equal(t, int64(4*7), sum)
+}
+
+// TestUsageOfOlderRules has sessions that rules made by which a map told nothing of
+// responses: what they kept of the tool's file tells that.
+func TestUsageOfOlderRules(t *testing.T) {
+	t.Parallel()
+	g := newGrowing(t)
+	for i, id := range []string{"one", "two"} {
+		g.write(strings.ReplaceAll(many("g", 2+i), `"role":"assistant"`, `"model":"m","usage":{"input_tokens":7},"role":"assistant"`))
+		_, err := Import(t.Context(), g.p, History{Tool: Claude, ID: id, Path: g.path, Dir: "/w"}, nil)
+		require.NoError(t, err)
+		path := filepath.Join(g.st.Dir(), uuid5(Claude, id), folder, mapFile)
+		rows, _, found := strings.Cut(original(t, path), `{"response"`)
+		require.True(t, found)
+		require.NoError(t, os.WriteFile(path, []byte(rows), 0o600))
+		_, err = g.st.UpdateMetadata(t.Context(), uuid5(Claude, id), func(md *sessionstore.Metadata) error {
+			s := stateOf(*md)
+			s.Rules = 1
+			return md.Set(member, s)
+		})
+		require.NoError(t, err)
+	}
+	sum := int64(0)
+	for u, err := range Usage(t.Context(), g.p, sessionstore.Query{}) {
+		require.NoError(t, err)
+		sum += u.Input
+	}
+	require.Equal(t, int64(3*7), sum)
 }

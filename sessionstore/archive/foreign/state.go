@@ -27,13 +27,12 @@ type state struct {
 	Rules      int               `json:"rules,omitempty"`   // see rules
 	Usage      map[string]*usage `json:"usage,omitempty"`   // by model, of the conversation
 
-	// Spent is by model what the whole file tells, each response once over the sessions
-	// that the file makes.
-	Spent map[string]*spending `json:"spent,omitempty"`
+	// ContinuedIn has the ids of the sessions in which the tool went on, as copies of this one.
+	ContinuedIn []string `json:"continued_in,omitempty"`
 
-	// Copied is the same, of what stands in the file and names another session of the
-	// tool: by the id of that, then by model.
-	Copied map[string]map[string]*spending `json:"copied,omitempty"`
+	// Spent is by model what the whole file tells, each response once over the sessions
+	// that the file makes. The map tells it by response.
+	Spent map[string]*spending `json:"spent,omitempty"`
 }
 
 // rules is the version of the rules by which records become messages. What an import by
@@ -108,7 +107,7 @@ type assignment struct {
 // Where the tool gave none, its first prompt of its own tells a branch from others, and
 // names a conversation that lists would call by what no person typed.
 func (tg target) name(r *rendering) string {
-	title, note := r.t.title, ""
+	title, note := givenTitle(r.t.title), ""
 	switch tg.kind {
 	case Branch:
 		note = " (another branch)"
@@ -118,7 +117,7 @@ func (tg target) name(r *rendering) string {
 	own := firstOf(r.own, r.command)
 	switch {
 	case tg.kind == Agent:
-		title = firstOf(tg.task, tg.agent)
+		title = firstOf(givenTitle(tg.task), tg.agent)
 	case title == "" && note != "":
 		title = cmp.Or(own, "Imported")
 	case title == "" && own != r.first:

@@ -270,3 +270,12 @@ func (t *table) nth(at int32) int {
 	offset := t.records.at(at).offset
 	return int(at) - sort.Search(int(at), func(i int) bool { return t.records.at(int32(i)).offset >= offset })
 }
+
+// recordAt returns the first record of a line, from 0, -1 where there is none.
+func (t *table) recordAt(line int) int32 {
+	at := sort.Search(t.records.len(), func(i int) bool { return int(t.line(int32(i))) >= line })
+	if at == t.records.len() {
+		return -1
+	}
+	return int32(at)
+}

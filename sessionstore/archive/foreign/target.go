@@ -138,7 +138,7 @@ func (tg target) writeTranscript(w io.Writer, report *Report) (*rendering, sessi
 }
 
 // writeMap writes which conversation the session holds, and for each line of the
-// file what became of it. Where the session keeps no original, the map has for each
+// file what became of it, and then what each response of Claude Code used. Where the session keeps no original, the map has for each
 // message the hash of its record, by which it is found in another state of the file.
 func (tg target) writeMap(r *rendering, w io.Writer) error {
 	out := bufio.NewWriterSize(w, 64<<10)
@@ -163,6 +163,16 @@ func (tg target) writeMap(r *rendering, w io.Writer) error {
 		}
 		if _, err := out.Write(append(row, "}\n"...)); err != nil {
 			return err
+		}
+	}
+	if tg.tool == Claude {
+		for u := range tg.responses() {
+			row = fmt.Appendf(row[:0], `{"response": "%016x", "model": `, u.id)
+			row = pyjson.AppendQuoted(row, u.model, pyjson.Style{Replace: true})
+			row = fmt.Appendf(row, `, "tokens": [%d, %d, %d, %d]}`+"\n", u.tokens[0], u.tokens[1], u.tokens[2], u.tokens[3])
+			if _, err := out.Write(row); err != nil {
+				return err
+			}
 		}
 	}
 	return out.Flush()
@@ -217,6 +227,27 @@ func (tg target) countLeft(r *rendering, report *Report) {
 	for _, o := range r.lines() {
 		if o.message == 0 {
 			report.Left[o.why]++
+		}
+	}
+}
+
+// responses yields what each response of the session used, as its file of Claude Code tells.
+func (tg target) responses() iter.Seq[used] {
+	return func(yield func(used) bool) {
+		for _, r := range tg.t.facts.spent {
+			if tg.mine == nil || !tg.mine(r.at) || r.has == 0 {
+				continue
+			}
+			u := used{id: r.id, model: unknownModel}
+			if r.model > 0 {
+				u.model = tg.t.facts.models[r.model-1]
+			}
+			for i, n := range r.tokens {
+				u.tokens[i] = int64(n)
+			}
+			if !yield(u) {
+				return
+			}
 		}
 	}
 }

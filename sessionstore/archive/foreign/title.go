@@ -38,6 +38,17 @@ func titleIn(said ...string) (typed, command string) {
 	return firstOf(typed, tagged), command
 }
 
+// givenTitle returns the title that a tool gave. It may have taken it from a prompt.
+func givenTitle(title string) string {
+	switch {
+	case unknownCommand.MatchString(title):
+		return ""
+	case byTool.MatchString(title) || withoutEditor(title) != title:
+		return firstOf(titleIn(title))
+	}
+	return title
+}
+
 // withoutEditor returns a text without what an editor put before it.
 func withoutEditor(s string) string {
 	if at := strings.Index("\n"+s, "\n"+promptBegins); at >= 0 {

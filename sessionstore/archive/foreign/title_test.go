@@ -110,6 +110,31 @@ func TestTitleIsTyped(t *testing.T) {
 	}
 }
 
+// TestGivenTitles has titles that a tool took from a prompt or a command.
+func TestGivenTitles(t *testing.T) {
+	t.Parallel()
+	for title, want := range map[string]string{
+		"Fix the parser": "Fix the parser",
+		"<div> is red":   "<div> is red",
+		"<ide_opened_file>x</ide_opened_file>why is it slow?":                                    "why is it slow?",
+		"<ide_opened_file>The user opened the f":                                                 "text 0",
+		"<bash-input>ls</bash-input>":                                                            "! ls",
+		"<command-message>init is running</command-message>\n<command-name>/init</command-name>": "/init",
+		"# Context from my IDE setup:\n\n## Open tabs:\n- a.go":                                  "text 0",
+		"# Context from my IDE setup:\n\n## My request for Codex:\nwhy is it slow?":              "why is it slow?",
+		"Unknown skill: x":         "text 0",
+		"Unknown skill: the lexer": "Unknown skill: the lexer",
+	} {
+		g := newGrowing(t)
+		g.write(many("g", 1))
+		report, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w", Title: title}, nil)
+		require.NoError(t, err)
+		s, err := g.st.Summary(t.Context(), report.Sessions[0].ID)
+		require.NoError(t, err)
+		require.Equal(t, want, s.Title, title)
+	}
+}
+
 // TestAgentIsCalledByItsTask has sub-agents of one kind: they are called by what the file
 // beside theirs or the call that began them describes, or as the index of Codex does.
 func TestAgentIsCalledByItsTask(t *testing.T) {

@@ -48,3 +48,21 @@ func tokens(raw []byte) int64 {
 	}
 	return 0
 }
+
+// used is what a response used.
+type used struct {
+	id     uint64 // see claudeLine.responseHash
+	model  string
+	tokens [4]int64 // as in tokenNames
+}
+
+// addTo adds a response to what its model used.
+func (u used) addTo(all map[string]*spending) {
+	if all[u.model] == nil {
+		all[u.model] = &spending{}
+	}
+	all[u.model].Responses++
+	all[u.model].add(usage{u.tokens[0], u.tokens[1], u.tokens[2], u.tokens[3]})
+}
+
+const unknownModel = "unknown"
