@@ -31,6 +31,12 @@
 // transcript. Neither Load nor the Python tools use it then, and the next
 // append overwrites it.
 //
+// The files that a user names, as exports, are replaced by the package renameio. A session's
+// files go another way, by internal/commit: an append exchanges the names of transcript
+// and backup, so that both stand whole at every instant, the directory is synced, so that
+// the names are durable, too, and all goes through one [os.Root], so that a folder that another
+// program swaps for a symlink meanwhile leads no write elsewhere.
+//
 // # Concurrency
 //
 // A Store may be used by many goroutines, and many processes may open one

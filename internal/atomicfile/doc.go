@@ -5,6 +5,8 @@
 // every method announces what it does to the directory's [seam.Seam].
 // [Dir.Replace] writes a temporary file beside the file and renames it.
 //
+// [WriteNamed] is for the files that users name, and goes through renameio.
+//
 // Names become durable only with [Dir.Sync]; the content of a replaced file
 // is durable before it takes its name, if that was asked for. Otherwise Linux has
 // begun to write it by then, and nobody waits: ext4 would bring the name to the

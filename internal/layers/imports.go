@@ -72,7 +72,8 @@ func upward(s source) (found []string) {
 // reserved names the only importers of a package: folders and what is below.
 var reserved = map[string][]string{
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos": {"internal/cosmos", "hybrid", "internal/powercut/cloud", "examples/cloudsync"}, // which open an account
-	module + "/internal/crashsim":                         {},                                                                             // tests alone simulate crashes
+	"github.com/google/renameio":                          {"internal/atomicfile"},
+	module + "/internal/crashsim":                         {}, // tests alone simulate crashes
 	module + "/internal/cosmos":                           {"hybrid", "internal/cosmos", "internal/gc", "internal/remote", "internal/replica", "internal/resync", "internal/syncer"},
 	module + "/internal/remote":                           {"hybrid", "internal/gc", "internal/replica", "internal/resync", "internal/syncer"},
 	module + "/internal/gc":                               {"hybrid", "internal/resync", "internal/syncer"},
@@ -124,6 +125,7 @@ func private(s source) (found []string) {
 var allowed = []string{
 	module,
 	"github.com/fsnotify/fsnotify",
+	"github.com/google/renameio/v2",
 	"github.com/klauspost/compress",
 	"github.com/klauspost/cpuid/v2", // of xxh3
 	"github.com/zeebo/xxh3",

@@ -61,6 +61,7 @@ func TestUpward(t *testing.T) {
 func TestMisimported(t *testing.T) {
 	t.Parallel()
 	const cosmos = "package x\n\nimport _ \"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos\"\n"
+	const renameio = "package x\n\nimport _ \"github.com/google/renameio/v2\"\n"
 	const crashsim = "package x\n\nimport _ \"" + module + "/internal/crashsim\"\n"
 	const access = "package x\n\nimport _ \"" + module + "/internal/access\"\n"
 	const cgo = "package x\n\nimport \"C\"\n"
@@ -70,6 +71,8 @@ func TestMisimported(t *testing.T) {
 		{"azcosmos where an account is opened", "examples/cloudsync/a.go", cosmos, nil},
 		{"azcosmos elsewhere", "examples/viewer/a.go", cosmos, []string{`examples/viewer/a.go:3: examples/viewer may not import "github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"`}},
 		{"azcosmos in a test", "internal/cosmostest/a_test.go", cosmos, nil},
+		{"renameio in atomicfile", "internal/atomicfile/a.go", renameio, nil},
+		{"renameio elsewhere", "sessionstore/a.go", renameio, []string{`sessionstore/a.go:3: sessionstore may not import "github.com/google/renameio/v2"`}},
 		{"crashes in a test", "slice/a_test.go", crashsim, nil},
 		{"crashes elsewhere", "slice/a.go", crashsim, []string{`slice/a.go:3: slice may not import "` + module + `/internal/crashsim"`}},
 		{"access in the core", "internal/core/a.go", access, nil},

@@ -5,12 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
-	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -80,33 +76,20 @@ func writeDocument(ctx context.Context, w io.Writer, st *sessionstore.Store, id 
 	return damage
 }
 
-// WriteFile is [Write] to the new file name, which only its owner may read. The
-// file appears whole and durably, or not at all; when the error Is
-// [sessionstore.ErrCorrupt], it is there with what could be read. The error Is
-// fs.ErrExist when there is something of that name.
-func WriteFile(ctx context.Context, name string, st *sessionstore.Store, ids []string, opts *WriteOptions) (err error) {
-	if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-		if err == nil {
-			err = &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
-		}
-		return err
-	}
-	root, err := os.OpenRoot(filepath.Dir(name))
-	if err != nil {
-		return err
-	}
-	dir := atomicfile.New(root, nil)
-	defer func() { err = errors.Join(err, dir.Close()) }()
+// WriteFile is [Write] to the file name. A regular file is replaced whole and durably, and
+// keeps its mode and its owner; else a new one appears whole, which only its owner may read.
+// After an error the former file stands there, but when the error Is
+// [sessionstore.ErrCorrupt], it is the new one, with what could be read. A symlink stays, and
+// the file that it leads to is written. A FIFO, a device and the standard output are written
+// straight. The error Is fs.ErrExist for a file below the store's directory.
+func WriteFile(ctx context.Context, name string, st *sessionstore.Store, ids []string, opts *WriteOptions) error {
 	damage := error(nil)
-	err = dir.Replace(filepath.Base(name), true, core.Of(st).Now(), func(w io.Writer) error {
+	err := atomicfile.WriteNamed(ctx, name, st.Dir(), func(w io.Writer) error {
 		err := Write(ctx, w, st, ids, opts)
 		if errors.Is(err, sessionstore.ErrCorrupt) {
 			damage, err = err, nil
 		}
 		return err
 	})
-	if err == nil {
-		err = dir.Sync()
-	}
 	return errors.Join(err, damage)
 }

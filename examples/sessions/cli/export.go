@@ -2,9 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -16,7 +13,7 @@ import (
 type exportCommand struct {
 	anywhere
 	To          string `enum:",md,html,jsonl,tar,claude,codex" default:"" placeholder:"FORM" help:"md, html, jsonl, tar, claude or codex (default: as --output ends, else md)." group:"Output"`
-	Output      string `short:"o" placeholder:"FILE" help:"Write this file, which must not be there; default: standard output." group:"Output"`
+	Output      string `short:"o" placeholder:"FILE" help:"Write this file, in the place of one that is there; default: standard output." group:"Output"`
 	Redact      bool   `help:"Replace secrets: tokens, private keys, and the values of names as API_KEY or password. sessions secrets lists them."`
 	NoTools     bool   `help:"Leave out the calls of tools and their results (md and html)."`
 	NoThinking  bool   `help:"Leave out what the model thought (md and html)."`
@@ -65,9 +62,6 @@ func (c *exportCommand) Run(a *app) error {
 		return archive.Write(a.ctx, a, t.store, []string{t.id}, c.options(form))
 	}
 	err = archive.WriteFile(a.ctx, c.Output, t.store, []string{t.id}, c.options(form))
-	if errors.Is(err, fs.ErrExist) {
-		err = fmt.Errorf("%s is there already", c.Output)
-	}
 	if err != nil {
 		return err
 	}
@@ -88,9 +82,6 @@ func (c *exportCommand) history(a *app, t target, tool foreign.Tool) error {
 		return err
 	}
 	done, err := foreign.ExportFile(a.ctx, t.store, t.id, tool, c.Output)
-	if errors.Is(err, fs.ErrExist) {
-		err = fmt.Errorf("%s is there already", c.Output)
-	}
 	if err != nil {
 		return err
 	}

@@ -6,15 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
-	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -51,30 +48,17 @@ func Export(ctx context.Context, st *sessionstore.Store, id string, tool Tool, w
 	return done, nil
 }
 
-// ExportFile is [Export] to the new file name, which only its owner may read. The file
-// appears whole and durably, or not at all. The error Is [fs.ErrExist] when there is
-// something of that name.
+// ExportFile is [Export] to the file name. A regular file is replaced whole and durably, and
+// keeps its mode and its owner; else a new one appears whole, which only its owner may read.
+// After an error the former file stands there. A symlink stays, and the file that it leads to
+// is written. A FIFO, a device and the standard output are written straight. The error Is
+// fs.ErrExist for a file below the store's directory.
 func ExportFile(ctx context.Context, st *sessionstore.Store, id string, tool Tool, name string) (done Exported, err error) {
-	if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-		if err == nil {
-			err = &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
-		}
-		return done, err
-	}
-	root, err := os.OpenRoot(filepath.Dir(name))
-	if err != nil {
-		return done, err
-	}
-	dir := atomicfile.New(root, nil)
-	defer func() { err = errors.Join(err, dir.Close()) }()
-	err = dir.Replace(filepath.Base(name), true, core.Of(st).Now(), func(w io.Writer) (err error) {
+	err = atomicfile.WriteNamed(ctx, name, st.Dir(), func(w io.Writer) (err error) {
 		done, err = Export(ctx, st, id, tool, w)
 		return err
 	})
-	if err != nil {
-		return done, err
-	}
-	return done, dir.Sync()
+	return done, err
 }
 
 func export(ctx context.Context, st *sessionstore.Store, id string, tool Tool, w io.Writer) (Exported, error) {

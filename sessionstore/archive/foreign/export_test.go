@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -244,7 +243,7 @@ func TestSavedByPython(t *testing.T) {
 	}
 }
 
-// TestExportFile writes what Export writes into a file that is not there yet, and
+// TestExportFile writes what Export writes into a new file and in the place of one, and
 // leaves nothing behind where it fails.
 func TestExportFile(t *testing.T) {
 	t.Parallel()
@@ -263,7 +262,11 @@ func TestExportFile(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, int64(len(many("g", 2))), done.Original)
 	require.Equal(t, many("g", 2), original(t, name))
+	require.NoError(t, os.WriteFile(name, []byte("former"), 0o600))
+	_, err = ExportFile(ctx, g.st, id, Claude, name)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, "former", original(t, name))
 	_, err = ExportFile(t.Context(), g.st, id, Claude, name)
-	require.ErrorIs(t, err, fs.ErrExist)
+	require.NoError(t, err)
 	require.Equal(t, many("g", 2), original(t, name))
 }

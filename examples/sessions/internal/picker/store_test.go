@@ -123,7 +123,11 @@ func TestStoreExports(t *testing.T) {
 		file := filepath.Join(t.TempDir(), name)
 		require.Equal(t, Exported{File: file}, s.export(t.Context(), Export{session.Key, file}))
 		require.FileExists(t, file)
-		require.ErrorIs(t, s.export(t.Context(), Export{session.Key, file}).(Exported).Err, os.ErrExist)
+		require.NoError(t, os.WriteFile(file, nil, 0o600))
+		require.Equal(t, Exported{File: file}, s.export(t.Context(), Export{session.Key, file}))
+		written, err := os.Stat(file)
+		require.NoError(t, err)
+		require.NotZero(t, written.Size(), "in the place of the file that was there")
 	}
 	require.ErrorContains(t, s.export(t.Context(), Export{session.Key, "a.txt"}).(Exported).Err, ".jsonl")
 }
