@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"context"
 	"iter"
 	"strconv"
 
@@ -28,11 +29,11 @@ type fact struct{ Name, Value string }
 
 // newDocument returns the document of a session that Load returned beside the
 // error damage, which may be nil.
-func newDocument(s *sessionstore.Session, damage error, o *WriteOptions) (*document, error) {
+func newDocument(ctx context.Context, s *sessionstore.Session, damage error, o *WriteOptions) (*document, error) {
 	msgs, md := s.Messages, s.Metadata
 	if o.Redact != nil {
 		var err error
-		if msgs, err = redactMessages(msgs, o.Redact); err != nil {
+		if msgs, err = redactMessages(ctx, msgs, o.Redact); err != nil {
 			return nil, err
 		}
 		if md, err = redactMetadata(md, o.Redact); err != nil {
@@ -84,10 +85,13 @@ func plural(n int, thing string) string {
 	return strconv.Itoa(n) + " " + thing
 }
 
-// messages yields what is shown, in order.
-func (d *document) messages() iter.Seq[conversation.Message] {
+// messages yields what is shown, in order, until ctx ends.
+func (d *document) messages(ctx context.Context) iter.Seq[conversation.Message] {
 	return func(yield func(conversation.Message) bool) {
 		for i := range d.Messages {
+			if ctx.Err() != nil {
+				return
+			}
 			m := d.view.Messages(i, i+1, conversation.Limits{})[0]
 			if d.opts.NoTools {
 				m.Calls, m.Results = nil, nil

@@ -110,7 +110,7 @@ func TestRedacted(t *testing.T) {
 		require.Contains(t, text, "redacted")
 		require.Contains(t, text, "What looks like a secret was replaced.")
 	}
-	_, err := newDocument(s, nil, &WriteOptions{Redact: breaking{}})
+	_, err := newDocument(t.Context(), s, nil, &WriteOptions{Redact: breaking{}})
 	require.ErrorContains(t, err, "redact message 1")
 	require.ErrorIs(t, err, ErrRedacted)
 }
@@ -123,7 +123,7 @@ func TestDamagedAndEmpty(t *testing.T) {
 	t.Parallel()
 	s := session(t)
 	s.Recovered = &sessionstore.Recovery{}
-	d, err := newDocument(s, sessionstore.ErrCorrupt, &WriteOptions{})
+	d, err := newDocument(t.Context(), s, sessionstore.ErrCorrupt, &WriteOptions{})
 	require.NoError(t, err)
 	require.Len(t, d.Notes, 2)
 	require.Contains(t, show(t, s, WriteOptions{Format: HTML}), "0 turns, 0 messages")

@@ -39,7 +39,7 @@ type heading struct {
 func (d *document) html(ctx context.Context, w io.Writer) error {
 	out := bufio.NewWriter(w)
 	var turns []heading
-	for m := range d.messages() {
+	for m := range d.messages(ctx) {
 		if m.Starts {
 			turns = append(turns, heading{m.Turn, first(m)})
 		}
@@ -48,7 +48,7 @@ func (d *document) html(ctx context.Context, w io.Writer) error {
 		*document
 		Headings []heading
 	}{d, turns})
-	for m := range d.messages() {
+	for m := range d.messages(ctx) {
 		if err == nil {
 			err = pages.ExecuteTemplate(out, "message", m)
 		}

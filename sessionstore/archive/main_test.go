@@ -38,7 +38,7 @@ func (secrets) Line(line []byte) []byte {
 
 func show(t *testing.T, s *sessionstore.Session, o WriteOptions) string {
 	t.Helper()
-	d, err := newDocument(s, nil, &o)
+	d, err := newDocument(t.Context(), s, nil, &o)
 	require.NoError(t, err)
 	var out strings.Builder
 	if o.Format == HTML {

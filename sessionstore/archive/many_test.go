@@ -3,6 +3,7 @@ package archive
 import (
 	"archive/tar"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -213,4 +214,54 @@ func TestFaultsOfArchives(t *testing.T) {
 		}
 		require.Positive(t, points, name)
 	}
+}
+
+// TestWriteEnds writes no more than a buffer, and asks for no more redaction, after its context
+// ended: in the midst of what is written, and before anything is.
+func TestWriteEnds(t *testing.T) {
+	t.Parallel()
+	st := store(t)
+	var text strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&text, `{"role": "user", "content": "question %d"}`+"\n"+`{"role": "assistant", "content": "%s"}`+"\n", i, strings.Repeat("an answer ", 100))
+	}
+	write(t, st, "s", time.Now(), map[string]string{"transcript.jsonl": text.String(), "metadata.json": "{}"})
+	for _, f := range []Format{Tar, JSONL, Markdown, HTML} {
+		ctx, cancel := context.WithCancel(t.Context())
+		out := &interrupting{cancel: cancel}
+		require.ErrorIs(t, Write(ctx, out, st, []string{"s"}, &WriteOptions{Format: f}), context.Canceled, f)
+		require.True(t, out.begun, f)
+		require.Less(t, out.after, 1<<16, f)
+
+		ctx, cancel = context.WithCancel(t.Context())
+		redacting := &interrupting{cancel: cancel}
+		name := filepath.Join(t.TempDir(), "out")
+		require.NoError(t, os.WriteFile(name, []byte("former"), 0o600))
+		require.ErrorIs(t, WriteFile(ctx, name, st, []string{"s"}, &WriteOptions{Format: f, Redact: redacting}), context.Canceled, f)
+		require.Less(t, redacting.after, 1<<17, f)
+		left, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.Equal(t, "former", string(left), f)
+	}
+}
+
+// interrupting ends a context with the first bytes that come to it, and counts those after them.
+type interrupting struct {
+	cancel func()
+	begun  bool
+	after  int
+}
+
+func (e *interrupting) Write(b []byte) (int, error) {
+	if e.begun {
+		e.after += len(b)
+	}
+	e.begun = true
+	e.cancel()
+	return len(b), nil
+}
+
+func (e *interrupting) Line(line []byte) []byte {
+	_, _ = e.Write(line)
+	return line
 }

@@ -23,7 +23,7 @@ func (d *document) markdown(ctx context.Context, w io.Writer) error {
 	for _, note := range d.Notes {
 		fmt.Fprintf(out, "\n**Note:** %s\n", note)
 	}
-	for m := range d.messages() {
+	for m := range d.messages(ctx) {
 		if m.Starts {
 			fmt.Fprintf(out, "\n## Turn %d\n", m.Turn)
 		}

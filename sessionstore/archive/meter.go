@@ -55,3 +55,16 @@ func (r contextReader) Read(b []byte) (int, error) {
 	}
 	return r.in.Read(b)
 }
+
+// contextWriter ends with its context.
+type contextWriter struct {
+	ctx context.Context
+	out io.Writer
+}
+
+func (w contextWriter) Write(b []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.out.Write(b)
+}

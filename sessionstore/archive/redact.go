@@ -3,6 +3,7 @@ package archive
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -35,9 +36,12 @@ func redactMessage(m sessionstore.Message, r Redactor) (sessionstore.Message, er
 }
 
 // redactMessages applies r to the lines of msgs.
-func redactMessages(msgs []sessionstore.Message, r Redactor) ([]sessionstore.Message, error) {
+func redactMessages(ctx context.Context, msgs []sessionstore.Message, r Redactor) ([]sessionstore.Message, error) {
 	out := slices.Clone(msgs)
 	for i, m := range out {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		m, err := redactMessage(m, r)
 		if err != nil {
 			return nil, fmt.Errorf("redact message %d: %w", i+1, err)

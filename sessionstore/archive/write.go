@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ func Write(ctx context.Context, w io.Writer, st *sessionstore.Store, ids []strin
 		o = *opts
 	}
 	m := &meter{tell: o.Progress}
-	w = meteredWriter{w, m}
+	w = meteredWriter{contextWriter{ctx, w}, m}
 	if o.Format == "" || o.Format == Tar {
 		return writeTar(ctx, w, st, ids, o.Redact, m)
 	}
@@ -50,7 +51,7 @@ func writeDocument(ctx context.Context, w io.Writer, st *sessionstore.Store, id 
 	if damage != nil && !errors.Is(damage, sessionstore.ErrCorrupt) {
 		return damage
 	}
-	d, err := newDocument(s, damage, o)
+	d, err := newDocument(ctx, s, damage, o)
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func writeDocument(ctx context.Context, w io.Writer, st *sessionstore.Store, id 
 	} else {
 		err = d.markdown(ctx, w)
 	}
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil { // which ends the messages, too
 		return err
 	}
 	return damage

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -32,6 +33,24 @@ type app struct {
 	unread bool   // a session or project could not be read, which was told
 
 	closers []func() error
+}
+
+// writtenAtOnce is how much of an answer may come out after the context of its command ended.
+const writtenAtOnce = 64 << 10
+
+// Write writes to standard output, until the context ends. What is short, as an error, is
+// written all the same.
+func (a *app) Write(b []byte) (n int, err error) {
+	for part := range slices.Chunk(b, writtenAtOnce) {
+		if n > 0 && a.ctx.Err() != nil {
+			return n, a.ctx.Err()
+		}
+		written, err := a.Screen.Write(part)
+		if n += written; err != nil {
+			return n, err
+		}
+	}
+	return n, nil
 }
 
 // later has f called when the command is over.

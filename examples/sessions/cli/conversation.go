@@ -17,6 +17,9 @@ func (a *app) conversation(rows []sessionstore.Message, form toolForm) error {
 		return err
 	}
 	for i, row := range rows {
+		if err := a.ctx.Err(); err != nil {
+			return err
+		}
 		a.message(row, view.Messages(i, i+1, conversation.Limits{})[0], form)
 	}
 	return nil

@@ -1,7 +1,11 @@
 package cli
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
 	"encoding/json"
+	"strings"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -66,20 +70,57 @@ const jsonIndent = 2
 //
 // With --json=v1 it is the result in an envelope.
 func (a *app) writeJSON(v any, indent int) error {
+	text, err := a.answer(v, indent)
+	if err != nil {
+		return err
+	}
+	_, err = a.Write(append(text, '\n'))
+	return err
+}
+
+// writeRows is writeJSON of v, whose last value is an empty array, with rows in it. It formats a
+// row at a time, until the context ends.
+func (a *app) writeRows(v any, rows []sessionstore.Message) error {
+	text, err := a.answer(v, jsonIndent)
+	if err != nil {
+		return err
+	}
+	at := bytes.LastIndex(text, []byte("[]")) + 1
+	line := text[bytes.LastIndexByte(text[:at], '\n')+1 : at]
+	margin := "\n" + strings.Repeat(" ", len(line)-len(bytes.TrimLeft(line, " ")))
+	if len(rows) == 0 {
+		margin = ""
+	}
+	out := bufio.NewWriter(a)
+	out.Write(text[:at])
+	for i, m := range rows {
+		row, err := sessionstore.FormatJSON(json.RawMessage(m.AppendTo(nil)), jsonIndent)
+		if err = cmp.Or(a.ctx.Err(), err); err != nil {
+			return err
+		}
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		inner := margin + "  "
+		out.WriteString(inner)
+		out.Write(bytes.ReplaceAll(row, []byte("\n"), []byte(inner)))
+	}
+	out.WriteString(margin)
+	out.Write(append(text[at:], '\n'))
+	return out.Flush()
+}
+
+// answer returns the text of an answer.
+func (a *app) answer(v any, indent int) ([]byte, error) {
 	if own, ok := v.(interface{ raw() []byte }); ok {
 		v = json.RawMessage(own.raw())
 	}
 	if a.typed {
 		raw, err := sessionstore.FormatJSON(v, 0)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		v, indent, a.told = a.envelope("result", raw), jsonIndent, true
 	}
-	text, err := sessionstore.FormatJSON(v, indent)
-	if err != nil {
-		return err
-	}
-	_, err = a.Write(append(text, '\n'))
-	return err
+	return sessionstore.FormatJSON(v, indent)
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -55,10 +54,9 @@ func (c *showCommand) Run(a *app) error {
 	if a.json {
 		item := object{{"name", quoted(t.id)}, {"enabled", []byte("true")}, {"config_summary", summary.raw()}}
 		if c.WithTranscript {
-			item = append(item, member{"transcript", rowsJSON(s.Messages)})
+			return errors.Join(a.writeRows(append(item, member{"transcript", list{}.raw()}), s.Messages), damage)
 		}
-		err = a.writeJSON(item, jsonIndent)
-		return errors.Join(err, damage)
+		return errors.Join(a.writeJSON(item, jsonIndent), damage)
 	}
 	a.page()
 	c.fields(a, s)
@@ -89,10 +87,10 @@ func (c *showCommand) turns(a *app, t target) error {
 		return err
 	}
 	if a.typed {
-		return errors.Join(a.writeJSON(object{{"session_id", quoted(t.id)}, {"transcript", rowsJSON(msgs)}}, jsonIndent), err)
+		return errors.Join(a.writeRows(object{{"session_id", quoted(t.id)}, {"transcript", list{}.raw()}}, msgs), err)
 	}
 	if a.json {
-		return errors.Join(a.writeJSON(json.RawMessage(rowsJSON(msgs)), jsonIndent), err)
+		return errors.Join(a.writeRows(list{}, msgs), err)
 	}
 	a.page()
 	return join(a.conversation(msgs, formOfTools(c.Tools)), err)

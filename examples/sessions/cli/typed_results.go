@@ -20,7 +20,7 @@ func (a *app) showTyped(t target, s *sessionstore.Session, transcript bool) erro
 	}
 	item := object{{"session_id", quoted(t.id)}, {"session", session}, {"metadata", s.Metadata.AppendTo(nil)}}
 	if transcript {
-		item = append(item, member{"transcript", rowsJSON(s.Messages)})
+		return a.writeRows(append(item, member{"transcript", list{}.raw()}), s.Messages)
 	}
 	return a.writeJSON(item, jsonIndent)
 }
