@@ -231,3 +231,44 @@ func TestBranchHoldsWhatIsShorter(t *testing.T) {
 		}
 	}
 }
+
+// TestConflictCopiesAreMarked tells of which session a conflict copy keeps a history, on the
+// device that made it and on another one. The ids of branches differ in their first characters.
+func TestConflictCopiesAreMarked(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a, b := c.device(t, "a"), c.device(t, "b")
+	a.say("s", "one", "two")
+	a.sync()
+	b.pull()
+	a.say("s", "a")
+	b.say("s", "b")
+	a.sync("s")
+	b.sync("s")
+	a.say("s", "again a")
+	b.say("s", "again b")
+	a.sync("s")
+	b.sync("s")
+	b.sync() // the copies
+	a.pull()
+	for _, d := range []*testDevice{a, b} {
+		marked := 0
+		for _, id := range d.ids() {
+			s, err := d.Summary(t.Context(), id)
+			require.NoError(t, err)
+			require.Equal(t, "one", s.Title)
+			if id == "s" {
+				require.Empty(t, s.ConflictOf)
+			} else {
+				require.Equal(t, "s", s.ConflictOf)
+				marked++
+			}
+		}
+		require.Equal(t, 2, marked)
+	}
+	found, err := a.Branches(t.Context(), "s")
+	require.NoError(t, err)
+	require.Len(t, found, 2)
+	require.NotEqual(t, found[0].ID[:8], found[1].ID[:8])
+	require.NoError(t, a.Restore(t.Context(), "s", found[1]))
+}

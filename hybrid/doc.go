@@ -72,10 +72,10 @@
 // rest. A rewind goes to every device that added nothing. When both added something,
 // both stay: by default the other device's history remains the main line, this device's
 // becomes a branch in the cloud and a session of its own here, with its lineage in the
-// metadata; see [Policy]. While the program here goes on writing, the files cannot be
-// changed, and both histories grow. A branch replaces the branches that it continues,
-// so a divergence leaves one branch. Metadata merges member by member. Logs cannot
-// conflict: each device has its own.
+// metadata, which ConflictOf of [sessionstore.Summary] shows; see [Policy]. While the
+// program here goes on writing, the files cannot be changed, and both histories grow. A
+// branch replaces the branches that it continues, so a divergence leaves one branch.
+// Metadata merges member by member. Logs cannot conflict: each device has its own.
 //
 // # Who uses a session
 //

@@ -24,6 +24,7 @@ type Summary struct {
 	WorkingDir  string    // "" if unknown
 	Parent      string    // id of the session that this one was made from; "" if unknown
 	Fork        bool      // it was forked from Parent and stands by itself
+	ConflictOf  string    // its Parent, when both went on on two devices and package hybrid keeps in this session what one of them wrote; else ""
 	Sub         bool      // an agent of Parent ran it
 	Internal    bool      // it is labelled as one that lists do not show to people
 	Damaged     bool      // the transcript is damaged, even if its backup stands in
@@ -39,6 +40,9 @@ func summaryOf(e *index.Entry, changed time.Time) Summary {
 		Created: a.Created, Changed: changed, Model: a.Model, Bundle: a.Bundle, WorkingDir: a.WorkingDir, Parent: a.Parent,
 		Fork: a.Fork, Sub: a.Sub, Internal: a.Internal,
 	}
+	if a.Conflict {
+		s.ConflictOf = a.Parent
+	}
 	return s
 }
 
@@ -50,6 +54,7 @@ func aboutOf(id string, md Metadata) index.About {
 	a := index.About{
 		Name: md.Text("name"), Model: known(md.Text("model")), Bundle: bundle, WorkingDir: known(md.Text("working_dir")), Parent: r.parent,
 		Fork: r.fork, Internal: r.kind == Internal, Sub: r.kind == Worker || !r.decided && !IsTopLevel(id),
+		Conflict: r.fork && r.parent != "" && r.parent == md.Text("conflict_of"), // a fork of such a session has another parent
 	}
 	if at, ok := parseTime(md.Text("created")); ok {
 		a.Created = at.UTC()

@@ -40,6 +40,32 @@ func TestSummaryKinds(t *testing.T) {
 	}
 }
 
+// TestSummaryConflictOf tells which sessions keep what one of two devices wrote at once, also
+// when the index remembers them. Forks of them are not.
+func TestSummaryConflictOf(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for id, metadata := range map[string]string{
+		"copy": `{"parent_id": "talk", "conflict_of": "talk", "forked_from_turn": 1, "forked_at": "now", "name": "n"}`,
+		"fork": `{"parent_id": "copy", "conflict_of": "talk", "forked_from_turn": 1, "forked_at": "now"}`,
+		"talk": `{"conflict_of": ""}`,
+		"none": `{"parent_id": "", "conflict_of": "", "forked_from_turn": 1, "forked_at": "now"}`,
+		"odd":  `{"parent_id": "talk", "conflict_of": ["talk"], "forked_from_turn": 1, "forked_at": "now"}`,
+	} {
+		write(t, user("x")+"\n", dir, id, transcriptFile)
+		write(t, metadata, dir, id, metadataFile)
+	}
+	for range 2 {
+		found := map[string]string{}
+		for id, s := range summaries(t, open(t, dir, nil)) {
+			if s.ConflictOf != "" {
+				found[id] = s.Title + " of " + s.ConflictOf
+			}
+		}
+		require.Equal(t, map[string]string{"copy": "n of talk"}, found)
+	}
+}
+
 // TestSummaryTexts tells what is shown of names and prompts.
 func TestSummaryTexts(t *testing.T) {
 	t.Parallel()

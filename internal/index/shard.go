@@ -40,6 +40,7 @@ type About struct {
 	Name, Model, Bundle, WorkingDir, Parent string
 	Created                                 time.Time
 	Fork, Sub, Internal                     bool
+	Conflict                                bool // a sync made it, to keep what two devices wrote at once
 }
 
 // append appends the entry, without texts that do not fit.
@@ -72,7 +73,11 @@ func (e *Entry) appendAll(b []byte) []byte {
 	for _, text := range [...]string{a.Name, a.Model, a.Bundle, a.WorkingDir, a.Parent} {
 		b = appendText(b, text)
 	}
-	return appendBool(appendBool(appendBool(appendTime(b, a.Created), a.Fork), a.Sub), a.Internal)
+	b = appendTime(b, a.Created)
+	for _, is := range [...]bool{a.Fork, a.Sub, a.Internal, a.Conflict} {
+		b = appendBool(b, is)
+	}
+	return b
 }
 
 func (d *decoder) entry() (e Entry) {
@@ -85,7 +90,7 @@ func (d *decoder) entry() (e Entry) {
 	a := &e.About
 	a.Name, a.Model, a.Bundle, a.WorkingDir, a.Parent = d.text(), d.text(), d.text(), d.text(), d.text()
 	a.Created = d.time()
-	a.Fork, a.Sub, a.Internal = d.bool(), d.bool(), d.bool()
+	a.Fork, a.Sub, a.Internal, a.Conflict = d.bool(), d.bool(), d.bool(), d.bool()
 	return e
 }
 

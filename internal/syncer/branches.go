@@ -34,7 +34,7 @@ func (c *cloud) branches(ctx context.Context) (all []Branch, err error) {
 	add := func(b Branch) {
 		if !seen[b.Extent.Point()] {
 			seen[b.Extent.Point()] = true
-			b.ID, b.Messages = segment.BranchID(c.sid, b.Extent.Point()), int(b.Extent.N)
+			b.ID, b.Messages = b.Extent.Hash.String()[:16], int(b.Extent.N) // without the key of the session, which all begin with
 			all = append(all, b)
 		}
 	}

@@ -124,7 +124,7 @@ func (l *local) growCopy(ctx context.Context, k *conflictCopy) error {
 	if err != nil {
 		return err
 	}
-	if err := md.Set("turn_count", l.main.end().Turn); err != nil {
+	if err := errors.Join(md.Set("turn_count", l.main.end().Turn), md.Set("conflict_of", l.id)); err != nil {
 		return err
 	}
 	err = l.change(ctx, l.Core.Change, k.id, func(tx core.Tx) error {
@@ -166,6 +166,7 @@ func (l *local) forkMetadata(ctx context.Context, id string, turn int) (sessions
 	}
 	set("session_id", id)
 	set("parent_id", l.id)
+	set("conflict_of", l.id)
 	set("forked_from_turn", turn)
 	set("forked_at", now)
 	set("created", now)

@@ -72,9 +72,9 @@ func (a *app) summaryIn(dir string) (s sessionstore.Summary, err error) {
 func (a *app) noteCandidates(all []sessionstore.ProjectSummary) {
 	twins := sameID(all)
 	for _, s := range all {
-		line := fmt.Sprintf("%s  %s  %s", screen.Plain(s.ID), s.Changed.UTC().Format("2006-01-02 15:04"), s.Title)
+		line := fmt.Sprintf("%s  %s  %s", screen.Plain(s.ID), s.Changed.UTC().Format("2006-01-02 15:04"), markedTitle(s.Summary))
 		if twins {
-			line = fmt.Sprintf("%s  %s  %s  %s", screen.Plain(s.ID), s.Changed.UTC().Format("2006-01-02 15:04"), screen.Plain(s.Project), s.Title)
+			line = fmt.Sprintf("%s  %s  %s  %s", screen.Plain(s.ID), s.Changed.UTC().Format("2006-01-02 15:04"), screen.Plain(s.Project), markedTitle(s.Summary))
 		}
 		if a.Terminal() {
 			line = screen.Fit(line, max(a.Width()-2, len(s.ID)))

@@ -235,7 +235,7 @@ func (l typed) sessions(a *app) (all []option) {
 				continue
 			}
 			s, _ := st.Summary(a.ctx, info.ID) // without a title it is offered too
-			all = append(all, option{info.ID, cmp.Or(s.Title, filepath.Base(filepath.Dir(st.Dir())))})
+			all = append(all, option{info.ID, cmp.Or(markedTitle(s), filepath.Base(filepath.Dir(st.Dir())))})
 		}
 	}
 	return all

@@ -204,7 +204,7 @@ func (c *findCommand) table(a *app, p *sessionstore.Projects, found []sessionsto
 		if !f.Created.IsZero() {
 			created = f.Created.UTC().Format("2006-01-02 15:04")
 		}
-		rows = append(rows, []string{filepath.Base(f.Dir), s.Title, f.Project, created, strconv.Itoa(s.Prompts), strings.TrimPrefix(f.Bundle, "bundle:"), f.Model})
+		rows = append(rows, []string{filepath.Base(f.Dir), markedTitle(s), f.Project, created, strconv.Itoa(s.Prompts), strings.TrimPrefix(f.Bundle, "bundle:"), f.Model})
 	}
 	a.Table([]screen.Column{
 		{Title: "Session", Min: enough(ids), Whole: true, Tint: screen.In(screen.Green)},

@@ -33,7 +33,7 @@ type views struct {
 
 // Help is shown below the usage.
 func (listCommand) Help() string {
-	return `Shows the sessions of the project in the working directory, the one saved last first. A session that cannot be read is named on standard error, and the exit code is 1. The title is the name, or what was asked first. Prompts counts what a person asked. In a pipe every line has the columns project, session, title, time, messages and prompts, separated by tabs.`
+	return `Shows the sessions of the project in the working directory, the one saved last first. A session that cannot be read is named on standard error, and the exit code is 1. The title is the name, or what was asked first; "conflict copy" marks a session that keeps what one of two devices wrote at once. Prompts counts what a person asked. In a pipe every line has the columns project, session, title, time, messages and prompts, separated by tabs.`
 }
 
 // Run lists.
@@ -161,6 +161,14 @@ func (c *listCommand) summaries(a *app) (iter.Seq2[summarized, error], error) {
 	}, nil
 }
 
+// markedTitle is the title of a session, marked where it keeps what one of two devices wrote at once.
+func markedTitle(s sessionstore.Summary) string {
+	if s.ConflictOf != "" {
+		return "conflict copy: " + s.Title
+	}
+	return s.Title
+}
+
 // messages is how many messages there are, as text. Python counts the lines of
 // a damaged transcript, too.
 func (r listed) messages() string {
@@ -220,7 +228,7 @@ func (c *listCommand) table(a *app, rows []listed) {
 	}
 	var cells [][]string
 	for _, r := range rows {
-		row := []string{r.Project, r.ID, r.Title, a.when(r.Changed), r.messages(), strconv.Itoa(r.Prompts)}
+		row := []string{r.Project, r.ID, markedTitle(r.Summary), a.when(r.Changed), r.messages(), strconv.Itoa(r.Prompts)}
 		if c.Detailed {
 			row = append(row, r.Bundle, r.Model, r.md.Text("description"))
 		}
@@ -269,7 +277,7 @@ func (a *app) listJSON(rows []listed) error {
 			{"modified", quoted(r.Changed.UTC().Format("2006-01-02 15:04"))},
 			{"messages", quoted(r.messages())},
 		}
-		all = append(all, object{
+		item := object{
 			{"name", quoted(name)},
 			{"enabled", []byte("true")},
 			{"behaviors", append(append([]byte{'['}, quoted(r.ID)...), ']')},
@@ -281,7 +289,11 @@ func (a *app) listJSON(rows []listed) error {
 			{"model", memberOf(r.md, "model")},
 			{"title", quoted(r.Title)},
 			{"prompts", []byte(strconv.Itoa(r.Prompts))},
-		})
+		}
+		if r.ConflictOf != "" {
+			item = append(item, member{"conflict_of", quoted(r.ConflictOf)})
+		}
+		all = append(all, item)
 	}
 	return a.writeJSON(all, jsonIndent)
 }

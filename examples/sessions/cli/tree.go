@@ -67,11 +67,15 @@ func (a *app) describe(st *sessionstore.Store, id string) (string, *int) {
 	if err != nil {
 		return "", nil
 	}
+	name := md.Text("name")
+	if s, err := st.Summary(a.ctx, id); err == nil && s.ConflictOf != "" {
+		name = markedTitle(s)
+	}
 	turn, ok := md.Int("forked_from_turn")
 	if !ok {
-		return md.Text("name"), nil
+		return name, nil
 	}
-	return md.Text("name"), &turn
+	return name, &turn
 }
 
 func (a *app) treeLine(depth int, branch string, tint screen.Tint, id, name string, turn *int) {

@@ -149,6 +149,7 @@ type typedSession struct {
 	WorkingDir *string `json:"working_dir"`
 	Parent     *string `json:"parent_id"`
 	Fork       bool    `json:"fork"`
+	ConflictOf *string `json:"conflict_of"`
 	Sub        bool    `json:"sub_session"`
 	Internal   bool    `json:"internal"`
 	Damaged    bool    `json:"damaged"`
@@ -158,6 +159,6 @@ func sessionOf(s sessionstore.ProjectSummary, path string) typedSession {
 	return typedSession{
 		ID: s.ID, Project: s.Project, Path: path, Title: s.Title, Created: moment(s.Created), Modified: moment(s.Changed),
 		Messages: s.Messages, Turns: s.Turns, Prompts: s.Prompts, Bundle: known(s.Bundle), Model: known(s.Model),
-		WorkingDir: known(s.WorkingDir), Parent: known(s.Parent), Fork: s.Fork, Sub: s.Sub, Internal: s.Internal, Damaged: s.Damaged,
+		WorkingDir: known(s.WorkingDir), Parent: known(s.Parent), Fork: s.Fork, ConflictOf: known(s.ConflictOf), Sub: s.Sub, Internal: s.Internal, Damaged: s.Damaged,
 	}
 }

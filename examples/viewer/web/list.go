@@ -197,10 +197,14 @@ func (p *place) item(ctx context.Context, info sessionstore.Info) (item, error) 
 	if err != nil {
 		return item{}, err
 	}
+	kind := kindOf(md, info.ID)
+	if s.ConflictOf != "" {
+		kind = "conflict copy"
+	}
 	return item{
 		ID: info.ID, Path: pathOf(p.name, info.ID), Title: titleOf(md, cmp.Or(s.Title, info.ID)), Modified: info.Modified,
 		Status: md.Text("status"), Model: md.Text("model"), Parent: md.Text("parent_id"), Damaged: damaged,
-		Kind: kindOf(md, info.ID), Prompts: s.Prompts,
+		Kind: kind, Prompts: s.Prompts,
 	}, nil
 }
 

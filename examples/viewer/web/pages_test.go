@@ -32,21 +32,24 @@ func TestList(t *testing.T) {
 	s.create("s1-0000_agent", map[string]any{"name": "helper", "parent_id": "s1"})
 	s.create("s4", map[string]any{"name": "forked", "parent_id": "s1", "forked_from_turn": 2})
 	s.write("s5", "metadata.json", "{")
-	for i, id := range []string{"s5", "s4", "s1-0000_agent", "s6", "s3", "s2", "s1"} {
+	s.create("s7", map[string]any{"name": "both", "parent_id": "s1", "conflict_of": "s1", "forked_from_turn": 2, "forked_at": "2026-03-01T10:00:00+00:00"})
+	for i, id := range []string{"s7", "s5", "s4", "s1-0000_agent", "s6", "s3", "s2", "s1"} {
 		at := time.Now().Add(-time.Duration(i) * time.Hour)
 		require.NoError(t, os.Chtimes(filepath.Join(s.dir, id), at, at))
 	}
 	body := s.get(200, "/p/weather")
-	require.Equal(t, []string{"s5", "forked", "What is", "s3", "only a name", "a manifest"}, titles(body))
+	require.Equal(t, []string{"both", "s5", "forked", "What is", "s3", "only a name", "a manifest"}, titles(body))
 	require.Regexp(t, `damaged" data-id="s5"`, body)
 	require.NotRegexp(t, `damaged" data-id="s4"`, body)
 	require.Contains(t, body, `<span class="prompts">1 prompt</span>`)
 	require.Contains(t, body, `<span class="prompts">2 prompts</span>`)
 	require.Contains(t, body, `<span class="kind">fork</span>`)
+	require.Contains(t, body, `<span class="kind">conflict copy</span>`)
+	require.Contains(t, s.get(200, api("s1")+"/lineage"), `"kind":"conflict copy"`)
 	require.Contains(t, body, `<a class="parent" href="/p/weather/s/s1"`)
 	require.Contains(t, body, `status-completed">completed`)
 	body = s.get(200, "/p/weather?all=1")
-	require.Equal(t, []string{"s5", "forked", "helper", "What is", "s3", "only a name", "a manifest"}, titles(body))
+	require.Equal(t, []string{"both", "s5", "forked", "helper", "What is", "s3", "only a name", "a manifest"}, titles(body))
 	require.Contains(t, body, `<span class="kind">sub-session</span>`)
 	require.Contains(t, s.get(200, page("s1-0000_agent")), `href="/p/weather/s/s1-0000_agent" aria-current="page"`)
 }

@@ -228,6 +228,9 @@ func (s *Server) lineage(w http.ResponseWriter, r *request) error {
 		if rel.Turn = c.Turn; c.Turn != nil || c.ForkedAt != nil {
 			rel.Kind = "fork"
 		}
+		if s, err := r.at.store.Summary(r.Context(), id); err == nil && s.ConflictOf != "" {
+			rel.Kind = "conflict copy"
+		}
 		rel.Turns = c.Turns
 		out.Relatives = append(out.Relatives, rel)
 	}

@@ -90,6 +90,9 @@ func (m *Model) row(s *Session, chosen bool, width int) string {
 	if s.Fork {
 		marks += "↳ "
 	}
+	if s.Conflict {
+		marks += "conflict copy: "
+	}
 	when := fmt.Sprintf(" %8s", screen.Ago(m.now(), s.Changed))
 	if width < 30 {
 		when = ""

@@ -17,6 +17,7 @@ type Session struct {
 	Changed       time.Time
 	Turns         int
 	Fork, Damaged bool
+	Conflict      bool // it keeps what one of two devices wrote at once
 
 	fields [4]string // what the filter looks at, in lower case
 }

@@ -92,7 +92,7 @@ func (s store) summaries(ctx context.Context) iter.Seq2[sessionstore.ProjectSumm
 func sessionOf(s sessionstore.ProjectSummary) Session {
 	return Session{
 		Key: Key{s.Project, s.ID}, Title: clean(s.Title), Prompt: clean(s.FirstPrompt), Dir: s.WorkingDir, Model: clean(s.Model),
-		Changed: s.Changed, Turns: s.Prompts, Fork: s.Fork, Damaged: s.Damaged,
+		Changed: s.Changed, Turns: s.Prompts, Fork: s.Fork, Damaged: s.Damaged, Conflict: s.ConflictOf != "",
 	}
 }
 

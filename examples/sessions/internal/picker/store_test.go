@@ -206,3 +206,13 @@ func TestExcerpt(t *testing.T) {
 	require.Empty(t, keyword(`a"b`))
 	require.Empty(t, keyword("é"))
 }
+
+// TestConflictCopies marks the sessions that keep what one of two devices wrote at once.
+func TestConflictCopies(t *testing.T) {
+	t.Parallel()
+	s := sessionOf(sessionstore.ProjectSummary{Project: "p", Summary: sessionstore.Summary{ID: "c", Title: "a talk", Fork: true, Parent: "o", ConflictOf: "o"}})
+	m := &Model{now: time.Now}
+	require.Contains(t, m.row(&s, false, 80), "↳ conflict copy: a talk")
+	s.Conflict = false
+	require.NotContains(t, m.row(&s, false, 80), "conflict")
+}
