@@ -11,6 +11,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/hybrid"
 )
@@ -26,7 +30,7 @@ type cloudCommands struct {
 	Purge  purgeCommand  `cmd:"" group:"Cloud" help:"Remove sessions from the cloud for every device, with all of their text."`
 }
 
-const cloudHelp = `The container is that of COSMOS_ENDPOINT, COSMOS_DATABASE, COSMOS_CONTAINER and COSMOS_KEY, else the section cosmos of ~/.amplifier/settings.yaml with endpoint, database, container and key. A project is known in the cloud by the name of its directory, which tells its path: where devices have it at different paths, give all of them one --as. What is set in the environment counts for "delete" too, which keeps what the cloud lacks.`
+const cloudHelp = `The container is that of COSMOS_ENDPOINT, COSMOS_DATABASE, COSMOS_CONTAINER and COSMOS_KEY, else the section cosmos of ~/.amplifier/settings.yaml with endpoint, database, container and key. Without a key the command signs in with Microsoft Entra ID, as "az login" or the AZURE variables say; the README tells which rights are enough. A project is known in the cloud by the name of its directory, which tells its path: where devices have it at different paths, give all of them one --as. What is set in the environment counts for "delete" too, which keeps what the cloud lacks.`
 
 // cloudFlags say what of which copy a command is about.
 type cloudFlags struct {
@@ -38,7 +42,7 @@ type cloudFlags struct {
 }
 
 // errNoCloud is what there is to know for who has no cloud.
-var errNoCloud = errors.New("no cloud is configured: set COSMOS_ENDPOINT and COSMOS_KEY, or the section cosmos of ~/.amplifier/settings.yaml. All other commands work without one")
+var errNoCloud = errors.New("no cloud is configured: set COSMOS_ENDPOINT, and COSMOS_KEY unless you signed in with \"az login\", or the section cosmos of ~/.amplifier/settings.yaml. All other commands work without one")
 
 // errNoAddress does not show what is there instead: a connection string holds the key.
 var errNoAddress = errors.New("COSMOS_ENDPOINT, or endpoint in ~/.amplifier/settings.yaml, is no address as https://NAME.documents.azure.com/")
@@ -71,22 +75,47 @@ func account() (hybrid.Config, error) {
 const unusedKey = "AA=="
 
 // connect sets the container of o to the one that config names. With asking, it is
-// found out first whether the account answers, for which a key is needed.
+// found out first whether the account answers, and whether a sign-in without a key succeeds.
 func connect(ctx context.Context, config hybrid.Config, asking bool, o *hybrid.Options) (err error) {
-	switch {
-	case !asking:
+	if !asking {
 		config.Key = cmp.Or(config.Key, unusedKey)
 		o.Container, err = hybrid.NewContainer(config, nil, nil)
 		return err
-	case config.Key == "":
-		return fmt.Errorf("the account %s has no key here: this command needs COSMOS_KEY; a program that signs in with Microsoft Entra ID is examples/cloudsync", screen.Plain(config.Endpoint))
 	}
 	if err := reach(ctx, config.Endpoint); err != nil {
 		return err
 	}
-	o.Container, err = hybrid.Connect(ctx, config, nil, nil)
+	var cred azcore.TokenCredential
+	if config.Key == "" {
+		if cred, err = signIn(ctx, config.Endpoint); err != nil {
+			return fmt.Errorf("sign in at %s with Microsoft Entra ID, since COSMOS_KEY is not set; run \"az login\", or set COSMOS_KEY: %w", screen.Plain(config.Endpoint), err)
+		}
+	}
+	o.Container, err = hybrid.Connect(ctx, config, cred, nil)
 	return refused(err, config)
 }
+
+// signInTime is how long a sign-in may take, which may run other programs.
+const signInTime = 30 * time.Second
+
+// signIn returns the login for an account, after it gave a token.
+func signIn(ctx context.Context, endpoint string) (azcore.TokenCredential, error) {
+	at, err := url.Parse(endpoint)
+	if err != nil {
+		return nil, errNoAddress
+	}
+	cred, err := azidentity.NewDefaultAzureCredential(nil)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, signInTime)
+	defer cancel()
+	_, err = cred.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{at.Scheme + "://" + at.Hostname() + "/.default"}})
+	return cred, err
+}
+
+// errNoRole tells what to do about [hybrid.ErrUnauthorized].
+var errNoRole = errors.New(`you are signed in with Microsoft Entra ID, since COSMOS_KEY is not set: that identity must be of the account's tenant and have the role that the README's "Setting it up with the least rights" makes, which takes some minutes to arrive`)
 
 // answerTime is how long an account may take for an answer of any kind.
 const answerTime = 10 * time.Second
@@ -175,6 +204,9 @@ func (f cloudFlags) options(a *app, project string) *hybrid.Options {
 func refused(err error, c hybrid.Config) error {
 	if !errors.Is(err, hybrid.ErrBlocked) || errors.Is(err, hybrid.ErrClock) {
 		return err
+	}
+	if c.Key == "" {
+		return fmt.Errorf("%w; the account is %s, with database %s and container %s: check them; %w", err, screen.Plain(c.Endpoint), screen.Plain(c.Database), screen.Plain(c.Container), errNoRole)
 	}
 	return fmt.Errorf(`%w; the account is %s, with database %s and container %s: check them and COSMOS_KEY. "go run . -provision" in examples/cloudsync makes a container that is missing`,
 		err, screen.Plain(c.Endpoint), screen.Plain(c.Database), screen.Plain(c.Container))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/amplifier-go/sessionstorage/hybrid"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -21,6 +22,9 @@ func explain(err error) string {
 	own := (*sessionstore.Error)(nil)
 	if errors.As(err, &own) && errors.Is(own.Err, sessionstore.ErrNotFound) {
 		return own.Err.Error()
+	}
+	if errors.Is(err, hybrid.ErrUnauthorized) && !errors.Is(err, errNoRole) {
+		return err.Error() + "; " + errNoRole.Error()
 	}
 	return err.Error()
 }

@@ -200,6 +200,8 @@ func (a *app) half(failed error) error {
 	switch {
 	case errors.Is(failed, hybrid.ErrUnreachable):
 		a.Notef("Nothing is lost: run the command again later.")
+	case errors.Is(failed, hybrid.ErrUnauthorized):
+		a.Notef("Nothing is lost: %v.", errNoRole)
 	case errors.Is(failed, hybrid.ErrBlocked):
 		a.Notef("Nothing is lost: check endpoint, database and container, and what the key may do, and run the command again.")
 	}
@@ -207,7 +209,7 @@ func (a *app) half(failed error) error {
 }
 
 // ofAccount are the errors that are the account's and not a session's.
-var ofAccount = []error{hybrid.ErrUnreachable, hybrid.ErrBlocked}
+var ofAccount = []error{hybrid.ErrUnreachable, hybrid.ErrUnauthorized, hybrid.ErrBlocked}
 
 // once returns the errors that failed joins, but of those that are the account's the
 // first alone, and how many more there are: they need no line for each session.
