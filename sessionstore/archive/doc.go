@@ -6,7 +6,7 @@
 // as it stands, a message a line, and nothing else. [Markdown] and [HTML] show
 // one session to people: its conversation, then the phases of its workflow and
 // what was said about that. In both, none of its text becomes HTML. [WriteFile]
-// makes a file that appears whole or not at all.
+// makes or replaces a file, whole or not at all.
 //
 // [Read] makes sessions of a tar archive, which gzip may have compressed, or of
 // the lines of one transcript; [ReadDir] makes one of a session's directory. A

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -79,15 +81,17 @@ func writeDocument(ctx context.Context, w io.Writer, st *sessionstore.Store, id 
 
 // WriteFile is [Write] to the file name. A regular file is replaced whole and durably, and
 // keeps its mode and its owner; else a new one appears whole, which only its owner may read.
-// After an error the former file stands there, but when the error Is
-// [sessionstore.ErrCorrupt], it is the new one, with what could be read. A symlink stays, and
-// the file that it leads to is written. A FIFO, a device and the standard output are written
-// straight. The error Is fs.ErrExist for a file below the store's directory.
+// After an error the former file stands there, or none. When the error Is
+// [sessionstore.ErrCorrupt] and there was none, there is one with what could be read. A
+// symlink stays, and the file that it leads to is written. A FIFO, a device and the standard
+// output are written straight. The error Is fs.ErrExist for a file below the store's directory.
 func WriteFile(ctx context.Context, name string, st *sessionstore.Store, ids []string, opts *WriteOptions) error {
 	damage := error(nil)
-	err := atomicfile.WriteNamed(ctx, name, st.Dir(), func(w io.Writer) error {
+	_, err := os.Stat(name)
+	missing := errors.Is(err, fs.ErrNotExist)
+	err = atomicfile.WriteNamed(ctx, name, st.Dir(), func(w io.Writer) error {
 		err := Write(ctx, w, st, ids, opts)
-		if errors.Is(err, sessionstore.ErrCorrupt) {
+		if missing && errors.Is(err, sessionstore.ErrCorrupt) {
 			damage, err = err, nil
 		}
 		return err

@@ -2,10 +2,13 @@ package cli
 
 import (
 	"bytes"
+	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 )
@@ -61,7 +64,11 @@ func (c *exportCommand) Run(a *app) error {
 	if c.Output == "" {
 		return archive.Write(a.ctx, a, t.store, []string{t.id}, c.options(form))
 	}
+	former, _ := os.Stat(c.Output)
 	err = archive.WriteFile(a.ctx, c.Output, t.store, []string{t.id}, c.options(form))
+	if errors.Is(err, sessionstore.ErrCorrupt) && former != nil && former.Mode().IsRegular() {
+		a.Notef("%s stays as it was; the name of a new file gets what can be read", screen.Plain(c.Output))
+	}
 	if err != nil {
 		return err
 	}
