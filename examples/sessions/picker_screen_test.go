@@ -253,15 +253,20 @@ func TestPickerChanges(t *testing.T) {
 	p.shows("Sessions 5")
 }
 
-// TestPickerWithoutTerminal is the list where standard input or output is no
-// terminal.
+// TestPickerWithoutTerminal is the usage where standard input or output is no
+// terminal, and with flags the list.
 func TestPickerWithoutTerminal(t *testing.T) {
 	t.Parallel()
 	p := openPane(t, 80, 24)
 	p.session(".", "11111111-0000-4000-8000-000000000001", "Write a report", time.Hour)
-	p.command("sessions >out")
+	p.command("sessions >out; echo ends with $?")
+	p.shows("sessions: name a command", "Usage: sessions <command>", "ends with 2")
+	require.Empty(t, p.read("out"))
+	p.command("sessions --project=. >out")
 	require.Contains(t, p.read("out"), "\t11111111-0000-4000-8000-000000000001\t")
-	p.command("sessions </dev/null")
+	p.command("sessions </dev/null; echo ends with $?")
+	p.shows("sessions: name a command", "ends with 2")
+	p.command("sessions --project=. </dev/null")
 	p.shows("11111111  Write a report", "Modified")
 	p.command("TERM=dumb sessions")
 	require.Contains(t, p.modes(), "0 1")

@@ -71,6 +71,9 @@ func Run(ctx context.Context, p Process) (code int) {
 		return exitError
 	}
 	chosen, code, err := parse(parser, p.Args)
+	if len(p.Args) == 0 && (terminalFile(p.Stdin) == nil || terminalFile(p.Stdout) == nil) { // as of the Python tools
+		chosen, err = nil, usageError{"name a command; without one, a session is chosen on a terminal\nUsage: sessions <command> [flags]"}
+	}
 	switch {
 	case err != nil:
 		a := &app{Screen: p.screen(&c), typed: asksTyped(p.Args)}
