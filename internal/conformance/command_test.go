@@ -88,7 +88,7 @@ func (c commandCase) ours(t *testing.T) commandOutcome {
 	require.NoError(t, err)
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), tool, args...)
-	cmd.Stdout, cmd.Stderr, cmd.Env = &stdout, &stderr, append(os.Environ(), "COLUMNS=")
+	cmd.Stdout, cmd.Stderr, cmd.Env = &stdout, &stderr, append(os.Environ(), "COLUMNS=", "TZ=UTC")
 	if err := cmd.Run(); cmd.ProcessState == nil {
 		require.NoError(t, err)
 	}

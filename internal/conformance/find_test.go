@@ -29,13 +29,14 @@ const (
 	findAsLoaded  rule = "find-as-loaded"
 	findByTime    rule = "find-by-time"
 	findLimit     rule = "find-limit"
+	findLocalDay  rule = "find-local-day" // of the tool, which runs in UTC here
 	findNoKeyword rule = "find-no-keyword"
 	findReports   rule = "find-reports"
 	findText      rule = "find-text"
 )
 
 func findRules() []rule {
-	return []rule{findAsLoaded, findByTime, findLimit, findNoKeyword, findReports, findText}
+	return []rule{findAsLoaded, findByTime, findLimit, findLocalDay, findNoKeyword, findReports, findText}
 }
 
 // findArgs are what narrows it. The reference finds 50 unless told otherwise.

@@ -2,8 +2,9 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
@@ -72,10 +73,11 @@ func (a *app) summaryIn(dir string) (s sessionstore.Summary, err error) {
 func (a *app) noteCandidates(all []sessionstore.ProjectSummary) {
 	twins := sameID(all)
 	for _, s := range all {
-		line := fmt.Sprintf("%s  %s  %s", screen.Plain(s.ID), s.Changed.UTC().Format("2006-01-02 15:04"), markedTitle(s.Summary))
+		words := []string{screen.Plain(s.ID), s.Changed.Local().Format(minute), markedTitle(s.Summary)}
 		if twins {
-			line = fmt.Sprintf("%s  %s  %s  %s", screen.Plain(s.ID), s.Changed.UTC().Format("2006-01-02 15:04"), screen.Plain(s.Project), markedTitle(s.Summary))
+			words = slices.Insert(words, 2, screen.Plain(s.Project))
 		}
+		line := strings.Join(words, "  ")
 		if a.Terminal() {
 			line = screen.Fit(line, max(a.Width()-2, len(s.ID)))
 		}

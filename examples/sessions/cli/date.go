@@ -17,8 +17,9 @@ const timeForms = "a date as 2026-08-01, a time as 2026-08-01T12:30, an age as 1
 var days = regexp.MustCompile(`^(\d{1,5})([dw])$`)
 
 // date reads the time that a flag names, as people write it: an age (30m, 12h,
-// 7d, 2w), today or yesterday, which begin at midnight here, and all that
-// [sessionstore.ParseDate] takes. "" is the zero time.
+// 7d, 2w), today or yesterday, and all that [sessionstore.ParseDate] takes. Days
+// and times without an offset are those of this machine's time zone. "" is the zero
+// time.
 func (a *app) date(flag, text string) (time.Time, error) {
 	at, ok := a.readTime(text)
 	if !ok && text != "" {
@@ -34,19 +35,41 @@ func notTime(flag, text, hint string) error {
 
 func (a *app) readTime(text string) (time.Time, bool) {
 	now := a.now()
-	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 	switch word := strings.ToLower(text); word {
 	case "today":
-		return midnight, true
+		return onClock(day, now.Location()), true
 	case "yesterday":
-		return midnight.AddDate(0, 0, -1), true
+		return onClock(day.AddDate(0, 0, -1), now.Location()), true
 	default:
 		if d, ok := span(word); ok {
 			return now.Add(-d), true
 		}
 	}
 	at, err := sessionstore.ParseDate(text)
+	if _, bad := sessionstore.ParseDate(text + "+00:00"); bad == nil { // it has no offset
+		at = onClock(at, now.Location())
+	}
 	return at, err == nil
+}
+
+// onClock returns the first instant at which the clocks of zone show wall, a time in
+// UTC. Where they skip that time, it returns the instant at which they do.
+func onClock(wall time.Time, zone *time.Location) time.Time {
+	at := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), wall.Nanosecond(), zone)
+	begin, end := at.ZoneBounds()
+	_, offset := at.Zone()
+	switch shown := at.Add(time.Duration(offset) * time.Second); {
+	case shown.Before(wall):
+		return end
+	case shown.After(wall):
+		return begin
+	}
+	_, former := begin.Add(-1).Zone()
+	if twin := at.Add(time.Duration(offset-former) * time.Second); twin.Before(begin) {
+		return twin
+	}
+	return at
 }
 
 // span reads an age: a number of days or weeks, or what [time.ParseDuration] takes.

@@ -139,13 +139,8 @@ func headJSON(h eventslog.Head) object {
 	}
 }
 
-// eventTime returns the time of an event in UTC.
-func eventTime(h eventslog.Head) string {
-	if h.Time.IsZero() {
-		return ""
-	}
-	return h.Time.UTC().Format("2006-01-02 15:04:05.000")
-}
+// eventClock is how times of events are shown.
+const eventClock = "2006-01-02 15:04:05.000"
 
 // levelTint is the colour of a level.
 func levelTint(level string) screen.Tint {
@@ -165,7 +160,7 @@ func (a *app) headTable(heads []eventslog.Head) {
 		if !a.Terminal() {
 			bytes = strconv.FormatInt(h.Size, 10)
 		}
-		rows[i] = []string{strconv.Itoa(h.Line), eventTime(h), h.Event, h.Level, bytes}
+		rows[i] = []string{strconv.Itoa(h.Line), a.clock(h.Time, eventClock), h.Event, h.Level, bytes}
 	}
 	a.Table([]screen.Column{
 		{Title: "Line", Right: true, Tint: screen.In(screen.Green)},

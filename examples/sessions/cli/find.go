@@ -202,7 +202,7 @@ func (c *findCommand) table(a *app, p *sessionstore.Projects, found []sessionsto
 		s, _ := a.summaryIn(f.Dir) // shown is what was found
 		created := f.CreatedText
 		if !f.Created.IsZero() {
-			created = f.Created.UTC().Format("2006-01-02 15:04")
+			created = a.when(f.Created)
 		}
 		rows = append(rows, []string{filepath.Base(f.Dir), markedTitle(s), f.Project, created, strconv.Itoa(s.Prompts), strings.TrimPrefix(f.Bundle, "bundle:"), f.Model})
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -114,7 +115,7 @@ func (a *app) planTable(plan *trash.Plan) {
 	var rows [][]string
 	add := func(what string, all []trash.Session) {
 		for _, s := range all {
-			rows = append(rows, []string{what, s.ID, s.Name, size(s.Bytes), s.Modified.UTC().Format("2006-01-02"), reasons(s)})
+			rows = append(rows, []string{what, s.ID, s.Name, size(s.Bytes), a.clock(s.Modified, time.DateOnly), reasons(s)})
 		}
 	}
 	add("goes", plan.Remove)

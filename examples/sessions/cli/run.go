@@ -46,7 +46,8 @@ const about = `Looks at, mends, copies and removes stored agent sessions.
 
 SESSION is an id, the beginning of one, or the path of a session's directory. On a terminal there are tables; in a pipe ` +
 	`they are tab-separated lines, and --json gives every answer as JSON; ` +
-	`--json=v1 is the form for programs. The exit code is 0 when all is well, 1 for an ` +
+	`--json=v1 is the form for programs. Times on a terminal, and dates and times in flags, are those of this machine's ` +
+	`time zone, in pipes and JSON those of UTC. The exit code is 0 when all is well, 1 for an ` +
 	`error or a broken session, 2 for wrong arguments (as of the Python tools), 130 when it was interrupted.`
 
 // exitCode is an error that has been told already.

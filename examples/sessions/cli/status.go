@@ -94,7 +94,7 @@ func (a *app) stateTable(states []stateShown) {
 	}
 	rows := make([][]string, len(states))
 	for i, s := range states {
-		rows[i] = []string{s.Project, s.Session, s.State, strconv.Itoa(s.Local), strconv.Itoa(s.Remote), s.NextTry, s.Error}
+		rows[i] = []string{s.Project, s.Session, s.State, strconv.Itoa(s.Local), strconv.Itoa(s.Remote), a.moment(s.NextTry), s.Error}
 	}
 	columns := []screen.Column{
 		{Title: "Project", Min: 10, Drop: 1, Tint: screen.In(screen.Magenta)},

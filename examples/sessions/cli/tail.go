@@ -104,7 +104,7 @@ func (a *app) event(h eventslog.Head) {
 		a.Printf("%s\n", a.Paint(screen.Yellow, "— the log was rewritten; from its beginning: —"))
 		return
 	}
-	line := eventTime(h) + "  " + screen.Plain(h.Event)
+	line := a.clock(h.Time, eventClock) + "  " + screen.Plain(h.Event)
 	if h.Size > 100_000 {
 		line += "  (" + size(h.Size) + ")"
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"path/filepath"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -159,7 +160,7 @@ func (a *app) backups(t target) error {
 		if b.Events != "" {
 			events = "yes"
 		}
-		rows = append(rows, []string{b.Time.Format("2006-01-02 15:04:05"), b.Label, size(b.Size), events, b.Name})
+		rows = append(rows, []string{a.clock(b.Time, time.DateTime), b.Label, size(b.Size), events, b.Name})
 	}
 	a.Table([]screen.Column{
 		{Title: "Kept", Tint: screen.In(screen.Yellow)},

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // count returns a number of things in words, as "3 calls".
@@ -55,20 +57,32 @@ func size(bytes int64) string {
 
 var units = [...]string{"kB", "MB", "GB", "TB", "PB"}
 
-// when writes a time for the eye or for a program.
-func (a *app) when(t time.Time) string {
+// clock writes a time as a layout has it: on a terminal in this machine's time zone, in
+// a pipe in UTC. It writes nothing for the zero time.
+func (a *app) clock(t time.Time, layout string) string {
 	switch {
 	case t.IsZero():
 		return ""
 	case a.Terminal():
-		return t.UTC().Format("2006-01-02 15:04")
+		return t.Local().Format(layout)
 	}
-	return t.UTC().Format(time.RFC3339)
+	return t.UTC().Format(layout)
+}
+
+// minute is how a person is shown a time.
+const minute = "2006-01-02 15:04"
+
+// when writes a time for the eye or for a program.
+func (a *app) when(t time.Time) string {
+	if a.Terminal() {
+		return a.clock(t, minute)
+	}
+	return a.clock(t, time.RFC3339)
 }
 
 // moment is a time of a record, for the eye or as it stands there.
 func (a *app) moment(text string) string {
-	if at, err := time.Parse(time.RFC3339, text); err == nil && a.Terminal() {
+	if at, err := sessionstore.ParseDate(text); err == nil && a.Terminal() {
 		return a.when(at)
 	}
 	return text

@@ -22,5 +22,5 @@ func Ago(now, then time.Time) string {
 	case d < 100*day:
 		return fmt.Sprintf("%d d ago", d/day)
 	}
-	return then.Format("Jan 2006")
+	return then.In(now.Location()).Format("Jan 2006")
 }
