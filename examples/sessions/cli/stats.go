@@ -23,7 +23,7 @@ type statsCommand struct {
 	By     string `enum:"day,model,project,session" default:"day" placeholder:"WHAT" help:"Add up by day, model, project or session (default: day)."`
 	After  string `aliases:"since" placeholder:"DATE" help:"Only sessions created after this date, as 2026-08-01, 7d or yesterday; --since is the same."`
 	Before string `placeholder:"DATE" help:"Only sessions created before this date."`
-	UTC    bool   `help:"Days are days in UTC, not here."`
+	UTC    bool   `help:"Days are days in UTC, not here, also those of flags."`
 	CSV    bool   `help:"Write comma-separated values."`
 }
 
@@ -44,10 +44,11 @@ func (c *statsCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	q := sessionstore.Query{Days: a.now().Location()}
 	if c.UTC {
-		q.Days = time.UTC
+		now := a.now
+		a.now = func() time.Time { return now().UTC() }
 	}
+	q := sessionstore.Query{Days: a.now().Location()}
 	if q.Project, err = c.existing(a, p, false); err != nil {
 		return err
 	}
