@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io"
+	"path/filepath"
 	"strconv"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
@@ -77,7 +78,7 @@ func (c *forkCommand) Run(a *app) error {
 		a.Printf("  Events copied: %d\n", forked.Events)
 	}
 	if c.Resume {
-		return (&resumeCommand{here: here{forked.ID, c.local}}).Run(a)
+		return (&resumeCommand{here: here{filepath.Join(t.store.Dir(), forked.ID), c.local}}).Run(a)
 	}
 	return nil
 }
@@ -103,7 +104,7 @@ func (c *forkCommand) active(a *app, t target) error {
 	a.Printf("  Parent: %s\n", screen.Plain(t.id))
 	a.Printf("  Messages: %d\n", len(s.Messages))
 	if c.Resume {
-		return (&resumeCommand{here: here{id, c.local}}).Run(a)
+		return (&resumeCommand{here: here{filepath.Join(t.store.Dir(), id), c.local}}).Run(a)
 	}
 	return nil
 }

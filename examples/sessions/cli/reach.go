@@ -14,8 +14,8 @@ func (w anywhere) reach(a *app) (target, error) {
 	if !errors.Is(missing, sessionstore.ErrNotFound) || w.Session == "" {
 		return t, missing
 	}
-	if filepath.IsAbs(w.Session) {
-		if path := filepath.Clean(w.Session); isDir(path) && filepath.Base(filepath.Dir(path)) == "sessions" {
+	if isPath(w.Session) {
+		if path := absolute(w.Session); isDir(path) && filepath.Base(filepath.Dir(path)) == "sessions" {
 			return a.open(path)
 		}
 		return t, missing

@@ -34,11 +34,47 @@ func (w anywhere) find(a *app) (target, error) {
 	if err != nil {
 		return target{}, err
 	}
-	dir, err := p.Resolve(a.ctx, w.Session, slug)
+	ref := w.Session
+	if isPath(ref) {
+		ref = absolute(ref)
+	}
+	dir, err := p.Resolve(a.ctx, ref, slug)
+	if errors.Is(err, sessionstore.ErrNotFound) && isDir(w.Session) { // no id, but a name in the working directory
+		if named, bad := p.Resolve(a.ctx, absolute(w.Session), slug); bad == nil {
+			dir, err = named, nil
+		}
+	}
 	if err != nil {
 		return target{}, err
 	}
 	return a.open(dir)
+}
+
+// isPath reports whether a reference to a session is a path that can be no id.
+func isPath(ref string) bool {
+	return filepath.IsAbs(ref) || ref == "." || ref == ".." || ref != "" && filepath.Base(ref) != ref
+}
+
+// absolute returns the path of what a path names from the working directory, without
+// the symlinks on the way to it. An entry of a sessions directory that is a symlink
+// stays one: its store decides what that means.
+func absolute(path string) string {
+	if !filepath.IsAbs(path) {
+		wd, err := os.Getwd()
+		if err != nil {
+			return path
+		}
+		path = wd + string(filepath.Separator) + path // as it is: ".." may follow a symlink
+	}
+	dir, name := filepath.Split(strings.TrimRightFunc(path, func(r rune) bool { return r == '/' || r == filepath.Separator }))
+	parent, err := filepath.EvalSymlinks(dir)
+	if err == nil && filepath.Base(parent) == "sessions" && name != "." && name != ".." {
+		return filepath.Join(parent, name)
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }
 
 // open opens the session in the directory dir.
@@ -66,6 +102,13 @@ func (e everywhere) Validate() error {
 	return nil
 }
 
+// sameDir reports whether two paths are of one directory.
+func sameDir(a, b string) bool {
+	one, _ := os.Stat(a)
+	other, _ := os.Stat(b)
+	return os.SameFile(one, other)
+}
+
 // here are the arguments of a command that finds its session in the project of
 // the working directory, as "amplifier session" does, and else in all projects.
 type here struct {
@@ -82,10 +125,10 @@ type local struct {
 // find finds a session. In the project, sub-sessions are found when the reference
 // has the underscore of their ids.
 func (h here) find(a *app) (target, error) {
-	if filepath.IsAbs(h.Session) {
+	if isPath(h.Session) {
 		return anywhere{h.Session, where(h.local)}.find(a)
 	}
-	st, p, err := h.openStore(a)
+	st, _, err := h.openStore(a)
 	if err != nil {
 		return target{}, err
 	}
@@ -100,14 +143,11 @@ func (h here) find(a *app) (target, error) {
 	if !errors.Is(found, sessionstore.ErrNotFound) || h.Project != "" || h.Session == "" {
 		return target{}, found
 	}
-	dir, err := p.Resolve(a.ctx, h.Session, "")
+	t, err := anywhere{h.Session, where(h.local)}.find(a)
 	if errors.Is(err, sessionstore.ErrNotFound) {
 		return target{}, found
 	}
-	if err != nil {
-		return target{}, err
-	}
-	return a.open(dir)
+	return t, err
 }
 
 // openStore opens the project's sessions directory, and makes none: the store

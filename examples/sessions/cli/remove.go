@@ -30,7 +30,7 @@ func (c *deleteCommand) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		if st != nil && st.Dir() != t.store.Dir() {
+		if st != nil && !sameDir(st.Dir(), t.store.Dir()) {
 			return usageError{"the sessions are of several projects"}
 		}
 		st = t.store
