@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	standard "slices"
 	"strconv"
@@ -27,7 +26,7 @@ type findCommand struct {
 
 // Help is shown below the usage.
 func (findCommand) Help() string {
-	return `Finds sessions of all projects, sub-sessions too, those created last first. A session or project that cannot be read is named on standard error and hides no other. The exit code is then 1, unless a file is merely damaged. In a pipe the answer is JSON.`
+	return `Finds sessions of all projects, sub-sessions too, those created last first. Sessions and projects that cannot be read are told in a line on standard error and hide no other. The exit code is then 1, unless a file is merely damaged. In a pipe the answer is JSON.`
 }
 
 // Run finds.
@@ -89,58 +88,6 @@ func (c *findCommand) query(a *app, p *sessionstore.Projects) (q sessionstore.Qu
 		q.Match = slice.Broken
 	}
 	return q, nil
-}
-
-// warn tells what could not be read while the rest was. Where that is more than
-// damage inside of a file, the exit code will be 1.
-func (a *app) warn(err error) {
-	all := each(err)
-	for _, err := range all {
-		a.unread = a.unread || !readable(err)
-	}
-	const shown = 5
-	for _, err := range all[:min(shown, len(all))] {
-		a.Notef("%s %s", a.PaintError(screen.Yellow, "skipped:"), screen.Lines(explain(err)))
-	}
-	if more := len(all) - shown; more > 0 {
-		a.Notef("%s %s; \"sessions verify\" tells all", a.PaintError(screen.Yellow, "skipped:"), count(more, "more"))
-	}
-}
-
-// each returns the errors that err joins, each text once.
-func each(err error) (all []error) {
-	if err == nil {
-		return nil
-	}
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return []error{err}
-	}
-	for _, one := range joined.Unwrap() {
-		for _, err := range each(one) {
-			if !standard.ContainsFunc(all, func(e error) bool { return e.Error() == err.Error() }) {
-				all = append(all, err)
-			}
-		}
-	}
-	return all
-}
-
-// readable reports whether err tells of no session or project that cannot be read, but
-// of a file that can be, and holds damage.
-func readable(err error) bool {
-	own, corrupt := (*sessionstore.Error)(nil), (*sessionstore.CorruptError)(nil)
-	if !errors.As(err, &corrupt) {
-		return !errors.As(err, &own) // else it is of a receipt of the trash or the like
-	}
-	if fi, err := os.Lstat(corrupt.Path); err != nil || !fi.Mode().IsRegular() {
-		return false
-	}
-	f, err := os.Open(corrupt.Path)
-	if err == nil {
-		err = f.Close()
-	}
-	return err == nil
 }
 
 // metadataOf reads the metadata of a session that was found.

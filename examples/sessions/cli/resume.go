@@ -90,6 +90,7 @@ func (c *resumeCommand) newest(a *app) (target, error) {
 		return target{}, err
 	}
 	id := ""
+	var failed []error
 	if st != nil {
 		for s, err := range st.Summaries(a.ctx, &sessionstore.ListOptions{Limit: 1}) {
 			switch {
@@ -98,10 +99,11 @@ func (c *resumeCommand) newest(a *app) (target, error) {
 			case s.ID == "":
 				return target{}, err
 			default:
-				a.warn(err)
+				failed = append(failed, err)
 			}
 		}
 	}
+	a.warn(errors.Join(failed...))
 	if id == "" {
 		return target{}, referenceError("No sessions found to resume.")
 	}

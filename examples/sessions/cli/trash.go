@@ -39,15 +39,15 @@ func (a *app) bins(w where) ([]binned, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.warn(closed)
 	var all []binned
 	for _, st := range stores {
 		receipts, err := trash.List(a.ctx, st)
-		a.warn(err)
+		closed = errors.Join(closed, err)
 		for _, r := range receipts {
 			all = append(all, binned{r, st})
 		}
 	}
+	a.warn(closed)
 	slices.SortStableFunc(all, func(x, y binned) int { return y.At.Compare(x.At) })
 	return all, nil
 }

@@ -134,7 +134,9 @@ func (c *verifyCommand) sessions(a *app) (all []target, err error) {
 			all = append(all, target{st, id})
 		}
 	}
-	a.warn(closed)
+	for _, err := range each(closed) { // no other command says more
+		a.warn(err)
+	}
 	return all, nil
 }
 

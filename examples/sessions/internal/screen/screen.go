@@ -3,6 +3,7 @@ package screen
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"runtime"
 	"strconv"
@@ -130,6 +131,15 @@ func (s *Screen) Notef(format string, args ...any) {
 		text = Wrap(text, s.errors)
 	}
 	fmt.Fprintln(s.err, text)
+}
+
+// NoteWidth returns how many columns a line of standard error may have: as many as it
+// likes where that is no terminal.
+func (s *Screen) NoteWidth() int {
+	if s.errTTY {
+		return s.errors
+	}
+	return math.MaxInt
 }
 
 // Errors returns standard error, for text that is no line of its own.
