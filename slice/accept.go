@@ -21,9 +21,9 @@ import (
 // unsigned thinking that is left out) is refused.
 //
 // All providers want known roles, whole characters (no half of a surrogate pair, as
-// a text has that was cut in an emoji), blocks in messages of the right role, names
-// of tools they allow, an id for every call, and for every call exactly one
-// result, behind it. Further,
+// a text has that was cut in an emoji), blocks of a type that one of them takes, in
+// messages of the right role, names of tools they allow, an id for every call, and for
+// every call exactly one result, behind it. Further,
 //
 //   - Anthropic wants unique ids of letters, digits, _ and -, texts that are not
 //     blank, thinking that is signed by it, begins its message and does not end
@@ -41,10 +41,11 @@ import (
 //
 // Messages are judged as they stand: a conversation may end with an answer, a
 // result or a question, since the next prompt is not known. To know whether
-// that is accepted, append it. Not judged are what results and unknown blocks
-// hold, sizes, whether a tool or a model still exists, whether a signature is
-// true (another provider's is found only where its form tells), and what depends
-// on options of the request, as thinking that a model wants in the last turn.
+// that is accepted, append it. Not judged are what results hold and blocks that
+// only another provider takes, sizes, as those of images, whether a tool or a model
+// still exists, whether a signature is true (another provider's is found only where
+// its form tells), and what depends on options of the request, as thinking that a
+// model wants in the last turn.
 //
 // It takes linear time.
 func Accepts(p Provider, msgs []sessionstore.Message) []Refusal {

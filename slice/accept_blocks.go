@@ -2,6 +2,7 @@ package slice
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/turns"
@@ -79,8 +80,8 @@ func (e *examiner) of(role string, b block, id string) block {
 	return block{}
 }
 
-// wellFormed returns a block as an object that has a type and, if it is a text,
-// a text. It returns nil if it cannot make one of raw.
+// wellFormed returns a block as an object that has a type that a provider takes and,
+// if it is a text, a text. It returns nil if it cannot make one of raw.
 func (e *examiner) wellFormed(raw []byte) []byte {
 	switch pyjson.KindOf(raw) {
 	case pyjson.String:
@@ -92,7 +93,7 @@ func (e *examiner) wellFormed(raw []byte) []byte {
 		return nil
 	}
 	f := turns.Members(raw, "type", "text")
-	typed := pyjson.KindOf(f[0]) == pyjson.String
+	typed := pyjson.KindOf(f[0]) == pyjson.String && isTaken(textOf(f[0]))
 	kind := pyjson.KindOf(f[1])
 	switch {
 	case typed && (kind == pyjson.String || textOf(f[0]) != "text"):
@@ -106,6 +107,18 @@ func (e *examiner) wellFormed(raw []byte) []byte {
 	}
 	e.report(BadBlock, "")
 	return textBlock(pyjson.AppendQuoted(nil, string(f[1]), pyjson.Style{}))
+}
+
+// isTaken reports whether there is a provider, or a server that imitates one, that takes
+// blocks of a type, or a module that translates them.
+func isTaken(kind string) bool {
+	switch kind {
+	case "text", "input_text", "output_text", "refusal", "thinking", "redacted_thinking", "reasoning", "compaction",
+		"image", "image_url", "input_image", "document", "file", "input_file", "audio", "audio_url", "input_audio", "video", "video_url", "media",
+		"tool_use", "tool_call", "tool_result", "tool_reference", "server_tool_use", "mcp_tool_use", "search_result", "container_upload":
+		return true
+	}
+	return strings.HasSuffix(kind, "_tool_result")
 }
 
 // resultsFirst moves the results of a user message to its beginning if the

@@ -11,7 +11,7 @@ type Reason string
 const (
 	UnknownRole     Reason = "unknown_role"        // the role is none of user, assistant, tool
 	BadContent      Reason = "bad_content"         // content is neither text nor blocks, or has half a surrogate pair
-	BadBlock        Reason = "bad_block"           // a block is no object with a type, has no text, or half a surrogate pair
+	BadBlock        Reason = "bad_block"           // a block is no object with a type that a provider takes, has no text, or half a surrogate pair
 	ForeignBlock    Reason = "block_of_other_role" // a call by the user, a result by the assistant, …
 	EmptyContent    Reason = "empty_content"       // there is nothing to send
 	BlankText       Reason = "blank_text"          // a text among other things is empty
@@ -69,7 +69,7 @@ func (r Refusal) String() string {
 var advice = map[Reason]string{
 	UnknownRole:     "the role is unknown; make it user, assistant or tool",
 	BadContent:      "the content is neither text nor blocks, or has half a character; make it one of them, without that",
-	BadBlock:        "a block is broken, or has half a character; take that out",
+	BadBlock:        "a block is broken, of a type that no provider takes, or has half a character; take that out",
 	ForeignBlock:    "a block belongs to another role; take it out",
 	EmptyContent:    "the message is empty; fill it or take it out",
 	BlankText:       "a text is blank; take it out",

@@ -46,7 +46,8 @@ const (
 // to drop one is most:
 //
 //   - Within a message, thinking that is refused goes, and blocks that are
-//     blank, broken or of another role; results are put first; names and ids
+//     blank, broken, of another role or, but for their text, of a type that no
+//     provider takes; results are put first; names and ids
 //     that are not allowed are changed, an id in call and result alike;
 //     arguments become the member arguments of an object; half of a surrogate
 //     pair becomes U+FFFD; a role that is

@@ -74,6 +74,11 @@ func TestMend(t *testing.T) {
 			[]string{`{"role":"user","content":[{"type": "text", "text": "bare"}, {"text":"untyped","type":"text"}, {"type": "text", "text": "7"}]}`},
 		},
 		{
+			"a block that no provider takes goes, but for its text", slice.OpenAIResponses,
+			[]string{`{"role": "user", "content": [{"type": "hologram", "data": "d"}, {"type": "note", "text": "t", "n": 1}]}`},
+			[]string{`{"role": "user", "content": [{"type": "text", "text": "t", "n": 1}]}`},
+		},
+		{
 			"an unknown role", slice.OpenAIChat,
 			[]string{`{"role": "User", "content": "q"}`},
 			[]string{`{"role": "user", "content": "q"}`},
