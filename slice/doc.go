@@ -24,8 +24,8 @@
 // [RepairSession], [RewindSession], [RewindSessionTo] and [Undo] change a
 // session as its only writer and owner. A repair, and a rewind to no turn that the
 // caller chose, diagnose what they are about to write, and write nothing unless
-// that is healthy. Each of the four
-// first copies the files that it changes, under the names that the Python tools
+// that is healthy, or accepted by the providers that the repair is for. Each of the
+// four first copies the files that it changes, under the names that the Python tools
 // use, see [Backups]. If the store syncs, the copies are durable before the
 // transcript changes. So every change can be undone, an undo as well. The
 // transcript changes at one instant. The log changes after it.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,6 +51,51 @@ func TestStoredChangesCanBeUndone(t *testing.T) {
 		require.NoError(t, os.RemoveAll(filepath.Join(st.Dir(), id)))
 	}
 	require.Greater(t, changed, rounds/4)
+}
+
+// TestStoredMendingsCanBeUndone repairs random sessions for some of the providers: each
+// of them accepts what is written, and undoing it brings every byte back, unless the
+// session went on.
+func TestStoredMendingsCanBeUndone(t *testing.T) {
+	t.Parallel()
+	seed := testenv.Seed(t)
+	d := dealer{rand.New(rand.NewPCG(seed, 6))}
+	st, err := sessionstore.Open(filepath.Join(scratch(t), "s"), &sessionstore.Options{Durability: sessionstore.Relaxed, Workspace: "/w"})
+	require.NoError(t, err)
+	defer st.Close()
+	for n := range testenv.Share(20, 60, 1000) {
+		id := fmt.Sprint("s", n)
+		rows := strings.Join(append(d.rows(8), d.talk(2)...), "\n") + "\n"
+		put(t, st, id, map[string]string{transcriptFile: rows})
+		some := slices.Clone(providers)
+		d.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
+		some = some[:1+d.IntN(len(some))]
+		r, err := slice.RepairSession(t.Context(), st, id, some...)
+		if err != nil { // seldom, two of them want opposite things
+			require.ErrorContains(t, err, "mend messages for ")
+			require.Equal(t, map[string]string{transcriptFile: rows}, get(t, st, id))
+			continue
+		}
+		s, err := st.Load(t.Context(), id)
+		require.NoError(t, err)
+		for _, p := range some {
+			require.Empty(t, slice.Accepts(p, s.Messages), rows)
+		}
+		if r.Status == slice.NoRepairNeeded {
+			require.Equal(t, map[string]string{transcriptFile: rows}, get(t, st, id))
+			continue
+		}
+		if d.IntN(4) == 0 {
+			err = st.Append(t.Context(), id, parse(t, ask)...)
+			require.NoError(t, err)
+			_, err = slice.Undo(t.Context(), st, id, r.BackupPath, nil)
+			require.ErrorIs(t, err, slice.ErrWentOn)
+			continue
+		}
+		_, err = slice.Undo(t.Context(), st, id, r.BackupPath, nil)
+		require.NoError(t, err, rows)
+		require.Equal(t, rows, get(t, st, id)[transcriptFile])
+	}
 }
 
 // changeRandomly changes a session in one of the ways and returns the backup,

@@ -2,27 +2,31 @@ package slice
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// RepairSession repairs the transcript of session id as [Repair] does. It writes
-// nothing when the transcript is healthy. Otherwise it first copies the
-// transcript, under the name that the reference uses; [Undo] brings the copy
-// back. Metadata and events do not change. If the store syncs, the copy is durable
+// RepairSession repairs the transcript of session id as [Repair] does, or, for the
+// providers that are given, as [Mend] does so that each of them accepts it. It writes
+// nothing when the transcript is healthy, or accepted by them. Otherwise it first
+// copies the transcript, under the name that the reference uses; [Undo] brings the
+// copy back. Metadata and events do not change. If the store syncs, the copy is durable
 // before the transcript changes, and the repaired transcript is durable when
 // RepairSession returns.
 //
 // The error Is [sessionstore.ErrCorrupt] and names the line when a line cannot be
 // read, even if the backup is good. It Is [sessionstore.ErrConflict] when another
-// writer changed the transcript meanwhile. After an error of the disk, the
+// writer changed the transcript meanwhile. If one provider refuses what another wants,
+// RepairSession returns an error and writes nothing. After an error of the disk, the
 // transcript is either the old or the repaired one, complete.
-func RepairSession(ctx context.Context, st *sessionstore.Store, id string) (RepairReport, error) {
+func RepairSession(ctx context.Context, st *sessionstore.Store, id string, providers ...Provider) (RepairReport, error) {
 	var report RepairReport
 	err := core.Of(st).ChangeOwned(ctx, id, func(tx core.Tx) (err error) {
-		report, err = (&change{ctx: ctx, st: st, id: id, tx: tx}).repair()
+		report, err = (&change{ctx: ctx, st: st, id: id, tx: tx}).repair(providers)
 		return err
 	})
 	if err != nil {
@@ -31,7 +35,7 @@ func RepairSession(ctx context.Context, st *sessionstore.Store, id string) (Repa
 	return report, nil
 }
 
-func (c *change) repair() (RepairReport, error) {
+func (c *change) repair(providers []Provider) (RepairReport, error) {
 	rows, err := c.rows()
 	if err != nil {
 		return RepairReport{}, err
@@ -40,16 +44,12 @@ func (c *change) repair() (RepairReport, error) {
 	if err != nil {
 		return RepairReport{}, err
 	}
-	if d.Healthy() {
+	repaired, v, err := repairFor(providers, rows, d)
+	if err != nil {
+		return RepairReport{}, err
+	}
+	if slices.Equal(repaired, rows) {
 		return RepairReport{Status: NoRepairNeeded, Original: d, Verification: d, Counts: RepairCounts{len(rows), len(rows)}}, nil
-	}
-	repaired, err := Repair(rows, d)
-	if err != nil {
-		return RepairReport{}, err
-	}
-	v, err := verified(repaired)
-	if err != nil {
-		return RepairReport{}, err
 	}
 	kept, err := c.keep(sessiondir.LabelRepair, sessiondir.Transcript)
 	if err != nil {
@@ -62,4 +62,41 @@ func (c *change) repair() (RepairReport, error) {
 		Status: Repaired, Original: d, Verification: v, BackupPath: kept.path(sessiondir.Transcript),
 		Counts: RepairCounts{len(rows), len(repaired)},
 	}, nil
+}
+
+// repairFor returns messages as a repair makes them, or, for providers, as those accept
+// them, and their diagnosis. What changes nothing returns the same values.
+func repairFor(providers []Provider, msgs []sessionstore.Message, d Diagnosis) ([]sessionstore.Message, Diagnosis, error) {
+	if len(providers) == 0 {
+		msgs, err := Repair(msgs, d)
+		if err != nil {
+			return nil, d, err
+		}
+		d, err = verified(msgs)
+		return msgs, d, err
+	}
+	msgs, err := mendFor(providers, msgs)
+	if err != nil {
+		return nil, d, err
+	}
+	d, err = Diagnose(msgs)
+	return msgs, d, err
+}
+
+// mendFor mends messages for one provider after the other. It returns an error if then
+// one of them refuses what the others want.
+func mendFor(providers []Provider, msgs []sessionstore.Message) ([]sessionstore.Message, error) {
+	for _, p := range slices.Sorted(slices.Values(providers)) {
+		m, err := Mend(p, msgs)
+		if err != nil {
+			return nil, err
+		}
+		msgs = m.Messages
+	}
+	for _, p := range providers {
+		if left := Accepts(p, msgs); len(left) > 0 {
+			return nil, fmt.Errorf("mend messages for %v: %s", p, left[0])
+		}
+	}
+	return msgs, nil
 }

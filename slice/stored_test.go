@@ -276,3 +276,34 @@ func TestLeftoversOfKilledChangesAreSwept(t *testing.T) {
 	require.NoError(t, err)
 	require.ElementsMatch(t, kept, leftovers(get(t, st, parentID)))
 }
+
+// TestRepairSessionFor mends a session that the reference calls healthy and no provider
+// takes, and takes that back.
+func TestRepairSessionFor(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, "")
+	rows := ask + "\n" + callOf(`"c1"`, `"a\u0000b"`, `"{}"`) + "\n\n" + result("c1") + "\n" + say + "\n"
+	put(t, st, parentID, map[string]string{transcriptFile: rows, eventsFile: allEvents})
+	r, err := slice.RepairSession(t.Context(), st, parentID)
+	require.NoError(t, err)
+	require.Equal(t, slice.NoRepairNeeded, r.Status)
+	_, err = slice.RepairSession(t.Context(), st, parentID, slice.Gemini, slice.Provider(99))
+	require.ErrorContains(t, err, "unknown provider")
+	require.Equal(t, rows, get(t, st, parentID)[transcriptFile])
+
+	r, err = slice.RepairSession(t.Context(), st, parentID, slice.OpenAIResponses, slice.OpenAIChat)
+	require.NoError(t, err)
+	require.Equal(t, slice.Repaired, r.Status)
+	require.Equal(t, slice.RepairCounts{Original: 4, Repaired: 4}, r.Counts)
+	require.True(t, r.Original.Healthy() && r.Verification.Healthy())
+	files := without(get(t, st, parentID))
+	require.Equal(t, map[string]string{transcriptFile: files[transcriptFile], eventsFile: allEvents, repairBackup: rows}, files)
+	require.Contains(t, files[transcriptFile], `"a_b"`)
+	r, err = slice.RepairSession(t.Context(), st, parentID, slice.Anthropic, slice.OpenAIChat, slice.OpenAIResponses, slice.Gemini)
+	require.NoError(t, err)
+	require.Equal(t, slice.NoRepairNeeded, r.Status)
+
+	_, err = slice.Undo(t.Context(), st, parentID, repairBackup, nil)
+	require.NoError(t, err)
+	require.Equal(t, rows, get(t, st, parentID)[transcriptFile])
+}

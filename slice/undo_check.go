@@ -40,7 +40,7 @@ func checkUndo(tx core.Tx, b Backup, old, now []sessionstore.Message) error {
 	if r := tx.Recovered(); r != nil && errors.Is(r.Reason, sessionstore.ErrCorrupt) {
 		return r.Reason
 	}
-	if leads(old, now) {
+	if leads(old, now) || b.Label == sessiondir.LabelRepair && mends(Anthropic, old, now) {
 		return nil
 	}
 	if b.Label == sessiondir.LabelSalvage {
@@ -119,6 +119,20 @@ func leads(old, now []sessionstore.Message) bool {
 	} {
 		rows, err := f()
 		if err == nil && slices.EqualFunc(rows, now, sameRow) {
+			return true
+		}
+	}
+	return false
+}
+
+// mends reports whether a repair for some of the providers from first on makes now of old.
+func mends(first Provider, old, now []sessionstore.Message) bool {
+	for p := first; p <= Gemini; p++ {
+		m, err := Mend(p, old)
+		if err != nil || len(m.Amendments) == 0 {
+			continue
+		}
+		if slices.EqualFunc(m.Messages, now, sameRow) || mends(p+1, m.Messages, now) {
 			return true
 		}
 	}
