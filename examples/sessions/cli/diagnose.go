@@ -27,7 +27,7 @@ type diagnoseCommand struct {
 
 // Help is shown below the usage.
 func (diagnoseCommand) Help() string {
-	return `Tells whether every call of a tool has its result, and every turn its answer. The exit code is 0 when the session is healthy and 1 when it is broken; then "sessions repair" completes it and "sessions rewind" cuts it.
+	return `Tells whether every call of a tool has its result, and every turn its answer. The exit code is 0 when the session is healthy and 1 when it is broken; then "sessions repair" completes it and "sessions rewind" cuts it. A terminal and --json=v1 are also told what providers would refuse, whatever the exit code; "sessions repair --for" mends that.
 
 In a pipe the answer is JSON.`
 }
@@ -38,14 +38,18 @@ func (c *diagnoseCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	d, err := diagnose(a, t)
+	rows, d, err := diagnose(a, t)
 	if err != nil {
 		return err
 	}
-	if a.json {
+	switch {
+	case a.typed:
+		err = a.writeJSON(typedDiagnosis{d, judge(rows).typed()}, jsonIndent)
+	case a.json:
 		err = a.writeJSON(d, jsonIndent)
-	} else {
+	default:
 		a.showDiagnosis(t, d)
+		a.showRefused(t, judge(rows))
 	}
 	if err == nil && !d.Healthy() {
 		err = exitCode(exitError)
@@ -54,23 +58,24 @@ func (c *diagnoseCommand) Run(a *app) error {
 }
 
 // diagnose reads a transcript as strictly as amplifier-session.
-func diagnose(a *app, t target) (slice.Diagnosis, error) {
+func diagnose(a *app, t target) (rows []sessionstore.Message, d slice.Diagnosis, err error) {
 	if err := t.hasTranscript(); err != nil {
-		return slice.Diagnosis{}, err
+		return nil, d, err
 	}
 	s, err := t.store.Load(a.ctx, t.id)
 	if err := unlessMetadata(err); err != nil {
-		return slice.Diagnosis{}, err
+		return nil, d, err
 	}
 	if r := s.Recovered; r != nil && errors.Is(r.Reason, sessionstore.ErrCorrupt) {
-		return slice.Diagnosis{}, r.Reason
+		return nil, d, r.Reason
 	}
 	for i, m := range s.Messages {
 		if m.Role() == "" && !bytes.HasPrefix(bytes.TrimSpace(m.AppendTo(nil)), []byte("{")) {
-			return slice.Diagnosis{}, fmt.Errorf("read %s: message %d is not a JSON object", filepath.Join(t.dir(), transcriptName), i+1)
+			return nil, d, fmt.Errorf("read %s: message %d is not a JSON object", filepath.Join(t.dir(), transcriptName), i+1)
 		}
 	}
-	return slice.Diagnose(s.Messages)
+	d, err = slice.Diagnose(s.Messages)
+	return s.Messages, d, err
 }
 
 // unlessMetadata returns what is wrong besides damaged metadata, which do not

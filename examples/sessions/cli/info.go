@@ -28,7 +28,7 @@ func (c *infoCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if _, err := diagnose(a, t); err != nil { // what Inspect leaves out is an error here
+	if _, _, err := diagnose(a, t); err != nil { // what Inspect leaves out is an error here
 		return err
 	}
 	md, err := t.store.Metadata(a.ctx, t.id)

@@ -12,12 +12,15 @@ import (
 type repairCommand struct {
 	forScripts `kong:"-"`
 	anywhere
-	Salvage bool `help:"Bring back instead the messages that a damaged transcript holds whole, but its backup lacks."`
+	For     string `enum:",anthropic,openai,gemini" default:"" placeholder:"PROVIDER" help:"Mend it instead until this provider takes it: anthropic, openai or gemini."`
+	Salvage bool   `help:"Bring back instead the messages that a damaged transcript holds whole, but its backup lacks."`
 }
 
 // Help is shown below the usage.
 func (repairCommand) Help() string {
-	return `Gives every call of a tool a result, and every turn an answer, that say what happened. Nothing is written to a healthy session. What was there is kept beside the transcript, and "sessions undo" brings it back.
+	return `Gives every call of a tool a result, and every turn an answer, that say what happened. Nothing is written to a healthy session. What was there is kept beside the transcript, and "sessions undo SESSION" brings it back.
+
+--for mends what a provider would refuse, as far as that is judged: no text and no call of a tool is taken out. "sessions diagnose" tells what that is.
 
 A transcript with lines that cannot be read is not touched: its backup stands in for it. --salvage adds the messages to it that the damaged file holds whole beyond the backup, also when a program has saved the session since. The damaged file stays. What does not continue the conversation is offered as a fork.
 
@@ -26,6 +29,9 @@ In a pipe the answer is JSON.`
 
 // Run repairs.
 func (c *repairCommand) Run(a *app) error {
+	if c.For != "" && c.Salvage {
+		return usageError{"--for and --salvage: choose one"}
+	}
 	t, err := c.find(a)
 	if err == nil && c.Salvage {
 		return a.salvage(t)
@@ -36,7 +42,14 @@ func (c *repairCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	report, err := slice.RepairSession(a.ctx, t.store, t.id)
+	var takers []slice.Provider
+	state := "healthy"
+	for _, p := range providers {
+		if p.flag == c.For {
+			takers, state = append(takers, p.p), "accepted by "+c.For
+		}
+	}
+	report, err := slice.RepairSession(a.ctx, t.store, t.id, takers...)
 	if errors.Is(err, sessionstore.ErrCorrupt) {
 		if done, failed := a.beyond(t); done || failed != nil {
 			return failed
@@ -50,19 +63,22 @@ func (c *repairCommand) Run(a *app) error {
 	case a.json:
 		return a.writeJSON(report, jsonIndent)
 	case report.Status == slice.NoRepairNeeded:
-		a.Printf("%s is %s: nothing was written.\n", screen.Plain(t.id), a.Paint(screen.Green, "healthy"))
+		a.Printf("%s is %s: nothing was written.\n", screen.Plain(t.id), a.Paint(screen.Green, state))
 		return nil
 	}
 	a.Printf("%s %s %s\n", a.Paint(screen.Green, "✓"), "Repaired", screen.Plain(t.id))
 	a.Printf("  %s before, %s now\n", count(report.Counts.Original, "message"), number(report.Counts.Repaired))
 	a.kept(report.BackupPath)
+	if !report.Verification.Healthy() {
+		a.Printf("  %s completes it\n", a.Paint(screen.Cyan, "sessions repair "+screen.Plain(t.id)))
+	}
 	return nil
 }
 
 // kept tells where the state before is, and how to get it back.
 func (a *app) kept(backup string) {
 	a.Printf("  kept as %s\n", screen.Plain(filepath.Base(backup)))
-	a.Printf("  %s takes it back\n", a.Paint(screen.Cyan, "sessions undo"))
+	a.Printf("  %s takes it back\n", a.Paint(screen.Cyan, "sessions undo "+screen.Plain(filepath.Base(filepath.Dir(backup)))))
 }
 
 type rewindCommand struct {
@@ -73,7 +89,7 @@ type rewindCommand struct {
 
 // Help is shown below the usage.
 func (rewindCommand) Help() string {
-	return `Cuts the transcript before the last question that precedes what is broken, and the events after that time. Nothing is written to a healthy session, unless --to-turn says after which turn to cut. What was there is kept, and "sessions undo" brings it back.
+	return `Cuts the transcript before the last question that precedes what is broken, and the events after that time. Nothing is written to a healthy session, unless --to-turn says after which turn to cut. What was there is kept, and "sessions undo SESSION" brings it back.
 
 In a pipe the answer is JSON.`
 }

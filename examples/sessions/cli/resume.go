@@ -10,7 +10,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
-	"github.com/amplifier-go/sessionstorage/slice"
 )
 
 type resumeCommand struct {
@@ -59,8 +58,9 @@ func (c *resumeCommand) Run(a *app) error {
 	if a.typed {
 		return errors.Join(a.writeJSON(resumableOf(t, s, bundle), jsonIndent), damage)
 	}
+	judged := judge(s.Messages)
 	if a.json {
-		return errors.Join(a.writeJSON(c.report(t, s, bundle), jsonIndent), damage)
+		return errors.Join(a.writeJSON(c.report(t, s, bundle, judged), jsonIndent), damage)
 	}
 	a.Printf("%s %s\n", a.Paint(screen.Bold, "Session"), screen.Plain(t.id))
 	rows := [][2]string{{"Name", s.Metadata.Text("name")}, {"Bundle", bundle}, {"Model", s.Metadata.Text("model")}, {"Messages", number(len(s.Messages))}}
@@ -68,7 +68,7 @@ func (c *resumeCommand) Run(a *app) error {
 		rows = append(rows, [2]string{"Started", screen.Ago(a.now(), created)})
 	}
 	if damage == nil || len(s.Messages) > 0 {
-		rows = append(rows, [2]string{"Accepted by", c.accepted(s)})
+		rows = append(rows, [2]string{"Accepted by", a.accepted(t, judged)}, [2]string{"Not judged", strings.Join(judged.open, "; ")})
 	}
 	a.fields(rows)
 	if !c.NoHistory {
@@ -108,29 +108,6 @@ func (c *resumeCommand) newest(a *app) (target, error) {
 		return target{}, referenceError("No sessions found to resume.")
 	}
 	return target{st, id}, nil
-}
-
-// providers are whom a conversation may be resumed with.
-var providers = []struct {
-	name string
-	p    slice.Provider
-}{{"Anthropic", slice.Anthropic}, {"OpenAI chat", slice.OpenAIChat}, {"OpenAI responses", slice.OpenAIResponses}, {"Gemini", slice.Gemini}}
-
-// accepted says which providers would take the conversation.
-func (c *resumeCommand) accepted(s *sessionstore.Session) string {
-	var yes []string
-	for _, p := range providers {
-		if len(slice.Accepts(p.p, s.Messages)) == 0 {
-			yes = append(yes, p.name)
-		}
-	}
-	switch len(yes) {
-	case 0:
-		return "none: see sessions diagnose"
-	case len(providers):
-		return "all models"
-	}
-	return strings.Join(yes, ", ")
 }
 
 func (c *resumeCommand) history(a *app, rows []sessionstore.Message) error {
@@ -190,29 +167,15 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// refusals returns why each provider would not take the conversation, as JSON.
-func refusals(s *sessionstore.Session) []byte {
-	accepted := object{}
-	for _, p := range providers {
-		reasons := []string{}
-		for _, r := range slice.Accepts(p.p, s.Messages) {
-			reasons = append(reasons, r.String())
-		}
-		raw, err := encoded(reasons)
-		if err == nil {
-			accepted = append(accepted, member{strings.ReplaceAll(strings.ToLower(p.name), " ", "_"), raw})
-		}
-	}
-	return accepted.raw()
-}
-
-func (c *resumeCommand) report(t target, s *sessionstore.Session, bundle string) object {
+func (c *resumeCommand) report(t target, s *sessionstore.Session, bundle string, judged judgement) object {
+	open, _ := encoded(judged.open) // strings never fail
 	return object{
 		{"session_id", quoted(t.id)},
 		{"path", quoted(t.dir())},
 		{"bundle", quoted(bundle)},
 		{"model", memberOf(s.Metadata, "model")},
 		{"messages", strconv.AppendInt(nil, int64(len(s.Messages)), 10)},
-		{"refused", refusals(s)},
+		{"refused", judged.refusals()},
+		{"not_judged", open},
 	}
 }

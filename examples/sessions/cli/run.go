@@ -40,9 +40,9 @@ const about = `Looks at, mends, copies and removes stored agent sessions.
     sessions show 7a81 -T            one of them, with its conversation
     sessions search "connection"     where was that said?
     sessions diagnose 7a81           why can it not be continued?
-    sessions repair 7a81             complete it; sessions undo takes that back
+    sessions repair 7a81             complete it; sessions undo 7a81 takes that back
     sessions fork 7a81 --at-turn 3   go on from an earlier turn
-    sessions delete 7a81             to the trash; sessions undo brings it back
+    sessions delete 7a81             to the trash; sessions undo 7a81 brings it back
 
 SESSION is an id, the beginning of one, or the path of a session's directory. On a terminal there are tables; in a pipe ` +
 	`they are tab-separated lines, and --json gives every answer as JSON; ` +

@@ -169,14 +169,28 @@ func decisionsOf(all []decided) []typedDecision {
 
 // typedResume is the answer of resume.
 type typedResume struct {
-	ID       string          `json:"session_id"`
-	Path     string          `json:"path"`
-	Bundle   *string         `json:"bundle"`
-	Model    *string         `json:"model"`
-	Messages int             `json:"messages"`
-	Refused  json.RawMessage `json:"refused"` // by provider: why it would not take the conversation
+	ID       string  `json:"session_id"`
+	Path     string  `json:"path"`
+	Bundle   *string `json:"bundle"`
+	Model    *string `json:"model"`
+	Messages int     `json:"messages"`
+	judgedAs
+}
+
+// judgedAs is what is judged of a conversation, and what is not.
+type judgedAs struct {
+	Refused   json.RawMessage `json:"refused"` // by provider: why it would not take the conversation
+	NotJudged []string        `json:"not_judged"`
+}
+
+func (j judgement) typed() judgedAs { return judgedAs{j.refusals(), j.open} }
+
+// typedDiagnosis is the answer of diagnose.
+type typedDiagnosis struct {
+	slice.Diagnosis
+	judgedAs
 }
 
 func resumableOf(t target, s *sessionstore.Session, bundle string) typedResume {
-	return typedResume{t.id, t.dir(), known(bundle), known(s.Metadata.Text("model")), len(s.Messages), refusals(s)}
+	return typedResume{t.id, t.dir(), known(bundle), known(s.Metadata.Text("model")), len(s.Messages), judge(s.Messages).typed()}
 }
