@@ -32,6 +32,8 @@ var ruledMetadata = []string{
 	`{"session_visibility": "Internal"}`, `{"session_visibility": "chat", "parent_id": ""}`, `{"parent_id": 5, "parent_session_id": "q"}`,
 	`{"parent_id": "` + strings.Repeat("p", 8195) + `"}`, `{"parent_id": "` + strings.Repeat("ü", 8195) + `"}`,
 	`{"parent_id": "p", "conflict_of": "p", "forked_from_turn": 3, "forked_at": "x"}`, `{"parent_id": "q", "conflict_of": "p", "forked_from_turn": 3, "forked_at": "x"}`,
+	`{"import": {"tool": "claude"}}`,
+	`{"import": "claude"}`,
 	`{"bundle": "bundle:"}`, `{"bundle": "bundle:bundle:b"}`, `{"created": "2026-11-22T10:00:00.5Z"}`, `{"created": 1763805600}`,
 }
 

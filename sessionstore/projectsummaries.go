@@ -15,8 +15,8 @@ type ProjectSummary struct {
 	Summary
 }
 
-// Summaries tells what the sessions of all projects are, in the order of
-// [Store.List] over all of them; o.Limit counts all of them together. See
+// Summaries tells what the sessions of all projects are, in the order of Changed
+// over all of them; o.Limit counts all of them together. See
 // [Store.Summaries]. Rows of sessions that cannot be read have the Project, too. After
 // them comes a row with an error for each project that cannot be read, which has
 // nothing but Project. The error without a Project comes last.
@@ -42,6 +42,7 @@ func (p *Projects) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[Proj
 		}
 		var failed []failedSummary
 		var ended error
+		var waiting summaryOrder[ProjectSummary]
 		shown, places := 0, all.ordered()
 		for from, to := range portions(len(places), func() int { return o.ahead(shown) }) {
 			for some := places[from:to]; len(some) > 0 && ended == nil; {
@@ -52,19 +53,28 @@ func (p *Projects) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[Proj
 				for i, row := range rows {
 					s := ProjectSummary{some[i].slug, row.Summary}
 					switch {
-					case o.reached(shown):
 					case row.err != nil:
 						failed = append(failed, failedSummary{s, row.err})
 					case row.listed(o):
-						if shown++; !yield(s, nil) {
-							return
-						}
+						waiting.add(s, &s.Summary)
 					}
 				}
 				some = some[len(rows):]
 			}
 			if ended != nil {
 				break
+			}
+			next := 0.0
+			if to < len(places) {
+				next = seconds(places[to].changed)
+			}
+			for s := range waiting.until(next) {
+				if o.reached(shown) {
+					break
+				}
+				if shown++; !yield(s, nil) {
+					return
+				}
 			}
 		}
 		for _, f := range append(failed, all.failed...) {

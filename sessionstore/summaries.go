@@ -11,10 +11,11 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
-// Summaries tells what the sessions are, in the order of [Store.List]. The first
-// row is there before any other session is looked at; later rows are made some
-// hundred in advance, on all processors. A session that is removed meanwhile is
-// left out.
+// Summaries tells what the sessions are, in the order of Changed: that of
+// [Store.List], but for imported sessions, which Summaries reads ahead of all that
+// changed before their import. The first row is there before any other session is
+// looked at; later rows are made some hundred in advance, on all processors. A session
+// that is removed meanwhile is left out.
 //
 // A session that cannot be read hides no other. After all others, Summaries
 // yields one row with an error for each session, up to the last that is shown,
@@ -46,6 +47,7 @@ func (st *Store) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[Summar
 		defer func() { z.write(ctx, places) }()
 		var failed []summarized
 		var ended error
+		var waiting summaryOrder[Summary]
 		shown := 0
 		for from, to := range portions(len(places), func() int { return o.ahead(shown) }) {
 			rows := make([]summarized, to-from)
@@ -60,13 +62,22 @@ func (st *Store) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[Summar
 			}
 			for _, row := range rows {
 				switch {
-				case o.reached(shown):
 				case row.err != nil:
 					failed = append(failed, row)
 				case row.listed(o):
-					if shown++; !yield(row.Summary, nil) {
-						return
-					}
+					waiting.add(row.Summary, &row.Summary)
+				}
+			}
+			next := 0.0
+			if to < len(places) {
+				next = seconds(places[to].changed)
+			}
+			for s := range waiting.until(next) {
+				if o.reached(shown) {
+					break
+				}
+				if shown++; !yield(s, nil) {
+					return
 				}
 			}
 		}

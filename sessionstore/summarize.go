@@ -278,7 +278,7 @@ func (z *summarizer) countWhole(ctx context.Context, e *index.Entry) (damaged bo
 	*e = index.Entry{ID: e.ID, HasMetadata: e.HasMetadata, Metadata: e.Metadata, About: e.About}
 	e.Facts, e.Prompt = factsOf(t.rows)
 	e.HasPrompt = true
-	e.Facts.Size = t.revision().Bytes
+	e.Facts.Size, e.Transcript.Stamp = t.revision().Bytes, t.main.stamp // which is not sure
 	return t.damage != nil || t.main.bad != nil, nil
 }
 

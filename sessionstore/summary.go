@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/index"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
 // Summary is what a list shows of a session. The counts are what the transcript
@@ -18,7 +19,7 @@ type Summary struct {
 	Messages    int
 	Bytes       int64     // of what the messages were read from
 	Created     time.Time // in UTC; zero if unknown
-	Changed     time.Time // Modified of [Info]
+	Changed     time.Time // Modified of [Info]; of a session that was imported from another tool the time of its last line, until it goes on here
 	Model       string    // "" if unknown
 	Bundle      string    // without its prefix "bundle:"; "" if unknown
 	WorkingDir  string    // "" if unknown
@@ -43,6 +44,9 @@ func summaryOf(e *index.Entry, changed time.Time) Summary {
 	if a.Conflict {
 		s.ConflictOf = a.Parent
 	}
+	if at := e.Transcript.Stamp.Mtime; a.Imported && !at.IsZero() && at.Before(changed) {
+		s.Changed = at
+	}
 	return s
 }
 
@@ -55,6 +59,9 @@ func aboutOf(id string, md Metadata) index.About {
 		Name: md.Text("name"), Model: known(md.Text("model")), Bundle: bundle, WorkingDir: known(md.Text("working_dir")), Parent: r.parent,
 		Fork: r.fork, Internal: r.kind == Internal, Sub: r.kind == Worker || !r.decided && !IsTopLevel(id),
 		Conflict: r.fork && r.parent != "" && r.parent == md.Text("conflict_of"), // a fork of such a session has another parent
+	}
+	if raw, ok := md.Lookup("import"); ok { // as package foreign notes it
+		a.Imported = pyjson.KindOf(raw) == pyjson.Object
 	}
 	if at, ok := parseTime(md.Text("created")); ok {
 		a.Created = at.UTC()

@@ -18,7 +18,7 @@ var errBad = errors.New("not an index of this version, or damaged")
 // the index remembers: what counts as a message, a turn, a prompt and its text,
 // and what metadata say. Whoever changes one of them raises it: an index that was
 // made by others counts as none.
-const Rules = 3
+const Rules = 4
 
 const sumSize = 16 // of the hash at the end of a file
 

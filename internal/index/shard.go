@@ -41,6 +41,7 @@ type About struct {
 	Created                                 time.Time
 	Fork, Sub, Internal                     bool
 	Conflict                                bool // a sync made it, to keep what two devices wrote at once
+	Imported                                bool // from another tool
 }
 
 // append appends the entry, without texts that do not fit.
@@ -74,7 +75,7 @@ func (e *Entry) appendAll(b []byte) []byte {
 		b = appendText(b, text)
 	}
 	b = appendTime(b, a.Created)
-	for _, is := range [...]bool{a.Fork, a.Sub, a.Internal, a.Conflict} {
+	for _, is := range [...]bool{a.Fork, a.Sub, a.Internal, a.Conflict, a.Imported} {
 		b = appendBool(b, is)
 	}
 	return b
@@ -90,7 +91,7 @@ func (d *decoder) entry() (e Entry) {
 	a := &e.About
 	a.Name, a.Model, a.Bundle, a.WorkingDir, a.Parent = d.text(), d.text(), d.text(), d.text(), d.text()
 	a.Created = d.time()
-	a.Fork, a.Sub, a.Internal, a.Conflict = d.bool(), d.bool(), d.bool(), d.bool()
+	a.Fork, a.Sub, a.Internal, a.Conflict, a.Imported = d.bool(), d.bool(), d.bool(), d.bool(), d.bool()
 	return e
 }
 

@@ -5,11 +5,8 @@ import (
 	"context"
 	"errors"
 	"html/template"
-	"io/fs"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -95,72 +92,51 @@ func (s *Server) listing(r *request) (*listing, error) {
 	l := &listing{Project: r.at.name, Path: pathOf(r.at.name, ""), Projects: linksTo(names, r.at.name), Open: r.id}
 	query := r.URL.Query()
 	l.All = query.Get("all") != "" || r.id != "" && !sessionstore.IsTopLevel(r.id)
-	infos, err := r.at.store.List(r.Context(), &sessionstore.ListOptions{All: l.All})
-	if err != nil {
-		return nil, err
-	}
-	infos = append(infos, r.at.lost()...)
-	l.Total = len(infos)
-	from := l.turnTo(infos, query)
+	var all []sessionstore.Summary
 	var failed []item
-	for _, info := range infos[from:min(from+pageSize, len(infos))] {
-		it, err := r.at.item(r.Context(), info)
-		if ended := r.Context().Err(); ended != nil {
-			return nil, ended
+	for row, err := range r.at.store.Summaries(r.Context(), &sessionstore.ListOptions{All: l.All}) {
+		switch {
+		case err == nil:
+			all = append(all, row)
+		case row.ID == "":
+			return nil, err
+		default:
+			failed = append(failed, item{ID: row.ID, Title: row.ID, Path: pathOf(r.at.name, row.ID), Modified: row.Changed, Reason: err.Error()})
 		}
+	}
+	l.Total = len(all) + len(failed)
+	from := l.turnTo(all, query)
+	for _, row := range all[from:min(from+pageSize, len(all))] {
+		it, err := r.at.item(r.Context(), row)
 		if errors.Is(err, sessionstore.ErrNotFound) {
-			if !isLink(filepath.Join(r.at.store.Dir(), info.ID)) {
-				continue // removed just now
-			}
-			err = errLost
+			continue // removed just now
 		}
 		if err != nil {
-			failed = append(failed, item{ID: info.ID, Title: info.ID, Path: pathOf(r.at.name, info.ID), Modified: info.Modified, Reason: err.Error()})
-			continue
+			return nil, err
 		}
-		if l.All && cmp.Or(query.Get("all"), "") != "" {
+		if query.Get("all") != "" {
 			it.Path += "?all=1"
 		}
 		l.Items = append(l.Items, it)
 	}
-	l.Items = append(l.Items, failed...)
-	return l, nil
-}
-
-var errLost = errors.New("it is a symlink that leads nowhere")
-
-// lost returns the symlinks that lead nowhere, which lists of sessions leave out.
-func (p *place) lost() (infos []sessionstore.Info) {
-	entries, _ := os.ReadDir(p.store.Dir()) // the list has told
-	for _, e := range entries {
-		path := filepath.Join(p.store.Dir(), e.Name())
-		if e.Type()&fs.ModeSymlink == 0 || strings.HasPrefix(e.Name(), ".") {
-			continue
-		}
-		if _, err := os.Stat(path); err != nil {
-			infos = append(infos, sessionstore.Info{ID: e.Name()})
-		}
+	if from == 0 {
+		l.Items = append(l.Items, failed...)
 	}
-	return infos
-}
-
-func isLink(path string) bool {
-	fi, err := os.Lstat(path)
-	return err == nil && fi.Mode()&fs.ModeSymlink != 0
+	return l, nil
 }
 
 // turnTo finds the page, that of the open session when none is named, sets the
 // addresses of its neighbours and returns its first session.
-func (l *listing) turnTo(infos []sessionstore.Info, query url.Values) (from int) {
+func (l *listing) turnTo(all []sessionstore.Summary, query url.Values) (from int) {
 	page, err := strconv.Atoi(query.Get("page"))
 	if err != nil && l.Open != "" {
-		for i, info := range infos {
-			if info.ID == l.Open {
+		for i, row := range all {
+			if row.ID == l.Open {
 				page = i / pageSize
 			}
 		}
 	}
-	last := max(0, len(infos)-1) / pageSize
+	last := max(0, len(all)-1) / pageSize
 	page = min(max(page, 0), last)
 	if page > 0 {
 		l.Newer = l.address(page-1, l.All)
@@ -187,22 +163,18 @@ func (l *listing) address(page int, all bool) string {
 }
 
 // item reads what the list tells of a session.
-func (p *place) item(ctx context.Context, info sessionstore.Info) (item, error) {
-	md, err := p.store.Metadata(ctx, info.ID)
+func (p *place) item(ctx context.Context, s sessionstore.Summary) (item, error) {
+	md, err := p.store.Metadata(ctx, s.ID)
 	damaged := errors.Is(err, sessionstore.ErrCorrupt)
 	if err != nil && !damaged {
 		return item{}, err
 	}
-	s, err := p.store.Summary(ctx, info.ID)
-	if err != nil {
-		return item{}, err
-	}
-	kind := kindOf(md, info.ID)
+	kind := kindOf(md, s.ID)
 	if s.ConflictOf != "" {
 		kind = "conflict copy"
 	}
 	return item{
-		ID: info.ID, Path: pathOf(p.name, info.ID), Title: titleOf(md, cmp.Or(s.Title, info.ID)), Modified: info.Modified,
+		ID: s.ID, Path: pathOf(p.name, s.ID), Title: titleOf(md, cmp.Or(s.Title, s.ID)), Modified: s.Changed,
 		Status: md.Text("status"), Model: md.Text("model"), Parent: md.Text("parent_id"), Damaged: damaged,
 		Kind: kind, Prompts: s.Prompts,
 	}, nil

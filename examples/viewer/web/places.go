@@ -116,7 +116,7 @@ func (p *Places) readable(name string) error {
 	dir := filepath.Join(p.projects.Dir(), name, "sessions")
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("open %s: %w", dir, errLost)
+		return fmt.Errorf("open %s: a symlink leads nowhere", dir)
 	}
 	if err != nil {
 		return err

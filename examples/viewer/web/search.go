@@ -166,8 +166,10 @@ func (p *Places) searchOne(ctx context.Context, pattern *regexp.Regexp) (out []f
 // found returns a session as the page shows it.
 func (p *place) found(ctx context.Context, id string, at time.Time, hits []hit) foundSession {
 	f := foundSession{Project: p.name, Title: id, Path: pathOf(p.name, id), Created: at, Hits: hits}
-	if it, err := p.item(ctx, sessionstore.Info{ID: id}); err == nil {
-		f.Title = cmp.Or(it.Title, id)
+	if s, err := p.store.Summary(ctx, id); err == nil {
+		if it, err := p.item(ctx, s); err == nil {
+			f.Title = cmp.Or(it.Title, id)
+		}
 	}
 	return f
 }

@@ -59,7 +59,9 @@
 //
 // The id of a session is a UUID of version 5, made of the tool's name and the
 // tool's id. Nothing in the files tells time or place of the import. So two
-// devices that import one file make one session. A second import brings a
+// devices that import one file make one session. The files have the time of the last
+// line, by which lists show the session until it goes on here. Its directory has the time
+// of the import, by which tools clean up. A second import brings a
 // session up to date if it is as the last import left it. If the session here
 // and the tool's both went on, the session here stays, and the tool's becomes a
 // fork, which later imports bring up to date. A session that was removed here

@@ -3,6 +3,7 @@ package foreign
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 
@@ -64,6 +65,22 @@ func (f files) original(ctx context.Context, tg target) error {
 
 func (f files) mapping(ctx context.Context, tg target, r *rendering) error {
 	return f.beside(mapFile, func(w io.Writer) error { return tg.writeMap(r, contextWriter{ctx, w}) })
+}
+
+// date gives the files of the session the time of the last line that became a message, so
+// that lists show when it went on. Its directory has that of the import: tools remove
+// sessions by it.
+func (f files) date(r *rendering) error {
+	at := r.lastTime
+	if at.Unix() <= 0 || at.After(f.core.Now()) { // the file tells none, or a wrong one
+		return nil
+	}
+	for _, name := range []string{sessiondir.Transcript, sessiondir.Metadata, folder + "/" + mapFile, folder + "/" + originalFile} {
+		if err := f.tx.Dir().SetTime(name, at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("set the time of %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // copy copies a file of another session's import, if it has it.

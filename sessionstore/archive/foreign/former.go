@@ -191,6 +191,11 @@ func (ld *lander) fork(ctx context.Context, tg target, id string, shared int, ow
 			return err
 		}
 		tx.Renamed(sessiondir.Transcript)
+		if is, _, err := core.Of(ld.st).Stat(tg.id, sessiondir.Transcript); err == nil { // lists show the fork by it
+			if err := tx.Dir().SetTime(sessiondir.Transcript, is.Mtime); err != nil {
+				return fmt.Errorf("set the time of the transcript: %w", err)
+			}
+		}
 		for _, name := range []string{originalFile, mapFile} {
 			if err := f.copy(ctx, filepath.Join(ld.kept(tg.id), name), name); err != nil {
 				return err

@@ -170,7 +170,7 @@ func (ld *lander) create(ctx context.Context, tg target) (Imported, error) {
 		}
 		tg.countLeft(r, report)
 		done.Messages = made.Messages
-		return tx.SetMetadata(md)
+		return errors.Join(tx.SetMetadata(md), f.date(r))
 	})
 	if err == nil {
 		tg.report.merge(report)
@@ -245,6 +245,9 @@ func (ld *lander) change(ctx context.Context, tg target, has sessionstore.Revisi
 		if err != nil {
 			return err
 		}
-		return tx.SetMetadata(md)
+		if err := tx.SetMetadata(md); err != nil || !write && p.want != has { // ours went on
+			return err
+		}
+		return f.date(p.r)
 	})
 }
