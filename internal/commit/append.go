@@ -91,7 +91,8 @@ func (f File) extend(file *atomicfile.Edit, next *leased, a Addition) error {
 		}
 	}
 	if err := file.WriteAt(slices.Concat(missing, a.Lines), common); err != nil {
-		return fmt.Errorf("extend backup: %w", err)
+		// On a full disk a part may stand there: half a line, which no backup may end in.
+		return errors.Join(fmt.Errorf("extend backup: %w", err), file.Truncate(common))
 	}
 	if err := file.SetTime(a.Time); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: the backup was removed", ErrRewrite)
