@@ -105,5 +105,13 @@ func lockError(ctx context.Context, err error) error {
 	if errors.Is(err, filelock.ErrBusy) && ctx.Err() == nil {
 		err = fmt.Errorf("%w: %w", ErrLocked, err)
 	}
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = needsSingleWriter(err)
+	}
 	return err
+}
+
+// needsSingleWriter says how to write where the file system has no locks.
+func needsSingleWriter(err error) error {
+	return fmt.Errorf("%w; where no other process writes these sessions, sessionstore.Options.SingleWriter goes on without locks of the system", err)
 }

@@ -98,8 +98,7 @@ func (st *Store) refuseRun(ctx context.Context, id string) error {
 	if _, err := os.Lstat(place.LockPath()); errors.Is(err, fs.ErrNotExist) {
 		return nil // no host ever ran it; taking the lock would create its file
 	}
-	held, err := ownership.Take(ctx, place, nil, st.base.OwnershipLine(id).Wait)
-	err = ownershipError(err)
+	held, err := st.takeOwnership(ctx, place, nil)
 	if errors.Is(err, ErrLocked) || errors.Is(err, ErrFenced) || ctx.Err() != nil {
 		return err
 	}

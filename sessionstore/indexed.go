@@ -27,6 +27,8 @@ func (st *Store) index() *index.Files {
 		Open: func() (*atomicfile.Dir, error) { return st.base.Kept(indexDir) },
 		Edit: func(name string) (*atomicfile.Edit, error) { return st.base.EditKept(indexDir, name) },
 		Has:  st.base.Has,
+
+		Alone: st.opts.SingleWriter,
 	}
 }
 

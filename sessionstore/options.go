@@ -17,6 +17,13 @@ type Options struct {
 	OnChange   func(Change)     // called after each acknowledged write, in order, must not block
 	Observer   Observer         // nil: nobody is told what the store does
 
+	// SingleWriter promises that no other process writes the sessions of the
+	// directory, or runs one of them, while the store is open. The locks are taken
+	// as ever. Where the file system has none, as some mounts of NFS, SMB and FUSE,
+	// they then exclude the stores of this process alone; without the promise,
+	// calls that write fail there.
+	SingleWriter bool
+
 	// CacheBytes is about how much memory the store takes for what it knows of
 	// sessions from earlier calls: transcripts and metadata that were read or
 	// written, metadata that was listed, and the names of a listing. What was

@@ -76,12 +76,12 @@ func (st *Store) host(ctx context.Context, place ownership.Session, o Owner) (re
 	}
 	defer st.owners.leave(l)
 	if l.held == nil {
-		if l.held, err = st.takeOwnership(ctx, l, place, nil); err != nil {
+		if l.held, err = st.takeOwnership(ctx, place, nil); err != nil {
 			return nil, err
 		}
 	}
 	if place.Sessions == "" && l.here == nil {
-		if l.here, err = st.takeHere(ctx, l, place); err != nil {
+		if l.here, err = st.takeHere(ctx, place); err != nil {
 			return nil, joinErrors(err, st.owners.giveUpUnused(l))
 		}
 	}
@@ -101,7 +101,7 @@ func (st *Store) host(ctx context.Context, place ownership.Session, o Owner) (re
 // takeHere takes the lock of this directory for a session whose host has the lock of
 // Options.Workspace, but whose directory is not that workspace's own: stores without
 // the option look for the lock here. It returns nil in the workspace's own directory.
-func (st *Store) takeHere(ctx context.Context, l *ownerLock, place ownership.Session) (*ownership.Held, error) {
+func (st *Store) takeHere(ctx context.Context, place ownership.Session) (*ownership.Held, error) {
 	if st.isNative(place) {
 		return nil, nil
 	}
@@ -109,7 +109,7 @@ func (st *Store) takeHere(ctx context.Context, l *ownerLock, place ownership.Ses
 	if err != nil {
 		return nil, err
 	}
-	held, err := st.takeOwnership(ctx, l, st.here(place), nil)
+	held, err := st.takeOwnership(ctx, st.here(place), nil)
 	if unlocked := lock.Unlock(); unlocked != nil {
 		if held != nil {
 			unlocked = joinErrors(unlocked, held.Release())
@@ -149,10 +149,12 @@ const ownersDir = "owners"
 
 // takeOwnership waits for the lock of place as a call does, and takes it. kept may
 // have the place open; it may be nil.
-func (st *Store) takeOwnership(ctx context.Context, l *ownerLock, place ownership.Session, kept *ownership.State) (*ownership.Held, error) {
-	held, err := ownership.Take(ctx, place, kept, l.line.Wait)
+func (st *Store) takeOwnership(ctx context.Context, place ownership.Session, kept *ownership.State) (*ownership.Held, error) {
+	place.Alone = st.opts.SingleWriter
+	line := st.base.OwnershipLine(place.ID)
+	held, err := ownership.Take(ctx, place, kept, line.Wait)
 	if st.relieved(err) {
-		held, err = ownership.Take(ctx, place, kept, l.line.Wait)
+		held, err = ownership.Take(ctx, place, kept, line.Wait)
 	}
 	return held, ownershipError(err)
 }
@@ -169,6 +171,8 @@ func ownershipError(err error) error {
 		return fmt.Errorf("%w: %w", ErrLocked, err)
 	case errors.Is(err, ownership.ErrFenced):
 		return fmt.Errorf("%w: %w", ErrFenced, err)
+	case errors.Is(err, ownership.ErrNoLocks):
+		return needsSingleWriter(err)
 	}
 	return err
 }
@@ -275,12 +279,11 @@ func (st *Store) checkHere(ctx context.Context, p *ownerPlace) error {
 	if _, err := os.Lstat(here.LockPath()); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	line := st.base.OwnershipLine(p.ID)
-	held, err := ownership.Take(ctx, here, nil, line.Wait)
+	held, err := st.takeOwnership(ctx, here, nil)
 	if err == nil {
 		return held.Release()
 	}
-	if err = ownershipError(err); errors.Is(err, ErrLocked) || ctx.Err() != nil {
+	if errors.Is(err, ErrLocked) || ctx.Err() != nil {
 		return err
 	}
 	st.warnUnowned(p, p.ID, err)
@@ -294,7 +297,7 @@ func (st *Store) ownAt(ctx context.Context, s *session, p *ownerPlace) (*ownerLo
 	}
 	defer st.owners.leave(l)
 	if l.held == nil {
-		held, err := st.takeOwnership(ctx, l, p.Session, &s.handles.owner)
+		held, err := st.takeOwnership(ctx, p.Session, &s.handles.owner)
 		switch {
 		case errors.Is(err, ErrLocked), errors.Is(err, ErrFenced), ctx.Err() != nil:
 			return nil, err

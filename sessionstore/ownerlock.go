@@ -4,25 +4,20 @@ import (
 	"context"
 	"sync"
 
-	"github.com/amplifier-go/sessionstorage/internal/lockqueue"
 	"github.com/amplifier-go/sessionstorage/internal/ownership"
-	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
 // owners are the ownership locks of sessions that a store holds or waits for. A
 // lock is taken for the first use of a call or a host, and given up with the last.
 // The lock of a call has no record; hosts of Acquire have written one.
 type owners struct {
-	base *sessiondir.Base
-
 	mu    sync.Mutex // guards what follows
 	locks map[string]*ownerLock
 }
 
 // ownerLock is the ownership lock of one session.
 type ownerLock struct {
-	id   string
-	line lockqueue.Line // where this store and others wait for it
+	id string
 
 	turn chan struct{}   // holds a token while somebody takes it or gives it up
 	held *ownership.Held // nil: not held; changed only by whoever has the turn
@@ -42,17 +37,13 @@ type ownerPlace struct {
 	warned bool // that its state cannot be used
 }
 
-func newOwners(base *sessiondir.Base) *owners {
-	return &owners{base: base, locks: map[string]*ownerLock{}}
-}
-
 // enter waits for the turn at the lock of session id: the right to take the lock
 // and to give it up. leave ends the turn.
 func (w *owners) enter(ctx context.Context, id string) (*ownerLock, error) {
 	w.mu.Lock()
 	l := w.locks[id]
 	if l == nil {
-		l = &ownerLock{id: id, line: w.base.OwnershipLine(id), turn: make(chan struct{}, 1)}
+		l = &ownerLock{id: id, turn: make(chan struct{}, 1)}
 		w.locks[id] = l
 	}
 	l.entered++

@@ -57,7 +57,8 @@ func open(dir string, opts *Options, hooks *seam.Seam) (*Store, error) {
 		return nil, wrap("open", "", err)
 	}
 	base.LimitListing(listingBytes(o.CacheBytes))
-	st := &Store{base: base, opts: o, cache: newSessionCache(o.CacheBytes)}
+	base.Alone = o.SingleWriter
+	st := &Store{base: base, owners: &owners{locks: map[string]*ownerLock{}}, opts: o, cache: newSessionCache(o.CacheBytes)}
 	if st.opts.Now == nil {
 		st.opts.Now = time.Now
 	}
@@ -65,7 +66,6 @@ func open(dir string, opts *Options, hooks *seam.Seam) (*Store, error) {
 	if st.log == nil {
 		st.log = slog.New(slog.DiscardHandler)
 	}
-	st.owners = newOwners(base)
 	return st, nil
 }
 

@@ -31,6 +31,8 @@ type Files struct {
 
 	// Has reports whether there is a session id.
 	Has func(id string) bool
+
+	Alone bool // no other process writes here; see [filelock.Options]
 }
 
 // patience is how long a write waits for another one.
@@ -248,7 +250,7 @@ func (f *Files) locked(ctx context.Context, limit time.Duration, do func(*atomic
 		return err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	lock, err := filelock.Acquire(ctx, dir.Root(), Lock, filelock.Options{Limit: limit})
+	lock, err := filelock.Acquire(ctx, dir.Root(), Lock, filelock.Options{Limit: limit, Alone: f.Alone})
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ type Waiter func(ctx context.Context, try func() error) error
 // Other errors are [*FencedError], [ErrUnsafe], ctx's or the operating
 // system's; nothing is held then. Where the reference has no such lock
 // (Windows) it is [errors.ErrUnsupported], and callers go on without. A file
-// system without locks is [ErrUnsafe], as in the reference.
+// system without locks is [ErrUnsafe], as in the reference, and [ErrNoLocks].
 func Take(ctx context.Context, s Session, kept *State, wait Waiter) (*Held, error) {
 	if !supported {
 		return nil, fmt.Errorf("acquire session lock: %w", errors.ErrUnsupported)
@@ -66,7 +66,7 @@ func Take(ctx context.Context, s Session, kept *State, wait Waiter) (*Held, erro
 
 // try locks session.lock. Only a host that runs the session is [ErrBusy].
 func (h *Held) try() error {
-	lock, err := h.state.lock.Try(h.state.dir.Root(), LockName, 0o600)
+	lock, err := filelock.Options{Keep: &h.state.lock, Alone: h.session.Alone}.Try(h.state.dir.Root(), LockName)
 	switch {
 	case err == nil:
 		h.lock = lock
@@ -75,7 +75,7 @@ func (h *Held) try() error {
 		// The cause is only told: it must not pass for a system without locks.
 		const text = "cannot acquire stable session lock"
 		if errors.Is(err, errors.ErrUnsupported) {
-			return untrusted(text + ": " + err.Error())
+			return &failure{kind: ErrUnsafe, cause: ErrNoLocks, text: text + ": " + err.Error()}
 		}
 		return untrustedBecause(text, err)
 	}

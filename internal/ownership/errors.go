@@ -12,6 +12,8 @@ var (
 	// ErrUnsafe tells that state cannot be trusted: a wrong type, owner or mode,
 	// a symlink, or content that does not parse.
 	ErrUnsafe = errors.New("shared state is unsafe")
+	// ErrNoLocks tells that the file system of the state has no locks.
+	ErrNoLocks = errors.New("file system has no locks")
 	// ErrInvalid tells that a workspace, id or other argument is refused.
 	ErrInvalid = errors.New("invalid session identity")
 )

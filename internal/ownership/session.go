@@ -36,6 +36,8 @@ type Session struct {
 	// StateRoot is a directory in it, with one directory for each session. Empty:
 	// the session is where hosts look for it.
 	Sessions string
+
+	Alone bool // no other process takes the lock; see [filelock.Options]
 }
 
 // Locate returns the place of the session of an existing workspace. Where the

@@ -18,6 +18,10 @@ import (
 
 // Base is a sessions directory.
 type Base struct {
+	// Alone promises that no other process takes the locks of sessions; see
+	// [filelock.Options]. It is set before first use.
+	Alone bool
+
 	path string
 	seam *seam.Seam
 

@@ -61,7 +61,7 @@ func (b *Base) lock(ctx context.Context, id string, keep *filelock.Keep) (*filel
 	}
 	dir, name := lockName(id)
 	if dir == "" {
-		return b.await(ctx, id, &lockFile{root: top.Root(), name: name, keep: keep})
+		return b.await(ctx, id, top.Root(), name, keep)
 	}
 	dir = filepath.Join(Bookkeeping, dir)
 	if err := top.MkdirAll(dir); err != nil {
@@ -71,33 +71,22 @@ func (b *Base) lock(ctx context.Context, id string, keep *filelock.Keep) (*filel
 	if err != nil {
 		return nil, err
 	}
-	lock, err := b.await(ctx, id, &lockFile{root: sub, name: name})
+	lock, err := b.await(ctx, id, sub, name, nil)
 	return lock, errors.Join(err, sub.Close())
 }
 
-// await waits in the line of session id's lock.
-func (b *Base) await(ctx context.Context, id string, f *lockFile) (*filelock.Lock, error) {
-	if err := b.queue.Line("session "+id).Wait(ctx, f.try); err != nil {
-		return nil, err
-	}
-	return f.lock, nil
+// await waits in the line of session id's lock, which is the file name in root. keep
+// may be nil.
+func (b *Base) await(ctx context.Context, id string, root *os.Root, name string, keep *filelock.Keep) (lock *filelock.Lock, err error) {
+	err = b.queue.Line("session "+id).Wait(ctx, func() (err error) {
+		lock, err = b.lockOptions(keep).Try(root, name)
+		return err
+	})
+	return lock, err
 }
 
-// A lockFile is what a lock is taken on.
-type lockFile struct {
-	root *os.Root
-	name string
-	keep *filelock.Keep // nil: the file is opened for each try
-	lock *filelock.Lock // that try has got
-}
-
-func (f *lockFile) try() (err error) {
-	if f.keep != nil {
-		f.lock, err = f.keep.Try(f.root, f.name, lockPerm)
-	} else {
-		f.lock, err = filelock.Try(f.root, f.name, lockPerm)
-	}
-	return err
+func (b *Base) lockOptions(keep *filelock.Keep) filelock.Options {
+	return filelock.Options{Perm: lockPerm, Keep: keep, Alone: b.Alone}
 }
 
 // OwnershipLine returns the line of those who wait for the ownership lock of
@@ -127,7 +116,7 @@ func (b *Base) Free(id string) bool {
 		defer sub.Close()
 		root = sub
 	}
-	lock, err := filelock.Try(root, name, lockPerm)
+	lock, err := b.lockOptions(nil).Try(root, name)
 	if err != nil {
 		return errors.Is(err, errors.ErrUnsupported)
 	}

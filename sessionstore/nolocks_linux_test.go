@@ -1,0 +1,215 @@
+package sessionstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+func init() { children["no locks"] = noLocksChild }
+
+// TestNoLocks writes where the system refuses every lock, as mounts of NFS, SMB and
+// FUSE may: a call says which option goes on, and with it each call succeeds, and the
+// stores of the process keep each other out.
+func TestNoLocks(t *testing.T) {
+	testenv.Need(t, runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64", "the filter reads the arguments of system calls of little-endian 64-bit systems")
+	for _, errno := range []unix.Errno{unix.ENOLCK, unix.ENOSYS, unix.EOPNOTSUPP} {
+		t.Run(unix.ErrnoName(errno), func(t *testing.T) {
+			h := newHouse(t)
+			for _, dir := range []string{h.dir, filepath.Join(h.home, "elsewhere")} { // where hosts look for the session, and where they do not
+				spawn(t, "no locks", dir, strconv.Itoa(int(errno)), h.home).end(t)
+			}
+		})
+	}
+}
+
+// refuseLocks makes the system answer locks and leases of this process with errno.
+func refuseLocks(errno uint64) error {
+	const number, command = 0, 24 // offsets in struct seccomp_data: of the call, and of its second argument
+	load := func(at uint32) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
+	}
+	is := func(k uint32, then, otherwise uint8) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: k, Jt: then, Jf: otherwise}
+	}
+	commands := []uint32{unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_GETLK, unix.F_OFD_SETLK, unix.F_OFD_SETLKW, unix.F_SETLEASE}
+	n := uint8(len(commands))
+	filter := []unix.SockFilter{load(number), is(unix.SYS_FLOCK, n+3, 0), is(unix.SYS_FCNTL, 0, n+1), load(command)}
+	for i, c := range commands {
+		filter = append(filter, is(c, n-uint8(i), 0))
+	}
+	filter = append(filter,
+		unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
+		unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(errno)})
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	_, _, failed := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&program)))
+	runtime.KeepAlive(filter)
+	if failed != 0 {
+		return failed
+	}
+	return nil
+}
+
+// noLocksChild is TestNoLocks in a process without locks.
+func noLocksChild(dir string) error {
+	workspace := filepath.Join(os.Getenv("HOME"), "work")
+	n, err := strconv.ParseUint(os.Getenv(argumentVariable), 10, 16)
+	if err != nil {
+		return err
+	}
+	runtime.LockOSThread()
+	if err := refuseLocks(n); err != nil {
+		return fmt.Errorf("refuse locks: %w", err)
+	}
+	ctx := context.Background()
+	st, err := sessionstore.Open(dir, nil)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	if err := needOption(ctx, st, workspace, "create", "append", "save", "acquire"); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(filepath.Join(dir, allID)); err == nil {
+		return errors.New("there is a session")
+	}
+	options := &sessionstore.Options{SingleWriter: true}
+	one, err := sessionstore.Open(dir, options)
+	if err != nil {
+		return err
+	}
+	defer one.Close()
+	two, err := sessionstore.Open(dir, options)
+	if err != nil {
+		return err
+	}
+	defer two.Close()
+	for _, id := range []string{ownedID, strings.Repeat("long", 60)} {
+		if err := appendByTwo(ctx, one, two, id); err != nil {
+			return err
+		}
+	}
+	calls := noLocksCalls(one, workspace)
+	for _, name := range []string{"create", "append", "save", "update", "config", "acquire"} {
+		if err := calls[name](ctx); err != nil {
+			return fmt.Errorf("%s with the option: %w", name, err)
+		}
+	}
+	if err := needOption(ctx, st, workspace, "append", "save", "update", "config", "acquire", "delete"); err != nil {
+		return err
+	}
+	if err := calls["delete"](ctx); err != nil {
+		return fmt.Errorf("delete with the option: %w", err)
+	}
+	return runByOne(ctx, one, two, workspace)
+}
+
+// needOption requires calls of st to fail, and to name the option.
+func needOption(ctx context.Context, st *sessionstore.Store, workspace string, names ...string) error {
+	calls := noLocksCalls(st, workspace)
+	for _, name := range names {
+		if err := calls[name](ctx); err == nil || !strings.Contains(err.Error(), "file system has no locks") || !strings.Contains(err.Error(), "Options.SingleWriter") {
+			return fmt.Errorf("%s without the option: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// allID is the session of noLocksCalls.
+const allID = ownedID + "-all"
+
+// noLocksCalls are calls of st that write session allID. A host would run it in the
+// workspace.
+func noLocksCalls(st *sessionstore.Store, workspace string) map[string]func(context.Context) error {
+	const id = allID
+	var md sessionstore.Metadata
+	_ = md.Set("working_dir", workspace)
+	row, _ := sessionstore.ParseMessage([]byte(user("row")))
+	return map[string]func(context.Context) error{
+		"create": func(ctx context.Context) error { return st.Create(ctx, id, md) },
+		"append": func(ctx context.Context) error { return st.Append(ctx, id, row) },
+		"save":   func(ctx context.Context) error { return st.Save(ctx, id, []sessionstore.Message{row, row}, md) },
+		"update": func(ctx context.Context) error {
+			_, err := st.UpdateMetadata(ctx, id, func(md *sessionstore.Metadata) error { return md.Set("n", 1) })
+			return err
+		},
+		"config": func(ctx context.Context) error { return st.SaveConfig(ctx, id, md) },
+		"acquire": func(ctx context.Context) error {
+			release, err := st.Acquire(ctx, id, sessionstore.Owner{})
+			if err != nil {
+				return err
+			}
+			return release()
+		},
+		"delete": func(ctx context.Context) error { return st.Delete(ctx, id) },
+	}
+}
+
+// appendByTwo appends to one session by two stores at once. Nothing is lost.
+func appendByTwo(ctx context.Context, one, two *sessionstore.Store, id string) error {
+	const each = 20
+	var wait sync.WaitGroup
+	var failed [2]error
+	for i, st := range []*sessionstore.Store{one, two} {
+		wait.Go(func() {
+			for n := range each {
+				m, err := sessionstore.ParseMessage([]byte(numbered("row", i*each+n)))
+				failed[i] = errors.Join(failed[i], err, st.Append(ctx, id, m))
+			}
+		})
+	}
+	wait.Wait()
+	s, err := one.Load(ctx, id)
+	if err := errors.Join(failed[0], failed[1], err); err != nil {
+		return err
+	}
+	have := lines(s.Messages)
+	slices.Sort(have)
+	if have = slices.Compact(have); len(have) != 2*each {
+		return fmt.Errorf("%d of %d messages are there", len(have), 2*each)
+	}
+	return nil
+}
+
+// runByOne runs a session by one store, which keeps the other out.
+func runByOne(ctx context.Context, one, two *sessionstore.Store, workspace string) error {
+	if err := noLocksCalls(one, workspace)["create"](ctx); err != nil {
+		return err
+	}
+	calls := noLocksCalls(two, workspace)
+	release, err := one.Acquire(ctx, allID, sessionstore.Owner{App: "host"})
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"append", "acquire", "delete"} {
+		if err := calls[name](ctx); !errors.Is(err, sessionstore.ErrLocked) || !strings.Contains(err.Error(), `"host" runs it`) {
+			return fmt.Errorf("%s while another store runs the session: %w", name, err)
+		}
+	}
+	if err := release(); err != nil {
+		return err
+	}
+	for _, name := range []string{"append", "acquire", "delete"} {
+		if err := calls[name](ctx); err != nil {
+			return fmt.Errorf("%s after the other store ran it: %w", name, err)
+		}
+	}
+	return nil
+}
