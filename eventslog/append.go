@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -58,7 +57,7 @@ func (l *Log) join(lines []byte) (*batch, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return nil, fs.ErrClosed
+		return nil, errClosed
 	}
 	if len(lines) == 0 {
 		return nil, nil

@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
 // At returns the head of event n of the log, counted from 1. It counts what
@@ -70,4 +72,6 @@ func (l *Log) count(ctx context.Context, f *os.File, n int) (Head, error) {
 }
 
 // noEvent tells that there is no event n.
-func noEvent(n, all int) error { return fmt.Errorf("event %d of %d: %w", n, all, fs.ErrNotExist) }
+func noEvent(n, all int) error {
+	return show.Errorf(fs.ErrNotExist, "event %d of %d: there is no such event", n, all)
+}

@@ -114,7 +114,7 @@ func ExampleLog_At() {
 	fmt.Println(errors.Is(err, fs.ErrNotExist), err)
 	// Output:
 	// 2 tool:post
-	// true read event: event 4 of 3: file does not exist
+	// true read event: event 4 of 3: there is no such event
 }
 
 func ExampleLog_Follow() {

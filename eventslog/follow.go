@@ -44,7 +44,7 @@ func (l *Log) follow(ctx context.Context, cur Cursor, yield func(Head, error) bo
 		case <-ctx.Done():
 			return true, ctx.Err()
 		case <-l.done:
-			return true, fs.ErrClosed
+			return true, errClosed
 		case <-tick.C:
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
 const (
@@ -82,11 +83,13 @@ func open(sessionDir string, opts *Options, hooks *seam.Seam) (*Log, error) {
 // path is where the log is.
 func (l *Log) path() string { return filepath.Join(l.dir, fileName) }
 
+var errClosed = show.Errorf(fs.ErrClosed, "the log is closed")
+
 // open opens the log for reading. A missing one is fs.ErrNotExist.
 func (l *Log) open() (*os.File, error) {
 	select {
 	case <-l.done:
-		return nil, fs.ErrClosed
+		return nil, errClosed
 	default:
 	}
 	root, err := os.OpenRoot(l.dir)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/replica"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/internal/syncer"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -74,7 +75,7 @@ func (s *Store) Status(ctx context.Context) ([]Status, error) {
 // [sessionstore.ErrNotFound] when it is not here.
 func (s *Store) StatusOf(ctx context.Context, id string) (Status, error) {
 	if !s.Exists(id) {
-		return Status{}, wrap("status", id, sessionstore.ErrNotFound)
+		return Status{}, wrap("status", id, show.Errorf(sessionstore.ErrNotFound, "there is no such session"))
 	}
 	one, err := s.statusOf(ctx, id)
 	return one, wrap("status", id, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
 // begin admits a call: Close waits until it is done. A call leaves nothing in
@@ -20,11 +21,13 @@ func (st *Store) begin(ctx context.Context) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.closed || st.base == nil {
-		return ErrClosed
+		return errClosed
 	}
 	st.calls.Add(1)
 	return nil
 }
+
+var errClosed = show.Errorf(ErrClosed, "the store is closed")
 
 // done ends a call that was admitted.
 func (st *Store) done() { st.calls.Done() }

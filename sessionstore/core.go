@@ -64,11 +64,11 @@ func (c coreStore) ChangeOwned(ctx context.Context, id string, do func(tx any) e
 func (c coreStore) Make(ctx context.Context, id string, do func(tx any) error) error {
 	return c.st.withGate(ctx, id, func(s *session) error {
 		if c.st.base.Has(id) {
-			return fs.ErrExist
+			return errExists
 		}
 		return c.st.withLock(ctx, s, id, openOrCreate, func(tx *transaction) error {
 			if !tx.created {
-				return fs.ErrExist
+				return errExists
 			}
 			return do(&coreTx{tx: tx})
 		})

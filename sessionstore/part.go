@@ -34,7 +34,7 @@ func (st *Store) Part(ctx context.Context, id string, first, n int) (p Part, err
 func (st *Store) PartFromTurn(ctx context.Context, id string, turn, n int) (p Part, err error) {
 	err = st.converse(ctx, id, func(c conversation) error {
 		if _, all := c.counts(); turn < 1 || turn > all {
-			return fmt.Errorf("turn %d of %d: %w", turn, all, ErrNotFound)
+			return errNoTurn(turn, all)
 		}
 		first, err := c.start(ctx, turn)
 		if err != nil {

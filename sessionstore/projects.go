@@ -73,7 +73,7 @@ func (p *Projects) Slugs(ctx context.Context) ([]string, error) {
 		return nil, wrap("list projects", "", err)
 	}
 	if p.dir == "" {
-		return nil, wrap("list projects", "", ErrClosed)
+		return nil, wrap("list projects", "", errClosedProjects)
 	}
 	entries, err := os.ReadDir(p.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -138,7 +138,7 @@ func (p *Projects) Store(slug string) (*Store, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed || p.dir == "" {
-		return nil, wrap("open project", "", ErrClosed)
+		return nil, wrap("open project", "", errClosedProjects)
 	}
 	if st := p.stores[slug]; st != nil {
 		return st, nil
@@ -150,6 +150,8 @@ func (p *Projects) Store(slug string) (*Store, error) {
 	return st, err
 }
 
+var errClosedProjects = show.Errorf(ErrClosed, "the projects are closed")
+
 // Resolve returns the directory of the session that ref means, as the
 // reference's session finder does: an absolute path, an id, or the beginning
 // of one, in all projects or in slug alone. Sub-sessions count; a directory
@@ -158,7 +160,7 @@ func (p *Projects) Store(slug string) (*Store, error) {
 // if no other has the session.
 func (p *Projects) Resolve(ctx context.Context, ref, slug string) (dir string, err error) {
 	if p.dir == "" {
-		return "", wrap("find", "", ErrClosed)
+		return "", wrap("find", "", errClosedProjects)
 	}
 	if filepath.IsAbs(ref) {
 		path := tidy(ref)

@@ -178,7 +178,7 @@ func (a *projectSummarizer) store(slug string) (st *Store, own bool, err error) 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return nil, false, ErrClosed
+		return nil, false, errClosedProjects
 	}
 	if st := p.stores[slug]; st != nil {
 		return st, false, nil

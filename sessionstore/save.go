@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
 // Save makes transcript and md the state of the session, which is made when
@@ -90,7 +91,7 @@ func (st *Store) mergeEdit(md Metadata) func(disk *metadataFile) ([]byte, error)
 func (st *Store) Create(ctx context.Context, id string, md Metadata) error {
 	return st.writeOwned(ctx, "create", id, openOrCreate, func(tx *transaction) error {
 		if !tx.created && !tx.vacant() {
-			return fs.ErrExist
+			return errExists
 		}
 		content, err := st.initialMetadata(id, md, 0).file(st.opts.Portable)
 		if err != nil {
@@ -102,6 +103,8 @@ func (st *Store) Create(ctx context.Context, id string, md Metadata) error {
 		return tx.replaceMetadata(&metadataFile{}, content)
 	})
 }
+
+var errExists = show.Errorf(fs.ErrExist, "the session exists already")
 
 // vacant reports whether nothing has been saved in the directory: it is what
 // a failed Create leaves, or holds another tool's events alone.

@@ -44,7 +44,7 @@ type unfound struct {
 // find is Find, which returns one by one what could not be read.
 func (p *Projects) find(ctx context.Context, q Query) (found []Found, failed []unfound, err error) {
 	if p.dir == "" {
-		return nil, nil, wrap("find", "", ErrClosed)
+		return nil, nil, wrap("find", "", errClosedProjects)
 	}
 	s := &search{projects: p, query: q}
 	defer func() { err = joinErrors(err, s.close()) }()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/index"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
 // Turn returns the messages of a turn, counted from 1. Turns are those of
@@ -27,7 +28,7 @@ import (
 func (st *Store) Turn(ctx context.Context, id string, n int) ([]Message, error) {
 	rows, err := st.turns(ctx, id, func(all int) (from, to int, err error) {
 		if n < 1 || n > all {
-			return 0, 0, fmt.Errorf("turn %d of %d: %w", n, all, ErrNotFound)
+			return 0, 0, errNoTurn(n, all)
 		}
 		return n, n, nil
 	})
@@ -46,6 +47,10 @@ func (st *Store) LastTurns(ctx context.Context, id string, n int) ([]Message, er
 	return rows, wrap("read turns of", id, err)
 }
 
+func errNoTurn(n, all int) error {
+	return show.Errorf(ErrNotFound, "turn %d of %d: there is no such turn", n, all)
+}
+
 // MessageAt returns message n of a transcript, counted from 1. The error Is
 // [ErrNotFound] when there is no such message. See [Store.Turn].
 func (st *Store) MessageAt(ctx context.Context, id string, n int) (Message, error) {
@@ -53,7 +58,7 @@ func (st *Store) MessageAt(ctx context.Context, id string, n int) (Message, erro
 	err := st.converse(ctx, id, func(c conversation) (err error) {
 		messages, _ := c.counts()
 		if n < 1 || n > messages {
-			return fmt.Errorf("message %d of %d: %w", n, messages, ErrNotFound)
+			return show.Errorf(ErrNotFound, "message %d of %d: there is no such message", n, messages)
 		}
 		found, err = c.message(ctx, n)
 		return err

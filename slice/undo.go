@@ -100,9 +100,7 @@ func (u *undoing) find(name string) error {
 	return err
 }
 
-// errNoBackup Is [fs.ErrNotExist], but not [sessionstore.ErrNotFound]: the session
-// exists.
-var errNoBackup = fmt.Errorf("no backup of the transcript has that name: %w", fs.ErrNotExist)
+var errNoBackup = show.Errorf(fs.ErrNotExist, "no backup of the transcript has that name")
 
 // restore copies the files that are there, and then brings the backup back.
 func (u *undoing) restore() (UndoReport, error) {

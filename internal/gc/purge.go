@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
@@ -33,8 +34,8 @@ import (
 // a device that was away does not send it again.
 const TombstoneDays = 90
 
-// ErrAbsent tells that the cloud has nothing of a session.
-var ErrAbsent = errors.New("the cloud has nothing of the session")
+// ErrAbsent tells that the cloud has nothing of a session. It Is [fs.ErrNotExist].
+var ErrAbsent = show.Errorf(fs.ErrNotExist, "the cloud has nothing of the session")
 
 // A Purger removes sessions for good.
 type Purger struct {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
 // Begin makes the files of a new program in dir, under a name that no other one
@@ -44,7 +45,7 @@ func (p *Program) Look(session string) (Use, error) {
 	defer p.mu.Unlock()
 	now := time.Now().UnixMilli()
 	if p.ended {
-		return Use{}, fs.ErrClosed
+		return Use{}, show.Errorf(fs.ErrClosed, "the store is closed")
 	}
 	others, err := p.others()
 	u := Use{}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
 // Held is the ownership lock of a session, which its holder alone has on this
@@ -184,7 +185,7 @@ func (h *Held) Check() error {
 
 func (h *Held) check() error {
 	if h.lock == nil {
-		return fmt.Errorf("check session lock: %w", fs.ErrClosed)
+		return show.Errorf(fs.ErrClosed, "check session lock: it was given up")
 	}
 	return checkFence(h.session)
 }

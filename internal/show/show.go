@@ -1,9 +1,24 @@
-// Package show makes what callers give fit into the texts of errors.
+// Package show makes the texts of errors.
 package show
 
 import (
+	"fmt"
 	"unicode/utf8"
 )
+
+// Errorf returns an error that Is kind and has a text of its own: those of package fs
+// speak of files.
+func Errorf(kind error, format string, args ...any) error {
+	return &kindError{fmt.Sprintf(format, args...), kind}
+}
+
+type kindError struct {
+	text string
+	kind error
+}
+
+func (e *kindError) Error() string { return e.text }
+func (e *kindError) Unwrap() error { return e.kind }
 
 // idBytes is how much of an id an error shows, and pathBytes how much of a path.
 const (

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/internal/syncplan"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -60,7 +61,7 @@ func (v *sessionSync) absent(a syncplan.Action) error {
 			return ErrDeleted
 		}
 	case a.Why == syncplan.Nowhere && v.Named:
-		return sessionstore.ErrNotFound
+		return show.Errorf(sessionstore.ErrNotFound, "neither this device nor the cloud has the session")
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -137,7 +138,7 @@ func (v *examination) switchTo(ctx context.Context, b Branch) error {
 		return err
 	}
 	if !slices.ContainsFunc(known, func(k Branch) bool { return k.Extent.Point() == b.Extent.Point() }) {
-		return fmt.Errorf("branch %q: %w", b.ID, sessionstore.ErrNotFound)
+		return show.Errorf(sessionstore.ErrNotFound, "the cloud has no branch %q", b.ID)
 	}
 	p := &draft{next: v.push.nextHead(), uploads: v.cloud.uploader()}
 	was := v.cloud.head.Transcript

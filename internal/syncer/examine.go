@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/internal/gc"
 )
 
 // examination is a piece of work on a session that the cloud has, for a call that named it.
@@ -28,7 +28,7 @@ func (e *Syncer) examine(ctx context.Context, id string) (*examination, func(), 
 		err = v.readHead(ctx)
 	}
 	if err == nil && v.cloud.head == nil {
-		err = sessionstore.ErrNotFound
+		err = gc.ErrAbsent
 	}
 	if err != nil {
 		leave()

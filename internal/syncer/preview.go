@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // Preview is what the cloud tells of a session without its lines. Package hybrid
@@ -34,7 +34,7 @@ func (c *cloud) preview(ctx context.Context) (Preview, error) {
 	case err != nil:
 		return Preview{}, err
 	case t == nil:
-		return Preview{}, sessionstore.ErrNotFound
+		return Preview{}, gc.ErrAbsent
 	case t.Deleted:
 		return Preview{}, ErrDeleted
 	}

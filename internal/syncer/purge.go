@@ -2,12 +2,9 @@ package syncer
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // family begins a piece of work on sessions that hold lines of each other.
@@ -39,7 +36,7 @@ func (e *Syncer) Purge(ctx context.Context, ids []string) error {
 		Writer: head.Writer{Device: e.Device.ID, Host: e.Device.Host, Library: library},
 	}
 	if err := p.Purge(ctx, ids); err != nil {
-		return absent(err)
+		return err
 	}
 	for _, id := range ids {
 		if err := e.noteHead(ctx, id); err != nil {
@@ -47,14 +44,6 @@ func (e *Syncer) Purge(ctx context.Context, ids []string) error {
 		}
 	}
 	return nil
-}
-
-// absent makes of an error that the cloud has nothing one that callers know.
-func absent(err error) error {
-	if errors.Is(err, gc.ErrAbsent) {
-		return fmt.Errorf("%w: %w", sessionstore.ErrNotFound, err)
-	}
-	return err
 }
 
 // noteHead takes note of the head that the cloud has now of a session that is known

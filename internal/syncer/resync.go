@@ -16,7 +16,7 @@ func (e *Syncer) Resync(ctx context.Context, ids []string) error {
 	if err != nil {
 		return err
 	}
-	return absent(r.Resync(ctx, ids))
+	return r.Resync(ctx, ids)
 }
 
 func (e *Syncer) resyncer() (*resync.Resyncer, error) {
@@ -39,5 +39,5 @@ func (e *Syncer) ForecastResync(ctx context.Context, ids []string) (resync.Cost,
 		return resync.Cost{}, err
 	}
 	cost, err := r.Forecast(ctx, ids)
-	return cost, absent(err)
+	return cost, err
 }

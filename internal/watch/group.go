@@ -9,6 +9,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/notify"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
 // Group holds the open watchers of a store. The zero value has none.
@@ -30,7 +31,7 @@ func (g *Group) Start(ctx context.Context, base *sessiondir.Base, log *slog.Logg
 	}
 	w.pending = pending{} // everything was new
 	if !g.add(w) {
-		return nil, w.abandon(p, fs.ErrClosed)
+		return nil, w.abandon(p, show.Errorf(fs.ErrClosed, "the store is closed"))
 	}
 	w.run(p, func() { g.remove(w) })
 	return w, nil

@@ -2,7 +2,6 @@ package agentstate
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"sync"
 	"sync/atomic"
@@ -45,7 +44,7 @@ func Open(st *sessionstore.Store, id string, opts *Options) (*State, error) {
 		o.Now = store.Now
 	}
 	if id == "" || !st.Exists(id) {
-		return nil, fmt.Errorf("open state: session %q: %w", show.ID(id), fs.ErrNotExist)
+		return nil, show.Errorf(fs.ErrNotExist, "open state: there is no session %q", show.ID(id))
 	}
 	return &State{core: store, id: id, sync: store.Syncs() && o.Durability != sessionstore.Relaxed, now: o.Now}, nil
 }
@@ -57,13 +56,15 @@ func (s *State) Close() error {
 	return nil
 }
 
+var errClosed = show.Errorf(sessionstore.ErrClosed, "the state is closed")
+
 // ID returns the session's id.
 func (s *State) ID() string { return s.id }
 
 // changing does something with the session's directory as its only writer.
 func (s *State) changing(ctx context.Context, do func(core.Tx) error) error {
 	if s.closed.Load() {
-		return sessionstore.ErrClosed
+		return errClosed
 	}
 	return s.core.Change(ctx, s.id, do)
 }
@@ -71,7 +72,7 @@ func (s *State) changing(ctx context.Context, do func(core.Tx) error) error {
 // reading does something with the session's directory without a lock.
 func (s *State) reading(ctx context.Context, do func(*sessiondir.Dir) error) error {
 	if s.closed.Load() {
-		return sessionstore.ErrClosed
+		return errClosed
 	}
 	return s.core.Read(ctx, s.id, do)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/dirread"
 	"github.com/amplifier-go/sessionstorage/internal/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	shown "github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -33,7 +34,7 @@ func writeTar(ctx context.Context, w io.Writer, st *sessionstore.Store, ids []st
 
 func addSession(ctx context.Context, out *tar.Writer, st *sessionstore.Store, id string, r Redactor, m *meter) (err error) {
 	if !st.Exists(id) {
-		return fmt.Errorf("session %q: %w", id, sessionstore.ErrNotFound)
+		return shown.Errorf(sessionstore.ErrNotFound, "there is no session %q", shown.ID(id))
 	}
 	root, err := os.OpenRoot(filepath.Join(st.Dir(), id))
 	if err != nil {

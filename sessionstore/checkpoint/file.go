@@ -13,6 +13,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -58,7 +59,7 @@ func (f *folder) lock(ctx context.Context, path string) (*filelock.Lock, error) 
 	if err == nil {
 		var at fs.FileInfo
 		if at, err = os.Lstat(path); err == nil && !os.SameFile(is, at) {
-			err = fs.ErrNotExist
+			err = show.Errorf(fs.ErrNotExist, "the directory of the session was removed")
 		}
 	}
 	if err != nil {

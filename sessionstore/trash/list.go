@@ -14,6 +14,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -79,7 +80,7 @@ func receipts(bin *atomicfile.Dir) ([]string, error) {
 // beginning of several ids.
 func Select(all []Receipt, ref string) (Receipt, error) {
 	if ref == "" {
-		return Receipt{}, fmt.Errorf("the trash has no %q: %w", ref, sessionstore.ErrNotFound)
+		return Receipt{}, show.Errorf(sessionstore.ErrNotFound, "the trash has no %q", ref)
 	}
 	var found []string
 	var first Receipt
@@ -93,7 +94,7 @@ func Select(all []Receipt, ref string) (Receipt, error) {
 	}
 	switch len(found) {
 	case 0:
-		return Receipt{}, fmt.Errorf("the trash has no %q: %w", ref, sessionstore.ErrNotFound)
+		return Receipt{}, show.Errorf(sessionstore.ErrNotFound, "the trash has no %q", ref)
 	case 1:
 		return first, nil
 	}

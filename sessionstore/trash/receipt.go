@@ -14,6 +14,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -58,7 +59,7 @@ var isReceipt = regexp.MustCompile(`^\d{8}T\d{6}Z-[a-z2-7]{6}$`)
 // checkReceipt refuses an id that no receipt can have: it is a part of paths.
 func checkReceipt(id string) error {
 	if !isReceipt.MatchString(id) {
-		return fmt.Errorf("the trash has no receipt %q: %w", id, sessionstore.ErrNotFound)
+		return show.Errorf(sessionstore.ErrNotFound, "the trash has no receipt %q", id)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/pytime"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -49,7 +50,7 @@ func forkActive(ctx context.Context, st *sessionstore.Store, id, newID string) e
 		return err
 	}
 	if core.Of(st).Has(newID) {
-		return fmt.Errorf("session %q: %w", newID, fs.ErrExist)
+		return show.Errorf(fs.ErrExist, "session %q exists already", show.ID(newID))
 	}
 	was, found, err := scopeIn(filepath.Join(st.Dir(), id, folder, mapFile))
 	if err != nil {

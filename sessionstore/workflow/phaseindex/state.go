@@ -2,7 +2,6 @@ package phaseindex
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"slices"
 
@@ -55,7 +54,7 @@ func (x *Index) Record(ctx context.Context, id int64) (workflow.PhaseRecord, err
 		return err
 	})
 	if err == nil && !found {
-		err = fmt.Errorf("read phase output %d of session %q: %w", id, show.ID(x.id), sessionstore.ErrNotFound)
+		err = show.Errorf(sessionstore.ErrNotFound, "session %q has no phase output %d", show.ID(x.id), id)
 	}
 	return rec, err
 }

@@ -1,0 +1,82 @@
+package sessionstore_test
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/eventslog"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/agentstate"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
+	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
+	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
+	"github.com/amplifier-go/sessionstorage/sessionstore/workflow/phaseindex"
+	"github.com/amplifier-go/sessionstorage/slice"
+)
+
+// Where no file is meant, an error does not speak of one: package fs has the kinds of
+// errors, and not their texts.
+func TestErrorsSpeakOfNoFile(t *testing.T) {
+	t.Parallel()
+	st := open(t, t.TempDir(), &sessionstore.Options{Durability: sessionstore.Relaxed})
+	require.NoError(t, st.Append(t.Context(), "s", parse(t, user("hello"))...))
+	closedStore, err := sessionstore.Open(t.TempDir(), nil)
+	require.NoError(t, err)
+	require.NoError(t, closedStore.Close())
+	closedLog, err := eventslog.Open(t.TempDir(), nil)
+	require.NoError(t, err)
+	require.NoError(t, closedLog.Close())
+	closedState, err := agentstate.Open(st, "s", nil)
+	require.NoError(t, err)
+	require.NoError(t, closedState.Close())
+	closedProjects, err := sessionstore.OpenProjects(t.TempDir(), nil)
+	require.NoError(t, err)
+	require.NoError(t, closedProjects.Close())
+	log, err := eventslog.Open(t.TempDir(), nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, log.Close()) })
+
+	for name, tt := range map[string]struct {
+		kind error
+		call func(ctx context.Context) error
+	}{
+		"turn":    {fs.ErrNotExist, func(ctx context.Context) error { _, err := st.Turn(ctx, "s", 5); return err }},
+		"part":    {fs.ErrNotExist, func(ctx context.Context) error { _, err := st.PartFromTurn(ctx, "s", 5, 1); return err }},
+		"message": {fs.ErrNotExist, func(ctx context.Context) error { _, err := st.MessageAt(ctx, "s", 5); return err }},
+		"create":  {fs.ErrExist, func(ctx context.Context) error { return st.Create(ctx, "s", sessionstore.Metadata{}) }},
+		"fork": {fs.ErrExist, func(ctx context.Context) error {
+			_, err := slice.Fork(ctx, st, "s", &slice.ForkOptions{NewID: "s"})
+			return err
+		}},
+		"no fork":      {fs.ErrNotExist, func(ctx context.Context) error { _, err := slice.Fork(ctx, st, "none", nil); return err }},
+		"undo":         {fs.ErrNotExist, func(ctx context.Context) error { _, err := slice.Undo(ctx, st, "s", "none", nil); return err }},
+		"state":        {fs.ErrNotExist, func(context.Context) error { _, err := agentstate.Open(st, "none", nil); return err }},
+		"event":        {fs.ErrNotExist, func(ctx context.Context) error { _, err := log.At(ctx, 4); return err }},
+		"archive":      {fs.ErrNotExist, func(ctx context.Context) error { return archive.Write(ctx, io.Discard, st, []string{"none"}, nil) }},
+		"active":       {fs.ErrNotExist, func(ctx context.Context) error { _, err := foreign.ForkActive(ctx, st, "none", ""); return err }},
+		"active there": {fs.ErrExist, func(ctx context.Context) error { _, err := foreign.ForkActive(ctx, st, "s", "s"); return err }},
+		"restore":      {fs.ErrNotExist, func(ctx context.Context) error { _, err := trash.Undo(ctx, st, "none"); return err }},
+		"select":       {fs.ErrNotExist, func(context.Context) error { _, err := trash.Select(nil, "none"); return err }},
+		"select none":  {fs.ErrNotExist, func(context.Context) error { _, err := trash.Select(nil, ""); return err }},
+		"phase":        {fs.ErrNotExist, func(ctx context.Context) error { _, err := phaseindex.New(st, "s").Record(ctx, 5); return err }},
+		"resume":       {fs.ErrNotExist, func(ctx context.Context) error { _, err := workflow.New(st).Resume(ctx, "none"); return err }},
+
+		"closed store":    {fs.ErrClosed, func(ctx context.Context) error { _, err := closedStore.Load(ctx, "s"); return err }},
+		"closed watch":    {fs.ErrClosed, func(ctx context.Context) error { _, err := closedStore.Watch(ctx); return err }},
+		"zero store":      {fs.ErrClosed, func(ctx context.Context) error { return new(sessionstore.Store).Delete(ctx, "s") }},
+		"fork of closed":  {fs.ErrClosed, func(ctx context.Context) error { _, err := slice.Fork(ctx, closedStore, "s", nil); return err }},
+		"closed projects": {fs.ErrClosed, func(context.Context) error { _, err := closedProjects.Store("p"); return err }},
+		"zero projects":   {fs.ErrClosed, func(ctx context.Context) error { _, err := new(sessionstore.Projects).Slugs(ctx); return err }},
+		"closed state":    {fs.ErrClosed, func(ctx context.Context) error { _, err := closedState.Kept(ctx); return err }},
+		"closed log":      {fs.ErrClosed, func(ctx context.Context) error { _, err := closedLog.At(ctx, 1); return err }},
+	} {
+		err := tt.call(t.Context())
+		require.ErrorIs(t, err, tt.kind, name)
+		require.NotContains(t, err.Error(), "file ", name)
+	}
+}
