@@ -15,10 +15,10 @@ import (
 // begin admits a call: Close waits until it is done. A call leaves nothing in
 // the store before it is admitted.
 func (st *Store) begin(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
+	if err := alive(ctx); err != nil {
 		return err
 	}
-	st.mu.Lock()
+	st.given().mu.Lock()
 	defer st.mu.Unlock()
 	if st.closed || st.base == nil {
 		return errClosed

@@ -60,7 +60,7 @@ func invokeWith(ctx context.Context, receiver reflect.Value, name, text string) 
 // argument returns a value for a parameter of that type.
 func argument(ctx context.Context, is reflect.Type, text string) reflect.Value {
 	switch {
-	case is == reflect.TypeFor[context.Context]():
+	case is == reflect.TypeFor[context.Context]() && ctx != nil:
 		return reflect.ValueOf(ctx)
 	case is == reflect.TypeFor[[]Message]():
 		return reflect.ValueOf([]Message{newMessage([]byte(`{"role": "user", "content": "hi"}`))})
@@ -241,4 +241,26 @@ func TestClosedAnswers(t *testing.T) {
 // coreMethods are those that do something with the directory.
 func coreMethods() []string {
 	return methods(reflect.TypeFor[coreStore](), "Now", "Log", "Syncs", "Workspace", "Has", "Settled", "Free", "Acquired", "IsLocal")
+}
+
+// A nil context and a nil store are mistakes of the caller, and the panic says so.
+func TestNilArguments(t *testing.T) {
+	t.Parallel()
+	st, err := Open(t.TempDir(), &Options{Durability: Relaxed})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, st.Close()) })
+	p, err := OpenProjects(t.TempDir(), nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	says := func(ctx context.Context, what string, receiver any, names []string) {
+		for _, name := range names {
+			func() {
+				defer func() { require.Equal(t, "sessionstore: "+what, recover(), name) }()
+				_ = invoke(ctx, reflect.ValueOf(receiver), name)
+			}()
+		}
+	}
+	says(t.Context(), "nil *Store", (*Store)(nil), methods(reflect.TypeFor[*Store]()))
+	says(nil, "nil Context", st, methods(reflect.TypeFor[*Store](), "Close", "Dir", "Exists"))
+	says(nil, "nil Context", p, methods(reflect.TypeFor[*Projects](), "Close", "Dir", "Store", "Resolve"))
 }

@@ -80,3 +80,20 @@ func TestErrorsSpeakOfNoFile(t *testing.T) {
 		require.NotContains(t, err.Error(), "file ", name)
 	}
 }
+
+// The packages beside it say the same of a nil store and a nil context.
+func TestNilArgumentsOfOtherPackages(t *testing.T) {
+	t.Parallel()
+	st := open(t, t.TempDir(), nil)
+	require.NoError(t, st.Append(t.Context(), "s", parse(t, user("hello"))...))
+	for _, call := range []func(*sessionstore.Store, context.Context){
+		func(st *sessionstore.Store, ctx context.Context) { _, _ = slice.Fork(ctx, st, "s", nil) },
+		func(st *sessionstore.Store, ctx context.Context) { _, _ = workflow.New(st).Resume(ctx, "s") },
+		func(st *sessionstore.Store, ctx context.Context) { _, _ = trash.Delete(ctx, st, []string{"s"}, nil) },
+		func(st *sessionstore.Store, ctx context.Context) { _, _ = foreign.ForkActive(ctx, st, "s", "") },
+	} {
+		require.PanicsWithValue(t, "sessionstore: nil *Store", func() { call(nil, t.Context()) })
+		require.PanicsWithValue(t, "sessionstore: nil Context", func() { call(st, nil) }) //nolint:staticcheck // what a mistaken caller gives
+	}
+	require.PanicsWithValue(t, "sessionstore: nil *Store", func() { _, _ = agentstate.Open(nil, "s", nil) })
+}

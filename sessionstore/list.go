@@ -134,7 +134,7 @@ func seconds(t time.Time) float64 {
 // Exists reports whether there is a session id. It is false for an id that
 // cannot be one, and of the zero Store.
 func (st *Store) Exists(id string) bool {
-	return st.base != nil && checkID(id) == nil && st.base.Has(id)
+	return st.given().base != nil && checkID(id) == nil && st.base.Has(id)
 }
 
 // Find returns the one session whose id begins with prefix. Space around prefix

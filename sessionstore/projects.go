@@ -69,7 +69,7 @@ func (p *Projects) Dir() string { return p.dir }
 // lack of rights or because a symlink leads nowhere: [Projects.Store] fails with the
 // reason.
 func (p *Projects) Slugs(ctx context.Context) ([]string, error) {
-	if err := ctx.Err(); err != nil {
+	if err := alive(ctx); err != nil {
 		return nil, wrap("list projects", "", err)
 	}
 	if p.dir == "" {

@@ -7,7 +7,7 @@ import (
 
 // clock returns when a call begins, if anybody wants to know.
 func (st *Store) clock() time.Time {
-	if st.opts.Observer == nil {
+	if st.given().opts.Observer == nil {
 		return time.Time{}
 	}
 	return time.Now()

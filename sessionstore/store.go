@@ -1,6 +1,7 @@
 package sessionstore
 
 import (
+	"context"
 	"log/slog"
 	"os"
 	"sync"
@@ -69,9 +70,26 @@ func open(dir string, opts *Options, hooks *seam.Seam) (*Store, error) {
 	return st, nil
 }
 
+// given returns st. It panics, with a text that says so, if the caller has none.
+func (st *Store) given() *Store {
+	if st == nil {
+		panic("sessionstore: nil *Store") // unreachable: every caller has a store
+	}
+	return st
+}
+
+// alive returns the error of ctx. It panics, with a text that says so, if the caller
+// has none.
+func alive(ctx context.Context) error {
+	if ctx == nil {
+		panic("sessionstore: nil Context") // unreachable: every caller has a context
+	}
+	return ctx.Err()
+}
+
 // Dir returns the absolute path of the sessions directory.
 func (st *Store) Dir() string {
-	if st.base == nil {
+	if st.given().base == nil {
 		return ""
 	}
 	return st.base.Path()
@@ -81,7 +99,7 @@ func (st *Store) Dir() string {
 // fail with [ErrClosed]. A second Close does nothing but wait until the first
 // is done.
 func (st *Store) Close() (err error) {
-	st.closing.Do(func() { err = wrap("close", "", st.close()) })
+	st.given().closing.Do(func() { err = wrap("close", "", st.close()) })
 	return err
 }
 
