@@ -22,8 +22,8 @@ func (c coreStore) Send(ctx context.Context, id, to string) error {
 	return wrap("move", id, c.st.removeSession(ctx, id, func(*ownership.Held) error {
 		err := c.st.base.Staging().Send(id, to)
 		if err == nil {
-			if err := c.st.forget(ctx, id); err != nil { // the session is gone; the next Summaries tries again
-				c.st.log.Warn("session not removed from index", "session", id, "err", err)
+			if err := joinErrors(c.st.forget(ctx, id), c.st.forgetOwner(id)); err != nil { // the session is gone; the next Summaries tries again
+				c.st.log.Warn("session not forgotten", "session", id, "err", err)
 			}
 		}
 		return err

@@ -311,6 +311,17 @@ func (st *Store) ownAt(ctx context.Context, s *session, p *ownerPlace) (*ownerLo
 	return l, nil
 }
 
+// forgetOwner removes what says who ran session id, which is gone. The caller holds its
+// locks. Of a lock of this directory alone nothing stays, unless a host of this store
+// holds it: others look for it under the session's lock, so nobody waits for it.
+func (st *Store) forgetOwner(id string) error {
+	err := st.owners.forget(id)
+	if st.owners.hosted(id) {
+		return err
+	}
+	return joinErrors(err, st.base.RemoveKept(ownersDir, id))
+}
+
 // removeOwned runs remove under the ownership lock, so that no host runs the
 // session meanwhile. It refuses a session that another host runs. held is nil for
 // a session without such a lock.

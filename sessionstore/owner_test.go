@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -475,5 +476,55 @@ func writesOf(t *testing.T, st *sessionstore.Store) map[string]func() error {
 			}
 			return err
 		},
+	}
+}
+
+// TestDeleteForgetsTheOwner removes sessions that were run, or are, where hosts look for
+// them and elsewhere. Afterwards no file says who ran them, the locks of the Python
+// hosts stay, and the session can be run again.
+func TestDeleteForgetsTheOwner(t *testing.T) {
+	for _, where := range []string{"native", "elsewhere", "workspace"} {
+		for _, running := range []bool{false, true} {
+			for name, remove := range map[string]func(ctx context.Context, st *sessionstore.Store) error{
+				"delete": func(ctx context.Context, st *sessionstore.Store) error { return st.Delete(ctx, ownedID) },
+				"trash": func(ctx context.Context, st *sessionstore.Store) error {
+					return core.Of(st).Send(ctx, ownedID, ".trash")
+				},
+			} {
+				t.Run(fmt.Sprint(where, " ", running, " ", name), func(t *testing.T) {
+					h := newHouse(t)
+					dir, options := h.dir, &sessionstore.Options{}
+					if where != "native" {
+						dir = filepath.Join(h.home, "elsewhere")
+					}
+					if where == "workspace" {
+						options.Workspace = h.workspace
+					}
+					st := open(t, dir, options)
+					here := filepath.Join(dir, ".sessionstore", "owners", ownedID)
+					require.NoError(t, os.MkdirAll(filepath.Join(dir, ".trash"), 0o700))
+					for range 2 {
+						require.NoError(t, st.Save(t.Context(), ownedID, parse(t, user("1")), h.metadata(t)))
+						release, err := st.Acquire(t.Context(), ownedID, sessionstore.Owner{App: "test"})
+						require.NoError(t, err)
+						if !running {
+							require.NoError(t, release())
+						}
+						require.NoError(t, remove(t.Context(), st))
+						require.NoError(t, release())
+						for _, state := range []string{h.state(ownedID), here} {
+							require.NoFileExists(t, filepath.Join(state, "owner.json"))
+						}
+						if where != "elsewhere" {
+							requireHeld(t, h.state(ownedID), false)
+						}
+						if !running {
+							require.NoDirExists(t, here)
+						}
+						require.NoError(t, os.RemoveAll(filepath.Join(dir, ".trash", ownedID)))
+					}
+				})
+			}
+		}
 	}
 }

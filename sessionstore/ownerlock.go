@@ -142,6 +142,24 @@ func (l *ownerLock) all() []*ownership.Held {
 	return []*ownership.Held{l.held, l.here}
 }
 
+// forget removes the records of the locks of session id that this store holds.
+func (w *owners) forget(id string) (err error) {
+	w.mu.Lock()
+	l := w.locks[id]
+	w.mu.Unlock()
+	if l == nil {
+		return nil
+	}
+	w.enterHeld(l)
+	defer w.leave(l)
+	for _, held := range l.all() {
+		if held != nil {
+			err = joinErrors(err, held.RemoveOwner())
+		}
+	}
+	return err
+}
+
 // hosted reports whether session id was acquired by this store.
 func (w *owners) hosted(id string) bool {
 	w.mu.Lock()

@@ -14,7 +14,8 @@ const DefaultCleanupDays = 30
 // back from any time.
 const maxDays = 999_999_999
 
-// Delete removes a session with all its files. It vanishes at once and whole.
+// Delete removes a session with all its files. It vanishes at once and whole. What says
+// who ran it goes, too; the lock of the newer Python tools stays.
 // A symlink to a session elsewhere is not removed.
 func (st *Store) Delete(ctx context.Context, id string) error {
 	start := st.clock()
@@ -31,7 +32,7 @@ func (st *Store) remove(ctx context.Context, id string) error {
 		if err := st.base.Staging().Delete(id, st.opts.Durability != Relaxed); err != nil {
 			return err
 		}
-		return joinErrors(st.base.ForgetEmptied(id), st.forget(ctx, id))
+		return errors.Join(st.base.ForgetEmptied(id), st.forget(ctx, id), st.forgetOwner(id))
 	})
 }
 

@@ -204,6 +204,18 @@ func (h *Held) RemoveCheckpoint() error {
 	return removeState(h.state.dir, CheckpointName)
 }
 
+// RemoveOwner removes owner.json: the session is gone. What this holder has announced is
+// not written again.
+func (h *Held) RemoveOwner() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.lock == nil {
+		return nil
+	}
+	h.record = nil
+	return removeState(h.state.dir, OwnerName)
+}
+
 // Release gives the session up. owner.json says so before the lock is
 // dropped, if it was announced; the lock is dropped even when that fails.
 // Further calls do nothing.

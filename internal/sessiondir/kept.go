@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -28,6 +29,19 @@ func (b *Base) Kept(name string) (*atomicfile.Dir, error) {
 		return nil, err
 	}
 	return atomicfile.New(root, b.seam), nil
+}
+
+// RemoveKept removes name from the directory dir of the bookkeeping, if it is there.
+func (b *Base) RemoveKept(dir, name string) error {
+	top, err := b.open()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(Bookkeeping, dir, name)
+	if _, err := top.Root().Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return top.RemoveAll(path)
 }
 
 // EditKept opens the file name in the directory dir of the bookkeeping to be
