@@ -84,6 +84,9 @@ func (z *summarizer) summarize(ctx context.Context, p place) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
+	if renewed && e.Transcript.Stamp == (sessiondir.Stamp{}) { // the metadata tells whether the transcript is missing
+		e.Transcript.Sure = false
+	}
 	switch {
 	case e.Transcript.Sure && (changed || renewed && e.Fits()):
 		found := e // which leaves the stack, e does not
@@ -103,8 +106,15 @@ func (z *summarizer) summarize(ctx context.Context, p place) (Summary, error) {
 // holds reports whether the entry is right about the transcript as it is now.
 func (z *summarizer) holds(e *index.Entry, p place) bool {
 	is, regular, err := z.stat(p.id, sessiondir.Transcript)
+	if errors.Is(err, fs.ErrNotExist) && e.HasMetadata && e.Transcript == (index.Seen{Sure: true}) {
+		is, regular, err = z.stat(p.id, sessiondir.Metadata)
+		return err == nil && regular && e.Metadata.Fits(is) && e.Dir.Fits(p.dir)
+	}
 	if err != nil || !regular || !e.Transcript.Fits(is) || e.Facts.Size != is.Size {
 		return false
+	}
+	if is.Size == 0 {
+		return e.Dir.Fits(p.dir) // nobody has put a backup or a marker there
 	}
 	if p.dir != (sessiondir.Stamp{}) && e.Dir.Fits(p.dir) {
 		return true // nobody has put a marker there
@@ -114,7 +124,7 @@ func (z *summarizer) holds(e *index.Entry, p place) bool {
 }
 
 // count reads the transcript of a session in the fast way. It reports false
-// when the transcript is damaged or empty, or there is no fast way.
+// when the transcript is damaged, or empty beside a backup, or there is no fast way.
 func (z *summarizer) count(ctx context.Context, e *index.Entry, p place) (sound bool, err error) {
 	st := z.st
 	if _, _, err := z.stat(p.id, sessiondir.Marker); !errors.Is(err, fs.ErrNotExist) {
@@ -130,7 +140,31 @@ func (z *summarizer) count(ctx context.Context, e *index.Entry, p place) (sound 
 			return z.countLarge(ctx, e)
 		}
 	}
-	return sound, nil
+	return sound || z.countEmpty(e), nil
+}
+
+// countEmpty is count for a session without messages, whose transcript is empty or
+// missing. It reports false where a later change may not show in the stamps, and where
+// messages were lost: there is a backup, or the metadata counts turns.
+func (z *summarizer) countEmpty(e *index.Entry) bool {
+	if !e.Dir.Sure || !z.st.base.IsLocal() {
+		return false
+	}
+	at, regular, err := z.stat(e.ID, sessiondir.Transcript)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		md, ok := z.readAbout(e)
+		if turns, _ := md.Int("turn_count"); !ok || turns > 0 {
+			return false
+		}
+	case err != nil, !regular, at.Size > 0, !z.st.base.Settled(at, z.at):
+		return false
+	}
+	if _, _, err := z.stat(e.ID, sessiondir.Backup(sessiondir.Transcript)); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	e.Transcript, e.Facts, e.Prompt, e.HasPrompt = index.Seen{Stamp: at, Sure: true}, index.Facts{}, "", true
+	return true
 }
 
 // countRead counts the transcript data. It reports false when that is damaged, or
@@ -235,12 +269,8 @@ func (z *summarizer) about(e *index.Entry) (renewed bool, err error) {
 			return false, nil
 		}
 	}
-	data, at, ok := st.base.ReadIfChanged(e.ID, sessiondir.Metadata, sessiondir.Stamp{})
-	if ok && at != (sessiondir.Stamp{}) {
-		if md, err := metadataIn(data); err == nil {
-			e.HasMetadata, e.Metadata, e.About = true, index.Seen{Stamp: at, Sure: true}, aboutOf(e.ID, md)
-			return true, nil
-		}
+	if _, ok := z.readAbout(e); ok {
+		return true, nil
 	}
 	dir, err := st.openDir(e.ID)
 	if err != nil {
@@ -257,6 +287,20 @@ func (z *summarizer) about(e *index.Entry) (renewed bool, err error) {
 	}
 	e.HasMetadata, e.Metadata, e.About = false, index.Seen{}, aboutOf(e.ID, m.md)
 	return false, barred(m.unread, &m.main, &m.backup)
+}
+
+// readAbout reads the metadata in the fast way, where there is one.
+func (z *summarizer) readAbout(e *index.Entry) (md Metadata, ok bool) {
+	data, at, ok := z.st.base.ReadIfChanged(e.ID, sessiondir.Metadata, sessiondir.Stamp{})
+	if !ok || at == (sessiondir.Stamp{}) {
+		return Metadata{}, false
+	}
+	md, err := metadataIn(data)
+	if err != nil {
+		return Metadata{}, false
+	}
+	e.HasMetadata, e.Metadata, e.About = true, index.Seen{Stamp: at, Sure: true}, aboutOf(e.ID, md)
+	return md, true
 }
 
 // countWhole counts what Load would read.
