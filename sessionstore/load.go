@@ -30,7 +30,8 @@ type Session struct {
 // another program does not share the file, and when the file is too large for a
 // program of 32 bits: none of these says that the file is damaged. Load never
 // writes. After a killed append it returns what the Python tools read: the
-// messages before, or those with all the new ones.
+// messages before, or those with all the new ones. The messages share the memory of the
+// transcript; see [Message.Clone].
 func (st *Store) Load(ctx context.Context, id string) (*Session, error) {
 	start := st.clock()
 	s, err := st.loadOpen(ctx, id)

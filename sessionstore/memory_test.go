@@ -260,3 +260,28 @@ func TestMemoryOfLongLines(t *testing.T) {
 	}
 	require.NoError(t, st.Close())
 }
+
+// A clone of a message keeps its own bytes in memory, and no others of the transcript that
+// it was loaded with. It reads as the message does.
+func TestMemoryOfAClone(t *testing.T) {
+	st := memoryStore(t, -1)
+	const size = 8 << 20
+	rows := []Message{row(size / 2), row(size / 2), newMessage([]byte(`{"role": "assistant", "content": [{"type": "text", "text": "hi"}], "timestamp": "2026-01-02T03:04:05Z", "tool_calls": [{"id": "a"}]}`))}
+	require.NoError(t, st.Append(t.Context(), "s", rows...))
+	rows = nil
+	before := heap()
+	load := func() Message {
+		s, err := st.Load(t.Context(), "s")
+		require.NoError(t, err)
+		return s.Messages[2]
+	}
+	kept := load()
+	require.Greater(t, heap()-before, int64(size), "a message keeps the transcript")
+	kept = kept.Clone()
+	require.Less(t, heap()-before, int64(size)/8)
+	of := load()
+	require.Equal(t, of.AppendTo(nil), kept.AppendTo(nil))
+	require.Equal(t, of.m.places, kept.m.places)
+	require.Equal(t, of.ToolCalls(), kept.ToolCalls())
+	require.Equal(t, Message{}, Message{}.Clone())
+}

@@ -12,6 +12,10 @@ import (
 // Message is one line of a transcript. It is immutable and keeps the exact
 // bytes of the line; copying it costs a pointer. The zero Message is no
 // message: it cannot be saved.
+//
+// A Message may share the memory of all that was read with it, as all messages of
+// [Store.Load] do: one that is kept keeps the whole transcript in memory. Keep
+// [Message.Clone] of it instead.
 type Message struct{ m *message }
 
 type message struct {
@@ -70,6 +74,16 @@ func (m Message) Role() string {
 		return "tool"
 	}
 	return m.text("role")
+}
+
+// Clone returns the message with memory of its own.
+func (m Message) Clone() Message {
+	if m.m == nil {
+		return m
+	}
+	own := *m.m
+	own.raw = bytes.Clone(own.raw)
+	return Message{&own}
 }
 
 // Lookup returns a copy of the raw JSON of the last member of that name.

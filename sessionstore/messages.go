@@ -84,7 +84,8 @@ func scanRows(ctx context.Context, r io.Reader, path string, yield func(Message)
 // Messages yields the messages of a session in order, chosen and recovered as
 // by [Store.Load], with one line in memory at a time. It does not tell that they
 // come from the backup: Load does. The error comes last: [ErrCorrupt] after all
-// that could be read. Saves during the iteration are not seen.
+// that could be read. Saves during the iteration are not seen. Each message has memory
+// of its own, unless it comes from a backup; see [Message.Clone].
 func (st *Store) Messages(ctx context.Context, id string) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		err := st.begin(ctx)
