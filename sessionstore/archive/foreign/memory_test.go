@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -99,8 +100,9 @@ func importLarge(dir, argument string) error {
 	return errors.Join(err, f.Close(), p.Close())
 }
 
-// taken returns the most memory that the process had so far, without its program, or
-// where the system does not tell that, what the runtime has now.
+// taken returns the most memory that the process had so far, without its program. The
+// system counts what the race detector has for itself, more than all the rest. With it, and
+// where the system does not tell, taken returns what the runtime ever had of the system.
 func taken() int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	most, program := int64(0), int64(0)
@@ -109,12 +111,14 @@ func taken() int64 {
 		_, failed := fmt.Sscanf(rest, "%d kB", n)
 		err = errors.Join(err, failed)
 	}
-	if err == nil {
+	build, ok := debug.ReadBuildInfo()
+	raced := ok && slices.Contains(build.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+	if err == nil && !raced {
 		return (most - program) << 10
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return int64(m.Sys - m.HeapReleased)
+	return int64(m.Sys)
 }
 
 // growLarge adds a turn to a history of n lines that writeLarge wrote.
