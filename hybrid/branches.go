@@ -29,7 +29,7 @@ func (s *Store) Branches(ctx context.Context, id string) ([]Branch, error) {
 	if s.engine == nil {
 		return nil, wrap("list branches", id, ErrNoContainer)
 	}
-	s.engine.budget.Reopen()
+	ctx = s.engine.asked(ctx)
 	found, err := s.engine.Branches(ctx, id)
 	var all []Branch
 	for _, b := range found {
@@ -47,6 +47,7 @@ func (s *Store) Restore(ctx context.Context, id string, b Branch) error {
 	if s.engine == nil {
 		return wrap("restore", id, ErrNoContainer)
 	}
+	ctx = s.engine.asked(ctx)
 	if s.engine.Core.Has(id) {
 		if _, err := s.Sync(ctx, id); err != nil {
 			return err

@@ -41,13 +41,16 @@ func (l *errorList) all() error {
 // of the others the catalogue tells, in which a device may enter a session half a
 // minute late. Sync goes on after a session that fails; the error joins what failed,
 // and what was not sent stays on the disk for the next time. Without a container it
-// does nothing and the error Is [ErrNoContainer].
+// does nothing and the error Is [ErrNoContainer]. The error Is [ErrUnreachable] when the
+// account gives no first answer before ctx ends, or, where ctx has no deadline, within
+// Options.RefreshWait. For 30 seconds after that, all calls take it as known.
 func (s *Store) Sync(ctx context.Context, ids ...string) (SyncResult, error) {
 	var r SyncResult
 	if s.engine == nil {
 		return r, wrap("sync", "", ErrNoContainer)
 	}
 	var mu sync.Mutex // guards r
+	ctx = s.engine.asked(ctx)
 	add := func(id string, out syncer.Result, u cosmos.Usage) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -92,8 +95,10 @@ func (e *engine) planSync(ctx context.Context) (p syncPlan, err error) {
 	if err != nil {
 		return p, err
 	}
-	if e.budget.Reopen(); len(f.sessions) > askedEach {
-		p.usage, p.err = e.readCatalogue(ctx)
+	if len(f.sessions) > askedEach {
+		if p.usage, p.err = e.readCatalogue(ctx); p.err != nil && e.budget.Away() != nil {
+			return p, p.err
+		}
 	}
 	current := map[string]bool{}
 	for i, at := range f.sessions {
@@ -124,7 +129,7 @@ func (s *Store) Pull(ctx context.Context, ids ...string) (PullResult, error) {
 	if s.engine == nil {
 		return r, wrap("pull", "", ErrNoContainer)
 	}
-	s.engine.budget.Reopen()
+	ctx = s.engine.asked(ctx)
 	named := len(ids) > 0
 	if !named {
 		all, err := s.engine.changedThere(ctx)
@@ -143,16 +148,40 @@ func (s *Store) Pull(ctx context.Context, ids ...string) (PullResult, error) {
 	return r, err
 }
 
-// each syncs sessions, several at once, and joins what failed.
-func (e *engine) each(ctx context.Context, op string, ids []string, w func(id string) syncer.Options, done func(id string, out syncer.Result, u cosmos.Usage)) error {
+// asked returns ctx for a call of a program, which finds out by itself whether the account
+// is back, and has somebody who waits.
+func (e *engine) asked(ctx context.Context) context.Context {
 	e.budget.Reopen()
+	if _, bounded := ctx.Deadline(); bounded {
+		return ctx
+	}
+	return e.soon(ctx)
+}
+
+// soon returns ctx for requests whose first answer must come within RefreshWait.
+func (e *engine) soon(ctx context.Context) context.Context {
+	if e.opts.RefreshWait < 0 {
+		return ctx
+	}
+	return e.budget.Within(ctx, e.opts.RefreshWait)
+}
+
+// each syncs sessions, several at once, and joins what failed. Where the account is away,
+// it leaves the rest.
+func (e *engine) each(ctx context.Context, op string, ids []string, w func(id string) syncer.Options, done func(id string, out syncer.Result, u cosmos.Usage)) error {
 	errs := newErrors()
+	var left sync.Once
 	e.parallel(ids, func(id string) {
 		out, used := syncer.Result{Err: ctx.Err()}, cosmos.Usage{}
-		if out.Err == nil {
-			out, used = e.syncOne(ctx, id, w(id))
+		if away := e.budget.Away(); away != nil && out.Err == nil {
+			out.Err = away
+			left.Do(func() { errs.add(wrap(op, single(ids), away)) })
+		} else {
+			if out.Err == nil {
+				out, used = e.syncOne(ctx, id, w(id))
+			}
+			errs.add(wrap(op, id, out.Err))
 		}
-		errs.add(wrap(op, id, out.Err))
 		done(id, out, used)
 	})
 	e.save(ctx)

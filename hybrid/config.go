@@ -78,21 +78,19 @@ func ConfigFromSettings(path string) (Config, bool, error) {
 	return c.complete(), c.Endpoint != "", nil
 }
 
-// Connect opens the container that c names, with cred, or with the account key when Key
-// is set; o may be nil. It creates nothing. The error Is [ErrBlocked] when the account
-// refuses the key or has no such container, or one with another partition key than /pk.
-// An endpoint that is no address is an error. It is no error when the account does not
-// answer: the store works without the account until it answers.
+// Connect returns the container that c names, to be used with cred, or with the account key
+// when Key is set; o may be nil. It makes no request and creates nothing. Whether the account
+// can be reached, takes the key and has the container shows when a store uses it; the error
+// of a call Is [ErrUnreachable] or [ErrBlocked] then. An endpoint that is no address is an
+// error of Connect.
 func Connect(ctx context.Context, c Config, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.ContainerClient, error) {
-	container, err := NewContainer(c, cred, o)
-	if err != nil {
-		return nil, err
+	if err := ctx.Err(); err != nil {
+		return nil, wrap("connect", "", err)
 	}
-	return container, wrap("connect", "", cosmos.Examine(ctx, container))
+	return NewContainer(c, cred, o)
 }
 
-// NewContainer is [Connect] without a request: whether the container is there shows
-// when it is used.
+// NewContainer is [Connect] without a context.
 func NewContainer(c Config, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.ContainerClient, error) {
 	c = c.complete()
 	client, err := cosmos.Open(c.Endpoint, c.Key, cred, o)

@@ -4,7 +4,7 @@ import "github.com/amplifier-go/sessionstorage/internal/cosmos"
 
 // Consistency returns the account's default level of consistency, in the service's
 // words: Strong, BoundedStaleness, Session, ConsistentPrefix or Eventual. It is "" until
-// a request was made with a container that [Connect] opened, which asks for it.
+// the account has answered: then a store with a container of [Connect] asks for it, once.
 //
 // No level loses what was acknowledged: what a sync changes, it changes only if the
 // head is still the one that it read. The level decides how soon a read shows a write:

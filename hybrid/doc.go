@@ -108,10 +108,13 @@
 //
 // # Requests
 //
-// This package makes all retries itself, whatever the options of the client say. Stores
+// This package makes all retries itself, whatever the options of the client say, and tells
+// of each request that a container of [Connect] makes. Stores
 // that share a [Budget] wait together. When the account throttles them, they slow down
-// until five minutes after it last did. When the account does not answer, they stop,
-// and a single request finds out whether it is back. When a request gets no answer, the
+// until five minutes after it last did. A request ends after 30 seconds without a byte in
+// either direction. An account that does not answer, as without a network, counts as away
+// for 30 seconds, in which all calls return [ErrUnreachable] at once; then a single request
+// of the background, or of the next call, finds out whether it is back. When a request gets no answer, the
 // head tells whether the request was done. An account that refuses everything is asked
 // every 15 minutes, and by each explicit call. One that does not authorize the identity
 // is asked more often for half an hour, since a role takes minutes to arrive. A turn is

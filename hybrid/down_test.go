@@ -20,42 +20,60 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
 
+// downs are faults of a cloud that does not answer: its connections break, or it is mute.
+var downs = map[string]cosmostest.Fault{"breaks": cosmostest.Drop(), "mute": cosmostest.Delay(10_000 * time.Hour)}
+
 // TestDownCostsNothing does the same work with a store whose cloud does not
 // answer, while its worker tries, and with one that has none: both make the
-// same changes to the disk, with the same syncs, and write the same bytes.
+// same changes to the disk, with the same syncs, and write the same bytes. No chore
+// waits for anything.
 func TestDownCostsNothing(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := newCloud(t, nil)
-		c.Inject(func(cosmostest.Request) cosmostest.Fault { return cosmostest.Drop() })
-		plain, plainDisk := counted(t, nil)
-		down, downDisk := counted(t, &Options{
-			Container: c.container, Project: "demo", User: "ada", Device: "a", Interval: time.Second,
+	for name, fault := range downs {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { downCostsNothing(t, fault) })
 		})
-		for i, do := range chores(t) {
-			for _, s := range []*Store{plain, down} {
-				require.NoError(t, do(t.Context(), s))
-				time.Sleep(time.Minute) // the worker does what it can
-			}
-			require.Equal(t, plainDisk.take(), downDisk.take(), "chore %d", i)
-		}
-		require.NotZero(t, c.Counters().ByStatus[0], "it tried")
-		require.NotZero(t, downDisk.kept, "what it knows it keeps elsewhere")
-		status, err := down.Status(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, Deferred, status[0].State)
+	}
+}
+
+func downCostsNothing(t *testing.T, fault cosmostest.Fault) {
+	n := newNetwork(t, nil)
+	n.account.Inject(cosmostest.Always(fault))
+	plain, plainDisk := counted(t, nil)
+	down, downDisk := counted(t, &Options{
+		Container: n.container(t), Project: "demo", User: "ada", Device: "a", Interval: time.Second,
 	})
+	for i, do := range chores(t) {
+		for _, s := range []*Store{plain, down} {
+			require.NoError(t, takes(t, 0, func() error { return do(t.Context(), s) }))
+			time.Sleep(time.Minute) // the worker does what it can
+		}
+		require.Equal(t, plainDisk.take(), downDisk.take(), "chore %d", i)
+	}
+	require.NotZero(t, n.account.Counters().ByStatus[0], "it tried")
+	require.NotZero(t, downDisk.kept, "what it knows it keeps elsewhere")
+	time.Sleep(2 * time.Minute)
+	status, err := down.Status(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, Deferred, status[0].State)
 }
 
 // TestDownAllocatesNothing counts the allocations of saves likewise.
 func TestDownAllocatesNothing(t *testing.T) { // not parallel: it counts those of the process
+	for name, fault := range downs {
+		t.Run(name, func(t *testing.T) { downAllocatesNothing(t, fault) })
+	}
+}
+
+func downAllocatesNothing(t *testing.T, fault cosmostest.Fault) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCloud(t, nil)
-		c.Inject(func(cosmostest.Request) cosmostest.Fault { return cosmostest.Drop() })
+		n := newNetwork(t, nil)
+		n.account.Inject(cosmostest.Always(fault))
 		plain, err := Open(t.Context(), t.TempDir(), nil)
 		require.NoError(t, err)
 		defer func() { require.NoError(t, plain.Close()) }()
-		down := c.device(t, "a", background, func(o *Options) { o.Store = nil }).Store
+		down := n.device(t, "", background, func(o *Options) { o.Store = nil }).Store
 		m, err := sessionstore.Text("assistant", "one more", time.Time{}) // of a person, it would cost the count of turns, in more digits each time
 		require.NoError(t, err)
 		for name, save := range map[string]func(s *Store) error{
@@ -81,7 +99,7 @@ func TestDownAllocatesNothing(t *testing.T) { // not parallel: it counts those o
 			count(down)
 			require.Equal(t, want, count(down), name)
 		}
-		require.NotZero(t, c.Counters().ByStatus[0], "it tried")
+		require.NotZero(t, n.account.Counters().ByStatus[0], "it tried")
 	})
 }
 

@@ -2,6 +2,7 @@ package hybrid
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,7 +24,13 @@ type engine struct {
 
 	telling sync.Mutex // held while OnStatus runs, so that it runs once at a time
 	mu      sync.Mutex // guards what follows
-	last    map[string]Status
+	last    map[string]lastStatus
+}
+
+// lastStatus is how the last sync left a session.
+type lastStatus struct {
+	Status
+	set bool // the background has set the time of the next one: a write does not change it
 }
 
 // syncOne syncs a session, and tells how it stands then. It waits for other syncs of
@@ -45,6 +52,8 @@ func (e *engine) syncOne(ctx context.Context, id string, w syncer.Options) (sync
 	})
 	now := Status{SessionID: id, State: out.State, Local: int(out.Local), Remote: int(out.Remote), Err: out.Err}
 	switch {
+	case errors.Is(now.Err, context.Canceled): // how it stood before is all that is known
+		return out, used
 	case now.Err != nil:
 		now.NextTry = e.budget.Opens()
 	case now.State == Local, now.State == KeptLate:
@@ -58,7 +67,7 @@ func (e *engine) syncOne(ctx context.Context, id string, w syncer.Options) (sync
 func (e *engine) tell(s Status) {
 	e.mu.Lock()
 	last, known := e.last[s.SessionID]
-	e.last[s.SessionID] = s
+	e.last[s.SessionID] = lastStatus{Status: s}
 	e.mu.Unlock()
 	same := known && last.State == s.State && last.Local == s.Local && last.Remote == s.Remote && errorText(last.Err) == errorText(s.Err)
 	if e.opts.OnStatus != nil && !same {
@@ -73,12 +82,12 @@ func (e *engine) triesAt(id string, at time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if s, ok := e.last[id]; ok && s.Err != nil {
-		s.NextTry = at
+		s.NextTry, s.set = at, true
 		e.last[id] = s
 	}
 }
 
-func (e *engine) told(id string) (Status, bool) {
+func (e *engine) told(id string) (lastStatus, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s, ok := e.last[id]

@@ -31,7 +31,7 @@ var (
 	ErrClock = cosmos.ErrClock
 	// ErrUnreachable tells that the account did not answer, or not well, or that
 	// something else answered: the page of a network that wants a sign-in, or a proxy.
-	// The text says which.
+	// The text says which. For 30 seconds after there was no answer, nobody asks again.
 	ErrUnreachable = cosmos.ErrUnreachable
 	// ErrLimit tells that a limit of [Limits] for the day is used up.
 	ErrLimit = cosmos.ErrLimit

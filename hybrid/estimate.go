@@ -20,7 +20,7 @@ func (s *Store) Plan(ctx context.Context, ids ...string) (Estimate, error) {
 	if s.engine == nil {
 		return Estimate{}, wrap("plan", "", ErrNoContainer)
 	}
-	s.engine.budget.Reopen()
+	ctx = s.engine.asked(ctx)
 	if len(ids) == 0 {
 		p, err := s.engine.planSync(ctx) // all sessions, where the catalogue cannot be read
 		if err != nil {

@@ -93,9 +93,7 @@ func ExampleStore_Refresh() {
 		log.Fatal(err)
 	}
 
-	soon, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	if _, err := store.Refresh(soon, "greeting"); err != nil {
+	if _, err := store.Refresh(ctx, "greeting"); err != nil {
 		log.Print("going on with what is here: ", err)
 	}
 	s, err := store.Load(ctx, "greeting")

@@ -204,7 +204,9 @@ func TestConnect(t *testing.T) {
 	require.NoError(t, err)
 	bad := good
 	bad.Key = "bm90IHRoZSBrZXk="
-	_, err = Connect(t.Context(), bad, nil, c.options())
+	container, err := Connect(t.Context(), bad, nil, c.options())
+	require.NoError(t, err, "it makes no request")
+	_, err = c.device(t, "a", func(o *Options) { o.Container = container }).Refresh(t.Context(), "s")
 	require.ErrorIs(t, err, ErrBlocked)
 	bad.Key = "not base64 !"
 	_, err = Connect(t.Context(), bad, nil, c.options())

@@ -38,7 +38,7 @@ func (s *Store) Preview(ctx context.Context, id string) (Preview, error) {
 	if s.engine == nil {
 		return p, wrap("preview", id, ErrNoContainer)
 	}
-	s.engine.budget.Reopen()
+	ctx = s.engine.asked(ctx)
 	found, err := s.engine.Preview(ctx, id)
 	p.Name, p.Description, p.Updated, p.Turns = found.Name, found.Description, found.Updated, found.Turns
 	for _, m := range found.Messages {

@@ -93,7 +93,7 @@ func (s *Store) Prune(ctx context.Context, o *PruneOptions, ids ...string) (Prun
 		o = &PruneOptions{}
 	}
 	e, options := s.engine, o.forGC()
-	e.budget.Reopen()
+	ctx = e.asked(ctx)
 	j := e.readJournal(options)
 	todo, err := e.pruneList(ctx, j, o.All, ids, &sum)
 	if err != nil {

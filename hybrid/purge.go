@@ -34,7 +34,7 @@ func (s *Store) Purge(ctx context.Context, ids ...string) error {
 	if err != nil {
 		return err
 	}
-	return wrap("purge", single(ids), e.Purge(ctx, ids))
+	return wrap("purge", single(ids), e.Purge(e.asked(ctx), ids))
 }
 
 // Family returns the ids of the sessions in the cloud that share lines with those named,
@@ -45,7 +45,7 @@ func (s *Store) Family(ctx context.Context, ids ...string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := e.Family(ctx, ids)
+	all, err := e.Family(e.asked(ctx), ids)
 	return all, wrap("find the family", single(ids), err)
 }
 
@@ -59,7 +59,6 @@ func (s *Store) forFamilies(op string, ids []string) (*engine, error) {
 	case len(ids) == 0:
 		return nil, wrap(op, "", errNoneNamed)
 	}
-	s.engine.budget.Reopen()
 	return s.engine, nil
 }
 

@@ -25,8 +25,9 @@ import (
 //
 // It returns the revision of what is here, as [sessionstore.Store.Revision]
 // does, whatever happened: after an error, too, the program may go on with it.
-// The error Is [ErrUnreachable] when the account does not answer, or not before
-// ctx ends; [ErrDeferred] when the cloud has more, but another program uses the
+// The error Is [ErrUnreachable] when the account gives no first answer within
+// Options.RefreshWait, or before ctx ends, at once where a call found that out in the last
+// 30 seconds; [ErrDeferred] when the cloud has more, but another program uses the
 // session here or its files are in doubt; [sessionstore.ErrNotFound] when it is
 // neither here nor there. A program that goes on after ErrUnreachable or
 // ErrDeferred may cause two histories. Without a container there is nothing to
@@ -56,7 +57,10 @@ func (e *engine) refresh(ctx context.Context, id string) error {
 			return err
 		}
 	}
-	out, _ := e.syncOne(ctx, id, syncer.Options{Asked: true, Named: true, Pull: true, Fresh: true})
+	if err := e.budget.Away(); err != nil {
+		return err
+	}
+	out, _ := e.syncOne(e.soon(ctx), id, syncer.Options{Asked: true, Named: true, Pull: true, Fresh: true})
 	switch {
 	case out.Err == nil:
 		e.uses(id, false)

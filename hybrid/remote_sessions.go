@@ -21,7 +21,7 @@ func (s *Store) Remote(ctx context.Context) ([]RemoteSession, error) {
 		return nil, wrap("list the cloud", "", ErrNoContainer)
 	}
 	e := s.engine
-	e.budget.Reopen()
+	ctx = e.asked(ctx)
 	_, err := e.readCatalogue(ctx)
 	var all []RemoteSession
 	for c := range e.Table.Entries() {

@@ -15,6 +15,6 @@ func (s *Store) DeleteRemote(ctx context.Context, id string) error {
 	if s.engine == nil {
 		return wrap("delete in the cloud", id, ErrNoContainer)
 	}
-	s.engine.budget.Reopen()
+	ctx = s.engine.asked(ctx)
 	return wrap("delete in the cloud", id, s.engine.Delete(ctx, id))
 }

@@ -40,7 +40,7 @@ func (s *Store) Resync(ctx context.Context, ids ...string) error {
 	if err != nil {
 		return err
 	}
-	return wrap("resync", single(ids), e.Resync(ctx, ids))
+	return wrap("resync", single(ids), e.Resync(e.asked(ctx), ids))
 }
 
 // ResyncPlan is what a [Store.Resync] would do, and what it would cost.
@@ -62,6 +62,6 @@ func (s *Store) PlanResync(ctx context.Context, ids ...string) (ResyncPlan, erro
 	if err != nil {
 		return ResyncPlan{}, err
 	}
-	cost, err := e.ForecastResync(ctx, ids)
+	cost, err := e.ForecastResync(e.asked(ctx), ids)
 	return ResyncPlan{cost.Documents, cost.Bytes, cost.Removed, cost.Requests, cost.Units}, wrap("plan resync", single(ids), err)
 }

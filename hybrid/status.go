@@ -135,13 +135,13 @@ func (e *engine) statusKnown(ctx context.Context, s *replica.Session) Status {
 // statusAs completes a status by what the last sync of this store told.
 func (e *engine) statusAs(now Status, settled, deleted bool) Status {
 	last, known := e.told(now.SessionID)
-	known = known && last.State != Local && last.State != KeptLate
+	known = known && last.State != Local && last.State != KeptLate && (last.State != Deferred || last.set || e.Stats.AsNoted(now.SessionID))
 	switch {
 	case known && last.Err != nil, known && !settled && last.Local == now.Local && last.State != UpToDate:
 		last.Local, last.Remote = now.Local, now.Remote
-		return last
+		return last.Status
 	case known && settled && (last.State == Rewritten || last.State == Diverged || last.State == DeletedRemotely):
-		return last
+		return last.Status
 	case settled && deleted:
 		now.State = DeletedRemotely
 	case settled:

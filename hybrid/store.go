@@ -58,7 +58,7 @@ func openOn(ctx context.Context, on machine, dir string, opts *Options, hooks *s
 	if o.Store != nil {
 		so = *o.Store
 	}
-	e := &engine{opts: o, last: map[string]Status{}, Syncer: &syncer.Syncer{Dirty: replica.NewDirtySet()}}
+	e := &engine{opts: o, last: map[string]lastStatus{}, Syncer: &syncer.Syncer{Dirty: replica.NewDirtySet()}}
 	if o.Container != nil {
 		so.OnChange = e.hear(so.OnChange)
 	}
@@ -172,6 +172,9 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 	e.Dial = client.Conn
 	if e.opts.Interval <= 0 {
 		e.opts.Interval = time.Minute
+	}
+	if e.opts.RefreshWait == 0 {
+		e.opts.RefreshWait = 5 * time.Second
 	}
 	if e.opts.CloseWait == 0 {
 		e.opts.CloseWait = 2 * time.Second

@@ -88,6 +88,11 @@ func turnsChild(ctx context.Context, dir string, e errand) error {
 	if err != nil {
 		return err
 	}
+	again := func() (*Store, error) { // the next store does not know that the account was away
+		closed := s.Close()
+		s, err = e.insist(ctx, dir)
+		return s, errors.Join(err, closed)
+	}
 	how, text := e.Calls[0], e.Calls[1]
 	number, err := strconv.Atoi(text[strings.LastIndexByte(text, ' ')+1:])
 	if err != nil {
@@ -107,12 +112,12 @@ func turnsChild(ctx context.Context, dir string, e errand) error {
 		}
 		return err
 	}
-	err = e.until(ctx, s, refresh)
+	err = e.until(ctx, s, refresh, again)
 	if err == nil {
 		err = takeTurn(ctx, s, e.Session, how, number, text)
 	}
 	if err == nil {
-		err = e.until(ctx, s, sync)
+		err = e.until(ctx, s, sync, again)
 	}
 	return errors.Join(err, s.Close())
 }
@@ -135,16 +140,20 @@ func (e errand) insist(ctx context.Context, dir string) (s *Store, err error) {
 	return nil, err
 }
 
-// until makes a call again until it returns nil. It gives each a short time.
-func (e errand) until(ctx context.Context, s *Store, call func(context.Context) error) error {
+// until makes a call again, by the next store, until it returns nil. It gives each a short
+// time.
+func (e errand) until(ctx context.Context, s *Store, call func(context.Context) error, again func() (*Store, error)) error {
 	for n := range 1000 {
-		ctx, cancel := context.WithTimeout(ctx, patience(n))
-		err := call(ctx)
+		limited, cancel := context.WithTimeout(ctx, patience(n))
+		err := call(limited)
 		cancel()
 		if err == nil {
 			return nil
 		}
 		fmt.Println(judged(s, e.Session, err))
+		if s, err = again(); err != nil {
+			return err
+		}
 	}
 	return call(ctx)
 }

@@ -34,7 +34,7 @@ func (s *Store) verify(ctx context.Context, op, id string, mend bool) (Report, e
 	if s.engine == nil {
 		return Report{SessionID: id}, wrap(op, id, ErrNoContainer)
 	}
-	s.engine.budget.Reopen()
+	ctx = s.engine.asked(ctx)
 	found, err := s.engine.Verify(ctx, id, mend)
 	r := Report{SessionID: id, Lines: found.Lines, Bytes: found.Bytes, Documents: found.Documents, Mended: found.Mended}
 	for i := range found.Problems {

@@ -25,9 +25,9 @@ type worker struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 	rest   sync.Once // is sent
-	polled bool      // there was a poll before; for poll alone
 
 	mu       sync.Mutex // guards what follows
+	polled   bool       // there was a poll before
 	polling  bool       // a poll is under way
 	nextPoll time.Time  // when it is due otherwise
 	queue    queue
@@ -144,7 +144,10 @@ func (w *worker) poll(ctx context.Context) {
 	if _, err := w.readCatalogue(ctx); err != nil && ctx.Err() == nil {
 		w.Log.Info("catalogue not read", "err", err)
 	}
-	if !w.polled {
+	w.mu.Lock()
+	first := !w.polled
+	w.mu.Unlock()
+	if first {
 		w.hint(slices.Collect(w.Table.Entries()))
 	}
 	w.save(ctx) // what was found out about sessions since the last poll
@@ -163,13 +166,14 @@ func (w *worker) sync(ctx context.Context, id string, what syncer.Options) {
 	w.Dirty.Wake()
 }
 
-// ready yields the sessions to sync now, as many as there is room for.
+// ready yields the sessions to sync now, as many as there is room for. None is read for an
+// account that is away, nor before the first poll has found out whether it is.
 func (w *worker) ready(ctx context.Context) iter.Seq2[string, syncer.Options] {
 	return func(yield func(string, syncer.Options) bool) {
-		for ctx.Err() == nil {
+		for ctx.Err() == nil && w.budget.Away() == nil {
 			w.mu.Lock()
 			id, why, ok := "", replica.Written, false
-			if len(w.queue.running) < w.AtOnce(maxSyncs) {
+			if len(w.queue.running) < w.AtOnce(maxSyncs) && (w.polled || w.budget.Answers()) {
 				id, why, ok = w.queue.next()
 			}
 			w.mu.Unlock()
@@ -212,23 +216,35 @@ func (w *worker) untilDue() time.Duration {
 			next = at
 		}
 	}
+	if len(w.queue.waiting) > 0 && w.budget.Away() != nil {
+		next = w.budget.Opens()
+	}
 	return max(1, time.Until(next))
 }
 
 // sendRest sends what the worker has not sent, once. The worker has stopped.
 func (w *worker) sendRest(ctx context.Context) (err error) {
-	w.rest.Do(func() { err = w.drain(ctx, w.unsent()) })
+	w.rest.Do(func() { err = w.drain(ctx, w.unsent(ctx)) })
 	return err
 }
 
-// unsent returns the sessions of which something may not be in the cloud. The
-// worker has stopped.
-func (w *worker) unsent() []string {
+// unsent returns the sessions of which something may not be in the cloud, without those
+// that only wait for what the cloud has. The worker has stopped.
+func (w *worker) unsent(ctx context.Context) []string {
 	w.collect(w.Dirty.Take())
 	for id := range w.due {
 		w.queue.add(id, replica.Hinted)
 	}
-	return slices.Sorted(maps.Keys(w.queue.rest()))
+	rest := w.queue.rest()
+	if !slices.Contains(slices.Collect(maps.Values(rest)), replica.Hinted) {
+		return slices.Sorted(maps.Keys(rest))
+	}
+	if here, err := w.scanAll(ctx); err == nil {
+		maps.DeleteFunc(rest, func(id string, why replica.Reason) bool {
+			return why == replica.Hinted && !here.changed[id]
+		})
+	}
+	return slices.Sorted(maps.Keys(rest))
 }
 
 // syncAndSchedule syncs a session and notes when it is to be synced again.
@@ -242,6 +258,10 @@ func (w *worker) syncAndSchedule(ctx context.Context, id string, what syncer.Opt
 	defer w.mu.Unlock()
 	delete(w.due, id)
 	switch {
+	case errors.Is(out.Err, ErrUnreachable) && w.budget.Away() != nil:
+		w.queue.add(id, replica.Hinted) // and it waits there, like all others
+		w.Log.Info("session not synced", "session", id, "err", out.Err)
+		return
 	case out.Err != nil && !errors.Is(out.Err, ErrDeleted):
 		w.queue.drop(id)
 		w.tries[id]++

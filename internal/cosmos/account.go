@@ -25,19 +25,20 @@ import (
 // the caller's context and by accountTime. A failed request is answered like the
 // others: the client then uses the account's endpoint until it asks again.
 //
-// The answer also tells the account's consistency. [Examine] has the request made for
-// that. From then on the policy notes the level in each answer, where a [Client]
-// finds it.
+// The account's answer also has its level of consistency, for [Client.OnLevel]. Where no
+// region is preferred, the policy keeps the request for that until the account has answered
+// another one: an account that cannot be reached is asked for nothing more.
 type accountPolicy struct {
-	regions bool                   // the client prefers regions
-	level   atomic.Pointer[string] // of consistency; nil: not known
+	regions bool                           // the client prefers regions
+	ask     atomic.Pointer[policy.Request] // for the level, as the SDK made it; nil: none is to be made
+	level   atomic.Pointer[string]         // of consistency; nil: not known
 }
 
 // accountTime is how long a request for the account's regions may take.
 const accountTime = 5 * time.Second
 
 // withPolicies returns the client options o, which may be nil, with an
-// accountPolicy and the other policies of this package.
+// accountPolicy and the transport of this package.
 func withPolicies(o *azcosmos.ClientOptions) *azcosmos.ClientOptions {
 	own := azcosmos.ClientOptions{}
 	if o != nil {
@@ -45,49 +46,44 @@ func withPolicies(o *azcosmos.ClientOptions) *azcosmos.ClientOptions {
 	}
 	regions := len(own.PreferredRegions) > 0
 	own.PerCallPolicies = slices.Concat([]policy.Policy{&accountPolicy{regions: regions}}, own.PerCallPolicies)
-	own.PerRetryPolicies = slices.Concat(own.PerRetryPolicies, []policy.Policy{fromService{}})
-	if !regions {
-		own.PerRetryPolicies = slices.Concat([]policy.Policy{oneRegion{}}, own.PerRetryPolicies)
-	}
+	own.Transport = newWire(own.Transport)
 	return &own
-}
-
-// oneRegion hides from the SDK that a region takes no writes, or does not know the
-// account. The SDK would look for another region, up to 120 times with a second
-// between, where there is none to find.
-type oneRegion struct{}
-
-// Do passes req on.
-func (oneRegion) Do(req *policy.Request) (*http.Response, error) {
-	answer, err := req.Next()
-	if err == nil && answer.StatusCode == http.StatusForbidden {
-		if sub := answer.Header.Get(headerSub); sub == noWrites || sub == noAccount {
-			answer.Header.Del(headerSub)
-			answer.Header.Set(headerHid, sub)
-		}
-	}
-	return answer, err
 }
 
 // Do answers req if it asks for the account's regions, and passes on any other.
 func (p *accountPolicy) Do(req *policy.Request) (*http.Response, error) {
 	raw := req.Raw()
-	if raw.Method != http.MethodGet || raw.URL.Path != "" && raw.URL.Path != "/" {
-		answer, err := req.Next()
-		if level := p.level.Load(); err == nil && level != nil {
-			answer.Header.Set(headerLevel, *level)
-		}
-		return answer, err
-	}
-	if p.regions || raw.Context().Value(levelKey{}) != nil {
-		if body, ok := askAccount(req); ok {
-			p.learn(body)
-			if p.regions {
+	if isAccount(raw) {
+		if p.regions {
+			if body, ok := askAccount(req); ok {
+				p.learn(body)
 				return jsonAnswer(raw, body), nil
 			}
+		} else if p.level.Load() == nil {
+			p.ask.Store(req.Clone(raw.Context()))
+		}
+		return jsonAnswer(raw, []byte(`{"readableLocations":[],"writableLocations":[]}`)), nil
+	}
+	t := tripOf(raw.Context())
+	if t == nil {
+		return req.Next()
+	}
+	t.wired = true
+	answer, err := req.Next()
+	if err != nil || t.level == nil {
+		return answer, err
+	}
+	if ask := p.ask.Swap(nil); ask != nil {
+		ask = ask.Clone(raw.Context())
+		ask.Raw().Header.Del("x-ms-date") // of then
+		if body, ok := askAccount(ask); ok {
+			p.learn(body)
 		}
 	}
-	return jsonAnswer(raw, []byte(`{"readableLocations":[],"writableLocations":[]}`)), nil
+	if level := p.level.Load(); level != nil {
+		t.level(*level)
+	}
+	return answer, nil
 }
 
 // learn notes the level of consistency of an account, by its properties.
@@ -103,12 +99,17 @@ func (p *accountPolicy) learn(properties []byte) {
 	}
 }
 
-// askAccount makes the request. ok is false when there is no usable answer.
+// askAccount makes the request, within accountTime and the context of the caller, which the
+// SDK drops. ok is false when there is no usable answer.
 func askAccount(req *policy.Request) (body []byte, ok bool) {
 	ctx, cancel := context.WithTimeout(req.Raw().Context(), accountTime)
 	defer cancel()
-	if caller, ok := ctx.Value(callerKey{}).(context.Context); ok {
-		defer context.AfterFunc(caller, cancel)()
+	if t := tripOf(ctx); t != nil {
+		defer context.AfterFunc(t.ctx, func() {
+			if context.Cause(t.ctx) != errOver { // the SDK may ask beside the trip
+				cancel()
+			}
+		})()
 	}
 	answer, err := req.Clone(ctx).Next()
 	if err != nil {
@@ -128,13 +129,4 @@ func jsonAnswer(to *http.Request, body []byte) *http.Response {
 		Body:          io.NopCloser(bytes.NewReader(body)),
 		ContentLength: int64(len(body)), Request: to,
 	}
-}
-
-// callerKey is the key of the caller's context among the values of the context
-// of a request. The SDK keeps the values where it drops the end of a context.
-type callerKey struct{}
-
-// withCaller returns ctx with itself under callerKey.
-func withCaller(ctx context.Context) context.Context {
-	return context.WithValue(ctx, callerKey{}, ctx)
 }

@@ -1,7 +1,6 @@
 package cosmos
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -45,6 +44,9 @@ type Answer struct {
 	status int
 	sub    string        // the service's sub-status
 	wait   time.Duration // what the service asks for; 0: nothing
+	silent bool          // the service did not answer
+	stale  bool          // on a connection that had served before, and may have ended meanwhile
+	began  time.Time     // when the request was made
 }
 
 // behind reports whether no replica is known that has what the session token asks for.
@@ -81,15 +83,14 @@ func (e *batchError) Error() string { return fmt.Sprint(e.answer.Err) }
 const (
 	headerWait = "x-ms-retry-after-ms"
 	headerSub  = "x-ms-substatus"
-	headerHid  = "x-hidden-substatus" // the sub-status that oneRegion hides
-	noOwner    = "1003"               // 404: not the document is missing but its container
-	notYet     = "1002"               // 404: the replica that was asked is behind the session token
-	full       = "1014"               // 403: the partition holds all that it can
-	noWrites   = "3"                  // 403: the region takes no writes just now, as while the account fails over
-	noAccount  = "1008"               // 403: the replica that was asked does not know the account
-	expired    = "5006"               // 401: the token has expired
-	revoked    = "5013"               // 401: the token was revoked
-	noToken    = "5300"               // 403: the token does not allow the request
+	noOwner    = "1003" // 404: not the document is missing but its container
+	notYet     = "1002" // 404: the replica that was asked is behind the session token
+	full       = "1014" // 403: the partition holds all that it can
+	noWrites   = "3"    // 403: the region takes no writes just now, as while the account fails over
+	noAccount  = "1008" // 403: the replica that was asked does not know the account
+	expired    = "5006" // 401: the token has expired
+	revoked    = "5013" // 401: the token was revoked
+	noToken    = "5300" // 403: the token does not allow the request
 )
 
 // unauthorized are the sub-statuses by which the service says that the identity of
@@ -113,19 +114,20 @@ func classify(err error, now time.Time) Answer {
 	if b := (*batchError)(nil); errors.As(err, &b) {
 		return b.answer
 	}
-	if e := (*elsewhereError)(nil); errors.As(err, &e) {
-		return Answer{Class: Unknown, Failed: -1, Err: fmt.Errorf("%w: %w", ErrUnreachable, e), status: e.status}
-	}
 	e := (*azcore.ResponseError)(nil)
 	if !errors.As(err, &e) {
-		return Answer{Class: Unknown, Failed: -1, Err: fmt.Errorf("%w: %w", ErrUnreachable, err)}
+		a := Answer{Class: Unknown, Failed: -1, Err: fmt.Errorf("%w: %w", ErrUnreachable, err), silent: true}
+		if other := (*elsewhereError)(nil); errors.As(err, &other) {
+			a.status = other.status
+		}
+		return a
 	}
 	a := Answer{Class: classOf(e.StatusCode), Failed: -1, Err: &statusError{e.StatusCode, e.ErrorCode}, status: e.StatusCode}
 	header := http.Header{}
 	if e.RawResponse != nil {
 		header = e.RawResponse.Header
 	}
-	a.sub = cmp.Or(header.Get(headerSub), header.Get(headerHid))
+	a.sub = header.Get(headerSub)
 	if ms, err := strconv.ParseFloat(header.Get(headerWait), 64); err == nil && ms > 0 {
 		a.wait = time.Duration(ms * float64(time.Millisecond))
 	}
@@ -148,7 +150,7 @@ func (a *Answer) requireService(answer *http.Response) {
 		return
 	}
 	if err := checkService(answer); err != nil {
-		*a = Answer{Class: Unknown, Failed: -1, Err: fmt.Errorf("%w: %w", ErrUnreachable, err), status: answer.StatusCode}
+		*a = Answer{Class: Unknown, Failed: -1, Err: fmt.Errorf("%w: %w", ErrUnreachable, err), status: answer.StatusCode, silent: true}
 	}
 }
 
@@ -217,4 +219,12 @@ func skewed(header http.Header, now time.Time) (time.Duration, bool) {
 	}
 	skew := now.Sub(date).Round(time.Minute)
 	return skew, skew.Abs() > maxSkew
+}
+
+// unitsOf returns what an answer cost, which may be nil.
+func unitsOf(answer *http.Response) (units float64) {
+	if answer != nil {
+		_, _ = fmt.Sscan(answer.Header.Get("x-ms-request-charge"), &units) // without one it is nothing
+	}
+	return units
 }

@@ -56,7 +56,7 @@ func (b *bearer) Do(req *policy.Request) (*http.Response, error) {
 	ctx := req.Raw().Context()
 	token, err := b.get(ctx, "", "")
 	if err != nil {
-		return nil, fmt.Errorf("get token: %w", err)
+		return nil, &unrepeated{outcome: fmt.Errorf("get token: %w", err)} // the SDK would ask again
 	}
 	answer, err := b.send(req, token)
 	if err != nil || !refusesToken(answer) {

@@ -2,7 +2,9 @@ package cosmos
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"sync"
 	"time"
 
@@ -21,6 +23,8 @@ type Budget struct {
 	slowed   time.Time     // when the account asked for the rate last
 	window   time.Time     // of recent
 	recent   int           // requests since window
+	heard    time.Time     // when the account answered last; zero: never
+	away     time.Time     // when it was found unreachable last; zero: it has answered since
 	failures int           // answers in a row that were none
 	why      error         // of the last of them; Is ErrUnreachable
 	shut     time.Time     // nobody asks before
@@ -37,6 +41,10 @@ func NewBudget(l Limits, source *jitter.Source) *Budget {
 	return &Budget{source: source, turn: make(chan struct{}), limits: limiter{limits: l}}
 }
 
+// maxAttempts is how often a request is made before the work waits for another
+// time.
+const maxAttempts = 4
+
 const (
 	blockedFor = 15 * time.Minute
 	roleTime   = 30 * time.Minute // a role assignment arrives in less
@@ -45,33 +53,75 @@ const (
 	slowest    = 0.5              // requests a second
 	fastest    = 1000             // a rate above it is none
 	rateLasts  = 5 * time.Minute  // what an account bore longer ago tells nothing
+	awayFor    = 30 * time.Second // how long an account that was unreachable is taken to be
 )
 
 // admit waits until a request may go that is expected to cost some units. It does
-// not wait while the account refuses everything, nor for long.
+// not wait while the account refuses everything or is away, nor for long.
 func (b *Budget) admit(ctx context.Context, units float64) error {
-	for {
-		if err := ctx.Err(); err != nil {
-			return b.late(err)
-		}
+	for ctx.Err() == nil {
 		wait, turn, err := b.ask(time.Now(), units)
 		if err != nil || wait == 0 && turn == nil {
 			return err
 		}
-		if err := jitter.Pause(ctx, wait, turn); err != nil {
-			return b.late(err)
-		}
+		_ = jitter.Pause(ctx, wait, turn)
 	}
+	return b.late(context.Cause(ctx))
 }
 
 // late returns err, the end of a context, with what was waited for.
 func (b *Budget) late(err error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.failures == 0 {
+	if b.failures == 0 || errors.Is(err, ErrUnreachable) {
 		return err
 	}
 	return fmt.Errorf("%w, as %v", err, b.why)
+}
+
+// Away returns the error of an account that was found unreachable a short time ago, and
+// for how long nobody asks it; nil: it may be asked.
+func (b *Budget) Away() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.isAway(time.Now())
+}
+
+func (b *Budget) isAway(now time.Time) error {
+	if wait := b.away.Add(awayFor).Sub(now); wait > 0 {
+		return fmt.Errorf("%w; it is asked again within %v", b.why, awayFor)
+	}
+	return nil
+}
+
+// hear notes that the account answers.
+func (b *Budget) hear() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.heard = time.Now()
+	if !b.away.IsZero() { // the others need not wait for the whole answer
+		b.away, b.probing = time.Time{}, false
+		b.wake()
+	}
+}
+
+// unheard finds the account unreachable, for a reason, unless it has answered since a time.
+// It reports whether it did.
+func (b *Budget) unheard(since time.Time, why error) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.heard.After(since) {
+		return false
+	}
+	b.away, b.why = time.Now(), why
+	b.wake()
+	return true
+}
+
+// wake lets those who wait for an answer to another request ask again.
+func (b *Budget) wake() {
+	close(b.turn)
+	b.turn = make(chan struct{})
 }
 
 // ask takes the place of a request, or tells how long to wait before asking
@@ -82,6 +132,9 @@ func (b *Budget) ask(now time.Time, units float64) (time.Duration, <-chan struct
 	closed := now.Before(b.shut)
 	if closed && b.blocked != nil && b.shut.After(b.asked) {
 		return 0, nil, b.blocked
+	}
+	if err := b.isAway(now); err != nil {
+		return 0, nil, err
 	}
 	if wait := b.shut.Sub(now); wait > patience {
 		return 0, nil, fmt.Errorf("%w; it is not asked for the next %v", b.why, wait.Round(time.Second))
@@ -115,7 +168,18 @@ func (b *Budget) ask(now time.Time, units float64) (time.Duration, <-chan struct
 	return 0, nil, nil
 }
 
-func (b *Budget) failing() bool { return b.failures > 0 || b.blocked != nil }
+func (b *Budget) failing() bool {
+	return b.failures > 0 || b.blocked != nil || !b.away.IsZero()
+}
+
+// Answers reports whether the account has answered, since it was away if it was.
+func (b *Budget) Answers() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.answers()
+}
+
+func (b *Budget) answers() bool { return !b.heard.IsZero() && b.away.IsZero() }
 
 func (b *Budget) count(now time.Time) {
 	if now.Sub(b.window) >= time.Second {
@@ -134,8 +198,11 @@ func (b *Budget) learn(a Answer, expected, units float64) {
 	b.limits.end(now, expected, units)
 	switch {
 	case a.Class == Abandoned, a.behind():
-		close(b.turn)
-		b.turn = make(chan struct{})
+		b.wake()
+		return
+	case a.stale: // the next connection may be good
+		b.failures, b.why = b.failures+1, a.Err
+		b.wake()
 		return
 	}
 	switch a.Class {
@@ -152,8 +219,7 @@ func (b *Budget) learn(a Answer, expected, units float64) {
 		b.failures, b.blocked, b.shut, b.asked, b.denied = 0, nil, time.Time{}, time.Time{}, time.Time{}
 		b.quicken()
 	}
-	close(b.turn)
-	b.turn = make(chan struct{})
+	b.wake()
 }
 
 // block shuts the account for a time, in which requests fail at once with err.
@@ -204,11 +270,17 @@ func (b *Budget) quicken() {
 }
 
 // fail shuts the account for a random part of a time that doubles with each
-// failure, or for as long as the account says.
+// failure, or for as long as the account says. An account that did not answer is found
+// unreachable at once where nothing else is to be expected, and where it had not
+// answered before; else a connection may have broken, and it takes several failures.
 func (b *Budget) fail(now time.Time, a Answer) {
 	b.failures++
 	if b.why = a.Err; b.why == nil {
 		b.why = ErrUnreachable
+	}
+	if a.silent && !b.heard.After(a.began) && (noWay(a.Err) || !b.answers() || b.failures >= maxAttempts) {
+		b.away = now
+		return
 	}
 	wait := a.wait
 	if wait == 0 {
@@ -221,6 +293,16 @@ func (b *Budget) fail(now time.Time, a Answer) {
 	b.shutUntil(until)
 }
 
+// noWay reports whether a request failed in a way that shows that no other will arrive
+// now: nothing took the connection, or something else than the account answers there.
+func noWay(err error) bool {
+	if e := (*net.OpError)(nil); errors.As(err, &e) && (e.Op == "dial" || e.Op == "proxyconnect") {
+		return true
+	}
+	e := (*elsewhereError)(nil)
+	return errors.As(err, &e)
+}
+
 // shutUntil shuts the account until then, if it is not shut for longer. Several
 // requests are under way at once, and their answers come in any order.
 func (b *Budget) shutUntil(then time.Time) {
@@ -230,7 +312,8 @@ func (b *Budget) shutUntil(then time.Time) {
 }
 
 // Reopen lets one request find out whether the account is back: at once, or when the
-// time is over for which the account asked. What it refused does not count.
+// time is over for which the account asked. What it refused does not count, but an account
+// that is away stays so.
 func (b *Budget) Reopen() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -241,10 +324,13 @@ func (b *Budget) Reopen() {
 func (b *Budget) Opens() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if at := b.limits.resets(time.Now()); at.After(b.shut) {
-		return at
+	now, opens := time.Now(), b.shut
+	for _, at := range []time.Time{b.limits.resets(now), b.away.Add(awayFor)} {
+		if at.After(now) && at.After(opens) {
+			opens = at
+		}
 	}
-	return b.shut
+	return opens
 }
 
 // Join lets the budget go on where the last process of the directory ended.

@@ -2,14 +2,10 @@ package cosmos
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"sync"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
@@ -22,17 +18,10 @@ type Client struct {
 	// Observe is told of each request, when it is not nil. It is called by many
 	// goroutines.
 	Observe func(context.Context, Request)
-	// OnLevel is told of the account's level of consistency by each answer once
-	// [Examine] has asked for it, when it is not nil. It is called by many goroutines.
+	// OnLevel is told of the account's level of consistency with each answer once it is
+	// known, which takes a request behind the first one. Nil: it is not asked for. It is
+	// called by many goroutines.
 	OnLevel func(level string)
-}
-
-// Request is one request and its answer.
-type Request struct {
-	Start  time.Time
-	Status int // of HTTP; 0: there was no answer
-	Units  float64
-	Err    error
 }
 
 // Conn begins a piece of work. token is the session token up to which its reads
@@ -66,10 +55,6 @@ func (c *conn) Usage() Usage {
 	defer c.mu.Unlock()
 	return c.usage
 }
-
-// maxAttempts is how often a request is made before the work waits for another
-// time.
-const maxAttempts = 4
 
 // request makes one request, and returns the session token that came with the
 // answer.
@@ -108,25 +93,45 @@ func (c *conn) dropToken() {
 
 // once makes one request when the budget admits it.
 func (c *conn) once(ctx context.Context, expected float64, r request) Answer {
-	if err := c.client.Budget.admit(ctx, expected); err != nil {
+	t := setOut(ctx, c.client.Budget)
+	t.level, t.count = c.client.OnLevel, func(r Request) { c.count(ctx, r) }
+	defer t.over()
+	if err := c.client.Budget.admit(t.ctx, expected); err != nil {
 		return Answer{Class: Abandoned, Failed: -1, Err: err}
 	}
-	start := time.Now()
-	response, token, err := r(unretried(ctx))
+	response, token, err := r(t.request())
+	err, stale := outcome(err)
 	a := classify(err, time.Now())
+	a.began, a.stale = t.began, stale
 	a.requireService(answered(response.RawResponse, err))
-	if a.Class == Unknown && ctx.Err() != nil {
-		a.Class, a.Err = Abandoned, ctx.Err()
+	if !a.silent {
+		t.heard()
+	}
+	if a.Class == Unknown && t.ctx.Err() != nil {
+		a.Class, a.Err = Abandoned, t.why()
 	}
 	units := float64(response.RequestCharge)
 	if units == 0 {
-		units = unitsOf(err)
+		units = unitsOf(answered(nil, err))
 	}
 	c.client.Budget.learn(a, expected, units)
-	c.observe(ctx, start, response.RawResponse, a, units)
+	if t.wired && !t.sent {
+		return a // nothing was sent, as without a token
+	}
+	c.observe(ctx, t.began, response.RawResponse, a, units)
 	c.note(response.RawResponse, token, units)
-	c.tellLevel(response.RawResponse)
 	return a
+}
+
+// count counts a request that the Conn did not make by itself.
+func (c *conn) count(ctx context.Context, r Request) {
+	c.mu.Lock()
+	c.usage.Requests++
+	c.usage.Units += r.Units
+	c.mu.Unlock()
+	if c.client.Observe != nil {
+		c.client.Observe(ctx, r)
+	}
 }
 
 // note takes down what an answer told.
@@ -143,16 +148,6 @@ func (c *conn) note(answer *http.Response, token string, units float64) {
 	}
 	if date, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
 		c.time = date.UTC()
-	}
-}
-
-// tellLevel tells of the level of consistency, where the answer has it.
-func (c *conn) tellLevel(answer *http.Response) {
-	if answer == nil || c.client.OnLevel == nil {
-		return
-	}
-	if level := answer.Header.Get(headerLevel); level != "" {
-		c.client.OnLevel(level)
 	}
 }
 
@@ -186,20 +181,4 @@ func (c *conn) sessionToken() *string {
 		return nil
 	}
 	return &token
-}
-
-// unretried returns ctx for a request that the SDK is to make once.
-func unretried(ctx context.Context) context.Context {
-	return policy.WithRetryOptions(withCaller(ctx), policy.RetryOptions{MaxRetries: -1})
-}
-
-// unitsOf returns what an error answer cost.
-func unitsOf(err error) float64 {
-	e := (*azcore.ResponseError)(nil)
-	if !errors.As(err, &e) || e.RawResponse == nil {
-		return 0
-	}
-	units := 0.0
-	_, _ = fmt.Sscan(e.RawResponse.Header.Get("x-ms-request-charge"), &units) // without one it is nothing
-	return units
 }

@@ -57,6 +57,8 @@ func TestRetries(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := cosmostest.New(nil)
 				client := connect(t, srv)
+				_, err := client.Conn("").Get(t.Context(), "p", "none", "") // the account has answered before
+				require.NoError(t, err)
 				made := 0
 				srv.Inject(cosmostest.Data(func(cosmostest.Request) cosmostest.Fault {
 					if made++; made <= tt.fails {

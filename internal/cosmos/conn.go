@@ -96,3 +96,11 @@ type Usage struct {
 	Bytes               int64 // of the documents stored
 	Units               float64
 }
+
+// Request is one request and its answer.
+type Request struct {
+	Start  time.Time
+	Status int // of HTTP; 0: there was no answer
+	Units  float64
+	Err    error
+}

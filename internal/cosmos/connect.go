@@ -54,15 +54,14 @@ func open(endpoint, key string, cred azcore.TokenCredential, o *azcosmos.ClientO
 // examineTime is how long Examine waits for the account.
 const examineTime = 10 * time.Second
 
-// Examine looks whether the container is there and has the partition key /pk, and asks
-// for the account's level of consistency. The error Is [ErrBlocked] when there is no
-// such container. An account that does not answer is no error, and neither is what another
-// server answers.
+// Examine looks whether the container is there and has the partition key /pk. The error
+// Is [ErrBlocked] when there is no such container. An account that does not answer is no
+// error, and neither is what another server answers.
 func Examine(ctx context.Context, container *azcosmos.ContainerClient) error {
 	ctx, cancel := context.WithTimeout(ctx, examineTime)
 	defer cancel()
-	found, err := container.Read(withLevel(unretried(ctx)), nil)
-	if err != nil {
+	found, err := container.Read(policy.WithRetryOptions(ctx, policy.RetryOptions{MaxRetries: -1}), nil)
+	if err, _ = outcome(err); err != nil {
 		a := classify(err, time.Now())
 		a.requireService(answered(nil, err))
 		switch {

@@ -3,8 +3,9 @@
 //
 // # Retries
 //
-// All retries are made here. The client of the SDK is told to make none, since
-// it repeats some writes of which the answer was lost, and not others. A request
+// All retries are made here. The client of the SDK and net/http make none, since they
+// repeat some writes of which the answer was lost, and not others: the transport of the
+// clients that [Open] makes hides from them what they repeat. A request
 // is made at most four times. It is repeated when the service did not do it, and
 // when nobody knows whether it was done, if doing it twice is the same as doing
 // it once. A batch with a condition on what was there is not such a request: its
@@ -53,5 +54,8 @@
 //
 // A [Budget] holds what the requests of a process to one account have in common:
 // it slows down when the account throttles, stops when it does not answer, lets a
-// single request find out whether it is back, and keeps the limits of the user.
+// single request find out whether it is back, and keeps the limits of the user. An account
+// is away for half a minute when nothing takes the connection, something else answers,
+// a request gets no answer in the time that it has, or the first request of all, or
+// the fourth in a row, breaks.
 package cosmos

@@ -1,12 +1,9 @@
 package cosmos
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
-
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 )
 
 // A network that wants a sign-in, or a proxy, may answer in the place of every server,
@@ -49,20 +46,4 @@ func ofService(answer *http.Response) bool {
 	}
 	kind := answer.Header.Get("Content-Type")
 	return strings.HasPrefix(kind, "application/json") || kind == "" && answer.StatusCode == http.StatusNoContent
-}
-
-// fromService lets no answer through that is not from the service. The SDK would say
-// of a query that its answer is no JSON, and nothing of where it came from.
-type fromService struct{}
-
-// Do passes req on.
-func (fromService) Do(req *policy.Request) (*http.Response, error) {
-	answer, err := req.Next()
-	if err != nil {
-		return answer, err
-	}
-	if err := checkService(answer); err != nil {
-		return nil, errors.Join(err, answer.Body.Close())
-	}
-	return answer, nil
 }

@@ -75,20 +75,15 @@ func (s *Stats) sum(id, name string, at time.Time) (sum Sum, sure bool) {
 }
 
 // Note returns how all files of a session stand, and remembers it.
-func (s *Stats) Note(id string) (stat Stat) {
+func (s *Stats) Note(id string) Stat {
 	at := time.Now()
-	if stat.Dir, stat.Sure = s.sum(id, "", at); stat.Dir == 0 {
-		s.mu.Lock()
-		defer s.mu.Unlock()
+	stat := s.stand(id, at)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if stat.Dir == 0 {
 		delete(s.seen, id)
 		return stat
 	}
-	for i, name := range sessiondir.Files {
-		sum, sure := s.sum(id, name, at)
-		stat.Files[i], stat.Sure = sum, stat.Sure && sure
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	was, ok := s.seen[id]
 	if !ok || !was.stat.Same(stat) {
 		was = seenStat{stat, at}
@@ -96,6 +91,26 @@ func (s *Stats) Note(id string) (stat Stat) {
 	}
 	stat.Sure = stat.Sure || at.Sub(was.at) > SettleTime
 	return stat
+}
+
+// stand returns how all files of a session stand.
+func (s *Stats) stand(id string, at time.Time) (stat Stat) {
+	if stat.Dir, stat.Sure = s.sum(id, "", at); stat.Dir == 0 {
+		return stat
+	}
+	for i, name := range sessiondir.Files {
+		sum, sure := s.sum(id, name, at)
+		stat.Files[i], stat.Sure = sum, stat.Sure && sure
+	}
+	return stat
+}
+
+// AsNoted reports whether all files of a session stand as the last Note returned.
+func (s *Stats) AsNoted(id string) bool {
+	s.mu.Lock()
+	was, ok := s.seen[id]
+	s.mu.Unlock()
+	return ok && was.stat.Same(s.stand(id, time.Time{}))
 }
 
 // NotInStep returns those of all sessions that are not known to be in step with the

@@ -168,8 +168,12 @@ func (v *sessionSync) finish() {
 	if v.local.main != nil {
 		v.out.Local = v.local.main.end().N
 	}
-	if v.cloud.head != nil {
-		v.out.Remote = v.cloud.head.Transcript.N
+	t := v.cloud.head
+	if t == nil && v.out.Err != nil {
+		t = v.st.Head.Head(v.sid) // as it was known
+	}
+	if t != nil {
+		v.out.Remote = t.Transcript.N
 	}
 	if v.out.Err == nil {
 		return

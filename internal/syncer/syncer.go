@@ -95,6 +95,8 @@ func atOnce(n int, alone bool) int {
 // called by who entered the session; all other methods that make requests for one enter
 // it themselves.
 func (e *Syncer) Enter(ctx context.Context, id string) (leave func(), err error) {
+	ctx, stop := cosmos.Waiting(ctx)
+	defer stop()
 	for {
 		e.mu.Lock()
 		wait, taken := e.busy[id]
@@ -113,8 +115,8 @@ func (e *Syncer) Enter(ctx context.Context, id string) (leave func(), err error)
 			}, nil
 		}
 		e.mu.Unlock()
-		if err := jitter.Pause(ctx, 0, wait); err != nil {
-			return nil, err
+		if jitter.Pause(ctx, 0, wait) != nil {
+			return nil, context.Cause(ctx)
 		}
 	}
 }
