@@ -1,9 +1,10 @@
 // Agent is a small agent that keeps its sessions with this library. It goes on with
-// a session or begins one, asks and answers, shows what is written meanwhile, by
-// itself and by others, forks the session, and sends both to other devices where
-// COSMOS_ENDPOINT and COSMOS_KEY name an account.
+// a session or begins one, asks and answers, and shows what is written meanwhile, by
+// itself and by others. With -fork it also forks the session. Where COSMOS_ENDPOINT and
+// COSMOS_KEY name an account, it takes what other devices added and sends what it wrote.
+// Without a network it answers all the same, and a later run sends the turn.
 //
-//	go run ./examples/agent [-id SESSION] [-dir DIR] QUESTION
+//	go run ./examples/agent [-id SESSION] [-dir DIR] [-fork] QUESTION
 //
 // It calls no model: answer makes up what one would say.
 package main
@@ -25,26 +26,38 @@ import (
 )
 
 func main() {
-	dir := flag.String("dir", "", "sessions directory (default: that of the working directory)")
-	id := flag.String("id", sessionstore.NewID(), "session to go on with (default: a new one)")
-	flag.Parse()
-	if err := run(context.Background(), os.Stdout, *dir, *id, strings.Join(flag.Args(), " ")); err != nil {
+	if err := run(context.Background(), os.Stdout, os.Args[1:]...); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, out io.Writer, dir, id, question string) (err error) {
+func run(ctx context.Context, out io.Writer, args ...string) (err error) {
+	flags := flag.NewFlagSet("agent", flag.ExitOnError)
+	dir := flags.String("dir", "", "sessions directory (default: that of the working directory)")
+	id := flags.String("id", sessionstore.NewID(), "session to go on with (default: a new one)")
+	fork := flags.Bool("fork", false, "fork the session after the answer, to try something else from there")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	question := strings.Join(flags.Args(), " ")
 	options := &hybrid.Options{User: os.Getenv("USER"), Project: "agent", Redact: hybrid.Secrets()}
 	if config, ok := hybrid.ConfigFromEnv(); ok {
 		if options.Container, err = hybrid.Connect(ctx, config, nil, nil); err != nil {
 			return err
 		}
 	}
-	store, err := hybrid.Open(ctx, dir, options) // without a container it is a local store
+	store, err := hybrid.Open(ctx, *dir, options) // without a container it is a local store
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }() // sends what is left
+	defer func() {
+		closed := store.Close() // sends what is left
+		if errors.Is(closed, hybrid.ErrDeferred) {
+			log.Print(closed) // it is on the disk, and a later run sends it
+			closed = nil
+		}
+		err = errors.Join(err, closed)
+	}()
 
 	watcher, err := store.Watch(ctx)
 	if err != nil {
@@ -60,12 +73,12 @@ func run(ctx context.Context, out io.Writer, dir, id, question string) (err erro
 	defer func() { err = errors.Join(err, watcher.Close()); <-shown }()
 
 	if options.Container != nil {
-		_, err := store.Refresh(ctx, id) // takes what other devices added
+		_, err := store.Refresh(ctx, *id) // takes what other devices added
 		if err != nil && !errors.Is(err, sessionstore.ErrNotFound) {
 			log.Print(err)
 		}
 	}
-	history, err := slice.ResumeWindow(ctx, store.Store, id, 25) // the last turns, of a session of any size
+	history, err := slice.ResumeWindow(ctx, store.Store, *id, 25) // the last turns, of a session of any size
 	if err != nil && !errors.Is(err, sessionstore.ErrNotFound) {
 		return err
 	}
@@ -77,14 +90,17 @@ func run(ctx context.Context, out io.Writer, dir, id, question string) (err erro
 	if err != nil {
 		return err
 	}
-	if err := store.Append(ctx, id, asked, answered); err != nil { // on the disk when it returns
+	if err := store.Append(ctx, *id, asked, answered); err != nil { // on the disk when it returns
 		return err
 	}
-	fork, err := slice.Fork(ctx, store.Store, id, nil) // to try something else from here
-	if err != nil {
-		return err
+	fmt.Fprintf(out, "%s\n\ngo on:          agent -id %s\n", answered.Content(), *id)
+	if *fork {
+		forked, err := slice.Fork(ctx, store.Store, *id, nil)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "another answer: agent -id %s\n", forked.ID)
 	}
-	fmt.Fprintf(out, "%s\n\ngo on:          agent -id %s\nanother answer: agent -id %s\n", answered.Content(), id, fork.ID)
 	return nil
 }
 

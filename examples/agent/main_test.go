@@ -2,10 +2,16 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"fmt"
+	"net"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/hybrid"
@@ -28,8 +34,8 @@ func TestAgent(t *testing.T) {
 
 	id, one, two := sessionstore.NewID(), t.TempDir(), t.TempDir()
 	require.Contains(t, ask(t, one, id, "Will it rain?"), `You asked "Will it rain?"; I know 0 messages before that.`)
-	require.Contains(t, ask(t, one, id, "And tomorrow?"), "I know 2 messages before that.")
-	said := ask(t, two, id, "On another device?")
+	require.NotContains(t, ask(t, one, id, "And tomorrow?"), "another answer", "nobody asked for a fork")
+	said := ask(t, two, id, "-fork", "On another device?")
 	require.Contains(t, said, "I know 4 messages before that.")
 
 	fork := regexp.MustCompile(`another answer: agent -id (\S+)`).FindStringSubmatch(said)[1]
@@ -62,12 +68,59 @@ func TestAgentWithoutAccount(t *testing.T) {
 	id, dir := sessionstore.NewID(), t.TempDir()
 	ask(t, dir, id, "one")
 	require.Contains(t, ask(t, dir, id, "two"), "I know 2 messages before that.")
-	require.Error(t, run(t.Context(), new(bytes.Buffer), dir, "../elsewhere", "three"))
+	require.Error(t, run(t.Context(), new(bytes.Buffer), "-dir", dir, "-id", "../elsewhere", "three"))
 }
 
-func ask(t *testing.T, dir, id, question string) string {
+func ask(t *testing.T, dir, id string, question ...string) string {
 	t.Helper()
 	var out bytes.Buffer
-	require.NoError(t, run(t.Context(), &out, dir, id, question))
+	require.NoError(t, run(t.Context(), &out, slices.Concat([]string{"-dir", dir, "-id", id}, question)...))
 	return out.String()
+}
+
+// TestAgentWithoutNetwork gives the agent an account that cannot be reached: where nothing
+// listens, where nobody answers, and where each connection is closed. It answers, the turn is
+// on the disk, and it makes two connections at most. How long it waits is a matter of
+// hybrid.TestNoNetworkNoWait.
+func TestAgentWithoutNetwork(t *testing.T) {
+	t.Setenv("COSMOS_KEY", "AA==")
+	t.Setenv("USER", "ada")
+	for name, accept := range map[string]func(net.Conn) error{
+		"closed port": nil,
+		"mute":        func(net.Conn) error { return nil },
+		"closes":      net.Conn.Close,
+	} {
+		t.Run(name, func(t *testing.T) {
+			account, err := net.Listen("tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			t.Setenv("COSMOS_ENDPOINT", "http://"+account.Addr().String()+"/")
+			connections, ended := 0, make(chan struct{})
+			go func() {
+				defer close(ended)
+				for accept != nil {
+					c, err := account.Accept()
+					if err != nil {
+						return
+					}
+					defer c.Close()
+					connections++
+					assert.NoError(t, accept(c))
+				}
+			}()
+			if accept == nil {
+				require.NoError(t, account.Close())
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ends a hang
+			defer cancel()
+			dir := t.TempDir()
+			for n := range 2 {
+				var out bytes.Buffer
+				require.NoError(t, run(ctx, &out, "-dir", dir, "-id", "s", "Will it rain?"))
+				require.Contains(t, out.String(), fmt.Sprintf("I know %d messages before that.", 2*n))
+			}
+			_ = account.Close() // it may be closed
+			<-ended
+			require.LessOrEqual(t, connections, 2*2)
+		})
+	}
 }
