@@ -92,7 +92,7 @@ func connect(ctx context.Context, config hybrid.Config, asking bool, o *hybrid.O
 		}
 	}
 	o.Container, err = hybrid.Connect(ctx, config, cred, nil)
-	return refused(err, config)
+	return err
 }
 
 // signInTime is how long a sign-in may take, which may run other programs.

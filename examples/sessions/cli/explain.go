@@ -24,6 +24,9 @@ func explain(err error) string {
 	if errors.As(err, &corrupt) && corrupt.Line > 0 && corrupt.Malformed() {
 		return fmt.Sprintf("Malformed JSON at line %d: %v", corrupt.Line, corrupt.Err)
 	}
+	if config, failed := account(); failed == nil {
+		err = refused(err, config)
+	}
 	own := (*sessionstore.Error)(nil)
 	if errors.As(err, &own) && errors.Is(own.Err, sessionstore.ErrNotFound) {
 		return own.Err.Error()
