@@ -16,4 +16,7 @@
 // $BENCH_WORK. The output is a line in the form of the bench driver's, which
 // runs this program ("bench peers") beside the same measurements of the
 // library.
+//
+// A turn as an agent makes it is a Go benchmark, which runs the library, bare system
+// calls and SQLite in turn: go test -bench Turn -benchtime 200x.
 package main
