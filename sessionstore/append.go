@@ -17,7 +17,8 @@ import (
 // messages in the whole transcript that a person wrote (package slice has the
 // rule: IsRealUser). It is written after the transcript, and only when it is
 // another number: a message of a person costs a write of the metadata,
-// others do not. What a killed process left uncounted, the next Append counts.
+// others do not. When Append returns nil the count is right. A killed process or a
+// power cut may leave out the messages of one call; the next Append counts them.
 // All other metadata stays as it is, byte for byte.
 //
 // After an error, either state may stand: none of msgs is stored, or all. All
@@ -102,6 +103,10 @@ func (tx *transaction) append(ctx context.Context, rows []Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if err := tx.amendCount(&meta, t, rows); err != nil {
+		return err
+	}
+	defer meta.amended.discard()
 	var last *transcript
 	err = tx.retry(t, func(t *transcript) error {
 		if last != nil {
@@ -110,7 +115,11 @@ func (tx *transaction) append(ctx context.Context, rows []Message) error {
 			}
 		}
 		last = t
-		return tx.add(t, rows)
+		err := tx.add(t, rows)
+		if overtaken(err) {
+			meta.amended.discard() // what the other writer left is read now, the backup too
+		}
+		return err
 	})
 	if err != nil {
 		return err

@@ -91,19 +91,21 @@ func (c coreStore) Busy(ctx context.Context, id string) error {
 
 // refuseRun returns ErrLocked when a host runs session id now.
 func (st *Store) refuseRun(ctx context.Context, id string) error {
-	place, err := st.locateOwner(id)
+	places, err := st.locateOwner(id)
 	if err != nil || st.owners.holds(id) {
 		return nil
 	}
-	if _, err := os.Lstat(place.LockPath()); errors.Is(err, fs.ErrNotExist) {
-		return nil // no host ever ran it; taking the lock would create its file
+	for _, place := range places {
+		if _, err := os.Lstat(place.LockPath()); errors.Is(err, fs.ErrNotExist) {
+			continue // no host ever ran it; taking the lock would create its file
+		}
+		held, err := st.takeOwnership(ctx, place, nil)
+		if err == nil {
+			err = ownershipError(joinErrors(held.Check(), held.Release()))
+		}
+		if errors.Is(err, ErrLocked) || errors.Is(err, ErrFenced) || ctx.Err() != nil {
+			return err
+		} // else state that no host can use does not hold a session
 	}
-	held, err := st.takeOwnership(ctx, place, nil)
-	if errors.Is(err, ErrLocked) || errors.Is(err, ErrFenced) || ctx.Err() != nil {
-		return err
-	}
-	if err != nil { // state that no host can use does not hold a session
-		return nil
-	}
-	return held.Release()
+	return nil
 }

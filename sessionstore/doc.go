@@ -89,7 +89,7 @@
 // A transcript is appended to by extending the file that is its backup, one
 // save behind, and exchanging the names of both. So a turn costs its own lines,
 // the file named transcript.jsonl is never written, and its backup is the state
-// before.
+// before. The turn_count of metadata.json changes in the same way.
 //
 // A file is extended only when the kernel says, by granting a lease, that no
 // other program has it open. It does so on Linux, on ext4, xfs, btrfs, f2fs,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/commit"
 	"github.com/amplifier-go/sessionstorage/internal/pytime"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
@@ -18,6 +19,24 @@ type metadataFile struct {
 	unread       error     // why the system did not let a file be read that decides; see [file]
 	writtenTime  time.Time // the time of change that this store gave the file; zero: it did not
 	displaced    bool      // md is from the backup, another writer's file that this call displaced
+
+	amended amendment // of the backup, to become main; zero: none
+}
+
+// amendment is metadata.json with the next count, written over its backup. The zero
+// amendment is none.
+type amendment struct {
+	file    *commit.Amendment
+	content []byte
+	time    time.Time
+}
+
+// discard lets other programs open the backup.
+func (a *amendment) discard() {
+	if a.file != nil {
+		a.file.Discard()
+		a.file = nil
+	}
 }
 
 // missing reports whether neither metadata.json nor its backup is there.

@@ -35,23 +35,39 @@ func (tx *transaction) replaceMetadata(m *metadataFile, content []byte) error {
 		Write:  func(out io.Writer) error { _, err := out.Write(content); return err },
 		Rotate: func() (bool, error) { return tx.rotate(&m.main, &m.backup, from) },
 	}
-	done, err := tx.replace(sessiondir.Metadata, r)
+	done, err := tx.commitAmended(m, content)
+	if err == nil {
+		r.Time = m.amended.time
+	} else if errors.Is(err, commit.ErrRewrite) {
+		m.amended.discard()
+		done, err = tx.replace(sessiondir.Metadata, r)
+	}
 	if err != nil {
 		return err
 	}
 	if done.Displaced {
 		return errDisplaced
 	}
-	return tx.putWrittenMetadata(content, r.Time)
+	return tx.putWrittenMetadata(content, r.Time, done.Main)
 }
 
-// putWrittenMetadata caches content, which was just written to a file that was
-// given the time set.
-func (tx *transaction) putWrittenMetadata(content []byte, set time.Time) error {
-	stamp, err := tx.dir.Stat(sessiondir.Metadata)
-	if err != nil {
-		return err
+// commitAmended makes the backup of m, which has content, the metadata. The error Is
+// [commit.ErrRewrite] where the backup has not.
+func (tx *transaction) commitAmended(m *metadataFile, content []byte) (commit.Result, error) {
+	if m.amended.file == nil || !bytes.Equal(m.amended.content, content) {
+		return commit.Result{}, commit.ErrRewrite
 	}
+	done, err := m.amended.file.Commit()
+	m.amended.discard()
+	if err == nil {
+		tx.noteRename(sessiondir.Metadata)
+	}
+	return done, err
+}
+
+// putWrittenMetadata caches content, which was just written to the file with that
+// stamp, which was given the time set.
+func (tx *transaction) putWrittenMetadata(content []byte, set time.Time, stamp sessiondir.Stamp) error {
 	if stamp.Size != int64(len(content)) || !stamp.Mtime.Equal(set) {
 		return nil // another writer's, or a file system with a coarse clock
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
@@ -51,27 +52,43 @@ func (st *Store) Acquire(ctx context.Context, id string, o Owner) (release func(
 	if err := st.base.Restore(); err != nil { // where the directory is decides about the place
 		return nil, wrap("acquire", id, err)
 	}
-	place, err := st.locateOwner(id)
+	places, err := st.locateOwner(id)
 	if err == nil {
-		release, err = st.host(ctx, place, o)
+		release, err = st.host(ctx, places, o)
 	}
 	return release, wrap("acquire", id, err)
 }
 
-// host takes the lock at place if this store does not have it, and announces o. A
-// lock of this directory alone is made under the session's lock: calls that write
-// the session look for it while they hold that.
-func (st *Store) host(ctx context.Context, place ownership.Session, o Owner) (release func() error, err error) {
-	id := place.ID
+// host takes the locks at places that this store does not have, and announces o at each.
+func (st *Store) host(ctx context.Context, places []ownership.Session, o Owner) (release func() error, err error) {
+	var locks []*ownerLock
+	give := func() (err error) {
+		for _, l := range slices.Backward(locks) {
+			err = joinErrors(err, st.owners.release(l))
+		}
+		return err
+	}
+	for _, place := range places {
+		l, err := st.hostAt(ctx, place, o)
+		if err != nil {
+			return nil, joinErrors(err, give())
+		}
+		locks = append(locks, l)
+	}
+	return sync.OnceValue(func() error { return wrap("release", places[0].ID, give()) }), nil
+}
+
+// hostAt takes one lock for a host. A lock of this directory alone is made under the
+// session's lock: calls that write the session look for it while they hold that.
+func (st *Store) hostAt(ctx context.Context, place ownership.Session, o Owner) (l *ownerLock, err error) {
 	if place.Sessions != "" {
-		lock, failed := st.lockHere(ctx, id)
+		lock, failed := st.lockHere(ctx, place.ID)
 		if failed != nil {
 			return nil, failed
 		}
 		defer func() { err = joinErrors(err, lock.Unlock()) }()
 	}
-	l, err := st.owners.enter(ctx, id)
-	if err != nil {
+	if l, err = st.owners.enter(ctx, place); err != nil {
 		return nil, err
 	}
 	defer st.owners.leave(l)
@@ -80,56 +97,21 @@ func (st *Store) host(ctx context.Context, place ownership.Session, o Owner) (re
 			return nil, err
 		}
 	}
-	if place.Sessions == "" && l.here == nil {
-		if l.here, err = st.takeHere(ctx, place); err != nil {
-			return nil, joinErrors(err, st.owners.giveUpUnused(l))
-		}
-	}
 	app := o.App
 	if app == "" {
 		app = filepath.Base(os.Args[0])
 	}
-	for _, held := range l.all() {
-		if err := held.Announce(ctx, ownership.Options{App: app, Extra: o.Extra}); err != nil {
-			return nil, joinErrors(ownershipError(err), st.owners.giveUpUnused(l))
-		}
+	if err := l.held.Announce(ctx, ownership.Options{App: app, Extra: o.Extra}); err != nil {
+		return nil, joinErrors(ownershipError(err), st.owners.giveUpUnused(l))
 	}
 	st.owners.refHost(l)
-	return sync.OnceValue(func() error { return wrap("release", id, st.owners.release(l)) }), nil
-}
-
-// takeHere takes the lock of this directory for a session whose host has the lock of
-// Options.Workspace, but whose directory is not that workspace's own: stores without
-// the option look for the lock here. It returns nil in the workspace's own directory.
-func (st *Store) takeHere(ctx context.Context, place ownership.Session) (*ownership.Held, error) {
-	if st.isNative(place) {
-		return nil, nil
-	}
-	lock, err := st.lockHere(ctx, place.ID)
-	if err != nil {
-		return nil, err
-	}
-	held, err := st.takeOwnership(ctx, st.here(place), nil)
-	if unlocked := lock.Unlock(); unlocked != nil {
-		if held != nil {
-			unlocked = joinErrors(unlocked, held.Release())
-		}
-		return nil, joinErrors(err, unlocked)
-	}
-	return held, err
+	return l, nil
 }
 
 // isNative reports whether hosts look for a session in this directory.
 func (st *Store) isNative(place ownership.Session) bool {
 	native, err := os.Stat(filepath.Dir(place.NativeDirectory()))
 	return err == nil && sessiondir.IsAt(native, st.base.Path())
-}
-
-// here returns the place of a lock that is one of this directory alone.
-func (st *Store) here(place ownership.Session) ownership.Session {
-	place.Sessions = st.base.Path()
-	place.StateRoot = filepath.Join(place.Sessions, sessiondir.Bookkeeping, ownersDir)
-	return place
 }
 
 // lockHere takes the lock of session id and makes the directory for the ownership
@@ -177,19 +159,40 @@ func ownershipError(err error) error {
 	return err
 }
 
-// locateOwner finds the place of the ownership lock of a session: that of
+// locateOwner finds the places of the ownership locks of a session: that of
 // Options.Workspace, else that of the workspace in the metadata if its hosts look
 // for sessions in this directory. A copy of a session names the workspace of the
-// original, whose hosts do not run the copy. Its lock is one of this directory
-// alone.
-func (st *Store) locateOwner(id string) (ownership.Session, error) {
+// original, whose hosts do not run the copy. Where hosts of the workspace look
+// elsewhere, there is a lock of this directory: the last place.
+func (st *Store) locateOwner(id string) (places []ownership.Session, err error) {
 	if !ownership.ValidID(id) {
-		return ownership.Session{}, fmt.Errorf("%w: the id cannot be owned", errors.ErrUnsupported)
+		return nil, fmt.Errorf("%w: the id cannot be owned", errors.ErrUnsupported)
 	}
-	env := ownership.System()
-	if st.opts.Workspace != "" {
-		return ownership.Locate(env, ownership.Identity{Workspace: st.opts.Workspace, SessionID: id})
+	env, chosen := ownership.System(), st.opts.Workspace != ""
+	var place ownership.Session
+	if chosen {
+		place, err = ownership.Locate(env, ownership.Identity{Workspace: st.opts.Workspace, SessionID: id})
+	} else {
+		place, err = st.locateWorkspace(env, id)
 	}
+	if err != nil {
+		return nil, err
+	}
+	native := st.isNative(place)
+	if chosen || native {
+		places = append(places, place)
+	}
+	if !native {
+		place.Sessions = st.base.Path()
+		place.StateRoot = filepath.Join(place.Sessions, sessiondir.Bookkeeping, ownersDir)
+		places = append(places, place)
+	}
+	return places, nil
+}
+
+// locateWorkspace returns the place that follows from the metadata, or for a new
+// session from the working directory.
+func (st *Store) locateWorkspace(env ownership.Env, id string) (ownership.Session, error) {
 	workspace := st.workspace()
 	if dir, err := st.openDir(id); err == nil {
 		s := st.cache.call(id)
@@ -205,25 +208,24 @@ func (st *Store) locateOwner(id string) (ownership.Session, error) {
 	if workspace == "" {
 		return ownership.Session{}, fmt.Errorf("%w: the workspace is not known", errors.ErrUnsupported)
 	}
-	place, err := ownership.LocateRetained(env, ownership.Identity{Workspace: workspace, SessionID: id})
-	if err != nil {
-		return ownership.Session{}, err
-	}
-	if !st.isNative(place) {
-		place = st.here(place)
-	}
-	return place, nil
+	return ownership.LocateRetained(env, ownership.Identity{Workspace: workspace, SessionID: id})
 }
 
-// ownerPlace returns where the lock of a session is. The caller holds the
-// session's gate. The place of a session that exists does not change.
+// ownerPlace returns where the locks of a session are. The caller holds the
+// session's gate. The places of a session that exists do not change.
 func (st *Store) ownerPlace(s *session, id string) *ownerPlace {
 	if s.owner != nil {
 		return s.owner
 	}
-	place, err := st.locateOwner(id)
-	p := &ownerPlace{Session: place, noLock: err != nil}
-	p.native = p.noLock || st.opts.Workspace == "" || st.isNative(place)
+	places, err := st.locateOwner(id)
+	p := &ownerPlace{}
+	for _, place := range places {
+		if place.Sessions == "" {
+			p.workspace = &place
+		} else {
+			p.here = &place
+		}
+	}
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		st.warnUnowned(p, id, err)
 	}
@@ -246,63 +248,43 @@ func (st *Store) warnUnowned(p *ownerPlace, id string, err error) {
 // has no such lock. It is also nil when the lock's directory is unusable: no host
 // can run the session then, so the call may write.
 func (st *Store) own(ctx context.Context, s *session, id string) (l *ownerLock, err error) {
-	if p := st.ownerPlace(s, id); !p.noLock && p.Sessions == "" {
-		l, err = st.ownAt(ctx, s, p)
+	if p := st.ownerPlace(s, id); p.workspace != nil {
+		l, err = st.ownAt(ctx, s, p, p.workspace)
 	}
 	return l, err
 }
 
-// ownHere is own for a session whose ownership lock is one of this directory
-// alone. The caller holds the session's lock, so none is made meanwhile. It takes
-// the one that is there.
+// ownHere is own for the lock of this directory. The caller holds the session's
+// lock, so none is made meanwhile. It takes the one that is there.
 func (st *Store) ownHere(ctx context.Context, s *session, id string) (l *ownerLock, err error) {
 	p := st.ownerPlace(s, id)
-	if p.noLock {
+	if p.here == nil {
 		return nil, nil
 	}
-	if p.Sessions == "" {
-		return nil, st.checkHere(ctx, p)
-	}
-	if _, err := os.Lstat(p.LockPath()); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(p.here.LockPath()); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return st.ownAt(ctx, s, p)
+	return st.ownAt(ctx, s, p, p.here)
 }
 
-// checkHere reports an error where a host without Options.Workspace runs a session of
-// this directory, for a store whose own lock is that of the option.
-func (st *Store) checkHere(ctx context.Context, p *ownerPlace) error {
-	here := st.here(p.Session)
-	if p.native || st.owners.hosted(p.ID) {
-		return nil
-	}
-	if _, err := os.Lstat(here.LockPath()); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	held, err := st.takeOwnership(ctx, here, nil)
-	if err == nil {
-		return held.Release()
-	}
-	if errors.Is(err, ErrLocked) || ctx.Err() != nil {
-		return err
-	}
-	st.warnUnowned(p, p.ID, err)
-	return nil
-}
-
-func (st *Store) ownAt(ctx context.Context, s *session, p *ownerPlace) (*ownerLock, error) {
-	l, err := st.owners.enter(ctx, p.ID)
+func (st *Store) ownAt(ctx context.Context, s *session, p *ownerPlace, place *ownership.Session) (*ownerLock, error) {
+	l, err := st.owners.enter(ctx, *place)
 	if err != nil {
 		return nil, err
 	}
 	defer st.owners.leave(l)
 	if l.held == nil {
-		held, err := st.takeOwnership(ctx, p.Session, &s.handles.owner)
+		held, err := st.takeOwnership(ctx, *place, &s.handles.owner)
+		if err == nil && place == p.workspace && p.here != nil { // else the call looks for a fence where it writes
+			if err = ownershipError(held.Check()); err != nil {
+				err = joinErrors(err, held.Release())
+			}
+		}
 		switch {
 		case errors.Is(err, ErrLocked), errors.Is(err, ErrFenced), ctx.Err() != nil:
 			return nil, err
 		case err != nil:
-			st.warnUnowned(p, p.ID, err)
+			st.warnUnowned(p, place.ID, err)
 			return nil, nil
 		}
 		l.held = held
@@ -328,13 +310,13 @@ func (st *Store) forgetOwner(id string) error {
 func (st *Store) removeOwned(ctx context.Context, s *session, id string, remove func(held *ownership.Held) error) error {
 	p := st.ownerPlace(s, id)
 	defer func() { s.owner = nil }() // the place of a session that comes after it may be another
-	if p.noLock || p.Sessions != "" {
+	if p.workspace == nil {
 		return remove(nil)
 	}
-	if _, err := os.Lstat(p.LockPath()); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(p.workspace.LockPath()); errors.Is(err, fs.ErrNotExist) {
 		return remove(nil) // no host ever ran it
 	}
-	l, err := st.ownAt(ctx, s, p)
+	l, err := st.ownAt(ctx, s, p, p.workspace)
 	if err != nil {
 		return err
 	}

@@ -12,16 +12,21 @@ import (
 // The lock of a call has no record; hosts of Acquire have written one.
 type owners struct {
 	mu    sync.Mutex // guards what follows
-	locks map[string]*ownerLock
+	locks map[lockKey]*ownerLock
 }
 
-// ownerLock is the ownership lock of one session.
+// lockKey tells ownership locks apart.
+type lockKey struct {
+	id   string // of the session
+	here bool   // it is the lock of this directory, not that of a workspace
+}
+
+// ownerLock is an ownership lock of one session.
 type ownerLock struct {
-	id string
+	key lockKey
 
 	turn chan struct{}   // holds a token while somebody takes it or gives it up
 	held *ownership.Held // nil: not held; changed only by whoever has the turn
-	here *ownership.Held // a host's lock of this directory beside held; nil: none
 
 	// Guarded by the mutex of owners.
 	entered int // how many have the turn or wait for it
@@ -29,22 +34,22 @@ type ownerLock struct {
 	hosts   int // those of them that began with Acquire
 }
 
-// ownerPlace is where the ownership lock of a session is.
+// ownerPlace is where the ownership locks of a session are, which may have both.
 type ownerPlace struct {
-	ownership.Session
-	noLock bool // the session has no such lock
-	native bool // no host looks for a lock of this directory beside it
-	warned bool // that its state cannot be used
+	workspace *ownership.Session // of hosts that run it for a workspace; nil: none
+	here      *ownership.Session // of this directory alone; nil: no host looks for it
+	warned    bool               // that its state cannot be used
 }
 
-// enter waits for the turn at the lock of session id: the right to take the lock
+// enter waits for the turn at the lock of place: the right to take the lock
 // and to give it up. leave ends the turn.
-func (w *owners) enter(ctx context.Context, id string) (*ownerLock, error) {
+func (w *owners) enter(ctx context.Context, place ownership.Session) (*ownerLock, error) {
+	key := lockKey{place.ID, place.Sessions != ""}
 	w.mu.Lock()
-	l := w.locks[id]
+	l := w.locks[key]
 	if l == nil {
-		l = &ownerLock{id: id, turn: make(chan struct{}, 1)}
-		w.locks[id] = l
+		l = &ownerLock{key: key, turn: make(chan struct{}, 1)}
+		w.locks[key] = l
 	}
 	l.entered++
 	w.mu.Unlock()
@@ -75,8 +80,8 @@ func (w *owners) leave(l *ownerLock) {
 func (w *owners) left(l *ownerLock) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if l.entered--; l.entered == 0 && l.held == nil && w.locks[l.id] == l {
-		delete(w.locks, l.id)
+	if l.entered--; l.entered == 0 && l.held == nil && w.locks[l.key] == l {
+		delete(w.locks, l.key)
 	}
 }
 
@@ -116,64 +121,47 @@ func (w *owners) giveUpUnused(l *ownerLock) error {
 // giveUp releases the lock, and leaves its directory open in kept, which may be
 // nil. The caller has the turn.
 func (l *ownerLock) giveUp(kept *ownership.State) error {
-	held, err := l.held, l.leaveHere()
+	held := l.held
 	l.held = nil
 	if held == nil { // Close has released it
-		return err
-	}
-	return joinErrors(err, held.ReleaseTo(kept))
-}
-
-// leaveHere gives up the lock of this directory. The caller has the turn.
-func (l *ownerLock) leaveHere() error {
-	here := l.here
-	l.here = nil
-	if here == nil {
 		return nil
 	}
-	return here.Release()
-}
-
-// all returns the locks that are held.
-func (l *ownerLock) all() []*ownership.Held {
-	if l.here == nil {
-		return []*ownership.Held{l.held}
-	}
-	return []*ownership.Held{l.held, l.here}
+	return held.ReleaseTo(kept)
 }
 
 // forget removes the records of the locks of session id that this store holds.
 func (w *owners) forget(id string) (err error) {
-	w.mu.Lock()
-	l := w.locks[id]
-	w.mu.Unlock()
-	if l == nil {
-		return nil
-	}
-	w.enterHeld(l)
-	defer w.leave(l)
-	for _, held := range l.all() {
-		if held != nil {
-			err = joinErrors(err, held.RemoveOwner())
+	for _, key := range []lockKey{{id, false}, {id, true}} {
+		w.mu.Lock()
+		l := w.locks[key]
+		w.mu.Unlock()
+		if l == nil {
+			continue
 		}
+		w.enterHeld(l)
+		if l.held != nil {
+			err = joinErrors(err, l.held.RemoveOwner())
+		}
+		w.leave(l)
 	}
 	return err
 }
 
 // hosted reports whether session id was acquired by this store.
 func (w *owners) hosted(id string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	l := w.locks[id]
-	return l != nil && l.hosts > 0
+	return w.any(id, func(l *ownerLock) bool { return l.hosts > 0 })
 }
 
-// holds reports whether this store has the lock of session id.
+// holds reports whether this store has a lock of session id.
 func (w *owners) holds(id string) bool {
+	return w.any(id, func(l *ownerLock) bool { return l.uses > 0 })
+}
+
+func (w *owners) any(id string, is func(*ownerLock) bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	l := w.locks[id]
-	return l != nil && l.uses > 0
+	workspace, here := w.locks[lockKey{id, false}], w.locks[lockKey{id, true}]
+	return workspace != nil && is(workspace) || here != nil && is(here)
 }
 
 // unref ends a call's use. The last use gives the lock up. Its checked directory
@@ -204,7 +192,7 @@ func (w *owners) release(l *ownerLock) error {
 	case l.held == nil || hosted:
 		return nil
 	}
-	return joinErrors(l.leaveHere(), l.held.Retract())
+	return l.held.Retract()
 }
 
 // close gives up all locks, those of hosts. No call may be under way.

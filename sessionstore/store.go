@@ -59,7 +59,7 @@ func open(dir string, opts *Options, hooks *seam.Seam) (*Store, error) {
 	}
 	base.LimitListing(listingBytes(o.CacheBytes))
 	base.Alone = o.SingleWriter
-	st := &Store{base: base, owners: &owners{locks: map[string]*ownerLock{}}, opts: o, cache: newSessionCache(o.CacheBytes)}
+	st := &Store{base: base, owners: &owners{locks: map[lockKey]*ownerLock{}}, opts: o, cache: newSessionCache(o.CacheBytes)}
 	if st.opts.Now == nil {
 		st.opts.Now = time.Now
 	}

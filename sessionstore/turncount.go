@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/commit"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
 // turnsMember is the member of metadata.json that counts the messages of a
@@ -82,4 +85,32 @@ func (m *metadataFile) withTurns(n int) ([]byte, error) {
 		return nil, errNoTurns
 	}
 	return pyjson.Splice(data, turnsMember, strconv.AppendInt(nil, int64(n), 10)), nil
+}
+
+// amendCount begins to write the count of the transcript t with rows at its end, so that
+// its sync runs beside that of the transcript: it writes over the backup of the
+// metadata, which no reader takes for the truth. It does nothing where the metadata stay
+// as they are or have to be replaced.
+func (tx *transaction) amendCount(meta *metadataFile, t *transcript, rows []Message) error {
+	added := countUsers(rows)
+	if added == 0 || t.cached == nil || !meta.main.sound() {
+		return nil
+	}
+	content, err := meta.withTurns(tx.users() + added)
+	if err != nil {
+		return nil // there is no count
+	}
+	if meta.writtenTime.IsZero() && tx.s.nameSynced.Same(t.cached.main) {
+		return nil // another writer may have named the metadata and not synced that
+	}
+	if err := tx.syncName(t.cached); err != nil {
+		return err
+	}
+	a := amendment{content: content, time: atomicfile.Now(meta.main.stamp.Mtime)}
+	a.file, err = tx.file(sessiondir.Metadata).Amend(meta.main.stamp, content, a.time)
+	if errors.Is(err, commit.ErrRewrite) {
+		return nil
+	}
+	meta.amended = a
+	return err
 }

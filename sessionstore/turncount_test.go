@@ -236,6 +236,47 @@ func TestAppendCountsOvertaken(t *testing.T) {
 	}
 }
 
+// TestAppendCountsBesideDamage has an old tool replace the transcript and damage the
+// metadata while an append is under way that has begun to write the count over the backup
+// of the metadata: the append gives its lease on that backup up before it reads it.
+func TestAppendCountsBesideDamage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	armed, leased, again := false, map[string]bool{}, 0
+	st, err := open(dir, nil, &seam.Seam{Before: func(op seam.Op) error {
+		switch op.Kind {
+		case seam.Lease:
+			if leased[op.Name] = true; leased[sessiondir.Backup(sessiondir.Metadata)] {
+				again++
+			}
+		case seam.Release:
+			delete(leased, op.Name)
+		}
+		if armed && op.Kind == seam.Sync && op.Name == sessiondir.Backup(sessiondir.Transcript) {
+			armed, again = false, 0
+			for name, text := range map[string]string{
+				sessiondir.Transcript: strings.Repeat(`{"role": "user", "content": "theirs"}`+"\n", 7),
+				sessiondir.Metadata:   `{"turn_count": 7, "th`,
+			} {
+				other := filepath.Join(dir, "s", "other")
+				require.NoError(t, os.WriteFile(other, []byte(text), 0o600))
+				require.NoError(t, os.Rename(other, filepath.Join(dir, "s", name)))
+			}
+		}
+		return nil
+	}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, st.Close()) })
+	for range 3 {
+		require.NoError(t, st.Append(t.Context(), "s", say(t, "one")))
+	}
+	armed = true
+	require.NoError(t, st.Append(t.Context(), "s", say(t, "two")))
+	require.False(t, armed)
+	require.Equal(t, "8", turnsIn(t, dir))
+	require.Equal(t, 1, again, "only the transcript that they replaced is looked at meanwhile")
+}
+
 // TestAppendCountsOnce does not look at the messages that were counted before.
 func TestAppendCountsOnce(t *testing.T) {
 	t.Parallel()

@@ -14,6 +14,8 @@ type Edit struct {
 	dir  *Dir
 	name string
 	file *os.File
+
+	synced chan error // of a sync that was begun; nil: none was
 }
 
 // Edit opens the existing file name to be changed in place.
@@ -28,8 +30,13 @@ func (d *Dir) Edit(name string) (*Edit, error) {
 // File returns the open file for reading and for asking about it.
 func (e *Edit) File() *os.File { return e.file }
 
-// Close closes the file.
-func (e *Edit) Close() error { return e.file.Close() }
+// Close closes the file. It waits for a sync that was begun.
+func (e *Edit) Close() error {
+	if e.synced != nil {
+		<-e.synced
+	}
+	return e.file.Close()
+}
 
 // WriteAt writes p at offset off in one call.
 func (e *Edit) WriteAt(p []byte, off int64) error {
@@ -50,9 +57,20 @@ func (e *Edit) Truncate(size int64) error {
 	return e.dir.change(op, func() error { return e.file.Truncate(size) })
 }
 
+// StartSync begins a sync, for which Sync waits.
+func (e *Edit) StartSync() {
+	e.synced = make(chan error, 1)
+	go func() { e.synced <- e.file.Sync(); close(e.synced) }()
+}
+
 // Sync makes the file's content and times durable.
 func (e *Edit) Sync() error {
-	return e.dir.seam.Do(e.dir.op(seam.Sync, e.name, ""), e.file.Sync)
+	return e.dir.seam.Do(e.dir.op(seam.Sync, e.name, ""), func() error {
+		if e.synced != nil {
+			return <-e.synced
+		}
+		return e.file.Sync()
+	})
 }
 
 // BeginSync lets the system begin to bring what was written from off on to the

@@ -29,26 +29,54 @@ type Addition struct {
 // The error Is [ErrOvertaken] or [ErrOverwritten] when a writer that honours no
 // lock came between.
 func (f File) Append(a Addition) (done Result, err error) {
+	next, err := f.leaseBackup(a.Main)
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { err = errors.Join(err, next.discard()) }()
+	if err := f.extend(next, a); err != nil {
+		return Result{}, err
+	}
+	return f.takeName(next, a.Main)
+}
+
+// nextMain is the backup, open to become main. No other program has it open.
+type nextMain struct {
+	*leased
+	edit *atomicfile.Edit
+}
+
+// leaseBackup opens the backup of the file with the stamp main, to become main. The
+// caller must discard it.
+func (f File) leaseBackup(main sessiondir.Stamp) (*nextMain, error) {
 	if !f.Dir.Exchanges() {
-		return Result{}, fmt.Errorf("%w: %w", ErrRewrite, errNoExchange)
+		return nil, fmt.Errorf("%w: %w", ErrRewrite, errNoExchange)
 	}
 	file, err := f.Dir.Edit(f.backup())
 	if err != nil {
-		return Result{}, fmt.Errorf("%w: %w", ErrRewrite, err)
+		return nil, fmt.Errorf("%w: %w", ErrRewrite, err)
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
 	next, err := f.lease(file.File(), f.backup())
 	if err != nil {
-		return Result{}, fmt.Errorf("%w: %w", ErrRewrite, err)
+		return nil, errors.Join(fmt.Errorf("%w: %w", ErrRewrite, err), file.Close())
 	}
-	defer next.release()
-	if err := f.reusable(next, a.Main); err != nil {
-		return Result{}, err
+	n := &nextMain{next, file}
+	if err := f.reusable(next, main); err != nil {
+		return nil, errors.Join(err, n.discard())
 	}
-	if err := f.extend(file, next, a); err != nil {
-		return Result{}, err
-	}
-	main, err := f.leaseMain(a.Main, next)
+	return n, nil
+}
+
+// discard gives the lease up and closes the file.
+func (n *nextMain) discard() error {
+	n.release()
+	return n.edit.Close()
+}
+
+// takeName gives next, which is complete, the name of the file with the stamp main,
+// and that file the name of the backup.
+func (f File) takeName(next *nextMain, was sessiondir.Stamp) (Result, error) {
+	main, err := f.leaseMain(was, next.leased)
 	if errors.Is(err, errInUse) || errors.Is(err, errNoLease) {
 		return Result{}, fmt.Errorf("%w: %w", ErrRewrite, err)
 	}
@@ -64,7 +92,7 @@ func (f File) Append(a Addition) (done Result, err error) {
 	} else if err != nil {
 		return Result{}, err
 	}
-	return f.settle(next, main)
+	return f.settle(next.leased, main)
 }
 
 // reusable tells why the backup may not become main.
@@ -79,34 +107,51 @@ func (f File) reusable(backup *leased, main sessiondir.Stamp) error {
 }
 
 // extend gives the backup what it lacks of main, and the lines.
-func (f File) extend(file *atomicfile.Edit, next *leased, a Addition) error {
-	missing, err := f.missing(next, a)
+func (f File) extend(next *nextMain, a Addition) error {
+	missing, err := f.missing(next.leased, a)
 	if err != nil {
 		return err
 	}
 	common := a.Main.Size - int64(len(missing))
 	if common != next.at.Size {
-		if err := file.Truncate(common); err != nil {
+		if err := next.edit.Truncate(common); err != nil {
 			return err
 		}
 	}
-	if err := file.WriteAt(slices.Concat(missing, a.Lines), common); err != nil {
+	if err := next.edit.WriteAt(slices.Concat(missing, a.Lines), common); err != nil {
 		// On a full disk a part may stand there: half a line, which no backup may end in.
-		return errors.Join(fmt.Errorf("extend backup: %w", err), file.Truncate(common))
+		return errors.Join(fmt.Errorf("extend backup: %w", err), next.edit.Truncate(common))
 	}
-	if err := file.SetTime(a.Time); errors.Is(err, fs.ErrNotExist) {
+	if err := f.beginSync(next, common, a.Time); err != nil {
+		return err
+	}
+	return f.complete(next, a.Main.Size+int64(len(a.Lines)))
+}
+
+// beginSync gives the backup, which was written from off on, its time. The system
+// begins to write it.
+func (f File) beginSync(next *nextMain, off int64, at time.Time) error {
+	if err := next.edit.SetTime(at); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: the backup was removed", ErrRewrite)
 	} else if err != nil {
 		return fmt.Errorf("set time of backup: %w", err)
 	}
 	if !f.Sync {
-		file.BeginSync(common)
-	} else if err := file.Sync(); err != nil {
-		// What a sync failed to write, later ones take for written.
-		return errors.Join(err, f.Dir.Remove(f.backup()))
+		next.edit.BeginSync(off)
+	}
+	return nil
+}
+
+// complete makes the backup durable, where that is asked for, and takes its stamp.
+func (f File) complete(next *nextMain, size int64) (err error) {
+	if f.Sync {
+		if err := next.edit.Sync(); err != nil {
+			// What a sync failed to write, later ones take for written.
+			return errors.Join(err, f.Dir.Remove(f.backup()))
+		}
 	}
 	next.at, err = f.Dir.StampOf(next.file)
-	if err == nil && next.at.Size != a.Main.Size+int64(len(a.Lines)) {
+	if err == nil && next.at.Size != size {
 		err = fmt.Errorf("%w: the lease on the backup expired", ErrRewrite)
 	}
 	return err

@@ -41,7 +41,10 @@
 // [File.Replace] writes N as a temporary file, takes the lease on it, and
 // exchanges it with K. After "done", when the leases are given up, it removes K.
 //
-// Just before the exchange, both take a write lease on M. A reader of M makes
+// [File.Amend] makes K itself N, too, where they differ in bytes of one sector: a disk
+// writes a sector whole, so K is never torn.
+//
+// Just before the exchange, all take a write lease on M. A reader of M makes
 // that fail: it may be at o1, about to empty its own source at o2. So [File]
 // waits up to 20 ms for it, and then does not exchange.
 //

@@ -17,6 +17,7 @@ type leased struct {
 	file *os.File
 	at   sessiondir.Stamp // when it was leased, and when this process had written it
 	own  bool             // it is a regular file with one name
+	mode fs.FileMode      // when it was leased
 }
 
 // lease takes a write lease on file, which has the name. The error Is errInUse
@@ -39,7 +40,8 @@ func (f File) lease(file *os.File, name string) (*leased, error) {
 		return nil, err
 	}
 	l.at = f.Dir.StampIn(fi)
-	l.own = fi.Mode().IsRegular() && sessiondir.Links(fi) == 1
+	l.mode = fi.Mode()
+	l.own = l.mode.IsRegular() && sessiondir.Links(fi) == 1
 	return l, nil
 }
 

@@ -36,8 +36,8 @@ type Waiter func(ctx context.Context, try func() error) error
 // not given up while wait waited. A record whose process is gone is that of no
 // host.
 //
-// Other errors are [*FencedError], [ErrUnsafe], ctx's or the operating
-// system's; nothing is held then. Where the reference has no such lock
+// It does not look for a fence: see [Held.Check]. Other errors are [ErrUnsafe],
+// ctx's or the operating system's; nothing is held then. Where the reference has no such lock
 // (Windows) it is [errors.ErrUnsupported], and callers go on without. A file
 // system without locks is [ErrUnsafe], as in the reference, and [ErrNoLocks].
 func Take(ctx context.Context, s Session, kept *State, wait Waiter) (*Held, error) {
@@ -53,10 +53,7 @@ func Take(ctx context.Context, s Session, kept *State, wait Waiter) (*Held, erro
 	}
 	h := &Held{session: s, state: state}
 	err = wait(ctx, h.try)
-	switch {
-	case err == nil:
-		err = checkFence(s)
-	case errors.Is(err, filelock.ErrBusy) && ctx.Err() == nil:
+	if errors.Is(err, filelock.ErrBusy) && ctx.Err() == nil {
 		err = h.busy()
 	}
 	if err != nil {
