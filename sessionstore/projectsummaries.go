@@ -42,7 +42,7 @@ func (p *Projects) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[Proj
 		}
 		var failed []failedSummary
 		var ended error
-		var waiting summaryOrder[ProjectSummary]
+		var waiting []ProjectSummary
 		shown, places := 0, all.ordered()
 		for from, to := range portions(len(places), func() int { return o.ahead(shown) }) {
 			for some := places[from:to]; len(some) > 0 && ended == nil; {
@@ -56,7 +56,7 @@ func (p *Projects) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[Proj
 					case row.err != nil:
 						failed = append(failed, failedSummary{s, row.err})
 					case row.listed(o):
-						waiting.add(s, &s.Summary)
+						waiting = append(waiting, s)
 					}
 				}
 				some = some[len(rows):]
@@ -64,11 +64,13 @@ func (p *Projects) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[Proj
 			if ended != nil {
 				break
 			}
-			next := 0.0
+			var since time.Time
 			if to < len(places) {
-				next = seconds(places[to].changed)
+				since = places[to].changed
 			}
-			for s := range waiting.until(next) {
+			var due []ProjectSummary
+			due, waiting = changedSince(waiting, since, func(s *ProjectSummary) time.Time { return s.Changed })
+			for _, s := range due {
 				if o.reached(shown) {
 					break
 				}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io/fs"
 	"iter"
+	"slices"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/index"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
@@ -47,7 +49,7 @@ func (st *Store) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[Summar
 		defer func() { z.write(ctx, places) }()
 		var failed []summarized
 		var ended error
-		var waiting summaryOrder[Summary]
+		var waiting []Summary
 		shown := 0
 		for from, to := range portions(len(places), func() int { return o.ahead(shown) }) {
 			rows := make([]summarized, to-from)
@@ -65,14 +67,16 @@ func (st *Store) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[Summar
 				case row.err != nil:
 					failed = append(failed, row)
 				case row.listed(o):
-					waiting.add(row.Summary, &row.Summary)
+					waiting = append(waiting, row.Summary)
 				}
 			}
-			next := 0.0
+			var since time.Time
 			if to < len(places) {
-				next = seconds(places[to].changed)
+				since = places[to].changed
 			}
-			for s := range waiting.until(next) {
+			var due []Summary
+			due, waiting = changedSince(waiting, since, func(s *Summary) time.Time { return s.Changed })
+			for _, s := range due {
 				if o.reached(shown) {
 					break
 				}
@@ -90,6 +94,22 @@ func (st *Store) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[Summar
 			yield(Summary{}, wrap("summarize", "", ended))
 		}
 	}
+}
+
+// changedSince takes the rows of a listing that changed at the time since or later, and
+// returns them, the one that changed last first, and the rest. Rows come in the order of
+// their directories; an imported session changed earlier than its directory.
+func changedSince[T any](rows []T, since time.Time, changed func(*T) time.Time) (due, rest []T) {
+	at, n := seconds(since), 0
+	for i := range rows {
+		if r := &rows[i]; seconds(changed(r)) >= at {
+			due = append(due, *r)
+		} else if n++; n <= i {
+			rows[n-1] = *r
+		}
+	}
+	slices.SortStableFunc(due, func(a, b T) int { return cmp.Compare(seconds(changed(&b)), seconds(changed(&a))) })
+	return due, rows[:n]
 }
 
 // reached reports whether a listing that has shown so many sessions is at its end.
