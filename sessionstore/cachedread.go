@@ -17,6 +17,10 @@ func (st *Store) transcriptOf(s *session, dir *sessiondir.Dir, id string, md Met
 	}
 	asked := time.Now()
 	t := readTranscript(dir, md)
+	if t.from == fromNothing && dir.Removed() {
+		gone := notFound(id)
+		return transcript{unread: gone, damage: gone}
+	}
 	if t.from == fromMain && t.damage == nil && t.main.stamp.Size == int64(len(t.main.data)) {
 		t.cached = cachedTranscriptOf(&t.main, t.rows, asked)
 		s.putTranscript(t.cached)

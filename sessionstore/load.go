@@ -2,6 +2,7 @@ package sessionstore
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -63,6 +64,9 @@ func (st *Store) load(ctx context.Context, dir *sessiondir.Dir, id string) (s *S
 		return nil, nil, err
 	}
 	t := st.transcriptOf(entry, dir, id, m.md)
+	if errors.Is(t.unread, ErrNotFound) {
+		return nil, nil, t.unread
+	}
 	s = &Session{ID: id, Messages: slices.Clone(t.rows), Metadata: m.md, Revision: t.revision()}
 	s.Recovered = joinRecovery(t.recovered, m.recovered)
 	if s.Recovered != nil {

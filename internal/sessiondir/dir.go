@@ -51,6 +51,16 @@ type Dir struct {
 // Path returns the path of the file name, for people.
 func (d *Dir) Path(name string) string { return filepath.Join(d.path, name) }
 
+// Removed reports whether the directory was removed, or moved away, since it was opened.
+func (d *Dir) Removed() bool {
+	if d.staged != nil {
+		return false
+	}
+	now, err := os.Stat(d.path)
+	is, failed := d.Root().Stat(".")
+	return errors.Is(err, fs.ErrNotExist) || err == nil && failed == nil && !os.SameFile(is, now)
+}
+
 // Open opens the file name for reading. A directory in its place is an error,
 // and so is a pipe, for which it does not wait.
 func (d *Dir) Open(name string) (io.ReadSeekCloser, Stamp, error) {
