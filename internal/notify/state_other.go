@@ -6,12 +6,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"syscall"
 )
-
-// StatIn is Stat of a path in the directory dir.
-func StatIn(_ *os.File, dir, path string) State { return Stat(filepath.Join(dir, path)) }
 
 // Stat returns the state of path. It follows symlinks. On Windows it opens
 // nothing but symlinks, so that it is in nobody's way.

@@ -84,23 +84,3 @@ func TestSettled(t *testing.T) {
 	require.True(t, s.Settled(time.Now().Add(3*time.Second)))
 	require.True(t, notify.State{}.Settled(time.Now()), "nothing has no times")
 }
-
-// A path in an open directory has the state that it has by its whole path.
-func TestStatIn(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	write(t, filepath.Join(dir, "file"), "x")
-	require.NoError(t, os.MkdirAll(filepath.Join(dir, "sub", "below"), 0o700))
-	write(t, filepath.Join(dir, "sub", "file"), "y")
-	if runtime.GOOS != "windows" { // there a symlink needs a privilege
-		require.NoError(t, os.Symlink("sub", filepath.Join(dir, "link")))
-	}
-	in, err := os.Open(dir)
-	require.NoError(t, err)
-	defer in.Close()
-	for _, path := range []string{".", "file", "sub", "sub/file", "sub/below", "link", "link/file", "none", "file/none", "nul\x00byte"} {
-		want := notify.Stat(filepath.Join(dir, path))
-		require.Equal(t, want, notify.StatIn(in, dir, path), path)
-		require.Equal(t, want, notify.StatIn(nil, dir, path), path)
-	}
-}

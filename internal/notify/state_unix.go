@@ -2,31 +2,14 @@
 
 package notify
 
-import (
-	"os"
-	"runtime"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // Stat returns the state of path. It follows symlinks.
-func Stat(path string) State { return statAt(unix.AT_FDCWD, path) }
-
-// StatIn is Stat of a path in the directory dir. in is that directory, open, and spares
-// the system the way to it; it may be nil.
-func StatIn(in *os.File, dir, path string) State {
-	if in == nil {
-		return Stat(dir + "/" + path)
-	}
-	defer runtime.KeepAlive(in)
-	return statAt(int(in.Fd()), path)
-}
-
-func statAt(in int, path string) State {
+func Stat(path string) State {
 	var st unix.Stat_t
-	err := unix.Fstatat(in, path, &st, 0)
+	err := unix.Stat(path, &st)
 	for err == unix.EINTR {
-		err = unix.Fstatat(in, path, &st, 0)
+		err = unix.Stat(path, &st)
 	}
 	switch err {
 	case nil:

@@ -47,7 +47,7 @@ func Open(path string, hooks *seam.Seam) (*Base, error) {
 		return nil, err
 	}
 	b := &Base{path: abs, seam: hooks}
-	b.reader = dirread.New(abs, hooks, b.Handle)
+	b.reader = dirread.New(abs, hooks, b.handle)
 	b.staging = staging.New(Bookkeeping, b.open)
 	b.queue = lockqueue.New(filepath.Join(abs, Bookkeeping, ticketFile), b.openTickets)
 	if _, err := b.open(); err != nil {
@@ -215,9 +215,8 @@ func (b *Base) openTickets() (*os.File, error) {
 	return file, err
 }
 
-// Handle returns the sessions directory that stands at the path now, open. The caller
-// does not close it.
-func (b *Base) Handle() (*os.File, error) {
+// handle returns the sessions directory that stands at the path now, open.
+func (b *Base) handle() (*os.File, error) {
 	top, err := b.open()
 	if err != nil {
 		return nil, err

@@ -82,7 +82,6 @@ func (l *loop) onEvent(e notify.Event) {
 // pollTouched polls the sessions that events were about. A directory that was
 // itself touched may be another one now, which has no watch yet.
 func (l *loop) pollTouched() {
-	l.poller.enter()
 	for id, itself := range l.touched {
 		if itself && l.dirs.unwatch(id) {
 			l.dirs.watch(id)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
-	"os"
 	"slices"
 	"time"
 
@@ -25,8 +24,7 @@ type poller struct {
 	dirs *dirWatches
 	emit func(Change)
 
-	top      seen     // the sessions directory
-	in       *os.File // it, open, for a round of looks; nil: it is not there
+	top      seen // the sessions directory
 	sessions map[string]*session
 	schedule *schedule
 	unlisted bool // the sessions directory could not be read, which was logged
@@ -42,9 +40,8 @@ func newPoller(base *sessiondir.Base, log *slog.Logger, dirs *dirWatches, emit f
 
 // begin takes in everything that is there; it emits all of it.
 func (p *poller) begin(ctx context.Context) error {
-	p.top = p.stat(".")
+	p.top = stat(p.base.Path())
 	p.dirs.rewatch()
-	p.enter()
 	all, err := p.entries(func(string) bool { return true })
 	if err != nil {
 		return err
@@ -73,7 +70,6 @@ func (p *poller) poll(id string, files scope) {
 
 // pollDue polls the sessions whose turn it is.
 func (p *poller) pollDue(now time.Time) {
-	p.enter()
 	for _, id := range p.schedule.due(now) {
 		p.poll(id, dueFiles)
 	}
@@ -82,7 +78,8 @@ func (p *poller) pollDue(now time.Time) {
 // compare emits what changed in a session and reports whether anything did and
 // the session is there.
 func (p *poller) compare(id string, files scope) (changed bool) {
-	dir, s := p.stat(id), p.sessions[id]
+	path := p.dirs.path(id)
+	dir, s := stat(path), p.sessions[id]
 	switch {
 	case dir.state.Hidden():
 		return false
@@ -103,7 +100,7 @@ func (p *poller) compare(id string, files scope) (changed bool) {
 	if changed {
 		p.emit(Change{ID: id, Op: Wrote})
 	}
-	for _, c := range s.compare(id, id, dir, files, p.stat) {
+	for _, c := range s.compare(id, path, dir, files, stat) {
 		p.emit(c)
 		changed = true
 	}
@@ -120,8 +117,7 @@ func (p *poller) remove(id string) {
 
 // pollTop looks at the sessions directory.
 func (p *poller) pollTop() {
-	p.in = nil
-	before, now := p.top.state, p.stat(".")
+	before, now := p.top.state, stat(p.base.Path())
 	if !p.top.update(now.state, now.settled) {
 		return
 	}
@@ -143,7 +139,6 @@ func (p *poller) pollTop() {
 
 // list finds the sessions that are new and those that are gone.
 func (p *poller) list() error {
-	p.enter()
 	there := make(map[string]struct{}, len(p.sessions))
 	found, err := p.entries(func(name string) bool {
 		there[name] = struct{}{}
@@ -173,15 +168,10 @@ func (p *poller) entries(keep func(name string) bool) ([]sessiondir.Entry, error
 	return found, err
 }
 
-// enter begins a round of looks in the directory that is the sessions directory now.
-func (p *poller) enter() {
-	p.in, _ = p.base.Handle() // nil where it is gone
-}
-
-// stat returns what is at a path in the sessions directory. The time is taken
-// before: what changes later than that is what must show.
-func (p *poller) stat(path string) seen {
+// stat returns what is at path. The time is taken before: what changes later
+// than that is what must show.
+func stat(path string) seen {
 	at := time.Now()
-	now := notify.StatIn(p.in, p.base.Path(), path)
+	now := notify.Stat(path)
 	return seen{now, now.Settled(at)}
 }

@@ -55,7 +55,7 @@ const (
 	allFiles
 )
 
-// compare looks at the session id, whose directory stat knows by path, and returns what changed
+// compare looks at the session id in the directory path and returns what changed
 // in its files. dir is the state of the directory, taken before. stat tells
 // the state of a file. A directory that did not change has hardly ever a new file, so
 // most looks at the dueFiles leave out those that were not there.
