@@ -42,12 +42,13 @@
 //
 // # Memory
 //
-// Every reading method but two takes less than 16 MiB in all, whatever the size
+// Every reading method but three takes less than 16 MiB in all, whatever the size
 // of the file and of its lines: [Log.Heads], [Log.At], [Log.Follow] and
 // [Log.Tail] some hundred kilobytes, [Log.Summary] as much for each of up to
 // eight workers, [Log.SliceTo] a few megabytes. The heads that Tail returns are
-// not counted in this. [Log.Refs] and [Log.Usage] hold a whole row, one at a
-// time.
+// not counted in this. [Log.Refs], [Log.Usage] and SliceTo with a new session id
+// hold a whole row, one at a time. Where json.dumps would write a row otherwise,
+// SliceTo also holds the new form, and 32 bytes for each value.
 //
 // # Concurrency
 //

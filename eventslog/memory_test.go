@@ -16,8 +16,8 @@ import (
 
 var huge = flag.Int64("line", 8<<20, "`bytes` of the line that the test of memory reads")
 
-// TestMemory reads a log with a huge line, and allocates little in all: what is
-// resident is measured by TestSoak.
+// TestMemory reads a log with a huge line, and allocates little in all, but for the line
+// itself where it gets another id: what is resident is measured by TestSoak.
 func TestMemory(t *testing.T) {
 	l := openIn(t, event("a")+"\n", nil)
 	f, err := os.OpenFile(l.path(), os.O_WRONLY|os.O_APPEND, 0)
@@ -59,6 +59,10 @@ func TestMemory(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		require.NoError(t, err, name)
 		require.Equal(t, 3, n, name)
-		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(6<<20), name)
+		most := uint64(6 << 20)
+		if name == "SliceTo, ids" {
+			most += uint64(*huge) // the line
+		}
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, most, name)
 	}
 }

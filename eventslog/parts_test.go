@@ -130,7 +130,7 @@ func TestSliceEnds(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
 	for i := range 12 {
-		text.WriteString(`{"session_id": "s", "data": "` + strings.Repeat("x", []int{10, 5000, maxWhole, blockSize + 5}[i%4]) + `"}` + "\n")
+		text.WriteString(`{"session_id": "s", "data": "` + strings.Repeat("x", []int{10, 5000, maxShort, blockSize + 5}[i%4]) + `"}` + "\n")
 	}
 	l := openIn(t, text.String(), nil)
 	full := errors.New("full")

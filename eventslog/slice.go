@@ -18,8 +18,8 @@ import (
 // Lines keep their bytes, but for white space around them, when newSessionID is empty.
 // Otherwise they are written as json.dumps writes them, with newSessionID as their
 // session_id. Those that had a session_id get a parent_session_id: parentID, or their
-// former session_id if parentID is empty. Of lines beyond 128 KiB only these two
-// members change.
+// former session_id if parentID is empty. Of lines beyond 1 GiB, in a program of 32 bits
+// 16 MiB, only these two members change.
 //
 // A missing log is [fs.ErrNotExist]. After an error dst has some of the events,
 // perhaps the beginning of one more, and the count is 0; a file may keep 4 MiB
@@ -65,9 +65,10 @@ func (s *slicing) run(ctx context.Context, f *os.File, dst io.Writer) (int, erro
 
 // write writes the chunks of all parts, and counts the events.
 func (s *slicing) write(out *output) (n int, err error) {
+	r := renamer{slicing: s}
 	for part := range s.order {
 		for c := range part {
-			if err := s.put(out, c); err != nil {
+			if err := r.put(out, c); err != nil {
 				return n, err
 			}
 			n += c.events
@@ -80,16 +81,9 @@ func (s *slicing) write(out *output) (n int, err error) {
 	return n, nil
 }
 
-func (s *slicing) put(out *output, c chunk) error {
-	if err := out.text(c.text); err != nil || c.err != nil {
-		return errors.Join(err, c.err)
-	}
-	return out.copy(s.src, c.from, c.to) // io.ErrUnexpectedEOF: the log was cut meanwhile
-}
-
 // work cuts parts until none is left.
 func (s *slicing) work(ctx context.Context) error {
-	c := slicer{slicing: s, rs: emptyRecords(s.log.newer), text: s.empty()}
+	c := slicer{slicing: s, rs: emptyRecords(s.log.newer), text: s.empty(), renamer: renamer{slicing: s}}
 	defer func() { s.skipped.Add(int64(c.rs.skipped)) }()
 	for {
 		p, out, ok, err := s.deal(ctx)
@@ -118,11 +112,12 @@ func (l *Log) Cut(ctx context.Context, dst io.Writer, until time.Time, newSessio
 	if err != nil {
 		return Cut{}, fmt.Errorf("slice events: %w", err)
 	}
-	s := slicing{log: l, src: f, cut: until}
+	s := slicing{log: l, src: f, cut: until, whole: maxWhole}
 	if newSessionID != "" {
-		s.id = pyjson.AppendQuoted(nil, newSessionID, pyjson.Style{})
+		s.id = pyjson.AppendQuoted([]byte(sessionName), newSessionID, pyjson.Style{})
+		s.parent = []byte(parentName)
 		if parentID != "" {
-			s.parent = pyjson.AppendQuoted(nil, parentID, pyjson.Style{})
+			s.parent = pyjson.AppendQuoted(s.parent, parentID, pyjson.Style{})
 		}
 	}
 	n, err := s.run(ctx, f, dst)

@@ -16,7 +16,8 @@ type slicing struct {
 	log        *Log
 	src        io.ReaderAt
 	cut        time.Time
-	id, parent []byte // JSON strings; nil: none
+	id, parent []byte // members, see renamer; nil: the ids stay, and a parent without value is the former id
+	whole      int64  // up to which size a line is held
 
 	parts *parting
 	mu    sync.Mutex      // held while a part is dealt and its channel put in order
@@ -30,8 +31,17 @@ type slicing struct {
 type chunk struct {
 	text     []byte
 	from, to int64
-	events   int // that end in it
+	edits    []edit // of an object that gets new ids, which the range is
+	events   int    // that end in it
 	err      error
+}
+
+// edit is a change of an object: text, and then a part of the object itself, in the place of
+// the bytes from start to end.
+type edit struct {
+	start, end int64
+	text       []byte
+	from, to   int64
 }
 
 // empty returns a text to be filled.
