@@ -1,7 +1,6 @@
 package cosmos
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -22,8 +21,10 @@ import (
 // Regions matter to a client with preferred regions only: the account's own
 // endpoint serves all others. So [accountPolicy] answers without a request where
 // no region is preferred. Where one is, it makes the request, and bounds it by
-// the caller's context and by accountTime. A failed request is answered like the
-// others: the client then uses the account's endpoint until it asks again.
+// the caller's context and by accountTime. A failed request is answered as the last one
+// that did not fail, if any, else like the others: the client then uses the account's
+// endpoint until it asks again. What the SDK asks as it leaves a region, which is without
+// the caller's context, counts to the call for which it does.
 //
 // The account's answer also has its level of consistency, for [Client.OnLevel]. Where no
 // region is preferred, the policy keeps the request for that until the account has answered
@@ -32,6 +33,8 @@ type accountPolicy struct {
 	regions bool                           // the client prefers regions
 	ask     atomic.Pointer[policy.Request] // for the level, as the SDK made it; nil: none is to be made
 	level   atomic.Pointer[string]         // of consistency; nil: not known
+	known   atomic.Pointer[[]byte]         // the account's last answer, where the client prefers regions
+	beside  atomic.Pointer[trip]           // that takes requests which no trip makes
 }
 
 // accountTime is how long a request for the account's regions may take.
@@ -55,9 +58,15 @@ func (p *accountPolicy) Do(req *policy.Request) (*http.Response, error) {
 	raw := req.Raw()
 	if isAccount(raw) {
 		if p.regions {
+			if t := p.beside.Load(); t != nil && tripOf(raw.Context()) == nil {
+				req = req.Clone(context.WithValue(raw.Context(), tripKey{}, t))
+			}
 			if body, ok := askAccount(req); ok {
 				p.learn(body)
-				return jsonAnswer(raw, body), nil
+				p.known.Store(&body)
+			}
+			if body := p.known.Load(); body != nil {
+				return jsonAnswer(raw, *body), nil
 			}
 		} else if p.level.Load() == nil {
 			p.ask.Store(req.Clone(raw.Context()))
@@ -69,6 +78,9 @@ func (p *accountPolicy) Do(req *policy.Request) (*http.Response, error) {
 		return req.Next()
 	}
 	t.wired = true
+	if p.regions {
+		t.beside = p.beside.Store
+	}
 	answer, err := req.Next()
 	if err != nil || t.level == nil {
 		return answer, err
@@ -120,13 +132,4 @@ func askAccount(req *policy.Request) (body []byte, ok bool) {
 		return nil, false
 	}
 	return body, true
-}
-
-func jsonAnswer(to *http.Request, body []byte) *http.Response {
-	return &http.Response{
-		StatusCode: http.StatusOK, Status: "200 OK", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header:        http.Header{"Content-Type": {"application/json"}},
-		Body:          io.NopCloser(bytes.NewReader(body)),
-		ContentLength: int64(len(body)), Request: to,
-	}
 }

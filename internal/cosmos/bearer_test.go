@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,13 +64,15 @@ func TestRefusedToken(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				cred, good := &login{}, "token-1"
-				_, client := withToken(t, cred, func(token string) cosmostest.TokenState {
+				srv, client := withToken(t, cred, func(token string) cosmostest.TokenState {
 					if token == good {
 						return cosmostest.TokenAccepted
 					}
 					return state
 				})
 				put := func(id string) Answer { return client.Conn("").Batch(t.Context(), "p", Put(bodyOf(id))) }
+				var told atomic.Int64
+				client.Observe = func(context.Context, Request) { told.Add(1) }
 				require.NoError(t, put("a").Err)
 				require.NoError(t, put("b").Err)
 				require.Equal(t, 1, cred.given)
@@ -89,6 +92,7 @@ func TestRefusedToken(t *testing.T) {
 				good = "token-3"
 				require.NoError(t, put("c").Err)
 				require.Equal(t, 3, cred.given, "a token is replaced before its end")
+				require.EqualValues(t, srv.Counters().Total.Requests, told.Load())
 			})
 		})
 	}

@@ -296,11 +296,16 @@ func (b *Budget) fail(now time.Time, a Answer) {
 // noWay reports whether a request failed in a way that shows that no other will arrive
 // now: nothing took the connection, or something else than the account answers there.
 func noWay(err error) bool {
-	if e := (*net.OpError)(nil); errors.As(err, &e) && (e.Op == "dial" || e.Op == "proxyconnect") {
+	if e := (*net.OpError)(nil); errors.As(err, &e) && e.Op == "proxyconnect" {
 		return true
 	}
 	e := (*elsewhereError)(nil)
-	return errors.As(err, &e)
+	return undialed(err) || errors.As(err, &e)
+}
+
+func undialed(err error) bool {
+	e := (*net.OpError)(nil)
+	return errors.As(err, &e) && e.Op == "dial"
 }
 
 // shutUntil shuts the account until then, if it is not shut for longer. Several

@@ -65,8 +65,9 @@ type request func(context.Context) (answer azcosmos.Response, token string, err 
 // nobody knows whether it was done. The second time that the replicas do not know the
 // session token, do drops it; see the package's doc.
 func (c *conn) do(ctx context.Context, repeatable bool, units float64, r request) (a Answer) {
+	stays := false
 	for try := range maxAttempts {
-		a = c.once(ctx, units, r)
+		a = c.once(ctx, units, r, &stays)
 		if a.Class != Throttled && !(repeatable && a.Class == Unknown) {
 			break
 		}
@@ -91,9 +92,11 @@ func (c *conn) dropToken() {
 	c.token = ""
 }
 
-// once makes one request when the budget admits it.
-func (c *conn) once(ctx context.Context, expected float64, r request) Answer {
+// once makes one request when the budget admits it. Unless it stays, the SDK makes it again
+// in another region where the first one refuses it; from then on it stays.
+func (c *conn) once(ctx context.Context, expected float64, r request, stays *bool) Answer {
 	t := setOut(ctx, c.client.Budget)
+	t.stays = stays
 	t.level, t.count = c.client.OnLevel, func(r Request) { c.count(ctx, r) }
 	defer t.over()
 	if err := c.client.Budget.admit(t.ctx, expected); err != nil {
@@ -115,7 +118,7 @@ func (c *conn) once(ctx context.Context, expected float64, r request) Answer {
 		units = unitsOf(answered(nil, err))
 	}
 	c.client.Budget.learn(a, expected, units)
-	if t.wired && !t.sent {
+	if t.wired && t.last == nil {
 		return a // nothing was sent, as without a token
 	}
 	c.observe(ctx, t.began, response.RawResponse, a, units)

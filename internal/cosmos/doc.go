@@ -5,8 +5,11 @@
 //
 // All retries are made here. The client of the SDK and net/http make none, since they
 // repeat some writes of which the answer was lost, and not others: the transport of the
-// clients that [Open] makes hides from them what they repeat. A request
-// is made at most four times. It is repeated when the service did not do it, and
+// clients that [Open] makes hides from them what they repeat. One repeat is the SDK's, since
+// it alone knows the regions: where a client prefers regions, and one of them answers 403 with
+// 3 or 1008 or takes no connection, the SDK reads the account and makes the request in the
+// next region, once for a call and a second later. A request
+// is made at most four times beside. It is repeated when the service did not do it, and
 // when nobody knows whether it was done, if doing it twice is the same as doing
 // it once. A batch with a condition on what was there is not such a request: its
 // answer is Unknown then, and the caller reads what there is.

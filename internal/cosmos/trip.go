@@ -71,7 +71,7 @@ func (noAnswer) Is(target error) bool {
 type trip struct {
 	budget *Budget
 	level  func(string)    // takes the account's level of consistency; nil: it is not asked for
-	count  func(Request)   // takes each request that the SDK makes beside this one
+	count  func(Request)   // takes each request that the SDK makes beside the last one
 	ctx    context.Context // of the request
 	end    context.CancelCauseFunc
 	first  *firstAnswer // that this request may bring; nil: it came, or nobody waits for it
@@ -79,7 +79,9 @@ type trip struct {
 	began  time.Time    // the request
 	idle   *time.Timer  // ends the trip when nothing moves; nil: no wire has begun the request
 	wired  bool         // the client has a wire
-	sent   bool         // by the wire
+	last   *Request     // that the wire made; nil: none
+	beside func(*trip)  // takes the trip of a request for the account's regions; nil: the client prefers none
+	stays  *bool        // the request does not go to another region
 }
 
 type tripKey struct{}
@@ -136,9 +138,14 @@ func (t *trip) why() error {
 	return fmt.Errorf("%w: %w", ErrUnreachable, cause)
 }
 
-// moves notes that the wire begins the request: from now on something must move.
+// moves notes that the wire begins the request, perhaps again: from now on something must
+// move.
 func (t *trip) moves() {
 	if t == nil {
+		return
+	}
+	if t.idle != nil {
+		t.idle.Reset(idleTime)
 		return
 	}
 	t.idle = time.AfterFunc(idleTime, func() {
@@ -168,21 +175,36 @@ func (t *trip) heard() {
 	}
 }
 
-// made notes that the wire made a request, and counts those for the account's properties:
-// the Conn, which does not know of them, counts the others.
+// goesOn reports whether the SDK may make the request, which a region did not take, in
+// another one. For that it asks the account for its regions, beside the trip.
+func (t *trip) goesOn() bool {
+	if t == nil || t.beside == nil || *t.stays || t.ctx.Err() != nil {
+		return false
+	}
+	*t.stays = true
+	t.beside(&trip{budget: t.budget, count: t.count, ctx: context.WithoutCancel(t.ctx)})
+	return true
+}
+
+// made notes that the wire made a request, and counts those of which the Conn does not know:
+// it counts the last one, but not those for the account's properties, nor one that the SDK
+// made again in another region, or with another token.
 func (t *trip) made(r *http.Request, start time.Time, answer *http.Response) {
 	if t == nil {
 		return
 	}
-	if !isAccount(r) {
-		t.sent = true
+	one := Request{Start: start, Err: ErrUnreachable}
+	if answer != nil {
+		one = Request{Start: start, Status: answer.StatusCode, Units: unitsOf(answer)}
+	}
+	if isAccount(r) {
+		t.count(one)
 		return
 	}
-	beside := Request{Start: start, Err: ErrUnreachable}
-	if answer != nil {
-		beside = Request{Start: start, Status: answer.StatusCode, Units: unitsOf(answer)}
+	if t.last != nil {
+		t.count(*t.last)
 	}
-	t.count(beside)
+	t.last = &one
 }
 
 // isAccount reports whether a request asks for the account's properties.

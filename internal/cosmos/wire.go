@@ -1,6 +1,7 @@
 package cosmos
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -17,8 +18,9 @@ import (
 
 // wire is the transport of the clients that [Open] makes. It makes each request once:
 // what the SDK, whose policies cannot be left out, or net/http would repeat goes past them
-// as an [unrepeated]. It tells the [trip] of a request of each byte that moves and of each
-// request that is made, and lets no answer through that is not from the service.
+// as an [unrepeated]. But it lets the SDK go to another region, once for a call, where one
+// refuses a request or takes no connection. It tells the [trip] of a request of each byte that
+// moves and of each request that is made, and lets no answer through that is not from the service.
 type wire struct{ next policy.Transporter }
 
 // newWire returns a wire over the caller's transport, which may be nil. The SDK's own one
@@ -54,6 +56,11 @@ func (w *wire) Do(r *http.Request) (*http.Response, error) {
 	data.moves()
 	answer, err := w.next.Do(out)
 	t.made(r, start, answer)
+	if err != nil && undialed(err) && data.goesOn() {
+		refusal := jsonAnswer(r, nil) // by which the SDK goes on as it does from a region that refuses
+		refusal.StatusCode, refusal.Header = http.StatusForbidden, http.Header{http.CanonicalHeaderKey(headerSub): {noAccount}}
+		return refusal, nil
+	}
 	if err != nil {
 		return nil, &unrepeated{err, used.Load()}
 	}
@@ -62,7 +69,7 @@ func (w *wire) Do(r *http.Request) (*http.Response, error) {
 	}
 	t.heard()
 	answer.Body = &moving{answer.Body, data}
-	if repeated(answer) {
+	if repeated(answer) && !(answer.StatusCode == http.StatusForbidden && data.goesOn()) {
 		_, err := io.Copy(io.Discard, answer.Body) // so that the connection serves on
 		if err := errors.Join(err, answer.Body.Close()); err != nil {
 			return nil, err
@@ -119,4 +126,14 @@ func (m *moving) Read(p []byte) (int, error) {
 		err = &unrepeated{outcome: err}
 	}
 	return n, err
+}
+
+// jsonAnswer returns an answer that no server gave.
+func jsonAnswer(to *http.Request, body []byte) *http.Response {
+	return &http.Response{
+		StatusCode: http.StatusOK, Status: "200 OK", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header:        http.Header{"Content-Type": {"application/json"}},
+		Body:          io.NopCloser(bytes.NewReader(body)),
+		ContentLength: int64(len(body)), Request: to,
+	}
 }
