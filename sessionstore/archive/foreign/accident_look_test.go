@@ -161,7 +161,9 @@ func (r *running) prompts(said []string, word string) (all []string) {
 }
 
 // left checks that what left a session is in one that the reports name, and that no
-// fork was made of prompts alone.
+// fork was made of prompts alone. A prompt that got no answer in this session may leave
+// it without a fork, also where an earlier state of its file or another session of the
+// tool has an answer: there it is in a session, as look checks.
 func (r *running) left(before, now map[place]*stored, reports []*foreign.Report) *failure {
 	named := map[string]bool{} // words of the sessions that the reports name
 	var names []string
@@ -187,7 +189,7 @@ func (r *running) left(before, now map[place]*stored, reports []*foreign.Report)
 	}
 	for _, p := range slices.SortedFunc(maps.Keys(before), comparePlaces) {
 		for _, word := range before[p].words {
-			if (now[p] == nil || !now[p].has(word)) && r.done[word] && !named[word] {
+			if (now[p] == nil || !now[p].has(word)) && !named[word] && r.answered(before[p], word) {
 				return &failure{kind: "no report names where a word went", what: fmt.Sprintf("%s left %s; named are %s", word, p, strings.Join(names, ", "))}
 			}
 		}
@@ -195,14 +197,24 @@ func (r *running) left(before, now map[place]*stored, reports []*foreign.Report)
 	return nil
 }
 
+// answered reports whether something was done in a word of a session: there, or in the
+// tool's files of that session as they are now.
+func (r *running) answered(s *stored, word string) bool {
+	if slices.ContainsFunc(s.words[slices.Index(s.words, word):], func(w string) bool { return r.words.class[w] == anEnd }) {
+		return true
+	}
+	done, own := r.of[word][s.of]
+	return done || !own && r.done[word]
+}
+
 // onlyPrompts tells of a branch that was made of prompts without an answer: of what is
 // not in the tool's conversation. What two files of one session hold is a fork anyway.
 func (r *running) onlyPrompts(now map[place]*stored, p place, s foreign.Imported, report *foreign.Report) *failure {
 	own := now[p]
 	parent := now[place{p.project, own.parent}]
-	for _, other := range report.Sessions {
-		if other.Kind == foreign.Diverged {
-			parent = now[place{p.project, other.ID}]
+	for _, other := range report.Sessions { // it stands for the parent, if it is not of another session of the report
+		if at := now[place{p.project, other.ID}]; other.Kind == foreign.Diverged && at != nil && at.parent == own.parent {
+			parent = at
 		}
 	}
 	if s.Kind != foreign.Branch || s.Action != foreign.Created || parent == nil || r.home.copied {

@@ -105,23 +105,30 @@ type failure struct {
 
 func (f *failure) Error() string { return f.kind + ": " + f.what }
 
-// run does all of it, up to the first thing that is wrong.
-func (p plan) run(ctx context.Context) *failure {
-	dir, err := os.MkdirTemp("", "accident-")
-	must(err)
-	defer os.RemoveAll(dir)
+// newRunning returns a run in a directory, with the files of families.
+func newRunning(ctx context.Context, dir string, families []family, cut uint64) *running {
 	w := newWords(50000)
 	w.class = maps.Clone(marked().words.class)
 	r := &running{ctx: ctx, dir: filepath.Join(dir, "store"), words: w, due: map[string]bool{}, of: map[string]map[string]bool{}, ours: map[string]bool{}, aside: map[string]bool{}, torn: map[string]bool{}, done: map[string]bool{}}
-	r.home = newHome(filepath.Join(dir, "home"), w, p.families, p.cut)
-	for _, f := range p.families {
+	r.home = newHome(filepath.Join(dir, "home"), w, families, cut)
+	for _, f := range families {
 		r.tell("%s: %s", f.tool, f.name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.home.files)) {
 		r.tell("%s has %d of its lines", name, strings.Count(r.home.files[name].content, "\n"))
 	}
+	var err error
 	r.p, err = sessionstore.OpenProjects(r.dir, &sessionstore.Options{Durability: sessionstore.Relaxed})
 	must(err)
+	return r
+}
+
+// run does all of it, up to the first thing that is wrong.
+func (p plan) run(ctx context.Context) *failure {
+	dir, err := os.MkdirTemp("", "accident-")
+	must(err)
+	defer os.RemoveAll(dir)
+	r := newRunning(ctx, dir, p.families, p.cut)
 	defer func() { must(r.p.Close()) }()
 	for i, s := range p.steps {
 		var failed *failure
@@ -138,7 +145,7 @@ func (p plan) run(ctx context.Context) *failure {
 			r.tell("%s", r.home.do(s))
 		}
 		if failed != nil {
-			failed.story, failed.steps = append(r.story, r.home.where(failed.what)...), i+1
+			failed.story, failed.steps = slices.Concat(r.story, r.home.where(failed.what), r.kept()), i+1
 			return failed
 		}
 	}
@@ -177,7 +184,7 @@ type running struct {
 
 	due   map[string]bool            // words that an import took: they stay
 	done  map[string]bool            // words in which something was done, or before it
-	of    map[string]map[string]bool // by word: the sessions of the tools whose files ever had it
+	of    map[string]map[string]bool // by word: the sessions of the tools whose files ever had it, and whether something is done in it there now
 	ours  map[string]bool            // words that were said here
 	aside map[string]bool            // words of answers without a prompt of their own, once
 	torn  map[string]bool            // threads of Codex that lost what they go on from
@@ -197,6 +204,7 @@ func (p place) String() string { return p.project + "/" + p.id[:8] }
 type stored struct {
 	words  []string
 	parent string
+	of     string // the tool's id of the session
 	fork   bool
 }
 
@@ -316,6 +324,11 @@ func comparePlaces(a, b place) int { return strings.Compare(a.String()+a.id, b.S
 // takes. It returns all that they say now.
 func (r *running) readFiles(whole bool) (all told) {
 	all = told{}
+	for _, of := range r.of {
+		for id := range of {
+			of[id] = false
+		}
+	}
 	for name, f := range r.home.files {
 		if !f.gone && strings.HasSuffix(name, ".jsonl") {
 			maps.Copy(r.aside, r.words.answersBeside(toolOf(name), f.content))
@@ -333,7 +346,7 @@ func (r *running) readFiles(whole bool) (all told) {
 			if r.of[word] == nil {
 				r.of[word] = map[string]bool{}
 			}
-			r.of[word][id] = true
+			r.of[word][id] = r.of[word][id] || done
 			r.done[word], all[word] = r.done[word] || done, true
 			if whole && done && !r.aside[word] && !r.orphan(name) {
 				r.due[word] = true
@@ -371,6 +384,8 @@ func (r *running) sessions() (map[place]*stored, *failure) {
 			if err == nil {
 				s.parent = md.Text("parent_id")
 				_, s.fork = md.Lookup("forked_from_turn")
+				raw, _ := md.Lookup("import")
+				s.of, _, _ = strings.Cut(text(parseRow(string(raw))["id"]), "/") // a sub-agent is of its session
 			}
 			for m, failed := range st.Messages(r.ctx, info.ID) {
 				if err = errors.Join(err, failed); failed == nil {
@@ -385,6 +400,15 @@ func (r *running) sessions() (map[place]*stored, *failure) {
 		}
 	}
 	return all, nil
+}
+
+// kept tells what is stored.
+func (r *running) kept() (told []string) {
+	all, _ := r.sessions()
+	for _, p := range slices.SortedFunc(maps.Keys(all), comparePlaces) {
+		told = append(told, fmt.Sprintf("(%s, below %.8s: %s)", p, all[p].parent, strings.Join(all[p].words, " ")))
+	}
+	return told
 }
 
 // counted looks at the numbers of reports.

@@ -54,6 +54,7 @@ func (t *table) back(leaf int32, s scope) []int32 {
 	for _, at := range chain {
 		t.records.at(at).flags &^= onLine
 	}
+	chain = slices.DeleteFunc(chain, func(at int32) bool { return t.records.at(at).is(isRepeated) }) // see dropRepeated
 	slices.Reverse(chain)
 	if s == wholeLine {
 		return t.withoutSummaries(chain)
@@ -83,27 +84,29 @@ func (t *table) withoutSummaries(chain []int32) []int32 {
 	return kept
 }
 
-// leaves returns the ends of the lines that are of no sub-agent, each once, the
-// latest first.
-func (t *table) leaves() []int32 {
-	var all []int32
+// leaves returns the ends of the lines by the root of their sub-agent, each once, the
+// latest first: those of the conversation by 0.
+func (t *table) leaves(roots roots) map[int32][]int32 {
+	all := map[int32][]int32{}
 	for i, r := range t.records.all() {
-		if r.uuid == 0 || r.is(hasChild|isRepeated|isSidechain|isProgress) {
+		if r.uuid == 0 || r.is(hasChild|isRepeated|isProgress) {
 			continue
 		}
-		if at := t.leaf(int32(i), t.scope); at >= 0 && !t.records.at(at).is(isSidechain) {
-			all = append(all, at)
+		if at := t.leaf(int32(i), t.scope); at >= 0 && roots.of(at) == roots.of(int32(i)) {
+			all[roots.of(at)] = append(all[roots.of(at)], at)
 		}
 	}
-	slices.Sort(all)
-	all = slices.Compact(all)
-	slices.Reverse(all)
+	for root, leaves := range all {
+		slices.Sort(leaves)
+		all[root] = slices.Compact(leaves)
+		slices.Reverse(all[root])
+	}
 	return all
 }
 
-// conversation returns the line that the tool would resume: it ends where the
-// format says, or else with the latest of the leaves that no team and not the tool
-// itself wrote, or else with the latest of all.
+// conversation returns the line that the tool would resume, or that of a sub-agent: it
+// ends where the format says, or else with the latest of the leaves that no team and not
+// the tool itself wrote, or else with the latest of all, as that of a sub-agent does.
 func (t *table) conversation(leaves []int32, s scope) []int32 {
 	at := t.last(leaves, s)
 	if at < 0 {
@@ -120,7 +123,7 @@ func (t *table) last(leaves []int32, s scope) int32 {
 	if len(leaves) == 0 {
 		return -1
 	}
-	if i := slices.IndexFunc(leaves, func(at int32) bool { return !t.records.at(at).is(isSide) }); i >= 0 {
+	if i := slices.IndexFunc(leaves, func(at int32) bool { return !t.records.at(at).is(isSide) || t.records.at(at).is(isSidechain) }); i >= 0 {
 		return leaves[i]
 	}
 	return leaves[0]
@@ -135,20 +138,6 @@ func (t *table) walk(from int32, s scope) iter.Seq[int32] {
 			at = t.prev(at, s)
 		}
 	}
-}
-
-// agent returns the line of a file of a sub-agent: it ends where the format says,
-// or else with the last record that talks.
-func (t *table) agent(s scope) []int32 {
-	if at := t.leaf(t.end, s); at >= 0 {
-		return t.back(at, s)
-	}
-	for at := int32(t.records.len()) - 1; at >= 0; at-- {
-		if r := t.records.at(at); r.uuid != 0 && r.talks() {
-			return t.back(at, s)
-		}
-	}
-	return nil
 }
 
 // branches finds the lines that have an answer, and a prompt which neither chain nor
@@ -213,20 +202,25 @@ func (t *table) branches(chain, leaves []int32, copied int64) (found []branch, o
 		}
 		t.coverFrom(leaf, prompts)
 	}
-	for i, r := range t.records.all() {
-		if r.is(isPrompt|isQueued) && !r.is(isCovered|isRepeated|isSidechain|isCopied) {
-			left = append(left, unplaced{int32(i), errCircle})
-		}
-	}
 	return found, others, left
 }
 
+// circles returns the prompts that no leaf leads to.
+func (t *table) circles() (left []unplaced) {
+	for i, r := range t.records.all() {
+		if r.is(isPrompt|isQueued) && !r.is(isCovered|isRepeated|isCopied) {
+			left = append(left, unplaced{int32(i), errCircle})
+		}
+	}
+	return left
+}
+
 // uncovered yields the records from one back to the first that is on a line that became
-// a session.
+// a session, or that stands elsewhere, too.
 func (t *table) uncovered(leaf int32) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		for at := range t.walk(leaf, t.scope) {
-			if t.records.at(at).is(isCovered) || !yield(at) {
+			if t.records.at(at).is(isCovered|isRepeated) || !yield(at) {
 				return
 			}
 		}
@@ -265,47 +259,34 @@ func (t *table) coverFrom(at int32, prompts map[uint64]bool) {
 	}
 }
 
-// sidechains returns the leaves of the sub-agents whose lines stand in the file
-// of their session, by the first line of each, in the order of the file.
-func (t *table) sidechains() (found []branch) {
-	var roots []int32     // 1 more than the index; 0: not known yet
-	at := map[int32]int{} // by root: the index in found
+// roots has for each record of a sub-agent whose lines stand in the file of its session
+// 1 more than the first record of that, and 0 for others. It is nil where there are none,
+// as in the file of a sub-agent.
+type roots []int32
+
+func (r roots) of(at int32) int32 {
+	if r == nil {
+		return 0
+	}
+	return r[at]
+}
+
+// roots finds the roots of the records.
+func (t *table) roots() (found roots) {
 	for i, r := range t.records.all() {
-		if r.uuid == 0 || !r.is(isSidechain) || r.is(isRepeated) {
+		if r.uuid == 0 || !r.is(isSidechain) {
 			continue
 		}
-		if roots == nil {
-			roots = make([]int32, t.records.len())
+		if found == nil {
+			found = make(roots, t.records.len())
 		}
-		root := t.root(int32(i), roots)
-		if !r.talks() {
-			continue
-		}
-		if n, known := at[root]; known {
-			found[n].leaf = int32(i)
-			continue
-		}
-		at[root] = len(found)
-		found = append(found, branch{int32(i), root})
+		t.root(int32(i), found)
 	}
 	return found
 }
 
-// roots returns for each record of a sidechain 1 more than its first record, and 0
-// for others.
-func (t *table) roots() []int32 {
-	roots := make([]int32, t.records.len())
-	for i, r := range t.records.all() {
-		if r.uuid != 0 && r.is(isSidechain) {
-			t.root(int32(i), roots)
-		}
-	}
-	return roots
-}
-
-// root returns the first line of the sidechain of at. known has those that were
-// found before.
-func (t *table) root(at int32, known []int32) int32 {
+// root finds the root of a record. known has those that were found before.
+func (t *table) root(at int32, known roots) {
 	root := at
 	for steps := 0; steps <= t.records.len(); steps++ {
 		if known[root] > 0 {
@@ -319,5 +300,4 @@ func (t *table) root(at int32, known []int32) int32 {
 		root = p
 	}
 	known[at] = root + 1
-	return root
 }

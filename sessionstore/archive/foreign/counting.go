@@ -116,7 +116,7 @@ func (tg target) countLines(c *Count) (err error) {
 }
 
 func (tg target) countLine(s scope) (n int, last *string, err error) {
-	end, steps := tg.t.last(tg.t.leaves(), s), 0
+	end, steps := tg.t.last(tg.t.leaves(tg.t.roots())[0], s), 0
 	line := tg.t.walk(end, s)
 	for range line {
 		steps++
@@ -233,27 +233,25 @@ func (t *table) unanswered(calls []uint64) (n int) {
 
 // countFile counts the session of a file and the sub-agents whose lines stand in it.
 func (r *Report) countFile(top target, others []target, file string) error {
-	c, err := top.count(file)
-	if err != nil {
-		return err
-	}
+	forks := map[string]int{}
 	for _, tg := range others {
 		if tg.kind == Branch {
-			c.Forks++
+			forks[tg.parent]++
 		}
 	}
-	r.counted(c)
-	for _, tg := range others {
-		if tg.kind != Agent {
+	for i, tg := range append([]target{top}, others...) {
+		if i > 0 && tg.kind != Agent {
 			continue
 		}
 		c, err := tg.count(file)
 		if err != nil {
 			return err
 		}
-		c.UnreadLines, c.UnknownKinds = 0, map[string]int{}
-		if c.First, c.Last, err = tg.times(); err != nil {
-			return err
+		if c.Forks = forks[c.ID]; i > 0 {
+			c.UnreadLines, c.UnknownKinds = 0, map[string]int{}
+			if c.First, c.Last, err = tg.times(); err != nil {
+				return err
+			}
 		}
 		r.counted(c)
 	}
@@ -283,10 +281,10 @@ func (tg target) times() (first, last *string, err error) {
 
 // line returns the conversation of a file, or that of a sub-agent.
 func (h *history) line(s scope) []int32 {
-	if chain := h.t.conversation(h.t.leaves(), s); len(chain) > 0 {
+	if chain := h.t.conversation(h.t.leaves(h.t.roots())[0], s); len(chain) > 0 {
 		return chain
 	}
-	return h.t.agent(s)
+	return h.t.conversation(h.t.leaves(nil)[0], s)
 }
 
 // spending returns what the session used in its tool, by model: each response once. It is

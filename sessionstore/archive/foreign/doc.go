@@ -32,12 +32,14 @@
 // a person that neither the conversation nor another fork has. With
 // Options.ActiveOnly, what stands before a compaction is such a line. Prompts
 // that are in no session are named in the [Report]. Each sub-agent becomes a
-// sub-session, and so does a question that a person asked beside the conversation. A
-// session that the tool forked has the session of its origin as its parent, and begins
-// with what it shares with that; so does the copy in which a session went on in the
-// background, where Find names both. A session has the name that the tool gave it. Where
-// there is none and its first prompt begins with what an editor or a command put there,
-// the name is what a person typed first. A sub-session has the name of its task.
+// sub-session, with forks of the lines beside its own one, whether it has a file or its
+// lines stand in that of its session. So does a question that a person asked beside the
+// conversation. A session that the tool forked has the session of its origin as its
+// parent, and begins with what it shares with that; so does the copy in which a session
+// went on in the background, where Find names both. A session has the name that the tool
+// gave it. Where there is none and its first prompt begins with what an editor or a
+// command put there, the name is what a person typed first. A sub-session has the name
+// of its task.
 //
 // A record of Claude Code may name a parent that is in no file. It follows the record
 // before it then, but not with Options.ActiveOnly: the tool stops there.

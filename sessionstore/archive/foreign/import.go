@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -142,26 +143,20 @@ func (ld *lander) prepare(ctx context.Context, f *history, h History, o Options)
 	if err := f.findEnd(ctx); err != nil {
 		return top, err
 	}
-	var others []target
+	roots := f.t.roots()
 	if h.Parent != "" {
-		top.chain = f.t.agent(s)
-	} else {
-		leaves := f.t.leaves()
-		top.chain = f.t.conversation(leaves, s)
-		others = f.others(top, leaves)
+		roots = nil
 	}
+	top = f.sessions(top, roots)
 	if h.origin != nil && top.kind == Conversation {
 		top.parent = uuid5(h.Tool, h.origin.ID)
 		if !ld.has(top.id) { // else it is known where it leaves its origin
 			top.turn = f.copied(ctx, h.origin.Path, top.chain)
 		}
+		if len(top.chain) > 0 {
+			f.targets[0] = top
+		}
 	}
-	if len(top.chain) > 0 {
-		others = append([]target{top}, others...)
-	} else if len(others) > 0 {
-		others[0].original = true // nothing but sub-agents stand in the file
-	}
-	f.targets = others
 	return top, nil
 }
 
@@ -196,34 +191,51 @@ func (h *history) top(parent string) target {
 // all is the mine of a session whose file has nothing of another one.
 func all(int32) bool { return true }
 
-// others returns the sessions that the file of a conversation makes beside it.
-func (h *history) others(top target, leaves []int32) (made []target) {
-	found, others, unplaced := h.t.branches(top.chain, leaves, h.layout.lastPart())
+// sessions finds the sessions that the file makes: that of top, which it returns, those
+// of the sub-agents that roots tells of, and the forks of each.
+func (h *history) sessions(top target, roots roots) target {
+	leaves := h.t.leaves(roots)
+	top.chain = h.t.conversation(leaves[0], h.t.scope)
+	if h.targets = nil; len(top.chain) > 0 {
+		h.add(top, leaves[0])
+	}
+	delete(leaves, 0)
+	for _, root := range slices.Sorted(maps.Keys(leaves)) {
+		first := h.recordID(root - 1)
+		h.add(target{
+			history: h, kind: Agent, id: subID(h.tool, h.id+"/sidechain/"+first, "agent"), chain: h.t.back(leaves[root][0], h.t.scope),
+			parent: top.id, agent: "agent", task: h.t.facts.summaries[h.t.records.at(root-1).key], foreign: first, mine: func(at int32) bool { return roots[at] == root },
+		}, leaves[root])
+	}
+	if len(top.chain) == 0 && len(h.targets) > 0 {
+		h.targets[0].original = true // nothing but sub-agents stand in the file
+	}
+	h.leave(h.t.circles())
+	return top
+}
+
+// add adds a session of the file, and forks of what stands beside its line.
+func (h *history) add(tg target, leaves []int32) {
+	h.targets = append(h.targets, tg)
+	found, others, unplaced := h.t.branches(tg.chain, leaves, h.layout.lastPart())
 	h.report.Branches += others
+	h.leave(unplaced)
+	for _, b := range found {
+		key := h.id + "/branch/" + h.recordID(b.prompt)
+		chain := h.t.back(b.leaf, h.t.scope)
+		h.targets = append(h.targets, target{
+			history: h, kind: Branch, id: uuid5(h.tool, key), chain: chain, parent: tg.id, turn: h.sharedTurns(chain, b.prompt),
+		})
+	}
+}
+
+// leave reports prompts that are in no session.
+func (h *history) leave(unplaced []unplaced) {
 	for _, u := range unplaced {
 		if len(h.report.Unplaced) < maxUnplaced {
 			h.report.Unplaced = append(h.report.Unplaced, h.told(int(h.t.line(u.at))+1, u.why))
 		}
 	}
-	for _, b := range found {
-		key := h.id + "/branch/" + h.recordID(b.prompt)
-		chain := h.t.back(b.leaf, h.t.scope)
-		made = append(made, target{
-			history: h, kind: Branch, id: uuid5(h.tool, key), chain: chain, parent: top.id, turn: h.sharedTurns(chain, b.prompt),
-		})
-	}
-	var roots []int32
-	for _, b := range h.t.sidechains() {
-		if roots == nil {
-			roots = h.t.roots()
-		}
-		first := h.recordID(b.prompt)
-		made = append(made, target{
-			history: h, kind: Agent, id: subID(h.tool, h.id+"/sidechain/"+first, "agent"), chain: h.t.back(b.leaf, h.t.scope),
-			parent: top.id, agent: "agent", task: h.t.facts.summaries[h.t.records.at(b.prompt).key], foreign: first, mine: func(at int32) bool { return roots[at] == b.prompt+1 },
-		})
-	}
-	return made
 }
 
 // recordID returns the tool's id of a record, or its line where there is none.
@@ -270,9 +282,10 @@ func importAgent(ctx context.Context, ld *lander, top target, of History, path s
 	}
 	defer leave()
 	of.tellBroken(path, top.report)
-	prepare := func(f *history) (target, error) {
+	prepare := func(f *history) (tg target, err error) {
 		f.t.title = firstOf(of.files[path].title, f.t.title)
-		return ld.prepareAgent(ctx, top, f, path, sessions)
+		tg, ld, err = ld.prepareAgent(ctx, top, f, path, sessions)
+		return tg, err
 	}
 	tg, err := prepare(h)
 	if err != nil {
@@ -282,21 +295,12 @@ func importAgent(ctx context.Context, ld *lander, top target, of History, path s
 		top.report.Left[whyCopy] += h.t.linesRead
 		return nil
 	}
-	if err := top.report.countFile(tg, nil, path); err != nil {
+	if err := top.report.countFile(tg, h.beside(tg), path); err != nil {
 		return err
 	}
 	if len(tg.chain) == 0 {
 		top.report.Left[whyAgent] += h.t.linesRead
 		return nil
-	}
-	if other, err := ld.of(tg.id); other != ld || err != nil {
-		if err != nil {
-			return err
-		}
-		ld = other
-		if tg, err = prepare(h); err != nil {
-			return err
-		}
 	}
 	all, leaveKept, err := ld.settle(ctx, tg, prepare)
 	if err != nil {
@@ -307,38 +311,38 @@ func importAgent(ctx context.Context, ld *lander, top target, of History, path s
 	return top.report.landAll(ctx, ld, all)
 }
 
-// prepareAgent finds the sub-session that a file of a sub-agent makes. One that repeats
-// the conversation of its session makes none, but for a question beside it and the
-// answer.
-func (ld *lander) prepareAgent(ctx context.Context, top target, h *history, path string, sessions map[string]string) (target, error) {
+// prepareAgent finds the sub-session that a file of a sub-agent makes, and what makes it.
+// One that repeats the conversation of its session makes none, but for a question beside
+// it and the answer.
+func (ld *lander) prepareAgent(ctx context.Context, top target, h *history, path string, sessions map[string]string) (tg target, of *lander, err error) {
 	id, name, task := h.format.agent(path, h.t)
 	h.id = id
 	if h.t.thread.id == "" { // ids of the tool's sub-agents are unique within a session only
 		h.id = top.history.id + "/" + id
 	}
 	h.t.setScope(top.t.scope)
-	chain, mine := h.t.agent(h.t.scope), all
-	if top.tool == Claude && (repeatsConversation(path) || top.t.has(h.t)) {
+	repeats := top.tool == Claude && (repeatsConversation(path) || top.t.has(h.t))
+	if repeats {
 		if !isSideQuestion(path) {
-			return target{history: h}, nil
+			return target{history: h}, ld, nil
 		}
-		if err := ld.dropRepeated(ctx, h, top, subID(h.tool, h.id, sideQuestion)); err != nil {
-			return target{}, err
+		name = sideQuestion
+	}
+	tg = target{history: h, kind: Agent, id: subID(h.tool, h.id, name), parent: firstOf(sessions[h.t.thread.spawner], top.id), agent: name, foreign: id, original: true, mine: all}
+	if ld, err = ld.of(tg.id); err != nil {
+		return tg, ld, err
+	}
+	if repeats {
+		if err := ld.dropRepeated(ctx, h, top, tg.id); err != nil {
+			return target{}, ld, err
 		}
-		chain = slices.DeleteFunc(chain, func(at int32) bool { return h.t.records.at(at).is(isRepeated) })
-		name, mine = sideQuestion, func(at int32) bool { return !h.t.records.at(at).is(isRepeated) }
+		tg.mine = func(at int32) bool { return !h.t.records.at(at).is(isRepeated) }
 	}
-	if len(chain) > 0 {
-		task = firstOf(task, top.t.facts.summaries[h.t.records.at(chain[0]).key])
+	if tg = h.sessions(tg, nil); len(tg.chain) > 0 {
+		tg.task = firstOf(task, top.t.facts.summaries[h.t.records.at(tg.chain[0]).key])
+		h.targets[0] = tg
 	}
-	tg := target{history: h, kind: Agent, id: subID(h.tool, h.id, name), chain: chain, parent: top.id, agent: name, task: task, foreign: id, original: true, mine: mine}
-	if parent := sessions[h.t.thread.spawner]; parent != "" {
-		tg.parent = parent
-	}
-	if len(chain) > 0 {
-		h.targets = []target{tg}
-	}
-	return tg, ld.keep(h, tg.id)
+	return tg, ld, ld.keep(h, tg.id)
 }
 
 // dropRepeated marks the records of a question beside the conversation that are not its

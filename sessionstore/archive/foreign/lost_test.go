@@ -255,7 +255,7 @@ func TestParentIsMissing(t *testing.T) {
 			defer leave()
 			h.t.setScope(wholeLine)
 			require.NoError(t, h.findEnd(t.Context()))
-			require.Len(t, h.line(wholeLine), len(h.t.conversation(h.t.leaves(), wholeLine)), "what is kept is read as the file was")
+			require.Len(t, h.line(wholeLine), len(h.t.conversation(h.t.leaves(nil)[0], wholeLine)), "what is kept is read as the file was")
 		})
 	}
 }

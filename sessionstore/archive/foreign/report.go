@@ -40,7 +40,7 @@ type Report struct {
 	Left     map[string]int // lines that became no message, by why
 	Blocks   map[string]int // parts of messages that have no place in a message, by kind
 	Unknown  map[string]int // kinds of lines and names of members that this package does not know
-	Branches int            // lines of the conversation without a prompt of their own, which became no fork
+	Branches int            // lines of the conversation and of sub-agents without a prompt of their own, which became no fork
 
 	// Damaged are lines that could not be read, the first 1000 of them. A line of another
 	// file than that of the history, as of a sub-agent's, has an [*fs.PathError] that names

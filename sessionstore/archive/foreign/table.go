@@ -82,7 +82,7 @@ func (t *table) chain() {
 		t.passProgress(int32(i))
 	}
 	for _, r := range t.records.all() {
-		if p := r.parent; p >= 0 && !r.is(isProgress|isGuessed) && (!r.is(isSidechain) || t.records.at(p).is(isSidechain)) {
+		if p := r.parent; p >= 0 && !r.is(isProgress|isGuessed) && r.is(isSidechain) == t.records.at(p).is(isSidechain) {
 			t.records.at(p).flags |= hasChild
 		}
 	}
