@@ -18,7 +18,11 @@ func (r *running) look(still told) (map[place]*stored, *failure) {
 	}
 	at := map[string][]place{} // by word
 	for _, p := range slices.SortedFunc(maps.Keys(all), comparePlaces) {
-		seen := map[string]bool{}
+		seen, done := map[string]bool{}, false
+		for _, word := range slices.Backward(all[p].words) {
+			done = done || r.words.class[word] == anEnd
+			r.done[word] = r.done[word] || done
+		}
 		for _, word := range all[p].words {
 			if seen[word] {
 				return nil, &failure{kind: "a word stands twice in one session", what: fmt.Sprintf("%s in %s: %v", word, p, all[p].words)}

@@ -183,12 +183,14 @@ type running struct {
 	story []string
 
 	due   map[string]bool            // words that an import took: they stay
-	done  map[string]bool            // words in which something was done, or before it
+	done  map[string]bool            // words in which something was done, or before it, in what an import took
 	of    map[string]map[string]bool // by word: the sessions of the tools whose files ever had it, and whether something is done in it there now
 	ours  map[string]bool            // words that were said here
 	aside map[string]bool            // words of answers without a prompt of their own, once
 	torn  map[string]bool            // threads of Codex that lost what they go on from
 	was   map[place]*stored          // what the last import left, nil where one was killed since
+
+	wasKilled bool // the last import that was to be killed
 }
 
 func (r *running) tell(format string, args ...any) {
@@ -286,6 +288,7 @@ func (r *running) killed(n int) *failure {
 		_, _ = r.importAll(p)
 		_ = p.Close()
 	}
+	r.wasKilled = count >= n
 	_, failed := r.look(r.readFiles(false))
 	r.was = nil
 	return failed
@@ -347,7 +350,7 @@ func (r *running) readFiles(whole bool) (all told) {
 				r.of[word] = map[string]bool{}
 			}
 			r.of[word][id] = r.of[word][id] || done
-			r.done[word], all[word] = r.done[word] || done, true
+			r.done[word], all[word] = r.done[word] || done && whole, true
 			if whole && done && !r.aside[word] && !r.orphan(name) {
 				r.due[word] = true
 			}

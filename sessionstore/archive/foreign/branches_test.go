@@ -136,6 +136,69 @@ func TestGoesOnFromAgent(t *testing.T) {
 	require.Equal(t, []string{"branch: ask re ask", "branch: task done left", "conversation: task other re other", "diverged: task done"}, s.imports())
 }
 
+// TestKilledBeforeFileShrinks has an import that is killed before each of its operations,
+// and then a file that has no more than before that import, as where the tool's newer copy
+// of it is removed: what the import brought to a session stays.
+func TestKilledBeforeFileShrinks(t *testing.T) {
+	t.Parallel()
+	const copied = "claude/projects/-home-ana-other/" + sid + ".jsonl"
+	first := turnsOf(1, 0, 0, "one", "two")
+	for name, c := range map[string]struct {
+		file string
+		more []row
+	}{
+		"the file is cut":     {claudeFile, append(slices.Clone(first), turnsOf(20, 4, 20, "three")...)},
+		"the copy is removed": {copied, append(slices.Clone(first[:2]), turnsOf(20, 2, 20, "three")...)},
+		"the branch is cut":   {claudeFile, append(slices.Clone(first), turnsOf(20, 2, 20, "three")...)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for n, whole := 1, false; !whole; n++ {
+				s := newScene(t)
+				s.write(claudeFile, text1(first...))
+				s.imports()
+				s.write(c.file, text1(c.more...))
+				failed := s.killed(n)
+				require.Nil(t, failed, "operation %d", n)
+				whole = !s.wasKilled
+				s.write(claudeFile, text1(first...))
+				if c.file == copied {
+					s.home.do(step{what: "remove", a: 0})
+				}
+				s.imports()
+			}
+		})
+	}
+}
+
+// TestKilledBeforeCut has an import that is killed, and a file that is cut then: a prompt
+// whose answer no import took may stand in the original alone.
+func TestKilledBeforeCut(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	rows := turnsOf(1, 0, 0, "one")
+	s.write(claudeFile, text1(rows...))
+	require.Nil(t, s.killed(1))
+	s.write(claudeFile, text1(rows[:1]...))
+	require.Equal(t, []string{"conversation: one"}, s.imports())
+	s.write(claudeFile, text1(append(rows[:1], turnsOf(20, 0, 20, "two")...)...))
+	require.Equal(t, []string{"conversation: two re two"}, s.imports())
+}
+
+// TestCopiesPart has a session in two folders that goes on in one of them: what only the
+// other copy has is in one fork.
+func TestCopiesPart(t *testing.T) {
+	t.Parallel()
+	const copied = "claude/projects/-home-ana-other/" + sid + ".jsonl"
+	s := newScene(t)
+	s.write(claudeFile, text1(turnsOf(1, 0, 0, "one", "two")...))
+	s.write(copied, text1(turnsOf(1, 0, 0, "one")...))
+	s.imports()
+	s.write(copied, text1(append(turnsOf(1, 0, 0, "one"), turnsOf(20, 2, 20, "three")...)...))
+	require.Equal(t, []string{"branch: one re one two re two", "conversation: one re one three re three"}, s.imports())
+	require.Len(t, s.was, 2)
+}
+
 // TestPromptIsTakenBack has a prompt without an answer in a session that goes back behind
 // it. Another session of the tool, or what the session was before, has an answer to it:
 // that stays, and no fork is made of the prompt.

@@ -72,7 +72,9 @@ func (ld *lander) missing(ctx context.Context, tg target, r *rendering, rel rela
 		at := int32(-1)
 		switch {
 		case rel == grown:
-			at = tg.t.recordAt(l.line)
+			if at = tg.t.recordAt(l.line); at >= 0 && tg.t.records.at(at).is(isRepeated) {
+				at = tg.t.find(tg.t.records.at(at).uuid) // a copy has it
+			}
 		case kept != nil:
 			if was := kept.recordAt(l.line); was >= 0 {
 				if tg.tool == Codex && !kept.records.at(was).saysCodex() {

@@ -25,8 +25,7 @@ func (ld *lander) settle(ctx context.Context, top target, prepare func(*history)
 	if err != nil {
 		return h, leave, err
 	}
-	s := stateOf(md)
-	if s.SHA256 == h.hash() {
+	if s := stateOf(md); s.SHA256 == h.hash() && s.Pending == "" {
 		return h, leave, nil
 	}
 	rel, err := h.relate(ctx, ld.kept(holder))
