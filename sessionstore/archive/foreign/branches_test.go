@@ -122,6 +122,34 @@ func turnsOf(at, parent, s int, said ...string) (all []row) {
 	return all
 }
 
+// TestBranchInsideResponse has a session that went back into the midst of a response, and
+// prompts without an answer behind the end of that. The conversation has all calls of the
+// response, so they are no answer for a fork. A text that it does not have is one.
+func TestBranchInsideResponse(t *testing.T) {
+	t.Parallel()
+	part := func(n, parent, s int, content any) row {
+		r := rec(n, parent, "assistant", content, s)
+		r["message"].(row)["id"] = "msg"
+		return r
+	}
+	left := []row{rec(5, 4, "user", "left", 4), rec(6, 5, "user", "more", 5)}
+	for name, c := range map[string]struct {
+		end  []row
+		want []string
+	}{
+		"calls":                {append([]row{part(3, 2, 2, calls(1)), rec(4, 3, "user", results(1), 3)}, left...), nil},
+		"a text":               {append([]row{part(3, 2, 2, says("ok")), part(4, 3, 3, calls(1))}, left...), []string{"branch: ask well ok left more"}},
+		"an answer of its own": {append(append([]row{part(4, 2, 2, calls(1))}, left...), rec(7, 6, "assistant", says("yes"), 6)), []string{"branch: ask well left more yes"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			s.write(claudeFile, text1(slices.Concat([]row{rec(1, 0, "user", "ask", 0), part(2, 1, 1, says("well"))}, c.end, turnsOf(10, 2, 10, "other"))...))
+			require.Equal(t, append(c.want, "conversation: ask well other re other"), s.imports())
+		})
+	}
+}
+
 // TestGoesOnFromAgent has a conversation that goes on from records of a sub-agent in its
 // file, which went on here. The prompt that left the conversation has no answer there.
 func TestGoesOnFromAgent(t *testing.T) {

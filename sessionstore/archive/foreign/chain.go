@@ -160,7 +160,7 @@ func (t *table) branches(chain, leaves []int32, copied int64) (found []branch, o
 		for at := range t.uncovered(leaf) {
 			r := t.records.at(at)
 			begin = at
-			answered = answered || r.is(isAssistant) && !r.is(isThought)
+			answered = answered || r.is(isAssistant) && !r.is(isThought) && !t.isShown(at)
 			switch {
 			case r.is(isPrompt|isQueued) && prompts[r.key]:
 				left = append(left, unplaced{at, errSameText})
@@ -213,6 +213,20 @@ func (t *table) circles() (left []unplaced) {
 		}
 	}
 	return left
+}
+
+// isShown reports whether a part of a response only calls, and a line that became a
+// session has another part of it: that session has the calls, too, see gather.
+func (t *table) isShown(at int32) bool {
+	r := t.records.at(at)
+	if !r.is(isCall) {
+		return false
+	}
+	parts := t.withKey(r.key)
+	return slices.ContainsFunc(parts[:min(len(parts), maxSiblings)], func(other int32) bool {
+		o := t.records.at(other)
+		return o.is(isCovered) && o.is(isSidechain) == r.is(isSidechain)
+	})
 }
 
 // uncovered yields the records from one back to the first that is on a line that became

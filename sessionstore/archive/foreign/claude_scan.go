@@ -108,17 +108,27 @@ func (s *scanning) describeClaude(l claudeLine, at int32) (key uint64, f flags) 
 	case "user":
 		return s.userClaude(l, f|isUser, at)
 	case "assistant":
-		thinks, says := false, false
+		thinks, calls, says := false, false, false
 		for block := range pyjson.Elements(l.content) {
 			m := pyjson.Values(block, "type", "id")
 			if text(m[0]) == "tool_use" && l.uuid != "" {
 				s.call(text(m[1]), at)
 				s.task(block)
 			}
-			thinks = thinks || text(m[0]) == "thinking"
-			says = says || text(m[0]) != "thinking"
+			switch text(m[0]) {
+			case "thinking":
+				thinks = true
+			case "tool_use":
+				calls = true
+			default:
+				says = true
+			}
 		}
-		if thinks && !says {
+		switch {
+		case says:
+		case calls:
+			f |= isCall
+		case thinks:
 			f |= isThought
 		}
 		key := hash("id " + l.response)

@@ -33,6 +33,7 @@ const (
 	isPreserved // a compaction kept it word for word
 	isGuessed   // the file does not have the parent that it names: its parent is the record before it
 	isThought   // a part of an answer that only thinks
+	isCall      // a part of an answer that only calls
 	isTakenBack // a prompt without an answer, on no line that became a session
 	isMistyped  // the tool's answer to a command that it does not know: a fork keeps the id that it had when this was a prompt
 )
