@@ -344,8 +344,8 @@ var marked = sync.OnceValue(func() (m struct {
 // marked returns the family with words. Places in other files stay where they were.
 func (f family) marked(w *words, group string) family {
 	was, now := map[string][]string{}, map[string][]string{}
-	for name, content := range f.files {
-		id := fileID(name)
+	for _, name := range slices.Sorted(maps.Keys(f.files)) { // so that a run can be repeated
+		id, content := fileID(name), f.files[name]
 		was[id], now[id] = lines(content), w.mark(f.tool, group, content)
 	}
 	out := f

@@ -138,9 +138,9 @@ func (h *home) do(s step) string {
 	case "back":
 		return h.back(s)
 	case "append", "branch":
-		// Nobody goes back in a sub-agent, and a summary is done once it is there.
+		// A summary is done once it is there, and nobody goes back in what repeats a conversation.
 		name = h.newest(h.some(s.a, func(name string) bool {
-			return !strings.HasPrefix(path.Base(name), "agent-acompact") && (s.what == "append" || !h.subs[name])
+			return !strings.HasPrefix(path.Base(name), "agent-acompact") && (s.what == "append" || !repeats(name))
 		}), s)
 		switch {
 		case name == "":

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
@@ -256,6 +257,7 @@ type record struct {
 	words  []string
 	parent int
 	side   bool
+	end    bool // an answer, also one without a word
 }
 
 // records returns the records of a file. One whose parent is not in the file follows
@@ -278,7 +280,11 @@ func records(content string) (all []record) {
 		if id := text(r["uuid"]); id != "" {
 			byID[id] = len(all)
 		}
-		all = append(all, record{wordPattern.FindAllString(line, -1), -1, r["isSidechain"] == true})
+		end := text(r["type"]) == "assistant"
+		if blocks := list(object(r["message"])["content"]); len(blocks) > 0 {
+			end = end && slices.ContainsFunc(blocks, func(b any) bool { return text(object(b)["type"]) != "thinking" })
+		}
+		all = append(all, record{wordPattern.FindAllString(line, -1), -1, r["isSidechain"] == true, end})
 		named, whole = append(named, parent), append(whole, begin)
 	}
 	for i := range all {
@@ -297,7 +303,7 @@ func records(content string) (all []record) {
 
 // chain returns the words from the first record to one, where that was done.
 func (w *words) chain(all []record, at int) (said []string) {
-	if len(all[at].words) == 0 || w.class[all[at].words[0]] != anEnd {
+	if !all[at].end {
 		return nil
 	}
 	for steps := 0; at >= 0 && steps < len(all); steps++ {
