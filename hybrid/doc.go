@@ -52,7 +52,8 @@
 //	KeptLate   it stays on this machine by a rule that came after it was sent: the cloud
 //	           has what was sent, until DeleteRemote or Purge
 //	Remote     it was removed here, and is in the cloud
-//	DeletedRemotely    it was deleted in the cloud; the files here stay
+//	DeletedRemotely    it was deleted in the cloud; the files here stay, and
+//	           [Store.Recreate] sends them anew
 //
 // A write makes the session Pending, unless it is Local, KeptLate, Blocked or
 // DeletedRemotely. After a sync without an error it is none of Pending, Deferred and
@@ -219,7 +220,9 @@
 // # What is not promised
 //
 // A session removed here stays in the cloud and is not brought back unless it is named;
-// [Store.DeleteRemote] and [Store.Purge] remove it there and no file anywhere. Lines
+// [Store.DeleteRemote] and [Store.Purge] remove it there and no file anywhere. After one
+// of them by mistake, [Store.Recreate] sends what a device has, and nothing that was only in
+// the cloud. Lines
 // reach the cloud some time after they were written, never before. What a crash or a
 // power cut took from the disk before it was sent is gone. A line of more than 1 GiB is
 // not sent, nor what follows it. Small files of more than 64 MiB stay here. The files in

@@ -43,7 +43,8 @@ var (
 	// ErrDamaged tells that lines in the cloud are missing or not what their
 	// hash says; see [Store.Verify] and [Store.Repair].
 	ErrDamaged = remote.ErrDamaged
-	// ErrDeleted tells that the session was deleted in the cloud.
+	// ErrDeleted tells that the session was deleted in the cloud; [Store.Recreate] sends
+	// it anew.
 	ErrDeleted = syncer.ErrDeleted
 	// ErrRedaction tells that the directory remembers rules of redaction, or that
 	// lines of the session in the cloud went through rules, which this program does
@@ -58,8 +59,8 @@ var (
 	ErrHeld = syncer.ErrHeld
 	// ErrLocal tells that a rule keeps the session on this machine: Options.Deny,
 	// [Store.LocalOnly], or a parent that stays here. A [Status] that is [KeptLate] has
-	// it, too. Repair and Restore, which would
-	// change it in the cloud, are refused; [Store.DeleteRemote] is not.
+	// it, too. Repair, Restore and Recreate, which
+	// would change it in the cloud, are refused; [Store.DeleteRemote] is not.
 	ErrLocal = syncer.ErrLocal
 	// ErrDeferred tells that a session cannot be synced just now, since its
 	// files are in doubt or somebody writes them.
@@ -67,7 +68,8 @@ var (
 	// ErrFull tells that the session's partition in the cloud holds all that it can,
 	// 20 GB. Nothing more of this session is sent; other sessions go on.
 	ErrFull = cosmos.ErrFull
-	// ErrContended tells that other devices changed the session at each of many tries.
+	// ErrContended tells that other devices changed the session at each of many tries, or
+	// recreated it while it was removed.
 	ErrContended = cosmos.ErrContended
 	// ErrShared tells that sessions forked from this one need its lines.
 	ErrShared = gc.ErrShared

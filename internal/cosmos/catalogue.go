@@ -61,15 +61,25 @@ func EntriesPage(ctx context.Context, c Conn, uid, project string, since int64, 
 // HasEntry reports whether the catalogue of a user has an entry, of at least a
 // revision. It is one point read.
 func HasEntry(ctx context.Context, c Conn, uid, sid string, revision int64) (bool, error) {
-	doc, err := c.Get(ctx, segment.UserPK(uid), sid, "")
-	if err != nil || doc == nil {
-		return false, err
-	}
-	entry, err := head.DecodeCatalogue(doc.Body, uid)
+	has, err := EntryRevision(ctx, c, uid, sid)
 	if errors.Is(err, segment.ErrNewer) {
 		return true, nil
 	}
-	return err == nil && entry.Revision >= revision, nil
+	return has >= revision, err
+}
+
+// EntryRevision returns the revision of a session's entry in the catalogue of a user; 0
+// for none, or none of this library. It is one point read.
+func EntryRevision(ctx context.Context, c Conn, uid, sid string) (int64, error) {
+	doc, err := c.Get(ctx, segment.UserPK(uid), sid, "")
+	if err != nil || doc == nil {
+		return 0, err
+	}
+	entry, err := head.DecodeCatalogue(doc.Body, uid)
+	if err != nil && !errors.Is(err, segment.ErrNewer) {
+		return 0, nil
+	}
+	return entry.Revision, err
 }
 
 // decodeEntry decodes a row of the catalogue. ok is false when it is of another

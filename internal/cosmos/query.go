@@ -45,9 +45,9 @@ func Forks(pk string) Query {
 	return Query{PK: pk, Type: "fork", Order: ByID, columns: "c.id, c.child, c._ts"}
 }
 
-// Names asks for the ids of all documents of a partition, and for the streams that
-// they are of.
-func Names(pk string) Query { return Query{PK: pk, Order: ByID, columns: "c.id, c.st"} }
+// Names asks for the ids and versions of all documents of a partition, and for the streams
+// that they are of.
+func Names(pk string) Query { return Query{PK: pk, Order: ByID, columns: "c.id, c.st, c._etag"} }
 
 // Inventory asks for all documents of a partition, without lines: where segments
 // belong, and which documents each document names.

@@ -106,6 +106,10 @@
 //     session was written anew; sweep.go tells why readers and writers live with that.
 //  11. A purge waits for no age. It makes a tombstone of each head before it removes a
 //     document; purge.go tells the steps, and who removes what comes late.
+//  12. A device that recreates a deleted session replaces the tombstone, in the version that
+//     it read, and counts on nothing but what it stored since. What else removes documents
+//     of a deleted session gives the tombstone another version after it listed them, and
+//     removes only the versions that were listed; see [Empty].
 //
 // The service's clock decides what is removed. Only former heads carry the time of
 // the device that replaced them, and that agrees with the service's to a minute.

@@ -3,6 +3,7 @@ package gc
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,13 +15,47 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
-// Empty removes all documents of a session but its head t, which is its tombstone.
-// Documents of other tools stay. What it leaves when it is interrupted, the next call
-// removes, and so does Prune.
-func Empty(ctx context.Context, r *remote.Reader, t *head.Head) error {
+// ErrRecreated tells that another device recreated a session while it was emptied.
+var ErrRecreated = fmt.Errorf("%w: a device recreated the session meanwhile, and it stays", cosmos.ErrContended)
+
+// Empty removes all documents of a session but its head t, which is its tombstone in the
+// version etag. Documents of other tools stay. What it leaves when it is interrupted, the
+// next call removes, and so does Prune.
+//
+// It lists, gives the tombstone another version, and then removes the versions that it
+// listed. A device that recreates the session replaces the version of the tombstone that it
+// read before it stored anything. So either that fails, and the device stores all of it
+// again, in versions that were not listed. Or it is first: then nothing is removed, and the
+// error Is [ErrRecreated].
+func Empty(ctx context.Context, r *remote.Reader, t *head.Head, etag cosmos.ETag) error {
+	for try := 1; ; try++ {
+		err := empty(ctx, r, t, etag)
+		if !errors.Is(err, cosmos.ErrLost) || try == maxRounds {
+			return err
+		}
+		now, known, err := r.Head(ctx, t.SID, remote.Known{})
+		if err != nil {
+			return err
+		}
+		if now != nil && !now.Deleted {
+			return ErrRecreated
+		}
+		if etag = known.ETag; now != nil {
+			t = now
+		}
+	}
+}
+
+func empty(ctx context.Context, r *remote.Reader, t *head.Head, etag cosmos.ETag) error {
 	parts, err := stored(ctx, r, t)
 	if err != nil {
 		return fmt.Errorf("remove documents: %w", err)
+	}
+	if !slices.ContainsFunc(parts, func(p partition) bool { return len(p.deletes) > 0 }) {
+		return nil
+	}
+	if _, err := Renew(ctx, r, t, etag); err != nil {
+		return err
 	}
 	// The last partition goes first: a call that was interrupted leaves none behind an
 	// empty one, where the next call would not look.
@@ -30,6 +65,17 @@ func Empty(ctx context.Context, r *remote.Reader, t *head.Head) error {
 		}
 	}
 	return nil
+}
+
+// Renew gives the tombstone t another version, if it still has the version etag: what was
+// decided by that one comes to nothing. The error Is [cosmos.ErrLost] when it has not.
+func Renew(ctx context.Context, r *remote.Reader, t *head.Head, etag cosmos.ETag) (cosmos.ETag, error) {
+	doc, err := t.Encode()
+	if err != nil {
+		return "", err
+	}
+	a := r.Batch(ctx, doc.PK, cosmos.Swap(doc.ID, doc.Body, etag))
+	return a.ETag(0), a.Lost()
 }
 
 // stored lists all documents of a session but its head t, whatever leads to them. A
@@ -76,13 +122,14 @@ func storedIn(ctx context.Context, r *remote.Reader, sid, pk string) (part parti
 			return part, nil, err
 		}
 		var d struct {
-			ID     string `json:"id"`
-			Stream string `json:"st"`
+			ID     string      `json:"id"`
+			Stream string      `json:"st"`
+			ETag   cosmos.ETag `json:"_etag"`
 		}
 		if json.Unmarshal(row, &d) != nil || !strings.HasPrefix(d.ID, sid+"-") || d.ID == segment.HeadID(sid) {
 			continue
 		}
-		part.deletes = append(part.deletes, cosmos.Delete(d.ID, ""))
+		part.deletes = append(part.deletes, cosmos.Delete(d.ID, d.ETag))
 		if st, err := segment.ParseStream(d.Stream); err == nil {
 			streams[st] = true
 		}

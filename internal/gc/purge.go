@@ -23,10 +23,13 @@ import (
 //	bury    one request each: the head becomes a tombstone, if it is still the version
 //	        by which the family was found out. A session without a head gets one.
 //	enter   the entry in the catalogue loses the name
-//	empty   all documents go but the tombstone
+//	empty   all documents go but the tombstone, which gets another version once they
+//	        are listed; see [Empty]
 //
 // A writer that is under way meets the tombstone when it changes the head, and removes
-// what it stored; see package syncer. A reader that misses something reads the head
+// what it stored; see package syncer. A device that recreates a session replaces the
+// tombstone in the version that it read: where that is the last one, the purge of this
+// session ends, with [ErrRecreated]. A reader that misses something reads the head
 // again. A fork goes before the session that it was forked from, so a purge that was
 // interrupted leaves whole sessions and tombstones. The next call does what is left.
 
@@ -46,7 +49,8 @@ type Purger struct {
 
 // Purge removes sessions from the cloud with all that is stored of them, but for
 // tombstones. The error Is [ErrShared] when others belong to their family, and
-// [ErrAbsent] when the cloud has nothing of one: then it changed nothing.
+// [ErrAbsent] when the cloud has nothing of one: then it changed nothing. It Is
+// [ErrRecreated] when a device recreated one meanwhile; the others are purged.
 func (p *Purger) Purge(ctx context.Context, sessions []string) error {
 	for try := 1; ; try++ {
 		err := p.round(ctx, sessions)
@@ -75,14 +79,21 @@ func (p *Purger) round(ctx context.Context, sessions []string) error {
 			return err
 		}
 	}
+	var recreated error
 	for _, step := range []func(context.Context, *Member) error{p.bury, p.enter, p.empty} {
 		for _, m := range all {
-			if err := step(ctx, m); err != nil {
-				return fmt.Errorf("session %q: %w", show.ID(m.Session), err)
+			err := step(ctx, m)
+			if err != nil {
+				err = fmt.Errorf("session %q: %w", show.ID(m.Session), err)
+			}
+			if errors.Is(err, ErrRecreated) { // the others go
+				recreated = errors.Join(recreated, err)
+			} else if err != nil {
+				return err
 			}
 		}
 	}
-	return nil
+	return recreated
 }
 
 // known requires the cloud to have something of a session.
@@ -142,4 +153,6 @@ func (p *Purger) enter(ctx context.Context, m *Member) error {
 	return nil
 }
 
-func (p *Purger) empty(ctx context.Context, m *Member) error { return Empty(ctx, p.Reader, m.Head) }
+func (p *Purger) empty(ctx context.Context, m *Member) error {
+	return Empty(ctx, p.Reader, m.Head, m.ETag)
+}

@@ -268,7 +268,11 @@ func (w *writer) delete(purge bool) error {
 	if err != nil || !purge {
 		return err
 	}
-	return Empty(context.Background(), w.Reader, w.tip)
+	t, known, err := w.Head(context.Background(), w.sid, remote.Known{})
+	if err != nil || t == nil {
+		return err
+	}
+	return Empty(context.Background(), w.Reader, t, known.ETag)
 }
 
 // prune prunes a session without any patience.

@@ -41,7 +41,7 @@ func (r *Reader) Head(ctx context.Context, sid string, known Known) (*head.Head,
 	if err != nil {
 		return nil, Known{}, unreadable(err)
 	}
-	if last := known.Head(sid); last != nil && last.Born == t.Born && t.Revision < last.Revision {
+	if last := known.Head(sid); last != nil && (last.Born == t.Born || t.Deleted) && t.Revision < last.Revision {
 		return nil, Known{}, ErrOlder
 	}
 	return t, now, nil

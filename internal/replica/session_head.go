@@ -53,7 +53,18 @@ func (s *SessionState) SeeOlder(now time.Time) bool {
 // Estrange forgets what was in step with another head than that of the session that
 // was born so.
 func (s *SessionState) Estrange(born string) {
-	s.Born, s.Base, s.Files, s.Logs, s.Cached, s.Head, s.Cat = born, nil, nil, nil, nil, remote.Known{}, KnownEntry{}
+	s.Born, s.Base, s.Files, s.Logs, s.Head, s.Cat = born, nil, nil, nil, remote.Known{}, KnownEntry{}
+	s.Generation = 0
+}
+
+// RemovedDead reports whether a session that is not here was removed here after its
+// tombstone was seen. If somebody recreates it, it comes as one that was never here.
+func (s *SessionState) RemovedDead(sid string) bool {
+	if !s.Here || s.Gone {
+		return false
+	}
+	t := s.Head.Head(sid)
+	return t != nil && t.Deleted
 }
 
 // HasLogs reports whether the logs of a head are here, beside those that the

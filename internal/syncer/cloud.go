@@ -17,6 +17,7 @@ type cloud struct {
 	pk      string
 	head    *head.Head // nil: none
 	etag    cosmos.ETag
+	dead    *head.Head     // not nil: a tombstone, or what is known of one, that the next head is to replace
 	infos   []segment.Info // of the transcript, once listed
 	lists   *remote.Lists
 	lacking []error // parts that are damaged

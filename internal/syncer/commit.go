@@ -20,7 +20,7 @@ func (v *push) commit(ctx context.Context, p *draft) error {
 	if err := v.local.syncFiles(ctx); err != nil {
 		return err
 	}
-	if v.cloud.head == nil {
+	if v.cloud.head == nil && v.cloud.etag == "" {
 		if err := v.cloud.writeEntry(ctx, p.next); err != nil {
 			return err
 		}

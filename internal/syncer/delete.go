@@ -27,7 +27,7 @@ func (e *Syncer) deleteRemote(ctx context.Context, id string) error {
 	if err := v.cloud.catalogue(ctx); err != nil {
 		return err
 	}
-	return gc.Empty(ctx, v.cloud.link, v.cloud.head)
+	return gc.Empty(ctx, v.cloud.link, v.cloud.head, v.cloud.etag)
 }
 
 // putTombstone replaces the head by a tombstone.

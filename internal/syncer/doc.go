@@ -34,7 +34,8 @@
 //	ahead       the head has the base's point, and the files are not there any more
 //	behind      the files have the base's point, and the head is another one
 //	apart       neither has the base's point any more
-//	deleted     the head is a tombstone: the files stay, and nothing is sent
+//	deleted     the head is a tombstone: the files stay, and nothing is sent but by a
+//	            call for that; see recreate.go
 //	absent      it is not here; gone, if it was here before
 //
 //	            push              files written

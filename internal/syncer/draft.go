@@ -27,6 +27,8 @@ func (v *push) nextHead() *head.Head {
 	next := &head.Head{SID: v.sid, User: v.Identity.User, Session: v.id, Project: v.Identity.Project, Born: v.Random.Name(8)}
 	if v.cloud.head != nil {
 		next = v.cloud.head.Clone()
+	} else if dead := v.cloud.dead; dead != nil {
+		next.Revision, next.Anew.Rules = dead.Revision, dead.Anew.Rules
 	}
 	if next.Logs == nil {
 		next.Logs = map[segment.Stream]head.Extent{}

@@ -27,7 +27,7 @@ func (v *push) forkBase(ctx context.Context) (*forkBase, string, error) {
 		return nil, "", nil // without metadata it has no parent
 	}
 	parent := md.Text("parent_id")
-	if parent == "" || parent == v.id || !v.worthSharing() {
+	if parent == "" || parent == v.id || v.Recreate || !v.worthSharing() {
 		return nil, parent, nil
 	}
 	sid := v.SID(parent)

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
 // readHead reads the head, which costs one point read when it did not change.
 func (s *sides) readHead(ctx context.Context) error {
-	before := s.st.Head.Head(s.sid)
+	before, born := s.st.Head.Head(s.sid), s.st.Born
 	t, known, err := s.cloud.link.Head(ctx, s.sid, s.st.Head)
 	if errors.Is(err, remote.ErrOlder) && s.st.SeeOlder(time.Now()) {
 		s.st.Estrange("")
@@ -22,9 +23,19 @@ func (s *sides) readHead(ctx context.Context) error {
 		return err
 	}
 	s.out.Vanished = s.st.See(s.sid, t, known) || s.out.Vanished
-	s.cloud.head, s.cloud.etag = t, known.ETag
+	s.cloud.head, s.cloud.etag, s.cloud.dead = t, known.ETag, nil
 	if t == nil {
 		s.cloud.head = s.st.Head.Head(s.sid) // nil, or a tombstone
+	}
+	if s.Recreate && (t == nil || t.Deleted) {
+		return s.passOver(ctx)
+	}
+	if s.st.Born != born && born != "" { // what was sent counts no more, nor the form in which it was
+		if err := s.local.afresh(ctx); err != nil {
+			return err
+		}
+	}
+	if t == nil {
 		return nil
 	}
 	if t.Op == s.cloud.op {
@@ -32,9 +43,24 @@ func (s *sides) readHead(ctx context.Context) error {
 		s.cloud.left.clear()
 	}
 	if t.Deleted {
-		return s.cloud.left.remove(ctx, s.cloud.link)
+		return s.removeLeft(ctx)
 	}
 	return s.renew(ctx, before)
+}
+
+// removeLeft removes what this sync stored for a session that was deleted since. It gives the
+// tombstone another version before: a device that recreates the session counts on what it
+// stored since it read the tombstone, and this sync may have stored the same later.
+func (s *sides) removeLeft(ctx context.Context) (err error) {
+	c := s.cloud
+	if len(c.left.ids) == 0 {
+		return nil
+	}
+	if c.etag, err = gc.Renew(ctx, c.link, c.head, c.etag); err != nil {
+		return err
+	}
+	s.st.Head.ETag, s.st.Head.Token = c.etag, c.link.Token()
+	return c.left.remove(ctx, c.link)
 }
 
 // outdated reports whether a round met damage, and the head is not any more the one

@@ -53,7 +53,7 @@ func (c *cloud) permit(ctx context.Context) (verdict, error) {
 // is known may have been sent. Where the cloud does not answer, what is known stays.
 func (c *cloud) askWhetherSent(ctx context.Context) error {
 	_, sent := c.stillThere()
-	if !c.Asked || c.Pull || !sent && (c.st.Rule != replica.NotJudged || c.Table.Cursor().Whole) {
+	if !c.Asked || c.Pull || c.Recreate || !sent && (c.st.Rule != replica.NotJudged || c.Table.Cursor().Whole) {
 		return nil
 	}
 	t, known, err := c.link.Head(ctx, c.sid, c.st.Head)

@@ -15,7 +15,10 @@ func (v *push) build(ctx context.Context, a syncplan.Action) (*draft, error) {
 	if v.cloud.head != nil {
 		p.rules = v.cloud.head.RulesOf(segment.Transcript)
 	} else {
-		p.uploads.first = &firstUpload{began: v.began, announce: func(ctx context.Context) error { return v.cloud.writeEntry(ctx, p.next) }}
+		p.uploads.first = &firstUpload{began: v.began}
+		if v.cloud.etag == "" {
+			p.uploads.first.announce = func(ctx context.Context) error { return v.cloud.writeEntry(ctx, p.next) }
+		}
 	}
 	if err := v.buildMain(ctx, a, p); err != nil {
 		return nil, err

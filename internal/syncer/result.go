@@ -28,6 +28,9 @@ type Options struct {
 	Hinted  bool // the cloud may have changed
 	Pull    bool // lines are fetched and not sent; other devices' logs are fetched too
 	Fresh   bool // a program is about to go on with the session
+
+	// Recreate sends the session also where it was deleted in the cloud. The call names it.
+	Recreate bool
 }
 
 // Result is what a sync did.
@@ -38,7 +41,7 @@ type Result struct {
 	Pulls           bool   // it was to fetch, not to send
 	Conflict        bool   // two devices added to it
 	KeptAs          string // the session that keeps this device's history then; "" for none
-	Why             error  // why a session is Behind or Diverged
+	Why             error  // why a session is Behind, Diverged, Local or KeptLate
 	Lacks           error  // what of it is damaged in the cloud and did not come
 	Vanished        bool   // the head that was known is not there any more: the container is another one, or was restored
 	Scanned, Asking bool   // it was begun; and the cloud was asked

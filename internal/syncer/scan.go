@@ -51,6 +51,10 @@ func (l *local) scanRest(ctx context.Context, main *history) error {
 func (l *local) scanDir(ctx context.Context) error {
 	l.present, l.doubt = l.Core.Has(l.id), nil
 	if !l.present {
+		if l.st.RemovedDead(l.sid) {
+			l.st.Here = false
+			l.Dirty.Returned(l.id)
+		}
 		l.st.Gone = l.st.Gone || l.st.Here || l.Dirty.Removed(l.id)
 		l.main = &history{source: l.transcript()}
 		return nil

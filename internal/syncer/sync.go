@@ -11,6 +11,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // Sync syncs a session that the caller has entered: it does what is to be done, and
@@ -31,7 +33,7 @@ func (v *sessionSync) run(ctx context.Context) {
 	if err == nil && !is.kept {
 		err = v.redactionHolds()
 	}
-	if v.verdict = is; errors.Is(err, ErrHeld) && len(v.st.Head.Doc) > 0 {
+	if v.verdict = is; errors.Is(err, ErrHeld) && len(v.st.Head.Doc) > 0 && !v.Recreate {
 		v.barred, err = err, nil // what the cloud has may mend it
 	}
 	if err != nil {
@@ -44,6 +46,7 @@ func (v *sessionSync) run(ctx context.Context) {
 		if _, sent := v.stillThere(); sent {
 			v.out.State = KeptLate
 		}
+		v.out.Why = ErrLocal
 		return
 	}
 	if v.out.Err = v.identityOf(v.id).Check(); v.out.Err != nil {
@@ -82,6 +85,10 @@ func (v *sessionSync) run(ctx context.Context) {
 			break
 		}
 	}
+	if v.out.Err != nil && v.Recreate && len(v.cloud.left.ids) > 0 {
+		v.Recreate = false // what it stored in vain is removed, as every sync does that meets a tombstone
+		v.out.Err = errors.Join(v.out.Err, v.readHead(ctx))
+	}
 	if v.out.Err != nil { // what was found out is worth keeping
 		v.out.Err = errors.Join(v.out.Err, v.States.Save(v.sid, v.st))
 	}
@@ -104,6 +111,9 @@ func (v *sessionSync) once(ctx context.Context) error {
 	v.cloud.lacking, v.cloud.infos, v.formsKnown, v.push.began = nil, nil, false, time.Now().Round(0)
 	if err := v.local.scan(ctx); err != nil {
 		return err
+	}
+	if v.Recreate && !v.local.present {
+		return show.Errorf(sessionstore.ErrNotFound, "the session is not on this device: what is here is sent")
 	}
 	if (!v.Asked || v.Current) && !v.Hinted && v.local.settled() {
 		return v.idle(ctx)

@@ -129,5 +129,5 @@ func (e *Syncer) Arrives(id string, st *replica.SessionState) bool {
 
 // WasHere reports whether a session that is not here was here before.
 func (e *Syncer) WasHere(id string, st *replica.SessionState) bool {
-	return st.Here || st.Gone || e.Dirty.Removed(id)
+	return (st.Here || st.Gone || e.Dirty.Removed(id)) && !st.RemovedDead(e.SID(id))
 }

@@ -100,7 +100,6 @@ func (o *uploader) upload(ctx context.Context) error {
 	}
 	docs := o.waiting
 	o.waiting, o.bytes, o.sent = nil, 0, true
-	o.left.note(docs)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var (
@@ -135,6 +134,7 @@ func (o *uploader) store(ctx context.Context, d segment.Document) error {
 	a := o.link.Batch(ctx, d.PK, cosmos.Put(d.Body))
 	switch a.Class {
 	case cosmos.OK:
+		o.left.note(d, a.ETag(0))
 		return nil
 	case cosmos.TooLarge:
 		return fmt.Errorf("store %s: %w", d.ID, errTooBig)

@@ -1,0 +1,205 @@
+package hybrid
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/stretchr/testify/require"
+)
+
+// meeting calls do once, before the first request of a device that is one of those.
+type meeting struct {
+	next policy.Transporter
+	one  func(r *http.Request, body []byte) bool
+	do   func()
+	met  atomic.Bool
+}
+
+func (m *meeting) Do(r *http.Request) (*http.Response, error) {
+	body, err := peek(r)
+	if err != nil {
+		return nil, err
+	}
+	if m.do != nil && m.one(r, body) && m.met.CompareAndSwap(false, true) {
+		m.do()
+	}
+	return m.next.Do(r)
+}
+
+// removal is a request that removes documents.
+func removal(r *http.Request, body []byte) bool {
+	return r.Method == http.MethodDelete || bytes.Contains(body, []byte(`"operationType":"Delete"`))
+}
+
+// swap is a request that replaces a head.
+func swap(r *http.Request, _ []byte) bool {
+	return r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "-head")
+}
+
+// upload is a request that stores a document ahead of a head.
+func upload(r *http.Request, _ []byte) bool {
+	return r.Header.Get("x-ms-documentdb-is-upsert") != ""
+}
+
+// meeting opens a device that meets others before one of its requests.
+func (c *cloud) meeting(t *testing.T, name string, one func(*http.Request, []byte) bool) (*testDevice, *meeting) {
+	m := &meeting{next: c.Transport(), one: one}
+	d := c.device(t, name, through(t, c, m))
+	d.engine.Alone = true
+	return d, m
+}
+
+// manyRequests are texts that do not fit into one request with a head.
+func manyRequests() []string { return []string{noise(950 << 10), noise(950 << 10)} }
+
+// share makes a session of some texts on devices.
+func share(devices []*testDevice, texts ...string) {
+	devices[0].say("s", texts...)
+	devices[0].sync()
+	for _, d := range devices[1:] {
+		d.pull()
+	}
+}
+
+// TestRecreateWhilePurgeRemoves: the documents of the new session have the ids that the purge
+// has listed. Both calls that empty a session.
+func TestRecreateWhilePurgeRemoves(t *testing.T) {
+	t.Parallel()
+	for name, remove := range removals() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, nil)
+			p, m := c.meeting(t, "p", removal)
+			a := c.device(t, "a")
+			share([]*testDevice{a, p}, "one", "two")
+			m.do = func() { a.recreate("s") }
+			require.NoError(t, remove(p))
+			require.True(t, m.met.Load())
+			c.wholeInCloud(t, a, "s")
+			p.sync()
+			require.Equal(t, a.texts("s"), p.texts("s"))
+		})
+	}
+}
+
+// TestRecreateStopsAPurge: a Recreate that is done when the purge has listed the documents.
+func TestRecreateStopsAPurge(t *testing.T) {
+	t.Parallel()
+	for name, remove := range removals() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, nil)
+			listed := false // once the head is a tombstone
+			a := c.device(t, "a")
+			p, m := c.meeting(t, "p", func(r *http.Request, body []byte) bool {
+				if swap(r, body) && bytes.Contains(body, []byte(`"deleted":true`)) {
+					again := listed
+					listed = true
+					return again
+				}
+				return false
+			})
+			share([]*testDevice{a, p}, "one", "two")
+			m.do = func() { a.recreate("s") }
+			require.ErrorIs(t, remove(p), ErrContended)
+			require.True(t, m.met.Load())
+			c.wholeInCloud(t, a, "s")
+			require.NoError(t, remove(p), "once more, now that this is what is asked for")
+			require.Empty(t, c.stored(t, "one"))
+		})
+	}
+}
+
+// TestPurgeWhileRecreateStores: a purge lists and removes what a Recreate stored ahead of its
+// head. Both calls that empty a session.
+func TestPurgeWhileRecreateStores(t *testing.T) {
+	t.Parallel()
+	for name, remove := range removals() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, nil)
+			a, m := c.meeting(t, "a", swap)
+			p := c.device(t, "p")
+			share([]*testDevice{a, p}, manyRequests()...)
+			p.purge("s")
+			m.met.Store(false)
+			m.do = func() { require.NoError(t, remove(p)) }
+			a.recreate("s")
+			require.True(t, m.met.Load())
+			c.wholeInCloud(t, a, "s")
+		})
+	}
+}
+
+func removals() map[string]func(*testDevice) error {
+	return map[string]func(*testDevice) error{
+		"purge":  func(d *testDevice) error { return d.Purge(d.t.Context(), "s") },
+		"delete": func(d *testDevice) error { return d.DeleteRemote(d.t.Context(), "s") },
+	}
+}
+
+// TestRecreateWhileASyncCleansUp: a sync met the deletion and removes what it stored. Another
+// device recreates the session with the same lines, so that documents have the same ids.
+func TestRecreateWhileASyncCleansUp(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a, p := c.device(t, "a"), c.device(t, "p")
+	stored := false
+	w, m := c.meeting(t, "w", swap)
+	share([]*testDevice{w, a, p}, "one")
+	w.say("s", manyRequests()...)
+	a.put("s", "transcript.jsonl", w.file("s", "transcript.jsonl"))
+	m.met.Store(false)
+	m.do = func() {
+		p.purge("s")
+		stored = true
+		m.one, m.do = removal, func() { a.recreate("s") }
+		m.met.Store(false)
+	}
+	m.met.Store(false)
+	_, err := w.Sync(t.Context(), "s")
+	require.True(t, stored)
+	if err != nil {
+		require.ErrorIs(t, err, ErrDeleted)
+	}
+	require.True(t, m.met.Load(), "the sync removed what it stored")
+	c.wholeInCloud(t, a, "s")
+	w.sync()
+	require.Equal(t, a.texts("s"), w.texts("s"))
+}
+
+// TestSyncCleansUpWhileRecreateStores: the sync stored a document later than the device that
+// is recreating the session, so that the version there is its own.
+func TestSyncCleansUpWhileRecreateStores(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	p := c.device(t, "p")
+	w, writes := c.meeting(t, "w", upload)
+	a, commits := c.meeting(t, "a", swap)
+	share([]*testDevice{w, a, p}, "one")
+	w.say("s", manyRequests()...)
+	a.put("s", "transcript.jsonl", w.file("s", "transcript.jsonl"))
+	stores, goOn, ended := make(chan bool), make(chan bool), make(chan error)
+	writes.met.Store(false)
+	writes.do = func() { close(stores); <-goOn }
+	go func() {
+		_, err := w.Sync(t.Context(), "s")
+		ended <- err
+	}()
+	<-stores
+	p.purge("s")
+	commits.met.Store(false)
+	commits.do = func() {
+		close(goOn)
+		require.ErrorIs(t, <-ended, ErrDeleted)
+	}
+	a.recreate("s")
+	require.True(t, commits.met.Load())
+	c.wholeInCloud(t, a, "s")
+	w.sync()
+	require.Equal(t, a.texts("s"), w.texts("s"))
+}
