@@ -101,7 +101,7 @@ type purgeCommand struct{ familyCommand }
 
 // Help is shown below the usage.
 func (purgeCommand) Help() string {
-	return `Removes sessions from the cloud for every device, after a question, with every document that holds their text: all histories, logs of all devices, small files and names. It cannot be taken back. Files on devices stay, and none is sent again under this id. Backups of the account keep what they hold for their time.
+	return `Removes sessions from the cloud for every device, after a question, with every document that holds their text: all histories, logs of all devices, small files and names. Files on devices stay, and none is sent again unless somebody calls "recreate"; what was only in the cloud cannot be taken back. Backups of the account keep what they hold for their time.
 
 Forks share lines with the session that they come from, so all of a family go together: name all, or use --family.
 
@@ -139,6 +139,44 @@ func (c *purgeCommand) Run(a *app) error {
 		return err
 	}
 	a.Printf("%s %s removed from the cloud\n", a.mark(nil), count(len(ids), "session"))
+	return nil
+}
+
+type recreateCommand struct {
+	Sessions []string `arg:"" name:"session" help:"Sessions that are here."`
+	cloudFlags
+}
+
+// Help is shown below the usage.
+func (recreateCommand) Help() string {
+	return `Sends what this device has of sessions that were removed from the cloud, after a "purge" by mistake. Every device that has them syncs them again, and adds what it has more. Former histories and branches do not come back. Sessions that a rule keeps here are refused.
+
+` + cloudHelp
+}
+
+// Run recreates.
+func (c *recreateCommand) Run(a *app) error {
+	all, err := c.open(a, true, false, nil)
+	if err != nil {
+		return err
+	}
+	if all, err = a.choose(all, c.Sessions); err != nil {
+		return err
+	}
+	var ids []string
+	for _, r := range all {
+		if err := r.Recreate(a.ctx, r.ids...); err != nil {
+			return err
+		}
+		ids = append(ids, r.ids...)
+	}
+	if a.json {
+		return a.writeJSON(struct {
+			Status   string   `json:"status"`
+			Sessions []string `json:"sessions"`
+		}{"recreated", ids}, jsonIndent)
+	}
+	a.Printf("%s %s sent anew\n", a.mark(nil), count(len(ids), "session"))
 	return nil
 }
 
