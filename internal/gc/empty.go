@@ -24,29 +24,9 @@ var ErrRecreated = fmt.Errorf("%w: a device recreated the session meanwhile, and
 //
 // It lists, gives the tombstone another version, and then removes the versions that it
 // listed. A device that recreates the session replaces the version of the tombstone that it
-// read before it stored anything. So either that fails, and the device stores all of it
-// again, in versions that were not listed. Or it is first: then nothing is removed, and the
-// error Is [ErrRecreated].
+// read before it stored anything. Where that fails, it stores all again, in versions that
+// were not listed. Where it is first, nothing is removed, and the error Is [ErrRecreated].
 func Empty(ctx context.Context, r *remote.Reader, t *head.Head, etag cosmos.ETag) error {
-	for try := 1; ; try++ {
-		err := empty(ctx, r, t, etag)
-		if !errors.Is(err, cosmos.ErrLost) || try == maxRounds {
-			return err
-		}
-		now, known, err := r.Head(ctx, t.SID, remote.Known{})
-		if err != nil {
-			return err
-		}
-		if now != nil && !now.Deleted {
-			return ErrRecreated
-		}
-		if etag = known.ETag; now != nil {
-			t = now
-		}
-	}
-}
-
-func empty(ctx context.Context, r *remote.Reader, t *head.Head, etag cosmos.ETag) error {
 	parts, err := stored(ctx, r, t)
 	if err != nil {
 		return fmt.Errorf("remove documents: %w", err)
@@ -55,6 +35,10 @@ func empty(ctx context.Context, r *remote.Reader, t *head.Head, etag cosmos.ETag
 		return nil
 	}
 	if _, err := Renew(ctx, r, t, etag); err != nil {
+		now, _, unread := r.Head(ctx, t.SID, remote.Known{})
+		if errors.Is(err, cosmos.ErrLost) && unread == nil && now != nil && !now.Deleted {
+			err = ErrRecreated
+		}
 		return err
 	}
 	// The last partition goes first: a call that was interrupted leaves none behind an

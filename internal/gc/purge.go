@@ -54,7 +54,7 @@ type Purger struct {
 func (p *Purger) Purge(ctx context.Context, sessions []string) error {
 	for try := 1; ; try++ {
 		err := p.round(ctx, sessions)
-		if !errors.Is(err, cosmos.ErrLost) {
+		if !errors.Is(err, cosmos.ErrLost) || errors.Is(err, ErrRecreated) {
 			return err
 		}
 		if try == maxRounds {
@@ -79,21 +79,19 @@ func (p *Purger) round(ctx context.Context, sessions []string) error {
 			return err
 		}
 	}
-	var recreated error
-	for _, step := range []func(context.Context, *Member) error{p.bury, p.enter, p.empty} {
+	for _, step := range []func(context.Context, *Member) error{p.bury, p.enter} {
 		for _, m := range all {
-			err := step(ctx, m)
-			if err != nil {
-				err = fmt.Errorf("session %q: %w", show.ID(m.Session), err)
-			}
-			if errors.Is(err, ErrRecreated) { // the others go
-				recreated = errors.Join(recreated, err)
-			} else if err != nil {
-				return err
+			if err := step(ctx, m); err != nil {
+				return fmt.Errorf("session %q: %w", show.ID(m.Session), err)
 			}
 		}
 	}
-	return recreated
+	for _, m := range all { // also after one that was recreated
+		if failed := Empty(ctx, p.Reader, m.Head, m.ETag); failed != nil {
+			err = errors.Join(err, fmt.Errorf("session %q: %w", show.ID(m.Session), failed))
+		}
+	}
+	return err
 }
 
 // known requires the cloud to have something of a session.
@@ -151,8 +149,4 @@ func (p *Purger) enter(ctx context.Context, m *Member) error {
 		return fmt.Errorf("write catalogue: %w", err)
 	}
 	return nil
-}
-
-func (p *Purger) empty(ctx context.Context, m *Member) error {
-	return Empty(ctx, p.Reader, m.Head, m.ETag)
 }

@@ -53,7 +53,7 @@ func (s *sides) readHead(ctx context.Context) error {
 // stored since it read the tombstone, and this sync may have stored the same later.
 func (s *sides) removeLeft(ctx context.Context) (err error) {
 	c := s.cloud
-	if len(c.left.ids) == 0 {
+	if len(c.left.deletes) == 0 {
 		return nil
 	}
 	if c.etag, err = gc.Renew(ctx, c.link, c.head, c.etag); err != nil {

@@ -16,8 +16,8 @@ import (
 // the sync removes them: a purge may have looked before they came. Another device that
 // recreates the session stores documents with the same ids; these stay.
 type leftovers struct {
-	mu  sync.Mutex                        // guards ids
-	ids map[string]map[string]cosmos.ETag // by partition
+	mu      sync.Mutex             // guards deletes
+	deletes map[string][]cosmos.Op // by partition
 }
 
 // note notes a document that was stored.
@@ -27,29 +27,22 @@ func (l *leftovers) note(d segment.Document, version cosmos.ETag) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ids == nil {
-		l.ids = map[string]map[string]cosmos.ETag{}
+	if l.deletes == nil {
+		l.deletes = map[string][]cosmos.Op{}
 	}
-	if l.ids[d.PK] == nil {
-		l.ids[d.PK] = map[string]cosmos.ETag{}
-	}
-	l.ids[d.PK][d.ID] = version
+	l.deletes[d.PK] = append(l.deletes[d.PK], cosmos.Delete(d.ID, version))
 }
 
 // clear forgets them: the head leads to them now.
-func (l *leftovers) clear() { l.ids = nil }
+func (l *leftovers) clear() { l.deletes = nil }
 
 // remove removes them, after the session was deleted.
 func (l *leftovers) remove(ctx context.Context, c cosmos.Conn) error {
-	for _, pk := range slices.Sorted(maps.Keys(l.ids)) {
-		var deletes []cosmos.Op
-		for _, id := range slices.Sorted(maps.Keys(l.ids[pk])) {
-			deletes = append(deletes, cosmos.Delete(id, l.ids[pk][id]))
-		}
-		if err := cosmos.Discard(ctx, c, pk, deletes); err != nil {
+	for _, pk := range slices.Sorted(maps.Keys(l.deletes)) {
+		if err := cosmos.Discard(ctx, c, pk, l.deletes[pk]); err != nil {
 			return fmt.Errorf("remove what was stored for a deleted session: %w", err)
 		}
-		delete(l.ids, pk)
+		delete(l.deletes, pk)
 	}
 	return nil
 }

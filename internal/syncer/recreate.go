@@ -10,21 +10,17 @@ import (
 
 // # Recreate
 //
-// Recreate sends a session that was deleted in the cloud as one that the cloud never had:
-// all of it, under today's rules, with a Born of its own. It is a sync with one difference:
-// a tombstone counts as no head, and the first head replaces it, if it still is the version
-// that was read. So of two devices that recreate a session one is first, and the other goes
-// on as every sync does that meets a head of another Born: it compares all lines, and keeps
-// what differs as a copy. A purge that comes between gives the tombstone another version;
-// then all is stored once more. See package gc for the order in which a purge removes.
-//
-// The head comes behind the tombstone by its revision, so that the catalogue tells all
-// devices of it, also those that saw the tombstone. It counts on nothing that was stored
-// before, nor on lines of the session's parent, which nobody would know to need.
+// Recreate sends a session that was deleted in the cloud as one that the cloud never had,
+// under today's rules and a Born of its own. It is a sync for which a tombstone is no head:
+// the first head replaces the version of the tombstone that was read. Of two devices that do
+// it one is first; the other one, and every device with another Born, compares all lines.
+// A purge that comes between gives the tombstone another version, and then all is stored
+// once more; see package gc. The head has a later revision than the tombstone, so that the
+// catalogue tells all devices. It counts on nothing that was stored before, nor on lines of
+// the session's parent: nobody would know that they are needed.
 
 // passOver makes the tombstone that was read, or is known, one that the next head replaces,
-// and forgets what was in step with what the tombstone stands for. That is kept, too: where
-// the answer of the next head is lost, the next sync compares anew.
+// and forgets what was in step with the deleted session, also for the next sync.
 func (s *sides) passOver(ctx context.Context) error {
 	dead := &head.Head{}
 	if s.cloud.head != nil {

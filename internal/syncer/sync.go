@@ -85,7 +85,7 @@ func (v *sessionSync) run(ctx context.Context) {
 			break
 		}
 	}
-	if v.out.Err != nil && v.Recreate && len(v.cloud.left.ids) > 0 {
+	if v.out.Err != nil && v.Recreate && len(v.cloud.left.deletes) > 0 {
 		v.Recreate = false // what it stored in vain is removed, as every sync does that meets a tombstone
 		v.out.Err = errors.Join(v.out.Err, v.readHead(ctx))
 	}

@@ -215,7 +215,7 @@ func (e *Syncer) Verify(ctx context.Context, id string, mend bool) (r Report, er
 		}
 	}
 	err = v.verifyAll(ctx, &r, mend)
-	if err != nil || len(r.Problems) == 0 && len(v.cloud.left.ids) == 0 {
+	if err != nil || len(r.Problems) == 0 && len(v.cloud.left.deletes) == 0 {
 		return r, err
 	}
 	if err = v.readHead(ctx); err == nil && v.cloud.head != nil && v.cloud.head.Deleted { // meanwhile
