@@ -52,7 +52,8 @@ func simAll() []simStep {
 		{"resync", 2, (*world).resync},
 		{"week", 1, (*world).week},
 		{"delete", 1, (*world).remove},
-		{"bury", 1, (*world).bury},
+		{"bury", 2, (*world).bury},
+		{"recreate", 3, (*world).recreate},
 	}
 }
 

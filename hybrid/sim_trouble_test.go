@@ -1,6 +1,7 @@
 package hybrid
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"net/http"
@@ -175,7 +176,9 @@ func (w *world) remove(d *gadget, id string) {
 	if !w.free(d, id) {
 		return
 	}
-	seen := d.engine.States.Load(d.sid(id), id).Here
+	st := d.engine.States.Load(d.sid(id), id)
+	t := st.Head.Head(d.sid(id))
+	seen := st.Here && (t == nil || !t.Deleted) // who saw the tombstone gets it again when somebody recreates it
 	w.losing(d, id, func() {
 		err := d.Delete(w.ctx(), id)
 		if w.expected(d, err); err == nil {
@@ -192,7 +195,11 @@ func (w *world) bury(d *gadget, id string) {
 	if id == "" || id == "s0" || len(w.buried) > 1 || d.life.offline {
 		return
 	}
-	err := d.DeleteRemote(w.ctx(), id)
+	remove := d.DeleteRemote
+	if w.rand.IntN(2) == 0 {
+		remove = func(ctx context.Context, id string) error { return d.Purge(ctx, id) }
+	}
+	err := remove(w.ctx(), id)
 	if w.expected(d, err); err == nil || !errors.Is(err, ErrShared) && !errors.Is(err, sessionstore.ErrNotFound) {
 		w.buried[id] = true
 	}

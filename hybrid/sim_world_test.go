@@ -50,7 +50,8 @@ type world struct {
 	acked     map[string]*ackedRecord // what a write has acknowledged
 	withdrawn map[string]bool         // cut, removed or overwritten before they reached the cloud
 	promises
-	buried map[string]bool // sessions that somebody removed from the cloud, or tried to
+	buried    map[string]bool // sessions that somebody removed from the cloud, or tried to
+	recreated map[string]bool // sessions that somebody brought back after that
 }
 
 // ackedRecord is where a record was acknowledged.
@@ -98,7 +99,7 @@ func newWorld(t *testing.T, seed uint64, weights []simStep, sum *simTally) *worl
 	w := &world{
 		t: t, seed: seed, rand: rand.New(rand.NewPCG(seed, 6)), weights: weights, sum: sum, trace: &trace{sum: sha256.New()},
 		order: newOrder(rand.New(rand.NewPCG(seed, 7))),
-		acked: map[string]*ackedRecord{}, withdrawn: map[string]bool{}, buried: map[string]bool{},
+		acked: map[string]*ackedRecord{}, withdrawn: map[string]bool{}, buried: map[string]bool{}, recreated: map[string]bool{},
 	}
 	w.reader = newSimReader()
 	w.srv = cosmostest.New(&cosmostest.Options{Observe: w.observe, Sleep: w.sleep, Consistency: simLevel})
