@@ -57,7 +57,7 @@ func forkActive(ctx context.Context, st *sessionstore.Store, id, newID string) e
 		return err
 	}
 	s := stateOf(md)
-	h, leave := openOriginal(ctx, st, id, Tool(s.Tool), s)
+	h, leave := openOriginal(ctx, st, id, Tool(s.Tool), s, folder)
 	if h == nil || !found || was != wholeLine {
 		return ErrActive
 	}
@@ -97,6 +97,12 @@ func (h *history) active(ctx context.Context, st *sessionstore.Store, id string)
 	next, stop := iter.Pull2(st.Messages(ctx, id))
 	defer stop()
 	whole := target{history: h, chain: h.line(wholeLine)}
+	if h.t.exported == id {
+		var err error
+		if whole.here, err = h.findHere(ctx, st, id); err != nil {
+			return nil, nil, err
+		}
+	}
 	_, err := whole.render(newReport(), func(m sessionstore.Message) error {
 		ours, err, ok := next()
 		if err == nil && (!ok || !same(m, ours)) {

@@ -20,6 +20,7 @@ type claudeLine struct {
 	team, summary, shown   bool   // shown: only in the tool's transcript
 	human                  bool   // the tool says that a person wrote it
 	goesOn                 string // the session in which this one goes on
+	mark                   string // see exportMember
 	response, request      string // the ids of the response and of its request
 	model                  string // of the response
 	content, usage, attach []byte
@@ -90,6 +91,8 @@ func (l *claudeLine) member(name string, v []byte) {
 		l.message(v)
 	case "attachment":
 		l.attach = v
+	case exportMember:
+		l.mark = text(v)
 	default:
 		if !claudeMembers[name] {
 			l.unknown = append(l.unknown, name)

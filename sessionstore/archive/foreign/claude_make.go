@@ -36,6 +36,7 @@ type claudeRow struct {
 	Message   any     `json:"message"`
 	UUID      string  `json:"uuid"`
 	Time      string  `json:"timestamp"`
+	Mark      string  `json:"amplifier"` // see exportMember
 }
 
 // kinded tells where a prompt is from.
@@ -106,7 +107,7 @@ func claudeBlocks(m made) (blocks []json.RawMessage, err error) {
 func (c *claudeMaker) row(m made, kind string, message any) error {
 	r := claudeRow{
 		UserType: "external", Dir: c.about.dir, Session: c.about.id, Version: "2.1.0", Kind: kind, Meta: m.reminder,
-		Message: message, UUID: m.key, Time: stamp(m.at),
+		Message: message, UUID: m.key, Time: stamp(m.at), Mark: m.mark,
 	}
 	if m.Role() == "user" && !m.reminder {
 		r.Origin = &kinded{"human"}

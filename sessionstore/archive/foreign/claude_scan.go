@@ -21,6 +21,7 @@ func (f claudeFormat) scan(s *scanning, raw []byte) error {
 	}
 	r, parent := record{}, uint64(0)
 	s.noteClaude(l)
+	s.mark(l.mark)
 	logical := uint64(0)
 	if inChain(l.kind) && l.uuid != "" {
 		r.uuid, parent, logical = f.copies.of(s.offset, l)

@@ -29,6 +29,7 @@ type codexLine struct {
 	kind    string
 	payload []byte
 	bare    bool     // it has no payload: it is one itself
+	mark    string   // see exportMember
 	unknown []string // names of members that are not known
 }
 
@@ -54,6 +55,8 @@ func parseCodex(raw []byte) (codexLine, error) {
 	for member := range pyjson.Members(raw) {
 		switch name := pyjson.Text(member.Key); name {
 		case "type", "payload", "timestamp", "ordinal", "metadata":
+		case exportMember:
+			l.mark = text(member.Value)
 		default:
 			l.unknown = append(l.unknown, name)
 		}

@@ -13,6 +13,7 @@ import (
 type codexMaker struct {
 	w     *lineWriter
 	about about
+	mark  string // of the message whose lines are made
 }
 
 func (c *codexMaker) file() string {
@@ -24,10 +25,11 @@ type codexRow struct {
 	Time    string `json:"timestamp"`
 	Kind    string `json:"type"`
 	Payload any    `json:"payload"`
+	Mark    string `json:"amplifier,omitempty"` // see exportMember
 }
 
 func (c *codexMaker) row(at time.Time, kind string, payload any) error {
-	return c.w.row(codexRow{stamp(at), kind, payload})
+	return c.w.row(codexRow{stamp(at), kind, payload, c.mark})
 }
 
 func (c *codexMaker) begin() error {
@@ -68,6 +70,7 @@ type codexText struct {
 }
 
 func (c *codexMaker) message(m made) error {
+	c.mark = m.mark
 	switch m.Role() {
 	case "assistant":
 		return c.answer(m)

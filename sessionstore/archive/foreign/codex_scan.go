@@ -23,6 +23,7 @@ func (f *codexFormat) scan(s *scanning, raw []byte) error {
 	}
 	s.t.facts.time(l.at, l.atText)
 	f.endCopy(s, l)
+	s.mark(l.mark)
 	switch l.kind {
 	case codexMeta:
 		f.meta(s, l)
@@ -213,5 +214,8 @@ func (s *scanning) countItem(it codexItem, r record, at int32) {
 		}
 	case it.kind == "message" && r.is(isAssistant):
 		c.responses++
+		if m := s.marks.newest(); m != nil && m.at == at {
+			c.exported++
+		}
 	}
 }

@@ -297,7 +297,7 @@ func (tg target) spending() map[string]*spending {
 	if tg.tool == Codex {
 		c := &tg.t.facts.codex
 		if c.total[0] != nil || c.total[1] != nil {
-			s := &spending{Responses: c.responses}
+			s := &spending{Responses: c.responses - c.exported}
 			for i, n := range []*int64{&s.Input, &s.Output, &s.CacheRead} {
 				if c.total[i] != nil {
 					*n = max(0, *c.total[i]-c.base[i])

@@ -55,7 +55,20 @@
 // is the session, and what only the other one has becomes a fork.
 //
 // [Export] writes a session as a file of a tool: the tool's own bytes, and lines for
-// what was said since.
+// what was said since. Each such line tells in its member amplifier which message of which
+// session it was made of.
+//
+// # Home
+//
+// When the tool goes on with that file, and the session that it was made of is here, the
+// import brings the new turns into that session: behind its messages, which stay to the byte,
+// with all that a file of the tool cannot hold, as its name and its model do. What the tool
+// wrote is kept in import_claude or import_codex, in the form of import, and the member of
+// metadata with that name tells of it. Where the session is not what was exported, as when it
+// went on here or was rewound, it stays, and the tool's side becomes a fork. So does what the
+// tool says behind an earlier turn. A file with nothing but the export changes nothing. What
+// the tool forked of it has the session as its parent. Where the session is not here, or only
+// in the trash, the file makes a session of its own.
 //
 // # Again and elsewhere
 //

@@ -8,8 +8,6 @@ import (
 	"io"
 	"iter"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
@@ -30,7 +28,8 @@ type Exported struct {
 // lines after them make the conversation the one that is here. Of a session that
 // another program wrote, or that an import made of a branch, Export makes all lines.
 //
-// The lines that are made have texts, images, calls and results, and no thinking.
+// The lines that are made have texts, images, calls and results, and no thinking. An
+// import of the file, once the tool went on with it, brings the new turns into the session.
 // The tool did not check them: this package reads them back as what they were made
 // of. Of a session that the tool keeps in several files, which do not simply follow each
 // other, Export makes all lines, too. The error Is [ErrTool] for another tool and [sessionstore.ErrNotFound] when
@@ -66,16 +65,16 @@ func export(ctx context.Context, st *sessionstore.Store, id string, tool Tool, w
 	if err != nil {
 		return Exported{}, err
 	}
-	s := stateOf(md)
-	out := newMaking(tool, id, s, md, contextWriter{ctx, w})
-	done := Exported{ID: out.id}
+	foreign, place := exportOf(md, filepath.Join(st.Dir(), id), id, tool)
+	out := newMaking(tool, foreign, id, md, contextWriter{ctx, w})
+	done := Exported{ID: foreign}
 	kept := 0
-	h, leave := openOriginal(ctx, st, id, tool, s)
+	h, leave := openOriginal(ctx, st, id, tool, stateIn(md, place), place)
 	if h != nil {
 		defer leave()
 	}
 	if h != nil && h.layout.isPlain() {
-		if kept, err = out.continueOriginal(ctx, st, id, h); err != nil {
+		if kept, err = out.continueOriginal(ctx, st, id, h, place); err != nil {
 			return done, err
 		}
 		done.Original = h.size
@@ -101,11 +100,11 @@ func export(ctx context.Context, st *sessionstore.Store, id string, tool Tool, w
 
 // openOriginal opens the tool's file that a session keeps, nil where it keeps none
 // of that tool.
-func openOriginal(ctx context.Context, st *sessionstore.Store, id string, tool Tool, s state) (h *history, leave func()) {
+func openOriginal(ctx context.Context, st *sessionstore.Store, id string, tool Tool, s state, place string) (h *history, leave func()) {
 	if s.Tool != string(tool) {
 		return nil, nil
 	}
-	h, leave, err := openKept(ctx, filepath.Join(st.Dir(), id, folder), tool, s.ID)
+	h, leave, err := openKept(ctx, filepath.Join(st.Dir(), id, place), tool, s.ID)
 	if err != nil {
 		return nil, nil
 	}
@@ -114,8 +113,8 @@ func openOriginal(ctx context.Context, st *sessionstore.Store, id string, tool T
 
 // continueOriginal writes the tool's file and what joins to it. It returns how many
 // messages of the session stand in it.
-func (out *making) continueOriginal(ctx context.Context, st *sessionstore.Store, id string, h *history) (kept int, err error) {
-	s, _, err := scopeIn(filepath.Join(st.Dir(), id, folder, mapFile))
+func (out *making) continueOriginal(ctx context.Context, st *sessionstore.Store, id string, h *history, place string) (kept int, err error) {
+	s, _, err := scopeIn(filepath.Join(st.Dir(), id, place, mapFile))
 	if err != nil {
 		return 0, err
 	}
@@ -126,9 +125,13 @@ func (out *making) continueOriginal(ctx context.Context, st *sessionstore.Store,
 	chain := h.line(h.t.scope)
 	next, stop := iter.Pull2(st.Messages(ctx, id))
 	defer stop()
-	lastLine, whole := "", true
-	tg := target{history: h, chain: chain}
-	_, err = tg.render(newReport(), func(m sessionstore.Message) error {
+	whole, tg := true, target{history: h, chain: chain}
+	if h.t.exported == id {
+		if tg.here, err = h.findHere(ctx, st, id); err != nil {
+			return 0, err
+		}
+	}
+	r, err := tg.render(newReport(), func(m sessionstore.Message) error {
 		ours, err, ok := next()
 		if err != nil {
 			return err
@@ -138,9 +141,6 @@ func (out *making) continueOriginal(ctx context.Context, st *sessionstore.Store,
 			return errDiffers
 		}
 		kept++
-		if line := lineOf(m); line != "" {
-			lastLine = line
-		}
 		return nil
 	})
 	if err != nil && !errors.Is(err, errDiffers) {
@@ -157,7 +157,13 @@ func (out *making) continueOriginal(ctx context.Context, st *sessionstore.Store,
 		join = chain[len(chain)-1]
 	}
 	if !whole {
-		join = h.t.recordOf(lastLine)
+		i := len(chain) - 1
+		for i >= 0 && (r.numbers[chain[i]] <= 0 || int(r.numbers[chain[i]]) > kept) {
+			i--
+		}
+		if join = -1; i >= 0 {
+			join = chain[i]
+		}
 		if _, err, more := next(); kept == 0 || !more && err == nil || h.tool != Claude {
 			kept, join = 0, -1 // the line to go on from is no end, or there is none
 		}
@@ -174,24 +180,6 @@ func same(a, b sessionstore.Message) bool {
 	x, errX := pyjson.AppendMessage(nil, a.AppendTo(nil), pyjson.Style{})
 	y, errY := pyjson.AppendMessage(nil, b.AppendTo(nil), pyjson.Style{})
 	return errX == nil && errY == nil && bytes.Equal(x, y)
-}
-
-// lineOf returns the number of the last line that a message was made of, "" where
-// there is none.
-func lineOf(m sessionstore.Message) string {
-	md, _ := m.Lookup("metadata")
-	lines := text(members(members(md, "source")[0], "line")[0])
-	return lines[strings.LastIndexByte(lines, ',')+1:]
-}
-
-// recordOf returns the record of a line that has no other one, -1 where there is
-// none.
-func (t *table) recordOf(line string) int32 {
-	n, err := strconv.Atoi(line)
-	if err != nil || n < 1 || n > t.records.len() {
-		return -1
-	}
-	return int32(n - 1)
 }
 
 // copyTo writes the file, and ends its last line.

@@ -147,6 +147,7 @@ type codexFacts struct {
 	prompts   stack // events of prompts
 	typed     stack // items that a person typed
 	responses int
+	exported  int // of them: what an export made
 	calls     int
 	results   int
 	shell     int

@@ -16,15 +16,17 @@ import (
 
 // files writes the files of one session.
 type files struct {
-	tx   core.Tx
-	core core.Store
+	tx    core.Tx
+	core  core.Store
+	place string // see target.place
 }
 
-// announce tells in metadata which transcript comes.
-func (f files) announce(md *sessionstore.Metadata, made sessionstore.Revision) error {
-	s := stateOf(*md)
-	s.Pending = revisionText(made)
-	if err := md.Set(member, s); err != nil {
+// announce tells in metadata which transcript comes in the place of the one that the
+// session has.
+func (f files) announce(md *sessionstore.Metadata, tg target, has, made sessionstore.Revision) error {
+	s := stateIn(*md, f.place)
+	s.Tool, s.ID, s.Transcript, s.Pending = string(tg.tool), tg.history.id, revisionText(has), revisionText(made)
+	if err := md.Set(f.place, s); err != nil {
 		return err
 	}
 	return f.tx.SetMetadata(*md)
@@ -56,7 +58,7 @@ func (f files) original(ctx context.Context, tg target) error {
 	if err != nil || tg.file.kept != nil {
 		return err
 	}
-	kept, err := f.tx.Dir().Root().Open(folder + "/" + originalFile)
+	kept, err := f.tx.Dir().Root().Open(f.place + "/" + originalFile)
 	if err != nil {
 		return err
 	}
@@ -75,7 +77,7 @@ func (f files) date(r *rendering) error {
 	if at.Unix() <= 0 || at.After(f.core.Now()) { // the file tells none, or a wrong one
 		return nil
 	}
-	for _, name := range []string{sessiondir.Transcript, sessiondir.Metadata, folder + "/" + mapFile, folder + "/" + originalFile} {
+	for _, name := range []string{sessiondir.Transcript, sessiondir.Metadata, f.place + "/" + mapFile, f.place + "/" + originalFile} {
 		if err := f.tx.Dir().SetTime(name, at); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("set the time of %s: %w", name, err)
 		}
@@ -102,10 +104,10 @@ func (f files) copy(ctx context.Context, path, name string) error {
 // beside writes a file in the folder of the import.
 func (f files) beside(name string, write func(io.Writer) error) (err error) {
 	top := f.tx.Dir().Dir
-	if err := top.Mkdir(folder); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := top.Mkdir(f.place); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	root, err := top.Root().OpenRoot(folder)
+	root, err := top.Root().OpenRoot(f.place)
 	if err != nil {
 		return err
 	}
@@ -114,7 +116,7 @@ func (f files) beside(name string, write func(io.Writer) error) (err error) {
 	if err := f.replace(dir, name, write); err != nil {
 		return err
 	}
-	f.tx.Renamed(folder + "/" + name)
+	f.tx.Renamed(f.place + "/" + name)
 	if !f.core.Syncs() {
 		return nil
 	}

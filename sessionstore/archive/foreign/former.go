@@ -54,7 +54,7 @@ func (ld *lander) loses(ctx context.Context, tg target, p *plan, rel relation) (
 // missing returns the records that became messages of the target's session and are in
 // none of the rendering. gone tells that one of them is not in the file.
 func (ld *lander) missing(ctx context.Context, tg target, r *rendering, rel relation) (missing []int32, gone bool, err error) {
-	dir := ld.kept(tg.id)
+	dir := ld.kept(tg.id, tg.place())
 	lines, err := mappedLines(filepath.Join(dir, mapFile))
 	if err != nil {
 		return nil, false, err
@@ -118,7 +118,7 @@ func (ld *lander) former(ctx context.Context, tg target, md sessionstore.Metadat
 	if err != nil {
 		return err
 	}
-	s := stateOf(md)
+	s := stateIn(md, tg.place())
 	done := Imported{id, Former, Created, has.Messages}
 	if core.Of(ld.st).Has(id) {
 		done.Action = Unchanged
@@ -173,7 +173,7 @@ func (ld *lander) fork(ctx context.Context, tg target, id string, shared int, ow
 		return err
 	}
 	return core.Of(ld.st).Make(ctx, id, func(tx core.Tx) error {
-		f := files{tx, core.Of(ld.st)}
+		f := files{tx, core.Of(ld.st), folder}
 		err := f.replace(tx.Dir().Dir, sessiondir.Transcript, func(w io.Writer) error {
 			c := newTally()
 			for m, err := range ld.st.Messages(ctx, tg.id) {
@@ -199,7 +199,7 @@ func (ld *lander) fork(ctx context.Context, tg target, id string, shared int, ow
 			}
 		}
 		for _, name := range []string{originalFile, mapFile} {
-			if err := f.copy(ctx, filepath.Join(ld.kept(tg.id), name), name); err != nil {
+			if err := f.copy(ctx, filepath.Join(ld.kept(tg.id, tg.place()), name), name); err != nil {
 				return err
 			}
 		}
@@ -209,7 +209,8 @@ func (ld *lander) fork(ctx context.Context, tg target, id string, shared int, ow
 
 // formerMetadata returns the metadata of a fork of a session that has the metadata md.
 func formerMetadata(md sessionstore.Metadata, tg target, id string, shared int, own string, has sessionstore.Revision) (sessionstore.Metadata, error) {
-	s := stateOf(md)
+	s := stateIn(md, tg.place())
+	md.Delete(tg.place())
 	s.Transcript, s.Pending = revisionText(has), ""
 	created, ok := md.Lookup("created")
 	if !ok {

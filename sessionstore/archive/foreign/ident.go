@@ -24,7 +24,8 @@ func uuid5(tool Tool, id string) string {
 
 // SessionID returns the id of the session that [Import] makes of the conversation of
 // a history. It is "" for the history of a sub-agent, which is no conversation of its
-// own. It reads nothing, so there may be no conversation in the file.
+// own. It reads nothing, so there may be no conversation in the file, or an export of a session
+// that is here, into which its turns come: that often has the id of the history.
 func (h History) SessionID() string {
 	if h.Parent != "" || h.spawned {
 		return ""

@@ -62,10 +62,13 @@ func importAll(ctx context.Context, p *sessionstore.Projects, h History, o Optio
 	}
 	defer leave()
 	h.tellBroken(h.Path, report)
-	if report.Project, err = projectOf(p, h, main.top(h.Parent).id, o); err != nil {
+	ld := &lander{dry: o.DryRun, p: p, fixed: o.Project != ""}
+	if err := ld.findHome(ctx, main, h, o.Project); err != nil {
 		return err
 	}
-	ld := &lander{dry: o.DryRun, p: p, fixed: o.Project != ""}
+	if report.Project, err = projectOf(p, h, cmp.Or(ld.home, main.top(h.Parent).id), o.Project); err != nil {
+		return err
+	}
 	if ld.st, err = storeOf(ctx, p, report.Project, o.DryRun); err != nil {
 		return err
 	}
@@ -92,6 +95,10 @@ func importAll(ctx context.Context, p *sessionstore.Projects, h History, o Optio
 	defer leaveKept()
 	if len(all.targets) == 0 && len(h.Agents) == 0 {
 		return ErrEmpty
+	}
+	if ld.origin != "" && !ld.has(top.id) && len(top.chain) > 0 && main.t.isExport(top.chain) { // a copy under another name
+		report.Sessions = append(report.Sessions, Imported{ld.origin, Conversation, Unchanged, 0})
+		return nil
 	}
 	if all != main && len(all.targets) > 0 && all.targets[0].id == top.id {
 		top = all.targets[0]
@@ -131,31 +138,35 @@ func (ld *lander) prepare(ctx context.Context, f *history, h History, o Options)
 	if h.threadID != "" {
 		f.t.thread.original = h.threadID
 	}
-	top = f.top(h.Parent)
-	s, err := ld.scope(top.id, o.ActiveOnly)
+	if top = f.top(h.Parent); ld.home != "" {
+		top.id, top.beside = ld.home, ld.place
+	}
+	s, err := ld.scope(top, o.ActiveOnly && top.place() == folder)
 	if err != nil {
 		return top, err
 	}
 	f.t.setScope(s)
-	if err := ld.keep(f, top.id); err != nil {
+	if err := ld.keep(f, top); err != nil {
 		return top, err
 	}
 	if err := f.findEnd(ctx); err != nil {
 		return top, err
+	}
+	if ld.home != "" {
+		if top.here, err = f.findHere(ctx, ld.st, ld.home); err != nil {
+			return top, err
+		}
 	}
 	roots := f.t.roots()
 	if h.Parent != "" {
 		roots = nil
 	}
 	top = f.sessions(top, roots)
-	if h.origin != nil && top.kind == Conversation {
-		top.parent = uuid5(h.Tool, h.origin.ID)
-		if !ld.has(top.id) { // else it is known where it leaves its origin
-			top.turn = f.copied(ctx, h.origin.Path, top.chain)
-		}
-		if len(top.chain) > 0 {
-			f.targets[0] = top
-		}
+	if err := ld.findParent(ctx, &top, h); err != nil {
+		return top, err
+	}
+	if len(top.chain) > 0 {
+		f.targets[0] = top
 	}
 	return top, nil
 }
@@ -217,6 +228,11 @@ func (h *history) sessions(top target, roots roots) target {
 // add adds a session of the file, and forks of what stands beside its line.
 func (h *history) add(tg target, leaves []int32) {
 	h.targets = append(h.targets, tg)
+	if tg.here != nil { // what was exported is in the session, or was taken out of it
+		for _, m := range h.t.marks {
+			h.t.cover([]int32{m.at}, nil)
+		}
+	}
 	found, others, unplaced := h.t.branches(tg.chain, leaves, h.layout.lastPart())
 	h.report.Branches += others
 	h.leave(unplaced)
@@ -255,18 +271,6 @@ func (h *history) sharedTurns(chain []int32, first int32) int {
 	n := 0
 	for _, at := range chain[:max(0, slices.Index(chain, first))] {
 		if h.t.records.at(at).is(isPerson) {
-			n++
-		}
-	}
-	return n
-}
-
-// copied counts the prompts of a chain that a file has, too: none where it cannot be read.
-func (h *history) copied(ctx context.Context, path string, chain []int32) (n int) {
-	uuids, _, _, _ := claudeRecords(ctx, path)
-	for _, at := range chain {
-		r := h.t.records.at(at)
-		if _, found := slices.BinarySearch(uuids, r.uuid); found && r.is(isPerson) {
 			n++
 		}
 	}
@@ -342,7 +346,7 @@ func (ld *lander) prepareAgent(ctx context.Context, top target, h *history, path
 		tg.task = firstOf(task, top.t.facts.summaries[h.t.records.at(tg.chain[0]).key])
 		h.targets[0] = tg
 	}
-	return tg, ld, ld.keep(h, tg.id)
+	return tg, ld, ld.keep(h, tg)
 }
 
 // dropRepeated marks the records of a question beside the conversation that are not its
@@ -350,11 +354,11 @@ func (ld *lander) prepareAgent(ctx context.Context, top target, h *history, path
 func (ld *lander) dropRepeated(ctx context.Context, h *history, top target, id string) error {
 	found := func(uint64) bool { return false }
 	if ld.has(id) {
-		lines, err := mappedLines(filepath.Join(ld.kept(id), mapFile))
+		lines, err := mappedLines(filepath.Join(ld.kept(id, folder), mapFile))
 		if err != nil {
 			return err
 		}
-		k, leave, err := openKept(ctx, ld.kept(id), h.tool, h.id)
+		k, leave, err := openKept(ctx, ld.kept(id, folder), h.tool, h.id)
 		switch {
 		case err == nil:
 			defer leave()
@@ -372,34 +376,4 @@ func (ld *lander) dropRepeated(ctx context.Context, h *history, top target, id s
 		}
 	}
 	return nil
-}
-
-// projectOf returns the name of the project that a history comes into, whose session has
-// the id. One that was imported before stays in its project.
-func projectOf(p *sessionstore.Projects, h History, id string, o Options) (string, error) {
-	if o.Project != "" {
-		return o.Project, nil
-	}
-	slug := h.Project()
-	if isIn(p, slug, id) {
-		return slug, nil
-	}
-	other, err := projectWith(p, id)
-	return cmp.Or(other, slug), err
-}
-
-// storeOf returns the store of a project. In a dry run it is nil where there is
-// none yet.
-func storeOf(ctx context.Context, p *sessionstore.Projects, slug string, dry bool) (*sessionstore.Store, error) {
-	if dry {
-		slugs, err := p.Slugs(ctx)
-		if err != nil || !slices.Contains(slugs, slug) {
-			return nil, err
-		}
-	}
-	st, err := p.Store(slug)
-	if errors.Is(err, sessionstore.ErrClosed) {
-		return nil, err
-	}
-	return st, err
 }

@@ -108,6 +108,7 @@ func (r record) saysCodex() bool { return r.is(isPerson | isAssistant | hasResul
 // beginsWith reports whether the file has all bytes of the kept one at its beginning.
 func (h *history) beginsWith(kept *os.File) (bool, error) {
 	all := framesOf(kept)
+	h.known = 0
 	if len(all) == 0 || len(all) > len(h.t.sums) {
 		return false, nil
 	}
@@ -124,13 +125,17 @@ func (h *history) beginsWith(kept *os.File) (bool, error) {
 	if n, err := h.file.ReaderAt.ReadAt(plain, at); n < len(plain) {
 		return false, shortRead(err)
 	}
-	return frameSum(xxh3.Hash128(plain).Bytes()) == last.sum, nil
+	begins := frameSum(xxh3.Hash128(plain).Bytes()) == last.sum
+	if begins {
+		h.known = at + int64(last.size)
+	}
+	return begins, nil
 }
 
 // wentOn reports whether a rendering has a message of a record that no message of the
 // session was made of. The file began with what it was then, or the map tells records.
 func (ld *lander) wentOn(tg target, r *rendering) (bool, error) {
-	all, err := mappedLines(filepath.Join(ld.kept(tg.id), mapFile))
+	all, err := mappedLines(filepath.Join(ld.kept(tg.id, tg.place()), mapFile))
 	if err != nil {
 		return false, err
 	}

@@ -24,7 +24,7 @@ func (ld *lander) land(ctx context.Context, tg target) (Imported, error) {
 	for n := range maxDiverged {
 		if n > 0 {
 			tg.id = divergedID(first, n)
-			tg.kind, tg.parent = Diverged, first.id
+			tg.kind, tg.parent, tg.beside, tg.here = Diverged, first.id, "", nil
 		}
 		done, p, next, err := ld.try(ctx, tg)
 		if err != nil {
@@ -37,7 +37,11 @@ func (ld *lander) land(ctx context.Context, tg target) (Imported, error) {
 			}
 			return done, nil
 		}
-		tg.turn = next.Turns
+		if tg.turn = next.Turns; first.here != nil {
+			if tg.turn, _, err = ld.sharedTurns(ctx, first); err != nil {
+				return Imported{}, err
+			}
+		}
 	}
 	return Imported{}, fmt.Errorf("import into session %q: it went on %d times", first.id, maxDiverged)
 }
@@ -62,7 +66,7 @@ func (ld *lander) try(ctx context.Context, tg target) (done Imported, p *plan, o
 	if err != nil {
 		return done, nil, nil, err
 	}
-	s, known := stateOf(md), Imported{tg.id, tg.kind, Unchanged, 0}
+	s, known := stateIn(md, tg.place()), Imported{tg.id, tg.kind, Unchanged, 0}
 	if s.SHA256 == tg.hash() && s.Pending == "" && s.Rules == rules {
 		return known, nil, nil, nil
 	}
@@ -77,7 +81,7 @@ func (ld *lander) try(ctx context.Context, tg target) (done Imported, p *plan, o
 	}
 	rel := unkept
 	if tg.original {
-		if rel, err = tg.history.relate(ctx, ld.kept(tg.id)); err != nil {
+		if rel, err = tg.history.relate(ctx, ld.kept(tg.id, tg.place())); err != nil {
 			return done, nil, nil, err
 		}
 		if rel == within && s.Pending == "" && s.SHA256 != tg.hash() {
@@ -87,6 +91,7 @@ func (ld *lander) try(ctx context.Context, tg target) (done Imported, p *plan, o
 	if p, err = tg.plan(has); err != nil {
 		return done, nil, nil, err
 	}
+	ours = ours || p.r.fromHere < s.Here
 	begins := p.want == has
 	if p.want.Messages < has.Messages {
 		first, err := ld.transcript(ctx, tg.id, p.want.Messages)
@@ -96,7 +101,11 @@ func (ld *lander) try(ctx context.Context, tg target) (done Imported, p *plan, o
 		begins = first == p.want
 	}
 	done = Imported{tg.id, tg.kind, Unchanged, p.want.Messages}
+	any, behind, turns := p.r.news(tg.known, has.Messages)
+	comes := p.extends && behind && (rel == grown || s.Tool == "" || p.r.fromHere == has.Messages)
 	switch {
+	case tg.here != nil && !any && s.Tool == "": // the file has nothing but the export
+		return done, p, nil, nil
 	case begins && (ours || has == p.want):
 		if ours && rel == parted || !tg.original && s.Pending == "" && s.Rules == rules {
 			return done, p, nil, nil
@@ -107,7 +116,7 @@ func (ld *lander) try(ctx context.Context, tg target) (done Imported, p *plan, o
 			}
 		}
 		return done, p, nil, ld.change(ctx, tg, has, p, false)
-	case !ours:
+	case !ours || tg.here != nil && comes:
 		lost, err := ld.loses(ctx, tg, p, rel)
 		if err == nil && lost {
 			err = ld.former(ctx, tg, md, has)
@@ -115,9 +124,11 @@ func (ld *lander) try(ctx context.Context, tg target) (done Imported, p *plan, o
 		if err != nil {
 			return done, nil, nil, err
 		}
-		done.Action = Updated
+		if done.Action = Updated; tg.here != nil && turns > 0 {
+			tg.report.Home[tg.id] = turns
+		}
 		return done, p, nil, ld.change(ctx, tg, has, p, true)
-	case s.Transcript == revisionText(p.want) && s.Pending == "": // ours went on, and is no longer what it was
+	case tg.here != nil && !any || s.Transcript == revisionText(p.want) && s.Pending == "": // ours went on, and is no longer what it was
 		return done, p, nil, nil
 	case s.Rules != rules && s.Pending == "" && (rel == grown || !tg.original):
 		if went, err := ld.wentOn(tg, p.r); err != nil || !went {
@@ -144,7 +155,7 @@ func (ld *lander) create(ctx context.Context, tg target) (Imported, error) {
 	}
 	report := newReport()
 	err := core.Of(ld.st).Make(ctx, tg.id, func(tx core.Tx) (err error) {
-		f := files{tx, core.Of(ld.st)}
+		f := files{tx, core.Of(ld.st), tg.place()}
 		if tg.original {
 			defer func() { err = errors.Join(err, tg.file.leave()) }() // the directory gets its name then
 		}
@@ -182,7 +193,7 @@ func (tg target) state(r *rendering, made sessionstore.Revision) state {
 	s := state{
 		Tool: string(tg.tool), ID: tg.history.id, SHA256: tg.hash(),
 		Transcript: revisionText(made), Turns: r.turns, Rules: rules, Usage: r.usage,
-		Spent: tg.spending(),
+		Spent: tg.spending(), Here: r.fromHere,
 	}
 	if tg.kind == Conversation {
 		for _, id := range tg.t.facts.goesOn {
@@ -204,7 +215,7 @@ func (ld *lander) change(ctx context.Context, tg target, has sessionstore.Revisi
 		return nil
 	}
 	return core.Of(ld.st).ChangeOwned(ctx, tg.id, func(tx core.Tx) error {
-		f := files{tx, core.Of(ld.st)}
+		f := files{tx, core.Of(ld.st), tg.place()}
 		was, err := tx.Dir().Stat(sessiondir.Transcript)
 		if err != nil {
 			return err
@@ -221,7 +232,7 @@ func (ld *lander) change(ctx context.Context, tg target, has sessionstore.Revisi
 			return err
 		}
 		if write {
-			if err := f.announce(&md, p.want); err != nil {
+			if err := f.announce(&md, tg, has, p.want); err != nil {
 				return err
 			}
 		}
@@ -237,15 +248,15 @@ func (ld *lander) change(ctx context.Context, tg target, has sessionstore.Revisi
 			}
 		}
 		s := tg.state(p.r, p.want)
-		if !write && stateOf(md).Pending == "" {
-			err = errors.Join(tg.nameIn(&md, p.r), md.Set(member, s))
+		if !write && stateIn(md, tg.place()).Pending == "" {
+			err = errors.Join(tg.nameIn(&md, p.r), md.Set(tg.place(), s))
 		} else {
 			err = tg.describe(&md, p.r, s)
 		}
 		if err != nil {
 			return err
 		}
-		if err := tx.SetMetadata(md); err != nil || !write && p.want != has { // ours went on
+		if err := tx.SetMetadata(md); err != nil || !write && p.want != has || tg.place() != folder { // ours went on
 			return err
 		}
 		return f.date(p.r)

@@ -1,21 +1,16 @@
 package foreign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-)
-
-// The files that an import keeps beside a conversation.
-const (
-	folder       = "import"
-	originalFile = "original.jsonl.zst"
-	mapFile      = "map.jsonl"
 )
 
 // lander makes and updates sessions of one store. A nil store is one that does not
@@ -25,6 +20,9 @@ type lander struct {
 	dry   bool
 	p     *sessionstore.Projects
 	fixed bool // the caller named the project
+
+	home, place    string // the session that the history is an export of, and where it keeps the file
+	origin, thread string // the session of which the tool forked an export, and the tool's id of that
 }
 
 // of returns what makes the session id: in the project that has it, else in this one.
@@ -37,7 +35,7 @@ func (ld *lander) of(id string) (*lander, error) {
 		return ld, err
 	}
 	st, err := ld.p.Store(slug)
-	return &lander{st, ld.dry, ld.p, false}, err
+	return &lander{st: st, dry: ld.dry, p: ld.p}, err
 }
 
 // has reports whether there is a session.
@@ -59,11 +57,11 @@ func (ld *lander) transcript(ctx context.Context, id string, n int) (sessionstor
 }
 
 // keep lets the tool's file be read where the session keeps it, if it does.
-func (ld *lander) keep(h *history, id string) error {
+func (ld *lander) keep(h *history, tg target) error {
 	if ld.st == nil || h.file.kept != nil {
 		return nil
 	}
-	kept, err := os.OpenInRoot(filepath.Join(ld.st.Dir(), id), folder+"/"+originalFile)
+	kept, err := os.OpenInRoot(filepath.Join(ld.st.Dir(), tg.id), tg.place()+"/"+originalFile)
 	if err != nil { // there is none yet: the tool's file is read
 		return nil
 	}
@@ -71,7 +69,7 @@ func (ld *lander) keep(h *history, id string) error {
 }
 
 // kept returns the folder in which a session keeps the tool's file.
-func (ld *lander) kept(id string) string { return filepath.Join(ld.st.Dir(), id, folder) }
+func (ld *lander) kept(id, place string) string { return filepath.Join(ld.st.Dir(), id, place) }
 
 // projectWith returns the name of a project that has the session id, "" for none.
 func projectWith(p *sessionstore.Projects, id string) (string, error) {
@@ -90,4 +88,34 @@ func projectWith(p *sessionstore.Projects, id string) (string, error) {
 func isIn(p *sessionstore.Projects, slug, id string) bool {
 	fi, err := os.Lstat(filepath.Join(p.Dir(), slug, "sessions", id))
 	return err == nil && fi.IsDir()
+}
+
+// projectOf returns the name of the project that a history comes into, whose session has
+// the id. One that was imported before stays in its project.
+func projectOf(p *sessionstore.Projects, h History, id, named string) (string, error) {
+	if named != "" {
+		return named, nil
+	}
+	slug := h.Project()
+	if isIn(p, slug, id) {
+		return slug, nil
+	}
+	other, err := projectWith(p, id)
+	return cmp.Or(other, slug), err
+}
+
+// storeOf returns the store of a project. In a dry run it is nil where there is
+// none yet.
+func storeOf(ctx context.Context, p *sessionstore.Projects, slug string, dry bool) (*sessionstore.Store, error) {
+	if dry {
+		slugs, err := p.Slugs(ctx)
+		if err != nil || !slices.Contains(slugs, slug) {
+			return nil, err
+		}
+	}
+	st, err := p.Store(slug)
+	if errors.Is(err, sessionstore.ErrClosed) {
+		return nil, err
+	}
+	return st, err
 }

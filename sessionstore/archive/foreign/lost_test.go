@@ -251,7 +251,7 @@ func TestParentIsMissing(t *testing.T) {
 			st, err := p.Store("-w")
 			require.NoError(t, err)
 			require.Equal(t, c.want, texts(t, st, report.Sessions[0].ID))
-			h, leave := openOriginal(t.Context(), st, report.Sessions[0].ID, Claude, state{Tool: string(Claude)})
+			h, leave := openOriginal(t.Context(), st, report.Sessions[0].ID, Claude, state{Tool: string(Claude)}, member)
 			defer leave()
 			h.t.setScope(wholeLine)
 			require.NoError(t, h.findEnd(t.Context()))

@@ -30,6 +30,7 @@ type made struct {
 	sessionstore.Message
 	at       time.Time
 	key      string            // differs for each line of each message
+	mark     string            // what its lines tell of it, see exportMember
 	reminder bool              // no person wrote it
 	said     string            // its texts
 	blocks   []json.RawMessage // its texts and images

@@ -26,16 +26,8 @@ type making struct {
 
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-func newMaking(tool Tool, session string, s state, md sessionstore.Metadata, w io.Writer) *making {
-	out := &making{w: &lineWriter{out: bufio.NewWriterSize(w, 64<<10)}, tool: tool, session: session}
-	switch {
-	case s.Tool == string(tool) && uuidForm.MatchString(s.ID):
-		out.id = s.ID
-	case uuidForm.MatchString(session):
-		out.id = session
-	default:
-		out.id = uuid5(tool, session)
-	}
+func newMaking(tool Tool, id, session string, md sessionstore.Metadata, w io.Writer) *making {
+	out := &making{w: &lineWriter{out: bufio.NewWriterSize(w, 64<<10)}, tool: tool, id: id, session: session}
 	out.last = time.Unix(0, 0).UTC()
 	if t, ok := md.Created(); ok {
 		out.last = t
@@ -51,10 +43,15 @@ func newMaking(tool Tool, session string, s state, md sessionstore.Metadata, w i
 
 // message makes the lines of the nth message.
 func (out *making) message(m sessionstore.Message, n int) error {
+	if row, err := pyjson.Append(nil, m.AppendTo(nil), pyjson.Style{}); err == nil { // as programs write it that save it anew
+		if same, err := sessionstore.ParseMessage(row); err == nil {
+			m = same
+		}
+	}
 	if t, ok := m.Timestamp(); ok {
 		out.last = t
 	}
-	mm := made{Message: m, at: out.last, key: uuid5(out.tool, "export/"+out.session+"/"+strconv.Itoa(n)), said: m.Content()}
+	mm := made{Message: m, at: out.last, key: uuid5(out.tool, "export/"+out.session+"/"+strconv.Itoa(n)), said: m.Content(), mark: out.session + "/" + strconv.Itoa(n)}
 	mm.reminder = m.Role() != "user" && m.Role() != "assistant" && m.Role() != "tool" || strings.HasPrefix(strings.TrimSpace(mm.said), "<system-reminder>")
 	if mm.at.Before(out.floor) {
 		mm.at = out.floor

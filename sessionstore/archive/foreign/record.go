@@ -75,3 +75,6 @@ func hash(s string) uint64 {
 	}
 	return max(1, xxh3.HashString(s))
 }
+
+// mark is what an exported line tells of its message.
+type mark struct{ at, message int32 }

@@ -1,8 +1,14 @@
 package foreign
 
 import (
+	"cmp"
+	"iter"
 	"slices"
 	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/userrow"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // render makes the messages of chain and hands each to emit.
@@ -18,6 +24,14 @@ func (r *rendering) render() error {
 	}
 	for _, at := range r.chain {
 		r.t.records.at(at).flags |= onLine
+	}
+	if r.here != nil {
+		for _, l := range r.here.lines {
+			r.numbers[l.at] = number(whyHere)
+		}
+		next, stop := iter.Pull2(r.here.rows)
+		defer stop()
+		r.next = next
 	}
 	defer func() {
 		for _, at := range r.chain {
@@ -45,7 +59,15 @@ func (r *rendering) render() error {
 }
 
 func (r *rendering) step(i int, at int32) error {
+	if l, found := r.here.of(at); found {
+		return r.ours(l)
+	}
 	rec := r.t.records.at(at)
+	if rec.is(isAssistant | isUser | isQueued) {
+		if err := r.settleCalls(); err != nil {
+			return err
+		}
+	}
 	switch {
 	case r.numbers[at] != 0: // a part of a response that is out already
 		return nil
@@ -103,4 +125,65 @@ func (r *rendering) flush() error {
 		return err
 	}
 	return r.flushAnswer()
+}
+
+// ours sends out the messages of a line that an export made, as they are in the session.
+func (r *rendering) ours(l hereLine) error {
+	if err := r.flush(); err != nil {
+		return err
+	}
+	if l.last > 0 && r.messages+1 < int(l.first) {
+		if err := r.payAnswer(); err != nil {
+			return err
+		}
+	}
+	for r.row < int(l.last) {
+		m, err, ok := r.next()
+		if !ok || err != nil {
+			return cmp.Or(err, ErrChanged)
+		}
+		if r.row++; r.row < int(l.first) {
+			continue
+		}
+		if err := r.send(m, nil, nil); err != nil {
+			return err
+		}
+		r.fromHere++
+		r.goOnBehind(m)
+	}
+	r.numbers[l.at] = int32(r.messages)
+	return nil
+}
+
+// goOnBehind takes what follows from a message that was said here.
+func (r *rendering) goOnBehind(m sessionstore.Message) {
+	if at, ok := m.Timestamp(); ok {
+		r.lastTime = at
+	}
+	switch m.Role() {
+	case "user":
+		if userrow.Read(core.From(m, "content"), core.From(m, "tool_call_id") != nil, nil).Real {
+			r.turns++
+			r.called([]string{m.Content()})
+			r.open = true
+		}
+	case "assistant":
+		r.owing, r.open, r.waiting = false, false, m.ToolCalls()
+	case "tool":
+		r.owing = true
+		r.waiting = slices.DeleteFunc(r.waiting, func(c sessionstore.ToolCall) bool { return c.ID == m.ToolCallID() })
+	}
+}
+
+// settleCalls sends out the results of calls that have none here, before the tool goes on.
+func (r *rendering) settleCalls() error {
+	calls := r.waiting
+	r.waiting = nil
+	for _, c := range calls {
+		if err := r.result(c, hash(c.ID), r.lastTime); err != nil {
+			return err
+		}
+		r.owing = true
+	}
+	return nil
 }

@@ -1,6 +1,8 @@
 package foreign
 
 import (
+	"cmp"
+	"iter"
 	"slices"
 	"time"
 
@@ -28,10 +30,15 @@ type rendering struct {
 	numbers  []int32 // of messages by record; below 0 a reason, see reasons; 0: none yet
 	messages int
 	turns    int
-	shared   int    // turns before the first one of its own
-	first    string // the first line of the first prompt, by which lists call a session without a name
-	own      string // what the first own prompt that a person typed is called by
-	command  string // the same of the first own command
+	here     *hereRows
+	next     func() (sessionstore.Message, error, bool) // the next message of the session that here is of
+	row      int                                        // how many of them were read
+	fromHere int                                        // and sent out
+	waiting  []sessionstore.ToolCall                    // calls of the last one that have no result
+	shared   int                                        // turns before the first one of its own
+	first    string                                     // the first line of the first prompt, by which lists call a session without a name
+	own      string                                     // what the first own prompt that a person typed is called by
+	command  string                                     // the same of the first own command
 	model    string
 	usage    map[string]*usage
 
@@ -206,4 +213,47 @@ func (r *rendering) before(at int32) int32 {
 		return int32(rec.key) - 1
 	}
 	return rec.parent
+}
+
+// news tells of the messages of a rendering that neither an export made nor what the session
+// keeps of the file: whether there is any, whether all behind the first n messages are such,
+// and how many turns they begin.
+func (r *rendering) news(known int64, n int) (any, behind bool, turns int) {
+	last := int32(0)
+	behind = true
+	for at, number := range r.numbers {
+		if number <= 0 {
+			continue
+		}
+		rec := r.t.records.at(int32(at))
+		isNew := rec.offset >= known && !r.t.isMarked(int32(at))
+		any, behind = any || isNew, behind && (isNew || int(number) <= n)
+		if isNew && rec.is(isPerson) && number != last {
+			turns, last = turns+1, number
+		}
+	}
+	return any, behind, turns
+}
+
+// hereRows are the messages of a session that a file has as they are: what was said here.
+type hereRows struct {
+	lines []hereLine // in the order of records
+	rows  iter.Seq2[sessionstore.Message, error]
+}
+
+// hereLine is a record that was made of a message. The messages from first to last go out with
+// it: its own one, and those beside it that no line is made of. last is 0 for the other records
+// of that message.
+type hereLine struct{ at, first, last int32 }
+
+// of returns the line of a record, and whether an export made it.
+func (o *hereRows) of(at int32) (l hereLine, found bool) {
+	if o == nil {
+		return l, false
+	}
+	i, found := slices.BinarySearchFunc(o.lines, at, func(l hereLine, at int32) int { return cmp.Compare(l.at, at) })
+	if found {
+		l = o.lines[i]
+	}
+	return l, found
 }

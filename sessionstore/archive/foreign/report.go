@@ -56,6 +56,10 @@ type Report struct {
 	// of the fork. They are among Sessions, too.
 	Former map[string]int
 
+	// Home has the sessions that were exported and went on in the tool, and into which that
+	// came: the number of the new turns, by the id of the session.
+	Home map[string]int
+
 	Counts []Count // of the files, the session's own first
 }
 
@@ -69,7 +73,7 @@ const maxUnplaced = 1000
 const maxUnknown = 100
 
 func newReport() *Report {
-	return &Report{Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{}, Former: map[string]int{}}
+	return &Report{Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{}, Former: map[string]int{}, Home: map[string]int{}}
 }
 
 // unknown counts a name that is not known. A name that may be text of a person

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
+	"strconv"
+	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
@@ -34,6 +36,7 @@ type scanning struct {
 	loose   pieces[result] // records whose parent is not the record before: the hash of its uuid, and the record
 	calls   pieces[result]
 	results pieces[result]
+	marks   pieces[mark]
 	report  *Report
 	offset  int64 // of the line
 }
@@ -60,7 +63,7 @@ func scan(ctx context.Context, f io.ReaderAt, size int64, fm format, report *Rep
 	sums.end()
 	s.t.sums = sums.sums
 	fm.finish(&s)
-	s.t.calls, s.t.results, s.t.facts.spent = s.calls.take(), s.results.take(), s.t.facts.spending.take()
+	s.t.calls, s.t.results, s.t.marks, s.t.facts.spent = s.calls.take(), s.results.take(), s.marks.take(), s.t.facts.spending.take()
 	s.t.orderCalls()
 	s.t.orderAnswers()
 	s.t.mergeSpent()
@@ -131,3 +134,17 @@ func (s *scanning) unknownKind(what, name string) {
 
 // cwd keeps the first working directory.
 func (s *scanning) cwd(dir string) { s.t.cwd = firstOf(s.t.cwd, dir) }
+
+// mark takes what the line of the next record tells. Only the session that the last line
+// tells of counts: an export of a fork goes on behind what its origin exported.
+func (s *scanning) mark(said string) {
+	i := strings.LastIndexByte(said, '/')
+	n, err := strconv.ParseInt(said[i+1:], 10, 32)
+	if i < 0 || err != nil || n < 1 {
+		return
+	}
+	if said[:i] != s.t.exported {
+		s.t.exported, s.marks = said[:i], pieces[mark]{}
+	}
+	s.marks.add(mark{int32(s.t.records.len()), int32(n)})
+}

@@ -14,20 +14,20 @@ import (
 // scope returns how far back the session goes: as the last import of it did, or as
 // it is asked for. The error Is ErrWhole where a session of the whole line is asked
 // to hold the active one.
-func (ld *lander) scope(id string, active bool) (scope, error) {
+func (ld *lander) scope(tg target, active bool) (scope, error) {
 	asked := wholeLine
 	if active {
 		asked = activeLine
 	}
-	if ld.st == nil || !core.Of(ld.st).Has(id) {
+	if ld.st == nil || !core.Of(ld.st).Has(tg.id) {
 		return asked, nil
 	}
-	was, found, err := scopeIn(filepath.Join(ld.st.Dir(), id, folder, mapFile))
+	was, found, err := scopeIn(filepath.Join(ld.kept(tg.id, tg.place()), mapFile))
 	if err != nil || !found {
 		return asked, err
 	}
 	if active && was == wholeLine {
-		return was, fmt.Errorf("import into session %q: %w", id, ErrWhole)
+		return was, fmt.Errorf("import into session %q: %w", tg.id, ErrWhole)
 	}
 	return was, nil
 }

@@ -14,9 +14,9 @@ func (ld *lander) settle(ctx context.Context, top target, prepare func(*history)
 	if len(h.targets) > 0 {
 		first = h.targets[0]
 	}
-	holder := first.id
+	holder, place := first.id, first.place()
 	for n := 1; ld.has(divergedID(first, n)); n++ {
-		holder = divergedID(first, n)
+		holder, place = divergedID(first, n), folder
 	}
 	if !ld.has(holder) {
 		return h, leave, nil
@@ -25,14 +25,14 @@ func (ld *lander) settle(ctx context.Context, top target, prepare func(*history)
 	if err != nil {
 		return h, leave, err
 	}
-	if s := stateOf(md); s.SHA256 == h.hash() && s.Pending == "" {
+	if s := stateIn(md, place); s.SHA256 == h.hash() && s.Pending == "" {
 		return h, leave, nil
 	}
-	rel, err := h.relate(ctx, ld.kept(holder))
+	rel, err := h.relate(ctx, ld.kept(holder, place))
 	if err != nil || rel != within {
 		return h, leave, err
 	}
-	kept, leaveKept, err := openKept(ctx, ld.kept(holder), h.tool, h.id)
+	kept, leaveKept, err := openKept(ctx, ld.kept(holder, place), h.tool, h.id)
 	if err != nil {
 		return h, leave, err
 	}
@@ -59,8 +59,10 @@ func (ld *lander) hasThread(ctx context.Context, f *history, h History) (bool, e
 	for _, s := range all {
 		rel := unkept
 		md, err := ld.st.Metadata(ctx, s.ID) // what cannot be read has nothing
-		if st := stateOf(md); err == nil && st.Tool == string(h.Tool) && st.ID == h.threadID {
-			rel, err = f.relate(ctx, ld.kept(s.ID))
+		for _, place := range places {
+			if st := stateIn(md, place); err == nil && rel != within && st.Tool == string(h.Tool) && st.ID == h.threadID {
+				rel, err = f.relate(ctx, ld.kept(s.ID, place))
+			}
 		}
 		if ctx.Err() != nil {
 			return false, err
@@ -80,7 +82,7 @@ func (r *Report) landAll(ctx context.Context, ld *lander, h *history) (failed er
 	var done []Imported
 	for i := range h.targets {
 		tg := h.targets[(i+1)%len(h.targets)]
-		err := ld.keep(h, h.targets[0].id)
+		err := ld.keep(h, h.targets[0])
 		if err == nil {
 			var one Imported
 			if one, err = ld.land(ctx, tg); err == nil {

@@ -50,6 +50,7 @@ type payer struct {
 	sessionstore.Found
 	st    *sessionstore.Store
 	id    string
+	place string // see target.place
 	state state
 }
 
@@ -71,20 +72,22 @@ func payersOf(ctx context.Context, p *sessionstore.Projects, found []sessionstor
 			}
 			continue
 		}
-		it := &payer{f, st, id, stateOf(md)}
-		if it.state.Spent == nil {
-			continue
-		}
-		if it.state.Tool == string(Codex) {
-			if other := threads[it.state.ID]; other != nil {
-				if it.responses() > other.responses() {
-					*other = *it
-				}
+		for _, place := range places {
+			it := &payer{f, st, id, place, stateIn(md, place)}
+			if it.state.Spent == nil {
 				continue
 			}
-			threads[it.state.ID] = it
+			if it.state.Tool == string(Codex) {
+				if other := threads[it.state.ID]; other != nil {
+					if it.responses() > other.responses() {
+						*other = *it
+					}
+					continue
+				}
+				threads[it.state.ID] = it
+			}
+			all = append(all, it)
 		}
-		all = append(all, it)
 	}
 	return all, failed
 }
@@ -137,7 +140,7 @@ func (f *payer) used(ctx context.Context) (found []used, err error) {
 	if f.state.Tool != string(Claude) {
 		return nil, nil
 	}
-	file, _, err := openRegular(filepath.Join(f.st.Dir(), f.id, folder, mapFile))
+	file, _, err := openRegular(filepath.Join(f.st.Dir(), f.id, f.place, mapFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -161,7 +164,7 @@ func (f *payer) used(ctx context.Context) (found []used, err error) {
 	if len(found) > 0 || f.state.Rules == rules {
 		return found, nil
 	}
-	h, leave := openOriginal(ctx, f.st, f.id, Claude, f.state)
+	h, leave := openOriginal(ctx, f.st, f.id, Claude, f.state, f.place)
 	if h == nil {
 		return nil, ctx.Err()
 	}

@@ -3,6 +3,7 @@ package foreign
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -14,7 +15,7 @@ import (
 )
 
 // member is the member of metadata that tells what was imported.
-const member = "import"
+const member = folder
 
 // state tells what a session was imported from, and what the import left there.
 type state struct {
@@ -25,6 +26,7 @@ type state struct {
 	Pending    string            `json:"pending,omitempty"` // the one that an import is about to write
 	Turns      int               `json:"turns"`             // of it
 	Rules      int               `json:"rules,omitempty"`   // see rules
+	Here       int               `json:"here,omitempty"`    // messages that were said here, and exported
 	Usage      map[string]*usage `json:"usage,omitempty"`   // by model, of the conversation
 
 	// ContinuedIn has the ids of the sessions in which the tool went on, as copies of this one.
@@ -44,9 +46,13 @@ func revisionText(r sessionstore.Revision) string {
 	return fmt.Sprintf("%d %d %x", r.Messages, r.Bytes, r.Sum)
 }
 
-// stateOf returns the state in metadata, and the zero state where there is none.
-func stateOf(md sessionstore.Metadata) (s state) {
-	raw, ok := md.Lookup(member)
+// stateOf returns the state of the import that made a session, and the zero state where
+// none did.
+func stateOf(md sessionstore.Metadata) state { return stateIn(md, folder) }
+
+// stateIn returns the state in a member of metadata, which has the name of the folder.
+func stateIn(md sessionstore.Metadata, place string) (s state) {
+	raw, ok := md.Lookup(place)
 	if !ok || pyjson.KindOf(raw) != pyjson.Object {
 		return s
 	}
@@ -75,17 +81,14 @@ func (tg target) describe(md *sessionstore.Metadata, r *rendering, s state) erro
 			members = append(members, assignment{"working_dir", t.cwd})
 		}
 	}
-	if err := assign(md, members...); err != nil {
+	if err := errors.Join(assign(md, members...), tg.nameIn(md, r)); err != nil {
 		return err
 	}
-	if err := tg.nameIn(md, r); err != nil {
-		return err
+	members = nil
+	if tg.place() == folder { // else a host of this store runs it with a model of its own
+		members = []assignment{{"model", cmp.Or(r.model, "unknown")}}
 	}
-	model := r.model
-	if model == "" {
-		model = "unknown"
-	}
-	return assign(md, assignment{"model", model}, assignment{"turn_count", r.turns}, assignment{member, s})
+	return assign(md, append(members, assignment{"turn_count", r.turns}, assignment{tg.place(), s})...)
 }
 
 // assign sets members of metadata.
@@ -140,7 +143,7 @@ func (tg target) name(r *rendering) string {
 // is no conversation gets its name anew.
 func (tg target) nameIn(md *sessionstore.Metadata, r *rendering) error {
 	name, from := tg.name(r), "generated"
-	older := tg.kind != Conversation && stateOf(*md).Rules != rules && md.Text("name_source") == from
+	older := tg.kind != Conversation && stateIn(*md, tg.place()).Rules != rules && md.Text("name_source") == from
 	if name == "" || md.Text("name") != "" && !older {
 		return nil
 	}

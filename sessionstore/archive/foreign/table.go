@@ -24,6 +24,8 @@ type table struct {
 	calls    []result // in the order of ids, then of records
 	repeated map[uint64]bool
 	kept     *preserved
+	exported string // the session that marks are of
+	marks    []mark // in the order of records
 	scope    scope
 
 	sum       [32]byte // SHA-256 of the file
@@ -278,4 +280,10 @@ func (t *table) recordAt(line int) int32 {
 		return -1
 	}
 	return int32(at)
+}
+
+// isMarked reports whether an export made the line of a record.
+func (t *table) isMarked(at int32) bool {
+	_, found := slices.BinarySearchFunc(t.marks, at, func(m mark, at int32) int { return cmp.Compare(m.at, at) })
+	return found
 }

@@ -3,6 +3,7 @@ package foreign
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -23,6 +24,7 @@ type history struct {
 	format format
 	layout layout
 	t      *table
+	known  int64 // how much of it the session keeps whose file it was compared with, see relate
 	tool   Tool
 	id     string // the tool's id of the session
 	report *Report
@@ -43,8 +45,14 @@ type target struct {
 	foreign  string              // the tool's id of a sub-agent
 	turn     int                 // after which it leaves its parent
 	original bool                // it keeps the file
+	beside   string              // see place
+	here     *hereRows           // what was said in the session, and exported
 	mine     func(at int32) bool // whether a record is of the session, on whichever branch
 }
+
+// place returns the name of the folder in which the session keeps the tool's file, and of the
+// member of metadata that tells of it.
+func (tg target) place() string { return cmp.Or(tg.beside, folder) }
 
 // start returns when the conversation began.
 func (r *rendering) start() time.Time {
@@ -58,7 +66,7 @@ func (r *rendering) start() time.Time {
 func (tg target) render(report *Report, emit func(sessionstore.Message) error) (*rendering, error) {
 	r := &rendering{
 		t: tg.t, format: tg.format, in: newInput(tg.file, tg.size), chain: tg.chain, report: report, emit: emit,
-		from: origin{tool: tg.tool, id: tg.history.id}, shared: tg.turn,
+		from: origin{tool: tg.tool, id: tg.history.id}, shared: tg.turn, here: tg.here,
 	}
 	return r, r.render()
 }
@@ -225,7 +233,7 @@ func (tg target) countLeft(r *rendering, report *Report) {
 		return
 	}
 	for _, o := range r.lines() {
-		if o.message == 0 {
+		if o.message == 0 && o.why != whyHere {
 			report.Left[o.why]++
 		}
 	}
@@ -235,7 +243,7 @@ func (tg target) countLeft(r *rendering, report *Report) {
 func (tg target) responses() iter.Seq[used] {
 	return func(yield func(used) bool) {
 		for _, r := range tg.t.facts.spent {
-			if tg.mine == nil || !tg.mine(r.at) || r.has == 0 {
+			if tg.mine == nil || !tg.mine(r.at) || r.has == 0 || tg.t.isMarked(r.at) {
 				continue
 			}
 			u := used{id: r.id, model: unknownModel}

@@ -56,6 +56,7 @@ const (
 	whyNoCall    = "result without a call"
 	whyUnwritten = "not storable"
 	whySummary   = "summary of what stands here"
+	whyHere      = "exported from here"
 	whyCopy      = "in a file that repeats the conversation"
 )
 
@@ -63,7 +64,7 @@ const (
 // message numbers.
 var reasons = []string{
 	whyBlank, whyDamaged, whyBookkeep, whyUnknown, whyBranch, whyAgent, whyRepeated, whyThinking, whyEmpty, whyNoCall, whyUnwritten,
-	whySummary,
+	whySummary, whyHere,
 }
 
 // number returns the number of a reason.
@@ -78,3 +79,18 @@ func number(why string) int32 {
 
 // maxName is the limit of the Amplifier tools, in characters.
 const maxName = 200
+
+// exportMember is the member of an exported line that tells of the message that it was made
+// of: the id of the session and, behind a slash, the number of the message.
+const exportMember = "amplifier"
+
+// The files that an import keeps beside a conversation.
+const (
+	folder       = "import"
+	originalFile = "original.jsonl.zst"
+	mapFile      = "map.jsonl"
+)
+
+// places are the folders in which a session may keep the files of tools, and the members of
+// metadata that tell of them: what it was imported from, and what its exports became.
+var places = []string{folder, folder + "_claude", folder + "_codex"}
