@@ -10,6 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -563,3 +566,57 @@ func TestHomeOfStrangers(t *testing.T) {
 		require.Equal(t, here, a.rows(a.id))
 	}
 }
+
+// TestHomeKilled ends imports before each of their operations on the disk: the next one
+// completes them.
+func TestHomeKilled(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]func(a *away){
+		"first": func(*away) {},
+		"again": func(a *away) {
+			a.goOn("Before")
+			a.back()
+		},
+		"after a turn here": func(a *away) {
+			a.goOn("Before")
+			a.back()
+			a.say("Ours")
+			a.export()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lost := testenv.Lost(t)
+			for _, tool := range []Tool{Claude, Codex} {
+				for at, cut := int64(1), true; cut; at++ {
+					a := newAway(t, projects(t), nativeID, tool, native...)
+					a.export()
+					before(a)
+					here := a.rows(a.id)
+					a.goOn("Theirs")
+					operations := int64(0)
+					p, err := core.OpenProjects(a.p.Dir(), &sessionstore.Options{Durability: sessionstore.Relaxed}, &seam.Seam{Before: func(seam.Op) error {
+						if operations++; operations >= at {
+							return errCut
+						}
+						return nil
+					}})
+					require.NoError(t, err)
+					_, err = Import(t.Context(), p, History{Tool: tool, ID: nativeID, Path: a.path, Dir: "/w"}, nil)
+					cut = err != nil
+					require.NoError(t, p.Close())
+					require.True(lost, strings.HasPrefix(a.rows(a.id), here))
+					a.back()
+					require.True(lost, strings.HasPrefix(a.rows(a.id), here))
+					require.Equal(lost, both("Theirs"), a.said(a.id, strings.Count(here, "\n")))
+					require.Equal(lost, []string{a.id}, a.all(), "a fork, though nobody wrote here")
+					md, err := a.st.Metadata(t.Context(), a.id)
+					require.NoError(t, err)
+					require.Empty(t, stateIn(md, folder+"_"+string(tool)).Pending)
+				}
+			}
+		})
+	}
+}
+
+var errCut = errors.New("cut")
