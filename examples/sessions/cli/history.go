@@ -37,7 +37,8 @@ type historyOne struct {
 	Kind     foreign.Kind   `json:"kind"`
 	Action   foreign.Action `json:"action"`
 	Messages int            `json:"messages"`
-	Turns    int            `json:"turns_the_tool_lost,omitempty"` // of a former session: what the tool no longer has
+	Turns    int            `json:"turns_the_tool_lost,omitempty"`  // of a former session: what the tool no longer has
+	Home     int            `json:"turns_that_came_home,omitempty"` // of a session that was exported, and went on in the tool
 }
 
 type historyDamage struct {
@@ -195,7 +196,7 @@ func (r *historyResult) add(h foreign.History, report *foreign.Report) {
 	r.Lines += report.Lines
 	r.Branches += report.Branches
 	for _, s := range report.Sessions {
-		r.Sessions = append(r.Sessions, historyOne{s.ID, h.ID, report.Project, s.Kind, s.Action, s.Messages, report.Former[s.ID]})
+		r.Sessions = append(r.Sessions, historyOne{s.ID, h.ID, report.Project, s.Kind, s.Action, s.Messages, report.Former[s.ID], report.Home[s.ID]})
 	}
 	for _, d := range report.Damaged {
 		r.Damaged = append(r.Damaged, damageOf(h, d))
@@ -262,14 +263,20 @@ func (r *historyResult) of(kind foreign.Kind) (n int) {
 	return n
 }
 
-// former returns the forks that keep what the tool no longer has.
-func (r *historyResult) former() (all []historyOne) {
+// tell tells people of each session that has such turns, at most of maxTold.
+func (r *historyResult) tell(a *app, turns func(historyOne) int, what, more string) {
+	n := 0
 	for _, s := range r.Sessions {
-		if s.Kind == foreign.Former {
-			all = append(all, s)
+		if turns(s) == 0 {
+			continue
+		}
+		if n++; n <= maxTold {
+			a.Printf("  %s %s session %s\n", count(turns(s), "turn"), what, s.ID)
 		}
 	}
-	return all
+	if n > maxTold {
+		a.Printf("  and %s like that\n", count(n-maxTold, more))
+	}
 }
 
 // print tells people what came, and what was left out and where it is kept.
@@ -285,13 +292,8 @@ func (r *historyResult) print(a *app, all int, failed error) {
 	if n := r.of(foreign.Diverged); n > 0 {
 		a.Printf("  %s: both sides went on, so the other tool's turns are in a session beside yours\n", count(n, "conversation"))
 	}
-	for i, s := range r.former() {
-		if i == maxTold {
-			a.Printf("  and %s like that\n", count(r.of(foreign.Former)-i, "more fork"))
-			break
-		}
-		a.Printf("  %s that the tool no longer has: now session %s\n", count(s.Turns, "turn"), s.ID)
-	}
+	r.tell(a, func(s historyOne) int { return s.Home }, "came home into", "more session")
+	r.tell(a, func(s historyOne) int { return s.Turns }, "that the tool no longer has: now", "more fork")
 	if left := r.left(); len(left) > 0 {
 		what := "kept"
 		if r.Left[repeats] > 0 {

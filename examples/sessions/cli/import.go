@@ -37,7 +37,7 @@ func (importCommand) Help() string {
     sessions import 8f14.tar
     sessions export 8f14 --to=jsonl | sessions import --name "a copy" -
 
-With --from=claude the sessions of Claude Code on this machine come, with --from=codex those of Codex, each into the project of its working directory, or those of --project alone. Again, it brings what is new. Your own turns stay: where both went on, the other tool's become a fork. No import takes anything away: what the other tool no longer has is kept in a fork, which the report names. A session holds the whole line, what you see when you scroll up, and with --active what the tool would resume; it stays what its first import made it. Lists show when a session was saved here, not when its tool wrote it; those that the tool wrote last stand first.
+With --from=claude the sessions of Claude Code on this machine come, with --from=codex those of Codex, each into the project of its working directory, or those of --project alone. Again, it brings what is new. Your own turns stay: where both went on, the other tool's become a fork. No import takes anything away: what the other tool no longer has is kept in a fork, which the report names. A session that was exported to the tool and went on there comes home: the new turns come into it. A session holds the whole line, what you see when you scroll up, and with --active what the tool would resume; it stays what its first import made it. Lists show when a session was saved here, not when its tool wrote it; those that the tool wrote last stand first.
 
     sessions import --from claude --since 30d --dry-run
 

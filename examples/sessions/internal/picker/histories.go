@@ -25,7 +25,7 @@ type histories struct {
 // beginnings of their files. A file that names no directory there holds no
 // conversation, as far as one can tell. Another file without one is offered until an
 // import has read it whole, and again by the next picker. A session in the trash is
-// not offered.
+// not offered, and neither is the file of a session that was exported.
 func (h *histories) seek(ctx context.Context, s store) Event {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -45,7 +45,7 @@ func (h *histories) seek(ctx context.Context, s store) Event {
 	var offer Offer
 	for _, one := range all {
 		id := one.SessionID()
-		if id == "" || one.Dir == "" || here[id] || h.empty[id] || s.project != "" && one.Project() != s.project {
+		if id == "" || one.Dir == "" || here[id] || here[one.ID] || h.empty[id] || s.project != "" && one.Project() != s.project {
 			continue
 		}
 		here[id] = true
