@@ -63,12 +63,13 @@ func (ld *lander) findHome(ctx context.Context, f *history, h History, named str
 		ld.origin, ld.thread = id, foreign
 		return nil
 	}
-	if stateIn(md, place).ID != h.ID { // it came to another session before, as when this one was in the trash
+	known := stateIn(md, place).ID
+	if known != h.ID { // it came to another session before, as when this one was in the trash
 		if slug, err := projectWith(ld.p, uuid5(h.Tool, h.ID)); err != nil || slug != "" {
 			return err
 		}
 	}
-	ld.home, ld.place = id, place
+	ld.home, ld.place, f.id = id, place, cmp.Or(known, f.id) // which Export changes where it is no UUID
 	return nil
 }
 

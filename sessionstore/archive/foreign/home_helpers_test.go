@@ -46,11 +46,9 @@ func newAway(t *testing.T, p *sessionstore.Projects, id string, tool Tool, rows 
 	a := &away{t: t, p: p, st: st, id: id, tool: tool, home: t.TempDir()}
 	if len(rows) > 0 {
 		md := sessionstore.Metadata{}
-		for name, v := range map[string]any{
-			"session_id": id, "created": "2026-03-04T10:00:00+00:00", "working_dir": "/w", "name": "Mine", "model": "our-model", "turn_count": 2, "bundle": "b",
-		} {
-			require.NoError(t, md.Set(name, v))
-		}
+		require.NoError(t, assign(&md, []assignment{
+			{"session_id", id}, {"created", "2026-03-04T10:00:00+00:00"}, {"working_dir", "/w"}, {"name", "Mine"}, {"model", "our-model"}, {"turn_count", 2}, {"bundle", "b"},
+		}...))
 		require.NoError(t, st.Save(t.Context(), id, nil, md))
 		require.NoError(t, os.WriteFile(a.file("transcript.jsonl"), []byte(strings.Join(rows, "\n")+"\n"), 0o600))
 	}

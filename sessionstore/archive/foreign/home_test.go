@@ -620,3 +620,56 @@ func TestHomeKilled(t *testing.T) {
 }
 
 var errCut = errors.New("cut")
+
+// TestHomeWithoutOriginal has a session as another device gets it which keeps no file of the
+// tool: it goes on to the tool, and comes home.
+func TestHomeWithoutOriginal(t *testing.T) {
+	t.Parallel()
+	eachTool(t, func(t *testing.T, a *away) {
+		a.export()
+		a.goOn("Theirs")
+		a.back()
+		require.NoError(t, os.RemoveAll(a.file(folder+"_"+string(a.tool))))
+		a.say("Ours")
+		here := a.rows(a.id)
+		a.export()
+		a.goOn("Theirs again")
+		require.Equal(t, []Imported{{a.id, Conversation, Updated, len(native) + 6}}, a.back())
+		require.True(t, strings.HasPrefix(a.rows(a.id), here))
+		require.Equal(t, []string{a.id}, a.all())
+	})
+}
+
+// TestHomeOnTwoDevices imports one file into the same session of two stores: both get the same
+// files.
+func TestHomeOnTwoDevices(t *testing.T) {
+	t.Parallel()
+	eachTool(t, func(t *testing.T, a *away) {
+		b := newAway(t, projects(t), nativeID, a.tool, native...)
+		a.export()
+		a.goOn("Theirs")
+		a.back()
+		b.home = a.home
+		b.back()
+		require.Equal(t, tree(t, a.p.Dir()), tree(t, b.p.Dir()))
+	})
+}
+
+// TestHomeOfActive makes the short session of one that was imported, exported, and came home.
+func TestHomeOfActive(t *testing.T) {
+	t.Parallel()
+	g := newGrowing(t)
+	g.write(compaction(laterTurn))
+	id := g.run(nil)[0].ID
+	a := newAway(t, g.p, id, Claude)
+	a.say("Ours")
+	a.export()
+	a.goOn("Theirs")
+	n := len(healthy(t, a.st, id))
+	require.Equal(t, []Imported{{id, Conversation, Updated, n + 2}}, a.back())
+	require.Equal(t, both("Theirs"), a.said(id, n))
+	short, err := ForkActive(t.Context(), a.st, id, "")
+	require.NoError(t, err)
+	rows := a.said(short, 0)
+	require.Equal(t, both("Ours", "Theirs"), rows[len(rows)-4:])
+}
