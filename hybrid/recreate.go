@@ -33,7 +33,7 @@ func (s *Store) Recreate(ctx context.Context, ids ...string) error {
 	want := always(syncer.Options{Asked: true, Named: true, Recreate: true})
 	err = e.each(e.asked(ctx), "recreate", ids, want, func(id string, out syncer.Result, _ cosmos.Usage) {
 		if out.Err == nil && (out.State == Local || out.State == KeptLate) {
-			refused.add(wrap("recreate", id, out.Why))
+			refused.add(wrap("recreate", id, ErrLocal))
 		}
 	})
 	return errors.Join(err, refused.all())

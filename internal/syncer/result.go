@@ -41,7 +41,7 @@ type Result struct {
 	Pulls           bool   // it was to fetch, not to send
 	Conflict        bool   // two devices added to it
 	KeptAs          string // the session that keeps this device's history then; "" for none
-	Why             error  // why a session is Behind, Diverged, Local or KeptLate
+	Why             error  // why a session is Behind or Diverged
 	Lacks           error  // what of it is damaged in the cloud and did not come
 	Vanished        bool   // the head that was known is not there any more: the container is another one, or was restored
 	Scanned, Asking bool   // it was begun; and the cloud was asked

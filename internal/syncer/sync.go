@@ -46,7 +46,6 @@ func (v *sessionSync) run(ctx context.Context) {
 		if _, sent := v.stillThere(); sent {
 			v.out.State = KeptLate
 		}
-		v.out.Why = ErrLocal
 		return
 	}
 	if v.out.Err = v.identityOf(v.id).Check(); v.out.Err != nil {
