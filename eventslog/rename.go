@@ -3,7 +3,6 @@ package eventslog
 import (
 	"errors"
 	"io"
-	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
@@ -50,7 +49,11 @@ func (r *renamer) put(out *output, c chunk) error {
 
 // read reads a part of the log, which may have been cut meanwhile.
 func (r *renamer) read(from, to int64) ([]byte, error) {
-	r.raw = slices.Grow(r.raw[:0], int(to-from))[:to-from]
+	size := int(to - from)
+	if cap(r.raw) < size {
+		r.raw = make([]byte, size)
+	}
+	r.raw = r.raw[:size]
 	n, err := r.src.ReadAt(r.raw, from)
 	if n == len(r.raw) {
 		return r.raw, nil
