@@ -3,6 +3,7 @@ package notify_test
 import (
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"testing"
 	"time"
@@ -16,8 +17,15 @@ import (
 // patience is how long a test waits for what should happen at once.
 const patience = time.Minute
 
+// watch returns a Watcher of directories. A test that hangs with it ends with the stacks of
+// all goroutines.
 func watch(t *testing.T, dirs ...string) *notify.Watcher {
 	t.Helper()
+	hangs := time.AfterFunc(5*patience, func() {
+		debug.SetTraceback("all")
+		panic(t.Name() + " hangs")
+	})
+	t.Cleanup(func() { hangs.Stop() })
 	w, err := notify.New()
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, w.Close()) })
