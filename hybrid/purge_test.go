@@ -193,9 +193,16 @@ func TestPurgeOfALocalSession(t *testing.T) {
 		require.Equal(t, before, c.documents())
 	}
 	require.Error(t, a.Purge(t.Context()), "nobody purges all sessions by mistake")
+	requireContainer(t, (*Store).Purge)
+}
+
+// requireContainer requires a call that removes or sends sessions to refuse a store without a
+// container.
+func requireContainer(t *testing.T, call func(*Store, context.Context, ...string) error) {
+	t.Helper()
 	local, err := Open(t.Context(), t.TempDir(), nil)
 	require.NoError(t, err)
-	require.ErrorIs(t, local.Purge(t.Context(), "s"), ErrNoContainer)
+	require.ErrorIs(t, call(local, t.Context(), "s"), ErrNoContainer)
 	require.NoError(t, local.Close())
 }
 

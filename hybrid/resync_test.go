@@ -118,10 +118,7 @@ func TestResyncIsOfFamilies(t *testing.T) {
 	require.NoError(t, a.DeleteRemote(t.Context(), fork))
 	require.NoError(t, a.Resync(t.Context(), "s"), "what was deleted needs nothing")
 	require.NoError(t, a.Resync(t.Context(), "s", fork))
-	local, err := Open(t.Context(), t.TempDir(), nil)
-	require.NoError(t, err)
-	require.ErrorIs(t, local.Resync(t.Context(), "s"), ErrNoContainer)
-	require.NoError(t, local.Close())
+	requireContainer(t, (*Store).Resync)
 }
 
 // TestResyncUnderLaterRules: a device with later rules learns the new forms, one whose rules

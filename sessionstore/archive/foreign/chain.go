@@ -84,8 +84,8 @@ func (t *table) withoutSummaries(chain []int32) []int32 {
 	return kept
 }
 
-// leaves returns the ends of the lines by the root of their sub-agent, each once, the
-// latest first: those of the conversation by 0.
+// leaves returns the ends of all lines, each once and the latest first. Their key is the
+// root of their sub-agent; the conversation has the key 0.
 func (t *table) leaves(roots roots) map[int32][]int32 {
 	all := map[int32][]int32{}
 	for i, r := range t.records.all() {

@@ -153,16 +153,15 @@ func TestHomeExportedTwice(t *testing.T) {
 // them does not come back, and they do not change.
 func TestHomeOfEdited(t *testing.T) {
 	t.Parallel()
+	rewind := func(a *away) {
+		s, err := a.st.Load(a.t.Context(), a.id)
+		require.NoError(a.t, err)
+		require.NoError(a.t, a.st.Save(a.t.Context(), a.id, s.Messages[:5], s.Metadata))
+	}
 	edits := map[string]func(a *away){
-		"rewound": func(a *away) {
-			s, err := a.st.Load(a.t.Context(), a.id)
-			require.NoError(a.t, err)
-			require.NoError(a.t, a.st.Save(a.t.Context(), a.id, s.Messages[:5], s.Metadata))
-		},
+		"rewound": rewind,
 		"rewound and went on": func(a *away) {
-			s, err := a.st.Load(a.t.Context(), a.id)
-			require.NoError(a.t, err)
-			require.NoError(a.t, a.st.Save(a.t.Context(), a.id, s.Messages[:5], s.Metadata))
+			rewind(a)
 			a.say("Otherwise")
 		},
 		"another first prompt": func(a *away) {

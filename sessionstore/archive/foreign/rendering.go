@@ -215,9 +215,9 @@ func (r *rendering) before(at int32) int32 {
 	return rec.parent
 }
 
-// news tells of the messages of a rendering that neither an export made nor what the session
-// keeps of the file: whether there is any, whether all behind the first n messages are such,
-// and how many turns they begin.
+// news looks for new messages: the tool wrote them behind the part of the file that the
+// session keeps. It reports whether there is any, whether all messages after the first n are
+// new, and how many turns the new ones begin.
 func (r *rendering) news(known int64, n int) (any, behind bool, turns int) {
 	last := int32(0)
 	behind = true
