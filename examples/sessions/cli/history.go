@@ -299,7 +299,7 @@ func (r *historyResult) print(a *app, all int, failed error) {
 		if r.Left[repeats] > 0 {
 			what = "all but files that repeat a conversation is kept"
 		}
-		a.Printf("  Left out: %s; %s in import/original.jsonl.zst of each session (-v tells more)\n", strings.Join(left, ", "), what)
+		a.Printf("  Left out: %s; %s in original.jsonl.zst, in the import folder of each session (-v tells more)\n", strings.Join(left, ", "), what)
 	}
 }
 
