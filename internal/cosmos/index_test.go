@@ -164,11 +164,8 @@ func uncovered(t *testing.T, policy azcosmos.IndexingPolicy, queries []*cosmossq
 		has[strings.ReplaceAll(name, `"`, "")] = true
 	}
 	for _, q := range queries {
-		named := q.Paths()
-		for _, o := range q.Orders {
-			named = append(named, "/"+strings.Join(o.Path, "/"))
-		}
-		for _, path := range named {
+		for _, name := range append(q.Filters(), q.Order) {
+			path := "/" + name
 			if !has[path] && !slices.Contains(paths, path) {
 				paths = append(paths, path)
 			}

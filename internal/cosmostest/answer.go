@@ -62,8 +62,6 @@ func failSub(status, sub int, format string, a ...any) *failure {
 const (
 	subPartitionKeyMismatch    = 1001
 	subReadSessionNotAvailable = 1002
-	subPartitionKeyRangeGone   = 1002 // with 410
-	subCrossPartitionQuery     = 1004
 	subCompletingSplit         = 1007
 	subRequestRateTooLarge     = 3200
 	subTokenExpired            = 5006

@@ -83,7 +83,7 @@ func (s *Server) authorizeToken(c *call, header string) *failure {
 	default:
 		return fail(http.StatusUnauthorized, "The provided token is not accepted")
 	}
-	if c.Op == OpControl && (c.Method != http.MethodGet || c.kind == offers) {
+	if c.Op == OpControl && c.Method != http.MethodGet {
 		return failSub(http.StatusForbidden, subRBAC, "The given request cannot be authorized by AAD token in data plane")
 	}
 	return nil

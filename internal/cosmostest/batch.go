@@ -10,12 +10,9 @@ const maxBatch = 100 // operations
 
 // batch does the operations of a request all or none.
 func (s *Server) batch(c *call, box *container) (*answer, *failure) {
-	key, f := parseKey(c.header.Get(headerPartitionKey), len(box.keys))
+	key, f := parseKey(c.header.Get(headerPartitionKey))
 	if f != nil {
 		return nil, f
-	}
-	if len(key) < len(box.keys) {
-		return nil, failSub(http.StatusBadRequest, subPartitionKeyMismatch, "The partition key is not complete")
 	}
 	if !c.isTrue("x-ms-cosmos-batch-atomic") {
 		return nil, fail(http.StatusBadRequest, "Only atomic batches are supported")
@@ -40,12 +37,12 @@ func (s *Server) batch(c *call, box *container) (*answer, *failure) {
 		t.rollback()
 	}
 	a := batchAnswer(results, len(writes), failed, c.minimal())
-	return a.set("x-ms-session-token", box.now(c.At).sessionToken(hashKey(key, box.hierarchical))), nil
+	return a.set("x-ms-session-token", box.now(c.At).sessionToken()), nil
 }
 
 // step does one operation of a batch, which may be a read of what the
 // operations before it wrote.
-func (t *tx) step(key []jsondoc.Value, w write) result {
+func (t *tx) step(key string, w write) result {
 	if w.op == OpRead {
 		return read(t.container.now(t.now), key, w)
 	}
@@ -63,7 +60,7 @@ func parseBatch(body []byte) ([]write, *failure) {
 		return nil, fail(http.StatusBadRequest, "Batch request has more operations than what is supported")
 	}
 	ops := map[string]Op{
-		"Create": OpCreate, "Upsert": OpUpsert, "Replace": OpReplace, "Patch": OpPatch, "Delete": OpDelete, "Read": OpRead,
+		"Create": OpCreate, "Upsert": OpUpsert, "Replace": OpReplace, "Delete": OpDelete, "Read": OpRead,
 	}
 	out := make([]write, len(items))
 	for i, item := range items {
@@ -76,7 +73,7 @@ func parseBatch(body []byte) ([]write, *failure) {
 		if hasBody {
 			w.body = jsondoc.Append(nil, body)
 		}
-		needsBody := w.op == OpCreate || w.op == OpUpsert || w.op == OpReplace || w.op == OpPatch
+		needsBody := w.op == OpCreate || w.op == OpUpsert || w.op == OpReplace
 		needsID := w.op != OpCreate && w.op != OpUpsert
 		if w.op == "" || needsBody != hasBody || needsID && w.id == "" {
 			return nil, fail(http.StatusBadRequest, "Operation %d of the batch is invalid", i)

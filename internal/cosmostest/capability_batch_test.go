@@ -48,11 +48,6 @@ var batchCapabilities = []capability{
 	{"replace in a batch", batchOf(200, func(b *azcosmos.TransactionalBatch) { b.ReplaceItem("b1", doc("t", "b1", "n", 9), nil) })},
 	{"read in a batch", batchOf(200, func(b *azcosmos.TransactionalBatch) { b.ReadItem("b1", nil) })},
 	{"delete in a batch", batchOf(204, func(b *azcosmos.TransactionalBatch) { b.DeleteItem("b2", nil) })},
-	{"patch in a batch", batchOf(200, func(b *azcosmos.TransactionalBatch) {
-		var p azcosmos.PatchOperations
-		p.AppendSet("/n", 10)
-		b.PatchItem("b1", p, nil)
-	})},
 	{"a batch is atomic: 409 with 424 around it", func(ctx context.Context, s *site) error {
 		codes, ok, err := s.run(ctx, func(b *azcosmos.TransactionalBatch) {
 			b.CreateItem(doc("t", "first"), nil)
@@ -103,41 +98,7 @@ func sized(n int) func(context.Context, *site) error {
 	}
 }
 
-func levels(values ...string) azcosmos.PartitionKey {
-	key := azcosmos.NewPartitionKey()
-	for _, v := range values {
-		key = key.AppendString(v)
-	}
-	return key
-}
-
 var limitCapabilities = []capability{
-	{"a hierarchical key", func(ctx context.Context, s *site) error {
-		put := func(u, p, v string) error {
-			body := fmt.Sprintf(`{"id":"x","u":%q,"p":%q,"s":%q,"seq":1}`, u, p, v)
-			_, err := s.levels.CreateItem(ctx, levels(u, p, v), []byte(body), nil)
-			return err
-		}
-		_, missing := s.levels.ReadItem(ctx, levels("u1", "p1", "none"), "x", nil)
-		if err := want(0, put("u1", "p1", "s1"), put("u1", "p1", "s2"), put("u2", "p1", "s1")); err != nil {
-			return err
-		}
-		return want(404, missing)
-	}},
-	{"a query by a prefix of a hierarchical key", func(ctx context.Context, s *site) error {
-		got, _, err := all(ctx, s.levels, "SELECT * FROM c", levels("u1"), nil)
-		return check(err == nil && len(got) == 2, "%d rows, %v", len(got), err)
-	}},
-	{"a query by a hierarchical key", func(ctx context.Context, s *site) error {
-		got, _, err := all(ctx, s.levels, "SELECT c.id FROM c ORDER BY c.seq", levels("u1", "p1", "s1"), nil)
-		return check(err == nil && len(got) == 1, "%d rows, %v", len(got), err)
-	}},
-	{"a batch with a hierarchical key", func(ctx context.Context, s *site) error {
-		b := s.levels.NewTransactionalBatch(levels("u1", "p1", "s1"))
-		b.UpsertItem([]byte(`{"id":"y","u":"u1","p":"p1","s":"s1"}`), nil)
-		r, err := s.levels.ExecuteTransactionalBatch(ctx, b, nil)
-		return check(err == nil && r.Success, "success %v, %v", r.Success, err)
-	}},
 	{"a document of 100 KB", sized(100 << 10)},
 	{"a document of 1.9 MB", sized(1900 << 10)},
 	{"a document over 2 MB is 413", func(ctx context.Context, s *site) error {

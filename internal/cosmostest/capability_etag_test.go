@@ -52,12 +52,6 @@ var etagCapabilities = []capability{
 		_, err := s.items.DeleteItem(ctx, pk("a"), id, o)
 		return err
 	})},
-	{"patch with If-Match", swap("e4", func(ctx context.Context, s *site, id string, o *azcosmos.ItemOptions) error {
-		var p azcosmos.PatchOperations
-		p.AppendSet("/v", 9)
-		_, err := s.items.PatchItem(ctx, pk("a"), id, p, o)
-		return err
-	})},
 	{"every write changes the etag", func(ctx context.Context, s *site) error {
 		a, e1 := s.tag(ctx, "e5")
 		b, e2 := s.tag(ctx, "e5")

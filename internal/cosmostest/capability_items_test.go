@@ -41,27 +41,6 @@ var itemCapabilities = []capability{
 		p := r.ContainerProperties
 		return check(p.DefaultTimeToLive != nil && *p.DefaultTimeToLive == -1 && len(p.IndexingPolicy.IncludedPaths) == 1, "got %+v", p)
 	}},
-	{"the throughput of a container", func(ctx context.Context, s *site) error {
-		r, err := s.items.ReadThroughput(ctx, nil)
-		if err != nil {
-			return err
-		}
-		units, ok := r.ThroughputProperties.ManualThroughput()
-		return check(ok && units >= 400, "got %d", units)
-	}},
-	{"unique keys are enforced", func(ctx context.Context, s *site) error {
-		c := s.container("unique", azcosmos.ContainerProperties{
-			PartitionKeyDefinition: azcosmos.PartitionKeyDefinition{Paths: []string{"/pk"}, Version: 2},
-			UniqueKeyPolicy:        &azcosmos.UniqueKeyPolicy{UniqueKeys: []azcosmos.UniqueKey{{Paths: []string{"/name"}}}},
-		})
-		_, first := c.CreateItem(ctx, pk("a"), doc("a", "1", "name", "x"), nil)
-		_, other := c.CreateItem(ctx, pk("b"), doc("b", "1", "name", "x"), nil)
-		_, same := c.CreateItem(ctx, pk("a"), doc("a", "2", "name", "x"), nil)
-		if err := want(0, first, other); err != nil {
-			return err
-		}
-		return want(409, same)
-	}},
 	{"create and read tell the etag of the document", func(ctx context.Context, s *site) error {
 		w, err := s.items.CreateItem(ctx, pk("a"), doc("a", "i1", "v", 1), nil)
 		if err != nil {
@@ -124,33 +103,6 @@ var itemCapabilities = []capability{
 			return err
 		}
 		return want(404, e3)
-	}},
-	{"patch sets, adds, increments and removes", func(ctx context.Context, s *site) error {
-		if _, err := s.items.UpsertItem(ctx, pk("a"), doc("a", "patch", "n", 1, "x", 1), nil); err != nil {
-			return err
-		}
-		var p azcosmos.PatchOperations
-		p.AppendSet("/s", "v")
-		p.AppendAdd("/t", "w")
-		p.AppendIncrement("/n", 2)
-		p.AppendRemove("/x")
-		if _, err := s.items.PatchItem(ctx, pk("a"), "patch", p, nil); err != nil {
-			return err
-		}
-		r, err := s.items.ReadItem(ctx, pk("a"), "patch", nil)
-		if err != nil {
-			return err
-		}
-		m := fields(r.Value)
-		_, x := m["x"]
-		return check(m["s"] == "v" && m["t"] == "w" && m["n"] == 3.0 && !x, "got %s", r.Value)
-	}},
-	{"a patch whose condition is not met is 412", func(ctx context.Context, s *site) error {
-		var p azcosmos.PatchOperations
-		p.AppendSet("/s", "changed")
-		p.SetCondition("from c where c.n = 999")
-		_, err := s.items.PatchItem(ctx, pk("a"), "patch", p, nil)
-		return want(412, err)
 	}},
 	{"numbers are doubles", func(ctx context.Context, s *site) error {
 		body := `{"id":"numbers","pk":"a","n":9007199254740991,"f":0.1,"z":1e-7}`

@@ -38,7 +38,6 @@ type site struct {
 	client    *azcosmos.Client
 	database  *azcosmos.DatabaseClient
 	items     *azcosmos.ContainerClient // partition key /pk
-	levels    *azcosmos.ContainerClient // partition key /u, /p, /s
 }
 
 // TestCapabilities runs the same checks on every kind of server. A foreign
@@ -48,10 +47,6 @@ func TestCapabilities(t *testing.T) {
 	servers := map[string]func(*testing.T){
 		"transport": func(t *testing.T) {
 			srv := cosmostest.New(nil)
-			capabilities(t, srv.Endpoint(), srv.Key(), srv.Transport(), nil)
-		},
-		"three physical partitions": func(t *testing.T) {
-			srv := cosmostest.New(&cosmostest.Options{Ranges: 3})
 			capabilities(t, srv.Endpoint(), srv.Key(), srv.Transport(), nil)
 		},
 		"listener": func(t *testing.T) {
@@ -123,9 +118,6 @@ func newSite(t *testing.T, endpoint, key string, transport policy.Transporter) *
 	})
 	s.items = s.container("items", azcosmos.ContainerProperties{PartitionKeyDefinition: azcosmos.PartitionKeyDefinition{
 		Paths: []string{"/pk"}, Kind: azcosmos.PartitionKeyKindHash, Version: 2,
-	}})
-	s.levels = s.container("levels", azcosmos.ContainerProperties{PartitionKeyDefinition: azcosmos.PartitionKeyDefinition{
-		Paths: []string{"/u", "/p", "/s"}, Kind: azcosmos.PartitionKeyKindMultiHash, Version: 2,
 	}})
 	return s
 }

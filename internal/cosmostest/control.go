@@ -2,9 +2,7 @@ package cosmostest
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest/jsondoc"
@@ -29,17 +27,11 @@ func (s *Server) accountAnswer(c *call) *answer {
 	))}
 }
 
-// control serves requests on databases, containers and throughput.
+// control serves requests on databases and containers.
 func (s *Server) control(c *call) (*answer, *failure) {
 	switch {
-	case c.kind == offers:
-		return s.offerRequest(c)
-	case c.kind == databases && c.feed && c.query:
-		all := make([]*jsondoc.Object, 0, len(s.databases))
-		for _, id := range slices.Sorted(maps.Keys(s.databases)) {
-			all = append(all, s.databases[id].properties)
-		}
-		return queryList(c, "Databases", all)
+	case c.query:
+		return nil, fail(http.StatusBadRequest, "Databases and containers are not listed here")
 	case c.kind == databases && c.feed:
 		return s.createDatabase(c)
 	}
@@ -49,13 +41,6 @@ func (s *Server) control(c *call) (*answer, *failure) {
 	}
 	if c.kind == databases {
 		return s.databaseRequest(c, db)
-	}
-	if c.feed && c.query {
-		var all []*jsondoc.Object
-		for _, id := range slices.Sorted(maps.Keys(db.containers)) {
-			all = append(all, db.containers[id].properties)
-		}
-		return queryList(c, "DocumentCollections", all)
 	}
 	if c.feed {
 		return s.createContainer(c, db)
@@ -85,9 +70,6 @@ func (s *Server) createDatabase(c *call) (*answer, *failure) {
 	rid := fmt.Sprintf("db%02d", len(s.databases)+s.removed)
 	db := &database{id: id, rid: rid, containers: map[string]*container{}}
 	db.properties = s.described(o, c, rid, "dbs/"+rid+"/").With("_colls", "colls/").With("_users", "users/")
-	if db.offer, f = newOffer(c, rid); f != nil {
-		return nil, f
-	}
 	s.databases[id] = db
 	return resourceAnswer(http.StatusCreated, db.properties), nil
 }
@@ -132,25 +114,10 @@ func (s *Server) createContainer(c *call, db *database) (*answer, *failure) {
 	}
 	s.removed++
 	rid := fmt.Sprintf("%sco%04d", db.rid, s.removed)
-	box := &container{id: id, rid: rid, definition: d, partitions: map[string]*partition{}, spans: spans(s.rangesFor(d))}
+	box := &container{id: id, rid: rid, definition: d, partitions: map[string]*partition{}}
 	box.properties = s.described(o, c, rid, "dbs/"+db.rid+"/colls/"+rid+"/").With("_docs", "docs/").With("_conflicts", "conflicts/")
-	if box.offer, f = newOffer(c, rid); f != nil {
-		return nil, f
-	}
-	if box.offer == nil && db.offer == nil {
-		box.offer = defaultOffer(rid)
-	}
 	db.containers[id] = box
 	return resourceAnswer(http.StatusCreated, box.properties), nil
-}
-
-// rangesFor returns the number of physical partitions. Keys of version 1 of
-// the hash are not computed here, so their containers have one.
-func (s *Server) rangesFor(d definition) int {
-	if d.hashVersion != 2 {
-		return 1
-	}
-	return max(1, s.options.Ranges)
 }
 
 func (s *Server) containerRequest(c *call, db *database) (*answer, *failure) {
@@ -182,40 +149,4 @@ func (s *Server) containerRequest(c *call, db *database) (*answer, *failure) {
 	box.definition = d
 	box.properties = s.described(o, c, box.rid, box.properties.String("_self"))
 	return resourceAnswer(http.StatusOK, box.properties), nil
-}
-
-// rangesAnswer lists the physical partitions. Clients read it as a feed: the
-// second time, with the etag of the first, nothing is new.
-func rangesAnswer(c *call, box *container) *answer {
-	etag := fmt.Sprintf("\"%d\"", 1+box.splits)
-	a := (&answer{status: http.StatusNotModified, charge: controlCharge}).set("etag", etag)
-	if c.header.Get("If-None-Match") == etag {
-		return a
-	}
-	list := make([]jsondoc.Value, len(box.spans))
-	for i, one := range box.spans {
-		parents := make([]jsondoc.Value, len(one.parents))
-		for n, id := range one.parents {
-			parents[n] = id
-		}
-		list[i] = jsondoc.NewObject(
-			jsondoc.Member{Name: "id", Value: one.id},
-			jsondoc.Member{Name: "_rid", Value: box.rid + "pk" + one.id},
-			jsondoc.Member{Name: "_etag", Value: etag},
-			jsondoc.Member{Name: "minInclusive", Value: one.low},
-			jsondoc.Member{Name: "maxExclusive", Value: one.high},
-			jsondoc.Member{Name: "ridPrefix", Value: float64(i)},
-			jsondoc.Member{Name: "throughputFraction", Value: 1 / float64(len(box.spans))},
-			jsondoc.Member{Name: "status", Value: "online"},
-			jsondoc.Member{Name: "parents", Value: parents},
-			jsondoc.Member{Name: "_ts", Value: float64(c.At.Unix())},
-			jsondoc.Member{Name: "lsn", Value: float64(box.lsn)},
-		)
-	}
-	a.status, a.body = http.StatusOK, jsondoc.Append(nil, jsondoc.NewObject(
-		jsondoc.Member{Name: "_rid", Value: box.rid},
-		jsondoc.Member{Name: "PartitionKeyRanges", Value: list},
-		jsondoc.Member{Name: "_count", Value: float64(len(list))},
-	))
-	return a
 }

@@ -29,7 +29,7 @@ func TestCounters(t *testing.T) {
 	require.NoError(t, err)
 	_, err = c.ReadItem(ctx, pk("a"), "none", nil)
 	require.Equal(t, 404, status(err))
-	_, _, err = all(ctx, c, "SELECT c.id FROM c", pk("a"), nil)
+	_, _, err = all(ctx, c, "SELECT c.id FROM c WHERE c.pk = 'a' ORDER BY c.id", pk("a"), nil)
 	require.NoError(t, err)
 	b := c.NewTransactionalBatch(pk("b"))
 	b.CreateItem(doc("b", "1", "type", "seg"), nil)
@@ -77,7 +77,7 @@ func TestScanCharge(t *testing.T) {
 		"c.type = 1": 1, "c.pk = 'a' AND c.type = 1": 1, "c.id = '1'": 1, "c.other = 1": 10, "c.type = 1 AND c.other = 1": 10,
 	} {
 		srv.ResetCounters()
-		rows, _, err := all(t.Context(), c, "SELECT * FROM c WHERE "+query, pk("a"), nil)
+		rows, _, err := all(t.Context(), c, "SELECT * FROM c WHERE "+query+" ORDER BY c.id", pk("a"), nil)
 		require.NoError(t, err)
 		require.Len(t, rows, 1)
 		require.InDelta(t, cosmostest.QueryCharge(make([]int, loaded)...), srv.Counters().ByOp[cosmostest.OpQuery].Charge, 0.001, query)

@@ -30,9 +30,6 @@ func (s *Server) dispatch(c *call) (*answer, *failure) {
 		return nil, fail(http.StatusNotFound, "Owner resource does not exist")
 	}
 	box := db.containers[c.Container]
-	if c.Op == OpRanges {
-		return rangesAnswer(c, box), nil
-	}
 	if c.At.Before(box.splitting) {
 		return nil, failSub(http.StatusGone, subCompletingSplit, "The partition is completing a split")
 	}
@@ -53,8 +50,6 @@ func (s *Server) data(c *call, box *container) (*answer, *failure) {
 		return s.queryRequest(c, box)
 	case OpBatch:
 		return s.batch(c, box)
-	case OpChangeFeed:
-		return s.changeFeed(c, box)
 	}
 	if c.header.Get(headerPartitionKey) == "" {
 		return nil, fail(http.StatusBadRequest, "The partition key supplied in %s header has fewer components than defined in the collection", headerPartitionKey)

@@ -14,20 +14,21 @@
 // # What it does
 //
 // Signatures and clocks are checked; databases, containers with their index
-// policy, expiry and unique keys, throughput; documents by create, upsert,
-// replace, patch, delete and read with etags; queries (package cosmossql) with
-// pages and continuations; atomic batches; the change feed; partition key
-// ranges and their splits; session tokens; bearer tokens that expire, are revoked
+// policy and expiry; limited throughput; documents by create, upsert,
+// replace, delete and read with etags; the one shape of query that this project
+// sends (package cosmossql) with pages and continuations; atomic batches; splits of
+// partitions; session tokens; bearer tokens that expire, are revoked
 // or have no role; request charges; limits of sizes and counts. The
 // same requests get the same answers: etags, resource ids and charges depend
 // on nothing but them and the clock.
 //
 // # What it does not
 //
-// Stored procedures, triggers, attachments, conflicts, several regions,
-// vector and full-text search, and queries that need a client to merge
-// partitions are refused. A replica lags only by a [Fault], as far as the
-// account's [Consistency] allows. Etags of writes by a transaction that failed are used
+// What this project does not send is refused: partition keys of other forms than one
+// string, unique keys, offers, lists of containers, patches, the change
+// feed, and queries over several partitions. Stored procedures, triggers, attachments,
+// conflicts and several regions are unknown. A replica lags only by a [Fault], as far as
+// the account's [Consistency] allows. Etags of writes by a transaction that failed are used
 // again. Charges are a model, see [WriteCharge]. Nothing here was compared with
 // the service itself: it follows its documentation, and what azcosmos expects.
 //

@@ -5,14 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmostest/cosmossql"
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest/jsondoc"
 )
 
 // An index says which properties of documents are indexed.
 type index struct {
-	rules      []indexRule
-	composites [][]cosmossql.Order
+	rules []indexRule
 }
 
 // An indexRule includes or excludes a property, or with deep also all below it.
@@ -22,7 +20,8 @@ type indexRule struct {
 	include bool
 }
 
-// parseIndex reads an indexing policy; none means that all is indexed.
+// parseIndex reads an indexing policy; none means that all is indexed. Composite indexes are
+// taken and not used, since no query sorts by two members.
 func parseIndex(v jsondoc.Value) (index, *failure) {
 	policy, ok := v.(*jsondoc.Object)
 	if !ok {
@@ -48,29 +47,7 @@ func parseIndex(v jsondoc.Value) (index, *failure) {
 	if len(x.rules) == 0 {
 		x.rules = []indexRule{{deep: true, include: true}}
 	}
-	return x, x.parseComposites(policy.Get("compositeIndexes"))
-}
-
-func (x *index) parseComposites(v jsondoc.Value) *failure {
-	all, _ := v.([]jsondoc.Value)
-	for _, one := range all {
-		var orders []cosmossql.Order
-		items, _ := one.([]jsondoc.Value)
-		for _, item := range items {
-			o, _ := item.(*jsondoc.Object)
-			if o == nil || !strings.HasPrefix(o.String("path"), "/") {
-				return fail(http.StatusBadRequest, "A composite index has a path that is none")
-			}
-			orders = append(orders, cosmossql.Order{
-				Path: segments(o.String("path")), Desc: o.String("order") == "descending",
-			})
-		}
-		if len(orders) < 2 {
-			return fail(http.StatusBadRequest, "A composite index has at least two paths")
-		}
-		x.composites = append(x.composites, orders)
-	}
-	return nil
+	return x, nil
 }
 
 // pathsOf returns the members "path" of the objects in an array.
@@ -144,31 +121,4 @@ func (x index) terms(v jsondoc.Value, path ...string) (n int) {
 		return 1
 	}
 	return 0
-}
-
-// serves reports whether documents can be read in this order: by one indexed
-// property, or by several as a composite index has them, forwards or
-// backwards.
-func (x index) serves(orders []cosmossql.Order) *failure {
-	if len(orders) == 1 && !x.has(orders[0].Path) {
-		return fail(http.StatusBadRequest, "The index path corresponding to the specified order-by item is excluded")
-	}
-	if len(orders) < 2 {
-		return nil
-	}
-	for _, c := range x.composites {
-		if len(c) != len(orders) {
-			continue
-		}
-		same, turned := true, true
-		for i, o := range orders {
-			path := slices.Equal(o.Path, c[i].Path)
-			same = same && path && o.Desc == c[i].Desc
-			turned = turned && path && o.Desc != c[i].Desc
-		}
-		if same || turned {
-			return nil
-		}
-	}
-	return fail(http.StatusBadRequest, "The order by query does not have a corresponding composite index that it can be served from")
 }

@@ -72,7 +72,7 @@ func (s *Server) Docs(db, container string) (out []Doc) {
 	}
 	v := box.now(s.gate.now())
 	for key := range box.partitions {
-		for _, d := range v.list(func(p *partition) bool { return p.key == key }) {
+		for _, d := range v.list(key) {
 			out = append(out, Doc{key, d.id, d.etag, d.lsn, d.at, slices.Clone(d.data)})
 		}
 	}
@@ -120,7 +120,7 @@ func (s *Server) Put(db, container, body string) error {
 }
 
 // Edit damages a document: its content becomes what edit returns, a JSON
-// object, and its etag, time and place in the change feed stay.
+// object, and its etag and time stay.
 func (s *Server) Edit(db, container, partition, id string, edit func(body []byte) []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

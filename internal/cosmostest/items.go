@@ -15,29 +15,25 @@ const (
 // A write is one change of a document, asked for alone or in a batch.
 type write struct {
 	op      Op
-	id      string // of replace, patch, delete and read
-	body    []byte // of the document or the patch
+	id      string // of replace, delete and read
+	body    []byte // of the document
 	ifMatch string
 	ifNone  string
 }
 
 // item serves a request for one document.
 func (s *Server) item(c *call, box *container) (*answer, *failure) {
-	key, f := parseKey(c.header.Get(headerPartitionKey), len(box.keys))
+	key, f := parseKey(c.header.Get(headerPartitionKey))
 	if f != nil {
 		return nil, f
 	}
-	if len(key) < len(box.keys) {
-		return nil, failSub(http.StatusBadRequest, subPartitionKeyMismatch, "The partition key is not complete")
-	}
 	w := write{op: c.Op, id: c.ID, body: c.Body, ifMatch: c.header.Get("If-Match"), ifNone: c.header.Get("If-None-Match")}
-	hash := hashKey(key, box.hierarchical)
 	if c.Op == OpRead {
 		v, f := s.replica(c, box)
 		if f != nil {
 			return nil, f
 		}
-		return read(v, key, w).answer().set("x-ms-session-token", v.sessionToken(hash)), nil
+		return read(v, key, w).answer().set("x-ms-session-token", v.sessionToken()), nil
 	}
 	t := box.begin(c.At)
 	r := t.apply(key, w)
@@ -46,7 +42,7 @@ func (s *Server) item(c *call, box *container) (*answer, *failure) {
 		return nil, r.failure
 	}
 	t.commit()
-	a := r.answer().set("x-ms-session-token", box.now(c.At).sessionToken(hash))
+	a := r.answer().set("x-ms-session-token", box.now(c.At).sessionToken())
 	if c.minimal() {
 		a.body = nil
 	}
@@ -94,8 +90,8 @@ func refuse(status int, format string, args ...any) result {
 }
 
 // read serves a read of the document w.id.
-func read(v view, key []jsondoc.Value, w write) result {
-	doc := v.get(keyText(key), w.id)
+func read(v view, key string, w write) result {
+	doc := v.get(key, w.id)
 	if doc == nil {
 		return refuse(http.StatusNotFound, "Entity with the specified id does not exist in the system")
 	}
@@ -111,13 +107,13 @@ func read(v view, key []jsondoc.Value, w write) result {
 
 // apply does one write of a transaction. What it did before it failed is
 // taken back by the caller.
-func (t *tx) apply(key []jsondoc.Value, w write) result {
+func (t *tx) apply(key string, w write) result {
 	id, next, f := t.draft(key, w)
 	if f != nil {
 		return result{failure: f}
 	}
-	old := t.container.now(t.now).get(keyText(key), id)
-	if old == nil && (w.op == OpReplace || w.op == OpPatch || w.op == OpDelete) {
+	old := t.container.now(t.now).get(key, id)
+	if old == nil && (w.op == OpReplace || w.op == OpDelete) {
 		return refuse(http.StatusNotFound, "Entity with the specified id does not exist in the system")
 	}
 	if old != nil && w.op == OpCreate {
@@ -125,14 +121,6 @@ func (t *tx) apply(key []jsondoc.Value, w write) result {
 	}
 	if !matches(old, w) {
 		return refuse(http.StatusPreconditionFailed, "Operation cannot be performed because one of the specified precondition is not met")
-	}
-	if w.op == OpPatch {
-		if next, f = t.patch(old.body, w.body); f != nil {
-			return result{failure: f}
-		}
-		if f = t.admit(key, next); f != nil {
-			return result{failure: f}
-		}
 	}
 	return t.store(key, id, old, next)
 }
@@ -152,9 +140,8 @@ func matches(old *version, w write) bool {
 }
 
 // draft reads the document that a write brings and checks it.
-func (t *tx) draft(key []jsondoc.Value, w write) (id string, doc *jsondoc.Object, f *failure) {
-	switch w.op {
-	case OpPatch, OpDelete:
+func (t *tx) draft(key string, w write) (id string, doc *jsondoc.Object, f *failure) {
+	if w.op == OpDelete {
 		return w.id, nil, nil
 	}
 	if len(w.body) > maxItem {
@@ -172,7 +159,7 @@ func (t *tx) draft(key []jsondoc.Value, w write) (id string, doc *jsondoc.Object
 }
 
 // admit checks a document that is to be stored under key.
-func (t *tx) admit(key []jsondoc.Value, doc *jsondoc.Object) *failure {
+func (t *tx) admit(key string, doc *jsondoc.Object) *failure {
 	if f := checkID(doc.Get("id")); f != nil {
 		return f
 	}
@@ -180,7 +167,7 @@ func (t *tx) admit(key []jsondoc.Value, doc *jsondoc.Object) *failure {
 	if f != nil {
 		return f
 	}
-	if keyText(own) != keyText(key) {
+	if own != key {
 		return failSub(http.StatusBadRequest, subPartitionKeyMismatch,
 			"PartitionKey extracted from document doesn't match the one specified in the header")
 	}
@@ -202,7 +189,7 @@ func checkID(v jsondoc.Value) *failure {
 }
 
 // store makes next the document, or deletes it when next is nil.
-func (t *tx) store(key []jsondoc.Value, id string, old *version, next *jsondoc.Object) result {
+func (t *tx) store(key string, id string, old *version, next *jsondoc.Object) result {
 	if next == nil {
 		t.put(key, &version{id: id, deleted: true})
 		return result{
@@ -210,36 +197,12 @@ func (t *tx) store(key []jsondoc.Value, id string, old *version, next *jsondoc.O
 			written: &written{old.body.String("type"), WriteCharge(len(old.data), old.terms)},
 		}
 	}
-	if f := t.checkUnique(key, id, next); f != nil {
-		return result{failure: f}
-	}
 	ttl, _ := parseTTL(next.Get("ttl"))
 	v := t.put(key, &version{id: id, body: next, ttl: ttl})
-	if len(v.data) > maxItem+1<<10 { // grown by a patch
-		return result{failure: fail(http.StatusRequestEntityTooLarge, "Request size is too large")}
-	}
 	r := result{status: http.StatusCreated, doc: v, charge: WriteCharge(len(v.data), v.terms)}
 	if old != nil {
 		r.status, r.charge = http.StatusOK, 2*r.charge
 	}
 	r.written = &written{next.String("type"), r.charge}
 	return r
-}
-
-// checkUnique looks for another document of the partition with the same
-// unique keys.
-func (t *tx) checkUnique(key []jsondoc.Value, id string, next *jsondoc.Object) *failure {
-	for _, paths := range t.unique {
-		name := keyText(key)
-		for _, other := range t.container.now(t.now).list(func(p *partition) bool { return p.key == name }) {
-			same := other.id != id
-			for _, path := range paths {
-				same = same && jsondoc.Equal(jsondoc.At(other.body, path...), jsondoc.At(next, path...))
-			}
-			if same {
-				return fail(http.StatusConflict, "Unique index constraint violation")
-			}
-		}
-	}
-	return nil
 }

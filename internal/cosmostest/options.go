@@ -33,14 +33,6 @@ type Options struct {
 	// before it answers 429; 0 is no limit.
 	Throughput float64
 
-	// Ranges is how many physical partitions a container has; 0 is 1.
-	Ranges int
-
-	// FeedPage is how many documents a page of the change feed has at most,
-	// whatever the client asks for; 0 is no limit. The service may send fewer
-	// than it was asked for.
-	FeedPage int
-
 	// Observe is told of every request when it is over, one at a time. It
 	// may call the Server's methods except Inject.
 	Observe func(Record)

@@ -27,11 +27,9 @@ type page struct {
 // A cursor is the place after a row. It names the row by what it is ordered
 // by, so writes between two pages neither repeat nor hide another row.
 type cursor struct {
-	set     bool
-	keys    []jsondoc.Value
-	born    int64
-	skipped int // rows passed over for OFFSET
-	taken   int // rows returned so far
+	set  bool
+	key  jsondoc.Value
+	born int64
 }
 
 func newPage(c *call, v view, q *cosmossql.Query) (*page, *failure) {
@@ -46,7 +44,7 @@ func newPage(c *call, v view, q *cosmossql.Query) (*page, *failure) {
 		}
 	}
 	if token := c.header.Get("x-ms-continuation"); token != "" {
-		after, ok := parseCursor(token, hashOf(c.Body), len(q.Orders))
+		after, ok := parseCursor(token, hashOf(c.Body))
 		if !ok {
 			return nil, fail(http.StatusBadRequest, "The continuation token is invalid")
 		}
@@ -61,67 +59,36 @@ func newPage(c *call, v view, q *cosmossql.Query) (*page, *failure) {
 	return p, nil
 }
 
-// group makes the rows of a query that groups documents, all on one page.
-func (p *page) group(docs []*version) {
-	bodies := make([]*jsondoc.Object, len(docs))
-	for i, d := range docs {
-		bodies[i] = d.body
-	}
-	rows := p.query.Groups(bodies)
-	rows = rows[min(p.query.Offset, len(rows)):]
-	if p.query.Limit >= 0 {
-		rows = rows[:min(p.query.Limit, len(rows))]
-	}
-	p.rows = append(p.rows, rows...)
-}
-
 // fill takes rows from docs until the page is full. A page that is full to
 // the last row has a continuation even when nothing follows, as in the
 // service.
 func (p *page) fill(docs []*version) {
-	keys := make(map[*version][]jsondoc.Value, len(docs))
-	for _, d := range docs {
-		keys[d] = p.query.Keys(d.body)
-	}
 	slices.SortStableFunc(docs, func(a, b *version) int {
-		return cmp.Or(p.query.Compare(keys[a], keys[b]), cmp.Compare(a.born, b.born))
+		return cmp.Or(p.query.Compare(p.query.Key(a.body), p.query.Key(b.body)), cmp.Compare(a.born, b.born))
 	})
 	for _, d := range docs {
-		if p.after.set && cmp.Or(p.query.Compare(keys[d], p.after.keys), cmp.Compare(d.born, p.after.born)) <= 0 {
+		key := p.query.Key(d.body)
+		if p.after.set && cmp.Or(p.query.Compare(key, p.after.key), cmp.Compare(d.born, p.after.born)) <= 0 {
 			continue
-		}
-		if p.done() {
-			return
 		}
 		if len(p.rows) >= p.most || !p.take(d) {
 			p.more = true
 			return
 		}
-		p.after.set, p.after.keys, p.after.born = true, keys[d], d.born
+		p.after = cursor{true, key, d.born}
 	}
-	p.more = len(p.rows) >= p.most && !p.done()
+	p.more = len(p.rows) >= p.most
 }
-
-// done reports whether the query's limit is reached.
-func (p *page) done() bool { return p.query.Limit >= 0 && p.after.taken >= p.query.Limit }
 
 // take adds the row of a document, unless it does not fit any more.
 func (p *page) take(d *version) bool {
-	row, ok := p.query.Row(d.body)
-	if !ok {
-		return true
-	}
-	if p.after.skipped < p.query.Offset {
-		p.after.skipped++
-		return true
-	}
+	row := p.query.Row(d.body)
 	size := len(jsondoc.Append(nil, row)) + 1
 	if len(p.rows) > 0 && p.bytes+size > maxAnswer-1<<10 {
 		return false
 	}
 	p.bytes += size
 	p.rows = append(p.rows, row)
-	p.after.taken++
 	return true
 }
 
@@ -133,50 +100,39 @@ func (p *page) answer(loaded []*version) *answer {
 	a := &answer{status: http.StatusOK, charge: QueryCharge(sizes...), read: len(p.rows)}
 	a.body = listBody(p.view.rid, "Documents", p.rows)
 	a.set("x-ms-item-count", strconv.Itoa(len(p.rows)))
-	a.set("x-ms-session-token", p.view.sessionToken(""))
+	a.set("x-ms-session-token", p.view.sessionToken())
 	if p.more {
 		a.set("x-ms-continuation", p.after.token(hashOf(p.call.Body)))
 	}
 	return a
 }
 
-// token writes a cursor for the client to bring back.
+// token writes a cursor for the client to bring back. A document without the key has no
+// third item.
 func (c cursor) token(query string) string {
-	keys := make([]jsondoc.Value, len(c.keys))
-	for i, k := range c.keys {
-		keys[i] = []jsondoc.Value{k}
-		if k == (jsondoc.Undefined{}) {
-			keys[i] = []jsondoc.Value{}
-		}
+	parts := []jsondoc.Value{query, float64(c.born)}
+	if c.key != (jsondoc.Undefined{}) {
+		parts = append(parts, c.key)
 	}
-	text := jsondoc.Append(nil, []jsondoc.Value{
-		query, c.set, keys, float64(c.born), float64(c.skipped), float64(c.taken),
-	})
-	return base64.StdEncoding.EncodeToString(text)
+	return base64.StdEncoding.EncodeToString(jsondoc.Append(nil, parts))
 }
 
-func parseCursor(token, query string, orders int) (c cursor, ok bool) {
+func parseCursor(token, query string) (c cursor, ok bool) {
 	text, err := base64.StdEncoding.DecodeString(token)
 	if err != nil {
 		return c, false
 	}
 	v, err := jsondoc.Parse(text)
-	parts, isList := v.([]jsondoc.Value)
-	if err != nil || !isList || len(parts) != 6 || parts[0] != query {
+	parts, _ := v.([]jsondoc.Value)
+	if err != nil || len(parts) < 2 || len(parts) > 3 || parts[0] != query {
 		return c, false
 	}
-	keys, _ := parts[2].([]jsondoc.Value)
-	for _, k := range keys {
-		key, _ := k.([]jsondoc.Value)
-		if len(key) == 0 {
-			key = []jsondoc.Value{jsondoc.Undefined{}}
-		}
-		c.keys = append(c.keys, key[0])
+	born, ok := parts[1].(float64)
+	c = cursor{true, jsondoc.Undefined{}, int64(born)}
+	if len(parts) == 3 {
+		c.key = parts[2]
 	}
-	c.set, _ = parts[1].(bool)
-	number := func(v jsondoc.Value) float64 { f, _ := v.(float64); return f }
-	c.born, c.skipped, c.taken = int64(number(parts[3])), int(number(parts[4])), int(number(parts[5]))
-	return c, !c.set || len(c.keys) == orders
+	return c, ok
 }
 
 const (

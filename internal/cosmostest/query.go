@@ -1,24 +1,25 @@
 package cosmostest
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest/cosmossql"
 )
 
-// queryRequest serves a page of a query for documents.
+// queryRequest serves a page of a query for documents of one partition.
 func (s *Server) queryRequest(c *call, box *container) (*answer, *failure) {
 	q, f := parseQuery(c)
 	if f != nil {
 		return nil, f
 	}
-	match, f := scope(c, box, q)
+	key, f := parseKey(c.header.Get(headerPartitionKey))
 	if f != nil {
 		return nil, f
 	}
-	if f := box.index.serves(q.Orders); f != nil {
-		return nil, f
+	if !box.index.has([]string{q.Order}) {
+		return nil, fail(http.StatusBadRequest, "The index path corresponding to the specified order-by item is excluded")
 	}
 	v, f := s.replica(c, box)
 	if f != nil {
@@ -28,63 +29,37 @@ func (s *Server) queryRequest(c *call, box *container) (*answer, *failure) {
 	if f != nil {
 		return nil, f
 	}
-	all := v.list(match)
+	all := v.list(key)
 	kept := slices.DeleteFunc(slices.Clone(all), func(d *version) bool { return !q.Keep(d.body) })
-	if q.Grouped() {
-		p.group(kept)
-	} else {
-		p.fill(kept)
-	}
+	p.fill(kept)
 	loaded := kept
-	if slices.ContainsFunc(q.Paths(), func(path string) bool { return !box.indexed(path) }) {
+	if slices.ContainsFunc(q.Filters(), func(name string) bool { return !box.indexed(name) }) {
 		loaded = all // a filter without an index looks at every document
 	}
 	return p.answer(loaded), nil
 }
 
-// indexed reports whether a filter on path needs no look at documents.
-func (c *container) indexed(path string) bool {
-	names := segments(path)
-	return c.index.has(names) || slices.ContainsFunc(c.keys, func(k []string) bool { return slices.Equal(k, names) })
+// parseQuery reads the body of a query.
+func parseQuery(c *call) (*cosmossql.Query, *failure) {
+	if c.header.Get("Content-Type") != "application/query+json" {
+		return nil, fail(http.StatusBadRequest, "A query has the content type application/query+json")
+	}
+	var body struct {
+		Query      string            `json:"query"`
+		Parameters []cosmossql.Param `json:"parameters"`
+	}
+	if err := json.Unmarshal(c.Body, &body); err != nil {
+		return nil, fail(http.StatusBadRequest, "The query body is invalid")
+	}
+	q, err := cosmossql.Parse(body.Query, body.Parameters)
+	if err != nil {
+		return nil, fail(http.StatusBadRequest, "The query is invalid: %v", err)
+	}
+	return q, nil
 }
 
-// scope tells which partitions a query or a feed is about. A query over
-// several partitions must be one that the gateway can serve by itself.
-func scope(c *call, box *container, q *cosmossql.Query) (func(*partition) bool, *failure) {
-	inRange := func(*partition) bool { return true }
-	header := c.header.Get(headerPartitionKey)
-	if id := c.header.Get("x-ms-documentdb-partitionkeyrangeid"); id != "" {
-		i := slices.IndexFunc(box.spans, func(s span) bool { return s.id == id })
-		if i < 0 {
-			return nil, failSub(http.StatusGone, subPartitionKeyRangeGone, "The partition key range is gone")
-		}
-		inRange = func(p *partition) bool { return box.spans[i].holds(p.hash) }
-	} else if header == "" && q != nil {
-		if !c.isTrue("x-ms-documentdb-query-enablecrosspartition") {
-			return nil, fail(http.StatusBadRequest, "Cross partition query is required but disabled")
-		}
-		if q.Local() {
-			return nil, failSub(http.StatusBadRequest, subCrossPartitionQuery,
-				"The provided cross partition query can not be directly served by the gateway")
-		}
-	}
-	if header == "" {
-		return inRange, nil
-	}
-	key, f := parseKey(header, len(box.keys))
-	if f != nil {
-		return nil, f
-	}
-	name, prefix := keyText(key), len(key) < len(box.keys)
-	return func(p *partition) bool {
-		if !prefix {
-			return p.key == name && inRange(p)
-		}
-		// ["a","b"] is a prefix of ["a","b","c"], not of ["a","bc"].
-		start := name[:len(name)-1] + ","
-		return len(p.key) > len(start) && p.key[:len(start)] == start && inRange(p)
-	}, nil
-}
+// indexed reports whether a filter on a member needs no look at documents.
+func (c *container) indexed(name string) bool { return name == c.key || c.index.has([]string{name}) }
 
 // replica is the view that a read gets: the newest, or by a fault an older
 // one, as far as the consistency of the account allows that.

@@ -8,27 +8,23 @@ import (
 // An Op is what a request does.
 type Op string
 
-// The operations. OpControl is every other one on databases, containers and
-// their throughput.
+// The operations. OpControl is every other one on databases and containers.
 const (
-	OpAccount    Op = "account"
-	OpControl    Op = "control"
-	OpRanges     Op = "pkranges"
-	OpCreate     Op = "create"
-	OpUpsert     Op = "upsert"
-	OpReplace    Op = "replace"
-	OpPatch      Op = "patch"
-	OpDelete     Op = "delete"
-	OpRead       Op = "read"
-	OpQuery      Op = "query"
-	OpBatch      Op = "batch"
-	OpChangeFeed Op = "changefeed"
+	OpAccount Op = "account"
+	OpControl Op = "control"
+	OpCreate  Op = "create"
+	OpUpsert  Op = "upsert"
+	OpReplace Op = "replace"
+	OpDelete  Op = "delete"
+	OpRead    Op = "read"
+	OpQuery   Op = "query"
+	OpBatch   Op = "batch"
 )
 
 // Writes reports whether the operation may change documents.
 func (op Op) Writes() bool {
 	switch op {
-	case OpCreate, OpUpsert, OpReplace, OpPatch, OpDelete, OpBatch:
+	case OpCreate, OpUpsert, OpReplace, OpDelete, OpBatch:
 		return true
 	}
 	return false
@@ -36,7 +32,7 @@ func (op Op) Writes() bool {
 
 // Data reports whether the operation is on documents.
 func (op Op) Data() bool {
-	return op.Writes() || op == OpRead || op == OpQuery || op == OpChangeFeed
+	return op.Writes() || op == OpRead || op == OpQuery
 }
 
 // A Request tells what a client asks.
@@ -47,7 +43,7 @@ type Request struct {
 	Database  string
 	Container string
 	Partition string // the partition key, a JSON array like ["s-abc"]; "" when none is given
-	ID        string // of the document; "" for queries, batches and feeds
+	ID        string // of the document; "" for queries and batches
 	Body      []byte // not to be changed
 	At        time.Time
 }
@@ -73,8 +69,6 @@ const (
 	databases resource = "dbs"
 	colls     resource = "colls"
 	docs      resource = "docs"
-	pkranges  resource = "pkranges"
-	offers    resource = "offers"
 )
 
 // A call is a request with all that the server needs to judge it.

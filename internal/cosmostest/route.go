@@ -23,9 +23,7 @@ func route(r *http.Request) (*call, *failure) {
 	if c.feed {
 		parts = parts[:len(parts)-1]
 	}
-	if c.link = strings.Join(parts, "/"); c.kind == offers && len(parts) == 2 {
-		c.link = strings.ToLower(parts[1])
-	}
+	c.link = strings.Join(parts, "/")
 	if c.Op = c.operation(); c.Op == "" {
 		return c, fail(http.StatusMethodNotAllowed, "The requested verb is not supported on the resource")
 	}
@@ -68,7 +66,7 @@ func (c *call) resolve(parts []string) *failure {
 			return missing
 		case i%2 == 1:
 			*names[level] = part
-		case resource(part) == owners[level], part == string(offers) && level == 0, part == string(pkranges) && level == 2 && c.feed:
+		case resource(part) == owners[level]:
 		default:
 			return missing
 		}
@@ -81,8 +79,6 @@ func (c *call) operation() Op {
 	switch c.kind {
 	case account:
 		return allow(OpAccount, c.Method == http.MethodGet)
-	case pkranges:
-		return allow(OpRanges, c.Method == http.MethodGet)
 	case docs:
 		return c.itemOperation()
 	}
@@ -103,12 +99,10 @@ func allow(op Op, ok bool) Op {
 func (c *call) itemOperation() Op {
 	if !c.feed {
 		return map[string]Op{
-			http.MethodGet: OpRead, http.MethodPut: OpReplace, http.MethodDelete: OpDelete, http.MethodPatch: OpPatch,
+			http.MethodGet: OpRead, http.MethodPut: OpReplace, http.MethodDelete: OpDelete,
 		}[c.Method]
 	}
 	switch {
-	case c.Method == http.MethodGet:
-		return OpChangeFeed
 	case c.Method != http.MethodPost:
 		return ""
 	case c.query:

@@ -31,7 +31,6 @@ func copyDatabases(all map[string]*database) map[string]*database {
 	out := make(map[string]*database, len(all))
 	for id, db := range all {
 		next := *db
-		next.offer = db.offer.clone()
 		next.containers = make(map[string]*container, len(db.containers))
 		for id, box := range db.containers {
 			next.containers[id] = box.clone()
@@ -41,18 +40,9 @@ func copyDatabases(all map[string]*database) map[string]*database {
 	return out
 }
 
-func (o *offer) clone() *offer {
-	if o == nil {
-		return nil
-	}
-	next := *o
-	return &next
-}
-
 // clone copies a container without what its replicas may lack.
 func (c *container) clone() *container {
 	next := *c
-	next.offer = c.offer.clone()
 	next.graves = nil
 	next.partitions = make(map[string]*partition, len(c.partitions))
 	for key, p := range c.partitions {
@@ -65,7 +55,7 @@ func (c *container) clone() *container {
 			}
 			docs[id] = &last
 		}
-		next.partitions[key] = &partition{p.key, p.hash, docs}
+		next.partitions[key] = &partition{docs}
 	}
 	return &next
 }

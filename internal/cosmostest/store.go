@@ -16,20 +16,21 @@ type container struct {
 	id, rid    string
 	properties *jsondoc.Object
 	definition
-	spans      []span
 	partitions map[string]*partition
 	lsn        int64 // of the newest write; a batch is one write
 	serial     int64 // of the newest version
-	offer      *offer
 	budget     budget
 	graves     []grave
-	splits     int       // how often the physical partitions were split
-	splitting  time.Time // until then the last split is completing
+	splitting  time.Time // until then a split of physical partitions is completing
+}
+
+// A budget is how many request units a container spent in a second.
+type budget struct {
+	second int64
+	spent  float64
 }
 
 type partition struct {
-	key  string
-	hash string
 	docs map[string]*version // the newest of each id; deleted ones too, for a while
 }
 
@@ -95,16 +96,15 @@ func (v view) expired(doc *version) bool {
 	return ttl > 0 && v.now.Unix() >= doc.at.Unix()+int64(ttl)
 }
 
-// list returns the documents of the partitions that match, as they were made.
-func (v view) list(match func(*partition) bool) (out []*version) {
-	for _, p := range v.partitions {
-		if !match(p) {
-			continue
-		}
-		for _, doc := range p.docs {
-			if doc = v.live(doc); doc != nil {
-				out = append(out, doc)
-			}
+// list returns the documents of a partition, as they were made.
+func (v view) list(key string) (out []*version) {
+	p := v.partitions[key]
+	if p == nil {
+		return nil
+	}
+	for _, doc := range p.docs {
+		if doc = v.live(doc); doc != nil {
+			out = append(out, doc)
 		}
 	}
 	slices.SortFunc(out, func(a, b *version) int { return cmp.Compare(a.born, b.born) })
@@ -137,11 +137,10 @@ func (t *tx) rollback() {
 
 // put makes next the newest version of the document at key and its id. The
 // system's members are set here; size limits were checked before.
-func (t *tx) put(values []jsondoc.Value, next *version) *version {
-	key := keyText(values)
+func (t *tx) put(key string, next *version) *version {
 	p := t.partitions[key]
 	if p == nil {
-		p = &partition{key: key, hash: hashKey(values, t.hierarchical), docs: map[string]*version{}}
+		p = &partition{docs: map[string]*version{}}
 		t.partitions[key] = p
 	}
 	old := p.docs[next.id]
@@ -204,16 +203,9 @@ func (t *tx) commit() {
 	}
 }
 
-// sessionToken tells how far the view of a physical partition has come, for
-// the client to demand at its next read.
-func (v view) sessionToken(hash string) string {
-	return fmt.Sprintf("%s:-1#%d", v.spanOf(hash).id, v.lsn)
-}
-
-func (c *container) spanOf(hash string) span {
-	i := slices.IndexFunc(c.spans, func(s span) bool { return s.holds(hash) })
-	return c.spans[max(i, 0)]
-}
+// sessionToken returns how far the view has come, for the client to demand at its next
+// read.
+func (v view) sessionToken() string { return fmt.Sprintf("0:-1#%d", v.lsn) }
 
 // demanded returns the write that a session token asks for, of any physical
 // partition that it names; 0 for none.
@@ -236,5 +228,4 @@ type database struct {
 	id, rid    string
 	properties *jsondoc.Object
 	containers map[string]*container
-	offer      *offer
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
@@ -75,29 +74,6 @@ func TestExpiry(t *testing.T) {
 			require.Len(t, srv.Docs("d", "c"), 1)
 		})
 	}
-}
-
-// TestFeedFromATime reads what was written from a time on.
-func TestFeedFromATime(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		_, c := open(t, nil, "")
-		var middle time.Time
-		for _, id := range []string{"before", "after"} {
-			_, err := c.CreateItem(t.Context(), pk("a"), doc("a", id), nil)
-			require.NoError(t, err)
-			time.Sleep(time.Minute)
-			if id == "before" {
-				middle = time.Now()
-			}
-		}
-		ranges, err := c.ReadFeedRanges(t.Context(), nil)
-		require.NoError(t, err)
-		r, err := c.ReadChangeFeed(t.Context(), &azcosmos.ChangeFeedOptions{FeedRange: &ranges[0], StartFrom: &middle})
-		require.NoError(t, err)
-		require.Len(t, r.Items, 1)
-		require.Equal(t, "after", fields(r.Items[0])["id"])
-	})
 }
 
 // TestThroughputDebt writes more at once than a second has: the service

@@ -40,8 +40,6 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	port := flags.Int("port", 0, "port on 127.0.0.1; 0 is any free one")
 	flags.StringVar(&o.Key, "key", "", "account key in base64; 64 zero bytes when empty")
 	flags.Float64Var(&o.Throughput, "throughput", 0, "request units that a container serves in a second; 0 is no limit")
-	flags.IntVar(&o.FeedPage, "feed-page", 1, "documents on a page of the change feed; 0 is as many as the client wants")
-	flags.IntVar(&o.Ranges, "ranges", 0, "physical partitions of a container")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
