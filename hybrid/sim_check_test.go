@@ -165,7 +165,7 @@ func (w *world) checkRecords(cloud map[string]*cloudSession) {
 	found := w.reader.reachable()
 	var lost []string
 	for mark, rec := range w.acked {
-		if found[mark] || w.withdrawn[mark] || w.wentWith(mark, rec) {
+		if found[mark] || w.withdrawn[mark] || w.wentWith(cloud, mark, rec) {
 			continue
 		}
 		if c, known := cloud[rec.session]; known && c == nil && (w.reader.once(rec.by.sid(rec.session), mark) || w.anywhere(rec.by, mark)) {

@@ -43,8 +43,13 @@ func (w *world) recreate(d *gadget, id string) {
 }
 
 // wentWith reports whether a record was in the cloud when its session was removed there, and
-// on no device that could bring it back.
-func (w *world) wentWith(mark string, rec *ackedRecord) bool {
-	return w.recreated[rec.session] && w.reader.once(rec.by.sid(rec.session), mark) &&
-		!slices.ContainsFunc(w.devices, func(d *gadget) bool { return w.anywhere(d, mark) })
+// stands on no device in a session that may bring it back: one that the cloud has not removed.
+func (w *world) wentWith(cloud map[string]*cloudSession, mark string, rec *ackedRecord) bool {
+	stands := func(d *gadget) bool {
+		return slices.ContainsFunc(w.ids(d), func(id string) bool {
+			c, known := cloud[id]
+			return (c != nil || !known) && w.here(d, id)[mark]
+		})
+	}
+	return w.recreated[rec.session] && w.reader.once(rec.by.sid(rec.session), mark) && !slices.ContainsFunc(w.devices, stands)
 }
