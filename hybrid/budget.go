@@ -2,13 +2,11 @@ package hybrid
 
 import "github.com/amplifier-go/sessionstorage/internal/cosmos"
 
-// Limits bound the request units that are spent. A day is one in UTC, and what a
-// process spent on it counts for the next process of the directory, too. A request is
-// made as long as the limit has anything left beside what the requests under way are
+// Limits bound the request units that the stores of a [Budget] spend. A request is made
+// as long as the limit has anything left beside what the requests under way are
 // expected to cost. So the last request may exceed the limit, and so may requests that
-// cost more than expected. Zero is no limit. Work that must wait stays on the disk and
-// goes on by itself.
-type Limits struct{ RequestUnitsPerSecond, RequestUnitsPerDay float64 }
+// cost more than expected. Zero is no limit.
+type Limits struct{ RequestUnitsPerSecond float64 }
 
 // Budget is shared by stores of one account. It knows how fast the account takes
 // requests, when it may be asked again, and what the requests may cost. See
@@ -17,5 +15,5 @@ type Budget struct{ requests *cosmos.Budget }
 
 // NewBudget returns a budget with limits.
 func NewBudget(l Limits) *Budget {
-	return &Budget{cosmos.NewBudget(cosmos.Limits{UnitsPerSecond: l.RequestUnitsPerSecond, UnitsPerDay: l.RequestUnitsPerDay}, nil)}
+	return &Budget{cosmos.NewBudget(l.RequestUnitsPerSecond, nil)}
 }

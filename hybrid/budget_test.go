@@ -1,9 +1,7 @@
 package hybrid
 
 import (
-	"errors"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -43,88 +41,4 @@ func TestLimits(t *testing.T) {
 			require.LessOrEqual(t, sum, limit+most, "second %d", at)
 		}
 	})
-}
-
-func TestLimitOfTheDay(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := newCloud(t, nil)
-		a := c.device(t, "a", background, func(o *Options) { o.Limits.RequestUnitsPerDay, o.Interval = 200, time.Hour })
-		for i := range 20 {
-			a.say(fmt.Sprint("s", i), "one")
-		}
-		time.Sleep(time.Hour)
-		_, err := a.Sync(t.Context())
-		require.ErrorIs(t, err, ErrLimit)
-		require.Less(t, c.Counters().Total.Charge, 200+50.0)
-		for range 10 { // it resumes by itself
-			time.Sleep(24 * time.Hour)
-		}
-		b := c.device(t, "b")
-		for i := range 20 {
-			b.pull(fmt.Sprint("s", i))
-		}
-	})
-}
-
-// TestLimitOfTheDayOutlivesTheProcess spends a day's limit in several processes,
-// of which some are killed.
-func TestLimitOfTheDayOutlivesTheProcess(t *testing.T) {
-	t.Parallel()
-	for _, killed := range []bool{false, true} {
-		t.Run(fmt.Sprint("killed ", killed), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { spendADay(t, killed) })
-		})
-	}
-}
-
-func spendADay(t *testing.T, killed bool) {
-	const limit, sessions = 600, 30
-	most := 0.0
-	var mu sync.Mutex
-	c := newCloud(t, &cosmostest.Options{Observe: func(r cosmostest.Record) {
-		mu.Lock()
-		defer mu.Unlock()
-		most = max(most, r.Charge)
-	}})
-	dir := filepath.Join(t.TempDir(), "sessions")
-	limited := func(o *Options) { o.Limits.RequestUnitsPerDay = limit }
-	a := c.deviceAt(t, dir, "a", limited)
-	for i := range sessions {
-		a.say(fmt.Sprint("s", i), noise(4<<10))
-	}
-	c.ResetCounters()
-	processes := 0
-	for {
-		_, err := a.Sync(t.Context(), fmt.Sprint("s", processes%sessions))
-		if errors.Is(err, ErrLimit) {
-			break
-		}
-		require.NoError(t, err)
-		if processes++; !killed {
-			require.NoError(t, a.Close())
-		}
-		a = c.deviceAt(t, dir, "a", limited) // which the other, if it is still there, does not know of
-	}
-	require.Greater(t, processes, 5)
-	total := c.Counters().Total
-	require.Less(t, total.Charge, limit+most)
-	if !killed {
-		require.Greater(t, total.Charge, float64(limit), "nothing of the limit is lost")
-	}
-	before := total.Requests
-	a.say("s0", "local work goes on")
-	_, err := a.Sync(t.Context())
-	require.ErrorIs(t, err, ErrLimit)
-	require.Equal(t, before, c.Counters().Total.Requests)
-
-	require.NoError(t, a.Close())
-	a = c.deviceAt(t, dir, "a", limited, background, func(o *Options) { o.Interval = 6 * time.Hour })
-	time.Sleep(4 * 24 * time.Hour) // it goes on by itself
-	b := c.device(t, "b")
-	for i := range sessions {
-		b.pull(fmt.Sprint("s", i))
-	}
-	require.Equal(t, a.texts("s0"), b.texts("s0"))
 }

@@ -33,8 +33,6 @@ var (
 	// something else answered: the page of a network that wants a sign-in, or a proxy.
 	// The text says which. For 30 seconds after there was no answer, nobody asks again.
 	ErrUnreachable = cosmos.ErrUnreachable
-	// ErrLimit tells that a limit of [Limits] for the day is used up.
-	ErrLimit = cosmos.ErrLimit
 	// ErrNewer tells that a document was written by a newer version of this
 	// library. It is left alone.
 	ErrNewer = segment.ErrNewer

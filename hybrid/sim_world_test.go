@@ -161,7 +161,7 @@ func (w *world) open(d *gadget) {
 	require.NoError(w.t, err)
 	d.opened++
 	luck := jitter.New(sha256.Sum256(fmt.Append(nil, w.seed, d.name, d.opened)))
-	budget := &Budget{cosmos.NewBudget(cosmos.Limits{}, luck)}
+	budget := &Budget{cosmos.NewBudget(0, luck)}
 	d.Store, err = open(context.Background(), d.dir, &Options{
 		Store:     &sessionstore.Options{Durability: d.safe, Workspace: filepath.Dir(d.dir), Now: d.life.now},
 		Container: container, Project: "demo", User: "ada", Device: d.name, Budget: budget,

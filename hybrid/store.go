@@ -183,7 +183,6 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 	bookkeeping := func() (*atomicfile.Dir, error) { return e.Core.Bookkeeping(statesDir) }
 	e.States = replica.NewStates(bookkeeping, local.Dir(), e.Device.ID)
 	e.LocalOnly = replica.NewLocalOnly(e.States)
-	e.budget.Join(e.States)
 	e.remember(e.opts.Deny)
 	e.rememberRedaction()
 	e.States.Sweep()
@@ -261,9 +260,8 @@ func (s *Store) close(ctx context.Context) error {
 		defer cancel()
 		s.engine.save(soon) // nothing, where the first did it
 	}
-	left := s.engine.budget.Leave(s.engine.States)
 	err := s.Store.Close()
-	left = errors.Join(left, s.engine.leave()) // no write comes after Close
+	left := s.engine.leave() // no write comes after Close
 	return errors.Join(wrap("close", "", left), err)
 }
 

@@ -50,7 +50,7 @@ func withToken(t *testing.T, cred azcore.TokenCredential, judge func(string) cos
 	container, err := client.NewContainer("db", "sync")
 	require.NoError(t, err)
 	srv.ResetCounters()
-	return srv, &Client{Container: container, Budget: NewBudget(Limits{}, nil)}
+	return srv, &Client{Container: container, Budget: NewBudget(0, nil)}
 }
 
 // TestRefusedToken lets the service refuse the token that the client has: it gets

@@ -33,12 +33,13 @@ type Budget struct {
 	turn     chan struct{} // closed when an answer came
 	blocked  error         // why the account refuses everything
 	denied   time.Time     // since when it does not authorize requests; zero: it does
-	limits   limiter
+	limit    limiter
 }
 
-// NewBudget returns a budget with limits, which draws its waits from source.
-func NewBudget(l Limits, source *jitter.Source) *Budget {
-	return &Budget{source: source, turn: make(chan struct{}), limits: limiter{limits: l}}
+// NewBudget returns a budget of so many request units in a second, 0 for any number. It
+// draws its waits from source.
+func NewBudget(perSecond float64, source *jitter.Source) *Budget {
+	return &Budget{source: source, turn: make(chan struct{}), limit: limiter{perSecond: perSecond}}
 }
 
 // maxAttempts is how often a request is made before the work waits for another
@@ -144,11 +145,8 @@ func (b *Budget) ask(now time.Time, units float64) (time.Duration, <-chan struct
 	if b.failing() && b.probing {
 		return 0, b.turn, nil
 	}
-	switch wait, forAnswer, err := b.limits.wait(now); {
-	case forAnswer:
-		return 0, b.turn, nil
-	case wait > 0 || err != nil:
-		return wait, nil, err
+	if wait := b.limit.wait(now); wait > 0 {
+		return wait, nil, nil
 	}
 	if now.Sub(b.slowed) > rateLasts {
 		b.rate = 0
@@ -159,11 +157,8 @@ func (b *Budget) ask(now time.Time, units float64) (time.Duration, <-chan struct
 		}
 		b.next = now.Add(time.Duration(float64(time.Second) / b.rate))
 	}
-	if err := b.limits.reserve(now, units); err != nil {
-		return 0, nil, err
-	}
 	b.probing = b.failing()
-	b.limits.begin(now, units)
+	b.limit.begin(now, units)
 	b.count(now)
 	return 0, nil, nil
 }
@@ -195,7 +190,7 @@ func (b *Budget) learn(a Answer, expected, units float64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.probing = false
-	b.limits.end(now, expected, units)
+	b.limit.end(expected, units)
 	switch {
 	case a.Class == Abandoned, a.behind():
 		b.wake()
@@ -329,25 +324,8 @@ func (b *Budget) Reopen() {
 func (b *Budget) Opens() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now, opens := time.Now(), b.shut
-	for _, at := range []time.Time{b.limits.resets(now), b.away.Add(awayFor)} {
-		if at.After(now) && at.After(opens) {
-			opens = at
-		}
+	if at := b.away.Add(awayFor); at.After(time.Now()) && at.After(b.shut) {
+		return at
 	}
-	return opens
-}
-
-// Join lets the budget go on where the last process of the directory ended.
-func (b *Budget) Join(l Ledger) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.limits.join(l)
-}
-
-// Leave writes down what was really spent.
-func (b *Budget) Leave(l Ledger) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.limits.leave(l)
+	return b.shut
 }

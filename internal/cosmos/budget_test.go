@@ -17,15 +17,11 @@ import (
 // a limit that has room for several of them at once.
 func TestLimitIsNotSequential(t *testing.T) {
 	t.Parallel()
-	for name, limits := range map[string]Limits{"second": {UnitsPerSecond: 200}, "day": {UnitsPerDay: 1000}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { storeLimited(t, limits) })
-		})
-	}
+	synctest.Test(t, storeLimited)
 }
 
-func storeLimited(t *testing.T, limits Limits) {
+func storeLimited(t *testing.T) {
+	const limit = 200
 	var mu sync.Mutex // guards what follows
 	spent, most := map[int64]float64{}, 0.0
 	srv := cosmostest.New(&cosmostest.Options{Observe: func(r cosmostest.Record) {
@@ -35,7 +31,7 @@ func storeLimited(t *testing.T, limits Limits) {
 		most = max(most, r.Charge)
 	}})
 	client := connect(t, srv)
-	client.Budget = NewBudget(limits, nil)
+	client.Budget = NewBudget(limit, nil)
 	srv.Inject(cosmostest.Data(cosmostest.Always(cosmostest.Delay(time.Second))))
 	clear(spent) // what it took to make the container
 	const documents, workers = 60, 10
@@ -53,36 +49,8 @@ func storeLimited(t *testing.T, limits Limits) {
 	work.Wait()
 	require.Less(t, time.Since(start), documents*time.Second/4, "one after the other it takes a minute")
 	for at, sum := range spent {
-		if limits.UnitsPerSecond > 0 {
-			require.LessOrEqual(t, sum, limits.UnitsPerSecond+most, "second %d", at)
-		}
+		require.LessOrEqual(t, sum, limit+most, "second %d", at)
 	}
-}
-
-// TestLimitOfTheDayIsKept stops within one request of the limit, also when many
-// requests are made at once.
-func TestLimitOfTheDayIsKept(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		srv := cosmostest.New(nil)
-		client := connect(t, srv)
-		client.Budget = NewBudget(Limits{UnitsPerDay: 100}, nil)
-		srv.ResetCounters()
-		srv.Inject(cosmostest.Data(cosmostest.Always(cosmostest.Delay(time.Second))))
-		var work sync.WaitGroup
-		for w := range 40 {
-			work.Go(func() {
-				a := client.Conn("").Batch(t.Context(), "p", Put(bodyOf(fmt.Sprint(w))))
-				if a.Err != nil {
-					require.ErrorIs(t, a.Err, ErrLimit)
-				}
-			})
-		}
-		work.Wait()
-		total := srv.Counters().Total
-		require.Greater(t, total.Charge, 100-10.0)
-		require.Less(t, total.Charge, 100+10.0)
-	})
 }
 
 // TestRateEnds throttles one request. The ones after it are made slowly, and a time
@@ -116,7 +84,7 @@ func TestLateErrorsTellWhy(t *testing.T) {
 	t.Parallel()
 	for wait, want := range map[time.Duration]error{patience / 2: context.DeadlineExceeded, 2 * patience: ErrUnreachable} {
 		synctest.Test(t, func(t *testing.T) {
-			b := NewBudget(Limits{}, nil)
+			b := NewBudget(0, nil)
 			require.NoError(t, b.admit(t.Context(), 1))
 			b.learn(Answer{Class: Unknown, Err: fmt.Errorf("%w: the reason", ErrUnreachable), wait: wait}, 1, 0)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -155,7 +123,7 @@ func TestReopenAfterSeveralAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				b := NewBudget(Limits{}, nil)
+				b := NewBudget(0, nil)
 				for range tt.answers {
 					require.NoError(t, b.admit(t.Context(), 1))
 				}

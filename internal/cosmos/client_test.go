@@ -23,7 +23,7 @@ func connect(t *testing.T, srv *cosmostest.Server) *Client {
 	require.NoError(t, Provision(t.Context(), client, "db", "sync"))
 	container, err := client.NewContainer("db", "sync")
 	require.NoError(t, err)
-	return &Client{Container: container, Budget: NewBudget(Limits{}, nil)}
+	return &Client{Container: container, Budget: NewBudget(0, nil)}
 }
 
 func bodyOf(id string) []byte { return fmt.Appendf(nil, `{"id":%q,"pk":"p"}`, id) }

@@ -57,7 +57,7 @@
 //
 // A [Budget] holds what the requests of a process to one account have in common:
 // it slows down when the account throttles, stops when it does not answer, lets a
-// single request find out whether it is back, and keeps the limits of the user. An account
+// single request find out whether it is back, and keeps the limit of the user. An account
 // is away for half a minute when nothing takes the connection, something else answers,
 // a request gets no answer in the time that it has, or the first request of all, or
 // the fourth in a row, breaks.

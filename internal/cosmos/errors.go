@@ -8,7 +8,6 @@ var (
 	ErrUnauthorized = errors.New("the account does not authorize the request, or not yet")
 	ErrClock        = errors.New("clock differs from the account's")
 	ErrUnreachable  = errors.New("the account cannot be reached")
-	ErrLimit        = errors.New("limit of request units reached")
 	ErrFull         = errors.New("the session's partition in the cloud is full")
 	ErrNoPage       = errors.New("the page that was asked for is not there any more")
 	ErrContended    = errors.New("other devices keep changing the session")

@@ -33,7 +33,7 @@ func backends(t *testing.T, test func(t *testing.T, c cosmos.Conn)) {
 			require.NoError(t, cosmos.Provision(t.Context(), client, "db", "sync"))
 			container, err := client.NewContainer("db", "sync")
 			require.NoError(t, err)
-			test(t, (&cosmos.Client{Container: container, Budget: cosmos.NewBudget(cosmos.Limits{}, nil)}).Conn(""))
+			test(t, (&cosmos.Client{Container: container, Budget: cosmos.NewBudget(0, nil)}).Conn(""))
 		})
 	})
 }

@@ -191,5 +191,5 @@ func openIn(t *testing.T, srv *cosmostest.Server, w *world, regions ...string) *
 	require.NoError(t, err)
 	container, err := client.NewContainer("db", "sync")
 	require.NoError(t, err)
-	return &Client{Container: container, Budget: NewBudget(Limits{}, nil)}
+	return &Client{Container: container, Budget: NewBudget(0, nil)}
 }

@@ -72,7 +72,7 @@ func answerFromElsewhere(t *testing.T, status int, own bool) {
 	require.NoError(t, Provision(t.Context(), client, "db", "sync"))
 	container, err := client.NewContainer("db", "sync")
 	require.NoError(t, err)
-	conn := func() Conn { return (&Client{Container: container, Budget: NewBudget(Limits{}, nil)}).Conn("") }
+	conn := func() Conn { return (&Client{Container: container, Budget: NewBudget(0, nil)}).Conn("") }
 	require.Equal(t, OK, conn().Batch(t.Context(), "p", Put(bodyOf("a"))).Class)
 	there, err := conn().Get(t.Context(), "p", "a", "")
 	require.NoError(t, err)

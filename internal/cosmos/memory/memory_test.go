@@ -33,7 +33,7 @@ func newPair(t *testing.T, seed uint64) *pair {
 	require.NoError(t, cosmos.Provision(t.Context(), client, "db", "sync"))
 	container, err := client.NewContainer("db", "sync")
 	require.NoError(t, err)
-	remote := &cosmos.Client{Container: container, Budget: cosmos.NewBudget(cosmos.Limits{}, nil)}
+	remote := &cosmos.Client{Container: container, Budget: cosmos.NewBudget(0, nil)}
 	return &pair{
 		t: t, memory: (&memory.Container{}).Conn(""), server: remote.Conn(""),
 		etags: [2]map[string]cosmos.ETag{{}, {}}, r: rand.New(rand.NewPCG(seed, 1)),
