@@ -1,8 +1,6 @@
 package hybrid
 
 import (
-	"bytes"
-	"log/slog"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -14,8 +12,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
-// TestConsistencyLevels shows the table of [Store.Consistency] while all replicas lag:
-// at which level a device finds what another one sent, and what it sent itself. At no
+// TestConsistencyLevels shows what the account's level of consistency decides while all
+// replicas lag: at which level a device finds what another one sent, and what it sent itself. At no
 // level is anything lost.
 func TestConsistencyLevels(t *testing.T) {
 	t.Parallel()
@@ -70,36 +68,6 @@ func TestConsistencyLevels(t *testing.T) {
 				require.Equal(testenv.Lost(t), []string{"one", "two"}, a.texts("s"))
 				require.Equal(testenv.Lost(t), []string{"one", "three"}, b.texts(parted[0].KeptAs))
 			})
-		})
-	}
-}
-
-// TestConsistencyIsTold looks that Connect asks for the level, and that a store tells it
-// and warns below Session.
-func TestConsistencyIsTold(t *testing.T) {
-	t.Parallel()
-	for level, weak := range map[cosmostest.Consistency]bool{
-		cosmostest.Strong: false, cosmostest.Session: false, cosmostest.ConsistentPrefix: true, cosmostest.Eventual: true,
-	} {
-		t.Run(level.String(), func(t *testing.T) {
-			t.Parallel()
-			c := newCloud(t, &cosmostest.Options{Consistency: level})
-			a := c.device(t, "a")
-			a.saveNew("s", "one")
-			a.sync()
-			require.Empty(t, a.Consistency(), "a container that Connect did not open")
-
-			var err error
-			c.container, err = Connect(t.Context(), Config{Endpoint: c.Endpoint(), Key: c.Key(), Database: testDatabase, Container: testContainer}, nil, c.options())
-			require.NoError(t, err)
-			var log bytes.Buffer
-			b := c.device(t, "b", func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
-			require.Empty(t, b.Consistency())
-			b.pull()
-			b.pull()
-			require.Equal(t, level.String(), b.Consistency())
-			require.Equal(t, weak, bytes.Contains(log.Bytes(), []byte("below Session")))
-			require.LessOrEqual(t, bytes.Count(log.Bytes(), []byte("below Session")), 1)
 		})
 	}
 }

@@ -129,7 +129,8 @@
 // next sync that finds its head gone notices it, and otherwise the store within an hour.
 // Then all sessions are compared with the cloud, and what it lacks is sent again. A head
 // that is older than the known one is followed only after 15 minutes: a replica that is
-// behind shows one too.
+// behind shows one too. Give the account the consistency Session, its default, or a
+// stronger one: below it a read may be older than what this device sent.
 //
 // # Bounds
 //

@@ -16,8 +16,7 @@ type engine struct {
 	*syncer.Syncer // each session by itself
 	opts           Options
 	budget         *cosmos.Budget
-	level          atomic.Pointer[string] // of the account's consistency; nil: not known
-	rulesUnread    error                  // why Options.Deny of earlier stores is not known; nil: it is
+	rulesUnread    error // why Options.Deny of earlier stores is not known; nil: it is
 
 	checked time.Time   // when the catalogue was found to be the one that is known; guarded by Enter("")
 	doubted atomic.Bool // something tells that it is not any more

@@ -12,18 +12,14 @@ import (
 )
 
 // cloud starts an account with an empty container, which the environment then
-// names, until the script ends. An argument is the account's level of consistency. The account
-// takes the token "good", and "lost" is that of an identity without a role.
+// names, until the script ends. The account takes the token "good", and "lost" is that of an identity without a role.
 func cloud(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) > 1 {
-		ts.Fatalf("usage: cloud [LEVEL]")
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: cloud")
 	}
 	o := cosmostest.Options{AAD: func(token string) cosmostest.TokenState {
 		return map[string]cosmostest.TokenState{"good": cosmostest.TokenAccepted, "lost": cosmostest.TokenNoRole}[token]
 	}}
-	if len(args) == 1 {
-		ts.Check(o.Consistency.UnmarshalText([]byte(args[0])))
-	}
 	account := cosmostest.New(&o)
 	server := httptest.NewServer(account)
 	ts.Defer(server.Close)

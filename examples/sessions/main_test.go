@@ -30,7 +30,7 @@ var programs = map[string]func(){"sessions": main}
 //	age DURATION FILE...        the file's time is so long ago
 //	old DIRECTORY...            they and all that is in them are two days old
 //	valid result|error COMMAND  stdout is that of COMMAND with --json=v1
-//	cloud [LEVEL]               an account that COSMOS_ENDPOINT and COSMOS_KEY name, of that consistency
+//	cloud                       an account that COSMOS_ENDPOINT and COSMOS_KEY name
 //
 // The working directory of a script is a project: $here is its directory of
 // sessions, and $root that of all projects. Files below projects/here belong

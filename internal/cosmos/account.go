@@ -2,7 +2,6 @@ package cosmos
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"slices"
@@ -25,16 +24,10 @@ import (
 // that did not fail, if any, else like the others: the client then uses the account's
 // endpoint until it asks again. What the SDK asks as it leaves a region, which is without
 // the caller's context, counts to the call for which it does.
-//
-// The account's answer also has its level of consistency, for [Client.OnLevel]. Where no
-// region is preferred, the policy keeps the request for that until the account has answered
-// another one: an account that cannot be reached is asked for nothing more.
 type accountPolicy struct {
-	regions bool                           // the client prefers regions
-	ask     atomic.Pointer[policy.Request] // for the level, as the SDK made it; nil: none is to be made
-	level   atomic.Pointer[string]         // of consistency; nil: not known
-	known   atomic.Pointer[[]byte]         // the account's last answer, where the client prefers regions
-	beside  atomic.Pointer[trip]           // that takes requests which no trip makes
+	regions bool                   // the client prefers regions
+	known   atomic.Pointer[[]byte] // the account's last answer, where the client prefers regions
+	beside  atomic.Pointer[trip]   // that takes requests which no trip makes
 }
 
 // accountTime is how long a request for the account's regions may take.
@@ -62,14 +55,11 @@ func (p *accountPolicy) Do(req *policy.Request) (*http.Response, error) {
 				req = req.Clone(context.WithValue(raw.Context(), tripKey{}, t))
 			}
 			if body, ok := askAccount(req); ok {
-				p.learn(body)
 				p.known.Store(&body)
 			}
 			if body := p.known.Load(); body != nil {
 				return jsonAnswer(raw, *body), nil
 			}
-		} else if p.level.Load() == nil {
-			p.ask.Store(req.Clone(raw.Context()))
 		}
 		return jsonAnswer(raw, []byte(`{"readableLocations":[],"writableLocations":[]}`)), nil
 	}
@@ -81,34 +71,7 @@ func (p *accountPolicy) Do(req *policy.Request) (*http.Response, error) {
 	if p.regions {
 		t.beside = p.beside.Store
 	}
-	answer, err := req.Next()
-	if err != nil || t.level == nil {
-		return answer, err
-	}
-	if ask := p.ask.Swap(nil); ask != nil {
-		ask = ask.Clone(raw.Context())
-		ask.Raw().Header.Del("x-ms-date") // of then
-		if body, ok := askAccount(ask); ok {
-			p.learn(body)
-		}
-	}
-	if level := p.level.Load(); level != nil {
-		t.level(*level)
-	}
-	return answer, nil
-}
-
-// learn notes the level of consistency of an account, by its properties.
-func (p *accountPolicy) learn(properties []byte) {
-	var account struct {
-		UserConsistencyPolicy struct{ DefaultConsistencyLevel string }
-	}
-	if json.Unmarshal(properties, &account) != nil {
-		return
-	}
-	if level := account.UserConsistencyPolicy.DefaultConsistencyLevel; level != "" {
-		p.level.Store(&level)
-	}
+	return req.Next()
 }
 
 // askAccount makes the request, within accountTime and the context of the caller, which the

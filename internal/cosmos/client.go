@@ -18,10 +18,6 @@ type Client struct {
 	// Observe is told of each request, when it is not nil. It is called by many
 	// goroutines.
 	Observe func(context.Context, Request)
-	// OnLevel is told of the account's level of consistency with each answer once it is
-	// known, which takes a request behind the first one. Nil: it is not asked for. It is
-	// called by many goroutines.
-	OnLevel func(level string)
 }
 
 // Conn begins a piece of work. token is the session token up to which its reads
@@ -97,7 +93,7 @@ func (c *conn) dropToken() {
 func (c *conn) once(ctx context.Context, expected float64, r request, stays *bool) Answer {
 	t := setOut(ctx, c.client.Budget)
 	t.stays = stays
-	t.level, t.count = c.client.OnLevel, func(r Request) { c.count(ctx, r) }
+	t.count = func(r Request) { c.count(ctx, r) }
 	defer t.over()
 	if err := c.client.Budget.admit(t.ctx, expected); err != nil {
 		return Answer{Class: Abandoned, Failed: -1, Err: err}

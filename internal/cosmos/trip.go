@@ -70,7 +70,6 @@ func (noAnswer) Is(target error) bool {
 // trip, as of a request that no Conn makes, is told of nothing.
 type trip struct {
 	budget *Budget
-	level  func(string)    // takes the account's level of consistency; nil: it is not asked for
 	count  func(Request)   // takes each request that the SDK makes beside the last one
 	ctx    context.Context // of the request
 	end    context.CancelCauseFunc

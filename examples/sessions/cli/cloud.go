@@ -171,7 +171,6 @@ func (f cloudFlags) open(a *app, asking, make bool, told func(hybrid.Status)) ([
 		return nil, err
 	}
 	budget := hybrid.NewBudget(hybrid.Limits{})
-	warned := false
 	var all []remote
 	for _, dir := range dirs {
 		project := filepath.Base(filepath.Dir(dir))
@@ -181,13 +180,7 @@ func (f cloudFlags) open(a *app, asking, make bool, told func(hybrid.Status)) ([
 		if err != nil {
 			return nil, err
 		}
-		a.later(func() error {
-			if level := st.Consistency(); !warned && (level == "ConsistentPrefix" || level == "Eventual") {
-				a.Notef("the account's consistency is %s: devices may see turns late, and part a session in two. Set it to Session or stronger", level)
-				warned = true
-			}
-			return st.Close()
-		})
+		a.later(st.Close)
 		all = append(all, remote{Store: st, project: project})
 	}
 	return all, nil
