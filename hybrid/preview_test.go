@@ -125,8 +125,8 @@ func TestCostOfAPreview(t *testing.T) {
 	require.Less(t, 2*preview, c.Counters().Total.Charge, "less than half of what all of it costs")
 }
 
-// formerly writes the segments of a session as versions without an index did.
-func (c *cloud) formerly(t *testing.T, blocks string) (n int) {
+// damageIndexes makes the indexes of all segments unreadable, and returns how many there are.
+func (c *cloud) damageIndexes(t *testing.T) (n int) {
 	t.Helper()
 	for _, d := range c.Docs(testDatabase, testContainer) {
 		var doc map[string]any
@@ -136,8 +136,7 @@ func (c *cloud) formerly(t *testing.T, blocks string) (n int) {
 		}
 		n++
 		require.NoError(t, c.Edit(testDatabase, testContainer, d.Partition, d.ID, func([]byte) []byte {
-			delete(doc, "idx")
-			doc["blocks"] = json.RawMessage(blocks)
+			doc["idx"] = "////"
 			out, err := json.Marshal(doc)
 			require.NoError(t, err)
 			return out
@@ -146,18 +145,18 @@ func (c *cloud) formerly(t *testing.T, blocks string) (n int) {
 	return n
 }
 
-// TestPreviewOfOlderSegments fetches the lines where no index is, and only there.
-func TestPreviewOfOlderSegments(t *testing.T) {
+// TestPreviewOfDamagedIndexes fetches the lines where an index is damaged, and only there.
+func TestPreviewOfDamagedIndexes(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	a, b := c.device(t, "a"), c.device(t, "b")
-	a.dated("s", 3, "older")
-	older := c.formerly(t, `[{"k":"message","i":0,"role":"user","turn":1,"len":7}]`)
-	require.Equal(t, 3, older)
-	a.dated("s", 2, "newer")
+	a.dated("s", 3, "text")
+	damaged := c.damageIndexes(t)
+	require.Equal(t, 3, damaged)
+	a.dated("s", 2, "more")
 	c.ResetCounters()
 	require.Equal(t, a.told("s"), b.preview("s").Messages)
-	require.Equal(t, 1+older, c.Counters().ByOp[cosmostest.OpRead].Requests, "the tip and the older segments")
+	require.Equal(t, 1+damaged, c.Counters().ByOp[cosmostest.OpRead].Requests, "the tip and the segments of these indexes")
 	b.pull("s")
 	require.Equal(t, a.texts("s"), b.texts("s"))
 }

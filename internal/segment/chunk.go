@@ -57,13 +57,12 @@ func DecodeChunk(body []byte, id string) ([]byte, error) {
 	if err := unmarshal(body, TypeChunk, &d); err != nil {
 		return nil, fmt.Errorf("decode chunk: %w", err)
 	}
-	data := d.Data
-	if d.Form == formZstd {
-		plain, err := expand(d.Data)
-		if err != nil {
-			return nil, fmt.Errorf("decode chunk: %w", err)
-		}
-		data = plain
+	if d.Form != formZstd {
+		return nil, fmt.Errorf("decode chunk: %w: unknown form", ErrDamaged)
+	}
+	data, err := expand(d.Data)
+	if err != nil {
+		return nil, fmt.Errorf("decode chunk: %w", err)
 	}
 	if d.ID != id || len(id) < 40 || chunkName(data) != id[len(id)-40:] || d.N != len(data) {
 		return nil, fmt.Errorf("decode chunk: %w: content and id differ", ErrDamaged)

@@ -26,11 +26,7 @@
 //
 // # Versions
 //
-// All documents have version 1. Those of before the index have the member blocks in
-// its place, a summary of each line of every stream; and the lines could be text, in
-// the form raw. Both are still read and no longer written: a merge of such segments
-// gives one with an index. The index is the member idx. Readers of before pass over
-// it and need no summaries, so they read the documents of today.
+// All documents have version 1. Documents of another version are refused.
 //
 // Everything here is pure: no files, no network, no clock. Functions may be
 // called by many goroutines; a [Tracker] and a [Cutter] belong to one. Bytes

@@ -26,7 +26,6 @@ type Document struct {
 
 // Forms of a segment's lines.
 const (
-	formRaw   = "raw"   // each line as text: of older documents
 	formZstd  = "zstd"  // each with its LF, compressed together
 	formDelta = "delta" // the same, some of them being deltas
 )
@@ -58,7 +57,6 @@ type segmentDoc struct {
 	Data   []byte `json:"data,omitempty"`
 	Index  []byte `json:"idx,omitempty"`
 	Refs   []*ref `json:"refs,omitempty"`
-	former
 }
 
 // Document encodes s. The same segment gives the same bytes.
@@ -117,7 +115,7 @@ func DecodeSegment(body []byte) (*Segment, error) {
 		return nil, fmt.Errorf("decode segment %s: %w", d.ID, err)
 	}
 	if s.Stream == Transcript {
-		s.blocks = d.blocks(s)
+		s.readBlocks()
 	}
 	return s, nil
 }
@@ -164,27 +162,14 @@ func validRefs(d *segmentDoc, info Info) error {
 
 // rows takes the lines apart.
 func (d *segmentDoc) rows() ([]row, error) {
-	switch d.Form {
-	case formZstd, formDelta:
-		data, err := expand(d.Data)
-		if err != nil {
-			return nil, err
-		}
-		return split(data, int(*d.N), d.Refs)
-	case formRaw:
-		if int64(len(d.Lines)) != *d.N {
-			return nil, errRows
-		}
-		rows := make([]row, len(d.Lines))
-		for i, line := range d.Lines {
-			rows[i].data = line
-		}
-		for _, r := range d.Refs {
-			rows[r.I].ref = r
-		}
-		return rows, nil
+	if d.Form != formZstd && d.Form != formDelta {
+		return nil, fmt.Errorf("%w: unknown form", ErrDamaged)
 	}
-	return nil, fmt.Errorf("%w: unknown form", ErrDamaged)
+	data, err := expand(d.Data)
+	if err != nil {
+		return nil, err
+	}
+	return split(data, int(*d.N), d.Refs)
 }
 
 // unmarshal reads a document of the given type into d.

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -199,63 +197,4 @@ func TestDamagedIndex(t *testing.T) {
 	require.NoError(t, err)
 	s.put(d)
 	require.Equal(t, BlockOf(lines[1]), s.blocksOf(t)[1], "a merge makes it again")
-}
-
-// TestOlderSummary: of a line in chunks an older document tells in its summary.
-func TestOlderSummary(t *testing.T) {
-	t.Parallel()
-	data, err := os.ReadFile(filepath.Join("testdata", "older", "chunks.jsonl"))
-	require.NoError(t, err)
-	docs := bytes.Split(bytes.TrimSpace(data), []byte("\n"))
-	body := bytes.Replace(docs[len(docs)-1], []byte(`{"k":"message"`), []byte(`{"k":"message","role":"user","ts":"2026-11-20T10:20:31.5Z"`), 1)
-	part, err := DecodeSegment(body)
-	require.NoError(t, err)
-	d, err := Merge([]*Segment{part})
-	require.NoError(t, err)
-	in, err := DecodeInfo(d.Body)
-	require.NoError(t, err)
-	got, ok := in.Blocks()
-	require.True(t, ok)
-	require.Equal(t, []Block{{"user", at(1)}}, got)
-}
-
-// TestOlderDocuments reads what was written before there was an index: with
-// summaries of lines, and with lines as text.
-func TestOlderDocuments(t *testing.T) {
-	t.Parallel()
-	want := shapes()
-	want["text"] = want["transcript"]
-	for name, c := range want {
-		s := newShelf()
-		data, err := os.ReadFile(filepath.Join("testdata", "older", name+".jsonl"))
-		require.NoError(t, err)
-		for body := range bytes.Lines(data) {
-			var d struct{ ID, PK string }
-			require.NoError(t, json.Unmarshal(body, &d))
-			s.docs[d.PK+" "+d.ID] = body
-		}
-		p := Origin(c.st)
-		for _, l := range c.lines {
-			p = p.Add(l)
-		}
-		infos := s.infos(t, c.st)
-		got, err := collect(Lines(s, c.st, infos, Origin(c.st), p, nil))
-		require.NoError(t, err, name)
-		require.Equal(t, c.lines, got, name)
-		_, ok := infos[0].Blocks()
-		require.False(t, ok, name)
-		part, err := load(s, &infos[0])
-		require.NoError(t, err)
-		d, err := Merge([]*Segment{part})
-		require.NoError(t, err)
-		s.put(d)
-		got, err = collect(Lines(s, c.st, s.infos(t, c.st), Origin(c.st), p, nil))
-		require.NoError(t, err, name)
-		require.Equal(t, c.lines, got, name)
-		if c.st == Transcript {
-			for i, l := range c.lines {
-				require.Equal(t, BlockOf(l), s.blocksOf(t)[int64(i)], "%s %d", name, i)
-			}
-		}
-	}
 }

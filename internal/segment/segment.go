@@ -25,7 +25,7 @@ type Info struct {
 
 	base  int64  // the record before it that its first delta needs; -1 for none
 	at    []byte // the first bytes of the hash behind each line
-	index []byte // of a transcript; nil in older documents
+	index []byte // of a transcript
 }
 
 // check is how many bytes of each inner hash a segment holds: enough to find
@@ -89,13 +89,23 @@ func (in *Info) valid() error {
 }
 
 // Blocks returns a block for each line of a segment of a transcript. It reports
-// false for older documents, which have no index, and where the index is damaged:
-// the lines tell the same then. No hash covers an index.
-func (in *Info) Blocks() ([]Block, bool) {
-	if in.index == nil {
-		return nil, false
+// false where the index is damaged: the lines tell the same then. No hash covers an
+// index.
+func (in *Info) Blocks() ([]Block, bool) { return decodeIndex(in.index, int(in.lines())) }
+
+// readBlocks reads the index. Where that is damaged, it makes the blocks of the lines that
+// are not in chunks anew.
+func (s *Segment) readBlocks() {
+	var ok bool
+	if s.blocks, ok = s.Blocks(); ok {
+		return
 	}
-	return decodeIndex(in.index, int(in.To.N-in.From.N))
+	s.blocks = make([]Block, len(s.rows))
+	for i, r := range s.rows {
+		if r.ref == nil || r.ref.Chunks == nil {
+			s.blocks[i] = BlockOf(r.data)
+		}
+	}
 }
 
 // SID returns the key of the session that wrote the segment.

@@ -115,15 +115,16 @@ func (w *world) hurts() {
 		return
 	case 1:
 		delete(doc, "data")
-		delete(doc, "lines")
 	case 2:
 		doc["data"], doc["z"] = "AAAA", "zstd"
 	case 3:
-		line := []byte(`{"role":"user","n":"damaged"}`)
+		line := row{data: []byte(`{"role":"user","n":"damaged"}`)}
 		if n, ok := doc["n"].(json.Number); ok {
 			count, _ := n.Int64()
-			doc["z"] = formRaw
-			doc["lines"] = slices.Repeat([]string{string(line)}, int(count))
+			var err error
+			doc["z"] = formZstd
+			doc["data"], err = compress(join(slices.Repeat([]row{line}, int(count))))
+			w.NoError(err)
 		}
 		delete(doc, "refs")
 	}
