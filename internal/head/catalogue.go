@@ -22,25 +22,23 @@ type Catalogue struct {
 	N        int64 // messages
 	Turns    int
 	Deleted  bool
-	Conflict bool            // the head has branches
-	Facets   json.RawMessage // an object with its version as member v; nil for none
+	Conflict bool // the head has branches
 }
 
 type catalogueDoc struct {
-	ID       string          `json:"id"`
-	PK       string          `json:"pk"`
-	Type     string          `json:"type"`
-	V        int             `json:"v"`
-	Revision int64           `json:"rev"`
-	Session  string          `json:"session_id"`
-	Project  string          `json:"project"`
-	Name     string          `json:"name"`
-	Updated  time.Time       `json:"updated"`
-	N        int64           `json:"n"`
-	Turns    int             `json:"turns"`
-	Deleted  bool            `json:"deleted"`
-	Conflict bool            `json:"conflict"`
-	Facets   json.RawMessage `json:"facets,omitempty"`
+	ID       string    `json:"id"`
+	PK       string    `json:"pk"`
+	Type     string    `json:"type"`
+	V        int       `json:"v"`
+	Revision int64     `json:"rev"`
+	Session  string    `json:"session_id"`
+	Project  string    `json:"project"`
+	Name     string    `json:"name"`
+	Updated  time.Time `json:"updated"`
+	N        int64     `json:"n"`
+	Turns    int       `json:"turns"`
+	Deleted  bool      `json:"deleted"`
+	Conflict bool      `json:"conflict"`
 }
 
 // Catalogue returns the entry of t for the user uid. The name is that of the
@@ -57,7 +55,7 @@ func (c *Catalogue) Encode() (segment.Document, error) {
 	d := catalogueDoc{
 		ID: c.SID, PK: segment.UserPK(c.UID), Type: TypeCatalogue, V: segment.Version, Revision: c.Revision,
 		Session: c.Session, Project: c.Project, Name: c.Name, Updated: c.Updated.UTC(), N: c.N, Turns: c.Turns,
-		Deleted: c.Deleted, Conflict: c.Conflict, Facets: c.Facets,
+		Deleted: c.Deleted, Conflict: c.Conflict,
 	}
 	body, err := marshal(&d)
 	if err != nil {
@@ -78,6 +76,6 @@ func DecodeCatalogue(body []byte, uid string) (Catalogue, error) {
 	}
 	return Catalogue{
 		SID: d.ID, UID: uid, Revision: d.Revision, Session: d.Session, Project: d.Project, Name: d.Name,
-		Updated: d.Updated, N: d.N, Turns: d.Turns, Deleted: d.Deleted, Conflict: d.Conflict, Facets: d.Facets,
+		Updated: d.Updated, N: d.N, Turns: d.Turns, Deleted: d.Deleted, Conflict: d.Conflict,
 	}, nil
 }

@@ -45,7 +45,6 @@ type headDoc struct {
 	Writer    Writer    `json:"writer"`
 	Redaction string    `json:"red,omitempty"`
 	Anew      Anew      `json:"anew,omitzero"`
-	Encrypted any       `json:"enc"`
 	Deleted   bool      `json:"deleted"`
 	TTL       int       `json:"ttl,omitempty"`
 	Updated   time.Time `json:"updated"`
@@ -54,10 +53,6 @@ type headDoc struct {
 // Metadata is the name of the file that has a member of its own in the
 // document.
 const Metadata = "metadata.json"
-
-// ErrEncrypted is returned for a head whose lines were encrypted, which this
-// version cannot undo.
-var ErrEncrypted = fmt.Errorf("encrypted: %w", segment.ErrNewer)
 
 // Encode returns the document of t. The same head gives the same bytes.
 func (t *Head) Encode() (segment.Document, error) {
@@ -140,9 +135,6 @@ func Decode(body []byte, sid string) (*Head, error) {
 }
 
 func (d *headDoc) valid(sid string) error {
-	if d.Encrypted != nil {
-		return ErrEncrypted
-	}
 	if d.Transcript == nil || d.PK != segment.SessionPK(sid) || d.Revision < 1 || d.TTL < 0 || d.Anew.Generation < 0 {
 		return fmt.Errorf("%w: members missing", segment.ErrDamaged)
 	}

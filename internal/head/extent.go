@@ -15,7 +15,7 @@ type Extent struct {
 	Buckets int          `json:"buckets"` // how many partitions may hold segments of it
 	Turns   int          `json:"turns,omitempty"`
 	From    *Inherited   `json:"from,omitempty"` // of a fork's log; nil: all lines are its own
-	Rules   []Rules      `json:"red,omitempty"`  // of redaction; nil: as [Head.RulesOf] tells
+	Rules   []Rules      `json:"red,omitempty"`  // of redaction; nil: its lines went through none
 }
 
 // Point returns the history that is stored.

@@ -29,11 +29,11 @@ func TestRules(t *testing.T) {
 		require.LessOrEqual(t, len(r.Rules), maxRules)
 	}
 
-	old := Head{Transcript: Extent{N: 3}, Redaction: "a", Logs: map[segment.Stream]Extent{"e-1": {N: 1}}}
-	require.Equal(t, []Rules{{0, "a"}}, old.RulesOf(segment.Transcript), "of an older library")
-	require.Equal(t, []Rules{{0, "a"}}, old.RulesOf("e-1"))
-	require.True(t, old.AllUnder("a"))
-	require.False(t, old.AllUnder(""))
+	plain := Head{Transcript: Extent{N: 3}, Redaction: "a", Logs: map[segment.Stream]Extent{"e-1": {N: 1}}}
+	require.Equal(t, []Rules{{0, ""}}, plain.RulesOf(segment.Transcript))
+	require.Equal(t, []Rules{{0, ""}}, plain.RulesOf("e-1"), "whatever other lines went through")
+	require.True(t, plain.AllUnder(""))
+	require.False(t, plain.AllUnder("a"))
 	for _, bad := range [][]Rules{{{1, "a"}}, {{0, "a"}, {0, "b"}}, {{0, "a"}, {3, "b"}}, {{0, "a"}, {2, "b"}, {1, "c"}}} {
 		require.ErrorIs(t, validRules(bad, 3), segment.ErrDamaged)
 	}

@@ -62,7 +62,7 @@ type Old struct {
 	Why     string    `json:"why"`
 	Device  string    `json:"dev"`
 	At      time.Time `json:"at"`
-	Rules   []Rules   `json:"red,omitempty"` // as in [Extent]; nil in older documents
+	Rules   []Rules   `json:"red,omitempty"` // as in [Extent]
 }
 
 // A Branch is a history that a device had when the head went another way.
@@ -82,15 +82,14 @@ type Writer struct {
 	Library string `json:"lib,omitempty"`
 }
 
-// RulesOf returns the rules of the lines of a stream, in order. A head of an older
-// library has one version for all of them.
+// RulesOf returns the rules of the lines of a stream, in order.
 func (t *Head) RulesOf(st segment.Stream) []Rules {
 	r := t.Transcript
 	if st != segment.Transcript {
 		r = t.Logs[st]
 	}
 	if r.Rules == nil && r.N > 0 {
-		return []Rules{{0, t.Redaction}}
+		return []Rules{{}}
 	}
 	return r.Rules
 }

@@ -57,15 +57,16 @@ func TestStreams(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	t.Parallel()
-	a := Identity{"", "ada", "x", "fix-login"}
+	a := Identity{"ada", "x", "fix-login"}
 	require.True(t, isSID(a.SID()))
 	require.True(t, isSID(a.UID()))
-	require.NotEqual(t, a.SID(), Identity{"", "ada", "y", "fix-login"}.SID())
-	require.NotEqual(t, a.SID(), Identity{"", "ad", "ax", "fix-login"}.SID())
-	require.Equal(t, a.UID(), Identity{"", "ada", "y", "z"}.UID())
+	require.NotEqual(t, a.SID(), Identity{"ada", "y", "fix-login"}.SID())
+	require.NotEqual(t, a.SID(), Identity{"ad", "ax", "fix-login"}.SID())
+	require.Equal(t, a.UID(), Identity{"ada", "y", "z"}.UID())
 	require.NoError(t, a.Check())
-	require.Error(t, Identity{"", "a\x00b", "", ""}.Check())
+	require.Error(t, Identity{"a\x00b", "", ""}.Check())
 
+	require.Equal(t, "5vrpw3e6ovc3qwgvtu22mq2zeehahhwh", a.SID(), "documents are stored under it")
 	require.Equal(t, "s-"+testSID, StreamPK(testSID, Transcript, 0))
 	require.Equal(t, "s-"+testSID+"-t-3", StreamPK(testSID, Transcript, 3))
 	require.Zero(t, Bucket(0, 0))

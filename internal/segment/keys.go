@@ -12,27 +12,27 @@ import (
 // An Identity says whose session is meant. The key made of it holds no
 // personal data, and no two identities share one.
 type Identity struct {
-	Tenant, User, Project, Session string
+	User, Project, Session string
 }
 
 // Check refuses what could make two identities one.
 func (k Identity) Check() error {
-	if strings.Contains(k.Tenant+k.User+k.Project+k.Session, "\x00") {
+	if strings.Contains(k.User+k.Project+k.Session, "\x00") {
 		return errors.New("check identity: NUL in a name")
 	}
 	return nil
 }
 
 // SID returns the key of the session, 32 characters of a-z and 2-7.
-func (k Identity) SID() string { return digest(k.Tenant, k.User, k.Project, k.Session) }
+func (k Identity) SID() string { return digest(k.User, k.Project, k.Session) }
 
 // UID returns the key of the user.
-func (k Identity) UID() string { return digest(k.Tenant, k.User) }
+func (k Identity) UID() string { return digest(k.User) }
 
 const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
 
 func digest(parts ...string) string {
-	sum := sha256.Sum256([]byte("1\x00" + strings.Join(parts, "\x00")))
+	sum := sha256.Sum256([]byte("1\x00\x00" + strings.Join(parts, "\x00")))
 	return base32.NewEncoding(alphabet).EncodeToString(sum[:])[:32]
 }
 
