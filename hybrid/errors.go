@@ -33,8 +33,9 @@ var (
 	// something else answered: the page of a network that wants a sign-in, or a proxy.
 	// The text says which. For 30 seconds after there was no answer, nobody asks again.
 	ErrUnreachable = cosmos.ErrUnreachable
-	// ErrNewer tells that a document was written by a newer version of this
-	// library. It is left alone.
+	// ErrNewer tells that a document in the cloud has the format of a newer version of
+	// this library: update the program. Neither such a document nor one of a former
+	// format is read or changed; the error of the latter says to move the data away.
 	ErrNewer = segment.ErrNewer
 	// ErrForeign tells that a document is none that this library wrote.
 	ErrForeign = segment.ErrForeign

@@ -62,7 +62,7 @@ func EntriesPage(ctx context.Context, c Conn, uid, project string, since int64, 
 // revision. It is one point read.
 func HasEntry(ctx context.Context, c Conn, uid, sid string, revision int64) (bool, error) {
 	has, err := EntryRevision(ctx, c, uid, sid)
-	if errors.Is(err, segment.ErrNewer) {
+	if errors.Is(err, segment.ErrFormat) {
 		return true, nil
 	}
 	return has >= revision, err
@@ -76,7 +76,7 @@ func EntryRevision(ctx context.Context, c Conn, uid, sid string) (int64, error) 
 		return 0, err
 	}
 	entry, err := head.DecodeCatalogue(doc.Body, uid)
-	if err != nil && !errors.Is(err, segment.ErrNewer) {
+	if err != nil && !errors.Is(err, segment.ErrFormat) {
 		return 0, nil
 	}
 	return entry.Revision, err
@@ -135,7 +135,10 @@ func WriteEntry(ctx context.Context, c Conn, entry *head.Catalogue, last ETag) (
 			continue
 		}
 		last = there.ETag
-		if e, err := head.DecodeCatalogue(there.Body, entry.UID); err == nil && e.Revision >= entry.Revision {
+		switch e, err := head.DecodeCatalogue(there.Body, entry.UID); {
+		case errors.Is(err, segment.ErrFormat):
+			return "", err
+		case err == nil && e.Revision >= entry.Revision:
 			return last, nil
 		}
 	}

@@ -42,12 +42,14 @@ func Branches(pk string) Query { return Query{PK: pk, Type: "branch", Order: ByU
 
 // Forks asks for the documents that name the forks of a session.
 func Forks(pk string) Query {
-	return Query{PK: pk, Type: "fork", Order: ByID, columns: "c.id, c.child, c._ts"}
+	return Query{PK: pk, Type: "fork", Order: ByID, columns: "c.id, c.type, c.v, c.child, c._ts"}
 }
 
-// Names asks for the ids and versions of all documents of a partition, and for the streams
-// that they are of.
-func Names(pk string) Query { return Query{PK: pk, Order: ByID, columns: "c.id, c.st, c._etag"} }
+// Names asks for the ids, types, formats and versions of all documents of a partition, and
+// for the streams that they are of.
+func Names(pk string) Query {
+	return Query{PK: pk, Order: ByID, columns: "c.id, c.type, c.v, c.st, c._etag"}
+}
 
 // Inventory asks for all documents of a partition, without lines: where segments
 // belong, and which documents each document names.

@@ -24,7 +24,10 @@ func Unshared(ctx context.Context, r *remote.Reader, sid string) error {
 		if err != nil {
 			return err
 		}
-		d, ok := decodeFork(row)
+		d, ok, err := decodeFork(row)
+		if err != nil {
+			return err
+		}
 		if !ok {
 			continue
 		}
@@ -51,7 +54,10 @@ func Unshared(ctx context.Context, r *remote.Reader, sid string) error {
 	return nil
 }
 
-// decodeFork decodes a document that names a fork.
-func decodeFork(row []byte) (d document, ok bool) {
-	return d, json.Unmarshal(row, &d) == nil && d.Child != ""
+// decodeFork decodes a document that names a fork. ok is false for one of another tool.
+func decodeFork(row []byte) (d document, ok bool, err error) {
+	if err := segment.Probe(row, head.TypeFork); errors.Is(err, segment.ErrFormat) {
+		return d, false, err
+	}
+	return d, json.Unmarshal(row, &d) == nil && d.Child != "", nil
 }

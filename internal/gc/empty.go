@@ -51,6 +51,13 @@ func Empty(ctx context.Context, r *remote.Reader, t *head.Head, etag cosmos.ETag
 	return nil
 }
 
+// Removable returns an error that Is [segment.ErrFormat] when a session has a document of
+// another format: nothing of it is to be removed then.
+func Removable(ctx context.Context, r *remote.Reader, sid string) error {
+	_, err := stored(ctx, r, &head.Head{SID: sid})
+	return err
+}
+
 // Renew gives the tombstone t another version, if it still has the version etag: what was
 // decided by that one comes to nothing. The error Is [cosmos.ErrLost] when it has not.
 func Renew(ctx context.Context, r *remote.Reader, t *head.Head, etag cosmos.ETag) (cosmos.ETag, error) {
@@ -107,11 +114,15 @@ func storedIn(ctx context.Context, r *remote.Reader, sid, pk string) (part parti
 		}
 		var d struct {
 			ID     string      `json:"id"`
+			Type   string      `json:"type"`
 			Stream string      `json:"st"`
 			ETag   cosmos.ETag `json:"_etag"`
 		}
 		if json.Unmarshal(row, &d) != nil || !strings.HasPrefix(d.ID, sid+"-") || d.ID == segment.HeadID(sid) {
 			continue
+		}
+		if err := segment.Probe(row, d.Type); errors.Is(err, segment.ErrFormat) {
+			return part, nil, err
 		}
 		part.deletes = append(part.deletes, cosmos.Delete(d.ID, d.ETag))
 		if st, err := segment.ParseStream(d.Stream); err == nil {

@@ -221,15 +221,16 @@ func (f *Family) firstLines(ctx context.Context, m *Member) (all []string, err e
 		return known, nil
 	}
 	infos, err := f.Reader.Segments(ctx, m.Head, segment.Transcript, 1, 0)
+	if err != nil {
+		return nil, fmt.Errorf("session %q: %w", show.ID(m.Session), err)
+	}
 	for _, in := range infos {
 		if first, ok := in.First(); ok {
 			all = append(all, first)
 		}
 	}
-	if err == nil {
-		f.firsts[m.SID] = all
-	}
-	return all, err
+	f.firsts[m.SID] = all
+	return all, nil
 }
 
 // forks returns the sessions that the documents in a session's partition name as its
@@ -242,7 +243,10 @@ func (f *Family) forks(ctx context.Context, m *Member) (all []*Member, err error
 		if err != nil {
 			return nil, err
 		}
-		d, ok := decodeFork(row)
+		d, ok, err := decodeFork(row)
+		if err != nil {
+			return nil, fmt.Errorf("session %q: %w", show.ID(m.Session), err)
+		}
 		if !ok {
 			continue
 		}

@@ -37,6 +37,7 @@ type document struct {
 	ID   string      `json:"id"`
 	PK   string      `json:"pk"`
 	Type string      `json:"type"`
+	V    int         `json:"v"`
 	ETag cosmos.ETag `json:"_etag"`
 	TS   int64       `json:"_ts"` // when it was written, in seconds since 1970
 	Refs []struct {

@@ -90,15 +90,16 @@ func (p *pruner) listPartition(ctx context.Context, pk string, i *inventory) err
 		if json.Unmarshal(row, d) != nil || !strings.HasPrefix(d.ID, i.sid+"-") || d.PK != pk {
 			continue
 		}
+		if d.V != segment.Version {
+			if err := segment.Probe(row, d.Type); errors.Is(err, segment.ErrFormat) {
+				return fmt.Errorf("list documents: %w", err)
+			}
+		}
 		i.docs = append(i.docs, d)
 		if d.Type != segment.TypeSegment {
 			continue
 		}
-		info, err := segment.DecodeInfo(row)
-		switch {
-		case errors.Is(err, segment.ErrNewer):
-			return fmt.Errorf("list documents: %w", err)
-		case err == nil:
+		if info, err := segment.DecodeInfo(row); err == nil {
 			d.info = &info
 			i.add(info, d.written())
 		}
@@ -114,7 +115,7 @@ func (p *pruner) listBranches(ctx context.Context, i *inventory) error {
 			return fmt.Errorf("list branches: %w", err)
 		}
 		b, err := head.Decode(row, i.sid)
-		if errors.Is(err, segment.ErrNewer) {
+		if errors.Is(err, segment.ErrFormat) {
 			return fmt.Errorf("list branches: %w", err)
 		}
 		if err == nil {
@@ -195,7 +196,7 @@ func (p *pruner) readForks(ctx context.Context, i *inventory) error {
 		}
 		if doc != nil {
 			t, err := head.Decode(doc.Body, d.Child)
-			if errors.Is(err, segment.ErrNewer) {
+			if errors.Is(err, segment.ErrFormat) {
 				return err
 			}
 			f.head = t

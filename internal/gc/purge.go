@@ -10,7 +10,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
-	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
@@ -94,14 +93,14 @@ func (p *Purger) round(ctx context.Context, sessions []string) error {
 	return err
 }
 
-// known requires the cloud to have something of a session.
+// known requires the cloud to have something of a session, and nothing of another format.
 func (p *Purger) known(ctx context.Context, m *Member) error {
-	if m.Head != nil || m.Entry != nil {
-		return nil
+	parts, err := stored(ctx, p.Reader, &head.Head{SID: m.SID})
+	if err == nil && m.Head == nil && m.Entry == nil && len(parts[0].deletes) == 0 {
+		err = ErrAbsent
 	}
-	part, _, err := storedIn(ctx, p.Reader, m.SID, segment.SessionPK(m.SID))
-	if err == nil && len(part.deletes) == 0 {
-		err = fmt.Errorf("session %q: %w", show.ID(m.Session), ErrAbsent)
+	if err != nil {
+		err = fmt.Errorf("session %q: %w", show.ID(m.Session), err)
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
 // A Catalogue entry is what the list of a user's sessions shows of one. It is
@@ -69,7 +70,7 @@ func DecodeCatalogue(body []byte, uid string) (Catalogue, error) {
 	var d catalogueDoc
 	err := json.Unmarshal(body, &d)
 	if probed := segment.Probe(body, TypeCatalogue); probed != nil {
-		return Catalogue{}, fmt.Errorf("decode catalogue entry: %w", probed)
+		return Catalogue{}, fmt.Errorf("entry of session %q in the catalogue: %w", show.ID(d.Session), probed)
 	}
 	if err != nil || d.PK != segment.UserPK(uid) || d.Revision < 1 || d.N < 0 || d.ID == "" {
 		return Catalogue{}, fmt.Errorf("decode catalogue entry: %w", segment.ErrDamaged)

@@ -99,7 +99,7 @@ func (t *Head) encode(kind, id string) (segment.Document, error) {
 }
 
 // Decode reads the document of a head or of a branch of session sid. Its error
-// is [segment.ErrForeign], [segment.ErrNewer] or [segment.ErrDamaged].
+// is [segment.ErrForeign], [segment.ErrFormat] or [segment.ErrDamaged].
 func Decode(body []byte, sid string) (*Head, error) {
 	var d headDoc
 	err := json.Unmarshal(body, &d)

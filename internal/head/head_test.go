@@ -119,6 +119,7 @@ func TestForeignTips(t *testing.T) {
 		want           error
 	}{
 		{string(d.Body), `"v":1`, `"v":2`, segment.ErrNewer},
+		{string(d.Body), `"v":1`, `"v":0`, segment.ErrFormat},
 		{string(d.Body), `"v":1,`, ``, segment.ErrForeign},
 		{string(d.Body), `"type":"head"`, `"type":"session"`, segment.ErrForeign},
 		{string(d.Body), sid + "-head", sid, segment.ErrDamaged},

@@ -84,6 +84,7 @@ func TestForeignMore(t *testing.T) {
 		want     error
 	}{
 		{`"v":1`, `"v":2`, segment.ErrNewer},
+		{`"v":1`, `"v":0`, segment.ErrFormat},
 		{`"v":1,`, ``, segment.ErrForeign},
 		{`"type":"more"`, `"type":"head"`, segment.ErrForeign},
 		{`"n":3`, `"n":4`, segment.ErrDamaged},

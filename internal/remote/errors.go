@@ -31,7 +31,7 @@ func Damaged(err error) error {
 
 // unreadable tells why a head cannot be read.
 func unreadable(err error) error {
-	if errors.Is(err, segment.ErrNewer) || errors.Is(err, segment.ErrForeign) {
+	if errors.Is(err, segment.ErrFormat) || errors.Is(err, segment.ErrForeign) {
 		return fmt.Errorf("%w: %w", ErrHead, err)
 	}
 	return fmt.Errorf("%w: %w: %w", ErrHead, ErrDamaged, err)

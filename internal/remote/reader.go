@@ -98,7 +98,7 @@ func (r *Reader) listBucket(ctx context.Context, infos []segment.Info, pk string
 		}
 		info, err := segment.DecodeInfo(row)
 		switch {
-		case errors.Is(err, segment.ErrNewer):
+		case errors.Is(err, segment.ErrFormat):
 			return nil, fmt.Errorf("list segments: %w", err)
 		case err != nil: // of another tool, or damaged: others may hold its lines
 			continue

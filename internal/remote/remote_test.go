@@ -77,6 +77,7 @@ func TestTipThatCannotBeRead(t *testing.T) {
 		is       error
 	}{
 		{fmt.Sprintf(`"v":%d`, segment.Version), `"v":99`, segment.ErrNewer},
+		{fmt.Sprintf(`"v":%d`, segment.Version), `"v":0`, segment.ErrFormat},
 		{`"type":"head"`, `"type":"note"`, segment.ErrForeign},
 		{`"rev":1`, `"rev":0`, remote.ErrDamaged},
 	} {

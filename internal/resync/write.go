@@ -52,7 +52,7 @@ func (s *session) readLists(ctx context.Context) (err error) {
 			return fmt.Errorf("list branches: %w", err)
 		}
 		b, err := head.Decode(row, s.sid)
-		if errors.Is(err, segment.ErrNewer) {
+		if errors.Is(err, segment.ErrFormat) {
 			return fmt.Errorf("list branches: %w", err)
 		}
 		if err == nil {

@@ -26,7 +26,8 @@
 //
 // # Versions
 //
-// All documents have version 1. Documents of another version are refused.
+// All documents have one [Version]. Those of another one, a greater or a smaller, are
+// refused with [ErrFormat], and stay as they are.
 //
 // Everything here is pure: no files, no network, no clock. Functions may be
 // called by many goroutines; a [Tracker] and a [Cutter] belong to one. Bytes

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Version of the documents written here. Greater ones are refused.
+// Version is the format of the documents written here. Those of another one are refused.
 const Version = 1
 
 // Types of documents.
@@ -93,7 +93,7 @@ func (s *Segment) Document() (Document, error) {
 
 // DecodeInfo reads what [Info] holds from a segment's document or from a
 // projection with its members id, pk, type, v, st, seq, n, end, prev, hash,
-// off, bytes, at, base and, for [Info.Blocks], idx. Errors are [ErrForeign], [ErrNewer] or [ErrDamaged].
+// off, bytes, at, base and, for [Info.Blocks], idx. Errors are [ErrForeign], [ErrFormat] or [ErrDamaged].
 func DecodeInfo(body []byte) (Info, error) {
 	_, info, err := decodeDoc(body)
 	return info, err
@@ -184,18 +184,18 @@ func unmarshal(body []byte, want string, d interface{ is(kind string) bool }) er
 	return fmt.Errorf("%w: a member of the wrong type", ErrDamaged)
 }
 
-// Probe checks that body is a document of this store with the given type, of
-// a version that can be read. Its error is [ErrForeign] or [ErrNewer].
+// Probe checks that body is a document of this store with the given type and of this
+// [Version]. Its error is [ErrForeign] or [ErrFormat].
 func Probe(body []byte, want string) error {
 	var head struct {
 		Type string `json:"type"`
 		V    *int   `json:"v"`
 	}
 	switch err := json.Unmarshal(body, &head); {
-	case err != nil || head.V == nil || head.Type != want || *head.V < 1:
+	case err != nil || head.V == nil || head.Type != want:
 		return ErrForeign
-	case *head.V > Version:
-		return ErrNewer
+	case *head.V != Version:
+		return formatError(*head.V)
 	}
 	return nil
 }

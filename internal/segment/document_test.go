@@ -96,7 +96,7 @@ func TestStrictness(t *testing.T) {
 		want        error
 	}{
 		{"v", "2", ErrNewer},
-		{"v", "0", ErrForeign},
+		{"v", "0", ErrFormat},
 		{"v", `"1"`, ErrForeign},
 		{"v", "", ErrForeign},
 		{"type", `"chunk"`, ErrForeign},

@@ -7,12 +7,28 @@ import (
 
 // What callers branch on.
 var (
-	ErrNewer   = errors.New("written by a newer version")
+	ErrFormat  = errors.New("a format that this version of the library neither reads nor changes")
+	ErrNewer   = errors.New("written by a newer version") // Is ErrFormat too, see formatError
 	ErrForeign = errors.New("not a document of this store")
 	ErrDamaged = errors.New("damaged")
 	ErrGap     = errors.New("records are missing")
 	ErrOffside = errors.New("the place is not in this history")
 )
+
+// A formatError tells that a document has another format than [Version]. It is an
+// [ErrFormat], and an [ErrNewer] where the format is greater.
+type formatError int
+
+func (v formatError) Error() string {
+	if v > Version {
+		return fmt.Sprintf("format %d in the cloud, and %d in this program: update this program", int(v), Version)
+	}
+	return fmt.Sprintf("format %d in the cloud, and %d in this program: move the data away, or sync with another container", int(v), Version)
+}
+
+func (v formatError) Is(target error) bool {
+	return target == ErrFormat || target == ErrNewer && v > Version
+}
 
 // A DamageError tells which records cannot be read because of a document that
 // is there but does not hold what it should. It is an [ErrDamaged].

@@ -13,7 +13,7 @@ import (
 
 // known reports whether an error is one that callers can tell.
 func known(err error) bool {
-	return errors.Is(err, ErrDamaged) || errors.Is(err, ErrForeign) || errors.Is(err, ErrNewer) || errors.Is(err, ErrGap) || errors.Is(err, ErrOffside)
+	return errors.Is(err, ErrDamaged) || errors.Is(err, ErrForeign) || errors.Is(err, ErrFormat) || errors.Is(err, ErrGap) || errors.Is(err, ErrOffside)
 }
 
 // FuzzDecode: what is accepted as a document has consistent numbers, and

@@ -13,7 +13,7 @@ import (
 // its segment have been checked, is valid until the next one, and is not to be
 // changed. A damaged
 // segment is passed by where others hold its lines. The error is the last thing
-// yielded: a [GapError], which tells of the damage, [ErrOffside], one that Is [ErrNewer],
+// yielded: a [GapError], which tells of the damage, [ErrOffside], one that Is [ErrFormat],
 // or one of src.
 //
 // To read on from a point inside of a log, infos may have to reach back to the

@@ -75,7 +75,7 @@ func (c *cloud) storedBranches(ctx context.Context) (all []*head.Head, err error
 			return nil, err
 		}
 		b, err := head.Decode(row, c.sid)
-		if errors.Is(err, segment.ErrNewer) {
+		if errors.Is(err, segment.ErrFormat) {
 			return nil, err
 		}
 		if err == nil { // else of another tool

@@ -14,6 +14,9 @@ func (e *Syncer) deleteRemote(ctx context.Context, id string) error {
 	}
 	defer leave()
 	if !v.cloud.head.Deleted {
+		if err := gc.Removable(ctx, v.cloud.link, v.sid); err != nil {
+			return err
+		}
 		if err := gc.Unshared(ctx, v.cloud.link, v.sid); err != nil {
 			return err
 		}

@@ -190,7 +190,7 @@ func (v *sessionSync) finish() {
 	switch err := v.out.Err; {
 	case errors.Is(err, ErrDeleted):
 		v.out.State = DeletedRemotely
-	case errors.Is(err, cosmos.ErrBlocked), errors.Is(err, ErrRedaction), errors.Is(err, ErrHeld), errors.Is(err, cosmos.ErrFull), errors.Is(err, segment.ErrNewer), errors.Is(err, segment.ErrForeign), errors.Is(err, remote.ErrHead):
+	case errors.Is(err, cosmos.ErrBlocked), errors.Is(err, ErrRedaction), errors.Is(err, ErrHeld), errors.Is(err, cosmos.ErrFull), errors.Is(err, segment.ErrFormat), errors.Is(err, segment.ErrForeign), errors.Is(err, remote.ErrHead):
 		v.out.State = Blocked
 	default:
 		v.out.State = Deferred
