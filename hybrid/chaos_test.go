@@ -284,7 +284,7 @@ func (c *chaos) inCloud(d *testDevice) (texts []string) {
 	for _, b := range branches {
 		tips = append(tips, b.extent.Point())
 	}
-	infos, err := link.Segments(ctx, main, segment.Transcript, main.Transcript.Buckets, 0)
+	infos, err := link.Segments(ctx, main, segment.Transcript, 0)
 	require.NoError(c.t, err)
 	for _, p := range tips {
 		for line, err := range link.Lines(ctx, segment.Transcript, infos, segment.Origin(segment.Transcript), p, nil) {

@@ -167,7 +167,7 @@ func (r *testDevice) textOf(ctx context.Context, id string, b Branch) (text stri
 	if err != nil {
 		return "", err
 	}
-	infos, err := link.Segments(ctx, main, segment.Transcript, max(b.extent.Buckets, main.Transcript.Buckets), 0)
+	infos, err := link.Segments(ctx, main, segment.Transcript, 0)
 	if err != nil {
 		return "", err
 	}

@@ -41,12 +41,12 @@ func (a *Answer) Lost() error {
 // tries again at once, and so goes first.
 const delay = 200 * time.Millisecond
 
-// Apply makes changes, which are what [Put] and [Delete] return, in one partition,
+// Apply makes changes, which are what [Put] and [Delete] return, in the head's partition,
 // in as many batches as they need. What was removed or stored anew meanwhile,
 // so that it has not the ETag of its Delete, stays as it is. Apply returns how
 // many documents were removed. The error Is [ErrLost] when the head is another one:
 // what was not changed until then stays.
-func (g *Guard) Apply(ctx context.Context, pk string, ops []Op) (removed int, err error) {
+func (g *Guard) Apply(ctx context.Context, ops []Op) (removed int, err error) {
 	for first := true; len(ops) > 0; first = false {
 		if !first {
 			if err := jitter.Pause(ctx, delay, nil); err != nil {
@@ -54,7 +54,7 @@ func (g *Guard) Apply(ctx context.Context, pk string, ops []Op) (removed int, er
 			}
 		}
 		n := fitting(ops, len(g.Body))
-		done, err := g.batch(ctx, pk, ops[:n])
+		done, err := g.batch(ctx, ops[:n])
 		removed += done
 		if err != nil {
 			return removed, err
@@ -74,16 +74,13 @@ func fitting(ops []Op, size int) (n int) {
 }
 
 // batch makes what fits into one batch.
-func (g *Guard) batch(ctx context.Context, pk string, ops []Op) (removed int, err error) {
-	if pk != g.PK { // no batch reaches two partitions: the head goes first
-		if err := g.Replace(ctx, g.Body); err != nil {
-			return 0, err
-		}
-	}
+func (g *Guard) batch(ctx context.Context, ops []Op) (removed int, err error) {
 	for len(ops) > 0 {
-		a, failed := g.once(ctx, pk, ops)
+		a := g.Conn.Batch(ctx, g.PK, append([]Op{Swap(g.ID, g.Body, g.ETag)}, ops...)...)
+		failed := a.Failed - 1
 		switch {
 		case a.Class == OK:
+			g.ETag = a.ETag(0)
 			return removals(ops), nil
 		case failed >= 0 && (a.Class == Missing || a.Class == Changed):
 			ops = append(ops[:failed:failed], ops[failed+1:]...) // removed, or stored anew
@@ -94,26 +91,12 @@ func (g *Guard) batch(ctx context.Context, pk string, ops []Op) (removed int, er
 	return 0, nil
 }
 
-// once makes one request. failed is which of ops failed by itself, below 0 for
-// none.
-func (g *Guard) once(ctx context.Context, pk string, ops []Op) (a Answer, failed int) {
-	if pk != g.PK {
-		a = g.Conn.Batch(ctx, pk, ops...)
-		return a, a.Failed
-	}
-	a = g.Conn.Batch(ctx, pk, append([]Op{Swap(g.ID, g.Body, g.ETag)}, ops...)...)
-	if a.Class == OK {
-		g.ETag = a.ETag(0)
-	}
-	return a, a.Failed - 1
-}
-
 // Replace makes body the head. The documents that it leads to are stored with it, or
 // before it when they do not fit into one batch. The error Is [ErrLost] when the head
 // is another one.
 func (g *Guard) Replace(ctx context.Context, body []byte, first ...Op) error {
 	if n := fitting(first, len(body)); n < len(first) {
-		if _, err := g.Apply(ctx, g.PK, first); err != nil {
+		if _, err := g.Apply(ctx, first); err != nil {
 			return err
 		}
 		first = nil

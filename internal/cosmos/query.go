@@ -45,10 +45,9 @@ func Forks(pk string) Query {
 	return Query{PK: pk, Type: "fork", Order: ByID, columns: "c.id, c.type, c.v, c.child, c._ts"}
 }
 
-// Names asks for the ids, types, formats and versions of all documents of a partition, and
-// for the streams that they are of.
+// Names asks for the ids, types, formats and versions of all documents of a partition.
 func Names(pk string) Query {
-	return Query{PK: pk, Order: ByID, columns: "c.id, c.type, c.v, c.st, c._etag"}
+	return Query{PK: pk, Order: ByID, columns: "c.id, c.type, c.v, c._etag"}
 }
 
 // Inventory asks for all documents of a partition, without lines: where segments

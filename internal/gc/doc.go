@@ -53,8 +53,7 @@
 //	         that were listed, and the head gets a new version
 //
 // A request whose head is another one does nothing. Prune begins again then, with
-// the head that there is. In partitions other than the head's, which no batch
-// reaches together with the head, the head gets its new version one request earlier.
+// the head that there is.
 //
 // # What merging is for
 //
@@ -72,7 +71,7 @@
 //  1. What was live when the inventory was taken stays, because it is in the live
 //     set. Where a history cannot be read, nothing of its stream is removed; where a
 //     list of the head cannot be read, nothing of the session. Prune stops before it
-//     removes anything when it meets a document of a newer version of this library.
+//     removes anything when it meets a document of another format.
 //  2. A document that becomes live later was stored, or stored anew, by a writer. That
 //     writer read the version of the head that Prune holds, or a later one: with an
 //     earlier one it cannot change the head any more. If the document was stored before
@@ -81,32 +80,29 @@
 //     stores what is missing. If the writer is first, the removal fails.
 //  3. If the document was stored anew after the inventory, its version is not the one
 //     that was listed, and the removal leaves it.
-//  4. In other partitions the head gets its new version first, and the documents go
-//     after that. A writer that reads the head between the two counts on what is live
-//     by it, which the inventory knew, and on what it stores, as in 3.
-//  5. A reader may be on its way to a document that it listed. So no document goes
+//  4. A reader may be on its way to a document that it listed. So no document goes
 //     before it is as old as the grace time, which is longer than a read takes, and no
 //     segment before what is read in its place is as old. A reader that followed a
 //     former head can miss something nevertheless, when that became garbage just now.
 //     It reads the head again before it says that something is damaged.
-//  6. A first upload has no head, so no version guards it. Its writer begins again when
+//  5. A first upload has no head, so no version guards it. Its writer begins again when
 //     it has taken longer than [MaxFirstUpload], 3 days. What has no head goes after 7
 //     days at the earliest, whatever the grace time. So does the document of a fork
 //     that has no head. A replica that lags may lack a head that is old, so the
 //     inventory must lack it too.
-//  7. A larger segment is stored only after its lines were read and all their hashes
-//     checked. The small ones stay for as long as 5 says.
-//  8. A deleted session keeps its tombstone until the service removes that, or, where
+//  6. A larger segment is stored only after its lines were read and all their hashes
+//     checked. The small ones stay for as long as 4 says.
+//  7. A deleted session keeps its tombstone until the service removes that, or, where
 //     the container's expiry is off, Prune does after the time that it names. All else
 //     of the session is garbage. [Unshared] refuses a deletion while forks need the lines. A fork in
 //     the making changes the version of the head that the deletion replaces.
-//  9. Prune may be killed, or run on another device too: after each request there
+//  8. Prune may be killed, or run on another device too: after each request there
 //     are the same live documents, and garbage that is not removed yet.
-//  10. A sweep waits for no age either. It removes what the head does not lead to after a
+//  9. A sweep waits for no age either. It removes what the head does not lead to after a
 //     session was written anew; sweep.go tells why readers and writers live with that.
-//  11. A purge waits for no age. It makes a tombstone of each head before it removes a
+//  10. A purge waits for no age. It makes a tombstone of each head before it removes a
 //     document; purge.go tells the steps, and who removes what comes late.
-//  12. A device that recreates a deleted session replaces the tombstone, in the version that
+//  11. A device that recreates a deleted session replaces the tombstone, in the version that
 //     it read, and counts on nothing but what it stored since. What else removes documents
 //     of a deleted session gives the tombstone another version after it listed them, and
 //     removes only the versions that were listed; see [Empty].

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
@@ -27,11 +25,11 @@ var ErrRecreated = fmt.Errorf("%w: a device recreated the session meanwhile, and
 // read before it stored anything. Where that fails, it stores all again, in versions that
 // were not listed. Where it is first, nothing is removed, and the error Is [ErrRecreated].
 func Empty(ctx context.Context, r *remote.Reader, t *head.Head, etag cosmos.ETag) error {
-	parts, err := stored(ctx, r, t)
+	deletes, err := stored(ctx, r, t.SID)
 	if err != nil {
 		return fmt.Errorf("remove documents: %w", err)
 	}
-	if !slices.ContainsFunc(parts, func(p partition) bool { return len(p.deletes) > 0 }) {
+	if len(deletes) == 0 {
 		return nil
 	}
 	if _, err := Renew(ctx, r, t, etag); err != nil {
@@ -41,12 +39,8 @@ func Empty(ctx context.Context, r *remote.Reader, t *head.Head, etag cosmos.ETag
 		}
 		return err
 	}
-	// The last partition goes first: a call that was interrupted leaves none behind an
-	// empty one, where the next call would not look.
-	for _, part := range slices.Backward(parts) {
-		if err := cosmos.Discard(ctx, r, part.pk, part.deletes); err != nil {
-			return fmt.Errorf("remove documents: %w", err)
-		}
+	if err := cosmos.Discard(ctx, r, segment.SessionPK(t.SID), deletes); err != nil {
+		return fmt.Errorf("remove documents: %w", err)
 	}
 	return nil
 }
@@ -54,7 +48,7 @@ func Empty(ctx context.Context, r *remote.Reader, t *head.Head, etag cosmos.ETag
 // Removable returns an error that Is [segment.ErrFormat] when a session has a document of
 // another format: nothing of it is to be removed then.
 func Removable(ctx context.Context, r *remote.Reader, sid string) error {
-	_, err := stored(ctx, r, &head.Head{SID: sid})
+	_, err := stored(ctx, r, sid)
 	return err
 }
 
@@ -69,65 +63,25 @@ func Renew(ctx context.Context, r *remote.Reader, t *head.Head, etag cosmos.ETag
 	return a.ETag(0), a.Lost()
 }
 
-// stored lists all documents of a session but its head t, whatever leads to them. A
-// stream may have partitions that t does not know of, as of a history that was
-// rewritten: they follow each other without a gap.
-func stored(ctx context.Context, r *remote.Reader, t *head.Head) ([]partition, error) {
-	first, found, err := storedIn(ctx, r, t.SID, segment.SessionPK(t.SID))
-	if err != nil {
-		return nil, err
-	}
-	parts := []partition{first}
-	streams := map[segment.Stream]bool{segment.Transcript: true}
-	for st := range t.Logs {
-		streams[st] = true
-	}
-	for st := range found {
-		streams[st] = true
-	}
-	for _, st := range slices.Sorted(maps.Keys(streams)) {
-		known := t.Logs[st].Buckets
-		if st == segment.Transcript {
-			known = t.Transcript.Buckets
-		}
-		for b := 1; ; b++ {
-			part, _, err := storedIn(ctx, r, t.SID, segment.StreamPK(t.SID, st, b))
-			if err != nil {
-				return nil, err
-			}
-			if len(part.deletes) == 0 && b >= known {
-				break
-			}
-			parts = append(parts, part)
-		}
-	}
-	return parts, nil
-}
-
-// storedIn lists the documents of a session in one partition, and the streams that
-// segments there are of.
-func storedIn(ctx context.Context, r *remote.Reader, sid, pk string) (part partition, streams map[segment.Stream]bool, err error) {
-	part, streams = partition{pk: pk}, map[segment.Stream]bool{}
-	for row, err := range r.Query(ctx, cosmos.Names(pk)) {
+// stored lists all documents of a session but its head, whatever leads to them, as they
+// are to be removed. The error Is [segment.ErrFormat] when one has another format.
+func stored(ctx context.Context, r *remote.Reader, sid string) (deletes []cosmos.Op, err error) {
+	for row, err := range r.Query(ctx, cosmos.Names(segment.SessionPK(sid))) {
 		if err != nil {
-			return part, nil, err
+			return nil, err
 		}
 		var d struct {
-			ID     string      `json:"id"`
-			Type   string      `json:"type"`
-			Stream string      `json:"st"`
-			ETag   cosmos.ETag `json:"_etag"`
+			ID   string      `json:"id"`
+			Type string      `json:"type"`
+			ETag cosmos.ETag `json:"_etag"`
 		}
 		if json.Unmarshal(row, &d) != nil || !strings.HasPrefix(d.ID, sid+"-") || d.ID == segment.HeadID(sid) {
 			continue
 		}
 		if err := segment.Probe(row, d.Type); errors.Is(err, segment.ErrFormat) {
-			return part, nil, err
+			return nil, err
 		}
-		part.deletes = append(part.deletes, cosmos.Delete(d.ID, d.ETag))
-		if st, err := segment.ParseStream(d.Stream); err == nil {
-			streams[st] = true
-		}
+		deletes = append(deletes, cosmos.Delete(d.ID, d.ETag))
 	}
-	return part, streams, nil
+	return deletes, nil
 }

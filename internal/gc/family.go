@@ -220,7 +220,7 @@ func (f *Family) firstLines(ctx context.Context, m *Member) (all []string, err e
 	if known, ok := f.firsts[m.SID]; ok || !m.alive() {
 		return known, nil
 	}
-	infos, err := f.Reader.Segments(ctx, m.Head, segment.Transcript, 1, 0)
+	infos, err := f.Reader.Segments(ctx, m.Head, segment.Transcript, 0)
 	if err != nil {
 		return nil, fmt.Errorf("session %q: %w", show.ID(m.Session), err)
 	}

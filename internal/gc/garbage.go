@@ -18,7 +18,7 @@ func (i *inventory) garbage(l *liveSet, grace time.Duration, sum *Result) []*doc
 		age, dead := grace, false
 		switch d.Type {
 		case segment.TypeChunk:
-			dead = !chunks[place{d.PK, d.ID}]
+			dead = !chunks[d.ID]
 		case head.TypeBranch:
 			dead = l.covered[d.ID]
 		case head.TypeMore:
@@ -33,13 +33,10 @@ func (i *inventory) garbage(l *liveSet, grace time.Duration, sum *Result) []*doc
 	return append(segments, rest...)
 }
 
-// place is where a document lies.
-type place struct{ pk, id string }
-
 // deadSegments returns the segments that may go, and the chunks that those which
 // stay need.
-func (i *inventory) deadSegments(l *liveSet, grace time.Duration, sum *Result) (dead []*document, chunks map[place]bool) {
-	chunks = map[place]bool{}
+func (i *inventory) deadSegments(l *liveSet, grace time.Duration, sum *Result) (dead []*document, chunks map[string]bool) {
+	chunks = map[string]bool{}
 	for _, d := range i.docs {
 		if d.Type != segment.TypeSegment {
 			continue
@@ -49,19 +46,19 @@ func (i *inventory) deadSegments(l *liveSet, grace time.Duration, sum *Result) (
 			continue
 		}
 		for _, id := range d.chunks(i.sid) {
-			chunks[place{d.PK, id}] = true
+			chunks[id] = true
 		}
 	}
 	return dead, chunks
 }
 
 // addFiles adds the chunks of small files, of the head and of branches.
-func (i *inventory) addFiles(chunks map[place]bool) {
+func (i *inventory) addFiles(chunks map[string]bool) {
 	for _, t := range append(i.branches[:len(i.branches):len(i.branches)], i.head) {
 		for _, f := range t.Files {
 			_, ids := f.Documents(i.sid)
 			for _, id := range ids {
-				chunks[place{segment.SessionPK(i.sid), id}] = true
+				chunks[id] = true
 			}
 		}
 	}

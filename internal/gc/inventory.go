@@ -1,8 +1,6 @@
 package gc
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
@@ -134,21 +132,10 @@ func (i *inventory) within(p segment.Point, histories []segment.Point) bool {
 	return false
 }
 
-// partition is the documents of one partition that are to be removed.
-type partition struct {
-	pk      string
-	deletes []cosmos.Op
-}
-
-// byPartition sorts documents into their partitions. Their order inside of each
-// stays.
-func byPartition(docs []*document) (parts []partition) {
-	byPK := map[string][]cosmos.Op{}
+// deletions returns the changes that remove documents.
+func deletions(docs []*document) (ops []cosmos.Op) {
 	for _, d := range docs {
-		byPK[d.PK] = append(byPK[d.PK], cosmos.Delete(d.ID, d.ETag))
+		ops = append(ops, cosmos.Delete(d.ID, d.ETag))
 	}
-	for _, pk := range slices.Sorted(maps.Keys(byPK)) {
-		parts = append(parts, partition{pk, byPK[pk]})
-	}
-	return parts
+	return ops
 }

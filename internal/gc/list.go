@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
@@ -14,25 +12,22 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
-// list takes the inventory of a session that has a head. It passes over what
+// list takes the inventory of a session, which may have no head. It passes over what
 // other tools put there.
 func (p *pruner) list(ctx context.Context) (*inventory, error) {
 	i := newInventory(p.s.SID, p.head)
-	if err := p.listPartition(ctx, p.pk(), i); err != nil {
+	if err := p.listDocuments(ctx, i); err != nil {
 		return nil, err
 	}
-	if err := p.listBranches(ctx, i); err != nil {
-		return nil, err
-	}
-	if err := p.readLists(ctx, i); err != nil {
-		return nil, err
-	}
-	for _, pk := range i.furtherPartitions() {
-		if err := p.listPartition(ctx, pk, i); err != nil {
+	if p.head != nil {
+		if err := p.listBranches(ctx, i); err != nil {
+			return nil, err
+		}
+		if err := p.readLists(ctx, i); err != nil {
 			return nil, err
 		}
 	}
-	if !p.head.Deleted {
+	if p.head != nil && !p.head.Deleted {
 		if err := p.listPast(ctx, i); err != nil {
 			return nil, err
 		}
@@ -40,54 +35,23 @@ func (p *pruner) list(ctx context.Context) (*inventory, error) {
 			return nil, err
 		}
 	}
-	p.date(i)
-	return i, nil
-}
-
-// listAll takes the inventory of a session that has no head, so that nothing tells
-// how many partitions a stream has: it looks into them up to the first empty one.
-func (p *pruner) listAll(ctx context.Context) (*inventory, error) {
-	i := newInventory(p.s.SID, nil)
-	if err := p.listPartition(ctx, p.pk(), i); err != nil {
-		return nil, err
-	}
-	streams := map[segment.Stream]bool{segment.Transcript: true}
-	for st := range i.segments {
-		streams[st] = true
-	}
-	for _, st := range slices.Sorted(maps.Keys(streams)) {
-		for b := 1; ; b++ {
-			before := len(i.docs)
-			if err := p.listPartition(ctx, segment.StreamPK(i.sid, st, b), i); err != nil {
-				return nil, err
-			}
-			if len(i.docs) == before {
-				break
-			}
-		}
-	}
-	p.date(i)
-	return i, nil
-}
-
-// date gives the inventory its time. A service that tells none is at least as far
-// as what it wrote last.
-func (p *pruner) date(i *inventory) {
+	// A service that tells no time is at least as far as what it wrote last.
 	i.now = p.s.Reader.Time()
 	for _, d := range i.docs {
 		if at := d.written(); at.After(i.now) {
 			i.now = at
 		}
 	}
+	return i, nil
 }
 
-func (p *pruner) listPartition(ctx context.Context, pk string, i *inventory) error {
-	for row, err := range p.s.Reader.Query(ctx, cosmos.Inventory(pk)) {
+func (p *pruner) listDocuments(ctx context.Context, i *inventory) error {
+	for row, err := range p.s.Reader.Query(ctx, cosmos.Inventory(p.pk())) {
 		if err != nil {
 			return fmt.Errorf("list documents: %w", err)
 		}
 		d := &document{}
-		if json.Unmarshal(row, d) != nil || !strings.HasPrefix(d.ID, i.sid+"-") || d.PK != pk {
+		if json.Unmarshal(row, d) != nil || !strings.HasPrefix(d.ID, i.sid+"-") || d.PK != p.pk() {
 			continue
 		}
 		if d.V != segment.Version {
@@ -145,30 +109,6 @@ func (p *pruner) readLists(ctx context.Context, i *inventory) (err error) {
 	return nil
 }
 
-// furtherPartitions returns those that hold what has no room in the first.
-func (i *inventory) furtherPartitions() (pks []string) {
-	buckets := i.head.Transcript.Buckets
-	for _, o := range i.former {
-		buckets = max(buckets, o.Buckets)
-	}
-	for _, b := range i.branches {
-		buckets = max(buckets, b.Transcript.Buckets)
-	}
-	pks = partitionsOf(pks, i.sid, segment.Transcript, buckets)
-	for _, st := range slices.Sorted(maps.Keys(i.head.Logs)) {
-		pks = partitionsOf(pks, i.sid, st, i.head.Logs[st].Buckets)
-	}
-	return pks
-}
-
-// partitionsOf appends the partitions of a stream but the session's first.
-func partitionsOf(pks []string, sid string, st segment.Stream, buckets int) []string {
-	for b := 1; b < buckets; b++ {
-		pks = append(pks, segment.StreamPK(sid, st, b))
-	}
-	return pks
-}
-
 // listPast lists what a fork needs of others.
 func (p *pruner) listPast(ctx context.Context, i *inventory) error {
 	if i.head.From == nil {
@@ -178,8 +118,7 @@ func (p *pruner) listPast(ctx context.Context, i *inventory) error {
 	if err != nil {
 		return err
 	}
-	buckets := max(parent.Transcript.Buckets, i.head.From.Buckets)
-	i.past, err = p.s.Reader.Segments(ctx, parent, segment.Transcript, buckets, 0)
+	i.past, err = p.s.Reader.Segments(ctx, parent, segment.Transcript, 0)
 	return err
 }
 

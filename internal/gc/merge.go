@@ -98,7 +98,7 @@ func smallRuns(st segment.Stream, spans []segment.Span) (runs [][]segment.Info) 
 			end()
 			continue
 		}
-		if len(run) > 0 && (run[0].PK != sp.PK || bytes+sp.Bytes > merged) {
+		if len(run) > 0 && (bytes+sp.Bytes > merged) {
 			end()
 		}
 		run, bytes = append(run, sp.Info), bytes+sp.Bytes
@@ -157,7 +157,7 @@ func (p *pruner) mergeParts(ctx context.Context, i *inventory, parts []*segment.
 	if err := p.prove(ctx, i, info, doc.Body); err != nil {
 		return err
 	}
-	if _, err := p.guard.Apply(ctx, doc.PK, []cosmos.Op{cosmos.Put(doc.Body)}); err != nil {
+	if _, err := p.guard.Apply(ctx, []cosmos.Op{cosmos.Put(doc.Body)}); err != nil {
 		return err
 	}
 	p.sum.Merged, p.sum.Segments = p.sum.Merged+len(parts), p.sum.Segments+1

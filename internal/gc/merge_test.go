@@ -63,7 +63,7 @@ func (w *world) sizes(id string) map[string]int {
 func (w *world) infos(id string) (all []segment.Info) {
 	w.t.Helper()
 	for _, st := range []segment.Stream{segment.Transcript, events} {
-		infos, err := w.reader().Segments(w.t.Context(), &head.Head{SID: sidOf(id)}, st, 1, 0)
+		infos, err := w.reader().Segments(w.t.Context(), &head.Head{SID: sidOf(id)}, st, 0)
 		require.NoError(w.t, err)
 		all = append(all, infos...)
 	}

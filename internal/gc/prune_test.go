@@ -116,7 +116,7 @@ func (w *world) noGarbage(id string, read map[string]bool) {
 		reader := &remote.Reader{Conn: r, Alone: true}
 		t, _, err := reader.Head(context.Background(), sid, remote.Known{})
 		require.NoError(w.t, err)
-		infos, err := reader.Segments(context.Background(), &head.Head{SID: sidOf(id)}, segment.Transcript, 1, 0)
+		infos, err := reader.Segments(context.Background(), &head.Head{SID: sidOf(id)}, segment.Transcript, 0)
 		require.NoError(w.t, err)
 		for _, err := range reader.Lines(context.Background(), segment.Transcript, infos, segment.Origin(segment.Transcript), t.From.Point, nil) {
 			require.NoError(w.t, err)
@@ -214,7 +214,7 @@ func TestLeavesDamageAlone(t *testing.T) {
 		w := newWorld(t, 3)
 		w.plant()
 		time.Sleep(time.Hour)
-		infos, err := w.reader().Segments(t.Context(), &head.Head{SID: sidOf("s")}, segment.Transcript, 1, 0)
+		infos, err := w.reader().Segments(t.Context(), &head.Head{SID: sidOf("s")}, segment.Transcript, 0)
 		require.NoError(t, err)
 		i := slices.IndexFunc(infos, func(in segment.Info) bool { return in.From.N == 2 })
 		a := w.reader().Batch(t.Context(), infos[i].PK, cosmos.Delete(infos[i].ID, ""))

@@ -95,8 +95,8 @@ func (p *Purger) round(ctx context.Context, sessions []string) error {
 
 // known requires the cloud to have something of a session, and nothing of another format.
 func (p *Purger) known(ctx context.Context, m *Member) error {
-	parts, err := stored(ctx, p.Reader, &head.Head{SID: m.SID})
-	if err == nil && m.Head == nil && m.Entry == nil && len(parts[0].deletes) == 0 {
+	there, err := stored(ctx, p.Reader, m.SID)
+	if err == nil && m.Head == nil && m.Entry == nil && len(there) == 0 {
 		err = ErrAbsent
 	}
 	if err != nil {

@@ -48,7 +48,7 @@ func (p *pruner) clearTombstone(ctx context.Context, i *inventory) error {
 // tombstone has expired or its first upload never ended, and then its entry of
 // the catalogue. No head guards what is removed, so it must be old.
 func (p *pruner) clearRemains(ctx context.Context) error {
-	i, err := p.listAll(ctx)
+	i, err := p.list(ctx)
 	if err != nil {
 		return err
 	}
@@ -59,10 +59,8 @@ func (p *pruner) clearRemains(ctx context.Context) error {
 	garbage := i.remains(grace, &p.sum)
 	p.sum.Removed += len(garbage)
 	if !p.o.Plan {
-		for _, part := range byPartition(garbage) {
-			if err := cosmos.Discard(ctx, p.s.Reader, part.pk, part.deletes); err != nil {
-				return fmt.Errorf("remove documents: %w", err)
-			}
+		if err := cosmos.Discard(ctx, p.s.Reader, p.pk(), deletions(garbage)); err != nil {
+			return fmt.Errorf("remove documents: %w", err)
 		}
 	}
 	if len(garbage) < len(i.docs) {

@@ -143,7 +143,7 @@ func TestForkInTheMaking(t *testing.T) {
 		w := newWorld(t, 12)
 		s := w.writer("s")
 		require.NoError(t, s.add(segment.Transcript, w.text(8, 600)...))
-		from := &head.From{SID: s.sid, Point: s.tip.Transcript.Point(), Buckets: 1}
+		from := &head.From{SID: s.sid, Point: s.tip.Transcript.Point()}
 		require.NoError(t, s.change(func(context.Context, *head.Head) error {
 			s.with = []cosmos.Op{cosmos.Put(head.ForkRef(from, sidOf("child")).Body)}
 			return nil

@@ -66,12 +66,10 @@ func (p *pruner) remove(ctx context.Context, garbage []*document) error {
 		p.sum.Removed += len(garbage)
 		return nil
 	}
-	for _, part := range byPartition(garbage) {
-		removed, err := p.guard.Apply(ctx, part.pk, part.deletes)
-		p.sum.Removed += removed
-		if err != nil {
-			return fmt.Errorf("remove documents: %w", err)
-		}
+	removed, err := p.guard.Apply(ctx, deletions(garbage))
+	p.sum.Removed += removed
+	if err != nil {
+		return fmt.Errorf("remove documents: %w", err)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
@@ -20,7 +19,7 @@ import (
 // the head, or what the head leads to, goes through. All lines of such a segment are
 // lines of that history. A longer one, of which a history uses the beginning, may hold
 // others. The requests are those of a prune: each removal is bound to the version of
-// the head by which it was decided, for the reasons 2 to 4 of the package's doc. A reader
+// the head by which it was decided, for the reasons 2 and 3 of the package's doc. A reader
 // that misses something reads the head again, and follows the one that there is.
 
 // Sweep removes all documents of a session that its head does not lead to, whatever
@@ -57,11 +56,7 @@ func (p *pruner) listForSweep(ctx context.Context) (*inventory, error) {
 	if err := p.readHead(ctx); err != nil || p.head == nil || p.head.Deleted {
 		return nil, err
 	}
-	i, err := p.list(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return i, p.listFurther(ctx, i)
+	return p.list(ctx)
 }
 
 func (p *pruner) sweep(ctx context.Context) error {
@@ -86,40 +81,6 @@ func (p *pruner) sweep(ctx context.Context) error {
 	return p.guard.Replace(ctx, doc.Body)
 }
 
-// listFurther lists partitions that the head does not know of any more. They follow
-// each other without a gap.
-func (p *pruner) listFurther(ctx context.Context, i *inventory) error {
-	seen := map[string]bool{}
-	for _, d := range i.docs {
-		seen[d.PK] = true
-	}
-	streams := map[segment.Stream]bool{segment.Transcript: true}
-	for st := range i.segments {
-		streams[st] = true
-	}
-	listed := map[string]bool{}
-	for _, pk := range i.furtherPartitions() {
-		listed[pk] = true
-	}
-	for _, st := range slices.Sorted(maps.Keys(streams)) {
-		for b := 1; ; b++ {
-			pk := segment.StreamPK(i.sid, st, b)
-			if listed[pk] {
-				continue
-			}
-			before := len(i.docs)
-			if err := p.listPartition(ctx, pk, i); err != nil {
-				return err
-			}
-			if len(i.docs) == before {
-				break
-			}
-		}
-	}
-	p.date(i)
-	return nil
-}
-
 // swept returns the documents that a sweep removes: segments first, then what they name.
 func (i *inventory) swept() (garbage []*document, err error) {
 	i.branches = slices.DeleteFunc(slices.Clone(i.branches), func(b *head.Head) bool { return !i.staysBranch(b) })
@@ -141,7 +102,7 @@ func (i *inventory) swept() (garbage []*document, err error) {
 	if live.damage != nil {
 		return nil, live.damage
 	}
-	chunks, stays := map[place]bool{}, map[string]bool{}
+	chunks, stays := map[string]bool{}, map[string]bool{}
 	i.addFiles(chunks)
 	for _, b := range i.branches {
 		stays[segment.BranchID(i.sid, b.Transcript.Point())] = true
@@ -158,7 +119,7 @@ func (i *inventory) swept() (garbage []*document, err error) {
 	for _, d := range i.docs {
 		if d.Type == segment.TypeSegment && stays[d.ID] {
 			for _, id := range d.chunks(i.sid) {
-				chunks[place{d.PK, id}] = true
+				chunks[id] = true
 			}
 		}
 	}
@@ -169,7 +130,7 @@ func (i *inventory) swept() (garbage []*document, err error) {
 				garbage = append(garbage, d)
 			}
 		case segment.TypeChunk:
-			if !chunks[place{d.PK, d.ID}] {
+			if !chunks[d.ID] {
 				rest = append(rest, d)
 			}
 		case head.TypeMore:

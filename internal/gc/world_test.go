@@ -178,7 +178,7 @@ func (w *writer) rewrite(n int, lines ...string) error {
 	all := slices.Concat(w.lines[segment.Transcript][:n], lines)
 	err := w.change(func(ctx context.Context, next *head.Head) error {
 		was := w.tip.Transcript
-		over := next.Retire(head.Old{Point: was.Point(), Bytes: was.Bytes, Buckets: was.Buckets, Why: "rewrite", At: time.Now()})
+		over := next.Retire(head.Old{Point: was.Point(), Bytes: was.Bytes, Why: "rewrite", At: time.Now()})
 		docs, err := w.lists.Apply(ctx, &next.OldMore, remote.Change{Old: over})
 		if err != nil {
 			return err
@@ -243,7 +243,7 @@ func (w *writer) fork(id string, n int, lines ...string) (*writer, error) {
 	child := w.writer(id)
 	all := slices.Concat(w.lines[segment.Transcript][:n], lines)
 	m := markOf(segment.Transcript, all[:n])
-	from := &head.From{SID: w.sid, Point: m.Point(), Bytes: m.Bytes, Buckets: 1}
+	from := &head.From{SID: w.sid, Point: m.Point(), Bytes: m.Bytes}
 	err := w.change(func(context.Context, *head.Head) error {
 		w.with = []cosmos.Op{cosmos.Put(head.ForkRef(from, child.sid).Body)}
 		return nil
@@ -311,8 +311,8 @@ func (w *world) readable(id string) (names map[string]string, read map[string]bo
 	if t == nil || t.Deleted {
 		return names, rec.read
 	}
-	history := func(name string, st segment.Stream, p segment.Point, buckets int) {
-		infos, err := r.Segments(ctx, t, st, buckets, 0)
+	history := func(name string, st segment.Stream, p segment.Point) {
+		infos, err := r.Segments(ctx, t, st, 0)
 		require.NoError(w.t, err)
 		n := int64(0)
 		for _, err := range r.Lines(ctx, st, infos, segment.Origin(st), p, nil) {
@@ -322,23 +322,23 @@ func (w *world) readable(id string) (names map[string]string, read map[string]bo
 		require.Equal(w.t, p.N, n)
 		names[name] = p.Hash.String()
 	}
-	history("transcript", segment.Transcript, t.Transcript.Point(), t.Transcript.Buckets)
+	history("transcript", segment.Transcript, t.Transcript.Point())
 	for st, extent := range t.Logs {
-		history(string(st), st, extent.Point(), extent.Buckets)
+		history(string(st), st, extent.Point())
 	}
 	former, err := r.Lists(sid).Former(ctx, t)
 	require.NoError(w.t, err)
 	for _, o := range former {
-		history(fmt.Sprint("former ", o.Hash), segment.Transcript, o.Point, o.Buckets)
+		history(fmt.Sprint("former ", o.Hash), segment.Transcript, o.Point)
 	}
 	for _, b := range t.Branches {
-		history(b.ID, segment.Transcript, b.Tip, 1)
+		history(b.ID, segment.Transcript, b.Tip)
 	}
 	for row, err := range r.Query(ctx, cosmos.Branches(segment.SessionPK(sid))) {
 		require.NoError(w.t, err)
 		b, err := head.Decode(row, sid)
 		require.NoError(w.t, err)
-		history("branch "+b.Transcript.Hash.String(), segment.Transcript, b.Transcript.Point(), b.Transcript.Buckets)
+		history("branch "+b.Transcript.Hash.String(), segment.Transcript, b.Transcript.Point())
 		w.files(r, b, names)
 	}
 	w.files(r, t, names)
@@ -358,7 +358,7 @@ func (w *world) documents(id string) map[string][]string {
 	w.t.Helper()
 	byType := map[string][]string{}
 	p := &pruner{s: &Session{SID: sidOf(id), Reader: &remote.Reader{Conn: w.c.Conn("")}}}
-	i, err := p.listAll(context.Background())
+	i, err := p.list(context.Background())
 	require.NoError(w.t, err)
 	for _, d := range i.docs {
 		byType[d.Type] = append(byType[d.Type], d.ID)

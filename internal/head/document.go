@@ -168,7 +168,7 @@ func (r Extent) filled(s segment.Stream) Extent {
 }
 
 func (r Extent) valid(s segment.Stream) error {
-	if r.N < 0 || r.Bytes < r.N || r.Buckets < 0 || r.Turns < 0 || r.N == 0 && r.Hash != segment.Origin(s).Hash {
+	if r.N < 0 || r.Bytes < r.N || r.Turns < 0 || r.N == 0 && r.Hash != segment.Origin(s).Hash {
 		return errors.Join(segment.ErrDamaged, fmt.Errorf("numbers of stream %s cannot be", s))
 	}
 	if r.From != nil && r.From.N > r.N {

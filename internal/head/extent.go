@@ -9,13 +9,12 @@ import (
 
 // An Extent says how far a stream is stored.
 type Extent struct {
-	N       int64        `json:"n"`
-	Hash    segment.Hash `json:"h"`
-	Bytes   int64        `json:"bytes"`   // of its lines, each with its LF
-	Buckets int          `json:"buckets"` // how many partitions may hold segments of it
-	Turns   int          `json:"turns,omitempty"`
-	From    *Inherited   `json:"from,omitempty"` // of a fork's log; nil: all lines are its own
-	Rules   []Rules      `json:"red,omitempty"`  // of redaction; nil: its lines went through none
+	N     int64        `json:"n"`
+	Hash  segment.Hash `json:"h"`
+	Bytes int64        `json:"bytes"` // of its lines, each with its LF
+	Turns int          `json:"turns,omitempty"`
+	From  *Inherited   `json:"from,omitempty"` // of a fork's log; nil: all lines are its own
+	Rules []Rules      `json:"red,omitempty"`  // of redaction; nil: its lines went through none
 }
 
 // Point returns the history that is stored.
@@ -23,7 +22,7 @@ func (r Extent) Point() segment.Point { return segment.Point{N: r.N, Hash: r.Has
 
 // ExtentOf returns how far a stream is stored once everything before m is.
 func ExtentOf(m segment.Mark) Extent {
-	return Extent{N: m.N, Hash: m.Hash, Bytes: m.Bytes, Buckets: segment.Bucket(m.N, m.Bytes) + 1, Turns: m.Turn}
+	return Extent{N: m.N, Hash: m.Hash, Bytes: m.Bytes, Turns: m.Turn}
 }
 
 // A Rules says which version of the rules of redaction the lines went through from

@@ -49,20 +49,18 @@ type File struct {
 type From struct {
 	SID string `json:"sid"`
 	segment.Point
-	Bytes   int64 `json:"bytes"`
-	Buckets int   `json:"buckets"`
+	Bytes int64 `json:"bytes"`
 }
 
 // An Old is a former head that a rewrite replaced. It can be restored as long as
 // its segments are kept.
 type Old struct {
 	segment.Point
-	Bytes   int64     `json:"bytes"`
-	Buckets int       `json:"buckets"`
-	Why     string    `json:"why"`
-	Device  string    `json:"dev"`
-	At      time.Time `json:"at"`
-	Rules   []Rules   `json:"red,omitempty"` // as in [Extent]
+	Bytes  int64     `json:"bytes"`
+	Why    string    `json:"why"`
+	Device string    `json:"dev"`
+	At     time.Time `json:"at"`
+	Rules  []Rules   `json:"red,omitempty"` // as in [Extent]
 }
 
 // A Branch is a history that a device had when the head went another way.

@@ -22,7 +22,7 @@ func point(n int64) segment.Point {
 }
 
 func extent(n int64) Extent {
-	return Extent{N: n, Hash: point(n).Hash, Bytes: 3000 * n, Buckets: 1, Turns: 12}
+	return Extent{N: n, Hash: point(n).Hash, Bytes: 3000 * n, Turns: 12}
 }
 
 // whole is a head with every field set.
@@ -36,8 +36,8 @@ func whole(t testing.TB) *Head {
 			Metadata:    {Blob: md, Clock: HLC{Wall: at.UnixMilli(), Count: 4, Device: "1f3a9c02"}, Summary: json.RawMessage(`{"turn_count":12}`)},
 			"config.md": {Blob: segment.Blob{Sum: segment.Hash{9}, Bytes: 5000, Chunks: []string{strings.Repeat("a", 40)}}},
 		},
-		From:     &From{SID: sid, Point: point(100), Bytes: 300000, Buckets: 1},
-		Old:      []Old{{Point: point(140), Bytes: 9, Buckets: 1, Why: "rewrite", Device: "1f3a9c02", At: at}},
+		From:     &From{SID: sid, Point: point(100), Bytes: 300000},
+		Old:      []Old{{Point: point(140), Bytes: 9, Why: "rewrite", Device: "1f3a9c02", At: at}},
 		Branches: []Branch{{ID: segment.BranchID(sid, point(133)), Tip: point(133), Common: 120, Device: "1f3a9c02", KeptAs: "f", At: at}},
 		OldMore:  []string{"a"}, BranchMore: []string{"b"},
 		Op: "1f3a9c02-000317", Writer: Writer{"1f3a9c02", "box", "0.1.0"}, Redaction: "3", Updated: at,
@@ -174,7 +174,7 @@ func TestListsAreCapped(t *testing.T) {
 func TestReachOf(t *testing.T) {
 	t.Parallel()
 	m := segment.Mark{N: 5, Hash: point(5).Hash, Bytes: 9 << 30, Turn: 2}
-	require.Equal(t, Extent{N: 5, Hash: point(5).Hash, Bytes: 9 << 30, Buckets: 3, Turns: 2}, ExtentOf(m))
+	require.Equal(t, Extent{N: 5, Hash: point(5).Hash, Bytes: 9 << 30, Turns: 2}, ExtentOf(m))
 }
 
 func FuzzDecode(f *testing.F) {

@@ -13,8 +13,7 @@ type Inherited struct {
 	segment.Point                // behind these lines, in the fork's log
 	SID           string         `json:"sid"`
 	Stream        segment.Stream `json:"st"`
-	To            segment.Point  `json:"to"` // the same place in that log
-	Buckets       int            `json:"buckets"`
+	To            segment.Point  `json:"to"`                   // the same place in that log
 	Session       string         `json:"session_id,omitempty"` // that lines get instead of theirs; "": they stay as they are
 	Parent        string         `json:"parent_session_id,omitempty"`
 	From          *Inherited     `json:"from,omitempty"` // of that log, which is a fork's too
@@ -43,7 +42,7 @@ const maxInherited = 64
 func (f *Inherited) valid(s segment.Stream) error {
 	for depth := 0; f != nil; f, depth = f.From, depth+1 {
 		_, err := segment.ParseStream(string(f.Stream))
-		if err != nil || depth == maxInherited || f.Stream.Kind() != s.Kind() || f.N <= 0 || f.N != f.To.N || f.Buckets < 1 ||
+		if err != nil || depth == maxInherited || f.Stream.Kind() != s.Kind() || f.N <= 0 || f.N != f.To.N ||
 			f.From != nil && f.From.N > f.N {
 			return fmt.Errorf("%w: beginning of stream %s cannot be", segment.ErrDamaged, s)
 		}

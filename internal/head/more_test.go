@@ -34,7 +34,7 @@ func TestMoreKeepsEverything(t *testing.T) {
 	const all = 3*MaxMore + 7
 	old, branches := "", ""
 	for i := range int64(all) {
-		if over := full.Retire(Old{Point: point(i), Bytes: i, Buckets: 1, Why: "rewrite", Device: "d", At: at}); len(over) > 0 {
+		if over := full.Retire(Old{Point: point(i), Bytes: i, Why: "rewrite", Device: "d", At: at}); len(over) > 0 {
 			old = store(load(old).With(sid, old, over, nil))
 		}
 		if over := full.Branch(Branch{ID: segment.BranchID(sid, point(i)), Tip: point(i), Common: i, Device: "d", KeptAs: "k", At: at}, nil); len(over) > 0 {

@@ -13,7 +13,7 @@ import (
 // An error is the last thing it yields; of damage it Is [ErrDamaged].
 func (r *Reader) Blocks(ctx context.Context, t *head.Head) iter.Seq2[segment.Block, error] {
 	return func(yield func(segment.Block, error) bool) {
-		infos, err := r.Segments(ctx, t, segment.Transcript, t.Transcript.Buckets, 0)
+		infos, err := r.Segments(ctx, t, segment.Transcript, 0)
 		if err != nil {
 			yield(segment.Block{}, err)
 			return

@@ -14,7 +14,7 @@ import (
 // a repair.
 func (r *Reader) LogLines(ctx context.Context, t *head.Head, st segment.Stream, extent head.Extent) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		infos, err := r.Segments(ctx, t, st, extent.Buckets, 0)
+		infos, err := r.Segments(ctx, t, st, 0)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -41,7 +41,7 @@ func (r *Reader) LogLines(ctx context.Context, t *head.Head, st segment.Stream, 
 func (r *Reader) Inherited(ctx context.Context, f *head.Inherited) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		at := segment.Origin(f.Stream)
-		of := head.Extent{N: f.To.N, Hash: f.To.Hash, Buckets: f.Buckets, From: f.From}
+		of := head.Extent{N: f.To.N, Hash: f.To.Hash, From: f.From}
 		for line, err := range r.LogLines(ctx, &head.Head{SID: f.SID}, f.Stream, of) {
 			if err != nil {
 				yield(nil, err)

@@ -56,23 +56,18 @@ func (r *Reader) Headless(ctx context.Context, sid string) (bool, error) {
 const ancestors = 64
 
 // Segments lists what the cloud has of a stream behind record from: segments of
-// the session whose head is t, and of those that it was forked from. The stream
-// has so many buckets.
-func (r *Reader) Segments(ctx context.Context, t *head.Head, st segment.Stream, buckets int, from int64) (infos []segment.Info, err error) {
+// the session whose head is t, and of those that it was forked from.
+func (r *Reader) Segments(ctx context.Context, t *head.Head, st segment.Stream, from int64) (infos []segment.Info, err error) {
 	for range ancestors {
-		for b := range max(1, buckets) {
-			if infos, err = r.listBucket(ctx, infos, segment.StreamPK(t.SID, st, b), st, from); err != nil {
-				return nil, err
-			}
+		if infos, err = r.list(ctx, infos, segment.SessionPK(t.SID), st, from); err != nil {
+			return nil, err
 		}
 		if t.From == nil || st != segment.Transcript || t.From.N <= from {
 			return infos, nil
 		}
-		parent, err := r.Parent(ctx, t)
-		if err != nil {
+		if t, err = r.Parent(ctx, t); err != nil {
 			return nil, err
 		}
-		t, buckets = parent, parent.Transcript.Buckets
 	}
 	return infos, nil
 }
@@ -91,7 +86,7 @@ func (r *Reader) Parent(ctx context.Context, t *head.Head) (*head.Head, error) {
 	return head.Decode(doc.Body, sid)
 }
 
-func (r *Reader) listBucket(ctx context.Context, infos []segment.Info, pk string, st segment.Stream, from int64) ([]segment.Info, error) {
+func (r *Reader) list(ctx context.Context, infos []segment.Info, pk string, st segment.Stream, from int64) ([]segment.Info, error) {
 	for row, err := range r.Query(ctx, cosmos.Segments(pk, string(st), from)) {
 		if err != nil {
 			return nil, fmt.Errorf("list segments: %w", err)

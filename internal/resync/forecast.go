@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
@@ -80,23 +79,13 @@ func (r *Resyncer) countRemoved(ctx context.Context, m *gc.Member, next *head.He
 	if err != nil {
 		return err
 	}
-	pks := []string{doc.PK}
-	streams := map[segment.Stream]head.Extent{segment.Transcript: m.Head.Transcript}
-	maps.Copy(streams, m.Head.Logs)
-	for _, st := range slices.Sorted(maps.Keys(streams)) {
-		for b := 1; b < streams[st].Buckets; b++ {
-			pks = append(pks, segment.StreamPK(m.SID, st, b))
-		}
+	n, err := r.countDocuments(ctx, m.SID, kept)
+	if err != nil {
+		return err
 	}
-	for _, pk := range pks {
-		n, err := r.countPartition(ctx, m.SID, pk, kept)
-		if err != nil {
-			return err
-		}
-		for ; n > 0; n -= cosmos.MaxOps - 1 {
-			r.cost.Requests++
-			r.cost.store(doc.Body, true)
-		}
+	for ; n > 0; n -= cosmos.MaxOps - 1 {
+		r.cost.Requests++
+		r.cost.store(doc.Body, true)
 	}
 	next = next.Clone() // at last the head tells that nothing is open
 	if next.Anew.Open = false; err == nil {
@@ -116,8 +105,9 @@ type row struct {
 	} `json:"refs"`
 }
 
-// countPartition counts those of one partition.
-func (r *Resyncer) countPartition(ctx context.Context, sid, pk string, kept map[string]bool) (n int, err error) {
+// countDocuments counts the documents of a session that are not among those kept.
+func (r *Resyncer) countDocuments(ctx context.Context, sid string, kept map[string]bool) (n int, err error) {
+	pk := segment.SessionPK(sid)
 	var rows []row
 	for text, err := range r.Reader.Query(ctx, cosmos.Inventory(pk)) {
 		if err != nil {

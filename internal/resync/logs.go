@@ -14,7 +14,7 @@ import (
 // writeLog writes a log anew. A fork's log goes on to begin with lines of its parent's.
 func (s *session) writeLog(ctx context.Context, st segment.Stream) error {
 	e := s.was.Logs[st]
-	infos, err := s.Reader.Segments(ctx, s.was, st, e.Buckets, 0)
+	infos, err := s.Reader.Segments(ctx, s.was, st, 0)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (s *session) writeLog(ctx context.Context, st segment.Stream) error {
 // inherit returns what a log has of its parent's log now, and notes where these lines
 // end; nil where the lines of the two are not the same any more.
 func (s *session) inherit(ctx context.Context, h *histories, f *head.Inherited) (*head.Inherited, error) {
-	of := head.Extent{N: f.To.N, Hash: f.To.Hash, Buckets: f.Buckets, From: f.From}
+	of := head.Extent{N: f.To.N, Hash: f.To.Hash, From: f.From}
 	was, to := segment.Origin(f.Stream), segment.Origin(f.Stream)
 	now := segment.NewTracker(h.stream, nil, []segment.Mark{segment.Begin(h.stream)})
 	fits := true
@@ -81,7 +81,7 @@ func (s *session) inherit(ctx context.Context, h *histories, f *head.Inherited) 
 		return nil, err
 	}
 	next := *f
-	next.Point, next.To, next.Buckets, next.From = now.Mark().Point(), to, max(1, e.Buckets), e.From
+	next.Point, next.To, next.From = now.Mark().Point(), to, e.From
 	h.know(f.Point, now.Mark())
 	return &next, nil
 }
@@ -94,7 +94,7 @@ func (s *session) logHas(ctx context.Context, parent *head.Head, f *head.Inherit
 	if to == e.Point() {
 		return true, nil
 	}
-	infos, err := s.Reader.Segments(ctx, parent, f.Stream, e.Buckets, to.N-1)
+	infos, err := s.Reader.Segments(ctx, parent, f.Stream, to.N-1)
 	if err != nil {
 		return false, err
 	}

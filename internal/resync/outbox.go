@@ -13,7 +13,6 @@ import (
 type outbox struct {
 	*Resyncer
 	sid   string
-	pk    string // of those that wait
 	ops   []cosmos.Op
 	ids   []string // of the documents of ops
 	bytes int
@@ -34,14 +33,13 @@ func (o *outbox) take(ctx context.Context, docs iter.Seq2[segment.Document, erro
 
 // add stores a document, at the latest with the next flush.
 func (o *outbox) add(ctx context.Context, d segment.Document) error {
-	full := len(o.ops) == cosmos.MaxOps || o.bytes+len(d.Body) > cosmos.MaxBytes
-	if len(o.ops) > 0 && (full || d.PK != o.pk) {
+	if len(o.ops) == cosmos.MaxOps || len(o.ops) > 0 && o.bytes+len(d.Body) > cosmos.MaxBytes {
 		if err := o.flush(ctx); err != nil {
 			return err
 		}
 	}
 	o.keep(o.sid, d.ID)
-	o.pk, o.bytes = d.PK, o.bytes+len(d.Body)
+	o.bytes += len(d.Body)
 	o.ops, o.ids = append(o.ops, cosmos.Put(d.Body)), append(o.ids, d.ID)
 	return nil
 }
@@ -61,7 +59,7 @@ func (o *outbox) flush(ctx context.Context) error {
 		}
 		return nil
 	}
-	a := o.Reader.Batch(ctx, o.pk, ops...)
+	a := o.Reader.Batch(ctx, segment.SessionPK(o.sid), ops...)
 	if a.Class == cosmos.TooLarge && len(ops) > 1 {
 		return o.each(ctx, ops)
 	}
@@ -71,7 +69,7 @@ func (o *outbox) flush(ctx context.Context) error {
 // each stores documents one by one: the account takes no such batch.
 func (o *outbox) each(ctx context.Context, ops []cosmos.Op) error {
 	for _, op := range ops {
-		if err := stored(o.Reader.Batch(ctx, o.pk, op)); err != nil {
+		if err := stored(o.Reader.Batch(ctx, segment.SessionPK(o.sid), op)); err != nil {
 			return err
 		}
 	}

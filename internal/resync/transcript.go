@@ -10,13 +10,12 @@ import (
 
 // writeTranscript writes all histories of the transcript anew.
 func (s *session) writeTranscript(ctx context.Context) error {
-	buckets := s.was.Transcript.Buckets
 	ends := []segment.Point{s.was.Transcript.Point()}
 	for _, o := range s.former {
-		ends, buckets = append(ends, o.Point), max(buckets, o.Buckets)
+		ends = append(ends, o.Point)
 	}
 	for _, b := range s.branches {
-		ends, buckets = append(ends, b.Transcript.Point()), max(buckets, b.Transcript.Buckets)
+		ends = append(ends, b.Transcript.Point())
 	}
 	for _, b := range s.listed {
 		ends = append(ends, b.Tip)
@@ -26,7 +25,7 @@ func (s *session) writeTranscript(ctx context.Context) error {
 			ends = append(ends, f.Point)
 		}
 	}
-	infos, err := s.Reader.Segments(ctx, s.was, segment.Transcript, buckets, 0)
+	infos, err := s.Reader.Segments(ctx, s.was, segment.Transcript, 0)
 	if err != nil {
 		return err
 	}
@@ -41,7 +40,7 @@ func (s *session) writeTranscript(ctx context.Context) error {
 	s.next.Old, s.next.OldMore, s.next.Branches, s.next.BranchMore = nil, nil, nil, nil
 	for i, o := range s.former {
 		e := s.extent(h, o.Point)
-		s.former[i].Point, s.former[i].Bytes, s.former[i].Buckets, s.former[i].Rules = e.Point(), e.Bytes, e.Buckets, e.Rules
+		s.former[i].Point, s.former[i].Bytes, s.former[i].Rules = e.Point(), e.Bytes, e.Rules
 	}
 	for i, b := range s.listed {
 		now := h.at[b.Tip].Point()
@@ -61,7 +60,7 @@ func (s *session) extent(h *histories, p segment.Point) head.Extent {
 	s.changed = s.changed || now.Point() != p
 	e := head.ExtentOf(now).Ruled(nil, 0, s.Rules.Version())
 	if p.N == 0 {
-		e = head.Extent{Hash: p.Hash, Buckets: 1}
+		e = head.Extent{Hash: p.Hash}
 	}
 	return e
 }
@@ -88,13 +87,13 @@ func (s *session) begin(ctx context.Context, h *histories, ends []segment.Point)
 		}
 		if !has {
 			// It gets all lines itself. Its logs may go on to begin with the parent's.
-			s.next.From = &head.From{SID: f.SID, Point: segment.Origin(segment.Transcript), Buckets: 1}
+			s.next.From = &head.From{SID: f.SID, Point: segment.Origin(segment.Transcript)}
 			h.forget()
 			return nil
 		}
 	}
 	from := *f
-	from.Point, from.Bytes, from.Buckets = now.Point(), now.Bytes, segment.Bucket(now.N, now.Bytes)+1
+	from.Point, from.Bytes = now.Point(), now.Bytes
 	s.next.From = &from
 	h.know(f.Point, now)
 	return nil
@@ -106,7 +105,7 @@ func (s *session) parentHas(ctx context.Context, sid string, p segment.Point) (b
 	if m == nil || m.Head.Deleted {
 		return false, nil
 	}
-	infos, err := s.Reader.Segments(ctx, m.Head, segment.Transcript, max(m.Head.Transcript.Buckets, segment.Bucket(p.N, 0)+1), 0)
+	infos, err := s.Reader.Segments(ctx, m.Head, segment.Transcript, 0)
 	if err != nil {
 		return false, err
 	}

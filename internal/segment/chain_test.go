@@ -67,12 +67,7 @@ func TestKeys(t *testing.T) {
 	require.Error(t, Identity{"a\x00b", "", ""}.Check())
 
 	require.Equal(t, "5vrpw3e6ovc3qwgvtu22mq2zeehahhwh", a.SID(), "documents are stored under it")
-	require.Equal(t, "s-"+testSID, StreamPK(testSID, Transcript, 0))
-	require.Equal(t, "s-"+testSID+"-t-3", StreamPK(testSID, Transcript, 3))
-	require.Zero(t, Bucket(0, 0))
-	require.Zero(t, Bucket(1000, 1<<30))
-	require.Equal(t, 1, Bucket(0, 4<<30))
-	require.Equal(t, 5, Bucket(1<<20, 22<<30))
+	require.Equal(t, "s-"+testSID, SessionPK(testSID))
 	p := Point{131, Origin(Transcript).Hash}
 	require.Equal(t, testSID+"-t-0000000119-12-"+p.Hash.Short(), ID(testSID, Transcript, Point{N: 119}, p))
 	require.Equal(t, testSID+"-b-"+p.Hash.String()[:16], BranchID(testSID, p))

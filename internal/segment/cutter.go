@@ -49,6 +49,6 @@ func (c *Cutter) At() From {
 // begin opens a segment behind the last line.
 func (c *Cutter) begin() {
 	c.open = Segment{Info: Info{Stream: c.st, From: c.at.Point(), Offset: c.at.Bytes, base: -1}}
-	c.open.PK = StreamPK(c.o.SID, c.st, Bucket(c.at.N, c.at.Bytes))
+	c.open.PK = SessionPK(c.o.SID)
 	c.size, c.marks = sizeEstimate{}, nil
 }

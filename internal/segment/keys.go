@@ -5,7 +5,6 @@ import (
 	"encoding/base32"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -61,29 +60,9 @@ func isChunkName(name string) bool {
 	return len(name) == 40 && strings.Trim(name, "0123456789abcdef") == ""
 }
 
-// SessionPK is the partition of a session's head, branches, small files, and of
-// bucket 0 of its streams.
+// SessionPK is the partition of all documents of a session. The service lets a partition
+// hold 20 GB.
 func SessionPK(sid string) string { return "s-" + sid }
 
 // UserPK is the partition of a user's catalogue.
 func UserPK(uid string) string { return "u-" + uid }
-
-// StreamPK is the partition of one bucket of a stream.
-func StreamPK(sid string, s Stream, bucket int) string {
-	if bucket <= 0 {
-		return SessionPK(sid)
-	}
-	return SessionPK(sid) + "-" + string(s) + "-" + strconv.Itoa(bucket)
-}
-
-// A partition may hold 20 GB. A bucket is what 4096 segments of the greatest
-// size hold; a record counts for what is stored about it besides its bytes.
-const (
-	bucketBytes = 4096 << 20
-	recordBytes = 128
-)
-
-// Bucket returns the bucket of a segment that begins at record n, with so many
-// bytes of stream before it: every device puts the same segment into the same
-// bucket. A reader looks into all buckets up to that of the head.
-func Bucket(n, bytes int64) int { return int((bytes + recordBytes*n) / bucketBytes) }

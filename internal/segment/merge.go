@@ -10,8 +10,8 @@ var ErrTooLarge = errors.New("larger than a segment may be")
 
 // Merge returns the document of one segment with the lines of several, each of
 // which begins where the one before ends. Lines are neither expanded nor
-// checked: what was damaged stays so. Segments of different sessions or
-// buckets, and what would be too large, are refused.
+// checked: what was damaged stays so. Segments of different sessions,
+// and what would be too large, are refused.
 func Merge(segments []*Segment) (Document, error) {
 	if len(segments) == 0 {
 		return Document{}, errors.New("merge segments: none given")
@@ -21,7 +21,7 @@ func Merge(segments []*Segment) (Document, error) {
 	out.Bytes, out.at, out.base, out.index = 0, nil, -1, nil
 	out.To = first.From
 	for _, s := range segments {
-		if s.From != out.To || s.PK != out.PK || s.SID() != out.SID() || s.Stream != out.Stream {
+		if s.From != out.To || s.SID() != out.SID() || s.Stream != out.Stream {
 			return Document{}, fmt.Errorf("merge segments: %s does not follow", s.ID)
 		}
 		out.take(s)

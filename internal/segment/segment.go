@@ -76,8 +76,8 @@ func (in *Info) valid() error {
 		return fmt.Errorf("numbers that cannot be: %w", ErrDamaged)
 	case !isSID(sid) || in.ID != ID(sid, in.Stream, in.From, in.To):
 		return fmt.Errorf("id and content differ: %w", ErrDamaged)
-	case in.PK != SessionPK(sid) && !strings.HasPrefix(in.PK, SessionPK(sid)+"-"+string(in.Stream)+"-"):
-		return fmt.Errorf("partition of another stream: %w", ErrDamaged)
+	case in.PK != SessionPK(sid):
+		return fmt.Errorf("partition of another session: %w", ErrDamaged)
 	case int64(len(in.at)) != n*check || in.mark(in.To.N) != [check]byte(in.To.Hash[:check]):
 		return fmt.Errorf("inner hashes do not fit: %w", ErrDamaged)
 	case in.From.N == 0 && in.From != Origin(in.Stream):

@@ -22,7 +22,7 @@ func (v *push) buildRewrite(ctx context.Context, a syncplan.Action, p *draft) er
 	}
 	was := v.cloud.head.Transcript
 	over := p.next.Retire(head.Old{
-		Point: was.Point(), Bytes: was.Bytes, Buckets: was.Buckets, Rules: was.Rules,
+		Point: was.Point(), Bytes: was.Bytes, Rules: was.Rules,
 		Why: "rewrite", Device: v.Device.ID, At: v.cloud.serverTime(),
 	})
 	if err := v.cloud.spill(ctx, &p.next.OldMore, remote.Change{Old: over}, p.uploads); err != nil {

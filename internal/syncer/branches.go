@@ -49,7 +49,7 @@ func (c *cloud) branches(ctx context.Context) (all []Branch, err error) {
 		listed[b.ID] = b
 	}
 	for _, o := range former {
-		add(Branch{Device: o.Device, At: o.At, Why: o.Why, Extent: head.Extent{N: o.N, Hash: o.Hash, Bytes: o.Bytes, Buckets: o.Buckets, Rules: o.Rules}})
+		add(Branch{Device: o.Device, At: o.At, Why: o.Why, Extent: head.Extent{N: o.N, Hash: o.Hash, Bytes: o.Bytes, Rules: o.Rules}})
 	}
 	found, err := c.storedBranches(ctx)
 	if err != nil {
@@ -142,7 +142,7 @@ func (v *examination) switchTo(ctx context.Context, b Branch) error {
 	}
 	p := &draft{next: v.push.nextHead(), uploads: v.cloud.uploader()}
 	was := v.cloud.head.Transcript
-	over := p.next.Retire(head.Old{Point: was.Point(), Bytes: was.Bytes, Buckets: was.Buckets, Rules: was.Rules, Why: "restore", Device: v.Device.ID, At: v.cloud.serverTime()})
+	over := p.next.Retire(head.Old{Point: was.Point(), Bytes: was.Bytes, Rules: was.Rules, Why: "restore", Device: v.Device.ID, At: v.cloud.serverTime()})
 	if err := v.cloud.spill(ctx, &p.next.OldMore, remote.Change{Old: over}, p.uploads); err != nil {
 		return err
 	}

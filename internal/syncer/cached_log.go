@@ -73,7 +73,7 @@ func (c *cloud) fetchWhole(ctx context.Context, st segment.Stream, r head.Extent
 // fetchEnd fetches the lines of a log behind those that are held. A long one may be
 // stored as the difference to a line that is held.
 func (v *pull) fetchEnd(ctx context.Context, st segment.Stream, r head.Extent, held replica.CachedLog) (replica.CachedLog, error) {
-	infos, err := v.cloud.link.Segments(ctx, v.cloud.head, st, r.Buckets, held.Point.N)
+	infos, err := v.cloud.link.Segments(ctx, v.cloud.head, st, held.Point.N)
 	if err != nil {
 		return held, err
 	}

@@ -81,7 +81,7 @@ func (l *local) arriving(a *download, own *ownLines, lines iter.Seq2[[]byte, err
 func (s *sides) meeting(ctx context.Context) (segment.Mark, []segment.Info, error) {
 	to, end := s.cloud.head.Transcript.Point(), s.local.main.end()
 	if to.N >= end.N && s.cloud.infos == nil {
-		infos, err := s.cloud.link.Segments(ctx, s.cloud.head, segment.Transcript, s.cloud.head.Transcript.Buckets, end.N)
+		infos, err := s.cloud.link.Segments(ctx, s.cloud.head, segment.Transcript, end.N)
 		if err != nil {
 			return segment.Mark{}, nil, err
 		}

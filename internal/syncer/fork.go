@@ -46,7 +46,7 @@ func (v *push) forkBase(ctx context.Context) (*forkBase, string, error) {
 	if err != nil || at.N == 0 && len(v.begins) == 0 {
 		return nil, parent, err
 	}
-	from := &head.From{SID: sid, Point: at.Point(), Bytes: at.Bytes, Buckets: segment.Bucket(at.N, at.Bytes) + 1}
+	from := &head.From{SID: sid, Point: at.Point(), Bytes: at.Bytes}
 	return &forkBase{head: t, etag: doc.ETag, from: from}, parent, nil
 }
 
@@ -68,7 +68,7 @@ func (v *push) shareMain(ctx context.Context, t *head.Head) (segment.Mark, error
 	if v.local.main.end().Bytes < worthSharing {
 		return begin, nil
 	}
-	infos, err := v.cloud.link.Segments(ctx, t, segment.Transcript, t.Transcript.Buckets, 0)
+	infos, err := v.cloud.link.Segments(ctx, t, segment.Transcript, 0)
 	if err != nil {
 		return begin, err
 	}

@@ -58,7 +58,7 @@ func (v *push) shareLog(ctx context.Context, l *ownLog, parent string, t *head.H
 	if own.Inherited > 0 {
 		limit = min(limit, own.FromPoint.N)
 	}
-	f.Buckets, f.From = max(1, extent.Buckets), extent.From
+	f.From = extent.From
 	theirs := &history{source: source{
 		core: v.Core, id: parent, name: l.name, redact: v.Redact, window: &window{}, stream: f.Stream,
 	}}
@@ -74,7 +74,7 @@ func (v *push) shareLog(ctx context.Context, l *ownLog, parent string, t *head.H
 	if f.From != nil && f.N < f.From.N {
 		return nil, nil // behind the place at which the parent was forked there is nothing
 	}
-	infos, err := v.cloud.link.Segments(ctx, t, f.Stream, extent.Buckets, f.N-1)
+	infos, err := v.cloud.link.Segments(ctx, t, f.Stream, f.N-1)
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func (s *sides) removeLeft(ctx context.Context) (err error) {
 		return err
 	}
 	s.st.Head.ETag, s.st.Head.Token = c.etag, c.link.Token()
-	return c.left.remove(ctx, c.link)
+	return c.left.remove(ctx, c.link, c.pk)
 }
 
 // outdated reports whether a round met damage, and the head is not any more the one

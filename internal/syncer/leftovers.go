@@ -3,8 +3,6 @@ package syncer
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
@@ -16,8 +14,8 @@ import (
 // the sync removes them: a purge may have looked before they came. Another device that
 // recreates the session stores documents with the same ids; these stay.
 type leftovers struct {
-	mu      sync.Mutex             // guards deletes
-	deletes map[string][]cosmos.Op // by partition
+	mu      sync.Mutex // guards deletes
+	deletes []cosmos.Op
 }
 
 // note notes a document that was stored.
@@ -27,22 +25,17 @@ func (l *leftovers) note(d segment.Document, version cosmos.ETag) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.deletes == nil {
-		l.deletes = map[string][]cosmos.Op{}
-	}
-	l.deletes[d.PK] = append(l.deletes[d.PK], cosmos.Delete(d.ID, version))
+	l.deletes = append(l.deletes, cosmos.Delete(d.ID, version))
 }
 
 // clear forgets them: the head leads to them now.
 func (l *leftovers) clear() { l.deletes = nil }
 
 // remove removes them, after the session was deleted.
-func (l *leftovers) remove(ctx context.Context, c cosmos.Conn) error {
-	for _, pk := range slices.Sorted(maps.Keys(l.deletes)) {
-		if err := cosmos.Discard(ctx, c, pk, l.deletes[pk]); err != nil {
-			return fmt.Errorf("remove what was stored for a deleted session: %w", err)
-		}
-		delete(l.deletes, pk)
+func (l *leftovers) remove(ctx context.Context, c cosmos.Conn, pk string) error {
+	if err := cosmos.Discard(ctx, c, pk, l.deletes); err != nil {
+		return fmt.Errorf("remove what was stored for a deleted session: %w", err)
 	}
+	l.clear()
 	return nil
 }

@@ -61,7 +61,7 @@ func (c *cloud) listed(ctx context.Context) ([]segment.Info, error) {
 	if c.infos != nil {
 		return c.infos, nil
 	}
-	infos, err := c.link.Segments(ctx, c.head, segment.Transcript, c.head.Transcript.Buckets, 0)
+	infos, err := c.link.Segments(ctx, c.head, segment.Transcript, 0)
 	if err == nil {
 		c.infos = append([]segment.Info{}, infos...)
 	}

@@ -47,7 +47,7 @@ func (c *cloud) planLog(ctx context.Context, l *ownLog, r head.Extent) (syncplan
 			if r.From != nil && p.N < r.From.N {
 				return c.link.Inherits(ctx, r.From, p)
 			}
-			infos, err := c.link.Segments(ctx, c.head, l.stream, r.Buckets, p.N-1)
+			infos, err := c.link.Segments(ctx, c.head, l.stream, p.N-1)
 			if err != nil {
 				return false, err
 			}

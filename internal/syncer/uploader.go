@@ -80,15 +80,7 @@ func (o *uploader) add(ctx context.Context, d segment.Document) error {
 
 // batched reports whether all documents fit into one request with a head.
 func (o *uploader) batched(head []byte) bool {
-	if o.sent || len(o.waiting)+1 > cosmos.MaxOps || o.bytes+len(head) > cosmos.MaxBytes {
-		return false
-	}
-	for _, d := range o.waiting {
-		if d.PK != o.pk {
-			return false
-		}
-	}
-	return true
+	return !o.sent && len(o.waiting)+1 <= cosmos.MaxOps && o.bytes+len(head) <= cosmos.MaxBytes
 }
 
 // upload stores what waits.
@@ -131,7 +123,7 @@ func (o *uploader) upload(ctx context.Context) error {
 }
 
 func (o *uploader) store(ctx context.Context, d segment.Document) error {
-	a := o.link.Batch(ctx, d.PK, cosmos.Put(d.Body))
+	a := o.link.Batch(ctx, o.pk, cosmos.Put(d.Body))
 	switch a.Class {
 	case cosmos.OK:
 		o.left.note(d, a.ETag(0))

@@ -48,7 +48,7 @@ func (s *sides) verifyAll(ctx context.Context, r *Report, mend bool) error {
 // verifyStream reads a stream from its beginning, and goes on behind what it
 // cannot read.
 func (c *cloud) verifyStream(ctx context.Context, st segment.Stream, extent head.Extent, r *Report) error {
-	infos, err := c.link.Segments(ctx, c.head, st, extent.Buckets, 0)
+	infos, err := c.link.Segments(ctx, c.head, st, 0)
 	if err != nil {
 		return err
 	}
