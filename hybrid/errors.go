@@ -64,8 +64,9 @@ var (
 	// ErrDeferred tells that a session cannot be synced just now, since its
 	// files are in doubt or somebody writes them.
 	ErrDeferred = syncer.ErrDeferred
-	// ErrFull tells that the session's partition in the cloud holds all that it can,
-	// 20 GB. Nothing more of this session is sent; other sessions go on.
+	// ErrFull tells that the session has 20 GB in the cloud, which is all that it may have.
+	// What is not sent stays here, other sessions go on, and the background tries the session
+	// again once a day, or when this store pruned it. Prune it, or go on in another session.
 	ErrFull = cosmos.ErrFull
 	// ErrContended tells that other devices changed the session at each of many tries, or
 	// recreated it while it was removed.

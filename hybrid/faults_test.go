@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
-	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/syncer"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -266,29 +265,67 @@ func TestErrorsHoldNoContent(t *testing.T) {
 	require.NotErrorIs(t, err, sessionstore.ErrNotFound)
 }
 
-// TestFullPartition lets the partition of one session be full: others are synced
-// as if nothing was.
+// TestFullPartition fills the partition of one session up to its limit. The call returns
+// ErrFull, nothing here is lost, other sessions go on, the background asks rarely, and
+// after Prune made room the session goes on.
 func TestFullPartition(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := newCloud(t, nil)
-		a := c.device(t, "a")
-		a.say("full", "one")
-		a.say("other", "one")
-		full := segment.SessionPK(a.engine.SID("full"))
-		c.Inject(func(r cosmostest.Request) cosmostest.Fault {
-			if strings.Contains(r.Partition, full) && r.Op.Writes() {
-				return cosmostest.Fault{Status: http.StatusForbidden, SubStatus: 1014}
+		const turns, days = 10, 3
+		c := newCloud(t, &cosmostest.Options{PartitionBytes: 64 << 10})
+		a, b := c.device(t, "a", background), c.device(t, "b")
+		for range turns { // which Prune makes one segment of, when there is room
+			a.say("full", noise(1<<10))
+			a.sync("full")
+		}
+		for i := 0; a.state("full").State != Blocked; i++ { // a rewound turn leaves what Prune removes
+			a.say("full", noise(4<<10))
+			_, err := a.Sync(t.Context(), "full")
+			if err == nil {
+				a.cutTo("full", turns)
+				_, err = a.Sync(t.Context(), "full")
 			}
-			return cosmostest.Fault{}
-		})
-		_, err := a.Sync(t.Context())
-		require.ErrorIs(t, err, ErrFull)
-		require.NotErrorIs(t, err, ErrBlocked)
-		require.Equal(t, Blocked, a.state("full").State)
+			if err != nil {
+				require.ErrorIs(t, err, ErrFull)
+				require.NotErrorIs(t, err, ErrBlocked)
+				require.ErrorContains(t, err, `"full"`)
+				require.ErrorContains(t, err, "prune it, or go on in another session")
+			}
+			require.Less(t, i, 100)
+		}
+		a.say("full", "kept here")
+		here := a.texts("full")
+		require.ErrorIs(t, a.state("full").Err, ErrFull)
+		a.say("other", "one")
+		_, err := a.Sync(t.Context(), "other")
+		require.NoError(t, err, "the account refuses only the session that is full")
 		require.Equal(t, UpToDate, a.state("other").State)
-		c.Inject(nil)
-		a.sync()
-		require.Equal(t, UpToDate, a.state("full").State)
+		b.pull("full")
+		inCloud := b.texts("full")
+
+		time.Sleep(time.Hour) // what the other session leaves to do is done
+		c.ResetCounters()
+		for range days * 24 {
+			a.say("full", "kept here too")
+			time.Sleep(time.Hour)
+		}
+		writes := c.Counters().ByOp[cosmostest.OpBatch].Requests + c.Counters().ByOp[cosmostest.OpReplace].Requests
+		require.LessOrEqual(t, writes, 2*days, "a try a day")
+		require.Positive(t, writes)
+		here = append(here, slices.Repeat([]string{"kept here too"}, days*24)...)
+		require.Equal(t, here, a.texts("full"))
+		require.Equal(t, Blocked, a.state("full").State)
+		b.pull("full")
+		require.Equal(t, inCloud, b.texts("full"))
+		require.NoError(t, a.engine.budget.Away())
+
+		got, err := a.Prune(t.Context(), &PruneOptions{Grace: time.Hour, HistoryRetention: time.Nanosecond}, "full")
+		require.NoError(t, err)
+		require.Positive(t, got.Removed)
+		time.Sleep(time.Minute) // the background sends what waited
+		require.NoError(t, a.state("full").Err)
+		b.pull("full")
+		require.Equal(t, here, b.texts("full"))
+		require.Equal(t, here, a.texts("full"))
 	})
 }

@@ -104,6 +104,9 @@ func (s *Store) Prune(ctx context.Context, o *PruneOptions, ids ...string) (Prun
 	e.parallel(slices.Sorted(maps.Keys(todo)), func(id string) {
 		r, used, err := e.prune(ctx, id, options, todo[id])
 		errs.add(wrap("prune", id, err))
+		if r.Removed > 0 && !options.Plan {
+			s.worker.retryFull(id)
+		}
 		mu.Lock()
 		defer mu.Unlock()
 		sum.add(r, used)

@@ -41,6 +41,9 @@ const (
 	lull = 200 * time.Millisecond
 	// maxSyncs is how many sessions are synced at once.
 	maxSyncs = 4
+	// fullPause is after how long a session is tried again that is full in the cloud:
+	// another device may have made room.
+	fullPause = 24 * time.Hour
 )
 
 func startWorker(ctx context.Context, e *engine) (*worker, error) {
@@ -266,6 +269,9 @@ func (w *worker) syncAndSchedule(ctx context.Context, id string, what syncer.Opt
 		w.queue.drop(id)
 		w.tries[id]++
 		w.due[id] = time.Now().Add(w.Random.Backoff(w.tries[id]))
+		if errors.Is(out.Err, ErrFull) {
+			w.due[id] = time.Now().Add(fullPause)
+		}
 		if open := w.budget.Opens(); open.After(w.due[id]) {
 			w.due[id] = open
 		}
@@ -278,6 +284,21 @@ func (w *worker) syncAndSchedule(ctx context.Context, id string, what syncer.Opt
 		w.due[id] = time.Now().Add(w.opts.Interval)
 	}
 	delete(w.tries, id)
+}
+
+// retryFull syncs a session that was full when it was synced last.
+func (w *worker) retryFull(id string) {
+	if w == nil {
+		return
+	}
+	if last, ok := w.told(id); !ok || !errors.Is(last.Err, ErrFull) {
+		return
+	}
+	w.mu.Lock()
+	delete(w.due, id)
+	delete(w.tries, id)
+	w.mu.Unlock()
+	w.Dirty.Add(id, replica.Hinted)
 }
 
 // parallel calls do for each id, several at once, and waits for all.

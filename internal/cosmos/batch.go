@@ -121,6 +121,9 @@ func results(r azcosmos.TransactionalBatchResponse) Answer {
 			continue
 		}
 		a = Answer{Class: classOf(status), Failed: i, Err: &statusError{status: status}, status: status}
+		if status == http.StatusForbidden { // the service took the request, so it is not for the account's rights
+			a.sub = full
+		}
 		a.explain(nil, time.Time{})
 		return a
 	}

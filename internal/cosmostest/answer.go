@@ -62,6 +62,7 @@ func failSub(status, sub int, format string, a ...any) *failure {
 const (
 	subPartitionKeyMismatch    = 1001
 	subReadSessionNotAvailable = 1002
+	subPartitionFull           = 1014
 	subCompletingSplit         = 1007
 	subRequestRateTooLarge     = 3200
 	subTokenExpired            = 5006

@@ -22,6 +22,7 @@ func (s *Server) batch(c *call, box *container) (*answer, *failure) {
 		return nil, f
 	}
 	t := box.begin(c.At)
+	t.room = s.options.PartitionBytes
 	results := make([]result, 0, len(writes))
 	failed := -1
 	for i, w := range writes {

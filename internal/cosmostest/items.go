@@ -36,6 +36,7 @@ func (s *Server) item(c *call, box *container) (*answer, *failure) {
 		return read(v, key, w).answer().set("x-ms-session-token", v.sessionToken()), nil
 	}
 	t := box.begin(c.At)
+	t.room = s.options.PartitionBytes
 	r := t.apply(key, w)
 	if r.failure != nil {
 		t.rollback()
@@ -122,7 +123,30 @@ func (t *tx) apply(key string, w write) result {
 	if !matches(old, w) {
 		return refuse(http.StatusPreconditionFailed, "Operation cannot be performed because one of the specified precondition is not met")
 	}
+	if next != nil && t.isFull(key, old, next) {
+		return result{failure: failSub(http.StatusForbidden, subPartitionFull, "Partition key reached maximum size")}
+	}
 	return t.store(key, id, old, next)
+}
+
+// isFull reports whether a partition has no room for a document in the place of old, which
+// may be nil.
+func (t *tx) isFull(key string, old *version, doc *jsondoc.Object) bool {
+	if t.room == 0 {
+		return false
+	}
+	size := func(o *jsondoc.Object) int { return len(jsondoc.Append(nil, o.Without(systemMembers...))) }
+	more := size(doc)
+	if old != nil {
+		more -= size(old.body)
+	}
+	if more <= 0 {
+		return false
+	}
+	for _, there := range t.container.now(t.now).list(key) {
+		more += size(there.body)
+	}
+	return more > t.room
 }
 
 // matches judges If-Match, and If-None-Match of writes: "*" wants the

@@ -33,6 +33,10 @@ type Options struct {
 	// before it answers 429; 0 is no limit.
 	Throughput float64
 
+	// PartitionBytes is how many bytes of documents a logical partition may hold:
+	// a write that would make it larger is answered with 403 and 1014; 0 is no limit.
+	PartitionBytes int
+
 	// Observe is told of every request when it is over, one at a time. It
 	// may call the Server's methods except Inject.
 	Observe func(Record)

@@ -201,3 +201,29 @@ func TestContainersThatAreRefused(t *testing.T) {
 		})
 	}
 }
+
+// TestPartitionBytes fills a partition: what would make it larger is refused, alone and in a
+// batch, and a document that went makes room.
+func TestPartitionBytes(t *testing.T) {
+	t.Parallel()
+	_, c := open(t, &cosmostest.Options{PartitionBytes: 300}, "")
+	create := func(p, id string) error {
+		_, err := c.CreateItem(t.Context(), pk(p), doc(p, id, "text", strings.Repeat("x", 100)), nil)
+		return err
+	}
+	require.NoError(t, create("p", "a"))
+	require.NoError(t, create("p", "b"))
+	err := create("p", "c")
+	require.Equal(t, []any{http.StatusForbidden, "1014"}, []any{status(err), substatus(err)})
+	require.NoError(t, create("q", "c"))
+	_, err = c.ReplaceItem(t.Context(), pk("p"), "a", doc("p", "a", "text", strings.Repeat("y", 100)), nil)
+	require.NoError(t, err, "it is no larger")
+	b := c.NewTransactionalBatch(pk("p"))
+	b.UpsertItem(doc("p", "c", "text", strings.Repeat("x", 100)), nil)
+	got, err := c.ExecuteTransactionalBatch(t.Context(), b, nil)
+	require.NoError(t, err)
+	require.EqualValues(t, http.StatusForbidden, got.OperationResults[0].StatusCode)
+	_, err = c.DeleteItem(t.Context(), pk("p"), "b", nil)
+	require.NoError(t, err)
+	require.NoError(t, create("p", "c"))
+}

@@ -118,6 +118,7 @@ type tx struct {
 	undo    []func()
 	touched []*version
 	names   []string // of the partitions of touched
+	room    int      // bytes of a partition; 0: no limit
 }
 
 func (c *container) begin(at time.Time) *tx {

@@ -72,13 +72,19 @@ func (p *pruner) round(ctx context.Context) error {
 		return err
 	}
 	damage := p.merge(ctx, i)
-	if damage != nil && !errors.Is(damage, remote.ErrDamaged) {
+	full := errors.Is(damage, cosmos.ErrFull)
+	if damage != nil && !full && !errors.Is(damage, remote.ErrDamaged) {
 		return damage
 	}
 	if p.head.Anew.Open {
 		return damage // forks may lead to what the head does not
 	}
-	return errors.Join(damage, p.collect(ctx, i))
+	before := p.sum.Removed
+	err = p.collect(ctx, i)
+	if full && p.sum.Removed > before {
+		damage = nil // there is room for the next Prune to merge
+	}
+	return errors.Join(damage, err)
 }
 
 // collect removes the garbage of an inventory.

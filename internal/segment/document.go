@@ -199,3 +199,18 @@ func Probe(body []byte, want string) error {
 	}
 	return nil
 }
+
+// A formatError tells that a document has another format than [Version]. It is an
+// [ErrFormat], and an [ErrNewer] where the format is greater.
+type formatError int
+
+func (v formatError) Error() string {
+	if v > Version {
+		return fmt.Sprintf("format %d in the cloud, and %d in this program: update this program", int(v), Version)
+	}
+	return fmt.Sprintf("format %d in the cloud, and %d in this program: move the data away, or sync with another container", int(v), Version)
+}
+
+func (v formatError) Is(target error) bool {
+	return target == ErrFormat || target == ErrNewer && v > Version
+}

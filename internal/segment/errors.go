@@ -15,21 +15,6 @@ var (
 	ErrOffside = errors.New("the place is not in this history")
 )
 
-// A formatError tells that a document has another format than [Version]. It is an
-// [ErrFormat], and an [ErrNewer] where the format is greater.
-type formatError int
-
-func (v formatError) Error() string {
-	if v > Version {
-		return fmt.Sprintf("format %d in the cloud, and %d in this program: update this program", int(v), Version)
-	}
-	return fmt.Sprintf("format %d in the cloud, and %d in this program: move the data away, or sync with another container", int(v), Version)
-}
-
-func (v formatError) Is(target error) bool {
-	return target == ErrFormat || target == ErrNewer && v > Version
-}
-
 // A DamageError tells which records cannot be read because of a document that
 // is there but does not hold what it should. It is an [ErrDamaged].
 type DamageError struct {
