@@ -144,3 +144,37 @@ func TestCostOfResuming(t *testing.T) {
 		a = c.deviceAt(t, a.Dir(), "a")
 	}
 }
+
+// TestCostOfAFork sends a fork of a long session. It is a session of its own: one upload,
+// which a new device fetches without the parent.
+func TestCostOfAFork(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a := c.device(t, "a")
+	r := testenv.Rand(t)
+	words := make([]byte, 100<<10)
+	for i := range words {
+		words[i] = "  etaoinshrdlcumwfgypbvk"[min(r.IntN(24), r.IntN(24))]
+	}
+	text := func(n int) string { at := r.IntN(len(words) - n); return string(words[at : at+n]) }
+	for range 300 {
+		a.say("s", text(600), text(1600))
+	}
+	a.sync()
+	fork := a.fork("s")
+	a.say(fork, "one question more")
+	c.ResetCounters()
+	got := a.sync(fork)
+	sent := c.Counters().Total
+	t.Logf("%d bytes: %d requests, %.0f units, %d bytes", len(a.file(fork, "transcript.jsonl")), sent.Requests, sent.Charge, got.Bytes)
+	require.Equal(t, 3, sent.Requests, "a point read, a batch and the entry")
+	require.LessOrEqual(t, sent.Charge, 200.0)
+	b := c.device(t, "b")
+	c.ResetCounters()
+	b.pull(fork)
+	fetched := c.Counters().Total
+	t.Logf("fetched: %d requests, %.0f units", fetched.Requests, fetched.Charge)
+	require.LessOrEqual(t, fetched.Requests, 6)
+	require.LessOrEqual(t, fetched.Charge, 60.0)
+	require.Equal(t, a.texts(fork), b.texts(fork))
+}

@@ -17,10 +17,8 @@
 // changed, by compare-and-swap, and always last. A reader follows the hashes
 // back from the head and sees one history whole, never a mixture.
 //
-// A fork that begins with lines of its parent stores only its own lines. Its head says
-// which segments of the parent hold the others, for the transcript and for each log.
-// For a log it also says which id the events got. As long as a fork needs lines of its
-// parent, the parent cannot be deleted in the cloud.
+// A fork, and a conflict copy, is a session of its own: it is stored whole, and needs
+// nothing of its parent.
 //
 // # From a save to the other device
 //

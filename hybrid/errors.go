@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
-	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/show"
@@ -71,8 +70,6 @@ var (
 	// ErrContended tells that other devices changed the session at each of many tries, or
 	// recreated it while it was removed.
 	ErrContended = cosmos.ErrContended
-	// ErrShared tells that sessions forked from this one need its lines.
-	ErrShared = gc.ErrShared
 )
 
 // Error tells which call failed on which session. Unwrap gives the cause.

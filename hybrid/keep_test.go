@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -287,36 +286,6 @@ func TestListOrderIsTheSame(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 3, n, "also where they were before")
 	require.Zero(t, b.pull().Pulled)
-}
-
-// TestForkSharesItsPast forks a session of 100 MB, of 1 MB where little time is
-// to be spent.
-func TestForkSharesItsPast(t *testing.T) {
-	t.Parallel()
-	line := 100 << 10
-	if testenv.Long() {
-		line = 10 << 20
-	}
-	c := newCloud(t, nil)
-	a, b := c.device(t, "a"), c.device(t, "b")
-	for range 10 {
-		a.say("parent", noise(line), "answer")
-	}
-	a.sync()
-	a.say("child", "x")
-	whole := a.file("parent", "transcript.jsonl")
-	a.put("child", "transcript.jsonl", whole)
-	_, err := a.UpdateMetadata(t.Context(), "child", func(md *sessionstore.Metadata) error { return md.Set("parent_id", "parent") })
-	require.NoError(t, err)
-	a.say("child", "own way")
-	got := a.sync("child")
-	require.Less(t, got.Bytes, int64(len(whole)/100))
-	b.pull("child")
-	require.Equal(t, a.file("child", "transcript.jsonl"), b.file("child", "transcript.jsonl"))
-	require.ErrorIs(t, a.DeleteRemote(t.Context(), "parent"), ErrShared)
-	require.NoError(t, a.DeleteRemote(t.Context(), "child"))
-	require.NoError(t, a.DeleteRemote(t.Context(), "parent"))
-	require.False(t, b.Exists("parent"))
 }
 
 func TestCopiedDirectory(t *testing.T) {

@@ -3,7 +3,6 @@ package hybrid
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -271,7 +270,7 @@ func beside(t *testing.T, change func(*testing.T, *testDevice, *garden) error, p
 			first = change(t, w, g)
 		}
 		if first != nil {
-			require.True(t, errors.Is(first, ErrContended) || errors.Is(first, ErrShared), "request %d: %v", n, first)
+			require.ErrorIs(t, first, ErrContended, "request %d", n)
 			require.NoError(t, change(t, w, g), "request %d", n)
 		}
 		settle(w)

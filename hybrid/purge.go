@@ -11,38 +11,34 @@ import (
 // session may be purged that [Store.LocalOnly] keeps here, and one that was deleted in
 // the cloud before. Files on devices stay, and [Store.Recreate] sends them anew.
 //
-// Forks share lines with the session that they come from, so sessions are purged by
-// families: all of one are named in one call. Else the error Is [ErrShared] and names
-// those that are missing, and nothing was changed; [Store.Family] tells them before. The
-// error Is [sessionstore.ErrNotFound] when the cloud has nothing of a session, and
-// nothing was changed either. It Is [ErrContended] when a device recreated one of them
+// A fork is a session of its own and keeps its copy of the lines, and so does a conflict
+// copy: name the forks too; [Store.Family] tells which. The error Is
+// [sessionstore.ErrNotFound] when the cloud has nothing of a session: then nothing was
+// changed. It Is [ErrContended] when a device recreated one of them
 // meanwhile: that session stays, with what it has now, and the others are purged. After any
 // other error call it again: what was purged stays so, and no session is left half.
 //
-// When it returns without an error, no document of the container holds text of these
-// sessions, but for two things. A device that is sending lines of a session at that
-// instant removes them itself, when it meets the deletion; where it is killed before, or
-// an answer is lost, the next Purge or [Store.Prune] removes them. And a session that has
-// a copy of the lines, but does not name its origin as parent_id, is not purged with them.
-// A fork that was not sent before is sent by the next sync, with all its lines;
-// [Store.LocalOnly] keeps it. Of the session itself, its id, its numbers and the hashes
-// of its histories stay for 90 days, so that no device sends it again. Backups of the
-// account keep what they hold for their retention.
-//
-// It reads the head of each session of the project, one unit each.
+// When it returns without an error, no document of these sessions holds text, but for one
+// thing. A device that is sending lines of a session at that instant removes them itself,
+// when it meets the deletion; where it is killed before, or an answer is lost, the next
+// Purge or [Store.Prune] removes them. Of the session itself, its id, that of its parent,
+// its numbers and the hashes of its histories stay for 90 days, so that no device sends it
+// again. Backups of the account keep what they hold for their retention.
 func (s *Store) Purge(ctx context.Context, ids ...string) error {
-	e, err := s.forFamilies("purge", ids)
+	e, err := s.forNamed("purge", ids)
 	if err != nil {
 		return err
 	}
 	return wrap("purge", single(ids), e.Purge(e.asked(ctx), ids))
 }
 
-// Family returns the ids of the sessions in the cloud that share lines with those named,
-// and the ids named: forks, the sessions that these come from, and other forks of them.
-// It reads the head of each session of the project, one unit each.
+// Family returns the ids named, and those of the sessions in the cloud that belong to
+// them: forks, conflict copies and sub-sessions, the sessions that these come from, and
+// others that come from there. The entries of the catalogue tell, by the parent_id with
+// which a session was first sent; the parent need not be in the cloud. It reads the
+// project's catalogue.
 func (s *Store) Family(ctx context.Context, ids ...string) ([]string, error) {
-	e, err := s.forFamilies("find the family", ids)
+	e, err := s.forNamed("find the family", ids)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +48,8 @@ func (s *Store) Family(ctx context.Context, ids ...string) ([]string, error) {
 
 var errNoneNamed = errors.New("no session is named")
 
-// forFamilies returns the engine for a call that is made for named sessions.
-func (s *Store) forFamilies(op string, ids []string) (*engine, error) {
+// forNamed returns the engine for a call that is made for named sessions.
+func (s *Store) forNamed(op string, ids []string) (*engine, error) {
 	switch {
 	case s.engine == nil:
 		return nil, wrap(op, single(ids), ErrNoContainer)

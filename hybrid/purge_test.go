@@ -92,10 +92,6 @@ func TestPurgeLeavesNoText(t *testing.T) {
 	a, b := h.a, h.b
 	before := c.documents()
 	for _, id := range h.family {
-		err := a.Purge(t.Context(), id)
-		require.ErrorIs(t, err, ErrShared)
-		_, names, _ := strings.Cut(err.Error(), "too: ")
-		require.ElementsMatch(t, h.family, append(strings.Split(names, ", "), id), err)
 		family, err := b.Family(t.Context(), id)
 		require.NoError(t, err)
 		require.ElementsMatch(t, h.family, family)
@@ -130,8 +126,9 @@ func TestPurgeLeavesNoText(t *testing.T) {
 	}
 }
 
-// TestPurgeOfCopies: a fork that is too short to share documents, and the copy that a
-// divergence left, hold the text too. A sub-session has text of its own.
+// TestPurgeOfCopies: a fork, and the copy that a divergence left, are sessions of their
+// own and keep the text. Family names them, and sub-sessions, also when the session that
+// they come from was removed.
 func TestPurgeOfCopies(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
@@ -149,21 +146,30 @@ func TestPurgeOfCopies(t *testing.T) {
 	a.sync(fork)
 	a.child("sub", "s")
 	a.sync("sub")
+	a.say("other", "of another family")
+	a.sync("other")
 	family, err := a.Family(t.Context(), "s")
 	require.NoError(t, err)
-	require.Len(t, family, 3)
-	require.NotContains(t, family, "sub")
-	err = a.Purge(t.Context(), "s")
-	require.ErrorIs(t, err, ErrShared)
-	require.ErrorContains(t, err, fork)
-	require.NoError(t, a.DeleteRemote(t.Context(), "s"), "it has their lines, but none of their documents")
-	require.NotEmpty(t, c.stored(t, "MARK one"))
-	require.ErrorIs(t, a.Purge(t.Context(), fork), ErrShared, "the copies have one origin, which is gone")
+	require.ElementsMatch(t, append(b.ids(), fork, "sub"), family)
+	require.NoError(t, a.Purge(t.Context(), "s"))
+	require.Equal(t, []string{"MARK one"}, c.stored(t, "MARK one"))
+	for _, id := range family {
+		left, err := a.Family(t.Context(), id)
+		require.NoError(t, err)
+		want := family
+		if id != "s" {
+			want = slices.DeleteFunc(slices.Clone(family), func(id string) bool { return id == "s" })
+		}
+		require.ElementsMatch(t, want, left, "what was removed connects them, and is named no more")
+	}
+	require.NoError(t, a.Purge(t.Context(), fork))
+	require.NotEmpty(t, c.stored(t, "MARK one"), "the copy stays")
 	require.NoError(t, a.Purge(t.Context(), family...))
-	require.Empty(t, c.stored(t, "MARK one", "three"))
-	require.NotEmpty(t, c.stored(t, "text of sub"))
-	require.NoError(t, a.Purge(t.Context(), "sub"))
-	require.Empty(t, c.stored(t, "text of sub"))
+	require.Empty(t, c.stored(t, "MARK one", "three", "text of sub"))
+	require.NotEmpty(t, c.stored(t, "of another family"))
+	alone, err := a.Family(t.Context(), "other", "unknown")
+	require.NoError(t, err)
+	require.Equal(t, []string{"other", "unknown"}, alone)
 }
 
 // TestPurgeOfALocalSession purges what was sent before a session became local only, and

@@ -25,7 +25,7 @@ import (
 // [ErrLocal], [ErrHeld] or [ErrRedaction] where the rules hold it back: then the tombstone
 // stays. Recreate goes on after a session that fails; the error joins what failed.
 func (s *Store) Recreate(ctx context.Context, ids ...string) error {
-	e, err := s.forFamilies("recreate", ids)
+	e, err := s.forNamed("recreate", ids)
 	if err != nil {
 		return err
 	}

@@ -12,15 +12,14 @@ import (
 // took out does not come back. No file on any device changes, and the sessions need not
 // be here.
 //
-// Forks share lines with the session that they come from, so sessions are written anew by
-// families: all of one are named in one call. Else the error Is [ErrShared] and names
-// those that are missing, and nothing was changed; [Store.Family] tells them before. The
-// error Is [ErrRedaction] when this store has no rules of redaction, or some that may
-// find less than others by which the sessions were sent; [sessionstore.ErrNotFound] when
-// the cloud has no such session; [ErrDamaged] when something of one cannot be read, and
-// [ErrContended] when other devices changed them all the time. After any error call it
-// again: sessions that were written anew are left alone, and no session is left half. Until
-// then the former documents stay; [Store.Prune] removes nothing of these sessions.
+// A fork has a copy of the lines, which stays as it was sent: name the forks too;
+// [Store.Family] tells which. The error Is [ErrRedaction] when this store has no rules of
+// redaction, or some that may find less than others by which the sessions were sent;
+// [sessionstore.ErrNotFound] when the cloud has no such session; [ErrDamaged] when
+// something of one cannot be read, and [ErrContended] when other devices changed them all
+// the time. After any error call it again: sessions that were written anew are left alone,
+// and no session is left half. Until then former documents of some may stay, or until
+// [Store.Prune] finds them old enough.
 //
 // What other devices do with these sessions at that time, they begin again. A device
 // with the same rules sends and fetches no line because of it; with later ones it
@@ -32,11 +31,10 @@ import (
 //
 // When it returns without an error, all of that is durable. The hashes of former
 // histories go, but for those that other devices know. Backups of the account keep
-// what they hold for their retention. Store.Resync reads all documents of the sessions,
-// and the head of each session of the project twice. It takes 200 bytes of memory for
-// each line of the longest session.
+// what they hold for their retention. Store.Resync reads all documents of the sessions.
+// It takes 200 bytes of memory for each line of the longest session.
 func (s *Store) Resync(ctx context.Context, ids ...string) error {
-	e, err := s.forFamilies("resync", ids)
+	e, err := s.forNamed("resync", ids)
 	if err != nil {
 		return err
 	}
@@ -58,7 +56,7 @@ type ResyncPlan struct {
 // head leads to. Requests and RequestUnits differ by a tenth and ten more. Errors are as
 // of [Store.Resync].
 func (s *Store) PlanResync(ctx context.Context, ids ...string) (ResyncPlan, error) {
-	e, err := s.forFamilies("plan resync", ids)
+	e, err := s.forNamed("plan resync", ids)
 	if err != nil {
 		return ResyncPlan{}, err
 	}

@@ -81,9 +81,8 @@ func TestResyncLeavesNoText(t *testing.T) {
 	}
 }
 
-// TestResyncIsOfFamilies: forks share lines, so all of a family are named. Sub-sessions
-// have lines of their own.
-func TestResyncIsOfFamilies(t *testing.T) {
+// TestResyncOfASession: of a session and its fork each is written anew when it is named.
+func TestResyncOfASession(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	a := c.device(t, "a")
@@ -97,26 +96,20 @@ func TestResyncIsOfFamilies(t *testing.T) {
 	require.ErrorIs(t, a.Resync(t.Context(), "s", fork), ErrRedaction, "there are no rules")
 	a = c.reopened(t, a, "a", with(marked))
 	before := c.documents()
-	for id, other := range map[string]string{"s": fork, fork: "s"} {
-		err := a.Resync(t.Context(), id)
-		require.ErrorIs(t, err, ErrShared)
-		require.ErrorContains(t, err, other)
-	}
-	require.ErrorIs(t, a.Resync(t.Context(), "unknown"), sessionstore.ErrNotFound)
+	require.ErrorIs(t, a.Resync(t.Context(), "s", "unknown"), sessionstore.ErrNotFound)
 	require.Error(t, a.Resync(t.Context()))
 	require.Equal(t, before, c.documents())
-	require.NoError(t, a.Resync(t.Context(), fork, "s"))
+	require.NoError(t, a.Resync(t.Context(), "s"))
+	require.Equal(t, []string{"MARK-one", "MARK-fork", "MARK-sub"}, c.stored(t, "MARK-one", "MARK-fork", "MARK-sub"))
+	require.NoError(t, a.Resync(t.Context(), fork))
 	require.Equal(t, []string{"MARK-sub"}, c.stored(t, "MARK-one", "MARK-fork", "MARK-sub"))
 	require.NoError(t, a.Resync(t.Context(), "sub"))
 	require.Empty(t, c.stored(t, "MARK-"))
 	h := c.headOf(t, a.engine.SID(fork))
-	require.NotNil(t, h.From, "the fork goes on to share")
 	require.Equal(t, int64(1), h.Anew.Generation)
 	require.Equal(t, "words/1", h.Anew.Rules)
-	require.False(t, h.Anew.Open)
 
 	require.NoError(t, a.DeleteRemote(t.Context(), fork))
-	require.NoError(t, a.Resync(t.Context(), "s"), "what was deleted needs nothing")
 	require.NoError(t, a.Resync(t.Context(), "s", fork))
 	requireContainer(t, (*Store).Resync)
 }

@@ -30,21 +30,25 @@ var simMark = regexp.MustCompile(`\[redacted:(later-[0-9]+-)?`)
 // unmarked returns a text without what tells which version of the rules made it.
 func unmarked(text string) string { return simMark.ReplaceAllString(text, "[redacted:") }
 
-// resync lets a device write the family of a session anew, mostly under later rules.
-// Nothing becomes unreachable by that.
+// resync lets a device write a session anew, mostly under later rules, and sometimes what
+// belongs to it. Nothing becomes unreachable by that.
 func (w *world) resync(d *gadget, id string) {
 	if id == "" || d.running || d.rules == nil { // see sync
 		return
 	}
-	family, err := d.Family(w.ctx(), id)
-	if w.expected(d, err); err != nil {
-		return
+	ids := []string{id}
+	if w.rand.IntN(3) == 0 {
+		family, err := d.Family(w.ctx(), id)
+		if w.expected(d, err); err != nil {
+			return
+		}
+		ids = family
 	}
 	if r, ok := d.rules.(*simRules); ok && w.rand.IntN(3) > 0 {
 		r.later.Add(1)
 	}
 	all, _ := w.reader.kept()
-	err = d.Resync(w.ctx(), family...)
+	err := d.Resync(w.ctx(), ids...)
 	w.expected(d, err)
 	require.NotErrorIs(w.t, err, ErrDamaged)
 	left := w.reader.reachable()

@@ -41,7 +41,7 @@ func (w *world) settle() {
 func (w *world) finishBurial(id string) {
 	time.Sleep(15 * time.Minute)
 	err := w.devices[0].DeleteRemote(w.ctx(), id)
-	if errors.Is(err, ErrShared) || errors.Is(err, sessionstore.ErrNotFound) {
+	if errors.Is(err, sessionstore.ErrNotFound) {
 		delete(w.buried, id)
 		return
 	}

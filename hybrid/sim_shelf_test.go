@@ -84,29 +84,9 @@ func (s *shelf) infos(sid string, st segment.Stream) (infos []segment.Info, err 
 	return infos, nil
 }
 
-// past returns the segments of a transcript and of those it was forked from.
-func (s *shelf) past(t *head.Head) (infos []segment.Info, err error) {
-	for from, sid := t.From, t.SID; ; {
-		more, err := s.infos(sid, segment.Transcript)
-		if err != nil {
-			return nil, err
-		}
-		infos = append(infos, more...)
-		if from == nil {
-			return infos, nil
-		}
-		sid = from.SID
-		parent, err := head.Decode(s.bodies[segment.SessionPK(sid)][segment.HeadID(sid)], sid)
-		if err != nil {
-			return nil, fmt.Errorf("tip of the parent: %w", err)
-		}
-		from = parent.From
-	}
-}
-
 // history returns the transcript of t's session that ends at p.
 func (s *shelf) history(t *head.Head, p segment.Point) (text []byte, err error) {
-	infos, err := s.past(t)
+	infos, err := s.infos(t.SID, segment.Transcript)
 	if err != nil {
 		return nil, err
 	}

@@ -200,7 +200,7 @@ func (w *world) bury(d *gadget, id string) {
 		remove = func(ctx context.Context, id string) error { return d.Purge(ctx, id) }
 	}
 	err := remove(w.ctx(), id)
-	if w.expected(d, err); err == nil || !errors.Is(err, ErrShared) && !errors.Is(err, sessionstore.ErrNotFound) {
+	if w.expected(d, err); err == nil || !errors.Is(err, sessionstore.ErrNotFound) {
 		w.buried[id] = true
 	}
 }

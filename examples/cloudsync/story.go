@@ -106,7 +106,7 @@ func (s *story) part(ctx context.Context) error {
 	if sent, err = s.desk.sync(ctx); err != nil {
 		return err
 	}
-	s.out.printf("   desk sends the fork: %s, since it shares all but the end with %s.\n", size(sent.Bytes), garden)
+	s.out.printf("   desk sends the fork as a session of its own: %s.\n", size(sent.Bytes))
 	if _, err := s.laptop.pull(ctx, s.stored); err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (s *story) check(ctx context.Context) error {
 func (s *story) end(ctx context.Context) (err error) {
 	ctx = context.WithoutCancel(ctx)
 	if s.account.lasting && s.stored > 0 {
-		for _, id := range []string{s.kept, garden} { // a session with forks cannot go before them
+		for _, id := range []string{garden, s.kept} {
 			if id == "" {
 				continue
 			}

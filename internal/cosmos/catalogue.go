@@ -39,7 +39,7 @@ func Entries(ctx context.Context, c Conn, uid, project string, since time.Time) 
 
 // EntriesPage returns, in one request, entries of the catalogue of a user's
 // project that were written since a time in seconds by the service's clock, or of
-// all when since is 0, the earliest first; without ETags. next and more are
+// all when since is 0, the earliest first; without ETags and parents. next and more are
 // continuations; see [Conn.Page].
 func EntriesPage(ctx context.Context, c Conn, uid, project string, since int64, next string) (entries []Entry, more string, err error) {
 	rows, more, err := c.Page(ctx, written(segment.UserPK(uid), project, since), next)
@@ -71,15 +71,26 @@ func HasEntry(ctx context.Context, c Conn, uid, sid string, revision int64) (boo
 // EntryRevision returns the revision of a session's entry in the catalogue of a user; 0
 // for none, or none of this library. It is one point read.
 func EntryRevision(ctx context.Context, c Conn, uid, sid string) (int64, error) {
-	doc, err := c.Get(ctx, segment.UserPK(uid), sid, "")
-	if err != nil || doc == nil {
+	e, err := EntryOf(ctx, c, uid, sid)
+	if err != nil || e == nil {
 		return 0, err
 	}
-	entry, err := head.DecodeCatalogue(doc.Body, uid)
-	if err != nil && !errors.Is(err, segment.ErrFormat) {
-		return 0, nil
+	return e.Revision, nil
+}
+
+// EntryOf returns a session's entry in the catalogue of a user; nil for none, or none of
+// this library. It is one point read.
+func EntryOf(ctx context.Context, c Conn, uid, sid string) (*Entry, error) {
+	doc, err := c.Get(ctx, segment.UserPK(uid), sid, "")
+	if err != nil || doc == nil {
+		return nil, err
 	}
-	return entry.Revision, err
+	e, ok, err := decodeEntry(doc.Body, uid, nil)
+	if err != nil || !ok {
+		return nil, err
+	}
+	e.ETag = doc.ETag
+	return &e, nil
 }
 
 // decodeEntry decodes a row of the catalogue. ok is false when it is of another

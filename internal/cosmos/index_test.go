@@ -44,7 +44,7 @@ func TestQueriesAreAmongAll(t *testing.T) {
 		all[named(q)] = true
 	}
 	for _, q := range []Query{
-		Segments("p", "t", 0), Branches("p"), Forks("p"), Names("p"), Inventory("p"),
+		Segments("p", "t", 0), Branches("p"), Names("p"), Inventory("p"),
 		written("p", "x", 0), written("p", "x", 1), catalogue("p", "x", 0), catalogue("p", "x", 1),
 	} {
 		require.True(t, all[named(q)], q.text())

@@ -40,11 +40,6 @@ func Segments(pk, stream string, after int64) Query {
 // Branches asks for the branches of a session, the oldest first.
 func Branches(pk string) Query { return Query{PK: pk, Type: "branch", Order: ByUpdated} }
 
-// Forks asks for the documents that name the forks of a session.
-func Forks(pk string) Query {
-	return Query{PK: pk, Type: "fork", Order: ByID, columns: "c.id, c.type, c.v, c.child, c._ts"}
-}
-
 // Names asks for the ids, types, formats and versions of all documents of a partition.
 func Names(pk string) Query {
 	return Query{PK: pk, Order: ByID, columns: "c.id, c.type, c.v, c._etag"}
@@ -53,7 +48,7 @@ func Names(pk string) Query {
 // Inventory asks for all documents of a partition, without lines: where segments
 // belong, and which documents each document names.
 func Inventory(pk string) Query {
-	return Query{PK: pk, Order: ByID, columns: segmentColumns + `, c.refs, c.child, c["from"], c._etag, c._ts`}
+	return Query{PK: pk, Order: ByID, columns: segmentColumns + ", c.refs, c._etag, c._ts"}
 }
 
 // entryColumns are the members of an entry of the catalogue.

@@ -11,8 +11,6 @@
 //	a branch in its lists           → segments of the transcript
 //	a branch's document             → segments of the transcript, chunks of small files,
 //	                                  unless the branch is a part of another history
-//	a fork's document, a fork's head → segments of the transcript up to where it left,
-//	                                  and of the logs that its logs begin with
 //	a segment that stays            → its chunks
 //
 // An inventory is all documents of a session, listed after its head was read. The
@@ -22,7 +20,7 @@
 //
 //	from      to        when
 //	          waiting   a writer stores it, before the head that will lead to it
-//	waiting   live      a head, a branch or a fork leads to it
+//	waiting   live      a head or a branch leads to it
 //	waiting   garbage   its writer gave up
 //	live      garbage   a former head expired, a larger segment took its place, the
 //	                    transcript was rewritten, a file was replaced, or the session
@@ -39,10 +37,8 @@
 //
 // A writer reads the head. It counts on what is live by that version of the head, and
 // on what it stored itself since it read it, and on nothing else. It changes the head
-// last, and only if that is still the version that it read. A fork notes itself in its
-// parent's partition, together with a new version of the parent's head, before it
-// counts on the parent's lines. A reader reads the head, lists segments, and then reads
-// these.
+// last, and only if that is still the version that it read. A reader reads the head, lists
+// segments, and then reads these.
 //
 // Prune does this by one version of the head, which its [cosmos.Guard] holds:
 //
@@ -87,15 +83,13 @@
 //     It reads the head again before it says that something is damaged.
 //  5. A first upload has no head, so no version guards it. Its writer begins again when
 //     it has taken longer than [MaxFirstUpload], 3 days. What has no head goes after 7
-//     days at the earliest, whatever the grace time. So does the document of a fork
-//     that has no head. A replica that lags may lack a head that is old, so the
-//     inventory must lack it too.
+//     days at the earliest, whatever the grace time. A replica that lags may lack a
+//     head that is old, so the inventory must lack it too.
 //  6. A larger segment is stored only after its lines were read and all their hashes
 //     checked. The small ones stay for as long as 4 says.
 //  7. A deleted session keeps its tombstone until the service removes that, or, where
 //     the container's expiry is off, Prune does after the time that it names. All else
-//     of the session is garbage. [Unshared] refuses a deletion while forks need the lines. A fork in
-//     the making changes the version of the head that the deletion replaces.
+//     of the session is garbage. Its forks are sessions of their own and need nothing of it.
 //  8. Prune may be killed, or run on another device too: after each request there
 //     are the same live documents, and garbage that is not removed yet.
 //  9. A sweep waits for no age either. It removes what the head does not lead to after a

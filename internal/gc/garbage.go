@@ -15,7 +15,7 @@ func (i *inventory) garbage(l *liveSet, grace time.Duration, sum *Result) []*doc
 	i.addFiles(chunks)
 	var rest []*document
 	for _, d := range i.docs {
-		age, dead := grace, false
+		dead := false
 		switch d.Type {
 		case segment.TypeChunk:
 			dead = !chunks[d.ID]
@@ -23,10 +23,8 @@ func (i *inventory) garbage(l *liveSet, grace time.Duration, sum *Result) []*doc
 			dead = l.covered[d.ID]
 		case head.TypeMore:
 			dead = !i.lists[d.ID]
-		case head.TypeFork:
-			dead, age = !l.forks[d.ID], max(grace, firstGrace) // the fork may not have its head yet
 		}
-		if dead && i.old(d, age, time.Time{}, sum) {
+		if dead && i.old(d, grace, time.Time{}, sum) {
 			rest = append(rest, d)
 		}
 	}

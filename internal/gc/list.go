@@ -27,14 +27,6 @@ func (p *pruner) list(ctx context.Context) (*inventory, error) {
 			return nil, err
 		}
 	}
-	if p.head != nil && !p.head.Deleted {
-		if err := p.listPast(ctx, i); err != nil {
-			return nil, err
-		}
-		if err := p.readForks(ctx, i); err != nil {
-			return nil, err
-		}
-	}
 	// A service that tells no time is at least as far as what it wrote last.
 	i.now = p.s.Reader.Time()
 	for _, d := range i.docs {
@@ -107,50 +99,4 @@ func (p *pruner) readLists(ctx context.Context, i *inventory) (err error) {
 		}
 	}
 	return nil
-}
-
-// listPast lists what a fork needs of others.
-func (p *pruner) listPast(ctx context.Context, i *inventory) error {
-	if i.head.From == nil {
-		return nil
-	}
-	parent, err := p.s.Reader.Parent(ctx, i.head)
-	if err != nil {
-		return err
-	}
-	i.past, err = p.s.Reader.Segments(ctx, parent, segment.Transcript, 0)
-	return err
-}
-
-// readForks reads the heads of the sessions that were forked from this one.
-func (p *pruner) readForks(ctx context.Context, i *inventory) error {
-	for _, d := range i.docs {
-		if d.Type != head.TypeFork || d.Child == "" {
-			continue
-		}
-		f := fork{doc: d}
-		doc, err := p.s.Reader.HeadDocument(ctx, d.Child)
-		if err != nil {
-			return err
-		}
-		if doc != nil {
-			t, err := head.Decode(doc.Body, d.Child)
-			if errors.Is(err, segment.ErrFormat) {
-				return err
-			}
-			f.head = t
-			f.alive = err != nil || leadsTo(t, i.sid)
-		} else if none, err := p.s.Reader.Headless(ctx, d.Child); err != nil {
-			return err
-		} else if !none {
-			return errLagging
-		}
-		i.forks = append(i.forks, f)
-	}
-	return nil
-}
-
-// leadsTo reports whether a fork's head leads to session sid.
-func leadsTo(t *head.Head, sid string) bool {
-	return !t.Deleted && t.From != nil && t.From.SID == sid
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
@@ -16,16 +15,15 @@ type liveSet struct {
 	spans    map[segment.Stream][]segment.Span // the same segments
 	broken   map[segment.Stream]bool           // streams with a history that cannot be read: they stay as they are
 	covered  map[string]bool                   // documents of branches that are a part of another history, by id
-	forks    map[string]bool                   // documents that name forks which are alive, by id
 	damage   error                             // Is ErrDamaged: why streams are broken
 }
 
 // live follows everything that leads to lines: the head, the former heads and
-// branches that it names, the branches that nothing names, and the forks.
+// branches that it names, and the branches that nothing names.
 func (i *inventory) live() *liveSet {
 	l := &liveSet{
 		segments: map[string]bool{}, spans: map[segment.Stream][]segment.Span{}, broken: map[segment.Stream]bool{},
-		covered: map[string]bool{}, forks: map[string]bool{},
+		covered: map[string]bool{},
 	}
 	main := []segment.Point{i.head.Transcript.Point()}
 	named := map[string]bool{}
@@ -41,9 +39,6 @@ func (i *inventory) live() *liveSet {
 	for st, r := range i.head.Logs {
 		l.add(i, st, r.Point())
 	}
-	for _, f := range i.forks {
-		l.addFork(i, f)
-	}
 	for _, b := range i.branches {
 		p := b.Transcript.Point()
 		id := segment.BranchID(i.sid, p)
@@ -56,41 +51,12 @@ func (i *inventory) live() *liveSet {
 	return l
 }
 
-// addFork adds the lines that a fork needs: those by its document, also while it
-// has no head yet, and those by its head.
-func (l *liveSet) addFork(i *inventory, f fork) {
-	l.add(i, segment.Transcript, f.doc.From)
-	l.forks[f.doc.ID] = f.alive
-	if !f.alive || f.head == nil {
-		return
-	}
-	l.add(i, segment.Transcript, f.head.From.Point)
-	for st, points := range inheritedFrom(f.head, i.sid) {
-		for _, p := range points {
-			l.add(i, st, p)
-		}
-	}
-}
-
-// inheritedFrom returns the places up to which logs of a fork are those of session sid.
-func inheritedFrom(t *head.Head, sid string) map[segment.Stream][]segment.Point {
-	all := map[segment.Stream][]segment.Point{}
-	for _, r := range t.Logs {
-		for f := r.From; f != nil; f = f.From {
-			if f.SID == sid {
-				all[f.Stream] = append(all[f.Stream], f.To)
-			}
-		}
-	}
-	return all
-}
-
 // add adds the segments that the history which ends at p is read from.
 func (l *liveSet) add(i *inventory, st segment.Stream, p segment.Point) {
 	if p.N <= 0 {
 		return
 	}
-	spans, err := i.spans(st, p)
+	spans, err := segment.Tile(st, i.segments[st], segment.Origin(st), p)
 	if err != nil {
 		l.broken[st] = true
 		l.damage = errors.Join(l.damage, fmt.Errorf("%w: %w", remote.ErrDamaged, err))

@@ -39,7 +39,7 @@ func (p *pruner) merge(ctx context.Context, i *inventory) error {
 	maps.Copy(streams, p.head.Logs)
 	var damage error
 	for _, st := range slices.Sorted(maps.Keys(streams)) {
-		spans, err := i.spans(st, streams[st].Point())
+		spans, err := segment.Tile(st, i.segments[st], segment.Origin(st), streams[st].Point())
 		if err != nil {
 			continue // collect tells
 		}
@@ -169,8 +169,7 @@ func (p *pruner) mergeParts(ctx context.Context, i *inventory, parts []*segment.
 // a damaged one must not take the place of others.
 func (p *pruner) prove(ctx context.Context, i *inventory, in segment.Info, body []byte) error {
 	infos := []segment.Info{in}
-	own := i.segments[in.Stream]
-	for _, other := range append(own[:len(own):len(own)], i.past...) { // differences may lead to them
+	for _, other := range i.segments[in.Stream] { // differences may lead to them
 		if other.From.N < in.From.N && other.To.N < in.To.N { // but it holds not the last line too
 			infos = append(infos, other)
 		}

@@ -76,9 +76,6 @@ func (p *pruner) round(ctx context.Context) error {
 	if damage != nil && !full && !errors.Is(damage, remote.ErrDamaged) {
 		return damage
 	}
-	if p.head.Anew.Open {
-		return damage // forks may lead to what the head does not
-	}
 	before := p.sum.Removed
 	err = p.collect(ctx, i)
 	if full && p.sum.Removed > before {

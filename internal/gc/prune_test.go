@@ -21,7 +21,7 @@ import (
 const events segment.Stream = "e-12345678"
 
 // plant makes the session s with all that Prune must not harm, and much that it may
-// remove, and a fork of it.
+// remove.
 func (w *world) plant() *writer {
 	s := w.writer("s")
 	for range 12 { // small segments
@@ -34,8 +34,6 @@ func (w *world) plant() *writer {
 	require.NoError(w.t, s.branch(false, 9, w.text(3, 600)...))
 	require.NoError(w.t, s.file("config.md", []byte(w.text(1, 90<<10)[0])))
 	require.NoError(w.t, s.file("config.md", []byte(w.text(1, 90<<10)[0]))) // the chunks of the first are garbage
-	_, err := s.fork("child", 11, w.text(3, 900)...)
-	require.NoError(w.t, err)
 	return s
 }
 
@@ -66,13 +64,9 @@ func TestRemovesGarbageAlone(t *testing.T) {
 					w.step(s)
 				}
 				want, _ := w.readable("s")
-				child, _ := w.readable("child")
 				w.settle("s")
-				w.settle("child")
 				got, read := w.readable("s")
 				require.Equal(t, want, got)
-				left, _ := w.readable("child")
-				require.Equal(t, child, left)
 				w.noGarbage("s", read)
 			})
 		})
@@ -84,18 +78,16 @@ func (w *world) step(s *writer) {
 	w.t.Helper()
 	n := w.r.IntN(len(s.lines[segment.Transcript]) + 1)
 	var err error
-	switch w.r.IntN(8) {
+	switch w.r.IntN(7) {
 	case 0:
 		err = s.rewrite(n, w.text(w.r.IntN(3), 700)...)
 	case 1:
 		err = s.branch(w.r.IntN(2) == 0, n, w.text(1+w.r.IntN(3), 700)...)
 	case 2:
-		_, err = s.fork(fmt.Sprint("fork ", w.r.IntN(1000)), n, w.text(1, 700)...)
-	case 3:
 		err = s.add(events, w.text(1, 10<<10)...)
-	case 4:
+	case 3:
 		err = s.file("notes.md", []byte(w.text(1, 1+w.r.IntN(80<<10))[0]))
-	case 5:
+	case 4:
 		w.prune("s")
 	default:
 		err = s.add(segment.Transcript, w.text(1+w.r.IntN(2), 700)...)
@@ -105,35 +97,16 @@ func (w *world) step(s *writer) {
 }
 
 // noGarbage checks that the documents of a session that hold lines, and those with
-// its lists, are the ones that were read by name, by its forks too.
+// its lists, are the ones that were read by name.
 func (w *world) noGarbage(id string, read map[string]bool) {
 	w.t.Helper()
 	all := w.documents(id)
-	for _, fork := range all[head.TypeFork] {
-		_, _, child := cut(fork)
-		sid := child
-		r := &recording{w.c.Conn(""), map[string]bool{}}
-		reader := &remote.Reader{Conn: r, Alone: true}
-		t, _, err := reader.Head(context.Background(), sid, remote.Known{})
-		require.NoError(w.t, err)
-		infos, err := reader.Segments(context.Background(), &head.Head{SID: sidOf(id)}, segment.Transcript, 0)
-		require.NoError(w.t, err)
-		for _, err := range reader.Lines(context.Background(), segment.Transcript, infos, segment.Origin(segment.Transcript), t.From.Point, nil) {
-			require.NoError(w.t, err)
-		}
-		for id := range r.read {
-			read[id] = true
-		}
-	}
 	for _, kind := range []string{segment.TypeSegment, segment.TypeChunk, head.TypeMore} {
 		for _, id := range all[kind] {
 			require.True(w.t, read[id], "%s is garbage", id)
 		}
 	}
 }
-
-// cut returns the parts of the id of a fork's document.
-func cut(id string) (sid, kind, child string) { return id[:32], id[33:34], id[35:] }
 
 // TestMergesAndExpires follows the numbers of a result through the times of the
 // options.

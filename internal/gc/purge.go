@@ -15,12 +15,11 @@ import (
 
 // # Purge
 //
-// A purge removes the text of sessions at once, without a grace time, so it cannot count
-// on what a prune counts on. It goes in three steps, of which each is done for all
-// sessions before the next begins:
+// A purge removes the text of a session at once, without a grace time, so it cannot count
+// on what a prune counts on. It goes in three steps:
 //
-//	bury    one request each: the head becomes a tombstone, if it is still the version
-//	        by which the family was found out. A session without a head gets one.
+//	bury    one request: the head becomes a tombstone, if it is still the version that
+//	        was read. A session without a head gets one.
 //	enter   the entry in the catalogue loses the name
 //	empty   all documents go but the tombstone, which gets another version once they
 //	        are listed; see [Empty]
@@ -29,8 +28,8 @@ import (
 // what it stored; see package syncer. A device that recreates a session replaces the
 // tombstone in the version that it read: where that is the last one, the purge of this
 // session ends, with [ErrRecreated]. A reader that misses something reads the head
-// again. A fork goes before the session that it was forked from, so a purge that was
-// interrupted leaves whole sessions and tombstones. The next call does what is left.
+// again. A purge that was interrupted leaves a whole session or a tombstone. The next
+// call does what is left.
 
 // TombstoneDays is how long the cloud remembers that a session was deleted: until then
 // a device that was away does not send it again.
@@ -41,15 +40,15 @@ var ErrAbsent = show.Errorf(fs.ErrNotExist, "the cloud has nothing of the sessio
 
 // A Purger removes sessions for good.
 type Purger struct {
-	*Family
+	*Project
 	Writer head.Writer
 	Random *jitter.Source
 }
 
 // Purge removes sessions from the cloud with all that is stored of them, but for
-// tombstones. The error Is [ErrShared] when others belong to their family, and
-// [ErrAbsent] when the cloud has nothing of one: then it changed nothing. It Is
-// [ErrRecreated] when a device recreated one meanwhile; the others are purged.
+// tombstones. The error Is [ErrAbsent] when the cloud has nothing of one: then Purge
+// changed nothing. It Is [ErrRecreated] when a device recreated one meanwhile; the others
+// are purged.
 func (p *Purger) Purge(ctx context.Context, sessions []string) error {
 	for try := 1; ; try++ {
 		err := p.round(ctx, sessions)
@@ -66,31 +65,32 @@ func (p *Purger) Purge(ctx context.Context, sessions []string) error {
 }
 
 func (p *Purger) round(ctx context.Context, sessions []string) error {
-	if err := p.Read(ctx); err != nil {
-		return err
-	}
-	all, err := p.Whole(ctx, sessions)
+	all, err := p.Read(ctx, sessions)
 	if err != nil {
 		return err
 	}
 	for _, m := range all {
 		if err := p.known(ctx, m); err != nil {
-			return err
+			return m.Named(err)
 		}
 	}
-	for _, step := range []func(context.Context, *Member) error{p.bury, p.enter} {
-		for _, m := range all {
-			if err := step(ctx, m); err != nil {
-				return fmt.Errorf("session %q: %w", show.ID(m.Session), err)
-			}
-		}
-	}
-	for _, m := range all { // also after one that was recreated
-		if failed := Empty(ctx, p.Reader, m.Head, m.ETag); failed != nil {
-			err = errors.Join(err, fmt.Errorf("session %q: %w", show.ID(m.Session), failed))
+	for _, m := range all {
+		failed := m.Named(p.purge(ctx, m))
+		if err = errors.Join(err, failed); failed != nil && !errors.Is(failed, ErrRecreated) {
+			break
 		}
 	}
 	return err
+}
+
+func (p *Purger) purge(ctx context.Context, m *Member) error {
+	if err := p.bury(ctx, m); err != nil {
+		return err
+	}
+	if err := p.enter(ctx, m); err != nil {
+		return err
+	}
+	return Empty(ctx, p.Reader, m.Head, m.ETag)
 }
 
 // known requires the cloud to have something of a session, and nothing of another format.
@@ -98,9 +98,6 @@ func (p *Purger) known(ctx context.Context, m *Member) error {
 	there, err := stored(ctx, p.Reader, m.SID)
 	if err == nil && m.Head == nil && m.Entry == nil && len(there) == 0 {
 		err = ErrAbsent
-	}
-	if err != nil {
-		err = fmt.Errorf("session %q: %w", show.ID(m.Session), err)
 	}
 	return err
 }
@@ -113,7 +110,7 @@ func (p *Purger) bury(ctx context.Context, m *Member) error {
 	t := m.Head
 	if t == nil {
 		t = &head.Head{
-			SID: m.SID, User: p.Project.User, Project: p.Project.Project, Session: m.Session,
+			SID: m.SID, User: p.Identity.User, Project: p.Identity.Project, Session: m.Session,
 			Born: p.Random.Name(8), Revision: 1, Updated: p.Reader.Time(),
 		}
 		if m.Entry != nil {
@@ -143,7 +140,7 @@ func (p *Purger) enter(ctx context.Context, m *Member) error {
 			return nil
 		}
 	}
-	entry := m.Head.Catalogue(p.Project.UID(), "")
+	entry := m.Head.Catalogue(p.Identity.UID(), "")
 	if _, err := cosmos.WriteEntry(ctx, p.Reader, &entry, last); err != nil {
 		return fmt.Errorf("write catalogue: %w", err)
 	}

@@ -144,10 +144,6 @@ func meanwhile(old []string) map[string]func(*world, *writer) error {
 		"rewrite": func(w *world, s *writer) error { return s.rewrite(5, w.text(2, 600)...) },
 		"branch":  func(w *world, s *writer) error { return s.branch(true, 12, w.text(2, 300<<10)...) },
 		"file":    func(w *world, s *writer) error { return s.file("config.md", []byte(w.text(1, 90<<10)[0])) },
-		"fork": func(w *world, s *writer) error {
-			_, err := s.fork("another", 13, w.text(1, 600)...)
-			return err
-		},
 		"restore": func(_ *world, s *writer) error {
 			return s.change(func(ctx context.Context, next *head.Head) error {
 				former, err := s.lists.Former(ctx, s.tip)

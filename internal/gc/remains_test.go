@@ -56,29 +56,21 @@ func (l *lagging) Get(ctx context.Context, pk, id string, known cosmos.ETag) (*c
 	return l.Conn.Get(ctx, pk, id, known)
 }
 
-// TestLaggingReplica has a replica lack the heads of a session and of its fork, both
-// old: nothing that they need is removed.
+// TestLaggingReplica has a replica lack the head of a session, which is old: nothing that
+// it needs is removed.
 func TestLaggingReplica(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 14)
 		s := w.writer("s")
 		require.NoError(t, s.add(segment.Transcript, w.text(2, 500)...))
-		f, err := s.fork("f", 1)
-		require.NoError(t, err)
-		require.NoError(t, f.add(segment.Transcript, w.text(1, 500)...))
 		time.Sleep(2 * week)
-		before := [2]map[string][]string{w.documents("s"), w.documents("f")}
-		for _, sid := range []string{s.sid, f.sid} {
-			for reads := range 4 {
-				w.dial = func() cosmos.Conn { return &lagging{w.c.Conn(""), segment.HeadID(sid), reads} }
-				for _, id := range []string{"s", "f"} {
-					_, err := Prune(t.Context(), w.session(id), Options{Grace: time.Nanosecond, Retention: -1})
-					require.NoError(t, err)
-				}
-				require.Equal(t, before, [2]map[string][]string{w.documents("s"), w.documents("f")}, "%d reads", reads)
-				require.ErrorIs(t, Unshared(t.Context(), w.reader(), s.sid), ErrShared, "%d reads", reads)
-			}
+		before := w.documents("s")
+		for reads := range 4 {
+			w.dial = func() cosmos.Conn { return &lagging{w.c.Conn(""), segment.HeadID(s.sid), reads} }
+			_, err := Prune(t.Context(), w.session("s"), Options{Grace: time.Nanosecond, Retention: -1})
+			require.NoError(t, err)
+			require.Equal(t, before, w.documents("s"), "%d reads", reads)
 		}
 	})
 }
@@ -121,47 +113,14 @@ func TestEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 11)
 		s := w.plant()
-		require.ErrorIs(t, s.delete(true), ErrShared)
-		child := w.writer("child")
-		require.NoError(t, child.delete(true))
 		other := []byte(`{"id":"note","pk":"` + segment.SessionPK(s.sid) + `","type":"note"}`)
 		a := s.Batch(t.Context(), segment.SessionPK(s.sid), cosmos.Put(other))
 		require.NoError(t, a.Err)
-		require.NoError(t, s.delete(true), "the fork is gone")
+		require.NoError(t, s.delete(true))
 		require.Equal(t, map[string][]string{head.TypeHead: {segment.HeadID(s.sid)}}, w.documents("s"))
 		doc, err := s.Get(t.Context(), segment.SessionPK(s.sid), "note", "")
 		require.NoError(t, err)
 		require.NotNil(t, doc)
-	})
-}
-
-// TestForkInTheMaking keeps the lines that a fork counts on which has no head yet,
-// for as long as it may get one.
-func TestForkInTheMaking(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 12)
-		s := w.writer("s")
-		require.NoError(t, s.add(segment.Transcript, w.text(8, 600)...))
-		from := &head.From{SID: s.sid, Point: s.tip.Transcript.Point()}
-		require.NoError(t, s.change(func(context.Context, *head.Head) error {
-			s.with = []cosmos.Op{cosmos.Put(head.ForkRef(from, sidOf("child")).Body)}
-			return nil
-		}))
-		require.NoError(t, s.rewrite(0, w.text(1, 600)...))
-		require.NoError(t, s.change(func(_ context.Context, next *head.Head) error {
-			next.Old = nil
-			return nil
-		}))
-		time.Sleep(week - time.Hour)
-		r := w.prune("s")
-		require.Equal(t, []int{0, 1}, []int{r.Removed, r.Waiting}, "whatever the grace")
-		require.ErrorIs(t, Unshared(t.Context(), s.Reader, s.sid), ErrShared)
-		time.Sleep(2 * time.Hour)
-		require.NoError(t, Unshared(t.Context(), s.Reader, s.sid))
-		require.Equal(t, 1, w.prune("s").Removed, "what tells of the fork")
-		require.Positive(t, w.prune("s").Removed, "its lines")
-		require.Len(t, w.documents("s")[segment.TypeSegment], 1)
 	})
 }
 

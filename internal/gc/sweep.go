@@ -23,9 +23,8 @@ import (
 // that misses something reads the head again, and follows the one that there is.
 
 // Sweep removes all documents of a session that its head does not lead to, whatever
-// their age. Where the head says that the session is being written anew, it is for who
-// knows that all of the family is: then the head says so no more. It removes nothing, and the error Is [remote.ErrDamaged], where a history
-// cannot be read by what would stay. The error Is [ErrShared] where a fork is being made.
+// their age. It removes nothing, and the error Is [remote.ErrDamaged], where a history
+// cannot be read by what would stay.
 func Sweep(ctx context.Context, s *Session) error {
 	p := &pruner{s: s, lists: s.Reader.Lists(s.SID)}
 	for try := 1; ; try++ {
@@ -69,25 +68,13 @@ func (p *pruner) sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.remove(ctx, garbage); err != nil || !p.head.Anew.Open {
-		return err
-	}
-	next := p.head.Clone()
-	next.Anew.Open = false
-	doc, err := next.Encode()
-	if err != nil {
-		return err
-	}
-	return p.guard.Replace(ctx, doc.Body)
+	return p.remove(ctx, garbage)
 }
 
 // swept returns the documents that a sweep removes: segments first, then what they name.
 func (i *inventory) swept() (garbage []*document, err error) {
 	i.branches = slices.DeleteFunc(slices.Clone(i.branches), func(b *head.Head) bool { return !i.staysBranch(b) })
-	ends, err := i.ends()
-	if err != nil {
-		return nil, err
-	}
+	ends := i.ends()
 	exact := map[segment.Stream][]segment.Info{}
 	for st, infos := range i.segments {
 		exact[st] = ending(infos, ends[st])
@@ -112,9 +99,6 @@ func (i *inventory) swept() (garbage []*document, err error) {
 			stays[in.ID] = true
 		}
 	}
-	for _, f := range i.forks {
-		stays[f.doc.ID] = f.alive
-	}
 	var rest []*document
 	for _, d := range i.docs {
 		if d.Type == segment.TypeSegment && stays[d.ID] {
@@ -137,7 +121,7 @@ func (i *inventory) swept() (garbage []*document, err error) {
 			if !i.lists[d.ID] {
 				rest = append(rest, d)
 			}
-		case head.TypeBranch, head.TypeFork:
+		case head.TypeBranch:
 			if !stays[d.ID] {
 				rest = append(rest, d)
 			}
@@ -155,7 +139,7 @@ func (i *inventory) staysBranch(b *head.Head) bool {
 }
 
 // ends returns where the histories of each stream end that somebody is led to.
-func (i *inventory) ends() (map[segment.Stream][]segment.Point, error) {
+func (i *inventory) ends() map[segment.Stream][]segment.Point {
 	main := []segment.Point{i.head.Transcript.Point()}
 	for _, o := range i.former {
 		main = append(main, o.Point)
@@ -166,28 +150,11 @@ func (i *inventory) ends() (map[segment.Stream][]segment.Point, error) {
 	for _, b := range i.branches {
 		main = append(main, b.Transcript.Point())
 	}
-	ends := map[segment.Stream][]segment.Point{}
+	ends := map[segment.Stream][]segment.Point{segment.Transcript: main}
 	for st, r := range i.head.Logs {
-		ends[st] = append(ends[st], r.Point())
+		ends[st] = []segment.Point{r.Point()}
 	}
-	for _, f := range i.forks {
-		if !f.alive && f.head == nil && i.now.Sub(f.doc.written()) < firstGrace {
-			return nil, fmt.Errorf("%w: one is being made", ErrShared)
-		}
-		if !f.alive {
-			continue
-		}
-		main = append(main, f.doc.From)
-		if f.head == nil {
-			continue
-		}
-		main = append(main, f.head.From.Point)
-		for st, points := range inheritedFrom(f.head, i.sid) {
-			ends[st] = append(ends[st], points...)
-		}
-	}
-	ends[segment.Transcript] = main
-	return ends, nil
+	return ends
 }
 
 // ending returns the segments that end at one of some places, or where another one of

@@ -84,7 +84,6 @@ type writer struct {
 	tip   *head.Head
 	etag  cosmos.ETag
 	lists *remote.Lists
-	with  []cosmos.Op // stored together with the head
 }
 
 func (w *world) writer(id string) *writer {
@@ -99,7 +98,7 @@ func (w *writer) change(make func(ctx context.Context, next *head.Head) error) e
 		if err != nil {
 			return err
 		}
-		w.tip, w.etag, w.lists, w.with = t, known.ETag, w.Lists(w.sid), nil
+		w.tip, w.etag, w.lists = t, known.ETag, w.Lists(w.sid)
 		next := &head.Head{SID: w.sid, User: "ada", Project: "demo", Session: w.id, Born: "0123456789abcdef", Logs: map[segment.Stream]head.Extent{}}
 		if t != nil {
 			next = t.Clone()
@@ -113,7 +112,7 @@ func (w *writer) change(make func(ctx context.Context, next *head.Head) error) e
 		if err != nil {
 			return err
 		}
-		a := w.Batch(ctx, doc.PK, append(w.with, cosmos.Swap(doc.ID, doc.Body, w.etag))...)
+		a := w.Batch(ctx, doc.PK, cosmos.Swap(doc.ID, doc.Body, w.etag))
 		if err := a.Lost(); !errors.Is(err, cosmos.ErrLost) {
 			w.tip = next
 			return err
@@ -238,32 +237,11 @@ func (w *writer) file(name string, content []byte) error {
 	})
 }
 
-// fork makes a session that begins with the first n lines of this one.
-func (w *writer) fork(id string, n int, lines ...string) (*writer, error) {
-	child := w.writer(id)
-	all := slices.Concat(w.lines[segment.Transcript][:n], lines)
-	m := markOf(segment.Transcript, all[:n])
-	from := &head.From{SID: w.sid, Point: m.Point(), Bytes: m.Bytes}
-	err := w.change(func(context.Context, *head.Head) error {
-		w.with = []cosmos.Op{cosmos.Put(head.ForkRef(from, child.sid).Body)}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	child.lines[segment.Transcript] = all
-	return child, child.change(func(ctx context.Context, next *head.Head) error {
-		extent, err := child.store(ctx, segment.Transcript, all, n)
-		next.Transcript, next.From = extent, from
-		return err
-	})
-}
-
 // delete makes a tombstone of the head, and removes the rest.
 func (w *writer) delete(purge bool) error {
-	err := w.change(func(ctx context.Context, next *head.Head) error {
+	err := w.change(func(_ context.Context, next *head.Head) error {
 		*next = *next.Tombstone(90 * 24 * time.Hour)
-		return Unshared(ctx, w.Reader, w.sid)
+		return nil
 	})
 	if err != nil || !purge {
 		return err

@@ -12,9 +12,6 @@ import (
 type Anew struct {
 	Generation int64  `json:"g,omitempty"` // how often lines or files got another form; 0: never
 	Rules      string `json:"v"`           // version of the rules
-	// Open tells that forks may not be written anew yet. They lead to former lines of this
-	// session, so that none are removed.
-	Open bool `json:"open,omitempty"`
 	// Ends are those of the transcript in the latest generations, the latest last; at
 	// most [MaxEnds].
 	Ends []End `json:"ends,omitempty"`

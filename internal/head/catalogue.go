@@ -18,6 +18,7 @@ type Catalogue struct {
 	Revision int64
 	Session  string
 	Project  string
+	Parent   string // as of [Head]
 	Name     string
 	Updated  time.Time
 	N        int64 // messages
@@ -34,6 +35,7 @@ type catalogueDoc struct {
 	Revision int64     `json:"rev"`
 	Session  string    `json:"session_id"`
 	Project  string    `json:"project"`
+	Parent   string    `json:"parent_id,omitempty"`
 	Name     string    `json:"name"`
 	Updated  time.Time `json:"updated"`
 	N        int64     `json:"n"`
@@ -46,7 +48,7 @@ type catalogueDoc struct {
 // session's metadata.
 func (t *Head) Catalogue(uid, name string) Catalogue {
 	return Catalogue{
-		SID: t.SID, UID: uid, Revision: t.Revision, Session: t.Session, Project: t.Project, Name: name,
+		SID: t.SID, UID: uid, Revision: t.Revision, Session: t.Session, Project: t.Project, Parent: t.Parent, Name: name,
 		Updated: t.Updated, N: t.Transcript.N, Turns: t.Transcript.Turns, Deleted: t.Deleted, Conflict: len(t.Branches) > 0,
 	}
 }
@@ -55,7 +57,7 @@ func (t *Head) Catalogue(uid, name string) Catalogue {
 func (c *Catalogue) Encode() (segment.Document, error) {
 	d := catalogueDoc{
 		ID: c.SID, PK: segment.UserPK(c.UID), Type: TypeCatalogue, V: segment.Version, Revision: c.Revision,
-		Session: c.Session, Project: c.Project, Name: c.Name, Updated: c.Updated.UTC(), N: c.N, Turns: c.Turns,
+		Session: c.Session, Project: c.Project, Parent: c.Parent, Name: c.Name, Updated: c.Updated.UTC(), N: c.N, Turns: c.Turns,
 		Deleted: c.Deleted, Conflict: c.Conflict,
 	}
 	body, err := marshal(&d)
@@ -76,7 +78,7 @@ func DecodeCatalogue(body []byte, uid string) (Catalogue, error) {
 		return Catalogue{}, fmt.Errorf("decode catalogue entry: %w", segment.ErrDamaged)
 	}
 	return Catalogue{
-		SID: d.ID, UID: uid, Revision: d.Revision, Session: d.Session, Project: d.Project, Name: d.Name,
+		SID: d.ID, UID: uid, Revision: d.Revision, Session: d.Session, Project: d.Project, Parent: d.Parent, Name: d.Name,
 		Updated: d.Updated, N: d.N, Turns: d.Turns, Deleted: d.Deleted, Conflict: d.Conflict,
 	}, nil
 }

@@ -34,7 +34,6 @@ type headDoc struct {
 	Logs       map[segment.Stream]Extent `json:"e,omitempty"`
 	Metadata   *File                     `json:"m,omitempty"`
 	Files      map[string]File           `json:"f,omitempty"`
-	From       *From                     `json:"from,omitempty"`
 
 	Old        []Old    `json:"old,omitempty"`
 	Branches   []Branch `json:"branches,omitempty"`
@@ -68,8 +67,8 @@ func (t *Head) encode(kind, id string) (segment.Document, error) {
 	d := headDoc{
 		ID: id, PK: segment.SessionPK(t.SID), Type: kind, V: segment.Version, Revision: t.Revision,
 		User: t.User, Session: t.Session, Project: t.Project, Born: t.Born,
-		Transcript: new(t.Transcript.filled(segment.Transcript)), From: t.From,
-		Old: t.Old, Branches: t.Branches, OldMore: t.OldMore, BranchMore: t.BranchMore,
+		Transcript: new(t.Transcript.filled(segment.Transcript)),
+		Old:        t.Old, Branches: t.Branches, OldMore: t.OldMore, BranchMore: t.BranchMore,
 		Op: t.Op, Writer: t.Writer, Redaction: t.Redaction, Anew: t.Anew, Deleted: t.Deleted, TTL: t.TTL, Updated: t.Updated.UTC(),
 	}
 	if t.Parent != "" {
@@ -118,7 +117,7 @@ func Decode(body []byte, sid string) (*Head, error) {
 	}
 	t := &Head{
 		SID: sid, Revision: d.Revision, User: d.User, Session: d.Session, Project: d.Project, Born: d.Born,
-		Transcript: *d.Transcript, Logs: d.Logs, Files: d.Files, From: d.From,
+		Transcript: *d.Transcript, Logs: d.Logs, Files: d.Files,
 		Old: d.Old, Branches: d.Branches, OldMore: d.OldMore, BranchMore: d.BranchMore,
 		Op: d.Op, Writer: d.Writer, Redaction: d.Redaction, Anew: d.Anew, Deleted: d.Deleted, TTL: d.TTL, Updated: d.Updated,
 	}
@@ -171,13 +170,7 @@ func (r Extent) valid(s segment.Stream) error {
 	if r.N < 0 || r.Bytes < r.N || r.Turns < 0 || r.N == 0 && r.Hash != segment.Origin(s).Hash {
 		return errors.Join(segment.ErrDamaged, fmt.Errorf("numbers of stream %s cannot be", s))
 	}
-	if r.From != nil && r.From.N > r.N {
-		return fmt.Errorf("%w: stream %s is shorter than its beginning", segment.ErrDamaged, s)
-	}
-	if err := validRules(r.Rules, r.N); err != nil {
-		return err
-	}
-	return r.From.valid(s)
+	return validRules(r.Rules, r.N)
 }
 
 // marshal is json.Marshal without escapes for HTML.

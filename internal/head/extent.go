@@ -13,8 +13,7 @@ type Extent struct {
 	Hash  segment.Hash `json:"h"`
 	Bytes int64        `json:"bytes"` // of its lines, each with its LF
 	Turns int          `json:"turns,omitempty"`
-	From  *Inherited   `json:"from,omitempty"` // of a fork's log; nil: all lines are its own
-	Rules []Rules      `json:"red,omitempty"`  // of redaction; nil: its lines went through none
+	Rules []Rules      `json:"red,omitempty"` // of redaction; nil: its lines went through none
 }
 
 // Point returns the history that is stored.

@@ -21,7 +21,6 @@ type Head struct {
 	Transcript Extent
 	Logs       map[segment.Stream]Extent
 	Files      map[string]File // by name: metadata.json, config.md, session-state.json …
-	From       *From           // of a fork: where its transcript begins
 
 	Old        []Old    // former heads, the latest last; at most [MaxOld]
 	Branches   []Branch // at most [MaxBranches]
@@ -42,14 +41,6 @@ type File struct {
 	segment.Blob
 	Clock   HLC             `json:"hlc,omitzero"`
 	Summary json.RawMessage `json:"doc,omitempty"` // what queries and lists need of it
-}
-
-// A From says that the first lines are those of another session, up to a point
-// on its history. The streams of a fork hold the lines behind it.
-type From struct {
-	SID string `json:"sid"`
-	segment.Point
-	Bytes int64 `json:"bytes"`
 }
 
 // An Old is a former head that a rewrite replaced. It can be restored as long as

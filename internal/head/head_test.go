@@ -36,7 +36,6 @@ func whole(t testing.TB) *Head {
 			Metadata:    {Blob: md, Clock: HLC{Wall: at.UnixMilli(), Count: 4, Device: "1f3a9c02"}, Summary: json.RawMessage(`{"turn_count":12}`)},
 			"config.md": {Blob: segment.Blob{Sum: segment.Hash{9}, Bytes: 5000, Chunks: []string{strings.Repeat("a", 40)}}},
 		},
-		From:     &From{SID: sid, Point: point(100), Bytes: 300000},
 		Old:      []Old{{Point: point(140), Bytes: 9, Why: "rewrite", Device: "1f3a9c02", At: at}},
 		Branches: []Branch{{ID: segment.BranchID(sid, point(133)), Tip: point(133), Common: 120, Device: "1f3a9c02", KeptAs: "f", At: at}},
 		OldMore:  []string{"a"}, BranchMore: []string{"b"},

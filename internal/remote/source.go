@@ -136,3 +136,15 @@ func (r *Reader) File(ctx context.Context, sid string, f head.File) ([]byte, err
 	content, err := f.Unpack(sid, func(pk, id string) ([]byte, error) { return r.document(ctx, pk, id) })
 	return content, Damaged(err)
 }
+
+// LogLines yields all lines of a log.
+func (r *Reader) LogLines(ctx context.Context, t *head.Head, st segment.Stream, extent head.Extent) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		infos, err := r.Segments(ctx, t, st, 0)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		r.Lines(ctx, st, infos, segment.Origin(st), extent.Point(), nil)(yield)
+	}
+}

@@ -11,12 +11,10 @@
 //
 // # The steps
 //
-//	family   all sessions that share lines are named in the call; see package gc
-//	write    for each session, parents before forks: store the new lines beside the
-//	         former ones, then replace the head by compare-and-swap
-//	enter    write the entries of the catalogue
-//	check    read all heads again: the family is still whole, and all of it is new
-//	sweep    remove the documents that no head leads to; see [gc.Sweep]
+//	write    store the new lines beside the former ones, then replace the head by
+//	         compare-and-swap
+//	enter    write the entry of the catalogue
+//	sweep    remove the documents that the head does not lead to; see [gc.Sweep]
 //
 // What no rule changes has the same hash as before, and its documents stay. A stream is
 // stored anew from the first segment on in which rules change a line.
@@ -31,10 +29,8 @@
 // stored in vain it removes, as the sweep does. A pull that misses a document reads the
 // head again and begins anew.
 //
-// Between two steps each head leads to a whole history. Until its sweep is done, a head
-// says that it is open, and nobody else removes documents of the session. A fork whose head was not
-// replaced yet leads to the former lines of its parent, which are there until the
-// sweep. The sweep is bound to the versions of the heads by which it was decided.
+// Between two steps the head leads to a whole history. The sweep is bound to the version
+// of the head by which it was decided.
 //
 // A call that was interrupted is called again: sessions of which all lines went through
 // today's rules are left alone, but for their small files, which are looked at again.

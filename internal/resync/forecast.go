@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
@@ -30,56 +29,41 @@ func (r *Resyncer) forecast(ctx context.Context, sessions []string) error {
 	if err != nil {
 		return err
 	}
-	former := map[string]*head.Head{}
 	for _, m := range all {
-		former[m.SID] = m.Head
-		for _, step := range []func(context.Context, *gc.Member) error{r.write, r.enter} {
-			if err := step(ctx, m); err != nil {
-				return named(m, err)
-			}
-		}
-	}
-	next := map[string]*head.Head{}
-	for _, m := range all {
-		next[m.SID] = m.Head
-	}
-	kept := r.kept
-	if all, err = r.begin(ctx, sessions); err != nil { // as the check does
-		return err
-	}
-	for _, m := range all {
-		if m.Head.Deleted {
-			continue
-		}
-		if err := gc.ReadForSweep(ctx, r.swept(m)); err != nil {
-			return named(m, err)
-		}
-		if next[m.SID].Revision > former[m.SID].Revision {
-			if err := r.countRemoved(ctx, m, next[m.SID], kept[m.SID]); err != nil {
-				return named(m, err)
-			}
+		if err := r.forecastOne(ctx, m); err != nil {
+			return m.Named(err)
 		}
 	}
 	return nil
 }
 
-// countRemoved counts the documents of a session that a sweep would remove.
-func (r *Resyncer) countRemoved(ctx context.Context, m *gc.Member, next *head.Head, kept map[string]bool) error {
-	kept = maps.Clone(kept)
-	if kept == nil {
-		kept = map[string]bool{}
+func (r *Resyncer) forecastOne(ctx context.Context, m *gc.Member) error {
+	former := m.Head
+	if err := r.write(ctx, m); err != nil {
+		return err
 	}
+	if err := r.enter(ctx, m); err != nil || former.Deleted {
+		return err
+	}
+	if err := gc.ReadForSweep(ctx, r.swept(m)); err != nil || m.Head == former {
+		return err
+	}
+	return r.countRemoved(ctx, m.Head)
+}
+
+// countRemoved counts the documents of a session that a sweep would remove.
+func (r *Resyncer) countRemoved(ctx context.Context, next *head.Head) error {
 	for _, f := range next.Files {
-		_, ids := f.Documents(m.SID)
+		_, ids := f.Documents(next.SID)
 		for _, id := range ids {
-			kept[id] = true
+			r.kept[id] = true
 		}
 	}
 	doc, err := next.Encode()
 	if err != nil {
 		return err
 	}
-	n, err := r.countDocuments(ctx, m.SID, kept)
+	n, err := r.countDocuments(ctx, next.SID)
 	if err != nil {
 		return err
 	}
@@ -87,13 +71,7 @@ func (r *Resyncer) countRemoved(ctx context.Context, m *gc.Member, next *head.He
 		r.cost.Requests++
 		r.cost.store(doc.Body, true)
 	}
-	next = next.Clone() // at last the head tells that nothing is open
-	if next.Anew.Open = false; err == nil {
-		doc, err = next.Encode()
-	}
-	r.cost.Requests++
-	r.cost.store(doc.Body, true)
-	return err
+	return nil
 }
 
 // row is a document as an inventory lists it.
@@ -105,8 +83,8 @@ type row struct {
 	} `json:"refs"`
 }
 
-// countDocuments counts the documents of a session that are not among those kept.
-func (r *Resyncer) countDocuments(ctx context.Context, sid string, kept map[string]bool) (n int, err error) {
+// countDocuments counts the documents of a session that are not kept.
+func (r *Resyncer) countDocuments(ctx context.Context, sid string) (n int, err error) {
 	pk := segment.SessionPK(sid)
 	var rows []row
 	for text, err := range r.Reader.Query(ctx, cosmos.Inventory(pk)) {
@@ -120,8 +98,8 @@ func (r *Resyncer) countDocuments(ctx context.Context, sid string, kept map[stri
 		rows = append(rows, d)
 		for _, ref := range d.Refs {
 			for _, name := range ref.Chunks {
-				if id := segment.ChunkID(sid, name); kept[d.ID] {
-					kept[id] = true
+				if id := segment.ChunkID(sid, name); r.kept[d.ID] {
+					r.kept[id] = true
 				}
 			}
 		}
@@ -129,7 +107,7 @@ func (r *Resyncer) countDocuments(ctx context.Context, sid string, kept map[stri
 	for _, d := range rows {
 		switch d.Type {
 		case segment.TypeSegment, segment.TypeChunk, head.TypeBranch, head.TypeMore:
-			if !kept[d.ID] {
+			if !r.kept[d.ID] {
 				n++
 				if err := r.countRemoval(ctx, pk, d.ID); err != nil {
 					return n, err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -24,29 +23,11 @@ type histories struct {
 }
 
 func (s *session) histories(st segment.Stream, infos []segment.Info) *histories {
-	h := &histories{session: s, stream: st, infos: infos}
-	h.forget()
-	return h
-}
-
-// forget leaves nothing known but the beginning.
-func (h *histories) forget() {
-	h.at, h.starts = map[segment.Point]segment.Mark{}, nil
-	h.know(segment.Origin(h.stream), segment.Begin(h.stream))
-}
-
-// behind reports whether all of some histories go through a place.
-func (h *histories) behind(p segment.Point, ends []segment.Point) bool {
-	return !slices.ContainsFunc(ends, func(end segment.Point) bool {
-		_, err := segment.Tile(h.stream, h.infos, p, end)
-		return err != nil
-	})
-}
-
-// know notes where a line ends now.
-func (h *histories) know(was segment.Point, now segment.Mark) {
-	h.at[was] = now
-	h.starts = append(h.starts, was)
+	origin := segment.Origin(st)
+	return &histories{
+		session: s, stream: st, infos: infos,
+		at: map[segment.Point]segment.Mark{origin: segment.Begin(st)}, starts: []segment.Point{origin},
+	}
 }
 
 // all writes histories anew, the longest first: shorter ones are mostly parts of it.
@@ -58,7 +39,6 @@ func (h *histories) all(ctx context.Context, ends []segment.Point) error {
 		if err != nil {
 			return fmt.Errorf("write stream %s anew: %w", h.stream, err)
 		}
-		h.ends[place{h.sid, h.stream, p}] = now
 		h.cuts = append(h.cuts, now.Point())
 	}
 	if h.cost != nil {
@@ -77,9 +57,7 @@ func (h *histories) keepEnding() {
 	for _, in := range slices.SortedFunc(slices.Values(h.infos), func(a, b segment.Info) int { return int(b.To.N - a.To.N) }) {
 		if at[in.To] {
 			at[in.From] = true
-			if h.owns(in.ID) {
-				h.keep(h.sid, in.ID)
-			}
+			h.kept[in.ID] = true
 		}
 	}
 }
@@ -131,9 +109,8 @@ func (h *histories) way(p segment.Point) (from segment.Point, spans []segment.Sp
 	return from, nil, remote.Damaged(err)
 }
 
-// same goes through lines as long as no rule changes any and whole segments of this
-// session hold them, or they were written anew before. It returns where that ends, and
-// the segments behind.
+// same goes through lines as long as no rule changes any and whole segments hold them, or
+// they were written anew before. It returns where that ends, and the segments behind.
 func (h *histories) same(ctx context.Context, from, to segment.Point, spans []segment.Span) (start segment.Point, rest []segment.Span, err error) {
 	start, old := from, from
 	t := segment.NewTracker(h.stream, nil, []segment.Mark{h.at[from]})
@@ -156,12 +133,12 @@ func (h *histories) same(ctx context.Context, from, to segment.Point, spans []se
 			fresh = append(fresh, t.Mark())
 		}
 		for i < len(spans) && spans[i].Upto == old {
-			stays := spans[i].To == old && t.Mark().Point() == old && h.owns(spans[i].ID)
+			stays := spans[i].To == old && t.Mark().Point() == old
 			if !known && !stays {
 				return start, spans[i:], nil
 			}
 			if stays {
-				h.keep(h.sid, spans[i].ID)
+				h.kept[spans[i].ID] = true
 			}
 			for _, m := range fresh {
 				h.at[m.Point()] = m
@@ -172,9 +149,6 @@ func (h *histories) same(ctx context.Context, from, to segment.Point, spans []se
 	}
 	return start, spans[i:], nil
 }
-
-// owns reports whether a document is of this session.
-func (h *histories) owns(id string) bool { return strings.HasPrefix(id, h.sid+"-") }
 
 // lines yields the lines between two places as the rules let them be, and notes where
 // each ends now. The first place is known.

@@ -38,7 +38,7 @@ func (o *outbox) add(ctx context.Context, d segment.Document) error {
 			return err
 		}
 	}
-	o.keep(o.sid, d.ID)
+	o.kept[d.ID] = true
 	o.bytes += len(d.Body)
 	o.ops, o.ids = append(o.ops, cosmos.Put(d.Body)), append(o.ids, d.ID)
 	return nil

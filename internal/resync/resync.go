@@ -4,18 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
-	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
-// Resync writes sessions anew. The error Is [gc.ErrShared] when others belong to their
-// family, [gc.ErrAbsent] when the cloud has no such session, and [cosmos.ErrContended]
-// when other devices changed them all the time.
+// Resync writes sessions anew, one after the other. The error Is [gc.ErrAbsent] when the
+// cloud has no such session, and [cosmos.ErrContended] when other devices changed them all
+// the time.
 func (r *Resyncer) Resync(ctx context.Context, sessions []string) error {
 	for try := 1; ; try++ {
 		err := r.round(ctx, sessions)
@@ -43,52 +41,30 @@ func (r *Resyncer) round(ctx context.Context, sessions []string) error {
 	if err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context, *gc.Member) error{r.write, r.enter} {
-		for _, m := range all {
+	for _, m := range all {
+		for _, step := range []func(context.Context, *gc.Member) error{r.write, r.enter, r.sweep} {
 			if err := step(ctx, m); err != nil {
-				return named(m, err)
+				return m.Named(err)
 			}
-		}
-	}
-	if all, err = r.begin(ctx, sessions); err != nil {
-		return err
-	}
-	for _, m := range all {
-		if !m.Head.Deleted && !isNew(m.Head, r.Rules.Version()) {
-			return fmt.Errorf("session %q: %w", show.ID(m.Session), cosmos.ErrLost)
-		}
-	}
-	for _, m := range all {
-		if err := r.sweep(ctx, m); err != nil {
-			return named(m, err)
 		}
 	}
 	return nil
 }
 
-func named(m *gc.Member, err error) error {
-	return fmt.Errorf("session %q: %w", show.ID(m.Session), err)
-}
-
-// begin reads the family, parents before forks, and requires that it may be written anew.
+// begin reads the sessions, and requires that all may be written anew.
 func (r *Resyncer) begin(ctx context.Context, sessions []string) ([]*gc.Member, error) {
-	r.members, r.ends, r.kept = map[string]*gc.Member{}, map[place]segment.Mark{}, map[string]map[string]bool{}
-	if err := r.Read(ctx); err != nil {
-		return nil, err
-	}
-	all, err := r.Whole(ctx, sessions)
+	r.kept = map[string]bool{}
+	all, err := r.Read(ctx, sessions)
 	if err != nil {
 		return nil, err
 	}
-	slices.Reverse(all)
 	for _, m := range all {
 		if m.Head == nil {
-			return nil, named(m, gc.ErrAbsent)
+			return nil, m.Named(gc.ErrAbsent)
 		}
 		if err := r.Allowed(m.Head); err != nil {
-			return nil, named(m, err)
+			return nil, m.Named(err)
 		}
-		r.members[m.SID] = m
 	}
 	return all, nil
 }
@@ -98,7 +74,7 @@ func (r *Resyncer) enter(ctx context.Context, m *gc.Member) error {
 	if m.Head.Deleted || m.Entry != nil && m.Entry.Revision >= m.Head.Revision {
 		return nil
 	}
-	entry := m.Head.Catalogue(r.Project.UID(), m.Head.Name())
+	entry := m.Head.Catalogue(r.Identity.UID(), m.Head.Name())
 	last := cosmos.ETag("")
 	if m.Entry != nil {
 		last = m.Entry.ETag

@@ -7,7 +7,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
-	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
 // Rules are rules of redaction. Line may return the line itself.
@@ -19,26 +18,17 @@ type Rules interface {
 // Resyncer writes sessions anew. It is for one call of [Resyncer.Resync] or
 // [Resyncer.Forecast].
 type Resyncer struct {
-	*gc.Family
+	*gc.Project
 	Rules  Rules
 	Writer head.Writer
 	Random *jitter.Source
 	// Allowed returns why sessions with that head must not be written anew under Rules.
 	Allowed func(t *head.Head) error
 
-	cap     int                        // of a segment, after a refusal for its size; 0: the default
-	cost    *Cost                      // what Forecast counts; nil: Resync
-	sizes   *recorder                  // what Forecast has read
-	members map[string]*gc.Member      // by SID
-	ends    map[place]segment.Mark     // where ends of former histories are now
-	kept    map[string]map[string]bool // by SID: ids of documents that stay
-}
-
-// place is a point of a stream of a session.
-type place struct {
-	sid    string
-	stream segment.Stream
-	segment.Point
+	cap   int             // of a segment, after a refusal for its size; 0: the default
+	cost  *Cost           // what Forecast counts; nil: Resync
+	sizes *recorder       // what Forecast has read
+	kept  map[string]bool // ids of documents that stay
 }
 
 // maxRounds is how often Resync begins again when others change a head.
@@ -67,12 +57,4 @@ func isNew(t *head.Head, version string) bool {
 // formerIsNew reports whether the lines of a former head went through that version.
 func formerIsNew(o head.Old, version string) bool {
 	return head.Extent{N: o.N, Rules: o.Rules}.Through(version)
-}
-
-// keep notes that a document of a session stays.
-func (r *Resyncer) keep(sid, id string) {
-	if r.kept[sid] == nil {
-		r.kept[sid] = map[string]bool{}
-	}
-	r.kept[sid][id] = true
 }

@@ -3,7 +3,6 @@ package resync
 import (
 	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
 // session is one session while it is written anew.
@@ -19,10 +18,4 @@ type session struct {
 	former   []head.Old
 	listed   []head.Branch
 	branches []*head.Head // the documents of branches
-}
-
-// moved reports whether a place of another session is another one now.
-func (s *session) moved(sid string, st segment.Stream, p segment.Point) bool {
-	now, ok := s.ends[place{sid, st, p}]
-	return ok && now.Point() != p
 }

@@ -62,24 +62,12 @@ func (s *session) readLists(ctx context.Context) (err error) {
 	return nil
 }
 
-// linesAreNew reports whether all lines went through today's rules, and no session that
-// these begin with has others now.
+// linesAreNew reports whether all lines went through today's rules.
 func (s *session) linesAreNew() bool {
 	version := s.Rules.Version()
 	old := slices.ContainsFunc(s.former, func(o head.Old) bool { return !formerIsNew(o, version) }) ||
 		slices.ContainsFunc(s.branches, func(b *head.Head) bool { return !b.Transcript.Through(version) })
-	if old || !isNew(s.was, version) {
-		return false
-	}
-	if f := s.was.From; f != nil && s.moved(f.SID, segment.Transcript, f.Point) {
-		return false
-	}
-	for _, e := range s.was.Logs {
-		if e.From != nil && s.moved(e.From.SID, e.From.Stream, e.From.To) {
-			return false
-		}
-	}
-	return true
+	return !old && isNew(s.was, version)
 }
 
 // writeLines writes all lines anew.

@@ -47,7 +47,7 @@ type Point struct {
 }
 
 // Origin is the point before the first line of a stream. It depends on the
-// kind of the stream alone, so that forks share their past.
+// kind of the stream alone: the same lines have the same hashes in each session.
 func Origin(s Stream) Point {
 	return Point{Hash: sha256.Sum256([]byte("amplifier-sync/1\x00" + s.Kind().String()))}
 }

@@ -46,16 +46,6 @@ func (in *Info) knows(p Point) bool {
 	return in.mark(p.N) == [check]byte(p.Hash[:check])
 }
 
-// First returns what tells apart the lines that a stream begins with; false when the
-// segment does not begin there.
-func (in *Info) First() (mark string, ok bool) {
-	if in.From.N > 0 {
-		return "", false
-	}
-	first := in.mark(1)
-	return string(first[:]), true
-}
-
 // lines returns how many lines the segment has.
 func (in *Info) lines() int64 { return in.To.N - in.From.N }
 

@@ -17,9 +17,6 @@ func (e *Syncer) deleteRemote(ctx context.Context, id string) error {
 		if err := gc.Removable(ctx, v.cloud.link, v.sid); err != nil {
 			return err
 		}
-		if err := gc.Unshared(ctx, v.cloud.link, v.sid); err != nil {
-			return err
-		}
 		if err := v.putTombstone(ctx); err != nil {
 			return err
 		}
@@ -45,8 +42,7 @@ func (v *examination) putTombstone(ctx context.Context) error {
 }
 
 // Delete removes a session from the cloud: what it holds, but for a tombstone. No rule
-// forbids that: it sends nothing of the files here. The
-// error Is [gc.ErrShared] while forks need its lines.
+// forbids that: it sends nothing of the files here.
 func (e *Syncer) Delete(ctx context.Context, id string) error {
 	return retry(func() error { return e.deleteRemote(ctx, id) })
 }

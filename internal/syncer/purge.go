@@ -2,37 +2,53 @@ package syncer
 
 import (
 	"context"
+	"slices"
+	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 )
 
-// family begins a piece of work on sessions that hold lines of each other.
-func (e *Syncer) family() *gc.Family {
-	return &gc.Family{Reader: e.Connect(""), Project: e.Identity}
+// project returns what reads sessions of the project in the cloud by their ids.
+func (e *Syncer) project() *gc.Project {
+	return &gc.Project{Reader: e.Connect(""), Identity: e.Identity}
 }
 
-// Family returns the ids of the sessions in the cloud that hold lines of those named,
-// or whose lines these hold, and the ids named.
-func (e *Syncer) Family(ctx context.Context, ids []string) (all []string, err error) {
-	f := e.family()
-	if err := f.Read(ctx); err != nil {
-		return nil, err
-	}
-	members, err := f.Of(ctx, ids)
-	for _, m := range members {
-		if m.Session != m.SID {
-			all = append(all, m.Session)
+// Family returns the ids named, and those of the sessions in the cloud that the catalogue
+// connects with them: a session with the parent that it names. A parent connects its
+// children also where the cloud does not have it, or has it no more.
+func (e *Syncer) Family(ctx context.Context, ids []string) ([]string, error) {
+	listed, near := map[string]bool{}, map[string][]string{}
+	for entry, err := range cosmos.Entries(ctx, e.Connect(""), e.UID(), e.Identity.Project, time.Time{}) {
+		if err != nil {
+			return nil, err
+		}
+		listed[entry.Session] = !entry.Deleted
+		if entry.Parent != "" {
+			near[entry.Session] = append(near[entry.Session], entry.Parent)
+			near[entry.Parent] = append(near[entry.Parent], entry.Session)
 		}
 	}
-	return all, err
+	met, all := map[string]bool{}, []string{}
+	for next := slices.Clone(ids); len(next) > 0; next = next[1:] {
+		id := next[0]
+		if !met[id] && (listed[id] || slices.Contains(ids, id)) {
+			all = append(all, id)
+		}
+		if !met[id] {
+			next = append(next, near[id]...)
+		}
+		met[id] = true
+	}
+	return all, nil
 }
 
 // Purge removes sessions from the cloud with all that is stored of them. It is asked for
 // by name, so no rule of the directory hinders it. Errors are as of [gc.Purger.Purge].
 func (e *Syncer) Purge(ctx context.Context, ids []string) error {
 	p := gc.Purger{
-		Family: e.family(), Random: e.Random,
+		Project: e.project(), Random: e.Random,
 		Writer: head.Writer{Device: e.Device.ID, Host: e.Device.Host, Library: library},
 	}
 	if err := p.Purge(ctx, ids); err != nil {

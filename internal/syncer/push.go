@@ -58,26 +58,11 @@ func (v *push) buildMain(ctx context.Context, a syncplan.Action, p *draft) error
 	return nil
 }
 
-// buildNew stores the transcript of a session that the cloud does not have; a
-// fork begins with its parent's lines.
+// buildNew stores the transcript of a session that the cloud does not have.
 func (v *push) buildNew(ctx context.Context, p *draft) error {
-	o, parent, err := v.forkBase(ctx)
-	if err != nil {
-		return err
-	}
-	for st, r := range v.begins {
-		p.next.Logs[st] = r
-	}
-	start := int64(0)
-	if v.verdict.secret {
-		o, parent = nil, ""
-	}
-	if p.next.Parent = parent; o != nil {
-		if err := v.putForkRef(ctx, o); err != nil {
-			return err
-		}
-		p.next.From, start, p.rules = o.from, o.from.N, o.head.RulesOf(segment.Transcript)
+	if md, err := v.Store.Metadata(ctx, v.id); err == nil && !v.verdict.secret {
+		p.next.Parent = md.Text("parent_id")
 	}
 	p.changed = true
-	return v.buildFrom(ctx, start, p)
+	return v.buildFrom(ctx, 0, p)
 }

@@ -44,9 +44,6 @@ func (c *cloud) planLog(ctx context.Context, l *ownLog, r head.Extent) (syncplan
 	return syncplan.PlanLog(l.point(),
 		func(p segment.Point) (bool, error) { return l.has(ctx, p) }, r.Point(),
 		func(p segment.Point) (bool, error) {
-			if r.From != nil && p.N < r.From.N {
-				return c.link.Inherits(ctx, r.From, p)
-			}
 			infos, err := c.link.Segments(ctx, c.head, l.stream, p.N-1)
 			if err != nil {
 				return false, err
@@ -101,8 +98,6 @@ func (v *push) pushLog(ctx context.Context, l *ownLog, r head.Extent, next *head
 	if at.Large != nil {
 		l.own.Large = &segment.Large{N: at.Large.N, Since: at.Large.Since, Wasted: at.Large.Wasted}
 	}
-	extent := head.ExtentOf(l.end()).Ruled(next.RulesOf(l.stream), r.N, v.redaction())
-	extent.From = r.From
-	next.Logs[l.stream] = extent
+	next.Logs[l.stream] = head.ExtentOf(l.end()).Ruled(next.RulesOf(l.stream), r.N, v.redaction())
 	return nil
 }

@@ -16,8 +16,7 @@ import (
 // it one is first; the other one, and every device with another Born, compares all lines.
 // A purge that comes between gives the tombstone another version, and then all is stored
 // once more; see package gc. The head has a later revision than the tombstone, so that the
-// catalogue tells all devices. It counts on nothing that was stored before, nor on lines of
-// the session's parent: nobody would know that they are needed.
+// catalogue tells all devices. It counts on nothing that was stored before.
 
 // passOver makes the tombstone that was read, or is known, one that the next head replaces,
 // and forgets what was in step with the deleted session, also for the next sync.

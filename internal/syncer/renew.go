@@ -69,13 +69,10 @@ func (s *sides) renew(ctx context.Context, before *head.Head) error {
 // removeVain removes what this sync stored for a head that came to nothing, in forms
 // that nobody needs any more.
 func (c *cloud) removeVain(ctx context.Context) error {
-	if len(c.left.deletes) == 0 || c.head.Anew.Open { // who writes it anew will sweep, too
+	if len(c.left.deletes) == 0 {
 		return nil
 	}
 	err := gc.Sweep(ctx, &gc.Session{SID: c.sid, Reader: c.link, Head: c.st.Head, Device: c.Device.ID, Random: c.Random})
-	if errors.Is(err, gc.ErrShared) {
-		return nil // pruning removes it
-	}
 	if err == nil {
 		c.left.clear()
 		err = errLost // the sweep changed the head's version

@@ -27,7 +27,7 @@ func (e *Syncer) resyncer() (*resync.Resyncer, error) {
 		return nil, fmt.Errorf("%w: this program has none, so there is nothing to take out", ErrRedaction)
 	}
 	return &resync.Resyncer{
-		Family: e.family(), Rules: e.Redact, Random: e.Random, Allowed: e.rulesHold,
+		Project: e.project(), Rules: e.Redact, Random: e.Random, Allowed: e.rulesHold,
 		Writer: head.Writer{Device: e.Device.ID, Host: e.Device.Host, Library: library},
 	}, nil
 }

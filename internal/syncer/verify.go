@@ -52,14 +52,7 @@ func (c *cloud) verifyStream(ctx context.Context, st segment.Stream, extent head
 	if err != nil {
 		return err
 	}
-	begin := segment.Origin(st)
-	if _, err := segment.Tile(st, infos, begin, extent.Point()); err != nil && extent.From != nil {
-		begin = extent.From.Point
-		if err := c.verifyInherited(ctx, st, extent, r); err != nil {
-			return err
-		}
-	}
-	for _, run := range runs(st, infos, begin, extent.Point()) {
+	for _, run := range runs(st, infos, segment.Origin(st), extent.Point()) {
 		if run.missing {
 			r.Problems = append(r.Problems, Problem{
 				Stream: string(st), From: run.from.N, To: run.to.N, start: run.from, end: run.to,
@@ -70,25 +63,6 @@ func (c *cloud) verifyStream(ctx context.Context, st segment.Stream, extent head
 		if err := c.verifyRun(ctx, st, infos, run, r); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// verifyInherited reads the lines that a fork's log begins with, of the sessions
-// that it was forked from.
-func (c *cloud) verifyInherited(ctx context.Context, st segment.Stream, extent head.Extent, r *Report) error {
-	for line, err := range c.link.Inherited(ctx, extent.From) {
-		if err == nil {
-			r.Lines++
-			r.Bytes += int64(len(line)) + 1
-			continue
-		}
-		if !errors.Is(err, remote.ErrDamaged) {
-			return err
-		}
-		r.Problems = append(r.Problems, Problem{
-			Stream: string(st), From: 0, To: extent.From.N, start: segment.Origin(st), end: extent.From.Point, Err: err,
-		})
 	}
 	return nil
 }

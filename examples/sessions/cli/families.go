@@ -11,12 +11,12 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid"
 )
 
-// familyCommand are the flags of the commands that are for families: sessions of the
-// cloud that share lines.
+// familyCommand are the flags of the commands that may take whole families: sessions of
+// the cloud of which one comes from another.
 type familyCommand struct {
 	Sessions []string `arg:"" name:"session" help:"Whole ids of sessions that the cloud has."`
 	cloudFlags
-	Family bool `help:"Take the sessions too that share lines with those named: forks, and what these come from."`
+	Family bool `help:"Take the sessions too that belong to those named: forks, sub-sessions, and what these come from."`
 	DryRun bool `help:"Tell what would be done, and do nothing."`
 	Force  bool `short:"f" aliases:"yes" help:"Do not ask."`
 }
@@ -29,7 +29,8 @@ func (c *familyCommand) Validate() error {
 	return nil
 }
 
-// family opens the project, and returns all sessions that the command is about.
+// family opens the project, and returns all sessions that the command is about. It notes
+// which others belong to them and stay.
 func (c *familyCommand) family(a *app) (remote, []string, error) {
 	all, err := c.open(a, true, true, nil)
 	if err != nil {
@@ -43,8 +44,8 @@ func (c *familyCommand) family(a *app) (remote, []string, error) {
 		return r, nil, err
 	}
 	ids, err := r.Family(a.ctx, c.Sessions...)
-	if err != nil {
-		return r, nil, err
+	if err != nil || c.Family {
+		return r, ids, err
 	}
 	var others []string
 	for _, id := range ids {
@@ -52,10 +53,10 @@ func (c *familyCommand) family(a *app) (remote, []string, error) {
 			others = append(others, screen.Plain(id))
 		}
 	}
-	if len(others) > 0 && !c.Family {
-		return r, nil, fmt.Errorf("others share lines with what is named: %s; name all, or use --family", strings.Join(others, ", "))
+	if len(others) > 0 {
+		a.Notef("Others belong to what is named, and stay as they are: %s; --family takes them too.", strings.Join(others, ", "))
 	}
-	return r, ids, nil
+	return r, c.Sessions, nil
 }
 
 // agrees asks, and tells where nobody agrees.
@@ -103,7 +104,7 @@ type purgeCommand struct{ familyCommand }
 func (purgeCommand) Help() string {
 	return `Removes sessions from the cloud for every device, after a question, with every document that holds their text: all histories, logs of all devices, small files and names. Files on devices stay, and none is sent again unless somebody calls "recreate"; what was only in the cloud cannot be taken back. Backups of the account keep what they hold for their time.
 
-Forks share lines with the session that they come from, so all of a family go together: name all, or use --family.
+A fork is a session of its own and keeps its copy of the lines: name the forks too, or use --family, which takes sub-sessions as well.
 
 ` + cloudHelp
 }
@@ -186,7 +187,7 @@ type resyncCommand struct{ familyCommand }
 func (resyncCommand) Help() string {
 	return `Writes what the cloud has of sessions anew with --redact, after a question: each line and small file as today's rules let it be. Then the former documents go, with what the rules took out, whatever their age. It cannot be taken back. No file here or on another device changes. Devices without --redact send nothing more of these sessions. Backups of the account keep what they hold for their time.
 
-Forks share lines with the session that they come from, so all of a family are written anew together: name all, or use --family.
+A fork is a session of its own and keeps its copy of the lines: name the forks too, or use --family, which takes sub-sessions as well.
 
     sessions resync --redact --dry-run 8f14c2d0-…
 
