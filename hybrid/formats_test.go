@@ -18,7 +18,6 @@ import (
 type formatWorld struct {
 	*cloud
 	author, reader *testDevice
-	fork           string
 }
 
 func newFormatWorld(t *testing.T) *formatWorld {
@@ -43,8 +42,6 @@ func newFormatWorld(t *testing.T) *formatWorld {
 	a.say("s", "three")
 	a.sync()
 	w.reader.sync() // its line is a branch
-	w.fork = a.fork("s")
-	a.sync()
 	w.reader.pull()
 	w.reader.say("s", "four")
 	return w
@@ -94,10 +91,10 @@ func (w *formatWorld) calls(fresh *testDevice) map[string]func(context.Context) 
 			_, err := r.Prune(ctx, &PruneOptions{Grace: time.Nanosecond, HistoryRetention: -1}, "s")
 			return err
 		},
-		"resync": func(ctx context.Context) error { return w.author.Resync(ctx, "s", w.fork) },
+		"resync": func(ctx context.Context) error { return w.author.Resync(ctx, "s") },
 		"delete": func(ctx context.Context) error { return w.author.DeleteRemote(ctx, "s") },
 		"remote": func(ctx context.Context) error { _, err := fresh.Remote(ctx); return err },
-		"purge":  func(ctx context.Context) error { return r.Purge(ctx, "s", w.fork) },
+		"purge":  func(ctx context.Context) error { return r.Purge(ctx, "s") },
 	}
 }
 
@@ -112,7 +109,6 @@ func TestOtherFormats(t *testing.T) {
 		"chunk":  "pull, pull all, prune, resync, delete, purge",
 		"branch": "branches, prune, resync, delete, purge",
 		"more":   "branches, prune, resync, delete, purge",
-		"fork":   "prune, resync, delete, purge",
 		"cat":    "pull all, remote, resync, purge",
 	}
 	for kind, calls := range meet {
