@@ -215,9 +215,8 @@
 // more than one user. Where many devices idle, a longer Interval saves more than
 // anything else.
 //
-// A session has one partition, which holds 20 GB: some 1.6 million turns of 16 KB. When it
-// is full, Sync returns [ErrFull] for this session, and the others go on. Nothing is lost
-// here. [Store.Prune] makes room for what histories that are given up and garbage take; a
+// A session has one partition, which holds 20 GB. When it is full, Sync returns [ErrFull]
+// for this session, and the others go on. Nothing is lost here. [Store.Prune] makes room for what histories that are given up and garbage take; a
 // session that is full of lines goes on in another session.
 //
 // # What is not promised
