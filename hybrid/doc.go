@@ -216,8 +216,9 @@
 // anything else.
 //
 // A session has one partition, which holds 20 GB. When it is full, Sync returns [ErrFull]
-// for this session, and the others go on. Nothing is lost here. [Store.Prune] makes room for what histories that are given up and garbage take; a
-// session that is full of lines goes on in another session.
+// for this session, and the others go on. Nothing is lost here. [Store.Prune] makes room
+// where former histories and garbage take it; a session that is full of lines goes on in
+// another one.
 //
 // # What is not promised
 //
