@@ -5,18 +5,10 @@ import (
 	"sync"
 
 	"github.com/amplifier-go/sessionstorage/internal/cache"
-	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
 // defaultCacheBytes bounds the cache unless Options.CacheBytes does.
 const defaultCacheBytes = 64 << 20
-
-// The names of a listing take an eighth of the bound at most, and metadata that
-// was listed a quarter. Sessions take what these leave.
-const (
-	namesPart  = 8
-	listedPart = 4
-)
 
 // sessionCache is all that a store remembers of sessions between calls. A
 // session with a call under way is pinned: it stays, whatever it costs. The
@@ -25,7 +17,6 @@ type sessionCache struct {
 	mu       sync.Mutex // guards what follows, and the pins of sessions
 	sessions map[string]*session
 	idle     *cache.LRU[string, *session] // those that no call uses
-	listed   listed
 
 	// Under the default bound one session may be larger than all of it: the one
 	// used last among those. Its next save costs its new messages only, too.
@@ -44,8 +35,7 @@ func newSessionCache(bytes int64) *sessionCache {
 	return &sessionCache{
 		keepsLarge: keepsLarge,
 		sessions:   map[string]*session{},
-		idle:       cache.New[string, *session](bytes - bytes/namesPart),
-		listed:     listed{of: cache.New[string, listedMetadata](bytes / listedPart)},
+		idle:       cache.New[string, *session](bytes),
 	}
 }
 
@@ -109,7 +99,7 @@ func (c *sessionCache) putSmall(s *session) {
 
 // evict drops the sessions used longest ago until the others fit the bound.
 func (c *sessionCache) evict() {
-	for c.idle.Over(c.listed.of.Cost()) {
+	for c.idle.Over() {
 		_, s, _ := c.idle.Evict()
 		c.drop(s)
 	}
@@ -128,39 +118,4 @@ func (c *sessionCache) close() {
 	clear(c.sessions)
 	c.large = nil
 	c.idle = cache.New[string, *session](0)
-	c.listed = listed{of: cache.New[string, listedMetadata](0)}
-}
-
-// listingBytes returns how much of the bound the names of a listing may take.
-func listingBytes(bytes int64) int {
-	if bytes == 0 {
-		bytes = defaultCacheBytes
-	}
-	return int(min(max(bytes, 0)/namesPart, 1<<30))
-}
-
-// getListed returns the metadata of session id as it was listed, the zero
-// listedMetadata when it is not cached.
-func (c *sessionCache) getListed(id string) listedMetadata {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	md, _ := c.listed.of.Get(id)
-	return md
-}
-
-// putListed caches md if there is room; see [listed.put].
-func (c *sessionCache) putListed(id string, md listedMetadata) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.listed.put(id, md)
-	c.evict()
-}
-
-// noteListing counts a listing, and drops the metadata of sessions that it did
-// not find; see [listed.dropGone].
-func (c *sessionCache) noteListing(found []sessiondir.Entry, all bool) {
-	c.listed.times.Add(1)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.listed.dropGone(found, all)
 }

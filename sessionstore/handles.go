@@ -56,7 +56,7 @@ func (h *handleCache) put(id string, open *handles) (err error) {
 		h.open = cache.New[string, *handles](maxHandles)
 	}
 	h.open.Put(id, open, int64(n))
-	for h.open.Over(0) {
+	for h.open.Over() {
 		_, oldest, _ := h.open.Evict()
 		err = joinErrors(err, oldest.Close())
 	}

@@ -25,13 +25,7 @@ type Info struct {
 }
 
 // List returns the sessions, the one modified last first, as the reference
-// does: every directory counts, but for hidden ones. The names that List or
-// [Store.Find] read are kept, some 40 bytes a session, and not read again until
-// the time of the sessions directory tells that they changed. From the second
-// List on, metadata of up to 4 KiB that [Store.Metadata] reads is kept, too, and
-// not read again while the file is unchanged. Names take an eighth of
-// Options.CacheBytes at most, and that metadata a quarter. Both are kept on
-// local file systems of Linux only.
+// does: every directory counts, but for hidden ones.
 //
 // [Open] makes the sessions directory. When it was moved or removed since then,
 // List does not say that there are no sessions: the error Is [ErrNotFound] and
@@ -58,9 +52,6 @@ func (st *Store) List(ctx context.Context, opts *ListOptions) ([]Info, error) {
 // list returns the sessions whose ids begin with prefix.
 func (st *Store) list(o ListOptions, prefix string) ([]Info, error) {
 	entries, err := st.base.Entries(func(id string) bool { return strings.HasPrefix(id, prefix) && (o.All || IsTopLevel(id)) })
-	if prefix == "" && (err == nil || errors.Is(err, ErrNotFound)) {
-		st.cache.noteListing(entries, o.All)
-	}
 	if err != nil {
 		return nil, err
 	}

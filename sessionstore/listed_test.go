@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -34,13 +33,6 @@ func listing(t *testing.T, st *Store) (infos []Info, metadata map[string]string)
 // unhurried waits until no change that was made before could hide a later one.
 func unhurried() { time.Sleep(50 * time.Millisecond) }
 
-// kept returns for how many sessions st keeps metadata.
-func (c *sessionCache) listedCount() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.listed.of.Len()
-}
-
 // invalidate forgets what is known of the files of session id.
 func (c *sessionCache) invalidate(id string) {
 	s := c.call(id)
@@ -48,8 +40,7 @@ func (c *sessionCache) invalidate(id string) {
 	c.end(s)
 }
 
-// listedStore returns a store of sessions with metadata, and listed them often
-// enough for it to keep that.
+// listedStore returns a store of sessions with metadata, which were listed.
 func listedStore(t *testing.T, ids ...string) *Store {
 	t.Helper()
 	at := time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
@@ -59,14 +50,7 @@ func listedStore(t *testing.T, ids ...string) *Store {
 	for _, id := range ids {
 		writeMetadata(t, st, id, `{"id": "`+id+`"}`)
 	}
-	unhurried()
-	for range 2 {
-		require.Zero(t, st.cache.listedCount(), "one listing keeps nothing")
-		listing(t, st)
-	}
-	if keeps(t, st.Dir()) {
-		require.Equal(t, len(ids), st.cache.listedCount())
-	}
+	listing(t, st)
 	return st
 }
 
@@ -74,66 +58,6 @@ func writeMetadata(t *testing.T, st *Store, id, text string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Join(st.Dir(), id), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(st.Dir(), id, sessiondir.Metadata), []byte(text), 0o600))
-}
-
-// TestListedIsDropped: what is kept of sessions that are gone goes, of those
-// alone of which the listing tells.
-func TestListedIsDropped(t *testing.T) {
-	t.Parallel()
-	st := listedStore(t, "a", "b", "c", "p_x", "p_y")
-	if !keeps(t, st.Dir()) {
-		return
-	}
-	require.NoError(t, os.RemoveAll(filepath.Join(st.Dir(), "a")))
-	require.NoError(t, os.RemoveAll(filepath.Join(st.Dir(), "p_x")))
-	_, err := st.List(t.Context(), &ListOptions{Limit: 1})
-	require.NoError(t, err)
-	require.Equal(t, 4, st.cache.listedCount())
-	require.Nil(t, st.cache.getListed("a").text)
-	_, err = st.List(t.Context(), everything)
-	require.NoError(t, err)
-	require.Equal(t, 3, st.cache.listedCount())
-
-	require.NoError(t, os.Remove(filepath.Join(st.Dir(), "b", sessiondir.Metadata)))
-	_, _ = st.Metadata(t.Context(), "b")
-	require.Equal(t, 2, st.cache.listedCount(), "there is no such file any more")
-	writeMetadata(t, st, "c", `{"long": "`+strings.Repeat("x", shortText)+`"}`)
-	unhurried()
-	_, err = st.Metadata(t.Context(), "c")
-	require.NoError(t, err)
-	require.Equal(t, 1, st.cache.listedCount(), "too long")
-	writeMetadata(t, st, "c", strings.Repeat(" ", shortText)+"{}")
-	unhurried()
-	_, err = st.Metadata(t.Context(), "c")
-	require.NoError(t, err)
-	require.Equal(t, 1, st.cache.listedCount(), "too long with its spaces")
-
-	require.NoError(t, os.RemoveAll(st.Dir()))
-	_, err = st.List(t.Context(), everything)
-	require.ErrorIs(t, err, ErrNotFound)
-	require.Zero(t, st.cache.listedCount())
-	require.Zero(t, st.cache.listed.of.Cost())
-	require.Zero(t, st.cache.listed.top)
-}
-
-// TestListedIsBounded keeps more than there is room for.
-func TestListedIsBounded(t *testing.T) {
-	t.Parallel()
-	st := listedStore(t, "a")
-	if !keeps(t, st.Dir()) {
-		return
-	}
-	const bound = 32 << 20
-	c, one := newSessionCache(bound), st.cache.getListed("a")
-	one.text = make([]byte, 1<<20)
-	for i := range 100 {
-		id := fmt.Sprint("session-", i)
-		c.putListed(id, one)
-		c.putListed(id, one)
-		require.LessOrEqual(t, c.listed.of.Cost(), int64(bound/listedPart))
-		require.NotNil(t, c.getListed("session-0").text, "who comes late drives nobody out")
-	}
-	require.Equal(t, bound/listedPart>>20-1, c.listedCount())
 }
 
 // TestListedIsNotShared changes what a caller was given.

@@ -35,34 +35,13 @@ func (st *Store) Metadata(ctx context.Context, id string) (Metadata, error) {
 	return m.md, wrap("read metadata of", id, m.damage)
 }
 
-// quickMetadata returns the metadata of a session, from the cache of listings
-// if it is there and unchanged. ok is false when the file is damaged or cannot
-// be read in one step: the caller then reads it with recovery.
+// quickMetadata returns the metadata of a session. ok is false when the file is damaged or
+// cannot be read in one step: the caller then reads it with recovery.
 func (st *Store) quickMetadata(id string) (md Metadata, ok bool) {
-	var (
-		cached listedMetadata
-		now    sessiondir.Stamp
-		data   []byte
-	)
-	if st.cache.listed.times.Load() < 2 {
-		data, ok = st.base.ReadFast(id, sessiondir.Metadata)
-	} else {
-		cached = st.cache.getListed(id)
-		data, now, ok = st.base.ReadIfChanged(id, sessiondir.Metadata, cached.at)
+	data, ok := st.base.ReadFast(id, sessiondir.Metadata)
+	if !ok {
+		return Metadata{}, false
 	}
-	if ok && data == nil {
-		return Metadata{text: cached.text}, true
-	}
-	if ok {
-		var err error
-		md, err = metadataIn(data)
-		ok = err == nil
-	}
-	if !ok || len(data) > shortText {
-		now = sessiondir.Stamp{}
-	}
-	if cached.text != nil || now != (sessiondir.Stamp{}) {
-		st.cache.putListed(id, listedMetadata{md.text, now})
-	}
-	return md, ok
+	md, err := metadataIn(data)
+	return md, err == nil
 }

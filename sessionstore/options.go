@@ -26,15 +26,14 @@ type Options struct {
 
 	// CacheBytes is about how much memory the store takes for what it knows of
 	// sessions from earlier calls: transcripts and metadata that were read or
-	// written, metadata that was listed, and the names of a listing. What was
-	// used longest ago makes room. Zero is 64 MiB; with a negative number,
-	// nothing is kept beyond the calls under way.
+	// written. What was used longest ago makes room. Zero is 64 MiB; with a
+	// negative number, nothing is kept beyond the calls under way.
 	//
 	// A transcript that the store knows costs its new messages alone when it is
 	// saved or appended to; one that it does not know is read before. A
 	// transcript takes its bytes and some 70 more for each message. One that
-	// does not fit in seven eighths of CacheBytes is read for each write. With
-	// zero, the one used last of those is kept nevertheless, whatever its size.
+	// does not fit in CacheBytes is read for each write. With zero, the one used
+	// last of those is kept nevertheless, whatever its size.
 	CacheBytes int64
 }
 

@@ -57,7 +57,6 @@ func open(dir string, opts *Options, hooks *seam.Seam) (*Store, error) {
 	if err != nil {
 		return nil, wrap("open", "", err)
 	}
-	base.LimitListing(listingBytes(o.CacheBytes))
 	base.Alone = o.SingleWriter
 	st := &Store{base: base, owners: &owners{locks: map[lockKey]*ownerLock{}}, opts: o, cache: newSessionCache(o.CacheBytes)}
 	if st.opts.Now == nil {

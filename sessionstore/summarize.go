@@ -291,7 +291,7 @@ func (z *summarizer) about(e *index.Entry) (renewed bool, err error) {
 
 // readAbout reads the metadata in the fast way, where there is one.
 func (z *summarizer) readAbout(e *index.Entry) (md Metadata, ok bool) {
-	data, at, ok := z.st.base.ReadIfChanged(e.ID, sessiondir.Metadata, sessiondir.Stamp{})
+	data, at, ok := z.st.base.ReadStamped(e.ID, sessiondir.Metadata)
 	if !ok || at == (sessiondir.Stamp{}) {
 		return Metadata{}, false
 	}

@@ -5,8 +5,6 @@
 // [LRU.Evict] what is beyond the bound, and can close or count what goes.
 package cache
 
-import "iter"
-
 // LRU holds values by key in the order of their last use. Its user guards it:
 // it is not safe for concurrent use. [New] makes one.
 type LRU[K comparable, V any] struct {
@@ -92,33 +90,14 @@ func (c *LRU[K, V]) Remove(key K) (value V, cost int64, ok bool) {
 	return value, cost, true
 }
 
-// Fits reports whether a value of that cost would leave the others where they
-// are.
-func (c *LRU[K, V]) Fits(cost int64) bool { return c.cost+cost <= c.max }
-
-// Over reports whether the values cost more than they may, beside others that
-// share the bound.
-func (c *LRU[K, V]) Over(beside int64) bool { return len(c.at) > 0 && c.cost+beside > c.max }
+// Over reports whether the values cost more than they may.
+func (c *LRU[K, V]) Over() bool { return len(c.at) > 0 && c.cost > c.max }
 
 // Evict takes out the value that was used longest ago. There must be one.
 func (c *LRU[K, V]) Evict() (key K, value V, cost int64) {
 	key = c.ends.prev.key
 	value, cost, _ = c.Remove(key)
 	return key, value, cost
-}
-
-// Keys yields all keys, that of the value used last first. The key that was
-// yielded last may be removed meanwhile.
-func (c *LRU[K, V]) Keys() iter.Seq[K] {
-	return func(yield func(K) bool) {
-		for n := c.ends.next; n != &c.ends; {
-			next := n.next
-			if !yield(n.key) {
-				return
-			}
-			n = next
-		}
-	}
 }
 
 func (c *LRU[K, V]) link(n *node[K, V]) {

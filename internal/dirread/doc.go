@@ -6,8 +6,6 @@
 // does it by way of an [os.Root]. On Linux [Dir] and [Sessions] do the same in
 // one call of the system, which takes a fraction of the time.
 //
-// [Dir] is for reading files of many sessions in one go. [Sessions] is for a
-// program that comes back: [Sessions.ReadIfChanged] and [Sessions.Entries]
-// compare the [Stamp] of a file or directory first, and read nothing that did
-// not change.
+// [Dir] is for reading files of many sessions in one go. [Sessions] reads what
+// stands at its path at that time, and lists the sessions.
 package dirread

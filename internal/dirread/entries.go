@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 )
@@ -39,42 +38,12 @@ func (s *Sessions) entries(keep func(name string) bool) ([]Entry, error) {
 		return nil, err
 	}
 	q := &questions{in: f, hooks: s.hooks, waiting: make(chan []Entry, 64)}
-	err = s.list(f, func(text string) { q.ask(choose(text, keep)) })
+	err = readNames(f, func(text string) { q.ask(choose(text, keep)) })
 	found := q.answers()
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
 	return found, nil
-}
-
-// list yields the names in the sessions directory f, in the order of the file
-// system: those that were found before, while the directory has not changed
-// since. Everything that comes, goes or is renamed changes its time.
-func (s *Sessions) list(f *os.File, yield func(text string)) error {
-	at := time.Now()
-	fi, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	is := StampOf(fi, s.hooks)
-	if old := s.listing.Load(); old != nil && old.is.Same(is) {
-		for _, text := range old.texts {
-			yield(text)
-		}
-		return nil
-	}
-	now, size := &listing{is: is, at: at}, 0
-	err = readNames(f, func(text string) {
-		if size += len(text); size <= s.maxListing {
-			now.texts = append(now.texts, text)
-		}
-		yield(text)
-	})
-	if err != nil || size > s.maxListing || !Settled(s.hooks, is, at) || !IsLocal(f) {
-		now = nil
-	}
-	s.listing.Store(now)
-	return err
 }
 
 // questions asks about entries of the directory in while more of their names

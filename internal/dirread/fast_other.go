@@ -8,9 +8,8 @@ import "errors"
 // fast way to it.
 func (s *Sessions) ReadFast(id, name string) (data []byte, ok bool) { return nil, false }
 
-// ReadIfChanged is [Sessions.ReadFast] for a caller that read the file before,
-// where there is a fast way to it.
-func (s *Sessions) ReadIfChanged(id, name string, was Stamp) (data []byte, now Stamp, ok bool) {
+// ReadStamped is [Sessions.ReadFast] with the stamp of the file.
+func (s *Sessions) ReadStamped(id, name string) (data []byte, now Stamp, ok bool) {
 	return nil, Stamp{}, false
 }
 

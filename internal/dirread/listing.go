@@ -56,13 +56,3 @@ func choose(text string, keep func(name string) bool) []Entry {
 	}
 	return found
 }
-
-// listing is what was found in the sessions directory.
-type listing struct {
-	is    Stamp // of the directory, before it was read
-	at    time.Time
-	texts []string // for each name what it is, the name and a zero
-}
-
-// maxListing is the default of [Sessions.LimitListing].
-const maxListing = 8 << 20

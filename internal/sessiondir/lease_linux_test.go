@@ -72,8 +72,8 @@ var leasedReads = []struct {
 		data, ok := b.ReadFast("s", "f")
 		return string(data), unless(ok)
 	}},
-	{"ReadIfChanged", func(b *Base) (string, error) {
-		data, _, ok := b.ReadIfChanged("s", "f", Stamp{})
+	{"ReadStamped", func(b *Base) (string, error) {
+		data, _, ok := b.ReadStamped("s", "f")
 		return string(data), unless(ok)
 	}},
 	{"dirread.Dir.Open", func(b *Base) (string, error) {

@@ -40,17 +40,12 @@ func (b *Base) IsLocal() bool { return b.reader.IsLocal() }
 // ReadFast reads a file of a session; see [dirread.Sessions.ReadFast].
 func (b *Base) ReadFast(id, name string) (data []byte, ok bool) { return b.reader.ReadFast(id, name) }
 
-// ReadIfChanged reads a file of a session again; see
-// [dirread.Sessions.ReadIfChanged].
-func (b *Base) ReadIfChanged(id, name string, was Stamp) (data []byte, now Stamp, ok bool) {
-	return b.reader.ReadIfChanged(id, name, was)
+// ReadStamped reads a file of a session; see [dirread.Sessions.ReadStamped].
+func (b *Base) ReadStamped(id, name string) (data []byte, now Stamp, ok bool) {
+	return b.reader.ReadStamped(id, name)
 }
 
 // View looks at a file of a session; see [dirread.Sessions.View].
 func (b *Base) View(id, name string, look func(data []byte, is Stamp)) (ok bool) {
 	return b.reader.View(id, name, look)
 }
-
-// LimitListing sets how many bytes the names of a listing may take to be kept.
-// It must be called before anything is listed.
-func (b *Base) LimitListing(bytes int) { b.reader.LimitListing(bytes) }

@@ -16,7 +16,7 @@ import (
 func settle(t *testing.T, b *Sessions, want string) Stamp {
 	t.Helper()
 	for {
-		data, now, ok := b.ReadIfChanged("s", "f", Stamp{})
+		data, now, ok := b.ReadStamped("s", "f")
 		require.True(t, ok)
 		require.Equal(t, want, string(data))
 		if now != (Stamp{}) || !keptHere(t, b.path) {
@@ -99,9 +99,9 @@ var fileChanges = []struct {
 	{"the directory gone", func(t *testing.T, dir string) { require.NoError(t, os.RemoveAll(dir)) }, ""},
 }
 
-// TestReadIfChangedSeesEveryChange changes what was looked at, at once after it was
-// read and when its sight had lasted.
-func TestReadIfChangedSeesEveryChange(t *testing.T) {
+// TestStampsTellEveryChange changes what was read, at once after it was read and when its
+// stamp was good for later: what is read then is that of now, and has another stamp, or none.
+func TestStampsTellEveryChange(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"plain", "by a symlink"} {
 		for _, when := range []string{"at once", "settled"} {
@@ -119,22 +119,24 @@ func TestReadIfChangedSeesEveryChange(t *testing.T) {
 						require.NoError(t, os.Symlink(dir, path))
 					}
 					b := open(t, path, nil)
-					data, was, ok := b.ReadIfChanged("s", "f", Stamp{})
+					data, was, ok := b.ReadStamped("s", "f")
 					require.True(t, ok)
 					require.Equal(t, "content", string(data))
 					if when == "settled" {
 						was = settle(t, b, "content")
 					}
 					change.do(t, dir)
-					data, was, ok = b.ReadIfChanged("s", "f", was)
+					data, now, ok := b.ReadStamped("s", "f")
 					fast, isFast := b.ReadFast("s", "f")
 					require.Equal(t, isFast, ok)
 					require.Equal(t, fast, data)
 					require.Equal(t, change.want, string(data))
-					if ok {
-						settle(t, b, change.want)
-					} else {
-						require.Zero(t, was)
+					if !ok {
+						require.Zero(t, now)
+						return
+					}
+					if now = settle(t, b, change.want); was != (Stamp{}) && change.want != "content" {
+						require.False(t, was.Same(now))
 					}
 				})
 			}
@@ -142,52 +144,22 @@ func TestReadIfChangedSeesEveryChange(t *testing.T) {
 	}
 }
 
-// TestReadIfChangedReadsNothing reads nothing again: not while sessions come and go, and not
-// of one that was moved and has a symlink in its place.
-func TestReadIfChangedReadsNothing(t *testing.T) {
-	t.Parallel()
-	b := openBase(t, nil)
-	put(t, "content", b.path, "s", "f")
-	was := settle(t, b, "content")
-	if !keptHere(t, b.path) {
-		require.Zero(t, was)
-		return
-	}
-	again := func() {
-		t.Helper()
-		data, now, ok := b.ReadIfChanged("s", "f", was)
-		require.True(t, ok)
-		require.Empty(t, data)
-		require.Equal(t, was, now)
-	}
-	again()
-	put(t, "content", b.path, "t", "f")
-	again()
-	require.NoError(t, os.RemoveAll(filepath.Join(b.path, "t")))
-	again()
-	require.NoError(t, os.Rename(filepath.Join(b.path, "s"), b.path+"-moved"))
-	require.NoError(t, os.Symlink(b.path+"-moved", filepath.Join(b.path, "s")))
-	again()
-}
-
-// TestReadIfChangedOnACoarseClock rewrites a file within one step of the clock that
-// gives its time.
-func TestReadIfChangedOnACoarseClock(t *testing.T) {
+// TestStampsOfACoarseClock rewrites a file within one step of the clock that gives its
+// time: its stamp is none.
+func TestStampsOfACoarseClock(t *testing.T) {
 	t.Parallel()
 	b := openBase(t, &seam.Seam{Clock: century})
-	was := Stamp{}
 	for _, content := range []string{"a", "b", "c"} {
 		put(t, content, b.path, "s", "f")
-		data, now, ok := b.ReadIfChanged("s", "f", was)
+		data, now, ok := b.ReadStamped("s", "f")
 		require.True(t, ok)
 		require.Equal(t, content, string(data))
 		require.Zero(t, now)
-		was = now
 	}
 }
 
-// TestReadIfChangedAtAnEmptyFile: nothing is known of what cannot be read quickly.
-func TestReadIfChangedAtAnEmptyFile(t *testing.T) {
+// TestStampOfAnEmptyFile: nothing is known of what cannot be read quickly.
+func TestStampOfAnEmptyFile(t *testing.T) {
 	t.Parallel()
 	b := openBase(t, nil)
 	put(t, "content", b.path, "s", "f")
@@ -195,7 +167,7 @@ func TestReadIfChangedAtAnEmptyFile(t *testing.T) {
 	put(t, "", b.path, "s", "empty")
 	long := time.Now().Add(fineStep * 2)
 	for asked := time.Now(); asked.Before(long); asked = time.Now() {
-		data, now, ok := b.ReadIfChanged("s", "empty", Stamp{})
+		data, now, ok := b.ReadStamped("s", "empty")
 		require.Empty(t, data)
 		require.False(t, ok)
 		require.Zero(t, now)
