@@ -59,6 +59,13 @@ func (c *sessionCache) call(id string) *session {
 	return s
 }
 
+// known returns what is cached of session id, nil when there is nothing.
+func (c *sessionCache) known(id string) *session {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sessions[id]
+}
+
 // end unpins s when no other call uses it.
 func (c *sessionCache) end(s *session) {
 	c.mu.Lock()

@@ -30,12 +30,13 @@ type cachedTranscript struct {
 	backup       sessiondir.Stamp // of a backup that the file begins with; zero when that is not known
 	checkedAt    time.Time        // when the stamps were taken
 	writtenTime  time.Time        // the time that this store gave the file, if it did
+	epoch        uint64           // drawn anew with each content that does not begin with the one before; never 0
 }
 
 // cachedTranscriptOf returns what to cache of main, a sound file with these
 // rows. at is a time before main was read.
 func cachedTranscriptOf(main *file, rows []Message, at time.Time) *cachedTranscript {
-	c := &cachedTranscript{rows: rows, size: int64(len(main.data)), main: main.stamp, checkedAt: at}
+	c := &cachedTranscript{rows: rows, size: int64(len(main.data)), main: main.stamp, checkedAt: at, epoch: newEpoch()}
 	var wait sync.WaitGroup
 	sum := func() { c.sum.Write(main.data) } // never fails
 	if c.size < partSize {
@@ -59,7 +60,10 @@ func (c *cachedTranscript) revision() Revision {
 // extended returns c with rows, whose lines are tail, at its end. The caller
 // sets the stamps and times.
 func (c *cachedTranscript) extended(rows []Message, tail []byte) *cachedTranscript {
-	n := &cachedTranscript{rows: append(c.rows, rows...), sum: c.sum, size: c.size + int64(len(tail)), ended: true, nonCanonical: c.nonCanonical, users: c.users.plus(rows)}
+	n := &cachedTranscript{
+		rows: append(c.rows, rows...), sum: c.sum, size: c.size + int64(len(tail)), ended: true,
+		nonCanonical: c.nonCanonical, users: c.users.plus(rows), epoch: c.epoch,
+	}
 	if c.prefixes != nil {
 		n.prefixes = addPrefixes(c.prefixes, rows)
 	}

@@ -54,6 +54,20 @@ func (c coreStore) Acquired(id string) bool { return c.st.owners.hosted(id) }
 
 func (c coreStore) Settled(s sessiondir.Stamp, at time.Time) bool { return c.st.base.Settled(s, at) }
 
+func (c coreStore) Epoch(id string, at sessiondir.Stamp) uint64 {
+	s := c.st.cache.known(id)
+	if s == nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.cached
+	if t == nil || !at.Same(t.main) || !at.Mtime.Equal(t.writtenTime) && !c.st.base.Settled(at, t.checkedAt) {
+		return 0
+	}
+	return t.epoch
+}
+
 func (c coreStore) SyncFiles(ctx context.Context, id string, names ...string) error {
 	if c.Syncs() {
 		return nil

@@ -2,6 +2,7 @@ package sessionstore
 
 import (
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"regexp"
@@ -25,6 +26,14 @@ func NewID() string {
 // IsTopLevel reports whether id is that of a session that no other session
 // started: whether it holds no underscore.
 func IsTopLevel(id string) bool { return !strings.Contains(id, "_") }
+
+// newEpoch returns the number of a transcript that no other one has, also not of another
+// process. It is not 0.
+func newEpoch() uint64 {
+	var b [8]byte
+	rand.Read(b[:]) // never fails
+	return binary.NativeEndian.Uint64(b[:]) | 1
+}
 
 const zeroSpan = "0000000000000000"
 

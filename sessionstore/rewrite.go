@@ -15,7 +15,7 @@ import (
 // another writer came between.
 func (tx *transaction) writeRows(t *transcript, rows []Message) error {
 	tx.dir.Sweep()
-	c := &cachedTranscript{rows: rows[:len(rows):len(rows)], ended: true}
+	c := &cachedTranscript{rows: rows[:len(rows):len(rows)], ended: true, epoch: newEpoch()}
 	r := commit.Replacement{
 		Write:  func(out io.Writer) error { return c.write(out) },
 		Rotate: func() (bool, error) { return tx.rotateTranscript(t) },

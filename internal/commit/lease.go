@@ -45,10 +45,11 @@ func (f File) lease(file *os.File, name string) (*leased, error) {
 	return l, nil
 }
 
-// How long a commit waits for a program that reads main, and between looks.
+// How long a commit waits for a program that reads main, and before it looks again: at
+// first, and then twice as long each time.
 const (
 	readerLimit = 20 * time.Millisecond
-	readerPause = 500 * time.Microsecond
+	readerPause = 30 * time.Microsecond
 )
 
 // leaseMain opens main, which must be the file with the stamp was, and takes
@@ -64,8 +65,10 @@ func (f File) leaseMain(was sessiondir.Stamp, next *leased) (*leased, error) {
 		return nil, err
 	}
 	main, err := f.lease(file, f.Name)
-	for until := time.Now().Add(readerLimit); errors.Is(err, errInUse) && next.state() != writerWaits && time.Now().Before(until); {
-		time.Sleep(readerPause)
+	until, pause := time.Now().Add(readerLimit), readerPause
+	for errors.Is(err, errInUse) && next.state() != writerWaits && time.Now().Before(until) {
+		time.Sleep(pause)
+		pause = min(2*pause, time.Millisecond)
 		main, err = f.lease(file, f.Name)
 	}
 	if err == nil && !main.at.SameContent(was) {

@@ -94,6 +94,12 @@ type reading interface {
 
 // syncing makes durable what others wrote, and keeps files beside the sessions.
 type syncing interface {
+	// Epoch returns the number of the content that the transcript of session id has with
+	// the stamp at. Two contents of the same number are one and the same, with lines at
+	// the end of the later one that this store appended. It is 0 where the store does not
+	// know the file.
+	Epoch(id string, at sessiondir.Stamp) uint64
+
 	// SyncFiles makes the named files of session id durable as they stand,
 	// with their names and the session's own. It does nothing when the store
 	// does so at each write. It passes over a file that is not there or may

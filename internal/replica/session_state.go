@@ -108,7 +108,8 @@ type Followed struct {
 	Tail  segment.Hash     `json:"tail"` // of the bytes before the last mark
 	Torn  bool             `json:"torn,omitempty"`
 	Rules string           `json:"rules,omitempty"` // version of the redaction
-	Whole segment.Hash     `json:"whole,omitzero"`  // of all bytes before the last mark, where lines are redacted
+	Raw   segment.Hash     `json:"raw,omitzero"`    // behind the lines as they are here, where they leave redacted
+	Epoch uint64           `json:"epoch,omitempty"` // see core.Store.Epoch
 	Forms []Form           `json:"forms,omitempty"` // of lines before the last mark, in their order
 	Mixed bool             `json:"mixed,omitempty"` // Rules give some of these lines another form
 }

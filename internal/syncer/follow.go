@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
@@ -17,19 +15,25 @@ import (
 // scan finds out how a source stands, and reads no more of it than what may
 // have changed since it was last followed. A file that is only appended to in
 // place is trusted up to the end that was seen, if the bytes before that are
-// what they were.
-func (s source) scan(ctx context.Context, last *replica.Followed, appended bool) (*history, error) {
-	h := &history{source: s}
-	err := s.core.Read(ctx, s.id, func(dir *sessiondir.Dir) error {
-		f, stamp, err := dir.Open(s.name)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
+// what they were, and a transcript where the store knows that it only appended to it.
+func (s source) scan(ctx context.Context, last *replica.Followed, appended bool) (h *history, err error) {
+	err = s.core.Read(ctx, s.id, func(dir *sessiondir.Dir) error {
+		for _, loose := range [...]bool{true, false} {
+			h = &history{source: s}
+			f, err := h.open(dir)
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			h.there, f.loose = true, loose && h.Epoch != 0
+			err = errors.Join(h.follow(ctx, f, last, appended), f.close())
+			if err != nil || !f.loose || f.epoch == h.Epoch {
+				return err
+			}
 		}
-		if err != nil {
-			return err
-		}
-		h.there = true
-		return errors.Join(h.follow(ctx, f, stamp, last, appended), f.Close())
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", s.name, err)
@@ -37,17 +41,16 @@ func (s source) scan(ctx context.Context, last *replica.Followed, appended bool)
 	return h, nil
 }
 
-func (h *history) follow(ctx context.Context, f io.ReadSeeker, stamp sessiondir.Stamp, last *replica.Followed, appended bool) error {
-	now := time.Now()
+func (h *history) follow(ctx context.Context, f *opened, last *replica.Followed, appended bool) error {
 	sameRules := last != nil && last.Rules == h.rules()
-	if sameRules && last.File.Same(stamp) && h.core.Settled(last.File, last.At) {
+	if sameRules && last.File.Same(h.File) && h.core.Settled(last.File, last.At) {
 		h.Followed = *last
 		return nil
 	}
-	h.File, h.At, h.Rules = stamp, now, h.rules()
-	if stamp.Size < h.start { // cut below the beginning of the stream
+	h.Rules = h.rules()
+	if h.File.Size < h.start { // cut below the beginning of the stream
 		short := h.begin()
-		short.Offset = stamp.Size
+		short.Offset = h.File.Size
 		h.Marks = []segment.Mark{short}
 		return nil
 	}
@@ -56,48 +59,74 @@ func (h *history) follow(ctx context.Context, f io.ReadSeeker, stamp sessiondir.
 			return err
 		}
 	}
-	h.Forms, h.Mixed = nil, false
+	h.Forms, h.Mixed, h.Raw = nil, false, segment.Hash{}
 	marks := []segment.Mark{h.begin()}
 	if !sameRules {
 		return h.hash(ctx, f, marks, fresh)
 	}
-	if len(last.Marks) > 0 && h.continues(f, last, appended) {
-		marks = last.Marks
+	if len(last.Marks) > 0 {
+		on, err := h.continues(ctx, f, last, appended)
+		if err != nil {
+			return err
+		}
+		if on {
+			marks, h.Raw = last.Marks, last.Raw
+		}
 	}
 	return h.again(ctx, f, marks, last)
 }
 
 // again follows lines behind the last of marks under the same rules as before.
-func (h *history) again(ctx context.Context, f io.ReadSeeker, marks []segment.Mark, last *replica.Followed) error {
+func (h *history) again(ctx context.Context, f *opened, marks []segment.Mark, last *replica.Followed) error {
 	h.Forms, h.Mixed = before(last.Forms, marks[len(marks)-1].N), last.Mixed
 	known := history{Followed: replica.Followed{Forms: last.Forms, Mixed: last.Mixed}}
 	return h.hash(ctx, f, marks, known.form)
 }
 
-// continues reports whether the file begins as it was when it was last
-// followed, as far as that is found out faster than by hashing its lines: of a
-// file that is appended to in place the end tells, and where lines are redacted
-// before they are hashed, all bytes.
-func (h *history) continues(f io.ReadSeeker, last *replica.Followed, appended bool) bool {
-	end := last.Marks[len(last.Marks)-1].Offset
+// continues reports whether the file begins as it was when it was last followed, as far
+// as that is found out faster than by following its lines: the store knows it, or of a
+// file that is appended to in place the end tells. Where lines are redacted before they
+// are hashed, the lines as they are here tell it.
+func (h *history) continues(ctx context.Context, f *opened, last *replica.Followed, appended bool) (bool, error) {
+	end := last.Marks[len(last.Marks)-1]
 	switch {
-	case end > h.File.Size:
-		return false
+	case end.Offset > h.File.Size:
+		return false, nil
+	case h.Epoch != 0 && h.Epoch == last.Epoch:
+		return true, nil
 	case appended && last.File.Dev == h.File.Dev && last.File.Inode == h.File.Inode:
-		tail, err := tailSum(f, end)
-		return err == nil && tail == last.Tail
+		tail, err := f.tail(end.Offset)
+		return tail == last.Tail, err
 	case h.redact != nil || last.Mixed:
-		whole, err := sumOf(f, 0, end)
-		return err == nil && whole == last.Whole
+		raw, err := h.rawUpto(ctx, f, end)
+		return raw == last.Raw, err
 	}
-	return false
+	return false, nil
+}
+
+// rawUpto returns the hash behind the lines before a mark, as they are here.
+func (h *history) rawUpto(ctx context.Context, f *opened, end segment.Mark) (segment.Hash, error) {
+	at, raw := h.start, segment.Point{}
+	for at < end.Offset {
+		lines, _, err := f.lines(ctx, at)
+		if err != nil || len(lines) == 0 {
+			return segment.Hash{}, err
+		}
+		lines = lines[:min(int64(len(lines)), end.Offset-at)]
+		for line := range jsonl.Lines(lines) {
+			raw = raw.Add(line.Bytes)
+		}
+		at += int64(len(lines))
+	}
+	return raw.Hash, nil
 }
 
 // hash goes on behind the last of marks to the last whole line.
-func (h *history) hash(ctx context.Context, f io.ReadSeeker, marks []segment.Mark, known forms) error {
+func (h *history) hash(ctx context.Context, f *opened, marks []segment.Mark, known forms) error {
 	t := segment.NewTracker(h.stream, nil, marks)
+	raw, redacts := segment.Point{Hash: h.Raw}, h.redact != nil || h.Mixed
 	for {
-		lines, torn, err := h.window.lines(ctx, f, t.Mark().Offset)
+		lines, torn, err := f.lines(ctx, t.Mark().Offset)
 		if err != nil {
 			return err
 		}
@@ -105,24 +134,25 @@ func (h *history) hash(ctx context.Context, f io.ReadSeeker, marks []segment.Mar
 			break
 		}
 		for line := range jsonl.Lines(lines) {
+			if redacts {
+				raw = raw.Add(line.Bytes)
+			}
 			t.Add(line.Bytes, h.add(t.Mark().N, line.Bytes, known))
 		}
 	}
-	h.Marks = t.Marks()
-	var err error
-	if h.redact != nil || h.Mixed {
-		if h.Whole, err = sumOf(f, 0, t.Mark().Offset); err != nil {
-			return err
-		}
+	h.File, h.At, h.Marks, h.Raw = f.stamp, f.at, t.Marks(), segment.Hash{}
+	if redacts {
+		h.Raw = raw.Hash
 	}
-	h.Tail, err = tailSum(f, t.Mark().Offset)
+	var err error
+	h.Tail, err = f.tail(t.Mark().Offset)
 	return err
 }
 
 // recast follows a file again whose rules have changed. The lines up to sent are in
 // the cloud, and keep their forms. It reports false when the lines here are others.
-func (h *history) recast(ctx context.Context, f io.ReadSeeker, last *replica.Followed, sent segment.Point) (bool, error) {
-	h.Forms, h.Mixed = nil, false
+func (h *history) recast(ctx context.Context, f *opened, last *replica.Followed, sent segment.Point) (bool, error) {
+	h.Forms, h.Mixed, h.Raw = nil, false, segment.Hash{}
 	old := history{Followed: replica.Followed{Forms: last.Forms, Mixed: true}}
 	err := h.hash(ctx, f, []segment.Mark{h.begin()}, func(n int64, line []byte) ([]byte, bool) {
 		if n >= sent.N {
@@ -143,7 +173,7 @@ func (h *history) recast(ctx context.Context, f io.ReadSeeker, last *replica.Fol
 // pointAt returns the point behind n lines of an open file that was followed. It reads
 // the lines behind the mark before n again: none when n is the end, and else fewer than
 // there are behind n, give or take a few. Only rules that changed make it necessary.
-func (h *history) pointAt(ctx context.Context, f io.ReadSeeker, n int64) (segment.Point, bool, error) {
+func (h *history) pointAt(ctx context.Context, f *opened, n int64) (segment.Point, bool, error) {
 	if n > h.end().N {
 		return segment.Point{}, false, nil
 	}
@@ -153,7 +183,7 @@ func (h *history) pointAt(ctx context.Context, f io.ReadSeeker, n int64) (segmen
 	}
 	t := segment.NewTracker(h.stream, nil, []segment.Mark{at})
 	for t.Mark().N < n {
-		lines, _, err := h.window.lines(ctx, f, t.Mark().Offset)
+		lines, _, err := f.lines(ctx, t.Mark().Offset)
 		if err != nil || len(lines) == 0 {
 			return segment.Point{}, false, err
 		}

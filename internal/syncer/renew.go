@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"iter"
 	"sort"
 
@@ -253,21 +252,17 @@ func (h *history) anew(ctx context.Context, known forms) (*history, error) {
 		return next, nil
 	}
 	err := h.core.Read(ctx, h.id, func(dir *sessiondir.Dir) error {
-		f, stamp, err := dir.Open(h.name)
+		f, err := next.open(dir)
 		if err != nil {
 			return err
 		}
-		if !stamp.SameContent(h.File) {
-			return errors.Join(errMoved, f.Close())
+		if !next.File.SameContent(h.File) {
+			return errors.Join(errMoved, f.close())
 		}
-		return errors.Join(next.followAnew(ctx, f, h, known), f.Close())
+		next.Rules = next.rules()
+		return errors.Join(next.hash(ctx, f, []segment.Mark{next.begin()}, known), f.close())
 	})
 	return next, gone(err)
-}
-
-func (h *history) followAnew(ctx context.Context, f io.ReadSeeker, was *history, known forms) error {
-	h.File, h.At, h.Rules = was.File, was.At, h.rules()
-	return h.hash(ctx, f, []segment.Mark{h.begin()}, known)
 }
 
 // renewFiles takes note of small files that only got another form. One that changed

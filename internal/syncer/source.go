@@ -1,9 +1,6 @@
 package syncer
 
 import (
-	"crypto/sha256"
-	"io"
-
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -51,23 +48,4 @@ func (s *source) rules() string {
 		return ""
 	}
 	return s.redact.Version()
-}
-
-// tailBytes is how much before a place tells whether it is still the same.
-const tailBytes = 4096
-
-func tailSum(f io.ReadSeeker, end int64) (segment.Hash, error) {
-	return sumOf(f, max(0, end-tailBytes), end)
-}
-
-// sumOf returns the SHA-256 of a part of a file.
-func sumOf(f io.ReadSeeker, from, end int64) (sum segment.Hash, err error) {
-	if _, err := f.Seek(from, io.SeekStart); err != nil {
-		return sum, err
-	}
-	h := sha256.New()
-	if _, err := io.CopyN(h, f, end-from); err != nil {
-		return sum, err
-	}
-	return segment.Hash(h.Sum(nil)), nil
 }
