@@ -3,33 +3,16 @@ package eventslog
 import (
 	"errors"
 	"io"
-
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 )
-
-// maxReserved is how many bytes are reserved at once: what stays reserved in
-// vain after an error is no more.
-const maxReserved = 4 << 20
 
 // output writes to dst in blocks.
 type output struct {
-	dst      io.Writer
-	room     *atomicfile.Room
-	buf      []byte // not yet written; its capacity is a block
-	end      int64  // of what came so far
-	reserved int64  // up to where; 0: little came
+	dst io.Writer
+	buf []byte // not yet written; its capacity is a block
 }
 
 func newOutput(dst io.Writer) *output {
-	return &output{dst: dst, room: atomicfile.RoomFor(dst), buf: make([]byte, 0, blockSize)}
-}
-
-// reserve reserves what came so far and n bytes more.
-func (o *output) reserve(n int64) {
-	if more := o.end + n - o.reserved; more > 0 {
-		o.room.Reserve(more)
-		o.reserved += more
-	}
+	return &output{dst: dst, buf: make([]byte, 0, blockSize)}
 }
 
 // text writes p.
@@ -48,9 +31,6 @@ func (o *output) text(p []byte) error {
 // io.ErrUnexpectedEOF when src is shorter.
 func (o *output) copy(src io.ReaderAt, from, to int64) error {
 	for from < to {
-		if o.reserved <= o.end {
-			o.reserve(min(to-from, maxReserved))
-		}
 		free := o.free()
 		n, err := src.ReadAt(free[:min(to-from, int64(len(free)))], from)
 		from += int64(n)
@@ -73,11 +53,9 @@ func (o *output) free() []byte { return o.buf[len(o.buf):cap(o.buf)] }
 // took takes n bytes of the free part, and writes the block when it is full.
 func (o *output) took(n int) error {
 	o.buf = o.buf[:len(o.buf)+n]
-	o.end += int64(n)
 	if len(o.buf) < cap(o.buf) {
 		return nil
 	}
-	o.reserve(0)
 	return o.flush()
 }
 
@@ -85,9 +63,6 @@ func (o *output) took(n int) error {
 func (o *output) flush() error {
 	if len(o.buf) == 0 {
 		return nil
-	}
-	if o.reserved > 0 {
-		o.reserve(0)
 	}
 	n, err := o.dst.Write(o.buf)
 	if err == nil && n < len(o.buf) {

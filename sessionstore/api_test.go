@@ -33,7 +33,7 @@ var (
 	_ error       = (*sessionstore.CorruptError)(nil)
 	_ error       = (*sessionstore.AmbiguousError)(nil)
 
-	_ = []sessionstore.Durability{sessionstore.Durable, sessionstore.DataSynced, sessionstore.Relaxed}
+	_ = []sessionstore.Durability{sessionstore.Durable, sessionstore.Relaxed}
 	_ = []sessionstore.Op{sessionstore.Wrote, sessionstore.Removed, sessionstore.Rescan}
 	_ = map[bool]error{
 		errors.Is(sessionstore.ErrNotFound, fs.ErrNotExist): sessionstore.ErrConflict,

@@ -10,7 +10,6 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/index"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
@@ -103,11 +102,6 @@ func (c *cachedTranscript) withMessages(want []Message) *cachedTranscript {
 func (c *cachedTranscript) write(out io.Writer) error {
 	c.size = 0
 	c.sum.Reset()
-	size := int64(0)
-	for _, m := range c.rows {
-		size += int64(len(m.m.raw)) + 1
-	}
-	atomicfile.Reserve(out, size)
 	buf := bufio.NewWriterSize(io.MultiWriter(out, &c.sum), 256<<10)
 	for _, m := range c.rows {
 		n, _ := buf.Write(m.m.line()) // Flush tells of errors

@@ -48,11 +48,6 @@ const (
 	// was acknowledged, the Python tools too.
 	Durable Durability = iota
 
-	// DataSynced is the same as Durable.
-	//
-	// Deprecated: use [Durable].
-	DataSynced
-
 	// Relaxed syncs nothing, as the Python store. What was acknowledged survives
 	// a killed process. A power cut may take the calls of the last seconds: the
 	// system writes names when it likes, on ext4 after some 5 s, on xfs and btrfs
@@ -94,13 +89,11 @@ func (op Op) String() string {
 	return "Op(" + strconv.Itoa(int(op)) + ")"
 }
 
-// String returns "durable", "data synced" or "relaxed".
+// String returns "durable" or "relaxed".
 func (d Durability) String() string {
 	switch d {
 	case Durable:
 		return "durable"
-	case DataSynced:
-		return "data synced"
 	case Relaxed:
 		return "relaxed"
 	}

@@ -2,7 +2,6 @@ package sessionstore
 
 import (
 	"bytes"
-	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -54,32 +53,6 @@ func TestDurability(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-// TestDataSynced holds that the deprecated durability does what Durable does,
-// operation for operation.
-func TestDataSynced(t *testing.T) {
-	t.Parallel()
-	calls := append(faultCalls(), faultCall{"sync files", func(ctx context.Context, st *Store) error {
-		return coreStore{st}.SyncFiles(ctx, "s", sessiondir.Transcript)
-	}})
-	for _, call := range calls {
-		t.Run(call.name, func(t *testing.T) {
-			t.Parallel()
-			done := map[Durability]map[seam.Kind]int{}
-			for _, d := range []Durability{Durable, DataSynced} {
-				kinds := map[seam.Kind]int{}
-				dir := t.TempDir()
-				require.NoError(t, os.CopyFS(dir, faultStore(t)))
-				st, err := open(dir, &Options{Durability: d}, &seam.Seam{After: func(op seam.Op) { kinds[op.Kind]++ }})
-				require.NoError(t, err)
-				require.NoError(t, call.do(t.Context(), st))
-				require.NoError(t, st.Close())
-				done[d] = kinds
-			}
-			require.Equal(t, done[Durable], done[DataSynced])
-		})
 	}
 }
 

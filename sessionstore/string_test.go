@@ -21,9 +21,8 @@ func TestWords(t *testing.T) {
 		{sessionstore.Op(3), "Op(3)"},
 		{sessionstore.Op(-1), "Op(-1)"},
 		{sessionstore.Durable, "durable"},
-		{sessionstore.DataSynced, "data synced"},
 		{sessionstore.Relaxed, "relaxed"},
-		{sessionstore.Durability(3), "Durability(3)"},
+		{sessionstore.Durability(2), "Durability(2)"},
 		{sessionstore.Durability(-1), "Durability(-1)"},
 	}
 	for _, tt := range tests {
