@@ -1,10 +1,13 @@
 package hybrid
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -131,6 +134,32 @@ func TestUnknownIsHeldBack(t *testing.T) {
 	c.requireNoTrace(t, "torn")
 	a.put("torn", "metadata.json", `{"name": "Shopping"}`)
 	require.Equal(t, 1, a.sync().Pushed)
+}
+
+// TestHeldSessionsAskNothing: sessions that wait for a parent make no request in the
+// background. When another device has sent the parent, they are sent.
+func TestHeldSessionsAskNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		a := c.device(t, "a", background, func(o *Options) { o.Interval = time.Hour })
+		for i := range 5 {
+			a.child(fmt.Sprint("child", i), "parent")
+		}
+		time.Sleep(10 * time.Minute)
+		require.Equal(t, Blocked, a.state("child0").State)
+		c.ResetCounters()
+		time.Sleep(49 * time.Minute)
+		require.Zero(t, c.Counters().Total.Requests)
+
+		b := c.device(t, "b")
+		b.say("parent", "one")
+		require.Equal(t, 1, b.sync().Pushed)
+		time.Sleep(2 * time.Hour)
+		for i := range 5 {
+			require.Equal(t, UpToDate, a.state(fmt.Sprint("child", i)).State)
+		}
+	})
 }
 
 // TestLocalOnlyReachesRunningPrograms: another store of the directory has it open.

@@ -66,12 +66,16 @@ func (c *cloud) askWhetherSent(ctx context.Context) error {
 	return err
 }
 
-// inCloud reports whether the cloud has this session, or the one with the id parent.
+// inCloud reports whether the cloud has this session, or the one with the id parent. In the
+// background the catalogue, which was read as a whole, tells which ones it does not have.
 func (c *cloud) inCloud(ctx context.Context, parent string) (bool, error) {
 	if len(c.st.Head.Doc) > 0 {
 		return true, nil
 	}
 	for _, sid := range []string{c.SID(parent), c.sid} {
+		if _, listed := c.Table.Entry(sid); !listed && !c.Asked && c.Table.Cursor().Whole {
+			continue
+		}
 		doc, err := c.link.HeadDocument(ctx, sid)
 		if err != nil || doc != nil {
 			return doc != nil, err
