@@ -1,10 +1,13 @@
 package hybrid
 
 import (
+	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -107,6 +110,36 @@ func TestOwnValuesThatLoseAreKeptWhole(t *testing.T) {
 			c.requireNoTrace(t, "apple")
 		})
 	}
+}
+
+// TestValuesThatLostGo: what lost a merge stays for 90 days, and the log tells where.
+func TestValuesThatLostGo(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	var log bytes.Buffer
+	a := c.device(t, "a", func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	b := c.device(t, "b")
+	a.say("s", "one")
+	a.sync()
+	b.pull()
+	a.setMember("s", "note", "by a")
+	a.put("s", "config.md", "by a")
+	time.Sleep(2 * time.Millisecond)
+	b.setMember("s", "note", "by b")
+	b.put("s", "config.md", "by b")
+	b.sync()
+	a.sync()
+	require.ElementsMatch(t, []string{`"by a"`, "by a"}, lostValues(t, a))
+	require.Contains(t, log.String(), ".lost-*")
+	require.NotContains(t, log.String(), "note")
+	require.NotContains(t, log.String(), "by a")
+	files, err := filepath.Glob(filepath.Join(a.Dir(), ".sessionstore", "sync", "*.lost-*config.md*"))
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	old := time.Now().Add(-91 * 24 * time.Hour)
+	require.NoError(t, os.Chtimes(files[0], old, old))
+	a = c.reopened(t, a, "a")
+	require.Equal(t, []string{`"by a"`}, lostValues(t, a))
 }
 
 // lostValues returns what a device kept of what lost a merge.

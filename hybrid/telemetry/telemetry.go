@@ -64,24 +64,29 @@ func New(spans trace.TracerProvider, metrics metric.MeterProvider) (*Telemetry, 
 // may go on to use it.
 func (t *Telemetry) Close() error { return t.gauge.Unregister() }
 
-// Store returns a copy of o, which may be nil, for a store that t observes.
+// Store returns a copy of o, which may be nil, for a store that t observes. An Observer of o
+// is called too.
 func (t *Telemetry) Store(o *sessionstore.Options) *sessionstore.Options {
 	out := sessionstore.Options{}
 	if o != nil {
 		out = *o
 	}
-	out.Observer = t
+	if out.Observer = t; o != nil && o.Observer != nil {
+		out.Observer = storeObservers{t, o.Observer}
+	}
 	return &out
 }
 
 // Hybrid returns a copy of o, which may be nil, for a store of which t observes
-// the files and the copying. An OnStatus of o is called too.
+// the files and the copying. An OnStatus and Observers of o are called too.
 func (t *Telemetry) Hybrid(o *hybrid.Options) *hybrid.Options {
 	out := hybrid.Options{}
 	if o != nil {
 		out = *o
 	}
-	out.Store, out.Observer = t.Store(out.Store), t
+	if out.Store, out.Observer = t.Store(out.Store), t; o != nil && o.Observer != nil {
+		out.Observer = hybridObservers{t, o.Observer}
+	}
 	place, then := out.Project+"\x00", out.OnStatus
 	out.OnStatus = func(s hybrid.Status) {
 		t.status(place+s.SessionID, s)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -93,6 +94,38 @@ func say(t *testing.T, st *sessionstore.Store, id string) {
 	m, err := sessionstore.Text("user", "the secret word", time.Now())
 	require.NoError(t, err)
 	require.NoError(t, st.Append(t.Context(), id, m))
+}
+
+// heard is an observer of a program.
+type heard struct{ calls, writes, syncs, sessions, requests atomic.Int64 }
+
+func (h *heard) Called(context.Context, sessionstore.Call)         { h.calls.Add(1) }
+func (h *heard) Wrote(int)                                         { h.writes.Add(1) }
+func (h *heard) Synced()                                           { h.syncs.Add(1) }
+func (h *heard) SessionSynced(context.Context, hybrid.SessionSync) { h.sessions.Add(1) }
+func (h *heard) Requested(context.Context, hybrid.Request)         { h.requests.Add(1) }
+
+// TestObserversOfTheProgram: the observers that the options had go on to be called.
+func TestObserversOfTheProgram(t *testing.T) {
+	t.Parallel()
+	g := newTelling(t)
+	own := &heard{}
+	s, err := hybrid.Open(t.Context(), t.TempDir(), g.Hybrid(&hybrid.Options{
+		Store: &sessionstore.Options{Observer: own}, Observer: own,
+		Container: account(t), Project: "p", User: "u", Device: "d", Manual: true,
+	}))
+	require.NoError(t, err)
+	say(t, s.Store, "s")
+	_, err = s.Sync(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	for name, n := range map[string]*atomic.Int64{
+		"calls": &own.calls, "writes": &own.writes, "syncs": &own.syncs, "sessions": &own.sessions, "requests": &own.requests,
+	} {
+		require.Positive(t, n.Load(), name)
+	}
+	require.Positive(t, g.sum(t, "sessionstorage.store.syncs"))
+	require.Positive(t, g.sum(t, "sessionstorage.sync.requests"))
 }
 
 func TestStore(t *testing.T) {

@@ -10,10 +10,12 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"path"
 	"strings"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
 // States keeps the state files of a store. Its methods may be called by many
@@ -156,8 +158,11 @@ const leftFor = 24 * time.Hour
 // tablesFor is how long a table of package replica stays that nobody changes.
 const tablesFor = 90 * 24 * time.Hour
 
-// Sweep removes what killed processes left. What cannot be removed stays until
-// the next time.
+// lostFor is how long the value of a change stays that lost a merge.
+const lostFor = 90 * 24 * time.Hour
+
+// Sweep removes what killed processes left, and what has been kept for long enough. What
+// cannot be removed stays until the next time.
 func (s *States) Sweep() {
 	_ = s.with(func(dir *atomicfile.Dir) error {
 		entries, err := fs.ReadDir(dir.Root().FS(), ".")
@@ -169,6 +174,8 @@ func (s *States) Sweep() {
 			switch {
 			case strings.HasPrefix(e.Name(), Prefix):
 				limit = tablesFor
+			case strings.Contains(e.Name(), lost):
+				limit = lostFor
 			case !strings.Contains(e.Name(), Arriving):
 				continue
 			}
@@ -182,6 +189,19 @@ func (s *States) Sweep() {
 
 // Arriving is part of the names of files with lines that are being fetched.
 const Arriving = ".arriving-"
+
+// lost is part of the names of files with values that lost a merge.
+const lost = ".lost-"
+
+// LostFile returns the name of the file for the value of a change to a file or, where key
+// is not empty, to a member of it. sum is of the value.
+func LostFile(sid, key, file string, sum segment.Hash) string {
+	name := path.Base(file) + "-" + sum.Short()[:8]
+	if with := sid + lost + key + "-" + name; key != "" && len(key) <= 64 && fs.ValidPath(with) && !strings.ContainsAny(key, `/\:`) {
+		return with
+	}
+	return sid + lost + name
+}
 
 // DownloadFile returns the name of a file for lines of a session that are being
 // fetched. Another process may be fetching them too: random tells them apart.

@@ -5,12 +5,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"io/fs"
-	"path"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
-	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -81,15 +79,10 @@ func (v *push) keepLost(ctx context.Context, f *localFile, lost []head.Loss, our
 		} else if here, ok := pyjson.Lookup(own, l.Key); ok && l.Clock == ours {
 			value = here
 		}
-		sum := segment.Hash(sha256.Sum256(value))
-		name := path.Base(f.name)
-		file := v.sid + ".lost-" + l.Key + "-" + name + "-" + sum.Short()[:8]
-		if len(l.Key) > 64 || !fs.ValidPath(file) || bytes.ContainsAny([]byte(l.Key), `/\:`) {
-			file = v.sid + ".lost-" + name + "-" + sum.Short()[:8]
-		}
-		if err := v.States.Write(file, value); err != nil {
+		if err := v.States.Write(replica.LostFile(v.sid, l.Key, f.name, sha256.Sum256(value)), value); err != nil {
 			return err
 		}
 	}
+	v.Log.Warn("a change lost a merge; it is kept for 90 days in .sessionstore/sync", "session", v.id, "file", f.name, "files", v.sid+".lost-*")
 	return nil
 }
