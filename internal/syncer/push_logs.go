@@ -40,8 +40,14 @@ func (v *push) pushLogs(ctx context.Context, next *head.Head, uploads *uploader)
 	return changed, nil
 }
 
+// planLog decides for a log, and remembers that it was cut: the cloud is asked for that
+// once.
 func (c *cloud) planLog(ctx context.Context, l *ownLog, r head.Extent) (syncplan.LogAction, error) {
-	return syncplan.PlanLog(l.point(),
+	is := replica.CutLog{Here: l.point(), There: r.Point()}
+	if l.own.Cut == is && is.Here != is.There {
+		return syncplan.LogHold, nil
+	}
+	what, err := syncplan.PlanLog(l.point(),
 		func(p segment.Point) (bool, error) { return l.has(ctx, p) }, r.Point(),
 		func(p segment.Point) (bool, error) {
 			infos, err := c.link.Segments(ctx, c.head, l.stream, p.N-1)
@@ -51,6 +57,10 @@ func (c *cloud) planLog(ctx context.Context, l *ownLog, r head.Extent) (syncplan
 			_, err = segment.Tile(l.stream, infos, p, r.Point())
 			return err == nil, nil
 		})
+	if l.own.Cut = (replica.CutLog{}); what == syncplan.LogHold {
+		l.own.Cut = is
+	}
+	return what, err
 }
 
 // resume finds the generation of a log whose state was lost: the latest that
