@@ -265,6 +265,35 @@ func TestErrorsHoldNoContent(t *testing.T) {
 	require.NotErrorIs(t, err, sessionstore.ErrNotFound)
 }
 
+// TestFullSessionGoesOnAfterASync: a session that was full is sent by the background again once
+// a call has synced it.
+func TestFullSessionGoesOnAfterASync(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		a := c.device(t, "a", background)
+		a.say("s", "one")
+		time.Sleep(time.Minute)
+		c.Inject(cosmostest.Data(func(r cosmostest.Request) cosmostest.Fault {
+			if r.Op.Writes() {
+				return cosmostest.Fault{Status: http.StatusForbidden, SubStatus: 1014}
+			}
+			return cosmostest.Fault{}
+		}))
+		a.say("s", "two")
+		time.Sleep(time.Minute)
+		require.ErrorIs(t, a.state("s").Err, ErrFull)
+		c.Inject(nil)
+		a.sync("s")
+		a.say("s", "three")
+		time.Sleep(time.Minute)
+		require.Equal(t, UpToDate, a.state("s").State)
+		b := c.device(t, "b")
+		b.pull()
+		require.Equal(t, []string{"one", "two", "three"}, b.texts("s"))
+	})
+}
+
 // TestFullPartition fills the partition of one session up to its limit. The call returns
 // ErrFull, nothing here is lost, other sessions go on, the background asks rarely, and
 // after Prune made room the session goes on.

@@ -193,8 +193,9 @@ func (w *worker) collect(marked map[string]replica.Reason) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(marked)) {
-		if _, due := w.due[id]; due && w.tries[id] > 0 {
-			continue // it failed a short time ago
+		last, known := w.told(id)
+		if _, due := w.due[id]; due && w.tries[id] > 0 && (!known || last.Err != nil) {
+			continue // it failed a short time ago, and no call has synced it since
 		}
 		w.queue.add(id, marked[id])
 	}
