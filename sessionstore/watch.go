@@ -34,7 +34,18 @@ type Watcher struct{ changes *watch.Watcher }
 // are seen within a tenth of one. Other systems are polled: macOS because it
 // needs a descriptor for every watched file, Windows because a watched
 // directory is held open, and that must never be what makes a rename fail.
-// Polling opens no session's directory and no file.
+// Polling opens no session's directory and no file, and takes about 1 % of a
+// processor for 1,000 sessions.
+//
+// On Linux the system watches up to 12,000 directories of sessions for a Watcher, but no
+// more than a quarter of fs.inotify.max_user_watches; it keeps about 1 KB for each.
+// These cost next to nothing while nothing changes. Polled are the sessions beyond
+// that limit, those on network and FUSE file systems and on others that are not known
+// to report every change, and those with a file or directory that is a symlink or a file with hard links.
+// In a watched session some changes are seen within a minute only, as they have no
+// event: what is written through a memory mapping, by a name that a file was given
+// elsewhere since the last look, or by another machine to which this one serves the files,
+// and what is mounted over its directory.
 //
 // A change may be told twice. Whoever reads a file each time that it is told
 // has in the end what is there; where that cannot be said, the watcher tells a

@@ -17,9 +17,18 @@ func IsLocal(f *os.File) bool {
 	return local
 }
 
+// IsLocalAt is [IsLocal] of what is at path, which it does not open.
+func IsLocalAt(path string) bool {
+	return isLocalBy(func(on *unix.Statfs_t) error { return unix.Statfs(path, on) })
+}
+
 func isLocal(fd int) bool {
+	return isLocalBy(func(on *unix.Statfs_t) error { return unix.Fstatfs(fd, on) })
+}
+
+func isLocalBy(stat func(*unix.Statfs_t) error) bool {
 	var on unix.Statfs_t
-	if _, err := uninterrupted(func() (int, error) { return 0, unix.Fstatfs(fd, &on) }); err != nil {
+	if _, err := uninterrupted(func() (int, error) { return 0, stat(&on) }); err != nil {
 		return false
 	}
 	switch int64(on.Type) {

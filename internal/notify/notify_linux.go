@@ -37,7 +37,8 @@ func New() (*Watcher, error) {
 }
 
 // Add watches dir, not what is below its subdirectories. The watch is of the
-// directory that stands there now and ends with it.
+// directory that stands there now and ends with it. One that is watched
+// by another path gets no second watch: its events come with that path.
 func (w *Watcher) Add(dir string) error { return w.system.Add(dir) }
 
 // Remove stops watching dir. It is fine if it is not watched, or not there.

@@ -10,6 +10,7 @@ import "time"
 // of the file system's clock.
 type State struct {
 	kind         kind
+	linked       bool   // a symlink leads there, or the file has further hard links; false where no watcher hears of anything
 	dev, inode   uint64 // on Windows zero, and the time of creation
 	size         int64
 	mtime, ctime int64 // of the content and of the inode, in nanoseconds; zero where the system does not tell
@@ -33,6 +34,13 @@ func (s State) Hidden() bool { return s.kind == hidden }
 
 // IsDir reports whether it is a directory.
 func (s State) IsDir() bool { return s.kind == directory }
+
+// Linked reports whether it may change without an event at its path: it has
+// another name, too.
+func (s State) Linked() bool { return s.linked }
+
+// ID returns what tells the file or directory from the others of this machine.
+func (s State) ID() [2]uint64 { return [2]uint64{s.dev, s.inode} }
 
 // SameAs reports whether both are of one file or directory, changed or not.
 func (s State) SameAs(t State) bool {

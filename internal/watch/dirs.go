@@ -4,65 +4,94 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 
 	"github.com/amplifier-go/sessionstorage/internal/notify"
 )
 
-// maxDirs is how many sessions' directories the system watches at once.
-const maxDirs = 256
+// maxDirs is how many sessions' directories the system watches at once, if that is no more
+// than a quarter of what it grants a user. It keeps about 1 KB for each.
+const maxDirs = 12_000
 
 const sep = string(filepath.Separator)
 
 // dirWatches are the directories that the system watches: the sessions
-// directory, and those of the sessions that changed last. Without events it
-// watches none.
+// directory, and those of the sessions, or of the ones that changed last where
+// there are too many. Without events it watches none.
 type dirWatches struct {
 	top    string // path of the sessions directory
 	log    *slog.Logger
-	events *notify.Watcher // nil: polling alone
-	recent *recentSet      // sessions whose directory events watches
-	full   bool            // the system refused a watch, which was logged
+	events *notify.Watcher      // nil: polling alone
+	recent *recentSet           // sessions whose directory events watches
+	dirs   map[string][2]uint64 // the directories of these sessions
+	owners map[[2]uint64]string // and back
+	warned bool                 // that the system refused a watch
 }
 
 func newDirWatches(top string, log *slog.Logger, events *notify.Watcher) *dirWatches {
-	return &dirWatches{top: top, log: log, events: events, recent: newRecentSet(maxDirs)}
+	room := 0
+	if events != nil {
+		text, _ := os.ReadFile("/proc/sys/fs/inotify/max_user_watches")
+		granted, _ := strconv.Atoi(strings.TrimSpace(string(text))) // 0 where the system does not tell
+		room = min(granted/4, maxDirs)
+	}
+	return &dirWatches{
+		top: top, log: log, events: events, recent: newRecentSet(room),
+		dirs: map[string][2]uint64{}, owners: map[[2]uint64]string{},
+	}
 }
 
 func (d *dirWatches) path(id string) string { return d.top + sep + id }
 
-// watch has the system watch the directory of a session that changed, and
-// reports whether that is new. The session that changed longest ago makes room.
-func (d *dirWatches) watch(id string) bool {
-	if d.events == nil {
+// watched reports whether the system watches the directory of a session.
+func (d *dirWatches) watched(id string) bool {
+	_, ok := d.dirs[id]
+	return ok
+}
+
+// watch has the system watch the directory of a session, which is dir, and
+// reports whether that is new. For a session that changed, the one that changed
+// longest ago makes room. A directory that is watched by another name, as one
+// that was just renamed, has to wait until that name is seen to be gone.
+func (d *dirWatches) watch(id string, dir notify.State, changed bool) bool {
+	owner, owned := d.owners[dir.ID()]
+	if owned && owner != id || d.recent.limit == 0 || !changed && (d.watched(id) || len(d.dirs) == d.recent.limit) {
 		return false
 	}
 	added, out := d.recent.use(id)
-	if out != "" {
-		d.events.Remove(d.path(out))
-	}
+	d.unwatch(out)
 	if !added {
 		return false
 	}
 	err := d.events.Add(d.path(id))
 	if err == nil {
+		d.dirs[id], d.owners[dir.ID()] = dir.ID(), id
 		return true
 	}
 	d.recent.remove(id)
-	if !d.full && !errors.Is(err, fs.ErrNotExist) {
-		d.full = true
+	if errors.Is(err, syscall.ENOSPC) {
+		d.recent.limit = len(d.dirs)
+	}
+	if !d.warned && !errors.Is(err, fs.ErrNotExist) {
+		d.warned = true
 		d.log.Warn("session not watched, polled alone", "session", id, "err", err)
 	}
 	return false
 }
 
-// unwatch ends what watch began and reports whether there was something to end.
-func (d *dirWatches) unwatch(id string) bool {
-	if !d.recent.remove(id) {
-		return false
+// unwatch ends what watch began, if it did.
+func (d *dirWatches) unwatch(id string) {
+	if !d.watched(id) {
+		return
 	}
+	d.recent.remove(id)
 	d.events.Remove(d.path(id))
-	return true
+	delete(d.owners, d.dirs[id])
+	delete(d.dirs, id)
 }
 
 // rewatch has the system watch the directory that is the sessions directory now.

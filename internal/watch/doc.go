@@ -3,11 +3,12 @@
 //
 // What counts are the states of the files. A [poller] compares them with what
 // it saw before, every session once in a period, so that the work is spread
-// evenly ([schedule]). The system's events only make it look earlier: at the
-// directories of the sessions that changed last ([dirWatches]), as a system
-// watches a limited number. A [loop] runs both in one goroutine. The changes
-// wait in a bounded set ([pending]) until the consumer of a [Watcher] takes
-// them. A [Group] holds the watchers of a store.
+// evenly ([schedule]). The system's events make it look earlier, at the
+// directories that the system watches ([dirWatches]), which are a limited number.
+// A session whose changes all have events rests meanwhile: it is looked at once in
+// a minute. A [loop] runs both in one goroutine. The changes wait in a bounded set
+// ([pending]) until the consumer of a [Watcher] takes them. A [Group] holds the
+// watchers of a store.
 //
 // Whoever reads a file when it is told has in the end what is there, though a change
 // may be told twice, and what comes and goes between two looks is not told: where the package

@@ -9,8 +9,7 @@ import (
 )
 
 const (
-	pollStep   = 100 * time.Millisecond // between two rounds of looks
-	listPeriod = 500 * time.Millisecond // between two looks at the sessions directory
+	pollStep   = 250 * time.Millisecond // between two rounds of looks, and two looks at the sessions directory
 	eventDelay = 30 * time.Millisecond  // from an event to the look: many events are one look, at states that are settled
 )
 
@@ -31,9 +30,8 @@ func (l *loop) run(stop <-chan struct{}) {
 	if l.dirs.events != nil {
 		events = l.dirs.events.Events()
 	}
-	step, list, delay := time.NewTicker(pollStep), time.NewTicker(listPeriod), time.NewTimer(eventDelay)
+	step, delay := time.NewTicker(pollStep), time.NewTimer(eventDelay)
 	defer step.Stop()
-	defer list.Stop()
 	defer delay.Stop()
 	for {
 		select {
@@ -51,9 +49,8 @@ func (l *loop) run(stop <-chan struct{}) {
 			}
 		case <-delay.C:
 			l.pollTouched()
-		case <-list.C:
-			l.poller.pollTop()
 		case <-step.C:
+			l.poller.pollTop()
 			l.poller.pollDue(time.Now())
 		}
 	}
@@ -63,8 +60,9 @@ func (l *loop) run(stop <-chan struct{}) {
 func (l *loop) onEvent(e notify.Event) {
 	top, dir := l.dirs.top, filepath.Dir(e.Path)
 	switch {
-	case e.Path == "":
+	case e.Path == "": // also the end of a watch may be lost
 		l.poller.emit(Change{Op: Rescan})
+		l.poller.top = seen{}
 	case e.Path == top: // gone perhaps, and with it its watch
 		l.poller.top = seen{}
 	case dir == top:
@@ -83,8 +81,8 @@ func (l *loop) onEvent(e notify.Event) {
 // itself touched may be another one now, which has no watch yet.
 func (l *loop) pollTouched() {
 	for id, itself := range l.touched {
-		if itself && l.dirs.unwatch(id) {
-			l.dirs.watch(id)
+		if itself {
+			l.dirs.unwatch(id)
 		}
 		l.poller.poll(id, allFiles)
 	}

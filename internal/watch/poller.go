@@ -16,6 +16,10 @@ import (
 // machine may add.
 const pollPeriod = 1500 * time.Millisecond
 
+// restTurns is how many turns a session is let off whose changes events tell: a
+// minute. A look finds then what has no event, as writes through a memory mapping.
+const restTurns = int(time.Minute / pollPeriod)
+
 // poller finds what changes in a sessions directory by the states of its
 // files. One goroutine at a time uses it.
 type poller struct {
@@ -51,26 +55,40 @@ func (p *poller) begin(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if i < len(all)-maxDirs {
+		if i < len(all)-p.dirs.recent.limit {
 			p.compare(e.Name, dueFiles)
-		} else {
-			p.poll(e.Name, dueFiles)
+			continue
 		}
+		p.dirs.watch(e.Name, notify.Stat(p.dirs.path(e.Name)), true) // so that one look is enough
+		p.poll(e.Name, dueFiles)
 	}
 	return nil
 }
 
 // poll looks at those files of a session, and has its directory watched if it
-// changed.
+// changed or there is room.
 func (p *poller) poll(id string, files scope) {
-	if p.compare(id, files) && p.dirs.watch(id) {
+	changed := p.compare(id, files)
+	s := p.sessions[id]
+	if s == nil {
+		return
+	}
+	if p.dirs.watch(id, s.dir.state, changed) {
 		p.compare(id, allFiles) // for what happened before the watch was in place
+	}
+	s.rest = 0
+	if s.told(p.dirs.path(id)) {
+		s.rest = restTurns
 	}
 }
 
 // pollDue polls the sessions whose turn it is.
 func (p *poller) pollDue(now time.Time) {
 	for _, id := range p.schedule.due(now) {
+		if s := p.sessions[id]; s.rest > 0 && p.dirs.watched(id) {
+			s.rest--
+			continue
+		}
 		p.poll(id, dueFiles)
 	}
 }
@@ -123,6 +141,9 @@ func (p *poller) pollTop() {
 	}
 	if !now.state.SameAs(before) {
 		p.dirs.rewatch()
+		for id := range p.sessions { // which may have other directories now
+			p.dirs.unwatch(id)
+		}
 		if before.Exists() && now.state.Exists() {
 			p.emit(Change{Op: Rescan})
 		}

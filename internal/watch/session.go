@@ -1,6 +1,9 @@
 package watch
 
 import (
+	"slices"
+
+	"github.com/amplifier-go/sessionstorage/internal/dirread"
 	"github.com/amplifier-go/sessionstorage/internal/notify"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
@@ -37,6 +40,7 @@ type session struct {
 	files   [len(Files)]seen
 	pending bool // the append marker was there
 	looks   int  // since the directory changed
+	rest    int  // turns until the next look, as long as its directory is watched
 }
 
 // The time of a directory may change a while before its new file can be seen: the file
@@ -46,6 +50,13 @@ const (
 	firstLooks = 2  // looks after a change that are
 	rareLook   = 16 // one look in so many is, from then on
 )
+
+// told reports whether events of the directory path tell every later change of its
+// files. What another machine writes, or what is written by another name of a file, has none.
+func (s *session) told(path string) bool {
+	untold := func(f seen) bool { return !f.settled || f.state.Linked() }
+	return !untold(s.dir) && !slices.ContainsFunc(s.files[:], untold) && dirread.IsLocalAt(path)
+}
 
 // scope says which files of a session are looked at.
 type scope int
@@ -66,7 +77,7 @@ func (s *session) compare(id, path string, dir seen, files scope, stat func(path
 	}
 	every := files == allFiles || s.looks <= firstLooks || s.looks%rareLook == 0
 	for i, name := range Files {
-		if !every && !s.files[i].state.Exists() {
+		if !every && s.files[i].state == (notify.State{}) {
 			continue
 		}
 		now := stat(path + sep + name)
