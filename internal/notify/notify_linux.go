@@ -17,6 +17,7 @@ type Watcher struct {
 	stop   chan struct{}
 	relay  sync.WaitGroup
 	close  func() error
+	mu     sync.Mutex // no watch begins while close ends them all
 }
 
 // New returns a Watcher of nothing yet.
@@ -28,6 +29,14 @@ func New() (*Watcher, error) {
 	w := &Watcher{system: system, events: make(chan Event), stop: make(chan struct{})}
 	w.close = sync.OnceValue(func() error {
 		close(w.stop)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		// The system's watcher goes on with events that it has read after its descriptor
+		// is closed, and ends the watches of directories that were moved: by then those
+		// of another Watcher, which got the number of the descriptor.
+		for _, dir := range w.system.WatchList() {
+			w.Remove(dir)
+		}
 		err := w.system.Close()
 		w.relay.Wait()
 		return err
@@ -39,7 +48,11 @@ func New() (*Watcher, error) {
 // Add watches dir, not what is below its subdirectories. The watch is of the
 // directory that stands there now and ends with it. One that is watched
 // by another path gets no second watch: its events come with that path.
-func (w *Watcher) Add(dir string) error { return w.system.Add(dir) }
+func (w *Watcher) Add(dir string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.system.Add(dir)
+}
 
 // Remove stops watching dir. It is fine if it is not watched, or not there.
 func (w *Watcher) Remove(dir string) {
