@@ -83,6 +83,6 @@ func (v *push) keepLost(ctx context.Context, f *localFile, lost []head.Loss, our
 			return err
 		}
 	}
-	v.Log.Warn("a change lost a merge; it is kept for 90 days in .sessionstore/sync", "session", v.id, "file", f.name, "files", v.sid+".lost-*")
+	v.Log.Warn("a change lost a merge; it is kept for 90 days in .sessionstore/sync", "session", v.id, "file", v.sid+".lost-*")
 	return nil
 }
