@@ -2,28 +2,44 @@ package hybrid
 
 import (
 	"context"
-	"errors"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/syncer"
 )
 
-// Recreate sends sessions of this device anew that were deleted in the cloud by mistake, with
-// [Store.DeleteRemote] or [Store.Purge]: what is in their directories now, under today's
-// rules of redaction. Former histories, branches, and logs of other devices do not come back
-// by it. It takes the place of the tombstone, so every device that has the session syncs it
-// again, and sends its own log. What such a device has and the new session lacks is added,
-// also lines that were rewound while it was away, or becomes a conflict copy where both went
-// on; see [Policy]. A device on which the session was
-// removed after the deletion gets it again; where it was removed before, it stays away.
+// Recreate sends sessions anew under today's rules of redaction: transcript, small files,
+// and the logs of all devices. It removes all documents that the cloud had of them, as
+// [Store.Purge] does, whatever their age. So what the rules of Options.Redact find is in
+// no document of the sessions any more, though it was sent under weaker rules or none.
+// What earlier rules took out does not come back. Files on devices stay as they are.
 //
-// Several devices may call it at once: one is first, and the others go on as in [Store.Sync].
-// A Purge at that time ends with [ErrContended], or removes the session once more. Recreate
-// does what Sync does with a session that is not deleted, so after an error call it again.
+// First it brings the session, as Sync and Pull do, also where it is not here. The error Is
+// [ErrDeferred], and nothing is removed, when that is not possible just now: a program uses
+// the session here, or a branch in the cloud has no session of its own there: sync the
+// session that keeps it. It Is [ErrDamaged] when something of the session cannot be read.
+// Former histories and branches do not come back. A fork and a conflict copy are sessions
+// of their own, with copies of the lines: name them, too; [Store.Family] tells which.
 //
-// The error Is [sessionstore.ErrNotFound] when a session is not on this device, and
-// [ErrLocal], [ErrHeld] or [ErrRedaction] where the rules hold it back: then the tombstone
-// stays. Recreate goes on after a session that fails; the error joins what failed.
+// Of a session that was deleted in the cloud by mistake, with [Store.DeleteRemote] or Purge,
+// it sends what is here, without the logs of other devices.
+//
+// Every device that has the session compares all of its lines with the new ones. What it
+// has more is added, or becomes a conflict copy where both went on; see [Policy]. With the
+// same rules it sends and fetches no line because of it, and no device sends a former form.
+// Lines that were rewound on a device that was away may come back. A device whose rules may
+// find less sends nothing of these sessions any more, with [ErrRedaction]. A device on
+// which the session was removed while it was deleted gets it again.
+//
+// Several devices may call it at once: one is first, and the others go on as in [Store.Sync],
+// or once more. A Purge at that time ends with [ErrContended], or removes the session once
+// more. The error Is ErrContended when other devices change a session all the time: then
+// it stays. After any error call it again. What was interrupted while the cloud had only a
+// tombstone is finished by the next sync of this device, too.
+//
+// The error Is [sessionstore.ErrNotFound] when a session is neither here nor in the cloud,
+// or is deleted there, and [ErrLocal], [ErrHeld] or [ErrRedaction] where the rules hold it
+// back: then nothing changes. Recreate goes on after a session that fails; the error joins
+// what failed. Backups of the account keep what they hold for their retention.
 func (s *Store) Recreate(ctx context.Context, ids ...string) error {
 	e, err := s.forNamed("recreate", ids)
 	if err != nil {
@@ -31,10 +47,14 @@ func (s *Store) Recreate(ctx context.Context, ids ...string) error {
 	}
 	refused := newErrors()
 	want := always(syncer.Options{Asked: true, Named: true, Recreate: true})
-	err = e.each(e.asked(ctx), "recreate", ids, want, func(id string, out syncer.Result, _ cosmos.Usage) {
+	done := func(id string, out syncer.Result, _ cosmos.Usage) {
 		if out.Err == nil && (out.State == Local || out.State == KeptLate) {
 			refused.add(wrap("recreate", id, ErrLocal))
 		}
-	})
-	return errors.Join(err, refused.all())
+	}
+	ctx = e.asked(ctx)
+	for _, id := range ids { // one by one: one may keep a branch of the next
+		refused.add(e.each(ctx, "recreate", []string{id}, want, done))
+	}
+	return refused.all()
 }

@@ -10,11 +10,12 @@ import (
 )
 
 // recreate brings a session back that somebody removed from the cloud, or tried to, as a
-// device has it; or asks for one that is not removed.
+// device has it; or sends one anew that the cloud has, mostly under later rules, and
+// sometimes what belongs to it. Only former heads may go by that.
 func (w *world) recreate(d *gadget, id string) {
 	for _, gone := range slices.Sorted(maps.Keys(w.buried)) {
 		for _, o := range w.devices {
-			if o.Exists(gone) && !o.running {
+			if o.Exists(gone) && !o.running && w.rand.IntN(2) == 0 {
 				d, id = o, gone
 			}
 		}
@@ -22,23 +23,69 @@ func (w *world) recreate(d *gadget, id string) {
 	if id == "" || d.running { // see sync
 		return
 	}
+	ids := []string{id}
+	if w.rand.IntN(4) == 0 && !w.stays(d, id) && !w.buried[id] {
+		family, err := d.Family(w.ctx(), id)
+		if w.expected(d, err); err != nil {
+			return
+		}
+		ids = slices.DeleteFunc(family, func(id string) bool { return w.stays(d, id) || w.buried[id] || d.removed[id] })
+	}
+	if r, ok := d.rules.(*simRules); ok && w.rand.IntN(3) > 0 {
+		r.later.Add(1)
+	}
+	for _, id := range ids {
+		w.recreateOne(d, id)
+	}
+}
+
+func (w *world) recreateOne(d *gadget, id string) {
+	cloud, err := w.reader.sessions()
+	require.NoError(w.t, err)
+	was, known := cloud[id]
 	here := w.here(d, id)
-	err := d.Recreate(w.ctx(), id)
+	err = d.Recreate(w.ctx(), id)
 	if w.stays(d, id) {
 		require.ErrorIs(w.t, err, ErrLocal)
 		return
 	}
-	if w.expected(d, err); err != nil {
+	w.expected(d, err)
+	if was != nil {
+		w.giveUpFormer(id, was)
+	}
+	if err != nil {
 		return
 	}
 	found := w.reader.reachable()
 	for mark := range here {
 		require.True(testenv.Lost(w.t), found[mark] || !w.here(d, id)[mark], "a Recreate by %s left %s of %s behind", d.name, mark, id)
 	}
-	if w.buried[id] {
+	switch {
+	case was != nil:
+		for mark := range was.firm {
+			require.True(testenv.Lost(w.t), found[mark], "a Recreate by %s lost %s of %s", d.name, mark, id)
+		}
+		w.sum.did("recreated alive")
+	case known: // somebody removed it, or a device that began to recreate it has forgotten that
 		delete(w.buried, id)
 		w.recreated[id] = true
 		w.sum.did("recreated")
+	}
+}
+
+// giveUpFormer takes note of records that only former heads of a session had, once these
+// are gone.
+func (w *world) giveUpFormer(id string, was *cloudSession) {
+	cloud, err := w.reader.sessions()
+	require.NoError(w.t, err)
+	if now := cloud[id]; now != nil && now.tip.Born == was.tip.Born {
+		return
+	}
+	found := w.reader.reachable()
+	for mark := range was.records {
+		if !was.firm[mark] && !found[mark] {
+			w.withdrawn[mark] = true
+		}
 	}
 }
 

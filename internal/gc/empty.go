@@ -17,32 +17,32 @@ import (
 var ErrRecreated = fmt.Errorf("%w: a device recreated the session meanwhile, and it stays", cosmos.ErrContended)
 
 // Empty removes all documents of a session but its head t, which is its tombstone in the
-// version etag. Documents of other tools stay. What it leaves when it is interrupted, the
+// version etag, and returns the version that it has then. Documents of other tools stay. What it leaves when it is interrupted, the
 // next call removes, and so does Prune.
 //
 // It lists, gives the tombstone another version, and then removes the versions that it
 // listed. A device that recreates the session replaces the version of the tombstone that it
 // read before it stored anything. Where that fails, it stores all again, in versions that
 // were not listed. Where it is first, nothing is removed, and the error Is [ErrRecreated].
-func Empty(ctx context.Context, r *remote.Reader, t *head.Head, etag cosmos.ETag) error {
+func Empty(ctx context.Context, r *remote.Reader, t *head.Head, etag cosmos.ETag) (cosmos.ETag, error) {
 	deletes, err := stored(ctx, r, t.SID)
 	if err != nil {
-		return fmt.Errorf("remove documents: %w", err)
+		return etag, fmt.Errorf("remove documents: %w", err)
 	}
 	if len(deletes) == 0 {
-		return nil
+		return etag, nil
 	}
-	if _, err := Renew(ctx, r, t, etag); err != nil {
+	if etag, err = Renew(ctx, r, t, etag); err != nil {
 		now, _, unread := r.Head(ctx, t.SID, remote.Known{})
 		if errors.Is(err, cosmos.ErrLost) && unread == nil && now != nil && !now.Deleted {
 			err = ErrRecreated
 		}
-		return err
+		return "", err
 	}
 	if err := cosmos.Discard(ctx, r, segment.SessionPK(t.SID), deletes); err != nil {
-		return fmt.Errorf("remove documents: %w", err)
+		return etag, fmt.Errorf("remove documents: %w", err)
 	}
-	return nil
+	return etag, nil
 }
 
 // Removable returns an error that Is [segment.ErrFormat] when a session has a document of

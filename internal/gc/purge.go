@@ -90,7 +90,8 @@ func (p *Purger) purge(ctx context.Context, m *Member) error {
 	if err := p.enter(ctx, m); err != nil {
 		return err
 	}
-	return Empty(ctx, p.Reader, m.Head, m.ETag)
+	_, err := Empty(ctx, p.Reader, m.Head, m.ETag)
+	return err
 }
 
 // known requires the cloud to have something of a session, and nothing of another format.
@@ -102,9 +103,10 @@ func (p *Purger) known(ctx context.Context, m *Member) error {
 	return err
 }
 
-// bury makes a tombstone of the head.
+// bury makes a tombstone of the head, also of one that another device may go on from; see
+// package syncer.
 func (p *Purger) bury(ctx context.Context, m *Member) error {
-	if m.Head != nil && m.Head.Deleted {
+	if m.Head != nil && m.Head.Deleted && m.Head.Writer.Device == p.Writer.Device {
 		return nil
 	}
 	t := m.Head
@@ -117,7 +119,10 @@ func (p *Purger) bury(ctx context.Context, m *Member) error {
 			t.Revision = m.Entry.Revision
 		}
 	}
-	t = t.Clone().Tombstone(TombstoneDays * 24 * time.Hour)
+	if !t.Deleted {
+		t = t.Tombstone(TombstoneDays * 24 * time.Hour)
+	}
+	t = t.Clone()
 	t.Files, t.OldMore, t.BranchMore = nil, nil, nil
 	t.Op, t.Writer = p.Writer.Device+"-"+p.Random.Name(6), p.Writer
 	doc, err := t.Encode()

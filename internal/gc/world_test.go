@@ -250,7 +250,8 @@ func (w *writer) delete(purge bool) error {
 	if err != nil || t == nil {
 		return err
 	}
-	return Empty(context.Background(), w.Reader, t, known.ETag)
+	_, err = Empty(context.Background(), w.Reader, t, known.ETag)
+	return err
 }
 
 // prune prunes a session without any patience.

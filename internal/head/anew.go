@@ -11,10 +11,13 @@ import (
 // former one. Lines and files that came later went through rules that follow these.
 type Anew struct {
 	Generation int64  `json:"g,omitempty"` // how often lines or files got another form; 0: never
-	Rules      string `json:"v"`           // version of the rules
+	Rules      string `json:"v,omitempty"` // version of the rules
 	// Ends are those of the transcript in the latest generations, the latest last; at
 	// most [MaxEnds].
 	Ends []End `json:"ends,omitempty"`
+	// Was is where the transcript ended before that, and Now the same place in it.
+	Was segment.Point `json:"was,omitzero"`
+	Now segment.Point `json:"now,omitzero"`
 }
 
 // An End is where the transcript ended before and after it was written anew.

@@ -1,9 +1,11 @@
 package replica
 
 import (
+	"maps"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
@@ -33,6 +35,8 @@ type SessionState struct {
 
 	Head remote.Known `json:"head"`
 	Cat  KnownEntry   `json:"cat,omitzero"`
+
+	Anew *Anew `json:"recreate,omitempty"` // not nil: this device is writing it anew in the cloud
 
 	Generation int64 `json:"anew,omitempty"` // of the forms in which lines and files are known, see head.Anew
 
@@ -65,6 +69,16 @@ type KnownEntry struct {
 	At       time.Time   `json:"at"`
 }
 
+// Anew is the intent to send a session anew that is in the cloud. It is stored before the
+// tombstone is, so that a sync that meets this tombstone goes on, and none that meets
+// another one does.
+type Anew struct {
+	Op       string                       `json:"op"`             // of the tombstone
+	Born     string                       `json:"born"`           // of the head that the tombstone replaces
+	Revision int64                        `json:"rev"`            // of the tombstone
+	Logs     map[segment.Stream]CachedLog `json:"logs,omitempty"` // that lie whole in the bookkeeping
+}
+
 // OwnLog is a log of this device.
 type OwnLog struct {
 	Generation int            `json:"generation"`
@@ -90,6 +104,8 @@ type KnownFile struct {
 	Base []byte           `json:"base,omitempty"`
 	File sessiondir.Stamp `json:"file"`
 	At   time.Time        `json:"at"`
+
+	Clock head.HLC `json:"hlc,omitzero"` // of the change that both sides had
 
 	Forms []Form `json:"forms,omitempty"` // of its lines, where rules changed them
 }
@@ -120,6 +136,19 @@ type Followed struct {
 	Epoch uint64           `json:"epoch,omitempty"` // see core.Store.Epoch
 	Forms []Form           `json:"forms,omitempty"` // of lines before the last mark, in their order
 	Mixed bool             `json:"mixed,omitempty"` // Rules give some of these lines another form
+}
+
+// Clone returns a copy that shares nothing that a sync changes.
+func (s *SessionState) Clone() *SessionState {
+	c := *s
+	c.Logs, c.Files, c.Cached = map[string]*OwnLog{}, map[string]*KnownFile{}, maps.Clone(s.Cached)
+	for kind, own := range s.Logs {
+		c.Logs[kind] = new(*own)
+	}
+	for name, known := range s.Files {
+		c.Files[name] = new(*known)
+	}
+	return &c
 }
 
 // IsNew reports whether nothing was known of the session.

@@ -57,6 +57,9 @@ func (v *sessionSync) absent(a syncplan.Action) error {
 	switch {
 	case a.Why == syncplan.DeletedThere:
 		v.out.State = DeletedRemotely
+		if v.Recreate {
+			return show.Errorf(sessionstore.ErrNotFound, "the session is not on this device, and was deleted in the cloud")
+		}
 		if v.Named {
 			return ErrDeleted
 		}

@@ -38,6 +38,14 @@ func (c *cloud) cut(size int64) segment.Options {
 	return segment.Options{SID: c.sid, Cap: c.cap, Size: size}
 }
 
+// living returns the head that was read; nil where the cloud has none or a tombstone.
+func (c *cloud) living() *head.Head {
+	if c.head == nil || c.head.Deleted {
+		return nil
+	}
+	return c.head
+}
+
 // lack takes note of a part of the session that is damaged in the cloud and
 // returns nil: what is whole is installed without it. It returns every other error.
 func (c *cloud) lack(name string, err error) error {

@@ -2,7 +2,6 @@ package syncer
 
 import (
 	"context"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/gc"
 )
@@ -13,7 +12,7 @@ func (e *Syncer) deleteRemote(ctx context.Context, id string) error {
 		return err
 	}
 	defer leave()
-	if !v.cloud.head.Deleted {
+	if t := v.cloud.head; !t.Deleted || t.Writer.Device != v.Device.ID {
 		if err := gc.Removable(ctx, v.cloud.link, v.sid); err != nil {
 			return err
 		}
@@ -21,20 +20,19 @@ func (e *Syncer) deleteRemote(ctx context.Context, id string) error {
 			return err
 		}
 	}
-	if err := v.States.Save(v.sid, v.st); err != nil {
+	if err := v.forgetAnew(); err != nil {
 		return err
 	}
 	if err := v.cloud.catalogue(ctx); err != nil {
 		return err
 	}
-	return gc.Empty(ctx, v.cloud.link, v.cloud.head, v.cloud.etag)
+	_, err = gc.Empty(ctx, v.cloud.link, v.cloud.head, v.cloud.etag)
+	return err
 }
 
 // putTombstone replaces the head by a tombstone.
 func (v *examination) putTombstone(ctx context.Context) error {
-	p := &draft{next: v.push.nextHead().Tombstone(gc.TombstoneDays * 24 * time.Hour), uploads: v.cloud.uploader()}
-	p.next.Revision = v.cloud.head.Revision + 1
-	p.next.Files, p.next.OldMore, p.next.BranchMore = nil, nil, nil
+	p := &draft{next: v.push.tombstone(), uploads: v.cloud.uploader()}
 	if v.verdict.kept || v.verdict.secret || v.verdict.held != nil {
 		p.next.Parent = "" // it stays here
 	}

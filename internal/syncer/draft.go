@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -27,7 +28,7 @@ func (v *push) nextHead() *head.Head {
 	if v.cloud.head != nil {
 		next = v.cloud.head.Clone()
 	} else if dead := v.cloud.dead; dead != nil {
-		next.Revision, next.Anew.Rules = dead.Revision, dead.Anew.Rules
+		next.Revision, next.Anew = dead.Revision, v.anewAfter(dead)
 	}
 	if next.Logs == nil {
 		next.Logs = map[segment.Stream]head.Extent{}
@@ -38,6 +39,26 @@ func (v *push) nextHead() *head.Head {
 	if v.local.changed.After(next.Updated) {
 		next.Updated = v.local.changed
 	}
+	return next
+}
+
+// anewAfter returns what a head tells that takes the place of a tombstone.
+func (v *push) anewAfter(dead *head.Head) (a head.Anew) {
+	if a = dead.Anew; a.Rules != "" {
+		a.Rules = v.redaction()
+	}
+	a.Was, a.Now = segment.Point{}, segment.Point{}
+	if was := v.undo; was != nil && was.Base != nil && v.st.Base != nil && *was.Base == dead.Transcript.Point() {
+		a.Was, a.Now = *was.Base, *v.st.Base
+	}
+	return a
+}
+
+// tombstone returns the one that will follow the head that is there.
+func (v *push) tombstone() *head.Head {
+	next := v.nextHead().Tombstone(gc.TombstoneDays * 24 * time.Hour)
+	next.Revision = v.cloud.head.Revision + 1
+	next.Files, next.OldMore, next.BranchMore = nil, nil, nil
 	return next
 }
 

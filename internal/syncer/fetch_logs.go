@@ -26,14 +26,7 @@ func (v *pull) fetchLogs(ctx context.Context, except map[segment.Stream]bool) er
 }
 
 // isOwn reports whether a stream is the one that a log here continues.
-func (l *local) isOwn(st segment.Stream) bool {
-	for _, log := range l.logs {
-		if log.stream == st {
-			return true
-		}
-	}
-	return false
-}
+func (l *local) isOwn(st segment.Stream) bool { return l.ownLog(st) != nil }
 
 func (c *cloud) isAdopted(st segment.Stream) bool {
 	own := c.st.Logs[st.Kind().String()]

@@ -13,7 +13,7 @@ import (
 
 // inStep notes that both sides have the file as it stands.
 func (l *local) inStep(ctx context.Context, f *localFile) error {
-	if known := l.st.Files[f.name]; known != nil && known.Sum == f.sum {
+	if known := l.st.Files[f.name]; known != nil && known.Sum == f.sum && known.Clock == f.clock {
 		return nil
 	}
 	if err := l.load(ctx, f); err != nil {
@@ -26,7 +26,7 @@ func (l *local) inStep(ctx context.Context, f *localFile) error {
 // know notes base as what both sides have, where the file here has the sum
 // seen.
 func (s *session) know(f *localFile, base []byte, seen segment.Hash) {
-	k := &replica.KnownFile{Sum: sha256.Sum256(base), Seen: seen, File: f.stamp, At: time.Now(), Forms: f.forms}
+	k := &replica.KnownFile{Sum: sha256.Sum256(base), Seen: seen, File: f.stamp, At: time.Now(), Clock: f.clock, Forms: f.forms}
 	if f.name == sessiondir.Metadata {
 		k.Base = base
 	}
@@ -51,7 +51,10 @@ func (v *push) giveFile(ctx context.Context, f *localFile, next *head.Head, uplo
 	if next.Files == nil {
 		next.Files = map[string]head.File{}
 	}
-	next.Files[f.name] = head.File{Blob: blob, Clock: v.clock(f, next), Summary: head.Summary(f.name, content)}
+	if _, replaces := next.Files[f.name]; replaces || f.clock == (head.HLC{}) {
+		f.clock = v.clock(f, next)
+	}
+	next.Files[f.name] = head.File{Blob: blob, Clock: f.clock, Summary: head.Summary(f.name, content)}
 	f.gave = true
 	return nil
 }

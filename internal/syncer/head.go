@@ -12,6 +12,7 @@ import (
 
 // readHead reads the head, which costs one point read when it did not change.
 func (s *sides) readHead(ctx context.Context) error {
+	was := s.st.Clone()
 	before, born := s.st.Head.Head(s.sid), s.st.Born
 	t, known, err := s.cloud.link.Head(ctx, s.sid, s.st.Head)
 	if errors.Is(err, remote.ErrOlder) && s.st.SeeOlder(time.Now()) {
@@ -27,11 +28,12 @@ func (s *sides) readHead(ctx context.Context) error {
 	if t == nil {
 		s.cloud.head = s.st.Head.Head(s.sid) // nil, or a tombstone
 	}
-	if s.Recreate && (t == nil || t.Deleted) {
-		return s.passOver(ctx)
+	if s.passes(t) {
+		return s.passOver(ctx, was)
 	}
-	if s.st.Born != born && born != "" { // what was sent counts no more, nor the form in which it was
-		if err := s.local.afresh(ctx); err != nil {
+	if s.st.Born != born && born != "" {
+		if err := s.reborn(ctx, was); err != nil {
+			*s.st = *was
 			return err
 		}
 	}

@@ -103,7 +103,7 @@ func (s *sides) learnFormer(ctx context.Context) (found bool, err error) {
 // sameForms reports whether today's rules give the lines here the forms in which those of
 // a history were sent: it went through these rules, and was not written anew since.
 func (c *cloud) sameForms(e head.Extent) bool {
-	if c.head.Anew.Generation > 0 {
+	if c.head.Anew.Rules != "" {
 		return false
 	}
 	return e.Rules == nil && c.redaction() == "" || e.Through(c.redaction())

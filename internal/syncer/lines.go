@@ -101,3 +101,15 @@ func (s *source) part(ctx context.Context, offset int64) (data []byte, err error
 	})
 	return data, err
 }
+
+// first yields the first n lines.
+func first(n int64, lines iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		left := n
+		for line, err := range lines {
+			if left--; !yield(line, err) || left == 0 {
+				return
+			}
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
@@ -47,6 +48,16 @@ func (l *local) syncFiles(ctx context.Context) error {
 	return gone(l.Core.SyncFiles(ctx, l.id, slices.Concat(sessiondir.Files[:], sessiondir.Imported[:])...))
 }
 
+// ownLog returns the log here that continues a stream; nil for none.
+func (l *local) ownLog(st segment.Stream) *ownLog {
+	for _, log := range l.logs {
+		if log.stream == st {
+			return log
+		}
+	}
+	return nil
+}
+
 // localFile is a small file as it stands here.
 type localFile struct {
 	name    string
@@ -55,6 +66,7 @@ type localFile struct {
 	sum     segment.Hash   // of the content as it leaves
 	content []byte         // as it leaves; nil when only the sum was needed
 	forms   []replica.Form // of its lines, where rules changed them
+	clock   head.HLC       // of the change in the cloud, or of the one that goes there
 	large   bool           // it is larger than what goes, and stays as it is
 	bad     bool           // it is metadata that nobody can read, as a power cut leaves it
 

@@ -3,7 +3,6 @@ package syncer
 import (
 	"cmp"
 	"context"
-	"iter"
 
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
@@ -51,18 +50,6 @@ func (l *local) holder(st segment.Stream) *history {
 		}
 	}
 	return nil
-}
-
-// first yields the first n lines.
-func first(n int64, lines iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		left := n
-		for line, err := range lines {
-			if left--; !yield(line, err) || left == 0 {
-				return
-			}
-		}
-	}
 }
 
 func (s *sides) mendFile(ctx context.Context, name string) (bool, error) {

@@ -57,7 +57,7 @@ func (c *cloud) askWhetherSent(ctx context.Context) error {
 		return nil
 	}
 	t, known, err := c.link.Head(ctx, c.sid, c.st.Head)
-	if err == nil {
+	if err == nil && (t == nil || c.st.Born == "" || t.Born == c.st.Born) {
 		c.st.See(c.sid, t, known)
 	}
 	if sent {

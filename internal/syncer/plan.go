@@ -92,7 +92,7 @@ func (s *sides) ask(ctx context.Context) (syncplan.Action, error) {
 // compared with those here: that of today when they can.
 func (s *sides) rulesOf(t *head.Head) string {
 	switch {
-	case s.formsKnown || t.AllUnder(s.redaction()) && (s.st.Base != nil || t.Anew.Generation == 0):
+	case s.formsKnown || t.AllUnder(s.redaction()) && (s.st.Base != nil || t.Anew.Rules == ""):
 		return s.redaction()
 	case t.Redaction == s.redaction():
 		return "several"

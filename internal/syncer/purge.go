@@ -74,8 +74,12 @@ func (e *Syncer) noteHead(ctx context.Context, id string) error {
 	if s.st.IsNew() {
 		return nil
 	}
+	born := s.st.Born
 	if err := s.readHead(ctx); err != nil {
 		return err
 	}
-	return s.States.Save(s.sid, s.st)
+	if s.st.Born != born { // a sync finds out what came of the lines here
+		return nil
+	}
+	return s.forgetAnew()
 }

@@ -32,6 +32,11 @@ func (v *push) build(ctx context.Context, a syncplan.Action) (*draft, error) {
 		if logs, err = v.pushLogs(ctx, p.next, p.uploads); err != nil {
 			return nil, err
 		}
+		kept, err := v.pushKept(ctx, p.next, p.uploads)
+		if err != nil {
+			return nil, err
+		}
+		logs = logs || kept
 	}
 	files, err := v.pushFiles(ctx, p.next, p.uploads, !v.Pull)
 	if !p.changed && !files && v.cloud.head != nil {

@@ -15,9 +15,12 @@ import (
 func (v *push) pushFiles(ctx context.Context, next *head.Head, uploads *uploader, push bool) (changed bool, err error) {
 	for _, f := range v.local.files {
 		theirs, remote := next.Files[f.name]
+		if remote {
+			f.clock = theirs.Clock
+		}
 		known := v.st.Files[f.name]
 		here := f.there && (known == nil || known.Sum != f.sum)
-		there := remote && (known == nil || known.Sum != theirs.Sum || !f.there && !f.large && f.name == sessiondir.Metadata)
+		there := remote && (known == nil || known.Sum != theirs.Sum || !f.there && !f.large && (v.Recreate || f.name == sessiondir.Metadata))
 		switch {
 		case f.large && there:
 			err = v.keep(f)

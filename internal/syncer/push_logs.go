@@ -14,6 +14,9 @@ import (
 // was any.
 func (v *push) pushLogs(ctx context.Context, next *head.Head, uploads *uploader) (changed bool, err error) {
 	for _, l := range v.local.logs {
+		if v.keptLog(l.stream) { // the cloud had more of it than the file here has
+			continue
+		}
 		if err := v.resume(ctx, l, next); err != nil {
 			return changed, err
 		}

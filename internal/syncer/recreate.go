@@ -3,54 +3,84 @@ package syncer
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/replica"
 )
 
 // # Recreate
 //
-// Recreate sends a session that was deleted in the cloud as one that the cloud never had,
-// under today's rules and a Born of its own. It is a sync for which a tombstone is no head:
-// the first head replaces the version of the tombstone that was read. Of two devices that do
-// it one is first; the other one, and every device with another Born, compares all lines.
-// A purge that comes between gives the tombstone another version, and then all is stored
-// once more; see package gc. The head has a later revision than the tombstone, so that the
-// catalogue tells all devices. It counts on nothing that was stored before.
+// Recreate sends a session as one that the cloud never had, under today's rules and a Born
+// of its own. Where the cloud has it, it goes in four steps:
+//
+//	bring   a sync, with the logs of all devices: afterwards the cloud has nothing that is
+//	        not here, but former histories. Else it is refused, and nothing is removed.
+//	bury    the intent is stored here, then the head becomes a tombstone, if it still is
+//	        the one that was brought. If not, it begins again with the first step.
+//	empty   all documents go but the tombstone, see [gc.Empty]
+//	send    a sync for which a tombstone is no head: the first head replaces the version of
+//	        the tombstone that was read. It counts on nothing that was stored before.
+//
+// What is in the state stays as it was until the new head is there, so a run that is killed
+// knows the forms in which lines were sent, and where the logs of others lie. Each later
+// sync of this device that meets its own tombstone goes on with the third step. Where the
+// session was deleted before, there is the last step alone.
+//
+// Of two devices that do it one is first; the other one, and every device with another
+// Born, compares all lines; see reborn.go. A purge that comes between gives the tombstone
+// another version, and another name of the change; see package gc. The head has a later
+// revision than the tombstone, so that the catalogue tells all devices.
 
-// passOver makes the tombstone that was read, or is known, one that the next head replaces,
-// and forgets what was in step with the deleted session, also for the next sync.
-func (s *sides) passOver(ctx context.Context) error {
+// passes reports whether the head t, which was read, is one that this sync replaces by that
+// of a session that is born anew.
+func (s *sides) passes(t *head.Head) bool {
+	if t != nil && !t.Deleted || !s.local.present {
+		return false
+	}
+	return s.Recreate || s.resumes && s.ownTombstone(t)
+}
+
+// passOver makes the tombstone that was read, or is known, one that the next head replaces.
+// was is the state as it stays until then.
+func (s *sides) passOver(ctx context.Context, was *replica.SessionState) error {
+	c := s.cloud
 	dead := &head.Head{}
-	if s.cloud.head != nil {
-		dead = s.cloud.head.Clone()
+	if c.head != nil {
+		dead = c.head.Clone()
 	}
 	dead.Deleted = false
 	if err := s.rulesHold(dead); err != nil {
 		return err
 	}
-	if s.cloud.etag == "" { // the tombstone is gone, but the catalogue may have its entry
-		revision, err := cosmos.EntryRevision(ctx, s.cloud.link, s.UID(), s.sid)
+	if s.ownTombstone(c.head) {
+		etag, err := gc.Empty(ctx, c.link, c.head, c.etag)
+		if errors.Is(err, gc.ErrRecreated) {
+			err = fmt.Errorf("%w: %w", errLost, err)
+		}
+		if err != nil {
+			return err
+		}
+		c.etag = etag
+	}
+	if c.etag == "" { // the tombstone is gone, but the catalogue may have its entry
+		revision, err := cosmos.EntryRevision(ctx, c.link, s.UID(), s.sid)
 		if err != nil {
 			return err
 		}
 		dead.Revision = max(dead.Revision, revision)
 	}
-	s.cloud.head, s.cloud.dead = nil, dead
+	c.head, c.dead, s.passed, s.undo = nil, dead, true, was
 	s.st.Estrange("")
-	return errors.Join(s.local.afresh(ctx), s.States.Save(s.sid, s.st))
+	return s.reborn(ctx, was)
 }
 
-// afresh scans again what is here, as if nothing of it had ever been sent.
-func (l *local) afresh(ctx context.Context) error {
-	if !l.present || l.main == nil {
-		return nil
+// restoreState takes back what a round noted that passed over a tombstone and did not come
+// to a new head.
+func (s *sides) restoreState() {
+	if s.undo != nil {
+		*s.st, s.undo = *s.undo, nil
 	}
-	if err := l.renewed(ctx, fresh); err != nil {
-		return err
-	}
-	if err := l.scanLogs(ctx); err != nil {
-		return gone(err)
-	}
-	return gone(l.scanFiles(ctx))
 }

@@ -33,7 +33,7 @@ func (v *pull) restoreFrom(ctx context.Context, a *download) error {
 		}
 		content, err := v.cloud.link.File(ctx, v.sid, f)
 		if err == nil {
-			v.local.files = append(v.local.files, &localFile{name: name, take: append([]byte{}, content...)})
+			v.local.files = append(v.local.files, &localFile{name: name, take: append([]byte{}, content...), clock: f.Clock})
 		} else if err := v.cloud.lack(name, err); err != nil {
 			return err
 		}

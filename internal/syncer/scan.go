@@ -78,7 +78,7 @@ func (l *local) scanDir(ctx context.Context) error {
 // settled reports whether everything here is what the known head says, so that
 // there is nothing to ask.
 func (l *local) settled() bool {
-	if len(l.st.Head.Doc) == 0 || !l.present {
+	if len(l.st.Head.Doc) == 0 || !l.present || l.st.Anew != nil {
 		return false
 	}
 	t, err := head.Decode(l.st.Head.Doc, l.sid)

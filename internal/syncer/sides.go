@@ -1,5 +1,7 @@
 package syncer
 
+import "github.com/amplifier-go/sessionstorage/internal/replica"
+
 // sides are both sides of a session, what was found out by comparing them, and what was
 // done about it.
 type sides struct {
@@ -9,6 +11,10 @@ type sides struct {
 
 	why        error // why the files must not be changed now, when that was asked last
 	formsKnown bool  // the forms of lines were compared with those in the cloud
+
+	resumes bool                  // a tombstone that this device wrote to send the session anew is passed over
+	passed  bool                  // one was
+	undo    *replica.SessionState // not nil: what is known unless the sync comes to a new head
 
 	out Result
 }
@@ -20,6 +26,7 @@ func (e *Syncer) sides(id string, w Options) *sides {
 
 // remember keeps what is known now for the next sync.
 func (s *sides) remember() error {
+	s.undo = nil
 	s.st.Lacks = len(s.cloud.lacking) > 0
 	if s.cloud.head != nil {
 		s.st.Born = s.cloud.head.Born
@@ -27,6 +34,9 @@ func (s *sides) remember() error {
 			base := s.local.main.point()
 			s.st.Base = &base
 		}
+	}
+	if s.resumes && !s.Pull && s.anewIsOver(s.cloud.head) {
+		return s.forgetAnew()
 	}
 	return s.States.Save(s.sid, s.st)
 }

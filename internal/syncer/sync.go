@@ -11,8 +11,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
-	"github.com/amplifier-go/sessionstorage/internal/show"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // Sync syncs a session that the caller has entered: it does what is to be done, and
@@ -51,8 +49,30 @@ func (v *sessionSync) run(ctx context.Context) {
 	if v.out.Err = v.identityOf(v.id).Check(); v.out.Err != nil {
 		return
 	}
+	v.out.Err = v.tries(ctx, func() error {
+		if err := v.once(ctx); err != nil || !v.Recreate || v.passed {
+			return err
+		}
+		return v.bury(ctx)
+	})
+	if v.out.Err == nil && v.Recreate && !v.passed {
+		v.out.Err = v.tries(ctx, func() error { return v.once(ctx) })
+	}
+	if v.out.Err != nil && v.Recreate && v.st.Anew == nil && len(v.cloud.left.deletes) > 0 {
+		v.Recreate = false // what it stored in vain is removed, as every sync does that meets a tombstone
+		v.out.Err = errors.Join(v.out.Err, v.readHead(ctx))
+	}
+	if v.out.Err != nil { // what was found out is worth keeping
+		v.restoreState()
+		v.out.Err = errors.Join(v.out.Err, v.States.Save(v.sid, v.st))
+	}
+	v.finish()
+}
+
+// tries calls do again, a few times, while others change the session meanwhile.
+func (v *sessionSync) tries(ctx context.Context, do func() error) error {
 	for try := 1; ; try++ {
-		err := v.once(ctx)
+		err := do()
 		if v.cloud.outdated(ctx, err) {
 			err = errLost
 		}
@@ -68,30 +88,16 @@ func (v *sessionSync) run(ctx context.Context) {
 			}
 		}
 		again := errors.Is(err, errLost) || errors.Is(err, errMoved)
-		if !again || ctx.Err() != nil {
-			v.out.Err = err
-			break
-		}
-		if try == rounds && errors.Is(err, cosmos.ErrUnreachable) {
-			v.out.Err = err
-			break
+		if !again || ctx.Err() != nil || try == rounds && errors.Is(err, cosmos.ErrUnreachable) {
+			return err
 		}
 		if try == rounds {
-			v.out.Err = fmt.Errorf("%w: %w", cosmos.ErrContended, err)
-			break
+			return fmt.Errorf("%w: %w", cosmos.ErrContended, err)
 		}
-		if v.out.Err = jitter.Pause(ctx, v.Random.Wait(jitter.FirstBackoff/8<<try), nil); v.out.Err != nil {
-			break
+		if err := jitter.Pause(ctx, v.Random.Wait(jitter.FirstBackoff/8<<try), nil); err != nil {
+			return err
 		}
 	}
-	if v.out.Err != nil && v.Recreate && len(v.cloud.left.deletes) > 0 {
-		v.Recreate = false // what it stored in vain is removed, as every sync does that meets a tombstone
-		v.out.Err = errors.Join(v.out.Err, v.readHead(ctx))
-	}
-	if v.out.Err != nil { // what was found out is worth keeping
-		v.out.Err = errors.Join(v.out.Err, v.States.Save(v.sid, v.st))
-	}
-	v.finish()
 }
 
 // minCap is the least that a segment is cut to.
@@ -107,12 +113,10 @@ func (c *cloud) shrink() {
 
 // once goes through the steps once.
 func (v *sessionSync) once(ctx context.Context) error {
-	v.cloud.lacking, v.cloud.infos, v.formsKnown, v.push.began = nil, nil, false, time.Now().Round(0)
+	v.restoreState()
+	v.cloud.lacking, v.cloud.infos, v.formsKnown, v.push.began, v.resumes = nil, nil, false, time.Now().Round(0), !v.Pull
 	if err := v.local.scan(ctx); err != nil {
 		return err
-	}
-	if v.Recreate && !v.local.present {
-		return show.Errorf(sessionstore.ErrNotFound, "the session is not on this device: what is here is sent")
 	}
 	if (!v.Asked || v.Current) && !v.Hinted && v.local.settled() {
 		return v.idle(ctx)
@@ -131,6 +135,11 @@ func (v *sessionSync) once(ctx context.Context) error {
 	a, err := v.plan(ctx)
 	if err != nil {
 		return err
+	}
+	if v.Recreate && v.cloud.living() != nil {
+		if err := v.cloud.rulesHold(); err != nil {
+			return err
+		}
 	}
 	lacks := v.withoutRules(a)
 	if lacks != nil && sends(a) {

@@ -1,0 +1,101 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/replica"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+)
+
+// bury removes a session that was brought, in favor of the one that is sent next.
+func (v *sessionSync) bury(ctx context.Context) error {
+	if err := v.mayBury(ctx); err != nil {
+		return err
+	}
+	logs, err := v.pull.keepLogs(ctx)
+	if err != nil {
+		return err
+	}
+	p := &draft{next: v.push.tombstone(), uploads: v.cloud.uploader()}
+	p.next.Anew.Rules = v.redaction()
+	v.st.Anew = &replica.Anew{Op: p.next.Op, Born: p.next.Born, Revision: p.next.Revision, Logs: logs}
+	v.Table.Reopen(v.id) // so that the background goes on with it
+	if err := errors.Join(v.Table.Save(ctx), v.States.Save(v.sid, v.st)); err != nil {
+		return err
+	}
+	v.cloud.op = p.next.Op
+	return v.push.commit(ctx, p)
+}
+
+// mayBury returns why a session must stay in the cloud: something of it is not here, or
+// may not leave.
+func (v *sessionSync) mayBury(ctx context.Context) error {
+	is := v.judgeNow(ctx, v.id)
+	switch {
+	case is.kept:
+		return ErrLocal
+	case is.held != nil:
+		return is.held
+	}
+	if err := errors.Join(v.redactionHolds(), v.cloud.rulesHold()); err != nil {
+		return err
+	}
+	if err := v.cloud.lacks(); err != nil {
+		return fmt.Errorf("a part in the cloud cannot be brought here, and would be lost: %w", err)
+	}
+	if v.out.State == Behind || v.local.main.point() != v.cloud.head.Transcript.Point() {
+		return errors.Join(fmt.Errorf("%w: what the cloud has more of it could not be brought here", ErrDeferred), v.out.Why)
+	}
+	return v.cloud.branchesStay(ctx)
+}
+
+// branchesStay returns an error where a branch has no session of its own in the cloud.
+func (c *cloud) branchesStay(ctx context.Context) error {
+	listed, err := c.lists.Branches(ctx, c.head)
+	if err != nil {
+		return err
+	}
+	found, err := c.storedBranches(ctx)
+	if err != nil {
+		return err
+	}
+	keptAs, device := map[segment.Point]string{}, map[segment.Point]string{}
+	for _, b := range found {
+		p := b.Transcript.Point()
+		if keptAs[p], device[p] = "", b.Writer.Device; c.continued(ctx, p, found) {
+			delete(device, p)
+		}
+	}
+	for _, b := range listed {
+		keptAs[b.Tip], device[b.Tip] = b.KeptAs, b.Device
+	}
+	for p, of := range device {
+		if stays, err := c.branchStays(ctx, p, keptAs[p]); err != nil {
+			return err
+		} else if !stays {
+			return fmt.Errorf("%w: the branch of %d messages from device %s has no session of its own in the cloud: "+
+				"sync the session that keeps it, or restore it first; Purge and then Recreate gives it up", ErrDeferred, p.N, of)
+		}
+	}
+	return nil
+}
+
+// branchStays reports whether the history that ends at p is in the cloud without the branch.
+func (c *cloud) branchStays(ctx context.Context, p segment.Point, keptAs string) (bool, error) {
+	if p == c.head.Transcript.Point() {
+		return true, nil
+	}
+	if p.N < c.head.Transcript.N {
+		if on, err := c.has(ctx, p, c.head.Transcript.Point()); on || err != nil {
+			return on, err
+		}
+	}
+	if keptAs == "" {
+		return false, nil
+	}
+	t, _, err := c.link.Head(ctx, c.SID(keptAs), remote.Known{})
+	return t != nil && !t.Deleted && t.Transcript.N >= p.N, err
+}
