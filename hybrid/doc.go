@@ -167,8 +167,8 @@
 // form in which it was first sent, on every device. New rules hold for the lines that
 // are sent from then on, and the head says which lines went through which version.
 // Where a device lost what it knew of a session and its rules changed, too,
-// it fetches the transcript once to find out what was sent. [Store.Resync] writes what
-// was sent before anew under today's rules.
+// it fetches the transcript once to find out what was sent. [Store.Recreate] sends
+// what was sent before anew under today's rules.
 //
 // # Pruning
 //
@@ -225,7 +225,7 @@
 // A session removed here stays in the cloud and is not brought back unless it is named;
 // [Store.DeleteRemote] and [Store.Purge] remove it there and no file anywhere. After one
 // of them by mistake, [Store.Recreate] sends what a device has, and nothing that was only in
-// the cloud. Lines
+// the cloud. Of a session that is there it gives up former histories and branches. Lines
 // reach the cloud some time after they were written, never before. What a crash or a
 // power cut took from the disk before it was sent is gone. A line of more than 1 GiB is
 // not sent, nor what follows it. Small files of more than 64 MiB stay here. The files in

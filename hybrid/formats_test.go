@@ -91,10 +91,10 @@ func (w *formatWorld) calls(fresh *testDevice) map[string]func(context.Context) 
 			_, err := r.Prune(ctx, &PruneOptions{Grace: time.Nanosecond, HistoryRetention: -1}, "s")
 			return err
 		},
-		"resync": func(ctx context.Context) error { return w.author.Resync(ctx, "s") },
-		"delete": func(ctx context.Context) error { return w.author.DeleteRemote(ctx, "s") },
-		"remote": func(ctx context.Context) error { _, err := fresh.Remote(ctx); return err },
-		"purge":  func(ctx context.Context) error { return r.Purge(ctx, "s") },
+		"recreate": func(ctx context.Context) error { return w.author.Recreate(ctx, "s") },
+		"delete":   func(ctx context.Context) error { return w.author.DeleteRemote(ctx, "s") },
+		"remote":   func(ctx context.Context) error { _, err := fresh.Remote(ctx); return err },
+		"purge":    func(ctx context.Context) error { return r.Purge(ctx, "s") },
 	}
 }
 
@@ -104,12 +104,12 @@ func (w *formatWorld) calls(fresh *testDevice) map[string]func(context.Context) 
 func TestOtherFormats(t *testing.T) {
 	t.Parallel()
 	meet := map[string]string{ // the calls that meet a document of a type, at least
-		"head":   "sync, sync all, pull, pull all, refresh, preview, branches, verify, repair, prune, resync, delete, purge",
-		"seg":    "pull, pull all, preview, verify, repair, prune, resync, delete, purge",
-		"chunk":  "pull, pull all, prune, resync, delete, purge",
-		"branch": "branches, prune, resync, delete, purge",
-		"more":   "branches, prune, resync, delete, purge",
-		"cat":    "pull all, remote, resync, purge",
+		"head":   "sync, sync all, pull, pull all, refresh, preview, branches, verify, repair, prune, recreate, delete, purge",
+		"seg":    "pull, pull all, preview, verify, repair, prune, recreate, delete, purge",
+		"chunk":  "pull, pull all, prune, recreate, delete, purge",
+		"branch": "branches, prune, recreate, delete, purge",
+		"more":   "branches, prune, recreate, delete, purge",
+		"cat":    "pull all, remote, recreate, purge",
 	}
 	for kind, calls := range meet {
 		for _, v := range []int{segment.Version - 1, segment.Version + 1} {

@@ -137,7 +137,7 @@ func TestImportedBeforeRules(t *testing.T) {
 
 	now = now.Add(time.Hour)
 	a, _ = importInto(t, c, top, "a", Secrets())
-	require.NoError(t, a.Resync(t.Context(), id))
+	require.NoError(t, a.Recreate(t.Context(), id))
 	now = now.Add(time.Hour)
 	a.sync()
 	late, _ := withImport(t, c, "late", nil)

@@ -49,11 +49,10 @@ func simAll() []simStep {
 		{"sync", 10, (*world).sync},
 		{"pull", 5, (*world).pull},
 		{"prune", 3, (*world).prune},
-		{"resync", 2, (*world).resync},
 		{"week", 1, (*world).week},
 		{"delete", 1, (*world).remove},
 		{"bury", 2, (*world).bury},
-		{"recreate", 3, (*world).recreate},
+		{"recreate", 5, (*world).recreate},
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -48,6 +50,12 @@ func (v *sessionSync) mayBury(ctx context.Context) error {
 	}
 	if v.out.State == Behind || v.local.main.point() != v.cloud.head.Transcript.Point() {
 		return errors.Join(fmt.Errorf("%w: what the cloud has more of it could not be brought here", ErrDeferred), v.out.Why)
+	}
+	if _, err := cosmos.EntryRevision(ctx, v.cloud.link, v.UID(), v.sid); err != nil { // of another format
+		return err
+	}
+	if err := gc.Removable(ctx, v.cloud.link, v.sid); err != nil {
+		return err
 	}
 	return v.cloud.branchesStay(ctx)
 }

@@ -26,8 +26,8 @@ import (
 //
 // What is in the state stays as it was until the new head is there, so a run that is killed
 // knows the forms in which lines were sent, and where the logs of others lie. Each later
-// sync of this device that meets its own tombstone goes on with the third step. Where the
-// session was deleted before, there is the last step alone.
+// sync of this device that meets its own tombstone goes on with the third step, and so does
+// a Recreate that meets any tombstone: who wrote it may not have removed all.
 //
 // Of two devices that do it one is first; the other one, and every device with another
 // Born, compares all lines; see reborn.go. A purge that comes between gives the tombstone
@@ -55,7 +55,7 @@ func (s *sides) passOver(ctx context.Context, was *replica.SessionState) error {
 	if err := s.rulesHold(dead); err != nil {
 		return err
 	}
-	if s.ownTombstone(c.head) {
+	if c.etag != "" {
 		etag, err := gc.Empty(ctx, c.link, c.head, c.etag)
 		if errors.Is(err, gc.ErrRecreated) {
 			err = fmt.Errorf("%w: %w", errLost, err)

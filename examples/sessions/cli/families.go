@@ -128,6 +128,51 @@ func (c *purgeCommand) Run(a *app) error {
 		}
 		status = "purged"
 	}
+	return c.tell(a, r, ids, status, "removed from the cloud for good")
+}
+
+type recreateCommand struct{ familyCommand }
+
+// Help is shown below the usage.
+func (recreateCommand) Help() string {
+	return `Sends sessions to the cloud anew, after a question: as this device has them once it brought what the cloud has more, with the logs of all devices, and with --redact as today's rules let each line and small file be. Then no document there has what the rules take out, though it was sent before. Former histories and branches do not come back. No file here or on another device changes. Devices without --redact send nothing more of these sessions. Backups of the account keep what they hold for their time.
+
+Sessions that were removed from the cloud, after a "purge" by mistake, are sent as they are here. Every device that has a session syncs it again, and adds what it has more. It is refused where something cannot be brought, where a branch has no session of its own, and where a rule keeps a session here.
+
+A fork is a session of its own and keeps its copy of the lines: name the forks too, or use --family, which takes sub-sessions as well.
+
+    sessions recreate --redact --dry-run 8f14c2d0-…
+
+` + cloudHelp
+}
+
+// Run recreates.
+func (c *recreateCommand) Run(a *app) error {
+	r, ids, err := c.family(a)
+	if err != nil {
+		return err
+	}
+	status := "planned"
+	if !c.DryRun {
+		yes, err := c.agrees(a, fmt.Sprintf("Send %s anew, and remove what the cloud has of them for good?", count(len(ids), "session")))
+		if err != nil || !yes {
+			return err
+		}
+		bar := a.Progress("sending", 0)
+		err = r.Recreate(a.ctx, ids...)
+		if bar.Done(); errors.Is(err, hybrid.ErrRedaction) {
+			return fmt.Errorf("%w; --redact or COSMOS_REDACT=true applies those of this tool", err)
+		}
+		if err != nil {
+			return err
+		}
+		status = "recreated"
+	}
+	return c.tell(a, r, ids, status, "sent anew")
+}
+
+// tell tells what was done with sessions, or would be.
+func (c *familyCommand) tell(a *app, r remote, ids []string, status, done string) error {
 	if a.json {
 		return a.writeJSON(struct {
 			Status   string   `json:"status"`
@@ -136,115 +181,9 @@ func (c *purgeCommand) Run(a *app) error {
 	}
 	if c.DryRun {
 		err := a.familyTable(r, ids)
-		a.Notef("\n%s would be removed from the cloud for good, for every device.", count(len(ids), "session"))
+		a.Notef("\n%s would be %s, for every device.", count(len(ids), "session"), done)
 		return err
 	}
-	a.Printf("%s %s removed from the cloud\n", a.mark(nil), count(len(ids), "session"))
-	return nil
-}
-
-type recreateCommand struct {
-	Sessions []string `arg:"" name:"session" help:"Sessions that are here."`
-	cloudFlags
-}
-
-// Help is shown below the usage.
-func (recreateCommand) Help() string {
-	return `Sends what this device has of sessions that were removed from the cloud, after a "purge" by mistake. Every device that has them syncs them again, and adds what it has more. Former histories and branches do not come back. Sessions that a rule keeps here are refused.
-
-` + cloudHelp
-}
-
-// Run recreates.
-func (c *recreateCommand) Run(a *app) error {
-	all, err := c.open(a, true, false, nil)
-	if err != nil {
-		return err
-	}
-	if all, err = a.choose(all, c.Sessions); err != nil {
-		return err
-	}
-	var ids []string
-	for _, r := range all {
-		if err := r.Recreate(a.ctx, r.ids...); err != nil {
-			return err
-		}
-		ids = append(ids, r.ids...)
-	}
-	if a.json {
-		return a.writeJSON(struct {
-			Status   string   `json:"status"`
-			Sessions []string `json:"sessions"`
-		}{"recreated", ids}, jsonIndent)
-	}
-	a.Printf("%s %s sent anew\n", a.mark(nil), count(len(ids), "session"))
-	return nil
-}
-
-type resyncCommand struct{ familyCommand }
-
-// Help is shown below the usage.
-func (resyncCommand) Help() string {
-	return `Writes what the cloud has of sessions anew with --redact, after a question: each line and small file as today's rules let it be. Then the former documents go, with what the rules took out, whatever their age. It cannot be taken back. No file here or on another device changes. Devices without --redact send nothing more of these sessions. Backups of the account keep what they hold for their time.
-
-A fork is a session of its own and keeps its copy of the lines: name the forks too, or use --family, which takes sub-sessions as well.
-
-    sessions resync --redact --dry-run 8f14c2d0-…
-
-` + cloudHelp
-}
-
-// Run writes anew.
-func (c *resyncCommand) Run(a *app) error {
-	r, ids, err := c.family(a)
-	if err != nil {
-		return err
-	}
-	plan, err := r.PlanResync(a.ctx, ids...)
-	if errors.Is(err, hybrid.ErrRedaction) {
-		return fmt.Errorf("%w; --redact or COSMOS_REDACT=true applies those of this tool", err)
-	}
-	if err != nil {
-		return err
-	}
-	status := "planned"
-	if !c.DryRun {
-		question := fmt.Sprintf("Write %s in the cloud anew: store %s and remove %s for good?",
-			count(len(ids), "session"), count(plan.Documents, "document"), number(plan.Removed))
-		yes, err := c.agrees(a, question)
-		if err != nil || !yes {
-			return err
-		}
-		bar := a.Progress("writing", 0)
-		err = r.Resync(a.ctx, ids...)
-		if bar.Done(); err != nil {
-			return err
-		}
-		status = "written"
-	}
-	return c.tell(a, r, ids, plan, status)
-}
-
-func (c *resyncCommand) tell(a *app, r remote, ids []string, plan hybrid.ResyncPlan, status string) error {
-	if a.json {
-		return a.writeJSON(struct {
-			Status       string   `json:"status"`
-			Sessions     []string `json:"sessions"`
-			Documents    int      `json:"documents"`
-			Bytes        int64    `json:"bytes"`
-			Removed      int      `json:"removed"`
-			Requests     int      `json:"requests"`
-			RequestUnits float64  `json:"request_units"`
-		}{status, ids, plan.Documents, plan.Bytes, plan.Removed, plan.Requests, plan.RequestUnits}, jsonIndent)
-	}
-	if !c.DryRun {
-		a.Printf("%s %s written anew: %s stored, %s removed\n", a.mark(nil), count(len(ids), "session"), count(plan.Documents, "document"), number(plan.Removed))
-		return nil
-	}
-	if err := a.familyTable(r, ids); err != nil {
-		return err
-	}
-	a.Notef("\n%s would be written anew: %s (%s) stored, %s removed, about %s and %.0f request units.", count(len(ids), "session"),
-		count(plan.Documents, "document"), size(plan.Bytes), number(plan.Removed), count(plan.Requests, "request"), plan.RequestUnits)
+	a.Printf("%s %s %s\n", a.mark(nil), count(len(ids), "session"), done)
 	return nil
 }

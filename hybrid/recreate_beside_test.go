@@ -1,7 +1,6 @@
 package hybrid
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,53 +31,8 @@ func (h *household) requireAnew(t *testing.T, reader *testDevice, why string) {
 	}
 }
 
-// TestResyncIsKilled ends a Resync at each of its requests, before it is done and after.
-// What is left are whole sessions, and the next call finishes.
-func TestResyncIsKilled(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := newCloud(t, nil)
-		h := newHousehold(t, c)
-		h.under(t, marked)
-		began := c.Snapshot()
-		r := testenv.Rand(t)
-		for _, after := range []bool{false, true} {
-			for n := 1; ; n += sparsely(r, 3) {
-				c.Restore(began)
-				why := fmt.Sprintf("killed at request %d, after it %v", n, after)
-				killed := false
-				w := &tripwire{at: n, after: after}
-				w.trip = func() { killed = true; w.kill(true) }
-				d := c.device(t, fmt.Sprint("killed", n, after), with(marked), c.over(t, w))
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-				err := d.Resync(ctx, h.family...)
-				cancel()
-				if !killed {
-					require.NoError(t, err, why)
-					require.Greater(t, n, 40)
-					break
-				}
-				reader := c.device(t, fmt.Sprint("reader", n, after), with(marked))
-				if r.IntN(2) == 0 {
-					reader.prune(atOnceOf())
-				}
-				reader.pull(h.family...)
-				for _, id := range h.family {
-					_, err := reader.Verify(t.Context(), id)
-					require.NoError(t, err, why)
-				}
-				require.NoError(t, reader.Resync(t.Context(), h.family...), why)
-				h.requireAnew(t, reader, why)
-				before := c.documents()
-				require.NoError(t, reader.Resync(t.Context(), h.family...), why)
-				require.Equal(t, before, c.documents(), "it is left alone")
-			}
-		}
-	})
-}
-
-// TestResyncFaults lets each request of a Resync fail once, in each way.
-func TestResyncFaults(t *testing.T) {
+// TestRecreateFaults lets each request of a Recreate fail once, in each way.
+func TestRecreateFaults(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newCloud(t, nil)
@@ -109,7 +63,7 @@ func TestResyncFaults(t *testing.T) {
 				d := c.device(t, fmt.Sprint("faulty", name, at), with(marked))
 				var err error
 				for range 4 {
-					if err = d.Resync(t.Context(), h.family...); err == nil {
+					if err = d.Recreate(t.Context(), h.family...); err == nil {
 						break
 					}
 					time.Sleep(time.Second)
@@ -127,9 +81,9 @@ func TestResyncFaults(t *testing.T) {
 	})
 }
 
-// TestResyncBesideDevices lets another device do all of something between two requests of
-// a Resync, and a Resync between two requests of the other device.
-func TestResyncBesideDevices(t *testing.T) {
+// TestRecreateOfAFamilyBesideDevices lets another device do all of something between two requests of
+// a Recreate, and a Recreate between two requests of the other device.
+func TestRecreateOfAFamilyBesideDevices(t *testing.T) {
 	t.Parallel()
 	changes := map[string]func(t *testing.T, d *testDevice, h *household) error{
 		"push": func(t *testing.T, d *testDevice, h *household) error {
@@ -171,16 +125,16 @@ func TestResyncBesideDevices(t *testing.T) {
 	}
 	for _, name := range testenv.Some(t, 1, slices.Sorted(maps.Keys(changes))...) {
 		do := changes[name]
-		for _, resyncFirst := range []bool{false, true} {
-			t.Run(fmt.Sprint(name, " resync first ", resyncFirst), func(t *testing.T) {
+		for _, recreateFirst := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " recreate first ", recreateFirst), func(t *testing.T) {
 				t.Parallel()
-				synctest.Test(t, func(t *testing.T) { besideResync(t, do, resyncFirst, name == "first pull") })
+				synctest.Test(t, func(t *testing.T) { besideAnew(t, do, recreateFirst, name == "first pull") })
 			})
 		}
 	}
 }
 
-func besideResync(t *testing.T, do func(t *testing.T, d *testDevice, h *household) error, resyncFirst, fresh bool) {
+func besideAnew(t *testing.T, do func(t *testing.T, d *testDevice, h *household) error, recreateFirst, fresh bool) {
 	c := newCloud(t, nil)
 	h := newHousehold(t, c)
 	h.under(t, marked)
@@ -194,20 +148,20 @@ func besideResync(t *testing.T, do func(t *testing.T, d *testDevice, h *househol
 		wired := c.device(t, fmt.Sprint("wired", n), with(marked), c.over(t, w))
 		plain := c.device(t, fmt.Sprint("plain", n), with(marked))
 		writer, other := plain, wired
-		if resyncFirst {
+		if recreateFirst {
 			writer, other = wired, plain
 		}
 		if !fresh {
 			other.pull("s")
 		}
 		var anew, done error
-		resync := func() { anew = writer.Resync(t.Context(), h.family...) }
+		recreate := func() { anew = writer.Recreate(t.Context(), h.family...) }
 		act := func() { done = do(t, other, h) }
-		if resyncFirst {
+		if recreateFirst {
 			w.arm(n, func() { tripped = true; act() })
-			resync()
+			recreate()
 		} else {
-			w.arm(n, func() { tripped = true; resync() })
+			w.arm(n, func() { tripped = true; recreate() })
 			act()
 		}
 		if !tripped {
@@ -216,7 +170,9 @@ func besideResync(t *testing.T, do func(t *testing.T, d *testDevice, h *househol
 		}
 		why := fmt.Sprintf("at request %d", n)
 		require.NoError(t, anew, why)
-		require.NoError(t, done, why)
+		if done != nil {
+			require.ErrorIs(t, done, ErrDeleted, why)
+		}
 		require.Empty(t, c.stored(t, "MARK-"), why)
 		for range 2 {
 			require.Empty(t, other.sync("s").Conflicts, why)
@@ -235,8 +191,8 @@ func besideResync(t *testing.T, do func(t *testing.T, d *testDevice, h *househol
 	}
 }
 
-// TestResyncInMemory lets the container in memory refuse each request of a Resync.
-func TestResyncInMemory(t *testing.T) {
+// TestRecreateInMemory lets the container in memory refuse each request of a Recreate.
+func TestRecreateInMemory(t *testing.T) {
 	t.Parallel()
 	for n := 1; ; n++ {
 		left := -1
@@ -258,12 +214,12 @@ func TestResyncInMemory(t *testing.T) {
 		family := []string{"s", fork}
 		require.Equal(t, []string{"MARK-one", "MARK-fork"}, storedIn(t, c, a, family, "MARK-one", "MARK-fork"))
 		left = n
-		err := a.Resync(t.Context(), family...)
+		err := a.Recreate(t.Context(), family...)
 		done := left > 0
 		if left = -1; err != nil {
 			require.ErrorIs(t, err, errCrash)
 			require.False(t, done)
-			require.NoError(t, a.Resync(t.Context(), family...))
+			require.NoError(t, a.Recreate(t.Context(), family...))
 		}
 		require.Empty(t, storedIn(t, c, a, family, "MARK-"), "refused at request %d", n)
 		require.Zero(t, a.sync().Pushed+b.sync().Pushed)

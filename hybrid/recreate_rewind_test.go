@@ -7,12 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestResyncBesideTwoRewinds: a device rewound while another one rewound and wrote on, up
-// to as many lines as before. What was written counts, with and without a Resync between.
-func TestResyncBesideTwoRewinds(t *testing.T) {
+// TestRecreateBesideTwoRewinds: a device rewound while another one rewound and wrote on, up
+// to as many lines as before. What was written counts, with and without a Recreate between.
+func TestRecreateBesideTwoRewinds(t *testing.T) {
 	t.Parallel()
-	for _, resyncs := range []int{0, 1} {
-		t.Run(fmt.Sprint(resyncs), func(t *testing.T) {
+	for _, recreates := range []int{0, 1} {
+		t.Run(fmt.Sprint(recreates), func(t *testing.T) {
 			t.Parallel()
 			c := newCloud(t, nil)
 			a, b := c.device(t, "a", under(1)), c.device(t, "b", under(1))
@@ -24,8 +24,8 @@ func TestResyncBesideTwoRewinds(t *testing.T) {
 			a.say("s", "other")
 			a.sync()
 			a, b = c.reopened(t, a, "a", under(2)), c.reopened(t, b, "b", under(2))
-			for range resyncs {
-				require.NoError(t, a.Resync(t.Context(), "s"))
+			for range recreates {
+				require.NoError(t, a.Recreate(t.Context(), "s"))
 			}
 			require.Empty(t, b.sync().Conflicts)
 			a.sync()
@@ -36,9 +36,9 @@ func TestResyncBesideTwoRewinds(t *testing.T) {
 	}
 }
 
-// TestResyncThenRewindUnderLaterRules: lines that stay after a rewind keep the form that
-// the Resync gave them, also where the device that rewound has later rules.
-func TestResyncThenRewindUnderLaterRules(t *testing.T) {
+// TestRecreateThenRewindUnderLaterRules: lines that stay after a rewind keep the form that
+// the Recreate gave them, also where the device that rewound has later rules.
+func TestRecreateThenRewindUnderLaterRules(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	a, b := c.device(t, "a", under(1)), c.device(t, "b", under(1))
@@ -47,7 +47,7 @@ func TestResyncThenRewindUnderLaterRules(t *testing.T) {
 	b.pull()
 	a, b = c.reopened(t, a, "a", under(2)), c.reopened(t, b, "b", under(3))
 	b.cutTo("s", 3)
-	require.NoError(t, a.Resync(t.Context(), "s"))
+	require.NoError(t, a.Recreate(t.Context(), "s"))
 	require.Equal(t, 1, b.sync().Pushed)
 	a.sync()
 	require.Equal(t, []string{"one", "apple pear plum", "three"}, a.texts("s"))
@@ -57,9 +57,9 @@ func TestResyncThenRewindUnderLaterRules(t *testing.T) {
 	require.Zero(t, a.sync().Pushed+b.sync().Pushed)
 }
 
-// TestResyncOnceMore: a device knows its lines again that forgot them, also where a
-// Resync gave them a form that no rules of one version give.
-func TestResyncOnceMore(t *testing.T) {
+// TestRecreateOnceMore: a device knows its lines again that forgot them, also where a
+// Recreate gave them a form that no rules of one version give.
+func TestRecreateOnceMore(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(a *testDevice) []string{
 		"nothing":   func(*testDevice) []string { return []string{"apple pear plum", "two"} },
@@ -75,9 +75,9 @@ func TestResyncOnceMore(t *testing.T) {
 			b.sync()
 			a.pull()
 			a = c.reopened(t, a, "a", under(1))
-			require.NoError(t, a.Resync(t.Context(), "s"))
+			require.NoError(t, a.Recreate(t.Context(), "s"))
 			a = c.reopened(t, a, "a", under(3))
-			require.NoError(t, a.Resync(t.Context(), "s"))
+			require.NoError(t, a.Recreate(t.Context(), "s"))
 			require.Empty(t, c.stored(t, "apple", "pear", "plum"))
 			want := change(a)
 			a.sync()

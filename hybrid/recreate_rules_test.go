@@ -40,9 +40,9 @@ func (h *household) under(t *testing.T, r Redactor) {
 	h.b = h.reopened(t, h.b, "b", with(r), func(o *Options) { o.Conflict = Theirs })
 }
 
-// TestResyncLeavesNoText writes a family anew and reads every document of the container
+// TestRecreateLeavesNoText sends a family anew and reads every document of the container
 // back. No file changes, and devices that knew the former forms send and fetch nothing.
-func TestResyncLeavesNoText(t *testing.T) {
+func TestRecreateLeavesNoText(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	h := newHousehold(t, c)
@@ -52,7 +52,7 @@ func TestResyncLeavesNoText(t *testing.T) {
 	a, b := h.a, h.b
 	require.Equal(t, h.texts, c.stored(t, h.texts...))
 	here, there := a.files(), b.files()
-	require.NoError(t, a.Resync(t.Context(), h.family...))
+	require.NoError(t, a.Recreate(t.Context(), h.family...))
 	require.Empty(t, c.stored(t, "MARK-"))
 	for _, d := range []*testDevice{a, b} {
 		got := d.sync()
@@ -81,8 +81,8 @@ func TestResyncLeavesNoText(t *testing.T) {
 	}
 }
 
-// TestResyncOfASession: of a session and its fork each is written anew when it is named.
-func TestResyncOfASession(t *testing.T) {
+// TestRecreateOfAFork: of a session and its fork each is sent anew when it is named.
+func TestRecreateOfAFork(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	a := c.device(t, "a")
@@ -93,30 +93,23 @@ func TestResyncOfASession(t *testing.T) {
 	a.child("sub", "s")
 	a.say("sub", "MARK-sub")
 	a.sync()
-	require.ErrorIs(t, a.Resync(t.Context(), "s", fork), ErrRedaction, "there are no rules")
 	a = c.reopened(t, a, "a", with(marked))
 	before := c.documents()
-	require.ErrorIs(t, a.Resync(t.Context(), "s", "unknown"), sessionstore.ErrNotFound)
-	require.Error(t, a.Resync(t.Context()))
+	require.ErrorIs(t, a.Recreate(t.Context(), "unknown"), sessionstore.ErrNotFound)
+	require.Error(t, a.Recreate(t.Context()))
 	require.Equal(t, before, c.documents())
-	require.NoError(t, a.Resync(t.Context(), "s"))
+	a.recreate("s")
 	require.Equal(t, []string{"MARK-one", "MARK-fork", "MARK-sub"}, c.stored(t, "MARK-one", "MARK-fork", "MARK-sub"))
-	require.NoError(t, a.Resync(t.Context(), fork))
+	a.recreate(fork)
 	require.Equal(t, []string{"MARK-sub"}, c.stored(t, "MARK-one", "MARK-fork", "MARK-sub"))
-	require.NoError(t, a.Resync(t.Context(), "sub"))
+	a.recreate("sub")
 	require.Empty(t, c.stored(t, "MARK-"))
-	h := c.headOf(t, a.engine.SID(fork))
-	require.Equal(t, int64(1), h.Anew.Generation)
-	require.Equal(t, "words/1", h.Anew.Rules)
-
-	require.NoError(t, a.DeleteRemote(t.Context(), fork))
-	require.NoError(t, a.Resync(t.Context(), "s", fork))
-	requireContainer(t, (*Store).Resync)
+	require.Equal(t, "words/1", c.headOf(t, a.engine.SID(fork)).Anew.Rules)
 }
 
-// TestResyncUnderLaterRules: a device with later rules learns the new forms, one whose rules
+// TestRecreateBesideOtherRules: a device with later rules learns the new forms, one whose rules
 // may find less sends nothing more and loses nothing.
-func TestResyncUnderLaterRules(t *testing.T) {
+func TestRecreateBesideOtherRules(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	a, b, w := c.device(t, "a", under(1)), c.device(t, "b", under(1)), c.device(t, "w", under(1))
@@ -133,7 +126,7 @@ func TestResyncUnderLaterRules(t *testing.T) {
 	a.sync()
 	a, b = c.reopened(t, a, "a", under(2)), c.reopened(t, b, "b", under(3))
 	owned, brought, weaker := a.files(), b.files(), w.files()
-	require.NoError(t, a.Resync(t.Context(), "s"))
+	require.NoError(t, a.Recreate(t.Context(), "s"))
 	require.Empty(t, c.stored(t, "pear"))
 	require.Equal(t, []string{"plum"}, c.stored(t, "plum"))
 	for _, d := range []*testDevice{a, b, a, b} {
@@ -146,7 +139,7 @@ func TestResyncUnderLaterRules(t *testing.T) {
 	require.ErrorIs(t, err, ErrRedaction)
 	require.Equal(t, weaker, w.files())
 	require.Empty(t, c.stored(t, "pear", "not sent"))
-	require.ErrorIs(t, w.Resync(t.Context(), "s"), ErrRedaction)
+	require.ErrorIs(t, w.Recreate(t.Context(), "s"), ErrRedaction)
 
 	b.say("s", "plum later")
 	require.Equal(t, 1, b.sync().Pushed)
@@ -156,16 +149,17 @@ func TestResyncUnderLaterRules(t *testing.T) {
 	got := w.sync("s")
 	require.Len(t, got.Conflicts, 1, "it added to what b went on from")
 	require.Equal(t, []string{"not sent"}, c.stored(t, "not sent", "pear"))
+	require.ErrorIs(t, b.Recreate(t.Context(), "s"), ErrDeferred, "what w has kept is not sent yet")
+	w.sync()
 
-	require.NoError(t, b.Resync(t.Context(), "s"))
+	require.NoError(t, b.Recreate(t.Context(), "s", got.Conflicts[0].KeptAs))
 	require.Empty(t, c.stored(t, "pear", "plum"))
 	require.Zero(t, b.sync().Pushed)
-	require.Equal(t, int64(2), c.headOf(t, a.engine.SID("s")).Anew.Generation)
 }
 
-// TestResyncMeetsWhatIsNotSent: lines, a rewind and members that wait on a device are
-// sent after a Resync as they would have been before.
-func TestResyncMeetsWhatIsNotSent(t *testing.T) {
+// TestRecreateMeetsWhatIsNotSent: lines, a rewind and members that wait on a device are
+// sent after a Recreate as they would have been before.
+func TestRecreateMeetsWhatIsNotSent(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		do   func(d *testDevice)
@@ -195,7 +189,7 @@ func TestResyncMeetsWhatIsNotSent(t *testing.T) {
 					b = cloud.deviceAt(t, b.Dir(), "b", with(marked))
 				}
 				here := b.file("s", "transcript.jsonl")
-				require.NoError(t, a.Resync(t.Context(), "s"))
+				require.NoError(t, a.Recreate(t.Context(), "s"))
 				require.Empty(t, cloud.stored(t, "MARK-"))
 				require.Equal(t, 1, b.sync("s").Pushed)
 				require.Zero(t, b.sync("s").Pushed)
@@ -218,42 +212,9 @@ func clean(texts []string) (all []string) {
 	return all
 }
 
-// TestResyncChangesLittle: what no rule changes stays as it is stored.
-func TestResyncChangesLittle(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, nil)
-	a := c.device(t, "a")
-	for i := range 10 {
-		a.say("s", fmt.Sprint("line ", i, " ", noise(30<<10)))
-		a.appendTo("s", "events.jsonl", fmt.Sprintf("{\"event\": %d, \"data\": %q}\n", i, noise(300<<10)))
-		a.sync()
-	}
-	a.say("s", "MARK-late", "more")
-	a.sync()
-	before := map[string]bool{}
-	for _, d := range c.Docs(testDatabase, testContainer) {
-		before[d.ID] = true
-	}
-	a = c.reopened(t, a, "a", with(marked))
-	require.NoError(t, a.Resync(t.Context(), "s"))
-	fresh := 0
-	for _, d := range c.Docs(testDatabase, testContainer) {
-		if !before[d.ID] {
-			fresh++
-		}
-		delete(before, d.ID)
-	}
-	require.Equal(t, 1, fresh, "the last segment")
-	require.Len(t, before, 1)
-	require.Empty(t, c.stored(t, "MARK-"))
-	require.Zero(t, a.sync().Pushed)
-	r, err := a.Verify(t.Context(), "s")
-	require.NoError(t, err, "%+v", r)
-}
-
-// TestResyncOfLogs: long events are stored as differences, also after a Resync, and the
-// device goes on with its log.
-func TestResyncOfLogs(t *testing.T) {
+// TestRecreateOfLogs: long events are stored as differences, also after a Recreate, and the
+// device goes on with its log: another device's first long event is stored whole.
+func TestRecreateOfLogs(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	a, b := c.device(t, "a"), c.device(t, "b")
@@ -269,7 +230,7 @@ func TestResyncOfLogs(t *testing.T) {
 	b.sync()
 	a, b = c.reopened(t, a, "a", with(marked)), c.reopened(t, b, "b", with(marked))
 	size := c.size()
-	require.NoError(t, b.Resync(t.Context(), "s"))
+	require.NoError(t, b.Recreate(t.Context(), "s"))
 	require.Empty(t, c.stored(t, "MARK-"))
 	require.Less(t, c.size(), size*11/10)
 	for i, d := range []*testDevice{a, b} {
@@ -279,7 +240,7 @@ func TestResyncOfLogs(t *testing.T) {
 	}
 	require.Empty(t, c.stored(t, "MARK-"))
 	require.Len(t, c.headOf(t, a.engine.SID("s")).Logs, 2)
-	require.Less(t, c.size(), size*12/10)
+	require.Less(t, c.size(), size*12/10+len(row))
 	a.pull()
 	b.pull()
 	for _, d := range []*testDevice{a, b} {
