@@ -453,6 +453,47 @@ func TestRecreateMeetsARule(t *testing.T) {
 	require.Zero(t, b.sync().Pushed)
 }
 
+// TestRecreateMeetsAPush: a device is sending lines, perhaps under weaker rules. What it
+// stores after the session was emptied it removes itself.
+func TestRecreateMeetsAPush(t *testing.T) {
+	t.Parallel()
+	for rules, want := range map[int]error{1: ErrRedaction, 2: nil} {
+		t.Run(ruleSets[rules].Version(), func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, nil)
+			a, _ := c.twoLogs(t)
+			m := &meeting{next: c.Transport(), one: upload}
+			w := c.device(t, "w", under(1), through(t, c, m))
+			w.pull()
+			w = c.reopened(t, w, "w", under(rules), through(t, c, m))
+			for _, text := range manyRequests() {
+				w.say("s", "pear "+text)
+			}
+			m.met.Store(false)
+			m.do = func() { a.recreate("s") }
+			_, err := w.Sync(t.Context(), "s")
+			require.True(t, m.met.Load())
+			require.ErrorIs(t, err, want)
+			require.Empty(t, c.stored(t, "pear"))
+			if want == nil {
+				require.Zero(t, c.garbage(t, a), "nothing is left behind")
+				a.sync()
+				require.Len(t, a.texts("s"), 4)
+				return
+			}
+			require.NoError(t, c.reopened(t, w, "w", under(2)).Recreate(t.Context(), "s"))
+			a.sync()
+			require.Len(t, a.texts("s"), 4)
+		})
+	}
+}
+
+// garbage returns how many documents a Prune of any age would remove.
+func (c *cloud) garbage(t *testing.T, d *testDevice) int {
+	t.Helper()
+	return d.prune(&PruneOptions{Grace: time.Nanosecond, HistoryRetention: -1, Plan: true, All: true}, "s").Removed
+}
+
 // TestPurgeEndsARecreate: whoever removes a session for good while another device is about
 // to send it anew has the last word.
 func TestPurgeEndsARecreate(t *testing.T) {

@@ -74,7 +74,7 @@ var parts = []part{
 	{name: "harsh", weight: 8, env: inFull, shows: passes, limit: 3 * time.Hour, commands: []string{
 		goTest + "-run='^TestSimulation$' ./hybrid -seeds=12 -steps=150 -weights=" + harsh,
 		goTest + "-run='" + races + "' ./hybrid -chaos.seeds=20",
-		goTest + "./internal/gc ./internal/resync",
+		goTest + "./internal/gc",
 	}},
 	{name: "powercut-ext4", weight: 4, needs: []need{python, fuse, ext4}, shows: "power cuts ext4: ", commands: []string{powerCut + "ext4"}},
 	{name: "powercut-xfs", weight: 3, needs: []need{python, fuse, xfs}, shows: "power cuts xfs: ", commands: []string{powerCut + "xfs"}},

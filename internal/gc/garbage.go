@@ -1,9 +1,11 @@
 package gc
 
 import (
+	"context"
 	"slices"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
@@ -29,6 +31,27 @@ func (i *inventory) garbage(l *liveSet, grace time.Duration, sum *Result) []*doc
 		}
 	}
 	return append(segments, rest...)
+}
+
+// Withdraw removes documents that a writer stored ahead of a head that came to nothing, in
+// the versions that it stored, unless something leads to them now. It waits for no age:
+// nobody was ever led to them, and the removal is bound to the version of the head.
+func Withdraw(ctx context.Context, s *Session, stored []cosmos.Op) error {
+	p := &pruner{s: s, lists: s.Reader.Lists(s.SID)}
+	if err := p.readHead(ctx); err != nil || p.head == nil || p.head.Deleted {
+		return err
+	}
+	i, err := p.list(ctx)
+	if err != nil {
+		return err
+	}
+	versions := map[string]cosmos.ETag{}
+	for _, op := range stored {
+		versions[op.ID] = op.ETag
+	}
+	return p.remove(ctx, slices.DeleteFunc(i.garbage(i.live(), -time.Hour, &p.sum), func(d *document) bool {
+		return versions[d.ID] != d.ETag
+	}))
 }
 
 // deadSegments returns the segments that may go, and the chunks that those which

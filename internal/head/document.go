@@ -134,7 +134,7 @@ func Decode(body []byte, sid string) (*Head, error) {
 }
 
 func (d *headDoc) valid(sid string) error {
-	if d.Transcript == nil || d.PK != segment.SessionPK(sid) || d.Revision < 1 || d.TTL < 0 || d.Anew.Generation < 0 {
+	if d.Transcript == nil || d.PK != segment.SessionPK(sid) || d.Revision < 1 || d.TTL < 0 {
 		return fmt.Errorf("%w: members missing", segment.ErrDamaged)
 	}
 	id := segment.HeadID(sid)

@@ -30,7 +30,7 @@ type Head struct {
 	Op        string // names the change that made this revision: a lost answer is told by it
 	Writer    Writer
 	Redaction string // version of the rules that its last lines went through; "" for none
-	Anew      Anew   // how often its history was written anew
+	Anew      Anew   // what it took the place of
 	Deleted   bool
 	TTL       int       // seconds until the service removes a tombstone; 0 for never
 	Updated   time.Time // time of the session's last change by the writer's clock, for lists: no decision is made with it

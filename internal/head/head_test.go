@@ -40,6 +40,7 @@ func whole(t testing.TB) *Head {
 		Branches: []Branch{{ID: segment.BranchID(sid, point(133)), Tip: point(133), Common: 120, Device: "1f3a9c02", KeptAs: "f", At: at}},
 		OldMore:  []string{"a"}, BranchMore: []string{"b"},
 		Op: "1f3a9c02-000317", Writer: Writer{"1f3a9c02", "box", "0.1.0"}, Redaction: "3", Updated: at,
+		Anew: Anew{Rules: "2", Was: point(120), Now: point(121)},
 	}
 }
 

@@ -54,7 +54,6 @@ func (s *SessionState) SeeOlder(now time.Time) bool {
 // was born so.
 func (s *SessionState) Estrange(born string) {
 	s.Born, s.Base, s.Files, s.Logs, s.Head, s.Cat = born, nil, nil, nil, remote.Known{}, KnownEntry{}
-	s.Generation = 0
 }
 
 // RemovedDead reports whether a session that is not here was removed here after its

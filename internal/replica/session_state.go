@@ -38,8 +38,6 @@ type SessionState struct {
 
 	Anew *Anew `json:"recreate,omitempty"` // not nil: this device is writing it anew in the cloud
 
-	Generation int64 `json:"anew,omitempty"` // of the forms in which lines and files are known, see head.Anew
-
 	Older time.Time `json:"older,omitzero"` // since when the cloud answers with an older head than Head
 
 	Kept  []string `json:"kept,omitempty"`  // sessions that divergences left here

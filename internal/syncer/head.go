@@ -13,7 +13,7 @@ import (
 // readHead reads the head, which costs one point read when it did not change.
 func (s *sides) readHead(ctx context.Context) error {
 	was := s.st.Clone()
-	before, born := s.st.Head.Head(s.sid), s.st.Born
+	born := s.st.Born
 	t, known, err := s.cloud.link.Head(ctx, s.sid, s.st.Head)
 	if errors.Is(err, remote.ErrOlder) && s.st.SeeOlder(time.Now()) {
 		s.st.Estrange("")
@@ -36,6 +36,9 @@ func (s *sides) readHead(ctx context.Context) error {
 			*s.st = *was
 			return err
 		}
+		if err := s.cloud.withdraw(ctx); err != nil {
+			return err
+		}
 	}
 	if t == nil {
 		return nil
@@ -47,7 +50,7 @@ func (s *sides) readHead(ctx context.Context) error {
 	if t.Deleted {
 		return s.removeLeft(ctx)
 	}
-	return s.renew(ctx, before)
+	return nil
 }
 
 // removeLeft removes what this sync stored for a session that was deleted since. It gives the
@@ -63,6 +66,20 @@ func (s *sides) removeLeft(ctx context.Context) (err error) {
 	}
 	s.st.Head.ETag, s.st.Head.Token = c.etag, c.link.Token()
 	return c.left.remove(ctx, c.link, c.pk)
+}
+
+// withdraw removes what this sync stored for a session that was born anew since: it may be
+// in forms that nobody is to have any more.
+func (c *cloud) withdraw(ctx context.Context) error {
+	if len(c.left.deletes) == 0 || c.living() == nil {
+		return nil
+	}
+	err := gc.Withdraw(ctx, &gc.Session{SID: c.sid, Reader: c.link, Head: c.st.Head, Device: c.Device.ID, Random: c.Random}, c.left.deletes)
+	if err == nil {
+		c.left.clear()
+		err = errLost // the head has another version
+	}
+	return err
 }
 
 // outdated reports whether a round met damage, and the head is not any more the one

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"iter"
 	"maps"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
@@ -71,6 +72,16 @@ func (s *sides) rebornMain(ctx context.Context, base *segment.Point) (err error)
 	return err
 }
 
+// renewed follows the transcript again.
+func (l *local) renewed(ctx context.Context, known forms) error {
+	h, err := l.main.anew(ctx, known)
+	if err != nil {
+		return err
+	}
+	l.main, l.st.Main = h, &h.Followed
+	return nil
+}
+
 // rebornBase sets the last point that both sides had, if the head goes through it. here:
 // its lines are here.
 func (s *sides) rebornBase(ctx context.Context, base segment.Point, here bool) (found bool, err error) {
@@ -95,6 +106,17 @@ func (s *sides) rebornBase(ctx context.Context, base segment.Point, here bool) (
 		s.st.Base = &base
 	}
 	return found, err
+}
+
+// goesThrough reports whether the cloud's transcript, which ends at to, goes through p.
+func (c *cloud) goesThrough(ctx context.Context, p, to segment.Point) (bool, error) {
+	if p == to || p.N == 0 {
+		return true, nil
+	}
+	if p.N >= to.N {
+		return false, nil
+	}
+	return c.has(ctx, p, to)
 }
 
 // rebornLogs finds the forms of the lines of the logs here, as much of which was sent as
@@ -170,6 +192,42 @@ func (s *sides) inherit(ctx context.Context, l *ownLog) error {
 	in.Logs[st], s.st.Anew = replica.CachedLog{Point: to, Size: size}, &in
 	delete(s.st.Cached, st)
 	return nil
+}
+
+// learnLog compares the lines of a log with those in the cloud, which only this device
+// writes, and keeps their forms.
+func (s *sides) learnLog(ctx context.Context, l *ownLog, r head.Extent) error {
+	was := &history{source: l.source}
+	n := int64(0)
+	next, stop := iter.Pull2(s.cloud.link.LogLines(ctx, s.cloud.head, l.stream, r))
+	defer stop()
+	for line, err := range l.raw(ctx, l.start) {
+		if err != nil {
+			return gone(err)
+		}
+		sent, err, ok := next()
+		if err != nil {
+			return err
+		}
+		if !ok || !l.alike(sent, line) && !isFormOf(sent, line) {
+			break
+		}
+		was.add(n, line, func(int64, []byte) ([]byte, bool) { return bytes.Clone(sent), true })
+		n++
+	}
+	h, err := l.anew(ctx, func(at int64, line []byte) ([]byte, bool) {
+		if at >= n {
+			return nil, false
+		}
+		if f := formAt(was.Forms, at); f != nil && f.Of(line) {
+			return f.Apply(line), true
+		}
+		return line, true
+	})
+	if err == nil {
+		l.history, l.own.File = h, &h.Followed
+	}
+	return err
 }
 
 // rebornFiles finds the forms of small files of which the change is known that the cloud
