@@ -92,14 +92,17 @@
 //     of the session is garbage. Its forks are sessions of their own and need nothing of it.
 //  8. Prune may be killed, or run on another device too: after each request there
 //     are the same live documents, and garbage that is not removed yet.
-//  9. A sweep waits for no age either. It removes what the head does not lead to after a
-//     session was written anew; sweep.go tells why readers and writers live with that.
+//  9. A writer that stored documents for a head that came to nothing, since the session was
+//     born anew meanwhile, removes them at once: nothing ever led to them. It leaves those
+//     that something leads to now, and is bound to the version of the head; see [Withdraw].
 //  10. A purge waits for no age. It makes a tombstone of each head before it removes a
 //     document; purge.go tells the steps, and who removes what comes late.
-//  11. A device that recreates a deleted session replaces the tombstone, in the version that
-//     it read, and counts on nothing but what it stored since. What else removes documents
+//  11. A device that recreates a session replaces the tombstone, in the version that it read
+//     or wrote, and counts on nothing but what it stored since. What else removes documents
 //     of a deleted session gives the tombstone another version after it listed them, and
-//     removes only the versions that were listed; see [Empty].
+//     removes only the versions that were listed; see [Empty]. Where the session was there,
+//     the device wrote the tombstone itself, and goes on after a kill as long as it is that
+//     one: a purge by another device makes it another.
 //
 // The service's clock decides what is removed. Only former heads carry the time of
 // the device that replaced them, and that agrees with the service's to a minute.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/gc"
+	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -70,22 +72,20 @@ func (c *cloud) branchesStay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	keptAs, device := map[segment.Point]string{}, map[segment.Point]string{}
+	listed = slices.Clone(listed)
 	for _, b := range found {
 		p := b.Transcript.Point()
-		if keptAs[p], device[p] = "", b.Writer.Device; c.continued(ctx, p, found) {
-			delete(device, p)
+		known := slices.ContainsFunc(listed, func(l head.Branch) bool { return l.Tip == p })
+		if !known && !c.continued(ctx, p, found) {
+			listed = append(listed, head.Branch{Tip: p, Device: b.Writer.Device})
 		}
 	}
 	for _, b := range listed {
-		keptAs[b.Tip], device[b.Tip] = b.KeptAs, b.Device
-	}
-	for p, of := range device {
-		if stays, err := c.branchStays(ctx, p, keptAs[p]); err != nil {
+		if stays, err := c.branchStays(ctx, b.Tip, b.KeptAs); err != nil {
 			return err
 		} else if !stays {
 			return fmt.Errorf("%w: the branch of %d messages from device %s has no session of its own in the cloud: "+
-				"sync the session that keeps it, or restore it first; Purge and then Recreate gives it up", ErrDeferred, p.N, of)
+				"sync the session that keeps it, or restore it first; Purge and then Recreate gives it up", ErrDeferred, b.Tip.N, b.Device)
 		}
 	}
 	return nil

@@ -35,7 +35,7 @@
 //	behind      the files have the base's point, and the head is another one
 //	apart       neither has the base's point any more
 //	deleted     the head is a tombstone: the files stay, and nothing is sent but by a
-//	            call for that; see recreate.go
+//	            call for that, or to go on with one; see recreate.go
 //	absent      it is not here; gone, if it was here before
 //
 //	            push              files written
@@ -90,14 +90,14 @@
 // All hashes are of lines as they leave. Which form a line left in is never asked of
 // the rules again: forms.go tells how it is kept. Of small files file_forms.go tells that,
 // and own_text.go how parts that rules changed stay in the files of who wrote them. Where
-// the session was written anew in the cloud, renew.go tells how the new forms are learned.
+// the session was sent anew, reborn.go tells how the new forms are found.
 //
 // # The types of this package
 //
 //	session      which session it is, what it is asked for, and the state that is kept of it
 //	local        its files here, since the last scan: scan, and peek, which takes no notes
 //	cloud        what the cloud has of it, by the last head: lists, checks, the catalogue
-//	sides        local and cloud, compared: plan, the forms of lines, sessions written anew
+//	sides        local and cloud, compared: plan, the forms of lines, sessions born anew
 //	push         sides, and the draft of the next head: build, commit
 //	pull         sides, and what is fetched: install, restore, logs of other devices
 //

@@ -2,6 +2,8 @@ package syncer
 
 import (
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
@@ -32,7 +34,15 @@ func (s *session) anewIsOver(t *head.Head) bool {
 	case t.Deleted:
 		return t.Op != in.Op
 	}
-	return t.Born != in.Born || t.Revision >= in.Revision
+	if t.Born == in.Born {
+		return t.Revision >= in.Revision
+	}
+	for st := range in.Logs {
+		if t.Logs[st].N == 0 { // it is to be sent
+			return false
+		}
+	}
+	return true
 }
 
 // forgetAnew gives up the intent to send the session anew, and keeps what is known.
@@ -43,7 +53,7 @@ func (s *session) forgetAnew() error {
 	if in == nil || err != nil {
 		return err
 	}
-	for st := range in.Logs {
+	for _, st := range slices.Sorted(maps.Keys(in.Logs)) {
 		if _, held := s.st.Cached[st]; !held {
 			err = errors.Join(err, s.States.Remove(replica.LogFile(s.sid, st)))
 		}

@@ -101,7 +101,7 @@ func (s *sides) learnFormer(ctx context.Context) (found bool, err error) {
 }
 
 // sameForms reports whether today's rules give the lines here the forms in which those of
-// a history were sent: it went through these rules, and was not written anew since.
+// a history were sent: it went through these rules, and the session was not sent anew before.
 func (c *cloud) sameForms(e head.Extent) bool {
 	if c.head.Anew.Rules != "" {
 		return false

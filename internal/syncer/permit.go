@@ -105,14 +105,14 @@ func (e *Syncer) rulesHold(t *head.Head) error {
 	return e.followsAnew(t)
 }
 
-// followsAnew returns an error when a session was written anew under rules of which those
+// followsAnew returns an error when a session was sent anew under rules of which those
 // of this program may find less: it would send again what was taken out.
 func (e *Syncer) followsAnew(t *head.Head) error {
 	rules := t.Anew.Rules
 	if rules == "" || e.Redact != nil && replica.Follows(e.Redact.Version(), rules) {
 		return nil
 	}
-	return fmt.Errorf("%w (this session was written anew under %q)", ErrRedaction, rules)
+	return fmt.Errorf("%w (this session was sent anew under %q)", ErrRedaction, rules)
 }
 
 // withoutRules makes a sync a pull where this program lacks rules of the session, and

@@ -55,6 +55,9 @@ func (s *sides) passOver(ctx context.Context, was *replica.SessionState) error {
 	if err := s.rulesHold(dead); err != nil {
 		return err
 	}
+	if s.ownTombstone(c.head) && was.Base != nil && was.Base.N > 0 && !s.local.main.there {
+		return fmt.Errorf("%w: the transcript is gone", ErrDeferred)
+	}
 	if c.etag != "" {
 		etag, err := gc.Empty(ctx, c.link, c.head, c.etag)
 		if errors.Is(err, gc.ErrRecreated) {

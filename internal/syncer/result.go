@@ -29,7 +29,7 @@ type Options struct {
 	Pull    bool // lines are fetched and not sent; other devices' logs are fetched too
 	Fresh   bool // a program is about to go on with the session
 
-	// Recreate sends the session also where it was deleted in the cloud. The call names it.
+	// Recreate sends the session anew, also where it was deleted in the cloud. The call names it.
 	Recreate bool
 }
 
