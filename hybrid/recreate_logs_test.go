@@ -100,7 +100,7 @@ func TestRecreateIsHeardOfByWhoForgot(t *testing.T) {
 		require.NoError(t, os.RemoveAll(filepath.Join(d.Dir(), ".sessionstore", "sync")))
 		d = c.reopened(t, d, "d", under(2))
 		d.recreate("s")
-		a.pull("s")
+		a.sync("s")
 		a.sync("s")
 		require.Len(t, a.texts("s"), 2)
 		fresh := c.device(t, "fresh", under(2)).pulled("s")
