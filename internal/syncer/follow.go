@@ -195,23 +195,3 @@ func (h *history) pointAt(ctx context.Context, f *opened, n int64) (segment.Poin
 	}
 	return t.Mark().Point(), true, nil
 }
-
-// anew follows a file again from its beginning, with the forms that known tells.
-func (h *history) anew(ctx context.Context, known forms) (*history, error) {
-	next := &history{source: h.source, there: h.there}
-	if !h.there {
-		return next, nil
-	}
-	err := h.core.Read(ctx, h.id, func(dir *sessiondir.Dir) error {
-		f, err := next.open(dir)
-		if err != nil {
-			return err
-		}
-		if !next.File.SameContent(h.File) {
-			return errors.Join(errMoved, f.close())
-		}
-		next.Rules = next.rules()
-		return errors.Join(next.hash(ctx, f, []segment.Mark{next.begin()}, known), f.close())
-	})
-	return next, gone(err)
-}

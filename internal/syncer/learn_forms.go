@@ -28,17 +28,31 @@ func (s *sides) learnForms(ctx context.Context) error {
 	return s.local.adopt(ctx, sent)
 }
 
+// learnLog does that for a log, of which the cloud has as much as r.
+func (s *sides) learnLog(ctx context.Context, l *ownLog, r head.Extent) error {
+	sent, err := l.compare(ctx, s.cloud.link.LogLines(ctx, s.cloud.head, l.stream, r))
+	if err != nil {
+		return err
+	}
+	return l.adopt(ctx, sent)
+}
+
 // compare follows the lines here, in the form in which they were sent, as long as they
 // are those of a history of the cloud, which ends at to. It fetches as many lines of it.
-func (s *sides) compare(ctx context.Context, to segment.Point) (sent *compared, err error) {
+func (s *sides) compare(ctx context.Context, to segment.Point) (*compared, error) {
 	infos, err := s.cloud.listed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	sent = &compared{history: &history{source: s.local.main.source}}
-	next, stop := iter.Pull2(s.local.main.raw(ctx, 0))
+	return s.local.main.compare(ctx, s.cloud.link.Lines(ctx, segment.Transcript, infos, segment.Origin(segment.Transcript), to, nil))
+}
+
+// compare follows the lines of h as long as they are those that were sent.
+func (h *history) compare(ctx context.Context, lines iter.Seq2[[]byte, error]) (*compared, error) {
+	sent := &compared{history: &history{source: h.source}}
+	next, stop := iter.Pull2(h.raw(ctx, h.start))
 	defer stop()
-	for theirs, err := range s.cloud.link.Lines(ctx, segment.Transcript, infos, segment.Origin(segment.Transcript), to, nil) {
+	for theirs, err := range lines {
 		if err != nil {
 			return nil, err
 		}
@@ -55,23 +69,51 @@ func (s *sides) compare(ctx context.Context, to segment.Point) (sent *compared, 
 	return sent, nil
 }
 
+// todays returns the forms of the first lines of h, which were sent, that today's rules
+// give to those in which they were.
+func (h *history) todays(ctx context.Context, n int64) (*compared, error) {
+	sent := &compared{history: &history{source: h.source}}
+	for line, err := range h.raw(ctx, h.start) {
+		if err != nil || sent.n >= n {
+			return sent, gone(err)
+		}
+		sent.add(sent.n, line, func(int64, []byte) ([]byte, bool) { return h.today(h.leaving(sent.n, line)), true })
+		sent.n++
+	}
+	return sent, nil
+}
+
+// in returns h again, with lines in other forms.
+func (h *history) in(ctx context.Context, sent *compared) (*history, error) {
+	next, err := h.scan(ctx, sent.formsOf(), false)
+	if err == nil && !next.File.SameContent(h.File) {
+		err = errMoved
+	}
+	return next, gone(err)
+}
+
 // compared is how many lines here are those of a history in the cloud, with their forms.
 type compared struct {
 	*history
 	n int64
 }
 
-// adopt follows the transcript again, with the forms in which lines of it were sent.
+// adopt takes the transcript to have left in other forms.
 func (l *local) adopt(ctx context.Context, sent *compared) error {
-	main, err := l.transcript().scan(ctx, sent.formsOf(), false)
-	if err != nil {
-		return gone(err)
+	main, err := l.main.in(ctx, sent)
+	if err == nil {
+		l.main, l.st.Main = main, &main.Followed
 	}
-	if !main.File.SameContent(l.main.File) {
-		return errMoved
+	return err
+}
+
+// adopt takes the log to have left in other forms.
+func (l *ownLog) adopt(ctx context.Context, sent *compared) error {
+	h, err := l.in(ctx, sent)
+	if err == nil {
+		l.history, l.own.File = h, &h.Followed
 	}
-	l.main, l.st.Main = main, &main.Followed
-	return nil
+	return err
 }
 
 // learnFormer is for a device that knows no base: it looks whether the lines here are

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"iter"
 	"maps"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
@@ -53,12 +52,10 @@ func (s *sides) rebornMain(ctx context.Context, base *segment.Point) (err error)
 		}
 		sent = min(base.N, old.end().N)
 	}
-	err = s.local.renewed(ctx, func(n int64, line []byte) ([]byte, bool) {
-		if n >= sent {
-			return nil, false
-		}
-		return old.today(old.leaving(n, line)), true
-	})
+	now, err := old.todays(ctx, sent)
+	if err == nil {
+		err = s.local.adopt(ctx, now)
+	}
 	if err != nil || base == nil {
 		return err
 	}
@@ -70,16 +67,6 @@ func (s *sides) rebornMain(ctx context.Context, base *segment.Point) (err error)
 	}
 	_, err = s.rebornBase(ctx, *base, here)
 	return err
-}
-
-// renewed follows the transcript again.
-func (l *local) renewed(ctx context.Context, known forms) error {
-	h, err := l.main.anew(ctx, known)
-	if err != nil {
-		return err
-	}
-	l.main, l.st.Main = h, &h.Followed
-	return nil
 }
 
 // rebornBase sets the last point that both sides had, if the head goes through it. here:
@@ -152,23 +139,19 @@ func (s *sides) hasLog(st segment.Stream, n int64) bool {
 }
 
 func (s *sides) rebornLog(ctx context.Context, l *ownLog, sent int64) error {
-	old := l.history
-	h, err := old.anew(ctx, func(n int64, line []byte) ([]byte, bool) {
-		if n >= sent {
-			return nil, false
-		}
-		return old.today(old.leaving(n, line)), true
-	})
+	now, err := l.todays(ctx, sent)
+	if err == nil {
+		err = l.adopt(ctx, now)
+	}
 	if err != nil {
 		return err
 	}
-	l.history, l.own.File = h, &h.Followed
 	t := s.cloud.living()
 	if t == nil || t.Logs[l.stream].N == 0 {
 		return nil
 	}
 	r := t.Logs[l.stream]
-	if has, err := h.has(ctx, r.Point()); err != nil || has {
+	if has, err := l.has(ctx, r.Point()); err != nil || has {
 		return err
 	}
 	return s.learnLog(ctx, l, r)
@@ -192,42 +175,6 @@ func (s *sides) inherit(ctx context.Context, l *ownLog) error {
 	in.Logs[st], s.st.Anew = replica.CachedLog{Point: to, Size: size}, &in
 	delete(s.st.Cached, st)
 	return nil
-}
-
-// learnLog compares the lines of a log with those in the cloud, which only this device
-// writes, and keeps their forms.
-func (s *sides) learnLog(ctx context.Context, l *ownLog, r head.Extent) error {
-	was := &history{source: l.source}
-	n := int64(0)
-	next, stop := iter.Pull2(s.cloud.link.LogLines(ctx, s.cloud.head, l.stream, r))
-	defer stop()
-	for line, err := range l.raw(ctx, l.start) {
-		if err != nil {
-			return gone(err)
-		}
-		sent, err, ok := next()
-		if err != nil {
-			return err
-		}
-		if !ok || !l.alike(sent, line) && !isFormOf(sent, line) {
-			break
-		}
-		was.add(n, line, func(int64, []byte) ([]byte, bool) { return bytes.Clone(sent), true })
-		n++
-	}
-	h, err := l.anew(ctx, func(at int64, line []byte) ([]byte, bool) {
-		if at >= n {
-			return nil, false
-		}
-		if f := formAt(was.Forms, at); f != nil && f.Of(line) {
-			return f.Apply(line), true
-		}
-		return line, true
-	})
-	if err == nil {
-		l.history, l.own.File = h, &h.Followed
-	}
-	return err
 }
 
 // rebornFiles finds the forms of small files of which the change is known that the cloud
