@@ -43,6 +43,15 @@ func (w *world) recreateOne(d *gadget, id string) {
 	cloud, err := w.reader.sessions()
 	require.NoError(w.t, err)
 	was, known := cloud[id]
+	if was != nil && !w.stays(d, id) { // a rewind that waits makes the rest a former head, which goes
+		_, err = d.Sync(w.ctx(), id)
+		if w.expected(d, err); err != nil {
+			return
+		}
+		cloud, err = w.reader.sessions()
+		require.NoError(w.t, err)
+		was, known = cloud[id]
+	}
 	here := w.here(d, id)
 	err = d.Recreate(w.ctx(), id)
 	if w.stays(d, id) {
