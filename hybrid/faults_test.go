@@ -242,6 +242,7 @@ func TestDownMeansLater(t *testing.T) {
 		a.say("s", "one")
 		_, err := a.Sync(t.Context(), "s")
 		require.ErrorIs(t, err, ErrUnreachable)
+		time.Sleep(2 * time.Minute) // the background may have found it out first, and then Sync tried nothing
 		require.Equal(t, Deferred, a.state("s").State)
 		c.Inject(nil)
 		time.Sleep(20 * time.Minute)
