@@ -19,19 +19,19 @@ func IsLocal(f *os.File) bool {
 
 // IsLocalAt is [IsLocal] of what is at path, which it does not open.
 func IsLocalAt(path string) bool {
-	return isLocalBy(func(on *unix.Statfs_t) error { return unix.Statfs(path, on) })
+	var on unix.Statfs_t
+	_, err := uninterrupted(func() (int, error) { return 0, unix.Statfs(path, &on) })
+	return err == nil && isLocalType(int64(on.Type))
 }
 
 func isLocal(fd int) bool {
-	return isLocalBy(func(on *unix.Statfs_t) error { return unix.Fstatfs(fd, on) })
+	var on unix.Statfs_t
+	_, err := uninterrupted(func() (int, error) { return 0, unix.Fstatfs(fd, &on) })
+	return err == nil && isLocalType(int64(on.Type))
 }
 
-func isLocalBy(stat func(*unix.Statfs_t) error) bool {
-	var on unix.Statfs_t
-	if _, err := uninterrupted(func() (int, error) { return 0, stat(&on) }); err != nil {
-		return false
-	}
-	switch int64(on.Type) {
+func isLocalType(magic int64) bool {
+	switch magic {
 	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC,
 		unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC:
 		return true
