@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -457,7 +458,7 @@ func TestCloseOfANewDevice(t *testing.T) {
 		for turn := range 4 {
 			b := n.device(t, dir, background, observed)
 			b.say("mine", fmt.Sprint("turn ", turn))
-			time.Sleep(500 * time.Millisecond)
+			time.Sleep(450 * time.Millisecond)
 			b.worker.stop()
 			count.synced = nil
 			require.NoError(t, b.Close(), "turn %d", turn)
@@ -468,7 +469,7 @@ func TestCloseOfANewDevice(t *testing.T) {
 		}
 		a.sync()
 		b := n.device(t, dir, background, observed)
-		time.Sleep(500 * time.Millisecond)
+		time.Sleep(450 * time.Millisecond)
 		b.worker.stop()
 		count.synced = nil
 		require.NoError(t, b.Close())
@@ -528,6 +529,35 @@ func TestStatusWithoutNetwork(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestFailsAfterItBrought: a sync that fails after it brought what another device added is
+// no write: the session stays Deferred, with the reason, until this device writes it.
+func TestFailsAfterItBrought(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := newNetwork(t, nil)
+		a, b := n.device(t, ""), n.device(t, "")
+		a.say("s", "one")
+		a.sync()
+		b.pull("s")
+		a.say("s", "two")
+		a.sync()
+		b.appendTo("s", "events.jsonl", `{"event":"own"}`+"\n") // its sync ends with the catalogue
+		n.account.Inject(cosmostest.Data(func(r cosmostest.Request) cosmostest.Fault {
+			if r.Op == cosmostest.OpQuery || !strings.HasPrefix(r.Partition, `["u-`) {
+				return cosmostest.Fault{}
+			}
+			return cosmostest.Drop()
+		}))
+		_, err := b.Sync(t.Context(), "s")
+		require.ErrorIs(t, err, ErrUnreachable)
+		require.Equal(t, []string{"one", "two"}, b.texts("s"))
+		require.Equal(t, Deferred, b.state("s").State)
+		require.ErrorIs(t, b.state("s").Err, ErrUnreachable)
+		b.say("s", "three")
+		require.Equal(t, Pending, b.state("s").State)
+	})
 }
 
 // TestWriteWithoutNetwork: a write makes a session Pending, of messages or metadata, and also

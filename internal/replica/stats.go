@@ -3,6 +3,7 @@ package replica
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -46,8 +47,9 @@ type Stats struct {
 
 	mu         sync.Mutex // guards what follows
 	seen       map[string]seenStat
-	turn       int // where the stats of files that are there go on, which go round
-	absentTurn int // and those of files that are not
+	brought    map[string]Stat // how the files stood when a sync had written them, since the last Note
+	turn       int             // where the stats of files that are there go on, which go round
+	absentTurn int             // and those of files that are not
 }
 
 // seenStat is how the files of a session stood, first seen at a time.
@@ -58,7 +60,7 @@ type seenStat struct {
 
 // NewStats returns stats of which nothing is remembered but what the table has.
 func NewStats(of Files, table *Table, local *LocalOnly) *Stats {
-	return &Stats{Files: of, table: table, local: local, seen: map[string]seenStat{}, turn: rand.IntN(1 << 30), absentTurn: rand.IntN(1 << 30)}
+	return &Stats{Files: of, table: table, local: local, seen: map[string]seenStat{}, brought: map[string]Stat{}, turn: rand.IntN(1 << 30), absentTurn: rand.IntN(1 << 30)}
 }
 
 // sum returns the sum of a file of a session, 0 for none; sure is false where a
@@ -80,6 +82,7 @@ func (s *Stats) Note(id string) Stat {
 	stat := s.stand(id, at)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	delete(s.brought, id)
 	if stat.Dir == 0 {
 		delete(s.seen, id)
 		return stat
@@ -105,12 +108,24 @@ func (s *Stats) stand(id string, at time.Time) (stat Stat) {
 	return stat
 }
 
-// AsNoted reports whether all files of a session stand as the last Note returned.
-func (s *Stats) AsNoted(id string) bool {
+// Brought remembers how the files of a session stand after a sync wrote them. The caller
+// has the session's lock.
+func (s *Stats) Brought(id string) {
+	stat := s.stand(id, time.Time{})
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.brought[id] = stat
+}
+
+// AsNoted reports whether all files of a session stand as the last Note returned, or as
+// the sync after it left them.
+func (s *Stats) AsNoted(id string) bool {
+	now := s.stand(id, time.Time{})
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	was, ok := s.seen[id]
-	s.mu.Unlock()
-	return ok && was.stat.Same(s.stand(id, time.Time{}))
+	left, wrote := s.brought[id]
+	return ok && was.stat.Same(now) || wrote && left.Same(now)
 }
 
 // NotInStep returns those of all sessions that are not known to be in step with the
@@ -243,5 +258,6 @@ func (s *Stats) Gone(here []sessiondir.Entry) (ids []string) {
 			delete(s.seen, id)
 		}
 	}
+	maps.DeleteFunc(s.brought, func(id string, _ Stat) bool { return !there[id] })
 	return ids
 }

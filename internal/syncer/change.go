@@ -14,6 +14,7 @@ import (
 // store tells of the files before another call of it may write the session.
 func (e *Syncer) change(ctx context.Context, change func(context.Context, string, func(core.Tx) error) error, id string, do func(core.Tx) error) error {
 	err := change(ctx, id, func(tx core.Tx) error {
+		defer e.Stats.Brought(id)
 		b := &installing{Tx: tx}
 		if err := do(b); err != nil {
 			return err

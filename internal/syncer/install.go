@@ -218,6 +218,7 @@ func (v *pull) setTime(ctx context.Context) error {
 		if err != nil || !dir.Mtime.Equal(v.local.changed) {
 			return err // somebody changed it just now
 		}
+		defer v.Stats.Brought(v.id)
 		return tx.Dir().SetTime(".", v.cloud.head.Updated)
 	})
 	if errors.Is(err, sessionstore.ErrLocked) || errors.Is(err, sessionstore.ErrFenced) {
