@@ -104,6 +104,9 @@
 //     the device wrote the tombstone itself, and goes on after a kill as long as it is that
 //     one: a purge by another device makes it another.
 //
+// The tests in orders_test.go run two or three of these at once in every order of their
+// requests, and find what is lost where one of the rules does not hold.
+//
 // The service's clock decides what is removed. Only former heads carry the time of
 // the device that replaced them, and that agrees with the service's to a minute.
 package gc

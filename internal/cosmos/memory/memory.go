@@ -27,6 +27,8 @@ type Container struct {
 	Refuse func() cosmos.Answer
 	// Now is the service's clock; nil is that of the machine.
 	Now func() time.Time
+	// Version names the version of a document that is stored; nil: no two are the same.
+	Version func(body []byte) cosmos.ETag
 
 	mu       sync.Mutex // guards what follows
 	docs     map[string]map[string]*document
@@ -42,6 +44,13 @@ type document struct {
 	etag    cosmos.ETag
 	written time.Time
 	body    []byte // with _etag and _ts
+}
+
+// Clone returns a container with the same documents, and no hooks.
+func (c *Container) Clone() *Container {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return &Container{docs: maps.Clone(c.docs), versions: c.versions} // partitions and documents never change
 }
 
 // Conn begins a piece of work.
@@ -267,6 +276,9 @@ func (c *Container) decode(body []byte, pk string) (*document, bool) {
 	d := &document{
 		id: known.ID, pk: known.PK, Type: known.Type, st: known.St, project: known.Project, end: known.End, updated: known.Updated,
 		etag: cosmos.ETag(strconv.Quote(strconv.Itoa(c.versions))), written: c.now(),
+	}
+	if c.Version != nil {
+		d.etag = c.Version(body)
 	}
 	all["_etag"] = []byte(strconv.Quote(string(d.etag)))
 	all["_ts"] = []byte(strconv.FormatInt(d.written.Unix(), 10))

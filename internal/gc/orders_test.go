@@ -1,0 +1,469 @@
+package gc
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"iter"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/cosmos/memory"
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/jitter"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
+)
+
+// The tests of this file search all orders in which the requests of a few actors reach the
+// account. Between two of its requests an actor may sleep for longer than any grace time.
+
+// An actor does one piece of work on the session "s". It does the same whenever it gets the
+// same answers.
+type actor struct {
+	name  string
+	do    func(w *world) error
+	sends bool // when it returns no error, the session is in the cloud
+}
+
+// A search runs actors in every order of their requests. It leaves an order that comes to a
+// state which another order came to: the same documents in the same versions, and the same
+// answers to each actor.
+type search struct {
+	start   *memory.Container
+	actors  []actor
+	through func(cosmos.Conn) cosmos.Conn // what the actors' requests go through; nil: nothing
+	purges  bool                          // an actor removes the session
+
+	seen map[[32]byte]bool
+	todo [][]int // the beginnings of orders that are to be tried
+}
+
+// run returns the first order found after which something is lost, "" for none.
+func (s *search) run() (bad string) {
+	s.seen, s.todo = map[[32]byte]bool{}, [][]int{nil}
+	for len(s.todo) > 0 && bad == "" {
+		path := s.todo[0]
+		s.todo = s.todo[1:]
+		bad = s.replay(path)
+	}
+	return bad
+}
+
+// errEnded ends the actors of an order that leads to nothing new.
+var errEnded = errors.New("the order ended")
+
+// replay makes requests in the order of path, and goes on with the first actor.
+func (s *search) replay(path []int) string {
+	c, turns, now := s.start.Clone(), make([]*turns, len(s.actors)), 0
+	c.Now = func() time.Time { return time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC) }
+	c.Version = func([]byte) cosmos.ETag {
+		turns[now].stored++
+		return cosmos.ETag(fmt.Sprintf(`"%s %d"`, s.actors[now].name, turns[now].stored))
+	}
+	ended := make(chan struct{})
+	for i, a := range s.actors {
+		g := newTurns(c.Conn(""), ended)
+		turns[i] = g
+		go func() {
+			w := &world{c: c, dial: func() cosmos.Conn {
+				if s.through != nil {
+					return s.through(g)
+				}
+				return g
+			}}
+			g.err = a.do(w)
+			g.done.Store(true)
+		}()
+	}
+	defer wait(turns)
+	defer close(ended)
+	step := func(i int) {
+		now = i
+		turns[i].next <- struct{}{}
+		wait(turns)
+	}
+	wait(turns)
+	for _, i := range path {
+		step(i)
+	}
+	for {
+		key := key(c, turns)
+		if s.seen[key] {
+			return ""
+		}
+		s.seen[key] = true
+		if lost := s.lost(c, turns); lost != "" {
+			return lost + ": " + s.order(path)
+		}
+		var able []int
+		for i, g := range turns {
+			if !g.done.Load() {
+				able = append(able, i)
+			}
+		}
+		if len(able) == 0 {
+			return ""
+		}
+		for _, i := range able[1:] {
+			s.todo = append(s.todo, append(slices.Clone(path), i))
+		}
+		path = append(slices.Clone(path), able[0])
+		step(able[0])
+	}
+}
+
+// order names the actors of an order, one for each request.
+func (s *search) order(path []int) string {
+	var names []string
+	for _, i := range path {
+		names = append(names, s.actors[i].name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// lost tells what the cloud has lost, "" for nothing.
+func (s *search) lost(c *memory.Container, all []*turns) string {
+	for i, g := range all {
+		if g.done.Load() && errors.Is(g.err, remote.ErrDamaged) {
+			return fmt.Sprintf("%s: %v", s.actors[i].name, g.err)
+		}
+	}
+	r := &remote.Reader{Conn: c.Conn(""), Alone: true}
+	p := &pruner{s: &Session{SID: sidOf("s"), Reader: r}, lists: r.Lists(sidOf("s"))}
+	err := p.readHead(context.Background())
+	switch {
+	case err != nil:
+		return err.Error()
+	case p.head == nil && s.sent(all):
+		return "the head is gone"
+	case p.head == nil:
+		return ""
+	case p.head.Deleted && s.purges:
+		return ""
+	case p.head.Deleted:
+		return "the session is deleted"
+	}
+	i, err := p.list(context.Background())
+	if err == nil {
+		err = i.live().damage
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// sent reports whether an actor has sent the session.
+func (s *search) sent(all []*turns) bool {
+	for i, g := range all {
+		if s.actors[i].sends && g.done.Load() && g.err == nil {
+			return true
+		}
+	}
+	return !s.purges
+}
+
+// turns is a connection whose requests wait for their turns.
+type turns struct {
+	cosmos.Conn
+	next   chan struct{}
+	ended  chan struct{}
+	waits  atomic.Bool // a request waits
+	done   atomic.Bool // the actor has done its work
+	err    error       // of the work
+	stored int         // documents
+	heard  [32]byte    // of all requests and answers
+}
+
+func newTurns(c cosmos.Conn, ended chan struct{}) *turns {
+	return &turns{Conn: c, next: make(chan struct{}), ended: ended}
+}
+
+// wait waits until each actor waits for its turn, or has done its work.
+func wait(all []*turns) {
+	for {
+		synctest.Wait()
+		if !slices.ContainsFunc(all, func(g *turns) bool { return !g.done.Load() && !g.waits.Load() }) {
+			return
+		}
+		time.Sleep(time.Minute)
+	}
+}
+
+func (g *turns) turn() error {
+	g.waits.Store(true)
+	defer g.waits.Store(false)
+	select {
+	case <-g.next:
+		return nil
+	case <-g.ended:
+		return errEnded
+	}
+}
+
+// hear notes a request and its answer.
+func (g *turns) hear(what ...any) {
+	g.heard = sha256.Sum256(fmt.Append(g.heard[:], timeless(fmt.Sprint(what...))))
+}
+
+func (g *turns) Get(ctx context.Context, pk, id string, known cosmos.ETag) (*cosmos.Document, error) {
+	if err := g.turn(); err != nil {
+		return nil, err
+	}
+	doc, err := g.Conn.Get(ctx, pk, id, known)
+	g.hear("get", pk, id, known, doc == nil)
+	if doc != nil {
+		g.hear(string(doc.Body), doc.ETag)
+	}
+	return doc, err
+}
+
+func (g *turns) Query(ctx context.Context, q cosmos.Query) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		if err := g.turn(); err != nil {
+			yield(nil, err)
+			return
+		}
+		var rows [][]byte
+		for row := range g.Conn.Query(ctx, q) { // in memory it cannot fail
+			rows = append(rows, row)
+		}
+		g.hear("query", q, fmt.Sprintf("%s", rows))
+		for _, row := range rows {
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (g *turns) Batch(ctx context.Context, pk string, ops ...cosmos.Op) cosmos.Answer {
+	if err := g.turn(); err != nil {
+		return cosmos.Answer{Class: cosmos.Abandoned, Failed: -1, Err: err}
+	}
+	a := g.Conn.Batch(ctx, pk, ops...)
+	for _, op := range ops {
+		g.hear(op.Kind, op.ID, string(op.Body), op.ETag)
+	}
+	g.hear("batch", pk, a.Class, a.Failed, a.ETags)
+	return a
+}
+
+var times = regexp.MustCompile(`"updated":"[^"]*"`)
+
+// timeless leaves out the times by the clocks of devices, by which nobody decides.
+func timeless(text string) string { return times.ReplaceAllString(text, "") }
+
+// key returns the state that an order came to.
+func key(c *memory.Container, all []*turns) [32]byte {
+	var b strings.Builder
+	for _, pk := range []string{segment.SessionPK(sidOf("s")), segment.UserPK(identity("s").UID())} {
+		for row := range c.Conn("").Query(context.Background(), cosmos.Inventory(pk)) {
+			b.Write(row)
+		}
+	}
+	state := timeless(b.String())
+	for _, g := range all {
+		state += fmt.Sprintf("%x %v", g.heard, g.done.Load())
+	}
+	return sha256.Sum256([]byte(state))
+}
+
+func prunes(name string, retention time.Duration) actor {
+	return actor{name: name, do: func(w *world) error {
+		s := w.session("s")
+		s.Device, s.Random = name, jitter.New(sha256.Sum256([]byte(name)))
+		_, err := Prune(context.Background(), s, Options{Grace: -time.Hour, Retention: retention})
+		return err
+	}}
+}
+
+func purges(name string) actor {
+	return actor{name: name, do: func(w *world) error {
+		p := &Purger{
+			Project: &Project{Reader: w.reader(), Identity: identity("")}, Writer: head.Writer{Device: name},
+			Random: jitter.New(sha256.Sum256([]byte(name))),
+		}
+		return p.Purge(context.Background(), []string{"s"})
+	}}
+}
+
+// errNothing ends an actor that meets nothing for it to do.
+var errNothing = errors.New("nothing to do")
+
+// stores returns an actor that stores all lines behind the first n and makes the head lead to
+// them. Where it meets a tombstone it sends the session anew, with all lines, or else removes
+// what it stored.
+func stores(name string, n int, anew bool, lines ...string) actor {
+	return actor{name: name, sends: true, do: func(w *world) error {
+		var left []cosmos.Op
+		s := w.writer("s")
+		err := s.change(func(ctx context.Context, next *head.Head) error {
+			next.Op = name
+			from := n
+			switch {
+			case next.Deleted && !anew:
+				return errNothing
+			case next.Deleted:
+				next.Deleted, next.TTL, next.Born, from = false, 0, "fedcba9876543210", 0
+			case anew:
+				return errNothing
+			}
+			c := segment.NewCutter(segment.Options{SID: s.sid}, segment.From{Stream: segment.Transcript, Mark: markOf(segment.Transcript, lines[:from])})
+			for d, err := range c.Documents(each(lines[from:])) {
+				if err != nil {
+					return err
+				}
+				a := s.Batch(ctx, d.PK, cosmos.Put(d.Body))
+				if a.Class != cosmos.OK {
+					return a.Err
+				}
+				left = append(left, cosmos.Delete(d.ID, a.ETag(0)))
+			}
+			next.Transcript = head.ExtentOf(c.At().Mark)
+			return nil
+		})
+		if errors.Is(err, errNothing) && s.tip != nil && s.tip.Deleted {
+			return errors.Join(err, cosmos.Discard(context.Background(), s, segment.SessionPK(s.sid), left))
+		}
+		return err
+	}}
+}
+
+func restores(name string) actor {
+	return actor{name: name, do: func(w *world) error {
+		return meanwhile(make([]string, 20))["restore"](w, w.writer("s"))
+	}}
+}
+
+// TestOrders: whatever the order of requests, nothing is lost.
+func TestOrders(t *testing.T) {
+	t.Parallel()
+	for name, s := range orders(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				require.Empty(t, s.run())
+				t.Logf("%d states", len(s.seen))
+			})
+		})
+	}
+}
+
+// without is a connection that breaks one rule of removing.
+type without struct {
+	cosmos.Conn
+	rule string
+}
+
+const (
+	boundToHead    = "removed with the version of the head"
+	boundToVersion = "removed in the version that was listed"
+	tombstoneAnew  = "the tombstone gets another version before documents go"
+)
+
+func (c *without) Batch(ctx context.Context, pk string, ops ...cosmos.Op) cosmos.Answer {
+	removes := slices.ContainsFunc(ops, func(op cosmos.Op) bool { return op.Kind == cosmos.Remove })
+	switch {
+	case c.rule == boundToVersion && removes:
+		ops = slices.Clone(ops)
+		for i := range ops {
+			if ops[i].Kind == cosmos.Remove {
+				ops[i].ETag = ""
+			}
+		}
+	case c.rule == boundToHead && removes && ops[0].Kind == cosmos.Replace:
+		a := c.Conn.Batch(ctx, pk, ops[1:]...)
+		if a.Failed >= 0 {
+			a.Failed++
+		}
+		a.ETags = append([]cosmos.ETag{ops[0].ETag}, a.ETags...)
+		return a
+	case c.rule == tombstoneAnew && len(ops) == 1 && ops[0].Kind == cosmos.Replace:
+		now, err := c.Conn.(*turns).Conn.Get(ctx, pk, ops[0].ID, "")
+		if err == nil && now != nil && now.ETag == ops[0].ETag && strings.Contains(string(now.Body), `"deleted":true`) && strings.Contains(string(ops[0].Body), `"deleted":true`) {
+			return cosmos.Answer{Failed: -1, ETags: []cosmos.ETag{now.ETag}}
+		}
+	}
+	return c.Conn.Batch(ctx, pk, ops...)
+}
+
+// TestOrdersWithoutARule: the search finds what is lost without each of the rules.
+func TestOrdersWithoutARule(t *testing.T) {
+	t.Parallel()
+	for _, rule := range []string{boundToHead, boundToVersion, tombstoneAnew} {
+		t.Run(rule, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				found := map[string]string{}
+				for name, s := range orders(t) { // each rule is needed by one of them
+					s.through = func(c cosmos.Conn) cosmos.Conn { return &without{c, rule} }
+					if bad := s.run(); bad != "" {
+						found[name] = bad
+					}
+				}
+				require.NotEmpty(t, found)
+				t.Log(found)
+			})
+		})
+	}
+}
+
+// orders are the searches: what the cloud has, and who works on it.
+func orders(t *testing.T) map[string]*search {
+	ab, ac := lines("a", "b"), lines("a", "c")
+	of := func(purges bool, before func(w *world, s *writer) error, actors ...actor) *search {
+		w := newWorld(t, 1)
+		w.c.Now = func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
+		require.NoError(t, before(w, w.writer("s")))
+		return &search{start: w.c, actors: actors, purges: purges}
+	}
+	// The head leads to a. The segment with b was stored for a head that did not come.
+	waits := func(_ *world, s *writer) error {
+		if err := s.add(segment.Transcript, ab[:1]...); err != nil {
+			return err
+		}
+		_, err := s.store(context.Background(), segment.Transcript, ab, 1)
+		return err
+	}
+	// The head leads to a, c. A former head led to a, b.
+	rewritten := func(_ *world, s *writer) error {
+		return errors.Join(s.add(segment.Transcript, ab[:1]...), s.add(segment.Transcript, ab[1:]...), s.rewrite(1, ac[1:]...))
+	}
+	deleted := func(w *world, s *writer) error { return errors.Join(waits(w, s), s.delete(false)) }
+	emptied := func(w *world, s *writer) error { return errors.Join(waits(w, s), s.delete(true)) }
+	all := map[string]*search{
+		"what is stored again":     of(false, waits, stores("push", 1, false, ab...), prunes("g", -1)),
+		"a former head expires":    of(false, rewritten, prunes("g", 0), restores("r")),
+		"a former head is back":    of(false, rewritten, prunes("g", 0), stores("push", 1, false, ab...)),
+		"a tombstone and its text": of(true, deleted, prunes("g", 0), stores("recreate", 0, true, ab...)),
+		"an expired tombstone":     of(true, emptied, prunes("g", 0), stores("recreate", 0, true, ab...)),
+		"a purge and a recreate":   of(true, deleted, purges("p"), stores("recreate", 0, true, ab...)),
+		"a purge and a push":       of(true, waits, purges("p"), stores("push", 1, false, ab...)),
+	}
+	if testenv.Long() {
+		all["two prunes and a push"] = of(false, waits, stores("push", 1, false, ab...), prunes("g", -1), prunes("h", -1))
+		all["a purge and two who send"] = of(true, waits, purges("p"), stores("push", 1, false, ab...), stores("recreate", 0, true, ab...))
+		all["a prune, a purge and a recreate"] = of(true, waits, prunes("g", 0), purges("p"), stores("recreate", 0, true, ab...))
+	}
+	return all
+}
+
+// lines returns messages with those texts.
+func lines(texts ...string) (all []string) {
+	for _, text := range texts {
+		all = append(all, fmt.Sprintf(`{"role":"user","content":%q}`, text))
+	}
+	return all
+}
