@@ -1,7 +1,6 @@
 package cosmos
 
 import (
-	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -16,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
-	"github.com/amplifier-go/sessionstorage/internal/cosmostest/cosmossql"
 )
 
 // TestIndexCoversEachQuery asks the strict server all queries that a [Query] can stand
@@ -113,24 +111,18 @@ func orders(t *testing.T) (all []Order) {
 }
 
 // queriesOf asks the strict server, and returns what it was asked.
-func queriesOf(t *testing.T, queries []Query) (asked []*cosmossql.Query) {
+func queriesOf(t *testing.T, queries []Query) (asked []*cosmostest.Query) {
 	t.Helper()
 	var mu sync.Mutex
 	srv := cosmostest.New(&cosmostest.Options{Observe: func(r cosmostest.Record) {
 		if r.Op != cosmostest.OpQuery {
 			return
 		}
-		var body struct {
-			Query      string
-			Parameters []cosmossql.Param
-		}
-		err := json.Unmarshal(r.Body, &body)
-		require.NoError(t, err)
-		q, err := cosmossql.Parse(body.Query, body.Parameters)
-		require.NoError(t, err, body.Query)
+		q, err := cosmostest.ParseQuery(r.Body)
+		require.NoError(t, err, "%s", r.Body)
 		mu.Lock()
 		defer mu.Unlock()
-		asked = append(asked, q)
+		asked = append(asked, &q)
 	}})
 	conn := connect(t, srv).Conn("")
 	for _, q := range queries {
@@ -154,7 +146,7 @@ func provisioned(t *testing.T) azcosmos.IndexingPolicy {
 // uncovered returns the properties by which queries search or sort, and which the policy
 // does not index: the service looks at every document of the partition then, or refuses
 // to sort. It indexes id and _ts always.
-func uncovered(t *testing.T, policy azcosmos.IndexingPolicy, queries []*cosmossql.Query) (paths []string) {
+func uncovered(t *testing.T, policy azcosmos.IndexingPolicy, queries []*cosmostest.Query) (paths []string) {
 	t.Helper()
 	require.Equal(t, []azcosmos.ExcludedPath{{Path: "/*"}}, policy.ExcludedPaths)
 	has := map[string]bool{"/id": true, "/_ts": true}

@@ -10,11 +10,29 @@ import (
 	"time"
 )
 
+// A TokenState is what the account thinks of a bearer token.
+type TokenState int
+
+// The states of a token.
+const (
+	TokenRefused  TokenState = iota // it is none of the account's: 401
+	TokenAccepted                   // its identity may work on documents
+	TokenExpired                    // 401 with 5006
+	TokenRevoked                    // 401 with 5013, and a challenge to get another one
+	TokenNoRole                     // its identity has no role, or the role has not arrived yet: 403 with 5301 or 5302
+)
+
+// TokenClaims are the claims of the challenge that comes with a revoked token.
+const TokenClaims = `{"access_token":{"nbf":{"essential":true,"value":"1"}}}`
+
+// key signs requests to all servers.
+var key [64]byte
+
 // maxSkew is how far x-ms-date may be from the server's clock.
 const maxSkew = 15 * time.Minute
 
 // authorize checks the version, the date and the signature or token of a call.
-func (s *Server) authorize(c *call) *failure {
+func authorize(c *call, aad func(token string) TokenState) *answer {
 	token := c.header.Get("Authorization")
 	switch {
 	case token == "":
@@ -23,34 +41,25 @@ func (s *Server) authorize(c *call) *failure {
 		return fail(http.StatusBadRequest, "Required Header x-ms-version is missing")
 	}
 	text, err := url.QueryUnescape(token)
-	if err != nil {
+	kind, sig, ok := strings.Cut(strings.TrimPrefix(text, "type="), "&ver=1.0&sig=")
+	switch {
+	case err != nil || !ok || sig == "" || !strings.HasPrefix(text, "type="):
 		return fail(http.StatusUnauthorized, "The authorization token has the wrong format")
+	case kind == "aad":
+		return authorizeToken(c, token, aad)
 	}
-	kind, sig, ok := tokenParts(text)
-	if !ok {
-		return fail(http.StatusUnauthorized, "The authorization token has the wrong format")
-	}
-	if kind == "aad" {
-		return s.authorizeToken(c, token)
-	}
-	return s.authorizeKey(c, kind, sig)
-}
-
-// tokenParts reads type, version and signature; the signature may hold "=".
-func tokenParts(text string) (kind, sig string, ok bool) {
-	kind, rest, ok := strings.Cut(strings.TrimPrefix(text, "type="), "&ver=1.0&sig=")
-	return kind, rest, ok && strings.HasPrefix(text, "type=") && rest != ""
+	return authorizeKey(c, kind, sig)
 }
 
 // authorizeKey recomputes the signature: the lower-case verb, the kind of
 // resource, its link and the lower-case date under the account's key.
-func (s *Server) authorizeKey(c *call, kind, sig string) *failure {
+func authorizeKey(c *call, kind, sig string) *answer {
 	date := c.header.Get("x-ms-date")
 	at, err := http.ParseTime(date)
 	if err != nil {
 		return fail(http.StatusUnauthorized, "The request has no valid x-ms-date")
 	}
-	mac := hmac.New(sha256.New, s.key)
+	mac := hmac.New(sha256.New, key[:])
 	mac.Write([]byte(strings.ToLower(c.Method) + "\n" + string(c.kind) + "\n" + c.link + "\n" + strings.ToLower(date) + "\n\n"))
 	given, err := base64.StdEncoding.DecodeString(sig)
 	if err != nil || kind != "master" || !hmac.Equal(given, mac.Sum(nil)) {
@@ -65,21 +74,23 @@ func (s *Server) authorizeKey(c *call, kind, sig string) *failure {
 
 // authorizeToken asks the owner of the server. Tokens never serve to create,
 // change or delete databases and containers.
-func (s *Server) authorizeToken(c *call, header string) *failure {
+func authorizeToken(c *call, header string, aad func(token string) TokenState) *answer {
 	state := TokenRefused
-	if s.options.AAD != nil {
-		state = s.options.AAD(strings.TrimPrefix(header, "type=aad&ver=1.0&sig="))
+	if aad != nil {
+		state = aad(strings.TrimPrefix(header, "type=aad&ver=1.0&sig="))
 	}
 	switch state {
 	case TokenAccepted:
 	case TokenExpired:
 		return failSub(http.StatusUnauthorized, subTokenExpired, "Request blocked by Auth: the provided AAD token has expired")
 	case TokenRevoked:
-		f := failSub(http.StatusUnauthorized, subTokenRevoked, "Request blocked by Auth: the provided AAD token was revoked")
-		f.challenge = `Bearer error="insufficient_claims", claims="` + base64.StdEncoding.EncodeToString([]byte(TokenClaims)) + `"`
-		return f
+		return failSub(http.StatusUnauthorized, subTokenRevoked, "Request blocked by Auth: the provided AAD token was revoked").
+			set("WWW-Authenticate", `Bearer error="insufficient_claims", claims="`+base64.StdEncoding.EncodeToString([]byte(TokenClaims))+`"`)
 	case TokenNoRole:
-		return noRole(c)
+		if c.Op.Data() {
+			return failSub(http.StatusForbidden, subNoDataRole, noRole+"sqlDatabases/containers/items/%s]", c.Op)
+		}
+		return failSub(http.StatusForbidden, subNoMetadataRole, noRole+"readMetadata]")
 	default:
 		return fail(http.StatusUnauthorized, "The provided token is not accepted")
 	}
@@ -89,12 +100,4 @@ func (s *Server) authorizeToken(c *call, header string) *failure {
 	return nil
 }
 
-// noRole refuses a call whose identity has no role that allows it.
-func noRole(c *call) *failure {
-	sub, action := subNoMetadataRole, "readMetadata"
-	if c.Op.Data() {
-		sub, action = subNoDataRole, "sqlDatabases/containers/items/"+string(c.Op)
-	}
-	return failSub(http.StatusForbidden, sub, "Request blocked by Auth: the principal does not have required RBAC permissions to perform action "+
-		"[Microsoft.DocumentDB/databaseAccounts/%s]", action)
-}
+const noRole = "Request blocked by Auth: the principal does not have required RBAC permissions to perform action [Microsoft.DocumentDB/databaseAccounts/"

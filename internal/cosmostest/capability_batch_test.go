@@ -46,7 +46,6 @@ var batchCapabilities = []capability{
 	}},
 	{"upsert in a batch", batchOf(200, func(b *azcosmos.TransactionalBatch) { b.UpsertItem(doc("t", "b0", "n", 9), nil) })},
 	{"replace in a batch", batchOf(200, func(b *azcosmos.TransactionalBatch) { b.ReplaceItem("b1", doc("t", "b1", "n", 9), nil) })},
-	{"read in a batch", batchOf(200, func(b *azcosmos.TransactionalBatch) { b.ReadItem("b1", nil) })},
 	{"delete in a batch", batchOf(204, func(b *azcosmos.TransactionalBatch) { b.DeleteItem("b2", nil) })},
 	{"a batch is atomic: 409 with 424 around it", func(ctx context.Context, s *site) error {
 		codes, ok, err := s.run(ctx, func(b *azcosmos.TransactionalBatch) {

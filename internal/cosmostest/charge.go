@@ -1,5 +1,7 @@
 package cosmostest
 
+import "time"
+
 // The charges are a model. What is published of the real ones
 // (learn.microsoft.com, azure/cosmos-db/optimize-cost-reads-writes): a point
 // read of 1 KB costs 1 unit and of 100 KB 10; an insert of 1 KB without
@@ -10,9 +12,10 @@ package cosmostest
 const (
 	insertFactor  = 5.5
 	termCharge    = 0.2
-	queryCharge   = 2.8
+	pageCharge    = 2.8
 	loadFactor    = 0.25 // of a point read, for each document that a query loads
 	refusedCharge = 1.24 // 404, 409, 412 and the like
+	controlCharge = 2    // of what concerns databases and containers
 )
 
 // ReadCharge returns the request units of a point read of so many bytes.
@@ -27,14 +30,21 @@ func WriteCharge(bytes, terms int) float64 {
 	return insertFactor*ReadCharge(bytes) + termCharge*float64(terms)
 }
 
-// QueryCharge returns the request units of a page for which documents of the
-// given sizes in bytes were loaded.
-func QueryCharge(loaded ...int) float64 {
-	sum := queryCharge
-	for _, bytes := range loaded {
-		sum += loadFactor * ReadCharge(bytes)
-	}
-	return sum
+// A budget is how many request units a container spent in a second.
+type budget struct {
+	second int64
+	spent  float64
 }
 
-const controlCharge = 2 // request units of what concerns databases and containers
+// wait returns how long a request has to wait when the units of a second are spent, as in the
+// service: the request that exceeds them is still served.
+func (b *budget) wait(now time.Time, limit float64) time.Duration {
+	if second := now.Unix(); b.second != second {
+		// What was spent beyond the limit is a debt of the seconds that follow.
+		*b = budget{second, max(0, b.spent-limit*float64(second-b.second))}
+	}
+	if limit <= 0 || b.spent < limit {
+		return 0
+	}
+	return max(time.Millisecond, now.Truncate(time.Second).Add(time.Second).Sub(now).Round(time.Millisecond))
+}

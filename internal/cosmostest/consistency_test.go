@@ -1,7 +1,6 @@
 package cosmostest_test
 
 import (
-	"net/http"
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
@@ -11,7 +10,7 @@ import (
 )
 
 // TestConsistency reads from a replica that lacks the newest write, without and with a
-// session token that demands it, at each level of the account and of the request.
+// session token that demands it, at each level of the account.
 func TestConsistency(t *testing.T) {
 	t.Parallel()
 	const newest, older = 2.0, 1.0
@@ -45,16 +44,6 @@ func TestConsistency(t *testing.T) {
 			got, err = read(azcosmos.ItemOptions{SessionToken: &token})
 			require.NoError(t, err)
 			require.Equal(t, reads.demanded, got)
-
-			got, err = read(azcosmos.ItemOptions{ConsistencyLevel: azcosmos.ConsistencyLevelEventual.ToPtr(), SessionToken: &token})
-			require.NoError(t, err)
-			require.Equal(t, older, got, "a request may ask for less")
-			_, err = read(azcosmos.ItemOptions{ConsistencyLevel: azcosmos.ConsistencyLevelStrong.ToPtr()})
-			if level == cosmostest.Strong {
-				require.NoError(t, err)
-			} else {
-				require.NoError(t, want(http.StatusBadRequest, err))
-			}
 		})
 	}
 }

@@ -16,7 +16,7 @@
 // Signatures and clocks are checked; databases, containers with their index
 // policy and expiry; limited throughput; documents by create, upsert,
 // replace, delete and read with etags; the one shape of query that this project
-// sends (package cosmossql) with pages and continuations; atomic batches; splits of
+// sends, with pages and continuations; atomic batches; splits of
 // partitions; session tokens; bearer tokens that expire, are revoked
 // or have no role; request charges; limits of sizes and counts. The
 // same requests get the same answers: etags, resource ids and charges depend
@@ -25,18 +25,18 @@
 // # What it does not
 //
 // What this project does not send is refused: partition keys of other forms than one
-// string, unique keys, offers, lists of containers, patches, the change
-// feed, and queries over several partitions. Stored procedures, triggers, attachments,
-// conflicts and several regions are unknown. A replica lags only by a [Fault], as far as
-// the account's [Consistency] allows. Etags of writes by a transaction that failed are used
-// again. Charges are a model, see [WriteCharge]. Nothing here was compared with
-// the service itself: it follows its documentation, and what azcosmos expects.
+// string, unique keys, offers, index paths of more than one member, lists of containers,
+// patches, the change feed, and queries over several partitions. Stored procedures, triggers,
+// attachments, conflicts and several regions are unknown. A replica lags only by a [Fault], as
+// far as the account's [Consistency] allows. Charges are a model, see [WriteCharge]. Nothing
+// here was compared with the service itself: it follows its documentation, and what azcosmos
+// expects.
 //
 // # Faults
 //
 // A [Plan] chooses for each request what goes wrong: refusals, lost answers,
 // delays, repetitions, stale replicas, short pages. [Server.Docs],
 // [Server.Edit], [Server.Snapshot] and others look at and change the account
-// behind the service's back; [Server.Counters] and [Options].Observe tell what
+// behind the service's back; [Server.Counters] and [Options].Observe show what
 // was asked of it.
 package cosmostest

@@ -1,61 +1,118 @@
 package cosmostest
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io"
+	"maps"
+	"net"
 	"net/http"
 	"slices"
+	"strconv"
+	"syscall"
 )
 
-// maxRequest is what is read of a body: more is refused unread.
-const maxRequest = 2*maxItem + 1<<20
+// ServeHTTP serves a request that came over a network. A broken connection is one that is
+// closed without an answer; where the connection cannot be had, as with HTTP/2, the answer is
+// that of a broken gateway.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a, err := s.exchange(r)
+	if err == nil {
+		maps.Copy(w.Header(), a.header)
+		if a.status == http.StatusNotModified || a.status == http.StatusNoContent {
+			w.Header().Del("Content-Length")
+		}
+		w.WriteHeader(a.status)
+		_, _ = w.Write(a.body)
+		return
+	}
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		w.WriteHeader(http.StatusBadGateway)
+		return
+	}
+	_ = conn.Close()
+}
 
-// exchange takes a request and returns the answer, or errBroken or the error
-// of the context. The record is made in all cases.
-func (s *Server) exchange(ctx context.Context, r *http.Request) (*answer, error) {
-	body, err := readBody(r)
+// A Transport reaches a [Server] without a network, goroutines or timers. It is an
+// [http.RoundTripper], and by Do a transport of Azure's clients.
+type Transport struct {
+	server *Server
+}
+
+// Transport returns a way to the server that may be used concurrently.
+func (s *Server) Transport() *Transport { return &Transport{s} }
+
+// Do is RoundTrip.
+func (t *Transport) Do(r *http.Request) (*http.Response, error) { return t.RoundTrip(r) }
+
+// RoundTrip serves a request. A broken connection is a [net.OpError] with ECONNRESET, a
+// context that ends before the answer is its error.
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	a, err := t.server.exchange(r)
+	if errors.Is(err, errBroken) {
+		return nil, &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
+	}
 	if err != nil {
 		return nil, err
 	}
-	c, invalid := route(r)
-	c.Body, c.header = body, r.Header.Clone()
-	if invalid == nil {
-		invalid = checkLength(r, body)
-	}
-	s.gate.arrive(c, func() { s.echo(c) })
-	if err := s.gate.wait(ctx, c); err != nil {
-		s.record(c, nil, false)
+	return &http.Response{
+		Status:        strconv.Itoa(a.status) + " " + http.StatusText(a.status),
+		StatusCode:    a.status,
+		Proto:         "HTTP/1.1",
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		Header:        a.header,
+		Body:          io.NopCloser(bytes.NewReader(a.body)),
+		ContentLength: int64(len(a.body)),
+		Request:       r,
+	}, nil
+}
+
+// exchange takes a request and returns the answer, or errBroken or the error of the context.
+// The record is made in all cases.
+func (s *Server) exchange(r *http.Request) (*answer, error) {
+	c, refused, err := newCall(r)
+	if err != nil {
 		return nil, err
 	}
-	a := s.settle(c, invalid)
-	err = s.gate.lose(ctx, c)
-	if s.record(c, a, err == nil); err != nil {
-		return nil, err
+	s.arrive(c)
+	a, err := s.undergo(r.Context(), c, refused)
+	record, changed := Record{Request: c.Request}, []written(nil)
+	if a != nil {
+		record.Charge, record.Written, changed = a.charge, len(a.written), a.written
 	}
-	return a, nil
+	if err == nil {
+		record.Status, record.SubStatus, record.Sent = a.status, a.sub, len(a.body)
+	}
+	s.mu.Lock()
+	s.counters.add(record, changed)
+	s.mu.Unlock()
+	if s.options.Observe != nil {
+		s.arrival.Lock()
+		defer s.arrival.Unlock()
+		s.options.Observe(record)
+	}
+	return a, err
 }
 
-// readBody reads all of a body, up to what no request may have.
-func readBody(r *http.Request) ([]byte, error) {
-	if r.Body == nil {
-		return nil, nil
-	}
-	defer func() { _ = r.Body.Close() }()
-	return io.ReadAll(io.LimitReader(r.Body, maxRequest))
+// Inject makes p the plan of faults for the requests from now on; nil is none.
+func (s *Server) Inject(p Plan) {
+	s.arrival.Lock()
+	defer s.arrival.Unlock()
+	s.plan = p
 }
 
-func checkLength(r *http.Request, body []byte) *failure {
-	switch {
-	case len(body) >= maxRequest:
-		return fail(http.StatusRequestEntityTooLarge, "Request size is too large")
-	case r.ContentLength >= 0 && r.ContentLength != int64(len(body)) && (r.Body != nil || r.ContentLength > 0):
-		return fail(http.StatusBadRequest, "The content length is not that of the body")
+// arrive numbers a call and gives it its fault. What is to come once more with it is served.
+func (s *Server) arrive(c *call) {
+	s.arrival.Lock()
+	defer s.arrival.Unlock()
+	s.n++
+	c.N, c.At = s.n, s.options.Now()
+	if s.plan != nil {
+		c.fault = s.plan(c.Request)
 	}
-	return nil
-}
-
-// echo serves what is to come once more when c arrives.
-func (s *Server) echo(c *call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.echoes = slices.DeleteFunc(s.echoes, func(e echo) bool {
@@ -68,17 +125,45 @@ func (s *Server) echo(c *call) {
 	})
 }
 
+// errBroken says that the connection breaks: no answer comes.
+var errBroken = errors.New("connection broken")
+
+// undergo serves a call with its fault. The answer is not nil when the call was applied or
+// refused; with an error it is lost.
+func (s *Server) undergo(ctx context.Context, c *call, refused *answer) (*answer, error) {
+	if d := c.fault.Delay; d > 0 {
+		if err := s.options.Sleep(ctx, d); err != nil {
+			return nil, err
+		}
+		c.At = s.options.Now()
+	}
+	if c.fault.Drop {
+		return nil, errBroken
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	a := s.settle(c, refused)
+	if d := c.fault.Hold; d > 0 {
+		if err := s.options.Sleep(ctx, d); err != nil {
+			return a, err
+		}
+	}
+	if c.fault.Lose {
+		return a, errBroken
+	}
+	return a, nil
+}
+
 // settle serves a call once or twice, or refuses it.
-func (s *Server) settle(c *call, invalid *failure) *answer {
+func (s *Server) settle(c *call, refused *answer) *answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var a *answer
+	a := refused
 	switch {
 	case c.fault.Status != 0:
 		a = c.refusal()
-	case invalid != nil:
-		a = invalid.answer()
-	default:
+	case refused == nil:
 		a = s.serve(c)
 		if c.fault.Duplicate {
 			s.serve(c)
@@ -91,38 +176,64 @@ func (s *Server) settle(c *call, invalid *failure) *answer {
 			s.echoes = append(s.echoes, echo{c.N + c.fault.Echo, &again})
 		}
 	}
-	a.finish(c)
-	return a
+	return a.set("Content-Type", "application/json").
+		set("x-ms-request-charge", strconv.FormatFloat(a.charge, 'f', 2, 64)).
+		set("x-ms-gatewayversion", "version=2.14.0").
+		set("Content-Length", strconv.Itoa(len(a.body))).
+		set("Date", c.At.UTC().Format(http.TimeFormat)).
+		set("x-ms-activity-id", c.header.Get("x-ms-activity-id"))
 }
 
 // refusal is the answer that a fault puts in the place of the server's.
 func (c *call) refusal() *answer {
-	f := failSub(c.fault.Status, c.fault.SubStatus, "refused by a fault")
-	f.retryAfter = c.fault.RetryAfter
+	a := failSub(c.fault.Status, c.fault.SubStatus, "refused by a fault").retry(c.fault.RetryAfter)
 	if c.fault.Operation == 0 || c.Op != OpBatch {
-		return f.answer()
+		return a
 	}
-	ops, invalid := parseBatch(c.Body)
-	if invalid != nil {
-		return invalid.answer()
+	ops, no := parseBatch(c.Body)
+	if no != nil {
+		return no
 	}
-	results := make([]result, min(c.fault.Operation, len(ops)))
-	results[len(results)-1].failure = f
-	return batchAnswer(results, len(ops), len(results)-1, true)
+	results := make([]*answer, min(c.fault.Operation, len(ops)))
+	results[len(results)-1] = a
+	return batchAnswer(results, len(ops), true)
 }
 
-// record counts a call and tells the observer. a is nil for what was not
-// applied.
-func (s *Server) record(c *call, a *answer, sent bool) {
-	r := Record{Request: c.Request, Received: len(c.Body), Fault: c.fault}
-	if a != nil {
-		r.Charge, r.Written, r.Read = a.charge, len(a.written), a.read
+// serve answers a call in the way of the service, without faults of the connection. The
+// caller holds mu.
+func (s *Server) serve(c *call) *answer {
+	if a := authorize(c, s.options.AAD); a != nil {
+		return a
 	}
-	if sent {
-		r.Status, r.SubStatus, r.Sent = a.status, a.sub, len(a.body)
+	if len(c.Body) > maxItem {
+		return fail(http.StatusRequestEntityTooLarge, "Request size is too large")
 	}
-	s.mu.Lock()
-	s.counters.add(r, a)
-	s.mu.Unlock()
-	s.gate.tell(s.options.Observe, r)
+	switch c.Op {
+	case OpAccount:
+		return s.accountAnswer(c)
+	case OpControl:
+		return s.control(c)
+	}
+	box, err := s.find(c.Database, c.Container)
+	switch {
+	case err != nil:
+		return fail(http.StatusNotFound, "Owner resource does not exist")
+	case c.At.Before(box.splitting):
+		return failSub(http.StatusGone, subCompletingSplit, "The partition is completing a split")
+	}
+	if wait := box.budget.wait(c.At, s.options.Throughput); wait > 0 {
+		return failSub(http.StatusTooManyRequests, subRequestRateTooLarge, "Request rate is large").retry(wait)
+	}
+	key, a := parseKey(c.header.Get(keyHeader))
+	switch {
+	case a != nil:
+	case c.Op == OpQuery:
+		a = s.query(c, box, key)
+	case c.Op == OpBatch:
+		a = s.batch(c, box, key)
+	default:
+		a = s.item(c, box, key)
+	}
+	box.budget.spent += a.charge
+	return a
 }

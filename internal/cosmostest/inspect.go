@@ -3,10 +3,9 @@ package cosmostest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
-
-	"github.com/amplifier-go/sessionstorage/internal/cosmostest/jsondoc"
 )
 
 // A Doc is a document as the server holds it.
@@ -14,9 +13,7 @@ type Doc struct {
 	Partition string // the partition key as a client sends it, like ["s-abc"]
 	ID        string
 	ETag      string
-	LSN       int64     // the write that made it: 1, 2, … in its container
-	At        time.Time // of that write
-	Body      []byte    // with the members that the service adds
+	Body      []byte // with the members that the service adds
 }
 
 // A PartitionStat tells the size of a logical partition.
@@ -26,43 +23,32 @@ type PartitionStat struct {
 	Bytes int64
 }
 
-// find returns a container.
-func (s *Server) find(db, container string) (*container, error) {
-	if d := s.databases[db]; d != nil && d.containers[container] != nil {
-		return d.containers[container], nil
-	}
-	return nil, fmt.Errorf("find container %q of %q: not there", container, db)
-}
-
-// CreateContainer makes a container, and its database if need be, behind the
-// service's back. Its properties are those of the REST API without the id; ""
-// stands for one with the partition key /pk and documents that may expire.
+// CreateContainer makes a container, and its database if need be, behind the service's back.
+// Its properties are those of the REST API without the id; "" is one with the partition key
+// /pk and documents that may expire.
 func (s *Server) CreateContainer(db, container, properties string) error {
 	if properties == "" {
 		properties = `{"partitionKey":{"paths":["/pk"],"kind":"Hash","version":2},"defaultTtl":-1}`
 	}
-	o, err := jsondoc.ParseObject([]byte(properties))
+	d, err := parseDocument([]byte(properties))
 	if err != nil {
 		return fmt.Errorf("create container %q: %w", container, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := &call{Request: Request{At: s.gate.now(), Database: db}}
 	if s.databases[db] == nil {
-		c.Body = jsondoc.Append(nil, jsondoc.NewObject(jsondoc.Member{Name: "id", Value: db}))
-		if _, f := s.createDatabase(c); f != nil {
-			return fmt.Errorf("create database %q: %w", db, f)
+		if a := s.createDatabase(document{{"id", quoted(db)}}.json()); a.failed() {
+			return fmt.Errorf("create database %q: %s", db, a.body)
 		}
 	}
-	c.Body = jsondoc.Append(nil, o.With("id", container))
-	if _, f := s.createContainer(c, s.databases[db]); f != nil {
-		return fmt.Errorf("create container %q: %w", container, f)
+	if a := s.createContainer(s.databases[db], append(d, member{"id", quoted(container)}).json(), s.options.Now()); a.failed() {
+		return fmt.Errorf("create container %q: %s", container, a.body)
 	}
 	return nil
 }
 
-// Docs returns the documents of a container, by partition and then in the
-// order of their creation; none when there is no such container.
+// Docs returns the documents of a container, by partition and then in the order of their
+// creation; none when there is no such container.
 func (s *Server) Docs(db, container string) (out []Doc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,10 +56,10 @@ func (s *Server) Docs(db, container string) (out []Doc) {
 	if err != nil {
 		return nil
 	}
-	v := box.now(s.gate.now())
+	v := box.now(s.options.Now())
 	for key := range box.partitions {
 		for _, d := range v.list(key) {
-			out = append(out, Doc{key, d.id, d.etag, d.lsn, d.at, slices.Clone(d.data)})
+			out = append(out, Doc{key, d.id, d.etag, slices.Clone(d.data)})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Doc) int { return cmp.Compare(a.Partition, b.Partition) })
@@ -93,8 +79,8 @@ func (s *Server) Partitions(db, container string) (out []PartitionStat) {
 	return out
 }
 
-// Put upserts a document behind the service's back: without a charge, but
-// with all of its checks.
+// Put upserts a document behind the service's back: without a charge, but with all of its
+// checks.
 func (s *Server) Put(db, container, body string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,43 +88,38 @@ func (s *Server) Put(db, container, body string) error {
 	if err != nil {
 		return err
 	}
-	doc, err := jsondoc.ParseObject([]byte(body))
+	doc, err := parseDocument([]byte(body))
 	if err != nil {
 		return fmt.Errorf("put document: %w", err)
 	}
-	key, f := box.keyOf(doc)
-	if f != nil {
-		return fmt.Errorf("put document: %w", f)
+	key, no := keyOf(doc.get(box.key))
+	if no != nil {
+		return fmt.Errorf("put document: %s", no.body)
 	}
-	t := box.begin(s.gate.now())
-	if r := t.apply(key, write{op: OpUpsert, body: []byte(body)}); r.failure != nil {
+	t := box.begin(s.options.Now(), s.options.PartitionBytes)
+	if a := t.apply(key, write{op: OpUpsert, body: []byte(body)}); a.failed() {
 		t.rollback()
-		return fmt.Errorf("put document: %w", r.failure)
+		return fmt.Errorf("put document: %s", a.body)
 	}
 	t.commit()
 	return nil
 }
 
-// Edit damages a document: its content becomes what edit returns, a JSON
-// object, and its etag and time stay.
+// Edit damages a document: its content becomes what edit returns, a JSON object, and its etag
+// and time stay.
 func (s *Server) Edit(db, container, partition, id string, edit func(body []byte) []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	box, err := s.find(db, container)
+	docs, err := s.docsWith(db, container, partition, id)
 	if err != nil {
 		return err
 	}
-	doc := box.now(s.gate.now()).get(partition, id)
-	if doc == nil {
-		return fmt.Errorf("edit document %q: not there", id)
-	}
-	body, err := jsondoc.ParseObject(edit(slices.Clone(doc.data)))
-	if err != nil {
+	next := *docs[id]
+	if next.body, err = parseDocument(edit(slices.Clone(next.data))); err != nil {
 		return fmt.Errorf("edit document %q: %w", id, err)
 	}
-	next := *doc
-	next.body, next.data = body, jsondoc.Append(nil, body)
-	box.partitions[partition].docs[id] = &next
+	next.data, next.size = next.body.json(), sizeOf(next.body)
+	docs[id] = &next
 	return nil
 }
 
@@ -146,15 +127,21 @@ func (s *Server) Edit(db, container, partition, id string, edit func(body []byte
 func (s *Server) Remove(db, container, partition, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	docs, err := s.docsWith(db, container, partition, id)
+	delete(docs, id)
+	return err
+}
+
+// docsWith returns the documents of a partition that has a document id.
+func (s *Server) docsWith(db, container, partition, id string) (map[string]*version, error) {
 	box, err := s.find(db, container)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if box.now(s.gate.now()).get(partition, id) == nil {
-		return fmt.Errorf("remove document %q: not there", id)
+	if box.now(s.options.Now()).get(partition, id) == nil {
+		return nil, fmt.Errorf("find document %q: not there", id)
 	}
-	delete(box.partitions[partition].docs, id)
-	return nil
+	return box.partitions[partition], nil
 }
 
 // Wipe deletes all documents of all containers.
@@ -163,7 +150,55 @@ func (s *Server) Wipe() {
 	defer s.mu.Unlock()
 	for _, db := range s.databases {
 		for _, box := range db.containers {
-			box.partitions, box.graves = map[string]*partition{}, nil
+			box.partitions, box.recent = map[string]map[string]*version{}, nil
 		}
 	}
+}
+
+// Split makes a container what it is while the service splits its physical partitions: for
+// the time takes, requests on documents are refused with 410 and 1007. Session tokens and
+// continuations from before are good after it.
+func (s *Server) Split(db, container string, takes time.Duration) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	box, err := s.find(db, container)
+	if err == nil {
+		box.splitting = s.options.Now().Add(takes)
+	}
+	return err
+}
+
+// A Snapshot is the state of an account at one time: databases, containers and documents.
+// It may be restored many times and to any Server.
+type Snapshot struct {
+	databases map[string]*database
+	made      int
+}
+
+// Snapshot returns the state of the account. Documents are not copied: they are immutable.
+func (s *Server) Snapshot() *Snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &Snapshot{copyDatabases(s.databases), s.made}
+}
+
+// Restore makes the account what it was. Answers under way and requests to come once more
+// are not part of it; sessions that saw more find their tokens refused.
+func (s *Server) Restore(snapshot *Snapshot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.databases, s.made = copyDatabases(snapshot.databases), snapshot.made
+}
+
+func copyDatabases(all map[string]*database) map[string]*database {
+	out := maps.Clone(all)
+	for id, db := range out {
+		next := *db
+		next.containers = maps.Clone(db.containers)
+		for id, box := range next.containers {
+			next.containers[id] = box.clone()
+		}
+		out[id] = &next
+	}
+	return out
 }

@@ -1,232 +1,244 @@
 package cosmostest
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
-
-	"github.com/amplifier-go/sessionstorage/internal/cosmostest/jsondoc"
 )
 
 const (
-	maxItem = 2 << 20 // bytes of a document, and of a request
-	maxID   = 1023    // bytes
+	maxID    = 1023 // bytes
+	maxBatch = 100  // operations
 )
 
 // A write is one change of a document, asked for alone or in a batch.
 type write struct {
 	op      Op
-	id      string // of replace, delete and read
+	id      string // of replace and delete
 	body    []byte // of the document
 	ifMatch string
 	ifNone  string
 }
 
 // item serves a request for one document.
-func (s *Server) item(c *call, box *container) (*answer, *failure) {
-	key, f := parseKey(c.header.Get(headerPartitionKey))
-	if f != nil {
-		return nil, f
+func (s *Server) item(c *call, box *container, key string) *answer {
+	if c.Op == OpRead {
+		v, no := box.replica(c, s.options.Consistency)
+		if no != nil {
+			return no
+		}
+		return v.read(key, c).tagged(v)
 	}
 	w := write{op: c.Op, id: c.ID, body: c.Body, ifMatch: c.header.Get("If-Match"), ifNone: c.header.Get("If-None-Match")}
-	if c.Op == OpRead {
-		v, f := s.replica(c, box)
-		if f != nil {
-			return nil, f
-		}
-		return read(v, key, w).answer().set("x-ms-session-token", v.sessionToken()), nil
-	}
-	t := box.begin(c.At)
-	t.room = s.options.PartitionBytes
-	r := t.apply(key, w)
-	if r.failure != nil {
+	t := box.begin(c.At, s.options.PartitionBytes)
+	a := t.apply(key, w)
+	if a.failed() {
 		t.rollback()
-		return nil, r.failure
+		return a
 	}
 	t.commit()
-	a := r.answer().set("x-ms-session-token", box.now(c.At).sessionToken())
 	if c.minimal() {
 		a.body = nil
 	}
-	return a, nil
+	return a.tagged(t.seen())
 }
 
-// minimal reports whether the client wants no document back from a write.
-func (c *call) minimal() bool { return c.header.Get("Prefer") == "return=minimal" }
-
-// A result is what became of a write or a read.
-type result struct {
-	*failure
-	status  int
-	doc     *version // nil after a deletion
-	charge  float64
-	written *written
+// tagged sets the headers for the client to name this state of the document and of v.
+func (a *answer) tagged(v view) *answer {
+	if a.etag != "" {
+		a.set("etag", a.etag)
+	}
+	return a.set("x-ms-session-token", v.sessionToken())
 }
 
-func (r result) answer() *answer {
-	if r.failure != nil {
-		return r.failure.answer()
+const (
+	noDocument = "Entity with the specified id does not exist in the system"
+	noMatch    = "Operation cannot be performed because one of the specified precondition is not met"
+)
+
+// read serves a read of a document.
+func (v view) read(key string, c *call) *answer {
+	doc, match, known := v.get(key, c.ID), c.header.Get("If-Match"), c.header.Get("If-None-Match")
+	switch {
+	case doc == nil:
+		return refuse(http.StatusNotFound, noDocument)
+	case match != "" && match != "*" && match != doc.etag:
+		return refuse(http.StatusPreconditionFailed, noMatch)
+	case known == "*" || known == doc.etag:
+		return &answer{status: http.StatusNotModified, etag: doc.etag, read: 1, charge: ReadCharge(0)}
 	}
-	a := &answer{status: r.status, charge: r.charge}
-	if r.written != nil {
-		a.written = []written{*r.written}
-	}
-	if r.doc == nil {
-		return a
-	}
-	a.set("etag", r.doc.etag)
-	if r.status != http.StatusNotModified {
-		a.body = r.doc.data
-	}
-	if r.written == nil {
-		a.read = 1
-	}
-	return a
+	return &answer{status: http.StatusOK, etag: doc.etag, body: doc.data, read: 1, charge: ReadCharge(len(doc.data))}
 }
 
-// refuse is a failure that cost as much as a look.
-func refuse(status int, format string, args ...any) result {
-	f := fail(status, format, args...)
-	f.charge = refusedCharge
-	return result{failure: f}
-}
-
-// read serves a read of the document w.id.
-func read(v view, key string, w write) result {
-	doc := v.get(key, w.id)
-	if doc == nil {
-		return refuse(http.StatusNotFound, "Entity with the specified id does not exist in the system")
+// apply does one write of a transaction. The caller takes back what was done before one
+// that fails.
+func (t *tx) apply(key string, w write) *answer {
+	next, no := t.draft(key, w)
+	if no != nil {
+		return no
 	}
-	r := result{status: http.StatusOK, doc: doc, charge: ReadCharge(len(doc.data))}
-	if w.ifNone != "" && (w.ifNone == "*" || w.ifNone == doc.etag) {
-		r.status, r.charge = http.StatusNotModified, ReadCharge(0)
-	}
-	if w.ifMatch != "" && w.ifMatch != "*" && w.ifMatch != doc.etag {
-		return refuse(http.StatusPreconditionFailed, "Operation cannot be performed because one of the specified precondition is not met")
-	}
-	return r
-}
-
-// apply does one write of a transaction. What it did before it failed is
-// taken back by the caller.
-func (t *tx) apply(key string, w write) result {
-	id, next, f := t.draft(key, w)
-	if f != nil {
-		return result{failure: f}
-	}
-	old := t.container.now(t.now).get(key, id)
-	if old == nil && (w.op == OpReplace || w.op == OpDelete) {
-		return refuse(http.StatusNotFound, "Entity with the specified id does not exist in the system")
-	}
-	if old != nil && w.op == OpCreate {
+	old := t.seen().get(key, next.id)
+	switch {
+	case old == nil && (w.op == OpReplace || w.op == OpDelete):
+		return refuse(http.StatusNotFound, noDocument)
+	case old != nil && w.op == OpCreate:
 		return refuse(http.StatusConflict, "Entity with the specified id already exists in the system")
+	case !matches(old, w):
+		return refuse(http.StatusPreconditionFailed, noMatch)
+	case t.isFull(old, next):
+		return failSub(http.StatusForbidden, subPartitionFull, "Partition key reached maximum size")
 	}
-	if !matches(old, w) {
-		return refuse(http.StatusPreconditionFailed, "Operation cannot be performed because one of the specified precondition is not met")
+	a := &answer{status: http.StatusNoContent}
+	switch t.put(next); {
+	case next.body == nil:
+		a.charge = WriteCharge(len(old.data), old.terms)
+		a.written = []written{{old.body.text("type"), a.charge}}
+		return a
+	case old == nil:
+		a.status, a.charge = http.StatusCreated, WriteCharge(len(next.data), next.terms)
+	default:
+		a.status, a.charge = http.StatusOK, 2*WriteCharge(len(next.data), next.terms)
 	}
-	if next != nil && t.isFull(key, old, next) {
-		return result{failure: failSub(http.StatusForbidden, subPartitionFull, "Partition key reached maximum size")}
-	}
-	return t.store(key, id, old, next)
+	a.etag, a.body, a.written = next.etag, next.data, []written{{next.body.text("type"), a.charge}}
+	return a
 }
 
 // isFull reports whether a partition has no room for a document in the place of old, which
 // may be nil.
-func (t *tx) isFull(key string, old *version, doc *jsondoc.Object) bool {
-	if t.room == 0 {
+func (t *tx) isFull(old, next *version) bool {
+	if t.room == 0 || next.body == nil {
 		return false
 	}
-	size := func(o *jsondoc.Object) int { return len(jsondoc.Append(nil, o.Without(systemMembers...))) }
-	more := size(doc)
+	more := sizeOf(next.body)
 	if old != nil {
-		more -= size(old.body)
+		more -= old.size
 	}
-	if more <= 0 {
-		return false
+	all := more
+	for _, there := range t.seen().list(next.key) {
+		all += there.size
 	}
-	for _, there := range t.container.now(t.now).list(key) {
-		more += size(there.body)
-	}
-	return more > t.room
+	return more > 0 && all > t.room
 }
 
-// matches judges If-Match, and If-None-Match of writes: "*" wants the
-// document to be there, or not.
+// matches judges If-Match, and If-None-Match of writes: "*" wants the document to be there,
+// or not. An upsert creates where there is nothing to match.
 func matches(old *version, w write) bool {
-	if w.ifMatch != "" {
-		if old == nil {
-			return w.op == OpUpsert // it creates: there is nothing to match
-		}
-		if w.ifMatch != "*" && w.ifMatch != old.etag {
-			return false
-		}
+	if old == nil {
+		return w.ifMatch == "" || w.op == OpUpsert
 	}
-	return w.ifNone == "" || old == nil || w.ifNone != "*" && w.ifNone != old.etag
+	return (w.ifMatch == "" || w.ifMatch == "*" || w.ifMatch == old.etag) && w.ifNone != "*" && w.ifNone != old.etag
 }
 
-// draft reads the document that a write brings and checks it.
-func (t *tx) draft(key string, w write) (id string, doc *jsondoc.Object, f *failure) {
+// draft reads the document that a write brings and checks it; a deletion brings none.
+func (t *tx) draft(key string, w write) (*version, *answer) {
 	if w.op == OpDelete {
-		return w.id, nil, nil
+		return &version{key: key, id: w.id}, nil
 	}
-	if len(w.body) > maxItem {
-		return "", nil, fail(http.StatusRequestEntityTooLarge, "Request size is too large")
-	}
-	doc, err := jsondoc.ParseObject(w.body)
+	body, err := parseDocument(w.body)
 	if err != nil {
-		return "", nil, fail(http.StatusBadRequest, "The document body is invalid: %v", err)
+		return nil, fail(http.StatusBadRequest, "The document body is invalid: %v", err)
 	}
-	id = doc.String("id")
-	if w.op == OpReplace && id != w.id {
-		return "", nil, fail(http.StatusBadRequest, "The id of the document differs from that of the request")
+	ttl, no := parseTTL(body.get("ttl"))
+	if no != nil {
+		return nil, no
 	}
-	return id, doc, t.admit(key, doc)
-}
-
-// admit checks a document that is to be stored under key.
-func (t *tx) admit(key string, doc *jsondoc.Object) *failure {
-	if f := checkID(doc.Get("id")); f != nil {
-		return f
-	}
-	own, f := t.keyOf(doc)
-	if f != nil {
-		return f
-	}
-	if own != key {
-		return failSub(http.StatusBadRequest, subPartitionKeyMismatch,
+	next := &version{key: key, id: body.text("id"), body: body, ttl: ttl}
+	switch own := body.get(t.key); {
+	case w.op == OpReplace && next.id != w.id:
+		return nil, fail(http.StatusBadRequest, "The id of the document differs from that of the request")
+	case next.id == "":
+		return nil, fail(http.StatusBadRequest, "The input content is invalid because the required properties - 'id; ' - are missing")
+	case len(next.id) > maxID:
+		return nil, fail(http.StatusBadRequest, "The id is longer than %d bytes", maxID)
+	case strings.ContainsAny(next.id, `/\?#`):
+		return nil, fail(http.StatusBadRequest, "The id contains invalid characters")
+	case "["+string(own)+"]" != key:
+		return nil, failSub(http.StatusBadRequest, subPartitionKeyMismatch,
 			"PartitionKey extracted from document doesn't match the one specified in the header")
 	}
-	_, f = parseTTL(doc.Get("ttl"))
-	return f
+	return next, nil
 }
 
-func checkID(v jsondoc.Value) *failure {
-	id, ok := v.(string)
-	switch {
-	case !ok || id == "":
-		return fail(http.StatusBadRequest, "The input content is invalid because the required properties - 'id; ' - are missing")
-	case len(id) > maxID:
-		return fail(http.StatusBadRequest, "The id is longer than %d bytes", maxID)
-	case strings.ContainsAny(id, `/\?#`):
-		return fail(http.StatusBadRequest, "The id contains invalid characters")
+// batch does the operations of a request all or none.
+func (s *Server) batch(c *call, box *container, key string) *answer {
+	if !c.isTrue("x-ms-cosmos-batch-atomic") {
+		return fail(http.StatusBadRequest, "Only atomic batches are supported")
 	}
-	return nil
-}
-
-// store makes next the document, or deletes it when next is nil.
-func (t *tx) store(key string, id string, old *version, next *jsondoc.Object) result {
-	if next == nil {
-		t.put(key, &version{id: id, deleted: true})
-		return result{
-			status: http.StatusNoContent, charge: WriteCharge(len(old.data), old.terms),
-			written: &written{old.body.String("type"), WriteCharge(len(old.data), old.terms)},
+	writes, no := parseBatch(c.Body)
+	if no != nil {
+		return no
+	}
+	t := box.begin(c.At, s.options.PartitionBytes)
+	var results []*answer
+	for _, w := range writes {
+		a := t.apply(key, w)
+		if results = append(results, a); a.failed() {
+			t.rollback()
+			break
 		}
 	}
-	ttl, _ := parseTTL(next.Get("ttl"))
-	v := t.put(key, &version{id: id, body: next, ttl: ttl})
-	r := result{status: http.StatusCreated, doc: v, charge: WriteCharge(len(v.data), v.terms)}
-	if old != nil {
-		r.status, r.charge = http.StatusOK, 2*r.charge
+	a := batchAnswer(results, len(writes), c.minimal())
+	if a.status == http.StatusOK {
+		t.commit()
 	}
-	r.written = &written{next.String("type"), r.charge}
-	return r
+	return a.tagged(t.seen())
+}
+
+// parseBatch reads the operations of a batch.
+func parseBatch(body []byte) ([]write, *answer) {
+	var items []struct {
+		OperationType, ID, IfMatch, IfNoneMatch string
+		ResourceBody                            json.RawMessage
+	}
+	if err := json.Unmarshal(body, &items); err != nil || len(items) == 0 {
+		return nil, fail(http.StatusBadRequest, "The batch is no list of operations")
+	}
+	if len(items) > maxBatch {
+		return nil, fail(http.StatusBadRequest, "Batch request has more operations than what is supported")
+	}
+	ops := map[string]Op{"Create": OpCreate, "Upsert": OpUpsert, "Replace": OpReplace, "Delete": OpDelete}
+	out := make([]write, len(items))
+	for i, o := range items {
+		w := write{op: ops[o.OperationType], id: o.ID, body: o.ResourceBody, ifMatch: o.IfMatch, ifNone: o.IfNoneMatch}
+		needsID := w.op == OpReplace || w.op == OpDelete
+		if w.op == "" || (w.op == OpDelete) != (len(w.body) == 0) || needsID && w.id == "" {
+			return nil, fail(http.StatusBadRequest, "Operation %d of the batch is invalid", i)
+		}
+		out[i] = w
+	}
+	return out, nil
+}
+
+// batchAnswer gives the result of each of n operations. After one that failed, which is the
+// last of the results, all others are 424, and nothing was written.
+func batchAnswer(results []*answer, n int, minimal bool) *answer {
+	last := results[len(results)-1]
+	a := &answer{status: http.StatusOK}
+	if last.failed() {
+		a.status, a.charge = http.StatusMultiStatus, refusedCharge*float64(len(results))
+	}
+	list := make([]string, n)
+	for i := range list {
+		r := &answer{status: http.StatusFailedDependency}
+		if !last.failed() || i == len(results)-1 {
+			r = results[i]
+		}
+		more := ""
+		switch {
+		case r.sub != 0:
+			more = fmt.Sprintf(`,"subStatusCode":%d`, r.sub)
+		case r.etag == "":
+		case minimal:
+			more = `,"eTag":` + string(quoted(r.etag))
+		default:
+			more = `,"eTag":` + string(quoted(r.etag)) + `,"resourceBody":` + string(r.body)
+		}
+		list[i] = fmt.Sprintf(`{"statusCode":%d,"requestCharge":%s%s}`, r.status, number(r.charge), more)
+		if !last.failed() {
+			a.charge, a.written, a.read = a.charge+r.charge, append(a.written, r.written...), a.read+r.read
+		}
+	}
+	a.body = []byte("[" + strings.Join(list, ",") + "]")
+	return a
 }

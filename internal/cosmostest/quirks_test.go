@@ -19,7 +19,6 @@ var vercelQuirks = map[string]string{
 }
 
 var cosmiumQuirks = map[string]string{
-	"a container keeps its properties, also when replaced":     "a container cannot be replaced",
 	"create and read tell the etag of the document":            "no header",
 	"a write returns no content":                               "Prefer is ignored",
 	"partitions have ids of their own":                         "ids count for the whole container",

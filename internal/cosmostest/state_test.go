@@ -159,7 +159,7 @@ func TestConcurrency(t *testing.T) {
 // saw and holds.
 func history(t *testing.T, seed uint64) (out []string) {
 	synctest.Test(t, func(t *testing.T) {
-		srv, c := open(t, &cosmostest.Options{Name: fmt.Sprint("history-", seed), Observe: func(r cosmostest.Record) {
+		srv, c := open(t, &cosmostest.Options{Observe: func(r cosmostest.Record) {
 			out = append(out, fmt.Sprint(r.N, r.Op, r.Partition, r.ID, r.Status, r.SubStatus, r.Charge, r.Sent, r.At.UnixNano()))
 		}}, "")
 		srv.Inject(cosmostest.Random(seed, 0.3, cosmostest.LoseAnswer(), cosmostest.Refuse(503, 0),

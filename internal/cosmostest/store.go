@@ -3,57 +3,79 @@ package cosmostest
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/amplifier-go/sessionstorage/internal/cosmostest/jsondoc"
 )
 
-// A container holds documents by partition and id. The fields are guarded by
-// the Server's mutex.
+// Consistency is the default level of an account, which decides what a read by a replica
+// that lags may answer.
+type Consistency int
+
+// The levels, the strongest first. The account has one region: there, a read of
+// BoundedStaleness sees what one of Strong does.
+const (
+	Strong           Consistency = iota - 2 // all writes
+	BoundedStaleness                        // all writes
+	Session                                 // what the session token demands, or older
+	ConsistentPrefix                        // what the replica has, whatever the token
+	Eventual                                // what the replica has, whatever the token
+)
+
+var levels = []string{"Strong", "BoundedStaleness", "Session", "ConsistentPrefix", "Eventual"}
+
+// String returns the service's name of the level.
+func (c Consistency) String() string { return levels[c-Strong] }
+
+// MarshalText returns the service's name of the level.
+func (c Consistency) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText takes the service's name of a level.
+func (c *Consistency) UnmarshalText(name []byte) error {
+	i := slices.Index(levels, string(name))
+	if i < 0 {
+		return fmt.Errorf("level %q is none of %q", name, levels)
+	}
+	*c = Strong + Consistency(i)
+	return nil
+}
+
+// MaxStale is how many writes of a container a replica may lack.
+const MaxStale = 32
+
+// A database holds containers by id. The Server's mutex guards it and all below it.
+type database struct {
+	rid        string
+	containers map[string]*container
+}
+
+// A container holds the newest version of each document by partition and id; deleted ones
+// too, for a while.
 type container struct {
-	id, rid    string
-	properties *jsondoc.Object
+	rid string
 	definition
-	partitions map[string]*partition
+	partitions map[string]map[string]*version
 	lsn        int64 // of the newest write; a batch is one write
 	serial     int64 // of the newest version
 	budget     budget
-	graves     []grave
-	splitting  time.Time // until then a split of physical partitions is completing
+	recent     []*version // that replicas may lack, the oldest first
+	splitting  time.Time  // until then a split of physical partitions is completing
 }
 
-// A budget is how many request units a container spent in a second.
-type budget struct {
-	second int64
-	spent  float64
-}
-
-type partition struct {
-	docs map[string]*version // the newest of each id; deleted ones too, for a while
-}
-
-// A version is a document as a write left it. It is immutable except for
-// prev, which is cut off when no replica can lack what came after.
+// A version is a document as a write left it. It is immutable except for prev, which is
+// nil when no replica can lack what came after.
 type version struct {
-	id      string
+	key, id string // the partition's name, and the id
 	lsn     int64
-	born    int64 // serial of the document's first version: the order without ORDER BY
-	body    *jsondoc.Object
-	data    []byte
+	born    int64    // serial of the document's first version: the order without ORDER BY
+	body    document // nil: deleted
+	data    []byte   // of body
+	size    int      // bytes of data without the members that the service adds
 	etag    string
 	ttl     int // seconds; 0: as the container says; -1: never
 	terms   int
 	at      time.Time
-	deleted bool
 	prev    *version
-}
-
-// A grave is a deleted document that may be forgotten some writes later.
-type grave struct {
-	lsn     int64
-	key, id string
 }
 
 // A view is a container as of a write and a time.
@@ -66,43 +88,27 @@ type view struct {
 func (c *container) now(at time.Time) view { return view{c, c.lsn, at} }
 
 // get returns a document, nil when it is not there.
-func (v view) get(key, id string) *version {
-	p := v.partitions[key]
-	if p == nil {
-		return nil
-	}
-	return v.live(p.docs[id])
-}
+func (v view) get(key, id string) *version { return v.live(v.partitions[key][id]) }
 
 // live returns what the view sees of a document.
 func (v view) live(doc *version) *version {
 	for doc != nil && doc.lsn > v.lsn {
 		doc = doc.prev
 	}
-	if doc == nil || doc.deleted || v.expired(doc) {
+	if doc == nil || doc.body == nil || v.expired(doc) {
 		return nil
 	}
 	return doc
 }
 
 func (v view) expired(doc *version) bool {
-	ttl := doc.ttl
-	if v.defaultTTL == 0 {
-		return false
-	}
-	if ttl == 0 {
-		ttl = v.defaultTTL
-	}
-	return ttl > 0 && v.now.Unix() >= doc.at.Unix()+int64(ttl)
+	ttl := cmp.Or(doc.ttl, v.ttl)
+	return v.ttl != 0 && ttl > 0 && v.now.Unix() >= doc.at.Unix()+int64(ttl)
 }
 
 // list returns the documents of a partition, as they were made.
 func (v view) list(key string) (out []*version) {
-	p := v.partitions[key]
-	if p == nil {
-		return nil
-	}
-	for _, doc := range p.docs {
+	for _, doc := range v.partitions[key] {
 		if doc = v.live(doc); doc != nil {
 			out = append(out, doc)
 		}
@@ -111,122 +117,122 @@ func (v view) list(key string) (out []*version) {
 	return out
 }
 
+// sessionToken returns how far the view has come, for the client to demand at its next read.
+func (v view) sessionToken() string { return fmt.Sprintf(tokenShape, v.lsn) }
+
+const tokenShape = "0:-1#%d"
+
+// replica is the view that a read gets: the newest, or by a fault an older one, as far as the
+// consistency of the account allows that.
+func (c *container) replica(r *call, level Consistency) (view, *answer) {
+	v := c.now(r.At)
+	if r.header.Get("x-ms-consistency-level") != "" {
+		return v, fail(http.StatusBadRequest, "A consistency level for one request is not served here")
+	}
+	if level < Session {
+		return v, nil
+	}
+	v.lsn -= int64(min(r.fault.Stale, MaxStale))
+	token := r.header.Get("x-ms-session-token")
+	if token == "" {
+		return v, nil
+	}
+	var want int64
+	_, err := fmt.Sscanf(token, tokenShape, &want)
+	switch {
+	case err != nil:
+		return v, fail(http.StatusBadRequest, "The session token is invalid")
+	case level > Session:
+	case want > c.lsn:
+		return v, failSub(http.StatusNotFound, subReadSessionNotAvailable, "The read session is not available for the input session token")
+	default:
+		v.lsn = max(v.lsn, want)
+	}
+	return v, nil
+}
+
 // A tx is a write of a container that can be taken back.
 type tx struct {
 	*container
 	now     time.Time
-	undo    []func()
+	room    int // bytes of a partition; 0: no limit
 	touched []*version
-	names   []string // of the partitions of touched
-	room    int      // bytes of a partition; 0: no limit
 }
 
-func (c *container) begin(at time.Time) *tx {
-	t := &tx{container: c, now: at}
-	lsn := c.lsn
-	t.undo = append(t.undo, func() { c.lsn = lsn })
+func (c *container) begin(at time.Time, room int) *tx {
 	c.lsn++
-	return t
+	return &tx{container: c, now: at, room: room}
 }
 
-// rollback takes back all that was done, the latest first.
-func (t *tx) rollback() {
-	for _, undo := range slices.Backward(t.undo) {
-		undo()
-	}
-}
+func (t *tx) seen() view { return t.container.now(t.now) }
 
-// put makes next the newest version of the document at key and its id. The
-// system's members are set here; size limits were checked before.
-func (t *tx) put(key string, next *version) *version {
-	p := t.partitions[key]
-	if p == nil {
-		p = &partition{docs: map[string]*version{}}
-		t.partitions[key] = p
+// put makes next the newest version of its document and adds what the service adds.
+func (t *tx) put(next *version) *version {
+	docs := t.partitions[next.key]
+	if docs == nil {
+		docs = map[string]*version{}
+		t.partitions[next.key] = docs
 	}
-	old := p.docs[next.id]
 	t.serial++
-	next.lsn, next.born, next.at, next.prev = t.lsn, t.serial, t.now, old
-	if live := t.container.now(t.now).live(old); live != nil {
+	next.lsn, next.born, next.at, next.prev = t.lsn, t.serial, t.now, docs[next.id]
+	if live := t.seen().live(next.prev); live != nil {
 		next.born = live.born
 	}
 	if next.body != nil {
-		t.stamp(next)
+		rid := fmt.Sprintf("%s%06d", t.rid, next.born)
+		next.etag = fmt.Sprintf(`"%08x-0000-0000-0000-%012x"`, t.lsn, t.serial)
+		next.terms, next.size = t.index.terms(next.body), sizeOf(next.body)
+		next.body = next.body.with(
+			member{"_rid", quoted(rid)},
+			member{"_self", quoted("dbs/" + t.rid[:4] + "/colls/" + t.rid + "/docs/" + rid + "/")},
+			member{"_etag", quoted(next.etag)},
+			member{"_attachments", `"attachments/"`},
+			member{"_ts", number(float64(t.now.Unix()))})
+		next.data = next.body.json()
 	}
-	p.docs[next.id] = next
-	t.touched, t.names = append(t.touched, next), append(t.names, key)
-	t.undo = append(t.undo, func() {
-		if p.docs[next.id] = old; old == nil {
-			delete(p.docs, next.id)
-		}
-	})
+	docs[next.id] = next
+	t.touched = append(t.touched, next)
 	return next
 }
 
-// stamp adds the members that the service adds to a document.
-func (t *tx) stamp(v *version) {
-	rid := fmt.Sprintf("%s%06d", t.rid, v.born)
-	v.etag = fmt.Sprintf(`"%08x-0000-0000-0000-%012x"`, t.lsn, t.serial)
-	v.terms = t.index.terms(v.body)
-	v.body = jsondoc.NewObject(append(v.body.Without(systemMembers...).Members(),
-		jsondoc.Member{Name: "_rid", Value: rid},
-		jsondoc.Member{Name: "_self", Value: "dbs/" + t.rid[:4] + "/colls/" + t.rid + "/docs/" + rid + "/"},
-		jsondoc.Member{Name: "_etag", Value: v.etag},
-		jsondoc.Member{Name: "_attachments", Value: "attachments/"},
-		jsondoc.Member{Name: "_ts", Value: float64(t.now.Unix())})...)
-	v.data = jsondoc.Append(nil, v.body)
-}
+// sizeOf returns how many bytes of its partition a document takes.
+func sizeOf(d document) int { return len(d.without().json()) }
 
-var systemMembers = []string{"_rid", "_self", "_etag", "_attachments", "_ts"}
+// rollback takes back all that was done, the latest first.
+func (t *tx) rollback() {
+	t.lsn--
+	for _, v := range slices.Backward(t.touched) {
+		if t.partitions[v.key][v.id] = v.prev; v.prev == nil {
+			delete(t.partitions[v.key], v.id)
+		}
+	}
+}
 
 // commit forgets what no replica can lack any more.
 func (t *tx) commit() {
-	for i, v := range t.touched {
-		if v.deleted {
-			t.graves = append(t.graves, grave{v.lsn, t.names[i], v.id})
+	t.recent = append(t.recent, t.touched...)
+	for len(t.recent) > 0 && t.recent[0].lsn <= t.lsn-MaxStale {
+		v := t.recent[0]
+		t.recent = t.recent[1:]
+		if v.prev = nil; v.body == nil && t.partitions[v.key][v.id] == v {
+			delete(t.partitions[v.key], v.id)
 		}
-		for at := v; at != nil; at = at.prev {
-			if at.lsn <= t.lsn-MaxStale {
-				at.prev = nil
+	}
+}
+
+// clone copies a container without what its replicas may lack.
+func (c *container) clone() *container {
+	next := *c
+	next.recent, next.partitions = nil, map[string]map[string]*version{}
+	for key, docs := range c.partitions {
+		live := map[string]*version{}
+		for id, doc := range docs {
+			if doc.body != nil {
+				last := *doc
+				last.prev, live[id] = nil, &last
 			}
 		}
+		next.partitions[key] = live
 	}
-	for len(t.graves) > 0 && t.graves[0].lsn <= t.lsn-MaxStale {
-		g := t.graves[0]
-		t.graves = t.graves[1:]
-		p := t.partitions[g.key]
-		if p == nil || p.docs[g.id] == nil || !p.docs[g.id].deleted || p.docs[g.id].lsn != g.lsn {
-			continue
-		}
-		if delete(p.docs, g.id); len(p.docs) == 0 {
-			delete(t.partitions, g.key)
-		}
-	}
-}
-
-// sessionToken returns how far the view has come, for the client to demand at its next
-// read.
-func (v view) sessionToken() string { return fmt.Sprintf("0:-1#%d", v.lsn) }
-
-// demanded returns the write that a session token asks for, of any physical
-// partition that it names; 0 for none.
-func demanded(token string) (lsn int64, ok bool) {
-	for _, part := range strings.Split(token, ",") {
-		var n int64
-		_, vector, found := strings.Cut(part, ":")
-		_, number, sharp := strings.Cut(vector, "#")
-		if _, err := fmt.Sscanf(number, "%d", &n); err != nil || !found || !sharp {
-			return 0, false
-		}
-		lsn = max(lsn, n)
-	}
-	return lsn, true
-}
-
-// A database holds containers by id. The fields are guarded by the Server's
-// mutex.
-type database struct {
-	id, rid    string
-	properties *jsondoc.Object
-	containers map[string]*container
+	return &next
 }

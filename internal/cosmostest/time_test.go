@@ -53,7 +53,7 @@ func TestExpiry(t *testing.T) {
 		{"the container's", `"defaultTtl":60`, nil, false},
 		{"the document's over the container's", `"defaultTtl":60`, 3600, true},
 		{"never over the container's", `"defaultTtl":60`, -1, true},
-		{"off in the container", `"id":"c"`, 60, true},
+		{"off in the container", `"defaultTtl":null`, 60, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

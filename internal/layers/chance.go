@@ -16,7 +16,7 @@ var mayDraw = map[string]string{
 	"examples/viewer/main.go":                "a token",
 	"internal/atomicfile/pending.go":         "names of temporary files, beside other processes",
 	"internal/cosmostest/capability_test.go": "the name of a database of a server that lives on",
-	"internal/cosmostest/foreign/cosmium.go": "a key",
+	"internal/cosmostest/foreign/servers.go": "a key",
 	"internal/cosmostest/foreign/process.go": "a port, which another process may have",
 	"internal/cosmostest/server.go":          "the name of an account, beside others of the process",
 	"internal/filelock/poll.go":              "pauses of processes that wait for each other",

@@ -1,10 +1,7 @@
-// Command fakecosmos serves an empty Azure Cosmos DB account in memory on a
-// loopback address, until it is interrupted.
+// Command fakecosmos serves an empty Azure Cosmos DB account in memory on a loopback
+// address, until it is interrupted. It prints one line when it is ready:
 //
-//	go run ./internal/cosmostest/fakecosmos [-port N] [-key BASE64] [-throughput RU] [-ranges N] [-feed-page N]
-//
-// It prints one line, "listening http://127.0.0.1:N/ key BASE64", when it is
-// ready. Port 0 is any free one.
+//	listening http://127.0.0.1:N/ key BASE64
 package main
 
 import (
@@ -12,7 +9,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -25,41 +21,28 @@ import (
 )
 
 func main() {
+	port := flag.Int("port", 0, "port on 127.0.0.1; 0 is any free one")
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+	if err := run(ctx, *port); err != nil {
 		fmt.Fprintln(os.Stderr, "fakecosmos:", err)
 		os.Exit(1)
 	}
 }
 
 // run serves until ctx ends.
-func run(ctx context.Context, args []string, out io.Writer) error {
-	var o cosmostest.Options
-	flags := flag.NewFlagSet("fakecosmos", flag.ContinueOnError)
-	port := flags.Int("port", 0, "port on 127.0.0.1; 0 is any free one")
-	flags.StringVar(&o.Key, "key", "", "account key in base64; 64 zero bytes when empty")
-	flags.Float64Var(&o.Throughput, "throughput", 0, "request units that a container serves in a second; 0 is no limit")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(*port)))
+func run(ctx context.Context, port int) error {
+	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return err
 	}
-	account := cosmostest.New(&o)
+	account := cosmostest.New(nil)
 	server := &http.Server{Handler: account, ReadHeaderTimeout: 10 * time.Second}
-	fmt.Fprintf(out, "listening http://%s/ key %s\n", listener.Addr(), account.Key())
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
-	select {
-	case err := <-done:
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	fmt.Printf("listening http://%s/ key %s\n", listener.Addr(), account.Key())
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
-	case <-ctx.Done():
 	}
-	closing := server.Close()
-	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
-		return errors.Join(err, closing)
-	}
-	return closing
+	return nil
 }
