@@ -79,25 +79,21 @@ func authorizeToken(c *call, header string, aad func(token string) TokenState) *
 	if aad != nil {
 		state = aad(strings.TrimPrefix(header, "type=aad&ver=1.0&sig="))
 	}
-	switch state {
-	case TokenAccepted:
-	case TokenExpired:
-		return failSub(http.StatusUnauthorized, subTokenExpired, "Request blocked by Auth: the provided AAD token has expired")
-	case TokenRevoked:
-		return failSub(http.StatusUnauthorized, subTokenRevoked, "Request blocked by Auth: the provided AAD token was revoked").
+	const blocked, noRole = "Request blocked by Auth: ", "the principal does not have required RBAC permissions to perform action [Microsoft.DocumentDB/databaseAccounts/"
+	switch {
+	case state == TokenExpired:
+		return failSub(http.StatusUnauthorized, subTokenExpired, blocked+"the provided AAD token has expired")
+	case state == TokenRevoked:
+		return failSub(http.StatusUnauthorized, subTokenRevoked, blocked+"the provided AAD token was revoked").
 			set("WWW-Authenticate", `Bearer error="insufficient_claims", claims="`+base64.StdEncoding.EncodeToString([]byte(TokenClaims))+`"`)
-	case TokenNoRole:
-		if c.Op.Data() {
-			return failSub(http.StatusForbidden, subNoDataRole, noRole+"sqlDatabases/containers/items/%s]", c.Op)
-		}
-		return failSub(http.StatusForbidden, subNoMetadataRole, noRole+"readMetadata]")
-	default:
+	case state == TokenNoRole && c.Op.Data():
+		return failSub(http.StatusForbidden, subNoDataRole, blocked+noRole+"sqlDatabases/containers/items/%s]", c.Op)
+	case state == TokenNoRole:
+		return failSub(http.StatusForbidden, subNoMetadataRole, blocked+noRole+"readMetadata]")
+	case state != TokenAccepted:
 		return fail(http.StatusUnauthorized, "The provided token is not accepted")
-	}
-	if c.Op == OpControl && c.Method != http.MethodGet {
+	case c.Op == OpControl && c.Method != http.MethodGet:
 		return failSub(http.StatusForbidden, subRBAC, "The given request cannot be authorized by AAD token in data plane")
 	}
 	return nil
 }
-
-const noRole = "Request blocked by Auth: the principal does not have required RBAC permissions to perform action [Microsoft.DocumentDB/databaseAccounts/"

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -22,7 +23,6 @@ const (
 type call struct {
 	Request
 	kind   resource
-	feed   bool   // the link is of a list, not of one resource
 	link   string // what is signed: the resource, or the owner of the list
 	base   string // scheme and host that the client used
 	header http.Header
@@ -68,34 +68,28 @@ func baseOf(r *http.Request) string {
 	return "http://" + r.Host + "/"
 }
 
-// route fills what the path leads to: names after the kinds of what they name.
+// pathShape has kinds of resources, each before the name of one.
+var pathShape = regexp.MustCompile(`^/?(?:(dbs)(?:/([^/]+)(?:/(colls)(?:/([^/]+)(?:/(docs)(?:/([^/]+))?)?)?)?)?)?/?$`)
+
+// route fills what the path leads to.
 func (c *call) route(path string) *answer {
-	missing := fail(http.StatusNotFound, "The request path leads to nothing")
-	kinds, names := []resource{databases, colls, docs}, []*string{&c.Database, &c.Container, &c.ID}
-	var parts []string
-	for part := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
-		name, err := url.PathUnescape(part)
-		level := len(parts) / 2
-		switch c.feed = len(parts)%2 == 0; {
-		case path == "/" || path == "":
-			c.feed = false
-			continue
-		case err != nil:
-			return fail(http.StatusBadRequest, "The request path is invalid")
-		case name == "" || level == len(kinds) || c.feed && name != string(kinds[level]):
-			return missing
-		case c.feed:
-			c.kind = kinds[level]
-		default:
-			*names[level] = name
+	parts := pathShape.FindStringSubmatch(path)
+	if parts == nil {
+		return fail(http.StatusNotFound, "The request path leads to nothing")
+	}
+	what := c.Method + " "
+	for i, name := range []*string{&c.Database, &c.Container, &c.ID} {
+		kind, escaped := parts[2*i+1], parts[2*i+2]
+		if kind == "" {
+			break
 		}
-		parts = append(parts, name)
+		c.kind, what = resource(kind), c.Method+" "+kind
+		if *name, _ = url.PathUnescape(escaped); *name == "" { // the path was parsed before
+			what += "/"
+			break
+		}
+		c.link = strings.TrimPrefix(c.link+"/"+kind+"/"+*name, "/")
 	}
-	what := c.Method + " " + string(c.kind)
-	if c.feed {
-		what, parts = what+"/", parts[:len(parts)-1]
-	}
-	c.link = strings.Join(parts, "/")
 	c.Op = operations[what]
 	switch {
 	case c.Op == "":

@@ -83,7 +83,11 @@ func (w *writer) value(raw []byte, depth int) (err error) {
 	case pyjson.String:
 		w.out, err = appendText(w.out, raw)
 	case pyjson.Integer, pyjson.Float:
-		w.out, err = appendNumber(w.out, raw)
+		f, _ := strconv.ParseFloat(string(pyjson.Trim(raw)), 64)
+		if math.IsInf(f, 0) || math.IsNaN(f) {
+			return errors.New("number out of range")
+		}
+		w.out = append(w.out, number(f)...)
 	default:
 		w.out = append(w.out, pyjson.Trim(raw)...)
 	}
@@ -122,16 +126,7 @@ func appendText(dst, raw []byte) ([]byte, error) {
 	return pyjson.AppendQuoted(dst, string(text), pyjson.Style{}), nil
 }
 
-// appendNumber appends a JSON number as JavaScript writes a double.
-func appendNumber(dst, raw []byte) ([]byte, error) {
-	f, _ := strconv.ParseFloat(string(pyjson.Trim(raw)), 64)
-	if math.IsInf(f, 0) || math.IsNaN(f) {
-		return dst, errors.New("number out of range")
-	}
-	return append(dst, number(f)...), nil
-}
-
-// number returns a double as a value.
+// number returns a double as JavaScript writes it.
 func number(f float64) value {
 	if size := math.Abs(f); f == 0 || size >= 1e-6 && size < 1e21 {
 		return value(strconv.FormatFloat(f+0, 'f', -1, 64))
@@ -192,13 +187,8 @@ func (d document) get(name string) value {
 // text returns the member name if it is a string, else "".
 func (d document) text(name string) string { return d.get(name).text() }
 
-// with returns d with values of the names, in which the service alone has a say, at its end.
-func (d document) with(system ...member) document {
-	return append(d.without(), system...)
-}
-
-// without returns d without the members that the service adds.
-func (d document) without() document {
+// own returns d without the members that the service adds.
+func (d document) own() document {
 	return slices.DeleteFunc(slices.Clone(d), func(m member) bool { return slices.Contains(systemMembers, m.name) })
 }
 

@@ -19,6 +19,7 @@ var vercelQuirks = map[string]string{
 }
 
 var cosmiumQuirks = map[string]string{
+	"a container keeps its properties":                         "the time to live is lost",
 	"create and read tell the etag of the document":            "no header",
 	"a write returns no content":                               "Prefer is ignored",
 	"partitions have ids of their own":                         "ids count for the whole container",

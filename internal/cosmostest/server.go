@@ -181,7 +181,7 @@ func (s *Server) control(c *call) *answer {
 		return s.createDatabase(c.Body)
 	case db == nil:
 		return fail(http.StatusNotFound, "Owner resource does not exist")
-	case c.feed:
+	case c.Method == http.MethodPost:
 		return s.createContainer(db, c.Body, c.At)
 	}
 	box := db.containers[c.Container]
@@ -219,7 +219,7 @@ func (s *Server) createContainer(db *database, body []byte, at time.Time) *answe
 	}
 	s.made++
 	rid := fmt.Sprintf("%sco%04d", db.rid, s.made)
-	d.properties = d.properties.with(
+	d.properties = append(d.properties.own(),
 		member{"_rid", quoted(rid)}, member{"_self", quoted("dbs/" + db.rid + "/colls/" + rid + "/")},
 		member{"_etag", quoted(fmt.Sprintf(`"0000-%08x"`, s.made))}, member{"_ts", number(float64(at.Unix()))},
 		member{"_docs", `"docs/"`}, member{"_conflicts", `"conflicts/"`})

@@ -182,7 +182,7 @@ func (t *tx) put(next *version) *version {
 		rid := fmt.Sprintf("%s%06d", t.rid, next.born)
 		next.etag = fmt.Sprintf(`"%08x-0000-0000-0000-%012x"`, t.lsn, t.serial)
 		next.terms, next.size = t.index.terms(next.body), sizeOf(next.body)
-		next.body = next.body.with(
+		next.body = append(next.body.own(),
 			member{"_rid", quoted(rid)},
 			member{"_self", quoted("dbs/" + t.rid[:4] + "/colls/" + t.rid + "/docs/" + rid + "/")},
 			member{"_etag", quoted(next.etag)},
@@ -196,7 +196,7 @@ func (t *tx) put(next *version) *version {
 }
 
 // sizeOf returns how many bytes of its partition a document takes.
-func sizeOf(d document) int { return len(d.without().json()) }
+func sizeOf(d document) int { return len(d.own().json()) }
 
 // rollback takes back all that was done, the latest first.
 func (t *tx) rollback() {

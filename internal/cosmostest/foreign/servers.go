@@ -12,11 +12,16 @@ package foreign
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"embed"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	mathrand "math/rand/v2"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -29,6 +34,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/filelock"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
@@ -94,11 +100,8 @@ func Cosmium(t testing.TB) Account {
 	var random [64]byte
 	_, _ = rand.Read(random[:])
 	key, port := base64.StdEncoding.EncodeToString(random[:]), freePort(t)
-	start(t, "", filepath.Join(dir, binary),
-		"-DisableTls", "-Host", "127.0.0.1", "-Port", port, "-AccountKey", key, "-LogLevel", "silent")
-	a := Account{Name: "cosmium", Endpoint: "http://127.0.0.1:" + port + "/", Key: key, Client: newClient(t, nil)}
-	await(t, a.Client, a.Endpoint)
-	return a
+	return start(t, Account{Name: "cosmium", Endpoint: "http://127.0.0.1:" + port + "/", Key: key, Client: newClient(t, nil)},
+		filepath.Join(dir, binary), "-DisableTls", "-Host", "127.0.0.1", "-Port", port, "-AccountKey", key, "-LogLevel", "silent")
 }
 
 const (
@@ -131,14 +134,12 @@ func Vercel(t testing.TB) Account {
 		}
 		run(t, dir, nil, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 	})
-	address := start(t, "Ready to accept HTTP connections at ", node,
-		filepath.Join(dir, "node_modules", "@vercel", "cosmosdb-server", "lib", "cli.js"),
-		"--no-ssl", "--host", "127.0.0.1", "-p", "0")
-	return Account{
-		Name: "vercel", Endpoint: "http://" + address + "/",
+	port := freePort(t)
+	return start(t, Account{
+		Name: "vercel", Endpoint: "http://127.0.0.1:" + port + "/",
 		Key:    base64.StdEncoding.EncodeToString(make([]byte, 64)),
 		Client: newClient(t, func(next http.RoundTripper) http.RoundTripper { return shim{next} }),
-	}
+	}, node, filepath.Join(dir, "node_modules", "@vercel", "cosmosdb-server", "lib", "cli.js"), "--no-ssl", "--host", "127.0.0.1", "-p", port)
 }
 
 // shim lets azcosmos work with the server, which otherwise fails on a read of
@@ -184,4 +185,91 @@ func addKeys(r *http.Request) error {
 	}
 	r.Body, r.ContentLength, r.GetBody = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
 	return nil
+}
+
+// installLimit is how long a process waits for another one that installs.
+const installLimit = 20 * time.Minute
+
+// installed returns the folder name of the cache, in which install has run to
+// its end, in this process or another one.
+func installed(t testing.TB, name string, install func(dir string)) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	testenv.Need(t, err == nil, "there is no cache directory for servers")
+	dir := filepath.Join(cache, "cosmos-emulators", name)
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	root, err := os.OpenRoot(dir)
+	require.NoError(t, err)
+	defer func() { _ = root.Close() }()
+	lock, err := filelock.Acquire(t.Context(), root, ".lock", filelock.Options{Limit: installLimit})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, lock.Unlock()) }()
+	done := filepath.Join(dir, ".complete")
+	if _, err := os.Stat(done); err == nil {
+		return dir
+	}
+	install(dir)
+	require.NoError(t, os.WriteFile(done, nil, 0o644))
+	return dir
+}
+
+// run runs a program to its end, in dir and with variables beside those of
+// the process. Without success the test is skipped, or fails in CI: what is
+// missing may be the network.
+func run(t testing.TB, dir string, env []string, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	out, err := cmd.Output()
+	reason := ""
+	if err != nil {
+		reason = fmt.Sprintf("%s %v: %v", name, args, err)
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			reason += ": " + string(exit.Stderr)
+		}
+	}
+	testenv.Need(t, err == nil, reason)
+	return string(out)
+}
+
+// startLimit is how long a server may take until it answers.
+const startLimit = 3 * time.Minute
+
+// start starts a server that ends with the test, and asks it until it answers, whatever that is.
+func start(t testing.TB, a Account, name string, args ...string) Account {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, name, args...)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		cancel()
+		_ = cmd.Wait()
+	})
+	require.Eventually(t, func() bool {
+		r, err := a.Client.Get(a.Endpoint)
+		if err == nil {
+			_ = r.Body.Close()
+		}
+		return err == nil
+	}, startLimit, 5*time.Millisecond, "%s %v", name, args)
+	return a
+}
+
+// freePort returns a port that nothing listens on, for a program that cannot
+// choose one itself. It is below those that systems give to whoever asks for
+// any, so that no other test gets it until the program listens.
+func freePort(t testing.TB) string {
+	t.Helper()
+	for range 100 {
+		port := strconv.Itoa(15_000 + mathrand.IntN(15_000))
+		l, err := net.Listen("tcp", ":"+port)
+		if err != nil {
+			continue // somebody has it
+		}
+		require.NoError(t, l.Close())
+		return port
+	}
+	require.Fail(t, "no port is free")
+	return ""
 }
