@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 
 // simReader reads the documents of the server with nothing of this package,

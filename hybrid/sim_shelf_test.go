@@ -7,9 +7,9 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 
 // shelf is all documents at one moment.

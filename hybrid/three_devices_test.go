@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmostest/foreign"
+	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest/foreign"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/amplifier-go/sessionstorage/hybrid"
-	"github.com/amplifier-go/sessionstorage/internal/cosmostest"
+	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 
 // cloud starts an account with an empty container, which the environment then

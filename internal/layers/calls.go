@@ -19,7 +19,7 @@ var (
 		`Fchmod|Chmod|Fchown|Chown|Lchown|Futimes|Utime)`)
 	changers = []string{
 		"internal/sessiondir", "internal/dirread", "internal/atomicfile", "internal/filelock", "internal/ownership", "internal/crashsim", "internal/testenv", "examples",
-		"internal/cosmostest/foreign", "internal/writertest", "internal/powercut",
+		"internal/test/cosmostest/foreign", "internal/writertest", "internal/powercut",
 	}
 	// renamers rename: the first for the library, the others as foreign tools do, or bare
 	// to be measured beside the library.

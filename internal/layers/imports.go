@@ -17,10 +17,10 @@ func place(pkg string) (layer int, unit string) {
 	top, rest, below := strings.Cut(pkg, "/")
 	second, _, _ := strings.Cut(rest, "/")
 	switch {
-	case top == "internal" && (slices.Contains([]string{"conformance", "docs", "lacks", "layers", "powercut", "testenv", "writertest"}, second) || within(rest, "cosmostest/foreign")):
+	case top == "internal" && (slices.Contains([]string{"conformance", "docs", "lacks", "layers", "powercut", "testenv", "writertest"}, second) || within(rest, "test/cosmostest/foreign")):
 		return support, "support"
-	case top == "internal" && second == "cosmostest": // examples start this server too
-		return 7, top + "/" + second
+	case top == "internal" && within(rest, "test/cosmostest"): // examples start this server too
+		return 7, "internal/test/cosmostest"
 	case top == "internal" && second == "core": // sessionstore as the packages above see it
 		return 3, top + "/" + second
 	case top == "internal" && second == "syncer": // of sessions as sessionstore has them
@@ -112,7 +112,7 @@ func private(s source) (found []string) {
 	}
 	for _, spec := range s.file.Imports {
 		to, ours := strings.CutPrefix(importPath(spec), module+"/")
-		if !ours || within(to, "examples") || isPublic(to) || s.pkg() == "examples/cloudsync" && to == "internal/cosmostest" {
+		if !ours || within(to, "examples") || isPublic(to) || s.pkg() == "examples/cloudsync" && to == "internal/test/cosmostest" {
 			continue
 		}
 		found = append(found, s.finding(spec.Pos(), "%s may import public packages only, not %s", s.pkg(), to))

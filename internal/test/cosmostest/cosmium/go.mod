@@ -1,4 +1,4 @@
-module github.com/amplifier-go/sessionstorage/internal/cosmostest/cosmium
+module github.com/amplifier-go/sessionstorage/internal/test/cosmostest/cosmium
 
 go 1.26.0
 

@@ -94,7 +94,7 @@ func Cosmium(t testing.TB) Account {
 	}
 	dir := installed(t, "cosmium-"+cosmiumVersion, func(dir string) {
 		root := strings.TrimSpace(run(t, "", env, tool, "list", "-m", "-f", "{{.Dir}}", module))
-		run(t, filepath.Join(root, "internal", "cosmostest", "cosmium"), env,
+		run(t, filepath.Join(root, "internal", "test", "cosmostest", "cosmium"), env,
 			tool, "build", "-o", filepath.Join(dir, binary), "github.com/pikami/cosmium/cmd/server")
 	})
 	var random [64]byte
