@@ -52,7 +52,7 @@ func parseValue(data []byte) (value, error) {
 	if err != nil {
 		return "", err
 	}
-	var w writer
+	w := writer{out: make([]byte, 0, len(data))}
 	err = w.value(data, 0)
 	return value(w.out), err
 }
@@ -119,6 +119,9 @@ func (w *writer) object(raw []byte, depth int) (err error) {
 
 // appendText appends a JSON string anew.
 func appendText(dst, raw []byte) ([]byte, error) {
+	if raw = pyjson.Trim(raw); bytes.IndexByte(raw, '\\') < 0 {
+		return append(dst, raw...), nil
+	}
 	text := pyjson.AppendText(nil, raw)
 	if !utf8.Valid(text) {
 		return dst, errors.New("half of a surrogate pair")

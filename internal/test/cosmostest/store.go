@@ -196,7 +196,12 @@ func (t *tx) put(next *version) *version {
 }
 
 // sizeOf returns how many bytes of its partition a document takes.
-func sizeOf(d document) int { return len(d.own().json()) }
+func sizeOf(d document) (n int) {
+	for _, m := range d.own() {
+		n += len(quoted(m.name)) + len(m.value) + len(":,")
+	}
+	return n + len("{}") - len(",")
+}
 
 // rollback takes back all that was done, the latest first.
 func (t *tx) rollback() {
