@@ -557,6 +557,24 @@ func TestFailsAfterItBrought(t *testing.T) {
 		require.ErrorIs(t, b.state("s").Err, ErrUnreachable)
 		b.say("s", "three")
 		require.Equal(t, Pending, b.state("s").State)
+
+		a.appendTo("s", "events.jsonl", `{"event":"of a"}`+"\n")
+		n.account.Inject(nil)
+		a.sync()
+		c := n.device(t, "")
+		n.account.Inject(cosmostest.Data(func(cosmostest.Request) cosmostest.Fault {
+			if c.Exists("s") { // the log of the other device follows
+				return cosmostest.Drop()
+			}
+			return cosmostest.Fault{}
+		}))
+		_, err = c.Pull(t.Context(), "s")
+		require.ErrorIs(t, err, ErrUnreachable)
+		require.Equal(t, []string{"one", "two"}, c.texts("s"))
+		require.Equal(t, Deferred, c.state("s").State)
+		require.ErrorIs(t, c.state("s").Err, ErrUnreachable)
+		c.say("s", "three")
+		require.Equal(t, Pending, c.state("s").State)
 	})
 }
 

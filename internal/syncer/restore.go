@@ -50,6 +50,7 @@ func (v *pull) restoreFrom(ctx context.Context, a *download) error {
 	if err != nil {
 		return err
 	}
+	v.Stats.Brought(v.id) // under its name
 	v.local.present, v.st.Here, v.st.Gone = true, true, false
 	v.cloud.adoptLogs(taken)
 	if err := v.installed(ctx, a); err != nil {
