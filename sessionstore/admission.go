@@ -51,25 +51,23 @@ func (st *Store) dismiss(s *session) {
 }
 
 // enter waits until no other call of this store writes the session, and takes
-// the session's open handles out of the handle cache. The caller must leave.
+// the session's open state directory out of the cache. The caller must leave.
 func (st *Store) enter(ctx context.Context, s *session) error {
 	select {
 	case s.gate <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if s.handles = st.handles.take(s.id); s.handles == nil {
-		s.handles = &handles{Handles: st.base.Handles(s.id)}
-	}
+	s.state = st.states.take(s.id)
 	return nil
 }
 
-// leave gives the handles back and lets the next call enter.
+// leave gives the state directory back and lets the next call enter.
 func (st *Store) leave(s *session) {
-	open := s.handles
-	s.handles = nil
-	if err := st.handles.put(s.id, open); err != nil {
-		st.log.Warn("session files not closed", "err", err)
+	state := s.state
+	s.state = nil
+	if err := st.states.put(s.id, state); err != nil {
+		st.log.Warn("state directories not closed", "err", err)
 	}
 	<-s.gate
 }
@@ -91,14 +89,14 @@ func (st *Store) openDir(id string) (*sessiondir.Dir, error) {
 
 // relieved reports whether the caller should try again what failed with err:
 // the process or the system had no descriptor left, and relieved has closed
-// those in the handle cache.
+// the state directories that it keeps open.
 func (st *Store) relieved(err error) bool {
 	if !errors.Is(err, syscall.EMFILE) && !errors.Is(err, syscall.ENFILE) {
 		return false
 	}
-	some, err := st.handles.empty()
+	some, err := st.states.empty()
 	if err != nil {
-		st.log.Warn("session files not closed", "err", err)
+		st.log.Warn("state directories not closed", "err", err)
 	}
 	return some
 }

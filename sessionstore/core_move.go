@@ -31,8 +31,8 @@ func (c coreStore) Send(ctx context.Context, id, to string) error {
 }
 
 func (c coreStore) Fetch(ctx context.Context, id, from string) error {
-	return wrap("move back", id, c.st.withGate(ctx, id, func(s *session) (err error) {
-		lock, err := c.st.lock(ctx, s)
+	return wrap("move back", id, c.st.withGate(ctx, id, func(*session) (err error) {
+		lock, err := c.st.lock(ctx, id)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ package sessionstore_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -95,20 +96,25 @@ func writeSessions(st *sessionstore.Store, sessions int, suffix string) error {
 }
 
 // writeWithoutDescriptors writes when the program itself has taken all the
-// descriptors that are left: those that the store keeps are given up for it.
+// descriptors that are left: the directories of ownership locks that the store keeps
+// open are closed for it. Without such locks the store keeps nothing open: the call
+// fails then, writes nothing, and succeeds later.
 func writeWithoutDescriptors(st *sessionstore.Store, suffix string) error {
-	for {
-		f, err := os.Open(os.DevNull)
-		if err != nil {
-			break
-		}
-		defer f.Close()
+	leave, err := testenv.TakeDescriptors(0)
+	if err != nil {
+		return err
 	}
+	defer leave()
 	row, err := sessionstore.ParseMessage([]byte(user("hi")))
 	if err != nil {
 		return err
 	}
-	if err := st.Append(context.Background(), "s0"+suffix, row); err != nil {
+	err = st.Append(context.Background(), "s0"+suffix, row)
+	if suffix != "" && errors.Is(err, syscall.EMFILE) {
+		leave()
+		err = st.Append(context.Background(), "s0"+suffix, row)
+	}
+	if err != nil {
 		return fmt.Errorf("without descriptors: %w", err)
 	}
 	s, err := st.Load(context.Background(), "s0"+suffix)

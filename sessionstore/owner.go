@@ -274,7 +274,7 @@ func (st *Store) ownAt(ctx context.Context, s *session, p *ownerPlace, place *ow
 	}
 	defer st.owners.leave(l)
 	if l.held == nil {
-		held, err := st.takeOwnership(ctx, *place, &s.handles.owner)
+		held, err := st.takeOwnership(ctx, *place, s.state)
 		if err == nil && place == p.workspace && p.here != nil { // else the call looks for a fence where it writes
 			if err = ownershipError(held.Check()); err != nil {
 				err = joinErrors(err, held.Release())

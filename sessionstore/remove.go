@@ -52,11 +52,11 @@ func (st *Store) removeSession(ctx context.Context, id string, take func(held *o
 // removeLocked runs take under the session's lock, after it has closed all files
 // of the session.
 func (st *Store) removeLocked(ctx context.Context, s *session, id string, take func() error) (err error) {
-	lock, err := st.lock(ctx, s)
+	lock, err := st.lock(ctx, id)
 	if err != nil {
 		return err
 	}
-	defer func() { err = joinErrors(err, joinErrors(lock.Unlock(), s.handles.Close())) }()
+	defer func() { err = joinErrors(err, joinErrors(lock.Unlock(), s.state.Close())) }()
 	dir, err := st.openDir(id)
 	if err != nil {
 		return err

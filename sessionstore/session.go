@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/index"
+	"github.com/amplifier-go/sessionstorage/internal/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -16,8 +17,8 @@ type session struct {
 
 	gate chan struct{} // holds a token while a call writes; guards what follows, up to the queue
 
-	handles *handles    // nil while no call writes
-	owner   *ownerPlace // nil: not looked up yet
+	state *ownership.State // nil while no call writes
+	owner *ownerPlace      // nil: not looked up yet
 
 	// What this store has synced. A store that does not know syncs once more.
 	parentSynced sessiondir.Stamp // the directory, under its name

@@ -20,7 +20,7 @@ type Store struct {
 	watchers watch.Group
 	owners   *owners // ownership locks
 	cache    *sessionCache
-	handles  handleCache
+	states   stateCache
 	opts     Options
 	log      *slog.Logger
 	changes  sync.Mutex // held while OnChange runs
@@ -113,6 +113,6 @@ func (st *Store) close() error {
 	st.calls.Wait()
 	err = joinErrors(err, st.owners.close())
 	st.cache.close()
-	_, failed := st.handles.empty()
+	_, failed := st.states.empty()
 	return joinErrors(err, joinErrors(failed, st.base.Close()))
 }

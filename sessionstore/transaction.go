@@ -26,7 +26,7 @@ type transaction struct {
 
 // begin opens the session's directory.
 func (tx *transaction) begin(mode openMode) (err error) {
-	tx.dir, tx.created, err = tx.st.openForWrite(tx.s, tx.id, mode)
+	tx.dir, tx.created, err = tx.st.openForWrite(tx.id, mode)
 	return err
 }
 
@@ -36,7 +36,7 @@ func (tx *transaction) end() error {
 	if tx.created {
 		err = tx.st.base.Abandon(tx.dir)
 	}
-	return joinErrors(err, tx.dir.Leave())
+	return joinErrors(err, tx.dir.Close())
 }
 
 // has reports whether anything has the name, or may have it.
@@ -67,7 +67,7 @@ func (tx *transaction) commit() error {
 }
 
 func (tx *transaction) publish() error {
-	place, err := tx.dir.Place()
+	place, err := tx.dir.Stat(".")
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (tx *transaction) syncNames() error {
 // directory. Whoever made the directory may not have done it: a process that was
 // killed, or a Python tool, which syncs nothing.
 func (tx *transaction) syncParent() error {
-	place, err := tx.dir.Place()
+	place, err := tx.dir.Stat(".")
 	if err != nil || place.SameFile(tx.s.parentSynced) {
 		return err
 	}
@@ -155,12 +155,17 @@ func (st *Store) checkExists(id string, mode openMode) error {
 
 // openForWrite opens the directory of a session for writing. created reports
 // whether the directory is new, so that nobody sees it yet.
-func (st *Store) openForWrite(s *session, id string, mode openMode) (dir *sessiondir.Dir, created bool, err error) {
-	dir, err = s.handles.Dir()
+func (st *Store) openForWrite(id string, mode openMode) (dir *sessiondir.Dir, created bool, err error) {
+	dir, err = st.base.Dir(id)
 	if st.relieved(err) {
-		dir, err = s.handles.Dir()
+		dir, err = st.base.Dir(id)
 	}
 	switch {
+	case err == nil:
+		if _, err := dir.Handle(); err != nil { // files are looked at by way of it
+			return nil, false, joinErrors(err, dir.Close())
+		}
+		return dir, false, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return dir, false, err
 	case mode == openOrCreate:

@@ -37,13 +37,13 @@ func (st *Store) withOwnership(ctx context.Context, s *session, id string, mode 
 	if err != nil {
 		return err
 	}
-	defer func() { err = joinErrors(err, st.owners.unref(l, &s.handles.owner)) }()
+	defer func() { err = joinErrors(err, st.owners.unref(l, s.state)) }()
 	return st.withLock(ctx, s, id, mode, func(tx *transaction) (err error) {
 		here, err := st.ownHere(ctx, s, id)
 		if err != nil {
 			return err
 		}
-		defer func() { err = joinErrors(err, st.owners.unref(here, &s.handles.owner)) }()
+		defer func() { err = joinErrors(err, st.owners.unref(here, s.state)) }()
 		return do(tx)
 	})
 }
@@ -68,10 +68,10 @@ func (st *Store) withLock(ctx context.Context, s *session, id string, mode openM
 	if err := st.checkExists(id, mode); err != nil {
 		return err
 	}
-	lock, err := st.lock(ctx, s)
+	lock, err := st.lock(ctx, id)
 	if errors.Is(err, fs.ErrNotExist) { // the sessions directory is gone
-		if err = st.recreateBase(s, id, mode); err == nil {
-			lock, err = st.lock(ctx, s)
+		if err = st.recreateBase(id, mode); err == nil {
+			lock, err = st.lock(ctx, id)
 		}
 	}
 	if err != nil {
@@ -115,22 +115,22 @@ func (tx *transaction) run(mode openMode, do func(*transaction) error) (err erro
 }
 
 // recreateBase makes the sessions directory anew, unless the session must exist.
-func (st *Store) recreateBase(s *session, id string, mode openMode) error {
-	dir, created, err := st.openForWrite(s, id, mode)
+func (st *Store) recreateBase(id string, mode openMode) error {
+	dir, created, err := st.openForWrite(id, mode)
 	if err != nil {
 		return err
 	}
 	if created {
 		err = st.base.Abandon(dir)
 	}
-	return joinErrors(err, dir.Leave())
+	return joinErrors(err, dir.Close())
 }
 
 // lock takes the lock that writers of a session share with the Python tools.
-func (st *Store) lock(ctx context.Context, s *session) (*filelock.Lock, error) {
-	lock, err := s.handles.Lock(ctx)
+func (st *Store) lock(ctx context.Context, id string) (*filelock.Lock, error) {
+	lock, err := st.base.Lock(ctx, id)
 	if st.relieved(err) {
-		lock, err = s.handles.Lock(ctx)
+		lock, err = st.base.Lock(ctx, id)
 	}
 	return lock, lockError(ctx, err)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/sharing"
@@ -62,7 +63,7 @@ func (d *Dir) Handle() (*os.File, error) {
 	if d.self != nil {
 		return d.self, nil
 	}
-	f, err := d.root.Open(".")
+	f, err := d.root.OpenFile(".", os.O_RDONLY|syscall.O_NONBLOCK, 0) // else the runtime tries to wait for it
 	if err == nil {
 		d.self = f
 	}

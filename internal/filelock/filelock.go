@@ -20,44 +20,16 @@ const (
 // A Lock is a lock that is held. Its methods may be called by any goroutine.
 type Lock struct {
 	file *os.File
-	here fs.FileInfo // of file, where this process alone sees the lock; nil: it is one of the system
-	keep *Keep       // has the file when the lock is given up; nil: nothing has
+	is   fs.FileInfo // of file
+	here bool        // this process alone sees the lock; else it is one of the system
 	once sync.Once
-}
-
-// Keep holds the file of a lock open between locks and between tries, for
-// those who take it often. The zero Keep holds none. It is for one lock at a
-// time.
-type Keep struct {
-	file  *os.File
-	is    fs.FileInfo
-	alone bool        // see [Options]
-	here  fs.FileInfo // see [Lock]
-}
-
-// Close closes the file, if there is one. No lock may be held by way of it.
-func (k *Keep) Close() error {
-	if k.file == nil {
-		return nil
-	}
-	err := k.file.Close()
-	*k = Keep{}
-	return err
-}
-
-// Descriptors returns how many files are open: one or none.
-func (k *Keep) Descriptors() int {
-	if k.file == nil {
-		return 0
-	}
-	return 1
 }
 
 // Options say how [Acquire] takes a lock.
 type Options struct {
 	Perm  fs.FileMode   // of a lock file that is made, before umask; 0: 0600
 	Limit time.Duration // how long to wait; 0: 10 s
-	Keep  *Keep         // keeps the file open between tries and locks; nil: it is closed when the lock is given up, and when it is busy
+	In    *os.File      // root's directory, where the caller has it open; nil: it is opened
 	Alone bool          // no other process takes the lock: on a file system without locks, it excludes the goroutines of this process
 }
 
@@ -112,15 +84,16 @@ func (l *Lock) Unlock() error {
 	return err
 }
 
-func (l *Lock) unlock() error {
-	err := giveUp(l.file, l.here)
-	if l.keep == nil || err != nil {
-		err = errors.Join(err, l.file.Close())
-		if l.keep != nil {
-			*l.keep = Keep{}
-		}
+func (l *Lock) unlock() error { return errors.Join(l.giveUp(), l.file.Close()) }
+
+// giveUp gives the lock up. Closing the file would not do: a child that is between
+// fork and exec has a copy of the descriptor.
+func (l *Lock) giveUp() error {
+	if l.here {
+		process.unlock(l.is)
+		return nil
 	}
-	return err
+	return control(l.file, unlock)
 }
 
 func (o Options) try(root *os.Root, name string) (*Lock, error) {
@@ -130,90 +103,59 @@ func (o Options) try(root *os.Root, name string) (*Lock, error) {
 	if o.Perm == 0 {
 		o.Perm = 0o600
 	}
-	if o.Keep != nil {
-		return o.Keep.try(root, name, o)
-	}
-	k := &Keep{}
-	lock, err := k.try(root, name, o)
-	if lock == nil {
-		return nil, errors.Join(err, k.Close())
-	}
-	lock.keep = nil
-	return lock, err
-}
-
-// try locks the file that is kept, or the one that has the name by now. The
-// file stays open while it is busy under its name.
-func (k *Keep) try(root *os.Root, name string, o Options) (*Lock, error) {
 	for range replacements {
-		if k.file == nil {
-			if err := k.open(root, name, o.Perm); err != nil {
-				return nil, err
-			}
-		}
-		k.alone = o.Alone
-		same, err := k.hold(root, name)
-		switch {
-		case err == nil && same:
-			return &Lock{file: k.file, here: k.here, keep: k}, nil
-		case errors.Is(err, ErrBusy) && same:
+		l, err := o.open(root, name)
+		if err != nil {
 			return nil, err
 		}
-		_ = k.Close() // nothing was written; the reason is err
-		if err != nil && !errors.Is(err, ErrBusy) {
+		same, err := l.hold(root, name, o.Alone)
+		if err == nil && same {
+			return l, nil
+		}
+		_ = l.file.Close() // nothing was written; the reason is err
+		if err != nil && (same || !errors.Is(err, ErrBusy)) {
 			return nil, err
 		}
 	}
 	return nil, ErrBusy
 }
 
-func (k *Keep) open(root *os.Root, name string, perm fs.FileMode) error {
-	file, err := open(root, name, perm)
+// open opens the file of a lock, and does not lock it.
+func (o Options) open(root *os.Root, name string) (*Lock, error) {
+	file, err := openFile(root, o.In, name, o.Perm)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	is, err := file.Stat()
 	if err == nil && !is.Mode().IsRegular() {
 		err = errors.New("not a regular file")
 	}
 	if err != nil {
-		return errors.Join(err, file.Close())
+		return nil, errors.Join(err, file.Close())
 	}
-	*k = Keep{file: file, is: is}
-	return nil
+	return &Lock{file: file, is: is}, nil
 }
 
 // hold locks the file and reports whether name still leads to it: a lock on a
 // file that was removed or replaced meanwhile excludes nobody, and is given up. It
 // reports that too when the file is busy.
-func (k *Keep) hold(root *os.Root, name string) (bool, error) {
-	k.here = nil
-	err := control(k.file, lock)
-	if k.alone && errors.Is(err, errors.ErrUnsupported) {
-		k.here, err = k.is, process.lock(k.is)
+func (l *Lock) hold(root *os.Root, name string, alone bool) (bool, error) {
+	err := control(l.file, lock)
+	if alone && errors.Is(err, errors.ErrUnsupported) {
+		l.here, err = true, process.lock(l.is)
 	}
 	if err != nil && !errors.Is(err, ErrBusy) {
 		return false, err
 	}
 	named, lerr := root.Lstat(name)
-	same := lerr == nil && os.SameFile(k.is, named)
+	same := lerr == nil && os.SameFile(l.is, named)
 	if err == nil && !same {
-		err = giveUp(k.file, k.here)
+		err = l.giveUp()
 	}
 	if lerr != nil && !errors.Is(lerr, fs.ErrNotExist) {
 		return false, lerr
 	}
 	return same, err
-}
-
-// giveUp gives the lock of an open file up. Closing the file would not do: a child
-// that is between fork and exec has a copy of the descriptor.
-func giveUp(file *os.File, here fs.FileInfo) error {
-	if here != nil {
-		process.unlock(here)
-		return nil
-	}
-	return control(file, unlock)
 }
 
 // process has the locks of this process on file systems without locks.

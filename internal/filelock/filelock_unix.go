@@ -11,15 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// open goes past os.Root, which follows a symlink that stays inside the root
-// even when O_NOFOLLOW is asked for. name is a base name.
-func open(root *os.Root, name string, perm fs.FileMode) (*os.File, error) {
-	dir, err := root.Open(".")
-	if err != nil {
-		return nil, err
+// openFile goes past os.Root, which follows a symlink that stays inside the root
+// even when O_NOFOLLOW is asked for. dir is root's directory, or nil. name is a base name.
+func openFile(root *os.Root, dir *os.File, name string, perm fs.FileMode) (file *os.File, err error) {
+	if dir == nil {
+		if dir, err = root.Open("."); err != nil {
+			return nil, err
+		}
+		defer dir.Close()
 	}
-	defer dir.Close()
-	var file *os.File
 	err = control(dir, func(at uintptr) error {
 		const flags = unix.O_RDWR | unix.O_NOFOLLOW | unix.O_CLOEXEC
 		fd, err := retry(func() (int, error) { return unix.Openat(int(at), name, flags, 0) })

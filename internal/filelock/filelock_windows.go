@@ -11,7 +11,7 @@ import (
 
 const wholeFile = ^uint32(0) // low and high half of the locked length
 
-func open(root *os.Root, name string, perm fs.FileMode) (*os.File, error) {
+func openFile(root *os.Root, _ *os.File, name string, perm fs.FileMode) (*os.File, error) {
 	if info, err := root.Lstat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
 	}

@@ -36,11 +36,11 @@ func TestHoldWhatHasNoNameAnyMore(t *testing.T) {
 			require.NoError(t, err)
 			defer root.Close()
 			require.NoError(t, root.WriteFile("other", nil, 0o600))
-			var k Keep
-			require.NoError(t, k.open(root, name, 0o600))
-			defer k.Close()
+			l, err := Options{Perm: 0o600}.open(root, name)
+			require.NoError(t, err)
+			defer l.file.Close()
 			require.NoError(t, tt.after(root))
-			got, err := k.hold(root, name)
+			got, err := l.hold(root, name, false)
 			require.NoError(t, err)
 			require.Equal(t, tt.want, got)
 		})
@@ -67,42 +67,32 @@ func TestUnlockWhileTheDescriptorIsCopied(t *testing.T) {
 	require.NoError(t, lock.Unlock())
 }
 
-// A kept file that lost its name is given up for the one that has it.
-func TestKeepFollowsTheName(t *testing.T) {
+// A lock is that of the file that has the name by now, and so is a busy one.
+func TestLockFollowsTheName(t *testing.T) {
 	t.Parallel()
 	root, err := os.OpenRoot(t.TempDir())
 	require.NoError(t, err)
 	defer root.Close()
-	var k Keep
-	defer k.Close()
 	take := func() *Lock {
-		lock, err := Acquire(t.Context(), root, "x.lock", Options{Keep: &k})
+		lock, err := Try(root, "x.lock", 0o600)
 		require.NoError(t, err)
 		return lock
 	}
 	require.NoError(t, take().Unlock())
-	kept := k.file
-	require.NotNil(t, kept)
 	lock := take()
-	require.Same(t, kept, k.file)
 	_, err = Try(root, "x.lock", 0o600)
 	require.ErrorIs(t, err, ErrBusy)
-	require.NoError(t, lock.Unlock())
-
 	require.NoError(t, root.Remove("x.lock"))
-	lock = take()
-	require.NotSame(t, kept, k.file)
+	other := take()
 	_, err = Try(root, "x.lock", 0o600)
 	require.ErrorIs(t, err, ErrBusy)
 	require.NoError(t, lock.Unlock())
-	require.NoError(t, lock.Unlock())
+	_, err = Options{Limit: 1}.acquire(t.Context(), root, "x.lock")
+	require.ErrorIs(t, err, ErrBusy, "the lock of the former file was given up")
 
-	other, err := Try(root, "x.lock", 0o600)
-	require.NoError(t, err)
-	_, err = Options{Keep: &k, Limit: 1}.acquire(t.Context(), root, "x.lock")
-	require.ErrorIs(t, err, ErrBusy)
 	require.NoError(t, root.Rename("x.lock", "moved"))
 	require.NoError(t, take().Unlock(), "busy is the file that has the name, no other")
+	require.NoError(t, other.Unlock())
 	require.NoError(t, other.Unlock())
 	require.NoError(t, take().Unlock())
 }

@@ -64,7 +64,7 @@ func Take(ctx context.Context, s Session, kept *State, wait Waiter) (*Held, erro
 
 // try locks session.lock. Only a host that runs the session is [ErrBusy].
 func (h *Held) try() error {
-	lock, err := filelock.Options{Keep: &h.state.lock, Alone: h.session.Alone}.Try(h.state.dir.Root(), LockName)
+	lock, err := filelock.Options{Alone: h.session.Alone}.Try(h.state.dir.Root(), LockName)
 	switch {
 	case err == nil:
 		h.lock = lock
@@ -235,7 +235,7 @@ func (h *Held) close(kept *State) error {
 		h.lock = nil
 	}
 	if kept == nil {
-		return errors.Join(err, h.state.close())
+		return errors.Join(err, h.state.dir.Close())
 	}
 	err = errors.Join(err, kept.Close())
 	kept.open = h.state

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
-	"github.com/amplifier-go/sessionstorage/internal/filelock"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
@@ -114,9 +113,8 @@ func checkFile(dir *os.Root, name string) error {
 	return nil
 }
 
-// State is the checked state directory of a session, with its lock file. It stays
-// open between two holds of a caller that takes the lock often. The zero State
-// has nothing open.
+// State is the checked state directory of a session. It stays open between two holds
+// of a caller that takes the lock often. The zero State has nothing open.
 type State struct{ open *stateDir }
 
 // Close closes what is open.
@@ -124,7 +122,7 @@ func (k *State) Close() error {
 	if k.open == nil {
 		return nil
 	}
-	err := k.open.close()
+	err := k.open.dir.Close()
 	k.open = nil
 	return err
 }
@@ -134,17 +132,14 @@ func (k *State) Descriptors() int {
 	if k.open == nil {
 		return 0
 	}
-	return k.open.dir.Descriptors() + k.open.lock.Descriptors()
+	return k.open.dir.Descriptors()
 }
 
 // stateDir is an open state directory.
 type stateDir struct {
-	dir  *atomicfile.Dir
-	is   fs.FileInfo
-	lock filelock.Keep
+	dir *atomicfile.Dir
+	is  fs.FileInfo
 }
-
-func (d *stateDir) close() error { return errors.Join(d.lock.Close(), d.dir.Close()) }
 
 // take returns the directory of s: the one that is open in kept, which may be nil,
 // if it is the one at that path now and is as private as before. The caller closes
@@ -157,13 +152,13 @@ func (k *State) take(s Session) (*stateDir, error) {
 	k.open = nil
 	info, err := os.Lstat(s.Directory())
 	if err != nil || !info.IsDir() || !ours(info) || info.Mode()&notPrivate != 0 || !os.SameFile(info, d.is) {
-		if err := d.close(); err != nil {
+		if err := d.dir.Close(); err != nil {
 			return nil, err
 		}
 		return openState(s)
 	}
 	if err := checkFile(d.dir.Root(), LockName); err != nil {
-		return nil, errors.Join(err, d.close())
+		return nil, errors.Join(err, d.dir.Close())
 	}
 	return d, nil
 }

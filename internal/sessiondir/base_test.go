@@ -1,6 +1,7 @@
 package sessiondir
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -174,15 +175,70 @@ func TestLock(t *testing.T) {
 	b := openBase(t, nil)
 	for _, id := range []string{"s", fmt.Sprintf("%0250d", 1)} {
 		require.True(t, b.Free(id))
-		lock, err := b.Lock(t.Context(), id)
-		require.NoError(t, err)
-		require.False(t, b.Free(id))
-		require.NoError(t, lock.Unlock())
-		require.True(t, b.Free(id))
+		for range 3 { // the second time with the file that was left
+			lock, err := b.Lock(t.Context(), id)
+			require.NoError(t, err)
+			require.False(t, b.Free(id))
+			require.NoError(t, lock.Unlock())
+			require.True(t, b.Free(id))
+		}
 	}
 	entries, err := b.Entries(func(string) bool { return true })
 	require.NoError(t, err)
 	require.Empty(t, entries, "a lock is no session")
+}
+
+// The lock and the directory are those that have the names by now.
+func TestLockAndDirFollowTheNames(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		change func(base string) error
+		want   error
+	}{
+		{"removed", func(base string) error { return os.RemoveAll(filepath.Join(base, "s")) }, fs.ErrNotExist},
+		{"replaced", func(base string) error {
+			return errors.Join(os.Rename(filepath.Join(base, "s"), filepath.Join(base, "old")), os.Mkdir(filepath.Join(base, "s"), 0o700))
+		}, nil},
+		{"sessions directory replaced", func(base string) error {
+			return errors.Join(os.Rename(base, base+"-old"), os.MkdirAll(filepath.Join(base, "s"), 0o700))
+		}, nil},
+		{"a file instead", func(base string) error {
+			return errors.Join(os.RemoveAll(filepath.Join(base, "s")), os.WriteFile(filepath.Join(base, "s"), nil, 0o600))
+		}, fs.ErrNotExist},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if tt.name == "sessions directory replaced" && runtime.GOOS == "windows" {
+				t.Skip("an open directory holds its name on Windows")
+			}
+			path := filepath.Join(t.TempDir(), "sessions")
+			require.NoError(t, os.MkdirAll(filepath.Join(path, "s"), 0o700))
+			b, err := Open(path, nil)
+			require.NoError(t, err)
+			defer b.Close()
+			visit := func() (is fs.FileInfo, err error) {
+				lock, err := b.Lock(t.Context(), "s")
+				require.NoError(t, err)
+				defer func() { require.NoError(t, lock.Unlock()) }()
+				d, err := b.Dir("s")
+				if err != nil {
+					return nil, err
+				}
+				defer func() { require.NoError(t, d.Close()) }()
+				return d.Root().Stat(".")
+			}
+			_, err = visit()
+			require.NoError(t, err)
+			require.NoError(t, tt.change(path))
+			is, err := visit()
+			require.ErrorIs(t, err, tt.want)
+			if tt.want == nil {
+				require.True(t, IsAt(is, filepath.Join(path, "s")))
+			}
+		})
+	}
 }
 
 func TestTrashIsReserved(t *testing.T) {

@@ -37,8 +37,6 @@ type Dir struct {
 	path   string          // where it is or will be
 	staged *staging.Staged // nil: the session was there
 	seam   *seam.Seam
-	kept   bool  // Handles close it
-	is     Stamp // of a kept one
 
 	noExchange *atomic.Bool // of the Base
 	emptied    emptied      // tells that the transcript was emptied on purpose

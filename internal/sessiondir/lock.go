@@ -51,17 +51,17 @@ func lockName(id string) (dir, name string) {
 // honours it, in this process or another. It waits in line. While the line does
 // not move, it waits up to 10 s; then the error is [filelock.ErrBusy].
 func (b *Base) Lock(ctx context.Context, id string) (*filelock.Lock, error) {
-	return b.lock(ctx, id, nil)
-}
-
-func (b *Base) lock(ctx context.Context, id string, keep *filelock.Keep) (*filelock.Lock, error) {
 	top, err := b.open()
 	if err != nil {
 		return nil, err
 	}
 	dir, name := lockName(id)
 	if dir == "" {
-		return b.await(ctx, id, top.Root(), name, keep)
+		in, err := top.Handle()
+		if err != nil {
+			return nil, err
+		}
+		return b.await(ctx, id, top.Root(), name, in)
 	}
 	dir = filepath.Join(Bookkeeping, dir)
 	if err := top.MkdirAll(dir); err != nil {
@@ -75,18 +75,18 @@ func (b *Base) lock(ctx context.Context, id string, keep *filelock.Keep) (*filel
 	return lock, errors.Join(err, sub.Close())
 }
 
-// await waits in the line of session id's lock, which is the file name in root. keep
-// may be nil.
-func (b *Base) await(ctx context.Context, id string, root *os.Root, name string, keep *filelock.Keep) (lock *filelock.Lock, err error) {
+// await waits in the line of session id's lock, which is the file name in root. in
+// is root's directory, or nil.
+func (b *Base) await(ctx context.Context, id string, root *os.Root, name string, in *os.File) (lock *filelock.Lock, err error) {
 	err = b.queue.Line("session "+id).Wait(ctx, func() (err error) {
-		lock, err = b.lockOptions(keep).Try(root, name)
+		lock, err = b.lockOptions(in).Try(root, name)
 		return err
 	})
 	return lock, err
 }
 
-func (b *Base) lockOptions(keep *filelock.Keep) filelock.Options {
-	return filelock.Options{Perm: lockPerm, Keep: keep, Alone: b.Alone}
+func (b *Base) lockOptions(in *os.File) filelock.Options {
+	return filelock.Options{Perm: lockPerm, In: in, Alone: b.Alone}
 }
 
 // OwnershipLine returns the line of those who wait for the ownership lock of
