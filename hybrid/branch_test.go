@@ -40,7 +40,7 @@ func TestOneBranchOfADivergence(t *testing.T) {
 		again := b.pull("grows")
 		require.Len(t, again.Diverged, 1)
 		require.Empty(t, again.Behind)
-		require.Equal(t, 1, c.documents()[head.TypeBranch])
+		require.Equal(t, 1, c.documents()[head.TypeHistory])
 		found, err := a.Branches(t.Context(), "grows")
 		require.NoError(t, err)
 		require.Len(t, found, 1)
@@ -53,7 +53,7 @@ func TestOneBranchOfADivergence(t *testing.T) {
 	require.Len(t, kept, 1)
 	require.Equal(t, mine, b.texts(kept[0].KeptAs))
 	require.Equal(t, a.texts("grows"), b.texts("grows"))
-	require.Equal(t, 1, c.documents()[head.TypeBranch])
+	require.Equal(t, 1, c.documents()[head.TypeHistory])
 	require.Len(t, b.ids(), 2)
 	found, err := a.Branches(t.Context(), "grows")
 	require.NoError(t, err)
@@ -89,7 +89,7 @@ func TestOneCopyOfADivergence(t *testing.T) {
 		require.Error(t, err)
 		require.Equal(t, mine, b.texts("s"))
 		require.Len(t, b.ids(), 2)
-		require.Equal(t, 1, c.documents()[head.TypeBranch])
+		require.Equal(t, 1, c.documents()[head.TypeHistory])
 	}
 	kept := b.sync("s").Conflicts
 	require.Len(t, kept, 1)
@@ -111,44 +111,6 @@ func TestOneCopyOfADivergence(t *testing.T) {
 	require.NotEqual(t, kept[0].KeptAs, again[0].KeptAs)
 	require.Equal(t, append(mine, "changed"), b.texts(kept[0].KeptAs))
 	require.Equal(t, "again b", b.texts(again[0].KeptAs)[17])
-}
-
-// TestReplacedBranchesThatStay lists one branch of a divergence, also where the
-// documents of those that it replaced could not be removed.
-func TestReplacedBranchesThatStay(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, nil)
-	a, b := c.device(t, "a"), c.device(t, "b")
-	a.say("stays", "one", "two")
-	a.sync()
-	b.pull()
-	release, err := b.Acquire(t.Context(), "stays", sessionstore.Owner{App: "test"})
-	require.NoError(t, err)
-	c.Inject(cosmostest.Data(func(r cosmostest.Request) cosmostest.Fault {
-		if r.Op == cosmostest.OpDelete {
-			return cosmostest.Refuse(http.StatusBadRequest, 0)
-		}
-		return cosmostest.Fault{}
-	}))
-	for i := range 4 {
-		a.say("stays", fmt.Sprint("a", i))
-		b.say("stays", fmt.Sprint("b", i))
-		a.sync("stays")
-		b.sync("stays")
-	}
-	c.Inject(nil)
-	require.Equal(t, 4, c.documents()[head.TypeBranch])
-	found, err := a.Branches(t.Context(), "stays")
-	require.NoError(t, err)
-	require.Len(t, found, 1)
-	require.Equal(t, 6, found[0].Messages)
-	require.NoError(t, release())
-	require.Len(t, b.sync("stays").Conflicts, 1)
-	a.cutTo("stays", 3)
-	a.sync()
-	found, err = a.Branches(t.Context(), "stays")
-	require.NoError(t, err)
-	require.Len(t, found, 2, "the branch, and the former head")
 }
 
 // TestOneBranchOfADivergenceByOurs has two devices that both go on with what they have.
@@ -222,7 +184,7 @@ func TestBranchHoldsWhatIsShorter(t *testing.T) {
 				if copies > 0 {
 					require.Equal(t, []string{"one", "two"}, d.texts(got.Conflicts[0].KeptAs))
 				}
-				require.Equal(t, 1, c.documents()[head.TypeBranch])
+				require.Equal(t, 2, c.documents()[head.TypeHistory])
 				found, err := a.Branches(t.Context(), id)
 				require.NoError(t, err)
 				require.Len(t, found, 2, "a former head and b's branch")

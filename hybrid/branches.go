@@ -23,8 +23,8 @@ type Branch struct {
 }
 
 // Branches returns the histories of a session that are not its main line, the
-// latest first, as long as the cloud keeps them. When a list of them is damaged
-// the error Is [ErrDamaged], and the others are returned.
+// latest first, as long as the cloud keeps them. When the list of them is damaged, or
+// lags, the error Is [ErrDamaged], and what could be read is returned.
 func (s *Store) Branches(ctx context.Context, id string) ([]Branch, error) {
 	if s.engine == nil {
 		return nil, wrap("list branches", id, ErrNoContainer)

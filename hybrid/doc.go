@@ -177,8 +177,9 @@
 // rest once it is old enough; former heads go after 30 days, and tombstones after 90
 // where the container's expiry is off. It is safe beside writers of other devices: each
 // step holds only while the head is the one by which it was decided, and whoever
-// decided something by an older head begins again. What has no room in a head, such as
-// the ninth former head, lies in documents of its own.
+// decided something by an older head begins again. Each former head and each branch has a
+// document of its own, and the head says how many there are and which. Where the list of
+// them lags, nothing is removed.
 //
 // # Scale
 //

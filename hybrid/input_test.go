@@ -22,8 +22,8 @@ func TestForeignDocuments(t *testing.T) {
 	pk, uid := segment.SessionPK(a.engine.SID("s")), segment.UserPK(a.engine.UID())
 	for _, doc := range []string{
 		`{"id":"x1","pk":"` + pk + `","type":"seg","st":"t","end":99}`,
-		`{"id":"x2","pk":"` + pk + `","type":"seg","st":"t","v":1,"seq":0,"n":1,"end":1,"prev":"","hash":"","at":""}`,
-		`{"id":"x3","pk":"` + pk + `","type":"branch"}`,
+		`{"id":"x2","pk":"` + pk + `","type":"seg","st":"t","v":2,"seq":0,"n":1,"end":1,"prev":"","hash":"","at":""}`,
+		`{"id":"x3","pk":"` + pk + `","type":"history"}`,
 		`{"id":"x4","pk":"` + uid + `","type":"cat","project":"demo","updated":"z"}`,
 		`{"id":"x5","pk":"elsewhere"}`,
 	} {
@@ -49,7 +49,7 @@ func TestTipsThatAreNotOurs(t *testing.T) {
 		edit func(body []byte) []byte
 		want error
 	}{
-		{"newer", func(b []byte) []byte { return bytes.Replace(b, []byte(`"v":1`), []byte(`"v":2`), 1) }, ErrNewer},
+		{"newer", func(b []byte) []byte { return bytes.Replace(b, []byte(`"v":2`), []byte(`"v":3`), 1) }, ErrNewer},
 		{"foreign", func(b []byte) []byte { return bytes.Replace(b, []byte(`"type":"head"`), []byte(`"type":"note"`), 1) }, ErrForeign},
 		{"damaged", func(b []byte) []byte { return bytes.Replace(b, []byte(`"n":1`), []byte(`"n":"1"`), 1) }, ErrDamaged},
 	}

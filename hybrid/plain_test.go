@@ -90,12 +90,8 @@ func stringsIn(v any) iter.Seq[string] {
 // writeSession writes the histories, logs and files of a head.
 func (s *shelf) writeSession(all *strings.Builder, h *head.Head) {
 	ends := []segment.Point{h.Transcript.Point()}
-	for _, b := range s.branches[h.SID] {
-		ends = append(ends, b.Transcript.Point())
-	}
-	former, _ := s.former(h)
-	for _, o := range former {
-		ends = append(ends, o.Point)
+	for _, left := range s.histories[h.SID] {
+		ends = append(ends, left.Extent.Point())
 	}
 	for _, end := range ends {
 		text, _ := s.history(h, end)

@@ -49,7 +49,7 @@ func TestRewindReachesWhoForgotUnderLaterRules(t *testing.T) {
 			require.Equal(t, want, a.texts("s"))
 			require.Len(t, b.texts("s"), len(want))
 			require.Equal(t, []string{"s"}, b.ids())
-			require.Empty(t, cloud.headOf(t, a.engine.SID("s")).Branches)
+			require.Zero(t, cloud.headOf(t, a.engine.SID("s")).Histories.Branches)
 		})
 	}
 }

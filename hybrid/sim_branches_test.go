@@ -168,7 +168,7 @@ func TestBranchLitterIsFound(t *testing.T) {
 	a.say("litter", "a's way")
 	a.sync()
 	sid := a.engine.SID("litter")
-	var replaced *head.Head
+	var replaced head.History
 	for i := range 2 {
 		b.say("litter", fmt.Sprint("b's way ", i))
 		b.sync()
@@ -177,14 +177,14 @@ func TestBranchLitterIsFound(t *testing.T) {
 		require.Len(t, found, 1)
 		require.Empty(t, r.litter(c.headOf(t, sid), found))
 		if i == 0 {
-			replaced = r.shelf().branches[sid][0]
+			replaced = r.shelf().histories[sid][0]
 		}
 	}
 
 	now := c.headOf(t, sid)
-	p := replaced.Transcript.Point()
-	now.Branches = append(now.Branches, head.Branch{ID: segment.BranchID(sid, p), Tip: p, Device: "b", At: now.Branches[0].At.Add(-time.Second)})
-	for _, encode := range []func() (segment.Document, error){replaced.EncodeBranch, now.Encode} {
+	now.Histories.Add(&replaced)
+	encode := func() (segment.Document, error) { return replaced.Encode(sid) }
+	for _, encode := range []func() (segment.Document, error){encode, now.Encode} {
 		doc, err := encode()
 		require.NoError(t, err)
 		answer := a.engine.Connect("").Batch(context.Background(), doc.PK, cosmos.Put(doc.Body))

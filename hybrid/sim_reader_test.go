@@ -114,12 +114,14 @@ func (r *simReader) note(s *shelf, t *head.Head, main []byte) error {
 		r.ever[t.SID] = map[string]bool{}
 	}
 	maps.Copy(r.ever[t.SID], marksIn(main))
-	for _, b := range s.branches[t.SID] {
-		text, err := s.history(t, b.Transcript.Point())
-		if err != nil {
-			return fmt.Errorf("branch that ends at %d: %w", b.Transcript.N, err)
+	known := s.of(t)
+	if head.HistoriesOf(known) != t.Histories {
+		return fmt.Errorf("the cloud has %d histories, and the head counts %d, or others", len(known), t.Histories.N)
+	}
+	for _, h := range known {
+		if err := s.add(r.ever[t.SID], t, h.Extent.Point()); err != nil {
+			return err
 		}
-		maps.Copy(r.ever[t.SID], marksIn(text))
 	}
 	logged, err := s.logged(t)
 	maps.Copy(r.ever[t.SID], logged)
@@ -187,10 +189,13 @@ func (s *shelf) session(t *head.Head) (c *cloudSession, err error) {
 		}
 	}
 	c.firm = marksIn(c.main)
-	for _, b := range s.branches[t.SID] {
-		if err := s.add(c.firm, t, b.Transcript.Point()); err != nil {
-			return nil, err
+	for _, h := range s.of(t) {
+		if h.Branch() {
+			err = errors.Join(err, s.add(c.firm, t, h.Extent.Point()))
 		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	if c.logged, err = s.logged(t); err != nil {
 		return nil, err
@@ -198,9 +203,8 @@ func (s *shelf) session(t *head.Head) (c *cloudSession, err error) {
 	maps.Copy(c.firm, c.logged)
 	maps.Copy(c.firm, marksIn(c.metadata))
 	c.records = maps.Clone(c.firm)
-	former, err := s.former(t)
-	for _, o := range former {
-		err = errors.Join(err, s.add(c.records, t, o.Point))
+	for _, h := range s.of(t) {
+		err = errors.Join(err, s.add(c.records, t, h.Extent.Point()))
 	}
 	return c, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
@@ -14,13 +15,13 @@ import (
 
 // shelf is all documents at one moment.
 type shelf struct {
-	bodies   map[string]map[string][]byte // by partition and id
-	heads    []cosmostest.Doc
-	branches map[string][]*head.Head // by sid
+	bodies    map[string]map[string][]byte // by partition and id
+	heads     []cosmostest.Doc
+	histories map[string][]head.History // by sid
 }
 
 func (r *simReader) shelf() *shelf {
-	s := &shelf{bodies: map[string]map[string][]byte{}, branches: map[string][]*head.Head{}}
+	s := &shelf{bodies: map[string]map[string][]byte{}, histories: map[string][]head.History{}}
 	for _, d := range r.srv.Docs(testDatabase, testContainer) {
 		var key struct{ PK, Type string }
 		if json.Unmarshal(d.Body, &key) != nil {
@@ -33,10 +34,10 @@ func (r *simReader) shelf() *shelf {
 		switch key.Type {
 		case head.TypeHead:
 			s.heads = append(s.heads, d)
-		case head.TypeBranch:
+		case head.TypeHistory:
 			sid, _, _ := strings.Cut(d.ID, "-")
-			if b, err := head.Decode(d.Body, sid); err == nil {
-				s.branches[sid] = append(s.branches[sid], b)
+			if h, err := head.DecodeHistory(d.Body, sid); err == nil {
+				s.histories[sid] = append(s.histories[sid], h)
 			}
 		}
 	}
@@ -118,17 +119,7 @@ func (s *shelf) add(marks map[string]bool, t *head.Head, p segment.Point) error 
 	return nil
 }
 
-// former returns the former heads, also those that the head has no room for.
-func (s *shelf) former(t *head.Head) ([]head.Old, error) {
-	all := t.Old
-	for _, id := range t.OldMore {
-		for id != "" {
-			m, err := head.DecodeMore(s.bodies[segment.SessionPK(t.SID)][id], t.SID, id)
-			if err != nil {
-				return nil, fmt.Errorf("former heads: %w", err)
-			}
-			all, id = append(all[:len(all):len(all)], m.Old...), m.Next
-		}
-	}
-	return all, nil
+// of returns the former heads and branches that belong to t.
+func (s *shelf) of(t *head.Head) []head.History {
+	return slices.DeleteFunc(slices.Clone(s.histories[t.SID]), func(h head.History) bool { return h.Born != t.Born })
 }

@@ -91,21 +91,14 @@ func (g *Guard) batch(ctx context.Context, ops []Op) (removed int, err error) {
 	return 0, nil
 }
 
-// Replace makes body the head. The documents that it leads to are stored with it, or
-// before it when they do not fit into one batch. The error Is [ErrLost] when the head
-// is another one.
-func (g *Guard) Replace(ctx context.Context, body []byte, first ...Op) error {
-	if n := fitting(first, len(body)); n < len(first) {
-		if _, err := g.Apply(ctx, first); err != nil {
-			return err
-		}
-		first = nil
-	}
-	a := g.Conn.Batch(ctx, g.PK, append(first[:len(first):len(first)], Swap(g.ID, body, g.ETag))...)
+// Replace makes body the head, with changes that fit into the same batch. The error Is
+// [ErrLost] when the head is another one.
+func (g *Guard) Replace(ctx context.Context, body []byte, with ...Op) error {
+	a := g.Conn.Batch(ctx, g.PK, append([]Op{Swap(g.ID, body, g.ETag)}, with...)...)
 	if a.Class != OK {
 		return a.Lost()
 	}
-	g.ETag, g.Body = a.ETag(len(first)), body
+	g.ETag, g.Body = a.ETag(0), body
 	return nil
 }
 

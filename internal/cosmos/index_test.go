@@ -42,7 +42,7 @@ func TestQueriesAreAmongAll(t *testing.T) {
 		all[named(q)] = true
 	}
 	for _, q := range []Query{
-		Segments("p", "t", 0), Branches("p"), Names("p"), Inventory("p"),
+		Segments("p", "t", 0), Histories("p"), Names("p"), Inventory("p"),
 		written("p", "x", 0), written("p", "x", 1), catalogue("p", "x", 0), catalogue("p", "x", 1),
 	} {
 		require.True(t, all[named(q)], q.text())
@@ -106,7 +106,7 @@ func orders(t *testing.T) (all []Order) {
 		}
 		return true
 	})
-	require.Subset(t, all, []Order{ByID, ByEnd, ByUpdated, Newest, ByWritten})
+	require.Subset(t, all, []Order{ByID, ByEnd, Newest, ByWritten})
 	return all
 }
 

@@ -23,7 +23,6 @@ type Order string
 const (
 	ByID      Order = "c.id"
 	ByEnd     Order = `c["end"]`
-	ByUpdated Order = "c.updated"
 	Newest    Order = "c.updated DESC"
 	ByWritten Order = "c._ts"
 )
@@ -37,8 +36,8 @@ func Segments(pk, stream string, after int64) Query {
 	return Query{PK: pk, Type: "seg", Stream: stream, After: after, Order: ByEnd, columns: segmentColumns + ", c.idx"}
 }
 
-// Branches asks for the branches of a session, the oldest first.
-func Branches(pk string) Query { return Query{PK: pk, Type: "branch", Order: ByUpdated} }
+// Histories asks for the former heads and branches of a session.
+func Histories(pk string) Query { return Query{PK: pk, Type: "history", Order: ByID} }
 
 // Names asks for the ids, types, formats and versions of all documents of a partition.
 func Names(pk string) Query {

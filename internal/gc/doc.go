@@ -5,22 +5,23 @@
 //
 // # What leads to a document
 //
-//	the head                         → segments of the transcript and of each log, chunks
-//	                                  of small files, documents with its lists
-//	a former head in its lists       → segments of the transcript
-//	a branch in its lists           → segments of the transcript
-//	a branch's document             → segments of the transcript, chunks of small files,
-//	                                  unless the branch is a part of another history
+//	the head                        → segments of the transcript and of each log, chunks
+//	                                  of small files
+//	a history that the head counts  → segments of its stream
 //	a segment that stays            → its chunks
 //
-// An inventory is all documents of a session, listed after its head was read. The
-// live set is what of it can be reached from the left side. All else is garbage.
+// A history is a former head or a branch. The head holds how many there are and the XOR
+// of the hashes of their names. So whoever lists them knows whether the list is the one
+// that this version of the head counts.
+//
+// An inventory is all documents of a session, listed after its head and the histories were
+// read. The live set is what of it can be reached from the left side. All else is garbage.
 //
 // # The states of a document
 //
 //	from      to        when
 //	          waiting   a writer stores it, before the head that will lead to it
-//	waiting   live      a head or a branch leads to it
+//	waiting   live      the head, or a history that it counts, leads to it
 //	waiting   garbage   its writer gave up
 //	live      garbage   a former head expired, a larger segment took its place, the
 //	                    transcript was rewritten, a file was replaced, or the session
@@ -29,6 +30,11 @@
 //	garbage   removed   it is older than the grace time
 //
 // Nobody can tell a waiting document from garbage. So what follows holds for both.
+//
+// The document of a history has fewer states: its name is drawn, it is stored by the
+// request that swaps the head that counts it, and removed by the one that swaps the head
+// that no longer does. It is never waiting, and it is garbage only where the session that
+// counted it is gone: the document holds what that session was born as.
 //
 // # Who may do what
 //
@@ -42,8 +48,11 @@
 //
 // Prune does this by one version of the head, which its [cosmos.Guard] holds:
 //
-//	expire   one request: a head without the former heads that are too old
-//	list     requests that read
+//	list     requests that read the histories, and end here where they are not those
+//	         that the head counts
+//	expire   a request for up to 99 former heads that are too old: they go, and the head
+//	         no longer counts them
+//	list     requests that read all documents
 //	merge    a request each: a larger segment, and a new version of the head
 //	remove   a request for up to 99 documents: they go if they have the versions
 //	         that were listed, and the head gets a new version
@@ -65,8 +74,8 @@
 // # Why nothing is lost
 //
 //  1. What was live when the inventory was taken stays, because it is in the live
-//     set. Where a history cannot be read, nothing of its stream is removed; where a
-//     list of the head cannot be read, nothing of the session. Prune stops before it
+//     set. Where a history cannot be read, nothing of its stream is removed; where the
+//     list of histories lags or is damaged, nothing of the session. Prune stops before it
 //     removes anything when it meets a document of another format.
 //  2. A document that becomes live later was stored, or stored anew, by a writer. That
 //     writer read the version of the head that Prune holds, or a later one: with an

@@ -8,56 +8,53 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
 )
 
 // expire gives up the former heads that are older than they are kept.
 func (p *pruner) expire(ctx context.Context) error {
 	now := p.s.Reader.Time()
-	if p.o.Retention < 0 || now.IsZero() || len(p.head.Old)+len(p.head.OldMore) == 0 {
+	if p.o.Retention < 0 || now.IsZero() {
 		return nil
 	}
-	former, err := p.lists.Former(ctx, p.head)
-	if err != nil {
-		return fmt.Errorf("list former heads: %w", err)
+	var over, kept []head.History
+	for _, h := range p.histories {
+		if !h.Branch() && now.Sub(h.At) > p.o.Retention {
+			over = append(over, h)
+			continue
+		}
+		if kept = append(kept, h); !h.Branch() {
+			p.sum.wait(h.At.Add(p.o.Retention + time.Second))
+		}
 	}
-	kept := slices.DeleteFunc(slices.Clone(former), func(o head.Old) bool { return now.Sub(o.At) > p.o.Retention })
-	for _, o := range kept {
-		p.sum.wait(o.At.Add(p.o.Retention + time.Second))
-	}
-	if len(kept) == len(former) {
-		return nil
-	}
-	p.sum.Expired += len(former) - len(kept)
 	if p.o.Plan {
+		p.sum.Expired += len(over)
 		return nil
 	}
-	return p.keepFormer(ctx, kept)
+	for part := range slices.Chunk(over, cosmos.MaxOps-1) {
+		if err := p.giveUp(ctx, part); err != nil {
+			return fmt.Errorf("give up former heads: %w", err)
+		}
+		p.sum.Expired += len(part)
+	}
+	p.histories = kept
+	return nil
 }
 
-// keepFormer makes a head with these former heads and no others.
-func (p *pruner) keepFormer(ctx context.Context, former []head.Old) error {
-	slices.SortStableFunc(former, func(a, b head.Old) int { return a.At.Compare(b.At) })
+// giveUp makes a head that does not count some histories, and removes their documents.
+func (p *pruner) giveUp(ctx context.Context, over []head.History) error {
 	next := p.head.Clone()
 	next.Revision++
 	next.Op = p.s.Device + "-" + p.s.Random.Name(6)
-	over := max(0, len(former)-head.MaxOld)
-	next.Old, next.OldMore = former[over:], nil
-	var lists []cosmos.Op
-	for part := range slices.Chunk(former[:over], head.MaxMore) {
-		docs, err := p.lists.Apply(ctx, &next.OldMore, remote.Change{Old: part})
-		if err != nil {
-			return err
-		}
-		for _, doc := range docs {
-			lists = append(lists, cosmos.Put(doc.Body))
-		}
+	var deletes []cosmos.Op
+	for i := range over {
+		next.Histories.Drop(&over[i])
+		deletes = append(deletes, cosmos.Delete(over[i].ID, ""))
 	}
 	doc, err := next.Encode()
 	if err != nil {
 		return err
 	}
-	if err := p.guard.Replace(ctx, doc.Body, lists...); err != nil {
+	if err := p.guard.Replace(ctx, doc.Body, deletes...); err != nil {
 		return err
 	}
 	p.head = next

@@ -21,10 +21,8 @@ func (i *inventory) garbage(l *liveSet, grace time.Duration, sum *Result) []*doc
 		switch d.Type {
 		case segment.TypeChunk:
 			dead = !chunks[d.ID]
-		case head.TypeBranch:
-			dead = l.covered[d.ID]
-		case head.TypeMore:
-			dead = !i.lists[d.ID]
+		case head.TypeHistory: // of a former session of this name
+			dead = !slices.ContainsFunc(i.listed, func(h head.History) bool { return h.ID == d.ID })
 		}
 		if dead && i.old(d, grace, time.Time{}, sum) {
 			rest = append(rest, d)
@@ -37,7 +35,7 @@ func (i *inventory) garbage(l *liveSet, grace time.Duration, sum *Result) []*doc
 // the versions that it stored, unless something leads to them now. It waits for no age:
 // nobody was ever led to them, and the removal is bound to the version of the head.
 func Withdraw(ctx context.Context, s *Session, stored []cosmos.Op) error {
-	p := &pruner{s: s, lists: s.Reader.Lists(s.SID)}
+	p := &pruner{s: s}
 	if err := p.readHead(ctx); err != nil || p.head == nil || p.head.Deleted {
 		return err
 	}
@@ -73,14 +71,12 @@ func (i *inventory) deadSegments(l *liveSet, grace time.Duration, sum *Result) (
 	return dead, chunks
 }
 
-// addFiles adds the chunks of small files, of the head and of branches.
+// addFiles adds the chunks of the head's small files.
 func (i *inventory) addFiles(chunks map[string]bool) {
-	for _, t := range append(i.branches[:len(i.branches):len(i.branches)], i.head) {
-		for _, f := range t.Files {
-			_, ids := f.Documents(i.sid)
-			for _, id := range ids {
-				chunks[id] = true
-			}
+	for _, f := range i.head.Files {
+		_, ids := f.Documents(i.sid)
+		for _, id := range ids {
+			chunks[id] = true
 		}
 	}
 }

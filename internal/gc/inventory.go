@@ -15,16 +15,13 @@ type inventory struct {
 	docs     []*document
 	segments map[segment.Stream][]segment.Info // of the session itself
 	written  map[string]time.Time              // when segments were, by id
-	branches []*head.Head                      // the documents of branches
-	former   []head.Old                        // former heads that can be restored
-	listed   []head.Branch                     // branches that the head names
-	lists    map[string]bool                   // ids of the documents with former heads and branches
+	listed   []head.History                    // all that the head counts
 	now      time.Time                         // by the service's clock
 }
 
-func newInventory(sid string, t *head.Head) *inventory {
+func newInventory(sid string, t *head.Head, listed []head.History) *inventory {
 	return &inventory{
-		sid: sid, head: t, segments: map[segment.Stream][]segment.Info{}, written: map[string]time.Time{}, lists: map[string]bool{},
+		sid: sid, head: t, listed: listed, segments: map[segment.Stream][]segment.Info{}, written: map[string]time.Time{},
 	}
 }
 
@@ -59,16 +56,6 @@ func (d *document) chunks(sid string) (ids []string) {
 func (i *inventory) add(in segment.Info, at time.Time) {
 	i.segments[in.Stream] = append(i.segments[in.Stream], in)
 	i.written[in.ID] = at
-}
-
-// within reports whether a point lies on one of some histories, before their ends.
-func (i *inventory) within(p segment.Point, histories []segment.Point) bool {
-	for _, h := range histories {
-		if _, err := segment.Tile(segment.Transcript, i.segments[segment.Transcript], p, h); err == nil && p != h {
-			return true
-		}
-	}
-	return false
 }
 
 // deletions returns the changes that remove documents.

@@ -8,24 +8,15 @@ import (
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
-	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
 // list takes the inventory of a session, which may have no head. It passes over what
 // other tools put there.
 func (p *pruner) list(ctx context.Context) (*inventory, error) {
-	i := newInventory(p.s.SID, p.head)
+	i := newInventory(p.s.SID, p.head, p.histories)
 	if err := p.listDocuments(ctx, i); err != nil {
 		return nil, err
-	}
-	if p.head != nil {
-		if err := p.listBranches(ctx, i); err != nil {
-			return nil, err
-		}
-		if err := p.readLists(ctx, i); err != nil {
-			return nil, err
-		}
 	}
 	// A service that tells no time is at least as far as what it wrote last.
 	i.now = p.s.Reader.Time()
@@ -58,44 +49,6 @@ func (p *pruner) listDocuments(ctx context.Context, i *inventory) error {
 		if info, err := segment.DecodeInfo(row); err == nil {
 			d.info = &info
 			i.add(info, d.written())
-		}
-	}
-	return nil
-}
-
-// listBranches reads the documents of branches, also of such as the head does not
-// name.
-func (p *pruner) listBranches(ctx context.Context, i *inventory) error {
-	for row, err := range p.s.Reader.Query(ctx, cosmos.Branches(p.pk())) {
-		if err != nil {
-			return fmt.Errorf("list branches: %w", err)
-		}
-		b, err := head.Decode(row, i.sid)
-		if errors.Is(err, segment.ErrFormat) {
-			return fmt.Errorf("list branches: %w", err)
-		}
-		if err == nil {
-			i.branches = append(i.branches, b)
-		}
-	}
-	return nil
-}
-
-// readLists reads the former heads and branches that the head leads to.
-func (p *pruner) readLists(ctx context.Context, i *inventory) (err error) {
-	if i.former, err = p.lists.Former(ctx, i.head); err != nil {
-		return fmt.Errorf("list former heads: %w", err)
-	}
-	if i.listed, err = p.lists.Branches(ctx, i.head); err != nil {
-		return fmt.Errorf("list branches: %w", err)
-	}
-	for _, ids := range [][]string{i.head.OldMore, i.head.BranchMore} {
-		pages, err := p.lists.Pages(ctx, ids)
-		if err != nil {
-			return err
-		}
-		for _, m := range pages {
-			i.lists[m.ID] = true
 		}
 	}
 	return nil

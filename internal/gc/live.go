@@ -14,39 +14,20 @@ type liveSet struct {
 	segments map[string]bool                   // by id
 	spans    map[segment.Stream][]segment.Span // the same segments
 	broken   map[segment.Stream]bool           // streams with a history that cannot be read: they stay as they are
-	covered  map[string]bool                   // documents of branches that are a part of another history, by id
 	damage   error                             // Is ErrDamaged: why streams are broken
 }
 
-// live follows everything that leads to lines: the head, the former heads and
-// branches that it names, and the branches that nothing names.
+// live follows everything that leads to lines: the head, and the histories that it counts.
 func (i *inventory) live() *liveSet {
 	l := &liveSet{
 		segments: map[string]bool{}, spans: map[segment.Stream][]segment.Span{}, broken: map[segment.Stream]bool{},
-		covered: map[string]bool{},
 	}
-	main := []segment.Point{i.head.Transcript.Point()}
-	named := map[string]bool{}
-	for _, b := range i.listed {
-		main, named[b.ID] = append(main, b.Tip), true
-	}
-	for _, p := range main {
-		l.add(i, segment.Transcript, p)
-	}
-	for _, o := range i.former {
-		l.add(i, segment.Transcript, o.Point)
-	}
+	l.add(i, segment.Transcript, i.head.Transcript.Point())
 	for st, r := range i.head.Logs {
 		l.add(i, st, r.Point())
 	}
-	for _, b := range i.branches {
-		p := b.Transcript.Point()
-		id := segment.BranchID(i.sid, p)
-		if !named[id] && i.within(p, main) {
-			l.covered[id] = true
-			continue
-		}
-		l.add(i, segment.Transcript, p)
+	for _, h := range i.listed {
+		l.add(i, h.Stream, h.Extent.Point())
 	}
 	return l
 }

@@ -44,6 +44,7 @@ type search struct {
 	actors  []actor
 	through func(cosmos.Conn) cosmos.Conn // what the actors' requests go through; nil: nothing
 	purges  bool                          // an actor removes the session
+	t       *testing.T
 
 	seen map[[32]byte]bool
 	todo [][]int // the beginnings of orders that are to be tried
@@ -76,7 +77,7 @@ func (s *search) replay(path []int) string {
 		g := newTurns(c.Conn(""), ended)
 		turns[i] = g
 		go func() {
-			w := &world{c: c, dial: func() cosmos.Conn {
+			w := &world{t: s.t, c: c, dial: func() cosmos.Conn {
 				if s.through != nil {
 					return s.through(g)
 				}
@@ -140,7 +141,7 @@ func (s *search) lost(c *memory.Container, all []*turns) string {
 		}
 	}
 	r := &remote.Reader{Conn: c.Conn(""), Alone: true}
-	p := &pruner{s: &Session{SID: sidOf("s"), Reader: r}, lists: r.Lists(sidOf("s"))}
+	p := &pruner{s: &Session{SID: sidOf("s"), Reader: r}}
 	err := p.readHead(context.Background())
 	switch {
 	case err != nil:
@@ -427,7 +428,7 @@ func orders(t *testing.T) map[string]*search {
 		w := newWorld(t, 1)
 		w.c.Now = func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 		require.NoError(t, before(w, w.writer("s")))
-		return &search{start: w.c, actors: actors, purges: purges}
+		return &search{start: w.c, actors: actors, purges: purges, t: t}
 	}
 	// The head leads to a. The segment with b was stored for a head that did not come.
 	waits := func(_ *world, s *writer) error {

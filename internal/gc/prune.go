@@ -20,7 +20,7 @@ const maxRounds = 5
 // [remote.ErrDamaged] when a part of the session was left alone because it is
 // damaged, and [cosmos.ErrContended] when other devices keep changing the head.
 func Prune(ctx context.Context, s *Session, o Options) (Result, error) {
-	p := &pruner{s: s, o: o, lists: s.Reader.Lists(s.SID)}
+	p := &pruner{s: s, o: o}
 	for try := 1; ; try++ {
 		err := p.round(ctx)
 		if p.outdated(ctx, err) {

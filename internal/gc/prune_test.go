@@ -30,8 +30,8 @@ func (w *world) plant() *writer {
 	}
 	require.NoError(w.t, s.add(segment.Transcript, w.text(1, 300<<10)...)) // chunks
 	require.NoError(w.t, s.rewrite(14, w.text(2, 600)...))
-	require.NoError(w.t, s.branch(true, 5, w.text(1, 300<<10)...))
-	require.NoError(w.t, s.branch(false, 9, w.text(3, 600)...))
+	require.NoError(w.t, s.branch(5, w.text(1, 300<<10)...))
+	require.NoError(w.t, s.branch(9, w.text(3, 600)...))
 	require.NoError(w.t, s.file("config.md", []byte(w.text(1, 90<<10)[0])))
 	require.NoError(w.t, s.file("config.md", []byte(w.text(1, 90<<10)[0]))) // the chunks of the first are garbage
 	return s
@@ -82,7 +82,7 @@ func (w *world) step(s *writer) {
 	case 0:
 		err = s.rewrite(n, w.text(w.r.IntN(3), 700)...)
 	case 1:
-		err = s.branch(w.r.IntN(2) == 0, n, w.text(1+w.r.IntN(3), 700)...)
+		err = s.branch(n, w.text(1+w.r.IntN(3), 700)...)
 	case 2:
 		err = s.add(events, w.text(1, 10<<10)...)
 	case 3:
@@ -96,12 +96,12 @@ func (w *world) step(s *writer) {
 	time.Sleep(time.Minute)
 }
 
-// noGarbage checks that the documents of a session that hold lines, and those with
-// its lists, are the ones that were read by name.
+// noGarbage checks that the documents of a session that hold lines or tell of a history
+// are the ones that were read by name.
 func (w *world) noGarbage(id string, read map[string]bool) {
 	w.t.Helper()
 	all := w.documents(id)
-	for _, kind := range []string{segment.TypeSegment, segment.TypeChunk, head.TypeMore} {
+	for _, kind := range []string{segment.TypeSegment, segment.TypeChunk, head.TypeHistory} {
 		for _, id := range all[kind] {
 			require.True(w.t, read[id], "%s is garbage", id)
 		}
@@ -118,7 +118,7 @@ func TestMergesAndExpires(t *testing.T) {
 		for range 3 * MinRun {
 			require.NoError(t, s.add(segment.Transcript, w.text(1, 500)...))
 		}
-		for range head.MaxOld + head.MaxMore + 3 {
+		for range 150 {
 			require.NoError(t, s.rewrite(20, w.text(1, 500)...))
 		}
 		ctx, o := context.Background(), Options{Grace: week, Retention: 30 * 24 * time.Hour}
@@ -131,7 +131,7 @@ func TestMergesAndExpires(t *testing.T) {
 		require.Equal(t, []int{21, 1}, []int{done.Merged, done.Segments})
 		require.Equal(t, []int{21, 1}, []int{plan.Merged, plan.Segments})
 		require.Zero(t, done.Expired)
-		require.Equal(t, len(before[head.TypeMore])-len(w.documents("s")[head.TypeMore]), done.Removed, "former lists of former tips")
+		require.Zero(t, done.Removed)
 		require.Equal(t, done.Merged, done.Waiting, "what stands for the small ones is young")
 		require.Len(t, w.documents("s")[segment.TypeSegment], len(before[segment.TypeSegment])+1)
 		require.False(t, done.Due.IsZero())
@@ -145,18 +145,17 @@ func TestMergesAndExpires(t *testing.T) {
 		known := w.session("s")
 		r, err = Prune(ctx, known, o)
 		require.NoError(t, err)
-		require.Equal(t, head.MaxOld+head.MaxMore+3, r.Expired)
-		require.Empty(t, known.Head.Head(sidOf("s")).Old)
+		require.Equal(t, 150, r.Expired)
+		require.Zero(t, known.Head.Head(sidOf("s")).Histories)
 		w.settle("s")
-		require.Empty(t, w.documents("s")[head.TypeMore])
+		require.Empty(t, w.documents("s")[head.TypeHistory])
 		require.Len(t, w.documents("s")[segment.TypeSegment], 1)
 		_, err = Prune(ctx, known, o)
 		require.NoError(t, err)
 	})
 }
 
-// TestKeepsSomeFormerTips gives up the older half of many, which moves others into
-// documents of their own.
+// TestKeepsSomeFormerTips gives up the older half of many.
 func TestKeepsSomeFormerTips(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -173,10 +172,10 @@ func TestKeepsSomeFormerTips(t *testing.T) {
 		require.Equal(t, 99, r.Expired)
 		names, _ := w.readable("s")
 		require.Len(t, names, 1+101)
-		former, err := w.reader().Lists(known.SID).Former(t.Context(), known.Head.Head(known.SID))
+		former, err := w.reader().Histories(t.Context(), known.Head.Head(known.SID), known.Head.ETag)
 		require.NoError(t, err)
 		require.Len(t, former, 101)
-		require.True(t, slices.IsSortedFunc(former[:head.MaxOld], func(a, b head.Old) int { return a.At.Compare(b.At) }))
+		require.Len(t, w.documents("s")[head.TypeHistory], 101)
 	})
 }
 

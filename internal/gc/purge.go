@@ -123,7 +123,6 @@ func (p *Purger) bury(ctx context.Context, m *Member) error {
 		t = t.Tombstone(TombstoneDays * 24 * time.Hour)
 	}
 	t = t.Clone()
-	t.Files, t.OldMore, t.BranchMore = nil, nil, nil
 	t.Op, t.Writer = p.Writer.Device+"-"+p.Random.Name(6), p.Writer
 	doc, err := t.Encode()
 	if err != nil {

@@ -142,17 +142,16 @@ func meanwhile(old []string) map[string]func(*world, *writer) error {
 			return s.rewrite(14, old[14:]...)
 		},
 		"rewrite": func(w *world, s *writer) error { return s.rewrite(5, w.text(2, 600)...) },
-		"branch":  func(w *world, s *writer) error { return s.branch(true, 12, w.text(2, 300<<10)...) },
+		"branch":  func(w *world, s *writer) error { return s.branch(12, w.text(2, 300<<10)...) },
 		"file":    func(w *world, s *writer) error { return s.file("config.md", []byte(w.text(1, 90<<10)[0])) },
 		"restore": func(_ *world, s *writer) error {
 			return s.change(func(ctx context.Context, next *head.Head) error {
-				former, err := s.lists.Former(ctx, s.tip)
-				if err != nil || len(former) == 0 {
-					return err
+				former := s.former(next)
+				if former == nil {
+					return nil
 				}
-				last := former[len(former)-1]
-				next.Transcript = head.Extent{N: last.N, Hash: last.Hash, Bytes: last.Bytes}
-				next.Old = nil
+				next.Transcript = former.Extent
+				s.drop(next, former)
 				return nil
 			})
 		},
@@ -164,28 +163,41 @@ func meanwhile(old []string) map[string]func(*world, *writer) error {
 func (w *world) garden(keepFormer bool) (*writer, []string) {
 	w.t.Helper()
 	s := w.plant()
-	former := former(w, s)
+	former := s.former(s.tip)
+	r, lines := w.reader(), []string(nil)
+	infos, err := r.Segments(context.Background(), s.tip, segment.Transcript, 0)
+	require.NoError(w.t, err)
+	for line, err := range r.Lines(context.Background(), segment.Transcript, infos, segment.Origin(segment.Transcript), former.Extent.Point(), nil) {
+		require.NoError(w.t, err)
+		lines = append(lines, string(line))
+	}
 	if !keepFormer {
 		require.NoError(w.t, s.change(func(_ context.Context, next *head.Head) error {
-			next.Old = nil
+			s.drop(next, former)
 			return nil
 		}))
 	}
 	time.Sleep(time.Hour)
-	return s, former
+	return s, lines
 }
 
-// former reads the lines of the only former head.
-func former(w *world, s *writer) (lines []string) {
-	w.t.Helper()
-	r := w.reader()
-	infos, err := r.Segments(context.Background(), s.tip, segment.Transcript, 0)
-	require.NoError(w.t, err)
-	for line, err := range r.Lines(context.Background(), segment.Transcript, infos, segment.Origin(segment.Transcript), s.tip.Old[0].Point, nil) {
+// former returns a former head; nil for none.
+func (w *writer) former(t *head.Head) *head.History {
+	for row, err := range w.c.Conn("").Query(context.Background(), cosmos.Histories(segment.SessionPK(w.sid))) {
 		require.NoError(w.t, err)
-		lines = append(lines, string(line))
+		h, err := head.DecodeHistory(row, w.sid)
+		require.NoError(w.t, err)
+		if !h.Branch() && t.Histories.N > 0 {
+			return &h
+		}
 	}
-	return lines
+	return nil
+}
+
+// drop makes the next head count a history no more.
+func (w *writer) drop(next *head.Head, h *head.History) {
+	next.Histories.Drop(h)
+	w.beside = append(w.beside, cosmos.Delete(h.ID, ""))
 }
 
 // TestBesideWriters lets a writer do all of something between two requests of

@@ -25,22 +25,23 @@ type Session struct {
 type pruner struct {
 	s     *Session
 	o     Options
-	lists *remote.Lists
 	head  *head.Head // nil: none
 	guard cosmos.Guard
 	sum   Result
+
+	histories []head.History // all that the head counts
 }
 
 // errLagging tells that a replica lacked a head. A round that meets it begins again.
 var errLagging = fmt.Errorf("%w: a replica lacked it", cosmos.ErrLost)
 
-// readHead reads the head and guards it.
+// readHead reads the head and guards it, and reads the histories that it counts.
 func (p *pruner) readHead(ctx context.Context) error {
 	t, known, err := p.s.Reader.Head(ctx, p.s.SID, p.s.Head)
 	if err != nil {
 		return err
 	}
-	p.head, p.s.Head = t, known
+	p.head, p.histories, p.s.Head = t, nil, known
 	if t == nil {
 		return nil
 	}
@@ -49,7 +50,8 @@ func (p *pruner) readHead(ctx context.Context) error {
 		return err
 	}
 	p.guard = cosmos.Guard{Conn: p.s.Reader, PK: doc.PK, ID: doc.ID, Body: doc.Body, ETag: known.ETag}
-	return nil
+	p.histories, err = p.s.Reader.Histories(ctx, t, known.ETag)
+	return err
 }
 
 // noteHead notes the head as the guard wrote it last.

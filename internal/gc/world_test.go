@@ -81,9 +81,9 @@ type writer struct {
 	sid, id string
 	lines   map[segment.Stream][]string // of the histories that the head leads to
 
-	tip   *head.Head
-	etag  cosmos.ETag
-	lists *remote.Lists
+	tip    *head.Head
+	etag   cosmos.ETag
+	beside []cosmos.Op // what changes with the head
 }
 
 func (w *world) writer(id string) *writer {
@@ -98,7 +98,7 @@ func (w *writer) change(make func(ctx context.Context, next *head.Head) error) e
 		if err != nil {
 			return err
 		}
-		w.tip, w.etag, w.lists = t, known.ETag, w.Lists(w.sid)
+		w.tip, w.etag, w.beside = t, known.ETag, nil
 		next := &head.Head{SID: w.sid, User: "ada", Project: "demo", Session: w.id, Born: "0123456789abcdef", Logs: map[segment.Stream]head.Extent{}}
 		if t != nil {
 			next = t.Clone()
@@ -112,7 +112,7 @@ func (w *writer) change(make func(ctx context.Context, next *head.Head) error) e
 		if err != nil {
 			return err
 		}
-		a := w.Batch(ctx, doc.PK, cosmos.Swap(doc.ID, doc.Body, w.etag))
+		a := w.Batch(ctx, doc.PK, append([]cosmos.Op{cosmos.Swap(doc.ID, doc.Body, w.etag)}, w.beside...)...)
 		if err := a.Lost(); !errors.Is(err, cosmos.ErrLost) {
 			w.tip = next
 			return err
@@ -176,16 +176,8 @@ func (w *writer) add(st segment.Stream, lines ...string) error {
 func (w *writer) rewrite(n int, lines ...string) error {
 	all := slices.Concat(w.lines[segment.Transcript][:n], lines)
 	err := w.change(func(ctx context.Context, next *head.Head) error {
-		was := w.tip.Transcript
-		over := next.Retire(head.Old{Point: was.Point(), Bytes: was.Bytes, Why: "rewrite", At: time.Now()})
-		docs, err := w.lists.Apply(ctx, &next.OldMore, remote.Change{Old: over})
-		if err != nil {
+		if err := w.leave(next, segment.Transcript, w.tip.Transcript, head.WhyRewrite); err != nil {
 			return err
-		}
-		for _, doc := range docs {
-			if a := w.Batch(ctx, doc.PK, cosmos.Put(doc.Body)); a.Class != cosmos.OK {
-				return a.Err
-			}
 		}
 		extent, err := w.store(ctx, segment.Transcript, all, n)
 		next.Transcript = extent
@@ -197,26 +189,26 @@ func (w *writer) rewrite(n int, lines ...string) error {
 	return err
 }
 
-// branch stores another history that shares n lines with the transcript. The head
-// names it if it is to be listed.
-func (w *writer) branch(listed bool, n int, lines ...string) error {
+// leave makes the next head count a history.
+func (w *writer) leave(next *head.Head, st segment.Stream, extent head.Extent, why string) error {
+	h := head.History{
+		ID: segment.HistoryID(w.sid, fmt.Sprintf("%016x", w.r.Uint64())), Born: next.Born, Stream: st, Extent: extent, Why: why, At: time.Now(),
+	}
+	doc, err := h.Encode(w.sid)
+	next.Histories.Add(&h)
+	w.beside = append(w.beside, cosmos.Put(doc.Body))
+	return err
+}
+
+// branch stores another history that shares n lines with the transcript.
+func (w *writer) branch(n int, lines ...string) error {
 	all := slices.Concat(w.lines[segment.Transcript][:n], lines)
 	return w.change(func(ctx context.Context, next *head.Head) error {
 		extent, err := w.store(ctx, segment.Transcript, all, n)
 		if err != nil {
 			return err
 		}
-		b := w.tip.Clone()
-		b.Transcript, b.Old, b.Branches, b.OldMore, b.BranchMore = extent, nil, nil, nil, nil
-		doc, err := b.EncodeBranch()
-		if err != nil {
-			return err
-		}
-		if listed {
-			next.Branch(head.Branch{ID: doc.ID, Tip: extent.Point(), Common: int64(n), At: time.Now()}, nil)
-		}
-		a := w.Batch(ctx, doc.PK, cosmos.Put(doc.Body))
-		return a.Err
+		return w.leave(next, segment.Transcript, extent, head.WhyBranch)
 	})
 }
 
@@ -285,7 +277,7 @@ func (w *world) readable(id string) (names map[string]string, read map[string]bo
 	rec := &recording{w.c.Conn(""), map[string]bool{}}
 	r := &remote.Reader{Conn: rec, Alone: true}
 	names = map[string]string{}
-	t, _, err := r.Head(ctx, sid, remote.Known{})
+	t, at, err := r.Head(ctx, sid, remote.Known{})
 	require.NoError(w.t, err)
 	if t == nil || t.Deleted {
 		return names, rec.read
@@ -305,20 +297,11 @@ func (w *world) readable(id string) (names map[string]string, read map[string]bo
 	for st, extent := range t.Logs {
 		history(string(st), st, extent.Point())
 	}
-	former, err := r.Lists(sid).Former(ctx, t)
+	known, err := r.Histories(ctx, t, at.ETag)
 	require.NoError(w.t, err)
-	for _, o := range former {
-		history(fmt.Sprint("former ", o.Hash), segment.Transcript, o.Point)
-	}
-	for _, b := range t.Branches {
-		history(b.ID, segment.Transcript, b.Tip)
-	}
-	for row, err := range r.Query(ctx, cosmos.Branches(segment.SessionPK(sid))) {
-		require.NoError(w.t, err)
-		b, err := head.Decode(row, sid)
-		require.NoError(w.t, err)
-		history("branch "+b.Transcript.Hash.String(), segment.Transcript, b.Transcript.Point())
-		w.files(r, b, names)
+	for _, h := range known {
+		history(h.Why+" "+h.Extent.Hash.String(), h.Stream, h.Extent.Point())
+		rec.read[h.ID] = true
 	}
 	w.files(r, t, names)
 	return names, rec.read

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -13,7 +14,7 @@ import (
 // Types of the documents here.
 const (
 	TypeHead      = "head"
-	TypeBranch    = "branch"
+	TypeHistory   = "history"
 	TypeCatalogue = "cat"
 )
 
@@ -35,10 +36,7 @@ type headDoc struct {
 	Metadata   *File                     `json:"m,omitempty"`
 	Files      map[string]File           `json:"f,omitempty"`
 
-	Old        []Old    `json:"old,omitempty"`
-	Branches   []Branch `json:"branches,omitempty"`
-	OldMore    []string `json:"old_more,omitempty"`
-	BranchMore []string `json:"branches_more,omitempty"`
+	Histories Histories `json:"histories,omitzero"`
 
 	Op        string    `json:"op"`
 	Writer    Writer    `json:"writer"`
@@ -55,21 +53,12 @@ const Metadata = "metadata.json"
 
 // Encode returns the document of t. The same head gives the same bytes.
 func (t *Head) Encode() (segment.Document, error) {
-	return t.encode(TypeHead, segment.HeadID(t.SID))
-}
-
-// EncodeBranch returns the document of a branch whose head is t.
-func (t *Head) EncodeBranch() (segment.Document, error) {
-	return t.encode(TypeBranch, segment.BranchID(t.SID, t.Transcript.Point()))
-}
-
-func (t *Head) encode(kind, id string) (segment.Document, error) {
 	d := headDoc{
-		ID: id, PK: segment.SessionPK(t.SID), Type: kind, V: segment.Version, Revision: t.Revision,
+		ID: segment.HeadID(t.SID), PK: segment.SessionPK(t.SID), Type: TypeHead, V: segment.Version, Revision: t.Revision,
 		User: t.User, Session: t.Session, Project: t.Project, Born: t.Born,
 		Transcript: new(t.Transcript.filled(segment.Transcript)),
-		Old:        t.Old, Branches: t.Branches, OldMore: t.OldMore, BranchMore: t.BranchMore,
-		Op: t.Op, Writer: t.Writer, Redaction: t.Redaction, Anew: t.Anew, Deleted: t.Deleted, TTL: t.TTL, Updated: t.Updated.UTC(),
+		Histories:  t.Histories,
+		Op:         t.Op, Writer: t.Writer, Redaction: t.Redaction, Anew: t.Anew, Deleted: t.Deleted, TTL: t.TTL, Updated: t.Updated.UTC(),
 	}
 	if t.Parent != "" {
 		d.Parent = &t.Parent
@@ -94,19 +83,15 @@ func (t *Head) encode(kind, id string) (segment.Document, error) {
 	if err != nil {
 		return segment.Document{}, fmt.Errorf("encode head: %w", err)
 	}
-	return segment.Document{ID: d.ID, PK: d.PK, Type: kind, Body: body, To: t.Transcript.Point()}, nil
+	return segment.Document{ID: d.ID, PK: d.PK, Type: TypeHead, Body: body, To: t.Transcript.Point()}, nil
 }
 
-// Decode reads the document of a head or of a branch of session sid. Its error
-// is [segment.ErrForeign], [segment.ErrFormat] or [segment.ErrDamaged].
+// Decode reads the document of the head of session sid. Its error is
+// [segment.ErrForeign], [segment.ErrFormat] or [segment.ErrDamaged].
 func Decode(body []byte, sid string) (*Head, error) {
 	var d headDoc
 	err := json.Unmarshal(body, &d)
-	kind := TypeHead
-	if d.Type == TypeBranch {
-		kind = TypeBranch
-	}
-	if probed := segment.Probe(body, kind); probed != nil {
+	if probed := segment.Probe(body, TypeHead); probed != nil {
 		return nil, fmt.Errorf("decode head: %w", probed)
 	}
 	if err != nil {
@@ -118,8 +103,8 @@ func Decode(body []byte, sid string) (*Head, error) {
 	t := &Head{
 		SID: sid, Revision: d.Revision, User: d.User, Session: d.Session, Project: d.Project, Born: d.Born,
 		Transcript: *d.Transcript, Logs: d.Logs, Files: d.Files,
-		Old: d.Old, Branches: d.Branches, OldMore: d.OldMore, BranchMore: d.BranchMore,
-		Op: d.Op, Writer: d.Writer, Redaction: d.Redaction, Anew: d.Anew, Deleted: d.Deleted, TTL: d.TTL, Updated: d.Updated,
+		Histories: d.Histories,
+		Op:        d.Op, Writer: d.Writer, Redaction: d.Redaction, Anew: d.Anew, Deleted: d.Deleted, TTL: d.TTL, Updated: d.Updated,
 	}
 	if d.Parent != nil {
 		t.Parent = *d.Parent
@@ -134,14 +119,10 @@ func Decode(body []byte, sid string) (*Head, error) {
 }
 
 func (d *headDoc) valid(sid string) error {
-	if d.Transcript == nil || d.PK != segment.SessionPK(sid) || d.Revision < 1 || d.TTL < 0 {
+	if d.Transcript == nil || d.PK != segment.SessionPK(sid) || d.Revision < 1 || d.TTL < 0 || d.Histories.N < 0 {
 		return fmt.Errorf("%w: members missing", segment.ErrDamaged)
 	}
-	id := segment.HeadID(sid)
-	if d.Type == TypeBranch {
-		id = segment.BranchID(sid, d.Transcript.Point())
-	}
-	if d.ID != id {
+	if d.ID != segment.HeadID(sid) {
 		return fmt.Errorf("%w: id and content differ", segment.ErrDamaged)
 	}
 	if err := d.Transcript.valid(segment.Transcript); err != nil {
@@ -156,6 +137,53 @@ func (d *headDoc) valid(sid string) error {
 		}
 	}
 	return nil
+}
+
+type historyDoc struct {
+	ID     string         `json:"id"`
+	PK     string         `json:"pk"`
+	Type   string         `json:"type"`
+	V      int            `json:"v"`
+	Born   string         `json:"born"`
+	Stream segment.Stream `json:"st"`
+	Extent *Extent        `json:"t"`
+	Common int64          `json:"common,omitempty"`
+	Why    string         `json:"why"`
+	Device string         `json:"dev"`
+	KeptAs string         `json:"kept_as,omitempty"`
+	At     time.Time      `json:"at"`
+}
+
+// Encode returns the document of h, which belongs to session sid.
+func (h *History) Encode(sid string) (segment.Document, error) {
+	d := historyDoc{
+		ID: h.ID, PK: segment.SessionPK(sid), Type: TypeHistory, V: segment.Version, Born: h.Born,
+		Stream: h.Stream, Extent: new(h.Extent.filled(h.Stream)), Common: h.Common, Why: h.Why, Device: h.Device, KeptAs: h.KeptAs, At: h.At.UTC(),
+	}
+	body, err := marshal(&d)
+	if err != nil {
+		return segment.Document{}, fmt.Errorf("encode history: %w", err)
+	}
+	return segment.Document{ID: d.ID, PK: d.PK, Type: TypeHistory, Body: body}, nil
+}
+
+// DecodeHistory reads the document of a history of session sid. Errors are as of [Decode].
+func DecodeHistory(body []byte, sid string) (h History, err error) {
+	var d historyDoc
+	err = json.Unmarshal(body, &d)
+	if probed := segment.Probe(body, TypeHistory); probed != nil {
+		return h, fmt.Errorf("decode history: %w", probed)
+	}
+	if err != nil || d.Extent == nil || d.PK != segment.SessionPK(sid) || !strings.HasPrefix(d.ID, segment.HistoryID(sid, "")) {
+		return h, fmt.Errorf("decode history: %w: members missing, or of the wrong type", segment.ErrDamaged)
+	}
+	if _, err := segment.ParseStream(string(d.Stream)); err != nil {
+		return h, fmt.Errorf("decode history: %w: unknown stream", segment.ErrDamaged)
+	}
+	if err := d.Extent.valid(d.Stream); err != nil {
+		return h, fmt.Errorf("decode history: %w", err)
+	}
+	return History{d.ID, d.Born, d.Stream, *d.Extent, d.Common, d.Why, d.Device, d.KeptAs, d.At}, nil
 }
 
 // filled returns r, with the hash of the beginning where nothing is stored yet.

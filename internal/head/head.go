@@ -2,7 +2,6 @@ package head
 
 import (
 	"encoding/json"
-	"slices"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -22,10 +21,7 @@ type Head struct {
 	Logs       map[segment.Stream]Extent
 	Files      map[string]File // by name: metadata.json, config.md, session-state.json …
 
-	Old        []Old    // former heads, the latest last; at most [MaxOld]
-	Branches   []Branch // at most [MaxBranches]
-	OldMore    []string // ids of documents with those that had no room
-	BranchMore []string
+	Histories Histories // former heads and branches, which have documents of their own
 
 	Op        string // names the change that made this revision: a lost answer is told by it
 	Writer    Writer
@@ -41,27 +37,6 @@ type File struct {
 	segment.Blob
 	Clock   HLC             `json:"hlc,omitzero"`
 	Summary json.RawMessage `json:"doc,omitempty"` // what queries and lists need of it
-}
-
-// An Old is a former head that a rewrite replaced. It can be restored as long as
-// its segments are kept.
-type Old struct {
-	segment.Point
-	Bytes  int64     `json:"bytes"`
-	Why    string    `json:"why"`
-	Device string    `json:"dev"`
-	At     time.Time `json:"at"`
-	Rules  []Rules   `json:"red,omitempty"` // as in [Extent]
-}
-
-// A Branch is a history that a device had when the head went another way.
-type Branch struct {
-	ID     string        `json:"id"`
-	Tip    segment.Point `json:"tip"`
-	Common int64         `json:"common"` // records that it shares with the head it left
-	Device string        `json:"dev"`
-	KeptAs string        `json:"kept_as,omitempty"` // id of the local fork
-	At     time.Time     `json:"at"`
 }
 
 // A Writer says who wrote a head.
@@ -88,42 +63,13 @@ func (t *Head) AllUnder(version string) bool {
 	return under(t.RulesOf(segment.Transcript), version)
 }
 
-// Limits of the lists in a head: it stays about a kilobyte.
-const (
-	MaxOld      = 8
-	MaxBranches = 8
-)
-
-// Retire notes a former head. What no longer has room is returned, the oldest
-// first: it is to be stored in a document of its own, named in OldMore.
-func (t *Head) Retire(o Old) (overflow []Old) {
-	t.Old = slices.DeleteFunc(slices.Clone(t.Old), func(p Old) bool { return p.Point == o.Point })
-	t.Old = append(t.Old, o)
-	if n := len(t.Old) - MaxOld; n > 0 {
-		overflow, t.Old = t.Old[:n:n], slices.Clone(t.Old[n:])
-	}
-	return overflow
-}
-
-// Branch notes a branch, in the place of those with the ids in replaced, as far as
-// they are here. What no longer has room is returned as by [Head.Retire].
-func (t *Head) Branch(b Branch, replaced []string) (overflow []Branch) {
-	t.Branches = slices.DeleteFunc(slices.Clone(t.Branches), func(c Branch) bool {
-		return c.ID == b.ID || slices.Contains(replaced, c.ID)
-	})
-	t.Branches = append(t.Branches, b)
-	if n := len(t.Branches) - MaxBranches; n > 0 {
-		overflow, t.Branches = t.Branches[:n:n], slices.Clone(t.Branches[n:])
-	}
-	return overflow
-}
-
-// Tombstone returns the head of the removed session: the same numbers, one
-// revision on. The service removes it after ttl.
+// Tombstone returns the head of the removed session: the same numbers, one revision on,
+// and no files or histories. The service removes it after ttl.
 func (t *Head) Tombstone(ttl time.Duration) *Head {
 	dead := *t
 	dead.Revision++
 	dead.Deleted, dead.TTL = true, int(ttl/time.Second)
+	dead.Files, dead.Histories = nil, Histories{}
 	return &dead
 }
 
@@ -138,7 +84,5 @@ func (t *Head) Clone() *Head {
 	for name, f := range t.Files {
 		c.Files[name] = f
 	}
-	c.Old, c.Branches = slices.Clone(t.Old), slices.Clone(t.Branches)
-	c.OldMore, c.BranchMore = slices.Clone(t.OldMore), slices.Clone(t.BranchMore)
 	return &c
 }

@@ -3,7 +3,9 @@ package head
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,18 +38,25 @@ func whole(t testing.TB) *Head {
 			Metadata:    {Blob: md, Clock: HLC{Wall: at.UnixMilli(), Count: 4, Device: "1f3a9c02"}, Summary: json.RawMessage(`{"turn_count":12}`)},
 			"config.md": {Blob: segment.Blob{Sum: segment.Hash{9}, Bytes: 5000, Chunks: []string{strings.Repeat("a", 40)}}},
 		},
-		Old:      []Old{{Point: point(140), Bytes: 9, Why: "rewrite", Device: "1f3a9c02", At: at}},
-		Branches: []Branch{{ID: segment.BranchID(sid, point(133)), Tip: point(133), Common: 120, Device: "1f3a9c02", KeptAs: "f", At: at}},
-		OldMore:  []string{"a"}, BranchMore: []string{"b"},
-		Op: "1f3a9c02-000317", Writer: Writer{"1f3a9c02", "box", "0.1.0"}, Redaction: "3", Updated: at,
+		Histories: HistoriesOf([]History{branch(at), {ID: segment.HistoryID(sid, "1"), Why: WhyRewrite}}),
+		Op:        "1f3a9c02-000317", Writer: Writer{"1f3a9c02", "box", "0.1.0"}, Redaction: "3", Updated: at,
 		Anew: Anew{Rules: "2", Was: point(120), Now: point(121)},
+	}
+}
+
+// branch is a history with every field set.
+func branch(at time.Time) History {
+	return History{
+		ID: segment.HistoryID(sid, "0123456789abcdef"), Born: "0123456789abcdef", Stream: segment.Transcript, Extent: extent(133),
+		Common: 120, Why: WhyBranch, Device: "1f3a9c02", KeptAs: "f", At: at,
 	}
 }
 
 func TestDocumentsOfTips(t *testing.T) {
 	t.Parallel()
 	full := whole(t)
-	branch, err := full.EncodeBranch()
+	h := branch(full.Updated)
+	history, err := h.Encode(sid)
 	require.NoError(t, err)
 	head, err := full.Encode()
 	require.NoError(t, err)
@@ -60,7 +69,7 @@ func TestDocumentsOfTips(t *testing.T) {
 	require.NoError(t, err)
 
 	var got strings.Builder
-	for _, d := range []segment.Document{head, branch, dead, first, entry} {
+	for _, d := range []segment.Document{head, history, dead, first, entry} {
 		got.Write(d.Body)
 		got.WriteByte('\n')
 		var names struct{ ID, PK, Type string }
@@ -74,16 +83,19 @@ func TestDocumentsOfTips(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(want), got.String())
 
-	for _, d := range []segment.Document{head, branch} {
-		back, err := Decode(d.Body, sid)
-		require.NoError(t, err)
-		require.Equal(t, full, back)
-	}
-	back, err := Decode(dead.Body, sid)
+	back, err := Decode(head.Body, sid)
+	require.NoError(t, err)
+	require.Equal(t, full, back)
+	left, err := DecodeHistory(history.Body, sid)
+	require.NoError(t, err)
+	require.Equal(t, h, left)
+	back, err = Decode(dead.Body, sid)
 	require.NoError(t, err)
 	require.True(t, back.Deleted)
 	require.Equal(t, full.Revision+1, back.Revision)
 	require.Equal(t, full.Transcript, back.Transcript)
+	require.Zero(t, back.Histories)
+	require.Empty(t, back.Files)
 	back, err = Decode(first.Body, sid)
 	require.NoError(t, err)
 	require.Equal(t, segment.Origin(segment.Transcript), back.Transcript.Point())
@@ -99,28 +111,27 @@ func TestTipIsSmall(t *testing.T) {
 	require.NoError(t, err)
 	require.Less(t, len(d.Body), 600)
 	full := whole(t)
-	for i := range int64(20) {
-		full.Retire(Old{Point: point(i)})
-		full.Branch(Branch{ID: segment.BranchID(sid, point(i)), Tip: point(i)}, nil)
-	}
 	d, err = full.Encode()
 	require.NoError(t, err)
-	require.Less(t, len(d.Body), 6<<10)
+	for i := range 500 {
+		full.Histories.Add(&History{ID: segment.HistoryID(sid, fmt.Sprint(i)), Why: WhyBranch})
+	}
+	many, err := full.Encode()
+	require.NoError(t, err)
+	require.InDelta(t, len(d.Body), len(many.Body), 10)
 }
 
 func TestForeignTips(t *testing.T) {
 	t.Parallel()
 	d, err := whole(t).Encode()
 	require.NoError(t, err)
-	b, err := whole(t).EncodeBranch()
-	require.NoError(t, err)
 	for _, c := range []struct {
 		body, old, new string
 		want           error
 	}{
-		{string(d.Body), `"v":1`, `"v":2`, segment.ErrNewer},
-		{string(d.Body), `"v":1`, `"v":0`, segment.ErrFormat},
-		{string(d.Body), `"v":1,`, ``, segment.ErrForeign},
+		{string(d.Body), `"v":2`, `"v":3`, segment.ErrNewer},
+		{string(d.Body), `"v":2`, `"v":1`, segment.ErrFormat},
+		{string(d.Body), `"v":2,`, ``, segment.ErrForeign},
 		{string(d.Body), `"type":"head"`, `"type":"session"`, segment.ErrForeign},
 		{string(d.Body), sid + "-head", sid, segment.ErrDamaged},
 		{string(d.Body), `"rev":42`, `"rev":0`, segment.ErrDamaged},
@@ -130,7 +141,7 @@ func TestForeignTips(t *testing.T) {
 		{string(d.Body), `"e-1f3a9c02"`, `"t"`, segment.ErrDamaged},
 		{string(d.Body), `"e-1f3a9c02"`, `"logs"`, segment.ErrDamaged},
 		{string(d.Body), `-0004-1f3a9c02`, `-4-1f3a9c02`, segment.ErrDamaged},
-		{string(b.Body), `"n":131`, `"n":132,"h":"` + point(7).Hash.String() + `"},"t0":{"n":1`, segment.ErrDamaged},
+		{string(d.Body), `"histories":{"n":2`, `"histories":{"n":-2`, segment.ErrDamaged},
 		{"{}", "", "", segment.ErrForeign},
 		{"", "", "", segment.ErrForeign},
 	} {
@@ -144,31 +155,59 @@ func TestForeignTips(t *testing.T) {
 	require.ErrorIs(t, err, segment.ErrForeign)
 }
 
-func TestListsAreCapped(t *testing.T) {
+// TestHistoriesTell compares lists with what a head counts.
+func TestHistoriesTell(t *testing.T) {
 	t.Parallel()
-	tp := &Head{}
-	var over []Old
-	for i := range int64(12) {
-		over = append(over, tp.Retire(Old{Point: point(i)})...)
+	var all []History
+	for i := range 20 {
+		why := WhyRewrite
+		if i%3 == 0 {
+			why = WhyBranch
+		}
+		all = append(all, History{ID: segment.HistoryID(sid, fmt.Sprint(i)), Why: why})
 	}
-	require.Len(t, tp.Old, MaxOld)
-	require.Equal(t, point(11), tp.Old[MaxOld-1].Point)
-	require.Len(t, over, 4)
-	require.Equal(t, point(0), over[0].Point)
-	before := tp.Clone()
-	require.Empty(t, tp.Retire(Old{Point: point(7), Why: "again"}))
-	require.Len(t, tp.Old, MaxOld)
-	require.Equal(t, "again", tp.Old[MaxOld-1].Why)
-	require.Equal(t, point(11), before.Old[MaxOld-1].Point, "a clone does not change")
+	s := HistoriesOf(all)
+	require.Equal(t, []int{20, 7}, []int{s.N, s.Branches})
+	backward := slices.Clone(all)
+	slices.Reverse(backward)
+	require.Equal(t, s, HistoriesOf(backward))
+	require.NotEqual(t, s, HistoriesOf(all[1:]), "one lacks")
+	other := slices.Clone(all)
+	other[7].ID += "0"
+	require.NotEqual(t, s, HistoriesOf(other), "one is another one")
+	require.NotEqual(t, s, HistoriesOf(append(slices.Clone(all), all[3])))
+	for i := range all {
+		s.Drop(&all[i])
+	}
+	require.Zero(t, s)
+}
 
-	var gone []Branch
-	for i := range int64(9) {
-		gone = append(gone, tp.Branch(Branch{ID: string(rune('a' + i))}, nil)...)
+func TestForeignHistories(t *testing.T) {
+	t.Parallel()
+	h := branch(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC))
+	d, err := h.Encode(sid)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		old, new string
+		want     error
+	}{
+		{`"v":2`, `"v":3`, segment.ErrNewer},
+		{`"v":2`, `"v":1`, segment.ErrFormat},
+		{`"v":2,`, ``, segment.ErrForeign},
+		{`"type":"history"`, `"type":"head"`, segment.ErrForeign},
+		{`"n":133`, `"n":-1`, segment.ErrDamaged},
+		{`"n":133`, `"n":"133"`, segment.ErrDamaged},
+		{`"t":{`, `"u":{`, segment.ErrDamaged},
+		{`"st":"t"`, `"st":"x"`, segment.ErrDamaged},
+		{`"id":"`, `"id":"z`, segment.ErrDamaged},
+	} {
+		body := strings.Replace(string(d.Body), c.old, c.new, 1)
+		require.NotEqual(t, string(d.Body), body)
+		_, err := DecodeHistory([]byte(body), sid)
+		require.ErrorIs(t, err, c.want, c.new)
 	}
-	require.Equal(t, []Branch{{ID: "a"}}, gone)
-	require.Empty(t, tp.Branch(Branch{ID: "z"}, []string{"c", "not here"}))
-	require.Len(t, tp.Branches, MaxBranches)
-	require.Equal(t, "z", tp.Branches[MaxBranches-1].ID)
+	_, err = DecodeHistory(d.Body, strings.Repeat("a", 32))
+	require.ErrorIs(t, err, segment.ErrDamaged, "of another session")
 }
 
 func TestReachOf(t *testing.T) {
@@ -188,6 +227,12 @@ func FuzzDecode(f *testing.F) {
 			d, err := tp.Encode()
 			require.NoError(t, err)
 			_, err = Decode(d.Body, sid)
+			require.NoError(t, err)
+		}
+		if h, err := DecodeHistory(body, sid); err == nil {
+			d, err := h.Encode(sid)
+			require.NoError(t, err)
+			_, err = DecodeHistory(d.Body, sid)
 			require.NoError(t, err)
 		}
 		_, _ = DecodeCatalogue(body, sid)

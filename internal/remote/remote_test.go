@@ -89,113 +89,64 @@ func TestTipThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestLists adds more former heads than some documents hold, and loses one of these.
-func TestLists(t *testing.T) {
+// TestHistories lists what a head counts, and notices a list that lags or is damaged.
+func TestHistories(t *testing.T) {
 	t.Parallel()
 	c := &memory.Container{}
 	r := &remote.Reader{Conn: c.Conn("")}
-	next := &head.Head{SID: sid, BranchMore: []string{}}
-	var pages []string
-	for i := range 2*head.MaxMore + 10 {
-		docs, err := r.Lists(sid).Apply(t.Context(), &next.OldMore, remote.Change{Old: []head.Old{{Device: fmt.Sprint(i)}}})
+	one := func(nonce, born, why string) head.History {
+		h := head.History{ID: segment.HistoryID(sid, nonce), Born: born, Stream: segment.Transcript, Why: why, At: time.Unix(0, 0).UTC()}
+		h.Extent.Hash = segment.Origin(segment.Transcript).Hash
+		doc, err := h.Encode(sid)
 		require.NoError(t, err)
-		require.Len(t, docs, 1)
-		raw(t, c, docs[0].Body)
-		pages = append(pages, docs[0].ID)
+		raw(t, c, doc.Body)
+		return h
 	}
-	next.Old = []head.Old{{Device: "in the tip"}}
-	former, err := r.Lists(sid).Former(t.Context(), next)
+	const born = "0123456789abcdef"
+	list := func() ([]head.History, int, error) {
+		now, known, err := r.Head(t.Context(), sid, remote.Known{})
+		require.NoError(t, err)
+		before := r.Usage().Requests
+		all, err := r.Histories(t.Context(), now, known.ETag)
+		return all, r.Usage().Requests - before, err
+	}
+	one("former", "fedcba9876543210", head.WhyBranch)
+	put(t, c, func(*head.Head) {})
+	all, requests, err := list()
 	require.NoError(t, err)
-	require.Len(t, former, 1+2*head.MaxMore+10)
-	seen := map[string]bool{}
-	for _, o := range former {
-		seen[o.Device] = true
-	}
-	require.Len(t, seen, len(former))
+	require.Empty(t, all)
+	require.Zero(t, requests)
 
-	last := pages[head.MaxMore-1] // the first full one: the end of the list
-	a := c.Conn("").Batch(t.Context(), segment.SessionPK(sid), cosmos.Delete(last, ""))
-	require.NoError(t, a.Err)
-	former, err = r.Lists(sid).Former(t.Context(), next)
+	want := []head.History{one("a", born, head.WhyBranch), one("b", born, head.WhyRewrite)}
+	put(t, c, func(next *head.Head) { next.Histories = head.HistoriesOf(want) })
+	all, requests, err = list()
+	require.NoError(t, err)
+	require.Equal(t, want, all)
+	require.Equal(t, 1, requests)
+
+	more := one("c", born, head.WhyRestore) // not counted
+	all, requests, err = list()
 	require.ErrorIs(t, err, remote.ErrDamaged)
-	require.Len(t, former, 1+head.MaxMore+10, "the others are there")
-	_, err = r.Lists(sid).Apply(t.Context(), &next.OldMore, remote.Change{Old: []head.Old{{Device: "later"}}})
-	require.NoError(t, err, "damage hinders nobody from adding")
-	branches, err := r.Lists(sid).Branches(t.Context(), next)
+	require.Len(t, all, 3)
+	require.Equal(t, 3, requests)
+	put(t, c, func(next *head.Head) { next.Histories = head.HistoriesOf(append(want, more)) })
+	now, known, err := r.Head(t.Context(), sid, remote.Known{})
 	require.NoError(t, err)
-	require.Empty(t, branches)
-}
-
-// TestReplacedBranches leaves branches out of lists of several documents. Only the
-// documents from that of the first one on are made anew.
-func TestReplacedBranches(t *testing.T) {
-	t.Parallel()
-	c := &memory.Container{}
-	r := &remote.Reader{Conn: c.Conn("")}
-	next := &head.Head{SID: sid}
-	apply := func(change remote.Change) int {
-		t.Helper()
-		docs, err := r.Lists(sid).Apply(t.Context(), &next.BranchMore, change)
-		require.NoError(t, err)
-		for _, doc := range docs {
-			raw(t, c, doc.Body)
-		}
-		return len(docs)
-	}
-	want := map[string]bool{}
-	listed := func() map[string]bool {
-		all := map[string]bool{}
-		branches, err := r.Lists(sid).Branches(t.Context(), next)
-		require.NoError(t, err)
-		for _, b := range branches {
-			require.False(t, all[b.ID], "%s is listed twice", b.ID)
-			all[b.ID] = true
-		}
-		return all
-	}
-	for i := range 2*head.MaxMore + 10 {
-		id := fmt.Sprint(i)
-		apply(remote.Change{Branches: []head.Branch{{ID: id}}})
-		want[id] = true
-	}
-	require.Equal(t, want, listed())
-	require.Zero(t, apply(remote.Change{}))
-	require.Zero(t, apply(remote.Change{Replaced: []string{"not there"}}))
-
-	require.Equal(t, 1, apply(remote.Change{Replaced: []string{fmt.Sprint(2*head.MaxMore + 1)}}), "the first document")
-	delete(want, fmt.Sprint(2*head.MaxMore+1))
-	require.Equal(t, want, listed())
-	require.Equal(t, 3, apply(remote.Change{Branches: []head.Branch{{ID: "longer"}}, Replaced: []string{"0", "1"}}), "the last one, and those before")
-	delete(want, "0")
-	delete(want, "1")
-	want["longer"] = true
-	require.Equal(t, want, listed())
-
-	var second []string
-	for i := range head.MaxMore {
-		second = append(second, fmt.Sprint(head.MaxMore+i))
-		delete(want, second[i])
-	}
-	require.Equal(t, 1, apply(remote.Change{Replaced: second}), "nothing is left of the second")
-	require.Equal(t, want, listed())
-
-	last := next.BranchMore[0]
-	docs, err := r.Lists(sid).Branches(t.Context(), next)
-	require.NoError(t, err)
-	var all []string
-	for _, b := range docs {
-		all = append(all, b.ID)
-	}
-	a := c.Conn("").Batch(t.Context(), segment.SessionPK(sid), cosmos.Delete(last, ""))
+	a := r.Batch(t.Context(), segment.SessionPK(sid), cosmos.Delete(want[0].ID, ""))
 	require.NoError(t, a.Err)
-	require.Zero(t, apply(remote.Change{Replaced: all}), "what cannot be read stays")
-	require.Equal(t, []string{last}, next.BranchMore)
-	raw(t, c, func() []byte {
-		doc, err := (&head.More{SID: sid, Branches: []head.Branch{{ID: "only"}}}).Encode()
-		require.NoError(t, err)
-		next.BranchMore = []string{doc.ID}
-		return doc.Body
-	}())
-	require.Zero(t, apply(remote.Change{Replaced: []string{"only"}}))
-	require.Empty(t, next.BranchMore, "nothing is left")
+	all, err = r.Histories(t.Context(), now, known.ETag)
+	require.ErrorIs(t, err, remote.ErrDamaged)
+	require.Equal(t, []head.History{want[1], more}, all)
+	put(t, c, func(next *head.Head) { next.Histories = head.HistoriesOf(all) })
+	_, err = r.Histories(t.Context(), now, known.ETag)
+	require.ErrorIs(t, err, cosmos.ErrLost)
+	all, _, err = list()
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+
+	doc, err := more.Encode(sid)
+	require.NoError(t, err)
+	raw(t, c, bytes.Replace(doc.Body, fmt.Appendf(nil, `"v":%d`, segment.Version), []byte(`"v":99`), 1))
+	_, _, err = list()
+	require.ErrorIs(t, err, segment.ErrNewer)
 }

@@ -70,7 +70,7 @@ func TestKeys(t *testing.T) {
 	require.Equal(t, "s-"+testSID, SessionPK(testSID))
 	p := Point{131, Origin(Transcript).Hash}
 	require.Equal(t, testSID+"-t-0000000119-12-"+p.Hash.Short(), ID(testSID, Transcript, Point{N: 119}, p))
-	require.Equal(t, testSID+"-b-"+p.Hash.String()[:16], BranchID(testSID, p))
+	require.Equal(t, testSID+"-h-0123456789abcdef", HistoryID(testSID, "0123456789abcdef"))
 }
 
 func TestTracker(t *testing.T) {

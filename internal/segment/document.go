@@ -7,7 +7,7 @@ import (
 )
 
 // Version is the format of the documents written here. Those of another one are refused.
-const Version = 1
+const Version = 2
 
 // Types of documents.
 const (

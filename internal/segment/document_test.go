@@ -95,9 +95,9 @@ func TestStrictness(t *testing.T) {
 		name, value string
 		want        error
 	}{
-		{"v", "2", ErrNewer},
-		{"v", "0", ErrFormat},
-		{"v", `"1"`, ErrForeign},
+		{"v", "3", ErrNewer},
+		{"v", "1", ErrFormat},
+		{"v", `"2"`, ErrForeign},
 		{"v", "", ErrForeign},
 		{"type", `"chunk"`, ErrForeign},
 		{"type", "", ErrForeign},
@@ -148,7 +148,7 @@ func TestStrictness(t *testing.T) {
 		_, err := DecodeSegment([]byte(junk))
 		require.ErrorIs(t, err, ErrForeign, junk)
 	}
-	_, err = DecodeSegment([]byte(`{"type":"seg","v":1}`))
+	_, err = DecodeSegment([]byte(`{"type":"seg","v":2}`))
 	require.ErrorIs(t, err, ErrDamaged)
 }
 

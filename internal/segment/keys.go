@@ -41,8 +41,8 @@ func isSID(s string) bool { return len(s) == 32 && strings.Trim(s, alphabet) == 
 // HeadID is the id of the head of session sid.
 func HeadID(sid string) string { return sid + "-head" }
 
-// BranchID is the id of the branch of session sid that ends at p.
-func BranchID(sid string, p Point) string { return sid + "-b-" + p.Hash.String()[:16] }
+// HistoryID is the id of a history of session sid. The nonce of each is drawn.
+func HistoryID(sid, nonce string) string { return sid + "-h-" + nonce }
 
 // ID is the id of a segment with the lines between two points. It follows from
 // them, so that writing a segment twice gives one document.

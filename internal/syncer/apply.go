@@ -127,7 +127,7 @@ func (l *local) takes() bool {
 func (v *sessionSync) diverge(ctx context.Context, p *draft) error {
 	keptAs := ""
 	if p.copy != nil {
-		if err := v.local.storeCopy(ctx, p.copy, p.branch.Common); err != nil {
+		if err := v.local.storeCopy(ctx, p.copy, p.common); err != nil {
 			return fmt.Errorf("keep this device's line: %w", err)
 		}
 		keptAs = p.copy.id

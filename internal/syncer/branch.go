@@ -1,11 +1,14 @@
 package syncer
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/syncplan"
 )
@@ -20,71 +23,69 @@ func (v *push) buildRewrite(ctx context.Context, a syncplan.Action, p *draft) er
 	if err != nil {
 		return err
 	}
-	was := v.cloud.head.Transcript
-	over := p.next.Retire(head.Old{
-		Point: was.Point(), Bytes: was.Bytes, Rules: was.Rules,
-		Why: "rewrite", Device: v.Device.ID, At: v.cloud.serverTime(),
-	})
-	if err := v.cloud.spill(ctx, &p.next.OldMore, remote.Change{Old: over}, p.uploads); err != nil {
+	former := head.History{Extent: v.cloud.head.Transcript, Common: common, Why: head.WhyRewrite, Device: v.Device.ID}
+	if a.KeepRemote {
+		former.Why, former.Device = head.WhyBranch, v.cloud.head.Writer.Device
+	}
+	if err := v.leave(p, former); err != nil {
 		return err
 	}
-	if a.KeepRemote {
-		if err := v.cloud.storeBranch(ctx, was, p.uploads); err != nil {
-			return err
-		}
-		p.replaces = a.Replaces
-		p.branch = &head.Branch{
-			ID: segment.BranchID(v.sid, was.Point()), Tip: was.Point(), Common: common, Device: v.cloud.head.Writer.Device, At: v.cloud.serverTime(),
-		}
-		if err := v.list(ctx, *p.branch, p); err != nil {
-			return err
-		}
+	if err := v.replace(ctx, a.Replaces, p); err != nil {
+		return err
 	}
 	return v.buildFrom(ctx, common, p)
 }
 
 // buildBranch stores this device's line as a branch.
-func (v *push) buildBranch(ctx context.Context, a syncplan.Action, p *draft) error {
-	extent := head.ExtentOf(v.local.main.end())
-	p.branch = &head.Branch{ID: segment.BranchID(v.sid, extent.Point()), Tip: extent.Point(), Device: v.Device.ID, At: v.cloud.serverTime()}
-	common, err := v.common(ctx)
-	if err != nil {
+func (v *push) buildBranch(ctx context.Context, a syncplan.Action, p *draft) (err error) {
+	if p.common, err = v.common(ctx); err != nil {
 		return err
 	}
-	p.branch.Common = common
-	extent = extent.Ruled(v.cloud.head.RulesOf(segment.Transcript), common, v.redaction())
+	b := head.History{Common: p.common, Why: head.WhyBranch, Device: v.Device.ID}
+	b.Extent = head.ExtentOf(v.local.main.end()).Ruled(v.cloud.head.RulesOf(segment.Transcript), p.common, v.redaction())
 	if a.Fork {
-		if p.copy, err = v.local.conflictCopy(ctx, common); err != nil {
+		if p.copy, err = v.local.conflictCopy(ctx, p.common); err != nil {
 			return err
 		}
-		p.branch.KeptAs = p.copy.id
+		b.KeptAs = p.copy.id
 	}
 	if a.Stored {
 		return nil
 	}
-	p.replaces = a.Replaces
-	if err := v.storeFrom(ctx, common, p.uploads); err != nil {
-		return err
-	}
-	if err := v.cloud.storeBranch(ctx, extent, p.uploads); err != nil {
+	if err := v.storeFrom(ctx, p.common, p.uploads); err != nil {
 		return err
 	}
 	p.changed = true
-	return v.list(ctx, *p.branch, p)
+	return errors.Join(v.leave(p, b), v.replace(ctx, a.Replaces, p))
 }
 
-// storeBranch stores the document of a branch that ends at r. It never changes
-// and can be found without the head.
-func (c *cloud) storeBranch(ctx context.Context, r head.Extent, uploads *uploader) error {
-	b := c.head.Clone()
-	b.Transcript, b.Old, b.Branches, b.OldMore, b.BranchMore = r, nil, nil, nil, nil
-	b.Writer = head.Writer{Device: c.Device.ID, Host: c.Device.Host, Library: library}
-	b.Updated = c.Core.Now()
-	doc, err := b.EncodeBranch()
-	if err != nil {
-		return err
+// leave makes the draft's head count a history, and stores its document with that head.
+func (v *push) leave(p *draft, h head.History) error {
+	h.ID, h.Born = segment.HistoryID(v.sid, v.Random.Name(8)), p.next.Born
+	h.Stream, h.At = cmp.Or(h.Stream, segment.Transcript), v.cloud.serverTime()
+	doc, err := h.Encode(v.sid)
+	p.next.Histories.Add(&h)
+	p.uploads.with(cosmos.Put(doc.Body))
+	return err
+}
+
+// maxReplaced is how many histories a change removes, so that it fits into one request.
+const maxReplaced = 50
+
+// replace makes the draft's head count some histories no more, and removes their documents
+// with the change of the head. More than [maxReplaced] stay, until the next change.
+func (v *push) replace(ctx context.Context, ids []string, p *draft) error {
+	if len(ids) == 0 {
+		return nil
 	}
-	return uploads.add(ctx, doc)
+	known, err := v.cloud.histories(ctx)
+	for i := range known {
+		if h := &known[i]; slices.Contains(ids[:min(len(ids), maxReplaced)], h.ID) {
+			p.next.Histories.Drop(h)
+			p.uploads.with(cosmos.Delete(h.ID, ""))
+		}
+	}
+	return err
 }
 
 // checkSound refuses to replace the history in the cloud by one that the store

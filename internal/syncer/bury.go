@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/gc"
-	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -64,28 +62,19 @@ func (v *sessionSync) mayBury(ctx context.Context) error {
 
 // branchesStay returns an error where a branch has no session of its own in the cloud.
 func (c *cloud) branchesStay(ctx context.Context) error {
-	listed, err := c.lists.Branches(ctx, c.head)
+	all, err := c.histories(ctx)
 	if err != nil {
 		return err
 	}
-	found, err := c.storedBranches(ctx)
-	if err != nil {
-		return err
-	}
-	listed = slices.Clone(listed)
-	for _, b := range found {
-		p := b.Transcript.Point()
-		known := slices.ContainsFunc(listed, func(l head.Branch) bool { return l.Tip == p })
-		if !known && !c.continued(ctx, p, found) {
-			listed = append(listed, head.Branch{Tip: p, Device: b.Writer.Device})
+	for _, h := range all {
+		if !h.Branch() {
+			continue
 		}
-	}
-	for _, b := range listed {
-		if stays, err := c.branchStays(ctx, b.Tip, b.KeptAs); err != nil {
+		if stays, err := c.branchStays(ctx, h.Extent.Point(), h.KeptAs); err != nil {
 			return err
 		} else if !stays {
 			return fmt.Errorf("%w: the branch of %d messages from device %s has no session of its own in the cloud: "+
-				"sync the session that keeps it, or restore it first; Purge and then Recreate gives it up", ErrDeferred, b.Tip.N, b.Device)
+				"sync the session that keeps it, or restore it first; Purge and then Recreate gives it up", ErrDeferred, h.Extent.N, h.Device)
 		}
 	}
 	return nil

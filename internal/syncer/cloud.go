@@ -13,14 +13,15 @@ import (
 // cloud is the session as the cloud has it, by the head that was last read or written.
 type cloud struct {
 	*session
-	link    *remote.Reader
-	pk      string
-	head    *head.Head // nil: none
-	etag    cosmos.ETag
-	dead    *head.Head     // not nil: a tombstone, or what is known of one, that the next head is to replace
-	infos   []segment.Info // of the transcript, once listed
-	lists   *remote.Lists
-	lacking []error // parts that are damaged
+	link     *remote.Reader
+	pk       string
+	head     *head.Head // nil: none
+	etag     cosmos.ETag
+	dead     *head.Head     // not nil: a tombstone, or what is known of one, that the next head is to replace
+	infos    []segment.Info // of the transcript, once listed
+	former   []head.History // that the head formerOf counts, once listed
+	formerOf *head.Head
+	lacking  []error // parts that are damaged
 
 	cap  int    // of a segment, after a refusal for its size; 0: the default
 	op   string // of the last head that was written
@@ -30,7 +31,7 @@ type cloud struct {
 // cloud begins a piece of work on the session in the cloud.
 func (s *session) cloud() *cloud {
 	link := s.Connect(s.st.Head.Token)
-	return &cloud{session: s, link: link, pk: segment.SessionPK(s.sid), lists: link.Lists(s.sid)}
+	return &cloud{session: s, link: link, pk: segment.SessionPK(s.sid)}
 }
 
 // cut returns how size bytes of lines are cut into segments.

@@ -48,20 +48,5 @@ func (v *push) commit(ctx context.Context, p *draft) error {
 			v.know(f, f.content, f.sum)
 		}
 	}
-	v.cloud.removeReplaced(ctx, p)
 	return nil
-}
-
-// removeReplaced removes the documents of branches that a longer one stands for now,
-// as the head says. They hold no lines. One that stays is passed over by who lists
-// branches, and pruning removes it.
-func (c *cloud) removeReplaced(ctx context.Context, p *draft) {
-	for _, id := range p.replaces {
-		if id == p.branch.ID {
-			continue
-		}
-		if a := c.link.Batch(ctx, c.pk, cosmos.Delete(id, "")); a.Class != cosmos.OK && a.Class != cosmos.Missing {
-			c.Log.Info("replaced branch not removed", "session", c.id, "err", a.Err)
-		}
-	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
@@ -58,7 +57,6 @@ func (v *push) anewAfter(dead *head.Head) (a head.Anew) {
 func (v *push) tombstone() *head.Head {
 	next := v.nextHead().Tombstone(gc.TombstoneDays * 24 * time.Hour)
 	next.Revision = v.cloud.head.Revision + 1
-	next.Files, next.OldMore, next.BranchMore = nil, nil, nil
 	return next
 }
 
@@ -74,13 +72,12 @@ func (c *cloud) serverTime() time.Time {
 
 // draft is a head in the making, with the documents that it needs.
 type draft struct {
-	next     *head.Head
-	rules    []head.Rules // of the lines before those that are stored
-	uploads  *uploader
-	changed  bool
-	branch   *head.Branch  // this device's line, when it becomes one
-	replaces []string      // ids of the branches that it continues
-	copy     *conflictCopy // the session that is to keep it here; nil for none
+	next    *head.Head
+	rules   []head.Rules // of the lines before those that are stored
+	uploads *uploader
+	changed bool
+	common  int64         // how many lines the cloud has of this device's, when these become a branch
+	copy    *conflictCopy // the session that is to keep them here; nil for none
 }
 
 // buildFrom stores the lines behind record n and moves the head to their end.
@@ -113,25 +110,4 @@ func (v *push) storeFrom(ctx context.Context, n int64, uploads *uploader) error 
 type conflictCopy struct {
 	id  string
 	was *history // its transcript, which is the beginning of the line; nil: it is to be made
-}
-
-// spill makes a change in one of the head's lists where there is no room in the head:
-// in the documents that ids leads to then.
-func (c *cloud) spill(ctx context.Context, ids *[]string, change remote.Change, uploads *uploader) error {
-	docs, err := c.lists.Apply(ctx, ids, change)
-	if err != nil {
-		return err
-	}
-	for _, doc := range docs {
-		if err := uploads.add(ctx, doc); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// list adds a branch to the head's list, in the place of those that it continues.
-func (v *push) list(ctx context.Context, b head.Branch, p *draft) error {
-	over := p.next.Branch(b, p.replaces)
-	return v.cloud.spill(ctx, &p.next.BranchMore, remote.Change{Branches: over, Replaced: p.replaces}, p.uploads)
 }

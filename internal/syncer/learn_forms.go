@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/remote"
@@ -120,15 +119,15 @@ func (l *ownLog) adopt(ctx context.Context, sent *compared) error {
 // those of a former head, or the beginning of one, which left in other forms than today's
 // rules give them. By these forms they are known as what others replaced.
 func (s *sides) learnFormer(ctx context.Context) (found bool, err error) {
-	former, err := s.cloud.lists.Former(ctx, s.cloud.head)
-	if err != nil && !errors.Is(err, remote.ErrDamaged) {
+	former, err := s.cloud.histories(ctx)
+	if err != nil {
 		return false, err
 	}
-	for _, o := range slices.Backward(former) {
-		if o.N < s.local.main.end().N || s.cloud.sameForms(head.Extent{N: o.N, Rules: o.Rules}) {
+	for _, h := range former {
+		if h.Branch() || h.Extent.N < s.local.main.end().N || s.cloud.sameForms(h.Extent) {
 			continue
 		}
-		sent, err := s.compare(ctx, o.Point)
+		sent, err := s.compare(ctx, h.Extent.Point())
 		if errors.Is(err, remote.ErrDamaged) {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/syncplan"
@@ -34,26 +35,53 @@ func (c *cloud) branchHas(ctx context.Context, tip segment.Point) syncplan.Has {
 	}
 }
 
-// replaced reports whether a point was on a former head.
+// planBranches returns the branches as package syncplan takes them.
+func (c *cloud) planBranches(ctx context.Context) (all []syncplan.Branch, err error) {
+	known, err := c.histories(ctx)
+	for _, h := range known {
+		if h.Branch() {
+			all = append(all, syncplan.Branch{ID: h.ID, Tip: h.Extent.Point(), Has: c.branchHas(ctx, h.Extent.Point())})
+		}
+	}
+	return all, err
+}
+
+// replaced returns what reports whether a point was on a former head.
 func (c *cloud) replaced(ctx context.Context) syncplan.Has {
-	if len(c.head.Old) == 0 || c.head.Deleted {
+	if c.head.Histories.N == c.head.Histories.Branches {
 		return nil
 	}
 	return func(p segment.Point) (bool, error) {
-		former, err := c.lists.Former(ctx, c.head)
-		if err != nil && !errors.Is(err, remote.ErrDamaged) {
+		former, err := c.histories(ctx)
+		if err != nil {
 			return false, err
 		}
-		for _, o := range former {
-			if o.N < p.N {
+		for _, h := range former {
+			if h.Branch() || h.Extent.N < p.N {
 				continue
 			}
-			if on, err := c.has(ctx, p, o.Point); on || err != nil && !errors.Is(err, remote.ErrDamaged) {
+			if h.Extent.Point() == p {
+				return true, nil
+			}
+			if on, err := c.has(ctx, p, h.Extent.Point()); on || err != nil && !errors.Is(err, remote.ErrDamaged) {
 				return on, err
 			}
 		}
 		return false, nil
 	}
+}
+
+// histories returns the former heads and branches; see [remote.Reader.Histories]. It lists
+// them once for a head.
+func (c *cloud) histories(ctx context.Context) (all []head.History, err error) {
+	if c.former == nil || c.formerOf != c.head {
+		if c.former, err = c.link.Histories(ctx, c.head, c.etag); err != nil {
+			all, c.former = c.former, nil
+			return all, err
+		}
+		c.formerOf = c.head
+	}
+	return c.former, nil
 }
 
 // listed returns all segments of the transcript, on whatever history.

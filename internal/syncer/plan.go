@@ -2,10 +2,8 @@ package syncer
 
 import (
 	"context"
-	"errors"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/syncplan"
 )
@@ -71,19 +69,7 @@ func (s *sides) ask(ctx context.Context) (syncplan.Action, error) {
 			in.Remote.Has = func(segment.Point) (bool, error) { return false, nil } // its segments may be gone
 		}
 		in.Remote.Replaced = s.cloud.replaced(ctx)
-		for _, o := range t.Old {
-			in.Remote.Old = append(in.Remote.Old, o.Point)
-		}
-		branches := t.Branches
-		if s.local.present && !t.Deleted && s.local.main.point() != t.Transcript.Point() { // else nobody asks for more of them
-			var err error
-			if branches, err = s.cloud.lists.Branches(ctx, s.cloud.head); err != nil && !errors.Is(err, remote.ErrDamaged) {
-				return syncplan.Action{}, err
-			}
-		}
-		for _, b := range branches {
-			in.Remote.Branches = append(in.Remote.Branches, syncplan.Branch{ID: b.ID, Tip: b.Tip, Has: s.cloud.branchHas(ctx, b.Tip)})
-		}
+		in.Remote.Branches = func() ([]syncplan.Branch, error) { return s.cloud.planBranches(ctx) }
 	}
 	return syncplan.Plan(in)
 }

@@ -21,7 +21,8 @@ type uploader struct {
 	pk       string // of the head
 	waiting  []segment.Document
 	bytes    int
-	sent     bool // some went without the head
+	sent     bool        // some went without the head
+	beside   []cosmos.Op // changes that are made with that of the head, or not at all
 	segments int
 	count    *Estimate // not nil: nothing is sent
 	first    *firstUpload
@@ -78,9 +79,21 @@ func (o *uploader) add(ctx context.Context, d segment.Document) error {
 	return o.upload(ctx)
 }
 
-// batched reports whether all documents fit into one request with a head.
-func (o *uploader) batched(head []byte) bool {
-	return !o.sent && len(o.waiting)+1 <= cosmos.MaxOps && o.bytes+len(head) <= cosmos.MaxBytes
+// with makes a small change in the request that changes the head.
+func (o *uploader) with(op cosmos.Op) {
+	if o.count != nil && op.Kind == cosmos.Upsert {
+		o.count.count(op.Body, false)
+	}
+	o.beside = append(o.beside, op)
+}
+
+// batched reports whether all documents fit into one request with the last changes.
+func (o *uploader) batched(last []cosmos.Op) bool {
+	bytes := o.bytes
+	for _, op := range last {
+		bytes += len(op.Body)
+	}
+	return !o.sent && len(o.waiting)+len(last) <= cosmos.MaxOps && bytes <= cosmos.MaxBytes
 }
 
 // upload stores what waits.
@@ -134,18 +147,19 @@ func (o *uploader) store(ctx context.Context, d segment.Document) error {
 	return fmt.Errorf("store %s: %w", d.ID, a.Err)
 }
 
-// commit makes the head visible after all that it leads to is stored. Somebody
-// else having been first is an answer, not an error.
+// commit makes the head visible after all that it leads to is stored. The documents of
+// histories come and go in the same request, behind the head. Somebody else having been
+// first is an answer, not an error.
 func (o *uploader) commit(ctx context.Context, id string, head []byte, etag cosmos.ETag) (cosmos.ETag, cosmos.Answer) {
-	swap := cosmos.Swap(id, head, etag)
-	if len(o.waiting) > 0 && o.batched(head) && !o.first.stale() {
-		ops := make([]cosmos.Op, len(o.waiting), len(o.waiting)+1)
+	last := append([]cosmos.Op{cosmos.Swap(id, head, etag)}, o.beside...)
+	if n := len(o.waiting); n > 0 && o.batched(last) && !o.first.stale() {
+		ops := make([]cosmos.Op, n, n+len(last))
 		for i, d := range o.waiting {
 			ops[i] = cosmos.Put(d.Body)
 		}
-		a := o.link.Batch(ctx, o.pk, append(ops, swap)...)
+		a := o.link.Batch(ctx, o.pk, append(ops, last...)...)
 		if a.Class != cosmos.TooLarge {
-			return a.ETag(len(ops)), a
+			return a.ETag(n), a
 		}
 	}
 	if len(o.waiting) > 0 {
@@ -156,6 +170,6 @@ func (o *uploader) commit(ctx context.Context, id string, head []byte, etag cosm
 	if o.first.stale() {
 		return "", cosmos.Answer{Class: cosmos.Changed, Err: errStale}
 	}
-	a := o.link.Batch(ctx, o.pk, swap)
+	a := o.link.Batch(ctx, o.pk, last...)
 	return a.ETag(0), a
 }

@@ -46,9 +46,21 @@ func (in *Input) diverge(why Why) (a Action, err error) {
 	return in.checkRules(in.change(a)), nil
 }
 
+// branches returns the branches in the cloud.
+func (in *Input) branches() (all []Branch, err error) {
+	if in.Remote.Branches != nil {
+		all, err = in.Remote.Branches()
+	}
+	return all, failed(err)
+}
+
 // stored reports whether a branch is the history that ends at tip, or continues it.
 func (in *Input) stored(tip segment.Point) (bool, error) {
-	for _, b := range in.Remote.Branches {
+	all, err := in.branches()
+	if err != nil {
+		return false, err
+	}
+	for _, b := range all {
 		holds, err := on(b.Has, b.Tip, tip)
 		if holds || err != nil {
 			return holds, failed(err)
@@ -77,7 +89,11 @@ func (in *Input) ours(why Why) (a Action, err error) {
 // its beginning. Such a branch is replaced: a divergence has one, however often a
 // device that writes on is asked, and nothing of the shorter one is lost.
 func (in *Input) continued(tip segment.Point, has Has) (ids []string, err error) {
-	for _, b := range in.Remote.Branches {
+	all, err := in.branches()
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range all {
 		continues, err := on(has, tip, b.Tip)
 		if err != nil {
 			return nil, failed(err)

@@ -1,10 +1,6 @@
 package syncplan
 
-import (
-	"slices"
-
-	"github.com/amplifier-go/sessionstorage/internal/segment"
-)
+import "github.com/amplifier-go/sessionstorage/internal/segment"
 
 // compare tells how the histories stand to each other, in the order of tests
 // on which it depends that no rewind comes back and no line is lost.
@@ -60,9 +56,6 @@ func (in *Input) both(baseInLocal bool) (Why, error) {
 // a session of this name.
 func (in *Input) baseless() (Why, error) {
 	l, r := in.Local.Tip, in.Remote.Tip
-	if slices.Contains(in.Remote.Old, l) {
-		return RemoteChanged, nil
-	}
 	if in.Remote.Replaced != nil && l.N > 0 {
 		if old, err := in.Remote.Replaced(l); old || err != nil {
 			return RemoteChanged, err

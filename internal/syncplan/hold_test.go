@@ -128,7 +128,7 @@ func TestBranchesAreContinued(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			in := input(c.local, "ab", "abY")
-			in.Remote.Branches = c.branches
+			in.Remote.Branches = func() ([]Branch, error) { return c.branches, nil }
 			got, err := Plan(in)
 			require.NoError(t, err)
 			require.Equal(t, Action{Kind: Diverge, Why: Diverged, Fork: true, Replaces: c.replaces, Stored: c.stored}, got)
@@ -201,7 +201,7 @@ func TestOursStoresNoBranchTwice(t *testing.T) {
 	for branch, kept := range map[history]bool{"": true, "abZ": true, "abY": false, "abYY": false} {
 		in := input("abX", "ab", "abY")
 		in.Policy = Ours
-		in.Remote.Branches = []Branch{{string(branch), branch.tip(), branch.has}}
+		in.Remote.Branches = func() ([]Branch, error) { return []Branch{{string(branch), branch.tip(), branch.has}}, nil }
 		got, err := Plan(in)
 		require.NoError(t, err)
 		require.Equal(t, Rewrite, got.Kind)

@@ -32,14 +32,13 @@ type Remote struct {
 	Present   bool
 	Deleted   bool // a tombstone
 	Tip       segment.Point
-	Has       Has             // may need requests, so it is asked last
-	Old       []segment.Point // former heads
-	Replaced  Has             // whether a point lies on the history of a former head; nil for unknown
-	Branches  []Branch
+	Has       Has                      // may need requests, so it is asked last
+	Replaced  Has                      // whether a point lies on the history of a former head; nil for none
+	Branches  func() ([]Branch, error) // may need requests; nil for none
 	Redaction string
 }
 
-// A Branch is one that the head lists.
+// A Branch is one that the head counts.
 type Branch struct {
 	ID  string
 	Tip segment.Point

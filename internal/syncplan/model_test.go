@@ -66,7 +66,7 @@ func (m *model) input(d *replica) Input {
 		Policy: m.policy,
 		Local:  Local{Present: true, Tip: d.text.tip(), Has: d.text.has, Live: d.live},
 		Remote: Remote{
-			Present: c.exists, Tip: c.main.tip(), Has: c.main.has, Branches: c.branches,
+			Present: c.exists, Tip: c.main.tip(), Has: c.main.has, Branches: func() ([]Branch, error) { return c.branches, nil },
 			Replaced: func(p segment.Point) (bool, error) {
 				for _, h := range c.old {
 					if ok, _ := h.has(p); ok {
@@ -76,9 +76,6 @@ func (m *model) input(d *replica) Input {
 				return false, nil
 			},
 		},
-	}
-	for _, h := range c.old {
-		in.Remote.Old = append(in.Remote.Old, h.tip())
 	}
 	if d.base != nil {
 		b := d.base.tip()

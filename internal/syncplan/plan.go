@@ -1,9 +1,6 @@
 package syncplan
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // Plan decides. Its error is one of the functions that it was given.
 func Plan(in Input) (Action, error) {
@@ -41,7 +38,7 @@ func (in *Input) absent() Action {
 // device had added is told, and stays here.
 func (in *Input) deleted() (Action, error) {
 	l := &in.Local
-	known := l.Tip == in.Remote.Tip || in.Base != nil && l.Tip == *in.Base || slices.Contains(in.Remote.Old, l.Tip)
+	known := l.Tip == in.Remote.Tip || in.Base != nil && l.Tip == *in.Base
 	if !known {
 		var err error
 		if known, err = on(in.Remote.Has, in.Remote.Tip, l.Tip); err != nil {

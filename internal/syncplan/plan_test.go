@@ -60,7 +60,7 @@ func TestOrderOfTests(t *testing.T) {
 func TestBaselessRewind(t *testing.T) {
 	t.Parallel()
 	in := input("abcd", "-", "ab")
-	in.Remote.Old = []segment.Point{history("zz").tip(), history("abcd").tip()}
+	in.Remote.Replaced = history("abcd").has
 	got, err := Plan(in)
 	require.NoError(t, err)
 	require.Equal(t, Action{Kind: Pull, Why: RemoteChanged}, got, "a former tip is followed to the new one")
@@ -72,7 +72,6 @@ func TestBaselessRewind(t *testing.T) {
 	require.Equal(t, Action{Kind: Pull, Why: RemoteChanged}, got, "so is a part of a former history")
 
 	in = input("abX", "-", "ab")
-	in.Remote.Old = []segment.Point{history("abcd").tip()}
 	in.Remote.Replaced = history("abcd").has
 	got, err = Plan(in)
 	require.NoError(t, err)

@@ -174,8 +174,6 @@ func (c *Container) matching(q cosmos.Query) []*document {
 		switch q.Order {
 		case cosmos.ByEnd:
 			by = cmp.Compare(a.end, b.end)
-		case cosmos.ByUpdated:
-			by = cmp.Compare(a.updated, b.updated)
 		case cosmos.Newest:
 			by = cmp.Compare(b.updated, a.updated)
 		case cosmos.ByWritten:

@@ -43,7 +43,7 @@ func newPair(t *testing.T, seed uint64) *pair {
 // body is a document with members that queries look at.
 func (p *pair) body(id string) []byte {
 	return fmt.Appendf(nil, `{"id":%q,"pk":"p","type":%q,"v":1,"st":%q,"end":%d,"project":%q,"updated":"2026-11-%02dT00:00:00Z"}`,
-		id, p.pick("seg", "branch", "more", "cat"), p.pick("t", "e-1"), p.r.IntN(20), p.pick("x", "y"), 1+p.r.IntN(28))
+		id, p.pick("seg", "history", "cat"), p.pick("t", "e-1"), p.r.IntN(20), p.pick("x", "y"), 1+p.r.IntN(28))
 }
 
 func (p *pair) pick(of ...string) string { return of[p.r.IntN(len(of))] }
@@ -124,7 +124,7 @@ func TestAnswersAsTheServer(t *testing.T) {
 			}
 		}
 		for _, q := range []cosmos.Query{
-			cosmos.Segments("p", "t", int64(p.r.IntN(20))), cosmos.Branches("p"), cosmos.Names("p"), cosmos.Inventory("p"),
+			cosmos.Segments("p", "t", int64(p.r.IntN(20))), cosmos.Histories("p"), cosmos.Names("p"), cosmos.Inventory("p"),
 		} {
 			require.ElementsMatch(t, p.rows(ctx, p.server, q), p.rows(ctx, p.memory, q))
 		}

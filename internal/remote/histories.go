@@ -1,0 +1,57 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+)
+
+// Histories returns the former heads and branches that the head t counts, which was read
+// in the version etag. A head without any costs no request. Where the list is not what the
+// head counts, it is read once more if the head is still that version; if not, the error Is
+// [cosmos.ErrLost]. With an [ErrDamaged] it returns what could be read: who removes
+// documents, or decides by what is not listed, must stop.
+func (r *Reader) Histories(ctx context.Context, t *head.Head, etag cosmos.ETag) (all []head.History, err error) {
+	if t.Histories.N == 0 {
+		return nil, nil
+	}
+	for again := false; ; again = true {
+		all, err = r.listHistories(ctx, t)
+		if err != nil || head.HistoriesOf(all) == t.Histories {
+			return all, err
+		}
+		if again {
+			return all, fmt.Errorf("%w: its list of former heads and branches has %d of %d, or others: where a replica lags, try again later",
+				ErrDamaged, len(all), t.Histories.N)
+		}
+		doc, err := r.Get(ctx, segment.SessionPK(t.SID), segment.HeadID(t.SID), etag)
+		if err == nil && (doc == nil || !doc.Same) {
+			err = cosmos.ErrLost
+		}
+		if err != nil {
+			return all, fmt.Errorf("list histories: %w", err)
+		}
+	}
+}
+
+// listHistories lists the histories of the session that t is the head of, and not those of
+// a former one with its name.
+func (r *Reader) listHistories(ctx context.Context, t *head.Head) (all []head.History, err error) {
+	for row, err := range r.Query(ctx, cosmos.Histories(segment.SessionPK(t.SID))) {
+		if err != nil {
+			return nil, fmt.Errorf("list histories: %w", err)
+		}
+		h, err := head.DecodeHistory(row, t.SID)
+		if errors.Is(err, segment.ErrFormat) {
+			return nil, fmt.Errorf("list histories: %w", err)
+		}
+		if err == nil && h.Born == t.Born {
+			all = append(all, h)
+		}
+	}
+	return all, nil
+}
