@@ -6,9 +6,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -77,17 +80,18 @@ func read(t *testing.T, path string) string {
 	return string(data)
 }
 
-// TestReplacedLog begins another generation, so that nothing of the first is
-// lost.
+// TestReplacedLog cuts a log, and then replaces it by another one. Other devices get what it
+// is now. What it was stays as long as former heads do.
 func TestReplacedLog(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
-	a := c.device(t, "a")
+	a, b := c.device(t, "a"), c.device(t, "b")
 	a.say("s", "one")
 	a.put("s", "events.jsonl", events("first", 0, 10))
 	a.sync()
+	b.pull()
 	a.put("s", "events.jsonl", events("first", 0, 4))
-	require.Zero(t, a.sync().Pushed, "a log that was cut has nothing new")
+	require.Equal(t, 1, a.sync().Pushed)
 	require.Equal(t, UpToDate, a.state("s").State)
 	a = c.reopened(t, a, "a")
 	require.Equal(t, 1, a.sync("s").Requests, "it is asked for the head alone")
@@ -96,13 +100,138 @@ func TestReplacedLog(t *testing.T) {
 	a.sync()
 	a.appendTo("s", "events.jsonl", events("second", 3, 4))
 	a.sync()
-	b := c.device(t, "b")
 	b.pull()
-	require.Equal(t, events("first", 0, 10), b.file("s", "events.jsonl"))
+	d := c.device(t, "d")
+	d.pull()
+	require.Equal(t, events("second", 0, 4), d.file("s", "events.jsonl"))
 	held, err := b.Logs(t.Context(), "s")
 	require.NoError(t, err)
-	require.Len(t, held, 2)
+	require.Len(t, held, 2, "its own, which began as the first one, and this one")
 	require.Equal(t, events("second", 0, 4), read(t, held[1].Path))
+	left := c.histories(t, a.engine.SID("s"))
+	require.Len(t, left, 2)
+	found, err := a.Branches(t.Context(), "s")
+	require.NoError(t, err)
+	require.Empty(t, found, "they are none of the transcript")
+	c.requirePlain(t, []string{events("first", 9, 10), events("second", 3, 4)}, nil)
+}
+
+// TestCutLogCostsItsNewLines cuts a log of 1.4 MB, as an undo does, and goes on. Only new
+// lines are sent, whatever ends in the middle of a document. When the time of former heads is
+// over, nothing is left of what was cut.
+func TestCutLogCostsItsNewLines(t *testing.T) {
+	t.Parallel()
+	for _, growing := range []bool{false, true} { // lines stored as differences to others, too
+		t.Run(fmt.Sprint(growing), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := newCloud(t, nil)
+				a, b := c.device(t, "a"), c.device(t, "b")
+				var lines []string
+				context := ""
+				add := func(n int) string {
+					var out strings.Builder
+					for range n {
+						text := noise(14 << 10)
+						if growing {
+							context += text[:1<<10]
+							text = context + text[:100]
+						}
+						line := fmt.Sprintf("{\"event\": \"x\", \"n\": %d, \"data\": %q}\n", len(lines), text)
+						lines = append(lines, line)
+						out.WriteString(line)
+					}
+					return out.String()
+				}
+				a.say("s", "one", "two")
+				for _, n := range []int{20, 50, 10, 20} {
+					a.appendTo("s", "events.jsonl", add(n))
+					a.sync("s")
+				}
+				b.pull()
+				whole := a.file("s", "events.jsonl")
+				for _, n := range []int{95, 71, 70, 12} { // inside of documents and between them
+					lines = lines[:n]
+					kept := strings.Join(lines, "")
+					a.put("s", "events.jsonl", kept)
+					if n != 71 { // both at once, and one after the other
+						a.sync("s")
+					}
+					a.appendTo("s", "events.jsonl", add(3))
+					c.ResetCounters()
+					a.sync("s")
+					require.Less(t, c.Counters().Total.Charge, 160.0)
+					require.Equal(t, 1, a.sync("s").Requests)
+					b.pull("s")
+					held, err := b.Logs(t.Context(), "s")
+					require.NoError(t, err)
+					require.Equal(t, a.file("s", "events.jsonl"), read(t, held[len(held)-1].Path))
+				}
+				_, err := a.Verify(t.Context(), "s")
+				require.NoError(t, err)
+				require.Len(t, c.histories(t, a.engine.SID("s")), 4)
+				r := newSimReader()
+				r.srv = c.Server
+				var longest head.History
+				for _, h := range c.histories(t, a.engine.SID("s")) {
+					if h.Extent.N > longest.Extent.N {
+						longest = h
+					}
+				}
+				text, err := r.shelf().stream(c.headOf(t, a.engine.SID("s")), longest.Stream, longest.Extent.Point())
+				require.NoError(t, err)
+				require.Equal(t, whole, string(text))
+
+				time.Sleep(31 * 24 * time.Hour)
+				require.Equal(t, 4, a.prune(nil).Expired)
+				for range 2 {
+					time.Sleep(8 * 24 * time.Hour)
+					a.prune(&PruneOptions{All: true})
+				}
+				require.Empty(t, c.histories(t, a.engine.SID("s")))
+				d := c.device(t, "d")
+				d.pull()
+				require.Equal(t, a.file("s", "events.jsonl"), d.file("s", "events.jsonl"))
+				c.requirePlain(t, nil, []string{whole[len(whole)-1000:]})
+			})
+		})
+	}
+}
+
+// TestCutLogIsKilled ends a device between two requests of the sync of a log that was cut,
+// and lets it write on. The log is what is here, and what was cut is listed once.
+func TestCutLogIsKilled(t *testing.T) {
+	t.Parallel()
+	for _, after := range []bool{false, true} {
+		for n := 1; ; n++ {
+			reached := false
+			synctest.Test(t, func(t *testing.T) {
+				c, w := newCloud(t, nil), &tripwire{after: after}
+				w.trip = func() { reached = true; w.kill(true) }
+				a := c.device(t, "a", c.over(t, w))
+				a.say("s", "one")
+				a.put("s", "events.jsonl", events("first", 0, 10))
+				a.sync()
+				a.put("s", "events.jsonl", events("first", 0, 4)+events("second", 0, 1))
+				w.at = w.count() + n
+				_, err := a.Sync(t.Context(), "s")
+				w.at = 0
+				require.True(t, reached || err == nil)
+				w.kill(false)
+				time.Sleep(time.Minute)
+				a.appendTo("s", "events.jsonl", events("second", 1, 2))
+				a.sync()
+				require.Len(t, c.histories(t, a.engine.SID("s")), 1, "ended at request %d", n)
+				b := c.device(t, fmt.Sprint("b", n))
+				b.pull()
+				require.Equal(t, a.file("s", "events.jsonl"), b.file("s", "events.jsonl"))
+			})
+			if !reached {
+				require.Greater(t, n, 2)
+				break
+			}
+		}
+	}
 }
 
 // TestGrowingEvents is an event log whose lines repeat the whole conversation.

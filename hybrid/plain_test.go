@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
 // plain returns all that the documents of the cloud hold, in the clear: ids, bodies,
@@ -89,12 +88,10 @@ func stringsIn(v any) iter.Seq[string] {
 
 // writeSession writes the histories, logs and files of a head.
 func (s *shelf) writeSession(all *strings.Builder, h *head.Head) {
-	ends := []segment.Point{h.Transcript.Point()}
+	text, _ := s.history(h, h.Transcript.Point())
+	all.Write(text)
 	for _, left := range s.histories[h.SID] {
-		ends = append(ends, left.Extent.Point())
-	}
-	for _, end := range ends {
-		text, _ := s.history(h, end)
+		text, _ := s.stream(h, left.Stream, left.Extent.Point())
 		all.Write(text)
 	}
 	for st, extent := range h.Logs {

@@ -45,7 +45,7 @@ type PruneResult struct {
 	Sessions int // inspected
 	Merged   int // small segments that larger ones replaced
 	Segments int // the larger ones
-	Expired  int // former heads that were given up
+	Expired  int // former heads, and logs that were cut, that were given up
 	Removed  int // documents, also entries of the catalogue
 	Waiting  int // documents that nothing leads to, but which are too young
 

@@ -119,7 +119,7 @@ func (r *simReader) note(s *shelf, t *head.Head, main []byte) error {
 		return fmt.Errorf("the cloud has %d histories, and the head counts %d, or others", len(known), t.Histories.N)
 	}
 	for _, h := range known {
-		if err := s.add(r.ever[t.SID], t, h.Extent.Point()); err != nil {
+		if err := s.add(r.ever[t.SID], t, h); err != nil {
 			return err
 		}
 	}
@@ -191,7 +191,7 @@ func (s *shelf) session(t *head.Head) (c *cloudSession, err error) {
 	c.firm = marksIn(c.main)
 	for _, h := range s.of(t) {
 		if h.Branch() {
-			err = errors.Join(err, s.add(c.firm, t, h.Extent.Point()))
+			err = errors.Join(err, s.add(c.firm, t, h))
 		}
 	}
 	if err != nil {
@@ -204,7 +204,7 @@ func (s *shelf) session(t *head.Head) (c *cloudSession, err error) {
 	maps.Copy(c.firm, marksIn(c.metadata))
 	c.records = maps.Clone(c.firm)
 	for _, h := range s.of(t) {
-		err = errors.Join(err, s.add(c.records, t, h.Extent.Point()))
+		err = errors.Join(err, s.add(c.records, t, h))
 	}
 	return c, err
 }

@@ -87,11 +87,16 @@ func (s *shelf) infos(sid string, st segment.Stream) (infos []segment.Info, err 
 
 // history returns the transcript of t's session that ends at p.
 func (s *shelf) history(t *head.Head, p segment.Point) (text []byte, err error) {
-	infos, err := s.infos(t.SID, segment.Transcript)
+	return s.stream(t, segment.Transcript, p)
+}
+
+// stream returns a stream of t's session that ends at p.
+func (s *shelf) stream(t *head.Head, st segment.Stream, p segment.Point) (text []byte, err error) {
+	infos, err := s.infos(t.SID, st)
 	if err != nil {
 		return nil, err
 	}
-	return s.lines(segment.Transcript, infos, p)
+	return s.lines(st, infos, p)
 }
 
 func (s *shelf) lines(st segment.Stream, infos []segment.Info, p segment.Point) (text []byte, err error) {
@@ -110,10 +115,10 @@ func (s *shelf) lines(st segment.Stream, infos []segment.Info, p segment.Point) 
 }
 
 // add adds the records of a history of t's session.
-func (s *shelf) add(marks map[string]bool, t *head.Head, p segment.Point) error {
-	text, err := s.history(t, p)
+func (s *shelf) add(marks map[string]bool, t *head.Head, h head.History) error {
+	text, err := s.stream(t, h.Stream, h.Extent.Point())
 	if err != nil {
-		return fmt.Errorf("history that ends at %d: %w", p.N, err)
+		return fmt.Errorf("history of %s that ends at %d: %w", h.Stream, h.Extent.N, err)
 	}
 	maps.Copy(marks, marksIn(text))
 	return nil

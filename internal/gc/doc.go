@@ -10,7 +10,7 @@
 //	a history that the head counts  → segments of its stream
 //	a segment that stays            → its chunks
 //
-// A history is a former head or a branch. The head holds how many there are and the XOR
+// A history is a former head, a branch, or what a log was before it was cut. The head holds how many there are and the XOR
 // of the hashes of their names. So whoever lists them knows whether the list is the one
 // that this version of the head counts.
 //

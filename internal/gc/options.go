@@ -21,7 +21,7 @@ const (
 type Result struct {
 	Merged   int // small segments that larger ones stand for now
 	Segments int // the larger ones
-	Expired  int // former heads that were given up
+	Expired  int // histories that were given up
 	Removed  int // documents, also entries of the catalogue
 	Waiting  int // documents that are garbage, but too young
 

@@ -30,6 +30,7 @@ func (w *world) plant() *writer {
 	}
 	require.NoError(w.t, s.add(segment.Transcript, w.text(1, 300<<10)...)) // chunks
 	require.NoError(w.t, s.rewrite(14, w.text(2, 600)...))
+	require.NoError(w.t, s.cut(events, 7, w.text(2, 500)...))
 	require.NoError(w.t, s.branch(5, w.text(1, 300<<10)...))
 	require.NoError(w.t, s.branch(9, w.text(3, 600)...))
 	require.NoError(w.t, s.file("config.md", []byte(w.text(1, 90<<10)[0])))
@@ -78,7 +79,7 @@ func (w *world) step(s *writer) {
 	w.t.Helper()
 	n := w.r.IntN(len(s.lines[segment.Transcript]) + 1)
 	var err error
-	switch w.r.IntN(7) {
+	switch w.r.IntN(8) {
 	case 0:
 		err = s.rewrite(n, w.text(w.r.IntN(3), 700)...)
 	case 1:
@@ -89,6 +90,8 @@ func (w *world) step(s *writer) {
 		err = s.file("notes.md", []byte(w.text(1, 1+w.r.IntN(80<<10))[0]))
 	case 4:
 		w.prune("s")
+	case 5:
+		err = s.cut(events, w.r.IntN(len(s.lines[events])+1), w.text(1, 700)...)
 	default:
 		err = s.add(segment.Transcript, w.text(1+w.r.IntN(2), 700)...)
 	}

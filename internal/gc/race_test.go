@@ -143,6 +143,7 @@ func meanwhile(old []string) map[string]func(*world, *writer) error {
 		},
 		"rewrite": func(w *world, s *writer) error { return s.rewrite(5, w.text(2, 600)...) },
 		"branch":  func(w *world, s *writer) error { return s.branch(12, w.text(2, 300<<10)...) },
+		"cut log": func(w *world, s *writer) error { return s.cut(events, 4, w.text(1, 600)...) },
 		"file":    func(w *world, s *writer) error { return s.file("config.md", []byte(w.text(1, 90<<10)[0])) },
 		"restore": func(_ *world, s *writer) error {
 			return s.change(func(ctx context.Context, next *head.Head) error {
@@ -187,7 +188,7 @@ func (w *writer) former(t *head.Head) *head.History {
 		require.NoError(w.t, err)
 		h, err := head.DecodeHistory(row, w.sid)
 		require.NoError(w.t, err)
-		if !h.Branch() && t.Histories.N > 0 {
+		if !h.Branch() && h.Stream == segment.Transcript && t.Histories.N > 0 {
 			return &h
 		}
 	}

@@ -189,6 +189,21 @@ func (w *writer) rewrite(n int, lines ...string) error {
 	return err
 }
 
+// cut replaces a log behind its first n lines.
+func (w *writer) cut(st segment.Stream, n int, lines ...string) error {
+	all := slices.Concat(w.lines[st][:n], lines)
+	err := w.change(func(ctx context.Context, next *head.Head) (err error) {
+		if err = w.leave(next, st, w.tip.Logs[st], head.WhyRewrite); err == nil {
+			next.Logs[st], err = w.store(ctx, st, all, n)
+		}
+		return err
+	})
+	if err == nil {
+		w.lines[st] = all
+	}
+	return err
+}
+
 // leave makes the next head count a history.
 func (w *writer) leave(next *head.Head, st segment.Stream, extent head.Extent, why string) error {
 	h := head.History{

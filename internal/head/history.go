@@ -10,11 +10,11 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
-// Why there is a history. A branch stays. The others are former heads, which gc gives up
-// after their time.
+// Why there is a history. A branch stays. The others are former heads, and what logs were
+// before they were cut, which gc gives up after their time.
 const (
 	WhyBranch  = "branch"  // a device had it when the head went another way
-	WhyRewrite = "rewrite" // a rewrite replaced it
+	WhyRewrite = "rewrite" // a rewrite replaced it, or its log was cut or replaced
 	WhyRestore = "restore" // another history was restored in its place
 )
 

@@ -85,14 +85,7 @@ type OwnLog struct {
 	FromPoint  segment.Point  `json:"from_point,omitzero"`
 	File       *Followed      `json:"file,omitempty"`
 	Large      *segment.Large `json:"large,omitempty"`
-	Cut        CutLog         `json:"cut,omitzero"`
-}
-
-// CutLog is a log that ends here at a place of which the cloud has more: the file was cut.
-// The zero CutLog is none.
-type CutLog struct {
-	Here  segment.Point `json:"here"`
-	There segment.Point `json:"there"`
+	Base       segment.Point  `json:"base,omitzero"` // when both sides were last in step
 }
 
 // KnownFile is a small file as both sides had it.

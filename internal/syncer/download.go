@@ -95,7 +95,7 @@ func (s *sides) meeting(ctx context.Context) (segment.Mark, []segment.Info, erro
 	if err != nil {
 		return segment.Mark{}, nil, err
 	}
-	n, err := s.local.shared(ctx, infos, to)
+	n, err := s.local.main.shared(ctx, infos, to)
 	if err != nil {
 		return segment.Mark{}, nil, err
 	}

@@ -124,7 +124,7 @@ func (s *sides) learnFormer(ctx context.Context) (found bool, err error) {
 		return false, err
 	}
 	for _, h := range former {
-		if h.Branch() || h.Extent.N < s.local.main.end().N || s.cloud.sameForms(h.Extent) {
+		if h.Branch() || h.Stream != segment.Transcript || h.Extent.N < s.local.main.end().N || s.cloud.sameForms(h.Extent) {
 			continue
 		}
 		sent, err := s.compare(ctx, h.Extent.Point())

@@ -57,7 +57,7 @@ func (c *cloud) replaced(ctx context.Context) syncplan.Has {
 			return false, err
 		}
 		for _, h := range former {
-			if h.Branch() || h.Extent.N < p.N {
+			if h.Branch() || h.Stream != segment.Transcript || h.Extent.N < p.N {
 				continue
 			}
 			if h.Extent.Point() == p {

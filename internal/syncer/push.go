@@ -29,7 +29,7 @@ func (v *push) build(ctx context.Context, a syncplan.Action) (*draft, error) {
 	logs := false
 	if !v.Pull {
 		var err error
-		if logs, err = v.pushLogs(ctx, p.next, p.uploads); err != nil {
+		if logs, err = v.pushLogs(ctx, p); err != nil {
 			return nil, err
 		}
 		kept, err := v.pushKept(ctx, p.next, p.uploads)

@@ -2,9 +2,11 @@ package syncer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/syncplan"
@@ -12,30 +14,33 @@ import (
 
 // pushLogs stores what is new in this device's logs, and reports whether there
 // was any.
-func (v *push) pushLogs(ctx context.Context, next *head.Head, uploads *uploader) (changed bool, err error) {
+func (v *push) pushLogs(ctx context.Context, p *draft) (changed bool, err error) {
 	for _, l := range v.local.logs {
 		if v.keptLog(l.stream) { // the cloud had more of it than the file here has
 			continue
 		}
-		if err := v.resume(ctx, l, next); err != nil {
+		if err := v.resume(ctx, l, p.next); err != nil {
 			return changed, err
 		}
-		extent := next.Logs[l.stream]
-		switch what, err := v.cloud.planLog(ctx, l, extent); {
-		case err != nil:
-			return changed, err
+		extent := p.next.Logs[l.stream]
+		what, err := syncplan.PlanLog(l.point(), func(p segment.Point) (bool, error) { return l.has(ctx, p) }, extent.Point(), l.own.Base)
+		from := extent.N
+		switch {
+		case err != nil || what == syncplan.LogIdle:
+		case what == syncplan.LogRewind:
+			from, err = v.leaveLog(ctx, l, extent, p)
 		case what == syncplan.LogAnew:
-			if l.history, err = v.local.anew(ctx, l.kind, l.name, l.own); err != nil {
-				return changed, err
+			for from = 0; err == nil && p.next.Logs[l.stream].N > 0; {
+				l.history, err = v.local.anew(ctx, l.kind, l.name, l.own, l.own.Generation+1)
 			}
-			extent = next.Logs[l.stream]
-		case what != syncplan.LogPush:
+		}
+		if err != nil {
+			return changed, err
+		}
+		if what == syncplan.LogIdle || l.end().N == 0 {
 			continue
 		}
-		if l.end().N == 0 {
-			continue
-		}
-		if err := v.pushLog(ctx, l, extent, next, uploads); err != nil {
+		if err := v.pushLog(ctx, l, from, p.next, p.uploads); err != nil {
 			return changed, err
 		}
 		changed = true
@@ -43,27 +48,17 @@ func (v *push) pushLogs(ctx context.Context, next *head.Head, uploads *uploader)
 	return changed, nil
 }
 
-// planLog decides for a log, and remembers that it was cut: the cloud is asked for that
-// once.
-func (c *cloud) planLog(ctx context.Context, l *ownLog, r head.Extent) (syncplan.LogAction, error) {
-	is := replica.CutLog{Here: l.point(), There: r.Point()}
-	if l.own.Cut == is && is.Here != is.There {
-		return syncplan.LogHold, nil
+// leaveLog makes a history of a log that was cut or replaced here, and returns how many of
+// its first lines are here.
+func (v *push) leaveLog(ctx context.Context, l *ownLog, was head.Extent, p *draft) (common int64, err error) {
+	infos, err := v.cloud.link.Segments(ctx, v.cloud.head, l.stream, 0)
+	if err != nil {
+		return 0, err
 	}
-	what, err := syncplan.PlanLog(l.point(),
-		func(p segment.Point) (bool, error) { return l.has(ctx, p) }, r.Point(),
-		func(p segment.Point) (bool, error) {
-			infos, err := c.link.Segments(ctx, c.head, l.stream, p.N-1)
-			if err != nil {
-				return false, err
-			}
-			_, err = segment.Tile(l.stream, infos, p, r.Point())
-			return err == nil, nil
-		})
-	if l.own.Cut = (replica.CutLog{}); what == syncplan.LogHold {
-		l.own.Cut = is
+	if common, err = l.shared(ctx, infos, was.Point()); err != nil && !errors.Is(err, remote.ErrDamaged) {
+		return 0, err
 	}
-	return what, err
+	return common, v.leave(p, head.History{Stream: l.stream, Extent: was, Common: common, Why: head.WhyRewrite, Device: v.Device.ID})
 }
 
 // resume finds the generation of a log whose state was lost: the latest that
@@ -89,9 +84,9 @@ func (v *push) resume(ctx context.Context, l *ownLog, next *head.Head) (err erro
 	return err
 }
 
-// pushLog stores the lines behind what is stored.
-func (v *push) pushLog(ctx context.Context, l *ownLog, r head.Extent, next *head.Head, uploads *uploader) error {
-	from, ok, err := l.mark(ctx, r.N)
+// pushLog stores the lines behind the first n, which are stored.
+func (v *push) pushLog(ctx context.Context, l *ownLog, n int64, next *head.Head, uploads *uploader) error {
+	from, ok, err := l.mark(ctx, n)
 	if err != nil || !ok {
 		return fmt.Errorf("%w: %s", errMoved, l.name)
 	}
@@ -111,6 +106,6 @@ func (v *push) pushLog(ctx context.Context, l *ownLog, r head.Extent, next *head
 	if at.Large != nil {
 		l.own.Large = &segment.Large{N: at.Large.N, Since: at.Large.Since, Wasted: at.Large.Wasted}
 	}
-	next.Logs[l.stream] = head.ExtentOf(l.end()).Ruled(next.RulesOf(l.stream), r.N, v.redaction())
+	next.Logs[l.stream] = head.ExtentOf(l.end()).Ruled(next.RulesOf(l.stream), n, v.redaction())
 	return nil
 }

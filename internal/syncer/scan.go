@@ -7,7 +7,6 @@ import (
 	"io/fs"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -92,8 +91,7 @@ func (l *local) settled() bool {
 		return false
 	}
 	for _, log := range l.logs {
-		there := t.Logs[log.stream].Point()
-		if log.there && log.end().N > 0 && there != log.point() && log.own.Cut != (replica.CutLog{Here: log.point(), There: there}) {
+		if log.there && log.end().N > 0 && t.Logs[log.stream].Point() != log.point() {
 			return false
 		}
 	}

@@ -19,7 +19,7 @@ func (l *local) scanLogs(ctx context.Context) error {
 			return err
 		}
 		if h.there && h.end().Offset < own.Inherited { // cut below what was taken over
-			if h, err = l.anew(ctx, log.kind, log.name, own); err != nil {
+			if h, err = l.anew(ctx, log.kind, log.name, own, own.Generation); err != nil {
 				return err
 			}
 		}
@@ -48,9 +48,9 @@ func (l *local) logSource(kind segment.Kind, name string, own *replica.OwnLog) s
 	}
 }
 
-// anew scans a log as the next generation of its stream, with all it holds.
-func (l *local) anew(ctx context.Context, kind segment.Kind, name string, own *replica.OwnLog) (*history, error) {
-	*own = replica.OwnLog{Generation: own.Generation + 1}
+// anew scans a log as a generation of its stream, with all it holds.
+func (l *local) anew(ctx context.Context, kind segment.Kind, name string, own *replica.OwnLog, generation int) (*history, error) {
+	*own = replica.OwnLog{Generation: generation, Base: own.Base}
 	h, err := l.logSource(kind, name, own).scan(ctx, nil, true)
 	if err == nil {
 		own.File = &h.Followed

@@ -14,19 +14,21 @@ func (s *sides) common(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return s.local.shared(ctx, infos, s.cloud.head.Transcript.Point())
+	return s.local.main.shared(ctx, infos, s.cloud.head.Transcript.Point())
 }
 
-func (l *local) shared(ctx context.Context, infos []segment.Info, with segment.Point) (int64, error) {
-	spans, err := segment.Tile(segment.Transcript, infos, segment.Origin(segment.Transcript), with)
+// shared returns how many first lines h has in common with a history of its stream in the
+// cloud, which ends at with.
+func (h *history) shared(ctx context.Context, infos []segment.Info, with segment.Point) (int64, error) {
+	spans, err := segment.Tile(h.stream, infos, segment.Origin(h.stream), with)
 	if err != nil {
 		return 0, remote.Damaged(err)
 	}
 	if len(spans) == 0 {
 		return 0, nil
 	}
-	return segment.Common(spans, l.main.end().N, func(n int64) (segment.Hash, error) {
-		m, ok, err := l.main.mark(ctx, n)
+	return segment.Common(spans, h.end().N, func(n int64) (segment.Hash, error) {
+		m, ok, err := h.mark(ctx, n)
 		if err == nil && !ok {
 			err = errMoved
 		}

@@ -35,6 +35,11 @@ func (s *sides) remember() error {
 			s.st.Base = &base
 		}
 	}
+	for _, l := range s.local.logs {
+		if s.cloud.head != nil && s.cloud.head.Logs[l.stream].Point() == l.point() {
+			l.own.Base = l.point()
+		}
+	}
 	if s.resumes && !s.Pull && s.anewIsOver(s.cloud.head) {
 		return s.forgetAnew()
 	}

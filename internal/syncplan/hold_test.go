@@ -150,23 +150,26 @@ func TestLogs(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		local, remote history
-		want          LogAction
+		want, unknown LogAction // where the base is that of the cloud, and another one
 	}{
-		{"nothing", "", "", LogIdle},
-		{"no file", "", "ab", LogIdle},
-		{"in step", "ab", "ab", LogIdle},
-		{"first", "ab", "", LogPush},
-		{"added", "abc", "ab", LogPush},
-		{"cut", "a", "ab", LogHold},
-		{"another file", "xyz", "ab", LogAnew},
-		{"another file, shorter", "x", "ab", LogAnew},
-		{"cut and added", "aX", "ab", LogAnew},
+		{"nothing", "", "", LogIdle, LogIdle},
+		{"no file", "", "ab", LogIdle, LogIdle},
+		{"in step", "ab", "ab", LogIdle, LogIdle},
+		{"first", "ab", "", LogPush, LogPush},
+		{"added", "abc", "ab", LogPush, LogPush},
+		{"cut", "a", "ab", LogRewind, LogAnew},
+		{"another file", "xyz", "ab", LogRewind, LogAnew},
+		{"another file, shorter", "x", "ab", LogRewind, LogAnew},
+		{"cut and added", "aX", "ab", LogRewind, LogAnew},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := PlanLog(c.local.tip(), c.local.has, c.remote.tip(), c.remote.has)
+			got, err := PlanLog(c.local.tip(), c.local.has, c.remote.tip(), c.remote.tip())
 			require.NoError(t, err)
 			require.Equal(t, c.want, got)
+			got, err = PlanLog(c.local.tip(), c.local.has, c.remote.tip(), history("a").tip())
+			require.NoError(t, err)
+			require.Equal(t, c.unknown, got)
 		})
 	}
 }

@@ -11,34 +11,27 @@ import (
 type LogAction int
 
 const (
-	LogIdle LogAction = iota
-	LogPush           // store the new lines
-	LogHold           // the cloud has these lines and more: the file was cut
-	LogAnew           // the file is another one: begin the next generation of the stream with it
+	LogIdle   LogAction = iota
+	LogPush             // store the new lines
+	LogRewind           // store from the first differing line on, and note the former extent
+	LogAnew             // the file is another one: begin the next generation of the stream with it
 )
 
-// PlanLog decides for a log. The zero remote point means that nothing is
-// stored.
-func PlanLog(local segment.Point, localHas Has, remote segment.Point, remoteHas Has) (LogAction, error) {
+// PlanLog decides for a log. base is what both had when they were last in step; the zero
+// point is unknown. A remote point without lines means that nothing is stored. Where the
+// cloud has what this device did not send, nothing takes its place.
+func PlanLog(local segment.Point, has Has, remote, base segment.Point) (LogAction, error) {
 	if local == remote || local.N == 0 {
 		return LogIdle, nil
 	}
-	if remote.N == 0 {
-		return LogPush, nil
-	}
-	continues, err := on(localHas, local, remote)
-	if err != nil {
-		return 0, fmt.Errorf("plan sync of log: %w", err)
-	}
-	if continues {
-		return LogPush, nil
-	}
-	contained, err := on(remoteHas, remote, local)
+	continues, err := on(has, local, remote)
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("plan sync of log: %w", err)
-	case contained:
-		return LogHold, nil
+	case continues:
+		return LogPush, nil
+	case remote == base:
+		return LogRewind, nil
 	}
 	return LogAnew, nil
 }
