@@ -506,3 +506,36 @@ func TestHistoriesAtOnce(t *testing.T) {
 		})
 	}
 }
+
+// TestHistoriesOfAFormerSession loses the head, as the end of a tombstone's time does. The
+// session that is sent anew has no histories of the former one, and Prune removes these.
+func TestHistoriesOfAFormerSession(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		a := c.device(t, "a")
+		rewind := func() {
+			a.say("s", "way")
+			a.sync()
+			a.cutTo("s", 1)
+			a.sync()
+		}
+		a.say("s", "one")
+		rewind()
+		sid := a.engine.SID("s")
+		was := c.histories(t, sid)
+		require.Len(t, was, 1)
+		c.lose(t, segment.HeadID(sid))
+		a.say("s", "two")
+		a.sync()
+		rewind()
+		require.Equal(t, 2, c.documents()[head.TypeHistory])
+		found, err := a.Branches(t.Context(), "s")
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+		time.Sleep(8 * 24 * time.Hour)
+		a.prune(&PruneOptions{All: true})
+		require.NotEqual(t, was, c.histories(t, sid))
+		require.Len(t, c.histories(t, sid), 1)
+	})
+}

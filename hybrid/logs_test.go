@@ -198,6 +198,35 @@ func TestCutLogCostsItsNewLines(t *testing.T) {
 	}
 }
 
+// TestCutLogThatIsNotKnown cuts a log on a device that does not know any more what it sent. The
+// log in the cloud stays what it is, beside what is here now, which is sent once.
+func TestCutLogThatIsNotKnown(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a := c.device(t, "a")
+	a.say("s", "one")
+	a.put("s", "events.jsonl", events("first", 0, 10))
+	a.sync()
+	requireClosed(t, a.Store)
+	forgetStates(t, a)
+	a = c.deviceAt(t, a.Dir(), "a")
+	a.put("s", "events.jsonl", events("first", 0, 4))
+	a.sync()
+	require.Equal(t, 1, a.sync("s").Requests)
+	require.Empty(t, c.histories(t, a.engine.SID("s")))
+	b := c.device(t, "b")
+	b.pull()
+	require.Equal(t, events("first", 0, 10), b.file("s", "events.jsonl"))
+	a.put("s", "events.jsonl", events("first", 0, 3))
+	a.sync()
+	require.Len(t, c.histories(t, a.engine.SID("s")), 1, "this is known")
+	b.pull()
+	held, err := b.Logs(t.Context(), "s")
+	require.NoError(t, err)
+	require.Len(t, held, 2)
+	require.Equal(t, events("first", 0, 3), read(t, held[1].Path))
+}
+
 // TestCutLogIsKilled ends a device between two requests of the sync of a log that was cut,
 // and lets it write on. The log is what is here, and what was cut is listed once.
 func TestCutLogIsKilled(t *testing.T) {

@@ -45,8 +45,8 @@ func TestRecreateOfAnOwnersLog(t *testing.T) {
 	}
 }
 
-// TestRecreateOfWhatIsOnlyThere: a file here was removed, and a log was cut. The cloud still
-// has both, and keeps them.
+// TestRecreateOfWhatIsOnlyThere: a file here was removed. The cloud still has it, and keeps
+// it. A log that was cut here is sent as it is here.
 func TestRecreateOfWhatIsOnlyThere(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
@@ -58,12 +58,12 @@ func TestRecreateOfWhatIsOnlyThere(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(a.Dir(), "s", "config.md")))
 	a.recreate("s")
 	require.Empty(t, c.stored(t, "pear"))
-	c.requireBothLogs(t, "", "[redacted:word] cut")
+	c.requireBothLogs(t, "")
 	require.Equal(t, "[redacted:word] plum\n", c.device(t, "other", under(2)).pulled("s").file("s", "config.md"))
 	require.Zero(t, b.sync().Pushed)
-	a.appendTo("s", "events.jsonl", event("pear cut")+event("after it"))
+	a.appendTo("s", "events.jsonl", event("pear again")+event("after it"))
 	a.sync()
-	c.requireBothLogs(t, "later", "[redacted:word] cut", "after it")
+	c.requireBothLogs(t, "later", "[redacted:word] again", "after it")
 }
 
 // TestRecreateOfALogThatAnotherGoesOn: the session was deleted, and its first device is away.

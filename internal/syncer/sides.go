@@ -38,6 +38,7 @@ func (s *sides) remember() error {
 	for _, l := range s.local.logs {
 		if s.cloud.head != nil && s.cloud.head.Logs[l.stream].Point() == l.point() {
 			l.own.Base = l.point()
+			s.keepLog(l.kind, l.own)
 		}
 	}
 	if s.resumes && !s.Pull && s.anewIsOver(s.cloud.head) {
