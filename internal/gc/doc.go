@@ -10,9 +10,9 @@
 //	a history that the head counts  → segments of its stream
 //	a segment that stays            → its chunks
 //
-// A history is a former head, a branch, or what a log was before it was cut. The head holds how many there are and the XOR
-// of the hashes of their names. So whoever lists them knows whether the list is the one
-// that this version of the head counts.
+// A history is a former head, a branch, or what a log was before it was cut. The head
+// holds how many there are and the XOR of the hashes of their names. So a device that
+// lists them knows whether the list is the one that this version of the head counts.
 //
 // An inventory is all documents of a session, listed after its head and the histories were
 // read. The live set is what of it can be reached from the left side. All else is garbage.
