@@ -77,7 +77,7 @@ func (s *search) replay(path []int) string {
 		g := newTurns(c.Conn(""), ended)
 		turns[i] = g
 		go func() {
-			w := &world{t: s.t, c: c, dial: func() cosmos.Conn {
+			w := &world{t: s.t, c: c, name: a.name, dial: func() cosmos.Conn {
 				if s.through != nil {
 					return s.through(g)
 				}
@@ -321,7 +321,7 @@ func stores(name string, n int, anew bool, lines ...string) actor {
 			case anew:
 				return errNothing
 			}
-			c := segment.NewCutter(segment.Options{SID: s.sid}, segment.From{Stream: segment.Transcript, Mark: markOf(segment.Transcript, lines[:from])})
+			c := segment.NewCutter(segment.Options{SID: s.sid, Draw: s.draw}, segment.From{Stream: segment.Transcript, Mark: markOf(segment.Transcript, lines[:from])})
 			for d, err := range c.Documents(each(lines[from:])) {
 				if err != nil {
 					return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
@@ -40,6 +41,15 @@ type world struct {
 	r      *rand.Rand
 	noise  *rand.ChaCha8
 	before func() error // each request; nil: nothing. The request is not made when it returns an error
+	name   string       // of the device
+	drawn  int          // names
+}
+
+// draw draws a nonce, the same ones in each run.
+func (w *world) draw() string {
+	w.drawn++
+	sum := sha256.Sum256(fmt.Append(nil, w.name, w.drawn))
+	return hex.EncodeToString(sum[:8])
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
@@ -123,7 +133,7 @@ func (w *writer) change(make func(ctx context.Context, next *head.Head) error) e
 // store stores the lines behind the first n of a history, and returns how far it
 // reaches.
 func (w *writer) store(ctx context.Context, st segment.Stream, lines []string, n int) (head.Extent, error) {
-	c := segment.NewCutter(segment.Options{SID: w.sid}, segment.From{Stream: st, Mark: markOf(st, lines[:n])})
+	c := segment.NewCutter(segment.Options{SID: w.sid, Draw: w.draw}, segment.From{Stream: st, Mark: markOf(st, lines[:n])})
 	for d, err := range c.Documents(each(lines[n:])) {
 		if err != nil {
 			return head.Extent{}, err
@@ -230,7 +240,7 @@ func (w *writer) branch(n int, lines ...string) error {
 // file replaces a small file.
 func (w *writer) file(name string, content []byte) error {
 	return w.change(func(ctx context.Context, next *head.Head) error {
-		blob, docs := segment.Pack(w.sid, content)
+		blob, docs := segment.Pack(w.sid, content, w.draw())
 		for d, err := range docs {
 			if err != nil {
 				return err

@@ -30,7 +30,7 @@ func extent(n int64) Extent {
 // whole is a head with every field set.
 func whole(t testing.TB) *Head {
 	at := time.Date(2026, 11, 20, 10, 20, 30, 123456789, time.UTC)
-	md, _ := segment.Pack(sid, []byte("{\n  \"name\": \"<x>\"\n}"))
+	md, _ := segment.Pack(sid, []byte("{\n  \"name\": \"<x>\"\n}"), "0123456789abcdef")
 	return &Head{
 		SID: sid, Revision: 42, User: "ada", Session: "c3843177", Project: "x", Parent: "p", Born: "0123456789abcdef",
 		Transcript: extent(131), Logs: map[segment.Stream]Extent{"e-1f3a9c02": extent(2210), "p-1f3a9c02": extent(1)},

@@ -69,7 +69,7 @@ func TestKeys(t *testing.T) {
 	require.Equal(t, "5vrpw3e6ovc3qwgvtu22mq2zeehahhwh", a.SID(), "documents are stored under it")
 	require.Equal(t, "s-"+testSID, SessionPK(testSID))
 	p := Point{131, Origin(Transcript).Hash}
-	require.Equal(t, testSID+"-t-0000000119-12-"+p.Hash.Short(), ID(testSID, Transcript, Point{N: 119}, p))
+	require.Equal(t, testSID+"-t-0000000119-12-0123456789abcdef", ID(testSID, Transcript, Point{N: 119}, p, "0123456789abcdef"))
 	require.Equal(t, testSID+"-h-0123456789abcdef", HistoryID(testSID, "0123456789abcdef"))
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // chunkDoc is the document of a chunk: a part of a long line, a long delta or
-// a file. Its name follows from its content.
+// a file.
 type chunkDoc struct {
 	header
 	N    int    `json:"n"` // bytes of the content
@@ -21,9 +21,9 @@ const chunkBytes = 512 << 10
 
 // chunks names the chunks of size bytes and less that data is cut into, and
 // yields their documents, which are made one by one.
-func chunks(sid, pk string, data []byte, size int) (names []string, docs iter.Seq2[Document, error]) {
+func chunks(sid, pk string, data []byte, size int, nonce string) (names []string, docs iter.Seq2[Document, error]) {
 	for part := range slices.Chunk(data, size) {
-		names = append(names, chunkName(part))
+		names = append(names, chunkName(part, nonce))
 	}
 	return names, func(yield func(Document, error) bool) {
 		i := 0
@@ -64,7 +64,7 @@ func DecodeChunk(body []byte, id string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decode chunk: %w", err)
 	}
-	if d.ID != id || len(id) < 40 || chunkName(data) != id[len(id)-40:] || d.N != len(data) {
+	if d.ID != id || len(id) < 40 || chunkName(data, id[len(id)-nonceLen:]) != id[len(id)-40:] || d.N != len(data) {
 		return nil, fmt.Errorf("decode chunk: %w: content and id differ", ErrDamaged)
 	}
 	return data, nil
@@ -85,14 +85,14 @@ const inline = 4 << 10
 
 // Pack returns content as a blob of session sid, and yields the documents to
 // be stored before it, which are made one by one; content must not change
-// until then.
-func Pack(sid string, content []byte) (Blob, iter.Seq2[Document, error]) {
+// until then. The nonce is as drawn by [Options].
+func Pack(sid string, content []byte, nonce string) (Blob, iter.Seq2[Document, error]) {
 	b := Blob{Sum: sha256.Sum256(content), Bytes: int64(len(content))}
 	if len(content) <= inline {
 		b.Text = slices.Clone(content)
 		return b, func(func(Document, error) bool) {}
 	}
-	names, docs := chunks(sid, SessionPK(sid), content, chunkBytes)
+	names, docs := chunks(sid, SessionPK(sid), content, chunkBytes, nonce)
 	b.Chunks = names
 	return b, docs
 }

@@ -113,7 +113,7 @@ func (c *Cutter) measure() error {
 
 // outsource moves what a row holds into chunks.
 func (c *Cutter) outsource(r *row, size int, put func(Document) error) error {
-	names, docs := chunks(c.o.SID, c.open.PK, r.data, min(chunkBytes, c.o.Cap/2))
+	names, docs := chunks(c.o.SID, c.open.PK, r.data, min(chunkBytes, c.o.Cap/2), c.o.Draw())
 	for d, err := range docs {
 		if err == nil {
 			err = put(d)

@@ -56,7 +56,7 @@ func TestShape(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got []byte
-			for d, err := range NewCutter(Options{SID: testSID}, start(c.st)).Documents(each(c.lines)) {
+			for d, err := range NewCutter(Options{SID: testSID, Draw: newShelf().draw}, start(c.st)).Documents(each(c.lines)) {
 				require.NoError(t, err)
 				got = append(append(got, d.Body...), '\n')
 			}
@@ -158,7 +158,7 @@ func TestBlobs(t *testing.T) {
 	for name, content := range map[string]string{
 		"empty": "", "short": "{\n}\n", "awkward": "\xff\x00\r\n", "inline": random(r, 3<<10), "long": random(r, 5<<10), "very long": random(r, 1<<20),
 	} {
-		b, docs := Pack(testSID, []byte(content))
+		b, docs := Pack(testSID, []byte(content), testNonce)
 		s := newShelf()
 		for d, err := range docs {
 			require.NoError(t, err)
@@ -190,7 +190,7 @@ func TestBlobs(t *testing.T) {
 
 func TestChunksAreWhatTheirIDSays(t *testing.T) {
 	t.Parallel()
-	doc, err := chunkOf(testSID, "pk", chunkName([]byte("content")), []byte("content"))
+	doc, err := chunkOf(testSID, "pk", chunkName([]byte("content"), testNonce), []byte("content"))
 	require.NoError(t, err)
 	got, err := DecodeChunk(doc.Body, doc.ID)
 	require.NoError(t, err)

@@ -14,7 +14,7 @@ func (c *Cutter) encode(s Segment, marks []Mark, put func(Document) error) error
 		return nil
 	}
 	s.To = marks[len(marks)-1].Point()
-	s.ID = ID(c.o.SID, s.Stream, s.From, s.To)
+	s.ID = ID(c.o.SID, s.Stream, s.From, s.To, c.o.Draw())
 	for i, m := range marks {
 		s.at = append(s.at, m.Hash[:check]...)
 		if r := s.rows[i].ref; r != nil && r.As == asDelta && *r.Base < s.From.N && s.base < 0 {

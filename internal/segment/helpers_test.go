@@ -2,13 +2,17 @@ package segment
 
 import (
 	"encoding/json"
+	"fmt"
 	"iter"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-const testSID = "abcdefghijklmnopqrstuvwxyz234567"
+const (
+	testSID   = "abcdefghijklmnopqrstuvwxyz234567"
+	testNonce = "0123456789abcdef"
+)
 
 // each yields lines without errors.
 func each(lines [][]byte) iter.Seq2[[]byte, error] {
@@ -39,6 +43,7 @@ type shelf struct {
 	docs  map[string][]byte
 	reads int
 	fail  error
+	drawn int
 }
 
 func newShelf() *shelf { return &shelf{docs: map[string][]byte{}} }
@@ -87,7 +92,7 @@ func (s *shelf) infos(t testing.TB, st Stream) (out []Info) {
 
 // store cuts lines, stores the documents, and returns the place behind.
 func (s *shelf) store(t testing.TB, o Options, from From, lines [][]byte) From {
-	o.SID = testSID
+	o.SID, o.Draw = testSID, s.draw
 	c := NewCutter(o, from)
 	have := map[string]bool{}
 	for d, err := range c.Documents(each(lines)) {
@@ -99,6 +104,12 @@ func (s *shelf) store(t testing.TB, o Options, from From, lines [][]byte) From {
 		s.put(d)
 	}
 	return c.At()
+}
+
+// draw draws the same nonces for each shelf.
+func (s *shelf) draw() string {
+	s.drawn++
+	return fmt.Sprintf("%016x", s.drawn)
 }
 
 // payload returns the bytes that segments and chunks hold, before base64.

@@ -141,7 +141,7 @@ func TestIndexOfParts(t *testing.T) {
 		parts = append(parts, part)
 	}
 	merged := newShelf()
-	d, err := Merge(parts)
+	d, err := Merge(parts, testNonce)
 	require.NoError(t, err)
 	merged.put(d)
 	require.Equal(t, want, merged.blocksOf(t))
@@ -193,8 +193,9 @@ func TestDamagedIndex(t *testing.T) {
 	require.Equal(t, session(), lines)
 	part, err := load(s, &infos[0])
 	require.NoError(t, err)
-	d, err := Merge([]*Segment{part})
+	d, err := Merge([]*Segment{part}, testNonce)
 	require.NoError(t, err)
+	clear(s.docs)
 	s.put(d)
 	require.Equal(t, BlockOf(lines[1]), s.blocksOf(t)[1], "a merge makes it again")
 }

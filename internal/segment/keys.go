@@ -44,17 +44,25 @@ func HeadID(sid string) string { return sid + "-head" }
 // HistoryID is the id of a history of session sid. The nonce of each is drawn.
 func HistoryID(sid, nonce string) string { return sid + "-h-" + nonce }
 
-// ID is the id of a segment with the lines between two points. It follows from
-// them, so that writing a segment twice gives one document.
-func ID(sid string, s Stream, from, to Point) string {
-	return fmt.Sprintf("%s-%s-%010d-%d-%s", sid, s, from.N, to.N-from.N, to.Hash.Short())
+// ID is the id of a segment with the lines between two points. Its nonce, which [Options]
+// draw, makes it one that was never used.
+func ID(sid string, s Stream, from, to Point, nonce string) string {
+	return fmt.Sprintf("%s-%s-%010d-%d-%s", sid, s, from.N, to.N-from.N, nonce)
 }
+
+// nonceLen is how many hexadecimal digits a nonce has.
+const nonceLen = 16
+
+// isNonce reports whether s has the form of a nonce.
+func isNonce(s string) bool { return len(s) == nonceLen && strings.Trim(s, "0123456789abcdef") == "" }
 
 // ChunkID is the id of a chunk by the name that its content gives it.
 func ChunkID(sid, name string) string { return sid + "-c-" + name }
 
-// chunkName names a chunk by its content: 40 hexadecimal digits.
-func chunkName(data []byte) string { return Hash(sha256.Sum256(data)).String()[:40] }
+// chunkName names a chunk: 24 hexadecimal digits of its content's hash, and a nonce.
+func chunkName(data []byte, nonce string) string {
+	return Hash(sha256.Sum256(data)).String()[:24] + nonce
+}
 
 func isChunkName(name string) bool {
 	return len(name) == 40 && strings.Trim(name, "0123456789abcdef") == ""

@@ -12,7 +12,7 @@ var ErrTooLarge = errors.New("larger than a segment may be")
 // which begins where the one before ends. Lines are neither expanded nor
 // checked: what was damaged stays so. Segments of different sessions,
 // and what would be too large, are refused.
-func Merge(segments []*Segment) (Document, error) {
+func Merge(segments []*Segment, nonce string) (Document, error) {
 	if len(segments) == 0 {
 		return Document{}, errors.New("merge segments: none given")
 	}
@@ -29,7 +29,7 @@ func Merge(segments []*Segment) (Document, error) {
 	if out.Bytes > heldMax {
 		return Document{}, fmt.Errorf("merge segments: %w", ErrTooLarge)
 	}
-	out.ID = ID(out.SID(), out.Stream, out.From, out.To)
+	out.ID = ID(out.SID(), out.Stream, out.From, out.To, nonce)
 	d, err := out.Document()
 	if err == nil && len(d.Body) > Capacity {
 		err = fmt.Errorf("merge segments: %w", ErrTooLarge)

@@ -1,11 +1,24 @@
 package segment
 
+import (
+	"crypto/rand"
+	"encoding/hex"
+)
+
 // Options say how lines are cut. The zero value of each number is its default.
 type Options struct {
 	SID    string
-	Target int   // bytes of a document at which the next begins: 64 KB
-	Cap    int   // bytes that no segment exceeds: 1.0 MB; after a refusal for its size, half of it
-	Size   int64 // bytes that will come, when it is known: what fits into two documents is not cut finer
+	Target int           // bytes of a document at which the next begins: 64 KB
+	Cap    int           // bytes that no segment exceeds: 1.0 MB; after a refusal for its size, half of it
+	Size   int64         // bytes that will come, when it is known: what fits into two documents is not cut finer
+	Draw   func() string // draws a nonce: 16 hexadecimal digits that were never used; nil: from the system
+}
+
+// draw draws a nonce from the system.
+func draw() string {
+	var b [nonceLen / 2]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
 }
 
 // Capacity is how many bytes the document of a segment has at most.
@@ -28,6 +41,9 @@ func (o Options) filled() Options {
 		if o.Size > 0 && o.Size <= twoDocs {
 			o.Target = o.Cap
 		}
+	}
+	if o.Draw == nil {
+		o.Draw = draw
 	}
 	o.Cap = max(o.Cap, target)
 	o.Target = min(o.Target, o.Cap)

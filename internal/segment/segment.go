@@ -64,7 +64,7 @@ func (in *Info) valid() error {
 	switch {
 	case in.From.N < 0 || n <= 0 || in.Offset < 0 || in.Bytes < n || n > math.MaxInt32:
 		return fmt.Errorf("numbers that cannot be: %w", ErrDamaged)
-	case !isSID(sid) || in.ID != ID(sid, in.Stream, in.From, in.To):
+	case !isSID(sid) || !in.isNamed(sid):
 		return fmt.Errorf("id and content differ: %w", ErrDamaged)
 	case in.PK != SessionPK(sid):
 		return fmt.Errorf("partition of another session: %w", ErrDamaged)
@@ -96,6 +96,12 @@ func (s *Segment) readBlocks() {
 			s.blocks[i] = BlockOf(r.data)
 		}
 	}
+}
+
+// isNamed reports whether the id tells which lines the segment has.
+func (in *Info) isNamed(sid string) bool {
+	nonce, ok := strings.CutPrefix(in.ID, ID(sid, in.Stream, in.From, in.To, ""))
+	return ok && isNonce(nonce)
 }
 
 // SID returns the key of the session that wrote the segment.

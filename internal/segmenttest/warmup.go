@@ -7,7 +7,7 @@ import "github.com/amplifier-go/sessionstorage/internal/segment"
 // before any bubble does: channels made in one are of no use outside. It is for
 // TestMain.
 func WarmUp() error {
-	_, docs := segment.Pack(segment.Identity{}.SID(), make([]byte, 64<<10))
+	_, docs := segment.Pack(segment.Identity{}.SID(), make([]byte, 64<<10), "0123456789abcdef")
 	for d, err := range docs {
 		if err != nil {
 			return err

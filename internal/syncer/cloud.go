@@ -36,7 +36,7 @@ func (s *session) cloud() *cloud {
 
 // cut returns how size bytes of lines are cut into segments.
 func (c *cloud) cut(size int64) segment.Options {
-	return segment.Options{SID: c.sid, Cap: c.cap, Size: size}
+	return segment.Options{SID: c.sid, Cap: c.cap, Size: size, Draw: func() string { return c.Random.Name(8) }}
 }
 
 // living returns the head that was read; nil where the cloud has none or a tombstone.

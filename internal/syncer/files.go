@@ -44,7 +44,7 @@ func (v *push) giveFile(ctx context.Context, f *localFile, next *head.Head, uplo
 		}
 		content = f.content
 	}
-	blob, docs := segment.Pack(v.sid, content)
+	blob, docs := segment.Pack(v.sid, content, v.Random.Name(8))
 	if err := uploads.take(ctx, docs); err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (s *sides) mendFile(ctx context.Context, name string) (bool, error) {
 		if err := s.local.load(ctx, f); err != nil {
 			return false, err
 		}
-		_, docs := segment.Pack(s.sid, f.content)
+		_, docs := segment.Pack(s.sid, f.content, s.Random.Name(8))
 		uploads := s.cloud.uploader()
 		if err := uploads.take(ctx, docs); err != nil {
 			return false, err
