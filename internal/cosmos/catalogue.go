@@ -149,8 +149,8 @@ func WriteEntry(ctx context.Context, c Conn, entry *head.Catalogue, last ETag) (
 		switch e, err := head.DecodeCatalogue(there.Body, entry.UID); {
 		case errors.Is(err, segment.ErrFormat):
 			return "", err
-		case err == nil && e.Revision >= entry.Revision:
-			return last, nil
+		case err == nil && (e.Revision > entry.Revision || e.Revision == entry.Revision && (entry.Deleted || !e.Deleted)):
+			return last, nil // an entry whose first upload never ended is deleted, and may come
 		}
 	}
 	return "", why

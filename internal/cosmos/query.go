@@ -39,15 +39,15 @@ func Segments(pk, stream string, after int64) Query {
 // Histories asks for the former heads and branches of a session.
 func Histories(pk string) Query { return Query{PK: pk, Type: "history", Order: ByID} }
 
-// Names asks for the ids, types, formats and versions of all documents of a partition.
+// Names asks for the ids, types and formats of all documents of a partition.
 func Names(pk string) Query {
-	return Query{PK: pk, Order: ByID, columns: "c.id, c.type, c.v, c._etag"}
+	return Query{PK: pk, Order: ByID, columns: "c.id, c.type, c.v"}
 }
 
 // Inventory asks for all documents of a partition, without lines: where segments
 // belong, and which documents each document names.
 func Inventory(pk string) Query {
-	return Query{PK: pk, Order: ByID, columns: segmentColumns + ", c.refs, c._etag, c._ts"}
+	return Query{PK: pk, Order: ByID, columns: segmentColumns + ", c.refs, c._ts"}
 }
 
 // entryColumns are the members of an entry of the catalogue.

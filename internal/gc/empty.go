@@ -17,32 +17,31 @@ import (
 var ErrRecreated = fmt.Errorf("%w: a device recreated the session meanwhile, and it stays", cosmos.ErrContended)
 
 // Empty removes all documents of a session but its head t, which is its tombstone in the
-// version etag, and returns the version that it has then. Documents of other tools stay. What it leaves when it is interrupted, the
-// next call removes, and so does Prune.
+// version etag, and returns the version that it has then. Documents of other tools stay. What
+// it leaves when it is interrupted, the next call removes, and so does Prune.
 //
-// It lists, gives the tombstone another version, and then removes the versions that it
-// listed. A device that recreates the session replaces the version of the tombstone that it
-// read before it stored anything. Where that fails, it stores all again, in versions that
-// were not listed. Where it is first, nothing is removed, and the error Is [ErrRecreated].
-func Empty(ctx context.Context, r *remote.Reader, t *head.Head, etag cosmos.ETag) (cosmos.ETag, error) {
-	deletes, err := stored(ctx, r, t.SID)
+// It lists, gives the tombstone another version, and then removes what it listed. A device
+// that recreates the session replaces the version of the tombstone that it read before it
+// stored anything. Where that fails, it stores all again, under names that were not listed.
+// Where it is first, nothing is removed, and the error Is [ErrRecreated].
+func Empty(ctx context.Context, s *Session, t *head.Head, etag cosmos.ETag) (cosmos.ETag, error) {
+	names, err := stored(ctx, s.Reader, t.SID)
 	if err != nil {
 		return etag, fmt.Errorf("remove documents: %w", err)
 	}
-	if len(deletes) == 0 {
+	if len(names) == 0 {
 		return etag, nil
 	}
-	if etag, err = Renew(ctx, r, t, etag); err != nil {
-		now, _, unread := r.Head(ctx, t.SID, remote.Known{})
+	p := &pruner{s: s, head: t}
+	s.Head.ETag = etag
+	if err := p.swap(ctx, t.Clone()); err != nil {
+		now, _, unread := s.Reader.Head(ctx, t.SID, remote.Known{})
 		if errors.Is(err, cosmos.ErrLost) && unread == nil && now != nil && !now.Deleted {
 			err = ErrRecreated
 		}
 		return "", err
 	}
-	if err := cosmos.Discard(ctx, r, segment.SessionPK(t.SID), deletes); err != nil {
-		return etag, fmt.Errorf("remove documents: %w", err)
-	}
-	return etag, nil
+	return s.Head.ETag, p.discard(ctx, names)
 }
 
 // Removable returns an error that Is [segment.ErrFormat] when a session has a document of
@@ -52,28 +51,15 @@ func Removable(ctx context.Context, r *remote.Reader, sid string) error {
 	return err
 }
 
-// Renew gives the tombstone t another version, if it still has the version etag: what was
-// decided by that one comes to nothing. The error Is [cosmos.ErrLost] when it has not.
-func Renew(ctx context.Context, r *remote.Reader, t *head.Head, etag cosmos.ETag) (cosmos.ETag, error) {
-	doc, err := t.Encode()
-	if err != nil {
-		return "", err
-	}
-	a := r.Batch(ctx, doc.PK, cosmos.Swap(doc.ID, doc.Body, etag))
-	return a.ETag(0), a.Lost()
-}
-
-// stored lists all documents of a session but its head, whatever leads to them, as they
-// are to be removed. The error Is [segment.ErrFormat] when one has another format.
-func stored(ctx context.Context, r *remote.Reader, sid string) (deletes []cosmos.Op, err error) {
+// stored lists all documents of a session but its head, whatever leads to them. The error Is [segment.ErrFormat] when one has another format.
+func stored(ctx context.Context, r *remote.Reader, sid string) (names []string, err error) {
 	for row, err := range r.Query(ctx, cosmos.Names(segment.SessionPK(sid))) {
 		if err != nil {
 			return nil, err
 		}
 		var d struct {
-			ID   string      `json:"id"`
-			Type string      `json:"type"`
-			ETag cosmos.ETag `json:"_etag"`
+			ID   string `json:"id"`
+			Type string `json:"type"`
 		}
 		if json.Unmarshal(row, &d) != nil || !strings.HasPrefix(d.ID, sid+"-") || d.ID == segment.HeadID(sid) {
 			continue
@@ -81,7 +67,7 @@ func stored(ctx context.Context, r *remote.Reader, sid string) (deletes []cosmos
 		if err := segment.Probe(row, d.Type); errors.Is(err, segment.ErrFormat) {
 			return nil, err
 		}
-		deletes = append(deletes, cosmos.Delete(d.ID, d.ETag))
+		names = append(names, d.ID)
 	}
-	return deletes, nil
+	return names, nil
 }

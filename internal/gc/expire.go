@@ -1,62 +1,23 @@
 package gc
 
-import (
-	"context"
-	"fmt"
-	"slices"
-	"time"
+import "time"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
-	"github.com/amplifier-go/sessionstorage/internal/head"
-)
-
-// expire gives up the former heads that are older than they are kept.
-func (p *pruner) expire(ctx context.Context) error {
+// expire takes the former heads out of an inventory's list that are older than they are kept.
+func (p *pruner) expire(i *inventory) {
 	now := p.s.Reader.Time()
 	if p.o.Retention < 0 || now.IsZero() {
-		return nil
+		return
 	}
-	var over, kept []head.History
+	i.listed = nil
 	for _, h := range p.histories {
-		if !h.Branch() && now.Sub(h.At) > p.o.Retention {
-			over = append(over, h)
+		switch {
+		case h.Branch():
+		case now.Sub(h.At) > p.o.Retention && len(i.over) < maxNames:
+			i.over = append(i.over, h)
 			continue
-		}
-		if kept = append(kept, h); !h.Branch() {
+		default:
 			p.sum.wait(h.At.Add(p.o.Retention + time.Second))
 		}
+		i.listed = append(i.listed, h)
 	}
-	if p.o.Plan {
-		p.sum.Expired += len(over)
-		return nil
-	}
-	for part := range slices.Chunk(over, cosmos.MaxOps-1) {
-		if err := p.giveUp(ctx, part); err != nil {
-			return fmt.Errorf("give up former heads: %w", err)
-		}
-		p.sum.Expired += len(part)
-	}
-	p.histories = kept
-	return nil
-}
-
-// giveUp makes a head that does not count some histories, and removes their documents.
-func (p *pruner) giveUp(ctx context.Context, over []head.History) error {
-	next := p.head.Clone()
-	next.Revision++
-	next.Op = p.s.Device + "-" + p.s.Random.Name(6)
-	var deletes []cosmos.Op
-	for i := range over {
-		next.Histories.Drop(&over[i])
-		deletes = append(deletes, cosmos.Delete(over[i].ID, ""))
-	}
-	doc, err := next.Encode()
-	if err != nil {
-		return err
-	}
-	if err := p.guard.Replace(ctx, doc.Body, deletes...); err != nil {
-		return err
-	}
-	p.head = next
-	return nil
 }

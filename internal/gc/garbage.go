@@ -1,11 +1,9 @@
 package gc
 
 import (
-	"context"
 	"slices"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
@@ -22,34 +20,15 @@ func (i *inventory) garbage(l *liveSet, grace time.Duration, sum *Result) []*doc
 		case segment.TypeChunk:
 			dead = !chunks[d.ID]
 		case head.TypeHistory: // of a former session of this name
-			dead = !slices.ContainsFunc(i.listed, func(h head.History) bool { return h.ID == d.ID })
+			dead = !slices.ContainsFunc(slices.Concat(i.listed, i.over), func(h head.History) bool { return h.ID == d.ID })
+		case head.TypeGone: // which no head came to lead to
+			dead = !slices.Contains(i.head.Gone, d.ID)
 		}
 		if dead && i.old(d, grace, time.Time{}, sum) {
 			rest = append(rest, d)
 		}
 	}
 	return append(segments, rest...)
-}
-
-// Withdraw removes documents that a writer stored ahead of a head that came to nothing, in
-// the versions that it stored, unless something leads to them now. It waits for no age:
-// nobody was ever led to them, and the removal is bound to the version of the head.
-func Withdraw(ctx context.Context, s *Session, stored []cosmos.Op) error {
-	p := &pruner{s: s}
-	if err := p.readHead(ctx); err != nil || p.head == nil || p.head.Deleted {
-		return err
-	}
-	i, err := p.list(ctx)
-	if err != nil {
-		return err
-	}
-	versions := map[string]cosmos.ETag{}
-	for _, op := range stored {
-		versions[op.ID] = op.ETag
-	}
-	return p.remove(ctx, slices.DeleteFunc(i.garbage(i.live(), -time.Hour, &p.sum), func(d *document) bool {
-		return versions[d.ID] != d.ETag
-	}))
 }
 
 // deadSegments returns the segments that may go, and the chunks that those which

@@ -3,7 +3,6 @@ package gc
 import (
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
@@ -15,7 +14,8 @@ type inventory struct {
 	docs     []*document
 	segments map[segment.Stream][]segment.Info // of the session itself
 	written  map[string]time.Time              // when segments were, by id
-	listed   []head.History                    // all that the head counts
+	listed   []head.History                    // that the head counts, without those that are over
+	over     []head.History                    // that have been kept for their time
 	now      time.Time                         // by the service's clock
 }
 
@@ -27,12 +27,11 @@ func newInventory(sid string, t *head.Head, listed []head.History) *inventory {
 
 // document is a document of the session, without its lines.
 type document struct {
-	ID   string      `json:"id"`
-	PK   string      `json:"pk"`
-	Type string      `json:"type"`
-	V    int         `json:"v"`
-	ETag cosmos.ETag `json:"_etag"`
-	TS   int64       `json:"_ts"` // when it was written, in seconds since 1970
+	ID   string `json:"id"`
+	PK   string `json:"pk"`
+	Type string `json:"type"`
+	V    int    `json:"v"`
+	TS   int64  `json:"_ts"` // when it was written, in seconds since 1970
 	Refs []struct {
 		Chunks []string `json:"chunks"`
 	} `json:"refs"` // of a segment
@@ -58,10 +57,10 @@ func (i *inventory) add(in segment.Info, at time.Time) {
 	i.written[in.ID] = at
 }
 
-// deletions returns the changes that remove documents.
-func deletions(docs []*document) (ops []cosmos.Op) {
+// idsOf returns the ids of documents.
+func idsOf(docs []*document) (ids []string) {
 	for _, d := range docs {
-		ops = append(ops, cosmos.Delete(d.ID, d.ETag))
+		ids = append(ids, d.ID)
 	}
-	return ops
+	return ids
 }

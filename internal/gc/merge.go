@@ -157,7 +157,7 @@ func (p *pruner) mergeParts(ctx context.Context, i *inventory, parts []*segment.
 	if err := p.prove(ctx, i, info, doc.Body); err != nil {
 		return err
 	}
-	if _, err := p.guard.Apply(ctx, []cosmos.Op{cosmos.Put(doc.Body)}); err != nil {
+	if err := p.swap(ctx, p.head.Clone(), cosmos.Put(doc.Body)); err != nil {
 		return err
 	}
 	p.sum.Merged, p.sum.Segments = p.sum.Merged+len(parts), p.sum.Segments+1

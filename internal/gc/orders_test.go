@@ -44,6 +44,8 @@ type search struct {
 	actors  []actor
 	through func(cosmos.Conn) cosmos.Conn // what the actors' requests go through; nil: nothing
 	purges  bool                          // an actor removes the session
+	content bool                          // a version follows from the content, and is not unique
+	twice   bool                          // a name follows from the content, and may be used twice
 	t       *testing.T
 
 	seen map[[32]byte]bool
@@ -68,7 +70,10 @@ var errEnded = errors.New("the order ended")
 func (s *search) replay(path []int) string {
 	c, turns, now := s.start.Clone(), make([]*turns, len(s.actors)), 0
 	c.Now = func() time.Time { return time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC) }
-	c.Version = func([]byte) cosmos.ETag {
+	c.Version = func(body []byte) cosmos.ETag {
+		if s.content {
+			return cosmos.ETag(fmt.Sprintf(`"%x"`, sha256.Sum256(body)))
+		}
 		turns[now].stored++
 		return cosmos.ETag(fmt.Sprintf(`"%s %d"`, s.actors[now].name, turns[now].stored))
 	}
@@ -77,13 +82,13 @@ func (s *search) replay(path []int) string {
 		g := newTurns(c.Conn(""), ended)
 		turns[i] = g
 		go func() {
-			w := &world{t: s.t, c: c, name: a.name, dial: func() cosmos.Conn {
+			g.w = &world{t: s.t, c: c, name: a.name, twice: s.twice, dial: func() cosmos.Conn {
 				if s.through != nil {
 					return s.through(g)
 				}
 				return g
 			}}
-			g.err = a.do(w)
+			g.err = a.do(g.w)
 			g.done.Store(true)
 		}()
 	}
@@ -155,6 +160,11 @@ func (s *search) lost(c *memory.Container, all []*turns) string {
 	case p.head.Deleted:
 		return "the session is deleted"
 	}
+	for i, g := range all {
+		if s.actors[i].sends && g.done.Load() && g.err == nil && p.head.Transcript.N < int64(g.w.sent) {
+			return s.actors[i].name + " sent more"
+		}
+	}
 	i, err := p.list(context.Background())
 	if err == nil {
 		err = i.live().damage
@@ -183,8 +193,9 @@ type turns struct {
 	waits  atomic.Bool // a request waits
 	done   atomic.Bool // the actor has done its work
 	err    error       // of the work
-	stored int         // documents
-	heard  [32]byte    // of all requests and answers
+	w      *world
+	stored int      // documents
+	heard  [32]byte // of all requests and answers
 }
 
 func newTurns(c cosmos.Conn, ended chan struct{}) *turns {
@@ -308,7 +319,7 @@ var errNothing = errors.New("nothing to do")
 // what it stored.
 func stores(name string, n int, anew bool, lines ...string) actor {
 	return actor{name: name, sends: true, do: func(w *world) error {
-		var left []cosmos.Op
+		var left []string
 		s := w.writer("s")
 		err := s.change(func(ctx context.Context, next *head.Head) error {
 			next.Op = name
@@ -317,7 +328,7 @@ func stores(name string, n int, anew bool, lines ...string) actor {
 			case next.Deleted && !anew:
 				return errNothing
 			case next.Deleted:
-				next.Deleted, next.TTL, next.Born, from = false, 0, "fedcba9876543210", 0
+				next.Deleted, next.Born, from = false, "fedcba9876543210", 0
 			case anew:
 				return errNothing
 			}
@@ -326,19 +337,26 @@ func stores(name string, n int, anew bool, lines ...string) actor {
 				if err != nil {
 					return err
 				}
-				a := s.Batch(ctx, d.PK, cosmos.Put(d.Body))
-				if a.Class != cosmos.OK {
+				left = append(left, d.ID)
+				if a := s.Batch(ctx, d.PK, cosmos.Put(d.Body)); a.Class != cosmos.OK {
 					return a.Err
 				}
-				left = append(left, cosmos.Delete(d.ID, a.ETag(0)))
 			}
 			next.Transcript = head.ExtentOf(c.At().Mark)
+			w.sent = len(lines)
 			return nil
 		})
 		if errors.Is(err, errNothing) && s.tip != nil && s.tip.Deleted {
 			return errors.Join(err, cosmos.Discard(context.Background(), s, segment.SessionPK(s.sid), left))
 		}
 		return err
+	}}
+}
+
+// removes returns an actor that removes documents, as a prune does that has condemned them.
+func removes(name string, ids func() []string) actor {
+	return actor{name: name, do: func(w *world) error {
+		return cosmos.Discard(context.Background(), w.reader(), segment.SessionPK(sidOf("s")), ids())
 	}}
 }
 
@@ -352,13 +370,17 @@ func restores(name string) actor {
 func TestOrders(t *testing.T) {
 	t.Parallel()
 	for name, s := range orders(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				require.Empty(t, s.run())
-				t.Logf("%d states", len(s.seen))
+		for versions, content := range map[string]bool{"unique versions": false, "versions of the content": true} {
+			t.Run(name+", "+versions, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					s := *s
+					s.content = content
+					require.Empty(t, s.run())
+					t.Logf("%d states", len(s.seen))
+				})
 			})
-		})
+		}
 	}
 }
 
@@ -369,31 +391,37 @@ type without struct {
 }
 
 const (
-	boundToHead    = "removed with the version of the head"
-	boundToVersion = "removed in the version that was listed"
-	tombstoneAnew  = "the tombstone gets another version before documents go"
+	drawnNames    = "no name is used twice"
+	boundToHead   = "what is condemned is condemned by the head that was read"
+	condemnedLast = "what is condemned is no cover"
+	tombstoneAnew = "the tombstone gets another version before documents go"
 )
 
+func (c *without) Get(ctx context.Context, pk, id string, known cosmos.ETag) (*cosmos.Document, error) {
+	if c.rule != condemnedLast || id != segment.HeadID(sidOf("s")) {
+		return c.Conn.Get(ctx, pk, id, known)
+	}
+	doc, err := c.Conn.Get(ctx, pk, id, "")
+	if err == nil && doc != nil {
+		doc.Body = condemned.ReplaceAll(doc.Body, nil)
+	}
+	return doc, err
+}
+
+var condemned = regexp.MustCompile(`"gone":\[[^\]]*\],`)
+
 func (c *without) Batch(ctx context.Context, pk string, ops ...cosmos.Op) cosmos.Answer {
-	removes := slices.ContainsFunc(ops, func(op cosmos.Op) bool { return op.Kind == cosmos.Remove })
-	switch {
-	case c.rule == boundToVersion && removes:
-		ops = slices.Clone(ops)
-		for i := range ops {
-			if ops[i].Kind == cosmos.Remove {
-				ops[i].ETag = ""
-			}
+	there := c.Conn.(*turns).Conn
+	swaps := ops[0].Kind == cosmos.Replace && ops[0].ID == segment.HeadID(sidOf("s"))
+	if swaps && c.rule == boundToHead && strings.Contains(string(ops[0].Body), `"fence"`) {
+		if now, _ := there.Get(ctx, pk, ops[0].ID, ""); now != nil {
+			ops = slices.Clone(ops)
+			ops[0].ETag = now.ETag
 		}
-	case c.rule == boundToHead && removes && ops[0].Kind == cosmos.Replace:
-		a := c.Conn.Batch(ctx, pk, ops[1:]...)
-		if a.Failed >= 0 {
-			a.Failed++
-		}
-		a.ETags = append([]cosmos.ETag{ops[0].ETag}, a.ETags...)
-		return a
-	case c.rule == tombstoneAnew && len(ops) == 1 && ops[0].Kind == cosmos.Replace:
-		now, err := c.Conn.(*turns).Conn.Get(ctx, pk, ops[0].ID, "")
-		if err == nil && now != nil && now.ETag == ops[0].ETag && strings.Contains(string(now.Body), `"deleted":true`) && strings.Contains(string(ops[0].Body), `"deleted":true`) {
+	}
+	if swaps && c.rule == tombstoneAnew && len(ops) == 1 {
+		now, _ := there.Get(ctx, pk, ops[0].ID, ops[0].ETag)
+		if now != nil && now.Same && strings.Contains(string(ops[0].Body), `"deleted":true`) && strings.Contains(string(ops[0].Body), `"fence"`) {
 			return cosmos.Answer{Failed: -1, ETags: []cosmos.ETag{now.ETag}}
 		}
 	}
@@ -403,13 +431,14 @@ func (c *without) Batch(ctx context.Context, pk string, ops ...cosmos.Op) cosmos
 // TestOrdersWithoutARule: the search finds what is lost without each of the rules.
 func TestOrdersWithoutARule(t *testing.T) {
 	t.Parallel()
-	for _, rule := range []string{boundToHead, boundToVersion, tombstoneAnew} {
+	for _, rule := range []string{drawnNames, boundToHead, condemnedLast, tombstoneAnew} {
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				found := map[string]string{}
 				for name, s := range orders(t) { // each rule is needed by one of them
 					s.through = func(c cosmos.Conn) cosmos.Conn { return &without{c, rule} }
+					s.twice = rule == drawnNames
 					if bad := s.run(); bad != "" {
 						found[name] = bad
 					}
@@ -443,6 +472,33 @@ func orders(t *testing.T) map[string]*search {
 		return errors.Join(s.add(segment.Transcript, ab[:1]...), s.add(segment.Transcript, ab[1:]...), s.rewrite(1, ac[1:]...))
 	}
 	deleted := func(w *world, s *writer) error { return errors.Join(waits(w, s), s.delete(false)) }
+	// The head leads to a, b. It led to a, b, c, when a prune condemned the segment with a, b: a
+	// was in another one, and b in that with b, c. The prune sleeps before it removes it.
+	var late []string
+	condemned := func(w *world, s *writer) error {
+		ctx := context.Background()
+		abc := lines("a", "b", "c")
+		ends := func(all []string) error {
+			return s.change(func(_ context.Context, next *head.Head) error {
+				next.Transcript = head.ExtentOf(markOf(segment.Transcript, all))
+				return nil
+			})
+		}
+		_, one := s.store(ctx, segment.Transcript, abc[:1], 0)
+		_, two := s.store(ctx, segment.Transcript, abc, 1)
+		err := errors.Join(one, two, ends(abc))
+		before := w.documents("s")[segment.TypeSegment]
+		if _, failed := s.store(ctx, segment.Transcript, ab, 0); err != nil || failed != nil {
+			return errors.Join(err, failed)
+		}
+		for _, id := range w.documents("s")[segment.TypeSegment] {
+			if !slices.Contains(before, id) {
+				late = []string{id}
+			}
+		}
+		p := &pruner{s: w.session("s")}
+		return errors.Join(p.readHead(ctx), p.condemn(ctx, nil, late), ends(ab))
+	}
 	emptied := func(w *world, s *writer) error { return errors.Join(waits(w, s), s.delete(true)) }
 	all := map[string]*search{
 		"what is stored again":     of(false, waits, stores("push", 1, false, ab...), prunes("g", -1)),
@@ -452,6 +508,7 @@ func orders(t *testing.T) map[string]*search {
 		"an expired tombstone":     of(true, emptied, prunes("g", 0), stores("recreate", 0, true, ab...)),
 		"a purge and a recreate":   of(true, deleted, purges("p"), stores("recreate", 0, true, ab...)),
 		"a purge and a push":       of(true, waits, purges("p"), stores("push", 1, false, ab...)),
+		"an interrupted prune":     of(false, condemned, prunes("h", 0), removes("g", func() []string { return late })),
 	}
 	if testenv.Long() {
 		all["two prunes and a push"] = of(false, waits, stores("push", 1, false, ab...), prunes("g", -1), prunes("h", -1))

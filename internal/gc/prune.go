@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -60,17 +61,17 @@ func (p *pruner) round(ctx context.Context) error {
 	if p.head == nil {
 		return p.clearRemains(ctx)
 	}
-	defer p.noteHead()
 	if p.head.Deleted {
 		return p.clearDeleted(ctx)
 	}
-	if err := p.expire(ctx); err != nil {
+	if err := p.finish(ctx); err != nil {
 		return err
 	}
 	i, err := p.list(ctx)
 	if err != nil {
 		return err
 	}
+	p.expire(i)
 	damage := p.merge(ctx, i)
 	full := errors.Is(damage, cosmos.ErrFull)
 	if damage != nil && !full && !errors.Is(damage, remote.ErrDamaged) {
@@ -84,11 +85,39 @@ func (p *pruner) round(ctx context.Context) error {
 	return errors.Join(damage, err)
 }
 
-// collect removes the garbage of an inventory.
+// collect removes the former heads of an inventory that are over, and its garbage.
 func (p *pruner) collect(ctx context.Context, i *inventory) error {
-	live := i.live()
-	if err := p.remove(ctx, i.garbage(live, p.o.Grace, &p.sum)); err != nil {
-		return err
+	live, over, names := i.live(), i.over, []string{}
+	for _, h := range over {
+		names = append(names, h.ID)
+	}
+	for _, d := range i.garbage(live, p.o.Grace, &p.sum) {
+		names = append(names, d.ID)
+	}
+	for most := maxNames; len(names) > 0; {
+		n := min(len(names), max(most, len(over)))
+		err := p.remove(ctx, over, names[:n])
+		if errors.Is(err, cosmos.ErrFull) && most > 1 {
+			most /= 8 // what has no room in the partition
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		p.sum.Expired += len(over)
+		p.sum.Removed += n - len(over)
+		over, names = nil, names[n:]
 	}
 	return live.damage
+}
+
+// remove gives up former heads, and removes documents.
+func (p *pruner) remove(ctx context.Context, over []head.History, names []string) error {
+	if p.o.Plan {
+		return nil
+	}
+	if err := p.condemn(ctx, over, names); err != nil {
+		return err
+	}
+	return p.finish(ctx)
 }

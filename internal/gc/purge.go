@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
@@ -30,10 +29,6 @@ import (
 // session ends, with [ErrRecreated]. A reader that misses something reads the head
 // again. A purge that was interrupted leaves a whole session or a tombstone. The next
 // call does what is left.
-
-// TombstoneDays is how long the cloud remembers that a session was deleted: until then
-// a device that was away does not send it again.
-const TombstoneDays = 90
 
 // ErrAbsent tells that the cloud has nothing of a session. It Is [fs.ErrNotExist].
 var ErrAbsent = show.Errorf(fs.ErrNotExist, "the cloud has nothing of the session")
@@ -90,7 +85,7 @@ func (p *Purger) purge(ctx context.Context, m *Member) error {
 	if err := p.enter(ctx, m); err != nil {
 		return err
 	}
-	_, err := Empty(ctx, p.Reader, m.Head, m.ETag)
+	_, err := Empty(ctx, &Session{SID: m.SID, Reader: p.Reader, Random: p.Random}, m.Head, m.ETag)
 	return err
 }
 
@@ -120,7 +115,7 @@ func (p *Purger) bury(ctx context.Context, m *Member) error {
 		}
 	}
 	if !t.Deleted {
-		t = t.Tombstone(TombstoneDays * 24 * time.Hour)
+		t = t.Tombstone()
 	}
 	t = t.Clone()
 	t.Op, t.Writer = p.Writer.Device+"-"+p.Random.Name(6), p.Writer

@@ -11,42 +11,35 @@ import (
 
 // clearDeleted removes what is left of a deleted session but its tombstone: a
 // deletion may have been interrupted, and a device that did not know of it may
-// have uploaded since. Then it removes the tombstone, if its time is over.
+// have uploaded since.
 func (p *pruner) clearDeleted(ctx context.Context) error {
 	i, err := p.list(ctx)
 	if err != nil {
 		return err
 	}
-	if err := p.remove(ctx, i.remains(p.o.Grace, &p.sum)); err != nil {
-		return err
+	garbage := idsOf(i.remains(p.o.Grace, &p.sum))
+	if len(garbage) > 0 && !p.o.Plan {
+		if err := p.swap(ctx, p.head.Clone()); err != nil {
+			return err
+		}
+		if err := p.discard(ctx, garbage); err != nil {
+			return err
+		}
 	}
-	return p.clearTombstone(ctx, i)
+	p.sum.Removed += len(garbage)
+	return nil
 }
 
-// clearTombstone removes a tombstone whose time is over. The service does so by
-// itself, but not in a container whose expiry is off.
-func (p *pruner) clearTombstone(ctx context.Context, i *inventory) error {
-	for _, d := range i.docs {
-		if d.ID != segment.HeadID(i.sid) || d.ETag != p.s.Head.ETag || p.head.TTL == 0 {
-			continue
-		}
-		end := d.written().Add(time.Duration(p.head.TTL) * time.Second)
-		if !i.now.After(end) {
-			p.sum.wait(end.Add(time.Second))
-			return nil
-		}
-		p.sum.Removed++
-		if p.o.Plan {
-			return nil
-		}
-		return cosmos.Discard(ctx, p.s.Reader, d.PK, []cosmos.Op{cosmos.Delete(d.ID, d.ETag)})
+func (p *pruner) discard(ctx context.Context, ids []string) error {
+	if err := cosmos.Discard(ctx, p.s.Reader, p.pk(), ids); err != nil {
+		return fmt.Errorf("remove documents: %w", err)
 	}
 	return nil
 }
 
-// clearRemains removes what is left of a session that has no head, as when its
-// tombstone has expired or its first upload never ended, and then its entry of
-// the catalogue. No head guards what is removed, so it must be old.
+// clearRemains removes what is left of a session that has no head, as when its first upload
+// never ended, and marks its entry of the catalogue as deleted. No head tells of a writer
+// that is under way, so what is removed must be old.
 func (p *pruner) clearRemains(ctx context.Context) error {
 	i, err := p.list(ctx)
 	if err != nil {
@@ -56,24 +49,24 @@ func (p *pruner) clearRemains(ctx context.Context) error {
 		return errLagging
 	}
 	grace := max(p.o.Grace, firstGrace)
-	garbage := i.remains(grace, &p.sum)
-	p.sum.Removed += len(garbage)
+	garbage := idsOf(i.remains(grace, &p.sum))
 	if !p.o.Plan {
-		if err := cosmos.Discard(ctx, p.s.Reader, p.pk(), deletions(garbage)); err != nil {
-			return fmt.Errorf("remove documents: %w", err)
+		if err := p.discard(ctx, garbage); err != nil {
+			return err
 		}
 	}
+	p.sum.Removed += len(garbage)
 	if len(garbage) < len(i.docs) {
 		return nil
 	}
 	return p.clearEntry(ctx, i.now, grace)
 }
 
-// clearEntry removes the session's entry of the catalogue, unless it is young: a
+// clearEntry marks the session's entry of the catalogue as deleted, unless it is young: a
 // first upload writes it before all else.
 func (p *pruner) clearEntry(ctx context.Context, now time.Time, grace time.Duration) error {
 	e := p.s.Entry
-	if e == nil {
+	if e == nil || e.Deleted {
 		return nil
 	}
 	if now.Sub(e.Written) <= grace {
@@ -85,5 +78,12 @@ func (p *pruner) clearEntry(ctx context.Context, now time.Time, grace time.Durat
 	if p.o.Plan {
 		return nil
 	}
-	return cosmos.Discard(ctx, p.s.Reader, segment.UserPK(e.UID), []cosmos.Op{cosmos.Delete(e.SID, e.ETag)})
+	dead := e.Catalogue
+	dead.Deleted, dead.Name = true, ""
+	doc, err := dead.Encode()
+	if err != nil {
+		return err
+	}
+	a := p.s.Reader.Batch(ctx, segment.UserPK(e.UID), cosmos.Swap(doc.ID, doc.Body, e.ETag))
+	return a.Lost()
 }

@@ -43,10 +43,15 @@ type world struct {
 	before func() error // each request; nil: nothing. The request is not made when it returns an error
 	name   string       // of the device
 	drawn  int          // names
+	twice  bool         // each of them
+	sent   int          // lines of the transcript
 }
 
 // draw draws a nonce, the same ones in each run.
 func (w *world) draw() string {
+	if w.twice {
+		return "0123456789abcdef"
+	}
 	w.drawn++
 	sum := sha256.Sum256(fmt.Append(nil, w.name, w.drawn))
 	return hex.EncodeToString(sum[:8])
@@ -257,7 +262,7 @@ func (w *writer) file(name string, content []byte) error {
 // delete makes a tombstone of the head, and removes the rest.
 func (w *writer) delete(purge bool) error {
 	err := w.change(func(_ context.Context, next *head.Head) error {
-		*next = *next.Tombstone(90 * 24 * time.Hour)
+		*next = *next.Tombstone()
 		return nil
 	})
 	if err != nil || !purge {
@@ -267,7 +272,7 @@ func (w *writer) delete(purge bool) error {
 	if err != nil || t == nil {
 		return err
 	}
-	_, err = Empty(context.Background(), w.Reader, t, known.ETag)
+	_, err = Empty(context.Background(), w.session(w.id), t, known.ETag)
 	return err
 }
 

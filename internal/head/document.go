@@ -37,13 +37,14 @@ type headDoc struct {
 	Files      map[string]File           `json:"f,omitempty"`
 
 	Histories Histories `json:"histories,omitzero"`
+	Gone      []string  `json:"gone,omitempty"`
+	Fence     string    `json:"fence,omitempty"`
 
 	Op        string    `json:"op"`
 	Writer    Writer    `json:"writer"`
 	Redaction string    `json:"red,omitempty"`
 	Anew      Anew      `json:"anew,omitzero"`
 	Deleted   bool      `json:"deleted"`
-	TTL       int       `json:"ttl,omitempty"`
 	Updated   time.Time `json:"updated"`
 }
 
@@ -57,8 +58,8 @@ func (t *Head) Encode() (segment.Document, error) {
 		ID: segment.HeadID(t.SID), PK: segment.SessionPK(t.SID), Type: TypeHead, V: segment.Version, Revision: t.Revision,
 		User: t.User, Session: t.Session, Project: t.Project, Born: t.Born,
 		Transcript: new(t.Transcript.filled(segment.Transcript)),
-		Histories:  t.Histories,
-		Op:         t.Op, Writer: t.Writer, Redaction: t.Redaction, Anew: t.Anew, Deleted: t.Deleted, TTL: t.TTL, Updated: t.Updated.UTC(),
+		Histories:  t.Histories, Gone: t.Gone, Fence: t.Fence,
+		Op: t.Op, Writer: t.Writer, Redaction: t.Redaction, Anew: t.Anew, Deleted: t.Deleted, Updated: t.Updated.UTC(),
 	}
 	if t.Parent != "" {
 		d.Parent = &t.Parent
@@ -103,8 +104,8 @@ func Decode(body []byte, sid string) (*Head, error) {
 	t := &Head{
 		SID: sid, Revision: d.Revision, User: d.User, Session: d.Session, Project: d.Project, Born: d.Born,
 		Transcript: *d.Transcript, Logs: d.Logs, Files: d.Files,
-		Histories: d.Histories,
-		Op:        d.Op, Writer: d.Writer, Redaction: d.Redaction, Anew: d.Anew, Deleted: d.Deleted, TTL: d.TTL, Updated: d.Updated,
+		Histories: d.Histories, Gone: d.Gone, Fence: d.Fence,
+		Op: d.Op, Writer: d.Writer, Redaction: d.Redaction, Anew: d.Anew, Deleted: d.Deleted, Updated: d.Updated,
 	}
 	if d.Parent != nil {
 		t.Parent = *d.Parent
@@ -119,7 +120,7 @@ func Decode(body []byte, sid string) (*Head, error) {
 }
 
 func (d *headDoc) valid(sid string) error {
-	if d.Transcript == nil || d.PK != segment.SessionPK(sid) || d.Revision < 1 || d.TTL < 0 || d.Histories.N < 0 {
+	if d.Transcript == nil || d.PK != segment.SessionPK(sid) || d.Revision < 1 || d.Histories.N < 0 {
 		return fmt.Errorf("%w: members missing", segment.ErrDamaged)
 	}
 	if d.ID != segment.HeadID(sid) {

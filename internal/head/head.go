@@ -2,6 +2,7 @@ package head
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -22,13 +23,14 @@ type Head struct {
 	Files      map[string]File // by name: metadata.json, config.md, session-state.json …
 
 	Histories Histories // former heads and branches, which have documents of their own
+	Gone      []string  // ids of documents with condemned names; see [Gone]
+	Fence     string    // drawn by who last changed what leads to what, and no line; "" for nobody
 
 	Op        string // names the change that made this revision: a lost answer is told by it
 	Writer    Writer
 	Redaction string // version of the rules that its last lines went through; "" for none
 	Anew      Anew   // what it took the place of
 	Deleted   bool
-	TTL       int       // seconds until the service removes a tombstone; 0 for never
 	Updated   time.Time // time of the session's last change by the writer's clock, for lists: no decision is made with it
 }
 
@@ -64,12 +66,12 @@ func (t *Head) AllUnder(version string) bool {
 }
 
 // Tombstone returns the head of the removed session: the same numbers, one revision on,
-// and no files or histories. The service removes it after ttl.
-func (t *Head) Tombstone(ttl time.Duration) *Head {
+// and no files or histories.
+func (t *Head) Tombstone() *Head {
 	dead := *t
 	dead.Revision++
-	dead.Deleted, dead.TTL = true, int(ttl/time.Second)
-	dead.Files, dead.Histories = nil, Histories{}
+	dead.Deleted = true
+	dead.Files, dead.Histories, dead.Gone = nil, Histories{}, nil
 	return &dead
 }
 
@@ -84,5 +86,6 @@ func (t *Head) Clone() *Head {
 	for name, f := range t.Files {
 		c.Files[name] = f
 	}
+	c.Gone = slices.Clone(t.Gone)
 	return &c
 }

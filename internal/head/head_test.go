@@ -60,7 +60,7 @@ func TestDocumentsOfTips(t *testing.T) {
 	require.NoError(t, err)
 	head, err := full.Encode()
 	require.NoError(t, err)
-	dead, err := full.Tombstone(90 * 24 * time.Hour).Encode()
+	dead, err := full.Tombstone().Encode()
 	require.NoError(t, err)
 	first, err := (&Head{SID: sid, Revision: 1, Logs: map[segment.Stream]Extent{"e-1f3a9c02": {}}}).Encode()
 	require.NoError(t, err)

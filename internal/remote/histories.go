@@ -38,6 +38,17 @@ func (r *Reader) Histories(ctx context.Context, t *head.Head, etag cosmos.ETag) 
 	}
 }
 
+// Gone reads a document with condemned names that a head of session sid leads to. The error
+// Is [ErrDamaged] where it is not there: nobody knows then what may still be removed.
+func (r *Reader) Gone(ctx context.Context, sid, id string) (head.Gone, error) {
+	body, err := r.document(ctx, segment.SessionPK(sid), id)
+	if err != nil {
+		return head.Gone{}, fmt.Errorf("read condemned names: %w", Damaged(err))
+	}
+	g, err := head.DecodeGone(body, sid)
+	return g, Damaged(err)
+}
+
 // listHistories lists the histories of the session that t is the head of, and not those of
 // a former one with its name.
 func (r *Reader) listHistories(ctx context.Context, t *head.Head) (all []head.History, err error) {

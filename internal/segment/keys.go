@@ -44,6 +44,9 @@ func HeadID(sid string) string { return sid + "-head" }
 // HistoryID is the id of a history of session sid. The nonce of each is drawn.
 func HistoryID(sid, nonce string) string { return sid + "-h-" + nonce }
 
+// GoneID is the id of a document with condemned names of session sid. Its nonce is drawn.
+func GoneID(sid, nonce string) string { return sid + "-g-" + nonce }
+
 // ID is the id of a segment with the lines between two points. Its nonce, which [Options]
 // draw, makes it one that was never used.
 func ID(sid string, s Stream, from, to Point, nonce string) string {

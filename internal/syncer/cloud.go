@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -26,6 +27,11 @@ type cloud struct {
 	cap  int    // of a segment, after a refusal for its size; 0: the default
 	op   string // of the last head that was written
 	left leftovers
+}
+
+// gc returns the session as package gc takes it.
+func (c *cloud) gc() *gc.Session {
+	return &gc.Session{SID: c.sid, Reader: c.link, Head: c.st.Head, Device: c.Device.ID, Random: c.Random}
 }
 
 // cloud begins a piece of work on the session in the cloud.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
@@ -55,7 +54,7 @@ func (v *push) anewAfter(dead *head.Head) (a head.Anew) {
 
 // tombstone returns the one that will follow the head that is there.
 func (v *push) tombstone() *head.Head {
-	next := v.nextHead().Tombstone(gc.TombstoneDays * 24 * time.Hour)
+	next := v.nextHead().Tombstone()
 	next.Revision = v.cloud.head.Revision + 1
 	return next
 }

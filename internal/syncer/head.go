@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
@@ -36,7 +35,7 @@ func (s *sides) readHead(ctx context.Context) error {
 			*s.st = *was
 			return err
 		}
-		if err := s.cloud.withdraw(ctx); err != nil {
+		if err := s.cloud.left.remove(ctx, s.cloud.link, s.cloud.pk); err != nil {
 			return err
 		}
 	}
@@ -48,38 +47,9 @@ func (s *sides) readHead(ctx context.Context) error {
 		s.cloud.left.clear()
 	}
 	if t.Deleted {
-		return s.removeLeft(ctx)
+		return s.cloud.left.remove(ctx, s.cloud.link, s.cloud.pk)
 	}
 	return nil
-}
-
-// removeLeft removes what this sync stored for a session that was deleted since. It gives the
-// tombstone another version before: a device that recreates the session counts on what it
-// stored since it read the tombstone, and this sync may have stored the same later.
-func (s *sides) removeLeft(ctx context.Context) (err error) {
-	c := s.cloud
-	if len(c.left.deletes) == 0 {
-		return nil
-	}
-	if c.etag, err = gc.Renew(ctx, c.link, c.head, c.etag); err != nil {
-		return err
-	}
-	s.st.Head.ETag, s.st.Head.Token = c.etag, c.link.Token()
-	return c.left.remove(ctx, c.link, c.pk)
-}
-
-// withdraw removes what this sync stored for a session that was born anew since: it may be
-// in forms that nobody is to have any more.
-func (c *cloud) withdraw(ctx context.Context) error {
-	if len(c.left.deletes) == 0 || c.living() == nil {
-		return nil
-	}
-	err := gc.Withdraw(ctx, &gc.Session{SID: c.sid, Reader: c.link, Head: c.st.Head, Device: c.Device.ID, Random: c.Random}, c.left.deletes)
-	if err == nil {
-		c.left.clear()
-		err = errLost // the head has another version
-	}
-	return err
 }
 
 // outdated reports whether a round met damage, and the head is not any more the one

@@ -6,35 +6,31 @@ import (
 	"sync"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
-	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
-// leftovers are the documents that a sync stored ahead of a head, in the versions that it
-// stored. They wait for the head that leads to them. When the session is deleted instead,
-// the sync removes them: a purge may have looked before they came. Another device that
-// recreates the session stores documents with the same ids; these stay.
+// leftovers are the documents that a sync stored ahead of a head. They wait for the head that
+// leads to them. When the session is deleted or born anew instead, no head will ever lead to
+// them, and the sync removes them: a purge may have looked before they came, and they may be
+// in forms that nobody is to have any more.
 type leftovers struct {
-	mu      sync.Mutex // guards deletes
-	deletes []cosmos.Op
+	mu  sync.Mutex // guards ids
+	ids []string
 }
 
-// note notes a document that was stored.
-func (l *leftovers) note(d segment.Document, version cosmos.ETag) {
-	if l == nil || version == "" {
-		return
-	}
+// note notes a document that is stored.
+func (l *leftovers) note(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.deletes = append(l.deletes, cosmos.Delete(d.ID, version))
+	l.ids = append(l.ids, id)
 }
 
 // clear forgets them: the head leads to them now.
-func (l *leftovers) clear() { l.deletes = nil }
+func (l *leftovers) clear() { l.ids = nil }
 
-// remove removes them, after the session was deleted.
+// remove removes them.
 func (l *leftovers) remove(ctx context.Context, c cosmos.Conn, pk string) error {
-	if err := cosmos.Discard(ctx, c, pk, l.deletes); err != nil {
-		return fmt.Errorf("remove what was stored for a deleted session: %w", err)
+	if err := cosmos.Discard(ctx, c, pk, l.ids); err != nil {
+		return fmt.Errorf("remove what was stored in vain: %w", err)
 	}
 	l.clear()
 	return nil

@@ -59,7 +59,7 @@ func (s *sides) passOver(ctx context.Context, was *replica.SessionState) error {
 		return fmt.Errorf("%w: the transcript is gone", ErrDeferred)
 	}
 	if c.etag != "" {
-		etag, err := gc.Empty(ctx, c.link, c.head, c.etag)
+		etag, err := gc.Empty(ctx, c.gc(), c.head, c.etag)
 		if errors.Is(err, gc.ErrRecreated) {
 			err = fmt.Errorf("%w: %w", errLost, err)
 		}

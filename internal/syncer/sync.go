@@ -58,7 +58,7 @@ func (v *sessionSync) run(ctx context.Context) {
 	if v.out.Err == nil && v.Recreate && !v.passed {
 		v.out.Err = v.tries(ctx, func() error { return v.once(ctx) })
 	}
-	if v.out.Err != nil && v.Recreate && v.st.Anew == nil && len(v.cloud.left.deletes) > 0 {
+	if v.out.Err != nil && v.Recreate && v.st.Anew == nil && len(v.cloud.left.ids) > 0 {
 		v.Recreate = false // what it stored in vain is removed, as every sync does that meets a tombstone
 		v.out.Err = errors.Join(v.out.Err, v.readHead(ctx))
 	}

@@ -26,7 +26,7 @@ type uploader struct {
 	segments int
 	count    *Estimate // not nil: nothing is sent
 	first    *firstUpload
-	left     *leftovers // what is stored is noted there
+	left     *leftovers // what is sent is noted there
 }
 
 // uploader returns one for the documents of the session.
@@ -136,10 +136,10 @@ func (o *uploader) upload(ctx context.Context) error {
 }
 
 func (o *uploader) store(ctx context.Context, d segment.Document) error {
+	o.left.note(d.ID)
 	a := o.link.Batch(ctx, o.pk, cosmos.Put(d.Body))
 	switch a.Class {
 	case cosmos.OK:
-		o.left.note(d, a.ETag(0))
 		return nil
 	case cosmos.TooLarge:
 		return fmt.Errorf("store %s: %w", d.ID, errTooBig)

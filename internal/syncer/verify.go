@@ -29,18 +29,11 @@ func (s *sides) verifyAll(ctx context.Context, r *Report, mend bool) error {
 			r.Problems = append(r.Problems, Problem{File: name, Err: err})
 		}
 	}
-	if !mend {
+	if !mend || len(r.Problems) == 0 {
 		return nil
 	}
-	for i := range r.Problems {
-		p := &r.Problems[i]
-		ok, err := s.mend(ctx, p)
-		if err != nil {
-			return fmt.Errorf("store again: %w", err)
-		}
-		if p.Mended = ok; ok {
-			r.Mended++
-		}
+	if err := (&push{sides: s}).mendAll(ctx, r); err != nil {
+		return fmt.Errorf("store again: %w", err)
 	}
 	return nil
 }
@@ -175,6 +168,14 @@ func (v *sessionSync) mendMet(ctx context.Context) (bool, error) {
 // mend it stores again what is missing or damaged and what this device has, if the rules
 // let it.
 func (e *Syncer) Verify(ctx context.Context, id string, mend bool) (r Report, err error) {
+	err = retry(func() error {
+		r, err = e.verify(ctx, id, mend)
+		return err
+	})
+	return r, err
+}
+
+func (e *Syncer) verify(ctx context.Context, id string, mend bool) (r Report, err error) {
 	v, leave, err := e.examine(ctx, id)
 	if err != nil {
 		return r, err
@@ -189,7 +190,7 @@ func (e *Syncer) Verify(ctx context.Context, id string, mend bool) (r Report, er
 		}
 	}
 	err = v.verifyAll(ctx, &r, mend)
-	if err != nil || len(r.Problems) == 0 && len(v.cloud.left.deletes) == 0 {
+	if err != nil || len(r.Problems) == 0 && len(v.cloud.left.ids) == 0 {
 		return r, err
 	}
 	if err = v.readHead(ctx); err == nil && v.cloud.head != nil && v.cloud.head.Deleted { // meanwhile

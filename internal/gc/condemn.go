@@ -1,0 +1,74 @@
+package gc
+
+import (
+	"context"
+	"slices"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+)
+
+// maxNames is how many names a document condemns, so that it fits into one request.
+const maxNames = 5000
+
+// swap makes next the head, with what fits into the same request. The error Is
+// [cosmos.ErrLost] when the head is not the one that was read.
+func (p *pruner) swap(ctx context.Context, next *head.Head, with ...cosmos.Op) error {
+	next.Fence = p.s.Random.Name(8)
+	doc, err := next.Encode()
+	if err != nil {
+		return err
+	}
+	a := p.s.Reader.Batch(ctx, p.pk(), append([]cosmos.Op{cosmos.Swap(doc.ID, doc.Body, p.s.Head.ETag)}, with...)...)
+	if a.Class != cosmos.OK {
+		return a.Lost()
+	}
+	p.head, p.s.Head = next, remote.Known{ETag: a.ETag(0), Token: p.s.Reader.Token(), Doc: doc.Body}
+	return nil
+}
+
+// condemn makes a head that does not count some histories, and that condemns documents.
+func (p *pruner) condemn(ctx context.Context, over []head.History, names []string) error {
+	g := head.Gone{ID: segment.GoneID(p.s.SID, p.s.Random.Name(8)), Names: names}
+	doc, err := g.Encode(p.s.SID)
+	if err != nil {
+		return err
+	}
+	next := p.head.Clone()
+	next.Gone = append(next.Gone, g.ID)
+	for i := range over {
+		next.Histories.Drop(&over[i])
+	}
+	return p.swap(ctx, next, cosmos.Put(doc.Body))
+}
+
+// finish removes what the head condemns, and makes one that condemns nothing.
+func (p *pruner) finish(ctx context.Context) error {
+	for len(p.head.Gone) > 0 {
+		id := p.head.Gone[0]
+		g, err := p.s.Reader.Gone(ctx, p.s.SID, id)
+		if err != nil {
+			return err
+		}
+		if err := p.discard(ctx, g.Names); err != nil {
+			return err
+		}
+		next := p.head.Clone()
+		next.Gone = slices.Delete(next.Gone, 0, 1)
+		if err := p.swap(ctx, next, cosmos.Delete(id, "")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Finish removes what the head of a session condemns.
+func Finish(ctx context.Context, s *Session) error {
+	p := &pruner{s: s}
+	if err := p.readHead(ctx); err != nil || p.head == nil {
+		return err
+	}
+	return p.finish(ctx)
+}
