@@ -14,7 +14,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 
@@ -163,50 +162,5 @@ func TestSplitWhileASessionIsFetched(t *testing.T) {
 		_, err = b.Verify(t.Context(), "s")
 		require.NoError(t, err)
 		require.Greater(t, queries, 1)
-	})
-}
-
-// TestExpiryIsOff deletes a session in a container whose documents do not expire:
-// its tombstone holds until its time is over, then Prune removes it.
-func TestExpiryIsOff(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := newCloud(t, nil)
-		require.NoError(t, c.CreateContainer(testDatabase, "forever", `{"partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}}`))
-		forever, err := dial(t, c.Server, c.Key()).NewContainer(testDatabase, "forever")
-		require.NoError(t, err)
-		in := func(o *Options) { o.Container = forever }
-		a, b := c.device(t, "a", in), c.device(t, "b", in)
-		a.say("s", "one")
-		a.say("stays", "one")
-		a.sync()
-		b.pull()
-		require.NoError(t, a.DeleteRemote(t.Context(), "s"))
-		b.say("s", "two")
-		_, err = b.Sync(t.Context())
-		require.ErrorIs(t, err, ErrDeleted)
-		has := func(sid string) (n int) {
-			for _, d := range c.Docs(testDatabase, "forever") {
-				if d.ID == segment.HeadID(sid) || d.ID == sid {
-					n++
-				}
-			}
-			return n
-		}
-		sid := a.engine.SID("s")
-		time.Sleep(89 * 24 * time.Hour)
-		require.Zero(t, a.prune(nil).Removed)
-		require.Equal(t, 2, has(sid), "the tombstone and its entry in the catalogue")
-		time.Sleep(2 * 24 * time.Hour)
-		require.Equal(t, 1, a.prune(&PruneOptions{Plan: true}).Removed)
-		require.Equal(t, 2, has(sid))
-		require.Equal(t, 1, a.prune(nil).Removed)
-		require.Equal(t, 1, a.prune(&PruneOptions{All: true}).Removed)
-		require.Zero(t, has(sid))
-		require.Equal(t, 2, has(a.engine.SID("stays")))
-		require.Zero(t, a.sync().Pushed, "it does not come back")
-		list, err := a.Remote(t.Context())
-		require.NoError(t, err)
-		require.Len(t, list, 1)
 	})
 }

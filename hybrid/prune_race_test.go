@@ -379,3 +379,62 @@ func TestPruneSingleFaults(t *testing.T) {
 		}
 	})
 }
+
+// TestGarbageIsStoredAgain: a device that died before its head stores the same lines again,
+// while another device's Prune removes what it left: it begins between two requests of Prune,
+// and ends after it. Versions may follow from the content.
+func TestGarbageIsStoredAgain(t *testing.T) {
+	t.Parallel()
+	for _, content := range []bool{false, true} {
+		t.Run(fmt.Sprint("versions of the content ", content), func(t *testing.T) {
+			t.Parallel()
+			r := testenv.Rand(t)
+			for n := 1; ; n++ {
+				reached, m := false, 1+r.IntN(12)
+				synctest.Test(t, func(t *testing.T) {
+					c := newCloud(t, &cosmostest.Options{ContentETags: content})
+					pruning, sending := &tripwire{}, &tripwire{}
+					a, b := c.device(t, "a", c.over(t, pruning)), c.device(t, "b", c.over(t, sending))
+					b.say("s", "one", "two")
+					b.sync()
+					b.say("s", noise(3<<20))
+					sending.at, sending.trip = sending.count()+8, func() { sending.kill(true) }
+					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+					_, err := b.Sync(ctx, "s")
+					cancel()
+					require.Error(t, err)
+					sending.kill(false)
+					time.Sleep(time.Hour)
+					half, pruned, synced := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+					sending.at, sending.trip = sending.count()+m, func() { close(half); <-pruned }
+					pruning.at, pruning.trip = pruning.count()+n, func() {
+						reached = true
+						go func() {
+							_, err := b.Sync(t.Context(), "s")
+							synced <- err
+						}()
+						select {
+						case <-half:
+						case err := <-synced:
+							synced <- err
+						}
+					}
+					_, err = a.Prune(t.Context(), atOnceOf(), "s")
+					require.NoError(t, err)
+					close(pruned)
+					if reached {
+						require.NoError(t, <-synced)
+					}
+					b.sync("s")
+					fresh := c.device(t, "fresh")
+					fresh.pull("s")
+					require.Equal(t, b.texts("s"), fresh.texts("s"), "at requests %d and %d", n, m)
+				})
+				if !reached {
+					require.Greater(t, n, 3)
+					return
+				}
+			}
+		})
+	}
+}

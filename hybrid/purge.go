@@ -22,8 +22,7 @@ import (
 // thing. A device that is sending lines of a session at that instant removes them itself,
 // when it meets the deletion; where it is killed before, or an answer is lost, the next
 // Purge or [Store.Prune] removes them. Of the session itself, its id, that of its parent,
-// its numbers and the hashes of its histories stay for 90 days, so that no device sends it
-// again. Backups of the account keep what they hold for their retention.
+// its numbers and the hashes of its histories stay, so that no device sends it again. Backups of the account keep what they hold for their retention.
 func (s *Store) Purge(ctx context.Context, ids ...string) error {
 	e, err := s.forNamed("purge", ids)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -257,8 +258,8 @@ func TestRecreateUnderLaterRules(t *testing.T) {
 	require.Zero(t, a.sync().Pushed+b.sync().Pushed+a.sync().Pushed)
 }
 
-// TestRecreateWithoutATombstone: its time is over, and only this device or the catalogue
-// tells of it.
+// TestRecreateWithoutATombstone: it is lost, and only this device or the catalogue tells of
+// it.
 func TestRecreateWithoutATombstone(t *testing.T) {
 	t.Parallel()
 	for _, forgets := range []bool{false, true} {
@@ -276,7 +277,7 @@ func TestRecreateWithoutATombstone(t *testing.T) {
 				a.sync()
 				b.purge("s")
 				a.sync("s")
-				time.Sleep(91 * 24 * time.Hour)
+				c.lose(t, segment.HeadID(a.engine.SID("s")))
 				if forgets {
 					require.NoError(t, os.RemoveAll(filepath.Join(a.Dir(), ".sessionstore", "sync")))
 					a = c.deviceAt(t, a.Dir(), "a")

@@ -17,11 +17,12 @@ import (
 type shelf struct {
 	bodies    map[string]map[string][]byte // by partition and id
 	heads     []cosmostest.Doc
-	histories map[string][]head.History // by sid
+	histories map[string][]head.History // by sid, without those that are condemned
 }
 
 func (r *simReader) shelf() *shelf {
 	s := &shelf{bodies: map[string]map[string][]byte{}, histories: map[string][]head.History{}}
+	var condemned []string
 	for _, d := range r.srv.Docs(testDatabase, testContainer) {
 		var key struct{ PK, Type string }
 		if json.Unmarshal(d.Body, &key) != nil {
@@ -31,15 +32,22 @@ func (r *simReader) shelf() *shelf {
 			s.bodies[key.PK] = map[string][]byte{}
 		}
 		s.bodies[key.PK][d.ID] = d.Body
+		sid, _, _ := strings.Cut(d.ID, "-")
 		switch key.Type {
 		case head.TypeHead:
 			s.heads = append(s.heads, d)
+		case head.TypeGone:
+			if g, err := head.DecodeGone(d.Body, sid); err == nil {
+				condemned = append(condemned, g.Names...)
+			}
 		case head.TypeHistory:
-			sid, _, _ := strings.Cut(d.ID, "-")
 			if h, err := head.DecodeHistory(d.Body, sid); err == nil {
 				s.histories[sid] = append(s.histories[sid], h)
 			}
 		}
+	}
+	for sid, all := range s.histories {
+		s.histories[sid] = slices.DeleteFunc(all, func(h head.History) bool { return slices.Contains(condemned, h.ID) })
 	}
 	return s
 }

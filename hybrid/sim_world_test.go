@@ -102,7 +102,7 @@ func newWorld(t *testing.T, seed uint64, weights []simStep, sum *simTally) *worl
 		acked: map[string]*ackedRecord{}, withdrawn: map[string]bool{}, buried: map[string]bool{}, recreated: map[string]bool{},
 	}
 	w.reader = newSimReader()
-	w.srv = cosmostest.New(&cosmostest.Options{Observe: w.observe, Sleep: w.sleep, Consistency: simLevel})
+	w.srv = cosmostest.New(&cosmostest.Options{Observe: w.observe, Sleep: w.sleep, Consistency: simLevel, ContentETags: seed%2 == 1})
 	w.reader.srv = w.srv
 	require.NoError(t, Provision(context.Background(), dial(t, w.srv, w.srv.Key()), testDatabase, testContainer))
 	if w.rand.IntN(3) == 0 {

@@ -17,24 +17,33 @@
 // An inventory is all documents of a session, listed after its head and the histories were
 // read. The live set is what of it can be reached from the left side. All else is garbage.
 //
+// # Names
+//
+// A name is fixed or drawn. Fixed are those of the head and of an entry of the catalogue:
+// such a document is only replaced, and only in the version that was read; it is never
+// removed. All other names have a nonce in them and are never used twice. So a removal
+// needs no condition: what has that name is what was meant, or is gone already.
+//
 // # The states of a document
 //
-//	from      to        when
-//	          waiting   a writer stores it, before the head that will lead to it
-//	waiting   live      the head, or a history that it counts, leads to it
-//	waiting   garbage   its writer gave up
-//	live      garbage   a former head expired, a larger segment took its place, the
-//	                    transcript was rewritten, a file was replaced, or the session
-//	                    was deleted
-//	garbage   waiting   a writer stores it anew, which gives it another version
-//	garbage   removed   it is older than the grace time
+//	from       to         when
+//	           waiting    a writer stores it, before the head that will lead to it
+//	waiting    live       the head, or a history that it counts, leads to it
+//	waiting    garbage    its writer gave up
+//	live       garbage    a former head expired, a larger segment took its place, the
+//	                      transcript was rewritten, a file was replaced, or the session
+//	                      was deleted
+//	garbage    condemned  it is older than the grace time, and a head leads to a document
+//	                      that names it; see [head.Gone]
+//	condemned  removed    a device has read that document
 //
-// Nobody can tell a waiting document from garbage. So what follows holds for both.
+// Nobody can tell a waiting document from garbage. So what follows holds for both. Nothing
+// that is condemned ever becomes live again.
 //
-// The document of a history has fewer states: its name is drawn, it is stored by the
-// request that swaps the head that counts it, and removed by the one that swaps the head
-// that no longer does. It is never waiting, and it is garbage only where the session that
-// counted it is gone: the document holds what that session was born as.
+// The document of a history is stored in the request that swaps the head that counts it,
+// and is condemned by the one that swaps the head that no longer does. It is never waiting,
+// and it is garbage only where the session that counted it is gone: the document holds what
+// that session was born as.
 //
 // # Who may do what
 //
@@ -46,16 +55,17 @@
 // last, and only if that is still the version that it read. A reader reads the head, lists
 // segments, and then reads these.
 //
-// Prune does this by one version of the head, which its [cosmos.Guard] holds:
+// Prune does this by one version of the head, which each of its requests that change the
+// head replaces by another:
 //
-//	list     requests that read the histories, and end here where they are not those
-//	         that the head counts
-//	expire   a request for up to 99 former heads that are too old: they go, and the head
-//	         no longer counts them
-//	list     requests that read all documents
-//	merge    a request each: a larger segment, and a new version of the head
-//	remove   a request for up to 99 documents: they go if they have the versions
-//	         that were listed, and the head gets a new version
+//	list      requests that read the histories, and end here where they are not those
+//	          that the head counts
+//	finish    requests that remove what the head condemns, and one for a head that does not
+//	list      requests that read all documents
+//	merge     a request each: a larger segment, and a new version of the head
+//	condemn   a request: a head that does not count the former heads that are too old, and
+//	          leads to a document that names these and the garbage
+//	finish    as above
 //
 // A request whose head is another one does nothing. Prune begins again then, with
 // the head that there is.
@@ -77,14 +87,15 @@
 //     set. Where a history cannot be read, nothing of its stream is removed; where the
 //     list of histories lags or is damaged, nothing of the session. Prune stops before it
 //     removes anything when it meets a document of another format.
-//  2. A document that becomes live later was stored, or stored anew, by a writer. That
-//     writer read the version of the head that Prune holds, or a later one: with an
-//     earlier one it cannot change the head any more. If the document was stored before
-//     the inventory, it goes in a request that also changes the version of the head. So
-//     if Prune is first, the writer's change fails; the writer reads the head again and
-//     stores what is missing. If the writer is first, the removal fails.
-//  3. If the document was stored anew after the inventory, its version is not the one
-//     that was listed, and the removal leaves it.
+//  2. A document that becomes live later was stored by a writer that read the version of
+//     the head that Prune holds, or a later one: with an earlier one it cannot change the
+//     head any more. If the document was stored before the inventory, the head that condemns
+//     it is another version. So if Prune is first, the writer's change fails; the writer
+//     reads the head again and stores what is missing, under other names. If the writer is
+//     first, Prune's change fails, and nothing is condemned.
+//  3. Of several segments with the same lines one stays, and what is condemned is none of
+//     them: Prune removes what the head condemns before it lists. A head that leads to less,
+//     as after a rewind, is read from what an earlier one was read from.
 //  4. A reader may be on its way to a document that it listed. So no document goes
 //     before it is as old as the grace time, which is longer than a read takes, and no
 //     segment before what is read in its place is as old. A reader that followed a
@@ -96,22 +107,21 @@
 //     head that is old, so the inventory must lack it too.
 //  6. A larger segment is stored only after its lines were read and all their hashes
 //     checked. The small ones stay for as long as 4 says.
-//  7. A deleted session keeps its tombstone until the service removes that, or, where
-//     the container's expiry is off, Prune does after the time that it names. All else
-//     of the session is garbage. Its forks are sessions of their own and need nothing of it.
+//  7. A deleted session keeps its tombstone. All else of the session is garbage. Its forks
+//     are sessions of their own and need nothing of it.
 //  8. Prune may be killed, or run on another device too: after each request there
-//     are the same live documents, and garbage that is not removed yet.
+//     are the same live documents, and garbage that is not removed yet. What is condemned
+//     stays so until a device has removed it, and may be removed by several.
 //  9. A writer that stored documents for a head that came to nothing, since the session was
-//     born anew meanwhile, removes them at once: nothing ever led to them. It leaves those
-//     that something leads to now, and is bound to the version of the head; see [Withdraw].
+//     deleted or born anew meanwhile, removes them at once: no head ever leads to them.
 //  10. A purge waits for no age. It makes a tombstone of each head before it removes a
 //     document; purge.go tells the steps, and who removes what comes late.
 //  11. A device that recreates a session replaces the tombstone, in the version that it read
 //     or wrote, and counts on nothing but what it stored since. What else removes documents
 //     of a deleted session gives the tombstone another version after it listed them, and
-//     removes only the versions that were listed; see [Empty]. Where the session was there,
-//     the device wrote the tombstone itself, and goes on after a kill as long as it is that
-//     one: a purge by another device makes it another.
+//     removes what was listed; see [Empty]. Where the session was there, the device wrote
+//     the tombstone itself, and goes on after a kill as long as it is that one: a purge by
+//     another device makes it another.
 //
 // The tests in orders_test.go run two or three of these at once in every order of their
 // requests, and find what is lost where one of the rules does not hold.

@@ -40,7 +40,7 @@ func whole(t testing.TB) *Head {
 		},
 		Histories: HistoriesOf([]History{branch(at), {ID: segment.HistoryID(sid, "1"), Why: WhyRewrite}}),
 		Gone:      []string{segment.GoneID(sid, "0123456789abcdef")}, Fence: "0123456789abcdef",
-		Op:        "1f3a9c02-000317", Writer: Writer{"1f3a9c02", "box", "0.1.0"}, Redaction: "3", Updated: at,
+		Op: "1f3a9c02-000317", Writer: Writer{"1f3a9c02", "box", "0.1.0"}, Redaction: "3", Updated: at,
 		Anew: Anew{Rules: "2", Was: point(120), Now: point(121)},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
@@ -20,7 +21,9 @@ func (r *Reader) Histories(ctx context.Context, t *head.Head, etag cosmos.ETag) 
 		return nil, nil
 	}
 	for again := false; ; again = true {
-		all, err = r.listHistories(ctx, t)
+		if all, err = r.listHistories(ctx, t); err == nil && head.HistoriesOf(all) != t.Histories {
+			all, err = r.withoutGone(ctx, t, all)
+		}
 		if err != nil || head.HistoriesOf(all) == t.Histories {
 			return all, err
 		}
@@ -36,6 +39,18 @@ func (r *Reader) Histories(ctx context.Context, t *head.Head, etag cosmos.ETag) 
 			return all, fmt.Errorf("list histories: %w", err)
 		}
 	}
+}
+
+// withoutGone leaves out the histories that the head t condemns.
+func (r *Reader) withoutGone(ctx context.Context, t *head.Head, all []head.History) ([]head.History, error) {
+	for _, id := range t.Gone {
+		g, err := r.Gone(ctx, t.SID, id)
+		if err != nil {
+			return all, err
+		}
+		all = slices.DeleteFunc(all, func(h head.History) bool { return slices.Contains(g.Names, h.ID) })
+	}
+	return all, nil
 }
 
 // Gone reads a document with condemned names that a head of session sid leads to. The error

@@ -35,6 +35,10 @@ type Options struct {
 	// that would make it larger is answered with 403 and 1014; 0 is no limit.
 	PartitionBytes int
 
+	// ContentETags lets the etag of a document follow from its content, as the versions of
+	// other stores do, where two documents in turn may have the same.
+	ContentETags bool
+
 	// Observe gets every request when it is over, one at a time. It may call the Server's
 	// methods except Inject.
 	Observe func(Record)
@@ -223,6 +227,6 @@ func (s *Server) createContainer(db *database, body []byte, at time.Time) *answe
 		member{"_rid", quoted(rid)}, member{"_self", quoted("dbs/" + db.rid + "/colls/" + rid + "/")},
 		member{"_etag", quoted(fmt.Sprintf(`"0000-%08x"`, s.made))}, member{"_ts", number(float64(at.Unix()))},
 		member{"_docs", `"docs/"`}, member{"_conflicts", `"conflicts/"`})
-	db.containers[id] = &container{rid: rid, definition: d, partitions: map[string]map[string]*version{}}
+	db.containers[id] = &container{rid: rid, definition: d, contentETags: s.options.ContentETags, partitions: map[string]map[string]*version{}}
 	return &answer{status: http.StatusCreated, charge: controlCharge, body: d.properties.json()}
 }

@@ -2,6 +2,7 @@ package cosmostest
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"slices"
@@ -54,12 +55,13 @@ type database struct {
 type container struct {
 	rid string
 	definition
-	partitions map[string]map[string]*version
-	lsn        int64 // of the newest write; a batch is one write
-	serial     int64 // of the newest version
-	budget     budget
-	recent     []*version // that replicas may lack, the oldest first
-	splitting  time.Time  // until then a split of physical partitions is completing
+	contentETags bool
+	partitions   map[string]map[string]*version
+	lsn          int64 // of the newest write; a batch is one write
+	serial       int64 // of the newest version
+	budget       budget
+	recent       []*version // that replicas may lack, the oldest first
+	splitting    time.Time  // until then a split of physical partitions is completing
 }
 
 // A version is a document as a write left it. It is immutable except for prev, which is
@@ -181,6 +183,9 @@ func (t *tx) put(next *version) *version {
 	if next.body != nil {
 		rid := fmt.Sprintf("%s%06d", t.rid, next.born)
 		next.etag = fmt.Sprintf(`"%08x-0000-0000-0000-%012x"`, t.lsn, t.serial)
+		if t.contentETags {
+			next.etag = fmt.Sprintf(`"%x"`, sha256.Sum256(next.body.own().json()))
+		}
 		next.terms, next.size = t.index.terms(next.body), sizeOf(next.body)
 		next.body = append(next.body.own(),
 			member{"_rid", quoted(rid)},
