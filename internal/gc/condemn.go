@@ -2,6 +2,7 @@ package gc
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
@@ -60,6 +61,14 @@ func (p *pruner) finish(ctx context.Context) error {
 		if err := p.swap(ctx, next, cosmos.Delete(id, "")); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// discard removes documents of the session.
+func (p *pruner) discard(ctx context.Context, ids []string) error {
+	if err := cosmos.Discard(ctx, p.s.Reader, p.pk(), ids); err != nil {
+		return fmt.Errorf("remove documents: %w", err)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package gc
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
@@ -27,13 +26,6 @@ func (p *pruner) clearDeleted(ctx context.Context) error {
 		}
 	}
 	p.sum.Removed += len(garbage)
-	return nil
-}
-
-func (p *pruner) discard(ctx context.Context, ids []string) error {
-	if err := cosmos.Discard(ctx, p.s.Reader, p.pk(), ids); err != nil {
-		return fmt.Errorf("remove documents: %w", err)
-	}
 	return nil
 }
 

@@ -1,9 +1,6 @@
 package segment
 
-import (
-	"crypto/rand"
-	"encoding/hex"
-)
+import "github.com/amplifier-go/sessionstorage/internal/jitter"
 
 // Options say how lines are cut. The zero value of each number is its default.
 type Options struct {
@@ -12,13 +9,6 @@ type Options struct {
 	Cap    int           // bytes that no segment exceeds: 1.0 MB; after a refusal for its size, half of it
 	Size   int64         // bytes that will come, when it is known: what fits into two documents is not cut finer
 	Draw   func() string // draws a nonce: 16 hexadecimal digits that were never used; nil: from the system
-}
-
-// draw draws a nonce from the system.
-func draw() string {
-	var b [nonceLen / 2]byte
-	rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
 }
 
 // Capacity is how many bytes the document of a segment has at most.
@@ -43,7 +33,8 @@ func (o Options) filled() Options {
 		}
 	}
 	if o.Draw == nil {
-		o.Draw = draw
+		var system *jitter.Source
+		o.Draw = func() string { return system.Name(nonceLen / 2) }
 	}
 	o.Cap = max(o.Cap, target)
 	o.Target = min(o.Target, o.Cap)
