@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -167,4 +168,30 @@ func TestLargeFileOnBothSides(t *testing.T) {
 			require.Equal(t, large, b.file(name, name))
 		}
 	}
+}
+
+// TestMendLeavesFormerHeads: a segment of which a line is damaged stays where a former head
+// has lines of it that the device no longer has.
+func TestMendLeavesFormerHeads(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		a := c.device(t, "a")
+		a.say("s", "one", noise(300<<10), "three", "four")
+		whole := a.texts("s")
+		a.sync()
+		a.cutTo("s", 2)
+		a.sync()
+		require.Equal(t, 1, c.harm(t, true, func(d cosmostest.Doc) bool { return strings.Contains(d.ID, "-c-") }))
+		r, err := a.Store.Repair(t.Context(), "s")
+		require.NoError(t, err)
+		require.Equal(t, 1, r.Mended)
+		r, err = a.Verify(t.Context(), "s")
+		require.NoError(t, err)
+		require.Empty(t, r.Problems)
+		b := c.device(t, "b")
+		b.pull("s")
+		require.Equal(t, whole[:2], b.texts("s"))
+		require.NotEmpty(t, c.stored(t, `"three"`), "no other document has it")
+	})
 }

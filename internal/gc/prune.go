@@ -64,8 +64,10 @@ func (p *pruner) round(ctx context.Context) error {
 	if p.head.Deleted {
 		return p.clearDeleted(ctx)
 	}
-	if err := p.finish(ctx); err != nil {
-		return err
+	if !p.o.Plan {
+		if err := p.finish(ctx); err != nil {
+			return err
+		}
 	}
 	i, err := p.list(ctx)
 	if err != nil {

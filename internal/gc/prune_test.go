@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -255,5 +256,38 @@ func TestStopsAtWhatIsNewer(t *testing.T) {
 		session.Reader = &remote.Reader{Conn: &contending{w.c.Conn(""), func() { require.Fail(t, "a change") }}}
 		_, err := Prune(t.Context(), session, Options{Grace: time.Nanosecond, Retention: -1})
 		require.ErrorIs(t, err, segment.ErrNewer)
+	})
+}
+
+// TestPlanRemovesNothing: a plan beside an interrupted removal changes nothing, and a Prune
+// finishes that.
+func TestPlanRemovesNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 21)
+		s := w.plant()
+		time.Sleep(time.Hour)
+		_, err := s.store(t.Context(), segment.Transcript, w.text(2, 600), 0)
+		require.NoError(t, err)
+		garbage := w.documents("s")[segment.TypeSegment]
+		p := &pruner{s: w.session("s")}
+		require.NoError(t, p.readHead(t.Context()))
+		i, err := p.list(t.Context())
+		require.NoError(t, err)
+		names := idsOf(i.garbage(i.live(), -time.Hour, &Result{}))
+		require.NotEmpty(t, names)
+		require.NoError(t, p.condemn(t.Context(), nil, names))
+		before, want := w.documents("s"), p.s.Head
+		_, err = Prune(t.Context(), w.session("s"), Options{Grace: time.Nanosecond, Retention: -1, Plan: true})
+		require.NoError(t, err)
+		require.Equal(t, before, w.documents("s"))
+		doc, err := s.HeadDocument(t.Context(), s.sid)
+		require.NoError(t, err)
+		require.Equal(t, want.ETag, doc.ETag)
+		w.prune("s")
+		for _, id := range names {
+			require.NotContains(t, slices.Concat(slices.Collect(maps.Values(w.documents("s")))...), id)
+		}
+		require.NotEqual(t, garbage, w.documents("s")[segment.TypeSegment])
 	})
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // mendAll stores again what the problems of a report are about, as far as this device has
-// it. The head condemns the segments that are damaged then.
+// it. The head condemns the segments that are damaged then, but for those that have lines
+// of other histories too.
 func (v *push) mendAll(ctx context.Context, r *Report) error {
 	p := &draft{next: v.nextHead(), uploads: v.cloud.uploader()}
 	g := head.Gone{ID: segment.GoneID(v.sid, v.Random.Name(8))}
@@ -24,7 +25,7 @@ func (v *push) mendAll(ctx context.Context, r *Report) error {
 		if of.Mended = ok; ok {
 			mended++
 		}
-		if ok && of.Document != "" {
+		if ok && of.whole {
 			g.Names = append(g.Names, of.Document)
 		}
 	}

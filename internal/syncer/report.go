@@ -22,4 +22,5 @@ type Problem struct {
 	Err      error
 
 	start, end segment.Point
+	whole      bool // the problem's records are all that Document has
 }
