@@ -6,9 +6,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 
 // meeting calls do once, before the first request of a device that is one of those.
@@ -202,4 +205,29 @@ func TestSyncCleansUpWhileRecreateStores(t *testing.T) {
 	c.wholeInCloud(t, a, "s")
 	w.sync()
 	require.Equal(t, a.texts("s"), w.texts("s"))
+}
+
+// TestRecreateLosesItsAnswer: the head of the new session is stored, and the answer is lost.
+// What the device stored before stays.
+func TestRecreateLosesItsAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		a := c.device(t, "a")
+		share([]*testDevice{a}, manyRequests()...)
+		lost := false
+		c.Inject(cosmostest.Data(func(r cosmostest.Request) cosmostest.Fault {
+			if lost || r.Op != cosmostest.OpReplace || !strings.HasSuffix(r.ID, "-head") || bytes.Contains(r.Body, []byte(`"deleted":true`)) {
+				return cosmostest.Fault{}
+			}
+			lost = true
+			return cosmostest.LoseAnswer()
+		}))
+		a.recreate("s")
+		require.True(t, lost)
+		c.Inject(nil)
+		fresh := c.device(t, "fresh")
+		fresh.pull("s")
+		require.Equal(t, a.texts("s"), fresh.texts("s"))
+	})
 }

@@ -32,16 +32,24 @@ func Empty(ctx context.Context, s *Session, t *head.Head, etag cosmos.ETag) (cos
 	if len(names) == 0 {
 		return etag, nil
 	}
-	p := &pruner{s: s, head: t}
-	s.Head.ETag = etag
-	if err := p.swap(ctx, t.Clone()); err != nil {
+	if etag, err = Renew(ctx, s, t, etag); err != nil {
 		now, _, unread := s.Reader.Head(ctx, t.SID, remote.Known{})
 		if errors.Is(err, cosmos.ErrLost) && unread == nil && now != nil && !now.Deleted {
 			err = ErrRecreated
 		}
 		return "", err
 	}
-	return s.Head.ETag, p.discard(ctx, names)
+	p := &pruner{s: s}
+	return etag, p.discard(ctx, names)
+}
+
+// Renew gives the tombstone t another version, if it still has the version etag: what was
+// decided by that one comes to nothing. The error Is [cosmos.ErrLost] when it has not.
+func Renew(ctx context.Context, s *Session, t *head.Head, etag cosmos.ETag) (cosmos.ETag, error) {
+	p := &pruner{s: s, head: t}
+	s.Head.ETag = etag
+	err := p.swap(ctx, t.Clone())
+	return s.Head.ETag, err
 }
 
 // Removable returns an error that Is [segment.ErrFormat] when a session has a document of

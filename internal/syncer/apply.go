@@ -28,7 +28,6 @@ func (v *sessionSync) apply(ctx context.Context, a syncplan.Action) error {
 		return err
 	}
 	if p.changed {
-		v.cloud.op = p.next.Op
 		if err := v.push.commit(ctx, p); err != nil {
 			return err
 		}

@@ -28,7 +28,6 @@ func (v *sessionSync) bury(ctx context.Context) error {
 	if err := errors.Join(v.Table.Save(ctx), v.States.Save(v.sid, v.st)); err != nil {
 		return err
 	}
-	v.cloud.op = p.next.Op
 	return v.push.commit(ctx, p)
 }
 

@@ -24,8 +24,8 @@ type cloud struct {
 	formerOf *head.Head
 	lacking  []error // parts that are damaged
 
-	cap  int    // of a segment, after a refusal for its size; 0: the default
-	op   string // of the last head that was written
+	cap  int      // of a segment, after a refusal for its size; 0: the default
+	ops  []string // of the heads that were sent: where an answer was lost, they tell whose a head is
 	left leftovers
 }
 

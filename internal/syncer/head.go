@@ -3,8 +3,10 @@ package syncer
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
@@ -30,26 +32,39 @@ func (s *sides) readHead(ctx context.Context) error {
 	if s.passes(t) {
 		return s.passOver(ctx, was)
 	}
-	if s.st.Born != born && born != "" {
+	if t != nil && slices.Contains(s.cloud.ops, t.Op) {
+		s.out.Pushed = true // by a request of which the answer was lost
+		s.cloud.left.clear()
+	}
+	reborn := s.st.Born != born && born != ""
+	if reborn {
 		if err := s.reborn(ctx, was); err != nil {
 			*s.st = *was
 			return err
 		}
-		if err := s.cloud.left.remove(ctx, s.cloud.link, s.cloud.pk); err != nil {
-			return err
-		}
 	}
-	if t == nil {
-		return nil
-	}
-	if t.Op == s.cloud.op {
-		s.out.Pushed = true // by a request of which the answer was lost
-		s.cloud.left.clear()
-	}
-	if t.Deleted {
-		return s.cloud.left.remove(ctx, s.cloud.link, s.cloud.pk)
+	if t != nil && (reborn || t.Deleted) {
+		return s.removeLeft(ctx)
 	}
 	return nil
+}
+
+// removeLeft removes what this sync stored for a session that was deleted or born anew since.
+// No head of this sync will lead to it: one that is still under way replaces another version
+// than the one that was read. A tombstone gets another version before.
+func (s *sides) removeLeft(ctx context.Context) error {
+	c := s.cloud
+	if len(c.left.ids) == 0 {
+		return nil
+	}
+	if c.head.Deleted {
+		etag, err := gc.Renew(ctx, c.gc(), c.head, c.etag)
+		if err != nil {
+			return err
+		}
+		c.etag, s.st.Head.ETag, s.st.Head.Token = etag, etag, c.link.Token()
+	}
+	return c.left.remove(ctx, c.link, c.pk)
 }
 
 // outdated reports whether a round met damage, and the head is not any more the one

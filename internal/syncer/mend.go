@@ -40,7 +40,6 @@ func (v *push) mendAll(ctx context.Context, r *Report) error {
 		p.next.Gone = append(p.next.Gone, g.ID)
 		p.uploads.with(cosmos.Put(doc.Body))
 	}
-	v.cloud.op = p.next.Op
 	if err := v.commit(ctx, p); err != nil {
 		return err
 	}
