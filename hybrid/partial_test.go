@@ -2,9 +2,12 @@ package hybrid
 
 import (
 	"encoding/json"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -194,4 +197,48 @@ func TestMendLeavesFormerHeads(t *testing.T) {
 		require.Equal(t, whole[:2], b.texts("s"))
 		require.NotEmpty(t, c.stored(t, `"three"`), "no other document has it")
 	})
+}
+
+// TestMendMergedSegments: a chunk is missing that a merged segment and the small one before
+// it both lead to. After mending, pruning keeps what can be read.
+func TestMendMergedSegments(t *testing.T) {
+	t.Parallel()
+	long := func(n int) string {
+		return fmt.Sprintf("{\"ts\": \"2026-11-20T10:00:00\", \"event\": %q}\n", noise(n))
+	}
+	for _, at := range []int{0, 1, 5, 11} {
+		t.Run(strconv.Itoa(at), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := newCloud(t, nil)
+				a := c.device(t, "a")
+				a.saveNew("s", "one")
+				for i := range 12 {
+					line := events("a", i, i+1)
+					if i == at {
+						line = long(700 << 10)
+					}
+					a.appendTo("s", "events.jsonl", line)
+					a.sync()
+				}
+				a.appendTo("s", "events.jsonl", long(2<<20)+long(2<<20)) // what is merged has less than is behind it
+				a.sync()
+				r, err := a.Store.Prune(t.Context(), nil)
+				require.NoError(t, err)
+				require.NotZero(t, r.Merged)
+				require.NotZero(t, c.harm(t, true, func(d cosmostest.Doc) bool { return strings.Contains(d.ID, "-c-") }))
+				report, err := a.Store.Repair(t.Context(), "s")
+				require.NoError(t, err)
+				require.NotZero(t, report.Mended)
+				for i := range 6 {
+					b := c.device(t, "b"+strconv.Itoa(i))
+					b.pull("s")
+					require.Equal(t, a.file("s", "events.jsonl"), b.file("s", "events.jsonl"))
+					time.Sleep(8 * 24 * time.Hour)
+					_, err := a.Store.Prune(t.Context(), nil)
+					require.NoError(t, err)
+				}
+			})
+		})
+	}
 }

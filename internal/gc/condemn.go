@@ -2,6 +2,7 @@ package gc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -50,6 +51,9 @@ func (p *pruner) finish(ctx context.Context) error {
 	for len(p.head.Gone) > 0 {
 		id := p.head.Gone[0]
 		g, err := p.s.Reader.Gone(ctx, p.s.SID, id)
+		if err == nil && g == nil {
+			err = fmt.Errorf("%w: what its head condemns is not there", remote.ErrDamaged)
+		}
 		if err != nil {
 			return err
 		}
@@ -73,11 +77,16 @@ func (p *pruner) discard(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// Finish removes what the head of a session condemns.
+// Finish removes what the head of a session condemns. Where another device changes the head
+// meanwhile, the rest is for the next Finish or Prune.
 func Finish(ctx context.Context, s *Session) error {
 	p := &pruner{s: s}
 	if err := p.readHead(ctx); err != nil || p.head == nil {
 		return err
 	}
-	return p.finish(ctx)
+	err := p.finish(ctx)
+	if p.outdated(ctx, err) || errors.Is(err, cosmos.ErrLost) {
+		return nil
+	}
+	return err
 }

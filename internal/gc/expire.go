@@ -12,7 +12,7 @@ func (p *pruner) expire(i *inventory) {
 	for _, h := range p.histories {
 		switch {
 		case h.Branch():
-		case now.Sub(h.At) > p.o.Retention && len(i.over) < maxNames:
+		case now.Sub(h.At) > p.o.Retention:
 			i.over = append(i.over, h)
 			continue
 		default:

@@ -60,9 +60,14 @@ func (i *inventory) addFiles(chunks map[string]bool) {
 	}
 }
 
-// hasHead reports whether the head is one of the documents.
-func (i *inventory) hasHead() bool {
-	return slices.ContainsFunc(i.docs, func(d *document) bool { return d.ID == segment.HeadID(i.sid) })
+// headDocument returns the document of the head; nil where the list lacks it.
+func (i *inventory) headDocument() *document {
+	for _, d := range i.docs {
+		if d.ID == segment.HeadID(i.sid) {
+			return d
+		}
+	}
+	return nil
 }
 
 // remains returns all documents but the head that are older than grace.

@@ -29,12 +29,19 @@ func (p *pruner) list(ctx context.Context) (*inventory, error) {
 }
 
 func (p *pruner) listDocuments(ctx context.Context, i *inventory) error {
+	condemned := map[string]bool{}
+	if p.head != nil {
+		var err error
+		if condemned, err = p.s.Reader.Condemned(ctx, p.head); err != nil {
+			return err
+		}
+	}
 	for row, err := range p.s.Reader.Query(ctx, cosmos.Inventory(p.pk())) {
 		if err != nil {
 			return fmt.Errorf("list documents: %w", err)
 		}
 		d := &document{}
-		if json.Unmarshal(row, d) != nil || !strings.HasPrefix(d.ID, i.sid+"-") || d.PK != p.pk() {
+		if json.Unmarshal(row, d) != nil || !strings.HasPrefix(d.ID, i.sid+"-") || d.PK != p.pk() || condemned[d.ID] {
 			continue
 		}
 		if d.V != segment.Version {

@@ -97,8 +97,9 @@ func (p *pruner) collect(ctx context.Context, i *inventory) error {
 		names = append(names, d.ID)
 	}
 	for most := maxNames; len(names) > 0; {
-		n := min(len(names), max(most, len(over)))
-		err := p.remove(ctx, over, names[:n])
+		n := min(len(names), most)
+		first := over[:min(n, len(over))]
+		err := p.remove(ctx, first, names[:n])
 		if errors.Is(err, cosmos.ErrFull) && most > 1 {
 			most /= 8 // what has no room in the partition
 			continue
@@ -106,20 +107,22 @@ func (p *pruner) collect(ctx context.Context, i *inventory) error {
 		if err != nil {
 			return err
 		}
-		p.sum.Expired += len(over)
-		p.sum.Removed += n - len(over)
-		over, names = nil, names[n:]
+		over, names = over[len(first):], names[n:]
 	}
 	return live.damage
 }
 
-// remove gives up former heads, and removes documents.
+// remove gives up former heads, and removes documents: names has those of the heads too.
 func (p *pruner) remove(ctx context.Context, over []head.History, names []string) error {
+	if !p.o.Plan {
+		if err := p.condemn(ctx, over, names); err != nil {
+			return err
+		}
+	}
+	p.sum.Expired += len(over)
+	p.sum.Removed += len(names) - len(over)
 	if p.o.Plan {
 		return nil
-	}
-	if err := p.condemn(ctx, over, names); err != nil {
-		return err
 	}
 	return p.finish(ctx)
 }

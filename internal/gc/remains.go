@@ -8,6 +8,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
+// lastLook is how long after a tombstone was written last Prune looks for documents of its
+// session once more.
+const lastLook = 90 * 24 * time.Hour
+
 // clearDeleted removes what is left of a deleted session but its tombstone: a
 // deletion may have been interrupted, and a device that did not know of it may
 // have uploaded since.
@@ -26,7 +30,26 @@ func (p *pruner) clearDeleted(ctx context.Context) error {
 		}
 	}
 	p.sum.Removed += len(garbage)
-	return nil
+	last := i.now
+	if t := i.headDocument(); t != nil && len(garbage) == 0 {
+		last = t.written()
+	}
+	if last = last.Add(lastLook + time.Second); last.After(i.now) {
+		p.sum.wait(last)
+	}
+	return p.enterDeleted(ctx)
+}
+
+// enterDeleted writes the entry of a tombstone, where the device that deleted the session
+// did not come to that.
+func (p *pruner) enterDeleted(ctx context.Context) error {
+	e := p.s.Entry
+	if e == nil || e.Deleted || p.o.Plan {
+		return nil
+	}
+	entry := p.head.Catalogue(e.UID, "")
+	_, err := cosmos.WriteEntry(ctx, p.s.Reader, &entry, e.ETag)
+	return err
 }
 
 // clearRemains removes what is left of a session that has no head, as when its first upload
@@ -37,7 +60,7 @@ func (p *pruner) clearRemains(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if i.hasHead() {
+	if i.headDocument() != nil {
 		return errLagging
 	}
 	grace := max(p.o.Grace, firstGrace)

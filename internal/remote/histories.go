@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
@@ -21,9 +20,7 @@ func (r *Reader) Histories(ctx context.Context, t *head.Head, etag cosmos.ETag) 
 		return nil, nil
 	}
 	for again := false; ; again = true {
-		if all, err = r.listHistories(ctx, t); err == nil && head.HistoriesOf(all) != t.Histories {
-			all, err = r.withoutGone(ctx, t, all)
-		}
+		all, err = r.listHistories(ctx, t)
 		if err != nil || head.HistoriesOf(all) == t.Histories {
 			return all, err
 		}
@@ -41,32 +38,13 @@ func (r *Reader) Histories(ctx context.Context, t *head.Head, etag cosmos.ETag) 
 	}
 }
 
-// withoutGone leaves out the histories that the head t condemns.
-func (r *Reader) withoutGone(ctx context.Context, t *head.Head, all []head.History) ([]head.History, error) {
-	for _, id := range t.Gone {
-		g, err := r.Gone(ctx, t.SID, id)
-		if err != nil {
-			return all, err
-		}
-		all = slices.DeleteFunc(all, func(h head.History) bool { return slices.Contains(g.Names, h.ID) })
-	}
-	return all, nil
-}
-
-// Gone reads a document with condemned names that a head of session sid leads to. The error
-// Is [ErrDamaged] where it is not there: nobody knows then what may still be removed.
-func (r *Reader) Gone(ctx context.Context, sid, id string) (head.Gone, error) {
-	body, err := r.document(ctx, segment.SessionPK(sid), id)
-	if err != nil {
-		return head.Gone{}, fmt.Errorf("read condemned names: %w", Damaged(err))
-	}
-	g, err := head.DecodeGone(body, sid)
-	return g, Damaged(err)
-}
-
 // listHistories lists the histories of the session that t is the head of, and not those of
 // a former one with its name.
 func (r *Reader) listHistories(ctx context.Context, t *head.Head) (all []head.History, err error) {
+	condemned, err := r.Condemned(ctx, t)
+	if err != nil {
+		return nil, err
+	}
 	for row, err := range r.Query(ctx, cosmos.Histories(segment.SessionPK(t.SID))) {
 		if err != nil {
 			return nil, fmt.Errorf("list histories: %w", err)
@@ -75,7 +53,7 @@ func (r *Reader) listHistories(ctx context.Context, t *head.Head) (all []head.Hi
 		if errors.Is(err, segment.ErrFormat) {
 			return nil, fmt.Errorf("list histories: %w", err)
 		}
-		if err == nil && h.Born == t.Born {
+		if err == nil && h.Born == t.Born && !condemned[h.ID] {
 			all = append(all, h)
 		}
 	}

@@ -31,9 +31,13 @@ func (r *Reader) HeadDocument(ctx context.Context, sid string) (*cosmos.Document
 }
 
 // Segments lists what the cloud has of a stream of the session with the head t, behind
-// record from.
+// record from, and what the head does not condemn.
 func (r *Reader) Segments(ctx context.Context, t *head.Head, st segment.Stream, from int64) (infos []segment.Info, err error) {
 	pk := segment.SessionPK(t.SID)
+	condemned, err := r.Condemned(ctx, t)
+	if err != nil {
+		return nil, err
+	}
 	for row, err := range r.Query(ctx, cosmos.Segments(pk, string(st), from)) {
 		if err != nil {
 			return nil, fmt.Errorf("list segments: %w", err)
@@ -45,7 +49,7 @@ func (r *Reader) Segments(ctx context.Context, t *head.Head, st segment.Stream, 
 		case err != nil: // of another tool, or damaged: others may hold its lines
 			continue
 		}
-		if info.Stream == st && info.PK == pk {
+		if info.Stream == st && info.PK == pk && !condemned[info.ID] {
 			infos = append(infos, info)
 		}
 	}

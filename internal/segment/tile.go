@@ -80,7 +80,7 @@ func Needed(spans []Span, n int64) (record int64, ok bool) {
 
 // reach returns the segment that holds the line before at and goes furthest
 // back to record n: whatever way there is from any other, there is one from it.
-// Of those that go beyond n it takes the shortest.
+// Of several it takes the shortest.
 func reach(active []*Info, n int64, at Point) (best *Info) {
 	for _, in := range active {
 		if in.From.N >= at.N || !in.knows(at) {
@@ -100,7 +100,7 @@ func better(a, b *Info, n int64) bool {
 	if a.From.N != b.From.N {
 		return a.From.N > b.From.N
 	}
-	return a.base < b.base
+	return cmp.Or(cmp.Compare(a.To.N, b.To.N), cmp.Compare(a.base, b.base)) < 0
 }
 
 // Common returns how many records the history behind spans has in common with

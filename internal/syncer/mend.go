@@ -1,7 +1,9 @@
 package syncer
 
 import (
+	"cmp"
 	"context"
+	"errors"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/gc"
@@ -10,24 +12,24 @@ import (
 )
 
 // mendAll stores again what the problems of a report are about, as far as this device has
-// it. The head condemns the segments that are damaged then, but for those that have lines
-// of other histories too.
+// it, and condemns the segments in the place of which that is.
 func (v *push) mendAll(ctx context.Context, r *Report) error {
+	if len(v.cloud.head.Gone) > 0 { // so that mending that is killed again and again leaves one list
+		return errors.Join(gc.Finish(ctx, v.cloud.gc()), errLost)
+	}
 	p := &draft{next: v.nextHead(), uploads: v.cloud.uploader()}
 	g := head.Gone{ID: segment.GoneID(v.sid, v.Random.Name(8))}
 	mended := 0
 	for i := range r.Problems {
 		of := &r.Problems[i]
-		ok, err := v.mend(ctx, of, p)
+		ok, names, err := v.mend(ctx, of, p)
 		if err != nil {
 			return err
 		}
 		if of.Mended = ok; ok {
 			mended++
 		}
-		if ok && of.whole {
-			g.Names = append(g.Names, of.Document)
-		}
+		g.Names = append(g.Names, names...)
 	}
 	if mended == 0 {
 		return nil
@@ -50,31 +52,57 @@ func (v *push) mendAll(ctx context.Context, r *Report) error {
 	return gc.Finish(ctx, v.cloud.gc())
 }
 
-// mend stores again what a problem is about, if this device has it, and
-// reports whether it did.
-func (v *push) mend(ctx context.Context, of *Problem, p *draft) (bool, error) {
+// mend stores again what a problem is about, if this device has it. It reports whether it
+// did, and returns the ids of the segments that have no other lines.
+func (v *push) mend(ctx context.Context, of *Problem, p *draft) (ok bool, names []string, err error) {
 	if of.File != "" {
-		return v.mendFile(ctx, of.File, p)
+		ok, err = v.mendFile(ctx, of.File, p)
+		return ok, nil, err
 	}
 	h := v.local.holder(segment.Stream(of.Stream))
 	if h == nil {
-		return false, nil
+		return false, nil, nil
 	}
 	from, ok, err := h.mark(ctx, of.From)
 	if err != nil || !ok || of.start.N > 0 && from.Hash != of.start.Hash {
-		return false, err
+		return false, nil, err
 	}
 	if has, err := h.has(ctx, of.end); err != nil || !has {
-		return false, err
+		return false, nil, err
 	}
-	c := segment.NewCutter(v.cloud.cut(0), segment.From{Stream: h.stream, Mark: from})
+	o := v.cloud.cut(0)
+	if of.Document != "" { // as large as what it is to take the place of, so that it is read first
+		o.Target = cmp.Or(o.Cap, segment.Capacity)
+	}
+	c := segment.NewCutter(o, segment.From{Stream: h.stream, Mark: from})
 	if err := p.uploads.take(ctx, c.Documents(first(of.To-of.From, h.lines(ctx, from)))); err != nil {
-		return false, err
+		return false, nil, err
 	}
 	if c.At().Mark.Point() != of.end {
-		return false, errMoved
+		return false, nil, errMoved
 	}
-	return true, nil
+	names, err = h.within(ctx, of)
+	return true, names, err
+}
+
+// within returns the ids of the listed segments that have no lines but those of a problem,
+// as they are here.
+func (h *history) within(ctx context.Context, of *Problem) (names []string, err error) {
+	for _, in := range of.listed {
+		if in.From.N < of.From || in.To.N > of.To {
+			continue
+		}
+		begins, err := h.has(ctx, in.From)
+		if err != nil {
+			return nil, err
+		}
+		if ends, err := h.has(ctx, in.To); err != nil {
+			return nil, err
+		} else if begins && ends {
+			names = append(names, in.ID)
+		}
+	}
+	return names, nil
 }
 
 // holder returns the file here with the lines of a stream.

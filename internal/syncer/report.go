@@ -22,5 +22,5 @@ type Problem struct {
 	Err      error
 
 	start, end segment.Point
-	whole      bool // the problem's records are all that Document has
+	listed     []segment.Info // of Stream, where Document is damaged
 }

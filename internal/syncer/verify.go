@@ -118,7 +118,7 @@ func (c *cloud) verifyRun(ctx context.Context, st segment.Stream, infos []segmen
 		if !errors.As(err, &d) {
 			return err
 		}
-		next, whole := run.to, false
+		next := run.to
 		for _, s := range slices.Backward(run.spans) {
 			if s.From.N >= d.To {
 				next = s.From
@@ -126,10 +126,9 @@ func (c *cloud) verifyRun(ctx context.Context, st segment.Stream, infos []segmen
 			if s.From.N <= d.From && s.Upto.N > d.From {
 				at = s.From
 			}
-			whole = whole || s.ID == d.ID && s.Info.From.N >= at.N && s.Upto == s.To
 		}
 		r.Problems = append(r.Problems, Problem{
-			Stream: string(st), From: at.N, To: next.N, Document: d.ID, whole: whole, start: at, end: next,
+			Stream: string(st), From: at.N, To: next.N, Document: d.ID, start: at, end: next, listed: infos,
 			Err: fmt.Errorf("%w: %w", remote.ErrDamaged, err),
 		})
 		at = next

@@ -1,0 +1,44 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
+)
+
+// Condemned returns the ids of the documents that the head t condemns: whether they are
+// removed already or not, they are no part of the session. It is called before documents are
+// listed: where a device has removed them all meanwhile, and then what condemned them, they
+// are not in the list.
+func (r *Reader) Condemned(ctx context.Context, t *head.Head) (map[string]bool, error) {
+	condemned := map[string]bool{}
+	for _, id := range t.Gone {
+		g, err := r.Gone(ctx, t.SID, id)
+		if err != nil {
+			return nil, err
+		}
+		if g == nil {
+			continue
+		}
+		for _, name := range g.Names {
+			condemned[name] = true
+		}
+	}
+	return condemned, nil
+}
+
+// Gone reads a document with condemned names that a head of session sid leads to; it returns
+// nil where there is none.
+func (r *Reader) Gone(ctx context.Context, sid, id string) (*head.Gone, error) {
+	doc, err := r.Get(ctx, segment.SessionPK(sid), id, "")
+	if err != nil || doc == nil {
+		return nil, err
+	}
+	g, err := head.DecodeGone(doc.Body, sid)
+	if err != nil {
+		return nil, fmt.Errorf("read condemned names: %w", Damaged(err))
+	}
+	return &g, nil
+}
