@@ -231,3 +231,39 @@ func TestRecreateLosesItsAnswer(t *testing.T) {
 		require.Equal(t, a.texts("s"), fresh.texts("s"))
 	})
 }
+
+// TestRecreateLosesItsAnswerBesidePush: the head of the new session is stored, the answer is
+// lost, and another device puts its lines behind before the first one reads the head again.
+// What the first one stored stays.
+func TestRecreateLosesItsAnswerBesidePush(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	var lost, behind atomic.Bool
+	a, m := c.meeting(t, "a", func(r *http.Request, _ []byte) bool {
+		return lost.Load() && r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "-head")
+	})
+	b := c.device(t, "b")
+	share([]*testDevice{a, b}, manyRequests()...)
+	m.do = func() {
+		b.pull("s")
+		b.say("s", "behind")
+		b.sync()
+		behind.Store(true)
+	}
+	c.Inject(cosmostest.Data(func(r cosmostest.Request) cosmostest.Fault {
+		if behind.Load() && r.Op == cosmostest.OpUpsert {
+			return cosmostest.Refuse(http.StatusForbidden, 0) // so that nothing is mended
+		}
+		if lost.Load() || r.Op != cosmostest.OpReplace || !strings.HasSuffix(r.ID, "-head") || bytes.Contains(r.Body, []byte(`"deleted":true`)) {
+			return cosmostest.Fault{}
+		}
+		lost.Store(true)
+		return cosmostest.LoseAnswer()
+	}))
+	_ = a.Store.Recreate(t.Context(), "s")
+	require.True(t, m.met.Load())
+	fresh := c.device(t, "fresh")
+	fresh.pull("s")
+	require.Equal(t, b.texts("s"), fresh.texts("s"))
+	require.Equal(t, "behind", fresh.texts("s")[2])
+}

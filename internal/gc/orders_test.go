@@ -34,6 +34,8 @@ type actor struct {
 	name  string
 	do    func(w *world) error
 	sends bool // when it returns no error, the session is in the cloud
+	reads bool // when it returns no error, the transcript can be read
+	loses int  // the answer to which of its changes it loses, which is made at any time after; 0: none
 }
 
 // A search runs actors in every order of their requests. It leaves an order that comes to a
@@ -46,11 +48,15 @@ type search struct {
 	purges  bool                          // an actor removes the session
 	content bool                          // a version follows from the content, and is not unique
 	twice   bool                          // a name follows from the content, and may be used twice
+	forgets bool                          // an actor does not know which heads are its own
 	t       *testing.T
 
 	seen map[[32]byte]bool
 	todo [][]int // the beginnings of orders that are to be tried
 }
+
+// late is the name of an actor's change that is made after the actor has given it up.
+const late = ", late"
 
 // run returns the first order found after which something is lost, "" for none.
 func (s *search) run() (bad string) {
@@ -68,21 +74,26 @@ var errEnded = errors.New("the order ended")
 
 // replay makes requests in the order of path, and goes on with the first actor.
 func (s *search) replay(path []int) string {
-	c, turns, now := s.start.Clone(), make([]*turns, len(s.actors)), 0
+	c, turns, now := s.start.Clone(), make([]*turns, len(s.actors), 2*len(s.actors)), 0
 	c.Now = func() time.Time { return time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC) }
 	c.Version = func(body []byte) cosmos.ETag {
 		if s.content {
 			return cosmos.ETag(fmt.Sprintf(`"%x"`, sha256.Sum256(body)))
 		}
 		turns[now].stored++
-		return cosmos.ETag(fmt.Sprintf(`"%s %d"`, s.actors[now].name, turns[now].stored))
+		return cosmos.ETag(fmt.Sprintf(`"%s %d"`, turns[now].name, turns[now].stored))
 	}
 	ended := make(chan struct{})
 	for i, a := range s.actors {
-		g := newTurns(c.Conn(""), ended)
+		g := newTurns(a.name, c.Conn(""), ended)
 		turns[i] = g
+		if a.loses > 0 {
+			g.loses, g.late = a.loses, newTurns(a.name+late, c.Conn(""), ended)
+			turns = append(turns, g.late)
+			go g.late.send()
+		}
 		go func() {
-			g.w = &world{t: s.t, c: c, name: a.name, twice: s.twice, dial: func() cosmos.Conn {
+			g.w = &world{t: s.t, c: c, name: a.name, twice: s.twice, forgets: s.forgets, dial: func() cosmos.Conn {
 				if s.through != nil {
 					return s.through(g)
 				}
@@ -110,11 +121,11 @@ func (s *search) replay(path []int) string {
 		}
 		s.seen[key] = true
 		if lost := s.lost(c, turns); lost != "" {
-			return lost + ": " + s.order(path)
+			return lost + ": " + order(turns, path)
 		}
 		var able []int
 		for i, g := range turns {
-			if !g.done.Load() {
+			if !g.done.Load() && (i < len(s.actors) || g.sent.Load()) {
 				able = append(able, i)
 			}
 		}
@@ -130,19 +141,19 @@ func (s *search) replay(path []int) string {
 }
 
 // order names the actors of an order, one for each request.
-func (s *search) order(path []int) string {
+func order(all []*turns, path []int) string {
 	var names []string
 	for _, i := range path {
-		names = append(names, s.actors[i].name)
+		names = append(names, all[i].name)
 	}
 	return strings.Join(names, ", ")
 }
 
 // lost tells what the cloud has lost, "" for nothing.
 func (s *search) lost(c *memory.Container, all []*turns) string {
-	for i, g := range all {
+	for _, g := range all {
 		if g.done.Load() && errors.Is(g.err, remote.ErrDamaged) {
-			return fmt.Sprintf("%s: %v", s.actors[i].name, g.err)
+			return fmt.Sprintf("%s: %v", g.name, g.err)
 		}
 	}
 	r := &remote.Reader{Conn: c.Conn(""), Alone: true}
@@ -160,9 +171,16 @@ func (s *search) lost(c *memory.Container, all []*turns) string {
 	case p.head.Deleted:
 		return "the session is deleted"
 	}
-	for i, g := range all {
-		if s.actors[i].sends && g.done.Load() && g.err == nil && p.head.Transcript.N < int64(g.w.sent) {
-			return s.actors[i].name + " sent more"
+	for i, a := range s.actors {
+		g := all[i]
+		if !g.done.Load() || g.err != nil {
+			continue
+		}
+		if a.sends && p.head.Transcript.N < int64(g.w.sent) {
+			return a.name + " sent more"
+		}
+		if err := p.read(); a.reads && err != nil {
+			return a.name + ": " + err.Error()
 		}
 	}
 	i, err := p.list(context.Background())
@@ -175,10 +193,20 @@ func (s *search) lost(c *memory.Container, all []*turns) string {
 	return ""
 }
 
+// read reads the transcript.
+func (p *pruner) read() error {
+	for _, err := range p.s.Reader.LogLines(context.Background(), p.head, segment.Transcript, p.head.Transcript) {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // sent reports whether an actor has sent the session.
 func (s *search) sent(all []*turns) bool {
-	for i, g := range all {
-		if s.actors[i].sends && g.done.Load() && g.err == nil {
+	for i, a := range s.actors {
+		if g := all[i]; a.sends && g.done.Load() && g.err == nil {
 			return true
 		}
 	}
@@ -188,37 +216,55 @@ func (s *search) sent(all []*turns) bool {
 // turns is a connection whose requests wait for their turns.
 type turns struct {
 	cosmos.Conn
+	name   string
 	next   chan struct{}
 	ended  chan struct{}
-	waits  atomic.Bool // a request waits
-	done   atomic.Bool // the actor has done its work
-	err    error       // of the work
+	waits  atomic.Int32 // requests
+	done   atomic.Bool  // the actor has done its work
+	err    error        // of the work
 	w      *world
 	stored int      // documents
 	heard  [32]byte // of all requests and answers
+
+	loses   int    // see [actor]
+	changes int    // that were made
+	late    *turns // makes the change whose answer is lost
+	pk      string // of that change
+	ops     []cosmos.Op
+	sent    atomic.Bool // it is under way
 }
 
-func newTurns(c cosmos.Conn, ended chan struct{}) *turns {
-	return &turns{Conn: c, next: make(chan struct{}), ended: ended}
+func newTurns(name string, c cosmos.Conn, ended chan struct{}) *turns {
+	return &turns{Conn: c, name: name, next: make(chan struct{}), ended: ended}
+}
+
+// send makes a change whose answer is lost.
+func (g *turns) send() {
+	if g.turn(context.Background()) == nil {
+		g.Conn.Batch(context.Background(), g.pk, g.ops...)
+	}
+	g.done.Store(true)
 }
 
 // wait waits until each actor waits for its turn, or has done its work.
 func wait(all []*turns) {
 	for {
 		synctest.Wait()
-		if !slices.ContainsFunc(all, func(g *turns) bool { return !g.done.Load() && !g.waits.Load() }) {
+		if !slices.ContainsFunc(all, func(g *turns) bool { return !g.done.Load() && g.waits.Load() == 0 }) {
 			return
 		}
 		time.Sleep(time.Minute)
 	}
 }
 
-func (g *turns) turn() error {
-	g.waits.Store(true)
-	defer g.waits.Store(false)
+func (g *turns) turn(ctx context.Context) error {
+	g.waits.Add(1)
+	defer g.waits.Add(-1)
 	select {
 	case <-g.next:
 		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	case <-g.ended:
 		return errEnded
 	}
@@ -230,7 +276,7 @@ func (g *turns) hear(what ...any) {
 }
 
 func (g *turns) Get(ctx context.Context, pk, id string, known cosmos.ETag) (*cosmos.Document, error) {
-	if err := g.turn(); err != nil {
+	if err := g.turn(ctx); err != nil {
 		return nil, err
 	}
 	doc, err := g.Conn.Get(ctx, pk, id, known)
@@ -243,7 +289,7 @@ func (g *turns) Get(ctx context.Context, pk, id string, known cosmos.ETag) (*cos
 
 func (g *turns) Query(ctx context.Context, q cosmos.Query) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		if err := g.turn(); err != nil {
+		if err := g.turn(ctx); err != nil {
 			yield(nil, err)
 			return
 		}
@@ -261,8 +307,14 @@ func (g *turns) Query(ctx context.Context, q cosmos.Query) iter.Seq2[[]byte, err
 }
 
 func (g *turns) Batch(ctx context.Context, pk string, ops ...cosmos.Op) cosmos.Answer {
-	if err := g.turn(); err != nil {
+	if err := g.turn(ctx); err != nil {
 		return cosmos.Answer{Class: cosmos.Abandoned, Failed: -1, Err: err}
+	}
+	if g.changes++; g.changes == g.loses {
+		g.late.pk, g.late.ops = pk, ops
+		g.late.sent.Store(true)
+		g.hear("lost")
+		return cosmos.Answer{Class: cosmos.Unknown, Failed: -1, Err: errors.New("the answer was lost")}
 	}
 	a := g.Conn.Batch(ctx, pk, ops...)
 	for _, op := range ops {
@@ -287,7 +339,7 @@ func key(c *memory.Container, all []*turns) [32]byte {
 	}
 	state := timeless(b.String())
 	for _, g := range all {
-		state += fmt.Sprintf("%x %v", g.heard, g.done.Load())
+		state += fmt.Sprintf("%x %v %v", g.heard, g.done.Load(), g.sent.Load())
 	}
 	return sha256.Sum256([]byte(state))
 }
@@ -311,46 +363,145 @@ func purges(name string) actor {
 	}}
 }
 
-// errNothing ends an actor that meets nothing for it to do.
-var errNothing = errors.New("nothing to do")
+var (
+	errNothing = errors.New("nothing to do") // ends an actor that meets nothing for it to do
+	errDone    = errors.New("done")          // ends an actor that meets what it did
+)
 
-// stores returns an actor that stores all lines behind the first n and makes the head lead to
-// them. Where it meets a tombstone it sends the session anew, with all lines, or else removes
-// what it stored.
+// bornAnew is what a session is born as that an actor sends anew.
+const bornAnew = "fedcba9876543210"
+
+// stores returns an actor that stores all lines behind the first n, each in a segment, and
+// makes the head lead to them. Where it meets a tombstone it sends the session anew, with all
+// lines, or else removes what it stored. It knows a head of its own.
 func stores(name string, n int, anew bool, lines ...string) actor {
 	return actor{name: name, sends: true, do: func(w *world) error {
 		var left []string
 		s := w.writer("s")
-		err := s.change(func(ctx context.Context, next *head.Head) error {
-			next.Op = name
-			from := n
-			switch {
-			case next.Deleted && !anew:
-				return errNothing
-			case next.Deleted:
-				next.Deleted, next.Born, from = false, "fedcba9876543210", 0
-			case anew:
-				return errNothing
+		remove := func() error {
+			g := w.session("s")
+			g.Random = jitter.New(sha256.Sum256([]byte(name)))
+			etag, err := Renew(context.Background(), g, s.tip, s.etag)
+			if err != nil || len(left) == 0 {
+				return err
 			}
-			c := segment.NewCutter(segment.Options{SID: s.sid, Draw: s.draw}, segment.From{Stream: segment.Transcript, Mark: markOf(segment.Transcript, lines[:from])})
-			for d, err := range c.Documents(each(lines[from:])) {
+			s.etag = etag
+			gone := left
+			left = nil
+			return cosmos.Discard(context.Background(), s, segment.SessionPK(s.sid), gone)
+		}
+		for {
+			err := s.change(func(ctx context.Context, next *head.Head) error {
+				own := next.Op == name || anew && next.Born == bornAnew
+				switch from := n; {
+				case own && !next.Deleted && !w.forgets:
+					return errDone // by a change whose answer was lost
+				case next.Deleted && !anew:
+					return errNothing
+				case next.Deleted:
+					if len(left) > 0 {
+						if err := remove(); err != nil {
+							return err
+						}
+					}
+					next.Deleted, next.Born, from = false, bornAnew, 0
+					fallthrough
+				case !anew:
+					next.Op, w.sent = name, len(lines)
+					return s.each(ctx, next, lines, from, &left)
+				}
+				return errNothing
+			})
+			switch {
+			case errors.Is(err, errDone):
+				return nil
+			case errors.Is(err, cosmos.ErrLost):
+				continue
+			case errors.Is(err, errNothing) && s.tip != nil && (s.tip.Deleted || w.forgets) && len(left) > 0:
+				if lost := remove(); errors.Is(lost, cosmos.ErrLost) {
+					continue
+				} else if lost != nil {
+					return lost
+				}
+			}
+			return err
+		}
+	}}
+}
+
+// each stores each line behind the first n in a segment, and notes their ids.
+func (w *writer) each(ctx context.Context, next *head.Head, lines []string, n int, stored *[]string) error {
+	for ; n < len(lines); n++ {
+		c := segment.NewCutter(segment.Options{SID: w.sid, Draw: w.draw}, segment.From{Stream: segment.Transcript, Mark: markOf(segment.Transcript, lines[:n])})
+		for d, err := range c.Documents(each(lines[n : n+1])) {
+			if err != nil {
+				return err
+			}
+			*stored = append(*stored, d.ID)
+			if a := w.Batch(ctx, d.PK, cosmos.Put(d.Body)); a.Class != cosmos.OK {
+				return a.Lost()
+			}
+		}
+	}
+	next.Transcript = head.ExtentOf(markOf(segment.Transcript, lines))
+	return nil
+}
+
+// mends returns an actor that stores all lines again in the place of what the head leads to,
+// and condemns the segments that had them.
+func mends(name string, lines ...string) actor {
+	return actor{name: name, reads: true, do: func(w *world) error {
+		g := w.session("s")
+		g.Random = jitter.New(sha256.Sum256([]byte(name)))
+		s := w.writer("s")
+		for tries := 0; ; {
+			err := s.change(func(ctx context.Context, next *head.Head) error {
+				tries++
+				switch {
+				case tries == 4 || next.Deleted || next.Transcript.N > int64(len(lines)):
+					return errNothing
+				case next.Op == name:
+					return errDone
+				case len(next.Gone) > 0:
+					return errors.Join(Finish(ctx, g), cosmos.ErrLost)
+				}
+				infos, err := s.Segments(ctx, next, segment.Transcript, 0)
 				if err != nil {
 					return err
 				}
-				left = append(left, d.ID)
-				if a := s.Batch(ctx, d.PK, cosmos.Put(d.Body)); a.Class != cosmos.OK {
-					return a.Err
+				next.Op = name
+				gone := head.Gone{ID: segment.GoneID(s.sid, s.draw())}
+				for _, in := range infos {
+					gone.Names = append(gone.Names, in.ID)
 				}
+				if _, err := s.store(ctx, segment.Transcript, lines[:next.Transcript.N], 0); err != nil {
+					return err
+				}
+				doc, err := gone.Encode(s.sid)
+				next.Gone = append(next.Gone, gone.ID)
+				s.beside = append(s.beside, cosmos.Put(doc.Body))
+				return err
+			})
+			switch {
+			case errors.Is(err, errDone):
+				return nil
+			case errors.Is(err, cosmos.ErrLost):
+				continue
+			case err == nil:
+				return Finish(context.Background(), g)
 			}
-			next.Transcript = head.ExtentOf(c.At().Mark)
-			w.sent = len(lines)
-			return nil
-		})
-		if errors.Is(err, errNothing) && s.tip != nil && s.tip.Deleted {
-			return errors.Join(err, cosmos.Discard(context.Background(), s, segment.SessionPK(s.sid), left))
+			return err
 		}
-		return err
 	}}
+}
+
+// harm damages the lines of a segment.
+func (w *writer) harm(id string) {
+	doc, err := w.Get(context.Background(), segment.SessionPK(w.sid), id, "")
+	require.NoError(w.t, err)
+	body := regexp.MustCompile(`"data":"[^"]*"`).ReplaceAll(doc.Body, []byte(`"data":"AAAA"`))
+	require.NotEqual(w.t, doc.Body, body)
+	require.NoError(w.t, w.Batch(context.Background(), segment.SessionPK(w.sid), cosmos.Put(body)).Err)
 }
 
 // removes returns an actor that removes documents, as a prune does that has condemned them.
@@ -395,6 +546,7 @@ const (
 	boundToHead   = "what is condemned is condemned by the head that was read"
 	condemnedLast = "what is condemned is no cover"
 	tombstoneAnew = "the tombstone gets another version before documents go"
+	ownHeads      = "a device knows the heads that it sent"
 )
 
 func (c *without) Get(ctx context.Context, pk, id string, known cosmos.ETag) (*cosmos.Document, error) {
@@ -431,14 +583,14 @@ func (c *without) Batch(ctx context.Context, pk string, ops ...cosmos.Op) cosmos
 // TestOrdersWithoutARule: the search finds what is lost without each of the rules.
 func TestOrdersWithoutARule(t *testing.T) {
 	t.Parallel()
-	for _, rule := range []string{drawnNames, boundToHead, condemnedLast, tombstoneAnew} {
+	for _, rule := range []string{drawnNames, boundToHead, condemnedLast, tombstoneAnew, ownHeads} {
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				found := map[string]string{}
 				for name, s := range orders(t) { // each rule is needed by one of them
 					s.through = func(c cosmos.Conn) cosmos.Conn { return &without{c, rule} }
-					s.twice = rule == drawnNames
+					s.twice, s.forgets = rule == drawnNames, rule == ownHeads
 					if bad := s.run(); bad != "" {
 						found[name] = bad
 					}
@@ -499,6 +651,20 @@ func orders(t *testing.T) map[string]*search {
 		p := &pruner{s: w.session("s")}
 		return errors.Join(p.readHead(ctx), p.condemn(ctx, nil, late), ends(ab))
 	}
+	// The head leads to a, b, and all segments with a are damaged.
+	abc := lines("a", "b", "c")
+	damaged := func(w *world, s *writer) error {
+		ctx := context.Background()
+		_, small := s.store(ctx, segment.Transcript, ab[:1], 0)
+		_, large := s.store(ctx, segment.Transcript, ab, 0)
+		for _, id := range w.documents("s")[segment.TypeSegment] {
+			s.harm(id)
+		}
+		return errors.Join(small, large, s.change(func(_ context.Context, next *head.Head) error {
+			next.Transcript = head.ExtentOf(markOf(segment.Transcript, ab))
+			return nil
+		}))
+	}
 	emptied := func(w *world, s *writer) error { return errors.Join(waits(w, s), s.delete(true)) }
 	all := map[string]*search{
 		"what is stored again":     of(false, waits, stores("push", 1, false, ab...), prunes("g", -1)),
@@ -508,11 +674,34 @@ func orders(t *testing.T) map[string]*search {
 		"an expired tombstone":     of(true, emptied, prunes("g", 0), stores("recreate", 0, true, ab...)),
 		"a purge and a recreate":   of(true, deleted, purges("p"), stores("recreate", 0, true, ab...)),
 		"a purge and a push":       of(true, waits, purges("p"), stores("push", 1, false, ab...)),
+		"two who mend":             of(false, damaged, mends("m", ab...), mends("n", ab...)),
+		"a mender and a prune":     of(false, damaged, mends("m", ab...), prunes("g", 0)),
+		"a mender and a push":      of(false, damaged, mends("m", ab...), stores("push", 2, false, abc...)),
+		"a mender and a purge":     of(true, damaged, mends("m", ab...), purges("p")),
 		"an interrupted prune":     of(false, condemned, prunes("h", 0), removes("g", func() []string { return late })),
 	}
+	losing := func(n int, a actor) actor {
+		a.loses = n
+		return a
+	}
+	push, recreate := stores("push", 1, false, ab...), stores("recreate", 0, true, ab...)
+	all["a prune and a push whose head's answer is lost"] = of(false, waits, losing(2, push), prunes("g", 0))
+	all["a prune and a recreate whose head's answer is lost"] = of(true, deleted, losing(3, recreate), prunes("g", 0))
+	all["a push and a recreate whose head's answer is lost"] = of(true, deleted, losing(3, recreate), stores("push", 2, false, abc...))
 	if testenv.Long() {
 		all["two prunes and a push"] = of(false, waits, stores("push", 1, false, ab...), prunes("g", -1), prunes("h", -1))
 		all["a purge and two who send"] = of(true, waits, purges("p"), stores("push", 1, false, ab...), stores("recreate", 0, true, ab...))
+		for n := 1; n < 5; n++ {
+			answer := fmt.Sprintf(", whose answer %d is lost", n)
+			all["a prune and a push"+answer] = of(false, waits, losing(n, push), prunes("g", 0))
+			all["a purge and a push"+answer] = of(true, waits, losing(n, push), purges("p"))
+			all["a push and a recreate"+answer] = of(true, deleted, losing(n, recreate), stores("push", 2, false, abc...))
+			all["a prune and a recreate"+answer] = of(true, deleted, losing(n, recreate), prunes("g", 0))
+			all["a purge and a recreate"+answer] = of(true, deleted, losing(n, recreate), purges("p"))
+			all["a prune and a mender"+answer] = of(false, damaged, losing(n, mends("m", ab...)), prunes("g", 0))
+			all["a push and a prune"+answer] = of(false, rewritten, losing(n, prunes("g", 0)), push)
+			all["a recreate and a purge"+answer] = of(true, waits, losing(n, purges("p")), recreate)
+		}
 		all["a prune, a purge and a recreate"] = of(true, waits, prunes("g", 0), purges("p"), stores("recreate", 0, true, ab...))
 	}
 	return all

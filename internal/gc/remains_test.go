@@ -157,3 +157,67 @@ func TestWithoutATip(t *testing.T) {
 		require.False(t, due()["s"].Deleted)
 	})
 }
+
+// TestTextThatComesLate: text that arrives after a deleted session was pruned is removed,
+// though nothing in the catalogue tells of it.
+func TestTextThatComesLate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 15)
+		s := w.writer("s")
+		require.NoError(t, s.add(segment.Transcript, w.text(2, 500)...))
+		require.NoError(t, s.delete(true))
+		id, o, j := identity("s"), Options{Grace: week, Retention: 0}, ReadJournal(nil, Options{})
+		entry := head.Catalogue{SID: s.sid, UID: id.UID(), Revision: 2, Session: "s", Project: "demo", Updated: time.Now(), Deleted: true}
+		_, err := cosmos.WriteEntry(t.Context(), s, &entry, "")
+		require.NoError(t, err)
+		visits := 0
+		for range 100 {
+			due, err := j.Due(t.Context(), w.reader(), id, false)
+			require.NoError(t, err)
+			if e := due["s"]; e != nil {
+				r, err := Prune(t.Context(), w.session("s"), o)
+				require.NoError(t, err)
+				j.Note(e, r.Due)
+				if visits++; visits == 1 {
+					_, err := s.store(t.Context(), segment.Transcript, w.text(1, 700), 0)
+					require.NoError(t, err)
+				}
+			}
+			time.Sleep(week)
+		}
+		require.Equal(t, map[string][]string{head.TypeHead: {segment.HeadID(s.sid)}}, w.documents("s"))
+		require.Equal(t, 3, visits, "at once, after what came late, and once more after its removal")
+	})
+}
+
+// TestEntryOfATombstone: a purge that was killed before it wrote the entry leaves a name in
+// the catalogue. Prune takes it out.
+func TestEntryOfATombstone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 16)
+		s := w.writer("s")
+		require.NoError(t, s.add(segment.Transcript, w.text(2, 500)...))
+		id := identity("s")
+		entry := head.Catalogue{SID: s.sid, UID: id.UID(), Revision: 1, Session: "s", Project: "demo", Name: "secret", Updated: time.Now()}
+		_, err := cosmos.WriteEntry(t.Context(), s, &entry, "")
+		require.NoError(t, err)
+		require.NoError(t, s.delete(true))
+		read := func() *cosmos.Entry {
+			e, err := cosmos.EntryOf(t.Context(), s, id.UID(), s.sid)
+			require.NoError(t, err)
+			return e
+		}
+		p := w.session("s")
+		p.Entry = read()
+		require.Equal(t, "secret", p.Entry.Name)
+		_, err = Prune(t.Context(), p, Options{Grace: week, Plan: true})
+		require.NoError(t, err)
+		require.Equal(t, "secret", read().Name)
+		_, err = Prune(t.Context(), p, Options{Grace: week})
+		require.NoError(t, err)
+		require.True(t, read().Deleted)
+		require.Empty(t, read().Name)
+	})
+}

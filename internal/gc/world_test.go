@@ -35,16 +35,17 @@ func TestMain(m *testing.M) {
 // world is a container in memory with sessions, which writers make here without a
 // store: by the rules for writers that the package's doc tells.
 type world struct {
-	t      *testing.T
-	c      *memory.Container
-	dial   func() cosmos.Conn
-	r      *rand.Rand
-	noise  *rand.ChaCha8
-	before func() error // each request; nil: nothing. The request is not made when it returns an error
-	name   string       // of the device
-	drawn  int          // names
-	twice  bool         // each of them
-	sent   int          // lines of the transcript
+	t       *testing.T
+	c       *memory.Container
+	dial    func() cosmos.Conn
+	r       *rand.Rand
+	noise   *rand.ChaCha8
+	before  func() error // each request; nil: nothing. The request is not made when it returns an error
+	name    string       // of the device
+	drawn   int          // names
+	twice   bool         // each of them
+	sent    int          // lines of the transcript
+	forgets bool         // which heads are its own
 }
 
 // draw draws a nonce, the same ones in each run.

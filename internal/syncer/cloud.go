@@ -25,7 +25,7 @@ type cloud struct {
 	lacking  []error // parts that are damaged
 
 	cap  int      // of a segment, after a refusal for its size; 0: the default
-	ops  []string // of the heads that were sent: where an answer was lost, they tell whose a head is
+	sent []string // op and birth of the heads that were sent: where an answer was lost, they tell whose a head is
 	left leftovers
 }
 

@@ -26,7 +26,7 @@ func (v *push) commit(ctx context.Context, p *draft) error {
 		}
 		p.uploads.first.announce = nil
 	}
-	v.cloud.ops = append(v.cloud.ops, p.next.Op)
+	v.cloud.sent = append(v.cloud.sent, p.next.Op, p.next.Born)
 	etag, a := p.uploads.commit(ctx, doc.ID, doc.Body, v.cloud.etag)
 	switch a.Class {
 	case cosmos.OK:

@@ -32,7 +32,7 @@ func (s *sides) readHead(ctx context.Context) error {
 	if s.passes(t) {
 		return s.passOver(ctx, was)
 	}
-	if t != nil && slices.Contains(s.cloud.ops, t.Op) {
+	if t != nil && slices.Contains(s.cloud.sent, t.Op) {
 		s.out.Pushed = true // by a request of which the answer was lost
 		s.cloud.left.clear()
 	}
@@ -43,13 +43,14 @@ func (s *sides) readHead(ctx context.Context) error {
 			return err
 		}
 	}
-	if t != nil && (reborn || t.Deleted) {
+	if t != nil && (t.Deleted || reborn && !slices.Contains(s.cloud.sent, t.Born)) {
 		return s.removeLeft(ctx)
 	}
 	return nil
 }
 
-// removeLeft removes what this sync stored for a session that was deleted or born anew since.
+// removeLeft removes what this sync stored for a session that was deleted, or born anew by
+// another device, since.
 // No head of this sync will lead to it: one that is still under way replaces another version
 // than the one that was read. A tombstone gets another version before.
 func (s *sides) removeLeft(ctx context.Context) error {
