@@ -11,8 +11,8 @@ import (
 
 // Batch implements [Conn]. A batch of one operation is a plain request, which
 // costs less. The parts of a batch that a server applies in spite of a failure do
-// no harm: a writer puts documents that nothing leads to yet, and the one that
-// leads to them last.
+// no harm: documents that nothing leads to yet come first, then the one that leads to
+// them, then removals of what it no longer leads to.
 func (c *conn) Batch(ctx context.Context, pk string, ops ...Op) (a Answer) {
 	switch len(ops) {
 	case 0:

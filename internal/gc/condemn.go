@@ -15,7 +15,8 @@ import (
 // maxNames is how many names a document condemns, so that it fits into one request.
 const maxNames = 5000
 
-// swap makes next the head, with what fits into the same request. The error Is
+// swap makes next the head, in one request with what it leads to, which comes before it, or
+// with the removal of what it no longer leads to, which comes after. The error Is
 // [cosmos.ErrLost] when the head is not the one that was read.
 func (p *pruner) swap(ctx context.Context, next *head.Head, with ...cosmos.Op) error {
 	next.Fence = p.s.Random.Name(8)
@@ -23,11 +24,15 @@ func (p *pruner) swap(ctx context.Context, next *head.Head, with ...cosmos.Op) e
 	if err != nil {
 		return err
 	}
-	a := p.s.Reader.Batch(ctx, p.pk(), append([]cosmos.Op{cosmos.Swap(doc.ID, doc.Body, p.s.Head.ETag)}, with...)...)
+	at, ops := 0, append([]cosmos.Op{cosmos.Swap(doc.ID, doc.Body, p.s.Head.ETag)}, with...)
+	for ; at < len(with) && ops[at+1].Kind != cosmos.Remove; at++ {
+		ops[at], ops[at+1] = ops[at+1], ops[at]
+	}
+	a := p.s.Reader.Batch(ctx, p.pk(), ops...)
 	if a.Class != cosmos.OK {
 		return a.Lost()
 	}
-	p.head, p.s.Head = next, remote.Known{ETag: a.ETag(0), Token: p.s.Reader.Token(), Doc: doc.Body}
+	p.head, p.s.Head = next, remote.Known{ETag: a.ETag(at), Token: p.s.Reader.Token(), Doc: doc.Body}
 	return nil
 }
 

@@ -94,8 +94,9 @@
 //     reads the head again and stores what is missing, under other names. If the writer is
 //     first, Prune's change fails, and nothing is condemned.
 //  3. Of several segments with the same lines one stays, and what is condemned is none of
-//     them: Prune removes what the head condemns before it lists. A head that leads to less,
-//     as after a rewind, is read from what an earlier one was read from.
+//     them: Prune removes what the head condemns before it lists, and all others pass over
+//     it. A head that leads to less, as after a rewind, is read from what an earlier one was
+//     read from.
 //  4. A reader may be on its way to a document that it listed. So no document goes
 //     before it is as old as the grace time, which is longer than a read takes, and no
 //     segment before what is read in its place is as old. A reader that followed a
@@ -113,7 +114,9 @@
 //     are the same live documents, and garbage that is not removed yet. What is condemned
 //     stays so until a device has removed it, and may be removed by several.
 //  9. A writer that stored documents for a head that came to nothing, since the session was
-//     deleted or born anew meanwhile, removes them at once: no head ever leads to them.
+//     deleted meanwhile or born anew by another device, removes them at once: no head ever
+//     leads to them. It knows the heads that it sent by their change and by what they were
+//     born as, also where an answer was lost and another device has changed the head since.
 //  10. A purge waits for no age. It makes a tombstone of each head before it removes a
 //     document; purge.go tells the steps, and who removes what comes late.
 //  11. A device that recreates a session replaces the tombstone, in the version that it read
@@ -122,6 +125,11 @@
 //     removes what was listed; see [Empty]. Where the session was there, the device wrote
 //     the tombstone itself, and goes on after a kill as long as it is that one: a purge by
 //     another device makes it another.
+//  12. A device that mends stores the lines of a damaged segment again, and condemns all
+//     segments that have no other lines: one of them may share the damage. What has other
+//     lines too stays, and is read after what was stored.
+//  13. A request whose answer was lost arrives within a grace time, or never. One that stores
+//     a document makes garbage then, also where a removal of that name came before.
 //
 // The tests in orders_test.go run two or three of these at once in every order of their
 // requests, and find what is lost where one of the rules does not hold.

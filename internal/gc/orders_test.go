@@ -569,16 +569,17 @@ var condemned = regexp.MustCompile(`"gone":\[[^\]]*\],`)
 
 func (c *without) Batch(ctx context.Context, pk string, ops ...cosmos.Op) cosmos.Answer {
 	there := c.Conn.(*turns).Conn
-	swaps := ops[0].Kind == cosmos.Replace && ops[0].ID == segment.HeadID(sidOf("s"))
-	if swaps && c.rule == boundToHead && strings.Contains(string(ops[0].Body), `"fence"`) {
-		if now, _ := there.Get(ctx, pk, ops[0].ID, ""); now != nil {
+	at := slices.IndexFunc(ops, func(op cosmos.Op) bool { return op.Kind == cosmos.Replace && op.ID == segment.HeadID(sidOf("s")) })
+	swaps := at >= 0
+	if swaps && c.rule == boundToHead && strings.Contains(string(ops[at].Body), `"fence"`) {
+		if now, _ := there.Get(ctx, pk, ops[at].ID, ""); now != nil {
 			ops = slices.Clone(ops)
-			ops[0].ETag = now.ETag
+			ops[at].ETag = now.ETag
 		}
 	}
 	if swaps && c.rule == tombstoneAnew && len(ops) == 1 {
-		now, _ := there.Get(ctx, pk, ops[0].ID, ops[0].ETag)
-		if now != nil && now.Same && strings.Contains(string(ops[0].Body), `"deleted":true`) && strings.Contains(string(ops[0].Body), `"fence"`) {
+		now, _ := there.Get(ctx, pk, ops[at].ID, ops[at].ETag)
+		if now != nil && now.Same && strings.Contains(string(ops[at].Body), `"deleted":true`) && strings.Contains(string(ops[at].Body), `"fence"`) {
 			return cosmos.Answer{Failed: -1, ETags: []cosmos.ETag{now.ETag}}
 		}
 	}

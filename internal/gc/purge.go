@@ -28,7 +28,8 @@ import (
 // tombstone in the version that it read: where that is the last one, the purge of this
 // session ends, with [ErrRecreated]. A reader that misses something reads the head
 // again. A purge that was interrupted leaves a whole session or a tombstone. The next
-// call does what is left.
+// call does what is left. What comes later than all that, Prune finds: it looks at a deleted
+// session at once, and 90 days after its tombstone was written last.
 
 // ErrAbsent tells that the cloud has nothing of a session. It Is [fs.ErrNotExist].
 var ErrAbsent = show.Errorf(fs.ErrNotExist, "the cloud has nothing of the session")
