@@ -32,6 +32,23 @@ func (c *conn) Batch(ctx context.Context, pk string, ops ...Op) (a Answer) {
 	return a
 }
 
+// Around returns the operations of one request that replaces a document, and the place of
+// that: what it leads to is stored before, and what it no longer leads to is removed after.
+func Around(swap Op, with []Op) (ops []Op, at int) {
+	for _, op := range with {
+		if op.Kind != Remove {
+			ops = append(ops, op)
+		}
+	}
+	at, ops = len(ops), append(ops, swap)
+	for _, op := range with {
+		if op.Kind == Remove {
+			ops = append(ops, op)
+		}
+	}
+	return ops, at
+}
+
 // creates reports whether no operation needs a document that is there, so that
 // it can be the container alone that is missing.
 func creates(ops []Op) bool {

@@ -24,10 +24,7 @@ func (p *pruner) swap(ctx context.Context, next *head.Head, with ...cosmos.Op) e
 	if err != nil {
 		return err
 	}
-	at, ops := 0, append([]cosmos.Op{cosmos.Swap(doc.ID, doc.Body, p.s.Head.ETag)}, with...)
-	for ; at < len(with) && ops[at+1].Kind != cosmos.Remove; at++ {
-		ops[at], ops[at+1] = ops[at+1], ops[at]
-	}
+	ops, at := cosmos.Around(cosmos.Swap(doc.ID, doc.Body, p.s.Head.ETag), with)
 	a := p.s.Reader.Batch(ctx, p.pk(), ops...)
 	if a.Class != cosmos.OK {
 		return a.Lost()

@@ -151,7 +151,7 @@ func (o *uploader) store(ctx context.Context, d segment.Document) error {
 // histories come and go in the same request, behind the head. Somebody else having been
 // first is an answer, not an error.
 func (o *uploader) commit(ctx context.Context, id string, head []byte, etag cosmos.ETag) (cosmos.ETag, cosmos.Answer) {
-	last := append([]cosmos.Op{cosmos.Swap(id, head, etag)}, o.beside...)
+	last, at := cosmos.Around(cosmos.Swap(id, head, etag), o.beside)
 	if n := len(o.waiting); n > 0 && o.batched(last) && !o.first.stale() {
 		ops := make([]cosmos.Op, n, n+len(last))
 		for i, d := range o.waiting {
@@ -159,7 +159,7 @@ func (o *uploader) commit(ctx context.Context, id string, head []byte, etag cosm
 		}
 		a := o.link.Batch(ctx, o.pk, append(ops, last...)...)
 		if a.Class != cosmos.TooLarge {
-			return a.ETag(n), a
+			return a.ETag(n + at), a
 		}
 	}
 	if len(o.waiting) > 0 {
@@ -171,5 +171,5 @@ func (o *uploader) commit(ctx context.Context, id string, head []byte, etag cosm
 		return "", cosmos.Answer{Class: cosmos.Changed, Err: errStale}
 	}
 	a := o.link.Batch(ctx, o.pk, last...)
-	return a.ETag(0), a
+	return a.ETag(at), a
 }
