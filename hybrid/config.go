@@ -102,7 +102,7 @@ func NewContainer(c Config, cred azcore.TokenCredential, o *azcosmos.ClientOptio
 }
 
 // Provision creates the database and the container where they are missing, with the
-// partition key, index policy and expiry that the copy needs. It needs rights over the
+// partition key and index policy that the copy needs. It needs rights over the
 // account. A key has them; a role on data does not. An existing container stays as it
 // is; the error Is [ErrBlocked] when its partition key is another one.
 func Provision(ctx context.Context, c *azcosmos.Client, database, container string) error {

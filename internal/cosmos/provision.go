@@ -45,7 +45,6 @@ func unlessThere(err error) error {
 // listings are asked for. The service indexes /id and /_ts by itself, but not the
 // partition key.
 func properties(id string) azcosmos.ContainerProperties {
-	forever := int32(-1)
 	policy := azcosmos.IndexingPolicy{
 		Automatic:     true,
 		IndexingMode:  azcosmos.IndexingModeConsistent,
@@ -63,7 +62,6 @@ func properties(id string) azcosmos.ContainerProperties {
 	return azcosmos.ContainerProperties{
 		ID:                     id,
 		PartitionKeyDefinition: azcosmos.PartitionKeyDefinition{Kind: azcosmos.PartitionKeyKindHash, Paths: []string{"/pk"}, Version: 2},
-		DefaultTimeToLive:      &forever,
 		IndexingPolicy:         &policy,
 	}
 }
