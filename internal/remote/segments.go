@@ -2,11 +2,39 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
+
+// Segments lists what the cloud has of a stream of the session with the head t, behind
+// record from, and what the head does not condemn.
+func (r *Reader) Segments(ctx context.Context, t *head.Head, st segment.Stream, from int64) (infos []segment.Info, err error) {
+	pk := segment.SessionPK(t.SID)
+	condemned, err := r.Condemned(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	for row, err := range r.Query(ctx, cosmos.Segments(pk, string(st), from)) {
+		if err != nil {
+			return nil, fmt.Errorf("list segments: %w", err)
+		}
+		info, err := segment.DecodeInfo(row)
+		switch {
+		case errors.Is(err, segment.ErrFormat):
+			return nil, fmt.Errorf("list segments: %w", err)
+		case err != nil: // of another tool, or damaged: others may hold its lines
+			continue
+		}
+		if info.Stream == st && info.PK == pk && !condemned[info.ID] {
+			infos = append(infos, info)
+		}
+	}
+	return infos, nil
+}
 
 // Condemned returns the ids of the documents that the head t condemns: whether they are
 // removed already or not, they are no part of the session. It is called before documents are
