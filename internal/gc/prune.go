@@ -9,7 +9,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/internal/remote"
-	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
 // maxRounds is how often Prune begins again when others change the head.
@@ -37,16 +36,6 @@ func Prune(ctx context.Context, s *Session, o Options) (Result, error) {
 			return p.sum, err
 		}
 	}
-}
-
-// outdated reports whether a round met damage, and the head is not any more the one that
-// it followed: what that one led to may have been purged since.
-func (p *pruner) outdated(ctx context.Context, err error) bool {
-	if !errors.Is(err, remote.ErrDamaged) || p.head == nil {
-		return false
-	}
-	doc, err := p.s.Reader.Get(ctx, p.pk(), segment.HeadID(p.s.SID), p.s.Head.ETag)
-	return err == nil && doc != nil && !doc.Same
 }
 
 // round does all steps once, by the head as it is now.

@@ -2,6 +2,7 @@ package gc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
@@ -46,6 +47,16 @@ func (p *pruner) readHead(ctx context.Context) error {
 	}
 	p.histories, err = p.s.Reader.Histories(ctx, t, known.ETag)
 	return err
+}
+
+// outdated reports whether a round met damage, and the head is not any more the one that
+// it followed: what that one led to may have been purged since.
+func (p *pruner) outdated(ctx context.Context, err error) bool {
+	if !errors.Is(err, remote.ErrDamaged) || p.head == nil {
+		return false
+	}
+	doc, err := p.s.Reader.Get(ctx, p.pk(), segment.HeadID(p.s.SID), p.s.Head.ETag)
+	return err == nil && doc != nil && !doc.Same
 }
 
 // pk returns the partition of the session's head.
