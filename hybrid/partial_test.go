@@ -1,6 +1,7 @@
 package hybrid
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -238,6 +239,96 @@ func TestMendMergedSegments(t *testing.T) {
 					_, err := a.Store.Prune(t.Context(), nil)
 					require.NoError(t, err)
 				}
+			})
+		})
+	}
+}
+
+// TestMendWithoutHistory: the document of a former head is lost, and what is damaged is mended
+// nevertheless, whenever that is.
+func TestMendWithoutHistory(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		a := c.device(t, "a")
+		for range 3 {
+			a.say("s", noise(100<<10))
+			a.sync()
+		}
+		a.cutTo("s", 2)
+		a.sync()
+		require.Equal(t, 1, c.harm(t, true, func(d cosmostest.Doc) bool { return strings.Contains(d.ID, "-h-") }))
+		for range 3 {
+			require.NotZero(t, c.harm(t, false, func(d cosmostest.Doc) bool { return strings.Contains(d.ID, "-t-0000000000") }))
+			r, err := a.Store.Repair(t.Context(), "s")
+			require.NoError(t, err)
+			require.Equal(t, 1, r.Mended)
+		}
+	})
+}
+
+// TestRepairMeetsAPurge: a session is purged when the first document was about to be stored
+// again. Nothing of it stays.
+func TestRepairMeetsAPurge(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a, m := c.meeting(t, "a", upload)
+	b := c.device(t, "b")
+	share([]*testDevice{a, b}, manyRequests()...)
+	require.NotZero(t, c.harm(t, true, func(d cosmostest.Doc) bool { return strings.Contains(d.ID, "-c-") }))
+	purged := map[string]int{}
+	m.do = func() {
+		require.NoError(t, b.Purge(t.Context(), "s"))
+		purged = c.documents()
+	}
+	_, err := a.Store.Repair(t.Context(), "s")
+	require.ErrorIs(t, err, ErrDeleted)
+	require.True(t, m.met.Load())
+	require.Equal(t, purged, c.documents())
+}
+
+// TestNoRoomToCondemn: a partition has no room for a byte more. Prune, DeleteRemote and Purge
+// remove documents nevertheless.
+func TestNoRoomToCondemn(t *testing.T) {
+	t.Parallel()
+	for name, remove := range map[string]func(*testDevice) error{
+		"prune": func(d *testDevice) error {
+			_, err := d.Prune(d.t.Context(), &PruneOptions{Grace: time.Hour, HistoryRetention: time.Nanosecond}, "full")
+			return err
+		},
+		"delete": func(d *testDevice) error { return d.DeleteRemote(d.t.Context(), "full") },
+		"purge":  func(d *testDevice) error { return d.Purge(d.t.Context(), "full") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := newCloud(t, &cosmostest.Options{PartitionBytes: 64 << 10})
+				a := c.device(t, "a")
+				a.say("full", noise(1<<10))
+				a.sync("full")
+				for range 5 {
+					a.say("full", noise(4<<10))
+					a.sync("full")
+					a.cutTo("full", 1)
+					a.sync("full")
+				}
+				padded := false
+				for _, d := range c.Docs(testDatabase, testContainer) {
+					if padded || !strings.Contains(d.ID, "-t-0000000001") {
+						continue
+					}
+					padded = true
+					require.NoError(t, c.Edit(testDatabase, testContainer, d.Partition, d.ID, func(body []byte) []byte {
+						return fmt.Appendf(nil, `%s,"pad":%q}`, bytes.TrimSuffix(bytes.TrimSpace(body), []byte("}")), strings.Repeat("x", 64<<10))
+					}))
+				}
+				require.True(t, padded)
+				before := c.documents()["seg"]
+				require.Greater(t, before, 1)
+				time.Sleep(2 * time.Hour)
+				require.NoError(t, remove(a))
+				require.Less(t, c.documents()["seg"], before)
+				require.Zero(t, c.documents()["history"])
 			})
 		})
 	}

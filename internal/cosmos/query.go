@@ -47,7 +47,7 @@ func Names(pk string) Query {
 // Inventory asks for all documents of a partition, without lines: where segments
 // belong, and which documents each document names.
 func Inventory(pk string) Query {
-	return Query{PK: pk, Order: ByID, columns: segmentColumns + ", c.refs, c._ts"}
+	return Query{PK: pk, Order: ByID, columns: segmentColumns + ", c.refs, c._ts, c._etag"}
 }
 
 // entryColumns are the members of an entry of the catalogue.

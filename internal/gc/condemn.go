@@ -25,12 +25,7 @@ func (p *pruner) swap(ctx context.Context, next *head.Head, with ...cosmos.Op) e
 		return err
 	}
 	ops, at := cosmos.Around(cosmos.Swap(doc.ID, doc.Body, p.s.Head.ETag), with)
-	a := p.s.Reader.Batch(ctx, p.pk(), ops...)
-	if a.Class != cosmos.OK {
-		return a.Lost()
-	}
-	p.head, p.s.Head = next, remote.Known{ETag: a.ETag(at), Token: p.s.Reader.Token(), Doc: doc.Body}
-	return nil
+	return p.swapped(next, doc.Body, at, p.s.Reader.Batch(ctx, p.pk(), ops...))
 }
 
 // condemn makes a head that does not count some histories, and that condemns documents.
@@ -40,26 +35,60 @@ func (p *pruner) condemn(ctx context.Context, over []head.History, names []strin
 	if err != nil {
 		return err
 	}
-	next := p.head.Clone()
+	next := p.without(over)
 	next.Gone = append(next.Gone, g.ID)
+	return p.swap(ctx, next, cosmos.Put(doc.Body))
+}
+
+// without returns the next head, which does not count some histories.
+func (p *pruner) without(over []head.History) *head.Head {
+	next := p.head.Clone()
 	for i := range over {
 		next.Histories.Drop(&over[i])
 	}
-	return p.swap(ctx, next, cosmos.Put(doc.Body))
+	return next
+}
+
+// removeFull removes documents in the request that makes the head one that does not count
+// some histories. It is for a partition that has no room to condemn them.
+func (p *pruner) removeFull(ctx context.Context, over []head.History, names []string) error {
+	next := p.without(over)
+	next.Fence = p.fence()
+	doc, err := next.Encode()
+	if err != nil {
+		return err
+	}
+	var ops []cosmos.Op
+	for _, id := range names {
+		ops = append(ops, cosmos.Delete(id, ""))
+	}
+	return p.swapped(next, doc.Body, len(ops), p.s.Reader.Batch(ctx, p.pk(), append(ops, cosmos.Swap(doc.ID, doc.Body, p.s.Head.ETag))...))
+}
+
+// fence draws the fence of the next head. Where it had none it may have no room for one.
+func (p *pruner) fence() string {
+	fence := p.s.Random.Name(8)
+	return fence[:min(len(fence), len(p.head.Fence))]
+}
+
+// swapped notes the head that the operation at of a request made, and returns its error.
+func (p *pruner) swapped(next *head.Head, body []byte, at int, a cosmos.Answer) error {
+	if a.Class != cosmos.OK {
+		return a.Lost()
+	}
+	p.head, p.s.Head = next, remote.Known{ETag: a.ETag(at), Token: p.s.Reader.Token(), Doc: body}
+	return nil
 }
 
 // finish removes what the head condemns, and makes one that condemns nothing.
 func (p *pruner) finish(ctx context.Context) error {
 	for len(p.head.Gone) > 0 {
 		id := p.head.Gone[0]
-		g, err := p.s.Reader.Gone(ctx, p.s.SID, id)
-		if err == nil && g == nil {
-			err = fmt.Errorf("%w: what its head condemns is not there", remote.ErrDamaged)
-		}
+		names, err := p.condemned(ctx, id)
 		if err != nil {
 			return err
 		}
-		if err := p.discard(ctx, g.Names); err != nil {
+		if err := p.discard(ctx, names); err != nil {
 			return err
 		}
 		next := p.head.Clone()
@@ -69,6 +98,27 @@ func (p *pruner) finish(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// condemned returns the names that a document condemns. Where it is damaged or lost, what it
+// condemned is not known any more, and it is none. So that a replica which lacks it is not
+// taken for that, a lost one is stored again first, empty.
+func (p *pruner) condemned(ctx context.Context, id string) ([]string, error) {
+	g, err := p.s.Reader.Gone(ctx, p.s.SID, id)
+	switch {
+	case errors.Is(err, remote.ErrDamaged):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case g != nil:
+		return g.Names, nil
+	}
+	doc, err := (&head.Gone{ID: id}).Encode(p.s.SID)
+	if err != nil {
+		return nil, err
+	}
+	a := p.s.Reader.Batch(ctx, p.pk(), cosmos.Swap(doc.ID, doc.Body, ""))
+	return nil, a.Lost()
 }
 
 // discard removes documents of the session.

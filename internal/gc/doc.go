@@ -67,6 +67,9 @@
 //	          leads to a document that names these and the garbage
 //	finish    as above
 //
+// Where the partition has no room to condemn them, a request removes up to 99 documents and
+// makes such a head at once.
+//
 // A request whose head is another one does nothing. Prune begins again then, with
 // the head that there is.
 //
@@ -105,7 +108,9 @@
 //  5. A first upload has no head, so no version guards it. Its writer begins again when
 //     it has taken longer than [MaxFirstUpload], 3 days. What has no head goes after 7
 //     days at the earliest, whatever the grace time. A replica that lags may lack a
-//     head that is old, so the inventory must lack it too.
+//     head that is old, so the inventory must lack it too. Of a session with a head the
+//     inventory must have that head in the version that was read: an older one may have
+//     what was removed since.
 //  6. A larger segment is stored only after its lines were read and all their hashes
 //     checked. The small ones stay for as long as 4 says.
 //  7. A deleted session keeps its tombstone. All else of the session is garbage. Its forks

@@ -3,6 +3,7 @@ package gc
 import (
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
@@ -27,11 +28,12 @@ func newInventory(sid string, t *head.Head, listed []head.History) *inventory {
 
 // document is a document of the session, without its lines.
 type document struct {
-	ID   string `json:"id"`
-	PK   string `json:"pk"`
-	Type string `json:"type"`
-	V    int    `json:"v"`
-	TS   int64  `json:"_ts"` // when it was written, in seconds since 1970
+	ID   string      `json:"id"`
+	PK   string      `json:"pk"`
+	Type string      `json:"type"`
+	V    int         `json:"v"`
+	TS   int64       `json:"_ts"` // when it was written, in seconds since 1970
+	ETag cosmos.ETag `json:"_etag"`
 	Refs []struct {
 		Chunks []string `json:"chunks"`
 	} `json:"refs"` // of a segment

@@ -18,6 +18,10 @@ func (p *pruner) list(ctx context.Context) (*inventory, error) {
 	if err := p.listDocuments(ctx, i); err != nil {
 		return nil, err
 	}
+	// A list that has another version of the head may be older than what it condemned.
+	if t := i.headDocument(); p.head != nil && (t == nil || t.ETag != p.s.Head.ETag) {
+		return nil, errLagging
+	}
 	// A service that tells no time is at least as far as what it wrote last.
 	i.now = p.s.Reader.Time()
 	for _, d := range i.docs {

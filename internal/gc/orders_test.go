@@ -161,6 +161,9 @@ func (s *search) lost(c *memory.Container, all []*turns) string {
 	r := &remote.Reader{Conn: c.Conn(""), Alone: true}
 	p := &pruner{s: &Session{SID: sidOf("s"), Reader: r}}
 	err := p.readHead(context.Background())
+	if err == nil && p.head != nil {
+		err = p.readHistories(context.Background())
+	}
 	switch {
 	case err != nil:
 		return err.Error()

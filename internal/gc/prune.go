@@ -58,6 +58,9 @@ func (p *pruner) round(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := p.readHistories(ctx); err != nil {
+		return err
+	}
 	i, err := p.list(ctx)
 	if err != nil {
 		return err
@@ -85,33 +88,35 @@ func (p *pruner) collect(ctx context.Context, i *inventory) error {
 	for _, d := range i.garbage(live, p.o.Grace, &p.sum) {
 		names = append(names, d.ID)
 	}
-	for most := maxNames; len(names) > 0; {
-		n := min(len(names), most)
-		first := over[:min(n, len(over))]
-		err := p.remove(ctx, first, names[:n])
-		if errors.Is(err, cosmos.ErrFull) && most > 1 {
-			most /= 8 // what has no room in the partition
-			continue
-		}
+	for len(names) > 0 {
+		n, err := p.remove(ctx, over, names)
 		if err != nil {
 			return err
 		}
-		over, names = over[len(first):], names[n:]
+		over, names = over[min(n, len(over)):], names[n:]
 	}
 	return live.damage
 }
 
-// remove gives up former heads, and removes documents: names has those of the heads too.
-func (p *pruner) remove(ctx context.Context, over []head.History, names []string) error {
+// remove gives up former heads and removes documents, as many as fit into a request, and
+// returns how many these are. The names are those of the former heads first.
+func (p *pruner) remove(ctx context.Context, over []head.History, names []string) (n int, err error) {
+	n = min(len(names), maxNames)
 	if !p.o.Plan {
-		if err := p.condemn(ctx, over, names); err != nil {
-			return err
-		}
+		err = p.condemn(ctx, over[:min(n, len(over))], names[:n])
 	}
-	p.sum.Expired += len(over)
-	p.sum.Removed += len(names) - len(over)
+	if errors.Is(err, cosmos.ErrFull) {
+		n = min(len(names), cosmos.MaxOps-1)
+		err = p.removeFull(ctx, over[:min(n, len(over))], names[:n])
+	}
+	if err != nil {
+		return 0, err
+	}
+	expired := min(n, len(over))
+	p.sum.Expired += expired
+	p.sum.Removed += n - expired
 	if p.o.Plan {
-		return nil
+		return n, nil
 	}
-	return p.finish(ctx)
+	return n, p.finish(ctx)
 }

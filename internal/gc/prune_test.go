@@ -272,6 +272,7 @@ func TestPlanRemovesNothing(t *testing.T) {
 		garbage := w.documents("s")[segment.TypeSegment]
 		p := &pruner{s: w.session("s")}
 		require.NoError(t, p.readHead(t.Context()))
+		require.NoError(t, p.readHistories(t.Context()))
 		i, err := p.list(t.Context())
 		require.NoError(t, err)
 		names := idsOf(i.garbage(i.live(), -time.Hour, &Result{}))

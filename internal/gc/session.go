@@ -32,20 +32,22 @@ type pruner struct {
 	histories []head.History // all that the head counts
 }
 
-// errLagging tells that a replica lacked a head. A round that meets it begins again.
-var errLagging = fmt.Errorf("%w: a replica lacked it", cosmos.ErrLost)
+// errLagging tells that a list of documents did not have the head that was read. A round
+// that meets it begins again.
+var errLagging = fmt.Errorf("%w: the list of documents has another one", cosmos.ErrLost)
 
-// readHead reads the head, and the histories that it counts.
+// readHead reads the head.
 func (p *pruner) readHead(ctx context.Context) error {
 	t, known, err := p.s.Reader.Head(ctx, p.s.SID, p.s.Head)
-	if err != nil {
-		return err
+	if err == nil {
+		p.head, p.histories, p.s.Head = t, nil, known
 	}
-	p.head, p.histories, p.s.Head = t, nil, known
-	if t == nil {
-		return nil
-	}
-	p.histories, err = p.s.Reader.Histories(ctx, t, known.ETag)
+	return err
+}
+
+// readHistories reads the histories that the head counts.
+func (p *pruner) readHistories(ctx context.Context) (err error) {
+	p.histories, err = p.s.Reader.Histories(ctx, p.head, p.s.Head.ETag)
 	return err
 }
 

@@ -3,6 +3,7 @@ package head
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -66,11 +67,11 @@ func (t *Head) AllUnder(version string) bool {
 }
 
 // Tombstone returns the head of the removed session: the same numbers, one revision on,
-// and no files or histories.
+// and no files or histories. It has a fence, so that another one needs no room.
 func (t *Head) Tombstone() *Head {
 	dead := *t
 	dead.Revision++
-	dead.Deleted = true
+	dead.Deleted, dead.Fence = true, strings.Repeat("0", 16)
 	dead.Files, dead.Histories, dead.Gone = nil, Histories{}, nil
 	return &dead
 }

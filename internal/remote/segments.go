@@ -39,16 +39,16 @@ func (r *Reader) Segments(ctx context.Context, t *head.Head, st segment.Stream, 
 // Condemned returns the ids of the documents that the head t condemns: whether they are
 // removed already or not, they are no part of the session. It is called before documents are
 // listed: where a device has removed them all meanwhile, and then what condemned them, they
-// are not in the list.
+// are not in the list. Where what condemned them is damaged, they are read as others are.
 func (r *Reader) Condemned(ctx context.Context, t *head.Head) (map[string]bool, error) {
 	condemned := map[string]bool{}
 	for _, id := range t.Gone {
 		g, err := r.Gone(ctx, t.SID, id)
+		if errors.Is(err, ErrDamaged) || err == nil && g == nil {
+			continue
+		}
 		if err != nil {
 			return nil, err
-		}
-		if g == nil {
-			continue
 		}
 		for _, name := range g.Names {
 			condemned[name] = true

@@ -155,9 +155,9 @@ func (v *sessionSync) mendMet(ctx context.Context) (bool, error) {
 	if v.mended || v.barred != nil || v.Pull || !v.local.present || v.cloud.head == nil || v.cloud.head.Deleted {
 		return false, nil
 	}
-	v.mended = true
 	r := Report{}
 	err := v.verifyAll(ctx, &r, true)
+	v.mended = !errors.Is(err, errLost)
 	if r.Mended > 0 {
 		v.Log.Warn("damage in the cloud mended", "session", v.id)
 	}
@@ -190,10 +190,13 @@ func (e *Syncer) verify(ctx context.Context, id string, mend bool) (r Report, er
 		}
 	}
 	err = v.verifyAll(ctx, &r, mend)
-	if err != nil || len(r.Problems) == 0 && len(v.cloud.left.ids) == 0 {
+	if len(v.cloud.left.ids) == 0 && (err != nil || len(r.Problems) == 0) {
 		return r, err
 	}
-	if err = v.readHead(ctx); err == nil && v.cloud.head != nil && v.cloud.head.Deleted { // meanwhile
+	if now := v.readHead(ctx); now != nil {
+		return r, errors.Join(err, now)
+	}
+	if v.cloud.head != nil && v.cloud.head.Deleted { // meanwhile
 		err = ErrDeleted
 	}
 	return r, err
