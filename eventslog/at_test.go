@@ -21,10 +21,14 @@ func TestAt(t *testing.T) {
 	newer := strings.Join([]string{
 		event("a"), `{"event": "other", "session_id": "another"}`, `{"event": "nan", "x": NaN}`, event("b"), event("c") + "\r" + event("d"), "",
 	}, "\n")
-	for name, text := range map[string]string{"sess": classic, newerDir: newer, "torn": classic[:len(classic)-1], "none": "\n\n[]\n", "empty": ""} {
+	for name, text := range map[string]string{"sess": classic, captureDir: newer, "torn": classic[:len(classic)-1], "none": "\n\n[]\n", "empty": ""} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l, err := Open(filepath.Join(t.TempDir(), "sess", name), &Options{SessionID: "sess"})
+			opener := Open
+			if name == captureDir {
+				opener = OpenCapture
+			}
+			l, err := opener(filepath.Join(t.TempDir(), "sess"), &Options{SessionID: "sess"})
 			require.NoError(t, err)
 			put(t, l, text)
 			n := 0

@@ -14,11 +14,10 @@
 // CR ends a line as LF does. Other lines are skipped: damaged ones, and values
 // that are no objects. Names, levels, times and ids longer than 64 KiB are cut.
 //
-// The newer tools keep a log in the directory context-intelligence of a
-// session. Open it with the path of that directory. The same methods read it,
-// by its own rules: only LF ends a line, NaN is refused, and an event has a
-// name, an object as its data or none, and either the session's id or no id.
-// Appending to it is refused.
+// The newer tools keep a log of their own in the directory context-intelligence of
+// a session. [OpenCapture] opens it. The same methods read it, by its own rules:
+// only LF ends a line, NaN is refused, and an event has a name, an object as its
+// data or none, and either the session's id or no id. Appending to it is refused.
 //
 // # What is durable
 //

@@ -176,8 +176,8 @@ func ExampleLog_SliceTo() {
 	// 1
 }
 
-// The log of newer tools stands in a directory of the session.
-func ExampleOpen() {
+// The log of the newer tools is in a directory of the session.
+func ExampleOpenCapture() {
 	dir, clean := example()
 	defer clean()
 	newer := filepath.Join(dir, "context-intelligence")
@@ -188,7 +188,7 @@ func ExampleOpen() {
 	if err := os.WriteFile(filepath.Join(newer, "events.jsonl"), []byte(line), 0o600); err != nil {
 		log.Fatal(err)
 	}
-	l, err := eventslog.Open(newer, nil)
+	l, err := eventslog.OpenCapture(dir, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	fileName = "events.jsonl"
-	newerDir = "context-intelligence" // holds the log of newer tools
+	fileName   = "events.jsonl"
+	captureDir = "context-intelligence" // in a session's directory, holds the log of the newer tools
 )
 
 // Options are the settings of a Log. The zero Options are fine.
 type Options struct {
-	SessionID string           // of events that carry none; "": the directory's name
+	SessionID string           // of events that carry none; "": the name of the session's directory
 	Sync      bool             // events are on the disk when Append returns
 	Now       func() time.Time // the clock; nil: time.Now
 }
@@ -45,15 +45,30 @@ type Log struct {
 	closed bool
 }
 
-// Open opens the log of the session whose directory is sessionDir. Neither
-// needs to exist: a missing log is empty, and Append makes both. opts may be
-// nil.
+// Open opens events.jsonl in the directory sessionDir, the log of the session's
+// events that [Log.Append] writes, whatever the name of the directory is. Neither
+// needs to exist: a missing log is empty, and Append makes both. opts may be nil.
 func Open(sessionDir string, opts *Options) (*Log, error) {
 	return open(sessionDir, opts, nil)
 }
 
-func open(sessionDir string, opts *Options, hooks *seam.Seam) (*Log, error) {
-	dir, err := filepath.Abs(sessionDir)
+// OpenCapture opens context-intelligence/events.jsonl in the directory sessionDir, the
+// log of the session's events that the newer tools write. It is read by their rules,
+// and Append to it is refused. It need not exist, and opts may be nil.
+func OpenCapture(sessionDir string, opts *Options) (*Log, error) {
+	l, err := open(filepath.Join(sessionDir, captureDir), opts, nil)
+	if err != nil {
+		return nil, err
+	}
+	l.newer = true
+	if opts == nil || opts.SessionID == "" {
+		l.sessionID = filepath.Base(filepath.Dir(l.dir))
+	}
+	return l, nil
+}
+
+func open(dir string, opts *Options, hooks *seam.Seam) (*Log, error) {
+	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
@@ -61,11 +76,8 @@ func open(sessionDir string, opts *Options, hooks *seam.Seam) (*Log, error) {
 		return nil, fmt.Errorf("open log: %w", &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR})
 	}
 	l := &Log{
-		dir: dir, sessionID: filepath.Base(dir), newer: filepath.Base(dir) == newerDir, now: time.Now, seam: hooks,
+		dir: dir, sessionID: filepath.Base(dir), now: time.Now, seam: hooks,
 		done: make(chan struct{}), turn: make(chan struct{}, 1),
-	}
-	if l.newer {
-		l.sessionID = filepath.Base(filepath.Dir(dir))
 	}
 	if opts == nil {
 		return l, nil

@@ -15,7 +15,7 @@ import (
 // rules, and never written.
 func TestNewerLog(t *testing.T) {
 	t.Parallel()
-	l, err := Open(filepath.Join(t.TempDir(), "sess", newerDir), nil)
+	l, err := OpenCapture(filepath.Join(t.TempDir(), "sess"), nil)
 	require.NoError(t, err)
 	put(t, l, "\ufeff"+`{"event": "bom", "timestamp": "2026-01-01T00:00:01Z", "ts": "2026-01-01T00:00:09Z"}`+"\r\n"+
 		`{"event": "other", "session_id": "another"}`+"\n"+
@@ -52,4 +52,33 @@ func TestNewerLog(t *testing.T) {
 	require.ErrorIs(t, l.Append(t.Context(), Event{Name: "x"}), errors.ErrUnsupported)
 	require.Equal(t, was, content(t, l))
 	require.NoError(t, l.Close())
+}
+
+// TestDialects opens both logs of a session whose id is that of the capture's
+// directory: what is opened decides by which rules a log is read.
+func TestDialects(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), captureDir)
+	l, err := Open(dir, nil)
+	require.NoError(t, err)
+	put(t, l, event("a")+"\r"+`{"x": NaN}`+"\n")
+	require.NoError(t, l.Append(t.Context(), Event{Name: "b"}))
+	all, _ := names(t, l, Cursor{})
+	require.Equal(t, []string{"a", "", "b"}, all)
+	require.Contains(t, content(t, l), `"session_id": "context-intelligence"`)
+	require.NoError(t, l.Close())
+
+	c, err := OpenCapture(dir, nil)
+	require.NoError(t, err)
+	put(t, c, event("a")+"\r"+event("cr")+"\n"+`{"event": "nan", "x": NaN}`+"\n"+`{"event": "b", "session_id": "context-intelligence"}`)
+	all, _ = names(t, c, Cursor{})
+	require.Equal(t, []string{"b"}, all)
+	require.ErrorIs(t, c.Append(t.Context(), Event{Name: "x"}), errors.ErrUnsupported)
+	require.NoError(t, c.Close())
+
+	c, err = OpenCapture(dir, &Options{SessionID: "other"})
+	require.NoError(t, err)
+	all, _ = names(t, c, Cursor{})
+	require.Empty(t, all)
+	require.NoError(t, c.Close())
 }

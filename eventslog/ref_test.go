@@ -15,7 +15,7 @@ import (
 // and from one that Append wrote.
 func TestRefs(t *testing.T) {
 	t.Parallel()
-	l, err := Open(filepath.Join(t.TempDir(), "s", newerDir), nil)
+	l, err := OpenCapture(filepath.Join(t.TempDir(), "s"), nil)
 	require.NoError(t, err)
 	refs, wrong, err := l.Refs(t.Context())
 	require.NoError(t, err, "a log that is missing is empty")
@@ -50,7 +50,7 @@ func TestRefs(t *testing.T) {
 
 // TestRefsHoldNoRow reads rows of a megabyte each: memory holds one of them.
 func TestRefsHoldNoRow(t *testing.T) {
-	l, err := Open(filepath.Join(t.TempDir(), "s", newerDir), nil)
+	l, err := OpenCapture(filepath.Join(t.TempDir(), "s"), nil)
 	require.NoError(t, err)
 	row := `{"event": "llm:response", "session_id": "s", "data": {"raw": "` + strings.Repeat("x", 1<<20) + `"}}` + "\n"
 	put(t, l, strings.Repeat(row, 64))

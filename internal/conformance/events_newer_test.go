@@ -96,7 +96,7 @@ func (c newerEventsCase) ours(t *testing.T) newerEvents {
 	case c.Data != nil:
 		require.NoError(t, os.WriteFile(path, []byte(c.Data.String()), 0o600))
 	}
-	log, err := eventslog.Open(dir, nil)
+	log, err := eventslog.OpenCapture(filepath.Dir(dir), nil)
 	require.NoError(t, err)
 	defer log.Close()
 	limit, limited := pyjson.Int(c.MaxLines)

@@ -5,8 +5,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
-	"path/filepath"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
@@ -22,23 +20,26 @@ const maxDocument = 256 << 20
 // far is later than every event.
 var far = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
-// logs checks the event logs.
+// logs checks the logs of events, the session's and the capture's.
 func (c *check) logs() {
-	for _, dir := range []string{"", "context-intelligence"} {
-		log, err := eventslog.Open(filepath.Join(c.dir, dir), nil)
-		if err != nil {
-			continue
-		}
-		cut, err := log.Cut(c.ctx, io.Discard, far, "", "")
-		_ = log.Close() // only read
-		file := path.Join(dir, "events.jsonl")
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil:
-			c.add(Log, file, 0, err)
-		case cut.Skipped > 0:
-			c.add(Log, file, 0, &LogError{cut.Skipped, cut.Events + cut.Skipped})
-		}
+	c.log("events.jsonl", eventslog.Open)
+	c.log("context-intelligence/events.jsonl", eventslog.OpenCapture)
+}
+
+// log checks one log of events, which open opens.
+func (c *check) log(file string, open func(string, *eventslog.Options) (*eventslog.Log, error)) {
+	log, err := open(c.dir, nil)
+	if err != nil {
+		return
+	}
+	cut, err := log.Cut(c.ctx, io.Discard, far, "", "")
+	_ = log.Close() // only read
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		c.add(Log, file, 0, err)
+	case cut.Skipped > 0:
+		c.add(Log, file, 0, &LogError{cut.Skipped, cut.Events + cut.Skipped})
 	}
 }
 

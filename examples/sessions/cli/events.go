@@ -2,7 +2,6 @@ package cli
 
 import (
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,11 +37,11 @@ func (l logOf) open(a *app) (*eventslog.Log, target, error) {
 	if err != nil {
 		return nil, t, err
 	}
-	dir := t.dir()
+	open := eventslog.Open
 	if l.Newer {
-		dir = filepath.Join(dir, "context-intelligence")
+		open = eventslog.OpenCapture
 	}
-	log, err := eventslog.Open(dir, nil)
+	log, err := open(t.dir(), nil)
 	if err == nil {
 		a.later(log.Close)
 	}

@@ -94,13 +94,13 @@ const newerDir = "context-intelligence"
 // log opens a log of the session for reading, which holds nothing open.
 func (r *readings) log(newer bool) (*eventslog.Log, error) {
 	dir := filepath.Join(r.store.Dir(), r.id)
-	if newer {
-		dir = filepath.Join(dir, newerDir)
-		if fi, err := os.Lstat(dir); err == nil && !fi.IsDir() {
-			return nil, errors.New("open log: " + newerDir + " is not a directory")
-		}
+	if !newer {
+		return eventslog.Open(dir, nil)
 	}
-	return eventslog.Open(dir, nil)
+	if fi, err := os.Lstat(filepath.Join(dir, newerDir)); err == nil && !fi.IsDir() {
+		return nil, errors.New("open log: " + newerDir + " is not a directory")
+	}
+	return eventslog.OpenCapture(dir, nil)
 }
 
 // logs tells which logs the session has, and how large they are.
