@@ -49,24 +49,20 @@ func (l *Log) at(ctx context.Context, n int) (h Head, err error) {
 // count returns the head of event n of f. The error Is [ErrRewritten] when the
 // log changed meanwhile.
 func (l *Log) count(ctx context.Context, f *os.File, n int) (Head, error) {
-	rs, err := newRecords(f, Cursor{}, l.newer)
-	if err != nil {
+	ls := l.events(true)
+	if err := ls.check(ctx, f, Cursor{}); err != nil {
 		return Head{}, err
 	}
-	rs.check = make([]byte, windowSize)
 	for found := 0; ; {
-		rec, err := rs.next(ctx)
+		ln, err := ls.event()
 		if errors.Is(err, io.EOF) {
 			return Head{}, noEvent(n, found)
 		}
 		if err != nil {
 			return Head{}, err
 		}
-		if !l.event(&rs.scan) {
-			continue
-		}
 		if found++; found == n {
-			return rs.scan.headOf(rec, rs.cursor()), nil
+			return ls.headOf(ln, ls.cursor()), nil
 		}
 	}
 }

@@ -2,9 +2,8 @@
 // session: one event a line, only ever appended to.
 //
 // [Log.Append] writes events as the Python logging hook does. The reading methods go
-// through a log of any size, with lines of any length: what they need of a line is its
-// head, the small members such as time and name. They find it while the line streams
-// by. [Log.Open] gives the bytes of one event.
+// through a log of any size line by line. What they return of an event is its head, the
+// small members such as time and name. [Log.Open] returns the bytes of one event.
 //
 // # What counts as an event
 //
@@ -13,6 +12,8 @@
 // members may stand in any order, and of several with one name the last counts.
 // CR ends a line as LF does. Other lines are skipped: damaged ones, and values
 // that are no objects. Names, levels, times and ids longer than 64 KiB are cut.
+// A line of more than 1 GiB, in a program of 32 bits 256 MiB, counts as damaged:
+// [Log.Refs] reports its number and its size.
 //
 // The newer tools keep a log of their own in the directory context-intelligence of
 // a session. [OpenCapture] opens it. The same methods read it, by its own rules:
@@ -41,18 +42,14 @@
 //
 // # Memory
 //
-// Every reading method but three takes less than 16 MiB in all, whatever the size
-// of the file and of its lines: [Log.Heads], [Log.At], [Log.Follow] and
-// [Log.Tail] some hundred kilobytes, [Log.Summary] as much for each of up to
-// eight workers, [Log.SliceTo] a few megabytes. The heads that Tail returns are
-// not counted in this. [Log.Refs], [Log.Usage] and SliceTo with a new session id
-// hold a whole row, one at a time. Where json.dumps would write a row otherwise,
-// SliceTo also holds the new form, and 32 bytes for each value.
+// A reading method takes the memory of the longest line and 16 MiB, whatever the size
+// of the file, and 40 bytes for each member of a line's object. A line that is too long to be
+// read is passed over in 16 MiB. The results of [Log.Tail], [Log.Refs] and [Log.Usage] are not
+// counted in this. Where json.dumps would write a line otherwise, [Log.SliceTo] with a new
+// session id also holds the new form, and 32 bytes for each value.
 //
 // # Concurrency
 //
 // A Log may be used by many goroutines and a file by many processes. Readers
-// take no lock. Summary and SliceTo read parts of the log on several
-// processors at once, and wait for all of their goroutines; no other method
-// starts one.
+// take no lock, and no method starts a goroutine.
 package eventslog

@@ -134,3 +134,10 @@ func dumpedNumber(b []byte) int {
 	}
 	return end
 }
+
+func afterDigits(b []byte, i int) int {
+	for i < len(b) && b[i]-'0' <= 9 {
+		i++
+	}
+	return i
+}

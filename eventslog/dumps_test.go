@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"testing"
@@ -65,34 +64,5 @@ func TestSliceWritesDumps(t *testing.T) {
 			require.Equal(t, line.SHA256, hex.EncodeToString(sum[:]), "%.300s", all[1])
 			require.Equal(t, []string{`{"event": "z", "session_id": "fork"}` + "\n", ""}, all[2:])
 		})
-	}
-}
-
-// TestSliceBeyondWhole cuts lines that are too long to be held: only their ids change.
-func TestSliceBeyondWhole(t *testing.T) {
-	t.Parallel()
-	line := `{"session_id":  "old", "data": [1e5,"` + strings.Repeat("x", 2*blockSize) + `"]`
-	l := openIn(t, line+"}\n{}\n", nil)
-	f, err := os.Open(l.path())
-	require.NoError(t, err)
-	defer f.Close()
-	s := slicing{log: l, src: f, cut: time.Now(), whole: blockSize, id: []byte(sessionName + `"fork"`), parent: []byte(parentName)}
-	var out strings.Builder
-	n, err := s.run(t.Context(), f, &out)
-	require.NoError(t, err)
-	require.Equal(t, 2, n)
-	want := strings.Replace(line, "old", "fork", 1) + `, "parent_session_id": "old"}` + "\n" + `{"session_id": "fork"}` + "\n"
-	require.Equal(t, want, out.String())
-}
-
-// TestSliceOfChangedLine writes a long line whose bytes change between its two reads.
-func TestSliceOfChangedLine(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]error{
-		`{"a": "x"`: ErrRewritten, `}, , "a":`: ErrRewritten, `{"a": 1,}`: ErrRewritten, "{\"a\": \"\xff\"": ErrRewritten, `{"a":`: io.ErrUnexpectedEOF, "": io.ErrUnexpectedEOF,
-	} {
-		s := slicing{log: &Log{}, src: strings.NewReader(text), whole: blockSize, id: []byte(sessionName + `"fork"`), parent: []byte(parentName)}
-		r := renamer{slicing: &s}
-		require.ErrorIs(t, r.put(newOutput(io.Discard), chunk{to: 9, edits: []edit{{}}}), want, text)
 	}
 }

@@ -65,97 +65,66 @@ func (l *Log) pass(ctx context.Context, f *os.File, from Cursor, whole bool, yie
 
 // walk is pass up to the place where it notices a change, if any.
 func (l *Log) walk(ctx context.Context, f *os.File, from Cursor, whole bool, yield func(Head, error) bool) (Cursor, bool, error) {
-	rs, err := newRecords(f, from, l.newer)
-	if err != nil {
+	ls := l.events(true)
+	if err := ls.check(ctx, f, from); err != nil {
 		return from, true, err
 	}
-	if now := rs.cursor(); now.Offset != from.Offset || now.Sum != from.Sum {
-		return from, true, ErrRewritten
-	}
-	rs.check = make([]byte, windowSize)
 	for cur := from; ; {
-		rec, err := rs.next(ctx)
-		if errors.Is(err, io.EOF) || err == nil && !rec.ended && !whole {
+		ln, err := ls.next()
+		if errors.Is(err, io.EOF) || err == nil && !ln.ended && !whole {
 			return cur, true, nil
 		}
 		if err != nil {
 			return cur, true, err
 		}
-		if !l.event(&rs.scan) {
-			if rec.ended {
-				cur = rs.cursor()
-			}
-			continue
+		isEvent := ls.parse(ln)
+		if isEvent || ln.ended {
+			cur = ls.cursor()
 		}
-		cur = rs.cursor()
-		if !yield(rs.scan.headOf(rec, cur), nil) {
+		if isEvent && !yield(ls.headOf(ln, cur), nil) {
 			return cur, false, nil
 		}
 	}
 }
 
-// event reports whether the line that s has read counts.
-func (l *Log) event(s *scanner) bool {
-	if !s.valid() || !l.newer {
-		return s.valid()
+// headOf returns the head of the event ln, which was parsed.
+func (ls *events) headOf(ln line, next Cursor) Head {
+	id, _ := ls.session()
+	var at time.Time
+	if v := ls.time(); pyjson.KindOf(v) == pyjson.String {
+		if t, _, err := pytime.Parse(text(v)); err == nil {
+			at = t
+		}
 	}
-	h := &s.head
-	if h.event.kind != pyjson.String || !h.event.truthy() {
-		return false
+	return Head{
+		Next: next, Line: ln.number, Offset: ln.offset, Size: ln.size, Time: at,
+		Event: text(ls.head.event), Level: text(ls.head.level), SessionID: id,
 	}
-	if h.data.kind != pyjson.Invalid && h.data.kind != pyjson.Object {
-		return false
-	}
-	id, ok := s.session()
-	return ok && (id == "" || id == l.sessionID)
 }
 
-// session returns the id of the event's session, which may be empty. It is
-// false when the id is no string or two of them differ: in the newer dialect
-// the data may have one, too.
-func (s *scanner) session() (id string, ok bool) {
-	if !s.newer {
-		return s.head.session.text(), true
+// Open returns the line of the event h, without its end, as a stream. The
+// error Is [ErrRewritten] when the log changed before the end of the event.
+func (l *Log) Open(ctx context.Context, h Head) (io.ReadCloser, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
-	for _, v := range [...]*value{&s.head.session, &s.head.inner} {
-		if v.kind == pyjson.Invalid || v.kind == pyjson.Null {
-			continue
-		}
-		text := v.text()
-		if v.kind != pyjson.String || id != "" && text != "" && id != text {
-			return "", false
-		}
-		if text != "" {
-			id = text
-		}
+	f, err := l.open()
+	if err != nil {
+		return nil, fmt.Errorf("open event: %w", err)
 	}
-	return id, true
+	if err = l.events(true).check(ctx, f, h.Next); err == nil && h.Size <= 0 {
+		err = ErrRewritten
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open event: %w", errors.Join(err, f.Close()))
+	}
+	return &stream{Reader: io.NewSectionReader(f, h.Offset, h.Size), file: f}, nil
 }
 
-// headOf returns the head of the event that s has read.
-func (s *scanner) headOf(rec record, next Cursor) Head {
-	id, _ := s.session()
-	h := Head{
-		Next: next, Line: rec.line, Offset: rec.offset, Size: rec.size,
-		Event: s.head.event.text(), Level: s.head.level.text(), SessionID: id,
-	}
-	at := s.time()
-	if at.kind == pyjson.String {
-		if t, _, err := pytime.Parse(at.text()); err == nil {
-			h.Time = t
-		}
-	}
-	return h
+// stream is a part of a file, which it closes.
+type stream struct {
+	io.Reader
+	file *os.File
 }
 
-// time returns the member that tells the event's time.
-func (s *scanner) time() *value {
-	first, second := &s.head.ts, &s.head.timestamp
-	if s.newer {
-		first, second = second, first
-	}
-	if first.truthy() {
-		return first
-	}
-	return second
-}
+func (s *stream) Close() error { return s.file.Close() }

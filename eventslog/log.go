@@ -31,7 +31,8 @@ type Options struct {
 type Log struct {
 	dir       string
 	sessionID string
-	newer     bool // the log of newer tools
+	newer     bool  // the log of the newer tools
+	longest   int64 // see lines
 	sync      bool
 	now       func() time.Time
 	seam      *seam.Seam
@@ -76,7 +77,7 @@ func open(dir string, opts *Options, hooks *seam.Seam) (*Log, error) {
 		return nil, fmt.Errorf("open log: %w", &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR})
 	}
 	l := &Log{
-		dir: dir, sessionID: filepath.Base(dir), now: time.Now, seam: hooks,
+		dir: dir, sessionID: filepath.Base(dir), longest: longest, now: time.Now, seam: hooks,
 		done: make(chan struct{}), turn: make(chan struct{}, 1),
 	}
 	if opts == nil {
@@ -118,4 +119,25 @@ type batch struct {
 	lines []byte
 	done  chan struct{} // closed when they are written
 	err   error         // valid after that
+}
+
+// appendFile is the open log.
+type appendFile struct {
+	dir    *atomicfile.Dir
+	file   *atomicfile.Append
+	named  bool // its name and its directory's are durable, as far as a sync of both makes them
+	unsure bool // a sync failed: what was written last may be lost, with its end, even if the next sync succeeds
+}
+
+// end returns the size of the file, and whether its last line lacks an LF.
+func (a *appendFile) end() (size int64, torn bool, err error) {
+	fi, err := a.file.File().Stat()
+	if err != nil || fi.Size() == 0 {
+		return 0, false, err
+	}
+	var last [1]byte
+	if _, err := a.file.File().ReadAt(last[:], fi.Size()-1); err != nil {
+		return 0, false, err
+	}
+	return fi.Size(), last[0] != '\n', nil
 }

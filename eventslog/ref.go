@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 
 	"github.com/amplifier-go/sessionstorage/internal/capture"
+	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 )
 
 // Ref is what ties an event to the messages of its session. [slice.Associate]
@@ -34,37 +36,83 @@ type TextSum [32]byte
 //	invalid_session_id       the id of a session is no text
 //	conflicting_session_ids  it names two sessions
 //	unscoped_event           it names no session
+//	event_too_long           it is longer than the longest line that is read; not of the newest tools
 //
-// All but the last are left out.
+// All but unscoped_event are left out.
 type RowError struct {
 	Code string
-	Line int // from 1
+	Line int   // from 1
+	size int64 // of a row that is too long
 }
 
-func (e RowError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Code) }
+const tooLong = "event_too_long"
+
+func (e RowError) Error() string {
+	if e.size > 0 {
+		return fmt.Sprintf("line %d: %s: it has %d bytes", e.Line, e.Code, e.size)
+	}
+	return fmt.Sprintf("line %d: %s", e.Line, e.Code)
+}
 
 // Refs returns what ties the events of the log to messages, in order, and what
 // is wrong with rows. Rows of other sessions are left out and not reported.
 // Every log is read by the rules of the newest tools. A log that is missing is
 // empty. Memory holds one row at a time, and some 150 bytes for each event.
 func (l *Log) Refs(ctx context.Context) (refs []Ref, wrong []RowError, err error) {
-	f, err := l.open()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("read events: %w", err)
-	}
-	defer f.Close()
 	names := map[string]string{}
-	found, err := capture.Read(ctx, f, l.sessionID, nil, func(e capture.Event) { refs = append(refs, refOf(e, names)) })
+	err = l.rows(ctx, func(ln line) error {
+		if ln.long {
+			wrong = append(wrong, RowError{tooLong, ln.number, ln.size})
+			return nil
+		}
+		e, counts, code := capture.Parse(l.row(ln))
+		if code != "" {
+			wrong = append(wrong, RowError{Code: string(code), Line: ln.number})
+		}
+		if counts {
+			refs = append(refs, refOf(e, names))
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read events: %w", err)
-	}
-	for _, d := range found {
-		wrong = append(wrong, RowError{string(d.Code), d.Line})
 	}
 	return refs, wrong, nil
+}
+
+// rows hands each line of the log to visit, until that fails. As for the newest tools, LF alone
+// ends a line.
+func (l *Log) rows(ctx context.Context, visit func(line) error) (err error) {
+	f, err := l.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	ls := l.events(false)
+	ls.newer = true
+	if err := ls.begin(ctx, f, Cursor{}); err != nil {
+		return err
+	}
+	for {
+		ln, err := ls.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = visit(ln)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// row returns the line as package capture takes it, with the session's id.
+func (l *Log) row(ln line) (jsonl.Line, string) {
+	return jsonl.Line{Bytes: ln.text, Number: ln.number, Offset: ln.offset, Ended: ln.ended}, l.sessionID
 }
 
 // refOf returns the Ref of an event. Equal names share their memory by names.

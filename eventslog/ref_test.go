@@ -31,7 +31,7 @@ func TestRefs(t *testing.T) {
 		{Line: 2, Event: "llm:response", Auxiliary: true},
 		{Line: 4, Event: "tool:pre", SessionID: "s", CallID: "c", MessageID: "m"},
 	}, refs)
-	require.Equal(t, []RowError{{"unscoped_event", 2}, {"invalid_event", 3}}, wrong)
+	require.Equal(t, []RowError{{Code: "unscoped_event", Line: 2}, {Code: "invalid_event", Line: 3}}, wrong)
 	require.EqualError(t, wrong[1], "line 3: invalid_event")
 
 	own, err := Open(filepath.Join(t.TempDir(), "own"), nil)

@@ -2,65 +2,182 @@ package eventslog
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
-// scanIn returns a scanner that has read the line in pieces of size bytes.
-func scanIn(line []byte, size int, newer bool) *scanner {
-	s := &scanner{newer: newer}
-	s.reset()
-	for len(line) > 0 {
-		n := min(size, len(line))
-		s.feed(bytes.Clone(line[:n]))
-		line = line[n:]
-	}
-	return s
+// found is what a reader finds of an event: where it is, its object, and the members of its
+// head as they are in the log, containers without their content.
+type found struct {
+	Line         int
+	Offset, Size int64
+	Object       string
+	Members      [6]string // ts, timestamp, event, lvl, session_id, data
+	Time         string
+	Session      string
 }
 
-// requireLikeDecoder compares the scanner with what reads whole values.
-func requireLikeDecoder(t *testing.T, line []byte) {
+// outline returns a value as the scanner keeps it.
+func outline(kind pyjson.Kind, raw []byte, truthy bool) string {
+	switch kind {
+	case pyjson.Object, pyjson.Array:
+		return fmt.Sprint(kind, truthy)
+	case pyjson.Invalid:
+		return ""
+	}
+	return fmt.Sprintf("%s, %t", raw, truthy)
+}
+
+// headOf returns the head of a line, and whether it is an event.
+func headOf(text []byte) (head, bool) {
+	ls := (&Log{longest: longest}).events(false)
+	isEvent := ls.parse(line{text: text})
+	return ls.head, isEvent
+}
+
+// read returns what lines finds in text, with a buffer of size bytes at first, and how many
+// lines are damaged.
+func read(t *testing.T, l *Log, text string, size int) (all []found, damaged int) {
+	t.Helper()
+	ls := l.events(true)
+	ls.buf = make([]byte, size)
+	require.NoError(t, ls.begin(t.Context(), strings.NewReader(text), Cursor{}))
+	for {
+		ln, err := ls.event()
+		if errors.Is(err, io.EOF) {
+			require.Equal(t, int64(len(text)), ls.at)
+			return all, ls.damaged
+		}
+		require.NoError(t, err)
+		require.Equal(t, text[ln.offset:ln.offset+ln.size], string(ln.text))
+		end := ls.at
+		want := text[max(0, end-windowSize):end]
+		require.Equal(t, want, string(lastOf(ls.window)))
+		f := found{Line: ln.number, Offset: ln.offset, Size: ln.size, Object: string(ls.object)}
+		h := &ls.head
+		for i, v := range [...][]byte{h.ts, h.timestamp, h.event, h.level, h.session, h.data} {
+			f.Members[i] = outline(pyjson.KindOf(v), v, pyjson.Truthy(v))
+		}
+		f.Time, f.Session = outline(pyjson.KindOf(ls.time()), ls.time(), true), ls.headOf(ln, Cursor{}).SessionID
+		all = append(all, f)
+	}
+}
+
+// scanned returns what the scanner finds in text, which it takes in pieces of size bytes.
+func scanned(l *Log, text string, size int) (all []found, damaged int) {
+	line := 1
+	for at := int64(0); at < int64(len(text)); {
+		ends := "\n\r"
+		if l.newer {
+			ends = "\n"
+		}
+		raw, isEnd := text[at:], false
+		if n := strings.IndexAny(raw, ends); n >= 0 {
+			raw, isEnd = raw[:n], true
+		}
+		s := scanner{newer: l.newer}
+		s.reset()
+		for rest := []byte(raw); len(rest) > 0; {
+			n := min(size, len(rest))
+			s.feed(bytes.Clone(rest[:n]))
+			rest = rest[n:]
+		}
+		switch {
+		case s.isEvent(l.sessionID):
+			all = append(all, s.foundIn(line, at, raw))
+		case s.state != beforeObject || len(s.carry) > 0:
+			damaged++
+		}
+		at += int64(len(raw))
+		if isEnd {
+			if text[at] == '\n' {
+				line++
+			}
+			at++
+		}
+	}
+	return all, damaged
+}
+
+// isEvent reports whether the line that s has read counts in a log of the session owner.
+func (s *scanner) isEvent(owner string) bool {
+	h := &s.head
+	if !s.valid() || !s.newer {
+		return s.valid()
+	}
+	if h.event.kind != pyjson.String || !h.event.truthy() || h.data.kind != pyjson.Invalid && h.data.kind != pyjson.Object {
+		return false
+	}
+	id, ok := s.session()
+	return ok && (id == "" || id == owner)
+}
+
+// session returns the id of the event's session, and false when there are two of them or one
+// that is no string.
+func (s *scanner) session() (id string, ok bool) {
+	if !s.newer {
+		return s.head.session.text(), true
+	}
+	for _, v := range [...]*oracleValue{&s.head.session, &s.head.inner} {
+		if v.kind == pyjson.Invalid || v.kind == pyjson.Null {
+			continue
+		}
+		text := v.text()
+		if v.kind != pyjson.String || id != "" && text != "" && id != text {
+			return "", false
+		}
+		if text != "" {
+			id = text
+		}
+	}
+	return id, true
+}
+
+// foundIn returns what s has read of the line raw.
+func (s *scanner) foundIn(line int, at int64, raw string) found {
+	f := found{Line: line, Offset: at, Size: int64(len(raw)), Object: raw[s.start:s.end]}
+	h := &s.head
+	for i, v := range [...]*oracleValue{&h.ts, &h.timestamp, &h.event, &h.level, &h.session, &h.data} {
+		f.Members[i] = outline(v.kind, v.raw, v.truthy())
+	}
+	first, second := &h.ts, &h.timestamp
+	if s.newer {
+		first, second = second, first
+	}
+	if !first.truthy() {
+		first = second
+	}
+	if first.truthy() {
+		f.Time = outline(first.kind, first.raw, true)
+	}
+	f.Session, _ = s.session()
+	return f
+}
+
+// requireLikeScanner compares lines with the scanner.
+func requireLikeScanner(t *testing.T, text string, sizes ...int) {
 	t.Helper()
 	for _, newer := range []bool{false, true} {
-		text, dialect := pyjson.TrimSpace(line), pyjson.Tolerant
-		if newer {
-			text, dialect = line, pyjson.Strict
-		}
-		object := bytes.TrimPrefix(text, []byte(byteOrderMark))
-		want := pyjson.Check(text, dialect) == nil && pyjson.KindOf(pyjson.Trim(object)) == pyjson.Object
-		for _, size := range []int{1, 2, 3, 7, 4096} {
-			s := scanIn(line, size, newer)
-			require.Equal(t, want, s.valid(), "newer %t, pieces of %d: %q", newer, size, line)
-			if !want {
-				continue
-			}
-			object = pyjson.Trim(object)
-			require.Equal(t, string(object), string(line[s.start:s.end]))
-			for name, got := range map[string]*value{
-				"ts": &s.head.ts, "timestamp": &s.head.timestamp, "event": &s.head.event, "lvl": &s.head.level,
-				"session_id": &s.head.session, "parent_session_id": &s.head.parent, "data": &s.head.data,
-			} {
-				value, _ := pyjson.Lookup(object, name)
-				require.Equal(t, pyjson.KindOf(value), got.kind, "%s in %q", name, line)
-				require.Equal(t, pyjson.Truthy(value), got.truthy(), "%s in %q", name, line)
-				if value == nil {
-					continue
-				}
-				require.Equal(t, string(value), string(line[got.start:got.end]), "%s in %q", name, line)
-				if got.kind != pyjson.Object && got.kind != pyjson.Array {
-					require.Equal(t, string(value), string(got.raw), "%s in %q", name, line)
-				}
-			}
+		l := &Log{newer: newer, sessionID: "s", longest: longest}
+		for _, size := range sizes {
+			want, damaged := scanned(l, text, size)
+			got, n := read(t, l, text, size)
+			require.Equal(t, want, got, "newer %t, pieces of %d: %.300q", newer, size, text)
+			require.Equal(t, damaged, n, "newer %t, pieces of %d: %.300q", newer, size, text)
 		}
 	}
 }
 
-func lines() []string {
+func someLines() []string {
 	deep := func(n int) string {
 		return `{"data": ` + strings.Repeat("[", n) + strings.Repeat("]", n) + `}`
 	}
@@ -80,25 +197,55 @@ func lines() []string {
 	}
 }
 
+// TestScanner reads each line alone, and all in a log whose lines have all ends.
 func TestScanner(t *testing.T) {
 	t.Parallel()
-	for i, line := range lines() {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			t.Parallel()
-			requireLikeDecoder(t, []byte(line))
-		})
+	sizes := []int{1, 2, 3, 7, 4096}
+	var all strings.Builder
+	for i, line := range someLines() {
+		requireLikeScanner(t, line, sizes...)
+		all.WriteString(line + []string{"\n", "\r\n", "\r", "\n\n", "\n\r"}[i%5])
+	}
+	requireLikeScanner(t, all.String(), 1, 1000, blockSize)
+}
+
+// TestScannerOfDamage reads logs of lines that are cut, joined and changed at random.
+func TestScannerOfDamage(t *testing.T) {
+	t.Parallel()
+	r := seeded(t)
+	for range testenv.Share(200, 1000, 20_000) {
+		var text strings.Builder
+		for range r.IntN(8) {
+			text.WriteString(anyLine(r) + []string{"\n", "\n", "\r\n", "\r", "\n\r", ""}[r.IntN(6)])
+		}
+		requireLikeScanner(t, text.String(), 1+r.IntN(400))
 	}
 }
 
+// anyLine returns a line, which may be damaged, or not end where it should.
+func anyLine(r *rand.Rand) string {
+	all := someLines()
+	line := []byte(all[r.IntN(len(all))])
+	for r.IntN(3) == 0 && len(line) > 0 {
+		i := r.IntN(len(line))
+		switch r.IntN(4) {
+		case 0:
+			line = line[:i]
+		case 1:
+			line[i] = "\x00\xff\xed\xa0\x80\"\\{}[]:,\r 0eN"[r.IntN(18)]
+		case 2:
+			line = append(line[:i:i], append([]byte{`"\{}[],: x`[r.IntN(10)]}, line[i:]...)...)
+		case 3:
+			line = append(line, all[r.IntN(len(all))]...)
+		}
+	}
+	return string(line)
+}
+
+// FuzzScanner compares the reader of lines with the scanner that read logs before.
 func FuzzScanner(f *testing.F) {
-	for _, line := range lines() {
+	for _, line := range someLines() {
 		f.Add([]byte(line))
 	}
-	f.Fuzz(func(t *testing.T, line []byte) {
-		line = bytes.ReplaceAll(line, []byte("\n"), nil)
-		line = bytes.ReplaceAll(line, []byte("\r"), nil)
-		if len(line) < maxKept {
-			requireLikeDecoder(t, line)
-		}
-	})
+	f.Fuzz(func(t *testing.T, text []byte) { requireLikeScanner(t, string(text), 1, 7, 4096) })
 }

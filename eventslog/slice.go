@@ -1,14 +1,15 @@
 package eventslog
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/pytime"
 )
 
 // SliceTo writes the events up to the time cut, and those without a time, to
@@ -18,86 +19,13 @@ import (
 // Lines keep their bytes, but for white space around them, when newSessionID is empty.
 // Otherwise they are written as json.dumps writes them, with newSessionID as their
 // session_id. Those that had a session_id get a parent_session_id: parentID, or their
-// former session_id if parentID is empty. Of lines beyond 1 GiB, in a program of 32 bits
-// 16 MiB, only these two members change.
+// former session_id if parentID is empty.
 //
 // A missing log is [fs.ErrNotExist]. After an error dst has some of the events,
-// perhaps the beginning of one more, and the count is 0; a file may keep 4 MiB
-// reserved behind its end, until it is cut or removed. Workers of this call
-// read ahead; none is left when it returns.
+// perhaps the beginning of one more, and the count is 0.
 func (l *Log) SliceTo(ctx context.Context, dst io.Writer, cut time.Time, newSessionID, parentID string) (n int, err error) {
 	c, err := l.Cut(ctx, dst, cut, newSessionID, parentID)
 	return c.Events, err
-}
-
-func (s *slicing) run(ctx context.Context, f *os.File, dst io.Writer) (int, error) {
-	fi, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	s.parts = newParting(fi.Size(), maxSlicers).cut(fi.Size(), slicePart)
-	s.order = make(chan chan chunk, s.parts.workers)
-	s.free = make(chan []byte, 3*s.parts.workers+3) // all that there can be
-
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	done := make(chan error, 1)
-	go func() {
-		err := s.parts.run(ctx, func(ctx context.Context, _ int) error { return s.work(ctx) })
-		close(s.order)
-		done <- err
-	}()
-	out := newOutput(dst)
-	n, err := s.write(out)
-	if err != nil {
-		cancel() // the workers may wait for what is not taken any more
-	}
-	for range s.order {
-	}
-	if werr := <-done; err == nil {
-		err = werr
-	}
-	if ferr := out.flush(); err == nil {
-		err = ferr
-	}
-	return n, err
-}
-
-// write writes the chunks of all parts, and counts the events.
-func (s *slicing) write(out *output) (n int, err error) {
-	r := renamer{slicing: s}
-	for part := range s.order {
-		for c := range part {
-			if err := r.put(out, c); err != nil {
-				return n, err
-			}
-			n += c.events
-			select {
-			case s.free <- c.text[:0]:
-			default:
-			}
-		}
-	}
-	return n, nil
-}
-
-// work cuts parts until none is left.
-func (s *slicing) work(ctx context.Context) error {
-	c := slicer{slicing: s, rs: emptyRecords(s.log.newer), text: s.empty(), renamer: renamer{slicing: s}}
-	defer func() { s.skipped.Add(int64(c.rs.skipped)) }()
-	for {
-		p, out, ok, err := s.deal(ctx)
-		if !ok {
-			return err
-		}
-		c.out = out
-		err = s.log.each(ctx, c.rs, s.src, p, func(rec record) error { return c.line(ctx, rec) })
-		err = errors.Join(err, c.send(ctx, chunk{err: err}))
-		close(out)
-		if err != nil {
-			return err
-		}
-	}
 }
 
 // Cut tells what a slice of a log has, and what was left out as damaged.
@@ -112,23 +40,127 @@ func (l *Log) Cut(ctx context.Context, dst io.Writer, until time.Time, newSessio
 	if err != nil {
 		return Cut{}, fmt.Errorf("slice events: %w", err)
 	}
-	s := slicing{log: l, src: f, cut: until, whole: maxWhole}
+	s := slicer{ls: l.events(false), out: bufio.NewWriterSize(dst, blockSize), until: until}
 	if newSessionID != "" {
-		s.id = pyjson.AppendQuoted([]byte(sessionName), newSessionID, pyjson.Style{})
-		s.parent = []byte(parentName)
-		if parentID != "" {
-			s.parent = pyjson.AppendQuoted(s.parent, parentID, pyjson.Style{})
-		}
+		s.id = pyjson.AppendQuoted(nil, newSessionID, pyjson.Style{})
 	}
-	n, err := s.run(ctx, f, dst)
+	if parentID != "" {
+		s.parent = pyjson.AppendQuoted(nil, parentID, pyjson.Style{})
+	}
+	err = s.ls.begin(ctx, f, Cursor{})
+	if err == nil {
+		err = s.run()
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return Cut{}, fmt.Errorf("slice events: %w", err)
 	}
-	return Cut{Events: n, Skipped: int(s.skipped.Load())}, nil
+	return Cut{Events: s.events, Skipped: s.ls.damaged}, nil
 }
 
-const maxSlicers = 4
+// slicer writes what a slice has of a log.
+type slicer struct {
+	ls         *events
+	out        *bufio.Writer
+	until      time.Time
+	id, parent []byte // that the events get, in JSON; nil: they keep their ids, and the parent is the former id
+	events     int
+	dump       []byte
+}
 
-// slicePart is so small that what remains of a part waits in memory until
-// the parts before it are written, and its worker goes on.
-const slicePart = 256 << 10
+// run writes the events that s keeps, those before a failure too.
+func (s *slicer) run() error {
+	for {
+		_, err := s.ls.event()
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			if ferr := s.out.Flush(); err == nil {
+				err = ferr
+			}
+			return err
+		}
+		if !s.keeps() {
+			continue
+		}
+		if err := s.write(s.ls.object); err != nil {
+			return err
+		}
+		s.events++
+	}
+}
+
+// keeps reports whether the event that was read is not after the cut.
+func (s *slicer) keeps() bool {
+	at := s.ls.time()
+	if at == nil {
+		return true
+	}
+	t, _, err := pytime.Parse(text(at))
+	if pyjson.KindOf(at) != pyjson.String || err != nil {
+		s.ls.damaged++
+		return false
+	}
+	return !t.After(s.until)
+}
+
+// write writes an event, with its new ids if it gets some, and the end of its line.
+func (s *slicer) write(event []byte) (err error) {
+	switch {
+	case s.id == nil:
+		s.put(event)
+	case isDumped(event):
+		s.rename(event)
+	default:
+		if s.dump, err = pyjson.Append(s.dump[:0], event, pyjson.Style{}); err != nil {
+			return err
+		}
+		s.rename(s.dump)
+	}
+	return s.out.WriteByte('\n')
+}
+
+// rename writes an event, which is as json.dumps writes it, with its new ids. As in Python, a
+// new member comes last.
+func (s *slicer) rename(event []byte) {
+	former := pyjson.Values(event, idNames[:]...)
+	ids := [2][]byte{s.id, s.parent}
+	if !pyjson.Truthy(former[0]) {
+		ids[1] = nil
+	} else if s.parent == nil {
+		ids[1] = former[0]
+	}
+	done, empty := 0, true
+	for m := range pyjson.Members(event) {
+		empty = false
+		for i := range ids {
+			if ids[i] != nil && pyjson.KeyIs(m.Key, idNames[i]) {
+				s.put(event[done:m.ValueAt])
+				s.put(ids[i])
+				done = m.ValueAt + len(m.Value)
+			}
+		}
+	}
+	s.put(event[done : len(event)-1])
+	for i := range ids {
+		if ids[i] == nil || former[i] != nil {
+			continue
+		}
+		if !empty {
+			s.putText(", ")
+		}
+		s.putText(idMembers[i])
+		s.put(ids[i])
+	}
+	s.putText("}")
+}
+
+var (
+	idNames   = [...]string{"session_id", "parent_session_id"}
+	idMembers = [...]string{`"session_id": `, `"parent_session_id": `}
+)
+
+// put writes a text. An error comes again with the end of the line.
+func (s *slicer) put(text []byte) { _, _ = s.out.Write(text) }
+
+func (s *slicer) putText(text string) { _, _ = s.out.WriteString(text) }

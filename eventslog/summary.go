@@ -1,9 +1,11 @@
 package eventslog
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
@@ -21,148 +23,95 @@ type Summary struct {
 // Summary reads the whole log. Names and times that are no strings are given
 // as their JSON. A missing log has no events.
 func (l *Log) Summary(ctx context.Context) (Summary, error) {
-	sum := Summary{Types: map[string]int{}}
 	f, err := l.open()
 	if errors.Is(err, fs.ErrNotExist) {
-		return sum, nil
+		return Summary{Types: map[string]int{}}, nil
 	}
+	var t tally
 	if err == nil {
-		err = errors.Join(l.summarise(ctx, f, &sum), f.Close())
+		t, err = l.tally(ctx, f)
+		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
 		return Summary{}, fmt.Errorf("summarise events: %w", err)
 	}
-	return sum, nil
+	return t.summary(), nil
 }
 
-// summarise adds up the parts of the log, which workers read at the same time.
-func (l *Log) summarise(ctx context.Context, f *os.File, sum *Summary) error {
-	fi, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	parts := newParting(fi.Size(), maxWorkers)
-	tallies := make([]*tally, parts.workers)
-	err = parts.run(ctx, func(ctx context.Context, worker int) error {
-		t, rs := &tally{types: counter{}}, emptyRecords(l.newer)
-		tallies[worker] = t
-		for p, ok := parts.next(); ok; p, ok = parts.next() {
-			if err := l.each(ctx, rs, f, p, func(record) error { t.add(p.number, &rs.scan); return nil }); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err == nil {
-		total(sum, tallies)
-	}
-	return err
-}
-
-// tally is what one worker found in its parts.
+// tally is what was found of a log.
 type tally struct {
-	events      int
-	types       counter
-	first, last stamp
+	names       map[string]*int // how many events have a name, by its JSON; a pointer spares an allocation
+	first, last []byte          // times
 }
 
-// stamp is the time of an event as it stands in a part of the log.
-type stamp struct {
-	part int
-	at   value // of no kind: there is none
-}
-
-func (s *stamp) set(part int, at *value) {
-	s.part, s.at.kind = part, at.kind
-	s.at.raw = append(s.at.raw[:0], at.raw...)
-}
-
-// add adds the event that line has read. A worker's parts come in their order.
-func (t *tally) add(part int, line *scanner) {
-	t.events++
-	t.types.add(&line.head.event)
-	at := line.time()
-	if !at.truthy() {
-		return
+// tally counts the events of f.
+func (l *Log) tally(ctx context.Context, f *os.File) (tally, error) {
+	t, ls := tally{names: map[string]*int{}}, l.events(false)
+	if err := ls.begin(ctx, f, Cursor{}); err != nil {
+		return t, err
 	}
-	if t.first.at.kind == pyjson.Invalid {
-		t.first.set(part, at)
+	for {
+		_, err := ls.event()
+		if errors.Is(err, io.EOF) {
+			return t, nil
+		}
+		if err != nil {
+			return t, err
+		}
+		t.add(ls)
 	}
-	t.last.set(part, at)
 }
 
-// total adds up what the workers found.
-func total(sum *Summary, tallies []*tally) {
-	var first, last stamp
-	for _, t := range tallies {
-		sum.Total += t.events
-		for name, n := range t.types {
-			sum.Types[name] += *n
-		}
-		if t.first.at.kind == pyjson.Invalid {
-			continue
-		}
-		if first.at.kind == pyjson.Invalid || t.first.part < first.part {
-			first = t.first
-		}
-		if last.at.kind == pyjson.Invalid || t.last.part > last.part {
-			last = t.last
-		}
+// add counts the event that was read.
+func (t *tally) add(ls *events) {
+	name := ls.head.event
+	if isContainer(name) {
+		name = nil
 	}
-	sum.First, sum.Last = first.at.show(), last.at.show()
-}
-
-// counter counts names. A pointer to each number spares the making of a text
-// for a name that is there already.
-type counter map[string]*int
-
-func (c counter) add(name *value) {
-	key := name.raw
-	switch {
-	case name.kind == pyjson.Invalid || name.kind == pyjson.Object || name.kind == pyjson.Array:
-		key = []byte("unknown")
-	case name.kind == pyjson.String && plain(key):
-		key = key[1 : len(key)-1]
-	default:
-		key = []byte(name.show())
-	}
-	if n := c[string(key)]; n != nil {
+	if n := t.names[string(name)]; n != nil {
 		*n++
-		return
+	} else {
+		n := 1
+		t.names[string(name)] = &n
 	}
-	n := 1
-	c[string(key)] = &n
-}
-
-// plain reports whether the string raw says itself.
-func plain(raw []byte) bool {
-	if len(raw) == maxKept {
-		return false
-	}
-	for _, c := range raw {
-		if c == '\\' || c == 0xed {
-			return false
+	if at := ls.time(); at != nil {
+		at = at[:min(len(at), maxKept)]
+		if t.first == nil {
+			t.first = bytes.Clone(at)
 		}
+		t.last = append(t.last[:0], at...)
 	}
-	return true
 }
 
-// show returns the text of a string, and the JSON of another scalar as Python
-// writes it. Of a container, whose content is not kept, there is none.
-func (v *value) show() string {
-	switch v.kind {
+func (t *tally) summary() Summary {
+	sum := Summary{Types: map[string]int{}, First: textOrJSON(t.first), Last: textOrJSON(t.last)}
+	for name, n := range t.names {
+		shown := "unknown"
+		if name != "" {
+			shown = textOrJSON([]byte(name))
+		}
+		sum.Types[shown] += *n
+		sum.Total += *n
+	}
+	return sum
+}
+
+// textOrJSON returns the text of a string, and the JSON of another scalar as Python
+// writes it. Containers are shown without their content.
+func textOrJSON(value []byte) string {
+	switch pyjson.KindOf(value) {
 	case pyjson.Invalid:
 		return ""
 	case pyjson.String:
-		return v.text()
+		return text(value)
 	case pyjson.Object:
 		return "{}"
 	case pyjson.Array:
 		return "[]"
 	}
-	text, err := pyjson.Append(nil, v.raw, pyjson.Style{})
+	json, err := pyjson.Append(nil, value, pyjson.Style{})
 	if err != nil {
-		return string(v.raw) // cut
+		return string(value) // it was cut
 	}
-	return string(text)
+	return string(json)
 }

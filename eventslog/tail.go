@@ -34,7 +34,7 @@ func (l *Log) tail(ctx context.Context, f *os.File, n int) ([]Head, error) {
 	if err != nil {
 		return nil, err
 	}
-	rs := emptyRecords(l.newer)
+	ls := l.events(true)
 	back := backwards{src: f, newer: l.newer, buf: make([]byte, blockSize)}
 	var heads []Head
 	for end := fi.Size(); end > 0 && len(heads) < n; {
@@ -42,7 +42,7 @@ func (l *Log) tail(ctx context.Context, f *os.File, n int) ([]Head, error) {
 		if err != nil {
 			return nil, err
 		}
-		head, ok, err := l.headAt(ctx, rs, io.NewSectionReader(f, 0, end), start)
+		head, ok, err := headAt(ctx, ls, io.NewSectionReader(f, 0, end), start)
 		if err != nil {
 			return nil, err
 		}
@@ -57,21 +57,21 @@ func (l *Log) tail(ctx context.Context, f *os.File, n int) ([]Head, error) {
 
 // headAt returns the head of the line from start to the end of src, and false
 // when it is no event.
-func (l *Log) headAt(ctx context.Context, rs *records, src *io.SectionReader, start int64) (Head, bool, error) {
+func headAt(ctx context.Context, ls *events, src *io.SectionReader, start int64) (Head, bool, error) {
 	if src.Size()-start < int64(len("{}")) {
 		return Head{}, false, nil
 	}
-	if err := rs.begin(src, Cursor{Offset: start, Line: -1}); err != nil {
+	if err := ls.begin(ctx, src, Cursor{Offset: start, Line: -1}); err != nil {
 		return Head{}, false, err
 	}
-	rec, err := rs.next(ctx)
+	ln, err := ls.next()
 	if errors.Is(err, io.EOF) { // the log was cut meanwhile
 		return Head{}, false, nil
 	}
-	if err != nil || !l.event(&rs.scan) {
+	if err != nil || !ls.parse(ln) {
 		return Head{}, false, err
 	}
-	return rs.scan.headOf(rec, rs.cursor()), true, nil
+	return ls.headOf(ln, ls.cursor()), true, nil
 }
 
 // backwards finds where lines begin.

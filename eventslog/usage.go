@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"maps"
 	"slices"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/capture"
 	"github.com/amplifier-go/sessionstorage/internal/decimal"
-	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
@@ -151,20 +149,12 @@ func (l *Log) Usage(ctx context.Context, opts *UsageOptions) iter.Seq2[Usage, er
 }
 
 // readUsage adds up what the log tells.
-func (l *Log) readUsage(ctx context.Context, t *usageTally) (err error) {
-	f, err := l.open()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return capture.ReadRows(ctx, f, func(line jsonl.Line) error {
-		if !mayUse(line.Bytes) {
+func (l *Log) readUsage(ctx context.Context, t *usageTally) error {
+	return l.rows(ctx, func(ln line) error {
+		if ln.long || !mayUse(ln.text) {
 			return nil
 		}
-		e, counts, _ := capture.Parse(line, l.sessionID)
+		e, counts, _ := capture.Parse(l.row(ln))
 		if !counts {
 			return nil
 		}

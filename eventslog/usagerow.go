@@ -129,14 +129,6 @@ func members(obj []byte, names ...string) (values [4][]byte) {
 	return pyjson.Values(obj, names...)
 }
 
-// text returns the text of a string, and "" for any other value.
-func text(raw []byte) string {
-	if pyjson.KindOf(raw) != pyjson.String {
-		return ""
-	}
-	return pyjson.Text(raw)
-}
-
 // timeText returns the text that tells when an event was.
 func timeText(timestamp, ts []byte) string {
 	if at := text(timestamp); at != "" {
