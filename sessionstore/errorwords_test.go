@@ -15,7 +15,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
-	"github.com/amplifier-go/sessionstorage/sessionstore/workflow/phaseindex"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
@@ -63,7 +62,7 @@ func TestErrorsSpeakOfNoFile(t *testing.T) {
 		"restore":      {fs.ErrNotExist, func(ctx context.Context) error { _, err := trash.Undo(ctx, st, "none"); return err }},
 		"select":       {fs.ErrNotExist, func(context.Context) error { _, err := trash.Select(nil, "none"); return err }},
 		"select none":  {fs.ErrNotExist, func(context.Context) error { _, err := trash.Select(nil, ""); return err }},
-		"phase":        {fs.ErrNotExist, func(ctx context.Context) error { _, err := phaseindex.New(st, "s").Record(ctx, 5); return err }},
+		"phase":        {fs.ErrNotExist, func(ctx context.Context) error { _, err := workflow.New(st).Phase(ctx, "s", 5); return err }},
 		"resume":       {fs.ErrNotExist, func(ctx context.Context) error { _, err := workflow.New(st).Resume(ctx, "none"); return err }},
 
 		"closed store":    {fs.ErrClosed, func(ctx context.Context) error { _, err := closedStore.Load(ctx, "s"); return err }},

@@ -2,8 +2,6 @@ package jsonl
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"iter"
 )
 
@@ -15,34 +13,12 @@ import (
 // line that is no record and lacks its LF, as a killed writer leaves, or holds
 // NUL, as a power cut leaves where it grew a file.
 func Log(data []byte, parse func(Line) bool, damaged func(Line)) (whole int64, open bool) {
-	return logOf(Lines(data), int64(len(data)), parse, damaged)
+	return LogOf(Lines(data), int64(len(data)), parse, damaged)
 }
 
-// ReadLog is [Log] of the first size bytes of r, of which it holds a line at a time: the
-// bytes of a line are valid during the call. The error Is [io.ErrUnexpectedEOF] when
-// there are fewer.
-func ReadLog(r io.Reader, size int64, parse func(Line) bool, damaged func(Line)) error {
-	left := &io.LimitedReader{R: r, N: size}
-	lines := NewReader(left)
-	var failed error
-	logOf(func(yield func(Line) bool) {
-		line, err := lines.Next()
-		for ; err == nil; line, err = lines.Next() {
-			if !yield(line) {
-				return
-			}
-		}
-		if failed = err; errors.Is(err, io.EOF) {
-			failed = nil
-		}
-	}, size, parse, damaged)
-	if failed == nil && left.N > 0 {
-		failed = io.ErrUnexpectedEOF
-	}
-	return failed
-}
-
-func logOf(lines iter.Seq[Line], size int64, parse func(Line) bool, damaged func(Line)) (whole int64, open bool) {
+// LogOf is [Log] of the lines up to the offset size. It stops at the line that was not
+// written whole.
+func LogOf(lines iter.Seq[Line], size int64, parse func(Line) bool, damaged func(Line)) (whole int64, open bool) {
 	for line := range lines {
 		if !line.Ended {
 			line.Bytes = bytes.TrimRight(line.Bytes, "\x00") // where an LF was to be

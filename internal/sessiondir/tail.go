@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"time"
 
@@ -42,21 +43,12 @@ func (d *Dir) ReadLog(name string, parse func(jsonl.Line) bool, damaged func(jso
 	return t, nil
 }
 
-// ScanLog is ReadLog for one who only reads: it holds a line at a time, by
-// [jsonl.ReadLog]. The error Is [io.ErrUnexpectedEOF] when the log became shorter
-// meanwhile; what the functions were told is then a part of it.
-func (d *Dir) ScanLog(name string, parse func(jsonl.Line) bool, damaged func(jsonl.Line)) (err error) {
-	if _, err := d.plain(name); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	} else if err != nil {
-		return err
+// OpenLog opens the log name to read it a line at a time. A symlink is refused, as by ReadLog.
+func (d *Dir) OpenLog(name string) (io.ReadSeekCloser, Stamp, error) {
+	if _, err := d.plain(name); err != nil {
+		return nil, Stamp{}, err
 	}
-	f, at, err := d.Open(name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return jsonl.ReadLog(f, at.Size, parse, damaged)
+	return d.Open(name)
 }
 
 // Knows reports whether the log name is as it was when t was read or written.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
-	"github.com/amplifier-go/sessionstorage/sessionstore/workflow/phaseindex"
 )
 
 // work is the workflow of a session: its phases, and what was said about it. The
@@ -17,7 +16,8 @@ import (
 type work struct {
 	Said []workflow.SessionMessage
 
-	index  *phaseindex.Index
+	log    *workflow.Log
+	id     string  // of the session
 	ids    []int64 // of the records of the phases, in order
 	redact Redactor
 	err    error // that ended phases
@@ -26,15 +26,15 @@ type work struct {
 // openWork reads the conversation of a workflow, and which phases there are. A
 // damaged line is left out, and the error Is [sessionstore.ErrCorrupt] then.
 func openWork(ctx context.Context, st *sessionstore.Store, id string, r Redactor) (*work, error) {
-	w := &work{index: phaseindex.New(st, id), redact: r}
-	state, err := w.index.Records(ctx, 0)
+	w := &work{log: workflow.New(st), id: id, redact: r}
+	phases, err := w.log.Phases(ctx, id, 0)
 	if err != nil {
 		return nil, err
 	}
-	for _, record := range state.Records {
+	for _, record := range phases.Records {
 		w.ids = append(w.ids, record.ID)
 	}
-	said, damage := workflow.New(st).Conversation(ctx, id, nil)
+	said, damage := w.log.Conversation(ctx, id, nil)
 	if damage != nil && !errors.Is(damage, sessionstore.ErrCorrupt) {
 		return nil, damage
 	}
@@ -44,7 +44,7 @@ func openWork(ctx context.Context, st *sessionstore.Store, id string, r Redactor
 		}
 	}
 	w.Said = said
-	return w, errors.Join(state.Damage, damage)
+	return w, errors.Join(phases.Damage, damage)
 }
 
 // HasPhases reports whether there is a phase.
@@ -58,7 +58,7 @@ func (w *work) HasSaid() bool { return w != nil && len(w.Said) > 0 }
 func (w *work) phases(ctx context.Context) iter.Seq[workflow.PhaseRecord] {
 	return func(yield func(workflow.PhaseRecord) bool) {
 		for i, id := range w.ids {
-			record, err := w.index.Record(ctx, id)
+			record, err := w.log.Phase(ctx, w.id, id)
 			if errors.Is(err, sessionstore.ErrNotFound) { // it was removed meanwhile
 				continue
 			}

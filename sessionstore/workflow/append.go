@@ -10,26 +10,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// read returns the rows of a log. A session that does not exist has none.
-func read[T any](ctx context.Context, l *Log, id, name string, rowID func(*T) *int64) (journal[T], error) {
-	return readBy(ctx, l, id, func(dir *sessiondir.Dir) (journal[T], error) {
-		j, _, err := readJournal(dir, name, parseRow[T], rowID)
-		return j, err
-	})
-}
-
-// readBy is read, of which load reads the log.
-func readBy[T any](ctx context.Context, l *Log, id string, load func(*sessiondir.Dir) (journal[T], error)) (j journal[T], err error) {
-	err = l.core.Read(ctx, id, func(dir *sessiondir.Dir) error {
-		j, err = load(dir)
-		return err
-	})
-	if errors.Is(err, sessionstore.ErrNotFound) {
-		return journal[T]{}, nil
-	}
-	return j, err
-}
-
 // extend adds what row returns to a log, as the only writer of the
 // session. What was read of the log before is not read again unless another
 // writer came between.

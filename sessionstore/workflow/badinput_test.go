@@ -141,7 +141,7 @@ func FuzzPhaseLog(f *testing.F) {
 		writeFile(t, st, phaseFile, string(data))
 		l := New(st, research)
 		before, damage := l.PhaseOutputs(t.Context(), "s")
-		whole, _ := jsonl.Log(data, func(line jsonl.Line) bool { _, ok := parseRow[PhaseRecord](line.Bytes); return ok }, func(jsonl.Line) {})
+		whole, _ := jsonl.Log(data, func(line jsonl.Line) bool { _, ok := unmarshalPhase(line.Bytes); return ok }, func(jsonl.Line) {})
 		const phase = "\uE000 a new one"
 		id, err := l.SavePhaseOutput(t.Context(), "s", PhaseOutput{PhaseID: phase, Status: running})
 		if err != nil {
@@ -171,7 +171,7 @@ func FuzzRow(f *testing.F) {
 		line, err := encodeRow(r)
 		require.NoError(t, err)
 		require.Equal(t, len(line)-1, strings.IndexByte(string(line), '\n'), "one line")
-		back, ok := parseRow[PhaseRecord](line[:len(line)-1])
+		back, ok := unmarshalPhase(line[:len(line)-1])
 		require.True(t, ok)
 		valid := func(s string) string { return string([]rune(s)) }
 		require.Equal(t, []string{valid(a), valid(b)}, []string{back.PhaseID, back.PhaseName})

@@ -1,14 +1,19 @@
 package workflow
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // SessionMessage is one message of a session's conversation. The time is RFC
@@ -43,18 +48,40 @@ func (l *Log) AddMessage(ctx context.Context, sessionID string, phaseID *string,
 
 func (l *Log) addMessage(ctx context.Context, m *SessionMessage) error {
 	return l.extend(ctx, m.SessionID, conversationFile, loadConversation, func(_ core.Tx, e *end) (any, error) {
-		id, err := e.nextID()
+		id, err := e.ids.next()
 		m.ID, m.CreatedAt = id, l.stamp()
-		e.lastID = id
 		return m, err
 	})
 }
 
-func messageID(m *SessionMessage) *int64 { return &m.ID }
-
 func loadConversation(dir *sessiondir.Dir) (end, error) {
-	j, tail, err := readJournal(dir, conversationFile, parseRow[SessionMessage], messageID)
-	return end{Tail: tail, lastID: j.lastID}, err
+	_, e, _, err := readConversation(dir)
+	return e, err
+}
+
+// readConversation returns the messages of the log, in its order, and the damage of the
+// first line that is none.
+func readConversation(dir *sessiondir.Dir) (messages []SessionMessage, e end, damage, err error) {
+	e.Tail, err = dir.ReadLog(conversationFile, func(line jsonl.Line) bool {
+		m, ok := parseMessage(line.Bytes)
+		if ok {
+			m.ID = e.ids.of(m.ID)
+			messages = append(messages, m)
+		}
+		return ok
+	}, func(line jsonl.Line) {
+		e.ids.skip()
+		damage = cmp.Or(damage, notRecord(dir.Path(conversationFile), line))
+	})
+	return messages, e, damage, err
+}
+
+func parseMessage(line []byte) (m SessionMessage, ok bool) {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 || line[0] != '{' {
+		return m, false
+	}
+	return m, json.Unmarshal(line, &m) == nil
 }
 
 // Conversation returns the messages of a session, those of one phase when
@@ -62,12 +89,17 @@ func loadConversation(dir *sessiondir.Dir) (end, error) {
 // exist has none. Beside a damaged line all others are returned, and an error
 // that Is [sessionstore.ErrCorrupt].
 func (l *Log) Conversation(ctx context.Context, sessionID string, phaseID *string) ([]SessionMessage, error) {
-	j, err := read(ctx, l, sessionID, conversationFile, messageID)
-	if err != nil {
+	var all []SessionMessage
+	var damage error
+	err := l.core.Read(ctx, sessionID, func(dir *sessiondir.Dir) (err error) {
+		all, _, damage, err = readConversation(dir)
+		return err
+	})
+	if err != nil && !errors.Is(err, sessionstore.ErrNotFound) {
 		return nil, wrapRead("conversation", sessionID, err)
 	}
 	messages := []SessionMessage{}
-	for _, m := range j.rows {
+	for _, m := range all {
 		if phaseID == nil || m.PhaseID != nil && *m.PhaseID == *phaseID {
 			m.SessionID = sessionID
 			messages = append(messages, m)
@@ -76,5 +108,5 @@ func (l *Log) Conversation(ctx context.Context, sessionID string, phaseID *strin
 	slices.SortStableFunc(messages, func(a, b SessionMessage) int {
 		return byCreation(a.CreatedAt, b.CreatedAt, a.ID, b.ID)
 	})
-	return messages, wrapRead("conversation", sessionID, j.damage)
+	return messages, wrapRead("conversation", sessionID, damage)
 }

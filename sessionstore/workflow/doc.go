@@ -11,7 +11,8 @@
 // What a call has acknowledged is on disk as [sessionstore.Durability] of the
 // store says: with Relaxed it survives a killed process, otherwise a power cut
 // as well. A write costs its line, however long the log is. When another
-// process wrote in between, the log is read once. Reading reads the whole log.
+// process wrote in between, the log is read once. Reading reads the whole log, a line
+// of phases at a time; [Log.Phases] reads what is new in it, without prompts.
 //
 // A last line that was not written whole was never acknowledged: readers pass
 // over it and the next writer removes it. Any other line that is no record

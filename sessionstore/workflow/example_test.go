@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
@@ -78,6 +79,65 @@ func ExampleLog_Subscribe() {
 	// Output:
 	// research running asked: true answered: false
 	// research completed asked: false answered: true
+}
+
+// A panel shows the phases of a workflow, and reads the prompts of one of them.
+func ExampleLog_Phases() {
+	if err := follow(context.Background()); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// research: running
+	// 0 changed
+	// research: completed, 12 bytes
+	// asked: Which birds
+}
+
+func follow(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "workflow-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	st, err := sessionstore.Open(dir, nil)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	id := sessionstore.NewID()
+	if err := st.Create(ctx, id, sessionstore.Metadata{}); err != nil {
+		return err
+	}
+	log := workflow.New(st)
+	prompt, output := "Which birds"+strings.Repeat(" and which birds", 10_000), "Nightingales"
+	if _, err := log.SavePhaseOutput(ctx, id, workflow.PhaseOutput{PhaseID: "research", Status: "running", UserInput: &prompt}); err != nil {
+		return err
+	}
+	begun, err := log.Phases(ctx, id, 0)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s: %s\n", begun.Records[0].PhaseID, begun.Records[0].Status)
+	same, err := log.Phases(ctx, id, begun.Read)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d changed\n", len(same.Records))
+	if _, err := log.SavePhaseOutput(ctx, id, workflow.PhaseOutput{PhaseID: "research", Status: "completed", Output: &output}); err != nil {
+		return err
+	}
+	done, err := log.Phases(ctx, id, same.Read)
+	if err != nil {
+		return err
+	}
+	changed := done.Records[0]
+	fmt.Printf("%s: %s, %d bytes\n", changed.PhaseID, changed.Status, changed.OutputSize)
+	whole, err := log.Phase(ctx, id, changed.ID)
+	if err != nil {
+		return err
+	}
+	fmt.Println("asked:", (*whole.UserInput)[:len("Which birds")])
+	return nil
 }
 
 func ExampleReconstructContextTokens() {

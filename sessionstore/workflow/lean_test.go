@@ -11,7 +11,8 @@ import (
 )
 
 // TestPromptsTakeNoMemory resumes a workflow of large system prompts in the memory of a
-// line. The first save reads the log whole, and no prompt beside. No other test runs
+// line, and reads their records in that of the prompts. The first save reads the log
+// whole, and no prompt beside. No other test runs
 // meanwhile.
 func TestPromptsTakeNoMemory(t *testing.T) {
 	l, st := newLog(t, `{}`, research)
@@ -32,47 +33,14 @@ func TestPromptsTakeNoMemory(t *testing.T) {
 	require.Less(t, allocated()-before, uint64(4<<20), "of %d MiB in the log", lines.Len()>>20)
 	require.Equal(t, "phase_2", r.NextPhaseID)
 	require.Equal(t, phases, r.Context.CompletedPhases)
+	before = allocated()
 	records, err := l.PhaseOutputs(t.Context(), "s")
 	require.NoError(t, err)
+	require.Less(t, allocated()-before, uint64(lines.Len()*5/4), "the prompts once")
 	require.Equal(t, ReconstructContext(records, 0), r.Context.History)
 	require.Len(t, *records[0].SystemPrompt, len(prompt), "who asks for records gets the prompts")
 
 	before = allocated()
 	save(t, l, PhaseOutput{PhaseID: "phase_2", Status: running})
 	require.Less(t, allocated()-before, uint64(lines.Len()*5/4))
-}
-
-// TestLeanPhases reads lines of which the prompt is left out, and others: they are
-// records or not, as they are with the prompt.
-func TestLeanPhases(t *testing.T) {
-	t.Parallel()
-	large := strings.Repeat("x", largePrompt)
-	for _, line := range []string{
-		`{"phase_id": "p", "system_prompt": "` + large + `", "output": "o", "user_input": "` + large + `"}`,
-		`{"system_prompt": "` + large + `", "phase_id": "p", "system_prompt": "` + large + `"}`,
-		"  {\"system\\u005fprompt\": \"" + large + "\", \"output\": null}\t",
-		`{"system_prompt": null, "output": "` + large + `"}`,
-		`{"system_prompt": ["` + large + `"]}`,
-		`{"system_prompt": 1` + strings.Repeat("0", largePrompt) + `}`,
-		`{"system_prompt": "` + large + `", "output": 5}`,
-		`{"system_prompt": "` + large + `", "output": NaN}`,
-		`{"system_prompt": "` + large + "\xff" + `", "output": "o"}`,
-		`{"system_prompt": "` + large + `\ud800", "output": "o"}`,
-		`{"system_prompt": "` + large + "\n" + `"}`,
-		`{"system_prompt": "` + large + `"`,
-		`{"system_prompt": "` + large + `"} x`,
-		`["system_prompt", "` + large + `"]`,
-		``,
-	} {
-		want, isRecord := parseRow[PhaseRecord]([]byte(line))
-		got, ok := parseLeanPhase([]byte(line))
-		require.Equal(t, isRecord, ok, "%.40q", line)
-		if ok && want.SystemPrompt != nil {
-			require.NotNil(t, got.SystemPrompt)
-			got.SystemPrompt = want.SystemPrompt
-		}
-		if ok {
-			require.Equal(t, want, got, "%.40q", line)
-		}
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/amplifier-go/sessionstorage/internal/cache"
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -36,6 +37,7 @@ type Log struct {
 	core      core.Store // of store
 	manifests []Manifest
 	ends      ends
+	phases    phaseLogs
 	subs      subscribers
 }
 
@@ -44,7 +46,11 @@ type Log struct {
 // clock and OnChange, and its methods fail with [sessionstore.ErrClosed] when
 // the store is closed, which waits for those under way.
 func New(st *sessionstore.Store, manifests ...Manifest) *Log {
-	l := &Log{store: st, core: core.Of(st)}
+	l := &Log{
+		store: st, core: core.Of(st),
+		ends:   ends{kept: cache.New[string, *cachedEnd](endsLimit)},
+		phases: phaseLogs{kept: cache.New[string, *phaseLog](maxPhaseLogs)},
+	}
 	for _, m := range manifests {
 		l.manifests = append(l.manifests, Manifest{m.Name, slices.Clone(m.Phases)})
 	}

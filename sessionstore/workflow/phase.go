@@ -1,15 +1,13 @@
 package workflow
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
-	"github.com/amplifier-go/sessionstorage/internal/pytime"
+	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/show"
 )
@@ -61,14 +59,14 @@ func (l *Log) savePhase(ctx context.Context, sessionID string, p PhaseOutput) (i
 	return id, err
 }
 
-func phaseRecordID(r *PhaseRecord) *int64 { return &r.ID }
-
-func loadPhases(dir *sessiondir.Dir) (end, error) {
-	j, tail, err := readJournal(dir, phaseFile, parseLeanPhase, phaseRecordID)
-	e := end{Tail: tail, lastID: j.lastID}
-	for i := range j.rows {
-		e.note(&j.rows[i])
-	}
+func loadPhases(dir *sessiondir.Dir) (e end, err error) {
+	e.Tail, err = dir.ReadLog(phaseFile, func(line jsonl.Line) bool {
+		r, ok := parsePhase(line.Bytes)
+		if ok {
+			e.note(r.text(rowPhase), phase{e.ids.of(r.id), r.text(rowName), r.text(rowCreated)})
+		}
+		return ok
+	}, func(jsonl.Line) { e.ids.skip() })
 	return e, err
 }
 
@@ -85,73 +83,9 @@ func (l *Log) recordOf(sessionID string, p PhaseOutput, e *end) (PhaseRecord, er
 		r.ID, r.PhaseName, r.CreatedAt = first.id, first.name, first.created
 		return r, nil
 	}
-	id, err := e.nextID()
-	r.ID, e.lastID = id, id
+	id, err := e.ids.next()
+	r.ID = id
 	r.PhaseName = string([]rune(p.PhaseName))
-	e.note(&r)
+	e.note(r.PhaseID, phase{r.ID, r.PhaseName, r.CreatedAt})
 	return r, err
-}
-
-// PhaseOutputs returns the records of a session's phases by time of creation,
-// then id. A session that does not exist has none. Beside a damaged line all
-// others are returned, and an error that Is [sessionstore.ErrCorrupt]. It reads the
-// whole log; package phaseindex below reads what is new in it, without prompts.
-func (l *Log) PhaseOutputs(ctx context.Context, sessionID string) ([]PhaseRecord, error) {
-	j, err := read(ctx, l, sessionID, phaseFile, phaseRecordID)
-	return phasesOf(sessionID, j, err)
-}
-
-// leanPhases is PhaseOutputs with the letter x in the place of large system prompts. It
-// holds the log a line at a time.
-func (l *Log) leanPhases(ctx context.Context, sessionID string) ([]PhaseRecord, error) {
-	j, err := readBy(ctx, l, sessionID, func(dir *sessiondir.Dir) (journal[PhaseRecord], error) {
-		return scanJournal(dir, phaseFile, parseLeanPhase, phaseRecordID)
-	})
-	return phasesOf(sessionID, j, err)
-}
-
-// phasesOf returns the records of a log that was read, in their order.
-func phasesOf(sessionID string, j journal[PhaseRecord], err error) ([]PhaseRecord, error) {
-	if err != nil {
-		return nil, wrapRead("phase outputs", sessionID, err)
-	}
-	records := foldPhases(sessionID, j.rows)
-	slices.SortStableFunc(records, func(a, b PhaseRecord) int {
-		return byCreation(a.CreatedAt, b.CreatedAt, a.ID, b.ID)
-	})
-	return records, wrapRead("phase outputs", sessionID, j.damage)
-}
-
-// foldPhases makes one record of each phase, in order of first save.
-func foldPhases(sessionID string, rows []PhaseRecord) []PhaseRecord {
-	records := []PhaseRecord{}
-	at := map[string]int{}
-	for _, row := range rows {
-		row.SessionID = sessionID
-		i, known := at[row.PhaseID]
-		if !known {
-			at[row.PhaseID] = len(records)
-			records = append(records, row)
-			continue
-		}
-		r := &records[i]
-		r.Status, r.Error, r.UpdatedAt = row.Status, row.Error, row.UpdatedAt
-		r.SystemPrompt = cmp.Or(row.SystemPrompt, r.SystemPrompt)
-		r.UserInput = cmp.Or(row.UserInput, r.UserInput)
-		r.Output = cmp.Or(row.Output, r.Output)
-	}
-	return records
-}
-
-// byCreation orders records by time, those with an unreadable one first.
-func byCreation(a, b string, idA, idB int64) int {
-	return cmp.Or(timeOf(a).Compare(timeOf(b)), cmp.Compare(idA, idB))
-}
-
-func timeOf(text string) time.Time {
-	t, _, err := pytime.Parse(text)
-	if err != nil {
-		return time.Time{}
-	}
-	return t
 }

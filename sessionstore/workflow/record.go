@@ -1,5 +1,12 @@
 package workflow
 
+import (
+	"cmp"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/pytime"
+)
+
 // PhaseOutput is what an agent tells of a phase: the "phase-output" event.
 type PhaseOutput struct {
 	SessionID    *string `json:"session_id"`
@@ -37,4 +44,17 @@ type PhaseRecord struct {
 	Error        *string `json:"error"`
 	CreatedAt    string  `json:"created_at"`
 	UpdatedAt    string  `json:"updated_at"`
+}
+
+// byCreation orders records by time, those with an unreadable one first.
+func byCreation(a, b string, idA, idB int64) int {
+	return cmp.Or(timeOf(a).Compare(timeOf(b)), cmp.Compare(idA, idB))
+}
+
+func timeOf(text string) time.Time {
+	t, _, err := pytime.Parse(text)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
@@ -45,7 +46,7 @@ func (l *Log) Resume(ctx context.Context, sessionID string) (ResumeResult, error
 	if err := resumable(sessionID, md); err != nil {
 		return ResumeResult{}, err
 	}
-	records, damage := l.leanPhases(ctx, sessionID)
+	records, damage := l.phaseRecords(ctx, sessionID, mostOf{prompt: 0, input: math.MaxInt, output: math.MaxInt})
 	if err := ignoreDamage(damage); err != nil {
 		return ResumeResult{}, err
 	}

@@ -172,20 +172,19 @@ func TestAnotherProcess(t *testing.T) {
 // TestEndsAreBounded holds that what is kept of logs is bounded in memory.
 func TestEndsAreBounded(t *testing.T) {
 	t.Parallel()
-	var es ends
+	es := &New(openStore(t, t.TempDir())).ends
 	for i := range 100 {
 		es.put(&cachedEnd{key: fmt.Sprint(i), end: end{size: endsLimit / 10}})
-		require.LessOrEqual(t, es.total, int64(endsLimit))
+		require.LessOrEqual(t, es.kept.Cost(), int64(endsLimit))
 	}
-	require.Equal(t, 9, es.order.Len())
-	require.Len(t, es.at, 9)
+	require.Equal(t, 9, es.kept.Len())
 	require.Nil(t, es.take("0"))
 	require.NotNil(t, es.take("99"))
 	require.Nil(t, es.take("99"), "it was taken")
 	es.put(&cachedEnd{key: "large", end: end{size: 2 * endsLimit}})
-	require.Equal(t, 1, es.order.Len(), "the last one is kept")
+	require.Equal(t, 1, es.kept.Len(), "the last one is kept")
 	es.nameSynced("none", 1)
 	es.nameSynced("large", 1)
 	require.EqualValues(t, 1, es.take("large").synced)
-	require.Zero(t, es.total)
+	require.Zero(t, es.kept.Cost())
 }

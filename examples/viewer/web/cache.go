@@ -10,7 +10,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/eventslog"
 	"github.com/amplifier-go/sessionstorage/examples/viewer/eventview"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/sessionstore/workflow/phaseindex"
 )
 
 // cache keeps what was read of the sessions that were looked at last.
@@ -30,7 +29,7 @@ func newCache(st *sessionstore.Store) *cache { return &cache{store: st} }
 func (c *cache) of(id string) *readings {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r := &readings{store: c.store, id: id, phases: phaseindex.New(c.store, id)}
+	r := &readings{store: c.store, id: id}
 	if i := slices.IndexFunc(c.kept, func(r *readings) bool { return r.id == id }); i >= 0 {
 		r = c.kept[i]
 		c.kept = slices.Delete(c.kept, i, i+1)
@@ -47,9 +46,8 @@ func (c *cache) unkept(id string) *readings { return &readings{store: c.store, i
 
 // readings are what was read of one session.
 type readings struct {
-	store  *sessionstore.Store
-	id     string
-	phases *phaseindex.Index
+	store *sessionstore.Store
+	id    string
 
 	mu     sync.Mutex // guards what follows
 	shot   *snapshot

@@ -9,22 +9,21 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
-	"github.com/amplifier-go/sessionstorage/sessionstore/workflow/phaseindex"
 )
 
 // phaseList is the answer with a session's phases.
 type phaseList struct {
-	Records []phaseindex.Record `json:"records"`
-	Read    int64               `json:"read"` // what the stream calls it
+	Records []workflow.PhaseSummary `json:"records"`
+	Read    int64                   `json:"read"` // what the stream calls it
 }
 
 // phases lists the phases without their prompts.
 func (s *Server) phases(w http.ResponseWriter, r *request) error {
-	state, err := r.read().phases.Records(r.Context(), 0)
+	all, err := r.at.log.Phases(r.Context(), r.id, 0)
 	if err != nil {
 		return err
 	}
-	return answer(w, phaseList{state.Records, state.Read})
+	return answer(w, phaseList{all.Records, all.Read})
 }
 
 // phase answers with one record, unchanged.
@@ -33,7 +32,7 @@ func (s *Server) phase(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return errRequest("phase is not a number")
 	}
-	rec, err := r.read().phases.Record(r.Context(), id)
+	rec, err := r.at.log.Phase(r.Context(), r.id, id)
 	if err != nil {
 		return err
 	}

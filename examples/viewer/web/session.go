@@ -62,7 +62,7 @@ func (s *Server) panel(r *request) (*panel, error) {
 	p.Facts, p.Write = factsOf(md, r.id), s.options.Write
 	p.Command = host.ResumeLine(host.Program(s.options.Host), md.Text("working_dir"), r.id)
 	p.Conversation, p.Decisions = r.read().has(conversationFile), r.read().has(decisionFiles...)
-	phases, err := r.read().phases.Records(r.Context(), 0)
+	phases, err := r.at.log.Phases(r.Context(), r.id, 0)
 	switch {
 	case err != nil:
 		p.Notices = append(p.Notices, notice{"damage", err.Error()})

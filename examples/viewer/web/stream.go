@@ -119,7 +119,7 @@ func (s *Server) listStream(w http.ResponseWriter, r *request) error {
 // position is what a page knows of a session: the id of the last event that it
 // saw says so, and what comes after is told when it connects again.
 type position struct {
-	Phases   int64               `json:"p"` // as [phaseindex.State.Read]
+	Phases   int64               `json:"p"` // as [workflow.Phases.Read]
 	Messages sessionstore.Cursor `json:"m"`
 	Tag      string              `json:"t"` // of the transcript
 	Events   [2]eventslog.Cursor `json:"e"`
@@ -206,7 +206,7 @@ func (t *teller) begin() error {
 	if err := t.at.place(t.Context(), &t.pos, t.id, shot); err != nil {
 		return err
 	}
-	phases, err := t.read().phases.Records(t.Context(), 0)
+	phases, err := t.at.log.Phases(t.Context(), t.id, 0)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/eventslog"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
-	"github.com/amplifier-go/sessionstorage/sessionstore/workflow/phaseindex"
 )
 
 // sent is an event of a stream.
@@ -104,7 +103,7 @@ func TestStream(t *testing.T) {
 	e := live.next("phase-output")
 	require.NotContains(t, e.data, "secret")
 	require.NotContains(t, e.data, "system_prompt")
-	rec := decode[phaseindex.Record](t, e)
+	rec := decode[workflow.PhaseSummary](t, e)
 	require.Equal(t, "gather", rec.PhaseID)
 	require.True(t, rec.HasPrompts)
 	require.Equal(t, one, rec.SessionID)
@@ -152,7 +151,7 @@ func TestReconnect(t *testing.T) {
 	s.add(one, map[string]any{"role": "tool", "tool_call_id": "c", "content": "r"})
 	s.logged(one, eventslog.Event{Name: "new"})
 	for _, again := range []*stream{s.listen(api(one)+"/stream", "Last-Event-ID", id), s.listen(api(one) + "/stream?last=" + id)} {
-		rec := decode[phaseindex.Record](t, again.next("phase-output"))
+		rec := decode[workflow.PhaseSummary](t, again.next("phase-output"))
 		require.Equal(t, "failed", rec.Status)
 		told := decode[toldMessages](t, again.next("transcript"))
 		require.Equal(t, 1, told.From, "the message with the call that is answered now")

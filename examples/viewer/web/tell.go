@@ -53,7 +53,7 @@ func (t *teller) tellFiles(names map[string]bool, all bool) error {
 
 // tellPhases tells the records that changed, each as it is now.
 func (t *teller) tellPhases() error {
-	state, err := t.read().phases.Records(t.Context(), t.pos.Phases)
+	state, err := t.at.log.Phases(t.Context(), t.id, t.pos.Phases)
 	if err != nil {
 		return err
 	}

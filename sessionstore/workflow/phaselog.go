@@ -1,0 +1,279 @@
+package workflow
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/cache"
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/jsonl"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// phaseLog is what was read of the phase log of one session. It reads on where the log
+// grew, and from the beginning where another log is in its place. It holds no file
+// open, and one line in memory.
+type phaseLog struct {
+	session string
+	most    mostOf
+
+	mu     sync.Mutex // guards what follows where the phaseLog is shared
+	file   sessiondir.Stamp
+	read   int64  // offset behind the last line that was taken
+	mark   []byte // the last bytes before read: the log is still the same
+	lines  int
+	open   bool // the last of them lacks its LF
+	ids    ids
+	phases []*phaseState
+	byID   map[string]*phaseState // by phase id
+	damage error
+}
+
+// mostOf is how many bytes a phaseLog keeps of each text.
+type mostOf struct{ prompt, input, output int }
+
+// markSize is how much of what was read is looked at again.
+const markSize = 1 << 10
+
+// oneRead is how much is read at once, so that no line is of two states of the log.
+const oneRead = 64 << 10
+
+// phaseState is a phase as the lines up to now describe it.
+type phaseState struct {
+	PhaseRecord
+	hasPrompt, hasInput bool // and they are not empty
+	outputSize          int  // in bytes, of the whole output
+	changed             int64
+	created             time.Time
+
+	// The lines that the members of the whole record are in.
+	prompt, input, output, last span
+}
+
+// span is a line in the log; the zero span is none.
+type span struct {
+	offset int64
+	size   int
+}
+
+// refresh reads what was appended to the log, and then calls then with it. There is no
+// such call where it is nil or the session has no log.
+func (p *phaseLog) refresh(ctx context.Context, st core.Store, then func(log io.ReadSeeker) error) error {
+	err := st.Read(ctx, p.session, func(dir *sessiondir.Dir) error {
+		f, at, err := dir.OpenLog(phaseFile)
+		if errors.Is(err, fs.ErrNotExist) {
+			p.reset()
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		n, err := p.readOn(ctx, f, at, dir.Path(phaseFile))
+		if now, _ := dir.Stat(phaseFile); !now.Same(at) && (n > oneRead || errors.Is(err, io.ErrUnexpectedEOF)) {
+			p.reset() // a writer may have cut off an incomplete line, and written its own, while it was read
+			_, err = p.readOn(ctx, f, now, dir.Path(phaseFile))
+		}
+		if err == nil && then != nil {
+			err = then(f)
+		}
+		return errors.Join(err, f.Close())
+	})
+	return wrapRead("phase outputs", p.session, err)
+}
+
+func (p *phaseLog) reset() {
+	p.file, p.read, p.mark, p.lines, p.open, p.ids = sessiondir.Stamp{}, 0, nil, 0, false, ids{}
+	p.phases, p.byID, p.damage = nil, map[string]*phaseState{}, nil
+}
+
+// readOn takes the lines of f that are new, up to the size that it has at the stamp, and
+// returns how many bytes they have.
+func (p *phaseLog) readOn(ctx context.Context, f io.ReadSeeker, at sessiondir.Stamp, path string) (int64, error) {
+	same, err := p.sameLog(f, at)
+	if err != nil {
+		return 0, err
+	}
+	if !same {
+		p.reset()
+	}
+	p.file = at
+	if _, err := f.Seek(p.read, io.SeekStart); err != nil {
+		return 0, err
+	}
+	lines := jsonl.NewReader(io.LimitReader(f, at.Size-p.read))
+	base, first := p.read, p.lines
+	if p.open {
+		first-- // what is read next is the rest of that line
+	}
+	var failed error
+	whole, open := jsonl.LogOf(func(yield func(jsonl.Line) bool) {
+		for failed = ctx.Err(); failed == nil; failed = ctx.Err() {
+			line, err := lines.Next()
+			if failed = err; err != nil {
+				return
+			}
+			line.Offset, line.Number = line.Offset+base, line.Number+first
+			if !yield(line) {
+				return
+			}
+			p.lines = line.Number
+		}
+	}, at.Size, p.takeLine, func(line jsonl.Line) {
+		p.ids.skip()
+		p.damage = cmp.Or(p.damage, notRecord(path, line))
+	})
+	if errors.Is(failed, io.EOF) {
+		failed = nil
+	}
+	if whole > 0 {
+		size := min(whole, markSize)
+		p.read, p.open = whole, open
+		if p.mark, err = readAt(f, span{whole - size, int(size)}); err != nil {
+			p.reset()
+		}
+	}
+	return max(0, whole-base), errors.Join(failed, err)
+}
+
+// sameLog reports whether what was read is still the beginning of f.
+func (p *phaseLog) sameLog(f io.ReadSeeker, at sessiondir.Stamp) (bool, error) {
+	if p.read == 0 || at.Size < p.read || at.Inode != p.file.Inode || at.Dev != p.file.Dev {
+		return false, nil
+	}
+	now, err := readAt(f, span{p.read - int64(len(p.mark)), len(p.mark)})
+	return bytes.Equal(now, p.mark), err
+}
+
+func readAt(f io.ReadSeeker, at span) ([]byte, error) {
+	data := make([]byte, at.size)
+	_, err := f.Seek(at.offset, io.SeekStart)
+	if err == nil {
+		_, err = io.ReadFull(f, data)
+	}
+	return data, err
+}
+
+func (p *phaseLog) takeLine(line jsonl.Line) bool {
+	r, ok := parsePhase(line.Bytes)
+	if ok {
+		p.take(&r, span{line.Offset, len(line.Bytes)})
+	}
+	return ok
+}
+
+func (p *phaseLog) take(r *phaseRow, at span) {
+	id, phase := p.ids.of(r.id), r.text(rowPhase)
+	s := p.byID[phase]
+	if s == nil {
+		s = &phaseState{PhaseRecord: PhaseRecord{ID: id, SessionID: p.session, PhaseID: phase, PhaseName: r.text(rowName), CreatedAt: r.text(rowCreated)}}
+		s.created = timeOf(s.CreatedAt)
+		p.byID[phase] = s
+		p.phases = append(p.phases, s)
+	}
+	s.take(r, at, p.most)
+}
+
+// take changes the phase by the row at the span. A prompt, an input or an output that is
+// null changes nothing.
+func (s *phaseState) take(r *phaseRow, at span, most mostOf) {
+	s.Status, s.UpdatedAt = r.text(rowStatus), r.text(rowUpdated)
+	s.last, s.changed = at, at.offset+int64(at.size)
+	s.Error, _ = r.optional(rowError, most.output)
+	if r.texts[rowPrompt] != nil {
+		s.prompt, s.hasPrompt = at, r.holds(rowPrompt)
+		s.SystemPrompt, _ = r.optional(rowPrompt, most.prompt)
+	}
+	if r.texts[rowInput] != nil {
+		s.input, s.hasInput = at, r.holds(rowInput)
+		s.UserInput, _ = r.optional(rowInput, most.input)
+	}
+	if r.texts[rowOutput] != nil {
+		s.output = at
+		s.Output, s.outputSize = r.optional(rowOutput, most.output)
+	}
+}
+
+// sorted returns the phases by time of creation, those with an unreadable one first,
+// then id.
+func (p *phaseLog) sorted() []*phaseState {
+	return slices.SortedStableFunc(slices.Values(p.phases), func(a, b *phaseState) int {
+		return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// whole returns the record with all of its texts, read from the lines that hold them.
+func (s *phaseState) whole(f io.ReadSeeker) (PhaseRecord, error) {
+	rec := s.PhaseRecord
+	rows := map[span]phaseRow{}
+	for _, part := range []struct {
+		at     span
+		member int
+		to     **string
+	}{
+		{s.prompt, rowPrompt, &rec.SystemPrompt},
+		{s.input, rowInput, &rec.UserInput},
+		{s.output, rowOutput, &rec.Output},
+		{s.last, rowError, &rec.Error},
+	} {
+		if part.at == (span{}) {
+			continue
+		}
+		r, known := rows[part.at]
+		if !known {
+			var err error
+			if r, err = readRow(f, part.at); err != nil {
+				return rec, err
+			}
+			rows[part.at] = r
+		}
+		*part.to, _ = r.optional(part.member, math.MaxInt)
+	}
+	return rec, nil
+}
+
+func readRow(f io.ReadSeeker, at span) (phaseRow, error) {
+	line, err := readAt(f, at)
+	if err != nil {
+		return phaseRow{}, err
+	}
+	r, ok := parsePhase(line)
+	if !ok {
+		err = errNoRecord
+	}
+	return r, err
+}
+
+// maxSummaryText is how many bytes of an output a PhaseSummary has at most.
+const maxSummaryText = 32 << 10
+
+// maxPhaseLogs is of how many sessions a Log keeps what it read of their phases.
+const maxPhaseLogs = 8
+
+// phaseLogs are those that were asked for last.
+type phaseLogs struct {
+	mu   sync.Mutex // guards kept
+	kept *cache.LRU[string, *phaseLog]
+}
+
+// of returns what is known of the phases of a session.
+func (ps *phaseLogs) of(sessionID string) *phaseLog {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	p, known := ps.kept.Get(sessionID)
+	if !known {
+		p = &phaseLog{session: sessionID, most: mostOf{output: maxSummaryText}}
+		ps.kept.Put(sessionID, p, 1)
+	}
+	if ps.kept.Over() {
+		ps.kept.Evict()
+	}
+	return p
+}

@@ -1,0 +1,109 @@
+package workflow
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// PhaseOutputs returns the records of a session's phases by time of creation,
+// then id. A session that does not exist has none. Beside a damaged line all
+// others are returned, and an error that Is [sessionstore.ErrCorrupt]. It reads the
+// whole log; [Log.Phases] reads what is new in it, without prompts.
+func (l *Log) PhaseOutputs(ctx context.Context, sessionID string) ([]PhaseRecord, error) {
+	return l.phaseRecords(ctx, sessionID, mostOf{math.MaxInt, math.MaxInt, math.MaxInt})
+}
+
+// phaseRecords is PhaseOutputs with at most so much of each text.
+func (l *Log) phaseRecords(ctx context.Context, sessionID string, most mostOf) ([]PhaseRecord, error) {
+	p := &phaseLog{session: sessionID, most: most}
+	if err := p.refresh(ctx, l.core, nil); err != nil && !errors.Is(err, sessionstore.ErrNotFound) {
+		return nil, err
+	}
+	records := []PhaseRecord{}
+	for _, s := range p.sorted() {
+		records = append(records, s.PhaseRecord)
+	}
+	return records, wrapRead("phase outputs", sessionID, p.damage)
+}
+
+// PhaseSummary is a [PhaseRecord] without its two prompts. Of an output, and of an error,
+// it has at most 32 KiB, up to the end of a character.
+type PhaseSummary struct {
+	ID         int64   `json:"id"`
+	SessionID  string  `json:"session_id"`
+	PhaseID    string  `json:"phase_id"`
+	PhaseName  string  `json:"phase_name"`
+	Status     string  `json:"status"`
+	Output     *string `json:"output"`
+	Error      *string `json:"error"`
+	CreatedAt  string  `json:"created_at"`
+	UpdatedAt  string  `json:"updated_at"`
+	HasPrompts bool    `json:"has_prompts"` // one of the two is there and not empty
+	OutputSize int     `json:"output_size"` // in bytes, of the whole output
+}
+
+// Phases is what [Log.Phases] returns.
+type Phases struct {
+	Records []PhaseSummary // by time of creation, then id; empty, not nil, when there are none
+	Read    int64          // how many bytes of the log were read: the since of the next call
+	Damage  error          // of the first line that is no record, a [*sessionstore.CorruptError]; nil when there is none
+}
+
+// Phases returns the phases of a session that changed behind the first since bytes of the
+// log: with 0 all of them, with the Read of an earlier call those that changed after it.
+// It returns all when the log is shorter than that: it is another log then. A session
+// without a log has no phases. A last line that was not written whole is not read yet. The
+// error Is [sessionstore.ErrNotFound] when there is no such session.
+//
+// Prompts stay on the disk until [Log.Phase] is asked for one. A call reads what was
+// appended since the last one, for the eight sessions that were asked for last; it needs the
+// memory of the longest line.
+func (l *Log) Phases(ctx context.Context, sessionID string, since int64) (Phases, error) {
+	p := l.phases.of(sessionID)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.refresh(ctx, l.core, nil); err != nil {
+		return Phases{}, err
+	}
+	all := Phases{Records: []PhaseSummary{}, Read: p.read, Damage: p.damage}
+	for _, s := range p.sorted() {
+		if s.changed > since || since > p.read {
+			all.Records = append(all.Records, s.summary())
+		}
+	}
+	return all, nil
+}
+
+func (s *phaseState) summary() PhaseSummary {
+	return PhaseSummary{
+		s.ID, s.SessionID, s.PhaseID, s.PhaseName, s.Status, s.Output, s.Error, s.CreatedAt, s.UpdatedAt,
+		s.hasPrompt || s.hasInput, s.outputSize,
+	}
+}
+
+// Phase returns the record of that id, as [Log.PhaseOutputs] has it: with its prompts and
+// all of its output. It reads what was appended to the log, and the lines that hold the
+// texts. The error Is [sessionstore.ErrNotFound] when there is no such record or session.
+func (l *Log) Phase(ctx context.Context, sessionID string, id int64) (rec PhaseRecord, err error) {
+	p := l.phases.of(sessionID)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	found := false
+	err = p.refresh(ctx, l.core, func(log io.ReadSeeker) (err error) {
+		i := slices.IndexFunc(p.phases, func(s *phaseState) bool { return s.ID == id })
+		if found = i >= 0; found {
+			rec, err = p.phases[i].whole(log)
+		}
+		return err
+	})
+	if err == nil && !found {
+		err = show.Errorf(sessionstore.ErrNotFound, "session %q has no phase output %d", show.ID(sessionID), id)
+	}
+	return rec, err
+}
