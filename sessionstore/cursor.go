@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"math/bits"
-	"slices"
 
 	"github.com/zeebo/xxh3"
 
@@ -52,50 +50,17 @@ type point struct {
 	prefix index.Prefix // of these messages
 }
 
-// points are where a cursor stands, and places before it that its reader passed:
-// the newest first. They never stand for the beginning.
+// points are the place of a cursor, and places before it that its reader passed:
+// the newest first. The beginning is none of them.
 type points []point
 
-// The points that a cursor keeps: all of the last exactly messages, and further
-// back the last two at a multiple of each power of two, from exactly up to
-// furthest. So whoever has to go back far goes back at most four times as far as
-// necessary.
+// A cursor keeps its own point and exactly before it. One that an earlier version
+// wrote has some further back, and maxPoints at most.
 const (
 	exactly    = 16
-	exactBits  = 4 // of exactly
-	furthest   = 18
-	maxPoints  = exactly + 1 + furthest - exactBits + 1
+	maxPoints  = 32
 	pointBytes = 17 // at least
 )
-
-// kept reports whether a cursor behind message n keeps its point behind message
-// at.
-func kept(at, n int) bool {
-	back := n - at
-	if back <= exactly {
-		return true
-	}
-	power := min(bits.TrailingZeros(uint(at)), furthest)
-	return power >= exactBits && back < 2<<power
-}
-
-// placesKept returns the places of all points that a cursor behind message n
-// keeps, the last first.
-func placesKept(n int) (all []int) {
-	for at := n; at > 0 && n-at <= exactly; at-- {
-		all = append(all, at)
-	}
-	for power := exactBits; power <= furthest; power++ {
-		last := n &^ (1<<power - 1)
-		for _, at := range [...]int{last, last - 1<<power} {
-			if at > 0 && n-at > exactly {
-				all = append(all, at)
-			}
-		}
-	}
-	slices.SortFunc(all, func(a, b int) int { return b - a })
-	return slices.Compact(all)
-}
 
 // n is how many messages are before the place.
 func (p points) n() int {
@@ -107,14 +72,9 @@ func (p points) n() int {
 
 // plus returns the points behind one more message. It does not change p.
 func (p points) plus(prefix index.Prefix) points {
-	next := make(points, 1, maxPoints+1)
+	next := make(points, 1, exactly+1)
 	next[0] = point{p.n() + 1, prefix}
-	for _, old := range p {
-		if kept(old.n, next[0].n) {
-			next = append(next, old)
-		}
-	}
-	return next
+	return append(next, p[:min(len(p), exactly)]...)
 }
 
 // cursor returns the cursor at p.

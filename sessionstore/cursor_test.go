@@ -9,49 +9,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/index"
-	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
-// TestCursorPoints walks through transcripts and looks at what cursors keep:
-// little, all of the last messages, and something near every place before.
+// TestCursorPoints walks through a transcript: a cursor keeps its own place and the 16
+// before it. One of an earlier version, with places further back, loses those.
 func TestCursorPoints(t *testing.T) {
 	t.Parallel()
-	r := testenv.Rand(t)
-	last := testenv.Share(5_000, 50_000, 1_000_000)
 	var at points
-	for n := 1; n <= last; n++ {
+	for n := 1; n <= 100; n++ {
 		at = at.plus(index.Prefix{Lo: uint64(n)})
-		if n > 3_000 && r.IntN(100) > 0 {
-			continue
-		}
-		var got []int
-		for _, p := range at {
-			require.Equal(t, uint64(p.n), p.prefix.Lo)
-			got = append(got, p.n)
-		}
-		require.Equal(t, placesKept(n), got)
-		checkPlaces(t, n, got)
-	}
-	for range 10_000 {
-		n := 1 + r.IntN(1<<r.IntN(31))
-		checkPlaces(t, n, placesKept(n))
-	}
-}
-
-func checkPlaces(t *testing.T, n int, places []int) {
-	require.LessOrEqual(t, len(places), 32, n)
-	for back := 0; back <= 16 && back < n; back++ {
-		require.Contains(t, places, n-back)
-	}
-	for i := range places[1:] {
-		above := n - places[i] + 1 // how far back the place after the next point is
-		if above > 16 {
-			require.LessOrEqual(t, n-places[i+1], 4*above, "%d: %v", n, places)
+		require.Len(t, at, min(n, 17))
+		for i, p := range at {
+			require.Equal(t, point{n - i, index.Prefix{Lo: uint64(n - i)}}, p)
 		}
 	}
-	if first := places[len(places)-1]; n <= 1<<furthest && first > exactly {
-		require.LessOrEqual(t, n, 4*(n-first), "%d: %v", n, places)
-	}
+	old, err := readPoints([]byte(append(at, point{64, index.Prefix{Lo: 64}}, point{32, index.Prefix{Lo: 32}}).cursor().points))
+	require.NoError(t, err)
+	require.Len(t, old, 19)
+	require.Equal(t, at.plus(index.Prefix{}), old.plus(index.Prefix{}))
 }
 
 func someCursor(n int) Cursor {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/amplifier-go/sessionstorage/internal/index"
 )
 
 // Part is a run of messages of a transcript.
@@ -71,14 +73,15 @@ func (st *Store) CursorAt(ctx context.Context, id string, n int) (at Cursor, err
 
 // pointsAt returns the points of the place behind message n.
 func pointsAt(ctx context.Context, c conversation, n int) (at points, err error) {
-	for _, n := range placesKept(max(n, 0)) {
-		prefix, err := c.prefix(ctx, n)
-		if err != nil {
-			return nil, err
-		}
-		at = append(at, point{n, prefix})
+	if n < 1 {
+		return nil, nil
 	}
-	return at, nil
+	err = c.from(ctx, max(1, n-exactly), func(_ Message, prefix index.Prefix) bool {
+		at = append(at, point{max(1, n-exactly) + len(at), prefix})
+		return at[len(at)-1].n < n
+	})
+	slices.Reverse(at)
+	return at, err
 }
 
 func (c *inMemory) run(_ context.Context, first, n int) (found []Message, turn int, err error) {

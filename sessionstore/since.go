@@ -24,9 +24,8 @@ type Entry struct {
 // When messages before the cursor have changed, since the transcript was
 // rewritten, rewound or repaired, an Entry without a message comes first. Its
 // From is the first message that changed, if that is one of the last 16 before
-// the cursor. Else From may be an earlier one, since a cursor knows only some
-// places further back: it is at most four times as far from the cursor as the
-// change, or the first message. What changes and changes back is not told.
+// the cursor. Else From is 1, since a cursor knows no places further back. What
+// changes and changes back is not told.
 //
 // Messages are chosen and recovered as by [Store.Load]. When some cannot be
 // read, Since yields those that can, and [ErrCorrupt] last. The error Is
