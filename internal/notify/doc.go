@@ -3,9 +3,7 @@
 // A [Watcher] hears of changes from the system, in the directories that it was
 // given. Only Linux has one: kqueue, of macOS, needs a descriptor for every
 // file, and on Windows a watched directory is held open, which can make a
-// rename in it fail. What a Watcher tells is a hint. A [State] is what can be
-// relied on: two of the same path differ when something changed in between,
-// and taking one opens nothing.
+// rename in it fail. What a Watcher tells is a hint.
 package notify
 
 // Event says that something happened at Path, a watched directory or a name

@@ -17,6 +17,11 @@ import (
 // patience is how long a test waits for what should happen at once.
 const patience = time.Minute
 
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+}
+
 // watch returns a Watcher of directories. A test that hangs with it ends with the stacks of
 // all goroutines.
 func watch(t *testing.T, dirs ...string) *notify.Watcher {

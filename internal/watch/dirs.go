@@ -57,8 +57,8 @@ func (d *dirWatches) watched(id string) bool {
 // reports whether that is new. For a session that changed, the one that changed
 // longest ago makes room. A directory that is watched by another name, as one
 // that was just renamed, has to wait until that name is seen to be gone.
-func (d *dirWatches) watch(id string, dir notify.State, changed bool) bool {
-	owner, owned := d.owners[dir.ID()]
+func (d *dirWatches) watch(id string, dir state, changed bool) bool {
+	owner, owned := d.owners[dir.id()]
 	if owned && owner != id || d.recent.limit == 0 || !changed && (d.watched(id) || len(d.dirs) == d.recent.limit) {
 		return false
 	}
@@ -69,7 +69,7 @@ func (d *dirWatches) watch(id string, dir notify.State, changed bool) bool {
 	}
 	err := d.events.Add(d.path(id))
 	if err == nil {
-		d.dirs[id], d.owners[dir.ID()] = dir.ID(), id
+		d.dirs[id], d.owners[dir.id()] = dir.id(), id
 		return true
 	}
 	d.recent.remove(id)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/notify"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -59,7 +58,7 @@ func (p *poller) begin(ctx context.Context) error {
 			p.compare(e.Name, dueFiles)
 			continue
 		}
-		p.dirs.watch(e.Name, notify.Stat(p.dirs.path(e.Name)), true) // so that one look is enough
+		p.dirs.watch(e.Name, stateAt(p.dirs.path(e.Name)), true) // so that one look is enough
 		p.poll(e.Name, dueFiles)
 	}
 	return nil
@@ -99,9 +98,9 @@ func (p *poller) compare(id string, files scope) (changed bool) {
 	path := p.dirs.path(id)
 	dir, s := stat(path), p.sessions[id]
 	switch {
-	case dir.state.Hidden():
+	case dir.state.kind == hidden:
 		return false
-	case !dir.state.IsDir():
+	case dir.state.kind != directory:
 		if s != nil {
 			p.remove(id)
 		}
@@ -111,7 +110,7 @@ func (p *poller) compare(id string, files scope) (changed bool) {
 		p.sessions[id] = s
 		p.schedule.add(id, time.Now())
 		changed = true
-	case !dir.state.SameAs(s.dir.state):
+	case !dir.state.sameAs(s.dir.state):
 		p.dirs.unwatch(id)
 		changed = true
 	}
@@ -139,12 +138,12 @@ func (p *poller) pollTop() {
 	if !p.top.update(now.state, now.settled) {
 		return
 	}
-	if !now.state.SameAs(before) {
+	if !now.state.sameAs(before) {
 		p.dirs.rewatch()
 		for id := range p.sessions { // which may have other directories now
 			p.dirs.unwatch(id)
 		}
-		if before.Exists() && now.state.Exists() {
+		if before.exists() && now.state.exists() {
 			p.emit(Change{Op: Rescan})
 		}
 	}
@@ -193,6 +192,6 @@ func (p *poller) entries(keep func(name string) bool) ([]sessiondir.Entry, error
 // than that is what must show.
 func stat(path string) seen {
 	at := time.Now()
-	now := notify.Stat(path)
-	return seen{now, now.Settled(at)}
+	now := stateAt(path)
+	return seen{now, now.settled(at)}
 }

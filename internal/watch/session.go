@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/dirread"
-	"github.com/amplifier-go/sessionstorage/internal/notify"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -21,15 +20,15 @@ var Files = [...]string{
 
 // seen is what was last seen of a file or directory.
 type seen struct {
-	state   notify.State
+	state   state
 	settled bool // any later change shows in the state
 }
 
 // update notes what is there now and reports whether it may have changed. A
 // state that was not settled does not tell a second change within the same
 // step of the clock: it counts as changed once more when that step is over.
-func (s *seen) update(now notify.State, settled bool) bool {
-	may := now != s.state || now.Exists() && settled && !s.settled
+func (s *seen) update(now state, settled bool) bool {
+	may := now != s.state || now.exists() && settled && !s.settled
 	*s = seen{now, settled}
 	return may
 }
@@ -54,7 +53,7 @@ const (
 // told reports whether events of the directory path tell every later change of its
 // files. What another machine writes, or what is written by another name of a file, has none.
 func (s *session) told(path string) bool {
-	untold := func(f seen) bool { return !f.settled || f.state.Linked() }
+	untold := func(f seen) bool { return !f.settled || f.state.linked }
 	return !untold(s.dir) && !slices.ContainsFunc(s.files[:], untold) && dirread.IsLocalAt(path)
 }
 
@@ -77,13 +76,13 @@ func (s *session) compare(id, path string, dir seen, files scope, stat func(path
 	}
 	every := files == allFiles || s.looks <= firstLooks || s.looks%rareLook == 0
 	for i, name := range Files {
-		if !every && s.files[i].state == (notify.State{}) {
+		if !every && s.files[i].state == (state{}) {
 			continue
 		}
 		now := stat(path + sep + name)
 		switch {
 		case !s.files[i].update(now.state, now.settled):
-		case now.state.Exists():
+		case now.state.exists():
 			found = append(found, Change{ID: id, File: name, Op: Wrote})
 		default:
 			found = append(found, Change{ID: id, File: name, Op: Removed})
@@ -92,7 +91,7 @@ func (s *session) compare(id, path string, dir seen, files scope, stat func(path
 	if !every {
 		return found
 	}
-	if pending := stat(path + sep + sessiondir.Marker).state.Exists(); pending != s.pending {
+	if pending := stat(path + sep + sessiondir.Marker).state.exists(); pending != s.pending {
 		s.pending = pending
 		found = append(found, Change{ID: id, File: sessiondir.Transcript, Op: Wrote})
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/notify"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -17,12 +16,12 @@ func TestSeenUpdate(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
-	before := notify.Stat(path)
+	before := stateAt(path)
 	require.NoError(t, os.WriteFile(path, []byte("longer"), 0o600))
-	after := notify.Stat(path)
+	after := stateAt(path)
 
 	type look struct {
-		state   notify.State
+		state   state
 		settled bool
 		want    bool
 	}
@@ -30,10 +29,10 @@ func TestSeenUpdate(t *testing.T) {
 		name  string
 		looks []look
 	}{
-		{"appears, changes, vanishes", []look{{before, true, true}, {before, true, false}, {after, true, true}, {notify.State{}, true, true}}},
+		{"appears, changes, vanishes", []look{{before, true, true}, {before, true, false}, {after, true, true}, {state{}, true, true}}},
 		{"once more when the clock has moved on", []look{{before, false, true}, {before, false, false}, {before, true, true}, {before, true, false}}},
 		{"changes before the clock moves on", []look{{before, false, true}, {after, false, true}, {after, true, true}, {after, true, false}}},
-		{"still not there", []look{{notify.State{}, true, false}}},
+		{"still not there", []look{{state{}, true, false}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -65,12 +64,12 @@ func TestLookCost(t *testing.T) {
 	var looked []string
 	stat := func(path string) seen {
 		looked = append(looked, strings.TrimPrefix(path, dir+sep))
-		return seen{notify.Stat(path), true}
+		return seen{stateAt(path), true}
 	}
 	var s session
 	look := func() []Change {
 		looked = nil
-		return s.compare("a", dir, seen{notify.Stat(dir), true}, dueFiles, stat)
+		return s.compare("a", dir, seen{stateAt(dir), true}, dueFiles, stat)
 	}
 	settle := func() { // what a directory is given the time for
 		for range firstLooks {
@@ -103,7 +102,7 @@ func TestFileShowsLate(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	there, dir := seen{notify.Stat(path), true}, seen{notify.Stat(filepath.Dir(path)), true}
+	there, dir := seen{stateAt(path), true}, seen{stateAt(filepath.Dir(path)), true}
 	for _, marker := range []bool{false, true} {
 		for _, files := range []scope{dueFiles, allFiles} {
 			for early := range 3 * rareLook {

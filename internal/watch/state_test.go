@@ -1,4 +1,4 @@
-package notify_test
+package watch
 
 import (
 	"os"
@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/amplifier-go/sessionstorage/internal/notify"
 )
 
 func write(t *testing.T, path, content string) {
@@ -23,19 +21,19 @@ func TestStatKinds(t *testing.T) {
 	plain := filepath.Join(dir, "plain")
 	write(t, plain, "x")
 
-	require.Equal(t, notify.State{}, notify.Stat(filepath.Join(dir, "nothing")))
-	require.Equal(t, notify.State{}, notify.Stat(filepath.Join(plain, "below a file")))
-	require.False(t, notify.Stat(filepath.Join(dir, "nothing")).Exists())
+	require.Equal(t, state{}, stateAt(filepath.Join(dir, "nothing")))
+	require.Equal(t, state{}, stateAt(filepath.Join(plain, "below a file")))
+	require.False(t, stateAt(filepath.Join(dir, "nothing")).exists())
 
-	s := notify.Stat(plain)
-	require.True(t, s.Exists())
-	require.False(t, s.IsDir())
-	require.True(t, notify.Stat(dir).IsDir())
-	require.False(t, notify.Stat(dir).SameAs(s))
+	s := stateAt(plain)
+	require.True(t, s.exists())
+	require.Equal(t, file, s.kind)
+	require.Equal(t, directory, stateAt(dir).kind)
+	require.False(t, stateAt(dir).sameAs(s))
 
-	odd := notify.Stat(filepath.Join(dir, "nul\x00byte"))
-	require.True(t, odd.Hidden())
-	require.True(t, odd.Exists())
+	odd := stateAt(filepath.Join(dir, "nul\x00byte"))
+	require.Equal(t, hidden, odd.kind)
+	require.True(t, odd.exists())
 }
 
 func TestStatTellsChanges(t *testing.T) {
@@ -66,21 +64,28 @@ func TestStatTellsChanges(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "file")
 			write(t, path, "x")
 			require.NoError(t, os.Chtimes(path, early, early))
-			before := notify.Stat(path)
+			before := stateAt(path)
 			tt.change(t, path)
-			after := notify.Stat(path)
+			after := stateAt(path)
 			require.Equal(t, tt.name == "nothing", before == after)
-			require.Equal(t, tt.same, before.SameAs(after))
+			require.Equal(t, tt.same, before.sameAs(after))
 		})
 	}
 }
 
+// TestSettled looks at a file until its state is settled: not as long as its time is to
+// come. What is not there is at once.
 func TestSettled(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "file")
+	require.True(t, stat(path).settled)
 	write(t, path, "x")
-	s := notify.Stat(path)
-	require.False(t, s.Settled(time.Now().Add(-time.Minute)))
-	require.True(t, s.Settled(time.Now().Add(3*time.Second)))
-	require.True(t, notify.State{}.Settled(time.Now()), "nothing has no times")
+	hour := time.Now().Add(time.Hour)
+	require.NoError(t, os.Chtimes(path, hour, hour))
+	require.False(t, stat(path).settled)
+	require.NoError(t, os.Chtimes(path, hour, hour.Add(-2*time.Hour)))
+	now := stateAt(path)
+	for s := stat(path); !s.settled; s = stat(path) {
+		require.Equal(t, now, s.state)
+	}
 }
