@@ -75,8 +75,8 @@ func TestListingIsThatOfNow(t *testing.T) {
 	}
 }
 
-// keptHere reports whether listings are ever kept of a directory like dir.
-func keptHere(t *testing.T, dir string) bool {
+// isLocalAt reports whether dir is on a file system whose stamps tell of every change.
+func isLocalAt(t *testing.T, dir string) bool {
 	t.Helper()
 	f, err := os.Open(dir)
 	require.NoError(t, err)

@@ -19,7 +19,7 @@ func settle(t *testing.T, b *Sessions, want string) Stamp {
 		data, now, ok := b.ReadStamped("s", "f")
 		require.True(t, ok)
 		require.Equal(t, want, string(data))
-		if now != (Stamp{}) || !keptHere(t, b.path) {
+		if now != (Stamp{}) || !isLocalAt(t, b.path) {
 			return now
 		}
 	}
