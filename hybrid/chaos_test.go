@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/crashsim"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
@@ -278,7 +278,7 @@ func (c *chaos) inCloud(d *testDevice) (texts []string) {
 	branches, err := d.Branches(ctx, "s")
 	require.NoError(c.t, err)
 	link := d.engine.Connect("")
-	main, _, err := link.Head(ctx, d.engine.SID("s"), remote.Known{})
+	main, _, err := link.Head(ctx, d.engine.SID("s"), remoteread.Known{})
 	require.NoError(c.t, err)
 	tips := []segment.Point{main.Transcript.Point()}
 	for _, b := range branches {

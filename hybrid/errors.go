@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/internal/syncer"
@@ -40,7 +40,7 @@ var (
 	ErrForeign = segment.ErrForeign
 	// ErrDamaged tells that lines in the cloud are missing or not what their
 	// hash says; see [Store.Verify] and [Store.Repair].
-	ErrDamaged = remote.ErrDamaged
+	ErrDamaged = remoteread.ErrDamaged
 	// ErrDeleted tells that the session was deleted in the cloud; [Store.Recreate] sends
 	// it anew.
 	ErrDeleted = syncer.ErrDeleted

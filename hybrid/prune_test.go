@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -162,7 +162,7 @@ func digest(text string) string { return fmt.Sprintf("%d %x", len(text), sha256.
 // textOf reads a branch.
 func (r *testDevice) textOf(ctx context.Context, id string, b Branch) (text string, err error) {
 	link := r.engine.Connect("")
-	main, _, err := link.Head(ctx, r.engine.SID(id), remote.Known{})
+	main, _, err := link.Head(ctx, r.engine.SID(id), remoteread.Known{})
 	if err != nil {
 		return "", err
 	}

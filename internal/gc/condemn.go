@@ -8,7 +8,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
@@ -76,7 +76,7 @@ func (p *pruner) swapped(next *head.Head, body []byte, at int, a cosmos.Answer) 
 	if a.Class != cosmos.OK {
 		return a.Lost()
 	}
-	p.head, p.s.Head = next, remote.Known{ETag: a.ETag(at), Token: p.s.Reader.Token(), Doc: body}
+	p.head, p.s.Head = next, remoteread.Known{ETag: a.ETag(at), Token: p.s.Reader.Token(), Doc: body}
 	return nil
 }
 
@@ -106,7 +106,7 @@ func (p *pruner) finish(ctx context.Context) error {
 func (p *pruner) condemned(ctx context.Context, id string) ([]string, error) {
 	g, err := p.s.Reader.Gone(ctx, p.s.SID, id)
 	switch {
-	case errors.Is(err, remote.ErrDamaged):
+	case errors.Is(err, remoteread.ErrDamaged):
 		return nil, nil
 	case err != nil:
 		return nil, err

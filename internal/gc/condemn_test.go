@@ -12,7 +12,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
@@ -82,7 +82,7 @@ func TestFinishWithoutHistory(t *testing.T) {
 		require.NoError(t, cosmos.Discard(t.Context(), w.reader(), segment.SessionPK(s.sid), lost))
 		s.condemns(w.documents("s")[segment.TypeSegment][0])
 		require.NoError(t, Finish(t.Context(), w.session("s")))
-		now, _, err := w.reader().Head(t.Context(), s.sid, remote.Known{})
+		now, _, err := w.reader().Head(t.Context(), s.sid, remoteread.Known{})
 		require.NoError(t, err)
 		require.Empty(t, now.Gone)
 		require.Len(t, w.documents("s")[segment.TypeSegment], 1)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
@@ -33,7 +33,7 @@ func Empty(ctx context.Context, s *Session, t *head.Head, etag cosmos.ETag) (cos
 		return etag, nil
 	}
 	if etag, err = Renew(ctx, s, t, etag); err != nil {
-		now, _, unread := s.Reader.Head(ctx, t.SID, remote.Known{})
+		now, _, unread := s.Reader.Head(ctx, t.SID, remoteread.Known{})
 		if errors.Is(err, cosmos.ErrLost) && unread == nil && now != nil && !now.Deleted {
 			err = ErrRecreated
 		}
@@ -54,13 +54,13 @@ func Renew(ctx context.Context, s *Session, t *head.Head, etag cosmos.ETag) (cos
 
 // Removable returns an error that Is [segment.ErrFormat] when a session has a document of
 // another format: nothing of it is to be removed then.
-func Removable(ctx context.Context, r *remote.Reader, sid string) error {
+func Removable(ctx context.Context, r *remoteread.Reader, sid string) error {
 	_, err := stored(ctx, r, sid)
 	return err
 }
 
 // stored lists all documents of a session but its head, whatever leads to them. The error Is [segment.ErrFormat] when one has another format.
-func stored(ctx context.Context, r *remote.Reader, sid string) (names []string, err error) {
+func stored(ctx context.Context, r *remoteread.Reader, sid string) (names []string, err error) {
 	for row, err := range r.Query(ctx, cosmos.Names(segment.SessionPK(sid))) {
 		if err != nil {
 			return nil, err

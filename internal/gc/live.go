@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
@@ -40,7 +40,7 @@ func (l *liveSet) add(i *inventory, st segment.Stream, p segment.Point) {
 	spans, err := segment.Tile(st, i.segments[st], segment.Origin(st), p)
 	if err != nil {
 		l.broken[st] = true
-		l.damage = errors.Join(l.damage, fmt.Errorf("%w: %w", remote.ErrDamaged, err))
+		l.damage = errors.Join(l.damage, fmt.Errorf("%w: %w", remoteread.ErrDamaged, err))
 		return
 	}
 	for _, sp := range spans {

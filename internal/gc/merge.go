@@ -9,7 +9,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
@@ -44,7 +44,7 @@ func (p *pruner) merge(ctx context.Context, i *inventory) error {
 			continue // collect tells
 		}
 		for _, run := range toMerge(st, spans, streams[st].Bytes) {
-			if err := p.mergeRun(ctx, i, run); errors.Is(err, remote.ErrDamaged) {
+			if err := p.mergeRun(ctx, i, run); errors.Is(err, remoteread.ErrDamaged) {
 				damage = errors.Join(damage, err)
 			} else if err != nil {
 				return fmt.Errorf("merge segments: %w", err)
@@ -126,7 +126,7 @@ func (p *pruner) mergeRun(ctx context.Context, i *inventory, run []segment.Info)
 		}
 		part, err := segment.DecodeSegment(body)
 		if err != nil {
-			return remote.Damaged(err)
+			return remoteread.Damaged(err)
 		}
 		parts = append(parts, part)
 	}
@@ -178,7 +178,7 @@ func (p *pruner) prove(ctx context.Context, i *inventory, in segment.Info, body 
 	defer src.Close()
 	for _, err := range segment.Lines(overlay{src, in.ID, body}, in.Stream, infos, in.From, in.To, nil) {
 		if err != nil {
-			return remote.Damaged(err)
+			return remoteread.Damaged(err)
 		}
 	}
 	return nil
@@ -186,7 +186,7 @@ func (p *pruner) prove(ctx context.Context, i *inventory, in segment.Info, body 
 
 // overlay is a source with one segment more than the cloud has.
 type overlay struct {
-	*remote.Source
+	*remoteread.Source
 	id   string
 	body []byte
 }

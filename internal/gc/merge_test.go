@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
@@ -73,7 +73,7 @@ func (w *world) infos(id string) (all []segment.Info) {
 // distances checks the documents that were merged since those before were there.
 func (w *world) distances(id string, before map[string]int) {
 	w.t.Helper()
-	h, _, err := w.reader().Head(w.t.Context(), sidOf(id), remote.Known{})
+	h, _, err := w.reader().Head(w.t.Context(), sidOf(id), remoteread.Known{})
 	require.NoError(w.t, err)
 	now := w.sizes(id)
 	for _, in := range w.infos(id) {

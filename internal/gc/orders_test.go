@@ -21,7 +21,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/cosmos/memory"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
@@ -154,11 +154,11 @@ func order(all []*turns, path []int) string {
 // lost tells what the cloud has lost, "" for nothing.
 func (s *search) lost(c *memory.Container, all []*turns) string {
 	for _, g := range all {
-		if g.done.Load() && errors.Is(g.err, remote.ErrDamaged) {
+		if g.done.Load() && errors.Is(g.err, remoteread.ErrDamaged) {
 			return fmt.Sprintf("%s: %v", g.name, g.err)
 		}
 	}
-	r := &remote.Reader{Conn: c.Conn(""), Alone: true}
+	r := &remoteread.Reader{Conn: c.Conn(""), Alone: true}
 	p := &pruner{s: &Session{SID: sidOf("s"), Reader: r}}
 	err := p.readHead(context.Background())
 	if err == nil && p.head != nil {

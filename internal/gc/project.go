@@ -6,14 +6,14 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
 // A Project reads sessions of one project by their ids.
 type Project struct {
-	Reader   *remote.Reader
+	Reader   *remoteread.Reader
 	Identity segment.Identity // of all sessions, without a name
 }
 
@@ -41,7 +41,7 @@ func (p *Project) read(ctx context.Context, m *Member) error {
 	of := p.Identity
 	of.Session = m.Session
 	m.SID = of.SID()
-	t, known, err := p.Reader.Head(ctx, m.SID, remote.Known{})
+	t, known, err := p.Reader.Head(ctx, m.SID, remoteread.Known{})
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 )
 
 // maxRounds is how often Prune begins again when others change the head.
@@ -17,7 +17,7 @@ const maxRounds = 5
 // Prune keeps what the cloud has of a session small. It may be interrupted
 // anywhere, and run by several devices at once and beside writers; the package's
 // doc tells why. With an error, it returns what it did until then. The error Is
-// [remote.ErrDamaged] when a part of the session was left alone because it is
+// [remoteread.ErrDamaged] when a part of the session was left alone because it is
 // damaged, and [cosmos.ErrContended] when other devices keep changing the head.
 func Prune(ctx context.Context, s *Session, o Options) (Result, error) {
 	p := &pruner{s: s, o: o}
@@ -68,7 +68,7 @@ func (p *pruner) round(ctx context.Context) error {
 	p.expire(i)
 	damage := p.merge(ctx, i)
 	full := errors.Is(damage, cosmos.ErrFull)
-	if damage != nil && !full && !errors.Is(damage, remote.ErrDamaged) {
+	if damage != nil && !full && !errors.Is(damage, remoteread.ErrDamaged) {
 		return damage
 	}
 	before := p.sum.Removed

@@ -14,7 +14,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
@@ -198,7 +198,7 @@ func TestLeavesDamageAlone(t *testing.T) {
 		before := w.documents("s")
 		for range 3 {
 			_, err = Prune(t.Context(), w.session("s"), Options{Grace: time.Nanosecond, Retention: -1})
-			require.ErrorIs(t, err, remote.ErrDamaged)
+			require.ErrorIs(t, err, remoteread.ErrDamaged)
 			time.Sleep(time.Hour)
 		}
 		after := w.documents("s")
@@ -236,7 +236,7 @@ func TestMergesNothingDamaged(t *testing.T) {
 		require.NoError(t, a.Err)
 		time.Sleep(2 * week)
 		r, err := Prune(t.Context(), w.session("s"), Options{Grace: time.Nanosecond, Retention: -1})
-		require.ErrorIs(t, err, remote.ErrDamaged)
+		require.ErrorIs(t, err, remoteread.ErrDamaged)
 		require.Zero(t, r.Merged+r.Segments+r.Removed)
 		require.Equal(t, ids, w.documents("s")[segment.TypeSegment])
 	})
@@ -253,7 +253,7 @@ func TestStopsAtWhatIsNewer(t *testing.T) {
 		a := s.Batch(t.Context(), segment.SessionPK(s.sid), cosmos.Put([]byte(newer)))
 		require.NoError(t, a.Err)
 		session := w.session("s")
-		session.Reader = &remote.Reader{Conn: &contending{w.c.Conn(""), func() { require.Fail(t, "a change") }}}
+		session.Reader = &remoteread.Reader{Conn: &contending{w.c.Conn(""), func() { require.Fail(t, "a change") }}}
 		_, err := Prune(t.Context(), session, Options{Grace: time.Nanosecond, Retention: -1})
 		require.ErrorIs(t, err, segment.ErrNewer)
 	})

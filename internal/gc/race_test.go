@@ -15,7 +15,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
@@ -126,7 +126,7 @@ func TestLosesAnAnswer(t *testing.T) {
 			time.Sleep(time.Hour)
 			s := w.session("s")
 			l := &losing{Conn: w.c.Conn(""), at: at}
-			s.Reader = &remote.Reader{Conn: l, Alone: true}
+			s.Reader = &remoteread.Reader{Conn: l, Alone: true}
 			_, err := Prune(t.Context(), s, Options{Grace: time.Nanosecond, Retention: -1})
 			require.NoError(t, err)
 			batches = l.n
@@ -292,7 +292,7 @@ func TestContended(t *testing.T) {
 		s, _ := w.garden(false)
 		want, _ := w.readable("s")
 		c := w.session("s")
-		c.Reader = &remote.Reader{Conn: &contending{w.c.Conn(""), func() {
+		c.Reader = &remoteread.Reader{Conn: &contending{w.c.Conn(""), func() {
 			require.NoError(t, s.change(func(context.Context, *head.Head) error { return nil }))
 		}}}
 		_, err := Prune(t.Context(), c, Options{Grace: time.Nanosecond, Retention: -1})

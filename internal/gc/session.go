@@ -8,17 +8,17 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
 // Session is a session to be pruned, and what is known of it.
 type Session struct {
 	SID    string
-	Reader *remote.Reader // makes all requests
-	Head   remote.Known   // the head as it was last read or written; Prune brings it up to date
-	Entry  *cosmos.Entry  // of the catalogue; nil: it is left alone
-	Device string         // that prunes
+	Reader *remoteread.Reader // makes all requests
+	Head   remoteread.Known   // the head as it was last read or written; Prune brings it up to date
+	Entry  *cosmos.Entry      // of the catalogue; nil: it is left alone
+	Device string             // that prunes
 	Random *jitter.Source
 }
 
@@ -54,7 +54,7 @@ func (p *pruner) readHistories(ctx context.Context) (err error) {
 // outdated reports whether a round met damage, and the head is not any more the one that
 // it followed: what that one led to may have been purged since.
 func (p *pruner) outdated(ctx context.Context, err error) bool {
-	if !errors.Is(err, remote.ErrDamaged) || p.head == nil {
+	if !errors.Is(err, remoteread.ErrDamaged) || p.head == nil {
 		return false
 	}
 	doc, err := p.s.Reader.Get(ctx, p.pk(), segment.HeadID(p.s.SID), p.s.Head.ETag)

@@ -19,7 +19,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/cosmos/memory"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/segmenttest"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
@@ -72,7 +72,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	return w
 }
 
-func (w *world) reader() *remote.Reader { return &remote.Reader{Conn: w.dial(), Alone: true} }
+func (w *world) reader() *remoteread.Reader { return &remoteread.Reader{Conn: w.dial(), Alone: true} }
 
 func identity(session string) segment.Identity {
 	return segment.Identity{User: "ada", Project: "demo", Session: session}
@@ -93,7 +93,7 @@ func (w *world) text(n, bytes int) (lines []string) {
 // writer changes one session. It reads the head before each change.
 type writer struct {
 	*world
-	*remote.Reader
+	*remoteread.Reader
 	sid, id string
 	lines   map[segment.Stream][]string // of the histories that the head leads to
 
@@ -110,7 +110,7 @@ func (w *world) writer(id string) *writer {
 func (w *writer) change(make func(ctx context.Context, next *head.Head) error) error {
 	ctx := context.Background()
 	for {
-		t, known, err := w.Head(ctx, w.sid, remote.Known{})
+		t, known, err := w.Head(ctx, w.sid, remoteread.Known{})
 		if err != nil {
 			return err
 		}
@@ -269,7 +269,7 @@ func (w *writer) delete(purge bool) error {
 	if err != nil || !purge {
 		return err
 	}
-	t, known, err := w.Head(context.Background(), w.sid, remote.Known{})
+	t, known, err := w.Head(context.Background(), w.sid, remoteread.Known{})
 	if err != nil || t == nil {
 		return err
 	}
@@ -306,9 +306,9 @@ func (w *world) readable(id string) (names map[string]string, read map[string]bo
 	w.t.Helper()
 	ctx, sid := context.Background(), sidOf(id)
 	rec := &recording{w.c.Conn(""), map[string]bool{}}
-	r := &remote.Reader{Conn: rec, Alone: true}
+	r := &remoteread.Reader{Conn: rec, Alone: true}
 	names = map[string]string{}
-	t, at, err := r.Head(ctx, sid, remote.Known{})
+	t, at, err := r.Head(ctx, sid, remoteread.Known{})
 	require.NoError(w.t, err)
 	if t == nil || t.Deleted {
 		return names, rec.read
@@ -338,7 +338,7 @@ func (w *world) readable(id string) (names map[string]string, read map[string]bo
 	return names, rec.read
 }
 
-func (w *world) files(r *remote.Reader, t *head.Head, names map[string]string) {
+func (w *world) files(r *remoteread.Reader, t *head.Head, names map[string]string) {
 	for name, f := range t.Files {
 		content, err := r.File(context.Background(), t.SID, f)
 		require.NoError(w.t, err)
@@ -350,7 +350,7 @@ func (w *world) files(r *remote.Reader, t *head.Head, names map[string]string) {
 func (w *world) documents(id string) map[string][]string {
 	w.t.Helper()
 	byType := map[string][]string{}
-	p := &pruner{s: &Session{SID: sidOf(id), Reader: &remote.Reader{Conn: w.c.Conn("")}}}
+	p := &pruner{s: &Session{SID: sidOf(id), Reader: &remoteread.Reader{Conn: w.c.Conn("")}}}
 	i, err := p.list(context.Background())
 	require.NoError(w.t, err)
 	for _, d := range i.docs {

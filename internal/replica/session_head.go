@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
@@ -20,7 +20,7 @@ func (s *SessionState) Revision(sid string) int64 {
 // is not there any more was removed in time. Where anything else is not there, or
 // was made by somebody else, it is another container, or an empty one. See reports
 // whether the head that was known has vanished.
-func (s *SessionState) See(sid string, t *head.Head, known remote.Known) (vanished bool) {
+func (s *SessionState) See(sid string, t *head.Head, known remoteread.Known) (vanished bool) {
 	s.Older = time.Time{}
 	if t == nil {
 		last, never := s.Head.Head(sid), s.Born == "" && len(s.Head.Doc) == 0
@@ -53,7 +53,7 @@ func (s *SessionState) SeeOlder(now time.Time) bool {
 // Estrange forgets what was in step with another head than that of the session that
 // was born so.
 func (s *SessionState) Estrange(born string) {
-	s.Born, s.Base, s.Files, s.Logs, s.Head, s.Cat = born, nil, nil, nil, remote.Known{}, KnownEntry{}
+	s.Born, s.Base, s.Files, s.Logs, s.Head, s.Cat = born, nil, nil, nil, remoteread.Known{}, KnownEntry{}
 }
 
 // RemovedDead reports whether a session that is not here was removed here after its

@@ -6,7 +6,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
@@ -33,8 +33,8 @@ type SessionState struct {
 	Files  map[string]*KnownFile        `json:"files,omitempty"`
 	Cached map[segment.Stream]CachedLog `json:"held,omitempty"` // other devices' logs in the bookkeeping
 
-	Head remote.Known `json:"head"`
-	Cat  KnownEntry   `json:"cat,omitzero"`
+	Head remoteread.Known `json:"head"`
+	Cat  KnownEntry       `json:"cat,omitzero"`
 
 	Anew *Anew `json:"recreate,omitempty"` // not nil: this device is writing it anew in the cloud
 

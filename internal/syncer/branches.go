@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -81,7 +81,7 @@ func (v *examination) switchTo(ctx context.Context, b Branch) error {
 		return nil
 	}
 	known, err := v.cloud.branches(ctx)
-	if err != nil && !errors.Is(err, remote.ErrDamaged) {
+	if err != nil && !errors.Is(err, remoteread.ErrDamaged) {
 		return err
 	}
 	if !slices.ContainsFunc(known, func(k Branch) bool { return k.Extent.Point() == b.Extent.Point() }) {
@@ -97,7 +97,7 @@ func (v *examination) switchTo(ctx context.Context, b Branch) error {
 }
 
 // Branches returns the histories of a session that are not its main line, the latest
-// first. When the list of them is damaged the error Is [remote.ErrDamaged], and the
+// first. When the list of them is damaged the error Is [remoteread.ErrDamaged], and the
 // others are returned.
 func (e *Syncer) Branches(ctx context.Context, id string) (all []Branch, err error) {
 	return all, retry(func() error {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/gc"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
@@ -92,6 +92,6 @@ func (c *cloud) branchStays(ctx context.Context, p segment.Point, keptAs string)
 	if keptAs == "" {
 		return false, nil
 	}
-	t, _, err := c.link.Head(ctx, c.SID(keptAs), remote.Known{})
+	t, _, err := c.link.Head(ctx, c.SID(keptAs), remoteread.Known{})
 	return t != nil && !t.Deleted && t.Transcript.N >= p.N, err
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
@@ -79,7 +79,7 @@ func (v *pull) fetchEnd(ctx context.Context, st segment.Stream, r head.Extent, h
 	}
 	spans, err := segment.Tile(st, infos, held.Point, r.Point())
 	if err != nil {
-		return held, remote.Damaged(err)
+		return held, remoteread.Damaged(err)
 	}
 	var large *segment.Large
 	if n, ok := segment.Needed(spans, held.Point.N); ok {

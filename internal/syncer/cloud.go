@@ -7,14 +7,14 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
 // cloud is the session as the cloud has it, by the head that was last read or written.
 type cloud struct {
 	*session
-	link     *remote.Reader
+	link     *remoteread.Reader
 	pk       string
 	head     *head.Head // nil: none
 	etag     cosmos.ETag
@@ -56,7 +56,7 @@ func (c *cloud) living() *head.Head {
 // lack takes note of a part of the session that is damaged in the cloud and
 // returns nil: what is whole is installed without it. It returns every other error.
 func (c *cloud) lack(name string, err error) error {
-	if !errors.Is(err, remote.ErrDamaged) {
+	if !errors.Is(err, remoteread.ErrDamaged) {
 		return err
 	}
 	c.lacking = append(c.lacking, fmt.Errorf("%s: %w", name, err))

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 )
 
 // commit makes the draft's head the session's.
@@ -43,7 +43,7 @@ func (v *push) commit(ctx context.Context, p *draft) error {
 	v.cloud.left.clear()
 	v.out.Segments += p.uploads.segments
 	v.cloud.head, v.cloud.etag = p.next, etag
-	v.st.Born, v.st.Head = p.next.Born, remote.Known{ETag: etag, Token: v.cloud.link.Token(), Doc: doc.Body}
+	v.st.Born, v.st.Head = p.next.Born, remoteread.Known{ETag: etag, Token: v.cloud.link.Token(), Doc: doc.Body}
 	for _, f := range v.local.files {
 		if f.gave {
 			v.know(f, f.content, f.sum)

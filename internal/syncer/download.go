@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
@@ -87,7 +87,7 @@ func (s *sides) meeting(ctx context.Context) (segment.Mark, []segment.Info, erro
 		}
 		_, err = segment.Tile(segment.Transcript, infos, end.Point(), to)
 		if err == nil || errors.Is(err, segment.ErrGap) && end.N == 0 {
-			return end, infos, remote.Damaged(err)
+			return end, infos, remoteread.Damaged(err)
 		}
 	}
 	s.cloud.infos = nil

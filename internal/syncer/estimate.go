@@ -5,7 +5,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/syncplan"
 )
@@ -73,7 +73,7 @@ func (v *estimation) forecastPull(ctx context.Context) error {
 	for _, s := range spans {
 		v.estimate.RequestUnits += cosmos.ReadUnits(int(s.Bytes))
 	}
-	return remote.Damaged(err)
+	return remoteread.Damaged(err)
 }
 
 // forecastEntry counts the entry of the catalogue, if it is not up to date.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/gc"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
@@ -16,10 +16,10 @@ func (s *sides) readHead(ctx context.Context) error {
 	was := s.st.Clone()
 	born := s.st.Born
 	t, known, err := s.cloud.link.Head(ctx, s.sid, s.st.Head)
-	if errors.Is(err, remote.ErrOlder) && s.st.SeeOlder(time.Now()) {
+	if errors.Is(err, remoteread.ErrOlder) && s.st.SeeOlder(time.Now()) {
 		s.st.Estrange("")
 		s.out.Vanished = true
-		t, known, err = s.cloud.link.Head(ctx, s.sid, remote.Known{})
+		t, known, err = s.cloud.link.Head(ctx, s.sid, remoteread.Known{})
 	}
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (s *sides) removeLeft(ctx context.Context) error {
 // outdated reports whether a round met damage, and the head is not any more the one
 // that the round followed: what that one led to may have been removed since.
 func (c *cloud) outdated(ctx context.Context, err error) bool {
-	damage := errors.Is(err, remote.ErrDamaged) || err == nil && len(c.lacking) > 0
+	damage := errors.Is(err, remoteread.ErrDamaged) || err == nil && len(c.lacking) > 0
 	if !damage || c.head == nil || c.etag == "" {
 		return false
 	}

@@ -7,7 +7,7 @@ import (
 	"iter"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
@@ -128,7 +128,7 @@ func (s *sides) learnFormer(ctx context.Context) (found bool, err error) {
 			continue
 		}
 		sent, err := s.compare(ctx, h.Extent.Point())
-		if errors.Is(err, remote.ErrDamaged) {
+		if errors.Is(err, remoteread.ErrDamaged) {
 			continue
 		}
 		if err != nil {

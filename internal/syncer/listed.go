@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/syncplan"
 )
@@ -20,7 +20,7 @@ func (c *cloud) has(ctx context.Context, p, to segment.Point) (bool, error) {
 	if errors.Is(err, segment.ErrOffside) {
 		return false, nil
 	}
-	return err == nil, remote.Damaged(err)
+	return err == nil, remoteread.Damaged(err)
 }
 
 // branchHas reports whether a point is on a branch that ends at tip. One that is damaged
@@ -28,7 +28,7 @@ func (c *cloud) has(ctx context.Context, p, to segment.Point) (bool, error) {
 func (c *cloud) branchHas(ctx context.Context, tip segment.Point) syncplan.Has {
 	return func(p segment.Point) (bool, error) {
 		has, err := c.has(ctx, p, tip)
-		if errors.Is(err, remote.ErrDamaged) {
+		if errors.Is(err, remoteread.ErrDamaged) {
 			return false, nil
 		}
 		return has, err
@@ -63,7 +63,7 @@ func (c *cloud) replaced(ctx context.Context) syncplan.Has {
 			if h.Extent.Point() == p {
 				return true, nil
 			}
-			if on, err := c.has(ctx, p, h.Extent.Point()); on || err != nil && !errors.Is(err, remote.ErrDamaged) {
+			if on, err := c.has(ctx, p, h.Extent.Point()); on || err != nil && !errors.Is(err, remoteread.ErrDamaged) {
 				return on, err
 			}
 		}
@@ -71,7 +71,7 @@ func (c *cloud) replaced(ctx context.Context) syncplan.Has {
 	}
 }
 
-// histories returns the former heads and branches; see [remote.Reader.Histories]. It lists
+// histories returns the former heads and branches; see [remoteread.Reader.Histories]. It lists
 // them once for a head.
 func (c *cloud) histories(ctx context.Context) (all []head.History, err error) {
 	if c.former == nil || c.formerOf != c.head {

@@ -7,7 +7,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -29,7 +29,7 @@ type PreviewMessage struct {
 
 // preview reads the head, and tells what it leads to.
 func (c *cloud) preview(ctx context.Context) (Preview, error) {
-	t, _, err := c.link.Head(ctx, c.sid, remote.Known{}) // the session token keeps it from being an older one
+	t, _, err := c.link.Head(ctx, c.sid, remoteread.Known{}) // the session token keeps it from being an older one
 	switch {
 	case err != nil:
 		return Preview{}, err
@@ -68,7 +68,7 @@ func descriptionOf(t *head.Head) string {
 }
 
 // Preview reads what the cloud tells of a session without its lines. With an error
-// that Is [remote.ErrDamaged] it returns what could be read.
+// that Is [remoteread.ErrDamaged] it returns what could be read.
 func (e *Syncer) Preview(ctx context.Context, id string) (p Preview, err error) {
 	if err := e.identityOf(id).Check(); err != nil {
 		return p, err

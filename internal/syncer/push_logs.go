@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/syncplan"
@@ -55,7 +55,7 @@ func (v *push) leaveLog(ctx context.Context, l *ownLog, was head.Extent, p *draf
 	if err != nil {
 		return 0, err
 	}
-	if common, err = l.shared(ctx, infos, was.Point()); err != nil && !errors.Is(err, remote.ErrDamaged) {
+	if common, err = l.shared(ctx, infos, was.Point()); err != nil && !errors.Is(err, remoteread.ErrDamaged) {
 		return 0, err
 	}
 	return common, v.leave(p, head.History{Stream: l.stream, Extent: was, Common: common, Why: head.WhyRewrite, Device: v.Device.ID})

@@ -3,7 +3,7 @@ package syncer
 import (
 	"context"
 
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
@@ -22,7 +22,7 @@ func (s *sides) common(ctx context.Context) (int64, error) {
 func (h *history) shared(ctx context.Context, infos []segment.Info, with segment.Point) (int64, error) {
 	spans, err := segment.Tile(h.stream, infos, segment.Origin(h.stream), with)
 	if err != nil {
-		return 0, remote.Damaged(err)
+		return 0, remoteread.Damaged(err)
 	}
 	if len(spans) == 0 {
 		return 0, nil

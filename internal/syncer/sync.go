@@ -9,7 +9,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
@@ -80,7 +80,7 @@ func (v *sessionSync) tries(ctx context.Context, do func() error) error {
 			v.cloud.shrink()
 			err = errLost
 		}
-		if errors.Is(err, remote.ErrDamaged) && len(v.cloud.lacking) == 0 {
+		if errors.Is(err, remoteread.ErrDamaged) && len(v.cloud.lacking) == 0 {
 			if mended, failed := v.mendMet(ctx); mended {
 				err = errLost
 			} else {
@@ -157,7 +157,7 @@ func (v *sessionSync) once(ctx context.Context) error {
 	if err := v.catalogue(ctx); err != nil || v.Pull {
 		return err
 	}
-	if lacks := v.cloud.lacks(); errors.Is(lacks, remote.ErrDamaged) {
+	if lacks := v.cloud.lacks(); errors.Is(lacks, remoteread.ErrDamaged) {
 		return lacks
 	}
 	return nil
@@ -199,7 +199,7 @@ func (v *sessionSync) finish() {
 	switch err := v.out.Err; {
 	case errors.Is(err, ErrDeleted):
 		v.out.State = DeletedRemotely
-	case errors.Is(err, cosmos.ErrBlocked), errors.Is(err, ErrRedaction), errors.Is(err, ErrHeld), errors.Is(err, cosmos.ErrFull), errors.Is(err, segment.ErrFormat), errors.Is(err, segment.ErrForeign), errors.Is(err, remote.ErrHead):
+	case errors.Is(err, cosmos.ErrBlocked), errors.Is(err, ErrRedaction), errors.Is(err, ErrHeld), errors.Is(err, cosmos.ErrFull), errors.Is(err, segment.ErrFormat), errors.Is(err, segment.ErrForeign), errors.Is(err, remoteread.ErrHead):
 		v.out.State = Blocked
 	default:
 		v.out.State = Deferred

@@ -9,7 +9,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/inuse"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/syncplan"
@@ -76,8 +76,8 @@ func (e *Syncer) UID() string { return e.Identity.UID() }
 
 // Connect begins a piece of work. Its reads see at least what the answer with the
 // session token did.
-func (e *Syncer) Connect(token string) *remote.Reader {
-	return &remote.Reader{Conn: e.Dial(token), Alone: e.Alone}
+func (e *Syncer) Connect(token string) *remoteread.Reader {
+	return &remoteread.Reader{Conn: e.Dial(token), Alone: e.Alone}
 }
 
 // AtOnce returns how many of n things are done at once.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/gc"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
@@ -17,7 +17,7 @@ import (
 // few of them go together with the head, in one request; more are uploaded
 // while they come.
 type uploader struct {
-	link     *remote.Reader
+	link     *remoteread.Reader
 	pk       string // of the head
 	waiting  []segment.Document
 	bytes    int

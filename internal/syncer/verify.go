@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
@@ -23,7 +23,7 @@ func (s *sides) verifyAll(ctx context.Context, r *Report, mend bool) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.cloud.head.Files)) {
 		if _, err := s.cloud.link.File(ctx, s.sid, s.cloud.head.Files[name]); err != nil {
-			if !errors.Is(err, remote.ErrDamaged) {
+			if !errors.Is(err, remoteread.ErrDamaged) {
 				return err
 			}
 			r.Problems = append(r.Problems, Problem{File: name, Err: err})
@@ -49,7 +49,7 @@ func (c *cloud) verifyStream(ctx context.Context, st segment.Stream, extent head
 		if run.missing {
 			r.Problems = append(r.Problems, Problem{
 				Stream: string(st), From: run.from.N, To: run.to.N, start: run.from, end: run.to,
-				Err: fmt.Errorf("%w: no segment", remote.ErrDamaged),
+				Err: fmt.Errorf("%w: no segment", remoteread.ErrDamaged),
 			})
 			continue
 		}
@@ -129,7 +129,7 @@ func (c *cloud) verifyRun(ctx context.Context, st segment.Stream, infos []segmen
 		}
 		r.Problems = append(r.Problems, Problem{
 			Stream: string(st), From: at.N, To: next.N, Document: d.ID, start: at, end: next, listed: infos,
-			Err: fmt.Errorf("%w: %w", remote.ErrDamaged, err),
+			Err: fmt.Errorf("%w: %w", remoteread.ErrDamaged, err),
 		})
 		at = next
 	}

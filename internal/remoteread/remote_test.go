@@ -1,4 +1,4 @@
-package remote_test
+package remoteread_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/cosmos/memory"
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
@@ -37,16 +37,18 @@ func raw(t *testing.T, c *memory.Container, body []byte) {
 func TestTip(t *testing.T) {
 	t.Parallel()
 	c := &memory.Container{}
-	r := &remote.Reader{Conn: c.Conn("")}
-	read := func(known remote.Known) (*head.Head, remote.Known, error) { return r.Head(t.Context(), sid, known) }
+	r := &remoteread.Reader{Conn: c.Conn("")}
+	read := func(known remoteread.Known) (*head.Head, remoteread.Known, error) {
+		return r.Head(t.Context(), sid, known)
+	}
 
-	none, now, err := read(remote.Known{})
+	none, now, err := read(remoteread.Known{})
 	require.NoError(t, err)
 	require.Nil(t, none)
-	require.Equal(t, remote.Known{}, now)
+	require.Equal(t, remoteread.Known{}, now)
 
 	put(t, c, func(next *head.Head) { next.Revision = 5 })
-	five, known, err := read(remote.Known{})
+	five, known, err := read(remoteread.Known{})
 	require.NoError(t, err)
 	require.EqualValues(t, 5, five.Revision)
 	require.EqualValues(t, 5, known.Head(sid).Revision)
@@ -54,7 +56,7 @@ func TestTip(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, five, again)
 	require.Equal(t, known, same)
-	_, now, err = read(remote.Known{ETag: known.ETag})
+	_, now, err = read(remoteread.Known{ETag: known.ETag})
 	require.NoError(t, err)
 	require.NotEmpty(t, now.Doc, "the document is not known")
 
@@ -70,7 +72,7 @@ func TestTip(t *testing.T) {
 func TestTipThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	c := &memory.Container{}
-	r := &remote.Reader{Conn: c.Conn("")}
+	r := &remoteread.Reader{Conn: c.Conn("")}
 	body := put(t, c, func(*head.Head) {})
 	for _, tt := range []struct {
 		old, new string
@@ -79,12 +81,12 @@ func TestTipThatCannotBeRead(t *testing.T) {
 		{fmt.Sprintf(`"v":%d`, segment.Version), `"v":99`, segment.ErrNewer},
 		{fmt.Sprintf(`"v":%d`, segment.Version), `"v":0`, segment.ErrFormat},
 		{`"type":"head"`, `"type":"note"`, segment.ErrForeign},
-		{`"rev":1`, `"rev":0`, remote.ErrDamaged},
+		{`"rev":1`, `"rev":0`, remoteread.ErrDamaged},
 	} {
 		require.Contains(t, string(body), tt.old)
 		raw(t, c, bytes.Replace(body, []byte(tt.old), []byte(tt.new), 1))
-		_, _, err := r.Head(t.Context(), sid, remote.Known{})
-		require.ErrorIs(t, err, remote.ErrHead)
+		_, _, err := r.Head(t.Context(), sid, remoteread.Known{})
+		require.ErrorIs(t, err, remoteread.ErrHead)
 		require.ErrorIs(t, err, tt.is)
 	}
 }
@@ -93,7 +95,7 @@ func TestTipThatCannotBeRead(t *testing.T) {
 func TestHistories(t *testing.T) {
 	t.Parallel()
 	c := &memory.Container{}
-	r := &remote.Reader{Conn: c.Conn("")}
+	r := &remoteread.Reader{Conn: c.Conn("")}
 	one := func(nonce, born, why string) head.History {
 		h := head.History{ID: segment.HistoryID(sid, nonce), Born: born, Stream: segment.Transcript, Why: why, At: time.Unix(0, 0).UTC()}
 		h.Extent.Hash = segment.Origin(segment.Transcript).Hash
@@ -104,7 +106,7 @@ func TestHistories(t *testing.T) {
 	}
 	const born = "0123456789abcdef"
 	list := func() ([]head.History, int, error) {
-		now, known, err := r.Head(t.Context(), sid, remote.Known{})
+		now, known, err := r.Head(t.Context(), sid, remoteread.Known{})
 		require.NoError(t, err)
 		before := r.Usage().Requests
 		all, err := r.Histories(t.Context(), now, known.ETag)
@@ -126,16 +128,16 @@ func TestHistories(t *testing.T) {
 
 	more := one("c", born, head.WhyRestore) // not counted
 	all, requests, err = list()
-	require.ErrorIs(t, err, remote.ErrDamaged)
+	require.ErrorIs(t, err, remoteread.ErrDamaged)
 	require.Len(t, all, 3)
 	require.Equal(t, 3, requests)
 	put(t, c, func(next *head.Head) { next.Histories = head.HistoriesOf(append(want, more)) })
-	now, known, err := r.Head(t.Context(), sid, remote.Known{})
+	now, known, err := r.Head(t.Context(), sid, remoteread.Known{})
 	require.NoError(t, err)
 	a := r.Batch(t.Context(), segment.SessionPK(sid), cosmos.Delete(want[0].ID, ""))
 	require.NoError(t, a.Err)
 	all, err = r.Histories(t.Context(), now, known.ETag)
-	require.ErrorIs(t, err, remote.ErrDamaged)
+	require.ErrorIs(t, err, remoteread.ErrDamaged)
 	require.Equal(t, []head.History{want[1], more}, all)
 	put(t, c, func(next *head.Head) { next.Histories = head.HistoriesOf(all) })
 	_, err = r.Histories(t.Context(), now, known.ETag)

@@ -1,4 +1,4 @@
-// Package remote reads what the cloud has of a session: its head, the former heads
+// Package remoteread reads what the cloud has of a session: its head, the former heads
 // and branches that the head counts, the segments of its streams, and their lines,
 // each with a hash that was checked. It changes nothing there.
-package remote
+package remoteread
