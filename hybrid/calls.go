@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/syncer"
 )
@@ -51,7 +51,7 @@ func (s *Store) Sync(ctx context.Context, ids ...string) (SyncResult, error) {
 	}
 	var mu sync.Mutex // guards r
 	ctx = s.engine.asked(ctx)
-	add := func(id string, out syncer.Result, u cosmos.Usage) {
+	add := func(id string, out syncer.Result, u remoteread.Usage) {
 		mu.Lock()
 		defer mu.Unlock()
 		r.add(id, out, u)
@@ -84,7 +84,7 @@ type syncPlan struct {
 	ids   []string
 	want  func(id string) syncer.Options
 	same  int // sessions that need no sync
-	usage cosmos.Usage
+	usage remoteread.Usage
 	err   error // why the catalogue is not known
 }
 
@@ -139,7 +139,7 @@ func (s *Store) Pull(ctx context.Context, ids ...string) (PullResult, error) {
 		ids = all
 	}
 	var mu sync.Mutex // guards r
-	err := s.engine.each(ctx, "pull", ids, always(syncer.Options{Asked: true, Named: named, Pull: true}), func(id string, out syncer.Result, _ cosmos.Usage) {
+	err := s.engine.each(ctx, "pull", ids, always(syncer.Options{Asked: true, Named: named, Pull: true}), func(id string, out syncer.Result, _ remoteread.Usage) {
 		mu.Lock()
 		defer mu.Unlock()
 		r.add(id, out)
@@ -168,11 +168,11 @@ func (e *engine) soon(ctx context.Context) context.Context {
 
 // each syncs sessions, several at once, and joins what failed. Where the account is away,
 // it leaves the rest.
-func (e *engine) each(ctx context.Context, op string, ids []string, w func(id string) syncer.Options, done func(id string, out syncer.Result, u cosmos.Usage)) error {
+func (e *engine) each(ctx context.Context, op string, ids []string, w func(id string) syncer.Options, done func(id string, out syncer.Result, u remoteread.Usage)) error {
 	errs := newErrors()
 	var left sync.Once
 	e.parallel(ids, func(id string) {
-		out, used := syncer.Result{Err: ctx.Err()}, cosmos.Usage{}
+		out, used := syncer.Result{Err: ctx.Err()}, remoteread.Usage{}
 		if away := e.budget.Away(); away != nil && out.Err == nil {
 			out.Err = away
 			left.Do(func() { errs.add(wrap(op, single(ids), away)) })

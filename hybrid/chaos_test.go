@@ -277,7 +277,7 @@ func (c *chaos) inCloud(d *testDevice) (texts []string) {
 	ctx := context.Background()
 	branches, err := d.Branches(ctx, "s")
 	require.NoError(c.t, err)
-	link := d.engine.Connect("")
+	link := d.engine.Connect()
 	main, _, err := link.Head(ctx, d.engine.SID("s"), remoteread.Known{})
 	require.NoError(c.t, err)
 	tips := []segment.Point{main.Transcript.Point()}

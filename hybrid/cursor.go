@@ -6,63 +6,81 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
 // roundEvery is how often the catalogue is read from its beginning: then entries
 // that were removed are forgotten.
 const roundEvery = 7 * 24 * time.Hour
 
-// readCatalogue reads what was written to the catalogue since it was last read,
-// page by page, and marks the sessions of which the cloud has more. What it read
+// readCatalogue reads what was written to the catalogue since it was last read, and marks the sessions of which the cloud has more. What it read
 // before an error stays known.
-func (e *engine) readCatalogue(ctx context.Context) (cosmos.Usage, error) {
+func (e *engine) readCatalogue(ctx context.Context) (remoteread.Usage, error) {
 	leave, err := e.Enter(ctx, "") // no session has that id
 	if err != nil {
-		return cosmos.Usage{}, err
+		return remoteread.Usage{}, err
 	}
 	defer leave()
-	link := e.Connect("")
-	err = e.checkCatalogue(ctx, link)
-	for more := err == nil; more && err == nil; {
-		more, err = e.readCataloguePage(ctx, link)
+	link := e.Connect()
+	if err = e.checkCatalogue(ctx, link); err == nil {
+		err = e.listCatalogue(ctx, link)
 	}
 	return link.Usage(), err
 }
 
-// readCataloguePage reads a page of the catalogue. more reports whether another follows.
-func (e *engine) readCataloguePage(ctx context.Context, c cosmos.Conn) (more bool, err error) {
+// entriesOfPart is how many entries are taken note of at once.
+const entriesOfPart = 1000
+
+// listCatalogue reads what was written to the catalogue since it was last read, and goes on
+// with a list that was interrupted.
+func (e *engine) listCatalogue(ctx context.Context, r *remoteread.Reader) error {
 	at := e.Table.Cursor()
 	if now := time.Now().Unix(); at.Round == 0 || at.Whole && now-at.Began > int64(roundEvery/time.Second) {
 		at = replica.Cursor{Round: at.Round + 1, Began: now}
 	}
-	page, next, err := cosmos.EntriesPage(ctx, c, e.UID(), e.opts.Project, at.Since, at.Next)
-	if errors.Is(err, cosmos.ErrNoPage) {
-		at.Next = ""
-		e.Table.Advance(nil, at)
-		return true, nil
+	since, before := time.Time{}, r.Usage().Requests
+	if at.Since != 0 {
+		since = time.Unix(at.Since, 0)
 	}
-	if err != nil {
-		return false, fmt.Errorf("read catalogue: %w", err)
+	whole := at.Next == ""
+	var entries []replica.Entry
+	for entry, err := range r.Entries(ctx, e.UID(), at.Next, since) {
+		if err != nil {
+			e.advance(ctx, entries, at)
+			return fmt.Errorf("read catalogue: %w", err)
+		}
+		if at.List == 0 {
+			at.List = r.Time().Unix()
+		}
+		if written := entry.Written.Unix(); written >= at.New {
+			at.New, at.Last, at.Revision = written, entry.SID, entry.Revision
+		}
+		at.Next, entries = entry.SID, append(entries, entryOf(&entry, at.Round))
+		if len(entries) == entriesOfPart {
+			e.advance(ctx, entries, at)
+			entries = nil
+		}
 	}
-	entries := make([]replica.Entry, len(page))
-	for i := range page {
-		entries[i] = entryOf(&page[i], at.Round)
-	}
-	e.Table.Advance(entries, after(at, page, next, c.Time()))
+	e.advance(ctx, entries, after(at, whole && r.Usage().Requests == before+1, r.Time()))
+	return nil
+}
+
+// advance takes note of entries that were read.
+func (e *engine) advance(ctx context.Context, entries []replica.Entry, to replica.Cursor) {
+	e.Table.Advance(entries, to)
 	e.save(ctx)
 	if !e.opts.Manual {
 		e.hint(entries)
 	}
-	return next != "", nil
 }
 
 // checkCatalogue forgets what is known when the catalogue is not the one that was
 // read before, as in another account, or one that was restored: then it lacks the
 // entry that was read last. Then the worker compares all sessions with the cloud. It
 // asks each hour, and when a sync found that the head which it knew is gone.
-func (e *engine) checkCatalogue(ctx context.Context, c cosmos.Conn) error {
+func (e *engine) checkCatalogue(ctx context.Context, r *remoteread.Reader) error {
 	at := e.Table.Cursor()
 	doubted := e.doubted.Swap(false)
 	if !doubted && time.Since(e.checked) < checkEvery {
@@ -71,7 +89,7 @@ func (e *engine) checkCatalogue(ctx context.Context, c cosmos.Conn) error {
 	if e.checked = time.Now(); at.Last == "" {
 		return nil
 	}
-	same, err := cosmos.HasEntry(ctx, c, e.UID(), at.Last, at.Revision)
+	same, err := hasEntry(ctx, r, e.UID(), at.Last, at.Revision)
 	if err != nil {
 		e.doubted.Store(true)
 		return fmt.Errorf("read catalogue: %w", err)
@@ -91,6 +109,15 @@ func (e *engine) checkCatalogue(ctx context.Context, c cosmos.Conn) error {
 	return err
 }
 
+// hasEntry reports whether a catalogue has an entry, of at least a revision.
+func hasEntry(ctx context.Context, r *remoteread.Reader, uid, sid string, revision int64) (bool, error) {
+	entry, err := r.EntryOf(ctx, uid, sid)
+	if errors.Is(err, segment.ErrFormat) {
+		return true, nil
+	}
+	return err == nil && entry != nil && entry.Revision >= revision, err
+}
+
 // checkEvery is how often the catalogue is checked.
 const checkEvery = time.Hour
 
@@ -99,30 +126,25 @@ const checkEvery = time.Hour
 // far behind.
 const writtenBy = time.Hour
 
-// after returns the cursor behind a page, which was read at a time by the service's
-// clock.
-func after(at replica.Cursor, page []cosmos.Entry, next string, now time.Time) replica.Cursor {
-	newest := at.Since
-	for i := range page {
-		if written := page[i].Written.Unix(); written >= newest {
-			newest, at.Last, at.Revision = written, page[i].SID, page[i].Revision
+// after returns the cursor behind a list that came to its end at a time by the service's clock.
+// A list of several requests may lack what was written after it began, with keys that it had
+// passed.
+func after(at replica.Cursor, once bool, now time.Time) replica.Cursor {
+	if at.New > 0 {
+		newest := at.New
+		if begin := at.List - int64(writtenBy/time.Second); !once {
+			newest = min(newest, begin)
 		}
-	}
-	switch {
-	case next == "":
-		at.Since, at.Next, at.Whole = newest, "", true
-		if at.Last != "" && len(page) > 0 && now.Unix()-newest > int64(writtenBy/time.Second) {
+		at.Since = max(at.Since, newest)
+		if once && now.Unix()-newest > int64(writtenBy/time.Second) {
 			at.Since++ // what was read is not read again
 		}
-	case newest > at.Since: // pages get smaller when they begin later
-		at.Since, at.Next = newest, ""
-	default:
-		at.Next = next
 	}
+	at.Next, at.List, at.New, at.Whole = "", 0, 0, true
 	return at
 }
 
-func entryOf(c *cosmos.Entry, round int) replica.Entry {
+func entryOf(c *remoteread.Entry, round int) replica.Entry {
 	return replica.Entry{
 		SID: c.SID, Session: c.Session, Name: c.Name, Revision: c.Revision, Updated: c.Updated.UnixNano(),
 		N: c.N, Turns: c.Turns, Deleted: c.Deleted, Conflict: c.Conflict, Round: round,

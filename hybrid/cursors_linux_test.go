@@ -348,20 +348,6 @@ func TestReadGoesOn(t *testing.T) {
 	require.LessOrEqual(t, answered, n/rows+2*tries+2)
 }
 
-// TestContinuationIsRefused begins with a cursor that no server takes.
-func TestContinuationIsRefused(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, nil)
-	a := c.device(t, "a")
-	a.say("s", "one")
-	a.sync()
-	b := c.device(t, "b")
-	b.engine.Table.Advance(nil, replica.Cursor{Round: 1, Began: time.Now().Unix(), Next: "no continuation"})
-	all, err := b.Remote(t.Context())
-	require.NoError(t, err)
-	require.Len(t, all, 1)
-}
-
 // TestAnotherCatalogue gives a device another container of the same name, or one
 // that lost what was written last. All sessions are compared anew.
 func TestAnotherCatalogue(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/syncer"
 )
 
@@ -34,10 +35,10 @@ type lastStatus struct {
 
 // syncOne syncs a session, and tells how it stands then. It waits for other syncs of
 // the session.
-func (e *engine) syncOne(ctx context.Context, id string, w syncer.Options) (syncer.Result, cosmos.Usage) {
+func (e *engine) syncOne(ctx context.Context, id string, w syncer.Options) (syncer.Result, remoteread.Usage) {
 	leave, err := e.Enter(ctx, id)
 	if err != nil {
-		return syncer.Result{Err: err}, cosmos.Usage{}
+		return syncer.Result{Err: err}, remoteread.Usage{}
 	}
 	defer leave()
 	start := time.Now()

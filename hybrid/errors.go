@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/show"
@@ -18,7 +19,7 @@ var (
 	// ErrBlocked tells that the account refuses every request, as with a wrong
 	// key, a missing container or an exhausted quota. Nothing is dropped; the
 	// worker asks again every 15 minutes, and each explicit call does.
-	ErrBlocked = cosmos.ErrBlocked
+	ErrBlocked = remote.ErrBlocked
 	// ErrUnauthorized tells that the identity which signed in has no role in the
 	// account that allows the request, or that a role given to it has not arrived
 	// there, which takes some minutes. Nothing is dropped: the worker asks
@@ -31,7 +32,7 @@ var (
 	// ErrUnreachable tells that the account did not answer, or not well, or that
 	// something else answered: the page of a network that wants a sign-in, or a proxy.
 	// The text says which. For 30 seconds after there was no answer, nobody asks again.
-	ErrUnreachable = cosmos.ErrUnreachable
+	ErrUnreachable = remote.ErrUnreachable
 	// ErrNewer tells that a document in the cloud has the format of a newer version of
 	// this library: update the program. Neither such a document nor one of a former
 	// format is read or changed; the error of the latter says to move the data away.
@@ -66,10 +67,10 @@ var (
 	// ErrFull tells that the session has 20 GB in the cloud, which is all that it may have.
 	// What is not sent stays here, other sessions go on, and the background tries the session
 	// again once a day, or when this store pruned it. Prune it, or go on in another session.
-	ErrFull = cosmos.ErrFull
+	ErrFull = remote.ErrFull
 	// ErrContended tells that other devices changed the session at each of many tries, or
 	// recreated it while it was removed.
-	ErrContended = cosmos.ErrContended
+	ErrContended = remoteread.ErrContended
 )
 
 // Error tells which call failed on which session. Unwrap gives the cause.

@@ -13,7 +13,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest/foreign"
@@ -76,7 +75,7 @@ func journey(t *testing.T, c *cloud) {
 	require.NoError(t, err)
 	require.NotEmpty(t, list)
 	n := 0
-	for _, err := range cosmos.Entries(t.Context(), a.engine.Connect(""), a.engine.UID(), "demo", time.Unix(1, 0)) {
+	for _, err := range a.engine.Connect().Entries(t.Context(), a.engine.UID(), "", time.Unix(1, 0)) {
 		require.NoError(t, err)
 		n++
 	}

@@ -2,7 +2,6 @@ package hybrid
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -53,13 +52,11 @@ func (w *formatWorld) reformat(t *testing.T, kind string, v int) (n int) {
 	t.Helper()
 	sid := w.author.engine.SID("s")
 	for _, d := range w.Docs(testDatabase, testContainer) {
-		var doc map[string]json.RawMessage
-		require.NoError(t, json.Unmarshal(d.Body, &doc))
-		if string(doc["type"]) != fmt.Sprintf("%q", kind) || !strings.HasPrefix(d.ID, sid) {
+		if documentOf(d).Type != kind || !strings.HasPrefix(d.ID, sid) {
 			continue
 		}
 		n++
-		body := strings.Replace(string(d.Body), fmt.Sprintf(`"v":%d,`, segment.Version), fmt.Sprintf(`"v":%d,`, v), 1)
+		body := strings.Replace(string(d.Body), fmt.Sprintf(`"v":%d`, segment.Version), fmt.Sprintf(`"v":%d`, v), 1)
 		require.NoError(t, w.Put(testDatabase, testContainer, body))
 	}
 	return n

@@ -14,6 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/segmenttest"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
@@ -66,12 +67,27 @@ func dial(t testing.TB, srv *cosmostest.Server, key string) *azcosmos.Client {
 func (c *cloud) documents() map[string]int {
 	n := map[string]int{}
 	for _, d := range c.Docs(testDatabase, testContainer) {
-		var doc struct{ Type string }
-		if json.Unmarshal(d.Body, &doc) == nil {
-			n[doc.Type]++
-		}
+		n[documentOf(d).Type]++
 	}
 	return n
+}
+
+// documentOf returns the document of this library that the server holds in d.
+func documentOf(d cosmostest.Doc) segment.Document {
+	var in struct {
+		PK    string
+		Label json.RawMessage
+		Text  *string
+		Data  []byte
+	}
+	var label struct{ Type string }
+	if json.Unmarshal(d.Body, &in) != nil || json.Unmarshal(in.Label, &label) != nil {
+		return segment.Document{ID: d.ID, PK: in.PK}
+	}
+	if in.Text != nil {
+		in.Data = []byte(*in.Text)
+	}
+	return segment.Document{ID: d.ID, PK: in.PK, Type: label.Type, Label: in.Label, Body: in.Data}
 }
 
 // testDevice is a device with a store of its own.

@@ -25,7 +25,7 @@ func (c *cloud) headOf(t testing.TB, sid string) *head.Head {
 	t.Helper()
 	for _, d := range c.Docs(testDatabase, testContainer) {
 		if d.ID == segment.HeadID(sid) {
-			out, err := head.Decode(d.Body, sid)
+			out, err := head.Decode(documentOf(d).Body, sid)
 			require.NoError(t, err)
 			return out
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos/memory"
+	"github.com/amplifier-go/sessionstorage/internal/memremote"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 )
@@ -26,19 +26,19 @@ const importedMore = `{"timestamp":"2026-03-04T10:00:03.000Z","type":"response_i
 
 // withImport opens a device with a container in memory, into which imp brings a
 // history.
-func withImport(t *testing.T, c *memory.Container, name string, redact Redactor) (d *testDevice, imp func(history string) string) {
+func withImport(t *testing.T, c *memremote.Remote, name string, redact Redactor) (d *testDevice, imp func(history string) string) {
 	t.Helper()
 	return importInto(t, c, t.TempDir(), name, redact)
 }
 
-func importInto(t *testing.T, c *memory.Container, top, name string, redact Redactor) (d *testDevice, imp func(history string) string) {
+func importInto(t *testing.T, c *memremote.Remote, top, name string, redact Redactor) (d *testDevice, imp func(history string) string) {
 	t.Helper()
 	o := &Options{
 		Store:     &sessionstore.Options{Durability: sessionstore.Relaxed},
 		Container: new(azcosmos.ContainerClient), Project: "demo", User: "ada", Device: name, Manual: true,
 		Redact: redact,
 	}
-	s, err := open(t.Context(), filepath.Join(top, "-w", "sessions"), o, nil, func(e *engine) { e.Dial = c.Conn })
+	s, err := open(t.Context(), filepath.Join(top, "-w", "sessions"), o, nil, func(e *engine) { e.Remote = c })
 	require.NoError(t, err)
 	t.Cleanup(func() { requireClosed(t, s) })
 	return &testDevice{s, t}, func(history string) string {
@@ -60,7 +60,7 @@ func importInto(t *testing.T, c *memory.Container, top, name string, redact Reda
 func TestImported(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	c := &memory.Container{Now: func() time.Time { return now }}
+	c := &memremote.Remote{Now: func() time.Time { return now }}
 	a, importA := withImport(t, c, "a", nil)
 	b, importB := withImport(t, c, "b", nil)
 	third, _ := withImport(t, c, "c", nil)
@@ -105,7 +105,7 @@ func TestImported(t *testing.T) {
 func TestImportedWithRules(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	c := &memory.Container{Now: func() time.Time { return now }}
+	c := &memremote.Remote{Now: func() time.Time { return now }}
 	a, imp := withImport(t, c, "a", Secrets())
 	b, _ := withImport(t, c, "b", nil)
 	id := imp(importedHistory)
@@ -125,7 +125,7 @@ func TestImportedWithRules(t *testing.T) {
 func TestImportedBeforeRules(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	c := &memory.Container{Now: func() time.Time { return now }}
+	c := &memremote.Remote{Now: func() time.Time { return now }}
 	top := t.TempDir()
 	a, imp := importInto(t, c, top, "a", nil)
 	id := imp(importedHistory)
@@ -154,7 +154,7 @@ func TestImportedOlderAndNewer(t *testing.T) {
 	t.Parallel()
 	for _, newerFirst := range []bool{false, true} {
 		now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-		c := &memory.Container{Now: func() time.Time { return now }}
+		c := &memremote.Remote{Now: func() time.Time { return now }}
 		a, importA := withImport(t, c, "a", nil)
 		b, importB := withImport(t, c, "b", nil)
 		id := importA(importedHistory)

@@ -49,9 +49,9 @@ func TestTipsThatAreNotOurs(t *testing.T) {
 		edit func(body []byte) []byte
 		want error
 	}{
-		{"newer", func(b []byte) []byte { return bytes.Replace(b, []byte(`"v":2`), []byte(`"v":3`), 1) }, ErrNewer},
+		{"newer", func(b []byte) []byte { return bytes.Replace(b, []byte(`"v":3`), []byte(`"v":4`), 1) }, ErrNewer},
 		{"foreign", func(b []byte) []byte { return bytes.Replace(b, []byte(`"type":"head"`), []byte(`"type":"note"`), 1) }, ErrForeign},
-		{"damaged", func(b []byte) []byte { return bytes.Replace(b, []byte(`"n":1`), []byte(`"n":"1"`), 1) }, ErrDamaged},
+		{"damaged", func(b []byte) []byte { return bytes.Replace(b, []byte(`\"n\":1`), []byte(`\"n\":\"1\"`), 1) }, ErrDamaged},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -190,7 +190,7 @@ func TestDamagedSegmentIsNamedAndRepaired(t *testing.T) {
 			if name == "gone" {
 				require.Empty(t, r.Problems[0].Document)
 			} else {
-				require.True(t, strings.HasPrefix(r.Problems[0].Document, a.engine.SID("s")+"-t-"), r.Problems[0].Document)
+				require.True(t, strings.HasPrefix(r.Problems[0].Document, a.engine.SID("s")+"-s-t-"), r.Problems[0].Document)
 			}
 			_, err = b.Pull(t.Context(), "s")
 			require.ErrorIs(t, err, ErrDamaged)

@@ -10,19 +10,18 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
-	"github.com/amplifier-go/sessionstorage/internal/cosmos/memory"
+	"github.com/amplifier-go/sessionstorage/internal/memremote"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // inMemory opens a device with a container in memory, which syncs when asked.
-func inMemory(t *testing.T, c *memory.Container, name string) *testDevice {
+func inMemory(t *testing.T, c *memremote.Remote, name string) *testDevice {
 	t.Helper()
 	s, err := open(t.Context(), filepath.Join(t.TempDir(), name, "sessions"), &Options{
 		Store:     &sessionstore.Options{Durability: sessionstore.Relaxed},
 		Container: new(azcosmos.ContainerClient), Project: "demo", User: "ada", Device: name, Manual: true,
-	}, nil, func(e *engine) { e.Dial = c.Conn })
+	}, nil, func(e *engine) { e.Remote = c })
 	require.NoError(t, err)
 	t.Cleanup(func() { requireClosed(t, s) })
 	return &testDevice{s, t}
@@ -35,7 +34,7 @@ func TestInMemory(t *testing.T) {
 	t.Parallel()
 	r := testenv.Rand(t)
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	c := &memory.Container{Now: func() time.Time { return now }}
+	c := &memremote.Remote{Now: func() time.Time { return now }}
 	devices := []*testDevice{inMemory(t, c, "a"), inMemory(t, c, "b")}
 	for said := range 60 {
 		d, id := devices[r.IntN(2)], fmt.Sprint("s", r.IntN(2))
@@ -77,17 +76,15 @@ func TestInMemory(t *testing.T) {
 // nothing of it has sent everything.
 func TestRefusedInMemory(t *testing.T) {
 	t.Parallel()
-	for class, is := range map[cosmos.Class]error{
-		cosmos.Unknown: ErrUnreachable, cosmos.Denied: ErrBlocked, cosmos.Full: ErrFull, cosmos.Refused: ErrBlocked,
-	} {
-		t.Run(fmt.Sprint(class), func(t *testing.T) {
+	for _, is := range []error{ErrUnreachable, ErrBlocked, ErrFull} {
+		t.Run(is.Error(), func(t *testing.T) {
 			t.Parallel()
 			refuse := true
-			c := &memory.Container{Refuse: func() cosmos.Answer {
+			c := &memremote.Remote{Refuse: func() error {
 				if !refuse {
-					return cosmos.Answer{}
+					return nil
 				}
-				return cosmos.Answer{Class: class, Failed: -1, Err: fmt.Errorf("refused: %w", is)}
+				return fmt.Errorf("refused: %w", is)
 			}}
 			a, b := inMemory(t, c, "a"), inMemory(t, c, "b")
 			a.say("s", "one")

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 )
 
 // Observer is told what the copying does, for traces and metrics; what the
@@ -42,11 +42,11 @@ type Request struct {
 }
 
 // observeRequests returns what tells an observer of requests; nil for none.
-func observeRequests(o Observer) func(context.Context, cosmos.Request) {
+func observeRequests(o Observer) func(context.Context, remote.Request) {
 	if o == nil {
 		return nil
 	}
-	return func(ctx context.Context, r cosmos.Request) {
+	return func(ctx context.Context, r remote.Request) {
 		o.Requested(ctx, Request{Start: r.Start, Status: r.Status, RequestUnits: r.Units, Err: r.Err})
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 
@@ -37,6 +38,12 @@ func (c *cloud) harm(t *testing.T, remove bool, matches func(cosmostest.Doc) boo
 		}))
 	}
 	return n
+}
+
+// isTranscriptFrom reports whether d is a segment of a transcript that begins at a record.
+func isTranscriptFrom(d cosmostest.Doc, n int64) bool {
+	in, err := segment.DecodeInfo(documentOf(d).PK, d.ID, documentOf(d).Label)
+	return err == nil && in.Stream == segment.Transcript && in.From.N == n
 }
 
 func isEvents(d cosmostest.Doc) bool { return strings.Contains(d.ID, "-e-") }
@@ -259,7 +266,7 @@ func TestMendWithoutHistory(t *testing.T) {
 		a.sync()
 		require.Equal(t, 1, c.harm(t, true, func(d cosmostest.Doc) bool { return strings.Contains(d.ID, "-h-") }))
 		for range 3 {
-			require.NotZero(t, c.harm(t, false, func(d cosmostest.Doc) bool { return strings.Contains(d.ID, "-t-0000000000") }))
+			require.NotZero(t, c.harm(t, false, func(d cosmostest.Doc) bool { return isTranscriptFrom(d, 0) }))
 			r, err := a.Store.Repair(t.Context(), "s")
 			require.NoError(t, err)
 			require.Equal(t, 1, r.Mended)
@@ -314,7 +321,7 @@ func TestNoRoomToCondemn(t *testing.T) {
 				}
 				padded := false
 				for _, d := range c.Docs(testDatabase, testContainer) {
-					if padded || !strings.Contains(d.ID, "-t-0000000001") {
+					if padded || !isTranscriptFrom(d, 1) {
 						continue
 					}
 					padded = true

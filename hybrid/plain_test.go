@@ -29,36 +29,41 @@ func (c *cloud) plain(t *testing.T) string {
 	r.srv = c.Server
 	s := r.shelf()
 	for _, d := range s.heads {
-		if h, err := head.Decode(d.Body, strings.TrimSuffix(d.ID, "-head")); err == nil {
+		if h, err := head.Decode(documentOf(d).Body, strings.TrimSuffix(d.ID, "-head")); err == nil {
 			s.writeSession(&all, h)
 		}
 	}
 	return all.String()
 }
 
-// writePlain writes a text, and what its strings hold when it is JSON.
-func writePlain(t *testing.T, all *strings.Builder, text []byte) {
+// zstdMagic begins what is compressed.
+const zstdMagic = "\x28\xb5\x2f\xfd"
+
+// writePlain writes a text, what is compressed in it, and what its strings hold when it is
+// JSON. It knows nothing of the library's documents.
+func writePlain(t testing.TB, all *strings.Builder, text []byte) {
 	t.Helper()
 	all.Write(text)
 	all.WriteByte('\n')
+	if at := bytes.Index(text, []byte(zstdMagic)); at >= 0 {
+		dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+		require.NoError(t, err)
+		defer dec.Close()
+		if out, err := dec.DecodeAll(text[at:], nil); err == nil {
+			writePlain(t, all, out)
+		}
+	}
 	var v any
 	if json.Unmarshal(text, &v) != nil {
 		return
 	}
 	for s := range stringsIn(v) {
-		all.WriteString(s + "\n") // without the escapes of JSON
-		data, err := base64.StdEncoding.DecodeString(s)
-		if err != nil || len(data) < 4 {
-			continue
+		if len(s) > 1 && (s[0] == '{' || s[0] == '[') {
+			writePlain(t, all, []byte(s))
 		}
-		all.Write(data)
-		if bytes.HasPrefix(data, []byte{0x28, 0xb5, 0x2f, 0xfd}) {
-			dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
-			require.NoError(t, err)
-			if out, err := dec.DecodeAll(data, nil); err == nil {
-				writePlain(t, all, out)
-			}
-			dec.Close()
+		all.WriteString(s + "\n") // without the escapes of JSON
+		if data, err := base64.StdEncoding.DecodeString(s); err == nil && len(data) >= 4 {
+			writePlain(t, all, data)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos/memory"
+	"github.com/amplifier-go/sessionstorage/internal/memremote"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -58,7 +58,7 @@ func (r *testDevice) dated(id string, turns int, text string) {
 // after each thing that changes its segments.
 func TestPreview(t *testing.T) {
 	t.Parallel()
-	c, box := newCloud(t, nil), &memory.Container{}
+	c, box := newCloud(t, nil), &memremote.Remote{}
 	for name, devices := range map[string][2]*testDevice{
 		"server": {c.device(t, "a"), c.device(t, "b")},
 		"memory": {inMemory(t, box, "a"), inMemory(t, box, "b")},
@@ -131,12 +131,13 @@ func (c *cloud) damageIndexes(t *testing.T) (n int) {
 	for _, d := range c.Docs(testDatabase, testContainer) {
 		var doc map[string]any
 		require.NoError(t, json.Unmarshal(d.Body, &doc))
-		if doc["idx"] == nil {
+		label, _ := doc["label"].(map[string]any)
+		if label["idx"] == nil {
 			continue
 		}
 		n++
 		require.NoError(t, c.Edit(testDatabase, testContainer, d.Partition, d.ID, func([]byte) []byte {
-			doc["idx"] = "////"
+			label["idx"] = "////"
 			out, err := json.Marshal(doc)
 			require.NoError(t, err)
 			return out

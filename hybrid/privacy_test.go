@@ -197,7 +197,7 @@ func harmAny(t *testing.T, c *cloud, r *rand.Rand) {
 	}
 	d := docs[r.IntN(len(docs))]
 	require.NoError(t, c.Edit(testDatabase, testContainer, d.Partition, d.ID, func(body []byte) []byte {
-		return bytes.Replace(bytes.Replace(body, []byte(`"data":"K`), []byte(`"data":"L`), 1), []byte(`"rev":`), []byte(`"rev":1`), 1)
+		return []byte(strings.NewReplacer(`"data":"K`, `"data":"L`, `"data":"A`, `"data":"B`, `\"rev\":`, `\"rev\":1`, `"rev":`, `"rev":1`).Replace(string(body)))
 	}))
 }
 

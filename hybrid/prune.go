@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/gc"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 )
 
 // PruneOptions say what [Store.Prune] may do. The zero value, and nil, are
@@ -55,7 +55,7 @@ type PruneResult struct {
 
 // add counts what was done about one session, and what that cost. One that was not
 // asked for, as after the end of the context, was not inspected.
-func (r *PruneResult) add(o gc.Result, u cosmos.Usage) {
+func (r *PruneResult) add(o gc.Result, u remoteread.Usage) {
 	if u.Requests > 0 {
 		r.Sessions++
 	}
@@ -67,7 +67,7 @@ func (r *PruneResult) add(o gc.Result, u cosmos.Usage) {
 	r.spend(u)
 }
 
-func (r *PruneResult) spend(u cosmos.Usage) {
+func (r *PruneResult) spend(u remoteread.Usage) {
 	r.Requests += u.Requests
 	r.RequestUnits += u.Units
 }
@@ -122,13 +122,13 @@ func (s *Store) Prune(ctx context.Context, o *PruneOptions, ids ...string) (Prun
 
 // pruneList returns the sessions to prune, with their entries of the catalogue,
 // which are nil for those that were named.
-func (e *engine) pruneList(ctx context.Context, j *gc.Journal, all bool, ids []string, sum *PruneResult) (map[string]*cosmos.Entry, error) {
+func (e *engine) pruneList(ctx context.Context, j *gc.Journal, all bool, ids []string, sum *PruneResult) (map[string]*remoteread.Entry, error) {
 	if len(ids) == 0 {
-		link := e.Connect("")
+		link := e.Connect()
 		defer func() { sum.spend(link.Usage()) }()
 		return j.Due(ctx, link, e.Identity, all)
 	}
-	todo := map[string]*cosmos.Entry{}
+	todo := map[string]*remoteread.Entry{}
 	for _, id := range ids {
 		todo[id] = nil
 	}
@@ -137,21 +137,21 @@ func (e *engine) pruneList(ctx context.Context, j *gc.Journal, all bool, ids []s
 
 // prune prunes one session. It keeps the head as it is then, which saves the next
 // sync a read. entry may be nil.
-func (e *engine) prune(ctx context.Context, id string, o gc.Options, entry *cosmos.Entry) (gc.Result, cosmos.Usage, error) {
+func (e *engine) prune(ctx context.Context, id string, o gc.Options, entry *remoteread.Entry) (gc.Result, remoteread.Usage, error) {
 	if err := ctx.Err(); err != nil {
-		return gc.Result{}, cosmos.Usage{}, err
+		return gc.Result{}, remoteread.Usage{}, err
 	}
 	leave, err := e.Enter(ctx, id)
 	if err != nil {
-		return gc.Result{}, cosmos.Usage{}, err
+		return gc.Result{}, remoteread.Usage{}, err
 	}
 	defer leave()
 	sid := e.SID(id)
 	st := e.States.Load(sid, id)
-	link := e.Connect(st.Head.Token)
+	link := e.Connect()
 	s := &gc.Session{SID: sid, Reader: link, Head: st.Head, Entry: entry, Device: e.Device.ID, Random: e.Random}
 	r, err := gc.Prune(ctx, s, o)
-	if !st.IsNew() && s.Head.ETag != st.Head.ETag {
+	if !st.IsNew() && s.Head.Version != st.Head.Version {
 		st.See(sid, s.Head.Head(sid), s.Head)
 		err = errors.Join(err, e.States.Save(sid, st))
 	}

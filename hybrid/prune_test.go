@@ -161,7 +161,7 @@ func digest(text string) string { return fmt.Sprintf("%d %x", len(text), sha256.
 
 // textOf reads a branch.
 func (r *testDevice) textOf(ctx context.Context, id string, b Branch) (text string, err error) {
-	link := r.engine.Connect("")
+	link := r.engine.Connect()
 	main, _, err := link.Head(ctx, r.engine.SID(id), remoteread.Known{})
 	if err != nil {
 		return "", err

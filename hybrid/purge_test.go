@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
-	"github.com/amplifier-go/sessionstorage/internal/cosmos/memory"
+	"github.com/amplifier-go/sessionstorage/internal/memremote"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -339,7 +339,7 @@ func TestPurgeBesideDevices(t *testing.T) {
 		},
 		"repair": func(t *testing.T, d *testDevice, h *household) error {
 			for _, doc := range h.Docs(testDatabase, testContainer) {
-				if strings.HasPrefix(doc.ID, d.engine.SID("s")+"-t-") {
+				if strings.HasPrefix(doc.ID, d.engine.SID("s")+"-s-t-") {
 					require.NoError(t, h.Remove(testDatabase, testContainer, doc.Partition, doc.ID))
 				}
 			}
@@ -414,7 +414,7 @@ func (w *tripwire) arm(at int, trip func()) {
 }
 
 // storedIn returns which of some texts a container in memory holds of sessions.
-func storedIn(t *testing.T, c *memory.Container, d *testDevice, ids []string, texts ...string) []string {
+func storedIn(t *testing.T, c *memremote.Remote, d *testDevice, ids []string, texts ...string) []string {
 	t.Helper()
 	pks := []string{segment.UserPK(d.engine.UID())}
 	for _, id := range ids {
@@ -422,9 +422,11 @@ func storedIn(t *testing.T, c *memory.Container, d *testDevice, ids []string, te
 	}
 	var bodies [][]byte
 	for _, pk := range pks {
-		for row, err := range c.Conn("").Query(t.Context(), cosmos.Names(pk)) {
+		for o, err := range c.List(t.Context(), pk, remote.Query{}) {
 			require.NoError(t, err)
-			bodies = append(bodies, row)
+			whole, err := c.Get(t.Context(), pk, o.Name, "")
+			require.NoError(t, err)
+			bodies = append(bodies, slices.Concat([]byte(o.Name), whole.Label, whole.Body))
 		}
 	}
 	return found(t, bodies, texts)
@@ -435,11 +437,11 @@ func TestPurgeInMemory(t *testing.T) {
 	t.Parallel()
 	for n := 1; ; n++ {
 		left := -1
-		c := &memory.Container{Refuse: func() cosmos.Answer {
+		c := &memremote.Remote{Refuse: func() error {
 			if left--; left == 0 {
-				return cosmos.Answer{Class: cosmos.Refused, Failed: -1, Err: errCrash}
+				return errCrash
 			}
-			return cosmos.Answer{}
+			return nil
 		}}
 		a, b := inMemory(t, c, "a"), inMemory(t, c, "b")
 		a.engine.Alone, b.engine.Alone = true, true

@@ -3,7 +3,7 @@ package hybrid
 import (
 	"context"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/syncer"
 )
 
@@ -47,7 +47,7 @@ func (s *Store) Recreate(ctx context.Context, ids ...string) error {
 	}
 	refused := newErrors()
 	want := always(syncer.Options{Asked: true, Named: true, Recreate: true})
-	done := func(id string, out syncer.Result, _ cosmos.Usage) {
+	done := func(id string, out syncer.Result, _ remoteread.Usage) {
 		if out.Err == nil && (out.State == Local || out.State == KeptLate) {
 			refused.add(wrap("recreate", id, ErrLocal))
 		}

@@ -11,8 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
-	"github.com/amplifier-go/sessionstorage/internal/cosmos/memory"
+	"github.com/amplifier-go/sessionstorage/internal/memremote"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
@@ -196,11 +195,11 @@ func TestRecreateInMemory(t *testing.T) {
 	t.Parallel()
 	for n := 1; ; n++ {
 		left := -1
-		c := &memory.Container{Refuse: func() cosmos.Answer {
+		c := &memremote.Remote{Refuse: func() error {
 			if left--; left == 0 {
-				return cosmos.Answer{Class: cosmos.Refused, Failed: -1, Err: errCrash}
+				return errCrash
 			}
-			return cosmos.Answer{}
+			return nil
 		}}
 		a, b := inMemory(t, c, "a"), inMemory(t, c, "b")
 		a.engine.Alone, b.engine.Alone = true, true

@@ -275,7 +275,7 @@ func (m *burial) Do(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	buries := swap(r, body) && bytes.Contains(body, []byte(`"deleted":true`))
+	buries := swap(r, body) && bytes.Contains(body, []byte(`\"deleted\":true`))
 	if buries && m.before != nil {
 		m.before()
 	}

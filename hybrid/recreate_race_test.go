@@ -99,7 +99,7 @@ func TestRecreateStopsAPurge(t *testing.T) {
 			listed := false // once the head is a tombstone
 			a := c.device(t, "a")
 			p, m := c.meeting(t, "p", func(r *http.Request, body []byte) bool {
-				if swap(r, body) && bytes.Contains(body, []byte(`"deleted":true`)) {
+				if swap(r, body) && bytes.Contains(body, []byte(`\"deleted\":true`)) {
 					again := listed
 					listed = true
 					return again
@@ -217,7 +217,7 @@ func TestRecreateLosesItsAnswer(t *testing.T) {
 		share([]*testDevice{a}, manyRequests()...)
 		lost := false
 		c.Inject(cosmostest.Data(func(r cosmostest.Request) cosmostest.Fault {
-			if lost || r.Op != cosmostest.OpReplace || !strings.HasSuffix(r.ID, "-head") || bytes.Contains(r.Body, []byte(`"deleted":true`)) {
+			if lost || r.Op != cosmostest.OpReplace || !strings.HasSuffix(r.ID, "-head") || bytes.Contains(r.Body, []byte(`\"deleted\":true`)) {
 				return cosmostest.Fault{}
 			}
 			lost = true
@@ -254,7 +254,7 @@ func TestRecreateLosesItsAnswerBesidePush(t *testing.T) {
 		if behind.Load() && r.Op == cosmostest.OpUpsert {
 			return cosmostest.Refuse(http.StatusForbidden, 0) // so that nothing is mended
 		}
-		if lost.Load() || r.Op != cosmostest.OpReplace || !strings.HasSuffix(r.ID, "-head") || bytes.Contains(r.Body, []byte(`"deleted":true`)) {
+		if lost.Load() || r.Op != cosmostest.OpReplace || !strings.HasSuffix(r.ID, "-head") || bytes.Contains(r.Body, []byte(`\"deleted\":true`)) {
 			return cosmostest.Fault{}
 		}
 		lost.Store(true)

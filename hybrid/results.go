@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/syncer"
 )
 
@@ -19,7 +19,7 @@ type SyncResult struct {
 }
 
 // add counts what was done about a session.
-func (r *SyncResult) add(id string, out syncer.Result, u cosmos.Usage) {
+func (r *SyncResult) add(id string, out syncer.Result, u remoteread.Usage) {
 	if out.Scanned {
 		r.Sessions++
 	}

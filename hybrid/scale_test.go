@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 )
 
 var writeScale = flag.Bool("scale", false, "write the table of the package documentation anew")
@@ -97,8 +95,8 @@ func measureScale(t *testing.T) (m scale) {
 	c.ResetCounters()
 	a.sync("s")
 	m.resume.units = c.Counters().Total.Charge
-	link := a.engine.Connect("")
-	for _, err := range cosmos.Entries(t.Context(), link, a.engine.UID(), "demo", time.Now().Add(time.Second)) {
+	link := a.engine.Connect()
+	for _, err := range link.Entries(t.Context(), a.engine.UID(), "", time.Now().Add(time.Second)) {
 		require.NoError(t, err)
 	}
 	m.look.units = link.Usage().Units

@@ -56,9 +56,9 @@ func (c *cloud) segments(t *testing.T) (ids []string) {
 	}
 	var found []segment
 	for _, d := range c.Docs(testDatabase, testContainer) {
-		var s segment
-		require.NoError(t, json.Unmarshal(d.Body, &s))
+		s := segment{ID: d.ID, Type: documentOf(d).Type}
 		if s.Type == "seg" {
+			require.NoError(t, json.Unmarshal(documentOf(d).Label, &s))
 			found = append(found, s)
 		}
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -187,8 +186,8 @@ func TestBranchLitterIsFound(t *testing.T) {
 	for _, encode := range []func() (segment.Document, error){encode, now.Encode} {
 		doc, err := encode()
 		require.NoError(t, err)
-		answer := a.engine.Connect("").Batch(context.Background(), doc.PK, cosmos.Put(doc.Body))
-		require.NoError(t, answer.Err)
+		_, err = a.engine.Connect().Commit(context.Background(), doc.PK, []segment.Document{doc}, nil)
+		require.NoError(t, err)
 	}
 	found, err := a.Branches(t.Context(), "litter")
 	require.NoError(t, err)

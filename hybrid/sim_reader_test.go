@@ -68,7 +68,7 @@ func (r *simReader) blame(problem string) {
 
 // check reads all that a head leads to.
 func (r *simReader) check(s *shelf, d cosmostest.Doc) error {
-	t, err := head.Decode(d.Body, strings.TrimSuffix(d.ID, "-head"))
+	t, err := head.Decode(documentOf(d).Body, strings.TrimSuffix(d.ID, "-head"))
 	if err != nil || t.Deleted {
 		return err
 	}
@@ -158,7 +158,7 @@ func (r *simReader) sessions() (map[string]*cloudSession, error) {
 	defer r.mu.Unlock()
 	all, s := map[string]*cloudSession{}, r.shelf()
 	for _, d := range s.heads {
-		t, err := head.Decode(d.Body, strings.TrimSuffix(d.ID, "-head"))
+		t, err := head.Decode(documentOf(d).Body, strings.TrimSuffix(d.ID, "-head"))
 		if err != nil {
 			return nil, err
 		}

@@ -1,7 +1,6 @@
 package hybrid
 
 import (
-	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
@@ -15,33 +14,30 @@ import (
 
 // shelf is all documents at one moment.
 type shelf struct {
-	bodies    map[string]map[string][]byte // by partition and id
+	docs      map[string]map[string]segment.Document // by partition and id
 	heads     []cosmostest.Doc
 	histories map[string][]head.History // by sid, without those that are condemned
 }
 
 func (r *simReader) shelf() *shelf {
-	s := &shelf{bodies: map[string]map[string][]byte{}, histories: map[string][]head.History{}}
+	s := &shelf{docs: map[string]map[string]segment.Document{}, histories: map[string][]head.History{}}
 	var condemned []string
 	for _, d := range r.srv.Docs(testDatabase, testContainer) {
-		var key struct{ PK, Type string }
-		if json.Unmarshal(d.Body, &key) != nil {
-			continue
+		doc := documentOf(d)
+		if s.docs[doc.PK] == nil {
+			s.docs[doc.PK] = map[string]segment.Document{}
 		}
-		if s.bodies[key.PK] == nil {
-			s.bodies[key.PK] = map[string][]byte{}
-		}
-		s.bodies[key.PK][d.ID] = d.Body
+		s.docs[doc.PK][d.ID] = doc
 		sid, _, _ := strings.Cut(d.ID, "-")
-		switch key.Type {
+		switch doc.Type {
 		case head.TypeHead:
 			s.heads = append(s.heads, d)
 		case head.TypeGone:
-			if g, err := head.DecodeGone(d.Body, sid); err == nil {
+			if g, err := head.DecodeGone(d.ID, doc.Body); err == nil {
 				condemned = append(condemned, g.Names...)
 			}
 		case head.TypeHistory:
-			if h, err := head.DecodeHistory(d.Body, sid); err == nil {
+			if h, err := head.DecodeHistory(d.ID, doc.Label, sid); err == nil {
 				s.histories[sid] = append(s.histories[sid], h)
 			}
 		}
@@ -53,37 +49,37 @@ func (r *simReader) shelf() *shelf {
 }
 
 // Segment and Chunks make s a [segment.Source].
-func (s *shelf) Segment(in segment.Info) ([]byte, error) { return s.Chunk(in.PK, in.ID) }
+func (s *shelf) Segment(in segment.Info) (segment.Document, error) { return s.Chunk(in.PK, in.ID) }
 
-func (s *shelf) Chunks(pk string, ids []string) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
+func (s *shelf) Chunks(pk string, ids []string) iter.Seq2[segment.Document, error] {
+	return func(yield func(segment.Document, error) bool) {
 		for _, id := range ids {
-			body, err := s.Chunk(pk, id)
-			if !yield(body, err) || err != nil {
+			doc, err := s.Chunk(pk, id)
+			if !yield(doc, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-func (s *shelf) Chunk(pk, id string) ([]byte, error) {
-	if body, ok := s.bodies[pk][id]; ok {
-		return body, nil
+func (s *shelf) Chunk(pk, id string) (segment.Document, error) {
+	if doc, ok := s.docs[pk][id]; ok {
+		return doc, nil
 	}
-	return nil, segment.ErrMissing
+	return segment.Document{}, segment.ErrMissing
 }
 
 // infos returns the segments of a stream of a session.
 func (s *shelf) infos(sid string, st segment.Stream) (infos []segment.Info, err error) {
-	for pk, docs := range s.bodies {
+	for pk, docs := range s.docs {
 		if pk != segment.SessionPK(sid) && !strings.HasPrefix(pk, segment.SessionPK(sid)+"-") {
 			continue
 		}
-		for id, body := range docs {
-			if !strings.Contains(id, "-"+string(st)+"-") {
+		for id, doc := range docs {
+			if !strings.HasPrefix(id, segment.SegmentPrefix(sid, st)) {
 				continue
 			}
-			in, err := segment.DecodeInfo(body)
+			in, err := segment.DecodeInfo(pk, id, doc.Label)
 			if err != nil {
 				return nil, fmt.Errorf("segment %s: %w", id, err)
 			}

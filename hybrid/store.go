@@ -168,8 +168,7 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 		e.opts.Budget = NewBudget(e.opts.Limits)
 	}
 	e.budget = e.opts.Budget.requests
-	client := &cosmos.Client{Container: e.opts.Container, Budget: e.budget, Observe: observeRequests(e.opts.Observer)}
-	e.Dial = client.Conn
+	e.Remote = &cosmos.Client{Container: e.opts.Container, Budget: e.budget, Observe: observeRequests(e.opts.Observer)}
 	if e.opts.Interval <= 0 {
 		e.opts.Interval = time.Minute
 	}

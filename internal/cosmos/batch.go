@@ -4,56 +4,114 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
+
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 )
 
-// Batch implements [Conn]. A batch of one operation is a plain request, which
-// costs less. The parts of a batch that a server applies in spite of a failure do
-// no harm: documents that nothing leads to yet come first, then the one that leads to
-// them, then removals of what it no longer leads to.
-func (c *conn) Batch(ctx context.Context, pk string, ops ...Op) (a Answer) {
-	switch len(ops) {
+// Commit implements [remote.Remote]. What fits into one batch is stored whole or not at all. The
+// parts of a batch that a server applies in spite of a failure do no harm: what the swap leads
+// to comes before it, and what it no longer leads to is removed after it.
+func (c *Client) Commit(ctx context.Context, part string, objects []remote.Object, swap *remote.Swap) (remote.Version, error) {
+	all, err := ops(part, objects, swap)
+	if err != nil {
+		return "", err
+	}
+	n := len(objects)
+	if !fits(objects, swap) {
+		for i := range objects {
+			if a := c.batch(ctx, part, all[i]); a.Class != OK {
+				return "", a.failure(false)
+			}
+		}
+		all, n = all[n:], 0
+	}
+	whole := all
+	if swap != nil && len(all) > maxOps {
+		whole = all[:n+1]
+	}
+	a := c.batch(ctx, part, whole...)
+	if a.Class == Missing && a.Failed > n { // one to be removed is gone
+		whole = all[:n+1]
+		a = c.batch(ctx, part, whole...)
+	}
+	if a.Class != OK {
+		return "", a.failure(swap != nil)
+	}
+	if len(whole) < len(all) {
+		_ = c.Delete(ctx, part, swap.Remove) // the swap was made, and what stays does no harm
+	}
+	return remote.Version(a.ETag(n)), nil
+}
+
+// fits reports whether one batch stores objects with the one that is swapped. The documents
+// have a little more than the objects, for which the service leaves room.
+func fits(objects []remote.Object, swap *remote.Swap) bool {
+	n, bytes := len(objects), 0
+	if swap != nil {
+		n, bytes = n+1, swap.Size()
+	}
+	for i := range objects {
+		bytes += objects[i].Size()
+	}
+	return n <= maxOps && bytes <= maxBytes
+}
+
+// failure returns what the answer to a commit means.
+func (a *Answer) failure(swaps bool) error {
+	switch {
+	case a.Class == TooLarge:
+		return fmt.Errorf("%w: %w", remote.ErrTooLarge, a.Err)
+	case swaps && a.Class == Unknown:
+		return fmt.Errorf("%w: %w", remote.ErrUnknown, a.Err)
+	case a.Class == Missing, a.Class == Exists, a.Class == Changed:
+		return fmt.Errorf("%w: %w", remote.ErrChanged, a.Err)
+	}
+	return a.Err
+}
+
+// Delete implements [remote.Remote].
+func (c *Client) Delete(ctx context.Context, part string, names []string) error {
+	for some := range slices.Chunk(names, maxOps) {
+		all := removes(some)
+		if a := c.batch(ctx, part, all...); a.Class == OK {
+			continue
+		}
+		for _, o := range all { // some are gone, or the service does not make such a batch
+			if a := c.batch(ctx, part, o); a.Class != OK && a.Class != Missing {
+				return a.Err
+			}
+		}
+	}
+	return nil
+}
+
+// batch makes all changes in one part, or none. A batch of one operation is a plain request,
+// which costs less.
+func (c *Client) batch(ctx context.Context, part string, all ...op) (a Answer) {
+	switch len(all) {
 	case 0:
 		return Answer{Failed: -1}
 	case 1:
-		a = c.change(ctx, pk, ops[0])
+		a = c.change(ctx, part, all[0])
 	default:
-		a = c.transact(ctx, pk, ops)
+		a = c.transact(ctx, part, all)
 	}
-	if a.Class == Missing && creates(ops) {
+	if a.Class == Missing && creates(all) {
 		a.noContainer()
-		c.client.Budget.refused(a.Err)
-	}
-	if a.Class == OK {
-		c.stored(ops)
+		c.Budget.refused(a.Err)
 	}
 	return a
 }
 
-// Around returns the operations of one request that replaces a document, and the place of
-// that: what it leads to is stored before, and what it no longer leads to is removed after.
-func Around(swap Op, with []Op) (ops []Op, at int) {
-	for _, op := range with {
-		if op.Kind != Remove {
-			ops = append(ops, op)
-		}
-	}
-	at, ops = len(ops), append(ops, swap)
-	for _, op := range with {
-		if op.Kind == Remove {
-			ops = append(ops, op)
-		}
-	}
-	return ops, at
-}
-
 // creates reports whether no operation needs a document that is there, so that
 // it can be the container alone that is missing.
-func creates(ops []Op) bool {
-	for _, op := range ops {
-		if op.Kind == Replace || op.Kind == Remove {
+func creates(all []op) bool {
+	for _, op := range all {
+		if op.kind == replace || op.kind == discards {
 			return false
 		}
 	}
@@ -61,10 +119,10 @@ func creates(ops []Op) bool {
 }
 
 // change makes one operation.
-func (c *conn) change(ctx context.Context, pk string, op Op) Answer {
+func (c *Client) change(ctx context.Context, part string, o op) Answer {
 	var etag ETag
-	a := c.do(ctx, !conditional([]Op{op}), expected([]Op{op}), func(ctx context.Context) (azcosmos.Response, string, error) {
-		r, err := op.alone(ctx, c.client.Container, partition(pk))
+	a := c.do(ctx, part, !conditional([]op{o}), expected([]op{o}), func(ctx context.Context) (azcosmos.Response, string, error) {
+		r, err := o.alone(ctx, c.Container, partition(part))
 		etag = r.ETag
 		return r.Response, text(r.SessionToken), err
 	})
@@ -78,48 +136,48 @@ func (c *conn) change(ctx context.Context, pk string, op Op) Answer {
 }
 
 // alone makes the operation as a request of its own.
-func (op *Op) alone(ctx context.Context, to *azcosmos.ContainerClient, pk azcosmos.PartitionKey) (azcosmos.ItemResponse, error) {
+func (o *op) alone(ctx context.Context, to *azcosmos.ContainerClient, pk azcosmos.PartitionKey) (azcosmos.ItemResponse, error) {
 	options := &azcosmos.ItemOptions{}
-	if op.ETag != "" {
-		options.IfMatchEtag = &op.ETag
+	if o.etag != "" {
+		options.IfMatchEtag = &o.etag
 	}
-	switch op.Kind {
-	case Create:
-		return to.CreateItem(ctx, pk, op.Body, nil)
-	case Replace:
-		return to.ReplaceItem(ctx, pk, op.ID, op.Body, options)
-	case Remove:
-		return to.DeleteItem(ctx, pk, op.ID, options)
+	switch o.kind {
+	case create:
+		return to.CreateItem(ctx, pk, o.body, nil)
+	case replace:
+		return to.ReplaceItem(ctx, pk, o.id, o.body, options)
+	case discards:
+		return to.DeleteItem(ctx, pk, o.id, options)
 	}
-	return to.UpsertItem(ctx, pk, op.Body, nil)
+	return to.UpsertItem(ctx, pk, o.body, nil)
 }
 
 // into adds the operation to a batch.
-func (op *Op) into(batch *azcosmos.TransactionalBatch) {
+func (o *op) into(batch *azcosmos.TransactionalBatch) {
 	options := &azcosmos.TransactionalBatchItemOptions{}
-	if op.ETag != "" {
-		options.IfMatchETag = &op.ETag
+	if o.etag != "" {
+		options.IfMatchETag = &o.etag
 	}
-	switch op.Kind {
-	case Create:
-		batch.CreateItem(op.Body, nil)
-	case Replace:
-		batch.ReplaceItem(op.ID, op.Body, options)
-	case Remove:
-		batch.DeleteItem(op.ID, options)
+	switch o.kind {
+	case create:
+		batch.CreateItem(o.body, nil)
+	case replace:
+		batch.ReplaceItem(o.id, o.body, options)
+	case discards:
+		batch.DeleteItem(o.id, options)
 	default:
-		batch.UpsertItem(op.Body, nil)
+		batch.UpsertItem(o.body, nil)
 	}
 }
 
 // transact makes several operations at once.
-func (c *conn) transact(ctx context.Context, pk string, ops []Op) Answer {
-	batch := c.client.Container.NewTransactionalBatch(partition(pk))
-	for _, op := range ops {
-		op.into(&batch)
+func (c *Client) transact(ctx context.Context, part string, all []op) Answer {
+	batch := c.Container.NewTransactionalBatch(partition(part))
+	for _, o := range all {
+		o.into(&batch)
 	}
-	return c.do(ctx, !conditional(ops), expected(ops), func(ctx context.Context) (azcosmos.Response, string, error) {
-		r, err := c.client.Container.ExecuteTransactionalBatch(ctx, batch, nil)
+	return c.do(ctx, part, !conditional(all), expected(all), func(ctx context.Context) (azcosmos.Response, string, error) {
+		r, err := c.Container.ExecuteTransactionalBatch(ctx, batch, nil)
 		if err == nil {
 			err = &batchError{results(r)}
 		}

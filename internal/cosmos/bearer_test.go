@@ -15,6 +15,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 
@@ -70,9 +71,9 @@ func TestRefusedToken(t *testing.T) {
 					}
 					return state
 				})
-				put := func(id string) Answer { return client.Conn("").Batch(t.Context(), "p", Put(bodyOf(id))) }
+				put := func(id string) Answer { return client.batch(t.Context(), "p", put(id)) }
 				var told atomic.Int64
-				client.Observe = func(context.Context, Request) { told.Add(1) }
+				client.Observe = func(context.Context, remote.Request) { told.Add(1) }
 				require.NoError(t, put("a").Err)
 				require.NoError(t, put("b").Err)
 				require.Equal(t, 1, cred.given)
@@ -105,7 +106,7 @@ func TestNoOtherToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cred, state := &login{stuck: true}, cosmostest.TokenExpired
 		srv, client := withToken(t, cred, func(string) cosmostest.TokenState { return state })
-		put := func() Answer { return client.Conn("").Batch(t.Context(), "p", Put(bodyOf("a"))) }
+		put := func() Answer { return client.batch(t.Context(), "p", put("a")) }
 		a := put()
 		require.Equal(t, Unauthorized, a.Class)
 		require.ErrorIs(t, a.Err, ErrUnauthorized)
@@ -138,7 +139,7 @@ func TestRoleOnItsWay(t *testing.T) {
 					}
 					return cosmostest.TokenAccepted
 				})
-				put := func() Answer { return client.Conn("").Batch(t.Context(), "p", Put(bodyOf("a"))) }
+				put := func() Answer { return client.batch(t.Context(), "p", put("a")) }
 				a := put()
 				require.Equal(t, Unauthorized, a.Class)
 				for ; errors.Is(a.Err, ErrUnauthorized); a = put() {
@@ -171,7 +172,7 @@ func TestTokenEndsWithTheContext(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			defer cancel()
 			start := time.Now()
-			require.ErrorIs(t, client.Conn("").Batch(ctx, "p", Put(bodyOf("a"))).Err, context.DeadlineExceeded)
+			require.ErrorIs(t, client.batch(ctx, "p", put("a")).Err, context.DeadlineExceeded)
 			require.Equal(t, limit, time.Since(start))
 		}
 		var work sync.WaitGroup
@@ -188,16 +189,16 @@ func TestSplitInTheMiddleOfAQuery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		srv := cosmostest.New(nil)
-		c := connect(t, srv).Conn("")
+		c := connect(t, srv)
 		const n = 2*pageSize + 1
 		for i := range n {
-			require.NoError(t, c.Batch(t.Context(), "p", Put(bodyOf(fmt.Sprintf("d%03d", i)))).Err)
+			require.NoError(t, c.batch(t.Context(), "p", put(fmt.Sprintf("d%04d", i))).Err)
 		}
 		srv.ResetCounters()
 		rows := 0
-		for row, err := range c.Query(t.Context(), Names("p")) {
+		for o, err := range c.List(t.Context(), "p", remote.Query{}) {
 			require.NoError(t, err)
-			require.Contains(t, string(row), fmt.Sprintf("d%03d", rows))
+			require.Equal(t, fmt.Sprintf("d%04d", rows), o.Name)
 			if rows++; rows == pageSize/2 {
 				require.NoError(t, srv.Split("db", "sync", 100*time.Millisecond))
 			}

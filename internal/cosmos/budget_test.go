@@ -39,9 +39,8 @@ func storeLimited(t *testing.T) {
 	var work sync.WaitGroup
 	for w := range workers {
 		work.Go(func() {
-			c := client.Conn("")
 			for n := range documents / workers {
-				a := c.Batch(t.Context(), "p", Put(bodyOf(fmt.Sprint(w, "-", n))))
+				a := client.batch(t.Context(), "p", put(fmt.Sprint(w, "-", n)))
 				require.NoError(t, a.Err)
 			}
 		})
@@ -59,11 +58,11 @@ func TestRateEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		srv := cosmostest.New(nil)
-		c := connect(t, srv).Conn("")
+		c := connect(t, srv)
 		took := func() time.Duration {
 			start := time.Now()
 			for n := range 10 {
-				require.NoError(t, c.Batch(t.Context(), "p", Put(bodyOf(fmt.Sprint(n)))).Err)
+				require.NoError(t, c.batch(t.Context(), "p", put(fmt.Sprint(n))).Err)
 			}
 			return time.Since(start)
 		}

@@ -3,12 +3,15 @@ package cosmos
 import (
 	"context"
 	"net/http"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 )
 
 // Client makes requests to one container.
@@ -17,39 +20,18 @@ type Client struct {
 	Budget    *Budget
 	// Observe is told of each request, when it is not nil. It is called by many
 	// goroutines.
-	Observe func(context.Context, Request)
+	Observe func(context.Context, remote.Request)
+
+	mu     sync.Mutex        // guards what follows
+	tokens map[string]string // of the newest answers, by part
+	time   time.Time
 }
 
-// Conn begins a piece of work. token is the session token up to which its reads
-// must see; "" is none.
-func (c *Client) Conn(token string) Conn { return &conn{client: c, token: token} }
-
-// conn is the Conn to an account.
-type conn struct {
-	client *Client
-
-	mu    sync.Mutex // guards what follows
-	token string
-	time  time.Time
-	usage Usage
-}
-
-func (c *conn) Time() time.Time {
+// Info implements [remote.Remote]. It makes no request.
+func (c *Client) Info(context.Context) (remote.Info, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.time
-}
-
-func (c *conn) Token() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.token
-}
-
-func (c *conn) Usage() Usage {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.usage
+	return remote.Info{Time: c.time, Batch: remote.Batch{Objects: maxOps, Bytes: maxBytes}}, nil
 }
 
 // request makes one request, and returns the session token that came with the
@@ -60,10 +42,10 @@ type request func(context.Context) (answer azcosmos.Response, token string, err 
 // long as that may help. Unless it may be repeated, it is not made again when
 // nobody knows whether it was done. The second time that the replicas do not know the
 // session token, do drops it; see the package's doc.
-func (c *conn) do(ctx context.Context, repeatable bool, units float64, r request) (a Answer) {
+func (c *Client) do(ctx context.Context, part string, repeatable bool, units float64, r request) (a Answer) {
 	stays := false
 	for try := range maxAttempts {
-		a = c.once(ctx, units, r, &stays)
+		a = c.once(ctx, part, units, r, &stays)
 		if a.Class != Throttled && !(repeatable && a.Class == Unknown) {
 			break
 		}
@@ -71,7 +53,7 @@ func (c *conn) do(ctx context.Context, repeatable bool, units float64, r request
 			continue
 		}
 		if try > 0 {
-			c.dropToken()
+			c.dropToken(part)
 		} else if err := jitter.Pause(ctx, replicaPause, nil); err != nil {
 			return Answer{Class: Abandoned, Failed: -1, Err: err}
 		}
@@ -82,20 +64,20 @@ func (c *conn) do(ctx context.Context, repeatable bool, units float64, r request
 // replicaPause is how long a replica that is behind gets to catch up.
 const replicaPause = 500 * time.Millisecond
 
-func (c *conn) dropToken() {
+func (c *Client) dropToken(part string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.token = ""
+	delete(c.tokens, part)
 }
 
 // once makes one request when the budget admits it. Unless it stays, the SDK makes it again
 // in another region where the first one refuses it; from then on it stays.
-func (c *conn) once(ctx context.Context, expected float64, r request, stays *bool) Answer {
-	t := setOut(ctx, c.client.Budget)
+func (c *Client) once(ctx context.Context, part string, expected float64, r request, stays *bool) Answer {
+	t := setOut(ctx, c.Budget)
 	t.stays = stays
-	t.count = func(r Request) { c.count(ctx, r) }
+	t.count = func(r remote.Request) { c.observe(ctx, r) }
 	defer t.over()
-	if err := c.client.Budget.admit(t.ctx, expected); err != nil {
+	if err := c.Budget.admit(t.ctx, expected); err != nil {
 		return Answer{Class: Abandoned, Failed: -1, Err: err}
 	}
 	response, token, err := r(t.request())
@@ -113,34 +95,39 @@ func (c *conn) once(ctx context.Context, expected float64, r request, stays *boo
 	if units == 0 {
 		units = unitsOf(answered(nil, err))
 	}
-	c.client.Budget.learn(a, expected, units)
+	c.Budget.learn(a, expected, units)
 	if t.wired && t.last == nil {
 		return a // nothing was sent, as without a token
 	}
-	c.observe(ctx, t.began, response.RawResponse, a, units)
-	c.note(response.RawResponse, token, units)
+	status := a.status
+	if response.RawResponse != nil {
+		status = response.RawResponse.StatusCode
+	}
+	c.observe(ctx, remote.Request{Start: t.began, Status: status, Units: units, Err: a.Err})
+	c.note(part, response.RawResponse, token)
 	return a
 }
 
-// count counts a request that the Conn did not make by itself.
-func (c *conn) count(ctx context.Context, r Request) {
-	c.mu.Lock()
-	c.usage.Requests++
-	c.usage.Units += r.Units
-	c.mu.Unlock()
-	if c.client.Observe != nil {
-		c.client.Observe(ctx, r)
+// observe tells of a request.
+func (c *Client) observe(ctx context.Context, r remote.Request) {
+	remote.Observe(ctx, r)
+	if c.Observe != nil {
+		c.Observe(ctx, r)
 	}
 }
 
+// maxTokens is of how many parts the session tokens are kept.
+const maxTokens = 10_000
+
 // note takes down what an answer told.
-func (c *conn) note(answer *http.Response, token string, units float64) {
+func (c *Client) note(part string, answer *http.Response, token string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.usage.Requests++
-	c.usage.Units += units
 	if token != "" {
-		c.token = token
+		if c.tokens == nil || len(c.tokens) >= maxTokens {
+			c.tokens = map[string]string{}
+		}
+		c.tokens[part] = newest(c.tokens[part], token)
 	}
 	if answer == nil {
 		return
@@ -150,34 +137,38 @@ func (c *conn) note(answer *http.Response, token string, units float64) {
 	}
 }
 
-func (c *conn) observe(ctx context.Context, start time.Time, answer *http.Response, a Answer, units float64) {
-	if c.client.Observe == nil {
-		return
+// newest returns the later one of two session tokens, now where they do not tell: an answer
+// to one goroutine may be older than one to another that came before it. They have the form
+// 0:-1#10#1=5 or 0:10: a range, a version of the account's regions, and a number that grows.
+func newest(was, now string) string {
+	of, before := numberIn(was)
+	same, after := numberIn(now)
+	if of == same && after < before {
+		return was
 	}
-	status := a.status
-	if answer != nil {
-		status = answer.StatusCode
-	}
-	c.client.Observe(ctx, Request{Start: start, Status: status, Units: units, Err: a.Err})
+	return now
 }
 
-// stored counts documents that were stored.
-func (c *conn) stored(ops []Op) {
+// numberIn returns the number that grows in a session token, and what is in front of it.
+func numberIn(token string) (of string, n int64) {
+	digits := strings.IndexByte(token, ':') + 1
+	if version := strings.IndexByte(token, '#') + 1; version > 0 {
+		digits = version
+	}
+	number, _, _ := strings.Cut(token[digits:], "#")
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return token, 0
+	}
+	return token[:digits], n
+}
+
+// sessionToken is the token of the newest answer of a part as the SDK takes it.
+func (c *Client) sessionToken(part string) *string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, op := range ops {
-		if op.Kind != Remove {
-			c.usage.Documents++
-			c.usage.Bytes += int64(len(op.Body))
-		}
+	if token, ok := c.tokens[part]; ok {
+		return &token
 	}
-}
-
-// sessionToken is the token of the newest answer as the SDK takes it.
-func (c *conn) sessionToken() *string {
-	token := c.Token()
-	if token == "" {
-		return nil
-	}
-	return &token
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 
@@ -28,6 +30,31 @@ func connect(t *testing.T, srv *cosmostest.Server) *Client {
 
 func bodyOf(id string) []byte { return fmt.Appendf(nil, `{"id":%q,"pk":"p"}`, id) }
 
+// Operations on a document of the part p.
+func put(id string) op                { return op{kind: upsert, id: id, body: bodyOf(id)} }
+func add(id string) op                { return op{kind: create, id: id, body: bodyOf(id)} }
+func swap(id string, was ETag) op     { return op{kind: replace, id: id, body: bodyOf(id), etag: was} }
+func discard(id string) op            { return op{kind: discards, id: id} }
+func discardIf(id string, is ETag) op { return op{kind: discards, id: id, etag: is} }
+
+// counted returns ctx for calls whose requests are counted.
+func counted(ctx context.Context) (context.Context, *atomic.Int64) {
+	n := &atomic.Int64{}
+	return remote.Observed(ctx, func(remote.Request) { n.Add(1) }), n
+}
+
+func (c *Client) tokenOf(part string) string { return text(c.sessionToken(part)) }
+
+// namesOf lists the names of all objects of a part.
+func namesOf(t *testing.T, c *Client, part string) (names []string) {
+	t.Helper()
+	for o, err := range c.List(t.Context(), part, remote.Query{}) {
+		require.NoError(t, err)
+		names = append(names, o.Name)
+	}
+	return names
+}
+
 // TestRetries counts how often requests are made of which the first few fail.
 func TestRetries(t *testing.T) {
 	t.Parallel()
@@ -35,21 +62,22 @@ func TestRetries(t *testing.T) {
 		name  string
 		fault cosmostest.Fault
 		fails int // the first ones
-		ops   []Op
+		ops   []op
 		made  int
 		class Class
 	}{
-		{"put, no answer once", cosmostest.LoseAnswer(), 1, []Op{Put(bodyOf("a"))}, 2, OK},
-		{"put, never an answer", cosmostest.LoseAnswer(), 99, []Op{Put(bodyOf("a"))}, 4, Unknown},
-		{"put, not done", cosmostest.Drop(), 2, []Op{Put(bodyOf("a"))}, 3, OK},
-		{"swap, no answer", cosmostest.LoseAnswer(), 1, []Op{Swap("a", bodyOf("a"), "")}, 1, Unknown},
-		{"swap, throttled", cosmostest.Refuse(http.StatusTooManyRequests, time.Millisecond), 2, []Op{Swap("a", bodyOf("a"), "")}, 3, OK},
-		{"batch of puts, 503", cosmostest.Refuse(http.StatusServiceUnavailable, 0), 3, []Op{Put(bodyOf("a")), Put(bodyOf("b"))}, 4, OK},
-		{"batch with a swap, 503", cosmostest.Refuse(http.StatusServiceUnavailable, 0), 1, []Op{Put(bodyOf("a")), Swap("b", bodyOf("b"), "")}, 1, Unknown},
-		{"batch with a swap, 449", cosmostest.Refuse(449, 0), 1, []Op{Put(bodyOf("a")), Swap("b", bodyOf("b"), "")}, 1, Unknown},
-		{"wrong key", cosmostest.Refuse(http.StatusUnauthorized, 0), 99, []Op{Put(bodyOf("a"))}, 1, Denied},
-		{"no writes in the region", cosmostest.Fault{Status: http.StatusForbidden, SubStatus: 3}, 2, []Op{Put(bodyOf("a"))}, 3, OK},
-		{"bad request", cosmostest.Refuse(http.StatusBadRequest, 0), 99, []Op{Put(bodyOf("a"))}, 1, Refused},
+		{"put, no answer once", cosmostest.LoseAnswer(), 1, []op{put("a")}, 2, OK},
+		{"put, never an answer", cosmostest.LoseAnswer(), 99, []op{put("a")}, 4, Unknown},
+		{"put, not done", cosmostest.Drop(), 2, []op{put("a")}, 3, OK},
+		{"swap, no answer", cosmostest.LoseAnswer(), 1, []op{add("a")}, 1, Unknown},
+		{"swap, throttled", cosmostest.Refuse(http.StatusTooManyRequests, time.Millisecond), 2, []op{add("a")}, 3, OK},
+		{"batch of puts, 503", cosmostest.Refuse(http.StatusServiceUnavailable, 0), 3, []op{put("a"), put("b")}, 4, OK},
+		{"batch with a swap, 503", cosmostest.Refuse(http.StatusServiceUnavailable, 0), 1, []op{put("a"), add("b")}, 1, Unknown},
+		{"batch with a swap, 449", cosmostest.Refuse(449, 0), 1, []op{put("a"), add("b")}, 1, Unknown},
+		{"delete, no answer once", cosmostest.LoseAnswer(), 1, []op{discard("none")}, 2, Missing},
+		{"wrong key", cosmostest.Refuse(http.StatusUnauthorized, 0), 99, []op{put("a")}, 1, Denied},
+		{"no writes in the region", cosmostest.Fault{Status: http.StatusForbidden, SubStatus: 3}, 2, []op{put("a")}, 3, OK},
+		{"bad request", cosmostest.Refuse(http.StatusBadRequest, 0), 99, []op{put("a")}, 1, Refused},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -57,8 +85,8 @@ func TestRetries(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := cosmostest.New(nil)
 				client := connect(t, srv)
-				_, err := client.Conn("").Get(t.Context(), "p", "none", "") // the account has answered before
-				require.NoError(t, err)
+				_, err := client.Get(t.Context(), "p", "none", "") // the account has answered before
+				require.ErrorIs(t, err, remote.ErrNotExist)
 				made := 0
 				srv.Inject(cosmostest.Data(func(cosmostest.Request) cosmostest.Fault {
 					if made++; made <= tt.fails {
@@ -66,20 +94,21 @@ func TestRetries(t *testing.T) {
 					}
 					return cosmostest.Fault{}
 				}))
-				var seen []Request
-				client.Observe = func(_ context.Context, r Request) { seen = append(seen, r) }
-				c := client.Conn("")
-				a := c.Batch(t.Context(), "p", tt.ops...)
+				var seen []remote.Request
+				client.Observe = func(_ context.Context, r remote.Request) { seen = append(seen, r) }
+				ctx, told := counted(t.Context())
+				a := client.batch(ctx, "p", tt.ops...)
 				require.Equal(t, tt.class, a.Class, "%v", a.Err)
 				require.Equal(t, tt.class == OK, a.Err == nil)
 				require.Equal(t, tt.made, made)
 				require.Len(t, seen, tt.made)
-				require.Equal(t, tt.made, c.Usage().Requests)
+				require.EqualValues(t, tt.made, told.Load())
 				if tt.class == OK {
-					require.Equal(t, len(tt.ops), c.Usage().Documents)
 					require.Len(t, a.ETags, len(tt.ops))
-					require.NotEmpty(t, c.Token())
-					require.False(t, c.Time().IsZero())
+					require.NotEmpty(t, client.tokenOf("p"))
+					info, err := client.Info(t.Context())
+					require.NoError(t, err)
+					require.False(t, info.Time.IsZero())
 				}
 			})
 		})
@@ -90,48 +119,69 @@ func TestRetries(t *testing.T) {
 func TestGet(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	c := connect(t, cosmostest.New(nil)).Conn("")
+	c := connect(t, cosmostest.New(nil))
+	_, err := c.Get(ctx, "p", "a", "")
+	require.ErrorIs(t, err, remote.ErrNotExist)
+	a := c.batch(ctx, "p", put("a"))
 	doc, err := c.Get(ctx, "p", "a", "")
 	require.NoError(t, err)
-	require.Nil(t, doc)
-	a := c.Batch(ctx, "p", Put(bodyOf("a")))
-	doc, err = c.Get(ctx, "p", "a", "")
+	require.Equal(t, "a", doc.Name)
+	require.Equal(t, a.ETag(0), ETag(doc.Version))
+	_, err = c.Get(ctx, "p", "a", doc.Version)
+	require.ErrorIs(t, err, remote.ErrUnchanged)
+	require.Equal(t, Changed, c.batch(ctx, "p", swap("a", `"old"`)).Class)
+	require.Equal(t, OK, c.batch(ctx, "p", swap("a", ETag(doc.Version))).Class)
+	again, err := c.Get(ctx, "p", "a", doc.Version)
 	require.NoError(t, err)
-	require.Contains(t, string(doc.Body), `"id":"a"`)
-	require.Equal(t, a.ETag(0), doc.ETag)
-	same, err := c.Get(ctx, "p", "a", doc.ETag)
-	require.NoError(t, err)
-	require.True(t, same.Same)
-	require.Equal(t, doc.ETag, same.ETag)
-	require.Equal(t, Changed, c.Batch(ctx, "p", Swap("a", bodyOf("a"), `"old"`)).Class)
-	require.Equal(t, OK, c.Batch(ctx, "p", Swap("a", bodyOf("a"), doc.ETag)).Class)
-	again, err := c.Get(ctx, "p", "a", doc.ETag)
-	require.NoError(t, err)
-	require.False(t, again.Same)
-	require.NotEqual(t, doc.ETag, again.ETag)
-	require.Equal(t, OK, c.Batch(ctx, "p", Delete("a", "")).Class)
-	require.Equal(t, Missing, c.Batch(ctx, "p", Delete("a", "")).Class)
+	require.NotEqual(t, doc.Version, again.Version)
+	require.Equal(t, OK, c.batch(ctx, "p", discard("a")).Class)
+	require.Equal(t, Missing, c.batch(ctx, "p", discard("a")).Class)
 }
 
-// TestQueryPages reads more rows than a page has.
-func TestQueryPages(t *testing.T) {
+// TestPages reads more rows than a page has.
+func TestPages(t *testing.T) {
 	t.Parallel()
-	ctx := t.Context()
-	c := connect(t, cosmostest.New(nil)).Conn("")
+	c := connect(t, cosmostest.New(nil))
 	const n = 2*pageSize + 1
 	for i := range n {
-		require.Equal(t, OK, c.Batch(ctx, "p", Put(bodyOf(fmt.Sprintf("d%03d", i)))).Class)
+		require.Equal(t, OK, c.batch(t.Context(), "p", put(fmt.Sprintf("d%04d", i))).Class)
 	}
-	rows := 0
-	for row, err := range c.Query(ctx, Names("p")) {
-		require.NoError(t, err)
-		require.Contains(t, string(row), fmt.Sprintf("d%03d", rows))
-		rows++
+	names := namesOf(t, c, "p")
+	require.Len(t, names, n)
+	for i, name := range names {
+		require.Equal(t, fmt.Sprintf("d%04d", i), name)
 	}
-	require.Equal(t, n, rows)
-	for range c.Query(ctx, Names("p")) {
+	for range c.List(t.Context(), "p", remote.Query{}) {
 		break // a caller may stop at any row
 	}
+}
+
+// TestLostRemoval loses the answers to all requests that remove what a swap no longer leads to:
+// the swap was made, and tells its version.
+func TestLostRemoval(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		srv := cosmostest.New(nil)
+		c := connect(t, srv)
+		require.Equal(t, OK, c.batch(t.Context(), "p", put("a")).Class)
+		made := 0
+		srv.Inject(cosmostest.Data(func(cosmostest.Request) cosmostest.Fault {
+			if made++; made > 2 { // a batch that fails for what is missing, and the swap alone
+				return cosmostest.Drop()
+			}
+			return cosmostest.Fault{}
+		}))
+		swap := &remote.Swap{Object: remote.Object{Name: "head", Label: []byte("{}")}, Remove: []string{"a", "none"}}
+		v, err := c.Commit(t.Context(), "p", nil, swap)
+		require.NoError(t, err)
+		require.Greater(t, made, 2)
+		srv.Inject(nil)
+		time.Sleep(time.Hour)
+		o, err := c.Get(t.Context(), "p", "head", "")
+		require.NoError(t, err)
+		require.Equal(t, v, o.Version)
+		require.Equal(t, []string{"a", "head"}, namesOf(t, c, "p"))
+	})
 }
 
 // TestStatusInsideABatch gives an operation of a batch a status of its own.
@@ -158,8 +208,7 @@ func TestStatusInsideABatch(t *testing.T) {
 					}
 					return cosmostest.Fault{Status: status, Operation: 2}
 				}))
-				c := client.Conn("")
-				a := c.Batch(t.Context(), "p", Put(bodyOf("a")), Swap("b", bodyOf("b"), ""))
+				a := client.batch(t.Context(), "p", put("a"), add("b"))
 				require.Equal(t, want.class, a.Class, "%v", a.Err)
 				require.Equal(t, want.made, made)
 				if want.class != OK {

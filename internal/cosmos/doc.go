@@ -1,5 +1,6 @@
-// Package cosmos makes all requests to Azure Cosmos DB that a sync needs. Its
-// callers see a [Conn]: documents that are read, listed and changed in batches.
+// Package cosmos is the [remote.Remote] that is a container in Azure Cosmos DB: a [Client]. An
+// object is a document there, and a part is a partition. All requests to the account are made
+// here.
 //
 // # Retries
 //

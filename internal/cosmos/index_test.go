@@ -1,29 +1,27 @@
 package cosmos
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 
-// TestIndexCoversEachQuery asks the strict server all queries that a [Query] can stand
+// TestIndexCoversEachQuery asks the strict server all queries that a [remote.Query] can stand
 // for. Each property that they name in a filter or an order is indexed by the container
-// that Provision makes, and without any one of its paths some would not be.
+// that Provision makes, and no other one is.
 func TestIndexCoversEachQuery(t *testing.T) {
 	t.Parallel()
-	asked := queriesOf(t, allQueries(t))
-	t.Logf("%d queries", len(asked))
+	asked := queriesOf(t)
+	require.Len(t, asked, 8)
 	policy := provisioned(t)
 	require.Empty(t, uncovered(t, policy, asked))
 	for i, path := range policy.IncludedPaths {
@@ -33,86 +31,11 @@ func TestIndexCoversEachQuery(t *testing.T) {
 	}
 }
 
-// TestQueriesAreAmongAll requires that the queries which the package makes are among
-// those that [TestIndexCoversEachQuery] tries, as far as their filters and orders go.
-func TestQueriesAreAmongAll(t *testing.T) {
-	t.Parallel()
-	all := map[string]bool{}
-	for _, q := range allQueries(t) {
-		all[named(q)] = true
-	}
-	for _, q := range []Query{
-		Segments("p", "t", 0), Histories("p"), Names("p"), Inventory("p"),
-		written("p", "x", 0), written("p", "x", 1), catalogue("p", "x", 0), catalogue("p", "x", 1),
-	} {
-		require.True(t, all[named(q)], q.text())
-	}
-}
-
-// named returns the part of a query's text that names properties to search by.
-func named(q Query) string {
-	_, text, _ := strings.Cut(q.text(), " FROM ")
-	return text
-}
-
-// allQueries returns all queries that differ in which fields are set, in each order.
-func allQueries(t *testing.T) (all []Query) {
+// queriesOf makes the lists with each of the fields of a query set or not, and returns what
+// the strict server was asked.
+func queriesOf(t *testing.T) (asked []*cosmostest.Query) {
 	t.Helper()
-	fields := reflect.TypeFor[Query]()
-	var optional []int
-	for i := range fields.NumField() {
-		if f := fields.Field(i); f.IsExported() && f.Name != "PK" && f.Name != "Order" {
-			optional = append(optional, i)
-		}
-	}
-	for _, order := range orders(t) {
-		for set := range 1 << len(optional) {
-			q := Query{PK: "p", Order: order}
-			for bit, i := range optional {
-				if set>>bit&1 == 0 {
-					continue
-				}
-				switch f := reflect.ValueOf(&q).Elem().Field(i); f.Kind() {
-				case reflect.String:
-					f.SetString("x")
-				case reflect.Int64:
-					f.SetInt(1)
-				default:
-					require.Fail(t, "a kind of field that this test does not set", fields.Field(i).Name)
-				}
-			}
-			all = append(all, q)
-		}
-	}
-	return all
-}
-
-// orders reads the constants of type Order from the source.
-func orders(t *testing.T) (all []Order) {
-	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "query.go", nil, 0)
-	require.NoError(t, err)
-	ast.Inspect(file, func(n ast.Node) bool {
-		spec, ok := n.(*ast.ValueSpec)
-		if !ok {
-			return true
-		}
-		if kind, ok := spec.Type.(*ast.Ident); ok && kind.Name == "Order" {
-			for _, value := range spec.Values {
-				text, err := strconv.Unquote(value.(*ast.BasicLit).Value)
-				require.NoError(t, err)
-				all = append(all, Order(text))
-			}
-		}
-		return true
-	})
-	require.Subset(t, all, []Order{ByID, ByEnd, Newest, ByWritten})
-	return all
-}
-
-// queriesOf asks the strict server, and returns what it was asked.
-func queriesOf(t *testing.T, queries []Query) (asked []*cosmostest.Query) {
-	t.Helper()
+	require.Equal(t, 3, reflect.TypeFor[remote.Query]().NumField(), "this test sets all fields")
 	var mu sync.Mutex
 	srv := cosmostest.New(&cosmostest.Options{Observe: func(r cosmostest.Record) {
 		if r.Op != cosmostest.OpQuery {
@@ -124,13 +47,16 @@ func queriesOf(t *testing.T, queries []Query) (asked []*cosmostest.Query) {
 		defer mu.Unlock()
 		asked = append(asked, &q)
 	}})
-	conn := connect(t, srv).Conn("")
-	for _, q := range queries {
-		for _, err := range conn.Query(t.Context(), q) {
-			require.NoError(t, err, q.text())
+	c := connect(t, srv)
+	for _, prefix := range []string{"", "x"} {
+		for _, after := range []string{"", "y"} {
+			for _, since := range []time.Time{{}, time.Unix(1, 0)} {
+				for _, err := range c.List(t.Context(), "p", remote.Query{Prefix: prefix, After: after, Since: since}) {
+					require.NoError(t, err)
+				}
+			}
 		}
 	}
-	require.Len(t, asked, len(queries))
 	return asked
 }
 

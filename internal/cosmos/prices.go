@@ -6,7 +6,7 @@ package cosmos
 const (
 	insertFactor  = 5.5
 	indexedValue  = 0.2
-	indexedValues = 5
+	indexedValues = 1
 )
 
 // ReadUnits returns what a point read of a document of so many bytes costs.
@@ -30,9 +30,9 @@ func WriteUnits(bytes int, replaces bool) float64 {
 const expectedRead = 10
 
 // expected returns what changes are expected to cost.
-func expected(ops []Op) (units float64) {
-	for _, op := range ops {
-		units += WriteUnits(len(op.Body), op.Kind == Replace)
+func expected(all []op) (units float64) {
+	for _, o := range all {
+		units += WriteUnits(len(o.body), o.kind == replace)
 	}
 	return units
 }

@@ -40,24 +40,14 @@ func unlessThere(err error) error {
 	return err
 }
 
-// properties is the container: the paths that queries name are indexed and no
-// others, since each adds to the cost of every write, and the two orders in which
-// listings are asked for. The service indexes /id and /_ts by itself, but not the
-// partition key.
+// properties is the container: the partition key is indexed and no other path, since each
+// adds to the cost of every write. The service indexes /id and /_ts by itself.
 func properties(id string) azcosmos.ContainerProperties {
 	policy := azcosmos.IndexingPolicy{
 		Automatic:     true,
 		IndexingMode:  azcosmos.IndexingModeConsistent,
+		IncludedPaths: []azcosmos.IncludedPath{{Path: "/pk/?"}},
 		ExcludedPaths: []azcosmos.ExcludedPath{{Path: "/*"}},
-	}
-	for _, p := range []string{"/pk/?", "/type/?", "/st/?", "/end/?", "/updated/?", "/project/?"} {
-		policy.IncludedPaths = append(policy.IncludedPaths, azcosmos.IncludedPath{Path: p})
-	}
-	for _, p := range []string{"/type", "/project"} {
-		policy.CompositeIndexes = append(policy.CompositeIndexes, []azcosmos.CompositeIndex{
-			{Path: p, Order: azcosmos.CompositeIndexAscending},
-			{Path: "/updated", Order: azcosmos.CompositeIndexDescending},
-		})
 	}
 	return azcosmos.ContainerProperties{
 		ID:                     id,

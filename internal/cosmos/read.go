@@ -2,50 +2,39 @@ package cosmos
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"iter"
 	"net/http"
+	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
+
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 )
 
 func partition(pk string) azcosmos.PartitionKey { return azcosmos.NewPartitionKeyString(pk) }
 
-// Get implements [Conn].
-func (c *conn) Get(ctx context.Context, pk, id string, known ETag) (*Document, error) {
-	var doc *Document
-	a := c.do(ctx, true, expectedRead, func(ctx context.Context) (azcosmos.Response, string, error) {
+// Get implements [remote.Remote].
+func (c *Client) Get(ctx context.Context, part, name string, known remote.Version) (remote.Object, error) {
+	var o remote.Object
+	same := false
+	a := c.do(ctx, part, true, expectedRead, func(ctx context.Context) (azcosmos.Response, string, error) {
 		if known != "" {
 			ctx = policy.WithHTTPHeader(ctx, http.Header{"If-None-Match": []string{string(known)}})
 		}
-		r, err := c.client.Container.ReadItem(ctx, partition(pk), id, &azcosmos.ItemOptions{SessionToken: c.sessionToken()})
-		doc = &Document{Body: r.Value, ETag: r.ETag}
-		if err == nil && r.RawResponse != nil && r.RawResponse.StatusCode == http.StatusNotModified {
-			doc.Same, doc.ETag = true, known
+		r, err := c.Container.ReadItem(ctx, partition(part), name, &azcosmos.ItemOptions{SessionToken: c.sessionToken(part)})
+		if same = err == nil && r.RawResponse != nil && r.RawResponse.StatusCode == http.StatusNotModified; !same && err == nil {
+			o = decode(r.Value, name, r.ETag)
 		}
 		return r.Response, text(r.SessionToken), err
 	})
-	switch a.Class {
-	case OK:
-		doc.findETag()
-		return doc, nil
-	case Missing:
-		return nil, nil
+	switch {
+	case a.Class == Missing:
+		return o, remote.ErrNotExist
+	case a.Class == OK && same:
+		return o, remote.ErrUnchanged
 	}
-	return nil, a.Err
-}
-
-// findETag reads the ETag from the body where the answer had none, as with some
-// servers.
-func (d *Document) findETag() {
-	var body struct {
-		ETag ETag `json:"_etag"`
-	}
-	if d.ETag == "" && json.Unmarshal(d.Body, &body) == nil {
-		d.ETag = body.ETag
-	}
+	return o, a.Err
 }
 
 func text(s *string) string {
@@ -55,21 +44,23 @@ func text(s *string) string {
 	return *s
 }
 
-// pageSize is how many rows a page has at most, unless its query says more.
-const pageSize = 100
+// pageSize is how many rows a page has at most. The service ends a page before, when it has
+// 4 MB.
+const pageSize = 1000
 
-// Query implements [Conn].
-func (c *conn) Query(ctx context.Context, q Query) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
+// List implements [remote.Remote].
+func (c *Client) List(ctx context.Context, part string, q remote.Query) iter.Seq2[remote.Object, error] {
+	return func(yield func(remote.Object, error) bool) {
 		for next, more := "", true; more; more = next != "" {
 			var rows [][]byte
 			var err error
-			if rows, next, err = c.Page(ctx, q, next); err != nil {
-				yield(nil, err)
+			if rows, next, err = c.page(ctx, part, &q, next); err != nil {
+				yield(remote.Object{}, err)
 				return
 			}
 			for _, row := range rows {
-				if !yield(row, nil) {
+				o := decode(row, "", "") // without a name where it is of another tool
+				if o.Name != "" && strings.HasPrefix(o.Name, q.Prefix) && !yield(o, nil) {
 					return
 				}
 			}
@@ -77,25 +68,20 @@ func (c *conn) Query(ctx context.Context, q Query) iter.Seq2[[]byte, error] {
 	}
 }
 
-// Page implements [Conn].
-func (c *conn) Page(ctx context.Context, q Query, next string) (rows [][]byte, more string, err error) {
-	size, after := int32(pageSize), (*string)(nil)
-	if q.rows > 0 {
-		size = q.rows
-	}
+// page returns the page of a list that next names, and the name of the one behind it.
+func (c *Client) page(ctx context.Context, part string, q *remote.Query, next string) (rows [][]byte, more string, err error) {
+	after := (*string)(nil)
 	if next != "" {
 		after = &next
 	}
-	a := c.do(ctx, true, expectedRead, func(ctx context.Context) (azcosmos.Response, string, error) {
-		pager := c.client.Container.NewQueryItemsPager(q.text(), partition(q.PK), &azcosmos.QueryOptions{
-			QueryParameters: q.parameters(), PageSizeHint: size, ContinuationToken: after, SessionToken: c.sessionToken(),
+	a := c.do(ctx, part, true, expectedRead, func(ctx context.Context) (azcosmos.Response, string, error) {
+		query, parameters := textOf(part, q)
+		pager := c.Container.NewQueryItemsPager(query, partition(part), &azcosmos.QueryOptions{
+			QueryParameters: parameters, PageSizeHint: pageSize, ContinuationToken: after, SessionToken: c.sessionToken(part),
 		})
 		page, err := pager.NextPage(ctx)
 		rows, more = page.Items, text(page.ContinuationToken)
 		return page.Response, "", err
 	})
-	if a.Class == Refused && next != "" {
-		return nil, "", fmt.Errorf("%w: %w", ErrNoPage, a.Err)
-	}
 	return rows, more, a.Err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 
@@ -72,26 +73,27 @@ func answerFromElsewhere(t *testing.T, status int, own bool) {
 	require.NoError(t, Provision(t.Context(), client, "db", "sync"))
 	container, err := client.NewContainer("db", "sync")
 	require.NoError(t, err)
-	conn := func() Conn { return (&Client{Container: container, Budget: NewBudget(0, nil)}).Conn("") }
-	require.Equal(t, OK, conn().Batch(t.Context(), "p", Put(bodyOf("a"))).Class)
-	there, err := conn().Get(t.Context(), "p", "a", "")
+	fresh := func() *Client { return &Client{Container: container, Budget: NewBudget(0, nil)} }
+	require.Equal(t, OK, fresh().batch(t.Context(), "p", put("a")).Class)
+	there, err := fresh().Get(t.Context(), "p", "a", "")
 	require.NoError(t, err)
 	away.status = status
-	for name, ops := range map[string][]Op{
-		"put":     {Put(bodyOf("a"))},
-		"create":  {Swap("b", bodyOf("b"), "")},
-		"replace": {Swap("a", bodyOf("a"), there.ETag)},
-		"delete":  {Delete("a", there.ETag)},
-		"batch":   {Put(bodyOf("b")), Delete("a", there.ETag)},
+	version := ETag(there.Version)
+	for name, ops := range map[string][]op{
+		"put":     {put("a")},
+		"create":  {add("b")},
+		"replace": {swap("a", version)},
+		"delete":  {discardIf("a", version)},
+		"batch":   {put("b"), discardIf("a", version)},
 	} {
-		a := conn().Batch(t.Context(), "p", ops...)
+		a := fresh().batch(t.Context(), "p", ops...)
 		require.Contains(t, []Class{Unknown, Abandoned}, a.Class, "%s: %v", name, a.Err) // Abandoned: it waits for a later try
 		saysElsewhere(t, a.Err, status)
 	}
-	_, err = conn().Get(t.Context(), "p", "a", "")
+	_, err = fresh().Get(t.Context(), "p", "a", "")
 	saysElsewhere(t, err, status)
 	n := 0
-	for _, err := range conn().Query(t.Context(), Query{PK: "p", Order: ByID}) {
+	for _, err := range fresh().List(t.Context(), "p", remote.Query{}) {
 		if n++; own {
 			saysElsewhere(t, err, status)
 		}
@@ -99,9 +101,9 @@ func answerFromElsewhere(t *testing.T, status int, own bool) {
 	}
 	require.Equal(t, 1, n)
 	away.status = 0
-	after, err := conn().Get(t.Context(), "p", "a", "")
+	after, err := fresh().Get(t.Context(), "p", "a", "")
 	require.NoError(t, err)
-	require.Equal(t, there.ETag, after.ETag)
+	require.Equal(t, there.Version, after.Version)
 }
 
 // TestExamineElsewhere lets another server say that it has no such page. That is not

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 
@@ -17,21 +18,22 @@ func TestSessionTokenOfAnotherContainer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		client := connect(t, cosmostest.New(nil))
-		require.Equal(t, OK, client.Conn("").Batch(t.Context(), "p", Put(bodyOf("a"))).Class)
-		c := client.Conn("0:-1#999999")
-		doc, err := c.Get(t.Context(), "p", "a", "")
+		require.Equal(t, OK, client.batch(t.Context(), "p", put("a")).Class)
+		holds := func() { client.tokens["p"] = "0:-1#999999" }
+		holds()
+		ctx, made := counted(t.Context())
+		doc, err := client.Get(ctx, "p", "a", "")
 		require.NoError(t, err)
-		require.Contains(t, string(doc.Body), `"id":"a"`)
-		require.Equal(t, 3, c.Usage().Requests)
-		require.NotEqual(t, "0:-1#999999", c.Token())
-		require.NotEmpty(t, c.Token())
+		require.Equal(t, "a", doc.Name)
+		require.EqualValues(t, 3, made.Load())
+		require.NotEqual(t, "0:-1#999999", client.tokenOf("p"))
+		require.NotEmpty(t, client.tokenOf("p"))
 		require.False(t, client.Budget.Opens().After(time.Now()))
-		rows, _, err := client.Conn("0:-1#999999").Page(t.Context(), Names("p"), "")
-		require.NoError(t, err)
-		require.Len(t, rows, 1)
-		doc, err = client.Conn("0:-1#999999").Get(t.Context(), "p", "none", "")
-		require.NoError(t, err)
-		require.Nil(t, doc)
+		holds()
+		require.Equal(t, []string{"a"}, namesOf(t, client, "p"))
+		holds()
+		_, err = client.Get(t.Context(), "p", "none", "")
+		require.ErrorIs(t, err, remote.ErrNotExist)
 	})
 }
 
@@ -42,19 +44,71 @@ func TestReplicaIsBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := cosmostest.New(nil)
 		client := connect(t, srv)
-		c := client.Conn("")
-		require.Equal(t, OK, c.Batch(t.Context(), "p", Put(bodyOf("a"))).Class)
-		before, reads := c.Token(), 0
+		require.Equal(t, OK, client.batch(t.Context(), "p", put("a")).Class)
+		before, reads := client.tokenOf("p"), 0
 		srv.Inject(cosmostest.Data(func(cosmostest.Request) cosmostest.Fault {
 			if reads++; reads == 1 {
 				return cosmostest.Fault{Status: http.StatusNotFound, SubStatus: 1002}
 			}
 			return cosmostest.Fault{Stale: cosmostest.MaxStale}
 		}))
-		doc, err := c.Get(t.Context(), "p", "a", "")
-		require.NoError(t, err)
-		require.NotNil(t, doc, "a stale replica has none; one that knows the token has")
+		_, err := client.Get(t.Context(), "p", "a", "")
+		require.NoError(t, err, "a stale replica has none; one that knows the token has")
 		require.Equal(t, 2, reads)
-		require.Equal(t, before, c.Token())
+		require.Equal(t, before, client.tokenOf("p"))
+	})
+}
+
+// TestTokensOfParts: a part's token is that of its own answers, and none is lost when an older
+// answer comes late.
+func TestTokensOfParts(t *testing.T) {
+	t.Parallel()
+	c := &Client{}
+	for _, tt := range []struct{ part, token, want string }{
+		{"p", "0:-1#10", "0:-1#10"},
+		{"q", "0:-1#3", "0:-1#3"},
+		{"p", "0:-1#9", "0:-1#10"},
+		{"p", "", "0:-1#10"},
+		{"p", "0:-1#11#1=5", "0:-1#11#1=5"},
+		{"p", "0:-1#11#1=4", "0:-1#11#1=4"},
+		{"p", "0:-1#2#1=6", "0:-1#11#1=4"},
+		{"p", "0:1#2#1=6", "0:1#2#1=6"}, // the account failed over
+		{"p", "2:1#1", "2:1#1"},         // the partition was split
+		{"p", "2:7", "2:7"},
+		{"p", "2:6", "2:7"},
+		{"p", "2:x", "2:x"},
+		{"p", "2:6", "2:6"},
+		{"q", "0:-1#2", "0:-1#3"},
+	} {
+		c.note(tt.part, nil, tt.token)
+		require.Equal(t, tt.want, c.tokenOf(tt.part), tt.token)
+	}
+	require.Empty(t, c.tokenOf("r"))
+}
+
+// TestReadsWhatItWrote reads what was written, from replicas that are behind, while answers of
+// others come.
+func TestReadsWhatItWrote(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		srv := cosmostest.New(nil)
+		client := connect(t, srv)
+		first := client.batch(t.Context(), "p", put("a"))
+		last := first.ETag(0)
+		srv.Inject(cosmostest.Data(cosmostest.Always(cosmostest.Fault{Stale: cosmostest.MaxStale})))
+		for range 10 {
+			a := client.batch(t.Context(), "p", swap("a", last))
+			require.NoError(t, a.Err)
+			last = a.ETag(0)
+			_, err := client.Commit(t.Context(), "q", []remote.Object{{Name: "b", Label: []byte("{}")}}, nil)
+			require.NoError(t, err)
+			doc, err := client.Get(t.Context(), "p", "a", "")
+			require.NoError(t, err)
+			require.Equal(t, last, ETag(doc.Version))
+			for o, err := range client.List(t.Context(), "p", remote.Query{}) {
+				require.NoError(t, err)
+				require.Equal(t, last, ETag(o.Version))
+			}
+		}
 	})
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 )
 
 // idleTime is after how long without a byte in either direction a request ends.
@@ -70,17 +72,17 @@ func (noAnswer) Is(target error) bool {
 // trip, as of a request that no Conn makes, is told of nothing.
 type trip struct {
 	budget *Budget
-	count  func(Request)   // takes each request that the SDK makes beside the last one
-	ctx    context.Context // of the request
+	count  func(remote.Request) // takes each request that the SDK makes beside the last one
+	ctx    context.Context      // of the request
 	end    context.CancelCauseFunc
-	first  *firstAnswer // that this request may bring; nil: it came, or nobody waits for it
-	late   *time.Timer  // ends the trip when first was waited for long enough
-	began  time.Time    // the request
-	idle   *time.Timer  // ends the trip when nothing moves; nil: no wire has begun the request
-	wired  bool         // the client has a wire
-	last   *Request     // that the wire made; nil: none
-	beside func(*trip)  // takes the trip of a request for the account's regions; nil: the client prefers none
-	stays  *bool        // the request does not go to another region
+	first  *firstAnswer    // that this request may bring; nil: it came, or nobody waits for it
+	late   *time.Timer     // ends the trip when first was waited for long enough
+	began  time.Time       // the request
+	idle   *time.Timer     // ends the trip when nothing moves; nil: no wire has begun the request
+	wired  bool            // the client has a wire
+	last   *remote.Request // that the wire made; nil: none
+	beside func(*trip)     // takes the trip of a request for the account's regions; nil: the client prefers none
+	stays  *bool           // the request does not go to another region
 }
 
 type tripKey struct{}
@@ -192,9 +194,9 @@ func (t *trip) made(r *http.Request, start time.Time, answer *http.Response) {
 	if t == nil {
 		return
 	}
-	one := Request{Start: start, Err: ErrUnreachable}
+	one := remote.Request{Start: start, Err: ErrUnreachable}
 	if answer != nil {
-		one = Request{Start: start, Status: answer.StatusCode, Units: unitsOf(answer)}
+		one = remote.Request{Start: start, Status: answer.StatusCode, Units: unitsOf(answer)}
 	}
 	if isAccount(r) {
 		t.count(one)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -15,17 +14,27 @@ import (
 // maxNames is how many names a document condemns, so that it fits into one request.
 const maxNames = 5000
 
-// swap makes next the head, in one request with what it leads to, which comes before it, or
-// with the removal of what it no longer leads to, which comes after. The error Is
-// [cosmos.ErrLost] when the head is not the one that was read.
-func (p *pruner) swap(ctx context.Context, next *head.Head, with ...cosmos.Op) error {
+// swap makes next the head, after what it leads to was stored, and then removes what it no
+// longer leads to. The error Is [remoteread.ErrLost] when the head is not the one that was
+// read.
+func (p *pruner) swap(ctx context.Context, next *head.Head, with []segment.Document, without ...string) error {
 	next.Fence = p.s.Random.Name(8)
+	return p.swapAs(ctx, next, with, without)
+}
+
+func (p *pruner) swapAs(ctx context.Context, next *head.Head, with []segment.Document, without []string) error {
 	doc, err := next.Encode()
 	if err != nil {
 		return err
 	}
-	ops, at := cosmos.Around(cosmos.Swap(doc.ID, doc.Body, p.s.Head.ETag), with)
-	return p.swapped(next, doc.Body, at, p.s.Reader.Batch(ctx, p.pk(), ops...))
+	swap := remoteread.Swap(doc, p.s.Head.Version)
+	swap.Remove = without
+	v, err := p.s.Reader.Commit(ctx, p.pk(), with, swap)
+	if err != nil {
+		return remoteread.Lost(err)
+	}
+	p.head, p.s.Head = next, remoteread.Known{Version: v, Doc: doc.Body}
+	return nil
 }
 
 // condemn makes a head that does not count some histories, and that condemns documents.
@@ -37,7 +46,7 @@ func (p *pruner) condemn(ctx context.Context, over []head.History, names []strin
 	}
 	next := p.without(over)
 	next.Gone = append(next.Gone, g.ID)
-	return p.swap(ctx, next, cosmos.Put(doc.Body))
+	return p.swap(ctx, next, []segment.Document{doc})
 }
 
 // without returns the next head, which does not count some histories.
@@ -50,34 +59,18 @@ func (p *pruner) without(over []head.History) *head.Head {
 }
 
 // removeFull removes documents in the request that makes the head one that does not count
-// some histories. It is for a partition that has no room to condemn them.
+// some histories. It is for a part that has no room to condemn them: a remote that has such
+// parts removes them in the request that makes the head.
 func (p *pruner) removeFull(ctx context.Context, over []head.History, names []string) error {
 	next := p.without(over)
 	next.Fence = p.fence()
-	doc, err := next.Encode()
-	if err != nil {
-		return err
-	}
-	var ops []cosmos.Op
-	for _, id := range names {
-		ops = append(ops, cosmos.Delete(id, ""))
-	}
-	return p.swapped(next, doc.Body, len(ops), p.s.Reader.Batch(ctx, p.pk(), append(ops, cosmos.Swap(doc.ID, doc.Body, p.s.Head.ETag))...))
+	return p.swapAs(ctx, next, nil, names)
 }
 
 // fence draws the fence of the next head. Where it had none it may have no room for one.
 func (p *pruner) fence() string {
 	fence := p.s.Random.Name(8)
 	return fence[:min(len(fence), len(p.head.Fence))]
-}
-
-// swapped notes the head that the operation at of a request made, and returns its error.
-func (p *pruner) swapped(next *head.Head, body []byte, at int, a cosmos.Answer) error {
-	if a.Class != cosmos.OK {
-		return a.Lost()
-	}
-	p.head, p.s.Head = next, remoteread.Known{ETag: a.ETag(at), Token: p.s.Reader.Token(), Doc: body}
-	return nil
 }
 
 // finish removes what the head condemns, and makes one that condemns nothing.
@@ -93,7 +86,7 @@ func (p *pruner) finish(ctx context.Context) error {
 		}
 		next := p.head.Clone()
 		next.Gone = slices.Delete(next.Gone, 0, 1)
-		if err := p.swap(ctx, next, cosmos.Delete(id, "")); err != nil {
+		if err := p.swap(ctx, next, nil, id); err != nil {
 			return err
 		}
 	}
@@ -117,13 +110,13 @@ func (p *pruner) condemned(ctx context.Context, id string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := p.s.Reader.Batch(ctx, p.pk(), cosmos.Swap(doc.ID, doc.Body, ""))
-	return nil, a.Lost()
+	_, err = p.s.Reader.Commit(ctx, p.pk(), nil, remoteread.Swap(doc, ""))
+	return nil, remoteread.Lost(err)
 }
 
 // discard removes documents of the session.
 func (p *pruner) discard(ctx context.Context, ids []string) error {
-	if err := cosmos.Discard(ctx, p.s.Reader, p.pk(), ids); err != nil {
+	if err := p.s.Reader.Discard(ctx, p.pk(), ids); err != nil {
 		return fmt.Errorf("remove documents: %w", err)
 	}
 	return nil
@@ -137,7 +130,7 @@ func Finish(ctx context.Context, s *Session) error {
 		return err
 	}
 	err := p.finish(ctx)
-	if p.outdated(ctx, err) || errors.Is(err, cosmos.ErrLost) {
+	if p.outdated(ctx, err) || errors.Is(err, remoteread.ErrLost) {
 		return nil
 	}
 	return err

@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
@@ -25,20 +25,20 @@ func (w *writer) condemns(names ...string) string {
 	require.NoError(w.t, err)
 	require.NoError(w.t, w.change(func(_ context.Context, next *head.Head) error {
 		next.Gone = append(next.Gone, gone.ID)
-		w.beside = append(w.beside, cosmos.Put(doc.Body))
+		w.beside = append(w.beside, doc)
 		return nil
 	}))
 	return gone.ID
 }
 
-// stale is a connection whose lists come from a replica that lags.
+// stale is a remote whose lists come from a replica that lags.
 type stale struct {
-	cosmos.Conn
-	old cosmos.Conn
+	remote.Remote
+	old remote.Remote
 }
 
-func (s *stale) Query(ctx context.Context, q cosmos.Query) iter.Seq2[[]byte, error] {
-	return s.old.Query(ctx, q)
+func (s *stale) List(ctx context.Context, part string, q remote.Query) iter.Seq2[remote.Object, error] {
+	return s.old.List(ctx, part, q)
 }
 
 // TestListOlderThanARemoval: a device mended a segment and was killed. A prune removes the
@@ -58,10 +58,10 @@ func TestListOlderThanARemoval(t *testing.T) {
 			s.condemns(damaged)
 			time.Sleep(4 * week)
 			old := w.c.Clone()
-			w.dial = func() cosmos.Conn { return &stale{w.c.Conn(""), old.Conn("")} }
+			w.dial = func() remote.Remote { return &stale{w.c, old} }
 			_, err = Prune(t.Context(), w.session("s"), Options{Grace: week, Retention: -1})
-			require.ErrorIs(t, err, cosmos.ErrContended)
-			w.dial = func() cosmos.Conn { return w.c.Conn("") }
+			require.ErrorIs(t, err, remoteread.ErrContended)
+			w.dial = func() remote.Remote { return w.c }
 			p := &pruner{s: w.session("s")}
 			require.NoError(t, p.readHead(t.Context()))
 			require.NoError(t, p.finish(t.Context()))
@@ -79,7 +79,7 @@ func TestFinishWithoutHistory(t *testing.T) {
 		require.NoError(t, s.add(segment.Transcript, lines("a", "b")...))
 		require.NoError(t, s.rewrite(1, lines("c")...))
 		lost := w.documents("s")[head.TypeHistory]
-		require.NoError(t, cosmos.Discard(t.Context(), w.reader(), segment.SessionPK(s.sid), lost))
+		require.NoError(t, w.reader().Discard(t.Context(), segment.SessionPK(s.sid), lost))
 		s.condemns(w.documents("s")[segment.TypeSegment][0])
 		require.NoError(t, Finish(t.Context(), w.session("s")))
 		now, _, err := w.reader().Head(t.Context(), s.sid, remoteread.Known{})
@@ -100,7 +100,7 @@ func TestDamagedGone(t *testing.T) {
 			require.NoError(t, s.add(segment.Transcript, lines("a", "b")...))
 			id, r, pk := s.condemns(s.sid+"-x"), w.reader(), segment.SessionPK(s.sid)
 			if lost {
-				require.NoError(t, cosmos.Discard(t.Context(), r, pk, []string{id}))
+				require.NoError(t, r.Discard(t.Context(), pk, []string{id}))
 			} else {
 				var body map[string]any
 				doc, err := r.Get(t.Context(), pk, id, "")
@@ -109,7 +109,8 @@ func TestDamagedGone(t *testing.T) {
 				body["names"] = 5
 				damaged, err := json.Marshal(body)
 				require.NoError(t, err)
-				require.NoError(t, r.Batch(t.Context(), pk, cosmos.Put(damaged)).Err)
+				_, err = r.Commit(t.Context(), pk, []segment.Document{{ID: id, Label: doc.Label, Body: damaged}}, nil)
+				require.NoError(t, err)
 			}
 			p := &pruner{s: w.session("s")}
 			require.NoError(t, p.readHead(t.Context()))
@@ -136,10 +137,10 @@ func TestGoneThatAReplicaLacks(t *testing.T) {
 		require.NoError(t, err)
 		condemned := w.documents("s")[segment.TypeSegment][1]
 		id := s.condemns(condemned)
-		w.dial = func() cosmos.Conn { return &lagging{w.c.Conn(""), id, 1} }
+		w.dial = func() remote.Remote { return &lagging{w.c, id, 1} }
 		p := &pruner{s: w.session("s")}
 		require.NoError(t, p.readHead(t.Context()))
-		require.ErrorIs(t, p.finish(t.Context()), cosmos.ErrLost)
+		require.ErrorIs(t, p.finish(t.Context()), remoteread.ErrLost)
 		require.NoError(t, p.finish(t.Context()))
 		require.NotContains(t, w.documents("s")[segment.TypeSegment], condemned)
 		require.NoError(t, p.read())

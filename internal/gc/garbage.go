@@ -18,11 +18,11 @@ func (i *inventory) garbage(l *liveSet, grace time.Duration, sum *Result) []*doc
 		dead := false
 		switch d.Type {
 		case segment.TypeChunk:
-			dead = !chunks[d.ID]
+			dead = !chunks[d.Name]
 		case head.TypeHistory: // of a former session of this name
-			dead = !slices.ContainsFunc(slices.Concat(i.listed, i.over), func(h head.History) bool { return h.ID == d.ID })
+			dead = !slices.ContainsFunc(slices.Concat(i.listed, i.over), func(h head.History) bool { return h.ID == d.Name })
 		case head.TypeGone: // which no head came to lead to
-			dead = !slices.Contains(i.head.Gone, d.ID)
+			dead = !slices.Contains(i.head.Gone, d.Name)
 		}
 		if dead && i.old(d, grace, time.Time{}, sum) {
 			rest = append(rest, d)
@@ -63,7 +63,7 @@ func (i *inventory) addFiles(chunks map[string]bool) {
 // headDocument returns the document of the head; nil where the list lacks it.
 func (i *inventory) headDocument() *document {
 	for _, d := range i.docs {
-		if d.ID == segment.HeadID(i.sid) {
+		if d.Name == segment.HeadID(i.sid) {
 			return d
 		}
 	}
@@ -73,7 +73,7 @@ func (i *inventory) headDocument() *document {
 // remains returns all documents but the head that are older than grace.
 func (i *inventory) remains(grace time.Duration, sum *Result) (garbage []*document) {
 	for _, d := range i.docs {
-		if d.ID != segment.HeadID(i.sid) && i.old(d, grace, time.Time{}, sum) {
+		if d.Name != segment.HeadID(i.sid) && i.old(d, grace, time.Time{}, sum) {
 			garbage = append(garbage, d)
 		}
 	}
@@ -83,7 +83,7 @@ func (i *inventory) remains(grace time.Duration, sum *Result) (garbage []*docume
 // old reports whether a document is older than grace, and what stands for it
 // since a time too. It counts it when it is not.
 func (i *inventory) old(d *document, grace time.Duration, since time.Time, sum *Result) bool {
-	at := d.written()
+	at := d.Time
 	if since.After(at) {
 		at = since
 	}

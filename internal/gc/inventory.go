@@ -3,8 +3,8 @@ package gc
 import (
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
@@ -28,27 +28,17 @@ func newInventory(sid string, t *head.Head, listed []head.History) *inventory {
 
 // document is a document of the session, without its lines.
 type document struct {
-	ID   string      `json:"id"`
-	PK   string      `json:"pk"`
-	Type string      `json:"type"`
-	V    int         `json:"v"`
-	TS   int64       `json:"_ts"` // when it was written, in seconds since 1970
-	ETag cosmos.ETag `json:"_etag"`
-	Refs []struct {
-		Chunks []string `json:"chunks"`
-	} `json:"refs"` // of a segment
+	remote.Object
+	Type   string   `json:"type"`
+	Chunks []string `json:"chunks"` // of a segment: the names of those that it needs
 
 	info *segment.Info // of a segment; nil when it cannot be read
 }
 
-func (d *document) written() time.Time { return time.Unix(d.TS, 0).UTC() }
-
-// chunks yields the ids of the chunks that a segment needs.
+// chunks returns the ids of the chunks that a segment needs.
 func (d *document) chunks(sid string) (ids []string) {
-	for _, ref := range d.Refs {
-		for _, name := range ref.Chunks {
-			ids = append(ids, segment.ChunkID(sid, name))
-		}
+	for _, name := range d.Chunks {
+		ids = append(ids, segment.ChunkID(sid, name))
 	}
 	return ids
 }
@@ -62,7 +52,7 @@ func (i *inventory) add(in segment.Info, at time.Time) {
 // idsOf returns the ids of documents.
 func idsOf(docs []*document) (ids []string) {
 	for _, d := range docs {
-		ids = append(ids, d.ID)
+		ids = append(ids, d.Name)
 	}
 	return ids
 }

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
@@ -42,23 +42,23 @@ func (j *Journal) Encode() ([]byte, error) { return json.Marshal(j) }
 
 // Note notes that a session was pruned, and when there is more to do though nothing
 // changes.
-func (j *Journal) Note(e *cosmos.Entry, due time.Time) {
+func (j *Journal) Note(e *remoteread.Entry, due time.Time) {
 	j.Sessions[e.SID] = done{e.Revision, due}
 }
 
 // Due returns the entries of a project's sessions for which there may be something
 // to do, by the sessions' ids; or those of all its sessions. It forgets sessions
 // without an entry.
-func (j *Journal) Due(ctx context.Context, c cosmos.Conn, project segment.Identity, all bool) (map[string]*cosmos.Entry, error) {
-	due, seen := map[string]*cosmos.Entry{}, map[string]bool{}
-	for e, err := range cosmos.Entries(ctx, c, project.UID(), project.Project, time.Time{}) {
+func (j *Journal) Due(ctx context.Context, r *remoteread.Reader, project segment.Identity, all bool) (map[string]*remoteread.Entry, error) {
+	due, seen := map[string]*remoteread.Entry{}, map[string]bool{}
+	for e, err := range r.Entries(ctx, project.UID(), "", time.Time{}) {
 		if err != nil {
 			return nil, err
 		}
 		seen[e.SID] = true
 		session := project
 		session.Session = e.Session
-		if session.SID() == e.SID && (all || !j.settled(&e, c.Time())) {
+		if session.SID() == e.SID && (all || !j.settled(&e, r.Time())) {
 			due[e.Session] = &e
 		}
 	}
@@ -67,7 +67,7 @@ func (j *Journal) Due(ctx context.Context, c cosmos.Conn, project segment.Identi
 }
 
 // settled reports whether there is nothing to do for a session.
-func (j *Journal) settled(e *cosmos.Entry, now time.Time) bool {
+func (j *Journal) settled(e *remoteread.Entry, now time.Time) bool {
 	s, known := j.Sessions[e.SID]
 	return known && s.Revision == e.Revision && (s.Due.IsZero() || now.Before(s.Due))
 }

@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
-	"github.com/amplifier-go/sessionstorage/internal/cosmos/memory"
 	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/memremote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 )
 
 // TestJournal asks which sessions are due when nothing happened, when a session
@@ -19,20 +19,21 @@ import (
 func TestJournal(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	c := &memory.Container{Now: func() time.Time { return now }}
+	c := &memremote.Remote{Now: func() time.Time { return now }}
+	r := &remoteread.Reader{Remote: c}
 	put := func(session string, revision int64) {
 		id := identity(session)
 		e := head.Catalogue{SID: id.SID(), UID: id.UID(), Revision: revision, Session: session, Project: "demo", Updated: now}
-		_, err := cosmos.WriteEntry(t.Context(), c.Conn(""), &e, "")
+		_, err := r.WriteEntry(t.Context(), &e, "")
 		require.NoError(t, err)
 	}
 	o := Options{Grace: time.Hour, Retention: time.Hour}
 	j := ReadJournal([]byte("damaged"), o)
-	due := func(all bool) map[string]*cosmos.Entry {
+	due := func(all bool) map[string]*remoteread.Entry {
 		text, err := j.Encode()
 		require.NoError(t, err)
 		j = ReadJournal(text, o)
-		got, err := j.Due(t.Context(), c.Conn(""), identity(""), all)
+		got, err := j.Due(t.Context(), r, identity(""), all)
 		require.NoError(t, err)
 		return got
 	}
@@ -57,8 +58,7 @@ func TestJournal(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, ReadJournal(text, Options{Grace: time.Minute, Retention: time.Hour}).Sessions)
 	id := identity("s0")
-	a := c.Conn("").Batch(t.Context(), "u-"+id.UID(), cosmos.Delete(id.SID(), ""))
-	require.NoError(t, a.Err)
+	require.NoError(t, r.Discard(t.Context(), "u-"+id.UID(), []string{id.SID()}))
 	require.Equal(t, []string{"s1", "s2"}, ids(false))
 	require.Len(t, j.Sessions, 2, "one without an entry is forgotten")
 }

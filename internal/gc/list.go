@@ -3,11 +3,9 @@ package gc
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
@@ -19,13 +17,13 @@ func (p *pruner) list(ctx context.Context) (*inventory, error) {
 		return nil, err
 	}
 	// A list that has another version of the head may be older than what it condemned.
-	if t := i.headDocument(); p.head != nil && (t == nil || t.ETag != p.s.Head.ETag) {
+	if t := i.headDocument(); p.head != nil && (t == nil || t.Version != p.s.Head.Version) {
 		return nil, errLagging
 	}
 	// A service that tells no time is at least as far as what it wrote last.
 	i.now = p.s.Reader.Time()
 	for _, d := range i.docs {
-		if at := d.written(); at.After(i.now) {
+		if at := d.Time; at.After(i.now) {
 			i.now = at
 		}
 	}
@@ -40,26 +38,28 @@ func (p *pruner) listDocuments(ctx context.Context, i *inventory) error {
 			return err
 		}
 	}
-	for row, err := range p.s.Reader.Query(ctx, cosmos.Inventory(p.pk())) {
+	for o, err := range p.s.Reader.List(ctx, p.pk(), remote.Query{Prefix: i.sid + "-"}) {
 		if err != nil {
 			return fmt.Errorf("list documents: %w", err)
 		}
-		d := &document{}
-		if json.Unmarshal(row, d) != nil || !strings.HasPrefix(d.ID, i.sid+"-") || d.PK != p.pk() || condemned[d.ID] {
+		if condemned[o.Name] {
 			continue
 		}
-		if d.V != segment.Version {
-			if err := segment.Probe(row, d.Type); errors.Is(err, segment.ErrFormat) {
-				return fmt.Errorf("list documents: %w", err)
-			}
+		d := &document{}
+		if err := json.Unmarshal(o.Label, d); err != nil {
+			continue // of another tool
 		}
+		if err := segment.CheckFormat(o.Label); err != nil {
+			return fmt.Errorf("list documents: %w", err)
+		}
+		d.Object = o
 		i.docs = append(i.docs, d)
 		if d.Type != segment.TypeSegment {
 			continue
 		}
-		if info, err := segment.DecodeInfo(row); err == nil {
+		if info, err := segment.DecodeInfo(p.pk(), o.Name, o.Label); err == nil {
 			d.info = &info
-			i.add(info, d.written())
+			i.add(info, d.Time)
 		}
 	}
 	return nil

@@ -54,7 +54,7 @@ func (l *liveSet) add(i *inventory, st segment.Stream, p segment.Point) {
 // has reports whether a segment must stay whatever its age: it is read, or
 // nobody can say what it is good for.
 func (l *liveSet) has(d *document) bool {
-	return d.info == nil || l.segments[d.ID] || l.broken[d.info.Stream]
+	return d.info == nil || l.segments[d.Name] || l.broken[d.info.Stream]
 }
 
 // coveredSince returns when the youngest was written of the segments that are

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -117,14 +116,14 @@ func (p *pruner) mergeRun(ctx context.Context, i *inventory, run []segment.Info)
 	defer src.Close()
 	parts := make([]*segment.Segment, 0, len(run))
 	for _, in := range run {
-		body, err := src.Segment(in)
+		doc, err := src.Segment(in)
 		if errors.Is(err, segment.ErrMissing) {
-			return cosmos.ErrLost // somebody removed it, under another head
+			return remoteread.ErrLost // somebody removed it, under another head
 		}
 		if err != nil {
 			return err
 		}
-		part, err := segment.DecodeSegment(body)
+		part, err := segment.DecodeSegment(doc)
 		if err != nil {
 			return remoteread.Damaged(err)
 		}
@@ -150,14 +149,14 @@ func (p *pruner) mergeParts(ctx context.Context, i *inventory, parts []*segment.
 	if err != nil {
 		return err
 	}
-	info, err := segment.DecodeInfo(doc.Body)
+	info, err := segment.DecodeInfo(doc.PK, doc.ID, doc.Label)
 	if err != nil {
 		return err
 	}
-	if err := p.prove(ctx, i, info, doc.Body); err != nil {
+	if err := p.prove(ctx, i, info, doc); err != nil {
 		return err
 	}
-	if err := p.swap(ctx, p.head.Clone(), cosmos.Put(doc.Body)); err != nil {
+	if err := p.swap(ctx, p.head.Clone(), []segment.Document{doc}); err != nil {
 		return err
 	}
 	p.sum.Merged, p.sum.Segments = p.sum.Merged+len(parts), p.sum.Segments+1
@@ -167,7 +166,7 @@ func (p *pruner) mergeParts(ctx context.Context, i *inventory, parts []*segment.
 
 // prove reads the lines of a segment that is not stored yet, and checks all hashes:
 // a damaged one must not take the place of others.
-func (p *pruner) prove(ctx context.Context, i *inventory, in segment.Info, body []byte) error {
+func (p *pruner) prove(ctx context.Context, i *inventory, in segment.Info, doc segment.Document) error {
 	infos := []segment.Info{in}
 	for _, other := range i.segments[in.Stream] { // differences may lead to them
 		if other.From.N < in.From.N && other.To.N < in.To.N { // but it holds not the last line too
@@ -176,7 +175,7 @@ func (p *pruner) prove(ctx context.Context, i *inventory, in segment.Info, body 
 	}
 	src := p.s.Reader.Source(ctx, nil)
 	defer src.Close()
-	for _, err := range segment.Lines(overlay{src, in.ID, body}, in.Stream, infos, in.From, in.To, nil) {
+	for _, err := range segment.Lines(overlay{src, doc}, in.Stream, infos, in.From, in.To, nil) {
 		if err != nil {
 			return remoteread.Damaged(err)
 		}
@@ -187,14 +186,13 @@ func (p *pruner) prove(ctx context.Context, i *inventory, in segment.Info, body 
 // overlay is a source with one segment more than the cloud has.
 type overlay struct {
 	*remoteread.Source
-	id   string
-	body []byte
+	doc segment.Document
 }
 
 // Segment implements [segment.Source].
-func (o overlay) Segment(in segment.Info) ([]byte, error) {
-	if in.ID == o.id {
-		return o.body, nil
+func (o overlay) Segment(in segment.Info) (segment.Document, error) {
+	if in.ID == o.doc.ID {
+		return o.doc, nil
 	}
 	return o.Source.Segment(in)
 }

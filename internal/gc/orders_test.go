@@ -17,10 +17,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
-	"github.com/amplifier-go/sessionstorage/internal/cosmos/memory"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
+	"github.com/amplifier-go/sessionstorage/internal/memremote"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
@@ -43,14 +43,14 @@ type actor struct {
 // state which another order came to: the same documents in the same versions, and the same
 // answers to each actor.
 type search struct {
-	start   *memory.Container
+	start   *memremote.Remote
 	actors  []actor
-	through func(cosmos.Conn) cosmos.Conn // what the actors' requests go through; nil: nothing
-	purges  bool                          // an actor removes the session
-	content bool                          // a version follows from the content, and is not unique
-	twice   bool                          // a name follows from the content, and may be used twice
-	large   bool                          // with versions that follow from the content it takes long
-	forgets bool                          // an actor does not know which heads are its own
+	through func(*turns) remote.Remote // what the actors' requests go through; nil: nothing
+	purges  bool                       // an actor removes the session
+	content bool                       // a version follows from the content, and is not unique
+	twice   bool                       // a name follows from the content, and may be used twice
+	large   bool                       // with versions that follow from the content it takes long
+	forgets bool                       // an actor does not know which heads are its own
 	t       *testing.T
 
 	seen map[[32]byte]bool
@@ -78,24 +78,24 @@ var errEnded = errors.New("the order ended")
 func (s *search) replay(path []int) string {
 	c, turns, now := s.start.Clone(), make([]*turns, len(s.actors), 2*len(s.actors)), 0
 	c.Now = func() time.Time { return time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC) }
-	c.Version = func(body []byte) cosmos.ETag {
+	c.Version = func(o *remote.Object) remote.Version {
 		if s.content {
-			return cosmos.ETag(fmt.Sprintf(`"%x"`, sha256.Sum256(body)))
+			return remote.Version(fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s %s %s", o.Name, o.Label, o.Body))))
 		}
 		turns[now].stored++
-		return cosmos.ETag(fmt.Sprintf(`"%s %d"`, turns[now].name, turns[now].stored))
+		return remote.Version(fmt.Sprintf("%s %d", turns[now].name, turns[now].stored))
 	}
 	ended := make(chan struct{})
 	for i, a := range s.actors {
-		g := newTurns(a.name, c.Conn(""), ended)
+		g := newTurns(a.name, c, ended)
 		turns[i] = g
 		if a.loses > 0 {
-			g.loses, g.late = a.loses, newTurns(a.name+late, c.Conn(""), ended)
+			g.loses, g.late = a.loses, newTurns(a.name+late, c, ended)
 			turns = append(turns, g.late)
 			go g.late.send()
 		}
 		go func() {
-			g.w = &world{t: s.t, c: c, name: a.name, twice: s.twice, forgets: s.forgets, dial: func() cosmos.Conn {
+			g.w = &world{t: s.t, c: c, name: a.name, twice: s.twice, forgets: s.forgets, dial: func() remote.Remote {
 				if s.through != nil {
 					return s.through(g)
 				}
@@ -152,13 +152,13 @@ func order(all []*turns, path []int) string {
 }
 
 // lost tells what the cloud has lost, "" for nothing.
-func (s *search) lost(c *memory.Container, all []*turns) string {
+func (s *search) lost(c *memremote.Remote, all []*turns) string {
 	for _, g := range all {
 		if g.done.Load() && errors.Is(g.err, remoteread.ErrDamaged) {
 			return fmt.Sprintf("%s: %v", g.name, g.err)
 		}
 	}
-	r := &remoteread.Reader{Conn: c.Conn(""), Alone: true}
+	r := &remoteread.Reader{Remote: c, Alone: true}
 	p := &pruner{s: &Session{SID: sidOf("s"), Reader: r}}
 	err := p.readHead(context.Background())
 	if err == nil && p.head != nil {
@@ -218,9 +218,9 @@ func (s *search) sent(all []*turns) bool {
 	return !s.purges
 }
 
-// turns is a connection whose requests wait for their turns.
+// turns is a remote whose requests wait for their turns.
 type turns struct {
-	cosmos.Conn
+	remote.Remote
 	name   string
 	next   chan struct{}
 	ended  chan struct{}
@@ -231,22 +231,21 @@ type turns struct {
 	stored int      // documents
 	heard  [32]byte // of all requests and answers
 
-	loses   int    // see [actor]
-	changes int    // that were made
-	late    *turns // makes the change whose answer is lost
-	pk      string // of that change
-	ops     []cosmos.Op
+	loses   int         // see [actor]
+	changes int         // that were made
+	late    *turns      // makes the change whose answer is lost
+	change  func()      // that change
 	sent    atomic.Bool // it is under way
 }
 
-func newTurns(name string, c cosmos.Conn, ended chan struct{}) *turns {
-	return &turns{Conn: c, name: name, next: make(chan struct{}), ended: ended}
+func newTurns(name string, r remote.Remote, ended chan struct{}) *turns {
+	return &turns{Remote: r, name: name, next: make(chan struct{}), ended: ended}
 }
 
 // send makes a change whose answer is lost.
 func (g *turns) send() {
 	if g.turn(context.Background()) == nil {
-		g.Conn.Batch(context.Background(), g.pk, g.ops...)
+		g.change()
 	}
 	g.done.Store(true)
 }
@@ -280,53 +279,76 @@ func (g *turns) hear(what ...any) {
 	g.heard = sha256.Sum256(fmt.Append(g.heard[:], timeless(fmt.Sprint(what...))))
 }
 
-func (g *turns) Get(ctx context.Context, pk, id string, known cosmos.ETag) (*cosmos.Document, error) {
+func (g *turns) Get(ctx context.Context, part, name string, known remote.Version) (remote.Object, error) {
 	if err := g.turn(ctx); err != nil {
-		return nil, err
+		return remote.Object{}, err
 	}
-	doc, err := g.Conn.Get(ctx, pk, id, known)
-	g.hear("get", pk, id, known, doc == nil)
-	if doc != nil {
-		g.hear(string(doc.Body), doc.ETag)
-	}
-	return doc, err
+	o, err := g.Remote.Get(ctx, part, name, known)
+	g.hear("get", part, name, known, string(o.Label), string(o.Body), o.Version, err)
+	return o, err
 }
 
-func (g *turns) Query(ctx context.Context, q cosmos.Query) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
+func (g *turns) List(ctx context.Context, part string, q remote.Query) iter.Seq2[remote.Object, error] {
+	return func(yield func(remote.Object, error) bool) {
 		if err := g.turn(ctx); err != nil {
-			yield(nil, err)
+			yield(remote.Object{}, err)
 			return
 		}
-		var rows [][]byte
-		for row := range g.Conn.Query(ctx, q) { // in memory it cannot fail
-			rows = append(rows, row)
+		var all []remote.Object
+		for o := range g.Remote.List(ctx, part, q) { // in memory it cannot fail
+			all = append(all, o)
+			g.hear(o.Name, string(o.Label), o.Version)
 		}
-		g.hear("query", q, fmt.Sprintf("%s", rows))
-		for _, row := range rows {
-			if !yield(row, nil) {
+		g.hear("list", part, q)
+		for _, o := range all {
+			if !yield(o, nil) {
 				return
 			}
 		}
 	}
 }
 
-func (g *turns) Batch(ctx context.Context, pk string, ops ...cosmos.Op) cosmos.Answer {
+var errLateAnswer = errors.New("the answer was lost")
+
+// losesNext reports whether the answer to the next change is lost, which is made at any time after.
+func (g *turns) losesNext(change func()) bool {
+	if g.changes++; g.changes != g.loses {
+		return false
+	}
+	g.late.change = change
+	g.late.sent.Store(true)
+	g.hear("lost")
+	return true
+}
+
+func (g *turns) Commit(ctx context.Context, part string, objects []remote.Object, swap *remote.Swap) (remote.Version, error) {
 	if err := g.turn(ctx); err != nil {
-		return cosmos.Answer{Class: cosmos.Abandoned, Failed: -1, Err: err}
+		return "", err
 	}
-	if g.changes++; g.changes == g.loses {
-		g.late.pk, g.late.ops = pk, ops
-		g.late.sent.Store(true)
-		g.hear("lost")
-		return cosmos.Answer{Class: cosmos.Unknown, Failed: -1, Err: errors.New("the answer was lost")}
+	if g.losesNext(func() { _, _ = g.Remote.Commit(context.Background(), part, objects, swap) }) {
+		return "", fmt.Errorf("%w: %w", remote.ErrUnknown, errLateAnswer)
 	}
-	a := g.Conn.Batch(ctx, pk, ops...)
-	for _, op := range ops {
-		g.hear(op.Kind, op.ID, string(op.Body), op.ETag)
+	v, err := g.Remote.Commit(ctx, part, objects, swap)
+	for _, o := range objects {
+		g.hear("store", o.Name, string(o.Label), string(o.Body))
 	}
-	g.hear("batch", pk, a.Class, a.Failed, a.ETags)
-	return a
+	if swap != nil {
+		g.hear("swap", swap.Name, string(swap.Label), string(swap.Body), swap.If, swap.Remove)
+	}
+	g.hear("commit", part, v, err)
+	return v, err
+}
+
+func (g *turns) Delete(ctx context.Context, part string, names []string) error {
+	if err := g.turn(ctx); err != nil {
+		return err
+	}
+	if g.losesNext(func() { _ = g.Remote.Delete(context.Background(), part, names) }) {
+		return errLateAnswer
+	}
+	err := g.Remote.Delete(ctx, part, names)
+	g.hear("delete", part, names, err)
+	return err
 }
 
 var times = regexp.MustCompile(`"updated":"[^"]*"`)
@@ -335,11 +357,12 @@ var times = regexp.MustCompile(`"updated":"[^"]*"`)
 func timeless(text string) string { return times.ReplaceAllString(text, "") }
 
 // key returns the state that an order came to.
-func key(c *memory.Container, all []*turns) [32]byte {
+func key(c *memremote.Remote, all []*turns) [32]byte {
 	var b strings.Builder
 	for _, pk := range []string{segment.SessionPK(sidOf("s")), segment.UserPK(identity("s").UID())} {
-		for row := range c.Conn("").Query(context.Background(), cosmos.Inventory(pk)) {
-			b.Write(row)
+		for o := range c.List(context.Background(), pk, remote.Query{}) {
+			whole, err := c.Get(context.Background(), pk, o.Name, "")
+			fmt.Fprintf(&b, "%s %s %s %s %v\n", whole.Name, whole.Label, whole.Body, whole.Version, err)
 		}
 	}
 	state := timeless(b.String())
@@ -386,14 +409,14 @@ func stores(name string, n int, anew bool, lines ...string) actor {
 		remove := func() error {
 			g := w.session("s")
 			g.Random = jitter.New(sha256.Sum256([]byte(name)))
-			etag, err := Renew(context.Background(), g, s.tip, s.etag)
+			version, err := Renew(context.Background(), g, s.tip, s.version)
 			if err != nil || len(left) == 0 {
 				return err
 			}
-			s.etag = etag
+			s.version = version
 			gone := left
 			left = nil
-			return cosmos.Discard(context.Background(), s, segment.SessionPK(s.sid), gone)
+			return s.Discard(context.Background(), segment.SessionPK(s.sid), gone)
 		}
 		for {
 			err := s.change(func(ctx context.Context, next *head.Head) error {
@@ -420,10 +443,10 @@ func stores(name string, n int, anew bool, lines ...string) actor {
 			switch {
 			case errors.Is(err, errDone):
 				return nil
-			case errors.Is(err, cosmos.ErrLost):
+			case errors.Is(err, remoteread.ErrLost):
 				continue
 			case errors.Is(err, errNothing) && s.tip != nil && (s.tip.Deleted || w.forgets) && len(left) > 0:
-				if lost := remove(); errors.Is(lost, cosmos.ErrLost) {
+				if lost := remove(); errors.Is(lost, remoteread.ErrLost) {
 					continue
 				} else if lost != nil {
 					return lost
@@ -443,8 +466,8 @@ func (w *writer) each(ctx context.Context, next *head.Head, lines []string, n in
 				return err
 			}
 			*stored = append(*stored, d.ID)
-			if a := w.Batch(ctx, d.PK, cosmos.Put(d.Body)); a.Class != cosmos.OK {
-				return a.Lost()
+			if _, err := w.Commit(ctx, d.PK, []segment.Document{d}, nil); err != nil {
+				return remoteread.Lost(err)
 			}
 		}
 	}
@@ -468,7 +491,7 @@ func mends(name string, lines ...string) actor {
 				case next.Op == name:
 					return errDone
 				case len(next.Gone) > 0:
-					return errors.Join(Finish(ctx, g), cosmos.ErrLost)
+					return errors.Join(Finish(ctx, g), remoteread.ErrLost)
 				}
 				infos, err := s.Segments(ctx, next, segment.Transcript, 0)
 				if err != nil {
@@ -484,13 +507,13 @@ func mends(name string, lines ...string) actor {
 				}
 				doc, err := gone.Encode(s.sid)
 				next.Gone = append(next.Gone, gone.ID)
-				s.beside = append(s.beside, cosmos.Put(doc.Body))
+				s.beside = append(s.beside, doc)
 				return err
 			})
 			switch {
 			case errors.Is(err, errDone):
 				return nil
-			case errors.Is(err, cosmos.ErrLost):
+			case errors.Is(err, remoteread.ErrLost):
 				continue
 			case err == nil:
 				return Finish(context.Background(), g)
@@ -504,15 +527,16 @@ func mends(name string, lines ...string) actor {
 func (w *writer) harm(id string) {
 	doc, err := w.Get(context.Background(), segment.SessionPK(w.sid), id, "")
 	require.NoError(w.t, err)
-	body := regexp.MustCompile(`"data":"[^"]*"`).ReplaceAll(doc.Body, []byte(`"data":"AAAA"`))
-	require.NotEqual(w.t, doc.Body, body)
-	require.NoError(w.t, w.Batch(context.Background(), segment.SessionPK(w.sid), cosmos.Put(body)).Err)
+	harmed := segment.Document{ID: id, Label: doc.Label, Body: []byte{0, 0, 0, 0}}
+	require.NotEqual(w.t, doc.Body, harmed.Body)
+	_, err = w.Commit(context.Background(), segment.SessionPK(w.sid), []segment.Document{harmed}, nil)
+	require.NoError(w.t, err)
 }
 
 // removes returns an actor that removes documents, as a prune does that has condemned them.
 func removes(name string, ids func() []string) actor {
 	return actor{name: name, do: func(w *world) error {
-		return cosmos.Discard(context.Background(), w.reader(), segment.SessionPK(sidOf("s")), ids())
+		return w.reader().Discard(context.Background(), segment.SessionPK(sidOf("s")), ids())
 	}}
 }
 
@@ -543,9 +567,9 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// without is a connection that breaks one rule of removing.
+// without is a remote that breaks one rule of removing.
 type without struct {
-	cosmos.Conn
+	*turns
 	rule string
 }
 
@@ -557,36 +581,34 @@ const (
 	ownHeads      = "a device knows the heads that it sent"
 )
 
-func (c *without) Get(ctx context.Context, pk, id string, known cosmos.ETag) (*cosmos.Document, error) {
-	if c.rule != condemnedLast || id != segment.HeadID(sidOf("s")) {
-		return c.Conn.Get(ctx, pk, id, known)
+func (c *without) Get(ctx context.Context, part, name string, known remote.Version) (remote.Object, error) {
+	if c.rule != condemnedLast || name != segment.HeadID(sidOf("s")) {
+		return c.turns.Get(ctx, part, name, known)
 	}
-	doc, err := c.Conn.Get(ctx, pk, id, "")
-	if err == nil && doc != nil {
-		doc.Body = condemned.ReplaceAll(doc.Body, nil)
-	}
-	return doc, err
+	o, err := c.turns.Get(ctx, part, name, "")
+	o.Body = condemned.ReplaceAll(o.Body, nil)
+	return o, err
 }
 
 var condemned = regexp.MustCompile(`"gone":\[[^\]]*\],`)
 
-func (c *without) Batch(ctx context.Context, pk string, ops ...cosmos.Op) cosmos.Answer {
-	there := c.Conn.(*turns).Conn
-	at := slices.IndexFunc(ops, func(op cosmos.Op) bool { return op.Kind == cosmos.Replace && op.ID == segment.HeadID(sidOf("s")) })
-	swaps := at >= 0
-	if swaps && c.rule == boundToHead && strings.Contains(string(ops[at].Body), `"fence"`) {
-		if now, _ := there.Get(ctx, pk, ops[at].ID, ""); now != nil {
-			ops = slices.Clone(ops)
-			ops[at].ETag = now.ETag
+func (c *without) Commit(ctx context.Context, part string, objects []remote.Object, swap *remote.Swap) (remote.Version, error) {
+	there := c.Remote
+	swaps := swap != nil && swap.If != "" && swap.Name == segment.HeadID(sidOf("s"))
+	fenced := swaps && strings.Contains(string(swap.Body), `"fence"`)
+	if fenced && c.rule == boundToHead {
+		if now, err := there.Get(ctx, part, swap.Name, ""); err == nil {
+			bound := *swap
+			bound.If = now.Version
+			swap = &bound
 		}
 	}
-	if swaps && c.rule == tombstoneAnew && len(ops) == 1 {
-		now, _ := there.Get(ctx, pk, ops[at].ID, ops[at].ETag)
-		if now != nil && now.Same && strings.Contains(string(ops[at].Body), `"deleted":true`) && strings.Contains(string(ops[at].Body), `"fence"`) {
-			return cosmos.Answer{Failed: -1, ETags: []cosmos.ETag{now.ETag}}
+	if fenced && c.rule == tombstoneAnew && len(objects)+len(swap.Remove) == 0 && strings.Contains(string(swap.Body), `"deleted":true`) {
+		if _, err := there.Get(ctx, part, swap.Name, swap.If); errors.Is(err, remote.ErrUnchanged) {
+			return swap.If, nil
 		}
 	}
-	return c.Conn.Batch(ctx, pk, ops...)
+	return c.turns.Commit(ctx, part, objects, swap)
 }
 
 // TestOrdersWithoutARule: the search finds what is lost without each of the rules.
@@ -599,7 +621,7 @@ func TestOrdersWithoutARule(t *testing.T) {
 				all, found := orders(t), ""
 				for _, name := range slices.Sorted(maps.Keys(all)) { // one of them needs the rule
 					s := all[name]
-					s.through = func(c cosmos.Conn) cosmos.Conn { return &without{c, rule} }
+					s.through = func(g *turns) remote.Remote { return &without{g, rule} }
 					s.twice, s.forgets = rule == drawnNames, rule == ownHeads
 					if s.large {
 						continue

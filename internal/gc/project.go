@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/show"
@@ -21,8 +21,8 @@ type Project struct {
 type Member struct {
 	SID, Session string
 	Head         *head.Head // nil: it has none
-	ETag         cosmos.ETag
-	Entry        *cosmos.Entry // of the catalogue; nil: none
+	Version      remote.Version
+	Entry        *remoteread.Entry // of the catalogue; nil: none
 }
 
 // Read reads the head of each session, and its entry in the catalogue.
@@ -45,8 +45,8 @@ func (p *Project) read(ctx context.Context, m *Member) error {
 	if err != nil {
 		return err
 	}
-	m.Head, m.ETag = t, known.ETag
-	m.Entry, err = cosmos.EntryOf(ctx, p.Reader, of.UID(), m.SID)
+	m.Head, m.Version = t, known.Version
+	m.Entry, err = p.Reader.EntryOf(ctx, of.UID(), m.SID)
 	return err
 }
 

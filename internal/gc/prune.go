@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 )
 
@@ -18,19 +18,19 @@ const maxRounds = 5
 // anywhere, and run by several devices at once and beside writers; the package's
 // doc tells why. With an error, it returns what it did until then. The error Is
 // [remoteread.ErrDamaged] when a part of the session was left alone because it is
-// damaged, and [cosmos.ErrContended] when other devices keep changing the head.
+// damaged, and [remoteread.ErrContended] when other devices keep changing the head.
 func Prune(ctx context.Context, s *Session, o Options) (Result, error) {
 	p := &pruner{s: s, o: o}
 	for try := 1; ; try++ {
 		err := p.round(ctx)
 		if p.outdated(ctx, err) {
-			err = fmt.Errorf("%w: %w", cosmos.ErrLost, err)
+			err = fmt.Errorf("%w: %w", remoteread.ErrLost, err)
 		}
-		if !errors.Is(err, cosmos.ErrLost) {
+		if !errors.Is(err, remoteread.ErrLost) {
 			return p.sum, err
 		}
 		if try == maxRounds {
-			return p.sum, fmt.Errorf("%w: %w", cosmos.ErrContended, err)
+			return p.sum, fmt.Errorf("%w: %w", remoteread.ErrContended, err)
 		}
 		if err := jitter.Pause(ctx, s.Random.Wait(jitter.FirstBackoff/8<<try), nil); err != nil {
 			return p.sum, err
@@ -67,7 +67,7 @@ func (p *pruner) round(ctx context.Context) error {
 	}
 	p.expire(i)
 	damage := p.merge(ctx, i)
-	full := errors.Is(damage, cosmos.ErrFull)
+	full := errors.Is(damage, remote.ErrFull)
 	if damage != nil && !full && !errors.Is(damage, remoteread.ErrDamaged) {
 		return damage
 	}
@@ -86,7 +86,7 @@ func (p *pruner) collect(ctx context.Context, i *inventory) error {
 		names = append(names, h.ID)
 	}
 	for _, d := range i.garbage(live, p.o.Grace, &p.sum) {
-		names = append(names, d.ID)
+		names = append(names, d.Name)
 	}
 	for len(names) > 0 {
 		n, err := p.remove(ctx, over, names)
@@ -105,8 +105,8 @@ func (p *pruner) remove(ctx context.Context, over []head.History, names []string
 	if !p.o.Plan {
 		err = p.condemn(ctx, over[:min(n, len(over))], names[:n])
 	}
-	if errors.Is(err, cosmos.ErrFull) {
-		n = min(len(names), cosmos.MaxOps-1)
+	if errors.Is(err, remote.ErrFull) {
+		n = min(len(names), max(1, p.s.Reader.Batch(ctx).Objects-1))
 		err = p.removeFull(ctx, over[:min(n, len(over))], names[:n])
 	}
 	if err != nil {

@@ -2,7 +2,6 @@ package gc
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
@@ -176,7 +175,7 @@ func TestKeepsSomeFormerTips(t *testing.T) {
 		require.Equal(t, 99, r.Expired)
 		names, _ := w.readable("s")
 		require.Len(t, names, 1+101)
-		former, err := w.reader().Histories(t.Context(), known.Head.Head(known.SID), known.Head.ETag)
+		former, err := w.reader().Histories(t.Context(), known.Head.Head(known.SID), known.Head.Version)
 		require.NoError(t, err)
 		require.Len(t, former, 101)
 		require.Len(t, w.documents("s")[head.TypeHistory], 101)
@@ -193,8 +192,7 @@ func TestLeavesDamageAlone(t *testing.T) {
 		infos, err := w.reader().Segments(t.Context(), &head.Head{SID: sidOf("s")}, segment.Transcript, 0)
 		require.NoError(t, err)
 		i := slices.IndexFunc(infos, func(in segment.Info) bool { return in.From.N == 2 })
-		a := w.reader().Batch(t.Context(), infos[i].PK, cosmos.Delete(infos[i].ID, ""))
-		require.NoError(t, a.Err)
+		require.NoError(t, w.reader().Discard(t.Context(), infos[i].PK, []string{infos[i].ID}))
 		before := w.documents("s")
 		for range 3 {
 			_, err = Prune(t.Context(), w.session("s"), Options{Grace: time.Nanosecond, Retention: -1})
@@ -208,7 +206,7 @@ func TestLeavesDamageAlone(t *testing.T) {
 }
 
 func transcripts(ids []string) []string {
-	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id[33:35] != "t-" })
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id[33:37] != "s-t-" })
 }
 
 // TestMergesNothingDamaged damages one of the segments that would be merged.
@@ -222,18 +220,16 @@ func TestMergesNothingDamaged(t *testing.T) {
 		}
 		ids := w.documents("s")[segment.TypeSegment]
 		pk := segment.SessionPK(s.sid)
-		var bodies [2]map[string]json.RawMessage
-		for i := range bodies {
-			doc, err := s.Get(t.Context(), pk, ids[i], "")
+		var docs [2]*remote.Object
+		for i := range docs {
+			var err error
+			docs[i], err = s.Get(t.Context(), pk, ids[i], "")
 			require.NoError(t, err)
-			require.NoError(t, json.Unmarshal(doc.Body, &bodies[i]))
 		}
-		require.NotEmpty(t, bodies[1]["data"])
-		bodies[0]["data"] = bodies[1]["data"] // lines of the right form that are not those
-		body, err := json.Marshal(bodies[0])
+		require.NotEqual(t, docs[0].Body, docs[1].Body)
+		harmed := segment.Document{ID: ids[0], Label: docs[0].Label, Body: docs[1].Body} // lines of the right form that are not those
+		_, err := s.Commit(t.Context(), pk, []segment.Document{harmed}, nil)
 		require.NoError(t, err)
-		a := s.Batch(t.Context(), pk, cosmos.Put(body))
-		require.NoError(t, a.Err)
 		time.Sleep(2 * week)
 		r, err := Prune(t.Context(), w.session("s"), Options{Grace: time.Nanosecond, Retention: -1})
 		require.ErrorIs(t, err, remoteread.ErrDamaged)
@@ -249,12 +245,12 @@ func TestStopsAtWhatIsNewer(t *testing.T) {
 		w := newWorld(t, 15)
 		s := w.plant()
 		time.Sleep(time.Hour)
-		newer := fmt.Sprintf(`{"id":"%s-t-x","pk":%q,"type":"seg","v":99}`, s.sid, segment.SessionPK(s.sid))
-		a := s.Batch(t.Context(), segment.SessionPK(s.sid), cosmos.Put([]byte(newer)))
-		require.NoError(t, a.Err)
+		newer := segment.Document{ID: segment.SegmentPrefix(s.sid, segment.Transcript) + "x", Label: []byte(`{"type":"seg","v":99}`)}
+		_, err := s.Commit(t.Context(), segment.SessionPK(s.sid), []segment.Document{newer}, nil)
+		require.NoError(t, err)
 		session := w.session("s")
-		session.Reader = &remoteread.Reader{Conn: &contending{w.c.Conn(""), func() { require.Fail(t, "a change") }}}
-		_, err := Prune(t.Context(), session, Options{Grace: time.Nanosecond, Retention: -1})
+		session.Reader = &remoteread.Reader{Remote: &contending{w.c, func() { require.Fail(t, "a change") }}}
+		_, err = Prune(t.Context(), session, Options{Grace: time.Nanosecond, Retention: -1})
 		require.ErrorIs(t, err, segment.ErrNewer)
 	})
 }
@@ -284,7 +280,7 @@ func TestPlanRemovesNothing(t *testing.T) {
 		require.Equal(t, before, w.documents("s"))
 		doc, err := s.HeadDocument(t.Context(), s.sid)
 		require.NoError(t, err)
-		require.Equal(t, want.ETag, doc.ETag)
+		require.Equal(t, want.Version, doc.Version)
 		w.prune("s")
 		for _, id := range names {
 			require.NotContains(t, slices.Concat(slices.Collect(maps.Values(w.documents("s")))...), id)

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
@@ -48,11 +49,11 @@ type Purger struct {
 func (p *Purger) Purge(ctx context.Context, sessions []string) error {
 	for try := 1; ; try++ {
 		err := p.round(ctx, sessions)
-		if !errors.Is(err, cosmos.ErrLost) || errors.Is(err, ErrRecreated) {
+		if !errors.Is(err, remoteread.ErrLost) || errors.Is(err, ErrRecreated) {
 			return err
 		}
 		if try == maxRounds {
-			return fmt.Errorf("%w: %w", cosmos.ErrContended, err)
+			return fmt.Errorf("%w: %w", remoteread.ErrContended, err)
 		}
 		if err := jitter.Pause(ctx, p.Random.Wait(jitter.FirstBackoff/8<<try), nil); err != nil {
 			return err
@@ -86,7 +87,7 @@ func (p *Purger) purge(ctx context.Context, m *Member) error {
 	if err := p.enter(ctx, m); err != nil {
 		return err
 	}
-	_, err := Empty(ctx, &Session{SID: m.SID, Reader: p.Reader, Random: p.Random}, m.Head, m.ETag)
+	_, err := Empty(ctx, &Session{SID: m.SID, Reader: p.Reader, Random: p.Random}, m.Head, m.Version)
 	return err
 }
 
@@ -124,24 +125,24 @@ func (p *Purger) bury(ctx context.Context, m *Member) error {
 	if err != nil {
 		return err
 	}
-	a := p.Reader.Batch(ctx, doc.PK, cosmos.Swap(doc.ID, doc.Body, m.ETag))
-	if err := a.Lost(); err != nil {
-		return err
+	v, err := p.Reader.Commit(ctx, doc.PK, nil, remoteread.Swap(doc, m.Version))
+	if err != nil {
+		return remoteread.Lost(err)
 	}
-	m.Head, m.ETag = t, a.ETag(0)
+	m.Head, m.Version = t, v
 	return nil
 }
 
 // enter writes the entry of a tombstone, which has no name.
 func (p *Purger) enter(ctx context.Context, m *Member) error {
-	last := cosmos.ETag("")
+	last := remote.Version("")
 	if m.Entry != nil {
-		if last = m.Entry.ETag; m.Entry.Deleted && m.Entry.Name == "" {
+		if last = m.Entry.Version; m.Entry.Deleted && m.Entry.Name == "" {
 			return nil
 		}
 	}
 	entry := m.Head.Catalogue(p.Identity.UID(), "")
-	if _, err := cosmos.WriteEntry(ctx, p.Reader, &entry, last); err != nil {
+	if _, err := p.Reader.WriteEntry(ctx, &entry, last); err != nil {
 		return fmt.Errorf("write catalogue: %w", err)
 	}
 	return nil

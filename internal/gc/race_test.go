@@ -13,8 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
@@ -100,42 +100,59 @@ func unnamed(byType map[string][]string) map[string][]string {
 	return byType
 }
 
-// losing is a connection that gives no answer to one of its batches, which is done.
+// losing is a remote that gives no answer to one of its changes, which is made.
 type losing struct {
-	cosmos.Conn
-	at, n int
+	remote.Remote
+	at, n   int
+	removal bool // that is what it was
 }
 
-func (l *losing) Batch(ctx context.Context, pk string, ops ...cosmos.Op) cosmos.Answer {
-	a := l.Conn.Batch(ctx, pk, ops...)
-	if l.n++; l.n == l.at && a.Class == cosmos.OK {
-		return cosmos.Answer{Class: cosmos.Unknown, Failed: -1, Err: errors.New("no answer")}
+var errNoAnswer = errors.New("no answer")
+
+func (l *losing) Commit(ctx context.Context, part string, objects []remote.Object, swap *remote.Swap) (remote.Version, error) {
+	v, err := l.Remote.Commit(ctx, part, objects, swap)
+	if l.n++; l.n == l.at && err == nil {
+		return "", fmt.Errorf("%w: %w", remote.ErrUnknown, errNoAnswer)
 	}
-	return a
+	return v, err
 }
 
-// TestLosesAnAnswer loses the answer to each of the changes of Prune.
+func (l *losing) Delete(ctx context.Context, part string, names []string) error {
+	err := l.Remote.Delete(ctx, part, names)
+	if l.n++; l.n == l.at && err == nil {
+		l.removal = true
+		return errNoAnswer
+	}
+	return err
+}
+
+// TestLosesAnAnswer loses the answer to each of the changes of Prune, which goes on, or
+// returns that a removal had none.
 func TestLosesAnAnswer(t *testing.T) {
 	t.Parallel()
 	for at := 1; ; at++ {
-		batches := 0
+		changes := 0
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t, 5)
 			w.plant()
 			want, _ := w.readable("s")
 			time.Sleep(time.Hour)
 			s := w.session("s")
-			l := &losing{Conn: w.c.Conn(""), at: at}
-			s.Reader = &remoteread.Reader{Conn: l, Alone: true}
+			l := &losing{Remote: w.c, at: at}
+			s.Reader = &remoteread.Reader{Remote: l, Alone: true}
 			_, err := Prune(t.Context(), s, Options{Grace: time.Nanosecond, Retention: -1})
-			require.NoError(t, err)
-			batches = l.n
+			if l.removal {
+				require.ErrorIs(t, err, errNoAnswer)
+			} else {
+				require.NoError(t, err)
+			}
+			changes = l.n
 			w.settle("s")
 			got, read := w.readable("s")
 			require.Equal(t, want, got)
 			w.noGarbage("s", read)
 		})
-		if batches < at {
+		if changes < at {
 			require.Greater(t, at, 3)
 			return
 		}
@@ -194,9 +211,9 @@ func (w *world) garden(keepFormer bool) (*writer, []string) {
 
 // former returns a former head; nil for none.
 func (w *writer) former(t *head.Head) *head.History {
-	for row, err := range w.c.Conn("").Query(context.Background(), cosmos.Histories(segment.SessionPK(w.sid))) {
+	for o, err := range w.c.List(context.Background(), segment.SessionPK(w.sid), remote.Query{Prefix: segment.HistoryID(w.sid, "")}) {
 		require.NoError(w.t, err)
-		h, err := head.DecodeHistory(row, w.sid)
+		h, err := head.DecodeHistory(o.Name, o.Label, w.sid)
 		require.NoError(w.t, err)
 		if !h.Branch() && h.Stream == segment.Transcript && t.Histories.N > 0 {
 			return &h
@@ -208,7 +225,7 @@ func (w *writer) former(t *head.Head) *head.History {
 // drop makes the next head count a history no more.
 func (w *writer) drop(next *head.Head, h *head.History) {
 	next.Histories.Drop(h)
-	w.beside = append(w.beside, cosmos.Delete(h.ID, ""))
+	w.without = append(w.without, h.ID)
 }
 
 // TestBesideWriters lets a writer do all of something between two requests of
@@ -292,25 +309,30 @@ func TestContended(t *testing.T) {
 		s, _ := w.garden(false)
 		want, _ := w.readable("s")
 		c := w.session("s")
-		c.Reader = &remoteread.Reader{Conn: &contending{w.c.Conn(""), func() {
+		c.Reader = &remoteread.Reader{Remote: &contending{w.c, func() {
 			require.NoError(t, s.change(func(context.Context, *head.Head) error { return nil }))
 		}}}
 		_, err := Prune(t.Context(), c, Options{Grace: time.Nanosecond, Retention: -1})
-		require.ErrorIs(t, err, cosmos.ErrContended)
+		require.ErrorIs(t, err, remoteread.ErrContended)
 		got, _ := w.readable("s")
 		require.Equal(t, want, got)
 	})
 }
 
-// contending is a connection with somebody who is always first.
+// contending is a remote with somebody who is always first.
 type contending struct {
-	cosmos.Conn
+	remote.Remote
 	first func()
 }
 
-func (c *contending) Batch(ctx context.Context, pk string, ops ...cosmos.Op) cosmos.Answer {
+func (c *contending) Commit(ctx context.Context, part string, objects []remote.Object, swap *remote.Swap) (remote.Version, error) {
 	c.first()
-	return c.Conn.Batch(ctx, pk, ops...)
+	return c.Remote.Commit(ctx, part, objects, swap)
+}
+
+func (c *contending) Delete(ctx context.Context, part string, names []string) error {
+	c.first()
+	return c.Remote.Delete(ctx, part, names)
 }
 
 // TestPrunesAtOnce lets two devices prune between two requests of each other.

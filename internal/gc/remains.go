@@ -4,8 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
-	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 )
 
 // lastLook is how long after a tombstone was written last Prune looks for documents of its
@@ -22,7 +21,7 @@ func (p *pruner) clearDeleted(ctx context.Context) error {
 	}
 	garbage := idsOf(i.remains(p.o.Grace, &p.sum))
 	if len(garbage) > 0 && !p.o.Plan {
-		if err := p.swap(ctx, p.head.Clone()); err != nil {
+		if err := p.swap(ctx, p.head.Clone(), nil); err != nil {
 			return err
 		}
 		if err := p.discard(ctx, garbage); err != nil {
@@ -32,7 +31,7 @@ func (p *pruner) clearDeleted(ctx context.Context) error {
 	p.sum.Removed += len(garbage)
 	last := i.now
 	if t := i.headDocument(); t != nil && len(garbage) == 0 {
-		last = t.written()
+		last = t.Time
 	}
 	if last = last.Add(lastLook + time.Second); last.After(i.now) {
 		p.sum.wait(last)
@@ -48,7 +47,7 @@ func (p *pruner) enterDeleted(ctx context.Context) error {
 		return nil
 	}
 	entry := p.head.Catalogue(e.UID, "")
-	_, err := cosmos.WriteEntry(ctx, p.s.Reader, &entry, e.ETag)
+	_, err := p.s.Reader.WriteEntry(ctx, &entry, e.Version)
 	return err
 }
 
@@ -99,6 +98,6 @@ func (p *pruner) clearEntry(ctx context.Context, now time.Time, grace time.Durat
 	if err != nil {
 		return err
 	}
-	a := p.s.Reader.Batch(ctx, segment.UserPK(e.UID), cosmos.Swap(doc.ID, doc.Body, e.ETag))
-	return a.Lost()
+	_, err = p.s.Reader.Commit(ctx, doc.PK, nil, remoteread.Swap(doc, e.Version))
+	return remoteread.Lost(err)
 }

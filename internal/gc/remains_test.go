@@ -8,8 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
@@ -40,20 +41,20 @@ func TestFinishesADeletion(t *testing.T) {
 	})
 }
 
-// lagging is a connection whose first so many reads of one document come from a
+// lagging is a remote whose first so many reads of one document come from a
 // replica that lacks it.
 type lagging struct {
-	cosmos.Conn
+	remote.Remote
 	id    string
 	reads int
 }
 
-func (l *lagging) Get(ctx context.Context, pk, id string, known cosmos.ETag) (*cosmos.Document, error) {
+func (l *lagging) Get(ctx context.Context, pk, id string, known remote.Version) (remote.Object, error) {
 	if id == l.id && l.reads > 0 {
 		l.reads--
-		return nil, nil
+		return remote.Object{}, remote.ErrNotExist
 	}
-	return l.Conn.Get(ctx, pk, id, known)
+	return l.Remote.Get(ctx, pk, id, known)
 }
 
 // TestLaggingReplica has a replica lack the head of a session, which is old: nothing that
@@ -67,7 +68,7 @@ func TestLaggingReplica(t *testing.T) {
 		time.Sleep(2 * week)
 		before := w.documents("s")
 		for reads := range 4 {
-			w.dial = func() cosmos.Conn { return &lagging{w.c.Conn(""), segment.HeadID(s.sid), reads} }
+			w.dial = func() remote.Remote { return &lagging{w.c, segment.HeadID(s.sid), reads} }
 			_, err := Prune(t.Context(), w.session("s"), Options{Grace: time.Nanosecond, Retention: -1})
 			require.NoError(t, err)
 			require.Equal(t, before, w.documents("s"), "%d reads", reads)
@@ -101,9 +102,9 @@ func TestEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 11)
 		s := w.plant()
-		other := []byte(`{"id":"note","pk":"` + segment.SessionPK(s.sid) + `","type":"note"}`)
-		a := s.Batch(t.Context(), segment.SessionPK(s.sid), cosmos.Put(other))
-		require.NoError(t, a.Err)
+		other := []segment.Document{{ID: "note", Label: []byte(`{"type":"note"}`)}}
+		_, err := s.Commit(t.Context(), segment.SessionPK(s.sid), other, nil)
+		require.NoError(t, err)
 		require.NoError(t, s.delete(true))
 		require.Equal(t, map[string][]string{head.TypeHead: {segment.HeadID(s.sid)}}, w.documents("s"))
 		doc, err := s.Get(t.Context(), segment.SessionPK(s.sid), "note", "")
@@ -121,12 +122,12 @@ func TestWithoutATip(t *testing.T) {
 		s := w.writer("s")
 		id := identity("s")
 		entry := head.Catalogue{SID: s.sid, UID: id.UID(), Revision: 1, Session: "s", Project: "demo", Updated: time.Now()}
-		_, err := cosmos.WriteEntry(t.Context(), s, &entry, "")
+		_, err := s.WriteEntry(t.Context(), &entry, "")
 		require.NoError(t, err)
 		_, err = s.store(t.Context(), segment.Transcript, w.text(3, 300<<10), 0)
 		require.NoError(t, err)
-		due := func() map[string]*cosmos.Entry {
-			all, err := ReadJournal(nil, Options{}).Due(t.Context(), w.c.Conn(""), id, false)
+		due := func() map[string]*remoteread.Entry {
+			all, err := ReadJournal(nil, Options{}).Due(t.Context(), w.reader(), id, false)
 			require.NoError(t, err)
 			return all
 		}
@@ -152,7 +153,7 @@ func TestWithoutATip(t *testing.T) {
 		require.Empty(t, w.documents("s"))
 		require.True(t, due()["s"].Deleted)
 		require.Equal(t, Result{}, prune(Options{Grace: time.Nanosecond}))
-		_, err = cosmos.WriteEntry(t.Context(), s, &entry, "")
+		_, err = s.WriteEntry(t.Context(), &entry, "")
 		require.NoError(t, err)
 		require.False(t, due()["s"].Deleted)
 	})
@@ -169,7 +170,7 @@ func TestTextThatComesLate(t *testing.T) {
 		require.NoError(t, s.delete(true))
 		id, o, j := identity("s"), Options{Grace: week, Retention: 0}, ReadJournal(nil, Options{})
 		entry := head.Catalogue{SID: s.sid, UID: id.UID(), Revision: 2, Session: "s", Project: "demo", Updated: time.Now(), Deleted: true}
-		_, err := cosmos.WriteEntry(t.Context(), s, &entry, "")
+		_, err := s.WriteEntry(t.Context(), &entry, "")
 		require.NoError(t, err)
 		visits := 0
 		for range 100 {
@@ -201,11 +202,11 @@ func TestEntryOfATombstone(t *testing.T) {
 		require.NoError(t, s.add(segment.Transcript, w.text(2, 500)...))
 		id := identity("s")
 		entry := head.Catalogue{SID: s.sid, UID: id.UID(), Revision: 1, Session: "s", Project: "demo", Name: "secret", Updated: time.Now()}
-		_, err := cosmos.WriteEntry(t.Context(), s, &entry, "")
+		_, err := s.WriteEntry(t.Context(), &entry, "")
 		require.NoError(t, err)
 		require.NoError(t, s.delete(true))
-		read := func() *cosmos.Entry {
-			e, err := cosmos.EntryOf(t.Context(), s, id.UID(), s.sid)
+		read := func() *remoteread.Entry {
+			e, err := s.EntryOf(t.Context(), id.UID(), s.sid)
 			require.NoError(t, err)
 			return e
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
@@ -17,7 +16,7 @@ type Session struct {
 	SID    string
 	Reader *remoteread.Reader // makes all requests
 	Head   remoteread.Known   // the head as it was last read or written; Prune brings it up to date
-	Entry  *cosmos.Entry      // of the catalogue; nil: it is left alone
+	Entry  *remoteread.Entry  // of the catalogue; nil: it is left alone
 	Device string             // that prunes
 	Random *jitter.Source
 }
@@ -34,7 +33,7 @@ type pruner struct {
 
 // errLagging tells that a list of documents did not have the head that was read. A round
 // that meets it begins again.
-var errLagging = fmt.Errorf("%w: the list of documents has another one", cosmos.ErrLost)
+var errLagging = fmt.Errorf("%w: the list of documents has another one", remoteread.ErrLost)
 
 // readHead reads the head.
 func (p *pruner) readHead(ctx context.Context) error {
@@ -47,7 +46,7 @@ func (p *pruner) readHead(ctx context.Context) error {
 
 // readHistories reads the histories that the head counts.
 func (p *pruner) readHistories(ctx context.Context) (err error) {
-	p.histories, err = p.s.Reader.Histories(ctx, p.head, p.s.Head.ETag)
+	p.histories, err = p.s.Reader.Histories(ctx, p.head, p.s.Head.Version)
 	return err
 }
 
@@ -57,8 +56,8 @@ func (p *pruner) outdated(ctx context.Context, err error) bool {
 	if !errors.Is(err, remoteread.ErrDamaged) || p.head == nil {
 		return false
 	}
-	doc, err := p.s.Reader.Get(ctx, p.pk(), segment.HeadID(p.s.SID), p.s.Head.ETag)
-	return err == nil && doc != nil && !doc.Same
+	doc, err := p.s.Reader.Get(ctx, p.pk(), segment.HeadID(p.s.SID), p.s.Head.Version)
+	return err == nil && doc != nil
 }
 
 // pk returns the partition of the session's head.

@@ -15,10 +15,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
-	"github.com/amplifier-go/sessionstorage/internal/cosmos/memory"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
+	"github.com/amplifier-go/sessionstorage/internal/memremote"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/segmenttest"
@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 // store: by the rules for writers that the package's doc tells.
 type world struct {
 	t       *testing.T
-	c       *memory.Container
-	dial    func() cosmos.Conn
+	c       *memremote.Remote
+	dial    func() remote.Remote
 	r       *rand.Rand
 	noise   *rand.ChaCha8
 	before  func() error // each request; nil: nothing. The request is not made when it returns an error
@@ -59,20 +59,20 @@ func (w *world) draw() string {
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
-	w := &world{t: t, c: &memory.Container{}, r: rand.New(rand.NewPCG(seed, 7)), noise: rand.NewChaCha8([32]byte{byte(seed)})}
-	w.dial = func() cosmos.Conn { return w.c.Conn("") }
-	w.c.Refuse = func() cosmos.Answer {
+	w := &world{t: t, c: &memremote.Remote{}, r: rand.New(rand.NewPCG(seed, 7)), noise: rand.NewChaCha8([32]byte{byte(seed)})}
+	w.dial = func() remote.Remote { return w.c }
+	w.c.Refuse = func() error {
 		if w.before != nil {
 			if err := w.before(); err != nil {
-				return cosmos.Answer{Class: cosmos.Unknown, Failed: -1, Err: err}
+				return fmt.Errorf("%w: %w", remote.ErrUnknown, err)
 			}
 		}
-		return cosmos.Answer{}
+		return nil
 	}
 	return w
 }
 
-func (w *world) reader() *remoteread.Reader { return &remoteread.Reader{Conn: w.dial(), Alone: true} }
+func (w *world) reader() *remoteread.Reader { return &remoteread.Reader{Remote: w.dial(), Alone: true} }
 
 func identity(session string) segment.Identity {
 	return segment.Identity{User: "ada", Project: "demo", Session: session}
@@ -97,9 +97,10 @@ type writer struct {
 	sid, id string
 	lines   map[segment.Stream][]string // of the histories that the head leads to
 
-	tip    *head.Head
-	etag   cosmos.ETag
-	beside []cosmos.Op // what changes with the head
+	tip     *head.Head
+	version remote.Version
+	beside  []segment.Document // what is stored with the head
+	without []string           // what is removed with it
 }
 
 func (w *world) writer(id string) *writer {
@@ -114,7 +115,7 @@ func (w *writer) change(make func(ctx context.Context, next *head.Head) error) e
 		if err != nil {
 			return err
 		}
-		w.tip, w.etag, w.beside = t, known.ETag, nil
+		w.tip, w.version, w.beside, w.without = t, known.Version, nil, nil
 		next := &head.Head{SID: w.sid, User: "ada", Project: "demo", Session: w.id, Born: "0123456789abcdef", Logs: map[segment.Stream]head.Extent{}}
 		if t != nil {
 			next = t.Clone()
@@ -128,8 +129,10 @@ func (w *writer) change(make func(ctx context.Context, next *head.Head) error) e
 		if err != nil {
 			return err
 		}
-		a := w.Batch(ctx, doc.PK, append([]cosmos.Op{cosmos.Swap(doc.ID, doc.Body, w.etag)}, w.beside...)...)
-		if err := a.Lost(); !errors.Is(err, cosmos.ErrLost) {
+		swap := remoteread.Swap(doc, w.version)
+		swap.Remove = w.without
+		_, err = w.Commit(ctx, doc.PK, w.beside, swap)
+		if err := remoteread.Lost(err); !errors.Is(err, remoteread.ErrLost) {
 			w.tip = next
 			return err
 		}
@@ -144,8 +147,8 @@ func (w *writer) store(ctx context.Context, st segment.Stream, lines []string, n
 		if err != nil {
 			return head.Extent{}, err
 		}
-		if a := w.Batch(ctx, d.PK, cosmos.Put(d.Body)); a.Class != cosmos.OK {
-			return head.Extent{}, a.Err
+		if _, err := w.Commit(ctx, d.PK, []segment.Document{d}, nil); err != nil {
+			return head.Extent{}, err
 		}
 	}
 	return head.ExtentOf(c.At().Mark), nil
@@ -227,7 +230,7 @@ func (w *writer) leave(next *head.Head, st segment.Stream, extent head.Extent, w
 	}
 	doc, err := h.Encode(w.sid)
 	next.Histories.Add(&h)
-	w.beside = append(w.beside, cosmos.Put(doc.Body))
+	w.beside = append(w.beside, doc)
 	return err
 }
 
@@ -251,8 +254,8 @@ func (w *writer) file(name string, content []byte) error {
 			if err != nil {
 				return err
 			}
-			if a := w.Batch(ctx, d.PK, cosmos.Put(d.Body)); a.Class != cosmos.OK {
-				return a.Err
+			if _, err := w.Commit(ctx, d.PK, []segment.Document{d}, nil); err != nil {
+				return err
 			}
 		}
 		next.Files = map[string]head.File{name: {Blob: blob}}
@@ -273,7 +276,7 @@ func (w *writer) delete(purge bool) error {
 	if err != nil || t == nil {
 		return err
 	}
-	_, err = Empty(context.Background(), w.session(w.id), t, known.ETag)
+	_, err = Empty(context.Background(), w.session(w.id), t, known.Version)
 	return err
 }
 
@@ -289,15 +292,15 @@ func (w *world) session(id string) *Session {
 	return &Session{SID: sidOf(id), Reader: w.reader(), Device: "device", Random: jitter.New(sha256.Sum256([]byte(id)))}
 }
 
-// recording is a connection that notes which documents were read.
+// recording is a remote that notes which documents were read.
 type recording struct {
-	cosmos.Conn
+	remote.Remote
 	read map[string]bool
 }
 
-func (r *recording) Get(ctx context.Context, pk, id string, known cosmos.ETag) (*cosmos.Document, error) {
+func (r *recording) Get(ctx context.Context, pk, id string, known remote.Version) (remote.Object, error) {
 	r.read[id] = true
-	return r.Conn.Get(ctx, pk, id, known)
+	return r.Remote.Get(ctx, pk, id, known)
 }
 
 // readable reads all histories and files of a session that can be named. It
@@ -305,8 +308,8 @@ func (r *recording) Get(ctx context.Context, pk, id string, known cosmos.ETag) (
 func (w *world) readable(id string) (names map[string]string, read map[string]bool) {
 	w.t.Helper()
 	ctx, sid := context.Background(), sidOf(id)
-	rec := &recording{w.c.Conn(""), map[string]bool{}}
-	r := &remoteread.Reader{Conn: rec, Alone: true}
+	rec := &recording{w.c, map[string]bool{}}
+	r := &remoteread.Reader{Remote: rec, Alone: true}
 	names = map[string]string{}
 	t, at, err := r.Head(ctx, sid, remoteread.Known{})
 	require.NoError(w.t, err)
@@ -328,7 +331,7 @@ func (w *world) readable(id string) (names map[string]string, read map[string]bo
 	for st, extent := range t.Logs {
 		history(string(st), st, extent.Point())
 	}
-	known, err := r.Histories(ctx, t, at.ETag)
+	known, err := r.Histories(ctx, t, at.Version)
 	require.NoError(w.t, err)
 	for _, h := range known {
 		history(h.Why+" "+h.Extent.Hash.String(), h.Stream, h.Extent.Point())
@@ -350,11 +353,11 @@ func (w *world) files(r *remoteread.Reader, t *head.Head, names map[string]strin
 func (w *world) documents(id string) map[string][]string {
 	w.t.Helper()
 	byType := map[string][]string{}
-	p := &pruner{s: &Session{SID: sidOf(id), Reader: &remoteread.Reader{Conn: w.c.Conn("")}}}
+	p := &pruner{s: &Session{SID: sidOf(id), Reader: &remoteread.Reader{Remote: w.c}}}
 	i, err := p.list(context.Background())
 	require.NoError(w.t, err)
 	for _, d := range i.docs {
-		byType[d.Type] = append(byType[d.Type], d.ID)
+		byType[d.Type] = append(byType[d.Type], d.Name)
 	}
 	return byType
 }

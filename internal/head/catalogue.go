@@ -27,9 +27,7 @@ type Catalogue struct {
 	Conflict bool // the head has branches
 }
 
-type catalogueDoc struct {
-	ID       string    `json:"id"`
-	PK       string    `json:"pk"`
+type catalogueLabel struct {
 	Type     string    `json:"type"`
 	V        int       `json:"v"`
 	Revision int64     `json:"rev"`
@@ -55,30 +53,31 @@ func (t *Head) Catalogue(uid, name string) Catalogue {
 
 // Encode returns the document of c.
 func (c *Catalogue) Encode() (segment.Document, error) {
-	d := catalogueDoc{
-		ID: c.SID, PK: segment.UserPK(c.UID), Type: TypeCatalogue, V: segment.Version, Revision: c.Revision,
+	d := catalogueLabel{
+		Type: TypeCatalogue, V: segment.Version, Revision: c.Revision,
 		Session: c.Session, Project: c.Project, Parent: c.Parent, Name: c.Name, Updated: c.Updated.UTC(), N: c.N, Turns: c.Turns,
 		Deleted: c.Deleted, Conflict: c.Conflict,
 	}
-	body, err := marshal(&d)
+	label, err := marshal(&d)
 	if err != nil {
 		return segment.Document{}, fmt.Errorf("encode catalogue entry: %w", err)
 	}
-	return segment.Document{ID: d.ID, PK: d.PK, Type: d.Type, Body: body}, nil
+	return segment.Document{ID: c.SID, PK: segment.UserPK(c.UID), Type: d.Type, Label: label}, nil
 }
 
-// DecodeCatalogue reads an entry of the user uid. Errors are as of [Decode].
-func DecodeCatalogue(body []byte, uid string) (Catalogue, error) {
-	var d catalogueDoc
-	err := json.Unmarshal(body, &d)
-	if probed := segment.Probe(body, TypeCatalogue); probed != nil {
+// DecodeCatalogue reads the label of the entry of session sid. uid names the catalogue. Errors
+// are as of [Decode].
+func DecodeCatalogue(sid string, label []byte, uid string) (Catalogue, error) {
+	var d catalogueLabel
+	err := json.Unmarshal(label, &d)
+	if probed := segment.Probe(label, TypeCatalogue); probed != nil {
 		return Catalogue{}, fmt.Errorf("entry of session %q in the catalogue: %w", show.ID(d.Session), probed)
 	}
-	if err != nil || d.PK != segment.UserPK(uid) || d.Revision < 1 || d.N < 0 || d.ID == "" {
+	if err != nil || d.Revision < 1 || d.N < 0 {
 		return Catalogue{}, fmt.Errorf("decode catalogue entry: %w", segment.ErrDamaged)
 	}
 	return Catalogue{
-		SID: d.ID, UID: uid, Revision: d.Revision, Session: d.Session, Project: d.Project, Parent: d.Parent, Name: d.Name,
+		SID: sid, UID: uid, Revision: d.Revision, Session: d.Session, Project: d.Project, Parent: d.Parent, Name: d.Name,
 		Updated: d.Updated, N: d.N, Turns: d.Turns, Deleted: d.Deleted, Conflict: d.Conflict,
 	}, nil
 }

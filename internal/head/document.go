@@ -20,8 +20,6 @@ const (
 
 // headDoc is the document of a head, in the order of its members.
 type headDoc struct {
-	ID       string  `json:"id"`
-	PK       string  `json:"pk"`
 	Type     string  `json:"type"`
 	V        int     `json:"v"`
 	Revision int64   `json:"rev"`
@@ -55,7 +53,7 @@ const Metadata = "metadata.json"
 // Encode returns the document of t. The same head gives the same bytes.
 func (t *Head) Encode() (segment.Document, error) {
 	d := headDoc{
-		ID: segment.HeadID(t.SID), PK: segment.SessionPK(t.SID), Type: TypeHead, V: segment.Version, Revision: t.Revision,
+		Type: TypeHead, V: segment.Version, Revision: t.Revision,
 		User: t.User, Session: t.Session, Project: t.Project, Born: t.Born,
 		Transcript: new(t.Transcript.filled(segment.Transcript)),
 		Histories:  t.Histories, Gone: t.Gone, Fence: t.Fence,
@@ -84,7 +82,10 @@ func (t *Head) Encode() (segment.Document, error) {
 	if err != nil {
 		return segment.Document{}, fmt.Errorf("encode head: %w", err)
 	}
-	return segment.Document{ID: d.ID, PK: d.PK, Type: TypeHead, Body: body, To: t.Transcript.Point()}, nil
+	return segment.Document{
+		ID: segment.HeadID(t.SID), PK: segment.SessionPK(t.SID), Type: TypeHead,
+		Label: segment.Label(TypeHead), Body: body, To: t.Transcript.Point(),
+	}, nil
 }
 
 // Decode reads the document of the head of session sid. Its error is
@@ -98,7 +99,7 @@ func Decode(body []byte, sid string) (*Head, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decode head: %w: a member of the wrong type", segment.ErrDamaged)
 	}
-	if err := d.valid(sid); err != nil {
+	if err := d.valid(); err != nil {
 		return nil, fmt.Errorf("decode head: %w", err)
 	}
 	t := &Head{
@@ -119,12 +120,9 @@ func Decode(body []byte, sid string) (*Head, error) {
 	return t, nil
 }
 
-func (d *headDoc) valid(sid string) error {
-	if d.Transcript == nil || d.PK != segment.SessionPK(sid) || d.Revision < 1 || d.Histories.N < 0 {
+func (d *headDoc) valid() error {
+	if d.Transcript == nil || d.Revision < 1 || d.Histories.N < 0 {
 		return fmt.Errorf("%w: members missing", segment.ErrDamaged)
-	}
-	if d.ID != segment.HeadID(sid) {
-		return fmt.Errorf("%w: id and content differ", segment.ErrDamaged)
 	}
 	if err := d.Transcript.valid(segment.Transcript); err != nil {
 		return err
@@ -140,9 +138,7 @@ func (d *headDoc) valid(sid string) error {
 	return nil
 }
 
-type historyDoc struct {
-	ID     string         `json:"id"`
-	PK     string         `json:"pk"`
+type historyLabel struct {
 	Type   string         `json:"type"`
 	V      int            `json:"v"`
 	Born   string         `json:"born"`
@@ -157,25 +153,25 @@ type historyDoc struct {
 
 // Encode returns the document of h, which belongs to session sid.
 func (h *History) Encode(sid string) (segment.Document, error) {
-	d := historyDoc{
-		ID: h.ID, PK: segment.SessionPK(sid), Type: TypeHistory, V: segment.Version, Born: h.Born,
+	d := historyLabel{
+		Type: TypeHistory, V: segment.Version, Born: h.Born,
 		Stream: h.Stream, Extent: new(h.Extent.filled(h.Stream)), Common: h.Common, Why: h.Why, Device: h.Device, KeptAs: h.KeptAs, At: h.At.UTC(),
 	}
-	body, err := marshal(&d)
+	label, err := marshal(&d)
 	if err != nil {
 		return segment.Document{}, fmt.Errorf("encode history: %w", err)
 	}
-	return segment.Document{ID: d.ID, PK: d.PK, Type: TypeHistory, Body: body}, nil
+	return segment.Document{ID: h.ID, PK: segment.SessionPK(sid), Type: TypeHistory, Label: label}, nil
 }
 
-// DecodeHistory reads the document of a history of session sid. Errors are as of [Decode].
-func DecodeHistory(body []byte, sid string) (h History, err error) {
-	var d historyDoc
-	err = json.Unmarshal(body, &d)
-	if probed := segment.Probe(body, TypeHistory); probed != nil {
+// DecodeHistory reads the label of a history of session sid. Errors are as of [Decode].
+func DecodeHistory(id string, label []byte, sid string) (h History, err error) {
+	var d historyLabel
+	err = json.Unmarshal(label, &d)
+	if probed := segment.Probe(label, TypeHistory); probed != nil {
 		return h, fmt.Errorf("decode history: %w", probed)
 	}
-	if err != nil || d.Extent == nil || d.PK != segment.SessionPK(sid) || !strings.HasPrefix(d.ID, segment.HistoryID(sid, "")) {
+	if err != nil || d.Extent == nil || !strings.HasPrefix(id, segment.HistoryID(sid, "")) {
 		return h, fmt.Errorf("decode history: %w: members missing, or of the wrong type", segment.ErrDamaged)
 	}
 	if _, err := segment.ParseStream(string(d.Stream)); err != nil {
@@ -184,7 +180,7 @@ func DecodeHistory(body []byte, sid string) (h History, err error) {
 	if err := d.Extent.valid(d.Stream); err != nil {
 		return h, fmt.Errorf("decode history: %w", err)
 	}
-	return History{d.ID, d.Born, d.Stream, *d.Extent, d.Common, d.Why, d.Device, d.KeptAs, d.At}, nil
+	return History{id, d.Born, d.Stream, *d.Extent, d.Common, d.Why, d.Device, d.KeptAs, d.At}, nil
 }
 
 // filled returns r, with the hash of the beginning where nothing is stored yet.

@@ -19,8 +19,6 @@ type Gone struct {
 }
 
 type goneDoc struct {
-	ID    string   `json:"id"`
-	PK    string   `json:"pk"`
 	Type  string   `json:"type"`
 	V     int      `json:"v"`
 	Names []string `json:"names"`
@@ -28,23 +26,23 @@ type goneDoc struct {
 
 // Encode returns the document of g, which belongs to session sid.
 func (g *Gone) Encode(sid string) (segment.Document, error) {
-	d := goneDoc{g.ID, segment.SessionPK(sid), TypeGone, segment.Version, g.Names}
+	d := goneDoc{TypeGone, segment.Version, g.Names}
 	body, err := marshal(&d)
 	if err != nil {
 		return segment.Document{}, fmt.Errorf("encode condemned names: %w", err)
 	}
-	return segment.Document{ID: d.ID, PK: d.PK, Type: TypeGone, Body: body}, nil
+	return segment.Document{ID: g.ID, PK: segment.SessionPK(sid), Type: TypeGone, Label: segment.Label(TypeGone), Body: body}, nil
 }
 
-// DecodeGone reads a document with condemned names of session sid. Errors are as of [Decode].
-func DecodeGone(body []byte, sid string) (Gone, error) {
+// DecodeGone reads a document with condemned names. Errors are as of [Decode].
+func DecodeGone(id string, body []byte) (Gone, error) {
 	var d goneDoc
 	err := json.Unmarshal(body, &d)
 	if probed := segment.Probe(body, TypeGone); probed != nil {
 		return Gone{}, fmt.Errorf("decode condemned names: %w", probed)
 	}
-	if err != nil || d.PK != segment.SessionPK(sid) {
+	if err != nil {
 		return Gone{}, fmt.Errorf("decode condemned names: %w", segment.ErrDamaged)
 	}
-	return Gone{d.ID, d.Names}, nil
+	return Gone{id, d.Names}, nil
 }

@@ -53,6 +53,14 @@ func branch(at time.Time) History {
 	}
 }
 
+// golden is the form of documents in testdata. All their bodies are JSON.
+type golden struct {
+	ID    string          `json:"id"`
+	PK    string          `json:"pk"`
+	Label json.RawMessage `json:"label"`
+	Body  json.RawMessage `json:"body,omitempty"`
+}
+
 func TestDocumentsOfTips(t *testing.T) {
 	t.Parallel()
 	full := whole(t)
@@ -69,13 +77,16 @@ func TestDocumentsOfTips(t *testing.T) {
 	entry, err := cat.Encode()
 	require.NoError(t, err)
 
+	gone, err := (&Gone{ID: segment.GoneID(sid, "0123456789abcdef"), Names: []string{sid + "-s-x", sid + "-c-y"}}).Encode(sid)
+	require.NoError(t, err)
+
 	var got strings.Builder
-	for _, d := range []segment.Document{head, history, dead, first, entry} {
-		got.Write(d.Body)
+	for _, d := range []segment.Document{head, history, dead, first, entry, gone} {
+		require.NoError(t, segment.Probe(d.Label, d.Type))
+		text, err := marshal(golden{d.ID, d.PK, d.Label, d.Body})
+		require.NoError(t, err)
+		got.Write(text)
 		got.WriteByte('\n')
-		var names struct{ ID, PK, Type string }
-		require.NoError(t, json.Unmarshal(d.Body, &names))
-		require.Equal(t, [3]string{d.ID, d.PK, d.Type}, [3]string{names.ID, names.PK, names.Type})
 	}
 	if *update {
 		require.NoError(t, os.WriteFile("testdata/tips.jsonl", []byte(got.String()), 0o644))
@@ -87,7 +98,7 @@ func TestDocumentsOfTips(t *testing.T) {
 	back, err := Decode(head.Body, sid)
 	require.NoError(t, err)
 	require.Equal(t, full, back)
-	left, err := DecodeHistory(history.Body, sid)
+	left, err := DecodeHistory(history.ID, history.Label, sid)
 	require.NoError(t, err)
 	require.Equal(t, h, left)
 	back, err = Decode(dead.Body, sid)
@@ -101,9 +112,12 @@ func TestDocumentsOfTips(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, segment.Origin(segment.Transcript), back.Transcript.Point())
 	require.Equal(t, segment.Origin("e-1f3a9c02"), back.Logs["e-1f3a9c02"].Point())
-	same, err := DecodeCatalogue(entry.Body, sid)
+	same, err := DecodeCatalogue(entry.ID, entry.Label, sid)
 	require.NoError(t, err)
 	require.Equal(t, cat, same)
+	condemned, err := DecodeGone(gone.ID, gone.Body)
+	require.NoError(t, err)
+	require.Equal(t, Gone{gone.ID, []string{sid + "-s-x", sid + "-c-y"}}, condemned)
 }
 
 func TestTipIsSmall(t *testing.T) {
@@ -130,11 +144,10 @@ func TestForeignTips(t *testing.T) {
 		body, old, new string
 		want           error
 	}{
-		{string(d.Body), `"v":2`, `"v":3`, segment.ErrNewer},
-		{string(d.Body), `"v":2`, `"v":1`, segment.ErrFormat},
-		{string(d.Body), `"v":2,`, ``, segment.ErrForeign},
+		{string(d.Body), `"v":3`, `"v":4`, segment.ErrNewer},
+		{string(d.Body), `"v":3`, `"v":2`, segment.ErrFormat},
+		{string(d.Body), `"v":3,`, ``, segment.ErrForeign},
 		{string(d.Body), `"type":"head"`, `"type":"session"`, segment.ErrForeign},
-		{string(d.Body), sid + "-head", sid, segment.ErrDamaged},
 		{string(d.Body), `"rev":42`, `"rev":0`, segment.ErrDamaged},
 		{string(d.Body), `"rev":42`, `"rev":"42"`, segment.ErrDamaged},
 		{string(d.Body), `"n":131`, `"n":-1`, segment.ErrDamaged},
@@ -150,9 +163,7 @@ func TestForeignTips(t *testing.T) {
 		_, err := Decode([]byte(strings.Replace(c.body, c.old, c.new, 1)), sid)
 		require.ErrorIs(t, err, c.want, "%s -> %s", c.old, c.new)
 	}
-	_, err = Decode(d.Body, strings.Repeat("a", 32))
-	require.ErrorIs(t, err, segment.ErrDamaged, "of another session")
-	_, err = DecodeCatalogue(d.Body, sid)
+	_, err = DecodeCatalogue(d.ID, d.Label, sid)
 	require.ErrorIs(t, err, segment.ErrForeign)
 }
 
@@ -192,22 +203,23 @@ func TestForeignHistories(t *testing.T) {
 		old, new string
 		want     error
 	}{
-		{`"v":2`, `"v":3`, segment.ErrNewer},
-		{`"v":2`, `"v":1`, segment.ErrFormat},
-		{`"v":2,`, ``, segment.ErrForeign},
+		{`"v":3`, `"v":4`, segment.ErrNewer},
+		{`"v":3`, `"v":2`, segment.ErrFormat},
+		{`"v":3,`, ``, segment.ErrForeign},
 		{`"type":"history"`, `"type":"head"`, segment.ErrForeign},
 		{`"n":133`, `"n":-1`, segment.ErrDamaged},
 		{`"n":133`, `"n":"133"`, segment.ErrDamaged},
 		{`"t":{`, `"u":{`, segment.ErrDamaged},
 		{`"st":"t"`, `"st":"x"`, segment.ErrDamaged},
-		{`"id":"`, `"id":"z`, segment.ErrDamaged},
 	} {
-		body := strings.Replace(string(d.Body), c.old, c.new, 1)
-		require.NotEqual(t, string(d.Body), body)
-		_, err := DecodeHistory([]byte(body), sid)
+		label := strings.Replace(string(d.Label), c.old, c.new, 1)
+		require.NotEqual(t, string(d.Label), label)
+		_, err := DecodeHistory(d.ID, []byte(label), sid)
 		require.ErrorIs(t, err, c.want, c.new)
 	}
-	_, err = DecodeHistory(d.Body, strings.Repeat("a", 32))
+	_, err = DecodeHistory("z"+d.ID, d.Label, sid)
+	require.ErrorIs(t, err, segment.ErrDamaged)
+	_, err = DecodeHistory(d.ID, d.Label, strings.Repeat("a", 32))
 	require.ErrorIs(t, err, segment.ErrDamaged, "of another session")
 }
 
@@ -221,21 +233,32 @@ func FuzzDecode(f *testing.F) {
 	data, err := os.ReadFile("testdata/tips.jsonl")
 	require.NoError(f, err)
 	for doc := range strings.Lines(string(data)) {
-		f.Add([]byte(doc))
+		var d golden
+		require.NoError(f, json.Unmarshal([]byte(doc), &d))
+		f.Add([]byte(d.Label))
+		f.Add([]byte(d.Body))
 	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		if tp, err := Decode(body, sid); err == nil {
+	f.Fuzz(func(t *testing.T, text []byte) {
+		id := segment.HistoryID(sid, "0123456789abcdef")
+		if tp, err := Decode(text, sid); err == nil {
 			d, err := tp.Encode()
 			require.NoError(t, err)
 			_, err = Decode(d.Body, sid)
 			require.NoError(t, err)
 		}
-		if h, err := DecodeHistory(body, sid); err == nil {
+		if h, err := DecodeHistory(id, text, sid); err == nil {
 			d, err := h.Encode(sid)
 			require.NoError(t, err)
-			_, err = DecodeHistory(d.Body, sid)
+			_, err = DecodeHistory(d.ID, d.Label, sid)
 			require.NoError(t, err)
 		}
-		_, _ = DecodeCatalogue(body, sid)
+		if c, err := DecodeCatalogue(sid, text, sid); err == nil {
+			d, err := c.Encode()
+			require.NoError(t, err)
+			again, err := DecodeCatalogue(d.ID, d.Label, sid)
+			require.NoError(t, err)
+			require.Equal(t, c.Session, again.Session)
+		}
+		_, _ = DecodeGone(id, text)
 	})
 }

@@ -42,6 +42,7 @@ func TestUpward(t *testing.T) {
 		{"inside internal", "internal/sessiondir/a.go", importing("internal/seam"), nil},
 		{"workflows from the archive", "sessionstore/archive/a.go", importing("sessionstore/workflow"), nil},
 		{"the archive from workflows", "sessionstore/workflow/a.go", importing("sessionstore/archive"), []string{"sessionstore/workflow/a.go:3: sessionstore/workflow may not import sessionstore/archive"}},
+		{"the rest of hybrid from internal", "internal/gc/a.go", importing("hybrid/redact"), []string{"internal/gc/a.go:3: internal/gc may not import hybrid/redact"}},
 		{"beside", "sessionstore/workflow/a.go", importing("sessionstore/checkpoint"), []string{"sessionstore/workflow/a.go:3: sessionstore/workflow may not import sessionstore/checkpoint"}},
 		{"inside one example", "examples/viewer/a.go", importing("examples/viewer/page"), nil},
 		{"the viewer from the command", "examples/sessions/cli/a.go", importing("examples/viewer/web"), nil},
@@ -64,6 +65,8 @@ func TestMisimported(t *testing.T) {
 	const renameio = "package x\n\nimport _ \"github.com/google/renameio/v2\"\n"
 	const crashsim = "package x\n\nimport _ \"" + module + "/internal/crashsim\"\n"
 	const access = "package x\n\nimport _ \"" + module + "/internal/access\"\n"
+	const remote = "package x\n\nimport _ \"" + module + "/internal/remote\"\n"
+	const memremote = "package x\n\nimport _ \"" + module + "/internal/memremote\"\n"
 	const cgo = "package x\n\nimport \"C\"\n"
 	runRule(t, misimported, []ruleTest{
 		{"azcosmos in hybrid", "hybrid/a.go", cosmos, nil},
@@ -77,6 +80,11 @@ func TestMisimported(t *testing.T) {
 		{"crashes elsewhere", "slice/a.go", crashsim, []string{`slice/a.go:3: slice may not import "` + module + `/internal/crashsim"`}},
 		{"access in the core", "internal/core/a.go", access, nil},
 		{"access elsewhere", "slice/a.go", access, []string{`slice/a.go:3: slice may not import "` + module + `/internal/access"`}},
+		{"a remote where requests are made", "internal/cosmos/a.go", remote, nil},
+		{"a remote in its tests", "internal/remote/remotetest/a.go", remote, nil},
+		{"a remote elsewhere", "sessionstore/a.go", remote, []string{`sessionstore/a.go:3: sessionstore may not import "` + module + `/internal/remote"`}},
+		{"memory in a test", "internal/gc/a_test.go", memremote, nil},
+		{"memory elsewhere", "internal/gc/a.go", memremote, []string{`internal/gc/a.go:3: internal/gc may not import "` + module + `/internal/memremote"`}},
 		{"cgo", "internal/filelock/a.go", cgo, []string{`internal/filelock/a.go:3: internal/filelock may not import "C"`}},
 		{"cgo in a test", "internal/filelock/a_test.go", cgo, []string{`internal/filelock/a_test.go:3: internal/filelock may not import "C"`}},
 		{"others", "slice/a.go", "package x\n\nimport _ \"github.com/Azure/azure-sdk-for-go/sdk/azcore\"\n", nil},

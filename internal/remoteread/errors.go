@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
@@ -14,8 +13,8 @@ var (
 	// says. Package hybrid documents it.
 	ErrDamaged = errors.New("copy in the cloud is damaged")
 	// ErrOlder tells that the account answered with an older head than one that it
-	// gave before. It Is [cosmos.ErrLost] too.
-	ErrOlder = fmt.Errorf("%w: a replica is behind", cosmos.ErrLost)
+	// gave before. It Is [ErrLost] too.
+	ErrOlder = fmt.Errorf("%w: a replica is behind", ErrLost)
 	// ErrHead tells that a session has a head, but none that can be followed.
 	ErrHead = errors.New("the session's head in the cloud cannot be read")
 )

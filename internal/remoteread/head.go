@@ -3,18 +3,18 @@ package remoteread
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
 // Known is a head as it was last read or written; the zero Known is none.
 type Known struct {
-	ETag  cosmos.ETag     `json:"etag,omitempty"`
-	Token string          `json:"token,omitempty"` // of the session: no older head is to be read
-	Doc   json.RawMessage `json:"doc,omitempty"`
+	Version remote.Version  `json:"version,omitempty"`
+	Doc     json.RawMessage `json:"doc,omitempty"`
 }
 
 // Head reads the head of a session, and returns nil when there is none. known is
@@ -22,20 +22,23 @@ type Known struct {
 // point read. The error Is [ErrHead] when there is a head that cannot be followed, and
 // [ErrOlder] when the answer is older than known.
 func (r *Reader) Head(ctx context.Context, sid string, known Known) (*head.Head, Known, error) {
-	etag := known.ETag
+	version := known.Version
 	if len(known.Doc) == 0 {
-		etag = ""
+		version = ""
 	}
-	doc, err := r.Get(ctx, segment.SessionPK(sid), segment.HeadID(sid), etag)
-	if err != nil {
+	doc, err := r.Get(ctx, segment.SessionPK(sid), segment.HeadID(sid), version)
+	now := known
+	switch {
+	case errors.Is(err, remote.ErrUnchanged):
+	case err != nil:
 		return nil, Known{}, fmt.Errorf("read head: %w", err)
-	}
-	if doc == nil {
+	case doc == nil:
 		return nil, Known{}, nil
-	}
-	now := Known{ETag: doc.ETag, Token: r.Token(), Doc: doc.Body}
-	if doc.Same {
-		now = known
+	default:
+		now = Known{Version: doc.Version, Doc: doc.Body}
+		if err := segment.Probe(doc.Label, head.TypeHead); err != nil {
+			return nil, Known{}, unreadable(err)
+		}
 	}
 	t, err := head.Decode(now.Doc, sid)
 	if err != nil {

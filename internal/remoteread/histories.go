@@ -5,17 +5,17 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
 // Histories returns the former heads and branches that the head t counts, which was read
-// in the version etag. A head without any costs no request. Where the list is not what the
+// in a version. A head without any costs no request. Where the list is not what the
 // head counts, it is read once more if the head is still that version; if not, the error Is
-// [cosmos.ErrLost]. With an [ErrDamaged] it returns what could be read: who removes
+// [ErrLost]. With an [ErrDamaged] it returns what could be read: who removes
 // documents, or decides by what is not listed, must stop.
-func (r *Reader) Histories(ctx context.Context, t *head.Head, etag cosmos.ETag) (all []head.History, err error) {
+func (r *Reader) Histories(ctx context.Context, t *head.Head, version remote.Version) (all []head.History, err error) {
 	if t.Histories.N == 0 {
 		return nil, nil
 	}
@@ -28,11 +28,11 @@ func (r *Reader) Histories(ctx context.Context, t *head.Head, etag cosmos.ETag) 
 			return all, fmt.Errorf("%w: its list of former heads and branches has %d of %d, or others: where a replica lags, try again later",
 				ErrDamaged, len(all), t.Histories.N)
 		}
-		doc, err := r.Get(ctx, segment.SessionPK(t.SID), segment.HeadID(t.SID), etag)
-		if err == nil && (doc == nil || !doc.Same) {
-			err = cosmos.ErrLost
+		_, err := r.Get(ctx, segment.SessionPK(t.SID), segment.HeadID(t.SID), version)
+		if err == nil {
+			err = ErrLost
 		}
-		if err != nil {
+		if !errors.Is(err, remote.ErrUnchanged) {
 			return all, fmt.Errorf("list histories: %w", err)
 		}
 	}
@@ -45,11 +45,11 @@ func (r *Reader) listHistories(ctx context.Context, t *head.Head) (all []head.Hi
 	if err != nil {
 		return nil, err
 	}
-	for row, err := range r.Query(ctx, cosmos.Histories(segment.SessionPK(t.SID))) {
+	for o, err := range r.List(ctx, segment.SessionPK(t.SID), remote.Query{Prefix: segment.HistoryID(t.SID, "")}) {
 		if err != nil {
 			return nil, fmt.Errorf("list histories: %w", err)
 		}
-		h, err := head.DecodeHistory(row, t.SID)
+		h, err := head.DecodeHistory(o.Name, o.Label, t.SID)
 		if errors.Is(err, segment.ErrFormat) {
 			return nil, fmt.Errorf("list histories: %w", err)
 		}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
-	"github.com/amplifier-go/sessionstorage/internal/cosmos/memory"
 	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/memremote"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
@@ -18,26 +18,33 @@ import (
 var sid = segment.Identity{User: "ada", Project: "demo", Session: "s"}.SID()
 
 // put replaces the head, whatever is there.
-func put(t *testing.T, c *memory.Container, edit func(*head.Head)) []byte {
+func put(t *testing.T, c *memremote.Remote, edit func(*head.Head)) segment.Document {
 	t.Helper()
 	next := &head.Head{SID: sid, Revision: 1, User: "ada", Project: "demo", Session: "s", Born: "0123456789abcdef", Updated: time.Unix(0, 0)}
 	edit(next)
 	doc, err := next.Encode()
 	require.NoError(t, err)
-	raw(t, c, doc.Body)
-	return doc.Body
+	raw(t, c, doc)
+	return doc
 }
 
-func raw(t *testing.T, c *memory.Container, body []byte) {
+func raw(t *testing.T, c *memremote.Remote, d segment.Document) {
 	t.Helper()
-	a := c.Conn("").Batch(t.Context(), segment.SessionPK(sid), cosmos.Put(body))
-	require.NoError(t, a.Err)
+	_, err := c.Commit(t.Context(), segment.SessionPK(sid), []remote.Object{{Name: d.ID, Label: d.Label, Body: d.Body}}, nil)
+	require.NoError(t, err)
+}
+
+// edited returns text in which old is replaced, which must be in it.
+func edited(t *testing.T, text []byte, old, by string) []byte {
+	t.Helper()
+	require.Contains(t, string(text), old)
+	return bytes.Replace(text, []byte(old), []byte(by), 1)
 }
 
 func TestTip(t *testing.T) {
 	t.Parallel()
-	c := &memory.Container{}
-	r := &remoteread.Reader{Conn: c.Conn("")}
+	c := &memremote.Remote{}
+	r := &remoteread.Reader{Remote: c}
 	read := func(known remoteread.Known) (*head.Head, remoteread.Known, error) {
 		return r.Head(t.Context(), sid, known)
 	}
@@ -56,13 +63,13 @@ func TestTip(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, five, again)
 	require.Equal(t, known, same)
-	_, now, err = read(remoteread.Known{ETag: known.ETag})
+	_, now, err = read(remoteread.Known{Version: known.Version})
 	require.NoError(t, err)
 	require.NotEmpty(t, now.Doc, "the document is not known")
 
 	put(t, c, func(next *head.Head) { next.Revision = 4 })
 	_, _, err = read(known)
-	require.ErrorIs(t, err, cosmos.ErrLost, "a replica is behind")
+	require.ErrorIs(t, err, remoteread.ErrLost, "a replica is behind")
 	put(t, c, func(next *head.Head) { next.Born = "fedcba9876543210" })
 	other, _, err := read(known)
 	require.NoError(t, err)
@@ -71,9 +78,9 @@ func TestTip(t *testing.T) {
 
 func TestTipThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	c := &memory.Container{}
-	r := &remoteread.Reader{Conn: c.Conn("")}
-	body := put(t, c, func(*head.Head) {})
+	c := &memremote.Remote{}
+	r := &remoteread.Reader{Remote: c}
+	doc := put(t, c, func(*head.Head) {})
 	for _, tt := range []struct {
 		old, new string
 		is       error
@@ -83,25 +90,41 @@ func TestTipThatCannotBeRead(t *testing.T) {
 		{`"type":"head"`, `"type":"note"`, segment.ErrForeign},
 		{`"rev":1`, `"rev":0`, remoteread.ErrDamaged},
 	} {
-		require.Contains(t, string(body), tt.old)
-		raw(t, c, bytes.Replace(body, []byte(tt.old), []byte(tt.new), 1))
+		is := func(d segment.Document) {
+			raw(t, c, d)
+			_, _, err := r.Head(t.Context(), sid, remoteread.Known{})
+			require.ErrorIs(t, err, remoteread.ErrHead)
+			require.ErrorIs(t, err, tt.is)
+		}
+		other := doc
+		other.Body = edited(t, doc.Body, tt.old, tt.new)
+		is(other)
+		if tt.is == remoteread.ErrDamaged {
+			continue // a label does not hold that
+		}
+		other.Label = edited(t, doc.Label, tt.old, tt.new)
+		is(other)
+		other.Body = doc.Body
+		is(other)
+	}
+	for _, body := range []string{"", "{", "null", "\xff\x00"} { // none of them says of which format it is
+		raw(t, c, segment.Document{ID: doc.ID, Label: doc.Label, Body: []byte(body)})
 		_, _, err := r.Head(t.Context(), sid, remoteread.Known{})
 		require.ErrorIs(t, err, remoteread.ErrHead)
-		require.ErrorIs(t, err, tt.is)
 	}
 }
 
 // TestHistories lists what a head counts, and notices a list that lags or is damaged.
 func TestHistories(t *testing.T) {
 	t.Parallel()
-	c := &memory.Container{}
-	r := &remoteread.Reader{Conn: c.Conn("")}
+	c := &memremote.Remote{}
+	r := &remoteread.Reader{Remote: c}
 	one := func(nonce, born, why string) head.History {
 		h := head.History{ID: segment.HistoryID(sid, nonce), Born: born, Stream: segment.Transcript, Why: why, At: time.Unix(0, 0).UTC()}
 		h.Extent.Hash = segment.Origin(segment.Transcript).Hash
 		doc, err := h.Encode(sid)
 		require.NoError(t, err)
-		raw(t, c, doc.Body)
+		raw(t, c, doc)
 		return h
 	}
 	const born = "0123456789abcdef"
@@ -109,7 +132,7 @@ func TestHistories(t *testing.T) {
 		now, known, err := r.Head(t.Context(), sid, remoteread.Known{})
 		require.NoError(t, err)
 		before := r.Usage().Requests
-		all, err := r.Histories(t.Context(), now, known.ETag)
+		all, err := r.Histories(t.Context(), now, known.Version)
 		return all, r.Usage().Requests - before, err
 	}
 	one("former", "fedcba9876543210", head.WhyBranch)
@@ -134,21 +157,21 @@ func TestHistories(t *testing.T) {
 	put(t, c, func(next *head.Head) { next.Histories = head.HistoriesOf(append(want, more)) })
 	now, known, err := r.Head(t.Context(), sid, remoteread.Known{})
 	require.NoError(t, err)
-	a := r.Batch(t.Context(), segment.SessionPK(sid), cosmos.Delete(want[0].ID, ""))
-	require.NoError(t, a.Err)
-	all, err = r.Histories(t.Context(), now, known.ETag)
+	require.NoError(t, r.Discard(t.Context(), segment.SessionPK(sid), []string{want[0].ID}))
+	all, err = r.Histories(t.Context(), now, known.Version)
 	require.ErrorIs(t, err, remoteread.ErrDamaged)
 	require.Equal(t, []head.History{want[1], more}, all)
 	put(t, c, func(next *head.Head) { next.Histories = head.HistoriesOf(all) })
-	_, err = r.Histories(t.Context(), now, known.ETag)
-	require.ErrorIs(t, err, cosmos.ErrLost)
+	_, err = r.Histories(t.Context(), now, known.Version)
+	require.ErrorIs(t, err, remoteread.ErrLost)
 	all, _, err = list()
 	require.NoError(t, err)
 	require.Len(t, all, 2)
 
 	doc, err := more.Encode(sid)
 	require.NoError(t, err)
-	raw(t, c, bytes.Replace(doc.Body, fmt.Appendf(nil, `"v":%d`, segment.Version), []byte(`"v":99`), 1))
+	doc.Label = edited(t, doc.Label, fmt.Sprintf(`"v":%d`, segment.Version), `"v":99`)
+	raw(t, c, doc)
 	_, _, err = list()
 	require.ErrorIs(t, err, segment.ErrNewer)
 }

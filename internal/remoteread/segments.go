@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
@@ -18,18 +18,19 @@ func (r *Reader) Segments(ctx context.Context, t *head.Head, st segment.Stream, 
 	if err != nil {
 		return nil, err
 	}
-	for row, err := range r.Query(ctx, cosmos.Segments(pk, string(st), from)) {
+	q := remote.Query{Prefix: segment.SegmentPrefix(t.SID, st), After: segment.SegmentsAfter(t.SID, st, from)}
+	for o, err := range r.List(ctx, pk, q) {
 		if err != nil {
 			return nil, fmt.Errorf("list segments: %w", err)
 		}
-		info, err := segment.DecodeInfo(row)
+		info, err := segment.DecodeInfo(pk, o.Name, o.Label)
 		switch {
 		case errors.Is(err, segment.ErrFormat):
 			return nil, fmt.Errorf("list segments: %w", err)
 		case err != nil: // of another tool, or damaged: others may hold its lines
 			continue
 		}
-		if info.Stream == st && info.PK == pk && !condemned[info.ID] {
+		if info.Stream == st && !condemned[info.ID] {
 			infos = append(infos, info)
 		}
 	}
@@ -64,7 +65,7 @@ func (r *Reader) Gone(ctx context.Context, sid, id string) (*head.Gone, error) {
 	if err != nil || doc == nil {
 		return nil, err
 	}
-	g, err := head.DecodeGone(doc.Body, sid)
+	g, err := head.DecodeGone(id, doc.Body)
 	if err != nil {
 		return nil, fmt.Errorf("read condemned names: %w", Damaged(err))
 	}

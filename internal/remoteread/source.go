@@ -22,8 +22,8 @@ type Source struct {
 }
 
 type fetched struct {
-	body []byte
-	err  error
+	doc segment.Document
+	err error
 }
 
 // readAhead is how many documents are read at once.
@@ -43,7 +43,7 @@ func (s *Source) Close() {
 }
 
 // Segment implements [segment.Source].
-func (s *Source) Segment(in segment.Info) ([]byte, error) {
+func (s *Source) Segment(in segment.Info) (segment.Document, error) {
 	depth := s.reader.atOnce(readAhead)
 	for ; s.next < len(s.order) && (s.order[s.next].ID == in.ID || len(s.begun) < depth); s.next++ {
 		s.begin(s.order[s.next])
@@ -54,21 +54,21 @@ func (s *Source) Segment(in segment.Info) ([]byte, error) {
 	}
 	delete(s.begun, in.ID)
 	got := <-c
-	return got.body, got.err
+	return got.doc, got.err
 }
 
 func (s *Source) begin(in segment.Info) {
 	c := make(chan fetched, 1)
 	s.begun[in.ID] = c
 	s.work.Go(func() {
-		body, err := s.reader.document(s.ctx, in.PK, in.ID)
-		c <- fetched{body, err}
+		doc, err := s.reader.document(s.ctx, in.PK, in.ID)
+		c <- fetched{doc, err}
 	})
 }
 
 // Chunks implements [segment.Source]. As of segments, some are read ahead.
-func (s *Source) Chunks(pk string, ids []string) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
+func (s *Source) Chunks(pk string, ids []string) iter.Seq2[segment.Document, error] {
+	return func(yield func(segment.Document, error) bool) {
 		ctx, cancel := context.WithCancel(s.ctx)
 		var work sync.WaitGroup
 		defer work.Wait()
@@ -80,28 +80,28 @@ func (s *Source) Chunks(pk string, ids []string) iter.Seq2[[]byte, error] {
 				c, id := make(chan fetched, 1), ids[len(begun)]
 				begun = append(begun, c)
 				work.Go(func() {
-					body, err := s.reader.document(ctx, pk, id)
-					c <- fetched{body, err}
+					doc, err := s.reader.document(ctx, pk, id)
+					c <- fetched{doc, err}
 				})
 			}
 			got := <-begun[i]
 			begun[i] = nil
-			if !yield(got.body, got.err) || got.err != nil {
+			if !yield(got.doc, got.err) || got.err != nil {
 				return
 			}
 		}
 	}
 }
 
-func (r *Reader) document(ctx context.Context, pk, id string) ([]byte, error) {
-	doc, err := r.Get(ctx, pk, id, "")
+func (r *Reader) document(ctx context.Context, pk, id string) (segment.Document, error) {
+	o, err := r.Get(ctx, pk, id, "")
 	if err != nil {
-		return nil, err
+		return segment.Document{}, err
 	}
-	if doc == nil {
-		return nil, segment.ErrMissing
+	if o == nil {
+		return segment.Document{}, segment.ErrMissing
 	}
-	return doc.Body, nil
+	return segment.Document{ID: id, PK: pk, Label: o.Label, Body: o.Body}, nil
 }
 
 // Lines yields the lines of a stream between two points, after their hashes were
@@ -133,7 +133,7 @@ func (r *Reader) Lines(ctx context.Context, st segment.Stream, infos []segment.I
 // File reads a small file that a session's head tells of. The error Is [ErrDamaged]
 // when the content is not what the head says.
 func (r *Reader) File(ctx context.Context, sid string, f head.File) ([]byte, error) {
-	content, err := f.Unpack(sid, func(pk, id string) ([]byte, error) { return r.document(ctx, pk, id) })
+	content, err := f.Unpack(sid, func(pk, id string) (segment.Document, error) { return r.document(ctx, pk, id) })
 	return content, Damaged(err)
 }
 

@@ -45,7 +45,9 @@ type Cursor struct {
 	Round int    `json:"round"`          // how often reading began anew; 0: it never began
 	Began int64  `json:"began"`          // when the round did, in seconds by this machine's clock
 	Since int64  `json:"since"`          // what was written before that is known, in seconds by the service's clock
-	Next  string `json:"next,omitempty"` // of the page behind the last one that was read of a query that began at Since
+	Next  string `json:"next,omitempty"` // the last key that was read of a list that was interrupted
+	List  int64  `json:"list,omitempty"` // when that list began, by the service's clock
+	New   int64  `json:"new,omitempty"`  // when the newest entry that it had was written
 	Whole bool   `json:"whole"`          // the round has come to the end of the catalogue
 
 	Last     string `json:"last,omitempty"` // the entry that was read last, which shows that the catalogue is still the same

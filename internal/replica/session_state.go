@@ -4,8 +4,8 @@ import (
 	"maps"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
@@ -62,9 +62,9 @@ const (
 
 // KnownEntry is the catalogue's entry as it was last written.
 type KnownEntry struct {
-	Revision int64       `json:"rev"`
-	ETag     cosmos.ETag `json:"etag"`
-	At       time.Time   `json:"at"`
+	Revision int64          `json:"rev"`
+	Version  remote.Version `json:"version"`
+	At       time.Time      `json:"at"`
 }
 
 // Anew is the intent to send a session anew that is in the cloud. It is stored before the

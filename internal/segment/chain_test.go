@@ -5,6 +5,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -62,15 +65,49 @@ func TestKeys(t *testing.T) {
 	require.True(t, isSID(a.UID()))
 	require.NotEqual(t, a.SID(), Identity{"ada", "y", "fix-login"}.SID())
 	require.NotEqual(t, a.SID(), Identity{"ad", "ax", "fix-login"}.SID())
-	require.Equal(t, a.UID(), Identity{"ada", "y", "z"}.UID())
+	require.Equal(t, a.UID(), Identity{"ada", "x", "z"}.UID())
+	require.NotEqual(t, a.UID(), Identity{"ada", "y", "fix-login"}.UID())
+	require.NotEqual(t, a.UID(), Identity{"ad", "ax", "fix-login"}.UID())
 	require.NoError(t, a.Check())
 	require.Error(t, Identity{"a\x00b", "", ""}.Check())
 
 	require.Equal(t, "5vrpw3e6ovc3qwgvtu22mq2zeehahhwh", a.SID(), "documents are stored under it")
 	require.Equal(t, "s-"+testSID, SessionPK(testSID))
 	p := Point{131, Origin(Transcript).Hash}
-	require.Equal(t, testSID+"-t-0000000119-12-0123456789abcdef", ID(testSID, Transcript, Point{N: 119}, p, "0123456789abcdef"))
+	require.Equal(t, testSID+"-s-t-0000000083-c-0123456789abcdef", ID(testSID, Transcript, Point{N: 119}, p, "0123456789abcdef"))
 	require.Equal(t, testSID+"-h-0123456789abcdef", HistoryID(testSID, "0123456789abcdef"))
+}
+
+// TestNames: ids are names that each remote takes, those of a stream's segments are in the order
+// of their ends, and no other ids are among them.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	streams := []Stream{Transcript, "e-1f3a9c02", "c-1f3a9c02", "c-1f3a9c02.2", "c-1f3a9c02.17", "h-1f3a9c02"}
+	ends := []int64{1, 2, 9, 10, 15, 16, 17, 255, 256, 1 << 20, 1<<39 + 5}
+	name := regexp.MustCompile(`^[a-z0-9-]{1,120}$`)
+	all := []string{HeadID(testSID), HistoryID(testSID, testNonce), GoneID(testSID, testNonce), ChunkID(testSID, chunkName(nil, testNonce))}
+	of := map[Stream][]string{}
+	for _, st := range streams {
+		for _, end := range ends {
+			id := ID(testSID, st, Point{}, Point{N: end}, testNonce)
+			all, of[st] = append(all, id), append(of[st], id)
+		}
+		require.True(t, slices.IsSorted(of[st]))
+	}
+	for _, id := range all {
+		require.Regexp(t, name, id)
+	}
+	for _, st := range streams {
+		for i, n := range ends {
+			var got []string
+			for _, id := range all {
+				if strings.HasPrefix(id, SegmentPrefix(testSID, st)) && id > SegmentsAfter(testSID, st, n) {
+					got = append(got, id)
+				}
+			}
+			require.ElementsMatch(t, of[st][i+1:], got, "%s behind %d", st, n)
+		}
+	}
 }
 
 func TestTracker(t *testing.T) {

@@ -7,15 +7,6 @@ import (
 	"slices"
 )
 
-// chunkDoc is the document of a chunk: a part of a long line, a long delta or
-// a file.
-type chunkDoc struct {
-	header
-	N    int    `json:"n"` // bytes of the content
-	Form string `json:"z"`
-	Data []byte `json:"data"`
-}
-
 // chunkBytes is the longest content of a chunk.
 const chunkBytes = 512 << 10
 
@@ -38,33 +29,24 @@ func chunks(sid, pk string, data []byte, size int, nonce string) (names []string
 }
 
 func chunkOf(sid, pk, name string, part []byte) (Document, error) {
-	d := chunkDoc{header: header{ChunkID(sid, name), pk, TypeChunk, Version}, N: len(part), Form: formZstd}
-	var err error
-	if d.Data, err = compress(part); err != nil {
-		return Document{}, fmt.Errorf("encode chunk: %w", err)
-	}
-	body, err := marshal(&d)
+	body, err := compress(part)
 	if err != nil {
 		return Document{}, fmt.Errorf("encode chunk: %w", err)
 	}
-	return Document{ID: d.ID, PK: pk, Type: TypeChunk, Body: body}, nil
+	return Document{ID: ChunkID(sid, name), PK: pk, Type: TypeChunk, Label: Label(TypeChunk), Body: body}, nil
 }
 
-// DecodeChunk returns the content of the chunk id, which must be the one that
-// its name tells. Errors are as of [DecodeInfo].
-func DecodeChunk(body []byte, id string) ([]byte, error) {
-	var d chunkDoc
-	if err := unmarshal(body, TypeChunk, &d); err != nil {
+// DecodeChunk returns the content of a chunk, which must be the one that its name tells.
+// Errors are as of [DecodeInfo].
+func DecodeChunk(d Document) ([]byte, error) {
+	if err := Probe(d.Label, TypeChunk); err != nil {
 		return nil, fmt.Errorf("decode chunk: %w", err)
 	}
-	if d.Form != formZstd {
-		return nil, fmt.Errorf("decode chunk: %w: unknown form", ErrDamaged)
-	}
-	data, err := expand(d.Data)
+	data, err := expand(d.Body)
 	if err != nil {
 		return nil, fmt.Errorf("decode chunk: %w", err)
 	}
-	if d.ID != id || len(id) < 40 || chunkName(data, id[len(id)-nonceLen:]) != id[len(id)-40:] || d.N != len(data) {
+	if id := d.ID; len(id) < 40 || chunkName(data, id[len(id)-nonceLen:]) != id[len(id)-40:] {
 		return nil, fmt.Errorf("decode chunk: %w: content and id differ", ErrDamaged)
 	}
 	return data, nil
@@ -77,7 +59,6 @@ type Blob struct {
 	Bytes  int64    `json:"bytes"`
 	Text   Text     `json:"text,omitempty"`
 	Chunks []string `json:"chunks,omitempty"`
-	SID    string   `json:"sid,omitempty"` // whose chunks they are, when they are another session's
 }
 
 // inline is the longest content that a blob holds itself.
@@ -99,9 +80,6 @@ func Pack(sid string, content []byte, nonce string) (Blob, iter.Seq2[Document, e
 
 // Documents names the chunks of a blob that session sid refers to.
 func (b *Blob) Documents(sid string) (pk string, ids []string) {
-	if b.SID != "" {
-		sid = b.SID
-	}
 	for _, name := range b.Chunks {
 		ids = append(ids, ChunkID(sid, name))
 	}
@@ -110,15 +88,15 @@ func (b *Blob) Documents(sid string) (pk string, ids []string) {
 
 // Unpack returns the content of a blob of session sid. It asks get for the
 // documents.
-func (b *Blob) Unpack(sid string, get func(pk, id string) ([]byte, error)) ([]byte, error) {
+func (b *Blob) Unpack(sid string, get func(pk, id string) (Document, error)) ([]byte, error) {
 	data := slices.Clone(b.Text)
 	pk, ids := b.Documents(sid)
 	for i, id := range ids {
-		body, err := get(pk, id)
+		d, err := get(pk, id)
 		if err != nil {
 			return nil, fmt.Errorf("read chunk %s: %w", id, err)
 		}
-		part, err := DecodeChunk(body, id)
+		part, err := DecodeChunk(d)
 		if err != nil {
 			return nil, err
 		}

@@ -73,7 +73,7 @@ func (c *Cutter) makeRoom(r *row, size int, long bool, put func(Document) error)
 	if len(c.open.rows) == 0 {
 		return nil
 	}
-	fits := c.open.Bytes+int64(size) < heldMax
+	fits := c.open.Bytes+int64(size) < heldMax && headBytes+c.size.label+labelBytes(r) <= labelMax
 	if fits && !long {
 		var err error
 		if fits, err = c.fits(r); err != nil {
@@ -111,9 +111,12 @@ func (c *Cutter) measure() error {
 	return nil
 }
 
+// chunkSize returns how many bytes the chunks of a row of so many bytes have.
+func (c *Cutter) chunkSize(n int) int { return max(min(chunkBytes, c.o.Cap/2), n/maxChunks+1) }
+
 // outsource moves what a row holds into chunks.
 func (c *Cutter) outsource(r *row, size int, put func(Document) error) error {
-	names, docs := chunks(c.o.SID, c.open.PK, r.data, min(chunkBytes, c.o.Cap/2), c.o.Draw())
+	names, docs := chunks(c.o.SID, c.open.PK, r.data, c.chunkSize(len(r.data)), c.o.Draw())
 	for d, err := range docs {
 		if err == nil {
 			err = put(d)

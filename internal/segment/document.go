@@ -1,13 +1,17 @@
 package segment
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
+
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 )
 
 // Version is the format of the documents written here. Those of another one are refused.
-const Version = 2
+const Version = 3
 
 // Types of documents.
 const (
@@ -15,14 +19,23 @@ const (
 	TypeChunk   = "chunk"
 )
 
-// A Document is ready to be stored: Body is JSON, with ID and PK as its
-// members id and pk.
+// A Document is ready to be stored in the part PK under the name ID. Its label is a JSON
+// object with the members type and v, and tells what lists need.
 type Document struct {
 	ID, PK, Type string
-	Body         []byte
+	Label, Body  []byte
 	To           Point // of a segment: how far the stream is stored once this is
 	Lines        int   // of a segment
 }
+
+// Size returns how many bytes the document is taken to have where it is stored.
+func (d *Document) Size() int {
+	o := remote.Object{Name: d.ID, Label: d.Label, Body: d.Body}
+	return o.Size()
+}
+
+// fits reports whether the document is one that may be stored where documents have a size.
+func (d *Document) fits(size int) bool { return d.Size() <= size && len(d.Label) <= labelMax }
 
 // Forms of a segment's lines.
 const (
@@ -30,40 +43,41 @@ const (
 	formDelta = "delta" // the same, some of them being deltas
 )
 
-// header is what all documents begin with.
+// header is what all labels begin with.
 type header struct {
-	ID   string `json:"id"`
-	PK   string `json:"pk"`
 	Type string `json:"type"`
 	V    int    `json:"v"`
 }
 
 func (h header) is(kind string) bool { return h.Type == kind && h.V == Version }
 
-// segmentDoc is the document, in the order of its members.
-type segmentDoc struct {
+// Label returns the label of a document whose type is all that lists need to know of it.
+func Label(kind string) []byte { return fmt.Appendf(nil, `{"type":%q,"v":%d}`, kind, Version) }
+
+// segmentLabel is the label of a segment, in the order of its members.
+type segmentLabel struct {
 	header
-	Stream Stream `json:"st"`
-	Seq    *int64 `json:"seq"`
-	N      *int64 `json:"n"`
-	End    int64  `json:"end"`
-	Prev   Hash   `json:"prev"`
-	Hash   Hash   `json:"hash"`
-	Offset int64  `json:"off"`
-	Bytes  int64  `json:"bytes"`
-	At     []byte `json:"at"`
-	Form   string `json:"z,omitempty"`
-	Base   *int64 `json:"base,omitempty"`
-	Data   []byte `json:"data,omitempty"`
-	Index  []byte `json:"idx,omitempty"`
-	Refs   []*ref `json:"refs,omitempty"`
+	Stream Stream   `json:"st"`
+	Seq    *int64   `json:"seq"`
+	N      *int64   `json:"n"`
+	End    int64    `json:"end"`
+	Prev   Hash     `json:"prev"`
+	Hash   Hash     `json:"hash"`
+	Offset int64    `json:"off"`
+	Bytes  int64    `json:"bytes"`
+	At     []byte   `json:"at"`
+	Form   string   `json:"z,omitempty"`
+	Base   *int64   `json:"base,omitempty"`
+	Index  []byte   `json:"idx,omitempty"`
+	Chunks []string `json:"chunks,omitempty"` // that the lines need
 }
 
-// Document encodes s. The same segment gives the same bytes.
+// Document encodes s. The same segment gives the same bytes. The body holds the number of
+// bytes of the descriptions of lines as a uvarint, these as JSON, and the lines, compressed.
 func (s *Segment) Document() (Document, error) {
 	n := int64(len(s.rows))
-	d := segmentDoc{
-		header: header{s.ID, s.PK, TypeSegment, Version}, Stream: s.Stream, Seq: &s.From.N, N: &n, End: s.To.N,
+	d := segmentLabel{
+		header: header{TypeSegment, Version}, Stream: s.Stream, Seq: &s.From.N, N: &n, End: s.To.N,
 		Prev: s.From.Hash, Hash: s.To.Hash, Offset: s.Offset, Bytes: s.Bytes, At: s.at, Form: formZstd,
 	}
 	if len(s.blocks) > 0 {
@@ -72,46 +86,75 @@ func (s *Segment) Document() (Document, error) {
 	if s.base >= 0 {
 		d.Base = &s.base
 	}
+	refs := []*ref{}
 	for _, r := range s.rows {
 		if r.ref != nil {
-			d.Refs = append(d.Refs, r.ref)
+			refs = append(refs, r.ref)
+			d.Chunks = append(d.Chunks, r.ref.Chunks...)
 			if r.ref.As == asDelta {
 				d.Form = formDelta
 			}
 		}
 	}
-	var err error
-	if d.Data, err = compress(join(s.rows)); err != nil {
-		return Document{}, fmt.Errorf("encode segment: %w", err)
-	}
-	body, err := marshal(&d)
+	data, err := compress(join(s.rows))
 	if err != nil {
 		return Document{}, fmt.Errorf("encode segment: %w", err)
 	}
-	return Document{ID: s.ID, PK: s.PK, Type: TypeSegment, Body: body, To: s.To, Lines: len(s.rows)}, nil
+	label, err := marshal(&d)
+	if err != nil {
+		return Document{}, fmt.Errorf("encode segment: %w", err)
+	}
+	body, err := withRefs(refs, data)
+	if err != nil {
+		return Document{}, fmt.Errorf("encode segment: %w", err)
+	}
+	return Document{ID: s.ID, PK: s.PK, Type: TypeSegment, Label: label, Body: body, To: s.To, Lines: len(s.rows)}, nil
 }
 
-// DecodeInfo reads what [Info] holds from a segment's document or from a
-// projection with its members id, pk, type, v, st, seq, n, end, prev, hash,
-// off, bytes, at, base and, for [Info.Blocks], idx. Errors are [ErrForeign], [ErrFormat] or [ErrDamaged].
-func DecodeInfo(body []byte) (Info, error) {
-	_, info, err := decodeDoc(body)
+func withRefs(refs []*ref, data []byte) ([]byte, error) {
+	if len(refs) == 0 {
+		return append([]byte{0}, data...), nil
+	}
+	text, err := marshal(refs)
+	return slices.Concat(binary.AppendUvarint(nil, uint64(len(text))), text, data), err
+}
+
+func splitRefs(body []byte) (refs []*ref, data []byte, err error) {
+	n, size := binary.Uvarint(body)
+	if size <= 0 || n > uint64(len(body)-size) {
+		return nil, nil, fmt.Errorf("%w: descriptions are cut", ErrDamaged)
+	}
+	text, data := body[size:size+int(n)], body[size+int(n):]
+	if n > 0 && json.Unmarshal(text, &refs) != nil {
+		return nil, nil, fmt.Errorf("%w: descriptions of lines", ErrDamaged)
+	}
+	return refs, data, nil
+}
+
+// DecodeInfo reads what [Info] holds from the label of a document that has an id in a
+// partition. Errors are [ErrForeign], [ErrFormat] or [ErrDamaged].
+func DecodeInfo(pk, id string, label []byte) (Info, error) {
+	_, info, err := decodeLabel(pk, id, label)
 	return info, err
 }
 
 // DecodeSegment reads a segment's document. What can be checked without other
 // documents is; the hashes are checked when the lines are read. Errors are as
 // of [DecodeInfo].
-func DecodeSegment(body []byte) (*Segment, error) {
-	d, info, err := decodeDoc(body)
+func DecodeSegment(d Document) (*Segment, error) {
+	l, info, err := decodeLabel(d.PK, d.ID, d.Label)
 	if err != nil {
 		return nil, err
 	}
 	s := &Segment{Info: info}
-	if err := validRefs(d, info); err != nil {
+	refs, data, err := splitRefs(d.Body)
+	if err == nil {
+		err = validRefs(l, refs, info)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("decode segment %s: %w", d.ID, err)
 	}
-	if s.rows, err = d.rows(); err != nil {
+	if s.rows, err = l.rows(refs, data); err != nil {
 		return nil, fmt.Errorf("decode segment %s: %w", d.ID, err)
 	}
 	if s.Stream == Transcript {
@@ -120,9 +163,9 @@ func DecodeSegment(body []byte) (*Segment, error) {
 	return s, nil
 }
 
-func decodeDoc(body []byte) (*segmentDoc, Info, error) {
-	var d segmentDoc
-	if err := unmarshal(body, TypeSegment, &d); err != nil {
+func decodeLabel(pk, id string, label []byte) (*segmentLabel, Info, error) {
+	var d segmentLabel
+	if err := unmarshal(label, TypeSegment, &d); err != nil {
 		return nil, Info{}, fmt.Errorf("decode segment: %w", err)
 	}
 	_, err := ParseStream(string(d.Stream))
@@ -130,8 +173,8 @@ func decodeDoc(body []byte) (*segmentDoc, Info, error) {
 		return nil, Info{}, fmt.Errorf("decode segment: %w: members missing", ErrDamaged)
 	}
 	info := Info{
-		ID: d.ID, PK: d.PK, Stream: d.Stream, From: Point{*d.Seq, d.Prev}, To: Point{d.End, d.Hash},
-		Offset: d.Offset, Bytes: d.Bytes, base: -1, at: d.At, index: d.Index,
+		ID: id, PK: pk, Stream: d.Stream, From: Point{*d.Seq, d.Prev}, To: Point{d.End, d.Hash},
+		Offset: d.Offset, Bytes: d.Bytes, Chunks: d.Chunks, base: -1, at: d.At, index: d.Index,
 	}
 	if d.Base != nil {
 		info.base = *d.Base
@@ -143,9 +186,10 @@ func decodeDoc(body []byte) (*segmentDoc, Info, error) {
 }
 
 // validRefs checks the descriptions of lines.
-func validRefs(d *segmentDoc, info Info) error {
+func validRefs(d *segmentLabel, refs []*ref, info Info) error {
 	last := -1
-	for _, r := range d.Refs {
+	var names []string
+	for _, r := range refs {
 		if r == nil || r.I <= last || int64(r.I) >= *d.N {
 			return fmt.Errorf("%w: descriptions out of order", ErrDamaged)
 		}
@@ -156,23 +200,27 @@ func validRefs(d *segmentDoc, info Info) error {
 		if r.As == asDelta && d.Form == formZstd {
 			return fmt.Errorf("%w: a delta among whole lines", ErrDamaged)
 		}
+		names = append(names, r.Chunks...)
+	}
+	if !slices.Equal(names, d.Chunks) {
+		return fmt.Errorf("%w: label and body name other chunks", ErrDamaged)
 	}
 	return nil
 }
 
 // rows takes the lines apart.
-func (d *segmentDoc) rows() ([]row, error) {
+func (d *segmentLabel) rows(refs []*ref, data []byte) ([]row, error) {
 	if d.Form != formZstd && d.Form != formDelta {
 		return nil, fmt.Errorf("%w: unknown form", ErrDamaged)
 	}
-	data, err := expand(d.Data)
+	data, err := expand(data)
 	if err != nil {
 		return nil, err
 	}
-	return split(data, int(*d.N), d.Refs)
+	return split(data, int(*d.N), refs)
 }
 
-// unmarshal reads a document of the given type into d.
+// unmarshal reads the label of a document of the given type into d.
 func unmarshal(body []byte, want string, d interface{ is(kind string) bool }) error {
 	err := json.Unmarshal(body, d)
 	if err == nil && d.is(want) {
@@ -184,7 +232,7 @@ func unmarshal(body []byte, want string, d interface{ is(kind string) bool }) er
 	return fmt.Errorf("%w: a member of the wrong type", ErrDamaged)
 }
 
-// Probe checks that body is a document of this store with the given type and of this
+// Probe checks that a label is one of this store with the given type and of this
 // [Version]. Its error is [ErrForeign] or [ErrFormat].
 func Probe(body []byte, want string) error {
 	var head struct {
@@ -198,6 +246,16 @@ func Probe(body []byte, want string) error {
 		return formatError(*head.V)
 	}
 	return nil
+}
+
+// CheckFormat returns an error that Is [ErrFormat] for the label of a document of another
+// [Version], whatever its type.
+func CheckFormat(label []byte) error {
+	var l header
+	if err := json.Unmarshal(label, &l); err != nil || l.V == 0 || l.V == Version {
+		return nil // of another tool, or of ours
+	}
+	return formatError(l.V)
 }
 
 // A formatError tells that a document has another format than [Version]. It is an

@@ -1,12 +1,14 @@
 package segment
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"flag"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,6 +50,14 @@ func shapes() map[string]shape {
 	}
 }
 
+// golden is the form of documents in testdata.
+type golden struct {
+	ID    string          `json:"id"`
+	PK    string          `json:"pk"`
+	Label json.RawMessage `json:"label"`
+	Body  []byte          `json:"body"`
+}
+
 // TestShape compares whole documents with those in testdata: other versions
 // and other programs read them.
 func TestShape(t *testing.T) {
@@ -58,7 +68,9 @@ func TestShape(t *testing.T) {
 			var got []byte
 			for d, err := range NewCutter(Options{SID: testSID, Draw: newShelf().draw}, start(c.st)).Documents(each(c.lines)) {
 				require.NoError(t, err)
-				got = append(append(got, d.Body...), '\n')
+				text, err := json.Marshal(golden{d.ID, d.PK, d.Label, d.Body})
+				require.NoError(t, err)
+				got = append(append(got, text...), '\n')
 			}
 			path := filepath.Join("testdata", name+".jsonl")
 			if *update {
@@ -71,39 +83,66 @@ func TestShape(t *testing.T) {
 	}
 }
 
+// withText returns the body of a segment with descriptions of lines.
+func withText(refs string, data []byte) []byte {
+	return slices.Concat(binary.AppendUvarint(nil, uint64(len(refs))), []byte(refs), data)
+}
+
 func TestStrictness(t *testing.T) {
 	t.Parallel()
 	s := newShelf()
 	s.store(t, Options{}, start(testLog), [][]byte{[]byte(strings.Repeat("x", 9000)), []byte(strings.Repeat("x", 9001))})
-	var body []byte
-	for _, body = range s.docs {
+	var whole Document
+	for _, whole = range s.docs {
 	}
-	change := func(name, value string) []byte {
-		var m map[string]json.RawMessage
-		require.NoError(t, json.Unmarshal(body, &m))
-		if m[name] = json.RawMessage(value); value == "" {
-			delete(m, name)
+	refs, data, err := splitRefs(whole.Body)
+	require.NoError(t, err)
+	text, err := json.Marshal(refs)
+	require.NoError(t, err)
+	// change returns the document with another member of its label, another id or partition,
+	// other descriptions of lines, or other compressed lines.
+	change := func(name, value string) Document {
+		d := whole
+		switch name {
+		case "id":
+			d.ID = value
+		case "pk":
+			d.PK = value
+		case "data":
+			d.Body = withText(string(text), []byte(value))
+		case "refs":
+			d.Body = withText(value, data)
+		case "body":
+			d.Body = []byte(value)
+		default:
+			var m map[string]json.RawMessage
+			require.NoError(t, json.Unmarshal(whole.Label, &m))
+			if m[name] = json.RawMessage(value); value == "" {
+				delete(m, name)
+			}
+			d.Label, err = json.Marshal(m)
+			require.NoError(t, err)
 		}
-		out, err := json.Marshal(m)
-		require.NoError(t, err)
-		return out
+		return d
 	}
-	_, err := DecodeSegment(change("_etag", `"x"`))
-	require.NoError(t, err, "what the service adds is passed over")
+	_, err = DecodeSegment(change("more", `"x"`))
+	require.NoError(t, err, "what others add is passed over")
+	_, err = DecodeSegment(change("refs", string(text)))
+	require.NoError(t, err)
 	hash := Hash{1}.String()
 	for _, c := range []struct {
 		name, value string
 		want        error
 	}{
-		{"v", "3", ErrNewer},
-		{"v", "1", ErrFormat},
-		{"v", `"2"`, ErrForeign},
+		{"v", "4", ErrNewer},
+		{"v", "2", ErrFormat},
+		{"v", `"3"`, ErrForeign},
 		{"v", "", ErrForeign},
 		{"type", `"chunk"`, ErrForeign},
 		{"type", "", ErrForeign},
-		{"id", `"x"`, ErrDamaged},
+		{"id", "x", ErrDamaged},
 		{"id", "", ErrDamaged},
-		{"pk", `"s-x"`, ErrDamaged},
+		{"pk", "s-x", ErrDamaged},
 		{"st", `"t"`, ErrDamaged},
 		{"st", `"zz"`, ErrDamaged},
 		{"st", "", ErrDamaged},
@@ -128,9 +167,14 @@ func TestStrictness(t *testing.T) {
 		{"z", `"zstd"`, ErrDamaged},
 		{"z", `"raw"`, ErrDamaged},
 		{"z", "", ErrDamaged},
-		{"data", `"AAAA"`, ErrDamaged},
+		{"data", "\x00\x00\x00", ErrDamaged},
 		{"data", "", ErrDamaged},
-		{"data", `"!"`, ErrDamaged},
+		{"data", "!", ErrDamaged},
+		{"body", "", ErrDamaged},
+		{"body", "\x80", ErrDamaged},
+		{"body", "\x7f[]", ErrDamaged},
+		{"body", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01[]", ErrDamaged},
+		{"refs", "[", ErrDamaged},
 		{"refs", "[null]", ErrDamaged},
 		{"refs", `[{"i":0}]`, ErrDamaged},
 		{"refs", `[{"i":5,"z":"key","bytes":9000}]`, ErrDamaged},
@@ -138,6 +182,9 @@ func TestStrictness(t *testing.T) {
 		{"refs", `[{"i":0,"z":"key","bytes":9000},{"i":1,"z":"delta","base":1,"bytes":9001,"len":9}]`, ErrDamaged},
 		{"refs", `[{"i":0,"z":"key","bytes":9000},{"i":1,"z":"delta","base":0,"bytes":99999999999,"len":9}]`, ErrDamaged},
 		{"refs", `[{"i":0,"z":"other","bytes":9000}]`, ErrDamaged},
+		{"chunks", `["` + strings.Repeat("a", 40) + `"]`, ErrDamaged},
+		{"chunks", `"a"`, ErrDamaged},
+		{"refs", `[{"i":0,"bytes":9000,"sha":"` + hash + `","chunks":["` + strings.Repeat("a", 40) + `"]}]`, ErrDamaged},
 		{"refs", `[{"i":0,"bytes":9000,"sha":"` + hash + `","chunks":["x"]}]`, ErrDamaged},
 	} {
 		_, err := DecodeSegment(change(c.name, c.value))
@@ -145,10 +192,10 @@ func TestStrictness(t *testing.T) {
 		require.NotErrorIs(t, err, errors.Join(ErrGap))
 	}
 	for _, junk := range []string{"", "{", "null", "[]", "1", `{"type":"seg"}`} {
-		_, err := DecodeSegment([]byte(junk))
+		_, err := DecodeSegment(Document{ID: whole.ID, PK: whole.PK, Label: []byte(junk), Body: whole.Body})
 		require.ErrorIs(t, err, ErrForeign, junk)
 	}
-	_, err = DecodeSegment([]byte(`{"type":"seg","v":2}`))
+	_, err = DecodeSegment(Document{ID: whole.ID, PK: whole.PK, Label: Label(TypeSegment), Body: whole.Body})
 	require.ErrorIs(t, err, ErrDamaged)
 }
 
@@ -172,16 +219,13 @@ func TestBlobs(t *testing.T) {
 		got, err := back.Unpack(testSID, s.get)
 		require.NoError(t, err)
 		require.Equal(t, content, string(got), name)
-		fork := back
-		fork.SID = testSID
-		_, err = fork.Unpack(strings.Repeat("a", 32), s.get)
-		require.NoError(t, err)
+		whole := back
 		back.Sum[0]++
 		_, err = back.Unpack(testSID, s.get)
 		require.ErrorIs(t, err, ErrDamaged)
 		for k := range s.docs {
 			delete(s.docs, k)
-			_, err = fork.Unpack(testSID, s.get)
+			_, err = whole.Unpack(testSID, s.get)
 			require.ErrorIs(t, err, ErrMissing)
 			break
 		}
@@ -192,15 +236,29 @@ func TestChunksAreWhatTheirIDSays(t *testing.T) {
 	t.Parallel()
 	doc, err := chunkOf(testSID, "pk", chunkName([]byte("content"), testNonce), []byte("content"))
 	require.NoError(t, err)
-	got, err := DecodeChunk(doc.Body, doc.ID)
+	got, err := DecodeChunk(doc)
 	require.NoError(t, err)
 	require.Equal(t, "content", string(got))
-	for _, change := range [][2]string{{`"n":7`, `"n":8`}, {`"z":"zstd"`, `"z":"raw"`}, {doc.ID, doc.ID[:74] + "x"}} {
-		_, err := DecodeChunk([]byte(strings.Replace(string(doc.Body), change[0], change[1], 1)), doc.ID)
-		require.ErrorIs(t, err, ErrDamaged)
+	other, err := compress([]byte("Content"))
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		id, label string
+		body      []byte
+		want      error
+	}{
+		"other content":    {doc.ID, string(doc.Label), other, ErrDamaged},
+		"more":             {doc.ID, string(doc.Label), append(slices.Clone(doc.Body), 0), ErrDamaged},
+		"cut":              {doc.ID, string(doc.Label), doc.Body[:len(doc.Body)-1], ErrDamaged},
+		"not compressed":   {doc.ID, string(doc.Label), []byte("content"), ErrDamaged},
+		"nothing":          {doc.ID, string(doc.Label), nil, ErrDamaged},
+		"other name":       {doc.ID[:40] + "ffff" + doc.ID[44:], string(doc.Label), doc.Body, ErrDamaged},
+		"no name":          {"x", string(doc.Label), doc.Body, ErrDamaged},
+		"no label":         {doc.ID, "{}", doc.Body, ErrForeign},
+		"of a segment":     {doc.ID, string(Label(TypeSegment)), doc.Body, ErrForeign},
+		"of a newer store": {doc.ID, `{"type":"chunk","v":4}`, doc.Body, ErrNewer},
+		"of an older one":  {doc.ID, `{"type":"chunk","v":2}`, doc.Body, ErrFormat},
+	} {
+		_, err := DecodeChunk(Document{ID: c.id, PK: "pk", Label: []byte(c.label), Body: c.body})
+		require.ErrorIs(t, err, c.want, name)
 	}
-	_, err = DecodeChunk(doc.Body, "x")
-	require.ErrorIs(t, err, ErrDamaged)
-	_, err = DecodeChunk([]byte("{}"), doc.ID)
-	require.ErrorIs(t, err, ErrForeign)
 }

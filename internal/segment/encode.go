@@ -25,7 +25,7 @@ func (c *Cutter) encode(s Segment, marks []Mark, put func(Document) error) error
 	if err != nil {
 		return err
 	}
-	if len(d.Body) <= c.o.Cap || len(s.rows) == 1 {
+	if d.fits(c.o.Cap) || len(s.rows) == 1 {
 		return put(d)
 	}
 	half := len(s.rows) / 2

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -25,29 +26,32 @@ func FuzzDecode(f *testing.F) {
 		data, err := os.ReadFile(name)
 		require.NoError(f, err)
 		for doc := range bytes.Lines(data) {
-			f.Add(doc)
+			var d golden
+			require.NoError(f, json.Unmarshal(doc, &d))
+			f.Add(d.ID, []byte(d.Label), d.Body)
 		}
 	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		if s, err := DecodeSegment(body); err == nil {
-			readOne(t, s, body)
+	f.Fuzz(func(t *testing.T, id string, label, body []byte) {
+		d := Document{ID: id, PK: SessionPK(testSID), Label: label, Body: body}
+		if s, err := DecodeSegment(d); err == nil {
+			readOne(t, s, d)
 		} else {
 			require.True(t, known(err), "%v", err)
 		}
-		if _, err := DecodeInfo(body); err != nil {
+		if _, err := DecodeInfo(d.PK, d.ID, label); err != nil {
 			require.True(t, known(err), "%v", err)
 		}
-		if _, err := DecodeChunk(body, testSID+"-c-ce44456269d04e2a26f18a034ba7babd1a459d24"); err != nil {
+		if _, err := DecodeChunk(d); err != nil {
 			require.True(t, known(err), "%v", err)
 		}
 	})
 }
 
 // readOne reads the lines of a document that was accepted, and encodes them.
-func readOne(t *testing.T, s *Segment, body []byte) {
+func readOne(t *testing.T, s *Segment, doc Document) {
 	require.EqualValues(t, len(s.rows), s.To.N-s.From.N)
 	sh := newShelf()
-	sh.docs[s.PK+" "+s.ID] = body
+	sh.put(doc)
 	p := s.From
 	lines, err := collect(Lines(sh, s.Stream, []Info{s.Info}, s.From, s.To, nil))
 	if err != nil {
@@ -60,7 +64,7 @@ func readOne(t *testing.T, s *Segment, body []byte) {
 	require.Equal(t, s.To, p)
 	d, err := s.Document()
 	require.NoError(t, err)
-	again, err := DecodeSegment(d.Body)
+	again, err := DecodeSegment(d)
 	require.NoError(t, err)
 	require.Equal(t, len(s.rows), len(again.rows))
 }

@@ -40,48 +40,51 @@ func collect(lines iter.Seq2[[]byte, error]) (out [][]byte, err error) {
 
 // shelf is a Source in memory.
 type shelf struct {
-	docs  map[string][]byte
+	docs  map[string]Document
 	reads int
 	fail  error
 	drawn int
 }
 
-func newShelf() *shelf { return &shelf{docs: map[string][]byte{}} }
+func newShelf() *shelf { return &shelf{docs: map[string]Document{}} }
 
-func (s *shelf) get(pk, id string) ([]byte, error) {
+func (s *shelf) get(pk, id string) (Document, error) {
 	s.reads++
 	if s.fail != nil {
-		return nil, s.fail
+		return Document{}, s.fail
 	}
-	body, ok := s.docs[pk+" "+id]
+	d, ok := s.docs[pk+" "+id]
 	if !ok {
-		return nil, ErrMissing
+		return Document{}, ErrMissing
 	}
-	return body, nil
+	return d, nil
 }
 
-func (s *shelf) Segment(in Info) ([]byte, error) { return s.get(in.PK, in.ID) }
+func (s *shelf) Segment(in Info) (Document, error) { return s.get(in.PK, in.ID) }
 
-func (s *shelf) Chunks(pk string, ids []string) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
+func (s *shelf) Chunks(pk string, ids []string) iter.Seq2[Document, error] {
+	return func(yield func(Document, error) bool) {
 		for _, id := range ids {
-			body, err := s.get(pk, id)
-			if !yield(body, err) || err != nil {
+			d, err := s.get(pk, id)
+			if !yield(d, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-func (s *shelf) put(d Document) { s.docs[d.PK+" "+d.ID] = d.Body }
+// put keeps of a document what a remote does.
+func (s *shelf) put(d Document) {
+	s.docs[d.PK+" "+d.ID] = Document{ID: d.ID, PK: d.PK, Label: d.Label, Body: d.Body}
+}
 
-// infos returns what a query for segments of st would.
+// infos returns what a list of segments of st would.
 func (s *shelf) infos(t testing.TB, st Stream) (out []Info) {
-	for _, body := range s.docs {
-		if Probe(body, TypeSegment) != nil {
+	for _, d := range s.docs {
+		if Probe(d.Label, TypeSegment) != nil {
 			continue
 		}
-		in, err := DecodeInfo(body)
+		in, err := DecodeInfo(d.PK, d.ID, d.Label)
 		require.NoError(t, err)
 		if in.Stream == st {
 			out = append(out, in)
@@ -97,9 +100,10 @@ func (s *shelf) store(t testing.TB, o Options, from From, lines [][]byte) From {
 	have := map[string]bool{}
 	for d, err := range c.Documents(each(lines)) {
 		require.NoError(t, err)
-		var names struct{ ID, PK, Type string }
-		require.NoError(t, json.Unmarshal(d.Body, &names))
-		require.Equal(t, [3]string{d.ID, d.PK, d.Type}, [3]string{names.ID, names.PK, names.Type})
+		var l header
+		require.NoError(t, json.Unmarshal(d.Label, &l))
+		require.Equal(t, header{d.Type, Version}, l)
+		require.LessOrEqual(t, len(d.Label), labelMax)
 		have[d.ID] = true
 		s.put(d)
 	}
@@ -112,12 +116,16 @@ func (s *shelf) draw() string {
 	return fmt.Sprintf("%016x", s.drawn)
 }
 
-// payload returns the bytes that segments and chunks hold, before base64.
+// payload returns the bytes that segments and chunks hold, compressed.
 func (s *shelf) payload(t testing.TB) (n int) {
-	for _, body := range s.docs {
-		var d struct{ Data []byte }
-		require.NoError(t, json.Unmarshal(body, &d))
-		n += len(d.Data)
+	for _, d := range s.docs {
+		data := d.Body
+		if Probe(d.Label, TypeSegment) == nil {
+			var err error
+			_, data, err = splitRefs(data)
+			require.NoError(t, err)
+		}
+		n += len(data)
 	}
 	return n
 }

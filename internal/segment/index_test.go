@@ -165,8 +165,8 @@ func TestOnlyTranscriptsHaveAnIndex(t *testing.T) {
 	t.Parallel()
 	s := newShelf()
 	s.store(t, Options{}, start(testLog), session())
-	for _, body := range s.docs {
-		require.NotContains(t, string(body), `"idx"`)
+	for _, d := range s.docs {
+		require.NotContains(t, string(d.Label), `"idx"`)
 	}
 	_, ok := s.infos(t, testLog)[0].Blocks()
 	require.False(t, ok)
@@ -177,13 +177,14 @@ func TestDamagedIndex(t *testing.T) {
 	t.Parallel()
 	s := newShelf()
 	end := s.store(t, Options{}, start(Transcript), session())
-	for k, body := range s.docs {
-		var doc map[string]json.RawMessage
-		require.NoError(t, json.Unmarshal(body, &doc))
-		doc["idx"] = []byte(`"////"`)
+	for k, d := range s.docs {
+		var label map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(d.Label, &label))
+		label["idx"] = []byte(`"////"`)
 		var err error
-		s.docs[k], err = json.Marshal(doc)
+		d.Label, err = json.Marshal(label)
 		require.NoError(t, err)
+		s.docs[k] = d
 	}
 	infos := s.infos(t, Transcript)
 	_, ok := infos[0].Blocks()

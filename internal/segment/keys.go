@@ -25,8 +25,8 @@ func (k Identity) Check() error {
 // SID returns the key of the session, 32 characters of a-z and 2-7.
 func (k Identity) SID() string { return digest(k.User, k.Project, k.Session) }
 
-// UID returns the key of the user.
-func (k Identity) UID() string { return digest(k.User) }
+// UID returns the key of the catalogue of the project.
+func (k Identity) UID() string { return digest(k.User, k.Project) }
 
 const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
 
@@ -48,9 +48,20 @@ func HistoryID(sid, nonce string) string { return sid + "-h-" + nonce }
 func GoneID(sid, nonce string) string { return sid + "-g-" + nonce }
 
 // ID is the id of a segment with the lines between two points. Its nonce, which [Options]
-// draw, makes it one that was never used.
+// draw, makes it one that was never used. The ids of a stream are in the order of their ends.
 func ID(sid string, s Stream, from, to Point, nonce string) string {
-	return fmt.Sprintf("%s-%s-%010d-%d-%s", sid, s, from.N, to.N-from.N, nonce)
+	return fmt.Sprintf("%s%010x-%x-%s", SegmentPrefix(sid, s), to.N, to.N-from.N, nonce)
+}
+
+// SegmentPrefix is what the ids of all segments of a stream begin with.
+func SegmentPrefix(sid string, s Stream) string {
+	return sid + "-s-" + strings.ReplaceAll(string(s), ".", "g") + "-" // a name has no dot
+}
+
+// SegmentsAfter is a text behind the ids of a stream's segments that end at record n or
+// before, and before the others.
+func SegmentsAfter(sid string, s Stream, n int64) string {
+	return fmt.Sprintf("%s%010x", SegmentPrefix(sid, s), n+1)
 }
 
 // nonceLen is how many hexadecimal digits a nonce has.
@@ -75,5 +86,5 @@ func isChunkName(name string) bool {
 // hold 20 GB.
 func SessionPK(sid string) string { return "s-" + sid }
 
-// UserPK is the partition of a user's catalogue.
+// UserPK is the partition of the catalogue of a project of a user.
 func UserPK(uid string) string { return "u-" + uid }

@@ -24,7 +24,7 @@ func TestMemory(t *testing.T) { // not parallel: it looks at the heap of the pro
 	for d, err := range c.Documents(log(3, events, size, nil)) {
 		require.NoError(t, err)
 		s.put(d)
-		stored += uint64(cap(d.Body))
+		stored += uint64(cap(d.Label) + cap(d.Body))
 		look()
 	}
 	longest := uint64(events * size * 4 / 3)

@@ -18,7 +18,7 @@ func Merge(segments []*Segment, nonce string) (Document, error) {
 	}
 	first := segments[0]
 	out := &Segment{Info: first.Info}
-	out.Bytes, out.at, out.base, out.index = 0, nil, -1, nil
+	out.Bytes, out.at, out.base, out.index, out.Chunks = 0, nil, -1, nil, nil
 	out.To = first.From
 	for _, s := range segments {
 		if s.From != out.To || s.SID() != out.SID() || s.Stream != out.Stream {
@@ -31,7 +31,7 @@ func Merge(segments []*Segment, nonce string) (Document, error) {
 	}
 	out.ID = ID(out.SID(), out.Stream, out.From, out.To, nonce)
 	d, err := out.Document()
-	if err == nil && len(d.Body) > Capacity {
+	if err == nil && !d.fits(Capacity) {
 		err = fmt.Errorf("merge segments: %w", ErrTooLarge)
 	}
 	return d, err

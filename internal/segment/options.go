@@ -17,6 +17,8 @@ const Capacity = 1000 << 10
 const (
 	target    = 64 << 10
 	twoDocs   = 1100 << 10 // of lines up to inlineMax, however they compress
+	labelMax  = 64 << 10   // of the label of a document
+	maxChunks = 1480       // of a line: their names are in a label
 	inlineMax = 256 << 10  // longer lines and deltas lie in chunks
 	heldMax   = 8 << 20    // bytes of the lines of a segment, unless it has only one
 	largeMin  = 8 << 10    // longer lines may become deltas

@@ -175,7 +175,7 @@ func TestTooLargeAfterAll(t *testing.T) {
 	require.NoError(t, c.flush(put))
 	require.Greater(t, len(docs), 2)
 	for _, d := range docs {
-		require.LessOrEqual(t, len(d.Body), c.o.Cap)
+		require.LessOrEqual(t, d.Size(), c.o.Cap)
 		s.put(d)
 	}
 	require.Equal(t, c.At().Mark.Point(), docs[len(docs)-1].To)

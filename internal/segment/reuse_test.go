@@ -59,7 +59,7 @@ func TestRepair(t *testing.T) {
 			infos := s.infos(t, st)
 			slices.SortFunc(infos, func(a, b Info) int { return cmp.Compare(a.From.N, b.From.N) })
 			in := infos[i]
-			s.docs[in.PK+" "+in.ID] = []byte("{}")
+			s.put(Document{ID: in.ID, PK: in.PK, Label: []byte("{}")})
 			_, err := collect(Lines(s, st, infos, Origin(st), end.Mark.Point(), nil))
 			require.ErrorIs(t, err, ErrDamaged)
 			delete(s.docs, in.PK+" "+in.ID)

@@ -46,9 +46,9 @@ func TestAwkwardLines(t *testing.T) {
 				for i := range lines {
 					require.True(t, bytes.Equal(lines[i], got[i]), "line %d", i)
 				}
-				for _, body := range s.docs {
-					require.LessOrEqual(t, len(body), o.filled().Cap)
-					require.True(t, json.Valid(body))
+				for _, d := range s.docs {
+					require.LessOrEqual(t, d.Size(), o.filled().Cap)
+					require.True(t, json.Valid(d.Label))
 				}
 			})
 		}
@@ -84,7 +84,8 @@ func TestLongLines(t *testing.T) {
 		c := NewCutter(Options{SID: testSID}, start(st))
 		for d, err := range c.Documents(lines) {
 			require.NoError(t, err)
-			require.LessOrEqual(t, len(d.Body), Capacity)
+			require.LessOrEqual(t, d.Size(), Capacity)
+			require.LessOrEqual(t, len(d.Label), labelMax)
 			s.put(d)
 		}
 		next, stop := iter.Pull2(Lines(s, st, s.infos(t, st), Origin(st), c.At().Mark.Point(), nil))
@@ -112,9 +113,9 @@ func TestCutting(t *testing.T) {
 	require.EqualValues(t, len(lines), end.Mark.N)
 	require.Equal(t, len(lines), end.Mark.Turn)
 	infos, small := s.infos(t, Transcript), 0
-	for _, body := range s.docs {
-		require.Less(t, len(body), target+8<<10)
-		if len(body) < target*3/4 {
+	for _, d := range s.docs {
+		require.Less(t, d.Size(), target+8<<10)
+		if d.Size() < target*3/4 {
 			small++
 		}
 	}
@@ -187,4 +188,39 @@ func TestStopsAndErrors(t *testing.T) {
 	_, err = collect(all)
 	require.ErrorIs(t, err, broken)
 	require.NotErrorIs(t, err, ErrDamaged)
+}
+
+// TestLabelsAreSmall: the label of a segment with many short lines is one that each remote
+// takes, and so is that of segments which are merged, and of a line in many chunks.
+func TestLabelsAreSmall(t *testing.T) {
+	t.Parallel()
+	lines := make([][]byte, 40000)
+	for i := range lines {
+		lines[i] = fmt.Appendf(nil, `{"role":"user","timestamp":"2026-11-20T10:%02d:%02dZ"}`, i/60%60, i%60)
+	}
+	for _, st := range []Stream{Transcript, testLog} {
+		s := newShelf()
+		end := s.store(t, Options{Size: twoDocs}, start(st), lines) // looks at each label
+		infos := s.infos(t, st)
+		got, err := collect(Lines(s, st, infos, Origin(st), end.Mark.Point(), nil))
+		require.NoError(t, err)
+		require.Equal(t, lines, got)
+		spans, err := Tile(st, infos, Origin(st), end.Mark.Point())
+		require.NoError(t, err)
+		var parts []*Segment
+		for _, span := range spans {
+			part, err := load(s, &span.Info)
+			require.NoError(t, err)
+			parts = append(parts, part)
+		}
+		_, err = Merge(parts, testNonce)
+		require.ErrorIs(t, err, ErrTooLarge)
+	}
+	for _, size := range []int{1, chunkBytes, 64 << 20, MaxLine} {
+		for _, c := range []int{0, Capacity / 2} {
+			n := (&Cutter{o: Options{Cap: c}.filled()}).chunkSize(size)
+			require.LessOrEqual(t, headBytes+(size+n-1)/n*nameBytes, labelMax)
+			require.LessOrEqual(t, n*4/3, Capacity)
+		}
+	}
 }

@@ -20,8 +20,9 @@ type Info struct {
 	ID, PK   string
 	Stream   Stream
 	From, To Point
-	Offset   int64 // bytes of the stream before it
-	Bytes    int64 // bytes of its lines, each with its LF
+	Offset   int64    // bytes of the stream before it
+	Bytes    int64    // bytes of its lines, each with its LF
+	Chunks   []string // names of the chunks that its lines need
 
 	base  int64  // the record before it that its first delta needs; -1 for none
 	at    []byte // the first bytes of the hash behind each line

@@ -67,12 +67,12 @@ func share(t *testing.T, turns [][][]byte, each bool) (stored, index int) {
 	for _, turn := range turns {
 		from = s.store(t, Options{}, from, turn)
 	}
-	for _, body := range s.docs {
-		var d map[string]json.RawMessage
-		require.NoError(t, json.Unmarshal(body, &d))
-		require.NotContains(t, d, "blocks")
-		stored += len(body)
-		index += len(`,"idx":`) + len(d["idx"])
+	for _, d := range s.docs {
+		var label map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(d.Label, &label))
+		require.NotContains(t, label, "blocks")
+		stored += d.Size()
+		index += len(`,"idx":`) + len(label["idx"])
 	}
 	return stored, index
 }

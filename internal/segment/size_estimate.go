@@ -8,6 +8,7 @@ import (
 // will be. Rows count with their full size until they have been measured.
 type sizeEstimate struct {
 	fixed      int // index, descriptions
+	label      int // hashes, index, names of chunks
 	measured   int // bytes, compressed
 	unmeasured int // bytes, not compressed
 	rows       int // that were measured
@@ -15,13 +16,23 @@ type sizeEstimate struct {
 
 const (
 	headBytes     = 900 // of a document without rows: ids, hashes, names of members
-	refBytes      = 220 // of a description, at most, without chunks
-	chunkRefBytes = 43  // of the name of a chunk in a description
+	refBytes      = 300 // of a description in base64, at most, without chunks
+	nameBytes     = 43  // of the name of a chunk in the label
+	chunkRefBytes = 58  // of the name of a chunk in a description
 )
+
+// labelBytes returns what a row adds to the label of a document.
+func labelBytes(r *row) int {
+	n := base64.StdEncoding.EncodedLen(check) + 1 + blockBytes
+	if r.ref != nil {
+		n += len(r.ref.Chunks) * nameBytes
+	}
+	return n
+}
 
 // rowBytes returns what a row adds to a document, besides what is compressed.
 func rowBytes(r *row) int {
-	n := base64.StdEncoding.EncodedLen(check) + 1 + blockBytes
+	n := labelBytes(r)
 	if r.ref != nil {
 		n += refBytes + len(r.ref.Chunks)*chunkRefBytes
 	}
@@ -30,6 +41,7 @@ func rowBytes(r *row) int {
 
 func (f *sizeEstimate) add(r *row) {
 	f.fixed += rowBytes(r)
+	f.label += labelBytes(r)
 	f.unmeasured += len(r.data) + 1
 }
 
@@ -45,6 +57,6 @@ func encodedBytes(payload int) int { return base64.StdEncoding.EncodedLen(payloa
 // several times too high for lines that are stored as differences or compress well.
 func (in *Info) UpperBound() int64 {
 	refs := in.Bytes / largeMin
-	fixed := in.lines()*int64(rowBytes(&row{})) + refs*(refBytes+2*chunkRefBytes)
+	fixed := in.lines()*int64(rowBytes(&row{})) + refs*(refBytes+2*(nameBytes+chunkRefBytes))
 	return headBytes + fixed + int64(encodedBytes(int(in.Bytes)))
 }

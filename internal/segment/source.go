@@ -10,10 +10,10 @@ import (
 // A Source reads documents. An error of it ends the reading and is returned;
 // [ErrMissing] says that there is no such document, which is damage.
 type Source interface {
-	Segment(in Info) ([]byte, error)
+	Segment(in Info) (Document, error)
 	// Chunks yields the documents ids of a partition in their order; an error
 	// is the last thing it yields.
-	Chunks(pk string, ids []string) iter.Seq2[[]byte, error]
+	Chunks(pk string, ids []string) iter.Seq2[Document, error]
 }
 
 // ErrMissing is what a [Source] returns for a document that is not there.
@@ -21,11 +21,11 @@ var ErrMissing = fmt.Errorf("%w: no such document", ErrDamaged)
 
 // load reads the segment of in.
 func load(src Source, in *Info) (*Segment, error) {
-	body, err := src.Segment(*in)
+	d, err := src.Segment(*in)
 	if err != nil {
 		return nil, err
 	}
-	s, err := DecodeSegment(body)
+	s, err := DecodeSegment(d)
 	if err != nil {
 		return nil, hurt(err)
 	}
@@ -57,12 +57,12 @@ func stored(src Source, s *Segment, r *row) ([]byte, error) {
 	}
 	var data []byte
 	i := 0
-	for body, err := range src.Chunks(s.PK, ids) {
+	for d, err := range src.Chunks(s.PK, ids) {
 		id := ids[i]
 		if err != nil {
 			return nil, fmt.Errorf("chunk %s: %w", id, err)
 		}
-		part, err := DecodeChunk(body, id)
+		part, err := DecodeChunk(d)
 		if err != nil {
 			return nil, fmt.Errorf("chunk %s: %w", id, hurt(err))
 		}

@@ -105,32 +105,34 @@ func (w *world) hurts() {
 	slices.Sort(keys)
 	k := keys[w.r.IntN(len(keys))]
 	w.hurt[k] = true
-	var doc map[string]any
-	dec := json.NewDecoder(bytes.NewReader(w.s.docs[k]))
+	d := w.s.docs[k]
+	var label map[string]any
+	dec := json.NewDecoder(bytes.NewReader(d.Label))
 	dec.UseNumber()
-	w.NoError(dec.Decode(&doc))
+	w.NoError(dec.Decode(&label))
 	switch w.r.IntN(4) {
 	case 0:
 		delete(w.s.docs, k)
 		return
 	case 1:
-		delete(doc, "data")
+		d.Body = nil
 	case 2:
-		doc["data"], doc["z"] = "AAAA", "zstd"
+		label["z"], d.Body = "zstd", []byte{0, 0, 0, 0}
 	case 3:
 		line := row{data: []byte(`{"role":"user","n":"damaged"}`)}
-		if n, ok := doc["n"].(json.Number); ok {
+		d.Body = nil
+		if n, ok := label["n"].(json.Number); ok {
 			count, _ := n.Int64()
-			var err error
-			doc["z"] = formZstd
-			doc["data"], err = compress(join(slices.Repeat([]row{line}, int(count))))
+			data, err := compress(join(slices.Repeat([]row{line}, int(count))))
 			w.NoError(err)
+			label["z"], d.Body = formZstd, append([]byte{0}, data...)
 		}
-		delete(doc, "refs")
+		delete(label, "chunks")
 	}
-	body, err := json.Marshal(doc)
+	var err error
+	d.Label, err = json.Marshal(label)
 	w.NoError(err)
-	w.s.docs[k] = body
+	w.s.docs[k] = d
 }
 
 // covered tells of each record of h whether an undamaged segment holds it.

@@ -12,7 +12,7 @@ func WarmUp() error {
 		if err != nil {
 			return err
 		}
-		if _, err := segment.DecodeChunk(d.Body, d.ID); err != nil {
+		if _, err := segment.DecodeChunk(d); err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/syncplan"
@@ -65,7 +64,7 @@ func (v *push) leave(p *draft, h head.History) error {
 	h.Stream, h.At = cmp.Or(h.Stream, segment.Transcript), v.cloud.serverTime()
 	doc, err := h.Encode(v.sid)
 	p.next.Histories.Add(&h)
-	p.uploads.with(cosmos.Put(doc.Body))
+	p.uploads.with(doc)
 	return err
 }
 
@@ -82,7 +81,7 @@ func (v *push) replace(ctx context.Context, ids []string, p *draft) error {
 	for i := range known {
 		if h := &known[i]; slices.Contains(ids[:min(len(ids), maxReplaced)], h.ID) {
 			p.next.Histories.Drop(h)
-			p.uploads.with(cosmos.Delete(h.ID, ""))
+			p.uploads.remove = append(p.uploads.remove, h.ID)
 		}
 	}
 	return err

@@ -111,7 +111,7 @@ func (e *Syncer) Branches(ctx context.Context, id string) (all []Branch, err err
 	})
 }
 
-// RestoreBranch makes a branch the main line. The error Is [cosmos.ErrContended] when
+// RestoreBranch makes a branch the main line. The error Is [remoteread.ErrContended] when
 // other devices changed the session all the time.
 func (e *Syncer) RestoreBranch(ctx context.Context, id string, b Branch) error {
 	return retry(func() error { return e.restoreBranch(ctx, id, b) })

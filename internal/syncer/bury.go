@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
@@ -50,7 +49,7 @@ func (v *sessionSync) mayBury(ctx context.Context) error {
 	if v.out.State == Behind || v.local.main.point() != v.cloud.head.Transcript.Point() {
 		return errors.Join(fmt.Errorf("%w: what the cloud has more of it could not be brought here", ErrDeferred), v.out.Why)
 	}
-	if _, err := cosmos.EntryRevision(ctx, v.cloud.link, v.UID(), v.sid); err != nil { // of another format
+	if _, err := v.cloud.link.EntryOf(ctx, v.UID(), v.sid); err != nil { // of another format
 		return err
 	}
 	if err := gc.Removable(ctx, v.cloud.link, v.sid); err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 )
@@ -42,11 +41,11 @@ func (c *cloud) catalogue(ctx context.Context) error {
 // comes back. An entry without a head means nothing.
 func (c *cloud) writeEntry(ctx context.Context, t *head.Head) error {
 	entry := t.Catalogue(c.UID(), t.Name())
-	etag, err := cosmos.WriteEntry(ctx, c.link, &entry, c.st.Cat.ETag)
+	version, err := c.link.WriteEntry(ctx, &entry, c.st.Cat.Version)
 	if err != nil {
 		return fmt.Errorf("write catalogue: %w", err)
 	}
-	c.st.Cat = replica.KnownEntry{Revision: t.Revision, ETag: etag, At: time.Now()}
+	c.st.Cat = replica.KnownEntry{Revision: t.Revision, Version: version, At: time.Now()}
 	return nil
 }
 

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
@@ -17,7 +17,7 @@ type cloud struct {
 	link     *remoteread.Reader
 	pk       string
 	head     *head.Head // nil: none
-	etag     cosmos.ETag
+	version  remote.Version
 	dead     *head.Head     // not nil: a tombstone, or what is known of one, that the next head is to replace
 	infos    []segment.Info // of the transcript, once listed
 	former   []head.History // that the head formerOf counts, once listed
@@ -36,7 +36,7 @@ func (c *cloud) gc() *gc.Session {
 
 // cloud begins a piece of work on the session in the cloud.
 func (s *session) cloud() *cloud {
-	link := s.Connect(s.st.Head.Token)
+	link := s.Connect()
 	return &cloud{session: s, link: link, pk: segment.SessionPK(s.sid)}
 }
 

@@ -26,7 +26,7 @@ func (e *Syncer) deleteRemote(ctx context.Context, id string) error {
 	if err := v.cloud.catalogue(ctx); err != nil {
 		return err
 	}
-	_, err = gc.Empty(ctx, v.cloud.gc(), v.cloud.head, v.cloud.etag)
+	_, err = gc.Empty(ctx, v.cloud.gc(), v.cloud.head, v.cloud.version)
 	return err
 }
 

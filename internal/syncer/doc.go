@@ -55,7 +55,7 @@
 //   - In one process, one sync of a session runs at a time: [Syncer.Enter].
 //   - Syncs of other processes and devices may run at any time, and in any step. Of
 //     those that reached the push, the one whose head is replaced first wins. Every
-//     other is told so ([cosmos.ErrLost]), and begins again with the scan.
+//     other is told so ([remoteread.ErrLost]), and begins again with the scan.
 //   - Programs may write the files during all steps but the install, which holds the
 //     session's locks. An install that meets other files than those that were scanned
 //     changes nothing and begins again with the scan.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 )
 
 // What callers branch on, with [errors.Is]. Package hybrid documents them.
@@ -19,7 +19,7 @@ var (
 
 	// errLost tells that the head is not the one that was read: everything is to be
 	// scanned again.
-	errLost = cosmos.ErrLost
+	errLost = remoteread.ErrLost
 	// errMoved tells that a file is not what it was when it was scanned.
 	errMoved = errors.New("file changed meanwhile")
 	// errTooBig tells that documents must become smaller.

@@ -53,7 +53,7 @@ func (v *estimation) forecast(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		v.estimate.count(doc.Body, v.cloud.head != nil)
+		v.estimate.count(doc.Size(), v.cloud.head != nil)
 	}
 	if a.Kind == syncplan.Pull || a.Kind == syncplan.Diverge {
 		if err := v.forecastPull(ctx); err != nil {
@@ -86,6 +86,6 @@ func (v *estimation) forecastEntry(next *head.Head) error {
 	if err != nil {
 		return err
 	}
-	v.estimate.count(doc.Body, v.st.Cat.ETag != "")
+	v.estimate.count(doc.Size(), v.st.Cat.Version != "")
 	return nil
 }

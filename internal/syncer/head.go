@@ -25,7 +25,7 @@ func (s *sides) readHead(ctx context.Context) error {
 		return err
 	}
 	s.out.Vanished = s.st.See(s.sid, t, known) || s.out.Vanished
-	s.cloud.head, s.cloud.etag, s.cloud.dead = t, known.ETag, nil
+	s.cloud.head, s.cloud.version, s.cloud.dead = t, known.Version, nil
 	if t == nil {
 		s.cloud.head = s.st.Head.Head(s.sid) // nil, or a tombstone
 	}
@@ -59,11 +59,11 @@ func (s *sides) removeLeft(ctx context.Context) error {
 		return nil
 	}
 	if c.head.Deleted {
-		etag, err := gc.Renew(ctx, c.gc(), c.head, c.etag)
+		version, err := gc.Renew(ctx, c.gc(), c.head, c.version)
 		if err != nil {
 			return err
 		}
-		c.etag, s.st.Head.ETag, s.st.Head.Token = etag, etag, c.link.Token()
+		c.version, s.st.Head.Version = version, version
 	}
 	return c.left.remove(ctx, c.link, c.pk)
 }
@@ -72,9 +72,9 @@ func (s *sides) removeLeft(ctx context.Context) error {
 // that the round followed: what that one led to may have been removed since.
 func (c *cloud) outdated(ctx context.Context, err error) bool {
 	damage := errors.Is(err, remoteread.ErrDamaged) || err == nil && len(c.lacking) > 0
-	if !damage || c.head == nil || c.etag == "" {
+	if !damage || c.head == nil || c.version == "" {
 		return false
 	}
-	doc, err := c.link.Get(ctx, c.pk, segment.HeadID(c.sid), c.etag)
-	return err == nil && doc != nil && !doc.Same
+	doc, err := c.link.Get(ctx, c.pk, segment.HeadID(c.sid), c.version)
+	return err == nil && doc != nil
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 )
 
 // leftovers are the documents that a sync stored ahead of a head. They wait for the head that
@@ -28,8 +28,8 @@ func (l *leftovers) note(id string) {
 func (l *leftovers) clear() { l.ids = nil }
 
 // remove removes them.
-func (l *leftovers) remove(ctx context.Context, c cosmos.Conn, pk string) error {
-	if err := cosmos.Discard(ctx, c, pk, l.ids); err != nil {
+func (l *leftovers) remove(ctx context.Context, r *remoteread.Reader, pk string) error {
+	if err := r.Discard(ctx, pk, l.ids); err != nil {
 		return fmt.Errorf("remove what was stored in vain: %w", err)
 	}
 	l.clear()

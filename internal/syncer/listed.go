@@ -75,7 +75,7 @@ func (c *cloud) replaced(ctx context.Context) syncplan.Has {
 // them once for a head.
 func (c *cloud) histories(ctx context.Context) (all []head.History, err error) {
 	if c.former == nil || c.formerOf != c.head {
-		if c.former, err = c.link.Histories(ctx, c.head, c.etag); err != nil {
+		if c.former, err = c.link.Histories(ctx, c.head, c.version); err != nil {
 			all, c.former = c.former, nil
 			return all, err
 		}

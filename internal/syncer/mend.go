@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -40,7 +39,7 @@ func (v *push) mendAll(ctx context.Context, r *Report) error {
 			return err
 		}
 		p.next.Gone = append(p.next.Gone, g.ID)
-		p.uploads.with(cosmos.Put(doc.Body))
+		p.uploads.with(doc)
 	}
 	if err := v.commit(ctx, p); err != nil {
 		return err

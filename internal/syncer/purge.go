@@ -5,14 +5,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 )
 
 // project returns what reads sessions of the project in the cloud by their ids.
 func (e *Syncer) project() *gc.Project {
-	return &gc.Project{Reader: e.Connect(""), Identity: e.Identity}
+	return &gc.Project{Reader: e.Connect(), Identity: e.Identity}
 }
 
 // Family returns the ids named, and those of the sessions in the cloud that the catalogue
@@ -20,7 +19,7 @@ func (e *Syncer) project() *gc.Project {
 // children also where the cloud does not have it, or has it no more.
 func (e *Syncer) Family(ctx context.Context, ids []string) ([]string, error) {
 	listed, near := map[string]bool{}, map[string][]string{}
-	for entry, err := range cosmos.Entries(ctx, e.Connect(""), e.UID(), e.Identity.Project, time.Time{}) {
+	for entry, err := range e.Connect().Entries(ctx, e.UID(), "", time.Time{}) {
 		if err != nil {
 			return nil, err
 		}

@@ -16,7 +16,7 @@ func (v *push) build(ctx context.Context, a syncplan.Action) (*draft, error) {
 		p.rules = v.cloud.head.RulesOf(segment.Transcript)
 	} else {
 		p.uploads.first = &firstUpload{began: v.began}
-		if v.cloud.etag == "" {
+		if v.cloud.version == "" {
 			p.uploads.first.announce = func(ctx context.Context) error { return v.cloud.writeEntry(ctx, p.next) }
 		}
 	}

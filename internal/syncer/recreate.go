@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
@@ -58,22 +57,24 @@ func (s *sides) passOver(ctx context.Context, was *replica.SessionState) error {
 	if s.ownTombstone(c.head) && was.Base != nil && was.Base.N > 0 && !s.local.main.there {
 		return fmt.Errorf("%w: the transcript is gone", ErrDeferred)
 	}
-	if c.etag != "" {
-		etag, err := gc.Empty(ctx, c.gc(), c.head, c.etag)
+	if c.version != "" {
+		version, err := gc.Empty(ctx, c.gc(), c.head, c.version)
 		if errors.Is(err, gc.ErrRecreated) {
 			err = fmt.Errorf("%w: %w", errLost, err)
 		}
 		if err != nil {
 			return err
 		}
-		c.etag = etag
+		c.version = version
 	}
-	if c.etag == "" { // the tombstone is gone, but the catalogue may have its entry
-		revision, err := cosmos.EntryRevision(ctx, c.link, s.UID(), s.sid)
+	if c.version == "" { // the tombstone is gone, but the catalogue may have its entry
+		entry, err := c.link.EntryOf(ctx, s.UID(), s.sid)
 		if err != nil {
 			return err
 		}
-		dead.Revision = max(dead.Revision, revision)
+		if entry != nil {
+			dead.Revision = max(dead.Revision, entry.Revision)
+		}
 	}
 	c.head, c.dead, s.passed, s.undo = nil, dead, true, was
 	s.st.Estrange("")

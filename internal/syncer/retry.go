@@ -3,7 +3,7 @@ package syncer
 import (
 	"errors"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 )
 
 // rounds is how often a session is synced again while others change it meanwhile.
@@ -16,5 +16,5 @@ func retry(do func() error) error {
 			return err
 		}
 	}
-	return cosmos.ErrContended
+	return remoteread.ErrContended
 }

@@ -6,16 +6,16 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
 // Sync syncs a session that the caller has entered: it does what is to be done, and
 // tells what it did and what that cost.
-func (e *Syncer) Sync(ctx context.Context, id string, w Options) (Result, cosmos.Usage) {
+func (e *Syncer) Sync(ctx context.Context, id string, w Options) (Result, remoteread.Usage) {
 	v := e.begin(id, w)
 	v.out.Scanned = true
 	v.stat = e.Stats.Note(id)
@@ -88,11 +88,11 @@ func (v *sessionSync) tries(ctx context.Context, do func() error) error {
 			}
 		}
 		again := errors.Is(err, errLost) || errors.Is(err, errMoved)
-		if !again || ctx.Err() != nil || try == rounds && errors.Is(err, cosmos.ErrUnreachable) {
+		if !again || ctx.Err() != nil || try == rounds && errors.Is(err, remote.ErrUnreachable) {
 			return err
 		}
 		if try == rounds {
-			return fmt.Errorf("%w: %w", cosmos.ErrContended, err)
+			return fmt.Errorf("%w: %w", remoteread.ErrContended, err)
 		}
 		if err := jitter.Pause(ctx, v.Random.Wait(jitter.FirstBackoff/8<<try), nil); err != nil {
 			return err
@@ -169,7 +169,7 @@ func (v *sessionSync) idle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v.cloud.head, v.cloud.etag, v.out.State = t, v.st.Head.ETag, UpToDate
+	v.cloud.head, v.cloud.version, v.out.State = t, v.st.Head.Version, UpToDate
 	if t.Deleted {
 		v.out.State = DeletedRemotely
 		return nil
@@ -199,7 +199,7 @@ func (v *sessionSync) finish() {
 	switch err := v.out.Err; {
 	case errors.Is(err, ErrDeleted):
 		v.out.State = DeletedRemotely
-	case errors.Is(err, cosmos.ErrBlocked), errors.Is(err, ErrRedaction), errors.Is(err, ErrHeld), errors.Is(err, cosmos.ErrFull), errors.Is(err, segment.ErrFormat), errors.Is(err, segment.ErrForeign), errors.Is(err, remoteread.ErrHead):
+	case errors.Is(err, remote.ErrBlocked), errors.Is(err, ErrRedaction), errors.Is(err, ErrHeld), errors.Is(err, remote.ErrFull), errors.Is(err, segment.ErrFormat), errors.Is(err, segment.ErrForeign), errors.Is(err, remoteread.ErrHead):
 		v.out.State = Blocked
 	default:
 		v.out.State = Deferred

@@ -9,6 +9,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/inuse"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -37,8 +38,8 @@ type Syncer struct {
 	Programs *inuse.Program // nil: which programs use sessions is not known
 
 	// The cloud, and who writes there.
-	Identity segment.Identity               // of the sessions, without their names
-	Dial     func(token string) cosmos.Conn // begins a piece of work
+	Identity segment.Identity // of the sessions, without their names
+	Remote   remote.Remote
 	Device   Device
 	Log      *slog.Logger
 	Random   *jitter.Source // nil: that of the process
@@ -74,10 +75,9 @@ func (e *Syncer) SID(id string) string { return e.identityOf(id).SID() }
 // UID returns the id that the owner has in the cloud.
 func (e *Syncer) UID() string { return e.Identity.UID() }
 
-// Connect begins a piece of work. Its reads see at least what the answer with the
-// session token did.
-func (e *Syncer) Connect(token string) *remoteread.Reader {
-	return &remoteread.Reader{Conn: e.Dial(token), Alone: e.Alone}
+// Connect begins a piece of work.
+func (e *Syncer) Connect() *remoteread.Reader {
+	return &remoteread.Reader{Remote: e.Remote, Alone: e.Alone}
 }
 
 // AtOnce returns how many of n things are done at once.

@@ -2,13 +2,14 @@ package syncer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
-	"sync"
+	"slices"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/gc"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
@@ -21,8 +22,9 @@ type uploader struct {
 	pk       string // of the head
 	waiting  []segment.Document
 	bytes    int
-	sent     bool        // some went without the head
-	beside   []cosmos.Op // changes that are made with that of the head, or not at all
+	sent     bool               // some went without the head
+	beside   []segment.Document // that are stored with the head, or not at all
+	remove   []string           // ids of those that are removed then
 	segments int
 	count    *Estimate // not nil: nothing is sent
 	first    *firstUpload
@@ -46,8 +48,7 @@ func (f *firstUpload) stale() bool {
 }
 
 const (
-	inFlight   = 4 << 20 // bytes that wait, until all of them are sent
-	maxUploads = 8
+	inFlight = 4 << 20 // bytes that wait, until all of them are sent
 )
 
 // take takes documents, and uploads those that are too many for one request.
@@ -68,32 +69,23 @@ func (o *uploader) add(ctx context.Context, d segment.Document) error {
 		o.segments++
 	}
 	if o.count != nil {
-		o.count.count(d.Body, false)
+		o.count.count(d.Size(), false)
 		return nil
 	}
 	o.waiting = append(o.waiting, d)
-	o.bytes += len(d.Body)
+	o.bytes += d.Size()
 	if o.bytes < inFlight {
 		return nil
 	}
 	return o.upload(ctx)
 }
 
-// with makes a small change in the request that changes the head.
-func (o *uploader) with(op cosmos.Op) {
-	if o.count != nil && op.Kind == cosmos.Upsert {
-		o.count.count(op.Body, false)
+// with stores a small document in the request that changes the head, or not at all.
+func (o *uploader) with(d segment.Document) {
+	if o.count != nil {
+		o.count.count(d.Size(), false)
 	}
-	o.beside = append(o.beside, op)
-}
-
-// batched reports whether all documents fit into one request with the last changes.
-func (o *uploader) batched(last []cosmos.Op) bool {
-	bytes := o.bytes
-	for _, op := range last {
-		bytes += len(op.Body)
-	}
-	return !o.sent && len(o.waiting)+len(last) <= cosmos.MaxOps && bytes <= cosmos.MaxBytes
+	o.beside = append(o.beside, d)
 }
 
 // upload stores what waits.
@@ -105,71 +97,40 @@ func (o *uploader) upload(ctx context.Context) error {
 	}
 	docs := o.waiting
 	o.waiting, o.bytes, o.sent = nil, 0, true
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var (
-		work  sync.WaitGroup
-		mu    sync.Mutex // guards first
-		first error
-	)
-	next := make(chan segment.Document)
-	for range min(atOnce(maxUploads, o.link.Alone), len(docs)) {
-		work.Go(func() {
-			for d := range next {
-				if err := o.store(ctx, d); err != nil {
-					mu.Lock()
-					if first == nil {
-						first = err
-					}
-					mu.Unlock()
-					cancel()
-				}
-			}
-		})
-	}
 	for _, d := range docs {
-		next <- d
+		o.left.note(d.ID)
 	}
-	close(next)
-	work.Wait()
-	return first
+	return tooBig(o.link.Store(ctx, o.pk, docs))
 }
 
-func (o *uploader) store(ctx context.Context, d segment.Document) error {
-	o.left.note(d.ID)
-	a := o.link.Batch(ctx, o.pk, cosmos.Put(d.Body))
-	switch a.Class {
-	case cosmos.OK:
-		return nil
-	case cosmos.TooLarge:
-		return fmt.Errorf("store %s: %w", d.ID, errTooBig)
+func tooBig(err error) error {
+	if errors.Is(err, remote.ErrTooLarge) {
+		return fmt.Errorf("%w: %w", errTooBig, err)
 	}
-	return fmt.Errorf("store %s: %w", d.ID, a.Err)
+	return err
 }
 
 // commit makes the head visible after all that it leads to is stored. The documents of
-// histories come and go in the same request, behind the head. Somebody else having been
-// first is an answer, not an error.
-func (o *uploader) commit(ctx context.Context, id string, head []byte, etag cosmos.ETag) (cosmos.ETag, cosmos.Answer) {
-	last, at := cosmos.Around(cosmos.Swap(id, head, etag), o.beside)
-	if n := len(o.waiting); n > 0 && o.batched(last) && !o.first.stale() {
-		ops := make([]cosmos.Op, n, n+len(last))
-		for i, d := range o.waiting {
-			ops[i] = cosmos.Put(d.Body)
-		}
-		a := o.link.Batch(ctx, o.pk, append(ops, last...)...)
-		if a.Class != cosmos.TooLarge {
-			return a.ETag(n + at), a
+// histories come and go in the same request, behind the head. The error Is [errLost] when
+// another device was first, or may have been.
+func (o *uploader) commit(ctx context.Context, doc segment.Document, last remote.Version) (remote.Version, error) {
+	swap := remoteread.Swap(doc, last)
+	swap.Remove = o.remove
+	all := slices.Concat(o.waiting, o.beside)
+	if len(o.waiting) > 0 && !o.sent && !o.first.stale() && o.link.Fits(ctx, all, swap) {
+		v, err := o.link.Commit(ctx, o.pk, all, swap)
+		if !errors.Is(err, remote.ErrTooLarge) {
+			return v, remoteread.Lost(err)
 		}
 	}
 	if len(o.waiting) > 0 {
 		if err := o.upload(ctx); err != nil {
-			return "", cosmos.Answer{Class: cosmos.Refused, Err: err}
+			return "", err
 		}
 	}
 	if o.first.stale() {
-		return "", cosmos.Answer{Class: cosmos.Changed, Err: errStale}
+		return "", fmt.Errorf("%w: %w", errLost, errStale)
 	}
-	a := o.link.Batch(ctx, o.pk, last...)
-	return a.ETag(at), a
+	v, err := o.link.Commit(ctx, o.pk, o.beside, swap)
+	return v, tooBig(remoteread.Lost(err))
 }

@@ -9,9 +9,9 @@ type Estimate struct {
 	RequestUnits float64
 }
 
-// count adds a document that is to be written.
-func (e *Estimate) count(body []byte, replaces bool) {
+// count adds a document of some bytes that is to be written.
+func (e *Estimate) count(size int, replaces bool) {
 	e.Documents++
-	e.Bytes += int64(len(body))
-	e.RequestUnits += cosmos.WriteUnits(len(body), replaces)
+	e.Bytes += int64(size)
+	e.RequestUnits += cosmos.WriteUnits(size, replaces)
 }

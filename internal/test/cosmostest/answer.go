@@ -22,7 +22,7 @@ type answer struct {
 
 // written is a document that an answer's request changed.
 type written struct {
-	kind   string // its member "type"
+	kind   string // the member "type" of its label, or its own
 	charge float64
 }
 

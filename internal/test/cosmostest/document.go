@@ -209,3 +209,12 @@ func (d document) json() []byte {
 	}
 	return append(out, '}')
 }
+
+// kind returns the member "type" of a document's label, or its own.
+func (d document) kind() string {
+	label, err := parseDocument([]byte(d.get("label")))
+	if err != nil || label.text("type") == "" {
+		return d.text("type")
+	}
+	return label.text("type")
+}

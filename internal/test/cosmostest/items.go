@@ -93,14 +93,14 @@ func (t *tx) apply(key string, w write) *answer {
 	switch t.put(next); {
 	case next.body == nil:
 		a.charge = WriteCharge(len(old.data), old.terms)
-		a.written = []written{{old.body.text("type"), a.charge}}
+		a.written = []written{{old.body.kind(), a.charge}}
 		return a
 	case old == nil:
 		a.status, a.charge = http.StatusCreated, WriteCharge(len(next.data), next.terms)
 	default:
 		a.status, a.charge = http.StatusOK, 2*WriteCharge(len(next.data), next.terms)
 	}
-	a.etag, a.body, a.written = next.etag, next.data, []written{{next.body.text("type"), a.charge}}
+	a.etag, a.body, a.written = next.etag, next.data, []written{{next.body.kind(), a.charge}}
 	return a
 }
 

@@ -108,7 +108,7 @@ type Counters struct {
 	ByOp        map[Op]Count
 	ByStatus    map[int]int      // 0 for requests without an answer
 	ByPartition map[string]Count // by Request.Partition, of requests on documents
-	ByKind      map[string]Count // by the member "type" of the documents written; Charge and Written alone
+	ByKind      map[string]Count // by the member "type" of the labels of the documents written, or of the documents; Charge and Written alone
 }
 
 func newCounters() Counters {

@@ -1,0 +1,28 @@
+package cosmos_test
+
+import (
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remote/remotetest"
+	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
+)
+
+// TestRemote runs what each remote must pass over the strict server.
+func TestRemote(t *testing.T) {
+	t.Parallel()
+	remotetest.Run(t, func(t *testing.T) remote.Remote {
+		srv := cosmostest.New(nil)
+		client, err := cosmos.Open(srv.Endpoint(), srv.Key(), nil, &azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{Transport: srv.Transport()}})
+		require.NoError(t, err)
+		require.NoError(t, cosmos.Provision(t.Context(), client, "db", "sync"))
+		container, err := client.NewContainer("db", "sync")
+		require.NoError(t, err)
+		return &cosmos.Client{Container: container, Budget: cosmos.NewBudget(0, nil)}
+	})
+}

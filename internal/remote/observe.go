@@ -1,0 +1,29 @@
+package remote
+
+import (
+	"context"
+	"time"
+)
+
+// Request is one request that an implementation made, and its answer.
+type Request struct {
+	Start  time.Time
+	Status int     // of HTTP; 0: there was no answer, or it has none
+	Units  float64 // what it cost, where the service counts that
+	Err    error
+}
+
+type observerKey struct{}
+
+// Observed returns ctx for calls whose requests f is told of. It is called by many goroutines.
+func Observed(ctx context.Context, f func(Request)) context.Context {
+	return context.WithValue(ctx, observerKey{}, f)
+}
+
+// Observe tells the observer of a call's ctx, if it has one, of a request. Implementations
+// call it for each request that they make.
+func Observe(ctx context.Context, r Request) {
+	if f, ok := ctx.Value(observerKey{}).(func(Request)); ok {
+		f(r)
+	}
+}

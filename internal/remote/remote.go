@@ -1,0 +1,103 @@
+// Package remote says what a place must do in which sessions are kept for all devices of a
+// user: five methods on named objects. Package hybrid syncs with any such place; what it
+// stores there is described in its own documentation.
+//
+// # Parts and names
+//
+// A remote is divided in parts, of which each holds the objects of one session or of one
+// list. Names of parts and of objects consist of lower-case letters, digits and '-', and are
+// at most 120 bytes long. A name is unique in its part. Names are compared byte by byte.
+//
+// Some names are fixed: their objects are replaced by [Remote.Commit] with a [Swap], and are
+// never removed. All others are drawn: they hold a random number and are used once. A drawn
+// name that is stored again, as after a lost answer, is stored with the same content.
+//
+// # Errors
+//
+// The errors of this package are what callers branch on, with [errors.Is]. An implementation
+// returns every other error as it is; the session is tried again later then. No error holds
+// the content of an object.
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"iter"
+	"time"
+	"unicode/utf8"
+)
+
+// Remote is a place for objects. Its methods are called by many goroutines at once.
+type Remote interface {
+	// Get returns an object. With a version that is known, the error is [ErrUnchanged]
+	// when the object still has it. The error is [ErrNotExist] when there is no such object.
+	Get(ctx context.Context, part, name string, known Version) (Object, error)
+	// List yields the objects that q asks for in the order of their names, without their
+	// bodies. An object that is stored or removed meanwhile may be among them or not. An
+	// error is the last thing that List yields. A part without objects is empty, and no error.
+	List(ctx context.Context, part string, q Query) iter.Seq2[Object, error]
+	// Commit stores objects of a part, and then, when swap is not nil, replaces one more,
+	// whose new version it returns. The objects are durable before that is done, and need
+	// not be stored in one with it. The error is [ErrChanged] when the object to be replaced
+	// has another version, [ErrUnknown] when it is not known whether it was replaced, and
+	// [ErrTooLarge] when an object is too large; the other objects may be stored then, or not.
+	Commit(ctx context.Context, part string, objects []Object, swap *Swap) (Version, error)
+	// Delete removes objects of a part, whatever their versions. An object that is not
+	// there is no error.
+	Delete(ctx context.Context, part string, names []string) error
+	// Info returns what is known of the remote, without a request where it can.
+	Info(ctx context.Context) (Info, error)
+}
+
+// Version is a version of an object, as the remote names it. No two versions of an object
+// have the same name, also when their content is the same. "" is none.
+type Version string
+
+// Object is an object of a part.
+type Object struct {
+	Name    string
+	Label   []byte    // JSON of at most 64 KB, which lists hold
+	Body    []byte    // any bytes; nil in a list
+	Version Version   // as it was read; Commit does not look at it
+	Time    time.Time // when it was stored, by the remote's clock; Commit does not look at it
+}
+
+// Query says which objects of a part are listed.
+type Query struct {
+	Prefix string    // of their names
+	After  string    // their names are greater; "": all
+	Since  time.Time // they were stored at this time or later; the zero time: at any time
+}
+
+// Swap replaces an object, if it still has a version.
+type Swap struct {
+	Object
+	If Version // that it has; "": there is none
+	// Remove names objects that are removed once the object was replaced, in the same
+	// request where the remote can do that. Those that stay are found by a later pruning.
+	Remove []string
+}
+
+// Info is what is known of a remote.
+type Info struct {
+	Identity string    // tells the remote from every other one, also from one with the same address
+	Time     time.Time // of its newest answer, by its clock; the zero time: none has told it
+	Batch    Batch     // what one Commit does whole or not at all
+}
+
+// Batch bounds what Commit does whole, with the swap: so many objects, with the one that
+// is swapped, and so many bytes as [Object.Size] counts them. The zero Batch is nothing. The
+// sync counts on a batch for the histories that a head counts, which are stored with it or not
+// at all.
+type Batch struct{ Objects, Bytes int }
+
+// Size returns how many bytes of a [Batch] the object takes: those of its names and its
+// label, and of its body as text in JSON or in base64.
+func (o *Object) Size() int {
+	body := base64.StdEncoding.EncodedLen(len(o.Body))
+	if utf8.Valid(o.Body) {
+		body = min(body, len(o.Body)+bytes.Count(o.Body, []byte{'"'})+bytes.Count(o.Body, []byte{'\\'})+bytes.Count(o.Body, []byte{'\n'}))
+	}
+	return 100 + 2*len(o.Name) + len(o.Label) + body
+}
