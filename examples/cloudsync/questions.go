@@ -120,7 +120,6 @@ func batch(prefix string, n int, last string) func(context.Context, *questions) 
 
 const (
 	byType   = "SELECT * FROM c WHERE c.pk = @pk AND c.type = @type ORDER BY c.id"
-	byEnd    = `SELECT c.id FROM c WHERE c.pk = @pk AND c.type = @type AND c["end"] > 0 ORDER BY c["end"]`
 	withData = "SELECT c.id FROM c WHERE c.pk = @pk AND c.type = @type AND c.data = 'none' ORDER BY c.id"
 )
 
@@ -145,7 +144,6 @@ var asked = []question{
 	{"batch of 101", http.StatusBadRequest, batch("many-", 101, "")},
 	{"query of all", http.StatusOK, query(byType, 100)},
 	{"query of a page of 3", http.StatusOK, query(byType, 3)},
-	{"query by another order", http.StatusOK, query(byEnd, 100)},
 	{"query without an index", http.StatusOK, query(withData, 100)},
 	{"delete 1 KB", http.StatusNoContent, remove("small")},
 	{"delete what is not there", http.StatusNotFound, remove("small")},

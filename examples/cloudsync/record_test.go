@@ -55,7 +55,7 @@ func TestRecord(t *testing.T) {
 // sameCharges compares the charges of documents with the server's table.
 func sameCharges(t *testing.T, lines map[string][]answered) {
 	t.Helper()
-	const terms = 4 // id, pk, type and end are indexed
+	const terms = 2 // id and pk are indexed
 	charge := func(step string) float64 { return lines[step][0].Charge }
 	size := func(step string) int { return int(lines[step][0].Received) }
 	for _, kb := range []string{"1 KB", "16 KB", "100 KB"} {
@@ -73,7 +73,7 @@ func sameCharges(t *testing.T, lines map[string][]answered) {
 		require.InDelta(t, 1.24, charge(step), 0.01, step)
 	}
 	require.Less(t, charge("query of a page of 3"), charge("query of all")+0.01)
-	require.Greater(t, charge("query without an index"), charge("query by another order")-0.01)
+	require.Greater(t, charge("query without an index"), charge("query of a page of 3")-0.01)
 }
 
 // TestOperations names each request by what it does.

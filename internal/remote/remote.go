@@ -96,8 +96,22 @@ type Batch struct{ Objects, Bytes int }
 // label, and of its body as text in JSON or in base64.
 func (o *Object) Size() int {
 	body := base64.StdEncoding.EncodedLen(len(o.Body))
-	if utf8.Valid(o.Body) {
-		body = min(body, len(o.Body)+bytes.Count(o.Body, []byte{'"'})+bytes.Count(o.Body, []byte{'\\'})+bytes.Count(o.Body, []byte{'\n'}))
+	if utf8.Valid(o.Body) && bytes.IndexByte(o.Body, 0) < 0 {
+		body = min(body, escaped(o.Body))
 	}
 	return 100 + 2*len(o.Name) + len(o.Label) + body
+}
+
+// escaped returns how many bytes a text takes in JSON, at most.
+func escaped(text []byte) int {
+	n := len(text) + 3*(bytes.Count(text, []byte("\u2028"))+bytes.Count(text, []byte("\u2029")))
+	for _, b := range text {
+		switch {
+		case b < ' ':
+			n += 5
+		case b == '"', b == '\\':
+			n++
+		}
+	}
+	return n
 }
