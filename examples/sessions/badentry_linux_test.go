@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -166,8 +167,11 @@ func TestOneBadEntry(t *testing.T) {
 			place := enterable(t)
 			root, work := home(t, place)
 			project := filepath.Join(root, sessionstore.ProjectSlug(work))
+			earlier := time.Now().Add(-time.Hour) // the bad one is the newest, which resume looks at first
 			for _, id := range []string{"a", "b", "c"} {
-				put(t, filepath.Join(project, "sessions", "sound-"+id))
+				dir := filepath.Join(project, "sessions", "sound-"+id)
+				put(t, dir)
+				require.NoError(t, os.Chtimes(dir, earlier, earlier))
 			}
 			put(t, filepath.Join(project, "victim"))
 			kind.put(t, filepath.Join(project, "sessions", kind.id()))
