@@ -29,21 +29,19 @@ func (c *Client) Commit(ctx context.Context, part string, objects []remote.Objec
 		}
 		all, n = all[n:], 0
 	}
-	whole := all
-	if swap != nil && len(all) > maxOps {
-		whole = all[:n+1]
+	var rest []string
+	if len(all) > maxOps {
+		all, rest = all[:n+1], swap.Remove
 	}
-	a := c.batch(ctx, part, whole...)
-	if a.Class == Missing && a.Failed > n { // one to be removed is gone
-		whole = all[:n+1]
-		a = c.batch(ctx, part, whole...)
+	a := c.batch(ctx, part, all...)
+	for a.Class == Missing && a.Failed > n { // one to be removed is gone: the others go with the swap
+		all = slices.Delete(all, a.Failed, a.Failed+1)
+		a = c.batch(ctx, part, all...)
 	}
 	if a.Class != OK {
 		return "", a.failure(swap != nil)
 	}
-	if len(whole) < len(all) {
-		_ = c.Delete(ctx, part, swap.Remove) // the swap was made, and what stays does no harm
-	}
+	_ = c.Delete(ctx, part, rest) // the swap was made, and what stays does no harm
 	return remote.Version(a.ETag(n)), nil
 }
 

@@ -156,32 +156,49 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestLostRemoval loses the answers to all requests that remove what a swap no longer leads to:
-// the swap was made, and tells its version.
+// TestLostRemoval loses all requests behind the ones that make a swap. What fits into one batch
+// is removed with the swap, also where some of it is gone already; of more the swap tells its
+// version.
 func TestLostRemoval(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		srv := cosmostest.New(nil)
-		c := connect(t, srv)
-		require.Equal(t, OK, c.batch(t.Context(), "p", put("a")).Class)
-		made := 0
-		srv.Inject(cosmostest.Data(func(cosmostest.Request) cosmostest.Fault {
-			if made++; made > 2 { // a batch that fails for what is missing, and the swap alone
-				return cosmostest.Drop()
-			}
-			return cosmostest.Fault{}
-		}))
-		swap := &remote.Swap{Object: remote.Object{Name: "head", Label: []byte("{}")}, Remove: []string{"a", "none"}}
-		v, err := c.Commit(t.Context(), "p", nil, swap)
-		require.NoError(t, err)
-		require.Greater(t, made, 2)
-		srv.Inject(nil)
-		time.Sleep(time.Hour)
-		o, err := c.Get(t.Context(), "p", "head", "")
-		require.NoError(t, err)
-		require.Equal(t, v, o.Version)
-		require.Equal(t, []string{"a", "head"}, namesOf(t, c, "p"))
-	})
+	many := []string{"a"}
+	for i := range maxOps {
+		many = append(many, fmt.Sprint("none-", i))
+	}
+	for name, tt := range map[string]struct {
+		made         int
+		remove, left []string
+	}{
+		"all there":    {1, []string{"a", "b"}, []string{"c", "head"}},
+		"one gone":     {2, []string{"a", "none", "c"}, []string{"b", "head"}},
+		"several gone": {4, []string{"none-1", "a", "none-2", "b", "none-3"}, []string{"c", "head"}},
+		"all gone":     {3, []string{"none-1", "none-2"}, []string{"a", "b", "c", "head"}},
+		"no batch":     {1, many, []string{"a", "b", "c", "head"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				srv := cosmostest.New(nil)
+				c := connect(t, srv)
+				require.Equal(t, OK, c.batch(t.Context(), "p", put("a"), put("b"), put("c")).Class)
+				made := 0
+				srv.Inject(cosmostest.Data(func(cosmostest.Request) cosmostest.Fault {
+					if made++; made > tt.made {
+						return cosmostest.Drop()
+					}
+					return cosmostest.Fault{}
+				}))
+				v, err := c.Commit(t.Context(), "p", nil, &remote.Swap{Object: remote.Object{Name: "head", Label: []byte("{}")}, Remove: tt.remove})
+				require.NoError(t, err)
+				srv.Inject(nil)
+				time.Sleep(time.Hour)
+				o, err := c.Get(t.Context(), "p", "head", "")
+				require.NoError(t, err)
+				require.Equal(t, v, o.Version)
+				require.Equal(t, tt.left, namesOf(t, c, "p"))
+			})
+		})
+	}
 }
 
 // TestStatusInsideABatch gives an operation of a batch a status of its own.
