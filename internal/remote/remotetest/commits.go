@@ -52,6 +52,56 @@ func testReplace(s *suite) {
 	s.same(string(s.get("a").Body), "a", "body of what was stored without a condition")
 }
 
+// testWhole: a swap replaces an object whole, with its label, which lists tell too.
+func testWhole(s *suite) {
+	last := remote.Version("")
+	for _, o := range []remote.Object{
+		{Label: []byte(`{"type":"x","v":1,"rev":1}`), Body: []byte("text")},
+		{Label: []byte(`{"type":"x","v":1,"rev":2}`), Body: []byte{0, 255}},
+		{Label: []byte(`{"type":"y","v":1,"rev":3}`)},
+		{Label: []byte(`{"type":"y","v":1,"rev":4}`), Body: []byte("text")},
+	} {
+		o.Name = "a"
+		last = s.commit(&remote.Swap{Object: o, If: last})
+		got := s.get("a")
+		s.same(string(got.Body), string(o.Body), "body")
+		s.sameJSON(got.Label, o.Label)
+		for listed, err := range s.r.List(s.Context(), part, remote.Query{}) {
+			s.ok(err)
+			s.sameJSON(listed.Label, o.Label)
+			s.same(listed.Version, last, "version in a list")
+		}
+	}
+}
+
+// testSplit commits more than any batch holds: all is stored, and the swap is made once.
+func testSplit(s *suite) {
+	var many, much []remote.Object
+	for i := range 250 {
+		many = append(many, object(fmt.Sprint("many-", i), "m"))
+	}
+	for i := range 5 {
+		much = append(much, remote.Object{Name: fmt.Sprint("much-", i), Label: []byte(`{}`), Body: noise(large)})
+	}
+	v := remote.Version("")
+	for i, objects := range [][]remote.Object{many, much} {
+		s.commit(nil, objects...)
+		s.ok(s.r.Delete(s.Context(), part, []string{objects[0].Name, objects[len(objects)-1].Name}))
+		s.fill("gone")
+		s.fails(&remote.Swap{Object: object("head", "late"), If: "none", Remove: []string{"gone"}}, objects...)
+		s.get("gone")
+		text := fmt.Sprint("head ", i)
+		v = s.commit(&remote.Swap{Object: object("head", text), If: v, Remove: []string{"gone"}}, objects...)
+		s.gone("gone")
+		got := s.get("head")
+		s.same([2]string{string(got.Body), string(got.Version)}, [2]string{text, string(v)}, "what was swapped in")
+		for _, o := range objects {
+			s.same(len(s.get(o.Name).Body), len(o.Body), "bytes of %s", o.Name)
+		}
+	}
+	s.same(len(s.list(remote.Query{})), len(many)+len(much)+1, "objects")
+}
+
 // testNotSwapped: a swap that fails removes nothing, and replaces nothing.
 func testNotSwapped(s *suite) {
 	v := s.commit(&remote.Swap{Object: object("a", "one")})
@@ -155,6 +205,28 @@ func testAtOnce(s *suite) {
 		s.get(fmt.Sprint("o-", round, "-", won))
 		last = o.Version
 	}
+}
+
+// testBeside lets eight store and remove objects of one part at once. None is lost.
+func testBeside(s *suite) {
+	var work sync.WaitGroup
+	var errs [8]error
+	for i := range errs {
+		work.Go(func() {
+			for n := range 10 {
+				o := object(fmt.Sprint("o-", i, "-", n), "o")
+				swap := &remote.Swap{Object: object(fmt.Sprint("head-", i, "-", n), "h")}
+				_, stored := s.r.Commit(s.Context(), part, []remote.Object{o, object(fmt.Sprint("x-", i, "-", n), "x")}, nil)
+				_, swapped := s.r.Commit(s.Context(), part, nil, swap)
+				errs[i] = errors.Join(errs[i], stored, swapped, s.r.Delete(s.Context(), part, []string{fmt.Sprint("x-", i, "-", n)}))
+			}
+		})
+	}
+	work.Wait()
+	s.ok(errors.Join(errs[:]...))
+	s.same(len(s.list(remote.Query{Prefix: "o-"})), 80, "objects that eight stored at once")
+	s.same(len(s.list(remote.Query{Prefix: "head-"})), 80, "objects that eight swapped in at once")
+	s.same(len(s.list(remote.Query{Prefix: "x-"})), 0, "objects that eight removed at once")
 }
 
 // testDelete removes objects in any version, and what is not there.

@@ -114,6 +114,22 @@ func testSince(s *suite) {
 	}
 }
 
+// testStoredAgain: the time of an object is when it was stored last, not first. So lists of what
+// was stored since a time have it again.
+func testStoredAgain(s *suite) {
+	v := s.commit(&remote.Swap{Object: object("a", "a")}, object("b", "b"))
+	first := s.get("a").Time
+	for end := time.Now().Add(time.Minute); !s.get("a").Time.After(first); { // by the remote's clock, which may tell seconds
+		if time.Now().After(end) {
+			s.Fatal("an object that is stored again keeps its time")
+		}
+		v = s.commit(&remote.Swap{Object: object("a", "a"), If: v}, object("b", "b"))
+	}
+	again := s.get("a").Time
+	s.commit(nil, object("b", "b"))
+	s.same(s.list(remote.Query{Since: again}), []string{"a", "b"}, "what was stored since then, again")
+}
+
 // testPages lists more objects than an answer holds.
 func testPages(s *suite) {
 	var names []string
