@@ -71,3 +71,21 @@ func TestConsistencyLevels(t *testing.T) {
 		})
 	}
 }
+
+// TestRewindAfterStart rewinds a session in a program that starts, while a replica lacks what the
+// one before it sent. The rewind is sent, and not undone as if another device had sent more.
+func TestRewindAfterStart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		a := c.device(t, "a")
+		a.say("s", "one", "two", "three", "four")
+		a.sync("s")
+		a = c.reopened(t, a, "a")
+		a.cutTo("s", 2)
+		c.Inject(cosmostest.Data(cosmostest.At(1, cosmostest.Fault{Stale: cosmostest.MaxStale})))
+		a.sync("s")
+		require.Equal(testenv.Lost(t), []string{"one", "two"}, a.texts("s"))
+		require.Equal(t, Rewritten, a.state("s").State)
+	})
+}

@@ -44,7 +44,9 @@
 // replica that is behind answers 404 with 1002, and so does each replica for ever when
 // the container is another one: it was made anew, or restored, or the account lost
 // writes as it failed over. So a read that is refused twice is made without the token.
-// It may see an older state; package remoteread tells by the revision of the head.
+// It may see an older state; package remoteread tells by the revision of the head. Tokens end
+// with the program. So an object that was there once, and is missing in a read without a token,
+// is read in a batch, which the replica that takes the writes answers.
 //
 // # Tokens
 //

@@ -112,3 +112,38 @@ func TestReadsWhatItWrote(t *testing.T) {
 		}
 	})
 }
+
+// TestKnownObjectAfterStart reads objects of which a version is known by a client that knows no
+// token, as after a start of the program, from replicas that lack them. What is there is found.
+func TestKnownObjectAfterStart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		srv := cosmostest.New(nil)
+		before := connect(t, srv)
+		v, err := before.Commit(t.Context(), "p", nil, &remote.Swap{Object: remote.Object{Name: "a", Label: []byte("{}"), Body: []byte("one")}})
+		require.NoError(t, err)
+		start := func() *Client {
+			srv.Inject(cosmostest.Data(cosmostest.Always(cosmostest.Fault{Stale: cosmostest.MaxStale})))
+			return &Client{Container: before.Container, Budget: NewBudget(0, nil)}
+		}
+		c := start()
+		_, err = c.Get(t.Context(), "p", "a", v)
+		require.ErrorIs(t, err, remote.ErrUnchanged)
+		require.NotEmpty(t, c.tokenOf("p"))
+		o, err := start().Get(t.Context(), "p", "a", "former")
+		require.NoError(t, err)
+		require.Equal(t, []any{"one", v}, []any{string(o.Body), o.Version})
+		require.NoError(t, before.Delete(t.Context(), "p", []string{"a"}))
+		_, err = start().Get(t.Context(), "p", "a", v)
+		require.ErrorIs(t, err, remote.ErrNotExist)
+		c = start()
+		srv.Inject(cosmostest.Data(func(r cosmostest.Request) cosmostest.Fault {
+			if r.Op == cosmostest.OpBatch {
+				return cosmostest.Refuse(http.StatusServiceUnavailable, 0)
+			}
+			return cosmostest.Fault{}
+		}))
+		_, err = c.Get(t.Context(), "p", "a", v)
+		require.ErrorIs(t, err, ErrUnreachable)
+	})
+}

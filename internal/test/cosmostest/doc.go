@@ -23,7 +23,7 @@
 //
 // What this project does not send is refused: partition keys of other forms than one string,
 // unique keys, offers, index paths of more than one member, lists of containers, changes of
-// containers, patches, the change feed, reads in a batch, and queries over several partitions.
+// containers, patches, the change feed, and queries over several partitions.
 // A replica lags only by a [Fault], as far as the account's [Consistency] allows. Charges are a
 // model, see [WriteCharge]. Nothing here was compared with the service itself: it follows its
 // documentation, and what azcosmos expects.

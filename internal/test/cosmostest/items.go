@@ -172,7 +172,7 @@ func (s *Server) batch(c *call, box *container, key string) *answer {
 	t := box.begin(c.At, s.options.PartitionBytes)
 	var results []*answer
 	for _, w := range writes {
-		a := t.apply(key, w)
+		a := t.result(key, w)
 		if results = append(results, a); a.failed() {
 			t.rollback()
 			break
@@ -183,6 +183,18 @@ func (s *Server) batch(c *call, box *container, key string) *answer {
 		t.commit()
 	}
 	return a.tagged(t.seen())
+}
+
+// result does one operation of a batch. A read sees the newest state.
+func (t *tx) result(key string, w write) *answer {
+	if w.op != OpRead {
+		return t.apply(key, w)
+	}
+	doc := t.seen().get(key, w.id)
+	if doc == nil {
+		return refuse(http.StatusNotFound, noDocument)
+	}
+	return &answer{status: http.StatusOK, etag: doc.etag, body: doc.data, read: 1, charge: ReadCharge(len(doc.data))}
 }
 
 // parseBatch reads the operations of a batch.
@@ -197,12 +209,13 @@ func parseBatch(body []byte) ([]write, *answer) {
 	if len(items) > maxBatch {
 		return nil, fail(http.StatusBadRequest, "Batch request has more operations than what is supported")
 	}
-	ops := map[string]Op{"Create": OpCreate, "Upsert": OpUpsert, "Replace": OpReplace, "Delete": OpDelete}
+	ops := map[string]Op{"Create": OpCreate, "Upsert": OpUpsert, "Replace": OpReplace, "Delete": OpDelete, "Read": OpRead}
 	out := make([]write, len(items))
 	for i, o := range items {
 		w := write{op: ops[o.OperationType], id: o.ID, body: o.ResourceBody, ifMatch: o.IfMatch, ifNone: o.IfNoneMatch}
-		needsID := w.op == OpReplace || w.op == OpDelete
-		if w.op == "" || (w.op == OpDelete) != (len(w.body) == 0) || needsID && w.id == "" {
+		bare := w.op == OpDelete || w.op == OpRead
+		needsID := w.op == OpReplace || bare
+		if w.op == "" || bare != (len(w.body) == 0) || needsID && w.id == "" {
 			return nil, fail(http.StatusBadRequest, "Operation %d of the batch is invalid", i)
 		}
 		out[i] = w

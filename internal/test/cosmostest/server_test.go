@@ -145,7 +145,7 @@ func TestRefusals(t *testing.T) {
 		{"a patch", item("PATCH", "good", `{"operations":[{"op":"set","path":"/v","value":1}]}`), 405, ""},
 		{"a batch of nothing", batch(`[]`), 400, ""},
 		{"a batch that is not atomic", batch(`[{"operationType":"Read","id":"good"}]`, "x-ms-cosmos-batch-atomic", ""), 400, ""},
-		{"a read in a batch", batch(`[{"operationType":"Read","id":"good"}]`), 400, ""},
+		{"a read in a batch with a document", batch(`[{"operationType":"Read","id":"good","resourceBody":{"id":"good","pk":"a"}}]`), 400, ""},
 		{"an unknown operation", batch(`[{"operationType":"Merge","id":"good"}]`), 400, ""},
 		{"a create without a document", batch(`[{"operationType":"Create"}]`), 400, ""},
 		{"a batch for two partitions", batch(`[{"operationType":"Create","resourceBody":{"id":"x","pk":"b"}}]`), 207, ""},
