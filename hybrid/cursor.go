@@ -126,15 +126,18 @@ const checkEvery = time.Hour
 // far behind.
 const writtenBy = time.Hour
 
+// listTime is in which time a list of one request is made.
+const listTime = time.Minute
+
 // after returns the cursor behind a list that came to its end at a time by the service's clock.
-// A list of several requests may lack what was written after it began, with keys that it had
-// passed.
+// A list may lack what was written after it began, with keys that it had passed.
 func after(at replica.Cursor, once bool, now time.Time) replica.Cursor {
 	if at.New > 0 {
-		newest := at.New
-		if begin := at.List - int64(writtenBy/time.Second); !once {
-			newest = min(newest, begin)
+		lasts := writtenBy
+		if once {
+			lasts = listTime
 		}
+		newest := min(at.New, at.List-int64(lasts/time.Second))
 		at.Since = max(at.Since, newest)
 		if once && now.Unix()-newest > int64(writtenBy/time.Second) {
 			at.Since++ // what was read is not read again

@@ -1,0 +1,62 @@
+package hybrid
+
+import (
+	"context"
+	"iter"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/memremote"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+)
+
+// lateList stores while it lists: of what is stored meanwhile the list has what came last.
+type lateList struct {
+	*memremote.Remote
+	meanwhile func()
+	lacks     string
+}
+
+func (l *lateList) List(ctx context.Context, part string, q remote.Query) iter.Seq2[remote.Object, error] {
+	if l.meanwhile == nil || part[0] != 'u' {
+		return l.Remote.List(ctx, part, q)
+	}
+	return func(yield func(remote.Object, error) bool) {
+		l.meanwhile()
+		l.meanwhile = nil
+		for o, err := range l.Remote.List(ctx, part, q) {
+			if o.Name != l.lacks && !yield(o, err) {
+				return
+			}
+		}
+	}
+}
+
+// TestListsLackWhatIsStoredMeanwhile: a list of the catalogue lacks an entry that is stored while
+// it is made, and has one that is stored later. The next list has both.
+func TestListsLackWhatIsStoredMeanwhile(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	c := &memremote.Remote{Now: func() time.Time { return now }}
+	a, b := inMemory(t, c, "a"), inMemory(t, c, "b")
+	a.say("zero", "0")
+	a.sync()
+	slow := &lateList{Remote: c, lacks: a.engine.SID("one")}
+	slow.meanwhile = func() {
+		for _, id := range []string{"one", "two"} {
+			now = now.Add(2 * time.Second)
+			a.say(id, id)
+			a.sync(id)
+		}
+	}
+	b.engine.Remote = slow
+	for range 2 {
+		now = now.Add(time.Minute)
+		_, err := b.Pull(t.Context())
+		require.NoError(t, err)
+	}
+	require.True(t, b.Exists("two"))
+	require.True(t, b.Exists("one"), "what a list lacked is never listed")
+}
