@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
+
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 )
 
@@ -77,4 +79,13 @@ func decode(body []byte, name string, etag ETag) remote.Object {
 		o.Label = fmt.Appendf(nil, `{"type":%q,"v":%d}`, d.Type, d.V)
 	}
 	return o
+}
+
+func partition(pk string) azcosmos.PartitionKey { return azcosmos.NewPartitionKeyString(pk) }
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }

@@ -12,8 +12,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 )
 
-func partition(pk string) azcosmos.PartitionKey { return azcosmos.NewPartitionKeyString(pk) }
-
 // Get implements [remote.Remote].
 func (c *Client) Get(ctx context.Context, part, name string, known remote.Version) (remote.Object, error) {
 	var o remote.Object
@@ -59,13 +57,6 @@ func (c *Client) getNewest(ctx context.Context, part, name string) (o remote.Obj
 		return r.Response, r.SessionToken, err
 	})
 	return o, a
-}
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 // pageSize is how many rows a page has at most. The service ends a page before, when it has
