@@ -175,11 +175,11 @@
 // Turns leave many small documents. Rewinds and merges leave documents that nothing
 // leads to. [Store.Prune] makes few large documents of the small ones, and removes the
 // rest once it is old enough; former heads go after 30 days, as what was cut from a log
-// does. Tombstones stay. It is safe beside writers of other devices: the head names what is
+// does, and where a session has more than 1,000, the oldest go. Tombstones stay. It is safe beside writers of other devices: the head names what is
 // removed before it is, only if it still is the head by which that was decided, and a device
 // that decided something by an older head begins again. Each former head and each branch
-// has a document of its own, and the head says how many there are and which. Where the list
-// of them lags, nothing is removed.
+// has a document of its own, and the head names them. Where the list of them lags, nothing
+// is removed.
 //
 // # Scale
 //

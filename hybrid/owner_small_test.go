@@ -213,7 +213,7 @@ func TestOtherMarksAreKnownAgain(t *testing.T) {
 			b.sync()
 			require.Equal(t, []string{"s"}, a.ids())
 			require.Equal(t, []string{"apple pear plum", "two", "an apple a pear", "pear of a"}, a.texts("s"))
-			require.Zero(t, c.headOf(t, a.engine.SID("s")).Histories.Branches)
+			require.Empty(t, c.headOf(t, a.engine.SID("s")).Histories.Branches)
 			for _, own := range []string{`"apple pear"`, "by b"} {
 				require.Contains(t, a.file("s", "metadata.json"), own)
 			}

@@ -16,7 +16,7 @@ import (
 // the defaults.
 type PruneOptions struct {
 	Grace            time.Duration // age by the server's clock at which what nothing leads to is removed; 0: 7 days
-	HistoryRetention time.Duration // for how long former heads can be restored; 0: 30 days; negative: for ever
+	HistoryRetention time.Duration // for how long the newest 1,000 former heads can be restored; 0: 30 days; negative: for ever
 	Plan             bool          // only tell what there is to do
 	All              bool          // also sessions at which nothing happened since this device pruned last
 }

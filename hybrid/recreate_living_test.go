@@ -219,7 +219,7 @@ func TestRecreateAfterTheCopyIsSent(t *testing.T) {
 	require.NoError(t, a.Recreate(t.Context(), "s", kept))
 	require.Empty(t, c.stored(t, "MARK-"))
 	require.Zero(t, a.sync().Pushed+b.sync().Pushed)
-	require.Zero(t, c.headOf(t, a.engine.SID("s")).Histories.Branches)
+	require.Empty(t, c.headOf(t, a.engine.SID("s")).Histories.Branches)
 	require.Equal(t, []string{"MARK-one", "two", "MARK-b"}, b.texts(kept))
 	require.Contains(t, b.texts("s"), "of a")
 }

@@ -107,7 +107,7 @@ func TestRulesChange(t *testing.T) {
 	a.sync()
 	require.Equal(t, []string{"apple pear plum", "two", "apple pear plum", "apple [redacted:word] [redacted:word]"}, a.texts("s"))
 	require.Zero(t, a.sync().Pushed+b.sync().Pushed)
-	require.Zero(t, c.headOf(t, a.engine.SID("s")).Histories.Branches)
+	require.Empty(t, c.headOf(t, a.engine.SID("s")).Histories.Branches)
 	require.Equal(t, 1, len(a.ids()))
 
 	// A rewind among lines of other rules, and lines in their place.
@@ -167,7 +167,7 @@ func TestRulesChangeAndStateIsLost(t *testing.T) {
 			require.Equal(t, "[redacted:word] pear plum", b.texts("s")[0])
 			require.Equal(t, 1, len(a.ids()))
 			require.Equal(t, 1, len(b.ids()))
-			require.Zero(t, c.headOf(t, a.engine.SID("s")).Histories.Branches)
+			require.Empty(t, c.headOf(t, a.engine.SID("s")).Histories.Branches)
 		})
 	}
 }
@@ -191,7 +191,7 @@ func TestRulesChangeAndDiverge(t *testing.T) {
 	a.sync()
 	require.Equal(t, []string{"apple pear", "two", "[redacted:word] of b"}, a.texts("s"))
 	require.Len(t, a.ids(), 2)
-	require.Equal(t, 1, c.headOf(t, a.engine.SID("s")).Histories.Branches)
+	require.Len(t, c.headOf(t, a.engine.SID("s")).Histories.Branches, 1)
 }
 
 // TestRulesChangeAtRandom: devices whose rules change at random keep one history, in
@@ -252,7 +252,7 @@ func TestRulesChangeAtRandom(t *testing.T) {
 			require.Equal(t, UpToDate, d.state("s").State)
 			require.Zero(t, d.sync().Pushed)
 		}
-		require.Zero(t, c.headOf(t, devices[0].engine.SID("s")).Histories.Branches)
+		require.Empty(t, c.headOf(t, devices[0].engine.SID("s")).Histories.Branches)
 		reader := c.device(t, "reader")
 		reader.pull()
 		require.Equal(t, sent, reader.texts("s"), "round %d", round)

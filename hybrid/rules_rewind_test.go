@@ -49,7 +49,7 @@ func TestRewindReachesWhoForgotUnderLaterRules(t *testing.T) {
 			require.Equal(t, want, a.texts("s"))
 			require.Len(t, b.texts("s"), len(want))
 			require.Equal(t, []string{"s"}, b.ids())
-			require.Zero(t, cloud.headOf(t, a.engine.SID("s")).Histories.Branches)
+			require.Empty(t, cloud.headOf(t, a.engine.SID("s")).Histories.Branches)
 		})
 	}
 }

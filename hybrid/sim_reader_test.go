@@ -115,8 +115,8 @@ func (r *simReader) note(s *shelf, t *head.Head, main []byte) error {
 	}
 	maps.Copy(r.ever[t.SID], marksIn(main))
 	known := s.of(t)
-	if head.HistoriesOf(known) != t.Histories {
-		return fmt.Errorf("the cloud has %d histories, and the head counts %d, or others", len(known), t.Histories.N)
+	if len(known) != t.Histories.Len() {
+		return fmt.Errorf("the cloud has %d of the %d histories that the head names", len(known), t.Histories.Len())
 	}
 	for _, h := range known {
 		if err := s.add(r.ever[t.SID], t, h); err != nil {

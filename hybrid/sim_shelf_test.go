@@ -128,7 +128,7 @@ func (s *shelf) add(marks map[string]bool, t *head.Head, h head.History) error {
 	return nil
 }
 
-// of returns the former heads and branches that belong to t.
+// of returns the former heads and branches that t names.
 func (s *shelf) of(t *head.Head) []head.History {
-	return slices.DeleteFunc(slices.Clone(s.histories[t.SID]), func(h head.History) bool { return h.Born != t.Born })
+	return slices.DeleteFunc(slices.Clone(s.histories[t.SID]), func(h head.History) bool { return !t.Histories.Has(h.ID) })
 }

@@ -37,7 +37,7 @@ func (p *pruner) swapAs(ctx context.Context, next *head.Head, with []segment.Doc
 	return nil
 }
 
-// condemn makes a head that does not count some histories, and that condemns documents.
+// condemn makes a head that does not name some histories, and that condemns documents.
 func (p *pruner) condemn(ctx context.Context, over []head.History, names []string) error {
 	g := head.Gone{ID: segment.GoneID(p.s.SID, p.s.Random.Name(8)), Names: names}
 	doc, err := g.Encode(p.s.SID)
@@ -49,7 +49,7 @@ func (p *pruner) condemn(ctx context.Context, over []head.History, names []strin
 	return p.swap(ctx, next, []segment.Document{doc})
 }
 
-// without returns the next head, which does not count some histories.
+// without returns the next head, which does not name some histories.
 func (p *pruner) without(over []head.History) *head.Head {
 	next := p.head.Clone()
 	for i := range over {
@@ -58,7 +58,7 @@ func (p *pruner) without(over []head.History) *head.Head {
 	return next
 }
 
-// removeFull removes documents in the request that makes the head one that does not count
+// removeFull removes documents in the request that makes the head one that does not name
 // some histories. It is for a part that has no room to condemn them: a remote that has such
 // parts removes them in the request that makes the head.
 func (p *pruner) removeFull(ctx context.Context, over []head.History, names []string) error {

@@ -6,13 +6,13 @@
 // # What leads to a document
 //
 //	the head                        → segments of the transcript and of each log, chunks
-//	                                  of small files
-//	a history that the head counts  → segments of its stream
+//	                                  of small files, histories
+//	a history that the head names   → segments of its stream
 //	a segment that stays            → its chunks
 //
 // A history is a former head, a branch, or what a log was before it was cut. The head
-// holds how many there are and the XOR of the hashes of their names. So a device that
-// lists them knows whether the list is the one that this version of the head counts.
+// names all of them. So a device that lists them knows whether the list lacks one, and
+// passes over those that the head does not name.
 //
 // An inventory is all documents of a session, listed after its head and the histories were
 // read. The live set is what of it can be reached from the left side. All else is garbage.
@@ -28,9 +28,10 @@
 //
 //	from       to         when
 //	           waiting    a writer stores it, before the head that will lead to it
-//	waiting    live       the head, or a history that it counts, leads to it
+//	waiting    live       the head, or a history that it names, leads to it
 //	waiting    garbage    its writer gave up
-//	live       garbage    a former head expired, a larger segment took its place, the
+//	live       garbage    a former head expired, or was the oldest of more than
+//	                      [head.MaxFormer], a larger segment took its place, the
 //	                      transcript was rewritten, a file was replaced, or the session
 //	                      was deleted
 //	garbage    condemned  it is older than the grace time, and a head leads to a document
@@ -39,11 +40,6 @@
 //
 // Nobody can tell a waiting document from garbage. So what follows holds for both. Nothing
 // that is condemned ever becomes live again.
-//
-// The document of a history is stored in the request that swaps the head that counts it,
-// and is condemned by the one that swaps the head that no longer does. It is never waiting,
-// and it is garbage only where the session that counted it is gone: the document holds what
-// that session was born as.
 //
 // # Who may do what
 //
@@ -58,12 +54,12 @@
 // Prune does this by one version of the head, which each of its requests that change the
 // head replaces by another:
 //
-//	list      requests that read the histories, and end here where they are not those
-//	          that the head counts
+//	list      requests that read the histories, and end here where one lacks that the
+//	          head names
 //	finish    requests that remove what the head condemns, and one for a head that does not
 //	list      requests that read all documents
 //	merge     a request each: a larger segment, and a new version of the head
-//	condemn   a request: a head that does not count the former heads that are too old, and
+//	condemn   a request: a head that does not name the former heads that are too old, and
 //	          leads to a document that names these and the garbage
 //	finish    as above
 //

@@ -19,8 +19,8 @@ func (i *inventory) garbage(l *liveSet, grace time.Duration, sum *Result) []*doc
 		switch d.Type {
 		case segment.TypeChunk:
 			dead = !chunks[d.Name]
-		case head.TypeHistory: // of a former session of this name
-			dead = !slices.ContainsFunc(slices.Concat(i.listed, i.over), func(h head.History) bool { return h.ID == d.Name })
+		case head.TypeHistory: // which no head came to name, or none does any more
+			dead = !i.head.Histories.Has(d.Name)
 		case head.TypeGone: // which no head came to lead to
 			dead = !slices.Contains(i.head.Gone, d.Name)
 		}

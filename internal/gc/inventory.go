@@ -15,7 +15,7 @@ type inventory struct {
 	docs     []*document
 	segments map[segment.Stream][]segment.Info // of the session itself
 	written  map[string]time.Time              // when segments were, by id
-	listed   []head.History                    // that the head counts, without those that are over
+	listed   []head.History                    // that the head names, without those that are over
 	over     []head.History                    // that have been kept for their time
 	now      time.Time                         // by the service's clock
 }

@@ -17,7 +17,7 @@ type liveSet struct {
 	damage   error                             // Is ErrDamaged: why streams are broken
 }
 
-// live follows everything that leads to lines: the head, and the histories that it counts.
+// live follows everything that leads to lines: the head, and the histories that it names.
 func (i *inventory) live() *liveSet {
 	l := &liveSet{
 		segments: map[string]bool{}, spans: map[segment.Stream][]segment.Span{}, broken: map[segment.Stream]bool{},

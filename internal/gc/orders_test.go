@@ -36,6 +36,7 @@ type actor struct {
 	do    func(w *world) error
 	sends bool // when it returns no error, the session is in the cloud
 	reads bool // when it returns no error, the transcript can be read
+	left  bool // when it returns no error, the head names the former head that it left
 	loses int  // the answer to which of its changes it loses, which is made at any time after; 0: none
 }
 
@@ -186,6 +187,9 @@ func (s *search) lost(c *memremote.Remote, all []*turns) string {
 		}
 		if err := p.read(); a.reads && err != nil {
 			return a.name + ": " + err.Error()
+		}
+		if a.left && !slices.ContainsFunc(p.histories, func(h head.History) bool { return h.ID == g.w.left }) {
+			return a.name + " left a former head"
 		}
 	}
 	i, err := p.list(context.Background())
@@ -351,9 +355,9 @@ func (g *turns) Delete(ctx context.Context, part string, names []string) error {
 	return err
 }
 
-var times = regexp.MustCompile(`"updated":"[^"]*"`)
+var times = regexp.MustCompile(`"(updated|at)":"[^"]*"`)
 
-// timeless leaves out the times by the clocks of devices, by which nobody decides.
+// timeless leaves out the times by the clocks of devices, by which no actor decides.
 func timeless(text string) string { return times.ReplaceAllString(text, "") }
 
 // key returns the state that an order came to.
@@ -520,6 +524,25 @@ func mends(name string, lines ...string) actor {
 			}
 			return err
 		}
+	}}
+}
+
+// rewrites returns an actor that replaces the transcript, and leaves the former head.
+func rewrites(name string) actor {
+	return actor{name: name, left: true, do: func(w *world) error {
+		s, tries := w.writer("s"), 0
+		return s.change(func(ctx context.Context, next *head.Head) (err error) {
+			switch tries++; {
+			case tries == 4 || next.Op == name || next.Deleted:
+				return errNothing
+			}
+			next.Op = name
+			if err := s.leave(next, segment.Transcript, next.Transcript, head.WhyRewrite); err != nil {
+				return err
+			}
+			next.Transcript, err = s.store(ctx, segment.Transcript, lines(name), 0)
+			return err
+		})
 	}}
 }
 
@@ -713,12 +736,20 @@ func orders(t *testing.T) map[string]*search {
 		"a mender and a prune":     of(false, damaged, mends("m", ab...), prunes("g", 0)),
 		"a mender and a push":      of(false, damaged, mends("m", ab...), stores("push", 2, false, abc...)),
 		"a mender and a purge":     of(true, damaged, mends("m", ab...), purges("p")),
+		"two who rewrite":          of(false, waits, rewrites("x"), rewrites("y")),
+		"a rewrite and a prune":    of(false, rewritten, rewrites("x"), prunes("g", -1)),
 		"an interrupted prune":     of(false, condemned, prunes("h", 0), removes("g", func() []string { return late })),
 	}
 	losing := func(n int, a actor) actor {
 		a.loses = n
 		return a
 	}
+	for n := 2; n < 4; n++ { // the swap in a remote that does nothing whole is the third
+		all[fmt.Sprintf("a prune and a rewrite whose answer %d is lost", n)] = of(false, waits, losing(n, rewrites("x")), prunes("g", -1))
+	}
+	expires := rewrites("x")
+	expires.left = false
+	all["a rewrite of what expires"] = of(false, rewritten, expires, prunes("g", 0))
 	push, recreate := stores("push", 1, false, ab...), stores("recreate", 0, true, ab...)
 	all["a prune and a push whose head's answer is lost"] = of(false, waits, losing(2, push), prunes("g", 0))
 	all["a prune and a recreate whose head's answer is lost"] = of(true, deleted, losing(3, recreate), prunes("g", 0))
@@ -742,6 +773,9 @@ func orders(t *testing.T) map[string]*search {
 			all["a prune and a mender"+answer] = of(false, damaged, losing(n, mends("m", ab...)), prunes("g", 0))
 			all["a push and a prune"+answer] = of(false, rewritten, losing(n, prunes("g", 0)), push)
 			all["a recreate and a purge"+answer] = of(true, waits, losing(n, purges("p")), recreate)
+		}
+		if testenv.All() {
+			all["two who rewrite and a prune"] = of(false, waits, rewrites("x"), rewrites("y"), prunes("g", -1))
 		}
 		all["a prune, a purge and a recreate"] = of(true, waits, prunes("g", 0), purges("p"), stores("recreate", 0, true, ab...))
 	}

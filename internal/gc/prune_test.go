@@ -2,6 +2,7 @@ package gc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -286,5 +287,65 @@ func TestPlanRemovesNothing(t *testing.T) {
 			require.NotContains(t, slices.Concat(slices.Collect(maps.Values(w.documents("s")))...), id)
 		}
 		require.NotEqual(t, garbage, w.documents("s")[segment.TypeSegment])
+	})
+}
+
+// TestStrayHistories: a history that no head came to name is not seen, and goes when it is
+// older than the grace time.
+func TestStrayHistories(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, o := newWorld(t, 22), Options{Grace: time.Hour, Retention: -1}
+		s := w.writer("s")
+		require.NoError(t, s.add(segment.Transcript, w.text(2, 600)...))
+		require.NoError(t, s.rewrite(1, w.text(1, 600)...))
+		want, _ := w.readable("s")
+		named := w.documents("s")[head.TypeHistory]
+		time.Sleep(2 * o.Grace)
+		require.ErrorIs(t, s.change(func(ctx context.Context, next *head.Head) error {
+			err := s.leave(next, segment.Transcript, next.Transcript, head.WhyBranch)
+			_, failed := s.Commit(ctx, segment.SessionPK(s.sid), s.beside, nil)
+			require.NoError(t, errors.Join(err, failed))
+			return errNothing
+		}), errNothing)
+		for _, age := range []time.Duration{0, 2 * o.Grace} {
+			time.Sleep(age)
+			got, _ := w.readable("s")
+			require.Equal(t, want, got)
+			r, err := Prune(t.Context(), w.session("s"), o)
+			require.NoError(t, err)
+			if age == 0 {
+				require.Equal(t, []int{1, 0}, []int{r.Waiting, r.Removed})
+				require.Len(t, w.documents("s")[head.TypeHistory], 2)
+				continue
+			}
+			require.Equal(t, []int{0, 1}, []int{r.Waiting, r.Removed})
+		}
+		require.Equal(t, named, w.documents("s")[head.TypeHistory])
+		got, _ := w.readable("s")
+		require.Equal(t, want, got)
+	})
+}
+
+// TestMostFormerHeads: of more former heads than a head names, the oldest go.
+func TestMostFormerHeads(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const more = 3
+		w := newWorld(t, 23)
+		s := w.writer("s")
+		require.NoError(t, s.add(segment.Transcript, w.text(1, 30)...))
+		require.NoError(t, s.branch(0, w.text(2, 30)...))
+		for range more + head.MaxFormer {
+			require.NoError(t, s.rewrite(0, w.text(1, 30)...))
+		}
+		require.Len(t, w.documents("s")[head.TypeHistory], 1+more+head.MaxFormer)
+		time.Sleep(time.Hour)
+		require.Equal(t, 2*more, w.prune("s").Removed, "with a segment each")
+		all, err := s.Histories(t.Context(), s.tip, "")
+		require.NoError(t, err)
+		require.Len(t, all, 1+head.MaxFormer)
+		require.Len(t, w.documents("s")[head.TypeHistory], 1+head.MaxFormer)
+		require.Len(t, w.documents("s")[segment.TypeSegment], 2+head.MaxFormer)
 	})
 }

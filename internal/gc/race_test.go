@@ -215,14 +215,14 @@ func (w *writer) former(t *head.Head) *head.History {
 		require.NoError(w.t, err)
 		h, err := head.DecodeHistory(o.Name, o.Label, w.sid)
 		require.NoError(w.t, err)
-		if !h.Branch() && h.Stream == segment.Transcript && t.Histories.N > 0 {
+		if !h.Branch() && h.Stream == segment.Transcript && t.Histories.Has(h.ID) {
 			return &h
 		}
 	}
 	return nil
 }
 
-// drop makes the next head count a history no more.
+// drop makes the next head name a history no more.
 func (w *writer) drop(next *head.Head, h *head.History) {
 	next.Histories.Drop(h)
 	w.without = append(w.without, h.ID)

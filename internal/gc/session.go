@@ -28,7 +28,7 @@ type pruner struct {
 	head *head.Head // nil: none
 	sum  Result
 
-	histories []head.History // all that the head counts
+	histories []head.History // all that the head names
 }
 
 // errLagging tells that a list of documents did not have the head that was read. A round
@@ -44,7 +44,7 @@ func (p *pruner) readHead(ctx context.Context) error {
 	return err
 }
 
-// readHistories reads the histories that the head counts.
+// readHistories reads the histories that the head names.
 func (p *pruner) readHistories(ctx context.Context) (err error) {
 	p.histories, err = p.s.Reader.Histories(ctx, p.head, p.s.Head.Version)
 	return err

@@ -45,6 +45,7 @@ type world struct {
 	drawn   int          // names
 	twice   bool         // each of them
 	sent    int          // lines of the transcript
+	left    string       // id of the newest history
 	forgets bool         // which heads are its own
 }
 
@@ -223,13 +224,14 @@ func (w *writer) cut(st segment.Stream, n int, lines ...string) error {
 	return err
 }
 
-// leave makes the next head count a history.
+// leave makes the next head name a history.
 func (w *writer) leave(next *head.Head, st segment.Stream, extent head.Extent, why string) error {
 	h := head.History{
-		ID: segment.HistoryID(w.sid, fmt.Sprintf("%016x", w.r.Uint64())), Born: next.Born, Stream: st, Extent: extent, Why: why, At: time.Now(),
+		ID: segment.HistoryID(w.sid, w.draw()), Stream: st, Extent: extent, Why: why, At: time.Now(),
 	}
 	doc, err := h.Encode(w.sid)
 	next.Histories.Add(&h)
+	w.left = h.ID
 	w.beside = append(w.beside, doc)
 	return err
 }

@@ -47,7 +47,7 @@ type catalogueLabel struct {
 func (t *Head) Catalogue(uid, name string) Catalogue {
 	return Catalogue{
 		SID: t.SID, UID: uid, Revision: t.Revision, Session: t.Session, Project: t.Project, Parent: t.Parent, Name: name,
-		Updated: t.Updated, N: t.Transcript.N, Turns: t.Transcript.Turns, Deleted: t.Deleted, Conflict: t.Histories.Branches > 0,
+		Updated: t.Updated, N: t.Transcript.N, Turns: t.Transcript.Turns, Deleted: t.Deleted, Conflict: len(t.Histories.Branches) > 0,
 	}
 }
 

@@ -34,9 +34,9 @@ type headDoc struct {
 	Metadata   *File                     `json:"m,omitempty"`
 	Files      map[string]File           `json:"f,omitempty"`
 
-	Histories Histories `json:"histories,omitzero"`
-	Gone      []string  `json:"gone,omitempty"`
-	Fence     string    `json:"fence,omitempty"`
+	Histories
+	Gone  []string `json:"gone,omitempty"`
+	Fence string   `json:"fence,omitempty"`
 
 	Op        string    `json:"op"`
 	Writer    Writer    `json:"writer"`
@@ -121,7 +121,7 @@ func Decode(body []byte, sid string) (*Head, error) {
 }
 
 func (d *headDoc) valid() error {
-	if d.Transcript == nil || d.Revision < 1 || d.Histories.N < 0 {
+	if d.Transcript == nil || d.Revision < 1 {
 		return fmt.Errorf("%w: members missing", segment.ErrDamaged)
 	}
 	if err := d.Transcript.valid(segment.Transcript); err != nil {
@@ -141,7 +141,6 @@ func (d *headDoc) valid() error {
 type historyLabel struct {
 	Type   string         `json:"type"`
 	V      int            `json:"v"`
-	Born   string         `json:"born"`
 	Stream segment.Stream `json:"st"`
 	Extent *Extent        `json:"t"`
 	Common int64          `json:"common,omitempty"`
@@ -154,7 +153,7 @@ type historyLabel struct {
 // Encode returns the document of h, which belongs to session sid.
 func (h *History) Encode(sid string) (segment.Document, error) {
 	d := historyLabel{
-		Type: TypeHistory, V: segment.Version, Born: h.Born,
+		Type: TypeHistory, V: segment.Version,
 		Stream: h.Stream, Extent: new(h.Extent.filled(h.Stream)), Common: h.Common, Why: h.Why, Device: h.Device, KeptAs: h.KeptAs, At: h.At.UTC(),
 	}
 	label, err := marshal(&d)
@@ -180,7 +179,7 @@ func DecodeHistory(id string, label []byte, sid string) (h History, err error) {
 	if err := d.Extent.valid(d.Stream); err != nil {
 		return h, fmt.Errorf("decode history: %w", err)
 	}
-	return History{id, d.Born, d.Stream, *d.Extent, d.Common, d.Why, d.Device, d.KeptAs, d.At}, nil
+	return History{id, d.Stream, *d.Extent, d.Common, d.Why, d.Device, d.KeptAs, d.At}, nil
 }
 
 // filled returns r, with the hash of the beginning where nothing is stored yet.

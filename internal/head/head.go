@@ -88,5 +88,6 @@ func (t *Head) Clone() *Head {
 		c.Files[name] = f
 	}
 	c.Gone = slices.Clone(t.Gone)
+	c.Histories = Histories{slices.Clone(t.Histories.Former), slices.Clone(t.Histories.Branches)}
 	return &c
 }

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +37,7 @@ func whole(t testing.TB) *Head {
 			Metadata:    {Blob: md, Clock: HLC{Wall: at.UnixMilli(), Count: 4, Device: "1f3a9c02"}, Summary: json.RawMessage(`{"turn_count":12}`)},
 			"config.md": {Blob: segment.Blob{Sum: segment.Hash{9}, Bytes: 5000, Chunks: []string{strings.Repeat("a", 40)}}},
 		},
-		Histories: HistoriesOf([]History{branch(at), {ID: segment.HistoryID(sid, "1"), Why: WhyRewrite}}),
+		Histories: Histories{Former: []string{"1"}, Branches: []string{"0123456789abcdef"}},
 		Gone:      []string{segment.GoneID(sid, "0123456789abcdef")}, Fence: "0123456789abcdef",
 		Op: "1f3a9c02-000317", Writer: Writer{"1f3a9c02", "box", "0.1.0"}, Redaction: "3", Updated: at,
 		Anew: Anew{Rules: "2", Was: point(120), Now: point(121)},
@@ -48,7 +47,7 @@ func whole(t testing.TB) *Head {
 // branch is a history with every field set.
 func branch(at time.Time) History {
 	return History{
-		ID: segment.HistoryID(sid, "0123456789abcdef"), Born: "0123456789abcdef", Stream: segment.Transcript, Extent: extent(133),
+		ID: segment.HistoryID(sid, "0123456789abcdef"), Stream: segment.Transcript, Extent: extent(133),
 		Common: 120, Why: WhyBranch, Device: "1f3a9c02", KeptAs: "f", At: at,
 	}
 }
@@ -128,12 +127,12 @@ func TestTipIsSmall(t *testing.T) {
 	full := whole(t)
 	d, err = full.Encode()
 	require.NoError(t, err)
-	for i := range 500 {
-		full.Histories.Add(&History{ID: segment.HistoryID(sid, fmt.Sprint(i)), Why: WhyBranch})
+	for i := range 2 * MaxFormer {
+		full.Histories.Add(&History{ID: segment.HistoryID(sid, fmt.Sprintf("%016x", i)), Why: WhyRewrite})
 	}
 	many, err := full.Encode()
 	require.NoError(t, err)
-	require.InDelta(t, len(d.Body), len(many.Body), 10)
+	require.InDelta(t, len(d.Body)+19*MaxFormer, len(many.Body), 20)
 }
 
 func TestForeignTips(t *testing.T) {
@@ -155,7 +154,7 @@ func TestForeignTips(t *testing.T) {
 		{string(d.Body), `"e-1f3a9c02"`, `"t"`, segment.ErrDamaged},
 		{string(d.Body), `"e-1f3a9c02"`, `"logs"`, segment.ErrDamaged},
 		{string(d.Body), `-0004-1f3a9c02`, `-4-1f3a9c02`, segment.ErrDamaged},
-		{string(d.Body), `"histories":{"n":2`, `"histories":{"n":-2`, segment.ErrDamaged},
+		{string(d.Body), `"former":["1"]`, `"former":[1]`, segment.ErrDamaged},
 		{"{}", "", "", segment.ErrForeign},
 		{"", "", "", segment.ErrForeign},
 	} {
@@ -167,31 +166,49 @@ func TestForeignTips(t *testing.T) {
 	require.ErrorIs(t, err, segment.ErrForeign)
 }
 
-// TestHistoriesTell compares lists with what a head counts.
-func TestHistoriesTell(t *testing.T) {
+// TestHistoriesAreNamed: a head names each branch, and the newest former heads.
+func TestHistoriesAreNamed(t *testing.T) {
 	t.Parallel()
 	var all []History
-	for i := range 20 {
+	for i := range 2 * MaxFormer {
 		why := WhyRewrite
-		if i%3 == 0 {
+		if i%2 == 0 {
 			why = WhyBranch
 		}
 		all = append(all, History{ID: segment.HistoryID(sid, fmt.Sprint(i)), Why: why})
 	}
-	s := HistoriesOf(all)
-	require.Equal(t, []int{20, 7}, []int{s.N, s.Branches})
-	backward := slices.Clone(all)
-	slices.Reverse(backward)
-	require.Equal(t, s, HistoriesOf(backward))
-	require.NotEqual(t, s, HistoriesOf(all[1:]), "one lacks")
-	other := slices.Clone(all)
-	other[7].ID += "0"
-	require.NotEqual(t, s, HistoriesOf(other), "one is another one")
-	require.NotEqual(t, s, HistoriesOf(append(slices.Clone(all), all[3])))
+	of := &Head{SID: sid}
 	for i := range all {
-		s.Drop(&all[i])
+		require.False(t, of.Histories.Has(all[i].ID))
+		of.Histories.Add(&all[i])
+		require.Equal(t, i+1, of.Histories.Len())
+		require.True(t, of.Histories.Has(all[i].ID))
 	}
-	require.Zero(t, s)
+	require.False(t, of.Histories.Has(sid+"-h-"))
+	require.False(t, of.Histories.Has(sid+"-g-1"))
+
+	next := of.Clone()
+	next.Histories.Add(&History{ID: segment.HistoryID(sid, "new"), Why: WhyRestore})
+	next.Histories.Add(&History{ID: segment.HistoryID(sid, "own"), Why: WhyBranch})
+	require.Len(t, next.Histories.Former, MaxFormer)
+	require.Len(t, next.Histories.Branches, MaxFormer+1)
+	require.False(t, next.Histories.Has(all[1].ID), "the oldest")
+	require.True(t, next.Histories.Has(all[0].ID), "a branch")
+	require.True(t, next.Histories.Has(all[3].ID))
+
+	for i := range all {
+		require.True(t, of.Histories.Has(all[i].ID), "a clone shares nothing")
+		last := of.Clone()
+		of.Histories.Drop(&all[i])
+		require.True(t, last.Histories.Has(all[i].ID))
+		require.False(t, of.Histories.Has(all[i].ID))
+	}
+	require.Zero(t, of.Histories.Len())
+	none, err := of.Encode()
+	require.NoError(t, err)
+	same, err := (&Head{SID: sid}).Encode()
+	require.NoError(t, err)
+	require.Equal(t, same, none)
 }
 
 func TestForeignHistories(t *testing.T) {

@@ -1,10 +1,8 @@
 package head
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"fmt"
-	"strconv"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -20,11 +18,9 @@ const (
 
 // A History is one that a session had and that is not its main line. It has a document of
 // its own, which never changes, with a name that is never used twice. The document is
-// stored in the request that swaps the head that counts it, and removed in the one that
-// swaps the head that no longer does.
+// stored before the head that names it, and removed after the head that no longer does.
 type History struct {
 	ID     string // of its document
-	Born   string // of the session that it belongs to, as in [Head]
 	Stream segment.Stream
 	Extent Extent
 	Common int64 // records that it shares with the head it left; 0 for unknown
@@ -37,46 +33,45 @@ type History struct {
 // Branch reports whether the history is a branch, and not a former head.
 func (h *History) Branch() bool { return h.Why == WhyBranch }
 
-// Histories say which documents of histories belong to a head: how many, how many of them
-// are branches, and the XOR of the first 8 bytes of the SHA-256 of each name. A list that
-// differs from them lags, or is damaged.
+// MaxFormer is how many histories that are no branches a head names, so that it stays small.
+// The change that adds one more drops the name of the oldest, whose document prune removes.
+const MaxFormer = 1000
+
+// Histories name the documents of histories that belong to a head: the drawn part of each
+// name, the oldest first. A document of a history that no head names is no part of a session.
+// Branches have no limit of their own: a remote that does not take a head with so many
+// refuses the change, with remote.ErrTooLarge.
 type Histories struct {
-	N        int     `json:"n"`
-	Branches int     `json:"branches,omitempty"`
-	Sum      nameSum `json:"sum"`
+	Former   []string `json:"former,omitempty"`
+	Branches []string `json:"branches,omitempty"`
 }
 
-// nameSum is the XOR of hashes, 16 hexadecimal digits in JSON.
-type nameSum uint64
+// Len returns how many histories there are.
+func (s *Histories) Len() int { return len(s.Former) + len(s.Branches) }
 
-// MarshalText implements [encoding.TextMarshaler].
-func (s nameSum) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%016x", uint64(s)), nil }
-
-// UnmarshalText implements [encoding.TextUnmarshaler].
-func (s *nameSum) UnmarshalText(text []byte) error {
-	sum, err := strconv.ParseUint(string(text), 16, 64)
-	*s = nameSum(sum)
-	return err
+// Has reports whether the document id is of one of the histories.
+func (s *Histories) Has(id string) bool {
+	return slices.Contains(s.Former, drawn(id)) || slices.Contains(s.Branches, drawn(id))
 }
 
-// HistoriesOf returns what a head says whose histories these are.
-func HistoriesOf(all []History) (s Histories) {
-	for i := range all {
-		s.Add(&all[i])
-	}
-	return s
-}
-
-// Add counts a history.
-func (s *Histories) Add(h *History) { s.count(h, 1) }
-
-// Drop counts a history no more.
-func (s *Histories) Drop(h *History) { s.count(h, -1) }
-
-func (s *Histories) count(h *History, n int) {
-	name := sha256.Sum256([]byte(h.ID))
-	s.N, s.Sum = s.N+n, s.Sum^nameSum(binary.BigEndian.Uint64(name[:]))
+// Add names a history.
+func (s *Histories) Add(h *History) {
 	if h.Branch() {
-		s.Branches += n
+		s.Branches = append(s.Branches, drawn(h.ID))
+		return
 	}
+	s.Former = append(s.Former, drawn(h.ID))
+	s.Former = s.Former[max(0, len(s.Former)-MaxFormer):]
+}
+
+// Drop names a history no more.
+func (s *Histories) Drop(h *History) {
+	is := func(name string) bool { return name == drawn(h.ID) }
+	s.Former, s.Branches = slices.DeleteFunc(s.Former, is), slices.DeleteFunc(s.Branches, is)
+}
+
+// drawn returns the drawn part of the id of a history.
+func drawn(id string) string {
+	_, name, _ := strings.Cut(id, segment.HistoryID("", ""))
+	return name
 }

@@ -87,9 +87,7 @@ type Info struct {
 }
 
 // Batch bounds what Commit does whole, with the swap: so many objects, with the one that
-// is swapped, and so many bytes as [Object.Size] counts them. The zero Batch is nothing. The
-// sync counts on a batch for the histories that a head counts, which are stored with it or not
-// at all.
+// is swapped, and so many bytes as [Object.Size] counts them. The zero Batch is nothing.
 type Batch struct{ Objects, Bytes int }
 
 // Size returns how many bytes of a [Batch] the object takes: those of its names and its

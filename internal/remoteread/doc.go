@@ -1,5 +1,5 @@
 // Package remoteread reads what the cloud has of a session: its head, the former heads
-// and branches that the head counts, the segments of its streams, and their lines,
+// and branches that the head names, the segments of its streams, and their lines,
 // each with a hash that was checked. It also makes the
 // requests that change something there, as one piece of work.
 package remoteread

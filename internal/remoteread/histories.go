@@ -10,23 +10,22 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
-// Histories returns the former heads and branches that the head t counts, which was read
-// in a version. A head without any costs no request. Where the list is not what the
-// head counts, it is read once more if the head is still that version; if not, the error Is
-// [ErrLost]. With an [ErrDamaged] it returns what could be read: who removes
+// Histories returns the former heads and branches that the head t names, which was read
+// in a version. A head without any costs no request. Where the list lacks one, it is read
+// once more if the head is still that version; if not, the error Is [ErrLost]. With an [ErrDamaged] it returns what could be read: who removes
 // documents, or decides by what is not listed, must stop.
 func (r *Reader) Histories(ctx context.Context, t *head.Head, version remote.Version) (all []head.History, err error) {
-	if t.Histories.N == 0 {
+	if t.Histories.Len() == 0 {
 		return nil, nil
 	}
 	for again := false; ; again = true {
 		all, err = r.listHistories(ctx, t)
-		if err != nil || head.HistoriesOf(all) == t.Histories {
+		if err != nil || len(all) == t.Histories.Len() {
 			return all, err
 		}
 		if again {
-			return all, fmt.Errorf("%w: its list of former heads and branches has %d of %d, or others: where a replica lags, try again later",
-				ErrDamaged, len(all), t.Histories.N)
+			return all, fmt.Errorf("%w: its list of former heads and branches has %d of %d: where a replica lags, try again later",
+				ErrDamaged, len(all), t.Histories.Len())
 		}
 		_, err := r.Get(ctx, segment.SessionPK(t.SID), segment.HeadID(t.SID), version)
 		if err == nil {
@@ -38,22 +37,20 @@ func (r *Reader) Histories(ctx context.Context, t *head.Head, version remote.Ver
 	}
 }
 
-// listHistories lists the histories of the session that t is the head of, and not those of
-// a former one with its name.
+// listHistories lists the histories that the head t names.
 func (r *Reader) listHistories(ctx context.Context, t *head.Head) (all []head.History, err error) {
-	condemned, err := r.Condemned(ctx, t)
-	if err != nil {
-		return nil, err
-	}
 	for o, err := range r.List(ctx, segment.SessionPK(t.SID), remote.Query{Prefix: segment.HistoryID(t.SID, "")}) {
 		if err != nil {
 			return nil, fmt.Errorf("list histories: %w", err)
+		}
+		if !t.Histories.Has(o.Name) {
+			continue
 		}
 		h, err := head.DecodeHistory(o.Name, o.Label, t.SID)
 		if errors.Is(err, segment.ErrFormat) {
 			return nil, fmt.Errorf("list histories: %w", err)
 		}
-		if err == nil && h.Born == t.Born && !condemned[h.ID] {
+		if err == nil {
 			all = append(all, h)
 		}
 	}

@@ -114,20 +114,27 @@ func TestTipThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestHistories lists what a head counts, and notices a list that lags or is damaged.
+// TestHistories lists what a head names, and nothing else, and notices a list that lags or
+// is damaged.
 func TestHistories(t *testing.T) {
 	t.Parallel()
 	c := &memremote.Remote{}
 	r := &remoteread.Reader{Remote: c}
-	one := func(nonce, born, why string) head.History {
-		h := head.History{ID: segment.HistoryID(sid, nonce), Born: born, Stream: segment.Transcript, Why: why, At: time.Unix(0, 0).UTC()}
+	one := func(nonce, why string) head.History {
+		h := head.History{ID: segment.HistoryID(sid, nonce), Stream: segment.Transcript, Why: why, At: time.Unix(0, 0).UTC()}
 		h.Extent.Hash = segment.Origin(segment.Transcript).Hash
 		doc, err := h.Encode(sid)
 		require.NoError(t, err)
 		raw(t, c, doc)
 		return h
 	}
-	const born = "0123456789abcdef"
+	names := func(all ...head.History) {
+		put(t, c, func(next *head.Head) {
+			for i := range all {
+				next.Histories.Add(&all[i])
+			}
+		})
+	}
 	list := func() ([]head.History, int, error) {
 		now, known, err := r.Head(t.Context(), sid, remoteread.Known{})
 		require.NoError(t, err)
@@ -135,33 +142,31 @@ func TestHistories(t *testing.T) {
 		all, err := r.Histories(t.Context(), now, known.Version)
 		return all, r.Usage().Requests - before, err
 	}
-	one("former", "fedcba9876543210", head.WhyBranch)
-	put(t, c, func(*head.Head) {})
+	one("stray", head.WhyBranch)
+	names()
 	all, requests, err := list()
 	require.NoError(t, err)
 	require.Empty(t, all)
 	require.Zero(t, requests)
 
-	want := []head.History{one("a", born, head.WhyBranch), one("b", born, head.WhyRewrite)}
-	put(t, c, func(next *head.Head) { next.Histories = head.HistoriesOf(want) })
+	want := []head.History{one("a", head.WhyBranch), one("b", head.WhyRewrite)}
+	names(want...)
+	more := one("c", head.WhyRestore)
 	all, requests, err = list()
 	require.NoError(t, err)
 	require.Equal(t, want, all)
 	require.Equal(t, 1, requests)
 
-	more := one("c", born, head.WhyRestore) // not counted
-	all, requests, err = list()
-	require.ErrorIs(t, err, remoteread.ErrDamaged)
-	require.Len(t, all, 3)
-	require.Equal(t, 3, requests)
-	put(t, c, func(next *head.Head) { next.Histories = head.HistoriesOf(append(want, more)) })
+	names(append(want, more)...)
 	now, known, err := r.Head(t.Context(), sid, remoteread.Known{})
 	require.NoError(t, err)
 	require.NoError(t, r.Discard(t.Context(), segment.SessionPK(sid), []string{want[0].ID}))
+	before := r.Usage().Requests
 	all, err = r.Histories(t.Context(), now, known.Version)
 	require.ErrorIs(t, err, remoteread.ErrDamaged)
 	require.Equal(t, []head.History{want[1], more}, all)
-	put(t, c, func(next *head.Head) { next.Histories = head.HistoriesOf(all) })
+	require.Equal(t, 3, r.Usage().Requests-before)
+	names(all...)
 	_, err = r.Histories(t.Context(), now, known.Version)
 	require.ErrorIs(t, err, remoteread.ErrLost)
 	all, _, err = list()

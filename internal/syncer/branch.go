@@ -26,7 +26,7 @@ func (v *push) buildRewrite(ctx context.Context, a syncplan.Action, p *draft) er
 	if a.KeepRemote {
 		former.Why, former.Device = head.WhyBranch, v.cloud.head.Writer.Device
 	}
-	if err := v.leave(p, former); err != nil {
+	if err := v.leave(ctx, p, former); err != nil {
 		return err
 	}
 	if err := v.replace(ctx, a.Replaces, p); err != nil {
@@ -55,23 +55,24 @@ func (v *push) buildBranch(ctx context.Context, a syncplan.Action, p *draft) (er
 		return err
 	}
 	p.changed = true
-	return errors.Join(v.leave(p, b), v.replace(ctx, a.Replaces, p))
+	return errors.Join(v.leave(ctx, p, b), v.replace(ctx, a.Replaces, p))
 }
 
-// leave makes the draft's head count a history, and stores its document with that head.
-func (v *push) leave(p *draft, h head.History) error {
-	h.ID, h.Born = segment.HistoryID(v.sid, v.Random.Name(8)), p.next.Born
-	h.Stream, h.At = cmp.Or(h.Stream, segment.Transcript), v.cloud.serverTime()
+// leave makes the draft's head name a history, and stores its document.
+func (v *push) leave(ctx context.Context, p *draft, h head.History) error {
+	h.ID, h.Stream, h.At = segment.HistoryID(v.sid, v.Random.Name(8)), cmp.Or(h.Stream, segment.Transcript), v.cloud.serverTime()
 	doc, err := h.Encode(v.sid)
+	if err != nil {
+		return err
+	}
 	p.next.Histories.Add(&h)
-	p.uploads.with(doc)
-	return err
+	return p.uploads.add(ctx, doc)
 }
 
 // maxReplaced is how many histories a change removes, so that it fits into one request.
 const maxReplaced = 50
 
-// replace makes the draft's head count some histories no more, and removes their documents
+// replace makes the draft's head name some histories no more, and removes their documents
 // with the change of the head. More than [maxReplaced] stay, until the next change.
 func (v *push) replace(ctx context.Context, ids []string, p *draft) error {
 	if len(ids) == 0 {

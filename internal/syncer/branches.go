@@ -88,7 +88,7 @@ func (v *examination) switchTo(ctx context.Context, b Branch) error {
 		return show.Errorf(sessionstore.ErrNotFound, "the cloud has no branch %q", b.ID)
 	}
 	p := &draft{next: v.push.nextHead(), uploads: v.cloud.uploader()}
-	if err := v.push.leave(p, head.History{Extent: v.cloud.head.Transcript, Why: head.WhyRestore, Device: v.Device.ID}); err != nil {
+	if err := v.push.leave(ctx, p, head.History{Extent: v.cloud.head.Transcript, Why: head.WhyRestore, Device: v.Device.ID}); err != nil {
 		return err
 	}
 	p.next.Transcript = b.Extent

@@ -20,7 +20,7 @@ type cloud struct {
 	version  remote.Version
 	dead     *head.Head     // not nil: a tombstone, or what is known of one, that the next head is to replace
 	infos    []segment.Info // of the transcript, once listed
-	former   []head.History // that the head formerOf counts, once listed
+	former   []head.History // that the head formerOf names, once listed
 	formerOf *head.Head
 	lacking  []error // parts that are damaged
 

@@ -70,11 +70,11 @@
 //   - Lines here are only replaced by a history that contains them, unless they are
 //     in the cloud already: diverge pushes the branch and makes the copy before it
 //     pulls. What was replaced stays as the backup of the transcript.
-//   - Lines in the cloud are only dropped from the head by a rewrite. Then the request
-//     that swaps the head also stores the former one as a history, which the head
-//     counts, and nothing that it leads to is removed for as long as histories are kept.
+//   - Lines in the cloud are only dropped from the head by a rewrite. Then the next
+//     head names the former one as a history, which was stored before, and nothing
+//     that it leads to is removed for as long as histories are kept.
 //   - Whoever decides by a history that is not there, such as a device that looks for a
-//     branch of its own, stops where the list is not what the head counts.
+//     branch of its own, stops where the list lacks one that the head names.
 //   - A head leads only to segments that were stored before it, or in the same
 //     request. A sync that is broken off before leaves segments that nothing leads
 //     to, which pruning removes.

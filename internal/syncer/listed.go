@@ -48,7 +48,7 @@ func (c *cloud) planBranches(ctx context.Context) (all []syncplan.Branch, err er
 
 // replaced returns what reports whether a point was on a former head.
 func (c *cloud) replaced(ctx context.Context) syncplan.Has {
-	if c.head.Histories.N == c.head.Histories.Branches {
+	if len(c.head.Histories.Former) == 0 {
 		return nil
 	}
 	return func(p segment.Point) (bool, error) {

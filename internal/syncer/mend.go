@@ -39,7 +39,9 @@ func (v *push) mendAll(ctx context.Context, r *Report) error {
 			return err
 		}
 		p.next.Gone = append(p.next.Gone, g.ID)
-		p.uploads.with(doc)
+		if err := p.uploads.add(ctx, doc); err != nil {
+			return err
+		}
 	}
 	if err := v.commit(ctx, p); err != nil {
 		return err

@@ -58,7 +58,7 @@ func (v *push) leaveLog(ctx context.Context, l *ownLog, was head.Extent, p *draf
 	if common, err = l.shared(ctx, infos, was.Point()); err != nil && !errors.Is(err, remoteread.ErrDamaged) {
 		return 0, err
 	}
-	return common, v.leave(p, head.History{Stream: l.stream, Extent: was, Common: common, Why: head.WhyRewrite, Device: v.Device.ID})
+	return common, v.leave(ctx, p, head.History{Stream: l.stream, Extent: was, Common: common, Why: head.WhyRewrite, Device: v.Device.ID})
 }
 
 // resume finds the generation of a log whose state was lost: the latest that

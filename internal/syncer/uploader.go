@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/gc"
@@ -22,9 +21,8 @@ type uploader struct {
 	pk       string // of the head
 	waiting  []segment.Document
 	bytes    int
-	sent     bool               // some went without the head
-	beside   []segment.Document // that are stored with the head, or not at all
-	remove   []string           // ids of those that are removed then
+	sent     bool     // some went without the head
+	remove   []string // ids of those that are removed with the head
 	segments int
 	count    *Estimate // not nil: nothing is sent
 	first    *firstUpload
@@ -80,14 +78,6 @@ func (o *uploader) add(ctx context.Context, d segment.Document) error {
 	return o.upload(ctx)
 }
 
-// with stores a small document in the request that changes the head, or not at all.
-func (o *uploader) with(d segment.Document) {
-	if o.count != nil {
-		o.count.count(d.Size(), false)
-	}
-	o.beside = append(o.beside, d)
-}
-
 // upload stores what waits.
 func (o *uploader) upload(ctx context.Context) error {
 	if !o.sent && o.first != nil && o.first.announce != nil {
@@ -110,15 +100,13 @@ func tooBig(err error) error {
 	return err
 }
 
-// commit makes the head visible after all that it leads to is stored. The documents of
-// histories come and go in the same request, behind the head. The error Is [errLost] when
-// another device was first, or may have been.
+// commit makes the head visible after all that it leads to is stored. The error Is [errLost]
+// when another device was first, or may have been.
 func (o *uploader) commit(ctx context.Context, doc segment.Document, last remote.Version) (remote.Version, error) {
 	swap := remoteread.Swap(doc, last)
 	swap.Remove = o.remove
-	all := slices.Concat(o.waiting, o.beside)
-	if len(o.waiting) > 0 && !o.sent && !o.first.stale() && o.link.Fits(ctx, all, swap) {
-		v, err := o.link.Commit(ctx, o.pk, all, swap)
+	if len(o.waiting) > 0 && !o.sent && !o.first.stale() && o.link.Fits(ctx, o.waiting, swap) {
+		v, err := o.link.Commit(ctx, o.pk, o.waiting, swap)
 		if !errors.Is(err, remote.ErrTooLarge) {
 			return v, remoteread.Lost(err)
 		}
@@ -131,6 +119,6 @@ func (o *uploader) commit(ctx context.Context, doc segment.Document, last remote
 	if o.first.stale() {
 		return "", fmt.Errorf("%w: %w", errLost, errStale)
 	}
-	v, err := o.link.Commit(ctx, o.pk, o.beside, swap)
+	v, err := o.link.Commit(ctx, o.pk, nil, swap)
 	return v, tooBig(remoteread.Lost(err))
 }

@@ -38,7 +38,7 @@ type Remote struct {
 	Redaction string
 }
 
-// A Branch is one that the head counts.
+// A Branch is one that the head names.
 type Branch struct {
 	ID  string
 	Tip segment.Point
