@@ -12,8 +12,9 @@ import (
 
 // Histories returns the former heads and branches that the head t names, which was read
 // in a version. A head without any costs no request. Where the list lacks one, it is read
-// once more if the head is still that version; if not, the error Is [ErrLost]. With an [ErrDamaged] it returns what could be read: who removes
-// documents, or decides by what is not listed, must stop.
+// once more if the head is still that version; if not, the error Is [ErrLost]. With an
+// [ErrDamaged] it returns what could be read: who removes documents, or decides by what is
+// not listed, must stop.
 func (r *Reader) Histories(ctx context.Context, t *head.Head, version remote.Version) (all []head.History, err error) {
 	if t.Histories.Len() == 0 {
 		return nil, nil
