@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/syncer"
 )
 
 // TestContainerIsMadeAnew takes the container away beneath a store that runs on, and
@@ -74,4 +76,43 @@ func TestContainerIsMadeAnew(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestContainerIsMadeAnewBesideAList lists the catalogue of an empty container just after one
+// session was sent there anew, and before anything told that the container is another one. The
+// others are sent, too.
+func TestContainerIsMadeAnewBesideAList(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		a := c.device(t, "a")
+		e := a.engine
+		for range 2 {
+			for i := range askedEach + 1 { // so many that a sync does not ask for the head of each
+				a.say(fmt.Sprint("idle-", i), fmt.Sprint("question ", time.Now()))
+			}
+			a.say("s", fmt.Sprint("question ", time.Now()))
+			a.sync()
+			time.Sleep(time.Minute)
+		}
+		_, err := e.readCatalogue(t.Context())
+		require.NoError(t, err)
+		_, err = c.container.Delete(t.Context(), nil)
+		require.NoError(t, err)
+		require.NoError(t, Provision(t.Context(), dial(t, c.Server, c.Key()), testDatabase, testContainer))
+		time.Sleep(time.Minute)
+		a.say("s", "more")
+		out, _ := e.syncOne(t.Context(), "s", syncer.Options{})
+		require.NoError(t, out.Err)
+		e.doubted.Store(false)
+		require.NoError(t, e.listCatalogue(t.Context(), e.Connect()))
+		_, err = e.readCatalogue(t.Context())
+		require.NoError(t, err)
+		a.sync()
+		b := c.device(t, "b")
+		b.pull()
+		for _, id := range a.ids() {
+			require.Equal(t, a.texts(id), b.texts(id), id)
+		}
+	})
 }

@@ -44,7 +44,7 @@ func (e *engine) listCatalogue(ctx context.Context, r *remoteread.Reader) error 
 	if at.Since != 0 {
 		since = time.Unix(at.Since, 0)
 	}
-	whole := at.Next == ""
+	whole, last, older := at.Next == "", at, false
 	var entries []replica.Entry
 	for entry, err := range r.Entries(ctx, e.UID(), at.Next, since) {
 		if err != nil {
@@ -54,14 +54,22 @@ func (e *engine) listCatalogue(ctx context.Context, r *remoteread.Reader) error 
 		if at.List == 0 {
 			at.List = r.Time().Unix()
 		}
+		if was, known := e.Table.Entry(entry.SID); known && entry.Revision < was.Revision {
+			older = true
+		}
 		if written := entry.Written.Unix(); written >= at.New {
-			at.New, at.Last, at.Revision = written, entry.SID, entry.Revision
+			at.New, last.Last, last.Revision = written, entry.SID, entry.Revision
 		}
 		at.Next, entries = entry.SID, append(entries, entryOf(&entry, at.Round))
 		if len(entries) == entriesOfPart {
 			e.advance(ctx, entries, at)
 			entries = nil
 		}
+	}
+	if older { // perhaps what a sync stores anew in another account: what was read before tells
+		e.doubted.Store(true)
+	} else {
+		at.Last, at.Revision = last.Last, last.Revision
 	}
 	e.advance(ctx, entries, after(at, whole && r.Usage().Requests == before+1, r.Time()))
 	return nil
