@@ -1,6 +1,6 @@
 package hybrid
 
-import "github.com/amplifier-go/sessionstorage/internal/cosmos"
+import "github.com/amplifier-go/sessionstorage/internal/throttle"
 
 // Limits bound the request units that the stores of a [Budget] spend. A request is made
 // as long as the limit has anything left beside what the requests under way are
@@ -11,9 +11,9 @@ type Limits struct{ RequestUnitsPerSecond float64 }
 // Budget is shared by stores of one account. It knows how fast the account takes
 // requests, when it may be asked again, and what the requests may cost. See
 // [Options.Budget].
-type Budget struct{ requests *cosmos.Budget }
+type Budget struct{ requests *throttle.Budget }
 
 // NewBudget returns a budget with limits.
 func NewBudget(l Limits) *Budget {
-	return &Budget{cosmos.NewBudget(l.RequestUnitsPerSecond, nil)}
+	return &Budget{throttle.NewBudget(l.RequestUnitsPerSecond, nil)}
 }

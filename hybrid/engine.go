@@ -7,16 +7,16 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/syncer"
+	"github.com/amplifier-go/sessionstorage/internal/throttle"
 )
 
 // engine is what syncs the sessions of one directory.
 type engine struct {
 	*syncer.Syncer // each session by itself
 	opts           Options
-	budget         *cosmos.Budget
+	budget         *throttle.Budget
 	rulesUnread    error // why Options.Deny of earlier stores is not known; nil: it is
 
 	checked time.Time   // when the catalogue was found to be the one that is known; guarded by Enter("")

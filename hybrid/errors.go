@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -25,10 +24,10 @@ var (
 	// there, which takes some minutes. Nothing is dropped: the worker asks
 	// every few minutes for half an hour, then each 15 minutes, and each explicit
 	// call does.
-	ErrUnauthorized = cosmos.ErrUnauthorized
+	ErrUnauthorized = remote.ErrUnauthorized
 	// ErrClock tells that requests are refused because this machine's clock is
 	// wrong. It Is ErrBlocked too.
-	ErrClock = cosmos.ErrClock
+	ErrClock = remote.ErrClock
 	// ErrUnreachable tells that the account did not answer, or not well, or that
 	// something else answered: the page of a network that wants a sign-in, or a proxy.
 	// The text says which. For 30 seconds after there was no answer, nobody asks again.

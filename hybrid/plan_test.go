@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/throttle"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -72,7 +72,7 @@ func forecast(t *testing.T, r *rand.Rand) {
 				b.say(id, "b's way")
 				b.sync(id)
 				theirs++
-				packed += cosmos.ReadUnits(len(b.file(id, "transcript.jsonl")))
+				packed += throttle.ReadUnits(len(b.file(id, "transcript.jsonl")))
 			}
 		}
 	}

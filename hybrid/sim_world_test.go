@@ -20,9 +20,9 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
+	"github.com/amplifier-go/sessionstorage/internal/throttle"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -161,7 +161,7 @@ func (w *world) open(d *gadget) {
 	require.NoError(w.t, err)
 	d.opened++
 	luck := jitter.New(sha256.Sum256(fmt.Append(nil, w.seed, d.name, d.opened)))
-	budget := &Budget{cosmos.NewBudget(0, luck)}
+	budget := &Budget{throttle.NewBudget(0, luck)}
 	d.Store, err = open(context.Background(), d.dir, &Options{
 		Store:     &sessionstore.Options{Durability: d.safe, Workspace: filepath.Dir(d.dir), Now: d.life.now},
 		Container: container, Project: "demo", User: "ada", Device: d.name, Budget: budget,

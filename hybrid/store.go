@@ -19,6 +19,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/syncer"
 	"github.com/amplifier-go/sessionstorage/internal/syncplan"
+	"github.com/amplifier-go/sessionstorage/internal/throttle"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
@@ -168,7 +169,7 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 		e.opts.Budget = NewBudget(e.opts.Limits)
 	}
 	e.budget = e.opts.Budget.requests
-	e.Remote = &cosmos.Client{Container: e.opts.Container, Budget: e.budget, Observe: observeRequests(e.opts.Observer)}
+	e.Remote = throttle.New(&cosmos.Client{Container: e.opts.Container, Observe: observeRequests(e.opts.Observer)}, e.budget)
 	if e.opts.Interval <= 0 {
 		e.opts.Interval = time.Minute
 	}

@@ -3,6 +3,7 @@ package cosmos
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -10,25 +11,8 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-)
 
-// Class is what an answer means for what comes next; see the package's doc.
-type Class int
-
-// The classes of answers.
-const (
-	OK Class = iota
-	Missing
-	Exists
-	Changed
-	TooLarge
-	Throttled
-	Unknown
-	Abandoned
-	Denied
-	Unauthorized
-	Full
-	Refused
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 )
 
 // ETag is a version of a document.
@@ -36,18 +20,17 @@ type ETag = azcore.ETag
 
 // Answer is what the service answered, or what it means that it did not.
 type Answer struct {
-	Class  Class
-	Err    error  // nil for OK
+	Err    error  // see the package's doc; nil: it was done
 	ETags  []ETag // of the documents of a batch, in the order of its operations
 	Failed int    // the operation of a batch that failed by itself; -1: none, or all
 
 	status int
-	sub    string        // the service's sub-status
-	wait   time.Duration // what the service asks for; 0: nothing
-	silent bool          // the service did not answer
-	stale  bool          // on a connection that had served before, and may have ended meanwhile
-	began  time.Time     // when the request was made
+	sub    string // the service's sub-status
+	silent bool   // the service did not answer
 }
+
+// missing reports whether what was asked for is not there.
+func (a *Answer) missing() bool { return errors.Is(a.Err, remote.ErrNotExist) }
 
 // behind reports whether no replica is known that has what the session token asks for.
 func (a *Answer) behind() bool { return a.status == http.StatusNotFound && a.sub == notYet }
@@ -116,23 +99,35 @@ func classify(err error, now time.Time) Answer {
 	}
 	e := (*azcore.ResponseError)(nil)
 	if !errors.As(err, &e) {
-		a := Answer{Class: Unknown, Failed: -1, Err: fmt.Errorf("%w: %w", ErrUnreachable, err), silent: true}
-		if other := (*elsewhereError)(nil); errors.As(err, &other) {
-			a.status = other.status
-		}
-		return a
+		return noAnswer(err)
 	}
-	a := Answer{Class: classOf(e.StatusCode), Failed: -1, Err: &statusError{e.StatusCode, e.ErrorCode}, status: e.StatusCode}
 	header := http.Header{}
 	if e.RawResponse != nil {
 		header = e.RawResponse.Header
 	}
-	a.sub = header.Get(headerSub)
-	if ms, err := strconv.ParseFloat(header.Get(headerWait), 64); err == nil && ms > 0 {
-		a.wait = time.Duration(ms * float64(time.Millisecond))
-	}
-	a.explain(header, now)
+	a := Answer{Failed: -1, status: e.StatusCode, sub: header.Get(headerSub)}
+	a.explain(&statusError{e.StatusCode, e.ErrorCode}, header, now)
 	return a
+}
+
+// noAnswer returns what it means that a request got no answer from the service. No other one
+// will arrive now where nothing took the connection, or something else answers there.
+func noAnswer(err error) Answer {
+	trouble := &remote.Unreachable{Err: err}
+	a := Answer{Failed: -1, Err: trouble, silent: true}
+	other, proxy := (*elsewhereError)(nil), (*net.OpError)(nil)
+	if errors.As(err, &other) {
+		a.status = other.status
+	}
+	if other != nil || undialed(err) || errors.As(err, &proxy) && proxy.Op == "proxyconnect" {
+		trouble.Kind = remote.Away
+	}
+	return a
+}
+
+func undialed(err error) bool {
+	e := (*net.OpError)(nil)
+	return errors.As(err, &e) && e.Op == "dial"
 }
 
 // answered returns the answer of a request, nil when there was none.
@@ -150,65 +145,47 @@ func (a *Answer) requireService(answer *http.Response) {
 		return
 	}
 	if err := checkService(answer); err != nil {
-		*a = Answer{Class: Unknown, Failed: -1, Err: fmt.Errorf("%w: %w", ErrUnreachable, err), status: answer.StatusCode, silent: true}
+		*a = noAnswer(err)
 	}
 }
 
-func classOf(status int) Class {
-	switch {
-	case status < 300:
-		return OK
-	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return Denied
-	case status == http.StatusNotFound:
-		return Missing
-	case status == http.StatusConflict:
-		return Exists
-	case status == http.StatusPreconditionFailed:
-		return Changed
+var errNoContainer = fmt.Errorf("%w: there is no such database or container", remote.ErrBlocked)
+
+// explain finds the error for an answer by its status and sub-status.
+func (a *Answer) explain(why error, header http.Header, now time.Time) {
+	var is error
+	switch status, forbidden := a.status, a.status == http.StatusForbidden; {
+	case status == http.StatusNotFound && a.sub == noOwner:
+		is = errNoContainer
+	case status == http.StatusNotFound && a.sub != notYet:
+		is = remote.ErrNotExist
+	case status == http.StatusConflict, status == http.StatusPreconditionFailed:
+		is = remote.ErrChanged
 	case status == http.StatusRequestEntityTooLarge:
-		return TooLarge
-	case status == http.StatusTooManyRequests:
-		return Throttled
-	case status == http.StatusRequestTimeout, status == http.StatusGone, status == 449, status >= 500:
-		return Unknown
-	}
-	return Refused
-}
-
-// explain gives the error the sentinel that callers look for, and the class that
-// the sub-status tells.
-func (a *Answer) explain(header http.Header, now time.Time) {
-	switch {
-	case a.Class == Denied && a.sub == full:
-		a.Class, a.Err = Full, fmt.Errorf("%w: %w", ErrFull, a.Err)
-	case a.Class == Denied && slices.Contains(unauthorized[a.status], a.sub):
-		a.Class, a.Err = Unauthorized, fmt.Errorf("%w: %w", ErrUnauthorized, a.Err)
-	case a.Class == Denied && (a.sub == noWrites || a.sub == noAccount):
-		a.Class, a.Err = Unknown, fmt.Errorf("%w: %w", ErrUnreachable, a.Err)
-	case a.Class == Denied:
+		is = remote.ErrTooLarge
+	case forbidden && a.sub == full:
+		is = remote.ErrFull
+	case slices.Contains(unauthorized[status], a.sub):
+		is = remote.ErrUnauthorized
+	case status == http.StatusUnauthorized, forbidden && a.sub != noWrites && a.sub != noAccount:
+		is = remote.ErrBlocked
 		if skew, wrong := skewed(header, now); wrong {
-			a.Err = fmt.Errorf("%w: %w by %v: %w", ErrBlocked, ErrClock, skew, a.Err)
-			return
+			is = fmt.Errorf("%w: %w by %v", remote.ErrBlocked, remote.ErrClock, skew)
 		}
-		a.Err = fmt.Errorf("%w: %w", ErrBlocked, a.Err)
-	case a.Class == Missing && a.sub == noOwner:
-		a.noContainer()
-	case a.Class == Refused:
-		a.Err = fmt.Errorf("%w: the request is refused; is the container's partition key /pk: %w", ErrBlocked, a.Err)
-	case a.Class == Missing && a.sub == notYet:
-		a.Class = Unknown
-		a.Err = fmt.Errorf("%w: %w", ErrUnreachable, a.Err)
-	case a.Class == Unknown, a.Class == Throttled:
-		a.Err = fmt.Errorf("%w: %w", ErrUnreachable, a.Err)
+	case slices.Contains([]int{403, 404, 408, 410, 429, 449}, status), status >= 500:
+		trouble := &remote.Unreachable{Err: why}
+		if status == http.StatusTooManyRequests {
+			trouble.Kind = remote.Throttled
+		}
+		if ms, err := strconv.ParseFloat(header.Get(headerWait), 64); err == nil && ms > 0 {
+			trouble.After = time.Duration(ms * float64(time.Millisecond))
+		}
+		a.Err = trouble
+		return
+	default:
+		is = fmt.Errorf("%w; is the container's partition key /pk", remote.ErrRefused)
 	}
-}
-
-// noContainer makes of an answer that something is missing one that the
-// container is.
-func (a *Answer) noContainer() {
-	a.Class = Denied
-	a.Err = fmt.Errorf("%w: there is no such database or container: %w", ErrBlocked, a.Err)
+	a.Err = fmt.Errorf("%w: %w", is, why)
 }
 
 // skewed compares the clock with the answer's date.

@@ -2,6 +2,7 @@ package cosmos
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -23,7 +24,7 @@ func (c *Client) Commit(ctx context.Context, part string, objects []remote.Objec
 	n := len(objects)
 	if !fits(objects, swap) {
 		for i := range objects {
-			if a := c.batch(ctx, part, all[i]); a.Class != OK {
+			if a := c.batch(ctx, part, all[i]); a.Err != nil {
 				return "", a.failure(false)
 			}
 		}
@@ -34,11 +35,11 @@ func (c *Client) Commit(ctx context.Context, part string, objects []remote.Objec
 		all, rest = all[:n+1], swap.Remove
 	}
 	a := c.batch(ctx, part, all...)
-	for a.Class == Missing && a.Failed > n { // one to be removed is gone: the others go with the swap
+	for a.missing() && a.Failed > n { // one to be removed is gone: the others go with the swap
 		all = slices.Delete(all, a.Failed, a.Failed+1)
 		a = c.batch(ctx, part, all...)
 	}
-	if a.Class != OK {
+	if a.Err != nil {
 		return "", a.failure(swap != nil)
 	}
 	_ = c.Delete(ctx, part, rest) // the swap was made, and what stays does no harm
@@ -60,12 +61,11 @@ func fits(objects []remote.Object, swap *remote.Swap) bool {
 
 // failure returns what the answer to a commit means.
 func (a *Answer) failure(swaps bool) error {
+	trouble := (*remote.Unreachable)(nil)
 	switch {
-	case a.Class == TooLarge:
-		return fmt.Errorf("%w: %w", remote.ErrTooLarge, a.Err)
-	case swaps && a.Class == Unknown:
+	case swaps && errors.As(a.Err, &trouble) && trouble.Kind != remote.Throttled:
 		return fmt.Errorf("%w: %w", remote.ErrUnknown, a.Err)
-	case a.Class == Missing, a.Class == Exists, a.Class == Changed:
+	case a.missing():
 		return fmt.Errorf("%w: %w", remote.ErrChanged, a.Err)
 	}
 	return a.Err
@@ -75,11 +75,15 @@ func (a *Answer) failure(swaps bool) error {
 func (c *Client) Delete(ctx context.Context, part string, names []string) error {
 	for some := range slices.Chunk(names, maxOps) {
 		all := removes(some)
-		if a := c.batch(ctx, part, all...); a.Class == OK {
+		a := c.batch(ctx, part, all...)
+		if a.Err == nil || a.missing() && len(all) == 1 {
 			continue
 		}
+		if len(all) == 1 || a.silent || a.status == http.StatusTooManyRequests {
+			return a.Err
+		}
 		for _, o := range all { // some are gone, or the service does not make such a batch
-			if a := c.batch(ctx, part, o); a.Class != OK && a.Class != Missing {
+			if a := c.batch(ctx, part, o); a.Err != nil && !a.missing() {
 				return a.Err
 			}
 		}
@@ -98,9 +102,8 @@ func (c *Client) batch(ctx context.Context, part string, all ...op) (a Answer) {
 	default:
 		a = c.transact(ctx, part, all)
 	}
-	if a.Class == Missing && creates(all) {
-		a.noContainer()
-		c.Budget.refused(a.Err)
+	if a.missing() && creates(all) {
+		a.Err = fmt.Errorf("%w: %w", errNoContainer, &statusError{status: a.status})
 	}
 	return a
 }
@@ -119,17 +122,12 @@ func creates(all []op) bool {
 // change makes one operation.
 func (c *Client) change(ctx context.Context, part string, o op) Answer {
 	var etag ETag
-	a := c.do(ctx, part, !conditional([]op{o}), expected([]op{o}), func(ctx context.Context) (azcosmos.Response, string, error) {
+	a := c.do(ctx, part, func(ctx context.Context) (azcosmos.Response, string, error) {
 		r, err := o.alone(ctx, c.Container, partition(part))
 		etag = r.ETag
 		return r.Response, text(r.SessionToken), err
 	})
-	switch a.Class {
-	case OK:
-		a.ETags = []ETag{etag}
-	case Missing, Exists, Changed, TooLarge:
-		a.Failed = 0
-	}
+	a.ETags = []ETag{etag}
 	return a
 }
 
@@ -174,7 +172,7 @@ func (c *Client) transact(ctx context.Context, part string, all []op) Answer {
 	for _, o := range all {
 		o.into(&batch)
 	}
-	return c.do(ctx, part, !conditional(all), expected(all), func(ctx context.Context) (azcosmos.Response, string, error) {
+	return c.do(ctx, part, func(ctx context.Context) (azcosmos.Response, string, error) {
 		r, err := c.Container.ExecuteTransactionalBatch(ctx, batch, nil)
 		if err == nil {
 			err = &batchError{results(r)}
@@ -193,15 +191,15 @@ func results(r azcosmos.TransactionalBatchResponse) Answer {
 			a.ETags = append(a.ETags, op.ETag)
 			continue
 		}
-		a = Answer{Class: classOf(status), Failed: i, Err: &statusError{status: status}, status: status}
+		a = Answer{Failed: i, status: status}
 		if status == http.StatusForbidden { // the service took the request, so it is not for the account's rights
 			a.sub = full
 		}
-		a.explain(nil, time.Time{})
+		a.explain(&statusError{status: status}, nil, time.Time{})
 		return a
 	}
 	if !r.Success && len(r.OperationResults) > 0 {
-		return Answer{Class: Unknown, Failed: -1, Err: fmt.Errorf("%w: the batch failed for no reason", ErrUnreachable)}
+		return Answer{Failed: -1, Err: &remote.Unreachable{Err: errors.New("the batch failed for no reason")}}
 	}
 	return a
 }

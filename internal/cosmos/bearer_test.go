@@ -51,7 +51,7 @@ func withToken(t *testing.T, cred azcore.TokenCredential, judge func(string) cos
 	container, err := client.NewContainer("db", "sync")
 	require.NoError(t, err)
 	srv.ResetCounters()
-	return srv, &Client{Container: container, Budget: NewBudget(0, nil)}
+	return srv, &Client{Container: container}
 }
 
 // TestRefusedToken lets the service refuse the token that the client has: it gets
@@ -106,21 +106,23 @@ func TestNoOtherToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cred, state := &login{stuck: true}, cosmostest.TokenExpired
 		srv, client := withToken(t, cred, func(string) cosmostest.TokenState { return state })
-		put := func() Answer { return client.batch(t.Context(), "p", put("a")) }
-		a := put()
-		require.Equal(t, Unauthorized, a.Class)
-		require.ErrorIs(t, a.Err, ErrUnauthorized)
+		r := client.bounded()
+		put := func() error {
+			_, err := r.Commit(t.Context(), "p", objects("a"), nil)
+			return err
+		}
+		require.ErrorIs(t, put(), remote.ErrUnauthorized)
 		require.Equal(t, 1, srv.Counters().Total.Requests, "the same token is not tried twice")
 		state = cosmostest.TokenAccepted
-		require.ErrorIs(t, put().Err, ErrUnauthorized, "nobody asks for a minute")
+		require.ErrorIs(t, put(), remote.ErrUnauthorized, "nobody asks for a minute")
 		time.Sleep(time.Minute)
-		require.NoError(t, put().Err)
+		require.NoError(t, put())
 
 		cred.fails = errors.New("no login")
 		time.Sleep(56 * time.Minute)
-		require.NoError(t, put().Err, "the old one is good until it ends")
+		require.NoError(t, put(), "the old one is good until it ends")
 		time.Sleep(5 * time.Minute)
-		require.ErrorIs(t, put().Err, cred.fails)
+		require.ErrorIs(t, put(), cred.fails)
 	})
 }
 
@@ -139,14 +141,18 @@ func TestRoleOnItsWay(t *testing.T) {
 					}
 					return cosmostest.TokenAccepted
 				})
-				put := func() Answer { return client.batch(t.Context(), "p", put("a")) }
-				a := put()
-				require.Equal(t, Unauthorized, a.Class)
-				for ; errors.Is(a.Err, ErrUnauthorized); a = put() {
-					require.NotErrorIs(t, a.Err, ErrBlocked)
+				r := client.bounded()
+				put := func() error {
+					_, err := r.Commit(t.Context(), "p", objects("a"), nil)
+					return err
+				}
+				err := put()
+				require.ErrorIs(t, err, remote.ErrUnauthorized)
+				for ; errors.Is(err, remote.ErrUnauthorized); err = put() {
+					require.NotErrorIs(t, err, remote.ErrBlocked)
 					time.Sleep(5 * time.Second)
 				}
-				require.NoError(t, a.Err)
+				require.NoError(t, err)
 				require.Less(t, time.Since(start), after+16*time.Minute)
 				require.InDelta(t, asked, srv.Counters().Total.Requests, 2)
 			})
@@ -196,7 +202,7 @@ func TestSplitInTheMiddleOfAQuery(t *testing.T) {
 		}
 		srv.ResetCounters()
 		rows := 0
-		for o, err := range c.List(t.Context(), "p", remote.Query{}) {
+		for o, err := range c.bounded().List(t.Context(), "p", remote.Query{}) {
 			require.NoError(t, err)
 			require.Equal(t, fmt.Sprintf("d%04d", rows), o.Name)
 			if rows++; rows == pageSize/2 {

@@ -17,7 +17,6 @@ import (
 // Client makes requests to one container.
 type Client struct {
 	Container *azcosmos.ContainerClient
-	Budget    *Budget
 	// Observe is told of each request, when it is not nil. It is called by many
 	// goroutines.
 	Observe func(context.Context, remote.Request)
@@ -25,6 +24,7 @@ type Client struct {
 	mu     sync.Mutex        // guards what follows
 	tokens map[string]string // of the newest answers, by part
 	time   time.Time
+	hopped time.Time // when the SDK went to another region last
 }
 
 // Info implements [remote.Remote]. It makes no request.
@@ -38,24 +38,17 @@ func (c *Client) Info(context.Context) (remote.Info, error) {
 // answer.
 type request func(context.Context) (answer azcosmos.Response, token string, err error)
 
-// do makes a request that is expected to cost some units, and makes it again as
-// long as that may help. Unless it may be repeated, it is not made again when
-// nobody knows whether it was done. The second time that the replicas do not know the
-// session token, do drops it; see the package's doc.
-func (c *Client) do(ctx context.Context, part string, repeatable bool, units float64, r request) (a Answer) {
-	stays := false
-	for try := range maxAttempts {
-		a = c.once(ctx, part, units, r, &stays)
-		if a.Class != Throttled && !(repeatable && a.Class == Unknown) {
+// read makes a request that reads. The second time that the replicas do not know the session
+// token, it drops it; see the package's doc.
+func (c *Client) read(ctx context.Context, part string, r request) (a Answer) {
+	for try := range 3 {
+		if a = c.do(ctx, part, r); !a.behind() {
 			break
-		}
-		if !a.behind() {
-			continue
 		}
 		if try > 0 {
 			c.dropToken(part)
 		} else if err := jitter.Pause(ctx, replicaPause, nil); err != nil {
-			return Answer{Class: Abandoned, Failed: -1, Err: err}
+			return Answer{Failed: -1, Err: err}
 		}
 	}
 	return a
@@ -70,32 +63,33 @@ func (c *Client) dropToken(part string) {
 	delete(c.tokens, part)
 }
 
-// once makes one request when the budget admits it. Unless it stays, the SDK makes it again
-// in another region where the first one refuses it; from then on it stays.
-func (c *Client) once(ctx context.Context, part string, expected float64, r request, stays *bool) Answer {
-	t := setOut(ctx, c.Budget)
-	t.stays = stays
-	t.count = func(r remote.Request) { c.observe(ctx, r) }
+// hopPause is for how long after it went to another region the SDK does not go to one again.
+const hopPause = 10 * time.Second
+
+// do makes one request. The SDK makes it again in another region where the first one refuses it.
+func (c *Client) do(ctx context.Context, part string, r request) Answer {
+	t, request := setOut(ctx, func(r remote.Request) { c.observe(ctx, r) })
 	defer t.over()
-	if err := c.Budget.admit(t.ctx, expected); err != nil {
-		return Answer{Class: Abandoned, Failed: -1, Err: err}
-	}
-	response, token, err := r(t.request())
+	c.mu.Lock()
+	hopped := time.Since(c.hopped) < hopPause
+	c.mu.Unlock()
+	t.stays = hopped
+	response, token, err := r(request)
 	err, stale := outcome(err)
 	a := classify(err, time.Now())
-	a.began, a.stale = t.began, stale
 	a.requireService(answered(response.RawResponse, err))
-	if !a.silent {
+	switch {
+	case !a.silent:
 		t.heard()
-	}
-	if a.Class == Unknown && t.ctx.Err() != nil {
-		a.Class, a.Err = Abandoned, t.why()
+	case t.ctx.Err() != nil:
+		a.Err = context.Cause(t.ctx)
+	case stale:
+		a.Err = &remote.Unreachable{Err: err, Kind: remote.Stale}
 	}
 	units := float64(response.RequestCharge)
 	if units == 0 {
 		units = unitsOf(answered(nil, err))
 	}
-	c.Budget.learn(a, expected, units)
 	if t.wired && t.last == nil {
 		return a // nothing was sent, as without a token
 	}
@@ -104,7 +98,7 @@ func (c *Client) once(ctx context.Context, part string, expected float64, r requ
 		status = response.RawResponse.StatusCode
 	}
 	c.observe(ctx, remote.Request{Start: t.began, Status: status, Units: units, Err: a.Err})
-	c.note(part, response.RawResponse, token)
+	c.note(part, response.RawResponse, token, t.stays && !hopped)
 	return a
 }
 
@@ -120,9 +114,12 @@ func (c *Client) observe(ctx context.Context, r remote.Request) {
 const maxTokens = 10_000
 
 // note takes down what an answer told.
-func (c *Client) note(part string, answer *http.Response, token string) {
+func (c *Client) note(part string, answer *http.Response, token string, hopped bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if hopped {
+		c.hopped = time.Now()
+	}
 	if token != "" {
 		if c.tokens == nil || len(c.tokens) >= maxTokens {
 			c.tokens = map[string]string{}

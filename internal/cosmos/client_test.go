@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
+	"github.com/amplifier-go/sessionstorage/internal/throttle"
 )
 
 // connect returns a connection to a container of the strict server.
@@ -25,8 +27,11 @@ func connect(t *testing.T, srv *cosmostest.Server) *Client {
 	require.NoError(t, Provision(t.Context(), client, "db", "sync"))
 	container, err := client.NewContainer("db", "sync")
 	require.NoError(t, err)
-	return &Client{Container: container, Budget: NewBudget(0, nil)}
+	return &Client{Container: container}
 }
+
+// bounded returns the client within a budget, as the sync uses it.
+func (c *Client) bounded() remote.Remote { return throttle.New(c, throttle.NewBudget(0, nil)) }
 
 func bodyOf(id string) []byte { return fmt.Appendf(nil, `{"id":%q,"pk":"p"}`, id) }
 
@@ -58,26 +63,41 @@ func namesOf(t *testing.T, c *Client, part string) (names []string) {
 // TestRetries counts how often requests are made of which the first few fail.
 func TestRetries(t *testing.T) {
 	t.Parallel()
+	put := func(names ...string) func(context.Context, remote.Remote) error {
+		return func(ctx context.Context, r remote.Remote) error {
+			_, err := r.Commit(ctx, "p", objects(names...), nil)
+			return err
+		}
+	}
+	swap := func(name string, beside ...string) func(context.Context, remote.Remote) error {
+		return func(ctx context.Context, r remote.Remote) error {
+			v, err := r.Commit(ctx, "p", objects(beside...), &remote.Swap{Object: objects(name)[0]})
+			require.Equal(t, err == nil, v != "")
+			return err
+		}
+	}
+	discard := func(ctx context.Context, r remote.Remote) error { return r.Delete(ctx, "p", []string{"none"}) }
 	tests := []struct {
 		name  string
 		fault cosmostest.Fault
 		fails int // the first ones
-		ops   []op
+		call  func(context.Context, remote.Remote) error
 		made  int
-		class Class
+		is    error
 	}{
-		{"put, no answer once", cosmostest.LoseAnswer(), 1, []op{put("a")}, 2, OK},
-		{"put, never an answer", cosmostest.LoseAnswer(), 99, []op{put("a")}, 4, Unknown},
-		{"put, not done", cosmostest.Drop(), 2, []op{put("a")}, 3, OK},
-		{"swap, no answer", cosmostest.LoseAnswer(), 1, []op{add("a")}, 1, Unknown},
-		{"swap, throttled", cosmostest.Refuse(http.StatusTooManyRequests, time.Millisecond), 2, []op{add("a")}, 3, OK},
-		{"batch of puts, 503", cosmostest.Refuse(http.StatusServiceUnavailable, 0), 3, []op{put("a"), put("b")}, 4, OK},
-		{"batch with a swap, 503", cosmostest.Refuse(http.StatusServiceUnavailable, 0), 1, []op{put("a"), add("b")}, 1, Unknown},
-		{"batch with a swap, 449", cosmostest.Refuse(449, 0), 1, []op{put("a"), add("b")}, 1, Unknown},
-		{"delete, no answer once", cosmostest.LoseAnswer(), 1, []op{discard("none")}, 2, Missing},
-		{"wrong key", cosmostest.Refuse(http.StatusUnauthorized, 0), 99, []op{put("a")}, 1, Denied},
-		{"no writes in the region", cosmostest.Fault{Status: http.StatusForbidden, SubStatus: 3}, 2, []op{put("a")}, 3, OK},
-		{"bad request", cosmostest.Refuse(http.StatusBadRequest, 0), 99, []op{put("a")}, 1, Refused},
+		{"put, no answer once", cosmostest.LoseAnswer(), 1, put("a"), 2, nil},
+		{"put, never an answer", cosmostest.LoseAnswer(), 99, put("a"), 4, remote.ErrUnreachable},
+		{"put, not done", cosmostest.Drop(), 2, put("a"), 3, nil},
+		{"swap, no answer", cosmostest.LoseAnswer(), 1, swap("a"), 1, remote.ErrUnknown},
+		{"swap, throttled", cosmostest.Refuse(http.StatusTooManyRequests, time.Millisecond), 2, swap("a"), 3, nil},
+		{"swap, busy", cosmostest.Refuse(http.StatusServiceUnavailable, time.Millisecond), 1, swap("a"), 1, remote.ErrUnknown},
+		{"batch of puts, 503", cosmostest.Refuse(http.StatusServiceUnavailable, 0), 3, put("a", "b"), 4, nil},
+		{"batch with a swap, 503", cosmostest.Refuse(http.StatusServiceUnavailable, 0), 1, swap("b", "a"), 1, remote.ErrUnknown},
+		{"batch with a swap, 449", cosmostest.Refuse(449, 0), 1, swap("b", "a"), 1, remote.ErrUnknown},
+		{"delete, no answer once", cosmostest.LoseAnswer(), 1, discard, 2, nil},
+		{"wrong key", cosmostest.Refuse(http.StatusUnauthorized, 0), 99, put("a"), 1, remote.ErrBlocked},
+		{"no writes in the region", cosmostest.Fault{Status: http.StatusForbidden, SubStatus: 3}, 2, put("a"), 3, nil},
+		{"bad request", cosmostest.Refuse(http.StatusBadRequest, 0), 99, put("a"), 1, remote.ErrRefused},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -85,7 +105,8 @@ func TestRetries(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := cosmostest.New(nil)
 				client := connect(t, srv)
-				_, err := client.Get(t.Context(), "p", "none", "") // the account has answered before
+				r := client.bounded()
+				_, err := r.Get(t.Context(), "p", "none", "") // the account has answered before
 				require.ErrorIs(t, err, remote.ErrNotExist)
 				made := 0
 				srv.Inject(cosmostest.Data(func(cosmostest.Request) cosmostest.Fault {
@@ -97,22 +118,26 @@ func TestRetries(t *testing.T) {
 				var seen []remote.Request
 				client.Observe = func(_ context.Context, r remote.Request) { seen = append(seen, r) }
 				ctx, told := counted(t.Context())
-				a := client.batch(ctx, "p", tt.ops...)
-				require.Equal(t, tt.class, a.Class, "%v", a.Err)
-				require.Equal(t, tt.class == OK, a.Err == nil)
+				require.ErrorIs(t, tt.call(ctx, r), tt.is)
 				require.Equal(t, tt.made, made)
 				require.Len(t, seen, tt.made)
 				require.EqualValues(t, tt.made, told.Load())
-				if tt.class == OK {
-					require.Len(t, a.ETags, len(tt.ops))
+				if tt.is == nil && !strings.HasPrefix(tt.name, "delete") { // nothing is told of what is missing
 					require.NotEmpty(t, client.tokenOf("p"))
-					info, err := client.Info(t.Context())
+					info, err := r.Info(t.Context())
 					require.NoError(t, err)
 					require.False(t, info.Time.IsZero())
 				}
 			})
 		})
 	}
+}
+
+func objects(names ...string) (all []remote.Object) {
+	for _, name := range names {
+		all = append(all, remote.Object{Name: name, Label: []byte("{}")})
+	}
+	return all
 }
 
 // TestGet reads a document that is there, unchanged, changed and gone.
@@ -129,13 +154,13 @@ func TestGet(t *testing.T) {
 	require.Equal(t, a.ETag(0), ETag(doc.Version))
 	_, err = c.Get(ctx, "p", "a", doc.Version)
 	require.ErrorIs(t, err, remote.ErrUnchanged)
-	require.Equal(t, Changed, c.batch(ctx, "p", swap("a", `"old"`)).Class)
-	require.Equal(t, OK, c.batch(ctx, "p", swap("a", ETag(doc.Version))).Class)
+	require.ErrorIs(t, c.batch(ctx, "p", swap("a", `"old"`)).Err, remote.ErrChanged)
+	require.NoError(t, c.batch(ctx, "p", swap("a", ETag(doc.Version))).Err)
 	again, err := c.Get(ctx, "p", "a", doc.Version)
 	require.NoError(t, err)
 	require.NotEqual(t, doc.Version, again.Version)
-	require.Equal(t, OK, c.batch(ctx, "p", discard("a")).Class)
-	require.Equal(t, Missing, c.batch(ctx, "p", discard("a")).Class)
+	require.NoError(t, c.batch(ctx, "p", discard("a")).Err)
+	require.ErrorIs(t, c.batch(ctx, "p", discard("a")).Err, remote.ErrNotExist)
 }
 
 // TestPages reads more rows than a page has.
@@ -144,7 +169,7 @@ func TestPages(t *testing.T) {
 	c := connect(t, cosmostest.New(nil))
 	const n = 2*pageSize + 1
 	for i := range n {
-		require.Equal(t, OK, c.batch(t.Context(), "p", put(fmt.Sprintf("d%04d", i))).Class)
+		require.NoError(t, c.batch(t.Context(), "p", put(fmt.Sprintf("d%04d", i))).Err)
 	}
 	names := namesOf(t, c, "p")
 	require.Len(t, names, n)
@@ -180,7 +205,7 @@ func TestLostRemoval(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := cosmostest.New(nil)
 				c := connect(t, srv)
-				require.Equal(t, OK, c.batch(t.Context(), "p", put("a"), put("b"), put("c")).Class)
+				require.NoError(t, c.batch(t.Context(), "p", put("a"), put("b"), put("c")).Err)
 				made := 0
 				srv.Inject(cosmostest.Data(func(cosmostest.Request) cosmostest.Fault {
 					if made++; made > tt.made {
@@ -205,30 +230,33 @@ func TestLostRemoval(t *testing.T) {
 func TestStatusInsideABatch(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]struct {
-		class Class
-		made  int
+		is   error
+		made int
 	}{
-		http.StatusTooManyRequests:       {OK, 3},
-		http.StatusPreconditionFailed:    {Changed, 1},
-		http.StatusRequestEntityTooLarge: {TooLarge, 1},
-		http.StatusServiceUnavailable:    {Unknown, 1},
-		http.StatusConflict:              {Exists, 1},
+		http.StatusTooManyRequests:       {nil, 3},
+		http.StatusPreconditionFailed:    {remote.ErrChanged, 1},
+		http.StatusRequestEntityTooLarge: {remote.ErrTooLarge, 1},
+		http.StatusServiceUnavailable:    {remote.ErrUnknown, 1},
+		http.StatusConflict:              {remote.ErrChanged, 1},
 	} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				srv := cosmostest.New(nil)
 				client, made := connect(t, srv), 0
+				fails := 2
 				srv.Inject(cosmostest.Data(func(cosmostest.Request) cosmostest.Fault {
-					if made++; made > 2 {
+					if made++; made > fails {
 						return cosmostest.Fault{}
 					}
 					return cosmostest.Fault{Status: status, Operation: 2}
 				}))
-				a := client.batch(t.Context(), "p", put("a"), add("b"))
-				require.Equal(t, want.class, a.Class, "%v", a.Err)
+				_, err := client.bounded().Commit(t.Context(), "p", objects("a"), &remote.Swap{Object: objects("b")[0]})
+				require.ErrorIs(t, err, want.is)
 				require.Equal(t, want.made, made)
-				if want.class != OK {
+				if want.is != nil {
+					fails = made + 1
+					a := client.batch(t.Context(), "p", put("a"), add("b"))
 					require.Error(t, a.Err)
 					require.Equal(t, 1, a.Failed)
 				}

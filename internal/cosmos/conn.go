@@ -57,14 +57,3 @@ func removes(names []string) (all []op) {
 	}
 	return all
 }
-
-// conditional reports whether a second try of the operations could fail because
-// the first one was done.
-func conditional(all []op) bool {
-	for _, o := range all {
-		if o.kind == create || o.kind == replace {
-			return true
-		}
-	}
-	return false
-}

@@ -14,6 +14,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
+
+	"github.com/amplifier-go/sessionstorage/internal/remote"
 )
 
 // Open returns a client of the account at an endpoint, with the account's key in
@@ -55,7 +57,7 @@ func open(endpoint, key string, cred azcore.TokenCredential, o *azcosmos.ClientO
 const examineTime = 10 * time.Second
 
 // Examine looks whether the container is there and has the partition key /pk. The error
-// Is [ErrBlocked] when there is no such container. An account that does not answer is no
+// Is [remote.ErrBlocked] when there is no such container. An account that does not answer is no
 // error, and neither is what another server answers.
 func Examine(ctx context.Context, container *azcosmos.ContainerClient) error {
 	ctx, cancel := context.WithTimeout(ctx, examineTime)
@@ -65,15 +67,15 @@ func Examine(ctx context.Context, container *azcosmos.ContainerClient) error {
 		a := classify(err, time.Now())
 		a.requireService(answered(nil, err))
 		switch {
-		case a.Class == Denied && a.status != http.StatusForbidden: // reading metadata may be forbidden while data is not
+		case errors.Is(a.Err, errNoContainer), a.status == http.StatusUnauthorized && errors.Is(a.Err, remote.ErrBlocked): // reading metadata may be forbidden while data is not
 			return a.Err
-		case a.Class == Missing:
-			return fmt.Errorf("%w: there is no such database or container", ErrBlocked)
+		case a.missing():
+			return errNoContainer
 		}
 		return nil
 	}
 	if paths := found.ContainerProperties.PartitionKeyDefinition.Paths; !slices.Equal(paths, []string{"/pk"}) {
-		return fmt.Errorf("%w: the container's partition key is not /pk", ErrBlocked)
+		return fmt.Errorf("%w: the container's partition key is not /pk", remote.ErrBlocked)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func TestDocumentsOfOthers(t *testing.T) {
 		"d": `{"id":"d","pk":"p","type":"seg","v":2,"data":"AAAA"}`,
 		"e": `{"id":"e","pk":"p","type":"note","label":"x"}`,
 	} {
-		require.Equal(t, OK, c.batch(t.Context(), "p", op{kind: upsert, id: id, body: []byte(doc)}).Class)
+		require.NoError(t, c.batch(t.Context(), "p", op{kind: upsert, id: id, body: []byte(doc)}).Err)
 	}
 	for id, label := range map[string]string{"a": "", "b": "", "c": "", "d": `{"type":"seg","v":2}`, "e": `"x"`} {
 		o, err := c.Get(t.Context(), "p", id, "")

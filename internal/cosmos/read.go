@@ -2,6 +2,7 @@ package cosmos
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"net/http"
 	"strings"
@@ -16,7 +17,7 @@ import (
 func (c *Client) Get(ctx context.Context, part, name string, known remote.Version) (remote.Object, error) {
 	var o remote.Object
 	same := false
-	a := c.do(ctx, part, true, expectedRead, func(ctx context.Context) (azcosmos.Response, string, error) {
+	a := c.read(ctx, part, func(ctx context.Context) (azcosmos.Response, string, error) {
 		if known != "" {
 			ctx = policy.WithHTTPHeader(ctx, http.Header{"If-None-Match": []string{string(known)}})
 		}
@@ -26,15 +27,12 @@ func (c *Client) Get(ctx context.Context, part, name string, known remote.Versio
 		}
 		return r.Response, text(r.SessionToken), err
 	})
-	if a.Class == Missing && known != "" && c.sessionToken(part) == nil {
-		if now, b := c.getNewest(ctx, part, name); b.Class != Refused { // as by an emulator
+	if a.missing() && known != "" && c.sessionToken(part) == nil {
+		if now, b := c.getNewest(ctx, part, name); !errors.Is(b.Err, remote.ErrRefused) { // as by an emulator
 			o, a, same = now, b, now.Version == known
 		}
 	}
-	switch {
-	case a.Class == Missing:
-		return o, remote.ErrNotExist
-	case a.Class == OK && same:
+	if a.Err == nil && same {
 		return o, remote.ErrUnchanged
 	}
 	return o, a.Err
@@ -46,7 +44,7 @@ func (c *Client) Get(ctx context.Context, part, name string, known remote.Versio
 func (c *Client) getNewest(ctx context.Context, part, name string) (o remote.Object, a Answer) {
 	batch := c.Container.NewTransactionalBatch(partition(part))
 	batch.ReadItem(name, nil)
-	a = c.do(ctx, part, true, expectedRead, func(ctx context.Context) (azcosmos.Response, string, error) {
+	a = c.read(ctx, part, func(ctx context.Context) (azcosmos.Response, string, error) {
 		r, err := c.Container.ExecuteTransactionalBatch(ctx, batch, nil)
 		if err == nil {
 			err = &batchError{results(r)}
@@ -89,7 +87,7 @@ func (c *Client) page(ctx context.Context, part string, q *remote.Query, next st
 	if next != "" {
 		after = &next
 	}
-	a := c.do(ctx, part, true, expectedRead, func(ctx context.Context) (azcosmos.Response, string, error) {
+	a := c.read(ctx, part, func(ctx context.Context) (azcosmos.Response, string, error) {
 		query, parameters := textOf(part, q)
 		pager := c.Container.NewQueryItemsPager(query, partition(part), &azcosmos.QueryOptions{
 			QueryParameters: parameters, PageSizeHint: pageSize, ContinuationToken: after, SessionToken: c.sessionToken(part),

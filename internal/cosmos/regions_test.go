@@ -84,18 +84,24 @@ func (s *slow) Read(p []byte) (int, error) {
 // one, and tells of each request.
 func TestOtherRegion(t *testing.T) {
 	t.Parallel()
-	get := func(ctx context.Context, c *Client) error {
-		_, err := c.Get(ctx, "p", "a", "")
+	get := func(ctx context.Context, r remote.Remote) error {
+		_, err := r.Get(ctx, "p", "a", "")
 		if errors.Is(err, remote.ErrNotExist) {
 			return nil
 		}
 		return err
 	}
-	put := func(ctx context.Context, c *Client) error { return c.batch(ctx, "p", put("a")).Err }
-	swap := func(ctx context.Context, c *Client) error { return c.batch(ctx, "p", add("b")).Err }
+	put := func(ctx context.Context, r remote.Remote) error {
+		_, err := r.Commit(ctx, "p", objects("a"), nil)
+		return err
+	}
+	swap := func(ctx context.Context, r remote.Remote) error {
+		_, err := r.Commit(ctx, "p", nil, &remote.Swap{Object: objects("b")[0]})
+		return err
+	}
 	for _, tt := range []struct {
 		name    string
-		call    func(context.Context, *Client) error
+		call    func(context.Context, remote.Remote) error
 		several bool
 		fails   map[string]string
 		made    string // requests of the call
@@ -125,7 +131,8 @@ func TestOtherRegion(t *testing.T) {
 				client := openIn(t, srv, w, "west", "east")
 				told := 0
 				client.Observe = func(context.Context, remote.Request) { told++ }
-				require.NoError(t, get(t.Context(), client)) // the account has answered before
+				r := client.bounded()
+				require.NoError(t, get(t.Context(), r)) // the account has answered before
 				w.fails = tt.fails
 				if !tt.several && len(w.fails) == 1 {
 					w.writes = []string{"east"}
@@ -136,7 +143,7 @@ func TestOtherRegion(t *testing.T) {
 					}
 					w.made, told = nil, 0
 					ctx, seen := counted(t.Context())
-					err := tt.call(ctx, client)
+					err := tt.call(ctx, r)
 					synctest.Wait()
 					require.Equal(t, want, strings.Join(w.made, " "))
 					require.Equal(t, len(w.made), told)
@@ -145,7 +152,7 @@ func TestOtherRegion(t *testing.T) {
 						require.NoError(t, err)
 						continue
 					}
-					require.ErrorIs(t, err, ErrUnreachable)
+					require.ErrorIs(t, err, remote.ErrUnreachable)
 				}
 			})
 		})
@@ -162,9 +169,9 @@ func TestOneRegion(t *testing.T) {
 			w := &world{next: srv.Transport()}
 			client := openIn(t, srv, w)
 			w.fails, w.made = map[string]string{"account": fails}, nil
-			a := client.batch(t.Context(), "p", put("a"))
-			require.ErrorIs(t, a.Err, ErrUnreachable)
-			require.ErrorContains(t, a.Err, "status 403")
+			_, err := client.bounded().Commit(t.Context(), "p", objects("a"), nil)
+			require.ErrorIs(t, err, remote.ErrUnreachable)
+			require.ErrorContains(t, err, "status 403")
 			require.Equal(t, "account account account account", strings.Join(w.made, " "))
 		})
 	}
@@ -199,5 +206,5 @@ func openIn(t *testing.T, srv *cosmostest.Server, w *world, regions ...string) *
 	require.NoError(t, err)
 	container, err := client.NewContainer("db", "sync")
 	require.NoError(t, err)
-	return &Client{Container: container, Budget: NewBudget(0, nil)}
+	return &Client{Container: container}
 }

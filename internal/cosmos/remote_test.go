@@ -11,18 +11,28 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/remote/remotetest"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
+	"github.com/amplifier-go/sessionstorage/internal/throttle"
 )
 
 // TestRemote runs what each remote must pass over the strict server.
 func TestRemote(t *testing.T) {
 	t.Parallel()
-	remotetest.Run(t, func(t *testing.T) remote.Remote {
-		srv := cosmostest.New(nil)
-		client, err := cosmos.Open(srv.Endpoint(), srv.Key(), nil, &azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{Transport: srv.Transport()}})
-		require.NoError(t, err)
-		require.NoError(t, cosmos.Provision(t.Context(), client, "db", "sync"))
-		container, err := client.NewContainer("db", "sync")
-		require.NoError(t, err)
-		return &cosmos.Client{Container: container, Budget: cosmos.NewBudget(0, nil)}
-	})
+	remotetest.Run(t, func(t *testing.T) remote.Remote { return client(t) })
+}
+
+// TestBounded runs it over the client within a budget.
+func TestBounded(t *testing.T) {
+	t.Parallel()
+	remotetest.Run(t, func(t *testing.T) remote.Remote { return throttle.New(client(t), throttle.NewBudget(0, nil)) })
+}
+
+func client(t *testing.T) *cosmos.Client {
+	t.Helper()
+	srv := cosmostest.New(nil)
+	client, err := cosmos.Open(srv.Endpoint(), srv.Key(), nil, &azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{Transport: srv.Transport()}})
+	require.NoError(t, err)
+	require.NoError(t, cosmos.Provision(t.Context(), client, "db", "sync"))
+	container, err := client.NewContainer("db", "sync")
+	require.NoError(t, err)
+	return &cosmos.Client{Container: container}
 }

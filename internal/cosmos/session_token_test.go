@@ -10,6 +10,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
+	"github.com/amplifier-go/sessionstorage/internal/throttle"
 )
 
 // TestSessionTokenOfAnotherContainer reads with a token that no replica will ever know.
@@ -18,17 +19,18 @@ func TestSessionTokenOfAnotherContainer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		client := connect(t, cosmostest.New(nil))
-		require.Equal(t, OK, client.batch(t.Context(), "p", put("a")).Class)
+		require.NoError(t, client.batch(t.Context(), "p", put("a")).Err)
 		holds := func() { client.tokens["p"] = "0:-1#999999" }
 		holds()
 		ctx, made := counted(t.Context())
-		doc, err := client.Get(ctx, "p", "a", "")
+		b := throttle.NewBudget(0, nil)
+		doc, err := throttle.New(client, b).Get(ctx, "p", "a", "")
 		require.NoError(t, err)
 		require.Equal(t, "a", doc.Name)
 		require.EqualValues(t, 3, made.Load())
 		require.NotEqual(t, "0:-1#999999", client.tokenOf("p"))
 		require.NotEmpty(t, client.tokenOf("p"))
-		require.False(t, client.Budget.Opens().After(time.Now()))
+		require.False(t, b.Opens().After(time.Now()))
 		holds()
 		require.Equal(t, []string{"a"}, namesOf(t, client, "p"))
 		holds()
@@ -44,7 +46,7 @@ func TestReplicaIsBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := cosmostest.New(nil)
 		client := connect(t, srv)
-		require.Equal(t, OK, client.batch(t.Context(), "p", put("a")).Class)
+		require.NoError(t, client.batch(t.Context(), "p", put("a")).Err)
 		before, reads := client.tokenOf("p"), 0
 		srv.Inject(cosmostest.Data(func(cosmostest.Request) cosmostest.Fault {
 			if reads++; reads == 1 {
@@ -80,7 +82,7 @@ func TestTokensOfParts(t *testing.T) {
 		{"p", "2:6", "2:6"},
 		{"q", "0:-1#2", "0:-1#3"},
 	} {
-		c.note(tt.part, nil, tt.token)
+		c.note(tt.part, nil, tt.token, false)
 		require.Equal(t, tt.want, c.tokenOf(tt.part), tt.token)
 	}
 	require.Empty(t, c.tokenOf("r"))
@@ -124,7 +126,7 @@ func TestKnownObjectAfterStart(t *testing.T) {
 		require.NoError(t, err)
 		start := func() *Client {
 			srv.Inject(cosmostest.Data(cosmostest.Always(cosmostest.Fault{Stale: cosmostest.MaxStale})))
-			return &Client{Container: before.Container, Budget: NewBudget(0, nil)}
+			return &Client{Container: before.Container}
 		}
 		c := start()
 		_, err = c.Get(t.Context(), "p", "a", v)
@@ -144,6 +146,6 @@ func TestKnownObjectAfterStart(t *testing.T) {
 			return cosmostest.Fault{}
 		}))
 		_, err = c.Get(t.Context(), "p", "a", v)
-		require.ErrorIs(t, err, ErrUnreachable)
+		require.ErrorIs(t, err, remote.ErrUnreachable)
 	})
 }

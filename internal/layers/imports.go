@@ -75,8 +75,9 @@ var reserved = map[string][]string{
 	"github.com/google/renameio":                          {"internal/atomicfile"},
 	module + "/internal/crashsim":                         {}, // tests alone simulate crashes
 	module + "/internal/memremote":                        {}, // tests alone keep objects in memory
-	module + "/internal/cosmos":                           {"hybrid", "internal/syncer"},
-	module + "/internal/remote":                           {"hybrid", "internal/cosmos", "internal/gc", "internal/memremote", "internal/remote", "internal/remoteread", "internal/replica", "internal/segment", "internal/syncer"},
+	module + "/internal/cosmos":                           {"hybrid"},
+	module + "/internal/remote":                           {"hybrid", "internal/cosmos", "internal/gc", "internal/memremote", "internal/remote", "internal/remoteread", "internal/replica", "internal/segment", "internal/syncer", "internal/throttle"},
+	module + "/internal/throttle":                         {"hybrid", "internal/syncer"},
 	module + "/internal/remoteread":                       {"hybrid", "internal/gc", "internal/replica", "internal/syncer"},
 	module + "/internal/gc":                               {"hybrid", "internal/syncer"},
 	module + "/internal/replica":                          {"hybrid", "internal/syncer"},
@@ -87,7 +88,7 @@ var reserved = map[string][]string{
 
 // cloud are the packages that make requests to the cloud, and those above them. What reserved says of
 // them keeps their dependencies away from all but hybrid.
-var cloud = []string{"internal/cosmos", "internal/remote", "internal/remoteread", "internal/gc", "internal/replica", "internal/syncer"}
+var cloud = []string{"internal/cosmos", "internal/remote", "internal/remoteread", "internal/gc", "internal/replica", "internal/syncer", "internal/throttle"}
 
 // misimported finds imports of packages that are reserved for others.
 // cgo is for none, and not for tests either.

@@ -27,3 +27,20 @@ func Observe(ctx context.Context, r Request) {
 		f(r)
 	}
 }
+
+type listenerKey struct{}
+
+// Listened returns ctx for calls that tell f when an answer of the remote begins. It is called
+// by many goroutines.
+func Listened(ctx context.Context, f func()) context.Context {
+	return context.WithValue(ctx, listenerKey{}, f)
+}
+
+// Heard tells the listener of a call's ctx, if it has one, that an answer of the remote begins.
+// Implementations call it where the rest of an answer may take long, and where the error of a
+// call does not tell that there was one.
+func Heard(ctx context.Context) {
+	if f, ok := ctx.Value(listenerKey{}).(func()); ok {
+		f()
+	}
+}

@@ -3,11 +3,11 @@ package syncer
 import (
 	"context"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/syncplan"
+	"github.com/amplifier-go/sessionstorage/internal/throttle"
 )
 
 // estimation is what a sync would be: a push that counts and sends nothing, and what would
@@ -71,7 +71,7 @@ func (v *estimation) forecastPull(ctx context.Context) error {
 	}
 	spans, err := segment.Tile(segment.Transcript, infos, from.Point(), v.cloud.head.Transcript.Point())
 	for _, s := range spans {
-		v.estimate.RequestUnits += cosmos.ReadUnits(int(s.Bytes))
+		v.estimate.RequestUnits += throttle.ReadUnits(int(s.Bytes))
 	}
 	return remoteread.Damaged(err)
 }

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/inuse"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/internal/remote"
@@ -14,6 +13,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/syncplan"
+	"github.com/amplifier-go/sessionstorage/internal/throttle"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -95,7 +95,7 @@ func atOnce(n int, alone bool) int {
 // called by who entered the session; all other methods that make requests for one enter
 // it themselves.
 func (e *Syncer) Enter(ctx context.Context, id string) (leave func(), err error) {
-	ctx, stop := cosmos.Waiting(ctx)
+	ctx, stop := throttle.Waiting(ctx)
 	defer stop()
 	for {
 		e.mu.Lock()

@@ -1,6 +1,6 @@
 package syncer
 
-import "github.com/amplifier-go/sessionstorage/internal/cosmos"
+import "github.com/amplifier-go/sessionstorage/internal/throttle"
 
 // Estimate is what a sync would send.
 type Estimate struct {
@@ -13,5 +13,5 @@ type Estimate struct {
 func (e *Estimate) count(size int, replaces bool) {
 	e.Documents++
 	e.Bytes += int64(size)
-	e.RequestUnits += cosmos.WriteUnits(size, replaces)
+	e.RequestUnits += throttle.WriteUnits(size, replaces)
 }

@@ -1,6 +1,8 @@
-package cosmos
+package throttle
 
-// The prices are those that the service publishes: a point read of 1 KB costs
+import "github.com/amplifier-go/sessionstorage/internal/remote"
+
+// The prices are those that Azure Cosmos DB publishes: a point read of 1 KB costs
 // one request unit and of 100 KB ten, an insert 5.5 times that and a little for
 // each indexed value, a replacement twice as much as an insert.
 const (
@@ -25,14 +27,20 @@ func WriteUnits(bytes int, replaces bool) float64 {
 	return units
 }
 
-// expectedRead is what a read or a page of a query is expected to cost. It is
+// expectedRead is what a read or a page of a list is expected to cost. It is
 // more than most cost: their sizes are not known before.
 const expectedRead = 10
 
-// expected returns what changes are expected to cost.
-func expected(all []op) (units float64) {
-	for _, o := range all {
-		units += WriteUnits(len(o.body), o.kind == replace)
+// expected returns what a commit is expected to cost.
+func expected(objects []remote.Object, swap *remote.Swap) (units float64) {
+	for i := range objects {
+		units += WriteUnits(objects[i].Size(), false)
+	}
+	if swap != nil {
+		units += WriteUnits(swap.Size(), swap.If != "") + removal*float64(len(swap.Remove))
 	}
 	return units
 }
+
+// removal is what it is expected to cost to remove an object.
+const removal = insertFactor + indexedValue*indexedValues

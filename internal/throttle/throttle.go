@@ -1,0 +1,102 @@
+// Package throttle bounds what a process asks of a [remote.Remote], whichever it is: what the
+// requests cost, how often they are made, and how long anybody waits for them. [New] wraps a
+// remote, and a [Budget] holds what all calls of the process to it have in common. The errors
+// of package remote say what comes next:
+//
+//	ErrUnreachable  the remote is shut for a while that grows with each failure, or for as long
+//	                as it says; where nothing of it was heard, it may be away
+//	  Throttled     it also gets calls more slowly, until five minutes after the last of these
+//	  Away          it is away, unless another call got an answer meanwhile
+//	  Stale         the next call goes at once
+//	ErrUnknown      as ErrUnreachable
+//	NoAnswer        it is away, unless it answered anybody in that time
+//	ErrBlocked      it is shut for 15 minutes
+//	ErrUnauthorized it is shut for a minute, and after half an hour for 15: a role assignment
+//	                takes some minutes to arrive, and nothing tells a late one from none
+//	other errors    nothing, but those of [remote.ErrRefused] and of objects: it takes requests
+//
+// A remote is away for half a minute when nothing takes the connection, something else answers,
+// a call gets no answer in the time that it has, or the first call of all, or the fourth in a
+// row, breaks. Calls fail at once then, and while it is shut for longer than 10 seconds. After
+// a failure, a single call finds out whether the remote is back.
+//
+// A call is made at most four times: when the remote did not do it, and when nobody knows
+// whether it was done, if doing it twice is the same as doing it once. A commit with a swap is
+// not such a call: its outcome is unknown then, and the caller reads what there is.
+package throttle
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+)
+
+// throttled is a remote within a budget. [remote.Remote.Info] is the remote's own.
+type throttled struct {
+	remote.Remote
+	budget *Budget
+}
+
+// New returns a remote of which the calls keep within a budget.
+func New(inner remote.Remote, b *Budget) remote.Remote { return &throttled{inner, b} }
+
+func (t *throttled) Get(ctx context.Context, part, name string, known remote.Version) (o remote.Object, err error) {
+	err = t.budget.do(ctx, expectedRead, true, func(ctx context.Context, _ *call) (err error) {
+		o, err = t.Remote.Get(ctx, part, name, known)
+		return err
+	})
+	return o, err
+}
+
+// List implements [remote.Remote]. When it breaks, it goes on after the last name that came.
+func (t *throttled) List(ctx context.Context, part string, q remote.Query) iter.Seq2[remote.Object, error] {
+	return func(yield func(remote.Object, error) bool) {
+		q := q // the sequence may be used again
+		err := t.budget.do(ctx, expectedRead, true, func(ctx context.Context, c *call) error {
+			for o, err := range t.Remote.List(ctx, part, q) {
+				if err != nil {
+					return err
+				}
+				if !c.learned { // now, since the caller may make other calls amid the list
+					c.hear()
+					c.budget.learn(&c.try, nil, nil)
+				}
+				if !yield(o, nil) {
+					yield = nil
+					return nil
+				}
+				q.After = o.Name
+				c.row()
+			}
+			return nil
+		})
+		if err != nil && yield != nil {
+			yield(remote.Object{}, err)
+		}
+	}
+}
+
+func (t *throttled) Commit(ctx context.Context, part string, objects []remote.Object, swap *remote.Swap) (v remote.Version, err error) {
+	err = t.budget.do(ctx, expected(objects, swap), swap == nil, func(ctx context.Context, _ *call) (err error) {
+		v, err = t.Remote.Commit(ctx, part, objects, swap)
+		return err
+	})
+	return v, err
+}
+
+// atOnce is how many objects one call removes. One that fails is made again whole.
+const atOnce = 100
+
+func (t *throttled) Delete(ctx context.Context, part string, names []string) error {
+	for some := range slices.Chunk(names, atOnce) {
+		err := t.budget.do(ctx, removal*float64(len(some)), true, func(ctx context.Context, _ *call) error {
+			return t.Remote.Delete(ctx, part, some)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
