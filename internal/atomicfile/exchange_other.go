@@ -5,3 +5,5 @@ package atomicfile
 import "errors"
 
 func (d *Dir) exchange(string, string) error { return errors.ErrUnsupported }
+
+func (d *Dir) renameNew(string, string) error { return errors.ErrUnsupported }

@@ -30,7 +30,7 @@ type Pending struct {
 const wholeFile = 0
 
 // Prepare makes a file for name with the content that write produces. The time
-// of its last change becomes at; see [Now]. With sync the content is durable
+// of its last change becomes at, see [Now]; the zero time leaves it. With sync the content is durable
 // when Prepare returns; without, the system has begun to write it where it can
 // be told to. When it fails, no temporary file stays.
 func (d *Dir) Prepare(name string, sync bool, at time.Time, write func(io.Writer) error) (*Pending, error) {
@@ -39,7 +39,7 @@ func (d *Dir) Prepare(name string, sync bool, at time.Time, write func(io.Writer
 		return nil, fmt.Errorf("make temporary file for %s: %w", name, err)
 	}
 	err = write(&writer{dir: d, file: p.file, name: p.name, sync: sync})
-	if err == nil {
+	if err == nil && !at.IsZero() {
 		err = d.SetTime(p.name, at)
 	}
 	switch {

@@ -1,0 +1,269 @@
+package dir
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
+)
+
+// Remote is a directory. Its methods may be called by many goroutines.
+type Remote struct {
+	root     *atomicfile.Dir
+	path     string
+	identity string
+	links    bool // files get their names by links, and not by renames
+
+	work sync.WaitGroup // calls under way
+
+	mu      sync.Mutex          // guards what follows
+	last    time.Time           // that the file server told
+	told    time.Time           // when it did
+	durable map[string]struct{} // directories whose names are
+}
+
+// identityFile has the identity of the remote, which Provision draws.
+const identityFile = "sessionstorage-remote"
+
+// Provision makes a remote of a directory, which it makes where it is missing. A directory that
+// is a remote stays as it is; one that has anything else is refused, and so is what Open
+// refuses.
+func Provision(place string) error {
+	path, trusted := strings.CutSuffix(place, trust)
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("provision %s: %w", path, err)
+	}
+	r, err := openRoot(path, trusted, nil)
+	if err != nil {
+		return fmt.Errorf("provision %s: %w", path, err)
+	}
+	defer func() { _ = r.root.Close() }()
+	names, err := r.root.NamesIn(".")
+	if err != nil {
+		return fmt.Errorf("provision %s: %w", path, err)
+	}
+	if _, err := r.readIdentity(); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, name := range names {
+		if !strings.HasPrefix(name, ".") && name != "lost+found" {
+			return fmt.Errorf("provision %s: %w: it is not empty, and no remote: give a new directory", path, remote.ErrBlocked)
+		}
+	}
+	p, err := r.root.Prepare(identityFile, true, time.Time{}, func(w io.Writer) error {
+		_, err := io.WriteString(w, rand.Text()+"\n")
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("provision %s: %w", path, err)
+	}
+	defer p.Discard()
+	if err := r.name(r.root, p, identityFile); err != nil && !errors.Is(err, fs.ErrExist) { // another process made it
+		return fmt.Errorf("provision %s: %w", path, err)
+	}
+	return r.root.Sync()
+}
+
+// Open opens the remote that Provision made of a directory. The error Is [remote.ErrBlocked]
+// where the directory is one that the package's documentation calls refused.
+func Open(place string) (*Remote, error) { return open(place, nil) }
+
+func open(place string, s *seam.Seam) (*Remote, error) {
+	path, trusted := strings.CutSuffix(place, trust)
+	r, err := openRoot(path, trusted, s)
+	if err != nil {
+		return nil, fmt.Errorf("open remote %s: %w", path, err)
+	}
+	if r.identity, err = r.readIdentity(); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w: it has no file %s: is what belongs there not mounted? A new remote is made by Provision", remote.ErrBlocked, identityFile)
+		}
+		return nil, errors.Join(fmt.Errorf("open remote %s: %w", path, err), r.root.Close())
+	}
+	if files, err := r.root.NamesIn("."); err == nil && r.touch() == nil {
+		r.tidy(r.root, files)
+	}
+	return r, nil
+}
+
+// openRoot opens a directory that may be a remote.
+func openRoot(path string, trusted bool, s *seam.Seam) (*Remote, error) {
+	path, err := filepath.Abs(path)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := refuse(path, trusted); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &Remote{root: atomicfile.New(root, s), path: path}
+	if err := r.try(); err != nil {
+		return nil, errors.Join(err, r.root.Close())
+	}
+	return r, nil
+}
+
+func (r *Remote) readIdentity() (string, error) {
+	text, err := r.root.Root().ReadFile(identityFile)
+	if err != nil {
+		return "", err
+	}
+	id := strings.TrimSpace(string(text))
+	if len(id) < 16 {
+		return "", fmt.Errorf("%w: its file %s is damaged", remote.ErrBlocked, identityFile)
+	}
+	return id, nil
+}
+
+// Path returns the directory, without links.
+func (r *Remote) Path() string { return r.path }
+
+// Close waits for what calls have begun that returned before their end, and releases the
+// directory. No method may be called after it.
+func (r *Remote) Close() error {
+	r.work.Wait()
+	return r.root.Close()
+}
+
+// Info implements [remote.Remote]. The time is that of a file which it makes, where no other
+// told it within the last second.
+func (r *Remote) Info(ctx context.Context) (remote.Info, error) {
+	return within(ctx, r, func() (remote.Info, error) {
+		r.mu.Lock()
+		fresh := time.Since(r.told).Abs() < time.Second
+		r.mu.Unlock()
+		var err error
+		if !fresh {
+			err = r.touch()
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return remote.Info{Identity: r.identity, Time: r.last}, err
+	})
+}
+
+// touch lets the file server tell its time.
+func (r *Remote) touch() error {
+	p, err := r.root.Prepare("time", false, time.Time{}, func(io.Writer) error { return nil })
+	if err != nil {
+		return err
+	}
+	defer p.Discard()
+	at, err := p.File().Stat()
+	if err == nil {
+		r.note(at.ModTime())
+	}
+	return err
+}
+
+// note takes down a time that the file server told.
+func (r *Remote) note(at time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.told = time.Now()
+	if at.After(r.last) {
+		r.last = at.UTC()
+	}
+}
+
+// within makes a call, which is told to the observer of ctx. Where ctx ends first, it does not
+// wait for the file server.
+func within[T any](ctx context.Context, r *Remote, call func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	start := time.Now()
+	out := result{err: ctx.Err()}
+	if out.err == nil {
+		done := make(chan result, 1)
+		r.work.Go(func() {
+			value, err := call()
+			done <- result{value, reason(err)}
+		})
+		select {
+		case out = <-done:
+		case <-ctx.Done():
+			out.err = fmt.Errorf("%w: %w", remote.ErrUnknown, context.Cause(ctx))
+		}
+	}
+	remote.Observe(ctx, remote.Request{Start: start, Err: out.err})
+	return out.value, out.err
+}
+
+// reason adds to an error what callers branch on.
+func reason(err error) error {
+	for _, known := range []error{remote.ErrNotExist, remote.ErrUnchanged, remote.ErrChanged, remote.ErrUnknown, remote.ErrBlocked, context.Canceled, context.DeadlineExceeded} {
+		if err == nil || errors.Is(err, known) {
+			return err
+		}
+	}
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("%w: %w", remote.ErrBlocked, err)
+	}
+	return fmt.Errorf("%w: %w", remote.ErrUnreachable, err)
+}
+
+// maxDurable is of how many directories it is known that their names are durable.
+const maxDurable = 10_000
+
+// open opens a directory of the remote. Where it is to be made, its name is durable, also when
+// another process has just made it.
+func (r *Remote) open(in *atomicfile.Dir, name string, create bool) (*atomicfile.Dir, error) {
+	root, err := in.Root().OpenRoot(name)
+	if create && errors.Is(err, fs.ErrNotExist) {
+		if err = in.Mkdir(name); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		root, err = in.Root().OpenRoot(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := in.At(root)
+	if !create {
+		return d, nil
+	}
+	if err := r.settle(in, root.Name()); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// settle makes the name of a directory durable.
+func (r *Remote) settle(in *atomicfile.Dir, name string) error {
+	r.mu.Lock()
+	_, known := r.durable[name]
+	r.mu.Unlock()
+	if known {
+		return nil
+	}
+	if err := in.Sync(); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.durable == nil || len(r.durable) >= maxDurable {
+		r.durable = map[string]struct{}{}
+	}
+	r.durable[name] = struct{}{}
+	return nil
+}

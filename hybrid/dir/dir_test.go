@@ -1,0 +1,37 @@
+package dir
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/internal/remote/remotetest"
+)
+
+// provisioned opens a new remote.
+func provisioned(t *testing.T) *Remote {
+	t.Helper()
+	place := filepath.Join(t.TempDir(), "remote")
+	require.NoError(t, Provision(place))
+	r, err := Open(place)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, r.Close()) })
+	return r
+}
+
+func TestRemote(t *testing.T) {
+	t.Parallel()
+	remotetest.Run(t, func(t *testing.T) remote.Remote { return provisioned(t) })
+}
+
+// TestRenames is a file system without links.
+func TestRenames(t *testing.T) {
+	t.Parallel()
+	remotetest.Run(t, func(t *testing.T) remote.Remote {
+		r := provisioned(t)
+		r.links = false
+		return r
+	})
+}

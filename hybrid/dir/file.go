@@ -1,0 +1,96 @@
+package dir
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/remote"
+)
+
+// header is the first line of a file.
+type header struct {
+	Op    string `json:"op"`
+	After string `json:"after,omitempty"`
+	Label int    `json:"label"`
+	Body  int    `json:"body"`
+}
+
+// maxHeader is how long the line may be.
+const maxHeader = 512
+
+var errNotWhole = errors.New("the file is not whole")
+
+// write makes a file for a name, which is durable and has another name until now.
+func (r *Remote) write(d *atomicfile.Dir, name string, h header, o *remote.Object) (*atomicfile.Pending, error) {
+	h.Label, h.Body = len(o.Label), len(o.Body)
+	line, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	p, err := d.Prepare(name, true, time.Time{}, func(w io.Writer) error {
+		for _, part := range [][]byte{append(line, '\n'), o.Label, o.Body} {
+			if _, err := w.Write(part); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if at, err := p.File().Stat(); err == nil {
+		r.note(at.ModTime())
+	}
+	return p, nil
+}
+
+// read reads an object from a file of a directory, without its body unless it is to be whole.
+// Of a file that is not whole, the object has a version and neither label nor body.
+func (r *Remote) read(d *atomicfile.Dir, file string, whole bool) (h header, o remote.Object, err error) {
+	f, err := d.OpenPlain(file)
+	if err != nil {
+		return h, o, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	at, err := f.Stat()
+	if err != nil {
+		return h, o, err
+	}
+	o.Time = at.ModTime().UTC()
+	in := bufio.NewReaderSize(f, maxHeader)
+	line, err := in.ReadSlice('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &h)
+	}
+	if err != nil || h.Op == "" || h.Label < 0 || h.Body < 0 || int64(len(line))+int64(h.Label)+int64(h.Body) != at.Size() {
+		if failed := ioError(err); failed != nil {
+			return h, o, fmt.Errorf("read %s: %w", file, failed)
+		}
+		o.Version = remote.Version(fmt.Sprintf("damaged-%d-%d", at.Size(), at.ModTime().UnixNano()))
+		return header{}, o, nil
+	}
+	o.Version, o.Label = remote.Version(h.Op), make([]byte, h.Label)
+	if whole {
+		o.Body = make([]byte, h.Body)
+	}
+	for _, part := range [][]byte{o.Label, o.Body} {
+		if _, err := io.ReadFull(in, part); err != nil {
+			return h, o, fmt.Errorf("read %s: %w", file, err)
+		}
+	}
+	return h, o, nil
+}
+
+// ioError returns err unless it tells of what a file holds.
+func ioError(err error) error {
+	syntax, kind := (*json.SyntaxError)(nil), (*json.UnmarshalTypeError)(nil)
+	if errors.Is(err, io.EOF) || errors.Is(err, bufio.ErrBufferFull) || errors.As(err, &syntax) || errors.As(err, &kind) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,5 @@
+//go:build !linux && !darwin
+
+package dir
+
+func onFUSE(string) bool { return false }
