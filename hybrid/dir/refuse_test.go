@@ -180,7 +180,7 @@ func TestStrangeFiles(t *testing.T) {
 
 	_, err := r.Get(t.Context(), part, "empty", "")
 	require.ErrorIs(t, err, remote.ErrNotExist)
-	for _, damaged := range []string{"", "{", "{}\n", `{"op":"x","label":-1,"body":-1}` + "\n", string(make([]byte, 4096))} {
+	for _, damaged := range []string{"", "{", "{}\n", `{"op":"x","label":-1,"body":-1}` + "\n", `{"op":"x","label":2,"body":2}` + "\n{}x", `{"op":"x","label":2,"body":2}` + "\n{}xyz", string(make([]byte, 4096))} {
 		require.NoError(t, os.WriteFile(filepath.Join(at, "f-head", numbered(2)), []byte(damaged), 0o600))
 		o, err := r.Get(t.Context(), part, "head", v)
 		require.NoError(t, err)
