@@ -92,7 +92,8 @@ func open(place string, s *seam.Seam) (*Remote, error) {
 		}
 		return nil, errors.Join(fmt.Errorf("open remote %s: %w", path, err), r.root.Close())
 	}
-	if files, err := r.root.NamesIn("."); err == nil && r.touch() == nil {
+	if _, err := r.touch(); err == nil {
+		files, _ := r.root.NamesIn(".") // what it cannot read is tidied by another
 		r.tidy(r.root, files)
 	}
 	return r, nil
@@ -144,44 +145,46 @@ func (r *Remote) Close() error {
 }
 
 // Info implements [remote.Remote]. The time is that of a file which it makes, where no other
-// told it within the last second.
+// told it within the last second. The identity comes also with an error.
 func (r *Remote) Info(ctx context.Context) (remote.Info, error) {
-	return within(ctx, r, func() (remote.Info, error) {
-		r.mu.Lock()
-		fresh := time.Since(r.told).Abs() < time.Second
-		r.mu.Unlock()
-		var err error
-		if !fresh {
-			err = r.touch()
-		}
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		return remote.Info{Identity: r.identity, Time: r.last}, err
-	})
+	info := remote.Info{Identity: r.identity}
+	r.mu.Lock()
+	info.Time = r.last
+	fresh := time.Since(r.told).Abs() < time.Second
+	r.mu.Unlock()
+	if fresh {
+		return info, nil
+	}
+	at, err := within(ctx, r, r.touch)
+	if err == nil {
+		info.Time = at
+	}
+	return info, err
 }
 
 // touch lets the file server tell its time.
-func (r *Remote) touch() error {
+func (r *Remote) touch() (time.Time, error) {
 	p, err := r.root.Prepare("time", false, time.Time{}, func(io.Writer) error { return nil })
 	if err != nil {
-		return err
+		return time.Time{}, err
 	}
 	defer p.Discard()
 	at, err := p.File().Stat()
-	if err == nil {
-		r.note(at.ModTime())
+	if err != nil {
+		return time.Time{}, err
 	}
-	return err
+	return r.note(at.ModTime()), nil
 }
 
-// note takes down a time that the file server told.
-func (r *Remote) note(at time.Time) {
+// note takes down a time that the file server told, and returns the latest.
+func (r *Remote) note(at time.Time) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.told = time.Now()
 	if at.After(r.last) {
 		r.last = at.UTC()
 	}
+	return r.last
 }
 
 // within makes a call, which is told to the observer of ctx. Where ctx ends first, it does not
