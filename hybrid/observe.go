@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
 // Observer is told what the copying does, for traces and metrics; what the

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
 )
 
 // Commit implements [remote.Remote]. Each object is stored by itself.

@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/remote"
-	"github.com/amplifier-go/sessionstorage/internal/remote/remotetest"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote/remotetest"
 )
 
 // provisioned opens a new remote.

@@ -8,8 +8,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
 )
 
 // header is the first line of a file.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
 )
 
 // Get implements [remote.Remote].

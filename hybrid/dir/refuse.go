@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
 )
 
 // trust ends the path of a directory of FUSE that gives a name to one device alone.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
 // ETag is a version of a document.

@@ -15,7 +15,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 

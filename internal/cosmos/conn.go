@@ -1,6 +1,6 @@
 package cosmos
 
-import "github.com/amplifier-go/sessionstorage/internal/remote"
+import "github.com/amplifier-go/sessionstorage/hybrid/remote"
 
 // What one batch may hold. The service takes 100 operations and 2 MB.
 const (

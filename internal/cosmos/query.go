@@ -3,7 +3,7 @@ package cosmos
 import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
 // textOf returns a query in the service's language, and its parameters. The partition and the

@@ -7,9 +7,9 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote/remotetest"
 	"github.com/amplifier-go/sessionstorage/internal/cosmos"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
-	"github.com/amplifier-go/sessionstorage/internal/remote/remotetest"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 	"github.com/amplifier-go/sessionstorage/internal/throttle"
 )

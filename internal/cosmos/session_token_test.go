@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 	"github.com/amplifier-go/sessionstorage/internal/throttle"
 )

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 )
 

@@ -25,8 +25,8 @@ func place(pkg string) (layer int, unit string) {
 		return 3, top + "/" + second
 	case top == "internal" && second == "syncer": // of sessions as sessionstore has them
 		return 5, top + "/" + second
-	case top == "internal":
-		return 0, top
+	case top == "internal", within(pkg, "hybrid/remote"): // which what syncs is made of
+		return 0, "internal"
 	case top == "eventslog":
 		return 1, top
 	case top == "sessionstore" && !below:
@@ -76,7 +76,7 @@ var reserved = map[string][]string{
 	module + "/internal/crashsim":                         {}, // tests alone simulate crashes
 	module + "/internal/memremote":                        {}, // tests alone keep objects in memory
 	module + "/internal/cosmos":                           {"hybrid"},
-	module + "/internal/remote":                           {"hybrid", "internal/cosmos", "internal/gc", "internal/memremote", "internal/remote", "internal/remoteread", "internal/replica", "internal/segment", "internal/syncer", "internal/throttle"},
+	module + "/hybrid/remote":                             {"hybrid", "internal/cosmos", "internal/gc", "internal/memremote", "internal/remoteread", "internal/replica", "internal/segment", "internal/syncer", "internal/throttle"},
 	module + "/internal/throttle":                         {"hybrid", "internal/syncer"},
 	module + "/internal/remoteread":                       {"hybrid", "internal/gc", "internal/replica", "internal/syncer"},
 	module + "/internal/gc":                               {"hybrid", "internal/syncer"},
@@ -88,7 +88,7 @@ var reserved = map[string][]string{
 
 // cloud are the packages that make requests to the cloud, and those above them. What reserved says of
 // them keeps their dependencies away from all but hybrid.
-var cloud = []string{"internal/cosmos", "internal/remote", "internal/remoteread", "internal/gc", "internal/replica", "internal/syncer", "internal/throttle"}
+var cloud = []string{"internal/cosmos", "hybrid/remote", "internal/remoteread", "internal/gc", "internal/replica", "internal/syncer", "internal/throttle"}
 
 // misimported finds imports of packages that are reserved for others.
 // cgo is for none, and not for tests either.

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
 // Remote holds objects. The zero Remote is empty. Its methods may be called by several

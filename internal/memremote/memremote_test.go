@@ -3,9 +3,9 @@ package memremote_test
 import (
 	"testing"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote/remotetest"
 	"github.com/amplifier-go/sessionstorage/internal/memremote"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
-	"github.com/amplifier-go/sessionstorage/internal/remote/remotetest"
 )
 
 func TestRemote(t *testing.T) {

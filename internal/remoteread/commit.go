@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 

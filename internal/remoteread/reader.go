@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 

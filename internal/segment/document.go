@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
 // Version is the format of the documents written here. Those of another one are refused.

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )

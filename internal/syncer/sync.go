@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )

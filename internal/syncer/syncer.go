@@ -5,10 +5,10 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/inuse"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
 )
 
 // Budget is what all calls of a process to one remote have in common: how fast the

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
 )
 
 // firstAnswer bounds how long work waits for the remote's first answer to it.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/internal/memremote"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
 )
 
 // gets is a remote whose Get does something else.

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/internal/memremote"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
 )
 
 // fake is a remote in memory that takes its time and fails as it is told.

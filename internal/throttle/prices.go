@@ -1,6 +1,6 @@
 package throttle
 
-import "github.com/amplifier-go/sessionstorage/internal/remote"
+import "github.com/amplifier-go/sessionstorage/hybrid/remote"
 
 // The prices are those that Azure Cosmos DB publishes: a point read of 1 KB costs
 // one request unit and of 100 KB ten, an insert 5.5 times that and a little for

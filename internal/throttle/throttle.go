@@ -30,7 +30,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
 // throttled is a remote within a budget. [remote.Remote.Info] is the remote's own.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote/remotetest"
 	"github.com/amplifier-go/sessionstorage/internal/memremote"
-	"github.com/amplifier-go/sessionstorage/internal/remote"
-	"github.com/amplifier-go/sessionstorage/internal/remote/remotetest"
 )
 
 func TestRemote(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
 // suite is one test of a remote.

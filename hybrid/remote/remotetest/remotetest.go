@@ -3,7 +3,7 @@ package remotetest
 import (
 	"testing"
 
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
 // Run tests the remotes that open returns. Each call of open returns a remote without objects,

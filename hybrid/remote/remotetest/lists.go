@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
 const second = time.Second // as exact as each remote tells times

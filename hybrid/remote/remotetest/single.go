@@ -3,7 +3,7 @@ package remotetest
 import (
 	"context"
 
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
 func testGet(s *suite) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/amplifier-go/sessionstorage/internal/remote"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
 // testNames stores under names at the limit of their length, and with each character.
