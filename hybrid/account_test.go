@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
+
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
@@ -32,7 +34,7 @@ func TestSilentNetwork(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				network := &silent{}
 				o := &azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{Transport: network}, PreferredRegions: regions}
-				config := Config{Endpoint: "http://silent.test", Key: "aGVsbG8="}
+				config := cosmos.Config{Endpoint: "http://silent.test", Key: "aGVsbG8="}
 				within := func(limit time.Duration, call func(context.Context) error) error {
 					t.Helper()
 					ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -43,12 +45,12 @@ func TestSilentNetwork(t *testing.T) {
 					return err
 				}
 				require.NoError(t, within(2*time.Second, func(ctx context.Context) error {
-					_, err := Connect(ctx, config, nil, o)
+					_, err := cosmos.Connect(t.Context(), config, nil, o)
 					return err
 				}))
-				container, err := NewContainer(config, nil, o)
+				container, err := cosmos.Connect(t.Context(), config, nil, o)
 				require.NoError(t, err)
-				s, err := Open(t.Context(), t.TempDir(), &Options{Container: container, Project: "demo", User: "ada", Interval: time.Second})
+				s, err := Open(t.Context(), t.TempDir(), &Options{Remote: container, Project: "demo", User: "ada", Interval: time.Second})
 				require.NoError(t, err)
 				a := &testDevice{s, t}
 				a.say("s", "hello")
@@ -64,7 +66,7 @@ func TestSilentNetwork(t *testing.T) {
 				require.NotZero(t, network.asked.Load())
 				require.Error(t, within(2*time.Second, a.Shutdown))
 
-				s, err = Open(t.Context(), t.TempDir(), &Options{Container: container, Project: "demo", User: "ada"})
+				s, err = Open(t.Context(), t.TempDir(), &Options{Remote: container, Project: "demo", User: "ada"})
 				require.NoError(t, err)
 				(&testDevice{s, t}).say("s", "hello")
 				require.ErrorIs(t, within(2*time.Second, func(context.Context) error { return s.Close() }), ErrDeferred)

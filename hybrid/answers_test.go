@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
+
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/stretchr/testify/require"
@@ -32,9 +34,9 @@ func (l *login) GetToken(context.Context, policy.TokenRequestOptions) (azcore.Ac
 
 // signedIn lets a device sign in by tokens.
 func (c *cloud) signedIn(t *testing.T, cred azcore.TokenCredential) func(*Options) {
-	container, err := NewContainer(Config{Endpoint: c.Endpoint(), Database: testDatabase, Container: testContainer}, cred, c.options())
+	container, err := cosmos.Connect(t.Context(), cosmos.Config{Endpoint: c.Endpoint(), Database: testDatabase, Container: testContainer}, cred, c.options())
 	require.NoError(t, err)
-	return func(o *Options) { o.Container = container }
+	return func(o *Options) { o.Remote = container }
 }
 
 // TestTroubleThatEnds lets the account answer in each way that ends by itself:

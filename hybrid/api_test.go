@@ -9,26 +9,27 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 
 	"github.com/amplifier-go/sessionstorage/hybrid"
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
 
 // The shape that programs compile against.
 var (
-	_ func(context.Context, string, *hybrid.Options) (*hybrid.Store, error)                                                    = hybrid.Open
-	_ func(context.Context, hybrid.Config, azcore.TokenCredential, *azcosmos.ClientOptions) (*azcosmos.ContainerClient, error) = hybrid.Connect
-	_ func() (hybrid.Config, bool)                                                                                             = hybrid.ConfigFromEnv
-	_ func(string) (hybrid.Config, bool, error)                                                                                = hybrid.ConfigFromSettings
-	_ func(context.Context, *azcosmos.Client, string, string) error                                                            = hybrid.Provision
-	_ func() hybrid.Redactor                                                                                                   = hybrid.Secrets
-	_                                                                                                                          = hybrid.Options{
-		Store: &sessionstore.Options{}, Manifests: []workflow.Manifest{}, Container: (*azcosmos.ContainerClient)(nil), Project: "", User: "", Device: "",
+	_ func(context.Context, string, *hybrid.Options) (*hybrid.Store, error)                                         = hybrid.Open
+	_ func(context.Context, cosmos.Config, azcore.TokenCredential, *azcosmos.ClientOptions) (*cosmos.Remote, error) = cosmos.Connect
+	_ func() (cosmos.Config, bool)                                                                                  = cosmos.ConfigFromEnv
+	_ func(string) (cosmos.Config, bool, error)                                                                     = cosmos.ConfigFromSettings
+	_ func(context.Context, *azcosmos.Client, string, string) error                                                 = cosmos.Provision
+	_ func() hybrid.Redactor                                                                                        = hybrid.Secrets
+	_                                                                                                               = hybrid.Options{
+		Store: &sessionstore.Options{}, Manifests: []workflow.Manifest{}, Remote: (*cosmos.Remote)(nil), Project: "", User: "", Device: "",
 		Deny: []string{}, Redact: hybrid.Redactor(nil), Limits: hybrid.Limits{RequestUnitsPerSecond: 1.0}, Manual: false,
 		Interval: time.Duration(0), Conflict: hybrid.KeepBoth, Logger: (*slog.Logger)(nil), OnStatus: func(hybrid.Status) {},
 	}
 	_ = []hybrid.Policy{hybrid.KeepBoth, hybrid.Ours, hybrid.Theirs}
 	_ = hybrid.Store{Store: (*sessionstore.Store)(nil), Log: (*workflow.Log)(nil)}
-	_ = hybrid.Config{Endpoint: "", Database: "", Container: "", Key: ""}
+	_ = cosmos.Config{Endpoint: "", Database: "", Container: "", Key: ""}
 	_ = hybrid.SyncResult{
 		Sessions: 0, Pushed: 0, Segments: 0, Requests: 0, Bytes: int64(0), RequestUnits: float64(0), Conflicts: []hybrid.Conflict{},
 	}

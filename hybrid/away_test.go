@@ -19,6 +19,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -50,7 +51,7 @@ var noNetworks = []string{refuses, mute, closes}
 func newNetwork(t *testing.T, o *cosmostest.Options) *network {
 	t.Helper()
 	n := &network{account: cosmostest.New(o), accept: make(chan net.Conn), done: make(chan struct{}), is: good}
-	require.NoError(t, n.account.CreateContainer(DefaultDatabase, DefaultContainer, ""))
+	require.NoError(t, n.account.CreateContainer(cosmos.DefaultDatabase, cosmos.DefaultContainer, ""))
 	n.server.Handler = n.account
 	n.client.Transport = &http.Transport{DialContext: n.dial, MaxIdleConnsPerHost: 100}
 	var serving sync.WaitGroup
@@ -122,11 +123,11 @@ func (n *network) Close() error {
 func (n *network) Addr() net.Addr { return &net.TCPAddr{} }
 
 // container is what Connect returns. It makes no connection.
-func (n *network) container(t *testing.T, regions ...string) *azcosmos.ContainerClient {
+func (n *network) container(t *testing.T, regions ...string) *cosmos.Remote {
 	t.Helper()
 	before, start := n.connections(), time.Now()
 	o := &azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{Transport: &n.client}, PreferredRegions: regions}
-	container, err := Connect(t.Context(), Config{Endpoint: "http://account.test/", Key: n.account.Key()}, nil, o)
+	container, err := cosmos.Connect(t.Context(), cosmos.Config{Endpoint: "http://account.test/", Key: n.account.Key()}, nil, o)
 	require.NoError(t, err)
 	require.Equal(t, before, n.connections())
 	require.Zero(t, time.Since(start))
@@ -139,7 +140,7 @@ func (n *network) device(t *testing.T, dir string, edit ...func(*Options)) *test
 	if dir == "" {
 		dir = filepath.Join(t.TempDir(), "sessions")
 	}
-	c := &cloud{Server: n.account, container: n.container(t)}
+	c := &cloud{Server: n.account, through: n.container(t)}
 	return c.deviceAt(t, dir, "", append(edit, func(o *Options) { o.Device = filepath.Base(filepath.Dir(dir)) })...)
 }
 
@@ -353,9 +354,9 @@ func TestRefreshWaitsForNoTransfer(t *testing.T) {
 				a.saveNew("s", "one")
 				a.sync()
 				slow := &failingNetwork{server: c.Transport(), bad: badNetworks[name]}
-				container, err := Connect(t.Context(), Config{Endpoint: c.Endpoint(), Key: c.Key()}, nil, &azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{Transport: slow}})
+				container, err := cosmos.Connect(t.Context(), cosmos.Config{Endpoint: c.Endpoint(), Key: c.Key()}, nil, &azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{Transport: slow}})
 				require.NoError(t, err)
-				b := c.device(t, "b", func(o *Options) { o.Container = container })
+				b := c.device(t, "b", func(o *Options) { o.Remote = container })
 				start := time.Now()
 				_, err = b.Refresh(t.Context(), "s")
 				if ends {
@@ -410,7 +411,7 @@ func TestEachRequestIsTold(t *testing.T) {
 					n := newNetwork(t, &cosmostest.Options{Observe: func(cosmostest.Record) { got++ }})
 					got = 0
 					count := &requestCount{}
-					c := &cloud{Server: n.account, container: n.container(t, regions...)}
+					c := &cloud{Server: n.account, through: n.container(t, regions...)}
 					a := c.device(t, "a", func(o *Options) { o.Observer = count })
 					a.say("s", "one")
 					counted := a.sync().Requests

@@ -17,6 +17,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
+
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
@@ -179,7 +181,7 @@ func bounded(t *testing.T, call func(context.Context, *Store) error, network *fa
 	other.sync()
 	other.pull()
 
-	config := Config{Endpoint: c.Endpoint(), Key: c.Key(), Database: testDatabase, Container: testContainer}
+	config := cosmos.Config{Endpoint: c.Endpoint(), Key: c.Key(), Database: testDatabase, Container: testContainer}
 	o := &azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{Transport: network}}
 	within := func(limit time.Duration, call func(context.Context) error) error {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -196,14 +198,14 @@ func bounded(t *testing.T, call func(context.Context, *Store) error, network *fa
 	// Connect and Open find the network as it is.
 	network.good.Store(good)
 	require.NoError(t, within(2*time.Second, func(ctx context.Context) error {
-		_, err := Connect(ctx, config, nil, o)
+		_, err := cosmos.Connect(t.Context(), config, nil, o)
 		return err
 	}))
-	container, err := NewContainer(config, nil, o)
+	container, err := cosmos.Connect(t.Context(), config, nil, o)
 	require.NoError(t, err)
 	var s *Store
 	require.NoError(t, within(0, func(context.Context) error {
-		s, err = Open(t.Context(), a.Dir(), &Options{Container: container, Project: "demo", User: "ada", Device: "a", Manual: !working, Interval: time.Second})
+		s, err = Open(t.Context(), a.Dir(), &Options{Remote: container, Project: "demo", User: "ada", Device: "a", Manual: !working, Interval: time.Second})
 		return err
 	}))
 	away := &testDevice{s, t}

@@ -27,7 +27,7 @@ type Branch struct {
 // lags, the error Is [ErrDamaged], and what could be read is returned.
 func (s *Store) Branches(ctx context.Context, id string) ([]Branch, error) {
 	if s.engine == nil {
-		return nil, wrap("list branches", id, ErrNoContainer)
+		return nil, wrap("list branches", id, ErrNoRemote)
 	}
 	ctx = s.engine.asked(ctx)
 	found, err := s.engine.Branches(ctx, id)
@@ -45,7 +45,7 @@ func (s *Store) Branches(ctx context.Context, id string) ([]Branch, error) {
 // where the rules hold the session back.
 func (s *Store) Restore(ctx context.Context, id string, b Branch) error {
 	if s.engine == nil {
-		return wrap("restore", id, ErrNoContainer)
+		return wrap("restore", id, ErrNoRemote)
 	}
 	ctx = s.engine.asked(ctx)
 	if s.engine.Core.Has(id) {

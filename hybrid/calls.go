@@ -41,13 +41,13 @@ func (l *errorList) all() error {
 // of the others the catalogue tells, in which a device may enter a session half a
 // minute late. Sync goes on after a session that fails; the error joins what failed,
 // and what was not sent stays on the disk for the next time. Without a container it
-// does nothing and the error Is [ErrNoContainer]. The error Is [ErrUnreachable] when the
+// does nothing and the error Is [ErrNoRemote]. The error Is [ErrUnreachable] when the
 // account gives no first answer before ctx ends, or, where ctx has no deadline, within
 // Options.RefreshWait. For 30 seconds after that, all calls take it as known.
 func (s *Store) Sync(ctx context.Context, ids ...string) (SyncResult, error) {
 	var r SyncResult
 	if s.engine == nil {
-		return r, wrap("sync", "", ErrNoContainer)
+		return r, wrap("sync", "", ErrNoRemote)
 	}
 	var mu sync.Mutex // guards r
 	ctx = s.engine.asked(ctx)
@@ -127,7 +127,7 @@ func (e *engine) planSync(ctx context.Context) (p syncPlan, err error) {
 func (s *Store) Pull(ctx context.Context, ids ...string) (PullResult, error) {
 	var r PullResult
 	if s.engine == nil {
-		return r, wrap("pull", "", ErrNoContainer)
+		return r, wrap("pull", "", ErrNoRemote)
 	}
 	ctx = s.engine.asked(ctx)
 	named := len(ids) > 0

@@ -15,6 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/crashsim"
@@ -74,8 +76,8 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 
 func (c *chaos) open(d *chaosDevice, hooks *seam.Seam) {
 	s, err := open(context.Background(), d.dir, &Options{
-		Store:     &sessionstore.Options{Durability: sessionstore.Durability(c.rand.IntN(3))},
-		Container: c.cloud.container, Project: "demo", User: "ada", Device: d.name, Manual: true, Conflict: d.policy,
+		Store:  &sessionstore.Options{Durability: sessionstore.Durability(c.rand.IntN(3))},
+		Remote: cosmos.New(c.cloud.container), Project: "demo", User: "ada", Device: d.name, Manual: true, Conflict: d.policy,
 	}, hooks)
 	require.NoError(c.t, err)
 	d.testDevice = &testDevice{s, c.t}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -106,12 +107,12 @@ func syncChild(ctx context.Context, dir string, e errand) (err error) {
 
 // open opens a sessions directory in a process of its own.
 func (e errand) open(ctx context.Context, dir string, o *Options) (*Store, error) {
-	container, err := Connect(ctx, Config{Endpoint: e.Endpoint, Key: e.Key, Database: e.Database}, nil, nil)
+	container, err := cosmos.Connect(ctx, cosmos.Config{Endpoint: e.Endpoint, Key: e.Key, Database: e.Database}, nil, nil)
 	if err != nil {
 		return nil, err
 	}
 	o.Store = &sessionstore.Options{Durability: sessionstore.Relaxed}
-	o.Container, o.Project, o.User, o.Device = container, "demo", "ada", e.Device
+	o.Remote, o.Project, o.User, o.Device = container, "demo", "ada", e.Device
 	return open(ctx, dir, o, testenv.KillPoint())
 }
 

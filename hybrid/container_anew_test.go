@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/syncer"
 )
 
@@ -50,7 +51,7 @@ func TestContainerIsMadeAnew(t *testing.T) {
 				if strings.HasPrefix(name, "empty") {
 					_, err := c.container.Delete(t.Context(), nil)
 					require.NoError(t, err)
-					require.NoError(t, Provision(t.Context(), dial(t, c.Server, c.Key()), testDatabase, testContainer))
+					require.NoError(t, cosmos.Provision(t.Context(), dial(t, c.Server, c.Key()), testDatabase, testContainer))
 				}
 				turn("s")
 				wait(2 * time.Hour)
@@ -99,7 +100,7 @@ func TestContainerIsMadeAnewBesideAList(t *testing.T) {
 		require.NoError(t, err)
 		_, err = c.container.Delete(t.Context(), nil)
 		require.NoError(t, err)
-		require.NoError(t, Provision(t.Context(), dial(t, c.Server, c.Key()), testDatabase, testContainer))
+		require.NoError(t, cosmos.Provision(t.Context(), dial(t, c.Server, c.Key()), testDatabase, testContainer))
 		time.Sleep(time.Minute)
 		a.say("s", "more")
 		out, _ := e.syncOne(t.Context(), "s", syncer.Options{})

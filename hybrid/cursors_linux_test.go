@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/dirread"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
@@ -91,7 +92,7 @@ func (o *opens) take() int {
 // but for the one of each directory in a listing.
 func (c *cloud) counting(t testing.TB, dir string, stats *atomic.Int64, edit ...func(*Options)) *Store {
 	t.Helper()
-	o := &Options{Container: c.container, Project: "demo", User: "ada", Device: "a", Interval: time.Hour, Manual: true}
+	o := &Options{Remote: cosmos.New(c.container), Project: "demo", User: "ada", Device: "a", Interval: time.Hour, Manual: true}
 	for _, e := range edit {
 		e(o)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 )
 
@@ -37,16 +38,16 @@ func TestMalformedDeny(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	dir := filepath.Join(t.TempDir(), "sessions")
-	options := &Options{Container: c.container, Project: "demo", User: "ada", Device: "a", Manual: true}
+	options := &Options{Remote: cosmos.New(c.container), Project: "demo", User: "ada", Device: "a", Manual: true}
 	for _, glob := range []string{"[draft*", `x\`, "*[", "a/[]"} {
 		options.Deny = []string{"fine", glob}
 		_, err := Open(t.Context(), dir, options)
 		require.ErrorIs(t, err, path.ErrBadPattern)
 		require.ErrorContains(t, err, fmt.Sprintf("%q", glob))
-		options.Container = nil
+		options.Remote = nil
 		_, err = Open(t.Context(), dir, options)
 		require.ErrorIs(t, err, path.ErrBadPattern, "also without a container")
-		options.Container = c.container
+		options.Remote = cosmos.New(c.container)
 	}
 	running := c.deviceAt(t, dir, "a", func(o *Options) { o.Deny = []string{"secret"} })
 	running.say("s", "text of s")

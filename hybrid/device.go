@@ -99,7 +99,7 @@ func (e *engine) formerDevice(host, unrecorded string, taken map[string]bool) (s
 		return "", err
 	}
 	former := []string{unrecorded}
-	if home, err := amplifierHome(); err == nil {
+	if home, err := sessiondir.AmplifierHome(); err == nil {
 		text, err := os.ReadFile(filepath.Join(home, ".device_id"))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err
@@ -117,20 +117,4 @@ func (e *engine) formerDevice(host, unrecorded string, taken map[string]bool) (s
 func shortID(parts ...string) string {
 	sum := sha256.Sum256([]byte("amplifier-device\x00" + strings.Join(parts, "\x00")))
 	return hex.EncodeToString(sum[:4])
-}
-
-// amplifierHome returns $AMPLIFIER_HOME or ~/.amplifier.
-func amplifierHome() (string, error) {
-	home := os.Getenv("AMPLIFIER_HOME")
-	if home == "" {
-		home = "~/.amplifier"
-	}
-	if home == "~" || strings.HasPrefix(home, "~/") || strings.HasPrefix(home, `~\`) {
-		user, err := os.UserHomeDir()
-		if err != nil {
-			return "", err
-		}
-		home = filepath.Join(user, home[1:])
-	}
-	return filepath.Abs(home)
 }

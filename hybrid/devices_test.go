@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -26,7 +27,7 @@ func computer(id, host string) machine {
 func (c *cloud) on(t *testing.T, m machine, dir string, hooks *seam.Seam) *testDevice {
 	t.Helper()
 	s, err := openOn(t.Context(), m, dir, &Options{
-		Store: &sessionstore.Options{Durability: sessionstore.Relaxed}, Container: c.container, Project: "demo", User: "ada", Manual: true,
+		Store: &sessionstore.Options{Durability: sessionstore.Relaxed}, Remote: cosmos.New(c.container), Project: "demo", User: "ada", Manual: true,
 	}, hooks)
 	require.NoError(t, err)
 	t.Cleanup(func() { requireClosed(t, s) })
@@ -66,9 +67,9 @@ func TestDevices(t *testing.T) {
 	require.Equal(t, []string{first, other}, []string{c.deviceOn(t, computer("m1", "x"), dir), c.deviceOn(t, computer("m2", "x"), dir)})
 
 	broken := machine{"laptop", func() (string, error) { return "", syscall.EIO }}
-	_, err := openOn(t.Context(), broken, dir, &Options{Container: c.container, Project: "demo"}, nil)
+	_, err := openOn(t.Context(), broken, dir, &Options{Remote: cosmos.New(c.container), Project: "demo"}, nil)
 	require.ErrorIs(t, err, syscall.EIO, "it may be a machine that has a line")
-	named, err := openOn(t.Context(), broken, dir, &Options{Container: c.container, Project: "demo", Device: "a", Manual: true}, nil)
+	named, err := openOn(t.Context(), broken, dir, &Options{Remote: cosmos.New(c.container), Project: "demo", Device: "a", Manual: true}, nil)
 	require.NoError(t, err)
 	require.Equal(t, shortID("a"), named.engine.Device.ID)
 	requireClosed(t, named)
@@ -84,7 +85,7 @@ func TestDevicesOfOneMachineAtOnce(t *testing.T) {
 	var work sync.WaitGroup
 	for i := range got {
 		work.Go(func() {
-			s, err := openOn(t.Context(), computer([]string{"m1", "m2"}[i%2], "laptop"), dir, &Options{Container: c.container, Project: "demo", Manual: true}, nil)
+			s, err := openOn(t.Context(), computer([]string{"m1", "m2"}[i%2], "laptop"), dir, &Options{Remote: cosmos.New(c.container), Project: "demo", Manual: true}, nil)
 			if err == nil {
 				got[i], err = s.engine.Device.ID, s.Close()
 			}
@@ -173,7 +174,7 @@ func TestDamagedDevices(t *testing.T) {
 	require.NoError(t, err)
 	for _, text := range []string{"", "\n", string(whole[:len(whole)-1]), string(whole) + "x", strings.Replace(string(whole), was, "00000000", 1)} {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-		_, err := openOn(t.Context(), computer("m", "laptop"), dir, &Options{Container: c.container, Project: "demo"}, nil)
+		_, err := openOn(t.Context(), computer("m", "laptop"), dir, &Options{Remote: cosmos.New(c.container), Project: "demo"}, nil)
 		require.ErrorContains(t, err, file)
 		require.ErrorContains(t, err, "Options.Device")
 		now, err := os.ReadFile(file)
@@ -204,7 +205,7 @@ func TestReadOnlyHome(t *testing.T) {
 		}}
 		e := &ear{}
 		s, err := openOn(t.Context(), computer("m", "laptop"), dir, &Options{
-			Container: c.container, Project: "demo", User: "ada", Manual: true, Logger: slog.New(slog.NewTextHandler(e, nil)),
+			Remote: cosmos.New(c.container), Project: "demo", User: "ada", Manual: true, Logger: slog.New(slog.NewTextHandler(e, nil)),
 		}, refuse)
 		require.NoError(t, err)
 		require.Contains(t, e.String(), "not remembered")

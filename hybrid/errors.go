@@ -13,8 +13,8 @@ import (
 
 // What callers branch on, with [errors.Is].
 var (
-	// ErrNoContainer tells that the store was opened without a container.
-	ErrNoContainer = errors.New("no container: the store is local only")
+	// ErrNoRemote tells that the store was opened without a remote.
+	ErrNoRemote = errors.New("no remote: the store is local only")
 	// ErrBlocked tells that the account refuses every request, as with a wrong
 	// key, a missing container or an exhausted quota. Nothing is dropped; the
 	// worker asks again every 15 minutes, and each explicit call does.

@@ -18,7 +18,7 @@ import (
 func (s *Store) Plan(ctx context.Context, ids ...string) (Estimate, error) {
 	var sum syncer.Estimate
 	if s.engine == nil {
-		return Estimate{}, wrap("plan", "", ErrNoContainer)
+		return Estimate{}, wrap("plan", "", ErrNoRemote)
 	}
 	ctx = s.engine.asked(ctx)
 	if len(ids) == 0 {

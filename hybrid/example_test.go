@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 
 	"github.com/amplifier-go/sessionstorage/hybrid"
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -21,12 +22,12 @@ import (
 func Example() {
 	ctx := context.Background()
 	account := cosmostest.New(nil)
-	config := hybrid.Config{Endpoint: account.Endpoint(), Key: account.Key()}
+	config := cosmos.Config{Endpoint: account.Endpoint(), Key: account.Key()}
 	options := &azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{Transport: account.Transport()}}
-	if err := account.CreateContainer(hybrid.DefaultDatabase, hybrid.DefaultContainer, ""); err != nil {
+	if err := account.CreateContainer(cosmos.DefaultDatabase, cosmos.DefaultContainer, ""); err != nil {
 		log.Fatal(err)
 	}
-	container, err := hybrid.Connect(ctx, config, nil, options)
+	container, err := cosmos.Connect(ctx, config, nil, options)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func Example() {
 	defer os.RemoveAll(dir)
 	open := func(device string) *hybrid.Store {
 		st, err := hybrid.Open(ctx, filepath.Join(dir, device), &hybrid.Options{
-			Container: container, Project: "demo", User: "ada", Device: device,
+			Remote: container, Project: "demo", User: "ada", Device: device,
 			Manual: true, // sync only when asked, so that the example is the same each time
 		})
 		if err != nil {

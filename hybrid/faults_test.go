@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/syncer"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
@@ -129,7 +130,7 @@ func TestAccountRefuses(t *testing.T) {
 		wrong := base64.StdEncoding.EncodeToString([]byte("another key"))
 		container, err := dial(t, c.Server, wrong).NewContainer(testDatabase, testContainer)
 		require.NoError(t, err)
-		a := c.device(t, "a", func(o *Options) { o.Container = container })
+		a := c.device(t, "a", func(o *Options) { o.Remote = cosmos.New(container) })
 		a.say("s", "one")
 		_, err = a.Sync(t.Context())
 		require.ErrorIs(t, err, ErrBlocked)
@@ -176,9 +177,9 @@ func TestNoContainerThere(t *testing.T) {
 			} else {
 				container = "none"
 			}
-			other, err := Connect(t.Context(), Config{Endpoint: c.Endpoint(), Database: db, Container: container, Key: c.Key()}, nil, c.options())
+			other, err := cosmos.Connect(t.Context(), cosmos.Config{Endpoint: c.Endpoint(), Database: db, Container: container, Key: c.Key()}, nil, c.options())
 			require.NoError(t, err, "it makes no request")
-			a := c.device(t, "a", func(o *Options) { o.Container = other })
+			a := c.device(t, "a", func(o *Options) { o.Remote = other })
 			a.say("s", "one")
 			_, err = a.Sync(t.Context())
 			require.ErrorIs(t, err, ErrBlocked)
@@ -193,9 +194,9 @@ func TestOtherPartitionKey(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	require.NoError(t, c.CreateContainer(testDatabase, "odd", `{"partitionKey":{"paths":["/tenant"],"kind":"Hash","version":2}}`))
-	other, err := Connect(t.Context(), Config{Endpoint: c.Endpoint(), Database: testDatabase, Container: "odd", Key: c.Key()}, nil, c.options())
+	other, err := cosmos.Connect(t.Context(), cosmos.Config{Endpoint: c.Endpoint(), Database: testDatabase, Container: "odd", Key: c.Key()}, nil, c.options())
 	require.NoError(t, err, "it makes no request")
-	a := c.device(t, "a", func(o *Options) { o.Container = other })
+	a := c.device(t, "a", func(o *Options) { o.Remote = other })
 	a.say("s", "one")
 	_, err = a.Sync(t.Context())
 	require.ErrorIs(t, err, ErrBlocked)

@@ -13,6 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest/foreign"
@@ -30,7 +31,7 @@ func abroad(t *testing.T, a foreign.Account, transport policy.Transporter) *clou
 	require.NoError(t, err)
 	t.Cleanup(client.Close)
 	db := "test-" + (*jitter.Source)(nil).Name(6)
-	require.NoError(t, Provision(t.Context(), client, db, testContainer))
+	require.NoError(t, cosmos.Provision(t.Context(), client, db, testContainer))
 	t.Cleanup(func() {
 		d, err := client.NewDatabase(db)
 		require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/crashsim"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -121,8 +122,8 @@ func TestPowerCutIsNoRewind(t *testing.T) {
 	rec, err := crashsim.Record(dir)
 	require.NoError(t, err)
 	s, err := open(t.Context(), dir, &Options{
-		Store:     &sessionstore.Options{Durability: sessionstore.Relaxed},
-		Container: c.container, Project: "demo", User: "ada", Device: "b", Manual: true,
+		Store:  &sessionstore.Options{Durability: sessionstore.Relaxed},
+		Remote: cosmos.New(c.container), Project: "demo", User: "ada", Device: "b", Manual: true,
 	}, &seam.Seam{After: rec.After})
 	require.NoError(t, err)
 	b := &testDevice{s, t}

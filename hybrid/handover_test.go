@@ -9,13 +9,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 
 // process opens a store of device a, does something, and closes it.
 func (c *cloud) process(t *testing.T, dir string, do func(*testDevice), edit ...func(*Options)) {
 	t.Helper()
-	o := &Options{Container: c.container, Project: "demo", User: "ada", Device: "a"}
+	o := &Options{Remote: cosmos.New(c.container), Project: "demo", User: "ada", Device: "a"}
 	for _, e := range edit {
 		e(o)
 	}

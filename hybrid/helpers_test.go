@@ -14,6 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/segmenttest"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
@@ -32,8 +33,9 @@ func TestMain(m *testing.M) {
 type cloud struct {
 	*cosmostest.Server
 	container *azcosmos.ContainerClient
-	database  string // "": testDatabase
-	alone     bool   // devices make one request at a time
+	through   *cosmos.Remote // that all devices have; nil: each one of its own
+	database  string         // "": testDatabase
+	alone     bool           // devices make one request at a time
 }
 
 const (
@@ -45,10 +47,18 @@ func newCloud(t testing.TB, o *cosmostest.Options) *cloud {
 	t.Helper()
 	srv := cosmostest.New(o)
 	client := dial(t, srv, srv.Key())
-	require.NoError(t, Provision(context.Background(), client, testDatabase, testContainer))
+	require.NoError(t, cosmos.Provision(context.Background(), client, testDatabase, testContainer))
 	container, err := client.NewContainer(testDatabase, testContainer)
 	require.NoError(t, err)
 	return &cloud{Server: srv, container: container}
+}
+
+// remote returns the remote of a device.
+func (c *cloud) remote() *cosmos.Remote {
+	if c.through != nil {
+		return c.through
+	}
+	return cosmos.New(c.container)
 }
 
 func dial(t testing.TB, srv *cosmostest.Server, key string) *azcosmos.Client {
@@ -105,8 +115,8 @@ func (c *cloud) device(t testing.TB, name string, edit ...func(*Options)) *testD
 func (c *cloud) deviceAt(t testing.TB, dir, name string, edit ...func(*Options)) *testDevice {
 	t.Helper()
 	o := &Options{
-		Store:     &sessionstore.Options{Durability: sessionstore.Relaxed},
-		Container: c.container, Project: "demo", User: "ada", Device: name, Manual: true,
+		Store:  &sessionstore.Options{Durability: sessionstore.Relaxed},
+		Remote: c.remote(), Project: "demo", User: "ada", Device: name, Manual: true,
 	}
 	for _, e := range edit {
 		e(o)

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/memremote"
@@ -34,8 +33,8 @@ func withImport(t *testing.T, c *memremote.Remote, name string, redact Redactor)
 func importInto(t *testing.T, c *memremote.Remote, top, name string, redact Redactor) (d *testDevice, imp func(history string) string) {
 	t.Helper()
 	o := &Options{
-		Store:     &sessionstore.Options{Durability: sessionstore.Relaxed},
-		Container: new(azcosmos.ContainerClient), Project: "demo", User: "ada", Device: name, Manual: true,
+		Store:  &sessionstore.Options{Durability: sessionstore.Relaxed},
+		Remote: c, Project: "demo", User: "ada", Device: name, Manual: true,
 		Redact: redact,
 	}
 	s, err := open(t.Context(), filepath.Join(top, "-w", "sessions"), o, nil, func(e *engine) { e.Remote = c })

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -154,34 +156,34 @@ func TestConfig(t *testing.T) {
 	for _, name := range []string{"COSMOS_ENDPOINT", "COSMOS_DATABASE", "COSMOS_CONTAINER", "COSMOS_KEY"} {
 		t.Setenv(name, "")
 	}
-	_, ok := ConfigFromEnv()
+	_, ok := cosmos.ConfigFromEnv()
 	require.False(t, ok)
 	t.Setenv("COSMOS_ENDPOINT", "https://x/")
-	c, ok := ConfigFromEnv()
+	c, ok := cosmos.ConfigFromEnv()
 	require.True(t, ok)
-	require.Equal(t, Config{"https://x/", DefaultDatabase, DefaultContainer, ""}, c)
+	require.Equal(t, cosmos.Config{Endpoint: "https://x/", Database: cosmos.DefaultDatabase, Container: cosmos.DefaultContainer}, c)
 
 	home := t.TempDir()
 	t.Setenv("AMPLIFIER_HOME", home)
-	_, ok, err := ConfigFromSettings("")
+	_, ok, err := cosmos.ConfigFromSettings("")
 	require.NoError(t, err)
 	require.False(t, ok)
 	file := filepath.Join(home, "settings.yaml")
 	for _, tt := range []struct {
 		name, text string
-		want       Config
+		want       cosmos.Config
 		ok, bad    bool
 	}{
 		{name: "empty", text: ""},
 		{name: "other sections", text: "bundle: x\n"},
-		{name: "whole", text: "cosmos:\n  endpoint: https://y/\n  database: d\n  container: c\n  key: k\n", want: Config{"https://y/", "d", "c", "k"}, ok: true},
+		{name: "whole", text: "cosmos:\n  endpoint: https://y/\n  database: d\n  container: c\n  key: k\n", want: cosmos.Config{Endpoint: "https://y/", Database: "d", Container: "c", Key: "k"}, ok: true},
 		{name: "no endpoint", text: "cosmos:\n  key: k\n"},
 		{name: "not YAML", text: "cosmos: [\nkey: topsecret", bad: true},
 		{name: "not a section", text: "cosmos: topsecret\n", bad: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			require.NoError(t, os.WriteFile(file, []byte(tt.text), 0o600))
-			c, ok, err := ConfigFromSettings("")
+			c, ok, err := cosmos.ConfigFromSettings("")
 			if tt.bad {
 				require.Error(t, err)
 				require.NotContains(t, err.Error(), "topsecret")
@@ -199,26 +201,26 @@ func TestConfig(t *testing.T) {
 func TestConnect(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
-	good := Config{Endpoint: c.Endpoint(), Key: c.Key(), Database: testDatabase, Container: testContainer}
-	_, err := Connect(t.Context(), good, nil, c.options())
+	good := cosmos.Config{Endpoint: c.Endpoint(), Key: c.Key(), Database: testDatabase, Container: testContainer}
+	_, err := cosmos.Connect(t.Context(), good, nil, c.options())
 	require.NoError(t, err)
 	bad := good
 	bad.Key = "bm90IHRoZSBrZXk="
-	container, err := Connect(t.Context(), bad, nil, c.options())
+	container, err := cosmos.Connect(t.Context(), bad, nil, c.options())
 	require.NoError(t, err, "it makes no request")
-	_, err = c.device(t, "a", func(o *Options) { o.Container = container }).Refresh(t.Context(), "s")
+	_, err = c.device(t, "a", func(o *Options) { o.Remote = container }).Refresh(t.Context(), "s")
 	require.ErrorIs(t, err, ErrBlocked)
 	bad.Key = "not base64 !"
-	_, err = Connect(t.Context(), bad, nil, c.options())
+	_, err = cosmos.Connect(t.Context(), bad, nil, c.options())
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "not base64 !")
 	bad.Key = ""
-	_, err = Connect(t.Context(), bad, nil, nil)
+	_, err = cosmos.Connect(t.Context(), bad, nil, nil)
 	require.ErrorContains(t, err, "neither key nor credential")
 	bad.Endpoint = "AccountEndpoint=https://name.documents.azure.com:443/;AccountKey=c2VjcmV0"
 	for _, key := range []string{good.Key, ""} { // a connection string holds the key
 		bad.Key = key
-		_, err = NewContainer(bad, &login{}, nil)
+		_, err = cosmos.Connect(t.Context(), bad, &login{}, nil)
 		require.ErrorContains(t, err, "the endpoint is no address: ")
 		require.NotContains(t, err.Error(), "c2VjcmV0")
 	}
@@ -229,19 +231,19 @@ func TestConnect(t *testing.T) {
 		bad.Endpoint = endpoint
 		for _, key := range []string{good.Key, ""} {
 			bad.Key = key
-			_, err = NewContainer(bad, &login{}, nil)
+			_, err = cosmos.Connect(t.Context(), bad, &login{}, nil)
 			require.ErrorContains(t, err, "the endpoint is no address: ", "%q", endpoint)
-			_, err = Connect(t.Context(), bad, &login{}, nil)
+			_, err = cosmos.Connect(t.Context(), bad, &login{}, nil)
 			require.ErrorContains(t, err, "the endpoint is no address: ", "%q", endpoint)
 			require.NotContains(t, err.Error(), "myaccount")
 		}
 	}
 	for _, endpoint := range []string{"https://x.documents.azure.com", "https://x.documents.azure.com:443/", "HTTPS://x/", "http://localhost:8081", "https://[::1]:8081/"} {
 		good.Endpoint = endpoint
-		_, err = NewContainer(good, nil, nil)
+		_, err = cosmos.Connect(t.Context(), good, nil, nil)
 		require.NoError(t, err, endpoint)
 	}
-	require.NoError(t, Provision(t.Context(), dial(t, c.Server, c.Key()), testDatabase, testContainer), "again")
+	require.NoError(t, cosmos.Provision(t.Context(), dial(t, c.Server, c.Key()), testDatabase, testContainer), "again")
 }
 
 func TestPlanIsWhatSyncDoes(t *testing.T) {

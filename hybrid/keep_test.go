@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -147,7 +148,7 @@ func TestLocalOnlyAndDeny(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sessions")
 	deny := func(o *Options) { o.Deny = []string{"private-*", "Tax *"} }
 	func() {
-		s, err := Open(t.Context(), dir, &Options{Container: c.container, Project: "demo", User: "ada", Device: "a", Manual: true})
+		s, err := Open(t.Context(), dir, &Options{Remote: cosmos.New(c.container), Project: "demo", User: "ada", Device: "a", Manual: true})
 		require.NoError(t, err)
 		require.NoError(t, s.LocalOnly(t.Context(), "mine", true))
 		require.NoError(t, s.Close())

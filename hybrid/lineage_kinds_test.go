@@ -153,10 +153,10 @@ func TestNothingLeavesWithoutAContainer(t *testing.T) {
 	d := &testDevice{s, t}
 	d.say("s", "one")
 	_, err = s.Sync(t.Context())
-	require.ErrorIs(t, err, ErrNoContainer)
+	require.ErrorIs(t, err, ErrNoRemote)
 	_, err = s.Repair(t.Context(), "s")
-	require.ErrorIs(t, err, ErrNoContainer)
-	require.ErrorIs(t, s.Restore(t.Context(), "s", Branch{}), ErrNoContainer)
-	require.ErrorIs(t, s.DeleteRemote(t.Context(), "s"), ErrNoContainer)
+	require.ErrorIs(t, err, ErrNoRemote)
+	require.ErrorIs(t, s.Restore(t.Context(), "s", Branch{}), ErrNoRemote)
+	require.ErrorIs(t, s.DeleteRemote(t.Context(), "s"), ErrNoRemote)
 	require.Equal(t, Local, d.state("s").State)
 }

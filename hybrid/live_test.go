@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -47,7 +48,7 @@ func TestOtherPrograms(t *testing.T) {
 				c := newCloud(t, nil)
 				dir := filepath.Join(t.TempDir(), "sessions")
 				a, watcher := c.device(t, "a"), c.deviceAt(t, dir, "b", background)
-				o := &Options{Container: c.container, Project: "demo", User: "ada", Device: "b", Manual: true}
+				o := &Options{Remote: cosmos.New(c.container), Project: "demo", User: "ada", Device: "b", Manual: true}
 				s, err := Open(t.Context(), dir, o)
 				require.NoError(t, err)
 				agent := &testDevice{s, t}

@@ -24,7 +24,7 @@ type DeviceLog struct {
 // that device's holds only what follows. It makes no request.
 func (s *Store) Logs(ctx context.Context, id string) ([]DeviceLog, error) {
 	if s.engine == nil {
-		return nil, wrap("list logs", id, ErrNoContainer)
+		return nil, wrap("list logs", id, ErrNoRemote)
 	}
 	found, err := s.engine.Logs(ctx, id)
 	if err != nil {

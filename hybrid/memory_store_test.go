@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/memremote"
@@ -19,8 +18,8 @@ import (
 func inMemory(t *testing.T, c *memremote.Remote, name string) *testDevice {
 	t.Helper()
 	s, err := open(t.Context(), filepath.Join(t.TempDir(), name, "sessions"), &Options{
-		Store:     &sessionstore.Options{Durability: sessionstore.Relaxed},
-		Container: new(azcosmos.ContainerClient), Project: "demo", User: "ada", Device: name, Manual: true,
+		Store:  &sessionstore.Options{Durability: sessionstore.Relaxed},
+		Remote: c, Project: "demo", User: "ada", Device: name, Manual: true,
 	}, nil, func(e *engine) { e.Remote = c })
 	require.NoError(t, err)
 	t.Cleanup(func() { requireClosed(t, s) })

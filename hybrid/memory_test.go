@@ -15,6 +15,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
@@ -60,7 +61,7 @@ func TestInFlight(t *testing.T) {
 		defer client.Close()
 		container, err := client.NewContainer(testDatabase, testContainer)
 		require.NoError(t, err)
-		through := func(o *Options) { o.Container = container }
+		through := func(o *Options) { o.Remote = cosmos.New(container) }
 		a, b := c.device(t, "a", through), c.device(t, "b", through)
 		c.Inject(cosmostest.Data(func(cosmostest.Request) cosmostest.Fault { return cosmostest.Delay(50 * time.Millisecond) }))
 

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 )
 
 // TestNextTryOfAWrongDatabase opens stores with a database that does not exist: by
@@ -17,7 +19,7 @@ func TestNextTryOfAWrongDatabase(t *testing.T) {
 		wrong := func(o *Options) {
 			container, err := dial(t, c.Server, c.Key()).NewContainer("nowhere", testContainer)
 			require.NoError(t, err)
-			o.Container = container
+			o.Remote = cosmos.New(container)
 		}
 		blocked := func(r *testDevice) Status {
 			s := r.state("s")

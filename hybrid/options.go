@@ -4,9 +4,8 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
-
 	"github.com/amplifier-go/sessionstorage/hybrid/redact"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
@@ -16,20 +15,20 @@ import (
 type Options struct {
 	Store       *sessionstore.Options
 	Manifests   []workflow.Manifest
-	Container   *azcosmos.ContainerClient // of [Connect] or [NewContainer]; nil: local only
-	Project     string                    // stable name of the project on all devices; required with a container
-	User        string                    // owner of the sessions in the container
-	Device      string                    // "": the one that the directory has recorded for this machine, see Devices in the package's documentation
-	Deny        []string                  // globs of ids and names of sessions that, with their descendants, never leave this machine: as [path.Match], but * and ? stand for "/", too; nil: those of the last store of the directory that had some
-	Redact      Redactor                  // nil: the built-in rules where the directory remembers them, else exact bytes; see [Exact]
-	Limits      Limits                    // of Budget, when that is nil
-	Budget      *Budget                   // shared by the stores of a process that use one account; nil: the store's own
-	Manual      bool                      // keep the remote, sync only on Sync and Pull
-	WatchFiles  bool                      // watch for writes of other programs (see [sessionstore.Store.Watch]); without it they are found every Interval
-	Interval    time.Duration             // between scans of the directory and reads of the catalogue; 0: a minute
-	KnownOnly   bool                      // the background fetches only what belongs to sessions that are here; without it new sessions of other devices arrive, too
-	RefreshWait time.Duration             // how long Refresh, and a call whose context has no deadline, waits for the account's first answer, not for all that it fetches; 0: 5 seconds, negative: as long as the context
-	CloseWait   time.Duration             // how long Close tries to send what is not sent; 0: 2 seconds, negative: not at all
+	Remote      remote.Remote // where all devices meet, as of packages cosmos and dir; nil: local only
+	Project     string        // stable name of the project on all devices; required with a remote
+	User        string        // owner of the sessions in the remote
+	Device      string        // "": the one that the directory has recorded for this machine, see Devices in the package's documentation
+	Deny        []string      // globs of ids and names of sessions that, with their descendants, never leave this machine: as [path.Match], but * and ? stand for "/", too; nil: those of the last store of the directory that had some
+	Redact      Redactor      // nil: the built-in rules where the directory remembers them, else exact bytes; see [Exact]
+	Limits      Limits        // of Budget, when that is nil
+	Budget      *Budget       // shared by the stores of a process that use one account; nil: the store's own
+	Manual      bool          // keep the remote, sync only on Sync and Pull
+	WatchFiles  bool          // watch for writes of other programs (see [sessionstore.Store.Watch]); without it they are found every Interval
+	Interval    time.Duration // between scans of the directory and reads of the catalogue; 0: a minute
+	KnownOnly   bool          // the background fetches only what belongs to sessions that are here; without it new sessions of other devices arrive, too
+	RefreshWait time.Duration // how long Refresh, and a call whose context has no deadline, waits for the account's first answer, not for all that it fetches; 0: 5 seconds, negative: as long as the context
+	CloseWait   time.Duration // how long Close tries to send what is not sent; 0: 2 seconds, negative: not at all
 	Conflict    Policy
 	Logger      *slog.Logger
 	OnStatus    func(Status) // called when a session's state changes, one call at a time; must not block nor call the store

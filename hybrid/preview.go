@@ -36,7 +36,7 @@ type PreviewMessage struct {
 func (s *Store) Preview(ctx context.Context, id string) (Preview, error) {
 	p := Preview{SessionID: id}
 	if s.engine == nil {
-		return p, wrap("preview", id, ErrNoContainer)
+		return p, wrap("preview", id, ErrNoRemote)
 	}
 	ctx = s.engine.asked(ctx)
 	found, err := s.engine.Preview(ctx, id)

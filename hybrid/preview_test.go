@@ -196,5 +196,5 @@ func previewWhenThingsFail(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { requireClosed(t, local) })
 	_, err = local.Preview(t.Context(), "s")
-	require.ErrorIs(t, err, ErrNoContainer)
+	require.ErrorIs(t, err, ErrNoRemote)
 }

@@ -87,7 +87,7 @@ func (r *PruneResult) spend(u remoteread.Usage) {
 func (s *Store) Prune(ctx context.Context, o *PruneOptions, ids ...string) (PruneResult, error) {
 	var sum PruneResult
 	if s.engine == nil {
-		return sum, wrap("prune", "", ErrNoContainer)
+		return sum, wrap("prune", "", ErrNoRemote)
 	}
 	if o == nil {
 		o = &PruneOptions{}

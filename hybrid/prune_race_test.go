@@ -19,6 +19,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -91,7 +92,7 @@ func through(t testing.TB, c *cloud, w policy.Transporter) func(*Options) {
 	t.Cleanup(client.Close)
 	container, err := client.NewContainer(testDatabase, testContainer)
 	require.NoError(t, err)
-	return func(o *Options) { o.Container = container }
+	return func(o *Options) { o.Remote = cosmos.New(container) }
 }
 
 // TestPruneIsKilled ends it at each of its requests. The next one finishes,

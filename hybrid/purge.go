@@ -51,7 +51,7 @@ var errNoneNamed = errors.New("no session is named")
 func (s *Store) forNamed(op string, ids []string) (*engine, error) {
 	switch {
 	case s.engine == nil:
-		return nil, wrap(op, single(ids), ErrNoContainer)
+		return nil, wrap(op, single(ids), ErrNoRemote)
 	case len(ids) == 0:
 		return nil, wrap(op, "", errNoneNamed)
 	}

@@ -208,7 +208,7 @@ func requireContainer(t *testing.T, call func(*Store, context.Context, ...string
 	t.Helper()
 	local, err := Open(t.Context(), t.TempDir(), nil)
 	require.NoError(t, err)
-	require.ErrorIs(t, call(local, t.Context(), "s"), ErrNoContainer)
+	require.ErrorIs(t, call(local, t.Context(), "s"), ErrNoRemote)
 	require.NoError(t, local.Close())
 }
 

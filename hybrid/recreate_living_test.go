@@ -16,6 +16,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -179,7 +180,7 @@ func TestRecreateIsRefusedAlive(t *testing.T) {
 		}, ErrHeld, ""},
 		"in neither place": {func(t *testing.T, c *cloud, a, _ *testDevice) *testDevice {
 			c.Wipe()
-			require.NoError(t, Provision(t.Context(), dial(t, c.Server, c.Key()), testDatabase, testContainer))
+			require.NoError(t, cosmos.Provision(t.Context(), dial(t, c.Server, c.Key()), testDatabase, testContainer))
 			return c.device(t, "fresh", secrets)
 		}, sessionstore.ErrNotFound, ""},
 	} {

@@ -18,7 +18,7 @@ import (
 // where this one stopped.
 func (s *Store) Remote(ctx context.Context) ([]RemoteSession, error) {
 	if s.engine == nil {
-		return nil, wrap("list the cloud", "", ErrNoContainer)
+		return nil, wrap("list the cloud", "", ErrNoRemote)
 	}
 	e := s.engine
 	ctx = e.asked(ctx)
@@ -47,7 +47,7 @@ func (s *Store) Remote(ctx context.Context) ([]RemoteSession, error) {
 // Options.Deny keeps it; the id of a parent that stays does not leave with its metadata.
 func (s *Store) LocalOnly(ctx context.Context, id string, on bool) error {
 	if s.engine == nil {
-		return wrap("set local only", id, ErrNoContainer)
+		return wrap("set local only", id, ErrNoRemote)
 	}
 	if err := ctx.Err(); err != nil {
 		return wrap("set local only", id, err)

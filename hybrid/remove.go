@@ -14,7 +14,7 @@ import (
 // sent.
 func (s *Store) DeleteRemote(ctx context.Context, id string) error {
 	if s.engine == nil {
-		return wrap("delete in the cloud", id, ErrNoContainer)
+		return wrap("delete in the cloud", id, ErrNoRemote)
 	}
 	ctx = s.engine.asked(ctx)
 	return wrap("delete in the cloud", id, s.engine.Delete(ctx, id))

@@ -20,6 +20,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 	"github.com/amplifier-go/sessionstorage/internal/throttle"
@@ -104,7 +105,7 @@ func newWorld(t *testing.T, seed uint64, weights []simStep, sum *simTally) *worl
 	w.reader = newSimReader()
 	w.srv = cosmostest.New(&cosmostest.Options{Observe: w.observe, Sleep: w.sleep, Consistency: simLevel, ContentETags: seed%2 == 1})
 	w.reader.srv = w.srv
-	require.NoError(t, Provision(context.Background(), dial(t, w.srv, w.srv.Key()), testDatabase, testContainer))
+	require.NoError(t, cosmos.Provision(context.Background(), dial(t, w.srv, w.srv.Key()), testDatabase, testContainer))
 	if w.rand.IntN(3) == 0 {
 		w.rules = &simRules{}
 	}
@@ -163,8 +164,8 @@ func (w *world) open(d *gadget) {
 	luck := jitter.New(sha256.Sum256(fmt.Append(nil, w.seed, d.name, d.opened)))
 	budget := &Budget{throttle.NewBudget(0, luck)}
 	d.Store, err = open(context.Background(), d.dir, &Options{
-		Store:     &sessionstore.Options{Durability: d.safe, Workspace: filepath.Dir(d.dir), Now: d.life.now},
-		Container: container, Project: "demo", User: "ada", Device: d.name, Budget: budget,
+		Store:  &sessionstore.Options{Durability: d.safe, Workspace: filepath.Dir(d.dir), Now: d.life.now},
+		Remote: cosmos.New(container), Project: "demo", User: "ada", Device: d.name, Budget: budget,
 		Manual: !d.running, Interval: 4 * time.Minute, Conflict: d.policy, Redact: d.rules, Deny: []string{denied + "*"},
 	}, d.life.seam(), func(e *engine) { e.Random, e.Alone = luck, true })
 	require.NoError(w.t, err)

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/core"
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -60,7 +61,7 @@ func openOn(ctx context.Context, on machine, dir string, opts *Options, hooks *s
 		so = *o.Store
 	}
 	e := &engine{opts: o, last: map[string]lastStatus{}, Syncer: &syncer.Syncer{Dirty: replica.NewDirtySet()}}
-	if o.Container != nil {
+	if o.Remote != nil {
 		so.OnChange = e.hear(so.OnChange)
 	}
 	local, err := core.Open(dir, &so, hooks)
@@ -68,10 +69,14 @@ func openOn(ctx context.Context, on machine, dir string, opts *Options, hooks *s
 		return nil, err
 	}
 	s := &Store{Store: local, Log: workflow.New(local, o.Manifests...)}
-	if o.Container == nil {
+	if o.Remote == nil {
 		return s, nil
 	}
-	if err := e.complete(ctx, on, local); err != nil {
+	err = apart(o.Remote, local.Dir())
+	if err == nil {
+		err = e.complete(ctx, on, local)
+	}
+	if err != nil {
 		return nil, wrap("open", "", errors.Join(err, local.Close()))
 	}
 	for _, change := range edit {
@@ -85,6 +90,25 @@ func openOn(ctx context.Context, on machine, dir string, opts *Options, hooks *s
 		}
 	}
 	return s, nil
+}
+
+// apart returns an error for a remote that is a directory within that of the sessions, or around
+// it: each would become a part of the other.
+func apart(r remote.Remote, sessions string) error {
+	placed, ok := r.(interface{ Path() string })
+	if !ok {
+		return nil
+	}
+	sessions, err := filepath.EvalSymlinks(sessions)
+	if err != nil {
+		return err
+	}
+	for _, at := range [][2]string{{placed.Path(), sessions}, {sessions, placed.Path()}} {
+		if to, err := filepath.Rel(at[0], at[1]); err == nil && filepath.IsLocal(to) {
+			return fmt.Errorf("%w: the remote %s and the sessions are one within the other: give another directory", ErrBlocked, placed.Path())
+		}
+	}
+	return nil
 }
 
 // hear makes writes known to the marks and to other programs, and then to whoever
@@ -101,8 +125,8 @@ func (e *engine) hear(then func(sessionstore.Change)) func(sessionstore.Change) 
 }
 
 func (o *Options) check() error {
-	if o.Container != nil && o.Project == "" {
-		return errors.New("a container needs the name of the project")
+	if o.Remote != nil && o.Project == "" {
+		return errors.New("a remote needs the name of the project")
 	}
 	if o.Conflict < KeepBoth || o.Conflict > Theirs {
 		return fmt.Errorf("policy %d is not known", o.Conflict)
@@ -169,7 +193,7 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 		e.opts.Budget = NewBudget(e.opts.Limits)
 	}
 	e.budget = e.opts.Budget.requests
-	e.Remote = throttle.New(&cosmos.Client{Container: e.opts.Container, Observe: observeRequests(e.opts.Observer)}, e.budget)
+	e.Remote = throttle.New(e.opts.Remote, e.budget, observeRequests(e.opts.Observer))
 	if e.opts.Interval <= 0 {
 		e.opts.Interval = time.Minute
 	}
@@ -186,19 +210,20 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 	e.remember(e.opts.Deny)
 	e.rememberRedaction()
 	e.States.Sweep()
-	e.Table = replica.New(bookkeeping, e.replicaOf())
+	info, _ := e.opts.Remote.Info(ctx) // where it does not answer, its identity comes yet
+	e.Table = replica.New(bookkeeping, e.replicaOf(info.Identity))
 	e.States.OnSave = e.Table.Reopen
 	e.Stats = replica.NewStats(e.Core, e.Table, e.LocalOnly)
 	return nil
 }
 
 // replicaOf names what the known state of the sessions depends on.
-func (e *engine) replicaOf() string {
+func (e *engine) replicaOf(remote string) string {
 	redaction := ""
 	if e.Redact != nil {
 		redaction = e.Redact.Version()
 	}
-	parts := append([]string{e.Store.Dir(), e.Device.ID, e.UID(), e.opts.Project, e.opts.Container.ID(), redaction}, e.Deny...)
+	parts := append([]string{e.Store.Dir(), e.Device.ID, e.UID(), e.opts.Project, remote, redaction}, e.Deny...)
 	return strings.Join(parts, "\x00")
 }
 

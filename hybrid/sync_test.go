@@ -134,9 +134,9 @@ func TestWithoutContainer(t *testing.T) {
 	s, err := Open(t.Context(), t.TempDir(), nil)
 	require.NoError(t, err)
 	_, err = s.Sync(t.Context())
-	require.ErrorIs(t, err, ErrNoContainer)
+	require.ErrorIs(t, err, ErrNoRemote)
 	_, err = s.Pull(t.Context())
-	require.ErrorIs(t, err, ErrNoContainer)
+	require.ErrorIs(t, err, ErrNoRemote)
 	require.NoError(t, s.Shutdown(t.Context()))
 	require.NoError(t, s.Close())
 }

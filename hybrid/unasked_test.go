@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -21,10 +23,12 @@ func TestUnasked(t *testing.T) {
 		w.WriteHeader(http.StatusForbidden)
 	}))
 	defer server.Close()
-	container, err := NewContainer(Config{Endpoint: server.URL, Key: "aGVsbG8="}, nil, nil)
+	container, err := cosmos.Connect(t.Context(), cosmos.Config{Endpoint: server.URL, Key: "aGVsbG8="}, nil, nil)
 	require.NoError(t, err)
-	require.Equal(t, DefaultContainer, container.ID())
-	st, err := Open(t.Context(), t.TempDir(), &Options{Container: container, Project: "p", Manual: true})
+	info, err := container.Info(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "cosmos "+server.URL+" "+cosmos.DefaultDatabase+"/"+cosmos.DefaultContainer, info.Identity)
+	st, err := Open(t.Context(), t.TempDir(), &Options{Remote: container, Project: "p", Manual: true})
 	require.NoError(t, err)
 	m, err := sessionstore.Text("user", "hello", time.Unix(0, 0))
 	require.NoError(t, err)
@@ -35,8 +39,8 @@ func TestUnasked(t *testing.T) {
 	require.NoError(t, st.Close())
 	require.Zero(t, asked.Load())
 
-	_, err = NewContainer(Config{Endpoint: server.URL}, nil, nil)
+	_, err = cosmos.Connect(t.Context(), cosmos.Config{Endpoint: server.URL}, nil, nil)
 	require.ErrorContains(t, err, "neither key nor credential")
-	_, err = NewContainer(Config{Endpoint: server.URL, Key: "?"}, nil, nil)
+	_, err = cosmos.Connect(t.Context(), cosmos.Config{Endpoint: server.URL, Key: "?"}, nil, nil)
 	require.ErrorContains(t, err, "not base64")
 }

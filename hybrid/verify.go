@@ -32,7 +32,7 @@ func (s *Store) Repair(ctx context.Context, id string) (Report, error) {
 
 func (s *Store) verify(ctx context.Context, op, id string, mend bool) (Report, error) {
 	if s.engine == nil {
-		return Report{SessionID: id}, wrap(op, id, ErrNoContainer)
+		return Report{SessionID: id}, wrap(op, id, ErrNoRemote)
 	}
 	ctx = s.engine.asked(ctx)
 	found, err := s.engine.Verify(ctx, id, mend)

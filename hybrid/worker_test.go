@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -169,7 +170,7 @@ func TestShutdownDrains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCloud(t, nil)
 		dir := filepath.Join(t.TempDir(), "sessions")
-		o := &Options{Container: c.container, Project: "demo", User: "ada", Device: "a"}
+		o := &Options{Remote: cosmos.New(c.container), Project: "demo", User: "ada", Device: "a"}
 		s, err := Open(t.Context(), dir, o)
 		require.NoError(t, err)
 		r := &testDevice{s, t}
@@ -206,7 +207,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 		c := newCloud(t, nil)
 		c.Inject(cosmostest.Data(func(cosmostest.Request) cosmostest.Fault { return cosmostest.Delay(time.Hour) }))
 		s, err := Open(t.Context(), filepath.Join(t.TempDir(), "sessions"), &Options{
-			Container: c.container, Project: "demo", User: "ada", Device: "a",
+			Remote: cosmos.New(c.container), Project: "demo", User: "ada", Device: "a",
 		})
 		require.NoError(t, err)
 		r := &testDevice{s, t}

@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid"
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
+	remotedir "github.com/amplifier-go/sessionstorage/hybrid/dir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
@@ -36,17 +38,28 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 	dir := flags.String("dir", "", "sessions directory (default: that of the working directory)")
 	id := flags.String("id", sessionstore.NewID(), "session to go on with (default: a new one)")
 	fork := flags.Bool("fork", false, "fork the session after the answer, to try something else from there")
+	remote := flags.String("remote", "", "dir:PATH, a directory that all devices share (default: the account of COSMOS_ENDPOINT, if set)")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	question := strings.Join(flags.Args(), " ")
 	options := &hybrid.Options{User: os.Getenv("USER"), Project: "agent", Redact: hybrid.Secrets()}
-	if config, ok := hybrid.ConfigFromEnv(); ok {
-		if options.Container, err = hybrid.Connect(ctx, config, nil, nil); err != nil {
+	if place, ok := strings.CutPrefix(*remote, "dir:"); ok {
+		if err := remotedir.Provision(place); err != nil {
+			return err
+		}
+		r, err := remotedir.Open(place)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		options.Remote = r
+	} else if config, ok := cosmos.ConfigFromEnv(); ok {
+		if options.Remote, err = cosmos.Connect(ctx, config, nil, nil); err != nil {
 			return err
 		}
 	}
-	store, err := hybrid.Open(ctx, *dir, options) // without a container it is a local store
+	store, err := hybrid.Open(ctx, *dir, options) // without a remote it is a local store
 	if err != nil {
 		return err
 	}
@@ -72,7 +85,7 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 	}()
 	defer func() { err = errors.Join(err, watcher.Close()); <-shown }()
 
-	if options.Container != nil {
+	if options.Remote != nil {
 		_, err := store.Refresh(ctx, *id) // takes what other devices added
 		if err != nil && !errors.Is(err, sessionstore.ErrNotFound) {
 			log.Print(err)

@@ -11,10 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/hybrid"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) { testenv.Main(m, nil) }
 // TestAgent goes on with a session on one device, and then on another one.
 func TestAgent(t *testing.T) {
 	account := cosmostest.New(nil)
-	require.NoError(t, account.CreateContainer(hybrid.DefaultDatabase, hybrid.DefaultContainer, ""))
+	require.NoError(t, account.CreateContainer(cosmos.DefaultDatabase, cosmos.DefaultContainer, ""))
 	server := httptest.NewServer(account)
 	t.Cleanup(server.Close)
 	t.Setenv("COSMOS_ENDPOINT", server.URL+"/")
@@ -46,7 +47,7 @@ func TestAgent(t *testing.T) {
 // take turns, and the laptop goes on without a network.
 func TestThreeDevices(t *testing.T) {
 	account := cosmostest.New(nil)
-	require.NoError(t, account.CreateContainer(hybrid.DefaultDatabase, hybrid.DefaultContainer, ""))
+	require.NoError(t, account.CreateContainer(cosmos.DefaultDatabase, cosmos.DefaultContainer, ""))
 	running := httptest.NewServer(account)
 	t.Cleanup(running.Close)
 	t.Setenv("COSMOS_ENDPOINT", running.URL+"/")

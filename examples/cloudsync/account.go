@@ -11,18 +11,20 @@ import (
 	"strings"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
+
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 
-	"github.com/amplifier-go/sessionstorage/hybrid"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 
 // account is where the sessions go.
 type account struct {
-	container *azcosmos.ContainerClient
+	remote    *cosmos.Remote
+	container *azcosmos.ContainerClient // what is asked of the account goes here
 	user      string
 	lasting   bool         // it is there when this program is not
 	close     func() error // ends the server, if it is one of our own
@@ -31,7 +33,7 @@ type account struct {
 // open opens the account that the environment names, or starts a server whose
 // requests take the time delay each.
 func open(ctx context.Context, delay time.Duration, provision bool, record *recorder, out *screen) (*account, error) {
-	config, named := hybrid.ConfigFromEnv()
+	config, named := cosmos.ConfigFromEnv()
 	if !named {
 		return serve(ctx, delay, record, out)
 	}
@@ -47,15 +49,13 @@ func open(ctx context.Context, delay time.Duration, provision bool, record *reco
 			return nil, err
 		}
 	}
-	container, err := connect(ctx, config, cred, record, out)
+	a, err := connect(ctx, config, cred, record, out)
 	if err != nil {
 		return nil, err
 	}
 	out.printf("The account %s, database %s, container %s.\n", config.Endpoint, config.Database, config.Container)
-	return &account{
-		container: container, user: "cloudsync-" + strings.ToLower(rand.Text()[:8]), lasting: true,
-		close: func() error { return nil },
-	}, nil
+	a.user, a.lasting, a.close = "cloudsync-"+strings.ToLower(rand.Text()[:8]), true, func() error { return nil }
+	return a, nil
 }
 
 // signIn finds out now whether there is a login for the account, instead of at
@@ -73,32 +73,44 @@ func signIn(ctx context.Context, endpoint string) (azcore.TokenCredential, error
 	return cred, err
 }
 
-// connect opens the container; what goes there and comes back is shown on out, and
-// recorded if record is not nil.
-func connect(ctx context.Context, c hybrid.Config, cred azcore.TokenCredential, record *recorder, out *screen) (*azcosmos.ContainerClient, error) {
+// connect opens the container, as a remote too; what goes there and comes back is shown on out,
+// and recorded if record is not nil.
+func connect(ctx context.Context, c cosmos.Config, cred azcore.TokenCredential, record *recorder, out *screen) (*account, error) {
 	options := &azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{PerRetryPolicies: []policy.Policy{meter{out}}}}
 	if record != nil {
 		options.PerRetryPolicies = append(options.PerRetryPolicies, record)
 	}
-	return hybrid.Connect(ctx, c, cred, options)
+	remote, err := cosmos.Connect(ctx, c, cred, options)
+	if err != nil {
+		return nil, err
+	}
+	client, err := newClient(c, cred, options)
+	if err != nil {
+		return nil, err
+	}
+	container, err := client.NewContainer(c.Database, c.Container)
+	return &account{remote: remote, container: container}, err
+}
+
+func newClient(c cosmos.Config, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.Client, error) {
+	if c.Key == "" {
+		return azcosmos.NewClient(c.Endpoint, cred, o)
+	}
+	key, err := azcosmos.NewKeyCredential(c.Key)
+	if err != nil {
+		return nil, err
+	}
+	return azcosmos.NewClientWithKey(c.Endpoint, key, o)
 }
 
 // prepare makes the database and the container where they are missing.
-func prepare(ctx context.Context, c hybrid.Config, cred azcore.TokenCredential) (err error) {
-	var client *azcosmos.Client
-	if c.Key == "" {
-		client, err = azcosmos.NewClient(c.Endpoint, cred, nil)
-	} else {
-		var key azcosmos.KeyCredential
-		if key, err = azcosmos.NewKeyCredential(c.Key); err == nil {
-			client, err = azcosmos.NewClientWithKey(c.Endpoint, key, nil)
-		}
-	}
+func prepare(ctx context.Context, c cosmos.Config, cred azcore.TokenCredential) error {
+	client, err := newClient(c, cred, nil)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	return hybrid.Provision(ctx, client, c.Database, c.Container)
+	return cosmos.Provision(ctx, client, c.Database, c.Container)
 }
 
 // serve starts a server with an empty account.
@@ -118,15 +130,15 @@ func serve(ctx context.Context, delay time.Duration, record *recorder, out *scre
 		}
 		return closing
 	}
-	config := hybrid.Config{
+	config := cosmos.Config{
 		Endpoint: "http://" + listener.Addr().String() + "/", Key: memory.Key(),
-		Database: hybrid.DefaultDatabase, Container: hybrid.DefaultContainer,
+		Database: cosmos.DefaultDatabase, Container: cosmos.DefaultContainer,
 	}
 	err = prepare(ctx, config, nil)
 	if err != nil {
 		return nil, errors.Join(err, end())
 	}
-	container, err := connect(ctx, config, nil, record, out)
+	a, err := connect(ctx, config, nil, record, out)
 	if err != nil {
 		return nil, errors.Join(err, end())
 	}
@@ -134,5 +146,6 @@ func serve(ctx context.Context, delay time.Duration, record *recorder, out *scre
 		memory.Inject(cosmostest.Data(func(cosmostest.Request) cosmostest.Fault { return cosmostest.Delay(delay) }))
 	}
 	out.printf("A server of its own with an empty account, at %s\n", config.Endpoint)
-	return &account{container: container, user: "ada", close: end}, nil
+	a.user, a.close = "ada", end
+	return a, nil
 }

@@ -30,7 +30,7 @@ func (a *account) open(ctx context.Context, dir, name string, out *screen) (*dev
 		return nil, fmt.Errorf("%s is there already; the story begins with devices that have nothing", dir)
 	}
 	store, err := hybrid.Open(ctx, dir, &hybrid.Options{
-		Container: a.container, Project: project, User: a.user, Device: name, Manual: true,
+		Remote: a.remote, Project: project, User: a.user, Device: name, Manual: true,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", dir, err)

@@ -39,7 +39,7 @@
 //	diff <(jq -c '[.step, .op, .status, .charge]' strict.jsonl) <(jq -c '[.step, .op, .status, .charge]' real.jsonl)
 //
 // Where they differ by more than a few percent, the constants in
-// internal/test/cosmostest/charge.go and internal/cosmos/prices.go are to change.
+// internal/test/cosmostest/charge.go and hybrid/cosmos/prices.go are to change.
 //
 // # Output
 //

@@ -4,10 +4,11 @@ import (
 	"context"
 	"net/http/httptest"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
+
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/amplifier-go/sessionstorage/hybrid"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 
@@ -28,7 +29,7 @@ func cloud(ts *testscript.TestScript, neg bool, args []string) {
 	client, err := azcosmos.NewClientWithKey(server.URL, key, nil)
 	ts.Check(err)
 	defer client.Close()
-	ts.Check(hybrid.Provision(context.Background(), client, hybrid.DefaultDatabase, hybrid.DefaultContainer))
+	ts.Check(cosmos.Provision(context.Background(), client, cosmos.DefaultDatabase, cosmos.DefaultContainer))
 	ts.Setenv("COSMOS_ENDPOINT", server.URL)
 	ts.Setenv("COSMOS_KEY", account.Key())
 }

@@ -42,7 +42,7 @@ const identityFile = "sessionstorage-remote"
 // refuses.
 func Provision(place string) error {
 	path, trusted := strings.CutSuffix(place, trust)
-	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := mkdir(path); err != nil {
 		return fmt.Errorf("provision %s: %w", path, err)
 	}
 	r, err := openRoot(path, trusted, nil)
@@ -74,6 +74,20 @@ func Provision(place string) error {
 		return fmt.Errorf("provision %s: %w", path, err)
 	}
 	return r.root.Sync()
+}
+
+// mkdir makes a directory where it is missing.
+func mkdir(path string) error {
+	root, err := os.OpenRoot(filepath.Dir(filepath.Clean(path)))
+	if err != nil {
+		return err
+	}
+	in := atomicfile.New(root, nil)
+	defer func() { _ = in.Close() }() // what was made is durable
+	if err := in.Mkdir(filepath.Base(path)); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return in.Sync()
 }
 
 // Open opens the remote that Provision made of a directory. The error Is [remote.ErrBlocked]

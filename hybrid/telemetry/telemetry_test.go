@@ -23,6 +23,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 
 	"github.com/amplifier-go/sessionstorage/hybrid"
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -112,7 +113,7 @@ func TestObserversOfTheProgram(t *testing.T) {
 	own := &heard{}
 	s, err := hybrid.Open(t.Context(), t.TempDir(), g.Hybrid(&hybrid.Options{
 		Store: &sessionstore.Options{Observer: own}, Observer: own,
-		Container: account(t), Project: "p", User: "u", Device: "d", Manual: true,
+		Remote: account(t), Project: "p", User: "u", Device: "d", Manual: true,
 	}))
 	require.NoError(t, err)
 	say(t, s.Store, "s")
@@ -166,10 +167,10 @@ func TestStore(t *testing.T) {
 }
 
 // account is an account inside of the process.
-func account(t *testing.T) *azcosmos.ContainerClient {
+func account(t *testing.T) *cosmos.Remote {
 	srv := cosmostest.New(nil)
-	require.NoError(t, srv.CreateContainer(hybrid.DefaultDatabase, hybrid.DefaultContainer, ""))
-	c, err := hybrid.Connect(t.Context(), hybrid.Config{Endpoint: srv.Endpoint(), Key: srv.Key()}, nil,
+	require.NoError(t, srv.CreateContainer(cosmos.DefaultDatabase, cosmos.DefaultContainer, ""))
+	c, err := cosmos.Connect(t.Context(), cosmos.Config{Endpoint: srv.Endpoint(), Key: srv.Key()}, nil,
 		&azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{Transport: srv.Transport()}})
 	require.NoError(t, err)
 	return c
@@ -180,7 +181,7 @@ func TestSync(t *testing.T) {
 	g := newTelling(t)
 	heard := 0
 	st, err := hybrid.Open(t.Context(), t.TempDir(), g.Hybrid(&hybrid.Options{
-		Container: account(t), Project: "demo", User: "ada", Device: "laptop", Manual: true,
+		Remote: account(t), Project: "demo", User: "ada", Device: "laptop", Manual: true,
 		OnStatus: func(hybrid.Status) { heard++ },
 	}))
 	require.NoError(t, err)

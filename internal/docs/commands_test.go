@@ -14,9 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/hybrid"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
@@ -113,7 +114,7 @@ func surroundings(t *testing.T, kind string) []string {
 		env = append(env, "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "ACCOUNT=account", "GROUP=group", "PRINCIPAL=somebody")
 	case "cloud":
 		memory := cosmostest.New(nil)
-		require.NoError(t, memory.CreateContainer(hybrid.DefaultDatabase, hybrid.DefaultContainer, ""))
+		require.NoError(t, memory.CreateContainer(cosmos.DefaultDatabase, cosmos.DefaultContainer, ""))
 		server := httptest.NewServer(memory)
 		t.Cleanup(server.Close)
 		env = append(env, "COSMOS_ENDPOINT="+server.URL+"/", "COSMOS_KEY="+memory.Key())

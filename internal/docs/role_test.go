@@ -47,7 +47,7 @@ func TestRoleIsWhatIsUsed(t *testing.T) {
 	require.ElementsMatch(t, used(t), given)
 }
 
-// used returns the rights that the files of internal/cosmos need.
+// used returns the rights that the files of hybrid/cosmos need.
 func used(t *testing.T) (names []string) {
 	paths, err := filepath.Glob(filepath.Join(root, "internal", "cosmos", "*.go"))
 	require.NoError(t, err)

@@ -14,6 +14,8 @@ var mayDraw = map[string]string{
 	"examples/cloudsync/account.go":               "a name in an account that others use too",
 	"examples/cloudsync/questions.go":             "a name in an account that others use too",
 	"examples/viewer/main.go":                     "a token",
+	"hybrid/dir/commit.go":                        "marks of versions, beside other devices",
+	"hybrid/dir/dir.go":                           "the identity of a directory",
 	"internal/atomicfile/pending.go":              "names of temporary files, beside other processes",
 	"internal/test/cosmostest/capability_test.go": "the name of a database of a server that lives on",
 	"internal/test/cosmostest/foreign/servers.go": "a key, and a port, which another process may have",

@@ -71,12 +71,11 @@ func upward(s source) (found []string) {
 
 // reserved names the only importers of a package: folders and what is below.
 var reserved = map[string][]string{
-	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos": {"internal/cosmos", "hybrid", "internal/powercut/cloud", "examples/cloudsync"}, // which open an account
+	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos": {"hybrid/cosmos", "internal/powercut/cloud", "examples/cloudsync"}, // which open an account
 	"github.com/google/renameio":                          {"internal/atomicfile"},
 	module + "/internal/crashsim":                         {}, // tests alone simulate crashes
 	module + "/internal/memremote":                        {}, // tests alone keep objects in memory
-	module + "/internal/cosmos":                           {"hybrid"},
-	module + "/hybrid/remote":                             {"hybrid", "internal/cosmos", "internal/gc", "internal/memremote", "internal/remoteread", "internal/replica", "internal/segment", "internal/syncer", "internal/throttle"},
+	module + "/hybrid/remote":                             {"hybrid", "hybrid/cosmos", "internal/gc", "internal/memremote", "internal/remoteread", "internal/replica", "internal/segment", "internal/syncer", "internal/throttle"},
 	module + "/internal/throttle":                         {"hybrid", "internal/syncer"},
 	module + "/internal/remoteread":                       {"hybrid", "internal/gc", "internal/replica", "internal/syncer"},
 	module + "/internal/gc":                               {"hybrid", "internal/syncer"},
@@ -88,7 +87,7 @@ var reserved = map[string][]string{
 
 // cloud are the packages that make requests to the cloud, and those above them. What reserved says of
 // them keeps their dependencies away from all but hybrid.
-var cloud = []string{"internal/cosmos", "hybrid/remote", "internal/remoteread", "internal/gc", "internal/replica", "internal/syncer", "internal/throttle"}
+var cloud = []string{"hybrid/cosmos", "hybrid/remote", "internal/remoteread", "internal/gc", "internal/replica", "internal/syncer", "internal/throttle"}
 
 // misimported finds imports of packages that are reserved for others.
 // cgo is for none, and not for tests either.

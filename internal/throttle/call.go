@@ -63,19 +63,25 @@ func Waiting(ctx context.Context) (_ context.Context, stop func()) {
 // call is a try of a call of a method of a remote.
 type call struct {
 	try
-	budget *Budget
-	tries  int // of the call, with this one
-	ctx    context.Context
-	end    context.CancelCauseFunc
-	first  *firstAnswer // that this try may bring; nil: it came, or nobody waits for it
-	late   *time.Timer  // ends the try when first was waited for long enough
+	calls
+	tries int // of the call, with this one
+	ctx   context.Context
+	end   context.CancelCauseFunc
+	first *firstAnswer // that this try may bring; nil: it came, or nobody waits for it
+	late  *time.Timer  // ends the try when first was waited for long enough
+}
+
+// calls are those of one user of a budget.
+type calls struct {
+	budget  *Budget
+	observe func(context.Context, remote.Request) // nil: nobody
 }
 
 // do makes a call that is expected to cost some units, and makes it again as long as that may
 // help. Unless it repeats, it is not made again when nobody knows whether it was done.
-func (b *Budget) do(ctx context.Context, units float64, repeats bool, made func(context.Context, *call) error) error {
+func (t *calls) do(ctx context.Context, units float64, repeats bool, made func(context.Context, *call) error) error {
 	for tries := 1; ; tries++ {
-		c := &call{budget: b, tries: tries, try: try{units: units}}
+		c := &call{calls: *t, tries: tries, try: try{units: units}}
 		trouble, err := c.makes(ctx, made)
 		tries = c.tries
 		if trouble == nil || tries >= maxTries || !repeats && (trouble.Kind != remote.Throttled || errors.Is(err, remote.ErrUnknown)) {
@@ -100,6 +106,9 @@ func (c *call) makes(ctx context.Context, made func(context.Context, *call) erro
 	told := remote.Observed(c.ctx, func(r remote.Request) {
 		c.budget.spend(r.Units)
 		remote.Observe(ctx, r)
+		if c.observe != nil {
+			c.observe(ctx, r)
+		}
 	})
 	err := made(remote.Listened(told, c.hear), c)
 	outcome, trouble, silence := err, troubleOf(err), remote.NoAnswer(0)

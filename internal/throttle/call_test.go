@@ -45,7 +45,7 @@ func TestWithin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBudget(0, nil)
-		r := New(&gets{get: mute}, b)
+		r := New(&gets{get: mute}, b, nil)
 		ctx := b.Within(t.Context(), 5*time.Second)
 		err := took(t, 5*time.Second, func() error { return get(ctx, r) })
 		require.ErrorIs(t, err, remote.ErrUnreachable)
@@ -74,10 +74,10 @@ func TestFirstAnswer(t *testing.T) {
 			remote.Heard(ctx)
 			require.True(t, b.Answers())
 			return jitter.Pause(ctx, 2*time.Minute, nil)
-		}}, b)
+		}}, b, nil)
 		ctx := b.Within(t.Context(), 5*time.Second)
 		require.NoError(t, took(t, time.Second+2*time.Minute, func() error { return get(ctx, r) }))
-		slow := New(&gets{get: func(ctx context.Context) error { return jitter.Pause(ctx, time.Minute, nil) }}, b)
+		slow := New(&gets{get: func(ctx context.Context) error { return jitter.Pause(ctx, time.Minute, nil) }}, b, nil)
 		require.NoError(t, took(t, time.Minute, func() error { return get(ctx, slow) }))
 		fresh := b.Within(t.Context(), 5*time.Second)
 		require.ErrorIs(t, took(t, 5*time.Second, func() error { return get(fresh, slow) }), remote.ErrUnreachable)
@@ -103,7 +103,7 @@ func TestEndOfTheContext(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := NewBudget(0, nil)
-				r := New(&gets{get: tt.get}, b)
+				r := New(&gets{get: tt.get}, b, nil)
 				ctx, cancel := context.WithTimeout(t.Context(), tt.wait)
 				defer cancel()
 				err := took(t, tt.wait, func() error { return get(ctx, r) })
@@ -115,7 +115,7 @@ func TestEndOfTheContext(t *testing.T) {
 				b := NewBudget(0, nil)
 				ctx, cancel := context.WithCancel(t.Context())
 				time.AfterFunc(tt.wait, cancel)
-				err := get(ctx, New(&gets{get: tt.get}, b))
+				err := get(ctx, New(&gets{get: tt.get}, b, nil))
 				require.ErrorIs(t, err, context.Canceled)
 				require.NotErrorIs(t, err, remote.ErrUnreachable)
 				require.NoError(t, b.Away())
@@ -127,7 +127,7 @@ func TestEndOfTheContext(t *testing.T) {
 			b := NewBudget(0, nil)
 			ctx, cancel := context.WithCancelCause(t.Context())
 			why := fmt.Errorf("another one failed: %w", cause)
-			r := New(&gets{get: func(ctx context.Context) error { cancel(why); return context.Cause(ctx) }}, b)
+			r := New(&gets{get: func(ctx context.Context) error { cancel(why); return context.Cause(ctx) }}, b, nil)
 			require.Equal(t, why, get(ctx, r))
 			require.False(t, b.Answers())
 			require.Zero(t, b.Opens())
@@ -137,7 +137,7 @@ func TestEndOfTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // an answer that came counts
 		b := NewBudget(0, nil)
 		ctx, cancel := context.WithCancel(t.Context())
-		r := New(&gets{get: func(context.Context) error { cancel(); return remote.ErrUnchanged }}, b)
+		r := New(&gets{get: func(context.Context) error { cancel(); return remote.ErrUnchanged }}, b, nil)
 		require.ErrorIs(t, get(ctx, r), remote.ErrUnchanged)
 		require.True(t, b.Answers())
 	})
@@ -156,7 +156,7 @@ func TestNoAnswerAmidOthers(t *testing.T) {
 				made++
 				time.Sleep(awayFor)
 				return remote.NoAnswer(awayFor)
-			}}, b)
+			}}, b, nil)
 			time.AfterFunc(time.Second, func() {
 				if others {
 					b.hear()
@@ -205,7 +205,7 @@ func TestRoleOnItsWay(t *testing.T) {
 					return remote.ErrUnauthorized
 				}
 				return nil
-			}}, NewBudget(0, nil))
+			}}, NewBudget(0, nil), nil)
 			for get(t.Context(), r) != nil {
 				time.Sleep(5 * time.Second)
 			}

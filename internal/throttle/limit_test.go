@@ -21,7 +21,7 @@ func TestLimitIsNotSequential(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit, objects, workers = 200, 60, 10
 		f := &fake{takes: time.Second, units: 40}
-		r := New(f, NewBudget(limit, nil))
+		r := New(f, NewBudget(limit, nil), nil)
 		start := time.Now()
 		var work sync.WaitGroup
 		for w := range workers {
@@ -52,13 +52,13 @@ func TestLimitOfAList(t *testing.T) {
 		fill(t, f, 10*pages)
 		f.units, f.pages = limit, 10
 		start := time.Now()
-		require.Len(t, namesOf(t, New(f, NewBudget(limit, nil))), 10*pages)
+		require.Len(t, namesOf(t, New(f, NewBudget(limit, nil), nil)), 10*pages)
 		require.InDelta(t, pages-1, time.Since(start).Seconds(), 1.5)
 		for at, sum := range f.spent {
 			require.LessOrEqual(t, sum, 2.0*limit, "second %d", at)
 		}
 		start = time.Now()
-		require.Len(t, namesOf(t, New(f, NewBudget(0, nil))), 10*pages)
+		require.Len(t, namesOf(t, New(f, NewBudget(0, nil), nil)), 10*pages)
 		require.Zero(t, time.Since(start))
 	})
 }
@@ -67,7 +67,7 @@ func TestLimitOfAList(t *testing.T) {
 func TestUnitsAreGivenBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := New(&fake{units: 1}, NewBudget(expectedRead, nil))
+		r := New(&fake{units: 1}, NewBudget(expectedRead, nil), nil)
 		start := time.Now()
 		for range 10 * expectedRead {
 			require.NoError(t, get(t.Context(), r))
@@ -84,7 +84,7 @@ func TestUnitsAreTold(t *testing.T) {
 		told := 0.0
 		b := NewBudget(0, nil)
 		b.hear()
-		require.NoError(t, get(remote.Observed(t.Context(), func(r remote.Request) { told += r.Units }), New(f, b)))
+		require.NoError(t, get(remote.Observed(t.Context(), func(r remote.Request) { told += r.Units }), New(f, b, nil)))
 		require.InDelta(t, 9, told, 0)
 	})
 }
@@ -95,7 +95,7 @@ func TestRateEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}
-		r := New(f, NewBudget(0, nil))
+		r := New(f, NewBudget(0, nil), nil)
 		took := func() time.Duration {
 			start := time.Now()
 			for range 10 {
@@ -131,7 +131,7 @@ func TestLateErrorsTellWhy(t *testing.T) {
 			b.hear()
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			err := get(ctx, New(f, b))
+			err := get(ctx, New(f, b, nil))
 			require.ErrorIs(t, err, want)
 			require.ErrorContains(t, err, "the reason")
 			require.Equal(t, 1, f.made())
@@ -216,7 +216,7 @@ func TestOutcomes(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				f, b := &fake{}, NewBudget(0, nil)
-				r := New(f, b)
+				r := New(f, b, nil)
 				require.NoError(t, get(t.Context(), r)) // the remote has answered before
 				time.Sleep(awayFor)
 				f.fails = func(int) outcome { return outcome{err: tt.err} }

@@ -36,14 +36,17 @@ import (
 // throttled is a remote within a budget. [remote.Remote.Info] is the remote's own.
 type throttled struct {
 	remote.Remote
-	budget *Budget
+	calls
 }
 
-// New returns a remote of which the calls keep within a budget.
-func New(inner remote.Remote, b *Budget) remote.Remote { return &throttled{inner, b} }
+// New returns a remote of which the calls keep within a budget. It tells observe of each request,
+// which is called by many goroutines and may be nil.
+func New(inner remote.Remote, b *Budget, observe func(context.Context, remote.Request)) remote.Remote {
+	return &throttled{inner, calls{b, observe}}
+}
 
 func (t *throttled) Get(ctx context.Context, part, name string, known remote.Version) (o remote.Object, err error) {
-	err = t.budget.do(ctx, expectedRead, true, func(ctx context.Context, _ *call) (err error) {
+	err = t.do(ctx, expectedRead, true, func(ctx context.Context, _ *call) (err error) {
 		o, err = t.Remote.Get(ctx, part, name, known)
 		return err
 	})
@@ -54,7 +57,7 @@ func (t *throttled) Get(ctx context.Context, part, name string, known remote.Ver
 func (t *throttled) List(ctx context.Context, part string, q remote.Query) iter.Seq2[remote.Object, error] {
 	return func(yield func(remote.Object, error) bool) {
 		q := q // the sequence may be used again
-		err := t.budget.do(ctx, expectedRead, true, func(ctx context.Context, c *call) error {
+		err := t.do(ctx, expectedRead, true, func(ctx context.Context, c *call) error {
 			for o, err := range t.Remote.List(ctx, part, q) {
 				if err != nil {
 					return err
@@ -79,7 +82,7 @@ func (t *throttled) List(ctx context.Context, part string, q remote.Query) iter.
 }
 
 func (t *throttled) Commit(ctx context.Context, part string, objects []remote.Object, swap *remote.Swap) (v remote.Version, err error) {
-	err = t.budget.do(ctx, expected(objects, swap), swap == nil, func(ctx context.Context, _ *call) (err error) {
+	err = t.do(ctx, expected(objects, swap), swap == nil, func(ctx context.Context, _ *call) (err error) {
 		v, err = t.Remote.Commit(ctx, part, objects, swap)
 		return err
 	})
@@ -91,7 +94,7 @@ const atOnce = 100
 
 func (t *throttled) Delete(ctx context.Context, part string, names []string) error {
 	for some := range slices.Chunk(names, atOnce) {
-		err := t.budget.do(ctx, removal*float64(len(some)), true, func(ctx context.Context, _ *call) error {
+		err := t.do(ctx, removal*float64(len(some)), true, func(ctx context.Context, _ *call) error {
 			return t.Remote.Delete(ctx, part, some)
 		})
 		if err != nil {

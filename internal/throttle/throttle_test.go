@@ -18,7 +18,7 @@ import (
 
 func TestRemote(t *testing.T) {
 	t.Parallel()
-	remotetest.Run(t, func(*testing.T) remote.Remote { return New(&memremote.Remote{}, NewBudget(0, nil)) })
+	remotetest.Run(t, func(*testing.T) remote.Remote { return New(&memremote.Remote{}, NewBudget(0, nil), nil) })
 }
 
 // TestRetries counts how often each method is called while the remote fails, in each way.
@@ -71,7 +71,7 @@ func TestRetries(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					f := &fake{}
-					r := New(f, NewBudget(0, nil))
+					r := New(f, NewBudget(0, nil), nil)
 					require.NoError(t, get(t.Context(), r)) // the remote has answered before
 					time.Sleep(time.Hour)
 					f.fails = func(n int) outcome { return times(tt.fails, tt.err)(n - 1) }
@@ -114,7 +114,7 @@ func TestSwapIsMadeOnce(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := &fake{fails: func(n int) outcome { return outcome{err: err, done: true} }}
-			_, got := New(f, NewBudget(0, nil)).Commit(t.Context(), "p", nil, swapOf("head"))
+			_, got := New(f, NewBudget(0, nil), nil).Commit(t.Context(), "p", nil, swapOf("head"))
 			require.ErrorIs(t, got, err)
 			require.Equal(t, 1, f.made())
 			f.fails = nil
@@ -136,7 +136,7 @@ func TestListGoesOn(t *testing.T) {
 			f.fails = func(int) outcome { return outcome{err: unreachable(remote.Failed, 0), rows: tt.rows} }
 			b := NewBudget(0, nil)
 			b.hear()
-			list := New(f, b).List(t.Context(), "p", remote.Query{})
+			list := New(f, b, nil).List(t.Context(), "p", remote.Query{})
 			for n := range 2 { // a sequence may be used again
 				row := 0
 				for o, err := range list {
@@ -162,7 +162,7 @@ func TestListGoesOn(t *testing.T) {
 		b := NewBudget(0, nil)
 		b.hear()
 		var err error
-		for o, failed := range New(f, b).List(t.Context(), "p", remote.Query{Prefix: "d", After: "d001"}) {
+		for o, failed := range New(f, b, nil).List(t.Context(), "p", remote.Query{Prefix: "d", After: "d001"}) {
 			if err = failed; err == nil {
 				require.Equal(t, fmt.Sprintf("d%03d", rows+2), o.Name)
 				rows++
@@ -188,7 +188,7 @@ func TestCallsAmidAList(t *testing.T) {
 			}
 			return outcome{}
 		}
-		r := New(f, NewBudget(0, nil))
+		r := New(f, NewBudget(0, nil), nil)
 		rows := 0
 		for range 3 {
 			for o, err := range r.List(t.Context(), "p", remote.Query{}) {
@@ -212,7 +212,7 @@ func TestAwayAmidAList(t *testing.T) {
 		fill(t, f, 20)
 		before := f.made()
 		f.fails = func(int) outcome { return outcome{err: unreachable(remote.Away, 0), rows: 7} }
-		require.ErrorIs(t, last(t.Context(), New(f, b)), remote.ErrUnreachable)
+		require.ErrorIs(t, last(t.Context(), New(f, b, nil)), remote.ErrUnreachable)
 		require.Equal(t, 1, f.made()-before)
 		require.ErrorIs(t, b.Away(), remote.ErrUnreachable)
 	})
@@ -225,7 +225,7 @@ func TestLateEndOfAList(t *testing.T) {
 		f := &fake{}
 		fill(t, f, 1)
 		b := NewBudget(0, nil)
-		r := New(f, b)
+		r := New(f, b, nil)
 		for _, err := range r.List(t.Context(), "p", remote.Query{}) {
 			require.NoError(t, err)
 			f.fails = func(int) outcome { return outcome{err: remote.ErrBlocked} }
@@ -241,7 +241,7 @@ func TestOneProbe(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{fails: times(1, unreachable(remote.Away, 0)), takes: time.Second}
-		r := New(f, NewBudget(0, nil))
+		r := New(f, NewBudget(0, nil), nil)
 		require.ErrorIs(t, get(t.Context(), r), remote.ErrUnreachable)
 		require.ErrorIs(t, get(t.Context(), r), remote.ErrUnreachable)
 		require.Equal(t, 1, f.made())
@@ -290,7 +290,7 @@ func TestFourthFailureIsAway(t *testing.T) {
 						remote.Heard(ctx)
 					}
 					return tt.err
-				}}, b)
+				}}, b, nil)
 				require.ErrorIs(t, get(t.Context(), r), remote.ErrUnreachable)
 				require.Equal(t, tt.made, made)
 				require.Equal(t, tt.away, b.Away() != nil)
@@ -315,7 +315,7 @@ func TestDeleteInParts(t *testing.T) {
 			}
 			return outcome{}
 		}
-		require.NoError(t, New(f, b).Delete(t.Context(), "p", names))
+		require.NoError(t, New(f, b, nil).Delete(t.Context(), "p", names))
 		require.Equal(t, 3+2, f.made()-before)
 		require.Empty(t, namesOf(t, f))
 	})

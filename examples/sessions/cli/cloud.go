@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
+
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
@@ -55,11 +57,11 @@ func isAddress(endpoint string) bool {
 
 // account returns the configured container, whose Key may be empty; the error Is
 // errNoCloud when there is none.
-func account() (hybrid.Config, error) {
-	c, ok := hybrid.ConfigFromEnv()
+func account() (cosmos.Config, error) {
+	c, ok := cosmos.ConfigFromEnv()
 	if !ok {
 		var err error
-		if c, ok, err = hybrid.ConfigFromSettings(""); err != nil {
+		if c, ok, err = cosmos.ConfigFromSettings(""); err != nil {
 			return c, err
 		}
 	}
@@ -77,10 +79,10 @@ const unusedKey = "AA=="
 
 // connect sets the container of o to the one that config names. With asking, it is
 // found out first whether the account answers, and whether a sign-in without a key succeeds.
-func connect(ctx context.Context, config hybrid.Config, asking bool, o *hybrid.Options) (err error) {
+func connect(ctx context.Context, config cosmos.Config, asking bool, o *hybrid.Options) (err error) {
 	if !asking {
 		config.Key = cmp.Or(config.Key, unusedKey)
-		o.Container, err = hybrid.NewContainer(config, nil, nil)
+		o.Remote, err = cosmos.Connect(ctx, config, nil, nil)
 		return err
 	}
 	if err := reach(ctx, config.Endpoint); err != nil {
@@ -92,7 +94,7 @@ func connect(ctx context.Context, config hybrid.Config, asking bool, o *hybrid.O
 			return fmt.Errorf("sign in at %s with Microsoft Entra ID, since COSMOS_KEY is not set; run \"az login\", or set COSMOS_KEY: %w", screen.Plain(config.Endpoint), err)
 		}
 	}
-	o.Container, err = hybrid.Connect(ctx, config, cred, nil)
+	o.Remote, err = cosmos.Connect(ctx, config, cred, nil)
 	return err
 }
 
@@ -174,7 +176,7 @@ func (f cloudFlags) open(a *app, asking, make bool, told func(hybrid.Status)) ([
 	for _, dir := range dirs {
 		project := filepath.Base(filepath.Dir(dir))
 		o := f.options(a, project)
-		o.Container, o.Budget, o.OnStatus = copied.Container, budget, told
+		o.Remote, o.Budget, o.OnStatus = copied.Remote, budget, told
 		st, err := hybrid.Open(a.ctx, dir, o)
 		if err != nil {
 			return nil, err
@@ -195,7 +197,7 @@ func (f cloudFlags) options(a *app, project string) *hybrid.Options {
 }
 
 // refused adds to the error of an account that refuses requests what to look at.
-func refused(err error, c hybrid.Config) error {
+func refused(err error, c cosmos.Config) error {
 	if !errors.Is(err, hybrid.ErrBlocked) || errors.Is(err, hybrid.ErrClock) {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
+
 	"github.com/amplifier-go/sessionstorage/hybrid"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -26,7 +28,7 @@ func (a *app) unsynced(st *sessionstore.Store) func(ctx context.Context, ids []s
 }
 
 // lacking tells what the cloud lacks of the sessions ids in a directory.
-func (a *app) lacking(ctx context.Context, config hybrid.Config, dir string, ids []string) (_ map[string]string, err error) {
+func (a *app) lacking(ctx context.Context, config cosmos.Config, dir string, ids []string) (_ map[string]string, err error) {
 	f := cloudFlags{As: a.env("COSMOS_PROJECT"), User: a.env("COSMOS_USER")}
 	o := f.options(a, filepath.Base(filepath.Dir(dir)))
 	if err := connect(ctx, config, false, o); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 
 	"github.com/amplifier-go/sessionstorage/hybrid"
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -85,7 +86,7 @@ func again(ctx context.Context, done []request, cut int, out io.Writer, position
 		return nil, err
 	}
 	if len(done) == 0 {
-		err = hybrid.Provision(ctx, client, name, name)
+		err = cosmos.Provision(ctx, client, name, name)
 	}
 	if err == nil {
 		a.container, err = client.NewContainer(name, name)
@@ -131,7 +132,7 @@ func (a *Account) Do(hr *http.Request) (*http.Response, error) {
 // as a project of its own. Without a name the device is the machine.
 func (a *Account) Open(ctx context.Context, root, dir, device string, d sessionstore.Durability) (*hybrid.Store, error) {
 	return hybrid.Open(ctx, filepath.Join(root, dir), &hybrid.Options{
-		Store:     &sessionstore.Options{Durability: d},
-		Container: a.container, Project: dir, User: "ada", Device: device, Manual: true,
+		Store:  &sessionstore.Options{Durability: d},
+		Remote: cosmos.New(a.container), Project: dir, User: "ada", Device: device, Manual: true,
 	})
 }

@@ -14,14 +14,14 @@ import (
 )
 
 // Get implements [remote.Remote].
-func (c *Client) Get(ctx context.Context, part, name string, known remote.Version) (remote.Object, error) {
+func (c *Remote) Get(ctx context.Context, part, name string, known remote.Version) (remote.Object, error) {
 	var o remote.Object
 	same := false
 	a := c.read(ctx, part, func(ctx context.Context) (azcosmos.Response, string, error) {
 		if known != "" {
 			ctx = policy.WithHTTPHeader(ctx, http.Header{"If-None-Match": []string{string(known)}})
 		}
-		r, err := c.Container.ReadItem(ctx, partition(part), name, &azcosmos.ItemOptions{SessionToken: c.sessionToken(part)})
+		r, err := c.container.ReadItem(ctx, partition(part), name, &azcosmos.ItemOptions{SessionToken: c.sessionToken(part)})
 		if same = err == nil && r.RawResponse != nil && r.RawResponse.StatusCode == http.StatusNotModified; !same && err == nil {
 			o = decode(r.Value, name, r.ETag)
 		}
@@ -41,11 +41,11 @@ func (c *Client) Get(ctx context.Context, part, name string, known remote.Versio
 // getNewest reads an object that was there once, when no session token is known, as after a start
 // of the program: a replica that is behind has none of it. A batch is answered by the replica
 // that takes the writes.
-func (c *Client) getNewest(ctx context.Context, part, name string) (o remote.Object, a Answer) {
-	batch := c.Container.NewTransactionalBatch(partition(part))
+func (c *Remote) getNewest(ctx context.Context, part, name string) (o remote.Object, a reply) {
+	batch := c.container.NewTransactionalBatch(partition(part))
 	batch.ReadItem(name, nil)
 	a = c.read(ctx, part, func(ctx context.Context) (azcosmos.Response, string, error) {
-		r, err := c.Container.ExecuteTransactionalBatch(ctx, batch, nil)
+		r, err := c.container.ExecuteTransactionalBatch(ctx, batch, nil)
 		if err == nil {
 			err = &batchError{results(r)}
 			if len(r.OperationResults) == 1 {
@@ -62,7 +62,7 @@ func (c *Client) getNewest(ctx context.Context, part, name string) (o remote.Obj
 const pageSize = 1000
 
 // List implements [remote.Remote].
-func (c *Client) List(ctx context.Context, part string, q remote.Query) iter.Seq2[remote.Object, error] {
+func (c *Remote) List(ctx context.Context, part string, q remote.Query) iter.Seq2[remote.Object, error] {
 	return func(yield func(remote.Object, error) bool) {
 		for next, more := "", true; more; more = next != "" {
 			var rows [][]byte
@@ -82,14 +82,14 @@ func (c *Client) List(ctx context.Context, part string, q remote.Query) iter.Seq
 }
 
 // page returns the page of a list that next names, and the name of the one behind it.
-func (c *Client) page(ctx context.Context, part string, q *remote.Query, next string) (rows [][]byte, more string, err error) {
+func (c *Remote) page(ctx context.Context, part string, q *remote.Query, next string) (rows [][]byte, more string, err error) {
 	after := (*string)(nil)
 	if next != "" {
 		after = &next
 	}
 	a := c.read(ctx, part, func(ctx context.Context) (azcosmos.Response, string, error) {
 		query, parameters := textOf(part, q)
-		pager := c.Container.NewQueryItemsPager(query, partition(part), &azcosmos.QueryOptions{
+		pager := c.container.NewQueryItemsPager(query, partition(part), &azcosmos.QueryOptions{
 			QueryParameters: parameters, PageSizeHint: pageSize, ContinuationToken: after, SessionToken: c.sessionToken(part),
 		})
 		page, err := pager.NextPage(ctx)

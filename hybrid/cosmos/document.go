@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
@@ -63,7 +64,7 @@ func marshal(v any) ([]byte, error) {
 
 // decode returns the object of a document, or of the row of a list. A document of another tool
 // has no label.
-func decode(body []byte, name string, etag ETag) remote.Object {
+func decode(body []byte, name string, etag azcore.ETag) remote.Object {
 	var d document
 	if json.Unmarshal(body, &d) != nil {
 		return remote.Object{Name: name, Version: remote.Version(etag)}

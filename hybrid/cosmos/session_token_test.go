@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
@@ -24,7 +25,7 @@ func TestSessionTokenOfAnotherContainer(t *testing.T) {
 		holds()
 		ctx, made := counted(t.Context())
 		b := throttle.NewBudget(0, nil)
-		doc, err := throttle.New(client, b).Get(ctx, "p", "a", "")
+		doc, err := throttle.New(client, b, nil).Get(ctx, "p", "a", "")
 		require.NoError(t, err)
 		require.Equal(t, "a", doc.Name)
 		require.EqualValues(t, 3, made.Load())
@@ -65,7 +66,7 @@ func TestReplicaIsBehind(t *testing.T) {
 // answer comes late.
 func TestTokensOfParts(t *testing.T) {
 	t.Parallel()
-	c := &Client{}
+	c := &Remote{}
 	for _, tt := range []struct{ part, token, want string }{
 		{"p", "0:-1#10", "0:-1#10"},
 		{"q", "0:-1#3", "0:-1#3"},
@@ -96,20 +97,20 @@ func TestReadsWhatItWrote(t *testing.T) {
 		srv := cosmostest.New(nil)
 		client := connect(t, srv)
 		first := client.batch(t.Context(), "p", put("a"))
-		last := first.ETag(0)
+		last := first.version(0)
 		srv.Inject(cosmostest.Data(cosmostest.Always(cosmostest.Fault{Stale: cosmostest.MaxStale})))
 		for range 10 {
 			a := client.batch(t.Context(), "p", swap("a", last))
 			require.NoError(t, a.Err)
-			last = a.ETag(0)
+			last = a.version(0)
 			_, err := client.Commit(t.Context(), "q", []remote.Object{{Name: "b", Label: []byte("{}")}}, nil)
 			require.NoError(t, err)
 			doc, err := client.Get(t.Context(), "p", "a", "")
 			require.NoError(t, err)
-			require.Equal(t, last, ETag(doc.Version))
+			require.Equal(t, last, azcore.ETag(doc.Version))
 			for o, err := range client.List(t.Context(), "p", remote.Query{}) {
 				require.NoError(t, err)
-				require.Equal(t, last, ETag(o.Version))
+				require.Equal(t, last, azcore.ETag(o.Version))
 			}
 		}
 	})
@@ -124,9 +125,9 @@ func TestKnownObjectAfterStart(t *testing.T) {
 		before := connect(t, srv)
 		v, err := before.Commit(t.Context(), "p", nil, &remote.Swap{Object: remote.Object{Name: "a", Label: []byte("{}"), Body: []byte("one")}})
 		require.NoError(t, err)
-		start := func() *Client {
+		start := func() *Remote {
 			srv.Inject(cosmostest.Data(cosmostest.Always(cosmostest.Fault{Stale: cosmostest.MaxStale})))
-			return &Client{Container: before.Container}
+			return New(before.container)
 		}
 		c := start()
 		_, err = c.Get(t.Context(), "p", "a", v)

@@ -1,4 +1,4 @@
-package hybrid
+package cosmos
 
 import (
 	"bytes"
@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/amplifier-go/sessionstorage/internal/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
 // Config names a container; [Connect] opens it. Key is the account's key in
@@ -54,9 +55,9 @@ func ConfigFromEnv() (Config, bool) {
 // no file, no such section or no endpoint in it.
 func ConfigFromSettings(path string) (Config, bool, error) {
 	if path == "" {
-		home, err := amplifierHome()
+		home, err := sessiondir.AmplifierHome()
 		if err != nil {
-			return Config{}, false, wrap("read settings", "", err)
+			return Config{}, false, fmt.Errorf("read settings: %w", err)
 		}
 		path = home + string(os.PathSeparator) + "settings.yaml"
 	}
@@ -65,46 +66,38 @@ func ConfigFromSettings(path string) (Config, bool, error) {
 		return Config{}, false, nil
 	}
 	if err != nil {
-		return Config{}, false, wrap("read settings", "", err)
+		return Config{}, false, fmt.Errorf("read settings: %w", err)
 	}
 	var settings struct {
 		Cosmos struct{ Endpoint, Database, Container, Key string }
 	}
 	// The decoder's own errors quote the file, which may hold a key.
 	if err := yaml.NewDecoder(bytes.NewReader(text)).Decode(&settings); err != nil && len(bytes.TrimSpace(text)) > 0 {
-		return Config{}, false, wrap("read settings", "", fmt.Errorf("parse %q: not the YAML that was expected", path))
+		return Config{}, false, fmt.Errorf("read settings: parse %q: not the YAML that was expected", path)
 	}
 	c := Config(settings.Cosmos)
 	return c.complete(), c.Endpoint != "", nil
 }
 
-// Connect returns the container that c names, to be used with cred, or with the account key
-// when Key is set; o may be nil. It makes no request and creates nothing. Whether the account
-// can be reached, takes the key and has the container shows when a store uses it; the error
-// of a call Is [ErrUnreachable] or [ErrBlocked] then. An endpoint that is no address is an
-// error of Connect.
-func Connect(ctx context.Context, c Config, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.ContainerClient, error) {
+// Connect returns the remote that is the container which c names, to be used with cred, or with
+// the account key when Key is set; o may be nil. It makes no request and creates nothing. Whether
+// the account can be reached, takes the key and has the container shows when a store uses it;
+// the error of a call Is [remote.ErrUnreachable] or [remote.ErrBlocked] then. An endpoint that is
+// no address is an error of Connect.
+func Connect(ctx context.Context, c Config, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*Remote, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, wrap("connect", "", err)
+		return nil, fmt.Errorf("connect: %w", err)
 	}
-	return NewContainer(c, cred, o)
-}
-
-// NewContainer is [Connect] without a context.
-func NewContainer(c Config, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.ContainerClient, error) {
 	c = c.complete()
-	client, err := cosmos.Open(c.Endpoint, c.Key, cred, o)
+	client, err := openAccount(c.Endpoint, c.Key, cred, o)
 	if err != nil {
-		return nil, wrap("connect", "", err)
+		return nil, fmt.Errorf("connect: %w", err)
 	}
 	container, err := client.NewContainer(c.Database, c.Container)
-	return container, wrap("connect", "", err)
-}
-
-// Provision creates the database and the container where they are missing, with the
-// partition key and index policy that the copy needs. It needs rights over the
-// account. A key has them; a role on data does not. An existing container stays as it
-// is; the error Is [ErrBlocked] when its partition key is another one.
-func Provision(ctx context.Context, c *azcosmos.Client, database, container string) error {
-	return wrap("provision", "", cosmos.Provision(ctx, c, database, container))
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	r := New(container)
+	r.identity = fmt.Sprintf("cosmos %s %s/%s", strings.TrimRight(c.Endpoint, "/"), c.Database, c.Container)
+	return r, nil
 }

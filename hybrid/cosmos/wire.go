@@ -16,7 +16,7 @@ import (
 	azruntime "github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 )
 
-// wire is the transport of the clients that [Open] makes. It makes each request once:
+// wire is the transport of the clients that [Connect] makes. It makes each request once:
 // what the SDK, whose policies cannot be left out, or net/http would repeat goes past them
 // as an [unrepeated]. But it lets the SDK go to another region, once for a call, where one
 // refuses a request or takes no connection. It tells the [trip] of a request of each byte that

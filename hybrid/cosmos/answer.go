@@ -15,14 +15,11 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// ETag is a version of a document.
-type ETag = azcore.ETag
-
-// Answer is what the service answered, or what it means that it did not.
-type Answer struct {
-	Err    error  // see the package's doc; nil: it was done
-	ETags  []ETag // of the documents of a batch, in the order of its operations
-	Failed int    // the operation of a batch that failed by itself; -1: none, or all
+// reply is what the service answered, or what it means that it did not.
+type reply struct {
+	Err    error         // see the package's doc; nil: it was done
+	ETags  []azcore.ETag // of the documents of a batch, in the order of its operations
+	Failed int           // the operation of a batch that failed by itself; -1: none, or all
 
 	status int
 	sub    string // the service's sub-status
@@ -30,13 +27,13 @@ type Answer struct {
 }
 
 // missing reports whether what was asked for is not there.
-func (a *Answer) missing() bool { return errors.Is(a.Err, remote.ErrNotExist) }
+func (a *reply) missing() bool { return errors.Is(a.Err, remote.ErrNotExist) }
 
 // behind reports whether no replica is known that has what the session token asks for.
-func (a *Answer) behind() bool { return a.status == http.StatusNotFound && a.sub == notYet }
+func (a *reply) behind() bool { return a.status == http.StatusNotFound && a.sub == notYet }
 
-// ETag returns that of the operation i; "" when the answer has none.
-func (a *Answer) ETag(i int) ETag {
+// version returns that of the operation i; "" when the answer has none.
+func (a *reply) version(i int) azcore.ETag {
 	if i < 0 || i >= len(a.ETags) {
 		return ""
 	}
@@ -59,7 +56,7 @@ func (e *statusError) Error() string {
 
 // batchError is what the operations of a batch say, where the service answered the
 // batch as a whole.
-type batchError struct{ answer Answer }
+type batchError struct{ answer reply }
 
 func (e *batchError) Error() string { return fmt.Sprint(e.answer.Err) }
 
@@ -90,9 +87,9 @@ const maxSkew = 10 * time.Minute
 
 // classify tells what err, the outcome of one request for which the caller still
 // waits, means.
-func classify(err error, now time.Time) Answer {
+func classify(err error, now time.Time) reply {
 	if err == nil {
-		return Answer{Failed: -1}
+		return reply{Failed: -1}
 	}
 	if b := (*batchError)(nil); errors.As(err, &b) {
 		return b.answer
@@ -105,16 +102,16 @@ func classify(err error, now time.Time) Answer {
 	if e.RawResponse != nil {
 		header = e.RawResponse.Header
 	}
-	a := Answer{Failed: -1, status: e.StatusCode, sub: header.Get(headerSub)}
+	a := reply{Failed: -1, status: e.StatusCode, sub: header.Get(headerSub)}
 	a.explain(&statusError{e.StatusCode, e.ErrorCode}, header, now)
 	return a
 }
 
 // noAnswer returns what it means that a request got no answer from the service. No other one
 // will arrive now where nothing took the connection, or something else answers there.
-func noAnswer(err error) Answer {
+func noAnswer(err error) reply {
 	trouble := &remote.Unreachable{Err: err}
-	a := Answer{Failed: -1, Err: trouble, silent: true}
+	a := reply{Failed: -1, Err: trouble, silent: true}
 	other, proxy := (*elsewhereError)(nil), (*net.OpError)(nil)
 	if errors.As(err, &other) {
 		a.status = other.status
@@ -139,8 +136,8 @@ func answered(answer *http.Response, err error) *http.Response {
 }
 
 // requireService makes an answer one that tells nothing when it is not from the
-// service: clients that [Open] did not make let it through.
-func (a *Answer) requireService(answer *http.Response) {
+// service: clients that [Connect] did not make let it through.
+func (a *reply) requireService(answer *http.Response) {
 	if answer == nil {
 		return
 	}
@@ -152,7 +149,7 @@ func (a *Answer) requireService(answer *http.Response) {
 var errNoContainer = fmt.Errorf("%w: there is no such database or container", remote.ErrBlocked)
 
 // explain finds the error for an answer by its status and sub-status.
-func (a *Answer) explain(why error, header http.Header, now time.Time) {
+func (a *reply) explain(why error, header http.Header, now time.Time) {
 	var is error
 	switch status, forbidden := a.status, a.status == http.StatusForbidden; {
 	case status == http.StatusNotFound && a.sub == noOwner:

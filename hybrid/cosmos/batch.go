@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
@@ -16,7 +17,7 @@ import (
 // Commit implements [remote.Remote]. What fits into one batch is stored whole or not at all. The
 // parts of a batch that a server applies in spite of a failure do no harm: what the swap leads
 // to comes before it, and what it no longer leads to is removed after it.
-func (c *Client) Commit(ctx context.Context, part string, objects []remote.Object, swap *remote.Swap) (remote.Version, error) {
+func (c *Remote) Commit(ctx context.Context, part string, objects []remote.Object, swap *remote.Swap) (remote.Version, error) {
 	all, err := ops(part, objects, swap)
 	if err != nil {
 		return "", err
@@ -43,7 +44,7 @@ func (c *Client) Commit(ctx context.Context, part string, objects []remote.Objec
 		return "", a.failure(swap != nil)
 	}
 	_ = c.Delete(ctx, part, rest) // the swap was made, and what stays does no harm
-	return remote.Version(a.ETag(n)), nil
+	return remote.Version(a.version(n)), nil
 }
 
 // fits reports whether one batch stores objects with the one that is swapped. The documents
@@ -60,7 +61,7 @@ func fits(objects []remote.Object, swap *remote.Swap) bool {
 }
 
 // failure returns what the answer to a commit means.
-func (a *Answer) failure(swaps bool) error {
+func (a *reply) failure(swaps bool) error {
 	trouble := (*remote.Unreachable)(nil)
 	switch {
 	case swaps && errors.As(a.Err, &trouble) && trouble.Kind != remote.Throttled:
@@ -72,7 +73,7 @@ func (a *Answer) failure(swaps bool) error {
 }
 
 // Delete implements [remote.Remote].
-func (c *Client) Delete(ctx context.Context, part string, names []string) error {
+func (c *Remote) Delete(ctx context.Context, part string, names []string) error {
 	for some := range slices.Chunk(names, maxOps) {
 		all := removes(some)
 		a := c.batch(ctx, part, all...)
@@ -93,10 +94,10 @@ func (c *Client) Delete(ctx context.Context, part string, names []string) error 
 
 // batch makes all changes in one part, or none. A batch of one operation is a plain request,
 // which costs less.
-func (c *Client) batch(ctx context.Context, part string, all ...op) (a Answer) {
+func (c *Remote) batch(ctx context.Context, part string, all ...op) (a reply) {
 	switch len(all) {
 	case 0:
-		return Answer{Failed: -1}
+		return reply{Failed: -1}
 	case 1:
 		a = c.change(ctx, part, all[0])
 	default:
@@ -120,14 +121,14 @@ func creates(all []op) bool {
 }
 
 // change makes one operation.
-func (c *Client) change(ctx context.Context, part string, o op) Answer {
-	var etag ETag
+func (c *Remote) change(ctx context.Context, part string, o op) reply {
+	var etag azcore.ETag
 	a := c.do(ctx, part, func(ctx context.Context) (azcosmos.Response, string, error) {
-		r, err := o.alone(ctx, c.Container, partition(part))
+		r, err := o.alone(ctx, c.container, partition(part))
 		etag = r.ETag
 		return r.Response, text(r.SessionToken), err
 	})
-	a.ETags = []ETag{etag}
+	a.ETags = []azcore.ETag{etag}
 	return a
 }
 
@@ -167,13 +168,13 @@ func (o *op) into(batch *azcosmos.TransactionalBatch) {
 }
 
 // transact makes several operations at once.
-func (c *Client) transact(ctx context.Context, part string, all []op) Answer {
-	batch := c.Container.NewTransactionalBatch(partition(part))
+func (c *Remote) transact(ctx context.Context, part string, all []op) reply {
+	batch := c.container.NewTransactionalBatch(partition(part))
 	for _, o := range all {
 		o.into(&batch)
 	}
 	return c.do(ctx, part, func(ctx context.Context) (azcosmos.Response, string, error) {
-		r, err := c.Container.ExecuteTransactionalBatch(ctx, batch, nil)
+		r, err := c.container.ExecuteTransactionalBatch(ctx, batch, nil)
 		if err == nil {
 			err = &batchError{results(r)}
 		}
@@ -183,15 +184,15 @@ func (c *Client) transact(ctx context.Context, part string, all []op) Answer {
 
 // results returns what the operations of a batch say. The first that failed by
 // itself counts, whatever the answer as a whole says.
-func results(r azcosmos.TransactionalBatchResponse) Answer {
-	a := Answer{Failed: -1}
+func results(r azcosmos.TransactionalBatchResponse) reply {
+	a := reply{Failed: -1}
 	for i, op := range r.OperationResults {
 		status := int(op.StatusCode)
 		if status == http.StatusFailedDependency || status < 300 {
 			a.ETags = append(a.ETags, op.ETag)
 			continue
 		}
-		a = Answer{Failed: i, status: status}
+		a = reply{Failed: i, status: status}
 		if status == http.StatusForbidden { // the service took the request, so it is not for the account's rights
 			a.sub = full
 		}
@@ -199,7 +200,7 @@ func results(r azcosmos.TransactionalBatchResponse) Answer {
 		return a
 	}
 	if !r.Success && len(r.OperationResults) > 0 {
-		return Answer{Failed: -1, Err: &remote.Unreachable{Err: errors.New("the batch failed for no reason")}}
+		return reply{Failed: -1, Err: &remote.Unreachable{Err: errors.New("the batch failed for no reason")}}
 	}
 	return a
 }

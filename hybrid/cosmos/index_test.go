@@ -63,7 +63,7 @@ func queriesOf(t *testing.T) (asked []*cosmostest.Query) {
 // provisioned returns the policy of a container that Provision made.
 func provisioned(t *testing.T) azcosmos.IndexingPolicy {
 	t.Helper()
-	made, err := connect(t, cosmostest.New(nil)).Container.Read(t.Context(), nil)
+	made, err := connect(t, cosmostest.New(nil)).container.Read(t.Context(), nil)
 	require.NoError(t, err)
 	require.NotNil(t, made.ContainerProperties.IndexingPolicy)
 	return *made.ContainerProperties.IndexingPolicy

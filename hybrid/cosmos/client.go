@@ -14,12 +14,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
 )
 
-// Client makes requests to one container.
-type Client struct {
-	Container *azcosmos.ContainerClient
-	// Observe is told of each request, when it is not nil. It is called by many
-	// goroutines.
-	Observe func(context.Context, remote.Request)
+// Remote is a container.
+type Remote struct {
+	container *azcosmos.ContainerClient
+	identity  string
 
 	mu     sync.Mutex        // guards what follows
 	tokens map[string]string // of the newest answers, by part
@@ -27,11 +25,17 @@ type Client struct {
 	hopped time.Time // when the SDK went to another region last
 }
 
+// New returns the remote that is a container of a client which the program has made. The service
+// has the partition key /pk for it; see [Provision].
+func New(container *azcosmos.ContainerClient) *Remote {
+	return &Remote{container: container, identity: "cosmos " + container.ID()}
+}
+
 // Info implements [remote.Remote]. It makes no request.
-func (c *Client) Info(context.Context) (remote.Info, error) {
+func (c *Remote) Info(context.Context) (remote.Info, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return remote.Info{Time: c.time, Batch: remote.Batch{Objects: maxOps, Bytes: maxBytes}}, nil
+	return remote.Info{Identity: c.identity, Time: c.time, Batch: remote.Batch{Objects: maxOps, Bytes: maxBytes}}, nil
 }
 
 // request makes one request, and returns the session token that came with the
@@ -40,7 +44,7 @@ type request func(context.Context) (answer azcosmos.Response, token string, err 
 
 // read makes a request that reads. The second time that the replicas do not know the session
 // token, it drops it; see the package's doc.
-func (c *Client) read(ctx context.Context, part string, r request) (a Answer) {
+func (c *Remote) read(ctx context.Context, part string, r request) (a reply) {
 	for try := range 3 {
 		if a = c.do(ctx, part, r); !a.behind() {
 			break
@@ -48,7 +52,7 @@ func (c *Client) read(ctx context.Context, part string, r request) (a Answer) {
 		if try > 0 {
 			c.dropToken(part)
 		} else if err := jitter.Pause(ctx, replicaPause, nil); err != nil {
-			return Answer{Failed: -1, Err: err}
+			return reply{Failed: -1, Err: err}
 		}
 	}
 	return a
@@ -57,7 +61,7 @@ func (c *Client) read(ctx context.Context, part string, r request) (a Answer) {
 // replicaPause is how long a replica that is behind gets to catch up.
 const replicaPause = 500 * time.Millisecond
 
-func (c *Client) dropToken(part string) {
+func (c *Remote) dropToken(part string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.tokens, part)
@@ -67,7 +71,7 @@ func (c *Client) dropToken(part string) {
 const hopPause = 10 * time.Second
 
 // do makes one request. The SDK makes it again in another region where the first one refuses it.
-func (c *Client) do(ctx context.Context, part string, r request) Answer {
+func (c *Remote) do(ctx context.Context, part string, r request) reply {
 	t, request := setOut(ctx, func(r remote.Request) { c.observe(ctx, r) })
 	defer t.over()
 	c.mu.Lock()
@@ -103,18 +107,15 @@ func (c *Client) do(ctx context.Context, part string, r request) Answer {
 }
 
 // observe tells of a request.
-func (c *Client) observe(ctx context.Context, r remote.Request) {
+func (c *Remote) observe(ctx context.Context, r remote.Request) {
 	remote.Observe(ctx, r)
-	if c.Observe != nil {
-		c.Observe(ctx, r)
-	}
 }
 
 // maxTokens is of how many parts the session tokens are kept.
 const maxTokens = 10_000
 
 // note takes down what an answer told.
-func (c *Client) note(part string, answer *http.Response, token string, hopped bool) {
+func (c *Remote) note(part string, answer *http.Response, token string, hopped bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if hopped {
@@ -161,7 +162,7 @@ func numberIn(token string) (of string, n int64) {
 }
 
 // sessionToken is the token of the newest answer of a part as the SDK takes it.
-func (c *Client) sessionToken(part string) *string {
+func (c *Remote) sessionToken(part string) *string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if token, ok := c.tokens[part]; ok {

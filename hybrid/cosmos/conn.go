@@ -1,6 +1,10 @@
 package cosmos
 
-import "github.com/amplifier-go/sessionstorage/hybrid/remote"
+import (
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+)
 
 // What one batch may hold. The service takes 100 operations and 2 MB.
 const (
@@ -12,8 +16,8 @@ const (
 type op struct {
 	kind kind
 	id   string
-	body []byte // nil for remove
-	etag ETag   // that the document must have; "": any
+	body []byte      // nil for remove
+	etag azcore.ETag // that the document must have; "": any
 }
 
 // kind is what an operation does.
@@ -46,7 +50,7 @@ func ops(part string, objects []remote.Object, swap *remote.Swap) (all []op, err
 	}
 	change := op{kind: create, id: swap.Name, body: body}
 	if swap.If != "" {
-		change.kind, change.etag = replace, ETag(swap.If)
+		change.kind, change.etag = replace, azcore.ETag(swap.If)
 	}
 	return append(append(all, change), removes(swap.Remove)...), nil
 }

@@ -27,7 +27,7 @@ func Provision(ctx context.Context, c *azcosmos.Client, database, container stri
 	if err != nil {
 		return err
 	}
-	return Examine(ctx, made)
+	return examine(ctx, made)
 }
 
 func unlessThere(err error) error {

@@ -20,7 +20,7 @@ func TestAccountRegions(t *testing.T) {
 	reads := func(regions ...string) int64 {
 		seen := &accountReads{next: srv.Transport()}
 		o := &azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{Transport: seen}, PreferredRegions: regions}
-		client, err := Open(srv.Endpoint(), srv.Key(), nil, o)
+		client, err := openAccount(srv.Endpoint(), srv.Key(), nil, o)
 		require.NoError(t, err)
 		require.NoError(t, Provision(t.Context(), client, "db", "sync"))
 		return seen.count.Load()

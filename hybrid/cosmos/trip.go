@@ -14,8 +14,8 @@ import (
 // idleTime is after how long without a byte in either direction a request ends.
 const idleTime = 30 * time.Second
 
-// trip is a request of a [Client], from its beginning to the end of the answer. A nil
-// trip, as of a request that no Client makes, is told of nothing.
+// trip is a request of a [Remote], from its beginning to the end of the answer. A nil
+// trip, as of a request that no Remote makes, is told of nothing.
 type trip struct {
 	count  func(remote.Request) // takes each request that the SDK makes beside the last one
 	ctx    context.Context      // of the request

@@ -18,10 +18,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// Open returns a client of the account at an endpoint, with the account's key in
+// openAccount returns a client of the account at an endpoint, with the account's key in
 // base64, or with cred when key is empty. o may be nil. It makes no request. The error
 // never holds the endpoint: in its place there may be a connection string, with the key.
-func Open(endpoint, key string, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.Client, error) {
+func openAccount(endpoint, key string, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.Client, error) {
 	at, err := url.Parse(endpoint)
 	if bad := (*url.Error)(nil); errors.As(err, &bad) {
 		return nil, fmt.Errorf("the endpoint is no address: %w", bad.Err)
@@ -53,13 +53,13 @@ func open(endpoint, key string, cred azcore.TokenCredential, o *azcosmos.ClientO
 	return azcosmos.NewClientWithKey(endpoint, c, withPolicies(o))
 }
 
-// examineTime is how long Examine waits for the account.
+// examineTime is how long examine waits for the account.
 const examineTime = 10 * time.Second
 
-// Examine looks whether the container is there and has the partition key /pk. The error
+// examine looks whether the container is there and has the partition key /pk. The error
 // Is [remote.ErrBlocked] when there is no such container. An account that does not answer is no
 // error, and neither is what another server answers.
-func Examine(ctx context.Context, container *azcosmos.ContainerClient) error {
+func examine(ctx context.Context, container *azcosmos.ContainerClient) error {
 	ctx, cancel := context.WithTimeout(ctx, examineTime)
 	defer cancel()
 	found, err := container.Read(policy.WithRetryOptions(ctx, policy.RetryOptions{MaxRetries: -1}), nil)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,16 +41,16 @@ func (l *login) GetToken(_ context.Context, o policy.TokenRequestOptions) (azcor
 }
 
 // withToken returns a client with a credential for a server that judges tokens.
-func withToken(t *testing.T, cred azcore.TokenCredential, judge func(string) cosmostest.TokenState) (*cosmostest.Server, *Client) {
+func withToken(t *testing.T, cred azcore.TokenCredential, judge func(string) cosmostest.TokenState) (*cosmostest.Server, *Remote) {
 	t.Helper()
 	srv := cosmostest.New(&cosmostest.Options{AAD: judge})
 	connect(t, srv) // makes the container
-	client, err := Open(srv.Endpoint(), "", cred, &azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{Transport: srv.Transport()}})
+	client, err := openAccount(srv.Endpoint(), "", cred, &azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{Transport: srv.Transport()}})
 	require.NoError(t, err)
 	container, err := client.NewContainer("db", "sync")
 	require.NoError(t, err)
 	srv.ResetCounters()
-	return srv, &Client{Container: container}
+	return srv, New(container)
 }
 
 // TestRefusedToken lets the service refuse the token that the client has: it gets
@@ -71,9 +70,8 @@ func TestRefusedToken(t *testing.T) {
 					}
 					return state
 				})
-				put := func(id string) Answer { return client.batch(t.Context(), "p", put(id)) }
-				var told atomic.Int64
-				client.Observe = func(context.Context, remote.Request) { told.Add(1) }
+				ctx, told := counted(t.Context())
+				put := func(id string) reply { return client.batch(ctx, "p", put(id)) }
 				require.NoError(t, put("a").Err)
 				require.NoError(t, put("b").Err)
 				require.Equal(t, 1, cred.given)

@@ -1,11 +1,11 @@
-// Package cosmos is the [remote.Remote] that is a container in Azure Cosmos DB: a [Client]. An
+// Package cosmos is the [remote.Remote] that is a container in Azure Cosmos DB: a [Remote]. An
 // object is a document there, and a part is a partition. All requests to the account are made
 // here. Package throttle says when, and repeats calls that failed.
 //
 // # Retries
 //
 // A request is made once. The client of the SDK and net/http repeat some writes of which the
-// answer was lost, and not others: the transport of the clients that [Open] makes hides from
+// answer was lost, and not others: the transport of the clients that [Connect] makes hides from
 // them what they repeat. One repeat is the SDK's, since it alone knows the regions: where a
 // client prefers regions, and one of them answers 403 with 3 or 1008 or takes no connection,
 // the SDK reads the account and makes the request in the next region, once and a second later,
@@ -41,6 +41,6 @@
 // of the head. Tokens end with the program. So an object that was there once, and is missing
 // in a read without a token, is read in a batch, which the replica that takes the writes answers.
 //
-// A client that [Open] makes with a credential asks it for a new token when the service refuses
+// A client that [Connect] makes with a credential asks it for a new token when the service refuses
 // the one it has, and makes the request again, once.
 package cosmos

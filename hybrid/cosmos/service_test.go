@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
@@ -62,7 +63,7 @@ func answerFromElsewhere(t *testing.T, status int, own bool) {
 	srv := cosmostest.New(nil)
 	away := &elsewhere{next: srv.Transport()}
 	o := &azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{Transport: away}}
-	client, err := Open(srv.Endpoint(), srv.Key(), nil, o)
+	client, err := openAccount(srv.Endpoint(), srv.Key(), nil, o)
 	require.NoError(t, err)
 	if !own {
 		key, err := azcosmos.NewKeyCredential(srv.Key())
@@ -73,12 +74,12 @@ func answerFromElsewhere(t *testing.T, status int, own bool) {
 	require.NoError(t, Provision(t.Context(), client, "db", "sync"))
 	container, err := client.NewContainer("db", "sync")
 	require.NoError(t, err)
-	fresh := func() *Client { return &Client{Container: container} }
+	fresh := func() *Remote { return New(container) }
 	require.NoError(t, fresh().batch(t.Context(), "p", put("a")).Err)
 	there, err := fresh().Get(t.Context(), "p", "a", "")
 	require.NoError(t, err)
 	away.status = status
-	version := ETag(there.Version)
+	version := azcore.ETag(there.Version)
 	for name, ops := range map[string][]op{
 		"put":     {put("a")},
 		"create":  {add("b")},
@@ -112,16 +113,16 @@ func TestExamineElsewhere(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(srv.Close)
-	client, err := Open(srv.URL, "AA==", nil, nil)
+	client, err := openAccount(srv.URL, "AA==", nil, nil)
 	require.NoError(t, err)
 	container, err := client.NewContainer("db", "sync")
 	require.NoError(t, err)
-	require.NoError(t, Examine(t.Context(), container))
+	require.NoError(t, examine(t.Context(), container))
 
 	account := cosmostest.New(nil)
-	client, err = Open(account.Endpoint(), account.Key(), nil, &azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{Transport: account.Transport()}})
+	client, err = openAccount(account.Endpoint(), account.Key(), nil, &azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{Transport: account.Transport()}})
 	require.NoError(t, err)
 	container, err = client.NewContainer("db", "sync")
 	require.NoError(t, err)
-	require.ErrorIs(t, Examine(t.Context(), container), remote.ErrBlocked)
+	require.ErrorIs(t, examine(t.Context(), container), remote.ErrBlocked)
 }
