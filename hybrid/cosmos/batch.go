@@ -134,34 +134,26 @@ func (c *Remote) change(ctx context.Context, part string, o op) reply {
 
 // alone makes the operation as a request of its own.
 func (o *op) alone(ctx context.Context, to *azcosmos.ContainerClient, pk azcosmos.PartitionKey) (azcosmos.ItemResponse, error) {
-	options := &azcosmos.ItemOptions{}
-	if o.etag != "" {
-		options.IfMatchEtag = &o.etag
-	}
 	switch o.kind {
 	case create:
 		return to.CreateItem(ctx, pk, o.body, nil)
 	case replace:
-		return to.ReplaceItem(ctx, pk, o.id, o.body, options)
+		return to.ReplaceItem(ctx, pk, o.id, o.body, &azcosmos.ItemOptions{IfMatchEtag: &o.etag})
 	case discards:
-		return to.DeleteItem(ctx, pk, o.id, options)
+		return to.DeleteItem(ctx, pk, o.id, nil)
 	}
 	return to.UpsertItem(ctx, pk, o.body, nil)
 }
 
 // into adds the operation to a batch.
 func (o *op) into(batch *azcosmos.TransactionalBatch) {
-	options := &azcosmos.TransactionalBatchItemOptions{}
-	if o.etag != "" {
-		options.IfMatchETag = &o.etag
-	}
 	switch o.kind {
 	case create:
 		batch.CreateItem(o.body, nil)
 	case replace:
-		batch.ReplaceItem(o.id, o.body, options)
+		batch.ReplaceItem(o.id, o.body, &azcosmos.TransactionalBatchItemOptions{IfMatchETag: &o.etag})
 	case discards:
-		batch.DeleteItem(o.id, options)
+		batch.DeleteItem(o.id, nil)
 	default:
 		batch.UpsertItem(o.body, nil)
 	}

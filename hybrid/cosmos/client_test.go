@@ -42,8 +42,7 @@ func add(id string) op { return op{kind: create, id: id, body: bodyOf(id)} }
 func swap(id string, was azcore.ETag) op {
 	return op{kind: replace, id: id, body: bodyOf(id), etag: was}
 }
-func discard(id string) op                   { return op{kind: discards, id: id} }
-func discardIf(id string, is azcore.ETag) op { return op{kind: discards, id: id, etag: is} }
+func discard(id string) op { return op{kind: discards, id: id} }
 
 // counted returns ctx for calls whose requests are counted.
 func counted(ctx context.Context) (context.Context, *atomic.Int64) {

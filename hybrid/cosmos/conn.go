@@ -17,7 +17,7 @@ type op struct {
 	kind kind
 	id   string
 	body []byte      // nil for remove
-	etag azcore.ETag // that the document must have; "": any
+	etag azcore.ETag // that the document must have, for replace
 }
 
 // kind is what an operation does.

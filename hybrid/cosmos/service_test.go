@@ -84,8 +84,8 @@ func answerFromElsewhere(t *testing.T, status int, own bool) {
 		"put":     {put("a")},
 		"create":  {add("b")},
 		"replace": {swap("a", version)},
-		"delete":  {discardIf("a", version)},
-		"batch":   {put("b"), discardIf("a", version)},
+		"delete":  {discard("a")},
+		"batch":   {put("b"), swap("a", version)},
 	} {
 		a := fresh().batch(t.Context(), "p", ops...)
 		require.NotErrorIs(t, a.Err, remote.ErrChanged, name)
