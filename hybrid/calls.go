@@ -40,7 +40,7 @@ func (l *errorList) all() error {
 // sessions that are not named, it asks the cloud for the six that changed last;
 // of the others the catalogue tells, in which a device may enter a session half a
 // minute late. Sync goes on after a session that fails; the error joins what failed,
-// and what was not sent stays on the disk for the next time. Without a container it
+// and what was not sent stays on the disk for the next time. Without a remote it
 // does nothing and the error Is [ErrNoRemote]. The error Is [ErrUnreachable] when the
 // account gives no first answer before ctx ends, or, where ctx has no deadline, within
 // Options.RefreshWait. For 30 seconds after that, all calls take it as known.

@@ -1,4 +1,5 @@
-// Package hybrid keeps the sessions of a directory also in Azure Cosmos DB, so
+// Package hybrid keeps the sessions of a directory also in a remote, such as a container in
+// Azure Cosmos DB or a directory that devices share, so
 // that every device of their owner has them and nothing is lost when two
 // devices wrote while they were offline.
 //
@@ -108,7 +109,7 @@
 // # Requests
 //
 // This package makes all retries itself, whatever the options of the client say, and tells
-// of each request that a container of [Connect] makes. Stores
+// of each request that a remote makes. Stores
 // that share a [Budget] wait together. When the account throttles them, they slow down
 // until five minutes after it last did. A request ends after 30 seconds without a byte in
 // either direction. An account that does not answer, as without a network, counts as away

@@ -3,6 +3,7 @@ package hybrid
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"testing"
 	"time"
@@ -35,9 +36,15 @@ func TestInMemory(t *testing.T) {
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	c := &memremote.Remote{Now: func() time.Time { return now }}
 	devices := []*testDevice{inMemory(t, c, "a"), inMemory(t, c, "b")}
+	atRandom(t, r, devices, func(d time.Duration) { now = now.Add(d) })
+}
+
+// atRandom lets two devices do something at random, with some time in between.
+func atRandom(t *testing.T, r *rand.Rand, devices []*testDevice, wait func(time.Duration)) {
+	t.Helper()
 	for said := range 60 {
 		d, id := devices[r.IntN(2)], fmt.Sprint("s", r.IntN(2))
-		now = now.Add(time.Minute)
+		wait(time.Minute)
 		switch r.IntN(6) {
 		case 0, 1, 2:
 			d.say(id, fmt.Sprint("message ", said))
@@ -56,7 +63,7 @@ func TestInMemory(t *testing.T) {
 	}
 	for range 3 {
 		for _, d := range devices {
-			now = now.Add(time.Hour)
+			wait(time.Hour)
 			d.sync()
 			_, err := d.Pull(t.Context())
 			require.NoError(t, err)

@@ -30,7 +30,7 @@ import (
 // 30 seconds; [ErrDeferred] when the cloud has more, but another program uses the
 // session here or its files are in doubt; [sessionstore.ErrNotFound] when it is
 // neither here nor there. A program that goes on after ErrUnreachable or
-// ErrDeferred may cause two histories. Without a container there is nothing to
+// ErrDeferred may cause two histories. Without a remote there is nothing to
 // be asked, and that is no error.
 func (s *Store) Refresh(ctx context.Context, id string) (sessionstore.Revision, error) {
 	if s.engine == nil {

@@ -40,7 +40,7 @@ type Status struct {
 
 // Status returns how the sessions stand that are here or were: each as the last sync left
 // it, or as its files and what is known of the head say. It makes no request. Only the
-// Status of another device tells what that device could not send. Without a container
+// Status of another device tells what that device could not send. Without a remote
 // every session is [Local].
 func (s *Store) Status(ctx context.Context) ([]Status, error) {
 	if s.engine == nil {

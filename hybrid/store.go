@@ -35,7 +35,7 @@ type Store struct {
 	worker *worker // nil: nothing happens in the background
 }
 
-// Open opens dir as [sessionstore.Open] does. Without a container everything
+// Open opens dir as [sessionstore.Open] does. Without a remote everything
 // is local: Sync and Pull do nothing and say so. It makes no request.
 func Open(ctx context.Context, dir string, opts *Options) (*Store, error) {
 	return open(ctx, dir, opts, nil)

@@ -22,16 +22,16 @@ var (
 	// ErrFull tells that a part has no room for an object. Other parts have.
 	ErrFull = errors.New("the session has all that it may have in the cloud: prune it, or go on in another session")
 	// ErrBlocked tells that the remote refuses all requests until somebody acts.
-	ErrBlocked = errors.New("the account refuses requests")
+	ErrBlocked = errors.New("the remote refuses requests")
 	// ErrRefused is an ErrBlocked that is known of one request alone.
 	ErrRefused = fmt.Errorf("%w: the request is refused", ErrBlocked)
 	// ErrUnauthorized tells that the identity has no right to the request, or not yet.
-	ErrUnauthorized = errors.New("the account does not authorize the request, or not yet")
+	ErrUnauthorized = errors.New("the remote does not authorize the request, or not yet")
 	// ErrClock tells that requests are refused because the clock is wrong.
-	ErrClock = errors.New("clock differs from the account's")
+	ErrClock = errors.New("clock differs from the remote's")
 	// ErrUnreachable tells that the remote did not answer, or not well. It may be an
 	// [Unreachable] or a [NoAnswer], which say more.
-	ErrUnreachable = errors.New("the account cannot be reached")
+	ErrUnreachable = errors.New("the remote cannot be reached")
 )
 
 // Unreachable is an [ErrUnreachable] with what it shows.

@@ -50,7 +50,7 @@ func TestWithin(t *testing.T) {
 		err := took(t, 5*time.Second, func() error { return get(ctx, r) })
 		require.ErrorIs(t, err, remote.ErrUnreachable)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.EqualError(t, err, "the account cannot be reached: no answer in 5s")
+		require.EqualError(t, err, "the remote cannot be reached: no answer in 5s")
 		require.ErrorIs(t, b.Away(), remote.ErrUnreachable)
 		require.Equal(t, time.Now().Add(awayFor), b.Opens())
 		for _, ctx := range []context.Context{ctx, t.Context()} {

@@ -213,11 +213,11 @@ func TestOnce(t *testing.T) {
 	gone := fmt.Errorf("read head: %w: connection refused", hybrid.ErrUnreachable)
 	other := fmt.Errorf("%w: %w", errors.New("one"), errors.New("two"))
 	all := errors.Join(errors.Join(at("a", gone), at("b", other)), errors.Join(at("c", gone), at("d", gone)))
-	require.EqualError(t, once(all), at("a", gone).Error()+"\n"+at("b", other).Error()+"\n2 more sessions: the account cannot be reached")
+	require.EqualError(t, once(all), at("a", gone).Error()+"\n"+at("b", other).Error()+"\n2 more sessions: the remote cannot be reached")
 	require.ErrorIs(t, once(all), hybrid.ErrUnreachable)
 	denied := fmt.Errorf("read head: %w: status 403", hybrid.ErrBlocked)
 	all = errors.Join(at("a", denied), at("b", denied), at("c", gone))
-	require.EqualError(t, once(all), at("a", denied).Error()+"\n"+at("c", gone).Error()+"\n1 more session: the account refuses requests")
+	require.EqualError(t, once(all), at("a", denied).Error()+"\n"+at("c", gone).Error()+"\n1 more session: the remote refuses requests")
 	require.EqualError(t, once(other), other.Error())
 	require.EqualError(t, once(errors.Join(at("a", gone), other)), at("a", gone).Error()+"\n"+other.Error())
 }
