@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -12,12 +13,14 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 // TestCopied refuses what other programs copy, which tells the name of a directory above, or
 // what is in it.
 func TestCopied(t *testing.T) {
 	t.Parallel()
+	testenv.Need(t, runtime.GOOS != "windows", "symlinks need a right there")
 	for _, c := range []struct{ within, has, program string }{
 		{"Dropbox/a/b", "", "Dropbox"},
 		{"Dropbox (Firm)", "", "Dropbox"},
@@ -91,6 +94,7 @@ func names(t *testing.T, dir string) (all []string) {
 // TestProvision makes a remote once, also of a directory that a system put something in.
 func TestProvision(t *testing.T) {
 	t.Parallel()
+	testenv.Need(t, runtime.GOOS != "windows", "symlinks need a right there")
 	place := filepath.Join(t.TempDir(), "remote")
 	require.NoError(t, os.MkdirAll(filepath.Join(place, "lost+found"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(place, ".DS_Store"), nil, 0o600))
@@ -201,6 +205,7 @@ func TestStrangeFiles(t *testing.T) {
 // TestPermissions: what is stored is for the user alone.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
+	testenv.Need(t, runtime.GOOS != "windows", "Windows has no such modes")
 	r := provisioned(t)
 	commit(t, r, &remote.Swap{Object: object("head", "0")}, object("a", "a"))
 	require.NoError(t, filepath.WalkDir(r.Path(), func(path string, d fs.DirEntry, err error) error {

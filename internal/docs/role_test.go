@@ -49,7 +49,7 @@ func TestRoleIsWhatIsUsed(t *testing.T) {
 
 // used returns the rights that the files of hybrid/cosmos need.
 func used(t *testing.T) (names []string) {
-	paths, err := filepath.Glob(filepath.Join(root, "internal", "cosmos", "*.go"))
+	paths, err := filepath.Glob(filepath.Join(root, "hybrid", "cosmos", "*.go"))
 	require.NoError(t, err)
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") || filepath.Base(path) == "provision.go" {
