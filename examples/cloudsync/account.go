@@ -84,28 +84,20 @@ func connect(ctx context.Context, c cosmos.Config, cred azcore.TokenCredential, 
 	if err != nil {
 		return nil, err
 	}
-	client, err := newClient(c, cred, options)
-	if err != nil {
-		return nil, err
-	}
-	container, err := client.NewContainer(c.Database, c.Container)
-	return &account{remote: remote, container: container}, err
-}
-
-func newClient(c cosmos.Config, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.Client, error) {
-	if c.Key == "" {
-		return azcosmos.NewClient(c.Endpoint, cred, o)
-	}
-	key, err := azcosmos.NewKeyCredential(c.Key)
-	if err != nil {
-		return nil, err
-	}
-	return azcosmos.NewClientWithKey(c.Endpoint, key, o)
+	return &account{remote: remote, container: remote.Container()}, nil
 }
 
 // prepare makes the database and the container where they are missing.
-func prepare(ctx context.Context, c cosmos.Config, cred azcore.TokenCredential) error {
-	client, err := newClient(c, cred, nil)
+func prepare(ctx context.Context, c cosmos.Config, cred azcore.TokenCredential) (err error) {
+	var client *azcosmos.Client
+	if c.Key == "" {
+		client, err = azcosmos.NewClient(c.Endpoint, cred, nil)
+	} else {
+		var key azcosmos.KeyCredential
+		if key, err = azcosmos.NewKeyCredential(c.Key); err == nil {
+			client, err = azcosmos.NewClientWithKey(c.Endpoint, key, nil)
+		}
+	}
 	if err != nil {
 		return err
 	}

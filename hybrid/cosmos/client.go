@@ -31,6 +31,9 @@ func New(container *azcosmos.ContainerClient) *Remote {
 	return &Remote{container: container, identity: "cosmos " + container.ID()}
 }
 
+// Container returns the client of the container, for what else a program asks of it.
+func (c *Remote) Container() *azcosmos.ContainerClient { return c.container }
+
 // Info implements [remote.Remote]. It makes no request.
 func (c *Remote) Info(context.Context) (remote.Info, error) {
 	c.mu.Lock()

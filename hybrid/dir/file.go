@@ -23,8 +23,6 @@ type header struct {
 // maxHeader is how long the line may be.
 const maxHeader = 512
 
-var errNotWhole = errors.New("the file is not whole")
-
 // write makes a file for a name, which is durable and has another name until now.
 func (r *Remote) write(d *atomicfile.Dir, name string, h header, o *remote.Object) (*atomicfile.Pending, error) {
 	h.Label, h.Body = len(o.Label), len(o.Body)
