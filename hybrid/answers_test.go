@@ -161,7 +161,7 @@ func TestSplitWhileASessionIsFetched(t *testing.T) {
 		_, err := b.Pull(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, a.texts("s"), b.texts("s"))
-		_, err = b.Verify(t.Context(), "s")
+		_, err = b.Check(t.Context(), "s", nil)
 		require.NoError(t, err)
 		require.Greater(t, queries, 1)
 	})

@@ -34,24 +34,21 @@ var (
 		Sessions: 0, Pushed: 0, Segments: 0, Requests: 0, Bytes: int64(0), RequestUnits: float64(0), Conflicts: []hybrid.Conflict{},
 	}
 	_ = hybrid.PullResult{Sessions: 0, Pulled: 0, Conflicts: []hybrid.Conflict{{SessionID: "", KeptAs: ""}}}
-	_ = hybrid.Status{SessionID: "", State: "", Local: 0, Remote: 0, NextTry: time.Time{}, Err: error(nil)}
+	_ = hybrid.Status{SessionID: "", State: hybrid.Pending, Last: hybrid.Nothing, LastAt: time.Time{}, Local: 0, Remote: 0, NextTry: time.Time{}, Err: error(nil)}
 	_ = hybrid.PruneOptions{Grace: time.Duration(0), HistoryRetention: time.Duration(0), Plan: false, All: false}
 	_ = hybrid.PruneResult{Sessions: 0, Merged: 0, Segments: 0, Expired: 0, Removed: 0, Waiting: 0, Requests: 0, RequestUnits: 0.0}
-	_ = hybrid.Estimate{Documents: 0, Bytes: int64(0), RequestUnits: float64(0)}
 	_ interface {
 		Sync(context.Context, ...string) (hybrid.SyncResult, error)
 		Pull(context.Context, ...string) (hybrid.PullResult, error)
-		Plan(context.Context, ...string) (hybrid.Estimate, error)
-		LocalOnly(context.Context, string, bool) error
-		Branches(context.Context, string) ([]hybrid.Branch, error)
-		Restore(context.Context, string, hybrid.Branch) error
-		Status(context.Context) ([]hybrid.Status, error)
-		Verify(context.Context, string) (hybrid.Report, error)
-		Repair(context.Context, string) (hybrid.Report, error)
+		KeepLocal(context.Context, string) error
+		Release(context.Context, string) error
+		Histories(context.Context, string) ([]hybrid.History, error)
+		Restore(context.Context, string, hybrid.History) error
+		Status(context.Context, ...string) ([]hybrid.Status, error)
+		Check(context.Context, string, *hybrid.CheckOptions) (hybrid.Report, error)
 		Remote(context.Context) ([]hybrid.RemoteSession, error)
-		DeleteRemote(context.Context, string) error
-		Family(context.Context, ...string) ([]string, error)
-		Purge(context.Context, ...string) error
+		Remove(context.Context, ...string) error
+		Recreate(context.Context, ...string) error
 		Prune(context.Context, *hybrid.PruneOptions, ...string) (hybrid.PruneResult, error)
 		Shutdown(context.Context) error
 		Close() error

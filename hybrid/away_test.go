@@ -293,7 +293,7 @@ func TestBackgroundComesBack(t *testing.T) {
 					}
 					time.Sleep(away)
 					require.LessOrEqual(t, n.connections(), 8+int(away/awayFor), "one finds out whether it is back")
-					require.Contains(t, []string{Pending, Deferred}, a.state("s0").State)
+					require.Contains(t, []State{Pending, Deferred}, a.state("s0").State)
 					n.becomes(good)
 					time.Sleep(time.Minute + time.Second)
 					for i := range 2 * maxSyncs {
@@ -595,17 +595,18 @@ func TestWriteWithoutNetwork(t *testing.T) {
 		}
 		a.say("s", "zero")
 		a.sync()
+		at := a.state("s").LastAt
 		n.becomes(refuses)
 		refresh()
 		a.say("s", "one")
-		require.Equal(t, Status{SessionID: "s", State: Pending, Local: 2, Remote: 1}, a.state("s"))
+		require.Equal(t, Status{SessionID: "s", State: Pending, Local: 2, Remote: 1, Last: Pushed, LastAt: at}, a.state("s"))
 		refresh()
 		require.NoError(t, touch(t.Context(), a.Store))
-		require.Equal(t, Status{SessionID: "s", State: Pending, Local: 2, Remote: 1}, a.state("s"))
+		require.Equal(t, Status{SessionID: "s", State: Pending, Local: 2, Remote: 1, Last: Pushed, LastAt: at}, a.state("s"))
 		refresh()
 		m, err := sessionstore.Text("user", "from outside", time.Time{})
 		require.NoError(t, err)
 		a.appendTo("s", "transcript.jsonl", string(m.AppendTo(nil))+"\n")
-		require.Equal(t, Status{SessionID: "s", State: Pending, Local: 3, Remote: 1}, a.state("s"))
+		require.Equal(t, Status{SessionID: "s", State: Pending, Local: 3, Remote: 1, Last: Pushed, LastAt: at}, a.state("s"))
 	})
 }

@@ -111,20 +111,22 @@ func (n *failingNetwork) Do(r *http.Request) (*http.Response, error) {
 // boundedCalls are the calls that wait for a network and must not outlast their
 // context. Close takes none; CloseWait bounds it.
 var boundedCalls = map[string]func(ctx context.Context, s *Store) error{
-	"Sync":          func(ctx context.Context, s *Store) error { _, err := s.Sync(ctx); return err },
-	"Sync one":      func(ctx context.Context, s *Store) error { _, err := s.Sync(ctx, "s"); return err },
-	"Pull":          func(ctx context.Context, s *Store) error { _, err := s.Pull(ctx); return err },
-	"Pull one":      func(ctx context.Context, s *Store) error { _, err := s.Pull(ctx, "there"); return err },
-	"Refresh":       func(ctx context.Context, s *Store) error { _, err := s.Refresh(ctx, "s"); return err },
-	"Status":        func(ctx context.Context, s *Store) error { _, err := s.Status(ctx); return err },
-	"Remote":        func(ctx context.Context, s *Store) error { _, err := s.Remote(ctx); return err },
-	"Preview":       func(ctx context.Context, s *Store) error { _, err := s.Preview(ctx, "there"); return err },
-	"Branches":      func(ctx context.Context, s *Store) error { _, err := s.Branches(ctx, "s"); return err },
-	"Plan":          func(ctx context.Context, s *Store) error { _, err := s.Plan(ctx); return err },
-	"Verify":        func(ctx context.Context, s *Store) error { _, err := s.Verify(ctx, "s"); return err },
-	"Repair":        func(ctx context.Context, s *Store) error { _, err := s.Repair(ctx, "s"); return err },
+	"Sync":      func(ctx context.Context, s *Store) error { _, err := s.Sync(ctx); return err },
+	"Sync one":  func(ctx context.Context, s *Store) error { _, err := s.Sync(ctx, "s"); return err },
+	"Pull":      func(ctx context.Context, s *Store) error { _, err := s.Pull(ctx); return err },
+	"Pull one":  func(ctx context.Context, s *Store) error { _, err := s.Pull(ctx, "there"); return err },
+	"Refresh":   func(ctx context.Context, s *Store) error { _, err := s.Refresh(ctx, "s"); return err },
+	"Status":    func(ctx context.Context, s *Store) error { _, err := s.Status(ctx); return err },
+	"Remote":    func(ctx context.Context, s *Store) error { _, err := s.Remote(ctx); return err },
+	"Preview":   func(ctx context.Context, s *Store) error { _, err := s.Preview(ctx, "there"); return err },
+	"Histories": func(ctx context.Context, s *Store) error { _, err := s.Histories(ctx, "s"); return err },
+	"Check":     func(ctx context.Context, s *Store) error { _, err := s.Check(ctx, "s", nil); return err },
+	"Check and mend": func(ctx context.Context, s *Store) error {
+		_, err := s.Check(ctx, "s", &CheckOptions{Mend: true})
+		return err
+	},
 	"Prune":         func(ctx context.Context, s *Store) error { _, err := s.Prune(ctx, nil); return err },
-	"DeleteRemote":  func(ctx context.Context, s *Store) error { return s.DeleteRemote(ctx, "there") },
+	"Remove":        func(ctx context.Context, s *Store) error { return s.Remove(ctx, "there") },
 	"Shutdown":      func(ctx context.Context, s *Store) error { return s.Shutdown(ctx) },
 	"Close":         func(_ context.Context, s *Store) error { return s.Close() },
 	"Sync and Sync": func(ctx context.Context, s *Store) error { return twice(ctx, s) },

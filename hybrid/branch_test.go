@@ -34,14 +34,14 @@ func TestOneBranchOfADivergence(t *testing.T) {
 		mine = append(mine, fmt.Sprint("b", i))
 		a.sync("grows")
 		b.sync("grows")
-		require.Equal(t, Diverged, b.state("grows").State)
+		require.Equal(t, Diverged, b.state("grows").Last)
 		require.Empty(t, b.sync("grows").Conflicts, "it was told of")
-		require.Equal(t, Diverged, b.state("grows").State, "it still is")
+		require.Equal(t, Diverged, b.state("grows").Last, "it still is")
 		again := b.pull("grows")
 		require.Len(t, again.Diverged, 1)
 		require.Empty(t, again.Behind)
 		require.Equal(t, 1, c.documents()[head.TypeHistory])
-		found, err := a.Branches(t.Context(), "grows")
+		found, err := a.Histories(t.Context(), "grows")
 		require.NoError(t, err)
 		require.Len(t, found, 1)
 		require.Equal(t, len(mine), found[0].Messages)
@@ -55,7 +55,7 @@ func TestOneBranchOfADivergence(t *testing.T) {
 	require.Equal(t, a.texts("grows"), b.texts("grows"))
 	require.Equal(t, 1, c.documents()[head.TypeHistory])
 	require.Len(t, b.ids(), 2)
-	found, err := a.Branches(t.Context(), "grows")
+	found, err := a.Histories(t.Context(), "grows")
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.NoError(t, a.Restore(t.Context(), "grows", found[0]))
@@ -139,7 +139,7 @@ func TestOneBranchOfADivergenceByOurs(t *testing.T) {
 		}
 		time.Sleep(31 * 24 * time.Hour)
 		a.prune(nil) // the former heads, each of which was one of the branches
-		found, err := a.Branches(t.Context(), "s")
+		found, err := a.Histories(t.Context(), "s")
 		require.NoError(t, err)
 		require.Empty(t, r.litter(c.headOf(t, a.engine.SID("s")), found))
 		require.Len(t, found, 2, "one of each device: %+v", found)
@@ -173,7 +173,7 @@ func TestBranchHoldsWhatIsShorter(t *testing.T) {
 					release, err = d.Acquire(t.Context(), id, sessionstore.Owner{App: "test"})
 					require.NoError(t, err)
 					d.sync(id)
-					require.Equal(t, Diverged, d.state(id).State)
+					require.Equal(t, Diverged, d.state(id).Last)
 					require.Equal(t, []string{"one", "two"}, d.texts(id))
 				}
 				require.NoError(t, release())
@@ -185,7 +185,7 @@ func TestBranchHoldsWhatIsShorter(t *testing.T) {
 					require.Equal(t, []string{"one", "two"}, d.texts(got.Conflicts[0].KeptAs))
 				}
 				require.Equal(t, 2, c.documents()[head.TypeHistory])
-				found, err := a.Branches(t.Context(), id)
+				found, err := a.Histories(t.Context(), id)
 				require.NoError(t, err)
 				require.Len(t, found, 2, "a former head and b's branch")
 				require.Zero(t, d.sync(id).Pushed)
@@ -228,7 +228,7 @@ func TestConflictCopiesAreMarked(t *testing.T) {
 		}
 		require.Equal(t, 2, marked)
 	}
-	found, err := a.Branches(t.Context(), "s")
+	found, err := a.Histories(t.Context(), "s")
 	require.NoError(t, err)
 	require.Len(t, found, 2)
 	require.NotEqual(t, found[0].ID[:8], found[1].ID[:8])

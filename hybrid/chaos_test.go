@@ -260,11 +260,11 @@ func (c *chaos) check() {
 	for _, d := range c.devices {
 		require.Equal(c.t, main, d.file("s", "transcript.jsonl"), d.name)
 		require.Equal(c.t, c.devices[0].file("s", "metadata.json"), d.file("s", "metadata.json"), d.name)
-		_, err := d.Verify(context.Background(), "s")
+		_, err := d.Check(context.Background(), "s", nil)
 		require.NoError(c.t, err)
 	}
 	kept := c.inCloud(c.devices[0].testDevice)
-	branches, err := c.devices[0].Branches(context.Background(), "s")
+	branches, err := c.devices[0].Histories(context.Background(), "s")
 	require.NoError(c.t, err)
 	c.t.Logf("%d devices, %d lines written, %d in the main line, %d branches, %d requests, statuses %v",
 		len(c.devices), len(c.written), strings.Count(main, "\n"), len(branches), c.cloud.Counters().Total.Requests, c.cloud.Counters().ByStatus)
@@ -277,7 +277,7 @@ func (c *chaos) check() {
 // session.
 func (c *chaos) inCloud(d *testDevice) (texts []string) {
 	ctx := context.Background()
-	branches, err := d.Branches(ctx, "s")
+	branches, err := d.Histories(ctx, "s")
 	require.NoError(c.t, err)
 	link := d.engine.Connect()
 	main, _, err := link.Head(ctx, d.engine.SID("s"), remoteread.Known{})

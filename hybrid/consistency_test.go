@@ -86,6 +86,6 @@ func TestRewindAfterStart(t *testing.T) {
 		c.Inject(cosmostest.Data(cosmostest.At(1, cosmostest.Fault{Stale: cosmostest.MaxStale})))
 		a.sync("s")
 		require.Equal(testenv.Lost(t), []string{"one", "two"}, a.texts("s"))
-		require.Equal(t, Rewritten, a.state("s").State)
+		require.Equal(t, Rewritten, a.state("s").Last)
 	})
 }

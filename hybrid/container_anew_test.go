@@ -70,7 +70,7 @@ func TestContainerIsMadeAnew(t *testing.T) {
 				turn("s", "late")
 				b.pull()
 				require.Equal(t, a.texts("s"), b.texts("s"))
-				branches, err := b.Branches(t.Context(), "s")
+				branches, err := b.Histories(t.Context(), "s")
 				require.NoError(t, err)
 				require.Empty(t, branches)
 				require.Len(t, a.ids(), 3, "no copies")

@@ -108,7 +108,7 @@ func TestCostOfPullingAfterARepair(t *testing.T) {
 			require.NoError(t, c.Remove(testDatabase, testContainer, d.Partition, d.ID))
 		}
 	}
-	report, err := a.Repair(t.Context(), "s")
+	report, err := a.Check(t.Context(), "s", &CheckOptions{Mend: true})
 	require.NoError(t, err)
 	require.Positive(t, report.Mended)
 	c.ResetCounters()

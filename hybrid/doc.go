@@ -39,24 +39,21 @@
 // # The states of a session
 //
 //	Pending    something here was not sent, or was never compared
-//	Pushed     the last sync sent
-//	Pulled     the last sync fetched
-//	Rewritten  the last sync replaced the history in the cloud, as after a rewind
 //	UpToDate   both sides have the same
-//	Behind     the cloud has more, which waits until no program runs the session here
-//	Diverged   two devices added; both histories are kept
+//	Behind     the remote has more, which waits until no program runs the session here
 //	Deferred   the last sync failed, or its files are in doubt; it is tried again
 //	Blocked    nothing is sent or fetched until somebody acts; the error says what
 //	Local      it never leaves this machine
-//	KeptLate   it stays on this machine by a rule that came after it was sent: the cloud
-//	           has what was sent, until DeleteRemote or Purge
-//	Remote     it was removed here, and is in the cloud
-//	DeletedRemotely    it was deleted in the cloud; the files here stay, and
+//	KeptLate   it stays on this machine by a rule that came after it was sent: the remote
+//	           has what was sent, until [Store.Remove]
+//	Remote     it was deleted here, and is in the remote
+//	Removed    it was removed from the remote; the files here stay, and
 //	           [Store.Recreate] sends them anew
 //
-// A write makes the session Pending, unless it is Local, KeptLate, Blocked or
-// DeletedRemotely. After a sync without an error it is none of Pending, Deferred and
-// Blocked.
+// A write makes the session Pending, unless it is Local, KeptLate, Blocked or Removed.
+// After a sync without an error it is none of Pending, Deferred and Blocked. What the last
+// sync did stands beside the state: it Pushed, Pulled, replaced the history in the remote
+// (Rewritten), or kept two histories (Diverged).
 //
 // # Previews
 //
@@ -149,7 +146,7 @@
 // is kept beside the state, as it was written here. Lines that were removed here and that
 // a pull brings back come as they were sent. Errors and logs hold no content.
 //
-// What Options.Deny, LocalOnly and Options.Redact say is remembered beside the
+// What Options.Deny, KeepLocal and Options.Redact say is remembered beside the
 // sessions, and holds for every program that opens the directory, with or without
 // options. Only the version of a Redactor is remembered. A program without options
 // applies the built-in rules where the directory remembers these; otherwise it sends
@@ -224,9 +221,9 @@
 //
 // # What is not promised
 //
-// A session removed here stays in the cloud and is not brought back unless it is named;
-// [Store.DeleteRemote] and [Store.Purge] remove it there and no file anywhere. After one
-// of them by mistake, [Store.Recreate] sends what a device has, and nothing that was only in
+// A session deleted here stays in the remote and is not brought back unless it is named;
+// [Store.Remove] removes it there and no file anywhere. After one by mistake,
+// [Store.Recreate] sends what a device has, and nothing that was only in
 // the cloud. Of a session that is there it gives up former histories and branches. Lines
 // reach the cloud some time after they were written, never before. What a crash or a
 // power cut took from the disk before it was sent is gone. A line of more than 1 GiB is

@@ -47,10 +47,10 @@ func (e *engine) syncOne(ctx context.Context, id string, w syncer.Options) (sync
 		e.doubted.Store(true)
 	}
 	e.observe(ctx, SessionSync{
-		Session: id, State: out.State, Start: start, Pull: out.Pulls,
+		Session: id, State: State(out.State), Did: Outcome(out.Did), Start: start, Pull: out.Pulls,
 		Segments: out.Segments, Requests: used.Requests, Bytes: used.Bytes, RequestUnits: used.Units, Err: out.Err,
 	})
-	now := Status{SessionID: id, State: out.State, Local: int(out.Local), Remote: int(out.Remote), Err: out.Err}
+	now := Status{SessionID: id, State: State(out.State), Local: int(out.Local), Remote: int(out.Remote), Err: out.Err}
 	switch {
 	case errors.Is(now.Err, context.Canceled): // how it stood before is all that is known
 		return out, used
@@ -59,17 +59,21 @@ func (e *engine) syncOne(ctx context.Context, id string, w syncer.Options) (sync
 	case now.State == Local, now.State == KeptLate:
 		now = e.statusKept(ctx, id)
 	}
-	e.tell(now)
+	e.tell(now, Outcome(out.Did))
 	return out, used
 }
 
-// tell notes how a session stands, and tells OnStatus when that is new.
-func (e *engine) tell(s Status) {
+// tell notes how a session stands after a sync that did something or nothing, and tells
+// OnStatus when that is new.
+func (e *engine) tell(s Status, did Outcome) {
 	e.mu.Lock()
 	last, known := e.last[s.SessionID]
+	if s.Last, s.LastAt = last.Last, last.LastAt; did != Nothing {
+		s.Last, s.LastAt = did, time.Now()
+	}
 	e.last[s.SessionID] = lastStatus{Status: s}
 	e.mu.Unlock()
-	same := known && last.State == s.State && last.Local == s.Local && last.Remote == s.Remote && errorText(last.Err) == errorText(s.Err)
+	same := known && did == Nothing && last.State == s.State && last.Local == s.Local && last.Remote == s.Remote && errorText(last.Err) == errorText(s.Err)
 	if e.opts.OnStatus != nil && !same {
 		e.telling.Lock()
 		defer e.telling.Unlock()

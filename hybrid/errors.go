@@ -39,11 +39,11 @@ var (
 	// ErrForeign tells that a document is none that this library wrote.
 	ErrForeign = segment.ErrForeign
 	// ErrDamaged tells that lines in the cloud are missing or not what their
-	// hash says; see [Store.Verify] and [Store.Repair].
+	// hash says; see [Store.Check].
 	ErrDamaged = remoteread.ErrDamaged
-	// ErrDeleted tells that the session was deleted in the cloud; [Store.Recreate] sends
+	// ErrRemoved tells that the session was removed from the remote; [Store.Recreate] sends
 	// it anew.
-	ErrDeleted = syncer.ErrDeleted
+	ErrRemoved = syncer.ErrRemoved
 	// ErrRedaction tells that the directory remembers rules of redaction, or that
 	// lines of the session in the cloud went through rules, which this program does
 	// not apply. Nothing is sent until it is given them in [Options]. Rules of the same
@@ -52,13 +52,13 @@ var (
 	ErrRedaction = syncer.ErrRedaction
 	// ErrHeld tells that nothing of a session is sent, because it is not known whether
 	// a rule keeps it on this machine: its metadata cannot be read, or its parent is
-	// neither here nor in the cloud. [Store.LocalOnly] with false releases a session
-	// from its parent.
+	// neither here nor in the cloud. [Store.Release] releases a session from its
+	// parent.
 	ErrHeld = syncer.ErrHeld
 	// ErrLocal tells that a rule keeps the session on this machine: Options.Deny,
-	// [Store.LocalOnly], or a parent that stays here. A [Status] that is [KeptLate] has
-	// it, too. Repair, Restore and Recreate, which
-	// would change it in the cloud, are refused; [Store.DeleteRemote] is not.
+	// [Store.KeepLocal], or a parent that stays here. A [Status] that is [KeptLate] has
+	// it, too. A Check that mends, Restore and Recreate, which would change it in the remote,
+	// are refused; [Store.Remove] is not.
 	ErrLocal = syncer.ErrLocal
 	// ErrDeferred tells that a session cannot be synced just now, since its
 	// files are in doubt or somebody writes them.

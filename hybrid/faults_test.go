@@ -120,7 +120,7 @@ func travel(t *testing.T, a, b *testDevice, n int, stale bool) {
 			require.Equal(t, []string{"one", "two", "other"}, a.texts(id))
 		}
 	}
-	retry(func() error { _, err := a.Verify(t.Context(), "s"); return err })
+	retry(func() error { _, err := a.Check(t.Context(), "s", nil); return err })
 }
 
 func TestAccountRefuses(t *testing.T) {
@@ -228,7 +228,7 @@ func TestRaceForTheTip(t *testing.T) {
 		for _, d := range devices {
 			require.Equal(t, main, d.texts("s"))
 		}
-		branches, err := devices[0].Branches(t.Context(), "s")
+		branches, err := devices[0].Histories(t.Context(), "s")
 		require.NoError(t, err)
 		require.Len(t, branches, 3)
 	})

@@ -66,11 +66,11 @@ func journey(t *testing.T, c *cloud) {
 	require.Equal(t, a.told(conflicts[0].KeptAs), b.preview(conflicts[0].KeptAs).Messages)
 	b.pull(conflicts[0].KeptAs)
 	require.Equal(t, a.texts(conflicts[0].KeptAs), b.texts(conflicts[0].KeptAs))
-	branches, err := b.Branches(t.Context(), "s")
+	branches, err := b.Histories(t.Context(), "s")
 	require.NoError(t, err)
 	require.Len(t, branches, 2)
 	require.NoError(t, b.Restore(t.Context(), "s", branches[0]))
-	_, err = b.Verify(t.Context(), "s")
+	_, err = b.Check(t.Context(), "s", nil)
 	require.NoError(t, err)
 	list, err := a.Remote(t.Context())
 	require.NoError(t, err)
@@ -83,10 +83,10 @@ func journey(t *testing.T, c *cloud) {
 	require.Equal(t, len(list), n)
 	pruneAbroad(t, a, b)
 	for _, id := range []string{conflicts[0].KeptAs, "s"} {
-		require.NoError(t, a.DeleteRemote(t.Context(), id))
+		require.NoError(t, a.Remove(t.Context(), id))
 	}
 	_, err = c.device(t, "c").Pull(t.Context(), "s")
-	require.ErrorIs(t, err, ErrDeleted)
+	require.ErrorIs(t, err, ErrRemoved)
 }
 
 // pruneAbroad merges and removes segments until nothing is left to be done.
@@ -104,7 +104,7 @@ func pruneAbroad(t *testing.T, a, b *testDevice) {
 		time.Sleep(300 * time.Millisecond)
 		removed += a.prune(atOnceOf(), "s").Removed
 	}
-	_, err := b.Verify(t.Context(), "s")
+	_, err := b.Check(t.Context(), "s", nil)
 	require.NoError(t, err)
 	b.sync("s")
 	require.Equal(t, a.texts("s"), b.texts("s"))

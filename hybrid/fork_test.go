@@ -89,7 +89,7 @@ func isSentWhole(t *testing.T, fork func(r *testDevice, of string) string) {
 	require.Zero(t, a.sync(child).Pushed)
 	a.appendTo(child, "events.jsonl", timedEvents(child, 200, 203))
 	require.Less(t, a.sync(child).Bytes, int64(20<<10))
-	rep, err := a.Verify(t.Context(), child)
+	rep, err := a.Check(t.Context(), child, nil)
 	require.NoError(t, err)
 	require.EqualValues(t, 2+203, rep.Lines)
 
@@ -103,16 +103,16 @@ func isSentWhole(t *testing.T, fork func(r *testDevice, of string) string) {
 
 	grand := a.fork(child)
 	a.sync(grand)
-	require.NoError(t, a.DeleteRemote(t.Context(), "parent"))
+	require.NoError(t, a.Remove(t.Context(), "parent"))
 	time.Sleep(2 * time.Second)
 	a.prune(atOnceOf())
 	time.Sleep(2 * time.Second)
 	a.prune(atOnceOf())
 	c.reads(t, a, child)
 	c.reads(t, a, grand)
-	require.NoError(t, a.Purge(t.Context(), child))
+	require.NoError(t, a.Remove(t.Context(), child))
 	c.reads(t, a, grand)
-	rep, err = a.Verify(t.Context(), grand)
+	rep, err = a.Check(t.Context(), grand, nil)
 	require.NoError(t, err)
 	require.EqualValues(t, 2+204, rep.Lines)
 }
@@ -150,7 +150,7 @@ func TestForkOfAConflictCopy(t *testing.T) {
 	fork := b.fork(kept)
 	b.say(fork, "more")
 	b.sync()
-	require.NoError(t, a.Purge(t.Context(), "s", kept))
+	require.NoError(t, a.Remove(t.Context(), "s", kept))
 	fresh := c.device(t, "fresh")
 	fresh.pull()
 	require.Equal(t, []string{fork}, fresh.ids())
@@ -170,8 +170,7 @@ func TestForkBeforeItsParentIsSent(t *testing.T) {
 	child := a.fork("parent")
 	a.sync(child)
 	c.reads(t, a, child)
-	family, err := a.Family(t.Context(), "parent")
-	require.NoError(t, err)
+	family := a.family("parent")
 	require.Equal(t, []string{"parent", child}, family)
 	a.sync("parent")
 	c.reads(t, a, "parent")
@@ -192,13 +191,12 @@ func TestForkOnTwoDevices(t *testing.T) {
 	b.say(two, "b goes on")
 	a.sync()
 	b.sync()
-	require.NoError(t, a.Purge(t.Context(), "parent"))
+	require.NoError(t, a.Remove(t.Context(), "parent"))
 	c.reads(t, a, one)
 	c.reads(t, b, two)
 	for _, d := range []*testDevice{a, b} {
 		d.pull()
-		family, err := d.Family(t.Context(), one)
-		require.NoError(t, err)
+		family := d.family(one)
 		require.ElementsMatch(t, []string{one, two}, family)
 	}
 	require.Equal(t, a.texts(one), b.texts(one))
@@ -210,8 +208,7 @@ func TestForkOnTwoDevices(t *testing.T) {
 func TestParentGoesWhileAForkIsSent(t *testing.T) {
 	t.Parallel()
 	for name, remove := range map[string]func(d *testDevice) error{
-		"deleted": func(d *testDevice) error { return d.DeleteRemote(d.t.Context(), "parent") },
-		"purged":  func(d *testDevice) error { return d.Purge(d.t.Context(), "parent") },
+		"removed": func(d *testDevice) error { return d.Remove(d.t.Context(), "parent") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -233,8 +230,8 @@ func TestParentGoesWhileAForkIsSent(t *testing.T) {
 						return
 					}
 					_, err := b.Pull(t.Context(), "parent")
-					require.ErrorIs(t, err, ErrDeleted)
-					require.NoError(t, b.Purge(t.Context(), child))
+					require.ErrorIs(t, err, ErrRemoved)
+					require.NoError(t, b.Remove(t.Context(), child))
 					require.Empty(t, c.stored(t, "MARK"))
 				}
 			})
@@ -260,7 +257,7 @@ func TestForkWhoseLogIsCut(t *testing.T) {
 	c.reads(t, a, child)
 	a.put(child, "events.jsonl", events("other", 0, 3))
 	a.sync(child)
-	rep, err := a.Verify(t.Context(), child)
+	rep, err := a.Check(t.Context(), child, nil)
 	require.NoError(t, err)
 	require.EqualValues(t, 2+3, rep.Lines)
 }
@@ -280,7 +277,7 @@ func TestForkUnderOtherRules(t *testing.T) {
 	a = c.reopened(t, a, "a", under(2))
 	mine := a.fork("s")
 	a.sync()
-	require.NoError(t, a.Purge(t.Context(), "s"))
+	require.NoError(t, a.Remove(t.Context(), "s"))
 	require.Equal(t, []string{"plum"}, c.stored(t, "apple", "pear", "plum"))
 	require.Contains(t, a.texts(mine)[0], "apple pear plum ")
 

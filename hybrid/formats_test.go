@@ -75,23 +75,25 @@ func (w *formatWorld) versions() map[string]string {
 func (w *formatWorld) calls(fresh *testDevice) map[string]func(context.Context) error {
 	r := w.reader
 	return map[string]func(context.Context) error{
-		"sync":     func(ctx context.Context) error { _, err := r.Sync(ctx, "s"); return err },
-		"sync all": func(ctx context.Context) error { _, err := r.Sync(ctx); return err },
-		"pull":     func(ctx context.Context) error { _, err := fresh.Pull(ctx, "s"); return err },
-		"pull all": func(ctx context.Context) error { _, err := fresh.Pull(ctx); return err },
-		"refresh":  func(ctx context.Context) error { _, err := r.Refresh(ctx, "s"); return err },
-		"preview":  func(ctx context.Context) error { _, err := r.Preview(ctx, "s"); return err },
-		"branches": func(ctx context.Context) error { _, err := r.Branches(ctx, "s"); return err },
-		"verify":   func(ctx context.Context) error { _, err := r.Verify(ctx, "s"); return err },
-		"repair":   func(ctx context.Context) error { _, err := w.author.Repair(ctx, "s"); return err },
+		"sync":      func(ctx context.Context) error { _, err := r.Sync(ctx, "s"); return err },
+		"sync all":  func(ctx context.Context) error { _, err := r.Sync(ctx); return err },
+		"pull":      func(ctx context.Context) error { _, err := fresh.Pull(ctx, "s"); return err },
+		"pull all":  func(ctx context.Context) error { _, err := fresh.Pull(ctx); return err },
+		"refresh":   func(ctx context.Context) error { _, err := r.Refresh(ctx, "s"); return err },
+		"preview":   func(ctx context.Context) error { _, err := r.Preview(ctx, "s"); return err },
+		"histories": func(ctx context.Context) error { _, err := r.Histories(ctx, "s"); return err },
+		"verify":    func(ctx context.Context) error { _, err := r.Check(ctx, "s", nil); return err },
+		"repair": func(ctx context.Context) error {
+			_, err := w.author.Check(ctx, "s", &CheckOptions{Mend: true})
+			return err
+		},
 		"prune": func(ctx context.Context) error {
 			_, err := r.Prune(ctx, &PruneOptions{Grace: time.Nanosecond, HistoryRetention: -1}, "s")
 			return err
 		},
 		"recreate": func(ctx context.Context) error { return w.author.Recreate(ctx, "s") },
-		"delete":   func(ctx context.Context) error { return w.author.DeleteRemote(ctx, "s") },
 		"remote":   func(ctx context.Context) error { _, err := fresh.Remote(ctx); return err },
-		"purge":    func(ctx context.Context) error { return r.Purge(ctx, "s") },
+		"remove":   func(ctx context.Context) error { return r.Remove(ctx, "s") },
 	}
 }
 
@@ -101,11 +103,11 @@ func (w *formatWorld) calls(fresh *testDevice) map[string]func(context.Context) 
 func TestOtherFormats(t *testing.T) {
 	t.Parallel()
 	meet := map[string]string{ // the calls that meet a document of a type, at least
-		"head":    "sync, sync all, pull, pull all, refresh, preview, branches, verify, repair, prune, recreate, delete, purge",
-		"seg":     "pull, pull all, preview, verify, repair, prune, recreate, delete, purge",
-		"chunk":   "pull, pull all, prune, recreate, delete, purge",
-		"history": "branches, prune, recreate, delete, purge",
-		"cat":     "pull all, remote, recreate, purge",
+		"head":    "sync, sync all, pull, pull all, refresh, preview, histories, verify, repair, prune, recreate, remove",
+		"seg":     "pull, pull all, preview, verify, repair, prune, recreate, remove",
+		"chunk":   "pull, pull all, prune, recreate, remove",
+		"history": "histories, prune, recreate, remove",
+		"cat":     "pull all, remote, recreate, remove",
 	}
 	for kind, calls := range meet {
 		for _, v := range []int{segment.Version - 1, segment.Version + 1} {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -199,12 +200,43 @@ func (r *testDevice) put(id, name, content string) {
 
 func (r *testDevice) state(id string) Status {
 	r.t.Helper()
-	one, err := r.StatusOf(context.Background(), id)
+	named, err := r.Status(context.Background(), id)
 	require.NoError(r.t, err)
 	all, err := r.Status(context.Background())
 	require.NoError(r.t, err)
-	require.Contains(r.t, all, one)
-	return one
+	require.Contains(r.t, all, named[0])
+	return named[0]
+}
+
+// family returns the sessions named, and those in the remote that parents connect with them.
+func (r *testDevice) family(ids ...string) []string {
+	r.t.Helper()
+	listed, err := r.Remote(context.Background())
+	require.NoError(r.t, err)
+	return familyOf(listed, ids)
+}
+
+func familyOf(listed []RemoteSession, named []string) (all []string) {
+	there, near := map[string]bool{}, map[string][]string{}
+	for _, s := range listed {
+		there[s.SessionID] = !s.Removed
+		if s.Parent != "" {
+			near[s.SessionID] = append(near[s.SessionID], s.Parent)
+			near[s.Parent] = append(near[s.Parent], s.SessionID)
+		}
+	}
+	met := map[string]bool{}
+	for next := slices.Clone(named); len(next) > 0; next = next[1:] {
+		id := next[0]
+		if met[id] {
+			continue
+		}
+		met[id], next = true, append(next, near[id]...)
+		if there[id] || slices.Contains(named, id) {
+			all = append(all, id)
+		}
+	}
+	return all
 }
 
 // ids returns the sessions that are here, the one that changed last first.

@@ -79,7 +79,7 @@ func TestManyFormerHeads(t *testing.T) {
 	doc, err := c.headOf(t, sid).Encode()
 	require.NoError(t, err)
 	require.Less(t, len(doc.Body), 1<<10+20*rewinds)
-	all, err := a.Branches(t.Context(), "s")
+	all, err := a.Histories(t.Context(), "s")
 	require.NoError(t, err)
 	require.Len(t, all, rewinds)
 	for _, b := range all {
@@ -92,7 +92,7 @@ func TestManyFormerHeads(t *testing.T) {
 	require.NoError(t, os.RemoveAll(filepath.Join(late.Dir(), ".sessionstore", "sync")))
 	late.pull("s") // what it has is long gone, and it does not know any more that it had that from the cloud
 	require.Empty(t, late.sync("s").Conflicts)
-	require.NotEqual(t, Diverged, late.state("s").State)
+	require.NotEqual(t, Diverged, late.state("s").Last)
 	require.EqualValues(t, 2, c.headOf(t, sid).Transcript.N, "the rewind stays")
 
 	require.NoError(t, a.Restore(t.Context(), "s", all[len(all)-1]))
@@ -129,8 +129,8 @@ func TestManyBranches(t *testing.T) {
 	for i := range 3 {
 		first.say("many", fmt.Sprint("on ", i))
 		first.sync("many")
-		require.Equal(t, Diverged, first.state("many").State)
-		found, err := a.Branches(t.Context(), "many")
+		require.Equal(t, Diverged, first.state("many").Last)
+		found, err := a.Histories(t.Context(), "many")
 		require.NoError(t, err)
 		require.Len(t, found, devices)
 		require.Equal(t, 4+i, found[0].Messages)
@@ -138,7 +138,7 @@ func TestManyBranches(t *testing.T) {
 	}
 	require.NoError(t, release())
 	require.Len(t, first.sync("many").Conflicts, 1)
-	found, err := a.Branches(t.Context(), "many")
+	found, err := a.Histories(t.Context(), "many")
 	require.NoError(t, err)
 	require.Len(t, found, devices)
 	for _, b := range found {
@@ -185,7 +185,7 @@ func TestHistoriesExpire(t *testing.T) {
 		time.Sleep(23 * 24 * time.Hour)
 		require.Equal(t, rewinds, a.prune(nil).Expired)
 		require.Len(t, c.histories(t, sid), branches)
-		found, err := a.Branches(t.Context(), "s")
+		found, err := a.Histories(t.Context(), "s")
 		require.NoError(t, err)
 		require.Len(t, found, branches)
 		time.Sleep(8 * 24 * time.Hour)
@@ -195,7 +195,7 @@ func TestHistoriesExpire(t *testing.T) {
 			require.NoError(t, a.Restore(t.Context(), "s", b))
 		}
 
-		require.NoError(t, a.DeleteRemote(t.Context(), "s"))
+		require.NoError(t, a.Remove(t.Context(), "s"))
 		require.Zero(t, c.documents()[head.TypeHistory])
 		require.Zero(t, c.headOf(t, sid).Histories)
 	})
@@ -218,14 +218,14 @@ func TestLostHistory(t *testing.T) {
 		rewind(i)
 	}
 	c.lose(t, c.histories(t, a.engine.SID("s"))[3].ID)
-	all, err := a.Branches(t.Context(), "s")
+	all, err := a.Histories(t.Context(), "s")
 	require.ErrorIs(t, err, ErrDamaged)
 	require.Len(t, all, 9)
 	require.NoError(t, a.Restore(t.Context(), "s", all[0]))
 	a.cutTo("s", 1)
 	a.sync("s")
 	rewind(99)
-	all, err = a.Branches(t.Context(), "s")
+	all, err = a.Histories(t.Context(), "s")
 	require.ErrorIs(t, err, ErrDamaged, "it still is")
 	require.Greater(t, len(all), 9)
 }
@@ -245,7 +245,7 @@ func TestListThatLags(t *testing.T) {
 			return err
 		},
 		"branches": func(ctx context.Context, a, _ *testDevice) error {
-			_, err := a.Branches(ctx, "lags")
+			_, err := a.Histories(ctx, "lags")
 			return err
 		},
 	} {
@@ -266,7 +266,7 @@ func TestListThatLags(t *testing.T) {
 			a.sync()
 			b.say(id, "b")
 			b.sync()
-			require.Equal(t, Diverged, b.state(id).State)
+			require.Equal(t, Diverged, b.state(id).Last)
 			b.say(id, "on")
 
 			sid := a.engine.SID(id)
@@ -287,7 +287,7 @@ func TestListThatLags(t *testing.T) {
 			}
 			require.NoError(t, call(t.Context(), a, b))
 			b.sync()
-			found, err := a.Branches(t.Context(), id)
+			found, err := a.Histories(t.Context(), id)
 			require.NoError(t, err)
 			require.Equal(t, 4, found[0].Messages)
 			require.Len(t, slices.DeleteFunc(c.histories(t, sid), func(h head.History) bool { return !h.Branch() }), 1)
@@ -351,7 +351,7 @@ var historyMakers = map[string]func(ctx context.Context, a *testDevice) error{
 		return err
 	},
 	"restore": func(ctx context.Context, a *testDevice) error {
-		all, err := a.Branches(ctx, "s")
+		all, err := a.Histories(ctx, "s")
 		if err != nil {
 			return err
 		}
@@ -484,7 +484,7 @@ func TestHistoriesAtOnce(t *testing.T) {
 					}
 					require.NoError(t, err)
 					all := c.histories(t, a.engine.SID("s"))
-					found, err := a.Branches(t.Context(), "s")
+					found, err := a.Histories(t.Context(), "s")
 					require.NoError(t, err)
 					require.LessOrEqual(t, len(found), len(all))
 					kept := a.texts("s")
@@ -531,7 +531,7 @@ func TestHistoriesOfAFormerSession(t *testing.T) {
 		a.sync()
 		rewind()
 		require.Equal(t, 2, c.documents()[head.TypeHistory])
-		found, err := a.Branches(t.Context(), "s")
+		found, err := a.Histories(t.Context(), "s")
 		require.NoError(t, err)
 		require.Len(t, found, 1)
 		time.Sleep(8 * 24 * time.Hour)

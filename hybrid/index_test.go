@@ -21,7 +21,7 @@ func TestIndexStaysHere(t *testing.T) {
 	a.setMember("mine", "name", "name of mine")
 	a.say("large", "text of large "+strings.Repeat("x", 1<<20))
 	for _, id := range []string{"mine", "large"} {
-		require.NoError(t, a.LocalOnly(t.Context(), id, true))
+		require.NoError(t, a.KeepLocal(t.Context(), id))
 	}
 	a.say("open", "hello")
 	for _, err := range a.Summaries(t.Context(), nil) {
@@ -34,7 +34,7 @@ func TestIndexStaysHere(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, names)
 	require.Equal(t, 1, a.sync().Pushed)
-	_, err = a.Verify(t.Context(), "open")
+	_, err = a.Check(t.Context(), "open", nil)
 	require.NoError(t, err)
 	c.requirePlain(t, []string{"hello"}, []string{"of mine", "of large"})
 

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 
@@ -36,11 +35,11 @@ func TestForeignDocuments(t *testing.T) {
 	b.sync()
 	a.sync()
 	require.Equal(t, []string{"one", "two"}, a.texts("s"))
-	_, err := a.Branches(t.Context(), "s")
+	_, err := a.Histories(t.Context(), "s")
 	require.NoError(t, err)
-	_, err = a.Verify(t.Context(), "s")
+	_, err = a.Check(t.Context(), "s", nil)
 	require.NoError(t, err)
-	require.NoError(t, a.DeleteRemote(t.Context(), "s"))
+	require.NoError(t, a.Remove(t.Context(), "s"))
 	require.Len(t, c.Docs(testDatabase, testContainer), 2+5, "what is not ours stays")
 }
 
@@ -244,34 +243,4 @@ func TestConnect(t *testing.T) {
 		require.NoError(t, err, endpoint)
 	}
 	require.NoError(t, cosmos.Provision(t.Context(), dial(t, c.Server, c.Key()), testDatabase, testContainer), "again")
-}
-
-func TestPlanIsWhatSyncDoes(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, planIsWhatSyncDoes) // after 30 s of a busy machine there would be one more request, for the catalogue
-}
-
-func planIsWhatSyncDoes(t *testing.T) {
-	c := newCloud(t, nil)
-	a := c.device(t, "a")
-	a.say("small", "one")
-	a.say("large", noise(3<<20), "two")
-	a.put("large", "events.jsonl", strings.Repeat("{\"event\":\"x\"}\n", 1000))
-	check := func() {
-		e, err := a.Plan(t.Context())
-		require.NoError(t, err)
-		c.ResetCounters()
-		got := a.sync()
-		n := c.Counters()
-		require.Equal(t, e.Documents, n.Total.Written)
-		require.InEpsilon(t, e.Bytes, got.Bytes, 0.15)
-		require.InEpsilon(t, e.RequestUnits, n.Total.Charge, 0.15)
-	}
-	check()
-	a.say("large", noise(100<<10))
-	check()
-	e, err := a.Plan(t.Context())
-	require.NoError(t, err)
-	require.Zero(t, e.Documents)
-	require.Zero(t, e.Bytes)
 }

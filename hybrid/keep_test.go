@@ -31,10 +31,10 @@ func TestBranchesAndOldTipsAreRestored(t *testing.T) {
 	b.say("s", "b's way")
 	b.sync("s")
 	require.Equal(t, []string{"one", "a's way"}, b.texts("s"))
-	branches, err := a.Branches(t.Context(), "s")
+	branches, err := a.Histories(t.Context(), "s")
 	require.NoError(t, err)
 	require.Len(t, branches, 2)
-	byWhy := map[string]Branch{}
+	byWhy := map[string]History{}
 	for _, br := range branches {
 		byWhy[br.Why] = br
 	}
@@ -49,7 +49,7 @@ func TestBranchesAndOldTipsAreRestored(t *testing.T) {
 	require.Equal(t, []string{"one", "two", "three"}, b.texts("s"))
 	a.sync("s")
 	require.Equal(t, b.texts("s"), a.texts("s"))
-	require.ErrorIs(t, a.Restore(t.Context(), "s", Branch{ID: "none"}), sessionstore.ErrNotFound)
+	require.ErrorIs(t, a.Restore(t.Context(), "s", History{ID: "none"}), sessionstore.ErrNotFound)
 }
 
 // TestRestoreIsFound restores a former head. The other device, which asks the
@@ -63,7 +63,7 @@ func TestRestoreIsFound(t *testing.T) {
 	a.cutTo("s", 1)
 	a.sync()
 	b.pull()
-	branches, err := a.Branches(t.Context(), "s")
+	branches, err := a.Histories(t.Context(), "s")
 	require.NoError(t, err)
 	require.Len(t, branches, 1)
 	require.NoError(t, a.Restore(t.Context(), "s", branches[0]))
@@ -84,14 +84,14 @@ func TestOursWins(t *testing.T) {
 	b.sync()
 	a.sync()
 	require.Equal(t, []string{"one", "from b"}, a.texts("s"))
-	branches, err := a.Branches(t.Context(), "s")
+	branches, err := a.Histories(t.Context(), "s")
 	require.NoError(t, err)
 	require.Len(t, branches, 1)
 	require.NoError(t, a.Restore(t.Context(), "s", branches[0]))
 	require.Equal(t, []string{"one", "from a"}, a.texts("s"))
 }
 
-func TestDeleteRemote(t *testing.T) {
+func TestRemove(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	a, b, late := c.device(t, "a"), c.device(t, "b"), c.device(t, "late")
@@ -103,26 +103,26 @@ func TestDeleteRemote(t *testing.T) {
 	}
 	b.pull()
 	late.pull()
-	require.NoError(t, a.DeleteRemote(t.Context(), "s"))
+	require.NoError(t, a.Remove(t.Context(), "s"))
 	require.Equal(t, map[string]int{"head": 1, "cat": 1}, c.documents(), "a tombstone and its entry")
 	require.Zero(t, a.sync().Pushed)
 	require.Zero(t, b.sync().Pushed)
 	require.Equal(t, []string{"one", "two"}, b.texts("s"), "files stay")
-	require.Equal(t, DeletedRemotely, b.state("s").State)
+	require.Equal(t, Removed, b.state("s").State)
 	late.say("s", "written offline")
 	_, err := late.Sync(t.Context())
-	require.ErrorIs(t, err, ErrDeleted)
-	require.Equal(t, DeletedRemotely, late.state("s").State)
+	require.ErrorIs(t, err, ErrRemoved)
+	require.Equal(t, Removed, late.state("s").State)
 	require.Equal(t, []string{"one", "two", "written offline"}, late.texts("s"))
 	require.Equal(t, map[string]int{"head": 1, "cat": 1}, c.documents())
 	fresh := c.device(t, "fresh")
 	require.Zero(t, fresh.pull().Pulled)
 	_, err = fresh.Pull(t.Context(), "s")
-	require.ErrorIs(t, err, ErrDeleted)
-	require.NoError(t, a.DeleteRemote(t.Context(), "s"), "again")
+	require.ErrorIs(t, err, ErrRemoved)
+	require.NoError(t, a.Remove(t.Context(), "s"), "again")
 	list, err := a.Remote(t.Context())
 	require.NoError(t, err)
-	require.True(t, list[0].Deleted)
+	require.True(t, list[0].Removed)
 }
 
 func TestRemovedHereStaysRemoved(t *testing.T) {
@@ -150,7 +150,7 @@ func TestLocalOnlyAndDeny(t *testing.T) {
 	func() {
 		s, err := Open(t.Context(), dir, &Options{Remote: cosmos.New(c.container), Project: "demo", User: "ada", Device: "a", Manual: true})
 		require.NoError(t, err)
-		require.NoError(t, s.LocalOnly(t.Context(), "mine", true))
+		require.NoError(t, s.KeepLocal(t.Context(), "mine"))
 		require.NoError(t, s.Close())
 	}()
 	a := c.deviceAt(t, dir, "a", deny)
@@ -162,7 +162,7 @@ func TestLocalOnlyAndDeny(t *testing.T) {
 	require.Equal(t, 1, a.sync().Pushed)
 	require.Equal(t, Local, a.state("mine").State)
 	require.Equal(t, Local, a.state("named").State)
-	require.NoError(t, a.LocalOnly(t.Context(), "mine", false))
+	require.NoError(t, a.Release(t.Context(), "mine"))
 	require.Equal(t, 1, a.sync().Pushed)
 }
 
@@ -182,7 +182,7 @@ func TestDamagedSegmentIsNamedAndRepaired(t *testing.T) {
 				a.sync()
 			}
 			harm(t, c, name)
-			r, err := a.Verify(t.Context(), "s")
+			r, err := a.Check(t.Context(), "s", nil)
 			require.ErrorIs(t, err, ErrDamaged)
 			require.Len(t, r.Problems, 1)
 			require.ErrorIs(t, r.Problems[0].Err, ErrDamaged)
@@ -196,10 +196,10 @@ func TestDamagedSegmentIsNamedAndRepaired(t *testing.T) {
 			_, err = b.Pull(t.Context(), "s")
 			require.ErrorIs(t, err, ErrDamaged)
 			require.False(t, b.Exists("s"))
-			r, err = a.Repair(t.Context(), "s")
+			r, err = a.Check(t.Context(), "s", &CheckOptions{Mend: true})
 			require.NoError(t, err)
 			require.Equal(t, 1, r.Mended)
-			r, err = a.Verify(t.Context(), "s")
+			r, err = a.Check(t.Context(), "s", nil)
 			require.NoError(t, err)
 			require.Empty(t, r.Problems)
 			b.pull("s")

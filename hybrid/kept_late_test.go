@@ -20,8 +20,7 @@ func requireKeptLate(t *testing.T, d *testDevice, id string, local, remote int) 
 	require.Equal(t, KeptLate, is.State)
 	require.Equal(t, []int{local, remote}, []int{is.Local, is.Remote})
 	require.ErrorIs(t, is.Err, ErrLocal)
-	require.ErrorContains(t, is.Err, "DeleteRemote")
-	require.ErrorContains(t, is.Err, "Purge")
+	require.ErrorContains(t, is.Err, "until Remove removes it")
 	require.Zero(t, is.NextTry)
 }
 
@@ -30,7 +29,7 @@ func requireKeptLate(t *testing.T, d *testDevice, id string, local, remote int) 
 func TestKeptAfterItWasSent(t *testing.T) {
 	t.Parallel()
 	for name, keep := range keepers {
-		for _, ends := range []string{"deleted", "purged", "purged by another device", "released"} {
+		for _, ends := range []string{"removed", "removed by another device", "released"} {
 			t.Run(name+"/"+ends, func(t *testing.T) {
 				t.Parallel()
 				c := newCloud(t, nil)
@@ -48,15 +47,13 @@ func TestKeptAfterItWasSent(t *testing.T) {
 				a.sync()
 				requireKeptLate(t, a, "s", 3, 2)
 				switch ends {
-				case "deleted":
-					require.NoError(t, a.DeleteRemote(t.Context(), "s"))
-				case "purged":
-					require.NoError(t, a.Purge(t.Context(), "s"))
-				case "purged by another device":
-					require.NoError(t, b.Purge(t.Context(), "s"))
+				case "removed":
+					require.NoError(t, a.Remove(t.Context(), "s"))
+				case "removed by another device":
+					require.NoError(t, b.Remove(t.Context(), "s"))
 					a.sync("s")
 				case "released":
-					require.NoError(t, a.LocalOnly(t.Context(), "s", false))
+					require.NoError(t, a.Release(t.Context(), "s"))
 					a = c.reopened(t, a, "a", func(o *Options) { o.Deny = []string{} })
 					require.Equal(t, 1, a.sync("s").Pushed)
 					require.Equal(t, UpToDate, a.state("s").State)
@@ -114,9 +111,9 @@ func TestNameAfterTheFirstTurn(t *testing.T) {
 	require.Equal(t, a.state("s"), heard[len(heard)-1])
 }
 
-// TestDamagedRulesAdviseNoPurge: where what must not leave cannot be read, all sessions
+// TestDamagedRulesAdviseNoRemove: where what must not leave cannot be read, all sessions
 // stay, and their status tells that, and not that they are to be removed.
-func TestDamagedRulesAdviseNoPurge(t *testing.T) {
+func TestDamagedRulesAdviseNoRemove(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	a := c.device(t, "a", func(o *Options) { o.Deny = []string{"never"} })
@@ -131,7 +128,7 @@ func TestDamagedRulesAdviseNoPurge(t *testing.T) {
 		d.sync()
 		require.Equal(t, Local, d.state("s").State)
 		require.ErrorIs(t, d.state("s").Err, path.ErrBadPattern)
-		require.NotContains(t, d.state("s").Err.Error(), "Purge")
+		require.NotContains(t, d.state("s").Err.Error(), "Remove")
 	}
 	require.NoError(t, os.WriteFile(file, whole, 0o600))
 	require.NotEqual(t, Local, a.state("s").State)

@@ -44,7 +44,7 @@ func TestParentInTheLogOfEvents(t *testing.T) {
 	a.captured("early", "tax")
 	a.captured("lost", "open")
 	a.captured("root", "")
-	require.NoError(t, a.LocalOnly(t.Context(), "tax", true))
+	require.NoError(t, a.KeepLocal(t.Context(), "tax"))
 	require.Equal(t, 4, a.sync().Pushed)
 	require.Equal(t, Local, a.state("early").State)
 	c.requireNoTrace(t, "early", "tax")
@@ -54,7 +54,7 @@ func TestParentInTheLogOfEvents(t *testing.T) {
 	a = c.reopened(t, a, "a")
 	a.say("lost", "text while open leaves")
 	require.Equal(t, 1, a.sync().Pushed)
-	require.NoError(t, a.LocalOnly(t.Context(), "open", true))
+	require.NoError(t, a.KeepLocal(t.Context(), "open"))
 	for _, id := range []string{"early", "late", "lost"} {
 		c.requireStays(t, a, id)
 	}
@@ -93,9 +93,9 @@ func TestUnreadableLogOfEvents(t *testing.T) {
 			require.Contains(t, a.state("kid").Err.Error(), captures)
 			require.Empty(t, c.documents())
 
-			require.NoError(t, a.LocalOnly(t.Context(), "kid", false))
+			require.NoError(t, a.Release(t.Context(), "kid"))
 			require.Equal(t, 1, a.sync().Pushed)
-			require.NoError(t, a.LocalOnly(t.Context(), "kid", true))
+			require.NoError(t, a.KeepLocal(t.Context(), "kid"))
 			require.NoError(t, os.RemoveAll(filepath.Dir(file)))
 		})
 	}
@@ -134,7 +134,7 @@ func TestLogOfEventsElsewhere(t *testing.T) {
 	a := c.deviceAt(t, dir, "a")
 	a.say("open", "hello")
 	a.say("tax", "text that stays")
-	require.NoError(t, a.LocalOnly(t.Context(), "tax", true))
+	require.NoError(t, a.KeepLocal(t.Context(), "tax"))
 	for i, root := range []string{base, filepath.Join(home, ".amplifier", "projects"), filepath.Join(home, ".amplifier-agent", "state", "workspaces")} {
 		id := fmt.Sprint("kid-", i)
 		a.say(id, "text of a kid")
@@ -150,7 +150,7 @@ func TestLogOfEventsElsewhere(t *testing.T) {
 	require.Equal(t, 1, a.sync().Pushed)
 	t.Setenv("AMPLIFIER_CONTEXT_INTELLIGENCE_BASE_PATH", "")
 	a = c.reopened(t, a, "a") // a program that is not told where the logs are
-	require.NoError(t, a.LocalOnly(t.Context(), "open", true))
+	require.NoError(t, a.KeepLocal(t.Context(), "open"))
 	c.requireStays(t, a, "visitor")
 }
 
@@ -173,9 +173,9 @@ func TestParentIsNamedNoMore(t *testing.T) {
 	_, err = a.Sync(t.Context())
 	require.ErrorIs(t, err, ErrHeld, "it is not known what became of the parent")
 	require.ErrorIs(t, a.state("unknown").Err, ErrHeld)
-	require.NoError(t, a.LocalOnly(t.Context(), "unknown", false))
+	require.NoError(t, a.Release(t.Context(), "unknown"))
 	require.Equal(t, 1, a.sync().Pushed)
-	require.NoError(t, a.LocalOnly(t.Context(), "open", true))
+	require.NoError(t, a.KeepLocal(t.Context(), "open"))
 	c.requireStays(t, a, "kid")
 	a.say("unknown", "more")
 	require.Equal(t, 1, a.sync().Pushed)

@@ -34,7 +34,7 @@ func TestForkOfWhatStaysHere(t *testing.T) {
 	c := newCloud(t, nil)
 	a := c.device(t, "a")
 	a.say("p", "text of p", "answer", "more", "answer")
-	require.NoError(t, a.LocalOnly(t.Context(), "p", true))
+	require.NoError(t, a.KeepLocal(t.Context(), "p"))
 	for _, fork := range [][2]string{{"p", "fork"}, {"fork", "fork-of-fork"}} {
 		_, err := slice.Fork(t.Context(), a.Store.Store, fork[0], &slice.ForkOptions{Turn: new(1), NewID: fork[1]})
 		require.NoError(t, err)
@@ -60,7 +60,7 @@ func TestConflictCopyOfWhatStaysHere(t *testing.T) {
 	a.sync()
 	b.sync("s")
 	require.Len(t, b.ids(), 2)
-	require.NoError(t, b.LocalOnly(t.Context(), "s", true))
+	require.NoError(t, b.KeepLocal(t.Context(), "s"))
 	for _, id := range b.ids() {
 		c.requireStays(t, b, id)
 	}
@@ -77,7 +77,7 @@ func TestRestoredChildOfWhatStaysHere(t *testing.T) {
 	require.Equal(t, 2, a.sync().Pushed)
 	require.NoError(t, a.Delete(t.Context(), "kid"))
 	require.Equal(t, 1, a.pull("kid").Pulled)
-	require.NoError(t, a.LocalOnly(t.Context(), "p", true))
+	require.NoError(t, a.KeepLocal(t.Context(), "p"))
 	c.requireStays(t, a, "kid")
 	require.NoError(t, a.Delete(t.Context(), "p"))
 	c.requireStays(t, a, "kid")
@@ -122,7 +122,7 @@ func TestChildOfUnreadableMetadata(t *testing.T) {
 		require.ErrorIs(t, a.state(id).Err, ErrHeld)
 	}
 	require.Empty(t, c.documents())
-	require.NoError(t, a.LocalOnly(t.Context(), "grandkid", false))
+	require.NoError(t, a.Release(t.Context(), "grandkid"))
 	_, err = a.Sync(t.Context(), "grandkid")
 	require.NoError(t, err)
 	c.requirePlain(t, []string{"text of grandkid"}, []string{`"kid"`, "text of kid", "Tax"})
@@ -137,7 +137,7 @@ func TestWhatComesBackComesAsSent(t *testing.T) {
 	a.sync()
 	a.cutTo("s", 1)
 	a.sync()
-	branches, err := a.Branches(t.Context(), "s")
+	branches, err := a.Histories(t.Context(), "s")
 	require.NoError(t, err)
 	require.Len(t, branches, 1)
 	require.NoError(t, a.Restore(t.Context(), "s", branches[0]))
@@ -154,9 +154,9 @@ func TestNothingLeavesWithoutAContainer(t *testing.T) {
 	d.say("s", "one")
 	_, err = s.Sync(t.Context())
 	require.ErrorIs(t, err, ErrNoRemote)
-	_, err = s.Repair(t.Context(), "s")
+	_, err = s.Check(t.Context(), "s", &CheckOptions{Mend: true})
 	require.ErrorIs(t, err, ErrNoRemote)
-	require.ErrorIs(t, s.Restore(t.Context(), "s", Branch{}), ErrNoRemote)
-	require.ErrorIs(t, s.DeleteRemote(t.Context(), "s"), ErrNoRemote)
+	require.ErrorIs(t, s.Restore(t.Context(), "s", History{}), ErrNoRemote)
+	require.ErrorIs(t, s.Remove(t.Context(), "s"), ErrNoRemote)
 	require.Equal(t, Local, d.state("s").State)
 }

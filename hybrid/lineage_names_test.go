@@ -36,7 +36,7 @@ func TestOtherNamesOfParents(t *testing.T) {
 			a := c.device(t, "a")
 			a.say("open", "hello")
 			a.say("tax", "text that stays")
-			require.NoError(t, a.LocalOnly(t.Context(), "tax", true))
+			require.NoError(t, a.KeepLocal(t.Context(), "tax"))
 			a.say("kid", "text of the kid")
 			set(a, "kid", "tax")
 			a.say("grandkid", "text of the grandkid")
@@ -48,7 +48,7 @@ func TestOtherNamesOfParents(t *testing.T) {
 			c.requireNoTrace(t, "tax", "kid")
 
 			whole := a.file("grandkid", "metadata.json")
-			require.NoError(t, a.LocalOnly(t.Context(), "grandkid", false))
+			require.NoError(t, a.Release(t.Context(), "grandkid"))
 			require.Equal(t, 1, a.sync().Pushed)
 			c.requireNoTrace(t, "tax", `"kid`, `\"kid`)
 			require.Equal(t, whole, a.file("grandkid", "metadata.json"))

@@ -57,7 +57,7 @@ func TestRulesFollowLineage(t *testing.T) {
 		},
 		"id": func(*testDevice) func(*Options) { return func(o *Options) { o.Deny = []string{"ancest*"} } },
 		"local only": func(d *testDevice) func(*Options) {
-			require.NoError(d.t, d.LocalOnly(d.t.Context(), "ancestor", true))
+			require.NoError(d.t, d.KeepLocal(d.t.Context(), "ancestor"))
 			return func(*Options) {}
 		},
 	} {
@@ -84,7 +84,7 @@ func TestRulesFollowLineage(t *testing.T) {
 			require.Equal(t, Local, a.state("late").State)
 			require.Empty(t, c.documents())
 
-			require.NoError(t, a.LocalOnly(t.Context(), "grandkid", false))
+			require.NoError(t, a.Release(t.Context(), "grandkid"))
 			require.Equal(t, 1, a.sync().Pushed)
 			c.requireNoTrace(t, "ancestor", "Tax", `"kid`, `\"kid`, "text of kid", "late")
 			require.Contains(t, a.file("grandkid", "metadata.json"), `"kid"`)
@@ -98,11 +98,11 @@ func TestLineageIsJudgedAnew(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	a := c.device(t, "a")
-	require.NoError(t, a.LocalOnly(t.Context(), "p", true))
+	require.NoError(t, a.KeepLocal(t.Context(), "p"))
 	a.say("p", "one")
 	a.child("kid", "p")
 	require.Zero(t, a.sync().Pushed)
-	require.NoError(t, a.LocalOnly(t.Context(), "p", false))
+	require.NoError(t, a.Release(t.Context(), "p"))
 	require.Equal(t, 2, a.sync().Pushed)
 	b := c.device(t, "b")
 	b.pull("kid")
@@ -121,7 +121,7 @@ func TestUnknownIsHeldBack(t *testing.T) {
 	require.Equal(t, Blocked, a.state("imported").State)
 	require.ErrorIs(t, a.state("imported").Err, ErrHeld)
 	require.Empty(t, c.documents())
-	require.NoError(t, a.LocalOnly(t.Context(), "imported", false))
+	require.NoError(t, a.Release(t.Context(), "imported"))
 	require.Equal(t, 1, a.sync().Pushed)
 	c.requireNoTrace(t, "elsewhere")
 
@@ -170,7 +170,7 @@ func TestLocalOnlyReachesRunningPrograms(t *testing.T) {
 	app.say("other", "x")
 	require.Equal(t, 1, app.sync().Pushed)
 	tool := c.deviceAt(t, app.Dir(), "a", func(o *Options) { o.Deny = []string{"secret-*"} })
-	require.NoError(t, tool.LocalOnly(t.Context(), "mine", true))
+	require.NoError(t, tool.KeepLocal(t.Context(), "mine"))
 	app.say("mine", "x")
 	app.say("secret-1", "x")
 	require.Zero(t, app.sync().Pushed)
@@ -240,7 +240,7 @@ func TestToolBesideApp(t *testing.T) {
 	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 	c := newCloud(t, nil)
 	app := c.device(t, "a", func(o *Options) { o.Redact, o.Deny = Secrets(), []string{"private-*"} })
-	require.NoError(t, app.LocalOnly(t.Context(), "mine", true))
+	require.NoError(t, app.KeepLocal(t.Context(), "mine"))
 	app.say("open", "the key is "+secret)
 	app.say("private-1", "text of private-1")
 	app.child("kid", "private-1")

@@ -33,7 +33,7 @@ func TestTimeWaitsForUse(t *testing.T) {
 
 	out, _ := b.engine.syncOne(context.Background(), "s", syncer.Options{})
 	require.NoError(t, out.Err)
-	require.Equal(t, Rewritten, out.State)
+	require.Equal(t, syncer.Rewritten, out.Did)
 	require.False(t, out.Later.IsZero(), "it is synced again")
 	require.Equal(t, behind, changed(b), "the program on b uses the session")
 

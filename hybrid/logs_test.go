@@ -65,7 +65,7 @@ func TestLogsNeverConflict(t *testing.T) {
 			third.appendTo("s", name, events("third", 0, 1))
 			third.sync()
 			for _, r := range []*testDevice{a, b, third} {
-				rep, err := r.Verify(t.Context(), "s")
+				rep, err := r.Check(t.Context(), "s", nil)
 				require.NoError(t, err)
 				require.EqualValues(t, 1+7+3+1, rep.Lines)
 			}
@@ -110,7 +110,7 @@ func TestReplacedLog(t *testing.T) {
 	require.Equal(t, events("second", 0, 4), read(t, held[1].Path))
 	left := c.histories(t, a.engine.SID("s"))
 	require.Len(t, left, 2)
-	found, err := a.Branches(t.Context(), "s")
+	found, err := a.Histories(t.Context(), "s")
 	require.NoError(t, err)
 	require.Empty(t, found, "they are none of the transcript")
 	c.requirePlain(t, []string{events("first", 9, 10), events("second", 3, 4)}, nil)
@@ -167,7 +167,7 @@ func TestCutLogCostsItsNewLines(t *testing.T) {
 					require.NoError(t, err)
 					require.Equal(t, a.file("s", "events.jsonl"), read(t, held[len(held)-1].Path))
 				}
-				_, err := a.Verify(t.Context(), "s")
+				_, err := a.Check(t.Context(), "s", nil)
 				require.NoError(t, err)
 				require.Len(t, c.histories(t, a.engine.SID("s")), 4)
 				r := newSimReader()

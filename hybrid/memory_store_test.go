@@ -72,7 +72,7 @@ func atRandom(t *testing.T, r *rand.Rand, devices []*testDevice, wait func(time.
 	for _, id := range []string{"s0", "s1"} {
 		if devices[0].Exists(id) && devices[1].Exists(id) {
 			require.Equal(t, devices[0].texts(id), devices[1].texts(id), id)
-			_, err := devices[1].Verify(t.Context(), id)
+			_, err := devices[1].Check(t.Context(), id, nil)
 			require.NoError(t, err)
 		}
 	}

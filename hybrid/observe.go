@@ -23,7 +23,8 @@ type Observer interface {
 // SessionSync is one sync of one session: what was done, how it ended, and what it cost.
 type SessionSync struct {
 	Session      string
-	State        string // as in [Status]
+	State        State
+	Did          Outcome
 	Start        time.Time
 	Pull         bool // it was to fetch, not to send
 	Segments     int  // stored

@@ -44,9 +44,9 @@ func TestObserverIsToldWhatSyncReports(t *testing.T) {
 
 	require.Len(t, o.syncs, 2)
 	var sum SessionSync
-	seen := map[string]string{}
+	seen := map[string]Outcome{}
 	for _, v := range o.syncs {
-		seen[v.Session] = v.State
+		seen[v.Session] = v.Did
 		sum.Segments += v.Segments
 		sum.Requests += v.Requests
 		sum.Bytes += v.Bytes
@@ -55,7 +55,7 @@ func TestObserverIsToldWhatSyncReports(t *testing.T) {
 		require.False(t, v.Start.IsZero())
 		require.False(t, v.Pull)
 	}
-	require.Equal(t, map[string]string{"a": Pushed, "b": Pushed}, seen)
+	require.Equal(t, map[string]Outcome{"a": Pushed, "b": Pushed}, seen)
 	require.Equal(t, result.Segments, sum.Segments)
 	require.Equal(t, result.Requests, sum.Requests)
 	require.Equal(t, result.Bytes, sum.Bytes)

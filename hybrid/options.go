@@ -37,7 +37,7 @@ type Options struct {
 
 // Policy says what becomes of two histories when two devices added to one
 // session. Nothing is lost with any: the other history stays as a branch, or
-// among the old heads, see [Store.Branches].
+// among the old heads, see [Store.Histories].
 type Policy int
 
 // The policies.

@@ -85,7 +85,7 @@ func TestPartialRestore(t *testing.T) {
 			b.sync()
 			a.refresh("s")
 
-			_, err := a.Repair(t.Context(), "s")
+			_, err := a.Check(t.Context(), "s", &CheckOptions{Mend: true})
 			require.NoError(t, err)
 			got = b.pull()
 			require.Empty(t, got.Partial)
@@ -93,7 +93,7 @@ func TestPartialRestore(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, logs, 3)
 			require.Equal(t, a.file("s", "transcript.jsonl"), b.file("s", "transcript.jsonl"))
-			_, err = b.Verify(t.Context(), "s")
+			_, err = b.Check(t.Context(), "s", nil)
 			require.NoError(t, err)
 		})
 	}
@@ -117,7 +117,7 @@ func TestPartialFiles(t *testing.T) {
 	b.saveOne("s", "two")
 	_, err := b.Sync(t.Context())
 	require.ErrorIs(t, err, ErrDamaged, "what came is told, and what was new here was sent")
-	_, err = a.Repair(t.Context(), "s")
+	_, err = a.Check(t.Context(), "s", &CheckOptions{Mend: true})
 	require.NoError(t, err)
 	require.Empty(t, b.pull("s").Partial)
 	require.Equal(t, large, b.file("s", "config.md"))
@@ -144,7 +144,7 @@ func TestSyncMends(t *testing.T) {
 	a.sync()
 	b.pull("s")
 	require.Equal(t, a.texts("s"), b.texts("s"))
-	_, err = a.Verify(t.Context(), "s")
+	_, err = a.Check(t.Context(), "s", nil)
 	require.NoError(t, err)
 }
 
@@ -194,10 +194,10 @@ func TestMendLeavesFormerHeads(t *testing.T) {
 		a.cutTo("s", 2)
 		a.sync()
 		require.Equal(t, 1, c.harm(t, true, func(d cosmostest.Doc) bool { return strings.Contains(d.ID, "-c-") }))
-		r, err := a.Store.Repair(t.Context(), "s")
+		r, err := a.Store.Check(t.Context(), "s", &CheckOptions{Mend: true})
 		require.NoError(t, err)
 		require.Equal(t, 1, r.Mended)
-		r, err = a.Verify(t.Context(), "s")
+		r, err = a.Check(t.Context(), "s", nil)
 		require.NoError(t, err)
 		require.Empty(t, r.Problems)
 		b := c.device(t, "b")
@@ -235,7 +235,7 @@ func TestMendMergedSegments(t *testing.T) {
 				require.NoError(t, err)
 				require.NotZero(t, r.Merged)
 				require.NotZero(t, c.harm(t, true, func(d cosmostest.Doc) bool { return strings.Contains(d.ID, "-c-") }))
-				report, err := a.Store.Repair(t.Context(), "s")
+				report, err := a.Store.Check(t.Context(), "s", &CheckOptions{Mend: true})
 				require.NoError(t, err)
 				require.NotZero(t, report.Mended)
 				for i := range 6 {
@@ -267,34 +267,34 @@ func TestMendWithoutHistory(t *testing.T) {
 		require.Equal(t, 1, c.harm(t, true, func(d cosmostest.Doc) bool { return strings.Contains(d.ID, "-h-") }))
 		for range 3 {
 			require.NotZero(t, c.harm(t, false, func(d cosmostest.Doc) bool { return isTranscriptFrom(d, 0) }))
-			r, err := a.Store.Repair(t.Context(), "s")
+			r, err := a.Store.Check(t.Context(), "s", &CheckOptions{Mend: true})
 			require.NoError(t, err)
 			require.Equal(t, 1, r.Mended)
 		}
 	})
 }
 
-// TestRepairMeetsAPurge: a session is purged when the first document was about to be stored
+// TestRepairMeetsARemove: a session is removed when the first document was about to be stored
 // again. Nothing of it stays.
-func TestRepairMeetsAPurge(t *testing.T) {
+func TestRepairMeetsARemove(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	a, m := c.meeting(t, "a", upload)
 	b := c.device(t, "b")
 	share([]*testDevice{a, b}, manyRequests()...)
 	require.NotZero(t, c.harm(t, true, func(d cosmostest.Doc) bool { return strings.Contains(d.ID, "-c-") }))
-	purged := map[string]int{}
+	removed := map[string]int{}
 	m.do = func() {
-		require.NoError(t, b.Purge(t.Context(), "s"))
-		purged = c.documents()
+		require.NoError(t, b.Remove(t.Context(), "s"))
+		removed = c.documents()
 	}
-	_, err := a.Store.Repair(t.Context(), "s")
-	require.ErrorIs(t, err, ErrDeleted)
+	_, err := a.Store.Check(t.Context(), "s", &CheckOptions{Mend: true})
+	require.ErrorIs(t, err, ErrRemoved)
 	require.True(t, m.met.Load())
-	require.Equal(t, purged, c.documents())
+	require.Equal(t, removed, c.documents())
 }
 
-// TestNoRoomToCondemn: a partition has no room for a byte more. Prune, DeleteRemote and Purge
+// TestNoRoomToCondemn: a partition has no room for a byte more. Prune and Remove
 // remove documents nevertheless.
 func TestNoRoomToCondemn(t *testing.T) {
 	t.Parallel()
@@ -303,8 +303,7 @@ func TestNoRoomToCondemn(t *testing.T) {
 			_, err := d.Prune(d.t.Context(), &PruneOptions{Grace: time.Hour, HistoryRetention: time.Nanosecond}, "full")
 			return err
 		},
-		"delete": func(d *testDevice) error { return d.DeleteRemote(d.t.Context(), "full") },
-		"purge":  func(d *testDevice) error { return d.Purge(d.t.Context(), "full") },
+		"remove": func(d *testDevice) error { return d.Remove(d.t.Context(), "full") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

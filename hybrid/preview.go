@@ -30,7 +30,7 @@ type PreviewMessage struct {
 // it takes is about 50 bytes a message.
 //
 // The error Is [sessionstore.ErrNotFound] when the cloud does not have the session,
-// [ErrDeleted] when it was deleted there, and [ErrUnreachable] when the account does
+// [ErrRemoved] when it was removed there, and [ErrUnreachable] when the account does
 // not answer. It Is [ErrDamaged] when segments are missing or cannot be read: then
 // the preview has all but Messages, or those before the damage.
 func (s *Store) Preview(ctx context.Context, id string) (Preview, error) {

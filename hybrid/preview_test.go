@@ -97,9 +97,9 @@ func TestPreview(t *testing.T) {
 			_, err = b.Preview(ctx, "nobody")
 			require.ErrorIs(t, err, sessionstore.ErrNotFound)
 			require.NotContains(t, err.Error(), "file ")
-			require.NoError(t, a.DeleteRemote(ctx, "f"))
+			require.NoError(t, a.Remove(ctx, "f"))
 			_, err = b.Preview(ctx, "f")
-			require.ErrorIs(t, err, ErrDeleted)
+			require.ErrorIs(t, err, ErrRemoved)
 		})
 	}
 }

@@ -164,21 +164,21 @@ func trouble(ctx context.Context, d *testDevice, id string, r *rand.Rand, e *ear
 	e.heard(err)
 	switch r.IntN(6) {
 	case 0:
-		report, err := d.Verify(ctx, id)
+		report, err := d.Check(ctx, id, nil)
 		e.heard(err)
 		fmt.Fprintf(e, "%+v\n", report)
 	case 1:
-		report, err := d.Repair(ctx, id)
+		report, err := d.Check(ctx, id, &CheckOptions{Mend: true})
 		e.heard(err)
 		fmt.Fprintf(e, "%+v\n", report)
 	case 2:
 		_, err := d.Prune(ctx, atOnceOf())
 		e.heard(err)
 	case 3:
-		_, err := d.Plan(ctx)
+		_, err := d.Status(ctx)
 		e.heard(err)
 	case 4:
-		branches, err := d.Branches(ctx, id)
+		branches, err := d.Histories(ctx, id)
 		e.heard(err)
 		if len(branches) > 0 {
 			e.heard(d.Restore(ctx, id, branches[0]))
@@ -238,7 +238,7 @@ func TestLocalOnlyOutlivesTheProcess(t *testing.T) {
 	c := newCloud(t, nil)
 	dir := filepath.Join(t.TempDir(), "sessions")
 	a := c.deviceAt(t, dir, "a")
-	require.NoError(t, a.LocalOnly(t.Context(), "mine", true))
+	require.NoError(t, a.KeepLocal(t.Context(), "mine"))
 	for range 3 {
 		require.NoError(t, a.Close())
 		a = c.deviceAt(t, dir, "a")

@@ -174,7 +174,7 @@ func meanwhile() map[string]func(t *testing.T, w *testDevice, g *garden) error {
 			return push(w, "another")
 		},
 		"restore": func(_ *testing.T, w *testDevice, _ *garden) error {
-			all, err := w.Branches(ctx, "s")
+			all, err := w.Histories(ctx, "s")
 			if err != nil {
 				return err
 			}

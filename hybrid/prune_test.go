@@ -67,7 +67,7 @@ func TestPruneMakesSegmentsLarger(t *testing.T) {
 		require.Equal(t, got.Merged, done.Removed)
 		require.Zero(t, done.Waiting)
 		require.Equal(t, before["seg"]+got.Segments-got.Merged, c.documents()["seg"])
-		report, err := b.Verify(t.Context(), "s")
+		report, err := b.Check(t.Context(), "s", nil)
 		require.NoError(t, err)
 		require.EqualValues(t, 80+40, report.Lines)
 		require.LessOrEqual(t, report.Documents, 20)
@@ -140,10 +140,10 @@ func (g *garden) everything(t *testing.T, name string, ids ...string) map[string
 	d.pull(ids...)
 	for _, id := range d.ids() {
 		all[id] = digest(d.file(id, "transcript.jsonl"))
-		r, err := d.Verify(t.Context(), id)
+		r, err := d.Check(t.Context(), id, nil)
 		require.NoError(t, err)
 		require.Empty(t, r.Problems)
-		branches, err := d.Branches(t.Context(), id)
+		branches, err := d.Histories(t.Context(), id)
 		require.NoError(t, err)
 		for _, b := range branches {
 			text, err := d.textOf(t.Context(), id, b)
@@ -160,7 +160,7 @@ func (g *garden) everything(t *testing.T, name string, ids ...string) map[string
 func digest(text string) string { return fmt.Sprintf("%d %x", len(text), sha256.Sum256([]byte(text))) }
 
 // textOf reads a branch.
-func (r *testDevice) textOf(ctx context.Context, id string, b Branch) (text string, err error) {
+func (r *testDevice) textOf(ctx context.Context, id string, b History) (text string, err error) {
 	link := r.engine.Connect()
 	main, _, err := link.Head(ctx, r.engine.SID(id), remoteread.Known{})
 	if err != nil {
@@ -234,7 +234,7 @@ func TestPruneAfterDeletions(t *testing.T) {
 		a.say("s", "one", noise(300<<10))
 		a.sync()
 		whole := c.Docs(testDatabase, testContainer)
-		require.NoError(t, a.DeleteRemote(t.Context(), "s"))
+		require.NoError(t, a.Remove(t.Context(), "s"))
 		buried := c.documents()
 		for _, d := range whole { // what a device uploaded that did not know
 			if strings.HasPrefix(d.ID, a.engine.SID("s")+"-") && d.ID != segment.HeadID(a.engine.SID("s")) {
@@ -249,14 +249,14 @@ func TestPruneAfterDeletions(t *testing.T) {
 		time.Sleep(2 * 24 * time.Hour)
 		require.Equal(t, r.Waiting, a.prune(nil).Removed)
 		require.Equal(t, buried, c.documents(), "the tombstone stays")
-		require.Equal(t, DeletedRemotely, a.state("s").State)
+		require.Equal(t, Removed, a.state("s").State)
 
 		time.Sleep(1000 * 24 * time.Hour)
 		require.Zero(t, a.prune(&PruneOptions{All: true}).Removed)
 		require.Equal(t, buried, c.documents())
 		list, err := a.Remote(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, map[string]bool{"s": true, "stays": false}, map[string]bool{list[0].SessionID: list[0].Deleted, list[1].SessionID: list[1].Deleted})
+		require.Equal(t, map[string]bool{"s": true, "stays": false}, map[string]bool{list[0].SessionID: list[0].Removed, list[1].SessionID: list[1].Removed})
 		require.Zero(t, a.sync().Pushed, "it does not come back")
 	})
 }
@@ -286,7 +286,7 @@ func TestPruneOfWhatNeverGotATip(t *testing.T) {
 		require.Equal(t, map[string]int{"cat": 1}, c.documents(), "the entry is marked as deleted")
 		list, err := b.Remote(t.Context())
 		require.NoError(t, err)
-		require.True(t, list[0].Deleted)
+		require.True(t, list[0].Removed)
 		require.Zero(t, b.prune(&PruneOptions{All: true}).Removed)
 		w.kill(false)
 		require.Equal(t, 1, a.sync().Pushed)
@@ -313,7 +313,7 @@ func TestUploadThatSlept(t *testing.T) {
 			}
 			a.say(id, noise(2200<<10))
 			a.sync(id)
-			_, err := b.Verify(t.Context(), id)
+			_, err := b.Check(t.Context(), id, nil)
 			require.NoError(t, err, "slept after request %d", n)
 			if !slept {
 				require.Positive(t, removed)
@@ -349,7 +349,7 @@ func TestForkThatWasNotFinished(t *testing.T) {
 				return
 			}
 			require.Error(t, err)
-			require.NoError(t, b.DeleteRemote(t.Context(), "s"))
+			require.NoError(t, b.Remove(t.Context(), "s"))
 			time.Sleep(8 * 24 * time.Hour)
 			b.prune(nil)
 			w.kill(false)

@@ -25,7 +25,7 @@ func (h *household) requireAnew(t *testing.T, reader *testDevice, why string) {
 		reader.pull(id)
 		want := strings.ReplaceAll(strings.Join(h.a.texts(id), "\n"), "MARK-", "[redacted:word]")
 		require.Equal(t, want, strings.ReplaceAll(strings.Join(reader.texts(id), "\n"), "MARK-", "[redacted:word]"), why)
-		_, err := reader.Verify(t.Context(), id)
+		_, err := reader.Check(t.Context(), id, nil)
 		require.NoError(t, err, why)
 	}
 }
@@ -170,7 +170,7 @@ func besideAnew(t *testing.T, do func(t *testing.T, d *testDevice, h *household)
 		why := fmt.Sprintf("at request %d", n)
 		require.NoError(t, anew, why)
 		if done != nil {
-			require.ErrorIs(t, done, ErrDeleted, why)
+			require.ErrorIs(t, done, ErrRemoved, why)
 		}
 		require.Empty(t, c.stored(t, "MARK-"), why)
 		for range 2 {
@@ -184,7 +184,7 @@ func besideAnew(t *testing.T, do func(t *testing.T, d *testDevice, h *household)
 		}
 		require.Equal(t, clean(other), clean(reader), why)
 		require.Empty(t, c.stored(t, "MARK-"), why)
-		_, err := reader.Verify(t.Context(), "s")
+		_, err := reader.Check(t.Context(), "s", nil)
 		require.NoError(t, err, why)
 		h.texts = h.texts[:marks]
 	}

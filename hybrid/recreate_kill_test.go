@@ -58,7 +58,7 @@ func TestRecreateIsKilled(t *testing.T) {
 						a = c.deviceAt(t, a.Dir(), "a", edit...)
 						if h := c.headOf(t, a.engine.SID("s")); h.Born == born && !h.Deleted {
 							one.goOn(a)
-							_, err := a.Verify(t.Context(), "s")
+							_, err := a.Check(t.Context(), "s", nil)
 							require.NoError(t, err, why)
 							if name != "recreate" {
 								require.Equal(t, born, c.headOf(t, a.engine.SID("s")).Born, why)
@@ -87,6 +87,6 @@ func (c *cloud) requireBothKept(t *testing.T, name string) {
 	fresh.pull("s")
 	require.Len(t, fresh.logTexts("s"), 2, name)
 	require.Len(t, fresh.texts("s"), 2)
-	_, err := fresh.Verify(t.Context(), "s")
+	_, err := fresh.Check(t.Context(), "s", nil)
 	require.NoError(t, err, name)
 }

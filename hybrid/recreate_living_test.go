@@ -62,7 +62,7 @@ func (c *cloud) requireBothLogs(t *testing.T, why string, more ...string) {
 		want[i] = strings.TrimSuffix(event(want[i]), "\n")
 	}
 	require.ElementsMatch(t, want, fresh.logTexts("s"), why)
-	_, err := fresh.Verify(t.Context(), "s")
+	_, err := fresh.Check(t.Context(), "s", nil)
 	require.NoError(t, err, why)
 }
 
@@ -139,7 +139,7 @@ func TestRecreateIsRefusedAlive(t *testing.T) {
 			b.say("s", "of b")
 			kept := b.sync("s").Conflicts[0].KeptAs
 			b.sync()
-			b.purge(kept)
+			b.remove(kept)
 			return a
 		}, ErrDeferred, "no session of its own"},
 		"in use": {func(t *testing.T, _ *cloud, a, b *testDevice) *testDevice {
@@ -167,7 +167,7 @@ func TestRecreateIsRefusedAlive(t *testing.T) {
 			return c.device(t, "plain")
 		}, ErrRedaction, ""},
 		"local": {func(t *testing.T, _ *cloud, a, _ *testDevice) *testDevice {
-			require.NoError(t, a.LocalOnly(t.Context(), "s", true))
+			require.NoError(t, a.KeepLocal(t.Context(), "s"))
 			return a
 		}, ErrLocal, ""},
 		"denied": {func(t *testing.T, c *cloud, a, _ *testDevice) *testDevice {
@@ -340,7 +340,7 @@ func TestRecreateKeepsWhatEarlierRulesTookOut(t *testing.T) {
 					one, other = b, a
 				}
 				if deleted {
-					other.purge("s")
+					other.remove("s")
 				}
 				one.recreate("s")
 				require.Empty(t, c.stored(t, "apple", "pear", "plum"))

@@ -72,7 +72,7 @@ func TestRecreateOfALogThatAnotherGoesOn(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	a, b := c.twoLogs(t)
-	b.purge("s")
+	b.remove("s")
 	b.recreate("s")
 	require.Len(t, c.headOf(t, b.engine.SID("s")).Logs, 2)
 	c.requireBothLogs(t, "")

@@ -58,7 +58,7 @@ func TestRecreateMeetsARule(t *testing.T) {
 	c := newCloud(t, nil)
 	a, b := c.twoLogs(t)
 	met := false
-	m := &burial{next: c.Transport(), before: func() { met = true; require.NoError(t, a.LocalOnly(t.Context(), "s", true)) }}
+	m := &burial{next: c.Transport(), before: func() { met = true; require.NoError(t, a.KeepLocal(t.Context(), "s")) }}
 	requireClosed(t, a.Store)
 	a = c.deviceAt(t, a.Dir(), "a", under(2), through(t, c, m))
 	err := a.Recreate(t.Context(), "s")
@@ -66,7 +66,7 @@ func TestRecreateMeetsARule(t *testing.T) {
 	require.Error(t, err)
 	require.Empty(t, c.stored(t, "plum"), "it stays on this machine")
 	require.Equal(t, Local, a.state("s").State)
-	require.NoError(t, a.LocalOnly(t.Context(), "s", false))
+	require.NoError(t, a.Release(t.Context(), "s"))
 	require.Equal(t, 1, a.sync("s").Pushed, "and goes on when that ends")
 	c.requireBothLogs(t, "")
 	require.Zero(t, b.sync().Pushed)
@@ -113,9 +113,9 @@ func (c *cloud) garbage(t *testing.T, d *testDevice) int {
 	return d.prune(&PruneOptions{Grace: time.Nanosecond, HistoryRetention: -1, Plan: true, All: true}, "s").Removed
 }
 
-// TestPurgeEndsARecreate: whoever removes a session for good while another device is about
+// TestRemoveEndsARecreate: whoever removes a session for good while another device is about
 // to send it anew has the last word.
-func TestPurgeEndsARecreate(t *testing.T) {
+func TestRemoveEndsARecreate(t *testing.T) {
 	t.Parallel()
 	for name, remove := range removals() {
 		for _, own := range []bool{false, true} {
@@ -132,7 +132,7 @@ func TestPurgeEndsARecreate(t *testing.T) {
 					_, err := a.Sync(t.Context())
 					require.NoError(t, err)
 					require.Empty(t, c.stored(t, "plum"))
-					require.Equal(t, DeletedRemotely, a.state("s").State)
+					require.Equal(t, Removed, a.state("s").State)
 					a.recreate("s")
 					require.Equal(t, []string{"plum"}, c.stored(t, "plum"))
 				})

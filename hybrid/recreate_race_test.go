@@ -68,9 +68,9 @@ func share(devices []*testDevice, texts ...string) {
 	}
 }
 
-// TestRecreateWhilePurgeRemoves: the documents of the new session have the ids that the purge
+// TestRecreateWhileRemoveRemoves: the documents of the new session have the ids that the Remove
 // has listed. Both calls that empty a session.
-func TestRecreateWhilePurgeRemoves(t *testing.T) {
+func TestRecreateWhileRemoveRemoves(t *testing.T) {
 	t.Parallel()
 	for name, remove := range removals() {
 		t.Run(name, func(t *testing.T) {
@@ -89,8 +89,8 @@ func TestRecreateWhilePurgeRemoves(t *testing.T) {
 	}
 }
 
-// TestRecreateStopsAPurge: a Recreate that is done when the purge has listed the documents.
-func TestRecreateStopsAPurge(t *testing.T) {
+// TestRecreateStopsARemove: a Recreate that is done when the Remove has listed the documents.
+func TestRecreateStopsARemove(t *testing.T) {
 	t.Parallel()
 	for name, remove := range removals() {
 		t.Run(name, func(t *testing.T) {
@@ -117,9 +117,9 @@ func TestRecreateStopsAPurge(t *testing.T) {
 	}
 }
 
-// TestPurgeWhileRecreateStores: a purge lists and removes what a Recreate stored ahead of its
+// TestRemoveWhileRecreateStores: a Remove lists and removes what a Recreate stored ahead of its
 // head. Both calls that empty a session.
-func TestPurgeWhileRecreateStores(t *testing.T) {
+func TestRemoveWhileRecreateStores(t *testing.T) {
 	t.Parallel()
 	for name, remove := range removals() {
 		t.Run(name, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestPurgeWhileRecreateStores(t *testing.T) {
 			a, m := c.meeting(t, "a", swap)
 			p := c.device(t, "p")
 			share([]*testDevice{a, p}, manyRequests()...)
-			p.purge("s")
+			p.remove("s")
 			m.met.Store(false)
 			m.do = func() { require.NoError(t, remove(p)) }
 			a.recreate("s")
@@ -140,8 +140,7 @@ func TestPurgeWhileRecreateStores(t *testing.T) {
 
 func removals() map[string]func(*testDevice) error {
 	return map[string]func(*testDevice) error{
-		"purge":  func(d *testDevice) error { return d.Purge(d.t.Context(), "s") },
-		"delete": func(d *testDevice) error { return d.DeleteRemote(d.t.Context(), "s") },
+		"remove": func(d *testDevice) error { return d.Remove(d.t.Context(), "s") },
 	}
 }
 
@@ -158,7 +157,7 @@ func TestRecreateWhileASyncCleansUp(t *testing.T) {
 	a.put("s", "transcript.jsonl", w.file("s", "transcript.jsonl"))
 	m.met.Store(false)
 	m.do = func() {
-		p.purge("s")
+		p.remove("s")
 		stored = true
 		m.one, m.do = removal, func() { a.recreate("s") }
 		m.met.Store(false)
@@ -167,7 +166,7 @@ func TestRecreateWhileASyncCleansUp(t *testing.T) {
 	_, err := w.Sync(t.Context(), "s")
 	require.True(t, stored)
 	if err != nil {
-		require.ErrorIs(t, err, ErrDeleted)
+		require.ErrorIs(t, err, ErrRemoved)
 	}
 	require.True(t, m.met.Load(), "the sync removed what it stored")
 	c.wholeInCloud(t, a, "s")
@@ -194,11 +193,11 @@ func TestSyncCleansUpWhileRecreateStores(t *testing.T) {
 		ended <- err
 	}()
 	<-stores
-	p.purge("s")
+	p.remove("s")
 	commits.met.Store(false)
 	commits.do = func() {
 		close(goOn)
-		require.ErrorIs(t, <-ended, ErrDeleted)
+		require.ErrorIs(t, <-ended, ErrRemoved)
 	}
 	a.recreate("s")
 	require.True(t, commits.met.Load())

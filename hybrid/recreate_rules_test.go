@@ -61,7 +61,7 @@ func TestRecreateLeavesNoText(t *testing.T) {
 		require.Zero(t, d.sync().Pushed)
 		for _, id := range d.ids() {
 			require.Equal(t, UpToDate, d.state(id).State)
-			r, err := d.Verify(t.Context(), id)
+			r, err := d.Check(t.Context(), id, nil)
 			require.NoError(t, err, "%+v", r)
 		}
 	}
@@ -247,7 +247,7 @@ func TestRecreateOfLogs(t *testing.T) {
 		all, err := d.Logs(t.Context(), "s")
 		require.NoError(t, err)
 		require.Len(t, all, 2)
-		_, err = d.Verify(t.Context(), "s")
+		_, err = d.Check(t.Context(), "s", nil)
 		require.NoError(t, err)
 	}
 }

@@ -23,9 +23,9 @@ func (r *testDevice) recreate(ids ...string) {
 	require.NoError(r.t, r.Recreate(context.Background(), ids...))
 }
 
-func (r *testDevice) purge(ids ...string) {
+func (r *testDevice) remove(ids ...string) {
 	r.t.Helper()
-	require.NoError(r.t, r.Purge(context.Background(), ids...))
+	require.NoError(r.t, r.Remove(context.Background(), ids...))
 }
 
 // wholeInCloud requires a new device to get what r has of a session, byte by byte.
@@ -36,11 +36,11 @@ func (c *cloud) wholeInCloud(t testing.TB, r *testDevice, id string) {
 	for _, name := range []string{"transcript.jsonl", "metadata.json"} {
 		require.Equal(t, r.file(id, name), fresh.file(id, name), name)
 	}
-	report, err := fresh.Verify(t.Context(), id)
+	report, err := fresh.Check(t.Context(), id, nil)
 	require.NoError(t, err, report)
 }
 
-// TestRecreate brings back what was deleted or purged by mistake, on the device that has
+// TestRecreate brings back what was deleted or removed by mistake, on the device that has
 // more, that which has less, and one that only knows the tombstone.
 func TestRecreate(t *testing.T) {
 	t.Parallel()
@@ -58,9 +58,9 @@ func TestRecreate(t *testing.T) {
 			require.NoError(t, remove(b))
 			a.say("s", "three")
 			_, err := a.Sync(t.Context(), "s")
-			require.ErrorIs(t, err, ErrDeleted)
+			require.ErrorIs(t, err, ErrRemoved)
 			b.sync()
-			require.Equal(t, DeletedRemotely, b.state("s").State)
+			require.Equal(t, Removed, b.state("s").State)
 
 			a.recreate("s")
 			require.Equal(t, UpToDate, a.state("s").State)
@@ -68,7 +68,7 @@ func TestRecreate(t *testing.T) {
 			list, err := a.Remote(t.Context())
 			require.NoError(t, err)
 			require.Len(t, list, 1)
-			require.False(t, list[0].Deleted)
+			require.False(t, list[0].Removed)
 			require.Equal(t, "a name", list[0].Name)
 			require.Equal(t, 3, list[0].Messages)
 
@@ -102,7 +102,7 @@ func TestRecreateFromBehind(t *testing.T) {
 	apart.say("s", "from apart")
 	b.say("s", "three")
 	b.sync()
-	b.purge("s")
+	b.remove("s")
 	b.say("s", "four")
 	a.recreate("s")
 	require.Equal(t, []string{"one", "two"}, a.texts("s"))
@@ -128,13 +128,13 @@ func TestRecreateComesToWhoRemovedIt(t *testing.T) {
 	seen.pull()
 	require.NoError(t, before.Delete(t.Context(), "s"))
 	before.sync()
-	a.purge("s")
+	a.remove("s")
 	after.sync("s")
 	require.NoError(t, after.Delete(t.Context(), "s"))
 	seen.sync("s")
 	require.NoError(t, seen.Delete(t.Context(), "s"))
 	_, err := seen.Sync(t.Context(), "s")
-	require.ErrorIs(t, err, ErrDeleted)
+	require.ErrorIs(t, err, ErrRemoved)
 	before.pull()
 	a.recreate("s")
 	require.Equal(t, 1, after.pull().Pulled)
@@ -160,9 +160,9 @@ func TestRecreateInTheBackground(t *testing.T) {
 		require.Equal(t, a.texts("s"), b.texts("s"))
 		require.NoError(t, empty.Delete(t.Context(), "s"))
 		time.Sleep(15 * time.Minute)
-		a.purge("s")
+		a.remove("s")
 		time.Sleep(15 * time.Minute)
-		require.Equal(t, DeletedRemotely, b.state("s").State)
+		require.Equal(t, Removed, b.state("s").State)
 		b.say("s", "three")
 		time.Sleep(15 * time.Minute)
 		a.recreate("s")
@@ -171,7 +171,7 @@ func TestRecreateInTheBackground(t *testing.T) {
 		a.sync("s")
 		require.Equal(t, []string{"one", "two", "three"}, a.texts("s"))
 		require.False(t, empty.Exists("s"))
-		b.purge("s")
+		b.remove("s")
 		time.Sleep(15 * time.Minute)
 		require.NoError(t, b.Delete(t.Context(), "s"))
 		time.Sleep(15 * time.Minute)
@@ -194,8 +194,8 @@ func TestRecreateIsRefused(t *testing.T) {
 	}
 	a.sync()
 	plain.pull()
-	a.purge(a.ids()...)
-	require.NoError(t, a.LocalOnly(t.Context(), "local", true))
+	a.remove(a.ids()...)
+	require.NoError(t, a.KeepLocal(t.Context(), "local"))
 	denying := c.deviceAt(t, a.Dir(), "a", secrets, func(o *Options) { o.Deny = []string{"denied*"} })
 	a.put("held", "metadata.json", "{")
 	require.NoError(t, os.RemoveAll(filepath.Join(a.Dir(), "held", "metadata.json.backup")))
@@ -244,7 +244,7 @@ func TestRecreateUnderLaterRules(t *testing.T) {
 	a.sync()
 	b.pull()
 	b.say("s", "not sent")
-	a.purge("s")
+	a.remove("s")
 	rules.later.Add(1)
 	a.recreate("s")
 	require.Empty(t, c.stored(t, secret, "[redacted:github"), "forms of before")
@@ -275,7 +275,7 @@ func TestRecreateWithoutATombstone(t *testing.T) {
 				a.sync()
 				a.say("s", "four")
 				a.sync()
-				b.purge("s")
+				b.remove("s")
 				a.sync("s")
 				c.lose(t, segment.HeadID(a.engine.SID("s")))
 				if forgets {
@@ -300,13 +300,13 @@ func TestRecreateOfAFamily(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	h := newHousehold(t, c)
-	h.a.purge(h.family...)
-	h.requirePurged(t, "")
+	h.a.remove(h.family...)
+	h.requireRemoved(t, "")
 	h.a.recreate(h.family...)
 	for _, id := range h.family {
 		c.wholeInCloud(t, h.a, id)
 	}
-	require.NoError(t, h.a.DeleteRemote(t.Context(), "s"), "no fork needs its lines")
+	require.NoError(t, h.a.Remove(t.Context(), "s"), "no fork needs its lines")
 	for _, id := range h.family[:len(h.family)-1] {
 		if id != "s" {
 			c.wholeInCloud(t, h.a, id)
@@ -355,7 +355,7 @@ func besideRecreate(t *testing.T, do func(*testDevice) error, first bool) {
 		old := c.device(t, "old")
 		old.pull()
 		old.say("s", "old and alone")
-		c.device(t, "purger").purge("s")
+		c.device(t, "remover").remove("s")
 		if _, err := other.Prune(t.Context(), atOnceOf(), "s"); err != nil {
 			require.ErrorIs(t, err, ErrContended)
 		}
@@ -378,19 +378,19 @@ func besideRecreate(t *testing.T, do func(*testDevice) error, first bool) {
 		// The other one may have recreated it before, and both went on: what is kept is to be synced first.
 		require.True(t, recreated == nil || errors.Is(recreated, ErrDeferred), "%s: %v", why, recreated)
 		if done != nil {
-			require.True(t, errors.Is(done, ErrDeleted) || errors.Is(done, ErrContended) || errors.Is(done, ErrDeferred), "%s: %v", why, done)
+			require.True(t, errors.Is(done, ErrRemoved) || errors.Is(done, ErrContended) || errors.Is(done, ErrDeferred), "%s: %v", why, done)
 		}
 		w.kill(false)
 		for _, d := range []*testDevice{a, other, old, a, other} {
 			if _, err := d.Sync(t.Context()); err != nil {
-				require.ErrorIs(t, err, ErrDeleted, why)
+				require.ErrorIs(t, err, ErrRemoved, why)
 			}
 		}
 		for d, text := range map[*testDevice]string{a: "of a", other: "of the other one", old: "old and alone"} {
 			require.Contains(t, d.everything(), text, why)
 		}
-		if a.state("s").State != DeletedRemotely {
-			report, err := a.Verify(t.Context(), "s")
+		if a.state("s").State != Removed {
+			report, err := a.Check(t.Context(), "s", nil)
 			require.NoError(t, err, "%s: %+v", why, report)
 			require.Equal(t, a.texts("s"), other.texts("s"), why)
 			require.Equal(t, a.texts("s"), old.texts("s"), why)

@@ -26,8 +26,8 @@ func (s *Store) Remote(ctx context.Context) ([]RemoteSession, error) {
 	var all []RemoteSession
 	for c := range e.Table.Entries() {
 		all = append(all, RemoteSession{
-			SessionID: c.Session, Project: e.opts.Project, Name: c.Name, Updated: time.Unix(0, c.Updated).UTC(), Messages: int(c.N),
-			Turns: c.Turns, Revision: c.Revision, Deleted: c.Deleted, Conflict: c.Conflict,
+			SessionID: c.Session, Project: e.opts.Project, Parent: c.Parent, Name: c.Name, Updated: time.Unix(0, c.Updated).UTC(), Messages: int(c.N),
+			Turns: c.Turns, Revision: c.Revision, Removed: c.Deleted, Conflict: c.Conflict,
 		})
 	}
 	slices.SortFunc(all, func(a, b RemoteSession) int {
@@ -36,24 +36,32 @@ func (s *Store) Remote(ctx context.Context) ([]RemoteSession, error) {
 	return all, wrap("list the cloud", "", err)
 }
 
-// LocalOnly keeps a session from ever leaving this machine, or lets it again.
-// It is durable when it returns. A sync that is under way is not made visible
-// any more. What was sent before stays in the cloud until [Store.Purge], and
-// its status is [KeptLate] as long.
+// KeepLocal keeps a session from ever leaving this machine, until [Store.Release]. It is
+// durable when it returns. A sync that is under way is not made visible any more. What was
+// sent before stays in the remote until [Store.Remove], and its status is [KeptLate] as long.
 // The session need not exist yet. Sessions that name a session that stays here as their
 // parent (parent_id, parent_session_id, fork.source_session_id) stay, too, whether their
 // metadata.json names it or the one in context-intelligence.
-// With false the session leaves whatever its parent does, unless
-// Options.Deny keeps it; the id of a parent that stays does not leave with its metadata.
-func (s *Store) LocalOnly(ctx context.Context, id string, on bool) error {
+func (s *Store) KeepLocal(ctx context.Context, id string) error {
+	return s.keep(ctx, "keep local", id, true)
+}
+
+// Release lets a session leave this machine, whatever its parent does, unless Options.Deny
+// keeps it. The id of a parent that stays does not leave with its metadata. It is durable
+// when it returns.
+func (s *Store) Release(ctx context.Context, id string) error {
+	return s.keep(ctx, "release", id, false)
+}
+
+func (s *Store) keep(ctx context.Context, op, id string, on bool) error {
 	if s.engine == nil {
-		return wrap("set local only", id, ErrNoRemote)
+		return wrap(op, id, ErrNoRemote)
 	}
 	if err := ctx.Err(); err != nil {
-		return wrap("set local only", id, err)
+		return wrap(op, id, err)
 	}
 	if err := s.engine.LocalOnly.Set(id, on); err != nil {
-		return wrap("set local only", id, err)
+		return wrap(op, id, err)
 	}
 	if !on {
 		s.engine.Dirty.Add(id, replica.Written)

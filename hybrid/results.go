@@ -63,10 +63,10 @@ func (r *PullResult) add(id string, out syncer.Result) {
 	switch {
 	case out.Err != nil:
 		r.Failed = append(r.Failed, Exception{id, out.Err})
-	case out.State == Behind:
-		r.Behind = append(r.Behind, Exception{id, out.Why})
-	case out.State == Diverged:
+	case out.Did == syncer.Diverged:
 		r.Diverged = append(r.Diverged, Exception{id, errors.Join(errTwo, out.Why)})
+	case out.State == syncer.Behind:
+		r.Behind = append(r.Behind, Exception{id, out.Why})
 	}
 	if out.Err == nil && out.Lacks != nil {
 		r.Partial = append(r.Partial, Exception{id, out.Lacks})
@@ -92,23 +92,17 @@ func (r *PullResult) sort() {
 // this device's history, if it became one.
 type Conflict struct{ SessionID, KeptAs string }
 
-// Estimate is what a sync would send.
-type Estimate struct {
-	Documents    int
-	Bytes        int64
-	RequestUnits float64
-}
-
 // RemoteSession is a session as the catalogue of its user has it, which may be
 // half a minute behind.
 type RemoteSession struct {
 	SessionID string    `json:"session_id"`
 	Project   string    `json:"project"`
+	Parent    string    `json:"parent_id"` // of a fork, a conflict copy or a sub-session when it was first sent; "" for none
 	Name      string    `json:"name"`
 	Updated   time.Time `json:"updated"`
 	Messages  int       `json:"n"`
 	Turns     int       `json:"turns"`
 	Revision  int64     `json:"rev"`
-	Deleted   bool      `json:"deleted"`
+	Removed   bool      `json:"deleted"`
 	Conflict  bool      `json:"conflict"`
 }

@@ -11,7 +11,7 @@ import (
 // keepers make a session that was sent one that stays here, each by another rule.
 var keepers = map[string]func(t *testing.T, c *cloud, d *testDevice) *testDevice{
 	"local only": func(t *testing.T, _ *cloud, d *testDevice) *testDevice {
-		require.NoError(t, d.LocalOnly(t.Context(), "s", true))
+		require.NoError(t, d.KeepLocal(t.Context(), "s"))
 		return d
 	},
 	"id": func(t *testing.T, c *cloud, d *testDevice) *testDevice {
@@ -22,7 +22,7 @@ var keepers = map[string]func(t *testing.T, c *cloud, d *testDevice) *testDevice
 		return c.reopened(t, d, "a", func(o *Options) { o.Deny = []string{"Tax *"} })
 	},
 	"parent": func(t *testing.T, _ *cloud, d *testDevice) *testDevice {
-		require.NoError(t, d.LocalOnly(t.Context(), "p", true))
+		require.NoError(t, d.KeepLocal(t.Context(), "p"))
 		d.setMember("s", "parent_id", "p")
 		return d
 	},
@@ -44,36 +44,36 @@ func TestRepairAndRestoreAskTheRules(t *testing.T) {
 			}
 			a.cutTo("s", 6)
 			a.sync("s")
-			branches, err := a.Branches(t.Context(), "s")
+			branches, err := a.Histories(t.Context(), "s")
 			require.NoError(t, err)
 			require.Len(t, branches, 1)
 			harm(t, c, "gone")
 			a = keep(t, c, a)
 			before := c.Docs(testDatabase, testContainer)
 
-			r, err := a.Repair(t.Context(), "s")
+			r, err := a.Check(t.Context(), "s", &CheckOptions{Mend: true})
 			require.ErrorIs(t, err, ErrLocal)
 			require.Zero(t, r.Mended)
 			require.ErrorIs(t, a.Restore(t.Context(), "s", branches[0]), ErrLocal)
 			require.Len(t, a.texts("s"), 6)
-			_, err = a.Verify(t.Context(), "s")
+			_, err = a.Check(t.Context(), "s", nil)
 			require.ErrorIs(t, err, ErrDamaged, "it sends nothing")
-			_, err = a.Branches(t.Context(), "s")
+			_, err = a.Histories(t.Context(), "s")
 			require.NoError(t, err)
 			require.Equal(t, before, c.Docs(testDatabase, testContainer))
 
 			require.NoError(t, a.Delete(t.Context(), "s"))
 			require.ErrorIs(t, a.Restore(t.Context(), "s", branches[0]), ErrLocal, "also when it is not here")
-			require.NoError(t, a.DeleteRemote(t.Context(), "s"))
+			require.NoError(t, a.Remove(t.Context(), "s"))
 			require.Equal(t, map[string]int{"head": 1, "cat": 1}, c.documents())
 			c.requireNoTrace(t, "Tax", `"p"`)
 		})
 	}
 }
 
-// TestDeleteRemoteOfWhatStaysHere: what stays here can be removed from the cloud, and
+// TestRemoveOfWhatStaysHere: what stays here can be removed from the cloud, and
 // nothing that was written since goes there.
-func TestDeleteRemoteOfWhatStaysHere(t *testing.T) {
+func TestRemoveOfWhatStaysHere(t *testing.T) {
 	t.Parallel()
 	for name, keep := range keepers {
 		t.Run(name, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestDeleteRemoteOfWhatStaysHere(t *testing.T) {
 			a.say("s", "text of later")
 			require.Zero(t, a.sync("s").Pushed)
 			c.requirePlain(t, []string{"one"}, []string{"later"}) // what was sent stays until then
-			require.NoError(t, a.DeleteRemote(t.Context(), "s"))
+			require.NoError(t, a.Remove(t.Context(), "s"))
 			require.Equal(t, map[string]int{"head": 1, "cat": 1}, c.documents())
 			c.requireNoTrace(t, "later", "Tax", `"p"`)
 			require.Equal(t, Local, a.state("s").State)
@@ -110,7 +110,7 @@ func TestRepairAndRestoreAskTheRulesOfRedaction(t *testing.T) {
 			}
 			a.cutTo("s", 6)
 			a.sync("s")
-			branches, err := a.Branches(t.Context(), "s")
+			branches, err := a.Histories(t.Context(), "s")
 			require.NoError(t, err)
 			want := ErrRedaction
 			switch where {
@@ -126,7 +126,7 @@ func TestRepairAndRestoreAskTheRulesOfRedaction(t *testing.T) {
 			}
 			harm(t, c, "gone")
 			before := c.Docs(testDatabase, testContainer)
-			r, err := a.Repair(t.Context(), "s")
+			r, err := a.Check(t.Context(), "s", &CheckOptions{Mend: true})
 			require.ErrorIs(t, err, want)
 			require.Zero(t, r.Mended)
 			if where != "held" { // Restore syncs before, which takes the metadata of the cloud

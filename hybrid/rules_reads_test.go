@@ -55,7 +55,7 @@ func TestRulesAreReadOnce(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	a := c.device(t, "a", func(o *Options) { o.Deny, o.Redact = []string{"private-*"}, Secrets() })
-	require.NoError(t, a.LocalOnly(t.Context(), "mine", true))
+	require.NoError(t, a.KeepLocal(t.Context(), "mine"))
 	settleRules(t, a, time.Now().Add(-time.Hour))
 	parent := "root"
 	a.say(parent, "one")
@@ -82,7 +82,7 @@ func TestRulesAreReadOnce(t *testing.T) {
 	}
 	require.Equal(t, 3, a.sync().Pushed, "those before s3")
 	require.LessOrEqual(t, reads(), len(ruleFiles), "once more")
-	require.NoError(t, tool.LocalOnly(t.Context(), "s1", true))
+	require.NoError(t, tool.KeepLocal(t.Context(), "s1"))
 	a.say("s2", "and more")
 	a.say("s0", "and more")
 	require.Equal(t, 1, a.sync().Pushed)

@@ -71,7 +71,7 @@ func (e *engine) drain(ctx context.Context, ids []string) error {
 			out, _ := e.syncOne(ctx, id, syncer.Options{Last: true})
 			err = out.Err
 		}
-		if err != nil && !errors.Is(err, ErrDeleted) {
+		if err != nil && !errors.Is(err, ErrRemoved) {
 			errs.add(wrap("sync", id, err))
 		}
 	})

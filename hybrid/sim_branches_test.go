@@ -43,7 +43,7 @@ func (w *world) apart(d *gadget, id string) {
 			w.append(other, id)
 			w.send(other, id)
 		}
-		if s, _ := d.engine.told(id); s.State == Diverged && d.pythons[id] != nil {
+		if s, _ := d.engine.told(id); s.Last == Diverged && d.pythons[id] != nil {
 			w.sum.did("write on while diverged")
 		}
 	}
@@ -86,9 +86,9 @@ func (w *world) apartInCalm() {
 			require.NoError(w.t, err)
 			time.Sleep(time.Second)
 		}
-		s, err := d.StatusOf(w.ctx(), id)
+		s, err := d.Status(w.ctx(), id)
 		require.NoError(w.t, err)
-		require.Equal(w.t, Diverged, s.State, "%s: %s", d.name, id)
+		require.Equal(w.t, Diverged, s[0].Last, "%s: %s", d.name, id)
 		require.Len(w.t, w.aside(id), before+1, "%s: branches of %s", d.name, id)
 	}
 	w.leave(d, id)
@@ -97,22 +97,22 @@ func (w *world) apartInCalm() {
 }
 
 // branches returns the branches of a session, without former heads.
-func (w *world) branches(id string) []Branch {
-	all, err := w.devices[0].Branches(w.ctx(), id)
+func (w *world) branches(id string) []History {
+	all, err := w.devices[0].Histories(w.ctx(), id)
 	require.NoError(w.t, err)
-	return slices.DeleteFunc(all, func(b Branch) bool { return b.Why != "branch" })
+	return slices.DeleteFunc(all, func(b History) bool { return b.Why != "branch" })
 }
 
 // aside returns the branches of a session that are no beginning of its main line: the
 // next branch of lines that go on from there replaces one that is.
-func (w *world) aside(id string) []Branch {
+func (w *world) aside(id string) []History {
 	all := w.branches(id)
 	cloud, err := w.reader.sessions()
 	require.NoError(w.t, err)
 	w.reader.mu.Lock()
 	defer w.reader.mu.Unlock()
 	s := w.reader.shelf()
-	return slices.DeleteFunc(all, func(b Branch) bool {
+	return slices.DeleteFunc(all, func(b History) bool {
 		text, err := s.history(cloud[id].tip, b.extent.Point())
 		require.NoError(w.t, err)
 		return bytes.HasPrefix(cloud[id].main, text)
@@ -130,7 +130,7 @@ func (w *world) checkBranches(cloud map[string]*cloudSession) {
 
 // litter tells which branches are the beginning of another one that was not there
 // before: of the same divergence, they were to be replaced.
-func (r *simReader) litter(t *head.Head, branches []Branch) (problems []string) {
+func (r *simReader) litter(t *head.Head, branches []History) (problems []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s, texts := r.shelf(), make([]string, len(branches))
@@ -171,7 +171,7 @@ func TestBranchLitterIsFound(t *testing.T) {
 	for i := range 2 {
 		b.say("litter", fmt.Sprint("b's way ", i))
 		b.sync()
-		found, err := a.Branches(t.Context(), "litter")
+		found, err := a.Histories(t.Context(), "litter")
 		require.NoError(t, err)
 		require.Len(t, found, 1)
 		require.Empty(t, r.litter(c.headOf(t, sid), found))
@@ -189,7 +189,7 @@ func TestBranchLitterIsFound(t *testing.T) {
 		_, err = a.engine.Connect().Commit(context.Background(), doc.PK, []segment.Document{doc}, nil)
 		require.NoError(t, err)
 	}
-	found, err := a.Branches(t.Context(), "litter")
+	found, err := a.Histories(t.Context(), "litter")
 	require.NoError(t, err)
 	require.Len(t, found, 2)
 	require.Len(t, r.litter(now, found), 1)

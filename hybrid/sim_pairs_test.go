@@ -64,7 +64,7 @@ func TestPairs(t *testing.T) {
 			require.Equal(t, text, b.file(id, "transcript.jsonl"), "%s on b", id)
 		}
 		for i := range n {
-			branches, err := a.Branches(t.Context(), fmt.Sprintf("pair-%02d", i))
+			branches, err := a.Histories(t.Context(), fmt.Sprintf("pair-%02d", i))
 			require.NoError(t, err)
 			require.Empty(t, branches, "pair %d was moved on", i)
 		}

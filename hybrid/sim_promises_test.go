@@ -63,7 +63,7 @@ func (w *world) stays(d *gadget, id string) bool {
 func (w *world) beginPrivate(d *gadget) {
 	w.begin(d, denied+d.name)
 	id := "local-" + d.name
-	require.NoError(w.t, d.LocalOnly(w.ctx(), id, true))
+	require.NoError(w.t, d.KeepLocal(w.ctx(), id))
 	w.local[id] = d
 	w.begin(d, id)
 }

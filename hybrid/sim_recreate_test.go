@@ -25,11 +25,11 @@ func (w *world) recreate(d *gadget, id string) {
 	}
 	ids := []string{id}
 	if w.rand.IntN(4) == 0 && !w.stays(d, id) && !w.buried[id] {
-		family, err := d.Family(w.ctx(), id)
+		listed, err := d.Remote(w.ctx())
 		if w.expected(d, err); err != nil {
 			return
 		}
-		ids = slices.DeleteFunc(family, func(id string) bool { return w.stays(d, id) || w.buried[id] || d.removed[id] })
+		ids = slices.DeleteFunc(familyOf(listed, ids), func(id string) bool { return w.stays(d, id) || w.buried[id] || d.removed[id] })
 	}
 	if r, ok := d.rules.(*simRules); ok && w.rand.IntN(3) > 0 {
 		r.later.Add(1)

@@ -40,7 +40,7 @@ func (w *world) settle() {
 // finishBurial ends what a fault may have interrupted.
 func (w *world) finishBurial(id string) {
 	time.Sleep(15 * time.Minute)
-	err := w.devices[0].DeleteRemote(w.ctx(), id)
+	err := w.devices[0].Remove(w.ctx(), id)
 	if errors.Is(err, sessionstore.ErrNotFound) {
 		delete(w.buried, id)
 		return
@@ -60,7 +60,7 @@ func (w *world) exchange() (moved bool) {
 		if *simVerbose {
 			w.t.Log(time.Since(simStart), d.name, "synced", s, "pulled", p, standing)
 		}
-		moved = moved || strings.Contains(standing, Behind) // who lost what it knew waits until files were quiet
+		moved = moved || strings.Contains(standing, Behind.String()) // who lost what it knew waits until files were quiet
 		moved = moved || s.Pushed+p.Pulled+len(s.Conflicts)+len(p.Conflicts) > 0 || w.srv.Counters().ByKind["head"].Written != before
 	}
 	return moved
@@ -88,7 +88,7 @@ func (w *world) calm(d *gadget, err error) {
 		list = many.Unwrap()
 	}
 	for _, e := range list {
-		if !errors.Is(e, ErrDeleted) {
+		if !errors.Is(e, ErrRemoved) {
 			require.NoError(w.t, e, d.name)
 		}
 	}
@@ -140,7 +140,7 @@ func (w *world) restoreElsewhere() {
 			require.False(w.t, d.Exists(id), "%s was removed", id)
 			continue
 		}
-		branches, err := d.Branches(w.ctx(), id)
+		branches, err := d.Histories(w.ctx(), id)
 		require.NoError(w.t, err)
 		if len(branches) == 0 {
 			continue

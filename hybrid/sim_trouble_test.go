@@ -1,7 +1,6 @@
 package hybrid
 
 import (
-	"context"
 	"errors"
 	"maps"
 	"net/http"
@@ -195,11 +194,7 @@ func (w *world) bury(d *gadget, id string) {
 	if id == "" || id == "s0" || len(w.buried) > 1 || d.life.offline {
 		return
 	}
-	remove := d.DeleteRemote
-	if w.rand.IntN(2) == 0 {
-		remove = func(ctx context.Context, id string) error { return d.Purge(ctx, id) }
-	}
-	err := remove(w.ctx(), id)
+	err := d.Remove(w.ctx(), id)
 	if w.expected(d, err); err == nil || !errors.Is(err, sessionstore.ErrNotFound) {
 		w.buried[id] = true
 	}

@@ -3,6 +3,7 @@ package hybrid
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/replica"
@@ -11,38 +12,72 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// What a session's state is called in [Status].
+// State is how a session stands.
+type State uint8
+
+// The states.
 const (
-	UpToDate        = syncer.UpToDate        // the cloud has what is here
-	Pending         = syncer.Pending         // something is to be sent, or has never been compared
-	Pushed          = syncer.Pushed          // the last sync sent
-	Pulled          = syncer.Pulled          // the last sync fetched
-	Rewritten       = syncer.Rewritten       // the last sync replaced the history in the cloud, as after a rewind
-	Diverged        = syncer.Diverged        // two devices added; both histories are kept
-	Behind          = syncer.Behind          // the cloud has more, and somebody runs the session here
-	DeletedRemotely = syncer.DeletedRemotely // deleted in the cloud; the files here stay and are not sent
-	Deferred        = syncer.Deferred        // its files are in doubt, or the account does not serve it just now; see Err and NextTry
-	Blocked         = syncer.Blocked         // nothing goes until somebody acts; see Err
-	Local           = syncer.Local           // it never leaves this machine
-	KeptLate        = syncer.KeptLate        // a rule that came after it was sent keeps it on this machine: the cloud has what was sent, until DeleteRemote or Purge
-	Remote          = syncer.Remote          // it is in the cloud and was removed here
+	Pending  = State(syncer.Pending)  // something here was not sent, or was never compared
+	UpToDate = State(syncer.UpToDate) // both sides have the same
+	Behind   = State(syncer.Behind)   // the remote has more, which waits until no program runs the session here
+	Deferred = State(syncer.Deferred) // its files are in doubt, or the remote does not serve it just now; see Err and NextTry
+	Blocked  = State(syncer.Blocked)  // nothing goes until somebody acts; see Err
+	Local    = State(syncer.Local)    // it never leaves this machine
+	KeptLate = State(syncer.KeptLate) // a rule that came after it was sent keeps it on this machine: the remote has what was sent, until Remove
+	Remote   = State(syncer.Remote)   // it is in the remote and was deleted here
+	Removed  = State(syncer.Removed)  // it was removed from the remote; the files here stay and are not sent
 )
 
-// Status is how a session stands. Local and Remote count messages; Remote is
-// what the cloud had when it was last asked.
-type Status struct {
-	SessionID     string
-	State         string
-	Local, Remote int
-	NextTry       time.Time // zero: no time is set
-	Err           error     // why the last try failed; of one that is KeptLate what removes it from the cloud
+var states = [...]string{"Pending", "UpToDate", "Behind", "Deferred", "Blocked", "Local", "KeptLate", "Remote", "Removed"}
+
+// String returns the name of the state.
+func (s State) String() string { return nameOf(states[:], int(s)) }
+
+// Outcome is what a sync did about a session.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Nothing   = Outcome(syncer.Nothing)
+	Pushed    = Outcome(syncer.Pushed)    // it sent
+	Pulled    = Outcome(syncer.Pulled)    // it fetched
+	Rewritten = Outcome(syncer.Rewritten) // it replaced the history in the remote, as after a rewind
+	Diverged  = Outcome(syncer.Diverged)  // two devices had added; both histories are kept
+)
+
+var outcomes = [...]string{"Nothing", "Pushed", "Pulled", "Rewritten", "Diverged"}
+
+// String returns the name of the outcome.
+func (o Outcome) String() string { return nameOf(outcomes[:], int(o)) }
+
+func nameOf(names []string, i int) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return strconv.Itoa(i)
 }
 
-// Status returns how the sessions stand that are here or were: each as the last sync left
-// it, or as its files and what is known of the head say. It makes no request. Only the
-// Status of another device tells what that device could not send. Without a remote
-// every session is [Local].
-func (s *Store) Status(ctx context.Context) ([]Status, error) {
+// Status is how a session stands, and what happened to it last. Local and Remote count
+// messages; Remote is what the remote had when it was last asked.
+type Status struct {
+	SessionID     string
+	State         State
+	Local, Remote int
+	Last          Outcome   // of the last sync by this store that did something
+	LastAt        time.Time // when that ended; zero: none did
+	NextTry       time.Time // zero: no time is set
+	Err           error     // why the last try failed; of one that is KeptLate what removes it from the remote
+}
+
+// Status returns how sessions stand, each as the last sync left it, or as its files and what
+// is known of the remote say: all that are here, or those that are named. It makes no
+// request. Only the Status of another device tells what that device could not send. Without
+// a remote every session is [Local]. The error Is [sessionstore.ErrNotFound] when a session
+// that is named is not here.
+func (s *Store) Status(ctx context.Context, ids ...string) ([]Status, error) {
+	if len(ids) > 0 {
+		return s.statusOfEach(ctx, ids)
+	}
 	if s.engine == nil {
 		infos, err := s.List(ctx, &sessionstore.ListOptions{All: true})
 		all := make([]Status, len(infos))
@@ -71,21 +106,22 @@ func (s *Store) Status(ctx context.Context) ([]Status, error) {
 	return all, nil
 }
 
-// StatusOf is [Store.Status] of one session. The error Is
-// [sessionstore.ErrNotFound] when it is not here.
-func (s *Store) StatusOf(ctx context.Context, id string) (Status, error) {
-	if !s.Exists(id) {
-		return Status{}, wrap("status", id, show.Errorf(sessionstore.ErrNotFound, "there is no such session"))
+func (s *Store) statusOfEach(ctx context.Context, ids []string) ([]Status, error) {
+	all := make([]Status, len(ids))
+	for i, id := range ids {
+		if !s.Exists(id) {
+			return nil, wrap("status", id, show.Errorf(sessionstore.ErrNotFound, "there is no such session"))
+		}
+		all[i] = Status{SessionID: id, State: Local}
+		if s.engine == nil {
+			continue
+		}
+		var err error
+		if all[i], err = s.engine.statusOf(ctx, id); err != nil {
+			return nil, wrap("status", id, err)
+		}
 	}
-	one, err := s.statusOf(ctx, id)
-	return one, wrap("status", id, err)
-}
-
-func (s *Store) statusOf(ctx context.Context, id string) (Status, error) {
-	if s.engine == nil {
-		return Status{SessionID: id, State: Local}, nil
-	}
-	return s.engine.statusOf(ctx, id)
+	return all, nil
 }
 
 // statusOf compares a session's files with what is known.
@@ -111,7 +147,9 @@ func (e *engine) statusKept(ctx context.Context, id string) Status {
 	if !sent || now.Err != nil {
 		return now
 	}
+	last, _ := e.told(id)
 	now.State, now.Remote, now.Err = KeptLate, int(remote), syncer.ErrKeptLate
+	now.Last, now.LastAt = last.Last, last.LastAt
 	if is, err := e.Inspect(ctx, id); err == nil {
 		now.Local = int(is.Local)
 	}
@@ -135,15 +173,14 @@ func (e *engine) statusKnown(ctx context.Context, s *replica.Session) Status {
 // statusAs completes a status by what the last sync of this store told.
 func (e *engine) statusAs(now Status, settled, deleted bool) Status {
 	last, known := e.told(now.SessionID)
+	now.Last, now.LastAt = last.Last, last.LastAt
 	known = known && last.State != Local && last.State != KeptLate && (last.State != Deferred || last.set || e.Stats.AsNoted(now.SessionID))
 	switch {
 	case known && last.Err != nil, known && !settled && last.Local == now.Local && last.State != UpToDate:
 		last.Local, last.Remote = now.Local, now.Remote
 		return last.Status
-	case known && settled && (last.State == Rewritten || last.State == Diverged || last.State == DeletedRemotely):
-		return last.Status
 	case settled && deleted:
-		now.State = DeletedRemotely
+		now.State = Removed
 	case settled:
 		now.State = UpToDate
 	}

@@ -63,7 +63,7 @@ func TestRewindGoesToWhoAddedNothing(t *testing.T) {
 	b.pull()
 	a.cutTo("s", 4)
 	a.sync("s")
-	require.Equal(t, Rewritten, a.state("s").State)
+	require.Equal(t, Rewritten, a.state("s").Last)
 	b.sync("s")
 	require.Equal(t, numbered("x", 0, 4), b.texts("s"))
 	a.sync("s")

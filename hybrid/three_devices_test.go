@@ -70,7 +70,7 @@ func threeDevices(t *testing.T, c *cloud, work errand, client *http.Client) {
 			last := c.device(t, "last")
 			last.refresh(how)
 			require.Equal(testenv.Lost(t), numbered("turn ", 0, n), last.texts(how))
-			branches, err := last.Branches(t.Context(), how)
+			branches, err := last.Histories(t.Context(), how)
 			require.NoError(t, err)
 			require.Empty(t, branches)
 			all, err := last.Remote(t.Context())

@@ -55,7 +55,7 @@ func TestTurns(t *testing.T) {
 			a := c.device(t, "c")
 			a.refresh("s")
 			require.Equal(testenv.Lost(t), numbered("turn ", 0, n), a.texts("s"), "seed %d", seed)
-			branches, err := a.Branches(t.Context(), "s")
+			branches, err := a.Histories(t.Context(), "s")
 			require.NoError(t, err)
 			require.Empty(t, branches, "seed %d", seed)
 			t.Logf("seed %d: %d turns, %d calls told of a failure", seed, n, told)
@@ -163,11 +163,15 @@ func judged(s *Store, id string, err error) string {
 	if !s.Exists(id) {
 		return fmt.Sprint("not here: ", err)
 	}
-	now, unknown := s.StatusOf(context.Background(), id)
-	if unknown != nil || now.Err == nil || now.State != Deferred && now.State != Blocked {
+	all, unknown := s.Status(context.Background(), id)
+	if unknown != nil {
+		return fmt.Sprint("wrong: ", unknown, " after ", err)
+	}
+	now := all[0]
+	if now.Err == nil || now.State != Deferred && now.State != Blocked {
 		return fmt.Sprintf("wrong: %+v after %v", now, err)
 	}
-	return now.State
+	return now.State.String()
 }
 
 // takeTurn adds a message, and prints a line when the session lacks one of those

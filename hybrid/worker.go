@@ -266,7 +266,7 @@ func (w *worker) syncAndSchedule(ctx context.Context, id string, what syncer.Opt
 		w.queue.add(id, replica.Hinted) // and it waits there, like all others
 		w.Log.Info("session not synced", "session", id, "err", out.Err)
 		return
-	case out.Err != nil && !errors.Is(out.Err, ErrDeleted):
+	case out.Err != nil && !errors.Is(out.Err, ErrRemoved):
 		w.queue.drop(id)
 		w.tries[id]++
 		w.due[id] = time.Now().Add(w.Random.Backoff(w.tries[id]))
@@ -281,7 +281,7 @@ func (w *worker) syncAndSchedule(ctx context.Context, id string, what syncer.Opt
 		return
 	case !out.Later.IsZero():
 		w.due[id] = out.Later
-	case out.State == Behind || out.State == Diverged:
+	case out.State == syncer.Behind || out.Did == syncer.Diverged:
 		w.due[id] = time.Now().Add(w.opts.Interval)
 	}
 	delete(w.tries, id)

@@ -46,7 +46,7 @@ func TestBackground(t *testing.T) {
 		require.Equal(t, []string{"one", "two", "three"}, b.texts("s"), "the catalogue told")
 		mu.Lock()
 		require.NotEmpty(t, told)
-		require.Equal(t, Pushed, told[0].State)
+		require.Equal(t, Pushed, told[0].Last)
 		mu.Unlock()
 
 		// Another program writes: the next look at the directory finds it.
@@ -132,7 +132,7 @@ func TestLiveSessionsStayBehind(t *testing.T) {
 		require.Equal(t, []string{"one", "a Python tool", "goes on", "and on"}, b.texts("s"))
 		foreign("to its end")
 		time.Sleep(2 * time.Minute)
-		branches, err := a.Branches(t.Context(), "s")
+		branches, err := a.Histories(t.Context(), "s")
 		require.NoError(t, err)
 		time.Sleep(20 * time.Minute)
 		require.Equal(t, []string{"one", "a Python tool", "from a"}, b.texts("s"))

@@ -48,7 +48,7 @@ func takeTurns(ctx context.Context, a *account, dir string, record *recorder, ou
 		{"both write", func(one, two *device) error {
 			return errors.Join(turn(ctx, one, "this way"), turn(ctx, two, "that way"))
 		}},
-		{"send the branch", func(_, two *device) error { _, err := two.sync(ctx); return err }},
+		{"send the branch", func(_, two *device) error { _, err := two.sync(ctx, 0); return err }},
 		{"fetch all", func(one, _ *device) error { return fetch(ctx, one) }},
 		{"list", func(one, _ *device) error { _, err := one.store.Remote(ctx); return err }},
 		{"delete", func(_, two *device) error { return forget(ctx, two) }},
@@ -88,7 +88,7 @@ func forget(ctx context.Context, d *device) error {
 			if (id == garden) != last {
 				continue
 			}
-			if gone := d.store.DeleteRemote(ctx, id); !errors.Is(gone, sessionstore.ErrNotFound) {
+			if gone := d.store.Remove(ctx, id); !errors.Is(gone, sessionstore.ErrNotFound) {
 				err = errors.Join(err, gone)
 			}
 		}

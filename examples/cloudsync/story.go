@@ -65,7 +65,7 @@ func (s *story) begin(ctx context.Context) error {
 		return err
 	}
 	s.out.printf("\n1. laptop writes the session %s: %d messages, one of them a line of %s.\n", garden, c.messages, size(longLine))
-	sent, err := s.laptop.sync(ctx)
+	sent, err := s.laptop.sync(ctx, 5_000_000)
 	if err != nil {
 		return err
 	}
@@ -89,12 +89,12 @@ func (s *story) part(ctx context.Context) error {
 	if err := errors.Join(s.laptop.say(ctx, garden, "user", "Are the beans ripe?"), s.desk.say(ctx, garden, "user", "Is the fence whole?")); err != nil {
 		return err
 	}
-	sent, err := s.laptop.sync(ctx)
+	sent, err := s.laptop.sync(ctx, 0)
 	if err != nil {
 		return err
 	}
 	s.out.printf("   laptop comes back first and sends its message: %s in %s.\n", size(sent.Bytes), count(sent.Requests, "request"))
-	if sent, err = s.desk.sync(ctx); err != nil {
+	if sent, err = s.desk.sync(ctx, 0); err != nil {
 		return err
 	}
 	if len(sent.Conflicts) != 1 || sent.Conflicts[0].KeptAs == "" {
@@ -103,7 +103,7 @@ func (s *story) part(ctx context.Context) error {
 	s.kept = sent.Conflicts[0].KeptAs
 	s.out.printf("   desk finds that %s went on elsewhere. It stays as laptop wrote it, and what desk wrote\n", garden)
 	s.out.printf("   is kept as the session %s, a fork of it.\n", s.kept)
-	if sent, err = s.desk.sync(ctx); err != nil {
+	if sent, err = s.desk.sync(ctx, s.stored); err != nil {
 		return err
 	}
 	s.out.printf("   desk sends the fork as a session of its own: %s.\n", size(sent.Bytes))
@@ -170,7 +170,7 @@ func (s *story) end(ctx context.Context) (err error) {
 			if id == "" {
 				continue
 			}
-			if gone := s.laptop.store.DeleteRemote(ctx, id); !errors.Is(gone, sessionstore.ErrNotFound) {
+			if gone := s.laptop.store.Remove(ctx, id); !errors.Is(gone, sessionstore.ErrNotFound) {
 				err = errors.Join(err, gone)
 			}
 		}

@@ -122,7 +122,7 @@ func (t *Telemetry) Synced() { t.syncs.Add(context.Background(), 1) }
 func (t *Telemetry) SessionSynced(ctx context.Context, v hybrid.SessionSync) {
 	end := time.Now()
 	t.sessionSyncs.Record(ctx, end.Sub(v.Start).Seconds(), metric.WithAttributes(
-		attribute.String("state", v.State), attribute.Bool("error", v.Err != nil)))
+		attribute.Stringer("state", v.State), attribute.Stringer("did", v.Did), attribute.Bool("error", v.Err != nil)))
 	t.sent.Add(ctx, v.Bytes)
 	t.segments.Add(ctx, int64(v.Segments))
 	name := "sessionstorage sync"
@@ -130,7 +130,7 @@ func (t *Telemetry) SessionSynced(ctx context.Context, v hybrid.SessionSync) {
 		name = "sessionstorage pull"
 	}
 	span := t.span(ctx, name, v.Start,
-		attribute.String("session", v.Session), attribute.String("state", v.State),
+		attribute.String("session", v.Session), attribute.Stringer("state", v.State), attribute.Stringer("did", v.Did),
 		attribute.Int("segments", v.Segments), attribute.Int64("bytes", v.Bytes),
 		attribute.Int("requests", v.Requests), attribute.Float64("request_units", v.RequestUnits))
 	finish(span, end, v.Err)
@@ -159,13 +159,13 @@ func (t *Telemetry) status(session string, s hybrid.Status) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch s.State {
-	case hybrid.Pending, hybrid.Deferred, hybrid.Blocked, hybrid.Behind, hybrid.Diverged:
-		t.backlog[session] = s.State
+	case hybrid.Pending, hybrid.Deferred, hybrid.Blocked, hybrid.Behind:
+		t.backlog[session] = s.State.String()
 	default:
-		if s.Err == nil || errors.Is(s.Err, hybrid.ErrDeleted) {
+		if s.Err == nil || errors.Is(s.Err, hybrid.ErrRemoved) {
 			delete(t.backlog, session)
 		} else {
-			t.backlog[session] = s.State
+			t.backlog[session] = s.State.String()
 		}
 	}
 }
@@ -175,7 +175,10 @@ func (t *Telemetry) status(session string, s hybrid.Status) {
 func (t *Telemetry) waiting() map[string]int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	n := map[string]int64{hybrid.Pending: 0, hybrid.Deferred: 0, hybrid.Blocked: 0, hybrid.Behind: 0, hybrid.Diverged: 0}
+	n := map[string]int64{}
+	for _, state := range []hybrid.State{hybrid.Pending, hybrid.Deferred, hybrid.Blocked, hybrid.Behind} {
+		n[state.String()] = 0
+	}
 	for _, state := range t.backlog {
 		n[state]++
 	}

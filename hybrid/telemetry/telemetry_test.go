@@ -196,7 +196,7 @@ func TestSync(t *testing.T) {
 	require.InDelta(t, result.RequestUnits, g.sum(t, "sessionstorage.sync.request_units"), 1e-6)
 	require.InDelta(t, result.Bytes, g.sum(t, "sessionstorage.sync.sent"), 0)
 	require.InDelta(t, result.Segments, g.sum(t, "sessionstorage.sync.segments"), 0)
-	require.InDelta(t, 2, g.sum(t, "sessionstorage.sync.duration", attribute.String("state", hybrid.Pushed)), 0)
+	require.InDelta(t, 2, g.sum(t, "sessionstorage.sync.duration", attribute.Stringer("did", hybrid.Pushed)), 0)
 	require.Zero(t, g.sum(t, "sessionstorage.sync.backlog"))
 	_, err = st.Pull(t.Context(), "a")
 	require.NoError(t, err)
@@ -215,17 +215,19 @@ func TestBacklog(t *testing.T) {
 	t.Parallel()
 	g := newTelling(t)
 	o := g.Hybrid(&hybrid.Options{Project: "demo"})
-	tell := func(id, state string, err error) { o.OnStatus(hybrid.Status{SessionID: id, State: state, Err: err}) }
+	tell := func(id string, state hybrid.State, err error) {
+		o.OnStatus(hybrid.Status{SessionID: id, State: state, Err: err})
+	}
 	tell("a", hybrid.Pending, nil)
 	tell("b", hybrid.Blocked, hybrid.ErrBlocked)
 	tell("c", hybrid.UpToDate, errors.New("x"))
 	tell("d", hybrid.UpToDate, nil)
-	tell("e", hybrid.DeletedRemotely, hybrid.ErrDeleted)
+	tell("e", hybrid.Removed, hybrid.ErrRemoved)
 	require.InDelta(t, 3, g.sum(t, "sessionstorage.sync.backlog"), 0)
-	require.InDelta(t, 1, g.sum(t, "sessionstorage.sync.backlog", attribute.String("state", hybrid.Blocked)), 0)
+	require.InDelta(t, 1, g.sum(t, "sessionstorage.sync.backlog", attribute.Stringer("state", hybrid.Blocked)), 0)
 	other := g.Hybrid(&hybrid.Options{Project: "other"})
 	other.OnStatus(hybrid.Status{SessionID: "a", State: hybrid.Pending})
-	require.InDelta(t, 2, g.sum(t, "sessionstorage.sync.backlog", attribute.String("state", hybrid.Pending)), 0)
+	require.InDelta(t, 2, g.sum(t, "sessionstorage.sync.backlog", attribute.Stringer("state", hybrid.Pending)), 0)
 	for _, id := range []string{"a", "b", "c"} {
 		tell(id, hybrid.UpToDate, nil)
 	}

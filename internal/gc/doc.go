@@ -118,13 +118,13 @@
 //     deleted meanwhile or born anew by another device, removes them at once: no head ever
 //     leads to them. It knows the heads that it sent by their change and by what they were
 //     born as, also where an answer was lost and another device has changed the head since.
-//  10. A purge waits for no age. It makes a tombstone of each head before it removes a
-//     document; purge.go tells the steps, and who removes what comes late.
+//  10. A removal waits for no age. It makes a tombstone of each head before it removes a
+//     document; removal.go tells the steps, and who removes what comes late.
 //  11. A device that recreates a session replaces the tombstone, in the version that it read
 //     or wrote, and counts on nothing but what it stored since. What else removes documents
 //     of a deleted session gives the tombstone another version after it listed them, and
 //     removes what was listed; see [Empty]. Where the session was there, the device wrote
-//     the tombstone itself, and goes on after a kill as long as it is that one: a purge by
+//     the tombstone itself, and goes on after a kill as long as it is that one: a removal by
 //     another device makes it another.
 //  12. A device that mends stores the lines of a damaged segment again, and condemns all
 //     segments that have no other lines: one of them may share the damage. What has other

@@ -44,15 +44,15 @@ type actor struct {
 // state which another order came to: the same documents in the same versions, and the same
 // answers to each actor.
 type search struct {
-	start   *memremote.Remote
-	actors  []actor
-	through func(*turns) remote.Remote // what the actors' requests go through; nil: nothing
-	purges  bool                       // an actor removes the session
-	content bool                       // a version follows from the content, and is not unique
-	twice   bool                       // a name follows from the content, and may be used twice
-	large   bool                       // with versions that follow from the content it takes long
-	forgets bool                       // an actor does not know which heads are its own
-	t       *testing.T
+	start    *memremote.Remote
+	actors   []actor
+	through  func(*turns) remote.Remote // what the actors' requests go through; nil: nothing
+	removals bool                       // an actor removes the session
+	content  bool                       // a version follows from the content, and is not unique
+	twice    bool                       // a name follows from the content, and may be used twice
+	large    bool                       // with versions that follow from the content it takes long
+	forgets  bool                       // an actor does not know which heads are its own
+	t        *testing.T
 
 	seen map[[32]byte]bool
 	todo [][]int // the beginnings of orders that are to be tried
@@ -172,7 +172,7 @@ func (s *search) lost(c *memremote.Remote, all []*turns) string {
 		return "the head is gone"
 	case p.head == nil:
 		return ""
-	case p.head.Deleted && s.purges:
+	case p.head.Deleted && s.removals:
 		return ""
 	case p.head.Deleted:
 		return "the session is deleted"
@@ -219,7 +219,7 @@ func (s *search) sent(all []*turns) bool {
 			return true
 		}
 	}
-	return !s.purges
+	return !s.removals
 }
 
 // turns is a remote whose requests wait for their turns.
@@ -385,13 +385,13 @@ func prunes(name string, retention time.Duration) actor {
 	}}
 }
 
-func purges(name string) actor {
+func removals(name string) actor {
 	return actor{name: name, do: func(w *world) error {
-		p := &Purger{
+		p := &Remover{
 			Project: &Project{Reader: w.reader(), Identity: identity("")}, Writer: head.Writer{Device: name},
 			Random: jitter.New(sha256.Sum256([]byte(name))),
 		}
-		return p.Purge(context.Background(), []string{"s"})
+		return p.Remove(context.Background(), []string{"s"})
 	}}
 }
 
@@ -663,11 +663,11 @@ func TestOrdersWithoutARule(t *testing.T) {
 // orders are the searches: what the cloud has, and who works on it.
 func orders(t *testing.T) map[string]*search {
 	ab, ac := lines("a", "b"), lines("a", "c")
-	of := func(purges bool, before func(w *world, s *writer) error, actors ...actor) *search {
+	of := func(removals bool, before func(w *world, s *writer) error, actors ...actor) *search {
 		w := newWorld(t, 1)
 		w.c.Now = func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 		require.NoError(t, before(w, w.writer("s")))
-		return &search{start: w.c, actors: actors, purges: purges, t: t}
+		return &search{start: w.c, actors: actors, removals: removals, t: t}
 	}
 	// The head leads to a. The segment with b was stored for a head that did not come.
 	waits := func(_ *world, s *writer) error {
@@ -730,12 +730,12 @@ func orders(t *testing.T) map[string]*search {
 		"a former head is back":    of(false, rewritten, prunes("g", 0), stores("push", 1, false, ab...)),
 		"a tombstone and its text": of(true, deleted, prunes("g", 0), stores("recreate", 0, true, ab...)),
 		"an expired tombstone":     of(true, emptied, prunes("g", 0), stores("recreate", 0, true, ab...)),
-		"a purge and a recreate":   of(true, deleted, purges("p"), stores("recreate", 0, true, ab...)),
-		"a purge and a push":       of(true, waits, purges("p"), stores("push", 1, false, ab...)),
+		"a removal and a recreate": of(true, deleted, removals("p"), stores("recreate", 0, true, ab...)),
+		"a removal and a push":     of(true, waits, removals("p"), stores("push", 1, false, ab...)),
 		"two who mend":             of(false, damaged, mends("m", ab...), mends("n", ab...)),
 		"a mender and a prune":     of(false, damaged, mends("m", ab...), prunes("g", 0)),
 		"a mender and a push":      of(false, damaged, mends("m", ab...), stores("push", 2, false, abc...)),
-		"a mender and a purge":     of(true, damaged, mends("m", ab...), purges("p")),
+		"a mender and a removal":   of(true, damaged, mends("m", ab...), removals("p")),
 		"two who rewrite":          of(false, waits, rewrites("x"), rewrites("y")),
 		"a rewrite and a prune":    of(false, rewritten, rewrites("x"), prunes("g", -1)),
 		"an interrupted prune":     of(false, condemned, prunes("h", 0), removes("g", func() []string { return late })),
@@ -754,30 +754,30 @@ func orders(t *testing.T) map[string]*search {
 	all["a prune and a push whose head's answer is lost"] = of(false, waits, losing(2, push), prunes("g", 0))
 	all["a prune and a recreate whose head's answer is lost"] = of(true, deleted, losing(3, recreate), prunes("g", 0))
 	all["a push and a recreate whose head's answer is lost"] = of(true, deleted, losing(3, recreate), stores("push", 2, false, abc...))
-	for _, name := range []string{"a mender and a prune", "a mender and a purge", "a purge and a recreate", "a prune and a push whose head's answer is lost"} {
+	for _, name := range []string{"a mender and a prune", "a mender and a removal", "a removal and a recreate", "a prune and a push whose head's answer is lost"} {
 		all[name].large = true
 	}
 	if testenv.Long() {
 		all["two prunes and a push"] = of(false, waits, stores("push", 1, false, ab...), prunes("g", -1), prunes("h", -1))
-		all["a purge and two who send"] = of(true, waits, purges("p"), stores("push", 1, false, ab...), stores("recreate", 0, true, ab...))
+		all["a removal and two who send"] = of(true, waits, removals("p"), stores("push", 1, false, ab...), stores("recreate", 0, true, ab...))
 		for n := 1; n < 5; n++ {
 			answer := fmt.Sprintf(", whose answer %d is lost", n)
 			all["a prune and a push"+answer] = of(false, waits, losing(n, push), prunes("g", 0))
-			all["a purge and a push"+answer] = of(true, waits, losing(n, push), purges("p"))
+			all["a removal and a push"+answer] = of(true, waits, losing(n, push), removals("p"))
 			all["a push and a recreate"+answer] = of(true, deleted, losing(n, recreate), stores("push", 2, false, abc...))
 			all["a prune and a recreate"+answer] = of(true, deleted, losing(n, recreate), prunes("g", 0))
 			if !testenv.All() {
 				continue
 			}
-			all["a purge and a recreate"+answer] = of(true, deleted, losing(n, recreate), purges("p"))
+			all["a removal and a recreate"+answer] = of(true, deleted, losing(n, recreate), removals("p"))
 			all["a prune and a mender"+answer] = of(false, damaged, losing(n, mends("m", ab...)), prunes("g", 0))
 			all["a push and a prune"+answer] = of(false, rewritten, losing(n, prunes("g", 0)), push)
-			all["a recreate and a purge"+answer] = of(true, waits, losing(n, purges("p")), recreate)
+			all["a recreate and a removal"+answer] = of(true, waits, losing(n, removals("p")), recreate)
 		}
 		if testenv.All() {
 			all["two who rewrite and a prune"] = of(false, waits, rewrites("x"), rewrites("y"), prunes("g", -1))
 		}
-		all["a prune, a purge and a recreate"] = of(true, waits, prunes("g", 0), purges("p"), stores("recreate", 0, true, ab...))
+		all["a prune, a removal and a recreate"] = of(true, waits, prunes("g", 0), removals("p"), stores("recreate", 0, true, ab...))
 	}
 	return all
 }

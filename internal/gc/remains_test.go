@@ -192,7 +192,7 @@ func TestTextThatComesLate(t *testing.T) {
 	})
 }
 
-// TestEntryOfATombstone: a purge that was killed before it wrote the entry leaves a name in
+// TestEntryOfATombstone: a removal that was killed before it wrote the entry leaves a name in
 // the catalogue. Prune takes it out.
 func TestEntryOfATombstone(t *testing.T) {
 	t.Parallel()

@@ -51,7 +51,7 @@ func (p *pruner) readHistories(ctx context.Context) (err error) {
 }
 
 // outdated reports whether a round met damage, and the head is not any more the one that
-// it followed: what that one led to may have been purged since.
+// it followed: what that one led to may have been removed since.
 func (p *pruner) outdated(ctx context.Context, err error) bool {
 	if !errors.Is(err, remoteread.ErrDamaged) || p.head == nil {
 		return false

@@ -266,12 +266,12 @@ func (w *writer) file(name string, content []byte) error {
 }
 
 // delete makes a tombstone of the head, and removes the rest.
-func (w *writer) delete(purge bool) error {
+func (w *writer) delete(removal bool) error {
 	err := w.change(func(_ context.Context, next *head.Head) error {
 		*next = *next.Tombstone()
 		return nil
 	})
-	if err != nil || !purge {
+	if err != nil || !removal {
 		return err
 	}
 	t, known, err := w.Head(context.Background(), w.sid, remoteread.Known{})

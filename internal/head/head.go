@@ -72,6 +72,7 @@ func (t *Head) Tombstone() *Head {
 	dead := *t
 	dead.Revision++
 	dead.Deleted, dead.Fence = true, strings.Repeat("0", 16)
+	dead.Parent = ""
 	dead.Files, dead.Histories, dead.Gone = nil, Histories{}, nil
 	return &dead
 }

@@ -30,6 +30,7 @@ const (
 type Entry struct {
 	SID      string `json:"sid"`
 	Session  string `json:"id"`
+	Parent   string `json:"parent,omitempty"`
 	Name     string `json:"name,omitempty"`
 	Revision int64  `json:"rev"`
 	Updated  int64  `json:"at"` // in nanoseconds since 1970

@@ -20,7 +20,7 @@ func (v *sessionSync) apply(ctx context.Context, a syncplan.Action) error {
 	case !v.local.present && a.Kind == syncplan.Idle:
 		return v.absent(a)
 	case !v.local.present:
-		v.out.State = Pulled
+		v.out.State, v.out.Did = UpToDate, Pulled
 		return v.pull.restore(ctx)
 	}
 	p, err := v.push.build(ctx, a)
@@ -43,9 +43,9 @@ func (v *sessionSync) apply(ctx context.Context, a syncplan.Action) error {
 
 // deleted tells of a session that is no longer in the cloud.
 func (v *sessionSync) deleted(a syncplan.Action) error {
-	v.out.State = DeletedRemotely
+	v.out.State = Removed
 	if a.Why == syncplan.AddedSince {
-		return errors.Join(v.remember(), fmt.Errorf("%w; it has lines that the cloud never had", ErrDeleted))
+		return errors.Join(v.remember(), fmt.Errorf("%w; it has lines that the cloud never had", ErrRemoved))
 	}
 	return nil
 }
@@ -55,12 +55,12 @@ func (v *sessionSync) absent(a syncplan.Action) error {
 	v.out.State = Remote
 	switch {
 	case a.Why == syncplan.DeletedThere:
-		v.out.State = DeletedRemotely
+		v.out.State = Removed
 		if v.Recreate {
-			return show.Errorf(sessionstore.ErrNotFound, "the session is not on this device, and was deleted in the cloud")
+			return show.Errorf(sessionstore.ErrNotFound, "the session is not on this device, and was removed from the remote")
 		}
 		if v.Named {
-			return ErrDeleted
+			return ErrRemoved
 		}
 	case a.Why == syncplan.Nowhere && v.Named:
 		return show.Errorf(sessionstore.ErrNotFound, "neither this device nor the cloud has the session")
@@ -72,26 +72,26 @@ func (v *sessionSync) absent(a syncplan.Action) error {
 func (v *sessionSync) applyLocal(ctx context.Context, a syncplan.Action, p *draft) error {
 	v.out.State = UpToDate
 	if v.out.Pushed {
-		v.out.State = Pushed
+		v.out.Did = Pushed
 	}
 	switch a.Kind {
 	case syncplan.Create, syncplan.Push, syncplan.Rewrite:
 		if v.Pull {
 			v.out.State = Pending
 		} else if a.Kind == syncplan.Rewrite {
-			v.out.State = Rewritten
+			v.out.Did = Rewritten
 		}
 	case syncplan.Behind:
 		if err := v.pull.wait(v.why); err != nil {
 			return err
 		}
 		if a.Reason == syncplan.Diverged || a.Reason == syncplan.RemoteRewound { // the branch is stored already
-			v.out.State = Diverged
+			v.out.Did = Diverged
 		}
 		return nil
 	case syncplan.Record:
-		v.out.State, v.out.Why = Diverged, v.why
-		v.out.Conflict = true
+		v.out.State, v.out.Why = Behind, v.why
+		v.out.Did, v.out.Conflict = Diverged, true
 		return nil
 	case syncplan.Pull:
 		return v.pull.transcript(ctx)
@@ -134,7 +134,6 @@ func (v *sessionSync) diverge(ctx context.Context, p *draft) error {
 	if err := v.pull.transcript(ctx); err != nil {
 		return err
 	}
-	v.out.Conflict, v.out.KeptAs = true, keptAs
-	v.out.State = Diverged
+	v.out.Did, v.out.Conflict, v.out.KeptAs = Diverged, true, keptAs
 	return nil
 }

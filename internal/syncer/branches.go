@@ -53,7 +53,7 @@ func (e *Syncer) restoreBranch(ctx context.Context, id string, b Branch) error {
 	}
 	defer leave()
 	if v.cloud.head.Deleted {
-		return ErrDeleted
+		return ErrRemoved
 	}
 	if err := v.mayStore(ctx); err != nil {
 		return err

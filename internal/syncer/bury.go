@@ -72,7 +72,7 @@ func (c *cloud) branchesStay(ctx context.Context) error {
 			return err
 		} else if !stays {
 			return fmt.Errorf("%w: the branch of %d messages from device %s has no session of its own in the cloud: "+
-				"sync the session that keeps it, or restore it first; Purge and then Recreate gives it up", ErrDeferred, h.Extent.N, h.Device)
+				"sync the session that keeps it, or restore it first; Remove and then Recreate gives it up", ErrDeferred, h.Extent.N, h.Device)
 		}
 	}
 	return nil

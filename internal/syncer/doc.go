@@ -108,14 +108,13 @@
 //	                                      local  cloud  sides  push  pull
 //	Inspect, Logs                           x
 //	Preview                                        x
-//	Purge (for what is known here)          x      x      x
-//	Estimate (estimation)                   x      x      x      x
+//	Remove (for what is known here)          x      x      x
 //	Branches, RestoreBranch, Delete,
 //	Verify (examination)                    x      x      x      x     x
 //	Sync (sessionSync)                      x      x      x      x     x
 //
-// A push of an estimate counts what it would store. With [Options.Pull], a draft has
-// nothing that is new here but the branch that a divergence keeps.
+// With [Options.Pull], a draft has nothing that is new here but the branch that a
+// divergence keeps.
 //
 // # The files of this package
 //

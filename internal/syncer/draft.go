@@ -13,8 +13,7 @@ import (
 // makes that the session's.
 type push struct {
 	*sides
-	estimate *Estimate // not nil: nothing is sent, but counted here
-	began    time.Time // when the session was last scanned, by the clock on the wall
+	began time.Time // when the session was last scanned, by the clock on the wall
 }
 
 // library is how this library calls itself in documents.

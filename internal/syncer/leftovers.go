@@ -10,7 +10,7 @@ import (
 
 // leftovers are the documents that a sync stored ahead of a head. They wait for the head that
 // leads to them. When the session is deleted or born anew instead, no head will ever lead to
-// them, and the sync removes them: a purge may have looked before they came, and they may be
+// them, and the sync removes them: a removal may have looked before they came, and they may be
 // in forms that nobody is to have any more.
 type leftovers struct {
 	mu  sync.Mutex // guards ids

@@ -37,10 +37,8 @@ func (v *push) mergeFile(ctx context.Context, f *localFile, next *head.Head, upl
 	} else {
 		lost = []head.Loss{{Value: f.content, Clock: ours.Clock}}
 	}
-	if v.estimate == nil {
-		if err := v.keepLost(ctx, f, lost, ours.Clock); err != nil {
-			return err
-		}
+	if err := v.keepLost(ctx, f, lost, ours.Clock); err != nil {
+		return err
 	}
 	if !bytes.Equal(merged, content) {
 		if err := v.giveFile(ctx, f, next, uploads, merged); err != nil {

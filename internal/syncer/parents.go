@@ -67,7 +67,7 @@ func (e *Syncer) parentsOf(id string, md sessionstore.Metadata, known []string) 
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			return parents, fmt.Errorf("its parent cannot be read: %q: %w; LocalOnly with false releases it", path, err)
+			return parents, fmt.Errorf("its parent cannot be read: %q: %w; Release releases it", path, err)
 		}
 		parents = union(parents, named)
 	}

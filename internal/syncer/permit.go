@@ -28,7 +28,7 @@ func (c *cloud) permit(ctx context.Context) (verdict, error) {
 			return is, err
 		}
 		if !known {
-			is.held = fmt.Errorf("%w: its parent is neither here nor in the cloud; LocalOnly with false releases it", ErrHeld)
+			is.held = fmt.Errorf("%w: its parent is neither here nor in the cloud; Release releases it", ErrHeld)
 		}
 	}
 	switch {

@@ -36,7 +36,7 @@ func (c *cloud) preview(ctx context.Context) (Preview, error) {
 	case t == nil:
 		return Preview{}, gc.ErrAbsent
 	case t.Deleted:
-		return Preview{}, ErrDeleted
+		return Preview{}, ErrRemoved
 	}
 	p := Preview{
 		Name: t.Name(), Description: descriptionOf(t), Updated: t.Updated, Turns: t.Transcript.Turns,

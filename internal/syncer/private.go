@@ -20,7 +20,7 @@ import (
 // that is named no more.
 // Where something is not known, the session is held back: what nobody can read, and a
 // parent that is neither here, nor judged before, nor in the cloud.
-// LocalOnly(id, false) releases one session from its parents. Then their ids
+// Release releases one session from its parents. Then their ids
 // do not leave with it.
 
 // verdict is what the rules say of a session.

@@ -16,7 +16,7 @@ func (v *pull) transcript(ctx context.Context) error {
 	}
 	err = errors.Join(v.install(ctx, a), v.States.Remove(a.file))
 	if err == nil && v.out.State != Behind {
-		v.out.State, v.out.Pulled = Pulled, true
+		v.out.State, v.out.Did, v.out.Pulled = UpToDate, Pulled, true
 	}
 	return err
 }

@@ -11,7 +11,6 @@ import (
 // and files.
 func (v *push) build(ctx context.Context, a syncplan.Action) (*draft, error) {
 	p := &draft{next: v.nextHead(), uploads: v.cloud.uploader()}
-	p.uploads.count = v.estimate
 	if v.cloud.head != nil {
 		p.rules = v.cloud.head.RulesOf(segment.Transcript)
 	} else {

@@ -43,10 +43,7 @@ func (v *push) pushFiles(ctx context.Context, next *head.Head, uploads *uploader
 			err = v.mergeFile(ctx, f, next, uploads)
 		}
 		changed = changed || f.gave
-		if v.estimate == nil {
-			err = v.cloud.lack(f.name, err)
-		}
-		if err != nil {
+		if err = v.cloud.lack(f.name, err); err != nil {
 			return changed, fmt.Errorf("sync %s: %w", f.name, err)
 		}
 	}

@@ -29,7 +29,7 @@ import (
 // a Recreate that meets any tombstone: who wrote it may not have removed all.
 //
 // Of two devices that do it one is first; the other one, and every device with another
-// Born, compares all lines; see reborn.go. A purge that comes between gives the tombstone
+// Born, compares all lines; see reborn.go. A removal that comes between gives the tombstone
 // another version, and another name of the change; see package gc. The head has a later
 // revision than the tombstone, so that the catalogue tells all devices.
 

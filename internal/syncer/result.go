@@ -2,21 +2,32 @@ package syncer
 
 import "time"
 
-// What becomes of a session. Package hybrid documents them.
+// State is how a session stands. Package hybrid documents the states.
+type State uint8
+
+// The states.
 const (
-	UpToDate        = "UpToDate"
-	Pending         = "Pending"
-	Pushed          = "Pushed"
-	Pulled          = "Pulled"
-	Rewritten       = "Rewritten"
-	Diverged        = "Diverged"
-	Behind          = "Behind"
-	DeletedRemotely = "DeletedRemotely"
-	Deferred        = "Deferred"
-	Blocked         = "Blocked"
-	Local           = "Local"
-	KeptLate        = "KeptLate"
-	Remote          = "Remote"
+	Pending State = iota
+	UpToDate
+	Behind
+	Deferred
+	Blocked
+	Local
+	KeptLate
+	Remote
+	Removed
+)
+
+// Outcome is what a sync did about a session. Package hybrid documents the outcomes.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Nothing Outcome = iota
+	Pushed
+	Pulled
+	Rewritten
+	Diverged
 )
 
 // Options are what a sync is for.
@@ -35,7 +46,8 @@ type Options struct {
 
 // Result is what a sync did.
 type Result struct {
-	State           string
+	State           State
+	Did             Outcome
 	Pushed, Pulled  bool
 	Segments        int
 	Pulls           bool   // it was to fetch, not to send

@@ -114,6 +114,7 @@ func (c *cloud) shrink() {
 // once goes through the steps once.
 func (v *sessionSync) once(ctx context.Context) error {
 	v.restoreState()
+	v.out.Did = Nothing
 	v.cloud.lacking, v.cloud.infos, v.formsKnown, v.push.began, v.resumes = nil, nil, false, time.Now().Round(0), !v.Pull
 	if err := v.local.scan(ctx); err != nil {
 		return err
@@ -151,7 +152,7 @@ func (v *sessionSync) once(ctx context.Context) error {
 	if err := v.remember(); err != nil {
 		return err
 	}
-	if lacks != nil && v.local.present && v.out.State != Behind && !v.local.settled() {
+	if lacks != nil && v.local.present && (v.out.State != Behind || v.out.Did == Diverged) && !v.local.settled() {
 		return lacks
 	}
 	if err := v.catalogue(ctx); err != nil || v.Pull {
@@ -171,7 +172,7 @@ func (v *sessionSync) idle(ctx context.Context) error {
 	}
 	v.cloud.head, v.cloud.version, v.out.State = t, v.st.Head.Version, UpToDate
 	if t.Deleted {
-		v.out.State = DeletedRemotely
+		v.out.State = Removed
 		return nil
 	}
 	if err := v.pull.setTime(ctx); err != nil {
@@ -197,8 +198,8 @@ func (v *sessionSync) finish() {
 		return
 	}
 	switch err := v.out.Err; {
-	case errors.Is(err, ErrDeleted):
-		v.out.State = DeletedRemotely
+	case errors.Is(err, ErrRemoved):
+		v.out.State = Removed
 	case errors.Is(err, remote.ErrBlocked), errors.Is(err, ErrRedaction), errors.Is(err, ErrHeld), errors.Is(err, remote.ErrFull), errors.Is(err, segment.ErrFormat), errors.Is(err, segment.ErrForeign), errors.Is(err, remoteread.ErrHead):
 		v.out.State = Blocked
 	default:

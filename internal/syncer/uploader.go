@@ -24,7 +24,6 @@ type uploader struct {
 	sent     bool     // some went without the head
 	remove   []string // ids of those that are removed with the head
 	segments int
-	count    *Estimate // not nil: nothing is sent
 	first    *firstUpload
 	left     *leftovers // what is sent is noted there
 }
@@ -65,10 +64,6 @@ func (o *uploader) take(ctx context.Context, docs iter.Seq2[segment.Document, er
 func (o *uploader) add(ctx context.Context, d segment.Document) error {
 	if d.Type == segment.TypeSegment {
 		o.segments++
-	}
-	if o.count != nil {
-		o.count.count(d.Size(), false)
-		return nil
 	}
 	o.waiting = append(o.waiting, d)
 	o.bytes += d.Size()

@@ -63,7 +63,7 @@ func (r remote) meant(a *app, ref string) (string, error) {
 		switch {
 		case s.SessionID == ref:
 			return ref, nil
-		case !s.Deleted && strings.HasPrefix(s.SessionID, ref):
+		case !s.Removed && strings.HasPrefix(s.SessionID, ref):
 			ids = append(ids, s.SessionID)
 		}
 	}

@@ -43,7 +43,8 @@ func (c *familyCommand) family(a *app) (remote, []string, error) {
 	if err := whole(c.Sessions, r.ids); err != nil {
 		return r, nil, err
 	}
-	ids, err := r.Family(a.ctx, c.Sessions...)
+	listed, err := r.Remote(a.ctx)
+	ids := familyOf(listed, c.Sessions)
 	if err != nil || c.Family {
 		return r, ids, err
 	}
@@ -57,6 +58,31 @@ func (c *familyCommand) family(a *app) (remote, []string, error) {
 		a.Notef("Others belong to what is named, and stay as they are: %s; --family takes them too.", strings.Join(others, ", "))
 	}
 	return r, c.Sessions, nil
+}
+
+// familyOf returns the sessions named, and those of the cloud that parents connect with them,
+// also by one that the cloud does not have, or has no more.
+func familyOf(listed []hybrid.RemoteSession, named []string) (all []string) {
+	there, near := map[string]bool{}, map[string][]string{}
+	for _, s := range listed {
+		there[s.SessionID] = !s.Removed
+		if s.Parent != "" {
+			near[s.SessionID] = append(near[s.SessionID], s.Parent)
+			near[s.Parent] = append(near[s.Parent], s.SessionID)
+		}
+	}
+	met := map[string]bool{}
+	for next := slices.Clone(named); len(next) > 0; next = next[1:] {
+		id := next[0]
+		if met[id] {
+			continue
+		}
+		met[id], next = true, append(next, near[id]...)
+		if there[id] || slices.Contains(named, id) {
+			all = append(all, id)
+		}
+	}
+	return all
 }
 
 // agrees asks, and tells where nobody agrees.
@@ -122,7 +148,7 @@ func (c *purgeCommand) Run(a *app) error {
 			return err
 		}
 		bar := a.Progress("purging", 0)
-		err = r.Purge(a.ctx, ids...)
+		err = r.Remove(a.ctx, ids...)
 		if bar.Done(); err != nil {
 			return err
 		}

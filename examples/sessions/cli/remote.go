@@ -38,7 +38,7 @@ func (c *remoteCommand) Run(a *app) error {
 			return err
 		}
 		for _, s := range sessions {
-			if !s.Deleted {
+			if !s.Removed {
 				listed = append(listed, remoteShown{s, r.Exists(s.SessionID)})
 			}
 		}

@@ -45,7 +45,7 @@ func (c *statusCommand) Run(a *app) error {
 		return err
 	}
 	states := []stateShown{}
-	counts, total := map[string]int{}, 0
+	counts, total := map[hybrid.State]int{}, 0
 	for _, r := range all {
 		some, err := r.Status(a.ctx)
 		if err != nil {
@@ -54,14 +54,9 @@ func (c *statusCommand) Run(a *app) error {
 		for _, s := range some {
 			counts[s.State]++
 			total++
-			if !c.All && (s.State == hybrid.UpToDate || s.State == hybrid.Pushed || s.State == hybrid.Pulled) && s.Err == nil {
-				continue
+			if c.All || s.State != hybrid.UpToDate || s.Err != nil {
+				states = append(states, showState(r.project, &s))
 			}
-			next := ""
-			if !s.NextTry.IsZero() {
-				next = s.NextTry.UTC().Format(time.RFC3339)
-			}
-			states = append(states, stateShown{r.project, s.SessionID, s.State, s.Local, s.Remote, next, textOf(s.Err)})
 		}
 	}
 	if a.typed {
@@ -75,11 +70,18 @@ func (c *statusCommand) Run(a *app) error {
 	return nil
 }
 
-func tally(total int, counts map[string]int) string {
+func showState(project string, s *hybrid.Status) stateShown {
+	next := ""
+	if !s.NextTry.IsZero() {
+		next = s.NextTry.UTC().Format(time.RFC3339)
+	}
+	return stateShown{project, s.SessionID, s.State.String(), s.Local, s.Remote, next, textOf(s.Err)}
+}
+
+func tally(total int, counts map[hybrid.State]int) string {
 	text := count(total, "session")
-	for _, state := range []string{
-		hybrid.UpToDate, hybrid.Pushed, hybrid.Pulled, hybrid.Rewritten, hybrid.Pending, hybrid.Diverged, hybrid.Behind,
-		hybrid.DeletedRemotely, hybrid.Deferred, hybrid.Blocked, hybrid.Local, hybrid.KeptLate, hybrid.Remote,
+	for _, state := range []hybrid.State{
+		hybrid.UpToDate, hybrid.Pending, hybrid.Behind, hybrid.Removed, hybrid.Deferred, hybrid.Blocked, hybrid.Local, hybrid.KeptLate, hybrid.Remote,
 	} {
 		if n := counts[state]; n > 0 {
 			text += fmt.Sprintf(", %s %s", number(n), state)
@@ -113,11 +115,11 @@ func (a *app) stateTable(states []stateShown) {
 
 func stateTint(state string) screen.Tint {
 	switch state {
-	case hybrid.UpToDate, hybrid.Pushed, hybrid.Pulled:
+	case hybrid.UpToDate.String():
 		return screen.Green
-	case hybrid.Blocked, hybrid.DeletedRemotely, hybrid.KeptLate:
+	case hybrid.Blocked.String(), hybrid.Removed.String(), hybrid.KeptLate.String():
 		return screen.Red
-	case hybrid.Local:
+	case hybrid.Local.String():
 		return screen.Dim
 	}
 	return screen.Yellow

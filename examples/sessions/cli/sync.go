@@ -12,7 +12,7 @@ import (
 type syncCommand struct {
 	Sessions []string `arg:"" optional:"" name:"session" help:"Ids of sessions, or the beginnings of some (default: all)."`
 	cloudFlags
-	DryRun bool `help:"Tell what would be sent, and send nothing."`
+	DryRun bool `help:"Show which sessions are not in step, without asking the cloud."`
 }
 
 // Help is shown below the usage.
@@ -78,26 +78,28 @@ func (c *syncCommand) Run(a *app) error {
 	return a.half(failed)
 }
 
-// plan tells what would be sent.
+// plan shows which sessions are not in step, as far as is known without asking.
 func (c *syncCommand) plan(a *app, all []remote) error {
-	var sum hybrid.Estimate
+	states := []stateShown{}
 	for _, r := range all {
-		e, err := r.Plan(a.ctx, r.ids...)
+		some, err := r.Status(a.ctx)
 		if err != nil {
 			return err
 		}
-		sum.Documents += e.Documents
-		sum.Bytes += e.Bytes
-		sum.RequestUnits += e.RequestUnits
+		for _, s := range some {
+			if (len(r.ids) == 0 || slices.Contains(r.ids, s.SessionID)) && s.State != hybrid.UpToDate {
+				states = append(states, showState(r.project, &s))
+			}
+		}
+	}
+	if a.typed {
+		return a.writeJSON(statesOf(states), jsonIndent)
 	}
 	if a.json {
-		return a.writeJSON(struct {
-			Documents    int     `json:"documents"`
-			Bytes        int64   `json:"bytes"`
-			RequestUnits float64 `json:"request_units"`
-		}{sum.Documents, sum.Bytes, sum.RequestUnits}, jsonIndent)
+		return a.writeJSON(states, jsonIndent)
 	}
-	a.Printf("Would send %s: %s, about %.0f request units\n", count(sum.Documents, "document"), size(sum.Bytes), sum.RequestUnits)
+	a.stateTable(states)
+	a.Notef("%s not in step", count(len(states), "session"))
 	return nil
 }
 

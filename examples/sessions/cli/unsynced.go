@@ -41,14 +41,14 @@ func (a *app) lacking(ctx context.Context, config cosmos.Config, dir string, ids
 	defer func() { err = errors.Join(err, st.Close()) }()
 	all := map[string]string{}
 	for _, id := range ids {
-		s, err := st.StatusOf(ctx, id)
+		found, err := st.Status(ctx, id)
 		if errors.Is(err, sessionstore.ErrNotFound) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		if text := lacks(s); text != "" {
+		if text := lacks(&found[0]); text != "" {
 			all[id] = text
 		}
 	}
@@ -56,14 +56,14 @@ func (a *app) lacking(ctx context.Context, config cosmos.Config, dir string, ids
 }
 
 // lacks tells what the cloud lacks of a session, "" when that is nothing.
-func lacks(s hybrid.Status) string {
+func lacks(s *hybrid.Status) string {
 	switch s.State {
 	case hybrid.Pending, hybrid.Deferred, hybrid.Blocked:
 		if s.Local > s.Remote {
 			return fmt.Sprintf("the cloud lacks %s of it", count(s.Local-s.Remote, "message"))
 		}
 		return "the cloud lacks something of it"
-	case hybrid.DeletedRemotely:
+	case hybrid.Removed:
 		return "it was deleted in the cloud: this is the last copy"
 	}
 	return ""

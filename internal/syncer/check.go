@@ -164,25 +164,25 @@ func (v *sessionSync) mendMet(ctx context.Context) (bool, error) {
 	return r.Mended > 0, err
 }
 
-// Verify reads everything that the cloud has of a session, and checks every hash. With
+// Check reads everything that the cloud has of a session, and checks every hash. With
 // mend it stores again what is missing or damaged and what this device has, if the rules
 // let it.
-func (e *Syncer) Verify(ctx context.Context, id string, mend bool) (r Report, err error) {
+func (e *Syncer) Check(ctx context.Context, id string, mend bool) (r Report, err error) {
 	err = retry(func() error {
-		r, err = e.verify(ctx, id, mend)
+		r, err = e.check(ctx, id, mend)
 		return err
 	})
 	return r, err
 }
 
-func (e *Syncer) verify(ctx context.Context, id string, mend bool) (r Report, err error) {
+func (e *Syncer) check(ctx context.Context, id string, mend bool) (r Report, err error) {
 	v, leave, err := e.examine(ctx, id)
 	if err != nil {
 		return r, err
 	}
 	defer leave()
 	if v.cloud.head.Deleted {
-		return r, ErrDeleted
+		return r, ErrRemoved
 	}
 	if mend {
 		if err := v.mayStore(ctx); err != nil {
@@ -197,7 +197,7 @@ func (e *Syncer) verify(ctx context.Context, id string, mend bool) (r Report, er
 		return r, errors.Join(err, now)
 	}
 	if v.cloud.head != nil && v.cloud.head.Deleted { // meanwhile
-		err = ErrDeleted
+		err = ErrRemoved
 	}
 	return r, err
 }

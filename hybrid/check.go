@@ -5,37 +5,34 @@ import (
 	"fmt"
 )
 
-// Report is what [Store.Verify] and [Store.Repair] found in the cloud.
+// Report is what [Store.Check] found in the remote.
 type Report struct {
 	SessionID string    `json:"session_id"`
 	Lines     int64     `json:"lines"` // read, with the right hashes
 	Bytes     int64     `json:"bytes"`
 	Documents int       `json:"documents"` // segments that the lines were read from
 	Problems  []Problem `json:"problems"`
-	Mended    int       `json:"mended"` // problems that Repair removed
+	Mended    int       `json:"mended"` // problems that are mended
 }
 
-// Verify reads everything that the cloud has of a session's main line, logs
-// and files, and checks every hash. The error Is [ErrDamaged] when there are
-// problems; the report names them.
-func (s *Store) Verify(ctx context.Context, id string) (Report, error) {
-	return s.verify(ctx, "verify", id, false)
+// CheckOptions say what [Store.Check] does. Nil is the zero value.
+type CheckOptions struct {
+	// Mend stores again what is missing or damaged, if this device has it. It asks the rules as
+	// a sync does: the error Is [ErrLocal], [ErrHeld] or [ErrRedaction], and nothing is stored,
+	// where they hold the session back.
+	Mend bool
 }
 
-// Repair does what Verify does, and stores again what is missing or damaged, if this
-// device has it. The error Is [ErrDamaged] when problems remain: another device may
-// have those lines. It asks the rules as a sync does: the error Is [ErrLocal],
-// [ErrHeld] or [ErrRedaction], and nothing is stored, where they hold the session back.
-func (s *Store) Repair(ctx context.Context, id string) (Report, error) {
-	return s.verify(ctx, "repair", id, true)
-}
-
-func (s *Store) verify(ctx context.Context, op, id string, mend bool) (Report, error) {
+// Check reads everything that the remote has of a session's main line, logs and files, and
+// checks every hash. The error Is [ErrDamaged] when there are problems that are not mended,
+// which the report names: another device may have those lines.
+func (s *Store) Check(ctx context.Context, id string, opts *CheckOptions) (Report, error) {
+	const op = "check"
 	if s.engine == nil {
 		return Report{SessionID: id}, wrap(op, id, ErrNoRemote)
 	}
 	ctx = s.engine.asked(ctx)
-	found, err := s.engine.Verify(ctx, id, mend)
+	found, err := s.engine.Check(ctx, id, opts != nil && opts.Mend)
 	r := Report{SessionID: id, Lines: found.Lines, Bytes: found.Bytes, Documents: found.Documents, Mended: found.Mended}
 	for i := range found.Problems {
 		p := &found.Problems[i]
@@ -59,6 +56,6 @@ type Problem struct {
 	From     int64  `json:"from"`               // lines From up to To, without To
 	To       int64  `json:"to"`                 //
 	Document string `json:"document,omitempty"` // that is damaged; empty when it is missing
-	Mended   bool   `json:"mended"`             // Repair stored it again
+	Mended   bool   `json:"mended"`             // it was stored again
 	Err      error  `json:"-"`                  // Is ErrDamaged
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/syncer"
 )
 
-// Branch is a history of a session that is not its main line: one that a
-// device had when another went on, or a former head that a rewrite replaced.
-type Branch struct {
+// History is a history of a session that is not its main line: a branch, which a device had
+// when another went on, or a former head that a rewrite replaced.
+type History struct {
 	ID       string    // of this history, for [Store.Restore]
 	Messages int       // in all
 	Common   int       // that it shares with the head it left; 0 where that is not known
@@ -22,28 +22,28 @@ type Branch struct {
 	extent head.Extent
 }
 
-// Branches returns the histories of a session that are not its main line, the
+// Histories returns the histories of a session that are not its main line, the
 // latest first, as long as the cloud keeps them. When the list of them is damaged, or
 // lags, the error Is [ErrDamaged], and what could be read is returned.
-func (s *Store) Branches(ctx context.Context, id string) ([]Branch, error) {
+func (s *Store) Histories(ctx context.Context, id string) ([]History, error) {
 	if s.engine == nil {
-		return nil, wrap("list branches", id, ErrNoRemote)
+		return nil, wrap("list histories", id, ErrNoRemote)
 	}
 	ctx = s.engine.asked(ctx)
 	found, err := s.engine.Branches(ctx, id)
-	var all []Branch
+	var all []History
 	for _, b := range found {
-		all = append(all, Branch{b.ID, b.Messages, b.Common, b.Device, b.At, b.Why, b.KeptAs, b.Extent})
+		all = append(all, History{b.ID, b.Messages, b.Common, b.Device, b.At, b.Why, b.KeptAs, b.Extent})
 	}
-	return all, wrap("list branches", id, err)
+	return all, wrap("list histories", id, err)
 }
 
-// Restore makes a branch the session's main line, on every device; what was
-// the main line becomes a branch. What this device has not sent yet is sent
-// first. Where somebody runs the session here, its files follow later. b must
-// be one that Branches returned. The error Is [ErrLocal], [ErrHeld] or [ErrRedaction]
+// Restore makes a history the session's main line, on every device; what was
+// the main line becomes a former head. What this device has not sent yet is sent
+// first. Where somebody runs the session here, its files follow later. h must
+// be one that Histories returned. The error Is [ErrLocal], [ErrHeld] or [ErrRedaction]
 // where the rules hold the session back.
-func (s *Store) Restore(ctx context.Context, id string, b Branch) error {
+func (s *Store) Restore(ctx context.Context, id string, h History) error {
 	if s.engine == nil {
 		return wrap("restore", id, ErrNoRemote)
 	}
@@ -53,5 +53,5 @@ func (s *Store) Restore(ctx context.Context, id string, b Branch) error {
 			return err
 		}
 	}
-	return wrap("restore", id, s.engine.RestoreBranch(ctx, id, syncer.Branch{ID: b.ID, Extent: b.extent}))
+	return wrap("restore", id, s.engine.RestoreBranch(ctx, id, syncer.Branch{ID: h.ID, Extent: h.extent}))
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
-// # Purge
+// # Remove
 //
-// A purge removes the text of a session at once, without a grace time, so it cannot count
+// A removal removes the text of a session at once, without a grace time, so it cannot count
 // on what a prune counts on. It goes in three steps:
 //
 //	bury    one request: the head becomes a tombstone, if it is still the version that
@@ -26,27 +26,27 @@ import (
 //
 // A writer that is under way meets the tombstone when it changes the head, and removes
 // what it stored; see package syncer. A device that recreates a session replaces the
-// tombstone in the version that it read: where that is the last one, the purge of this
+// tombstone in the version that it read: where that is the last one, the removal of this
 // session ends, with [ErrRecreated]. A reader that misses something reads the head
-// again. A purge that was interrupted leaves a whole session or a tombstone. The next
+// again. A removal that was interrupted leaves a whole session or a tombstone. The next
 // call does what is left. What comes later than all that, Prune finds: it looks at a deleted
 // session at once, and 90 days after its tombstone was written last.
 
 // ErrAbsent tells that the cloud has nothing of a session. It Is [fs.ErrNotExist].
 var ErrAbsent = show.Errorf(fs.ErrNotExist, "the cloud has nothing of the session")
 
-// A Purger removes sessions for good.
-type Purger struct {
+// A Remover removes sessions for good.
+type Remover struct {
 	*Project
 	Writer head.Writer
 	Random *jitter.Source
 }
 
-// Purge removes sessions from the cloud with all that is stored of them, but for
-// tombstones. The error Is [ErrAbsent] when the cloud has nothing of one: then Purge
+// Remove removes sessions from the cloud with all that is stored of them, but for
+// tombstones. The error Is [ErrAbsent] when the cloud has nothing of one: then Remove
 // changed nothing. It Is [ErrRecreated] when a device recreated one meanwhile; the others
-// are purged.
-func (p *Purger) Purge(ctx context.Context, sessions []string) error {
+// are removed.
+func (p *Remover) Remove(ctx context.Context, sessions []string) error {
 	for try := 1; ; try++ {
 		err := p.round(ctx, sessions)
 		if !errors.Is(err, remoteread.ErrLost) || errors.Is(err, ErrRecreated) {
@@ -61,7 +61,7 @@ func (p *Purger) Purge(ctx context.Context, sessions []string) error {
 	}
 }
 
-func (p *Purger) round(ctx context.Context, sessions []string) error {
+func (p *Remover) round(ctx context.Context, sessions []string) error {
 	all, err := p.Read(ctx, sessions)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (p *Purger) round(ctx context.Context, sessions []string) error {
 		}
 	}
 	for _, m := range all {
-		failed := m.Named(p.purge(ctx, m))
+		failed := m.Named(p.remove(ctx, m))
 		if err = errors.Join(err, failed); failed != nil && !errors.Is(failed, ErrRecreated) {
 			break
 		}
@@ -80,7 +80,7 @@ func (p *Purger) round(ctx context.Context, sessions []string) error {
 	return err
 }
 
-func (p *Purger) purge(ctx context.Context, m *Member) error {
+func (p *Remover) remove(ctx context.Context, m *Member) error {
 	if err := p.bury(ctx, m); err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (p *Purger) purge(ctx context.Context, m *Member) error {
 }
 
 // known requires the cloud to have something of a session, and nothing of another format.
-func (p *Purger) known(ctx context.Context, m *Member) error {
+func (p *Remover) known(ctx context.Context, m *Member) error {
 	there, err := stored(ctx, p.Reader, m.SID)
 	if err == nil && m.Head == nil && m.Entry == nil && len(there) == 0 {
 		err = ErrAbsent
@@ -102,7 +102,7 @@ func (p *Purger) known(ctx context.Context, m *Member) error {
 
 // bury makes a tombstone of the head, also of one that another device may go on from; see
 // package syncer.
-func (p *Purger) bury(ctx context.Context, m *Member) error {
+func (p *Remover) bury(ctx context.Context, m *Member) error {
 	if m.Head != nil && m.Head.Deleted && m.Head.Writer.Device == p.Writer.Device {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (p *Purger) bury(ctx context.Context, m *Member) error {
 }
 
 // enter writes the entry of a tombstone, which has no name.
-func (p *Purger) enter(ctx context.Context, m *Member) error {
+func (p *Remover) enter(ctx context.Context, m *Member) error {
 	last := remote.Version("")
 	if m.Entry != nil {
 		if last = m.Entry.Version; m.Entry.Deleted && m.Entry.Name == "" {

@@ -77,59 +77,58 @@ func newHousehold(t *testing.T, c *cloud) *household {
 	return h
 }
 
-// requirePurged requires that nothing is left but tombstones and what is of others.
-func (h *household) requirePurged(t *testing.T, why string) {
+// requireRemoved requires that nothing is left but tombstones and what is of others.
+func (h *household) requireRemoved(t *testing.T, why string) {
 	t.Helper()
 	require.Empty(t, h.stored(t, h.texts...), why)
 	require.Equal(t, []string{"of another family"}, h.stored(t, "of another family"), why)
 }
 
-// TestPurgeLeavesNoText reads every document of the container back, and decodes it.
-func TestPurgeLeavesNoText(t *testing.T) {
+// TestRemoveLeavesNoText reads every document of the container back, and decodes it.
+func TestRemoveLeavesNoText(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	h := newHousehold(t, c)
 	a, b := h.a, h.b
 	before := c.documents()
 	for _, id := range h.family {
-		family, err := b.Family(t.Context(), id)
-		require.NoError(t, err)
+		family := b.family(id)
 		require.ElementsMatch(t, h.family, family)
 	}
 	require.Equal(t, before, c.documents(), "nothing was changed")
 
-	require.NoError(t, b.Purge(t.Context(), h.family...))
-	h.requirePurged(t, "")
+	require.NoError(t, b.Remove(t.Context(), h.family...))
+	h.requireRemoved(t, "")
 	require.Equal(t, map[string]int{"head": 5, "cat": 5, "seg": 1}, c.documents(), "tombstones, their entries, and the other session")
-	require.NoError(t, a.Purge(t.Context(), h.family...), "again")
+	require.NoError(t, a.Remove(t.Context(), h.family...), "again")
 
 	here := a.texts("s")
 	require.Zero(t, a.sync().Pushed+b.sync().Pushed)
 	require.Equal(t, here, a.texts("s"), "files stay")
 	for _, id := range h.family {
-		require.Equal(t, DeletedRemotely, a.state(id).State)
+		require.Equal(t, Removed, a.state(id).State)
 	}
-	require.Equal(t, DeletedRemotely, b.state("s").State)
+	require.Equal(t, Removed, b.state("s").State)
 	b.say("s", h.mark("later"))
 	_, err := b.Sync(t.Context())
-	require.ErrorIs(t, err, ErrDeleted)
-	h.requirePurged(t, "and it does not come back")
+	require.ErrorIs(t, err, ErrRemoved)
+	h.requireRemoved(t, "and it does not come back")
 	fresh := c.device(t, "fresh")
 	fresh.pull()
 	require.Equal(t, []string{"other"}, fresh.ids())
 	_, err = fresh.Pull(t.Context(), "s")
-	require.ErrorIs(t, err, ErrDeleted)
+	require.ErrorIs(t, err, ErrRemoved)
 	list, err := fresh.Remote(t.Context())
 	require.NoError(t, err)
 	for _, r := range list {
-		require.Equal(t, r.SessionID != "other", r.Deleted)
+		require.Equal(t, r.SessionID != "other", r.Removed)
 	}
 }
 
-// TestPurgeOfCopies: a fork, and the copy that a divergence left, are sessions of their
+// TestRemoveOfCopies: a fork, and the copy that a divergence left, are sessions of their
 // own and keep the text. Family names them, and sub-sessions, also when the session that
 // they come from was removed.
-func TestPurgeOfCopies(t *testing.T) {
+func TestRemoveOfCopies(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	a, b := c.device(t, "a"), c.device(t, "b")
@@ -148,41 +147,38 @@ func TestPurgeOfCopies(t *testing.T) {
 	a.sync("sub")
 	a.say("other", "of another family")
 	a.sync("other")
-	family, err := a.Family(t.Context(), "s")
-	require.NoError(t, err)
+	family := a.family("s")
 	require.ElementsMatch(t, append(b.ids(), fork, "sub"), family)
-	require.NoError(t, a.Purge(t.Context(), "s"))
+	require.NoError(t, a.Remove(t.Context(), "s"))
 	require.Equal(t, []string{"MARK one"}, c.stored(t, "MARK one"))
 	for _, id := range family {
-		left, err := a.Family(t.Context(), id)
-		require.NoError(t, err)
+		left := a.family(id)
 		want := family
 		if id != "s" {
 			want = slices.DeleteFunc(slices.Clone(family), func(id string) bool { return id == "s" })
 		}
 		require.ElementsMatch(t, want, left, "what was removed connects them, and is named no more")
 	}
-	require.NoError(t, a.Purge(t.Context(), fork))
+	require.NoError(t, a.Remove(t.Context(), fork))
 	require.NotEmpty(t, c.stored(t, "MARK one"), "the copy stays")
-	require.NoError(t, a.Purge(t.Context(), family...))
+	require.NoError(t, a.Remove(t.Context(), family...))
 	require.Empty(t, c.stored(t, "MARK one", "three", "text of sub"))
 	require.NotEmpty(t, c.stored(t, "of another family"))
-	alone, err := a.Family(t.Context(), "other", "unknown")
-	require.NoError(t, err)
+	alone := a.family("other", "unknown")
 	require.Equal(t, []string{"other", "unknown"}, alone)
 }
 
-// TestPurgeOfALocalSession purges what was sent before a session became local only, and
+// TestRemoveOfALocalSession removes what was sent before a session became local only, and
 // keeps it local.
-func TestPurgeOfALocalSession(t *testing.T) {
+func TestRemoveOfALocalSession(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	a := c.device(t, "a")
 	a.say("s", "MARK one")
 	a.sync()
-	require.NoError(t, a.LocalOnly(t.Context(), "s", true))
+	require.NoError(t, a.KeepLocal(t.Context(), "s"))
 	require.NotEmpty(t, c.stored(t, "MARK one"))
-	require.NoError(t, a.Purge(t.Context(), "s"))
+	require.NoError(t, a.Remove(t.Context(), "s"))
 	require.Empty(t, c.stored(t, "MARK one"))
 	a.say("s", "MARK two")
 	require.Zero(t, a.sync().Pushed)
@@ -192,14 +188,14 @@ func TestPurgeOfALocalSession(t *testing.T) {
 	a.say("never sent", "x")
 	for _, id := range []string{"never sent", "unknown"} {
 		before := c.documents()
-		err := a.Purge(t.Context(), "s", id)
+		err := a.Remove(t.Context(), "s", id)
 		require.ErrorIs(t, err, sessionstore.ErrNotFound)
 		require.NotContains(t, err.Error(), "file ")
 		require.ErrorContains(t, err, id)
 		require.Equal(t, before, c.documents())
 	}
-	require.Error(t, a.Purge(t.Context()), "nobody purges all sessions by mistake")
-	requireContainer(t, (*Store).Purge)
+	require.Error(t, a.Remove(t.Context()), "nobody removes all sessions by mistake")
+	requireContainer(t, (*Store).Remove)
 }
 
 // requireContainer requires a call that removes or sends sessions to refuse a store without a
@@ -212,9 +208,9 @@ func requireContainer(t *testing.T, call func(*Store, context.Context, ...string
 	require.NoError(t, local.Close())
 }
 
-// TestPurgeOfAFirstUpload purges what a device left that was killed in its first upload,
+// TestRemoveOfAFirstUpload removes what a device left that was killed in its first upload,
 // and one that is under way.
-func TestPurgeOfAFirstUpload(t *testing.T) {
+func TestRemoveOfAFirstUpload(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for _, killed := range []bool{true, false} {
@@ -222,14 +218,14 @@ func TestPurgeOfAFirstUpload(t *testing.T) {
 				c := newCloud(t, nil)
 				other := c.device(t, "other")
 				w := &tripwire{at: at}
-				var purged error
+				var removed error
 				tripped := false
 				w.trip = func() {
 					tripped = true
 					if killed {
 						w.kill(true)
 					} else {
-						purged = other.Purge(t.Context(), "s")
+						removed = other.Remove(t.Context(), "s")
 					}
 				}
 				a := c.device(t, "a", c.over(t, w))
@@ -244,12 +240,12 @@ func TestPurgeOfAFirstUpload(t *testing.T) {
 					break
 				}
 				if killed {
-					purged = other.Purge(t.Context(), "s")
-				} else if purged == nil {
-					require.ErrorIs(t, err, ErrDeleted, "at request %d", at)
+					removed = other.Remove(t.Context(), "s")
+				} else if removed == nil {
+					require.ErrorIs(t, err, ErrRemoved, "at request %d", at)
 				}
-				if purged != nil {
-					require.ErrorIs(t, purged, sessionstore.ErrNotFound, "at request %d", at)
+				if removed != nil {
+					require.ErrorIs(t, removed, sessionstore.ErrNotFound, "at request %d", at)
 					continue
 				}
 				require.Empty(t, c.stored(t, "MARK"), "killed %v at request %d", killed, at)
@@ -274,9 +270,9 @@ func messages(n int, text string) string {
 	return b.String()
 }
 
-// TestPurgeIsKilled ends a purge at each of its requests, before it is done and after.
-// What is left are whole sessions and tombstones, and the next purge finishes.
-func TestPurgeIsKilled(t *testing.T) {
+// TestRemoveIsKilled ends a Remove at each of its requests, before it is done and after.
+// What is left are whole sessions and tombstones, and the next remove finishes.
+func TestRemoveIsKilled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newCloud(t, nil)
@@ -292,7 +288,7 @@ func TestPurgeIsKilled(t *testing.T) {
 				w.trip = func() { killed = true; w.kill(true) }
 				d := c.device(t, fmt.Sprint("killed", n, after), c.over(t, w))
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-				err := d.Purge(ctx, h.family...)
+				err := d.Remove(ctx, h.family...)
 				cancel()
 				if !killed {
 					require.NoError(t, err)
@@ -302,21 +298,21 @@ func TestPurgeIsKilled(t *testing.T) {
 				reader := c.device(t, fmt.Sprint("reader", n, after))
 				for _, id := range h.family {
 					if _, err := reader.Pull(t.Context(), id); err != nil {
-						require.ErrorIs(t, err, ErrDeleted, why)
+						require.ErrorIs(t, err, ErrRemoved, why)
 						continue
 					}
 					require.Equal(t, h.a.texts(id), reader.texts(id), why)
 				}
-				require.NoError(t, reader.Purge(t.Context(), h.family...), why)
-				h.requirePurged(t, why)
+				require.NoError(t, reader.Remove(t.Context(), h.family...), why)
+				h.requireRemoved(t, why)
 			}
 		}
 	})
 }
 
-// TestPurgeBesideDevices lets another device do all of something between two requests
-// of a purge, and a purge between two requests of the other device.
-func TestPurgeBesideDevices(t *testing.T) {
+// TestRemoveBesideDevices lets another device do all of something between two requests
+// of a Remove, and a Remove between two requests of the other device.
+func TestRemoveBesideDevices(t *testing.T) {
 	t.Parallel()
 	changes := map[string]func(t *testing.T, d *testDevice, h *household) error{
 		"push": func(t *testing.T, d *testDevice, h *household) error {
@@ -343,7 +339,7 @@ func TestPurgeBesideDevices(t *testing.T) {
 					require.NoError(t, h.Remove(testDatabase, testContainer, doc.Partition, doc.ID))
 				}
 			}
-			_, err := d.Repair(t.Context(), "s")
+			_, err := d.Check(t.Context(), "s", &CheckOptions{Mend: true})
 			return err
 		},
 		"prune": func(t *testing.T, d *testDevice, _ *household) error {
@@ -353,16 +349,16 @@ func TestPurgeBesideDevices(t *testing.T) {
 	}
 	for _, name := range testenv.Some(t, 1, slices.Sorted(maps.Keys(changes))...) {
 		do := changes[name]
-		for _, purgeFirst := range []bool{false, true} {
-			t.Run(fmt.Sprint(name, " purge first ", purgeFirst), func(t *testing.T) {
+		for _, removeFirst := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " remove first ", removeFirst), func(t *testing.T) {
 				t.Parallel()
-				synctest.Test(t, func(t *testing.T) { besidePurge(t, do, purgeFirst) })
+				synctest.Test(t, func(t *testing.T) { besideRemove(t, do, removeFirst) })
 			})
 		}
 	}
 }
 
-func besidePurge(t *testing.T, do func(t *testing.T, d *testDevice, h *household) error, purgeFirst bool) {
+func besideRemove(t *testing.T, do func(t *testing.T, d *testDevice, h *household) error, removeFirst bool) {
 	c := newCloud(t, nil)
 	h := newHousehold(t, c)
 	began := c.Snapshot()
@@ -374,34 +370,34 @@ func besidePurge(t *testing.T, do func(t *testing.T, d *testDevice, h *household
 		tripped := false
 		wired := c.device(t, fmt.Sprint("wired", n), c.over(t, w))
 		plain := c.device(t, fmt.Sprint("plain", n))
-		purger, other := plain, wired
-		if purgeFirst {
-			purger, other = wired, plain
+		remover, other := plain, wired
+		if removeFirst {
+			remover, other = wired, plain
 		}
 		other.pull("s")
-		var purged, done error
-		purge := func() { purged = purger.Purge(t.Context(), h.family...) }
+		var removed, done error
+		remove := func() { removed = remover.Remove(t.Context(), h.family...) }
 		act := func() { done = do(t, other, h) }
-		if purgeFirst {
+		if removeFirst {
 			w.arm(n, func() { tripped = true; act() })
-			purge()
+			remove()
 		} else {
-			w.arm(n, func() { tripped = true; purge() })
+			w.arm(n, func() { tripped = true; remove() })
 			act()
 		}
-		if !tripped && (purgeFirst || n > 1) {
+		if !tripped && (removeFirst || n > 1) {
 			require.Greater(t, n, 1)
 			return
 		}
 		if !tripped {
-			purge()
+			remove()
 		}
 		why := fmt.Sprintf("at request %d: %v", n, done)
-		require.NoError(t, purged, why)
+		require.NoError(t, removed, why)
 		if done != nil {
-			require.ErrorIs(t, done, ErrDeleted, why)
+			require.ErrorIs(t, done, ErrRemoved, why)
 		}
-		h.requirePurged(t, why)
+		h.requireRemoved(t, why)
 		h.texts = h.texts[:marks]
 	}
 }
@@ -432,8 +428,8 @@ func storedIn(t *testing.T, c *memremote.Remote, d *testDevice, ids []string, te
 	return found(t, bodies, texts)
 }
 
-// TestPurgeInMemory lets the container in memory refuse each request of a purge.
-func TestPurgeInMemory(t *testing.T) {
+// TestRemoveInMemory lets the container in memory refuse each request of a Remove.
+func TestRemoveInMemory(t *testing.T) {
 	t.Parallel()
 	for n := 1; ; n++ {
 		left := -1
@@ -454,12 +450,12 @@ func TestPurgeInMemory(t *testing.T) {
 		family := []string{"s", fork}
 		require.Equal(t, []string{"MARK one", "MARK fork"}, storedIn(t, c, a, family, "MARK one", "MARK fork"))
 		left = n
-		err := a.Purge(t.Context(), family...)
+		err := a.Remove(t.Context(), family...)
 		done := left > 0
 		if left = -1; err != nil {
 			require.ErrorIs(t, err, errCrash)
 			require.False(t, done)
-			require.NoError(t, a.Purge(t.Context(), family...))
+			require.NoError(t, a.Remove(t.Context(), family...))
 		}
 		require.Empty(t, storedIn(t, c, a, family, "MARK"), "refused at request %d", n)
 		if done {
