@@ -8,37 +8,23 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
-	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
-
 	"github.com/amplifier-go/sessionstorage/hybrid"
-	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
-	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
+	"github.com/amplifier-go/sessionstorage/hybrid/hybridtest"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Two devices share a session by way of an account; here it is one inside of
-// the process.
+// Two devices share a session by way of a remote; here it is one in memory.
 func Example() {
 	ctx := context.Background()
-	account := cosmostest.New(nil)
-	config := cosmos.Config{Endpoint: account.Endpoint(), Key: account.Key()}
-	options := &azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{Transport: account.Transport()}}
-	if err := account.CreateContainer(cosmos.DefaultDatabase, cosmos.DefaultContainer, ""); err != nil {
-		log.Fatal(err)
-	}
-	container, err := cosmos.Connect(ctx, config, nil, options)
-	if err != nil {
-		log.Fatal(err)
-	}
 	dir, err := os.MkdirTemp("", "devices")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
+	r := hybridtest.New() // as cosmos.Connect or dir.Open return one
 	open := func(device string) *hybrid.Store {
 		st, err := hybrid.Open(ctx, filepath.Join(dir, device), &hybrid.Options{
-			Remote: container, Project: "demo", User: "ada", Device: device,
+			Remote: r, Project: "demo", User: "ada", Device: device,
 			Manual: true, // sync only when asked, so that the example is the same each time
 		})
 		if err != nil {
@@ -81,7 +67,7 @@ func ExampleStore_Refresh() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	store, err := hybrid.Open(ctx, dir, nil) // without a container there is nobody to ask, which is no error
+	store, err := hybrid.Open(ctx, dir, nil) // without a remote there is nothing to ask, which is no error
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -74,8 +74,8 @@ var reserved = map[string][]string{
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos": {"hybrid/cosmos", "internal/powercut/cloud", "examples/cloudsync"}, // which open an account
 	"github.com/google/renameio":                          {"internal/atomicfile"},
 	module + "/internal/crashsim":                         {}, // tests alone simulate crashes
-	module + "/internal/memremote":                        {}, // tests alone keep objects in memory
-	module + "/hybrid/remote":                             {"hybrid", "hybrid/cosmos", "internal/gc", "internal/memremote", "internal/remoteread", "internal/replica", "internal/segment", "internal/syncer", "internal/throttle"},
+	module + "/internal/memremote":                        {"hybrid/hybridtest"},
+	module + "/hybrid/remote":                             {"hybrid", "hybrid/cosmos", "hybrid/hybridtest", "internal/gc", "internal/memremote", "internal/remoteread", "internal/replica", "internal/segment", "internal/syncer", "internal/throttle"},
 	module + "/internal/throttle":                         {"hybrid", "internal/syncer"},
 	module + "/internal/remoteread":                       {"hybrid", "internal/gc", "internal/replica", "internal/syncer"},
 	module + "/internal/gc":                               {"hybrid", "internal/syncer"},
