@@ -80,6 +80,7 @@ var reserved = map[string][]string{
 	module + "/internal/remoteread":                       {"hybrid", "internal/gc", "internal/replica", "internal/syncer"},
 	module + "/internal/gc":                               {"hybrid", "internal/syncer"},
 	module + "/internal/replica":                          {"hybrid", "internal/syncer"},
+	module + "/internal/track":                            {"internal/replica", "internal/syncer"},
 	module + "/internal/syncer":                           {"hybrid"},
 	module + "/internal/access":                           {"internal/core", "sessionstore"},
 	"C":                                                   nil,

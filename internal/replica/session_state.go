@@ -9,6 +9,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/track"
 )
 
 // SessionState is what this device knows of a session between syncs. It lies
@@ -24,7 +25,7 @@ type SessionState struct {
 	Here   bool           `json:"here,omitempty"` // the session was seen here
 	Gone   bool           `json:"gone,omitempty"` // and then was not: it is not brought back unless asked
 	Base   *segment.Point `json:"base,omitempty"` // of the transcript, when both sides were last in step
-	Main   *Followed      `json:"t,omitempty"`
+	Main   *track.Followed      `json:"t,omitempty"`
 	Own    bool           `json:"own,omitempty"`    // Main is what this library wrote
 	Synced bool           `json:"synced,omitempty"` // Main is what a sync wrote: no program here did
 	Quiet  time.Time      `json:"quiet"`            // since when Main has not changed
@@ -83,7 +84,7 @@ type OwnLog struct {
 	Inherited  int64          `json:"adopted,omitempty"` // bytes of the file that came from another device
 	From       segment.Stream `json:"from,omitempty"`    // which one, and how much of it
 	FromPoint  segment.Point  `json:"from_point,omitzero"`
-	File       *Followed      `json:"file,omitempty"`
+	File       *track.Followed      `json:"file,omitempty"`
 	Large      *segment.Large `json:"large,omitempty"`
 	Base       segment.Point  `json:"base,omitzero"` // when both sides were last in step
 }
@@ -98,7 +99,7 @@ type KnownFile struct {
 
 	Clock head.HLC `json:"hlc,omitzero"` // of the change that both sides had
 
-	Forms []Form `json:"forms,omitempty"` // of its lines, where rules changed them
+	Forms []track.Form `json:"forms,omitempty"` // of its lines, where rules changed them
 }
 
 // InStep reports whether the file here was what both sides had. Of another one Seen says
@@ -114,20 +115,6 @@ type CachedLog struct {
 }
 
 const stateVersion = 1
-
-// Followed is how far a file of lines was read.
-type Followed struct {
-	File  sessiondir.Stamp `json:"file"`
-	At    time.Time        `json:"at"` // when File was taken
-	Marks []segment.Mark   `json:"ckpt"`
-	Tail  segment.Hash     `json:"tail"` // of the bytes before the last mark
-	Torn  bool             `json:"torn,omitempty"`
-	Rules string           `json:"rules,omitempty"` // version of the redaction
-	Raw   segment.Hash     `json:"raw,omitzero"`    // behind the lines as they are here, where they leave redacted
-	Epoch uint64           `json:"epoch,omitempty"` // see core.Store.Epoch
-	Forms []Form           `json:"forms,omitempty"` // of lines before the last mark, in their order
-	Mixed bool             `json:"mixed,omitempty"` // Rules give some of these lines another form
-}
 
 // Clone returns a copy that shares nothing that a sync changes.
 func (s *SessionState) Clone() *SessionState {

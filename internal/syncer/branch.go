@@ -41,7 +41,7 @@ func (v *push) buildBranch(ctx context.Context, a syncplan.Action, p *draft) (er
 		return err
 	}
 	b := head.History{Common: p.common, Why: head.WhyBranch, Device: v.Device.ID}
-	b.Extent = head.ExtentOf(v.local.main.end()).Ruled(v.cloud.head.RulesOf(segment.Transcript), p.common, v.redaction())
+	b.Extent = head.ExtentOf(v.local.main.End()).Ruled(v.cloud.head.RulesOf(segment.Transcript), p.common, v.redaction())
 	if a.Fork {
 		if p.copy, err = v.local.conflictCopy(ctx, p.common); err != nil {
 			return err
@@ -101,7 +101,7 @@ func (l *local) checkSound(ctx context.Context) error {
 	if s.Recovered != nil {
 		return fmt.Errorf("%w: the transcript had to be recovered; the next write mends it", ErrDeferred)
 	}
-	if !l.main.there && l.st.Base != nil && l.st.Base.N > 0 {
+	if !l.main.There && l.st.Base != nil && l.st.Base.N > 0 {
 		return fmt.Errorf("%w: the transcript is gone", ErrDeferred)
 	}
 	return nil

@@ -58,7 +58,7 @@ func (e *Syncer) restoreBranch(ctx context.Context, id string, b Branch) error {
 	if err := v.mayStore(ctx); err != nil {
 		return err
 	}
-	if v.local.present && v.local.main.point() != v.cloud.head.Transcript.Point() && v.cloud.head.Transcript.Point() != b.Extent.Point() {
+	if v.local.present && v.local.main.Point() != v.cloud.head.Transcript.Point() && v.cloud.head.Transcript.Point() != b.Extent.Point() {
 		return fmt.Errorf("%w: the session here is not in step", ErrDeferred)
 	}
 	if err := v.switchTo(ctx, b); err != nil {
@@ -69,7 +69,7 @@ func (e *Syncer) restoreBranch(ctx context.Context, id string, b Branch) error {
 	}
 	if !v.local.present {
 		err = v.pull.restore(ctx)
-	} else if v.local.main.point() != v.cloud.head.Transcript.Point() {
+	} else if v.local.main.Point() != v.cloud.head.Transcript.Point() {
 		err = v.pull.transcript(ctx)
 	}
 	return errors.Join(err, v.remember())

@@ -46,7 +46,7 @@ func (v *sessionSync) mayBury(ctx context.Context) error {
 	if err := v.cloud.lacks(); err != nil {
 		return fmt.Errorf("a part in the cloud cannot be brought here, and would be lost: %w", err)
 	}
-	if v.out.State == Behind || v.local.main.point() != v.cloud.head.Transcript.Point() {
+	if v.out.State == Behind || v.local.main.Point() != v.cloud.head.Transcript.Point() {
 		return errors.Join(fmt.Errorf("%w: what the cloud has more of it could not be brought here", ErrDeferred), v.out.Why)
 	}
 	if _, err := v.cloud.link.EntryOf(ctx, v.UID(), v.sid); err != nil { // of another format

@@ -35,7 +35,7 @@ func (v *sessionSync) agrees(s *replica.Session) bool {
 	if err != nil || v.entryIsOld(t) {
 		return false
 	}
-	s.Revision, s.N, s.Remote, s.Logs = t.Revision, v.local.main.end().N, t.Transcript.N, v.st.HasLogs(t, v.Device.ID) && !v.st.Lacks
+	s.Revision, s.N, s.Remote, s.Logs = t.Revision, v.local.main.End().N, t.Transcript.N, v.st.HasLogs(t, v.Device.ID) && !v.st.Lacks
 	if t.Deleted {
 		s.State = replica.Deleted
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/track"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -30,7 +31,7 @@ func (l *local) conflictCopy(ctx context.Context, common int64) (*conflictCopy, 
 			return k, err
 		}
 	}
-	return &conflictCopy{id: l.copyID(l.main.point())}, nil
+	return &conflictCopy{id: l.copyID(l.main.Point())}, nil
 }
 
 // madeCopy returns a session that keeps the beginning of the line here, behind what is
@@ -45,15 +46,15 @@ func (l *local) madeCopy(ctx context.Context, id string, common int64) (*conflic
 		}
 	}
 	from := l.transcript()
-	from.id = id
-	was, err := from.scan(ctx, l.main.formsOf(), false)
+	from.ID = id
+	was, err := from.Scan(ctx, l.main.FormsOf(), false)
 	if err != nil {
-		return nil, gone(err)
+		return nil, track.Gone(err)
 	}
-	if was.Torn || was.end().N <= common {
+	if was.Torn || was.End().N <= common {
 		return nil, nil
 	}
-	if on, err := l.main.has(ctx, was.point()); !on || err != nil {
+	if on, err := l.main.Has(ctx, was.Point()); !on || err != nil {
 		return nil, err
 	}
 	return &conflictCopy{id, was}, nil
@@ -73,7 +74,7 @@ func (s *session) copyID(p segment.Point) string {
 // session that has the beginning grows.
 func (l *local) storeCopy(ctx context.Context, k *conflictCopy, common int64) (err error) {
 	switch {
-	case k.was != nil && k.was.point() == l.main.point():
+	case k.was != nil && k.was.Point() == l.main.Point():
 	case k.was != nil:
 		err = l.growCopy(ctx, k)
 	case slices.Contains(l.st.Kept, k.id) && !l.Core.Has(k.id):
@@ -85,7 +86,7 @@ func (l *local) storeCopy(ctx context.Context, k *conflictCopy, common int64) (e
 		return err
 	}
 	if err := l.Core.SyncFiles(ctx, k.id, sessiondir.Transcript, sessiondir.Metadata); err != nil {
-		return gone(err)
+		return track.Gone(err)
 	}
 	if !slices.Contains(l.st.Kept, k.id) {
 		l.st.Kept = append(l.st.Kept, k.id)
@@ -95,9 +96,9 @@ func (l *local) storeCopy(ctx context.Context, k *conflictCopy, common int64) (e
 }
 
 func (l *local) makeCopy(ctx context.Context, id string, common int64) error {
-	at, ok, err := l.main.mark(ctx, common)
+	at, ok, err := l.main.Mark(ctx, common)
 	if err != nil || !ok {
-		return errors.Join(errMoved, err)
+		return errors.Join(track.ErrMoved, err)
 	}
 	md, err := l.forkMetadata(ctx, id, at.Turn)
 	if err != nil {
@@ -124,13 +125,13 @@ func (l *local) growCopy(ctx context.Context, k *conflictCopy) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(md.Set("turn_count", l.main.end().Turn), md.Set("conflict_of", l.id)); err != nil {
+	if err := errors.Join(md.Set("turn_count", l.main.End().Turn), md.Set("conflict_of", l.id)); err != nil {
 		return err
 	}
 	err = l.change(ctx, l.Core.Change, k.id, func(tx core.Tx) error {
 		stamp, err := tx.Dir().Stat(sessiondir.Transcript)
 		if err != nil || !stamp.SameContent(k.was.File) {
-			return errors.Join(errMoved, err)
+			return errors.Join(track.ErrMoved, err)
 		}
 		err = tx.Replace(sessiondir.Transcript, commit.Replacement{
 			Was: stamp, Time: atomicfile.Now(stamp.Mtime), Write: l.writeMain(ctx), Rotate: func() (bool, error) { return true, nil },
@@ -141,14 +142,14 @@ func (l *local) growCopy(ctx context.Context, k *conflictCopy) error {
 		return tx.SetMetadata(md)
 	})
 	if errors.Is(err, sessionstore.ErrConflict) || errors.Is(err, sessionstore.ErrNotFound) {
-		return errMoved
+		return track.ErrMoved
 	}
 	return err
 }
 
 // writeMain returns what writes the transcript here.
 func (l *local) writeMain(ctx context.Context) func(io.Writer) error {
-	return func(out io.Writer) error { return replica.WriteLines(out, l.main.raw(ctx, 0)) }
+	return func(out io.Writer) error { return replica.WriteLines(out, l.main.RawLines(ctx, 0)) }
 }
 
 // forkMetadata is what a fork's metadata holds, with what else was known here.
@@ -170,7 +171,7 @@ func (l *local) forkMetadata(ctx context.Context, id string, turn int) (sessions
 	set("forked_from_turn", turn)
 	set("forked_at", now)
 	set("created", now)
-	set("turn_count", l.main.end().Turn)
+	set("turn_count", l.main.End().Turn)
 	for _, name := range []string{"bundle", "model"} {
 		raw, ok := from.Lookup(name)
 		if !ok {

@@ -90,7 +90,7 @@
 // # Redaction
 //
 // All hashes are of lines as they leave. Which form a line left in is never asked of
-// the rules again: forms.go tells how it is kept. Of small files file_forms.go tells that,
+// the rules again: package track tells how it is kept. Of small files file_forms.go tells that,
 // and own_text.go how parts that rules changed stay in the files of who wrote them. Where
 // the session was sent anew, reborn.go tells how the new forms are found.
 //

@@ -10,6 +10,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/track"
 )
 
 // pull brings what the cloud has newer into the files here, and the logs of other devices
@@ -28,7 +29,7 @@ type download struct {
 	from  segment.Mark
 	file  string
 	to    segment.Point
-	known *replica.Followed // the forms of all lines, once it is here
+	known *track.Followed // the forms of all lines, once it is here
 }
 
 // fetchMain fetches what the transcript here lacks. Nothing is locked
@@ -44,7 +45,7 @@ func (v *pull) fetchMain(ctx context.Context) (*download, error) {
 		a.from = from
 		own, err := v.local.ownLines(ctx, from)
 		if err != nil {
-			return gone(err)
+			return track.Gone(err)
 		}
 		return v.States.FillLines(a.file, v.local.arriving(a, own, v.cloud.link.Lines(ctx, segment.Transcript, infos, from.Point(), to, nil)))
 	})
@@ -58,28 +59,28 @@ func (v *pull) fetchMain(ctx context.Context) (*download, error) {
 // as they are here, see [ownLines]. All others lie here in the form in which they were
 // sent, whatever the rules of today would make of them.
 func (l *local) arriving(a *download, own *ownLines, lines iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
-	h := &history{source: l.main.source, Followed: replica.Followed{Forms: before(l.main.Forms, a.from.N), Mixed: l.main.Mixed}}
+	h := &track.Chain{Source: l.main.Source, Followed: track.Followed{Forms: track.Before(l.main.Forms, a.from.N), Mixed: l.main.Mixed}}
 	return func(yield func([]byte, error) bool) {
 		n := a.from.N
 		for sent, err := range lines {
 			line := sent
 			if err == nil {
 				line = own.take(sent)
-				h.add(n, line, func(int64, []byte) ([]byte, bool) { return sent, true })
+				h.Add(n, line, func(int64, []byte) ([]byte, bool) { return sent, true })
 				n++
 			}
 			if !yield(line, err) {
 				return
 			}
 		}
-		a.known = h.formsOf()
+		a.known = h.FormsOf()
 	}
 }
 
 // meeting returns the place from which the lines here and there differ, and
 // the segments behind it.
 func (s *sides) meeting(ctx context.Context) (segment.Mark, []segment.Info, error) {
-	to, end := s.cloud.head.Transcript.Point(), s.local.main.end()
+	to, end := s.cloud.head.Transcript.Point(), s.local.main.End()
 	if to.N >= end.N && s.cloud.infos == nil {
 		infos, err := s.cloud.link.Segments(ctx, s.cloud.head, segment.Transcript, end.N)
 		if err != nil {
@@ -95,13 +96,13 @@ func (s *sides) meeting(ctx context.Context) (segment.Mark, []segment.Info, erro
 	if err != nil {
 		return segment.Mark{}, nil, err
 	}
-	n, err := s.local.main.shared(ctx, infos, to)
+	n, err := shared(ctx, s.local.main, infos, to)
 	if err != nil {
 		return segment.Mark{}, nil, err
 	}
-	from, ok, err := s.local.main.mark(ctx, n)
+	from, ok, err := s.local.main.Mark(ctx, n)
 	if err == nil && !ok {
-		err = errMoved
+		err = track.ErrMoved
 	}
 	return from, infos, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/track"
 )
 
 // push brings to the cloud what is new here: it builds a draft of the next head, and
@@ -83,23 +84,23 @@ func (v *push) buildFrom(ctx context.Context, n int64, p *draft) error {
 	if err := v.storeFrom(ctx, n, p.uploads); err != nil {
 		return err
 	}
-	p.next.Transcript = head.ExtentOf(v.local.main.end()).Ruled(p.rules, n, v.redaction())
+	p.next.Transcript = head.ExtentOf(v.local.main.End()).Ruled(p.rules, n, v.redaction())
 	p.next.Redaction = v.redaction()
 	p.changed = true
 	return nil
 }
 
 func (v *push) storeFrom(ctx context.Context, n int64, uploads *uploader) error {
-	from, ok, err := v.local.main.mark(ctx, n)
+	from, ok, err := v.local.main.Mark(ctx, n)
 	if err != nil || !ok {
-		return fmt.Errorf("%w: %s", errMoved, v.local.main.name)
+		return fmt.Errorf("%w: %s", track.ErrMoved, v.local.main.Name)
 	}
-	c := segment.NewCutter(v.cloud.cut(v.local.main.end().Bytes-from.Bytes), segment.From{Stream: segment.Transcript, Mark: from})
-	if err := uploads.take(ctx, c.Documents(v.local.main.lines(ctx, from))); err != nil {
+	c := segment.NewCutter(v.cloud.cut(v.local.main.End().Bytes-from.Bytes), segment.From{Stream: segment.Transcript, Mark: from})
+	if err := uploads.take(ctx, c.Documents(v.local.main.Lines(ctx, from))); err != nil {
 		return err
 	}
-	if at := c.At().Mark; at.Point() != v.local.main.point() {
-		return errMoved
+	if at := c.At().Mark; at.Point() != v.local.main.Point() {
+		return track.ErrMoved
 	}
 	return nil
 }
@@ -107,5 +108,5 @@ func (v *push) storeFrom(ctx context.Context, n int64, uploads *uploader) error 
 // conflictCopy is the session that keeps this device's line after a divergence.
 type conflictCopy struct {
 	id  string
-	was *history // its transcript, which is the beginning of the line; nil: it is to be made
+	was *track.Chain // its transcript, which is the beginning of the line; nil: it is to be made
 }

@@ -3,7 +3,6 @@ package syncer
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 )
@@ -20,18 +19,8 @@ var (
 	// errLost tells that the head is not the one that was read: everything is to be
 	// scanned again.
 	errLost = remoteread.ErrLost
-	// errMoved tells that a file is not what it was when it was scanned.
-	errMoved = errors.New("file changed meanwhile")
 	// errTooBig tells that documents must become smaller.
 	errTooBig = errors.New("document is too big for the account")
 	// errStale tells that pruning may have removed what was uploaded.
 	errStale = errors.New("the first upload took too long")
 )
-
-// gone makes a session that vanishes while it is read a reason to scan it again.
-func gone(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: %w", errMoved, err)
-	}
-	return err
-}

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"crypto/sha256"
 
-	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/track"
 )
 
 // # Small files that rules change
@@ -15,7 +15,7 @@ import (
 // file comes back with changes of another device, whatever the rules are then.
 
 // lineForms returns the forms of the lines of a file that left as sent.
-func lineForms(text, sent []byte) (all []replica.Form) {
+func lineForms(text, sent []byte) (all []track.Form) {
 	if bytes.Equal(text, sent) {
 		return nil
 	}
@@ -25,18 +25,18 @@ func lineForms(text, sent []byte) (all []replica.Form) {
 	}
 	for i, line := range lines {
 		if !bytes.Equal(line, left[i]) {
-			all = append(all, replica.FormOf(int64(i), line, left[i]))
+			all = append(all, track.FormOf(int64(i), line, left[i]))
 		}
 	}
 	return all
 }
 
 // sentLines returns a text with those lines as they were sent of which the form is kept.
-func sentLines(text []byte, forms []replica.Form) []byte {
+func sentLines(text []byte, forms []track.Form) []byte {
 	if len(forms) == 0 {
 		return text
 	}
-	of := map[segment.Hash]*replica.Form{}
+	of := map[segment.Hash]*track.Form{}
 	for i := range forms {
 		of[forms[i].Line] = &forms[i]
 	}

@@ -20,7 +20,7 @@ func (e *Syncer) Inspect(ctx context.Context, id string) (Standing, error) {
 	if err := l.peek(ctx); err != nil {
 		return Standing{}, err
 	}
-	s := Standing{Local: l.main.end().N, InStep: l.settled()}
+	s := Standing{Local: l.main.End().N, InStep: l.settled()}
 	if t := l.st.Head.Head(l.sid); t != nil {
 		s.Remote, s.Deleted = t.Transcript.N, t.Deleted
 	}
@@ -58,7 +58,7 @@ func (e *Syncer) Logs(ctx context.Context, id string) (all []Log, err error) {
 		return nil, err
 	}
 	for _, log := range l.logs {
-		all = append(all, Log{Name: log.name})
+		all = append(all, Log{Name: log.Name})
 	}
 	for st := range l.st.Cached {
 		for _, log := range logNames {

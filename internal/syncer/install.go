@@ -12,6 +12,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/commit"
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/track"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -41,7 +42,7 @@ func (v *pull) install(ctx context.Context, a *download) error {
 	case errors.Is(err, sessionstore.ErrLocked), errors.Is(err, sessionstore.ErrFenced):
 		return v.wait(fmt.Errorf("%w: %w", ErrDeferred, err))
 	case errors.Is(err, sessionstore.ErrNotFound):
-		return fmt.Errorf("%w: %w", errMoved, err)
+		return fmt.Errorf("%w: %w", track.ErrMoved, err)
 	case err != nil:
 		return err
 	}
@@ -63,11 +64,11 @@ func (v *pull) installMain(tx core.Tx, a *download) error {
 	}
 	stamp, err := dir.Stat(sessiondir.Transcript)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && !v.local.main.there:
+	case errors.Is(err, fs.ErrNotExist) && !v.local.main.There:
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
-	case err != nil, !v.local.main.there, !stamp.SameContent(v.local.main.File):
-		return errMoved
+	case err != nil, !v.local.main.There, !stamp.SameContent(v.local.main.File):
+		return track.ErrMoved
 	}
 	if v.local.main.Torn {
 		if err := dir.Copy(sessiondir.Transcript, dir.QuarantineName(sessiondir.Transcript), v.Core.Syncs()); err != nil {
@@ -87,7 +88,7 @@ func (v *pull) installMain(tx core.Tx, a *download) error {
 		Rotate: func() (bool, error) { return true, nil },
 	})
 	if errors.Is(err, sessionstore.ErrConflict) {
-		return errMoved
+		return track.ErrMoved
 	}
 	return err
 }
@@ -130,7 +131,7 @@ func (v *pull) installFiles(tx core.Tx) error {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return err
 		case err != nil, !f.there, !stamp.SameContent(f.stamp):
-			return errMoved
+			return track.ErrMoved
 		}
 		if sessiondir.IsImported(f.name) {
 			if err := v.putImported(tx, f); err != nil {
@@ -150,7 +151,7 @@ func (v *pull) installFiles(tx core.Tx) error {
 			Rotate: func() (bool, error) { return retires(dir, f) },
 		})
 		if errors.Is(err, sessionstore.ErrConflict) {
-			return errMoved
+			return track.ErrMoved
 		}
 		if err != nil {
 			return err
@@ -188,12 +189,12 @@ func (v *pull) installed(ctx context.Context, a *download) error {
 	if a == nil {
 		return v.remember()
 	}
-	main, err := v.local.transcript().scan(ctx, a.known, false)
+	main, err := v.local.transcript().Scan(ctx, a.known, false)
 	if err != nil {
-		return gone(err)
+		return track.Gone(err)
 	}
-	if main.point() != a.to {
-		return errMoved // somebody wrote at once
+	if main.Point() != a.to {
+		return track.ErrMoved // somebody wrote at once
 	}
 	v.local.main, v.st.Main = main, &main.Followed
 	v.st.Own, v.st.Synced, v.st.Quiet = true, true, time.Now()
@@ -205,7 +206,7 @@ func (v *pull) installed(ctx context.Context, a *download) error {
 // no change, or one that the others have too. While the files must not be changed,
 // the session counts as not in step, and is synced again later.
 func (v *pull) setTime(ctx context.Context) error {
-	if v.cloud.head == nil || v.cloud.head.Deleted || v.local.changed.Equal(v.cloud.head.Updated) || v.local.main.point() != v.cloud.head.Transcript.Point() {
+	if v.cloud.head == nil || v.cloud.head.Deleted || v.local.changed.Equal(v.cloud.head.Updated) || v.local.main.Point() != v.cloud.head.Transcript.Point() {
 		return nil
 	}
 	later := time.Now().Add(quietFor)
@@ -225,5 +226,5 @@ func (v *pull) setTime(ctx context.Context) error {
 		v.out.Later = later
 		return nil
 	}
-	return gone(err)
+	return track.Gone(err)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/track"
 )
 
 // # Logs of other devices in a session that is sent anew
@@ -28,7 +29,7 @@ func (v *pull) keepLogs(ctx context.Context) (map[segment.Stream]replica.CachedL
 		r := v.cloud.head.Logs[st]
 		own := v.local.ownLog(st)
 		if own != nil {
-			if has, err := own.has(ctx, r.Point()); has || err != nil {
+			if has, err := own.Has(ctx, r.Point()); has || err != nil {
 				if err != nil {
 					return nil, err
 				}
@@ -117,10 +118,10 @@ func (s *session) keptLines(ctx context.Context, st segment.Stream, held replica
 			yield(nil, err)
 			return
 		}
-		rules, left := source{redact: s.Redact}, held.Point.N
-		w, part := window{}, io.NewSectionReader(f, 0, held.Size)
+		rules, left := track.Source{Redact: s.Redact}, held.Point.N
+		w, part := track.Window{}, io.NewSectionReader(f, 0, held.Size)
 		for offset := int64(0); ; {
-			data, _, err := w.lines(ctx, part, offset)
+			data, _, err := w.Lines(ctx, part, offset)
 			if err == nil && len(data) == 0 && left > 0 {
 				err = fmt.Errorf("%s: %w", st, io.ErrUnexpectedEOF)
 			}
@@ -132,7 +133,7 @@ func (s *session) keptLines(ctx context.Context, st segment.Stream, held replica
 			}
 			for line := range jsonl.Lines(data) {
 				left--
-				if n--; n < 0 && !yield(rules.today(line.Bytes), nil) {
+				if n--; n < 0 && !yield(rules.Today(line.Bytes), nil) {
 					_ = f.Close() // it was only read
 					return
 				}

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/track"
 )
 
 // local is the session as it is here, since it was last scanned.
@@ -16,20 +16,20 @@ type local struct {
 	*session
 	present bool
 	changed time.Time // of the session's directory
-	main    *history
+	main    *track.Chain
 	logs    []*ownLog
 	files   []*localFile
 	doubt   error // why the files must be left alone
-	window  window
+	window  track.Window
 }
 
 func (e *Syncer) local(id string, w Options) *local { return &local{session: e.session(id, w)} }
 
 // transcript returns the transcript here as a source of lines.
-func (l *local) transcript() source {
-	return source{
-		core: l.Core, id: l.id, name: sessiondir.Transcript, stream: segment.Transcript, redact: l.Redact, window: &l.window,
-		sent: func() segment.Point {
+func (l *local) transcript() track.Source {
+	return track.Source{
+		Core: l.Core, ID: l.id, Name: sessiondir.Transcript, Stream: segment.Transcript, Redact: l.Redact, Window: &l.window,
+		Sent: func() segment.Point {
 			if l.st.Base == nil {
 				return segment.Origin(segment.Transcript)
 			}
@@ -45,13 +45,13 @@ func (l *local) syncFiles(ctx context.Context) error {
 	if !l.present {
 		return nil
 	}
-	return gone(l.Core.SyncFiles(ctx, l.id, slices.Concat(sessiondir.Files[:], sessiondir.Imported[:])...))
+	return track.Gone(l.Core.SyncFiles(ctx, l.id, slices.Concat(sessiondir.Files[:], sessiondir.Imported[:])...))
 }
 
 // ownLog returns the log here that continues a stream; nil for none.
 func (l *local) ownLog(st segment.Stream) *ownLog {
 	for _, log := range l.logs {
-		if log.stream == st {
+		if log.Stream == st {
 			return log
 		}
 	}
@@ -65,7 +65,7 @@ type localFile struct {
 	stamp   sessiondir.Stamp
 	sum     segment.Hash   // of the content as it leaves
 	content []byte         // as it leaves; nil when only the sum was needed
-	forms   []replica.Form // of its lines, where rules changed them
+	forms   []track.Form // of its lines, where rules changed them
 	clock   head.HLC       // of the change in the cloud, or of the one that goes there
 	large   bool           // it is larger than what goes, and stays as it is
 	bad     bool           // it is metadata that nobody can read, as a power cut leaves it

@@ -6,6 +6,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/track"
 )
 
 // logNames are the logs of a session. Each device has its own stream of each.
@@ -32,7 +33,7 @@ func logName(st segment.Stream) string {
 // ownLog is a log of this device as it stands. It begins behind what the
 // file took over from another device.
 type ownLog struct {
-	*history
+	*track.Chain
 	kind segment.Kind
 	own  *replica.OwnLog
 }
@@ -43,12 +44,12 @@ func (l *ownLog) largeLine(ctx context.Context, before int64) (*segment.Large, e
 	if l.own.Large == nil || l.own.Large.N >= before { // of lines that were not stored after all
 		return nil, nil
 	}
-	at, ok, err := l.mark(ctx, l.own.Large.N)
+	at, ok, err := l.Mark(ctx, l.own.Large.N)
 	if err != nil || !ok {
 		return nil, err
 	}
 	large := *l.own.Large
-	for line, err := range l.lines(ctx, at) {
+	for line, err := range l.Lines(ctx, at) {
 		large.Line = line
 		return &large, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/gc"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/track"
 )
 
 // mendAll stores again what the problems of a report are about, as far as this device has
@@ -64,40 +65,40 @@ func (v *push) mend(ctx context.Context, of *Problem, p *draft) (ok bool, names 
 	if h == nil {
 		return false, nil, nil
 	}
-	from, ok, err := h.mark(ctx, of.From)
+	from, ok, err := h.Mark(ctx, of.From)
 	if err != nil || !ok || of.start.N > 0 && from.Hash != of.start.Hash {
 		return false, nil, err
 	}
-	if has, err := h.has(ctx, of.end); err != nil || !has {
+	if has, err := h.Has(ctx, of.end); err != nil || !has {
 		return false, nil, err
 	}
 	o := v.cloud.cut(0)
 	if of.Document != "" { // as large as what it is to take the place of, so that it is read first
 		o.Target = cmp.Or(o.Cap, segment.Capacity)
 	}
-	c := segment.NewCutter(o, segment.From{Stream: h.stream, Mark: from})
-	if err := p.uploads.take(ctx, c.Documents(first(of.To-of.From, h.lines(ctx, from)))); err != nil {
+	c := segment.NewCutter(o, segment.From{Stream: h.Stream, Mark: from})
+	if err := p.uploads.take(ctx, c.Documents(track.First(of.To-of.From, h.Lines(ctx, from)))); err != nil {
 		return false, nil, err
 	}
 	if c.At().Mark.Point() != of.end {
-		return false, nil, errMoved
+		return false, nil, track.ErrMoved
 	}
-	names, err = h.within(ctx, of)
+	names, err = within(ctx, h, of)
 	return true, names, err
 }
 
 // within returns the ids of the listed segments that have no lines but those of a problem,
 // as they are here.
-func (h *history) within(ctx context.Context, of *Problem) (names []string, err error) {
+func within(ctx context.Context, h *track.Chain, of *Problem) (names []string, err error) {
 	for _, in := range of.listed {
 		if in.From.N < of.From || in.To.N > of.To {
 			continue
 		}
-		begins, err := h.has(ctx, in.From)
+		begins, err := h.Has(ctx, in.From)
 		if err != nil {
 			return nil, err
 		}
-		if ends, err := h.has(ctx, in.To); err != nil {
+		if ends, err := h.Has(ctx, in.To); err != nil {
 			return nil, err
 		} else if begins && ends {
 			names = append(names, in.ID)
@@ -107,13 +108,13 @@ func (h *history) within(ctx context.Context, of *Problem) (names []string, err 
 }
 
 // holder returns the file here with the lines of a stream.
-func (l *local) holder(st segment.Stream) *history {
+func (l *local) holder(st segment.Stream) *track.Chain {
 	if st == segment.Transcript && l.present {
 		return l.main
 	}
 	for _, log := range l.logs {
-		if log.stream == st {
-			return log.history
+		if log.Stream == st {
+			return log.Chain
 		}
 	}
 	return nil

@@ -56,7 +56,7 @@ func (v *push) count(metadata []byte) []byte {
 	if _, ok := pyjson.Lookup(metadata, "turn_count"); !ok || v.local.main == nil || v.cloud.head == nil {
 		return metadata
 	}
-	turns := max(v.local.main.end().Turn, v.cloud.head.Transcript.Turns)
+	turns := max(v.local.main.End().Turn, v.cloud.head.Transcript.Turns)
 	return pyjson.Splice(metadata, "turn_count", fmt.Append(nil, turns))
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/track"
 )
 
 // withOwn returns what is to stand here in the place of a file: what came, with those
@@ -15,7 +16,7 @@ func (l *local) withOwn(dir *sessiondir.Dir, f *localFile) ([]byte, error) {
 	}
 	here, _, err := dir.Read(f.name)
 	if err != nil {
-		return nil, gone(err)
+		return nil, track.Gone(err)
 	}
 	text := f.take
 	if known := l.st.Files[f.name]; known != nil {

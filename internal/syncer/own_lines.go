@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 
 	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/track"
 )
 
 // ownLines are lines here that rules changed before they left, or would change today.
@@ -14,7 +15,7 @@ import (
 // to that form since: a device that moves a line sends it as a new one. Then the rules of
 // today tell, as in [source.alike]. Rules that find less than those do not.
 type ownLines struct {
-	source
+	track.Source
 	sent, images map[segment.Hash][]*ownLine // by the hash of the form, and of today's
 }
 
@@ -26,20 +27,20 @@ type ownLine struct {
 
 // ownLines returns those behind a place.
 func (l *local) ownLines(ctx context.Context, from segment.Mark) (*ownLines, error) {
-	own := &ownLines{l.main.source, map[segment.Hash][]*ownLine{}, map[segment.Hash][]*ownLine{}}
-	if len(before(l.main.Forms, from.N)) == len(l.main.Forms) {
+	own := &ownLines{l.main.Source, map[segment.Hash][]*ownLine{}, map[segment.Hash][]*ownLine{}}
+	if len(track.Before(l.main.Forms, from.N)) == len(l.main.Forms) {
 		return own, nil
 	}
-	n, end := from.N, l.main.end().N
-	for line, err := range l.main.raw(ctx, from.Offset) {
+	n, end := from.N, l.main.End().N
+	for line, err := range l.main.RawLines(ctx, from.Offset) {
 		if err != nil {
 			return nil, err
 		}
 		if n == end {
 			break
 		}
-		if formAt(l.main.Forms, n) != nil {
-			own.put(l.main.leaving(n, line), line)
+		if track.FormAt(l.main.Forms, n) != nil {
+			own.put(l.main.Leaving(n, line), line)
 		}
 		n++
 	}
@@ -47,7 +48,7 @@ func (l *local) ownLines(ctx context.Context, from segment.Mark) (*ownLines, err
 }
 
 func (o *ownLines) put(sent, line []byte) {
-	today := o.today(line)
+	today := o.Today(line)
 	if bytes.Equal(sent, line) && bytes.Equal(today, line) {
 		return
 	}
@@ -64,7 +65,7 @@ func (o *ownLines) take(sent []byte) []byte {
 	}
 	l := untaken(o.sent, lineSum(sent))
 	if l == nil {
-		l = untaken(o.images, lineSum(o.today(sent)))
+		l = untaken(o.images, lineSum(o.Today(sent)))
 	}
 	if l == nil {
 		return sent

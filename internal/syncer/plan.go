@@ -36,7 +36,7 @@ func (s *sides) plan(ctx context.Context) (syncplan.Action, error) {
 // guesses reports whether an action takes lines for new that a former head may have had:
 // no base tells.
 func (s *sides) guesses(a syncplan.Action) bool {
-	if s.st.Base != nil || !s.local.present || s.cloud.head == nil || s.cloud.head.Deleted || s.local.main.end().N == 0 {
+	if s.st.Base != nil || !s.local.present || s.cloud.head == nil || s.cloud.head.Deleted || s.local.main.End().N == 0 {
 		return false
 	}
 	why := a.Why
@@ -57,8 +57,8 @@ func (s *sides) ask(ctx context.Context) (syncplan.Action, error) {
 		},
 	}
 	if s.local.present {
-		in.Local.Tip = s.local.main.point()
-		in.Local.Has = func(p segment.Point) (bool, error) { return s.local.main.has(ctx, p) }
+		in.Local.Tip = s.local.main.Point()
+		in.Local.Has = func(p segment.Point) (bool, error) { return s.local.main.Has(ctx, p) }
 	}
 	if t := s.cloud.head; t != nil {
 		in.Remote = syncplan.Remote{

@@ -10,6 +10,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/track"
 )
 
 // # Sessions that were born anew
@@ -34,9 +35,9 @@ func (s *sides) reborn(ctx context.Context, was *replica.SessionState) error {
 		return err
 	}
 	if err := s.rebornLogs(ctx, was.Head.Head(s.sid)); err != nil {
-		return gone(err)
+		return track.Gone(err)
 	}
-	if err := gone(s.local.scanFiles(ctx)); err != nil {
+	if err := track.Gone(s.local.scanFiles(ctx)); err != nil {
 		return err
 	}
 	return s.rebornFiles(ctx, was)
@@ -47,12 +48,12 @@ func (s *sides) reborn(ctx context.Context, was *replica.SessionState) error {
 func (s *sides) rebornMain(ctx context.Context, base *segment.Point) (err error) {
 	old, sent, here := s.local.main, int64(0), false
 	if base != nil {
-		if here, err = old.has(ctx, *base); err != nil {
+		if here, err = old.Has(ctx, *base); err != nil {
 			return err
 		}
-		sent = min(base.N, old.end().N)
+		sent = min(base.N, old.End().N)
 	}
-	now, err := old.todays(ctx, sent)
+	now, err := old.Todays(ctx, sent)
 	if err == nil {
 		err = s.local.adopt(ctx, now)
 	}
@@ -75,9 +76,9 @@ func (s *sides) rebornBase(ctx context.Context, base segment.Point, here bool) (
 	t := s.cloud.living()
 	switch {
 	case here:
-		at, ok, err := s.local.main.mark(ctx, base.N)
+		at, ok, err := s.local.main.Mark(ctx, base.N)
 		if err != nil || !ok {
-			return false, errors.Join(errMoved, err)
+			return false, errors.Join(track.ErrMoved, err)
 		}
 		base = at.Point()
 	case t != nil && t.Anew.Was == base:
@@ -117,7 +118,7 @@ func (s *sides) rebornLogs(ctx context.Context, former *head.Head) (err error) {
 		}
 		sent := int64(0)
 		if former != nil {
-			sent = former.Logs[l.stream].N
+			sent = former.Logs[l.Stream].N
 		}
 		if err == nil {
 			err = s.rebornLog(ctx, l, sent)
@@ -139,7 +140,7 @@ func (s *sides) hasLog(st segment.Stream, n int64) bool {
 }
 
 func (s *sides) rebornLog(ctx context.Context, l *ownLog, sent int64) error {
-	now, err := l.todays(ctx, sent)
+	now, err := l.Todays(ctx, sent)
 	if err == nil {
 		err = l.adopt(ctx, now)
 	}
@@ -147,11 +148,11 @@ func (s *sides) rebornLog(ctx context.Context, l *ownLog, sent int64) error {
 		return err
 	}
 	t := s.cloud.living()
-	if t == nil || t.Logs[l.stream].N == 0 {
+	if t == nil || t.Logs[l.Stream].N == 0 {
 		return nil
 	}
-	r := t.Logs[l.stream]
-	if has, err := l.has(ctx, r.Point()); err != nil || has {
+	r := t.Logs[l.Stream]
+	if has, err := l.Has(ctx, r.Point()); err != nil || has {
 		return err
 	}
 	return s.learnLog(ctx, l, r)
@@ -161,7 +162,7 @@ func (s *sides) rebornLog(ctx context.Context, l *ownLog, sent int64) error {
 // which a log here begins.
 func (s *sides) inherit(ctx context.Context, l *ownLog) error {
 	st, to := l.own.From, l.own.FromPoint
-	size, err := s.States.WriteLog(replica.LogFile(s.sid, st), 0, first(to.N, l.raw(ctx, 0)))
+	size, err := s.States.WriteLog(replica.LogFile(s.sid, st), 0, track.First(to.N, l.RawLines(ctx, 0)))
 	if err != nil {
 		return err
 	}
@@ -210,7 +211,7 @@ func (s *sides) rebornFiles(ctx context.Context, was *replica.SessionState) erro
 	if t == nil {
 		return nil
 	}
-	return gone(s.local.scanFiles(ctx))
+	return track.Gone(s.local.scanFiles(ctx))
 }
 
 // rebornFile returns what is known of a file that is the same change in the cloud, perhaps

@@ -54,7 +54,7 @@ func (s *sides) passOver(ctx context.Context, was *replica.SessionState) error {
 	if err := s.rulesHold(dead); err != nil {
 		return err
 	}
-	if s.ownTombstone(c.head) && was.Base != nil && was.Base.N > 0 && !s.local.main.there {
+	if s.ownTombstone(c.head) && was.Base != nil && was.Base.N > 0 && !s.local.main.There {
 		return fmt.Errorf("%w: the transcript is gone", ErrDeferred)
 	}
 	if c.version != "" {

@@ -12,11 +12,12 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/track"
 )
 
 // restore brings a session that is not here. It appears whole, or not at all.
 func (v *pull) restore(ctx context.Context) error {
-	v.local.main = &history{source: v.local.transcript(), Followed: replica.Followed{Marks: []segment.Mark{segment.Begin(segment.Transcript)}}}
+	v.local.main = &track.Chain{Source: v.local.transcript(), Followed: track.Followed{Marks: []segment.Mark{segment.Begin(segment.Transcript)}}}
 	a, err := v.fetchMain(ctx)
 	if err != nil {
 		return err
@@ -45,7 +46,7 @@ func (v *pull) restoreFrom(ctx context.Context, a *download) error {
 	}
 	err = v.change(ctx, v.Core.Make, v.id, func(tx core.Tx) error { return v.furnish(tx, a, taken) })
 	if errors.Is(err, fs.ErrExist) {
-		return errMoved
+		return track.ErrMoved
 	}
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/track"
 )
 
 // scan finds out what is here, and takes note of who wrote it.
@@ -16,9 +17,9 @@ func (l *local) scan(ctx context.Context) error {
 		return err
 	}
 	own := l.Dirty.TakeOwn(l.id)
-	main, err := l.transcript().scan(ctx, l.st.Main, false)
+	main, err := l.transcript().Scan(ctx, l.st.Main, false)
 	if err != nil {
-		return gone(err)
+		return track.Gone(err)
 	}
 	l.noteWriter(main, own)
 	return l.scanRest(ctx, main)
@@ -30,21 +31,21 @@ func (l *local) peek(ctx context.Context) error {
 		return err
 	}
 	own := l.Dirty.IsOwn(l.id)
-	main, err := l.transcript().scan(ctx, l.st.Main, false)
+	main, err := l.transcript().Scan(ctx, l.st.Main, false)
 	if err != nil {
-		return gone(err)
+		return track.Gone(err)
 	}
 	l.setWriter(main, own)
 	return l.scanRest(ctx, main)
 }
 
 // scanRest scans the files beside the transcript, which is main.
-func (l *local) scanRest(ctx context.Context, main *history) error {
+func (l *local) scanRest(ctx context.Context, main *track.Chain) error {
 	l.main, l.st.Main = main, &main.Followed
 	if err := l.scanLogs(ctx); err != nil {
-		return gone(err)
+		return track.Gone(err)
 	}
-	return gone(l.scanFiles(ctx))
+	return track.Gone(l.scanFiles(ctx))
 }
 
 // scanDir finds out whether the session is here, and how its directory stands.
@@ -56,12 +57,12 @@ func (l *local) scanDir(ctx context.Context) error {
 			l.Dirty.Returned(l.id)
 		}
 		l.st.Gone = l.st.Gone || l.st.Here || l.Dirty.Removed(l.id)
-		l.main = &history{source: l.transcript()}
+		l.main = &track.Chain{Source: l.transcript()}
 		return nil
 	}
 	l.st.Here, l.st.Gone = true, false
 	l.Dirty.Returned(l.id)
-	return gone(l.Core.Read(ctx, l.id, func(dir *sessiondir.Dir) error {
+	return track.Gone(l.Core.Read(ctx, l.id, func(dir *sessiondir.Dir) error {
 		at, err := dir.Stat(".")
 		if err != nil {
 			return err
@@ -87,11 +88,11 @@ func (l *local) settled() bool {
 	if t.Deleted {
 		return true
 	}
-	if t.Transcript.Point() != l.main.point() || l.st.Base == nil || *l.st.Base != l.main.point() {
+	if t.Transcript.Point() != l.main.Point() || l.st.Base == nil || *l.st.Base != l.main.Point() {
 		return false
 	}
 	for _, log := range l.logs {
-		if log.there && log.end().N > 0 && t.Logs[log.stream].Point() != log.point() {
+		if log.There && log.End().N > 0 && t.Logs[log.Stream].Point() != log.Point() {
 			return false
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/track"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -133,10 +134,10 @@ func (l *local) raw(ctx context.Context, f *localFile) (own []byte, err error) {
 	err = l.Core.Read(ctx, l.id, func(dir *sessiondir.Dir) error {
 		content, stamp, err := dir.Read(f.name)
 		if err != nil {
-			return gone(err)
+			return track.Gone(err)
 		}
 		if own = content; !stamp.SameContent(f.stamp) {
-			return errMoved
+			return track.ErrMoved
 		}
 		return nil
 	})

@@ -30,14 +30,14 @@ func (s *sides) remember() error {
 	s.st.Lacks = len(s.cloud.lacking) > 0
 	if s.cloud.head != nil {
 		s.st.Born = s.cloud.head.Born
-		if s.local.present && s.local.main.point() == s.cloud.head.Transcript.Point() && !s.cloud.head.Deleted {
-			base := s.local.main.point()
+		if s.local.present && s.local.main.Point() == s.cloud.head.Transcript.Point() && !s.cloud.head.Deleted {
+			base := s.local.main.Point()
 			s.st.Base = &base
 		}
 	}
 	for _, l := range s.local.logs {
-		if s.cloud.head != nil && s.cloud.head.Logs[l.stream].Point() == l.point() {
-			l.own.Base = l.point()
+		if s.cloud.head != nil && s.cloud.head.Logs[l.Stream].Point() == l.Point() {
+			l.own.Base = l.Point()
 			s.keepLog(l.kind, l.own)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/track"
 )
 
 // Sync syncs a session that the caller has entered: it does what is to be done, and
@@ -87,7 +88,7 @@ func (v *sessionSync) tries(ctx context.Context, do func() error) error {
 				err = errors.Join(err, failed)
 			}
 		}
-		again := errors.Is(err, errLost) || errors.Is(err, errMoved)
+		again := errors.Is(err, errLost) || errors.Is(err, track.ErrMoved)
 		if !again || ctx.Err() != nil || try == rounds && errors.Is(err, remote.ErrUnreachable) {
 			return err
 		}
@@ -185,7 +186,7 @@ func (v *sessionSync) idle(ctx context.Context) error {
 func (v *sessionSync) finish() {
 	v.out.Lacks = v.cloud.lacks()
 	if v.local.main != nil {
-		v.out.Local = v.local.main.end().N
+		v.out.Local = v.local.main.End().N
 	}
 	t := v.cloud.head
 	if t == nil && v.out.Err != nil {

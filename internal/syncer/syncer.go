@@ -14,6 +14,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/syncplan"
 	"github.com/amplifier-go/sessionstorage/internal/throttle"
+	"github.com/amplifier-go/sessionstorage/internal/track"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -21,12 +22,6 @@ import (
 type Device struct {
 	ID   string // 8 hexadecimal digits
 	Host string
-}
-
-// Redactor changes lines before they leave. Package hybrid documents it.
-type Redactor interface {
-	Version() string
-	Line(line []byte) []byte
 }
 
 // Syncer syncs the sessions of one directory, each by itself. All its fields are set
@@ -45,7 +40,7 @@ type Syncer struct {
 	Random   *jitter.Source // nil: that of the process
 
 	// What leaves and what comes.
-	Redact      Redactor // nil: exact bytes
+	Redact      track.Redactor // nil: exact bytes
 	Policy      syncplan.Policy
 	Deny        []string // globs of ids and names of sessions that never leave this machine
 	KnownOnly   bool     // nothing arrives that was never here

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/inuse"
+	"github.com/amplifier-go/sessionstorage/internal/track"
 )
 
 // A sync changes the files of a session only when no program is sure to lose by
@@ -95,7 +96,7 @@ func (s *session) use() (use inuse.Use, told bool) {
 
 // noteWriter keeps in mind whether a program of this library wrote the
 // transcript that stands here. own: this one did.
-func (l *local) noteWriter(main *history, own bool) {
+func (l *local) noteWriter(main *track.Chain, own bool) {
 	if !own && (l.rewrote(main) || !l.st.Own && !l.st.Synced) {
 		use, _ := l.use()
 		own = use.Wrote(main.File.Mtime)
@@ -107,7 +108,7 @@ func (l *local) noteWriter(main *history, own bool) {
 }
 
 // setWriter sets who wrote the transcript that stands here. own: this program did.
-func (l *local) setWriter(main *history, own bool) {
+func (l *local) setWriter(main *track.Chain, own bool) {
 	switch {
 	case l.rewrote(main):
 		l.st.Own, l.st.Synced, l.st.Quiet = own, false, time.Now()
@@ -117,6 +118,6 @@ func (l *local) setWriter(main *history, own bool) {
 }
 
 // rewrote reports whether somebody wrote the transcript since it was last scanned.
-func (l *local) rewrote(main *history) bool {
+func (l *local) rewrote(main *track.Chain) bool {
 	return l.st.Main == nil || !l.st.Main.File.SameContent(main.File)
 }

@@ -1,4 +1,4 @@
-package syncer
+package track
 
 import (
 	"bytes"
@@ -8,18 +8,18 @@ import (
 	"io"
 )
 
-// window reads the whole lines of a file part by part. It holds readBytes, or
+// Window reads the whole lines of a file part by part. It holds readBytes, or
 // the longest line when that is longer.
-type window struct{ buf []byte }
+type Window struct{ buf []byte }
 
 // readBytes is how much is read at once.
 const readBytes = 1 << 20
 
-// lines returns whole lines of f from an offset on, with their LFs: those that
+// Lines returns whole lines of f from an offset on, with their LFs: those that
 // readBytes hold, or one that is longer. At the end there are none, and torn
 // tells whether a line stands there that is not finished. The bytes are valid
 // until the next call.
-func (w *window) lines(ctx context.Context, f io.ReadSeeker, offset int64) (lines []byte, torn bool, err error) {
+func (w *Window) Lines(ctx context.Context, f io.ReadSeeker, offset int64) (lines []byte, torn bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
 	}
@@ -49,7 +49,7 @@ func (w *window) lines(ctx context.Context, f io.ReadSeeker, offset int64) (line
 
 // read fills the buffer from one place to another with what stands in f behind
 // offset, and keeps what is before.
-func (w *window) read(f io.ReadSeeker, offset int64, from, to int) error {
+func (w *Window) read(f io.ReadSeeker, offset int64, from, to int) error {
 	if len(w.buf) < to {
 		larger := make([]byte, to)
 		copy(larger, w.buf[:from])
@@ -60,7 +60,7 @@ func (w *window) read(f io.ReadSeeker, offset int64, from, to int) error {
 	}
 	_, err := io.ReadFull(f, w.buf[from:to])
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%w: it became shorter", errMoved)
+		return fmt.Errorf("%w: it became shorter", ErrMoved)
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package syncer
+package track
 
 import (
 	"bytes"
@@ -31,10 +31,10 @@ func TestWindow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var w window
+			var w Window
 			var got []byte
 			for {
-				lines, torn, err := w.lines(t.Context(), strings.NewReader(text), int64(len(got)))
+				lines, torn, err := w.Lines(t.Context(), strings.NewReader(text), int64(len(got)))
 				require.NoError(t, err)
 				if len(lines) == 0 {
 					require.Equal(t, torn, len(text) > len(got))
@@ -53,8 +53,8 @@ func TestWindow(t *testing.T) {
 func TestWindowHoldsTheLine(t *testing.T) {
 	t.Parallel()
 	size := 4*readBytes + testenv.Rand(t).IntN(readBytes)
-	var w window
-	_, _, err := w.lines(t.Context(), strings.NewReader(strings.Repeat("x", size)+"\n"), 0)
+	var w Window
+	_, _, err := w.Lines(t.Context(), strings.NewReader(strings.Repeat("x", size)+"\n"), 0)
 	require.NoError(t, err)
 	require.Equal(t, size+1, cap(w.buf))
 }
@@ -66,7 +66,7 @@ func (shrunk) Read([]byte) (int, error) { return 0, io.EOF }
 
 func TestWindowOfShorterFile(t *testing.T) {
 	t.Parallel()
-	var w window
-	_, _, err := w.lines(t.Context(), shrunk{strings.NewReader("one\n")}, 0)
-	require.ErrorIs(t, err, errMoved)
+	var w Window
+	_, _, err := w.Lines(t.Context(), shrunk{strings.NewReader("one\n")}, 0)
+	require.ErrorIs(t, err, ErrMoved)
 }
