@@ -2,11 +2,13 @@ package hybrid
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
@@ -99,15 +101,24 @@ func pruneAbroad(t *testing.T, a, b *testDevice) {
 	merged := a.prune(atOnceOf(), "s")
 	require.Equal(t, 1, merged.Segments)
 	require.GreaterOrEqual(t, merged.Merged, gc.MinRun)
-	removed := merged.Removed
-	for removed < merged.Merged { // servers tell the time in seconds
+	garbage, removed := merged.Removed+merged.Waiting, merged.Removed
+	require.Equal(t, merged.Merged-1, garbage, "the former head needs one of them")
+	for left := merged.Waiting; left > 0; { // servers tell the time in seconds
 		time.Sleep(300 * time.Millisecond)
-		removed += a.prune(atOnceOf(), "s").Removed
+		r := a.prune(atOnceOf(), "s")
+		left, removed = r.Waiting, removed+r.Removed
 	}
+	require.Equal(t, garbage, removed)
 	_, err := b.Check(t.Context(), "s", nil)
 	require.NoError(t, err)
 	b.sync("s")
 	require.Equal(t, a.texts("s"), b.texts("s"))
+}
+
+// TestJourney makes the journey with the strict server, which is there for each test.
+func TestJourney(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { journey(t, newCloud(t, nil)) })
 }
 
 func TestVercel(t *testing.T) {
@@ -173,7 +184,8 @@ func (b *breaker) Do(r *http.Request) (*http.Response, error) {
 	switch b.how {
 	case "503":
 		return &http.Response{
-			Status: "503 Service Unavailable", StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r,
+			Status: "503 Service Unavailable", StatusCode: http.StatusServiceUnavailable, Body: http.NoBody, Request: r,
+			Header: http.Header{"X-Ms-Substatus": {"0"}}, // of the service, and not of what stands before it
 		}, nil
 	case "lose":
 		answer, err := b.client.Do(r)
@@ -187,4 +199,4 @@ func (b *breaker) Do(r *http.Request) (*http.Response, error) {
 	return nil, errBroken
 }
 
-var errBroken = errors.New("connection reset")
+var errBroken = &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET} // as of a connection
