@@ -193,7 +193,7 @@ func TestNoContainerThere(t *testing.T) {
 func TestOtherPartitionKey(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
-	require.NoError(t, c.CreateContainer(testDatabase, "odd", `{"partitionKey":{"paths":["/tenant"],"kind":"Hash","version":2}}`))
+	require.NoError(t, c.CreateContainer(testDatabase, "odd", "/tenant"))
 	other, err := cosmos.Connect(t.Context(), cosmos.Config{Endpoint: c.Endpoint(), Database: testDatabase, Container: "odd", Key: c.Key()}, nil, c.options())
 	require.NoError(t, err, "it makes no request")
 	a := c.device(t, "a", func(o *Options) { o.Remote = other })

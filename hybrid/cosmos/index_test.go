@@ -2,6 +2,7 @@ package cosmos
 
 import (
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -15,9 +16,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 
-// TestIndexCoversEachQuery asks the strict server all queries that a [remote.Query] can stand
-// for. Each property that they name in a filter or an order is indexed by the container
-// that Provision makes, and no other one is.
+// TestIndexCoversEachQuery makes all queries that a [remote.Query] can stand for. Each property
+// that they name in a filter or an order is indexed by the container that Provision makes, and no
+// other one is.
 func TestIndexCoversEachQuery(t *testing.T) {
 	t.Parallel()
 	asked := queriesOf(t)
@@ -33,19 +34,16 @@ func TestIndexCoversEachQuery(t *testing.T) {
 
 // queriesOf makes the lists with each of the fields of a query set or not, and returns what
 // the strict server was asked.
-func queriesOf(t *testing.T) (asked []*cosmostest.Query) {
+func queriesOf(t *testing.T) (asked []string) {
 	t.Helper()
 	require.Equal(t, 3, reflect.TypeFor[remote.Query]().NumField(), "this test sets all fields")
 	var mu sync.Mutex
 	srv := cosmostest.New(&cosmostest.Options{Observe: func(r cosmostest.Record) {
-		if r.Op != cosmostest.OpQuery {
-			return
+		if r.Op == cosmostest.OpQuery {
+			mu.Lock()
+			defer mu.Unlock()
+			asked = append(asked, string(r.Body))
 		}
-		q, err := cosmostest.ParseQuery(r.Body)
-		require.NoError(t, err, "%s", r.Body)
-		mu.Lock()
-		defer mu.Unlock()
-		asked = append(asked, &q)
 	}})
 	c := connect(t, srv)
 	for _, prefix := range []string{"", "x"} {
@@ -72,7 +70,7 @@ func provisioned(t *testing.T) azcosmos.IndexingPolicy {
 // uncovered returns the properties by which queries search or sort, and which the policy
 // does not index: the service looks at every document of the partition then, or refuses
 // to sort. It indexes id and _ts always.
-func uncovered(t *testing.T, policy azcosmos.IndexingPolicy, queries []*cosmostest.Query) (paths []string) {
+func uncovered(t *testing.T, policy azcosmos.IndexingPolicy, queries []string) (paths []string) {
 	t.Helper()
 	require.Equal(t, []azcosmos.ExcludedPath{{Path: "/*"}}, policy.ExcludedPaths)
 	has := map[string]bool{"/id": true, "/_ts": true}
@@ -82,8 +80,10 @@ func uncovered(t *testing.T, policy azcosmos.IndexingPolicy, queries []*cosmoste
 		has[strings.ReplaceAll(name, `"`, "")] = true
 	}
 	for _, q := range queries {
-		for _, name := range append(q.Filters(), q.Order) {
-			path := "/" + name
+		_, behind, ok := strings.Cut(q, " WHERE ")
+		require.True(t, ok, q)
+		for _, named := range regexp.MustCompile(`\bc\.(\w+)`).FindAllStringSubmatch(behind, -1) {
+			path := "/" + named[1]
 			if !has[path] && !slices.Contains(paths, path) {
 				paths = append(paths, path)
 			}

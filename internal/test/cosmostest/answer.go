@@ -17,7 +17,7 @@ type answer struct {
 	charge  float64
 	etag    string // of the document that was read or written
 	written []written
-	read    int // documents or rows
+	rows    int // of a page
 }
 
 // written is a document that an answer's request changed.
@@ -75,7 +75,6 @@ const (
 	subReadSessionNotAvailable = 1002
 	subCompletingSplit         = 1007
 	subPartitionFull           = 1014
-	subRequestRateTooLarge     = 3200
 	subTokenExpired            = 5006
 	subTokenRevoked            = 5013
 	subRBAC                    = 5300

@@ -136,8 +136,10 @@ func parseKey(header string) (string, *answer) {
 
 // keyOf returns the name of a partition: the header that a client sends for it.
 func keyOf(v value) (string, *answer) {
-	if v.rank() != rankString || len(v.text()) > maxKey {
+	if !v.isText() || len(v.text()) > maxKey {
 		return "", fail(http.StatusBadRequest, "The partition key is no string of at most %d bytes", maxKey)
 	}
-	return "[" + string(v) + "]", nil
+	return nameOf(v), nil
 }
+
+func nameOf(v value) string { return "[" + string(v) + "]" }

@@ -45,7 +45,23 @@ var batchCapabilities = []capability{
 		return check(err == nil && ok && fmt.Sprint(codes) == "[201 201 201]" && read == nil, "codes %v, %v, %v", codes, err, read)
 	}},
 	{"upsert in a batch", batchOf(200, func(b *azcosmos.TransactionalBatch) { b.UpsertItem(doc("t", "b0", "n", 9), nil) })},
-	{"replace in a batch", batchOf(200, func(b *azcosmos.TransactionalBatch) { b.ReplaceItem("b1", doc("t", "b1", "n", 9), nil) })},
+	{"replace in a batch", func(ctx context.Context, s *site) error {
+		r, err := s.items.ReadItem(ctx, pk("t"), "b1", nil)
+		if err != nil {
+			return err
+		}
+		tag, _ := fields(r.Value)["_etag"].(string)
+		etag := azcore.ETag(tag)
+		return batchOf(200, func(b *azcosmos.TransactionalBatch) {
+			b.ReplaceItem("b1", doc("t", "b1", "n", 9), &azcosmos.TransactionalBatchItemOptions{IfMatchETag: &etag})
+		})(ctx, s)
+	}},
+	{"read in a batch", func(ctx context.Context, s *site) error {
+		b := s.items.NewTransactionalBatch(pk("t"))
+		b.ReadItem("b1", nil)
+		r, err := s.items.ExecuteTransactionalBatch(ctx, b, nil)
+		return check(err == nil && len(r.OperationResults) == 1 && fields(r.OperationResults[0].ResourceBody)["n"] == 9.0, "%+v, %v", r.OperationResults, err)
+	}},
 	{"delete in a batch", batchOf(204, func(b *azcosmos.TransactionalBatch) { b.DeleteItem("b2", nil) })},
 	{"a batch is atomic: 409 with 424 around it", func(ctx context.Context, s *site) error {
 		codes, ok, err := s.run(ctx, func(b *azcosmos.TransactionalBatch) {

@@ -3,6 +3,7 @@ package cosmostest_test
 import (
 	"context"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 )
 
@@ -12,26 +13,16 @@ var itemCapabilities = []capability{
 		return want(409, err)
 	}},
 	{"a second container of the name is 409", func(ctx context.Context, s *site) error {
-		_, err := s.database.CreateContainer(ctx, azcosmos.ContainerProperties{
-			ID: "items", PartitionKeyDefinition: azcosmos.PartitionKeyDefinition{Paths: []string{"/pk"}},
-		}, nil)
+		_, err := s.database.CreateContainer(ctx, properties("items"), nil)
 		return want(409, err)
 	}},
 	{"a container keeps its properties", func(ctx context.Context, s *site) error {
-		ttl := int32(60)
-		c := s.container("properties", azcosmos.ContainerProperties{
-			PartitionKeyDefinition: azcosmos.PartitionKeyDefinition{Paths: []string{"/pk"}, Version: 2}, DefaultTimeToLive: &ttl,
-			IndexingPolicy: &azcosmos.IndexingPolicy{
-				Automatic: true, IndexingMode: azcosmos.IndexingModeConsistent,
-				IncludedPaths: []azcosmos.IncludedPath{{Path: "/seq/?"}}, ExcludedPaths: []azcosmos.ExcludedPath{{Path: "/*"}},
-			},
-		})
-		r, err := c.Read(ctx, nil)
+		r, err := s.items.Read(ctx, nil)
 		if err != nil {
 			return err
 		}
 		p := r.ContainerProperties
-		return check(p.DefaultTimeToLive != nil && *p.DefaultTimeToLive == 60 && len(p.IndexingPolicy.IncludedPaths) == 1, "got %+v", p)
+		return check(p.PartitionKeyDefinition.Paths[0] == "/pk" && len(p.IndexingPolicy.IncludedPaths) == 1, "got %+v", p)
 	}},
 	{"create and read tell the etag of the document", func(ctx context.Context, s *site) error {
 		w, err := s.items.CreateItem(ctx, pk("a"), doc("a", "i1", "v", 1), nil)
@@ -80,8 +71,9 @@ var itemCapabilities = []capability{
 		return want(400, err)
 	}},
 	{"replace, and 404 for what is not there", func(ctx context.Context, s *site) error {
-		_, err := s.items.ReplaceItem(ctx, pk("a"), "i1", doc("a", "i1", "v", 2), nil)
-		_, none := s.items.ReplaceItem(ctx, pk("a"), "none", doc("a", "none"), nil)
+		tag := azcore.ETag(`"0000dead-0000"`)
+		err := replaced(ctx, s.items, "a", "i1", doc("a", "i1", "v", 2))
+		_, none := s.items.ReplaceItem(ctx, pk("a"), "none", doc("a", "none"), &azcosmos.ItemOptions{IfMatchEtag: &tag})
 		if err != nil {
 			return err
 		}

@@ -4,26 +4,20 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
-
-	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 )
 
-// inQ1 runs a query in the partition q1, which it names too, as the sync does.
-func (s *site) inQ1(ctx context.Context, query string, values map[string]any) ([]string, error) {
-	o := given(values)
-	o.QueryParameters = append(o.QueryParameters, azcosmos.QueryParameter{Name: "@pk", Value: "q1"})
-	rows, _, err := all(ctx, s.items, query, pk("q1"), o)
-	return rows, err
+// between returns the ids of a partition from one number up to another.
+func between(p string, from, to int) (ids []string) {
+	for i := from; i < to; i++ {
+		ids = append(ids, fmt.Sprintf("%s-%03d", p, i))
+	}
+	return ids
 }
 
-// rows checks the rows of a query in the partition q1.
-func rows(query string, values map[string]any, expected ...string) func(context.Context, *site) error {
+// lists checks the ids of a list.
+func lists(l list, expected ...string) func(context.Context, *site) error {
 	return func(ctx context.Context, s *site) error {
-		got, err := s.inQ1(ctx, query, values)
-		for i := range got {
-			got[i] = strings.Join(strings.Fields(got[i]), "")
-		}
+		got, _, err := l.ids(ctx, s.items)
 		return check(err == nil && slices.Equal(got, expected), "got %v, %v", got, err)
 	}
 }
@@ -31,56 +25,47 @@ func rows(query string, values map[string]any, expected ...string) func(context.
 var queryCapabilities = []capability{
 	{"sixty documents in each of two partitions", func(ctx context.Context, s *site) error {
 		for _, p := range []string{"q1", "q2"} {
-			for i := range 60 {
-				kind := "msg"
-				if i%3 == 0 {
-					kind = "evt"
-				}
-				if _, err := s.items.UpsertItem(ctx, pk(p), doc(p, fmt.Sprintf("%s-%03d", p, i), "seq", i, "type", kind), nil); err != nil {
+			for _, id := range slices.Backward(between(p, 0, 60)) {
+				if _, err := s.items.UpsertItem(ctx, pk(p), doc(p, id, "label", map[string]any{"type": "t"}, "v", 3, "text", id), nil); err != nil {
 					return err
 				}
 			}
 		}
 		return nil
 	}},
-	{"the header of the partition filters a query", func(ctx context.Context, s *site) error {
-		got, _, err := all(ctx, s.items, "SELECT * FROM c WHERE c.type = @t ORDER BY c.seq", pk("q1"), given(map[string]any{"@t": "msg"}))
-		return check(err == nil && len(got) == 40, "%d rows, %v", len(got), err)
+	{"a list is of one partition, in the order of ids", lists(list{part: "q1"}, between("q1", 0, 60)...)},
+	{"a list begins behind an id", lists(list{part: "q1", after: "q1-056"}, between("q1", 57, 60)...)},
+	{"a list ends before an id", lists(list{part: "q1", after: "q1-010", end: "q1-016"}, between("q1", 11, 16)...)},
+	{"a list has what was written since a time", func(ctx context.Context, s *site) error {
+		rows, err := list{part: "q1", after: "q1-058"}.pager(s.items).NextPage(ctx)
+		if err != nil || len(rows.Items) != 1 {
+			return fmt.Errorf("%d rows, %w", len(rows.Items), err)
+		}
+		at, _ := fields(rows.Items[0])["_ts"].(float64)
+		got, _, e1 := list{part: "q1", after: "q1-058", since: int64(at)}.ids(ctx, s.items)
+		none, _, e2 := list{part: "q1", end: "q1-100", since: int64(at) + 3600}.ids(ctx, s.items)
+		return check(e1 == nil && e2 == nil && len(got) == 1 && len(none) == 0, "got %v and %v, %v, %v", got, none, e1, e2)
 	}},
-	{
-		"parameters, a range and ORDER BY",
-		rows("SELECT c.seq FROM c WHERE c.pk = @pk AND c.type = @t AND c.seq > @a AND c.seq <= @b ORDER BY c.seq",
-			map[string]any{"@t": "msg", "@a": 10, "@b": 16}, `{"seq":11}`, `{"seq":13}`, `{"seq":14}`, `{"seq":16}`),
-	},
-	{
-		"ORDER BY DESC, and less and more at once",
-		rows("SELECT c.seq FROM c WHERE c.pk = @pk AND c.seq >= @a AND c.seq < @b ORDER BY c.seq DESC",
-			map[string]any{"@a": 56, "@b": 59}, `{"seq":58}`, `{"seq":57}`, `{"seq":56}`),
-	},
-	{
-		"a projection",
-		rows("SELECT c.id, c.seq FROM c WHERE c.pk = @pk AND c.seq = @n ORDER BY c.id", map[string]any{"@n": 5}, `{"id":"q1-005","seq":5}`),
-	},
-	{"a syntax error is 400", func(ctx context.Context, s *site) error {
-		_, err := s.inQ1(ctx, "SELEKT * FROM c", nil)
-		return want(400, err)
+	{"a row has the members that are asked for", func(ctx context.Context, s *site) error {
+		rows, err := list{part: "q1", after: "q1-058"}.pager(s.items).NextPage(ctx)
+		if err != nil || len(rows.Items) != 1 {
+			return fmt.Errorf("%d rows, %w", len(rows.Items), err)
+		}
+		m := fields(rows.Items[0])
+		_, text := m["text"]
+		tag, _ := m["_etag"].(string)
+		return check(!text && m["v"] == 3.0 && fmt.Sprint(m["label"]) == "map[type:t]" && tag != "" && len(m) == 5, "got %.300s", rows.Items[0])
 	}},
 	{"pages of 25", func(ctx context.Context, s *site) error {
-		o := given(map[string]any{"@pk": "q1"})
-		o.PageSizeHint = 25
-		got, pages, err := all(ctx, s.items, "SELECT c.id FROM c WHERE c.pk = @pk ORDER BY c.id", pk("q1"), o)
-		return check(err == nil && len(slices.Compact(got)) == 60 && pages >= 3, "%d rows on %d pages, %v", len(got), pages, err)
+		got, pages, err := list{part: "q1", rows: 25}.ids(ctx, s.items)
+		return check(err == nil && len(slices.Compact(got)) == 60 && len(pages) >= 3, "%d rows on pages of %v, %v", len(got), pages, err)
 	}},
 	{"a continuation serves another pager", func(ctx context.Context, s *site) error {
-		const query = "SELECT c.seq FROM c WHERE c.pk = @pk ORDER BY c.seq"
-		o := given(map[string]any{"@pk": "q1"})
-		o.PageSizeHint = 25
-		first, err := s.items.NewQueryItemsPager(query, pk("q1"), o).NextPage(ctx)
+		first, err := list{part: "q1", rows: 25}.pager(s.items).NextPage(ctx)
 		if err != nil || first.ContinuationToken == nil {
 			return fmt.Errorf("no continuation, %w", err)
 		}
-		o.PageSizeHint, o.ContinuationToken = 100, first.ContinuationToken
-		rest, _, err := all(ctx, s.items, query, pk("q1"), o)
-		return check(err == nil && len(first.Items) == 25 && len(rest) == 35 && strings.Join(strings.Fields(rest[0]), "") == `{"seq":25}`, "%d and %d rows, %v", len(first.Items), len(rest), err)
+		rest, _, err := list{part: "q1", rows: 100, next: first.ContinuationToken}.ids(ctx, s.items)
+		return check(err == nil && len(first.Items) == 25 && slices.Equal(rest, between("q1", 25, 60)), "%d and %v, %v", len(first.Items), rest, err)
 	}},
 }

@@ -1,14 +1,10 @@
 package cosmostest_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"net/http/httptest"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -54,10 +50,6 @@ func TestCapabilities(t *testing.T) {
 			web := httptest.NewServer(srv)
 			t.Cleanup(web.Close)
 			capabilities(t, web.URL+"/", srv.Key(), web.Client(), nil)
-		},
-		"fakecosmos": func(t *testing.T) {
-			endpoint, key := fakecosmos(t)
-			capabilities(t, endpoint, key, &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, nil)
 		},
 		"vercel": func(t *testing.T) {
 			a := foreign.Vercel(t)
@@ -115,39 +107,9 @@ func newSite(t *testing.T, endpoint, key string, transport policy.Transporter) *
 	t.Cleanup(func() {
 		_, _ = s.database.Delete(context.WithoutCancel(ctx), nil) // an account is tidied as far as it goes; the strict server keeps it
 	})
-	s.items = s.container("items", azcosmos.ContainerProperties{PartitionKeyDefinition: azcosmos.PartitionKeyDefinition{
-		Paths: []string{"/pk"}, Kind: azcosmos.PartitionKeyKindHash, Version: 2,
-	}})
+	_, err = s.database.CreateContainer(ctx, properties("items"), nil)
+	require.NoError(t, err)
+	s.items, err = s.database.NewContainer("items")
+	require.NoError(t, err)
 	return s
-}
-
-// container makes a container.
-func (s *site) container(id string, p azcosmos.ContainerProperties) *azcosmos.ContainerClient {
-	p.ID = id
-	_, err := s.database.CreateContainer(s.t.Context(), p, nil)
-	require.NoError(s.t, err)
-	c, err := s.database.NewContainer(id)
-	require.NoError(s.t, err)
-	return c
-}
-
-// fakecosmos builds and starts the command.
-func fakecosmos(t *testing.T) (endpoint, key string) {
-	binary := filepath.Join(t.TempDir(), "fakecosmos.exe")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "./fakecosmos").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, binary, "-port", "0")
-	pipe, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		cancel()
-		require.Error(t, cmd.Wait(), "it serves until it is ended")
-	})
-	line, err := bufio.NewReader(pipe).ReadString('\n')
-	require.NoError(t, err)
-	_, err = fmt.Sscanf(line, "listening %s key %s\n", &endpoint, &key)
-	require.NoError(t, err, "%q", line)
-	return endpoint, key
 }

@@ -1,17 +1,17 @@
 package cosmostest
 
-import "time"
-
 // The charges are a model. What is published of the real ones
 // (learn.microsoft.com, azure/cosmos-db/optimize-cost-reads-writes): a point
 // read of 1 KB costs 1 unit and of 100 KB 10; an insert of 1 KB without
 // indexes 5.5, of 100 KB about ten times that; replacing an item costs twice
-// its insertion; each indexed property adds to a write. Between these points
+// its insertion; each indexed property adds to a write, here the id and the
+// partition key. Between these points
 // the model is a straight line. The share of an indexed value, the price of a
 // query and that of refusals are assumptions near what users report.
 const (
 	insertFactor  = 5.5
 	termCharge    = 0.2
+	terms         = 2
 	pageCharge    = 2.8
 	loadFactor    = 0.25 // of a point read, for each document that a query loads
 	refusedCharge = 1.24 // 404, 409, 412 and the like
@@ -24,27 +24,6 @@ func ReadCharge(bytes int) float64 {
 	return 1 + (kb-1)*9/99
 }
 
-// WriteCharge returns the request units of an insert of so many bytes with so
-// many indexed values. A replacement costs twice that, a deletion as much.
-func WriteCharge(bytes, terms int) float64 {
-	return insertFactor*ReadCharge(bytes) + termCharge*float64(terms)
-}
-
-// A budget is how many request units a container spent in a second.
-type budget struct {
-	second int64
-	spent  float64
-}
-
-// wait returns how long a request has to wait when the units of a second are spent, as in the
-// service: the request that exceeds them is still served.
-func (b *budget) wait(now time.Time, limit float64) time.Duration {
-	if second := now.Unix(); b.second != second {
-		// What was spent beyond the limit is a debt of the seconds that follow.
-		*b = budget{second, max(0, b.spent-limit*float64(second-b.second))}
-	}
-	if limit <= 0 || b.spent < limit {
-		return 0
-	}
-	return max(time.Millisecond, now.Truncate(time.Second).Add(time.Second).Sub(now).Round(time.Millisecond))
-}
+// WriteCharge returns the request units of an insert of so many bytes. A
+// replacement costs twice that, a deletion as much.
+func WriteCharge(bytes int) float64 { return insertFactor*ReadCharge(bytes) + terms*termCharge }

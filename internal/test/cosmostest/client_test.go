@@ -1,17 +1,17 @@
 package cosmostest_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
@@ -32,13 +32,25 @@ func connect(t testing.TB, endpoint, key string, transport policy.Transporter) *
 }
 
 // open returns a server and its container c in the database d.
-func open(t testing.TB, o *cosmostest.Options, properties string) (*cosmostest.Server, *azcosmos.ContainerClient) {
+func open(t testing.TB, o *cosmostest.Options) (*cosmostest.Server, *azcosmos.ContainerClient) {
 	t.Helper()
 	srv := cosmostest.New(o)
-	require.NoError(t, srv.CreateContainer("d", "c", properties))
+	require.NoError(t, srv.CreateContainer("d", "c", ""))
 	c, err := connect(t, srv.Endpoint(), srv.Key(), srv.Transport()).NewContainer("d", "c")
 	require.NoError(t, err)
 	return srv, c
+}
+
+// properties are those of a container as the project makes it.
+func properties(id string) azcosmos.ContainerProperties {
+	return azcosmos.ContainerProperties{
+		ID:                     id,
+		PartitionKeyDefinition: azcosmos.PartitionKeyDefinition{Paths: []string{"/pk"}, Kind: azcosmos.PartitionKeyKindHash, Version: 2},
+		IndexingPolicy: &azcosmos.IndexingPolicy{
+			Automatic: true, IndexingMode: azcosmos.IndexingModeConsistent,
+			IncludedPaths: []azcosmos.IncludedPath{{Path: "/pk/?"}}, ExcludedPaths: []azcosmos.ExcludedPath{{Path: "/*"}},
+		},
+	}
 }
 
 func pk(s string) azcosmos.PartitionKey { return azcosmos.NewPartitionKeyString(s) }
@@ -104,30 +116,59 @@ func check(ok bool, format string, a ...any) error {
 	return fmt.Errorf(format, a...)
 }
 
-// given makes parameters of names and values.
-func given(values map[string]any) *azcosmos.QueryOptions {
-	o := &azcosmos.QueryOptions{}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		o.QueryParameters = append(o.QueryParameters, azcosmos.QueryParameter{Name: name, Value: values[name]})
-	}
-	return o
+// A list is a query as the project sends it; see hybrid/cosmos/query.go.
+type list struct {
+	part, after string
+	end         string // "": there is none
+	since       int64  // 0: there is none
+	rows        int32  // of a page; 0: 1000
+	next        *string
 }
 
-// all returns the rows of a query and the number of its pages.
-func all(ctx context.Context, c *azcosmos.ContainerClient, query string, p azcosmos.PartitionKey, o *azcosmos.QueryOptions) (rows []string, pages int, err error) {
-	for pager := c.NewQueryItemsPager(query, p, o); pager.More(); pages++ {
+const (
+	listText = "SELECT c.id, c.label, c.type, c.v, c._etag, c._ts FROM c WHERE c.pk = @pk AND c.id > @after"
+	byID     = " ORDER BY c.id"
+)
+
+func (l list) pager(c *azcosmos.ContainerClient) *runtime.Pager[azcosmos.QueryItemsResponse] {
+	text := listText
+	o := &azcosmos.QueryOptions{PageSizeHint: cmp.Or(l.rows, 1000), ContinuationToken: l.next, QueryParameters: []azcosmos.QueryParameter{
+		{Name: "@pk", Value: l.part}, {Name: "@after", Value: l.after},
+	}}
+	if l.end != "" {
+		text, o.QueryParameters = text+" AND c.id < @end", append(o.QueryParameters, azcosmos.QueryParameter{Name: "@end", Value: l.end})
+	}
+	if l.since != 0 {
+		text, o.QueryParameters = text+" AND c._ts >= @since", append(o.QueryParameters, azcosmos.QueryParameter{Name: "@since", Value: l.since})
+	}
+	return c.NewQueryItemsPager(text+byID, pk(l.part), o)
+}
+
+// ids returns the ids that a list has, and how many of them each page.
+func (l list) ids(ctx context.Context, c *azcosmos.ContainerClient) (ids []string, pages []int, err error) {
+	for pager := l.pager(c); pager.More(); {
 		r, err := pager.NextPage(ctx)
 		if err != nil {
-			return rows, pages, err
+			return ids, pages, err
 		}
 		for _, item := range r.Items {
-			rows = append(rows, string(item))
+			ids = append(ids, fmt.Sprint(fields(item)["id"]))
 		}
-		if pages > 1000 {
-			return rows, pages, errors.New("pages without end")
+		if pages = append(pages, len(r.Items)); len(pages) > 1000 {
+			return ids, pages, errors.New("pages without end")
 		}
 	}
-	return rows, pages, nil
+	return ids, pages, nil
+}
+
+// replaced replaces a document in the version that it has.
+func replaced(ctx context.Context, c *azcosmos.ContainerClient, p, id string, body []byte) error {
+	r, err := c.ReadItem(ctx, pk(p), id, nil)
+	if err != nil {
+		return err
+	}
+	_, err = c.ReplaceItem(ctx, pk(p), id, body, &azcosmos.ItemOptions{IfMatchEtag: &r.ETag})
+	return err
 }
 
 // with adds a header to the requests of a context.

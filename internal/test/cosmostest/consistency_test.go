@@ -23,7 +23,7 @@ func TestConsistency(t *testing.T) {
 	} {
 		t.Run(level.String(), func(t *testing.T) {
 			t.Parallel()
-			srv, c := open(t, &cosmostest.Options{Consistency: level}, "")
+			srv, c := open(t, &cosmostest.Options{Consistency: level})
 			token := ""
 			for v := 1; v <= 2; v++ {
 				w, err := c.UpsertItem(t.Context(), pk("a"), doc("a", "x", "v", v), nil)

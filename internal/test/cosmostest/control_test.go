@@ -11,8 +11,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 
-var byPK = azcosmos.PartitionKeyDefinition{Paths: []string{"/pk"}, Kind: azcosmos.PartitionKeyKindHash, Version: 2}
-
 // TestDatabases creates databases and containers, and deletes a container.
 func TestDatabases(t *testing.T) {
 	t.Parallel()
@@ -28,7 +26,7 @@ func TestDatabases(t *testing.T) {
 	db, err := client.NewDatabase("a")
 	require.NoError(t, err)
 	for _, id := range []string{"d", "c"} {
-		_, err = db.CreateContainer(ctx, azcosmos.ContainerProperties{ID: id, PartitionKeyDefinition: byPK}, nil)
+		_, err = db.CreateContainer(ctx, properties(id), nil)
 		require.NoError(t, err)
 	}
 	c, err := db.NewContainer("c")
@@ -39,11 +37,11 @@ func TestDatabases(t *testing.T) {
 	require.Equal(t, 404, status(err))
 	_, err = db.Read(ctx, nil)
 	require.Equal(t, 405, status(err), "databases are only created")
-	_, err = c.Replace(ctx, azcosmos.ContainerProperties{ID: "c", PartitionKeyDefinition: byPK}, nil)
+	_, err = c.Replace(ctx, properties("c"), nil)
 	require.Equal(t, 405, status(err), "containers are not replaced")
 	db, err = client.NewDatabase("none")
 	require.NoError(t, err)
-	_, err = db.CreateContainer(ctx, azcosmos.ContainerProperties{ID: "c", PartitionKeyDefinition: byPK}, nil)
+	_, err = db.CreateContainer(ctx, properties("c"), nil)
 	require.Equal(t, 404, status(err))
 	for _, id := range []string{"a/b", "end ", strings.Repeat("x", 256)} {
 		_, err = client.CreateDatabase(ctx, azcosmos.DatabaseProperties{ID: id}, nil)

@@ -13,19 +13,20 @@
 //
 // # What it does
 //
-// Signatures and clocks are checked; databases and containers with their index policy and
-// expiry; limited throughput; documents by create, upsert, replace, delete and read with etags;
-// the one shape of query that this project sends, with pages and continuations; atomic batches;
-// session tokens; bearer tokens; request charges; limits of sizes and counts. The same requests
-// get the same answers: etags, resource ids and charges depend on nothing but them and the clock.
+// Signatures and clocks are checked; databases, and containers with the properties that this
+// project gives them; documents by create, upsert, replace of a version, delete and read; the one
+// query that this project sends, with pages and continuations; atomic batches; session tokens;
+// bearer tokens; request charges; limits of sizes and counts. The same requests get the same
+// answers: etags, resource ids and charges depend on nothing but them and the clock.
 //
 // # What it does not
 //
-// What this project does not send is refused: partition keys of other forms than one string,
-// unique keys, offers, index paths of more than one member, lists of containers, changes of
-// containers, patches, the change feed, and queries over several partitions.
-// A replica lags only by a [Fault], as far as the account's [Consistency] allows. Charges are a
-// model, see [WriteCharge]. Nothing here was compared with the service itself: it follows its
+// What this project does not send is refused: every other query, conditions of writes other than
+// of a replacement, writes that want the document back, times to live, partition keys of other
+// forms than one string, unique keys, offers, other indexes, lists of containers, changes of
+// containers, patches, and the change feed. A replica lags only by a [Fault], as far as the
+// account's [Consistency] allows, and only a fault refuses what is too much at once. Charges are
+// a model, see [WriteCharge]. Nothing here was compared with the service itself: it follows its
 // documentation, and what azcosmos expects.
 //
 // # Faults

@@ -2,12 +2,12 @@ package cosmostest
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
@@ -58,10 +58,7 @@ func parseValue(data []byte) (value, error) {
 }
 
 // A writer writes checked JSON as a value has it.
-type writer struct {
-	out    []byte
-	leaves int // values that are no arrays and objects
-}
+type writer struct{ out []byte }
 
 func (w *writer) value(raw []byte, depth int) (err error) {
 	if depth > maxDepth {
@@ -91,7 +88,6 @@ func (w *writer) value(raw []byte, depth int) (err error) {
 	default:
 		w.out = append(w.out, pyjson.Trim(raw)...)
 	}
-	w.leaves++
 	return err
 }
 
@@ -142,41 +138,13 @@ func quoted(text string) value { return value(pyjson.AppendQuoted(nil, text, pyj
 
 // text returns what a string says, "" for another value.
 func (v value) text() string {
-	if v.rank() != rankString {
+	if !v.isText() {
 		return ""
 	}
 	return pyjson.Text([]byte(v))
 }
 
-// rankString is the place of strings in the order of kinds: undefined, null, false, true,
-// numbers, strings, arrays, objects.
-const rankString = 5
-
-func (v value) rank() int {
-	if v == "" {
-		return 0
-	}
-	if i := bytes.IndexByte([]byte(`nft0"[{`), v[0]); i >= 0 {
-		return i + 1
-	}
-	return rankString - 1
-}
-
-// compare orders values as ORDER BY does. Arrays and objects are compared by their text.
-func (v value) compare(other value) int {
-	if c := cmp.Compare(v.rank(), other.rank()); c != 0 {
-		return c
-	}
-	switch v.rank() {
-	case rankString - 1:
-		a, _ := strconv.ParseFloat(string(v), 64)
-		b, _ := strconv.ParseFloat(string(other), 64)
-		return cmp.Compare(a, b)
-	case rankString:
-		return cmp.Compare(v.text(), other.text())
-	}
-	return cmp.Compare(v, other)
-}
+func (v value) isText() bool { return strings.HasPrefix(string(v), `"`) }
 
 func (d document) get(name string) value {
 	for _, m := range d {

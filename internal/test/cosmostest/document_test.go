@@ -2,7 +2,6 @@ package cosmostest
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -44,18 +43,6 @@ func TestValuesThatAreRefused(t *testing.T) {
 	}
 	_, err := parseDocument([]byte(`[]`))
 	require.Error(t, err)
-}
-
-func TestOrderOfValues(t *testing.T) {
-	t.Parallel()
-	ordered := []value{"", "null", "false", "true", "-1", "2", "10", `""`, `"B"`, `"\""`, `"a"`, `"aa"`, "[1]", "[2]", `{"a":1,"b":2}`, "{}"}
-	slices.SortFunc(ordered[7:12], value.compare) // a quote is before letters
-	for i, a := range ordered {
-		for j, b := range ordered {
-			require.Equal(t, i < j, a.compare(b) < 0, "%v %v", a, b)
-			require.Equal(t, i == j, a.compare(b) == 0, "%v %v", a, b)
-		}
-	}
 }
 
 // FuzzDocument compares with encoding/json: what is accepted here is accepted there and means

@@ -196,7 +196,7 @@ func (c *call) refusal() *answer {
 	}
 	results := make([]*answer, min(c.fault.Operation, len(ops)))
 	results[len(results)-1] = a
-	return batchAnswer(results, len(ops), true)
+	return batchAnswer(results, len(ops))
 }
 
 // serve answers a call in the way of the service, without faults of the connection. The
@@ -221,19 +221,14 @@ func (s *Server) serve(c *call) *answer {
 	case c.At.Before(box.splitting):
 		return failSub(http.StatusGone, subCompletingSplit, "The partition is completing a split")
 	}
-	if wait := box.budget.wait(c.At, s.options.Throughput); wait > 0 {
-		return failSub(http.StatusTooManyRequests, subRequestRateTooLarge, "Request rate is large").retry(wait)
-	}
-	key, a := parseKey(c.header.Get(keyHeader))
+	key, no := parseKey(c.header.Get(keyHeader))
 	switch {
-	case a != nil:
+	case no != nil:
+		return no
 	case c.Op == OpQuery:
-		a = s.query(c, box, key)
+		return s.query(c, box, key)
 	case c.Op == OpBatch:
-		a = s.batch(c, box, key)
-	default:
-		a = s.item(c, box, key)
+		return s.batch(c, box, key)
 	}
-	box.budget.spent += a.charge
-	return a
+	return s.item(c, box, key)
 }

@@ -23,17 +23,9 @@ type PartitionStat struct {
 	Bytes int64
 }
 
-// CreateContainer makes a container, and its database if need be, behind the service's back.
-// Its properties are those of the REST API without the id; "" is one with the partition key
-// /pk and documents that may expire.
-func (s *Server) CreateContainer(db, container, properties string) error {
-	if properties == "" {
-		properties = `{"partitionKey":{"paths":["/pk"],"kind":"Hash","version":2},"defaultTtl":-1}`
-	}
-	d, err := parseDocument([]byte(properties))
-	if err != nil {
-		return fmt.Errorf("create container %q: %w", container, err)
-	}
+// CreateContainer makes a container, and its database if need be, behind the service's back. Its
+// partition key is a path, "" is /pk.
+func (s *Server) CreateContainer(db, container, key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.databases[db] == nil {
@@ -41,7 +33,7 @@ func (s *Server) CreateContainer(db, container, properties string) error {
 			return fmt.Errorf("create database %q: %s", db, a.body)
 		}
 	}
-	if a := s.createContainer(s.databases[db], append(d, member{"id", quoted(container)}).json(), s.options.Now()); a.failed() {
+	if a := s.createContainer(s.databases[db], propertiesOf(container, cmp.Or(key, "/pk")), s.options.Now()); a.failed() {
 		return fmt.Errorf("create container %q: %s", container, a.body)
 	}
 	return nil
@@ -56,7 +48,7 @@ func (s *Server) Docs(db, container string) (out []Doc) {
 	if err != nil {
 		return nil
 	}
-	v := box.now(s.options.Now())
+	v := box.newest()
 	for key := range box.partitions {
 		for _, d := range v.list(key) {
 			out = append(out, Doc{key, d.id, d.etag, slices.Clone(d.data)})
@@ -138,7 +130,7 @@ func (s *Server) docsWith(db, container, partition, id string) (map[string]*vers
 	if err != nil {
 		return nil, err
 	}
-	if box.now(s.options.Now()).get(partition, id) == nil {
+	if box.newest().get(partition, id) == nil {
 		return nil, fmt.Errorf("find document %q: not there", id)
 	}
 	return box.partitions[partition], nil

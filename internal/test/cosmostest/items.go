@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -17,31 +18,30 @@ type write struct {
 	op      Op
 	id      string // of replace and delete
 	body    []byte // of the document
-	ifMatch string
-	ifNone  string
+	ifMatch string // of replace
 }
 
 // item serves a request for one document.
 func (s *Server) item(c *call, box *container, key string) *answer {
+	known := c.header.Get("If-None-Match")
 	if c.Op == OpRead {
 		v, no := box.replica(c, s.options.Consistency)
 		if no != nil {
 			return no
 		}
-		return v.read(key, c).tagged(v)
+		return v.read(key, c.ID, known).tagged(v)
 	}
-	w := write{op: c.Op, id: c.ID, body: c.Body, ifMatch: c.header.Get("If-Match"), ifNone: c.header.Get("If-None-Match")}
+	if known != "" || !c.minimal() {
+		return fail(http.StatusBadRequest, "A write with If-None-Match, or that wants the document back, is not served here")
+	}
 	t := box.begin(c.At, s.options.PartitionBytes)
-	a := t.apply(key, w)
+	a := t.apply(key, write{op: c.Op, id: c.ID, body: c.Body, ifMatch: c.header.Get("If-Match")})
 	if a.failed() {
 		t.rollback()
 		return a
 	}
 	t.commit()
-	if c.minimal() {
-		a.body = nil
-	}
-	return a.tagged(t.seen())
+	return a.tagged(t.newest())
 }
 
 // tagged sets the headers for the client to name this state of the document and of v.
@@ -57,18 +57,16 @@ const (
 	noMatch    = "Operation cannot be performed because one of the specified precondition is not met"
 )
 
-// read serves a read of a document.
-func (v view) read(key string, c *call) *answer {
-	doc, match, known := v.get(key, c.ID), c.header.Get("If-Match"), c.header.Get("If-None-Match")
+// read returns a document, unless it is the one of which the client knows the etag.
+func (v view) read(key, id, known string) *answer {
+	doc := v.get(key, id)
 	switch {
 	case doc == nil:
 		return refuse(http.StatusNotFound, noDocument)
-	case match != "" && match != "*" && match != doc.etag:
-		return refuse(http.StatusPreconditionFailed, noMatch)
-	case known == "*" || known == doc.etag:
-		return &answer{status: http.StatusNotModified, etag: doc.etag, read: 1, charge: ReadCharge(0)}
+	case known == doc.etag:
+		return &answer{status: http.StatusNotModified, etag: doc.etag, charge: ReadCharge(0)}
 	}
-	return &answer{status: http.StatusOK, etag: doc.etag, body: doc.data, read: 1, charge: ReadCharge(len(doc.data))}
+	return &answer{status: http.StatusOK, etag: doc.etag, body: doc.data, charge: ReadCharge(len(doc.data))}
 }
 
 // apply does one write of a transaction. The caller takes back what was done before one
@@ -78,13 +76,15 @@ func (t *tx) apply(key string, w write) *answer {
 	if no != nil {
 		return no
 	}
-	old := t.seen().get(key, next.id)
+	old := t.newest().get(key, next.id)
 	switch {
+	case (w.ifMatch != "") != (w.op == OpReplace):
+		return fail(http.StatusBadRequest, "Only a replacement, and each one, is served with If-Match here")
 	case old == nil && (w.op == OpReplace || w.op == OpDelete):
 		return refuse(http.StatusNotFound, noDocument)
 	case old != nil && w.op == OpCreate:
 		return refuse(http.StatusConflict, "Entity with the specified id already exists in the system")
-	case !matches(old, w):
+	case w.op == OpReplace && w.ifMatch != old.etag:
 		return refuse(http.StatusPreconditionFailed, noMatch)
 	case t.isFull(old, next):
 		return failSub(http.StatusForbidden, subPartitionFull, "Partition key reached maximum size")
@@ -92,15 +92,15 @@ func (t *tx) apply(key string, w write) *answer {
 	a := &answer{status: http.StatusNoContent}
 	switch t.put(next); {
 	case next.body == nil:
-		a.charge = WriteCharge(len(old.data), old.terms)
+		a.charge = WriteCharge(len(old.data))
 		a.written = []written{{old.body.kind(), a.charge}}
 		return a
 	case old == nil:
-		a.status, a.charge = http.StatusCreated, WriteCharge(len(next.data), next.terms)
+		a.status, a.charge = http.StatusCreated, WriteCharge(len(next.data))
 	default:
-		a.status, a.charge = http.StatusOK, 2*WriteCharge(len(next.data), next.terms)
+		a.status, a.charge = http.StatusOK, 2*WriteCharge(len(next.data))
 	}
-	a.etag, a.body, a.written = next.etag, next.data, []written{{next.body.kind(), a.charge}}
+	a.etag, a.written = next.etag, []written{{next.body.kind(), a.charge}}
 	return a
 }
 
@@ -115,19 +115,10 @@ func (t *tx) isFull(old, next *version) bool {
 		more -= old.size
 	}
 	all := more
-	for _, there := range t.seen().list(next.key) {
+	for _, there := range t.newest().list(next.key) {
 		all += there.size
 	}
 	return more > 0 && all > t.room
-}
-
-// matches judges If-Match, and If-None-Match of writes: "*" wants the document to be there,
-// or not. An upsert creates where there is nothing to match.
-func matches(old *version, w write) bool {
-	if old == nil {
-		return w.ifMatch == "" || w.op == OpUpsert
-	}
-	return (w.ifMatch == "" || w.ifMatch == "*" || w.ifMatch == old.etag) && w.ifNone != "*" && w.ifNone != old.etag
 }
 
 // draft reads the document that a write brings and checks it; a deletion brings none.
@@ -139,12 +130,10 @@ func (t *tx) draft(key string, w write) (*version, *answer) {
 	if err != nil {
 		return nil, fail(http.StatusBadRequest, "The document body is invalid: %v", err)
 	}
-	ttl, no := parseTTL(body.get("ttl"))
-	if no != nil {
-		return nil, no
-	}
-	next := &version{key: key, id: body.text("id"), body: body, ttl: ttl}
+	next := &version{key: key, id: body.text("id"), body: body}
 	switch own := body.get(t.key); {
+	case body.get("ttl") != "":
+		return nil, fail(http.StatusBadRequest, "The document has a time to live, which is not served here")
 	case w.op == OpReplace && next.id != w.id:
 		return nil, fail(http.StatusBadRequest, "The id of the document differs from that of the request")
 	case next.id == "":
@@ -153,7 +142,7 @@ func (t *tx) draft(key string, w write) (*version, *answer) {
 		return nil, fail(http.StatusBadRequest, "The id is longer than %d bytes", maxID)
 	case strings.ContainsAny(next.id, `/\?#`):
 		return nil, fail(http.StatusBadRequest, "The id contains invalid characters")
-	case "["+string(own)+"]" != key:
+	case nameOf(own) != key:
 		return nil, failSub(http.StatusBadRequest, subPartitionKeyMismatch,
 			"PartitionKey extracted from document doesn't match the one specified in the header")
 	}
@@ -169,6 +158,10 @@ func (s *Server) batch(c *call, box *container, key string) *answer {
 	if no != nil {
 		return no
 	}
+	reads := slices.ContainsFunc(writes, func(w write) bool { return w.op == OpRead })
+	if slices.ContainsFunc(writes, func(w write) bool { return reads != (w.op == OpRead) || reads == c.minimal() }) {
+		return fail(http.StatusBadRequest, "A batch that writes and wants documents back is not served here")
+	}
 	t := box.begin(c.At, s.options.PartitionBytes)
 	var results []*answer
 	for _, w := range writes {
@@ -178,23 +171,19 @@ func (s *Server) batch(c *call, box *container, key string) *answer {
 			break
 		}
 	}
-	a := batchAnswer(results, len(writes), c.minimal())
+	a := batchAnswer(results, len(writes))
 	if a.status == http.StatusOK {
 		t.commit()
 	}
-	return a.tagged(t.seen())
+	return a.tagged(t.newest())
 }
 
 // result does one operation of a batch. A read sees the newest state.
 func (t *tx) result(key string, w write) *answer {
-	if w.op != OpRead {
-		return t.apply(key, w)
+	if w.op == OpRead {
+		return t.newest().read(key, w.id, "")
 	}
-	doc := t.seen().get(key, w.id)
-	if doc == nil {
-		return refuse(http.StatusNotFound, noDocument)
-	}
-	return &answer{status: http.StatusOK, etag: doc.etag, body: doc.data, read: 1, charge: ReadCharge(len(doc.data))}
+	return t.apply(key, w)
 }
 
 // parseBatch reads the operations of a batch.
@@ -212,10 +201,10 @@ func parseBatch(body []byte) ([]write, *answer) {
 	ops := map[string]Op{"Create": OpCreate, "Upsert": OpUpsert, "Replace": OpReplace, "Delete": OpDelete, "Read": OpRead}
 	out := make([]write, len(items))
 	for i, o := range items {
-		w := write{op: ops[o.OperationType], id: o.ID, body: o.ResourceBody, ifMatch: o.IfMatch, ifNone: o.IfNoneMatch}
+		w := write{op: ops[o.OperationType], id: o.ID, body: o.ResourceBody, ifMatch: o.IfMatch}
 		bare := w.op == OpDelete || w.op == OpRead
 		needsID := w.op == OpReplace || bare
-		if w.op == "" || bare != (len(w.body) == 0) || needsID && w.id == "" {
+		if w.op == "" || o.IfNoneMatch != "" || bare != (len(w.body) == 0) || needsID && w.id == "" {
 			return nil, fail(http.StatusBadRequest, "Operation %d of the batch is invalid", i)
 		}
 		out[i] = w
@@ -225,7 +214,7 @@ func parseBatch(body []byte) ([]write, *answer) {
 
 // batchAnswer gives the result of each of n operations. After one that failed, which is the
 // last of the results, all others are 424, and nothing was written.
-func batchAnswer(results []*answer, n int, minimal bool) *answer {
+func batchAnswer(results []*answer, n int) *answer {
 	last := results[len(results)-1]
 	a := &answer{status: http.StatusOK}
 	if last.failed() {
@@ -241,15 +230,14 @@ func batchAnswer(results []*answer, n int, minimal bool) *answer {
 		switch {
 		case r.sub != 0:
 			more = fmt.Sprintf(`,"subStatusCode":%d`, r.sub)
-		case r.etag == "":
-		case minimal:
-			more = `,"eTag":` + string(quoted(r.etag))
-		default:
+		case r.etag != "" && r.body != nil:
 			more = `,"eTag":` + string(quoted(r.etag)) + `,"resourceBody":` + string(r.body)
+		case r.etag != "":
+			more = `,"eTag":` + string(quoted(r.etag))
 		}
 		list[i] = fmt.Sprintf(`{"statusCode":%d,"requestCharge":%s%s}`, r.status, number(r.charge), more)
 		if !last.failed() {
-			a.charge, a.written, a.read = a.charge+r.charge, append(a.written, r.written...), a.read+r.read
+			a.charge, a.written = a.charge+r.charge, append(a.written, r.written...)
 		}
 	}
 	a.body = []byte("[" + strings.Join(list, ",") + "]")

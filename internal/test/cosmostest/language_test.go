@@ -1,93 +1,108 @@
 package cosmostest
 
 import (
-	"fmt"
-	"slices"
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// parse reads a query with some parameters.
-func parse(text string) (Query, error) {
-	return ParseQuery(fmt.Appendf(nil, `{"query":%s,"parameters":[{"name":"@five","value":5},{"name":"@hello","value":"Hello"},`+
-		`{"name":"@true","value":true},{"name":"@null","value":null},{"name":"@list","value":[1]}]}`, quoted(text)))
-}
+type parameters map[string]any
 
-func stored(t *testing.T, s string) *version {
+// asked returns the body of a query.
+func asked(t *testing.T, text string, values parameters) []byte {
 	t.Helper()
-	d, err := parseDocument([]byte(s))
+	type parameter struct {
+		Name  string `json:"name"`
+		Value any    `json:"value"`
+	}
+	body := struct {
+		Query      string      `json:"query"`
+		Parameters []parameter `json:"parameters"`
+	}{Query: text}
+	for name, v := range values {
+		body.Parameters = append(body.Parameters, parameter{name, v})
+	}
+	out, err := json.Marshal(body)
 	require.NoError(t, err)
-	return &version{body: d, data: d.json()}
+	return out
 }
 
-// TestWhere compares members of a document with values of their kind and of others.
-func TestWhere(t *testing.T) {
+const (
+	head   = "SELECT c.id, c.label, c.type, c.v, c._etag, c._ts FROM c WHERE c.pk = @pk AND c.id > @after"
+	before = " AND c.id < @end"
+	since  = " AND c._ts >= @since"
+	tail   = " ORDER BY c.id"
+)
+
+func TestQueries(t *testing.T) {
 	t.Parallel()
-	doc := stored(t, `{"id":"x1","n":5,"s":"Hello","t":true,"z":null,"list":[1],"end":7}`).body
-	for where, want := range map[string]bool{
-		`c.n = 5`: true, `c.n = @five`: true, `c.n = 4`: false, `c.n = '5'`: false, `c.n > -5`: true,
-		`c.n < 6`: true, `c.n <= 5`: true, `c.n >= 5`: true, `c.n > 5`: false, `c.n < 5`: false,
-		`c.s = 'Hello'`: true, `c.s = @hello`: true, `c.s < 'I'`: true, `c.s > ''`: true, `c.s > 1`: false, `c.s = 'hello'`: false,
-		`c.t = 1`: false, `c.z < 1`: false, `c.none < 5`: false, `c.none = ''`: false, `c.list > 'a'`: false, `c["end"] > 6`: true,
+	end, at := "b", int64(7)
+	for text, want := range map[string]struct {
+		values parameters
+		query
+	}{
+		head + tail:                  {parameters{"@pk": "p", "@after": "a"}, query{part: "p", after: "a"}},
+		head + before + tail:         {parameters{"@pk": "p", "@after": "", "@end": "b"}, query{part: "p", end: &end}},
+		head + since + tail:          {parameters{"@pk": "", "@after": "a", "@since": 7}, query{after: "a", since: &at}},
+		head + before + since + tail: {parameters{"@pk": "p", "@after": "a", "@end": "b", "@since": 7}, query{"p", "a", &end, &at}},
 	} {
-		q, err := parse("SELECT * FROM c WHERE " + where + " ORDER BY c.id")
-		require.NoError(t, err, where)
-		require.Equal(t, want, q.where[0].holds(doc.get(q.where[0].member)), where)
-	}
-	q, err := parse(`SELECT * FROM c WHERE c.pk = 'a' AND c["end"] > 6 AND c.pk >= 'b' ORDER BY c.id`)
-	require.NoError(t, err)
-	require.Equal(t, []filter{{"pk", "=", `"a"`}, {"end", ">", "6"}, {"pk", ">=", `"b"`}}, q.where)
-}
-
-// TestRows selects members, and sorts by those that may be missing.
-func TestRows(t *testing.T) {
-	t.Parallel()
-	doc := stored(t, `{"id":"x1","n":5,"o":{"p":1},"end":7}`)
-	for columns, want := range map[string]string{
-		`*`: `{"id":"x1","n":5,"o":{"p":1},"end":7}`, `c.n`: `{"n":5}`, `c.none`: `{}`,
-		`c["end"], c.o, c.none, c.id`: `{"end":7,"o":{"p":1},"id":"x1"}`,
-	} {
-		q, err := parse("SELECT " + columns + " FROM c WHERE c.n = 5 ORDER BY c.id")
-		require.NoError(t, err, columns)
-		require.Equal(t, want, string(q.row(doc)), columns)
-	}
-	docs := []*version{stored(t, `{"n":"b"}`), stored(t, `{"n":2}`), stored(t, `{}`), stored(t, `{"n":10}`)}
-	for order, want := range map[string][]int{"c.n": {2, 1, 3, 0}, "c.n DESC": {0, 3, 1, 2}} {
-		q, err := parse("SELECT * FROM c WHERE c.n = 1 ORDER BY " + order)
-		require.NoError(t, err, order)
-		var a answer
-		sorted := slices.Clone(docs)
-		a.page(&call{}, &q, sorted, 10, cursor{})
-		for i, at := range want {
-			require.Same(t, docs[at], sorted[i], order)
-		}
+		q, err := parseQuery(asked(t, text, want.values))
+		require.NoError(t, err, text)
+		require.Equal(t, want.query, q, text)
 	}
 }
 
-// TestRefusedQueries lists queries that the service may serve, and this server does not.
+// TestRefusedQueries changes the text of each query somewhere, or its parameters.
 func TestRefusedQueries(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{
-		``, `SELECT`, `SELECT * FROM c`, `SELECT * FROM c WHERE c.n = 1`, `SELECT * FROM c ORDER BY c.n`,
-		`select * from c where c.n = 1 order by c.n`, `SELECT * FROM c  WHERE c.n = 1 ORDER BY c.n`, `SELECT * FROM c WHERE c.n = 1 ORDER BY c.n `,
-		`SELECT * FROM d WHERE d.n = 1 ORDER BY d.n`, `SELECT VALUE c.n FROM c WHERE c.n = 1 ORDER BY c.n`, `SELECT TOP 1 * FROM c WHERE c.n = 1 ORDER BY c.n`,
-		`SELECT DISTINCT c.n FROM c WHERE c.n = 1 ORDER BY c.n`, `SELECT c.n AS m FROM c WHERE c.n = 1 ORDER BY c.n`, `SELECT COUNT(1) FROM c WHERE c.n = 1 ORDER BY c.n`,
-		`SELECT c.n, c.n FROM c WHERE c.n = 1 ORDER BY c.n`, `SELECT c.n, c["n"] FROM c WHERE c.n = 1 ORDER BY c.n`, `SELECT c.o.p FROM c WHERE c.n = 1 ORDER BY c.n`,
-		`SELECT * FROM c WHERE c.n = 1 OR c.n = 2 ORDER BY c.n`, `SELECT * FROM c WHERE NOT c.n = 1 ORDER BY c.n`, `SELECT * FROM c WHERE c.n != 1 ORDER BY c.n`,
-		`SELECT * FROM c WHERE (c.n = 1) ORDER BY c.n`, `SELECT * FROM c WHERE c.n IN (1) ORDER BY c.n`, `SELECT * FROM c WHERE c.n = c.m ORDER BY c.n`,
-		`SELECT * FROM c WHERE c.n = 1.5 ORDER BY c.n`, `SELECT * FROM c WHERE c.n = 'it\'s' ORDER BY c.n`, `SELECT * FROM c WHERE c.n = 'x AND y' ORDER BY c.n`,
-		`SELECT * FROM c WHERE c.n = true ORDER BY c.n`, `SELECT * FROM c WHERE c.n = 1 ORDER BY c.n ASC`, `SELECT * FROM c WHERE c.n = 1 ORDER BY c.n, c.m`,
-		`SELECT * FROM c WHERE c.n = 1 ORDER BY c.n OFFSET 1 LIMIT 2`, `SELECT * FROM c WHERE c.n = 1 GROUP BY c.n`, `SELECT * FROM c WHERE c.n = @six ORDER BY c.n`,
-		`SELECT * FROM c WHERE c.n = @null ORDER BY c.n`, `SELECT * FROM c WHERE c.n = @true ORDER BY c.n`, `SELECT * FROM c WHERE c.n = @list ORDER BY c.n`,
-	} {
-		_, err := parse(text)
-		require.Error(t, err, text)
+	given := parameters{"@pk": "p", "@after": "a", "@end": "b", "@since": 7}
+	whole := head + before + since + tail
+	refused := func(why, text string, values parameters) {
+		_, err := parseQuery(asked(t, text, values))
+		require.ErrorContains(t, err, why, "%s %v", text, values)
 	}
-	for _, body := range []string{
-		``, `[]`, `{"query":"SELECT * FROM c WHERE c.n = 1 ORDER BY c.n","parameters":[{"name":"@a","value":1},{"name":"@a","value":1}]}`,
+	for i := range whole {
+		refused("not the one", whole[:i]+whole[i+1:], given)
+		refused("not the one", whole[:i]+"_"+whole[i:], given)
+	}
+	for _, text := range []string{
+		"", whole + " DESC", whole + " ASC", whole + " OFFSET 1 LIMIT 2", whole + ";", whole + whole, strings.ToLower(whole),
+		head + since + before + tail, head + before + before + tail, head, before + tail, head + " AND c.n = @n" + tail,
+		strings.Replace(whole, "c.v, ", "", 1), strings.Replace(whole, "c.v", "c.n", 1), strings.Replace(whole, "c.id", "TOP 1 c.id", 1),
+		strings.Replace(whole, "@pk", "'p'", 1), strings.Replace(whole, " AND", " OR", 1), strings.Replace(whole, "ORDER BY c.id", "ORDER BY c._ts", 1),
+		"SELECT * FROM c WHERE c.pk = @pk ORDER BY c.id", "SELECT VALUE COUNT(1) FROM c", "SELEKT",
 	} {
-		_, err := ParseQuery([]byte(body))
-		require.Error(t, err, body)
+		refused("not the one", text, given)
+	}
+	for name := range given {
+		for _, v := range []any{nil, true, 1.5, []int{1}, map[string]int{}, map[bool]any{true: "7", false: 7}[name == "@since"]} {
+			values := parameters{}
+			for other, v := range given {
+				values[other] = v
+			}
+			values[name] = v
+			refused("parameter "+name+" is of another type", whole, values)
+		}
+		values := parameters{"@other": 1}
+		refused("parameter @other is given twice, or not a part", whole, values)
+		for other, v := range given {
+			if values[other] = v; other == name {
+				delete(values, other)
+			}
+		}
+		delete(values, "@other")
+		refused("parameter "+name+" is missing", whole, values)
+	}
+	refused("not a part of it", head+tail, given)
+	for body, why := range map[string]string{
+		"": "no query with parameters", "[]": "no query with parameters", `{"query":7}`: "no query with parameters", `{}`: "not the one",
+		`{"query":"` + head + tail + `","parameters":[{"name":"@pk","value":"p"},{"name":"@after","value":"a"},{"name":"@pk","value":"p"}]}`: "parameter @pk is given twice",
+		`{"query":"` + head + tail + `","parameters":[{"name":"@pk"},{"name":"@after","value":"a"}]}`:                                        "another type",
+		`{"query":"` + head + tail + `","parameters":[{"name":"@pk","value":"\ud800"}]}`:                                                     "another type",
+	} {
+		_, err := parseQuery([]byte(body))
+		require.ErrorContains(t, err, why, body)
 	}
 }

@@ -14,37 +14,22 @@ import (
 	"strings"
 )
 
-// The queries that this project sends, every other one of the service's language is refused:
-//
-//	SELECT c.id, c["end"] FROM c WHERE c.pk = @pk AND c.n > 5 ORDER BY c.updated DESC
-const (
-	memberShape    = `c(?:\.\w+|\["\w+"\])`
-	conditionShape = memberShape + ` (?:=|<=|>=|<|>) (?:@\w+|-?\d+|'[^'\\ ]*')`
-)
+// queryShape is the query that this project sends. Two of its conditions may be left out.
+var queryShape = regexp.MustCompile(`^SELECT c\.id, c\.label, c\.type, c\.v, c\._etag, c\._ts FROM c WHERE c\.pk = @pk AND c\.id > @after` +
+	`( AND c\.id < @end)?( AND c\._ts >= @since)? ORDER BY c\.id$`)
 
-var (
-	queryShape = regexp.MustCompile(`^SELECT (\*|` + memberShape + `(?:, ` + memberShape + `)*) FROM c` +
-		` WHERE (` + conditionShape + `(?: AND ` + conditionShape + `)*) ORDER BY (` + memberShape + `)( DESC)?$`)
-	memberOf = regexp.MustCompile(memberShape)
-)
+// selected are the members that it selects.
+var selected = []string{"id", "label", "type", "v", "_etag", "_ts"}
 
-// A Query selects documents by comparing members with texts and numbers, in one order.
-type Query struct {
-	Order string // the member by which documents are sorted
-	Desc  bool   // the greatest first
-
-	members []string // that are selected; nil: all
-	where   []filter
+// A query is what the parameters of one say.
+type query struct {
+	part, after string
+	end         *string // nil: there is none
+	since       *int64
 }
 
-type filter struct {
-	member, op string
-	value      value
-}
-
-// ParseQuery reads the body of a query as a client sends it. An error names no more of it than
-// a member or a parameter.
-func ParseQuery(body []byte) (q Query, err error) {
+// parseQuery reads the body of a query. The error names no more of it than a parameter.
+func parseQuery(body []byte) (q query, err error) {
 	var given struct {
 		Query      string
 		Parameters []struct {
@@ -55,202 +40,128 @@ func ParseQuery(body []byte) (q Query, err error) {
 	if json.Unmarshal(body, &given) != nil {
 		return q, errors.New("the body is no query with parameters")
 	}
-	values := map[string][]byte{}
-	for _, one := range given.Parameters {
-		if values[one.Name] != nil {
-			return q, fmt.Errorf("parameter %s is given twice", one.Name)
-		}
-		values[one.Name] = one.Value
-	}
 	parts := queryShape.FindStringSubmatch(given.Query)
 	if parts == nil {
-		return q, errors.New("it is none of the shape SELECT … FROM c WHERE … AND … ORDER BY …")
+		return q, errors.New("it is not the one that is served here")
 	}
-	q.Order, q.Desc = nameOf(parts[3]), parts[4] != ""
-	for _, m := range memberOf.FindAllString(parts[1], -1) {
-		if slices.Contains(q.members, nameOf(m)) {
-			return q, fmt.Errorf("the member %q is selected twice", nameOf(m))
-		}
-		q.members = append(q.members, nameOf(m))
+	wanted := map[string]any{"@pk": &q.part, "@after": &q.after}
+	if parts[1] != "" {
+		wanted["@end"] = &q.end
 	}
-	for one := range strings.SplitSeq(parts[2], " AND ") {
-		words := strings.Split(one, " ")
-		f := filter{member: nameOf(words[0]), op: words[1]}
-		operand := []byte(words[2])
-		if operand[0] == '@' {
-			operand = values[words[2]]
-		} else if operand[0] == '\'' {
-			operand = []byte(quoted(strings.Trim(words[2], "'")))
+	if parts[2] != "" {
+		wanted["@since"] = &q.since
+	}
+	for _, p := range given.Parameters {
+		to := wanted[p.Name]
+		if to == nil {
+			return q, fmt.Errorf("parameter %s is given twice, or not a part of it", p.Name)
 		}
-		if f.value, err = parseValue(operand); err != nil || f.value.rank() != rankString && f.value.rank() != rankString-1 {
-			return q, fmt.Errorf("the member %q is compared with no text and no number", f.member)
+		if v, err := parseValue(p.Value); err != nil || v == "null" || json.Unmarshal([]byte(v), to) != nil {
+			return q, fmt.Errorf("parameter %s is of another type", p.Name)
 		}
-		q.where = append(q.where, f)
+		delete(wanted, p.Name)
+	}
+	for name := range wanted {
+		return q, fmt.Errorf("parameter %s is missing", name)
 	}
 	return q, nil
 }
 
-// nameOf returns the name in c.name and c["name"].
-func nameOf(member string) string { return strings.Trim(member[1:], `.["]`) }
-
-// Filters returns the members that WHERE compares.
-func (q *Query) Filters() (names []string) {
-	for _, f := range q.where {
-		names = append(names, f.member)
-	}
-	return names
-}
-
-// holds compares values of one kind: a member that is of another, or is missing, passes no
-// comparison.
-func (f filter) holds(v value) bool {
-	c := v.compare(f.value)
-	return v.rank() == f.value.rank() && (c == 0 && strings.Contains(f.op, "=") || c < 0 && f.op[0] == '<' || c > 0 && f.op[0] == '>')
+// selects reports whether a document is one of those that are asked for.
+func (q *query) selects(d *version) bool {
+	at, _ := strconv.ParseInt(string(d.body.get("_ts")), 10, 64) // a text is no time
+	return d.id > q.after && (q.end == nil || d.id < *q.end) && (q.since == nil || at >= *q.since)
 }
 
 // row returns what the query selects of a document, without members that it does not have.
-func (q *Query) row(doc *version) []byte {
-	if q.members == nil {
-		return doc.data
-	}
+func row(d *version) []byte {
 	var row document
-	for _, name := range q.members {
-		if v := doc.body.get(name); v != "" {
+	for _, name := range selected {
+		if v := d.body.get(name); v != "" {
 			row = append(row, member{name, v})
 		}
 	}
 	return row.json()
 }
 
-const (
-	maxAnswer   = 4 << 20 // bytes of a page
-	defaultPage = 100     // rows of a page when the client does not say
-)
+const maxAnswer = 4 << 20 // bytes of a page
 
 // query serves a page of a query for documents of one partition.
 func (s *Server) query(c *call, box *container, key string) *answer {
 	if c.header.Get("Content-Type") != "application/query+json" {
 		return fail(http.StatusBadRequest, "A query has the content type application/query+json")
 	}
-	q, err := ParseQuery(c.Body)
-	if err != nil {
+	q, err := parseQuery(c.Body)
+	switch {
+	case err != nil:
 		return fail(http.StatusBadRequest, "The query is invalid: %v", err)
-	}
-	if !box.index.has(q.Order) {
-		return fail(http.StatusBadRequest, "The index path corresponding to the specified order-by item is excluded")
+	case nameOf(quoted(q.part)) != key:
+		return fail(http.StatusBadRequest, "The query is for another partition than the one specified in the header")
 	}
 	v, no := box.replica(c, s.options.Consistency)
 	if no != nil {
 		return no
 	}
-	most, no := rowsOf(c)
-	if no != nil {
-		return no
+	most, err := strconv.Atoi(c.header.Get("x-ms-max-item-count"))
+	if err != nil || most < 1 {
+		return fail(http.StatusBadRequest, "The value of x-ms-max-item-count is invalid")
+	}
+	if c.fault.Page != 0 {
+		most = min(most, max(c.fault.Page, 0))
 	}
 	after, ok := parseCursor(c)
 	if !ok {
 		return fail(http.StatusBadRequest, "The continuation token is invalid")
 	}
-	loaded := v.list(key)
-	kept := slices.DeleteFunc(slices.Clone(loaded), func(d *version) bool {
-		return slices.ContainsFunc(q.where, func(f filter) bool { return !f.holds(d.body.get(f.member)) })
-	})
-	if !slices.ContainsFunc(q.Filters(), func(name string) bool { return name != box.key && !box.index.has(name) }) {
-		loaded = kept // without an index for each filter the query looks at every document
-	}
-	a := (&answer{status: http.StatusOK}).tagged(v)
-	a.page(c, &q, kept, most, after)
-	a.charge = pageCharge
-	for _, d := range loaded {
+	docs := slices.DeleteFunc(v.list(key), func(d *version) bool { return !q.selects(d) })
+	slices.SortFunc(docs, func(a, b *version) int { return cmp.Compare(a.id, b.id) })
+	a := (&answer{status: http.StatusOK, charge: pageCharge}).tagged(v)
+	for _, d := range docs {
 		a.charge += loadFactor * ReadCharge(len(d.data))
 	}
-	a.body = slices.Concat(fmt.Appendf(nil, `{"_rid":%s,"Documents":[`, quoted(box.rid)), a.body, fmt.Appendf(nil, `],"_count":%d}`, a.read))
-	return a.set("x-ms-item-count", strconv.Itoa(a.read))
+	a.page(c, docs, most, after)
+	a.body = slices.Concat(fmt.Appendf(nil, `{"_rid":%s,"Documents":[`, quoted(box.rid)), a.body, fmt.Appendf(nil, `],"_count":%d}`, a.rows))
+	return a.set("x-ms-item-count", strconv.Itoa(a.rows))
 }
 
-// rowsOf returns how many rows the client wants on a page, or a fault puts there.
-func rowsOf(c *call) (int, *answer) {
-	most := defaultPage
-	if header := c.header.Get("x-ms-max-item-count"); header != "" {
-		n, err := strconv.Atoi(header)
-		if err != nil || n < -1 || n == 0 {
-			return 0, fail(http.StatusBadRequest, "The value of x-ms-max-item-count is invalid")
-		}
-		if most = n; n == -1 {
-			most = maxAnswer
-		}
-	}
-	switch {
-	case c.fault.Page < 0:
-		most = 0
-	case c.fault.Page > 0:
-		most = min(most, c.fault.Page)
-	}
-	return most, nil
-}
-
-// page takes rows of docs after a place until the page is full. A page that is full to the
+// page takes the rows of docs behind an id until the page is full. A page that is full to the
 // last row has a continuation even when nothing follows, as in the service.
-func (a *answer) page(c *call, q *Query, docs []*version, most int, after cursor) {
-	places := map[*version]cursor{}
-	for _, d := range docs {
-		places[d] = cursor{true, d.body.get(q.Order), d.born}
-	}
-	slices.SortFunc(docs, func(x, y *version) int { return places[x].compare(places[y], q.Desc) })
+func (a *answer) page(c *call, docs []*version, most int, after string) {
 	full := false
 	for _, d := range docs {
-		if after.set && places[d].compare(after, q.Desc) <= 0 {
+		if d.id <= after {
 			continue
 		}
-		row := q.row(d)
-		if full = a.read == most || a.read > 0 && len(a.body)+len(row)+2 > maxAnswer-1<<10; full {
+		row := row(d)
+		if full = a.rows == most || a.rows > 0 && len(a.body)+len(row)+2 > maxAnswer-1<<10; full {
 			break
 		}
-		if a.read > 0 {
+		if a.rows > 0 {
 			a.body = append(a.body, ',')
 		}
-		a.body, after = append(a.body, row...), places[d]
-		a.read++
+		a.body, after = append(a.body, row...), d.id
+		a.rows++
 	}
-	if full || a.read == most {
-		a.set("x-ms-continuation", after.token(c.Body))
+	if full || a.rows == most {
+		a.set("x-ms-continuation", cursor(c.Body, after))
 	}
 }
 
-// A cursor is the place after a row. It names the row by what it is ordered by, so writes
-// between two pages neither repeat nor hide another row.
-type cursor struct {
-	set  bool
-	key  value
-	born int64
+// cursor returns a continuation for the client to bring back with the same query. It names the
+// last row, so writes between two pages neither repeat nor hide another one.
+func cursor(query []byte, after string) string {
+	return base64.StdEncoding.EncodeToString([]byte(hashOf(query) + " " + after))
 }
 
-func (c cursor) compare(other cursor, desc bool) int {
-	order := c.key.compare(other.key)
-	if desc {
-		order = -order
-	}
-	return cmp.Or(order, cmp.Compare(c.born, other.born))
-}
-
-// token writes a cursor for the client to bring back with the same query.
-func (c cursor) token(query []byte) string {
-	return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "%s %d %s", hashOf(query), c.born, c.key))
-}
-
-// parseCursor reads the continuation of a call, if there is one.
-func parseCursor(c *call) (at cursor, ok bool) {
+// parseCursor returns the id that the continuation of a call names; "" when there is none.
+func parseCursor(c *call) (after string, ok bool) {
 	token := c.header.Get("x-ms-continuation")
 	if token == "" {
-		return at, true
+		return "", true
 	}
 	text, err := base64.StdEncoding.DecodeString(token)
-	parts := strings.SplitN(string(text), " ", 3)
-	if err != nil || len(parts) < 3 || parts[0] != hashOf(c.Body) {
-		return at, false
-	}
-	born, err := strconv.ParseInt(parts[1], 10, 64)
-	return cursor{born > 0, value(parts[2]), born}, err == nil // 0: a page without rows came before
+	hash, after, _ := strings.Cut(string(text), " ")
+	return after, err == nil && hash == hashOf(c.Body)
 }
 
 // hashOf binds a continuation to its query.

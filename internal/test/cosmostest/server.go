@@ -12,13 +12,12 @@ import (
 	"time"
 )
 
-// Options configure a [Server]. The zero value is a server without faults and limits of
-// throughput, on the clock of the process.
+// Options configure a [Server]. The zero value is a server without faults, on the clock of the process.
 type Options struct {
 	// AAD judges bearer tokens; nil refuses all.
 	AAD func(token string) TokenState
 
-	// Now is the clock of expiry, time stamps and of the check of x-ms-date; nil is time.Now.
+	// Now is the clock of time stamps and of the check of x-ms-date; nil is time.Now.
 	Now func() time.Time
 
 	// Sleep waits for [Fault.Delay] and [Fault.Hold]; nil uses a timer.
@@ -26,10 +25,6 @@ type Options struct {
 
 	// Consistency is the account's default level.
 	Consistency Consistency
-
-	// Throughput is how many request units a container serves in a second before it
-	// answers 429; 0 is no limit.
-	Throughput float64
 
 	// PartitionBytes is how many bytes of documents a logical partition may hold: a write
 	// that would make it larger is answered with 403 and 1014; 0 is no limit.

@@ -57,9 +57,8 @@ type container struct {
 	definition
 	contentETags bool
 	partitions   map[string]map[string]*version
-	lsn          int64 // of the newest write; a batch is one write
-	serial       int64 // of the newest version
-	budget       budget
+	lsn          int64      // of the newest write; a batch is one write
+	serial       int64      // of the newest version
 	recent       []*version // that replicas may lack, the oldest first
 	splitting    time.Time  // until then a split of physical partitions is completing
 }
@@ -74,20 +73,17 @@ type version struct {
 	data    []byte   // of body
 	size    int      // bytes of data without the members that the service adds
 	etag    string
-	ttl     int // seconds; 0: as the container says; -1: never
-	terms   int
 	at      time.Time
 	prev    *version
 }
 
-// A view is a container as of a write and a time.
+// A view is a container as of a write.
 type view struct {
 	*container
 	lsn int64
-	now time.Time
 }
 
-func (c *container) now(at time.Time) view { return view{c, c.lsn, at} }
+func (c *container) newest() view { return view{c, c.lsn} }
 
 // get returns a document, nil when it is not there.
 func (v view) get(key, id string) *version { return v.live(v.partitions[key][id]) }
@@ -97,15 +93,10 @@ func (v view) live(doc *version) *version {
 	for doc != nil && doc.lsn > v.lsn {
 		doc = doc.prev
 	}
-	if doc == nil || doc.body == nil || v.expired(doc) {
+	if doc == nil || doc.body == nil {
 		return nil
 	}
 	return doc
-}
-
-func (v view) expired(doc *version) bool {
-	ttl := cmp.Or(doc.ttl, v.ttl)
-	return v.ttl != 0 && ttl > 0 && v.now.Unix() >= doc.at.Unix()+int64(ttl)
 }
 
 // list returns the documents of a partition, as they were made.
@@ -127,7 +118,7 @@ const tokenShape = "0:-1#%d"
 // replica is the view that a read gets: the newest, or by a fault an older one, as far as the
 // consistency of the account allows that.
 func (c *container) replica(r *call, level Consistency) (view, *answer) {
-	v := c.now(r.At)
+	v := c.newest()
 	if r.header.Get("x-ms-consistency-level") != "" {
 		return v, fail(http.StatusBadRequest, "A consistency level for one request is not served here")
 	}
@@ -166,8 +157,6 @@ func (c *container) begin(at time.Time, room int) *tx {
 	return &tx{container: c, now: at, room: room}
 }
 
-func (t *tx) seen() view { return t.container.now(t.now) }
-
 // put makes next the newest version of its document and adds what the service adds.
 func (t *tx) put(next *version) *version {
 	docs := t.partitions[next.key]
@@ -177,7 +166,7 @@ func (t *tx) put(next *version) *version {
 	}
 	t.serial++
 	next.lsn, next.born, next.at, next.prev = t.lsn, t.serial, t.now, docs[next.id]
-	if live := t.seen().live(next.prev); live != nil {
+	if live := t.newest().live(next.prev); live != nil {
 		next.born = live.born
 	}
 	if next.body != nil {
@@ -186,7 +175,7 @@ func (t *tx) put(next *version) *version {
 		if t.contentETags {
 			next.etag = fmt.Sprintf(`"%x"`, sha256.Sum256(next.body.own().json()))
 		}
-		next.terms, next.size = t.index.terms(next.body), sizeOf(next.body)
+		next.size = sizeOf(next.body)
 		next.body = append(next.body.own(),
 			member{"_rid", quoted(rid)},
 			member{"_self", quoted("dbs/" + t.rid[:4] + "/colls/" + t.rid + "/docs/" + rid + "/")},
