@@ -51,10 +51,10 @@ func prose(r *rand.Rand, n int) string {
 }
 
 func (c *cloud) stockOf() (s stockOf) {
-	for _, p := range c.Partitions(testDatabase, testContainer) {
-		if strings.HasPrefix(p.Key, `["s-`) {
-			s.documents += float64(p.Docs)
-			s.bytes += float64(p.Bytes)
+	for _, d := range c.Docs(testDatabase, testContainer) {
+		if strings.HasPrefix(d.Partition, `["s-`) {
+			s.documents++
+			s.bytes += float64(len(d.Body))
 		}
 	}
 	return s
@@ -87,9 +87,9 @@ func measureScale(t *testing.T) (m scale) {
 	m.turn = day("s", false)
 	m.session = c.stockOf()
 	m.entry.units = c.Counters().ByKind["cat"].Charge // of the last turn's Sync
-	for _, p := range c.Partitions(testDatabase, testContainer) {
-		if strings.HasPrefix(p.Key, `["u-`) {
-			m.user = float64(p.Bytes)
+	for _, d := range c.Docs(testDatabase, testContainer) {
+		if strings.HasPrefix(d.Partition, `["u-`) {
+			m.user += float64(len(d.Body))
 		}
 	}
 	c.ResetCounters()

@@ -35,8 +35,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = conn.Close()
 }
 
-// A Transport reaches a [Server] without a network, goroutines or timers. It is an
-// [http.RoundTripper], and by Do a transport of Azure's clients.
+// A Transport reaches a [Server] without a network, goroutines or timers, for Azure's clients.
 type Transport struct {
 	server *Server
 }
@@ -44,12 +43,9 @@ type Transport struct {
 // Transport returns a way to the server that may be used concurrently.
 func (s *Server) Transport() *Transport { return &Transport{s} }
 
-// Do is RoundTrip.
-func (t *Transport) Do(r *http.Request) (*http.Response, error) { return t.RoundTrip(r) }
-
-// RoundTrip serves a request. A broken connection is a [net.OpError] with ECONNRESET, a
+// Do serves a request. A broken connection is a [net.OpError] with ECONNRESET, a
 // context that ends before the answer is its error.
-func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t *Transport) Do(r *http.Request) (*http.Response, error) {
 	a, err := t.server.exchange(r)
 	if errors.Is(err, errBroken) {
 		return nil, &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
@@ -84,7 +80,7 @@ func (s *Server) exchange(r *http.Request) (*answer, error) {
 		record.Charge, record.Written, changed = a.charge, len(a.written), a.written
 	}
 	if err == nil {
-		record.Status, record.SubStatus, record.Sent = a.status, a.sub, len(a.body)
+		record.Status, record.Sent = a.status, len(a.body)
 	}
 	s.mu.Lock()
 	s.counters.add(record, changed)

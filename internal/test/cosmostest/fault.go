@@ -44,11 +44,10 @@ type Request struct {
 // A Record tells what became of a request.
 type Record struct {
 	Request
-	Status    int // 0: no answer was sent
-	SubStatus int
-	Charge    float64 // request units
-	Written   int     // documents that were created, changed or deleted
-	Sent      int     // bytes of the answer's body
+	Status  int     // 0: no answer was sent
+	Charge  float64 // request units
+	Written int     // documents that were created, changed or deleted
+	Sent    int     // bytes of the answer's body
 }
 
 // A Fault is what happens to a request beyond being served. Its fields combine; the zero

@@ -16,13 +16,6 @@ type Doc struct {
 	Body      []byte // with the members that the service adds
 }
 
-// A PartitionStat tells the size of a logical partition.
-type PartitionStat struct {
-	Key   string
-	Docs  int
-	Bytes int64
-}
-
 // CreateContainer makes a container, and its database if need be, behind the service's back. Its
 // partition key is a path, "" is /pk.
 func (s *Server) CreateContainer(db, container, key string) error {
@@ -55,19 +48,6 @@ func (s *Server) Docs(db, container string) (out []Doc) {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Doc) int { return cmp.Compare(a.Partition, b.Partition) })
-	return out
-}
-
-// Partitions returns the sizes of a container's logical partitions by key.
-func (s *Server) Partitions(db, container string) (out []PartitionStat) {
-	for _, d := range s.Docs(db, container) {
-		if len(out) == 0 || out[len(out)-1].Key != d.Partition {
-			out = append(out, PartitionStat{Key: d.Partition})
-		}
-		last := &out[len(out)-1]
-		last.Docs++
-		last.Bytes += int64(len(d.Body))
-	}
 	return out
 }
 

@@ -55,7 +55,7 @@ func send(t *testing.T, srv *cosmostest.Server, p probe) (int, http.Header, stri
 			r.Header.Del(name)
 		}
 	}
-	answer, err := srv.Transport().RoundTrip(r)
+	answer, err := srv.Transport().Do(r)
 	require.NoError(t, err)
 	body, err := io.ReadAll(answer.Body)
 	require.NoError(t, err)
@@ -160,6 +160,7 @@ func TestRefusals(t *testing.T) {
 		{"a create without a document", batch(`[{"operationType":"Create"}]`), 400, ""},
 		{"a batch for two partitions", batch(`[{"operationType":"Create","resourceBody":{"id":"x","pk":"b"}}]`), 207, ""},
 		{"a query", ask(), 200, ""},
+		{"another query", create(`{"query":"SELECT * FROM c"}`, "x-ms-documentdb-query", "True", "Content-Type", "application/query+json"), 400, ""},
 		{"a query of another content type", ask("Content-Type", "application/json"), 400, ""},
 		{"a query over all partitions", ask("x-ms-documentdb-partitionkey", ""), 400, ""},
 		{"a query for another partition", ask("x-ms-documentdb-partitionkey", `["b"]`), 400, ""},

@@ -40,7 +40,6 @@ import (
 
 // An Account is a server that runs.
 type Account struct {
-	Name     string
 	Endpoint string // URL
 	Key      string // in base64
 	Client   *http.Client
@@ -57,7 +56,7 @@ func Real(t testing.TB) (Account, bool) {
 		return Account{}, false
 	}
 	require.NotEmpty(t, key, "COSMOS_KEY is not set")
-	return Account{Name: "real", Endpoint: endpoint, Key: key, Client: newClient(t, nil)}, true
+	return Account{Endpoint: endpoint, Key: key, Client: newClient(t, nil)}, true
 }
 
 // idleLimit is how long a connection may be idle and be used again. Node ends
@@ -100,7 +99,7 @@ func Cosmium(t testing.TB) Account {
 	var random [64]byte
 	_, _ = rand.Read(random[:])
 	key, port := base64.StdEncoding.EncodeToString(random[:]), freePort(t)
-	return start(t, Account{Name: "cosmium", Endpoint: "http://127.0.0.1:" + port + "/", Key: key, Client: newClient(t, nil)},
+	return start(t, Account{Endpoint: "http://127.0.0.1:" + port + "/", Key: key, Client: newClient(t, nil)},
 		filepath.Join(dir, binary), "-DisableTls", "-Host", "127.0.0.1", "-Port", port, "-AccountKey", key, "-LogLevel", "silent")
 }
 
@@ -136,9 +135,9 @@ func Vercel(t testing.TB) Account {
 	})
 	port := freePort(t)
 	return start(t, Account{
-		Name: "vercel", Endpoint: "http://127.0.0.1:" + port + "/",
-		Key:    base64.StdEncoding.EncodeToString(make([]byte, 64)),
-		Client: newClient(t, func(next http.RoundTripper) http.RoundTripper { return shim{next} }),
+		Endpoint: "http://127.0.0.1:" + port + "/",
+		Key:      base64.StdEncoding.EncodeToString(make([]byte, 64)),
+		Client:   newClient(t, func(next http.RoundTripper) http.RoundTripper { return shim{next} }),
 	}, node, filepath.Join(dir, "node_modules", "@vercel", "cosmosdb-server", "lib", "cli.js"), "--no-ssl", "--host", "127.0.0.1", "-p", port)
 }
 
