@@ -11,7 +11,7 @@ import (
 )
 
 // apply does what was planned: first the cloud, then the files here.
-func (v *sessionSync) apply(ctx context.Context, a syncplan.Action) error {
+func (v *work) apply(ctx context.Context, a syncplan.Action) error {
 	switch {
 	case a.Kind == syncplan.Blocked:
 		return ErrRedaction
@@ -21,14 +21,14 @@ func (v *sessionSync) apply(ctx context.Context, a syncplan.Action) error {
 		return v.absent(a)
 	case !v.local.present:
 		v.out.State, v.out.Did = UpToDate, Pulled
-		return v.pull.restore(ctx)
+		return v.restore(ctx)
 	}
-	p, err := v.push.build(ctx, a)
+	p, err := v.build(ctx, a)
 	if err != nil {
 		return err
 	}
 	if p.changed {
-		if err := v.push.commit(ctx, p); err != nil {
+		if err := v.commit(ctx, p); err != nil {
 			return err
 		}
 	}
@@ -36,13 +36,13 @@ func (v *sessionSync) apply(ctx context.Context, a syncplan.Action) error {
 		return err
 	}
 	if v.Pull && !v.Fresh && v.cloud.head != nil {
-		return v.pull.fetchLogs(ctx, nil)
+		return v.fetchLogs(ctx, nil)
 	}
 	return nil
 }
 
 // deleted tells of a session that is no longer in the cloud.
-func (v *sessionSync) deleted(a syncplan.Action) error {
+func (v *work) deleted(a syncplan.Action) error {
 	v.out.State = Removed
 	if a.Why == syncplan.AddedSince {
 		return errors.Join(v.remember(), fmt.Errorf("%w; it has lines that the cloud never had", ErrRemoved))
@@ -51,7 +51,7 @@ func (v *sessionSync) deleted(a syncplan.Action) error {
 }
 
 // absent tells of a session that is not here.
-func (v *sessionSync) absent(a syncplan.Action) error {
+func (v *work) absent(a syncplan.Action) error {
 	v.out.State = Remote
 	switch {
 	case a.Why == syncplan.DeletedThere:
@@ -69,7 +69,7 @@ func (v *sessionSync) absent(a syncplan.Action) error {
 }
 
 // applyLocal changes the files here, once the cloud has what it lacked.
-func (v *sessionSync) applyLocal(ctx context.Context, a syncplan.Action, p *draft) error {
+func (v *work) applyLocal(ctx context.Context, a syncplan.Action, p *draft) error {
 	v.out.State = UpToDate
 	if v.out.Pushed {
 		v.out.Did = Pushed
@@ -82,7 +82,7 @@ func (v *sessionSync) applyLocal(ctx context.Context, a syncplan.Action, p *draf
 			v.out.Did = Rewritten
 		}
 	case syncplan.Behind:
-		if err := v.pull.wait(v.why); err != nil {
+		if err := v.wait(v.why); err != nil {
 			return err
 		}
 		if a.Reason == syncplan.Diverged || a.Reason == syncplan.RemoteRewound { // the branch is stored already
@@ -94,15 +94,15 @@ func (v *sessionSync) applyLocal(ctx context.Context, a syncplan.Action, p *draf
 		v.out.Did, v.out.Conflict = Diverged, true
 		return nil
 	case syncplan.Pull:
-		return v.pull.transcript(ctx)
+		return v.transcript(ctx)
 	case syncplan.Diverge:
 		return v.diverge(ctx, p)
 	}
-	return v.pull.takeFiles(ctx)
+	return v.takeFiles(ctx)
 }
 
 // takeFiles writes the small files that the cloud has newer.
-func (v *pull) takeFiles(ctx context.Context) error {
+func (v *work) takeFiles(ctx context.Context) error {
 	if !v.local.takes() {
 		return v.setTime(ctx)
 	}
@@ -123,7 +123,7 @@ func (l *local) takes() bool {
 
 // diverge keeps this device's line as a session of its own where that is asked
 // for, and goes on with the cloud's.
-func (v *sessionSync) diverge(ctx context.Context, p *draft) error {
+func (v *work) diverge(ctx context.Context, p *draft) error {
 	keptAs := ""
 	if p.copy != nil {
 		if err := v.local.storeCopy(ctx, p.copy, p.common); err != nil {
@@ -131,7 +131,7 @@ func (v *sessionSync) diverge(ctx context.Context, p *draft) error {
 		}
 		keptAs = p.copy.id
 	}
-	if err := v.pull.transcript(ctx); err != nil {
+	if err := v.transcript(ctx); err != nil {
 		return err
 	}
 	v.out.Did, v.out.Conflict, v.out.KeptAs = Diverged, true, keptAs

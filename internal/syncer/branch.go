@@ -14,7 +14,7 @@ import (
 
 // buildRewrite stores from the first differing line on, and notes the former
 // head.
-func (v *push) buildRewrite(ctx context.Context, a syncplan.Action, p *draft) error {
+func (v *work) buildRewrite(ctx context.Context, a syncplan.Action, p *draft) error {
 	if err := v.local.checkSound(ctx); err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (v *push) buildRewrite(ctx context.Context, a syncplan.Action, p *draft) er
 	if a.KeepRemote {
 		former.Why, former.Device = head.WhyBranch, v.cloud.head.Writer.Device
 	}
-	if err := v.leave(ctx, p, former); err != nil {
+	if err := v.leaveHistory(ctx, p, former); err != nil {
 		return err
 	}
 	if err := v.replace(ctx, a.Replaces, p); err != nil {
@@ -36,7 +36,7 @@ func (v *push) buildRewrite(ctx context.Context, a syncplan.Action, p *draft) er
 }
 
 // buildBranch stores this device's line as a branch.
-func (v *push) buildBranch(ctx context.Context, a syncplan.Action, p *draft) (err error) {
+func (v *work) buildBranch(ctx context.Context, a syncplan.Action, p *draft) (err error) {
 	if p.common, err = v.common(ctx); err != nil {
 		return err
 	}
@@ -55,11 +55,11 @@ func (v *push) buildBranch(ctx context.Context, a syncplan.Action, p *draft) (er
 		return err
 	}
 	p.changed = true
-	return errors.Join(v.leave(ctx, p, b), v.replace(ctx, a.Replaces, p))
+	return errors.Join(v.leaveHistory(ctx, p, b), v.replace(ctx, a.Replaces, p))
 }
 
 // leave makes the draft's head name a history, and stores its document.
-func (v *push) leave(ctx context.Context, p *draft, h head.History) error {
+func (v *work) leaveHistory(ctx context.Context, p *draft, h head.History) error {
 	h.ID, h.Stream, h.At = segment.HistoryID(v.sid, v.Random.Name(8)), cmp.Or(h.Stream, segment.Transcript), v.cloud.serverTime()
 	doc, err := h.Encode(v.sid)
 	if err != nil {
@@ -74,7 +74,7 @@ const maxReplaced = 50
 
 // replace makes the draft's head name some histories no more, and removes their documents
 // with the change of the head. More than [maxReplaced] stay, until the next change.
-func (v *push) replace(ctx context.Context, ids []string, p *draft) error {
+func (v *work) replace(ctx context.Context, ids []string, p *draft) error {
 	if len(ids) == 0 {
 		return nil
 	}

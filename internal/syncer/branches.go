@@ -68,15 +68,15 @@ func (e *Syncer) restoreBranch(ctx context.Context, id string, b Branch) error {
 		return err
 	}
 	if !v.local.present {
-		err = v.pull.restore(ctx)
+		err = v.restore(ctx)
 	} else if v.local.main.Point() != v.cloud.head.Transcript.Point() {
-		err = v.pull.transcript(ctx)
+		err = v.transcript(ctx)
 	}
 	return errors.Join(err, v.remember())
 }
 
 // switchTo makes the head lead to b, if it does not yet.
-func (v *examination) switchTo(ctx context.Context, b Branch) error {
+func (v *work) switchTo(ctx context.Context, b Branch) error {
 	if v.cloud.head.Transcript.Point() == b.Extent.Point() {
 		return nil
 	}
@@ -87,13 +87,13 @@ func (v *examination) switchTo(ctx context.Context, b Branch) error {
 	if !slices.ContainsFunc(known, func(k Branch) bool { return k.Extent.Point() == b.Extent.Point() }) {
 		return show.Errorf(sessionstore.ErrNotFound, "the cloud has no branch %q", b.ID)
 	}
-	p := &draft{next: v.push.nextHead(), uploads: v.cloud.uploader()}
-	if err := v.push.leave(ctx, p, head.History{Extent: v.cloud.head.Transcript, Why: head.WhyRestore, Device: v.Device.ID}); err != nil {
+	p := &draft{next: v.nextHead(), uploads: v.cloud.uploader()}
+	if err := v.leaveHistory(ctx, p, head.History{Extent: v.cloud.head.Transcript, Why: head.WhyRestore, Device: v.Device.ID}); err != nil {
 		return err
 	}
 	p.next.Transcript = b.Extent
 	p.next.Updated = v.Core.Now()
-	return v.push.commit(ctx, p)
+	return v.commit(ctx, p)
 }
 
 // Branches returns the histories of a session that are not its main line, the latest

@@ -12,27 +12,27 @@ import (
 )
 
 // bury removes a session that was brought, in favor of the one that is sent next.
-func (v *sessionSync) bury(ctx context.Context) error {
+func (v *work) bury(ctx context.Context) error {
 	if err := v.mayBury(ctx); err != nil {
 		return err
 	}
-	logs, err := v.pull.keepLogs(ctx)
+	logs, err := v.keepLogs(ctx)
 	if err != nil {
 		return err
 	}
-	p := &draft{next: v.push.tombstone(), uploads: v.cloud.uploader()}
+	p := &draft{next: v.tombstone(), uploads: v.cloud.uploader()}
 	p.next.Anew.Rules = v.redaction()
 	v.st.Anew = &replica.Anew{Op: p.next.Op, Born: p.next.Born, Revision: p.next.Revision, Logs: logs}
 	v.Table.Reopen(v.id) // so that the background goes on with it
 	if err := errors.Join(v.Table.Save(ctx), v.States.Save(v.sid, v.st)); err != nil {
 		return err
 	}
-	return v.push.commit(ctx, p)
+	return v.commit(ctx, p)
 }
 
 // mayBury returns why a session must stay in the cloud: something of it is not here, or
 // may not leave.
-func (v *sessionSync) mayBury(ctx context.Context) error {
+func (v *work) mayBury(ctx context.Context) error {
 	is := v.judgeNow(ctx, v.id)
 	switch {
 	case is.kept:

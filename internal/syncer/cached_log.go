@@ -16,7 +16,7 @@ import (
 // fetchLog brings the file up to date that holds another device's log. It asks for
 // what is behind the lines that this device has, and appends it to the file. Where
 // these are not what the cloud has, it fetches all of the log.
-func (v *pull) fetchLog(ctx context.Context, st segment.Stream, r head.Extent) error {
+func (v *work) fetchLog(ctx context.Context, st segment.Stream, r head.Extent) error {
 	held, known := v.holds(st)
 	if known && held.Point == r.Point() {
 		return nil
@@ -40,7 +40,7 @@ func (v *pull) fetchLog(ctx context.Context, st segment.Stream, r head.Extent) e
 
 // holds returns how much of another device's log is here: in its file, or at the
 // beginning of this device's own log.
-func (v *pull) holds(st segment.Stream) (at replica.CachedLog, known bool) {
+func (v *work) holds(st segment.Stream) (at replica.CachedLog, known bool) {
 	own := v.st.Logs[st.Kind().String()]
 	adopted := v.local.present && own != nil && own.From == st
 	at, known = v.st.Cached[st]
@@ -72,7 +72,7 @@ func (c *cloud) fetchWhole(ctx context.Context, st segment.Stream, r head.Extent
 
 // fetchEnd fetches the lines of a log behind those that are held. A long one may be
 // stored as the difference to a line that is held.
-func (v *pull) fetchEnd(ctx context.Context, st segment.Stream, r head.Extent, held replica.CachedLog) (replica.CachedLog, error) {
+func (v *work) fetchEnd(ctx context.Context, st segment.Stream, r head.Extent, held replica.CachedLog) (replica.CachedLog, error) {
 	infos, err := v.cloud.link.Segments(ctx, v.cloud.head, st, held.Point.N)
 	if err != nil {
 		return held, err
@@ -95,7 +95,7 @@ func (v *pull) fetchEnd(ctx context.Context, st segment.Stream, r head.Extent, h
 }
 
 // heldLine returns a line of another device's log that is here.
-func (v *pull) heldLine(ctx context.Context, st segment.Stream, held replica.CachedLog, n int64) (line []byte, err error) {
+func (v *work) heldLine(ctx context.Context, st segment.Stream, held replica.CachedLog, n int64) (line []byte, err error) {
 	if n >= held.From {
 		f, err := v.States.Open(replica.LogFile(v.sid, st))
 		if err != nil {

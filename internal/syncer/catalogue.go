@@ -14,7 +14,7 @@ const catalogueEvery = 30 * time.Second
 
 // catalogue does what [cloud.catalogue] does, unless an entry was written a short time
 // ago: then the session is synced again later.
-func (v *sessionSync) catalogue(ctx context.Context) error {
+func (v *work) catalogue(ctx context.Context) error {
 	if v.Fresh || !v.entryIsOld(v.cloud.head) {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
 
-func (s *sides) verifyAll(ctx context.Context, r *Report, mend bool) error {
+func (s *work) verifyAll(ctx context.Context, r *Report, mend bool) error {
 	if err := s.cloud.verifyStream(ctx, segment.Transcript, s.cloud.head.Transcript, r); err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (s *sides) verifyAll(ctx context.Context, r *Report, mend bool) error {
 	if !mend || len(r.Problems) == 0 {
 		return nil
 	}
-	if err := (&push{sides: s}).mendAll(ctx, r); err != nil {
+	if err := s.mendAll(ctx, r); err != nil {
 		return fmt.Errorf("store again: %w", err)
 	}
 	return nil
@@ -151,7 +151,7 @@ func (c *cloud) readRun(ctx context.Context, st segment.Stream, infos []segment.
 
 // mendMet stores again what is damaged in the cloud and whole here, once, after
 // damage kept a sync from its work. It reports whether it stored anything.
-func (v *sessionSync) mendMet(ctx context.Context) (bool, error) {
+func (v *work) mendMet(ctx context.Context) (bool, error) {
 	if v.mended || v.barred != nil || v.Pull || !v.local.present || v.cloud.head == nil || v.cloud.head.Deleted {
 		return false, nil
 	}

@@ -7,7 +7,7 @@ import (
 
 // checkpoint notes how the session stands, if it needs no scan from now on while
 // its files do not change.
-func (v *sessionSync) checkpoint() {
+func (v *work) checkpoint() {
 	s := replica.Session{ID: v.id, Stat: v.stat}
 	switch {
 	case v.stat.Dir == 0 && !v.local.present && v.out.Err == nil:
@@ -27,7 +27,7 @@ func (v *sessionSync) checkpoint() {
 
 // agrees reports whether both sides have the same, and other devices can know it.
 // It fills in what there is to know of the session.
-func (v *sessionSync) agrees(s *replica.Session) bool {
+func (v *work) agrees(s *replica.Session) bool {
 	if v.local.main == nil || v.local.doubt != nil || len(v.cloud.lacking) > 0 || !v.out.Later.IsZero() || !v.local.settled() {
 		return false
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // commit makes the draft's head the session's.
-func (v *push) commit(ctx context.Context, p *draft) error {
+func (v *work) commit(ctx context.Context, p *draft) error {
 	doc, err := p.next.Encode()
 	if err != nil {
 		return err

@@ -13,12 +13,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/track"
 )
 
-// pull brings what the cloud has newer into the files here, and the logs of other devices
-// beside the states. It changes nothing in the cloud.
-type pull struct{ *sides }
-
 // wait leaves the files as they are, for the reason why.
-func (v *pull) wait(why error) error {
+func (v *work) wait(why error) error {
 	v.out.State, v.out.Why = Behind, why
 	return nil
 }
@@ -34,7 +30,7 @@ type download struct {
 
 // fetchMain fetches what the transcript here lacks. Nothing is locked
 // meanwhile.
-func (v *pull) fetchMain(ctx context.Context) (*download, error) {
+func (v *work) fetchMain(ctx context.Context) (*download, error) {
 	to := v.cloud.head.Transcript.Point()
 	a := &download{file: replica.DownloadFile(v.sid, v.Random.Name(4)), to: to}
 	err := patient(ctx, func() error {
@@ -79,7 +75,7 @@ func (l *local) arriving(a *download, own *ownLines, lines iter.Seq2[[]byte, err
 
 // meeting returns the place from which the lines here and there differ, and
 // the segments behind it.
-func (s *sides) meeting(ctx context.Context) (segment.Mark, []segment.Info, error) {
+func (s *work) meeting(ctx context.Context) (segment.Mark, []segment.Info, error) {
 	to, end := s.cloud.head.Transcript.Point(), s.local.main.End()
 	if to.N >= end.N && s.cloud.infos == nil {
 		infos, err := s.cloud.link.Segments(ctx, s.cloud.head, segment.Transcript, end.N)

@@ -10,18 +10,11 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/track"
 )
 
-// push brings to the cloud what is new here: it builds a draft of the next head, and
-// makes that the session's.
-type push struct {
-	*sides
-	began time.Time // when the session was last scanned, by the clock on the wall
-}
-
 // library is how this library calls itself in documents.
 const library = "sessionstorage-go/1"
 
 // nextHead returns the head that will follow the one that is there.
-func (v *push) nextHead() *head.Head {
+func (v *work) nextHead() *head.Head {
 	next := &head.Head{SID: v.sid, User: v.Identity.User, Session: v.id, Project: v.Identity.Project, Born: v.Random.Name(8)}
 	if v.cloud.head != nil {
 		next = v.cloud.head.Clone()
@@ -41,7 +34,7 @@ func (v *push) nextHead() *head.Head {
 }
 
 // anewAfter returns what a head tells that takes the place of a tombstone.
-func (v *push) anewAfter(dead *head.Head) (a head.Anew) {
+func (v *work) anewAfter(dead *head.Head) (a head.Anew) {
 	if a = dead.Anew; a.Rules != "" {
 		a.Rules = v.redaction()
 	}
@@ -53,7 +46,7 @@ func (v *push) anewAfter(dead *head.Head) (a head.Anew) {
 }
 
 // tombstone returns the one that will follow the head that is there.
-func (v *push) tombstone() *head.Head {
+func (v *work) tombstone() *head.Head {
 	next := v.nextHead().Tombstone()
 	next.Revision = v.cloud.head.Revision + 1
 	return next
@@ -80,7 +73,7 @@ type draft struct {
 }
 
 // buildFrom stores the lines behind record n and moves the head to their end.
-func (v *push) buildFrom(ctx context.Context, n int64, p *draft) error {
+func (v *work) buildFrom(ctx context.Context, n int64, p *draft) error {
 	if err := v.storeFrom(ctx, n, p.uploads); err != nil {
 		return err
 	}
@@ -90,7 +83,7 @@ func (v *push) buildFrom(ctx context.Context, n int64, p *draft) error {
 	return nil
 }
 
-func (v *push) storeFrom(ctx context.Context, n int64, uploads *uploader) error {
+func (v *work) storeFrom(ctx context.Context, n int64, uploads *uploader) error {
 	from, ok, err := v.local.main.Mark(ctx, n)
 	if err != nil || !ok {
 		return fmt.Errorf("%w: %s", track.ErrMoved, v.local.main.Name)

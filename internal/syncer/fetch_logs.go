@@ -12,7 +12,7 @@ import (
 
 // fetchLogs brings the logs of other devices up to date that lie in the
 // bookkeeping.
-func (v *pull) fetchLogs(ctx context.Context, except map[segment.Stream]bool) error {
+func (v *work) fetchLogs(ctx context.Context, except map[segment.Stream]bool) error {
 	for _, st := range slices.Sorted(maps.Keys(v.cloud.head.Logs)) {
 		r := v.cloud.head.Logs[st]
 		if except[st] || v.local.isOwn(st) || v.cloud.isAdopted(st) {
@@ -54,7 +54,7 @@ func (t chosenLogs) streams() map[segment.Stream]bool {
 
 // chooseLogs fetches the longest log of each kind; where that is damaged, the
 // longest that is not.
-func (v *pull) chooseLogs(ctx context.Context) (chosenLogs, error) {
+func (v *work) chooseLogs(ctx context.Context) (chosenLogs, error) {
 	taken := chosenLogs{}
 	for _, l := range logNames {
 		for _, st := range v.cloud.longest(l.kind) {

@@ -37,7 +37,7 @@ func (s *session) know(f *localFile, base []byte, seen segment.Hash) {
 }
 
 // giveFile stores content, or the file as it stands here.
-func (v *push) giveFile(ctx context.Context, f *localFile, next *head.Head, uploads *uploader, content []byte) error {
+func (v *work) giveFile(ctx context.Context, f *localFile, next *head.Head, uploads *uploader, content []byte) error {
 	if content == nil {
 		if err := v.local.load(ctx, f); err != nil {
 			return err

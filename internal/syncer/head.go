@@ -12,7 +12,7 @@ import (
 )
 
 // readHead reads the head, which costs one point read when it did not change.
-func (s *sides) readHead(ctx context.Context) error {
+func (s *work) readHead(ctx context.Context) error {
 	was := s.st.Clone()
 	born := s.st.Born
 	t, known, err := s.cloud.link.Head(ctx, s.sid, s.st.Head)
@@ -53,7 +53,7 @@ func (s *sides) readHead(ctx context.Context) error {
 // another device, since.
 // No head of this sync will lead to it: one that is still under way replaces another version
 // than the one that was read. A tombstone gets another version before.
-func (s *sides) removeLeft(ctx context.Context) error {
+func (s *work) removeLeft(ctx context.Context) error {
 	c := s.cloud
 	if len(c.left.ids) == 0 {
 		return nil

@@ -19,7 +19,7 @@ import (
 // install writes what arrived into the session's directory, under the session's
 // locks and only where nothing changed since it was scanned. a may be nil:
 // then it is the small files alone.
-func (v *pull) install(ctx context.Context, a *download) error {
+func (v *work) install(ctx context.Context, a *download) error {
 	err := v.change(ctx, v.Core.ChangeOwned, v.id, func(tx core.Tx) error {
 		use, _ := v.use()
 		if err := v.inUse(use); err != nil { // since it was decided
@@ -56,7 +56,7 @@ func (w *waits) Error() string { return w.why.Error() }
 
 // installMain replaces the transcript: the bytes here of what both have, then what
 // arrived. What stood here becomes the backup.
-func (v *pull) installMain(tx core.Tx, a *download) error {
+func (v *work) installMain(tx core.Tx, a *download) error {
 	dir := tx.Dir()
 	// What a power cut left unfinished gets its name back first.
 	if _, _, err := tx.Transcript(); err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
@@ -94,7 +94,7 @@ func (v *pull) installMain(tx core.Tx, a *download) error {
 }
 
 // compose writes the new transcript.
-func (v *pull) compose(out io.Writer, dir *sessiondir.Dir, a *download) error {
+func (v *work) compose(out io.Writer, dir *sessiondir.Dir, a *download) error {
 	if a.from.Offset > 0 {
 		f, _, err := dir.Open(sessiondir.Transcript)
 		if err != nil {
@@ -108,7 +108,7 @@ func (v *pull) compose(out io.Writer, dir *sessiondir.Dir, a *download) error {
 	return v.copyDownload(out, a)
 }
 
-func (v *pull) copyDownload(out io.Writer, a *download) error {
+func (v *work) copyDownload(out io.Writer, a *download) error {
 	f, err := v.States.Open(a.file)
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (v *pull) copyDownload(out io.Writer, a *download) error {
 
 // installFiles writes the small files that are to stand here, where the one that
 // was scanned still does.
-func (v *pull) installFiles(tx core.Tx) error {
+func (v *work) installFiles(tx core.Tx) error {
 	dir := tx.Dir()
 	for _, f := range v.local.files {
 		if f.take == nil {
@@ -174,7 +174,7 @@ func retires(dir *sessiondir.Dir, f *localFile) (bool, error) {
 }
 
 // installed scans what was written, and notes that it is in step.
-func (v *pull) installed(ctx context.Context, a *download) error {
+func (v *work) installed(ctx context.Context, a *download) error {
 	for _, f := range v.local.files {
 		if f.take != nil {
 			f.stamp = sessiondir.Stamp{}
@@ -205,7 +205,7 @@ func (v *pull) installed(ctx context.Context, a *download) error {
 // has it, so that lists have the same order everywhere: what moved it here was
 // no change, or one that the others have too. While the files must not be changed,
 // the session counts as not in step, and is synced again later.
-func (v *pull) setTime(ctx context.Context) error {
+func (v *work) setTime(ctx context.Context) error {
 	if v.cloud.head == nil || v.cloud.head.Deleted || v.local.changed.Equal(v.cloud.head.Updated) || v.local.main.Point() != v.cloud.head.Transcript.Point() {
 		return nil
 	}

@@ -23,7 +23,7 @@ import (
 // behind them; see reborn.go.
 
 // keepLogs brings all logs into the bookkeeping, whole, that the files here do not hold.
-func (v *pull) keepLogs(ctx context.Context) (map[segment.Stream]replica.CachedLog, error) {
+func (v *work) keepLogs(ctx context.Context) (map[segment.Stream]replica.CachedLog, error) {
 	kept := map[segment.Stream]replica.CachedLog{}
 	for _, st := range slices.Sorted(maps.Keys(v.cloud.head.Logs)) {
 		r := v.cloud.head.Logs[st]
@@ -55,7 +55,7 @@ func (v *pull) keepLogs(ctx context.Context) (map[segment.Stream]replica.CachedL
 }
 
 // pushKept stores the logs that lie in the bookkeeping, as far as the cloud lacks them.
-func (v *push) pushKept(ctx context.Context, next *head.Head, uploads *uploader) (changed bool, err error) {
+func (v *work) pushKept(ctx context.Context, next *head.Head, uploads *uploader) (changed bool, err error) {
 	in := v.st.Anew
 	if in == nil || v.cloud.head != nil && v.cloud.head.Born == in.Born {
 		return false, nil
@@ -85,7 +85,7 @@ func (v *push) pushKept(ctx context.Context, next *head.Head, uploads *uploader)
 // keptFrom returns the stream that a log is stored as, and the place from which the cloud
 // lacks it: where its lines are others there, the next generation has it, unless there are
 // at least as many.
-func (v *push) keptFrom(ctx context.Context, next *head.Head, st segment.Stream, held replica.CachedLog) (to segment.Stream, from segment.Mark, err error) {
+func (v *work) keptFrom(ctx context.Context, next *head.Head, st segment.Stream, held replica.CachedLog) (to segment.Stream, from segment.Mark, err error) {
 	r := next.Logs[st]
 	if r.N >= held.Point.N {
 		return st, segment.Mark{N: held.Point.N}, nil

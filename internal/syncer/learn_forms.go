@@ -17,7 +17,7 @@ import (
 // The rules of today tell: two lines of which they make the same are the same line. That
 // holds for all rules that find no less than those by which a line was sent, whatever
 // they put in its place. Where today's find less, the built-in markers tell.
-func (s *sides) learnForms(ctx context.Context) error {
+func (s *work) learnForms(ctx context.Context) error {
 	sent, err := s.compare(ctx, s.cloud.head.Transcript.Point())
 	if err != nil {
 		return err
@@ -27,7 +27,7 @@ func (s *sides) learnForms(ctx context.Context) error {
 }
 
 // learnLog does that for a log, of which the cloud has as much as r.
-func (s *sides) learnLog(ctx context.Context, l *ownLog, r head.Extent) error {
+func (s *work) learnLog(ctx context.Context, l *ownLog, r head.Extent) error {
 	sent, err := l.Compare(ctx, s.cloud.link.LogLines(ctx, s.cloud.head, l.Stream, r))
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func (s *sides) learnLog(ctx context.Context, l *ownLog, r head.Extent) error {
 
 // compare follows the lines here, in the form in which they were sent, as long as they
 // are those of a history of the cloud, which ends at to. It fetches as many lines of it.
-func (s *sides) compare(ctx context.Context, to segment.Point) (*track.Compared, error) {
+func (s *work) compare(ctx context.Context, to segment.Point) (*track.Compared, error) {
 	infos, err := s.cloud.listed(ctx)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (l *ownLog) adopt(ctx context.Context, sent *track.Compared) error {
 // learnFormer is for a device that knows no base: it looks whether the lines here are
 // those of a former head, or the beginning of one, which left in other forms than today's
 // rules give them. By these forms they are known as what others replaced.
-func (s *sides) learnFormer(ctx context.Context) (found bool, err error) {
+func (s *work) learnFormer(ctx context.Context) (found bool, err error) {
 	former, err := s.cloud.histories(ctx)
 	if err != nil {
 		return false, err

@@ -13,7 +13,7 @@ import (
 
 // mendAll stores again what the problems of a report are about, as far as this device has
 // it, and condemns the segments in the place of which that is.
-func (v *push) mendAll(ctx context.Context, r *Report) error {
+func (v *work) mendAll(ctx context.Context, r *Report) error {
 	if len(v.cloud.head.Gone) > 0 { // so that mending that is killed again and again leaves one list
 		return errors.Join(gc.Finish(ctx, v.cloud.gc()), errLost)
 	}
@@ -56,7 +56,7 @@ func (v *push) mendAll(ctx context.Context, r *Report) error {
 
 // mend stores again what a problem is about, if this device has it. It reports whether it
 // did, and returns the ids of the segments that have no other lines.
-func (v *push) mend(ctx context.Context, of *Problem, p *draft) (ok bool, names []string, err error) {
+func (v *work) mend(ctx context.Context, of *Problem, p *draft) (ok bool, names []string, err error) {
 	if of.File != "" {
 		ok, err = v.mendFile(ctx, of.File, p)
 		return ok, nil, err
@@ -120,7 +120,7 @@ func (l *local) holder(st segment.Stream) *track.Chain {
 	return nil
 }
 
-func (v *push) mendFile(ctx context.Context, name string, p *draft) (bool, error) {
+func (v *work) mendFile(ctx context.Context, name string, p *draft) (bool, error) {
 	for _, f := range v.local.files {
 		was := v.cloud.head.Files[name]
 		if f.name != name || !f.there || f.sum != was.Sum {

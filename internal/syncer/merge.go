@@ -14,7 +14,7 @@ import (
 
 // mergeFile merges a file that both sides changed. Of one that has no members
 // the later change wins, and the other stays beside the sync state.
-func (v *push) mergeFile(ctx context.Context, f *localFile, next *head.Head, uploads *uploader) error {
+func (v *work) mergeFile(ctx context.Context, f *localFile, next *head.Head, uploads *uploader) error {
 	theirs := next.Files[f.name]
 	if err := v.local.load(ctx, f); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (v *push) mergeFile(ctx context.Context, f *localFile, next *head.Head, upl
 }
 
 // count sets the members that count messages, which neither side has right.
-func (v *push) count(metadata []byte) []byte {
+func (v *work) count(metadata []byte) []byte {
 	if _, ok := pyjson.Lookup(metadata, "turn_count"); !ok || v.local.main == nil || v.cloud.head == nil {
 		return metadata
 	}
@@ -62,7 +62,7 @@ func (v *push) count(metadata []byte) []byte {
 
 // keepLost keeps what lost a merge where people can find it. What was written here,
 // at the time ours, is kept as it stands here.
-func (v *push) keepLost(ctx context.Context, f *localFile, lost []head.Loss, ours head.HLC) error {
+func (v *work) keepLost(ctx context.Context, f *localFile, lost []head.Loss, ours head.HLC) error {
 	if len(lost) == 0 {
 		return nil
 	}

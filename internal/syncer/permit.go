@@ -117,7 +117,7 @@ func (e *Syncer) followsAnew(t *head.Head) error {
 
 // withoutRules makes a sync a pull where this program lacks rules of the session, and
 // returns why nothing is sent.
-func (v *sessionSync) withoutRules(a syncplan.Action) error {
+func (v *work) withoutRules(a syncplan.Action) error {
 	if v.barred == nil {
 		if v.Pull && !diverges(a) {
 			return nil

@@ -11,7 +11,7 @@ import (
 // plan decides what is to be done about the transcript. Where other rules than those
 // of today could be all that the two sides differ in, it finds out first which form the
 // lines here were sent in.
-func (s *sides) plan(ctx context.Context) (syncplan.Action, error) {
+func (s *work) plan(ctx context.Context) (syncplan.Action, error) {
 	a, err := s.ask(ctx)
 	if err != nil || s.Redact == nil && s.cloud.head != nil && s.cloud.head.Redaction != "" {
 		return a, err
@@ -35,7 +35,7 @@ func (s *sides) plan(ctx context.Context) (syncplan.Action, error) {
 
 // guesses reports whether an action takes lines for new that a former head may have had:
 // no base tells.
-func (s *sides) guesses(a syncplan.Action) bool {
+func (s *work) guesses(a syncplan.Action) bool {
 	if s.st.Base != nil || !s.local.present || s.cloud.head == nil || s.cloud.head.Deleted || s.local.main.End().N == 0 {
 		return false
 	}
@@ -47,7 +47,7 @@ func (s *sides) guesses(a syncplan.Action) bool {
 }
 
 // ask asks package syncplan.
-func (s *sides) ask(ctx context.Context) (syncplan.Action, error) {
+func (s *work) ask(ctx context.Context) (syncplan.Action, error) {
 	s.why = s.local.busy()
 	in := syncplan.Input{
 		Policy: s.Policy,
@@ -76,7 +76,7 @@ func (s *sides) ask(ctx context.Context) (syncplan.Action, error) {
 
 // rulesOf returns the version of the rules of a head's lines, by which they can be
 // compared with those here: that of today when they can.
-func (s *sides) rulesOf(t *head.Head) string {
+func (s *work) rulesOf(t *head.Head) string {
 	switch {
 	case s.formsKnown || t.AllUnder(s.redaction()) && (s.st.Base != nil || t.Anew.Rules == ""):
 		return s.redaction()

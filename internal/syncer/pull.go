@@ -6,7 +6,7 @@ import (
 )
 
 // transcript makes the transcript that of the head.
-func (v *pull) transcript(ctx context.Context) error {
+func (v *work) transcript(ctx context.Context) error {
 	a, err := v.fetchMain(ctx)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 
 // build stores what the action sends of the transcript, and what is new of logs
 // and files.
-func (v *push) build(ctx context.Context, a syncplan.Action) (*draft, error) {
+func (v *work) build(ctx context.Context, a syncplan.Action) (*draft, error) {
 	p := &draft{next: v.nextHead(), uploads: v.cloud.uploader()}
 	if v.cloud.head != nil {
 		p.rules = v.cloud.head.RulesOf(segment.Transcript)
@@ -45,7 +45,7 @@ func (v *push) build(ctx context.Context, a syncplan.Action) (*draft, error) {
 	return p, err
 }
 
-func (v *push) buildMain(ctx context.Context, a syncplan.Action, p *draft) error {
+func (v *work) buildMain(ctx context.Context, a syncplan.Action, p *draft) error {
 	if v.Pull && (a.Kind == syncplan.Create || a.Kind == syncplan.Push || a.Kind == syncplan.Rewrite) {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (v *push) buildMain(ctx context.Context, a syncplan.Action, p *draft) error
 }
 
 // buildNew stores the transcript of a session that the cloud does not have.
-func (v *push) buildNew(ctx context.Context, p *draft) error {
+func (v *work) buildNew(ctx context.Context, p *draft) error {
 	if md, err := v.Store.Metadata(ctx, v.id); err == nil && !v.verdict.secret {
 		p.next.Parent = md.Text("parent_id")
 	}

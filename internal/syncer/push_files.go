@@ -12,7 +12,7 @@ import (
 
 // pushFiles merges the small files of both sides, stores what is new, and
 // notes what is to be taken. Without push it only notes.
-func (v *push) pushFiles(ctx context.Context, next *head.Head, uploads *uploader, push bool) (changed bool, err error) {
+func (v *work) pushFiles(ctx context.Context, next *head.Head, uploads *uploader, push bool) (changed bool, err error) {
 	for _, f := range v.local.files {
 		theirs, remote := next.Files[f.name]
 		if remote {
@@ -52,7 +52,7 @@ func (v *push) pushFiles(ctx context.Context, next *head.Head, uploads *uploader
 
 // keep takes note of a file that is too large to go and that another device
 // changed, too: it stays here as it is.
-func (v *push) keep(f *localFile) error {
+func (v *work) keep(f *localFile) error {
 	v.cloud.lacking = append(v.cloud.lacking, fmt.Errorf("%s: the file here is larger than %d bytes and stays; the cloud has another one", f.name, v.LargestFile))
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 
 // pushLogs stores what is new in this device's logs, and reports whether there
 // was any.
-func (v *push) pushLogs(ctx context.Context, p *draft) (changed bool, err error) {
+func (v *work) pushLogs(ctx context.Context, p *draft) (changed bool, err error) {
 	for _, l := range v.local.logs {
 		if v.keptLog(l.Stream) { // the cloud had more of it than the file here has
 			continue
@@ -51,7 +51,7 @@ func (v *push) pushLogs(ctx context.Context, p *draft) (changed bool, err error)
 
 // leaveLog makes a history of a log that was cut or replaced here, and returns how many of
 // its first lines are here.
-func (v *push) leaveLog(ctx context.Context, l *ownLog, was head.Extent, p *draft) (common int64, err error) {
+func (v *work) leaveLog(ctx context.Context, l *ownLog, was head.Extent, p *draft) (common int64, err error) {
 	infos, err := v.cloud.link.Segments(ctx, v.cloud.head, l.Stream, 0)
 	if err != nil {
 		return 0, err
@@ -59,13 +59,13 @@ func (v *push) leaveLog(ctx context.Context, l *ownLog, was head.Extent, p *draf
 	if common, err = shared(ctx, l.Chain, infos, was.Point()); err != nil && !errors.Is(err, remoteread.ErrDamaged) {
 		return 0, err
 	}
-	return common, v.leave(ctx, p, head.History{Stream: l.Stream, Extent: was, Common: common, Why: head.WhyRewrite, Device: v.Device.ID})
+	return common, v.leaveHistory(ctx, p, head.History{Stream: l.Stream, Extent: was, Common: common, Why: head.WhyRewrite, Device: v.Device.ID})
 }
 
 // resume finds the generation of a log whose state was lost: the latest that
 // the cloud has of this device. That another device's lines stand before it is
 // only known from the state; without it they are sent once more.
-func (v *push) resume(ctx context.Context, l *ownLog, next *head.Head) (err error) {
+func (v *work) resume(ctx context.Context, l *ownLog, next *head.Head) (err error) {
 	if _, known := next.Logs[l.Stream]; known || l.own.Generation > 1 || l.own.Inherited > 0 {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (v *push) resume(ctx context.Context, l *ownLog, next *head.Head) (err erro
 }
 
 // pushLog stores the lines behind the first n, which are stored.
-func (v *push) pushLog(ctx context.Context, l *ownLog, n int64, next *head.Head, uploads *uploader) error {
+func (v *work) pushLog(ctx context.Context, l *ownLog, n int64, next *head.Head, uploads *uploader) error {
 	from, ok, err := l.Mark(ctx, n)
 	if err != nil || !ok {
 		return fmt.Errorf("%w: %s", track.ErrMoved, l.Name)

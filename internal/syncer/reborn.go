@@ -27,7 +27,7 @@ import (
 
 // reborn brings what is known of the session from the state was to the head that was read,
 // or to one that is to come where there is none. No file here changes.
-func (s *sides) reborn(ctx context.Context, was *replica.SessionState) error {
+func (s *work) reborn(ctx context.Context, was *replica.SessionState) error {
 	if !s.local.present || s.local.main == nil {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (s *sides) reborn(ctx context.Context, was *replica.SessionState) error {
 
 // rebornMain finds the forms of the transcript's lines, of which those before base were
 // sent, and the last point that both sides had.
-func (s *sides) rebornMain(ctx context.Context, base *segment.Point) (err error) {
+func (s *work) rebornMain(ctx context.Context, base *segment.Point) (err error) {
 	old, sent, here := s.local.main, int64(0), false
 	if base != nil {
 		if here, err = old.Has(ctx, *base); err != nil {
@@ -72,7 +72,7 @@ func (s *sides) rebornMain(ctx context.Context, base *segment.Point) (err error)
 
 // rebornBase sets the last point that both sides had, if the head goes through it. here:
 // its lines are here.
-func (s *sides) rebornBase(ctx context.Context, base segment.Point, here bool) (found bool, err error) {
+func (s *work) rebornBase(ctx context.Context, base segment.Point, here bool) (found bool, err error) {
 	t := s.cloud.living()
 	switch {
 	case here:
@@ -110,7 +110,7 @@ func (c *cloud) goesThrough(ctx context.Context, p, to segment.Point) (bool, err
 // rebornLogs finds the forms of the lines of the logs here, as much of which was sent as
 // the former head tells. Where one goes on behind another device's log, and the cloud does
 // not have that, it is sent, too.
-func (s *sides) rebornLogs(ctx context.Context, former *head.Head) (err error) {
+func (s *work) rebornLogs(ctx context.Context, former *head.Head) (err error) {
 	for _, l := range s.local.logs {
 		l.own.Large = nil
 		if l.own.From != "" && !s.hasLog(l.own.From, l.own.FromPoint.N) {
@@ -132,14 +132,14 @@ func (s *sides) rebornLogs(ctx context.Context, former *head.Head) (err error) {
 }
 
 // hasLog reports whether the cloud has as many lines of a log, or gets them from here.
-func (s *sides) hasLog(st segment.Stream, n int64) bool {
+func (s *work) hasLog(st segment.Stream, n int64) bool {
 	if t := s.cloud.living(); t != nil {
 		return t.Logs[st].N >= n
 	}
 	return s.st.Anew != nil && s.st.Anew.Logs[st].Point.N >= n
 }
 
-func (s *sides) rebornLog(ctx context.Context, l *ownLog, sent int64) error {
+func (s *work) rebornLog(ctx context.Context, l *ownLog, sent int64) error {
 	now, err := l.Todays(ctx, sent)
 	if err == nil {
 		err = l.adopt(ctx, now)
@@ -160,7 +160,7 @@ func (s *sides) rebornLog(ctx context.Context, l *ownLog, sent int64) error {
 
 // inherit brings the lines of another device's log into the bookkeeping, to be sent, with
 // which a log here begins.
-func (s *sides) inherit(ctx context.Context, l *ownLog) error {
+func (s *work) inherit(ctx context.Context, l *ownLog) error {
 	st, to := l.own.From, l.own.FromPoint
 	size, err := s.States.WriteLog(replica.LogFile(s.sid, st), 0, track.First(to.N, l.RawLines(ctx, 0)))
 	if err != nil {
@@ -180,7 +180,7 @@ func (s *sides) inherit(ctx context.Context, l *ownLog) error {
 
 // rebornFiles finds the forms of small files of which the change is known that the cloud
 // has, or is to get. What changed here since stays a change.
-func (s *sides) rebornFiles(ctx context.Context, was *replica.SessionState) error {
+func (s *work) rebornFiles(ctx context.Context, was *replica.SessionState) error {
 	t := s.cloud.living()
 	for _, f := range s.local.files {
 		known := was.Files[f.name]
@@ -216,7 +216,7 @@ func (s *sides) rebornFiles(ctx context.Context, was *replica.SessionState) erro
 
 // rebornFile returns what is known of a file that is the same change in the cloud, perhaps
 // in another form.
-func (s *sides) rebornFile(ctx context.Context, f *localFile, next replica.KnownFile, theirs head.File) (*replica.KnownFile, error) {
+func (s *work) rebornFile(ctx context.Context, f *localFile, next replica.KnownFile, theirs head.File) (*replica.KnownFile, error) {
 	if theirs.Sum == next.Sum {
 		return &next, nil
 	}

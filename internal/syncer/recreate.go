@@ -35,7 +35,7 @@ import (
 
 // passes reports whether the head t, which was read, is one that this sync replaces by that
 // of a session that is born anew.
-func (s *sides) passes(t *head.Head) bool {
+func (s *work) passes(t *head.Head) bool {
 	if t != nil && !t.Deleted || !s.local.present {
 		return false
 	}
@@ -44,7 +44,7 @@ func (s *sides) passes(t *head.Head) bool {
 
 // passOver makes the tombstone that was read, or is known, one that the next head replaces.
 // was is the state as it stays until then.
-func (s *sides) passOver(ctx context.Context, was *replica.SessionState) error {
+func (s *work) passOver(ctx context.Context, was *replica.SessionState) error {
 	c := s.cloud
 	dead := &head.Head{}
 	if c.head != nil {
@@ -83,7 +83,7 @@ func (s *sides) passOver(ctx context.Context, was *replica.SessionState) error {
 
 // restoreState takes back what a round noted that passed over a tombstone and did not come
 // to a new head.
-func (s *sides) restoreState() {
+func (s *work) restoreState() {
 	if s.undo != nil {
 		*s.st, s.undo = *s.undo, nil
 	}

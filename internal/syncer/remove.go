@@ -38,7 +38,7 @@ func (e *Syncer) noteHead(ctx context.Context, id string) error {
 		return err
 	}
 	defer leave()
-	s := e.sides(id, Options{})
+	s := e.work(id, Options{})
 	if s.st.IsNew() {
 		return nil
 	}

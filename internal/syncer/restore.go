@@ -16,7 +16,7 @@ import (
 )
 
 // restore brings a session that is not here. It appears whole, or not at all.
-func (v *pull) restore(ctx context.Context) error {
+func (v *work) restore(ctx context.Context) error {
 	v.local.main = &track.Chain{Source: v.local.transcript(), Followed: track.Followed{Marks: []segment.Mark{segment.Begin(segment.Transcript)}}}
 	a, err := v.fetchMain(ctx)
 	if err != nil {
@@ -25,7 +25,7 @@ func (v *pull) restore(ctx context.Context) error {
 	return errors.Join(v.restoreFrom(ctx, a), v.States.Remove(a.file))
 }
 
-func (v *pull) restoreFrom(ctx context.Context, a *download) error {
+func (v *work) restoreFrom(ctx context.Context, a *download) error {
 	v.local.files = nil
 	for _, name := range slices.Concat(sessiondir.Small[:], sessiondir.Imported[:]) {
 		f, ok := v.cloud.head.Files[name]
@@ -65,7 +65,7 @@ func (v *pull) restoreFrom(ctx context.Context, a *download) error {
 }
 
 // furnish fills the directory of a new session.
-func (v *pull) furnish(tx core.Tx, a *download, taken chosenLogs) error {
+func (v *work) furnish(tx core.Tx, a *download, taken chosenLogs) error {
 	dir := tx.Dir()
 	put := func(name string, write func(io.Writer) error) error {
 		if err := dir.Replace(name, v.Core.Syncs(), v.cloud.head.Updated, write); err != nil {

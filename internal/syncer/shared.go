@@ -10,7 +10,7 @@ import (
 
 // common returns how many records this device's transcript shares with the
 // cloud's.
-func (s *sides) common(ctx context.Context) (int64, error) {
+func (s *work) common(ctx context.Context) (int64, error) {
 	infos, err := s.cloud.listed(ctx)
 	if err != nil {
 		return 0, err

@@ -17,7 +17,7 @@ import (
 // Sync syncs a session that the caller has entered: it does what is to be done, and
 // tells what it did and what that cost.
 func (e *Syncer) Sync(ctx context.Context, id string, w Options) (Result, remoteread.Usage) {
-	v := e.begin(id, w)
+	v := e.work(id, w)
 	v.out.Scanned = true
 	v.stat = e.Stats.Note(id)
 	v.run(ctx)
@@ -27,7 +27,7 @@ func (e *Syncer) Sync(ctx context.Context, id string, w Options) (Result, remote
 }
 
 // run tries to sync the session until nobody else changes it meanwhile.
-func (v *sessionSync) run(ctx context.Context) {
+func (v *work) run(ctx context.Context) {
 	is, err := v.cloud.permit(ctx)
 	if err == nil && !is.kept {
 		err = v.redactionHolds()
@@ -71,7 +71,7 @@ func (v *sessionSync) run(ctx context.Context) {
 }
 
 // tries calls do again, a few times, while others change the session meanwhile.
-func (v *sessionSync) tries(ctx context.Context, do func() error) error {
+func (v *work) tries(ctx context.Context, do func() error) error {
 	for try := 1; ; try++ {
 		err := do()
 		if v.cloud.outdated(ctx, err) {
@@ -113,10 +113,10 @@ func (c *cloud) shrink() {
 }
 
 // once goes through the steps once.
-func (v *sessionSync) once(ctx context.Context) error {
+func (v *work) once(ctx context.Context) error {
 	v.restoreState()
 	v.out.Did = Nothing
-	v.cloud.lacking, v.cloud.infos, v.formsKnown, v.push.began, v.resumes = nil, nil, false, time.Now().Round(0), !v.Pull
+	v.cloud.lacking, v.cloud.infos, v.formsKnown, v.began, v.resumes = nil, nil, false, time.Now().Round(0), !v.Pull
 	if err := v.local.scan(ctx); err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (v *sessionSync) once(ctx context.Context) error {
 }
 
 // idle does what there is to do for a session that is in step.
-func (v *sessionSync) idle(ctx context.Context) error {
+func (v *work) idle(ctx context.Context) error {
 	t, err := head.Decode(v.st.Head.Doc, v.sid)
 	if err != nil {
 		return err
@@ -176,14 +176,14 @@ func (v *sessionSync) idle(ctx context.Context) error {
 		v.out.State = Removed
 		return nil
 	}
-	if err := v.pull.setTime(ctx); err != nil {
+	if err := v.setTime(ctx); err != nil {
 		return err
 	}
 	return v.catalogue(ctx)
 }
 
 // finish fills in the result.
-func (v *sessionSync) finish() {
+func (v *work) finish() {
 	v.out.Lacks = v.cloud.lacks()
 	if v.local.main != nil {
 		v.out.Local = v.local.main.End().N

@@ -1,31 +1,40 @@
 package syncer
 
-import "github.com/amplifier-go/sessionstorage/internal/replica"
+import (
+	"time"
 
-// sides are both sides of a session, what was found out by comparing them, and what was
-// done about it.
-type sides struct {
+	"github.com/amplifier-go/sessionstorage/internal/replica"
+)
+
+// work is one piece of work on a session: both sides of the session, what was found out by
+// comparing them, and what was done about it.
+type work struct {
 	*session
 	local *local
 	cloud *cloud
 
-	why        error // why the files must not be changed now, when that was asked last
-	formsKnown bool  // the forms of lines were compared with those in the cloud
+	began      time.Time // when the session was last scanned, by the clock on the wall
+	why        error     // why the files must not be changed now, when that was asked last
+	formsKnown bool      // the forms of lines were compared with those in the cloud
 
 	resumes bool                  // a tombstone that this device wrote to send the session anew is passed over
 	passed  bool                  // one was
 	undo    *replica.SessionState // not nil: what is known unless the sync comes to a new head
 
+	barred error        // why nothing may be sent, once that was found out
+	stat   replica.Stat // before it was scanned
+	mended bool         // what is damaged in the cloud and whole here was stored again
+
 	out Result
 }
 
-func (e *Syncer) sides(id string, w Options) *sides {
+func (e *Syncer) work(id string, w Options) *work {
 	l := e.local(id, w)
-	return &sides{session: l.session, local: l, cloud: l.session.cloud()}
+	return &work{session: l.session, local: l, cloud: l.session.cloud()}
 }
 
 // remember keeps what is known now for the next sync.
-func (s *sides) remember() error {
+func (s *work) remember() error {
 	s.undo = nil
 	s.st.Lacks = len(s.cloud.lacking) > 0
 	if s.cloud.head != nil {
