@@ -1,6 +1,6 @@
 // Package syncer syncs one session: it brings the files of a session of this device
 // and what the cloud has of it into step, so that nothing is lost that either has.
-// [Syncer.Sync] does that. The other methods read, restore, repair or delete one
+// [Syncer.Sync] does that. The other methods read, restore, check or remove one
 // session by the same means. Which sessions are synced, and when, is not decided
 // here: package hybrid has the queue, and documents the states that users see.
 //
@@ -96,29 +96,19 @@
 //
 // # The types of this package
 //
-//	session      which session it is, what it is asked for, and the state that is kept of it
-//	local        its files here, since the last scan: scan, and peek, which takes no notes
-//	cloud        what the cloud has of it, by the last head: lists, checks, the catalogue
-//	sides        local and cloud, compared: plan, the forms of lines, sessions born anew
-//	push         sides, and the draft of the next head: build, commit
-//	pull         sides, and what is fetched: install, restore, logs of other devices
+//	session   which session it is, what it is asked for, and the state that is kept of it
+//	local     its files here, since the last scan: scan, and peek, which takes no notes
+//	cloud     what the remote has of it, by the last head: lists, checks, the catalogue
+//	work      both, compared, and what is done about it: plan, build, commit, install
+//	draft     a head in the making, with the documents that it needs
 //
-// What callers ask for uses these parts:
-//
-//	                                      local  cloud  sides  push  pull
-//	Inspect, Logs                           x
-//	Preview                                        x
-//	Remove (for what is known here)          x      x      x
-//	Branches, RestoreBranch, Delete,
-//	Verify (examination)                    x      x      x      x     x
-//	Sync (sessionSync)                      x      x      x      x     x
-//
-// With [Options.Pull], a draft has nothing that is new here but the branch that a
+// A call that makes no request uses a local, [Syncer.Preview] a cloud, and all others a
+// work. With [Options.Pull], a draft has nothing that is new here but the branch that a
 // divergence keeps.
 //
 // # The files of this package
 //
-// References between files run one way: session.go, local.go, cloud.go and sides.go have
-// what is known; scan, plan, push and pull are above them; apply.go and sync.go put them
+// References between files run one way: session.go, local.go, cloud.go and work.go have
+// what is known; scan, plan, push and install are above them; apply.go and sync.go put them
 // together.
 package syncer

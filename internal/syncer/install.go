@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
@@ -227,4 +228,43 @@ func (v *work) setTime(ctx context.Context) error {
 		return nil
 	}
 	return track.Gone(err)
+}
+
+// putImported writes a file of an import as it came.
+func (s *session) putImported(tx core.Tx, f *localFile) (err error) {
+	top := tx.Dir().Dir
+	if err := top.Mkdir(sessiondir.ImportFolder); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	root, err := top.Root().OpenRoot(sessiondir.ImportFolder)
+	if err != nil {
+		return err
+	}
+	dir := top.At(root)
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	write := func(out io.Writer) error { _, err := out.Write(f.take); return err }
+	if err := dir.Replace(path.Base(f.name), s.Core.Syncs(), s.Core.Now(), write); err != nil {
+		return err
+	}
+	tx.Renamed(f.name)
+	if !s.Core.Syncs() {
+		return nil
+	}
+	return errors.Join(dir.Sync(), top.Sync())
+}
+
+// transcript makes the transcript that of the head.
+func (v *work) transcript(ctx context.Context) error {
+	a, err := v.fetchMain(ctx)
+	if err != nil {
+		return err
+	}
+	if why := v.local.busy(); why != nil {
+		return errors.Join(v.wait(why), v.States.Remove(a.file))
+	}
+	err = errors.Join(v.install(ctx, a), v.States.Remove(a.file))
+	if err == nil && v.out.State != Behind {
+		v.out.State, v.out.Did, v.out.Pulled = UpToDate, Pulled, true
+	}
+	return err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/track"
@@ -63,12 +64,12 @@ type localFile struct {
 	name    string
 	there   bool
 	stamp   sessiondir.Stamp
-	sum     segment.Hash   // of the content as it leaves
-	content []byte         // as it leaves; nil when only the sum was needed
+	sum     segment.Hash // of the content as it leaves
+	content []byte       // as it leaves; nil when only the sum was needed
 	forms   []track.Form // of its lines, where rules changed them
-	clock   head.HLC       // of the change in the cloud, or of the one that goes there
-	large   bool           // it is larger than what goes, and stays as it is
-	bad     bool           // it is metadata that nobody can read, as a power cut leaves it
+	clock   head.HLC     // of the change in the cloud, or of the one that goes there
+	large   bool         // it is larger than what goes, and stays as it is
+	bad     bool         // it is metadata that nobody can read, as a power cut leaves it
 
 	gave bool   // it, or what it was merged to, is in the next head
 	take []byte // what is to stand here instead; nil: nothing
@@ -76,3 +77,50 @@ type localFile struct {
 
 // LargestFile is the largest small file that goes, in bytes.
 const LargestFile = 64 << 20
+
+// logNames are the logs of a session. Each device has its own stream of each.
+var logNames = [len(sessiondir.Logs)]struct {
+	kind segment.Kind
+	name string
+}{
+	{segment.KindEvents, sessiondir.Events},
+	{segment.KindPhases, sessiondir.Phases},
+	{segment.KindConversation, sessiondir.Conversation},
+	{segment.KindStates, sessiondir.StateHistory},
+}
+
+// logName returns the name of the file that a stream is of.
+func logName(st segment.Stream) string {
+	for _, l := range logNames {
+		if l.kind == st.Kind() {
+			return l.name
+		}
+	}
+	return string(st)
+}
+
+// ownLog is a log of this device as it stands. It begins behind what the
+// file took over from another device.
+type ownLog struct {
+	*track.Chain
+	kind segment.Kind
+	own  *replica.OwnLog
+}
+
+// largeLine reads the line again that the next long one may be stored as a
+// difference to. Without it that one is stored whole.
+func (l *ownLog) largeLine(ctx context.Context, before int64) (*segment.Large, error) {
+	if l.own.Large == nil || l.own.Large.N >= before { // of lines that were not stored after all
+		return nil, nil
+	}
+	at, ok, err := l.Mark(ctx, l.own.Large.N)
+	if err != nil || !ok {
+		return nil, err
+	}
+	large := *l.own.Large
+	for line, err := range l.Lines(ctx, at) {
+		large.Line = line
+		return &large, err
+	}
+	return nil, nil
+}
