@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+	"github.com/amplifier-go/sessionstorage/internal/privacy"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/show"
@@ -49,17 +50,17 @@ var (
 	// not apply. Nothing is sent until it is given them in [Options]. Rules of the same
 	// name with a lower number, or without patterns of the user where the remembered
 	// ones have some, are not taken for them. [Exact] ends what the directory remembers.
-	ErrRedaction = syncer.ErrRedaction
+	ErrRedaction = privacy.ErrRedaction
 	// ErrHeld tells that nothing of a session is sent, because it is not known whether
 	// a rule keeps it on this machine: its metadata cannot be read, or its parent is
 	// neither here nor in the cloud. [Store.Release] releases a session from its
 	// parent.
-	ErrHeld = syncer.ErrHeld
+	ErrHeld = privacy.ErrHeld
 	// ErrLocal tells that a rule keeps the session on this machine: Options.Deny,
 	// [Store.KeepLocal], or a parent that stays here. A [Status] that is [KeptLate] has
 	// it, too. A Check that mends, Restore and Recreate, which would change it in the remote,
 	// are refused; [Store.Remove] is not.
-	ErrLocal = syncer.ErrLocal
+	ErrLocal = privacy.ErrLocal
 	// ErrDeferred tells that a session cannot be synced just now, since its
 	// files are in doubt or somebody writes them.
 	ErrDeferred = syncer.ErrDeferred

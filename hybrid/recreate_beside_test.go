@@ -209,7 +209,7 @@ func TestRecreateInMemory(t *testing.T) {
 		a.say(fork, "MARK-fork")
 		a.sync()
 		b.pull()
-		a.engine.Redact, b.engine.Redact = marked, marked
+		a.engine.Privacy.Redact, b.engine.Privacy.Redact = marked, marked
 		family := []string{"s", fork}
 		require.Equal(t, []string{"MARK-one", "MARK-fork"}, storedIn(t, c, a, family, "MARK-one", "MARK-fork"))
 		left = n

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/privacy"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/internal/syncer"
@@ -126,10 +127,10 @@ func (s *Store) statusOfEach(ctx context.Context, ids []string) ([]Status, error
 
 // statusOf compares a session's files with what is known.
 func (e *engine) statusOf(ctx context.Context, id string) (Status, error) {
-	if e.Denied(ctx, id) {
+	if e.Privacy.Denied(ctx, id) {
 		return e.statusKept(ctx, id), nil
 	}
-	if err := e.Held(ctx, id); err != nil {
+	if err := e.Privacy.Held(ctx, id); err != nil {
 		return Status{SessionID: id, State: Blocked, Err: err}, nil
 	}
 	is, err := e.Inspect(ctx, id)
@@ -148,7 +149,7 @@ func (e *engine) statusKept(ctx context.Context, id string) Status {
 		return now
 	}
 	last, _ := e.told(id)
-	now.State, now.Remote, now.Err = KeptLate, int(remote), syncer.ErrKeptLate
+	now.State, now.Remote, now.Err = KeptLate, int(remote), privacy.ErrKeptLate
 	now.Last, now.LastAt = last.Last, last.LastAt
 	if is, err := e.Inspect(ctx, id); err == nil {
 		now.Local = int(is.Local)

@@ -14,6 +14,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
 	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/privacy"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -145,12 +146,12 @@ func (e *engine) remember(deny []string) {
 	kept, err := e.States.Globs(deny)
 	switch {
 	case err == nil:
-		e.Deny = kept
+		e.Privacy.Deny = kept
 	case deny != nil:
-		e.Deny = deny
+		e.Privacy.Deny = deny
 		e.Log.Warn("what must not leave is not remembered", "err", err)
 	default:
-		e.Deny, e.rulesUnread = []string{"*"}, fmt.Errorf("nothing is sent, since what must not leave is not known; give Options.Deny: %w", err)
+		e.Privacy.Deny, e.rulesUnread = []string{"*"}, fmt.Errorf("nothing is sent, since what must not leave is not known; give Options.Deny: %w", err)
 		e.Log.Error("nothing is copied: what must not leave is not known; give it", "err", err)
 	}
 }
@@ -163,12 +164,12 @@ func (e *engine) rememberRedaction() {
 	was, err := e.States.Redaction()
 	switch given := e.opts.Redact; {
 	case given == nil && err == nil && was != "" && replica.BuiltIn(Secrets().Version(), was):
-		e.Redact = Secrets()
+		e.Privacy.Redact = Secrets()
 	case given == nil:
 	case given.Version() == "":
 		err = e.States.SetRedaction("")
 	default:
-		e.Redact = given
+		e.Privacy.Redact = given
 		if was == "" || err != nil || was != given.Version() && replica.Follows(given.Version(), was) {
 			err = e.States.SetRedaction(given.Version())
 		}
@@ -206,24 +207,24 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 	e.LargestFile = syncer.LargestFile
 	bookkeeping := func() (*atomicfile.Dir, error) { return e.Core.Bookkeeping(statesDir) }
 	e.States = replica.NewStates(bookkeeping, local.Dir(), e.Device.ID)
-	e.LocalOnly = replica.NewLocalOnly(e.States)
+	e.Privacy = &privacy.Guard{Store: local, Core: e.Core, States: e.States, LocalOnly: replica.NewLocalOnly(e.States), SID: e.SID}
 	e.remember(e.opts.Deny)
 	e.rememberRedaction()
 	e.States.Sweep()
 	info, _ := e.opts.Remote.Info(ctx) // where it does not answer, its identity comes yet
 	e.Table = replica.New(bookkeeping, e.replicaOf(info.Identity))
 	e.States.OnSave = e.Table.Reopen
-	e.Stats = replica.NewStats(e.Core, e.Table, e.LocalOnly)
+	e.Stats = replica.NewStats(e.Core, e.Table, e.Privacy.LocalOnly)
 	return nil
 }
 
 // replicaOf names what the known state of the sessions depends on.
 func (e *engine) replicaOf(remote string) string {
 	redaction := ""
-	if e.Redact != nil {
-		redaction = e.Redact.Version()
+	if e.Privacy.Redact != nil {
+		redaction = e.Privacy.Redact.Version()
 	}
-	parts := append([]string{e.Store.Dir(), e.Device.ID, e.UID(), e.opts.Project, remote, redaction}, e.Deny...)
+	parts := append([]string{e.Store.Dir(), e.Device.ID, e.UID(), e.opts.Project, remote, redaction}, e.Privacy.Deny...)
 	return strings.Join(parts, "\x00")
 }
 

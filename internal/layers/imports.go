@@ -23,7 +23,9 @@ func place(pkg string) (layer int, unit string) {
 		return 7, "internal/test/cosmostest"
 	case top == "internal" && second == "core": // sessionstore as the packages above see it
 		return 3, top + "/" + second
-	case top == "internal" && second == "syncer": // of sessions as sessionstore has them
+	case top == "internal" && second == "privacy": // of sessions as sessionstore has them
+		return 4, top + "/" + second
+	case top == "internal" && second == "syncer":
 		return 5, top + "/" + second
 	case top == "internal", within(pkg, "hybrid/remote"): // which what syncs is made of
 		return 0, "internal"
@@ -79,8 +81,9 @@ var reserved = map[string][]string{
 	module + "/internal/throttle":                         {"hybrid", "internal/syncer"},
 	module + "/internal/remoteread":                       {"hybrid", "internal/gc", "internal/replica", "internal/syncer"},
 	module + "/internal/gc":                               {"hybrid", "internal/syncer"},
-	module + "/internal/replica":                          {"hybrid", "internal/syncer"},
-	module + "/internal/track":                            {"internal/replica", "internal/syncer"},
+	module + "/internal/replica":                          {"hybrid", "internal/privacy", "internal/syncer"},
+	module + "/internal/privacy":                          {"hybrid", "internal/syncer"},
+	module + "/internal/track":                            {"internal/privacy", "internal/replica", "internal/syncer"},
 	module + "/internal/syncer":                           {"hybrid"},
 	module + "/internal/access":                           {"internal/core", "sessionstore"},
 	"C":                                                   nil,

@@ -22,13 +22,13 @@ type SessionState struct {
 	Device  string `json:"device"` // of Place
 	Born    string `json:"born"`   // of the head: another container has another one
 
-	Here   bool           `json:"here,omitempty"` // the session was seen here
-	Gone   bool           `json:"gone,omitempty"` // and then was not: it is not brought back unless asked
-	Base   *segment.Point `json:"base,omitempty"` // of the transcript, when both sides were last in step
-	Main   *track.Followed      `json:"t,omitempty"`
-	Own    bool           `json:"own,omitempty"`    // Main is what this library wrote
-	Synced bool           `json:"synced,omitempty"` // Main is what a sync wrote: no program here did
-	Quiet  time.Time      `json:"quiet"`            // since when Main has not changed
+	Here   bool            `json:"here,omitempty"` // the session was seen here
+	Gone   bool            `json:"gone,omitempty"` // and then was not: it is not brought back unless asked
+	Base   *segment.Point  `json:"base,omitempty"` // of the transcript, when both sides were last in step
+	Main   *track.Followed `json:"t,omitempty"`
+	Own    bool            `json:"own,omitempty"`    // Main is what this library wrote
+	Synced bool            `json:"synced,omitempty"` // Main is what a sync wrote: no program here did
+	Quiet  time.Time       `json:"quiet"`            // since when Main has not changed
 
 	Logs   map[string]*OwnLog           `json:"logs,omitempty"` // by the letter of their kind
 	Files  map[string]*KnownFile        `json:"files,omitempty"`
@@ -80,13 +80,13 @@ type Anew struct {
 
 // OwnLog is a log of this device.
 type OwnLog struct {
-	Generation int            `json:"generation"`
-	Inherited  int64          `json:"adopted,omitempty"` // bytes of the file that came from another device
-	From       segment.Stream `json:"from,omitempty"`    // which one, and how much of it
-	FromPoint  segment.Point  `json:"from_point,omitzero"`
-	File       *track.Followed      `json:"file,omitempty"`
-	Large      *segment.Large `json:"large,omitempty"`
-	Base       segment.Point  `json:"base,omitzero"` // when both sides were last in step
+	Generation int             `json:"generation"`
+	Inherited  int64           `json:"adopted,omitempty"` // bytes of the file that came from another device
+	From       segment.Stream  `json:"from,omitempty"`    // which one, and how much of it
+	FromPoint  segment.Point   `json:"from_point,omitzero"`
+	File       *track.Followed `json:"file,omitempty"`
+	Large      *segment.Large  `json:"large,omitempty"`
+	Base       segment.Point   `json:"base,omitzero"` // when both sides were last in step
 }
 
 // KnownFile is a small file as both sides had it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/amplifier-go/sessionstorage/internal/privacy"
 	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/internal/syncplan"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -14,7 +15,7 @@ import (
 func (v *work) apply(ctx context.Context, a syncplan.Action) error {
 	switch {
 	case a.Kind == syncplan.Blocked:
-		return ErrRedaction
+		return privacy.ErrRedaction
 	case a.Kind == syncplan.Deleted:
 		return v.deleted(a)
 	case !v.local.present && a.Kind == syncplan.Idle:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/internal/gc"
+	"github.com/amplifier-go/sessionstorage/internal/privacy"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -33,14 +34,14 @@ func (v *work) bury(ctx context.Context) error {
 // mayBury returns why a session must stay in the cloud: something of it is not here, or
 // may not leave.
 func (v *work) mayBury(ctx context.Context) error {
-	is := v.judgeNow(ctx, v.id)
+	is := v.Privacy.Judge(ctx, v.id)
 	switch {
-	case is.kept:
-		return ErrLocal
-	case is.held != nil:
-		return is.held
+	case is.Kept:
+		return privacy.ErrLocal
+	case is.Held != nil:
+		return is.Held
 	}
-	if err := errors.Join(v.redactionHolds(), v.cloud.rulesHold()); err != nil {
+	if err := errors.Join(v.Privacy.RedactionHolds(), v.cloud.rulesHold()); err != nil {
 		return err
 	}
 	if err := v.cloud.lacks(); err != nil {

@@ -111,7 +111,7 @@ func (v *work) commit(ctx context.Context, p *draft) error {
 	if err != nil {
 		return err
 	}
-	if !p.next.Deleted && v.judgeNow(ctx, v.id).kept {
+	if !p.next.Deleted && v.Privacy.Judge(ctx, v.id).Kept {
 		return fmt.Errorf("%w: a rule keeps it on this machine since", ErrDeferred)
 	}
 	if err := v.local.syncFiles(ctx); err != nil {

@@ -2,7 +2,6 @@ package syncer
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/track"
@@ -10,12 +9,8 @@ import (
 
 // What callers branch on, with [errors.Is]. Package hybrid documents them.
 var (
-	ErrRemoved   = errors.New("session was removed from the remote")
-	ErrRedaction = errors.New("redaction rules hold here that this program does not apply: set Options.Redact")
-	ErrHeld      = errors.New("session is held back, since it is not known whether a rule keeps it on this machine")
-	ErrLocal     = errors.New("a rule keeps the session on this machine")
-	ErrKeptLate  = fmt.Errorf("%w, but came after it was sent: the cloud has what was sent, until Remove removes it", ErrLocal)
-	ErrDeferred  = errors.New("session is deferred")
+	ErrRemoved  = errors.New("session was removed from the remote")
+	ErrDeferred = errors.New("session is deferred")
 
 	// errLost tells that the head is not the one that was read: everything is to be
 	// scanned again.

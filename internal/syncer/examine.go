@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/amplifier-go/sessionstorage/internal/gc"
+	"github.com/amplifier-go/sessionstorage/internal/privacy"
 )
 
 // examine enters a session that the cloud has, scans it and reads its head.
@@ -14,7 +15,7 @@ func (e *Syncer) examine(ctx context.Context, id string) (*work, func(), error) 
 		return nil, nil, err
 	}
 	v := e.work(id, Options{Asked: true, Named: true})
-	v.verdict = e.judgeNow(ctx, id)
+	v.verdict = e.Privacy.Judge(ctx, id)
 	err = v.local.scan(ctx)
 	if err == nil {
 		err = v.readHead(ctx)
@@ -35,8 +36,8 @@ func (v *work) mayStore(ctx context.Context) (err error) {
 	if v.verdict, err = v.cloud.permit(ctx); err != nil {
 		return err
 	}
-	if v.verdict.kept {
-		return ErrLocal
+	if v.verdict.Kept {
+		return privacy.ErrLocal
 	}
-	return errors.Join(v.redactionHolds(), v.cloud.rulesHold())
+	return errors.Join(v.Privacy.RedactionHolds(), v.cloud.rulesHold())
 }

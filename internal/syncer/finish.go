@@ -65,7 +65,7 @@ func (v *work) checkpoint() {
 		if _, known := v.Table.Session(v.id); !known {
 			return
 		}
-	case v.out.Err == nil && v.out.State == Local && !v.verdict.inherited && !v.LocalOnly.Has(v.id) && v.States.Rules().Err() == nil:
+	case v.out.Err == nil && v.out.State == Local && !v.verdict.Inherited && !v.Privacy.LocalOnly.Has(v.id) && v.States.Rules().Err() == nil:
 		s.State = replica.Denied
 	case v.out.Err == nil && v.agrees(&s):
 	default:

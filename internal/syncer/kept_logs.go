@@ -118,7 +118,7 @@ func (s *session) keptLines(ctx context.Context, st segment.Stream, held replica
 			yield(nil, err)
 			return
 		}
-		rules, left := track.Source{Redact: s.Redact}, held.Point.N
+		rules, left := track.Source{Redact: s.Privacy.Redact}, held.Point.N
 		w, part := track.Window{}, io.NewSectionReader(f, 0, held.Size)
 		for offset := int64(0); ; {
 			data, _, err := w.Lines(ctx, part, offset)

@@ -29,7 +29,7 @@ func (e *Syncer) local(id string, w Options) *local { return &local{session: e.s
 // transcript returns the transcript here as a source of lines.
 func (l *local) transcript() track.Source {
 	return track.Source{
-		Core: l.Core, ID: l.id, Name: sessiondir.Transcript, Stream: segment.Transcript, Redact: l.Redact, Window: &l.window,
+		Core: l.Core, ID: l.id, Name: sessiondir.Transcript, Stream: segment.Transcript, Redact: l.Privacy.Redact, Window: &l.window,
 		Sent: func() segment.Point {
 			if l.st.Base == nil {
 				return segment.Origin(segment.Transcript)

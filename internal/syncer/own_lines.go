@@ -112,7 +112,7 @@ func (l *local) withOwn(dir *sessiondir.Dir, f *localFile) ([]byte, error) {
 // came of which the rules of today make the same: earlier rules let them leave so. It is
 // for a state that was lost.
 func (s *session) sentBefore(here, image, came []byte) []byte {
-	if s.Redact == nil {
+	if s.Privacy.Redact == nil {
 		return here
 	}
 	lines, images := linesOf(here), linesOf(image)
@@ -129,7 +129,7 @@ func (s *session) sentBefore(here, image, came []byte) []byte {
 		return here
 	}
 	for _, line := range linesOf(came) {
-		if i, ok := of[string(bare(s.Redact.Line(line)))]; ok {
+		if i, ok := of[string(bare(s.Privacy.Redact.Line(line)))]; ok {
 			comma := lines[i][len(bare(lines[i])):]
 			lines[i] = slices.Concat(bare(line), comma)
 		}

@@ -5,22 +5,23 @@ import (
 	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/privacy"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/syncplan"
 )
 
 // permit decides whether the session may leave, and keeps the verdict.
-func (c *cloud) permit(ctx context.Context) (verdict, error) {
-	is := c.judgeNow(ctx, c.id)
-	if len(is.above) > len(c.st.Above) { // also while the session is held back
-		c.st.Above = is.above
+func (c *cloud) permit(ctx context.Context) (privacy.Verdict, error) {
+	is := c.Privacy.Judge(ctx, c.id)
+	if len(is.Above) > len(c.st.Above) { // also while the session is held back
+		c.st.Above = is.Above
 		if err := c.States.Save(c.sid, c.st); err != nil {
 			return is, err
 		}
 	}
-	for _, ancestor := range is.unknown {
-		if is.held != nil || !c.Core.Has(c.id) {
+	for _, ancestor := range is.Unknown {
+		if is.Held != nil || !c.Core.Has(c.id) {
 			break
 		}
 		known, err := c.inCloud(ctx, ancestor)
@@ -28,20 +29,20 @@ func (c *cloud) permit(ctx context.Context) (verdict, error) {
 			return is, err
 		}
 		if !known {
-			is.held = fmt.Errorf("%w: its parent is neither here nor in the cloud; Release releases it", ErrHeld)
+			is.Held = fmt.Errorf("%w: its parent is neither here nor in the cloud; Release releases it", privacy.ErrHeld)
 		}
 	}
 	switch {
-	case is.held != nil || !c.Core.Has(c.id):
-		return is, is.held
-	case is.kept:
+	case is.Held != nil || !c.Core.Has(c.id):
+		return is, is.Held
+	case is.Kept:
 		if err := c.askWhetherSent(ctx); err != nil {
 			return is, err
 		}
-		if c.st.Rule = replica.Kept; is.inherited {
+		if c.st.Rule = replica.Kept; is.Inherited {
 			c.st.Rule = replica.Inherited
 		}
-	case is.child || c.st.Rule != replica.NotJudged:
+	case is.Child || c.st.Rule != replica.NotJudged:
 		c.st.Rule = replica.Leaves
 	default:
 		return is, nil
@@ -98,8 +99,8 @@ func (e *Syncer) rulesHold(t *head.Head) error {
 		ranges = append(ranges, t.RulesOf(st)...)
 	}
 	for _, r := range ranges {
-		if r.Version != "" && !e.applies(r.Version) {
-			return fmt.Errorf("%w (this session: %q)", ErrRedaction, r.Version)
+		if r.Version != "" && !e.Privacy.Applies(r.Version) {
+			return fmt.Errorf("%w (this session: %q)", privacy.ErrRedaction, r.Version)
 		}
 	}
 	return e.followsAnew(t)
@@ -109,10 +110,10 @@ func (e *Syncer) rulesHold(t *head.Head) error {
 // of this program may find less: it would send again what was taken out.
 func (e *Syncer) followsAnew(t *head.Head) error {
 	rules := t.Anew.Rules
-	if rules == "" || e.Redact != nil && replica.Follows(e.Redact.Version(), rules) {
+	if rules == "" || e.Privacy.Redact != nil && replica.Follows(e.Privacy.Redact.Version(), rules) {
 		return nil
 	}
-	return fmt.Errorf("%w (this session was sent anew under %q)", ErrRedaction, rules)
+	return fmt.Errorf("%w (this session was sent anew under %q)", privacy.ErrRedaction, rules)
 }
 
 // withoutRules makes a sync a pull where this program lacks rules of the session, and

@@ -13,7 +13,7 @@ import (
 // lines here were sent in.
 func (s *work) plan(ctx context.Context) (syncplan.Action, error) {
 	a, err := s.ask(ctx)
-	if err != nil || s.Redact == nil && s.cloud.head != nil && s.cloud.head.Redaction != "" {
+	if err != nil || s.Privacy.Redact == nil && s.cloud.head != nil && s.cloud.head.Redaction != "" {
 		return a, err
 	}
 	if a.Kind == syncplan.Blocked {

@@ -64,7 +64,7 @@ func (v *work) buildMain(ctx context.Context, a syncplan.Action, p *draft) error
 
 // buildNew stores the transcript of a session that the cloud does not have.
 func (v *work) buildNew(ctx context.Context, p *draft) error {
-	if md, err := v.Store.Metadata(ctx, v.id); err == nil && !v.verdict.secret {
+	if md, err := v.Store.Metadata(ctx, v.id); err == nil && !v.verdict.Secret {
 		p.next.Parent = md.Text("parent_id")
 	}
 	p.changed = true

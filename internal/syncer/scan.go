@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/privacy"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
@@ -148,7 +149,7 @@ func (s *session) keepLog(kind segment.Kind, own *replica.OwnLog) {
 func (l *local) logSource(kind segment.Kind, name string, own *replica.OwnLog) track.Source {
 	st := segment.LogStream(kind, l.Device.ID, own.Generation)
 	return track.Source{
-		Core: l.Core, ID: l.id, Name: name, Start: own.Inherited, Redact: l.Redact, Window: &l.window,
+		Core: l.Core, ID: l.id, Name: name, Start: own.Inherited, Redact: l.Privacy.Redact, Window: &l.window,
 		Stream: st, Sent: func() segment.Point { return l.sentLog(st) },
 	}
 }
@@ -185,7 +186,7 @@ func (l *local) scanImported(dir *sessiondir.Dir) error {
 	for _, name := range sessiondir.Imported {
 		f := &localFile{name: name}
 		if !none {
-			if l.Redact != nil {
+			if l.Privacy.Redact != nil {
 				continue
 			}
 			if f, err = l.scanFile(dir, name); err != nil {
@@ -233,16 +234,16 @@ func (l *local) scanFile(dir *sessiondir.Dir, name string) (*localFile, error) {
 // leavingFile returns a file as it leaves the device, redacted line by line. The ids of
 // parents that stay here do not leave.
 func (s *session) leavingFile(name string, content []byte) []byte {
-	if s.verdict.secret && name == sessiondir.Metadata && pyjson.Check(content, pyjson.Tolerant) == nil {
-		content = withoutParents(content)
+	if s.verdict.Secret && name == sessiondir.Metadata && pyjson.Check(content, pyjson.Tolerant) == nil {
+		content = privacy.WithoutParents(content)
 	}
-	if s.Redact == nil {
+	if s.Privacy.Redact == nil {
 		return content
 	}
 	lines := bytes.SplitAfter(content, []byte{'\n'})
 	for i, line := range lines {
 		body, ended := bytes.CutSuffix(line, []byte{'\n'})
-		body = bytes.Clone(s.Redact.Line(body))
+		body = bytes.Clone(s.Privacy.Redact.Line(body))
 		if ended {
 			body = append(body, '\n')
 		}
@@ -267,7 +268,7 @@ func (l *local) load(ctx context.Context, f *localFile) error {
 // leave sets how a file leaves that stands here as own: one that did not change since it
 // was sent as it was sent, whatever the rules are now.
 func (s *session) leave(f *localFile, own []byte) {
-	if known := s.st.Files[f.name]; known != nil && !s.verdict.secret {
+	if known := s.st.Files[f.name]; known != nil && !s.verdict.Secret {
 		if sent := sentLines(own, known.Forms); sum(sent) == known.Sum {
 			f.content, f.forms = sent, known.Forms
 			return

@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/privacy"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 )
@@ -13,7 +14,7 @@ type session struct {
 	Options
 	id, sid string
 	st      *replica.SessionState
-	verdict verdict // of the rules of the directory
+	verdict privacy.Verdict // of the rules of the directory
 }
 
 func (e *Syncer) session(id string, w Options) *session {
@@ -33,8 +34,8 @@ func (s *session) sentLog(st segment.Stream) segment.Point {
 
 // redaction returns the version of the rules; "" for none.
 func (s *session) redaction() string {
-	if s.Redact == nil {
+	if s.Privacy.Redact == nil {
 		return ""
 	}
-	return s.Redact.Version()
+	return s.Privacy.Redact.Version()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
+	"github.com/amplifier-go/sessionstorage/internal/privacy"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/track"
@@ -29,10 +30,10 @@ func (e *Syncer) Sync(ctx context.Context, id string, w Options) (Result, remote
 // run tries to sync the session until nobody else changes it meanwhile.
 func (v *work) run(ctx context.Context) {
 	is, err := v.cloud.permit(ctx)
-	if err == nil && !is.kept {
-		err = v.redactionHolds()
+	if err == nil && !is.Kept {
+		err = v.Privacy.RedactionHolds()
 	}
-	if v.verdict = is; errors.Is(err, ErrHeld) && len(v.st.Head.Doc) > 0 && !v.Recreate {
+	if v.verdict = is; errors.Is(err, privacy.ErrHeld) && len(v.st.Head.Doc) > 0 && !v.Recreate {
 		v.barred, err = err, nil // what the cloud has may mend it
 	}
 	if err != nil {
@@ -40,7 +41,7 @@ func (v *work) run(ctx context.Context) {
 		v.finish()
 		return
 	}
-	if is.kept {
+	if is.Kept {
 		v.out.State = Local
 		if _, sent := v.stillThere(); sent {
 			v.out.State = KeptLate
@@ -201,7 +202,7 @@ func (v *work) finish() {
 	switch err := v.out.Err; {
 	case errors.Is(err, ErrRemoved):
 		v.out.State = Removed
-	case errors.Is(err, remote.ErrBlocked), errors.Is(err, ErrRedaction), errors.Is(err, ErrHeld), errors.Is(err, remote.ErrFull), errors.Is(err, segment.ErrFormat), errors.Is(err, segment.ErrForeign), errors.Is(err, remoteread.ErrHead):
+	case errors.Is(err, remote.ErrBlocked), errors.Is(err, privacy.ErrRedaction), errors.Is(err, privacy.ErrHeld), errors.Is(err, remote.ErrFull), errors.Is(err, segment.ErrFormat), errors.Is(err, segment.ErrForeign), errors.Is(err, remoteread.ErrHead):
 		v.out.State = Blocked
 	default:
 		v.out.State = Deferred

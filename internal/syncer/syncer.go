@@ -9,12 +9,12 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/inuse"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
+	"github.com/amplifier-go/sessionstorage/internal/privacy"
 	"github.com/amplifier-go/sessionstorage/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/syncplan"
 	"github.com/amplifier-go/sessionstorage/internal/throttle"
-	"github.com/amplifier-go/sessionstorage/internal/track"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -40,19 +40,17 @@ type Syncer struct {
 	Random   *jitter.Source // nil: that of the process
 
 	// What leaves and what comes.
-	Redact      track.Redactor // nil: exact bytes
+	Privacy     *privacy.Guard
 	Policy      syncplan.Policy
-	Deny        []string // globs of ids and names of sessions that never leave this machine
-	KnownOnly   bool     // nothing arrives that was never here
-	LargestFile int64    // bytes of the largest small file that goes; see [LargestFile]
-	Alone       bool     // one thing at a time: one session, one document
+	KnownOnly   bool  // nothing arrives that was never here
+	LargestFile int64 // bytes of the largest small file that goes; see [LargestFile]
+	Alone       bool  // one thing at a time: one session, one document
 
 	// What this device knows.
-	States    *replica.States
-	LocalOnly *replica.LocalOnly
-	Dirty     *replica.DirtySet
-	Stats     *replica.Stats
-	Table     *replica.Table
+	States *replica.States
+	Dirty  *replica.DirtySet
+	Stats  *replica.Stats
+	Table  *replica.Table
 
 	mu   sync.Mutex // guards busy
 	busy map[string]chan struct{}

@@ -1,4 +1,4 @@
-package syncer
+package privacy
 
 import (
 	"errors"
@@ -49,16 +49,16 @@ func parentsIn(md sessionstore.Metadata) (parents []string, err error) {
 	return parents, err
 }
 
-// parentsOf returns the ids of the sessions that a session was made from: those that are
+// parentsOf returns the ids of the sessions that the session in dir was made from: those that are
 // known, those in its metadata md, and those in the files beside its log of events, which
 // go to no other device. It is an error when some of that cannot be read.
-func (e *Syncer) parentsOf(id string, md sessionstore.Metadata, known []string) (parents []string, err error) {
+func parentsOf(dir string, md sessionstore.Metadata, known []string) (parents []string, err error) {
 	named, err := parentsIn(md)
 	parents = union(known, named)
 	if err != nil {
 		return parents, err
 	}
-	for _, path := range sessioncost.DescriptionsHere(filepath.Join(e.Store.Dir(), id)) {
+	for _, path := range sessioncost.DescriptionsHere(dir) {
 		md, err := describedIn(path)
 		var named []string
 		if err == nil {
@@ -103,8 +103,8 @@ func union(a, b []string) []string {
 	return all
 }
 
-// withoutParents returns metadata that name no parent. What they do not have is not added.
-func withoutParents(content []byte) []byte {
+// WithoutParents returns metadata that name no parent. What they do not have is not added.
+func WithoutParents(content []byte) []byte {
 	null := []byte("null")
 	for _, name := range parentMembers {
 		if _, ok := pyjson.Lookup(content, name); ok {
