@@ -60,7 +60,7 @@ func (s *Store) keep(ctx context.Context, op, id string, on bool) error {
 	if err := ctx.Err(); err != nil {
 		return wrap(op, id, err)
 	}
-	if err := s.engine.Privacy.LocalOnly.Set(id, on); err != nil {
+	if err := s.engine.States.SetLocalOnly(id, on); err != nil {
 		return wrap(op, id, err)
 	}
 	if !on {

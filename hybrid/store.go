@@ -207,14 +207,14 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 	e.LargestFile = syncer.LargestFile
 	bookkeeping := func() (*atomicfile.Dir, error) { return e.Core.Bookkeeping(statesDir) }
 	e.States = replica.NewStates(bookkeeping, local.Dir(), e.Device.ID)
-	e.Privacy = &privacy.Guard{Store: local, Core: e.Core, States: e.States, LocalOnly: replica.NewLocalOnly(e.States), SID: e.SID}
+	e.Privacy = &privacy.Guard{Store: local, Core: e.Core, States: e.States, SID: e.SID}
 	e.remember(e.opts.Deny)
 	e.rememberRedaction()
 	e.States.Sweep()
 	info, _ := e.opts.Remote.Info(ctx) // where it does not answer, its identity comes yet
 	e.Table = replica.New(bookkeeping, e.replicaOf(info.Identity))
 	e.States.OnSave = e.Table.Reopen
-	e.Stats = replica.NewStats(e.Core, e.Table, e.Privacy.LocalOnly)
+	e.Stats = replica.NewStats(e.Core, e.Table, e.States.Rules)
 	return nil
 }
 

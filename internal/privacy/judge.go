@@ -24,13 +24,12 @@ var (
 // Guard decides which sessions of a directory may leave this machine. It makes no request. Its
 // fields are set before the first call; its methods may be called by many goroutines.
 type Guard struct {
-	Store     *sessionstore.Store
-	Core      core.Store
-	States    *replica.States
-	LocalOnly *replica.LocalOnly
-	SID       func(id string) string // the id that a session has in the remote
-	Deny      []string               // globs of ids and names of sessions that never leave this machine
-	Redact    track.Redactor         // nil: exact bytes
+	Store  *sessionstore.Store
+	Core   core.Store
+	States *replica.States
+	SID    func(id string) string // the id that a session has in the remote
+	Deny   []string               // globs of ids and names of sessions that never leave this machine
+	Redact track.Redactor         // nil: exact bytes
 }
 
 // Verdict is what the rules say of a session.
@@ -71,9 +70,7 @@ func (g *Guard) Held(ctx context.Context, id string) error {
 
 // Judge finds out what the rules say of a session that are remembered now.
 func (g *Guard) Judge(ctx context.Context, id string) Verdict {
-	r := g.States.Rules()
-	g.LocalOnly.Refresh(r)
-	return g.judge(ctx, r, id, nil)
+	return g.judge(ctx, g.States.Rules(), id, nil)
 }
 
 // judge finds out what rules say of a session. below are the sessions whose ancestor

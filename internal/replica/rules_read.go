@@ -60,6 +60,32 @@ func sameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
+// SetLocalOnly remembers that a session never leaves this machine, or that it may leave
+// whatever became of its parents. It is durable then. Several processes may change it.
+func (s *States) SetLocalOnly(id string, on bool) error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	was, err := s.readLocalOnly()
+	if err != nil {
+		return err
+	}
+	doc := localOnlyDoc{V: stateVersion, Sessions: without(was.Sessions, id), Released: without(was.Released, id)}
+	if on {
+		doc.Sessions = append(doc.Sessions, id)
+	} else {
+		doc.Released = append(doc.Released, id)
+	}
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	return s.Write(LocalOnlyFile, text)
+}
+
+func without(all []string, id string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == id })
+}
+
 // readLocalOnly reads which sessions never leave this machine.
 func (s *States) readLocalOnly() (doc localOnlyDoc, err error) {
 	text, err := s.Read(LocalOnlyFile)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
@@ -27,7 +28,8 @@ type States struct {
 	OnSave func(session string) // is told of each state that changes; nil: nobody is
 	OnRead func(file string)    // is told of each file that is read as a whole; nil: nobody is
 
-	rules rulesCache
+	rules    rulesCache
+	changing sync.Mutex // held while SetLocalOnly reads and writes
 }
 
 // NewStates returns the states of the sessions of a place as a device knows them,

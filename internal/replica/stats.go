@@ -43,7 +43,7 @@ type Files interface {
 type Stats struct {
 	Files Files // to be replaced before the first call alone
 	table *Table
-	local *LocalOnly
+	rules func() *Rules
 
 	mu         sync.Mutex // guards what follows
 	seen       map[string]seenStat
@@ -58,9 +58,10 @@ type seenStat struct {
 	at   time.Time
 }
 
-// NewStats returns stats of which nothing is remembered but what the table has.
-func NewStats(of Files, table *Table, local *LocalOnly) *Stats {
-	return &Stats{Files: of, table: table, local: local, seen: map[string]seenStat{}, brought: map[string]Stat{}, turn: rand.IntN(1 << 30), absentTurn: rand.IntN(1 << 30)}
+// NewStats returns stats of which nothing is remembered but what the table has. A session that
+// rules keep here since it was sent is not in step.
+func NewStats(of Files, table *Table, rules func() *Rules) *Stats {
+	return &Stats{Files: of, table: table, rules: rules, seen: map[string]seenStat{}, brought: map[string]Stat{}, turn: rand.IntN(1 << 30), absentTurn: rand.IntN(1 << 30)}
 }
 
 // sum returns the sum of a file of a session, 0 for none; sure is false where a
@@ -143,9 +144,9 @@ func (s *Stats) Changed(all []sessiondir.Entry) map[string]bool {
 
 // inStep returns how the files of a session stood when it was in step. ok is false
 // when that is not known.
-func (s *Stats) inStep(id string) (stat Stat, ok bool) {
+func (s *Stats) inStep(r *Rules, id string) (stat Stat, ok bool) {
 	k, ok := s.table.Session(id)
-	if !ok || k.State == Gone || k.State == Open || k.State != Denied && s.local.Has(id) {
+	if !ok || k.State == Gone || k.State == Open || k.State != Denied && r.Keeps(id) {
 		return stat, false
 	}
 	return k.Stat, k.Stat.Sure
@@ -153,8 +154,8 @@ func (s *Stats) inStep(id string) (stat Stat, ok bool) {
 
 // last returns how the files of a session stood when it was in step, or else when
 // this store synced it last.
-func (s *Stats) last(id string) (stat Stat, ok bool) {
-	if stat, ok = s.inStep(id); ok {
+func (s *Stats) last(r *Rules, id string) (stat Stat, ok bool) {
+	if stat, ok = s.inStep(r, id); ok {
 		return stat, true
 	}
 	k, _ := s.table.Session(id)
@@ -167,11 +168,11 @@ func (s *Stats) last(id string) (stat Stat, ok bool) {
 
 // compare returns those of all sessions whose files do not stand as was tells, or of
 // which it cannot tell.
-func (s *Stats) compare(all []sessiondir.Entry, was func(id string) (Stat, bool)) map[string]bool {
-	changed := map[string]bool{}
+func (s *Stats) compare(all []sessiondir.Entry, was func(*Rules, string) (Stat, bool)) map[string]bool {
+	changed, r := map[string]bool{}, s.rules()
 	var same []known
 	for _, at := range all {
-		if stat, ok := was(at.Name); ok && !at.Symlink && stat.Dir == SumOf(at.Stamp) {
+		if stat, ok := was(r, at.Name); ok && !at.Symlink && stat.Dir == SumOf(at.Stamp) {
 			same = append(same, known{at.Name, stat})
 		} else {
 			changed[at.Name] = true

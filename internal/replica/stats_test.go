@@ -56,7 +56,7 @@ func TestFileShowsLate(t *testing.T) {
 					return atomicfile.New(root, nil), err
 				}
 				known := table(dir, "x")
-				stats := replica.NewStats(files, known, replica.NewLocalOnly(replica.NewStates(open, dir, "a")))
+				stats := replica.NewStats(files, known, replica.NewStates(open, dir, "a").Rules)
 				var all []sessiondir.Entry
 				for i := range tt.sessions {
 					id := fmt.Sprint("s", i)

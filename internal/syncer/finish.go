@@ -59,13 +59,14 @@ func (s *session) entryIsOld(t *head.Head) bool {
 // its files do not change.
 func (v *work) checkpoint() {
 	s := replica.Session{ID: v.id, Stat: v.stat}
+	rules := v.States.Rules()
 	switch {
 	case v.stat.Dir == 0 && !v.local.present && v.out.Err == nil:
 		s = replica.Session{ID: v.id, State: replica.Gone}
 		if _, known := v.Table.Session(v.id); !known {
 			return
 		}
-	case v.out.Err == nil && v.out.State == Local && !v.verdict.Inherited && !v.Privacy.LocalOnly.Has(v.id) && v.States.Rules().Err() == nil:
+	case v.out.Err == nil && v.out.State == Local && !v.verdict.Inherited && !rules.Keeps(v.id) && rules.Err() == nil:
 		s.State = replica.Denied
 	case v.out.Err == nil && v.agrees(&s):
 	default:
