@@ -57,7 +57,7 @@ func (s *Store) Sync(ctx context.Context, ids ...string) (SyncResult, error) {
 		r.add(id, out, u)
 	}
 	if len(ids) > 0 {
-		return r, s.engine.each(ctx, "sync", ids, always(syncer.Options{Asked: true, Named: true}), add)
+		return r, s.engine.each(ctx, "sync", ids, always(syncer.Options{Mode: syncer.Asked, Named: true, Look: true}), add)
 	}
 	p, err := s.engine.planSync(ctx)
 	if err != nil {
@@ -113,7 +113,7 @@ func (e *engine) planSync(ctx context.Context) (p syncPlan, err error) {
 			p.same++
 		}
 	}
-	p.want = func(id string) syncer.Options { return syncer.Options{Asked: true, Current: current[id]} }
+	p.want = func(id string) syncer.Options { return syncer.Options{Mode: syncer.Asked, Look: !current[id]} }
 	return p, nil
 }
 
@@ -139,7 +139,7 @@ func (s *Store) Pull(ctx context.Context, ids ...string) (PullResult, error) {
 		ids = all
 	}
 	var mu sync.Mutex // guards r
-	err := s.engine.each(ctx, "pull", ids, always(syncer.Options{Asked: true, Named: named, Pull: true}), func(id string, out syncer.Result, _ remoteread.Usage) {
+	err := s.engine.each(ctx, "pull", ids, always(syncer.Options{Mode: syncer.Fetch, Named: named}), func(id string, out syncer.Result, _ remoteread.Usage) {
 		mu.Lock()
 		defer mu.Unlock()
 		r.add(id, out)

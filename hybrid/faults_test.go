@@ -138,10 +138,10 @@ func TestAccountRefuses(t *testing.T) {
 		require.Equal(t, Blocked, a.state("s").State)
 		require.ErrorIs(t, a.state("s").Err, ErrBlocked)
 		c.ResetCounters()
-		a.engine.syncOne(t.Context(), "s", syncer.Options{Hinted: true})
+		a.engine.syncOne(t.Context(), "s", syncer.Options{Look: true})
 		require.Zero(t, c.Counters().ByStatus[http.StatusUnauthorized], "nobody asks while the account refuses")
 		time.Sleep(16 * time.Minute)
-		a.engine.syncOne(t.Context(), "s", syncer.Options{Hinted: true})
+		a.engine.syncOne(t.Context(), "s", syncer.Options{Look: true})
 		require.Equal(t, 1, c.Counters().ByStatus[http.StatusUnauthorized], "but for a probe")
 	})
 }

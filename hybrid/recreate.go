@@ -46,7 +46,7 @@ func (s *Store) Recreate(ctx context.Context, ids ...string) error {
 		return err
 	}
 	refused := newErrors()
-	want := always(syncer.Options{Asked: true, Named: true, Recreate: true})
+	want := always(syncer.Options{Mode: syncer.Recreate, Named: true})
 	done := func(id string, out syncer.Result, _ remoteread.Usage) {
 		if out.Err == nil && (out.State == syncer.Local || out.State == syncer.KeptLate) {
 			refused.add(wrap("recreate", id, ErrLocal))

@@ -60,7 +60,7 @@ func (e *engine) refresh(ctx context.Context, id string) error {
 	if err := e.budget.Away(); err != nil {
 		return err
 	}
-	out, _ := e.syncOne(e.soon(ctx), id, syncer.Options{Asked: true, Named: true, Pull: true, Fresh: true})
+	out, _ := e.syncOne(e.soon(ctx), id, syncer.Options{Mode: syncer.Resume, Named: true})
 	switch {
 	case out.Err == nil:
 		e.uses(id, false)

@@ -68,7 +68,7 @@ func (e *engine) drain(ctx context.Context, ids []string) error {
 	e.parallel(ids, func(id string) {
 		err := ctx.Err()
 		if err == nil {
-			out, _ := e.syncOne(ctx, id, syncer.Options{Last: true})
+			out, _ := e.syncOne(ctx, id, syncer.Options{Mode: syncer.Closing})
 			err = out.Err
 		}
 		if err != nil && !errors.Is(err, ErrRemoved) {

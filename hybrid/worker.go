@@ -180,7 +180,7 @@ func (w *worker) ready(ctx context.Context) iter.Seq2[string, syncer.Options] {
 				id, why, ok = w.queue.next()
 			}
 			w.mu.Unlock()
-			if !ok || !yield(id, syncer.Options{Hinted: why == replica.Hinted}) {
+			if !ok || !yield(id, syncer.Options{Look: why == replica.Hinted}) {
 				return
 			}
 		}

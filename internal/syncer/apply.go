@@ -36,7 +36,7 @@ func (v *work) apply(ctx context.Context, a syncplan.Action) error {
 	if err := v.applyLocal(ctx, a, p); err != nil {
 		return err
 	}
-	if v.Pull && !v.Fresh && v.cloud.head != nil {
+	if v.fetches && v.Mode != Resume && v.cloud.head != nil {
 		return v.fetchLogs(ctx, nil)
 	}
 	return nil
@@ -57,7 +57,7 @@ func (v *work) absent(a syncplan.Action) error {
 	switch {
 	case a.Why == syncplan.DeletedThere:
 		v.out.State = Removed
-		if v.Recreate {
+		if v.recreates {
 			return show.Errorf(sessionstore.ErrNotFound, "the session is not on this device, and was removed from the remote")
 		}
 		if v.Named {
@@ -77,7 +77,7 @@ func (v *work) applyLocal(ctx context.Context, a syncplan.Action, p *draft) erro
 	}
 	switch a.Kind {
 	case syncplan.Create, syncplan.Push, syncplan.Rewrite:
-		if v.Pull {
+		if v.fetches {
 			v.out.State = Pending
 		} else if a.Kind == syncplan.Rewrite {
 			v.out.Did = Rewritten

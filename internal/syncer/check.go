@@ -152,7 +152,7 @@ func (c *cloud) readRun(ctx context.Context, st segment.Stream, infos []segment.
 // mendMet stores again what is damaged in the cloud and whole here, once, after
 // damage kept a sync from its work. It reports whether it stored anything.
 func (v *work) mendMet(ctx context.Context) (bool, error) {
-	if v.mended || v.barred != nil || v.Pull || !v.local.present || v.cloud.head == nil || v.cloud.head.Deleted {
+	if v.mended || v.barred != nil || v.fetches || !v.local.present || v.cloud.head == nil || v.cloud.head.Deleted {
 		return false, nil
 	}
 	r := Report{}

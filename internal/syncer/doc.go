@@ -103,8 +103,8 @@
 //	draft     a head in the making, with the documents that it needs
 //
 // A call that makes no request uses a local, [Syncer.Preview] a cloud, and all others a
-// work. With [Options.Pull], a draft has nothing that is new here but the branch that a
-// divergence keeps.
+// work. With [Fetch], a draft has nothing that is new here but the branch that a divergence
+// keeps.
 //
 // # The files of this package
 //

@@ -14,7 +14,7 @@ func (e *Syncer) examine(ctx context.Context, id string) (*work, func(), error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	v := e.work(id, Options{Asked: true, Named: true})
+	v := e.work(id, Options{Mode: Asked, Named: true})
 	v.verdict = e.Privacy.Judge(ctx, id)
 	err = v.local.scan(ctx)
 	if err == nil {

@@ -88,7 +88,7 @@ func (v *work) pushFiles(ctx context.Context, next *head.Head, uploads *uploader
 		}
 		known := v.st.Files[f.name]
 		here := f.there && (known == nil || known.Sum != f.sum)
-		there := remote && (known == nil || known.Sum != theirs.Sum || !f.there && !f.large && (v.Recreate || f.name == sessiondir.Metadata))
+		there := remote && (known == nil || known.Sum != theirs.Sum || !f.there && !f.large && (v.recreates || f.name == sessiondir.Metadata))
 		switch {
 		case f.large && there:
 			err = v.keep(f)

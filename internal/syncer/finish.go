@@ -15,10 +15,10 @@ const catalogueEvery = 30 * time.Second
 // catalogue does what [cloud.catalogue] does, unless an entry was written a short time
 // ago: then the session is synced again later.
 func (v *work) catalogue(ctx context.Context) error {
-	if v.Fresh || !v.entryIsOld(v.cloud.head) {
+	if v.Mode == Resume || !v.entryIsOld(v.cloud.head) {
 		return nil
 	}
-	if due := v.st.Cat.At.Add(catalogueEvery); time.Now().Before(due) && !v.Last && !v.Asked {
+	if due := v.st.Cat.At.Add(catalogueEvery); time.Now().Before(due) && v.Mode != Closing && !v.asked() {
 		v.out.Later = due
 		return nil
 	}

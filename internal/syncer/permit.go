@@ -54,7 +54,7 @@ func (c *cloud) permit(ctx context.Context) (privacy.Verdict, error) {
 // is known may have been sent. Where the cloud does not answer, what is known stays.
 func (c *cloud) askWhetherSent(ctx context.Context) error {
 	_, sent := c.stillThere()
-	if !c.Asked || c.Pull || c.Recreate || !sent && (c.st.Rule != replica.NotJudged || c.Table.Cursor().Whole) {
+	if !c.asked() || c.fetches || c.recreates || !sent && (c.st.Rule != replica.NotJudged || c.Table.Cursor().Whole) {
 		return nil
 	}
 	t, known, err := c.link.Head(ctx, c.sid, c.st.Head)
@@ -74,7 +74,7 @@ func (c *cloud) inCloud(ctx context.Context, parent string) (bool, error) {
 		return true, nil
 	}
 	for _, sid := range []string{c.SID(parent), c.sid} {
-		if _, listed := c.Table.Entry(sid); !listed && !c.Asked && c.Table.Cursor().Whole {
+		if _, listed := c.Table.Entry(sid); !listed && !c.asked() && c.Table.Cursor().Whole {
 			continue
 		}
 		doc, err := c.link.HeadDocument(ctx, sid)
@@ -120,12 +120,12 @@ func (e *Syncer) followsAnew(t *head.Head) error {
 // returns why nothing is sent.
 func (v *work) withoutRules(a syncplan.Action) error {
 	if v.barred == nil {
-		if v.Pull && !diverges(a) {
+		if v.fetches && !diverges(a) {
 			return nil
 		}
 		v.barred = v.cloud.rulesHold()
 	}
-	v.Pull = v.Pull || v.barred != nil
+	v.fetches = v.fetches || v.barred != nil
 	return v.barred
 }
 

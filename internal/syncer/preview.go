@@ -73,7 +73,7 @@ func (e *Syncer) Preview(ctx context.Context, id string) (p Preview, err error) 
 	if err := e.identityOf(id).Check(); err != nil {
 		return p, err
 	}
-	c := e.session(id, Options{Asked: true, Named: true}).cloud()
+	c := e.session(id, Options{Mode: Asked, Named: true}).cloud()
 	err = patient(ctx, func() error {
 		p, err = c.preview(ctx)
 		return err

@@ -26,7 +26,7 @@ func (v *work) build(ctx context.Context, a syncplan.Action) (*draft, error) {
 		return p, nil
 	}
 	logs := false
-	if !v.Pull {
+	if !v.fetches {
 		var err error
 		if logs, err = v.pushLogs(ctx, p); err != nil {
 			return nil, err
@@ -37,7 +37,7 @@ func (v *work) build(ctx context.Context, a syncplan.Action) (*draft, error) {
 		}
 		logs = logs || kept
 	}
-	files, err := v.pushFiles(ctx, p.next, p.uploads, !v.Pull)
+	files, err := v.pushFiles(ctx, p.next, p.uploads, !v.fetches)
 	if !p.changed && !files && v.cloud.head != nil {
 		p.next.Updated = v.cloud.head.Updated // logs alone move no session in lists
 	}
@@ -46,7 +46,7 @@ func (v *work) build(ctx context.Context, a syncplan.Action) (*draft, error) {
 }
 
 func (v *work) buildMain(ctx context.Context, a syncplan.Action, p *draft) error {
-	if v.Pull && (a.Kind == syncplan.Create || a.Kind == syncplan.Push || a.Kind == syncplan.Rewrite) {
+	if v.fetches && (a.Kind == syncplan.Create || a.Kind == syncplan.Push || a.Kind == syncplan.Rewrite) {
 		return nil
 	}
 	switch a.Kind {

@@ -39,7 +39,7 @@ func (s *work) passes(t *head.Head) bool {
 	if t != nil && !t.Deleted || !s.local.present {
 		return false
 	}
-	return s.Recreate || s.resumes && s.ownTombstone(t)
+	return s.recreates || s.resumes && s.ownTombstone(t)
 }
 
 // passOver makes the tombstone that was read, or is known, one that the next head replaces.

@@ -34,19 +34,27 @@ const (
 	Diverged
 )
 
+// Mode is what a sync is for.
+type Mode uint8
+
+// The modes. The background waits for programs that use a session; see use.go.
+const (
+	Background Mode = iota
+	Closing         // as Background, for a store that is about to close: nothing is put off
+	Asked           // a call brings both sides into step
+	Fetch           // a call fetches, also the logs of other devices, and sends no line
+	Resume          // a program is about to go on with the session: lines are fetched, and logs are not
+	Recreate        // a call sends the session anew, also where it was removed from the remote
+)
+
 // Options are what a sync is for.
 type Options struct {
-	Asked   bool // a call asks for it, not the background
-	Last    bool // the store is about to close
-	Named   bool // the call named the session
-	Current bool // the catalogue was asked, and has no later head than the one that is known
-	Hinted  bool // the cloud may have changed
-	Pull    bool // lines are fetched and not sent; other devices' logs are fetched too
-	Fresh   bool // a program is about to go on with the session
-
-	// Recreate sends the session anew, also where it was deleted in the cloud. The call names it.
-	Recreate bool
+	Mode  Mode
+	Named bool // the call named the session
+	Look  bool // the remote may have changed: it is asked, also where the files are in step with the head that is known
 }
+
+func (w Options) asked() bool { return w.Mode >= Asked }
 
 // Result is what a sync did.
 type Result struct {

@@ -15,11 +15,17 @@ type session struct {
 	id, sid string
 	st      *replica.SessionState
 	verdict privacy.Verdict // of the rules of the directory
+
+	fetches   bool // lines are fetched, and not sent
+	recreates bool // the session is sent anew
 }
 
 func (e *Syncer) session(id string, w Options) *session {
 	sid := e.SID(id)
-	return &session{Syncer: e, Options: w, id: id, sid: sid, st: e.States.Load(sid, id)}
+	return &session{
+		Syncer: e, Options: w, id: id, sid: sid, st: e.States.Load(sid, id),
+		fetches: w.Mode == Fetch || w.Mode == Resume, recreates: w.Mode == Recreate,
+	}
 }
 
 // sentLog returns how much of a log the cloud has, by the last head that is known.

@@ -23,7 +23,7 @@ func (e *Syncer) Sync(ctx context.Context, id string, w Options) (Result, remote
 	v.stat = e.Stats.Note(id)
 	v.run(ctx)
 	v.checkpoint()
-	v.out.Pulls = v.Pull
+	v.out.Pulls = v.fetches
 	return v.out, v.cloud.link.Usage()
 }
 
@@ -33,7 +33,7 @@ func (v *work) run(ctx context.Context) {
 	if err == nil && !is.Kept {
 		err = v.Privacy.RedactionHolds()
 	}
-	if v.verdict = is; errors.Is(err, privacy.ErrHeld) && len(v.st.Head.Doc) > 0 && !v.Recreate {
+	if v.verdict = is; errors.Is(err, privacy.ErrHeld) && len(v.st.Head.Doc) > 0 && !v.recreates {
 		v.barred, err = err, nil // what the cloud has may mend it
 	}
 	if err != nil {
@@ -52,16 +52,16 @@ func (v *work) run(ctx context.Context) {
 		return
 	}
 	v.out.Err = v.tries(ctx, func() error {
-		if err := v.once(ctx); err != nil || !v.Recreate || v.passed {
+		if err := v.once(ctx); err != nil || !v.recreates || v.passed {
 			return err
 		}
 		return v.bury(ctx)
 	})
-	if v.out.Err == nil && v.Recreate && !v.passed {
+	if v.out.Err == nil && v.recreates && !v.passed {
 		v.out.Err = v.tries(ctx, func() error { return v.once(ctx) })
 	}
-	if v.out.Err != nil && v.Recreate && v.st.Anew == nil && len(v.cloud.left.ids) > 0 {
-		v.Recreate = false // what it stored in vain is removed, as every sync does that meets a tombstone
+	if v.out.Err != nil && v.recreates && v.st.Anew == nil && len(v.cloud.left.ids) > 0 {
+		v.recreates = false // what it stored in vain is removed, as every sync does that meets a tombstone
 		v.out.Err = errors.Join(v.out.Err, v.readHead(ctx))
 	}
 	if v.out.Err != nil { // what was found out is worth keeping
@@ -117,17 +117,17 @@ func (c *cloud) shrink() {
 func (v *work) once(ctx context.Context) error {
 	v.restoreState()
 	v.out.Did = Nothing
-	v.cloud.lacking, v.cloud.infos, v.formsKnown, v.began, v.resumes = nil, nil, false, time.Now().Round(0), !v.Pull
+	v.cloud.lacking, v.cloud.infos, v.formsKnown, v.began, v.resumes = nil, nil, false, time.Now().Round(0), !v.fetches
 	if err := v.local.scan(ctx); err != nil {
 		return err
 	}
-	if (!v.Asked || v.Current) && !v.Hinted && v.local.settled() {
+	if !v.Look && v.Mode <= Asked && v.local.settled() {
 		return v.idle(ctx)
 	}
-	if !v.local.present && v.Hinted && v.Arrives(v.id, v.st) {
-		v.Pull = true
+	if !v.local.present && !v.asked() && v.Look && v.Arrives(v.id, v.st) {
+		v.fetches = true
 	}
-	if !v.local.present && !v.Pull && !v.Named {
+	if !v.local.present && !v.fetches && !v.Named {
 		v.out.State = Remote
 		return v.remember()
 	}
@@ -139,7 +139,7 @@ func (v *work) once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if v.Recreate && v.cloud.living() != nil {
+	if v.recreates && v.cloud.living() != nil {
 		if err := v.cloud.rulesHold(); err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func (v *work) once(ctx context.Context) error {
 	if lacks != nil && v.local.present && (v.out.State != Behind || v.out.Did == Diverged) && !v.local.settled() {
 		return lacks
 	}
-	if err := v.catalogue(ctx); err != nil || v.Pull {
+	if err := v.catalogue(ctx); err != nil || v.fetches {
 		return err
 	}
 	if lacks := v.cloud.lacks(); errors.Is(lacks, remoteread.ErrDamaged) {

@@ -53,7 +53,7 @@ func (l *local) busy() error {
 		return nil
 	case l.doubt != nil:
 		return l.doubt
-	case l.Fresh && l.Core.Acquired(l.id):
+	case l.Mode == Resume && l.Core.Acquired(l.id):
 		return nil
 	case !l.Core.Free(l.id):
 		return errRuns
@@ -62,7 +62,7 @@ func (l *local) busy() error {
 	if err := l.inUse(use); err != nil {
 		return err
 	}
-	if (l.st.Synced && told || l.st.Own && (told || l.Asked)) && !l.main.Torn {
+	if (l.st.Synced && told || l.st.Own && (told || l.asked())) && !l.main.Torn {
 		return nil
 	}
 	now := time.Now()
@@ -76,11 +76,11 @@ func (l *local) busy() error {
 // must not be changed now; nil: none does.
 func (s *session) inUse(use inuse.Use) error {
 	switch {
-	case s.Fresh && s.Core.Acquired(s.id): // the others cannot write it
+	case s.Mode == Resume && s.Core.Acquired(s.id): // the others cannot write it
 		return nil
 	case !use.Others.IsZero():
 		return fmt.Errorf("%w: another program used the session %v ago", ErrDeferred, time.Since(use.Others).Round(time.Second))
-	case use.Here && !s.Asked:
+	case use.Here && !s.asked():
 		return fmt.Errorf("%w: this program used the session in the last %v", ErrDeferred, quietFor)
 	}
 	return nil

@@ -50,7 +50,7 @@ func (s *work) remember() error {
 			s.keepLog(l.kind, l.own)
 		}
 	}
-	if s.resumes && !s.Pull && s.anewIsOver(s.cloud.head) {
+	if s.resumes && !s.fetches && s.anewIsOver(s.cloud.head) {
 		return s.forgetAnew()
 	}
 	return s.States.Save(s.sid, s.st)
