@@ -120,8 +120,7 @@ func TestOneBranchOfADivergenceByOurs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newCloud(t, nil)
-		r := newSimReader()
-		r.srv = c.Server
+		r := newSimReader(heldBy(c.Server))
 		ours := func(o *Options) { o.Conflict = Ours }
 		a, b := c.device(t, "a", ours), c.device(t, "b", ours)
 		a.say("s", "one", "two")

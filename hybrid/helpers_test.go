@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/segmenttest"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
@@ -91,14 +92,22 @@ func documentOf(d cosmostest.Doc) segment.Document {
 		Text  *string
 		Data  []byte
 	}
-	var label struct{ Type string }
-	if json.Unmarshal(d.Body, &in) != nil || json.Unmarshal(in.Label, &label) != nil {
+	if json.Unmarshal(d.Body, &in) != nil {
 		return segment.Document{ID: d.ID, PK: in.PK}
 	}
 	if in.Text != nil {
 		in.Data = []byte(*in.Text)
 	}
-	return segment.Document{ID: d.ID, PK: in.PK, Type: label.Type, Label: in.Label, Body: in.Data}
+	return document(in.PK, &remote.Object{Name: d.ID, Label: in.Label, Body: in.Data})
+}
+
+// document returns the document of this library that an object is.
+func document(pk string, o *remote.Object) segment.Document {
+	var label struct{ Type string }
+	if json.Unmarshal(o.Label, &label) != nil {
+		return segment.Document{ID: o.Name, PK: pk}
+	}
+	return segment.Document{ID: o.Name, PK: pk, Type: label.Type, Label: o.Label, Body: o.Body}
 }
 
 // testDevice is a device with a store of its own.

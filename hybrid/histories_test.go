@@ -38,8 +38,7 @@ func (c *cloud) headOf(t testing.TB, sid string) *head.Head {
 // requires the head to name these, and no stray ones to be there.
 func (c *cloud) histories(t testing.TB, sid string) []head.History {
 	t.Helper()
-	r := newSimReader()
-	r.srv = c.Server
+	r := newSimReader(heldBy(c.Server))
 	all := r.shelf().histories[sid]
 	require.Equal(t, all, r.shelf().of(c.headOf(t, sid)))
 	require.Len(t, all, c.headOf(t, sid).Histories.Len())

@@ -40,9 +40,9 @@ func TestKill(t *testing.T) {
 // killedAt lets the process die at a request, and reports whether it came so
 // far.
 func killedAt(t *testing.T, at int, done bool) (killed bool) {
-	r := newSimReader()
+	r := newSimReader(nil)
 	c := newCloud(t, &cosmostest.Options{Observe: r.observe})
-	r.srv = c.Server
+	r.held = heldBy(c.Server)
 	a, dir := c.parted(t, r)
 	k := &killer{next: c, at: at, done: done, victim: make(chan *testenv.Process, 1), dead: make(chan struct{})}
 	work := c.serve(t, k).by("b", "sync", "pull")
@@ -82,9 +82,9 @@ func killedAt(t *testing.T, at int, done bool) (killed bool) {
 // device, in order.
 func TestKillWriter(t *testing.T) {
 	t.Parallel()
-	r := newSimReader()
+	r := newSimReader(nil)
 	c := newCloud(t, &cosmostest.Options{Observe: r.observe})
-	r.srv = c.Server
+	r.held = heldBy(c.Server)
 	dir := filepath.Join(t.TempDir(), "sessions")
 	work := c.serve(t, c).by("a", "sync")
 	random := testenv.Rand(t)

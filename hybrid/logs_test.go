@@ -170,8 +170,7 @@ func TestCutLogCostsItsNewLines(t *testing.T) {
 				_, err := a.Check(t.Context(), "s", nil)
 				require.NoError(t, err)
 				require.Len(t, c.histories(t, a.engine.SID("s")), 4)
-				r := newSimReader()
-				r.srv = c.Server
+				r := newSimReader(heldBy(c.Server))
 				var longest head.History
 				for _, h := range c.histories(t, a.engine.SID("s")) {
 					if h.Extent.N > longest.Extent.N {

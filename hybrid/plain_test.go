@@ -25,11 +25,10 @@ func (c *cloud) plain(t *testing.T) string {
 		all.WriteString(d.Partition + " " + d.ID + "\n")
 		writePlain(t, &all, d.Body)
 	}
-	r := newSimReader()
-	r.srv = c.Server
+	r := newSimReader(heldBy(c.Server))
 	s := r.shelf()
 	for _, d := range s.heads {
-		if h, err := head.Decode(documentOf(d).Body, strings.TrimSuffix(d.ID, "-head")); err == nil {
+		if h, err := head.Decode(d.Body, strings.TrimSuffix(d.ID, "-head")); err == nil {
 			s.writeSession(&all, h)
 		}
 	}

@@ -156,8 +156,7 @@ func (r *simReader) litter(t *head.Head, branches []History) (problems []string)
 func TestBranchLitterIsFound(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
-	r := newSimReader()
-	r.srv = c.Server
+	r := newSimReader(heldBy(c.Server))
 	a, b := c.device(t, "a"), c.device(t, "b")
 	a.say("litter", "one", "two")
 	a.sync()

@@ -23,6 +23,7 @@ type life struct {
 	name  string
 	next  policy.Transporter
 	order *order
+	end   func()        // releases the remote
 	skew  time.Duration // of the device's clock
 
 	mu      sync.Mutex // guards what follows
@@ -30,11 +31,15 @@ type life struct {
 	crashed bool
 	offline bool
 	refusal int // status with which the account refuses this device; 0: it does not
+	broken  int // one of the next changes of the remote's files that fails; 0: none does
 	disk    *crashsim.Recorder
 	units   float64 // that the answers cost
 }
 
-var errCrash = errors.New("the device crashed")
+var (
+	errCrash     = errors.New("the device crashed")
+	errNoNetwork = errors.New("no network")
+)
 
 // step counts one change of the disk or one half of a request.
 func (l *life) step() error {
@@ -72,28 +77,34 @@ func (l *life) after(op seam.Op) {
 }
 
 func (l *life) touch(op seam.Op) {
+	if op.Kind != seam.Chtimes {
+		timed(op, l.now())
+	} else if l.skew != 0 && strings.Contains(op.Name, "metadata.json") {
+		_ = os.Chtimes(filepath.Join(op.Dir, op.Name), time.Time{}, op.Time.Add(l.skew))
+	}
+}
+
+func timed(op seam.Op, now time.Time) {
 	file := filepath.Join(op.Dir, op.Name)
 	switch op.Kind {
 	case seam.Write, seam.Truncate:
-		l.setTime(file)
-	case seam.Chtimes:
-		if l.skew != 0 && strings.Contains(op.Name, "metadata.json") {
-			_ = os.Chtimes(file, time.Time{}, op.Time.Add(l.skew))
-		}
-	case seam.Sync, seam.SyncDir:
+		setTime(file, now)
+	case seam.Chtimes, seam.Sync, seam.SyncDir:
 	case seam.Create, seam.Mkdir:
-		l.setTime(file)
-		l.setTime(op.Dir)
+		setTime(file, now)
+		setTime(op.Dir, now)
 	default:
-		l.setTime(op.Dir)
+		setTime(op.Dir, now)
 		if op.ToDir != "" {
-			l.setTime(op.ToDir)
+			setTime(op.ToDir, now)
 		}
 	}
 }
 
 // setTime does nothing for what is gone by now.
-func (l *life) setTime(path string) { _ = os.Chtimes(path, time.Time{}, l.now()) }
+func setTime(path string, at time.Time) { _ = os.Chtimes(path, time.Time{}, at) }
+
+func (l *life) setTime(path string) { setTime(path, l.now()) }
 
 func (l *life) now() time.Time { return time.Now().Add(l.skew) }
 
@@ -107,6 +118,12 @@ func (l *life) recorder() *crashsim.Recorder {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.disk
+}
+
+func (l *life) network() (offline bool, refusal int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.offline, l.refusal
 }
 
 // set says what the network is like.
@@ -124,20 +141,41 @@ func (l *life) cut(after int, disk *crashsim.Recorder) {
 	l.left, l.disk = after, disk
 }
 
+// fail lets one of the next changes of the remote's files fail; 0 or less: none.
+func (l *life) fail(next int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.broken = max(0, next)
+}
+
+// failing counts a change of the remote's files, and reports whether it fails.
+func (l *life) failing() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.broken > 0 {
+		l.broken--
+		return l.broken == 0
+	}
+	return false
+}
+
 // Do sends a request when it is its turn, or loses it or its answer. What the
 // SDK keeps about the account for the whole process is always there.
 func (l *life) Do(r *http.Request) (*http.Response, error) {
 	if r.URL.Path == "/" || r.URL.Path == "" {
 		return l.next.Do(r)
 	}
-	if err := l.order.wait(r, l.name); err != nil {
+	body, err := peek(r)
+	if err != nil {
 		return nil, err
 	}
-	l.mu.Lock()
-	offline, refusal := l.offline, l.refusal
-	l.mu.Unlock()
+	key := l.name + "\n" + r.Method + "\n" + r.URL.Path + "\n" + r.Header.Get("x-ms-documentdb-partitionkey") + "\n" + string(body)
+	if err := l.order.wait(r.Context(), key); err != nil {
+		return nil, err
+	}
+	offline, refusal := l.network()
 	if offline {
-		return nil, errors.New("no network")
+		return nil, errNoNetwork
 	}
 	if err := l.step(); err != nil {
 		return nil, err

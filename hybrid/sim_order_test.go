@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"sync"
 	"testing/synctest"
@@ -18,44 +17,64 @@ type order struct {
 	more chan struct{} // holds a token when somebody waits
 	done chan struct{} // closed when run ends
 
-	mu      sync.Mutex // guards waiting
+	mu      sync.Mutex // guards what follows
 	waiting []*turn
+	busy    map[string]bool // devices that make a call
 }
 
 type turn struct {
-	key string // tells requests apart that wait at the same time
-	now chan struct{}
+	key    string // tells requests apart that wait at the same time
+	device string // that makes no call meanwhile, until end; "": it may
+	now    chan struct{}
 }
 
 func newOrder(r *rand.Rand) *order {
-	return &order{rand: r, more: make(chan struct{}, 1), done: make(chan struct{})}
+	return &order{rand: r, more: make(chan struct{}, 1), done: make(chan struct{}), busy: map[string]bool{}}
 }
 
 // wait returns when it is the turn of a request.
-func (o *order) wait(r *http.Request, device string) error {
-	body, err := peek(r)
-	if err != nil {
-		return err
-	}
-	t := &turn{
-		key: device + "\n" + r.Method + "\n" + r.URL.Path + "\n" + r.Header.Get("x-ms-documentdb-partitionkey") + "\n" + string(body),
-		now: make(chan struct{}),
-	}
+func (o *order) wait(ctx context.Context, key string) error {
+	return o.take(ctx, &turn{key: key})
+}
+
+// begin returns when it is the turn of a device's call, which ends by end.
+func (o *order) begin(ctx context.Context, device, key string) error {
+	return o.take(ctx, &turn{key: device + "\n" + key, device: device})
+}
+
+func (o *order) end(device string) {
 	o.mu.Lock()
-	o.waiting = append(o.waiting, t)
+	delete(o.busy, device)
 	o.mu.Unlock()
+	o.wake()
+}
+
+func (o *order) wake() {
 	select {
 	case o.more <- struct{}{}:
 	default:
 	}
+}
+
+func (o *order) take(ctx context.Context, t *turn) error {
+	t.now = make(chan struct{})
+	o.mu.Lock()
+	o.waiting = append(o.waiting, t)
+	o.mu.Unlock()
+	o.wake()
 	select {
 	case <-t.now:
 		return nil
-	case <-r.Context().Done():
+	case <-ctx.Done():
 		o.mu.Lock()
+		n := len(o.waiting)
 		o.waiting = slices.DeleteFunc(o.waiting, func(w *turn) bool { return w == t })
+		had := len(o.waiting) == n
 		o.mu.Unlock()
-		return r.Context().Err()
+		if had && t.device != "" {
+			o.end(t.device)
+		}
+		return ctx.Err()
 	}
 }
 
@@ -81,12 +100,21 @@ func (o *order) run(ctx context.Context) {
 func (o *order) next() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.waiting) == 0 {
+	var may []*turn
+	for _, t := range o.waiting {
+		if !o.busy[t.device] {
+			may = append(may, t)
+		}
+	}
+	if len(may) == 0 {
 		return false
 	}
-	slices.SortFunc(o.waiting, func(a, b *turn) int { return cmp.Compare(a.key, b.key) })
-	i := o.rand.IntN(len(o.waiting))
-	close(o.waiting[i].now)
-	o.waiting = slices.Delete(o.waiting, i, i+1)
+	slices.SortStableFunc(may, func(a, b *turn) int { return cmp.Compare(a.key, b.key) })
+	t := may[o.rand.IntN(len(may))]
+	if t.device != "" {
+		o.busy[t.device] = true
+	}
+	o.waiting = slices.DeleteFunc(o.waiting, func(w *turn) bool { return w == t })
+	close(t.now)
 	return true
 }

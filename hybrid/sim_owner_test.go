@@ -203,7 +203,7 @@ func TestSimulationFindsImages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(simStart))
-		w := newWorld(t, 1, simAll(), &simTally{})
+		w := newWorld(t, 1, "cosmos", simAll(), &simTally{})
 		w.rules = Secrets()
 		d := w.add("d0")
 		defer func() { requireClosed(t, d.Store) }()

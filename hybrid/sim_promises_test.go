@@ -206,7 +206,7 @@ func (w *world) stuck() {
 	fault := []cosmostest.Fault{
 		{Status: http.StatusForbidden, SubStatus: 1014}, {Status: http.StatusRequestEntityTooLarge}, {Status: http.StatusServiceUnavailable},
 	}[w.rand.IntN(3)]
-	w.srv.Inject(cosmostest.Data(func(r cosmostest.Request) cosmostest.Fault {
+	w.place.inject(cosmostest.Data(func(r cosmostest.Request) cosmostest.Fault {
 		if strings.Contains(r.Partition, `"`+pk) && r.Op.Writes() {
 			return fault
 		}
@@ -224,7 +224,7 @@ func (w *world) stuck() {
 	found := w.reader.reachable()
 	require.False(w.t, found[msgs[ids[0]]], "the partition of %s is not stuck", ids[0])
 	w.inTime(found[msgs[ids[1]]], "%s waits on %s for %s, which fails with %d", ids[1], a.name, ids[0], fault.Status)
-	w.srv.Inject(nil)
+	w.place.inject(nil)
 }
 
 // inTime counts what came too late, and fails the test.

@@ -9,26 +9,43 @@ import (
 	"sync"
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 
-// simReader reads the documents of the server with nothing of this package,
+// simReader reads the documents of the remote with nothing of this package,
 // and checks every head that anybody makes.
 type simReader struct {
-	srv   *cosmostest.Server
-	words []string // that may not leave a device
+	held  func() []held // by the remote
+	words []string      // that may not leave a device
 
 	mu       sync.Mutex // guards what follows
 	marks    int
-	etags    map[string]string
+	versions map[string]string          // of heads that were checked
 	ever     map[string]map[string]bool // records that were once on a history of a session, by sid
 	checks   int
 	problems []string
 }
 
-func newSimReader() *simReader {
-	return &simReader{etags: map[string]string{}, ever: map[string]map[string]bool{}}
+// held is a document that the remote has in some version.
+type held struct {
+	segment.Document
+	version string
+}
+
+// heldBy returns what a server has.
+func heldBy(srv *cosmostest.Server) func() []held {
+	return func() (all []held) {
+		for _, d := range srv.Docs(testDatabase, testContainer) {
+			all = append(all, held{documentOf(d), d.ETag})
+		}
+		return all
+	}
+}
+
+func newSimReader(all func() []held) *simReader {
+	return &simReader{held: all, versions: map[string]string{}, ever: map[string]map[string]bool{}}
 }
 
 // mark returns a new mark for a record.
@@ -39,24 +56,35 @@ func (r *simReader) mark() string {
 	return fmt.Sprintf("rec-%d;", r.marks)
 }
 
-// observe looks at what a request changed.
+// observe looks at what a request to a server changed.
 func (r *simReader) observe(rec cosmostest.Record) {
-	if rec.Written == 0 || !strings.HasPrefix(rec.Partition, `["s-`) {
-		return
+	if rec.Written > 0 && strings.HasPrefix(rec.Partition, `["s-`) {
+		r.look(fmt.Sprintf("request %d (%s)", rec.N, rec.Op))
 	}
+}
+
+// look checks the heads that a request changed.
+func (r *simReader) look(request string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.shelf()
 	for _, d := range s.heads {
-		if r.etags[d.ID] == d.ETag {
+		if r.versions[d.ID] == d.version {
 			continue
 		}
-		r.etags[d.ID] = d.ETag
+		r.versions[d.ID] = d.version
 		r.checks++
 		if err := r.check(s, d); err != nil {
-			r.problems = append(r.problems, fmt.Sprintf("tip %s after request %d (%s): %v", d.ID, rec.N, rec.Op, err))
+			r.problems = append(r.problems, fmt.Sprintf("tip %s after %s: %v", d.ID, request, err))
 		}
 	}
+}
+
+// heads returns how many versions of heads were checked.
+func (r *simReader) heads() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.checks
 }
 
 // blame takes note of something that is wrong.
@@ -67,8 +95,8 @@ func (r *simReader) blame(problem string) {
 }
 
 // check reads all that a head leads to.
-func (r *simReader) check(s *shelf, d cosmostest.Doc) error {
-	t, err := head.Decode(documentOf(d).Body, strings.TrimSuffix(d.ID, "-head"))
+func (r *simReader) check(s *shelf, d held) error {
+	t, err := head.Decode(d.Body, strings.TrimSuffix(d.ID, "-head"))
 	if err != nil || t.Deleted {
 		return err
 	}
@@ -158,7 +186,7 @@ func (r *simReader) sessions() (map[string]*cloudSession, error) {
 	defer r.mu.Unlock()
 	all, s := map[string]*cloudSession{}, r.shelf()
 	for _, d := range s.heads {
-		t, err := head.Decode(documentOf(d).Body, strings.TrimSuffix(d.ID, "-head"))
+		t, err := head.Decode(d.Body, strings.TrimSuffix(d.ID, "-head"))
 		if err != nil {
 			return nil, err
 		}

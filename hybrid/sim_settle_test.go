@@ -16,7 +16,7 @@ import (
 
 // settle ends all faults, and lets everybody come into step.
 func (w *world) settle() {
-	w.srv.Inject(nil)
+	w.place.inject(nil)
 	for _, d := range w.devices {
 		w.endPythons(d)
 		d.life.set(false, 0)
@@ -51,7 +51,7 @@ func (w *world) finishBurial(id string) {
 // exchange lets each device sync once, and reports whether anything moved.
 func (w *world) exchange() (moved bool) {
 	for _, d := range w.devices {
-		before := w.srv.Counters().ByKind["head"].Written
+		before := w.reader.heads()
 		s, err := d.Sync(w.ctx())
 		w.calm(d, err)
 		p, err := d.Pull(w.ctx())
@@ -61,7 +61,7 @@ func (w *world) exchange() (moved bool) {
 			w.t.Log(time.Since(simStart), d.name, "synced", s, "pulled", p, standing)
 		}
 		moved = moved || strings.Contains(standing, Behind.String()) // who lost what it knew waits until files were quiet
-		moved = moved || s.Pushed+p.Pulled+len(s.Conflicts)+len(p.Conflicts) > 0 || w.srv.Counters().ByKind["head"].Written != before
+		moved = moved || s.Pushed+p.Pulled+len(s.Conflicts)+len(p.Conflicts) > 0 || w.reader.heads() != before
 	}
 	return moved
 }

@@ -9,35 +9,33 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/segment"
-	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 
 // shelf is all documents at one moment.
 type shelf struct {
 	docs      map[string]map[string]segment.Document // by partition and id
-	heads     []cosmostest.Doc
+	heads     []held
 	histories map[string][]head.History // by sid, without those that are condemned
 }
 
 func (r *simReader) shelf() *shelf {
 	s := &shelf{docs: map[string]map[string]segment.Document{}, histories: map[string][]head.History{}}
 	var condemned []string
-	for _, d := range r.srv.Docs(testDatabase, testContainer) {
-		doc := documentOf(d)
-		if s.docs[doc.PK] == nil {
-			s.docs[doc.PK] = map[string]segment.Document{}
+	for _, d := range r.held() {
+		if s.docs[d.PK] == nil {
+			s.docs[d.PK] = map[string]segment.Document{}
 		}
-		s.docs[doc.PK][d.ID] = doc
+		s.docs[d.PK][d.ID] = d.Document
 		sid, _, _ := strings.Cut(d.ID, "-")
-		switch doc.Type {
+		switch d.Type {
 		case head.TypeHead:
 			s.heads = append(s.heads, d)
 		case head.TypeGone:
-			if g, err := head.DecodeGone(d.ID, doc.Body); err == nil {
+			if g, err := head.DecodeGone(d.ID, d.Body); err == nil {
 				condemned = append(condemned, g.Names...)
 			}
 		case head.TypeHistory:
-			if h, err := head.DecodeHistory(d.ID, doc.Label, sid); err == nil {
+			if h, err := head.DecodeHistory(d.ID, d.Label, sid); err == nil {
 				s.histories[sid] = append(s.histories[sid], h)
 			}
 		}

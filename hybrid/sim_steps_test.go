@@ -142,7 +142,7 @@ func (w *world) free(d *gadget, id string) bool { return id != "" && d.pythons[i
 func (w *world) expected(d *gadget, err error) {
 	w.t.Helper()
 	for _, e := range []error{
-		ErrUnreachable, ErrBlocked, ErrRedaction, ErrContended, ErrDeferred, ErrDamaged, ErrRemoved,
+		ErrUnreachable, ErrBlocked, ErrUnauthorized, ErrRedaction, ErrContended, ErrDeferred, ErrDamaged, ErrRemoved,
 		sessionstore.ErrConflict, sessionstore.ErrLocked, sessionstore.ErrNotFound,
 	} {
 		if errors.Is(err, e) {

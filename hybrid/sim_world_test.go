@@ -16,11 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
-	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 	"github.com/amplifier-go/sessionstorage/internal/throttle"
@@ -37,7 +34,7 @@ type world struct {
 	rand    *rand.Rand
 	weights []simStep
 	sum     *simTally
-	srv     *cosmostest.Server
+	place   simPlace
 	reader  *simReader
 	order   *order
 	trace   *trace
@@ -45,6 +42,7 @@ type world struct {
 	ruled   bool     // some device had rules of its own
 	devices []*gadget
 	forks   int
+	length  int // steps that it takes
 	steps   int
 	waits   atomic.Int64 // that faults asked for
 
@@ -96,16 +94,14 @@ func (tr *trace) note(format string, args ...any) {
 	}
 }
 
-func newWorld(t *testing.T, seed uint64, weights []simStep, sum *simTally) *world {
+func newWorld(t *testing.T, seed uint64, place string, weights []simStep, sum *simTally) *world {
 	w := &world{
 		t: t, seed: seed, rand: rand.New(rand.NewPCG(seed, 6)), weights: weights, sum: sum, trace: &trace{sum: sha256.New()},
 		order: newOrder(rand.New(rand.NewPCG(seed, 7))),
 		acked: map[string]*ackedRecord{}, withdrawn: map[string]bool{}, buried: map[string]bool{}, recreated: map[string]bool{},
 	}
-	w.reader = newSimReader()
-	w.srv = cosmostest.New(&cosmostest.Options{Observe: w.observe, Sleep: w.sleep, Consistency: simLevel, ContentETags: seed%2 == 1})
-	w.reader.srv = w.srv
-	require.NoError(t, cosmos.Provision(context.Background(), dial(t, w.srv, w.srv.Key()), testDatabase, testContainer))
+	w.reader = newSimReader(func() []held { return w.place.held() })
+	w.place = newPlace(w, place)
 	if w.rand.IntN(3) == 0 {
 		w.rules = &simRules{}
 	}
@@ -147,25 +143,19 @@ func (w *world) add(name string) *gadget {
 // when it crashes.
 func (w *world) open(d *gadget) {
 	was := d.life
-	d.life = &life{name: d.name, next: w.srv.Transport(), order: w.order, skew: d.skew, left: -1}
+	d.life = &life{name: d.name, order: w.order, skew: d.skew, end: func() {}, left: -1}
 	if was != nil {
+		was.end()
 		d.life.offline, d.life.refusal = was.offline, was.refusal
 	}
-	cred, err := azcosmos.NewKeyCredential(w.srv.Key())
-	require.NoError(w.t, err)
-	client, err := azcosmos.NewClientWithKey(w.srv.Endpoint(), cred, &azcosmos.ClientOptions{
-		ClientOptions: policy.ClientOptions{Transport: d.life},
-	})
-	require.NoError(w.t, err)
-	w.t.Cleanup(client.Close)
-	container, err := client.NewContainer(testDatabase, testContainer)
-	require.NoError(w.t, err)
+	r := w.place.connect(d.life)
 	d.opened++
 	luck := jitter.New(sha256.Sum256(fmt.Append(nil, w.seed, d.name, d.opened)))
 	budget := &Budget{throttle.NewBudget(0, luck)}
+	var err error
 	d.Store, err = open(context.Background(), d.dir, &Options{
 		Store:  &sessionstore.Options{Durability: d.safe, Workspace: filepath.Dir(d.dir), Now: d.life.now},
-		Remote: cosmos.New(container), Project: "demo", User: "ada", Device: d.name, Budget: budget,
+		Remote: r, Project: "demo", User: "ada", Device: d.name, Budget: budget,
 		Manual: !d.running, Interval: 4 * time.Minute, Conflict: d.policy, Redact: d.rules, Deny: []string{denied + "*"},
 	}, d.life.seam(), func(e *engine) { e.Random, e.Alone = luck, true })
 	require.NoError(w.t, err)
@@ -201,6 +191,7 @@ func (w *world) run() {
 		for _, d := range w.devices {
 			w.endPythons(d)
 			requireClosed(w.t, d.Store)
+			d.life.end()
 		}
 		cancel()
 		<-w.order.done
@@ -217,7 +208,7 @@ func (w *world) run() {
 	w.beginPrivate(w.pick())
 	for round := range 2 {
 		w.weather()
-		for range simStepCount() / 2 {
+		for range w.length / 2 {
 			// A store owns a session for a moment after a write. Whoever waits for
 			// it then, waits for a time that no seed decides.
 			time.Sleep(time.Duration(1+w.rand.IntN(300)) * time.Second)
@@ -234,13 +225,23 @@ func (w *world) run() {
 
 // weather makes requests fail now and then.
 func (w *world) weather() {
-	anything := cosmostest.Random(w.rand.Uint64(), 0.10,
+	faults := []cosmostest.Fault{
 		cosmostest.Drop(), cosmostest.LoseAnswer(), cosmostest.Refuse(http.StatusTooManyRequests, time.Second),
-		cosmostest.Refuse(503, 0), cosmostest.Refuse(449, 0), cosmostest.Duplicate(), cosmostest.Fault{Retried: true},
-		cosmostest.Fault{Echo: 2}, cosmostest.Fault{Stale: 3}, cosmostest.Fault{Page: 1}, cosmostest.Fault{Page: -1},
-		cosmostest.Delay(3*time.Second), cosmostest.Fault{Hold: 2 * time.Second})
+		cosmostest.Refuse(503, 0), cosmostest.Refuse(449, 0), cosmostest.Duplicate(),
+		{Retried: true},
+		{Echo: 2},
+		{Stale: 3},
+		{Page: 1},
+		{Page: -1},
+		cosmostest.Delay(3 * time.Second),
+		{Hold: 2 * time.Second},
+	}
+	if _, is := w.place.(*doors); is {
+		faults = append(faults, cosmostest.Fault{Drop: true, Echo: 2}, cosmostest.Fault{Operation: 1 + w.rand.IntN(3)}, cosmostest.Fault{Operation: -1 - w.rand.IntN(12)})
+	}
+	anything := cosmostest.Random(w.rand.Uint64(), 0.10, faults...)
 	races := cosmostest.Random(w.rand.Uint64(), 0.03, cosmostest.Refuse(412, 0))
-	w.srv.Inject(cosmostest.Data(cosmostest.First(anything, func(r cosmostest.Request) cosmostest.Fault {
+	w.place.inject(cosmostest.Data(cosmostest.First(anything, func(r cosmostest.Request) cosmostest.Fault {
 		if r.Op == cosmostest.OpBatch || r.Op == cosmostest.OpReplace {
 			return races(r)
 		}

@@ -1,6 +1,7 @@
 package hybrid
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"maps"
@@ -18,10 +19,11 @@ import (
 )
 
 var (
-	simSeeds   = flag.Int("seeds", 0, "how many seeds TestSimulation tries; 0: 8 with TEST_LONG set, else 1")
-	simSteps   = flag.Int("steps", 0, "how many steps a seed of TestSimulation takes; 0: 70 with TEST_LONG set, else 40")
+	simSeeds   = flag.Int("seeds", 0, "how many seeds TestSimulation tries; 0: 9 with TEST_LONG set, else 3")
+	simSteps   = flag.Int("steps", 0, "how many steps a seed of TestSimulation takes; 0: 70 with TEST_LONG set, else 40, or 20 where the remote is not cosmos")
 	simWeights = flag.String("weights", "", "what TestSimulation does how often, as in append=3,rewind=0")
 	simOrder   = flag.Bool("order", true, "let TestSimulation compare the order of lists")
+	simRemote  = flag.String("remote", "", "the remote of TestSimulation: cosmos, memory or dir; by default the seed chooses")
 	simVerbose = flag.Bool("tell", false, "let TestSimulation tell each step")
 )
 
@@ -36,8 +38,9 @@ func init() {
 var simStart = time.Date(2050, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // TestSimulation lets devices work on sessions as people do, with faults of
-// the network and the account, crashes, power cuts, other programs and lost
-// bookkeeping. Time is virtual, and what a seed does is the same each time.
+// the network and the remote, crashes, power cuts, other programs and lost
+// bookkeeping. Time is virtual, and what a seed does is the same each time. Of
+// three seeds in a row each has another remote.
 func TestSimulation(t *testing.T) {
 	t.Parallel()
 	weights, err := parseWeights(*simWeights)
@@ -52,7 +55,7 @@ func TestSimulation(t *testing.T) {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {
 				t.Parallel()
 				testenv.Repeat(t, seed, "-seeds=1")
-				simulate(t, seed, weights, &sum, false)
+				simulate(t, seed, remoteOf(seed), weights, &sum, false)
 			})
 		}
 	})
@@ -78,26 +81,32 @@ func TestSimulationRepeats(t *testing.T) {
 	weights, err := parseWeights(*simWeights)
 	require.NoError(t, err)
 	begin := testenv.Seed(t)
-	for seed := begin; seed < begin+testenv.Share[uint64](1, 1, testenv.Further[uint64](1, 2)); seed++ {
+	for seed := begin; seed < begin+testenv.Share[uint64](3, 3, testenv.Further[uint64](3, 6)); seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			first := simulate(t, seed, weights, &simTally{}, true)
-			again := simulate(t, seed, weights, &simTally{}, true)
+			first := simulate(t, seed, remoteOf(seed), weights, &simTally{}, true)
+			again := simulate(t, seed, remoteOf(seed), weights, &simTally{}, true)
 			for n := range min(len(first.lines), len(again.lines)) {
 				from := max(0, n-5) // the lines before tell what both did last
 				require.Equal(t, first.lines[from:n+1], again.lines[from:n+1], "seed %d, line %d of the trace", seed, n)
 			}
 			require.Equal(t, first.sum.Sum(nil), again.sum.Sum(nil))
-			require.Greater(t, len(first.lines), simStepCount())
+			require.Greater(t, len(first.lines), simStepCount(remoteOf(seed)))
 		})
 	}
 }
 
+// remoteOf returns the remote of a seed.
+func remoteOf(seed uint64) string {
+	return cmp.Or(*simRemote, simPlaces[seed%uint64(len(simPlaces))])
+}
+
 // simulate runs one seed and returns what it did.
-func simulate(t *testing.T, seed uint64, weights []simStep, sum *simTally, keep bool) (tr *trace) {
+func simulate(t *testing.T, seed uint64, place string, weights []simStep, sum *simTally, keep bool) (tr *trace) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(simStart))
-		w := newWorld(t, seed, weights, sum)
+		w := newWorld(t, seed, place, weights, sum)
+		w.length = simStepCount(place)
 		w.trace.keep, tr = keep, w.trace
 		w.run()
 	})
@@ -131,16 +140,19 @@ func (s *simTally) text() (text string) {
 }
 
 // simStepCount returns how many steps a seed takes.
-func simStepCount() int {
-	if *simSteps > 0 {
+func simStepCount(place string) int {
+	switch {
+	case *simSteps > 0:
 		return *simSteps
+	case place == "cosmos":
+		return testenv.Share(40, 40, 70)
 	}
-	return testenv.Share(40, 40, 70)
+	return testenv.Share(20, 20, 70)
 }
 
 func simSeedCount() int {
 	if *simSeeds > 0 {
 		return *simSeeds
 	}
-	return testenv.Share(1, 1, testenv.Further(8, 100))
+	return testenv.Share(3, 3, testenv.Further(9, 100))
 }
