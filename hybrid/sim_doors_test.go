@@ -122,7 +122,7 @@ func (d *door) call(ctx context.Context, op cosmostest.Op, part string, names []
 	if err := d.life.step(); err != nil {
 		return "", lost(op, err)
 	}
-	f := d.arrive(op, part, id)
+	f, _ := d.arrive(op, part, id)
 	if refusal != 0 {
 		f = cosmostest.Refuse(refusal, 0)
 	}
@@ -162,9 +162,7 @@ func (d *door) undergo(ctx context.Context, op cosmostest.Op, part string, names
 // write makes a call that changes something, perhaps twice.
 func (d *door) write(ctx context.Context, part string, names []string, f cosmostest.Fault, made do) (v remote.Version, err error) {
 	was := d.was(part, names)
-	d.life.fail(-f.Operation)
 	v, err = made(ctx, d.inner, f)
-	d.life.fail(0)
 	if f.Duplicate {
 		_, _ = made(ctx, d.inner, f)
 	}
@@ -216,12 +214,15 @@ func (s *doors) echoes(n int, part string, names []string, made do) {
 	}})
 }
 
-// arrive counts a call, and returns its fault. What is to come once more before it is made.
-func (s *doors) arrive(op cosmostest.Op, part, id string) (f cosmostest.Fault) {
+// arrive counts a call, and returns its fault, and whether any has one. What is to come once more
+// before it is made.
+func (s *doors) arrive(op cosmostest.Op, part, id string) (f cosmostest.Fault, stormy bool) {
 	s.mu.Lock()
-	s.calls++
+	if op != opFile {
+		s.calls++
+	}
 	n := s.calls
-	if s.plan != nil {
+	if stormy = s.plan != nil; stormy {
 		f = s.plan(cosmostest.Request{N: n, Op: op, Partition: fmt.Sprintf("[%q]", part), ID: id, At: time.Now()})
 	}
 	var due []echo
@@ -235,7 +236,7 @@ func (s *doors) arrive(op cosmostest.Op, part, id string) (f cosmostest.Fault) {
 	for _, e := range due {
 		e.make()
 	}
-	return f
+	return f, stormy
 }
 
 // reads returns what a device reads from: as it is now, or without the newest changes, as far as the

@@ -31,7 +31,6 @@ type life struct {
 	crashed bool
 	offline bool
 	refusal int // status with which the account refuses this device; 0: it does not
-	broken  int // one of the next changes of the remote's files that fails; 0: none does
 	disk    *crashsim.Recorder
 	units   float64 // that the answers cost
 }
@@ -139,24 +138,6 @@ func (l *life) cut(after int, disk *crashsim.Recorder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.left, l.disk = after, disk
-}
-
-// fail lets one of the next changes of the remote's files fail; 0 or less: none.
-func (l *life) fail(next int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.broken = max(0, next)
-}
-
-// failing counts a change of the remote's files, and reports whether it fails.
-func (l *life) failing() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.broken > 0 {
-		l.broken--
-		return l.broken == 0
-	}
-	return false
 }
 
 // Do sends a request when it is its turn, or loses it or its answer. What the

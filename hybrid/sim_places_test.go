@@ -3,6 +3,7 @@ package hybrid
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -92,27 +93,64 @@ func openSeamed(place string, s *seam.Seam) (*dir.Remote, error)
 // openPlace opens a directory for a device, and returns what closes it. Each change of a file waits
 // for its turn, and the device may crash before it. Without a device it waits for nothing.
 func openPlace(w *world, place string, l *life) (remote.Remote, func()) {
+	opened := false
 	s := &seam.Seam{After: func(op seam.Op) {
 		timed(op, time.Now())
-		if newVersion(op) {
+		switch {
+		case newVersion(op):
 			w.reader.look("a new version in " + op.Dir)
+		case op.Kind == seam.Remove && strings.HasPrefix(op.Name, "o-"):
+			w.reader.lookAgain("the removal of "+op.Name, strings.TrimPrefix(filepath.Base(op.Dir), "p-s-"))
 		}
 	}}
 	if l != nil {
 		s.Before = func(op seam.Op) error {
-			if err := l.order.wait(context.Background(), l.name); err != nil {
-				return err
+			if !opened { // a program that cannot open the directory does not start
+				return nil
 			}
-			w.trace.note("%d %s %s %s", time.Since(simStart), l.name, op.Kind, named(place, op))
-			if l.failing() {
-				return syscall.EIO
-			}
-			return l.step()
+			return beforeFile(w, place, l, op)
 		}
 	}
 	r, err := openSeamed(place, s)
 	require.NoError(w.t, err)
+	opened = true
 	return r, func() { require.NoError(w.t, r.Close()) }
+}
+
+// fileTime is what a change of a file takes while requests fail, so that several devices are at it.
+const fileTime = 100 * time.Millisecond
+
+// opFile is a change of a file, for plans of faults.
+const opFile cosmostest.Op = "file"
+
+// beforeFile waits for the turn of a change of a file, which may fail. That a file gets a name may be
+// done and fail, or be done twice.
+func beforeFile(w *world, place string, l *life, op seam.Op) error {
+	if err := l.order.wait(context.Background(), l.name); err != nil {
+		return err
+	}
+	about := l.name + " " + op.Kind.String() + " " + named(place, op)
+	w.trace.note("%d %s", time.Since(simStart), about)
+	f, stormy := w.place.(*doors).arrive(opFile, "", about)
+	if stormy {
+		if err := w.sleep(context.Background(), fileTime+f.Delay); err != nil {
+			return err
+		}
+	}
+	if err := l.step(); err != nil {
+		return err
+	}
+	if (f.Lose || f.Retried) && op.Kind == seam.Link {
+		if err := os.Link(filepath.Join(op.Dir, op.Name), filepath.Join(op.Dir, op.To)); err != nil {
+			return err
+		}
+		timed(op, time.Now())
+		w.reader.look("a new version in " + op.Dir)
+	}
+	if f.Drop || f.Lose {
+		return syscall.EIO
+	}
+	return nil
 }
 
 // newVersion reports whether an operation gave a fixed name a new version.

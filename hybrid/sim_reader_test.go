@@ -23,6 +23,7 @@ type simReader struct {
 	mu       sync.Mutex // guards what follows
 	marks    int
 	versions map[string]string          // of heads that were checked
+	changed  int                        // how often heads had another version
 	ever     map[string]map[string]bool // records that were once on a history of a session, by sid
 	checks   int
 	problems []string
@@ -73,6 +74,7 @@ func (r *simReader) look(request string) {
 			continue
 		}
 		r.versions[d.ID] = d.version
+		r.changed++
 		r.checks++
 		if err := r.check(s, d); err != nil {
 			r.problems = append(r.problems, fmt.Sprintf("tip %s after %s: %v", d.ID, request, err))
@@ -80,11 +82,28 @@ func (r *simReader) look(request string) {
 	}
 }
 
-// heads returns how many versions of heads were checked.
+// lookAgain checks the head of a session from which a request took something. The partition
+// begins with the session's id.
+func (r *simReader) lookAgain(request, pk string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.shelf()
+	for _, d := range s.heads {
+		if r.versions[d.ID] != d.version || !strings.HasPrefix(pk, strings.TrimSuffix(d.ID, "-head")) {
+			continue // what is new is checked where it is noticed
+		}
+		r.checks++
+		if err := r.check(s, d); err != nil {
+			r.problems = append(r.problems, fmt.Sprintf("tip %s after %s: %v", d.ID, request, err))
+		}
+	}
+}
+
+// heads returns how often heads had another version.
 func (r *simReader) heads() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.checks
+	return r.changed
 }
 
 // blame takes note of something that is wrong.

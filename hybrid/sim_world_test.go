@@ -237,7 +237,7 @@ func (w *world) weather() {
 		{Hold: 2 * time.Second},
 	}
 	if _, is := w.place.(*doors); is {
-		faults = append(faults, cosmostest.Fault{Drop: true, Echo: 2}, cosmostest.Fault{Operation: 1 + w.rand.IntN(3)}, cosmostest.Fault{Operation: -1 - w.rand.IntN(12)})
+		faults = append(faults, cosmostest.Fault{Drop: true, Echo: 2}, cosmostest.Fault{Operation: 1 + w.rand.IntN(3)})
 	}
 	anything := cosmostest.Random(w.rand.Uint64(), 0.10, faults...)
 	races := cosmostest.Random(w.rand.Uint64(), 0.03, cosmostest.Refuse(412, 0))

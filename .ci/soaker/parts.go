@@ -66,13 +66,13 @@ var parts = []part{
 	},
 	{name: "kills", weight: 8, needs: tools, env: inFull, shows: passes, commands: []string{goTest + "-run='Kill|CallsRunAtMostOnce' ./..."}},
 	{name: "simulation", weight: 10, env: inFull, shows: passes, limit: 3 * time.Hour, commands: []string{
-		goTest + "-run='^TestSimulation' ./hybrid -seeds=36",
-		goTest + "-run='^TestSimulation$' ./hybrid -seeds=8 -consistency=Eventual",
+		goTest + "-run='^TestSimulation' ./hybrid -seeds=72",
+		goTest + "-run='^TestSimulation$' ./hybrid -seeds=8 -remote=cosmos -consistency=Eventual",
 		goTest + "-run='^TestRandomHistories$' ./internal/syncplan -seeds=20000",
 		goTest + "-run='" + model + "' ./...",
 	}},
 	{name: "harsh", weight: 8, env: inFull, shows: passes, limit: 3 * time.Hour, commands: []string{
-		goTest + "-run='^TestSimulation$' ./hybrid -seeds=12 -steps=150 -weights=" + harsh,
+		goTest + "-run='^TestSimulation$' ./hybrid -seeds=24 -steps=150 -weights=" + harsh,
 		goTest + "-run='" + races + "' ./hybrid -chaos.seeds=20",
 		goTest + "./internal/gc",
 	}},
