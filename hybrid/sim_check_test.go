@@ -162,10 +162,11 @@ func (w *world) checkTimes(step string) {
 // a session that was removed there: then it was once there, or is still where
 // it was written.
 func (w *world) checkRecords(cloud map[string]*cloudSession) {
+	w.giveUpFormer()
 	found := w.reader.reachable()
 	var lost []string
 	for mark, rec := range w.acked {
-		if found[mark] || w.withdrawn[mark] || w.wentWith(cloud, mark, rec) {
+		if found[mark] || w.withdrawn[mark] || w.copied[mark] && len(w.buried) > 0 || w.wentWith(cloud, mark, rec) {
 			continue
 		}
 		if c, known := cloud[rec.session]; known && c == nil && (w.reader.once(rec.by.sid(rec.session), mark) || w.anywhere(rec.by, mark)) {

@@ -60,7 +60,8 @@ func (w *world) recreateOne(d *gadget, id string) {
 	}
 	w.expected(d, err)
 	if was != nil {
-		w.giveUpFormer(id, was)
+		w.begun[id] = append(w.begun[id], was) // where it failed, a later sync may finish it
+		w.giveUpFormer()
 	}
 	if err != nil {
 		return
@@ -82,18 +83,27 @@ func (w *world) recreateOne(d *gadget, id string) {
 	}
 }
 
-// giveUpFormer takes note of records that only former heads of a session had, once these
-// are gone.
-func (w *world) giveUpFormer(id string, was *cloudSession) {
+// giveUpFormer takes note of records that only former heads and branches of a session had, once
+// these are gone: by a Recreate, or by the sync that finished one. What a branch had is in the
+// session that keeps it, as long as nobody removes that.
+func (w *world) giveUpFormer() {
 	cloud, err := w.reader.sessions()
 	require.NoError(w.t, err)
-	if now := cloud[id]; now != nil && now.tip.Born == was.tip.Born {
-		return
-	}
 	found := w.reader.reachable()
-	for mark := range was.records {
-		if !was.firm[mark] && !found[mark] {
-			w.withdrawn[mark] = true
+	for id, all := range w.begun {
+		now := cloud[id]
+		for _, was := range all {
+			if now != nil && now.tip.Born == was.tip.Born {
+				continue
+			}
+			for mark := range was.records {
+				switch {
+				case !was.firm[mark] && !found[mark]:
+					w.withdrawn[mark] = true
+				case now == nil || !now.records[mark]:
+					w.copied[mark] = true
+				}
+			}
 		}
 	}
 }

@@ -46,8 +46,10 @@ type world struct {
 	steps   int
 	waits   atomic.Int64 // that faults asked for
 
-	acked     map[string]*ackedRecord // what a write has acknowledged
-	withdrawn map[string]bool         // cut, removed or overwritten before they reached the cloud
+	acked     map[string]*ackedRecord    // what a write has acknowledged
+	withdrawn map[string]bool            // cut, removed or overwritten before they reached the cloud
+	copied    map[string]bool            // given up with a branch of their session, and in the cloud in the session that keeps it
+	begun     map[string][]*cloudSession // what the cloud had of sessions when a Recreate of them began
 	promises
 	buried    map[string]bool // sessions that somebody removed from the cloud, or tried to
 	recreated map[string]bool // sessions that somebody brought back after that
@@ -98,7 +100,7 @@ func newWorld(t *testing.T, seed uint64, place string, weights []simStep, sum *s
 	w := &world{
 		t: t, seed: seed, rand: rand.New(rand.NewPCG(seed, 6)), weights: weights, sum: sum, trace: &trace{sum: sha256.New()},
 		order: newOrder(rand.New(rand.NewPCG(seed, 7))),
-		acked: map[string]*ackedRecord{}, withdrawn: map[string]bool{}, buried: map[string]bool{}, recreated: map[string]bool{},
+		acked: map[string]*ackedRecord{}, withdrawn: map[string]bool{}, copied: map[string]bool{}, begun: map[string][]*cloudSession{}, buried: map[string]bool{}, recreated: map[string]bool{},
 	}
 	w.reader = newSimReader(func() []held { return w.place.held() })
 	w.place = newPlace(w, place)
