@@ -1,6 +1,6 @@
 package hybrid
 
-import "github.com/amplifier-go/sessionstorage/internal/throttle"
+import "github.com/amplifier-go/sessionstorage/hybrid/internal/throttle"
 
 // Limits bound the request units that the stores of a [Budget] spend. A request is made
 // as long as the limit has anything left beside what the requests under way are

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
-	"github.com/amplifier-go/sessionstorage/internal/syncer"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncer"
 )
 
 // TestContainerIsMadeAnew takes the container away beneath a store that runs on, and

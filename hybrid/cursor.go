@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/remoteread"
-	"github.com/amplifier-go/sessionstorage/internal/replica"
-	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 )
 
 // roundEvery is how often the catalogue is read from its beginning: then entries

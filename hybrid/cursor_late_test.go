@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/memremote"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
-	"github.com/amplifier-go/sessionstorage/internal/memremote"
 )
 
 // lateList stores while it lists: of what is stored meanwhile the list has what came last.

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/dirread"
-	"github.com/amplifier-go/sessionstorage/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"

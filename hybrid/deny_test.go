@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
-	"github.com/amplifier-go/sessionstorage/internal/replica"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 )
 
 // TestDenyFitsNamesWithSlashes: a glob keeps a session whatever characters its name has.

@@ -84,7 +84,7 @@
 // of a session either. So a later sync waits neither for what an ended program wrote
 // nor for what a sync wrote. After a write of any other tool, which may keep the
 // messages in memory, a sync waits ten minutes. A program that goes on with a session
-// calls [Store.Refresh] first. The whole rule is a table in internal/syncer/use.go.
+// calls [Store.Refresh] first. The whole rule is a table in hybrid/internal/syncer/use.go.
 //
 // # Devices
 //

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/remoteread"
-	"github.com/amplifier-go/sessionstorage/internal/syncer"
-	"github.com/amplifier-go/sessionstorage/internal/throttle"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncer"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/throttle"
 )
 
 // engine is what syncs the sessions of one directory.

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/privacy"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncer"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
-	"github.com/amplifier-go/sessionstorage/internal/privacy"
-	"github.com/amplifier-go/sessionstorage/internal/remoteread"
-	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/show"
-	"github.com/amplifier-go/sessionstorage/internal/syncer"
 )
 
 // What callers branch on, with [errors.Is].

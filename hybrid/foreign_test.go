@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
-	"github.com/amplifier-go/sessionstorage/internal/gc"
-	"github.com/amplifier-go/sessionstorage/internal/jitter"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/gc"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest/foreign"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/syncer"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncer"
 )
 
 // History is a history of a session that is not its main line: a branch, which a device had

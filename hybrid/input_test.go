@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 )
 
 func TestForeignDocuments(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/replica"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 )
 
 // requireKeptLate requires that a device says of a session that the cloud has it although

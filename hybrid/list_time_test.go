@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/syncer"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncer"
 )
 
 // TestTimeWaitsForUse rewinds a session on a device whose clock is behind. The head

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/head"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
 )
 
 // plain returns all that the documents of the cloud hold, in the clear: ids, bodies,

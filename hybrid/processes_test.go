@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/inuse"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/inuse"
 )
 
 // TestTwoStoresOfOneDirectory is what two processes are that sync one

@@ -1,6 +1,6 @@
 package hybrid
 
-import "github.com/amplifier-go/sessionstorage/internal/inuse"
+import "github.com/amplifier-go/sessionstorage/hybrid/internal/inuse"
 
 // join makes this store known to the other programs of the device. Where that
 // fails, they wait ten minutes after each of its writes.

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/gc"
-	"github.com/amplifier-go/sessionstorage/internal/remoteread"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/gc"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
 )
 
 // PruneOptions say what [Store.Prune] may do. The zero value, and nil, are

@@ -1,6 +1,6 @@
 package hybrid
 
-import "github.com/amplifier-go/sessionstorage/internal/replica"
+import "github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 
 // queue holds the sessions that the worker is to sync, each once. Those written
 // here go before those that may have changed in the cloud alone. A session that

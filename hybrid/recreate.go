@@ -3,8 +3,8 @@ package hybrid
 import (
 	"context"
 
-	"github.com/amplifier-go/sessionstorage/internal/remoteread"
-	"github.com/amplifier-go/sessionstorage/internal/syncer"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncer"
 )
 
 // Recreate sends sessions anew under today's rules of redaction: transcript, small files,

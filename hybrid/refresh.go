@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncer"
 	"github.com/amplifier-go/sessionstorage/internal/core"
-	"github.com/amplifier-go/sessionstorage/internal/syncer"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/replica"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 )
 
 // Remote returns the sessions of the project that the cloud has or had, the

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/remoteread"
-	"github.com/amplifier-go/sessionstorage/internal/syncer"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncer"
 )
 
 // SyncResult is what a [Store.Sync] did.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/replica"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 )
 
 // ruleFiles are the files with what is remembered of what may leave.

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/amplifier-go/sessionstorage/internal/replica"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncer"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/syncer"
 )
 
 // listing is what a scan of the directory found.

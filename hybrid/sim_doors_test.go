@@ -16,8 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
-	"github.com/amplifier-go/sessionstorage/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 

@@ -17,8 +17,8 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/hybrid/dir"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/memremote"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
-	"github.com/amplifier-go/sessionstorage/internal/memremote"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )

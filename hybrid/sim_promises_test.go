@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/inuse"
-	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/inuse"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/inuse"
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
-	"github.com/amplifier-go/sessionstorage/internal/inuse"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 

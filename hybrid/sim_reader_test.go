@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )

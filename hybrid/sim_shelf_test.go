@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/amplifier-go/sessionstorage/internal/head"
-	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 )
 
 // shelf is all documents at one moment.

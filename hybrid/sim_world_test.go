@@ -18,9 +18,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/jitter"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/jitter"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/throttle"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
-	"github.com/amplifier-go/sessionstorage/internal/throttle"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 

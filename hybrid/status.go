@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/privacy"
-	"github.com/amplifier-go/sessionstorage/internal/replica"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/privacy"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncer"
 	"github.com/amplifier-go/sessionstorage/internal/show"
-	"github.com/amplifier-go/sessionstorage/internal/syncer"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 

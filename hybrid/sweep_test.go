@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/replica"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 )
 
 func TestLeftoversAreSwept(t *testing.T) {

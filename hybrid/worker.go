@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/jitter"
-	"github.com/amplifier-go/sessionstorage/internal/replica"
-	"github.com/amplifier-go/sessionstorage/internal/syncer"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/jitter"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncer"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 

@@ -15,9 +15,9 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/throttle"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
-	"github.com/amplifier-go/sessionstorage/internal/throttle"
 )
 
 // connect returns a connection to a container of the strict server.

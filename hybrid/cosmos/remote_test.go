@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/throttle"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote/remotetest"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
-	"github.com/amplifier-go/sessionstorage/internal/throttle"
 )
 
 // TestRemote runs what each remote must pass over the strict server.

@@ -9,9 +9,9 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/throttle"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
-	"github.com/amplifier-go/sessionstorage/internal/throttle"
 )
 
 // TestSessionTokenOfAnotherContainer reads with a token that no replica will ever know.

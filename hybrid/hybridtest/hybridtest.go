@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/memremote"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
-	"github.com/amplifier-go/sessionstorage/internal/memremote"
 )
 
 // Remote keeps what the stores of a test send, as long as the test holds it. Stores that are

@@ -18,7 +18,7 @@ func TestLogKeysAreTold(t *testing.T) {
 	t.Parallel()
 	readme := pages(t)[0].text
 	messages := 0
-	for _, pkg := range append(slices.Clone(public), "internal/syncer") { // by the logger of hybrid
+	for _, pkg := range append(slices.Clone(public), "hybrid/internal/syncer") { // by the logger of hybrid
 		paths, err := filepath.Glob(filepath.Join(root, pkg, "*.go"))
 		require.NoError(t, err)
 		for _, path := range paths {

@@ -23,11 +23,11 @@ func place(pkg string) (layer int, unit string) {
 		return 7, "internal/test/cosmostest"
 	case top == "internal" && second == "core": // sessionstore as the packages above see it
 		return 3, top + "/" + second
-	case top == "internal" && second == "privacy": // of sessions as sessionstore has them
-		return 4, top + "/" + second
-	case top == "internal" && second == "syncer":
-		return 5, top + "/" + second
-	case top == "internal", within(pkg, "hybrid/remote"): // which what syncs is made of
+	case pkg == "hybrid/internal/privacy": // of sessions as sessionstore has them
+		return 4, pkg
+	case pkg == "hybrid/internal/syncer":
+		return 5, pkg
+	case top == "internal", within(pkg, "hybrid/remote"), within(pkg, "hybrid/internal"): // of which what syncs is made
 		return 0, "internal"
 	case top == "eventslog":
 		return 1, top
@@ -76,22 +76,22 @@ var reserved = map[string][]string{
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos": {"hybrid/cosmos", "internal/powercut/cloud", "examples/cloudsync"}, // which open an account
 	"github.com/google/renameio":                          {"internal/atomicfile"},
 	module + "/internal/crashsim":                         {}, // tests alone simulate crashes
-	module + "/internal/memremote":                        {"hybrid/hybridtest"},
-	module + "/hybrid/remote":                             {"hybrid", "hybrid/cosmos", "hybrid/hybridtest", "internal/gc", "internal/memremote", "internal/remoteread", "internal/replica", "internal/segment", "internal/syncer", "internal/throttle"},
-	module + "/internal/throttle":                         {"hybrid", "internal/syncer"},
-	module + "/internal/remoteread":                       {"hybrid", "internal/gc", "internal/replica", "internal/syncer"},
-	module + "/internal/gc":                               {"hybrid", "internal/syncer"},
-	module + "/internal/replica":                          {"hybrid", "internal/privacy", "internal/syncer"},
-	module + "/internal/privacy":                          {"hybrid", "internal/syncer"},
-	module + "/internal/track":                            {"internal/privacy", "internal/replica", "internal/syncer"},
-	module + "/internal/syncer":                           {"hybrid"},
+	module + "/hybrid/internal/memremote":                 {"hybrid/hybridtest"},
+	module + "/hybrid/remote":                             {"hybrid", "hybrid/cosmos", "hybrid/hybridtest", "hybrid/internal/gc", "hybrid/internal/memremote", "hybrid/internal/remoteread", "hybrid/internal/replica", "hybrid/internal/segment", "hybrid/internal/syncer", "hybrid/internal/throttle"},
+	module + "/hybrid/internal/throttle":                  {"hybrid", "hybrid/internal/syncer"},
+	module + "/hybrid/internal/remoteread":                {"hybrid", "hybrid/internal/gc", "hybrid/internal/replica", "hybrid/internal/syncer"},
+	module + "/hybrid/internal/gc":                        {"hybrid", "hybrid/internal/syncer"},
+	module + "/hybrid/internal/replica":                   {"hybrid", "hybrid/internal/privacy", "hybrid/internal/syncer"},
+	module + "/hybrid/internal/privacy":                   {"hybrid", "hybrid/internal/syncer"},
+	module + "/hybrid/internal/track":                     {"hybrid/internal/privacy", "hybrid/internal/replica", "hybrid/internal/syncer"},
+	module + "/hybrid/internal/syncer":                    {"hybrid"},
 	module + "/internal/access":                           {"internal/core", "sessionstore"},
 	"C":                                                   nil,
 }
 
 // cloud are the packages that make requests to the cloud, and those above them. What reserved says of
 // them keeps their dependencies away from all but hybrid.
-var cloud = []string{"hybrid/cosmos", "hybrid/remote", "internal/remoteread", "internal/gc", "internal/replica", "internal/syncer", "internal/throttle"}
+var cloud = []string{"hybrid/cosmos", "hybrid/remote", "hybrid/internal/remoteread", "hybrid/internal/gc", "hybrid/internal/replica", "hybrid/internal/syncer", "hybrid/internal/throttle"}
 
 // misimported finds imports of packages that are reserved for others.
 // cgo is for none, and not for tests either.

@@ -42,7 +42,7 @@ func TestUpward(t *testing.T) {
 		{"inside internal", "internal/sessiondir/a.go", importing("internal/seam"), nil},
 		{"workflows from the archive", "sessionstore/archive/a.go", importing("sessionstore/workflow"), nil},
 		{"the archive from workflows", "sessionstore/workflow/a.go", importing("sessionstore/archive"), []string{"sessionstore/workflow/a.go:3: sessionstore/workflow may not import sessionstore/archive"}},
-		{"the rest of hybrid from internal", "internal/gc/a.go", importing("hybrid/redact"), []string{"internal/gc/a.go:3: internal/gc may not import hybrid/redact"}},
+		{"the rest of hybrid from internal", "hybrid/internal/gc/a.go", importing("hybrid/redact"), []string{"hybrid/internal/gc/a.go:3: hybrid/internal/gc may not import hybrid/redact"}},
 		{"beside", "sessionstore/workflow/a.go", importing("sessionstore/checkpoint"), []string{"sessionstore/workflow/a.go:3: sessionstore/workflow may not import sessionstore/checkpoint"}},
 		{"inside one example", "examples/viewer/a.go", importing("examples/viewer/page"), nil},
 		{"the viewer from the command", "examples/sessions/cli/a.go", importing("examples/viewer/web"), nil},
@@ -66,7 +66,7 @@ func TestMisimported(t *testing.T) {
 	const crashsim = "package x\n\nimport _ \"" + module + "/internal/crashsim\"\n"
 	const access = "package x\n\nimport _ \"" + module + "/internal/access\"\n"
 	const remote = "package x\n\nimport _ \"" + module + "/hybrid/remote\"\n"
-	const memremote = "package x\n\nimport _ \"" + module + "/internal/memremote\"\n"
+	const memremote = "package x\n\nimport _ \"" + module + "/hybrid/internal/memremote\"\n"
 	const cgo = "package x\n\nimport \"C\"\n"
 	runRule(t, misimported, []ruleTest{
 		{"azcosmos in hybrid", "hybrid/a.go", cosmos, []string{`hybrid/a.go:3: hybrid may not import "github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"`}},
@@ -83,8 +83,8 @@ func TestMisimported(t *testing.T) {
 		{"a remote where requests are made", "hybrid/cosmos/a.go", remote, nil},
 		{"a remote in its tests", "hybrid/remote/remotetest/a.go", remote, nil},
 		{"a remote elsewhere", "sessionstore/a.go", remote, []string{`sessionstore/a.go:3: sessionstore may not import "` + module + `/hybrid/remote"`}},
-		{"memory in a test", "internal/gc/a_test.go", memremote, nil},
-		{"memory elsewhere", "internal/gc/a.go", memremote, []string{`internal/gc/a.go:3: internal/gc may not import "` + module + `/internal/memremote"`}},
+		{"memory in a test", "hybrid/internal/gc/a_test.go", memremote, nil},
+		{"memory elsewhere", "hybrid/internal/gc/a.go", memremote, []string{`hybrid/internal/gc/a.go:3: hybrid/internal/gc may not import "` + module + `/hybrid/internal/memremote"`}},
 		{"cgo", "internal/filelock/a.go", cgo, []string{`internal/filelock/a.go:3: internal/filelock may not import "C"`}},
 		{"cgo in a test", "internal/filelock/a_test.go", cgo, []string{`internal/filelock/a_test.go:3: internal/filelock may not import "C"`}},
 		{"others", "slice/a.go", "package x\n\nimport _ \"github.com/Azure/azure-sdk-for-go/sdk/azcore\"\n", nil},

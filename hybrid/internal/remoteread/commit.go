@@ -1,0 +1,94 @@
+package remoteread
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+)
+
+// ErrLost tells that a change was decided by a version of a document that is not the newest
+// any more, or that it is not known whether it was made. What decided it is to be read again.
+var ErrLost = errors.New("the head changed meanwhile")
+
+// ErrContended tells that other devices keep changing what this one is to change.
+var ErrContended = errors.New("other devices keep changing the session")
+
+// Lost makes an [ErrLost] of the error of a change where reading again tells what to do.
+func Lost(err error) error {
+	if errors.Is(err, remote.ErrChanged) || errors.Is(err, remote.ErrUnknown) {
+		return fmt.Errorf("%w: %w", ErrLost, err)
+	}
+	return err
+}
+
+// maxUploads is how many documents are stored at once.
+const maxUploads = 8
+
+// Batch returns what the remote does whole; nothing where it does not tell.
+func (r *Reader) Batch(ctx context.Context) remote.Batch {
+	info, _ := r.Remote.Info(ctx)
+	return info.Batch
+}
+
+// Fits reports whether documents are stored whole with a swap, or not at all.
+func (r *Reader) Fits(ctx context.Context, docs []segment.Document, swap *remote.Swap) bool {
+	room, bytes := r.Batch(ctx), swap.Size()
+	for i := range docs {
+		bytes += docs[i].Size()
+	}
+	return len(docs)+len(swap.Remove) < room.Objects && bytes <= room.Bytes
+}
+
+// Commit stores documents of a partition, and then replaces one more, if it still has its
+// version, when swap is not nil. Where all [Reader.Fits], they are stored whole, or not at all.
+func (r *Reader) Commit(ctx context.Context, pk string, docs []segment.Document, swap *remote.Swap) (remote.Version, error) {
+	objects, bytes := make([]remote.Object, len(docs)), 0
+	for i, d := range docs {
+		objects[i] = remote.Object{Name: d.ID, Label: d.Label, Body: d.Body}
+		bytes += d.Size()
+	}
+	v, err := r.Remote.Commit(remote.Observed(ctx, r.count), pk, objects, swap)
+	if err != nil {
+		return "", err
+	}
+	if swap != nil {
+		objects, bytes = append(objects, swap.Object), bytes+swap.Size()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.usage.Documents += len(objects)
+	r.usage.Bytes += int64(bytes)
+	return v, nil
+}
+
+// Store stores documents of a partition, several at once.
+func (r *Reader) Store(ctx context.Context, pk string, docs []segment.Document) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var work sync.WaitGroup
+	next := make(chan segment.Document)
+	for range min(r.atOnce(maxUploads), len(docs)) {
+		work.Go(func() {
+			for d := range next {
+				if _, err := r.Commit(ctx, pk, []segment.Document{d}, nil); err != nil {
+					cancel(fmt.Errorf("store %s: %w", d.ID, err))
+				}
+			}
+		})
+	}
+	for _, d := range docs {
+		next <- d
+	}
+	close(next)
+	work.Wait()
+	return context.Cause(ctx)
+}
+
+// Swap returns what replaces a document, if it still has a version; "" is none.
+func Swap(d segment.Document, version remote.Version) *remote.Swap {
+	return &remote.Swap{Object: remote.Object{Name: d.ID, Label: d.Label, Body: d.Body}, If: version}
+}

@@ -1,0 +1,133 @@
+package replica
+
+import (
+	"maps"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/track"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// SessionState is what this device knows of a session between syncs. It lies
+// outside of the session's directory, so that it moves no times there and
+// outlives it. Losing it costs one comparison with the cloud, never data.
+type SessionState struct {
+	V       int    `json:"v"`
+	Session string `json:"session_id"`
+	Place   string `json:"place"`  // the sessions directory: a copied one is another replica
+	Device  string `json:"device"` // of Place
+	Born    string `json:"born"`   // of the head: another container has another one
+
+	Here   bool            `json:"here,omitempty"` // the session was seen here
+	Gone   bool            `json:"gone,omitempty"` // and then was not: it is not brought back unless asked
+	Base   *segment.Point  `json:"base,omitempty"` // of the transcript, when both sides were last in step
+	Main   *track.Followed `json:"t,omitempty"`
+	Own    bool            `json:"own,omitempty"`    // Main is what this library wrote
+	Synced bool            `json:"synced,omitempty"` // Main is what a sync wrote: no program here did
+	Quiet  time.Time       `json:"quiet"`            // since when Main has not changed
+
+	Logs   map[string]*OwnLog           `json:"logs,omitempty"` // by the letter of their kind
+	Files  map[string]*KnownFile        `json:"files,omitempty"`
+	Cached map[segment.Stream]CachedLog `json:"held,omitempty"` // other devices' logs in the bookkeeping
+
+	Head remoteread.Known `json:"head"`
+	Cat  KnownEntry       `json:"cat,omitzero"`
+
+	Anew *Anew `json:"recreate,omitempty"` // not nil: this device is writing it anew in the cloud
+
+	Older time.Time `json:"older,omitzero"` // since when the cloud answers with an older head than Head
+
+	Kept  []string `json:"kept,omitempty"`  // sessions that divergences left here
+	Rule  Rule     `json:"rule,omitempty"`  // what rules said when its parent was here
+	Above []string `json:"above,omitempty"` // the parents that were named
+	Lacks bool     `json:"lacks,omitempty"` // something was damaged in the cloud when it was last fetched
+
+	stored []byte // as it lies on the disk
+}
+
+// Rule is what the rules of the directory said of a session when it was judged last.
+// It outlives the session's parent.
+type Rule string
+
+// The rules.
+const (
+	NotJudged Rule = ""
+	Kept      Rule = "kept"      // it stays on this machine by a rule on itself
+	Inherited Rule = "inherited" // it stays because its parent does
+	Leaves    Rule = "leaves"
+)
+
+// KnownEntry is the catalogue's entry as it was last written.
+type KnownEntry struct {
+	Revision int64          `json:"rev"`
+	Version  remote.Version `json:"version"`
+	At       time.Time      `json:"at"`
+}
+
+// Anew is the intent to send a session anew that is in the cloud. It is stored before the
+// tombstone is, so that a sync that meets this tombstone goes on, and none that meets
+// another one does.
+type Anew struct {
+	Op       string                       `json:"op"`             // of the tombstone
+	Born     string                       `json:"born"`           // of the head that the tombstone replaces
+	Revision int64                        `json:"rev"`            // of the tombstone
+	Logs     map[segment.Stream]CachedLog `json:"logs,omitempty"` // that lie whole in the bookkeeping
+}
+
+// OwnLog is a log of this device.
+type OwnLog struct {
+	Generation int             `json:"generation"`
+	Inherited  int64           `json:"adopted,omitempty"` // bytes of the file that came from another device
+	From       segment.Stream  `json:"from,omitempty"`    // which one, and how much of it
+	FromPoint  segment.Point   `json:"from_point,omitzero"`
+	File       *track.Followed `json:"file,omitempty"`
+	Large      *segment.Large  `json:"large,omitempty"`
+	Base       segment.Point   `json:"base,omitzero"` // when both sides were last in step
+}
+
+// KnownFile is a small file as both sides had it.
+type KnownFile struct {
+	Sum  segment.Hash     `json:"sum"`  // of the content as it leaves
+	Seen segment.Hash     `json:"seen"` // of the content here
+	Base []byte           `json:"base,omitempty"`
+	File sessiondir.Stamp `json:"file"`
+	At   time.Time        `json:"at"`
+
+	Clock head.HLC `json:"hlc,omitzero"` // of the change that both sides had
+
+	Forms []track.Form `json:"forms,omitempty"` // of its lines, where rules changed them
+}
+
+// InStep reports whether the file here was what both sides had. Of another one Seen says
+// how it left under the rules of that time, which may be others now.
+func (k *KnownFile) InStep() bool { return k.Seen == k.Sum }
+
+// CachedLog is how much of another device's log lies in the bookkeeping. The lines before
+// From stand at the beginning of this device's own log.
+type CachedLog struct {
+	From  int64         `json:"from,omitempty"`
+	Point segment.Point `json:"point"`
+	Size  int64         `json:"size"` // of the file, which may be longer after a kill
+}
+
+const stateVersion = 1
+
+// Clone returns a copy that shares nothing that a sync changes.
+func (s *SessionState) Clone() *SessionState {
+	c := *s
+	c.Logs, c.Files, c.Cached = map[string]*OwnLog{}, map[string]*KnownFile{}, maps.Clone(s.Cached)
+	for kind, own := range s.Logs {
+		c.Logs[kind] = new(*own)
+	}
+	for name, known := range s.Files {
+		c.Files[name] = new(*known)
+	}
+	return &c
+}
+
+// IsNew reports whether nothing was known of the session.
+func (s *SessionState) IsNew() bool { return s.stored == nil }

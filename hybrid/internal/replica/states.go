@@ -1,0 +1,225 @@
+package replica
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+)
+
+// States keeps the state files of a store. Its methods may be called by many
+// goroutines; those for one session not at the same time.
+type States struct {
+	dir    func() (*atomicfile.Dir, error)
+	place  string
+	device string
+	OnSave func(session string) // is told of each state that changes; nil: nobody is
+	OnRead func(file string)    // is told of each file that is read as a whole; nil: nobody is
+
+	rules    rulesCache
+	changing sync.Mutex // held while SetLocalOnly reads and writes
+}
+
+// NewStates returns the states of the sessions of a place as a device knows them,
+// which are files in the directory that dir opens.
+func NewStates(dir func() (*atomicfile.Dir, error), place, device string) *States {
+	return &States{dir: dir, place: place, device: device}
+}
+
+// with runs do in the directory of states.
+func (s *States) with(do func(*atomicfile.Dir) error) error {
+	dir, err := s.dir()
+	if err != nil {
+		return fmt.Errorf("open sync state: %w", err)
+	}
+	return errors.Join(do(dir), dir.Close())
+}
+
+// Load returns the state of a session, a new one when there is none that can be
+// trusted.
+func (s *States) Load(sid, session string) *SessionState {
+	fresh := &SessionState{V: stateVersion, Session: session, Place: s.place, Device: s.device}
+	text, err := s.Read(sid + ".json")
+	if err != nil {
+		return fresh
+	}
+	var st SessionState
+	if json.Unmarshal(text, &st) != nil || st.V != stateVersion || st.Session != session || st.Place != s.place || st.Device != s.device {
+		return fresh
+	}
+	st.stored = text
+	return &st
+}
+
+// Save replaces a state. It is durable, but its loss would do no harm.
+func (s *States) Save(sid string, st *SessionState) error {
+	text, err := json.Marshal(st)
+	if err != nil {
+		return fmt.Errorf("encode sync state: %w", err)
+	}
+	if bytes.Equal(text, st.stored) {
+		return nil
+	}
+	if s.OnSave != nil {
+		s.OnSave(st.Session)
+	}
+	err = s.Write(sid+".json", text)
+	if err == nil {
+		st.stored = text
+	}
+	return err
+}
+
+// Write replaces a file beside the states.
+func (s *States) Write(name string, content []byte) error {
+	return s.Fill(name, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}
+
+// Fill replaces a file beside the states by what write writes.
+func (s *States) Fill(name string, write func(io.Writer) error) error {
+	return s.with(func(dir *atomicfile.Dir) error {
+		err := dir.Replace(name, true, time.Now(), write)
+		if err == nil {
+			err = dir.Sync()
+		}
+		if err != nil {
+			return fmt.Errorf("write sync state: %w", err)
+		}
+		return nil
+	})
+}
+
+// FillLines replaces a file beside the states by lines.
+func (s *States) FillLines(name string, lines iter.Seq2[[]byte, error]) error {
+	return s.Fill(name, func(w io.Writer) error { return WriteLines(w, lines) })
+}
+
+// Read reads a file beside the states.
+func (s *States) Read(name string) (text []byte, err error) {
+	if s.OnRead != nil {
+		s.OnRead(name)
+	}
+	err = s.with(func(dir *atomicfile.Dir) (err error) {
+		text, err = dir.Root().ReadFile(name)
+		return err
+	})
+	return text, err
+}
+
+// Open opens a file beside the states for reading.
+func (s *States) Open(name string) (f *os.File, err error) {
+	err = s.with(func(dir *atomicfile.Dir) (err error) {
+		f, err = dir.OpenRead(name)
+		return err
+	})
+	return f, err
+}
+
+// CopyTo copies the first size bytes of a file beside the states.
+func (s *States) CopyTo(w io.Writer, name string, size int64) error {
+	if size == 0 {
+		return nil
+	}
+	f, err := s.Open(name)
+	if err != nil {
+		return err
+	}
+	_, err = io.CopyN(w, f, size)
+	return errors.Join(err, f.Close())
+}
+
+// Remove removes a file beside the states, if it is there.
+func (s *States) Remove(name string) error {
+	return s.with(func(dir *atomicfile.Dir) error {
+		if err := dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	})
+}
+
+// leftFor is how long a file that was being fetched may stay: whoever fetched
+// it may be another process that still lives.
+const leftFor = 24 * time.Hour
+
+// tablesFor is how long a table of package replica stays that nobody changes.
+const tablesFor = 90 * 24 * time.Hour
+
+// lostFor is how long the value of a change stays that lost a merge.
+const lostFor = 90 * 24 * time.Hour
+
+// Sweep removes what killed processes left, and what has been kept for long enough. What
+// cannot be removed stays until the next time.
+func (s *States) Sweep() {
+	_ = s.with(func(dir *atomicfile.Dir) error {
+		entries, err := fs.ReadDir(dir.Root().FS(), ".")
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			limit := leftFor
+			switch {
+			case strings.HasPrefix(e.Name(), Prefix):
+				limit = tablesFor
+			case strings.Contains(e.Name(), lost):
+				limit = lostFor
+			case !strings.Contains(e.Name(), Arriving):
+				continue
+			}
+			if fi, gone := e.Info(); gone == nil && time.Since(fi.ModTime()) > limit {
+				err = errors.Join(err, dir.Remove(e.Name()))
+			}
+		}
+		return err
+	})
+}
+
+// Arriving is part of the names of files with lines that are being fetched.
+const Arriving = ".arriving-"
+
+// lost is part of the names of files with values that lost a merge.
+const lost = ".lost-"
+
+// LostFile returns the name of the file for the value of a change to a file or, where key
+// is not empty, to a member of it. sum is of the value.
+func LostFile(sid, key, file string, sum segment.Hash) string {
+	name := path.Base(file) + "-" + sum.Short()[:8]
+	if with := sid + lost + key + "-" + name; key != "" && len(key) <= 64 && fs.ValidPath(with) && !strings.ContainsAny(key, `/\:`) {
+		return with
+	}
+	return sid + lost + name
+}
+
+// DownloadFile returns the name of a file for lines of a session that are being
+// fetched. Another process may be fetching them too: random tells them apart.
+func DownloadFile(sid, random string) string { return sid + Arriving + random }
+
+// WriteLines writes lines, each with its LF.
+func WriteLines(w io.Writer, lines iter.Seq2[[]byte, error]) error {
+	out := bufio.NewWriterSize(w, 256<<10)
+	for line, err := range lines {
+		if err != nil {
+			return err
+		}
+		_, _ = out.Write(line) // Flush tells of errors
+		if err := out.WriteByte('\n'); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}

@@ -1,0 +1,213 @@
+package syncer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/jsonl"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// fetchLogs brings the logs of other devices up to date that lie in the
+// bookkeeping.
+func (v *work) fetchLogs(ctx context.Context, except map[segment.Stream]bool) error {
+	for _, st := range slices.Sorted(maps.Keys(v.cloud.head.Logs)) {
+		r := v.cloud.head.Logs[st]
+		if except[st] || v.local.isOwn(st) || v.cloud.isAdopted(st) {
+			continue
+		}
+		if err := v.cloud.lack(logName(st), v.fetchLog(ctx, st, r)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isOwn reports whether a stream is the one that a log here continues.
+func (l *local) isOwn(st segment.Stream) bool { return l.ownLog(st) != nil }
+
+func (c *cloud) isAdopted(st segment.Stream) bool {
+	own := c.st.Logs[st.Kind().String()]
+	return own != nil && own.From == st && own.FromPoint == c.head.Logs[st].Point()
+}
+
+// chosenLogs are the logs that a restored session gets as its files, by the
+// names of these.
+type chosenLogs map[string]chosenLog
+
+type chosenLog struct {
+	kind   segment.Kind
+	stream segment.Stream
+	point  segment.Point
+	size   int64
+}
+
+func (t chosenLogs) streams() map[segment.Stream]bool {
+	all := map[segment.Stream]bool{}
+	for _, l := range t {
+		all[l.stream] = true
+	}
+	return all
+}
+
+// chooseLogs fetches the longest log of each kind; where that is damaged, the
+// longest that is not.
+func (v *work) chooseLogs(ctx context.Context) (chosenLogs, error) {
+	taken := chosenLogs{}
+	for _, l := range logNames {
+		for _, st := range v.cloud.longest(l.kind) {
+			r := v.cloud.head.Logs[st]
+			err := v.fetchLog(ctx, st, r)
+			if err == nil {
+				taken[l.name] = chosenLog{kind: l.kind, stream: st, point: r.Point(), size: v.st.Cached[st].Size}
+				break
+			}
+			if err := v.cloud.lack(l.name, err); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return taken, nil
+}
+
+// longest returns the logs of a kind that are not empty, the longest first.
+func (c *cloud) longest(kind segment.Kind) (all []segment.Stream) {
+	for st, r := range c.head.Logs {
+		if st.Kind() == kind && r.N > 0 {
+			all = append(all, st)
+		}
+	}
+	slices.SortFunc(all, func(a, b segment.Stream) int {
+		return cmp.Or(cmp.Compare(c.head.Logs[b].Bytes, c.head.Logs[a].Bytes), cmp.Compare(a, b))
+	})
+	return all
+}
+
+// adoptLogs notes where the own logs of a restored session begin: behind what
+// came from another device; its own latest generation goes on.
+func (c *cloud) adoptLogs(taken chosenLogs) {
+	c.st.Logs = nil
+	for _, t := range taken {
+		own := &replica.OwnLog{Generation: 1, Inherited: t.size, From: t.stream, FromPoint: t.point}
+		for st := range c.head.Logs {
+			if st.Kind() == t.kind && st.Device() == c.Device.ID {
+				own.Generation = max(own.Generation, st.Generation()+1)
+			}
+		}
+		if t.stream.Device() == c.Device.ID {
+			own = &replica.OwnLog{Generation: t.stream.Generation()}
+		}
+		c.keepLog(t.kind, own)
+	}
+}
+
+// fetchLog brings the file up to date that holds another device's log. It asks for
+// what is behind the lines that this device has, and appends it to the file. Where
+// these are not what the cloud has, it fetches all of the log.
+func (v *work) fetchLog(ctx context.Context, st segment.Stream, r head.Extent) error {
+	held, known := v.holds(st)
+	if known && held.Point == r.Point() {
+		return nil
+	}
+	err := errors.New("nothing is held")
+	if held.Point.N > 0 {
+		held, err = v.fetchEnd(ctx, st, r, held)
+	}
+	if err != nil && ctx.Err() == nil {
+		held, err = v.cloud.fetchWhole(ctx, st, r)
+	}
+	if err != nil {
+		return fmt.Errorf("fetch log %s: %w", st, err)
+	}
+	if v.st.Cached == nil {
+		v.st.Cached = map[segment.Stream]replica.CachedLog{}
+	}
+	v.st.Cached[st] = held
+	return nil
+}
+
+// holds returns how much of another device's log is here: in its file, or at the
+// beginning of this device's own log.
+func (v *work) holds(st segment.Stream) (at replica.CachedLog, known bool) {
+	own := v.st.Logs[st.Kind().String()]
+	adopted := v.local.present && own != nil && own.From == st
+	at, known = v.st.Cached[st]
+	switch {
+	case known && (at.From == 0 || adopted && at.From == own.FromPoint.N):
+		return at, true
+	case adopted:
+		return replica.CachedLog{From: own.FromPoint.N, Point: own.FromPoint}, false
+	}
+	return replica.CachedLog{Point: segment.Origin(st)}, false
+}
+
+// dropEnds forgets files that hold only the end of a log: the session that had the
+// beginning is no longer here.
+func (s *session) dropEnds() {
+	for st, at := range s.st.Cached {
+		if at.From > 0 {
+			delete(s.st.Cached, st)
+		}
+	}
+}
+
+// fetchWhole fetches a log from its first line.
+func (c *cloud) fetchWhole(ctx context.Context, st segment.Stream, r head.Extent) (held replica.CachedLog, err error) {
+	held.Point = r.Point()
+	held.Size, err = c.States.WriteLog(replica.LogFile(c.sid, st), 0, c.link.LogLines(ctx, c.head, st, r))
+	return held, err
+}
+
+// fetchEnd fetches the lines of a log behind those that are held. A long one may be
+// stored as the difference to a line that is held.
+func (v *work) fetchEnd(ctx context.Context, st segment.Stream, r head.Extent, held replica.CachedLog) (replica.CachedLog, error) {
+	infos, err := v.cloud.link.Segments(ctx, v.cloud.head, st, held.Point.N)
+	if err != nil {
+		return held, err
+	}
+	spans, err := segment.Tile(st, infos, held.Point, r.Point())
+	if err != nil {
+		return held, remoteread.Damaged(err)
+	}
+	var large *segment.Large
+	if n, ok := segment.Needed(spans, held.Point.N); ok {
+		large = &segment.Large{N: n}
+		if large.Line, err = v.heldLine(ctx, st, held, n); err != nil {
+			return held, err
+		}
+	}
+	lines := v.cloud.link.Lines(ctx, st, infos, held.Point, r.Point(), large)
+	held.Size, err = v.States.WriteLog(replica.LogFile(v.sid, st), held.Size, lines)
+	held.Point = r.Point()
+	return held, err
+}
+
+// heldLine returns a line of another device's log that is here.
+func (v *work) heldLine(ctx context.Context, st segment.Stream, held replica.CachedLog, n int64) (line []byte, err error) {
+	if n >= held.From {
+		f, err := v.States.Open(replica.LogFile(v.sid, st))
+		if err != nil {
+			return nil, err
+		}
+		line, err := jsonl.Last(f, held.Size, held.Point.N-n)
+		return line, errors.Join(err, f.Close())
+	}
+	own := v.st.Logs[st.Kind().String()]
+	err = v.Core.Read(ctx, v.id, func(dir *sessiondir.Dir) error {
+		f, _, err := dir.Open(logName(st))
+		if err != nil {
+			return err
+		}
+		line, err = jsonl.Last(f, own.Inherited, held.From-n)
+		return errors.Join(err, f.Close())
+	})
+	return line, err
+}

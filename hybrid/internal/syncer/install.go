@@ -1,0 +1,270 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/track"
+	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/commit"
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// install writes what arrived into the session's directory, under the session's
+// locks and only where nothing changed since it was scanned. a may be nil:
+// then it is the small files alone.
+func (v *work) install(ctx context.Context, a *download) error {
+	err := v.change(ctx, v.Core.ChangeOwned, v.id, func(tx core.Tx) error {
+		use, _ := v.use()
+		if err := v.inUse(use); err != nil { // since it was decided
+			return &waits{err}
+		}
+		if a != nil {
+			if err := v.installMain(tx, a); err != nil {
+				return err
+			}
+		}
+		if err := v.installFiles(tx); err != nil {
+			return err
+		}
+		return tx.Dir().SetTime(".", v.cloud.head.Updated)
+	})
+	waits := (*waits)(nil)
+	switch {
+	case errors.As(err, &waits):
+		return v.wait(waits.why)
+	case errors.Is(err, sessionstore.ErrLocked), errors.Is(err, sessionstore.ErrFenced):
+		return v.wait(fmt.Errorf("%w: %w", ErrDeferred, err))
+	case errors.Is(err, sessionstore.ErrNotFound):
+		return fmt.Errorf("%w: %w", track.ErrMoved, err)
+	case err != nil:
+		return err
+	}
+	return v.installed(ctx, a)
+}
+
+// waits is an error that tells why nothing was changed after all.
+type waits struct{ why error }
+
+func (w *waits) Error() string { return w.why.Error() }
+
+// installMain replaces the transcript: the bytes here of what both have, then what
+// arrived. What stood here becomes the backup.
+func (v *work) installMain(tx core.Tx, a *download) error {
+	dir := tx.Dir()
+	// What a power cut left unfinished gets its name back first.
+	if _, _, err := tx.Transcript(); err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
+		return err
+	}
+	stamp, err := dir.Stat(sessiondir.Transcript)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !v.local.main.There:
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case err != nil, !v.local.main.There, !stamp.SameContent(v.local.main.File):
+		return track.ErrMoved
+	}
+	if v.local.main.Torn {
+		if err := dir.Copy(sessiondir.Transcript, dir.QuarantineName(sessiondir.Transcript), v.Core.Syncs()); err != nil {
+			return err
+		}
+	}
+	at := atomicfile.Now(stamp.Mtime)
+	if a.to.N == 0 {
+		if at, err = dir.MarkEmpty(stamp.Mtime, v.Core.Syncs()); err != nil {
+			return err
+		}
+	}
+	err = tx.Replace(sessiondir.Transcript, commit.Replacement{
+		Was:    stamp,
+		Time:   at,
+		Write:  func(out io.Writer) error { return v.compose(out, dir, a) },
+		Rotate: func() (bool, error) { return true, nil },
+	})
+	if errors.Is(err, sessionstore.ErrConflict) {
+		return track.ErrMoved
+	}
+	return err
+}
+
+// compose writes the new transcript.
+func (v *work) compose(out io.Writer, dir *sessiondir.Dir, a *download) error {
+	if a.from.Offset > 0 {
+		f, _, err := dir.Open(sessiondir.Transcript)
+		if err != nil {
+			return err
+		}
+		_, err = io.CopyN(out, f, a.from.Offset)
+		if err := errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+	}
+	return v.copyDownload(out, a)
+}
+
+func (v *work) copyDownload(out io.Writer, a *download) error {
+	f, err := v.States.Open(a.file)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, f)
+	return errors.Join(err, f.Close())
+}
+
+// installFiles writes the small files that are to stand here, where the one that
+// was scanned still does.
+func (v *work) installFiles(tx core.Tx) error {
+	dir := tx.Dir()
+	for _, f := range v.local.files {
+		if f.take == nil {
+			continue
+		}
+		stamp, err := dir.Stat(f.name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && !f.there:
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return err
+		case err != nil, !f.there, !stamp.SameContent(f.stamp):
+			return track.ErrMoved
+		}
+		if sessiondir.IsImported(f.name) {
+			if err := v.putImported(tx, f); err != nil {
+				return err
+			}
+			continue
+		}
+		text, err := v.local.withOwn(dir, f)
+		if err != nil {
+			return err
+		}
+		f.forms = lineForms(text, f.take)
+		err = tx.Replace(f.name, commit.Replacement{
+			Was:    stamp,
+			Time:   atomicfile.Now(stamp.Mtime),
+			Write:  func(out io.Writer) error { _, err := out.Write(text); return err },
+			Rotate: func() (bool, error) { return retires(dir, f) },
+		})
+		if errors.Is(err, sessionstore.ErrConflict) {
+			return track.ErrMoved
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// retires reports whether the file becomes the backup: metadata does, unless
+// nobody could read it, which is kept aside.
+func retires(dir *sessiondir.Dir, f *localFile) (bool, error) {
+	switch {
+	case f.name != sessiondir.Metadata || !f.there:
+		return false, nil
+	case !f.bad:
+		return true, nil
+	}
+	_, err := dir.QuarantineLinked(f.name)
+	return false, err
+}
+
+// installed scans what was written, and notes that it is in step.
+func (v *work) installed(ctx context.Context, a *download) error {
+	for _, f := range v.local.files {
+		if f.take != nil {
+			f.stamp = sessiondir.Stamp{}
+			v.know(f, f.take, sum(f.take))
+			f.there, f.sum, f.content, f.take = true, sum(f.take), f.take, nil
+		}
+	}
+	v.out.Pulled = true
+	if err := v.local.syncFiles(ctx); err != nil {
+		return err
+	}
+	if a == nil {
+		return v.remember()
+	}
+	main, err := v.local.transcript().Scan(ctx, a.known, false)
+	if err != nil {
+		return track.Gone(err)
+	}
+	if main.Point() != a.to {
+		return track.ErrMoved // somebody wrote at once
+	}
+	v.local.main, v.st.Main = main, &main.Followed
+	v.st.Own, v.st.Synced, v.st.Quiet = true, true, time.Now()
+	return v.remember()
+}
+
+// setTime gives a session that is in step the time of its last change, as the head
+// has it, so that lists have the same order everywhere: what moved it here was
+// no change, or one that the others have too. While the files must not be changed,
+// the session counts as not in step, and is synced again later.
+func (v *work) setTime(ctx context.Context) error {
+	if v.cloud.head == nil || v.cloud.head.Deleted || v.local.changed.Equal(v.cloud.head.Updated) || v.local.main.Point() != v.cloud.head.Transcript.Point() {
+		return nil
+	}
+	later := time.Now().Add(quietFor)
+	if v.local.busy() != nil {
+		v.out.Later = later
+		return nil
+	}
+	err := v.Core.Change(ctx, v.id, func(tx core.Tx) error {
+		dir, err := tx.Dir().Stat(".")
+		if err != nil || !dir.Mtime.Equal(v.local.changed) {
+			return err // somebody changed it just now
+		}
+		defer v.Stats.Brought(v.id)
+		return tx.Dir().SetTime(".", v.cloud.head.Updated)
+	})
+	if errors.Is(err, sessionstore.ErrLocked) || errors.Is(err, sessionstore.ErrFenced) {
+		v.out.Later = later
+		return nil
+	}
+	return track.Gone(err)
+}
+
+// putImported writes a file of an import as it came.
+func (s *session) putImported(tx core.Tx, f *localFile) (err error) {
+	top := tx.Dir().Dir
+	if err := top.Mkdir(sessiondir.ImportFolder); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	root, err := top.Root().OpenRoot(sessiondir.ImportFolder)
+	if err != nil {
+		return err
+	}
+	dir := top.At(root)
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	write := func(out io.Writer) error { _, err := out.Write(f.take); return err }
+	if err := dir.Replace(path.Base(f.name), s.Core.Syncs(), s.Core.Now(), write); err != nil {
+		return err
+	}
+	tx.Renamed(f.name)
+	if !s.Core.Syncs() {
+		return nil
+	}
+	return errors.Join(dir.Sync(), top.Sync())
+}
+
+// transcript makes the transcript that of the head.
+func (v *work) transcript(ctx context.Context) error {
+	a, err := v.fetchMain(ctx)
+	if err != nil {
+		return err
+	}
+	if why := v.local.busy(); why != nil {
+		return errors.Join(v.wait(why), v.States.Remove(a.file))
+	}
+	err = errors.Join(v.install(ctx, a), v.States.Remove(a.file))
+	if err == nil && v.out.State != Behind {
+		v.out.State, v.out.Did, v.out.Pulled = UpToDate, Pulled, true
+	}
+	return err
+}

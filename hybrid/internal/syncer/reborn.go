@@ -1,0 +1,265 @@
+package syncer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/track"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// # Sessions that were born anew
+//
+// A head with another Born is of a session that some device sent anew, or of another
+// container. Nothing is known to be in step with it. The new form of a line here is what
+// the rules of today make of the form in which it was sent, so devices with the same rules
+// find the same lines without a request, and what earlier rules took out stays away.
+//
+// The last point that both sides had stays one where the new history goes through it: in
+// its new form where its lines are here, and else as the head tells of the place where the
+// transcript ended. So a rewind that waited is sent. Else there is none, and all lines are
+// compared.
+
+// reborn brings what is known of the session from the state was to the head that was read,
+// or to one that is to come where there is none. No file here changes.
+func (s *work) reborn(ctx context.Context, was *replica.SessionState) error {
+	if !s.local.present || s.local.main == nil {
+		return nil
+	}
+	if err := s.rebornMain(ctx, was.Base); err != nil {
+		return err
+	}
+	if err := s.rebornLogs(ctx, was.Head.Head(s.sid)); err != nil {
+		return track.Gone(err)
+	}
+	if err := track.Gone(s.local.scanFiles(ctx)); err != nil {
+		return err
+	}
+	return s.rebornFiles(ctx, was)
+}
+
+// rebornMain finds the forms of the transcript's lines, of which those before base were
+// sent, and the last point that both sides had.
+func (s *work) rebornMain(ctx context.Context, base *segment.Point) (err error) {
+	old, sent, here := s.local.main, int64(0), false
+	if base != nil {
+		if here, err = old.Has(ctx, *base); err != nil {
+			return err
+		}
+		sent = min(base.N, old.End().N)
+	}
+	now, err := old.Todays(ctx, sent)
+	if err == nil {
+		err = s.local.adopt(ctx, now)
+	}
+	if err != nil || base == nil {
+		return err
+	}
+	if found, err := s.rebornBase(ctx, *base, here); found || err != nil || !here || s.cloud.head.Transcript.N < base.N {
+		return err
+	}
+	if err := s.learnForms(ctx); err != nil {
+		return err
+	}
+	_, err = s.rebornBase(ctx, *base, here)
+	return err
+}
+
+// rebornBase sets the last point that both sides had, if the head goes through it. here:
+// its lines are here.
+func (s *work) rebornBase(ctx context.Context, base segment.Point, here bool) (found bool, err error) {
+	t := s.cloud.living()
+	switch {
+	case here:
+		at, ok, err := s.local.main.Mark(ctx, base.N)
+		if err != nil || !ok {
+			return false, errors.Join(track.ErrMoved, err)
+		}
+		base = at.Point()
+	case t != nil && t.Anew.Was == base:
+		base = t.Anew.Now
+	}
+	if t == nil {
+		if here {
+			s.st.Base = &base
+		}
+		return true, nil
+	}
+	if found, err = s.cloud.goesThrough(ctx, base, t.Transcript.Point()); found {
+		s.st.Base = &base
+	}
+	return found, err
+}
+
+// goesThrough reports whether the cloud's transcript, which ends at to, goes through p.
+func (c *cloud) goesThrough(ctx context.Context, p, to segment.Point) (bool, error) {
+	if p == to || p.N == 0 {
+		return true, nil
+	}
+	if p.N >= to.N {
+		return false, nil
+	}
+	return c.has(ctx, p, to)
+}
+
+// rebornLogs finds the forms of the lines of the logs here, as much of which was sent as
+// the former head tells. Where one goes on behind another device's log, and the cloud does
+// not have that, it is sent, too.
+func (s *work) rebornLogs(ctx context.Context, former *head.Head) (err error) {
+	for _, l := range s.local.logs {
+		l.own.Large = nil
+		if l.own.From != "" && !s.hasLog(l.own.From, l.own.FromPoint.N) {
+			err = s.inherit(ctx, l)
+		}
+		sent := int64(0)
+		if former != nil {
+			sent = former.Logs[l.Stream].N
+		}
+		if err == nil {
+			err = s.rebornLog(ctx, l, sent)
+		}
+		if err != nil {
+			return err
+		}
+		s.keepLog(l.kind, l.own)
+	}
+	return nil
+}
+
+// hasLog reports whether the cloud has as many lines of a log, or gets them from here.
+func (s *work) hasLog(st segment.Stream, n int64) bool {
+	if t := s.cloud.living(); t != nil {
+		return t.Logs[st].N >= n
+	}
+	return s.st.Anew != nil && s.st.Anew.Logs[st].Point.N >= n
+}
+
+func (s *work) rebornLog(ctx context.Context, l *ownLog, sent int64) error {
+	now, err := l.Todays(ctx, sent)
+	if err == nil {
+		err = l.adopt(ctx, now)
+	}
+	if err != nil {
+		return err
+	}
+	t := s.cloud.living()
+	if t == nil || t.Logs[l.Stream].N == 0 {
+		return nil
+	}
+	r := t.Logs[l.Stream]
+	if has, err := l.Has(ctx, r.Point()); err != nil || has {
+		return err
+	}
+	return s.learnLog(ctx, l, r)
+}
+
+// inherit brings the lines of another device's log into the bookkeeping, to be sent, with
+// which a log here begins.
+func (s *work) inherit(ctx context.Context, l *ownLog) error {
+	st, to := l.own.From, l.own.FromPoint
+	size, err := s.States.WriteLog(replica.LogFile(s.sid, st), 0, track.First(to.N, l.RawLines(ctx, 0)))
+	if err != nil {
+		return err
+	}
+	in := replica.Anew{}
+	if s.st.Anew != nil {
+		in = *s.st.Anew
+	}
+	if in.Logs = maps.Clone(in.Logs); in.Logs == nil {
+		in.Logs = map[segment.Stream]replica.CachedLog{}
+	}
+	in.Logs[st], s.st.Anew = replica.CachedLog{Point: to, Size: size}, &in
+	delete(s.st.Cached, st)
+	return nil
+}
+
+// rebornFiles finds the forms of small files of which the change is known that the cloud
+// has, or is to get. What changed here since stays a change.
+func (s *work) rebornFiles(ctx context.Context, was *replica.SessionState) error {
+	t := s.cloud.living()
+	for _, f := range s.local.files {
+		known := was.Files[f.name]
+		if known == nil || !f.there || f.bad || f.large {
+			continue
+		}
+		if t == nil {
+			if _, err := s.local.sendAgain(ctx, f, known); err != nil {
+				return err
+			}
+			continue
+		}
+		theirs, has := t.Files[f.name]
+		if !has || theirs.Clock != known.Clock {
+			continue
+		}
+		next, err := s.rebornFile(ctx, f, *known, theirs)
+		if err != nil {
+			return err
+		}
+		if s.st.Files == nil {
+			s.st.Files = map[string]*replica.KnownFile{}
+		}
+		if next != nil {
+			s.st.Files[f.name] = next
+		}
+	}
+	if t == nil {
+		return nil
+	}
+	return track.Gone(s.local.scanFiles(ctx))
+}
+
+// rebornFile returns what is known of a file that is the same change in the cloud, perhaps
+// in another form.
+func (s *work) rebornFile(ctx context.Context, f *localFile, next replica.KnownFile, theirs head.File) (*replica.KnownFile, error) {
+	if theirs.Sum == next.Sum {
+		return &next, nil
+	}
+	same, err := s.local.sendAgain(ctx, f, &next)
+	if err != nil {
+		return nil, err
+	}
+	content := f.content
+	if !same || f.sum != theirs.Sum {
+		if content, err = s.cloud.link.File(ctx, s.sid, theirs); err != nil {
+			return nil, err
+		}
+	}
+	next = replica.KnownFile{Sum: theirs.Sum, Clock: theirs.Clock, At: next.At} // it is read again
+	if f.name == sessiondir.Metadata {
+		next.Base = bytes.Clone(content)
+	}
+	if !same {
+		return &next, nil
+	}
+	own, err := s.local.raw(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	next.Forms = lineForms(own, content)
+	if sum(sentLines(own, next.Forms)) != next.Sum {
+		return nil, nil // it is merged, as a change of another device is
+	}
+	return &next, nil
+}
+
+// sendAgain lets a file that did not change since it was sent leave as today's rules have
+// what was sent, as the same change. It reports whether it is one.
+func (l *local) sendAgain(ctx context.Context, f *localFile, known *replica.KnownFile) (bool, error) {
+	own, err := l.raw(ctx, f)
+	if err != nil {
+		return false, err
+	}
+	sent := sentLines(own, known.Forms)
+	if sum(sent) != known.Sum {
+		return false, nil
+	}
+	f.content = l.leavingFile(f.name, sent)
+	f.sum, f.forms, f.clock = sum(f.content), lineForms(own, f.content), known.Clock
+	return true, nil
+}

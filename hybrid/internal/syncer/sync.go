@@ -1,0 +1,210 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/jitter"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/privacy"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/track"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+)
+
+// Sync syncs a session that the caller has entered: it does what is to be done, and
+// tells what it did and what that cost.
+func (e *Syncer) Sync(ctx context.Context, id string, w Options) (Result, remoteread.Usage) {
+	v := e.work(id, w)
+	v.out.Scanned = true
+	v.stat = e.Stats.Note(id)
+	v.run(ctx)
+	v.checkpoint()
+	v.out.Pulls = v.fetches
+	return v.out, v.cloud.link.Usage()
+}
+
+// run tries to sync the session until nobody else changes it meanwhile.
+func (v *work) run(ctx context.Context) {
+	is, err := v.cloud.permit(ctx)
+	if err == nil && !is.Kept {
+		err = v.Privacy.RedactionHolds()
+	}
+	if v.verdict = is; errors.Is(err, privacy.ErrHeld) && len(v.st.Head.Doc) > 0 && !v.recreates {
+		v.barred, err = err, nil // what the cloud has may mend it
+	}
+	if err != nil {
+		v.out.Err = err
+		v.finish()
+		return
+	}
+	if is.Kept {
+		v.out.State = Local
+		if _, sent := v.stillThere(); sent {
+			v.out.State = KeptLate
+		}
+		return
+	}
+	if v.out.Err = v.identityOf(v.id).Check(); v.out.Err != nil {
+		return
+	}
+	v.out.Err = v.tries(ctx, func() error {
+		if err := v.once(ctx); err != nil || !v.recreates || v.passed {
+			return err
+		}
+		return v.bury(ctx)
+	})
+	if v.out.Err == nil && v.recreates && !v.passed {
+		v.out.Err = v.tries(ctx, func() error { return v.once(ctx) })
+	}
+	if v.out.Err != nil && v.recreates && v.st.Anew == nil && len(v.cloud.left.ids) > 0 {
+		v.recreates = false // what it stored in vain is removed, as every sync does that meets a tombstone
+		v.out.Err = errors.Join(v.out.Err, v.readHead(ctx))
+	}
+	if v.out.Err != nil { // what was found out is worth keeping
+		v.restoreState()
+		v.out.Err = errors.Join(v.out.Err, v.States.Save(v.sid, v.st))
+	}
+	v.finish()
+}
+
+// tries calls do again, a few times, while others change the session meanwhile.
+func (v *work) tries(ctx context.Context, do func() error) error {
+	for try := 1; ; try++ {
+		err := do()
+		if v.cloud.outdated(ctx, err) {
+			err = errLost
+		}
+		if errors.Is(err, errTooBig) && v.cloud.cap != minCap {
+			v.cloud.shrink()
+			err = errLost
+		}
+		if errors.Is(err, remoteread.ErrDamaged) && len(v.cloud.lacking) == 0 {
+			if mended, failed := v.mendMet(ctx); mended {
+				err = errLost
+			} else {
+				err = errors.Join(err, failed)
+			}
+		}
+		again := errors.Is(err, errLost) || errors.Is(err, track.ErrMoved)
+		if !again || ctx.Err() != nil || try == rounds && errors.Is(err, remote.ErrUnreachable) {
+			return err
+		}
+		if try == rounds {
+			return fmt.Errorf("%w: %w", remoteread.ErrContended, err)
+		}
+		if err := jitter.Pause(ctx, v.Random.Wait(jitter.FirstBackoff/8<<try), nil); err != nil {
+			return err
+		}
+	}
+}
+
+// minCap is the least that a segment is cut to.
+const minCap = 128 << 10
+
+// shrink halves the size of segments, after the account refused one.
+func (c *cloud) shrink() {
+	if c.cap == 0 {
+		c.cap = 1 << 20
+	}
+	c.cap = max(c.cap/2, minCap)
+}
+
+// once goes through the steps once.
+func (v *work) once(ctx context.Context) error {
+	v.restoreState()
+	v.out.Did = Nothing
+	v.cloud.lacking, v.cloud.infos, v.formsKnown, v.began, v.resumes = nil, nil, false, time.Now().Round(0), !v.fetches
+	if err := v.local.scan(ctx); err != nil {
+		return err
+	}
+	if !v.Look && v.Mode <= Asked && v.local.settled() {
+		return v.idle(ctx)
+	}
+	if !v.local.present && !v.asked() && v.Look && v.Arrives(v.id, v.st) {
+		v.fetches = true
+	}
+	if !v.local.present && !v.fetches && !v.Named {
+		v.out.State = Remote
+		return v.remember()
+	}
+	v.out.Asking = true
+	if err := v.readHead(ctx); err != nil {
+		return err
+	}
+	a, err := v.plan(ctx)
+	if err != nil {
+		return err
+	}
+	if v.recreates && v.cloud.living() != nil {
+		if err := v.cloud.rulesHold(); err != nil {
+			return err
+		}
+	}
+	lacks := v.withoutRules(a)
+	if lacks != nil && sends(a) {
+		return lacks
+	}
+	if err := v.apply(ctx, a); err != nil {
+		return err
+	}
+	if err := v.remember(); err != nil {
+		return err
+	}
+	if lacks != nil && v.local.present && (v.out.State != Behind || v.out.Did == Diverged) && !v.local.settled() {
+		return lacks
+	}
+	if err := v.catalogue(ctx); err != nil || v.fetches {
+		return err
+	}
+	if lacks := v.cloud.lacks(); errors.Is(lacks, remoteread.ErrDamaged) {
+		return lacks
+	}
+	return nil
+}
+
+// idle does what there is to do for a session that is in step.
+func (v *work) idle(ctx context.Context) error {
+	t, err := head.Decode(v.st.Head.Doc, v.sid)
+	if err != nil {
+		return err
+	}
+	v.cloud.head, v.cloud.version, v.out.State = t, v.st.Head.Version, UpToDate
+	if t.Deleted {
+		v.out.State = Removed
+		return nil
+	}
+	if err := v.setTime(ctx); err != nil {
+		return err
+	}
+	return v.catalogue(ctx)
+}
+
+// finish fills in the result.
+func (v *work) finish() {
+	v.out.Lacks = v.cloud.lacks()
+	if v.local.main != nil {
+		v.out.Local = v.local.main.End().N
+	}
+	t := v.cloud.head
+	if t == nil && v.out.Err != nil {
+		t = v.st.Head.Head(v.sid) // as it was known
+	}
+	if t != nil {
+		v.out.Remote = t.Transcript.N
+	}
+	if v.out.Err == nil {
+		return
+	}
+	switch err := v.out.Err; {
+	case errors.Is(err, ErrRemoved):
+		v.out.State = Removed
+	case errors.Is(err, remote.ErrBlocked), errors.Is(err, privacy.ErrRedaction), errors.Is(err, privacy.ErrHeld), errors.Is(err, remote.ErrFull), errors.Is(err, segment.ErrFormat), errors.Is(err, segment.ErrForeign), errors.Is(err, remoteread.ErrHead):
+		v.out.State = Blocked
+	default:
+		v.out.State = Deferred
+	}
+}

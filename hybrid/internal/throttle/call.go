@@ -1,0 +1,164 @@
+package throttle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/jitter"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+)
+
+// firstAnswer bounds how long work waits for the remote's first answer to it.
+type firstAnswer struct {
+	budget *Budget
+	wait   time.Duration
+	once   sync.Once
+	began  time.Time // the first wait
+	came   atomic.Bool
+}
+
+type firstKey struct{}
+
+// expire ends a try when the first answer was waited for long enough.
+func (f *firstAnswer) expire(end context.CancelCauseFunc) *time.Timer {
+	f.once.Do(func() { f.began = time.Now() })
+	return time.AfterFunc(time.Until(f.began.Add(f.wait)), func() {
+		f.budget.unheard(f.began, remote.NoAnswer(f.wait))
+		end(remote.NoAnswer(f.wait))
+	})
+}
+
+// Within returns ctx for work that waits no longer than a time for the remote's first
+// answer to its calls. When the time is over they fail with [remote.ErrUnreachable], and the
+// remote is away.
+func (b *Budget) Within(ctx context.Context, wait time.Duration) context.Context {
+	return context.WithValue(ctx, firstKey{}, &firstAnswer{budget: b, wait: wait})
+}
+
+// Waiting returns ctx for a wait of work for other work, which may be waiting for the remote:
+// it ends when the remote has answered nobody for as long as the work waits for its first
+// answer. stop is called after the wait.
+func Waiting(ctx context.Context) (_ context.Context, stop func()) {
+	f, ok := ctx.Value(firstKey{}).(*firstAnswer)
+	if !ok {
+		return ctx, func() {}
+	}
+	start := time.Now()
+	ctx, end := context.WithCancelCause(ctx)
+	if err := f.budget.Away(); err != nil {
+		end(err)
+	}
+	late := time.AfterFunc(f.wait, func() {
+		if err := remote.NoAnswer(f.wait); f.budget.unheard(start, err) {
+			end(err)
+		}
+	})
+	return ctx, func() { late.Stop(); end(nil) }
+}
+
+// call is a try of a call of a method of a remote.
+type call struct {
+	try
+	calls
+	tries int // of the call, with this one
+	ctx   context.Context
+	end   context.CancelCauseFunc
+	first *firstAnswer // that this try may bring; nil: it came, or nobody waits for it
+	late  *time.Timer  // ends the try when first was waited for long enough
+}
+
+// calls are those of one user of a budget.
+type calls struct {
+	budget  *Budget
+	observe func(context.Context, remote.Request) // nil: nobody
+}
+
+// do makes a call that is expected to cost some units, and makes it again as long as that may
+// help. Unless it repeats, it is not made again when nobody knows whether it was done.
+func (t *calls) do(ctx context.Context, units float64, repeats bool, made func(context.Context, *call) error) error {
+	for tries := 1; ; tries++ {
+		c := &call{calls: *t, tries: tries, try: try{units: units}}
+		trouble, err := c.makes(ctx, made)
+		tries = c.tries
+		if trouble == nil || tries >= maxTries || !repeats && (trouble.Kind != remote.Throttled || errors.Is(err, remote.ErrUnknown)) {
+			return err
+		}
+	}
+}
+
+// makes makes the call once when the budget admits it. With the error it returns the trouble
+// that another try may find gone; nil: there is none.
+func (c *call) makes(ctx context.Context, made func(context.Context, *call) error) (*remote.Unreachable, error) {
+	c.ctx, c.end = context.WithCancelCause(ctx)
+	defer c.end(nil)
+	if f, ok := ctx.Value(firstKey{}).(*firstAnswer); ok && !f.came.Load() {
+		c.first, c.late = f, f.expire(c.end)
+		defer c.late.Stop()
+	}
+	if err := c.budget.admit(c.ctx, c.units); err != nil {
+		return nil, err
+	}
+	c.wait()
+	told := remote.Observed(c.ctx, func(r remote.Request) {
+		c.budget.spend(r.Units)
+		remote.Observe(ctx, r)
+		if c.observe != nil {
+			c.observe(ctx, r)
+		}
+	})
+	err := made(remote.Listened(told, c.hear), c)
+	outcome, trouble, silence := err, troubleOf(err), remote.NoAnswer(0)
+	switch {
+	case c.ctx.Err() != nil && (trouble != nil || errors.Is(err, c.ctx.Err()) || errors.Is(err, context.Cause(c.ctx))):
+		outcome, trouble, err = context.Canceled, nil, c.whyEnded()
+	case isAnswer(err), errors.Is(err, remote.ErrBlocked), errors.Is(err, remote.ErrUnauthorized), trouble != nil && (trouble.After > 0 || trouble.Kind == remote.Throttled):
+		c.hear()
+	case errors.As(err, &silence): // after which the remote was given up
+		c.budget.unheard(time.Now().Add(-time.Duration(silence)), silence)
+		trouble = nil
+	}
+	c.budget.learn(&c.try, outcome, trouble)
+	return trouble, err
+}
+
+// wait notes that the call waits for the remote from now on.
+func (c *call) wait() {
+	c.began = time.Now()
+	c.heard.Store(false)
+}
+
+// hear notes that the remote answers.
+func (c *call) hear() {
+	c.heard.Store(true)
+	c.budget.hear()
+	if c.first != nil {
+		c.first.came.Store(true)
+		c.late.Stop()
+	}
+}
+
+// row notes that a list has come to a name; nothing before it is asked for again. It waits
+// until the limit has anything left, since there may be requests for more of the list.
+func (c *call) row() {
+	c.tries = 0
+	if wait := c.budget.spend(0); wait > 0 {
+		_ = jitter.Pause(c.ctx, wait, nil) // the next request finds that ctx has ended
+	}
+	c.wait()
+}
+
+// whyEnded returns why the try was given up.
+func (c *call) whyEnded() error {
+	cause := context.Cause(c.ctx)
+	if cause != context.DeadlineExceeded {
+		return cause
+	}
+	if waited := time.Since(c.began); waited >= time.Second { // less is no time for an answer
+		c.budget.unheard(c.began, remote.NoAnswer(waited.Round(time.Second)))
+	}
+	return fmt.Errorf("%w: %w", remote.ErrUnreachable, cause)
+}
