@@ -46,8 +46,12 @@ func (e *engine) syncOne(ctx context.Context, id string, w syncer.Options) (sync
 	if out.Vanished {
 		e.doubted.Store(true)
 	}
+	did := Outcome(out.Did)
+	if last, _ := e.told(id); did == Diverged && last.Last == Diverged && !out.Conflict && !out.Pushed && !out.Pulled {
+		did = Nothing // the branch is stored, and this was told: it waits
+	}
 	e.observe(ctx, SessionSync{
-		Session: id, State: State(out.State), Did: Outcome(out.Did), Start: start, Pull: out.Pulls,
+		Session: id, State: State(out.State), Did: did, Start: start, Pull: out.Pulls,
 		Segments: out.Segments, Requests: used.Requests, Bytes: used.Bytes, RequestUnits: used.Units, Err: out.Err,
 	})
 	now := Status{SessionID: id, State: State(out.State), Local: int(out.Local), Remote: int(out.Remote), Err: out.Err}
@@ -59,7 +63,7 @@ func (e *engine) syncOne(ctx context.Context, id string, w syncer.Options) (sync
 	case now.State == Local, now.State == KeptLate:
 		now = e.statusKept(ctx, id)
 	}
-	e.tell(now, Outcome(out.Did))
+	e.tell(now, did)
 	return out, used
 }
 

@@ -31,7 +31,7 @@ type Options struct {
 	CloseWait   time.Duration // how long Close tries to send what is not sent; 0: 2 seconds, negative: not at all
 	Conflict    Policy
 	Logger      *slog.Logger
-	OnStatus    func(Status) // called when a session's state changes, one call at a time; must not block nor call the store
+	OnStatus    func(Status) // called when a session stands otherwise, or a sync did something, one call at a time; must not block nor call the store
 	Observer    Observer     // nil: nobody is told what the copying does
 }
 

@@ -131,26 +131,31 @@ func (e *engine) statusOf(ctx context.Context, id string) (Status, error) {
 		return e.statusKept(ctx, id), nil
 	}
 	if err := e.Privacy.Held(ctx, id); err != nil {
-		return Status{SessionID: id, State: Blocked, Err: err}, nil
+		return e.after(Status{SessionID: id, State: Blocked, Err: err}), nil
 	}
 	is, err := e.Inspect(ctx, id)
 	if err != nil {
-		return Status{SessionID: id, State: Deferred, Err: err}, nil
+		return e.after(Status{SessionID: id, State: Deferred, Err: err}), nil
 	}
 	now := Status{SessionID: id, Local: int(is.Local), Remote: int(is.Remote), State: Pending}
 	return e.statusAs(now, is.InStep, is.Deleted), nil
 }
 
+// after completes a status by what the last sync of this store did.
+func (e *engine) after(now Status) Status {
+	last, _ := e.told(now.SessionID)
+	now.Last, now.LastAt = last.Last, last.LastAt
+	return now
+}
+
 // statusKept is how a session stands that a rule keeps here.
 func (e *engine) statusKept(ctx context.Context, id string) Status {
-	now := Status{SessionID: id, State: Local, Err: e.rulesErr()}
+	now := e.after(Status{SessionID: id, State: Local, Err: e.rulesErr()})
 	remote, sent := e.SentBefore(id)
 	if !sent || now.Err != nil {
 		return now
 	}
-	last, _ := e.told(id)
 	now.State, now.Remote, now.Err = KeptLate, int(remote), privacy.ErrKeptLate
-	now.Last, now.LastAt = last.Last, last.LastAt
 	if is, err := e.Inspect(ctx, id); err == nil {
 		now.Local = int(is.Local)
 	}
@@ -166,7 +171,7 @@ func (e *engine) statusKnown(ctx context.Context, s *replica.Session) Status {
 		if _, entered := e.Table.Entry(e.SID(s.ID)); entered {
 			return e.statusKept(ctx, s.ID)
 		}
-		return Status{SessionID: s.ID, State: Local, Err: e.rulesErr()}
+		return e.after(Status{SessionID: s.ID, State: Local, Err: e.rulesErr()})
 	}
 	return e.statusAs(Status{SessionID: s.ID, Local: int(s.N), Remote: int(s.Remote), State: Pending}, true, s.State == replica.Deleted)
 }
@@ -174,7 +179,7 @@ func (e *engine) statusKnown(ctx context.Context, s *replica.Session) Status {
 // statusAs completes a status by what the last sync of this store told.
 func (e *engine) statusAs(now Status, settled, deleted bool) Status {
 	last, known := e.told(now.SessionID)
-	now.Last, now.LastAt = last.Last, last.LastAt
+	now = e.after(now)
 	known = known && last.State != Local && last.State != KeptLate && (last.State != Deferred || last.set || e.Stats.AsNoted(now.SessionID))
 	switch {
 	case known && last.Err != nil, known && !settled && last.Local == now.Local && last.State != UpToDate:

@@ -21,7 +21,7 @@ func (v *work) apply(ctx context.Context, a syncplan.Action) error {
 	case !v.local.present && a.Kind == syncplan.Idle:
 		return v.absent(a)
 	case !v.local.present:
-		v.out.State, v.out.Did = UpToDate, Pulled
+		v.out.State = UpToDate
 		return v.restore(ctx)
 	}
 	p, err := v.build(ctx, a)
@@ -72,9 +72,6 @@ func (v *work) absent(a syncplan.Action) error {
 // applyLocal changes the files here, once the cloud has what it lacked.
 func (v *work) applyLocal(ctx context.Context, a syncplan.Action, p *draft) error {
 	v.out.State = UpToDate
-	if v.out.Pushed {
-		v.out.Did = Pushed
-	}
 	switch a.Kind {
 	case syncplan.Create, syncplan.Push, syncplan.Rewrite:
 		if v.fetches {

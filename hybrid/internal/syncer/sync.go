@@ -185,6 +185,13 @@ func (v *work) idle(ctx context.Context) error {
 
 // finish fills in the result.
 func (v *work) finish() {
+	switch {
+	case v.out.Did != Nothing:
+	case v.out.Pushed:
+		v.out.Did = Pushed
+	case v.out.Pulled:
+		v.out.Did = Pulled
+	}
 	v.out.Lacks = v.cloud.lacks()
 	if v.local.main != nil {
 		v.out.Local = v.local.main.End().N
