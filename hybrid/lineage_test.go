@@ -45,7 +45,7 @@ func (c *cloud) requireNoTrace(t *testing.T, texts ...string) {
 	}
 }
 
-// TestRulesFollowLineage keeps a session by its name, its id or by LocalOnly. Its
+// TestRulesFollowLineage keeps a session by its name, its id or by KeepLocal. Its
 // descendants stay, too, also after it and the state of the process are gone, and
 // leave no trace.
 func TestRulesFollowLineage(t *testing.T) {

@@ -126,8 +126,8 @@ func TestRemoveLeavesNoText(t *testing.T) {
 }
 
 // TestRemoveOfCopies: a fork, and the copy that a divergence left, are sessions of their
-// own and keep the text. Family names them, and sub-sessions, also when the session that
-// they come from was removed.
+// own and keep the text. Their entries name what they come from, as those of sub-sessions do,
+// also when that was removed.
 func TestRemoveOfCopies(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)

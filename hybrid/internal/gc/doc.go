@@ -119,7 +119,7 @@
 //     leads to them. It knows the heads that it sent by their change and by what they were
 //     born as, also where an answer was lost and another device has changed the head since.
 //  10. A removal waits for no age. It makes a tombstone of each head before it removes a
-//     document; removal.go tells the steps, and who removes what comes late.
+//     document; remove.go tells the steps, and who removes what comes late.
 //  11. A device that recreates a session replaces the tombstone, in the version that it read
 //     or wrote, and counts on nothing but what it stored since. What else removes documents
 //     of a deleted session gives the tombstone another version after it listed them, and
