@@ -266,3 +266,47 @@ func TestRecreateLosesItsAnswerBesidePush(t *testing.T) {
 	require.Equal(t, b.texts("s"), fresh.texts("s"))
 	require.Equal(t, "behind", fresh.texts("s")[2])
 }
+
+// TestRecreateBesideARemoveIsListed: while a program removes two sessions, another one of the
+// same device recreates the first, and is killed. The next sync of the device enters it in the
+// catalogue, where other devices look for it.
+func TestRecreateBesideARemoveIsListed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		last := 0 // of the requests that remove; then the program notes what the remote has of each
+		for dies := 0; ; dies++ {
+			c := newCloud(t, nil)
+			removes, recreates := &tripwire{}, &tripwire{}
+			a := c.device(t, "a", c.over(t, removes))
+			a.say("s", "one")
+			a.say("t", "one")
+			a.sync()
+			beside := c.deviceAt(t, a.Dir(), "a", c.over(t, recreates))
+			killed, begins := false, removes.n
+			recreates.trip = func() { killed = true; recreates.kill(true) }
+			removes.trip = func() {
+				recreates.at = recreates.n + dies
+				_ = beside.Recreate(t.Context(), "s")
+			}
+			if dies > 0 {
+				removes.at = begins + last
+			}
+			require.NoError(t, a.Remove(t.Context(), "s", "t"))
+			if dies == 0 {
+				last = removes.n - begins - 2
+				continue
+			}
+			a.sync()
+			listed, err := c.device(t, "other").Remote(t.Context())
+			require.NoError(t, err)
+			require.Len(t, listed, 2)
+			for _, s := range listed {
+				require.Equal(t, c.headOf(t, a.engine.SID(s.SessionID)).Deleted, s.Removed, "%s, killed at request %d", s.SessionID, dies)
+			}
+			if !killed {
+				require.Greater(t, dies, 4)
+				return
+			}
+		}
+	})
+}

@@ -46,7 +46,7 @@ func (e *Syncer) noteHead(ctx context.Context, id string) error {
 	if err := s.readHead(ctx); err != nil {
 		return err
 	}
-	if t := s.cloud.head; t != nil && t.Writer.Device == s.Device.ID {
+	if t := s.cloud.head; t != nil && t.Deleted && t.Writer.Device == s.Device.ID {
 		s.st.Cat.Revision = max(s.st.Cat.Revision, t.Revision) // its entry was written with it
 	}
 	if s.st.Born != born { // a sync finds out what came of the lines here
