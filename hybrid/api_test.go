@@ -2,6 +2,7 @@ package hybrid_test
 
 import (
 	"context"
+	"encoding"
 	"log/slog"
 	"time"
 
@@ -35,6 +36,7 @@ var (
 	}
 	_ = hybrid.PullResult{Sessions: 0, Pulled: 0, Conflicts: []hybrid.Conflict{{SessionID: "", KeptAs: ""}}}
 	_ = hybrid.Status{SessionID: "", State: hybrid.Pending, Last: hybrid.Nothing, LastAt: time.Time{}, Local: 0, Remote: 0, NextTry: time.Time{}, Err: error(nil)}
+	_ = []encoding.TextMarshaler{hybrid.Pending, hybrid.Nothing}
 	_ = hybrid.PruneOptions{Grace: time.Duration(0), HistoryRetention: time.Duration(0), Plan: false, All: false}
 	_ = hybrid.PruneResult{Sessions: 0, Merged: 0, Segments: 0, Expired: 0, Removed: 0, Waiting: 0, Requests: 0, RequestUnits: 0.0}
 	_ interface {

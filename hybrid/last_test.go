@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/segment"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 

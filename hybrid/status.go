@@ -34,6 +34,9 @@ var states = [...]string{"Pending", "UpToDate", "Behind", "Deferred", "Blocked",
 // String returns the name of the state.
 func (s State) String() string { return nameOf(states[:], int(s)) }
 
+// MarshalText returns the name of the state.
+func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // Outcome is what a sync did about a session.
 type Outcome uint8
 
@@ -50,6 +53,9 @@ var outcomes = [...]string{"Nothing", "Pushed", "Pulled", "Rewritten", "Diverged
 
 // String returns the name of the outcome.
 func (o Outcome) String() string { return nameOf(outcomes[:], int(o)) }
+
+// MarshalText returns the name of the outcome.
+func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
 func nameOf(names []string, i int) string {
 	if i < len(names) {

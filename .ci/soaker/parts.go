@@ -68,13 +68,13 @@ var parts = []part{
 	{name: "simulation", weight: 10, env: inFull, shows: passes, limit: 3 * time.Hour, commands: []string{
 		goTest + "-run='^TestSimulation' ./hybrid -seeds=72",
 		goTest + "-run='^TestSimulation$' ./hybrid -seeds=8 -remote=cosmos -consistency=Eventual",
-		goTest + "-run='^TestRandomHistories$' ./internal/syncplan -seeds=20000",
+		goTest + "-run='^TestRandomHistories$' ./hybrid/internal/syncplan -seeds=20000",
 		goTest + "-run='" + model + "' ./...",
 	}},
 	{name: "harsh", weight: 8, env: inFull, shows: passes, limit: 3 * time.Hour, commands: []string{
 		goTest + "-run='^TestSimulation$' ./hybrid -seeds=24 -steps=150 -weights=" + harsh,
 		goTest + "-run='" + races + "' ./hybrid -chaos.seeds=20",
-		goTest + "./internal/gc",
+		goTest + "./hybrid/internal/gc",
 	}},
 	{name: "powercut-ext4", weight: 4, needs: []need{python, fuse, ext4}, shows: "power cuts ext4: ", commands: []string{powerCut + "ext4"}},
 	{name: "powercut-xfs", weight: 3, needs: []need{python, fuse, xfs}, shows: "power cuts xfs: ", commands: []string{powerCut + "xfs"}},

@@ -60,8 +60,8 @@ func (c *familyCommand) family(a *app) (remote, []string, error) {
 	return r, c.Sessions, nil
 }
 
-// familyOf returns the sessions named, and those of the cloud that parents connect with them,
-// also by one that the cloud does not have, or has no more.
+// familyOf returns the sessions named, and those of the cloud that parents connect with them:
+// a parent connects its children also where the cloud does not have it, or has it no more.
 func familyOf(listed []hybrid.RemoteSession, named []string) (all []string) {
 	there, near := map[string]bool{}, map[string][]string{}
 	for _, s := range listed {
