@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
-	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncer"
 )
 
 // History is a history of a session that is not its main line: a branch, which a device had
@@ -30,10 +29,13 @@ func (s *Store) Histories(ctx context.Context, id string) ([]History, error) {
 		return nil, wrap("list histories", id, ErrNoRemote)
 	}
 	ctx = s.engine.asked(ctx)
-	found, err := s.engine.Branches(ctx, id)
+	found, err := s.engine.Histories(ctx, id)
 	var all []History
-	for _, b := range found {
-		all = append(all, History{b.ID, b.Messages, b.Common, b.Device, b.At, b.Why, b.KeptAs, b.Extent})
+	for _, h := range found {
+		all = append(all, History{
+			ID:       h.Extent.Hash.String()[:16], // without the key of the session, which the names of all documents begin with
+			Messages: int(h.Extent.N), Common: int(h.Common), Device: h.Device, At: h.At, Why: h.Why, KeptAs: h.KeptAs, extent: h.Extent,
+		})
 	}
 	return all, wrap("list histories", id, err)
 }
@@ -53,5 +55,5 @@ func (s *Store) Restore(ctx context.Context, id string, h History) error {
 			return err
 		}
 	}
-	return wrap("restore", id, s.engine.RestoreBranch(ctx, id, syncer.Branch{ID: h.ID, Extent: h.extent}))
+	return wrap("restore", id, s.engine.Restore(ctx, id, h.extent))
 }

@@ -39,10 +39,17 @@ func (s *Store) Preview(ctx context.Context, id string) (Preview, error) {
 		return p, wrap("preview", id, ErrNoRemote)
 	}
 	ctx = s.engine.asked(ctx)
-	found, err := s.engine.Preview(ctx, id)
-	p.Name, p.Description, p.Updated, p.Turns = found.Name, found.Description, found.Updated, found.Turns
-	for _, m := range found.Messages {
-		p.Messages = append(p.Messages, PreviewMessage(m))
+	t, blocks, err := s.engine.Preview(ctx, id)
+	if t == nil {
+		return p, wrap("preview", id, err)
+	}
+	p.Name, p.Description, p.Updated, p.Turns = t.Name(), t.Description(), t.Updated, t.Transcript.Turns
+	turn := 0
+	for _, b := range blocks {
+		if b.Role == "user" {
+			turn++
+		}
+		p.Messages = append(p.Messages, PreviewMessage{turn, b.Role, b.Time})
 	}
 	return p, wrap("preview", id, err)
 }

@@ -6,13 +6,9 @@ import (
 	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
-	"github.com/amplifier-go/sessionstorage/hybrid/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
-
-// maxRounds is how often Prune begins again when others change the head.
-const maxRounds = 5
 
 // Prune keeps what the cloud has of a session small. It may be interrupted
 // anywhere, and run by several devices at once and beside writers; the package's
@@ -21,21 +17,14 @@ const maxRounds = 5
 // damaged, and [remoteread.ErrContended] when other devices keep changing the head.
 func Prune(ctx context.Context, s *Session, o Options) (Result, error) {
 	p := &pruner{s: s, o: o}
-	for try := 1; ; try++ {
+	err := remoteread.Again(ctx, s.Random, func() error {
 		err := p.round(ctx)
 		if p.outdated(ctx, err) {
 			err = fmt.Errorf("%w: %w", remoteread.ErrLost, err)
 		}
-		if !errors.Is(err, remoteread.ErrLost) {
-			return p.sum, err
-		}
-		if try == maxRounds {
-			return p.sum, fmt.Errorf("%w: %w", remoteread.ErrContended, err)
-		}
-		if err := jitter.Pause(ctx, s.Random.Wait(jitter.FirstBackoff/8<<try), nil); err != nil {
-			return p.sum, err
-		}
-	}
+		return err
+	})
+	return p.sum, err
 }
 
 // round does all steps once, by the head as it is now.

@@ -1,6 +1,7 @@
 package gc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,18 +48,15 @@ type Remover struct {
 // changed nothing. It Is [ErrRecreated] when a device recreated one meanwhile; the others
 // are removed.
 func (p *Remover) Remove(ctx context.Context, sessions []string) error {
-	for try := 1; ; try++ {
+	var recreated error
+	err := remoteread.Again(ctx, p.Random, func() error {
 		err := p.round(ctx, sessions)
-		if !errors.Is(err, remoteread.ErrLost) || errors.Is(err, ErrRecreated) {
-			return err
+		if errors.Is(err, ErrRecreated) {
+			recreated, err = err, nil
 		}
-		if try == maxRounds {
-			return fmt.Errorf("%w: %w", remoteread.ErrContended, err)
-		}
-		if err := jitter.Pause(ctx, p.Random.Wait(jitter.FirstBackoff/8<<try), nil); err != nil {
-			return err
-		}
-	}
+		return err
+	})
+	return cmp.Or(recreated, err)
 }
 
 func (p *Remover) round(ctx context.Context, sessions []string) error {

@@ -16,6 +16,19 @@ func Summary(name string, content []byte) []byte {
 	return doc
 }
 
+// Description returns the description in metadata that the head itself holds; "" for none.
+func (t *Head) Description() string {
+	metadata := t.Files[Metadata].Text
+	if pyjson.Check(metadata, pyjson.Strict) != nil {
+		return ""
+	}
+	v, ok := pyjson.Lookup(metadata, "description")
+	if !ok || pyjson.KindOf(v) != pyjson.String {
+		return ""
+	}
+	return pyjson.Text(v)
+}
+
 // Name returns the name that the session's metadata gives it; "" for none.
 func (t *Head) Name() string {
 	name, ok := pyjson.Lookup(t.Files[Metadata].Summary, "name")

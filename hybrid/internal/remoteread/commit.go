@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
@@ -23,6 +25,30 @@ func Lost(err error) error {
 		return fmt.Errorf("%w: %w", ErrLost, err)
 	}
 	return err
+}
+
+// maxTries is how often a change is decided while other devices change the session.
+const maxTries = 5
+
+// Again calls do again, after a pause, where its error Is [ErrLost] or one of also. After
+// maxTries the error Is [ErrContended], or what do returned where the remote does not answer.
+func Again(ctx context.Context, random *jitter.Source, do func() error, also ...error) error {
+	for try := 1; ; try++ {
+		err := do()
+		lost := func(e error) bool { return errors.Is(err, e) }
+		if !lost(ErrLost) && !slices.ContainsFunc(also, lost) || ctx.Err() != nil {
+			return err
+		}
+		switch {
+		case try == maxTries && errors.Is(err, remote.ErrUnreachable):
+			return err
+		case try == maxTries:
+			return fmt.Errorf("%w: %w", ErrContended, err)
+		}
+		if err := jitter.Pause(ctx, random.Wait(jitter.FirstBackoff/8<<try), nil); err != nil {
+			return err
+		}
+	}
 }
 
 // maxUploads is how many documents are stored at once.

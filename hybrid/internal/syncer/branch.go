@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
@@ -111,38 +110,22 @@ func (l *local) checkSound(ctx context.Context) error {
 	return nil
 }
 
-// Branch is a history of a session that is not its main line. Package hybrid
-// documents its fields.
-type Branch struct {
-	ID       string
-	Messages int
-	Common   int
-	Device   string
-	At       time.Time
-	Why      string
-	KeptAs   string
-	Extent   head.Extent
-}
-
-// branches lists the histories that are not the main line, the latest first. Of several
-// that are the same the latest is listed.
-func (c *cloud) branches(ctx context.Context) (all []Branch, err error) {
+// listFormer lists the histories that are not the main line, the latest first. Of several that are
+// the same it lists the latest.
+func (c *cloud) listFormer(ctx context.Context) (all []head.History, err error) {
 	known, err := c.histories(ctx)
 	slices.SortFunc(known, func(a, b head.History) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID)) })
 	seen := map[segment.Point]bool{c.head.Transcript.Point(): true}
 	for _, h := range known {
 		if p := h.Extent.Point(); h.Stream == segment.Transcript && !seen[p] {
 			seen[p] = true
-			all = append(all, Branch{
-				ID:       h.Extent.Hash.String()[:16], // without the key of the session, which the names of all documents begin with
-				Messages: int(h.Extent.N), Common: int(h.Common), Device: h.Device, At: h.At, Why: h.Why, KeptAs: h.KeptAs, Extent: h.Extent,
-			})
+			all = append(all, h)
 		}
 	}
 	return all, err
 }
 
-func (e *Syncer) restoreBranch(ctx context.Context, id string, b Branch) error {
+func (e *Syncer) restoreOnce(ctx context.Context, id string, to head.Extent) error {
 	v, leave, err := e.examine(ctx, id)
 	if err != nil {
 		return err
@@ -154,10 +137,10 @@ func (e *Syncer) restoreBranch(ctx context.Context, id string, b Branch) error {
 	if err := v.mayStore(ctx); err != nil {
 		return err
 	}
-	if v.local.present && v.local.main.Point() != v.cloud.head.Transcript.Point() && v.cloud.head.Transcript.Point() != b.Extent.Point() {
+	if v.local.present && v.local.main.Point() != v.cloud.head.Transcript.Point() && v.cloud.head.Transcript.Point() != to.Point() {
 		return fmt.Errorf("%w: the session here is not in step", ErrDeferred)
 	}
-	if err := v.switchTo(ctx, b); err != nil {
+	if err := v.switchTo(ctx, to); err != nil {
 		return err
 	}
 	if err := v.cloud.catalogue(ctx); err != nil {
@@ -171,44 +154,44 @@ func (e *Syncer) restoreBranch(ctx context.Context, id string, b Branch) error {
 	return errors.Join(err, v.remember())
 }
 
-// switchTo makes the head lead to b, if it does not yet.
-func (v *work) switchTo(ctx context.Context, b Branch) error {
-	if v.cloud.head.Transcript.Point() == b.Extent.Point() {
+// switchTo makes the head lead to a history, if it does not yet.
+func (v *work) switchTo(ctx context.Context, to head.Extent) error {
+	if v.cloud.head.Transcript.Point() == to.Point() {
 		return nil
 	}
-	known, err := v.cloud.branches(ctx)
+	known, err := v.cloud.listFormer(ctx)
 	if err != nil && !errors.Is(err, remoteread.ErrDamaged) {
 		return err
 	}
-	if !slices.ContainsFunc(known, func(k Branch) bool { return k.Extent.Point() == b.Extent.Point() }) {
-		return show.Errorf(sessionstore.ErrNotFound, "the cloud has no branch %q", b.ID)
+	if !slices.ContainsFunc(known, func(k head.History) bool { return k.Extent.Point() == to.Point() }) {
+		return show.Errorf(sessionstore.ErrNotFound, "the remote has no such history")
 	}
 	p := &draft{next: v.nextHead(), uploads: v.cloud.uploader()}
 	if err := v.leaveHistory(ctx, p, head.History{Extent: v.cloud.head.Transcript, Why: head.WhyRestore, Device: v.Device.ID}); err != nil {
 		return err
 	}
-	p.next.Transcript = b.Extent
+	p.next.Transcript = to
 	p.next.Updated = v.Core.Now()
 	return v.commit(ctx, p)
 }
 
-// Branches returns the histories of a session that are not its main line, the latest
+// Histories returns the histories of a session that are not its main line, the latest
 // first. When the list of them is damaged the error Is [remoteread.ErrDamaged], and the
 // others are returned.
-func (e *Syncer) Branches(ctx context.Context, id string) (all []Branch, err error) {
-	return all, retry(func() error {
+func (e *Syncer) Histories(ctx context.Context, id string) (all []head.History, err error) {
+	return all, e.again(ctx, func() error {
 		v, leave, err := e.examine(ctx, id)
 		if err != nil {
 			return err
 		}
 		defer leave()
-		all, err = v.cloud.branches(ctx)
+		all, err = v.cloud.listFormer(ctx)
 		return err
 	})
 }
 
-// RestoreBranch makes a branch the main line. The error Is [remoteread.ErrContended] when
-// other devices changed the session all the time.
-func (e *Syncer) RestoreBranch(ctx context.Context, id string, b Branch) error {
-	return retry(func() error { return e.restoreBranch(ctx, id, b) })
+// Restore makes a history the main line. The error Is [remoteread.ErrContended] when other
+// devices changed the session all the time.
+func (e *Syncer) Restore(ctx context.Context, id string, to head.Extent) error {
+	return e.again(ctx, func() error { return e.restoreOnce(ctx, id, to) })
 }

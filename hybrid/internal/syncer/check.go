@@ -168,7 +168,7 @@ func (v *work) mendMet(ctx context.Context) (bool, error) {
 // mend it stores again what is missing or damaged and what this device has, if the rules
 // let it.
 func (e *Syncer) Check(ctx context.Context, id string, mend bool) (r Report, err error) {
-	err = retry(func() error {
+	err = e.again(ctx, func() error {
 		r, err = e.check(ctx, id, mend)
 		return err
 	})

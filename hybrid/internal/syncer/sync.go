@@ -3,15 +3,12 @@ package syncer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
-	"github.com/amplifier-go/sessionstorage/hybrid/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/privacy"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
-	"github.com/amplifier-go/sessionstorage/hybrid/internal/track"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
@@ -71,9 +68,10 @@ func (v *work) run(ctx context.Context) {
 	v.finish()
 }
 
-// tries calls do again, a few times, while others change the session meanwhile.
+// tries calls do again while others change the session meanwhile, or something was found out
+// that makes a difference.
 func (v *work) tries(ctx context.Context, do func() error) error {
-	for try := 1; ; try++ {
+	return v.again(ctx, func() error {
 		err := do()
 		if v.cloud.outdated(ctx, err) {
 			err = errLost
@@ -89,17 +87,8 @@ func (v *work) tries(ctx context.Context, do func() error) error {
 				err = errors.Join(err, failed)
 			}
 		}
-		again := errors.Is(err, errLost) || errors.Is(err, track.ErrMoved)
-		if !again || ctx.Err() != nil || try == rounds && errors.Is(err, remote.ErrUnreachable) {
-			return err
-		}
-		if try == rounds {
-			return fmt.Errorf("%w: %w", remoteread.ErrContended, err)
-		}
-		if err := jitter.Pause(ctx, v.Random.Wait(jitter.FirstBackoff/8<<try), nil); err != nil {
-			return err
-		}
-	}
+		return err
+	})
 }
 
 // minCap is the least that a segment is cut to.

@@ -13,6 +13,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncplan"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/throttle"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/track"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -112,6 +113,11 @@ func (e *Syncer) Enter(ctx context.Context, id string) (leave func(), err error)
 			return nil, context.Cause(ctx)
 		}
 	}
+}
+
+// again calls do again while others change the session meanwhile, or its files.
+func (e *Syncer) again(ctx context.Context, do func() error) error {
+	return remoteread.Again(ctx, e.Random, do, track.ErrMoved)
 }
 
 // Arrives reports whether the background brings a session that is not here. One
