@@ -25,7 +25,7 @@ var (
 	_ func() hybrid.Redactor                                                                                        = hybrid.Secrets
 	_                                                                                                               = hybrid.Options{
 		Store: &sessionstore.Options{}, Manifests: []workflow.Manifest{}, Remote: (*cosmos.Remote)(nil), Project: "", User: "", Device: "",
-		Deny: []string{}, Redact: hybrid.Redactor(nil), Limits: hybrid.Limits{RequestUnitsPerSecond: 1.0}, Manual: false,
+		Deny: []string{}, Redact: hybrid.Redactor(nil), Limits: &hybrid.Limits{RequestUnitsPerSecond: 1.0}, Manual: false,
 		Interval: time.Duration(0), Conflict: hybrid.KeepBoth, Logger: (*slog.Logger)(nil), OnStatus: func(hybrid.Status) {},
 	}
 	_ = []hybrid.Policy{hybrid.KeepBoth, hybrid.Ours, hybrid.Theirs}

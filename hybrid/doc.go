@@ -107,7 +107,7 @@
 //
 // This package makes all retries itself, whatever the options of the client say, and tells
 // of each request that a remote makes. Stores
-// that share a [Budget] wait together. When the account throttles them, they slow down
+// that share [Limits] wait together. When the account throttles them, they slow down
 // until five minutes after it last did. A request ends after 30 seconds without a byte in
 // either direction. An account that does not answer, as without a network, counts as away
 // for 30 seconds, in which all calls return [ErrUnreachable] at once; then a single request

@@ -21,8 +21,7 @@ type Options struct {
 	Device      string        // "": the one that the directory has recorded for this machine, see Devices in the package's documentation
 	Deny        []string      // globs of ids and names of sessions that, with their descendants, never leave this machine: as [path.Match], but * and ? stand for "/", too; nil: those of the last store of the directory that had some
 	Redact      Redactor      // nil: the built-in rules where the directory remembers them, else exact bytes; see [Exact]
-	Limits      Limits        // of Budget, when that is nil
-	Budget      *Budget       // shared by the stores of a process that use one account; nil: the store's own
+	Limits      *Limits       // of requests, shared by the stores that are given them; nil: none
 	Manual      bool          // keep the remote, sync only on Sync and Pull
 	WatchFiles  bool          // watch for writes of other programs (see [sessionstore.Store.Watch]); without it they are found every Interval
 	Interval    time.Duration // between scans of the directory and reads of the catalogue; 0: a minute

@@ -153,11 +153,12 @@ func (w *world) open(d *gadget) {
 	r := w.place.connect(d.life)
 	d.opened++
 	luck := jitter.New(sha256.Sum256(fmt.Append(nil, w.seed, d.name, d.opened)))
-	budget := &Budget{throttle.NewBudget(0, luck)}
+	limits := &Limits{}
+	limits.once.Do(func() { limits.budget = throttle.NewBudget(0, luck) })
 	var err error
 	d.Store, err = open(context.Background(), d.dir, &Options{
 		Store:  &sessionstore.Options{Durability: d.safe, Workspace: filepath.Dir(d.dir), Now: d.life.now},
-		Remote: r, Project: "demo", User: "ada", Device: d.name, Budget: budget,
+		Remote: r, Project: "demo", User: "ada", Device: d.name, Limits: limits,
 		Manual: !d.running, Interval: 4 * time.Minute, Conflict: d.policy, Redact: d.rules, Deny: []string{denied + "*"},
 	}, d.life.seam(), func(e *engine) { e.Random, e.Alone = luck, true })
 	require.NoError(w.t, err)

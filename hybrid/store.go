@@ -190,10 +190,10 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 	if e.Device, err = e.deviceOf(ctx, on); err != nil {
 		return fmt.Errorf("find out which device this is: %w", err)
 	}
-	if e.opts.Budget == nil {
-		e.opts.Budget = NewBudget(e.opts.Limits)
+	if e.opts.Limits == nil {
+		e.opts.Limits = &Limits{}
 	}
-	e.budget = e.opts.Budget.requests
+	e.budget = e.opts.Limits.shared()
 	e.Remote = throttle.New(e.opts.Remote, e.budget, observeRequests(e.opts.Observer))
 	if e.opts.Interval <= 0 {
 		e.opts.Interval = time.Minute

@@ -171,12 +171,12 @@ func (f cloudFlags) open(a *app, asking, make bool, told func(hybrid.Status)) ([
 	if err := connect(a.ctx, config, asking, &copied); err != nil {
 		return nil, err
 	}
-	budget := hybrid.NewBudget(hybrid.Limits{})
+	limits := &hybrid.Limits{}
 	var all []remote
 	for _, dir := range dirs {
 		project := filepath.Base(filepath.Dir(dir))
 		o := f.options(a, project)
-		o.Remote, o.Budget, o.OnStatus = copied.Remote, budget, told
+		o.Remote, o.Limits, o.OnStatus = copied.Remote, limits, told
 		st, err := hybrid.Open(a.ctx, dir, o)
 		if err != nil {
 			return nil, err

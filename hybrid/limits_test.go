@@ -26,7 +26,7 @@ func TestLimits(t *testing.T) {
 			spent[r.At.Unix()] += r.Charge
 			most = max(most, r.Charge)
 		}})
-		a := c.device(t, "a", func(o *Options) { o.Limits.RequestUnitsPerSecond = limit })
+		a := c.device(t, "a", func(o *Options) { o.Limits = &Limits{RequestUnitsPerSecond: limit} })
 		for i := range 20 {
 			a.say(fmt.Sprint("s", i), noise(100<<10))
 		}
