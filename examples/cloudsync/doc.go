@@ -20,7 +20,7 @@
 // Database and container must be there, with the partition key /pk; with
 // -provision they are made first, for which a key or control-plane rights are
 // needed. Everything is done under a user of its own name, and deleted at the
-// end: what stays is a tombstone for each session, for 90 days.
+// end: what stays is a tombstone for each session.
 //
 // # Recording an account
 //
