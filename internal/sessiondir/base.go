@@ -27,9 +27,10 @@ type Base struct {
 
 	noExchange atomic.Bool // the file system has no exchange of names
 
-	queue   *lockqueue.Queue  // of those who wait for locks
-	reader  *dirread.Sessions // of the same path
-	staging *staging.Staging  // of the same path
+	*dirread.Sessions // of the same path
+
+	queue   *lockqueue.Queue // of those who wait for locks
+	staging *staging.Staging // of the same path
 
 	mu  sync.Mutex      // guards what follows
 	top *atomicfile.Dir // nil until first used and when the directory is gone
@@ -47,7 +48,7 @@ func Open(path string, hooks *seam.Seam) (*Base, error) {
 		return nil, err
 	}
 	b := &Base{path: abs, seam: hooks}
-	b.reader = dirread.New(abs, hooks, b.handle)
+	b.Sessions = dirread.New(abs, hooks, b.handle)
 	b.staging = staging.New(Bookkeeping, b.open)
 	b.queue = lockqueue.New(filepath.Join(abs, Bookkeeping, ticketFile), b.openTickets)
 	if _, err := b.open(); err != nil {
