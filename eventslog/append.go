@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -163,7 +163,7 @@ func (l *Log) openAppend() (*appendFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := atomicfile.New(root, l.seam)
+	dir := vfs.New(root, l.seam)
 	file, _, err := dir.Append(fileName)
 	if err != nil {
 		return nil, errors.Join(err, dir.Close())

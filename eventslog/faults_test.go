@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/crashsim"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
@@ -106,7 +106,7 @@ func mkdir(t *testing.T, base, name string, hooks *seam.Seam) {
 	t.Helper()
 	root, err := os.OpenRoot(base)
 	require.NoError(t, err)
-	d := atomicfile.New(root, hooks)
+	d := vfs.New(root, hooks)
 	require.NoError(t, d.Mkdir(name))
 	require.NoError(t, d.Close())
 }
@@ -116,7 +116,7 @@ func tear(t *testing.T, dir string, hooks *seam.Seam) {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
 	require.NoError(t, err)
-	d := atomicfile.New(root, hooks)
+	d := vfs.New(root, hooks)
 	f, _, err := d.Append(fileName)
 	require.NoError(t, err)
 	fi, err := f.File().Stat()

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/show"
 )
@@ -109,7 +109,7 @@ func (l *Log) open() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := atomicfile.New(root, l.seam)
+	dir := vfs.New(root, l.seam)
 	f, err := dir.OpenRead(fileName)
 	return f, errors.Join(err, dir.Close())
 }
@@ -123,8 +123,8 @@ type batch struct {
 
 // appendFile is the open log.
 type appendFile struct {
-	dir    *atomicfile.Dir
-	file   *atomicfile.Append
+	dir    *vfs.Dir
+	file   *vfs.Append
 	named  bool // its name and its directory's are durable, as far as a sync of both makes them
 	unsure bool // a sync failed: what was written last may be lost, with its end, even if the next sync succeeds
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
@@ -122,7 +122,7 @@ func TestCostOfManySessions(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sessions")
 	makeSessions(t, dir, n)
 	if f, err := os.Open(dir); err == nil {
-		local := dirread.IsLocal(f)
+		local := vfs.IsLocal(f)
 		require.NoError(t, f.Close())
 		if !local {
 			t.Skip("on this file system every file is asked for")

@@ -14,7 +14,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncer"
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -93,7 +93,7 @@ func (e *engine) recordedDevice(ctx context.Context, key string, former func(map
 // of which it has states, and that is not taken; "" for none. Earlier versions made the id
 // of the content of a file and the name of the host.
 func (e *engine) formerDevice(host, unrecorded string, taken map[string]bool) (string, error) {
-	states := replica.NewStates(func() (*atomicfile.Dir, error) { return e.Core.Bookkeeping(statesDir) }, e.Store.Dir(), "")
+	states := replica.NewStates(func() (*vfs.Dir, error) { return e.Core.Bookkeeping(statesDir) }, e.Store.Dir(), "")
 	known, err := states.Devices()
 	if err != nil || len(known) == 0 {
 		return "", err

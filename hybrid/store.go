@@ -18,7 +18,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncplan"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/throttle"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
@@ -205,7 +205,7 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 		e.opts.CloseWait = 2 * time.Second
 	}
 	e.LargestFile = syncer.LargestFile
-	bookkeeping := func() (*atomicfile.Dir, error) { return e.Core.Bookkeeping(statesDir) }
+	bookkeeping := func() (*vfs.Dir, error) { return e.Core.Bookkeeping(statesDir) }
 	e.States = replica.NewStates(bookkeeping, local.Dir(), e.Device.ID)
 	e.Privacy = &privacy.Guard{Store: local, Core: e.Core, States: e.States, SID: e.SID}
 	e.remember(e.opts.Deny)

@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/ownership"
 )
 
-func (c coreStore) Trash() (*atomicfile.Dir, error) {
+func (c coreStore) Trash() (*vfs.Dir, error) {
 	if err := c.st.begin(context.Background()); err != nil {
 		return nil, err
 	}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
-func (c coreStore) Bookkeeping(name string) (*atomicfile.Dir, error) {
+func (c coreStore) Bookkeeping(name string) (*vfs.Dir, error) {
 	if err := c.st.begin(context.Background()); err != nil {
 		return nil, err
 	}

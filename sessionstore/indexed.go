@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/index"
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
@@ -24,8 +24,8 @@ const indexDir = "index"
 func (st *Store) index() *index.Files {
 	return &index.Files{
 		Read: func(name string) ([]byte, error) { return st.base.ReadKept(indexDir, name, index.MaxFile) },
-		Open: func() (*atomicfile.Dir, error) { return st.base.Kept(indexDir) },
-		Edit: func(name string) (*atomicfile.Edit, error) { return st.base.EditKept(indexDir, name) },
+		Open: func() (*vfs.Dir, error) { return st.base.Kept(indexDir) },
+		Edit: func(name string) (*vfs.Edit, error) { return st.base.EditKept(indexDir, name) },
 		Has:  st.base.Has,
 
 		Alone: st.opts.SingleWriter,

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/seam"
-	"github.com/amplifier-go/sessionstorage/internal/sharing"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // TestWritesWaitForAProgram refuses some changes of names, as Windows does while
@@ -27,7 +27,7 @@ func TestWritesWaitForAProgram(t *testing.T) {
 				case op.Kind == seam.Exchange && kind == seam.Rename:
 					return errNoExchangeHere // names are renamed then
 				case op.Kind == kind && kind != seam.Exchange && armed.Load() > 0 && refused.Add(1)%4 != 0:
-					return &os.PathError{Op: "rename", Path: op.Name, Err: sharing.ErrInUse}
+					return &os.PathError{Op: "rename", Path: op.Name, Err: vfs.ErrInUse}
 				}
 				return nil
 			}})
@@ -75,7 +75,7 @@ func TestProgramKeepsTheTranscript(t *testing.T) {
 			if op.Kind == seam.Exchange {
 				return errNoExchangeHere
 			}
-			return &os.LinkError{Op: "rename", Old: op.Name, New: op.To, Err: sharing.ErrInUse}
+			return &os.LinkError{Op: "rename", Old: op.Name, New: op.To, Err: vfs.ErrInUse}
 		}
 		return nil
 	}})
@@ -86,7 +86,7 @@ func TestProgramKeepsTheTranscript(t *testing.T) {
 	require.NoError(t, st.Append(t.Context(), "s", m))
 	keeps.Store(true)
 	err = st.Append(t.Context(), "s", m)
-	require.ErrorIs(t, err, sharing.ErrInUse)
+	require.ErrorIs(t, err, vfs.ErrInUse)
 	require.ErrorContains(t, err, "another program has the file open")
 	require.ErrorContains(t, err, "transcript.jsonl")
 	requireNoDotFiles(t, filepath.Join(dir, "s"))

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/windows"
 
-	"github.com/amplifier-go/sessionstorage/internal/sharing"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -40,7 +40,7 @@ func TestReaderHoldsTheTranscript(t *testing.T) {
 	h, err = windows.CreateFile(name, windows.GENERIC_READ, windows.FILE_SHARE_READ|windows.FILE_SHARE_WRITE, nil, windows.OPEN_EXISTING, 0, 0)
 	require.NoError(t, err)
 	err = st.Append(t.Context(), "s", parse(t, user("3"))...)
-	require.ErrorIs(t, err, sharing.ErrInUse)
+	require.ErrorIs(t, err, vfs.ErrInUse)
 	require.False(t, errors.Is(err, sessionstore.ErrCorrupt))
 	require.NoError(t, windows.CloseHandle(h))
 	require.NoError(t, st.Append(t.Context(), "s", parse(t, user("4"))...))

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/commit"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
@@ -31,7 +31,7 @@ func (tx *transaction) replaceMetadata(m *metadataFile, content []byte) error {
 	}
 	r := commit.Replacement{
 		Was:    m.main.stamp,
-		Time:   atomicfile.Now(m.main.stamp.Mtime),
+		Time:   vfs.Now(m.main.stamp.Mtime),
 		Write:  func(out io.Writer) error { _, err := out.Write(content); return err },
 		Rotate: func() (bool, error) { return tx.rotate(&m.main, &m.backup, from) },
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/commit"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
@@ -62,7 +62,7 @@ func (tx *transaction) restoreTheirs(name string) error {
 	}
 	_, err = tx.replace(name, commit.Replacement{
 		Was:    main.stamp,
-		Time:   atomicfile.Now(theirs.stamp.Mtime),
+		Time:   vfs.Now(theirs.stamp.Mtime),
 		Write:  func(out io.Writer) error { _, err := out.Write(theirs.data); return err },
 		Rotate: func() (bool, error) { return false, nil },
 	})

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/show"
@@ -88,7 +88,7 @@ func (p *Projects) Slugs(ctx context.Context) ([]string, error) {
 		if !e.IsDir() && e.Type()&fs.ModeSymlink == 0 {
 			continue
 		}
-		if ok, err := p.has(name); (ok || err != nil && name[0] != '.') && !dirread.OfSystem(name) {
+		if ok, err := p.has(name); (ok || err != nil && name[0] != '.') && !vfs.OfSystem(name) {
 			slugs = append(slugs, name)
 		}
 	}
@@ -110,7 +110,7 @@ func (p *Projects) has(slug string) (bool, error) {
 		for _, link := range []string{path, filepath.Dir(path)} {
 			if fi, err := os.Lstat(link); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
 				if _, err = os.Stat(link); errors.Is(err, fs.ErrNotExist) {
-					return false, &fs.PathError{Op: "open", Path: link, Err: dirread.ErrLost}
+					return false, &fs.PathError{Op: "open", Path: link, Err: vfs.ErrLost}
 				}
 			}
 		}

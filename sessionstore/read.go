@@ -6,9 +6,8 @@ import (
 	"io/fs"
 	"syscall"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/sharing"
 	"github.com/amplifier-go/sessionstorage/internal/whole"
 )
 
@@ -64,7 +63,7 @@ func barred(unread error, files ...*file) error {
 func refusedBySystem(err error) bool {
 	var errno syscall.Errno
 	return noBackup(err) ||
-		errors.As(err, &errno) && errno != syscall.ELOOP && errno != syscall.ENXIO && !errors.Is(err, dirread.ErrNotRegular)
+		errors.As(err, &errno) && errno != syscall.ELOOP && errno != syscall.ENXIO && !errors.Is(err, vfs.ErrNotRegular)
 }
 
 // noBackup reports whether the backup, which is older, must not stand in for a
@@ -73,7 +72,7 @@ func refusedBySystem(err error) bool {
 // it.
 func noBackup(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM) ||
-		errors.Is(err, syscall.EINTR) || errors.Is(err, whole.ErrTooLarge) || errors.Is(err, sharing.ErrInUse)
+		errors.Is(err, syscall.EINTR) || errors.Is(err, whole.ErrTooLarge) || errors.Is(err, vfs.ErrInUse)
 }
 
 func unreadError(path string, err error) error {
@@ -82,7 +81,7 @@ func unreadError(path string, err error) error {
 
 // cause strips the operation and the path that a *fs.PathError repeats.
 func cause(err error) error {
-	if errors.Is(err, sharing.ErrInUse) {
+	if errors.Is(err, vfs.ErrInUse) {
 		return err // which is around the path
 	}
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {

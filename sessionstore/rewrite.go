@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/commit"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
@@ -95,5 +95,5 @@ func writtenAt(after time.Time) time.Time {
 	if at := time.Now().Add(-writtenBefore); at.After(after) {
 		return at
 	}
-	return atomicfile.Now(after)
+	return vfs.Now(after)
 }

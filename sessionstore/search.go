@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/keyword"
 )
 
@@ -64,7 +64,7 @@ type search struct {
 	projects *Projects
 	query    Query
 	keyword  *keyword.Keyword // nil: any
-	dirs     []*dirread.Dir
+	dirs     []*vfs.Reader
 	failed   []unfound
 }
 
@@ -131,7 +131,7 @@ func (s *search) slugs(ctx context.Context) ([]string, error) {
 
 // open opens the sessions directory of a project and returns what is in it.
 func (s *search) open(slug string) ([]*candidate, error) {
-	dir, err := dirread.OpenDir(s.projects.sessions(slug))
+	dir, err := vfs.OpenReader(s.projects.sessions(slug))
 	if errors.Is(err, fs.ErrNotExist) {
 		_, err = s.projects.has(slug)
 		return nil, err
@@ -144,7 +144,7 @@ func (s *search) open(slug string) ([]*candidate, error) {
 	if errors.Is(err, fs.ErrNotExist) { // it was removed just now
 		err = nil
 	}
-	names = slices.DeleteFunc(names, dirread.OfSystem)
+	names = slices.DeleteFunc(names, vfs.OfSystem)
 	all := make([]candidate, len(names))
 	some := make([]*candidate, len(names))
 	for i, name := range names {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/keyword"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
@@ -14,7 +14,7 @@ import (
 // keyword that r looks for. Like the reference it does not look into the
 // backup, unless a marker tells that the transcript itself is being written.
 // The error is that of ctx, or a [*CorruptError].
-func holds(ctx context.Context, r *keyword.Reader, dir *dirread.Dir, id string) (found bool, err error) {
+func holds(ctx context.Context, r *keyword.Reader, dir *vfs.Reader, id string) (found bool, err error) {
 	name := sessiondir.Transcript
 	if dir.Has(id, sessiondir.Marker) {
 		name = sessiondir.Backup(name)

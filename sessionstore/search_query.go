@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/pytime"
 )
@@ -48,7 +48,7 @@ type Found struct {
 // candidate is a session that may be found.
 type candidate struct {
 	Found
-	dir   *dirread.Dir // where it stands
+	dir   *vfs.Reader // where it stands
 	name  string       // of its directory
 	place int          // among all, by project and name
 	timed bool         // CreatedText is a time

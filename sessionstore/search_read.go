@@ -9,7 +9,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/whole"
@@ -68,7 +68,7 @@ func carefully(path string) (md Metadata, err error) {
 
 // readIn reads a file of a session that tells by itself whether it is whole,
 // into buf if there is room enough.
-func readIn(buf []byte, dir *dirread.Dir, id, name string) ([]byte, error) {
+func readIn(buf []byte, dir *vfs.Reader, id, name string) ([]byte, error) {
 	data, err := dir.ReadFast(id, name, buf)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return data, err

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/commit"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
@@ -106,7 +106,7 @@ func (tx *transaction) amendCount(meta *metadataFile, t *transcript, rows []Mess
 	if err := tx.syncName(t.cached); err != nil {
 		return err
 	}
-	a := amendment{content: content, time: atomicfile.Now(meta.main.stamp.Mtime)}
+	a := amendment{content: content, time: vfs.Now(meta.main.stamp.Mtime)}
 	a.file, err = tx.file(sessiondir.Metadata).Amend(meta.main.stamp, content, a.time)
 	if errors.Is(err, commit.ErrRewrite) {
 		return nil

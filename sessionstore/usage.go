@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/sessioncost"
 )
 
@@ -120,7 +120,7 @@ func usageOf(ctx context.Context, dir string, o *eventslog.UsageOptions) iter.Se
 	return func(yield func(eventslog.Usage, error) bool) {
 		path := sessioncost.LocateHere(dir).Ordinary
 		if !sessioncost.IsFile(path) {
-			if err := dirread.NotRegular(path); err != nil {
+			if err := vfs.NotRegular(path); err != nil {
 				yield(eventslog.Usage{}, err)
 			}
 			return

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/turns"
@@ -26,7 +26,7 @@ type scanned struct {
 // has the session_id sessionID.
 func scan(ctx context.Context, st *sessionstore.Store, id, sessionID string) (all scanned, err error) {
 	all = scanned{children: []Child{}, stored: map[string]string{}}
-	dir, err := dirread.OpenDir(st.Dir())
+	dir, err := vfs.OpenReader(st.Dir())
 	if err != nil {
 		return all, err
 	}
@@ -39,7 +39,7 @@ func scan(ctx context.Context, st *sessionstore.Store, id, sessionID string) (al
 		if err := ctx.Err(); err != nil {
 			return all, err
 		}
-		if strings.HasPrefix(name, ".") || dirread.OfSystem(name) {
+		if strings.HasPrefix(name, ".") || vfs.OfSystem(name) {
 			continue
 		}
 		raw, err := readMetadata(ctx, st, dir, name)
@@ -93,7 +93,7 @@ func isText(raw []byte, text string) bool {
 
 // readMetadata returns the metadata of a session from their file, or else from
 // the backup. It returns nil if there are none.
-func readMetadata(ctx context.Context, st *sessionstore.Store, dir *dirread.Dir, id string) ([]byte, error) {
+func readMetadata(ctx context.Context, st *sessionstore.Store, dir *vfs.Reader, id string) ([]byte, error) {
 	raw, err := readFile(dir, id)
 	if err == nil {
 		raw = pyjson.Trim(raw)
@@ -114,7 +114,7 @@ func readMetadata(ctx context.Context, st *sessionstore.Store, dir *dirread.Dir,
 	return md.AppendTo(nil), nil
 }
 
-func readFile(dir *dirread.Dir, id string) (raw []byte, err error) {
+func readFile(dir *vfs.Reader, id string) (raw []byte, err error) {
 	file, err := dir.Open(id, sessiondir.Metadata)
 	if err != nil {
 		return nil, err

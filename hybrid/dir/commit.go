@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // Commit implements [remote.Remote]. Each object is stored by itself.
@@ -46,7 +46,7 @@ func (r *Remote) Commit(ctx context.Context, part string, objects []remote.Objec
 const longWrite = time.Minute
 
 // store stores an object under a drawn name.
-func (r *Remote) store(d *atomicfile.Dir, o *remote.Object) error {
+func (r *Remote) store(d *vfs.Dir, o *remote.Object) error {
 	for {
 		start := time.Now().Round(0) // a machine that sleeps counts too
 		p, err := r.write(d, "o-"+o.Name, header{Op: rand.Text()}, o)
@@ -62,7 +62,7 @@ func (r *Remote) store(d *atomicfile.Dir, o *remote.Object) error {
 }
 
 // swap replaces the object of a fixed name.
-func (r *Remote) swap(part *atomicfile.Dir, s *remote.Swap) (remote.Version, error) {
+func (r *Remote) swap(part *vfs.Dir, s *remote.Swap) (remote.Version, error) {
 	d, err := r.open(part, "f-"+s.Name, true)
 	if err != nil {
 		return "", err
@@ -102,7 +102,7 @@ func (r *Remote) swap(part *atomicfile.Dir, s *remote.Swap) (remote.Version, err
 
 // won returns an error where a higher number shows that the one just taken had been taken
 // before, and removed, and that it does not lead there.
-func (r *Remote) won(d *atomicfile.Dir, n uint64, op string) error {
+func (r *Remote) won(d *vfs.Dir, n uint64, op string) error {
 	all, files, err := numbers(d)
 	if err != nil {
 		return fmt.Errorf("%w: %w", remote.ErrUnknown, err)
@@ -124,7 +124,7 @@ const (
 )
 
 // forget removes numbers that have not been the highest for long.
-func forget(d *atomicfile.Dir, all []uint64) {
+func forget(d *vfs.Dir, all []uint64) {
 	if len(all) <= kept {
 		return
 	}
@@ -140,7 +140,7 @@ func forget(d *atomicfile.Dir, all []uint64) {
 
 // newest reads the highest number of the directory of a fixed name. The error Is
 // [fs.ErrNotExist] where it has none.
-func (r *Remote) newest(d *atomicfile.Dir, whole bool) (n uint64, h header, o remote.Object, err error) {
+func (r *Remote) newest(d *vfs.Dir, whole bool) (n uint64, h header, o remote.Object, err error) {
 	all, _, err := numbers(d)
 	if err != nil {
 		return 0, h, o, err
@@ -160,7 +160,7 @@ func numbered(n uint64) string { return fmt.Sprintf("%016x", n) }
 
 // numbers returns the numbers of versions that a directory has, the lowest first, of all the
 // files in it.
-func numbers(d *atomicfile.Dir) (all []uint64, files []string, err error) {
+func numbers(d *vfs.Dir) (all []uint64, files []string, err error) {
 	files, err = d.NamesIn(".")
 	for _, name := range files {
 		if n, err := strconv.ParseUint(name, 16, 64); err == nil && name == numbered(n) {
@@ -187,7 +187,7 @@ func (r *Remote) Delete(ctx context.Context, part string, names []string) error 
 }
 
 // removeAll removes objects with drawn names.
-func removeAll(d *atomicfile.Dir, names []string) error {
+func removeAll(d *vfs.Dir, names []string) error {
 	var failed []error
 	for _, name := range names {
 		if err := d.Remove("o-" + name); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -15,13 +15,13 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 )
 
 // Remote is a directory. Its methods may be called by many goroutines.
 type Remote struct {
-	root     *atomicfile.Dir
+	root     *vfs.Dir
 	path     string
 	identity string
 	links    bool // files get their names by links, and not by renames
@@ -82,7 +82,7 @@ func mkdir(path string) error {
 	if err != nil {
 		return err
 	}
-	in := atomicfile.New(root, nil)
+	in := vfs.New(root, nil)
 	defer func() { _ = in.Close() }() // what was made is durable
 	if err := in.Mkdir(filepath.Base(path)); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -129,7 +129,7 @@ func openRoot(path string, trusted bool, s *seam.Seam) (*Remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Remote{root: atomicfile.New(root, s), path: path}
+	r := &Remote{root: vfs.New(root, s), path: path}
 	if err := r.try(); err != nil {
 		return nil, errors.Join(err, r.root.Close())
 	}
@@ -244,7 +244,7 @@ const maxDurable = 10_000
 
 // open opens a directory of the remote. Where it is to be made, its name is durable, also when
 // another process has just made it.
-func (r *Remote) open(in *atomicfile.Dir, name string, create bool) (*atomicfile.Dir, error) {
+func (r *Remote) open(in *vfs.Dir, name string, create bool) (*vfs.Dir, error) {
 	root, err := in.Root().OpenRoot(name)
 	if create && errors.Is(err, fs.ErrNotExist) {
 		if err = in.Mkdir(name); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -266,7 +266,7 @@ func (r *Remote) open(in *atomicfile.Dir, name string, create bool) (*atomicfile
 }
 
 // settle makes the name of a directory durable.
-func (r *Remote) settle(in *atomicfile.Dir, name string) error {
+func (r *Remote) settle(in *vfs.Dir, name string) error {
 	r.mu.Lock()
 	_, known := r.durable[name]
 	r.mu.Unlock()

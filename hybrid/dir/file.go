@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // header is the first line of a file.
@@ -24,7 +24,7 @@ type header struct {
 const maxHeader = 512
 
 // write makes a file for a name, which is durable and has another name until now.
-func (r *Remote) write(d *atomicfile.Dir, name string, h header, o *remote.Object) (*atomicfile.Pending, error) {
+func (r *Remote) write(d *vfs.Dir, name string, h header, o *remote.Object) (*vfs.Pending, error) {
 	h.Label, h.Body = len(o.Label), len(o.Body)
 	line, err := json.Marshal(h)
 	if err != nil {
@@ -49,7 +49,7 @@ func (r *Remote) write(d *atomicfile.Dir, name string, h header, o *remote.Objec
 
 // read reads an object from a file of a directory, without its body unless it is to be whole.
 // Of a file that is not whole, the object has a version and neither label nor body.
-func (r *Remote) read(d *atomicfile.Dir, file string, whole bool) (h header, o remote.Object, err error) {
+func (r *Remote) read(d *vfs.Dir, file string, whole bool) (h header, o remote.Object, err error) {
 	f, err := d.OpenPlain(file)
 	if err != nil {
 		return h, o, err

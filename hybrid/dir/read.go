@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // Get implements [remote.Remote].
@@ -34,7 +34,7 @@ func (r *Remote) Get(ctx context.Context, part, name string, known remote.Versio
 }
 
 // get reads the object of a name from its part.
-func (r *Remote) get(part *atomicfile.Dir, name string, whole bool) (o remote.Object, err error) {
+func (r *Remote) get(part *vfs.Dir, name string, whole bool) (o remote.Object, err error) {
 	_, o, err = r.read(part, "o-"+name, whole)
 	if errors.Is(err, fs.ErrNotExist) {
 		o, err = r.getFixed(part, name, whole)
@@ -45,7 +45,7 @@ func (r *Remote) get(part *atomicfile.Dir, name string, whole bool) (o remote.Ob
 
 // getFixed reads the newest version of a fixed name. Its time is also that of its directory: a
 // file may have waited for its number.
-func (r *Remote) getFixed(part *atomicfile.Dir, name string, whole bool) (o remote.Object, err error) {
+func (r *Remote) getFixed(part *vfs.Dir, name string, whole bool) (o remote.Object, err error) {
 	d, err := r.open(part, "f-"+name, false)
 	if err != nil {
 		return o, err
@@ -120,7 +120,7 @@ func (r *Remote) list(ctx context.Context, part string, q *remote.Query) (all []
 
 // since reports whether what is in a file or directory may have been stored at a time or later.
 // Where there are no links, as on FAT, a directory may have no time of its last change.
-func (r *Remote) since(d *atomicfile.Dir, file string, at time.Time) bool {
+func (r *Remote) since(d *vfs.Dir, file string, at time.Time) bool {
 	if at.IsZero() {
 		return true
 	}
@@ -132,7 +132,7 @@ func (r *Remote) since(d *atomicfile.Dir, file string, at time.Time) bool {
 var waiting = regexp.MustCompile(`^\.(o-[a-z0-9-]*|next|time|try|tried\.try)[0-9]+$`)
 
 // tidy removes files whose writers ended a day ago, of those that a directory has.
-func (r *Remote) tidy(d *atomicfile.Dir, files []string) {
+func (r *Remote) tidy(d *vfs.Dir, files []string) {
 	r.mu.Lock()
 	now := r.last
 	r.mu.Unlock()

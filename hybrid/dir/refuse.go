@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // trust ends the path of a directory of FUSE that gives a name to one device alone.
@@ -103,7 +103,7 @@ func (r *Remote) twice() error {
 }
 
 // name gives a file a name. The error Is [fs.ErrExist] where another file has it.
-func (r *Remote) name(d *atomicfile.Dir, p *atomicfile.Pending, name string) error {
+func (r *Remote) name(d *vfs.Dir, p *vfs.Pending, name string) error {
 	if r.links {
 		return d.Link(p.Name(), name)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -39,7 +39,7 @@ func (f File) Amend(main sessiondir.Stamp, content []byte, at time.Time) (*Amend
 
 // write writes over the bytes in which the backup differs from content.
 func (a *Amendment) write(content []byte, at time.Time) error {
-	if a.next.at.Size != int64(len(content)) || a.next.mode != atomicfile.Mode {
+	if a.next.at.Size != int64(len(content)) || a.next.mode != vfs.Mode {
 		return fmt.Errorf("%w: the backup has another size or mode", ErrRewrite)
 	}
 	if named, err := a.of.Dir.Stat(a.of.backup()); err != nil || !named.SameFile(a.next.at) {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -43,7 +43,7 @@ func (f File) Append(a Addition) (done Result, err error) {
 // nextMain is the backup, open to become main. No other program has it open.
 type nextMain struct {
 	*leased
-	edit *atomicfile.Edit
+	edit *vfs.Edit
 }
 
 // leaseBackup opens the backup of the file with the stamp main, to become main. The

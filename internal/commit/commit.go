@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -16,7 +16,7 @@ var (
 
 	// ErrOvertaken tells that main is the file of another writer, one that
 	// honours no lock. It must be read before anything is written.
-	ErrOvertaken = atomicfile.ErrOvertaken
+	ErrOvertaken = vfs.ErrOvertaken
 
 	// ErrOverwritten tells that another writer wrote into the new main while
 	// this process was stopped. It must be written again, from memory.
@@ -49,7 +49,7 @@ func ChangedNames(err error) bool {
 type File struct {
 	Dir  *sessiondir.Dir
 	Name string
-	Sync bool // content is durable before it gets a name, else the system has begun to write it; names are durable after [atomicfile.Dir.Sync]
+	Sync bool // content is durable before it gets a name, else the system has begun to write it; names are durable after [vfs.Dir.Sync]
 }
 
 func (f File) backup() string { return sessiondir.Backup(f.Name) }
@@ -65,7 +65,7 @@ type Result struct {
 type Replacement struct {
 	// Was is the stamp of main, whose content the caller knows; zero: any.
 	Was  sessiondir.Stamp
-	Time time.Time // the time of the last change that the file is given; see [atomicfile.Now]
+	Time time.Time // the time of the last change that the file is given; see [vfs.Now]
 	// Write writes the content. It is called again where the exchange of names
 	// turns out not to work.
 	Write func(io.Writer) error

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -14,7 +14,7 @@ var errAltered = errors.New("the file is not what was written")
 
 // copyOf prepares a complete copy of the open file src, to be called name. The
 // error Is errAltered when src has no longer the stamp at.
-func (f File) copyOf(src *os.File, at sessiondir.Stamp, name string) (*atomicfile.Pending, error) {
+func (f File) copyOf(src *os.File, at sessiondir.Stamp, name string) (*vfs.Pending, error) {
 	p, err := f.Dir.Prepare(name, f.Sync, at.Mtime, func(out io.Writer) error {
 		_, err := io.CopyN(out, io.NewSectionReader(src, 0, at.Size), at.Size)
 		if errors.Is(err, io.EOF) {
@@ -47,7 +47,7 @@ func (f File) unchanged(was sessiondir.Stamp) error {
 
 // rename gives p the name, closes it and returns its stamp. The error Is
 // [ErrOvertaken] when the name leads to another file already.
-func rename(d *sessiondir.Dir, p *atomicfile.Pending, name string) (sessiondir.Stamp, error) {
+func rename(d *sessiondir.Dir, p *vfs.Pending, name string) (sessiondir.Stamp, error) {
 	mine, err := d.StampOf(p.File())
 	if err == nil {
 		err = p.Rename(name)

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // takeLease takes a write lease. The system tells of a waiting program by a
@@ -14,7 +14,7 @@ import (
 // the signal is set to SIGURG first, which every process ignores unless it
 // asks for it, and which the Go runtime sends itself all the time.
 func takeLease(f *os.File) error {
-	err := dirread.WithFd(f, func(fd int) error {
+	err := vfs.WithFd(f, func(fd int) error {
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETSIG, int(unix.SIGURG)); err != nil {
 			return err
 		}
@@ -29,7 +29,7 @@ func takeLease(f *os.File) error {
 
 func leaseStateOf(f *os.File) leaseState {
 	is := 0
-	err := dirread.WithFd(f, func(fd int) (err error) {
+	err := vfs.WithFd(f, func(fd int) (err error) {
 		is, err = unix.FcntlInt(uintptr(fd), unix.F_GETLEASE, 0)
 		return err
 	})
@@ -47,7 +47,7 @@ func leaseStateOf(f *os.File) leaseState {
 // dropLease does not rely on the closing of the file: a child between fork and
 // exec has it open, too.
 func dropLease(f *os.File) {
-	_ = dirread.WithFd(f, func(fd int) error {
+	_ = vfs.WithFd(f, func(fd int) error {
 		_, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_UNLCK)
 		return err // an expired lease is none
 	})

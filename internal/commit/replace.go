@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -54,7 +54,7 @@ func (f File) replace(r Replacement) (done Result, err error) {
 }
 
 // rotate makes next main, and main the backup.
-func (f File) rotate(next *atomicfile.Pending, was sessiondir.Stamp) (Result, error) {
+func (f File) rotate(next *vfs.Pending, was sessiondir.Stamp) (Result, error) {
 	if err := f.clearBackup(); err != nil {
 		return Result{}, err
 	}
@@ -79,7 +79,7 @@ func (f File) clearBackup() error {
 // exchangeNew goes by way of the state "ready". The error Is errInUse,
 // errNoLease or errNoExchange, and next has its temporary name, where that is
 // not possible.
-func (f File) exchangeNew(next *atomicfile.Pending, was sessiondir.Stamp) (Result, error) {
+func (f File) exchangeNew(next *vfs.Pending, was sessiondir.Stamp) (Result, error) {
 	if !f.Dir.Exchanges() {
 		return Result{}, errNoExchange
 	}
@@ -124,7 +124,7 @@ func (f File) discard(name string) {
 
 // ready gives next the name of the backup. The former backup, if there is one,
 // gets the temporary name.
-func (f File) ready(next *atomicfile.Pending) error {
+func (f File) ready(next *vfs.Pending) error {
 	err := f.Dir.Exchange(next.Name(), f.backup())
 	if errors.Is(err, fs.ErrNotExist) {
 		return next.Rename(f.backup())
@@ -139,7 +139,7 @@ func (f File) ready(next *atomicfile.Pending) error {
 // unready undoes ready: next has its temporary name again. Where names cannot
 // be exchanged any more, next takes it from the former backup, which goes: main
 // is whole, and the next backup is a copy of it.
-func (f File) unready(next *atomicfile.Pending) error {
+func (f File) unready(next *vfs.Pending) error {
 	former := next.Name()
 	if former != f.backup() {
 		if f.Dir.Exchange(former, f.backup()) == nil {
@@ -156,7 +156,7 @@ func (f File) unready(next *atomicfile.Pending) error {
 
 // copyAndRename goes by way of the state "copied". The zero was is that of a
 // main which is no plain file.
-func (f File) copyAndRename(next *atomicfile.Pending, was sessiondir.Stamp) (Result, error) {
+func (f File) copyAndRename(next *vfs.Pending, was sessiondir.Stamp) (Result, error) {
 	backup, err := f.copyMain(was)
 	if err != nil {
 		return Result{}, err
@@ -177,7 +177,7 @@ func (f File) copyAndRename(next *atomicfile.Pending, was sessiondir.Stamp) (Res
 }
 
 // copyMain prepares a complete copy of main for the name of the backup.
-func (f File) copyMain(was sessiondir.Stamp) (*atomicfile.Pending, error) {
+func (f File) copyMain(was sessiondir.Stamp) (*vfs.Pending, error) {
 	src, err := f.Dir.OpenRead(f.Name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %w", ErrOvertaken, err)
@@ -189,7 +189,7 @@ func (f File) copyMain(was sessiondir.Stamp) (*atomicfile.Pending, error) {
 	if err == nil && was != (sessiondir.Stamp{}) && !at.SameContent(was) {
 		err = ErrOvertaken
 	}
-	var p *atomicfile.Pending
+	var p *vfs.Pending
 	if err == nil {
 		p, err = f.copyOf(src, at, f.backup())
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
@@ -208,7 +208,7 @@ func (c stateCase) run(t *testing.T) verdict {
 		reference.Content = c.Expected.String()
 	}
 	dir := t.TempDir()
-	err := ownership.WriteState(atomicfile.New(openRoot(t, dir), nil), ownership.OwnerName, []byte(c.Value))
+	err := ownership.WriteState(vfs.New(openRoot(t, dir), nil), ownership.OwnerName, []byte(c.Value))
 	ours := stateOutcome{Failed: err != nil}
 	if err != nil {
 		require.ErrorIs(t, err, ownership.ErrInvalid)

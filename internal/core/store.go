@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -115,14 +115,14 @@ type syncing interface {
 
 	// Bookkeeping opens the directory name of the bookkeeping, and makes it
 	// when it is not there. What is in it may be lost at any time.
-	Bookkeeping(name string) (*atomicfile.Dir, error)
+	Bookkeeping(name string) (*vfs.Dir, error)
 }
 
 // moving takes whole sessions out of the list, and brings them back.
 type moving interface {
 	// Trash opens the directory [sessiondir.Trash], and makes it when it is
 	// not there. No tool lists what is in it, and nothing in it is removed.
-	Trash() (*atomicfile.Dir, error)
+	Trash() (*vfs.Dir, error)
 
 	// Send takes a session away as [sessionstore.Store.Delete] does, but moves
 	// it into the directory to, a path below the sessions directory, where it

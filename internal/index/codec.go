@@ -8,7 +8,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // errBad tells that a file is not one of this version, or not whole.
@@ -135,8 +135,8 @@ func (d *decoder) time() time.Time {
 	return time.Unix(seconds, int64(nanos)).UTC()
 }
 
-func (d *decoder) stamp() dirread.Stamp {
-	return dirread.Stamp{Dev: d.uint(), Inode: d.uint(), Size: d.int(), Mtime: d.time(), Ctime: d.time()}
+func (d *decoder) stamp() vfs.Stamp {
+	return vfs.Stamp{Dev: d.uint(), Inode: d.uint(), Size: d.int(), Mtime: d.time(), Ctime: d.time()}
 }
 
 func appendText(b []byte, text string) []byte {
@@ -159,7 +159,7 @@ func appendTime(b []byte, t time.Time) []byte {
 	return binary.AppendUvarint(binary.AppendVarint(b, t.Unix()), uint64(t.Nanosecond()))
 }
 
-func appendStamp(b []byte, s dirread.Stamp) []byte {
+func appendStamp(b []byte, s vfs.Stamp) []byte {
 	b = binary.AppendUvarint(binary.AppendUvarint(b, s.Dev), s.Inode)
 	return appendTime(appendTime(binary.AppendVarint(b, s.Size), s.Mtime), s.Ctime)
 }

@@ -5,17 +5,17 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // Seen tells that a file was looked at.
 type Seen struct {
-	Stamp dirread.Stamp // before it was read
+	Stamp vfs.Stamp // before it was read
 	Sure  bool          // a later change is sure to show in the stamp
 }
 
 // Fits reports whether the file with the stamp now is sure to be as it was.
-func (s Seen) Fits(now dirread.Stamp) bool { return s.Sure && s.Stamp.Same(now) }
+func (s Seen) Fits(now vfs.Stamp) bool { return s.Sure && s.Stamp.Same(now) }
 
 func (s Seen) append(b []byte) []byte { return appendBool(appendStamp(b, s.Stamp), s.Sure) }
 

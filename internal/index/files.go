@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
 )
 
@@ -23,11 +23,11 @@ type Files struct {
 	Read func(name string) ([]byte, error)
 
 	// Open opens the directory, and makes it when it is not there.
-	Open func() (*atomicfile.Dir, error)
+	Open func() (*vfs.Dir, error)
 
 	// Edit opens a file to be changed in place. The error Is [fs.ErrNotExist] when
 	// there is none.
-	Edit func(name string) (*atomicfile.Edit, error)
+	Edit func(name string) (*vfs.Edit, error)
 
 	// Has reports whether there is a session id.
 	Has func(id string) bool
@@ -63,7 +63,7 @@ func (f *Files) Rows(id string) *Rows {
 
 // PutRows writes the rows file of a session, if the session is still there.
 func (f *Files) PutRows(ctx context.Context, x *Rows) error {
-	return f.locked(ctx, patience, func(dir *atomicfile.Dir) error {
+	return f.locked(ctx, patience, func(dir *vfs.Dir) error {
 		if !f.Has(x.ID) {
 			return nil
 		}
@@ -129,7 +129,7 @@ func (f *Files) Update(ctx context.Context, all Changes) error {
 		c := at(id)
 		c.Stale = append(c.Stale, id)
 	}
-	return f.locked(ctx, patience, func(dir *atomicfile.Dir) error {
+	return f.locked(ctx, patience, func(dir *vfs.Dir) error {
 		for _, n := range slices.Sorted(maps.Keys(changes)) {
 			if err := f.apply(dir, n, changes[n]); err != nil {
 				return err
@@ -140,7 +140,7 @@ func (f *Files) Update(ctx context.Context, all Changes) error {
 }
 
 // apply makes changes of one shard.
-func (f *Files) apply(dir *atomicfile.Dir, n int, c *Changes) error {
+func (f *Files) apply(dir *vfs.Dir, n int, c *Changes) error {
 	s := f.Shard(n)
 	if s == nil {
 		s = Shard{}
@@ -172,7 +172,7 @@ func (f *Files) Forget(ctx context.Context, id string) error {
 	if !f.made() {
 		return nil
 	}
-	return f.locked(ctx, 0, func(dir *atomicfile.Dir) error {
+	return f.locked(ctx, 0, func(dir *vfs.Dir) error {
 		n := Of(id)
 		data, err := f.Read(ShardName(n))
 		_, bad := ParseShard(data)
@@ -215,7 +215,7 @@ func (f *Files) Sweep(ctx context.Context, known func(name string) bool) error {
 	if len(names) == 0 {
 		return nil
 	}
-	return f.locked(ctx, patience, func(dir *atomicfile.Dir) error {
+	return f.locked(ctx, patience, func(dir *vfs.Dir) error {
 		var errs []error
 		for _, name := range names { // locked has removed what is temporary
 			if f.strange(name, known) { // it may be another file by now
@@ -244,7 +244,7 @@ func (f *Files) strange(name string, known func(string) bool) bool {
 }
 
 // locked runs do while no other process writes here.
-func (f *Files) locked(ctx context.Context, limit time.Duration, do func(*atomicfile.Dir) error) (err error) {
+func (f *Files) locked(ctx context.Context, limit time.Duration, do func(*vfs.Dir) error) (err error) {
 	dir, err := f.Open()
 	if err != nil {
 		return err
@@ -264,14 +264,14 @@ func (f *Files) locked(ctx context.Context, limit time.Duration, do func(*atomic
 	return do(dir)
 }
 
-func write(dir *atomicfile.Dir, name string, data []byte) error {
+func write(dir *vfs.Dir, name string, data []byte) error {
 	return dir.Replace(name, false, time.Now(), func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
 }
 
-func remove(dir *atomicfile.Dir, name string) error {
+func remove(dir *vfs.Dir, name string) error {
 	if _, err := dir.Root().Lstat(name); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/zeebo/xxh3"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/internal/turns"
@@ -326,9 +326,9 @@ func TestFlips(t *testing.T) {
 }
 
 // stampOf returns the stamp of a transcript of that size.
-func stampOf(size int64) dirread.Stamp {
+func stampOf(size int64) vfs.Stamp {
 	at := time.Date(2026, 11, 23, 12, 0, 0, int(size%1e9), time.UTC)
-	return dirread.Stamp{Dev: 1, Inode: 2, Size: size, Mtime: at, Ctime: at.Add(time.Millisecond)}
+	return vfs.Stamp{Dev: 1, Inode: 2, Size: size, Mtime: at, Ctime: at.Add(time.Millisecond)}
 }
 
 // TestNotes notes appends one after the other.
@@ -339,7 +339,7 @@ func TestNotes(t *testing.T) {
 	require.NoError(t, err)
 	x.ID, x.Seen = "s", Seen{stampOf(x.Size), true}
 	file := x.Encode()
-	begins := func(now dirread.Stamp) bool {
+	begins := func(now vfs.Stamp) bool {
 		is, err := ParseRows(file)
 		require.NoError(t, err)
 		require.True(t, is.Fits(x.Seen.Stamp))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // BlockSize is how many bytes have one hash.
@@ -35,7 +35,7 @@ type Rows struct {
 	open   []xxh3.Uint128 // hashes of the ids of the calls that no message has answered, in their order
 	full   bool           // open is all of them
 
-	appended dirread.Stamp // of the transcript after appends of this library, if noted; see Begins
+	appended vfs.Stamp // of the transcript after appends of this library, if noted; see Begins
 	noted    bool
 }
 
@@ -128,12 +128,12 @@ func compareSums(a, b xxh3.Uint128) int {
 
 // Begins reports whether the transcript, which has the stamp now, begins with what
 // x knows, since only appends of this library have changed it.
-func (x *Rows) Begins(now dirread.Stamp) bool {
+func (x *Rows) Begins(now vfs.Stamp) bool {
 	return x.noted && x.Size <= now.Size && x.appended.Same(now)
 }
 
 // Fits reports whether x knows all of the transcript, which has the stamp now.
-func (x *Rows) Fits(now dirread.Stamp) bool { return x.Size == now.Size && x.Seen.Fits(now) }
+func (x *Rows) Fits(now vfs.Stamp) bool { return x.Size == now.Size && x.Seen.Fits(now) }
 
 // maxSeen is how many bytes of a rows file hold what its note is about: the
 // longest that there are.

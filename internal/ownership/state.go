@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
@@ -51,7 +51,7 @@ func hasSurrogate(text []byte) bool {
 
 // WriteState replaces a state file by value, JSON that [Encode] takes; it is
 // on the disk afterwards.
-func WriteState(dir *atomicfile.Dir, name string, value []byte) error {
+func WriteState(dir *vfs.Dir, name string, value []byte) error {
 	data, err := Encode(value)
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (k *State) Descriptors() int {
 
 // stateDir is an open state directory.
 type stateDir struct {
-	dir *atomicfile.Dir
+	dir *vfs.Dir
 	is  fs.FileInfo
 }
 
@@ -194,7 +194,7 @@ func openState(s Session) (*stateDir, error) {
 			return nil, err
 		}
 	}
-	return &stateDir{dir: atomicfile.New(dir, nil), is: opened}, nil
+	return &stateDir{dir: vfs.New(dir, nil), is: opened}, nil
 }
 
 // makePrivate returns the directory path, made if it was missing. Ancestors
@@ -225,7 +225,7 @@ func makePrivate(path string) (fs.FileInfo, error) {
 }
 
 // removeState removes a state file from the disk if it is there.
-func removeState(dir *atomicfile.Dir, name string) error {
+func removeState(dir *vfs.Dir, name string) error {
 	if err := dir.Remove(name); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	} else if err != nil {

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/capture"
 )
 
@@ -64,7 +64,7 @@ func openEvents(ctx context.Context, path, owner string) (all *Events, err error
 	if err != nil {
 		return nil, err
 	}
-	dir := atomicfile.New(root, nil)
+	dir := vfs.New(root, nil)
 	f, err := dir.OpenRead(filepath.Base(path))
 	if err = errors.Join(err, dir.Close()); err != nil {
 		return nil, err

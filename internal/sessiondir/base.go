@@ -9,8 +9,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/lockqueue"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/staging"
@@ -27,13 +26,13 @@ type Base struct {
 
 	noExchange atomic.Bool // the file system has no exchange of names
 
-	*dirread.Sessions // of the same path
+	*vfs.Sessions // of the same path
 
 	queue   *lockqueue.Queue // of those who wait for locks
 	staging *staging.Staging // of the same path
 
 	mu  sync.Mutex      // guards what follows
-	top *atomicfile.Dir // nil until first used and when the directory is gone
+	top *vfs.Dir // nil until first used and when the directory is gone
 	is  fs.FileInfo     // of top
 }
 
@@ -48,7 +47,7 @@ func Open(path string, hooks *seam.Seam) (*Base, error) {
 		return nil, err
 	}
 	b := &Base{path: abs, seam: hooks}
-	b.Sessions = dirread.New(abs, hooks, b.handle)
+	b.Sessions = vfs.NewSessions(abs, hooks, b.handle)
 	b.staging = staging.New(Bookkeeping, b.open)
 	b.queue = lockqueue.New(filepath.Join(abs, Bookkeeping, ticketFile), b.openTickets)
 	if _, err := b.open(); err != nil {
@@ -68,7 +67,7 @@ func makeAll(path string, hooks *seam.Seam) (err error) {
 		return err
 	}
 	if fi, err := os.Lstat(path); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
-		return &fs.PathError{Op: "open", Path: path, Err: dirread.ErrLost}
+		return &fs.PathError{Op: "open", Path: path, Err: vfs.ErrLost}
 	}
 	if err := makeAll(filepath.Dir(path), hooks); err != nil {
 		return err
@@ -77,7 +76,7 @@ func makeAll(path string, hooks *seam.Seam) (err error) {
 	if err != nil {
 		return err
 	}
-	parent := atomicfile.New(root, hooks)
+	parent := vfs.New(root, hooks)
 	defer func() { err = errors.Join(err, parent.Close()) }()
 	if err := parent.Mkdir(filepath.Base(path)); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -107,7 +106,7 @@ func (b *Base) Close() error {
 }
 
 // open returns the directory that stands at the path now.
-func (b *Base) open() (*atomicfile.Dir, error) {
+func (b *Base) open() (*vfs.Dir, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.top != nil && IsAt(b.is, b.path) {
@@ -123,7 +122,7 @@ func (b *Base) open() (*atomicfile.Dir, error) {
 	if b.is, err = root.Stat("."); err != nil {
 		return nil, errors.Join(&fs.PathError{Op: "open", Path: b.path, Err: errors.Unwrap(err)}, root.Close())
 	}
-	b.top = atomicfile.New(root, b.seam)
+	b.top = vfs.New(root, b.seam)
 	return b.top, nil
 }
 
@@ -139,7 +138,7 @@ func (b *Base) Dir(id string) (*Dir, error) {
 	}
 	sub, err := top.Root().OpenRoot(id)
 	if err != nil {
-		if real, ok := dirread.Inside(b.path, id); ok {
+		if real, ok := vfs.Inside(b.path, id); ok {
 			sub, err = top.Root().OpenRoot(real)
 		}
 	}
@@ -159,7 +158,7 @@ func (b *Base) nowhere(id string) bool {
 }
 
 func (b *Base) dir(root *os.Root, id string) *Dir {
-	return &Dir{Dir: atomicfile.New(root, b.seam), path: filepath.Join(b.path, id), seam: b.seam, noExchange: &b.noExchange, emptied: emptied{b.open, id}}
+	return &Dir{Dir: vfs.New(root, b.seam), path: filepath.Join(b.path, id), seam: b.seam, noExchange: &b.noExchange, emptied: emptied{b.open, id}}
 }
 
 // Sync makes the names of the session directories durable.
@@ -203,15 +202,15 @@ func (b *Base) openTickets() (*os.File, error) {
 	}
 	const flags = os.O_RDWR | os.O_CREATE
 	path := filepath.Join(Bookkeeping, ticketFile)
-	file, err := top.Root().OpenFile(path, flags, atomicfile.Mode)
+	file, err := top.Root().OpenFile(path, flags, vfs.Mode)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := top.Mkdir(Bookkeeping); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
-		file, err = top.Root().OpenFile(path, flags, atomicfile.Mode)
+		file, err = top.Root().OpenFile(path, flags, vfs.Mode)
 	}
 	if err == nil {
-		_ = atomicfile.Own(top.Root(), path) // waiting needs no line
+		_ = vfs.Own(top.Root(), path) // waiting needs no line
 	}
 	return file, err
 }

@@ -12,10 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
-	"github.com/amplifier-go/sessionstorage/internal/sharing"
 	"github.com/amplifier-go/sessionstorage/internal/staging"
 	"github.com/amplifier-go/sessionstorage/internal/whole"
 )
@@ -33,7 +31,7 @@ func Backup(name string) string { return name + backupExt }
 
 // Dir is the open directory of one session.
 type Dir struct {
-	*atomicfile.Dir
+	*vfs.Dir
 	path   string          // where it is or will be
 	staged *staging.Staged // nil: the session was there
 	seam   *seam.Seam
@@ -62,7 +60,7 @@ func (d *Dir) Removed() bool {
 // Open opens the file name for reading. A directory in its place is an error,
 // and so is a pipe, for which it does not wait.
 func (d *Dir) Open(name string) (io.ReadSeekCloser, Stamp, error) {
-	f, fi, err := dirread.Open(d.Root(), name, os.O_RDONLY)
+	f, fi, err := vfs.Open(d.Root(), name, os.O_RDONLY)
 	if err != nil {
 		return nil, Stamp{}, err
 	}
@@ -118,7 +116,7 @@ const halves = 4 << 20
 // fillShared is [fill], and waits while another program has locked the file.
 func fillShared(f io.ReadSeeker, data []byte) (n int, err error) {
 	tries := 0
-	err = sharing.Wait(func() error {
+	err = vfs.WhenFree(func() error {
 		if tries++; tries > 1 {
 			if _, err := f.Seek(0, io.SeekStart); err != nil {
 				return err
@@ -194,7 +192,7 @@ func (d *Dir) Names() ([]string, error) { return d.NamesIn(".") }
 
 // ErrOvertaken tells that another writer, one that honours no lock, changed
 // the file while this one wrote.
-var ErrOvertaken = atomicfile.ErrOvertaken
+var ErrOvertaken = vfs.ErrOvertaken
 
 // QuarantineLinked gives the file name the second name [Dir.QuarantineName], or that name
 // alone where a file cannot have two, and returns it.
@@ -207,6 +205,6 @@ func (d *Dir) QuarantineLinked(name string) (string, error) {
 }
 
 // Stamp is what tells a file from another and from itself before a change.
-type Stamp = dirread.Stamp
+type Stamp = vfs.Stamp
 
-func (d *Dir) stamp(fi fs.FileInfo) Stamp { return dirread.StampOf(fi, d.seam) }
+func (d *Dir) stamp(fi fs.FileInfo) Stamp { return vfs.StampOf(fi, d.seam) }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // emptiedDir is the directory of the bookkeeping with a record of each
@@ -19,7 +19,7 @@ var emptiedDir = filepath.Join(Bookkeeping, "emptied")
 
 // emptied is the record of one session.
 type emptied struct {
-	open func() (*atomicfile.Dir, error) // the sessions directory that stands at its path now
+	open func() (*vfs.Dir, error) // the sessions directory that stands at its path now
 	id   string
 }
 
@@ -93,7 +93,7 @@ func (e emptied) remove() error {
 }
 
 // below opens a directory below dir.
-func below(dir *atomicfile.Dir, path string) (*atomicfile.Dir, error) {
+func below(dir *vfs.Dir, path string) (*vfs.Dir, error) {
 	root, err := dir.Root().OpenRoot(path)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func below(dir *atomicfile.Dir, path string) (*atomicfile.Dir, error) {
 	return dir.At(root), nil
 }
 
-func syncBelow(dir *atomicfile.Dir, path string) error {
+func syncBelow(dir *vfs.Dir, path string) error {
 	in, err := below(dir, path)
 	if err != nil {
 		return err

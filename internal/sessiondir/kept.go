@@ -8,14 +8,13 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/whole"
 )
 
 // Kept opens the directory name of the bookkeeping for whoever keeps state
 // there, and makes it when it is not there.
-func (b *Base) Kept(name string) (*atomicfile.Dir, error) {
+func (b *Base) Kept(name string) (*vfs.Dir, error) {
 	top, err := b.open()
 	if err != nil {
 		return nil, err
@@ -28,7 +27,7 @@ func (b *Base) Kept(name string) (*atomicfile.Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return atomicfile.New(root, b.seam), nil
+	return vfs.New(root, b.seam), nil
 }
 
 // RemoveKept removes name from the directory dir of the bookkeeping, if it is there.
@@ -47,7 +46,7 @@ func (b *Base) RemoveKept(dir, name string) error {
 // EditKept opens the file name in the directory dir of the bookkeeping to be
 // changed in place. It makes nothing. The error Is [fs.ErrNotExist] when there is
 // no such file.
-func (b *Base) EditKept(dir, name string) (*atomicfile.Edit, error) {
+func (b *Base) EditKept(dir, name string) (*vfs.Edit, error) {
 	top, err := b.open()
 	if err != nil {
 		return nil, err
@@ -63,7 +62,7 @@ func (b *Base) ReadKept(dir, name string, most int64) (data []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f, fi, err := dirread.Open(top.Root(), filepath.Join(Bookkeeping, dir, name), os.O_RDONLY)
+	f, fi, err := vfs.Open(top.Root(), filepath.Join(Bookkeeping, dir, name), os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 )
 
@@ -29,7 +29,7 @@ func (d *Dir) Release(name string, drop func()) {
 func (d *Dir) Local() bool {
 	d.local.once.Do(func() {
 		in, err := d.Handle()
-		d.local.is = err == nil && dirread.IsLocal(in)
+		d.local.is = err == nil && vfs.IsLocal(in)
 	})
 	return d.local.is
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
@@ -77,13 +77,13 @@ var leasedReads = []struct {
 		return string(data), unless(ok)
 	}},
 	{"dirread.Dir.Open", func(b *Base) (string, error) {
-		return inAll(b, func(s *dirread.Dir) (string, error) {
+		return inAll(b, func(s *vfs.Reader) (string, error) {
 			f, err := s.Open("s", "f")
 			return all(f, err)
 		})
 	}},
 	{"dirread.Dir.ReadFast", func(b *Base) (string, error) {
-		return inAll(b, func(s *dirread.Dir) (string, error) {
+		return inAll(b, func(s *vfs.Reader) (string, error) {
 			data, err := s.ReadFast("s", "f", make([]byte, 100))
 			return string(data), err
 		})
@@ -99,8 +99,8 @@ func inDir(b *Base, do func(*Dir) (string, error)) (string, error) {
 	return got, errors.Join(err, d.Close())
 }
 
-func inAll(b *Base, do func(*dirread.Dir) (string, error)) (string, error) {
-	s, err := dirread.OpenDir(b.Path())
+func inAll(b *Base, do func(*vfs.Reader) (string, error)) (string, error) {
+	s, err := vfs.OpenReader(b.Path())
 	if err != nil {
 		return "", err
 	}

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
 	"github.com/amplifier-go/sessionstorage/internal/lockqueue"
 )
@@ -26,10 +26,10 @@ const (
 
 // Reserved reports whether a session's directory may not be called id: the
 // name is that of the bookkeeping, of the trash or of a lock, also where case is
-// ignored, or one of [dirread.OfSystem].
+// ignored, or one of [vfs.OfSystem].
 func Reserved(id string) bool {
 	if !strings.HasPrefix(id, ".") {
-		return dirread.OfSystem(id)
+		return vfs.OfSystem(id)
 	}
 	lower := strings.ToLower(id)
 	return lower == Bookkeeping || lower == Trash || strings.HasSuffix(lower, lockExt)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // TestPipe shows that nobody waits for a pipe that stands in a file's place.
@@ -18,7 +18,7 @@ func TestPipe(t *testing.T) {
 	d, path := openSession(t, nil)
 	require.NoError(t, syscall.Mkfifo(filepath.Join(path, "f"), 0o600))
 	_, _, err := d.Read("f")
-	require.ErrorIs(t, err, dirread.ErrNotRegular)
+	require.ErrorIs(t, err, vfs.ErrNotRegular)
 	aside, err := d.Quarantine("f")
 	require.NoError(t, err)
 	require.Contains(t, names(t, d), aside)

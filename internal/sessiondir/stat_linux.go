@@ -1,6 +1,6 @@
 package sessiondir
 
-import "github.com/amplifier-go/sessionstorage/internal/dirread"
+import "github.com/amplifier-go/sessionstorage/internal/vfs"
 
 // Stat returns the stamp of the file name, a name in the directory, without
 // following a symlink.
@@ -9,5 +9,5 @@ func (d *Dir) Stat(name string) (Stamp, error) {
 	if in == nil {
 		return d.lstat(name)
 	}
-	return dirread.StampAt(in, name, d.seam)
+	return vfs.StampAt(in, name, d.seam)
 }

@@ -8,8 +8,7 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 )
 
@@ -57,7 +56,7 @@ func (d *Dir) Knows(name string, t Tail) bool {
 	if errors.Is(err, fs.ErrNotExist) {
 		return t.File == Stamp{}
 	}
-	return err == nil && now.Same(t.File) && (now.Mtime.Equal(t.set) || dirread.Settled(d.seam, now, t.at))
+	return err == nil && now.Same(t.File) && (now.Mtime.Equal(t.set) || vfs.Settled(d.seam, now, t.at))
 }
 
 // AppendLog adds whole lines to the log name, of which the caller, its only
@@ -118,7 +117,7 @@ func (d *Dir) makeLog(name string) (Stamp, error) {
 type logWriter struct {
 	dir  *Dir
 	name string
-	file *atomicfile.Edit // an Append could not be cut everywhere
+	file *vfs.Edit // an Append could not be cut everywhere
 	sync bool
 	was  Tail
 	size int64     // of what is written
@@ -158,7 +157,7 @@ func (w *logWriter) write(piece []byte, last bool) error {
 	}
 	w.size += int64(len(piece))
 	if last {
-		w.set = atomicfile.Now(w.was.File.Mtime)
+		w.set = vfs.Now(w.was.File.Mtime)
 		// Not every owner and file system allows it; the log is read again then.
 		_ = w.file.SetTime(w.set)
 	}
@@ -201,7 +200,7 @@ func piece(lines []byte, at int64) int {
 func (d *Dir) plain(name string) (fs.FileInfo, error) {
 	fi, err := d.Root().Lstat(name)
 	if err == nil && !fi.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: name, Err: dirread.ErrNotRegular}
+		err = &fs.PathError{Op: "open", Path: name, Err: vfs.ErrNotRegular}
 	}
 	return fi, err
 }

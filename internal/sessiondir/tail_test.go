@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/crashsim"
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 )
@@ -152,9 +152,9 @@ func TestLogIsAPlainFile(t *testing.T) {
 	d, path := logDir(t, nil)
 	require.NoError(t, os.Mkdir(filepath.Join(path, "log"), 0o700))
 	_, err := d.ReadLog("log", nil, nil)
-	require.ErrorIs(t, err, dirread.ErrNotRegular)
+	require.ErrorIs(t, err, vfs.ErrNotRegular)
 	_, err = d.AppendLog("log", Tail{}, []byte("{}\n"), false)
-	require.ErrorIs(t, err, dirread.ErrNotRegular)
+	require.ErrorIs(t, err, vfs.ErrNotRegular)
 }
 
 // TestPieces holds that a write holds one line, or several of one sector.

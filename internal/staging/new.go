@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // stagingDir is the directory of the bookkeeping that holds the staging
@@ -103,7 +103,7 @@ func (s *Staging) Remove(d *Staged) error {
 const LeftAfter = 24 * time.Hour
 
 // sweep removes the staging directories that killed processes left.
-func (s *Staging) sweep(top *atomicfile.Dir, in string) {
+func (s *Staging) sweep(top *vfs.Dir, in string) {
 	names, _ := top.NamesIn(in) // what cannot be listed is removed next time
 	for _, name := range names {
 		left := filepath.Join(in, name)

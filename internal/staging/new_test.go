@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/crashsim"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 )
@@ -30,9 +30,9 @@ func at(t *testing.T, path string, hooks *seam.Seam) *Staging {
 	t.Helper()
 	root, err := os.OpenRoot(path)
 	require.NoError(t, err)
-	top := atomicfile.New(root, hooks)
+	top := vfs.New(root, hooks)
 	t.Cleanup(func() { require.NoError(t, top.Close()) })
-	return New(in, func() (*atomicfile.Dir, error) { return top, nil })
+	return New(in, func() (*vfs.Dir, error) { return top, nil })
 }
 
 // begin begins session id and returns the path of its staging directory.

@@ -6,21 +6,21 @@ import (
 	"os"
 	"sync"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // Staging stages and removes the sessions of one sessions directory. It is
 // safe for concurrent use, also by several processes.
 type Staging struct {
 	in   string                          // the bookkeeping, below the sessions directory
-	open func() (*atomicfile.Dir, error) // the sessions directory that stands at its path now
+	open func() (*vfs.Dir, error) // the sessions directory that stands at its path now
 	own  sync.Map                        // paths of the staging directories that are in use here
 }
 
 // New returns what stages sessions in the directory in, a path below the
 // sessions directory. open returns the sessions directory that stands at its
 // path now; whoever passes it closes that.
-func New(in string, open func() (*atomicfile.Dir, error)) *Staging {
+func New(in string, open func() (*vfs.Dir, error)) *Staging {
 	return &Staging{in: in, open: open}
 }
 

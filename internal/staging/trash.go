@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // Trash is the directory in the sessions directory for sessions that were
@@ -14,7 +14,7 @@ import (
 const Trash = ".trash"
 
 // Trash opens the directory [Trash], and makes it when it is not there.
-func (s *Staging) Trash() (*atomicfile.Dir, error) {
+func (s *Staging) Trash() (*vfs.Dir, error) {
 	top, err := s.open()
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (s *Staging) Fetch(id, from string) error {
 }
 
 // move renames a directory whose new name must be free.
-func move(top *atomicfile.Dir, from, to string) error {
+func move(top *vfs.Dir, from, to string) error {
 	_, err := top.Root().Lstat(to)
 	switch {
 	case err == nil:
@@ -87,7 +87,7 @@ func (s *Staging) Sync(paths ...string) error {
 	return nil
 }
 
-func syncBelow(top *atomicfile.Dir, path string) error {
+func syncBelow(top *vfs.Dir, path string) error {
 	if path == "." {
 		return top.Sync()
 	}
@@ -99,7 +99,7 @@ func syncBelow(top *atomicfile.Dir, path string) error {
 }
 
 // below opens a directory below dir.
-func below(dir *atomicfile.Dir, path string) (*atomicfile.Dir, error) {
+func below(dir *vfs.Dir, path string) (*vfs.Dir, error) {
 	root, err := dir.Root().OpenRoot(path)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/notify"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
@@ -32,7 +32,7 @@ type driven struct {
 func drive(t *testing.T, room int, ids ...string) *driven {
 	t.Helper()
 	base := openBase(t)
-	testenv.Need(t, dirread.IsLocalAt(base.Path()), "the folder for tests is on no local file system")
+	testenv.Need(t, vfs.IsLocalAt(base.Path()), "the folder for tests is on no local file system")
 	for _, id := range ids {
 		makeSession(t, filepath.Join(base.Path(), id))
 	}

@@ -3,7 +3,7 @@ package watch
 import (
 	"slices"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -54,7 +54,7 @@ const (
 // files. What another machine writes, or what is written by another name of a file, has none.
 func (s *session) told(path string) bool {
 	untold := func(f seen) bool { return !f.settled || f.state.linked }
-	return !untold(s.dir) && !slices.ContainsFunc(s.files[:], untold) && dirread.IsLocalAt(path)
+	return !untold(s.dir) && !slices.ContainsFunc(s.files[:], untold) && vfs.IsLocalAt(path)
 }
 
 // scope says which files of a session are looked at.

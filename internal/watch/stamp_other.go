@@ -5,7 +5,7 @@ package watch
 import (
 	"io/fs"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
-func stampOf(fi fs.FileInfo) dirread.Stamp { return dirread.StampOf(fi, nil) }
+func stampOf(fi fs.FileInfo) vfs.Stamp { return vfs.StampOf(fi, nil) }

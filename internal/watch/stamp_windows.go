@@ -4,11 +4,11 @@ import (
 	"io/fs"
 	"syscall"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
-func stampOf(fi fs.FileInfo) dirread.Stamp {
-	is := dirread.StampOf(fi, nil)
+func stampOf(fi fs.FileInfo) vfs.Stamp {
+	is := vfs.StampOf(fi, nil)
 	if data, ok := fi.Sys().(*syscall.Win32FileAttributeData); ok {
 		is.Inode = uint64(data.CreationTime.Nanoseconds())
 	}

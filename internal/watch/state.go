@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -17,7 +17,7 @@ import (
 type state struct {
 	kind   kind
 	linked bool          // a symlink leads there, or the file has further hard links: it may change without an event
-	stamp  dirread.Stamp // on Windows with the time of creation as the inode
+	stamp  vfs.Stamp // on Windows with the time of creation as the inode
 }
 
 type kind uint8
@@ -59,5 +59,5 @@ func stateAt(path string) state {
 // settled reports whether every change after the state was taken, at the time at,
 // shows in a later state.
 func (s state) settled(at time.Time) bool {
-	return s.stamp == (dirread.Stamp{}) || dirread.Settled(nil, s.stamp, at)
+	return s.stamp == (vfs.Stamp{}) || vfs.Settled(nil, s.stamp, at)
 }

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
@@ -121,7 +121,7 @@ func (s *State) fill(ctx context.Context, tx core.Tx, in imported) error {
 	if err != nil || len(in.lines) == 0 {
 		return err
 	}
-	err = tx.Dir().Replace(historyFile, s.sync, atomicfile.Now(end.File.Mtime), func(out io.Writer) error {
+	err = tx.Dir().Replace(historyFile, s.sync, vfs.Now(end.File.Mtime), func(out io.Writer) error {
 		_, err := out.Write(in.lines)
 		return err
 	})

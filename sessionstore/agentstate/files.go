@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/commit"
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
@@ -107,7 +107,7 @@ func (s *State) changeObject(ctx context.Context, tx core.Tx, name string, edit 
 	}
 	return tx.Replace(name, commit.Replacement{
 		Was:  old.at,
-		Time: atomicfile.Now(old.at.Mtime),
+		Time: vfs.Now(old.at.Mtime),
 		Write: func(out io.Writer) error {
 			_, err := out.Write(append(bytes.Clone(raw), '\n'))
 			return err

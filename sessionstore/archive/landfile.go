@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
@@ -55,7 +55,7 @@ func (l *landing) file(f file) error {
 
 // directory opens a directory below that of the session, and makes it where it
 // is not there.
-func (l *landing) directory(name string) (dir *atomicfile.Dir, leave func() error, err error) {
+func (l *landing) directory(name string) (dir *vfs.Dir, leave func() error, err error) {
 	dir = l.tx.Dir().Dir
 	leave = func() error { return nil }
 	if name == "." {

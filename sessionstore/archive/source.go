@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // file is a file of a session that is read. Its content can be read until the
@@ -74,8 +74,8 @@ func (d *directory) next() (file, error) {
 	}
 	path := d.paths[0]
 	d.paths = d.paths[1:]
-	f, fi, err := dirread.Open(d.root, path, os.O_RDONLY)
-	if errors.Is(err, dirread.ErrNotRegular) {
+	f, fi, err := vfs.Open(d.root, path, os.O_RDONLY)
+	if errors.Is(err, vfs.ErrNotRegular) {
 		err = &EntryError{path, ErrNotRegular}
 	}
 	if err != nil {

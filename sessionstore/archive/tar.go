@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	shown "github.com/amplifier-go/sessionstorage/internal/show"
@@ -96,7 +96,7 @@ func former(name string) bool {
 
 // add adds one file.
 func add(ctx context.Context, out *tar.Writer, root *os.Root, name tarName, id string, r Redactor) (err error) {
-	f, fi, err := dirread.Open(root, name.from, os.O_RDONLY)
+	f, fi, err := vfs.Open(root, name.from, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // it was removed meanwhile
 	}

@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -89,7 +89,7 @@ func WriteFile(ctx context.Context, name string, st *sessionstore.Store, ids []s
 	damage := error(nil)
 	_, err := os.Stat(name)
 	missing := errors.Is(err, fs.ErrNotExist)
-	err = atomicfile.WriteNamed(ctx, name, st.Dir(), func(w io.Writer) error {
+	err = vfs.WriteNamed(ctx, name, st.Dir(), func(w io.Writer) error {
 		err := Write(ctx, w, st, ids, opts)
 		if missing && errors.Is(err, sessionstore.ErrCorrupt) {
 			damage, err = err, nil

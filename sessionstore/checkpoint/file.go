@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/show"
@@ -26,7 +26,7 @@ const (
 
 // folder is the open directory of a session.
 type folder struct {
-	*atomicfile.Dir
+	*vfs.Dir
 }
 
 // openFolder opens path, which must be a directory and no symlink.
@@ -42,7 +42,7 @@ func (st *Store) openFolder(path string) (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &folder{atomicfile.New(root, st.opts.seam)}, nil
+	return &folder{vfs.New(root, st.opts.seam)}, nil
 }
 
 // lock excludes every other writer of the state, of any process. The error is
@@ -147,7 +147,7 @@ func (f *folder) write(old State, raw []byte, sync bool) (State, error) {
 			return State{}, fmt.Errorf("keep %s: %w", stateFile, err)
 		}
 	}
-	err = f.Replace(stateFile, sync, atomicfile.Now(at), func(w io.Writer) error {
+	err = f.Replace(stateFile, sync, vfs.Now(at), func(w io.Writer) error {
 		_, err := io.Copy(w, strings.NewReader(string(raw)))
 		return err
 	})

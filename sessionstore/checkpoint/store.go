@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -65,12 +65,12 @@ func New(opts *Options) *Store {
 func (st *Store) sync() bool { return st.opts.Durability != sessionstore.Relaxed }
 
 // openDir opens the directory path for changes.
-func (st *Store) openDir(path string) (*atomicfile.Dir, error) {
+func (st *Store) openDir(path string) (*vfs.Dir, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, err
 	}
-	return atomicfile.New(root, st.opts.seam), nil
+	return vfs.New(root, st.opts.seam), nil
 }
 
 // syncDir makes the names in the directory path durable.

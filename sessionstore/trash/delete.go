@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -70,7 +70,7 @@ func (p *Plan) Delete(ctx context.Context) (Deleted, error) {
 }
 
 // moveAll moves the sessions of p.Remove. The receipt r is on the disk.
-func (p *Plan) moveAll(ctx context.Context, bin *atomicfile.Dir, r *Receipt, res *Deleted) (err error) {
+func (p *Plan) moveAll(ctx context.Context, bin *vfs.Dir, r *Receipt, res *Deleted) (err error) {
 	r.Sessions = nil
 	for i, s := range p.Remove {
 		if err = ctx.Err(); err != nil {

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -43,7 +43,7 @@ func Empty(ctx context.Context, st *sessionstore.Store, receipts []Receipt) (Emp
 }
 
 // tidy removes a receipt that has no sessions any more.
-func tidy(ctx context.Context, st *sessionstore.Store, bin *atomicfile.Dir, id string) error {
+func tidy(ctx context.Context, st *sessionstore.Store, bin *vfs.Dir, id string) error {
 	there, err := present(bin, id)
 	if err != nil || len(there) > 0 {
 		return err
@@ -65,7 +65,7 @@ func tidy(ctx context.Context, st *sessionstore.Store, bin *atomicfile.Dir, id s
 const leftAfter = time.Hour
 
 // sweep removes the receipts without sessions that killed processes left.
-func sweep(ctx context.Context, st *sessionstore.Store, bin *atomicfile.Dir) error {
+func sweep(ctx context.Context, st *sessionstore.Store, bin *vfs.Dir) error {
 	ids, err := receipts(bin)
 	for _, id := range ids {
 		at, terr := time.Parse(stamp, id[:len(stamp)])

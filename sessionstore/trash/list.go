@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/show"
@@ -59,7 +59,7 @@ func List(ctx context.Context, st *sessionstore.Store) ([]Receipt, error) {
 }
 
 // receipts returns the ids of the receipts, newest first.
-func receipts(bin *atomicfile.Dir) ([]string, error) {
+func receipts(bin *vfs.Dir) ([]string, error) {
 	entries, err := fs.ReadDir(bin.Root().FS(), ".")
 	var ids []string
 	for _, e := range entries {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -79,7 +79,7 @@ func receiptPath(id string) string { return filepath.Join(sessiondir.Trash, id) 
 func sessionsOf(id string) string { return filepath.Join(receiptPath(id), sessionsDir) }
 
 // write stores the receipt in its directory in the trash; durably with sync.
-func (r *Receipt) write(bin *atomicfile.Dir, sync bool) (err error) {
+func (r *Receipt) write(bin *vfs.Dir, sync bool) (err error) {
 	if err := bin.Mkdir(r.ID); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (r *Receipt) write(bin *atomicfile.Dir, sync bool) (err error) {
 
 // readReceipt reads the receipt id. When it is damaged or of a newer version,
 // the error is a [*ReceiptError] and the receipt has what its id tells.
-func readReceipt(bin *atomicfile.Dir, id string) (Receipt, error) {
+func readReceipt(bin *vfs.Dir, id string) (Receipt, error) {
 	r := Receipt{ID: id}
 	r.At, _ = time.Parse(stamp, id[:len(stamp)])
 	text, err := bin.Root().ReadFile(filepath.Join(id, receiptFile))
@@ -130,7 +130,7 @@ func readReceipt(bin *atomicfile.Dir, id string) (Receipt, error) {
 }
 
 // present returns the names of the sessions that are in a receipt's directory.
-func present(bin *atomicfile.Dir, id string) (map[string]bool, error) {
+func present(bin *vfs.Dir, id string) (map[string]bool, error) {
 	entries, err := fs.ReadDir(bin.Root().FS(), filepath.ToSlash(filepath.Join(id, sessionsDir)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
@@ -115,7 +115,7 @@ func (c *check) open(k Kind, name string, look func(io.Reader) (line int, err er
 		return // the session was removed
 	}
 	defer root.Close()
-	f, _, err := dirread.Open(root, name, os.O_RDONLY)
+	f, _, err := vfs.Open(root, name, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}

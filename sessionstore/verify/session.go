@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -82,7 +82,7 @@ func (c *check) run(st *sessionstore.Store) {
 	case err == nil && fi.Mode()&fs.ModeSymlink != 0:
 		c.add(Foreign, "", 0, ErrSymlink)
 		if _, err := os.Stat(c.dir); err != nil {
-			c.add(Damaged, "", 0, dirread.Lost(err))
+			c.add(Damaged, "", 0, vfs.Lost(err))
 			return
 		}
 	}

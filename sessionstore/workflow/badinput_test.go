@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -189,7 +189,7 @@ func TestLogsArePlainFiles(t *testing.T) {
 	l, st := newLog(t, `{}`)
 	require.NoError(t, os.Mkdir(filepath.Join(st.Dir(), "s", conversationFile), 0o700))
 	_, err := l.AddMessage(t.Context(), "s", nil, userRole, "x")
-	require.ErrorIs(t, err, dirread.ErrNotRegular)
+	require.ErrorIs(t, err, vfs.ErrNotRegular)
 	_, err = l.Conversation(t.Context(), "s", nil)
-	require.ErrorIs(t, err, dirread.ErrNotRegular)
+	require.ErrorIs(t, err, vfs.ErrNotRegular)
 }

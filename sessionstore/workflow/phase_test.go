@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -243,9 +243,9 @@ func TestSymlinks(t *testing.T) {
 	err := os.Symlink("metadata.json", filepath.Join(st.Dir(), "s", conversationFile))
 	testenv.Need(t, err == nil, "no symlinks here")
 	_, err = l.AddMessage(t.Context(), "s", nil, userRole, "x")
-	require.ErrorIs(t, err, dirread.ErrNotRegular)
+	require.ErrorIs(t, err, vfs.ErrNotRegular)
 	_, err = l.Conversation(t.Context(), "s", nil)
-	require.ErrorIs(t, err, dirread.ErrNotRegular)
+	require.ErrorIs(t, err, vfs.ErrNotRegular)
 	require.Equal(t, before, readFile(t, st, "metadata.json"))
 
 	outside := t.TempDir()

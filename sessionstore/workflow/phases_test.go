@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -316,9 +316,9 @@ func TestPhasesFailures(t *testing.T) {
 	require.NoError(t, os.Remove(path))
 	testenv.Need(t, os.Symlink("metadata.json", path) == nil, "no symlinks here")
 	_, err = l.Phases(t.Context(), "s", 0)
-	require.ErrorIs(t, err, dirread.ErrNotRegular)
+	require.ErrorIs(t, err, vfs.ErrNotRegular)
 	_, err = l.PhaseOutputs(t.Context(), "s")
-	require.ErrorIs(t, err, dirread.ErrNotRegular)
+	require.ErrorIs(t, err, vfs.ErrNotRegular)
 
 	require.NoError(t, st.Close())
 	_, err = l.Phases(t.Context(), "s", 0)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
@@ -37,7 +37,7 @@ func open(dir, name string) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Begin(atomicfile.New(root, nil), name)
+	return Begin(vfs.New(root, nil), name)
 }
 
 func begin(t *testing.T, dir, name string) *Program {
@@ -143,7 +143,7 @@ func TestBeginBesideOthers(t *testing.T) {
 			var begun *Program
 			var failed error
 			removals, armed := 0, false
-			b, err := Begin(atomicfile.New(root, &seam.Seam{Before: func(op seam.Op) error {
+			b, err := Begin(vfs.New(root, &seam.Seam{Before: func(op seam.Op) error {
 				if op.Kind != seam.Remove || !armed {
 					return nil
 				}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
 	"github.com/amplifier-go/sessionstorage/internal/show"
 )
@@ -18,7 +18,7 @@ import (
 // Begin makes the files of a new program in dir, under a name that no other one
 // has, and takes over the names that dead programs left. The program has dir
 // then, and closes it.
-func Begin(dir *atomicfile.Dir, name string) (*Program, error) {
+func Begin(dir *vfs.Dir, name string) (*Program, error) {
 	p := &Program{dir: dir, name: name, named: map[string]line{}, left: map[string]bool{}}
 	if err := p.begin(); err != nil {
 		return nil, errors.Join(fmt.Errorf("tell which sessions are in use: %w", err), p.release(), dir.Close())
@@ -28,7 +28,7 @@ func Begin(dir *atomicfile.Dir, name string) (*Program, error) {
 
 func (p *Program) begin() (err error) {
 	// Another program that looks at the new file holds its lock for a moment.
-	p.lock, err = filelock.Acquire(context.Background(), p.dir.Root(), p.name+lockEnding, filelock.Options{Perm: atomicfile.Mode})
+	p.lock, err = filelock.Acquire(context.Background(), p.dir.Root(), p.name+lockEnding, filelock.Options{Perm: vfs.Mode})
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}

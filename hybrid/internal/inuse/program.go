@@ -8,19 +8,19 @@ import (
 	"sync"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
 )
 
 // A Program is a program that is running. Its methods may be called by many
 // goroutines.
 type Program struct {
-	dir  *atomicfile.Dir
+	dir  *vfs.Dir
 	name string // of its files, without their endings
 	lock *filelock.Lock
 
 	mu    sync.Mutex // guards what follows
-	file  *atomicfile.Append
+	file  *vfs.Append
 	size  int64
 	live  int64           // of size, what mattered when the file was written anew
 	torn  bool            // the last write failed: half a line may stand at the end

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessioncost"
 	"github.com/amplifier-go/sessionstorage/internal/whole"
@@ -81,7 +81,7 @@ func describedIn(path string) (md sessionstore.Metadata, err error) {
 		return md, err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	f, _, err := dirread.Open(root, filepath.Base(path), os.O_RDONLY)
+	f, _, err := vfs.Open(root, filepath.Base(path), os.O_RDONLY)
 	if err != nil {
 		return md, err
 	}

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
 )
 
@@ -22,7 +22,7 @@ const Prefix = "replica-"
 // Table is what this device knows. Its methods may be called by many goroutines.
 // Changes are in memory until [Table.Save].
 type Table struct {
-	open     func() (*atomicfile.Dir, error) // the directory of its file
+	open     func() (*vfs.Dir, error) // the directory of its file
 	name     string
 	identity string
 	saving   chan struct{} // holds a value during Save: a mutex that can be waited for with a context
@@ -39,7 +39,7 @@ type Table struct {
 
 // New returns the table for identity, whose file is in the directory that open
 // opens. It reads nothing yet.
-func New(open func() (*atomicfile.Dir, error), identity string) *Table {
+func New(open func() (*vfs.Dir, error), identity string) *Table {
 	sum := sha256.Sum256([]byte(identity))
 	return &Table{open: open, name: Prefix + hex.EncodeToString(sum[:8]), identity: identity, saving: make(chan struct{}, 1), known: empty()}
 }
@@ -96,7 +96,7 @@ func (t *Table) load() {
 }
 
 // catchUp reads what other processes appended. t.mu is held.
-func (t *Table) catchUp(dir *atomicfile.Dir) error {
+func (t *Table) catchUp(dir *vfs.Dir) error {
 	data, err := readAll(dir, t.name)
 	if err != nil {
 		return err
@@ -208,7 +208,7 @@ func (t *Table) beginSave(ctx context.Context) error {
 }
 
 // writeNew writes what the file lacks. The lock is held.
-func (t *Table) writeNew(dir *atomicfile.Dir) error {
+func (t *Table) writeNew(dir *vfs.Dir) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.new) == 0 {
@@ -222,7 +222,7 @@ func (t *Table) writeNew(dir *atomicfile.Dir) error {
 }
 
 // write brings the file up to date. The lock is held, and t.mu.
-func (t *Table) write(dir *atomicfile.Dir) error {
+func (t *Table) write(dir *vfs.Dir) error {
 	if err := t.catchUp(dir); err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func (t *Table) write(dir *atomicfile.Dir) error {
 }
 
 // append appends what is new.
-func (t *Table) append(dir *atomicfile.Dir, changes int) (err error) {
+func (t *Table) append(dir *vfs.Dir, changes int) (err error) {
 	var lines []byte
 	for b := range joined(t.new) {
 		if lines, err = appendLine(lines, &b); err != nil {
@@ -257,7 +257,7 @@ func (t *Table) append(dir *atomicfile.Dir, changes int) (err error) {
 }
 
 // writeAll replaces the file.
-func (t *Table) writeAll(dir *atomicfile.Dir) error {
+func (t *Table) writeAll(dir *vfs.Dir) error {
 	h := header{V: version, Identity: t.identity, Name: rand.Text()}
 	lines, err := appendLine(nil, &h)
 	changes := 0

@@ -10,7 +10,7 @@ import (
 	"io/fs"
 	"iter"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // header is the first line.
@@ -100,7 +100,7 @@ func joined(all []batch) iter.Seq[batch] {
 }
 
 // readAll returns the content of a file, nothing when there is none.
-func readAll(dir *atomicfile.Dir, name string) (data []byte, err error) {
+func readAll(dir *vfs.Dir, name string) (data []byte, err error) {
 	f, err := dir.OpenRead(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

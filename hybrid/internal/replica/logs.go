@@ -7,7 +7,7 @@ import (
 	"iter"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // LogFile is the name under which another device's log lies in the
@@ -28,7 +28,7 @@ func (s *States) WriteLog(name string, behind int64, lines iter.Seq2[[]byte, err
 		})
 		return size, err
 	}
-	err = s.with(func(dir *atomicfile.Dir) (err error) {
+	err = s.with(func(dir *vfs.Dir) (err error) {
 		f, err := dir.Edit(name)
 		if err != nil {
 			return err
@@ -53,7 +53,7 @@ func (s *States) WriteLog(name string, behind int64, lines iter.Seq2[[]byte, err
 
 // writerAt writes behind a place of a file.
 type writerAt struct {
-	f  *atomicfile.Edit
+	f  *vfs.Edit
 	at int64
 }
 

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/filelock"
 )
 
@@ -30,7 +30,7 @@ type Machine struct {
 // ErrNotRecorded tells that the file has no line for the machine, and cannot be given one.
 var ErrNotRecorded = errors.New("which device this is cannot be recorded")
 
-func damaged(dir *atomicfile.Dir) error {
+func damaged(dir *vfs.Dir) error {
 	file := filepath.Join(dir.Root().Name(), MachinesFile)
 	return fmt.Errorf("%s is damaged: bring it back from a backup, or set Options.Device; without the file this machine counts as a new device", file)
 }
@@ -43,7 +43,7 @@ const machinesTries = 5
 // file in dir. If there is no line for it, it adds one, with the id that choose returns.
 // taken are the devices of other lines. The error Is [ErrNotRecorded] if no line can be
 // added.
-func DeviceOf(ctx context.Context, dir *atomicfile.Dir, m Machine, choose func(taken map[string]bool) (string, error)) (id string, err error) {
+func DeviceOf(ctx context.Context, dir *vfs.Dir, m Machine, choose func(taken map[string]bool) (string, error)) (id string, err error) {
 	if f, err := readMachines(dir); err == nil && f.idOf(m) != "" {
 		return f.idOf(m), nil
 	}
@@ -102,7 +102,7 @@ type machinesHead struct {
 }
 
 // readMachines reads the file; where there is none, there are no machines.
-func readMachines(dir *atomicfile.Dir) (f machines, err error) {
+func readMachines(dir *vfs.Dir) (f machines, err error) {
 	file, err := dir.OpenRead(MachinesFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
@@ -132,7 +132,7 @@ func readMachines(dir *atomicfile.Dir) (f machines, err error) {
 
 // add writes the file with one machine more. The error Is [fs.ErrExist] if it is the first
 // one and another machine has made the file meanwhile.
-func (f *machines) add(dir *atomicfile.Dir, m Machine) error {
+func (f *machines) add(dir *vfs.Dir, m Machine) error {
 	text, err := appendLine(nil, &machinesHead{version, len(f.all) + 1})
 	if err == nil {
 		text, err = appendLine(append(text, f.lines...), &m)
@@ -167,7 +167,7 @@ func (f *machines) add(dir *atomicfile.Dir, m Machine) error {
 // Devices returns the devices that know sessions of the place by the states that are here.
 func (s *States) Devices() (map[string]bool, error) {
 	all := map[string]bool{}
-	return all, s.with(func(dir *atomicfile.Dir) error {
+	return all, s.with(func(dir *vfs.Dir) error {
 		names, err := fs.Glob(dir.Root().FS(), "*.json")
 		for _, name := range names {
 			var st struct{ Place, Device string }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 )
 
@@ -21,7 +21,7 @@ import (
 func deviceOf(t *testing.T, path string, hooks *seam.Seam, m Machine, fresh string) (string, error) {
 	root, err := os.OpenRoot(path)
 	require.NoError(t, err)
-	dir := atomicfile.New(root, hooks)
+	dir := vfs.New(root, hooks)
 	defer func() { require.NoError(t, dir.Close()) }()
 	return DeviceOf(t.Context(), dir, m, func(taken map[string]bool) (string, error) {
 		if taken[fresh] {

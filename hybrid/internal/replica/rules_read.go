@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 var rulesFiles = [3]string{DenyFile, LocalOnlyFile, RedactionFile}
@@ -41,7 +41,7 @@ func (s *States) Rules() *Rules {
 
 // statRules returns how the files of the rules stand; nil for one that is not there.
 func (s *States) statRules() (files [3]os.FileInfo, err error) {
-	err = s.with(func(dir *atomicfile.Dir) error {
+	err = s.with(func(dir *vfs.Dir) error {
 		for i, name := range rulesFiles {
 			var err error
 			if files[i], err = dir.Root().Stat(name); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -5,7 +5,7 @@ import (
 	"hash/fnv"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -21,7 +21,7 @@ type Stat struct {
 type Sum uint64
 
 // SumOf returns the sum of a stamp.
-func SumOf(s dirread.Stamp) Sum {
+func SumOf(s vfs.Stamp) Sum {
 	var b [5 * 8]byte
 	for i, n := range []uint64{s.Dev, s.Inode, uint64(s.Size), uint64(nanoseconds(s.Mtime)), uint64(nanoseconds(s.Ctime))} {
 		binary.LittleEndian.PutUint64(b[8*i:], n)

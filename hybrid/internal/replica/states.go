@@ -16,13 +16,13 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // States keeps the state files of a store. Its methods may be called by many
 // goroutines; those for one session not at the same time.
 type States struct {
-	dir    func() (*atomicfile.Dir, error)
+	dir    func() (*vfs.Dir, error)
 	place  string
 	device string
 	OnSave func(session string) // is told of each state that changes; nil: nobody is
@@ -34,12 +34,12 @@ type States struct {
 
 // NewStates returns the states of the sessions of a place as a device knows them,
 // which are files in the directory that dir opens.
-func NewStates(dir func() (*atomicfile.Dir, error), place, device string) *States {
+func NewStates(dir func() (*vfs.Dir, error), place, device string) *States {
 	return &States{dir: dir, place: place, device: device}
 }
 
 // with runs do in the directory of states.
-func (s *States) with(do func(*atomicfile.Dir) error) error {
+func (s *States) with(do func(*vfs.Dir) error) error {
 	dir, err := s.dir()
 	if err != nil {
 		return fmt.Errorf("open sync state: %w", err)
@@ -92,7 +92,7 @@ func (s *States) Write(name string, content []byte) error {
 
 // Fill replaces a file beside the states by what write writes.
 func (s *States) Fill(name string, write func(io.Writer) error) error {
-	return s.with(func(dir *atomicfile.Dir) error {
+	return s.with(func(dir *vfs.Dir) error {
 		err := dir.Replace(name, true, time.Now(), write)
 		if err == nil {
 			err = dir.Sync()
@@ -114,7 +114,7 @@ func (s *States) Read(name string) (text []byte, err error) {
 	if s.OnRead != nil {
 		s.OnRead(name)
 	}
-	err = s.with(func(dir *atomicfile.Dir) (err error) {
+	err = s.with(func(dir *vfs.Dir) (err error) {
 		text, err = dir.Root().ReadFile(name)
 		return err
 	})
@@ -123,7 +123,7 @@ func (s *States) Read(name string) (text []byte, err error) {
 
 // Open opens a file beside the states for reading.
 func (s *States) Open(name string) (f *os.File, err error) {
-	err = s.with(func(dir *atomicfile.Dir) (err error) {
+	err = s.with(func(dir *vfs.Dir) (err error) {
 		f, err = dir.OpenRead(name)
 		return err
 	})
@@ -145,7 +145,7 @@ func (s *States) CopyTo(w io.Writer, name string, size int64) error {
 
 // Remove removes a file beside the states, if it is there.
 func (s *States) Remove(name string) error {
-	return s.with(func(dir *atomicfile.Dir) error {
+	return s.with(func(dir *vfs.Dir) error {
 		if err := dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -166,7 +166,7 @@ const lostFor = 90 * 24 * time.Hour
 // Sweep removes what killed processes left, and what has been kept for long enough. What
 // cannot be removed stays until the next time.
 func (s *States) Sweep() {
-	_ = s.with(func(dir *atomicfile.Dir) error {
+	_ = s.with(func(dir *vfs.Dir) error {
 		entries, err := fs.ReadDir(dir.Root().FS(), ".")
 		if err != nil {
 			return err

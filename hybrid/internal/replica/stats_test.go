@@ -10,8 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -26,12 +25,12 @@ func (l *lateFiles) Stat(id, name string) (sessiondir.Stamp, bool, error) {
 	l.asked++
 	switch name {
 	case "", sessiondir.Transcript, sessiondir.Metadata, sessiondir.Events:
-		return dirread.Stamp{Size: 1}, true, nil
+		return vfs.Stamp{Size: 1}, true, nil
 	}
 	if id == l.late && name == l.name {
-		return dirread.Stamp{Size: 2}, true, nil
+		return vfs.Stamp{Size: 2}, true, nil
 	}
-	return dirread.Stamp{}, false, fs.ErrNotExist
+	return vfs.Stamp{}, false, fs.ErrNotExist
 }
 
 func (*lateFiles) IsLocal() bool                            { return true }
@@ -51,16 +50,16 @@ func TestFileShowsLate(t *testing.T) {
 				t.Parallel()
 				files := &lateFiles{}
 				dir := t.TempDir()
-				open := func() (*atomicfile.Dir, error) {
+				open := func() (*vfs.Dir, error) {
 					root, err := os.OpenRoot(dir)
-					return atomicfile.New(root, nil), err
+					return vfs.New(root, nil), err
 				}
 				known := table(dir, "x")
 				stats := replica.NewStats(files, known, replica.NewStates(open, dir, "a").Rules)
 				var all []sessiondir.Entry
 				for i := range tt.sessions {
 					id := fmt.Sprint("s", i)
-					all = append(all, sessiondir.Entry{Name: id, Stamp: dirread.Stamp{Size: 1}})
+					all = append(all, sessiondir.Entry{Name: id, Stamp: vfs.Stamp{Size: 1}})
 					known.Put(replica.Session{ID: id, Stat: stats.Note(id)})
 				}
 				require.Empty(t, stats.NotInStep(all))

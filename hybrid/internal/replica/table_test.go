@@ -12,19 +12,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 // table opens a table in a directory, as a process of its own does.
 func table(dir, identity string) *replica.Table {
-	return replica.New(func() (*atomicfile.Dir, error) {
+	return replica.New(func() (*vfs.Dir, error) {
 		root, err := os.OpenRoot(dir)
 		if err != nil {
 			return nil, err
 		}
-		return atomicfile.New(root, nil), nil
+		return vfs.New(root, nil), nil
 	}, identity)
 }
 
@@ -282,7 +281,7 @@ func TestNothingCanBeSaved(t *testing.T) {
 func TestSumTellsStampsApart(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1700000000, 5)
-	all := []dirread.Stamp{
+	all := []vfs.Stamp{
 		{}, {Dev: 1}, {Inode: 1}, {Size: 1}, {Mtime: at}, {Ctime: at}, {Mtime: at.Add(1)}, {Mtime: at, Ctime: at},
 	}
 	seen := map[replica.Sum]bool{}

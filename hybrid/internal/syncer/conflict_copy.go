@@ -14,7 +14,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/track"
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/commit"
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/pytime"
@@ -105,7 +105,7 @@ func (l *local) makeCopy(ctx context.Context, id string, common int64) error {
 		return err
 	}
 	err = l.change(ctx, l.Core.Make, id, func(tx core.Tx) error {
-		err := tx.Dir().Replace(sessiondir.Transcript, l.Core.Syncs(), atomicfile.Now(time.Time{}), l.writeMain(ctx))
+		err := tx.Dir().Replace(sessiondir.Transcript, l.Core.Syncs(), vfs.Now(time.Time{}), l.writeMain(ctx))
 		if err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func (l *local) growCopy(ctx context.Context, k *conflictCopy) error {
 			return errors.Join(track.ErrMoved, err)
 		}
 		err = tx.Replace(sessiondir.Transcript, commit.Replacement{
-			Was: stamp, Time: atomicfile.Now(stamp.Mtime), Write: l.writeMain(ctx), Rotate: func() (bool, error) { return true, nil },
+			Was: stamp, Time: vfs.Now(stamp.Mtime), Write: l.writeMain(ctx), Rotate: func() (bool, error) { return true, nil },
 		})
 		if err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/track"
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/commit"
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
@@ -76,7 +76,7 @@ func (v *work) installMain(tx core.Tx, a *download) error {
 			return err
 		}
 	}
-	at := atomicfile.Now(stamp.Mtime)
+	at := vfs.Now(stamp.Mtime)
 	if a.to.N == 0 {
 		if at, err = dir.MarkEmpty(stamp.Mtime, v.Core.Syncs()); err != nil {
 			return err
@@ -147,7 +147,7 @@ func (v *work) installFiles(tx core.Tx) error {
 		f.forms = lineForms(text, f.take)
 		err = tx.Replace(f.name, commit.Replacement{
 			Was:    stamp,
-			Time:   atomicfile.Now(stamp.Mtime),
+			Time:   vfs.Now(stamp.Mtime),
 			Write:  func(out io.Writer) error { _, err := out.Write(text); return err },
 			Rotate: func() (bool, error) { return retires(dir, f) },
 		})

@@ -9,7 +9,7 @@ import (
 	"iter"
 	"path/filepath"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -53,7 +53,7 @@ func Export(ctx context.Context, st *sessionstore.Store, id string, tool Tool, w
 // is written. A FIFO, a device and the standard output are written straight. The error Is
 // fs.ErrExist for a file below the store's directory.
 func ExportFile(ctx context.Context, st *sessionstore.Store, id string, tool Tool, name string) (done Exported, err error) {
-	err = atomicfile.WriteNamed(ctx, name, st.Dir(), func(w io.Writer) (err error) {
+	err = vfs.WriteNamed(ctx, name, st.Dir(), func(w io.Writer) (err error) {
 		done, err = Export(ctx, st, id, tool, w)
 		return err
 	})

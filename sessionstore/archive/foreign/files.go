@@ -7,7 +7,7 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/amplifier-go/sessionstorage/internal/atomicfile"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/commit"
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
@@ -37,7 +37,7 @@ func (f files) announce(md *sessionstore.Metadata, tg target, has, made sessions
 // the tool's file makes another one by now.
 func (f files) transcript(ctx context.Context, tg target, was sessiondir.Stamp, made sessionstore.Revision) error {
 	return f.tx.Replace(sessiondir.Transcript, commit.Replacement{
-		Was: was, Time: atomicfile.Now(was.Mtime),
+		Was: was, Time: vfs.Now(was.Mtime),
 		Write: func(w io.Writer) error {
 			_, wrote, err := tg.writeTranscript(contextWriter{ctx, w}, newReport())
 			if err == nil && wrote != made {
@@ -123,6 +123,6 @@ func (f files) beside(name string, write func(io.Writer) error) (err error) {
 	return errors.Join(dir.Sync(), top.Sync())
 }
 
-func (f files) replace(dir *atomicfile.Dir, name string, write func(io.Writer) error) error {
+func (f files) replace(dir *vfs.Dir, name string, write func(io.Writer) error) error {
 	return dir.Replace(name, f.core.Syncs(), f.core.Now(), write)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // TestNamedPipes has named pipes, loops of symlinks and directories in the place of
@@ -57,9 +57,9 @@ func TestNamedPipes(t *testing.T) {
 		require.NoError(t, syscall.Mkfifo(path, 0o600))
 	}
 	_, err = Longer(st, id)
-	require.ErrorIs(t, err, dirread.ErrNotRegular)
+	require.ErrorIs(t, err, vfs.ErrNotRegular)
 	_, err = Import(t.Context(), p, all[0], nil)
-	require.ErrorIs(t, err, dirread.ErrNotRegular)
+	require.ErrorIs(t, err, vfs.ErrNotRegular)
 }
 
 // TestNamedPipesOfCodex does it with what Codex writes.
@@ -77,6 +77,6 @@ func TestNamedPipesOfCodex(t *testing.T) {
 	require.Len(t, all, 1)
 	for _, path := range []string{filepath.Join(dir, "rollout-pipe.jsonl"), filepath.Join(dir, "rollout-p.jsonl.zst")} {
 		_, err = Import(t.Context(), projects(t), History{Tool: Codex, ID: "p", Path: path}, nil)
-		require.ErrorIs(t, err, dirread.ErrNotRegular)
+		require.ErrorIs(t, err, vfs.ErrNotRegular)
 	}
 }

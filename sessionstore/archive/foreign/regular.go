@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/amplifier-go/sessionstorage/internal/dirread"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // openRegular opens a file for reading. It waits for nobody: what is no regular file,
@@ -20,7 +20,7 @@ func openRegular(path string) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	f, fi, err := dirread.Open(root, filepath.Base(real), os.O_RDONLY)
+	f, fi, err := vfs.Open(root, filepath.Base(real), os.O_RDONLY)
 	var failed *fs.PathError
 	if errors.As(err, &failed) {
 		failed.Path = path

@@ -1,3 +1,0 @@
-package atomicfile
-
-func (d *Dir) syncNames() error { return nil }

@@ -1,0 +1,74 @@
+//go:build unix
+
+package vfs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// open opens the file name. It spares what os does for files that may have to
+// be waited for, which takes longer than the opening; a symlink goes the long
+// way.
+func (d *Dir) open(name string, flag int) (*os.File, error) {
+	if !single(name) {
+		return d.root.OpenFile(name, flag|LargeFile, 0)
+	}
+	self, err := d.Handle()
+	if err != nil {
+		return nil, err
+	}
+	var fd int
+	err = WithFd(self, func(in int) (err error) {
+		fd, err = unix.Openat(in, name, flag|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		return err
+	})
+	if err != nil {
+		return d.root.OpenFile(name, flag|LargeFile, 0) // which tells the error, too
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// single reports whether name is a name in the directory and no path, which
+// only the root may follow.
+func single(name string) bool { return name != ".." && !strings.Contains(name, "/") }
+
+// syncNames syncs the directory. A file system that has no such call keeps
+// names as durable as it can by itself.
+func (d *Dir) syncNames() error {
+	self, err := d.Handle()
+	if err != nil {
+		return err
+	}
+	err = self.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
+}
+
+// Own gives what this process has just made as name, below the directory root, to the
+// owner and the group of root. Only root does: who works as root on another user's
+// sessions would leave files there that the user cannot use.
+func Own(root *os.Root, name string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	fi, err := root.Stat(".")
+	if err != nil {
+		return err
+	}
+	is, ok := fi.Sys().(*syscall.Stat_t)
+	if !ok || is.Uid == 0 && int(is.Gid) == os.Getegid() {
+		return nil
+	}
+	if err := root.Lchown(name, int(is.Uid), int(is.Gid)); err != nil {
+		return fmt.Errorf("give it to the owner of %s: %w", root.Name(), err)
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package vfs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"syscall"
+)
+
+// ErrNotRegular is the error for what is no regular file.
+var ErrNotRegular = errors.New("not a regular file")
+
+// Open opens the existing file name of root; flag is one of [os.O_RDONLY] and
+// [os.O_RDWR], and may have [os.O_APPEND]. The error Is [ErrNotRegular] when it
+// is no regular file, and names what it is.
+func Open(root *os.Root, name string, flag int) (*os.File, fs.FileInfo, error) {
+	f, err := openShared(func() (*os.File, error) {
+		return openLeased(func() (*os.File, error) { return root.OpenFile(name, flag|syscall.O_NONBLOCK|LargeFile, 0) })
+	})
+	if err != nil {
+		if fi, there := root.Stat(name); there == nil && !fi.Mode().IsRegular() { // sockets cannot be opened
+			err = irregular(name, fi.Mode())
+		}
+		return nil, nil, err
+	}
+	fi, err := f.Stat()
+	if err == nil && !fi.Mode().IsRegular() {
+		err = irregular(name, fi.Mode())
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, fi, nil
+}
+
+// irregular returns the error for what has the mode.
+func irregular(path string, mode fs.FileMode) error {
+	kind := "something else"
+	switch {
+	case mode.IsDir():
+		kind = "a directory"
+	case mode&fs.ModeNamedPipe != 0:
+		kind = "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		kind = "a socket"
+	case mode&fs.ModeDevice != 0:
+		kind = "a device"
+	}
+	return &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%w but %s", ErrNotRegular, kind)}
+}
+
+// NotRegular returns an error, which Is [ErrNotRegular], when path leads to something
+// else than a regular file. It opens nothing.
+func NotRegular(path string) error {
+	fi, err := os.Stat(path)
+	if err != nil || fi.Mode().IsRegular() {
+		return nil
+	}
+	return irregular(path, fi.Mode())
+}
+
+// WithFd calls do with the descriptor of f and returns its error. It keeps f
+// alive until do returns: a file that nobody refers to any more is closed by
+// the garbage collector, and its number may be another file's at once.
+func WithFd(f *os.File, do func(fd int) error) error {
+	err := do(int(f.Fd()))
+	runtime.KeepAlive(f)
+	return err
+}

@@ -1,0 +1,17 @@
+package vfs
+
+import (
+	"io/fs"
+	"syscall"
+	"time"
+)
+
+// identify returns what tells a file from all others, and the time of the last
+// change of its inode, as far as the system tells.
+func identify(fi fs.FileInfo) (dev, inode uint64, ctime time.Time) {
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
+		dev, inode = uint64(st.Dev), st.Ino
+		ctime = time.Unix(int64(st.Ctim.Sec), int64(st.Ctim.Nsec)) // narrower on 32 bit
+	}
+	return dev, inode, ctime
+}

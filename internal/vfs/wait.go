@@ -1,0 +1,109 @@
+package vfs
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+)
+
+// SharingLimit is how long [WhenFree] waits: as long as writers wait for a lock.
+const SharingLimit = 10 * time.Second
+
+// deniedLimit is how long [openShared] waits where the system only says that access is
+// denied. That may be a file which is about to vanish, or a question of
+// permissions, which no time answers.
+const deniedLimit = time.Second
+
+const (
+	firstPause   = time.Millisecond      // the first pause between two tries
+	longestPause = 20 * time.Millisecond // each pause is twice as long as the last, up to this
+)
+
+// WhenFree calls do, which renames, removes or changes a file, again and again while
+// another program has the file open. After [SharingLimit] it gives up, and the error
+// Is [ErrInUse].
+func WhenFree(do func() error) error {
+	return tryAgain(do, func(err error) time.Duration {
+		if inUse(err) || denied(err) {
+			return SharingLimit
+		}
+		return 0
+	})
+}
+
+// openShared is [WhenFree] for what opens an existing file and returns it.
+func openShared[T any](open func() (T, error)) (file T, err error) {
+	err = tryAgain(func() (err error) { file, err = open(); return err }, func(err error) time.Duration {
+		switch {
+		case inUse(err):
+			return SharingLimit
+		case denied(err):
+			return deniedLimit
+		}
+		return 0
+	})
+	return file, err
+}
+
+// tryAgain calls do until its error is none that limit gives time for.
+func tryAgain(do func() error, limit func(error) time.Duration) error {
+	err := do()
+	start, pause := time.Time{}, firstPause
+	for {
+		most := limit(err)
+		if most == 0 {
+			return err
+		}
+		if start.IsZero() {
+			start = time.Now()
+		}
+		left := most - time.Since(start)
+		if left <= 0 {
+			break
+		}
+		time.Sleep(min(pause, left))
+		pause = min(2*pause, longestPause)
+		err = do()
+	}
+	if errors.Is(err, ErrInUse) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrInUse, err)
+}
+
+const (
+	firstLeasePause   = 100 * time.Microsecond // the first pause between two attempts
+	longestLeasePause = 5 * time.Millisecond   // each pause is twice as long as the last, up to this
+	leasePatience     = 50 * time.Second       // longer than the kernel leaves a lease to its holder
+)
+
+// openLeased returns what open returns, and calls it again for as long as a lease on
+// the file keeps it from succeeding or a signal interrupts it. After 50
+// seconds it gives up, with an error that Is [syscall.EAGAIN].
+func openLeased[T any](open func() (T, error)) (T, error) {
+	file, err := open()
+	if err == nil || !passes(err) {
+		return file, err
+	}
+	pause, end := firstLeasePause, time.Now().Add(leasePatience)
+	for passes(err) {
+		if errors.Is(err, syscall.EAGAIN) {
+			if !time.Now().Before(end) {
+				return file, fmt.Errorf("wait %v for another program to give up its lease on the file: %w", leasePatience, err)
+			}
+			time.Sleep(pause)
+			pause = min(2*pause, longestLeasePause)
+		}
+		file, err = open()
+	}
+	return file, err
+}
+
+// passes reports whether the same open may succeed a moment later.
+func passes(err error) bool {
+	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EINTR)
+}
+
+// ErrInUse tells that another program has the file open and does not share it.
+var ErrInUse = errors.New("another program has the file open, and keeps others from it; close it there and try again")
