@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 )
 
 // At returns the head of event n of the log, counted from 1. It counts what
@@ -69,5 +69,5 @@ func (l *Log) count(ctx context.Context, f *os.File, n int) (Head, error) {
 
 // noEvent tells that there is no event n.
 func noEvent(n, all int) error {
-	return show.Errorf(fs.ErrNotExist, "event %d of %d: there is no such event", n, all)
+	return limits.Errorf(fs.ErrNotExist, "event %d of %d: there is no such event", n, all)
 }

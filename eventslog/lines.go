@@ -8,15 +8,15 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/amplifier-go/sessionstorage/internal/whole"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 )
 
 const (
 	blockSize  = 256 << 10
-	windowSize = 4 << 10               // the bytes that a cursor knows
-	fewBlocks  = 2 << 20               // to which the buffer grows step by step
-	manyBlocks = 8 << 20               // to which it grows then; of longer lines the end is looked for first
-	longest    = min(1<<30, whole.Max) // the size of the longest line that is read
+	windowSize = 4 << 10                // the bytes that a cursor knows
+	fewBlocks  = 2 << 20                // to which the buffer grows step by step
+	manyBlocks = 8 << 20                // to which it grows then; of longer lines the end is looked for first
+	longest    = min(1<<30, limits.Max) // the size of the longest line that is read
 )
 
 // line is a line of a log, whatever it holds.

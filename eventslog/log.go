@@ -10,9 +10,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
-	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 const (
@@ -96,7 +96,7 @@ func open(dir string, opts *Options, hooks *seam.Seam) (*Log, error) {
 // path is where the log is.
 func (l *Log) path() string { return filepath.Join(l.dir, fileName) }
 
-var errClosed = show.Errorf(fs.ErrClosed, "the log is closed")
+var errClosed = limits.Errorf(fs.ErrClosed, "the log is closed")
 
 // open opens the log for reading. A missing one is fs.ErrNotExist.
 func (l *Log) open() (*os.File, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncer"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
-	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 )
 
 // What callers branch on, with [errors.Is].
@@ -84,7 +84,7 @@ func (e *Error) Error() string {
 	if e.Session == "" {
 		return fmt.Sprintf("hybrid: %s: %v", e.Op, e.Err)
 	}
-	return fmt.Sprintf("hybrid: %s session %q: %v", e.Op, show.ID(e.Session), e.Err)
+	return fmt.Sprintf("hybrid: %s session %q: %v", e.Op, limits.ID(e.Session), e.Err)
 }
 
 func (e *Error) Unwrap() error { return e.Err }

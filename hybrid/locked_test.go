@@ -15,14 +15,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/filelock"
+	"github.com/amplifier-go/sessionstorage/internal/lock"
 )
 
 // holdLocks takes the locks below a sessions directory, as other programs do, and
 // returns the call that gives them back. It leaves those that are held.
 func holdLocks(t *testing.T, dir string) (free func()) {
 	t.Helper()
-	var held []*filelock.Lock
+	var held []*lock.Lock
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".lock") {
 			return err
@@ -30,17 +30,17 @@ func holdLocks(t *testing.T, dir string) (free func()) {
 		root, err := os.OpenRoot(filepath.Dir(path))
 		require.NoError(t, err)
 		defer func() { require.NoError(t, root.Close()) }()
-		lock, err := filelock.Try(root, d.Name(), 0o600)
-		if !errors.Is(err, filelock.ErrBusy) { // as that of a program which runs
+		one, err := lock.Try(root, d.Name(), 0o600)
+		if !errors.Is(err, lock.ErrBusy) { // as that of a program which runs
 			require.NoError(t, err)
-			held = append(held, lock)
+			held = append(held, one)
 		}
 		return nil
 	}))
 	require.Len(t, held, 3, "two sessions, and the table of what the device knows")
 	return func() {
-		for _, lock := range held {
-			require.NoError(t, lock.Unlock())
+		for _, one := range held {
+			require.NoError(t, one.Unlock())
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/inuse"
-	"github.com/amplifier-go/sessionstorage/internal/filelock"
+	"github.com/amplifier-go/sessionstorage/internal/lock"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -104,12 +104,12 @@ func (w *world) newAppend(d *gadget, id string) {
 	root, err := os.OpenRoot(d.dir)
 	require.NoError(w.t, err)
 	defer func() { require.NoError(w.t, root.Close()) }()
-	lock, err := filelock.Acquire(w.ctx(), root, "."+id+".metadata.lock", filelock.Options{})
-	if errors.Is(err, filelock.ErrBusy) {
+	held, err := lock.Acquire(w.ctx(), root, "."+id+".metadata.lock", lock.Options{})
+	if errors.Is(err, lock.ErrBusy) {
 		return
 	}
 	require.NoError(w.t, err)
-	defer func() { require.NoError(w.t, lock.Unlock()) }()
+	defer func() { require.NoError(w.t, held.Unlock()) }()
 	path := filepath.Join(d.dir, id, "transcript.jsonl")
 	if rows, err := os.ReadFile(path); err != nil || len(rows) == 0 || !bytes.HasSuffix(rows, []byte("\n")) {
 		return

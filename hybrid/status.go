@@ -9,7 +9,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/privacy"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncer"
-	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -117,7 +117,7 @@ func (s *Store) statusOfEach(ctx context.Context, ids []string) ([]Status, error
 	all := make([]Status, len(ids))
 	for i, id := range ids {
 		if !s.Exists(id) {
-			return nil, wrap("status", id, show.Errorf(sessionstore.ErrNotFound, "there is no such session"))
+			return nil, wrap("status", id, limits.Errorf(sessionstore.ErrNotFound, "there is no such session"))
 		}
 		all[i] = Status{SessionID: id, State: Local}
 		if s.engine == nil {

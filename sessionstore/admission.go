@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"syscall"
 
-	"github.com/amplifier-go/sessionstorage/internal/filelock"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
+	"github.com/amplifier-go/sessionstorage/internal/lock"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
 // begin admits a call: Close waits until it is done. A call leaves nothing in
@@ -27,7 +27,7 @@ func (st *Store) begin(ctx context.Context) error {
 	return nil
 }
 
-var errClosed = show.Errorf(ErrClosed, "the store is closed")
+var errClosed = limits.Errorf(ErrClosed, "the store is closed")
 
 // done ends a call that was admitted.
 func (st *Store) done() { st.calls.Done() }
@@ -103,7 +103,7 @@ func (st *Store) relieved(err error) bool {
 
 // lockError returns the error of a session's lock as one of this package.
 func lockError(ctx context.Context, err error) error {
-	if errors.Is(err, filelock.ErrBusy) && ctx.Err() == nil {
+	if errors.Is(err, lock.ErrBusy) && ctx.Err() == nil {
 		err = fmt.Errorf("%w: %w", ErrLocked, err)
 	}
 	if errors.Is(err, errors.ErrUnsupported) {

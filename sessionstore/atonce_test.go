@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/filelock"
+	"github.com/amplifier-go/sessionstorage/internal/lock"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/internal/writertest"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -37,7 +37,7 @@ func atOnceRows(usual int) int {
 func TestWritersAtOnceWithLocks(t *testing.T) {
 	t.Parallel()
 	atOnceWithLocks(t, atOnceRows(100), func(python newPython, row string) error {
-		return testenv.Retry(filelock.ErrBusy, func() error {
+		return testenv.Retry(lock.ErrBusy, func() error {
 			return python.locked(t.Context(), func() error {
 				return errors.Join(python.append([]string{row}, ""), python.count("python"))
 			})

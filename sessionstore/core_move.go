@@ -6,8 +6,8 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/ownership"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 func (c coreStore) Trash() (*vfs.Dir, error) {
@@ -15,12 +15,12 @@ func (c coreStore) Trash() (*vfs.Dir, error) {
 		return nil, err
 	}
 	defer c.st.done()
-	return c.st.base.Staging().Trash()
+	return c.st.base.Trash()
 }
 
 func (c coreStore) Send(ctx context.Context, id, to string) error {
 	return wrap("move", id, c.st.removeSession(ctx, id, func(*ownership.Held) error {
-		err := c.st.base.Staging().Send(id, to)
+		err := c.st.base.Send(id, to)
 		if err == nil {
 			if err := joinErrors(c.st.forget(ctx, id), c.st.forgetOwner(id)); err != nil { // the session is gone; the next Summaries tries again
 				c.st.log.Warn("session not forgotten", "session", id, "err", err)
@@ -37,7 +37,7 @@ func (c coreStore) Fetch(ctx context.Context, id, from string) error {
 			return err
 		}
 		defer func() { err = joinErrors(err, lock.Unlock()) }()
-		if err := c.st.base.Staging().Fetch(id, from); err != nil {
+		if err := c.st.base.Fetch(id, from); err != nil {
 			return err
 		}
 		c.st.changed(id, Wrote, "")
@@ -53,7 +53,7 @@ func (c coreStore) SyncDirs(paths ...string) error {
 	if !c.Syncs() {
 		return nil
 	}
-	return c.st.base.Staging().Sync(paths...)
+	return c.st.base.Sync(paths...)
 }
 
 func (c coreStore) Destroy(ctx context.Context, path string) error {
@@ -62,7 +62,7 @@ func (c coreStore) Destroy(ctx context.Context, path string) error {
 		return err
 	}
 	defer c.st.done()
-	return c.st.base.Staging().Delete(path, c.Syncs())
+	return c.st.base.Delete(path, c.Syncs())
 }
 
 func (c coreStore) Busy(ctx context.Context, id string) error {

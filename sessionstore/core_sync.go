@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 func (c coreStore) Bookkeeping(name string) (*vfs.Dir, error) {

@@ -6,8 +6,8 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
-	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
 // The kinds of errors. Callers tell them apart with [errors.Is].
@@ -139,7 +139,7 @@ func (e *AmbiguousError) Error() string {
 }
 
 // shown returns id as errors show it: of a long one, the beginning.
-func shown(id string) string { return show.ID(id) }
+func shown(id string) string { return limits.ID(id) }
 
 func firstRunes(s string, n int) string {
 	for i := range s {

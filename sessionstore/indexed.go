@@ -9,12 +9,11 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/index"
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/turns"
-	"github.com/amplifier-go/sessionstorage/internal/userrow"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // indexDir is the directory of the bookkeeping with the index, see package index.
@@ -91,9 +90,9 @@ func (m Message) indexRow() index.Row {
 	return index.Row{Row: m.rowOf(), Prompt: m.isPrompt(), Text: func() bool { return promptText(m) != "" }}
 }
 
-// isPrompt reports whether m is a prompt of a person; see [userrow.IsPrompt].
+// isPrompt reports whether m is a prompt of a person; see [turns.IsPrompt].
 func (m Message) isPrompt() bool {
-	return m.m != nil && m.m.places.role == userRole && userrow.IsPrompt(m.from("content"), m.from("metadata"), m.from("tool_call_id") != nil)
+	return m.m != nil && m.m.places.role == userRole && turns.IsPrompt(m.from("content"), m.from("metadata"), m.from("tool_call_id") != nil)
 }
 
 // openTranscript is a transcript that was opened, with its index.

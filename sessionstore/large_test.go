@@ -11,12 +11,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/whole"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // hugeSize is the size of a file that does not fit into memory.
-const hugeSize = whole.Max + whole.Max/16
+const hugeSize = limits.Max + limits.Max/16
 
 // TestTooLarge has sessions with a file that is too large to be read as a whole,
 // a hole for the most part. Calls on it fail with that reason and change
@@ -48,7 +48,7 @@ func TestTooLarge(t *testing.T) {
 	require.Equal(t, before, sizes(t, filepath.Join(dir, "large")))
 
 	if _, err := st.Load(t.Context(), "metadata"); strconv.IntSize == 32 {
-		require.ErrorIs(t, err, whole.ErrTooLarge)
+		require.ErrorIs(t, err, limits.ErrTooLarge)
 		require.ErrorContains(t, err, metadataFile)
 	} else {
 		require.NoError(t, err)
@@ -64,7 +64,7 @@ func TestTooLarge(t *testing.T) {
 
 func requireTooLarge(t *testing.T, err error) {
 	t.Helper()
-	require.ErrorIs(t, err, whole.ErrTooLarge)
+	require.ErrorIs(t, err, limits.ErrTooLarge)
 	require.NotErrorIs(t, err, sessionstore.ErrCorrupt)
 	require.ErrorContains(t, err, transcriptFile)
 	require.ErrorContains(t, err, strconv.FormatInt(hugeSize, 10))
@@ -106,7 +106,7 @@ func TestMessagesOfALargeTranscript(t *testing.T) {
 	}
 	main := filepath.Join(dir, "large", transcriptFile)
 	line := user(strings.Repeat("x", 16<<20)) + "\n"
-	rows := 1 + int(whole.Max)/len(line) + 1
+	rows := 1 + int(limits.Max)/len(line) + 1
 	file, err := os.OpenFile(main, os.O_WRONLY|os.O_APPEND, 0)
 	require.NoError(t, err)
 	out := bufio.NewWriter(file)
@@ -119,7 +119,7 @@ func TestMessagesOfALargeTranscript(t *testing.T) {
 	require.NoError(t, os.Truncate(filepath.Join(dir, "hole", transcriptFile), 3<<30))
 
 	_, err = st.Load(t.Context(), "large")
-	require.ErrorIs(t, err, whole.ErrTooLarge)
+	require.ErrorIs(t, err, limits.ErrTooLarge)
 	n := 0
 	for _, err := range st.Messages(t.Context(), "large") {
 		require.NoError(t, err)
@@ -129,5 +129,5 @@ func TestMessagesOfALargeTranscript(t *testing.T) {
 	for _, err = range st.Messages(t.Context(), "hole") {
 		require.Error(t, err)
 	}
-	require.ErrorIs(t, err, whole.ErrTooLarge)
+	require.ErrorIs(t, err, limits.ErrTooLarge)
 }

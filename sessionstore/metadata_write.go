@@ -6,9 +6,9 @@ import (
 	"io"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/commit"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // metadata returns the metadata of the session.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/commit"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // errDisplaced tells that this call displaced a file of another writer that takes

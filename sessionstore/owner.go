@@ -10,7 +10,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/amplifier-go/sessionstorage/internal/filelock"
+	"github.com/amplifier-go/sessionstorage/internal/lock"
 	"github.com/amplifier-go/sessionstorage/internal/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
@@ -116,7 +116,7 @@ func (st *Store) isNative(place ownership.Session) bool {
 
 // lockHere takes the lock of session id and makes the directory for the ownership
 // locks of this sessions directory.
-func (st *Store) lockHere(ctx context.Context, id string) (*filelock.Lock, error) {
+func (st *Store) lockHere(ctx context.Context, id string) (*lock.Lock, error) {
 	owners, err := st.base.Kept(ownersDir)
 	if err != nil {
 		return nil, err

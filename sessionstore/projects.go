@@ -14,10 +14,10 @@ import (
 	"syscall"
 	"unicode/utf8"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
-	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // Projects is a directory of projects, each with its sessions directory. The
@@ -150,7 +150,7 @@ func (p *Projects) Store(slug string) (*Store, error) {
 	return st, err
 }
 
-var errClosedProjects = show.Errorf(ErrClosed, "the projects are closed")
+var errClosedProjects = limits.Errorf(ErrClosed, "the projects are closed")
 
 // Resolve returns the directory of the session that ref means, as the
 // reference's session finder does: an absolute path, an id, or the beginning
@@ -165,7 +165,7 @@ func (p *Projects) Resolve(ctx context.Context, ref, slug string) (dir string, e
 	if filepath.IsAbs(ref) {
 		path := tidy(ref)
 		if !isSession(path) {
-			return "", &textError{"No valid session at path: " + show.Path(ref), ErrNotFound}
+			return "", &textError{"No valid session at path: " + limits.Path(ref), ErrNotFound}
 		}
 		return path, nil
 	}

@@ -15,7 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/amplifier-go/sessionstorage/internal/filelock"
+	"github.com/amplifier-go/sessionstorage/internal/lock"
 )
 
 const markerFile = transcriptFile + ".append-pending"
@@ -167,7 +167,7 @@ func (p newPython) locked(ctx context.Context, do func() error) (err error) {
 		return err
 	}
 	defer root.Close()
-	lock, err := filelock.Acquire(ctx, root, "."+filepath.Base(string(p))+".metadata.lock", filelock.Options{Perm: 0o666})
+	lock, err := lock.Acquire(ctx, root, "."+filepath.Base(string(p))+".metadata.lock", lock.Options{Perm: 0o666})
 	if err != nil {
 		return err
 	}

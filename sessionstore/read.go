@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"syscall"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/whole"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // file is one file of a session as it was read.
@@ -72,7 +72,7 @@ func refusedBySystem(err error) bool {
 // it.
 func noBackup(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM) ||
-		errors.Is(err, syscall.EINTR) || errors.Is(err, whole.ErrTooLarge) || errors.Is(err, vfs.ErrInUse)
+		errors.Is(err, syscall.EINTR) || errors.Is(err, limits.ErrTooLarge) || errors.Is(err, vfs.ErrInUse)
 }
 
 func unreadError(path string, err error) error {

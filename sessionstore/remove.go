@@ -29,7 +29,7 @@ func (st *Store) remove(ctx context.Context, id string) error {
 				return err
 			}
 		}
-		if err := st.base.Staging().Delete(id, st.opts.Durability != Relaxed); err != nil {
+		if err := st.base.Delete(id, st.opts.Durability != Relaxed); err != nil {
 			return err
 		}
 		return errors.Join(st.base.ForgetEmptied(id), st.forget(ctx, id), st.forgetOwner(id))

@@ -5,9 +5,9 @@ import (
 	"io"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/commit"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // writeRows writes rows as the whole transcript in the place of t. A nil t means

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/filelock"
+	"github.com/amplifier-go/sessionstorage/internal/lock"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -292,7 +292,7 @@ func TestSalvageBesideWriter(t *testing.T) {
 	forks, conflicts := 0, 0
 	for i := 0; until(done); i++ {
 		row := numbered("damaged", i)
-		assert.NoError(t, testenv.Retry(filelock.ErrBusy, func() error {
+		assert.NoError(t, testenv.Retry(lock.ErrBusy, func() error {
 			return newPython(session).locked(t.Context(), func() error { _, err := damageBy(session, row); return err })
 		}))
 		damaged = append(damaged, row)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
 // Save makes transcript and md the state of the session, which is made when
@@ -104,7 +104,7 @@ func (st *Store) Create(ctx context.Context, id string, md Metadata) error {
 	})
 }
 
-var errExists = show.Errorf(fs.ErrExist, "the session exists already")
+var errExists = limits.Errorf(fs.ErrExist, "the session exists already")
 
 // vacant reports whether nothing has been saved in the directory: it is what
 // a failed Create leaves, or holds another tool's events alone.

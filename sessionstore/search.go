@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/keyword"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // Find returns the sessions that q describes, as the reference's session

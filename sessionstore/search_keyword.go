@@ -5,9 +5,9 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/keyword"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // holds reports whether a row of the transcript of the session id holds the

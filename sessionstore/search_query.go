@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/pytime"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // Query says which sessions [Projects.Find] looks for. Members that are zero
@@ -49,11 +49,11 @@ type Found struct {
 type candidate struct {
 	Found
 	dir   *vfs.Reader // where it stands
-	name  string       // of its directory
-	place int          // among all, by project and name
-	timed bool         // CreatedText is a time
-	ok    bool         // nothing speaks against it yet
-	err   error        // it cannot be read
+	name  string      // of its directory
+	place int         // among all, by project and name
+	timed bool        // CreatedText is a time
+	ok    bool        // nothing speaks against it yet
+	err   error       // it cannot be read
 }
 
 // describe fills in what obj, the metadata of c, says about the session.

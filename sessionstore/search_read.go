@@ -9,10 +9,10 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/whole"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // readCandidate reads the metadata of c, into buf if there is room enough, and
@@ -83,7 +83,7 @@ func readIn(buf []byte, dir *vfs.Reader, id, name string) ([]byte, error) {
 		n, err = f.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		if err == nil {
-			err = whole.Check(int64(len(buf)))
+			err = limits.Check(int64(len(buf)))
 		}
 	}
 	if errors.Is(err, io.EOF) {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/internal/index"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
 // Turn returns the messages of a turn, counted from 1. Turns are those of
@@ -48,7 +48,7 @@ func (st *Store) LastTurns(ctx context.Context, id string, n int) ([]Message, er
 }
 
 func errNoTurn(n, all int) error {
-	return show.Errorf(ErrNotFound, "turn %d of %d: there is no such turn", n, all)
+	return limits.Errorf(ErrNotFound, "turn %d of %d: there is no such turn", n, all)
 }
 
 // MessageAt returns message n of a transcript, counted from 1. The error Is
@@ -58,7 +58,7 @@ func (st *Store) MessageAt(ctx context.Context, id string, n int) (Message, erro
 	err := st.converse(ctx, id, func(c conversation) (err error) {
 		messages, _ := c.counts()
 		if n < 1 || n > messages {
-			return show.Errorf(ErrNotFound, "message %d of %d: there is no such message", n, messages)
+			return limits.Errorf(ErrNotFound, "message %d of %d: there is no such message", n, messages)
 		}
 		found, err = c.message(ctx, n)
 		return err

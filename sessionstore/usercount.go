@@ -1,6 +1,6 @@
 package sessionstore
 
-import "github.com/amplifier-go/sessionstorage/internal/userrow"
+import "github.com/amplifier-go/sessionstorage/internal/turns"
 
 // userCount is how many messages of a cached transcript a person wrote. The
 // zero userCount is one that nobody has asked for yet: a transcript that is
@@ -28,10 +28,10 @@ func countUsers(rows []Message) (n int) {
 	return n
 }
 
-// realUser reports whether a person wrote the message; see [userrow.Read].
+// realUser reports whether a person wrote the message; see [turns.ReadUser].
 func (m Message) realUser() bool {
 	if m.m == nil || m.m.places.role != userRole {
 		return false
 	}
-	return userrow.Read(m.from("content"), m.from("tool_call_id") != nil, nil).Real
+	return turns.ReadUser(m.from("content"), m.from("tool_call_id") != nil, nil).Real
 }

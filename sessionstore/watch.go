@@ -5,7 +5,6 @@ import (
 	"errors"
 	"iter"
 
-	"github.com/amplifier-go/sessionstorage/internal/notify"
 	"github.com/amplifier-go/sessionstorage/internal/watch"
 )
 
@@ -55,7 +54,7 @@ type Watcher struct{ changes *watch.Watcher }
 // from the old one. So whoever reads a file without being told of it has to
 // look whether it is still there.
 func (st *Store) Watch(ctx context.Context) (*Watcher, error) {
-	events, err := notify.New()
+	events, err := watch.NewNotifier()
 	if err != nil {
 		if !errors.Is(err, errors.ErrUnsupported) {
 			st.log.Warn("watching by polling alone", "err", err)
@@ -68,7 +67,7 @@ func (st *Store) Watch(ctx context.Context) (*Watcher, error) {
 
 // watch is Watch with events, or by polling alone where that is nil. It sees
 // to it that events is closed.
-func (st *Store) watch(ctx context.Context, events *notify.Watcher) (*Watcher, error) {
+func (st *Store) watch(ctx context.Context, events *watch.Notifier) (*Watcher, error) {
 	if err := st.begin(ctx); err != nil {
 		if events != nil {
 			err = joinErrors(err, events.Close())

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/notify"
+	"github.com/amplifier-go/sessionstorage/internal/watch"
 )
 
 // patience is how long a test waits for a change: longer than promised, since
@@ -23,16 +23,16 @@ const patience = time.Minute
 // mode is a way to watch.
 type mode struct {
 	name   string
-	events func() (*notify.Watcher, error)
+	events func() (*watch.Notifier, error)
 }
 
 // modes are the ways to watch: with the system's events where it has them,
 // with events that cease, and without.
 var modes = []mode{
-	{"events", notify.New},
+	{"events", watch.NewNotifier},
 	{"polling", noEvents},
-	{"ceasing events", func() (*notify.Watcher, error) {
-		events, err := notify.New()
+	{"ceasing events", func() (*watch.Notifier, error) {
+		events, err := watch.NewNotifier()
 		if err != nil {
 			return nil, err
 		}
@@ -40,7 +40,7 @@ var modes = []mode{
 	}},
 }
 
-func noEvents() (*notify.Watcher, error) { return nil, nil }
+func noEvents() (*watch.Notifier, error) { return nil, nil }
 
 // inModes runs a test in each mode, with a store that has the sessions "old"
 // and "other", of two files each, and a watcher of it.

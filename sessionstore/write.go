@@ -7,7 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/amplifier-go/sessionstorage/internal/commit"
-	"github.com/amplifier-go/sessionstorage/internal/filelock"
+	"github.com/amplifier-go/sessionstorage/internal/lock"
 	"github.com/amplifier-go/sessionstorage/internal/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
@@ -127,7 +127,7 @@ func (st *Store) recreateBase(id string, mode openMode) error {
 }
 
 // lock takes the lock that writers of a session share with the Python tools.
-func (st *Store) lock(ctx context.Context, id string) (*filelock.Lock, error) {
+func (st *Store) lock(ctx context.Context, id string) (*lock.Lock, error) {
 	lock, err := st.base.Lock(ctx, id)
 	if st.relieved(err) {
 		lock, err = st.base.Lock(ctx, id)

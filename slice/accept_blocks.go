@@ -6,7 +6,6 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/turns"
-	"github.com/amplifier-go/sessionstorage/internal/userrow"
 )
 
 // blocks examines content that is an array.
@@ -18,7 +17,7 @@ func (e *examiner) blocks(arr []byte) {
 		if b.kind != gone {
 			list = append(list, b)
 		}
-		e.reminder = e.reminder || b.kind == textual && userrow.IsReminder(turns.Members(b.raw, "text")[0])
+		e.reminder = e.reminder || b.kind == textual && turns.IsReminder(turns.Members(b.raw, "text")[0])
 	}
 	if e.role == "user" {
 		list = e.resultsFirst(list)

@@ -3,7 +3,6 @@ package slice
 import (
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/turns"
-	"github.com/amplifier-go/sessionstorage/internal/userrow"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -132,7 +131,7 @@ func (e *examiner) content() {
 // text examines content that is a text, null, or missing.
 func (e *examiner) text(raw []byte) {
 	is := pyjson.KindOf(raw) == pyjson.String
-	e.reminder = is && userrow.IsReminder(raw)
+	e.reminder = is && turns.IsReminder(raw)
 	switch {
 	case is && !e.isBlank(raw):
 	case e.role != "assistant":

@@ -7,9 +7,9 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -83,5 +83,5 @@ func about(op, id string, err error) error {
 	if text := textError(""); errors.As(err, &text) || errors.Is(err, sessionstore.ErrNotFound) {
 		return err
 	}
-	return fmt.Errorf("%s session %q: %w", op, show.ID(id), err)
+	return fmt.Errorf("%s session %q: %w", op, limits.ID(id), err)
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
-	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -67,12 +67,12 @@ func Fork(ctx context.Context, st *sessionstore.Store, id string, opts *ForkOpti
 	}
 	if !o.Older {
 		if f.cost, err = p.costOf(ctx, st, f.rows); err != nil {
-			return Forked{}, fmt.Errorf("fork session %q: %w", show.ID(id), err)
+			return Forked{}, fmt.Errorf("fork session %q: %w", limits.ID(id), err)
 		}
 		f.done.CostKnown, f.done.CostProblems = isKnown(f.cost)
 	}
 	if err := core.Of(st).Make(ctx, o.NewID, func(tx core.Tx) error { return f.write(ctx, tx) }); err != nil {
-		return Forked{}, fmt.Errorf("fork session %q to %q: %w", show.ID(id), show.ID(o.NewID), err)
+		return Forked{}, fmt.Errorf("fork session %q to %q: %w", limits.ID(id), limits.ID(o.NewID), err)
 	}
 	return f.done, nil
 }

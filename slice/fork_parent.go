@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
-	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -31,7 +31,7 @@ func readParent(ctx context.Context, st *sessionstore.Store, id, damaged string)
 	if damaged != "" {
 		rows, err := core.Of(st).Damaged(ctx, id, damaged)
 		if err != nil {
-			return nil, fmt.Errorf("fork session %q: read %q: %w", show.ID(id), show.Path(damaged), err)
+			return nil, fmt.Errorf("fork session %q: read %q: %w", limits.ID(id), limits.Path(damaged), err)
 		}
 		s.Messages = rows
 	}

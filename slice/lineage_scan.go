@@ -7,11 +7,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/turns"
-	"github.com/amplifier-go/sessionstorage/internal/whole"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -119,6 +119,6 @@ func readFile(dir *vfs.Reader, id string) (raw []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err = whole.ReadAll(file)
+	raw, err = limits.ReadAll(file)
 	return raw, errors.Join(err, file.Close())
 }

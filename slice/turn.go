@@ -5,7 +5,7 @@ import (
 	"iter"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
-	"github.com/amplifier-go/sessionstorage/internal/userrow"
+	"github.com/amplifier-go/sessionstorage/internal/turns"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -58,7 +58,7 @@ func IsRealUser(m sessionstore.Message) bool {
 // block of it names the call of which it is the result, and metadata.ephemeral,
 // by which hosts mark what they put in, is missing or false in Python's sense.
 func IsPrompt(m sessionstore.Message) bool {
-	return m.Role() == "user" && userrow.IsPrompt(core.From(m, "content"), core.From(m, "metadata"), core.From(m, "tool_call_id") != nil)
+	return m.Role() == "user" && turns.IsPrompt(core.From(m, "content"), core.From(m, "metadata"), core.From(m, "tool_call_id") != nil)
 }
 
 // turnAt returns one turn, and the number of all turns. If there is no such turn

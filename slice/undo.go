@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -90,7 +90,7 @@ func (u *undoing) find(name string) error {
 	}
 	at := slices.IndexFunc(all, func(b Backup) bool { return b.Name == name })
 	if at < 0 {
-		return fmt.Errorf("find backup %q: %w", show.Path(name), errNoBackup)
+		return fmt.Errorf("find backup %q: %w", limits.Path(name), errNoBackup)
 	}
 	u.backup = all[at]
 	u.old, err = u.tx.Messages(u.backup.Name)
@@ -100,7 +100,7 @@ func (u *undoing) find(name string) error {
 	return err
 }
 
-var errNoBackup = show.Errorf(fs.ErrNotExist, "no backup of the transcript has that name")
+var errNoBackup = limits.Errorf(fs.ErrNotExist, "no backup of the transcript has that name")
 
 // restore copies the files that are there, and then brings the backup back.
 func (u *undoing) restore() (UndoReport, error) {

@@ -85,7 +85,7 @@ var parts = []part{
 	{name: "windows", weight: 2, needs: wine, shows: counted, whole: true, commands: []string{system + "windows"}},
 	{name: "arm64", weight: 2, needs: qemu, shows: counted, whole: true, commands: []string{system + "arm64"}},
 	{name: "arm", weight: 2, needs: qemu, shows: counted, whole: true, commands: []string{
-		system + "arm internal/{lacks,whole,filelock,jsonl,dirread,sessiondir,commit} sessionstore{,/agentstate}",
+		system + "arm internal/{lacks,limits,lock,jsonl,vfs,sessiondir,commit} sessionstore{,/agentstate}",
 	}},
 	{name: "386", weight: 2, needs: tools, env: append([]string{"CGO_ENABLED=0", "GOARCH=386"}, usual...), shows: counted, commands: []string{inRoot + "-skip=" + later + "'"}},
 	{name: "noavx2", weight: 1, env: []string{"GODEBUG=cpu.avx2=off"}, shows: "ok  \t", commands: []string{system + "noavx2"}},

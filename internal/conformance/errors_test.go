@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -82,7 +82,7 @@ const idShortened rule = "id-shortened"
 // the beginning.
 func shorten(f *fired, text, id string) string {
 	quoted := "'" + id + "'"
-	if short := show.ID(id); short != id && strings.Contains(text, quoted) && f.by(idShortened) {
+	if short := limits.ID(id); short != id && strings.Contains(text, quoted) && f.by(idShortened) {
 		return strings.ReplaceAll(text, quoted, "'"+short+"'")
 	}
 	return text

@@ -7,7 +7,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
-	"github.com/amplifier-go/sessionstorage/internal/whole"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 )
 
 // Lines reads the lines of a transcript as an index knows them. It hands out
@@ -41,7 +41,7 @@ func (l *Lines) Next() (line jsonl.Line, own bool, err error) {
 		return line, false, nil
 	}
 	size := l.rows.nextLine(l.block+1) - l.at
-	if err := whole.Check(size); err != nil {
+	if err := limits.Check(size); err != nil {
 		return jsonl.Line{}, false, err
 	}
 	line.Bytes = make([]byte, size)

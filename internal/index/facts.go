@@ -11,7 +11,7 @@ import (
 // Seen tells that a file was looked at.
 type Seen struct {
 	Stamp vfs.Stamp // before it was read
-	Sure  bool          // a later change is sure to show in the stamp
+	Sure  bool      // a later change is sure to show in the stamp
 }
 
 // Fits reports whether the file with the stamp now is sure to be as it was.

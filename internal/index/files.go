@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/lock"
 	"github.com/amplifier-go/sessionstorage/internal/vfs"
-	"github.com/amplifier-go/sessionstorage/internal/filelock"
 )
 
 // Files are the files of the index of one sessions directory. Several processes
@@ -32,7 +32,7 @@ type Files struct {
 	// Has reports whether there is a session id.
 	Has func(id string) bool
 
-	Alone bool // no other process writes here; see [filelock.Options]
+	Alone bool // no other process writes here; see [lock.Options]
 }
 
 // patience is how long a write waits for another one.
@@ -250,7 +250,7 @@ func (f *Files) locked(ctx context.Context, limit time.Duration, do func(*vfs.Di
 		return err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	lock, err := filelock.Acquire(ctx, dir.Root(), Lock, filelock.Options{Limit: limit, Alone: f.Alone})
+	lock, err := lock.Acquire(ctx, dir.Root(), Lock, lock.Options{Limit: limit, Alone: f.Alone})
 	if err != nil {
 		return err
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/zeebo/xxh3"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/internal/turns"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // Lines of the made-up transcripts of these tests: "u" begins a turn, "p" is a

@@ -46,5 +46,5 @@ func readNote(b []byte, seen Seen) (now vfs.Stamp, ok bool) {
 // Append is what a writer knows of an append that it made.
 type Append struct {
 	Was, Now vfs.Stamp // of the transcript
-	Wrote    bool          // the writer gave the file the time in Was, so no other content has that stamp
+	Wrote    bool      // the writer gave the file the time in Was, so no other content has that stamp
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/amplifier-go/sessionstorage/internal/whole"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 )
 
 const bufferSize = 256 << 10
@@ -25,7 +25,7 @@ func NewReader(r io.Reader) *Reader {
 }
 
 // Next returns the next line, whose bytes are valid until the call after, and
-// io.EOF after the last. The error Is [whole.ErrTooLarge] for a line that does
+// io.EOF after the last. The error Is [limits.ErrTooLarge] for a line that does
 // not fit into memory.
 func (r *Reader) Next() (Line, error) {
 	r.long = r.long[:0]
@@ -33,7 +33,7 @@ func (r *Reader) Next() (Line, error) {
 		part, err := r.src.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
 			r.long = append(r.long, part...)
-			if err := whole.Check(int64(len(r.long))); err != nil {
+			if err := limits.Check(int64(len(r.long))); err != nil {
 				return Line{}, fmt.Errorf("line %d, offset %d: %w", r.number+1, r.offset, err)
 			}
 			continue

@@ -7,4 +7,7 @@
 // into blocks of whole lines. A filter finds the few lines of a block that may
 // hold the keyword, from their raw bytes. Only those lines are parsed and
 // written anew, and only what was written anew decides.
+//
+// The raw bytes are looked through many at once: for two bytes that stand at a
+// distance ([Pair]), and for what is not UTF-8 ([ValidUTF8]).
 package keyword

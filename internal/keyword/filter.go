@@ -6,8 +6,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/amplifier-go/sessionstorage/internal/scan"
 )
 
 // filter tells from the raw bytes of a transcript which lines cannot hold a
@@ -19,11 +17,11 @@ import (
 // escape \u of one of them; quotes, backslashes, slashes, spaces and
 // punctuation between values may differ, and so may a number.
 type filter struct {
-	run   []byte    // in lower case; empty: every line may hold the keyword
-	rare  scan.Pair // the two bytes of run that are seldom
-	skip  int       // how many bytes of run are before them
-	ascii bool      // run is nothing else
-	k, i  bool      // run has a letter that is also the lower case of one beyond ASCII
+	run   []byte // in lower case; empty: every line may hold the keyword
+	rare  Pair   // the two bytes of run that are seldom
+	skip  int    // how many bytes of run are before them
+	ascii bool   // run is nothing else
+	k, i  bool   // run has a letter that is also the lower case of one beyond ASCII
 }
 
 // newFilter returns the filter of a keyword in lower case.
@@ -45,7 +43,7 @@ func newFilter(lower string) filter {
 	}
 	slices.SortStableFunc(places, func(a, b int) int { return rarity(f.run[b]) - rarity(f.run[a]) })
 	first, second := places[0], places[min(1, len(places)-1)]
-	f.rare, f.skip = scan.NewPair(f.run, first, second), min(first, second)
+	f.rare, f.skip = NewPair(f.run, first, second), min(first, second)
 	f.k, f.i = bytes.IndexByte(f.run, 'k') >= 0, bytes.IndexByte(f.run, 'i') >= 0
 	return f
 }
@@ -138,9 +136,9 @@ func (h *hunt) find(kind, from int) int {
 }
 
 var (
-	escapePair = scan.NewPair([]byte(`\u`), 0, 1)
-	kelvinPair = scan.NewPair([]byte(string(kelvinSign)), 0, 2) // and a few other characters
-	dottedPair = scan.NewPair([]byte(string(dottedI)), 0, 1)
+	escapePair = NewPair([]byte(`\u`), 0, 1)
+	kelvinPair = NewPair([]byte(string(kelvinSign)), 0, 2) // and a few other characters
+	dottedPair = NewPair([]byte(string(dottedI)), 0, 1)
 )
 
 // findRun looks for run, ASCII letters in either case.
@@ -179,4 +177,78 @@ func equalLower(text, lower []byte) bool {
 		}
 	}
 	return true
+}
+
+// appendLower appends text as Python's str.lower makes it: the full lower
+// case of Unicode, in which İ becomes two characters and Σ has another form
+// at the end of a word. Bytes that are not UTF-8 stay.
+func appendLower(dst, text []byte) []byte {
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			if 'A' <= c && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			dst = append(dst, c)
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(text[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			dst = append(dst, c)
+		case r == dottedI:
+			dst = append(dst, "i\u0307"...)
+		case r == capitalSigma && endsWord(text[:i], text[i+n:]):
+			dst = append(dst, "ς"...)
+		default:
+			dst = utf8.AppendRune(dst, unicode.ToLower(r))
+		}
+		i += n
+	}
+	return dst
+}
+
+const (
+	dottedI      = 'İ'
+	kelvinSign   = '\u212a' // its lower case is k
+	dotAbove     = '\u0307'
+	capitalSigma = 'Σ'
+)
+
+// endsWord is Unicode's condition Final_Sigma: a cased letter stands before,
+// and none behind. Characters that case ignores do not count.
+func endsWord(before, behind []byte) bool {
+	for {
+		r, n := utf8.DecodeLastRune(before)
+		if n == 0 || !ignorable(r) && !cased(r) {
+			return false
+		}
+		if !ignorable(r) {
+			break
+		}
+		before = before[:len(before)-n]
+	}
+	for {
+		r, n := utf8.DecodeRune(behind)
+		if n == 0 || !ignorable(r) {
+			return n == 0 || !cased(r)
+		}
+		behind = behind[n:]
+	}
+}
+
+// cased is Unicode's property Cased.
+func cased(r rune) bool {
+	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
+}
+
+// ignorable is Unicode's property Case_Ignorable.
+func ignorable(r rune) bool {
+	switch r {
+	case '\'', '.', ':', '·', '\u0387', '\u055f', '\u05f4', '\u2018', '\u2019', '\u2024', '\u2027',
+		'\ufe13', '\ufe52', '\ufe55', '\uff07', '\uff0e', '\uff1a':
+		return true
+	}
+	return unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)
 }

@@ -18,12 +18,12 @@ var (
 		`(Open$|Openat|Creat|Mkdir|Mknod|Link|Symlink|Unlink|Rmdir|Remove|Delete|Truncate|Ftruncate|Fallocate|` +
 		`Fchmod|Chmod|Fchown|Chown|Lchown|Futimes|Utime)`)
 	changers = []string{
-		"internal/sessiondir", "internal/dirread", "internal/atomicfile", "internal/filelock", "internal/ownership", "internal/crashsim", "internal/testenv", "examples",
+		"internal/sessiondir", "internal/vfs", "internal/lock", "internal/ownership", "internal/crashsim", "internal/testenv", "examples",
 		"internal/test/cosmostest/foreign", "internal/writertest", "internal/powercut",
 	}
 	// renamers rename: the first for the library, the others as foreign tools do, or bare
 	// to be measured beside the library.
-	renamers = []string{"internal/atomicfile", "internal/writertest", "internal/powercut/workload", "examples/bench"}
+	renamers = []string{"internal/vfs", "internal/writertest", "internal/powercut/workload", "examples/bench"}
 )
 
 // A reference is the use of a function, named as [types.Func.FullName] does.
@@ -38,7 +38,7 @@ func misplaced(refs []reference) (found []string) {
 		inside := func(folder string) bool { return within(r.pkg, folder) }
 		switch {
 		case renaming.MatchString(r.name) && !slices.ContainsFunc(renamers, inside):
-			found = append(found, r.at+": only internal/atomicfile uses "+r.name)
+			found = append(found, r.at+": only internal/vfs uses "+r.name)
 		case changing.MatchString(r.name) && !slices.ContainsFunc(changers, inside):
 			found = append(found, r.at+": "+r.pkg+" may not use "+r.name)
 		}

@@ -74,7 +74,7 @@ func upward(s source) (found []string) {
 // reserved names the only importers of a package: folders and what is below.
 var reserved = map[string][]string{
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos": {"hybrid/cosmos", "internal/powercut/cloud", "examples/cloudsync"}, // which open an account
-	"github.com/google/renameio":                          {"internal/atomicfile"},
+	"github.com/google/renameio":                          {"internal/vfs"},
 	module + "/internal/crashsim":                         {}, // tests alone simulate crashes
 	module + "/hybrid/internal/memremote":                 {"hybrid/hybridtest"},
 	module + "/hybrid/remote":                             {"hybrid", "hybrid/cosmos", "hybrid/hybridtest", "hybrid/internal/gc", "hybrid/internal/memremote", "hybrid/internal/remoteread", "hybrid/internal/replica", "hybrid/internal/segment", "hybrid/internal/syncer", "hybrid/internal/throttle"},

@@ -111,7 +111,7 @@ func TestMethods(t *testing.T) {
 		refs = append(refs, more...)
 	}
 	require.True(t, slices.ContainsFunc(refs, func(r reference) bool {
-		return r.pkg == "internal/atomicfile" && renaming.MatchString(r.name)
+		return r.pkg == "internal/vfs" && renaming.MatchString(r.name)
 	}))
 	found := misplaced(refs)
 	require.Empty(t, found, strings.Join(found, "\n"))

@@ -74,7 +74,7 @@ func TestMisimported(t *testing.T) {
 		{"azcosmos where an account is opened", "examples/cloudsync/a.go", cosmos, nil},
 		{"azcosmos elsewhere", "examples/viewer/a.go", cosmos, []string{`examples/viewer/a.go:3: examples/viewer may not import "github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"`}},
 		{"azcosmos in a test", "internal/test/cosmostest/a_test.go", cosmos, nil},
-		{"renameio in atomicfile", "internal/atomicfile/a.go", renameio, nil},
+		{"renameio in vfs", "internal/vfs/a.go", renameio, nil},
 		{"renameio elsewhere", "sessionstore/a.go", renameio, []string{`sessionstore/a.go:3: sessionstore may not import "github.com/google/renameio/v2"`}},
 		{"crashes in a test", "slice/a_test.go", crashsim, nil},
 		{"crashes elsewhere", "slice/a.go", crashsim, []string{`slice/a.go:3: slice may not import "` + module + `/internal/crashsim"`}},
@@ -85,8 +85,8 @@ func TestMisimported(t *testing.T) {
 		{"a remote elsewhere", "sessionstore/a.go", remote, []string{`sessionstore/a.go:3: sessionstore may not import "` + module + `/hybrid/remote"`}},
 		{"memory in a test", "hybrid/internal/gc/a_test.go", memremote, nil},
 		{"memory elsewhere", "hybrid/internal/gc/a.go", memremote, []string{`hybrid/internal/gc/a.go:3: hybrid/internal/gc may not import "` + module + `/hybrid/internal/memremote"`}},
-		{"cgo", "internal/filelock/a.go", cgo, []string{`internal/filelock/a.go:3: internal/filelock may not import "C"`}},
-		{"cgo in a test", "internal/filelock/a_test.go", cgo, []string{`internal/filelock/a_test.go:3: internal/filelock may not import "C"`}},
+		{"cgo", "internal/lock/a.go", cgo, []string{`internal/lock/a.go:3: internal/lock may not import "C"`}},
+		{"cgo in a test", "internal/lock/a_test.go", cgo, []string{`internal/lock/a_test.go:3: internal/lock may not import "C"`}},
 		{"others", "slice/a.go", "package x\n\nimport _ \"github.com/Azure/azure-sdk-for-go/sdk/azcore\"\n", nil},
 	})
 }
@@ -113,8 +113,8 @@ func TestPrivate(t *testing.T) {
 func TestForeign(t *testing.T) {
 	t.Parallel()
 	imports := map[string][]string{
-		module + "/sessionstore":        {"os", "github.com/zeebo/xxh3", module + "/internal/notify"},
-		module + "/internal/notify":     {"github.com/fsnotify/fsnotify"},
+		module + "/sessionstore":        {"os", "github.com/zeebo/xxh3", module + "/internal/watch"},
+		module + "/internal/watch":      {"github.com/fsnotify/fsnotify"},
 		"github.com/fsnotify/fsnotify":  {"golang.org/x/sys/unix", "golang.org/x/system"},
 		"github.com/zeebo/xxh3":         {"github.com/klauspost/cpuid/v2"},
 		"github.com/klauspost/cpuid/v2": {"runtime"},
@@ -182,14 +182,14 @@ func TestMisplaced(t *testing.T) {
 		pkg, name string
 		bad       bool
 	}{
-		{"internal/atomicfile", "os.Rename", false},
-		{"internal/atomicfile", "(*os.Root).Rename", false},
+		{"internal/vfs", "os.Rename", false},
+		{"internal/vfs", "(*os.Root).Rename", false},
 		{"internal/sessiondir", "(*os.Root).Rename", true},
 		{"internal/sessiondir", "golang.org/x/sys/unix.Renameat2", true},
 		{"internal/sessiondir", "golang.org/x/sys/windows.MoveFileEx", true},
-		{"internal/sessiondir", "(*" + module + "/internal/atomicfile.Dir).Rename", false},
+		{"internal/sessiondir", "(*" + module + "/internal/vfs.Dir).Rename", false},
 		{"internal/sessiondir", "os.MkdirAll", false},
-		{"internal/filelock", "(*os.Root).OpenFile", false},
+		{"internal/lock", "(*os.Root).OpenFile", false},
 		{"examples/bench", "os.WriteFile", false},
 		{"examples/bench", "os.Rename", false},
 		{"examples/agent", "os.Rename", true},

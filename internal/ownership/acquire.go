@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"sync"
 
-	"github.com/amplifier-go/sessionstorage/internal/filelock"
-	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
+	"github.com/amplifier-go/sessionstorage/internal/lock"
 )
 
 // Held is the ownership lock of a session, which its holder alone has on this
@@ -20,13 +20,13 @@ type Held struct {
 
 	mu      sync.Mutex // guards what follows
 	state   *stateDir
-	lock    *filelock.Lock // nil after Release
+	lock    *lock.Lock // nil after Release
 	options Options
 	record  []byte // content of owner.json; nil: not announced
 }
 
 // A Waiter calls try, which does not wait, until its error is not
-// [filelock.ErrBusy], and returns the last error.
+// [lock.ErrBusy], and returns the last error.
 type Waiter func(ctx context.Context, try func() error) error
 
 // Take takes the lock of a session for a short time and writes no owner.json.
@@ -53,7 +53,7 @@ func Take(ctx context.Context, s Session, kept *State, wait Waiter) (*Held, erro
 	}
 	h := &Held{session: s, state: state}
 	err = wait(ctx, h.try)
-	if errors.Is(err, filelock.ErrBusy) && ctx.Err() == nil {
+	if errors.Is(err, lock.ErrBusy) && ctx.Err() == nil {
 		err = h.busy()
 	}
 	if err != nil {
@@ -64,12 +64,12 @@ func Take(ctx context.Context, s Session, kept *State, wait Waiter) (*Held, erro
 
 // try locks session.lock. Only a host that runs the session is [ErrBusy].
 func (h *Held) try() error {
-	lock, err := filelock.Options{Alone: h.session.Alone}.Try(h.state.dir.Root(), LockName)
+	taken, err := lock.Options{Alone: h.session.Alone}.Try(h.state.dir.Root(), LockName)
 	switch {
 	case err == nil:
-		h.lock = lock
+		h.lock = taken
 		return nil
-	case !errors.Is(err, filelock.ErrBusy):
+	case !errors.Is(err, lock.ErrBusy):
 		// The cause is only told: it must not pass for a system without locks.
 		const text = "cannot acquire stable session lock"
 		if errors.Is(err, errors.ErrUnsupported) {
@@ -182,7 +182,7 @@ func (h *Held) Check() error {
 
 func (h *Held) check() error {
 	if h.lock == nil {
-		return show.Errorf(fs.ErrClosed, "check session lock: it was given up")
+		return limits.Errorf(fs.ErrClosed, "check session lock: it was given up")
 	}
 	return checkFence(h.session)
 }

@@ -14,13 +14,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/filelock"
+	"github.com/amplifier-go/sessionstorage/internal/lock"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
 // wait polls for as long as the tests need.
 func wait(ctx context.Context, try func() error) error {
-	return filelock.Poll(ctx, time.Minute, try)
+	return lock.Poll(ctx, time.Minute, try)
 }
 
 // once does not wait.
@@ -130,7 +130,7 @@ func TestTakeBesideARecordOfTheDead(t *testing.T) {
 			_, err = Take(t.Context(), s, nil, func(_ context.Context, try func() error) error {
 				tries++
 				err := try()
-				require.Equal(t, !tt.host, errors.Is(err, filelock.ErrBusy), "whether it is waited for")
+				require.Equal(t, !tt.host, errors.Is(err, lock.ErrBusy), "whether it is waited for")
 				return err
 			})
 			require.Equal(t, 1, tries)

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 )
 
 // Parse reads the time of an event. The time is aware when text has an offset
@@ -45,7 +45,7 @@ func ParseCreated(text string) (time.Time, bool) {
 func ParseFilter(text string) (time.Time, error) {
 	t, _, err := parseISO(text)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("parse date %q: %w", show.ID(text), err)
+		return time.Time{}, fmt.Errorf("parse date %q: %w", limits.ID(text), err)
 	}
 	return t, nil
 }

@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/capture"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // IsFile reports whether there is a file, which is no directory, of that path.

@@ -2,7 +2,7 @@ package sessioncost
 
 import (
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
-	"github.com/amplifier-go/sessionstorage/internal/userrow"
+	"github.com/amplifier-go/sessionstorage/internal/turns"
 )
 
 // Row is a message. Whoever has its role at hand makes a Row without looking for it
@@ -59,9 +59,9 @@ func CountTurns(rows []Row) (n int) {
 
 func turnOf(i int, row []byte) Turn {
 	found := pyjson.Values(row, "content", "metadata", "tool_call_id")
-	t := Turn{Row: i, Anchor: userrow.IsPrompt(found[0], found[1], found[2] != nil)}
+	t := Turn{Row: i, Anchor: turns.IsPrompt(found[0], found[1], found[2] != nil)}
 	if t.Anchor {
-		t.Prompt = userrow.PromptText(found[0])
+		t.Prompt = turns.PromptText(found[0])
 	}
 	return t
 }

@@ -5,14 +5,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
-	"github.com/amplifier-go/sessionstorage/internal/lockqueue"
+	"github.com/amplifier-go/sessionstorage/internal/lock"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
-	"github.com/amplifier-go/sessionstorage/internal/staging"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // Base is a sessions directory.
@@ -28,12 +29,12 @@ type Base struct {
 
 	*vfs.Sessions // of the same path
 
-	queue   *lockqueue.Queue // of those who wait for locks
-	staging *staging.Staging // of the same path
+	queue  *lock.Queue // of those who wait for locks
+	staged sync.Map    // paths of the staging directories that are in use here
 
-	mu  sync.Mutex      // guards what follows
-	top *vfs.Dir // nil until first used and when the directory is gone
-	is  fs.FileInfo     // of top
+	mu  sync.Mutex  // guards what follows
+	top *vfs.Dir    // nil until first used and when the directory is gone
+	is  fs.FileInfo // of top
 }
 
 // Open opens the sessions directory path and makes it, and what leads to it,
@@ -48,8 +49,7 @@ func Open(path string, hooks *seam.Seam) (*Base, error) {
 	}
 	b := &Base{path: abs, seam: hooks}
 	b.Sessions = vfs.NewSessions(abs, hooks, b.handle)
-	b.staging = staging.New(Bookkeeping, b.open)
-	b.queue = lockqueue.New(filepath.Join(abs, Bookkeeping, ticketFile), b.openTickets)
+	b.queue = lock.NewQueue(filepath.Join(abs, Bookkeeping, ticketFile), b.openTickets)
 	if _, err := b.open(); err != nil {
 		return nil, err
 	}
@@ -83,8 +83,6 @@ func makeAll(path string, hooks *seam.Seam) (err error) {
 	}
 	return parent.Sync()
 }
-
-var errNotDirectory = errors.New("not a directory")
 
 // Restore makes the sessions directory anew when it is gone.
 func (b *Base) Restore() error { return makeAll(b.path, b.seam) }
@@ -161,13 +159,22 @@ func (b *Base) dir(root *os.Root, id string) *Dir {
 	return &Dir{Dir: vfs.New(root, b.seam), path: filepath.Join(b.path, id), seam: b.seam, noExchange: &b.noExchange, emptied: emptied{b.open, id}}
 }
 
-// Sync makes the names of the session directories durable.
-func (b *Base) Sync() error {
+// Sync makes the names in directories durable, one after the other. They are
+// paths below the sessions directory; without any, it is that one.
+func (b *Base) Sync(paths ...string) error {
 	top, err := b.open()
 	if err != nil {
 		return err
 	}
-	return top.Sync()
+	if len(paths) == 0 {
+		return top.Sync()
+	}
+	for _, path := range paths {
+		if err := syncBelow(top, path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Has reports whether id names a directory, directly or by a symlink.
@@ -223,3 +230,26 @@ func (b *Base) handle() (*os.File, error) {
 	}
 	return top.Handle()
 }
+
+// AmplifierHome returns $AMPLIFIER_HOME or ~/.amplifier, which need not exist.
+func AmplifierHome() (string, error) {
+	home := os.Getenv("AMPLIFIER_HOME")
+	if home == "" {
+		home = "~/.amplifier"
+	}
+	if home == "~" || strings.HasPrefix(home, "~/") || strings.HasPrefix(home, `~\`) {
+		user, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		home = filepath.Join(user, home[1:])
+	}
+	return filepath.Abs(home)
+}
+
+// Entry is the directory of a session as a listing finds it.
+type Entry = vfs.Entry
+
+// Settled reports whether a change of the file after the stamp s was taken, at
+// the time at, is sure to show in a later stamp; see [vfs.Settled].
+func (b *Base) Settled(s Stamp, at time.Time) bool { return vfs.Settled(b.seam, s, at) }

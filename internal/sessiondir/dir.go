@@ -12,11 +12,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
-	"github.com/amplifier-go/sessionstorage/internal/staging"
-	"github.com/amplifier-go/sessionstorage/internal/whole"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
+
+// Marker is the file whose existence tells that a newer Python tool is
+// appending to the transcript, or was killed while it did: until it is gone,
+// the backup is the transcript.
+const Marker = Transcript + ".append-pending"
 
 // The files of a session.
 const (
@@ -32,8 +36,8 @@ func Backup(name string) string { return name + backupExt }
 // Dir is the open directory of one session.
 type Dir struct {
 	*vfs.Dir
-	path   string          // where it is or will be
-	staged *staging.Staged // nil: the session was there
+	path   string  // where it is or will be
+	staged *staged // nil: the session was there
 	seam   *seam.Seam
 
 	noExchange *atomic.Bool // of the Base
@@ -89,7 +93,7 @@ func (d *Dir) readOnce(name string) (data []byte, at Stamp, steady bool, err err
 		return nil, Stamp{}, false, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := whole.Check(at.Size); err != nil {
+	if err := limits.Check(at.Size); err != nil {
 		return nil, at, false, &fs.PathError{Op: "read", Path: name, Err: err}
 	}
 	data = make([]byte, at.Size, at.Size+1)
@@ -100,9 +104,9 @@ func (d *Dir) readOnce(name string) (data []byte, at Stamp, steady bool, err err
 	if err != nil {
 		return nil, at, false, err
 	}
-	rest, err := whole.ReadAll(f)
+	rest, err := limits.ReadAll(f)
 	if err == nil {
-		err = whole.Check(at.Size + int64(len(rest)))
+		err = limits.Check(at.Size + int64(len(rest)))
 	}
 	if err != nil {
 		return nil, at, false, &fs.PathError{Op: "read", Path: name, Err: err}
@@ -208,3 +212,13 @@ func (d *Dir) QuarantineLinked(name string) (string, error) {
 type Stamp = vfs.Stamp
 
 func (d *Dir) stamp(fi fs.FileInfo) Stamp { return vfs.StampOf(fi, d.seam) }
+
+// staged is the staging directory of a session that is not there yet.
+type staged struct {
+	path string // below the sessions directory; empty once it is published or removed
+	id   string
+}
+
+// LeftAfter is how long what a killed process left is given, since it may be
+// another one's that lives.
+const LeftAfter = 24 * time.Hour

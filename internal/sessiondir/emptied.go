@@ -91,20 +91,3 @@ func (e emptied) remove() error {
 	}
 	return top.Remove(path)
 }
-
-// below opens a directory below dir.
-func below(dir *vfs.Dir, path string) (*vfs.Dir, error) {
-	root, err := dir.Root().OpenRoot(path)
-	if err != nil {
-		return nil, err
-	}
-	return dir.At(root), nil
-}
-
-func syncBelow(dir *vfs.Dir, path string) error {
-	in, err := below(dir, path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(in.Sync(), in.Close())
-}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // leasedReads are the ways to open the file f of session s, which holds

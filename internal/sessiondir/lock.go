@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/amplifier-go/sessionstorage/internal/lock"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/vfs"
-	"github.com/amplifier-go/sessionstorage/internal/filelock"
-	"github.com/amplifier-go/sessionstorage/internal/lockqueue"
 )
 
 // lockPerm is the mode of a lock file before umask, as the newer Python tools
@@ -49,8 +49,8 @@ func lockName(id string) (dir, name string) {
 
 // Lock takes the lock of session id, which excludes every other writer that
 // honours it, in this process or another. It waits in line. While the line does
-// not move, it waits up to 10 s; then the error is [filelock.ErrBusy].
-func (b *Base) Lock(ctx context.Context, id string) (*filelock.Lock, error) {
+// not move, it waits up to 10 s; then the error is [lock.ErrBusy].
+func (b *Base) Lock(ctx context.Context, id string) (*lock.Lock, error) {
 	top, err := b.open()
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (b *Base) Lock(ctx context.Context, id string) (*filelock.Lock, error) {
 
 // await waits in the line of session id's lock, which is the file name in root. in
 // is root's directory, or nil.
-func (b *Base) await(ctx context.Context, id string, root *os.Root, name string, in *os.File) (lock *filelock.Lock, err error) {
+func (b *Base) await(ctx context.Context, id string, root *os.Root, name string, in *os.File) (lock *lock.Lock, err error) {
 	err = b.queue.Line("session "+id).Wait(ctx, func() (err error) {
 		lock, err = b.lockOptions(in).Try(root, name)
 		return err
@@ -85,13 +85,13 @@ func (b *Base) await(ctx context.Context, id string, root *os.Root, name string,
 	return lock, err
 }
 
-func (b *Base) lockOptions(in *os.File) filelock.Options {
-	return filelock.Options{Perm: lockPerm, In: in, Alone: b.Alone}
+func (b *Base) lockOptions(in *os.File) lock.Options {
+	return lock.Options{Perm: lockPerm, In: in, Alone: b.Alone}
 }
 
 // OwnershipLine returns the line of those who wait for the ownership lock of
 // session id, which is not in the sessions directory.
-func (b *Base) OwnershipLine(id string) lockqueue.Line { return b.queue.Line("owner " + id) }
+func (b *Base) OwnershipLine(id string) lock.Line { return b.queue.Line("owner " + id) }
 
 // Free reports whether nobody holds the lock of session id now. It makes no
 // lock file.
@@ -122,3 +122,52 @@ func (b *Base) Free(id string) bool {
 	}
 	return lock.Unlock() == nil
 }
+
+// Lease runs take, which takes a lease on the file name. Nothing on the disk
+// changes, but other programs that open the file wait until [Dir.Release].
+func (d *Dir) Lease(name string, take func() error) error {
+	return d.seam.Do(seam.Op{Kind: seam.Lease, Dir: d.Root().Name(), Name: name}, take)
+}
+
+// Release runs drop, which gives a lease on the file name up. A seam cannot
+// refuse it.
+func (d *Dir) Release(name string, drop func()) {
+	op := seam.Op{Kind: seam.Release, Dir: d.Root().Name(), Name: name}
+	if err := d.seam.Do(op, func() error { drop(); return nil }); err != nil {
+		drop()
+	}
+}
+
+// Local reports whether the directory is on a local file system, so that the
+// kernel knows every program that has one of its files open.
+func (d *Dir) Local() bool {
+	d.local.once.Do(func() {
+		in, err := d.Handle()
+		d.local.is = err == nil && vfs.IsLocal(in)
+	})
+	return d.local.is
+}
+
+// Exchanges reports whether an exchange of names is worth a try.
+func (d *Dir) Exchanges() bool { return d.Local() && !d.noExchange.Load() }
+
+// NoExchange notes that an exchange of names failed with err. No other is tried
+// in this sessions directory if err says that its file system has none. Any other
+// error may be of this file and this moment alone.
+func (d *Dir) NoExchange(err error) {
+	if errors.Is(err, errors.ErrUnsupported) {
+		d.noExchange.Store(true)
+	}
+}
+
+// StampOf returns the stamp of an open file.
+func (d *Dir) StampOf(f *os.File) (Stamp, error) {
+	fi, err := f.Stat()
+	if err != nil {
+		return Stamp{}, err
+	}
+	return d.StampIn(fi), nil
+}
+
+// StampIn returns the stamp in what the system tells of a file.
+func (d *Dir) StampIn(fi fs.FileInfo) Stamp { return d.stamp(fi) }

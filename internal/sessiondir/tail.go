@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // A Tail is the end of an append-only log, a file of lines, as whoever read
@@ -203,4 +205,15 @@ func (d *Dir) plain(name string) (fs.FileInfo, error) {
 		err = &fs.PathError{Op: "open", Path: name, Err: vfs.ErrNotRegular}
 	}
 	return fi, err
+}
+
+// SyncFile makes the content of the file name durable, whoever wrote it. What is
+// not there, or no regular file, or may not be opened, is passed over.
+func (d *Dir) SyncFile(name string) error {
+	f, _, err := vfs.Open(d.Root(), name, os.O_RDWR)
+	if err != nil {
+		return nil //nolint:nilerr // made by others so that it cannot be synced
+	}
+	op := seam.Op{Kind: seam.Sync, Dir: d.Root().Name(), Name: name}
+	return errors.Join(d.seam.Do(op, f.Sync), f.Close())
 }

@@ -1,10 +1,14 @@
+// Package userrow tells what a message with the role user is: the words of a
+// person, results of tools, or text that a tool wrote in the person's name. It
+// looks at the JSON of the message alone, so that the store and the packages
+// above it use one rule.
 package turns
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
-	"github.com/amplifier-go/sessionstorage/internal/userrow"
 )
 
 // Message is a message as [Read] looks at it.
@@ -103,7 +107,7 @@ func readAssistant(m Message) Row {
 
 func readUser(m Message) Row {
 	r := Row{Blocks: true}
-	user := userrow.Read(m.From("content"), m.From("tool_call_id") != nil, func(block []byte) {
+	user := ReadUser(m.From("content"), m.From("tool_call_id") != nil, func(block []byte) {
 		if id, ok := ResultID(block); ok {
 			r.IDs = append(r.IDs, Key{id, true})
 		}
@@ -111,4 +115,140 @@ func readUser(m Message) Row {
 	r.Begins, r.Real = user.Begins, user.Real
 	r.Other = len(r.IDs) < user.Blocks
 	return r
+}
+
+// UserRow is what a user message is.
+type UserRow struct {
+	Begins bool // it begins a turn: it holds no result of a tool
+	Real   bool // a person wrote it
+	Blocks int  // blocks that were looked at; 0 where none could be a result or a reminder
+}
+
+// ReadUser looks at a user message. content is the row from the value of its
+// member content on, nil where it has none; answers tells that the row has a
+// member tool_call_id. Each block that is the result of a tool is handed to
+// result, which may be nil.
+//
+// A message is real when it has no tool_call_id, no text of it begins with
+// <system-reminder>, and it is more than results of tools.
+func ReadUser(content []byte, answers bool, result func(block []byte)) UserRow {
+	r := UserRow{Begins: true, Real: !answers}
+	switch pyjson.KindOf(content) {
+	case pyjson.String:
+		r.Real = r.Real && !IsReminder(content)
+		return r
+	case pyjson.Array:
+	default:
+		return r
+	}
+	if !pyjson.MayHold(content, "tool_result") && !pyjson.MayHold(content, reminderTag) {
+		return r
+	}
+	results := 0
+	for block, member := range pyjson.Pick(content, "type", "text") {
+		r.Blocks++
+		if IsReminder(member[1]) {
+			r.Real = false
+		}
+		if pyjson.KindOf(member[0]) != pyjson.String || !pyjson.KeyIs(member[0], "tool_result") {
+			continue
+		}
+		results++
+		if result != nil {
+			result(block)
+		}
+	}
+	r.Begins = results == 0
+	r.Real = r.Real && (results == 0 || results < r.Blocks)
+	return r
+}
+
+// reminderTag begins what tools write in the name of the user.
+const reminderTag = "<system-reminder>"
+
+// IsReminder reports whether raw begins with a JSON string that a tool put in
+// in the name of the user. Anything may follow the string.
+func IsReminder(raw []byte) bool {
+	if pyjson.KindOf(raw) != pyjson.String {
+		return false
+	}
+	start := pyjson.TrimSpace(raw[1:])
+	if len(start) == 0 || start[0] != reminderTag[0] && start[0] != '\\' {
+		return false // most messages need not be decoded
+	}
+	return bytes.HasPrefix(pyjson.TrimSpace([]byte(pyjson.Text(pyjson.First(raw)))), []byte(reminderTag))
+}
+
+// IsPrompt reports whether a user message is a prompt of a person, by the
+// stricter rule that the newest tools use to tell prompts from what hosts put
+// in: it has no tool_call_id, no text of it begins with <system-reminder>,
+// metadata.ephemeral is not true in Python's sense, and no block of it names the
+// call of which it is the result. A block that names none does not count.
+//
+// content and metadata are the row from the values of these members on, nil
+// where it has none; answers tells that the row has a member tool_call_id.
+func IsPrompt(content, metadata []byte, answers bool) bool {
+	if answers || isEphemeral(metadata) {
+		return false
+	}
+	switch pyjson.KindOf(content) {
+	case pyjson.String:
+		return !IsReminder(content)
+	case pyjson.Array:
+	default:
+		return true
+	}
+	for block, member := range pyjson.Pick(content, "type", "text") {
+		if IsReminder(member[1]) || isResult(member[0]) && namesCall(block) {
+			return false
+		}
+	}
+	return true
+}
+
+func isEphemeral(metadata []byte) bool {
+	if metadata == nil {
+		return false
+	}
+	metadata = pyjson.First(metadata)
+	if pyjson.KindOf(metadata) != pyjson.Object {
+		return false
+	}
+	raw, ok := pyjson.Lookup(metadata, "ephemeral")
+	return ok && pyjson.Truthy(raw)
+}
+
+// isResult reports whether a block of that type is the result of a tool.
+func isResult(kind []byte) bool {
+	return pyjson.KindOf(kind) == pyjson.String && (pyjson.KeyIs(kind, "tool_result") || pyjson.KeyIs(kind, "function_call_output"))
+}
+
+// namesCall reports whether the first of the members with an id that is true in
+// Python's sense is a text.
+func namesCall(block []byte) bool {
+	for _, raw := range pyjson.Values(block, "tool_use_id", "tool_call_id", "call_id", "id") {
+		if raw != nil && pyjson.Truthy(raw) {
+			return pyjson.KindOf(raw) == pyjson.String
+		}
+	}
+	return false
+}
+
+// PromptText returns the JSON text by which a prompt is found among events: the
+// content, or the text of the first block of the type text in it. It is nil if
+// there is none. content is as for [IsPrompt].
+func PromptText(content []byte) []byte {
+	switch pyjson.KindOf(content) {
+	case pyjson.String:
+		return pyjson.First(content)
+	case pyjson.Array:
+	default:
+		return nil
+	}
+	for _, member := range pyjson.Pick(content, "type", "text") {
+		if pyjson.KindOf(member[0]) == pyjson.String && pyjson.KeyIs(member[0], "text") && pyjson.KindOf(member[1]) == pyjson.String {
+			return pyjson.First(member[1])
+		}
+	}
+	return nil
 }

@@ -15,35 +15,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 )
 
-// kind is what has a name in the sessions directory.
-type kind byte
-
-const (
-	directory kind = 'd'
-	symlink   kind = 'l'
-	unknown   kind = '?' // the file system does not tell
-	other     kind = '-' // never a session
-)
-
-// OfSystem reports whether name is that of a directory that file systems, network
-// storage and Windows make by themselves. It is never a session or a project.
-func OfSystem(name string) bool {
-	switch name {
-	case "lost+found", "@eaDir", "@Recycle", "#recycle", "#snapshot", "$RECYCLE.BIN", "System Volume Information":
-		return true
-	}
-	return false
-}
-
-// appendName adds a name to the text of a listing, unless it begins with a dot
-// or can be none of a session's directory.
-func appendName[T string | []byte](text []byte, name T, k kind) []byte {
-	if k == other || len(name) > 0 && name[0] == '.' || OfSystem(string(name)) {
-		return text
-	}
-	return append(append(append(text, byte(k)), name...), 0)
-}
-
 // Entry is the directory of a session as a listing finds it.
 type Entry struct {
 	Name     string
@@ -150,9 +121,6 @@ func (q *questions) answers() []Entry {
 	q.wait.Wait()
 	return slices.DeleteFunc(slices.Concat(q.all...), func(e Entry) bool { return e.Name == "" })
 }
-
-// ErrLost is the error of a symlink that leads to nothing.
-var ErrLost = errors.New("it is a symlink that leads nowhere")
 
 // fill completes an entry of the directory in. What is no directory loses its
 // name.

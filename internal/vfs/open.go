@@ -5,12 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"runtime"
 	"syscall"
 )
-
-// ErrNotRegular is the error for what is no regular file.
-var ErrNotRegular = errors.New("not a regular file")
 
 // Open opens the existing file name of root; flag is one of [os.O_RDONLY] and
 // [os.O_RDWR], and may have [os.O_APPEND]. The error Is [ErrNotRegular] when it
@@ -59,13 +55,4 @@ func NotRegular(path string) error {
 		return nil
 	}
 	return irregular(path, fi.Mode())
-}
-
-// WithFd calls do with the descriptor of f and returns its error. It keeps f
-// alive until do returns: a file that nobody refers to any more is closed by
-// the garbage collector, and its number may be another file's at once.
-func WithFd(f *os.File, do func(fd int) error) error {
-	err := do(int(f.Fd()))
-	runtime.KeepAlive(f)
-	return err
 }

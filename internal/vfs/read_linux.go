@@ -2,115 +2,13 @@ package vfs
 
 import (
 	"errors"
-	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-// openAt opens path in the directory with the descriptor dir; resolve says
-// where symlinks may lead. What it opens may be anything: the caller makes sure.
-func openAt(dir int, path string, resolve uint64) (fd int, err error) {
-	how := unix.OpenHow{Flags: unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK | LargeFile, Resolve: resolve}
-	return openLeased(func() (int, error) { return unix.Openat2(dir, path, &how) })
-}
-
-// openIn is openAt in an open directory.
-func openIn(dir *os.File, path string, resolve uint64) (fd int, err error) {
-	err = WithFd(dir, func(in int) (err error) {
-		fd, err = openAt(in, path, resolve)
-		return err
-	})
-	return fd, err
-}
-
-// openBeneath opens the regular file path, which does not lead out of the
-// directory in, for reading.
-func openBeneath(in *os.File, path string) (fd int, size int64, err error) {
-	fd, err = openIn(in, path, unix.RESOLVE_BENEATH)
-	if err != nil {
-		return 0, 0, err
-	}
-	var st unix.Stat_t
-	err = unix.Fstat(fd, &st)
-	if err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG {
-		err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
-	}
-	if err != nil {
-		return 0, 0, errors.Join(err, unix.Close(fd))
-	}
-	return fd, st.Size, nil
-}
-
-// uninterrupted repeats a call for as long as signals interrupt it.
-func uninterrupted(call func() (int, error)) (int, error) {
-	for {
-		n, err := call()
-		if !errors.Is(err, unix.EINTR) {
-			return n, err
-		}
-	}
-}
-
-// isPlain reports whether no symlink is on the way to path.
-func isPlain(path string) bool {
-	real, err := filepath.EvalSymlinks(path)
-	return err == nil && real == path
-}
-
-// File is a file of a [Reader], open for reading. It is for one goroutine.
-//
-// Between opening and closing a file, an [os.File] costs more than reading
-// some hundred bytes does; this is the bare number of a file instead.
-type File struct {
-	file *os.File // nil: fd
-	fd   int
-	left int64 // what is not read yet of the size that it had when it was opened
-}
-
-// openFile opens the file path below the directory in, in one call that confines
-// by itself. Every error but that there is none may be one of this way alone:
-// older systems do not know the call.
-func openFile(in *os.File, path string) (*File, error) {
-	fd, size, err := openBeneath(in, path)
-	if err != nil {
-		return nil, err
-	}
-	return &File{fd: fd, left: size}, nil
-}
-
-// Read reads as an [io.Reader] does. It tells the end together with the last
-// bytes where it can.
-func (f *File) Read(p []byte) (int, error) {
-	if f.file != nil {
-		return f.file.Read(p)
-	}
-	if len(p) == 0 {
-		return 0, nil
-	}
-	n, err := uninterrupted(func() (int, error) { return unix.Read(f.fd, p) })
-	if err != nil {
-		return 0, err
-	}
-	f.left -= int64(n)
-	if n == 0 || n < len(p) && f.left <= 0 {
-		return n, io.EOF
-	}
-	return n, nil
-}
-
-// Close closes the file.
-func (f *File) Close() error {
-	if f.file != nil {
-		return f.file.Close()
-	}
-	return unix.Close(f.fd)
-}
 
 // ReadFast returns the content of the file name of session id, unless anything
 // is unusual about it: then ok is false, and [Open] tells more. A writer may

@@ -171,10 +171,6 @@ func (d *Dir) Replace(name string, sync bool, at time.Time, write func(io.Writer
 	return p.Close()
 }
 
-// ErrOvertaken tells that another writer, one that honours no lock, changed a
-// file while it was about to be replaced.
-var ErrOvertaken = errors.New("another writer changed the file")
-
 // Copy makes to a copy of the file name, which may be a symlink, with its
 // time. With sync its content is durable.
 func (d *Dir) Copy(name, to string, sync bool) error {
@@ -187,4 +183,15 @@ func (d *Dir) Copy(name, to string, sync bool) error {
 		return err
 	})
 	return errors.Join(err, src.Close())
+}
+
+// RenameNew gives the file the name to, which must be free. The error Is
+// [errors.ErrUnsupported] where the system or the file system has no such call. The name is
+// durable after [Dir.Sync].
+func (p *Pending) RenameNew(to string) error {
+	err := known(p.dir.seam.Do(p.dir.op(seam.Rename, p.name, to), func() error { return p.dir.renameNew(p.name, to) }))
+	if err == nil {
+		p.name = to
+	}
+	return err
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -107,18 +106,3 @@ func isLocalType(magic int64) bool {
 	}
 	return false
 }
-
-// onFd is [WithFd], and calls do again when a signal interrupted it.
-func onFd(f *os.File, do func(fd int) error) error {
-	return WithFd(f, func(fd int) error {
-		for {
-			if err := do(fd); !errors.Is(err, unix.EINTR) {
-				return err
-			}
-		}
-	})
-}
-
-// LargeFile is the flag by which a program of 32 bits opens files of 2 GiB and more.
-// [os.Root] leaves it to its callers.
-const LargeFile = syscall.O_LARGEFILE

@@ -104,6 +104,3 @@ func openLeased[T any](open func() (T, error)) (T, error) {
 func passes(err error) bool {
 	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EINTR)
 }
-
-// ErrInUse tells that another program has the file open and does not share it.
-var ErrInUse = errors.New("another program has the file open, and keeps others from it; close it there and try again")

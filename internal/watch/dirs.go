@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"container/list"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -9,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-
-	"github.com/amplifier-go/sessionstorage/internal/notify"
 )
 
 // maxDirs is how many sessions' directories the system watches at once, if that is no more
@@ -25,14 +24,14 @@ const sep = string(filepath.Separator)
 type dirWatches struct {
 	top    string // path of the sessions directory
 	log    *slog.Logger
-	events *notify.Watcher      // nil: polling alone
+	events *Notifier            // nil: polling alone
 	recent *recentSet           // sessions whose directory events watches
 	dirs   map[string][2]uint64 // the directories of these sessions
 	owners map[[2]uint64]string // and back
 	warned bool                 // that the system refused a watch
 }
 
-func newDirWatches(top string, log *slog.Logger, events *notify.Watcher) *dirWatches {
+func newDirWatches(top string, log *slog.Logger, events *Notifier) *dirWatches {
 	room := 0
 	if events != nil {
 		text, _ := os.ReadFile("/proc/sys/fs/inotify/max_user_watches")
@@ -110,4 +109,40 @@ func (d *dirWatches) close() error {
 		return nil
 	}
 	return d.events.Close()
+}
+
+// recentSet holds the ids that were used last, no more than limit.
+type recentSet struct {
+	limit int
+	order list.List // of string, the last used in front
+	at    map[string]*list.Element
+}
+
+func newRecentSet(limit int) *recentSet {
+	return &recentSet{limit: limit, at: map[string]*list.Element{}}
+}
+
+// use makes id the last that was used. added tells that it was not in the
+// set; out is the id that had to leave for it, or "".
+func (r *recentSet) use(id string) (added bool, out string) {
+	if e, ok := r.at[id]; ok {
+		r.order.MoveToFront(e)
+		return false, ""
+	}
+	if r.order.Len() == r.limit {
+		out = r.order.Back().Value.(string)
+		r.remove(out)
+	}
+	r.at[id] = r.order.PushFront(id)
+	return true, out
+}
+
+// remove takes id out of the set and reports whether it was in it.
+func (r *recentSet) remove(id string) bool {
+	e, ok := r.at[id]
+	if ok {
+		r.order.Remove(e)
+		delete(r.at, id)
+	}
+	return ok
 }

@@ -13,4 +13,9 @@
 // Whoever reads a file when it is told has in the end what is there, though a change
 // may be told twice, and what comes and goes between two looks is not told: where the package
 // cannot say what changed, it tells a [Rescan].
+//
+// A [Notifier] hears of changes from the system, in the directories that it was
+// given. Only Linux has one: kqueue, of macOS, needs a descriptor for every
+// file, and on Windows a watched directory is held open, which can make a
+// rename in it fail. An [Event] is a hint.
 package watch

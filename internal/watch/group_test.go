@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/notify"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -24,7 +23,7 @@ func openBase(t *testing.T) *sessiondir.Base {
 func TestLostEvents(t *testing.T) {
 	t.Parallel()
 	w, p := prepare(t.Context(), openBase(t), slog.New(slog.DiscardHandler), nil)
-	newLoop(p).onEvent(notify.Event{})
+	newLoop(p).onEvent(Event{})
 	require.True(t, w.Waits(Change{Op: Rescan}))
 	c, ok := w.Next()
 	require.True(t, ok)

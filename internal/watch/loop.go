@@ -4,8 +4,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/amplifier-go/sessionstorage/internal/notify"
 )
 
 const (
@@ -26,7 +24,7 @@ func newLoop(p *poller) *loop {
 
 // run polls until stop is closed.
 func (l *loop) run(stop <-chan struct{}) {
-	var events <-chan notify.Event
+	var events <-chan Event
 	if l.dirs.events != nil {
 		events = l.dirs.events.Events()
 	}
@@ -57,7 +55,7 @@ func (l *loop) run(stop <-chan struct{}) {
 }
 
 // onEvent notes what the event e is about.
-func (l *loop) onEvent(e notify.Event) {
+func (l *loop) onEvent(e Event) {
 	top, dir := l.dirs.top, filepath.Dir(e.Path)
 	switch {
 	case e.Path == "": // also the end of a watch may be lost

@@ -1,5 +1,26 @@
 package watch
 
+import (
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+)
+
+// Change is something that happened to a session.
+type Change struct {
+	ID   string
+	File string // base name of the changed file; empty: the whole session
+	Op   Op
+}
+
+// Op is what a [Change] did.
+type Op int
+
+// What may happen. The numbers are those of package sessionstore.
+const (
+	Wrote Op = iota
+	Removed
+	Rescan // changes may have been missed: read everything again
+)
+
 // maxPending is how many changes wait for a consumer. Beyond it, reading
 // everything again is less work than going through them.
 const maxPending = 4096
@@ -69,4 +90,15 @@ func (s *pending) take() (Change, bool) {
 	}
 	*s = pending{}
 	return Change{}, false
+}
+
+// Files are the files of a session whose changes are told. Further
+// files belong here only if they are never written as often as they are read.
+var Files = [...]string{
+	sessiondir.Transcript,
+	sessiondir.Metadata,
+	sessiondir.Events,
+	sessiondir.Config,
+	sessiondir.Phases,
+	sessiondir.Conversation,
 }

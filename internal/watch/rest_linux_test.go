@@ -10,10 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
-	"github.com/amplifier-go/sessionstorage/internal/notify"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // patience is how long a test waits for what should happen at once.
@@ -36,7 +35,7 @@ func drive(t *testing.T, room int, ids ...string) *driven {
 	for _, id := range ids {
 		makeSession(t, filepath.Join(base.Path(), id))
 	}
-	events, err := notify.New()
+	events, err := NewNotifier()
 	require.NoError(t, err)
 	w, p := prepare(t.Context(), base, slog.New(slog.DiscardHandler), events)
 	t.Cleanup(func() { require.NoError(t, w.abandon(p, nil)) })
@@ -201,7 +200,7 @@ func TestLostEventsOfRestingSessions(t *testing.T) {
 	d.rests(t, "a")
 	d.rests(t, "b")
 	change(t, d.path("a", sessiondir.Metadata)) // nobody receives that
-	d.loop.onEvent(notify.Event{})
+	d.loop.onEvent(Event{})
 	require.True(t, d.Waits(Change{Op: Rescan}))
 	d.pending = pending{}
 	d.pollTop()

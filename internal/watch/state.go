@@ -7,8 +7,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // state is what is at a path. Two equal states mean that nothing changed, unless
@@ -16,7 +16,7 @@ import (
 // nothing is there.
 type state struct {
 	kind   kind
-	linked bool          // a symlink leads there, or the file has further hard links: it may change without an event
+	linked bool      // a symlink leads there, or the file has further hard links: it may change without an event
 	stamp  vfs.Stamp // on Windows with the time of creation as the inode
 }
 

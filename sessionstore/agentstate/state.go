@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -44,7 +44,7 @@ func Open(st *sessionstore.Store, id string, opts *Options) (*State, error) {
 		o.Now = store.Now
 	}
 	if id == "" || !st.Exists(id) {
-		return nil, show.Errorf(fs.ErrNotExist, "open state: there is no session %q", show.ID(id))
+		return nil, limits.Errorf(fs.ErrNotExist, "open state: there is no session %q", limits.ID(id))
 	}
 	return &State{core: store, id: id, sync: store.Syncs() && o.Durability != sessionstore.Relaxed, now: o.Now}, nil
 }
@@ -56,7 +56,7 @@ func (s *State) Close() error {
 	return nil
 }
 
-var errClosed = show.Errorf(sessionstore.ErrClosed, "the state is closed")
+var errClosed = limits.Errorf(sessionstore.ErrClosed, "the state is closed")
 
 // ID returns the session's id.
 func (s *State) ID() string { return s.id }

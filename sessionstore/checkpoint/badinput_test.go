@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/filelock"
+	"github.com/amplifier-go/sessionstorage/internal/lock"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -167,7 +167,7 @@ func TestLockedSession(t *testing.T) {
 	root, err := os.OpenRoot(s.Dir())
 	require.NoError(t, err)
 	defer root.Close()
-	lock, err := filelock.Try(root, lockFile, 0)
+	lock, err := lock.Try(root, lockFile, 0)
 	require.NoError(t, err)
 	defer lock.Unlock()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

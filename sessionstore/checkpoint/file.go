@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
-	"github.com/amplifier-go/sessionstorage/internal/filelock"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
+	"github.com/amplifier-go/sessionstorage/internal/lock"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
-	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -47,9 +47,9 @@ func (st *Store) openFolder(path string) (*folder, error) {
 
 // lock excludes every other writer of the state, of any process. The error is
 // fs.ErrNotExist when path leads elsewhere by now: the session was cleaned up.
-func (f *folder) lock(ctx context.Context, path string) (*filelock.Lock, error) {
-	lock, err := filelock.Acquire(ctx, f.Root(), lockFile, filelock.Options{})
-	if errors.Is(err, filelock.ErrBusy) && ctx.Err() == nil {
+func (f *folder) lock(ctx context.Context, path string) (*lock.Lock, error) {
+	held, err := lock.Acquire(ctx, f.Root(), lockFile, lock.Options{})
+	if errors.Is(err, lock.ErrBusy) && ctx.Err() == nil {
 		err = fmt.Errorf("%w: %w", sessionstore.ErrLocked, err)
 	}
 	if err != nil {
@@ -59,13 +59,13 @@ func (f *folder) lock(ctx context.Context, path string) (*filelock.Lock, error) 
 	if err == nil {
 		var at fs.FileInfo
 		if at, err = os.Lstat(path); err == nil && !os.SameFile(is, at) {
-			err = show.Errorf(fs.ErrNotExist, "the directory of the session was removed")
+			err = limits.Errorf(fs.ErrNotExist, "the directory of the session was removed")
 		}
 	}
 	if err != nil {
-		return nil, errors.Join(err, lock.Unlock())
+		return nil, errors.Join(err, held.Unlock())
 	}
-	return lock, nil
+	return held, nil
 }
 
 // read returns the state, from the backup when the file is missing or damaged.

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/amplifier-go/sessionstorage/internal/decimal"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/sessioncost"
-	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -105,5 +105,5 @@ func filesOf(st *sessionstore.Store, id string) sessioncost.Files {
 }
 
 func about(id string, err error) error {
-	return fmt.Errorf("restore cost of session %q: %w", show.ID(id), err)
+	return fmt.Errorf("restore cost of session %q: %w", limits.ID(id), err)
 }

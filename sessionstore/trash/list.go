@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -80,7 +80,7 @@ func receipts(bin *vfs.Dir) ([]string, error) {
 // beginning of several ids.
 func Select(all []Receipt, ref string) (Receipt, error) {
 	if ref == "" {
-		return Receipt{}, show.Errorf(sessionstore.ErrNotFound, "the trash has no %q", ref)
+		return Receipt{}, limits.Errorf(sessionstore.ErrNotFound, "the trash has no %q", ref)
 	}
 	var found []string
 	var first Receipt
@@ -94,7 +94,7 @@ func Select(all []Receipt, ref string) (Receipt, error) {
 	}
 	switch len(found) {
 	case 0:
-		return Receipt{}, show.Errorf(sessionstore.ErrNotFound, "the trash has no %q", ref)
+		return Receipt{}, limits.Errorf(sessionstore.ErrNotFound, "the trash has no %q", ref)
 	case 1:
 		return first, nil
 	}

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -59,7 +59,7 @@ var isReceipt = regexp.MustCompile(`^\d{8}T\d{6}Z-[a-z2-7]{6}$`)
 // checkReceipt refuses an id that no receipt can have: it is a part of paths.
 func checkReceipt(id string) error {
 	if !isReceipt.MatchString(id) {
-		return show.Errorf(sessionstore.ErrNotFound, "the trash has no receipt %q", id)
+		return limits.Errorf(sessionstore.ErrNotFound, "the trash has no receipt %q", id)
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -33,7 +33,7 @@ type SessionMessage struct {
 // may leave the message added.
 func (l *Log) AddMessage(ctx context.Context, sessionID string, phaseID *string, role, content string) (int64, error) {
 	if !slices.Contains([]string{userRole, assistantRole, systemRole}, role) {
-		return 0, &textError{text: "Invalid role: " + show.ID(role) + ". Must be 'user', 'assistant', or 'system'"}
+		return 0, &textError{text: "Invalid role: " + limits.ID(role) + ". Must be 'user', 'assistant', or 'system'"}
 	}
 	m := SessionMessage{SessionID: sessionID, PhaseID: phaseID, Role: role, Content: content}
 	err := l.addMessage(ctx, &m)
@@ -43,7 +43,7 @@ func (l *Log) AddMessage(ctx context.Context, sessionID string, phaseID *string,
 	if text := (*textError)(nil); errors.As(err, &text) {
 		return 0, err
 	}
-	return 0, fmt.Errorf("add message to session %q: %w", show.ID(sessionID), err)
+	return 0, fmt.Errorf("add message to session %q: %w", limits.ID(sessionID), err)
 }
 
 func (l *Log) addMessage(ctx context.Context, m *SessionMessage) error {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -18,7 +18,7 @@ func (e *textError) Error() string { return e.text }
 func (e *textError) Unwrap() error { return e.is }
 
 func notFound(id string) error {
-	return &textError{"Session " + show.ID(id) + " not found", sessionstore.ErrNotFound}
+	return &textError{"Session " + limits.ID(id) + " not found", sessionstore.ErrNotFound}
 }
 
 // ignoreDamage drops the report of a damaged log: what follows adds to it.
@@ -34,5 +34,5 @@ func wrapRead(what, id string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("read %s of session %q: %w", what, show.ID(id), err)
+	return fmt.Errorf("read %s of session %q: %w", what, limits.ID(id), err)
 }

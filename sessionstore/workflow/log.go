@@ -7,7 +7,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/cache"
 	"github.com/amplifier-go/sessionstorage/internal/core"
-	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -66,7 +66,7 @@ func (l *Log) stamp() string {
 // completed or failed.
 func (l *Log) SetStatus(ctx context.Context, sessionID, status string) error {
 	if !slices.Contains([]string{inProgress, completed, failed}, status) {
-		return &textError{text: "Invalid status: " + show.ID(status) + ". Must be 'in_progress', 'completed', or 'failed'"}
+		return &textError{text: "Invalid status: " + limits.ID(status) + ". Must be 'in_progress', 'completed', or 'failed'"}
 	}
 	_, err := l.store.UpdateMetadata(ctx, sessionID, func(md *sessionstore.Metadata) error {
 		return md.Set(statusMember, status)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
 // SavePhaseOutput saves p and returns the id of the phase's record. A phase has
@@ -29,13 +29,13 @@ func (l *Log) SavePhaseOutput(ctx context.Context, sessionID string, p PhaseOutp
 	if text := (*textError)(nil); errors.As(err, &text) {
 		return 0, err
 	}
-	return 0, fmt.Errorf("save phase output of session %q: %w", show.ID(sessionID), err)
+	return 0, fmt.Errorf("save phase output of session %q: %w", limits.ID(sessionID), err)
 }
 
 // check reports what is invalid in an output.
 func (p PhaseOutput) check() error {
 	if !slices.Contains([]string{running, completed, failed}, p.Status) {
-		return &textError{text: "Invalid status: " + show.ID(p.Status) + ". Must be 'running', 'completed', or 'failed'"}
+		return &textError{text: "Invalid status: " + limits.ID(p.Status) + ". Must be 'running', 'completed', or 'failed'"}
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -103,7 +103,7 @@ func (l *Log) Phase(ctx context.Context, sessionID string, id int64) (rec PhaseR
 		return err
 	})
 	if err == nil && !found {
-		err = show.Errorf(sessionstore.ErrNotFound, "session %q has no phase output %d", show.ID(sessionID), id)
+		err = limits.Errorf(sessionstore.ErrNotFound, "session %q has no phase output %d", limits.ID(sessionID), id)
 	}
 	return rec, err
 }

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
-	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -41,7 +41,7 @@ func (l *Log) Resume(ctx context.Context, sessionID string) (ResumeResult, error
 	case errors.Is(err, sessionstore.ErrClosed), err != nil && ctx.Err() != nil:
 		return ResumeResult{}, err
 	case err != nil:
-		return ResumeResult{}, &textError{fmt.Sprintf("Session %s not found: %v", show.ID(sessionID), err), err}
+		return ResumeResult{}, &textError{fmt.Sprintf("Session %s not found: %v", limits.ID(sessionID), err), err}
 	}
 	if err := resumable(sessionID, md); err != nil {
 		return ResumeResult{}, err
@@ -58,11 +58,11 @@ func (l *Log) Resume(ctx context.Context, sessionID string) (ResumeResult, error
 	last := done[len(done)-1].PhaseID
 	manifest, err := l.manifestOf(md)
 	if err != nil {
-		return ResumeResult{}, fmt.Errorf("resume session %q: %w", show.ID(sessionID), err)
+		return ResumeResult{}, fmt.Errorf("resume session %q: %w", limits.ID(sessionID), err)
 	}
 	next, err := manifest.after(last)
 	if err != nil {
-		return ResumeResult{}, fmt.Errorf("resume session %q: %w", show.ID(sessionID), err)
+		return ResumeResult{}, fmt.Errorf("resume session %q: %w", limits.ID(sessionID), err)
 	}
 	return ResumeResult{md, next, ResumeContext{
 		History:            ReconstructContext(records, DefaultMaxPairs),
@@ -89,11 +89,11 @@ func resumable(id string, md sessionstore.Metadata) error {
 	case inProgress:
 		return nil
 	case completed:
-		return &textError{text: "Session " + show.ID(id) + " already completed"}
+		return &textError{text: "Session " + limits.ID(id) + " already completed"}
 	case failed:
-		return &textError{text: "Session " + show.ID(id) + " failed and cannot be resumed"}
+		return &textError{text: "Session " + limits.ID(id) + " failed and cannot be resumed"}
 	}
-	return &textError{text: "Session " + show.ID(id) + " has invalid status: " + show.ID(status)}
+	return &textError{text: "Session " + limits.ID(id) + " has invalid status: " + limits.ID(status)}
 }
 
 // manifestOf returns the manifest that a session began with.

@@ -8,7 +8,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
-	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 )
 
 // A Project reads sessions of one project by their ids.
@@ -53,7 +53,7 @@ func (p *Project) read(ctx context.Context, m *Member) error {
 // Named adds which session an error is about; nil stays nil.
 func (m *Member) Named(err error) error {
 	if err != nil {
-		err = fmt.Errorf("session %q: %w", show.ID(m.Session), err)
+		err = fmt.Errorf("session %q: %w", limits.ID(m.Session), err)
 	}
 	return err
 }

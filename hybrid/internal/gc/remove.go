@@ -11,7 +11,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
-	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 )
 
 // # Remove
@@ -34,7 +34,7 @@ import (
 // session at once, and 90 days after its tombstone was written last.
 
 // ErrAbsent tells that the cloud has nothing of a session. It Is [fs.ErrNotExist].
-var ErrAbsent = show.Errorf(fs.ErrNotExist, "the cloud has nothing of the session")
+var ErrAbsent = limits.Errorf(fs.ErrNotExist, "the cloud has nothing of the session")
 
 // A Remover removes sessions for good.
 type Remover struct {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
-	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 )
 
 // A Catalogue entry is what the list of a user's sessions shows of one. It is
@@ -71,7 +71,7 @@ func DecodeCatalogue(sid string, label []byte, uid string) (Catalogue, error) {
 	var d catalogueLabel
 	err := json.Unmarshal(label, &d)
 	if probed := segment.Probe(label, TypeCatalogue); probed != nil {
-		return Catalogue{}, fmt.Errorf("entry of session %q in the catalogue: %w", show.ID(d.Session), probed)
+		return Catalogue{}, fmt.Errorf("entry of session %q in the catalogue: %w", limits.ID(d.Session), probed)
 	}
 	if err != nil || d.Revision < 1 || d.N < 0 {
 		return Catalogue{}, fmt.Errorf("decode catalogue entry: %w", segment.ErrDamaged)

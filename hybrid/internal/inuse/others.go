@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/limits"
+	"github.com/amplifier-go/sessionstorage/internal/lock"
 	"github.com/amplifier-go/sessionstorage/internal/vfs"
-	"github.com/amplifier-go/sessionstorage/internal/filelock"
-	"github.com/amplifier-go/sessionstorage/internal/show"
 )
 
 // Begin makes the files of a new program in dir, under a name that no other one
@@ -28,7 +28,7 @@ func Begin(dir *vfs.Dir, name string) (*Program, error) {
 
 func (p *Program) begin() (err error) {
 	// Another program that looks at the new file holds its lock for a moment.
-	p.lock, err = filelock.Acquire(context.Background(), p.dir.Root(), p.name+lockEnding, filelock.Options{Perm: vfs.Mode})
+	p.lock, err = lock.Acquire(context.Background(), p.dir.Root(), p.name+lockEnding, lock.Options{Perm: vfs.Mode})
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
@@ -45,7 +45,7 @@ func (p *Program) Look(session string) (Use, error) {
 	defer p.mu.Unlock()
 	now := time.Now().UnixMilli()
 	if p.ended {
-		return Use{}, show.Errorf(fs.ErrClosed, "the store is closed")
+		return Use{}, limits.Errorf(fs.ErrClosed, "the store is closed")
 	}
 	others, err := p.others()
 	u := Use{}
@@ -90,9 +90,9 @@ func (p *Program) others() (living []map[string]line, err error) {
 
 // other returns what another program names, nil when it is dead.
 func (p *Program) other(name string) (map[string]line, error) {
-	lock, err := filelock.Try(p.dir.Root(), name+lockEnding, 0o600)
+	held, err := lock.Try(p.dir.Root(), name+lockEnding, 0o600)
 	switch {
-	case errors.Is(err, filelock.ErrBusy):
+	case errors.Is(err, lock.ErrBusy):
 		return p.read(name)
 	case errors.Is(err, errors.ErrUnsupported): // it lives as long as its names are young
 		return p.young(name)
@@ -111,7 +111,7 @@ func (p *Program) other(name string) (map[string]line, error) {
 		// is gone, and makes another.
 		err = p.remove(name + lockEnding)
 	}
-	return nil, errors.Join(err, lock.Unlock())
+	return nil, errors.Join(err, held.Unlock())
 }
 
 // young returns what another program names where nobody can tell whether it

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/lock"
 	"github.com/amplifier-go/sessionstorage/internal/vfs"
-	"github.com/amplifier-go/sessionstorage/internal/filelock"
 )
 
 // A Program is a program that is running. Its methods may be called by many
@@ -17,7 +17,7 @@ import (
 type Program struct {
 	dir  *vfs.Dir
 	name string // of its files, without their endings
-	lock *filelock.Lock
+	lock *lock.Lock
 
 	mu    sync.Mutex // guards what follows
 	file  *vfs.Append

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessioncost"
-	"github.com/amplifier-go/sessionstorage/internal/whole"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -85,7 +85,7 @@ func describedIn(path string) (md sessionstore.Metadata, err error) {
 	if err != nil {
 		return md, err
 	}
-	content, err := whole.ReadAll(f)
+	content, err := limits.ReadAll(f)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return md, err
 	}

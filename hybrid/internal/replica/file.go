@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/lock"
 	"github.com/amplifier-go/sessionstorage/internal/vfs"
-	"github.com/amplifier-go/sessionstorage/internal/filelock"
 )
 
 // Prefix is how the names of the files of tables begin.
@@ -177,7 +177,7 @@ func (t *Table) Save(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	lock, err := filelock.Acquire(ctx, dir.Root(), t.name+lockEnd, filelock.Options{Limit: lockLimit})
+	lock, err := lock.Acquire(ctx, dir.Root(), t.name+lockEnd, lock.Options{Limit: lockLimit})
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/lock"
 	"github.com/amplifier-go/sessionstorage/internal/vfs"
-	"github.com/amplifier-go/sessionstorage/internal/filelock"
 )
 
 // MachinesFile is the name of the file that tells which device a sessions directory is on
@@ -47,11 +47,11 @@ func DeviceOf(ctx context.Context, dir *vfs.Dir, m Machine, choose func(taken ma
 	if f, err := readMachines(dir); err == nil && f.idOf(m) != "" {
 		return f.idOf(m), nil
 	}
-	lock, unlocked := filelock.Acquire(ctx, dir.Root(), MachinesFile+lockEnd, filelock.Options{})
+	held, unlocked := lock.Acquire(ctx, dir.Root(), MachinesFile+lockEnd, lock.Options{})
 	switch {
 	case unlocked == nil:
-		defer func() { err = errors.Join(err, lock.Unlock()) }()
-	case errors.Is(unlocked, filelock.ErrBusy), ctx.Err() != nil:
+		defer func() { err = errors.Join(err, held.Unlock()) }()
+	case errors.Is(unlocked, lock.ErrBusy), ctx.Err() != nil:
 		return "", unlocked
 	}
 	for range machinesTries {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/privacy"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncplan"
-	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -58,13 +58,13 @@ func (v *work) absent(a syncplan.Action) error {
 	case a.Why == syncplan.DeletedThere:
 		v.out.State = Removed
 		if v.recreates {
-			return show.Errorf(sessionstore.ErrNotFound, "the session is not on this device, and was removed from the remote")
+			return limits.Errorf(sessionstore.ErrNotFound, "the session is not on this device, and was removed from the remote")
 		}
 		if v.Named {
 			return ErrRemoved
 		}
 	case a.Why == syncplan.Nowhere && v.Named:
-		return show.Errorf(sessionstore.ErrNotFound, "neither this device nor the cloud has the session")
+		return limits.Errorf(sessionstore.ErrNotFound, "neither this device nor the cloud has the session")
 	}
 	return nil
 }

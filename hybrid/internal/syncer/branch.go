@@ -11,7 +11,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncplan"
-	"github.com/amplifier-go/sessionstorage/internal/show"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -164,7 +164,7 @@ func (v *work) switchTo(ctx context.Context, to head.Extent) error {
 		return err
 	}
 	if !slices.ContainsFunc(known, func(k head.History) bool { return k.Extent.Point() == to.Point() }) {
-		return show.Errorf(sessionstore.ErrNotFound, "the remote has no such history")
+		return limits.Errorf(sessionstore.ErrNotFound, "the remote has no such history")
 	}
 	p := &draft{next: v.nextHead(), uploads: v.cloud.uploader()}
 	if err := v.leaveHistory(ctx, p, head.History{Extent: v.cloud.head.Transcript, Why: head.WhyRestore, Device: v.Device.ID}); err != nil {

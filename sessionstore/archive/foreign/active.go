@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/pytime"
-	"github.com/amplifier-go/sessionstorage/internal/show"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -50,7 +50,7 @@ func forkActive(ctx context.Context, st *sessionstore.Store, id, newID string) e
 		return err
 	}
 	if core.Of(st).Has(newID) {
-		return show.Errorf(fs.ErrExist, "session %q exists already", show.ID(newID))
+		return limits.Errorf(fs.ErrExist, "session %q exists already", limits.ID(newID))
 	}
 	was, found, err := scopeIn(filepath.Join(st.Dir(), id, folder, mapFile))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
-	"github.com/amplifier-go/sessionstorage/internal/userrow"
+	userrow "github.com/amplifier-go/sessionstorage/internal/turns"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -162,7 +162,7 @@ func (r *rendering) goOnBehind(m sessionstore.Message) {
 	}
 	switch m.Role() {
 	case "user":
-		if userrow.Read(core.From(m, "content"), core.From(m, "tool_call_id") != nil, nil).Real {
+		if userrow.ReadUser(core.From(m, "content"), core.From(m, "tool_call_id") != nil, nil).Real {
 			r.turns++
 			r.called([]string{m.Content()})
 			r.open = true

@@ -34,7 +34,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/filelock"
+	"github.com/amplifier-go/sessionstorage/internal/lock"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
@@ -200,7 +200,7 @@ func installed(t testing.TB, name string, install func(dir string)) string {
 	root, err := os.OpenRoot(dir)
 	require.NoError(t, err)
 	defer func() { _ = root.Close() }()
-	lock, err := filelock.Acquire(t.Context(), root, ".lock", filelock.Options{Limit: installLimit})
+	lock, err := lock.Acquire(t.Context(), root, ".lock", lock.Options{Limit: installLimit})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, lock.Unlock()) }()
 	done := filepath.Join(dir, ".complete")

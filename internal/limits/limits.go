@@ -1,0 +1,76 @@
+package limits
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+)
+
+// Max is the size of the largest file, and of the longest line, that is read as
+// a whole: 256 MiB where an int has 32 bits, else 64 GiB.
+const Max int64 = 256 << 20 << (8 * (^uint(0) >> 63))
+
+// ErrTooLarge tells that a file is too large for the memory of this program.
+// That is no damage: a program of 64 bits reads it.
+var ErrTooLarge = errors.New("too large to be read as a whole by this program")
+
+// Check tells whether size bytes are too many. The error Is [ErrTooLarge].
+func Check(size int64) error {
+	if size <= Max {
+		return nil
+	}
+	return fmt.Errorf("%w: it has %d bytes, the most is %d", ErrTooLarge, size, Max)
+}
+
+// ReadAll is [io.ReadAll] of at most [Max] bytes.
+func ReadAll(r io.Reader) ([]byte, error) { return readAll(r, Max) }
+
+func readAll(r io.Reader, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(data)) > most {
+		return nil, fmt.Errorf("%w: it has more than %d bytes", ErrTooLarge, most)
+	}
+	return data, err
+}
+
+// Errorf returns an error that Is kind and has a text of its own: those of package fs
+// speak of files.
+func Errorf(kind error, format string, args ...any) error {
+	return &kindError{fmt.Sprintf(format, args...), kind}
+}
+
+type kindError struct {
+	text string
+	kind error
+}
+
+func (e *kindError) Error() string { return e.text }
+func (e *kindError) Unwrap() error { return e.kind }
+
+// idBytes is how much of an id an error shows, and pathBytes how much of a path.
+const (
+	idBytes   = 64
+	pathBytes = 4096
+)
+
+// ID returns id, or the first 64 bytes of a longer one and an ellipsis. A
+// character is not cut in two.
+func ID(id string) string { return first(id, idBytes) }
+
+// Path is ID for the path of a file, of which longer ones are in use.
+func Path(path string) string { return first(path, pathBytes) }
+
+func first(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	end := n
+	for end > n-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	if !utf8.RuneStart(text[end]) { // no UTF-8
+		end = n
+	}
+	return text[:end] + "…" // a text of its own, which does not keep the whole
+}
