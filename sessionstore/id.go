@@ -5,12 +5,16 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/amplifier-go/sessionstorage/internal/index"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
@@ -126,4 +130,86 @@ var windowsDevice = regexp.MustCompile(`(?i)^(con|prn|aux|nul|conin\$|conout\$|c
 // isSpace reports whether Python's str.strip removes r.
 func isSpace(r rune) bool {
 	return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f
+}
+
+// addPrefixes appends to the prefixes up to each of some messages those of the
+// messages that follow them.
+func addPrefixes(prefixes []index.Prefix, rows []Message) []index.Prefix {
+	var last index.Prefix
+	if n := len(prefixes); n > 0 {
+		last = prefixes[n-1]
+	}
+	prefixes = slices.Grow(prefixes, len(rows))
+	for _, m := range rows {
+		last = last.Plus(m.sum())
+		prefixes = append(prefixes, last)
+	}
+	return prefixes
+}
+
+// ProjectSlug returns the name of the project directory for a project in the
+// directory path, which is absolute and free of symlinks: slashes and
+// backslashes become dashes, colons vanish, and a dash stands in front. It is
+// not injective: /a/b-c and /a-b/c have one slug.
+func ProjectSlug(path string) string {
+	slug := strings.NewReplacer("/", "-", `\`, "-", ":", "").Replace(path)
+	if !strings.HasPrefix(slug, "-") {
+		return "-" + slug
+	}
+	return slug
+}
+
+// DefaultDir returns the sessions directory of the project whose working
+// directory is cwd: projects/<slug>/sessions in $AMPLIFIER_HOME, or in
+// ~/.amplifier where that is not set. Symlinks in cwd are resolved first, so
+// cwd must exist.
+func DefaultDir(cwd string) (string, error) {
+	abs, err := filepath.Abs(cwd)
+	if err != nil {
+		return "", wrap("find project of", "", err)
+	}
+	resolved, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return "", wrap("find project of", "", err)
+	}
+	projects, err := projectsDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(projects, ProjectSlug(resolved), "sessions"), nil
+}
+
+// projectsDir returns the directory of projects. As the newer tools do, it
+// takes $AMPLIFIER_HOME, expands a leading ~, and resolves symlinks as far as
+// the path exists.
+func projectsDir() (string, error) {
+	home := os.Getenv("AMPLIFIER_HOME")
+	if home == "" {
+		home = "~/.amplifier"
+	}
+	if home == "~" || strings.HasPrefix(home, "~/") || strings.HasPrefix(home, `~\`) {
+		user, err := os.UserHomeDir()
+		if err != nil {
+			return "", wrap("find home directory", "", err)
+		}
+		home = filepath.Join(user, home[1:])
+	}
+	abs, err := filepath.Abs(home)
+	if err != nil {
+		return "", wrap("find home directory", "", err)
+	}
+	return filepath.Join(resolveExisting(abs), "projects"), nil
+}
+
+// resolveExisting resolves the symlinks of the longest part of path that
+// exists and keeps the rest.
+func resolveExisting(path string) string {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	parent := filepath.Dir(path)
+	if parent == path {
+		return path
+	}
+	return filepath.Join(resolveExisting(parent), filepath.Base(path))
 }

@@ -2,12 +2,18 @@ package sessionstore
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/pytime"
 )
 
 // Metadata is metadata.json: an ordered JSON object whose unknown members and
@@ -172,3 +178,76 @@ func (md Metadata) object() []byte {
 	}
 	return append(obj, '}')
 }
+
+// ParseMetadata reads the content of a metadata.json in Python's dialect. It
+// must be one object; of several members of one name the last counts, in the
+// place of the first. The error is a [*CorruptError].
+func ParseMetadata(b []byte) (Metadata, error) {
+	obj, err := checkMetadata(b)
+	if err != nil {
+		return Metadata{}, err
+	}
+	return membersOf(bytes.Clone(obj)), nil
+}
+
+// AppendTo appends the object as metadata.json holds it: indented by two, in
+// order, without a line break at the end. Secrets are not redacted here, but
+// when a store writes it.
+func (md Metadata) AppendTo(dst []byte) []byte {
+	out, err := pyjson.Append(dst, md.object(), pyjson.Style{Indent: 2, KeepBig: true})
+	if err != nil { // unreachable: members are checked when they come in
+		return dst
+	}
+	return out
+}
+
+// MarshalJSON returns the object for encoding/json. It fails on what
+// encoding/json does not know, such as NaN.
+func (md Metadata) MarshalJSON() ([]byte, error) {
+	obj := md.object()
+	if !json.Valid(obj) {
+		return nil, errors.New("metadata holds what JSON cannot: NaN or an infinity")
+	}
+	return obj, nil
+}
+
+// UnmarshalJSON reads an object as [ParseMetadata] does.
+func (md *Metadata) UnmarshalJSON(b []byte) error {
+	parsed, err := ParseMetadata(b)
+	if err != nil {
+		return fmt.Errorf("parse metadata: %w", err)
+	}
+	*md = parsed
+	return nil
+}
+
+// file returns the bytes of metadata.json, secrets redacted.
+func (md Metadata) file(portable bool) ([]byte, error) {
+	return pyjson.Append(nil, md.object(), pyjson.Style{Indent: 2, Redact: true, Portable: portable, KeepBig: true})
+}
+
+// Revision identifies the content of a transcript. Two equal revisions are
+// the same bytes.
+type Revision struct {
+	Messages int
+	Bytes    int64
+	Sum      [16]byte // XXH3-128 of the bytes
+}
+
+func revisionOf(rows int, data []byte) Revision {
+	return Revision{Messages: rows, Bytes: int64(len(data)), Sum: xxh3.Hash128(data).Bytes()}
+}
+
+// ParseDate reads a date or a time that a person wrote, for [Query.After] and
+// [Query.Before]. It takes what the reference's search takes, which is ISO 8601
+// as Python's datetime.fromisoformat reads it: 2026-08-01, 2026-08-01T10:30,
+// 2026-08-01 10:30:00+02:00, 20260801, 2026-W31-6. A date alone is its midnight.
+// A time without an offset is in UTC, another keeps its offset; what is smaller
+// than a microsecond is cut off. The error shows the text, the beginning of a long
+// one, and what is wrong with it.
+func ParseDate(text string) (time.Time, error) { return pytime.ParseFilter(text) }
+
+// Created returns when the session was created: the member created, as
+// [Projects.Find] reads it. A time without an offset is in UTC. It returns false
+// where the member is missing, no string or not a time in ISO 8601.
+func (md Metadata) Created() (time.Time, bool) { return pytime.ParseCreated(md.Text("created")) }

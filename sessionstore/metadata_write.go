@@ -2,11 +2,21 @@ package sessionstore
 
 import (
 	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"math/big"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/commit"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/pytime"
+	"github.com/amplifier-go/sessionstorage/internal/pyyaml"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
@@ -112,4 +122,233 @@ func (tx *transaction) displacedMetadata(ours metadataFile) (metadataFile, bool)
 	}
 	md := theirs.parseMetadata()
 	return metadataFile{main: ours.main, backup: theirs, md: md, displaced: true}, theirs.sound()
+}
+
+// Naming is a name for a session, with what decides whether it is taken.
+type Naming struct {
+	Name             string // 1 to 200 characters, space around it not counted
+	Source           string // where Name is from: "manual", "generated" or "fallback"
+	Description      string // "": stays as it is
+	ExpectedRevision int    // name_revision that must stand on disk for a generated name and any description; -1: any
+	OnlyIfMissing    bool   // leave a name, and a description, that is there
+}
+
+// The sources of names.
+const (
+	manualName    = "manual"
+	generatedName = "generated"
+	fallbackName  = "fallback"
+)
+
+// maxName is the newer tools' limit, in code points.
+const maxName = 200
+
+// SetName names a session by the newer Amplifier tools' precedence, and
+// reports whether it wrote:
+//
+//   - a manual name is always taken;
+//   - a generated one when there is none, or one that is generated or a
+//     fallback, and the revision is the expected one;
+//   - a fallback when there is none, or another fallback.
+//
+// A name without a source, as older tools write it, and one with an unknown
+// source count as manual. A name that is taken counts name_revision up; the
+// same name of the same source changes nothing. The description is decided by
+// itself. No other member changes, and nothing is redacted.
+//
+// Metadata is read as by [Store.LoadStrict]: the backup stands in for a
+// damaged file, which is kept aside, and when both are damaged the error Is
+// [ErrCorrupt] and nothing is written. A name or source that is not allowed
+// is [ErrUnstorable].
+func (st *Store) SetName(ctx context.Context, id string, n Naming) (Metadata, bool, error) {
+	var md Metadata
+	changed := false
+	n, err := n.checked()
+	if err != nil {
+		return Metadata{}, false, wrap("set name of", id, err)
+	}
+	err = st.write(ctx, "set name of", id, openExisting, func(tx *transaction) error {
+		for try := 0; ; try++ {
+			md, changed, err = tx.setName(ctx, n)
+			if try == maxRetries || !overtaken(err) {
+				return tx.conflict(sessiondir.Metadata, err)
+			}
+		}
+	})
+	if err != nil {
+		return Metadata{}, false, err
+	}
+	return md, changed, nil
+}
+
+// setName applies n to the metadata on disk.
+func (tx *transaction) setName(ctx context.Context, n Naming) (Metadata, bool, error) {
+	h, disk, err := readStrictMetadata(tx.dir)
+	if err = cmp.Or(err, h.main.unread); err != nil {
+		return disk, false, err
+	}
+	md, changed, err := n.apply(disk, pytime.Format(tx.st.opts.Now().UTC()))
+	if err != nil || !changed {
+		return md, false, err
+	}
+	content, err := pyjson.Append(nil, md.object(), pyjson.Style{Indent: 2, Finite: true, Portable: tx.st.opts.Portable})
+	if err != nil {
+		return md, false, unstorable("encode metadata", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return md, false, err
+	}
+	return md, true, tx.replaceMetadata(&metadataFile{main: h.main, backup: h.backup}, content)
+}
+
+// checked returns n as it is to be stored, or why it cannot be.
+func (n Naming) checked() (Naming, error) {
+	n.Name = strings.TrimFunc(strings.ToValidUTF8(n.Name, "\uFFFD"), isSpace)
+	n.Description = strings.ToValidUTF8(n.Description, "\uFFFD")
+	if length := utf8.RuneCountInString(n.Name); length == 0 || length > maxName {
+		return n, &textError{"Session names must contain 1 to 200 characters", ErrUnstorable}
+	}
+	switch n.Source {
+	case manualName, generatedName, fallbackName:
+		return n, nil
+	}
+	return n, &textError{"Unknown session name source", ErrUnstorable}
+}
+
+// apply returns what n makes of md at the time now, and whether that differs.
+func (n Naming) apply(md Metadata, now string) (Metadata, bool, error) {
+	revision := nameRevision(md)
+	expected := n.ExpectedRevision < 0 || revision.Cmp(big.NewInt(int64(n.ExpectedRevision))) == 0
+	var set []assignment
+	if n.takesName(md, expected) {
+		next := json.RawMessage(revision.Add(revision, big.NewInt(1)).String())
+		set = append(set, assignment{"name", n.Name}, assignment{"name_source", n.Source},
+			assignment{"name_revision", next}, assignment{"name_updated_at", now})
+		if n.Source == generatedName {
+			set = append(set, assignment{"name_generated_at", now})
+		}
+	}
+	if expected && n.takesDescription(md) {
+		set = append(set, assignment{"description", n.Description}, assignment{"description_updated_at", now})
+	}
+	for _, a := range set {
+		if err := md.Set(a.name, a.value); err != nil {
+			return Metadata{}, false, fmt.Errorf("set %s: %w", a.name, err)
+		}
+	}
+	return md, len(set) > 0, nil
+}
+
+type assignment struct {
+	name  string
+	value any
+}
+
+// takesName reports whether the name of n replaces that of md, where the
+// revision is the expected one or not.
+func (n Naming) takesName(md Metadata, expected bool) bool {
+	if md.is("name", n.Name) && md.is("name_source", n.Source) {
+		return false
+	}
+	named := md.truthy("name")
+	fallback := md.is("name_source", fallbackName)
+	switch {
+	case named && n.OnlyIfMissing:
+		return false
+	case n.Source == generatedName:
+		return expected && (!named || fallback || md.is("name_source", generatedName))
+	case n.Source == fallbackName:
+		return !named || fallback
+	}
+	return true
+}
+
+func (n Naming) takesDescription(md Metadata) bool {
+	if n.Description == "" || n.OnlyIfMissing && md.truthy("description") {
+		return false
+	}
+	return !md.is("description", n.Description)
+}
+
+// nameRevision returns the member name_revision, 0 where it is no natural
+// number.
+func nameRevision(md Metadata) *big.Int {
+	raw, ok := md.lookup("name_revision")
+	if ok && pyjson.KindOf(raw) == pyjson.Integer {
+		if n, ok := new(big.Int).SetString(string(raw), 10); ok && n.Sign() >= 0 {
+			return n
+		}
+	}
+	return new(big.Int)
+}
+
+// is reports whether the member name is the string text.
+func (md Metadata) is(name, text string) bool {
+	raw, ok := md.lookup(name)
+	return ok && pyjson.KindOf(raw) == pyjson.String && pyjson.KeyIs(raw, text)
+}
+
+// truthy reports whether Python counts the member name as true.
+func (md Metadata) truthy(name string) bool {
+	raw, ok := md.lookup(name)
+	return ok && pyjson.Truthy(raw)
+}
+
+// UpdateMetadata hands the metadata on disk to edit, writes what edit made of
+// it, and returns that, secrets not redacted. Other calls that write the session
+// wait meanwhile. When a tool that takes no lock writes the metadata meanwhile,
+// edit is called again with what that tool wrote. When edit returns an error,
+// UpdateMetadata returns that error and writes nothing. Damaged metadata is
+// replaced, and kept aside, as by [Store.Save]; edit is then given the
+// reference's placeholder.
+func (st *Store) UpdateMetadata(ctx context.Context, id string, edit func(*Metadata) error) (Metadata, error) {
+	var md Metadata
+	err := st.write(ctx, "update metadata of", id, openExisting, func(tx *transaction) error {
+		edited := func(m *metadataFile) ([]byte, error) {
+			md = m.md
+			if err := edit(&md); err != nil {
+				return nil, err
+			}
+			content, err := md.file(st.opts.Portable)
+			if err != nil {
+				return nil, fmt.Errorf("encode metadata: %w", err)
+			}
+			return content, ctx.Err()
+		}
+		m := tx.metadata()
+		if m.unread != nil {
+			return m.unread
+		}
+		content, err := edited(&m)
+		if err != nil {
+			return err
+		}
+		return tx.saveMetadata(&m, content, edited)
+	})
+	if err != nil {
+		return Metadata{}, err
+	}
+	return md, nil
+}
+
+// SaveConfig writes config as the session's config.md, YAML between two lines
+// of dashes, byte for byte as the reference does. The session's directory is
+// made when there is none. Nothing is redacted.
+func (st *Store) SaveConfig(ctx context.Context, id string, config Metadata) error {
+	return st.write(ctx, "save config of", id, openOrCreate, func(tx *transaction) error {
+		content, err := pyyaml.Append([]byte("---\n"), config.object())
+		if err != nil {
+			return fmt.Errorf("encode config: %w", err)
+		}
+		content = append(content, "---\n\nConfig snapshot for session "+id+"\n"...)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		_, err = tx.replace(sessiondir.Config, commit.Replacement{
+			Time:   time.Now(),
+			Write:  func(out io.Writer) error { _, err := out.Write(content); return err },
+			Rotate: func() (bool, error) { return true, nil },
+		})
+		return err
+	})
 }

@@ -1,9 +1,16 @@
 package sessionstore
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 )
 
 // Options are the settings of a store. The zero value, and nil, are the
@@ -98,4 +105,89 @@ func (d Durability) String() string {
 		return "relaxed"
 	}
 	return "Durability(" + strconv.Itoa(int(d)) + ")"
+}
+
+// Observer is told what a store does, for traces and metrics. Its methods are
+// called by whoever did it, by many goroutines at once; they must not block nor
+// call the store. What it is told never holds content.
+type Observer interface {
+	// Called tells of a call that has ended. ctx is the caller's.
+	Called(ctx context.Context, c Call)
+	// Wrote tells that so many bytes were written to a file, and Synced that a
+	// file or a directory was synced.
+	Wrote(bytes int)
+	Synced()
+}
+
+// Call is a call of a store that lists, reads or writes. Those of the packages
+// that keep files beside a transcript have the Op "change".
+type Call struct {
+	Op        string // as in [Error]
+	Session   string // empty when no one session is concerned
+	Start     time.Time
+	Recovered bool  // a backup was read in the place of a damaged file
+	Err       error // what the call returned
+}
+
+// observing returns hooks, made to tell o what is written and synced.
+func observing(hooks *seam.Seam, o Observer) *seam.Seam {
+	if o == nil {
+		return hooks
+	}
+	var s seam.Seam
+	if hooks != nil {
+		s = *hooks
+	}
+	then := s.After
+	s.After = func(op seam.Op) {
+		switch op.Kind {
+		case seam.Write:
+			o.Wrote(len(op.Data))
+		case seam.Sync, seam.SyncDir:
+			o.Synced()
+		}
+		if then != nil {
+			then(op)
+		}
+	}
+	return &s
+}
+
+// FormatJSON returns v as the Amplifier tools print JSON, byte for byte as
+// Python's json.dumps(v, indent=indent) writes it: each level indented by so many
+// spaces, or all in one line where indent is 0 or less, and what is not ASCII as
+// \u escapes. There is no line break at the end.
+//
+// v is what encoding/json can encode, or a json.RawMessage in Python's dialect:
+// what [Metadata.Lookup], [Message.Lookup] and AppendTo return. Of that, members
+// keep their order, integers all of their digits, and NaN and infinities stay; of
+// members with one name the last counts, at the place of the first.
+//
+// It fails when encoding/json cannot encode v, and when a json.RawMessage is not
+// one JSON value. The error tells the place of a fault, and never content.
+func FormatJSON(v any, indent int) ([]byte, error) {
+	raw, ok := v.(json.RawMessage)
+	if !ok || raw == nil {
+		var err error
+		if raw, err = pyjson.Encode(v); err != nil {
+			return nil, fmt.Errorf("format JSON: %w", err)
+		}
+	}
+	text, err := pyjson.Append(nil, raw, pyjson.Style{Indent: max(indent, 0), ASCII: true})
+	if err != nil {
+		return nil, fmt.Errorf("format JSON: %w", err)
+	}
+	return text, nil
+}
+
+// StoredText returns text as it stands in a string of a transcript, without its
+// quotes: for [Query.Keyword], where a person looks for what was said. It fails
+// when a message could not hold the text.
+func StoredText(text string) (string, error) {
+	m, err := Text("user", text, time.Time{})
+	if err != nil {
+		return "", err
+	}
+	raw, _ := m.Lookup("content")
+	return strings.TrimSuffix(strings.TrimPrefix(string(raw), `"`), `"`), nil
 }

@@ -1,10 +1,13 @@
 package sessionstore
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"syscall"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
@@ -101,4 +104,89 @@ func (f *file) parseMetadata() Metadata {
 		f.bad.Path = f.path
 	}
 	return md
+}
+
+// An empty transcript beside a backup with rows was emptied on purpose, or a
+// power cut took the content of a file that was not synced. The first line of
+// this table that fits decides; emptyByChance is the table.
+//
+//	this library emptied it: its time says so, or the
+//	bookkeeping, where a clock's steps are coarse     on purpose
+//	the session was rewound when the backup was made,
+//	or later: a copy from before the rewind is there  on purpose
+//	the metadata counts turns                         by chance
+//	the metadata counts no turns: turn_count is 0     on purpose
+//	it was written after the backup got its name and
+//	its time: Python's save([]), which copies first   on purpose
+//	else                                              by chance
+//
+// The last but one line holds where the file system tells when a file got its
+// name. This library gives a file its time some milliseconds before the
+// backup gets its name.
+//
+// With an error the first two lines could not be told, and the others decided.
+func emptyByChance(dir *sessiondir.Dir, main, backup *file, md Metadata) (bool, error) {
+	meant, err := dir.MeantEmpty(main.stamp)
+	if meant {
+		return false, nil
+	}
+	before, rerr := rewound(dir, backup.stamp.Mtime)
+	if before {
+		return false, nil
+	}
+	err = cmp.Or(err, rerr)
+	if turns, counted := md.Int("turn_count"); counted {
+		return turns > 0, err
+	}
+	return main.stamp.Mtime.Before(backup.stamp.Ctime), err
+}
+
+var errEmptied = errors.New("the file is empty, but nobody emptied it on purpose")
+
+// How long an empty transcript is looked at again, and how old its emptiness
+// may be for that: an old tool that opened it before it was replaced may have
+// emptied it for an instant.
+const (
+	emptyRecent = 2 * time.Second
+	emptyLimit  = 200 * time.Millisecond
+	emptyPause  = 5 * time.Millisecond
+)
+
+// readMain reads the transcript. One that was emptied just now, without the
+// sign that this was meant, beside a backup that is not empty, is read again
+// until it has content or some time has passed.
+func readMain(dir *sessiondir.Dir) file {
+	f := readFile(dir, sessiondir.Transcript)
+	if !emptiedNow(dir, &f) {
+		return f
+	}
+	for until := time.Now().Add(emptyLimit); emptiedNow(dir, &f) && time.Now().Before(until); {
+		time.Sleep(emptyPause)
+		f = readFile(dir, sessiondir.Transcript)
+	}
+	return f
+}
+
+func emptiedNow(dir *sessiondir.Dir, f *file) bool {
+	if !f.sound() || len(f.data) > 0 || time.Since(f.stamp.Mtime) > emptyRecent {
+		return false
+	}
+	if meant, err := dir.MeantEmpty(f.stamp); meant || err != nil {
+		return false
+	}
+	backup, err := dir.Stat(sessiondir.Backup(sessiondir.Transcript))
+	return err == nil && backup.Size > 0
+}
+
+// rewound reports whether the session was rewound at the time of its backup
+// or later. The rewinding tools tell when in the name of the copy they keep.
+func rewound(dir *sessiondir.Dir, backup time.Time) (bool, error) {
+	names, err := dir.Names()
+	if err != nil {
+		return false, fmt.Errorf("list %s: %w", dir.Path("."), cause(err))
+	}
+	return slices.ContainsFunc(names, func(name string) bool {
+		k, ok := sessiondir.ParseKept(name)
+		return ok && k.File == sessiondir.Transcript && k.Label == sessiondir.LabelRewind && !k.Time.Add(2*time.Second).Before(backup)
+	}), nil
 }

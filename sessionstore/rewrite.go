@@ -1,8 +1,10 @@
 package sessionstore
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/commit"
@@ -96,4 +98,224 @@ func writtenAt(after time.Time) time.Time {
 		return at
 	}
 	return vfs.Now(after)
+}
+
+// extend appends rows to the transcript t, which is sound and cached. The error
+// is one of [overtaken] when another writer came between.
+func (tx *transaction) extend(t *transcript, rows []Message) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	c := t.cached
+	tail := lines(rows)
+	if !c.ended || c.size == 0 {
+		return tx.rewriteExtended(t, rows, tail)
+	}
+	if err := tx.syncName(c); err != nil {
+		return err
+	}
+	set := writtenAt(c.main.Mtime)
+	done, err := tx.file(sessiondir.Transcript).Append(commit.Addition{
+		Main: c.main, Backup: c.backup, End: c.end, Lines: tail, Time: set,
+	})
+	switch {
+	case errors.Is(err, commit.ErrRewrite):
+		return tx.rewriteExtended(t, rows, tail)
+	case errors.Is(err, commit.ErrOverwritten):
+		return tx.writeRows(nil, slices.Concat(c.rows, rows))
+	case err != nil:
+		return err
+	}
+	tx.noteRename(sessiondir.Transcript)
+	more := c.extended(rows, tail)
+	more.backup = done.Backup
+	return tx.putAppended(c, more, set, done)
+}
+
+// putAppended is putWritten for the transcript was, which was appended to.
+func (tx *transaction) putAppended(was, c *cachedTranscript, set time.Time, done commit.Result) error {
+	err := tx.putWritten(c, set, done)
+	if err == nil {
+		tx.st.noteAppend(tx.s, was, c)
+	}
+	return err
+}
+
+// syncName syncs the name of the transcript c unless this store has done so. Another
+// writer may have given it that name, and have been killed before it synced it. Then
+// the disk may still have the name lead to the file that the append is about to
+// write.
+func (tx *transaction) syncName(c *cachedTranscript) error {
+	if !tx.sync() || tx.s.nameSynced.Same(c.main) {
+		return nil
+	}
+	if err := tx.syncNames(); err != nil {
+		return err
+	}
+	tx.s.nameSynced = c.main
+	return nil
+}
+
+// lines returns the lines of rows.
+func lines(rows []Message) []byte {
+	size := 0
+	for _, m := range rows {
+		size += len(m.m.raw) + 1
+	}
+	out := make([]byte, 0, size)
+	for _, m := range rows {
+		out = append(append(out, m.m.line()...), '\n')
+	}
+	return out
+}
+
+// rewriteExtended writes the transcript t anew, byte for byte, with tail, the
+// lines of rows, at its end. What it was becomes the backup.
+func (tx *transaction) rewriteExtended(t *transcript, rows []Message, tail []byte) error {
+	c := t.cached
+	if !c.ended {
+		tail = append([]byte{'\n'}, tail...)
+	}
+	tx.dir.Sweep()
+	set := writtenAt(c.main.Mtime)
+	done, err := tx.file(sessiondir.Transcript).Replace(commit.Replacement{
+		Was:    c.main,
+		Time:   set,
+		Write:  func(out io.Writer) error { return tx.copyExtended(out, c, tail) },
+		Rotate: func() (bool, error) { return tx.rotateTranscript(t) },
+	})
+	if errors.Is(err, commit.ErrOverwritten) {
+		return tx.writeRows(nil, slices.Concat(c.rows, rows))
+	}
+	if err != nil {
+		return err
+	}
+	tx.noteRename(sessiondir.Transcript)
+	more := c.extended(rows, tail)
+	more.backup = done.Backup
+	return tx.putAppended(c, more, set, done)
+}
+
+// copyExtended copies the transcript's file to out, and writes tail after it. The
+// error is [commit.ErrOvertaken] when the file is not c any more.
+func (tx *transaction) copyExtended(out io.Writer, c *cachedTranscript, tail []byte) error {
+	src, at, err := tx.dir.Open(sessiondir.Transcript)
+	if err != nil {
+		return err
+	}
+	if !at.SameContent(c.main) {
+		return joinErrors(commit.ErrOvertaken, src.Close())
+	}
+	_, err = io.CopyN(out, src, c.size)
+	if errors.Is(err, io.EOF) { // it was cut meanwhile
+		err = commit.ErrOvertaken
+	}
+	if err := joinErrors(err, src.Close()); err != nil {
+		return err
+	}
+	_, err = out.Write(tail)
+	return err
+}
+
+// errDisplaced tells that this call displaced a file of another writer that takes
+// no lock: that writer had given the name to its own file just before this call
+// did. The other writer's file is the backup now.
+var errDisplaced = errors.New("another writer's file became the backup")
+
+// overtaken reports whether err tells that another writer came between.
+func overtaken(err error) bool {
+	return errors.Is(err, commit.ErrOvertaken) || errors.Is(err, commit.ErrOverwritten) || errors.Is(err, errDisplaced)
+}
+
+// maxRetries is how often a write begins anew because a writer that takes no
+// lock came between.
+const maxRetries = 20
+
+// displacedFile returns the displaced file of name, which is its backup now, and
+// the present file, unread. The error is errDisplaced when the backup is damaged
+// or empty.
+func (tx *transaction) displacedFile(name string) (theirs, main file, err error) {
+	theirs = readFile(tx.dir, sessiondir.Backup(name))
+	if !theirs.sound() || len(theirs.data) == 0 {
+		return theirs, main, errDisplaced
+	}
+	main = file{name: name, path: tx.dir.Path(name), found: true}
+	main.stamp, err = tx.dir.Stat(name)
+	return theirs, main, err
+}
+
+// conflict turns an error of [overtaken] into [ErrConflict]. Where this call
+// displaced the other writer's file, conflict first gives a copy of that file its
+// name back.
+func (tx *transaction) conflict(name string, err error) error {
+	if !overtaken(err) {
+		return err
+	}
+	if errors.Is(err, errDisplaced) {
+		if err := tx.restoreTheirs(name); err != nil {
+			return fmt.Errorf("%w: %w", ErrConflict, err)
+		}
+	}
+	return fmt.Errorf("%w: a program that takes no lock wrote it at the same time", ErrConflict)
+}
+
+// restoreTheirs replaces the file name with a copy of the file that this call
+// displaced.
+func (tx *transaction) restoreTheirs(name string) error {
+	tx.s.invalidate()
+	theirs, main, err := tx.displacedFile(name)
+	if err != nil {
+		return err
+	}
+	_, err = tx.replace(name, commit.Replacement{
+		Was:    main.stamp,
+		Time:   vfs.Now(theirs.stamp.Mtime),
+		Write:  func(out io.Writer) error { _, err := out.Write(theirs.data); return err },
+		Rotate: func() (bool, error) { return false, nil },
+	})
+	return err
+}
+
+// rotate prepares the replacement of main, and reports whether main becomes the
+// backup. A sound main does, unless the backup was read in its place: that backup
+// stays. rotate quarantines damaged files, and a backup with content that an
+// empty main would replace.
+func (tx *transaction) rotate(main, backup *file, from origin) (rotates bool, err error) {
+	switch {
+	case main.sound() && from != fromBackup:
+		if main.stamp.Size == 0 && backup.found && (backup.bad != nil || len(backup.data) > 0) {
+			err = tx.quarantine(backup)
+		}
+		return true, err
+	case main.bad != nil:
+		err = tx.quarantineMain(main)
+	}
+	if err == nil && backup.bad != nil {
+		err = tx.quarantine(backup)
+	}
+	return false, err
+}
+
+// quarantine renames a backup to a name under which no save changes it.
+func (tx *transaction) quarantine(backup *file) error {
+	name, err := tx.dir.Quarantine(backup.name)
+	return tx.quarantined(backup, name, err)
+}
+
+// quarantineMain gives a damaged file a second name, under which it stays when
+// its own name goes to another file.
+func (tx *transaction) quarantineMain(main *file) error {
+	name, err := tx.dir.QuarantineLinked(main.name)
+	return tx.quarantined(main, name, err)
+}
+
+// quarantined notes and logs that f has another name now, unless err tells
+// that it does not.
+func (tx *transaction) quarantined(f *file, name string, err error) error {
+	if err != nil {
+		return fmt.Errorf("put damaged %s aside: %w", f.name, err)
+	}
+	tx.namesChanged = true
+	tx.st.log.Warn("put damaged file aside", "session", tx.id, "file", name)
+	return nil
 }

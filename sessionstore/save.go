@@ -4,11 +4,154 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/commit"
 	"github.com/amplifier-go/sessionstorage/internal/limits"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
+
+// A write that changes a file makes what stood there the backup. A write that
+// changes nothing has no former state to keep. It makes sure instead that there
+// is a sound backup, as the reference has one after every save: a session that
+// is saved twice survives damage to its files.
+
+// ensureBackups makes sure that the transcript and the metadata meta have sound
+// backups, unless this call wrote anything.
+func (tx *transaction) ensureBackups(meta *metadataFile) error {
+	if len(tx.wrote) > 0 {
+		return nil
+	}
+	if err := tx.ensureTranscriptBackup(); err != nil {
+		return err
+	}
+	if !meta.main.sound() {
+		return nil
+	}
+	return tx.ensureBackup(&meta.main, &tx.s.backups.metadata, func(f *file) bool {
+		f.parseMetadata()
+		return f.sound()
+	})
+}
+
+// ensureTranscriptBackup makes sure that the transcript has a sound backup. An
+// empty backup is not enough for a transcript with messages.
+func (tx *transaction) ensureTranscriptBackup() error {
+	tx.s.mu.Lock()
+	c := tx.s.cached
+	tx.s.mu.Unlock()
+	if c == nil {
+		return nil // another writer's, which backs it up
+	}
+	now, err := tx.dir.Stat(sessiondir.Backup(sessiondir.Transcript))
+	if err == nil && now.Same(c.backup) && now.Size > 0 {
+		return nil // this store made it, of what the transcript was before
+	}
+	main := file{name: sessiondir.Transcript, path: tx.dir.Path(sessiondir.Transcript), found: true, stamp: c.main}
+	return tx.ensureBackup(&main, &tx.s.backups.transcript, func(f *file) bool {
+		f.parseRows()
+		return f.sound() && (len(f.data) > 0 || c.size == 0)
+	})
+}
+
+// ensureBackup makes a copy of main its backup if the backup is missing or
+// damaged. It does not read the backup again when that is still seen, the one
+// last found sound.
+func (tx *transaction) ensureBackup(main *file, seen *soundBackup, sound func(*file) bool) error {
+	name := sessiondir.Backup(main.name)
+	now, err := tx.dir.Stat(name)
+	if err == nil && now.Same(seen.stamp) && tx.st.base.Settled(now, seen.checkedAt) {
+		return nil
+	}
+	asked := time.Now()
+	backup := readFile(tx.dir, name)
+	if sound(&backup) && !backup.stamp.SameFile(main.stamp) { // else one damage would harm both
+		*seen = soundBackup{backup.stamp, asked}
+		return nil
+	}
+	if backup.bad != nil {
+		if err := tx.quarantine(&backup); err != nil {
+			return err
+		}
+	}
+	if err := tx.copyToBackup(main); err != nil {
+		return fmt.Errorf("back up %s: %w", main.name, err)
+	}
+	return nil
+}
+
+// copyToBackup makes a copy of main its backup: a file of its own, which gets
+// its name when it is complete. Where another writer has changed main, nothing
+// happens: that writer has backed it up.
+func (tx *transaction) copyToBackup(main *file) error {
+	err := tx.dir.Replace(sessiondir.Backup(main.name), tx.sync(), main.stamp.Mtime, func(out io.Writer) error {
+		src, at, err := tx.dir.Open(main.name)
+		if err != nil {
+			return err
+		}
+		if !at.SameContent(main.stamp) {
+			return errors.Join(commit.ErrOvertaken, src.Close())
+		}
+		_, err = io.CopyN(out, src, at.Size)
+		if errors.Is(err, io.EOF) { // it was cut meanwhile
+			err = commit.ErrOvertaken
+		}
+		return errors.Join(err, src.Close())
+	})
+	if errors.Is(err, commit.ErrOvertaken) {
+		return nil
+	}
+	tx.namesChanged = tx.namesChanged || err == nil
+	return err
+}
+
+// Replace makes messages the transcript, if it still is the one of revision
+// old; else the error Is [ErrConflict] and nothing changes. What was replaced
+// becomes the backup. Metadata stays as it is.
+func (st *Store) Replace(ctx context.Context, id string, old Revision, messages []Message) (Revision, error) {
+	now := Revision{}
+	err := st.writeOwned(ctx, "replace transcript of", id, openExisting, func(tx *transaction) error {
+		t, err := tx.transcript(tx.metadata().md)
+		if err != nil {
+			return err
+		}
+		if t.revision() != old {
+			return ErrConflict
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := tx.conflict(sessiondir.Transcript, tx.saveTranscript(t, messages)); err != nil {
+			return err
+		}
+		written := tx.read(Metadata{})
+		now = written.revision()
+		return nil
+	})
+	return now, err
+}
+
+// Revision identifies the transcript as [Store.Load] would read it.
+func (st *Store) Revision(ctx context.Context, id string) (Revision, error) {
+	err := st.begin(ctx)
+	if err != nil {
+		return Revision{}, wrap("read", id, err)
+	}
+	defer st.done()
+	dir, err := st.openDir(id)
+	if err != nil {
+		return Revision{}, wrap("read", id, err)
+	}
+	s := st.cache.call(id)
+	defer st.cache.end(s)
+	t := st.transcriptOf(s, dir, id, st.metadataOf(s, dir, id).md)
+	if err := joinErrors(t.damage, dir.Close()); err != nil {
+		return t.revision(), wrap("read", id, err)
+	}
+	return t.revision(), nil
+}
 
 // Save makes transcript and md the state of the session, which is made when
 // there is none. What stood there becomes the backup.

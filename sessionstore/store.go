@@ -2,11 +2,19 @@ package sessionstore
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/cache"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
+	"github.com/amplifier-go/sessionstorage/internal/lock"
+	"github.com/amplifier-go/sessionstorage/internal/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/watch"
@@ -115,4 +123,192 @@ func (st *Store) close() error {
 	st.cache.close()
 	_, failed := st.states.empty()
 	return joinErrors(err, joinErrors(failed, st.base.Close()))
+}
+
+// begin admits a call: Close waits until it is done. A call leaves nothing in
+// the store before it is admitted.
+func (st *Store) begin(ctx context.Context) error {
+	if err := alive(ctx); err != nil {
+		return err
+	}
+	st.given().mu.Lock()
+	defer st.mu.Unlock()
+	if st.closed || st.base == nil {
+		return errClosed
+	}
+	st.calls.Add(1)
+	return nil
+}
+
+var errClosed = limits.Errorf(ErrClosed, "the store is closed")
+
+// done ends a call that was admitted.
+func (st *Store) done() { st.calls.Done() }
+
+// admit begins a call on session id and returns the store's entry for that
+// session. The caller must dismiss it.
+func (st *Store) admit(ctx context.Context, id string) (*session, error) {
+	if err := checkID(id); err != nil {
+		return nil, err
+	}
+	if err := st.begin(ctx); err != nil {
+		return nil, err
+	}
+	return st.cache.call(id), nil
+}
+
+// dismiss ends the call on s.
+func (st *Store) dismiss(s *session) {
+	st.cache.end(s)
+	st.done()
+}
+
+// enter waits until no other call of this store writes the session, and takes
+// the session's open state directory out of the cache. The caller must leave.
+func (st *Store) enter(ctx context.Context, s *session) error {
+	select {
+	case s.gate <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	s.state = st.states.take(s.id)
+	return nil
+}
+
+// leave gives the state directory back and lets the next call enter.
+func (st *Store) leave(s *session) {
+	state := s.state
+	s.state = nil
+	if err := st.states.put(s.id, state); err != nil {
+		st.log.Warn("state directories not closed", "err", err)
+	}
+	<-s.gate
+}
+
+// openDir opens the directory of an existing session for reading.
+func (st *Store) openDir(id string) (*sessiondir.Dir, error) {
+	if err := checkID(id); err != nil {
+		return nil, err
+	}
+	dir, err := st.base.Dir(id)
+	if st.relieved(err) {
+		dir, err = st.base.Dir(id)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, notFound(id)
+	}
+	return dir, err
+}
+
+// relieved reports whether the caller should try again what failed with err:
+// the process or the system had no descriptor left, and relieved has closed
+// the state directories that it keeps open.
+func (st *Store) relieved(err error) bool {
+	if !errors.Is(err, syscall.EMFILE) && !errors.Is(err, syscall.ENFILE) {
+		return false
+	}
+	some, err := st.states.empty()
+	if err != nil {
+		st.log.Warn("state directories not closed", "err", err)
+	}
+	return some
+}
+
+// lockError returns the error of a session's lock as one of this package.
+func lockError(ctx context.Context, err error) error {
+	if errors.Is(err, lock.ErrBusy) && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %w", ErrLocked, err)
+	}
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = needsSingleWriter(err)
+	}
+	return err
+}
+
+// needsSingleWriter says how to write where the file system has no locks.
+func needsSingleWriter(err error) error {
+	return fmt.Errorf("%w; where no other process writes these sessions, sessionstore.Options.SingleWriter goes on without locks of the system", err)
+}
+
+// maxStates is how many descriptors the state cache holds at most.
+const maxStates = 64
+
+// stateCache holds the state directories of ownership locks that stay open between
+// writes of their sessions: to check one anew takes longer than the rest of the lock.
+// A write takes the one that it uses out of the cache, so the cache may close what
+// it holds at any time. The zero stateCache is empty.
+type stateCache struct {
+	mu   sync.Mutex // guards what follows
+	open *cache.LRU[string, *ownership.State]
+}
+
+// take removes the state directory of session id and returns it, or a new State.
+func (c *stateCache) take(id string) *ownership.State {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open != nil {
+		if state, _, ok := c.open.Remove(id); ok {
+			return state
+		}
+	}
+	return &ownership.State{}
+}
+
+// put caches a state directory for the next write of session id. It closes those
+// that were used longest ago when there are more than maxStates descriptors.
+func (c *stateCache) put(id string, state *ownership.State) (err error) {
+	n := state.Descriptors()
+	if n == 0 {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open == nil {
+		c.open = cache.New[string, *ownership.State](maxStates)
+	}
+	c.open.Put(id, state, int64(n))
+	for c.open.Over() {
+		_, oldest, _ := c.open.Evict()
+		err = joinErrors(err, oldest.Close())
+	}
+	return err
+}
+
+// empty closes all state directories, and reports whether there were any.
+func (c *stateCache) empty() (some bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.open != nil && c.open.Len() > 0 {
+		_, oldest, _ := c.open.Evict()
+		some, err = true, joinErrors(err, oldest.Close())
+	}
+	return some, err
+}
+
+// clock returns when a call begins, if anybody wants to know.
+func (st *Store) clock() time.Time {
+	if st.given().opts.Observer == nil {
+		return time.Time{}
+	}
+	return time.Now()
+}
+
+// called tells the observer of a call and returns its error.
+func (st *Store) called(ctx context.Context, op, id string, start time.Time, err error) error {
+	if st.opts.Observer != nil {
+		st.opts.Observer.Called(ctx, Call{Op: op, Session: id, Start: start, Err: err})
+	}
+	return err
+}
+
+// changed tells OnChange what was written.
+func (st *Store) changed(id string, op Op, files ...string) {
+	if st.opts.OnChange == nil {
+		return
+	}
+	st.changes.Lock()
+	defer st.changes.Unlock()
+	for _, name := range files {
+		st.opts.OnChange(Change{ID: id, File: name, Op: op})
+	}
 }

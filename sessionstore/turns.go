@@ -1,0 +1,340 @@
+package sessionstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+
+	"github.com/amplifier-go/sessionstorage/internal/commit"
+	"github.com/amplifier-go/sessionstorage/internal/index"
+	"github.com/amplifier-go/sessionstorage/internal/jsonl"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
+)
+
+// Turn returns the messages of a turn, counted from 1. Turns are those of
+// package slice: each user message without a result of a tool begins one. The
+// error Is [ErrNotFound] when there is no such turn.
+//
+// A transcript of more than 1 MiB is read where the turn stands and nowhere
+// else, if the index in the sessions directory tells where that is. The index
+// is made by the first call, which reads the transcript once, and by every call
+// after another program changed it; after appends of this library, a call reads
+// what was appended. Messages are chosen and recovered as by [Store.Load]; with
+// [ErrCorrupt], Turn counts the turns of what could be read.
+//
+// Whether another program changed the transcript is told by its size, its times
+// and its inode. Where the system tells neither the inode nor the time of its change,
+// as on Windows, an edit that keeps the size and sets the time back goes unnoticed:
+// counts, and where turns begin, are then those of before. Every part that is read
+// for an answer is compared with its hash, so a message is never a mixture.
+func (st *Store) Turn(ctx context.Context, id string, n int) ([]Message, error) {
+	rows, err := st.turns(ctx, id, func(all int) (from, to int, err error) {
+		if n < 1 || n > all {
+			return 0, 0, errNoTurn(n, all)
+		}
+		return n, n, nil
+	})
+	return rows, wrap("read turn of", id, err)
+}
+
+// LastTurns returns the messages of the last n turns, or of all turns when there
+// are fewer. Messages before the first turn belong to none. See [Store.Turn].
+func (st *Store) LastTurns(ctx context.Context, id string, n int) ([]Message, error) {
+	rows, err := st.turns(ctx, id, func(all int) (from, to int, err error) {
+		if n < 1 {
+			return 0, 0, fmt.Errorf("number of turns is %d, must be at least 1", n)
+		}
+		return max(1, all-n+1), all, nil
+	})
+	return rows, wrap("read turns of", id, err)
+}
+
+func errNoTurn(n, all int) error {
+	return limits.Errorf(ErrNotFound, "turn %d of %d: there is no such turn", n, all)
+}
+
+// MessageAt returns message n of a transcript, counted from 1. The error Is
+// [ErrNotFound] when there is no such message. See [Store.Turn].
+func (st *Store) MessageAt(ctx context.Context, id string, n int) (Message, error) {
+	var found Message
+	err := st.converse(ctx, id, func(c conversation) (err error) {
+		messages, _ := c.counts()
+		if n < 1 || n > messages {
+			return limits.Errorf(ErrNotFound, "message %d of %d: there is no such message", n, messages)
+		}
+		found, err = c.message(ctx, n)
+		return err
+	})
+	return found, wrap("read message of", id, err)
+}
+
+// turns returns the messages of the turns that choose names when it is told how
+// many there are.
+func (st *Store) turns(ctx context.Context, id string, choose func(all int) (from, to int, err error)) (rows []Message, err error) {
+	err = st.converse(ctx, id, func(c conversation) error {
+		_, all := c.counts()
+		from, to, err := choose(all)
+		if err == nil {
+			rows, err = c.turns(ctx, from, to)
+		}
+		return err
+	})
+	return rows, err
+}
+
+// converse runs do with the transcript of a session: by way of the index if it
+// is large and sound, else with all of it in memory. The error is that of do,
+// and what is damaged.
+func (st *Store) converse(ctx context.Context, id string, do func(conversation) error) (err error) {
+	if err := st.begin(ctx); err != nil {
+		return err
+	}
+	defer st.done()
+	dir, err := st.openDir(id)
+	if err != nil {
+		return err
+	}
+	defer func() { err = joinErrors(err, dir.Close()) }()
+	s := st.cache.call(id)
+	defer st.cache.end(s)
+	if st.getTranscript(s, dir) == nil {
+		if done, err := st.byIndex(ctx, dir, id, do); done {
+			return err
+		}
+	}
+	t := st.transcriptOf(s, dir, id, readMetadata(dir, id, st.opts.Now).md)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return joinErrors(do(&inMemory{rows: t.rows, of: s, cached: t.cached}), t.damage)
+}
+
+// byIndex runs do by way of the index. done is false when the transcript must be
+// read as a whole, since it is small, or damaged, or changes all the time. When
+// a block is not what the index says, the index is made anew.
+func (st *Store) byIndex(ctx context.Context, dir *sessiondir.Dir, id string, do func(conversation) error) (done bool, err error) {
+	at, err := dir.Stat(sessiondir.Transcript)
+	if err != nil || at.Size < index.LargeFrom || mayBeAppending(dir) {
+		return false, nil
+	}
+	for _, trusted := range [...]bool{true, false} {
+		t, err := st.openIndexed(ctx, dir, id, trusted)
+		if err != nil {
+			return ctx.Err() != nil, err
+		}
+		c := &onDisk{openTranscript: t}
+		err = joinErrors(do(c), t.file.Close())
+		if !c.failed {
+			return true, err
+		}
+		if ctx.Err() != nil {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// turnsMember is the member of metadata.json that counts the messages of a
+// person. Lists of all tools show it.
+const turnsMember = "turn_count"
+
+// users returns how many messages of the transcript on disk a person wrote,
+// after this call wrote it. It looks at all messages once, and then caches the
+// count with the transcript.
+func (tx *transaction) users() int {
+	tx.s.mu.Lock()
+	c := tx.s.cached
+	tx.s.mu.Unlock()
+	if c == nil { // other sessions pushed it out of the cache meanwhile
+		return countUsers(tx.read(Metadata{}).rows)
+	}
+	if !c.users.known {
+		counted := *c
+		counted.users = userCount{known: true, n: countUsers(c.rows)}
+		c = &counted
+		tx.s.putTranscript(c)
+	}
+	return c.users.n
+}
+
+// countTurns makes turn_count the number of messages that a person wrote,
+// after added was appended to the transcript. Metadata without the member
+// stays as it is, and so does every other byte of the file.
+//
+// The number is counted and not incremented, so an append also puts right
+// what a process left that was killed before it counted. Such a number is too
+// low. One that is too high is another tool's way to count, and stays until a
+// person writes again.
+func (tx *transaction) countTurns(meta *metadataFile, added []Message) error {
+	value, ok := meta.md.lookup(turnsMember)
+	if !ok {
+		return nil
+	}
+	n := tx.users()
+	if string(value) == strconv.Itoa(n) {
+		return nil
+	}
+	if countUsers(added) == 0 {
+		if old, ok := meta.md.Int(turnsMember); !ok || old > n {
+			return nil
+		}
+	}
+	counted := func(m *metadataFile) ([]byte, error) { return m.withTurns(n) }
+	content, err := counted(meta)
+	if err == nil {
+		err = tx.saveMetadata(meta, content, counted)
+	}
+	if err != nil && !errors.Is(err, errNoTurns) {
+		return fmt.Errorf("count turns: %w", err)
+	}
+	return nil
+}
+
+// errNoTurns tells that another writer took turn_count out of the metadata.
+var errNoTurns = errors.New("metadata has no " + turnsMember)
+
+// withTurns returns the bytes of the metadata with the turn_count n. The error is
+// errNoTurns when the metadata has no count; metadata that this call displaced
+// is then returned as it is, so that the caller gives it its name back.
+func (m *metadataFile) withTurns(n int) ([]byte, error) {
+	data := m.main.data
+	if m.displaced || !m.main.sound() {
+		data = m.backup.data
+	}
+	if _, ok := m.md.lookup(turnsMember); !ok || m.damage != nil {
+		if m.displaced {
+			return data, nil
+		}
+		return nil, errNoTurns
+	}
+	return pyjson.Splice(data, turnsMember, strconv.AppendInt(nil, int64(n), 10)), nil
+}
+
+// amendCount begins to write the count of the transcript t with rows at its end, so that
+// its sync runs beside that of the transcript: it writes over the backup of the
+// metadata, which no reader takes for the truth. It does nothing where the metadata stay
+// as they are or have to be replaced.
+func (tx *transaction) amendCount(meta *metadataFile, t *transcript, rows []Message) error {
+	added := countUsers(rows)
+	if added == 0 || t.cached == nil || !meta.main.sound() {
+		return nil
+	}
+	content, err := meta.withTurns(tx.users() + added)
+	if err != nil {
+		return nil // there is no count
+	}
+	if meta.writtenTime.IsZero() && tx.s.nameSynced.Same(t.cached.main) {
+		return nil // another writer may have named the metadata and not synced that
+	}
+	if err := tx.syncName(t.cached); err != nil {
+		return err
+	}
+	a := amendment{content: content, time: vfs.Now(meta.main.stamp.Mtime)}
+	a.file, err = tx.file(sessiondir.Metadata).Amend(meta.main.stamp, content, a.time)
+	if errors.Is(err, commit.ErrRewrite) {
+		return nil
+	}
+	meta.amended = a
+	return err
+}
+
+// stream hands the messages of a session to yield until it returns false. It
+// reads a sound transcript twice, a line at a time: it hands out no message
+// before it knows that the whole file is sound.
+func (st *Store) stream(ctx context.Context, id string, yield func(Message) bool) (err error) {
+	dir, err := st.openDir(id)
+	if err != nil {
+		return err
+	}
+	defer func() { err = joinErrors(err, dir.Close()) }()
+	f, at, err := dir.Open(sessiondir.Transcript)
+	if err == nil {
+		defer func() { err = joinErrors(err, f.Close()) }()
+		path := dir.Path(sessiondir.Transcript)
+		sound := at.Size > 0 && !mayBeAppending(dir)
+		if sound {
+			err := scanRows(ctx, f, path, nil)
+			sound = err == nil
+			if ctx.Err() != nil {
+				return err
+			}
+		}
+		if sound {
+			if _, err := f.Seek(0, io.SeekStart); err != nil {
+				return err
+			}
+			return scanRows(ctx, f, path, yield)
+		}
+	}
+	s := st.cache.call(id)
+	defer st.cache.end(s)
+	t := st.transcriptOf(s, dir, id, readMetadata(dir, id, st.opts.Now).md)
+	for _, m := range t.rows {
+		if !yield(m) {
+			return nil
+		}
+	}
+	return t.damage
+}
+
+// scanRows hands the messages in r to yield, and returns the first damage. With
+// a nil yield it only looks for damage.
+func scanRows(ctx context.Context, r io.Reader, path string, yield func(Message) bool) error {
+	lines, rows := jsonl.NewReader(r), lineReader{}
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		line, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		more := true
+		err = rows.parse(line, func(m message) {
+			if more && yield != nil {
+				m.raw = bytes.Clone(m.raw)
+				more = yield(Message{&m})
+			}
+		})
+		if !more {
+			return nil
+		}
+		if err != nil {
+			return &CorruptError{Path: path, Line: line.Number, Offset: line.Offset, Err: err}
+		}
+	}
+}
+
+// Messages yields the messages of a session in order, chosen and recovered as
+// by [Store.Load], with one line in memory at a time. It does not tell that they
+// come from the backup: Load does. The error comes last: [ErrCorrupt] after all
+// that could be read. Saves during the iteration are not seen. Each message has memory
+// of its own, unless it comes from a backup; see [Message.Clone].
+func (st *Store) Messages(ctx context.Context, id string) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
+		err := st.begin(ctx)
+		if err != nil {
+			yield(Message{}, wrap("read", id, err))
+			return
+		}
+		defer st.done()
+		more := true
+		err = st.stream(ctx, id, func(m Message) bool {
+			more = yield(m, nil)
+			return more
+		})
+		if err != nil && more {
+			yield(Message{}, wrap("read", id, err))
+		}
+	}
+}
