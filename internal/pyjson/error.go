@@ -1,6 +1,11 @@
 package pyjson
 
-import "strconv"
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // Reason says why a text was refused.
 type Reason uint8
@@ -96,4 +101,187 @@ func (p problem) text() string {
 		notFinite:      "not a finite number",
 		notObject:      "not an object",
 	}[p]
+}
+
+// maxSteps limits how deep a place is described.
+const maxSteps = 12
+
+// step is one open container on the way to an offset.
+type step struct {
+	object bool
+	count  int  // members or elements begun before the offset
+	key    int  // offset of the key of the last member begun
+	atKey  bool // a string that follows is a key
+}
+
+// wellKnown are the names of members that errors show: of sessions, of messages, of the blocks and usage of providers,
+// and common ones of tools.
+const wellKnown = `role content timestamp metadata name tool_calls tool_call_id tool_name call_id function arguments args
+ id type text title message messages input output prompt result results data value values item items index count total
+ thinking thinking_block thinking_text content_blocks signature encrypted_content redacted_thinking summary reasoning
+ image image_url images source media_type url title citations cache_control is_error error status code reason event payload
+ model provider stop_reason usage input_tokens output_tokens total_tokens cached_input_tokens reasoning_output_tokens
+ cache_read_input_tokens cache_creation_input_tokens prompt_tokens completion_tokens cost cost_usd price duration duration_ms
+ session_id parent_id bundle created created_at updated updated_at turn turn_count working_dir description config tags version
+ path file_path file files command pattern query limit offset line lines start end size width height depth timeout
+ ratio score scores probability confidence temperature top_p weight rate percent min max mean average
+ user assistant system tool tools properties parameters options state phase phase_id phase_name user_input system_prompt
+ v tokenInfo rateLimits latestRateLimits approvedCommands approvals outputs errors history context`
+
+// place describes where in the value b the offset at lies: "content[2].ratio". Members whose names are not well-known
+// are shown by their number, counted from 1: they may be content. What stands before at must be valid.
+func place(b []byte, at int) string {
+	var steps []step
+	top := &step{}
+	for i := 0; i < at; i++ {
+		switch b[i] {
+		case '"':
+			if top.object && top.atKey {
+				top.key, top.atKey = i, false
+				top.count++
+			}
+			i = skipString(b, i) - 1
+		case '{', '[':
+			steps = append(steps, step{object: b[i] == '{', atKey: true})
+			top = &steps[len(steps)-1]
+		case '}', ']':
+			steps = steps[:max(len(steps)-1, 0)]
+			top = &step{}
+			if len(steps) > 0 {
+				top = &steps[len(steps)-1]
+			}
+		case ',':
+			top.atKey = true
+			if !top.object {
+				top.count++
+			}
+		}
+	}
+	return describe(b, steps)
+}
+
+func describe(b []byte, steps []step) string {
+	var out strings.Builder
+	for n, s := range steps {
+		if n == maxSteps {
+			out.WriteString("...")
+			break
+		}
+		if !s.object {
+			out.WriteString("[" + strconv.Itoa(s.count) + "]")
+			continue
+		}
+		if n > 0 {
+			out.WriteByte('.')
+		}
+		out.WriteString(memberName(b, s))
+	}
+	return out.String()
+}
+
+// memberName shows a well-known name, else the member's number.
+func memberName(b []byte, s step) string {
+	name := Text(b[s.key:skipString(b, s.key)])
+	if slices.Contains(strings.Fields(wellKnown), name) {
+		return name
+	}
+	return "member " + strconv.Itoa(s.count)
+}
+
+// enter returns the index of the first byte behind the opening of the container b and white space, len(b) if b is
+// something else.
+func enter(b []byte, open byte) int {
+	i := start(b)
+	if i == len(b) || b[i] != open {
+		return len(b)
+	}
+	return skipSpace(b, i+1)
+}
+
+// afterComma returns where the next member or element begins behind the value that ends at i, len(b) if there is none.
+func afterComma(b []byte, i int) int {
+	i = skipSpace(b, i)
+	if i == len(b) || b[i] != ',' {
+		return len(b)
+	}
+	return skipSpace(b, i+1)
+}
+
+// skipString returns the index behind the string that begins at i.
+func skipString(b []byte, i int) int {
+	if hasEnds && len(b) >= endBlock {
+		return quoteIn(&b[0], i+1, len(b))
+	}
+	return plainSkipString(b, i)
+}
+
+// endBlock is how many bytes are looked at at once for the end of a value.
+const endBlock = 64
+
+func plainSkipString(b []byte, i int) int {
+	for i++; i < len(b); i++ {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			break
+		}
+		slashes := 0
+		for slashes < n && b[i+n-1-slashes] == '\\' {
+			slashes++
+		}
+		i += n
+		if slashes%2 == 0 {
+			return i + 1
+		}
+	}
+	return len(b)
+}
+
+// skipValue returns the index behind the value that begins at i; i itself if none does.
+func skipValue(b []byte, i int) int {
+	if i == len(b) {
+		return i
+	}
+	switch b[i] {
+	case '"':
+		return skipString(b, i)
+	case '{', '[':
+		return skipContainer(b, i)
+	}
+	for i < len(b) && !endsScalar(b[i]) {
+		i++
+	}
+	return i
+}
+
+// skipContainer returns the index behind the container that begins at i.
+func skipContainer(b []byte, i int) int {
+	if hasEnds && len(b) >= endBlock {
+		return closeIn(&b[0], i, len(b))
+	}
+	return plainSkipContainer(b, i)
+}
+
+func plainSkipContainer(b []byte, i int) int {
+	for depth := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			i = plainSkipString(b, i) - 1
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+			if depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(b)
+}
+
+func endsScalar(c byte) bool {
+	switch c {
+	case ',', ':', ']', '}', '[', '{', '"', ' ', '\t', '\n', '\r':
+		return true
+	}
+	return false
 }

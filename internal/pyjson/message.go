@@ -1,6 +1,12 @@
 package pyjson
 
-import "slices"
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
 
 // AppendMessage appends the chat message raw, an object, as the reference stores it: sanitised, in one line. The rules
 // for members of the message itself: content_blocks is left out; thinking_block becomes thinking_text with the block's
@@ -82,4 +88,69 @@ func (w *writer) lookup(i int, name string) (value int, ok bool) {
 		}
 	}
 	return value, ok
+}
+
+// Paired returns raw with U+FFFD for the halves of surrogate pairs, and reports
+// whether it had any. Else, and where raw is no value that json.loads accepts, it
+// returns raw itself.
+func Paired(raw []byte) (paired []byte, had bool) {
+	if !bytes.Contains(raw, []byte(`\ud`)) && !bytes.Contains(raw, []byte(`\uD`)) {
+		return raw, false
+	}
+	if Check(raw, Tolerant) != nil {
+		return raw, false
+	}
+	same, err := Append(nil, raw, Style{})
+	if err != nil {
+		return raw, false
+	}
+	paired, err = Append(nil, raw, Style{Replace: true})
+	if err != nil || bytes.Equal(same, paired) {
+		return raw, false
+	}
+	return paired, true
+}
+
+// Repr returns the text as Python's repr shows a string. Surrogates may stand as three bytes, as [AppendText] makes
+// them; other bytes that are not UTF-8 are shown as one character each.
+func Repr(text string) string {
+	quote := '\''
+	if strings.Contains(text, "'") && !strings.Contains(text, `"`) {
+		quote = '"'
+	}
+	var b strings.Builder
+	b.WriteRune(quote)
+	for rest := []byte(text); len(rest) > 0; {
+		r, n := decodeWide(rest)
+		if n == 0 {
+			r, n = rune(rest[0]), 1
+		}
+		rest = rest[n:]
+		if r == quote || r == '\\' {
+			b.WriteByte('\\')
+		}
+		writeShown(&b, r)
+	}
+	b.WriteRune(quote)
+	return b.String()
+}
+
+// writeShown writes a character, or an escape for one that cannot be seen.
+func writeShown(b *strings.Builder, r rune) {
+	switch {
+	case unicode.IsPrint(r):
+		b.WriteRune(r)
+	case r == '\n':
+		b.WriteString(`\n`)
+	case r == '\r':
+		b.WriteString(`\r`)
+	case r == '\t':
+		b.WriteString(`\t`)
+	case r < 0x100:
+		fmt.Fprintf(b, `\x%02x`, r)
+	case r < 0x10000:
+		fmt.Fprintf(b, `\u%04x`, r)
+	default:
+		fmt.Fprintf(b, `\U%08x`, r)
+	}
 }

@@ -103,3 +103,139 @@ func (m *Member) among(names []string, values *[4][]byte) {
 		}
 	}
 }
+
+// scanner reads one value. It stops at the first error.
+type scanner struct {
+	b       []byte
+	i       int // the next byte
+	dialect Dialect
+	problem problem
+	failed  int // where the problem is
+
+	depth   int
+	closer  byte                         // what closes the innermost container
+	objects [(MaxDepth + 64) / 64]uint64 // bit d: the container that d others are around is an object
+
+	tape *tape // records what is read, unless nil
+
+	spans *[]Span // gets the members of the outermost object, unless nil
+	span  Span    // the one that is read; zero outside of one
+}
+
+func (s *scanner) fail(at int, p problem) { s.failed, s.problem = at, p }
+
+func (s *scanner) space() {
+	if s.i < len(s.b) && s.b[s.i] <= ' ' {
+		s.i = skipSpace(s.b, s.i)
+	}
+}
+
+// isNext reports whether c is the next byte.
+func (s *scanner) isNext(c byte) bool { return s.i < len(s.b) && s.b[s.i] == c }
+
+// literal reads the word that is expected at the next byte.
+func (s *scanner) literal(word string) {
+	if len(s.b)-s.i < len(word) || string(s.b[s.i:s.i+len(word)]) != word {
+		s.fail(s.i, valueExpected)
+		return
+	}
+	s.add(s.i+len(word), 0)
+}
+
+// add records the scalar or key that ends at the offset end and moves there.
+func (s *scanner) add(end int, f flags) {
+	s.tape.scalar(s.i, end, f)
+	s.i = end
+}
+
+// Span is a member of an object as offsets.
+type Span struct {
+	Key, KeyEnd     int // with its quotes
+	Value, ValueEnd int
+
+	// Typed tells that the value may hold an object in an array, with a type that is neither text nor thinking.
+	Typed bool
+}
+
+// node is one value or key of a scanned text. Nodes stand in the order of the text: a container, then its content, where
+// a member of an object takes one node for its key and one or more for its value.
+type node struct {
+	at, end int // its bytes
+
+	// next is, of a key, the value to write with it, at first its own; of any other node, the node behind it and its
+	// content; of a container that is still open, the container around it.
+	next  int
+	flags flags
+}
+
+// flags says what is in a string, and of a key how its member is to be written.
+type flags uint8
+
+const (
+	escaped   flags = 1 << iota // the string has a backslash
+	wide                        // it has characters beyond ASCII
+	separator                   // it has U+0085, U+2028 or U+2029 unescaped
+	surrogate                   // it has a surrogate as bytes
+	dropped                     // the member is not written
+	renamed                     // it is written as thinking_text
+	whole                       // its value is not sanitised
+)
+
+// tape holds the nodes of a text. The first are part of it, so that the tape of a small text can stay on the stack.
+type tape struct {
+	few  [128]node
+	many []node // the nodes from len(few) on
+	size int
+	open int // the innermost open container
+	text int // length of the text
+}
+
+// node returns node i.
+func (t *tape) node(i int) *node {
+	if i < len(t.few) {
+		return &t.few[i]
+	}
+	return &t.many[i-len(t.few)]
+}
+
+func (t *tape) add(n node) {
+	if t.size < len(t.few) {
+		t.few[t.size] = n
+	} else {
+		t.spill(n)
+	}
+	t.size++
+}
+
+// spill adds a node that is not one of the few. The first time it makes room for as many as the text seems to have.
+func (t *tape) spill(n node) {
+	const most = 1 << 16
+	if t.many == nil {
+		t.many = make([]node, 0, min(t.size*(t.text/n.at)+1, most))
+	}
+	t.many = append(t.many, n)
+}
+
+// scalar adds a scalar or a key.
+func (t *tape) scalar(at, end int, f flags) {
+	if t != nil {
+		t.add(node{at: at, end: end, next: t.size + 1, flags: f})
+	}
+}
+
+// push adds a container that begins at the offset at.
+func (t *tape) push(at int) {
+	if t != nil {
+		t.add(node{at: at, next: t.open})
+		t.open = t.size - 1
+	}
+}
+
+// pop ends the innermost container at the offset end.
+func (t *tape) pop(end int) {
+	if t != nil {
+		n := t.node(t.open)
+		t.open = n.next
+		n.end, n.next = end, t.size
+	}
+}

@@ -1,5 +1,11 @@
 package pyjson
 
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
 // writer writes a scanned value.
 type writer struct {
 	b         []byte
@@ -101,4 +107,53 @@ func (w *writer) newline(dst []byte, depth int) []byte {
 		dst = append(dst, ' ')
 	}
 	return dst
+}
+
+// Encode returns v as raw JSON. A [json.RawMessage] is checked as [Tolerant] and copied as it is, so NaN, order and
+// number texts stay. Everything else goes through encoding/json, without its escapes for HTML; raw messages inside
+// another value must be what encoding/json accepts. The result is always a value that Check accepts.
+func Encode(v any) ([]byte, error) {
+	raw, ok := v.(json.RawMessage)
+	if !ok || raw == nil {
+		var buf bytes.Buffer
+		enc := json.NewEncoder(&buf)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(v); err != nil {
+			return nil, fmt.Errorf("encode value: %w", err)
+		}
+		raw = bytes.TrimSuffix(buf.Bytes(), []byte{'\n'})
+	}
+	if err := Check(raw, Tolerant); err != nil {
+		return nil, fmt.Errorf("encode value: %w", err)
+	}
+	if ok {
+		raw = bytes.Clone(raw)
+	}
+	return raw, nil
+}
+
+// Style says how values are written. The zero Style is json.dumps(v, ensure_ascii=False).
+type Style struct {
+	Indent   int  // spaces a level; 0 is one line
+	Compact  bool // separators "," and ":" instead of ", " and ": "
+	ASCII    bool // \u escapes for DEL and everything beyond ASCII, in surrogate pairs beyond U+FFFF
+	Portable bool // \u escapes for U+0085, U+2028 and U+2029, at which some tools break lines
+	SortKeys bool // members at every level by name, in the order of code points
+	Redact   bool // "[REDACTED]" as the value of every member with a secret's name
+	Finite   bool // refuse NaN, infinities and floats that overflow
+	KeepBig  bool // a float that overflows keeps its text, which the newer tools read, and does not become Infinity, which they refuse
+	Replace  bool // U+FFFD for lone surrogates, which else are written as escapes
+	MaxDepth int  // containers that may be nested; 0 and more than MaxDepth mean MaxDepth
+}
+
+// rewritten returns the flags of strings that cannot be copied as they are.
+func (st Style) rewritten() flags {
+	f := escaped | surrogate
+	if st.ASCII {
+		f |= wide
+	}
+	if st.Portable {
+		f |= separator
+	}
+	return f
 }

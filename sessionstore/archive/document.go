@@ -1,10 +1,20 @@
 package archive
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"iter"
+	"os"
 	"strconv"
+	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/jsonl"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 	"github.com/amplifier-go/sessionstorage/slice/conversation"
@@ -138,4 +148,170 @@ func when(at string) string {
 // said is a message about a workflow as it is shown.
 func said(m workflow.SessionMessage) conversation.Message {
 	return conversation.Message{Role: m.Role, Time: m.CreatedAt, Text: &conversation.Text{Text: m.Content, Size: len(m.Content)}}
+}
+
+// transcript writes the lines of r, in front of which are so many blank ones, as
+// the transcript, and metadata of what it learns from them.
+func (l *landing) transcript(ctx context.Context, r io.Reader, blank int) error {
+	created, turns := time.Time{}, 0
+	err := l.tx.Dir().Replace(sessiondir.Transcript, l.core.Syncs(), l.core.Now(), func(w io.Writer) error {
+		out := bufio.NewWriter(meteredWriter{w, &l.meter})
+		var line []byte
+		err := eachMessage(ctx, r, blank, func(m sessionstore.Message) error {
+			if at, ok := m.Timestamp(); ok && created.IsZero() {
+				created = at
+			}
+			if m.Role() == "user" {
+				turns++
+			}
+			line = append(m.AppendTo(line[:0]), '\n')
+			n, err := out.Write(line)
+			l.res.Bytes += int64(n)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return out.Flush()
+	})
+	if err != nil {
+		return err
+	}
+	l.wrote(sessiondir.Transcript)
+	if created.IsZero() {
+		created = l.core.Now()
+	}
+	return l.setMetadata(created, turns)
+}
+
+// eachMessage calls do for each line that is not blank. The error is a
+// *LineError when one is no message. It holds one line in memory.
+func eachMessage(ctx context.Context, r io.Reader, blank int, do func(sessionstore.Message) error) error {
+	for in := jsonl.NewReader(r); ; {
+		line, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if len(pyjson.TrimSpace(line.Bytes)) == 0 {
+			continue
+		}
+		m, err := parseMessage(bytes.TrimRight(line.Bytes, "\r"))
+		if err != nil {
+			return &LineError{blank + line.Number, err}
+		}
+		if err := do(m); err != nil {
+			return err
+		}
+	}
+}
+
+var (
+	errNoRole  = errors.New(`it has no "role"`)
+	errOddRole = errors.New(`its "role" is no text, or empty`)
+)
+
+// parseMessage returns the message of a line, or tells why it is none.
+func parseMessage(line []byte) (sessionstore.Message, error) {
+	m, err := sessionstore.ParseMessage(line)
+	if err != nil {
+		return m, err
+	}
+	if _, ok := m.Lookup("role"); !ok {
+		return m, errNoRole
+	}
+	if m.Role() == "" {
+		return m, errOddRole
+	}
+	return m, nil
+}
+
+// maxMetadata is the largest metadata file, which is read as a whole.
+const maxMetadata = 256 << 20
+
+// metadata returns metadata with the session's id and name. Damaged metadata,
+// and those that have both already, come back as they are.
+func (l *landing) metadata(r io.Reader) (io.Reader, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxMetadata+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxMetadata {
+		return nil, fmt.Errorf("%s is larger than %d MiB", sessiondir.Metadata, maxMetadata>>20)
+	}
+	md, err := sessionstore.ParseMetadata(text)
+	if err != nil {
+		return bytes.NewReader(text), nil
+	}
+	if l.res.Was == "" {
+		l.res.Was = md.Text("session_id")
+	}
+	changed := false
+	for _, m := range []struct{ name, value string }{{"session_id", l.res.ID}, {"name", l.opts.Name}} {
+		if m.value == "" || md.Text(m.name) == m.value || m.name == "session_id" && l.res.ID == l.res.Was {
+			continue
+		}
+		if err := md.Set(m.name, m.value); err != nil {
+			return nil, err
+		}
+		changed = true
+	}
+	if changed {
+		text = md.AppendTo(nil)
+	}
+	return bytes.NewReader(text), nil
+}
+
+// setMetadata gives a session of lines the metadata of a new one.
+func (l *landing) setMetadata(created time.Time, turns int) error {
+	dir := l.core.Workspace()
+	if dir == "" {
+		dir, _ = os.Getwd() // a process without a working directory has none to tell
+	}
+	md, err := sessionstore.NewMetadata(struct {
+		ID      string `json:"session_id"`
+		Created string `json:"created"`
+		Bundle  string `json:"bundle"`
+		Model   string `json:"model"`
+		Turns   int    `json:"turn_count"`
+		Dir     string `json:"working_dir"`
+		Name    string `json:"name,omitempty"`
+	}{l.res.ID, created.UTC().Format("2006-01-02T15:04:05.000000+00:00"), "unknown", "unknown", turns, dir, l.opts.Name})
+	if err != nil {
+		return err
+	}
+	return l.tx.SetMetadata(md)
+}
+
+// writeLines writes the transcript of session id as it stands, a message a line.
+// It holds one line in memory. For a damaged transcript the error Is
+// [sessionstore.ErrCorrupt], after all that could be read.
+func writeLines(ctx context.Context, w io.Writer, st *sessionstore.Store, id string, r Redactor) error {
+	out := bufio.NewWriter(w)
+	var line []byte
+	n := 0
+	for m, err := range st.Messages(ctx, id) {
+		if err != nil {
+			if ferr := out.Flush(); ferr != nil {
+				return ferr
+			}
+			return err
+		}
+		n++
+		if r != nil {
+			if m, err = redactMessage(m, r); err != nil {
+				return fmt.Errorf("redact message %d: %w", n, err)
+			}
+		}
+		line = append(m.AppendTo(line[:0]), '\n')
+		if _, err := out.Write(line); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
 }

@@ -1,12 +1,17 @@
 package archive
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
+	"slices"
 
+	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
@@ -120,4 +125,203 @@ func phaseParts(p workflow.PhaseRecord) (parts []part) {
 		}
 	}
 	return parts
+}
+
+// toldEach is the number of bytes after which Progress is called again.
+const toldEach = 1 << 20
+
+// meter counts what a call has done and tells the caller.
+type meter struct {
+	Progress
+	tell func(Progress) // may be nil
+	told int64          // bytes, at the last call of tell
+}
+
+func (m *meter) file()    { m.Files++; m.report() }
+func (m *meter) session() { m.Sessions++; m.report() }
+
+func (m *meter) bytes(n int) {
+	if m.Bytes += int64(n); m.Bytes-m.told >= toldEach {
+		m.report()
+	}
+}
+
+func (m *meter) report() {
+	m.told = m.Bytes
+	if m.tell != nil {
+		m.tell(m.Progress)
+	}
+}
+
+// meteredWriter counts what is written.
+type meteredWriter struct {
+	io.Writer
+	meter *meter
+}
+
+func (w meteredWriter) Write(b []byte) (int, error) {
+	n, err := w.Writer.Write(b)
+	w.meter.bytes(n)
+	return n, err
+}
+
+// contextReader ends with its context.
+type contextReader struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+func (r contextReader) Read(b []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.in.Read(b)
+}
+
+// contextWriter ends with its context.
+type contextWriter struct {
+	ctx context.Context
+	out io.Writer
+}
+
+func (w contextWriter) Write(b []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.out.Write(b)
+}
+
+// redactLine applies r to a line without its line break.
+func redactLine(line []byte, r Redactor) ([]byte, error) {
+	out := r.Line(line)
+	if bytes.IndexByte(out, '\n') >= 0 {
+		return nil, ErrRedacted
+	}
+	return out, nil
+}
+
+// redactMessage applies r to the line of a message.
+func redactMessage(m sessionstore.Message, r Redactor) (sessionstore.Message, error) {
+	line, err := redactLine(m.AppendTo(nil), r)
+	if err != nil {
+		return m, err
+	}
+	m, err = sessionstore.ParseMessage(line)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrRedacted, err)
+	}
+	return m, err
+}
+
+// redactMessages applies r to the lines of msgs.
+func redactMessages(ctx context.Context, msgs []sessionstore.Message, r Redactor) ([]sessionstore.Message, error) {
+	out := slices.Clone(msgs)
+	for i, m := range out {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		m, err := redactMessage(m, r)
+		if err != nil {
+			return nil, fmt.Errorf("redact message %d: %w", i+1, err)
+		}
+		out[i] = m
+	}
+	return out, nil
+}
+
+// redactMetadata applies r to the lines of md.
+func redactMetadata(md sessionstore.Metadata, r Redactor) (sessionstore.Metadata, error) {
+	var text bytes.Buffer
+	err := redactTo(&text, bytes.NewReader(md.AppendTo(nil)), r)
+	if err == nil {
+		md, err = sessionstore.ParseMetadata(text.Bytes())
+	}
+	if err != nil {
+		return md, fmt.Errorf("redact metadata: %w", err)
+	}
+	return md, nil
+}
+
+// redactTo writes src to w with r applied to its lines. It holds one line in
+// memory.
+func redactTo(w io.Writer, src io.Reader, r Redactor) error {
+	out := bufio.NewWriter(w)
+	for in := jsonl.NewReader(src); ; {
+		line, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return out.Flush()
+		}
+		if err != nil {
+			return err
+		}
+		text, err := redactLine(line.Bytes, r)
+		if err != nil {
+			return fmt.Errorf("redact line %d: %w", line.Number, err)
+		}
+		_, err = out.Write(text)
+		if err == nil && line.Ended {
+			err = out.WriteByte('\n')
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// The kinds of errors. Callers tell them apart with [errors.Is]. Two further
+// ones are fs.ErrExist, when the store has a session of that id already, and
+// [sessionstore.ErrInvalidID], when no session can have the id.
+//
+// [sessionstore.ErrInvalidID]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#ErrInvalidID
+var (
+	ErrFormat     = errors.New("neither an archive nor lines of a transcript")
+	ErrNoSession  = errors.New("it holds neither transcript.jsonl nor metadata.json")
+	ErrTruncated  = errors.New("it is cut off")
+	ErrNotRegular = errors.New("no regular file")
+	ErrPath       = errors.New("not a path inside of a session")
+	ErrTwice      = errors.New("there twice")
+	ErrOneSession = errors.New("the format holds exactly one session")
+	ErrRedacted   = errors.New("the redactor returned no line of the kind that it got")
+	ErrNoMessage  = errors.New("it is no message")
+)
+
+// EntryError tells that an entry of an archive or a file of a directory was
+// refused. Err Is [ErrNotRegular], [ErrPath], [ErrTwice] or an error of the file
+// system.
+type EntryError struct {
+	Name string
+	Err  error
+}
+
+func (e *EntryError) Error() string { return fmt.Sprintf("%q is %v", e.Name, e.Err) }
+
+// Unwrap returns why the entry was refused.
+func (e *EntryError) Unwrap() error { return e.Err }
+
+// LineError tells that a line of JSONL is no message. It Is [ErrNoMessage], and
+// Err tells what is wrong; neither has text of the line.
+type LineError struct {
+	Line int // from 1
+	Err  error
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+
+// Is reports whether target is [ErrNoMessage].
+func (e *LineError) Is(target error) bool { return target == ErrNoMessage }
+
+// Unwrap returns what is wrong with the line.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// LimitError tells that an archive holds more than [ReadOptions] allow.
+type LimitError struct {
+	What string // sessions, entries or bytes
+	Max  int64
+}
+
+func (e *LimitError) Error() string {
+	if e.What == "sessions" && e.Max == 1 {
+		return "it holds more than one session"
+	}
+	return fmt.Sprintf("it holds more than %d %s", e.Max, e.What)
 }

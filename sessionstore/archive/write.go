@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"archive/tar"
 	"cmp"
 	"context"
 	"errors"
@@ -8,7 +9,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
+	shown "github.com/amplifier-go/sessionstorage/internal/limits"
+	"github.com/amplifier-go/sessionstorage/internal/ownership"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -97,4 +104,131 @@ func WriteFile(ctx context.Context, name string, st *sessionstore.Store, ids []s
 		return err
 	})
 	return errors.Join(err, damage)
+}
+
+// writeTar writes all files of sessions as a tar archive, each session below a
+// directory of its id.
+func writeTar(ctx context.Context, w io.Writer, st *sessionstore.Store, ids []string, r Redactor, m *meter) error {
+	out := tar.NewWriter(w)
+	for _, id := range unique(ids) {
+		if err := addSession(ctx, out, st, id, r, m); err != nil {
+			return err
+		}
+		m.session()
+	}
+	return out.Close()
+}
+
+func addSession(ctx context.Context, out *tar.Writer, st *sessionstore.Store, id string, r Redactor, m *meter) (err error) {
+	if !st.Exists(id) {
+		return shown.Errorf(sessionstore.ErrNotFound, "there is no session %q", shown.ID(id))
+	}
+	root, err := os.OpenRoot(filepath.Join(st.Dir(), id))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	names, err := archived(root, r != nil)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := add(ctx, out, root, name, id, r); err != nil {
+			return fmt.Errorf("archive %s: %w", name.to, err)
+		}
+		m.file()
+	}
+	return nil
+}
+
+// tarName is the path of a file in the session and in the archive.
+type tarName struct{ from, to string }
+
+// archived returns the files of a session that are archived. While the marker
+// of an append stands, the backup is the transcript.
+func archived(root *os.Root, redacted bool) (found []tarName, err error) {
+	_, err = root.Lstat(sessiondir.Marker)
+	appending := err == nil
+	err = fs.WalkDir(root.FS(), ".", func(path string, e fs.DirEntry, err error) error {
+		switch name := e.Name(); {
+		case err != nil:
+			return err
+		case path == ".", e.IsDir() && !strings.HasPrefix(name, "."):
+			return nil
+		case e.IsDir():
+			return fs.SkipDir
+		case !e.Type().IsRegular(), strings.HasPrefix(name, "."),
+			path == ownership.FenceName, path == sessiondir.Marker,
+			redacted && former(name), appending && path == sessiondir.Transcript:
+			return nil
+		}
+		to := path
+		if appending && path == sessiondir.Backup(sessiondir.Transcript) {
+			to = sessiondir.Transcript
+		}
+		found = append(found, tarName{path, to})
+		return nil
+	})
+	if appending && redacted {
+		found = append(found, tarName{sessiondir.Backup(sessiondir.Transcript), sessiondir.Transcript})
+	}
+	slices.SortFunc(found, func(a, b tarName) int { return strings.Compare(a.to, b.to) })
+	return found, err
+}
+
+// former reports whether a file of that name is a former state of another file.
+func former(name string) bool {
+	return strings.HasSuffix(name, ".backup") || strings.Contains(name, ".bak-") || strings.Contains(name, ".damaged-")
+}
+
+// add adds one file.
+func add(ctx context.Context, out *tar.Writer, root *os.Root, name tarName, id string, r Redactor) (err error) {
+	f, fi, err := vfs.Open(root, name.from, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it was removed meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	// What a writer appends from now on is not read.
+	whole := func() io.Reader { return contextReader{ctx, io.NewSectionReader(f, 0, fi.Size())} }
+	copied := func(w io.Writer) error {
+		_, err := io.CopyN(w, whole(), fi.Size())
+		return err
+	}
+	size := fi.Size()
+	if r != nil {
+		copied = func(w io.Writer) error { return redactTo(w, whole(), r) }
+		var n counter
+		if err := copied(&n); err != nil {
+			return err
+		}
+		size = int64(n)
+	}
+	err = out.WriteHeader(&tar.Header{
+		Typeflag: tar.TypeReg, Name: id + "/" + name.to, Size: size, Mode: 0o600,
+		ModTime: fi.ModTime(), Format: tar.FormatPAX,
+	})
+	if err != nil {
+		return err
+	}
+	return copied(out)
+}
+
+type counter int64
+
+func (n *counter) Write(b []byte) (int, error) {
+	*n += counter(len(b))
+	return len(b), nil
+}
+
+// unique returns ids without those that stand there before.
+func unique(ids []string) (all []string) {
+	for _, id := range ids {
+		if !slices.Contains(all, id) {
+			all = append(all, id)
+		}
+	}
+	return all
 }

@@ -7,11 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/limits"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -109,4 +111,183 @@ func (l *Log) Conversation(ctx context.Context, sessionID string, phaseID *strin
 		return byCreation(a.CreatedAt, b.CreatedAt, a.ID, b.ID)
 	})
 	return messages, wrapRead("conversation", sessionID, damage)
+}
+
+// The roles of messages.
+const (
+	userRole      = "user"
+	assistantRole = "assistant"
+	systemRole    = "system"
+)
+
+// DefaultMaxPairs is how many pairs of messages a resumed workflow is given.
+// At about 1,000 tokens a message and more, they fit a model of 64k tokens.
+const DefaultMaxPairs = 25
+
+// ChatMessage is a message for a model.
+type ChatMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// ReconstructContext makes the conversation with a model of the records of a
+// workflow: of each that is completed and has a user input, that and the
+// output, empty when there is none. It keeps the last maxPairs pairs;
+// zero and less mean [DefaultMaxPairs].
+func ReconstructContext(outputs []PhaseRecord, maxPairs int) []ChatMessage {
+	if maxPairs <= 0 {
+		maxPairs = DefaultMaxPairs
+	}
+	messages := pairs(outputs)
+	return messages[max(0, len(messages)/2-maxPairs)*2:]
+}
+
+// ReconstructContextTokens is [ReconstructContext] that keeps as many whole
+// pairs from the end as fit into budget tokens; count returns how many tokens
+// a content has. A nil count takes four bytes for a token.
+func ReconstructContextTokens(outputs []PhaseRecord, budget int, count func(content string) int) []ChatMessage {
+	if count == nil {
+		count = func(content string) int { return (len(content) + 3) / 4 }
+	}
+	messages := pairs(outputs)
+	first := len(messages)
+	for first > 0 {
+		for _, m := range slices.Backward(messages[first-2 : first]) {
+			need := count(m.Content)
+			if need > budget {
+				return messages[first:]
+			}
+			budget -= need
+		}
+		first -= 2
+	}
+	return messages
+}
+
+// pairs returns the messages of all records that have them.
+func pairs(outputs []PhaseRecord) []ChatMessage {
+	messages := []ChatMessage{}
+	for _, r := range outputs {
+		if r.Status != completed || r.UserInput == nil {
+			continue
+		}
+		output := ""
+		if r.Output != nil {
+			output = *r.Output
+		}
+		messages = append(messages, ChatMessage{userRole, *r.UserInput}, ChatMessage{assistantRole, output})
+	}
+	return messages
+}
+
+// ResumeContext is what the next phase is given.
+type ResumeContext struct {
+	History            []ChatMessage `json:"history"`
+	LastCompletedPhase string        `json:"last_completed_phase"`
+	TotalPhases        int           `json:"total_phases"` // of the manifest
+	CompletedPhases    int           `json:"completed_phases"`
+}
+
+// ResumeResult tells how a workflow goes on. NextPhaseID is empty when the
+// last phase is completed.
+type ResumeResult struct {
+	Session     sessionstore.Metadata `json:"session"`
+	NextPhaseID string                `json:"next_phase_id"`
+	Context     ResumeContext         `json:"context"`
+}
+
+// Resume returns how the workflow of a session goes on: with the phase that
+// follows the last completed one in the session's manifest. It changes
+// nothing. A session that is completed, failed or of any other status than
+// in_progress is refused, as is one without completed phases; no status is
+// in_progress. Beside damage in the log the result holds what could be read,
+// and the error Is [sessionstore.ErrCorrupt]. It reads the whole log, and needs the
+// memory of the inputs and outputs in it, not that of the system prompts.
+func (l *Log) Resume(ctx context.Context, sessionID string) (ResumeResult, error) {
+	md, err := l.store.Metadata(ctx, sessionID)
+	switch {
+	case errors.Is(err, sessionstore.ErrClosed), err != nil && ctx.Err() != nil:
+		return ResumeResult{}, err
+	case err != nil:
+		return ResumeResult{}, &textError{fmt.Sprintf("Session %s not found: %v", limits.ID(sessionID), err), err}
+	}
+	if err := resumable(sessionID, md); err != nil {
+		return ResumeResult{}, err
+	}
+	records, damage := l.phaseRecords(ctx, sessionID, mostOf{prompt: 0, input: math.MaxInt, output: math.MaxInt})
+	if err := ignoreDamage(damage); err != nil {
+		return ResumeResult{}, err
+	}
+	done := slices.DeleteFunc(slices.Clone(records), func(r PhaseRecord) bool { return r.Status != completed })
+	if len(done) == 0 {
+		text := "Session " + sessionID + " has no completed phases to resume from"
+		return ResumeResult{}, &textError{text, damage}
+	}
+	last := done[len(done)-1].PhaseID
+	manifest, err := l.manifestOf(md)
+	if err != nil {
+		return ResumeResult{}, fmt.Errorf("resume session %q: %w", limits.ID(sessionID), err)
+	}
+	next, err := manifest.after(last)
+	if err != nil {
+		return ResumeResult{}, fmt.Errorf("resume session %q: %w", limits.ID(sessionID), err)
+	}
+	return ResumeResult{md, next, ResumeContext{
+		History:            ReconstructContext(records, DefaultMaxPairs),
+		LastCompletedPhase: last,
+		TotalPhases:        len(manifest.Phases),
+		CompletedPhases:    len(done),
+	}}, damage
+}
+
+// resumable refuses a session that is not in progress.
+func resumable(id string, md sessionstore.Metadata) error {
+	if lacks(md, statusMember) {
+		return nil
+	}
+	raw, _ := md.Lookup(statusMember)
+	status := string(raw)
+	switch pyjson.KindOf(raw) {
+	case pyjson.String:
+		status = md.Text(statusMember)
+	case pyjson.Object, pyjson.Array:
+		status = "an object or array"
+	}
+	switch status {
+	case inProgress:
+		return nil
+	case completed:
+		return &textError{text: "Session " + limits.ID(id) + " already completed"}
+	case failed:
+		return &textError{text: "Session " + limits.ID(id) + " failed and cannot be resumed"}
+	}
+	return &textError{text: "Session " + limits.ID(id) + " has invalid status: " + limits.ID(status)}
+}
+
+// manifestOf returns the manifest that a session began with.
+func (l *Log) manifestOf(md sessionstore.Metadata) (Manifest, error) {
+	if lacks(md, manifestMember) {
+		if len(l.manifests) == 0 {
+			return Manifest{}, errors.New("no manifest is known")
+		}
+		return l.manifests[0], nil
+	}
+	name := md.Text(manifestMember)
+	i := slices.IndexFunc(l.manifests, func(m Manifest) bool { return m.Name == name })
+	if i < 0 {
+		return Manifest{}, fmt.Errorf("manifest %q is unknown", name)
+	}
+	return l.manifests[i], nil
+}
+
+// after returns the phase that follows, empty after the last.
+func (m Manifest) after(phase string) (string, error) {
+	i := slices.Index(m.Phases, phase)
+	switch {
+	case i < 0:
+		return "", fmt.Errorf("phase %q is not in manifest %q", phase, m.Name)
+	case i == len(m.Phases)-1:
+		return "", nil
+	}
+	return m.Phases[i+1], nil
 }
