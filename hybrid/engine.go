@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/inuse"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncer"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/throttle"
@@ -107,4 +108,58 @@ func errorText(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// join makes this store known to the other programs of the device. Where that
+// fails, they wait ten minutes after each of its writes.
+func (e *engine) join() {
+	dir, err := e.Core.Bookkeeping(programsDir)
+	if err == nil {
+		e.Programs, err = inuse.Begin(dir, e.Random.Name(8))
+	}
+	if err != nil {
+		e.Log.Warn("other programs are not told which sessions are in use", "err", err)
+	}
+}
+
+const programsDir = "processes"
+
+// leave ends that.
+func (e *engine) leave() error {
+	if e.Programs == nil {
+		return nil
+	}
+	return e.Programs.End(e.Dirty.Wrote())
+}
+
+// uses tells the other programs of the device that this one uses a session, and
+// whether it wrote the transcript.
+func (e *engine) uses(id string, wrote bool) {
+	if e.Programs == nil {
+		return
+	}
+	tell := e.Programs.Use
+	if wrote {
+		tell = e.Programs.Wrote
+	}
+	if err := tell(id); err != nil {
+		e.Log.Warn("other programs are not told that a session is in use", "session", id, "err", err)
+	}
+}
+
+// Limits bound the request units that stores spend. Stores that are opened with the same
+// Limits share them, and what is known of the remote: how fast it takes requests, and when it
+// may be asked again. A request is made as long as the limit has anything left beside what the
+// requests under way are expected to cost. So the last request may exceed the limit, and so may
+// requests that cost more than expected. They are set before the first store is opened.
+type Limits struct {
+	RequestUnitsPerSecond float64 // 0: no limit
+
+	once   sync.Once
+	budget *throttle.Budget
+}
+
+func (l *Limits) shared() *throttle.Budget {
+	l.once.Do(func() { l.budget = throttle.NewBudget(l.RequestUnitsPerSecond, nil) })
+	return l.budget
 }

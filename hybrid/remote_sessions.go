@@ -3,10 +3,13 @@ package hybrid
 import (
 	"cmp"
 	"context"
+	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 )
 
 // Remote returns the sessions of the project that the cloud has or had, the
@@ -67,4 +70,138 @@ func (s *Store) keep(ctx context.Context, op, id string, on bool) error {
 		s.engine.Dirty.Add(id, replica.Written)
 	}
 	return nil
+}
+
+// Preview is what the cloud tells of a session without its lines.
+type Preview struct {
+	SessionID   string           `json:"session_id"`
+	Name        string           `json:"name"`        // of the metadata; "" for none
+	Description string           `json:"description"` // of the metadata; "" for none, and where metadata.json has more than 4 KB
+	Updated     time.Time        `json:"updated"`
+	Turns       int              `json:"turns"` // messages of the user
+	Messages    []PreviewMessage `json:"messages"`
+}
+
+// PreviewMessage is a message of a [Preview].
+type PreviewMessage struct {
+	Turn int       `json:"turn"` // from 1; 0 before the first message of the user
+	Role string    `json:"role"` // user, assistant, tool, system, developer or function; "" for any other
+	Time time.Time `json:"time"` // to the second; the zero time when the message has none
+}
+
+// Preview tells what a session in the cloud holds: its name, its turns, and the
+// roles and times of its messages. It changes nothing here, and the session need
+// not be here. It reads the session's head and the indexes of its segments, but no
+// lines; only of segments that a version without indexes wrote are the lines read.
+// No hash covers an index: what counts is what [Store.Pull] brings. The memory that
+// it takes is about 50 bytes a message.
+//
+// The error Is [sessionstore.ErrNotFound] when the cloud does not have the session,
+// [ErrRemoved] when it was removed there, and [ErrUnreachable] when the account does
+// not answer. It Is [ErrDamaged] when segments are missing or cannot be read: then
+// the preview has all but Messages, or those before the damage.
+func (s *Store) Preview(ctx context.Context, id string) (Preview, error) {
+	p := Preview{SessionID: id}
+	if s.engine == nil {
+		return p, wrap("preview", id, ErrNoRemote)
+	}
+	ctx = s.engine.asked(ctx)
+	t, blocks, err := s.engine.Preview(ctx, id)
+	if t == nil {
+		return p, wrap("preview", id, err)
+	}
+	p.Name, p.Description, p.Updated, p.Turns = t.Name(), t.Description(), t.Updated, t.Transcript.Turns
+	turn := 0
+	for _, b := range blocks {
+		if b.Role == "user" {
+			turn++
+		}
+		p.Messages = append(p.Messages, PreviewMessage{turn, b.Role, b.Time})
+	}
+	return p, wrap("preview", id, err)
+}
+
+// History is a history of a session that is not its main line: a branch, which a device had
+// when another went on, or a former head that a rewrite replaced.
+type History struct {
+	ID       string    // of this history, for [Store.Restore]
+	Messages int       // in all
+	Common   int       // that it shares with the head it left; 0 where that is not known
+	Device   string    // that wrote it, or replaced it
+	At       time.Time // when it was left
+	Why      string    // branch, rewrite or restore
+	KeptAs   string    // session that holds it on that device; "" for none
+
+	extent head.Extent
+}
+
+// Histories returns the histories of a session that are not its main line, the
+// latest first, as long as the cloud keeps them. When the list of them is damaged, or
+// lags, the error Is [ErrDamaged], and what could be read is returned.
+func (s *Store) Histories(ctx context.Context, id string) ([]History, error) {
+	if s.engine == nil {
+		return nil, wrap("list histories", id, ErrNoRemote)
+	}
+	ctx = s.engine.asked(ctx)
+	found, err := s.engine.Histories(ctx, id)
+	var all []History
+	for _, h := range found {
+		all = append(all, History{
+			ID:       h.Extent.Hash.String()[:16], // without the key of the session, which the names of all documents begin with
+			Messages: int(h.Extent.N), Common: int(h.Common), Device: h.Device, At: h.At, Why: h.Why, KeptAs: h.KeptAs, extent: h.Extent,
+		})
+	}
+	return all, wrap("list histories", id, err)
+}
+
+// Restore makes a history the session's main line, on every device; what was
+// the main line becomes a former head. What this device has not sent yet is sent
+// first. Where somebody runs the session here, its files follow later. h must
+// be one that Histories returned. The error Is [ErrLocal], [ErrHeld] or [ErrRedaction]
+// where the rules hold the session back.
+func (s *Store) Restore(ctx context.Context, id string, h History) error {
+	if s.engine == nil {
+		return wrap("restore", id, ErrNoRemote)
+	}
+	ctx = s.engine.asked(ctx)
+	if s.engine.Core.Has(id) {
+		if _, err := s.Sync(ctx, id); err != nil {
+			return err
+		}
+	}
+	return wrap("restore", id, s.engine.Restore(ctx, id, h.extent))
+}
+
+// DeviceLog is a log of a session as one device wrote it. Each device has its
+// own, so a session that went from one to another has several; together and
+// in the order of their times they are what happened.
+type DeviceLog struct {
+	Name   string // of the file, as events.jsonl
+	Device string // that wrote it; "" for the file in the session's directory
+	Path   string // of the lines on this machine; not to be written
+}
+
+// Logs returns where the logs of a session lie on this machine: those in its
+// directory first, then those of other devices, as the last [Store.Pull]
+// brought them. Where the file in the directory begins with another device's log,
+// that device's holds only what follows. It makes no request.
+func (s *Store) Logs(ctx context.Context, id string) ([]DeviceLog, error) {
+	if s.engine == nil {
+		return nil, wrap("list logs", id, ErrNoRemote)
+	}
+	found, err := s.engine.Logs(ctx, id)
+	if err != nil {
+		return nil, wrap("list logs", id, err)
+	}
+	var all, cached []DeviceLog
+	for _, l := range found {
+		if l.File == "" {
+			all = append(all, DeviceLog{Name: l.Name, Path: filepath.Join(s.Dir(), id, l.Name)})
+			continue
+		}
+		path := filepath.Join(s.Dir(), sessiondir.Bookkeeping, statesDir, l.File)
+		cached = append(cached, DeviceLog{Name: l.Name, Device: l.Device, Path: path})
+	}
+	slices.SortFunc(cached, func(a, b DeviceLog) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Path, b.Path)) })
+	return append(all, cached...), nil
 }

@@ -1,8 +1,10 @@
 package hybrid
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncer"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -318,4 +321,141 @@ func (e *engine) parallel(ids []string, do func(id string)) {
 	}
 	close(next)
 	work.Wait()
+}
+
+// queue holds the sessions that the worker is to sync, each once. Those written
+// here go before those that may have changed in the cloud alone. A session that
+// is added while it is synced waits until that sync has ended. The zero queue is
+// empty.
+type queue struct {
+	written, hinted []string                  // in the order of their arrival; some wait no more
+	waiting         map[string]replica.Reason // why each waiting session is synced
+	running         map[string]bool           // sessions that are synced now
+}
+
+// add adds a session. One that waits already is synced for both reasons.
+func (q *queue) add(id string, why replica.Reason) {
+	if q.waiting == nil {
+		q.waiting, q.running = map[string]replica.Reason{}, map[string]bool{}
+	}
+	had, waits := q.waiting[id]
+	if waits {
+		q.waiting[id] = max(had, why)
+		if why == replica.Written && had == replica.Hinted {
+			q.written = append(q.written, id) // it goes first now
+		}
+		return
+	}
+	q.waiting[id] = why
+	q.line(id, why)
+}
+
+// line puts a waiting session at the end of its line, unless it is running.
+func (q *queue) line(id string, why replica.Reason) {
+	switch {
+	case q.running[id]:
+	case why == replica.Written:
+		q.written = append(q.written, id)
+	default:
+		q.hinted = append(q.hinted, id)
+	}
+}
+
+// next returns the session to sync next, which counts as running until end is
+// called. ok is false when none waits.
+func (q *queue) next() (id string, why replica.Reason, ok bool) {
+	for _, line := range []*[]string{&q.written, &q.hinted} {
+		for len(*line) > 0 {
+			id, *line = (*line)[0], (*line)[1:]
+			if why, ok = q.waiting[id]; ok && !q.running[id] {
+				delete(q.waiting, id)
+				q.running[id] = true
+				return id, why, true
+			}
+		}
+	}
+	return "", 0, false
+}
+
+// drop removes a session from those that wait.
+func (q *queue) drop(id string) { delete(q.waiting, id) }
+
+// end notes that the sync of a session has ended.
+func (q *queue) end(id string) {
+	delete(q.running, id)
+	if why, waits := q.waiting[id]; waits {
+		q.line(id, why)
+	}
+}
+
+// rest returns the sessions that wait.
+func (q *queue) rest() map[string]replica.Reason { return q.waiting }
+
+// listing is what a scan of the directory found.
+type listing struct {
+	sessions []sessiondir.Entry // all that are here, the one that changed last first
+	changed  map[string]bool    // by id, those to sync
+}
+
+// scanAll finds the sessions that are not known to be in step with the cloud. It
+// opens no file.
+func (e *engine) scanAll(ctx context.Context) (*listing, error) {
+	return e.list(ctx, e.Stats.NotInStep)
+}
+
+// scanChanged finds the sessions that changed since this store synced them last. It
+// opens no file.
+func (e *engine) scanChanged(ctx context.Context) (*listing, error) {
+	return e.list(ctx, e.Stats.Changed)
+}
+
+func (e *engine) list(ctx context.Context, changed func([]sessiondir.Entry) map[string]bool) (*listing, error) {
+	all, err := e.Core.Entries(ctx)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b sessiondir.Entry) int {
+		return cmp.Or(b.Modified.Compare(a.Modified), cmp.Compare(a.Name, b.Name))
+	})
+	return &listing{sessions: all, changed: changed(all)}, ctx.Err()
+}
+
+// scan marks the sessions whose files changed since this store synced them
+// last, and those that are gone.
+func (w *worker) scan(ctx context.Context) {
+	f, err := w.scanChanged(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			w.Log.Warn("sessions not listed", "err", err)
+		}
+		return
+	}
+	for _, at := range f.sessions {
+		if f.changed[at.Name] {
+			w.Dirty.Add(at.Name, replica.Written)
+		}
+	}
+	for _, id := range w.Stats.Gone(f.sessions) {
+		w.Dirty.Add(id, replica.Written)
+	}
+}
+
+// drain sends what the sessions have that is not sent, with their entries of the
+// catalogue. The error tells how many sessions could not be sent, and why.
+func (e *engine) drain(ctx context.Context, ids []string) error {
+	errs := newErrors()
+	e.parallel(ids, func(id string) {
+		err := ctx.Err()
+		if err == nil {
+			out, _ := e.syncOne(ctx, id, syncer.Options{Mode: syncer.Closing})
+			err = out.Err
+		}
+		if err != nil && !errors.Is(err, ErrRemoved) {
+			errs.add(wrap("sync", id, err))
+		}
+	})
+	if n := len(errs.list); n > 0 {
+		return fmt.Errorf("%w: %d sessions wait on this device and are sent when the directory is opened again: %w", ErrDeferred, n, errs.list[0])
+	}
+	return nil
 }

@@ -1,13 +1,24 @@
 package cosmos
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"iter"
 	"net/http"
+	"net/http/httptrace"
+	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	azruntime "github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
@@ -97,4 +108,232 @@ func (c *Remote) page(ctx context.Context, part string, q *remote.Query, next st
 		return page.Response, "", err
 	})
 	return rows, more, a.Err
+}
+
+// textOf returns a query in the service's language, and its parameters. The partition and the
+// order are always in it: without them some servers return rows of others, or in no order. All
+// values are parameters: some servers do not know 'text'. The service indexes /id and /_ts by
+// itself.
+func textOf(part string, q *remote.Query) (text string, all []azcosmos.QueryParameter) {
+	text = "SELECT c.id, c.label, c.type, c.v, c._etag, c._ts FROM c WHERE c.pk = @pk AND c.id > @after"
+	all = []azcosmos.QueryParameter{{Name: "@pk", Value: part}, {Name: "@after", Value: max(q.After, before(q.Prefix))}}
+	if q.Prefix != "" {
+		text += " AND c.id < @end"
+		all = append(all, azcosmos.QueryParameter{Name: "@end", Value: q.Prefix + "~"})
+	}
+	if !q.Since.IsZero() {
+		text += " AND c._ts >= @since"
+		all = append(all, azcosmos.QueryParameter{Name: "@since", Value: q.Since.Unix()})
+	}
+	return text + " ORDER BY c.id", all
+}
+
+// before returns a text that is behind each name which is less than a prefix, and before the
+// prefix itself: no name has a '~'.
+func before(prefix string) string {
+	if prefix == "" {
+		return ""
+	}
+	last := len(prefix) - 1
+	return prefix[:last] + string(prefix[last]-1) + "~"
+}
+
+// document is the form in which the container holds an object: the label as it is, and the
+// body as text where that keeps it and is no longer, and else in base64.
+type document struct {
+	ID    string          `json:"id"`
+	PK    string          `json:"pk,omitempty"`
+	Label json.RawMessage `json:"label,omitempty"`
+	Text  *string         `json:"text,omitempty"`
+	Data  []byte          `json:"data,omitempty"`
+
+	ETag remote.Version `json:"_etag,omitempty"`
+	TS   int64          `json:"_ts,omitempty"` // in seconds since 1970
+
+	Type string `json:"type,omitempty"` // of a document of a former format, which has no label
+	V    int    `json:"v,omitempty"`
+}
+
+// encode returns the document of an object.
+func encode(part string, o *remote.Object) ([]byte, error) {
+	d := document{ID: o.Name, PK: part, Label: o.Label}
+	if text := string(o.Body); utf8.ValidString(text) && bytes.IndexByte(o.Body, 0) < 0 {
+		if len(text) > 0 {
+			d.Text = &text
+		}
+	} else {
+		d.Data = o.Body
+	}
+	doc, err := marshal(&d)
+	if room := o.Size() + len(o.Name) + len(part) + members; d.Text != nil && err == nil && len(doc) > room { // much is escaped
+		d.Text, d.Data = nil, o.Body
+		doc, err = marshal(&d)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("encode document: %w", err)
+	}
+	return doc, nil
+}
+
+// members is how many bytes the names of a document's members take, at most.
+const members = 100
+
+// marshal is json.Marshal without escapes for HTML.
+func marshal(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
+}
+
+// decode returns the object of a document, or of the row of a list. A document of another tool
+// has no label.
+func decode(body []byte, name string, etag azcore.ETag) remote.Object {
+	var d document
+	if json.Unmarshal(body, &d) != nil {
+		return remote.Object{Name: name, Version: remote.Version(etag)}
+	}
+	o := remote.Object{Name: d.ID, Label: d.Label, Body: d.Data, Version: remote.Version(etag), Time: time.Unix(d.TS, 0).UTC()}
+	if etag == "" { // as with some servers
+		o.Version = d.ETag
+	}
+	if d.Text != nil {
+		o.Body = []byte(*d.Text)
+	}
+	if d.Label == nil && d.V > 0 {
+		o.Label = fmt.Appendf(nil, `{"type":%q,"v":%d}`, d.Type, d.V)
+	}
+	return o
+}
+
+func partition(pk string) azcosmos.PartitionKey { return azcosmos.NewPartitionKeyString(pk) }
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// wire is the transport of the clients that [Connect] makes. It makes each request once:
+// what the SDK, whose policies cannot be left out, or net/http would repeat goes past them
+// as an [unrepeated]. But it lets the SDK go to another region, once for a call, where one
+// refuses a request or takes no connection. It tells the [trip] of a request of each byte that
+// moves and of each request that is made, and lets no answer through that is not from the service.
+type wire struct{ next policy.Transporter }
+
+// newWire returns a wire over the caller's transport, which may be nil. The SDK's own one
+// ends a transfer after 65 s, however it goes on.
+func newWire(next policy.Transporter) *wire {
+	if next == nil {
+		transport := http.DefaultTransport
+		if t, ok := transport.(*http.Transport); ok {
+			t = t.Clone()
+			t.MaxIdleConnsPerHost = t.MaxIdleConns // all are to one host
+			transport = t
+		}
+		next = &http.Client{Transport: transport}
+	}
+	return &wire{next}
+}
+
+// Do makes a request.
+func (w *wire) Do(r *http.Request) (*http.Response, error) {
+	t := tripOf(r.Context())
+	data := t
+	if isAccount(r) {
+		data = nil // the SDK may make it beside the trip
+	}
+	var used atomic.Bool
+	trace := &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { used.Store(c.Reused) }}
+	out := r.WithContext(httptrace.WithClientTrace(r.Context(), trace))
+	if out.Body == nil {
+		out.Body = http.NoBody
+	}
+	out.Body = &moving{out.Body, data} // also where there is none: net/http repeats a request without a body
+	start := time.Now()
+	data.moves()
+	answer, err := w.next.Do(out)
+	t.made(r, start, answer)
+	if err != nil && undialed(err) && data.goesOn() {
+		refusal := jsonAnswer(r, nil) // by which the SDK goes on as it does from a region that refuses
+		refusal.StatusCode, refusal.Header = http.StatusForbidden, http.Header{http.CanonicalHeaderKey(headerSub): {noAccount}}
+		return refusal, nil
+	}
+	if err != nil {
+		return nil, &unrepeated{err, used.Load()}
+	}
+	if err := checkService(answer); err != nil {
+		return nil, errors.Join(err, answer.Body.Close())
+	}
+	t.heard()
+	answer.Body = &moving{answer.Body, data}
+	if repeated(answer) && !(answer.StatusCode == http.StatusForbidden && data.goesOn()) {
+		_, err := io.Copy(io.Discard, answer.Body) // so that the connection serves on
+		if err := errors.Join(err, answer.Body.Close()); err != nil {
+			return nil, err
+		}
+		return nil, &unrepeated{outcome: azruntime.NewResponseErrorWithErrorCode(answer, answer.Status)}
+	}
+	return answer, nil
+}
+
+// repeated reports whether the SDK makes a request again for its answer.
+func repeated(answer *http.Response) bool {
+	switch sub := answer.Header.Get(headerSub); answer.StatusCode {
+	case http.StatusForbidden:
+		return sub == noWrites || sub == noAccount
+	case http.StatusNotFound:
+		return sub == notYet
+	}
+	return slices.Contains([]int{408, 500, 502, 503, 504}, answer.StatusCode)
+}
+
+// unrepeated is an outcome of which the SDK does not see what it is.
+type unrepeated struct {
+	outcome error
+	stale   bool // there was no answer on a connection that had served before
+}
+
+func (u *unrepeated) Error() string {
+	if e := (*azcore.ResponseError)(nil); errors.As(u.outcome, &e) {
+		return fmt.Sprint("status ", e.StatusCode) // its own text is the answer's
+	}
+	return u.outcome.Error()
+}
+
+// NonRetriable tells the SDK to make the request once.
+func (*unrepeated) NonRetriable() {}
+
+// outcome returns what an error of the SDK's client hides.
+func outcome(err error) (_ error, stale bool) {
+	if u := (*unrepeated)(nil); errors.As(err, &u) {
+		return u.outcome, u.stale
+	}
+	return err, false
+}
+
+// moving is the body of a request or answer. It tells the trip of what moves.
+type moving struct {
+	io.ReadCloser
+	trip *trip
+}
+
+func (m *moving) Read(p []byte) (int, error) {
+	n, err := m.ReadCloser.Read(p)
+	if m.trip.moved(); err != nil && err != io.EOF {
+		err = &unrepeated{outcome: err}
+	}
+	return n, err
+}
+
+// jsonAnswer returns an answer that no server gave.
+func jsonAnswer(to *http.Request, body []byte) *http.Response {
+	return &http.Response{
+		StatusCode: http.StatusOK, Status: "200 OK", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header:        http.Header{"Content-Type": {"application/json"}},
+		Body:          io.NopCloser(bytes.NewReader(body)),
+		ContentLength: int64(len(body)), Request: to,
+	}
 }

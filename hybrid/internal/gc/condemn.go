@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
@@ -134,4 +135,186 @@ func Finish(ctx context.Context, s *Session) error {
 		return nil
 	}
 	return err
+}
+
+// garbage returns the documents that are not live and older than grace: segments
+// first, then what they name. It counts those that are too young.
+func (i *inventory) garbage(l *liveSet, grace time.Duration, sum *Result) []*document {
+	segments, chunks := i.deadSegments(l, grace, sum)
+	i.addFiles(chunks)
+	var rest []*document
+	for _, d := range i.docs {
+		dead := false
+		switch d.Type {
+		case segment.TypeChunk:
+			dead = !chunks[d.Name]
+		case head.TypeHistory: // which no head came to name, or none does any more
+			dead = !i.head.Histories.Has(d.Name)
+		case head.TypeGone: // which no head came to lead to
+			dead = !slices.Contains(i.head.Gone, d.Name)
+		}
+		if dead && i.old(d, grace, time.Time{}, sum) {
+			rest = append(rest, d)
+		}
+	}
+	return append(segments, rest...)
+}
+
+// deadSegments returns the segments that may go, and the chunks that those which
+// stay need.
+func (i *inventory) deadSegments(l *liveSet, grace time.Duration, sum *Result) (dead []*document, chunks map[string]bool) {
+	chunks = map[string]bool{}
+	for _, d := range i.docs {
+		if d.Type != segment.TypeSegment {
+			continue
+		}
+		if !l.has(d) && i.old(d, grace, l.coveredSince(d, i.written), sum) {
+			dead = append(dead, d)
+			continue
+		}
+		for _, id := range d.chunks(i.sid) {
+			chunks[id] = true
+		}
+	}
+	return dead, chunks
+}
+
+// addFiles adds the chunks of the head's small files.
+func (i *inventory) addFiles(chunks map[string]bool) {
+	for _, f := range i.head.Files {
+		_, ids := f.Documents(i.sid)
+		for _, id := range ids {
+			chunks[id] = true
+		}
+	}
+}
+
+// headDocument returns the document of the head; nil where the list lacks it.
+func (i *inventory) headDocument() *document {
+	for _, d := range i.docs {
+		if d.Name == segment.HeadID(i.sid) {
+			return d
+		}
+	}
+	return nil
+}
+
+// remains returns all documents but the head that are older than grace.
+func (i *inventory) remains(grace time.Duration, sum *Result) (garbage []*document) {
+	for _, d := range i.docs {
+		if d.Name != segment.HeadID(i.sid) && i.old(d, grace, time.Time{}, sum) {
+			garbage = append(garbage, d)
+		}
+	}
+	return garbage
+}
+
+// old reports whether a document is older than grace, and what stands for it
+// since a time too. It counts it when it is not.
+func (i *inventory) old(d *document, grace time.Duration, since time.Time, sum *Result) bool {
+	at := d.Time
+	if since.After(at) {
+		at = since
+	}
+	if i.now.Sub(at) > grace {
+		return true
+	}
+	sum.Waiting++
+	sum.wait(at.Add(grace + time.Second))
+	return false
+}
+
+// lastLook is how long after a tombstone was written last Prune looks for documents of its
+// session once more.
+const lastLook = 90 * 24 * time.Hour
+
+// clearDeleted removes what is left of a deleted session but its tombstone: a
+// deletion may have been interrupted, and a device that did not know of it may
+// have uploaded since.
+func (p *pruner) clearDeleted(ctx context.Context) error {
+	i, err := p.list(ctx)
+	if err != nil {
+		return err
+	}
+	garbage := idsOf(i.remains(p.o.Grace, &p.sum))
+	if len(garbage) > 0 && !p.o.Plan {
+		if err := p.swap(ctx, p.head.Clone(), nil); err != nil {
+			return err
+		}
+		if err := p.discard(ctx, garbage); err != nil {
+			return err
+		}
+	}
+	p.sum.Removed += len(garbage)
+	last := i.now
+	if t := i.headDocument(); t != nil && len(garbage) == 0 {
+		last = t.Time
+	}
+	if last = last.Add(lastLook + time.Second); last.After(i.now) {
+		p.sum.wait(last)
+	}
+	return p.enterDeleted(ctx)
+}
+
+// enterDeleted writes the entry of a tombstone, where the device that deleted the session
+// did not come to that.
+func (p *pruner) enterDeleted(ctx context.Context) error {
+	e := p.s.Entry
+	if e == nil || e.Deleted || p.o.Plan {
+		return nil
+	}
+	entry := p.head.Catalogue(e.UID, "")
+	_, err := p.s.Reader.WriteEntry(ctx, &entry, e.Version)
+	return err
+}
+
+// clearRemains removes what is left of a session that has no head, as when its first upload
+// never ended, and marks its entry of the catalogue as deleted. No head tells of a writer
+// that is under way, so what is removed must be old.
+func (p *pruner) clearRemains(ctx context.Context) error {
+	i, err := p.list(ctx)
+	if err != nil {
+		return err
+	}
+	if i.headDocument() != nil {
+		return errLagging
+	}
+	grace := max(p.o.Grace, firstGrace)
+	garbage := idsOf(i.remains(grace, &p.sum))
+	if !p.o.Plan {
+		if err := p.discard(ctx, garbage); err != nil {
+			return err
+		}
+	}
+	p.sum.Removed += len(garbage)
+	if len(garbage) < len(i.docs) {
+		return nil
+	}
+	return p.clearEntry(ctx, i.now, grace)
+}
+
+// clearEntry marks the session's entry of the catalogue as deleted, unless it is young: a
+// first upload writes it before all else.
+func (p *pruner) clearEntry(ctx context.Context, now time.Time, grace time.Duration) error {
+	e := p.s.Entry
+	if e == nil || e.Deleted {
+		return nil
+	}
+	if now.Sub(e.Written) <= grace {
+		p.sum.Waiting++
+		p.sum.wait(e.Written.Add(grace + time.Second))
+		return nil
+	}
+	p.sum.Removed++
+	if p.o.Plan {
+		return nil
+	}
+	dead := e.Catalogue
+	dead.Deleted, dead.Name = true, ""
+	doc, err := dead.Encode()
+	if err != nil {
+		return err
+	}
+	_, err = p.s.Reader.Commit(ctx, doc.PK, nil, remoteread.Swap(doc, e.Version))
+	return remoteread.Lost(err)
 }

@@ -3,8 +3,12 @@ package gc
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
@@ -63,4 +67,134 @@ func (p *pruner) listDocuments(ctx context.Context, i *inventory) error {
 		}
 	}
 	return nil
+}
+
+// inventory is what the cloud has of a session, listed after its head was read.
+type inventory struct {
+	sid      string
+	head     *head.Head
+	docs     []*document
+	segments map[segment.Stream][]segment.Info // of the session itself
+	written  map[string]time.Time              // when segments were, by id
+	listed   []head.History                    // that the head names, without those that are over
+	over     []head.History                    // that have been kept for their time
+	now      time.Time                         // by the service's clock
+}
+
+func newInventory(sid string, t *head.Head, listed []head.History) *inventory {
+	return &inventory{
+		sid: sid, head: t, listed: listed, segments: map[segment.Stream][]segment.Info{}, written: map[string]time.Time{},
+	}
+}
+
+// document is a document of the session, without its lines.
+type document struct {
+	remote.Object
+	Type   string   `json:"type"`
+	Chunks []string `json:"chunks"` // of a segment: the names of those that it needs
+
+	info *segment.Info // of a segment; nil when it cannot be read
+}
+
+// chunks returns the ids of the chunks that a segment needs.
+func (d *document) chunks(sid string) (ids []string) {
+	for _, name := range d.Chunks {
+		ids = append(ids, segment.ChunkID(sid, name))
+	}
+	return ids
+}
+
+// add adds a segment that was just stored.
+func (i *inventory) add(in segment.Info, at time.Time) {
+	i.segments[in.Stream] = append(i.segments[in.Stream], in)
+	i.written[in.ID] = at
+}
+
+// idsOf returns the ids of documents.
+func idsOf(docs []*document) (ids []string) {
+	for _, d := range docs {
+		ids = append(ids, d.Name)
+	}
+	return ids
+}
+
+// liveSet is what of an inventory somebody can still name or read.
+type liveSet struct {
+	segments map[string]bool                   // by id
+	spans    map[segment.Stream][]segment.Span // the same segments
+	broken   map[segment.Stream]bool           // streams with a history that cannot be read: they stay as they are
+	damage   error                             // Is ErrDamaged: why streams are broken
+}
+
+// live follows everything that leads to lines: the head, and the histories that it names.
+func (i *inventory) live() *liveSet {
+	l := &liveSet{
+		segments: map[string]bool{}, spans: map[segment.Stream][]segment.Span{}, broken: map[segment.Stream]bool{},
+	}
+	l.add(i, segment.Transcript, i.head.Transcript.Point())
+	for st, r := range i.head.Logs {
+		l.add(i, st, r.Point())
+	}
+	for _, h := range i.listed {
+		l.add(i, h.Stream, h.Extent.Point())
+	}
+	return l
+}
+
+// add adds the segments that the history which ends at p is read from.
+func (l *liveSet) add(i *inventory, st segment.Stream, p segment.Point) {
+	if p.N <= 0 {
+		return
+	}
+	spans, err := segment.Tile(st, i.segments[st], segment.Origin(st), p)
+	if err != nil {
+		l.broken[st] = true
+		l.damage = errors.Join(l.damage, fmt.Errorf("%w: %w", remoteread.ErrDamaged, err))
+		return
+	}
+	for _, sp := range spans {
+		if !l.segments[sp.ID] {
+			l.segments[sp.ID] = true
+			l.spans[st] = append(l.spans[st], sp)
+		}
+	}
+}
+
+// has reports whether a segment must stay whatever its age: it is read, or
+// nobody can say what it is good for.
+func (l *liveSet) has(d *document) bool {
+	return d.info == nil || l.segments[d.Name] || l.broken[d.info.Stream]
+}
+
+// coveredSince returns when the youngest was written of the segments that are
+// read in the place of d.
+func (l *liveSet) coveredSince(d *document, written map[string]time.Time) (at time.Time) {
+	for _, sp := range l.spans[d.info.Stream] {
+		if sp.From.N < d.info.To.N && sp.To.N > d.info.From.N {
+			if w := written[sp.ID]; w.After(at) {
+				at = w
+			}
+		}
+	}
+	return at
+}
+
+// expire takes the former heads out of an inventory's list that are older than they are kept.
+func (p *pruner) expire(i *inventory) {
+	now := p.s.Reader.Time()
+	if p.o.Retention < 0 || now.IsZero() {
+		return
+	}
+	i.listed = nil
+	for _, h := range p.histories {
+		switch {
+		case h.Branch():
+		case now.Sub(h.At) > p.o.Retention:
+			i.over = append(i.over, h)
+			continue
+		default:
+			p.sum.wait(h.At.Add(p.o.Retention + time.Second))
+		}
+		i.listed = append(i.listed, h)
+	}
 }

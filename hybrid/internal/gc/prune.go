@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
 )
 
 // Prune keeps what the cloud has of a session small. It may be interrupted
@@ -109,3 +113,137 @@ func (p *pruner) remove(ctx context.Context, over []head.History, names []string
 	}
 	return n, p.finish(ctx)
 }
+
+// Options say what Prune may do.
+type Options struct {
+	Grace     time.Duration // how old garbage must be, and what is read in its place, before it is removed
+	Retention time.Duration // for how long former heads are kept; negative: for ever
+	Plan      bool          // only tell what there is to do
+}
+
+const (
+	// MaxFirstUpload is how long the first upload of a session may take. A writer
+	// that takes longer begins again.
+	MaxFirstUpload = 3 * 24 * time.Hour
+	// firstGrace is the least age at which documents are removed that no head guards.
+	firstGrace = 7 * 24 * time.Hour
+)
+
+// Result is what Prune did, or would do.
+type Result struct {
+	Merged   int // small segments that larger ones stand for now
+	Segments int // the larger ones
+	Expired  int // histories that were given up
+	Removed  int // documents, also entries of the catalogue
+	Waiting  int // documents that are garbage, but too young
+
+	// Due is when there will be more to do though nothing changes; the zero time is
+	// never.
+	Due time.Time
+}
+
+// wait notes that there is something to do at a time.
+func (r *Result) wait(until time.Time) {
+	if r.Due.IsZero() || until.Before(r.Due) {
+		r.Due = until
+	}
+}
+
+// A Project reads sessions of one project by their ids.
+type Project struct {
+	Reader   *remoteread.Reader
+	Identity segment.Identity // of all sessions, without a name
+}
+
+// A Member is a session of a project as the cloud has it.
+type Member struct {
+	SID, Session string
+	Head         *head.Head // nil: it has none
+	Version      remote.Version
+	Entry        *remoteread.Entry // of the catalogue; nil: none
+}
+
+// Read reads the head of each session, and its entry in the catalogue.
+func (p *Project) Read(ctx context.Context, sessions []string) (all []*Member, err error) {
+	for _, session := range sessions {
+		m := &Member{Session: session}
+		if err := p.read(ctx, m); err != nil {
+			return nil, m.Named(err)
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+func (p *Project) read(ctx context.Context, m *Member) error {
+	of := p.Identity
+	of.Session = m.Session
+	m.SID = of.SID()
+	t, known, err := p.Reader.Head(ctx, m.SID, remoteread.Known{})
+	if err != nil {
+		return err
+	}
+	m.Head, m.Version = t, known.Version
+	m.Entry, err = p.Reader.EntryOf(ctx, of.UID(), m.SID)
+	return err
+}
+
+// Named adds which session an error is about; nil stays nil.
+func (m *Member) Named(err error) error {
+	if err != nil {
+		err = fmt.Errorf("session %q: %w", limits.ID(m.Session), err)
+	}
+	return err
+}
+
+// Session is a session to be pruned, and what is known of it.
+type Session struct {
+	SID    string
+	Reader *remoteread.Reader // makes all requests
+	Head   remoteread.Known   // the head as it was last read or written; Prune brings it up to date
+	Entry  *remoteread.Entry  // of the catalogue; nil: it is left alone
+	Device string             // that prunes
+	Random *jitter.Source
+}
+
+// pruner prunes one session.
+type pruner struct {
+	s    *Session
+	o    Options
+	head *head.Head // nil: none
+	sum  Result
+
+	histories []head.History // all that the head names
+}
+
+// errLagging tells that a list of documents did not have the head that was read. A round
+// that meets it begins again.
+var errLagging = fmt.Errorf("%w: the list of documents has another one", remoteread.ErrLost)
+
+// readHead reads the head.
+func (p *pruner) readHead(ctx context.Context) error {
+	t, known, err := p.s.Reader.Head(ctx, p.s.SID, p.s.Head)
+	if err == nil {
+		p.head, p.histories, p.s.Head = t, nil, known
+	}
+	return err
+}
+
+// readHistories reads the histories that the head names.
+func (p *pruner) readHistories(ctx context.Context) (err error) {
+	p.histories, err = p.s.Reader.Histories(ctx, p.head, p.s.Head.Version)
+	return err
+}
+
+// outdated reports whether a round met damage, and the head is not any more the one that
+// it followed: what that one led to may have been removed since.
+func (p *pruner) outdated(ctx context.Context, err error) bool {
+	if !errors.Is(err, remoteread.ErrDamaged) || p.head == nil {
+		return false
+	}
+	doc, err := p.s.Reader.Get(ctx, p.pk(), segment.HeadID(p.s.SID), p.s.Head.Version)
+	return err == nil && doc != nil
+}
+
+// pk returns the partition of the session's head.
+func (p *pruner) pk() string { return segment.SessionPK(p.s.SID) }

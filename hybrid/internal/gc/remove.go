@@ -3,13 +3,17 @@ package gc
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/limits"
 )
@@ -144,4 +148,129 @@ func (p *Remover) enter(ctx context.Context, m *Member) error {
 		return fmt.Errorf("write catalogue: %w", err)
 	}
 	return nil
+}
+
+// ErrRecreated tells that another device recreated a session while it was emptied.
+var ErrRecreated = fmt.Errorf("%w: a device recreated the session meanwhile, and it stays", remoteread.ErrContended)
+
+// Empty removes all documents of a session but its head t, which is its tombstone in the
+// version version, and returns the version that it has then. Documents of other tools stay. What
+// it leaves when it is interrupted, the next call removes, and so does Prune.
+//
+// It lists, gives the tombstone another version, and then removes what it listed. A device
+// that recreates the session replaces the version of the tombstone that it read before it
+// stored anything. Where that fails, it stores all again, under names that were not listed.
+// Where it is first, nothing is removed, and the error Is [ErrRecreated].
+func Empty(ctx context.Context, s *Session, t *head.Head, version remote.Version) (remote.Version, error) {
+	names, err := stored(ctx, s.Reader, t.SID)
+	if err != nil {
+		return version, fmt.Errorf("remove documents: %w", err)
+	}
+	if len(names) == 0 {
+		return version, nil
+	}
+	if version, err = Renew(ctx, s, t, version); err != nil {
+		now, _, unread := s.Reader.Head(ctx, t.SID, remoteread.Known{})
+		if errors.Is(err, remoteread.ErrLost) && unread == nil && now != nil && !now.Deleted {
+			err = ErrRecreated
+		}
+		return "", err
+	}
+	p := &pruner{s: s}
+	return version, p.discard(ctx, names)
+}
+
+// Renew gives the tombstone t another version, if it still has the version version: what was
+// decided by that one comes to nothing. The error Is [remoteread.ErrLost] when it has not.
+func Renew(ctx context.Context, s *Session, t *head.Head, version remote.Version) (remote.Version, error) {
+	p := &pruner{s: s, head: t}
+	s.Head.Version = version
+	err := p.swap(ctx, t.Clone(), nil)
+	return s.Head.Version, err
+}
+
+// Removable returns an error that Is [segment.ErrFormat] when a session has a document of
+// another format: nothing of it is to be removed then.
+func Removable(ctx context.Context, r *remoteread.Reader, sid string) error {
+	_, err := stored(ctx, r, sid)
+	return err
+}
+
+// stored lists all documents of a session but its head, whatever leads to them. The error Is [segment.ErrFormat] when one has another format.
+func stored(ctx context.Context, r *remoteread.Reader, sid string) (names []string, err error) {
+	for o, err := range r.List(ctx, segment.SessionPK(sid), remote.Query{Prefix: sid + "-"}) {
+		if err != nil {
+			return nil, err
+		}
+		if o.Name == segment.HeadID(sid) {
+			continue
+		}
+		if err := segment.CheckFormat(o.Label); err != nil {
+			return nil, err
+		}
+		names = append(names, o.Name)
+	}
+	return names, nil
+}
+
+// Journal remembers at which revision of its entry in the catalogue each session
+// was last pruned, so that one at which nothing happens costs nothing. Without it
+// all are pruned once more.
+type Journal struct {
+	V         int             `json:"v"`
+	Grace     time.Duration   `json:"grace"` // that it was done with
+	Retention time.Duration   `json:"retention"`
+	Sessions  map[string]done `json:"sessions"` // by SID
+}
+
+type done struct {
+	Revision int64     `json:"rev"`
+	Due      time.Time `json:"due,omitzero"` // when there is more to do though nothing changes
+}
+
+const journalVersion = 1
+
+// ReadJournal reads what [Journal.Encode] returned. It returns an empty journal for
+// every other text, and for one of other options.
+func ReadJournal(text []byte, o Options) *Journal {
+	j := &Journal{}
+	if json.Unmarshal(text, j) != nil || j.V != journalVersion || j.Sessions == nil || j.Grace != o.Grace || j.Retention != o.Retention {
+		return &Journal{V: journalVersion, Grace: o.Grace, Retention: o.Retention, Sessions: map[string]done{}}
+	}
+	return j
+}
+
+// Encode returns the journal's text.
+func (j *Journal) Encode() ([]byte, error) { return json.Marshal(j) }
+
+// Note notes that a session was pruned, and when there is more to do though nothing
+// changes.
+func (j *Journal) Note(e *remoteread.Entry, due time.Time) {
+	j.Sessions[e.SID] = done{e.Revision, due}
+}
+
+// Due returns the entries of a project's sessions for which there may be something
+// to do, by the sessions' ids; or those of all its sessions. It forgets sessions
+// without an entry.
+func (j *Journal) Due(ctx context.Context, r *remoteread.Reader, project segment.Identity, all bool) (map[string]*remoteread.Entry, error) {
+	due, seen := map[string]*remoteread.Entry{}, map[string]bool{}
+	for e, err := range r.Entries(ctx, project.UID(), "", time.Time{}) {
+		if err != nil {
+			return nil, err
+		}
+		seen[e.SID] = true
+		session := project
+		session.Session = e.Session
+		if session.SID() == e.SID && (all || !j.settled(&e, r.Time())) {
+			due[e.Session] = &e
+		}
+	}
+	maps.DeleteFunc(j.Sessions, func(sid string, _ done) bool { return !seen[sid] })
+	return due, nil
+}
+
+// settled reports whether there is nothing to do for a session.
+func (j *Journal) settled(e *remoteread.Entry, now time.Time) bool {
+	s, known := j.Sessions[e.SID]
+	return known && s.Revision == e.Revision && (s.Due.IsZero() || now.Before(s.Due))
 }

@@ -2,11 +2,13 @@ package head
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
 // A Head is the document of a session that says which history counts.
@@ -91,4 +93,91 @@ func (t *Head) Clone() *Head {
 	c.Gone = slices.Clone(t.Gone)
 	c.Histories = Histories{slices.Clone(t.Histories.Former), slices.Clone(t.Histories.Branches)}
 	return &c
+}
+
+// An Anew tells of a session that was sent anew in the place of a former one.
+type Anew struct {
+	// Rules is the version of the rules that all of its lines and files went through, or
+	// later ones; "" where the former session was deleted.
+	Rules string `json:"v,omitempty"`
+	// Was is where the transcript of the former session ended, and Now the same place here.
+	// They are zero where that is not known.
+	Was segment.Point `json:"was,omitzero"`
+	Now segment.Point `json:"now,omitzero"`
+}
+
+// TypeGone is the type of the documents that condemn others.
+const TypeGone = "gone"
+
+// A Gone condemns documents of a session: they are removed once a head leads to it, and
+// nothing may come to need them. It is removed when they are, in the request that makes a
+// head which does not lead to it.
+type Gone struct {
+	ID    string   // of its document
+	Names []string // ids of the documents that are condemned
+}
+
+type goneDoc struct {
+	Type  string   `json:"type"`
+	V     int      `json:"v"`
+	Names []string `json:"names"`
+}
+
+// Encode returns the document of g, which belongs to session sid.
+func (g *Gone) Encode(sid string) (segment.Document, error) {
+	d := goneDoc{TypeGone, segment.Version, g.Names}
+	body, err := marshal(&d)
+	if err != nil {
+		return segment.Document{}, fmt.Errorf("encode condemned names: %w", err)
+	}
+	return segment.Document{ID: g.ID, PK: segment.SessionPK(sid), Type: TypeGone, Label: segment.Label(TypeGone), Body: body}, nil
+}
+
+// DecodeGone reads a document with condemned names. Errors are as of [Decode].
+func DecodeGone(id string, body []byte) (Gone, error) {
+	var d goneDoc
+	err := json.Unmarshal(body, &d)
+	if probed := segment.Probe(body, TypeGone); probed != nil {
+		return Gone{}, fmt.Errorf("decode condemned names: %w", probed)
+	}
+	if err != nil {
+		return Gone{}, fmt.Errorf("decode condemned names: %w", segment.ErrDamaged)
+	}
+	return Gone{id, d.Names}, nil
+}
+
+// Summary returns what lists show of a file with that content; nil for nothing.
+func Summary(name string, content []byte) []byte {
+	if name != Metadata || pyjson.Check(content, pyjson.Strict) != nil {
+		return nil
+	}
+	doc := []byte("{}")
+	for _, member := range []string{"name", "bundle", "turn_count"} {
+		if v, ok := pyjson.Lookup(content, member); ok && len(v) <= 256 && pyjson.KindOf(v) != pyjson.Object && pyjson.KindOf(v) != pyjson.Array {
+			doc = pyjson.Splice(doc, member, v)
+		}
+	}
+	return doc
+}
+
+// Description returns the description in metadata that the head itself holds; "" for none.
+func (t *Head) Description() string {
+	metadata := t.Files[Metadata].Text
+	if pyjson.Check(metadata, pyjson.Strict) != nil {
+		return ""
+	}
+	v, ok := pyjson.Lookup(metadata, "description")
+	if !ok || pyjson.KindOf(v) != pyjson.String {
+		return ""
+	}
+	return pyjson.Text(v)
+}
+
+// Name returns the name that the session's metadata gives it; "" for none.
+func (t *Head) Name() string {
+	name, ok := pyjson.Lookup(t.Files[Metadata].Summary, "name")
+	if !ok || pyjson.KindOf(name) != pyjson.String {
+		return ""
+	}
+	return pyjson.Text(name)
 }

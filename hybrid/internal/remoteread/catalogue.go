@@ -2,7 +2,9 @@ package remoteread
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"time"
 
@@ -100,4 +102,103 @@ func (r *Reader) WriteEntry(ctx context.Context, entry *head.Catalogue, last rem
 		}
 	}
 	return "", why
+}
+
+// Histories returns the former heads and branches that the head t names, which was read
+// in a version. A head without any costs no request. Where the list lacks one, it is read
+// once more if the head is still that version; if not, the error Is [ErrLost]. With an
+// [ErrDamaged] it returns what could be read: who removes documents, or decides by what is
+// not listed, must stop.
+func (r *Reader) Histories(ctx context.Context, t *head.Head, version remote.Version) (all []head.History, err error) {
+	if t.Histories.Len() == 0 {
+		return nil, nil
+	}
+	for again := false; ; again = true {
+		all, err = r.listHistories(ctx, t)
+		if err != nil || len(all) == t.Histories.Len() {
+			return all, err
+		}
+		if again {
+			return all, fmt.Errorf("%w: its list of former heads and branches has %d of %d: where a replica lags, try again later",
+				ErrDamaged, len(all), t.Histories.Len())
+		}
+		_, err := r.Get(ctx, segment.SessionPK(t.SID), segment.HeadID(t.SID), version)
+		if err == nil {
+			err = ErrLost
+		}
+		if !errors.Is(err, remote.ErrUnchanged) {
+			return all, fmt.Errorf("list histories: %w", err)
+		}
+	}
+}
+
+// listHistories lists the histories that the head t names.
+func (r *Reader) listHistories(ctx context.Context, t *head.Head) (all []head.History, err error) {
+	for o, err := range r.List(ctx, segment.SessionPK(t.SID), remote.Query{Prefix: segment.HistoryID(t.SID, "")}) {
+		if err != nil {
+			return nil, fmt.Errorf("list histories: %w", err)
+		}
+		if !t.Histories.Has(o.Name) {
+			continue
+		}
+		h, err := head.DecodeHistory(o.Name, o.Label, t.SID)
+		if errors.Is(err, segment.ErrFormat) {
+			return nil, fmt.Errorf("list histories: %w", err)
+		}
+		if err == nil {
+			all = append(all, h)
+		}
+	}
+	return all, nil
+}
+
+// Known is a head as it was last read or written; the zero Known is none.
+type Known struct {
+	Version remote.Version  `json:"version,omitempty"`
+	Doc     json.RawMessage `json:"doc,omitempty"`
+}
+
+// Head reads the head of a session, and returns nil when there is none. known is
+// the head as it was last read or written: one that has not changed since costs one
+// point read. The error Is [ErrHead] when there is a head that cannot be followed, and
+// [ErrOlder] when the answer is older than known.
+func (r *Reader) Head(ctx context.Context, sid string, known Known) (*head.Head, Known, error) {
+	version := known.Version
+	if len(known.Doc) == 0 {
+		version = ""
+	}
+	doc, err := r.Get(ctx, segment.SessionPK(sid), segment.HeadID(sid), version)
+	now := known
+	switch {
+	case errors.Is(err, remote.ErrUnchanged):
+	case err != nil:
+		return nil, Known{}, fmt.Errorf("read head: %w", err)
+	case doc == nil:
+		return nil, Known{}, nil
+	default:
+		now = Known{Version: doc.Version, Doc: doc.Body}
+		if err := segment.Probe(doc.Label, head.TypeHead); err != nil {
+			return nil, Known{}, unreadable(err)
+		}
+	}
+	t, err := head.Decode(now.Doc, sid)
+	if err != nil {
+		return nil, Known{}, unreadable(err)
+	}
+	if last := known.Head(sid); last != nil && (last.Born == t.Born || t.Deleted) && t.Revision < last.Revision {
+		return nil, Known{}, ErrOlder
+	}
+	return t, now, nil
+}
+
+// Head returns the head that h is, nil for none that can be read.
+func (h *Known) Head(sid string) *head.Head {
+	if len(h.Doc) == 0 {
+		return nil
+	}
+	t, err := head.Decode(h.Doc, sid)
+	if err != nil {
+		return nil
+	}
+	return t
 }

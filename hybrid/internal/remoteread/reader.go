@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
@@ -86,4 +87,144 @@ func (r *Reader) Discard(ctx context.Context, pk string, ids []string) error {
 // HeadDocument reads the document of the head of any session, nil when it has none.
 func (r *Reader) HeadDocument(ctx context.Context, sid string) (*remote.Object, error) {
 	return r.Get(ctx, segment.SessionPK(sid), segment.HeadID(sid), "")
+}
+
+// Source reads segments and chunks, some of them ahead. It is a [segment.Source]
+// for one goroutine.
+type Source struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	reader *Reader
+	order  []segment.Info
+	next   int // of order, not begun
+	begun  map[string]chan fetched
+	work   sync.WaitGroup
+}
+
+type fetched struct {
+	doc segment.Document
+	err error
+}
+
+// readAhead is how many documents are read at once.
+const readAhead = 4
+
+// Source returns a source that expects segments to be asked for in the given
+// order. It reads others too, but none of them ahead. The caller closes it.
+func (r *Reader) Source(ctx context.Context, order []segment.Info) *Source {
+	ctx, cancel := context.WithCancel(ctx)
+	return &Source{ctx: ctx, cancel: cancel, reader: r, order: order, begun: map[string]chan fetched{}}
+}
+
+// Close ends the requests that are under way.
+func (s *Source) Close() {
+	s.cancel()
+	s.work.Wait()
+}
+
+// Segment implements [segment.Source].
+func (s *Source) Segment(in segment.Info) (segment.Document, error) {
+	depth := s.reader.atOnce(readAhead)
+	for ; s.next < len(s.order) && (s.order[s.next].ID == in.ID || len(s.begun) < depth); s.next++ {
+		s.begin(s.order[s.next])
+	}
+	c, ok := s.begun[in.ID]
+	if !ok {
+		return s.reader.document(s.ctx, in.PK, in.ID)
+	}
+	delete(s.begun, in.ID)
+	got := <-c
+	return got.doc, got.err
+}
+
+func (s *Source) begin(in segment.Info) {
+	c := make(chan fetched, 1)
+	s.begun[in.ID] = c
+	s.work.Go(func() {
+		doc, err := s.reader.document(s.ctx, in.PK, in.ID)
+		c <- fetched{doc, err}
+	})
+}
+
+// Chunks implements [segment.Source]. As of segments, some are read ahead.
+func (s *Source) Chunks(pk string, ids []string) iter.Seq2[segment.Document, error] {
+	return func(yield func(segment.Document, error) bool) {
+		ctx, cancel := context.WithCancel(s.ctx)
+		var work sync.WaitGroup
+		defer work.Wait()
+		defer cancel()
+		depth := s.reader.atOnce(readAhead)
+		begun := make([]chan fetched, 0, len(ids))
+		for i := range ids {
+			for len(begun) < min(i+depth, len(ids)) {
+				c, id := make(chan fetched, 1), ids[len(begun)]
+				begun = append(begun, c)
+				work.Go(func() {
+					doc, err := s.reader.document(ctx, pk, id)
+					c <- fetched{doc, err}
+				})
+			}
+			got := <-begun[i]
+			begun[i] = nil
+			if !yield(got.doc, got.err) || got.err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (r *Reader) document(ctx context.Context, pk, id string) (segment.Document, error) {
+	o, err := r.Get(ctx, pk, id, "")
+	if err != nil {
+		return segment.Document{}, err
+	}
+	if o == nil {
+		return segment.Document{}, segment.ErrMissing
+	}
+	return segment.Document{ID: id, PK: pk, Label: o.Label, Body: o.Body}, nil
+}
+
+// Lines yields the lines of a stream between two points, after their hashes were
+// checked; see [segment.Lines] for what it needs and how long a line is valid.
+// The error is the last thing yielded. It Is [ErrDamaged] when lines are missing
+// or not what they should be.
+func (r *Reader) Lines(ctx context.Context, st segment.Stream, infos []segment.Info, from, to segment.Point, large *segment.Large) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		var order []segment.Info
+		if spans, err := segment.Tile(st, infos, from, to); err == nil {
+			for _, s := range spans {
+				order = append(order, s.Info)
+			}
+		}
+		s := r.Source(ctx, order)
+		defer s.Close()
+		for line, err := range segment.Lines(s, st, infos, from, to, large) {
+			if err != nil {
+				yield(nil, Damaged(err))
+				return
+			}
+			if !yield(line, nil) {
+				return
+			}
+		}
+	}
+}
+
+// File reads a small file that a session's head tells of. The error Is [ErrDamaged]
+// when the content is not what the head says.
+func (r *Reader) File(ctx context.Context, sid string, f head.File) ([]byte, error) {
+	content, err := f.Unpack(sid, func(pk, id string) (segment.Document, error) { return r.document(ctx, pk, id) })
+	return content, Damaged(err)
+}
+
+// LogLines yields all lines of a log.
+func (r *Reader) LogLines(ctx context.Context, t *head.Head, st segment.Stream, extent head.Extent) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		infos, err := r.Segments(ctx, t, st, 0)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		r.Lines(ctx, st, infos, segment.Origin(st), extent.Point(), nil)(yield)
+	}
 }

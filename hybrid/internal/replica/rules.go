@@ -1,10 +1,20 @@
 package replica
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"slices"
+	"strings"
 	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 )
 
 // Rules are what is remembered beside the states of what may leave, as it stood at one
@@ -54,4 +64,260 @@ type localOnlyDoc struct {
 	V        int      `json:"v"`
 	Sessions []string `json:"sessions"`
 	Released []string `json:"released,omitempty"`
+}
+
+var rulesFiles = [3]string{DenyFile, LocalOnlyFile, RedactionFile}
+
+// Rules returns the rules as they are remembered now. It opens their files only when one
+// of them changed since they were read last, by this or another process.
+func (s *States) Rules() *Rules {
+	c := &s.rules
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := time.Now()
+	files, err := s.statRules()
+	if err != nil {
+		return &Rules{redactionErr: err, denyErr: err, localErr: err}
+	}
+	if c.rules != nil && c.sure && slices.EqualFunc(files[:], c.files[:], sameFile) {
+		return c.rules
+	}
+	r := &Rules{}
+	r.redaction, r.redactionErr = s.Redaction()
+	r.deny, r.denyErr = s.Globs(nil)
+	r.local, r.localErr = s.readLocalOnly()
+	c.rules, c.files, c.sure = r, files, errors.Join(r.redactionErr, r.denyErr, r.localErr) == nil
+	for _, f := range files {
+		c.sure = c.sure && (f == nil || at.Sub(f.ModTime()) > SettleTime)
+	}
+	return r
+}
+
+// statRules returns how the files of the rules stand; nil for one that is not there.
+func (s *States) statRules() (files [3]os.FileInfo, err error) {
+	err = s.with(func(dir *vfs.Dir) error {
+		for i, name := range rulesFiles {
+			var err error
+			if files[i], err = dir.Root().Stat(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+		return nil
+	})
+	return files, err
+}
+
+func sameFile(a, b os.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+// SetLocalOnly remembers that a session never leaves this machine, or that it may leave
+// whatever became of its parents. It is durable then. Several processes may change it.
+func (s *States) SetLocalOnly(id string, on bool) error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	was, err := s.readLocalOnly()
+	if err != nil {
+		return err
+	}
+	doc := localOnlyDoc{V: stateVersion, Sessions: without(was.Sessions, id), Released: without(was.Released, id)}
+	if on {
+		doc.Sessions = append(doc.Sessions, id)
+	} else {
+		doc.Released = append(doc.Released, id)
+	}
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	return s.Write(LocalOnlyFile, text)
+}
+
+func without(all []string, id string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == id })
+}
+
+// readLocalOnly reads which sessions never leave this machine.
+func (s *States) readLocalOnly() (doc localOnlyDoc, err error) {
+	text, err := s.Read(LocalOnlyFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return localOnlyDoc{}, nil
+	case err != nil:
+		return localOnlyDoc{}, err
+	case json.Unmarshal(text, &doc) != nil || doc.V != stateVersion:
+		return localOnlyDoc{}, fmt.Errorf("read %s: not of this version", LocalOnlyFile)
+	}
+	return doc, nil
+}
+
+// DenyFile is the name of the file beside the states with the rules that were given
+// last.
+const DenyFile = "deny.json"
+
+type denyDoc struct {
+	V     int      `json:"v"`
+	Globs []string `json:"globs"`
+}
+
+// Globs keeps the globs that were given for the next process, or returns those of
+// the last one when given is nil. That one of those is malformed is an error.
+func (s *States) Globs(given []string) ([]string, error) {
+	var doc denyDoc
+	text, err := s.Read(DenyFile)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if err == nil && (json.Unmarshal(text, &doc) != nil || doc.V != stateVersion) {
+		err = fmt.Errorf("read %s: not of this version", DenyFile)
+	}
+	for i, glob := range doc.Globs {
+		if _, bad := MatchGlob(glob, ""); bad != nil && err == nil {
+			err = fmt.Errorf("read %s: glob %d: %w", DenyFile, i+1, bad)
+		}
+	}
+	switch {
+	case missing && len(given) == 0:
+		return given, nil
+	case given == nil || err == nil && slices.Equal(doc.Globs, given):
+		return doc.Globs, err
+	}
+	if text, err = json.Marshal(denyDoc{stateVersion, given}); err != nil {
+		return given, err
+	}
+	return given, s.Write(DenyFile, text)
+}
+
+// MatchGlob reports whether a glob fits all of s: as [path.Match] does, but here a slash
+// is a character as any other. The error tells that the glob is malformed.
+func MatchGlob(glob, s string) (bool, error) {
+	if _, err := path.Match(glob, ""); err != nil {
+		return false, err
+	}
+	after, from, starred := "", "", false // what follows the last star, and where in s that was tried
+	for glob != "" || s != "" {
+		if strings.HasPrefix(glob, "*") {
+			glob = glob[1:]
+			after, from, starred = glob, s, true
+			continue
+		}
+		part := firstOf(glob)
+		if n := fits(part, s); n > 0 {
+			glob, s = glob[len(part):], s[n:]
+			continue
+		}
+		if !starred || from == "" {
+			return false, nil
+		}
+		from = from[1:]
+		glob, s = after, from
+	}
+	return true, nil
+}
+
+// firstOf returns what of a glob without a star at its beginning stands for one character.
+func firstOf(glob string) string {
+	if glob == "" || glob[0] != '[' && glob[0] != '\\' {
+		return glob[:min(1, len(glob))]
+	}
+	for i := 1; glob[0] == '['; i++ {
+		switch glob[i] {
+		case '\\':
+			i++
+		case ']':
+			return glob[:i+1]
+		}
+	}
+	return glob[:2]
+}
+
+// fits returns how many bytes at the beginning of s a part of a glob stands for; 0: it
+// does not fit.
+func fits(part, s string) (n int) {
+	if part == "" || s == "" {
+		return 0
+	}
+	n = 1
+	if part[0] == '?' || part[0] == '[' {
+		_, n = utf8.DecodeRuneInString(s)
+	}
+	if ok, err := path.Match(part, s[:n]); part != "?" && (!ok || err != nil) {
+		return 0
+	}
+	return n
+}
+
+// RedactionFile is the name of the file beside the states with the version of the
+// rules of redaction that were given last. It holds no rule itself.
+const RedactionFile = "redaction.json"
+
+type redactionDoc struct {
+	V       int    `json:"v"`
+	Version string `json:"version"`
+}
+
+// Redaction returns the version of the rules that are remembered; "" for none.
+func (s *States) Redaction() (string, error) {
+	text, err := s.Read(RedactionFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var doc redactionDoc
+	if json.Unmarshal(text, &doc) != nil || doc.V != stateVersion {
+		return "", fmt.Errorf("read %s: not of this version", RedactionFile)
+	}
+	return doc.Version, nil
+}
+
+// SetRedaction remembers the version of rules for all programs that open the
+// directory. It is durable then.
+func (s *States) SetRedaction(version string) error {
+	text, err := json.Marshal(redactionDoc{stateVersion, version})
+	if err != nil {
+		return err
+	}
+	return s.Write(RedactionFile, text)
+}
+
+// RulesName returns what rules are called apart from their version: that of
+// "secrets/3" and "secrets/4+1f" is "secrets". Rules of one name follow each other.
+func RulesName(version string) string {
+	name, _, _ := strings.Cut(version, "/")
+	return strings.TrimRight(name, "0123456789")
+}
+
+// BuiltIn reports whether rules of the version mine, of which only the number grows,
+// can stand for those of the version asked.
+func BuiltIn(mine, asked string) bool {
+	_, rest := numbered(asked)
+	return strings.Contains(asked, "/") && rest == "" && Follows(mine, asked)
+}
+
+// Follows reports whether rules of the version mine may take the place of those of the
+// version was. They have the same name, no lower number, and stand for patterns of the
+// user where those did, which is what follows the number. Whether other patterns find
+// more or less cannot be told: whoever gives them decides.
+func Follows(mine, was string) bool {
+	if RulesName(mine) != RulesName(was) {
+		return false
+	}
+	number, rest := numbered(mine)
+	before, patterns := numbered(was)
+	return compareNumbers(number, before) >= 0 && (patterns == "" || rest != "")
+}
+
+// numbered returns the digits of a version, without zeros before them, and what
+// follows them: of "secrets/4+1f" these are "4" and "+1f".
+func numbered(version string) (number, rest string) {
+	text := strings.TrimPrefix(version[len(RulesName(version)):], "/")
+	rest = strings.TrimLeft(text, "0123456789")
+	return strings.TrimLeft(text[:len(text)-len(rest)], "0"), rest
+}
+
+func compareNumbers(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }

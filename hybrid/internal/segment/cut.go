@@ -1,11 +1,17 @@
 package segment
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"math/bits"
 	"slices"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 )
 
 // Documents yields the documents of lines, which come without LF: the chunks
@@ -151,4 +157,255 @@ func (c *Cutter) push(line []byte, r row) {
 	c.marks = append(c.marks, c.at)
 	c.open.rows = append(c.open.rows, row{slices.Clone(r.data), r.ref})
 	c.size.add(&r)
+}
+
+// From is where new lines begin.
+type From struct {
+	Stream Stream
+	Mark   Mark // its N, Hash, Bytes and Turn
+	Large  *Large
+}
+
+// A Cutter makes documents of the lines of a stream.
+type Cutter struct {
+	o     Options
+	at    Mark // behind the last line
+	chain *chain
+	base  base
+
+	st    Stream
+	open  Segment // the rows taken since the last segment
+	marks []Mark  // behind each of them
+	size  sizeEstimate
+}
+
+// NewCutter returns a cutter of the lines that follow from.
+func NewCutter(o Options, from From) *Cutter {
+	c := &Cutter{o: o.filled(), at: from.Mark, chain: newChain(sha256.New), st: from.Stream}
+	if from.Large != nil {
+		c.base = base{Large: *from.Large}
+		c.base.Line = slices.Clone(from.Large.Line)
+	}
+	c.begin()
+	return c
+}
+
+// At returns where the next lines will begin. Its Large shares memory with the
+// cutter.
+func (c *Cutter) At() From {
+	f := From{Stream: c.st, Mark: c.at}
+	if c.base.Line != nil {
+		f.Large = &c.base.Large
+	}
+	return f
+}
+
+// begin opens a segment behind the last line.
+func (c *Cutter) begin() {
+	c.open = Segment{Info: Info{Stream: c.st, From: c.at.Point(), Offset: c.at.Bytes, base: -1}}
+	c.open.PK = SessionPK(c.o.SID)
+	c.size, c.marks = sizeEstimate{}, nil
+}
+
+// sizeEstimate estimates, from above, how large the document of the open segment
+// will be. Rows count with their full size until they have been measured.
+type sizeEstimate struct {
+	fixed      int // index, descriptions
+	label      int // hashes, index, names of chunks
+	measured   int // bytes, compressed
+	unmeasured int // bytes, not compressed
+	rows       int // that were measured
+}
+
+const (
+	headBytes     = 900 // of a document without rows: ids, hashes, names of members
+	refBytes      = 300 // of a description in base64, at most, without chunks
+	nameBytes     = 43  // of the name of a chunk in the label
+	chunkRefBytes = 58  // of the name of a chunk in a description
+)
+
+// labelBytes returns what a row adds to the label of a document.
+func labelBytes(r *row) int {
+	n := base64.StdEncoding.EncodedLen(check) + 1 + blockBytes
+	if r.ref != nil {
+		n += len(r.ref.Chunks) * nameBytes
+	}
+	return n
+}
+
+// rowBytes returns what a row adds to a document, besides what is compressed.
+func rowBytes(r *row) int {
+	n := labelBytes(r)
+	if r.ref != nil {
+		n += refBytes + len(r.ref.Chunks)*chunkRefBytes
+	}
+	return n
+}
+
+func (f *sizeEstimate) add(r *row) {
+	f.fixed += rowBytes(r)
+	f.label += labelBytes(r)
+	f.unmeasured += len(r.data) + 1
+}
+
+// upperBound returns how many bytes the document has with further bytes of payload.
+func (f *sizeEstimate) upperBound(more int) int {
+	return headBytes + f.fixed + encodedBytes(f.measured+f.unmeasured+more)
+}
+
+// encodedBytes returns how many bytes so many bytes of payload take, at most.
+func encodedBytes(payload int) int { return base64.StdEncoding.EncodedLen(payload + payload/128 + 64) }
+
+// UpperBound returns how many bytes the document of the segment has at most. It is
+// several times too high for lines that are stored as differences or compress well.
+func (in *Info) UpperBound() int64 {
+	refs := in.Bytes / largeMin
+	fixed := in.lines()*int64(rowBytes(&row{})) + refs*(refBytes+2*(nameBytes+chunkRefBytes))
+	return headBytes + fixed + int64(encodedBytes(int(in.Bytes)))
+}
+
+// A Mark is a place in a local file from which hashing can go on.
+type Mark struct {
+	N      int64 // records before it
+	Offset int64 // bytes of the local file before it
+	Hash   Hash  // over the lines as they leave
+	Raw    Hash  // keyed, over the lines as they lie in the file; zero without a key
+	Bytes  int64 // of the stream before it, each line with its LF: Offset, unless redaction changed lengths
+	Turn   int   // turns begun before it, of a transcript
+}
+
+// Begin returns the mark before the first line of a stream.
+func Begin(s Stream) Mark { return Mark{Hash: Origin(s).Hash} }
+
+// Point returns what the mark names.
+func (m Mark) Point() Point { return Point{N: m.N, Hash: m.Hash} }
+
+// MarshalJSON writes m as an array, in the order of its fields.
+func (m Mark) MarshalJSON() ([]byte, error) {
+	return json.Marshal([]any{m.N, m.Offset, m.Hash, m.Raw, m.Bytes, m.Turn})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (m *Mark) UnmarshalJSON(text []byte) error {
+	var parts []json.RawMessage
+	if err := json.Unmarshal(text, &parts); err != nil || len(parts) != 6 {
+		return errors.New("read mark: not an array of 6")
+	}
+	var got Mark
+	for i, to := range []any{&got.N, &got.Offset, &got.Hash, &got.Raw, &got.Bytes, &got.Turn} {
+		if err := json.Unmarshal(parts[i], to); err != nil {
+			return errors.New("read mark: a part of the wrong type")
+		}
+	}
+	if got.N < 0 || got.Offset < 0 || got.Bytes < 0 || got.Turn < 0 {
+		return errors.New("read mark: negative number")
+	}
+	*m = got
+	return nil
+}
+
+// A Tracker computes the hashes of a stream while its lines are read, and keeps
+// marks on the way.
+type Tracker struct {
+	at       Mark
+	turns    bool
+	sent     *chain
+	raw      *chain // nil without a key
+	marks    []Mark
+	thinning int64
+}
+
+// NewTracker returns a tracker that goes on at the last of marks, or at the
+// beginning of s. With a key it also computes [Mark].Raw.
+func NewTracker(s Stream, key []byte, marks []Mark) *Tracker {
+	t := &Tracker{at: Begin(s), turns: s.Kind() == KindTranscript, sent: newChain(sha256.New)}
+	if key != nil {
+		t.raw = newKeyed(key)
+	}
+	for _, m := range marks {
+		t.at = m
+		t.note()
+	}
+	return t
+}
+
+// Add takes the next line without its LF, as it lies in the file, and as it
+// leaves the device; nil when that is the same.
+func (t *Tracker) Add(raw, sent []byte) {
+	if sent == nil {
+		sent = raw
+	}
+	t.at.Hash = t.sent.next(t.at.Hash, sent)
+	if t.raw != nil {
+		t.at.Raw = t.raw.next(t.at.Raw, raw)
+	}
+	if t.turns && beginsTurn(sent) {
+		t.at.Turn++
+	}
+	t.at.N++
+	t.at.Offset += int64(len(raw)) + 1
+	t.at.Bytes += int64(len(sent)) + 1
+	t.note()
+}
+
+// Mark returns the place behind the last line.
+func (t *Tracker) Mark() Mark { return t.at }
+
+// Marks returns places from the beginning up to [Tracker.Mark], which is the
+// last. They are dense at the end and rare at the beginning: for any record,
+// fewer lines lie between it and the mark before than between it and the end,
+// give or take some. There are about four for each doubling.
+func (t *Tracker) Marks() []Mark {
+	t.thin()
+	out := append([]Mark(nil), t.marks...)
+	if len(out) == 0 || out[len(out)-1].N != t.at.N {
+		out = append(out, t.at)
+	}
+	return out
+}
+
+// Marks stand at multiples of grid, so that replicas have the same.
+const grid = 16
+
+func (t *Tracker) note() {
+	if t.at.N == 0 || t.at.N%grid != 0 {
+		return
+	}
+	t.marks = append(t.marks, t.at)
+	if t.thinning++; t.thinning == grid {
+		t.thin()
+	}
+}
+
+// thin drops a mark at m·2^k·grid, m odd, when the end is further away than
+// four times 2^k·grid.
+func (t *Tracker) thin() {
+	t.thinning = 0
+	kept := t.marks[:0]
+	for _, m := range t.marks {
+		step := int64(grid) << bits.TrailingZeros64(uint64(m.N/grid))
+		if t.at.N-m.N <= 4*step {
+			kept = append(kept, m)
+		}
+	}
+	t.marks = kept
+}
+
+// Floor returns the last of marks, which ascend, that is not behind record n.
+func Floor(marks []Mark, n int64) (Mark, bool) {
+	for i := len(marks) - 1; i >= 0; i-- {
+		if marks[i].N <= n {
+			return marks[i], true
+		}
+	}
+	return Mark{}, false
+}
+
+// beginsTurn reports whether a message is one of the user.
+func beginsTurn(line []byte) bool {
+	if !bytes.Contains(line, []byte(`"user"`)) {
+		return false
+	}
+	role, ok := pyjson.Lookup(line, "role")
+	return ok && string(role) == `"user"`
 }

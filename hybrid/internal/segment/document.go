@@ -3,6 +3,7 @@ package segment
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -271,4 +272,93 @@ func (v formatError) Error() string {
 
 func (v formatError) Is(target error) bool {
 	return target == ErrFormat || target == ErrNewer && v > Version
+}
+
+// A reader reads a stream segment by segment.
+type reader struct {
+	src    Source
+	st     Stream
+	infos  []Info
+	damage *DamageError // of a segment that is no longer among infos
+	at     Point        // behind what was read and checked
+	tip    Point
+	spans  []Span // what is still to be read
+	kept   kept
+	chain  *chain
+}
+
+// kept is a line that deltas may need.
+type kept struct {
+	n    int64
+	line []byte // nil when there is none
+	lent bool   // by the caller: it was not checked
+	part bool   // of a segment, which it keeps in memory
+}
+
+func (r *reader) damaged(in *Info, cause error) *DamageError {
+	return &DamageError{Stream: r.st, From: in.From.N, To: in.To.N, ID: in.ID, Cause: cause}
+}
+
+// has reports whether the segment id is among those that may be used.
+func (r *reader) has(id string) bool {
+	return slices.ContainsFunc(r.infos, func(in Info) bool { return in.ID == id })
+}
+
+func apply(base, delta []byte, to *ref) ([]byte, error) {
+	line, err := applyDelta(make([]byte, 0, min(to.Bytes, int64(len(base)+len(delta)))), base, delta, to.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrDamaged, err)
+	}
+	return line, nil
+}
+
+// What callers branch on.
+var (
+	ErrFormat  = errors.New("a format that this version of the library neither reads nor changes")
+	ErrNewer   = errors.New("written by a newer version") // Is ErrFormat too, see formatError
+	ErrForeign = errors.New("not a document of this store")
+	ErrDamaged = errors.New("damaged")
+	ErrGap     = errors.New("records are missing")
+	ErrOffside = errors.New("the place is not in this history")
+)
+
+// A DamageError tells which records cannot be read because of a document that
+// is there but does not hold what it should. It is an [ErrDamaged].
+type DamageError struct {
+	Stream   Stream
+	From, To int64 // records From up to To, without To
+	ID       string
+	Cause    error
+}
+
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("read segment %s, records %d up to %d of stream %s: %v", e.ID, e.From, e.To, e.Stream, e.Cause)
+}
+
+// Unwrap makes the error an ErrDamaged, and what caused it.
+func (e *DamageError) Unwrap() []error { return []error{ErrDamaged, e.Cause} }
+
+// A GapError tells which records no segment holds. It is an [ErrGap]. When a
+// segment that would hold some of them was damaged, Damage tells which one,
+// and the error is an [ErrDamaged] too.
+type GapError struct {
+	Stream   Stream
+	From, To int64 // records From up to To, without To
+	Damage   *DamageError
+}
+
+func (e *GapError) Error() string {
+	text := fmt.Sprintf("read stream %s: no segment for records %d up to %d", e.Stream, e.From, e.To)
+	if e.Damage != nil {
+		text += ": " + e.Damage.Error()
+	}
+	return text
+}
+
+// Unwrap makes the error an ErrGap, and the damage if there was some.
+func (e *GapError) Unwrap() []error {
+	if e.Damage == nil {
+		return []error{ErrGap}
+	}
+	return []error{ErrGap, e.Damage}
 }

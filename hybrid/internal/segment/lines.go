@@ -1,11 +1,19 @@
 package segment
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"iter"
 	"slices"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/pytime"
 )
 
 // Lines yields the lines of stream s between two points, without their LF, and
@@ -132,3 +140,228 @@ func (r *reader) line(s *Segment, i int, k kept) ([]byte, error) {
 	}
 	return apply(k.line, data, row.ref)
 }
+
+// A Block is what a preview tells of one message. It holds no content.
+type Block struct {
+	Role string    // one of roles; "" for any other
+	Time time.Time // in UTC, to the second; the zero time for a message without one
+}
+
+// roles are the roles that an index holds, by their codes.
+var roles = []string{"user", "assistant", "tool", "", "system", "developer", "function"}
+
+// BlockOf returns the block of a line of a transcript.
+func BlockOf(line []byte) Block {
+	v := pyjson.Values(line, "role", "timestamp", "ts", "metadata")
+	stamp, _ := pyjson.Lookup(v[3], "timestamp")
+	var b Block
+	if n := len(v[0]); n > 2 && v[0][0] == '"' {
+		b.Role = roleOf(string(v[0][1 : n-1]))
+	}
+	for _, text := range [][]byte{v[1], v[2], stamp} {
+		if len(text) > 2 && len(text) <= maxTime && text[0] == '"' && b.Time.IsZero() {
+			b.Time = timeOf(pyjson.Text(text))
+		}
+	}
+	return b
+}
+
+// maxTime is the length of the longest text that is read as a time.
+const maxTime = 64
+
+func roleOf(text string) string {
+	if slices.Contains(roles, text) {
+		return text
+	}
+	return ""
+}
+
+func timeOf(text string) time.Time {
+	t, _, err := pytime.Parse(text)
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC().Truncate(time.Second)
+}
+
+// chunkBytes is the longest content of a chunk.
+const chunkBytes = 512 << 10
+
+// chunks names the chunks of size bytes and less that data is cut into, and
+// yields their documents, which are made one by one.
+func chunks(sid, pk string, data []byte, size int, nonce string) (names []string, docs iter.Seq2[Document, error]) {
+	for part := range slices.Chunk(data, size) {
+		names = append(names, chunkName(part, nonce))
+	}
+	return names, func(yield func(Document, error) bool) {
+		i := 0
+		for part := range slices.Chunk(data, size) {
+			d, err := chunkOf(sid, pk, names[i], part)
+			if !yield(d, err) || err != nil {
+				return
+			}
+			i++
+		}
+	}
+}
+
+func chunkOf(sid, pk, name string, part []byte) (Document, error) {
+	body, err := compress(part)
+	if err != nil {
+		return Document{}, fmt.Errorf("encode chunk: %w", err)
+	}
+	return Document{ID: ChunkID(sid, name), PK: pk, Type: TypeChunk, Label: Label(TypeChunk), Body: body}, nil
+}
+
+// DecodeChunk returns the content of a chunk, which must be the one that its name tells.
+// Errors are as of [DecodeInfo].
+func DecodeChunk(d Document) ([]byte, error) {
+	if err := Probe(d.Label, TypeChunk); err != nil {
+		return nil, fmt.Errorf("decode chunk: %w", err)
+	}
+	data, err := expand(d.Body)
+	if err != nil {
+		return nil, fmt.Errorf("decode chunk: %w", err)
+	}
+	if id := d.ID; len(id) < 40 || chunkName(data, id[len(id)-nonceLen:]) != id[len(id)-40:] {
+		return nil, fmt.Errorf("decode chunk: %w: content and id differ", ErrDamaged)
+	}
+	return data, nil
+}
+
+// A Blob is the content of a small file, byte for byte: in itself when it is
+// short, in chunks otherwise. It is part of a head.
+type Blob struct {
+	Sum    Hash     `json:"h"` // SHA-256 of the content
+	Bytes  int64    `json:"bytes"`
+	Text   Text     `json:"text,omitempty"`
+	Chunks []string `json:"chunks,omitempty"`
+}
+
+// inline is the longest content that a blob holds itself.
+const inline = 4 << 10
+
+// Pack returns content as a blob of session sid, and yields the documents to
+// be stored before it, which are made one by one; content must not change
+// until then. The nonce is as drawn by [Options].
+func Pack(sid string, content []byte, nonce string) (Blob, iter.Seq2[Document, error]) {
+	b := Blob{Sum: sha256.Sum256(content), Bytes: int64(len(content))}
+	if len(content) <= inline {
+		b.Text = slices.Clone(content)
+		return b, func(func(Document, error) bool) {}
+	}
+	names, docs := chunks(sid, SessionPK(sid), content, chunkBytes, nonce)
+	b.Chunks = names
+	return b, docs
+}
+
+// Documents names the chunks of a blob that session sid refers to.
+func (b *Blob) Documents(sid string) (pk string, ids []string) {
+	for _, name := range b.Chunks {
+		ids = append(ids, ChunkID(sid, name))
+	}
+	return SessionPK(sid), ids
+}
+
+// Unpack returns the content of a blob of session sid. It asks get for the
+// documents.
+func (b *Blob) Unpack(sid string, get func(pk, id string) (Document, error)) ([]byte, error) {
+	data := slices.Clone(b.Text)
+	pk, ids := b.Documents(sid)
+	for i, id := range ids {
+		d, err := get(pk, id)
+		if err != nil {
+			return nil, fmt.Errorf("read chunk %s: %w", id, err)
+		}
+		part, err := DecodeChunk(d)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 { // all but the last are as long
+			data = slices.Grow(data, int(max(0, min(b.Bytes, int64(len(part))*int64(len(ids))))))
+		}
+		if data = append(data, part...); int64(len(data)) > b.Bytes {
+			break
+		}
+	}
+	if int64(len(data)) != b.Bytes || sha256.Sum256(data) != b.Sum {
+		return nil, fmt.Errorf("read file: %w: content and hash differ", ErrDamaged)
+	}
+	return data, nil
+}
+
+// Hash is the running SHA-256 over the lines of a stream up to some record.
+type Hash [sha256.Size]byte
+
+// String returns h as 64 hexadecimal digits.
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// Short returns the first 32 digits, which is what ids of documents hold.
+func (h Hash) Short() string { return hex.EncodeToString(h[:16]) }
+
+// IsZero reports whether h is no hash of anything.
+func (h Hash) IsZero() bool { return h == Hash{} }
+
+// MarshalText returns what String does.
+func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// UnmarshalText reads what String returns, and nothing else.
+func (h *Hash) UnmarshalText(text []byte) (err error) {
+	*h, err = ParseHash(string(text))
+	return err
+}
+
+// ParseHash reads 64 lower-case hexadecimal digits.
+func ParseHash(s string) (h Hash, err error) {
+	b, err := hex.DecodeString(s)
+	if err != nil || len(b) != len(h) || hex.EncodeToString(b) != s {
+		return h, errors.New("parse hash: not 64 lower-case hexadecimal digits")
+	}
+	return Hash(b), nil
+}
+
+// A Point names a history: its number of records and the hash over them.
+// Points are equal when the histories are.
+type Point struct {
+	N    int64 `json:"n"`
+	Hash Hash  `json:"h"`
+}
+
+// Origin is the point before the first line of a stream. It depends on the
+// kind of the stream alone: the same lines have the same hashes in each session.
+func Origin(s Stream) Point {
+	return Point{Hash: sha256.Sum256([]byte("amplifier-sync/1\x00" + s.Kind().String()))}
+}
+
+// Add returns the point behind a line that follows p. The line comes without
+// its LF and as it leaves the device, which is after redaction.
+func (p Point) Add(line []byte) Point {
+	return Point{N: p.N + 1, Hash: newChain(sha256.New).next(p.Hash, line)}
+}
+
+// A chain computes running hashes without allocating.
+type chain struct {
+	h   hash.Hash
+	buf [sha256.Size + binary.MaxVarintLen64]byte
+}
+
+func newChain(h func() hash.Hash) *chain { return &chain{h: h()} }
+
+// newKeyed returns a chain of HMACs: its hashes tell nothing about the lines to
+// those who do not have the key.
+func newKeyed(key []byte) *chain {
+	return newChain(func() hash.Hash { return hmac.New(sha256.New, key) })
+}
+
+// next returns the hash behind line when prev is the one before it.
+func (c *chain) next(prev Hash, line []byte) (out Hash) {
+	copy(c.buf[:], prev[:])
+	size := binary.PutUvarint(c.buf[len(prev):], uint64(len(line)))
+	c.h.Reset()
+	c.h.Write(c.buf[:len(prev)+size])
+	c.h.Write(line)
+	c.h.Sum(out[:0])
+	return out
+}
+
+func (c *chain) add(p Point, line []byte) Point { return Point{N: p.N + 1, Hash: c.next(p.Hash, line)} }

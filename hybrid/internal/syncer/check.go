@@ -1,15 +1,20 @@
 package syncer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/gc"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/privacy"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/track"
 )
 
 func (s *work) verifyAll(ctx context.Context, r *Report, mend bool) error {
@@ -200,4 +205,228 @@ func (e *Syncer) check(ctx context.Context, id string, mend bool) (r Report, err
 		err = ErrRemoved
 	}
 	return r, err
+}
+
+// examine enters a session that the cloud has, scans it and reads its head.
+func (e *Syncer) examine(ctx context.Context, id string) (*work, func(), error) {
+	leave, err := e.Enter(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	v := e.work(id, Options{Mode: Asked, Named: true})
+	v.verdict = e.Privacy.Judge(ctx, id)
+	err = v.local.scan(ctx)
+	if err == nil {
+		err = v.readHead(ctx)
+	}
+	if err == nil && v.cloud.head == nil {
+		err = gc.ErrAbsent
+	}
+	if err != nil {
+		leave()
+		return nil, nil, err
+	}
+	return v, leave, nil
+}
+
+// mayStore returns why the session must not be changed in the cloud, by the rules of the
+// directory and those of its lines there.
+func (v *work) mayStore(ctx context.Context) (err error) {
+	if v.verdict, err = v.cloud.permit(ctx); err != nil {
+		return err
+	}
+	if v.verdict.Kept {
+		return privacy.ErrLocal
+	}
+	return errors.Join(v.Privacy.RedactionHolds(), v.cloud.rulesHold())
+}
+
+// Standing is how a session stands by its files and what is known of the cloud.
+type Standing struct {
+	Local, Remote int64 // messages
+	InStep        bool  // both sides have the same
+	Deleted       bool  // it was deleted in the cloud
+}
+
+// Inspect tells how a session that is here stands. It makes no request and changes
+// nothing.
+func (e *Syncer) Inspect(ctx context.Context, id string) (Standing, error) {
+	l := e.local(id, Options{})
+	if err := l.peek(ctx); err != nil {
+		return Standing{}, err
+	}
+	s := Standing{Local: l.main.End().N, InStep: l.settled()}
+	if t := l.st.Head.Head(l.sid); t != nil {
+		s.Remote, s.Deleted = t.Transcript.N, t.Deleted
+	}
+	return s, nil
+}
+
+// SentBefore reports whether the cloud has a session that a rule keeps here, and how many
+// messages of it, as far as that is known. It makes no request.
+func (e *Syncer) SentBefore(id string) (messages int64, sent bool) {
+	return e.session(id, Options{}).stillThere()
+}
+
+func (s *session) stillThere() (messages int64, sent bool) {
+	t := s.st.Head.Head(s.sid)
+	if entry, ok := s.Table.Entry(s.sid); ok && (t == nil || t.Revision < entry.Revision) {
+		return entry.N, !entry.Deleted
+	}
+	if t == nil || t.Deleted {
+		return 0, false
+	}
+	return t.Transcript.N, true
+}
+
+// Log is a log of a session as it lies on this machine.
+type Log struct {
+	Name   string // of the file in the session's directory
+	Device string // that wrote it; "" for that file itself
+	File   string // beside the states; "" for that file itself
+}
+
+// Logs returns the logs of a session that are here. It makes no request.
+func (e *Syncer) Logs(ctx context.Context, id string) (all []Log, err error) {
+	l := e.local(id, Options{})
+	if err := l.peek(ctx); err != nil {
+		return nil, err
+	}
+	for _, log := range l.logs {
+		all = append(all, Log{Name: log.Name})
+	}
+	for st := range l.st.Cached {
+		for _, log := range logNames {
+			if log.kind == st.Kind() {
+				all = append(all, Log{Name: log.name, Device: st.Device(), File: replica.LogFile(l.sid, st)})
+			}
+		}
+	}
+	return all, nil
+}
+
+// mendAll stores again what the problems of a report are about, as far as this device has
+// it, and condemns the segments in the place of which that is.
+func (v *work) mendAll(ctx context.Context, r *Report) error {
+	if len(v.cloud.head.Gone) > 0 { // so that mending that is killed again and again leaves one list
+		return errors.Join(gc.Finish(ctx, v.cloud.gc()), errLost)
+	}
+	p := &draft{next: v.nextHead(), uploads: v.cloud.uploader()}
+	g := head.Gone{ID: segment.GoneID(v.sid, v.Random.Name(8))}
+	mended := 0
+	for i := range r.Problems {
+		of := &r.Problems[i]
+		ok, names, err := v.mend(ctx, of, p)
+		if err != nil {
+			return err
+		}
+		if of.Mended = ok; ok {
+			mended++
+		}
+		g.Names = append(g.Names, names...)
+	}
+	if mended == 0 {
+		return nil
+	}
+	if len(g.Names) > 0 {
+		doc, err := g.Encode(v.sid)
+		if err != nil {
+			return err
+		}
+		p.next.Gone = append(p.next.Gone, g.ID)
+		if err := p.uploads.add(ctx, doc); err != nil {
+			return err
+		}
+	}
+	if err := v.commit(ctx, p); err != nil {
+		return err
+	}
+	r.Mended = mended
+	if len(g.Names) == 0 {
+		return nil
+	}
+	return gc.Finish(ctx, v.cloud.gc())
+}
+
+// mend stores again what a problem is about, if this device has it. It reports whether it
+// did, and returns the ids of the segments that have no other lines.
+func (v *work) mend(ctx context.Context, of *Problem, p *draft) (ok bool, names []string, err error) {
+	if of.File != "" {
+		ok, err = v.mendFile(ctx, of.File, p)
+		return ok, nil, err
+	}
+	h := v.local.holder(segment.Stream(of.Stream))
+	if h == nil {
+		return false, nil, nil
+	}
+	from, ok, err := h.Mark(ctx, of.From)
+	if err != nil || !ok || of.start.N > 0 && from.Hash != of.start.Hash {
+		return false, nil, err
+	}
+	if has, err := h.Has(ctx, of.end); err != nil || !has {
+		return false, nil, err
+	}
+	o := v.cloud.cut(0)
+	if of.Document != "" { // as large as what it is to take the place of, so that it is read first
+		o.Target = cmp.Or(o.Cap, segment.Capacity)
+	}
+	c := segment.NewCutter(o, segment.From{Stream: h.Stream, Mark: from})
+	if err := p.uploads.take(ctx, c.Documents(track.First(of.To-of.From, h.Lines(ctx, from)))); err != nil {
+		return false, nil, err
+	}
+	if c.At().Mark.Point() != of.end {
+		return false, nil, track.ErrMoved
+	}
+	names, err = within(ctx, h, of)
+	return true, names, err
+}
+
+// within returns the ids of the listed segments that have no lines but those of a problem,
+// as they are here.
+func within(ctx context.Context, h *track.Chain, of *Problem) (names []string, err error) {
+	for _, in := range of.listed {
+		if in.From.N < of.From || in.To.N > of.To {
+			continue
+		}
+		begins, err := h.Has(ctx, in.From)
+		if err != nil {
+			return nil, err
+		}
+		if ends, err := h.Has(ctx, in.To); err != nil {
+			return nil, err
+		} else if begins && ends {
+			names = append(names, in.ID)
+		}
+	}
+	return names, nil
+}
+
+// holder returns the file here with the lines of a stream.
+func (l *local) holder(st segment.Stream) *track.Chain {
+	if st == segment.Transcript && l.present {
+		return l.main
+	}
+	for _, log := range l.logs {
+		if log.Stream == st {
+			return log.Chain
+		}
+	}
+	return nil
+}
+
+func (v *work) mendFile(ctx context.Context, name string, p *draft) (bool, error) {
+	for _, f := range v.local.files {
+		was := v.cloud.head.Files[name]
+		if f.name != name || !f.there || f.sum != was.Sum {
+			continue
+		}
+		if err := v.local.load(ctx, f); err != nil {
+			return false, err
+		}
+		blob, docs := segment.Pack(v.sid, f.content, v.Random.Name(8))
+		was.Blob = blob
+		p.next.Files[name] = was
+		return true, p.uploads.take(ctx, docs)
+	}
+	return false, nil
 }

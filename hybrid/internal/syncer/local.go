@@ -1,15 +1,23 @@
 package syncer
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/privacy"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/track"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // local is the session as it is here, since it was last scanned.
@@ -123,4 +131,278 @@ func (l *ownLog) largeLine(ctx context.Context, before int64) (*segment.Large, e
 		return &large, err
 	}
 	return nil, nil
+}
+
+// scan finds out what is here, and takes note of who wrote it.
+func (l *local) scan(ctx context.Context) error {
+	if err := l.scanDir(ctx); err != nil || !l.present {
+		return err
+	}
+	own := l.Dirty.TakeOwn(l.id)
+	main, err := l.transcript().Scan(ctx, l.st.Main, false)
+	if err != nil {
+		return track.Gone(err)
+	}
+	l.noteWriter(main, own)
+	return l.scanRest(ctx, main)
+}
+
+// peek finds out what is here. What a later scan is to find out of who wrote it stays.
+func (l *local) peek(ctx context.Context) error {
+	if err := l.scanDir(ctx); err != nil || !l.present {
+		return err
+	}
+	own := l.Dirty.IsOwn(l.id)
+	main, err := l.transcript().Scan(ctx, l.st.Main, false)
+	if err != nil {
+		return track.Gone(err)
+	}
+	l.setWriter(main, own)
+	return l.scanRest(ctx, main)
+}
+
+// scanRest scans the files beside the transcript, which is main.
+func (l *local) scanRest(ctx context.Context, main *track.Chain) error {
+	l.main, l.st.Main = main, &main.Followed
+	if err := l.scanLogs(ctx); err != nil {
+		return track.Gone(err)
+	}
+	return track.Gone(l.scanFiles(ctx))
+}
+
+// scanDir finds out whether the session is here, and how its directory stands.
+func (l *local) scanDir(ctx context.Context) error {
+	l.present, l.doubt = l.Core.Has(l.id), nil
+	if !l.present {
+		if l.st.RemovedDead(l.sid) {
+			l.st.Here = false
+			l.Dirty.Returned(l.id)
+		}
+		l.st.Gone = l.st.Gone || l.st.Here || l.Dirty.Removed(l.id)
+		l.main = &track.Chain{Source: l.transcript()}
+		return nil
+	}
+	l.st.Here, l.st.Gone = true, false
+	l.Dirty.Returned(l.id)
+	return track.Gone(l.Core.Read(ctx, l.id, func(dir *sessiondir.Dir) error {
+		at, err := dir.Stat(".")
+		if err != nil {
+			return err
+		}
+		l.changed = at.Mtime
+		if _, err := dir.Stat(sessiondir.Marker); !errors.Is(err, fs.ErrNotExist) {
+			l.doubt = fmt.Errorf("%w: another program is appending, or was killed while it did", ErrDeferred)
+		}
+		return nil
+	}))
+}
+
+// settled reports whether everything here is what the known head says, so that
+// there is nothing to ask.
+func (l *local) settled() bool {
+	if len(l.st.Head.Doc) == 0 || !l.present || l.st.Anew != nil {
+		return false
+	}
+	t, err := head.Decode(l.st.Head.Doc, l.sid)
+	if err != nil {
+		return false
+	}
+	if t.Deleted {
+		return true
+	}
+	if t.Transcript.Point() != l.main.Point() || l.st.Base == nil || *l.st.Base != l.main.Point() {
+		return false
+	}
+	for _, log := range l.logs {
+		if log.There && log.End().N > 0 && t.Logs[log.Stream].Point() != log.Point() {
+			return false
+		}
+	}
+	for _, f := range l.files {
+		theirs, known := t.Files[f.name]
+		if f.there && theirs.Sum != f.sum || !f.there && known && f.name == sessiondir.Metadata {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *local) scanLogs(ctx context.Context) error {
+	l.logs = nil
+	for _, log := range logNames {
+		own := l.st.Logs[log.kind.String()]
+		if own == nil {
+			own = &replica.OwnLog{Generation: 1}
+		}
+		h, err := l.logSource(log.kind, log.name, own).Scan(ctx, own.File, true)
+		if err != nil {
+			return err
+		}
+		if h.There && h.End().Offset < own.Inherited { // cut below what was taken over
+			if h, err = l.anew(ctx, log.kind, log.name, own, own.Generation); err != nil {
+				return err
+			}
+		}
+		if !h.There {
+			continue
+		}
+		own.File = &h.Followed
+		l.keepLog(log.kind, own)
+		l.logs = append(l.logs, &ownLog{Chain: h, kind: log.kind, own: own})
+	}
+	return nil
+}
+
+func (s *session) keepLog(kind segment.Kind, own *replica.OwnLog) {
+	if s.st.Logs == nil {
+		s.st.Logs = map[string]*replica.OwnLog{}
+	}
+	s.st.Logs[kind.String()] = own
+}
+
+func (l *local) logSource(kind segment.Kind, name string, own *replica.OwnLog) track.Source {
+	st := segment.LogStream(kind, l.Device.ID, own.Generation)
+	return track.Source{
+		Core: l.Core, ID: l.id, Name: name, Start: own.Inherited, Redact: l.Privacy.Redact, Window: &l.window,
+		Stream: st, Sent: func() segment.Point { return l.sentLog(st) },
+	}
+}
+
+// anew scans a log as a generation of its stream, with all it holds.
+func (l *local) anew(ctx context.Context, kind segment.Kind, name string, own *replica.OwnLog, generation int) (*track.Chain, error) {
+	*own = replica.OwnLog{Generation: generation, Base: own.Base}
+	h, err := l.logSource(kind, name, own).Scan(ctx, nil, true)
+	if err == nil {
+		own.File = &h.Followed
+	}
+	return h, err
+}
+
+func (l *local) scanFiles(ctx context.Context) error {
+	l.files = nil
+	return l.Core.Read(ctx, l.id, func(dir *sessiondir.Dir) error {
+		for _, name := range sessiondir.Small {
+			f, err := l.scanFile(dir, name)
+			if err != nil {
+				return err
+			}
+			l.files = append(l.files, f)
+		}
+		return l.scanImported(dir)
+	})
+}
+
+// scanImported adds the files of an import, but those here that rules would have to
+// change.
+func (l *local) scanImported(dir *sessiondir.Dir) error {
+	_, err := dir.Stat(sessiondir.Imported[0])
+	none := errors.Is(err, fs.ErrNotExist)
+	for _, name := range sessiondir.Imported {
+		f := &localFile{name: name}
+		if !none {
+			if l.Privacy.Redact != nil {
+				continue
+			}
+			if f, err = l.scanFile(dir, name); err != nil {
+				return err
+			}
+		}
+		l.files = append(l.files, f)
+	}
+	return nil
+}
+
+func (l *local) scanFile(dir *sessiondir.Dir, name string) (*localFile, error) {
+	f := &localFile{name: name}
+	known := l.st.Files[name]
+	stamp, err := dir.Stat(name)
+	f.large = err == nil && stamp.Size > l.LargestFile
+	if errors.Is(err, fs.ErrNotExist) || f.large {
+		return f, nil
+	}
+	if known != nil && err == nil && known.InStep() && known.File.Same(stamp) && l.Core.Settled(stamp, known.At) {
+		f.there, f.stamp, f.sum, f.forms = true, stamp, known.Seen, known.Forms
+		return f, nil
+	}
+	at := time.Now()
+	content, stamp, err := dir.Read(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return f, nil
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	f.there, f.stamp = true, stamp
+	l.leave(f, content)
+	if name == sessiondir.Metadata {
+		_, err := sessionstore.ParseMetadata(content)
+		f.bad = err != nil
+	}
+	f.sum = sha256.Sum256(f.content)
+	if known != nil && !f.bad {
+		known.File, known.At, known.Seen = stamp, at, f.sum
+	}
+	return f, nil
+}
+
+// leavingFile returns a file as it leaves the device, redacted line by line. The ids of
+// parents that stay here do not leave.
+func (s *session) leavingFile(name string, content []byte) []byte {
+	if s.verdict.Secret && name == sessiondir.Metadata && pyjson.Check(content, pyjson.Tolerant) == nil {
+		content = privacy.WithoutParents(content)
+	}
+	if s.Privacy.Redact == nil {
+		return content
+	}
+	lines := bytes.SplitAfter(content, []byte{'\n'})
+	for i, line := range lines {
+		body, ended := bytes.CutSuffix(line, []byte{'\n'})
+		body = bytes.Clone(s.Privacy.Redact.Line(body))
+		if ended {
+			body = append(body, '\n')
+		}
+		lines[i] = body
+	}
+	return bytes.Join(lines, nil)
+}
+
+// load reads the content of a file of which only the sum is known.
+func (l *local) load(ctx context.Context, f *localFile) error {
+	if f.content != nil || !f.there {
+		return nil
+	}
+	own, err := l.raw(ctx, f)
+	if err != nil {
+		return err
+	}
+	l.leave(f, own)
+	return nil
+}
+
+// leave sets how a file leaves that stands here as own: one that did not change since it
+// was sent as it was sent, whatever the rules are now.
+func (s *session) leave(f *localFile, own []byte) {
+	if known := s.st.Files[f.name]; known != nil && !s.verdict.Secret {
+		if sent := sentLines(own, known.Forms); sum(sent) == known.Sum {
+			f.content, f.forms = sent, known.Forms
+			return
+		}
+	}
+	f.content = s.leavingFile(f.name, own)
+	f.forms = lineForms(own, f.content)
+}
+
+// raw returns a file as it stands here, and stood when it was scanned.
+func (l *local) raw(ctx context.Context, f *localFile) (own []byte, err error) {
+	err = l.Core.Read(ctx, l.id, func(dir *sessiondir.Dir) error {
+		content, stamp, err := dir.Read(f.name)
+		if err != nil {
+			return track.Gone(err)
+		}
+		if own = content; !stamp.SameContent(f.stamp) {
+			return track.ErrMoved
+		}
+		return nil
+	})
+	return own, err
 }

@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/gc"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/privacy"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 )
 
 // # Recreate
@@ -87,4 +92,187 @@ func (s *work) restoreState() {
 	if s.undo != nil {
 		*s.st, s.undo = *s.undo, nil
 	}
+}
+
+// ownTombstone reports whether this device made t a tombstone to send the session anew.
+func (s *session) ownTombstone(t *head.Head) bool {
+	return t != nil && s.st.Anew != nil && t.Op == s.st.Anew.Op
+}
+
+// keptLog reports whether a stream is one of those that lie in the bookkeeping to be sent.
+func (s *session) keptLog(st segment.Stream) bool {
+	if s.st.Anew == nil {
+		return false
+	}
+	_, kept := s.st.Anew.Logs[st]
+	return kept
+}
+
+// anewIsOver reports whether nothing is left to do of the intent to send the session anew:
+// by the head t it was, or the tombstone was never written, or is another one.
+func (s *session) anewIsOver(t *head.Head) bool {
+	in := s.st.Anew
+	switch {
+	case in == nil || t == nil:
+		return false
+	case t.Deleted:
+		return t.Op != in.Op
+	}
+	if t.Born == in.Born {
+		return t.Revision >= in.Revision
+	}
+	for st := range in.Logs {
+		if t.Logs[st].N == 0 { // it is to be sent
+			return false
+		}
+	}
+	return true
+}
+
+// forgetAnew gives up the intent to send the session anew, and keeps what is known.
+func (s *session) forgetAnew() error {
+	in := s.st.Anew
+	s.st.Anew = nil
+	err := s.States.Save(s.sid, s.st)
+	if in == nil || err != nil {
+		return err
+	}
+	for _, st := range slices.Sorted(maps.Keys(in.Logs)) {
+		if _, held := s.st.Cached[st]; !held {
+			err = errors.Join(err, s.States.Remove(replica.LogFile(s.sid, st)))
+		}
+	}
+	return err
+}
+
+// bury removes a session that was brought, in favor of the one that is sent next.
+func (v *work) bury(ctx context.Context) error {
+	if err := v.mayBury(ctx); err != nil {
+		return err
+	}
+	logs, err := v.keepLogs(ctx)
+	if err != nil {
+		return err
+	}
+	p := &draft{next: v.tombstone(), uploads: v.cloud.uploader()}
+	p.next.Anew.Rules = v.redaction()
+	v.st.Anew = &replica.Anew{Op: p.next.Op, Born: p.next.Born, Revision: p.next.Revision, Logs: logs}
+	v.Table.Reopen(v.id) // so that the background goes on with it
+	if err := errors.Join(v.Table.Save(ctx), v.States.Save(v.sid, v.st)); err != nil {
+		return err
+	}
+	return v.commit(ctx, p)
+}
+
+// mayBury returns why a session must stay in the cloud: something of it is not here, or
+// may not leave.
+func (v *work) mayBury(ctx context.Context) error {
+	is := v.Privacy.Judge(ctx, v.id)
+	switch {
+	case is.Kept:
+		return privacy.ErrLocal
+	case is.Held != nil:
+		return is.Held
+	}
+	if err := errors.Join(v.Privacy.RedactionHolds(), v.cloud.rulesHold()); err != nil {
+		return err
+	}
+	if err := v.cloud.lacks(); err != nil {
+		return fmt.Errorf("a part in the cloud cannot be brought here, and would be lost: %w", err)
+	}
+	if v.out.State == Behind || v.local.main.Point() != v.cloud.head.Transcript.Point() {
+		return errors.Join(fmt.Errorf("%w: what the cloud has more of it could not be brought here", ErrDeferred), v.out.Why)
+	}
+	if _, err := v.cloud.link.EntryOf(ctx, v.UID(), v.sid); err != nil { // of another format
+		return err
+	}
+	if err := gc.Removable(ctx, v.cloud.link, v.sid); err != nil {
+		return err
+	}
+	return v.cloud.branchesStay(ctx)
+}
+
+// branchesStay returns an error where a branch has no session of its own in the cloud.
+func (c *cloud) branchesStay(ctx context.Context) error {
+	all, err := c.histories(ctx)
+	if err != nil {
+		return err
+	}
+	for _, h := range all {
+		if !h.Branch() {
+			continue
+		}
+		if stays, err := c.branchStays(ctx, h.Extent.Point(), h.KeptAs); err != nil {
+			return err
+		} else if !stays {
+			return fmt.Errorf("%w: the branch of %d messages from device %s has no session of its own in the cloud: "+
+				"sync the session that keeps it, or restore it first; Remove and then Recreate gives it up", ErrDeferred, h.Extent.N, h.Device)
+		}
+	}
+	return nil
+}
+
+// branchStays reports whether the history that ends at p is in the cloud without the branch.
+func (c *cloud) branchStays(ctx context.Context, p segment.Point, keptAs string) (bool, error) {
+	if p == c.head.Transcript.Point() {
+		return true, nil
+	}
+	if p.N < c.head.Transcript.N {
+		if on, err := c.has(ctx, p, c.head.Transcript.Point()); on || err != nil {
+			return on, err
+		}
+	}
+	if keptAs == "" {
+		return false, nil
+	}
+	t, _, err := c.link.Head(ctx, c.SID(keptAs), remoteread.Known{})
+	return t != nil && !t.Deleted && t.Transcript.N >= p.N, err
+}
+
+// project returns what reads sessions of the project in the cloud by their ids.
+func (e *Syncer) project() *gc.Project {
+	return &gc.Project{Reader: e.Connect(), Identity: e.Identity}
+}
+
+// Remove removes sessions from the cloud with all that is stored of them. It is asked for
+// by name, so no rule of the directory hinders it. Errors are as of [gc.Remover.Remove].
+func (e *Syncer) Remove(ctx context.Context, ids []string) error {
+	p := gc.Remover{
+		Project: e.project(), Random: e.Random,
+		Writer: head.Writer{Device: e.Device.ID, Host: e.Device.Host, Library: library},
+	}
+	if err := p.Remove(ctx, ids); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := e.noteHead(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noteHead takes note of the head that the cloud has now of a session that is known
+// here.
+func (e *Syncer) noteHead(ctx context.Context, id string) error {
+	leave, err := e.Enter(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	s := e.work(id, Options{})
+	if s.st.IsNew() {
+		return nil
+	}
+	born := s.st.Born
+	if err := s.readHead(ctx); err != nil {
+		return err
+	}
+	if t := s.cloud.head; t != nil && t.Deleted && t.Writer.Device == s.Device.ID {
+		s.st.Cat.Revision = max(s.st.Cat.Revision, t.Revision) // its entry was written with it
+	}
+	if s.st.Born != born { // a sync finds out what came of the lines here
+		return nil
+	}
+	return s.forgetAnew()
 }

@@ -2,9 +2,12 @@ package syncer
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
+	"time"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/inuse"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/privacy"
@@ -130,3 +133,147 @@ func (e *Syncer) Arrives(id string, st *replica.SessionState) bool {
 func (e *Syncer) WasHere(id string, st *replica.SessionState) bool {
 	return (st.Here || st.Gone || e.Dirty.Removed(id)) && !st.RemovedDead(e.SID(id))
 }
+
+// session is the session that a piece of work is about: what it is asked for, and what
+// this device keeps of the session from one sync to the next.
+type session struct {
+	*Syncer
+	Options
+	id, sid string
+	st      *replica.SessionState
+	verdict privacy.Verdict // of the rules of the directory
+
+	fetches   bool // lines are fetched, and not sent
+	recreates bool // the session is sent anew
+}
+
+func (e *Syncer) session(id string, w Options) *session {
+	sid := e.SID(id)
+	return &session{
+		Syncer: e, Options: w, id: id, sid: sid, st: e.States.Load(sid, id),
+		fetches: w.Mode == Fetch || w.Mode == Resume, recreates: w.Mode == Recreate,
+	}
+}
+
+// sentLog returns how much of a log the cloud has, by the last head that is known.
+func (s *session) sentLog(st segment.Stream) segment.Point {
+	if t, err := head.Decode(s.st.Head.Doc, s.sid); err == nil {
+		if r, ok := t.Logs[st]; ok {
+			return r.Point()
+		}
+	}
+	return segment.Origin(st)
+}
+
+// redaction returns the version of the rules; "" for none.
+func (s *session) redaction() string {
+	if s.Privacy.Redact == nil {
+		return ""
+	}
+	return s.Privacy.Redact.Version()
+}
+
+// State is how a session stands. Package hybrid documents the states.
+type State uint8
+
+// The states.
+const (
+	Pending State = iota
+	UpToDate
+	Behind
+	Deferred
+	Blocked
+	Local
+	KeptLate
+	Remote
+	Removed
+)
+
+// Outcome is what a sync did about a session. Package hybrid documents the outcomes.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Nothing Outcome = iota
+	Pushed
+	Pulled
+	Rewritten
+	Diverged
+)
+
+// Mode is what a sync is for.
+type Mode uint8
+
+// The modes. The background waits for programs that use a session; see use.go.
+const (
+	Background Mode = iota
+	Closing         // as Background, for a store that is about to close: nothing is put off
+	Asked           // a call brings both sides into step
+	Fetch           // a call fetches, also the logs of other devices, and sends no line
+	Resume          // a program is about to go on with the session: lines are fetched, and logs are not
+	Recreate        // a call sends the session anew, also where it was removed from the remote
+)
+
+// Options are what a sync is for.
+type Options struct {
+	Mode  Mode
+	Named bool // the call named the session
+	Look  bool // the remote may have changed: it is asked, also where the files are in step with the head that is known
+}
+
+func (w Options) asked() bool { return w.Mode >= Asked }
+
+// Result is what a sync did.
+type Result struct {
+	State           State
+	Did             Outcome
+	Pushed, Pulled  bool
+	Segments        int
+	Pulls           bool   // it was to fetch, not to send
+	Conflict        bool   // two devices added to it
+	KeptAs          string // the session that keeps this device's history then; "" for none
+	Why             error  // why a session is Behind or Diverged
+	Lacks           error  // what of it is damaged in the cloud and did not come
+	Vanished        bool   // the head that was known is not there any more: the container is another one, or was restored
+	Scanned, Asking bool   // it was begun; and the cloud was asked
+	Local, Remote   int64
+	Later           time.Time // when the session is to be synced again; zero: when something happens
+	Err             error
+}
+
+// Report is what a check of a session found in the cloud.
+type Report struct {
+	Lines     int64
+	Bytes     int64
+	Documents int
+	Problems  []Problem
+	Mended    int
+}
+
+// Problem is lines or a file that cannot be read from the cloud. Package hybrid
+// documents its fields.
+type Problem struct {
+	Stream   string
+	File     string
+	From, To int64
+	Document string
+	Mended   bool
+	Err      error
+
+	start, end segment.Point
+	listed     []segment.Info // of Stream, where Document is damaged
+}
+
+// What callers branch on, with [errors.Is]. Package hybrid documents them.
+var (
+	ErrRemoved  = errors.New("session was removed from the remote")
+	ErrDeferred = errors.New("session is deferred")
+
+	// errLost tells that the head is not the one that was read: everything is to be
+	// scanned again.
+	errLost = remoteread.ErrLost
+	// errTooBig tells that documents must become smaller.
+	errTooBig = errors.New("document is too big for the account")
+	// errStale tells that pruning may have removed what was uploaded.
+	errStale = errors.New("the first upload took too long")
+)

@@ -3,6 +3,8 @@ package track
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"iter"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
@@ -127,4 +129,15 @@ func (h *Chain) Shared(ctx context.Context, spans []segment.Span) (int64, error)
 		}
 		return m.Hash, err
 	})
+}
+
+// ErrMoved tells that a file is not what it was when it was scanned.
+var ErrMoved = errors.New("file changed meanwhile")
+
+// Gone makes a session that vanishes while it is read a reason to scan it again.
+func Gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %w", ErrMoved, err)
+	}
+	return err
 }
