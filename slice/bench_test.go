@@ -2,30 +2,23 @@ package slice_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
+	"github.com/amplifier-go/sessionstorage/slice/internal/rowtest"
 )
 
-// conversation makes n messages of about a kilobyte, the last call orphaned.
-func conversation(b testing.TB, n int) (msgs []sessionstore.Message, size int64) {
-	b.Helper()
-	text := strings.Repeat("text ", 200)
-	list := make([]string, 0, n)
-	for i := 0; len(list) < n-2; i++ {
-		id := fmt.Sprintf("call_%d", i)
-		list = append(list, `{"role": "user", "content": "`+text+`"}`, calling(id),
-			`{"role": "tool", "tool_call_id": "`+id+`", "content": "`+text+`"}`, say)
+// conversation returns the messages of [rowtest.Conversation], and their size.
+func conversation(t testing.TB, n int) (msgs []sessionstore.Message, size int64) {
+	t.Helper()
+	rows := rowtest.Conversation(n)
+	for _, row := range rows {
+		size += int64(len(row))
 	}
-	list = append(list[:n-2], ask, calling("last"))
-	for _, line := range list {
-		size += int64(len(line))
-	}
-	return parse(b, list...), size
+	return parse(t, rows...), size
 }
 
 func BenchmarkSlice(b *testing.B) {

@@ -8,8 +8,8 @@
 // tool_use is a call and tool_result is a result. A user message with a
 // tool_result begins no turn; it belongs to the turn of its call.
 //
-// [Accepts] tells whether a provider would take a conversation when it is
-// resumed, and [Mend] makes the smallest change after which it does.
+// [accept.Check] reports whether a provider would take a conversation when it is
+// resumed, and [accept.Fix] makes the smallest change after which it does.
 //
 // Messages that are not changed keep their exact bytes: they are the same
 // [sessionstore.Message] values. No function writes to a slice that it is

@@ -32,7 +32,7 @@ func removeCalls(msgs []sessionstore.Message, rows []turns.Row, orphans map[stri
 func withoutCalls(line []byte, ids map[string]bool) []byte {
 	found := turns.Members(line, "tool_calls", "content")
 	if pyjson.KindOf(found[0]) == pyjson.Array {
-		list, left := without(found[0], func(raw []byte) bool {
+		list, left := pyjson.Without(found[0], func(raw []byte) bool {
 			id, ok := turns.IDOf(turns.Members(raw, "id")[0])
 			return ok && ids[id]
 		})
@@ -43,7 +43,7 @@ func withoutCalls(line []byte, ids map[string]bool) []byte {
 		}
 	}
 	if pyjson.KindOf(found[1]) == pyjson.Array {
-		list, _ := without(found[1], func(raw []byte) bool {
+		list, _ := pyjson.Without(found[1], func(raw []byte) bool {
 			id, ok := turns.IDOf(turns.Members(raw, "id")[0])
 			return ok && ids[id] && turns.IsBlock(raw, "tool_use")
 		})
@@ -55,7 +55,7 @@ func withoutCalls(line []byte, ids map[string]bool) []byte {
 // withoutResults returns a user message without the tool_result blocks for
 // those ids, and the number of blocks that are left.
 func withoutResults(line []byte, ids map[string]bool) ([]byte, int) {
-	list, left := without(turns.Members(line, "content")[0], func(raw []byte) bool {
+	list, left := pyjson.Without(turns.Members(line, "content")[0], func(raw []byte) bool {
 		id, ok := turns.ResultID(raw)
 		return ok && ids[id] && turns.IsBlock(raw, "tool_result")
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
+	"github.com/amplifier-go/sessionstorage/slice/internal/rowtest"
 )
 
 // parse makes messages of lines.
@@ -31,37 +32,21 @@ func lines(msgs []sessionstore.Message) []string {
 	return list
 }
 
+// Rows that the tests share with others.
 const (
-	ask      = `{"role":"user", "content": "q"}`
-	reminder = `{"role": "user", "content": " <system-reminder>x</system-reminder>"}`
-	say      = `{"role": "assistant","content":"a"}`
+	ask      = rowtest.Ask
+	reminder = rowtest.Reminder
+	say      = rowtest.Say
+	moreText = rowtest.MoreText
 )
 
-func calling(ids ...string) string {
-	list := ""
-	for i, id := range ids {
-		if i > 0 {
-			list += ", "
-		}
-		list += fmt.Sprintf(`{"id": %q, "function": {"name": "f"}}`, id)
-	}
-	return `{"role": "assistant", "content": "", "tool_calls": [` + list + `]}`
-}
-
-func result(id string) string {
-	return fmt.Sprintf(`{"role": "tool", "tool_call_id": %q, "content": "r"}`, id)
-}
-
-func using(id string) string {
-	return fmt.Sprintf(`{"role": "assistant", "content": [{"type": "tool_use", "id": %q, "name": "g", "input": {}}]}`, id)
-}
-
-// answering is a user message with a result and more blocks.
-func answering(id, more string) string {
-	return fmt.Sprintf(`{"role": "user", "content": [{"type": "tool_result", "tool_use_id": %q, "content": "r"}%s]}`, id, more)
-}
-
-const moreText = `, {"type": "text", "text": "and"}`
+var (
+	calling   = rowtest.Calling
+	result    = rowtest.Result
+	using     = rowtest.Using
+	answering = rowtest.Answering
+	callOf    = rowtest.CallOf
+)
 
 func diagnosed(t testing.TB, msgs []sessionstore.Message) slice.Diagnosis {
 	t.Helper()

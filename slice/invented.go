@@ -16,19 +16,9 @@ func forkedToolRow(id, name string) []byte {
 	return line
 }
 
-// repairedResult is the content of a result that [Repair] and [Mend] add.
-// repairedAnswer is the answer that Repair adds, without its closing brace. Both
-// are as in the reference.
+// repairedAnswer is the answer that [Repair] adds, without its closing brace, as in the
+// reference.
 const (
-	repairedResult = `{"error": "unknown_error", "message": "Tool execution was interrupted and no result was captured."}`
 	repairedAnswer = `{"role": "assistant", "content": [{"type": "text", ` +
 		`"text": "The previous tool calls were interrupted. This response was automatically repaired."}]`
 )
-
-// missingResult returns the result that [Mend] adds for a call.
-func missingResult(c sentCall) []byte {
-	line := pyjson.AppendQuoted([]byte(`{"role": "tool", "tool_call_id": `), c.id, pyjson.Style{})
-	line = pyjson.AppendQuoted(append(line, `, "name": `...), c.name, pyjson.Style{})
-	line = pyjson.AppendQuoted(append(line, `, "content": `...), repairedResult, pyjson.Style{})
-	return append(line, '}')
-}

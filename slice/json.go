@@ -23,29 +23,6 @@ func optionalText(raw []byte) *string {
 	return &text
 }
 
-// without returns the array arr without the elements for which drop is true,
-// and the number of elements that are left. If nothing is dropped it returns
-// arr itself.
-func without(arr []byte, drop func(raw []byte) bool) (list []byte, left int) {
-	all := 0
-	list = []byte{'['}
-	for raw := range pyjson.Elements(arr) {
-		all++
-		if drop(raw) {
-			continue
-		}
-		if left > 0 {
-			list = append(list, ", "...)
-		}
-		list = append(list, raw...)
-		left++
-	}
-	if left == all {
-		return arr, left
-	}
-	return append(list, ']'), left
-}
-
 // replaced returns the object line, in whose member name, the array arr, each
 // element for which match is true is replaced by what with returns for it. If
 // none is replaced it returns line itself.

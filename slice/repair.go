@@ -187,7 +187,7 @@ func (r *repairer) answer(row turns.Row) (all bool) {
 		}
 		line := pyjson.AppendQuoted([]byte(`{"role": "tool", "tool_call_id": `), c.ID, pyjson.Style{})
 		line = pyjson.AppendQuoted(append(line, `, "name": `...), c.tool, pyjson.Style{})
-		r.add(pyjson.AppendQuoted(append(line, `, "content": `...), repairedResult, pyjson.Style{}))
+		r.add(pyjson.AppendQuoted(append(line, `, "content": `...), turns.RepairedResult, pyjson.Style{}))
 	}
 	return all
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +14,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
+	"github.com/amplifier-go/sessionstorage/slice/internal/rowtest"
 )
 
 // TestStoredChangesCanBeUndone changes random sessions: what is written is
@@ -59,15 +60,15 @@ func TestStoredChangesCanBeUndone(t *testing.T) {
 func TestStoredMendingsCanBeUndone(t *testing.T) {
 	t.Parallel()
 	seed := testenv.Seed(t)
-	d := dealer{rand.New(rand.NewPCG(seed, 6))}
+	d := rowtest.Dealer{Rand: rand.New(rand.NewPCG(seed, 6))}
 	st, err := sessionstore.Open(filepath.Join(scratch(t), "s"), &sessionstore.Options{Durability: sessionstore.Relaxed, Workspace: "/w"})
 	require.NoError(t, err)
 	defer st.Close()
 	for n := range testenv.Share(20, 60, 1000) {
 		id := fmt.Sprint("s", n)
-		rows := strings.Join(append(d.rows(8), d.talk(2)...), "\n") + "\n"
+		rows := strings.Join(append(d.Rows(8), d.Talk(2)...), "\n") + "\n"
 		put(t, st, id, map[string]string{transcriptFile: rows})
-		some := slices.Clone(providers)
+		some := []accept.Provider{accept.Anthropic, accept.OpenAIChat, accept.OpenAIResponses, accept.Gemini}
 		d.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
 		some = some[:1+d.IntN(len(some))]
 		r, err := slice.RepairSession(t.Context(), st, id, some...)
@@ -79,7 +80,7 @@ func TestStoredMendingsCanBeUndone(t *testing.T) {
 		s, err := st.Load(t.Context(), id)
 		require.NoError(t, err)
 		for _, p := range some {
-			require.Empty(t, slice.Accepts(p, s.Messages), rows)
+			require.Empty(t, accept.Check(p, s.Messages), rows)
 		}
 		if r.Status == slice.NoRepairNeeded {
 			require.Equal(t, map[string]string{transcriptFile: rows}, get(t, st, id))

@@ -8,10 +8,11 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
 // RepairSession repairs the transcript of session id as [Repair] does, or, for the
-// providers that are given, as [Mend] does so that each of them accepts it. It writes
+// providers that are given, as [accept.Fix] does so that each of them accepts it. It writes
 // nothing when the transcript is healthy, or accepted by them. Otherwise it first
 // copies the transcript, under the name that the reference uses; [Undo] brings the
 // copy back. Metadata and events do not change. If the store syncs, the copy is durable
@@ -23,7 +24,7 @@ import (
 // writer changed the transcript meanwhile. If one provider refuses what another wants,
 // RepairSession returns an error and writes nothing. After an error of the disk, the
 // transcript is either the old or the repaired one, complete.
-func RepairSession(ctx context.Context, st *sessionstore.Store, id string, providers ...Provider) (RepairReport, error) {
+func RepairSession(ctx context.Context, st *sessionstore.Store, id string, providers ...accept.Provider) (RepairReport, error) {
 	var report RepairReport
 	err := core.Of(st).ChangeOwned(ctx, id, func(tx core.Tx) (err error) {
 		report, err = (&change{ctx: ctx, st: st, id: id, tx: tx}).repair(providers)
@@ -35,7 +36,7 @@ func RepairSession(ctx context.Context, st *sessionstore.Store, id string, provi
 	return report, nil
 }
 
-func (c *change) repair(providers []Provider) (RepairReport, error) {
+func (c *change) repair(providers []accept.Provider) (RepairReport, error) {
 	rows, err := c.rows()
 	if err != nil {
 		return RepairReport{}, err
@@ -66,7 +67,7 @@ func (c *change) repair(providers []Provider) (RepairReport, error) {
 
 // repairFor returns messages as a repair makes them, or, for providers, as those accept
 // them, and their diagnosis. What changes nothing returns the same values.
-func repairFor(providers []Provider, msgs []sessionstore.Message, d Diagnosis) ([]sessionstore.Message, Diagnosis, error) {
+func repairFor(providers []accept.Provider, msgs []sessionstore.Message, d Diagnosis) ([]sessionstore.Message, Diagnosis, error) {
 	if len(providers) == 0 {
 		msgs, err := Repair(msgs, d)
 		if err != nil {
@@ -85,16 +86,16 @@ func repairFor(providers []Provider, msgs []sessionstore.Message, d Diagnosis) (
 
 // mendFor mends messages for one provider after the other. It returns an error if then
 // one of them refuses what the others want.
-func mendFor(providers []Provider, msgs []sessionstore.Message) ([]sessionstore.Message, error) {
+func mendFor(providers []accept.Provider, msgs []sessionstore.Message) ([]sessionstore.Message, error) {
 	for _, p := range slices.Sorted(slices.Values(providers)) {
-		m, err := Mend(p, msgs)
+		m, err := accept.Fix(p, msgs)
 		if err != nil {
 			return nil, err
 		}
 		msgs = m.Messages
 	}
 	for _, p := range providers {
-		if left := Accepts(p, msgs); len(left) > 0 {
+		if left := accept.Check(p, msgs); len(left) > 0 {
 			return nil, fmt.Errorf("mend messages for %v: %s", p, left[0])
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
 // ErrWentOn tells that the conversation went on after the change that is to be
@@ -40,7 +41,7 @@ func checkUndo(tx core.Tx, b Backup, old, now []sessionstore.Message) error {
 	if r := tx.Recovered(); r != nil && errors.Is(r.Reason, sessionstore.ErrCorrupt) {
 		return r.Reason
 	}
-	if leads(old, now) || b.Label == sessiondir.LabelRepair && mends(Anthropic, old, now) {
+	if leads(old, now) || b.Label == sessiondir.LabelRepair && mends(accept.Anthropic, old, now) {
 		return nil
 	}
 	if b.Label == sessiondir.LabelSalvage {
@@ -126,9 +127,9 @@ func leads(old, now []sessionstore.Message) bool {
 }
 
 // mends reports whether a repair for some of the providers from first on makes now of old.
-func mends(first Provider, old, now []sessionstore.Message) bool {
-	for p := first; p <= Gemini; p++ {
-		m, err := Mend(p, old)
+func mends(first accept.Provider, old, now []sessionstore.Message) bool {
+	for p := first; p <= accept.Gemini; p++ {
+		m, err := accept.Fix(p, old)
 		if err != nil || len(m.Amendments) == 0 {
 			continue
 		}

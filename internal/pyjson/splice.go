@@ -121,3 +121,26 @@ func isSecret(name []byte) bool {
 	}
 	return false
 }
+
+// Without returns the array arr without the elements for which drop is true,
+// and the number of elements that are left. If nothing is dropped it returns
+// arr itself.
+func Without(arr []byte, drop func(raw []byte) bool) (list []byte, left int) {
+	all := 0
+	list = []byte{'['}
+	for raw := range Elements(arr) {
+		all++
+		if drop(raw) {
+			continue
+		}
+		if left > 0 {
+			list = append(list, ", "...)
+		}
+		list = append(list, raw...)
+		left++
+	}
+	if left == all {
+		return arr, left
+	}
+	return append(list, ']'), left
+}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
 const id = "3f2b8a52-5a0e-4c11-9a53-0d8c5d7be001"
@@ -88,8 +89,8 @@ func resumable(t *testing.T, st *sessionstore.Store, turns int) {
 	d, err := slice.Diagnose(s.Messages)
 	require.NoError(t, err)
 	require.True(t, d.Healthy())
-	for _, p := range []slice.Provider{slice.Anthropic, slice.OpenAIChat} {
-		require.Empty(t, slice.Accepts(p, s.Messages))
+	for _, p := range []accept.Provider{accept.Anthropic, accept.OpenAIChat} {
+		require.Empty(t, accept.Check(p, s.Messages))
 	}
 }
 

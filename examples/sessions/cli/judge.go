@@ -10,19 +10,19 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/slice"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
 // providers are whom a conversation may be resumed with, and what "repair --for" calls
 // them.
 var providers = []struct {
 	name, flag string
-	p          slice.Provider
+	p          accept.Provider
 }{
-	{"Anthropic", "anthropic", slice.Anthropic},
-	{"OpenAI chat", "openai", slice.OpenAIChat},
-	{"OpenAI responses", "openai", slice.OpenAIResponses},
-	{"Gemini", "gemini", slice.Gemini},
+	{"Anthropic", "anthropic", accept.Anthropic},
+	{"OpenAI chat", "openai", accept.OpenAIChat},
+	{"OpenAI responses", "openai", accept.OpenAIResponses},
+	{"Gemini", "gemini", accept.Gemini},
 }
 
 // judgement is what providers say of a conversation, as far as that is judged.
@@ -35,13 +35,13 @@ func judge(rows []sessionstore.Message) judgement {
 	j := judgement{open: []string{}}
 	for _, p := range providers {
 		reasons := []string{}
-		for _, r := range slice.Accepts(p.p, rows) {
+		for _, r := range accept.Check(p.p, rows) {
 			reasons = append(reasons, r.String())
 		}
 		j.refused = append(j.refused, reasons)
 	}
 	prompt, err := sessionstore.Text("user", "?", time.Time{})
-	if err == nil && len(slice.Accepts(providers[0].p, append(slices.Clip(rows), prompt))) > len(j.refused[0]) {
+	if err == nil && len(accept.Check(providers[0].p, append(slices.Clip(rows), prompt))) > len(j.refused[0]) {
 		j.open = append(j.open, "a further prompt: the last one has no answer")
 	}
 	if slices.ContainsFunc(rows, func(m sessionstore.Message) bool { raw, _ := m.Lookup("content"); return hasFiles(raw) }) {

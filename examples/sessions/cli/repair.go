@@ -7,6 +7,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
 type repairCommand struct {
@@ -42,7 +43,7 @@ func (c *repairCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	var takers []slice.Provider
+	var takers []accept.Provider
 	state := "healthy"
 	for _, p := range providers {
 		if p.flag == c.For {

@@ -26,7 +26,7 @@
 // says so, and results without an answer get an answer that says so. Prompts with no
 // answer between them become one message. What the tool itself wrote becomes a
 // <system-reminder>. So what comes out is healthy by slice.Diagnose and accepted by
-// slice.Accepts.
+// accept.Check.
 //
 // A line beside the conversation becomes a fork when it has an answer, and a prompt of
 // a person that neither the conversation nor another fork has. With

@@ -15,6 +15,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -54,8 +55,8 @@ func healthy(t testing.TB, st *sessionstore.Store, id string) []sessionstore.Mes
 	d, err := slice.Diagnose(s.Messages)
 	require.NoError(t, err)
 	require.True(t, d.Healthy(), "%+v", d)
-	for _, p := range []slice.Provider{slice.Anthropic, slice.OpenAIChat, slice.OpenAIResponses, slice.Gemini} {
-		require.Empty(t, slice.Accepts(p, s.Messages), p.String())
+	for _, p := range []accept.Provider{accept.Anthropic, accept.OpenAIChat, accept.OpenAIResponses, accept.Gemini} {
+		require.Empty(t, accept.Check(p, s.Messages), p.String())
 	}
 	return s.Messages
 }

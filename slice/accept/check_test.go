@@ -1,4 +1,4 @@
-package slice_test
+package accept_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/slice"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
 // verdict is a conversation and what every provider says: reasons with the
@@ -14,11 +14,11 @@ import (
 type verdict struct {
 	name  string
 	lines []string
-	want  map[slice.Provider]string
+	want  map[accept.Provider]string
 }
 
 // all is for what every provider refuses for one reason.
-func all(reason string) map[slice.Provider]string {
+func all(reason string) map[accept.Provider]string {
 	return only(reason, providers...)
 }
 
@@ -32,7 +32,7 @@ func TestHalfCharacters(t *testing.T) {
 	listed := func(args string) string {
 		return `{"role": "assistant", "content": "", "tool_calls": [{"id": "c1", "tool": "f", "arguments": ` + args + `}]}`
 	}
-	objects := []slice.Provider{slice.Anthropic, slice.Gemini}
+	objects := []accept.Provider{accept.Anthropic, accept.Gemini}
 	for _, v := range []verdict{
 		{"prompt", []string{`{"role": "user", "content": "\ud83d"}`}, all("bad_content@0")},
 		{"upper case", []string{`{"role": "user", "content": "x \uDC00"}`}, all("bad_content@0")},
@@ -51,8 +51,8 @@ func TestHalfCharacters(t *testing.T) {
 	}
 }
 
-func only(reason string, by ...slice.Provider) map[slice.Provider]string {
-	want := map[slice.Provider]string{}
+func only(reason string, by ...accept.Provider) map[accept.Provider]string {
+	want := map[accept.Provider]string{}
 	for _, p := range by {
 		want[p] = reason
 	}
@@ -61,7 +61,7 @@ func only(reason string, by ...slice.Provider) map[slice.Provider]string {
 
 // and is for what every provider refuses for one reason, and those that want
 // sides to alternate for another one too.
-func and(reason, more string) map[slice.Provider]string {
+func and(reason, more string) map[accept.Provider]string {
 	want := all(reason)
 	for _, p := range sides {
 		want[p] += " " + more
@@ -75,13 +75,13 @@ func (v verdict) run(t *testing.T) {
 		t.Parallel()
 		msgs := parse(t, v.lines...)
 		for _, p := range providers {
-			require.Equal(t, v.want[p], reasons(slice.Accepts(p, msgs)), "%v", p)
+			require.Equal(t, v.want[p], reasons(accept.Check(p, msgs)), "%v", p)
 		}
 		checkMending(t, 0, msgs)
 	})
 }
 
-func reasons(list []slice.Refusal) string {
+func reasons(list []accept.Refusal) string {
 	texts := make([]string, len(list))
 	for i, r := range list {
 		texts[i] = string(r.Reason) + "@" + string(rune('0'+r.Row))
@@ -92,26 +92,11 @@ func reasons(list []slice.Refusal) string {
 	return strings.Join(texts, " ")
 }
 
-const (
-	note   = `{"role": "user", "content": [{"type": "text", "text": "more"}]}`
-	signed = `{"type": "thinking", "thinking": "t", "signature": "sig"}`
-)
-
-func answer(blocks string) string {
-	return `{"role": "assistant", "content": [` + blocks + `]}`
-}
-
-// callOf is a call with an id, a name and arguments as they stand.
-func callOf(id, name, arguments string) string {
-	return `{"role": "assistant", "content": "", "tool_calls": [{"id": ` + id + `, "type": "function", "function": {"name": ` +
-		name + `, "arguments": ` + arguments + `}}]}`
-}
-
 var (
-	anthropic = []slice.Provider{slice.Anthropic}
-	openAI    = []slice.Provider{slice.OpenAIChat, slice.OpenAIResponses}
-	sides     = []slice.Provider{slice.Anthropic, slice.Gemini}
-	adjacent  = []slice.Provider{slice.Anthropic, slice.OpenAIChat, slice.Gemini}
+	anthropic = []accept.Provider{accept.Anthropic}
+	openAI    = []accept.Provider{accept.OpenAIChat, accept.OpenAIResponses}
+	sides     = []accept.Provider{accept.Anthropic, accept.Gemini}
+	adjacent  = []accept.Provider{accept.Anthropic, accept.OpenAIChat, accept.Gemini}
 )
 
 func TestAcceptsPairs(t *testing.T) {
@@ -153,12 +138,12 @@ func TestAcceptsPairs(t *testing.T) {
 		{
 			"one id twice in a message",
 			[]string{ask, calling("c1", "c1"), result("c1"), result("c1"), say},
-			only("duplicate_call_id@1", slice.Anthropic, slice.OpenAIChat, slice.OpenAIResponses),
+			only("duplicate_call_id@1", accept.Anthropic, accept.OpenAIChat, accept.OpenAIResponses),
 		},
 		{
 			"one id in two messages",
 			[]string{ask, calling("c1"), result("c1"), calling("c1"), result("c1"), say},
-			only("duplicate_call_id@3/1", slice.Anthropic, slice.OpenAIResponses),
+			only("duplicate_call_id@3/1", accept.Anthropic, accept.OpenAIResponses),
 		},
 		{"an id with other characters", []string{ask, calling("c|1"), result("c|1"), say}, only("bad_call_id@1", anthropic...)},
 		{"a long id", []string{ask, calling(strings.Repeat("c", 65)), result(strings.Repeat("c", 65)), say}, only("bad_call_id@1", openAI...)},
@@ -176,9 +161,9 @@ func TestAcceptsCalls(t *testing.T) {
 	for _, v := range []verdict{
 		{"no name", call(`""`, `"{}"`), all("bad_tool_name@1")},
 		{"a name with a space", call(`"read file"`, `"{}"`), all("bad_tool_name@1")},
-		{"a name with a dot", call(`"files.read"`, `"{}"`), only("bad_tool_name@1", slice.Anthropic, slice.OpenAIChat, slice.OpenAIResponses)},
-		{"a name that begins with a digit", call(`"7zip"`, `"{}"`), only("bad_tool_name@1", slice.Gemini)},
-		{"a name of 65 characters", call(`"`+strings.Repeat("n", 65)+`"`, `"{}"`), only("bad_tool_name@1", slice.OpenAIChat, slice.OpenAIResponses, slice.Gemini)},
+		{"a name with a dot", call(`"files.read"`, `"{}"`), only("bad_tool_name@1", accept.Anthropic, accept.OpenAIChat, accept.OpenAIResponses)},
+		{"a name that begins with a digit", call(`"7zip"`, `"{}"`), only("bad_tool_name@1", accept.Gemini)},
+		{"a name of 65 characters", call(`"`+strings.Repeat("n", 65)+`"`, `"{}"`), only("bad_tool_name@1", accept.OpenAIChat, accept.OpenAIResponses, accept.Gemini)},
 		{"a name of 129 characters", call(`"`+strings.Repeat("n", 129)+`"`, `"{}"`), all("bad_tool_name@1")},
 		{"no arguments", call(`"f"`, `null`), nil},
 		{"empty arguments", call(`"f"`, `""`), nil},
@@ -212,11 +197,11 @@ func TestAcceptsOrder(t *testing.T) {
 
 func TestUnknownProvider(t *testing.T) {
 	t.Parallel()
-	for _, p := range []slice.Provider{-1, 4} {
-		require.Equal(t, []slice.Refusal{{Reason: slice.UnknownProvider, Row: -1, Other: -1}}, slice.Accepts(p, nil))
-		require.Equal(t, "the provider is unknown; name another", slice.Accepts(p, nil)[0].String())
+	for _, p := range []accept.Provider{-1, 4} {
+		require.Equal(t, []accept.Refusal{{Reason: accept.UnknownProvider, Row: -1, Other: -1}}, accept.Check(p, nil))
+		require.Equal(t, "the provider is unknown; name another", accept.Check(p, nil)[0].String())
 		require.Equal(t, "unknown provider", p.String())
-		_, err := slice.Mend(p, nil)
+		_, err := accept.Fix(p, nil)
 		require.EqualError(t, err, "mend messages: unknown provider")
 	}
 }
@@ -224,7 +209,7 @@ func TestUnknownProvider(t *testing.T) {
 func TestRefusalString(t *testing.T) {
 	t.Parallel()
 	msgs := parse(t, ask, calling("c1"), reminder, result("c1"))
-	list := slice.Accepts(slice.OpenAIChat, msgs)
+	list := accept.Check(accept.OpenAIChat, msgs)
 	require.Len(t, list, 1)
 	require.Equal(t, `message 4 (see message 2): call "c1": the result does not follow its call at once; move it there`, list[0].String())
 }

@@ -1,4 +1,4 @@
-package slice_test
+package accept_test
 
 import (
 	"math/rand/v2"
@@ -10,16 +10,17 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/slice"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
+	"github.com/amplifier-go/sessionstorage/slice/internal/rowtest"
 )
 
 func TestMendAnything(t *testing.T) {
 	t.Parallel()
 	begin := testenv.Seed(t)
 	for seed := begin; seed < begin+testenv.Share[uint64](30, 100, 2000); seed++ {
-		d := dealer{rand.New(rand.NewPCG(seed, 2))}
-		checkMending(t, seed, parse(t, d.rows(8)...), requireSpoken)
-		checkMending(t, seed, parse(t, d.talk(4)...))
+		d := rowtest.Dealer{Rand: rand.New(rand.NewPCG(seed, 2))}
+		checkMending(t, seed, parse(t, d.Rows(8)...), requireSpoken)
+		checkMending(t, seed, parse(t, d.Talk(4)...))
 	}
 }
 
@@ -36,21 +37,21 @@ func FuzzMend(f *testing.F) {
 			}
 		}
 		checkMending(t, seed, msgs)
-		d := dealer{rand.New(rand.NewPCG(seed, 3))}
-		checkMending(t, seed, parse(t, d.rows(20)...), requireSpoken)
+		d := rowtest.Dealer{Rand: rand.New(rand.NewPCG(seed, 3))}
+		checkMending(t, seed, parse(t, d.Rows(20)...), requireSpoken)
 	})
 }
 
 // check is a further requirement of a mending.
-type check func(t *testing.T, seed uint64, p slice.Provider, msgs, mended []sessionstore.Message)
+type check func(t *testing.T, seed uint64, p accept.Provider, msgs, mended []sessionstore.Message)
 
 func checkMending(t *testing.T, seed uint64, msgs []sessionstore.Message, more ...check) {
 	t.Helper()
 	before := slices.Clone(msgs)
 	for _, p := range providers {
-		refused := slice.Accepts(p, msgs)
+		refused := accept.Check(p, msgs)
 		m := mend(t, p, msgs)
-		if left := slice.Accepts(p, m.Messages); len(left) > 0 {
+		if left := accept.Check(p, m.Messages); len(left) > 0 {
 			require.Empty(t, left, "seed %d %v: %v -> %v", seed, p, lines(msgs), lines(m.Messages))
 		}
 		again := mend(t, p, m.Messages)
@@ -72,7 +73,7 @@ func checkMending(t *testing.T, seed uint64, msgs []sessionstore.Message, more .
 	require.Equal(t, before, msgs, "the input was changed")
 }
 
-func requireWithin(t *testing.T, r slice.Refusal, n int) {
+func requireWithin(t *testing.T, r accept.Refusal, n int) {
 	t.Helper()
 	require.True(t, r.Row >= 0 && r.Row < n && r.Other >= -1 && r.Other < n && r.Other != r.Row, "%+v", r)
 	require.NotEmpty(t, r.String())
@@ -80,16 +81,16 @@ func requireWithin(t *testing.T, r slice.Refusal, n int) {
 
 // requireUntouched requires that what is not amended is the same value, and
 // that only the user's messages are dropped.
-func requireUntouched(t *testing.T, seed uint64, p slice.Provider, msgs []sessionstore.Message, m slice.Mending) {
+func requireUntouched(t *testing.T, seed uint64, p accept.Provider, msgs []sessionstore.Message, m accept.Fixed) {
 	t.Helper()
 	touched := map[int]bool{}
 	for _, a := range m.Amendments {
 		require.NotEmpty(t, a.Reasons, "seed %d %v %+v", seed, p, a)
-		if a.Kind != slice.Inserted {
+		if a.Kind != accept.Inserted {
 			touched[a.Row] = true
 			require.Equal(t, msgs[a.Row], a.Old)
 		}
-		if a.Kind != slice.Dropped {
+		if a.Kind != accept.Dropped {
 			require.Equal(t, m.Messages[a.At], a.New)
 		} else {
 			require.NotEqual(t, "assistant", a.Old.Role(), "seed %d %v", seed, p)
@@ -101,7 +102,7 @@ func requireUntouched(t *testing.T, seed uint64, p slice.Provider, msgs []sessio
 }
 
 // requireSpoken requires that every text and every call is still there.
-func requireSpoken(t *testing.T, seed uint64, p slice.Provider, msgs, mended []sessionstore.Message) {
+func requireSpoken(t *testing.T, seed uint64, p accept.Provider, msgs, mended []sessionstore.Message) {
 	t.Helper()
 	after := strings.Join(lines(mended), "\n")
 	all := strings.Join(lines(msgs), "\n")

@@ -1,4 +1,4 @@
-package slice_test
+package accept_test
 
 import (
 	"fmt"
@@ -7,12 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/slice"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
-// BenchmarkAccepts has conversations with one open call at the end, and ones
+// BenchmarkCheck has conversations with one open call at the end, and ones
 // in which every message is refused.
-func BenchmarkAccepts(b *testing.B) {
+func BenchmarkCheck(b *testing.B) {
 	for _, n := range []int{10000, 100000} {
 		good, size := conversation(b, n)
 		bad := make([]sessionstore.Message, 0, n)
@@ -20,19 +20,19 @@ func BenchmarkAccepts(b *testing.B) {
 			bad = append(bad, parse(b, fmt.Sprintf(`{"role": "tool", "tool_call_id": "c%d"}`, i%100), calling(fmt.Sprint("c", i%50)))[i%2])
 		}
 		for name, msgs := range map[string][]sessionstore.Message{"whole": good, "broken": bad} {
-			b.Run(fmt.Sprintf("Accepts/%s/messages=%d", name, n), func(b *testing.B) {
+			b.Run(fmt.Sprintf("Check/%s/messages=%d", name, n), func(b *testing.B) {
 				b.ReportAllocs()
 				if name == "whole" {
 					b.SetBytes(size)
 				}
 				for b.Loop() {
-					slice.Accepts(slice.Anthropic, msgs)
+					accept.Check(accept.Anthropic, msgs)
 				}
 			})
 			b.Run(fmt.Sprintf("Mend/%s/messages=%d", name, n), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					_, err := slice.Mend(slice.Anthropic, msgs)
+					_, err := accept.Fix(accept.Anthropic, msgs)
 					require.NoError(b, err)
 				}
 			})

@@ -1,19 +1,32 @@
-package slice_test
+package accept_test
 
 import (
 	"fmt"
 	"log"
 
-	"github.com/amplifier-go/sessionstorage/slice"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
-func ExampleAccepts() {
+// conversationOf makes messages of lines for the examples.
+func conversationOf(lines ...string) (msgs []sessionstore.Message) {
+	for _, line := range lines {
+		m, err := sessionstore.ParseMessage([]byte(line))
+		if err != nil {
+			log.Fatal(err)
+		}
+		msgs = append(msgs, m)
+	}
+	return msgs
+}
+
+func ExampleCheck() {
 	msgs := conversationOf(
 		`{"role": "user", "content": "Is it raining?"}`,
 		`{"role": "assistant", "content": "", "tool_calls": [{"id": "call_1", "tool": "weather", "arguments": {}}]}`,
 		`{"role": "user", "content": "Well?"}`,
 	)
-	for _, refusal := range slice.Accepts(slice.OpenAIChat, msgs) {
+	for _, refusal := range accept.Check(accept.OpenAIChat, msgs) {
 		fmt.Println(refusal.Reason)
 		fmt.Println(refusal)
 	}
@@ -22,12 +35,12 @@ func ExampleAccepts() {
 	// message 2: call "call_1": it has no result; add one that says so
 }
 
-func ExampleMend() {
+func ExampleFix() {
 	msgs := conversationOf(
 		`{"role": "user", "content": "Is it raining?"}`,
 		`{"role": "assistant", "content": [{"type": "thinking", "thinking": "…", "signature": null}, {"type": "text", "text": "No."}]}`,
 	)
-	mended, err := slice.Mend(slice.Anthropic, msgs)
+	mended, err := accept.Fix(accept.Anthropic, msgs)
 	if err != nil {
 		log.Fatal(err)
 	}

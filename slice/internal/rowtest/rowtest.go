@@ -1,38 +1,69 @@
-package slice_test
+// Package rowtest has rows of transcripts for tests, and makes conversations at random.
+package rowtest
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-	"testing"
-
-	"github.com/stretchr/testify/require"
-
-	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/slice"
 )
 
-var providers = []slice.Provider{slice.Anthropic, slice.OpenAIChat, slice.OpenAIResponses, slice.Gemini}
+const (
+	Ask      = `{"role":"user", "content": "q"}`
+	Reminder = `{"role": "user", "content": " <system-reminder>x</system-reminder>"}`
+	Say      = `{"role": "assistant","content":"a"}`
+)
 
-func mend(t testing.TB, p slice.Provider, msgs []sessionstore.Message) slice.Mending {
-	t.Helper()
-	m, err := slice.Mend(p, msgs)
-	if err != nil {
-		require.NoError(t, err, "%v: %v", p, lines(msgs))
+func Calling(ids ...string) string {
+	list := ""
+	for i, id := range ids {
+		if i > 0 {
+			list += ", "
+		}
+		list += fmt.Sprintf(`{"id": %q, "function": {"name": "f"}}`, id)
 	}
-	return m
+	return `{"role": "assistant", "content": "", "tool_calls": [` + list + `]}`
 }
 
-// dealer makes messages of a few kinds that all may follow each other.
-type dealer struct{ *rand.Rand }
+func Result(id string) string {
+	return fmt.Sprintf(`{"role": "tool", "tool_call_id": %q, "content": "r"}`, id)
+}
 
-func (d dealer) pick(list ...string) string { return list[d.IntN(len(list))] }
+func Using(id string) string {
+	return fmt.Sprintf(`{"role": "assistant", "content": [{"type": "tool_use", "id": %q, "name": "g", "input": {}}]}`, id)
+}
 
-func (d dealer) id() string { return d.pick(`"c1"`, `"c1"`, `"c2"`, `"c2"`, `"c3"`) }
+// Answering is a user message with a Result and more blocks.
+func Answering(id, more string) string {
+	return fmt.Sprintf(`{"role": "user", "content": [{"type": "tool_result", "tool_use_id": %q, "content": "r"}%s]}`, id, more)
+}
 
-func (d dealer) oddID() string { return d.pick(d.id(), d.id(), `""`, `null`, `7`, `"a|b.c"`) }
+const MoreText = `, {"type": "text", "text": "and"}`
 
-func (d dealer) call() string {
+const (
+	Note   = `{"role": "user", "content": [{"type": "text", "text": "more"}]}`
+	Signed = `{"type": "thinking", "thinking": "t", "signature": "sig"}`
+)
+
+func Answer(blocks string) string {
+	return `{"role": "assistant", "content": [` + blocks + `]}`
+}
+
+// CallOf is a call with an id, a name and arguments as they stand.
+func CallOf(id, name, arguments string) string {
+	return `{"role": "assistant", "content": "", "tool_calls": [{"id": ` + id + `, "type": "function", "function": {"name": ` +
+		name + `, "arguments": ` + arguments + `}}]}`
+}
+
+// Dealer makes messages of a few kinds that all may follow each other.
+type Dealer struct{ *rand.Rand }
+
+func (d Dealer) pick(list ...string) string { return list[d.IntN(len(list))] }
+
+func (d Dealer) id() string { return d.pick(`"c1"`, `"c1"`, `"c2"`, `"c2"`, `"c3"`) }
+
+func (d Dealer) oddID() string { return d.pick(d.id(), d.id(), `""`, `null`, `7`, `"a|b.c"`) }
+
+func (d Dealer) call() string {
 	switch d.IntN(8) {
 	case 0:
 		return `{"id": ` + d.oddID() + `, "tool": "read", "arguments": {}}`
@@ -44,7 +75,7 @@ func (d dealer) call() string {
 	return `{"id": ` + d.id() + `, "function": {"name": "f", "arguments": "{}"}}`
 }
 
-func (d dealer) block() string {
+func (d Dealer) block() string {
 	switch d.IntN(16) {
 	case 0, 1, 2:
 		return `{"type": "text", "text": "hello"}`
@@ -70,7 +101,7 @@ func (d dealer) block() string {
 	return `{"type": "other"}`
 }
 
-func list(d dealer, most int, one func() string) string {
+func list(d Dealer, most int, one func() string) string {
 	text := ""
 	for i := range d.IntN(most + 1) {
 		if i > 0 {
@@ -81,7 +112,7 @@ func list(d dealer, most int, one func() string) string {
 	return "[" + text + "]"
 }
 
-func (d dealer) content() string {
+func (d Dealer) content() string {
 	switch d.IntN(10) {
 	case 0:
 		return d.pick(`null`, `5`, `true`, `{}`, `{"type": "text", "text": "one"}`, `""`, `"  "`)
@@ -92,7 +123,7 @@ func (d dealer) content() string {
 }
 
 // row makes any message.
-func (d dealer) row() string {
+func (d Dealer) row() string {
 	switch d.IntN(12) {
 	case 0, 1:
 		return fmt.Sprintf(`{"role": "user", "content": %s}`, d.content())
@@ -105,16 +136,16 @@ func (d dealer) row() string {
 	case 9:
 		return fmt.Sprintf(`{"role": %s, "content": %s}`, d.pick(`"User"`, `"system"`, `"developer"`, `["user"]`, `""`), d.content())
 	case 10:
-		return d.pick(ask, say, ask, say, reminder, `{}`, `{"role": "user"}`, `{"role": "assistant"}`, `{"role": "tool"}`,
+		return d.pick(Ask, Say, Ask, Say, Reminder, `{}`, `{"role": "user"}`, `{"role": "assistant"}`, `{"role": "tool"}`,
 			`{"role": "assistant", "content": "x", "tool_calls": {"id": 1}}`,
 			`{"role": "user", "tool_call_id": "c1", "content": "x"}`,
 			`{"role": "assistant", "content": "", "thinking_block": {"type": "thinking", "thinking": "t", "signature": "s"}}`,
 			`{"role": "assistant", "content": "x", "thinking_block": {"type": "thinking", "thinking": "t"}}`)
 	}
-	return calling("c1")
+	return Calling("c1")
 }
 
-func (d dealer) rows(most int) []string {
+func (d Dealer) Rows(most int) []string {
 	rows := make([]string, d.IntN(most+1))
 	for i := range rows {
 		rows[i] = d.row()
@@ -122,20 +153,20 @@ func (d dealer) rows(most int) []string {
 	return rows
 }
 
-// talk makes a conversation as one really is, of some turns, in which now and
+// Talk makes a conversation as one really is, of some turns, in which now and
 // then something is missing or stands elsewhere.
-func (d dealer) talk(turns int) (rows []string) {
+func (d Dealer) Talk(turns int) (rows []string) {
 	next := 0
 	for range turns {
 		if d.IntN(3) == 0 {
-			rows = append(rows, reminder)
+			rows = append(rows, Reminder)
 		}
-		rows = append(rows, d.pick(ask, note))
+		rows = append(rows, d.pick(Ask, Note))
 		for range d.IntN(3) {
 			rows = append(rows, d.calls(&next)...)
 		}
 		if d.IntN(5) > 0 {
-			rows = append(rows, d.pick(say, answer(signed+`, {"type": "text", "text": "a"}`)))
+			rows = append(rows, d.pick(Say, Answer(Signed+`, {"type": "text", "text": "a"}`)))
 		}
 	}
 	switch i := d.IntN(max(1, len(rows))); d.IntN(6) {
@@ -149,10 +180,10 @@ func (d dealer) talk(turns int) (rows []string) {
 }
 
 // calls makes a message with calls and their results.
-func (d dealer) calls(next *int) []string {
+func (d Dealer) calls(next *int) []string {
 	var blocks, listed, results []string
 	if d.IntN(3) == 0 {
-		blocks = append(blocks, d.pick(signed, fmt.Sprintf(`{"type": "thinking", "content": ["enc", "rs_%d"]}`, *next)))
+		blocks = append(blocks, d.pick(Signed, fmt.Sprintf(`{"type": "thinking", "content": ["enc", "rs_%d"]}`, *next)))
 	}
 	if d.IntN(2) == 0 {
 		blocks = append(blocks, `{"type": "text", "text": "so"}`)
@@ -163,11 +194,11 @@ func (d dealer) calls(next *int) []string {
 		id := fmt.Sprintf("call_%d", *next)
 		if inBlocks {
 			blocks = append(blocks, fmt.Sprintf(`{"type": "tool_use", "id": %q, "name": "f", "input": {}}`, id))
-			results = append(results, answering(id, ""))
+			results = append(results, Answering(id, ""))
 			continue
 		}
 		listed = append(listed, fmt.Sprintf(`{"id": %q, "tool": "f", "arguments": {}}`, id))
-		results = append(results, result(id))
+		results = append(results, Result(id))
 	}
 	row := fmt.Sprintf(`{"role": "assistant", "content": [%s]`, strings.Join(blocks, ", "))
 	if len(listed) > 0 {
@@ -175,4 +206,16 @@ func (d dealer) calls(next *int) []string {
 	}
 	d.Shuffle(len(results), func(i, j int) { results[i], results[j] = results[j], results[i] })
 	return append([]string{row + "}"}, results...)
+}
+
+// Conversation makes n messages of about a kilobyte, the last call orphaned.
+func Conversation(n int) []string {
+	text := strings.Repeat("text ", 200)
+	list := make([]string, 0, n)
+	for i := 0; len(list) < n-2; i++ {
+		id := fmt.Sprintf("call_%d", i)
+		list = append(list, `{"role": "user", "content": "`+text+`"}`, Calling(id),
+			`{"role": "tool", "tool_call_id": "`+id+`", "content": "`+text+`"}`, Say)
+	}
+	return append(list[:n-2], Ask, Calling("last"))
 }

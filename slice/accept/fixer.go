@@ -1,13 +1,15 @@
-package slice
+package accept
 
 import (
+	"bytes"
+	"fmt"
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// mender mends a conversation step by step.
-type mender struct {
+// fixer fixes a conversation step by step.
+type fixer struct {
 	rules
 	given  []sessionstore.Message
 	pieces []piece
@@ -24,7 +26,7 @@ type piece struct {
 	why     []Reason
 }
 
-func (m *mender) start() {
+func (m *fixer) start() {
 	m.gone = map[int][]Reason{}
 	m.pieces = make([]piece, len(m.given))
 	for i, msg := range m.given {
@@ -33,17 +35,16 @@ func (m *mender) start() {
 }
 
 // parse returns the message of a line.
-func (m *mender) parse(line []byte) sessionstore.Message {
-	var b builder
-	b.parse(line)
-	if b.err != nil && m.err == nil {
-		m.err = b.err
+func (m *fixer) parse(line []byte) sessionstore.Message {
+	msg, err := sessionstore.ParseMessage(bytes.ReplaceAll(line, []byte{'\r'}, []byte{' '})) // it can only stand between members
+	if err != nil && m.err == nil {
+		m.err = fmt.Errorf("change messages: %w", err)
 	}
-	return b.msgs[0]
+	return msg
 }
 
 // replace gives piece i another line, for those reasons.
-func (m *mender) replace(i int, line []byte, why ...Reason) {
+func (m *fixer) replace(i int, line []byte, why ...Reason) {
 	p := &m.pieces[i]
 	p.msg, p.changed = m.parse(line), true
 	p.blame(why...)
@@ -59,13 +60,13 @@ func (p *piece) blame(why ...Reason) {
 }
 
 // drops notes why a given message may be dropped.
-func (m *mender) drops(row int, why Reason) {
+func (m *fixer) drops(row int, why Reason) {
 	if !slices.Contains(m.gone[row], why) {
 		m.gone[row] = append(m.gone[row], why)
 	}
 }
 
-func (m *mender) messages() []sessionstore.Message {
+func (m *fixer) messages() []sessionstore.Message {
 	msgs := make([]sessionstore.Message, len(m.pieces))
 	for i, p := range m.pieces {
 		msgs[i] = p.msg
@@ -74,7 +75,7 @@ func (m *mender) messages() []sessionstore.Message {
 }
 
 // rows returns what is sent of the pieces.
-func (m *mender) rows() []sent {
+func (m *fixer) rows() []sent {
 	rows, _ := m.read(m.messages())
 	return rows
 }

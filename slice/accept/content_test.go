@@ -1,10 +1,10 @@
-package slice_test
+package accept_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/amplifier-go/sessionstorage/slice"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
 func TestAcceptsContent(t *testing.T) {
@@ -66,7 +66,7 @@ func TestAcceptsThinking(t *testing.T) {
 		{"redacted without data", with(`{"type": "redacted_thinking"}` + text), only("broken_thinking@1", anthropic...)},
 		{"not first", with(`{"type": "text", "text": "a"}, ` + signed + text), only("thinking_not_first@1", anthropic...)},
 		{"last", with(signed + text + ", " + signed), only("thinking_last@1", anthropic...)},
-		{"nothing else", with(signed), map[slice.Provider]string{slice.Anthropic: "thinking_last@1", slice.OpenAIChat: "empty_content@1"}},
+		{"nothing else", with(signed), map[accept.Provider]string{accept.Anthropic: "thinking_last@1", accept.OpenAIChat: "empty_content@1"}},
 		{
 			"the member of memory, unsigned",
 			[]string{ask, `{"role": "assistant", "content": "a", "thinking_block": {"type": "thinking", "thinking": "t"}}`},
@@ -75,7 +75,7 @@ func TestAcceptsThinking(t *testing.T) {
 		{
 			"the member of memory alone",
 			[]string{ask, `{"role": "assistant", "content": "", "thinking_block": ` + signed + `}`},
-			map[slice.Provider]string{slice.Anthropic: "thinking_last@1", slice.Gemini: "empty_content@1"},
+			map[accept.Provider]string{accept.Anthropic: "thinking_last@1", accept.Gemini: "empty_content@1"},
 		},
 		{"reasoning and its text", with(reasoning(`"enc"`, `"rs_1"`) + text), only("foreign_thinking@1", anthropic...)},
 		{
@@ -85,11 +85,11 @@ func TestAcceptsThinking(t *testing.T) {
 		},
 		{
 			"reasoning that is not there", with(reasoning(`null`, `"rs_1"`) + text),
-			map[slice.Provider]string{slice.Anthropic: "foreign_thinking@1", slice.OpenAIResponses: "unsigned_thinking@1"},
+			map[accept.Provider]string{accept.Anthropic: "foreign_thinking@1", accept.OpenAIResponses: "unsigned_thinking@1"},
 		},
 		{
 			"reasoning twice", with(reasoning(`"enc"`, `"rs_1"`) + ", " + reasoning(`"enc"`, `"rs_1"`) + text),
-			map[slice.Provider]string{slice.Anthropic: "foreign_thinking@1 foreign_thinking@1", slice.OpenAIResponses: "duplicate_reasoning@1"},
+			map[accept.Provider]string{accept.Anthropic: "foreign_thinking@1 foreign_thinking@1", accept.OpenAIResponses: "duplicate_reasoning@1"},
 		},
 	} {
 		v.run(t)

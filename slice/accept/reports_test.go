@@ -1,10 +1,10 @@
-package slice_test
+package accept_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/amplifier-go/sessionstorage/slice"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
 // TestReports has the failures that people reported in public, one row each.
@@ -49,9 +49,9 @@ func TestReports(t *testing.T) {
 		{
 			"openai-agents-js#929, #326, openai-agents-python#1709: reasoning without its follower",
 			[]string{ask, answer(`{"type": "thinking", "thinking": "t", "content": ["enc", "rs_1"]}`)},
-			map[slice.Provider]string{
-				slice.Anthropic: "foreign_thinking@1 empty_content@1", slice.OpenAIChat: "empty_content@1",
-				slice.OpenAIResponses: "reasoning_without_follower@1", slice.Gemini: "empty_content@1",
+			map[accept.Provider]string{
+				accept.Anthropic: "foreign_thinking@1 empty_content@1", accept.OpenAIChat: "empty_content@1",
+				accept.OpenAIResponses: "reasoning_without_follower@1", accept.Gemini: "empty_content@1",
 			},
 		},
 		{
@@ -68,12 +68,12 @@ func TestReports(t *testing.T) {
 		{
 			"openclaw#109443: ids that begin anew in every turn",
 			[]string{ask, calling("exec_0"), result("exec_0"), say, ask, calling("exec_0"), result("exec_0"), say},
-			only("duplicate_call_id@5/1", slice.Anthropic, slice.OpenAIResponses),
+			only("duplicate_call_id@5/1", accept.Anthropic, accept.OpenAIResponses),
 		},
 		{
 			"cua#524: one id for two calls",
 			[]string{ask, using("c1"), answering("c1", ""), using("c1"), answering("c1", "")},
-			only("duplicate_call_id@3/1", slice.Anthropic, slice.OpenAIResponses),
+			only("duplicate_call_id@3/1", accept.Anthropic, accept.OpenAIResponses),
 		},
 		{"nanobot#4356: an id of another provider", []string{ask, calling("call_1|fc_1"), result("call_1|fc_1")}, only("bad_call_id@1", anthropic...)},
 		{"9router#3167: an id of 86 characters", []string{ask, calling(strings.Repeat("c", 86)), result(strings.Repeat("c", 86))}, only("bad_call_id@1", openAI...)},
@@ -91,7 +91,7 @@ func TestReports(t *testing.T) {
 				ask, answer(`{"type": "thinking", "content": ["e", "rs_1"]}, {"type": "text", "text": "a"}`), ask,
 				answer(`{"type": "thinking", "content": ["e", "rs_1"]}, {"type": "text", "text": "b"}`),
 			},
-			map[slice.Provider]string{slice.Anthropic: "broken_thinking@1 broken_thinking@3", slice.OpenAIResponses: "duplicate_reasoning@3"},
+			map[accept.Provider]string{accept.Anthropic: "broken_thinking@1 broken_thinking@3", accept.OpenAIResponses: "duplicate_reasoning@3"},
 		},
 	} {
 		v.run(t)

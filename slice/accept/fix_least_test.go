@@ -1,4 +1,4 @@
-package slice_test
+package accept_test
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/slice"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
 // What changes cost, as at Mend.
@@ -23,17 +23,17 @@ const (
 )
 
 // costOf returns what a mending costs.
-func costOf(m slice.Mending) (cost int) {
-	moved := func(a slice.Amendment) bool {
-		return slices.Contains(a.Reasons, slice.ResultLate) || slices.Contains(a.Reasons, slice.ResultEarly)
+func costOf(m accept.Fixed) (cost int) {
+	moved := func(a accept.Amendment) bool {
+		return slices.Contains(a.Reasons, accept.ResultLate) || slices.Contains(a.Reasons, accept.ResultEarly)
 	}
 	for _, a := range m.Amendments {
 		switch {
-		case a.Kind == slice.Replaced:
+		case a.Kind == accept.Replaced:
 			cost += costReplace
-		case a.Kind == slice.Inserted && moved(a):
+		case a.Kind == accept.Inserted && moved(a):
 			cost += costMove
-		case a.Kind == slice.Inserted:
+		case a.Kind == accept.Inserted:
 			cost += costInsert
 		case !moved(a):
 			cost += costDrop
@@ -64,8 +64,8 @@ func TestMendIsLeast(t *testing.T) {
 
 // chooses reports whether a call has several results: the one in its place
 // stays, whatever that costs.
-func chooses(p slice.Provider, msgs []sessionstore.Message) bool {
-	return slices.ContainsFunc(slice.Accepts(p, msgs), func(r slice.Refusal) bool { return r.Reason == slice.DuplicateResult })
+func chooses(p accept.Provider, msgs []sessionstore.Message) bool {
+	return slices.ContainsFunc(accept.Check(p, msgs), func(r accept.Refusal) bool { return r.Reason == accept.DuplicateResult })
 }
 
 var smallRows = []string{
@@ -85,7 +85,7 @@ type state struct {
 }
 
 // cheaper returns a conversation that is accepted for less than cost, or nil.
-func cheaper(t *testing.T, p slice.Provider, rows []string, cost int) []string {
+func cheaper(t *testing.T, p accept.Provider, rows []string, cost int) []string {
 	t.Helper()
 	levels := make([][]state, cost)
 	levels[0] = []state{{rows, 0}}
@@ -98,7 +98,7 @@ func cheaper(t *testing.T, p slice.Provider, rows []string, cost int) []string {
 				continue
 			}
 			seen[key] = true
-			if len(slice.Accepts(p, parse(t, s.rows...))) == 0 {
+			if len(accept.Check(p, parse(t, s.rows...))) == 0 {
 				return s.rows
 			}
 			for next := range s.steps() {

@@ -1,4 +1,4 @@
-package slice_test
+package accept_test
 
 import (
 	"math/rand/v2"
@@ -9,6 +9,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
+	"github.com/amplifier-go/sessionstorage/slice/internal/rowtest"
 )
 
 // TestAcceptedStaysAccepted cuts, windows and repairs conversations that a
@@ -17,10 +19,10 @@ func TestAcceptedStaysAccepted(t *testing.T) {
 	t.Parallel()
 	begin := testenv.Seed(t)
 	for seed := begin; seed < begin+testenv.Share[uint64](30, 100, 2000); seed++ {
-		d := dealer{rand.New(rand.NewPCG(seed, 4))}
-		rows := d.rows(12)
+		d := rowtest.Dealer{Rand: rand.New(rand.NewPCG(seed, 4))}
+		rows := d.Rows(12)
 		if seed%2 == 0 {
-			rows = d.talk(1 + d.IntN(5))
+			rows = d.Talk(1 + d.IntN(5))
 		}
 		msgs := parse(t, rows...)
 		for _, p := range providers {
@@ -29,11 +31,11 @@ func TestAcceptedStaysAccepted(t *testing.T) {
 	}
 }
 
-func checkAccepted(t *testing.T, seed uint64, p slice.Provider, msgs []sessionstore.Message) {
+func checkAccepted(t *testing.T, seed uint64, p accept.Provider, msgs []sessionstore.Message) {
 	t.Helper()
 	accepted := func(what string, got []sessionstore.Message, err error) {
 		require.NoError(t, err)
-		if left := slice.Accepts(p, got); len(left) > 0 {
+		if left := accept.Check(p, got); len(left) > 0 {
 			require.Empty(t, left, "seed %d %v %s\n%v\n->\n%v", seed, p, what, lines(msgs), lines(got))
 		}
 	}
@@ -45,8 +47,10 @@ func checkAccepted(t *testing.T, seed uint64, p slice.Provider, msgs []sessionst
 		}
 		accepted("Window", slice.Window(msgs, turn), nil)
 	}
-	got, err := slice.Repair(msgs, diagnosed(t, msgs))
+	d, err := slice.Diagnose(msgs)
+	require.NoError(t, err)
+	got, err := slice.Repair(msgs, d)
 	accepted("Repair", got, err)
-	got, err = slice.Rewind(msgs, diagnosed(t, msgs))
+	got, err = slice.Rewind(msgs, d)
 	accepted("Rewind", got, err)
 }

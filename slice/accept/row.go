@@ -1,4 +1,4 @@
-package slice
+package accept
 
 import (
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"

@@ -1,4 +1,4 @@
-package slice_test
+package accept_test
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/slice"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
 // unseen are vectors that the reference calls healthy although a result
@@ -22,7 +22,7 @@ var unseen = []string{"random_19", "random_37", "random_56", "conv_tc_dup_ids", 
 // accepted, but for calls in blocks, which it does not see, and unseen.
 func TestAcceptsGolden(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile(filepath.Join("..", "testdata", "golden", "repair.json"))
+	raw, err := os.ReadFile(filepath.Join("..", "..", "testdata", "golden", "repair.json"))
 	require.NoError(t, err)
 	var vectors []struct {
 		Name string
@@ -43,8 +43,8 @@ func TestAcceptsGolden(t *testing.T) {
 			continue
 		}
 		judged++
-		late := slices.ContainsFunc(slice.Accepts(slice.OpenAIChat, msgs), func(r slice.Refusal) bool {
-			return r.Reason == slice.ResultLate || r.Reason == slice.ResultEarly || r.Reason == slice.CallNoResult && listed(msgs[r.Row], r.CallID)
+		late := slices.ContainsFunc(accept.Check(accept.OpenAIChat, msgs), func(r accept.Refusal) bool {
+			return r.Reason == accept.ResultLate || r.Reason == accept.ResultEarly || r.Reason == accept.CallNoResult && listed(msgs[r.Row], r.CallID)
 		})
 		if late {
 			refused = append(refused, v.Name)

@@ -1,4 +1,4 @@
-package slice
+package accept
 
 import (
 	"bytes"
@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Mending is a conversation that was made acceptable, and how.
-type Mending struct {
+// Fixed is a conversation that was made acceptable, and how.
+type Fixed struct {
 	Messages   []sessionstore.Message // what is accepted; messages that were not touched are the same values
 	Amendments []Amendment            // in the order of the conversation
 }
@@ -36,8 +37,8 @@ const (
 	Dropped
 )
 
-// Mend returns the conversation with the least changed so that the provider
-// accepts it (see [Accepts]). What is accepted already is returned as it is,
+// Fix returns the conversation with the least changed so that the provider
+// accepts it (see [Check]). What is accepted already is returned as it is,
 // and mending twice is mending once.
 //
 // What is least: no text and no call is ever taken out, no call is made up, and
@@ -63,33 +64,33 @@ const (
 // An empty conversation, and one of which only such results were left, is
 // accepted and empty. The error is for an unknown provider, and for messages
 // nested so deep that changed they could not be read. It takes linear time.
-func Mend(p Provider, msgs []sessionstore.Message) (Mending, error) {
+func Fix(p Provider, msgs []sessionstore.Message) (Fixed, error) {
 	r, ok := rulesOf(p)
 	if !ok {
-		return Mending{}, errors.New("mend messages: unknown provider")
+		return Fixed{}, errors.New("mend messages: unknown provider")
 	}
-	if len(Accepts(p, msgs)) == 0 {
-		return Mending{Messages: slices.Clone(msgs)}, nil
+	if len(Check(p, msgs)) == 0 {
+		return Fixed{Messages: slices.Clone(msgs)}, nil
 	}
-	m := &mender{rules: r, given: msgs}
+	m := &fixer{rules: r, given: msgs}
 	m.start()
 	m.mendRows()
 	m.mendIDs()
 	m.mendPairs()
 	m.mendOrder()
 	if m.err != nil {
-		return Mending{}, fmt.Errorf("mend messages: %w", m.err)
+		return Fixed{}, fmt.Errorf("mend messages: %w", m.err)
 	}
 	mended := m.mending()
-	if left := Accepts(p, mended.Messages); len(left) > 0 {
-		return Mending{}, fmt.Errorf("mend messages: %s", left[0])
+	if left := Check(p, mended.Messages); len(left) > 0 {
+		return Fixed{}, fmt.Errorf("mend messages: %s", left[0])
 	}
 	return mended, nil
 }
 
 // mending compares what was given with what has become of it.
-func (m *mender) mending() Mending {
-	out := Mending{Messages: m.messages()}
+func (m *fixer) mending() Fixed {
+	out := Fixed{Messages: m.messages()}
 	next := 0
 	drop := func(until, at int) {
 		for ; next < until; next++ {
@@ -113,10 +114,10 @@ func (m *mender) mending() Mending {
 
 var errOtherMending = errors.New("undo mending: the messages are others")
 
-// Undo returns the messages that were given to [Mend], byte for byte, for
+// Undo returns the messages that were given to [Fix], byte for byte, for
 // those that it returned. Messages that were added behind these are kept. The
 // error is for other messages.
-func (m Mending) Undo(msgs []sessionstore.Message) ([]sessionstore.Message, error) {
+func (m Fixed) Undo(msgs []sessionstore.Message) ([]sessionstore.Message, error) {
 	if len(msgs) < len(m.Messages) {
 		return nil, errOtherMending
 	}
@@ -138,4 +139,61 @@ func (m Mending) Undo(msgs []sessionstore.Message) ([]sessionstore.Message, erro
 		}
 	}
 	return append(out, msgs[next:]...), nil
+}
+
+// mendRows mends what is wrong within messages.
+func (m *fixer) mendRows() {
+	seen := map[string]bool{}
+	var buf []byte
+	for i := range m.pieces {
+		for range 4 { // what was taken out may leave something else to mend
+			buf = m.pieces[i].msg.AppendTo(buf[:0])
+			s, found, line := m.examine(m.pieces[i].msg, buf, seen)
+			if len(found) == 0 {
+				for _, id := range s.reasoning {
+					seen[id] = true
+				}
+				break
+			}
+			for _, f := range found {
+				m.pieces[i].blame(f.reason)
+			}
+			m.replace(i, line)
+		}
+	}
+}
+
+// The messages that are inserted between two messages of one side. The user's is
+// marked as written by a tool.
+const (
+	bridgeAnswer   = "(There was no answer.)"
+	bridgeQuestion = "<system-reminder>A message of the user is missing here.</system-reminder>"
+)
+
+// mendOrder inserts messages so that the sides alternate.
+func (m *fixer) mendOrder() {
+	rows := m.rows()
+	before := map[int]piece{}
+	m.order(rows, m.match(rows), func(row, last int) {
+		role, text, why := "user", bridgeQuestion, RolesInARow
+		switch {
+		case rows[row].who != model:
+			role, text = "assistant", bridgeAnswer
+		case last < 0:
+			why = FirstNotUser
+		}
+		line := pyjson.AppendQuoted([]byte(`{"role": "`+role+`", "content": `), text, pyjson.Style{})
+		before[row] = piece{msg: m.parse(append(line, '}')), row: -1, why: []Reason{why}}
+	})
+	if len(before) == 0 {
+		return
+	}
+	pieces := make([]piece, 0, len(m.pieces)+len(before))
+	for i, p := range m.pieces {
+		if bridge, ok := before[i]; ok {
+			pieces = append(pieces, bridge)
+		}
+		pieces = append(pieces, p)
+	}
+	m.pieces = pieces
 }

@@ -1,0 +1,259 @@
+package accept
+
+import (
+	"slices"
+
+	"github.com/amplifier-go/sessionstorage/internal/turns"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// Check tells why a provider would refuse the conversation when a session is
+// resumed, in the order of the messages; nothing, if it would accept it.
+//
+// A transcript belongs to no provider: a module translates it. Judged is what a
+// faithful translation sends. It takes calls from tool_calls and from blocks
+// (tool_use, tool_call), one call where both have its id; results from
+// messages of the role tool and from tool_result blocks; the name of a tool
+// from function.name, name or tool; arguments as an object or as its text; it
+// puts results that follow each other into one message; it drops thinking
+// where the provider has no place for it; it leaves out system and developer
+// messages, which go another way and are never stored. What only some versions
+// of the modules mend while they send (results that are invented or skipped,
+// unsigned thinking that is left out) is refused.
+//
+// All providers want known roles, whole characters (no half of a surrogate pair, as
+// a text has that was cut in an emoji), blocks of a type that one of them takes, in
+// messages of the right role, names of tools they allow, an id for every call, and for
+// every call exactly one result, behind it. Further,
+//
+//   - Anthropic wants unique ids of letters, digits, _ and -, texts that are not
+//     blank, thinking that is signed by it, begins its message and does not end
+//     it;
+//   - OpenAIChat wants ids of at most 64 characters that differ within a message;
+//   - OpenAIResponses wants them to differ everywhere, and reasoning items that
+//     are encrypted, there once, and followed by a text or a call of their message;
+//     its results may stand anywhere behind their call up to the user's next text;
+//   - Gemini wants texts that are not empty, and its own signatures;
+//   - Anthropic and Gemini want arguments that are objects, the user to begin,
+//     and the sides to alternate: a message that a person wrote does not follow a
+//     result or another such message, as the reference demands too, and no
+//     answer another. Messages that a tool wrote in the user's name
+//     (see [slice.IsRealUser]) may stand between them.
+//
+// Messages are judged as they stand: a conversation may end with an answer, a
+// result or a question, since the next prompt is not known. To know whether
+// that is accepted, append it. Not judged are what results hold and blocks that
+// only another provider takes, sizes, as those of images, whether a tool or a model
+// still exists, whether a signature is true (another provider's is found only where
+// its form tells), and what depends on options of the request, as thinking that a
+// model wants in the last turn.
+//
+// It takes linear time.
+func Check(p Provider, msgs []sessionstore.Message) []Refusal {
+	r, ok := rulesOf(p)
+	if !ok {
+		return []Refusal{{Reason: UnknownProvider, Row: -1, Other: -1}}
+	}
+	rows, refused := r.read(msgs)
+	_, bad := r.badIDs(rows)
+	refused = append(refused, bad...)
+	found := r.match(rows)
+	refused = append(refused, found.refusals(rows)...)
+	r.order(rows, found, func(row, before int) {
+		why := RolesInARow
+		if before < 0 {
+			why = FirstNotUser
+		}
+		refused = append(refused, Refusal{Reason: why, Row: row, Other: before})
+	})
+	slices.SortStableFunc(refused, func(a, b Refusal) int { return a.Row - b.Row })
+	return refused
+}
+
+// read examines every message on its own. It returns what is sent of each, and
+// what a provider would refuse.
+func (r rules) read(msgs []sessionstore.Message) (rows []sent, refused []Refusal) {
+	rows = make([]sent, len(msgs))
+	seen := map[string]bool{}
+	var buf []byte
+	for i, m := range msgs {
+		buf = m.AppendTo(buf[:0])
+		s, found, _ := r.examine(m, buf, seen)
+		for _, f := range found {
+			refused = append(refused, Refusal{f.reason, i, -1, f.id})
+		}
+		for _, id := range s.reasoning {
+			seen[id] = true
+		}
+		rows[i] = s
+	}
+	return rows, refused
+}
+
+func (m matching) refusals(rows []sent) (list []Refusal) {
+	resultID := func(at ref) string { return rows[at.row].results[at.n].id }
+	for _, call := range m.missing {
+		list = append(list, Refusal{CallNoResult, call.row, -1, rows[call.row].calls[call.n].id})
+	}
+	for _, result := range m.stray {
+		list = append(list, Refusal{ResultNoCall, result.row, -1, resultID(result)})
+	}
+	for _, result := range m.surplus {
+		list = append(list, Refusal{DuplicateResult, result.row, -1, resultID(result)})
+	}
+	for _, p := range m.misplaced {
+		list = append(list, Refusal{p.reason(), p.result.row, p.call.row, resultID(p.result)})
+	}
+	return list
+}
+
+// ref names a call or a result: element n of those of message row.
+type ref struct{ row, n int }
+
+// pair is a call and its result.
+type pair struct{ call, result ref }
+
+// reason tells why the result of a pair is not in its place.
+func (p pair) reason() Reason {
+	if p.result.row < p.call.row {
+		return ResultEarly
+	}
+	return ResultLate
+}
+
+// matching tells which results answer which calls, as a provider sees them.
+type matching struct {
+	calls   []ref // all calls, in the order of the messages
+	results []ref // all results, in the order of the messages
+	turns.Pairs
+	misplaced []pair // where the result must be moved
+	missing   []ref  // calls without a result
+	stray     []ref  // results without a call
+	surplus   []ref  // results of calls that have another one
+}
+
+// match gives every call its result, see [turns.Matcher.Pairs]. A user message that
+// says something ends the wait for results. For a provider that wants results
+// adjacent, so does any other message whose results, if it has any, cannot be
+// joined with those behind it.
+func (r rules) match(rows []sent) matching {
+	m := matching{}
+	calls, results := 0, 0
+	for _, s := range rows {
+		calls += len(s.calls)
+		results += len(s.results)
+	}
+	m.calls, m.results = make([]ref, 0, calls), make([]ref, 0, results)
+	found := turns.NewMatcher(calls, results)
+	for i, s := range rows {
+		for n, c := range s.calls {
+			found.AddCall(i, turns.Key{ID: c.id, Named: c.id != ""})
+			m.calls = append(m.calls, ref{i, n})
+		}
+	}
+	for i, s := range rows {
+		for n, result := range s.results {
+			found.AddResult(i, turns.Key{ID: result.id, Named: result.id != ""})
+			m.results = append(m.results, ref{i, n})
+		}
+	}
+	m.Pairs = found.Pairs(turns.WaitsOf(len(rows), func(i int) bool {
+		s := &rows[i]
+		return s.rest == person || s.rest == aside || r.adjacent && s.closes
+	}))
+	m.sort()
+	return m
+}
+
+// sort lists the calls and results that are not as they should be.
+func (m *matching) sort() {
+	for c, result := range m.Answers {
+		if result < 0 {
+			m.missing = append(m.missing, m.calls[c])
+		}
+	}
+	for i, fate := range m.Fates {
+		result := m.results[i]
+		switch fate.Kind {
+		case turns.Misplaced:
+			m.misplaced = append(m.misplaced, pair{m.calls[fate.Call], result})
+		case turns.Stray:
+			m.stray = append(m.stray, result)
+		case turns.Surplus:
+			m.surplus = append(m.surplus, result)
+		}
+	}
+}
+
+// answer returns the result of a call, given by its index, and false if it has
+// none.
+func (m *matching) answer(call int) (result ref, ok bool) {
+	if i := m.Answers[call]; i >= 0 {
+		return m.results[i], true
+	}
+	return ref{}, false
+}
+
+// stand is whose turn it is at a message. row is the message's index, or -1 for
+// a message that is still to be inserted.
+type stand struct {
+	who side
+	row int
+}
+
+// stands returns whose turn it is at every message once every result stands in
+// its place. So a misplaced result is not reported a second time as a wrong
+// order.
+func stands(rows []sent, m matching) []stand {
+	leaving := map[int]int{} // how many results leave a message
+	for _, list := range [][]ref{m.stray, m.surplus} {
+		for _, result := range list {
+			leaving[result.row]++
+		}
+	}
+	arrives := map[int]bool{} // results come behind a message
+	for _, p := range m.misplaced {
+		leaving[p.result.row]++
+		arrives[p.call.row] = true
+	}
+	for _, call := range m.missing {
+		arrives[call.row] = true
+	}
+	list := make([]stand, 0, len(rows))
+	for i, s := range rows {
+		if s.who == answers && leaving[i] == len(s.results) {
+			s.who = s.rest
+		}
+		list = append(list, stand{s.who, i})
+		if arrives[i] {
+			list = append(list, stand{answers, -1})
+		}
+	}
+	return list
+}
+
+// order calls bad for every message that breaks the alternation of the sides,
+// with the message before it, or with -1 for the first message.
+func (r rules) order(rows []sent, m matching, bad func(row, before int)) {
+	if !r.alternate {
+		return
+	}
+	last, before := nobody, -1
+	for _, s := range stands(rows, m) {
+		same := s.who == last || s.who == person && last == answers
+		switch {
+		case s.who == nobody:
+			continue
+		case last == nobody && s.who == model:
+			bad(s.row, -1)
+		case last != nobody && same && s.who != answers && s.who != aside:
+			bad(s.row, before)
+		}
+		if s.who != aside || last == nobody || last == model {
+			last = s.who
+		}
+		if s.row >= 0 {
+			before = s.row
+		}
+	}
+}

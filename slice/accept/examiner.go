@@ -1,0 +1,133 @@
+package accept
+
+import (
+	"bytes"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/turns"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// finding is a [Refusal] before it is known of which message.
+type finding struct {
+	reason Reason
+	id     string
+}
+
+// examiner examines one message, and mends what is wrong within it.
+type examiner struct {
+	rules
+	sent
+	seen     map[string]bool // ids of reasoning items before
+	role     string
+	line     []byte // as mended so far
+	found    []finding
+	thinks   bool // it has a thinking_block that is sent
+	reminder bool // a text in it is no person's
+}
+
+func (e *examiner) report(why Reason, id string) { e.found = append(e.found, finding{why, id}) }
+
+func (e *examiner) set(name string, value []byte) {
+	e.line = pyjson.TrimSpace(pyjson.Splice(e.line, name, value))
+}
+
+// What fills messages that would be empty. The user's is marked as no
+// person's.
+const (
+	emptyAnswer   = "(This answer was empty.)"
+	emptyQuestion = "<system-reminder>This message was empty.</system-reminder>"
+)
+
+func (e *examiner) filler() []byte {
+	if e.role == "assistant" {
+		return pyjson.AppendQuoted(nil, emptyAnswer, pyjson.Style{})
+	}
+	e.reminder = true
+	return pyjson.AppendQuoted(nil, emptyQuestion, pyjson.Style{})
+}
+
+// isBlank reports whether the provider takes a text for none.
+func (e *examiner) isBlank(raw []byte) bool {
+	if len(raw) > 2 && ' ' < raw[1] && raw[1] < 0x7f && raw[1] != '\\' {
+		return false // most texts need not be decoded
+	}
+	return e.blank(pyjson.Text(raw))
+}
+
+// sent is what a provider gets of one message.
+type sent struct {
+	who       side
+	rest      side // whose it is if its results are not counted
+	calls     []sentCall
+	results   []sentResult
+	closes    bool     // results behind it are not adjacent to the calls before it
+	reasoning []string // ids of reasoning items
+}
+
+// side is whose a message is to a provider.
+type side int
+
+const (
+	nobody  side = iota // it is not sent: instructions go another way
+	aside               // the user's, but written by a tool
+	person              // the user's
+	answers             // the user's, results of calls
+	model               // the assistant's
+)
+
+type sentCall struct {
+	id     string // "" if it has none
+	name   string
+	places []place
+}
+
+// place is where a call stands: an element of tool_calls, or of content.
+type place struct {
+	listed bool
+	at     int
+}
+
+type sentResult struct {
+	id    string // "" if it has none
+	block int    // the element of content, or -1 for the message as a whole
+}
+
+// value returns a copy of the JSON object that a message is.
+func value(m sessionstore.Message) []byte { return pyjson.TrimSpace(m.AppendTo(nil)) }
+
+// textOf returns the text of a JSON string, and "" for any other value.
+func textOf(raw []byte) string {
+	text, _ := turns.IDOf(raw)
+	return text
+}
+
+// blockKind is what a provider makes of a block.
+type blockKind int
+
+const (
+	gone     blockKind = iota // it is removed
+	silent                    // it stays, but is not sent
+	textual                   // it is a text, an image or the like
+	thinking                  // it is thinking that is sent
+	calling                   // it is a call
+	resulting
+)
+
+// block is an element of content.
+type block struct {
+	kind blockKind
+	raw  []byte
+}
+
+func arrayOf(list []block) []byte {
+	parts := make([][]byte, len(list))
+	for i, b := range list {
+		parts[i] = b.raw
+	}
+	return append(append([]byte{'['}, bytes.Join(parts, []byte(", "))...), ']')
+}
+
+func textBlock(text []byte) []byte {
+	return append(append([]byte(`{"type": "text", "text": `), text...), '}')
+}
