@@ -71,3 +71,99 @@ func backupsIn(dir *sessiondir.Dir) ([]Backup, error) {
 	})
 	return found, nil
 }
+
+// kept are copies of files of a session, made before they change.
+type kept struct {
+	dir    *sessiondir.Dir
+	suffix string
+	names  []string
+	was    sessiondir.Stamp // of the transcript
+}
+
+// keep copies files of the session under names that are free. Files that do not
+// exist are left out. If the store syncs, the copies are durable when keep
+// returns.
+func (c *change) keep(label string, names ...string) (*kept, error) {
+	if err := c.ctx.Err(); err != nil {
+		return nil, err
+	}
+	dir, store := c.tx.Dir(), core.Of(c.st)
+	dir.Sweep()
+	dir.SweepFile(eventsFile)
+	suffix, err := dir.KeptSuffix(label, store.Now())
+	if err != nil {
+		return nil, err
+	}
+	k := &kept{dir: dir, suffix: suffix}
+	if k.was, err = dir.Stat(sessiondir.Transcript); err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		err := k.copy(name, store.Syncs())
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, k.drop(fmt.Errorf("keep %s: %w", name, err))
+		}
+		k.names = append(k.names, name)
+		c.tx.Renamed(name + k.suffix)
+	}
+	if store.Syncs() {
+		if err := dir.Sync(); err != nil {
+			return nil, k.drop(fmt.Errorf("sync directory: %w", err))
+		}
+	}
+	return k, nil
+}
+
+// copy copies one file. It gives the log a second name instead, if the file
+// system has hard links: the log may be large, it only ever grows at its end, and
+// the rewind replaces it by another file.
+func (k *kept) copy(name string, sync bool) error {
+	if _, err := k.dir.Stat(name); err != nil {
+		return err
+	}
+	if name != eventsFile || k.dir.Link(name, name+k.suffix) != nil {
+		return k.dir.Copy(name, name+k.suffix, sync)
+	}
+	if !sync {
+		return nil
+	}
+	file, err := k.dir.Edit(name + k.suffix)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Sync(), file.Close())
+}
+
+// path returns the path of the copy of a file, or "" if there is none.
+func (k *kept) path(name string) string {
+	for _, has := range k.names {
+		if has == name {
+			return k.dir.Path(name + k.suffix)
+		}
+	}
+	return ""
+}
+
+// drop removes the copies and returns err, joined with the errors of that.
+func (k *kept) drop(err error) error {
+	for _, name := range k.names {
+		err = errors.Join(err, k.dir.Remove(name+k.suffix))
+	}
+	return err
+}
+
+// unlessChanged returns err. If there is an error, and the transcript is still
+// the same or was changed by another writer, it removes the copies.
+func (k *kept) unlessChanged(err error) error {
+	if err == nil {
+		return nil
+	}
+	now, serr := k.dir.Stat(sessiondir.Transcript)
+	if serr == nil && now.Same(k.was) || errors.Is(err, sessionstore.ErrConflict) {
+		return k.drop(err)
+	}
+	return err
+}

@@ -2,12 +2,18 @@ package slice
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/limits"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/pytime"
+	"github.com/amplifier-go/sessionstorage/internal/sessioncost"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -157,4 +163,170 @@ func (f *forking) writeEvents(ctx context.Context, tx core.Tx) error {
 	}
 	tx.Renamed(eventsFile)
 	return nil
+}
+
+// fields are metadata that are made member by member. It keeps the first error.
+type fields struct {
+	md  sessionstore.Metadata
+	err error
+}
+
+func (f *fields) set(name string, v any) {
+	if f.err == nil {
+		f.err = f.md.Set(name, v)
+	}
+}
+
+// copy sets a member to that of other metadata. If they have none it sets null,
+// or nothing where that is optional.
+func (f *fields) copy(from sessionstore.Metadata, name string, optional bool) {
+	raw, ok := from.Lookup(name)
+	switch {
+	case ok:
+		f.set(name, json.RawMessage(raw))
+	case !optional:
+		f.set(name, nil)
+	}
+}
+
+// forkMetadata returns the metadata of a fork with those messages, as the newest
+// CLI writes them, and with the parent's working_dir. cost is the boundary.
+func (p *parent) forkMetadata(fork Forked, rows []sessionstore.Message, cost []byte, at time.Time) (sessionstore.Metadata, error) {
+	now := pytime.Format(at.UTC().Truncate(time.Microsecond))
+	f := &fields{}
+	f.set("session_id", fork.ID)
+	if cost == nil {
+		f.set("parent_id", json.RawMessage(p.sessionID))
+	} else {
+		f.set("parent_id", p.id)
+	}
+	f.set("forked_from_turn", fork.Turn)
+	if cost != nil {
+		f.set(sessioncost.Member, json.RawMessage(cost))
+	}
+	f.set("forked_at", now)
+	if cost != nil {
+		f.set("session_visibility", "chat")
+	}
+	f.set("created", now)
+	f.set("turn_count", CountTurns(rows))
+	f.copy(p.md, "bundle", false)
+	f.copy(p.md, "model", false)
+	f.copy(p.md, "working_dir", true)
+	if f.err != nil {
+		return sessionstore.Metadata{}, fmt.Errorf("copy metadata: %w", f.err)
+	}
+	return f.md, nil
+}
+
+// parent is what is read of a session that is forked.
+type parent struct {
+	id        string
+	sessionID []byte // JSON: its session_id, or the directory's name
+	rows      []sessionstore.Message
+	md        sessionstore.Metadata
+	skipped   int // rows that are no objects
+	recovered *sessionstore.Recovery
+	damage    error
+}
+
+// readParent reads a session as far as it can be read. If damaged is not empty,
+// the messages are read from the file of that name.
+func readParent(ctx context.Context, st *sessionstore.Store, id, damaged string) (*parent, error) {
+	s, err := st.Load(ctx, id)
+	if s == nil {
+		return nil, err
+	}
+	if damaged != "" {
+		rows, err := core.Of(st).Damaged(ctx, id, damaged)
+		if err != nil {
+			return nil, fmt.Errorf("fork session %q: read %q: %w", limits.ID(id), limits.Path(damaged), err)
+		}
+		s.Messages = rows
+	}
+	if len(s.Messages) == 0 && damaged == "" && err == nil {
+		if err := hasTranscript(ctx, st, id); err != nil {
+			return nil, err
+		}
+	}
+	p := &parent{id: id, md: s.Metadata, recovered: s.Recovered, damage: err}
+	p.rows = make([]sessionstore.Message, 0, len(s.Messages))
+	for _, m := range s.Messages {
+		if !isObject(m) {
+			p.skipped++
+			continue
+		}
+		p.rows = append(p.rows, m)
+	}
+	sessionID, ok := s.Metadata.Lookup("session_id")
+	if !ok {
+		sessionID = pyjson.AppendQuoted(nil, id, pyjson.Style{})
+	}
+	p.sessionID = sessionID
+	return p, nil
+}
+
+// costOf returns the boundary of a fork that has the messages child.
+func (p *parent) costOf(ctx context.Context, st *sessionstore.Store, child []sessionstore.Message) ([]byte, error) {
+	from := sessioncost.Parent{ID: p.id, Rows: make([]sessioncost.Row, len(p.rows))}
+	for i, m := range p.rows {
+		from.Rows[i] = costRow(m)
+	}
+	_, from.Forked = p.md.Lookup("forked_from_turn")
+	from.Boundary, _ = p.md.Lookup(sessioncost.Member)
+	rows := make([]sessioncost.Row, len(child))
+	for i, m := range child {
+		if i < len(p.rows) && m == p.rows[i] { // nearly all
+			rows[i] = from.Rows[i]
+		} else {
+			rows[i] = costRow(m)
+		}
+	}
+	return sessioncost.Build(from, rows, sessioncost.CountTurns(rows), func() (*sessioncost.Events, error) {
+		return sessioncost.Open(ctx, sessioncost.LocateHere(filepath.Join(st.Dir(), p.id)).Capture, p.id)
+	})
+}
+
+// isKnown tells what the boundary says of itself.
+func isKnown(boundary []byte) (known bool, problems []string) {
+	b := sessioncost.Verify(boundary)
+	if b.Verified {
+		return true, nil
+	}
+	return false, b.Problems[1:] // the first one tells that there are others
+}
+
+func costRow(m sessionstore.Message) sessioncost.Row {
+	return sessioncost.Row{JSON: core.Row(m), Role: m.Role()}
+}
+
+// ForkOptions say what [Fork] makes. The zero value forks at the last turn, as
+// the newest CLI does, without the events, and completes calls without a result.
+type ForkOptions struct {
+	Turn    *int    // from 1; nil: the last turn
+	NewID   string  // empty: a new UUID
+	Events  bool    // copy the events up to the turn
+	Older   bool    // write the metadata of the tools before September 2026, see [Fork]
+	Damaged string  // name of a damaged file, see [sessionstore.SalvageFork]: its messages are forked instead of the transcript's
+	Orphans Orphans // what is done with calls that have no result
+}
+
+// Forked tells what [Fork] made.
+type Forked struct {
+	ID       string // of the new session
+	ParentID string // of the parent's directory; with Older its session_id, if it has one, and empty if that is no string
+	Turn     int    // the last turn that was copied
+	Messages int    // number of messages of the new session
+	Events   int    // number of events that were copied
+
+	// CostKnown tells that the new session knows what the turns that it inherits
+	// have cost. CostProblems tells why it does not, in the words of the newest
+	// tools; it is empty with Older.
+	CostKnown    bool
+	CostProblems []string
+
+	SkippedLines  int                    // rows of the parent that are no objects
+	SkippedEvents int                    // lines of its log that are no events, or whose time cannot be read
+	Recovered     *sessionstore.Recovery // not nil: a file of the parent is damaged, and its backup was read instead
+	Damage        error                  // not nil: the parent is damaged and no backup is good; what can be read was forked
 }

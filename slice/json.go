@@ -2,6 +2,7 @@ package slice
 
 import (
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/turns"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -41,4 +42,19 @@ func replaced(line []byte, name string, arr []byte, with func([]byte) []byte, ma
 		return line
 	}
 	return pyjson.Splice(line, name, append(list, ']'))
+}
+
+// textOf returns the text of a JSON string, and "" for any other value.
+func textOf(raw []byte) string {
+	text, _ := turns.IDOf(raw)
+	return text
+}
+
+// setOf returns the set of the elements of list.
+func setOf[T comparable](list []T) map[T]bool {
+	set := make(map[T]bool, len(list))
+	for _, v := range list {
+		set[v] = true
+	}
+	return set
 }

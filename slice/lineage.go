@@ -1,9 +1,22 @@
 package slice
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
 
+	"github.com/amplifier-go/sessionstorage/internal/limits"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/pytime"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/turns"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -83,4 +96,188 @@ func (l *Lineage) climb(ctx context.Context, st *sessionstore.Store, id string, 
 		next = textMember(md, "parent_id")
 	}
 	l.Depth = len(l.Ancestors)
+}
+
+// scanned is what the metadata of all sessions tell about one of them.
+type scanned struct {
+	children []Child           // newest first
+	stored   map[string]string // directories by a session_id that is not their name; "": several have it
+	skipped  []error           // an error for each session that could not be read
+}
+
+// scan reads the metadata of all sessions, for the session in the directory id that
+// has the session_id sessionID.
+func scan(ctx context.Context, st *sessionstore.Store, id, sessionID string) (all scanned, err error) {
+	all = scanned{children: []Child{}, stored: map[string]string{}}
+	dir, err := vfs.OpenReader(st.Dir())
+	if err != nil {
+		return all, err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	names, err := dir.Names()
+	if err != nil {
+		return all, err
+	}
+	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return all, err
+		}
+		if strings.HasPrefix(name, ".") || vfs.OfSystem(name) {
+			continue
+		}
+		raw, err := readMetadata(ctx, st, dir, name)
+		if raw == nil && err == nil {
+			if err = dir.Lost(name); err == nil {
+				continue
+			}
+			err = &sessionstore.Error{Op: "read metadata of", Session: name, Err: err}
+		}
+		if err != nil {
+			all.skipped = append(all.skipped, err)
+			continue
+		}
+		if !utf8.ValidString(name) {
+			_, err = st.Metadata(ctx, name) // which says so
+			all.skipped = append(all.skipped, err)
+			continue
+		}
+		members := turns.Members(raw, "parent_id", "session_id")
+		all.noteStored(name, members[1])
+		if !isText(members[0], id) && !isText(members[0], sessionID) {
+			continue
+		}
+		c, err := childOf(st, name, raw)
+		if err != nil {
+			all.skipped = append(all.skipped, err)
+			continue
+		}
+		all.children = append(all.children, c)
+	}
+	newestFirst(all.children)
+	return all, nil
+}
+
+// noteStored takes the session_id of the session in the directory name.
+func (all *scanned) noteStored(name string, sessionID []byte) {
+	if pyjson.KindOf(sessionID) != pyjson.String || pyjson.KeyIs(sessionID, name) {
+		return
+	}
+	id := pyjson.Text(sessionID)
+	if _, twice := all.stored[id]; twice {
+		name = ""
+	}
+	all.stored[id] = name
+}
+
+// isText reports whether raw is that text.
+func isText(raw []byte, text string) bool {
+	return pyjson.KindOf(raw) == pyjson.String && pyjson.KeyIs(raw, text)
+}
+
+// readMetadata returns the metadata of a session from their file, or else from
+// the backup. It returns nil if there are none.
+func readMetadata(ctx context.Context, st *sessionstore.Store, dir *vfs.Reader, id string) ([]byte, error) {
+	raw, err := readFile(dir, id)
+	if err == nil {
+		raw = pyjson.Trim(raw)
+		if pyjson.KindOf(raw) == pyjson.Object && pyjson.Check(raw, pyjson.Tolerant) == nil {
+			return raw, nil
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) && !dir.Has(id, sessiondir.Backup(sessiondir.Metadata)) {
+		return nil, nil
+	}
+	md, err := st.Metadata(ctx, id)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, sessionstore.ErrInvalidID) {
+		return nil, nil // it has gone, or never was a session
+	}
+	if err != nil {
+		return nil, err
+	}
+	return md.AppendTo(nil), nil
+}
+
+func readFile(dir *vfs.Reader, id string) (raw []byte, err error) {
+	file, err := dir.Open(id, sessiondir.Metadata)
+	if err != nil {
+		return nil, err
+	}
+	raw, err = limits.ReadAll(file)
+	return raw, errors.Join(err, file.Close())
+}
+
+// Child is a session that names another one as its parent: a fork, or a
+// sub-session.
+type Child struct {
+	SessionID string  `json:"session_id"` // of the metadata; the directory's name where that is no text
+	Dir       string  `json:"session_dir"`
+	Turn      *int    `json:"forked_from_turn"`
+	ForkedAt  *string `json:"forked_at"`
+	Turns     int     `json:"turn_count"`
+}
+
+// childOf returns the session in the directory id, whose metadata are raw.
+func childOf(st *sessionstore.Store, id string, raw []byte) (Child, error) {
+	md, err := sessionstore.ParseMetadata(raw)
+	if err != nil {
+		return Child{}, err
+	}
+	c := Child{
+		SessionID: sessionIDOf(md, id), Dir: filepath.Join(st.Dir(), id),
+		Turn: intMember(md, "forked_from_turn"), ForkedAt: textMember(md, "forked_at"),
+	}
+	if n, ok := md.Int("turn_count"); ok {
+		c.Turns = n
+	}
+	return c, nil
+}
+
+// sessionIDOf returns the session_id of metadata, or id if that is no string.
+func sessionIDOf(md sessionstore.Metadata, id string) string {
+	if text := textMember(md, "session_id"); text != nil {
+		return *text
+	}
+	return id
+}
+
+func textMember(md sessionstore.Metadata, name string) *string {
+	raw, _ := md.Lookup(name)
+	return optionalText(raw)
+}
+
+func intMember(md sessionstore.Metadata, name string) *int {
+	if n, ok := md.Int(name); ok {
+		return &n
+	}
+	return nil
+}
+
+// newestFirst sorts children: first those whose forked_at is a time, by that
+// time; then those with another forked_at, by its text; then the others.
+func newestFirst(all []Child) {
+	slices.SortStableFunc(all, func(a, b Child) int {
+		at, aok := forkTime(a)
+		bt, bok := forkTime(b)
+		switch {
+		case aok && bok:
+			return cmp.Or(bt.Compare(at), cmp.Compare(a.Dir, b.Dir))
+		case aok:
+			return -1
+		case bok:
+			return 1
+		}
+		return cmp.Or(cmp.Compare(forkText(b), forkText(a)), cmp.Compare(a.Dir, b.Dir))
+	})
+}
+
+func forkText(c Child) string {
+	if c.ForkedAt == nil {
+		return ""
+	}
+	return *c.ForkedAt
+}
+
+func forkTime(c Child) (time.Time, bool) {
+	at, _, err := pytime.Parse(forkText(c))
+	return at, err == nil && c.ForkedAt != nil
 }

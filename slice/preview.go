@@ -1,11 +1,17 @@
 package slice
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/turns"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -114,4 +120,132 @@ func firstRunes(text string, n int) string {
 		n--
 	}
 	return text
+}
+
+// appendShown appends the repr that Python has for a JSON value. It stops soon
+// after limit bytes.
+func appendShown(dst, raw []byte, limit int) []byte {
+	switch pyjson.KindOf(raw) {
+	case pyjson.Object:
+		return appendObject(dst, raw, limit)
+	case pyjson.Array:
+		dst = append(dst, '[')
+		first := len(dst)
+		for e := range pyjson.Elements(raw) {
+			if dst = appendShown(comma(dst, first), e, limit); len(dst) > limit {
+				break
+			}
+		}
+		return append(dst, ']')
+	case pyjson.String:
+		return append(dst, pyjson.Repr(string(pyjson.AppendText(nil, raw)))...)
+	case pyjson.True:
+		return append(dst, "True"...)
+	case pyjson.False:
+		return append(dst, "False"...)
+	case pyjson.Null:
+		return append(dst, "None"...)
+	}
+	number, err := pyjson.Append(nil, raw, pyjson.Style{})
+	if err != nil {
+		number = raw
+	}
+	return append(dst, strings.NewReplacer("Infinity", "inf", "NaN", "nan").Replace(string(number))...)
+}
+
+// appendObject appends the repr of an object. If several members have one name,
+// it shows the last value in the place of the first, as Python does.
+func appendObject(dst, raw []byte, limit int) []byte {
+	var keys []string
+	values := map[string][]byte{}
+	for m := range pyjson.Members(raw) {
+		key := string(pyjson.AppendText(nil, m.Key))
+		if _, ok := values[key]; !ok {
+			keys = append(keys, key)
+		}
+		values[key] = m.Value
+	}
+	dst = append(dst, '{')
+	first := len(dst)
+	for _, key := range keys {
+		dst = append(append(comma(dst, first), pyjson.Repr(key)...), ": "...)
+		if dst = appendShown(dst, values[key], limit); len(dst) > limit {
+			break
+		}
+	}
+	return append(dst, '}')
+}
+
+// comma appends a comma if anything was appended since offset first.
+func comma(dst []byte, first int) []byte {
+	if len(dst) == first {
+		return dst
+	}
+	return append(dst, ", "...)
+}
+
+// Info tells what a stored session is and whether it can be continued. A member
+// of its metadata that is no string is "" here.
+type Info struct {
+	SessionID string   `json:"session_id"` // of the metadata; the directory's name when they have none
+	Path      string   `json:"path"`
+	Project   string   `json:"project"` // the directory of the sessions directory
+	Created   string   `json:"created"`
+	Bundle    string   `json:"bundle"`
+	Model     string   `json:"model"`
+	Turns     int      `json:"turn_count"` // of the transcript
+	Status    string   `json:"status"`
+	Modes     []string `json:"failure_modes"`
+}
+
+// Inspect tells what session id is. The error Is [sessionstore.ErrCorrupt] when
+// the metadata are damaged, or when a line of the transcript cannot be read or is
+// no JSON object, even if a backup is good. It Is [fs.ErrNotExist] when the
+// session has no metadata or no transcript, and [sessionstore.ErrNotFound] when
+// there is no such session.
+func Inspect(ctx context.Context, st *sessionstore.Store, id string) (Info, error) {
+	s, err := st.Load(ctx, id)
+	if err != nil && s != nil {
+		if _, damaged := st.Metadata(ctx, id); damaged == nil { // then it is of the transcript, which may be missing
+			err = cmp.Or(hasFiles(ctx, st, id), err)
+		}
+	}
+	if err != nil {
+		return Info{}, err
+	}
+	if r := s.Recovered; r != nil && errors.Is(r.Reason, sessionstore.ErrCorrupt) {
+		return Info{}, r.Reason
+	}
+	if err := hasFiles(ctx, st, id); err != nil {
+		return Info{}, err
+	}
+	if err := onlyObjects(st, id, s.Messages); err != nil {
+		return Info{}, err
+	}
+	d, err := Diagnose(s.Messages)
+	if err != nil {
+		return Info{}, err
+	}
+	md := s.Metadata
+	info := Info{
+		SessionID: id, Path: filepath.Join(st.Dir(), id), Project: filepath.Base(filepath.Dir(st.Dir())),
+		Created: md.Text("created"), Bundle: md.Text("bundle"), Model: md.Text("model"),
+		Turns: CountTurns(s.Messages), Status: d.Status, Modes: d.Modes,
+	}
+	if _, ok := md.Lookup("session_id"); ok {
+		info.SessionID = md.Text("session_id")
+	}
+	return info, nil
+}
+
+// hasFiles returns an error if a session has no metadata or no transcript.
+func hasFiles(ctx context.Context, st *sessionstore.Store, id string) error {
+	return core.Of(st).Read(ctx, id, func(d *sessiondir.Dir) error {
+		for _, name := range []string{sessiondir.Metadata, sessiondir.Transcript} {
+			if _, err := d.Stat(name); errors.Is(err, fs.ErrNotExist) {
+				return &fs.PathError{Op: "inspect", Path: d.Path(name), Err: fs.ErrNotExist}
+			}
+		}
+		return nil
+	})
 }
