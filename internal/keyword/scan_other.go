@@ -4,9 +4,9 @@ package keyword
 
 // Where nothing is known of blocks, none are asked for.
 const (
-	hasBlocks = false
+	hasBlocks  = false
 	vectorSize = 32
-	before    = 3
+	before     = 3
 )
 
 func indexPair(*byte, int, int, int, uint32) int { return 0 }

@@ -4,11 +4,15 @@ package testenv
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
+	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Need skips the test with reason when cond is false. With the environment
@@ -95,3 +99,75 @@ var interpreter = sync.OnceValues(func() (string, error) {
 	out, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
 	return strings.TrimSpace(string(out)), err
 })
+
+// RunAtOnce lets at least n parallel tests of this program run at once, for tests
+// that mostly wait for a disk, a clock or another process. The flag -parallel says
+// otherwise; on another system by an emulator, and for fuzzing, nothing changes. It is
+// for TestMain, before the tests run.
+func RunAtOnce(n int) error {
+	if !flag.Parsed() {
+		flag.Parse()
+	}
+	given := os.Getenv("EMULATOR") != "" || flag.Lookup("test.fuzz").Value.String() != ""
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if given {
+		return nil
+	}
+	parallel := flag.Lookup("test.parallel")
+	now, err := strconv.Atoi(parallel.Value.String())
+	if err != nil {
+		return fmt.Errorf("read the flag -parallel: %w", err)
+	}
+	return parallel.Value.Set(strconv.Itoa(max(now, n)))
+}
+
+// Timely judges a promise in seconds in which the kernel or another process has a
+// part. Where [Long] holds, it fails t when what took longer than the limit. Elsewhere
+// it only logs that: a busy machine is late with everything.
+func Timely(t testing.TB, what string, took, limit time.Duration) {
+	t.Helper()
+	t.Logf("%s took %v; the limit is %v", what, took.Round(time.Microsecond), limit)
+	if took > limit && Long() {
+		t.Errorf("%s took %v, longer than %v", what, took, limit)
+	}
+}
+
+// CollectLess lets the heap of this program grow to five times of what is in use
+// before the garbage collector runs, instead of twice. Heaps of tests are small, so
+// it would run many times a second and take a fifth of their time. The variable GOGC
+// says otherwise; nothing changes for benchmarks. It is for TestMain, before the
+// tests run. What a test starts as a process of its own is not concerned.
+func CollectLess() {
+	if !flag.Parsed() {
+		flag.Parse()
+	}
+	if os.Getenv("GOGC") == "" && flag.Lookup("test.bench").Value.String() == "" {
+		debug.SetGCPercent(400)
+	}
+}
+
+// Lost returns t for checks whose failure means that data is lost or damaged. Such a
+// failure prints a line that begins with LOST besides: .ci/run then fails, however
+// often the test passes when it is run again.
+func Lost(t testing.TB) testing.TB { return lost{t} }
+
+type lost struct{ testing.TB }
+
+// report prints the line whole, whatever stands before it.
+func (l lost) report() { fmt.Printf("\nLOST %s\n", l.Name()) }
+
+func (l lost) Error(args ...any) { l.Helper(); l.report(); l.TB.Error(args...) }
+
+func (l lost) Errorf(format string, args ...any) {
+	l.Helper()
+	l.report()
+	l.TB.Errorf(format, args...)
+}
+
+func (l lost) Fatal(args ...any) { l.Helper(); l.report(); l.TB.Fatal(args...) }
+
+func (l lost) Fatalf(format string, args ...any) {
+	l.Helper()
+	l.report()
+	l.TB.Fatalf(format, args...)
+}

@@ -3,9 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -119,4 +122,73 @@ func (w where) slug(root string, here bool) (string, error) {
 func isDir(path string) bool {
 	fi, err := os.Stat(path)
 	return err == nil && fi.IsDir()
+}
+
+// commands are the arguments of the program. The text below each name is the
+// first that a newcomer reads.
+type commands struct {
+	JSON    answerForm       `help:"Write JSON to standard output, errors too, but for those in the arguments. --json=v1 writes it with types, for programs, and all errors." group:"Output"`
+	Plain   bool             `help:"Show text as it stands, and do not render Markdown." group:"Output"`
+	NoPager bool             `help:"Do not show long answers through PAGER." group:"Output"`
+	Version kong.VersionFlag `help:"Print the version." group:"Output"`
+	Colour  string           `name:"color" enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"Use colour: auto, always or never. NO_COLOR turns it off too." group:"Output"`
+
+	Pick   pickCommand   `cmd:"" default:"1" group:"Look" help:"Choose a session on the terminal and resume it; without a command, this one runs."`
+	List   listCommand   `cmd:"" group:"Look" help:"List recent sessions of this project, or of all."`
+	Show   showCommand   `cmd:"" group:"Look" help:"Show what a session is, and its transcript with -T."`
+	Info   infoCommand   `cmd:"" group:"Look" help:"Show a session's metadata and whether it can be continued."`
+	Find   findCommand   `cmd:"" group:"Look" help:"Find sessions by date, words or health, in all projects."`
+	Tree   treeCommand   `cmd:"" group:"Look" help:"Show what a session was forked from and what was forked from it."`
+	Resume resumeCommand `cmd:"" group:"Look" help:"Show what resuming a session would continue: its last messages, and whether models accept them."`
+
+	Diagnose diagnoseCommand `cmd:"" group:"Mend" help:"Tell what keeps a session from being continued."`
+	Repair   repairCommand   `cmd:"" group:"Mend" help:"Complete what is missing in a broken transcript. undo takes it back."`
+	Rewind   rewindCommand   `cmd:"" group:"Mend" help:"Cut a transcript before what is broken, or after a turn. undo takes it back."`
+
+	Fork    forkCommand    `cmd:"" group:"Copy and remove" help:"Make a new session of the first turns of another."`
+	Delete  deleteCommand  `cmd:"" group:"Copy and remove" help:"Move a session to the trash."`
+	Cleanup cleanupCommand `cmd:"" group:"Copy and remove" help:"Move old sessions to the trash."`
+
+	shelf
+
+	Help       helpCommand       `cmd:"" group:"Help" help:"Show what a command does, or write the manual page."`
+	Completion completionCommand `cmd:"" group:"Help" help:"Print a script that completes what you type."`
+	Complete   completeCommand   `cmd:"" hidden:"" passthrough:""`
+}
+
+type helpCommand struct {
+	Command []string `arg:"" optional:"" help:"A command, as fork, or trash restore."`
+	Man     bool     `help:"Write the manual page, as roff."`
+}
+
+// Help is shown below the usage.
+func (helpCommand) Help() string {
+	return `Shows the help of a command, or of all. With --man it writes the manual page of all commands:
+
+    sessions help --man >~/.local/share/man/man1/sessions.1`
+}
+
+// Run helps.
+func (c *helpCommand) Run(a *app) error {
+	if c.Man {
+		if len(c.Command) > 0 {
+			return usageError{"--man: the manual page has all commands, so name none"}
+		}
+		a.Print(manual(a.parser.Model.Node))
+		return nil
+	}
+	chosen, code, err := parse(a.parser, append(c.Command, "--help"))
+	if err != nil {
+		return exitCode(a.tellUsage(chosen, err))
+	}
+	return exitCode(code)
+}
+
+// version tells which build of the tool this is.
+func version() string {
+	number := "(not a release)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		number = info.Main.Version
+	}
+	return fmt.Sprintf("sessions %s, %s, %s/%s", number, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
+	"slices"
 	standard "slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
@@ -180,4 +184,192 @@ func enough(ids []string) int {
 		n = max(n, same+1)
 	}
 	return n
+}
+
+// ambiguousError is an [sessionstore.AmbiguousError] with the directories of its
+// matches.
+type ambiguousError struct {
+	*sessionstore.AmbiguousError
+	dirs []string
+}
+
+func (e ambiguousError) Unwrap() error { return e.AmbiguousError }
+
+// ambiguousIn adds to err, where it is of that kind, the sessions directory in
+// which the matches are.
+func ambiguousIn(dir string, err error) error {
+	found := (*sessionstore.AmbiguousError)(nil)
+	if !errors.As(err, &found) {
+		return err
+	}
+	e := ambiguousError{AmbiguousError: found}
+	for _, id := range found.Matches {
+		e.dirs = append(e.dirs, filepath.Join(dir, id))
+	}
+	return e
+}
+
+// maxCandidates is how many sessions are told that an ambiguous one may be.
+const maxCandidates = 10
+
+// candidates returns the sessions that were meant by an ambiguous one, as far as
+// they can be read.
+func (a *app) candidates(err error) (all []sessionstore.ProjectSummary) {
+	found, in := (*sessionstore.AmbiguousError)(nil), ambiguousError{}
+	var dirs []string
+	switch {
+	case errors.As(err, &in):
+		dirs = in.dirs
+	case errors.As(err, &found):
+		dirs = found.Matches
+	}
+	for _, dir := range dirs[:min(maxCandidates, len(dirs))] {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if s, err := a.summaryIn(dir); err == nil {
+			all = append(all, sessionstore.ProjectSummary{Project: filepath.Base(filepath.Dir(filepath.Dir(dir))), Summary: s})
+		}
+	}
+	return all
+}
+
+// summaryIn returns the summary of the session in a directory.
+func (a *app) summaryIn(dir string) (s sessionstore.Summary, err error) {
+	st, err := sessionstore.Open(filepath.Dir(dir), nil)
+	if err != nil {
+		return s, err
+	}
+	defer func() { err = join(err, st.Close()) }()
+	return st.Summary(a.ctx, filepath.Base(dir))
+}
+
+// noteCandidates tells which sessions may be meant.
+func (a *app) noteCandidates(all []sessionstore.ProjectSummary) {
+	twins := sameID(all)
+	for _, s := range all {
+		words := []string{screen.Plain(s.ID), s.Changed.Local().Format(minute), markedTitle(s.Summary)}
+		if twins {
+			words = slices.Insert(words, 2, screen.Plain(s.Project))
+		}
+		line := strings.Join(words, "  ")
+		if a.Terminal() {
+			line = screen.Fit(line, max(a.Width()-2, len(s.ID)))
+		}
+		a.Notef("  %s", line)
+	}
+	if twins {
+		a.Notef("  --project=NAME says which is meant")
+	}
+}
+
+// sameID reports whether an id is in all more than once: in several projects.
+func sameID(all []sessionstore.ProjectSummary) bool {
+	seen := map[string]bool{}
+	for _, s := range all {
+		if seen[s.ID] {
+			return true
+		}
+		seen[s.ID] = true
+	}
+	return false
+}
+
+func candidatesJSON(all []sessionstore.ProjectSummary) list {
+	l := list{}
+	for _, s := range all {
+		l = append(l, object{
+			{"session_id", quoted(s.ID)},
+			{"project", quoted(s.Project)},
+			{"title", quoted(s.Title)},
+			{"modified", quoted(s.Changed.UTC().Format(time.RFC3339))},
+		})
+	}
+	return l
+}
+
+type trashEmptyCommand struct {
+	What []string `arg:"" optional:"" name:"what" help:"Id of a receipt, or the beginning of one; default: all."`
+	everywhere
+	Force bool   `short:"f" help:"Do not ask."`
+	Older string `default:"0" placeholder:"TIME" help:"Only what was removed more than so many days ago, or before a time, as 30, 12h, 7d, yesterday or 2026-08-01."`
+}
+
+// Help is shown below the usage.
+func (trashEmptyCommand) Help() string {
+	return `What is gone from the trash cannot be brought back. Copies in the cloud stay there.`
+}
+
+// Run empties.
+func (c *trashEmptyCommand) Run(a *app) error {
+	before, _, err := a.older("older", c.Older)
+	switch usage := (usageError{}); {
+	case errors.As(err, &usage):
+		return err
+	case err != nil: // of a number; this flag is none of the reference's
+		return usageError{"--older: " + err.Error()}
+	}
+	all, err := a.bins(c.where)
+	if err != nil {
+		return err
+	}
+	var chosen []binned
+	for _, ref := range c.What {
+		b, err := pick(all, ref)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(all, func(x binned) bool { return x.ID == b.ID })
+		if len(b.Sessions) != len(all[i].Sessions) {
+			return usageError{fmt.Sprintf("%q means a part of receipt %s; a receipt goes whole", ref, b.ID)}
+		}
+		chosen = append(chosen, b)
+	}
+	if len(c.What) == 0 {
+		chosen = all
+	}
+	if c.Older != "0" {
+		chosen = slices.DeleteFunc(chosen, func(b binned) bool { return !b.At.Before(before) })
+	}
+	return c.empty(a, chosen)
+}
+
+func (c *trashEmptyCommand) empty(a *app, chosen []binned) error {
+	sessions, bytes := 0, int64(0)
+	for _, b := range chosen {
+		sessions += len(b.Sessions)
+		bytes += trash.Bytes(b.Sessions)
+	}
+	if sessions > 0 && !c.Force {
+		yes, err := a.Confirm(a.ctx, fmt.Sprintf("Remove %s (%s) for good?", count(sessions, "session"), size(bytes)))
+		switch {
+		case errors.Is(err, io.EOF):
+			return errors.New("nobody answers: --force empties without a question")
+		case err != nil:
+			return err
+		case !yes:
+			a.Printf("%s\n", a.Paint(screen.Yellow, "Cancelled"))
+			return nil
+		}
+	}
+	receipts := []trash.Receipt{}
+	bar := a.Progress("removing", len(chosen))
+	defer bar.Done()
+	for _, b := range chosen {
+		if _, err := trash.Empty(a.ctx, b.store, []trash.Receipt{b.Receipt}); err != nil {
+			return err
+		}
+		receipts = append(receipts, b.Receipt)
+		bar.Step(1)
+	}
+	bar.Done()
+	if a.json { // who wants a record of what is gone for good has it here
+		return a.writeJSON(receipts, jsonIndent)
+	}
+	if sessions == 0 {
+		a.Printf("%s Nothing to remove\n", a.Paint(screen.Green, "✓"))
+		return nil
+	}
+	a.Printf("%s Removed %s (%s) for good\n", a.Paint(screen.Green, "✓"), count(sessions, "session"), size(bytes))
+	return nil
 }

@@ -1,10 +1,15 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/hybrid"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
@@ -95,4 +100,119 @@ func (a *app) fields(rows [][2]string) {
 		value = strings.ReplaceAll(value, "\n", "\n"+strings.Repeat(" ", width+2))
 		a.Print(a.Paint(screen.Dim, row[0]) + strings.Repeat(" ", width+2-len(row[0])) + value + "\n")
 	}
+}
+
+type statusCommand struct {
+	cloudFlags
+	All bool `short:"a" help:"Show also the sessions that are up to date."`
+}
+
+// Help is shown below the usage.
+func (statusCommand) Help() string {
+	return `Compares the files here with what the cloud had when it was last asked. Shown are the sessions that are not up to date.
+A session that is KeptLate stays here by a rule that came after it was sent: "sessions purge" removes it from the cloud.
+
+` + cloudHelp
+}
+
+// stateShown is how a session stands.
+type stateShown struct {
+	Project string `json:"project"`
+	Session string `json:"session_id"`
+	State   string `json:"state"`
+	Local   int    `json:"local"`
+	Remote  int    `json:"remote"`
+	NextTry string `json:"next_try"`
+	Error   string `json:"error"`
+}
+
+// Run shows how sessions stand.
+func (c *statusCommand) Run(a *app) error {
+	all, err := c.open(a, false, false, nil)
+	if errors.Is(err, errNoCloud) && !a.json {
+		a.Notef("%s", screen.Lines(err.Error()))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	states := []stateShown{}
+	counts, total := map[hybrid.State]int{}, 0
+	for _, r := range all {
+		some, err := r.Status(a.ctx)
+		if err != nil {
+			return err
+		}
+		for _, s := range some {
+			counts[s.State]++
+			total++
+			if c.All || s.State != hybrid.UpToDate || s.Err != nil {
+				states = append(states, showState(r.project, &s))
+			}
+		}
+	}
+	if a.typed {
+		return a.writeJSON(statesOf(states), jsonIndent)
+	}
+	if a.json {
+		return a.writeJSON(states, jsonIndent)
+	}
+	a.stateTable(states)
+	a.Notef("%s", tally(total, counts))
+	return nil
+}
+
+func showState(project string, s *hybrid.Status) stateShown {
+	next := ""
+	if !s.NextTry.IsZero() {
+		next = s.NextTry.UTC().Format(time.RFC3339)
+	}
+	return stateShown{project, s.SessionID, s.State.String(), s.Local, s.Remote, next, textOf(s.Err)}
+}
+
+func tally(total int, counts map[hybrid.State]int) string {
+	text := count(total, "session")
+	for _, state := range []hybrid.State{
+		hybrid.UpToDate, hybrid.Pending, hybrid.Behind, hybrid.Removed, hybrid.Deferred, hybrid.Blocked, hybrid.Local, hybrid.KeptLate, hybrid.Remote,
+	} {
+		if n := counts[state]; n > 0 {
+			text += fmt.Sprintf(", %s %s", number(n), state)
+		}
+	}
+	return text
+}
+
+func (a *app) stateTable(states []stateShown) {
+	if len(states) == 0 {
+		return
+	}
+	rows := make([][]string, len(states))
+	for i, s := range states {
+		rows[i] = []string{s.Project, s.Session, s.State, strconv.Itoa(s.Local), strconv.Itoa(s.Remote), a.moment(s.NextTry), s.Error}
+	}
+	columns := []screen.Column{
+		{Title: "Project", Min: 10, Drop: 1, Tint: screen.In(screen.Magenta)},
+		{Title: "Session", Min: shortID, Whole: true, Tint: screen.In(screen.Green)},
+		{Title: "State", Tint: stateTint},
+		{Title: "Here", Right: true},
+		{Title: "Cloud", Right: true},
+		{Title: "Next try", Drop: 3, Tint: screen.In(screen.Dim)},
+		{Title: "Why", Min: 10, Drop: 2},
+	}
+	if a.Terminal() { // which has no room for columns that tell nothing
+		columns, rows = telling(columns, rows, 0)
+	}
+	a.Table(columns, rows)
+}
+
+func stateTint(state string) screen.Tint {
+	switch state {
+	case hybrid.UpToDate.String():
+		return screen.Green
+	case hybrid.Blocked.String(), hybrid.Removed.String(), hybrid.KeptLate.String():
+		return screen.Red
+	case hybrid.Local.String():
+		return screen.Dim
+	}
+	return screen.Yellow
 }

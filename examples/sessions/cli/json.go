@@ -5,7 +5,13 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"regexp/syntax"
+	"slices"
 	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -123,4 +129,188 @@ func (a *app) answer(v any, indent int) ([]byte, error) {
 		v, indent, a.told = a.envelope("result", raw), jsonIndent, true
 	}
 	return sessionstore.FormatJSON(v, indent)
+}
+
+// literal returns the longest text without which a regular expression cannot
+// match, in any case, or "" when it needs none. It holds nothing that JSON
+// escapes.
+func literal(expression string) string {
+	re, err := syntax.Parse(expression, syntax.Perl|syntax.FoldCase)
+	if err != nil {
+		return ""
+	}
+	return needed(re)
+}
+
+func needed(re *syntax.Regexp) (longest string) {
+	switch {
+	case re.Op == syntax.OpLiteral:
+		plain := func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
+		for _, part := range strings.FieldsFunc(string(re.Rune), plain) {
+			longest = longer(longest, strings.ToLower(part))
+		}
+	case re.Op == syntax.OpConcat, re.Op == syntax.OpCapture, re.Op == syntax.OpPlus, re.Op == syntax.OpRepeat && re.Min > 0:
+		for _, sub := range re.Sub {
+			longest = longer(longest, needed(sub))
+		}
+	}
+	return longest
+}
+
+func longer(a, b string) string {
+	if len(b) > len(a) {
+		return b
+	}
+	return a
+}
+
+// answerForm says how answers are written.
+type answerForm string
+
+// The forms. The reference's has the members of the Python tools, which write
+// numbers and times as text for people. The typed one has one envelope for all
+// commands; testdata/json.v1.schema.json describes it.
+const (
+	asText      answerForm = ""
+	asReference answerForm = "reference"
+	asTyped     answerForm = "v1"
+)
+
+// Decode reads --json, --json=true, --json=false and --json=v1.
+func (f *answerForm) Decode(ctx *kong.DecodeContext) error {
+	*f = asReference
+	if ctx.Scan.Peek().Type != kong.FlagValueToken {
+		return nil
+	}
+	switch value := strings.ToLower(ctx.Scan.Pop().String()); value {
+	case "v1":
+		*f = asTyped
+	case "true", "1", "yes":
+	case "false", "0", "no":
+		*f = asText
+	default:
+		return fmt.Errorf("there is no form %q: write --json or --json=v1", value)
+	}
+	return nil
+}
+
+// IsBool says that the flag needs no value.
+func (*answerForm) IsBool() bool { return true }
+
+// envelope returns an answer of --json=v1: the version, the command, and either
+// a result or an error, which are raw JSON.
+func (a *app) envelope(what string, value []byte) json.RawMessage {
+	name := []byte("null") // no command was recognized
+	if a.name != "" {
+		name = quoted(a.name)
+	}
+	return object{{"version", []byte("1")}, {"command", name}, {what, value}}.raw()
+}
+
+// typedError is the error in an envelope.
+type typedError struct {
+	Message    string      `json:"message"`
+	Candidates []candidate `json:"candidates"` // the sessions that an ambiguous id may mean
+}
+
+type candidate struct {
+	ID       string  `json:"session_id"`
+	Project  string  `json:"project"`
+	Title    string  `json:"title"`
+	Modified *string `json:"modified"`
+}
+
+// untyped are the commands whose answers have a form of their own: a document,
+// a script, or a line at a time.
+var untyped = []string{"events show", "tail", "viewer", "help", "completion", "complete"}
+
+// typedAnswer fails when --json=v1 is asked of a command that does not have it.
+func (a *app) typedAnswer() error {
+	if a.typed && slices.Contains(untyped, a.name) {
+		return usageError{"--json=v1: this command has no such answer"}
+	}
+	return nil
+}
+
+// commandName returns the words that call a command.
+func commandName(n *kong.Node) string {
+	name := n.Name
+	for p := n.Parent; p != nil && p.Type == kong.CommandNode; p = p.Parent {
+		name = p.Name + " " + name
+	}
+	return name
+}
+
+// leafName is the commandName of a command that has none below it, "" of another.
+func leafName(n *kong.Node) string {
+	if n == nil || len(n.Children) > 0 {
+		return ""
+	}
+	return commandName(n)
+}
+
+// tellTyped writes an error as the answer, unless the answer was written before
+// the error came up: it stays one JSON document.
+func (a *app) tellTyped(text string, found []sessionstore.ProjectSummary) {
+	if a.told {
+		return
+	}
+	e := typedError{Message: text, Candidates: []candidate{}}
+	for _, s := range found {
+		e.Candidates = append(e.Candidates, candidate{s.ID, s.Project, s.Title, moment(s.Changed)})
+	}
+	raw, err := encoded(e)
+	if err == nil {
+		raw, err = sessionstore.FormatJSON(a.envelope("error", raw), jsonIndent)
+	}
+	if err == nil {
+		a.Print(string(raw) + "\n")
+	}
+}
+
+// moment is a time as RFC 3339 in UTC, nil for none.
+func moment(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	text := t.UTC().Format(time.RFC3339Nano)
+	return &text
+}
+
+// known is nil for a text that is empty or "unknown".
+func known(text string) *string {
+	if text == "" || text == "unknown" {
+		return nil
+	}
+	return &text
+}
+
+// typedSession is a session of a list.
+type typedSession struct {
+	ID         string  `json:"session_id"`
+	Project    string  `json:"project"`
+	Path       string  `json:"path"`
+	Title      string  `json:"title"`
+	Created    *string `json:"created"`
+	Modified   *string `json:"modified"`
+	Messages   int     `json:"messages"`
+	Turns      int     `json:"turns"`
+	Prompts    int     `json:"prompts"`
+	Bundle     *string `json:"bundle"`
+	Model      *string `json:"model"`
+	WorkingDir *string `json:"working_dir"`
+	Parent     *string `json:"parent_id"`
+	Fork       bool    `json:"fork"`
+	ConflictOf *string `json:"conflict_of"`
+	Sub        bool    `json:"sub_session"`
+	Internal   bool    `json:"internal"`
+	Damaged    bool    `json:"damaged"`
+}
+
+func sessionOf(s sessionstore.ProjectSummary, path string) typedSession {
+	return typedSession{
+		ID: s.ID, Project: s.Project, Path: path, Title: s.Title, Created: moment(s.Created), Modified: moment(s.Changed),
+		Messages: s.Messages, Turns: s.Turns, Prompts: s.Prompts, Bundle: known(s.Bundle), Model: known(s.Model),
+		WorkingDir: known(s.WorkingDir), Parent: known(s.Parent), Fork: s.Fork, ConflictOf: known(s.ConflictOf), Sub: s.Sub, Internal: s.Internal, Damaged: s.Damaged,
+	}
 }

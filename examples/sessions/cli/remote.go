@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"strconv"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/hybrid"
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -125,4 +129,131 @@ func (c *remoteCommand) fields(a *app, p hybrid.Preview) {
 		cells[i] = []string{strconv.Itoa(m.Turn), m.Role, a.when(m.Time)}
 	}
 	a.Table([]screen.Column{{Title: "Turn", Right: true}, {Title: "Role", Tint: screen.In(screen.Cyan)}, {Title: "Time", Tint: screen.In(screen.Yellow)}}, cells)
+}
+
+// reach is find that also knows sessions that have lost their metadata, which
+// the Python tools do not see.
+func (w anywhere) reach(a *app) (target, error) {
+	t, missing := w.find(a)
+	if !errors.Is(missing, sessionstore.ErrNotFound) || w.Session == "" {
+		return t, missing
+	}
+	if isPath(w.Session) {
+		if path := absolute(w.Session); isDir(path) && filepath.Base(filepath.Dir(path)) == "sessions" {
+			return a.open(path)
+		}
+		return t, missing
+	}
+	stores, closed, err := a.stores(w.where)
+	if err != nil {
+		return t, err
+	}
+	found := []string{}
+	for _, st := range stores {
+		id, err := st.Find(a.ctx, w.Session, &sessionstore.ListOptions{All: true})
+		ambiguous := (*sessionstore.AmbiguousError)(nil)
+		switch {
+		case err == nil:
+			t = target{st, id}
+			found = append(found, t.dir())
+		case errors.As(err, &ambiguous):
+			found = append(found, ambiguous.Matches...)
+		case !errors.Is(err, sessionstore.ErrNotFound):
+			return t, err
+		}
+	}
+	switch len(found) {
+	case 0:
+		a.warn(closed)
+		return target{}, missing
+	case 1:
+		return t, nil
+	}
+	return target{}, &sessionstore.AmbiguousError{Prefix: w.Session, Matches: found}
+}
+
+// stores opens the projects that w names: one, or all. closed tells of those that
+// cannot be read.
+func (a *app) stores(w where) (all []*sessionstore.Store, closed, err error) {
+	p, err := a.known(w)
+	if err != nil {
+		return nil, nil, err
+	}
+	slugs, err := p.Slugs(a.ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	slug, err := w.existing(a, p, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range slugs {
+		if slug != "" && name != slug {
+			continue
+		}
+		st, err := p.Store(name)
+		if err != nil {
+			closed = errors.Join(closed, err)
+			continue
+		}
+		all = append(all, st)
+	}
+	return all, closed, nil
+}
+
+// unsynced returns a function that tells which sessions of st the cloud lacks
+// something of, and nil where no cloud is configured. It makes no request.
+func (a *app) unsynced(st *sessionstore.Store) func(ctx context.Context, ids []string) (map[string]string, error) {
+	config, err := account()
+	if errors.Is(err, errNoCloud) {
+		return nil
+	}
+	return func(ctx context.Context, ids []string) (map[string]string, error) {
+		if err != nil {
+			return nil, fmt.Errorf("%w. \"sessions delete --even=unsynced\" does without", err)
+		}
+		return a.lacking(ctx, config, st.Dir(), ids)
+	}
+}
+
+// lacking tells what the cloud lacks of the sessions ids in a directory.
+func (a *app) lacking(ctx context.Context, config cosmos.Config, dir string, ids []string) (_ map[string]string, err error) {
+	f := cloudFlags{As: a.env("COSMOS_PROJECT"), User: a.env("COSMOS_USER")}
+	o := f.options(a, filepath.Base(filepath.Dir(dir)))
+	if err := connect(ctx, config, false, o); err != nil {
+		return nil, err
+	}
+	st, err := hybrid.Open(ctx, dir, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	all := map[string]string{}
+	for _, id := range ids {
+		found, err := st.Status(ctx, id)
+		if errors.Is(err, sessionstore.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if text := lacks(&found[0]); text != "" {
+			all[id] = text
+		}
+	}
+	return all, nil
+}
+
+// lacks tells what the cloud lacks of a session, "" when that is nothing.
+func lacks(s *hybrid.Status) string {
+	switch s.State {
+	case hybrid.Pending, hybrid.Deferred, hybrid.Blocked:
+		if s.Local > s.Remote {
+			return fmt.Sprintf("the cloud lacks %s of it", count(s.Local-s.Remote, "message"))
+		}
+		return "the cloud lacks something of it"
+	case hybrid.Removed:
+		return "it was deleted in the cloud: this is the last copy"
+	}
+	return ""
 }

@@ -1,8 +1,12 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -96,4 +100,200 @@ func (c *cleanupCommand) Run(a *app) error {
 	}
 	_, err = c.carryOut(a, plan, fmt.Sprintf("Delete %s (%s) older than %s?", count(len(plan.Remove), "session"), size(trash.Bytes(plan.Remove)), age))
 	return err
+}
+
+// removal are the flags of the commands that remove sessions.
+type removal struct {
+	Force  bool         `short:"f" help:"Do not ask."`
+	DryRun bool         `help:"Show what would go and what would stay, and change nothing."`
+	Even   []trash.Kind `sep:"," enum:"recent,unsynced,parent" placeholder:"WHAT" help:"Take what would stay: recent (written a moment ago), unsynced (the cloud lacks something), parent (of sessions that stay). Several with commas."`
+
+	bar *screen.Progress // of what is being done
+}
+
+// plan plans what goes to the trash.
+func (c *removal) plan(a *app, st *sessionstore.Store, ids []string, o trash.Options) (*trash.Plan, error) {
+	o.Allow = c.Even
+	if !slices.Contains(c.Even, trash.Unsynced) {
+		o.Unsynced = a.unsynced(st)
+	}
+	c.bar = a.Progress("looking", len(ids))
+	defer c.bar.Done()
+	o.Progress = func(done, total int) { c.bar.At(done, total) }
+	return trash.NewPlan(a.ctx, st, ids, &o)
+}
+
+// removed is what became of a plan.
+type removed struct {
+	status  string // deleted, planned, cancelled, refused or nothing
+	receipt trash.Receipt
+	failed  []trash.Failure
+}
+
+// done reports whether the plan was carried out, or could not be.
+func (r removed) done() bool { return r.status != "planned" && r.status != "cancelled" }
+
+// carryOut shows a plan, asks, and runs it.
+func (c *removal) carryOut(a *app, plan *trash.Plan, question string) (r removed, err error) {
+	switch {
+	case len(plan.Remove) == 0 && len(plan.Keep) == 0:
+		r.status = "nothing"
+	case c.DryRun:
+		r.status = "planned"
+	case len(plan.Remove) == 0:
+		r.status = "refused"
+	default:
+		r.status = "deleted"
+	}
+	if c.DryRun && !a.json {
+		a.planTable(plan)
+		return r, nil
+	}
+	if !a.json {
+		a.staying(plan.Keep)
+	}
+	if r.status == "deleted" {
+		yes := c.Force
+		if !yes {
+			yes, err = a.Confirm(a.ctx, question)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return r, errors.New("nobody answers: --force deletes without a question")
+		case err != nil:
+			return r, err
+		case !yes:
+			r.status = "cancelled"
+		}
+	}
+	if r.status == "deleted" {
+		c.bar = a.Progress("moving", len(plan.Remove))
+		result, err := plan.Delete(a.ctx)
+		c.bar.Done()
+		if err != nil {
+			return r, err
+		}
+		r.receipt, r.failed = result.Receipt, result.Failed
+	}
+	return r, a.tellRemoved(plan, r)
+}
+
+// staying tells which sessions stay, and why.
+func (a *app) staying(keep []trash.Session) {
+	const shown = 10
+	for _, s := range keep[:min(shown, len(keep))] {
+		a.Notef("%s %s: %s", a.PaintError(screen.Yellow, "stays:"), screen.Plain(s.ID), reasons(s))
+	}
+	if more := len(keep) - shown; more > 0 {
+		a.Notef("%s %s; --dry-run names all", a.PaintError(screen.Yellow, "stays:"), count(more, "more"))
+	}
+}
+
+func reasons(s trash.Session) string {
+	var text []string
+	for _, o := range s.Obstacles {
+		one := screen.Plain(o.Text)
+		if o.Kind.CanAllow() {
+			one += " (--even=" + string(o.Kind) + " takes it)"
+		}
+		text = append(text, one)
+	}
+	return strings.Join(text, "; ")
+}
+
+func (a *app) planTable(plan *trash.Plan) {
+	var rows [][]string
+	add := func(what string, all []trash.Session) {
+		for _, s := range all {
+			rows = append(rows, []string{what, s.ID, s.Name, size(s.Bytes), a.clock(s.Modified, time.DateOnly), reasons(s)})
+		}
+	}
+	add("goes", plan.Remove)
+	add("stays", plan.Keep)
+	if len(rows) == 0 {
+		a.Notef("Nothing would go.")
+		return
+	}
+	var ids []string
+	for _, row := range rows {
+		ids = append(ids, row[1])
+	}
+	columns := []screen.Column{
+		{Title: "", Tint: func(cell string) screen.Tint {
+			if cell == "goes" {
+				return screen.Red
+			}
+			return screen.Yellow
+		}},
+		{Title: "Session", Min: enough(ids), Whole: true, Tint: screen.In(screen.Green)},
+		{Title: "Name", Min: 10, Drop: 1, Tint: screen.In(screen.Cyan)},
+		{Title: "Size", Right: true, Drop: 2},
+		{Title: "Saved", Drop: 3, Tint: screen.In(screen.Yellow)},
+		{Title: "Why"},
+	}
+	if a.Terminal() { // which shows the reasons whole, below the table
+		columns = columns[:5]
+		for i := range rows {
+			rows[i] = rows[i][:5]
+		}
+	}
+	a.Table(columns, rows)
+	if a.Terminal() {
+		for _, s := range plan.Keep {
+			a.Notef("%s %s: %s", a.PaintError(screen.Yellow, "stays:"), screen.Plain(s.ID), reasons(s))
+		}
+	}
+	a.Notef("\n%s (%s) would go, %s would stay.", count(len(plan.Remove), "session"), size(trash.Bytes(plan.Remove)), number(len(plan.Keep)))
+}
+
+// tellRemoved tells what was done.
+func (a *app) tellRemoved(plan *trash.Plan, r removed) error {
+	if a.json {
+		failed := []map[string]string{}
+		for _, f := range r.failed {
+			failed = append(failed, map[string]string{"id": f.ID, "error": explain(f.Err)})
+		}
+		return a.writeJSON(struct {
+			Status   string              `json:"status"`
+			Receipt  string              `json:"receipt"`
+			Sessions []trash.Session     `json:"sessions"`
+			Kept     []trash.Session     `json:"kept"`
+			Failed   []map[string]string `json:"failed"`
+		}{r.status, r.receipt.ID, filled(r.gone(plan)), filled(plan.Keep), failed}, jsonIndent)
+	}
+	for _, f := range r.failed {
+		a.Notef("%s %s: %s", a.PaintError(screen.Yellow, "stays:"), screen.Plain(f.ID), screen.Lines(explain(f.Err)))
+	}
+	switch {
+	case r.status == "cancelled":
+		a.Printf("%s\n", a.Paint(screen.Yellow, "Cancelled"))
+	case r.status == "nothing":
+		a.Printf("%s Nothing to delete\n", a.Paint(screen.Green, "✓"))
+	case len(r.receipt.Sessions) == 0:
+		a.Printf("%s\n", a.Paint(screen.Yellow, "Nothing was deleted"))
+	case len(r.receipt.Sessions) == 1:
+		a.Printf("%s Deleted session: %s\n", a.Paint(screen.Green, "✓"), screen.Plain(r.receipt.Sessions[0].ID))
+	case len(r.receipt.Sessions) > 1:
+		a.Printf("%s Deleted %s (%s)\n", a.Paint(screen.Green, "✓"), count(len(r.receipt.Sessions), "session"), size(trash.Bytes(r.receipt.Sessions)))
+	}
+	if r.receipt.ID != "" {
+		a.Printf("  %s brings back what is in the trash\n", a.Paint(screen.Cyan, "sessions undo "+r.receipt.ID))
+	}
+	return nil
+}
+
+// gone are the sessions that went, or would go.
+func (r removed) gone(plan *trash.Plan) []trash.Session {
+	if r.status == "planned" {
+		return plan.Remove
+	}
+	return r.receipt.Sessions
+}
+
+// filled is never null in JSON.
+func filled[T any](all []T) []T {
+	if all == nil {
+		return []T{}
+	}
+	return all
 }

@@ -3,9 +3,14 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
@@ -115,3 +120,169 @@ func indented(text string) string {
 	}
 	return b.String()
 }
+
+// target is the session that a command is about.
+type target struct {
+	store *sessionstore.Store
+	id    string // the name of its directory
+}
+
+func (t target) dir() string { return filepath.Join(t.store.Dir(), t.id) }
+
+// anywhere are the arguments of a command that finds its session in all
+// projects, sub-sessions included, as amplifier-session does.
+type anywhere struct {
+	Session string `arg:"" help:"Id of the session, the beginning of one, or the path of its directory."`
+	where
+}
+
+func (w anywhere) find(a *app) (target, error) {
+	p, err := a.known(w.where)
+	if err != nil {
+		return target{}, err
+	}
+	slug, err := w.slug(p.Dir(), false)
+	if err != nil {
+		return target{}, err
+	}
+	ref := w.Session
+	if isPath(ref) {
+		ref = absolute(ref)
+	}
+	dir, err := p.Resolve(a.ctx, ref, slug)
+	if errors.Is(err, sessionstore.ErrNotFound) && isDir(w.Session) { // no id, but a name in the working directory
+		if named, bad := p.Resolve(a.ctx, absolute(w.Session), slug); bad == nil {
+			dir, err = named, nil
+		}
+	}
+	if err != nil {
+		return target{}, err
+	}
+	return a.open(dir)
+}
+
+// isPath reports whether a reference to a session is a path that can be no id.
+func isPath(ref string) bool {
+	return filepath.IsAbs(ref) || ref == "." || ref == ".." || ref != "" && filepath.Base(ref) != ref
+}
+
+// absolute returns the path of what a path names from the working directory, without
+// the symlinks on the way to it. An entry of a sessions directory that is a symlink
+// stays one: its store decides what that means.
+func absolute(path string) string {
+	if !filepath.IsAbs(path) {
+		wd, err := os.Getwd()
+		if err != nil {
+			return path
+		}
+		path = wd + string(filepath.Separator) + path // as it is: ".." may follow a symlink
+	}
+	dir, name := filepath.Split(strings.TrimRightFunc(path, func(r rune) bool { return r == '/' || r == filepath.Separator }))
+	parent, err := filepath.EvalSymlinks(dir)
+	if err == nil && filepath.Base(parent) == "sessions" && name != "." && name != ".." {
+		return filepath.Join(parent, name)
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// open opens the session in the directory dir.
+func (a *app) open(dir string) (target, error) {
+	st, err := sessionstore.Open(filepath.Dir(dir), nil)
+	if err != nil {
+		return target{}, err
+	}
+	a.later(st.Close)
+	return target{st, filepath.Base(dir)}, nil
+}
+
+// everywhere are the flags of a command that looks in all projects unless it is told
+// of one. --all-projects is for those who write it everywhere.
+type everywhere struct {
+	where
+	AllProjects bool `hidden:"" help:"All projects, as without it."`
+}
+
+// Validate refuses flags that contradict each other.
+func (e everywhere) Validate() error {
+	if e.AllProjects && e.Project != "" {
+		return usageError{"--all-projects and --project: choose one"}
+	}
+	return nil
+}
+
+// sameDir reports whether two paths are of one directory.
+func sameDir(a, b string) bool {
+	one, _ := os.Stat(a)
+	other, _ := os.Stat(b)
+	return os.SameFile(one, other)
+}
+
+// here are the arguments of a command that finds its session in the project of
+// the working directory, as "amplifier session" does, and else in all projects.
+type here struct {
+	Session string `arg:"" help:"Id of the session, the beginning of one, or the path of its directory."`
+	local
+}
+
+// local are the flags that say in which one project a command works.
+type local struct {
+	SessionsRoot string `placeholder:"DIR" help:"Directory of projects (default: ~/.amplifier/projects)." group:"Where"`
+	Project      string `placeholder:"NAME" help:"The project: its name, or the path of its directory (default: the working directory's)." group:"Where"`
+}
+
+// find finds a session. In the project, sub-sessions are found when the reference
+// has the underscore of their ids.
+func (h here) find(a *app) (target, error) {
+	if isPath(h.Session) {
+		return anywhere{h.Session, where(h.local)}.find(a)
+	}
+	st, _, err := h.openStore(a)
+	if err != nil {
+		return target{}, err
+	}
+	found := error(notFoundError{h.Session})
+	if st != nil {
+		id, err := st.Find(a.ctx, h.Session, &sessionstore.ListOptions{All: strings.Contains(h.Session, "_")})
+		if err == nil {
+			return target{st, id}, nil
+		}
+		found = ambiguousIn(st.Dir(), err)
+	}
+	if !errors.Is(found, sessionstore.ErrNotFound) || h.Project != "" || h.Session == "" {
+		return target{}, found
+	}
+	t, err := anywhere{h.Session, where(h.local)}.find(a)
+	if errors.Is(err, sessionstore.ErrNotFound) {
+		return target{}, found
+	}
+	return t, err
+}
+
+// openStore opens the project's sessions directory, and makes none: the store
+// is nil where there is none.
+func (l local) openStore(a *app) (*sessionstore.Store, *sessionstore.Projects, error) {
+	p, err := a.known(where(l))
+	if err != nil {
+		return nil, nil, err
+	}
+	slug, err := where(l).existing(a, p, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	dir := filepath.Join(p.Dir(), slug, "sessions")
+	if fi, err := os.Lstat(dir); !isDir(dir) && (errors.Is(err, fs.ErrNotExist) || err == nil && fi.Mode()&fs.ModeSymlink == 0) {
+		return nil, p, nil
+	}
+	st, err := p.Store(slug)
+	return st, p, err
+}
+
+// notFoundError tells that there is no such session.
+type notFoundError struct{ ref string }
+
+func (e notFoundError) Error() string { return "No session found matching '" + e.ref + "'" }
+
+func (e notFoundError) Unwrap() error { return sessionstore.ErrNotFound }

@@ -3,10 +3,13 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/hybrid"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
@@ -96,4 +99,207 @@ func (a *app) treeLine(depth int, branch string, tint screen.Tint, id, name stri
 		name = ""
 	}
 	a.Printf("%s%s%s%s\n", indent, a.Paint(tint, id), a.Paint(screen.Yellow, at), name)
+}
+
+// familyCommand are the flags of the commands that may take whole families: sessions of
+// the cloud of which one comes from another.
+type familyCommand struct {
+	Sessions []string `arg:"" name:"session" help:"Whole ids of sessions that the cloud has."`
+	cloudFlags
+	Family bool `help:"Take the sessions too that belong to those named: forks, sub-sessions, and what these come from."`
+	DryRun bool `help:"Tell what would be done, and do nothing."`
+	Force  bool `short:"f" aliases:"yes" help:"Do not ask."`
+}
+
+// Validate refuses what names no single project.
+func (c *familyCommand) Validate() error {
+	if c.AllProjects {
+		return errors.New("--all-projects: sessions are named of one project")
+	}
+	return nil
+}
+
+// family opens the project, and returns all sessions that the command is about. It notes
+// which others belong to them and stay.
+func (c *familyCommand) family(a *app) (remote, []string, error) {
+	all, err := c.open(a, true, true, nil)
+	if err != nil {
+		return remote{}, nil, err
+	}
+	if all, err = a.choose(all, c.Sessions); err != nil {
+		return remote{}, nil, err
+	}
+	r := all[0]
+	if err := whole(c.Sessions, r.ids); err != nil {
+		return r, nil, err
+	}
+	listed, err := r.Remote(a.ctx)
+	ids := familyOf(listed, c.Sessions)
+	if err != nil || c.Family {
+		return r, ids, err
+	}
+	var others []string
+	for _, id := range ids {
+		if !slices.Contains(c.Sessions, id) {
+			others = append(others, screen.Plain(id))
+		}
+	}
+	if len(others) > 0 {
+		a.Notef("Others belong to what is named, and stay as they are: %s; --family takes them too.", strings.Join(others, ", "))
+	}
+	return r, c.Sessions, nil
+}
+
+// familyOf returns the sessions named, and those of the cloud that parents connect with them:
+// a parent connects its children also where the cloud does not have it, or has it no more.
+func familyOf(listed []hybrid.RemoteSession, named []string) (all []string) {
+	there, near := map[string]bool{}, map[string][]string{}
+	for _, s := range listed {
+		there[s.SessionID] = !s.Removed
+		if s.Parent != "" {
+			near[s.SessionID] = append(near[s.SessionID], s.Parent)
+			near[s.Parent] = append(near[s.Parent], s.SessionID)
+		}
+	}
+	met := map[string]bool{}
+	for next := slices.Clone(named); len(next) > 0; next = next[1:] {
+		id := next[0]
+		if met[id] {
+			continue
+		}
+		met[id], next = true, append(next, near[id]...)
+		if there[id] || slices.Contains(named, id) {
+			all = append(all, id)
+		}
+	}
+	return all
+}
+
+// agrees asks, and tells where nobody agrees.
+func (c *familyCommand) agrees(a *app, question string) (bool, error) {
+	if c.Force {
+		return true, nil
+	}
+	yes, err := a.Confirm(a.ctx, question)
+	if errors.Is(err, io.EOF) {
+		err = errors.New("nobody answers: --force does it without a question")
+	}
+	if err == nil && !yes {
+		a.Printf("%s\n", a.Paint(screen.Yellow, "Cancelled"))
+	}
+	return yes, err
+}
+
+// familyTable lists the sessions of a family as the cloud's list has them.
+func (a *app) familyTable(r remote, ids []string) error {
+	listed, err := r.Remote(a.ctx)
+	if err != nil {
+		return err
+	}
+	rows := make([][]string, len(ids))
+	for i, id := range ids {
+		rows[i] = []string{id, "", "", ""}
+		for _, s := range listed {
+			if s.SessionID == id {
+				rows[i] = []string{id, s.Name, a.when(s.Updated), number(s.Messages)}
+			}
+		}
+	}
+	a.Table([]screen.Column{
+		{Title: "Session", Min: enough(ids), Whole: true, Tint: screen.In(screen.Green)},
+		{Title: "Name", Min: 12, Drop: 1, Tint: screen.In(screen.Cyan)},
+		{Title: "Updated", Drop: 2, Tint: screen.In(screen.Yellow)},
+		{Title: "Msgs", Right: true, Drop: 3},
+	}, rows)
+	return nil
+}
+
+type purgeCommand struct{ familyCommand }
+
+// Help is shown below the usage.
+func (purgeCommand) Help() string {
+	return `Removes sessions from the cloud for every device, after a question, with every document that holds their text: all histories, logs of all devices, small files and names. Files on devices stay, and none is sent again unless somebody calls "recreate"; what was only in the cloud cannot be taken back. Backups of the account keep what they hold for their time.
+
+A fork is a session of its own and keeps its copy of the lines: name the forks too, or use --family, which takes sub-sessions as well.
+
+` + cloudHelp
+}
+
+// Run purges.
+func (c *purgeCommand) Run(a *app) error {
+	r, ids, err := c.family(a)
+	if err != nil {
+		return err
+	}
+	status := "planned"
+	if !c.DryRun {
+		yes, err := c.agrees(a, fmt.Sprintf("Remove %s from the cloud for good, for every device?", count(len(ids), "session")))
+		if err != nil || !yes {
+			return err
+		}
+		bar := a.Progress("purging", 0)
+		err = r.Remove(a.ctx, ids...)
+		if bar.Done(); err != nil {
+			return err
+		}
+		status = "purged"
+	}
+	return c.tell(a, r, ids, status, "removed from the cloud for good")
+}
+
+type recreateCommand struct{ familyCommand }
+
+// Help is shown below the usage.
+func (recreateCommand) Help() string {
+	return `Sends sessions to the cloud anew, after a question: as this device has them once it brought what the cloud has more, with the logs of all devices, and with --redact as today's rules let each line and small file be. Then no document there has what the rules take out, though it was sent before. Former histories and branches do not come back. No file here or on another device changes. Devices without --redact send nothing more of these sessions. Backups of the account keep what they hold for their time.
+
+Sessions that were removed from the cloud, after a "purge" by mistake, are sent as they are here. Every device that has a session syncs it again, and adds what it has more. It is refused where something cannot be brought, where a branch has no session of its own, and where a rule keeps a session here.
+
+A fork is a session of its own and keeps its copy of the lines: name the forks too, or use --family, which takes sub-sessions as well.
+
+    sessions recreate --redact --dry-run 8f14c2d0-…
+
+` + cloudHelp
+}
+
+// Run recreates.
+func (c *recreateCommand) Run(a *app) error {
+	r, ids, err := c.family(a)
+	if err != nil {
+		return err
+	}
+	status := "planned"
+	if !c.DryRun {
+		yes, err := c.agrees(a, fmt.Sprintf("Send %s anew, and remove what the cloud has of them for good?", count(len(ids), "session")))
+		if err != nil || !yes {
+			return err
+		}
+		bar := a.Progress("sending", 0)
+		err = r.Recreate(a.ctx, ids...)
+		if bar.Done(); errors.Is(err, hybrid.ErrRedaction) {
+			return fmt.Errorf("%w; --redact or COSMOS_REDACT=true applies those of this tool", err)
+		}
+		if err != nil {
+			return err
+		}
+		status = "recreated"
+	}
+	return c.tell(a, r, ids, status, "sent anew")
+}
+
+// tell tells what was done with sessions, or would be.
+func (c *familyCommand) tell(a *app, r remote, ids []string, status, done string) error {
+	if a.json {
+		return a.writeJSON(struct {
+			Status   string   `json:"status"`
+			Sessions []string `json:"sessions"`
+		}{status, ids}, jsonIndent)
+	}
+	if c.DryRun {
+		err := a.familyTable(r, ids)
+		a.Notef("\n%s would be %s, for every device.", count(len(ids), "session"), done)
+		return err
+	}
+	a.Printf("%s %s %s\n", a.mark(nil), count(len(ids), "session"), done)
+	return nil
 }

@@ -97,3 +97,29 @@ func (h *hostRun) Run() error {
 // alternate screen, reports of the mouse, of focus and of pasting, colors, keys
 // in another form, and a hidden cursor.
 const wholeTerminal = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[?1047l\x1b[m\x1b[?25h"
+
+// awaited is an answer that a person waits for. Answers come late, and in any order:
+// only that to the last question counts, and it counts once.
+type awaited struct {
+	kind answerKind
+	key  Key
+}
+
+type answerKind int
+
+const (
+	noAnswer answerKind = iota
+	ofPlan
+	ofCheck
+	ofTurns
+)
+
+// arrived reports whether an answer is the awaited one. Then none is awaited any
+// more.
+func (a *awaited) arrived(kind answerKind, key Key) bool {
+	if *a != (awaited{kind, key}) {
+		return false
+	}
+	*a = awaited{noAnswer, Key{}}
+	return true
+}

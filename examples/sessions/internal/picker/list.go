@@ -2,9 +2,18 @@ package picker
 
 import (
 	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/examples/viewer/excerpt"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -182,4 +191,245 @@ func (l *list) move(by int) {
 			by--
 		}
 	}
+}
+
+// modelFrom is how many columns a list has that tells models.
+const modelFrom = 70
+
+// shownPart returns which of n lines to show, so that the cursor is among them.
+func shownPart(n, cursor, height int) (from, to int) {
+	if n <= height {
+		return 0, n
+	}
+	from = max(0, min(cursor-height/2, n-height))
+	return from, from + height
+}
+
+// listLines draws the list: exactly height lines that are width columns wide.
+func (m *Model) listLines(width, height int) []string {
+	if m.list.shown == 0 {
+		lines := []string{pad(m.emptyText(), width)}
+		if m.mode == browsing && m.offer.any() {
+			for _, line := range wrap(m.offer.sentence(), width) {
+				lines = append(lines, m.style.paint(cyan, pad(line, width)))
+			}
+		}
+		lines = lines[:min(len(lines), height)]
+		return append(lines, m.padded(nil, width, height-len(lines))...)
+	}
+	from, to := shownPart(len(m.list.items), m.list.cursor, height)
+	var lines []string
+	for i := from; i < to; i++ {
+		it := &m.list.items[i]
+		if it.heading != "" {
+			lines = append(lines, m.heading(it, width))
+			continue
+		}
+		lines = append(lines, m.row(&m.list.all[it.session], i == m.list.cursor, width))
+	}
+	return append(lines, m.padded(nil, width, height-len(lines))...)
+}
+
+// padded returns exactly n plain lines, all of one width.
+func (m *Model) padded(lines []string, width, n int) []string {
+	lines = fill(lines, n)
+	for i, line := range lines {
+		lines[i] = pad(line, width)
+	}
+	return lines
+}
+
+func (m *Model) emptyText() string {
+	switch {
+	case m.reading:
+		return "Reading…"
+	case m.found.running:
+		return "Searching…"
+	case m.found.text != "" || m.list.query != "":
+		return "Nothing fits. esc shows all."
+	}
+	return "There are no sessions yet."
+}
+
+// heading draws a project.
+func (m *Model) heading(it *item, width int) string {
+	count := " " + strconv.Itoa(it.count)
+	path := fitEnd(m.short(it.heading), width-columns(count))
+	return m.style.paint(magenta, path) + m.style.paint(dim, pad(count, width-columns(path)))
+}
+
+// short returns a path with "~" for the home directory.
+func (m *Model) short(path string) string {
+	if rest, ok := strings.CutPrefix(path, m.home); ok && m.home != "" && (rest == "" || rest[0] == '/' || rest[0] == '\\') {
+		return "~" + rest
+	}
+	return path
+}
+
+// row draws a session.
+func (m *Model) row(s *Session, chosen bool, width int) string {
+	marks := ""
+	if s.Damaged {
+		marks = "! "
+	}
+	if s.Fork {
+		marks += "↳ "
+	}
+	if s.Conflict {
+		marks += "conflict copy: "
+	}
+	when := fmt.Sprintf(" %8s", screen.Ago(m.now(), s.Changed))
+	if width < 30 {
+		when = ""
+	}
+	model := ""
+	if width >= modelFrom {
+		model = " " + pad(s.Model, 18)
+	}
+	title := pad(marks+s.name(), width-2-columns(model)-columns(when))
+	if chosen {
+		return m.style.paint(reverse, fit("▸ "+title+model+when, width))
+	}
+	return fit("  ", width) + title + m.style.paint(dim, model+when)
+}
+
+// Limits of what a search shows.
+const (
+	maxExcerpts = 5   // of one session
+	aroundBytes = 120 // before what was found, and after it
+)
+
+// search looks for a text, in upper or lower case, in what users and assistants
+// wrote. It tells of each session as soon as the text is found there.
+func (s store) search(ctx context.Context, c Search, tell func(Event)) {
+	pattern, err := regexp.Compile("(?i)" + regexp.QuoteMeta(c.Text))
+	if err != nil {
+		tell(Found{Gen: c.Gen, Done: true, Err: err})
+		return
+	}
+	q := sessionstore.Query{Project: s.project, Keyword: keyword(c.Text)}
+	q.Match = func(ctx context.Context, st *sessionstore.Store, id string) (bool, error) {
+		found, err := excerpts(st.Messages(ctx, id), pattern)
+		if len(found) > 0 {
+			tell(Found{Gen: c.Gen, Key: Key{filepath.Base(filepath.Dir(st.Dir())), id}, Excerpts: found})
+		}
+		return false, err // nothing is to be collected
+	}
+	_, err = s.projects.Find(ctx, q)
+	tell(Found{Gen: c.Gen, Done: true, Err: err})
+}
+
+// keyword returns the text if it stands in JSON as it is, so that most
+// transcripts need no second look. Else it returns "".
+func keyword(text string) string {
+	for _, r := range text {
+		if r > unicode.MaxASCII || r < ' ' || strings.ContainsRune(`"\/<>&`, r) {
+			return ""
+		}
+	}
+	return text
+}
+
+// excerpts returns where the pattern was found. An error comes with what was
+// found before it.
+func excerpts(rows func(func(sessionstore.Message, error) bool), pattern *regexp.Regexp) (found []Excerpt, err error) {
+	for m, err := range rows {
+		if err != nil {
+			return found, err
+		}
+		role := m.Role()
+		if role != "user" && role != "assistant" {
+			continue
+		}
+		text := m.Content()
+		if at := pattern.FindStringIndex(text); at != nil {
+			found = append(found, excerptOf(role, text, at[0], at[1]))
+		}
+		if len(found) == maxExcerpts {
+			break
+		}
+	}
+	return found, nil
+}
+
+func excerptOf(role, text string, from, to int) Excerpt {
+	before, found, after := excerpt.Of(text, from, to, aroundBytes)
+	return Excerpt{role, part(before), part(found), part(after)}
+}
+
+// part is clean for a piece of a text, which keeps the space at its ends.
+func part(text string) string {
+	text = clean("." + strings.ToValidUTF8(text, "") + ".")
+	return text[1 : len(text)-1]
+}
+
+// How much a match counts.
+const (
+	wholeScore    = 1000 // the word stands in the text as it is
+	looseScore    = 500  // its letters do, with gaps
+	boundaryScore = 100  // the match begins where a word of the text begins
+	gapCost       = 10   // for each byte between the letters
+	spread        = 4    // letters that stand further apart than this many times the word are no match
+)
+
+// score tells how well a word matches a text, both in lower case. It is 0 when
+// the word does not match.
+func score(word, text string) int {
+	if word == "" {
+		return 1
+	}
+	if at := strings.Index(text, word); at >= 0 {
+		return wholeScore + boundary(text, at) - min(at, boundaryScore/2)
+	}
+	best := 0
+	for from := 0; from < len(text); {
+		start, end, ok := window(word, text[from:])
+		if !ok {
+			break
+		}
+		start, end = start+from, end+from
+		if end-start <= spread*len(word) {
+			best = max(best, looseScore+boundary(text, start)-gapCost*(end-start-len(word)))
+		}
+		_, n := utf8.DecodeRuneInString(text[start:])
+		from = start + n
+	}
+	return best
+}
+
+// window returns the shortest part of text that ends where the letters of word
+// were found in order for the first time.
+func window(word, text string) (start, end int, ok bool) {
+	rest := word
+	for i, r := range text {
+		want, n := utf8.DecodeRuneInString(rest)
+		if r != want {
+			continue
+		}
+		if rest = rest[n:]; rest == "" {
+			end = i + utf8.RuneLen(r)
+			break
+		}
+	}
+	if rest != "" {
+		return 0, 0, false
+	}
+	start = end
+	for rest = word; rest != ""; {
+		r, n := utf8.DecodeLastRuneInString(text[:start])
+		start -= n
+		if last, m := utf8.DecodeLastRuneInString(rest); r == last {
+			rest = rest[:len(rest)-m]
+		}
+	}
+	return start, end, true
+}
+
+// boundary is the bonus of a match that begins at a byte of text.
+func boundary(text string, at int) int {
+	before, _ := utf8.DecodeLastRuneInString(text[:at])
+	if at == 0 || !unicode.IsLetter(before) && !unicode.IsDigit(before) {
+		return boundaryScore
+	}
+	return 0
 }

@@ -1,6 +1,9 @@
 package picker
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -58,4 +61,150 @@ func (s *Session) name() string {
 		return clean(s.ID)
 	}
 	return s.Title
+}
+
+// turnLines draws the turns of which one is chosen for a fork.
+func (m *Model) turnLines(width, height int) []string {
+	t := &m.turns
+	lines := []string{m.style.paint(bold, fit("Fork "+strconv.Quote(m.target.name())+" after which turn?", width))}
+	if !t.loaded {
+		return fill(append(lines, "Reading…"), height)
+	}
+	from, to := shownPart(len(t.turns), t.cursor, max(1, height-1))
+	digits := len(strconv.Itoa(len(t.turns)))
+	for i := from; i < to; i++ {
+		text := fmt.Sprintf("%*d  %s", digits, i+1, t.turns[i])
+		if i == t.cursor {
+			lines = append(lines, m.style.paint(reverse, pad("▸ "+text, width)))
+			continue
+		}
+		lines = append(lines, fit("  "+text, width))
+	}
+	return fill(lines, height)
+}
+
+// Offer is how many conversations of other tools are not here.
+type Offer struct{ Claude, Codex int }
+
+func (o Offer) any() bool { return o.Claude+o.Codex > 0 }
+
+// String returns the offer in words.
+func (o Offer) String() string {
+	var parts []string
+	for _, tool := range []struct {
+		n    int
+		name string
+	}{{o.Claude, "Claude Code"}, {o.Codex, "Codex"}} {
+		switch {
+		case tool.n == 0:
+		case len(parts) > 0:
+			parts = append(parts, fmt.Sprintf("%d of %s", tool.n, tool.name))
+		case tool.n == 1:
+			parts = append(parts, "1 conversation of "+tool.name)
+		default:
+			parts = append(parts, fmt.Sprintf("%d conversations of %s", tool.n, tool.name))
+		}
+	}
+	return strings.Join(parts, " and ")
+}
+
+// sentence is what the list tells of the offer.
+func (o Offer) sentence() string {
+	if o.Claude+o.Codex == 1 {
+		return o.String() + " is not here: i imports it"
+	}
+	return o.String() + " are not here: i imports them"
+}
+
+// askImport asks whether what is offered is to be imported.
+func (m *Model) askImport() {
+	if m.offer.any() && !m.hosting {
+		m.begin(question{"Import " + m.offer.String() + "?", Import{}})
+	}
+}
+
+// importKey is for keys during an import. The first one that stops it lets the
+// history under way come whole.
+func (m *Model) importKey(k Pressed) []Command {
+	switch {
+	case k.Name == "ctrl+c" && m.stopping:
+		return []Command{Quit{}}
+	case k.Name == "esc", k.Name == "ctrl+c":
+		m.stopping = true
+		return []Command{StopImport{}}
+	}
+	return nil
+}
+
+func (m *Model) progressText() string {
+	text := "Importing…"
+	if m.progress.Total > 0 {
+		text = fmt.Sprintf("Importing… %d of %d", m.progress.Done, m.progress.Total)
+	}
+	if m.stopping {
+		return text + "  It ends with this one. ctrl+c quits at once."
+	}
+	return text + "  esc stops"
+}
+
+// firstOf returns the first of errors that were joined, and how many follow.
+func firstOf(err error) string {
+	first, others, more := strings.Cut(err.Error(), "\n")
+	if more {
+		first += fmt.Sprintf(" (and %d more, which sessions import --from tells)", strings.Count(others, "\n")+1)
+	}
+	return clean(first)
+}
+
+// offered is for the events that tell of histories of other tools.
+func (m *Model) offered(e Event) []Command {
+	switch e := e.(type) {
+	case Offered:
+		m.offer = e.Offer
+	case Progressed:
+		m.progress = e
+	case Imported:
+		m.mode, m.offer = browsing, Offer{}
+		m.tell(e.Report)
+		if e.Err != nil {
+			m.fail(strings.TrimSpace(e.Report + " Not all could be imported: " + firstOf(e.Err)))
+		}
+		return append(m.reread(Key{}), Seek{})
+	}
+	return nil
+}
+
+// undo takes back what was done last.
+func (m *Model) undo() []Command {
+	for i := len(m.undone) - 1; i >= 0; i-- {
+		u := m.undone[i]
+		switch {
+		case u.under:
+		case u.fork:
+			m.awaits = awaited{ofPlan, u.key}
+			return []Command{Plan{Session{Key: u.key, Title: u.name}}}
+		default:
+			m.undoing(u.key, true)
+			m.from = m.list.choice()
+			return []Command{Restore{u.key, u.receipt}}
+		}
+	}
+	if len(m.undone) == 0 {
+		m.tell("Nothing was removed or forked here. \"sessions undo\" lists what else can be brought back.")
+	}
+	return nil
+}
+
+// undoing notes whether a removal is being undone.
+func (m *Model) undoing(k Key, under bool) {
+	for i := range m.undone {
+		if m.undone[i].key == k {
+			m.undone[i].under = under
+		}
+	}
+}
+
+// forget takes out what is undone, or what nobody wants to undo.
+func (m *Model) forget(k Key) {
+	m.undone = slices.DeleteFunc(m.undone, func(u undoable) bool { return u.key == k })
 }

@@ -3,6 +3,12 @@ package picker
 import (
 	"strconv"
 	"strings"
+
+	"github.com/rivo/uniseg"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/markdown"
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 )
 
 // The sizes from which a screen has room for more.
@@ -126,4 +132,264 @@ func (m *Model) header(width int) string {
 		return line + fitEnd(m.input, room-1) + m.style.paint(reverse, fit(" ", room))
 	}
 	return line + fit(text, room)
+}
+
+// tint is a way to show text: the parameters of an SGR sequence. It uses those of
+// the sixteen colors that stand apart from light and from dark ground, as the owner
+// of the terminal chose them: red to cyan, and never black, white or grey. Nothing
+// asks the terminal for its ground.
+type tint string
+
+const (
+	plain   tint = ""
+	bold    tint = "1"
+	dim     tint = "2"
+	reverse tint = "7"
+	red     tint = "31"
+	green   tint = "32"
+	magenta tint = "1;35"
+	cyan    tint = "36"
+)
+
+// style paints text.
+type style struct{ color bool }
+
+// paint returns text in a tint. Without color, what is bold, dim or reversed
+// is still so.
+func (s style) paint(t tint, text string) string {
+	if !s.color {
+		switch t {
+		case magenta:
+			t = bold
+		case red, green, cyan:
+			t = plain
+		}
+	}
+	if t == plain || text == "" {
+		return text
+	}
+	return "\x1b[" + string(t) + "m" + text + "\x1b[m"
+}
+
+// clean returns text as one line that a terminal shows and does not obey. Runs
+// of space are one space.
+func clean(text string) string {
+	return strings.Join(strings.Fields(screen.Plain(steady(strings.ToValidUTF8(text, "\ufffd")))), " ")
+}
+
+// cleanLines is clean for text of several lines. It keeps line breaks and the
+// space at the beginning of lines.
+func cleanLines(text string) string {
+	return strings.TrimRight(screen.Lines(steady(strings.ToValidUTF8(text, "\ufffd"))), " \n")
+}
+
+// steady leaves out the characters about whose width terminals disagree: those
+// that join, color or restyle the character before. What is left has the same
+// width on all of them. A letter and its accent become one character, since the
+// renderer draws no accent that follows an ASCII letter.
+func steady(text string) string {
+	return norm.NFC.String(strings.Map(func(r rune) rune {
+		switch {
+		case r == '\u200d', r >= '\ufe00' && r <= '\ufe0f', r >= 0x1f3fb && r <= 0x1f3ff, r == '\u200b', r == '\u200c', r == '\u2060', r == '\u00ad':
+			return -1
+		}
+		return r
+	}, text))
+}
+
+// columns returns how many columns a terminal shows a clean text in.
+func columns(text string) int { return screen.Columns(text) }
+
+// fit cuts a clean text to at most so many columns. A text that is cut ends in
+// "…".
+func fit(text string, width int) string {
+	if width < 1 {
+		return ""
+	}
+	return screen.Fit(text, width)
+}
+
+// fitEnd is fit that keeps the end of the text, as is right for paths.
+func fitEnd(text string, width int) string { return screen.FitEnd(text, width) }
+
+// pad fills a text up to so many columns. It is cut when it is wider.
+func pad(text string, width int) string {
+	text = fit(text, width)
+	return text + strings.Repeat(" ", max(0, width-columns(text)))
+}
+
+// wrap breaks clean lines so that none is wider than width. It breaks at
+// spaces where it can.
+func wrap(text string, width int) []string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		lines = append(lines, wrapLine(line, max(1, width))...)
+	}
+	return lines
+}
+
+func wrapLine(line string, width int) (lines []string) {
+	for columns(line) > width {
+		end, space, used, state := 0, -1, 0, -1
+		for rest := line; rest != ""; {
+			cluster, next, w, newState := uniseg.FirstGraphemeClusterInString(rest, state)
+			if cluster == " " && end > 0 {
+				space = end
+			}
+			if used+w > width {
+				break
+			}
+			used += w
+			end += len(cluster)
+			rest, state = next, newState
+		}
+		if end == 0 { // a character that is wider than all there is
+			cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(line, -1)
+			lines, line = append(lines, "…"), line[len(cluster):]
+			continue
+		}
+		if space > 0 && strings.TrimSpace(line[:space]) != "" {
+			end = space
+		}
+		lines = append(lines, strings.TrimRight(line[:end], " "))
+		line = strings.TrimLeft(line[end:], " ")
+	}
+	if line == "" && len(lines) > 0 {
+		return lines
+	}
+	return append(lines, line)
+}
+
+// previewLines draws the chosen session: exactly height lines, none wider than
+// width.
+func (m *Model) previewLines(width, height int) []string {
+	s, ok := m.list.chosen()
+	if !ok || height < 1 {
+		return fill(nil, height)
+	}
+	head, text := m.previewText(s, width, height)
+	room := height - len(head)
+	if over := len(text) - room; over > 0 {
+		from := over - min(m.preview.scroll, over)
+		text = text[from : from+room]
+	}
+	return fill(append(head, text...), height)
+}
+
+// previewText returns what stands above a preview of a size, and all that can
+// be scrolled below it.
+func (m *Model) previewText(s *Session, width, height int) (head, text []string) {
+	head = m.facts(s, width)
+	head = head[:min(len(head), height, max(2, height/3))]
+	if hits := m.found.hits[s.Key]; len(hits) > 0 {
+		return head, m.excerpts(hits, width)
+	}
+	return head, m.said(width)
+}
+
+// maxScroll is how far the preview of a size can be scrolled up.
+func (m *Model) maxScroll(width, height int) int {
+	s, ok := m.list.chosen()
+	if !ok || height < 1 {
+		return 0
+	}
+	head, text := m.previewText(s, width, height)
+	return max(0, len(text)-height+len(head))
+}
+
+// modelColumns is how much room the name of a model takes at most.
+const modelColumns = 32
+
+// facts draws what a session is.
+func (m *Model) facts(s *Session, width int) []string {
+	turns := strconv.Itoa(s.Turns) + " turns"
+	if s.Turns == 1 {
+		turns = "1 turn"
+	}
+	facts := []string{turns}
+	for _, text := range []string{fit(s.Model, modelColumns), clean(s.ID)} {
+		if text != "" {
+			facts = append(facts, text)
+		}
+	}
+	if s.Damaged {
+		facts = append([]string{"damaged"}, facts...)
+	}
+	lines := []string{m.style.paint(bold, fit(s.name(), width))}
+	for _, line := range wrap(strings.Join(facts, " · "), width) {
+		lines = append(lines, m.style.paint(dim, line))
+	}
+	return append(lines, "")
+}
+
+// said draws the last turns.
+func (m *Model) said(width int) (lines []string) {
+	p := &m.preview
+	switch {
+	case p.err != "":
+		return m.paragraph(red, p.err, width)
+	case !p.loaded:
+		return nil
+	case len(p.said) == 0:
+		return []string{fit("Nothing was said yet.", width)}
+	}
+	if p.drawn == nil || p.width != width {
+		p.drawn, p.width = m.speeches(p.said, width), width
+	}
+	return p.drawn
+}
+
+// renderedBytes are the bytes of the last messages that are rendered. Those before
+// them are shown as they stand, so that a key is answered at once.
+const renderedBytes = 40_000
+
+// speeches draws messages.
+func (m *Model) speeches(all []Said, width int) (lines []string) {
+	first, left := len(all), renderedBytes
+	for first > 0 && left >= len(all[first-1].Text) {
+		first--
+		left -= len(all[first].Text)
+	}
+	for i, said := range all {
+		if i > 0 && said.Role != "tool" {
+			lines = append(lines, "")
+		}
+		lines = append(lines, m.speech(said, i >= first, width)...)
+	}
+	return lines
+}
+
+// speech draws a message; what a model wrote is rendered, if it may be.
+func (m *Model) speech(said Said, render bool, width int) (lines []string) {
+	switch said.Role {
+	case "user":
+		lines = append(lines, m.style.paint(green, fit("You", width)))
+	case "tool":
+		return []string{m.style.paint(dim, fit("  → "+said.Text, width))}
+	default:
+		lines = append(lines, m.style.paint(cyan, fit(said.Role, width)))
+	}
+	if render && !m.plain && said.Role == "assistant" {
+		return append(lines, m.rendered(said.Text, width)...)
+	}
+	return append(lines, wrap(said.Text, width)...)
+}
+
+// rendered draws Markdown.
+func (m *Model) rendered(text string, width int) []string {
+	return strings.Split(markdown.Render(text, markdown.Options{Width: width, Colour: m.style.color}), "\n")
+}
+
+// excerpts draws what a search found.
+func (m *Model) excerpts(hits []Excerpt, width int) (lines []string) {
+	for _, h := range hits {
+		t := cyan
+		if h.Role == "user" {
+			t = green
+		}
+		lines = append(lines, m.style.paint(t, fit(h.Role, width)))
+		lines = append(lines, wrap(h.Before+"»"+h.Text+"«"+h.After, width)...)
+		lines = append(lines, "")
+	}
+	return lines
 }

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -144,3 +145,56 @@ func (s *Screen) NoteWidth() int {
 
 // Errors returns standard error, for text that is no line of its own.
 func (s *Screen) Errors() io.Writer { return s.err }
+
+// Tint is a way to show text. The zero Tint is none.
+type Tint string
+
+// The tints.
+const (
+	Bold    Tint = "1"
+	Dim     Tint = "2"
+	Red     Tint = "31"
+	Green   Tint = "32"
+	Yellow  Tint = "33"
+	Magenta Tint = "35"
+	Cyan    Tint = "36"
+)
+
+// Colourful reports whether there is colour.
+func (s *Screen) Colourful() bool { return s.colour }
+
+// Paint returns text in tint where there is colour, else as it is.
+func (s *Screen) Paint(tint Tint, text string) string {
+	if !s.colour || tint == "" || text == "" {
+		return text
+	}
+	return "\x1b[" + string(tint) + "m" + text + "\x1b[0m"
+}
+
+// PaintError is [Screen.Paint] for standard error.
+func (s *Screen) PaintError(tint Tint, text string) string {
+	if !s.errTTY {
+		return text
+	}
+	return s.Paint(tint, text)
+}
+
+// Ago returns how long before now a time was, in at most eight columns: the month
+// of one that was long ago, nothing for the zero time.
+func Ago(now, then time.Time) string {
+	const day = 24 * time.Hour
+	d := now.Sub(then)
+	switch {
+	case then.IsZero():
+		return ""
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d m ago", d/time.Minute)
+	case d < day:
+		return fmt.Sprintf("%d h ago", d/time.Hour)
+	case d < 100*day:
+		return fmt.Sprintf("%d d ago", d/day)
+	}
+	return then.In(now.Location()).Format("Jan 2006")
+}

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -84,4 +85,89 @@ func clip(text string, columns int) string {
 		rest, state = next, newState
 	}
 	return text[:end]
+}
+
+// Wrap breaks lines that are wider than width at spaces. What follows a break
+// begins as far right as its line does. A word that is wider than a line stays
+// whole, so that ids and paths can be copied from a terminal, unless it is text
+// without spaces, as Japanese is: that is broken between any two characters. Tints
+// take no room.
+func Wrap(text string, width int) string {
+	if width < 1 || len(text) <= width {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.SplitAfterSeq(text, "\n") {
+		wrapLine(&b, line, width)
+	}
+	return b.String()
+}
+
+var tints = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+// columnsOf is how many columns a text with tints fills.
+func columnsOf(text string) int {
+	if strings.Contains(text, "\x1b") {
+		text = tints.ReplaceAllString(text, "")
+	}
+	return Columns(text)
+}
+
+func wrapLine(b *strings.Builder, line string, width int) {
+	text := strings.TrimSuffix(line, "\n")
+	if len(text) <= width || columnsOf(text) <= width {
+		b.WriteString(line)
+		return
+	}
+	rest := strings.TrimLeft(text, " ")
+	indent := text[:len(text)-len(rest)]
+	if len(indent) > width/2 {
+		indent = ""
+	}
+	b.WriteString(indent)
+	used := len(indent)
+	for i, word := range strings.Split(rest, " ") {
+		columns := columnsOf(word)
+		switch {
+		case i == 0:
+		case used+1+columns <= width, columns > width-len(indent) && spaceless(word) && used+3 <= width:
+			b.WriteString(" ")
+			used++
+		case word != "":
+			b.WriteString("\n" + indent)
+			used = len(indent)
+		default: // a space at the end of a line
+			continue
+		}
+		if used+columns > width && spaceless(word) {
+			used = breakWord(b, word, indent, used, width)
+			continue
+		}
+		b.WriteString(word)
+		used += columns
+	}
+	if len(text) < len(line) {
+		b.WriteString("\n")
+	}
+}
+
+// spaceless reports whether a word has characters of two columns: it is of a
+// script that puts no spaces between words.
+func spaceless(word string) bool { return columnsOf(word) > uniseg.GraphemeClusterCount(word) }
+
+// breakWord writes a word in lines that fit, and returns how much of the last one
+// it fills.
+func breakWord(b *strings.Builder, word, indent string, used, width int) int {
+	state := -1
+	for word != "" {
+		cluster, rest, columns, next := uniseg.FirstGraphemeClusterInString(word, state)
+		if used+columns > width && used > len(indent) {
+			b.WriteString("\n" + indent)
+			used = len(indent)
+		}
+		b.WriteString(cluster)
+		used += columns
+		word, state = rest, next
+	}
+	return used
 }
