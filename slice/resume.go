@@ -18,6 +18,9 @@ import (
 //
 // The errors are those of LastTurns and of
 // [sessionstore.Store.Load].
+//
+// The example Resume of package slice/accept shows how an agent goes on with a
+// session.
 func ResumeWindow(ctx context.Context, st *sessionstore.Store, id string, maxTurns int) ([]sessionstore.Message, error) {
 	if maxTurns <= 0 {
 		return nil, nil

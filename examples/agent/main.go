@@ -25,6 +25,7 @@ import (
 	remotedir "github.com/amplifier-go/sessionstorage/hybrid/dir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
 func main() {
@@ -95,11 +96,15 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 	if err != nil && !errors.Is(err, sessionstore.ErrNotFound) {
 		return err
 	}
+	sent, err := accept.Fix(accept.Anthropic, history) // a call that was interrupted gets a result, for the model alone
+	if err != nil {
+		return err
+	}
 	asked, err := sessionstore.Text("user", question, time.Now())
 	if err != nil {
 		return err
 	}
-	answered, err := sessionstore.Text("assistant", answer(history, question), time.Now())
+	answered, err := sessionstore.Text("assistant", answer(sent.Messages, question), time.Now())
 	if err != nil {
 		return err
 	}

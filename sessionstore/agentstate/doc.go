@@ -23,4 +23,7 @@
 // is asked for ([ErrDamaged]). Both stay as they are. A state.json that cannot
 // be read is put aside at the next write, and its backup stands in. All types
 // may be used by many goroutines.
+//
+// The example Resume of package slice/accept shows how an agent goes on with a
+// session.
 package agentstate

@@ -21,6 +21,9 @@ type Found struct {
 // FindResumable finds the sessions of outputDir, and those in the temporary
 // directory, that are in progress or interrupted and were updated within
 // maxAge; 0 is [DefaultMaxAge]. Archives are no sessions.
+//
+// The example Resume of package slice/accept shows how an agent goes on with a
+// session.
 func (st *Store) FindResumable(ctx context.Context, outputDir string, maxAge time.Duration) (Found, error) {
 	all, err := st.readAll(ctx, outputDir)
 	if err != nil {

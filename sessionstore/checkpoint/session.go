@@ -257,6 +257,9 @@ type Missing struct {
 //
 // A relative path is looked for in the output directory, then in the session
 // directory; one that leads out of both is missing, and so is a null.
+//
+// The example Resume of package slice/accept shows how an agent goes on with a
+// session.
 func (s *Session) Resume(ctx context.Context) ([]Missing, error) {
 	var gone []Missing
 	err := s.change(ctx, "resume", func(old State) ([]byte, error) {

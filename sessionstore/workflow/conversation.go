@@ -203,6 +203,9 @@ type ResumeResult struct {
 // in_progress. Beside damage in the log the result holds what could be read,
 // and the error Is [sessionstore.ErrCorrupt]. It reads the whole log, and needs the
 // memory of the inputs and outputs in it, not that of the system prompts.
+//
+// The example Resume of package slice/accept shows how an agent goes on with a
+// session.
 func (l *Log) Resume(ctx context.Context, sessionID string) (ResumeResult, error) {
 	md, err := l.store.Metadata(ctx, sessionID)
 	switch {
