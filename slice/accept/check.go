@@ -26,8 +26,8 @@ import (
 // messages of the right role, names of tools they allow, an id for every call, and for
 // every call exactly one result, behind it. Further,
 //
-//   - Anthropic wants unique ids of letters, digits, _ and -, texts that are not
-//     blank, thinking that is signed by it, begins its message and does not end
+//   - Anthropic wants unique ids of letters, digits, _ and -, images of at most 5 MB
+//     as base64 text, also in results, texts that are not blank, thinking that is signed by it, begins its message and does not end
 //     it;
 //   - OpenAIChat wants ids of at most 64 characters that differ within a message;
 //   - OpenAIResponses wants them to differ everywhere, and reasoning items that
@@ -42,8 +42,8 @@ import (
 //
 // Messages are judged as they stand: a conversation may end with an answer, a
 // result or a question, since the next prompt is not known. To know whether
-// that is accepted, append it. Not judged are what results hold and blocks that
-// only another provider takes, sizes, as those of images, whether a tool or a model
+// that is accepted, append it. Not judged are what else results hold and blocks that
+// only another provider takes, numbers of images, other sizes, whether a tool or a model
 // still exists, whether a signature is true (another provider's is found only where
 // its form tells), and what depends on options of the request, as thinking that a
 // model wants in the last turn.

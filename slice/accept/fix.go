@@ -48,7 +48,8 @@ const (
 //
 //   - Within a message, thinking that is refused goes, and blocks that are
 //     blank, broken, of another role or, but for their text, of a type that no
-//     provider takes; results are put first; names and ids
+//     provider takes; an image that is too large gives way to a text that says so;
+//     results are put first; names and ids
 //     that are not allowed are changed, an id in call and result alike;
 //     arguments become the member arguments of an object; half of a surrogate
 //     pair becomes U+FFFD; a role that is

@@ -40,6 +40,7 @@ type rules struct {
 	unique     scope                  // where no two calls may have one id
 	adjacent   bool                   // results stand right behind the message with their calls, not only before the user's next text
 	alternate  bool                   // the user begins, and the user's and the model's messages alternate
+	imageLimit int                    // bytes of an image as base64; 0: not judged
 }
 
 // scope is a part of a conversation.
@@ -59,6 +60,7 @@ func rulesOf(p Provider) (r rules, ok bool) {
 		r.blank = func(text string) bool { return strings.TrimSpace(text) == "" }
 		r.plainIDs, r.nameLimit, r.objects = true, 128, true
 		r.unique, r.adjacent, r.alternate = everywhere, true, true
+		r.imageLimit = 5 << 20
 	case OpenAIChat:
 		r.idLimit, r.unique, r.adjacent = 64, inMessage, true
 	case OpenAIResponses:
@@ -134,6 +136,7 @@ const (
 	ForeignBlock    Reason = "block_of_other_role" // a call by the user, a result by the assistant, …
 	EmptyContent    Reason = "empty_content"       // there is nothing to send
 	BlankText       Reason = "blank_text"          // a text among other things is empty
+	LargeImage      Reason = "large_image"         // an image, also one in a result, has more bytes than the provider takes
 	ResultNotFirst  Reason = "result_not_first"    // in its message something stands before a result
 	RolesInARow     Reason = "roles_in_a_row"      // two messages of one side follow each other
 	FirstNotUser    Reason = "first_not_user"      // the first message is not the user's
@@ -192,6 +195,7 @@ var advice = map[Reason]string{
 	ForeignBlock:    "a block belongs to another role; take it out",
 	EmptyContent:    "the message is empty; fill it or take it out",
 	BlankText:       "a text is blank; take it out",
+	LargeImage:      "an image is too large; take it out, or put a smaller one in its place",
 	ResultNotFirst:  "something stands before a result; put results first",
 	RolesInARow:     "it follows a message of the same side; put a message of the other side between",
 	FirstNotUser:    "the conversation does not begin with the user; put a user message before it",

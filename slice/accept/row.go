@@ -18,6 +18,7 @@ func (r rules) examine(m sessionstore.Message, line []byte, seen map[string]bool
 	switch e.role {
 	case "tool":
 		id, _ := turns.IDOf(turns.Members(e.line, "tool_call_id")[0])
+		e.line = pyjson.TrimSpace(e.images(e.line))
 		return sent{who: answers, results: []sentResult{{id, -1}}}, e.found, e.line
 	case "assistant":
 		e.who = model
