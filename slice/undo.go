@@ -29,15 +29,19 @@ type UndoOptions struct {
 // Undo brings back a transcript that [RepairSession], [RewindSession],
 // [sessionstore.Store.Salvage] or Undo itself copied, byte for byte, and the
 // events that were cut with it. backup is a name of [Backups], or the path in a
-// report. Undo first copies what it replaces in the same way, so that it can be
+// report; "" is the newest that is not the same as the transcript, so that Undo takes back
+// the last change. Undo first copies what it replaces in the same way, so that it can be
 // undone itself. Events that were logged since a rewind stay, behind those that
 // come back. Undo writes nothing when the transcript is the same as the backup.
 //
 // The error Is [ErrWentOn] when the transcript is not what a repair, a rewind
 // or a salvage makes of the backup, and no other backup is the same as it. It
-// Is [fs.ErrNotExist] when there is no such backup. If the store syncs, the
+// Is [fs.ErrNotExist] when there is no such backup, or none at all. If the store syncs, the
 // transcript is durable when Undo returns.
 func Undo(ctx context.Context, st *sessionstore.Store, id, backup string, opts *UndoOptions) (UndoReport, error) {
+	if backup == "" {
+		return undoLast(ctx, st, id, opts)
+	}
 	force := opts != nil && opts.Force
 	var report UndoReport
 	err := core.Of(st).ChangeOwned(ctx, id, func(tx core.Tx) (err error) {
@@ -49,6 +53,21 @@ func Undo(ctx context.Context, st *sessionstore.Store, id, backup string, opts *
 		return UndoReport{}, about("undo change of", id, err)
 	}
 	return report, nil
+}
+
+// undoLast undoes the last change: it brings back the newest backup that is not the
+// transcript already.
+func undoLast(ctx context.Context, st *sessionstore.Store, id string, opts *UndoOptions) (report UndoReport, err error) {
+	all, err := Backups(ctx, st, id)
+	if err == nil && len(all) == 0 {
+		err = limits.Errorf(fs.ErrNotExist, "nothing of session %s was kept: it was neither repaired nor rewound", limits.ID(id))
+	}
+	for _, b := range all {
+		if report, err = Undo(ctx, st, id, b.Name, opts); err != nil || report.Status != NoUndoNeeded {
+			break
+		}
+	}
+	return report, err
 }
 
 // undoing is one call of Undo.

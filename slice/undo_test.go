@@ -44,6 +44,23 @@ func TestUndoOfARepair(t *testing.T) {
 	require.Equal(t, brokenRows, get(t, st, parentID)[strings.TrimSuffix(undoBackup, "2")+"3"])
 }
 
+// TestUndoOfTheLastChange names no backup: the last change is undone, and then that.
+func TestUndoOfTheLastChange(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, "")
+	broken(t, st)
+	_, err := slice.RepairSession(t.Context(), st, parentID)
+	require.NoError(t, err)
+	for _, want := range []string{brokenRows, repairedRows, brokenRows} {
+		r := undo(t, st, "")
+		require.Equal(t, slice.Undone, r.Status)
+		require.Equal(t, want, get(t, st, parentID)[transcriptFile])
+	}
+	put(t, st, parentID, map[string]string{transcriptFile: brokenRows + firstTwo})
+	_, err = slice.Undo(t.Context(), st, parentID, "", nil)
+	require.ErrorIs(t, err, slice.ErrWentOn)
+}
+
 func TestUndoOfARewind(t *testing.T) {
 	t.Parallel()
 	st := openStore(t, "")

@@ -271,7 +271,11 @@ func (c *undoCommand) Run(a *app) error {
 	if c.List {
 		return a.backups(t)
 	}
-	report, err := c.change(a, t)
+	backup := c.Backup
+	if backup != "" {
+		backup = filepath.Base(backup)
+	}
+	report, err := slice.Undo(a.ctx, t.store, t.id, backup, &slice.UndoOptions{Force: c.Force})
 	if errors.Is(err, slice.ErrWentOn) {
 		return errors.New("the session went on since: --force brings the kept transcript back all the same, and keeps what is there now")
 	}
@@ -325,28 +329,6 @@ func (c *undoCommand) removal(a *app, notFound error) error {
 		return err
 	}
 	return a.restore([]binned{b})
-}
-
-func (c *undoCommand) change(a *app, t target) (slice.UndoReport, error) {
-	opts := &slice.UndoOptions{Force: c.Force}
-	if c.Backup != "" {
-		return slice.Undo(a.ctx, t.store, t.id, filepath.Base(c.Backup), opts)
-	}
-	all, err := slice.Backups(a.ctx, t.store, t.id)
-	if err != nil {
-		return slice.UndoReport{}, err
-	}
-	if len(all) == 0 {
-		return slice.UndoReport{}, errors.New("nothing of session " + t.id + " was kept: it was neither repaired nor rewound")
-	}
-	var report slice.UndoReport
-	for _, b := range all { // the newest that is not what is there already
-		report, err = slice.Undo(a.ctx, t.store, t.id, b.Name, opts)
-		if err != nil || report.Status != slice.NoUndoNeeded {
-			break
-		}
-	}
-	return report, err
 }
 
 // backups shows what was kept of a session.
