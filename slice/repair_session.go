@@ -103,19 +103,22 @@ func mendFor(providers []accept.Provider, msgs []sessionstore.Message) ([]sessio
 	return msgs, nil
 }
 
+// Status says whether a stored session was changed. As JSON it is the reference's.
+type Status string
+
 // The statuses of [RepairReport], [RewindReport] and [UndoReport].
 const (
-	Repaired       = "repaired"
-	NoRepairNeeded = "no-repair-needed"
-	Rewound        = "rewound"
-	NoRewindNeeded = "no-rewind-needed"
-	Undone         = "undone"
-	NoUndoNeeded   = "no-undo-needed"
+	Repaired       Status = "repaired"
+	NoRepairNeeded Status = "no-repair-needed"
+	Rewound        Status = "rewound"
+	NoRewindNeeded Status = "no-rewind-needed"
+	Undone         Status = "undone"
+	NoUndoNeeded   Status = "no-undo-needed"
 )
 
 // RepairReport tells what [RepairSession] did. As JSON it is the reference's.
 type RepairReport struct {
-	Status       string       `json:"status"`             // Repaired or NoRepairNeeded
+	Status       Status       `json:"status"`             // Repaired or NoRepairNeeded
 	Original     Diagnosis    `json:"original_diagnosis"` // of the transcript before the repair
 	Verification Diagnosis    `json:"verification"`       // of the transcript after the repair
 	BackupPath   string       `json:"backup_path"`        // the copy of the transcript before the repair
@@ -137,7 +140,7 @@ func (r RepairReport) MarshalJSON() ([]byte, error) {
 // RewindReport tells what a rewind of a stored session did. As JSON it is the
 // reference's.
 type RewindReport struct {
-	Status       string `json:"status"` // Rewound or NoRewindNeeded
+	Status       Status `json:"status"` // Rewound or NoRewindNeeded
 	Original     int    `json:"original_entries"`
 	Rewound      int    `json:"rewound_entries"`
 	BackupPath   string `json:"backup_path"`                  // the copy of the transcript before the rewind
@@ -152,7 +155,7 @@ func (r RewindReport) MarshalJSON() ([]byte, error) {
 
 // UndoReport tells what [Undo] did.
 type UndoReport struct {
-	Status       string `json:"status"`           // Undone or NoUndoNeeded
+	Status       Status `json:"status"`           // Undone or NoUndoNeeded
 	Messages     int    `json:"restored_entries"` // number of messages of the restored transcript
 	BackupPath   string `json:"backup_path"`      // the copy of the transcript before the undo
 	EventsBackup string `json:"events_backup_path,omitempty"`
@@ -166,11 +169,11 @@ func (r UndoReport) MarshalJSON() ([]byte, error) {
 
 // marshalReport returns a report in the reference's form: all of it, or, if
 // idle is true because nothing was done, its status alone.
-func marshalReport(idle bool, status string, full any) ([]byte, error) {
+func marshalReport(idle bool, status Status, full any) ([]byte, error) {
 	if !idle {
 		return json.Marshal(full)
 	}
 	return json.Marshal(struct {
-		Status string `json:"status"`
+		Status Status `json:"status"`
 	}{status})
 }

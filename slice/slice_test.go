@@ -118,10 +118,10 @@ func TestSummarize(t *testing.T) {
 	msgs := parse(t, ask, say, `{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": "hello"}]}`, both, result("a"))
 	got, err := slice.Summarize(msgs, 2, 2)
 	require.NoError(t, err)
-	require.Equal(t, slice.Summary{Turn: 2, User: "he...", Assistant: "漢字...", Tools: 2, Messages: 3}, got)
+	require.Equal(t, slice.TurnSummary{Turn: 2, User: "he...", Assistant: "漢字...", Tools: 2, Messages: 3}, got)
 	got, err = slice.Summarize(msgs, 1, 1)
 	require.NoError(t, err)
-	require.Equal(t, slice.Summary{Turn: 1, User: "q", Assistant: "a", Messages: 2}, got)
+	require.Equal(t, slice.TurnSummary{Turn: 1, User: "q", Assistant: "a", Messages: 2}, got)
 	_, err = slice.Summarize(msgs, 3, 1)
 	require.EqualError(t, err, "Turn 3 out of range (1-2)")
 }

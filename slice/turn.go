@@ -288,8 +288,8 @@ func cutBetween(left, all []sessionstore.Message) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// Summary tells what happened in a turn.
-type Summary struct {
+// TurnSummary tells what happened in a turn.
+type TurnSummary struct {
 	Turn      int    `json:"turn"`
 	User      string `json:"user_content"`      // the first text of the last user message that has one
 	Assistant string `json:"assistant_content"` // the first text that is not empty
@@ -301,12 +301,12 @@ type Summary struct {
 // maxLength characters is cut and three dots are added. Lone surrogates become
 // U+FFFD. A call that stands both in tool_calls and in content counts once. If
 // there is no such turn, the text of the error is the reference's.
-func Summarize(msgs []sessionstore.Message, turn, maxLength int) (Summary, error) {
+func Summarize(msgs []sessionstore.Message, turn, maxLength int) (TurnSummary, error) {
 	t, count, ok := findTurn(msgs, turn)
 	if !ok {
-		return Summary{}, textError(fmt.Sprintf("Turn %d out of range (1-%d)", turn, count))
+		return TurnSummary{}, textError(fmt.Sprintf("Turn %d out of range (1-%d)", turn, count))
 	}
-	s := Summary{Turn: turn, Messages: t.End - t.Start}
+	s := TurnSummary{Turn: turn, Messages: t.End - t.Start}
 	for _, m := range msgs[t.Start:t.End] {
 		switch m.Role() {
 		case "user":
@@ -318,13 +318,13 @@ func Summarize(msgs []sessionstore.Message, turn, maxLength int) (Summary, error
 	return s, nil
 }
 
-func (s *Summary) addUser(content []byte, maxLength int) {
+func (s *TurnSummary) addUser(content []byte, maxLength int) {
 	if list := texts(content); len(list) > 0 {
 		s.User = cut(list[0], maxLength)
 	}
 }
 
-func (s *Summary) addAssistant(found [4][]byte, maxLength int) {
+func (s *TurnSummary) addAssistant(found [4][]byte, maxLength int) {
 	for _, text := range texts(found[0]) {
 		if s.Assistant == "" {
 			s.Assistant = cut(text, maxLength)

@@ -189,18 +189,18 @@ type summaryCase struct {
 }
 
 type summed struct {
-	slice.Summary
+	slice.TurnSummary
 	Failed string
 }
 
 func (c summaryCase) run(t *testing.T) verdict {
 	reference := summed{Failed: c.Error.slicing()}
 	if c.Expected != nil {
-		require.NoError(t, json.Unmarshal([]byte(*c.Expected), &reference.Summary))
+		require.NoError(t, json.Unmarshal([]byte(*c.Expected), &reference.TurnSummary))
 	}
 	var ours summed
 	var err error
-	if ours.Summary, err = slice.Summarize(readMessages(t, c.Messages), c.Turn, c.Max); err != nil {
+	if ours.TurnSummary, err = slice.Summarize(readMessages(t, c.Messages), c.Turn, c.Max); err != nil {
 		ours.Failed = err.Error()
 	}
 	return judge(reference, ours, func(f *fired) summed {

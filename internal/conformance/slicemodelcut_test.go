@@ -119,7 +119,7 @@ func summary(raw []string, turn, limit int, f *fired) (s summed) {
 		s.Failed = fmt.Sprintf("Turn %d out of range (1-%d)", turn, len(at)-1)
 		return s
 	}
-	s.Summary = slice.Summary{Turn: turn, Messages: at[turn] - at[turn-1]}
+	s.TurnSummary = slice.TurnSummary{Turn: turn, Messages: at[turn] - at[turn-1]}
 	for _, r := range rows[at[turn-1]:at[turn]] {
 		all := r.texts(limit)
 		switch {
