@@ -1,14 +1,18 @@
 package hybrid
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/dir"
+	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -84,4 +88,41 @@ func TestDirectoryIsAnother(t *testing.T) {
 	b.pull()
 	require.Equal(t, moved.texts("s"), b.texts("s"))
 	requireClosed(t, s)
+}
+
+// TestDirectoryHangs opens a store while its directory does not answer, and writes. The sync
+// comes when it answers.
+func TestDirectoryHangs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		place := directory(t)
+		var hangs atomic.Bool
+		answers := make(chan struct{})
+		r, err := openSeamed(place, &seam.Seam{Before: func(seam.Op) error {
+			if hangs.Load() {
+				<-answers
+			}
+			return nil
+		}})
+		require.NoError(t, err)
+		time.Sleep(time.Minute) // it is asked for its time again
+		hangs.Store(true)
+		s, err := Open(t.Context(), filepath.Join(t.TempDir(), "sessions"), &Options{
+			Remote: r, Project: "demo", User: "ada", Device: "a", Manual: true,
+		})
+		require.NoError(t, err)
+		a := &testDevice{s, t}
+		a.say("s", "one")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err = a.Sync(ctx)
+		require.ErrorIs(t, err, ErrUnreachable)
+		hangs.Store(false)
+		close(answers)
+		time.Sleep(time.Minute) // it may be asked again
+		a.sync()
+		require.Equal(t, UpToDate, a.state("s").State)
+		requireClosed(t, s)
+		require.NoError(t, r.Close())
+	})
 }

@@ -211,7 +211,9 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 	e.remember(e.opts.Deny)
 	e.rememberRedaction()
 	e.States.Sweep()
-	info, _ := e.opts.Remote.Info(ctx) // where it does not answer, its identity comes yet
+	unasked, end := context.WithCancel(ctx)
+	end()
+	info, _ := e.opts.Remote.Info(unasked) // the identity comes at once: a program opens also where nothing answers
 	e.Table = replica.New(bookkeeping, e.replicaOf(info.Identity))
 	e.States.OnSave = e.Table.Reopen
 	e.Stats = replica.NewStats(e.Core, e.Table, e.States.Rules)

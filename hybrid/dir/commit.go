@@ -16,8 +16,8 @@ import (
 
 // Commit implements [remote.Remote]. Each object is stored by itself.
 func (r *Remote) Commit(ctx context.Context, part string, objects []remote.Object, swap *remote.Swap) (remote.Version, error) {
-	return within(ctx, r, func() (remote.Version, error) {
-		d, err := r.open(r.root, "p-"+part, true)
+	return within(ctx, r, func(top *vfs.Dir) (remote.Version, error) {
+		d, err := r.open(top, "p-"+part, true)
 		if err != nil {
 			return "", err
 		}
@@ -30,8 +30,8 @@ func (r *Remote) Commit(ctx context.Context, part string, objects []remote.Objec
 		if len(objects) > 0 {
 			err = d.Sync()
 		}
-		if err != nil || swap == nil || ctx.Err() != nil {
-			return "", errors.Join(err, ctx.Err())
+		if err != nil || swap == nil {
+			return "", err
 		}
 		v, err := r.swap(d, swap)
 		if err == nil {
@@ -173,8 +173,8 @@ func numbers(d *vfs.Dir) (all []uint64, files []string, err error) {
 
 // Delete implements [remote.Remote].
 func (r *Remote) Delete(ctx context.Context, part string, names []string) error {
-	_, err := within(ctx, r, func() (none struct{}, err error) {
-		d, err := r.open(r.root, "p-"+part, false)
+	_, err := within(ctx, r, func(top *vfs.Dir) (none struct{}, err error) {
+		d, err := r.open(top, "p-"+part, false)
 		if err == nil {
 			err = errors.Join(removeAll(d, names), d.Close())
 		}

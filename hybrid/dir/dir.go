@@ -21,7 +21,6 @@ import (
 
 // Remote is a directory. Its methods may be called by many goroutines.
 type Remote struct {
-	root     *vfs.Dir
 	path     string
 	identity string
 	links    bool // files get their names by links, and not by renames
@@ -29,6 +28,8 @@ type Remote struct {
 	work sync.WaitGroup // calls under way
 
 	mu      sync.Mutex          // guards what follows
+	root    *vfs.Dir            // the directory
+	lost    bool                // the last call did not reach it
 	last    time.Time           // that the file server told
 	told    time.Time           // when it did
 	durable map[string]struct{} // directories whose names are
@@ -54,7 +55,7 @@ func Provision(place string) error {
 	if err != nil {
 		return fmt.Errorf("provision %s: %w", path, err)
 	}
-	if _, err := r.readIdentity(); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := identityOf(r.root); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, name := range names {
@@ -100,13 +101,13 @@ func open(place string, s *seam.Seam) (*Remote, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open remote %s: %w", path, err)
 	}
-	if r.identity, err = r.readIdentity(); err != nil {
+	if r.identity, err = identityOf(r.root); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%w: it has no file %s: is what belongs there not mounted? A new remote is made by Provision", remote.ErrBlocked, identityFile)
 		}
 		return nil, errors.Join(fmt.Errorf("open remote %s: %w", path, err), r.root.Close())
 	}
-	if _, err := r.touch(); err == nil {
+	if _, err := r.touch(r.root); err == nil {
 		files, _ := r.root.NamesIn(".") // what it cannot read is tidied by another
 		r.tidy(r.root, files)
 	}
@@ -136,8 +137,36 @@ func openRoot(path string, trusted bool, s *seam.Seam) (*Remote, error) {
 	return r, nil
 }
 
-func (r *Remote) readIdentity() (string, error) {
-	text, err := r.root.Root().ReadFile(identityFile)
+// top returns the directory. Where the last call did not reach it, top opens it anew: what was
+// mounted there may have been mounted again. Calls under way keep the one that they have, which
+// the collector closes.
+func (r *Remote) top() (*vfs.Dir, error) {
+	r.mu.Lock()
+	was, lost := r.root, r.lost
+	r.mu.Unlock()
+	if !lost {
+		return was, nil
+	}
+	root, err := os.OpenRoot(r.path)
+	if err != nil {
+		return nil, err
+	}
+	d := was.At(root)
+	id, err := identityOf(d)
+	if err == nil && id != r.identity {
+		err = errors.New("another remote is there now: is what belongs there not mounted?")
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.root, r.lost, r.durable = d, false, nil
+	return d, nil
+}
+
+func identityOf(root *vfs.Dir) (string, error) {
+	text, err := root.Root().ReadFile(identityFile)
 	if err != nil {
 		return "", err
 	}
@@ -159,7 +188,7 @@ func (r *Remote) Close() error {
 }
 
 // Info implements [remote.Remote]. The time is that of a file which it makes, where no other
-// told it within the last second. The identity comes also with an error.
+// told it within the last second.
 func (r *Remote) Info(ctx context.Context) (remote.Info, error) {
 	info := remote.Info{Identity: r.identity}
 	r.mu.Lock()
@@ -177,8 +206,8 @@ func (r *Remote) Info(ctx context.Context) (remote.Info, error) {
 }
 
 // touch lets the file server tell its time.
-func (r *Remote) touch() (time.Time, error) {
-	p, err := r.root.Prepare("time", false, time.Time{}, func(io.Writer) error { return nil })
+func (r *Remote) touch(top *vfs.Dir) (time.Time, error) {
+	p, err := top.Prepare("time", false, time.Time{}, func(io.Writer) error { return nil })
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -190,20 +219,17 @@ func (r *Remote) touch() (time.Time, error) {
 	return r.note(at.ModTime()), nil
 }
 
-// note takes down a time that the file server told, and returns the latest.
+// note takes down a time that the file server told.
 func (r *Remote) note(at time.Time) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.told = time.Now()
-	if at.After(r.last) {
-		r.last = at.UTC()
-	}
+	r.told, r.last = time.Now(), at.UTC()
 	return r.last
 }
 
 // within makes a call, which is told to the observer of ctx. Where ctx ends first, it does not
 // wait for the file server.
-func within[T any](ctx context.Context, r *Remote, call func() (T, error)) (T, error) {
+func within[T any](ctx context.Context, r *Remote, call func(top *vfs.Dir) (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
@@ -213,8 +239,16 @@ func within[T any](ctx context.Context, r *Remote, call func() (T, error)) (T, e
 	if out.err == nil {
 		done := make(chan result, 1)
 		r.work.Go(func() {
-			value, err := call()
-			done <- result{value, reason(err)}
+			var value T
+			top, err := r.top()
+			if err == nil {
+				value, err = call(top)
+			}
+			err = reason(err)
+			if errors.Is(err, remote.ErrUnreachable) {
+				r.loses()
+			}
+			done <- result{value, err}
 		})
 		select {
 		case out = <-done:
@@ -224,6 +258,12 @@ func within[T any](ctx context.Context, r *Remote, call func() (T, error)) (T, e
 	}
 	remote.Observe(ctx, remote.Request{Start: start, Err: out.err})
 	return out.value, out.err
+}
+
+func (r *Remote) loses() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lost = true
 }
 
 // reason adds to an error what callers branch on.

@@ -17,8 +17,8 @@ import (
 
 // Get implements [remote.Remote].
 func (r *Remote) Get(ctx context.Context, part, name string, known remote.Version) (remote.Object, error) {
-	return within(ctx, r, func() (o remote.Object, err error) {
-		d, err := r.open(r.root, "p-"+part, false)
+	return within(ctx, r, func(top *vfs.Dir) (o remote.Object, err error) {
+		d, err := r.open(top, "p-"+part, false)
 		if err == nil {
 			defer func() { _ = d.Close() }() // only read
 			o, err = r.get(d, name, true)
@@ -68,7 +68,7 @@ var plain = regexp.MustCompile(`^[a-z0-9-]+$`)
 // List implements [remote.Remote].
 func (r *Remote) List(ctx context.Context, part string, q remote.Query) iter.Seq2[remote.Object, error] {
 	return func(yield func(remote.Object, error) bool) {
-		all, err := within(ctx, r, func() ([]remote.Object, error) { return r.list(ctx, part, &q) })
+		all, err := within(ctx, r, func(top *vfs.Dir) ([]remote.Object, error) { return r.list(ctx, top, part, &q) })
 		for _, o := range all {
 			if !yield(o, nil) {
 				return
@@ -81,8 +81,8 @@ func (r *Remote) List(ctx context.Context, part string, q remote.Query) iter.Seq
 }
 
 // list returns the objects of a list. With an error it returns those before it.
-func (r *Remote) list(ctx context.Context, part string, q *remote.Query) (all []remote.Object, err error) {
-	d, err := r.open(r.root, "p-"+part, false)
+func (r *Remote) list(ctx context.Context, top *vfs.Dir, part string, q *remote.Query) (all []remote.Object, err error) {
+	d, err := r.open(top, "p-"+part, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

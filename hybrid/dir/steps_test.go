@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/crashsim"
 	"github.com/amplifier-go/sessionstorage/internal/seam"
+	"github.com/amplifier-go/sessionstorage/internal/testenv"
 )
 
 const part = "s-0123456789abcdef"
@@ -220,4 +222,29 @@ func TestHung(t *testing.T) {
 	close(release)
 	hung.work.Wait()
 	require.Equal(t, 1, leads(t, r, "what had begun was done"))
+}
+
+// TestMountedAgain is a directory that was unmounted, and mounted again elsewhere: what had it open
+// does not reach it any more. While another one is there, or none, it cannot be reached.
+func TestMountedAgain(t *testing.T) {
+	t.Parallel()
+	testenv.Need(t, runtime.GOOS != "windows", "Windows renames no directory that is open")
+	place := filepath.Join(t.TempDir(), "remote")
+	require.NoError(t, Provision(place))
+	fails := error(nil)
+	r := reopened(t, place, &seam.Seam{Before: func(seam.Op) error { return fails }})
+	require.NoError(t, turn(t.Context(), r, 0))
+	fails = syscall.ENOTCONN
+	require.ErrorIs(t, turn(t.Context(), r, 1), remote.ErrUnreachable)
+	fails = nil
+	away := place + "-away"
+	require.NoError(t, os.Rename(place, away))
+	require.ErrorIs(t, turn(t.Context(), r, 1), remote.ErrUnreachable)
+	require.NoError(t, Provision(place))
+	require.ErrorIs(t, turn(t.Context(), r, 1), remote.ErrUnreachable)
+	require.NoError(t, os.RemoveAll(place))
+	require.NoError(t, os.CopyFS(place, os.DirFS(away)))
+	require.NoError(t, os.RemoveAll(away))
+	require.NoError(t, turn(t.Context(), r, 1))
+	require.Equal(t, 2, leads(t, reopened(t, place, nil), "mounted again"))
 }

@@ -27,7 +27,8 @@ type Remote interface {
 	// Delete removes objects of a part, whatever their versions. An object that is not
 	// there is no error.
 	Delete(ctx context.Context, part string, names []string) error
-	// Info returns what is known of the remote, without a request where it can.
+	// Info returns what is known of the remote, without a request where it can. The identity
+	// comes also with an error, and when ctx has ended.
 	Info(ctx context.Context) (Info, error)
 }
 

@@ -36,6 +36,10 @@ func testInfo(s *suite) {
 	s.ok(err)
 	s.same(two.Identity, one.Identity, "identity")
 	s.same(two.Batch, one.Batch, "batch")
+	ended, end := context.WithCancel(s.Context())
+	end()
+	three, _ := s.r.Info(ended)
+	s.same(three.Identity, one.Identity, "identity with a context that ended")
 	if two.Time.IsZero() || two.Time.Before(one.Time) || two.Time.Add(second).Before(a.Time) {
 		s.Fatalf("time %v after %v, and of what was stored between %v", two.Time, one.Time, a.Time)
 	}
