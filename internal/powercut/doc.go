@@ -31,6 +31,9 @@
 // again. A session that is imported, or moved to or from the trash, is whole in
 // one place, or not there if it never was.
 //
+// A device that keeps its power syncs by a directory on the disk, as of a file server. What its
+// sync acknowledged a new device gets, and all that the heads lead to is there.
+//
 // A device that syncs after the cut finds a state that it can use. What was sent
 // stays, also with Relaxed; what was acknowledged with Durable is sent. Nothing is
 // there twice, nothing is in conflict, and another device gets the same.

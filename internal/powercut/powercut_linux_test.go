@@ -28,7 +28,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	testenv.Main(m, map[string]testenv.Child{"disk": serveChild, "work": workChild, "go on": goOnChild, "sync": syncChild})
+	testenv.Main(m, map[string]testenv.Child{"disk": serveChild, "work": workChild, "go on": goOnChild, "sync": syncChild, "pass": passChild})
 }
 
 // A share is how much is done for a file system.

@@ -22,7 +22,7 @@ import (
 func (a *Account) Look(ctx context.Context, root string, subjects []history.Subject) ([]history.State, error) {
 	states := make([]history.State, len(subjects))
 	for dir, all := range byDir(subjects) {
-		other, err := Scratch()
+		other, err := reader.Scratch()
 		if err != nil {
 			return nil, err
 		}
@@ -59,14 +59,6 @@ func compare(s history.Subject, here, there history.State, trouble error) histor
 		here.Err = fmt.Sprintf("another device has %d rows, not %d: %s", len(there.Rows), len(here.Rows), there.Err)
 	}
 	return here
-}
-
-// Scratch makes a directory for another device, in memory where that can be had.
-func Scratch() (string, error) {
-	if dir, err := os.MkdirTemp("/dev/shm", "powercut"); err == nil {
-		return dir, nil
-	}
-	return os.MkdirTemp("", "powercut")
 }
 
 func byDir(subjects []history.Subject) map[string][]int {

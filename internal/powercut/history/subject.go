@@ -13,6 +13,7 @@ const (
 	Whole      View = "whole" // all files of a session, in its place or in the trash
 	Cloud      View = "cloud" // what a sync after the cut makes of transcript and metadata, here and for others
 	CloudLog   View = "cloud-log"
+	Share      View = "share" // a session in the directory of a file server, as a new device gets it
 )
 
 // A Subject is what calls change and readers look at, such as one session.

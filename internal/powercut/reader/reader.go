@@ -67,6 +67,8 @@ func (r *Reader) State(ctx context.Context, s history.Subject) history.State {
 		return checkpoints(r.Path(s), s.ID)
 	case history.Whole:
 		return whole(r.Path(s), s.ID)
+	case history.Share:
+		return shared(ctx, r.Path(s), s.ID)
 	}
 	st, err := r.store(s)
 	switch {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
 	"github.com/amplifier-go/sessionstorage/hybrid"
-	"github.com/amplifier-go/sessionstorage/internal/powercut/cloud"
 	"github.com/amplifier-go/sessionstorage/internal/powercut/history"
 	"github.com/amplifier-go/sessionstorage/internal/powercut/reader"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -42,7 +41,7 @@ func (c *client) device(ctx context.Context, mode string, n int) (err error) {
 	own := *c
 	own.dir = c.dir + "-cloud-" + mode
 	d := &device{client: &own, relaxed: mode == "relaxed", ids: []string{"one", "two"}}
-	if d.other, err = cloud.Scratch(); err != nil {
+	if d.other, err = reader.Scratch(); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(d.other)) }()

@@ -57,6 +57,9 @@ func (b *Notebook) inPlace(root string, s history.Subject) bool {
 }
 
 func (b *Notebook) goOn(ctx context.Context, root string, s history.Subject, found history.State) error {
+	if s.View == history.Share { // the devices kept their power
+		return nil
+	}
 	c, err := b.client(root, s.Dir, s.Mode)
 	if err != nil {
 		return err

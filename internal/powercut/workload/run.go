@@ -79,6 +79,7 @@ func (c *client) all(ctx context.Context, k int) error {
 		list = append(list,
 			func() error { return c.archives(ctx, "archive", 2*k) },
 			func() error { return c.clouds(ctx, 16*k) },
+			func() error { return c.shares(ctx, 8*k) },
 		)
 	}
 	for _, i := range c.shuffled(len(list)) {
