@@ -163,9 +163,6 @@ func (d *door) undergo(ctx context.Context, op cosmostest.Op, part string, names
 func (d *door) write(ctx context.Context, part string, names []string, f cosmostest.Fault, made do) (v remote.Version, err error) {
 	was := d.was(part, names)
 	v, err = made(ctx, d.inner, f)
-	if f.Duplicate {
-		_, _ = made(ctx, d.inner, f)
-	}
 	if f.Retried {
 		v, err = made(ctx, d.inner, f)
 	}

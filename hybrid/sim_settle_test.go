@@ -54,8 +54,10 @@ func (w *world) exchange() (moved bool) {
 		before := w.reader.heads()
 		s, err := d.Sync(w.ctx())
 		w.calm(d, err)
+		w.checkOwn("a sync") // what it took away may come again by the next
 		p, err := d.Pull(w.ctx())
 		w.calm(d, err)
+		w.checkOwn("a pull")
 		standing := w.standing(d)
 		if *simVerbose {
 			w.t.Log(time.Since(simStart), d.name, "synced", s, "pulled", p, standing)

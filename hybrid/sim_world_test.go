@@ -226,17 +226,16 @@ func (w *world) run() {
 	w.sum.converged.Add(1)
 }
 
-// weather makes requests fail now and then.
+// weather makes requests fail now and then, and take so long that several devices are at it.
 func (w *world) weather() {
 	faults := []cosmostest.Fault{
 		cosmostest.Drop(), cosmostest.LoseAnswer(), cosmostest.Refuse(http.StatusTooManyRequests, time.Second),
-		cosmostest.Refuse(503, 0), cosmostest.Refuse(449, 0), cosmostest.Duplicate(),
+		cosmostest.Refuse(503, 0), cosmostest.Refuse(449, 0),
 		{Retried: true},
 		{Echo: 2},
 		{Stale: 3},
 		{Page: 1},
 		{Page: -1},
-		cosmostest.Delay(3 * time.Second),
 		{Hold: 2 * time.Second},
 	}
 	if _, is := w.place.(*doors); is {
@@ -244,12 +243,13 @@ func (w *world) weather() {
 	}
 	anything := cosmostest.Random(w.rand.Uint64(), 0.10, faults...)
 	races := cosmostest.Random(w.rand.Uint64(), 0.03, cosmostest.Refuse(412, 0))
+	pace := cosmostest.Random(w.rand.Uint64(), 0.40, cosmostest.Delay(2*time.Second), cosmostest.Delay(15*time.Second), cosmostest.Delay(40*time.Second))
 	w.place.inject(cosmostest.Data(cosmostest.First(anything, func(r cosmostest.Request) cosmostest.Fault {
 		if r.Op == cosmostest.OpBatch || r.Op == cosmostest.OpReplace {
 			return races(r)
 		}
 		return cosmostest.Fault{}
-	})))
+	}, pace)))
 }
 
 func (w *world) pick() *gadget { return w.devices[w.rand.IntN(len(w.devices))] }
