@@ -21,34 +21,15 @@ func TestLongLine(t *testing.T) {
 	require.NoError(t, err)
 	fi, err := f.Stat()
 	require.NoError(t, err)
-	_, err = f.WriteAt([]byte("\n"+many("g", 3)[fi.Size():]), fi.Size()+maxLine+1)
+	_, err = f.WriteAt([]byte("\n"+many("g", 3)[fi.Size():]), fi.Size()+64<<20+1)
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	report, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
 	require.NoError(t, err)
-	require.Equal(t, []LineError{{5, errLongLine}}, report.Damaged)
-	require.Equal(t, 1, report.Counts[0].UnreadLines)
+	require.Equal(t, []string{"line 5: it is longer than 64 MiB"}, why(report.Damaged))
+	require.Equal(t, 1, countsIn(t, report)[0].UnreadLines)
 	require.Len(t, healthy(t, g.st, report.Sessions[0].ID), 6)
 	require.Equal(t, original(t, g.path), unpacked(t, g.st, report.Sessions[0].ID))
-}
-
-// TestLineReader gives lines around the limit.
-func TestLineReader(t *testing.T) {
-	t.Parallel()
-	at := strings.Repeat("x", maxLine)
-	in := newLineReader(strings.NewReader(at + "\n" + at + "y\nz"))
-	l, err := in.next()
-	require.NoError(t, err)
-	require.False(t, l.long)
-	require.Len(t, l.bytes, maxLine)
-	l, err = in.next()
-	require.NoError(t, err)
-	require.True(t, l.long)
-	require.Equal(t, int64(maxLine+1), l.offset)
-	l, err = in.next()
-	require.NoError(t, err)
-	require.Equal(t, "z", string(l.bytes))
-	require.Equal(t, 3, l.number)
 }
 
 // TestAgentFails goes on after a file of a sub-agent that cannot be read.

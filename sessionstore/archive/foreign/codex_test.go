@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 )
 
 func codexCorpus(t testing.TB) []History {
@@ -85,7 +85,7 @@ func TestPacked(t *testing.T) {
 		if len(h.Agents) > 0 {
 			continue
 		}
-		path := filepath.Join(dir, filepath.Base(h.Path)+packedSuffix)
+		path := filepath.Join(dir, filepath.Base(h.Path)+".zst")
 		require.NoError(t, os.WriteFile(path, packedBytes(t, []byte(original(t, h.Path))), 0o600))
 		all, err := Find(t.Context(), Codex, &FindOptions{Home: home})
 		require.NoError(t, err)
@@ -106,40 +106,6 @@ func TestPacked(t *testing.T) {
 		require.Equal(t, original(t, h.Path), unpacked(t, st, plain.Sessions[0].ID))
 		require.NoError(t, os.Remove(path))
 	}
-}
-
-// TestPackedAnywhere reads a compressed file back and forth.
-func TestPackedAnywhere(t *testing.T) {
-	t.Parallel()
-	var data []byte
-	for i := range 400_000 {
-		data = fmt.Appendf(data, "%d\n", i)
-	}
-	path := filepath.Join(t.TempDir(), "h.jsonl.zst")
-	packedData := packedBytes(t, data)
-	require.NoError(t, os.WriteFile(path, packedData, 0o600))
-	r, size, leave, err := openPlain(t.Context(), path)
-	require.NoError(t, err)
-	defer leave()
-	require.Equal(t, int64(len(data)), size)
-	got := make([]byte, 1000)
-	for _, at := range []int{0, 2_000_000, 1_999_000, 100, len(data) - 1000, 1_500_000, 0} {
-		n, err := r.ReadAt(got, int64(at))
-		require.NoError(t, err)
-		require.True(t, bytes.Equal(data[at:at+n], got[:n]))
-		require.Equal(t, 1000, n)
-	}
-
-	// A file whose end is not written yet is taken as far as it goes.
-	require.NoError(t, os.WriteFile(path, packedData[:len(packedData)/2], 0o600))
-	r, size, leave, err = openPlain(t.Context(), path)
-	require.NoError(t, err)
-	defer leave()
-	require.Less(t, size, int64(len(data)))
-	require.Positive(t, size)
-	n, err := r.ReadAt(got, size-1000)
-	require.NoError(t, err)
-	require.Equal(t, string(data[size-1000:size]), string(got[:n]))
 }
 
 // TestGrowing imports each history at all of its lengths. The session is always what
@@ -186,7 +152,7 @@ func sameAsFresh(t *testing.T, p *sessionstore.Projects, h History, report *Repo
 		for _, m := range healthy(t, st, id) {
 			rows = append(m.AppendTo(rows), '\n')
 		}
-		shown = append(shown, string(rows), unpacked(t, st, id), original(t, filepath.Join(st.Dir(), id, folder, mapFile)))
+		shown = append(shown, string(rows), unpacked(t, st, id), original(t, filepath.Join(st.Dir(), id, land.Folder, land.MapFile)))
 	}
 	require.Equal(t, shown[3:], shown[:3])
 }
@@ -253,7 +219,7 @@ func TestCodexEvents(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, []byte(c.history), 0o600))
 			report, err := Import(t.Context(), p, History{Tool: Codex, ID: "a", Path: path, Dir: "/w"}, nil)
 			require.NoError(t, err)
-			require.Equal(t, len(c.prompts), report.Counts[0].Prompts.Whole)
+			require.Equal(t, len(c.prompts), countsIn(t, report)[0].Prompts.Whole)
 			st, err := p.Store("-w")
 			require.NoError(t, err)
 			var prompts []string

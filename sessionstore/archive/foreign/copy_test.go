@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 )
 
 // TestGoesOnAsCopy has a session that its tool sent to the background: it goes on in a
@@ -32,7 +34,7 @@ func TestGoesOnAsCopy(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, all, 3)
 	p := projects(t)
-	id := func(of string) string { return uuid5(Claude, of) }
+	id := func(of string) string { return idOf(Claude, of) }
 	parents, turns, next := map[string]string{}, map[string]int{}, map[string][]string{}
 	for _, h := range all {
 		report, err := Import(t.Context(), p, h, nil)
@@ -43,12 +45,12 @@ func TestGoesOnAsCopy(t *testing.T) {
 		md, err := st.Metadata(t.Context(), id(h.ID))
 		require.NoError(t, err)
 		turn, _ := md.Int("forked_from_turn")
-		parents[h.ID], turns[h.ID], next[h.ID] = md.Text("parent_id"), turn, stateOf(md).ContinuedIn
+		parents[h.ID], turns[h.ID], next[h.ID] = md.Text("parent_id"), turn, land.StateOf(md).ContinuedIn
 		s, err := st.Summary(t.Context(), id(h.ID))
 		require.NoError(t, err)
 		require.Equal(t, h.ID != "a", s.Fork)
 		if h.ID != "a" {
-			require.Equal(t, id(map[string]string{"b": "a", "c": "b"}[h.ID]), *report.Counts[0].Parent)
+			require.Equal(t, id(map[string]string{"b": "a", "c": "b"}[h.ID]), *countsIn(t, report)[0].Parent)
 		}
 	}
 	require.Equal(t, map[string]string{"a": "", "b": id("a"), "c": id("b")}, parents)
@@ -78,8 +80,8 @@ func TestKnownKinds(t *testing.T) {
 	report, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
 	require.NoError(t, err)
 	require.Empty(t, report.Unknown)
-	require.Empty(t, report.Counts[0].UnknownKinds)
-	require.Equal(t, map[string]int{whyBookkeep: 22}, report.Left)
+	require.Empty(t, countsIn(t, report)[0].UnknownKinds)
+	require.Equal(t, map[string]int{"not part of the conversation": 22}, report.Left)
 	require.Len(t, report.Sessions, 1)
 
 	g.write(rows + `{"type":"user","uuid":"u","parentUuid":"g-assistant-0","new":1,"message":{"content":"x"}}` + "\n" + `{"type":"new","member":1}` + "\n")

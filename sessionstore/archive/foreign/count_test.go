@@ -9,10 +9,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
 // counts returns what the files of a history hold, of a dry run and of an import.
-func counts(t testing.TB, h History) []Count {
+func counts(t testing.TB, h History) []thread.Count {
 	t.Helper()
 	p := projects(t)
 	dry, err := Import(t.Context(), p, h, &Options{DryRun: true})
@@ -24,7 +26,7 @@ func counts(t testing.TB, h History) []Count {
 		require.ErrorIs(t, err, ErrEmpty)
 	}
 	require.Equal(t, dry.Counts, report.Counts)
-	return report.Counts
+	return countsIn(t, report)
 }
 
 // TestCounts compares the counts of the corpus, which are JSON, a session a line.

@@ -1,7 +1,7 @@
 // Package foreign brings the histories of Claude Code and Codex into a store.
 //
 // [Find] lists the histories on this machine, and [Import] makes sessions of one. A
-// history is one session of Claude Code or Codex (the tool), as its files tell it. The
+// history is one session of Claude Code or Codex (the tool), as its files say. The
 // new session holds the conversation, in the form of the Amplifier tools, and beside it
 // all that the tool wrote:
 //
@@ -55,7 +55,7 @@
 // is the session, and what only the other one has becomes a fork.
 //
 // [Export] writes a session as a file of a tool: the tool's own bytes, and lines for
-// what was said since. Each such line tells in its member amplifier which message of which
+// what was said since. Each such line names in its member amplifier which message of which
 // session it was made of.
 //
 // # Home
@@ -64,7 +64,7 @@
 // import brings the new turns into that session: behind its messages, which stay to the byte,
 // with all that a file of the tool cannot hold, as its name and its model do. What the tool
 // wrote is kept in import_claude or import_codex, in the form of import, and the member of
-// metadata with that name tells of it. Where the session is not what was exported, as when it
+// metadata with that name describes it. Where the session is not what was exported, as when it
 // went on here or was rewound, it stays, and the tool's side becomes a fork. So does what the
 // tool says behind an earlier turn. A file with nothing but the export changes nothing. What
 // the tool forked of it has the session as its parent. Where the session is not here, or only
@@ -73,7 +73,7 @@
 // # Again and elsewhere
 //
 // The id of a session is a UUID of version 5, made of the tool's name and the
-// tool's id. Nothing in the files tells time or place of the import. So two
+// tool's id. Nothing in the files says time or place of the import. So two
 // devices that import one file make one session. The files have the time of the last
 // line, by which lists show the session until it goes on here. Its directory has the time
 // of the import, by which tools clean up. A second import brings a
@@ -92,14 +92,12 @@
 // # Memory and kills
 //
 // Import reads the file a line at a time, and each time up to the size that it had at
-// the beginning: once to find the conversation, and once to keep the original, in which
-// it then reads what the messages are made of. For a session that is there the file is
-// read once: what is kept of it and did not change is read there, up to the last whole
-// MiB, and stays. What stands behind that is read three times more. Where nothing can be
-// kept, because the file begins otherwise than before or the original is gone, the whole
-// file is read four times. Find reads the files that have one id. Where a record names
-// a parent that its file does not have, Import reads the other files of the folder once. An unchanged file is read once, which the report needs. A dry
-// run of a new session reads the file twice. Import unpacks a compressed file as it
+// the beginning: to find the conversation, to make the messages, and to keep the original,
+// which must be what the messages were made of. An unchanged file is read once, which the
+// report needs. What a session that is there keeps of a file is compared with the file, and
+// the messages are made twice. Find reads the files that have one id. Where a record names a
+// parent that its file does not have, Import reads the other files of the folder once.
+// Import unpacks a compressed file as it
 // reads. It takes some MiB, some three times the longest line or response, and at most
 // 72 bytes for each line and for each item that a compaction kept, also to bring a
 // session up to date. A new session appears whole or not at all. Each file of an
@@ -108,9 +106,9 @@
 //
 // # What is not known
 //
-// The vendors do not document the files. The folder testdata tells where each fact
+// The vendors do not document the files. The folder testdata says where each fact
 // comes from and how well it is known. Nothing is refused because it is unknown. Lines
-// that are damaged or of an unknown kind are kept in the original and told in the
+// that are damaged or of an unknown kind are kept in the original and named in the
 // [Report]. So are lines of more than 64 MiB, which are not read. A file of a sub-agent
 // that cannot be read keeps no other one out. Files of agents that repeat the
 // conversation are left out.

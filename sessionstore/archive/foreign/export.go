@@ -1,20 +1,17 @@
 package foreign
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"path/filepath"
 
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/vfs"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 )
 
-// Exported tells what an export wrote.
+// Exported is what an export wrote.
 type Exported struct {
 	ID       string // the tool's id of the session
 	File     string // name by which the tool finds it
@@ -37,14 +34,15 @@ type Exported struct {
 //
 // [sessionstore.ErrNotFound]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#ErrNotFound
 func Export(ctx context.Context, st *sessionstore.Store, id string, tool Tool, w io.Writer) (Exported, error) {
-	if !isTool(tool) {
+	known := programs[string(tool)]
+	if known == nil {
 		return Exported{}, fmt.Errorf("export session: %w %q", ErrTool, tool)
 	}
-	done, err := export(ctx, st, id, tool, w)
+	done, err := land.Export(ctx, st, id, known, w)
 	if err != nil {
-		return done, fmt.Errorf("export session %q: %w", id, err)
+		err = fmt.Errorf("export session %q: %w", id, err)
 	}
-	return done, nil
+	return Exported(done), err
 }
 
 // ExportFile is [Export] to the file name. A regular file is replaced whole and durably, and
@@ -60,133 +58,43 @@ func ExportFile(ctx context.Context, st *sessionstore.Store, id string, tool Too
 	return done, err
 }
 
-func export(ctx context.Context, st *sessionstore.Store, id string, tool Tool, w io.Writer) (Exported, error) {
-	md, err := st.Metadata(ctx, id)
-	if err != nil {
-		return Exported{}, err
-	}
-	foreign, place := exportOf(md, filepath.Join(st.Dir(), id), id, tool)
-	out := newMaking(tool, foreign, id, md, contextWriter{ctx, w})
-	done := Exported{ID: foreign}
-	kept := 0
-	h, leave := openOriginal(ctx, st, id, tool, stateIn(md, place), place)
-	if h != nil {
-		defer leave()
-	}
-	if h != nil && h.layout.isPlain() {
-		if kept, err = out.continueOriginal(ctx, st, id, h, place); err != nil {
-			return done, err
-		}
-		done.Original = h.size
-	} else if err := out.lines.begin(); err != nil {
-		return done, err
-	}
-	n := 0
-	for m, err := range st.Messages(ctx, id) {
-		if err != nil {
-			return done, err
-		}
-		if n++; n <= kept {
-			continue
-		}
-		if err := out.message(m, n); err != nil {
-			return done, fmt.Errorf("message %d: %w", n, err)
-		}
-		done.Messages++
-	}
-	done.File = out.lines.file()
-	return done, out.w.Flush()
+// Longer reports whether an imported session holds more than the tool would send to a
+// model: also what a compaction hid from it. It is false for a session that was not
+// imported.
+func Longer(st *sessionstore.Store, id string) (bool, error) {
+	return land.Longer(st, id)
 }
 
-// openOriginal opens the tool's file that a session keeps, nil where it keeps none
-// of that tool.
-func openOriginal(ctx context.Context, st *sessionstore.Store, id string, tool Tool, s state, place string) (h *history, leave func()) {
-	if s.Tool != string(tool) {
-		return nil, nil
+// ForkActive makes a new session of an imported one that also holds what compactions
+// hid. The new session holds only what the tool would resume, and all that was said
+// here since. "" takes a new id. The session itself does not change. The new one is
+// durable when ForkActive returns, if the store promises that, and no import brings it
+// up to date.
+//
+// The error Is [ErrActive] where the session holds no whole line, [ErrEdited] where
+// messages that were imported are not there as the import made them, and
+// [sessionstore.ErrNotFound] when there is no such session.
+//
+// [sessionstore.ErrNotFound]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#ErrNotFound
+func ForkActive(ctx context.Context, st *sessionstore.Store, id, newID string) (string, error) {
+	if newID == "" {
+		newID = sessionstore.NewID()
 	}
-	h, leave, err := openKept(ctx, filepath.Join(st.Dir(), id, place), tool, s.ID)
-	if err != nil {
-		return nil, nil
+	if err := land.ForkActive(ctx, st, id, newID, programs); err != nil {
+		return "", fmt.Errorf("fork session %q: %w", id, err)
 	}
-	return h, leave
+	return newID, nil
 }
 
-// continueOriginal writes the tool's file and what joins to it. It returns how many
-// messages of the session stand in it.
-func (out *making) continueOriginal(ctx context.Context, st *sessionstore.Store, id string, h *history, place string) (kept int, err error) {
-	s, _, err := scopeIn(filepath.Join(st.Dir(), id, place, mapFile))
-	if err != nil {
-		return 0, err
-	}
-	h.t.setScope(s)
-	if err := h.findEnd(ctx); err != nil {
-		return 0, err
-	}
-	chain := h.line(h.t.scope)
-	next, stop := iter.Pull2(st.Messages(ctx, id))
-	defer stop()
-	whole, tg := true, target{history: h, chain: chain}
-	if h.t.exported == id {
-		if tg.here, err = h.findHere(ctx, st, id); err != nil {
-			return 0, err
-		}
-	}
-	r, err := tg.render(newReport(), func(m sessionstore.Message) error {
-		ours, err, ok := next()
-		if err != nil {
-			return err
-		}
-		if !ok || !same(m, ours) {
-			whole = false
-			return errDiffers
-		}
-		kept++
-		return nil
-	})
-	if err != nil && !errors.Is(err, errDiffers) {
-		return 0, err
-	}
-	if err := h.copyTo(out.w); err != nil {
-		return 0, err
-	}
-	if h.tool == Claude {
-		out.floor = h.t.facts.last
-	}
-	join := int32(-1)
-	if len(chain) > 0 {
-		join = chain[len(chain)-1]
-	}
-	if !whole {
-		i := len(chain) - 1
-		for i >= 0 && (r.numbers[chain[i]] <= 0 || int(r.numbers[chain[i]]) > kept) {
-			i--
-		}
-		if join = -1; i >= 0 {
-			join = chain[i]
-		}
-		if _, err, more := next(); kept == 0 || !more && err == nil || h.tool != Claude {
-			kept, join = 0, -1 // the line to go on from is no end, or there is none
-		}
-	}
-	parent := ""
-	if join >= 0 {
-		parent = h.recordID(join)
-	}
-	return kept, out.lines.join(parent, whole)
-}
-
-// same reports whether two messages are the same to a program that writes rows anew.
-func same(a, b sessionstore.Message) bool {
-	x, errX := pyjson.AppendMessage(nil, a.AppendTo(nil), pyjson.Style{})
-	y, errY := pyjson.AppendMessage(nil, b.AppendTo(nil), pyjson.Style{})
-	return errX == nil && errY == nil && bytes.Equal(x, y)
-}
-
-// copyTo writes the file, and ends its last line.
-func (h *history) copyTo(w io.Writer) error {
-	n, err := io.Copy(w, io.NewSectionReader(h.file, 0, h.size))
-	if err == nil && n < h.size {
-		err = ErrChanged
-	}
-	return err
+// Usage yields what the imported sessions that q describes used in their tools, by
+// session and model: what [sessionstore.Projects.Usage] says of others by their logs.
+// All of a session counts for the day on which it began. A response counts once over all
+// of these sessions, with the one that began first: also where the tool copied it into
+// another session, as Claude Code does when it forks, resumes or goes on in the
+// background. Of copies that have other numbers of tokens, the largest count. An error
+// comes last; what could not be read hides nothing else.
+//
+// [sessionstore.Projects.Usage]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#Projects.Usage
+func Usage(ctx context.Context, p *sessionstore.Projects, q sessionstore.Query) iter.Seq2[sessionstore.Usage, error] {
+	return land.Usage(ctx, p, q, programs)
 }

@@ -1,10 +1,13 @@
 package foreign
 
 import (
+	"encoding/json"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -12,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
 func original(t testing.TB, path string) string {
@@ -53,4 +57,39 @@ func tree(t testing.TB, dir string) map[string]string {
 		return nil
 	}))
 	return files
+}
+
+// idOf returns the id of the session that an import makes of a conversation.
+func idOf(tool Tool, id string) string { return thread.UUID5(string(tool), id) }
+
+// countsIn returns the counts of a report.
+func countsIn(t testing.TB, report *Report) (all []thread.Count) {
+	t.Helper()
+	for _, row := range report.Counts {
+		c := thread.Count{}
+		require.NoError(t, json.Unmarshal(row, &c))
+		all = append(all, c)
+	}
+	return all
+}
+
+// isUUID is the form of the ids that both tools give.
+var isUUID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// uuidIn returns the uuid of a record of Claude Code, "" where it has none.
+func uuidIn(row string) string {
+	var record struct{ UUID string }
+	_ = json.Unmarshal([]byte(row), &record)
+	return record.UUID
+}
+
+// reminded returns a text as a message that no person wrote has it.
+func reminded(said string) string { return "<system-reminder>\n" + said + "\n</system-reminder>" }
+
+// why returns what a report says of lines.
+func why(lines []LineError) (all []string) {
+	for _, l := range lines {
+		all = append(all, fmt.Sprintf("line %d: %v", l.Line, l.Err))
+	}
+	return all
 }

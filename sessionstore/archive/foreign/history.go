@@ -1,16 +1,16 @@
 package foreign
 
 import (
-	"path"
+	"context"
+	"fmt"
+	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
-	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/claude"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/codex"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
 // Tool is a program whose history can be imported.
@@ -22,7 +22,10 @@ const (
 	Codex  Tool = "codex"  // the Codex CLI
 )
 
-// History is one session of a tool, as its files tell.
+// programs are the tools.
+var programs = map[string]thread.Tool{string(Claude): claude.Tool{}, string(Codex): codex.Tool{}}
+
+// History is one session of a tool, as its files say.
 type History struct {
 	Tool     Tool
 	ID       string    // the tool's own id of the session
@@ -35,14 +38,7 @@ type History struct {
 	Title    string    // that the tool keeps elsewhere
 	Parent   string    // the tool's id of the session whose sub-agent wrote the file, where that session has none
 
-	goesOn    []string          // the tool's ids of the sessions in which it goes on, as its end says
-	origin    *History          // which goes on in this one, as a copy with an id of its own
-	spawned   bool              // a sub-agent wrote it, as its beginning says
-	inFolder  bool              // it has copies elsewhere, so the folder tells the project
-	threadID  string            // of the thread of which this is a part: its beginning is missing
-	files     fileSet           // the files that are read together
-	near      *recordIndex      // the files of its folder
-	summaries map[uint64]string // titles that files of its folder tell first, see facts
+	found thread.History // what Find knows beside that
 }
 
 // Project returns the name of the project that the history belongs to: that of its
@@ -51,77 +47,18 @@ type History struct {
 // another case of its drive and with the prefix of long paths. A directory with a name
 // that no file system should have is none: with characters that a terminal obeys, or too
 // long.
-func (h History) Project() string {
-	dir := cleanDir(h.Dir)
-	if filepath.IsAbs(dir) {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			dir = real
-		}
+func (h History) Project() string { return land.ProjectName(h.Dir, h.Folder, h.found.InFolder) }
+
+// SessionID returns the id of the session that [Import] makes of the conversation of
+// a history. It is "" for the history of a sub-agent, which is no conversation of its
+// own. It reads nothing, so there may be no conversation in the file, or an export of a session
+// that is here, into which its turns come: that often has the id of the history.
+func (h History) SessionID() string {
+	if h.Parent != "" || h.found.Spawned {
+		return ""
 	}
-	names := []string{sessionstore.ProjectSlug(dir), h.Folder}
-	if h.inFolder {
-		slices.Reverse(names)
-	}
-	for _, name := range names {
-		if name != "-" && isFolder(name) {
-			return name
-		}
-	}
-	return "-imported"
+	return thread.UUID5(string(h.Tool), h.ID)
 }
-
-// drive is how a path of Windows begins that names its drive.
-var drive = regexp.MustCompile(`^[A-Za-z]:/`)
-
-// cleanDir returns a directory as it is written in the shortest way, with slashes. It does
-// so for paths of each system on each of them: histories move.
-func cleanDir(dir string) string {
-	d := dir
-	if !strings.HasPrefix(d, "/") || strings.HasPrefix(d, "//?/") {
-		d = strings.ReplaceAll(d, `\`, "/")
-	}
-	for _, prefix := range []string{"//?/", "//./", "/??/"} {
-		rest, long := strings.CutPrefix(d, prefix)
-		switch {
-		case long && len(rest) > 4 && strings.EqualFold(rest[:4], "UNC/"):
-			d = "//" + rest[4:]
-		case long && drive.MatchString(rest):
-			d = rest
-		}
-	}
-	switch {
-	case drive.MatchString(d):
-		return strings.ToUpper(d[:1]) + ":" + path.Clean(d[2:])
-	case strings.HasPrefix(d, "//") && !strings.HasPrefix(d, "///"): // a server
-		return "/" + path.Clean(d[1:])
-	case strings.HasPrefix(d, "/"):
-		return path.Clean(d)
-	}
-	return dir
-}
-
-// source returns what is read for the file at path.
-func (h History) source(path string) sourceFiles {
-	src := sourceFiles{segments: h.files[path].segments, main: h.Path, near: h.near}
-	if src.segments == nil {
-		src.segments = whole(path)
-	}
-	return src
-}
-
-// maxFolder is how long the name of a project may be, in bytes.
-const maxFolder = 240
-
-// isFolder reports whether a name is one that a project may have.
-func isFolder(name string) bool {
-	if name == "" || len(name) > maxFolder || !utf8.ValidString(name) || strings.ContainsAny(name, `/\`) {
-		return false
-	}
-	return !strings.ContainsFunc(name, func(c rune) bool { return unicode.IsControl(c) || unicode.Is(unicode.Cf, c) })
-}
-
-// historySuffix is what the names of the tools' files end with.
-const historySuffix = ".jsonl"
 
 // FindOptions control [Find]. A nil *FindOptions is the zero value.
 type FindOptions struct {
@@ -132,13 +69,48 @@ type FindOptions struct {
 	Since time.Time
 }
 
-// maxBeginning is how much of a file is read for what it says first, in bytes.
-const maxBeginning = 1 << 20
+// Find lists the histories of a tool on this machine, by folder and name. It reads the
+// beginning of each. Without a directory of the tool there are none. The error names
+// what could not be read; Find then returns the others beside it. The error Is
+// [ErrTool] for another tool.
+func Find(ctx context.Context, tool Tool, opts *FindOptions) ([]History, error) {
+	o := FindOptions{}
+	if opts != nil {
+		o = *opts
+	}
+	home, err := Home(tool)
+	if o.Home != "" && programs[string(tool)] != nil {
+		home, err = o.Home, nil
+	}
+	var all []History
+	if err == nil {
+		var found []thread.History
+		found, err = programs[string(tool)].Find(ctx, home, o.Since)
+		for _, h := range found {
+			all = append(all, History{tool, h.ID, h.Path, h.Dir, h.Folder, h.Size, h.Modified, h.Agents, h.Title, h.Parent, h})
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("find histories: %w", err)
+	}
+	return all, err
+}
 
-// sourceFiles are what a session of a tool is read from.
-type sourceFiles struct {
-	segments []segment
-	main     string       // the file of the history; "": an import kept what is read
-	layout   layout       // of a file that an import kept
-	near     *recordIndex // the files beside it; nil: none is known
+// Home returns the directory in which a tool keeps its histories: $CLAUDE_CONFIG_DIR
+// or $CODEX_HOME, or ~/.claude or ~/.codex where that is not set. It may not be there.
+// The error Is [ErrTool] for another tool.
+func Home(tool Tool) (string, error) {
+	variable, name := "CLAUDE_CONFIG_DIR", ".claude"
+	switch tool {
+	case Claude:
+	case Codex:
+		variable, name = "CODEX_HOME", ".codex"
+	default:
+		return "", fmt.Errorf("%w %q", ErrTool, tool)
+	}
+	if dir := os.Getenv(variable); dir != "" {
+		return dir, nil
+	}
+	home, err := os.UserHomeDir()
+	return filepath.Join(home, name), err
 }

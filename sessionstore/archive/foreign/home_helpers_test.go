@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -46,9 +47,9 @@ func newAway(t *testing.T, p *sessionstore.Projects, id string, tool Tool, rows 
 	a := &away{t: t, p: p, st: st, id: id, tool: tool, home: t.TempDir()}
 	if len(rows) > 0 {
 		md := sessionstore.Metadata{}
-		require.NoError(t, assign(&md, []assignment{
-			{"session_id", id}, {"created", "2026-03-04T10:00:00+00:00"}, {"working_dir", "/w"}, {"name", "Mine"}, {"model", "our-model"}, {"turn_count", 2}, {"bundle", "b"},
-		}...))
+		for _, m := range [][2]any{{"session_id", id}, {"created", "2026-03-04T10:00:00+00:00"}, {"working_dir", "/w"}, {"name", "Mine"}, {"model", "our-model"}, {"turn_count", 2}, {"bundle", "b"}} {
+			require.NoError(t, md.Set(m[0].(string), m[1]))
+		}
 		require.NoError(t, st.Save(t.Context(), id, nil, md))
 		require.NoError(t, os.WriteFile(a.file("transcript.jsonl"), []byte(strings.Join(rows, "\n")+"\n"), 0o600))
 	}
@@ -83,7 +84,7 @@ func (a *away) export() {
 
 // thread returns the tool's id of the session.
 func (a *away) thread() string {
-	name := strings.TrimSuffix(filepath.Base(a.path), historySuffix)
+	name := strings.TrimSuffix(filepath.Base(a.path), ".jsonl")
 	return name[len(name)-36:]
 }
 
@@ -101,9 +102,7 @@ func (a *away) add(lines string) {
 // leaf returns the uuid of the last record of Claude Code.
 func (a *away) leaf() (uuid string) {
 	for row := range strings.Lines(original(a.t, a.path)) {
-		if l, err := parseClaude([]byte(row)); err == nil && l.uuid != "" {
-			uuid = l.uuid
-		}
+		uuid = cmp.Or(uuidIn(row), uuid)
 	}
 	return uuid
 }

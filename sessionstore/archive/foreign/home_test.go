@@ -14,6 +14,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/seam"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 )
 
 const nativeID = "18f814b7-8af9-43da-b84e-49efb14e6492"
@@ -284,7 +285,7 @@ func TestHomeOfImported(t *testing.T) {
 				h := h
 				h.Agents = nil
 				report, err := Import(t.Context(), p, h, &Options{Project: "-w"})
-				if err != nil || !uuidForm.MatchString(h.ID) || h.spawned {
+				if err != nil || !isUUID.MatchString(h.ID) || h.found.Spawned {
 					return
 				}
 				a := newAway(t, p, report.Sessions[0].ID, tool)
@@ -400,8 +401,8 @@ func TestHomeTakenBack(t *testing.T) {
 			a.export()
 			parent := ""
 			for row := range strings.Lines(original(t, a.path)) {
-				if l, err := parseClaude([]byte(row)); err == nil && parent == "" && strings.Contains(row, "It is fine") {
-					parent = l.uuid
+				if parent == "" && strings.Contains(row, "It is fine") {
+					parent = uuidIn(row)
 				}
 			}
 			if cameHome {
@@ -464,7 +465,7 @@ func TestHomeOfForks(t *testing.T) {
 			b.goOn("Forked")
 			b.back()
 			require.Equal(t, both("Theirs"), a.said(a.id, len(native)))
-			fork := uuid5(a.tool, forked)
+			fork := idOf(a.tool, forked)
 			require.Equal(t, both("Theirs", "Forked"), a.said(fork, len(native)))
 			require.ElementsMatch(t, []string{a.id, fork}, a.all())
 			md, err := a.st.Metadata(t.Context(), fork)
@@ -611,7 +612,7 @@ func TestHomeKilled(t *testing.T) {
 					require.Equal(lost, []string{a.id}, a.all(), "a fork, though nobody wrote here")
 					md, err := a.st.Metadata(t.Context(), a.id)
 					require.NoError(t, err)
-					require.Empty(t, stateIn(md, folder+"_"+string(tool)).Pending)
+					require.Empty(t, land.StateIn(md, land.Folder+"_"+string(tool)).Pending)
 				}
 			}
 		})
@@ -628,7 +629,7 @@ func TestHomeWithoutOriginal(t *testing.T) {
 		a.export()
 		a.goOn("Theirs")
 		a.back()
-		require.NoError(t, os.RemoveAll(a.file(folder+"_"+string(a.tool))))
+		require.NoError(t, os.RemoveAll(a.file(land.Folder+"_"+string(a.tool))))
 		a.say("Ours")
 		here := a.rows(a.id)
 		a.export()

@@ -34,5 +34,5 @@ func TestHostileDirectories(t *testing.T) {
 	report, err := Import(t.Context(), p, h, nil)
 	require.NoError(t, err)
 	require.Equal(t, "-folder", report.Project)
-	require.Equal(t, uuid5(Claude, h.ID), report.Sessions[0].ID)
+	require.Equal(t, idOf(Claude, h.ID), report.Sessions[0].ID)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/vfs"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 )
 
 // TestNamedPipes has named pipes, loops of symlinks and directories in the place of
@@ -51,8 +52,8 @@ func TestNamedPipes(t *testing.T) {
 	st, err := p.Store(report.Project)
 	require.NoError(t, err)
 	id := report.Sessions[0].ID
-	for _, name := range []string{mapFile, originalFile} { // what stands in the store waits for nobody, either
-		path := filepath.Join(st.Dir(), id, folder, name)
+	for _, name := range []string{land.MapFile, land.OriginalFile} { // what stands in the store waits for nobody, either
+		path := filepath.Join(st.Dir(), id, land.Folder, name)
 		require.NoError(t, os.Remove(path))
 		require.NoError(t, syscall.Mkfifo(path, 0o600))
 	}
@@ -69,11 +70,11 @@ func TestNamedPipesOfCodex(t *testing.T) {
 	dir := filepath.Join(home, "sessions")
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "rollout-good.jsonl"), []byte(`{"type":"session_meta","payload":{"id":"good"}}`), 0o600))
-	for _, path := range []string{filepath.Join(home, codexIndex), filepath.Join(dir, "rollout-pipe.jsonl"), filepath.Join(dir, "rollout-p.jsonl.zst")} {
+	for _, path := range []string{filepath.Join(home, "session_index.jsonl"), filepath.Join(dir, "rollout-pipe.jsonl"), filepath.Join(dir, "rollout-p.jsonl.zst")} {
 		require.NoError(t, syscall.Mkfifo(path, 0o600))
 	}
 	all, err := Find(t.Context(), Codex, &FindOptions{Home: home})
-	require.ErrorContains(t, err, codexIndex)
+	require.ErrorContains(t, err, "session_index.jsonl")
 	require.Len(t, all, 1)
 	for _, path := range []string{filepath.Join(dir, "rollout-pipe.jsonl"), filepath.Join(dir, "rollout-p.jsonl.zst")} {
 		_, err = Import(t.Context(), projects(t), History{Tool: Codex, ID: "p", Path: path}, nil)

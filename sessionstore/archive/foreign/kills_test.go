@@ -16,6 +16,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 )
 
 // many returns a history of n turns.
@@ -99,7 +100,7 @@ func TestKills(t *testing.T) {
 		v.Kill(t, round, rng, func(line string) {
 			what, id, ok := strings.Cut(line, " ")
 			require.True(t, ok, line)
-			id = uuid5(Claude, id)
+			id = idOf(Claude, id)
 			if what == "begin" {
 				begun = id
 			} else {
@@ -157,6 +158,6 @@ func TestKillsOfUpdates(t *testing.T) {
 		require.NoError(t, err)
 		turns, _ := md.Int("turn_count")
 		require.Equal(lost, lines/2, turns)
-		require.Empty(t, stateOf(md).Pending)
+		require.Empty(t, land.StateOf(md).Pending)
 	}
 }

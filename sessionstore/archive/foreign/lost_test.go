@@ -10,6 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/claude"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
 // texts returns what the messages of a session say, in order.
@@ -183,9 +186,9 @@ func TestOlderRules(t *testing.T) {
 	id := g.run(nil)[0].ID
 	older := func() {
 		_, err := g.st.UpdateMetadata(t.Context(), id, func(md *sessionstore.Metadata) error {
-			s := stateOf(*md)
+			s := land.StateOf(*md)
 			s.Rules = 0
-			return md.Set(member, s)
+			return md.Set(land.Folder, s)
 		})
 		require.NoError(t, err)
 	}
@@ -211,7 +214,7 @@ func TestCountedOnce(t *testing.T) {
 	report, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
 	require.NoError(t, err)
 	require.Equal(t, Diverged, report.Sessions[0].Kind)
-	require.Equal(t, map[string]int{whyBookkeep: 1}, report.Left)
+	require.Equal(t, map[string]int{"not part of the conversation": 1}, report.Left)
 }
 
 // TestParentIsMissing links records whose parent is in no file to the record before.
@@ -251,11 +254,11 @@ func TestParentIsMissing(t *testing.T) {
 			st, err := p.Store("-w")
 			require.NoError(t, err)
 			require.Equal(t, c.want, texts(t, st, report.Sessions[0].ID))
-			h, leave := openOriginal(t.Context(), st, report.Sessions[0].ID, Claude, state{Tool: string(Claude)}, member)
+			h, leave := land.OpenOriginal(t.Context(), filepath.Join(st.Dir(), report.Sessions[0].ID, "import"), claude.Tool{}, land.State{Tool: string(Claude)})
 			defer leave()
-			h.t.setScope(wholeLine)
-			require.NoError(t, h.findEnd(t.Context()))
-			require.Len(t, h.line(wholeLine), len(h.t.conversation(h.t.leaves(nil)[0], wholeLine)), "what is kept is read as the file was")
+			h.Table.SetScope(thread.WholeLine)
+			require.NoError(t, h.FindEnd(t.Context()))
+			require.Len(t, h.Line(thread.WholeLine), len(h.Table.Conversation(h.Table.Leaves(nil)[0], thread.WholeLine)), "what is kept is read as the file was")
 		})
 	}
 }
@@ -290,7 +293,7 @@ func TestTakenBackPrompts(t *testing.T) {
 	report, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
 	require.NoError(t, err)
 	require.Equal(t, []Imported{{id, Conversation, Updated, 4}}, report.Sessions)
-	require.Equal(t, []LineError{{3, errNoAnswer}}, report.Unplaced)
+	require.Equal(t, []string{"line 3: the prompt has no answer: it is kept in the original alone"}, why(report.Unplaced))
 	require.Equal(t, append(bothOf("a"), "please build", "built"), texts(t, g.st, id))
 	require.Contains(t, unpacked(t, g.st, id), "please biuld")
 }
@@ -301,9 +304,9 @@ func TestLossIsRefused(t *testing.T) {
 	g := newGrowing(t)
 	g.write(turns("a", "b"))
 	id := g.run(nil)[0].ID
-	has, err := (&lander{st: g.st}).transcript(t.Context(), id, -1)
+	has, err := g.st.Revision(t.Context(), id)
 	require.NoError(t, err)
-	fork := uuid5(Claude, id+"/former/"+revisionText(has))
+	fork := idOf(Claude, id+"/former/"+land.RevisionText(has))
 	require.NoError(t, os.WriteFile(filepath.Join(g.st.Dir(), fork), nil, 0o600)) // a file stands in its place
 	g.write(turns("a", "x"))
 	before := tree(t, g.p.Dir())
@@ -327,8 +330,8 @@ func TestLossWithoutOriginal(t *testing.T) {
 			g := newGrowing(t)
 			g.write(turns("a", "b", "c"))
 			id := g.run(nil)[0].ID
-			for _, file := range []string{originalFile, mapFile} {
-				require.NoError(t, damage(filepath.Join(g.st.Dir(), id, folder, file)))
+			for _, file := range []string{land.OriginalFile, land.MapFile} {
+				require.NoError(t, damage(filepath.Join(g.st.Dir(), id, land.Folder, file)))
 			}
 			g.write(turns("a", "x"))
 			done := g.run(nil)
@@ -388,8 +391,26 @@ func TestSideQuestionWithoutOriginal(t *testing.T) {
 	}
 	write("b")
 	id := run()[1].ID
-	require.NoError(t, os.Remove(filepath.Join(g.st.Dir(), id, folder, originalFile)))
+	require.NoError(t, os.Remove(filepath.Join(g.st.Dir(), id, land.Folder, land.OriginalFile)))
 	write("b", "c")
 	require.Equal(t, Imported{id, Agent, Updated, 4}, run()[1])
 	require.Equal(t, bothOf("b", "c"), texts(t, g.st, id))
+}
+
+// TestSideQuestionInCircle has a question beside the conversation whose records follow each
+// other in a circle: it makes no session, and the report names its prompts.
+func TestSideQuestionInCircle(t *testing.T) {
+	t.Parallel()
+	g := newGrowing(t)
+	g.write(turns("a"))
+	aside := filepath.Join(filepath.Dir(g.path), "agent-aside_question-1.jsonl")
+	line := func(id, parent string) string {
+		return `{"type":"user","uuid":"` + id + `","parentUuid":"` + parent + `","timestamp":"2026-03-04T12:00:00.000Z","message":{"role":"user","content":"` + id + `"}}` + "\n"
+	}
+	require.NoError(t, os.WriteFile(aside, []byte(line("x", "y")+line("y", "x")), 0o600))
+	report, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w", Agents: []string{aside}}, nil)
+	require.NoError(t, err)
+	require.Len(t, report.Sessions, 1)
+	circle := "read " + aside + ": the prompt is on no branch: its lines follow each other in a circle"
+	require.Equal(t, []string{"line 1: " + circle, "line 2: " + circle}, why(report.Unplaced))
 }

@@ -68,7 +68,7 @@ func TestScopeStays(t *testing.T) {
 	made := g.run(&Options{ActiveOnly: true})
 	require.Len(t, made, 2, "what stood before is a fork")
 	id := made[0].ID
-	active := []string{reminder("the summary"), "after", "answer"}
+	active := []string{reminded("the summary"), "after", "answer"}
 	require.Equal(t, active, contents(healthy(t, g.st, id)))
 	g.write(compaction(laterTurn))
 	require.Equal(t, Updated, g.run(nil)[0].Action)
@@ -93,7 +93,7 @@ func TestHiddenElsewhere(t *testing.T) {
 	t.Parallel()
 	g := newGrowing(t)
 	g.write(strings.Join(strings.Split(compaction(), "\n")[2:], "\n"))
-	require.Equal(t, []string{reminder("the summary"), "after", "answer"}, contents(healthy(t, g.st, g.run(nil)[0].ID)))
+	require.Equal(t, []string{reminded("the summary"), "after", "answer"}, contents(healthy(t, g.st, g.run(nil)[0].ID)))
 }
 
 // TestLineBeginsOtherwise has a history that went on from an earlier prompt: what
@@ -136,7 +136,8 @@ func TestUnplaced(t *testing.T) {
 	report, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
 	require.NoError(t, err)
 	require.Len(t, report.Sessions, 1)
-	require.Equal(t, []LineError{{7, errSameText}, {8, errCircle}, {9, errCircle}}, report.Unplaced)
+	const circle = ": the prompt is on no branch: its lines follow each other in a circle"
+	require.Equal(t, []string{"line 7: the prompt is on a branch where all prompts have the text of one in the conversation", "line 8" + circle, "line 9" + circle}, why(report.Unplaced))
 }
 
 // TestForkActive makes the short session of one that holds the whole line.
@@ -146,7 +147,7 @@ func TestForkActive(t *testing.T) {
 	g.write(many("g", 2))
 	_, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "short", Path: g.path, Dir: "/w"}, nil)
 	require.NoError(t, err)
-	longer, err := Longer(g.st, uuid5(Claude, "short"))
+	longer, err := Longer(g.st, idOf(Claude, "short"))
 	require.NoError(t, err)
 	require.False(t, longer)
 
@@ -159,7 +160,7 @@ func TestForkActive(t *testing.T) {
 	whole := original(t, filepath.Join(g.st.Dir(), id, "transcript.jsonl"))
 	fork, err := ForkActive(t.Context(), g.st, id, "")
 	require.NoError(t, err)
-	require.Equal(t, []string{reminder("the summary"), "after", "answer", "ours", "answer"}, contents(healthy(t, g.st, fork)))
+	require.Equal(t, []string{reminded("the summary"), "after", "answer", "ours", "answer"}, contents(healthy(t, g.st, fork)))
 	require.Equal(t, whole, original(t, filepath.Join(g.st.Dir(), id, "transcript.jsonl")))
 	md, err := g.st.Metadata(t.Context(), fork)
 	require.NoError(t, err)

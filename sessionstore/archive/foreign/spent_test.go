@@ -12,6 +12,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 )
 
 // TestUsage adds up what the corpus used: it is what the files tell, each response
@@ -24,7 +25,7 @@ func TestUsage(t *testing.T) {
 		if err != nil {
 			require.ErrorIs(t, err, ErrEmpty)
 		}
-		for _, c := range report.Counts {
+		for _, c := range countsIn(t, report) {
 			for _, n := range []struct {
 				to   *int64
 				from *int64
@@ -33,7 +34,7 @@ func TestUsage(t *testing.T) {
 					*n.to += *n.from
 				}
 			}
-			if c.Tool == Claude && c.Usage.CacheRead != nil {
+			if c.Tool == string(Claude) && c.Usage.CacheRead != nil {
 				want.Input += *c.Usage.CacheRead
 			}
 		}
@@ -238,8 +239,8 @@ func TestUsageOfPartsOfCopies(t *testing.T) {
 				require.Equal(t, int64(7*u.Responses), u.Input)
 				output += u.Output
 			}
-			require.Equal(t, c.origin, responses[uuid5(Claude, "origin")], name)
-			require.Equal(t, c.copied, responses[uuid5(Claude, "copy")], name)
+			require.Equal(t, c.origin, responses[idOf(Claude, "origin")], name)
+			require.Equal(t, c.copied, responses[idOf(Claude, "copy")], name)
 			want := int64(5 * (c.origin + c.copied))
 			if strings.Contains(name, "in part") {
 				want += 4
@@ -284,14 +285,14 @@ func TestUsageOfOlderRules(t *testing.T) {
 		g.write(strings.ReplaceAll(many("g", 2+i), `"role":"assistant"`, `"model":"m","usage":{"input_tokens":7},"role":"assistant"`))
 		_, err := Import(t.Context(), g.p, History{Tool: Claude, ID: id, Path: g.path, Dir: "/w"}, nil)
 		require.NoError(t, err)
-		path := filepath.Join(g.st.Dir(), uuid5(Claude, id), folder, mapFile)
+		path := filepath.Join(g.st.Dir(), idOf(Claude, id), land.Folder, land.MapFile)
 		rows, _, found := strings.Cut(original(t, path), `{"response"`)
 		require.True(t, found)
 		require.NoError(t, os.WriteFile(path, []byte(rows), 0o600))
-		_, err = g.st.UpdateMetadata(t.Context(), uuid5(Claude, id), func(md *sessionstore.Metadata) error {
-			s := stateOf(*md)
+		_, err = g.st.UpdateMetadata(t.Context(), idOf(Claude, id), func(md *sessionstore.Metadata) error {
+			s := land.StateOf(*md)
 			s.Rules = 1
-			return md.Set(member, s)
+			return md.Set(land.Folder, s)
 		})
 		require.NoError(t, err)
 	}

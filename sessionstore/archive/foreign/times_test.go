@@ -42,7 +42,7 @@ func TestImportedByLastLine(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	older, newer := uuid5(Claude, "older"), uuid5(Claude, "newer")
+	older, newer := idOf(Claude, "older"), idOf(Claude, "newer")
 	say("today")
 	put("older", 1, "2025-11-02")
 	put("newer", 1, "2025-12-24")

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 )
 
 // TestSummaries has titles that stand in the file of another session: they name the
@@ -237,13 +239,13 @@ func TestOlderNames(t *testing.T) {
 	require.Equal(t, []string{"typed", "Check 1", "Check 2"}, names)
 	for i, name := range []string{"", "reviewer", "mine"} {
 		_, err := st.UpdateMetadata(t.Context(), ids[i], func(md *sessionstore.Metadata) error {
-			s := stateOf(*md)
+			s := land.StateOf(*md)
 			s.Rules = 1
 			if name == "" {
 				md.Delete("name")
-				return md.Set(member, s)
+				return md.Set(land.Folder, s)
 			}
-			return assign(md, assignment{"name", name}, assignment{"name_source", []string{"generated", "generated", "manual"}[i]}, assignment{member, s})
+			return errors.Join(md.Set("name", name), md.Set("name_source", []string{"generated", "generated", "manual"}[i]), md.Set(land.Folder, s))
 		})
 		require.NoError(t, err)
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
 // typedTexts are prompts that look like what the tools write in the user's name.
@@ -21,7 +23,7 @@ var typedTexts = []string{
 	"<task-notification>x</task-notification>",
 	"<local-command-stdout>x</local-command-stdout>",
 	"[Request interrupted by user] what does that mean?",
-	claudeSummary + ", says the page. Why?",
+	"This session is being continued from a previous conversation that ran out of context, says the page. Why?",
 	"# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nx\n</INSTRUCTIONS>",
 	"<environment_context>x</environment_context>",
 	"<bash-input>ls</bash-input>",
@@ -53,9 +55,9 @@ func TestTypedStaysTyped(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, report.Unknown)
 			if tool == Codex {
-				require.Equal(t, 1, report.Counts[0].Prompts.Whole, said)
+				require.Equal(t, 1, countsIn(t, report)[0].Prompts.Whole, said)
 			} else {
-				require.Equal(t, 1, report.Counts[0].Prompts.Whole+report.Counts[0].Slash+report.Counts[0].Shell, said)
+				require.Equal(t, 1, countsIn(t, report)[0].Prompts.Whole+countsIn(t, report)[0].Slash+countsIn(t, report)[0].Shell, said)
 			}
 		}
 	}
@@ -85,7 +87,7 @@ func TestUnknownCommands(t *testing.T) {
 		g.write(saying("user", "1", "", content) + saying("user", "2", "1", `"hello"`) + saying("assistant", "3", "2", `"hi"`))
 		report, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
 		require.NoError(t, err)
-		require.Equal(t, CountedPrompts{prompts, prompts, prompts}, report.Counts[0].Prompts, content)
+		require.Equal(t, thread.CountedPrompts{Whole: prompts, Active: prompts, All: prompts}, countsIn(t, report)[0].Prompts, content)
 		rows := texts(t, g.st, report.Sessions[0].ID)
 		require.Equal(t, "hi", rows[len(rows)-1])
 		require.Equal(t, prompts == 1, rows[0] != rows[len(rows)-2], content)
@@ -109,11 +111,11 @@ func TestUnknownCommandsOfOlderRules(t *testing.T) {
 			saying("user", "6", "3", `"build"`) + saying("assistant", "7", "6", `"built"`))
 		made := g.run(nil)
 		require.Equal(t, []Kind{Conversation, Branch}, []Kind{made[0].Kind, made[1].Kind})
-		require.Equal(t, uuid5(Claude, "g/branch/x"), made[1].ID)
+		require.Equal(t, idOf(Claude, "g/branch/x"), made[1].ID)
 		for _, one := range made {
 			s, err := g.st.Load(t.Context(), one.ID)
 			require.NoError(t, err)
-			c, rows := newTally(), []sessionstore.Message(nil)
+			rows := []sessionstore.Message(nil)
 			for i, m := range s.Messages {
 				if strings.HasPrefix(m.Content(), "<system-reminder>") {
 					m, err = s.Messages[i+1].With("content", strings.Split(m.Content(), "\n")[1]+"\n\n"+s.Messages[i+1].Content())
@@ -121,14 +123,15 @@ func TestUnknownCommandsOfOlderRules(t *testing.T) {
 				} else if i > 0 && strings.HasPrefix(s.Messages[i-1].Content(), "<system-reminder>") {
 					continue
 				}
-				c.add(m)
 				rows = append(rows, m)
 			}
-			md := s.Metadata
-			was := stateOf(md)
-			was.Rules, was.Transcript = 1, revisionText(c.revision())
-			require.NoError(t, md.Set(member, was))
-			require.NoError(t, g.st.Save(t.Context(), one.ID, rows, md))
+			require.NoError(t, g.st.Save(t.Context(), one.ID, rows, s.Metadata))
+			has, err := g.st.Revision(t.Context(), one.ID)
+			require.NoError(t, err)
+			was := land.StateOf(s.Metadata)
+			was.Rules, was.Transcript = 1, land.RevisionText(has)
+			require.NoError(t, s.Metadata.Set(land.Folder, was))
+			require.NoError(t, g.st.Save(t.Context(), one.ID, rows, s.Metadata))
 		}
 		return g, made[0].ID
 	}
@@ -136,7 +139,7 @@ func TestUnknownCommandsOfOlderRules(t *testing.T) {
 		t.Parallel()
 		g, id := older(t)
 		made := g.run(nil)
-		require.Equal(t, []Imported{{id, Conversation, Updated, 5}, {uuid5(Claude, "g/branch/x"), Branch, Updated, 6}}, made)
+		require.Equal(t, []Imported{{id, Conversation, Updated, 5}, {idOf(Claude, "g/branch/x"), Branch, Updated, 6}}, made)
 		require.Equal(t, 2, g.sessions())
 		require.Equal(t, []string{"<system-reminder>\nUnknown skill: deplyo\n</system-reminder>", "hello", "hi", "build", "built"}, texts(t, g.st, id))
 		before := tree(t, g.p.Dir())
@@ -147,7 +150,7 @@ func TestUnknownCommandsOfOlderRules(t *testing.T) {
 		t.Parallel()
 		g, id := older(t)
 		g.say(id, "ours", "answer")
-		g.say(uuid5(Claude, "g/branch/x"), "ours", "answer")
+		g.say(idOf(Claude, "g/branch/x"), "ours", "answer")
 		require.Equal(t, Unchanged, g.run(nil)[0].Action)
 		g.write(original(t, g.path) + `{"type":"mode","mode":"normal"}` + "\n")
 		require.Equal(t, Imported{id, Conversation, Unchanged, 5}, g.run(nil)[0])
@@ -163,6 +166,6 @@ func TestUnknownCommandsOfOlderRules(t *testing.T) {
 		g.write(begin)
 		g.run(nil)
 		g.write(begin + saying("user", "3", "2", `"build"`) + saying("assistant", "4", "3", `"built"`))
-		require.Equal(t, []Imported{{uuid5(Claude, "g"), Conversation, Updated, 4}}, g.run(nil))
+		require.Equal(t, []Imported{{idOf(Claude, "g"), Conversation, Updated, 4}}, g.run(nil))
 	})
 }

@@ -1,0 +1,124 @@
+package claude
+
+import (
+	"encoding/json"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+)
+
+// maker makes lines of Claude Code.
+type maker struct {
+	w      *thread.LineWriter
+	about  thread.About
+	parent string
+}
+
+func (c *maker) Begin() error { return nil }
+
+func (c *maker) Join(parent string, _ bool) error {
+	c.parent = parent
+	return nil
+}
+
+func (c *maker) File() string { return c.about.ID + thread.HistorySuffix }
+
+// row is a line.
+type row struct {
+	Parent    *string `json:"parentUuid"`
+	Sidechain bool    `json:"isSidechain"`
+	UserType  string  `json:"userType"`
+	Dir       string  `json:"cwd"`
+	Session   string  `json:"sessionId"`
+	Version   string  `json:"version"`
+	Kind      string  `json:"type"`
+	Meta      bool    `json:"isMeta,omitempty"`
+	Origin    *kinded `json:"origin,omitempty"`
+	Message   any     `json:"message"`
+	UUID      string  `json:"uuid"`
+	Time      string  `json:"timestamp"`
+	Mark      string  `json:"amplifier"` // see thread.ExportMember
+}
+
+// kinded says where a prompt is from.
+type kinded struct {
+	Kind string `json:"kind"`
+}
+
+type user struct {
+	Role    string `json:"role"`
+	Content any    `json:"content"`
+}
+
+type answer struct {
+	ID      string            `json:"id"`
+	Type    string            `json:"type"`
+	Role    string            `json:"role"`
+	Model   string            `json:"model"`
+	Content []json.RawMessage `json:"content"`
+	Stop    *string           `json:"stop_reason"`
+	Usage   map[string]int    `json:"usage"`
+}
+
+func (c *maker) Message(m thread.Made) error {
+	switch m.Role() {
+	case "assistant":
+		blocks, err := blocksOf(m)
+		if err != nil {
+			return err
+		}
+		return c.row(m, "assistant", answer{
+			ID: "msg_" + m.Key, Type: "message", Role: "assistant", Model: c.about.Model, Content: blocks,
+			Usage: map[string]int{"input_tokens": 0, "output_tokens": 0},
+		})
+	case "tool":
+		result := map[string]any{"type": "tool_result", "tool_use_id": m.ToolCallID(), "content": m.Said}
+		return c.row(m, "user", user{"user", []any{result}})
+	}
+	if len(m.Blocks) > 0 {
+		return c.row(m, "user", user{"user", m.Blocks})
+	}
+	return c.row(m, "user", user{"user", m.Said})
+}
+
+// blocksOf returns the texts and calls of an answer.
+func blocksOf(m thread.Made) (blocks []json.RawMessage, err error) {
+	if m.Said != "" {
+		blocks = append(blocks, thread.TextBlock(m.Said))
+	}
+	for _, call := range m.ToolCalls() {
+		input := json.RawMessage(call.Arguments)
+		if pyjson.KindOf(input) != pyjson.Object {
+			input = json.RawMessage("{}")
+		}
+		block, err := pyjson.Encode(struct {
+			Type  string          `json:"type"`
+			ID    string          `json:"id"`
+			Name  string          `json:"name"`
+			Input json.RawMessage `json:"input"`
+		}{"tool_use", call.ID, call.Name, input})
+		if err != nil {
+			return nil, err
+		}
+		blocks = append(blocks, block)
+	}
+	return blocks, nil
+}
+
+func (c *maker) row(m thread.Made, kind string, message any) error {
+	r := row{
+		UserType: "external", Dir: c.about.Dir, Session: c.about.ID, Version: "2.1.0", Kind: kind, Meta: m.Reminder,
+		Message: message, UUID: m.Key, Time: thread.Stamp(m.At), Mark: m.Mark,
+	}
+	if m.Role() == "user" && !m.Reminder {
+		r.Origin = &kinded{"human"}
+	}
+	if c.parent != "" {
+		r.Parent = &c.parent
+	}
+	if err := c.w.Row(r); err != nil {
+		return err
+	}
+	c.parent = m.Key
+	return nil
+}

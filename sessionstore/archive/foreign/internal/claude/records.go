@@ -1,0 +1,167 @@
+package claude
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+)
+
+// recordIndex knows the uuids of the records of some files of Claude Code. It reads them
+// when it is asked first.
+type recordIndex struct {
+	paths []string
+
+	mu    sync.Mutex
+	read  bool
+	uuids []uint64 // hashes, in order
+}
+
+// has reports whether one of the files has the record with a uuid. A file that cannot be
+// read has none.
+func (x *recordIndex) has(ctx context.Context, uuid uint64) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.read {
+		x.uuids = nil
+		for _, path := range x.paths {
+			uuids, _, _, _ := recordsOf(ctx, path)
+			x.uuids = append(x.uuids, uuids...)
+		}
+		slices.Sort(x.uuids)
+		x.read = ctx.Err() == nil
+	}
+	_, found := slices.BinarySearch(x.uuids, uuid)
+	return found
+}
+
+// recordsOf returns the hashes of the uuids of the records of a file, and those of
+// what they say, in order and each once, and the newest time in it.
+func recordsOf(ctx context.Context, path string) (uuids, says []uint64, newest time.Time, err error) {
+	r, size, leave, err := thread.OpenPlain(ctx, path)
+	if err != nil {
+		return nil, nil, newest, err
+	}
+	defer leave()
+	return recordsIn(ctx, r, size)
+}
+
+// recordsIn is recordsOf of an open file.
+func recordsIn(ctx context.Context, r io.ReaderAt, size int64) (uuids, says []uint64, newest time.Time, err error) {
+	for l, err := range soundLines(ctx, io.NewSectionReader(r, 0, size)) {
+		if err != nil {
+			return nil, nil, newest, err
+		}
+		if l.at.After(newest) {
+			newest = l.at
+		}
+		if inChain(l.kind) && l.uuid != "" {
+			uuids, says = append(uuids, thread.Hash(l.uuid)), append(says, l.says())
+		}
+	}
+	slices.Sort(uuids)
+	slices.Sort(says)
+	return slices.Compact(uuids), slices.Compact(says), newest, nil
+}
+
+// soundLines yields the lines that are sound.
+func soundLines(ctx context.Context, r io.Reader) iter.Seq2[line, error] {
+	return func(yield func(line, error) bool) {
+		for in, err := range thread.LinesOf(ctx, r) {
+			l, damaged := parse(in.Bytes)
+			if (err != nil || damaged == nil) && (!yield(l, err) || err != nil) {
+				return
+			}
+		}
+	}
+}
+
+// copyNames gives the records of a copy names of their own where they have the uuid of a
+// record of the file before it, and say something else.
+type copyNames struct {
+	starts []int64
+	copy   int                 // the number of the copy that is read
+	said   map[uint64]copySaid // by uuid; only where there are copies
+	names  map[uint64]uint64   // of records of this copy, by uuid
+}
+
+type copySaid struct {
+	says uint64
+	copy int
+}
+
+// of returns the names of the record of a line, of its parent and of its logical parent.
+func (c *copyNames) of(offset int64, l line) (uuid, parent, logical uint64) {
+	uuid, parent, logical = thread.Hash(l.uuid), thread.Hash(l.parent), thread.Hash(l.logical)
+	if len(c.starts) == 0 {
+		return uuid, parent, logical
+	}
+	if c.said == nil {
+		c.said = map[uint64]copySaid{}
+	}
+	for c.copy < len(c.starts) && offset >= c.starts[c.copy] {
+		c.copy, c.names = c.copy+1, map[uint64]uint64{}
+	}
+	before, known := c.said[uuid]
+	switch {
+	case !known:
+		c.said[uuid] = copySaid{l.says(), c.copy}
+	case before.copy != c.copy && before.says != l.says():
+		c.names[uuid] = max(1, xxh3.HashSeed(nil, uuid+uint64(c.copy)))
+	}
+	name := func(uuid uint64) uint64 {
+		if own, renamed := c.names[uuid]; renamed {
+			return own
+		}
+		return uuid
+	}
+	return name(uuid), name(parent), name(logical)
+}
+
+// says returns a hash of the uuid of a record and of what it says.
+func (l line) says() uint64 {
+	return xxh3.HashSeed(l.attach, xxh3.HashSeed(l.content, thread.Hash(l.uuid)))
+}
+
+// agentPrefix is what the name of a file of a sub-agent begins with.
+const agentPrefix = "agent-"
+
+// agentIn returns the id of the sub-agent whose file is at path, and its kind and its
+// task as the file beside it says.
+func agentIn(path string) (id, name, task string) {
+	id = strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), agentPrefix), thread.HistorySuffix)
+	name, task = agentMetadata(path)
+	return id, cmp.Or(name, "agent"), task
+}
+
+// maxAgentMetadata is the largest file that describes a sub-agent.
+const maxAgentMetadata = 1 << 20
+
+// agentMetadata returns what the file beside path says of a sub-agent.
+func agentMetadata(path string) (kind, task string) {
+	f, fi, err := thread.OpenRegular(strings.TrimSuffix(path, thread.HistorySuffix) + ".meta.json")
+	if err != nil {
+		return "", ""
+	}
+	defer f.Close()
+	if fi.Size() > maxAgentMetadata {
+		return "", ""
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, maxAgentMetadata))
+	raw = pyjson.TrimSpace(raw)
+	if err != nil || pyjson.Check(raw, pyjson.Tolerant) != nil {
+		return "", ""
+	}
+	m := thread.Members(raw, "agentType", "description")
+	return thread.Text(m[0]), thread.Text(m[1])
+}

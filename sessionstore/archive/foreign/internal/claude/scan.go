@@ -1,0 +1,333 @@
+// Package claude is the format of Claude Code: where it keeps its histories, what their lines
+// say, and how such lines are made.
+package claude
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+)
+
+// Tool is Claude Code.
+type Tool struct{}
+
+func (Tool) Name() string { return "claude" }
+
+func (Tool) Format(l *thread.Layout, elsewhere func(uuid uint64) bool) thread.Format {
+	return format{l, elsewhere, &copyNames{starts: l.Copies}}
+}
+
+func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} }
+
+func (Tool) Says(raw []byte) uint64 {
+	l, _ := parse(raw)
+	return l.says()
+}
+
+func (Tool) IsLinked() bool { return true }
+
+func (Tool) IsCompared(thread.Record) bool { return true }
+
+func (Tool) UUIDs(ctx context.Context, path string) []uint64 {
+	uuids, _, _, _ := recordsOf(ctx, path)
+	return uuids
+}
+
+// Repeats: the tool lets a copy of the conversation do such work, and writes that copy again.
+func (Tool) Repeats(path string) (copied, question bool) {
+	name := filepath.Base(path)
+	question = strings.HasPrefix(name, agentPrefix+"aside_question-")
+	return question || strings.HasPrefix(name, agentPrefix+"acompact-"), question
+}
+
+// format is how Claude Code writes a file.
+type format struct {
+	*thread.Layout
+	has    func(uuid uint64) bool // whether another file has the record
+	copies *copyNames
+}
+
+func (f format) Scan(s *thread.Scanning, raw []byte) error {
+	l, err := parse(raw)
+	if err != nil {
+		return err
+	}
+	r, parent := thread.Record{}, uint64(0)
+	note(s, l)
+	s.Mark(l.mark)
+	logical := uint64(0)
+	if inChain(l.kind) && l.uuid != "" {
+		r.UUID, parent, logical = f.copies.of(s.Offset, l)
+	}
+	at := int32(s.Table.Records.Len())
+	r.Key, r.Flags = describe(s, l, at)
+	if r.UUID == 0 {
+		r.Flags &= thread.IsUnknown | thread.IsSidechain // nothing can follow it, and it follows nothing
+	}
+	if r.UUID != 0 && l.logical != "" && l.parent == "" && !r.Is(thread.IsUser|thread.IsAssistant) {
+		r.Key, r.Flags = logical, r.Flags|thread.IsBoundary
+	}
+	if l.kind == "system" && l.subtype == "compact_boundary" && r.UUID != 0 {
+		noteBoundary(s, l, at)
+	}
+	s.Add(r, parent)
+	return nil
+}
+
+// noteBoundary notes the compaction that a line describes.
+func noteBoundary(s *thread.Scanning, l line, at int32) {
+	b := &s.Table.Facts.Boundary
+	b.Last = at
+	segment := thread.Members(l.compact, "preservedSegment")[0]
+	if pyjson.KindOf(segment) != pyjson.Object {
+		return
+	}
+	m := thread.Members(segment, "headUuid", "tailUuid", "anchorUuid")
+	b.At, b.Head, b.Tail, b.Anchor = at, thread.Hash(thread.Text(m[0])), thread.Hash(thread.Text(m[1])), thread.Hash(thread.Text(m[2]))
+}
+
+func (f format) Finish(s *thread.Scanning) {
+	s.Link(f.Layout.Copies, func(uuid uint64) bool {
+		found := f.has(uuid)
+		if i, known := slices.BinarySearch(f.Elsewhere, uuid); found && !known {
+			f.Elsewhere = slices.Insert(f.Elsewhere, i, uuid)
+		}
+		return found
+	})
+	s.Table.NameBy(s.Table.Facts.Summaries)
+}
+
+func (format) Part(raw []byte, _ int64, _ int) (thread.Part, error) { return parse(raw) }
+
+func (format) Agent(path string, _ *thread.Table) (id, name, task string) { return agentIn(path) }
+
+func (format) Says(ctx context.Context, f *thread.File) ([]uint64, error) {
+	_, says, _, err := recordsIn(ctx, f.Reader, f.Size)
+	return says, err
+}
+
+// note keeps what a line says about the session.
+func note(s *thread.Scanning, l line) {
+	if s.Table.First.IsZero() {
+		s.Table.First = l.at
+	}
+	s.Table.Facts.Time(l.at, l.atText)
+	s.Dir(l.cwd)
+	if g := &s.Table.Facts.GoesOn; l.goesOn != "" && len(*g) < thread.MaxUnknown && !slices.Contains(*g, l.goesOn) {
+		*g = append(*g, l.goesOn)
+	}
+	person := l.kind == "custom-title"
+	switch {
+	case l.title == "":
+	case l.kind == "summary" && l.leaf != "":
+		s.Table.Facts.Summary(thread.Hash(l.leaf), l.title)
+	case person || !s.Table.ByPerson:
+		s.Table.Title, s.Table.ByPerson = l.title, person
+	}
+	if l.kind == "user" || l.kind == "assistant" || !inChain(l.kind) && !kinds[l.kind] { // no message is made of others
+		for _, name := range l.unknown {
+			s.Notes.Unknown("member", name)
+		}
+	}
+}
+
+// summaryBegins is how the summary of a compaction begins.
+const summaryBegins = "This session is being continued from a previous conversation that ran out of context"
+
+// describe returns the key and the flags of a line.
+func describe(s *thread.Scanning, l line, at int32) (key uint64, f thread.Flags) {
+	if l.sidechain {
+		f |= thread.IsSidechain
+	}
+	if l.team || l.meta {
+		f |= thread.IsSide
+	}
+	switch l.kind {
+	case "user":
+		return describeUser(s, l, f|thread.IsUser, at)
+	case "assistant":
+		thinks, calls, says := false, false, false
+		for block := range pyjson.Elements(l.content) {
+			m := pyjson.Values(block, "type", "id")
+			if thread.Text(m[0]) == "tool_use" && l.uuid != "" {
+				s.Call(thread.Text(m[1]), at)
+				noteTask(s, block)
+			}
+			switch thread.Text(m[0]) {
+			case "thinking":
+				thinks = true
+			case "tool_use":
+				calls = true
+			default:
+				says = true
+			}
+		}
+		switch {
+		case says:
+		case calls:
+			f |= thread.IsCall
+		case thinks:
+			f |= thread.IsThought
+		}
+		key := thread.Hash("id " + l.response)
+		if l.response == "" {
+			key = thread.Hash("uuid " + l.uuid)
+		}
+		if l.uuid != "" {
+			s.Table.Facts.Spend(at, l.responseHash(), l.model, l.usage)
+		}
+		return key, f | thread.IsAssistant
+	case "attachment":
+		if said := l.queued(); said != "" {
+			return thread.Hash(said), f | thread.IsLink | thread.IsQueued | thread.IsPerson
+		}
+		if l.queuedText() != "" {
+			f |= thread.IsUser
+		}
+		return 0, f | thread.IsLink
+	case "system":
+		return 0, f | thread.IsLink
+	case "progress":
+		return 0, f | thread.IsLink | thread.IsProgress
+	}
+	if !kinds[l.kind] {
+		s.UnknownKind("kind", l.kind)
+		return 0, f | thread.IsUnknown
+	}
+	return 0, f
+}
+
+// responseHash returns a hash that a copy of a record of a response has, too, and no record
+// of another one: of the ids of the response and of its request, or else of the record.
+func (l line) responseHash() uint64 {
+	if l.response != "" && l.request != "" {
+		return thread.Hash(l.response + "\x00" + l.request)
+	}
+	return max(1, l.says())
+}
+
+// noteTask keeps how a call that begins a sub-agent describes its task.
+func noteTask(s *thread.Scanning, call []byte) {
+	if name := thread.Text(thread.Members(call, "name")[0]); name == "Task" || name == "Agent" {
+		m := thread.Members(thread.Members(call, "input")[0], "prompt", "description")
+		if thread.Text(m[0]) != "" && thread.Text(m[1]) != "" {
+			s.Table.Facts.Summary(thread.Hash(thread.Text(m[0])), thread.Text(m[1]))
+		}
+	}
+}
+
+func describeUser(s *thread.Scanning, l line, f thread.Flags, at int32) (uint64, thread.Flags) {
+	said := l.Prompt()
+	hasImage := false
+	for block := range pyjson.Elements(l.content) {
+		m := pyjson.Values(block, "type", "tool_use_id")
+		switch thread.Text(m[0]) {
+		case "tool_result":
+			f |= thread.HasResults
+			if l.uuid != "" {
+				s.Result(thread.Text(m[1]), at)
+			}
+		case "image", "document":
+			hasImage = true
+		}
+	}
+	if l.summary || !l.human && strings.HasPrefix(said, summaryBegins) {
+		return thread.Hash(said), f | thread.IsSummary
+	}
+	if l.meta || l.shown || f&thread.HasResults != 0 {
+		return thread.Hash(said), f
+	}
+	switch {
+	case thread.IsCommand(said):
+		f |= thread.IsSlash | thread.IsPerson
+	case thread.IsLocalCommand(said):
+		f |= thread.IsSlash
+	case strings.HasPrefix(said, "<bash-input>"):
+		f |= thread.IsShell | thread.IsPerson
+	case l.typed() || hasImage && strings.TrimSpace(said) == "":
+		f |= thread.IsPerson | thread.IsPrompt
+		said = cmp.Or(said, "image")
+	case slices.ContainsFunc(slices.Collect(l.texts()), thread.UnknownCommand.MatchString):
+		f |= thread.IsMistyped
+	}
+	return thread.Hash(said), f
+}
+
+func (format) Count(t *thread.Table, mine func(at int32) bool, agent bool, c *thread.Count) (whole, active int32) {
+	for i, r := range t.Records.All() {
+		if r.UUID == 0 || r.Is(thread.IsRepeated) || !mine(int32(i)) {
+			continue
+		}
+		for f, n := range map[thread.Flags]*int{thread.IsPrompt: &c.Prompts.All, thread.IsQueued: &c.Queued, thread.IsSlash: &c.Slash, thread.IsShell: &c.Shell} {
+			if r.Is(f) {
+				*n++
+			}
+		}
+	}
+	c.Calls, c.Results, c.NoResult = t.CountCalls(mine)
+	c.Responses = t.CountResponses(mine)
+	for _, s := range t.Facts.Spent {
+		if mine(s.At) {
+			countSpent(&t.Facts, s, c)
+		}
+	}
+	if agent {
+		c.AgentPrompts, c.Prompts = c.Prompts.All, thread.CountedPrompts{}
+		c.Queued, c.Slash, c.Shell = 0, 0, 0
+		return -1, -1
+	}
+	c.Prompts.Whole, whole = t.CountLine(thread.WholeLine)
+	c.Prompts.Active, active = t.CountLine(thread.ActiveLine)
+	return whole, active
+}
+
+// countSpent counts what a response used.
+func countSpent(f *thread.Facts, s thread.Spent, c *thread.Count) {
+	if s.Model > 0 {
+		c.Models[f.Models[s.Model-1]]++
+	}
+	u := &c.Usage
+	for i, sum := range []**int64{&u.Input, &u.Output, &u.CacheRead, &u.CacheWrite} {
+		if s.Has&(1<<i) == 0 {
+			continue
+		}
+		if *sum == nil {
+			*sum = new(int64)
+		}
+		**sum += int64(s.Tokens[i])
+	}
+}
+
+func (format) Responses(t *thread.Table, mine func(at int32) bool) iter.Seq[thread.Used] {
+	return func(yield func(thread.Used) bool) {
+		for _, r := range t.Facts.Spent {
+			if !mine(r.At) || r.Has == 0 || t.IsMarked(r.At) {
+				continue
+			}
+			u := thread.Used{ID: r.ID, Model: thread.UnknownModel}
+			if r.Model > 0 {
+				u.Model = t.Facts.Models[r.Model-1]
+			}
+			for i, n := range u.Usage.Numbers() {
+				*n = int64(r.Tokens[i])
+			}
+			if !yield(u) {
+				return
+			}
+		}
+	}
+}
+
+func (f format) Spent(t *thread.Table, mine func(at int32) bool) map[string]*thread.Spending {
+	all := map[string]*thread.Spending{}
+	for r := range f.Responses(t, mine) {
+		r.AddTo(all)
+	}
+	return all
+}

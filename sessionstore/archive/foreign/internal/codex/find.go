@@ -1,0 +1,224 @@
+package codex
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+)
+
+const (
+	titlesFile = "session_index.jsonl" // the names of the sessions
+	noFolder   = "-codex"              // for files that name no directory
+)
+
+// Tool is the Codex CLI.
+type Tool struct{}
+
+func (Tool) Name() string { return "codex" }
+
+func (Tool) Format(l *thread.Layout, _ func(uuid uint64) bool) thread.Format {
+	return &format{layout: *l}
+}
+
+func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} }
+
+func (Tool) Says(raw []byte) uint64 {
+	l, _ := parse(raw)
+	return l.hash()
+}
+
+func (Tool) IsLinked() bool { return false }
+
+func (Tool) IsCompared(r thread.Record) bool {
+	return r.Is(thread.IsPerson | thread.IsAssistant | thread.HasResults)
+}
+
+func (Tool) UUIDs(context.Context, string) []uint64 { return nil }
+
+func (Tool) Repeats(string) (copied, question bool) { return false, false }
+
+// Find: a file of a sub-agent belongs to the history of the session that began it, where
+// that is there.
+func (Tool) Find(ctx context.Context, home string, since time.Time) ([]thread.History, error) {
+	var found []*rollout
+	var failed error
+	for _, folder := range []string{"sessions", "archived_sessions"} {
+		some, err := below(ctx, filepath.Join(home, folder))
+		found, failed = append(found, some...), errors.Join(failed, err)
+	}
+	found, err := joinThreads(ctx, found)
+	failed = errors.Join(failed, err)
+	titles, err := titlesIn(filepath.Join(home, titlesFile))
+	failed = errors.Join(failed, err)
+	byID := map[string]*rollout{}
+	for _, f := range found {
+		f.Title = titles[f.ID]
+		byID[f.ID] = f
+	}
+	begun := map[string][]*rollout{} // by the session that began them
+	var all []*rollout
+	for _, f := range found {
+		if parent := byID[f.lineage.Spawner]; parent != nil && !isAncestor(byID, f, parent) {
+			begun[parent.ID] = append(begun[parent.ID], f)
+			continue
+		}
+		all = append(all, f)
+	}
+	files := thread.FileSet{}
+	for _, f := range found {
+		files[f.Path] = thread.Together{Segments: f.segments, Broken: f.broken, Title: f.Title}
+	}
+	var histories []thread.History
+	for _, f := range all {
+		f.Files = files
+		f.adopt(begun, f.ID)
+		if !f.Modified.Before(since) {
+			histories = append(histories, f.History)
+		}
+	}
+	return histories, failed
+}
+
+// isAncestor reports whether f is one of those that began a session, or the
+// session, which happens in damaged files.
+func isAncestor(byID map[string]*rollout, f, of *rollout) bool {
+	for range len(byID) {
+		if of == nil {
+			return false
+		}
+		if of.ID == f.ID {
+			return true
+		}
+		of = byID[of.lineage.Spawner]
+	}
+	return of != nil
+}
+
+// adopt adds the files of the sub-agents that a session began, and of theirs.
+func (f *rollout) adopt(begun map[string][]*rollout, id string) {
+	for _, sub := range begun[id] {
+		f.Agents = append(f.Agents, sub.Path)
+		if sub.Modified.After(f.Modified) {
+			f.Modified = sub.Modified
+		}
+	}
+	for _, sub := range begun[id] {
+		f.adopt(begun, sub.ID)
+	}
+}
+
+// below lists the files below a directory, in the order of their paths.
+func below(ctx context.Context, dir string) (found []*rollout, failed error) {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && path == dir {
+			return nil
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			failed = errors.Join(failed, err)
+			if ctx.Err() != nil {
+				return fs.SkipAll
+			}
+			return nil
+		}
+		name := strings.TrimSuffix(e.Name(), thread.PackedSuffix)
+		if !e.Type().IsRegular() || !strings.HasPrefix(name, filePrefix) || !strings.HasSuffix(name, thread.HistorySuffix) {
+			return nil
+		}
+		if name != e.Name() { // compressed: what stands beside it is newer
+			if _, err := os.Stat(strings.TrimSuffix(path, thread.PackedSuffix)); err == nil {
+				return nil
+			}
+		}
+		f, err := beginningOf(ctx, path, e)
+		if err == nil && f != nil {
+			found = append(found, f)
+		}
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", path, err))
+		}
+		return nil
+	})
+	return found, errors.Join(failed, err)
+}
+
+// beginningOf reads what a file says first.
+func beginningOf(ctx context.Context, path string, e fs.DirEntry) (*rollout, error) {
+	fi, err := e.Info()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // it was compressed or archived meanwhile
+	}
+	if err != nil {
+		return nil, err
+	}
+	file, _, err := thread.OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	r, leave, err := thread.PlainReader(file)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	s, f := thread.Scanning{Table: &thread.Table{End: -1}, Notes: thread.NewNotes()}, &format{}
+	for l, err := range thread.LinesOf(ctx, io.LimitReader(r, thread.MaxBeginning)) {
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, err
+		}
+		_ = f.Scan(&s, l.Bytes) // a damaged line says nothing here
+		if s.Table.Lineage.ID != "" && s.Table.Dir != "" {
+			break
+		}
+	}
+	id := cmp.Or(s.Table.Lineage.ID, idIn(path))
+	return &rollout{lineage: s.Table.Lineage, from: f.base, History: thread.History{
+		ID: id, Path: path, Dir: s.Table.Dir, Folder: noFolder, Size: fi.Size(), Modified: fi.ModTime(),
+		Spawned: s.Table.Lineage.Spawner != "",
+	}}, nil
+}
+
+// maxTitles is how much of the file of names is read, in bytes: its end.
+const maxTitles = 16 << 20
+
+// titlesIn returns the names of sessions, of which the last counts.
+func titlesIn(path string) (map[string]string, error) {
+	f, fi, err := thread.OpenRegular(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	titles := map[string]string{}
+	begin := max(0, fi.Size()-maxTitles)
+	for l, err := range thread.LinesOf(context.Background(), io.NewSectionReader(f, begin, fi.Size()-begin)) {
+		if err != nil {
+			return titles, err
+		}
+		raw := pyjson.TrimSpace(l.Bytes)
+		if pyjson.Check(raw, pyjson.Tolerant) != nil {
+			continue // the first one may be cut
+		}
+		if m := thread.Members(raw, "id", "thread_name"); thread.Text(m[0]) != "" && strings.TrimSpace(thread.Text(m[1])) != "" {
+			titles[thread.Text(m[0])] = thread.Text(m[1])
+		}
+	}
+	return titles, nil
+}

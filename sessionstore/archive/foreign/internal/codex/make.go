@@ -1,0 +1,151 @@
+package codex
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+)
+
+// maker makes lines of Codex.
+type maker struct {
+	w     *thread.LineWriter
+	about thread.About
+	mark  string // of the message whose lines are made
+}
+
+func (c *maker) File() string {
+	return filePrefix + c.about.Began.UTC().Format("2006-01-02T15-04-05") + "-" + c.about.ID + thread.HistorySuffix
+}
+
+// row is a line.
+type row struct {
+	Time    string `json:"timestamp"`
+	Kind    string `json:"type"`
+	Payload any    `json:"payload"`
+	Mark    string `json:"amplifier,omitempty"` // see thread.ExportMember
+}
+
+func (c *maker) row(at time.Time, kind string, payload any) error {
+	return c.w.Row(row{thread.Stamp(at), kind, payload, c.mark})
+}
+
+func (c *maker) Begin() error {
+	return c.row(c.about.Began, metaKind, struct {
+		ID         string `json:"id"`
+		Time       string `json:"timestamp"`
+		Dir        string `json:"cwd"`
+		Originator string `json:"originator"`
+		Version    string `json:"cli_version"`
+		Source     string `json:"source"`
+	}{c.about.ID, thread.Stamp(c.about.Began), c.about.Dir, "amplifier", "0.144.3", "cli"})
+}
+
+// Join drops the conversation of the tool's lines, unless all of it stays.
+func (c *maker) Join(_ string, whole bool) error {
+	if whole {
+		return nil
+	}
+	rollback := map[string]any{"type": "thread_rolled_back", "num_turns": uint32(math.MaxUint32)}
+	if err := c.row(c.about.Began, eventKind, rollback); err != nil {
+		return err
+	}
+	return c.row(c.about.Began, compactKind, struct {
+		Message string            `json:"message"`
+		Items   []json.RawMessage `json:"replacement_history"`
+	}{"", []json.RawMessage{}})
+}
+
+type message struct {
+	Type    string `json:"type"`
+	Role    string `json:"role"`
+	Content []any  `json:"content"`
+}
+
+type textPart struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+func (c *maker) Message(m thread.Made) error {
+	c.mark = m.Mark
+	switch m.Role() {
+	case "assistant":
+		return c.answer(m)
+	case "tool":
+		return c.row(m.At, itemKind, struct {
+			Type   string `json:"type"`
+			CallID string `json:"call_id"`
+			Output string `json:"output"`
+		}{"function_call_output", m.ToolCallID(), m.Said})
+	}
+	if m.Reminder {
+		said := strings.TrimSpace(m.Said)
+		said = strings.TrimSuffix(strings.TrimPrefix(said, "<system-reminder>\n"), "\n</system-reminder>")
+		return c.row(m.At, itemKind, message{"message", "developer", []any{textPart{"input_text", said}}})
+	}
+	var content []any
+	for _, b := range m.Blocks {
+		content = append(content, contentOf(b))
+	}
+	if len(content) == 0 {
+		content = []any{textPart{"input_text", m.Said}}
+	}
+	if err := c.row(m.At, itemKind, message{"message", "user", content}); err != nil {
+		return err
+	}
+	return c.row(m.At, eventKind, struct {
+		Type    string   `json:"type"`
+		Message string   `json:"message"`
+		Images  []string `json:"images"`
+	}{"user_message", m.Said, []string{}})
+}
+
+// contentOf returns a block as a part of a message.
+func contentOf(block []byte) any {
+	m := thread.Members(block, "type", "text", "source")
+	if thread.Text(m[0]) == "text" {
+		return textPart{"input_text", thread.Text(m[1])}
+	}
+	s := thread.Members(m[2], "type", "media_type", "data", "url")
+	url := thread.Text(s[3])
+	if thread.Text(s[0]) == "base64" {
+		url = "data:" + thread.Text(s[1]) + ";base64," + thread.Text(s[2])
+	}
+	return struct {
+		Type string `json:"type"`
+		URL  string `json:"image_url"`
+	}{"input_image", url}
+}
+
+func (c *maker) answer(m thread.Made) error {
+	if m.Said != "" {
+		if err := c.row(m.At, itemKind, message{"message", "assistant", []any{textPart{"output_text", m.Said}}}); err != nil {
+			return err
+		}
+		if err := c.row(m.At, eventKind, struct {
+			Type    string `json:"type"`
+			Message string `json:"message"`
+		}{"agent_message", m.Said}); err != nil {
+			return err
+		}
+	}
+	for _, call := range m.ToolCalls() {
+		arguments := string(call.Arguments)
+		if pyjson.KindOf(call.Arguments) != pyjson.Object {
+			arguments = "{}"
+		}
+		if err := c.row(m.At, itemKind, struct {
+			Type      string `json:"type"`
+			Name      string `json:"name"`
+			Arguments string `json:"arguments"`
+			CallID    string `json:"call_id"`
+		}{"function_call", call.Name, arguments, call.ID}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

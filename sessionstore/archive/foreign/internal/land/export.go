@@ -1,0 +1,245 @@
+package land
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"path/filepath"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/limits"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/pytime"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+)
+
+// Written is what an export wrote, see foreign.Exported.
+type Written struct {
+	ID, File string
+	Original int64
+	Messages int
+}
+
+// Export writes a session as a file of a tool.
+func Export(ctx context.Context, st *sessionstore.Store, id string, tool thread.Tool, w io.Writer) (Written, error) {
+	md, err := st.Metadata(ctx, id)
+	if err != nil {
+		return Written{}, err
+	}
+	foreign, place := exportOf(md, filepath.Join(st.Dir(), id), id, tool.Name())
+	out := newMaking(tool, foreign, id, md, thread.WriterUntil(ctx, w))
+	done := Written{ID: foreign}
+	kept := 0
+	dir := filepath.Join(st.Dir(), id, place)
+	f, leave := OpenOriginal(ctx, dir, tool, StateIn(md, place))
+	if f != nil {
+		defer leave()
+	}
+	if f != nil && f.Layout.IsPlain() {
+		if kept, err = out.continueOriginal(ctx, st, id, f, dir); err != nil {
+			return done, err
+		}
+		done.Original = f.Size
+	} else if err := out.lines.Begin(); err != nil {
+		return done, err
+	}
+	n := 0
+	for m, err := range st.Messages(ctx, id) {
+		if err != nil {
+			return done, err
+		}
+		if n++; n <= kept {
+			continue
+		}
+		if err := out.message(m, n); err != nil {
+			return done, fmt.Errorf("message %d: %w", n, err)
+		}
+		done.Messages++
+	}
+	done.File = out.lines.File()
+	return done, out.w.Flush()
+}
+
+// compared is how far a session is what the file that it keeps makes.
+type compared struct {
+	chain []int32
+	r     *thread.Rendering
+	kept  int                                        // how many messages are as the file makes them
+	whole bool                                       // the file makes no others
+	next  func() (sessionstore.Message, error, bool) // those of the session behind them
+}
+
+// compare compares a session with what the file that it keeps makes. stop ends the reading
+// of the session.
+func compare(ctx context.Context, f *thread.File, st *sessionstore.Store, id string, s thread.Scope) (c compared, stop func(), err error) {
+	f.Table.SetScope(s)
+	c.next, stop = iter.Pull2(st.Messages(ctx, id))
+	if err := f.FindEnd(ctx); err != nil {
+		return c, stop, err
+	}
+	c.chain, c.whole = f.Line(s), true
+	tg := target{file: f, chain: c.chain}
+	if f.Table.Exported == id {
+		if tg.here, err = findHere(ctx, f, st, id); err != nil {
+			return c, stop, err
+		}
+	}
+	c.r, err = tg.render(thread.NewNotes(), func(m sessionstore.Message) error {
+		ours, err, ok := c.next()
+		if err != nil {
+			return err
+		}
+		if !ok || !same(m, ours) {
+			c.whole = false
+			return errDiffers
+		}
+		c.kept++
+		return nil
+	})
+	if errors.Is(err, errDiffers) {
+		err = nil
+	}
+	return c, stop, err
+}
+
+// continueOriginal writes the tool's file and what joins to it. It returns how many
+// messages of the session stand in it.
+func (out *making) continueOriginal(ctx context.Context, st *sessionstore.Store, id string, f *thread.File, dir string) (int, error) {
+	h, found, err := readHeader(dir)
+	if err != nil {
+		return 0, err
+	}
+	scope := thread.WholeLine
+	if found {
+		scope = h.scope()
+	}
+	c, stop, err := compare(ctx, f, st, id, scope)
+	defer stop()
+	if err != nil {
+		return 0, err
+	}
+	if n, err := io.Copy(out.w, io.NewSectionReader(f.Reader, 0, f.Size)); err != nil || n < f.Size {
+		return 0, cmp.Or(err, thread.ErrChanged)
+	}
+	if f.Tool.IsLinked() {
+		out.floor = f.Table.Facts.Last
+	}
+	parent := int32(-1)
+	for i := len(c.chain) - 1; i >= 0 && parent < 0; i-- {
+		if n := int(c.r.Numbers[c.chain[i]]); c.whole || n > 0 && n <= c.kept {
+			parent = c.chain[i]
+		}
+	}
+	if !c.whole {
+		if _, err, more := c.next(); c.kept == 0 || !more && err == nil || !f.Tool.IsLinked() {
+			c.kept, parent = 0, -1 // the line to go on from is no end, or there is none
+		}
+	}
+	behind := ""
+	if parent >= 0 {
+		behind = f.RecordID(parent)
+	}
+	return c.kept, out.lines.Join(behind, c.whole)
+}
+
+// same reports whether two messages are the same to a program that writes rows anew.
+func same(a, b sessionstore.Message) bool {
+	x, errX := pyjson.AppendMessage(nil, a.AppendTo(nil), pyjson.Style{})
+	y, errY := pyjson.AppendMessage(nil, b.AppendTo(nil), pyjson.Style{})
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+// Longer reports whether an imported session holds more than the tool would send to a model.
+func Longer(st *sessionstore.Store, id string) (bool, error) {
+	h, _, err := readHeader(filepath.Join(st.Dir(), id, Folder))
+	return h.Longer, err
+}
+
+// ForkActive makes a new session of what a tool would resume of an imported one.
+func ForkActive(ctx context.Context, st *sessionstore.Store, id, newID string, tools map[string]thread.Tool) error {
+	md, err := st.Metadata(ctx, id)
+	if err != nil {
+		return err
+	}
+	if core.Of(st).Has(newID) {
+		return limits.Errorf(fs.ErrExist, "session %q exists already", limits.ID(newID))
+	}
+	dir := filepath.Join(st.Dir(), id, Folder)
+	h, found, err := readHeader(dir)
+	if err != nil {
+		return err
+	}
+	s := StateOf(md)
+	f, leave := OpenOriginal(ctx, dir, tools[s.Tool], s)
+	if f == nil {
+		return ErrActive
+	}
+	defer leave()
+	if !found || h.scope() != thread.WholeLine {
+		return ErrActive
+	}
+	rows, r, err := active(ctx, f, st, id)
+	if err != nil {
+		return err
+	}
+	now := pytime.Format(core.Of(st).Now().UTC().Truncate(time.Microsecond))
+	fork := sessionstore.Metadata{}
+	members := []assignment{
+		{"session_id", newID},
+		{"parent_id", id},
+		{"forked_from_turn", s.Turns},
+		{"forked_at", now},
+		{"created", now},
+		{"turn_count", r.Turns},
+	}
+	for _, name := range []string{"bundle", "model", "working_dir"} {
+		if v, ok := md.Lookup(name); ok {
+			members = append(members, assignment{name, json.RawMessage(v)})
+		}
+	}
+	if err := assign(&fork, members...); err != nil {
+		return err
+	}
+	return st.Save(ctx, newID, rows, fork)
+}
+
+// active returns what the tool would resume of a session that holds the whole line,
+// and behind it the messages that the import did not make.
+func active(ctx context.Context, f *thread.File, st *sessionstore.Store, id string) ([]sessionstore.Message, *thread.Rendering, error) {
+	c, stop, err := compare(ctx, f, st, id, thread.WholeLine)
+	defer stop()
+	if err == nil && !c.whole {
+		err = ErrEdited
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	f.Table.SetScope(thread.ActiveLine)
+	var rows []sessionstore.Message
+	short := target{file: f, chain: f.Line(thread.ActiveLine)}
+	r, err := short.render(thread.NewNotes(), func(m sessionstore.Message) error {
+		rows = append(rows, m)
+		return nil
+	})
+	for err == nil {
+		m, failed, ok := c.next()
+		if !ok {
+			break
+		}
+		if err = failed; err == nil {
+			rows = append(rows, m)
+		}
+		if m.Role() == "user" {
+			r.Turns++
+		}
+	}
+	return rows, r, err
+}

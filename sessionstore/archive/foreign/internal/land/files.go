@@ -1,0 +1,121 @@
+package land
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/amplifier-go/sessionstorage/internal/commit"
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+)
+
+// files writes the files of one session.
+type files struct {
+	tx    core.Tx
+	core  core.Store
+	place string // see target.place
+}
+
+// announce says in metadata which transcript comes in the place of the one that the
+// session has.
+func (f files) announce(md *sessionstore.Metadata, tg target, has, made sessionstore.Revision) error {
+	s := StateIn(*md, f.place)
+	s.Tool, s.ID, s.Transcript, s.Pending = tg.file.Tool.Name(), tg.file.ID, RevisionText(has), RevisionText(made)
+	if err := md.Set(f.place, s); err != nil {
+		return err
+	}
+	return f.tx.SetMetadata(*md)
+}
+
+// transcript replaces the transcript that has the stamp was by the one with the
+// revision made. What stood there becomes the backup. The error Is thread.ErrChanged when
+// the tool's file makes another one by now.
+func (f files) transcript(ctx context.Context, tg target, was sessiondir.Stamp, made sessionstore.Revision) error {
+	return f.tx.Replace(sessiondir.Transcript, commit.Replacement{
+		Was: was, Time: vfs.Now(was.Mtime),
+		Write: func(w io.Writer) error {
+			_, wrote, err := tg.writeTranscript(thread.WriterUntil(ctx, w), thread.NewNotes())
+			if err == nil && wrote != made {
+				err = thread.ErrChanged
+			}
+			return err
+		},
+		Rotate: func() (bool, error) { return true, nil },
+	})
+}
+
+// original keeps the tool's file, if the target does.
+func (f files) original(ctx context.Context, tg target) error {
+	if !tg.original {
+		return nil
+	}
+	return f.beside(OriginalFile, func(w io.Writer) error { return tg.file.Pack(thread.WriterUntil(ctx, w)) })
+}
+
+func (f files) mapping(ctx context.Context, tg target, r *thread.Rendering) error {
+	return f.beside(MapFile, func(w io.Writer) error { return tg.writeMap(r, thread.WriterUntil(ctx, w)) })
+}
+
+// date gives the files of the session the time of the last line that became a message, so
+// that lists show when it went on. Its directory has that of the import: tools remove
+// sessions by it.
+func (f files) date(r *thread.Rendering) error {
+	at := r.LastTime
+	if at.Unix() <= 0 || at.After(f.core.Now()) { // the file has none, or a wrong one
+		return nil
+	}
+	for _, name := range []string{sessiondir.Transcript, sessiondir.Metadata, f.place + "/" + MapFile, f.place + "/" + OriginalFile} {
+		if err := f.tx.Dir().SetTime(name, at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("set the time of %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// copy copies a file of another session's import, if it has it.
+func (f files) copy(ctx context.Context, path, name string) error {
+	from, _, err := thread.OpenRegular(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	return f.beside(name, func(w io.Writer) error {
+		_, err := io.Copy(thread.WriterUntil(ctx, w), from)
+		return err
+	})
+}
+
+// beside writes a file in the folder of the import.
+func (f files) beside(name string, write func(io.Writer) error) (err error) {
+	top := f.tx.Dir().Dir
+	if err := top.Mkdir(f.place); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	root, err := top.Root().OpenRoot(f.place)
+	if err != nil {
+		return err
+	}
+	dir := top.At(root)
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	if err := f.replace(dir, name, write); err != nil {
+		return err
+	}
+	f.tx.Renamed(f.place + "/" + name)
+	if !f.core.Syncs() {
+		return nil
+	}
+	return errors.Join(dir.Sync(), top.Sync())
+}
+
+func (f files) replace(dir *vfs.Dir, name string, write func(io.Writer) error) error {
+	return dir.Replace(name, f.core.Syncs(), f.core.Now(), write)
+}

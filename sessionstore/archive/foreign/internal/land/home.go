@@ -1,0 +1,236 @@
+package land
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+)
+
+// A session that was exported may go on in the tool, and come back. The lines of an export
+// name the messages that they were made of, so the import puts these in their place, and
+// renders what the tool wrote.
+
+// exportOf returns the tool's id of what Export makes of a session that is kept in dir, and
+// where the session keeps what it has of the tool's file.
+func exportOf(md sessionstore.Metadata, dir, session, tool string) (id, place string) {
+	place = Folder + "_" + tool
+	if s := StateIn(md, place); s.ID != "" {
+		return s.ID, place
+	}
+	id = session
+	if !uuidForm.MatchString(id) {
+		id = thread.UUID5(tool, session)
+	}
+	s := StateOf(md)
+	_, err := os.Lstat(filepath.Join(dir, Folder, OriginalFile))
+	if s.Tool != tool || err != nil && thread.UUID5(tool, s.ID) != session { // the fork of a branch is a session of its own
+		return id, place
+	}
+	if uuidForm.MatchString(s.ID) {
+		id = s.ID
+	}
+	return id, Folder
+}
+
+// findHome finds the session that a file is an export of, and where it keeps the file. Where
+// the tool forked that, it is the origin.
+func (ld *lander) findHome(ctx context.Context, f *thread.File, h thread.History, named string) error {
+	id, tool := f.Table.Exported, ld.tool.Name()
+	if id == "" || h.Parent != "" {
+		return nil
+	}
+	slug, err := projectOf(ld.p, h, id, named)
+	if err != nil {
+		return err
+	}
+	st, err := storeOf(ctx, ld.p, slug, true)
+	if err != nil || st == nil || !core.Of(st).Has(id) {
+		return err
+	}
+	md, err := st.Metadata(ctx, id)
+	if err != nil {
+		return err
+	}
+	foreign, place := exportOf(md, filepath.Join(st.Dir(), id), id, tool)
+	if foreign != h.ID {
+		ld.origin, ld.thread = id, foreign
+		return nil
+	}
+	known := StateIn(md, place).ID
+	if known != h.ID { // it came to another session before, as when this one was in the trash
+		if slug, err := projectWith(ld.p, thread.UUID5(tool, h.ID)); err != nil || slug != "" {
+			return err
+		}
+	}
+	ld.home, ld.place, f.ID = id, place, cmp.Or(known, f.ID) // which Export changes where it is no UUID
+	return nil
+}
+
+// findParent finds the session that the tool forked one of, and where it leaves that.
+func (ld *lander) findParent(ctx context.Context, top *target, h thread.History) (err error) {
+	path, t := "", top.file.Table
+	switch {
+	case ld.home != "":
+		return nil
+	case top.kind == KindConversation && h.Origin != nil:
+		path = h.Origin.Path
+		top.parent, err = ld.sessionOf(h.Origin.ID)
+	case top.kind == KindConversation && ld.origin != "":
+		top.parent, path = ld.origin, filepath.Join(filepath.Dir(h.Path), ld.thread+thread.HistorySuffix)
+	case top.parent != "":
+		top.parent, err = ld.sessionOf(cmp.Or(h.Parent, t.Lineage.Spawner, t.Lineage.Original))
+	}
+	if path == "" || ld.has(top.id) { // else it is known where it leaves its origin
+		return err
+	}
+	uuids, copied, exported := ld.tool.UUIDs(ctx, path), 0, 0
+	for _, at := range top.chain {
+		r := t.Records.At(at)
+		if !r.Is(thread.IsPerson) {
+			continue
+		}
+		if _, found := slices.BinarySearch(uuids, r.UUID); found {
+			copied++
+		}
+		if t.IsMarked(at) {
+			exported++
+		}
+	}
+	top.turn = max(top.turn, copied, exported)
+	return err
+}
+
+// sessionOf returns the id of the session that has the tool's one: which that came from, or
+// that came from it.
+func (ld *lander) sessionOf(id string) (string, error) {
+	made := thread.UUID5(ld.tool.Name(), id)
+	if !uuidForm.MatchString(id) {
+		return made, nil
+	}
+	for _, known := range []string{made, id} {
+		if slug, err := projectWith(ld.p, known); err != nil || slug != "" {
+			return known, err
+		}
+	}
+	return made, nil
+}
+
+// findHere compares the lines that an export made with what it makes now.
+func findHere(ctx context.Context, f *thread.File, st *sessionstore.Store, id string) (*thread.HereRows, error) {
+	here := &thread.HereRows{Rows: st.Messages(ctx, id)}
+	marks := slices.Clone(f.Table.Marks)
+	slices.SortStableFunc(marks, func(a, b thread.Mark) int { return cmp.Compare(a.Message, b.Message) })
+	var b bytes.Buffer
+	out := newMaking(f.Tool, "", id, sessionstore.Metadata{}, &b)
+	n, first, before := int32(0), int32(1), 0
+	goWith := func(lines []thread.HereLine, last int32) { // what no line is made of goes with the message before
+		for i := range lines {
+			if lines[i].Last > 0 {
+				lines[i].Last = last
+			}
+		}
+	}
+	for m, err := range here.Rows {
+		n++
+		if err != nil {
+			return nil, err
+		}
+		var want []uint64
+		if errors.Join(out.message(m, int(n)), out.w.Flush()) != nil {
+			want = append(want, 0) // no export has it
+		}
+		for row := range bytes.Lines(b.Bytes()) {
+			want = append(want, f.Tool.Says(row))
+		}
+		b.Reset()
+		if len(want) == 0 {
+			continue
+		}
+		begin, same := len(here.Lines), true
+		for ; len(marks) > 0 && marks[0].Message <= n; marks = marks[1:] {
+			raw, err := f.Input.Line(f.Table.Records.At(marks[0].At).Offset)
+			if err != nil {
+				return nil, err
+			}
+			line, i := thread.HereLine{At: marks[0].At}, (len(here.Lines)-begin)%len(want)
+			if i == 0 {
+				line.First, line.Last = first, n
+			}
+			same = same && marks[0].Message == n && f.Tool.Says(raw) == want[i]
+			here.Lines = append(here.Lines, line)
+		}
+		if !same || (len(here.Lines)-begin)%len(want) > 0 {
+			here.Lines = here.Lines[:begin]
+		}
+		if len(here.Lines) == begin {
+			goWith(here.Lines[before:], n-1)
+		}
+		first, before = n+1, begin
+	}
+	goWith(here.Lines[before:], n)
+	slices.SortFunc(here.Lines, func(a, b thread.HereLine) int { return cmp.Compare(a.At, b.At) })
+	return here, nil
+}
+
+// making makes lines of a tool.
+type making struct {
+	w       *thread.LineWriter
+	lines   thread.Maker
+	tool    string
+	id      string // the tool's id of the session
+	session string
+	last    time.Time
+	floor   time.Time // the latest of the tool's own lines: Claude Code goes on from the newest
+}
+
+var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+func newMaking(tool thread.Tool, id, session string, md sessionstore.Metadata, w io.Writer) *making {
+	out := &making{w: &thread.LineWriter{Out: bufio.NewWriterSize(w, 64<<10)}, tool: tool.Name(), id: id, session: session}
+	out.last = time.Unix(0, 0).UTC()
+	if t, ok := md.Created(); ok {
+		out.last = t
+	}
+	out.lines = tool.Maker(out.w, thread.About{ID: out.id, Dir: md.Text("working_dir"), Model: md.Text("model"), Began: out.last})
+	return out
+}
+
+// message makes the lines of the nth message.
+func (out *making) message(m sessionstore.Message, n int) error {
+	if row, err := pyjson.Append(nil, m.AppendTo(nil), pyjson.Style{}); err == nil { // as programs write it that save it anew
+		if same, err := sessionstore.ParseMessage(row); err == nil {
+			m = same
+		}
+	}
+	if t, ok := m.Timestamp(); ok {
+		out.last = t
+	}
+	mm := thread.Made{Message: m, At: out.last, Key: thread.UUID5(out.tool, "export/"+out.session+"/"+strconv.Itoa(n)), Said: m.Content(), Mark: out.session + "/" + strconv.Itoa(n)}
+	mm.Reminder = m.Role() != "user" && m.Role() != "assistant" && m.Role() != "tool" || strings.HasPrefix(strings.TrimSpace(mm.Said), "<system-reminder>")
+	if mm.At.Before(out.floor) {
+		mm.At = out.floor
+	}
+	content, _ := m.Lookup("content")
+	for block := range pyjson.Elements(content) {
+		if kind := thread.Text(thread.Members(block, "type")[0]); kind == "text" || kind == "image" {
+			mm.Blocks = append(mm.Blocks, json.RawMessage(block))
+		}
+	}
+	return out.lines.Message(mm)
+}

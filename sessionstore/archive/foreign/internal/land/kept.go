@@ -1,0 +1,127 @@
+package land
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+)
+
+// relation is how the tool's file stands to the one that a session keeps.
+type relation uint8
+
+const (
+	unkept relation = iota // the session keeps none that can be read, or one without records
+	grown                  // the file begins with all that is kept
+	wider                  // the file has all records that are kept
+	within                 // the file has no record that is not kept
+	parted                 // each has records that the other one has not
+)
+
+// relate compares a file of the tool with the one in the folder of an import. Files are
+// compared by their records, a line at the end that is torn aside: those of Claude Code
+// by their uuids and what they say, those of Codex by the lines that are part of the
+// conversation. known is how much the file begins with of what is kept, in bytes.
+func relate(ctx context.Context, f *thread.File, dir string) (rel relation, known int64, err error) {
+	kept, _, err := thread.OpenRegular(filepath.Join(dir, OriginalFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return unkept, 0, nil
+	}
+	if err != nil {
+		return unkept, 0, err
+	}
+	known, err = beginsWith(ctx, f, kept)
+	if err = errors.Join(err, kept.Close()); err != nil || known > 0 {
+		return grown, known, err
+	}
+	k, leave, err := openKept(ctx, dir, f.Tool, f.ID)
+	if err != nil {
+		return unkept, 0, ctx.Err() // what cannot be read is no loss
+	}
+	defer leave()
+	theirs, err := f.Format.Says(ctx, f)
+	if err != nil {
+		return unkept, 0, err
+	}
+	ours, err := k.Format.Says(ctx, k)
+	switch {
+	case err != nil:
+	case thread.ContainsAll(ours, theirs):
+		rel = within
+	case len(ours) == 0:
+	case thread.ContainsAll(theirs, ours):
+		rel = wider
+	default:
+		rel = parted
+	}
+	return rel, 0, err
+}
+
+// openKept opens what an import kept in a folder of the tool's file.
+func openKept(ctx context.Context, dir string, tool thread.Tool, id string) (*thread.File, func(), error) {
+	h, _, err := readHeader(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	return thread.Open(ctx, thread.Source{Segments: thread.Whole(filepath.Join(dir, OriginalFile)), Layout: h.layout()}, tool, id, thread.NewNotes())
+}
+
+// OpenOriginal opens the tool's file that a session keeps, nil where it keeps none of that
+// tool.
+func OpenOriginal(ctx context.Context, dir string, tool thread.Tool, s State) (*thread.File, func()) {
+	if tool == nil || s.Tool != tool.Name() {
+		return nil, nil
+	}
+	f, leave, err := openKept(ctx, dir, tool, s.ID)
+	if err != nil {
+		return nil, nil
+	}
+	return f, leave
+}
+
+// beginsWith returns the length of the kept file where the other one begins with all of its
+// bytes, and 0 where it does not.
+func beginsWith(ctx context.Context, f *thread.File, kept io.Reader) (int64, error) {
+	z, err := thread.NewDecoder(kept)
+	if err != nil {
+		return 0, err
+	}
+	defer z.Close()
+	same := &prefix{f: f}
+	n, err := io.Copy(same, thread.ReaderUntil(ctx, z))
+	if err != nil {
+		return 0, cmp.Or(ctx.Err(), same.failed) // what is damaged is another file
+	}
+	return n, nil
+}
+
+// prefix compares what is written to it with a file.
+type prefix struct {
+	f      *thread.File
+	at     int64
+	buf    []byte
+	failed error // to read the file
+}
+
+// Write is that of io.Writer.
+func (p *prefix) Write(b []byte) (int, error) {
+	if int64(len(b)) > p.f.Size-p.at {
+		return 0, errDiffers
+	}
+	p.buf = slices.Grow(p.buf[:0], len(b))[:len(b)]
+	if n, err := p.f.Reader.ReadAt(p.buf, p.at); n < len(b) {
+		p.failed = thread.ShortRead(err)
+		return 0, p.failed
+	}
+	p.at += int64(len(b))
+	if !bytes.Equal(b, p.buf) {
+		return 0, errDiffers
+	}
+	return len(b), nil
+}

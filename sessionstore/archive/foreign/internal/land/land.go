@@ -1,0 +1,258 @@
+// Package land brings the sessions that a history makes into a store, and out of it again: it
+// makes them, brings them up to date, and keeps what either side would lose.
+package land
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+)
+
+// maxDiverged is how many sessions one history may make because both sides went on.
+const maxDiverged = 1000
+
+// land brings one of all targets into the store: into the session with its id, or else,
+// where both went on, into a fork.
+func (ld *lander) land(ctx context.Context, tg target, all []target) (Imported, error) {
+	first := tg
+	for n := range maxDiverged {
+		if n > 0 {
+			tg.id = divergedID(first, n)
+			tg.kind, tg.parent, tg.beside, tg.here = KindDiverged, first.id, "", nil
+		}
+		done, p, next, err := ld.try(ctx, tg, all)
+		if err != nil {
+			return Imported{}, fmt.Errorf("import into session %q: %w", tg.id, err)
+		}
+		if next == nil {
+			if p != nil {
+				ld.done.merge(tg, p.r, p.notes)
+			}
+			return done, nil
+		}
+		if tg.turn = next.Turns; first.here != nil {
+			if tg.turn, _, err = ld.sharedTurns(ctx, first); err != nil {
+				return Imported{}, err
+			}
+		}
+	}
+	return Imported{}, fmt.Errorf("import into session %q: it went on %d times", first.id, maxDiverged)
+}
+
+// divergedID returns the id of the nth session that a target makes because both sides
+// went on.
+func divergedID(tg target, n int) string {
+	return thread.UUID5(tg.file.Tool.Name(), tg.id+"/diverged/"+strconv.Itoa(n))
+}
+
+// try brings the target into the session with its id. It returns what the target makes
+// where it read the file for that. It returns the state of the session and does nothing
+// when both went on.
+func (ld *lander) try(ctx context.Context, tg target, all []target) (done Imported, p *plan, other *State, err error) {
+	if !ld.has(tg.id) {
+		done, err = ld.create(ctx, tg)
+		if !errors.Is(err, fs.ErrExist) {
+			return done, nil, nil, err
+		}
+	}
+	md, err := ld.st.Metadata(ctx, tg.id)
+	if err != nil {
+		return done, nil, nil, err
+	}
+	s, known := StateIn(md, tg.place()), Imported{tg.id, tg.kind, WasUnchanged, 0}
+	if s.SHA256 == tg.file.Hash() && s.Pending == "" && s.Rules == rules {
+		return known, nil, nil, nil
+	}
+	has, err := ld.transcript(ctx, tg.id, -1)
+	if err != nil {
+		return done, nil, nil, err
+	}
+	now := RevisionText(has)
+	ours := now != s.Transcript && (now != s.Pending || s.Pending == "")
+	if ours && s.SHA256 == tg.file.Hash() && s.Pending == "" {
+		return known, nil, nil, nil
+	}
+	rel, size := unkept, int64(0)
+	if tg.original {
+		if rel, size, err = relate(ctx, tg.file, ld.kept(tg.id, tg.place())); err != nil {
+			return done, nil, nil, err
+		}
+		if rel == within && s.Pending == "" && s.SHA256 != tg.file.Hash() {
+			return known, nil, nil, nil
+		}
+	}
+	if p, err = tg.plan(has); err != nil {
+		return done, nil, nil, err
+	}
+	ours = ours || p.r.FromHere < s.Here
+	begins := p.want == has
+	if p.want.Messages < has.Messages {
+		first, err := ld.transcript(ctx, tg.id, p.want.Messages)
+		if err != nil {
+			return done, nil, nil, err
+		}
+		begins = first == p.want
+	}
+	done = Imported{tg.id, tg.kind, WasUnchanged, p.want.Messages}
+	any, behind, turns := p.r.News(size, has.Messages)
+	comes := p.extends && behind && (rel == grown || s.Tool == "" || p.r.FromHere == has.Messages)
+	switch {
+	case tg.here != nil && !any && s.Tool == "": // the file has nothing but the export
+		return done, p, nil, nil
+	case begins && (ours || has == p.want):
+		if ours && rel == parted || !tg.original && s.Pending == "" && s.Rules == rules {
+			return done, p, nil, nil
+		}
+		if rel == parted {
+			if err := ld.former(ctx, tg, md, has); err != nil {
+				return done, nil, nil, err
+			}
+		}
+		return done, p, nil, ld.change(ctx, tg, has, p, false)
+	case !ours || tg.here != nil && comes:
+		lost, err := ld.loses(ctx, tg, all, p, rel)
+		if err == nil && lost {
+			err = ld.former(ctx, tg, md, has)
+		}
+		if err != nil {
+			return done, nil, nil, err
+		}
+		if done.Action = WasUpdated; tg.here != nil && turns > 0 {
+			ld.done.Home[tg.id] = turns
+		}
+		return done, p, nil, ld.change(ctx, tg, has, p, true)
+	case tg.here != nil && !any || s.Transcript == RevisionText(p.want) && s.Pending == "": // ours went on, and is no longer what it was
+		return done, p, nil, nil
+	case s.Rules != rules && s.Pending == "" && (rel == grown || !tg.original):
+		if went, err := ld.wentOn(ctx, tg, p.r); err != nil || !went {
+			return done, p, nil, err
+		}
+	}
+	return done, nil, &s, nil
+}
+
+// create makes a new session.
+func (ld *lander) create(ctx context.Context, tg target) (Imported, error) {
+	done := Imported{tg.id, tg.kind, WasCreated, 0}
+	if ld.dry {
+		p, err := tg.plan(sessionstore.Revision{})
+		if err != nil {
+			return done, err
+		}
+		ld.done.merge(tg, p.r, p.notes)
+		done.Messages = p.want.Messages
+		return done, nil
+	}
+	n := thread.NewNotes()
+	var r *thread.Rendering
+	err := core.Of(ld.st).Make(ctx, tg.id, func(tx core.Tx) error {
+		f := files{tx, core.Of(ld.st), tg.place()}
+		var made sessionstore.Revision
+		err := f.replace(tx.Dir().Dir, sessiondir.Transcript, func(w io.Writer) (err error) {
+			r, made, err = tg.writeTranscript(thread.WriterUntil(ctx, w), n)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		tx.Renamed(sessiondir.Transcript)
+		if err := f.original(ctx, tg); err != nil { // it fails where the file is not what the transcript was made of
+			return err
+		}
+		if err := f.mapping(ctx, tg, r); err != nil {
+			return err
+		}
+		md := sessionstore.Metadata{}
+		if err := tg.describe(&md, r, tg.state(r, made)); err != nil {
+			return err
+		}
+		done.Messages = made.Messages
+		return errors.Join(tx.SetMetadata(md), f.date(r))
+	})
+	if err == nil {
+		ld.done.merge(tg, r, n)
+	}
+	return done, err
+}
+
+func (tg target) state(r *thread.Rendering, made sessionstore.Revision) State {
+	s := State{
+		Tool: tg.file.Tool.Name(), ID: tg.file.ID, SHA256: tg.file.Hash(),
+		Transcript: RevisionText(made), Turns: r.Turns, Rules: rules, Usage: r.Usage,
+		Spent: tg.spent(), Here: r.FromHere,
+	}
+	if tg.kind == KindConversation {
+		for _, id := range tg.file.Table.Facts.GoesOn {
+			s.ContinuedIn = append(s.ContinuedIn, thread.UUID5(tg.file.Tool.Name(), id))
+		}
+	}
+	return s
+}
+
+// change writes the target into the session that has the transcript has, its own
+// transcript only where write is set. It holds no transcript in memory.
+//
+// A transcript is announced in metadata before it is written, and the tool's file is
+// kept before that. So an import that was killed is completed by the next one, also
+// where the tool's file has less by then, and is not taken for turns of ours. The
+// announcement goes with the metadata that fit the new transcript.
+func (ld *lander) change(ctx context.Context, tg target, has sessionstore.Revision, p *plan, write bool) error {
+	if ld.dry {
+		return nil
+	}
+	return core.Of(ld.st).ChangeOwned(ctx, tg.id, func(tx core.Tx) error {
+		f := files{tx, core.Of(ld.st), tg.place()}
+		was, err := tx.Dir().Stat(sessiondir.Transcript)
+		if err != nil {
+			return err
+		}
+		now, err := ld.transcript(ctx, tg.id, -1)
+		if err != nil {
+			return err
+		}
+		if now != has {
+			return sessionstore.ErrConflict
+		}
+		md, err := tx.Metadata()
+		if err != nil {
+			return err
+		}
+		if write {
+			if err := f.announce(&md, tg, has, p.want); err != nil {
+				return err
+			}
+		}
+		if err := f.original(ctx, tg); err != nil {
+			return err
+		}
+		if err := f.mapping(ctx, tg, p.r); err != nil {
+			return err
+		}
+		if write {
+			if err := f.transcript(ctx, tg, was, p.want); err != nil {
+				return err
+			}
+		}
+		s := tg.state(p.r, p.want)
+		if !write && StateIn(md, tg.place()).Pending == "" {
+			err = errors.Join(tg.nameIn(&md, p.r), md.Set(tg.place(), s))
+		} else {
+			err = tg.describe(&md, p.r, s)
+		}
+		if err != nil {
+			return err
+		}
+		if err := tx.SetMetadata(md); err != nil || !write && p.want != has || tg.place() != Folder { // ours went on
+			return err
+		}
+		return f.date(p.r)
+	})
+}

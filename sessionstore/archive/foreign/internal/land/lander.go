@@ -1,0 +1,147 @@
+package land
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+)
+
+// Imported is one session that an import made or found.
+type Imported struct {
+	ID, Kind, Action string
+	Messages         int // that the tool's history makes
+}
+
+// Options are those of an import, see foreign.Options.
+type Options struct {
+	Project    string
+	ActiveOnly bool
+	DryRun     bool
+}
+
+// lander makes and updates sessions of one store. A nil store is one that does not
+// exist yet, in a dry run.
+type lander struct {
+	p     *sessionstore.Projects
+	st    *sessionstore.Store
+	tool  thread.Tool
+	dry   bool
+	fixed bool // the caller named the project
+	done  *Results
+
+	home, place    string // the session that the history is an export of, and where it keeps the file
+	origin, thread string // the session of which the tool forked an export, and the tool's id of that
+}
+
+// Results are what an import did, and what it left out.
+type Results struct {
+	Notes    *thread.Notes
+	Project  string
+	Sessions []Imported
+	Left     map[string]int
+	Branches int
+	Unplaced []thread.LineError
+	Former   map[string]int
+	Home     map[string]int
+	Counts   []thread.Count
+}
+
+// merge adds what the rendering of a target says of lines and their parts, once for each
+// file.
+func (d *Results) merge(tg target, r *thread.Rendering, n *thread.Notes) {
+	for kind, k := range n.Blocks {
+		d.Notes.Blocks[kind] += k
+	}
+	if !tg.original {
+		return
+	}
+	for _, o := range r.Lines() {
+		if o.Message == 0 && o.Why != thread.WhyHere {
+			d.Left[o.Why]++
+		}
+	}
+}
+
+// counted adds the count of a session, and counts it with its parent.
+func (d *Results) counted(c thread.Count) {
+	if c.Parent != nil {
+		for i := range d.Counts {
+			if d.Counts[i].ID == *c.Parent {
+				d.Counts[i].SubSessions++
+			}
+		}
+	}
+	d.Counts = append(d.Counts, c)
+}
+
+// maxUnplaced is how many prompts in no session a report names.
+const maxUnplaced = 1000
+
+// leave takes what a file has beside the sessions that it makes.
+func (d *Results) leave(ss sessions) {
+	d.Branches += ss.others
+	for _, u := range ss.unplaced {
+		if len(d.Unplaced) < maxUnplaced {
+			d.Unplaced = append(d.Unplaced, ss.file.Told(int(ss.file.Table.Line(u.At))+1, u.Why))
+		}
+	}
+}
+
+// of returns what makes the session id: in the project that has it, else in this one.
+func (ld *lander) of(id string) (*lander, error) {
+	if ld.fixed || ld.has(id) {
+		return ld, nil
+	}
+	slug, err := projectWith(ld.p, id)
+	if err != nil || slug == "" {
+		return ld, err
+	}
+	st, err := ld.p.Store(slug)
+	return &lander{p: ld.p, st: st, tool: ld.tool, dry: ld.dry, done: ld.done}, err
+}
+
+// has reports whether there is a session.
+func (ld *lander) has(id string) bool { return ld.st != nil && core.Of(ld.st).Has(id) }
+
+// transcript returns the first n messages of a session, all where n is below 0.
+func (ld *lander) transcript(ctx context.Context, id string, n int) (sessionstore.Revision, error) {
+	c := newTally()
+	for m, err := range ld.st.Messages(ctx, id) {
+		if err != nil {
+			return sessionstore.Revision{}, err
+		}
+		if c.n == n {
+			break
+		}
+		c.add(m)
+	}
+	return c.revision(), nil
+}
+
+// kept returns the folder in which a session keeps the tool's file.
+func (ld *lander) kept(id, place string) string { return filepath.Join(ld.st.Dir(), id, place) }
+
+// scope returns how far back the session goes: as the last import of it did, or as
+// it is asked for. The error Is ErrWhole where a session of the whole line is asked
+// to hold the active one.
+func (ld *lander) scope(tg target, active bool) (thread.Scope, error) {
+	asked := thread.WholeLine
+	if active {
+		asked = thread.ActiveLine
+	}
+	if !ld.has(tg.id) {
+		return asked, nil
+	}
+	h, found, err := readHeader(ld.kept(tg.id, tg.place()))
+	if err != nil || !found {
+		return asked, err
+	}
+	if active && h.scope() == thread.WholeLine {
+		return thread.WholeLine, fmt.Errorf("import into session %q: %w", tg.id, ErrWhole)
+	}
+	return h.scope(), nil
+}

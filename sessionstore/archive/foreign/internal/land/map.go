@@ -1,0 +1,192 @@
+package land
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+)
+
+// header is the first line of a map: which conversation the session holds, and the layout
+// of the file that it keeps.
+type header struct {
+	Conversation string     `json:"conversation"`     // see thread.ScopeNames; older imports wrote none, for the active one
+	Longer       bool       `json:"longer,omitempty"` // the line goes on before what the tool would resume
+	Own          int64      `json:"own,omitempty"`
+	Joins        [][2]int64 `json:"joins,omitempty"`
+	Copies       []int64    `json:"copies,omitempty"`
+	Elsewhere    []string   `json:"elsewhere,omitempty"`
+}
+
+func (h header) scope() thread.Scope {
+	if h.Conversation == thread.ScopeNames[thread.WholeLine] {
+		return thread.WholeLine
+	}
+	return thread.ActiveLine
+}
+
+func (h header) layout() thread.Layout {
+	l := thread.Layout{Own: h.Own, Copies: h.Copies}
+	for _, j := range h.Joins {
+		l.Joins = append(l.Joins, thread.Join{At: j[0], From: j[1]})
+	}
+	for _, s := range h.Elsewhere {
+		if uuid, err := strconv.ParseUint(s, 16, 64); err == nil {
+			l.Elsewhere = append(l.Elsewhere, uuid)
+		}
+	}
+	slices.Sort(l.Elsewhere)
+	return l
+}
+
+// readHeader returns the first line of the map in a folder. found is false where there is
+// no map.
+func readHeader(dir string) (h header, found bool, err error) {
+	for row, err := range mapRows(context.Background(), dir) {
+		if err != nil || row == nil || json.Unmarshal(row, &h) != nil {
+			return header{}, err == nil, err
+		}
+		return h, true, nil
+	}
+	return h, false, nil
+}
+
+// mapRows yields the rows of the map in a folder, nil for one that is no JSON, and none
+// where there is no map.
+func mapRows(ctx context.Context, dir string) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		f, _, err := thread.OpenRegular(filepath.Join(dir, MapFile))
+		if errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer f.Close()
+		for l, err := range thread.LinesOf(ctx, f) {
+			row := pyjson.TrimSpace(l.Bytes)
+			if err != nil || pyjson.Check(row, pyjson.Tolerant) != nil {
+				row = nil
+			}
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// mapped is a line that became a message.
+type mapped struct {
+	line int    // from 0
+	uuid uint64 // hash of its record; 0: the map does not have it
+}
+
+// mappedLines returns the lines that became messages of a session, as the map in a folder says.
+func mappedLines(ctx context.Context, dir string) (all []mapped, err error) {
+	for row, err := range mapRows(ctx, dir) {
+		if err != nil {
+			return nil, err
+		}
+		m := thread.Members(row, "line", "message", "record")
+		line, ok := pyjson.Int(m[0])
+		if n, is := pyjson.Int(m[1]); !ok || !is || n < 1 || line < 1 {
+			continue
+		}
+		uuid, _ := strconv.ParseUint(thread.Text(m[2]), 16, 64) // 0 where it is none
+		all = append(all, mapped{int(line - 1), uuid})
+	}
+	return all, nil
+}
+
+// mappedUse returns what each response of a session used, as the map in a folder says.
+func mappedUse(ctx context.Context, dir string) (all []thread.Used, err error) {
+	models := map[string]string{} // one text for all
+	for row, err := range mapRows(ctx, dir) {
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.HasPrefix(row, []byte(`{"response"`)) {
+			continue
+		}
+		m := thread.Members(row, "response", "model", "tokens")
+		u := thread.Used{}
+		if u.ID, err = strconv.ParseUint(thread.Text(m[0]), 16, 64); err != nil {
+			continue
+		}
+		name := thread.Text(m[1])
+		if _, known := models[name]; !known {
+			models[name] = name
+		}
+		u.Model = models[name]
+		rest := u.Usage.Numbers()
+		to := rest[:]
+		for n := range pyjson.Elements(m[2]) {
+			if len(to) > 0 {
+				*to[0], to = thread.Tokens(n), to[1:]
+			}
+		}
+		all = append(all, u)
+	}
+	return all, nil
+}
+
+// writeMap writes which conversation the session holds, and for each line of the
+// file what became of it, and then what each response of Claude Code used. Where the session
+// keeps no original, the map has for each message the hash of its record, by which it is
+// found in another state of the file.
+func (tg target) writeMap(r *thread.Rendering, w io.Writer) error {
+	out := bufio.NewWriterSize(w, 64<<10)
+	l := tg.file.Layout
+	head := header{Conversation: thread.ScopeNames[tg.file.Table.Scope], Longer: r.Longer(), Own: l.Own, Copies: l.Copies}
+	for _, j := range l.Joins {
+		head.Joins = append(head.Joins, [2]int64{j.At, j.From})
+	}
+	for _, uuid := range l.Elsewhere {
+		head.Elsewhere = append(head.Elsewhere, fmt.Sprintf("%016x", uuid))
+	}
+	row, err := pyjson.Encode(head)
+	if err == nil {
+		row, err = pyjson.Append(nil, row, pyjson.Style{})
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := out.Write(append(row, '\n')); err != nil {
+		return err
+	}
+	for line, n := range r.Lines() {
+		row = strconv.AppendInt(append(row[:0], `{"line": `...), int64(line)+1, 10)
+		if n.Message > 0 {
+			row = strconv.AppendInt(append(row, `, "message": `...), int64(n.Message), 10)
+			if !tg.original {
+				row = fmt.Appendf(row, `, "record": "%016x"`, n.UUID)
+			}
+		} else {
+			row = append(append(append(row, `, "why": "`...), n.Why...), '"')
+		}
+		if _, err := out.Write(append(row, "}\n"...)); err != nil {
+			return err
+		}
+	}
+	for u := range tg.responses() {
+		row = fmt.Appendf(row[:0], `{"response": "%016x", "model": `, u.ID)
+		row = pyjson.AppendQuoted(row, u.Model, pyjson.Style{Replace: true})
+		row = fmt.Appendf(row, `, "tokens": [%d, %d, %d, %d]}`+"\n", u.Usage.Input, u.Usage.Output, u.Usage.CacheRead, u.Usage.CacheWrite)
+		if _, err := out.Write(row); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}

@@ -1,0 +1,127 @@
+package land
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+)
+
+// ProjectName returns the name of the project that a history belongs to: that of its
+// working directory, with symlinks resolved where it exists, or else the tool's folder,
+// which comes first where InFolder is set.
+func ProjectName(dir, folder string, inFolder bool) string {
+	dir = cleanDir(dir)
+	if filepath.IsAbs(dir) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real
+		}
+	}
+	names := []string{sessionstore.ProjectSlug(dir), folder}
+	if inFolder {
+		slices.Reverse(names)
+	}
+	for _, name := range names {
+		if name != "-" && isFolder(name) {
+			return name
+		}
+	}
+	return "-imported"
+}
+
+// drive is how a path of Windows begins that names its drive.
+var drive = regexp.MustCompile(`^[A-Za-z]:/`)
+
+// cleanDir returns a directory as it is written in the shortest way, with slashes. It does
+// so for paths of each system on each of them: histories move.
+func cleanDir(dir string) string {
+	d := dir
+	if !strings.HasPrefix(d, "/") || strings.HasPrefix(d, "//?/") {
+		d = strings.ReplaceAll(d, `\`, "/")
+	}
+	for _, prefix := range []string{"//?/", "//./", "/??/"} {
+		rest, long := strings.CutPrefix(d, prefix)
+		switch {
+		case long && len(rest) > 4 && strings.EqualFold(rest[:4], "UNC/"):
+			d = "//" + rest[4:]
+		case long && drive.MatchString(rest):
+			d = rest
+		}
+	}
+	switch {
+	case drive.MatchString(d):
+		return strings.ToUpper(d[:1]) + ":" + path.Clean(d[2:])
+	case strings.HasPrefix(d, "//") && !strings.HasPrefix(d, "///"): // a server
+		return "/" + path.Clean(d[1:])
+	case strings.HasPrefix(d, "/"):
+		return path.Clean(d)
+	}
+	return dir
+}
+
+// maxFolder is how long the name of a project may be, in bytes.
+const maxFolder = 240
+
+// isFolder reports whether a name is one that a project may have.
+func isFolder(name string) bool {
+	if name == "" || len(name) > maxFolder || !utf8.ValidString(name) || strings.ContainsAny(name, `/\`) {
+		return false
+	}
+	return !strings.ContainsFunc(name, func(c rune) bool { return unicode.IsControl(c) || unicode.Is(unicode.Cf, c) })
+}
+
+// projectWith returns the name of a project that has the session id, "" for none.
+func projectWith(p *sessionstore.Projects, id string) (string, error) {
+	all, err := os.ReadDir(p.Dir())
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	for _, e := range all {
+		if isIn(p, e.Name(), id) {
+			return e.Name(), nil
+		}
+	}
+	return "", err
+}
+
+func isIn(p *sessionstore.Projects, slug, id string) bool {
+	fi, err := os.Lstat(filepath.Join(p.Dir(), slug, "sessions", id))
+	return err == nil && fi.IsDir()
+}
+
+// projectOf returns the name of the project that a history comes into, whose session has
+// the id. One that was imported before stays in its project.
+func projectOf(p *sessionstore.Projects, h thread.History, id, named string) (string, error) {
+	if named != "" {
+		return named, nil
+	}
+	slug := ProjectName(h.Dir, h.Folder, h.InFolder)
+	if isIn(p, slug, id) {
+		return slug, nil
+	}
+	other, err := projectWith(p, id)
+	return cmp.Or(other, slug), err
+}
+
+// storeOf returns the store of a project. In a dry run it is nil where there is
+// none yet.
+func storeOf(ctx context.Context, p *sessionstore.Projects, slug string, dry bool) (*sessionstore.Store, error) {
+	if dry {
+		slugs, err := p.Slugs(ctx)
+		if err != nil || !slices.Contains(slugs, slug) {
+			return nil, err
+		}
+	}
+	return p.Store(slug)
+}

@@ -1,0 +1,93 @@
+package land
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+)
+
+// settle returns the file that is to be read in the place of the one that sessions are made
+// of: the one that the store keeps, where that has all records of it; else nil.
+func (ld *lander) settle(ctx context.Context, ss sessions) (kept *thread.File, leave func(), err error) {
+	f, leave, first := ss.file, func() {}, ss.top
+	if len(ss.all) > 0 {
+		first = ss.all[0]
+	}
+	holder, place := first.id, first.place()
+	for n := 1; ld.has(divergedID(first, n)); n++ {
+		holder, place = divergedID(first, n), Folder
+	}
+	if !ld.has(holder) {
+		return nil, leave, nil
+	}
+	md, err := ld.st.Metadata(ctx, holder)
+	if err != nil {
+		return nil, leave, err
+	}
+	if s := StateIn(md, place); s.SHA256 == f.Hash() && s.Pending == "" {
+		return nil, leave, nil
+	}
+	rel, _, err := relate(ctx, f, ld.kept(holder, place))
+	if err != nil || rel != within {
+		return nil, leave, err
+	}
+	kept, leaveKept, err := openKept(ctx, ld.kept(holder, place), f.Tool, f.ID)
+	if err != nil {
+		return nil, leave, err
+	}
+	kept.Path = f.Path // which names a sub-agent
+	ld.done.Notes.Lines += kept.Table.LinesRead - f.Table.LinesRead
+	return kept, leaveKept, nil
+}
+
+// hasThread reports whether a session of a thread has all of a file that is a part of it,
+// and whose beginning is missing: that of the thread, or a fork of what it lost.
+func (ld *lander) hasThread(ctx context.Context, f *thread.File, threadID string) (bool, error) {
+	if threadID == "" || ld.st == nil {
+		return false, nil
+	}
+	all, err := ld.st.List(ctx, nil)
+	if err != nil {
+		return false, err
+	}
+	for _, s := range all {
+		rel := unkept
+		md, err := ld.st.Metadata(ctx, s.ID) // what cannot be read has nothing
+		for _, place := range places {
+			if st := StateIn(md, place); err == nil && rel != within && st.Tool == f.Tool.Name() && st.ID == threadID {
+				rel, _, err = relate(ctx, f, ld.kept(s.ID, place))
+			}
+		}
+		if ctx.Err() != nil {
+			return false, err
+		}
+		if rel == within {
+			ld.done.Sessions = append(ld.done.Sessions, Imported{s.ID, KindConversation, WasUnchanged, 0})
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// landAll brings sessions into the store. That of the conversation comes last: then what
+// leaves it is in another one before, and a killed import left none out.
+func (ld *lander) landAll(ctx context.Context, all []target) (failed error) {
+	before := len(ld.done.Sessions)
+	var done []Imported
+	for i := range all {
+		one, err := ld.land(ctx, all[(i+1)%len(all)], all)
+		if err == nil {
+			done = append(done, one)
+		}
+		if failed = errors.Join(failed, err); ctx.Err() != nil {
+			break
+		}
+	}
+	if n := len(done); n > 1 && len(all) == n { // that of the conversation stands first
+		done = append(done[n-1:], done[:n-1]...)
+	}
+	ld.done.Sessions = slices.Insert(ld.done.Sessions, before, done...)
+	return failed
+}

@@ -1,0 +1,270 @@
+package land
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"iter"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/pytime"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+)
+
+// target is a session that is to be made of a line of a file.
+type target struct {
+	file     *thread.File
+	kind     string
+	id       string
+	chain    []int32
+	parent   string
+	agent    string              // its kind
+	task     string              // what it did, in short; "" where nothing says
+	foreign  string              // the tool's id of a sub-agent
+	turn     int                 // after which it leaves its parent
+	original bool                // it keeps the file
+	beside   string              // see place
+	here     *thread.HereRows    // what was said in the session, and exported
+	mine     func(at int32) bool // whether a record is of the session, on whichever branch; nil for a branch
+}
+
+// place returns the name of the folder in which the session keeps the tool's file, and of the
+// member of metadata that describes it.
+func (tg target) place() string { return cmp.Or(tg.beside, Folder) }
+
+// render hands the messages of the target to emit.
+func (tg target) render(n *thread.Notes, emit func(sessionstore.Message) error) (*thread.Rendering, error) {
+	return thread.Render(tg.file, tg.chain, tg.turn, tg.here, n, emit)
+}
+
+// plan is what a target makes.
+type plan struct {
+	r       *thread.Rendering
+	want    sessionstore.Revision // the transcript
+	extends bool                  // it begins with all that the session has
+	notes   *thread.Notes
+}
+
+// plan returns what the target makes where the session has a transcript, and writes
+// nothing.
+func (tg target) plan(has sessionstore.Revision) (*plan, error) {
+	p, c := &plan{notes: thread.NewNotes()}, newTally()
+	r, err := tg.render(p.notes, func(m sessionstore.Message) error {
+		c.add(m)
+		p.extends = p.extends || c.n == has.Messages && c.revision() == has
+		return nil
+	})
+	p.r, p.want = r, c.revision()
+	return p, err
+}
+
+// writeTranscript writes the messages of the target as lines.
+func (tg target) writeTranscript(w io.Writer, n *thread.Notes) (*thread.Rendering, sessionstore.Revision, error) {
+	c, out := newTally(), bufio.NewWriterSize(w, 64<<10)
+	r, err := tg.render(n, func(m sessionstore.Message) error {
+		_, err := out.Write(c.add(m))
+		return err
+	})
+	if err == nil {
+		err = out.Flush()
+	}
+	return r, c.revision(), err
+}
+
+// spent returns what the session used in its tool, by model: each response once. It is
+// nil for what was made of a branch, whose responses are those of its session.
+func (tg target) spent() map[string]*thread.Spending {
+	if tg.mine == nil {
+		return nil
+	}
+	return tg.file.Format.Spent(tg.file.Table, tg.mine)
+}
+
+// responses yields what each response of the session used, where the tool says so.
+func (tg target) responses() iter.Seq[thread.Used] {
+	if tg.mine == nil {
+		return func(func(thread.Used) bool) {}
+	}
+	return tg.file.Format.Responses(tg.file.Table, tg.mine)
+}
+
+// count counts what the records of a session hold, without those of sub-sessions.
+func (tg target) count(path string) (c thread.Count, err error) {
+	f := tg.file
+	facts := &f.Table.Facts
+	c = thread.Count{
+		Tool: f.Tool.Name(), ID: tg.id, ForeignID: cmp.Or(tg.foreign, f.ID), Parent: textOrNull(tg.parent), File: path, Dir: textOrNull(f.Table.Dir),
+		First: textOrNull(facts.FirstText), Last: textOrNull(facts.LastText), Models: map[string]int{}, UnreadLines: facts.Unread, UnknownKinds: facts.Unknown,
+	}
+	if c.UnknownKinds == nil {
+		c.UnknownKinds = map[string]int{}
+	}
+	whole, active := f.Format.Count(f.Table, tg.mine, tg.kind == KindAgent, &c)
+	if c.LastPrompt.Whole, err = promptHash(f, whole); err == nil {
+		c.LastPrompt.Active, err = promptHash(f, active)
+	}
+	return c, err
+}
+
+// promptHash returns the hash of the text of a prompt, nil where there is none.
+func promptHash(f *thread.File, at int32) (*string, error) {
+	if at < 0 {
+		return nil, nil
+	}
+	p, err := f.Part(at)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(p.Prompt()))
+	return textOrNull(hex.EncodeToString(sum[:])), nil
+}
+
+func textOrNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// tally counts and hashes the lines of messages, in the form that a save by the
+// Python tools gives them.
+type tally struct {
+	sum          *xxh3.Hasher
+	n            int
+	bytes        int64
+	line, normal []byte
+}
+
+func newTally() *tally { return &tally{sum: xxh3.New()} }
+
+// add returns the line of a message, which is valid until the next call.
+func (c *tally) add(m sessionstore.Message) []byte {
+	c.line = m.AppendTo(c.line[:0])
+	row := c.line
+	if escapesBreak(row) {
+		if normal, err := pyjson.AppendMessage(c.normal[:0], row, pyjson.Style{}); err == nil {
+			row, c.normal = normal, normal
+		}
+	}
+	_, _ = c.sum.Write(row)
+	_, _ = c.sum.Write(endOfLine)
+	c.n++
+	c.bytes += int64(len(row)) + 1
+	c.line = append(c.line, '\n')
+	return c.line
+}
+
+var endOfLine = []byte{'\n'}
+
+// escapesBreak reports whether a row has one of the line breaks that finish writes
+// as escapes: all else of a message of this package is as Python writes it.
+func escapesBreak(row []byte) bool {
+	return bytes.Contains(row, []byte(`\u202`)) || bytes.Contains(row, []byte(`\u0085`))
+}
+
+func (c *tally) revision() sessionstore.Revision {
+	return sessionstore.Revision{Messages: c.n, Bytes: c.bytes, Sum: c.sum.Sum128().Bytes()}
+}
+
+// describe sets in metadata what a rendering has, which are those of a new
+// session where they have no session_id.
+func (tg target) describe(md *sessionstore.Metadata, r *thread.Rendering, s State) error {
+	t := tg.file.Table
+	var members []assignment
+	if md.Text("session_id") == "" {
+		created := pytime.Format(r.Start())
+		members = append(members, assignment{"session_id", tg.id})
+		if tg.parent != "" {
+			members = append(members, assignment{"parent_id", tg.parent})
+		}
+		if tg.parent != "" && tg.kind != KindAgent {
+			members = append(members, assignment{"forked_from_turn", tg.turn}, assignment{"forked_at", created})
+		}
+		members = append(members, assignment{"created", created}, assignment{"bundle", "unknown"})
+		if t.Dir != "" {
+			members = append(members, assignment{"working_dir", t.Dir})
+		}
+	}
+	if err := errors.Join(assign(md, members...), tg.nameIn(md, r)); err != nil {
+		return err
+	}
+	members = nil
+	if tg.place() == Folder { // else a host of this store runs it with a model of its own
+		members = []assignment{{"model", cmp.Or(r.Model, "unknown")}}
+	}
+	return assign(md, append(members, assignment{"turn_count", r.Turns}, assignment{tg.place(), s})...)
+}
+
+// name returns the name of a session: the tool's title, with what the session is.
+// Where the tool gave none, its first prompt of its own sets a branch apart from others, and
+// names a conversation that lists would call by what no person typed.
+func (tg target) name(r *thread.Rendering) string {
+	title, note := thread.GivenTitle(tg.file.Table.Title), ""
+	switch tg.kind {
+	case KindBranch:
+		note = " (another branch)"
+	case KindDiverged:
+		note = " (went on in the other tool)"
+	}
+	own := cmp.Or(r.Own, r.Command)
+	switch {
+	case tg.kind == KindAgent:
+		title = cmp.Or(thread.GivenTitle(tg.task), tg.agent)
+	case title == "" && note != "":
+		title = cmp.Or(own, "Imported")
+	case title == "" && own != r.First:
+		title = own
+	}
+	title = strings.TrimSpace(strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return ' '
+		}
+		return c
+	}, title))
+	for utf8.RuneCountInString(title+note) > thread.MaxName {
+		_, n := utf8.DecodeLastRuneInString(title)
+		title = title[:len(title)-n]
+	}
+	return title + note
+}
+
+// nameIn gives a session that has none its name. What older rules called a session that
+// is no conversation gets its name anew.
+func (tg target) nameIn(md *sessionstore.Metadata, r *thread.Rendering) error {
+	name, from := tg.name(r), "generated"
+	older := tg.kind != KindConversation && StateIn(*md, tg.place()).Rules != rules && md.Text("name_source") == from
+	if name == "" || md.Text("name") != "" && !older {
+		return nil
+	}
+	if tg.file.Table.ByPerson {
+		from = "manual"
+	}
+	return assign(md, assignment{"name", name}, assignment{"name_source", from})
+}
+
+// sessions are what a file makes: that of its conversation, and others.
+type sessions struct {
+	file     *thread.File
+	top      target // its chain is empty where the file has no conversation
+	all      []target
+	others   int               // lines without a prompt of their own
+	unplaced []thread.Unplaced // prompts that are in none of them
+}
+
+// beside returns the sessions beside that of the conversation.
+func (ss sessions) beside() []target {
+	if len(ss.top.chain) > 0 {
+		return ss.all[1:]
+	}
+	return ss.all
+}

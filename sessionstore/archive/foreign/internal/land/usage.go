@@ -1,0 +1,160 @@
+package land
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/eventslog"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+)
+
+// Usage yields what the imported sessions that q describes used in their tools.
+func Usage(ctx context.Context, p *sessionstore.Projects, q sessionstore.Query, tools map[string]thread.Tool) iter.Seq2[sessionstore.Usage, error] {
+	return func(yield func(sessionstore.Usage, error) bool) {
+		found, failed := p.Find(ctx, q)
+		all, err := payersOf(ctx, p, found, tools)
+		failed = errors.Join(failed, err, countOnce(ctx, all))
+		for _, f := range all {
+			for _, model := range slices.Sorted(maps.Keys(f.state.Spent)) {
+				if s := f.state.Spent[model]; s != nil && !yield(f.usage(model, s, q), nil) {
+					return
+				}
+			}
+		}
+		if failed != nil {
+			yield(sessionstore.Usage{}, failed)
+		}
+	}
+}
+
+// payer is an imported session of which the tool says what it used.
+type payer struct {
+	sessionstore.Found
+	st    *sessionstore.Store
+	id    string
+	place string // see target.place
+	state State
+	tool  thread.Tool // nil: none that is known
+}
+
+// payersOf returns the imported sessions among those that were found. Of those of one
+// thread of Codex, of which both sides went on, it returns the one that has most.
+func payersOf(ctx context.Context, p *sessionstore.Projects, found []sessionstore.Found, tools map[string]thread.Tool) (all []*payer, failed error) {
+	threads := map[string]*payer{}
+	for _, f := range found {
+		st, err := p.Store(f.Project)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		id := filepath.Base(f.Dir)
+		md, err := st.Metadata(ctx, id)
+		if err != nil {
+			if !errors.Is(err, sessionstore.ErrNotFound) { // it was removed meanwhile
+				failed = errors.Join(failed, err)
+			}
+			continue
+		}
+		for _, place := range places {
+			s := StateIn(md, place)
+			it := &payer{f, st, id, place, s, tools[s.Tool]}
+			if it.state.Spent == nil {
+				continue
+			}
+			if it.tool != nil && !it.tool.IsLinked() { // its totals are of the whole thread
+				if other := threads[it.state.ID]; other != nil {
+					if it.responses() > other.responses() {
+						*other = *it
+					}
+					continue
+				}
+				threads[it.state.ID] = it
+			}
+			all = append(all, it)
+		}
+	}
+	return all, failed
+}
+
+// responses counts those that the session has itself.
+func (f *payer) responses() (n int) {
+	for _, s := range f.state.Spent {
+		if s != nil {
+			n += s.Responses
+		}
+	}
+	return n
+}
+
+// countOnce makes of what the sessions of Claude Code used what they used before all
+// others. What is not known by response stays as it is.
+func countOnce(ctx context.Context, all []*payer) (failed error) {
+	type paid struct {
+		by *payer
+		thread.Used
+	}
+	first := map[uint64]paid{}
+	began := func(a, b *payer) int { return a.Created.Compare(b.Created) }
+	for _, f := range slices.SortedStableFunc(slices.Values(all), began) {
+		some, err := f.used(ctx)
+		failed = errors.Join(failed, err)
+		if len(some) > 0 {
+			f.state.Spent = map[string]*thread.Spending{}
+		}
+		for _, u := range some {
+			before, known := first[u.ID]
+			if !known {
+				before = paid{f, u}
+			}
+			before.Usage.Most(u.Usage)
+			first[u.ID] = before
+		}
+	}
+	for _, p := range first {
+		p.AddTo(p.by.state.Spent)
+	}
+	return failed
+}
+
+// used returns what each response of a session used, as its map says, or for one that an
+// older import made the file that it kept. There is none where neither does.
+func (f *payer) used(ctx context.Context) ([]thread.Used, error) {
+	dir := filepath.Join(f.st.Dir(), f.id, f.place)
+	if f.tool == nil || !f.tool.IsLinked() {
+		return nil, nil
+	}
+	found, err := mappedUse(ctx, dir)
+	if err != nil || len(found) > 0 || f.state.Rules == rules {
+		return found, err
+	}
+	file, leave := OpenOriginal(ctx, dir, f.tool, f.state)
+	if file == nil {
+		return nil, ctx.Err()
+	}
+	defer leave()
+	top := topOf(file, "")
+	if strings.Contains(f.id, "_") { // a sub-agent
+		top.mine = all
+	}
+	return slices.Collect(top.responses()), nil
+}
+
+func (f *payer) usage(model string, s *thread.Spending, q sessionstore.Query) sessionstore.Usage {
+	day := ""
+	if created := f.Created; !created.IsZero() {
+		if q.Days != nil {
+			created = created.In(q.Days)
+		}
+		day = created.Format("2006-01-02")
+	}
+	return sessionstore.Usage{Project: f.Project, Session: f.id, Usage: eventslog.Usage{
+		Model: model, Day: day, Responses: s.Responses, Exact: true,
+		Input: s.Input + s.CacheRead, CacheRead: s.CacheRead, CacheWrite: s.CacheWrite, Output: s.Output,
+	}}
+}

@@ -1,0 +1,366 @@
+// Package thread reads a history of another tool as a graph of records, finds in it the line
+// of the conversation and the branches beside it, and makes messages of a line. A
+// [Tool] and its [Format] read the lines.
+package thread
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+)
+
+// Tool is a tool whose histories are read. The rest of the package knows none.
+type Tool interface {
+	Name() string
+
+	// Find lists the histories below the directory of the tool that were changed since.
+	Find(ctx context.Context, home string, since time.Time) ([]History, error)
+
+	// Format returns how the tool writes a file. elsewhere reports whether another file of
+	// the tool has the record with a uuid.
+	Format(l *Layout, elsewhere func(uuid uint64) bool) Format
+
+	// Maker returns what makes lines of the tool.
+	Maker(w *LineWriter, a About) Maker
+
+	// Says returns a hash of what a line says, without its time.
+	Says(raw []byte) uint64
+
+	// IsLinked reports whether each record names the one that it follows. The records of
+	// other tools follow the line before.
+	IsLinked() bool
+
+	// IsCompared reports whether files are compared by a record.
+	IsCompared(r Record) bool
+
+	// UUIDs returns hashes of the uuids of the records of a file, in order; none where it
+	// cannot be read.
+	UUIDs(ctx context.Context, path string) []uint64
+
+	// Repeats reports whether the name of an agent's file says that it repeats the
+	// conversation, and whether a question that a person asked beside that follows there.
+	Repeats(path string) (copied, question bool)
+}
+
+// Format is how a tool writes one file.
+type Format interface {
+	// Scan makes the records of a line, which is not blank. The error says that
+	// the line is damaged; there are no records then.
+	Scan(s *Scanning, raw []byte) error
+
+	// Finish links the records, after the last line.
+	Finish(s *Scanning)
+
+	// Part returns what a record says, which is the nth of the line at offset,
+	// from 0. What it returns shares the memory of the line.
+	Part(raw []byte, offset int64, n int) (Part, error)
+
+	// Agent returns the id, the kind and the task, where it is known, of the sub-agent whose
+	// file is at path.
+	Agent(path string, t *Table) (id, name, task string)
+
+	// Says returns hashes of what the records say by which files are compared, in order.
+	Says(ctx context.Context, f *File) ([]uint64, error)
+
+	// Count counts what the records hold of which mine reports that they are the session's,
+	// and returns the last prompts of both lines, -1 where there is none.
+	Count(t *Table, mine func(at int32) bool, agent bool, c *Count) (whole, active int32)
+
+	// Responses yields what each such response used, where the file has that by response,
+	// and spent returns what all of them used, by model.
+	Responses(t *Table, mine func(at int32) bool) iter.Seq[Used]
+	Spent(t *Table, mine func(at int32) bool) map[string]*Spending
+}
+
+// Scanning is the first reading of a file.
+type Scanning struct {
+	Table   *Table
+	format  Format
+	loose   pieces[result] // records whose parent is not the record before: the hash of its uuid, and the record
+	calls   pieces[result]
+	results pieces[result]
+	Marks   pieces[Mark]
+	Notes   *Notes
+	Offset  int64 // of the line
+}
+
+// scan reads the first size bytes of a file.
+func scan(ctx context.Context, f io.ReaderAt, size int64, fm Format, n *Notes) (*Table, error) {
+	s := Scanning{Table: &Table{End: -1}, format: fm, Notes: n}
+	sum := sha256.New()
+	for l, err := range LinesOf(ctx, io.TeeReader(io.NewSectionReader(f, 0, size), sum)) {
+		if err != nil {
+			return nil, err
+		}
+		s.line(l)
+	}
+	sum.Sum(s.Table.sum[:0])
+	fm.Finish(&s)
+	s.Table.Calls, s.Table.results, s.Table.Marks, s.Table.Facts.Spent = s.calls.take(), s.results.take(), s.Marks.take(), s.Table.Facts.spending.take()
+	s.Table.orderCalls()
+	s.Table.orderAnswers()
+	s.Table.mergeSpent()
+	return s.Table, nil
+}
+
+func (s *Scanning) line(in line) {
+	s.Table.LinesRead++
+	s.Offset = in.offset
+	if !in.long && len(pyjson.TrimSpace(in.Bytes)) == 0 {
+		s.Add(Record{Flags: isBlank}, 0)
+		return
+	}
+	err := errLongLine
+	if !in.long {
+		err = s.format.Scan(s, in.Bytes)
+	}
+	if err == nil {
+		return
+	}
+	s.Add(Record{Flags: isDamaged}, 0)
+	s.Table.Facts.Unread++
+	if len(s.Notes.Damaged) < maxDamaged {
+		s.Notes.Damaged = append(s.Notes.Damaged, LineError{in.number, withoutPlace(err)})
+	}
+}
+
+// withoutPlace drops from an error the names of members, which may be a person's text.
+func withoutPlace(err error) error {
+	var e *pyjson.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	return &pyjson.Error{Offset: e.Offset, Reason: e.Reason, What: e.What}
+}
+
+// Add appends the first record of a line, which follows the one with the uuid of
+// the hash parent, and returns its index.
+func (s *Scanning) Add(r Record, parent uint64) int32 {
+	at := int32(s.Table.Records.Len())
+	r.Offset, r.Parent = s.Offset, -1
+	switch {
+	case parent == 0:
+	case at > 0 && s.Table.Records.At(at-1).UUID == parent:
+		r.Parent = at - 1
+	default:
+		s.loose.add(result{parent, at})
+	}
+	s.Table.Records.add(r)
+	return at
+}
+
+// Link finds what each record follows, where the records name that; see Table.link.
+func (s *Scanning) Link(copies []int64, elsewhere func(uuid uint64) bool) {
+	s.Table.link(s.loose.take(), copies, elsewhere)
+}
+
+// Result notes that a record has the result of a call.
+func (s *Scanning) Result(call string, at int32) {
+	if call != "" {
+		s.results.add(result{Hash(call), at})
+	}
+}
+
+// Call notes that a record has a call.
+func (s *Scanning) Call(id string, at int32) { s.calls.add(result{Hash(id), at}) }
+
+// UnknownKind counts a kind that is not known.
+func (s *Scanning) UnknownKind(what, name string) {
+	s.Notes.Unknown(what, name)
+	s.Table.Facts.unknownKind(what, name)
+}
+
+// Mark takes what the line of the next record says. Only the session that the last line
+// names counts: an export of a fork goes on behind what its origin exported.
+func (s *Scanning) Mark(said string) {
+	i := strings.LastIndexByte(said, '/')
+	n, err := strconv.ParseInt(said[i+1:], 10, 32)
+	if i < 0 || err != nil || n < 1 {
+		return
+	}
+	if said[:i] != s.Table.Exported {
+		s.Table.Exported, s.Marks = said[:i], pieces[Mark]{}
+	}
+	s.Marks.add(Mark{int32(s.Table.Records.Len()), int32(n)})
+}
+
+// Dir keeps the first working directory.
+func (s *Scanning) Dir(dir string) { s.Table.Dir = cmp.Or(s.Table.Dir, dir) }
+
+// File is a file of a tool that was read, or several that are read as one.
+type File struct {
+	Path   string
+	Reader io.ReaderAt
+	Size   int64
+	Input  *input
+	Format Format
+	Layout Layout
+	Table  *Table
+	Tool   Tool
+	ID     string // the tool's id of the session
+	Told   func(line int, err error) LineError
+}
+
+// Open opens and scans what a tool wrote.
+func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*File, func(), error) {
+	r, size, l, leave, err := openSegments(ctx, src.Segments)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(src.Segments) == 1 {
+		l = src.Layout
+	}
+	f := &File{Path: src.Segments[0].Path, Reader: r, Size: size, Input: &input{f: r, size: size}, Layout: l, Tool: tool, ID: id}
+	f.Format = tool.Format(&f.Layout, func(uuid uint64) bool {
+		_, found := slices.BinarySearch(src.Layout.Elsewhere, uuid)
+		return found || src.near != nil && src.near(ctx, uuid)
+	})
+	before := len(n.Damaged)
+	if f.Table, err = scan(ctx, r, size, f.Format, n); err != nil {
+		leave()
+		return nil, nil, err
+	}
+	f.Told = func(line int, err error) LineError { return src.told(ctx, f, line, err) }
+	n.Lines += f.Table.LinesRead
+	for i, d := range n.Damaged[before:] {
+		n.Damaged[before+i] = f.Told(d.Line, d.Err)
+	}
+	return f, leave, nil
+}
+
+// told returns what a report says of a line: with its number in its own file, where
+// several are read as one, and with the path of a file that is not that of the history.
+func (src Source) told(ctx context.Context, f *File, line int, err error) LineError {
+	s := src.Segments[0]
+	if all, several := f.Reader.(*joined); several {
+		offset := f.Table.Records.At(f.Table.RecordAt(line - 1)).Offset
+		i := sort.Search(len(all.starts), func(i int) bool { return all.starts[i] > offset }) - 1
+		first := sort.Search(f.Table.Records.Len(), func(at int) bool { return f.Table.Records.At(int32(at)).Offset >= all.starts[i] })
+		s = src.Segments[i]
+		line += linesIn(ctx, s.Path, s.Begin) - int(f.Table.Line(int32(first)))
+	}
+	return LineError{line, inFile(s.Path, src.main, err)}
+}
+
+// linesIn counts the lines of the first size bytes of a file, as far as it can be read.
+func linesIn(ctx context.Context, path string, size int64) (n int) {
+	if size == 0 {
+		return 0
+	}
+	r, _, leave, err := OpenPlain(ctx, path)
+	if err != nil {
+		return 0
+	}
+	defer leave()
+	for _, err := range LinesOf(ctx, io.NewSectionReader(r, 0, size)) {
+		if err == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// Part returns what a record says, until the next call.
+func (f *File) Part(at int32) (Part, error) {
+	offset := f.Table.Records.At(at).Offset
+	raw, err := f.Input.Line(offset)
+	if err != nil {
+		return nil, err
+	}
+	p, err := f.Format.Part(raw, offset, f.Table.nth(at))
+	if err != nil {
+		return nil, &LineError{int(f.Table.Line(at)) + 1, ErrChanged}
+	}
+	return p, nil
+}
+
+// RecordID returns the tool's id of a record, or its line where there is none.
+func (f *File) RecordID(at int32) string {
+	if p, err := f.Part(at); err == nil && p.ID() != "" {
+		return p.ID()
+	}
+	return fmt.Sprint("line ", f.Table.Line(at)+1)
+}
+
+// FindEnd finds the record that the conversation ends with: the leaf with the newest
+// time, of those of no sub-agent. Where none has a time, t.end stays as it was.
+func (f *File) FindEnd(ctx context.Context) error {
+	t := f.Table
+	if t.End >= 0 {
+		return nil
+	}
+	newest := time.Time{}
+	for i, r := range t.Records.All() {
+		at := int32(i)
+		if r.UUID == 0 || r.Is(HasChild|IsRepeated|IsSidechain|IsProgress) || t.dropped(at) {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		p, err := f.Part(at)
+		if err != nil {
+			return err
+		}
+		if when, _ := p.Time(); !when.IsZero() && !when.Before(newest) {
+			t.End, newest = at, when
+		}
+	}
+	return nil
+}
+
+// Times returns the earliest and the latest time of the records of which mine reports that
+// they are the session's.
+func (f *File) Times(mine func(at int32) bool) (first, last string, err error) {
+	facts := Facts{}
+	for i := range f.Table.Records.All() {
+		if !mine(int32(i)) {
+			continue
+		}
+		p, err := f.Part(int32(i))
+		if err != nil {
+			return "", "", err
+		}
+		facts.Time(p.Time())
+	}
+	return facts.FirstText, facts.LastText, nil
+}
+
+// Line returns the conversation of a file, or that of a sub-agent.
+func (f *File) Line(s Scope) []int32 {
+	if chain := f.Table.Conversation(f.Table.Leaves(f.Table.Roots())[0], s); len(chain) > 0 {
+		return chain
+	}
+	return f.Table.Conversation(f.Table.Leaves(nil)[0], s)
+}
+
+// Hash returns the SHA-256 of the file.
+func (f *File) Hash() string { return hex.EncodeToString(f.Table.sum[:]) }
+
+// Pack writes the file, compressed. The error Is ErrChanged when it is not what was scanned.
+func (f *File) Pack(w io.Writer) error {
+	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	_, err = io.Copy(io.MultiWriter(z, sum), io.NewSectionReader(f.Reader, 0, f.Size))
+	if err == nil && [32]byte(sum.Sum(nil)) != f.Table.sum {
+		err = ErrChanged
+	}
+	return errors.Join(err, z.Close())
+}

@@ -1,0 +1,148 @@
+package thread
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+)
+
+// MaxLine is how long a line may be that is read, in bytes. Longer ones are kept in
+// the original only.
+const MaxLine = 64 << 20
+
+var (
+	ErrChanged  = errors.New("what it began with changed during the import")
+	ErrNoObject = errors.New("it is no JSON object")
+	errLongLine = errors.New("it is longer than 64 MiB")
+)
+
+// LineError is what is wrong with a line of the tool's file. It has no text of the line.
+type LineError struct {
+	Line int // from 1
+	Err  error
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+
+// Unwrap returns what is wrong with the line.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// line is a line of a file.
+type line struct {
+	Bytes       []byte // without the end of the line, until the next one; nil where it is too long
+	number      int    // from 1
+	offset, End int64  // of the line, with its end
+	long        bool
+}
+
+// LinesOf yields the lines that r reads, also one at the end that does not end, until the
+// context ends. It keeps none that is too long.
+func LinesOf(ctx context.Context, r io.Reader) iter.Seq2[line, error] {
+	return func(yield func(line, error) bool) {
+		in, buf, l := bufio.NewReaderSize(contextReader{ctx, r}, 64<<10), []byte(nil), line{number: 1}
+		for {
+			piece, err := in.ReadSlice('\n')
+			l.End += int64(len(piece))
+			ended := err == nil
+			if ended {
+				piece = piece[:len(piece)-1]
+			}
+			if l.long = l.long || len(buf)+len(piece) > MaxLine; l.long {
+				buf = nil
+			} else {
+				buf = append(buf, piece...)
+			}
+			switch {
+			case errors.Is(err, bufio.ErrBufferFull):
+				continue
+			case errors.Is(err, io.EOF) && l.End == l.offset:
+				return
+			case !ended && !errors.Is(err, io.EOF):
+				yield(l, err)
+				return
+			}
+			if l.Bytes = buf; !yield(l, nil) {
+				return
+			}
+			if l = (line{number: l.number + 1, offset: l.End, End: l.End}); cap(buf) > 4*Window {
+				buf = nil
+			}
+			buf = buf[:0]
+		}
+	}
+}
+
+// Window is how much of a file is read at once.
+const Window = 256 << 10
+
+// input reads lines of a file at any place. It holds one line in memory, and what
+// it read around it.
+type input struct {
+	f    io.ReaderAt
+	size int64
+	buf  []byte
+	at   int64 // where buf begins
+}
+
+// Line returns the line that begins at offset. Its bytes are valid until the next
+// call. The error Is ErrChanged when the file is shorter than it was.
+func (in *input) Line(offset int64) ([]byte, error) {
+	for length := int64(Window); ; length *= 2 {
+		if offset >= in.at && offset < in.at+int64(len(in.buf)) {
+			rest := in.buf[offset-in.at:]
+			if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+				return rest[:i], nil
+			}
+			if in.at+int64(len(in.buf)) >= in.size {
+				return rest, nil
+			}
+		}
+		if err := in.fill(offset, length); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (in *input) fill(offset, length int64) error {
+	length = min(length, in.size-offset)
+	if length <= 0 {
+		return ErrChanged
+	}
+	if int64(cap(in.buf)) < length || cap(in.buf) > 4*Window && length <= Window {
+		in.buf = make([]byte, length)
+	}
+	in.buf, in.at = in.buf[:length], offset
+	n, err := in.f.ReadAt(in.buf, offset)
+	if int64(n) == length {
+		return nil
+	}
+	in.buf = in.buf[:0]
+	return ShortRead(err)
+}
+
+// ShortRead returns why less was read than a file had.
+func ShortRead(err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		return ErrChanged
+	}
+	return err
+}
+
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// ReaderUntil returns a reader that fails when the context is done.
+func ReaderUntil(ctx context.Context, r io.Reader) io.Reader { return contextReader{ctx, r} }
+
+func (c contextReader) Read(b []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(b)
+}

@@ -1,0 +1,174 @@
+package thread
+
+// link finds what each record of a file follows, where the records name that by uuid. loose has
+// the records whose parent is not the record before, with the hash of its uuid, copies where
+// copies of the file begin, and elsewhere reports whether another file has a record.
+func (t *Table) link(loose []result, copies []int64, elsewhere func(uuid uint64) bool) {
+	t.order(loose)
+	t.guess(loose, copies, elsewhere)
+	t.chain()
+	t.preserve()
+}
+
+// order orders the records by their uuids and finds the parents that the file has. loose
+// has the records whose parent is not the record before, with the hash of its uuid.
+func (t *Table) order(loose []result) {
+	t.orderUUIDs()
+	for i, at := range t.byUUID {
+		if i+1 < len(t.byUUID) && t.Records.At(t.byUUID[i+1]).UUID == t.Records.At(at).UUID {
+			t.Records.At(at).Flags |= IsRepeated
+		}
+	}
+	for _, l := range loose {
+		t.Records.At(l.at).Parent = t.Find(l.call)
+	}
+}
+
+// chain lets each record follow the last one with the uuid of its parent, and nothing
+// follow what shows progress.
+func (t *Table) chain() {
+	for _, r := range t.Records.All() {
+		if p := r.Parent; p >= 0 && t.Records.At(p).Is(IsRepeated) {
+			r.Parent = t.Find(t.Records.At(p).UUID)
+		}
+	}
+	for i := range t.Records.All() {
+		t.passProgress(int32(i))
+	}
+	for _, r := range t.Records.All() {
+		if p := r.Parent; p >= 0 && !r.Is(IsProgress|isGuessed) && r.Is(IsSidechain) == t.Records.At(p).Is(IsSidechain) {
+			t.Records.At(p).Flags |= HasChild
+		}
+	}
+}
+
+// passProgress lets a record follow the nearest one that shows no progress. What
+// was passed is linked past, too, so that a long run is walked once.
+func (t *Table) passProgress(at int32) {
+	p := t.Records.At(at).Parent
+	for steps := 0; p >= 0 && t.Records.At(p).Is(IsProgress); steps++ {
+		if steps > t.Records.Len() {
+			p = -1 // a circle
+			break
+		}
+		p = t.Records.At(p).Parent
+	}
+	for q := t.Records.At(at).Parent; q >= 0 && q != p && t.Records.At(q).Is(IsProgress); {
+		q, t.Records.At(q).Parent = t.Records.At(q).Parent, p
+	}
+	t.Records.At(at).Parent = p
+}
+
+// guess gives each record whose parent is in no file the record before it as its parent,
+// and each compaction the record before it as what it hid: the tool wrote them so where
+// it named one that is there. It is a record of the same sidechain flag, never one that
+// follows from the record itself, and none where a line between them is damaged or a copy
+// of the file begins. loose has the records in the order of the file.
+func (t *Table) guess(loose []result, copies []int64, elsewhere func(uuid uint64) bool) {
+	before := map[bool]int32{false: -1, true: -1} // by sidechain flag: the last record
+	steps := 4 * t.Records.Len()                  // what the search for circles may take
+	forward := false                              // a record before this one has a later one as its parent
+	for i, r := range t.Records.All() {
+		for len(copies) > 0 && r.Offset >= copies[0] {
+			before[false], before[true], copies = -1, -1, copies[1:]
+		}
+		at := int32(i)
+		named := uint64(0)
+		for len(loose) > 0 && loose[0].at <= at {
+			named, loose = loose[0].call, loose[1:]
+		}
+		side := r.Is(IsSidechain)
+		usable := func() bool {
+			return before[side] >= 0 && !(forward && t.follows(before[side], at, &steps))
+		}
+		switch {
+		case r.Is(IsBoundary):
+			hid := t.Find(r.Key)
+			if hid < 0 && usable() && !elsewhere(r.Key) {
+				hid = before[side]
+			}
+			r.Key = uint64(hid + 1)
+		case named != 0 && r.Parent < 0 && usable() && !elsewhere(named):
+			r.Parent, r.Flags = before[side], r.Flags|isGuessed
+		}
+		forward = forward || r.Parent >= at
+		switch {
+		case r.Is(isDamaged):
+			before[false], before[true] = -1, -1
+		case r.UUID != 0:
+			before[side] = at
+		}
+	}
+}
+
+// follows reports whether the parents of a record lead to another one, or may lead
+// there: it takes from steps what it needs.
+func (t *Table) follows(from, to int32, steps *int) bool {
+	for ; from >= 0 && from != to; *steps-- {
+		if *steps <= 0 {
+			return true
+		}
+		from = t.Records.At(from).Parent
+	}
+	return from == to
+}
+
+// preserve finds what the last compaction kept. Where the records do not lead from
+// tail back to head, nothing is hung elsewhere.
+func (t *Table) preserve() {
+	b := t.Facts.Boundary
+	if b.Head == 0 && b.Tail == 0 {
+		return
+	}
+	k := &preserved{head: -1, tail: -1, anchor: -1, boundary: b.Last}
+	if b.At == b.Last {
+		k.head, k.tail, k.anchor = t.Find(b.Head), t.Find(b.Tail), t.Find(b.Anchor)
+		if !t.leads(k.tail, k.head) {
+			return
+		}
+		for at := k.tail; ; at = t.Records.At(at).Parent {
+			t.Records.At(at).Flags |= isPreserved
+			if at == k.head {
+				break
+			}
+		}
+	}
+	t.kept = k
+}
+
+// leads reports whether the parents of a record lead to another one.
+func (t *Table) leads(from, to int32) bool {
+	for steps := 0; from >= 0 && steps <= t.Records.Len(); steps++ {
+		if from == to {
+			return true
+		}
+		from = t.Records.At(from).Parent
+	}
+	return false
+}
+
+// dropped reports whether the tool forgets a record.
+func (t *Table) dropped(at int32) bool {
+	return t.kept != nil && at < t.kept.boundary && !t.Records.At(at).Is(isPreserved)
+}
+
+// resumed returns the record before another one in what the tool resumes.
+func (t *Table) resumed(at int32) int32 {
+	p, k := t.Records.At(at).Parent, t.kept
+	if t.Records.At(at).Is(isGuessed) {
+		return -1 // the tool stops there
+	}
+	if k == nil {
+		return p
+	}
+	switch {
+	case at == k.head:
+		p = k.anchor
+	case p >= 0 && p == k.anchor:
+		p = k.tail
+	}
+	if p >= 0 && t.dropped(p) {
+		return -1
+	}
+	return p
+}

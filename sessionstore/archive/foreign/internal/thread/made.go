@@ -1,0 +1,76 @@
+package thread
+
+import (
+	"bufio"
+	"encoding/json"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// Maker makes the lines of one tool.
+type Maker interface {
+	// Begin writes what a file begins with.
+	Begin() error
+
+	// Join goes on behind the tool's own lines: from the record with the id parent,
+	// or, where that is "", without what stands there. whole says that all of it
+	// is part of the conversation.
+	Join(parent string, whole bool) error
+
+	Message(m Made) error
+
+	// File returns the name of the file that was written.
+	File() string
+}
+
+// Made is a message that lines are made of.
+type Made struct {
+	sessionstore.Message
+	At       time.Time
+	Key      string            // differs for each line of each message
+	Mark     string            // what its lines say of it, see ExportMember
+	Reminder bool              // no person wrote it
+	Said     string            // its texts
+	Blocks   []json.RawMessage // its texts and images
+}
+
+// About is what lines say of the session.
+type About struct {
+	ID, Dir, Model string
+	Began          time.Time
+}
+
+// LineWriter writes lines, and knows whether the last one ended.
+type LineWriter struct {
+	Out  *bufio.Writer // not embedded: all bytes go through Write
+	open bool
+}
+
+// Write is that of io.Writer.
+func (w *LineWriter) Write(b []byte) (int, error) {
+	if len(b) > 0 {
+		w.open = b[len(b)-1] != '\n'
+	}
+	return w.Out.Write(b)
+}
+
+// Flush writes what is left in memory.
+func (w *LineWriter) Flush() error { return w.Out.Flush() }
+
+// Row writes a value as a line of its own.
+func (w *LineWriter) Row(v any) error {
+	b, err := pyjson.Encode(v)
+	if err != nil {
+		return err
+	}
+	if w.open {
+		b = append([]byte{'\n'}, b...)
+	}
+	_, err = w.Write(append(b, '\n'))
+	return err
+}
+
+// Stamp returns a time as the tools write it.
+func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -1,0 +1,125 @@
+package thread
+
+import (
+	"bytes"
+	"crypto/sha1" //nolint:gosec // version 5 of UUIDs is defined by it
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/pytime"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// origin is where a message is from.
+type origin struct {
+	tool  string
+	ID    string  // the tool's id of its session
+	lines []int32 // indexes of lines
+	at    time.Time
+}
+
+type sourceOf struct {
+	Tool string `json:"tool"`
+	ID   string `json:"id"`
+	Line string `json:"line"`
+}
+
+type messageMetadata struct {
+	Timestamp string   `json:"timestamp"`
+	Source    sourceOf `json:"source"`
+}
+
+// metadata returns the metadata of a message. The numbers of its lines are one
+// text, since one message may be of several lines; it is empty for a message that
+// this package added.
+func (o origin) metadata() messageMetadata {
+	var lines []string
+	for i, at := range o.lines {
+		if i == 0 || o.lines[i-1] != at {
+			lines = append(lines, strconv.Itoa(int(at)+1))
+		}
+	}
+	return messageMetadata{pytime.FormatMillis(o.at), sourceOf{o.tool, o.ID, strings.Join(lines, ",")}}
+}
+
+// finish gives a message its metadata, and writes the line breaks that only some
+// readers know as escapes.
+func (o origin) finish(m sessionstore.Message, err error) (sessionstore.Message, error) {
+	if err == nil {
+		m, err = m.With("metadata", o.metadata())
+	}
+	if err != nil {
+		return m, err
+	}
+	row := m.AppendTo(nil)
+	if !bytes.Contains(row, []byte("\xe2\x80")) && !bytes.Contains(row, []byte("\xc2\x85")) {
+		return m, nil
+	}
+	row = bytes.ReplaceAll(row, []byte("\u2028"), []byte(`\u2028`))
+	row = bytes.ReplaceAll(row, []byte("\u2029"), []byte(`\u2029`))
+	return sessionstore.ParseMessage(bytes.ReplaceAll(row, []byte("\u0085"), []byte(`\u0085`)))
+}
+
+// userMessage returns a message of the user. parts are blocks of text, images and
+// documents; one text alone is the content itself.
+func (o origin) userMessage(parts []json.RawMessage, only string) (sessionstore.Message, error) {
+	if len(parts) == 0 {
+		return o.finish(sessionstore.Text("user", only, o.at))
+	}
+	return o.finish(sessionstore.NewMessage(struct {
+		Role    string            `json:"role"`
+		Content []json.RawMessage `json:"content"`
+	}{"user", parts}))
+}
+
+// answerMessage returns a message of the model.
+func (o origin) answerMessage(said, thought string, calls []sessionstore.ToolCall) (sessionstore.Message, error) {
+	m, err := sessionstore.Text("assistant", said, o.at)
+	if len(calls) > 0 {
+		m, err = sessionstore.ToolCallMessage(said, o.at, calls...)
+	}
+	if err == nil && thought != "" {
+		m, err = m.With("thinking_text", thought)
+	}
+	return o.finish(m, err)
+}
+
+// resultMessage returns a message of a tool.
+func (o origin) resultMessage(call sessionstore.ToolCall, said string) (sessionstore.Message, error) {
+	return o.finish(sessionstore.ToolResult(call.ID, call.Name, said, o.at))
+}
+
+// namespace is that of all ids that this package makes.
+var namespace = [16]byte{0x5b, 0x1d, 0x0d, 0x5c, 0x4e, 0x0a, 0x5d, 0x0b, 0x9e, 0x51, 0x8f, 0x2c, 0x71, 0x1a, 0x6e, 0x33}
+
+// UUID5 returns the UUID of version 5 of the tool and the tool's own id.
+func UUID5(tool, id string) string {
+	h := sha1.New() //nolint:gosec // see above
+	h.Write(namespace[:])
+	h.Write([]byte(tool + "\x00" + id))
+	b := h.Sum(nil)[:16]
+	b[6] = b[6]&0x0f | 0x50
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
+}
+
+var notInAgent = regexp.MustCompile(`[^a-z0-9]+`)
+
+// SubID returns the id of a sub-session in the form of sessionstore.NewSubID: a
+// zero span, a span of the agent's id, and the agent's name.
+func SubID(tool, id, agent string) string {
+	span := strings.ReplaceAll(UUID5(tool, id), "-", "")[:16]
+	name := strings.Trim(notInAgent.ReplaceAllString(strings.ToLower(agent), "-"), "-")
+	if len(name) > 60 {
+		name = strings.Trim(name[:60], "-")
+	}
+	if name == "" {
+		name = "agent"
+	}
+	return hex.EncodeToString(make([]byte, 8)) + "-" + span + "_" + name
+}

@@ -1,0 +1,183 @@
+package thread
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/amplifier-go/sessionstorage/internal/vfs"
+)
+
+// OpenPlain opens a file, also a compressed one, for reading what it holds now.
+func OpenPlain(ctx context.Context, path string) (r io.ReaderAt, size int64, leave func(), err error) {
+	f, fi, err := OpenRegular(path)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	shut := func() { _ = f.Close() } // it was only read
+	if strings.HasSuffix(path, PackedSuffix) {
+		p, err := newPacked(ctx, f)
+		if err != nil {
+			shut()
+			return nil, 0, nil, err
+		}
+		return p, p.size, func() { p.close(); shut() }, nil
+	}
+	return f, fi.Size(), shut, nil
+}
+
+// OpenRegular opens a file for reading. It waits for nobody: what is no regular file,
+// such as a named pipe, is an error.
+func OpenRegular(path string) (*os.File, fs.FileInfo, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	root, err := os.OpenRoot(filepath.Dir(real))
+	if err != nil {
+		return nil, nil, err
+	}
+	f, fi, err := vfs.Open(root, filepath.Base(real), os.O_RDONLY)
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		failed.Path = path
+	}
+	return f, fi, errors.Join(err, root.Close())
+}
+
+const (
+	// PackedSuffix is what the name of a compressed file ends with.
+	PackedSuffix = ".zst"
+
+	// maxWindow is how much memory a compressed file may ask for, in bytes.
+	maxWindow = 8 << 20
+
+	// keepBehind is how far back packed reads without beginning anew, in bytes.
+	keepBehind = 1 << 20
+)
+
+// packed reads a compressed file at any place. It goes forward as it unpacks, and
+// begins anew for a place that it left far behind. It is not safe for concurrent
+// use.
+type packed struct {
+	ctx  context.Context
+	f    *os.File
+	z    *zstd.Decoder
+	size int64  // of what the file holds
+	buf  []byte // what was unpacked last
+	at   int64  // where buf begins
+}
+
+// newPacked reads f once to learn its size. A file whose end is missing is taken as
+// far as it goes, as one that is still being written.
+func newPacked(ctx context.Context, f *os.File) (*packed, error) {
+	p := &packed{ctx: ctx, f: f}
+	z, err := NewDecoder(nil)
+	if err != nil {
+		return nil, err
+	}
+	p.z = z
+	if err := p.restart(); err != nil {
+		p.close()
+		return nil, err
+	}
+	p.size, err = io.Copy(contextWriter{ctx, io.Discard}, p.z)
+	if err == nil || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = p.restart()
+	}
+	if err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *packed) close() { p.z.Close() }
+
+func (p *packed) restart() error {
+	p.buf, p.at = p.buf[:0], 0
+	return p.z.Reset(io.NewSectionReader(p.f, 0, 1<<62))
+}
+
+// ReadAt is that of io.ReaderAt.
+func (p *packed) ReadAt(b []byte, offset int64) (int, error) {
+	if offset < p.at {
+		if err := p.restart(); err != nil {
+			return 0, err
+		}
+	}
+	end := min(offset+int64(len(b)), p.size)
+	for p.at+int64(len(p.buf)) < end {
+		if err := p.more(offset - keepBehind); err != nil {
+			return 0, err
+		}
+	}
+	n := 0
+	if offset < end {
+		n = copy(b, p.buf[offset-p.at:])
+	}
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// more unpacks a piece, and forgets what stands before from.
+func (p *packed) more(from int64) error {
+	if err := p.ctx.Err(); err != nil {
+		return err
+	}
+	if old := min(from-p.at, int64(len(p.buf))); old >= keepBehind {
+		p.buf = append(p.buf[:0], p.buf[old:]...)
+		p.at += old
+	}
+	n := len(p.buf)
+	p.buf = append(p.buf, make([]byte, 64<<10)...)
+	k, err := p.z.Read(p.buf[n:])
+	p.buf = p.buf[:n+k]
+	if k > 0 {
+		return nil
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = ErrChanged
+	}
+	return err
+}
+
+// WriterUntil returns a writer that fails when the context is done.
+func WriterUntil(ctx context.Context, w io.Writer) io.Writer { return contextWriter{ctx, w} }
+
+type contextWriter struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (c contextWriter) Write(b []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.w.Write(b)
+}
+
+// PlainReader reads what a file holds, also a compressed one.
+func PlainReader(f *os.File) (r io.Reader, leave func(), err error) {
+	if !strings.HasSuffix(f.Name(), PackedSuffix) {
+		return f, func() {}, nil
+	}
+	z, err := NewDecoder(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	return z, z.Close, nil
+}
+
+// NewDecoder returns a decoder that takes little memory.
+func NewDecoder(r io.Reader) (*zstd.Decoder, error) {
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+}

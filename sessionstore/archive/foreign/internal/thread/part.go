@@ -1,0 +1,178 @@
+package thread
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// Part is what a record says.
+type Part interface {
+	ID() string                        // "" where the tool gives none
+	Time() (at time.Time, text string) // as the file has it
+	User() UserParts
+	Answer() AnswerParts
+	Prompt() string // the text that a person typed, as a whole
+
+	// Result returns the text of the result of a call, and the kinds of its parts
+	// that are no text. found is false where there is no such result.
+	Result(call uint64) (said string, other []string, found bool)
+
+	// Spent returns the model that answers, "" where the record names none, and
+	// the tokens that it used.
+	Spent() (model string, used Usage)
+}
+
+// AnswerParts are what a record of a response says.
+type AnswerParts struct {
+	Said, Thought []string
+	Calls         []sessionstore.ToolCall
+	Other         []string // kinds of parts that have no place
+}
+
+// Say adds a text that is not blank.
+func (p *AnswerParts) Say(s string) {
+	if strings.TrimSpace(s) != "" {
+		p.Said = append(p.Said, s)
+	}
+}
+
+// Think adds a thought that is not blank.
+func (p *AnswerParts) Think(s string) {
+	if strings.TrimSpace(s) != "" {
+		p.Thought = append(p.Thought, s)
+	}
+}
+
+// UserParts are what a record of the user says beside results.
+type UserParts struct {
+	Parts []json.RawMessage // images and documents
+	Said  []string          // texts
+	Other []string          // kinds of parts that have no place
+}
+
+// Say adds a text that is not blank.
+func (p *UserParts) Say(s string) {
+	if strings.TrimSpace(s) != "" {
+		p.Said = append(p.Said, s)
+	}
+}
+
+// Arguments returns the arguments of a call as an object.
+func Arguments(raw []byte) json.RawMessage {
+	switch pyjson.KindOf(raw) {
+	case pyjson.Object:
+		return json.RawMessage(bytes.Clone(raw))
+	case pyjson.Invalid, pyjson.Null:
+		return nil
+	}
+	return json.RawMessage(`{"arguments": ` + string(raw) + `}`)
+}
+
+// Text returns a JSON string, and "" for another value.
+func Text(raw []byte) string {
+	if pyjson.KindOf(raw) != pyjson.String {
+		return ""
+	}
+	return pyjson.Text(raw)
+}
+
+// Members returns the values of the members of an object of those names, at most
+// four of them.
+func Members(raw []byte, names ...string) [4][]byte {
+	if pyjson.KindOf(raw) != pyjson.Object {
+		return [4][]byte{}
+	}
+	return pyjson.Values(raw, names...)
+}
+
+// IsTrue reports whether a JSON value is true.
+func IsTrue(raw []byte) bool { return pyjson.KindOf(raw) == pyjson.True }
+
+// Set returns a set of names.
+func Set(names ...string) map[string]bool {
+	m := map[string]bool{}
+	for _, n := range names {
+		m[n] = true
+	}
+	return m
+}
+
+// Usage is what the responses of a model used, in tokens.
+type Usage struct {
+	Input      int64 `json:"input_tokens"`
+	Output     int64 `json:"output_tokens"`
+	CacheRead  int64 `json:"cache_read_input_tokens"`
+	CacheWrite int64 `json:"cache_creation_input_tokens"`
+}
+
+// Spending is what the responses of a session used in its tool.
+type Spending struct {
+	Responses int `json:"responses"`
+	Usage
+}
+
+// Read takes the numbers of an object.
+func (u *Usage) Read(raw []byte) {
+	if pyjson.KindOf(raw) != pyjson.Object {
+		return
+	}
+	m := pyjson.Values(raw, tokenNames[:]...)
+	for i, n := range u.Numbers() {
+		*n = Tokens(m[i])
+	}
+}
+
+// tokenNames are the names of the numbers.
+var tokenNames = [4]string{"input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"}
+
+// Numbers returns the numbers in the order of their names.
+func (u *Usage) Numbers() [4]*int64 {
+	return [4]*int64{&u.Input, &u.Output, &u.CacheRead, &u.CacheWrite}
+}
+
+func (u *Usage) add(v Usage) {
+	more := v.Numbers()
+	for i, n := range u.Numbers() {
+		*n += *more[i]
+	}
+}
+
+// Most makes u the larger of both, number by number.
+func (u *Usage) Most(v Usage) {
+	other := v.Numbers()
+	for i, n := range u.Numbers() {
+		*n = max(*n, *other[i])
+	}
+}
+
+// Tokens returns a number of tokens, 0 where it makes no sense.
+func Tokens(raw []byte) int64 {
+	if v, ok := pyjson.Int(raw); ok && v > 0 && v < 1<<40 {
+		return v
+	}
+	return 0
+}
+
+// Used is what a response used.
+type Used struct {
+	ID    uint64 // see claude.line.responseHash
+	Model string
+	Usage Usage
+}
+
+// AddTo adds a response to what its model used.
+func (u Used) AddTo(all map[string]*Spending) {
+	if all[u.Model] == nil {
+		all[u.Model] = &Spending{}
+	}
+	all[u.Model].Responses++
+	all[u.Model].add(u.Usage)
+}
+
+// UnknownModel stands for a model that the file does not name.
+const UnknownModel = "unknown"

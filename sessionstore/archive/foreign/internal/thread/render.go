@@ -1,0 +1,193 @@
+package thread
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/turns"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// Render makes the messages of a chain of records and hands each to emit. shared is how many
+// turns stand before the first one of its own, and here what was said in its session.
+func Render(f *File, chain []int32, shared int, here *HereRows, n *Notes, emit func(sessionstore.Message) error) (*Rendering, error) {
+	r := &Rendering{f: f, chain: chain, shared: shared, here: here, notes: n, emit: emit, from: origin{tool: f.Tool.Name(), ID: f.ID}}
+	return r, r.run()
+}
+
+// run makes the messages.
+func (r *Rendering) run() error {
+	r.Numbers = make([]int32, r.f.Table.Records.Len())
+	r.Usage, r.used = map[string]*Usage{}, map[string]int{}
+	r.LastTime = r.f.Table.First
+	if r.LastTime.IsZero() {
+		r.LastTime = time.Unix(0, 0).UTC()
+	}
+	if err := r.expand(); err != nil {
+		return err
+	}
+	for _, at := range r.chain {
+		r.f.Table.Records.At(at).Flags |= onLine
+	}
+	if r.here != nil {
+		for _, l := range r.here.Lines {
+			r.Numbers[l.At] = number(WhyHere)
+		}
+		next, stop := iter.Pull2(r.here.Rows)
+		defer stop()
+		r.next = next
+	}
+	defer func() {
+		for _, at := range r.chain {
+			r.f.Table.Records.At(at).Flags &^= onLine
+		}
+	}()
+	for i, at := range r.chain {
+		if err := r.step(i, at); err != nil {
+			return err
+		}
+	}
+	if err := r.flush(); err != nil {
+		return err
+	}
+	for _, at := range r.chain {
+		if r.Numbers[at] != 0 {
+			continue
+		}
+		r.Numbers[at] = number(whyBookkeep)
+		if r.f.Table.Records.At(at).Is(HasResults) {
+			r.Numbers[at] = number(whyNoCall)
+		}
+	}
+	return r.payAnswer()
+}
+
+func (r *Rendering) step(i int, at int32) error {
+	if l, found := r.here.of(at); found {
+		return r.ours(l)
+	}
+	rec := r.f.Table.Records.At(at)
+	if rec.Is(IsAssistant | IsUser | IsQueued) {
+		if err := r.settleCalls(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case r.Numbers[at] != 0: // a part of a response that is out already
+		return nil
+	case rec.Is(IsAssistant):
+		return r.respond(i)
+	case rec.Is(IsUser) || rec.Is(IsQueued):
+		return r.user(at)
+	case rec.Is(IsNote):
+		return r.note(at)
+	}
+	return nil
+}
+
+// respond takes the response whose first line is chain[i], with all of its lines.
+func (r *Rendering) respond(i int) error {
+	key := r.f.Table.Records.At(r.chain[i]).Key
+	var lines []int32
+	for _, at := range r.chain[i:] {
+		rec := r.f.Table.Records.At(at)
+		if rec.Is(IsPerson) || rec.Is(IsAssistant) && rec.Key != key {
+			break
+		}
+		if rec.Is(IsAssistant) && r.Numbers[at] == 0 {
+			lines = append(lines, at)
+		}
+	}
+	siblings := r.f.Table.withKey(key)
+	for _, at := range siblings[:min(len(siblings), maxSiblings)] {
+		rec := r.f.Table.Records.At(at)
+		same := rec.Is(IsSidechain) == r.f.Table.Records.At(r.chain[i]).Is(IsSidechain)
+		if same && r.Numbers[at] == 0 && !rec.Is(onLine|IsRepeated) {
+			lines = append(lines, at)
+		}
+	}
+	slices.Sort(lines)
+	if err := r.flushUser(); err != nil {
+		return err
+	}
+	if r.answer != nil && len(r.answer.Calls) > 0 {
+		if err := r.flushAnswer(); err != nil {
+			return err
+		}
+	}
+	if r.answer == nil {
+		r.answer = &response{}
+	}
+	return r.gather(lines)
+}
+
+func (r *Rendering) flush() error {
+	if err := r.flushUser(); err != nil {
+		return err
+	}
+	return r.flushAnswer()
+}
+
+// ours sends out the messages of a line that an export made, as they are in the session.
+func (r *Rendering) ours(l HereLine) error {
+	if err := r.flush(); err != nil {
+		return err
+	}
+	if l.Last > 0 && r.messages+1 < int(l.First) {
+		if err := r.payAnswer(); err != nil {
+			return err
+		}
+	}
+	for r.row < int(l.Last) {
+		m, err, ok := r.next()
+		if !ok || err != nil {
+			return cmp.Or(err, ErrChanged)
+		}
+		if r.row++; r.row < int(l.First) {
+			continue
+		}
+		if err := r.send(m, nil, nil); err != nil {
+			return err
+		}
+		r.FromHere++
+		r.goOnBehind(m)
+	}
+	r.Numbers[l.At] = int32(r.messages)
+	return nil
+}
+
+// goOnBehind takes what follows from a message that was said here.
+func (r *Rendering) goOnBehind(m sessionstore.Message) {
+	if at, ok := m.Timestamp(); ok {
+		r.LastTime = at
+	}
+	switch m.Role() {
+	case "user":
+		if turns.ReadUser(core.From(m, "content"), core.From(m, "tool_call_id") != nil, nil).Real {
+			r.Turns++
+			r.called([]string{m.Content()})
+			r.open = true
+		}
+	case "assistant":
+		r.owing, r.open, r.waiting = false, false, m.ToolCalls()
+	case "tool":
+		r.owing = true
+		r.waiting = slices.DeleteFunc(r.waiting, func(c sessionstore.ToolCall) bool { return c.ID == m.ToolCallID() })
+	}
+}
+
+// settleCalls sends out the results of calls that have none here, before the tool goes on.
+func (r *Rendering) settleCalls() error {
+	calls := r.waiting
+	r.waiting = nil
+	for _, c := range calls {
+		if err := r.result(c, Hash(c.ID), r.LastTime); err != nil {
+			return err
+		}
+		r.owing = true
+	}
+	return nil
+}

@@ -1,0 +1,260 @@
+package thread
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+)
+
+// A session of a tool may stand in several files: Codex begins a new one where a thread
+// was reverted, and copies of a file of Claude Code grow apart in two folders. segments
+// are such files, or parts of them, in the order in which they are read as one.
+
+// Segment is a file, or a part of one.
+type Segment struct {
+	Path       string
+	Begin, End int64 // of the file, in bytes; an end of -1 is that of the file
+	Base       int   // the segment that it goes on from; -1: the one before
+	After      int64 // where in the file of base it goes on
+	Borrowed   bool  // it is of the session that this one was forked from
+}
+
+// FileSet has for the path of a file what it is read together with.
+type FileSet map[string]Together
+
+// Together are the segments that a session is read from, nil for one file alone. broken
+// says why a file is no part of another one's, and title how the tool calls it elsewhere.
+type Together struct {
+	Segments []Segment
+	Broken   error
+	Title    string
+}
+
+// Whole returns the segments of a file that stands for itself.
+func Whole(path string) []Segment { return []Segment{{Path: path, End: -1, Base: -1}} }
+
+// Layout is what does not follow from the order of the lines. The zero layout is that
+// of most files.
+type Layout struct {
+	Own       int64    // where the session's own lines begin, behind those that it was forked from
+	Joins     []Join   // in the order of at
+	Copies    []int64  // where copies of what stands before begin, which went on otherwise
+	Elsewhere []uint64 // hashes of the uuids of parents that another file has, in order
+}
+
+// Join says that the line at the offset at follows what stands before the offset from.
+type Join struct{ At, From int64 }
+
+// IsPlain reports whether each line follows the one before.
+func (l Layout) IsPlain() bool { return l.Own == 0 && len(l.Joins) == 0 }
+
+// LastPart returns where the last part begins that does not follow the one before, 0
+// where there is none.
+func (l Layout) LastPart() (at int64) {
+	for _, j := range l.Joins {
+		at = j.At
+	}
+	for _, c := range l.Copies {
+		at = max(at, c)
+	}
+	return at
+}
+
+// openSegments opens segments for reading what they hold now, as one file.
+func openSegments(ctx context.Context, all []Segment) (r io.ReaderAt, size int64, l Layout, leave func(), err error) {
+	if len(all) == 1 && all[0].Begin == 0 && all[0].End < 0 {
+		r, size, leave, err = OpenPlain(ctx, all[0].Path)
+		return r, size, l, leave, err
+	}
+	var opened []func()
+	leave = func() {
+		for _, shut := range opened {
+			shut()
+		}
+	}
+	defer func() {
+		if err != nil {
+			leave()
+		}
+	}()
+	out, starts := &joined{}, make([]int64, len(all))
+	for i, s := range all {
+		f, n, shut, err := OpenPlain(ctx, s.Path)
+		if err != nil {
+			return nil, 0, l, nil, err
+		}
+		opened = append(opened, shut)
+		if s.End >= 0 {
+			n = min(n, s.End)
+		}
+		begin := min(s.Begin, n)
+		if err := out.endLine(); err != nil {
+			return nil, 0, l, nil, err
+		}
+		starts[i], out.starts = out.size-begin, append(out.starts, out.size)
+		switch {
+		case i > 0 && all[i-1].Borrowed && !s.Borrowed:
+			l.Own = out.size
+		case s.Base >= 0:
+			if from := starts[s.Base] + s.After; from < out.size {
+				l.Joins = append(l.Joins, Join{out.size, from})
+			}
+		case i > 0 && !s.Borrowed:
+			l.Copies = append(l.Copies, out.size)
+		}
+		out.add(io.NewSectionReader(f, begin, n-begin), n-begin)
+	}
+	return out, out.size, l, leave, nil
+}
+
+// joined reads several files as one.
+type joined struct {
+	parts  []io.ReaderAt
+	ends   []int64
+	starts []int64 // by segment
+	size   int64
+}
+
+func (j *joined) add(r io.ReaderAt, size int64) {
+	if size > 0 {
+		j.size += size
+		j.parts, j.ends = append(j.parts, r), append(j.ends, j.size)
+	}
+}
+
+// endLine ends the last line, which the tool may be writing.
+func (j *joined) endLine() error {
+	if j.size == 0 {
+		return nil
+	}
+	last := make([]byte, 1)
+	if _, err := j.ReadAt(last, j.size-1); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if last[0] != '\n' {
+		j.add(strings.NewReader("\n"), 1)
+	}
+	return nil
+}
+
+// ReadAt is that of io.ReaderAt.
+func (j *joined) ReadAt(b []byte, offset int64) (n int, err error) {
+	i := sort.Search(len(j.ends), func(i int) bool { return j.ends[i] > offset })
+	for ; n < len(b) && i < len(j.parts); i++ {
+		begin := int64(0)
+		if i > 0 {
+			begin = j.ends[i-1]
+		}
+		at := offset + int64(n) - begin
+		want := min(int64(len(b)-n), j.ends[i]-begin-at)
+		k, err := j.parts[i].ReadAt(b[n:n+int(want)], at)
+		n += k
+		if int64(k) < want {
+			return n, err
+		}
+	}
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// History is one session of a tool, as its files say.
+type History struct {
+	ID       string    // the tool's own id of the session
+	Path     string    // of its file
+	Dir      string    // working directory that the file names first; "" where its beginning names none
+	Folder   string    // name of the tool's folder for the project
+	Size     int64     // of the file, in bytes
+	Modified time.Time // of the file
+	Agents   []string  // paths of the files of its sub-agents, those that began others before these
+	Title    string    // that the tool keeps elsewhere
+	Parent   string    // the tool's id of the session whose sub-agent wrote the file, where that session has none
+
+	GoesOn    []string                                    // the tool's ids of the sessions in which it goes on, as its end says
+	Origin    *History                                    // which goes on in this one, as a copy with an id of its own
+	Spawned   bool                                        // a sub-agent wrote it, as its beginning says
+	InFolder  bool                                        // it has copies elsewhere, so the folder names the project
+	ThreadID  string                                      // of the thread of which this is a part: its beginning is missing
+	Files     FileSet                                     // the files that are read together
+	Near      func(ctx context.Context, uuid uint64) bool // whether a file of its folder has a record; nil: none is known
+	Summaries map[uint64]string                           // titles that files of its folder have first, see facts
+}
+
+// Source returns what is read for the file at path.
+func (h History) Source(path string) Source {
+	src := Source{Segments: h.Files[path].Segments, main: h.Path, near: h.Near}
+	if src.Segments == nil {
+		src.Segments = Whole(path)
+	}
+	return src
+}
+
+// NoteBroken notes why a file is no part of another one's conversation.
+func (h History) NoteBroken(path string, n *Notes) {
+	if err := h.Files[path].Broken; err != nil {
+		n.Damaged = append(n.Damaged, LineError{1, inFile(path, h.Path, err)})
+	}
+}
+
+// HistorySuffix is what the names of the tools' files end with.
+const HistorySuffix = ".jsonl"
+
+// MaxBeginning is how much of a file is read for what it says first, in bytes.
+const MaxBeginning = 1 << 20
+
+// FileSays is what one of several files with one id says.
+type FileSays struct {
+	Path   string   // of files that say the same, the first path stands for them
+	Says   []uint64 // hashes of what its records say, in order
+	Newest time.Time
+	At     time.Time // when the file changed last
+}
+
+// Distinct returns the files that have something that no other one has, the newest last.
+// Of files that say the same it keeps one.
+func Distinct(all []FileSays) []FileSays {
+	kept := slices.DeleteFunc(slices.Clone(all), func(c FileSays) bool {
+		return slices.ContainsFunc(all, func(o FileSays) bool {
+			return ContainsAll(o.Says, c.Says) && (len(o.Says) > len(c.Says) || o.Path < c.Path)
+		})
+	})
+	slices.SortStableFunc(kept, func(a, b FileSays) int {
+		return cmp.Or(a.Newest.Compare(b.Newest), a.At.Compare(b.At), cmp.Compare(b.Path, a.Path))
+	})
+	return kept
+}
+
+// ContainsAll reports whether all has each of some; both are in order.
+func ContainsAll(all, some []uint64) bool {
+	for len(some) > 0 {
+		i, found := slices.BinarySearch(all, some[0])
+		if !found {
+			return false
+		}
+		all, some = all[i+1:], some[1:]
+	}
+	return true
+}
+
+// Source is what a session of a tool is read from.
+type Source struct {
+	Segments []Segment
+	main     string                                      // the file of the history; "": an import kept what is read
+	Layout   Layout                                      // of a file that an import kept
+	near     func(ctx context.Context, uuid uint64) bool // whether a file beside these has a record; nil: none is known
+}
+
+// inFile names the file that an error is of, where that is not the file of the history.
+func inFile(path, main string, err error) error {
+	if main == "" || path == main {
+		return err
+	}
+	return &fs.PathError{Op: "read", Path: path, Err: err}
+}

@@ -1,0 +1,289 @@
+package thread
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// user takes a line of the user. Its results go out with the calls.
+func (r *Rendering) user(at int32) error {
+	l, err := r.read(at)
+	if err != nil {
+		return err
+	}
+	rec := r.f.Table.Records.At(at)
+	p := l.User()
+	for _, kind := range p.Other {
+		r.notes.block(kind)
+	}
+	if len(p.Said) == 0 && len(p.Parts) == 0 {
+		if rec.Is(IsUser) && !rec.Is(HasResults) {
+			r.Numbers[at] = number(whyEmpty)
+		}
+		return nil
+	}
+	if err := r.flushAnswer(); err != nil {
+		return err
+	}
+	s := said{p, []int32{at}, r.LastTime}
+	if rec.Is(IsSummary) && r.prompt != nil {
+		if err := r.unanswered(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case rec.Is(IsPerson) && r.prompt != nil:
+		r.prompt.Parts = append(r.prompt.Parts, p.Parts...)
+		r.prompt.Said = append(r.prompt.Said, p.Said...)
+		r.prompt.lines = append(r.prompt.lines, at)
+	case rec.Is(IsPerson):
+		r.owing = r.owing || r.open // the answer had nothing to show
+		if err := r.payAnswer(); err != nil {
+			return err
+		}
+		r.prompt = &s
+	case r.prompt != nil:
+		r.asides = append(r.asides, s)
+	default:
+		return r.emitAside(s)
+	}
+	return nil
+}
+
+// flushUser sends out the prompt and what the tool wrote behind it.
+func (r *Rendering) flushUser() error {
+	if r.prompt == nil {
+		return nil
+	}
+	if err := r.flushAnswer(); err != nil {
+		return err
+	}
+	p := *r.prompt
+	r.prompt = nil
+	if err := r.emitUser(p); err != nil {
+		return err
+	}
+	r.Turns++
+	r.called(p.Said)
+	r.open = true
+	asides := r.asides
+	r.asides = nil
+	for _, s := range asides {
+		if err := r.emitAside(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// called keeps by what the session may be called, of a prompt that goes out.
+func (r *Rendering) called(said []string) {
+	typed, command := TitleIn(said...)
+	if r.First == "" {
+		r.First = firstLine(strings.Join(said, "\n"))
+	}
+	if r.Turns <= r.shared+1 {
+		r.Own, r.Command = typed, command
+	}
+	r.Own, r.Command = cmp.Or(r.Own, typed), cmp.Or(r.Command, command)
+}
+
+func (r *Rendering) emitUser(s said) error {
+	o := r.origin(s.at, s.lines)
+	only := strings.Join(s.Said, "\n\n")
+	var parts []json.RawMessage
+	if len(s.Parts) > 0 {
+		parts = append(parts, s.Parts...)
+		if only != "" {
+			parts = append(parts, TextBlock(only))
+		}
+	}
+	m, err := o.userMessage(parts, only)
+	if err != nil && len(parts) > 0 { // what no file can hold, such as an endless number
+		r.notes.block("not-storable")
+		m, err = o.userMessage(nil, strings.TrimSpace(only+"\n\n"+NotText))
+	}
+	return r.send(m, err, s.lines)
+}
+
+// TextBlock returns a block of a text.
+func TextBlock(s string) json.RawMessage {
+	row := pyjson.AppendQuoted([]byte(`{"type": "text", "text": `), s, pyjson.Style{Replace: true})
+	return append(row, '}')
+}
+
+// emitAside sends out what the tool wrote in the user's name.
+func (r *Rendering) emitAside(s said) error {
+	for range s.Parts {
+		s.UserParts.Said = append(s.UserParts.Said, NotText)
+		r.notes.block("tool-image")
+	}
+	m, err := r.origin(s.at, s.lines).userMessage(nil, reminder(strings.Join(s.Said, "\n\n")))
+	return r.send(m, err, s.lines)
+}
+
+// unanswered sends out the prompt before the summary of a compaction, which has
+// what was answered.
+func (r *Rendering) unanswered() error {
+	if err := r.flushUser(); err != nil {
+		return err
+	}
+	r.owing = true
+	return r.payAnswer()
+}
+
+// gather adds the lines of one response to the answer. Lines beside the chain add
+// calls only: the others are repetitions.
+func (r *Rendering) gather(lines []int32) error {
+	a, most, model := r.answer, Usage{}, ""
+	for _, at := range lines {
+		l, err := r.read(at)
+		if err != nil {
+			return err
+		}
+		p := l.Answer()
+		if a.at.IsZero() {
+			a.at = r.LastTime
+		}
+		took := false
+		if r.f.Table.Records.At(at).Is(onLine) {
+			a.Said, a.Thought, took = append(a.Said, p.Said...), append(a.Thought, p.Thought...), true
+			for _, kind := range p.Other {
+				r.notes.block(kind)
+			}
+		}
+		for _, c := range p.Calls {
+			took = r.call(at, c) || took
+		}
+		r.Numbers[at] = number(whyRepeated) // it is taken; a line of the answer gets its number when that goes out
+		if took {
+			a.lines = append(a.lines, at)
+		}
+		named, used := l.Spent()
+		most.Most(used)
+		if named != "" {
+			model = named
+		}
+	}
+	if model != "" {
+		r.Model = model
+		r.spend(most)
+	}
+	return nil
+}
+
+// call adds a call to the answer, and reports whether it was not there yet.
+func (r *Rendering) call(at int32, c sessionstore.ToolCall) bool {
+	a, h := r.answer, Hash(c.ID)
+	if c.ID != "" && slices.Contains(a.hashes, h) {
+		return false
+	}
+	c.ID = r.callID(c.ID, h)
+	c.Name = clean(c.Name, "tool")
+	a.Calls, a.hashes, a.caller = append(a.Calls, c), append(a.hashes, h), append(a.caller, at)
+	return true
+}
+
+// callID returns an id that all providers allow and no other call has.
+func (r *Rendering) callID(id string, h uint64) string {
+	fit := clean(id, "call")
+	if fit == id && !r.f.Table.repeated[h] {
+		return id
+	}
+	r.used[fit]++
+	return fit[:min(len(fit), 44)] + "-" + strconv.Itoa(r.used[fit]) + "-" + strconv.FormatUint(h%(1<<32), 36)
+}
+
+// clean returns a name of at most 64 letters, digits, _ and -.
+func clean(s, empty string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if !isName(string(c)) {
+			b[i] = '_'
+		}
+	}
+	if len(b) == 0 {
+		return empty
+	}
+	return string(b[:min(len(b), 64)])
+}
+
+// flushAnswer sends out the answer and the results of its calls.
+func (r *Rendering) flushAnswer() error {
+	a := r.answer
+	if a == nil {
+		return nil
+	}
+	r.answer = nil
+	if len(a.Said) == 0 && len(a.Calls) == 0 {
+		why := whyEmpty
+		if len(a.Thought) > 0 {
+			why = whyThinking
+		}
+		for _, at := range a.lines {
+			r.Numbers[at] = number(why)
+		}
+		return nil
+	}
+	if r.messages == 0 {
+		if err := r.add("user", reminder(noBeginning)); err != nil {
+			return err
+		}
+	}
+	m, err := r.origin(a.at, a.lines).answerMessage(strings.Join(a.Said, "\n\n"), strings.Join(a.Thought, "\n\n"), a.Calls)
+	if err != nil { // arguments that no file can hold, such as an endless number
+		for i := range a.Calls {
+			a.Calls[i].Arguments = nil
+		}
+		r.notes.block("not-storable")
+		m, err = r.origin(a.at, a.lines).answerMessage(strings.Join(a.Said, "\n\n"), strings.Join(a.Thought, "\n\n"), a.Calls)
+	}
+	if err := r.send(m, err, a.lines); err != nil {
+		return err
+	}
+	r.owing, r.open = false, false
+	for i, c := range a.Calls {
+		if err := r.result(c, a.hashes[i], a.at); err != nil {
+			return err
+		}
+		r.owing = true
+	}
+	return nil
+}
+
+// result sends out the result of a call: the first on the line, else the first
+// beside it.
+func (r *Rendering) result(c sessionstore.ToolCall, h uint64, asked time.Time) error {
+	best := int32(-1)
+	for _, res := range r.f.Table.ResultsOf(h) {
+		rec := r.f.Table.Records.At(res.at)
+		if rec.Is(IsRepeated) || r.Numbers[res.at] > 0 && r.f.Table.repeated[h] {
+			continue
+		}
+		if best < 0 || rec.Is(onLine) && !r.f.Table.Records.At(best).Is(onLine) {
+			best = res.at
+		}
+	}
+	if best >= 0 {
+		l, err := r.read(best)
+		if err != nil {
+			return err
+		}
+		if said, other, found := l.Result(h); found {
+			for _, kind := range other {
+				r.notes.block("result-" + kind)
+			}
+			m, err := r.origin(r.LastTime, []int32{best}).resultMessage(c, said)
+			return r.send(m, err, []int32{best})
+		}
+	}
+	m, err := r.origin(asked, nil).resultMessage(c, noResult)
+	return r.send(m, err, nil)
+}

@@ -1,0 +1,154 @@
+package thread
+
+import (
+	"cmp"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// The texts that this package adds to a conversation.
+const (
+	noResult    = "[The imported history has no result of this call.]"
+	noAnswer    = "[The imported history has no answer here.]"
+	noBeginning = "The imported history does not have the beginning of this conversation."
+	NotText     = "[Not text: kept in the imported original.]"
+
+	CompactedText = "The other tool compacted the conversation here. What it kept of it is encrypted, in the imported original."
+	Elsewhere     = "This conversation goes on from another one of the same tool, whose text its file does not repeat."
+)
+
+// reminder marks a text that no person wrote, as the Amplifier tools do.
+func reminder(s string) string {
+	if strings.HasPrefix(s, "<system-reminder>") {
+		return s
+	}
+	return "<system-reminder>\n" + s + "\n</system-reminder>"
+}
+
+// ByTool is what a text in the user's name begins with that nobody typed: the rule
+// by which Claude Code looks for the first prompt.
+var ByTool = regexp.MustCompile(`^(?:\s*<[a-z][\w-]*[\s>]|\[Request interrupted by user[^\]]*\])`)
+
+// UnknownCommand is the answer of Claude Code to a command that it does not know, which
+// it writes in the user's name.
+var UnknownCommand = regexp.MustCompile(`^\s*Unknown (?:skill|slash command|command): \S+(?: Did you mean \S+)?\s*$`)
+
+// IsCommand reports whether a text is a command that a person gave and no prompt.
+func IsCommand(s string) bool { return strings.HasPrefix(s, "<command-message>") }
+
+// IsLocalCommand reports whether a text stands for one of the tool's own commands,
+// such as /clear.
+func IsLocalCommand(s string) bool { return strings.HasPrefix(s, "<command-name>") }
+
+// Why a line became no message. The map's "why" and Left of the results have these.
+const (
+	whyBlank    = "blank"
+	whyDamaged  = "damaged"
+	whyBookkeep = "not part of the conversation"
+	whyUnknown  = "unknown kind"
+	whyBranch   = "on another branch"
+	WhyAgent    = "of a sub-agent"
+	whyRepeated = "repeated"
+	whyThinking = "only thinking"
+	whyEmpty    = "nothing to show"
+	whyNoCall   = "result without a call"
+	whySummary  = "summary of what stands here"
+	WhyHere     = "exported from here"
+	WhyCopy     = "in a file that repeats the conversation"
+)
+
+// reasons are the reasons by number: reasons[i] has the number -1-i in a list of
+// message numbers.
+var reasons = []string{
+	whyBlank, whyDamaged, whyBookkeep, whyUnknown, whyBranch, WhyAgent, whyRepeated, whyThinking, whyEmpty, whyNoCall,
+	whySummary, WhyHere,
+}
+
+// number returns the number of a reason.
+func number(why string) int32 {
+	for i, r := range reasons {
+		if r == why {
+			return int32(-1 - i)
+		}
+	}
+	return 0
+}
+
+// MaxName is the limit of the Amplifier tools, in characters.
+const MaxName = 200
+
+// ExportMember is the member of an exported line that names the message that it was made
+// of: the id of the session and, behind a slash, the number of the message.
+const ExportMember = "amplifier"
+
+// promptBegins is what stands before the prompt in a text of Codex that begins with what
+// an editor adds.
+const promptBegins = "## My request for Codex:"
+
+var (
+	fromEditor  = regexp.MustCompile(`^\s*<(ide_[a-z_]+)>`)
+	commandName = regexp.MustCompile(`<command-name>([^<]*)</command-name>`)
+	commandSaid = regexp.MustCompile(`<command-message>([^<]*)</command-message>`)
+	commandArgs = regexp.MustCompile(`(?s)<command-args>(.*)</command-args>`)
+	shellInput  = regexp.MustCompile(`(?s)^<bash-input>(.*)</bash-input>`)
+)
+
+// TitleIn returns the first line of the texts of a prompt that a person typed, without
+// what an editor or the tool put beside it, and of the command that a person gave.
+func TitleIn(said ...string) (typed, command string) {
+	tagged := ""
+	for _, s := range said {
+		s = withoutEditor(s)
+		switch {
+		case IsCommand(s) || IsLocalCommand(s):
+			command = cmp.Or(command, firstLine(cmp.Or(first(commandName, s), first(commandSaid, s))+" "+first(commandArgs, s)))
+		case shellInput.MatchString(s):
+			command = cmp.Or(command, firstLine("! "+first(shellInput, s)))
+		case ByTool.MatchString(s):
+			tagged = cmp.Or(tagged, firstLine(s))
+		default:
+			typed = cmp.Or(typed, firstLine(s))
+		}
+	}
+	return cmp.Or(typed, tagged), command
+}
+
+// GivenTitle returns the title that a tool gave. It may have taken it from a prompt.
+func GivenTitle(title string) string {
+	switch {
+	case UnknownCommand.MatchString(title):
+		return ""
+	case ByTool.MatchString(title) || withoutEditor(title) != title:
+		return cmp.Or(TitleIn(title))
+	}
+	return title
+}
+
+// withoutEditor returns a text without what an editor put before it.
+func withoutEditor(s string) string {
+	if at := strings.Index("\n"+s, "\n"+promptBegins); at >= 0 {
+		return s[at+len(promptBegins):]
+	}
+	if strings.HasPrefix(strings.TrimSpace(s), "# Context from my IDE setup:") {
+		return ""
+	}
+	for m := fromEditor.FindStringSubmatch(s); m != nil; m = fromEditor.FindStringSubmatch(s) {
+		_, s, _ = strings.Cut(s, "</"+m[1]+">")
+	}
+	return s
+}
+
+func first(of *regexp.Regexp, s string) string {
+	if m := of.FindStringSubmatch(s); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// firstLine returns the first line of a text that is not blank, or enough of it for a name.
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	line = strings.TrimSpace(line)
+	return strings.ToValidUTF8(line[:min(len(line), utf8.UTFMax*MaxName)], "")
+}
