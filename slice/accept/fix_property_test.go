@@ -24,8 +24,8 @@ func TestMendAnything(t *testing.T) {
 	}
 }
 
-// FuzzMend takes any lines that are messages, and random ones.
-func FuzzMend(f *testing.F) {
+// FuzzFix takes any lines that are messages, and random ones.
+func FuzzFix(f *testing.F) {
 	f.Add(ask+"\n"+calling("c1")+"\n"+say, uint64(1))
 	f.Add(using("c1")+"\n"+answering("c2", moreText), uint64(1))
 	f.Add(`{"role": "assistant", "content": [{"type": "thinking", "content": [null, "rs_1"]}, "x", 5], "tool_calls": [{}]}`, uint64(1))
