@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -17,8 +18,8 @@ import (
 // simReader reads the documents of the remote with nothing of this package,
 // and checks every head that anybody makes.
 type simReader struct {
-	held  func() []held // by the remote
-	words []string      // that may not leave a device
+	held  func() []held    // by the remote
+	words []*regexp.Regexp // that may not leave a device
 
 	mu       sync.Mutex // guards what follows
 	marks    int
