@@ -224,7 +224,7 @@ func (e badEntry) read(root string) error {
 	for u, err := range p.Usage(ctx, sessionstore.Query{}) {
 		got["usage"].add(u.Session, err)
 	}
-	for f, err := range verify.Store(ctx, st, nil) {
+	for f, err := range verify.CheckAll(ctx, st, nil) {
 		got["verify"].add(f.Session, errors.Join(err, f.Err))
 	}
 	for _, name := range sortedKeys(got) {

@@ -83,7 +83,7 @@ func TestMissingTranscript(t *testing.T) {
 // findings returns what verify finds, as texts.
 func findings(t *testing.T, st *sessionstore.Store) (all []string) {
 	t.Helper()
-	for f, err := range verify.Store(t.Context(), st, nil) {
+	for f, err := range verify.CheckAll(t.Context(), st, nil) {
 		require.NoError(t, err)
 		all = append(all, fmt.Sprintf("%s %s", f.Kind, f.File))
 	}

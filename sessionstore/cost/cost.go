@@ -44,10 +44,10 @@ func (r Restored) Contribution() (Contribution, bool) {
 	return Contribution{Channel: "session.cost", Name: "history:" + r.Session, USD: r.USD}, !r.total.IsZero()
 }
 
-// Restore returns what session id cost so far. It is a fork if its metadata have
+// SoFar returns what session id cost so far. It is a fork if its metadata have
 // a member forked_from_turn, or cannot be read. The error is [ErrOverflow], the
 // context's, or Is [sessionstore.ErrNotFound] or [sessionstore.ErrInvalidID].
-func Restore(ctx context.Context, st *sessionstore.Store, id string) (Restored, error) {
+func SoFar(ctx context.Context, st *sessionstore.Store, id string) (Restored, error) {
 	md, err := st.Metadata(ctx, id)
 	switch _, forked := md.Lookup("forked_from_turn"); {
 	case errors.Is(err, sessionstore.ErrCorrupt) || err == nil && forked:
@@ -58,7 +58,7 @@ func Restore(ctx context.Context, st *sessionstore.Store, id string) (Restored, 
 	return Ordinary(ctx, st, id)
 }
 
-// Ordinary is [Restore] for a session that is no fork, whatever its metadata say.
+// Ordinary is [SoFar] for a session that is no fork, whatever its metadata say.
 // Rows that name no session count, and those without a cost do not.
 func Ordinary(ctx context.Context, st *sessionstore.Store, id string) (Restored, error) {
 	r := Restored{Session: id}
@@ -75,7 +75,7 @@ func Ordinary(ctx context.Context, st *sessionstore.Store, id string) (Restored,
 	return r, nil
 }
 
-// Fork is [Restore] for a fork, whatever its metadata say. Rows that name no
+// Fork is [SoFar] for a fork, whatever its metadata say. Rows that name no
 // session do not count.
 func Fork(ctx context.Context, st *sessionstore.Store, id string) (Restored, error) {
 	md, err := st.Metadata(ctx, id)

@@ -28,7 +28,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer st.Close()
-	r, err := cost.Restore(context.Background(), st, "s")
+	r, err := cost.SoFar(context.Background(), st, "s")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -48,8 +48,8 @@ func write(dir, id, name, text string) error {
 	return os.WriteFile(path, []byte(text), 0o600)
 }
 
-// TestRestore chooses between a session and a fork, and between their logs.
-func TestRestore(t *testing.T) {
+// TestSoFar chooses between a session and a fork, and between their logs.
+func TestSoFar(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "project", "sessions")
 	st, err := sessionstore.Open(dir, nil)
@@ -57,7 +57,7 @@ func TestRestore(t *testing.T) {
 	defer st.Close()
 	put := func(id, name, text string) { require.NoError(t, write(dir, id, name, text)) }
 	restore := func(id string) cost.Restored {
-		r, err := cost.Restore(t.Context(), st, id)
+		r, err := cost.SoFar(t.Context(), st, id)
 		require.NoError(t, err)
 		return r
 	}
@@ -88,6 +88,6 @@ func TestRestore(t *testing.T) {
 	require.Equal(t, "0", r.USD)
 	_, ok = r.Contribution()
 	require.False(t, ok)
-	_, err = cost.Restore(t.Context(), st, "gone")
+	_, err = cost.SoFar(t.Context(), st, "gone")
 	require.ErrorIs(t, err, sessionstore.ErrNotFound)
 }

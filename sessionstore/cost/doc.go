@@ -3,7 +3,7 @@
 // the newest Amplifier tools, to the last digit: sums have 28 significant digits
 // and are rounded half to even.
 //
-// [Restore] reads the costs of responses from one log of events, and nothing
+// [SoFar] reads the costs of responses from one log of events, and nothing
 // else: a session that is no fork from its capture in context-intelligence, or
 // from its events.jsonl where it has none; a fork from its capture alone, on top
 // of what its metadata say that it inherits. No file of a parent is opened.

@@ -7,7 +7,7 @@ type Options struct {
 	// NoEvents leaves out the event logs, which may be far larger than all else.
 	NoEvents bool
 
-	// Progress is called by [Store] after each session. Nil is allowed.
+	// Progress is called by [CheckAll] after each session. Nil is allowed.
 	Progress func(done, total int)
 }
 

@@ -1,6 +1,6 @@
 // Package verify checks the files of stored sessions and changes nothing.
 //
-// [Session] checks one session and [Store] all sessions of a store. Both yield
+// [Check] checks one session and [CheckAll] all sessions of a store. Both yield
 // a [Finding] for each thing that is wrong, while they read: its [Kind], the
 // file, the line, and with [Kind.Advice] what can be done about it. A sound
 // session has no finding.

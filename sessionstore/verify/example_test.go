@@ -37,7 +37,7 @@ func Example() {
 	}
 	defer st.Close()
 
-	for f, err := range verify.Store(context.Background(), st, nil) {
+	for f, err := range verify.CheckAll(context.Background(), st, nil) {
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -13,12 +13,12 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Store checks all sessions of st, one after the other, and yields what it
+// CheckAll checks all sessions of st, one after the other, and yields what it
 // finds, also of symlinks that lead nowhere. A session that is removed meanwhile is
 // passed over. The error comes last: when the sessions cannot be listed, or at the
-// end of ctx. Programs that want several processors to check call [Session] from
+// end of ctx. Programs that want several processors to check call [Check] from
 // several goroutines.
-func Store(ctx context.Context, st *sessionstore.Store, opts *Options) iter.Seq2[Finding, error] {
+func CheckAll(ctx context.Context, st *sessionstore.Store, opts *Options) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		infos, err := st.List(ctx, &sessionstore.ListOptions{All: true})
 		var ids []string
@@ -33,7 +33,7 @@ func Store(ctx context.Context, st *sessionstore.Store, opts *Options) iter.Seq2
 			ids = append(ids, info.ID)
 		}
 		for i, id := range ids {
-			for f, err := range Session(ctx, st, id, opts) {
+			for f, err := range Check(ctx, st, id, opts) {
 				if !yield(f, err) || err != nil {
 					return
 				}
@@ -59,9 +59,9 @@ func lost(dir string) (ids []string, err error) {
 	return ids, err
 }
 
-// Session checks session id of st and yields what it finds. A session that does
+// Check checks session id of st and yields what it finds. A session that does
 // not exist has no findings. The error comes last, at the end of ctx.
-func Session(ctx context.Context, st *sessionstore.Store, id string, opts *Options) iter.Seq2[Finding, error] {
+func Check(ctx context.Context, st *sessionstore.Store, id string, opts *Options) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		c := check{ctx: ctx, id: id, dir: filepath.Join(st.Dir(), id), yield: yield}
 		if opts != nil {

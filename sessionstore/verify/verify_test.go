@@ -104,7 +104,7 @@ func TestFindings(t *testing.T) {
 		require.Equal(t, len(sessions), total)
 		steps = append(steps, done)
 	}}
-	for f, err := range Store(t.Context(), st, opts) {
+	for f, err := range CheckAll(t.Context(), st, opts) {
 		require.NoError(t, err)
 		require.NotContains(t, f.String(), "secretword")
 		require.Contains(t, f.String(), f.Session)
@@ -115,7 +115,7 @@ func TestFindings(t *testing.T) {
 	for _, s := range sessions {
 		require.Equal(t, s.want, got[s.id], s.id)
 		var one []string
-		for f, err := range Session(t.Context(), st, s.id, &Options{NoEvents: true}) {
+		for f, err := range Check(t.Context(), st, s.id, &Options{NoEvents: true}) {
 			require.NoError(t, err)
 			one = append(one, fmt.Sprintf("%s %s:%d", f.Kind, f.File, f.Line))
 		}
@@ -125,14 +125,14 @@ func TestFindings(t *testing.T) {
 		require.Equal(t, s.want, one, s.id)
 	}
 	require.Equal(t, before, tree(t, st.Dir()), "nothing is written")
-	for range Session(t.Context(), st, "none", nil) {
+	for range Check(t.Context(), st, "none", nil) {
 		t.Fatal("a session that is not there has findings")
 	}
 }
 
 func TestSkippedLines(t *testing.T) {
 	t.Parallel()
-	for f, err := range Session(t.Context(), store(t), "events", nil) {
+	for f, err := range Check(t.Context(), store(t), "events", nil) {
 		require.NoError(t, err)
 		skipped := (*LogError)(nil)
 		require.ErrorAs(t, f.Err, &skipped)
@@ -148,7 +148,7 @@ func TestStops(t *testing.T) {
 	t.Parallel()
 	st := store(t)
 	n := 0
-	for range Store(t.Context(), st, nil) {
+	for range CheckAll(t.Context(), st, nil) {
 		if n++; n == 2 {
 			break
 		}
@@ -159,14 +159,14 @@ func TestStops(t *testing.T) {
 	defer cancel()
 	var last error
 	n = 0
-	for _, err := range Store(ctx, st, nil) {
+	for _, err := range CheckAll(ctx, st, nil) {
 		n++
 		last = err
 		cancel()
 	}
 	require.Equal(t, 2, n, "the error comes last")
 	require.ErrorIs(t, last, context.Canceled)
-	for _, err := range Session(ctx, st, "good", nil) {
+	for _, err := range Check(ctx, st, "good", nil) {
 		last = errors.Join(last, err)
 	}
 	require.ErrorIs(t, last, context.Canceled)
@@ -181,7 +181,7 @@ func TestForeign(t *testing.T) {
 	require.NoError(t, os.Symlink(filepath.Join(st.Dir(), "good"), filepath.Join(st.Dir(), "link")))
 	require.NoError(t, os.Mkdir(filepath.Join(st.Dir(), "good", "checkpoint.json"), 0o700))
 	var found []Finding
-	for f, err := range Session(t.Context(), st, "link", nil) {
+	for f, err := range Check(t.Context(), st, "link", nil) {
 		require.NoError(t, err)
 		found = append(found, f)
 	}

@@ -163,7 +163,7 @@ func (c *verifyCommand) look(ctx context.Context, t target) (found []problem) {
 		})
 	}
 	recovered := false
-	for f, err := range verify.Session(ctx, t.store, t.id, &verify.Options{NoEvents: c.NoEvents}) {
+	for f, err := range verify.Check(ctx, t.store, t.id, &verify.Options{NoEvents: c.NoEvents}) {
 		if err != nil {
 			return found
 		}
