@@ -20,7 +20,7 @@ import (
 // inDirectory opens a device whose remote is a directory, which it opens by itself.
 func inDirectory(t *testing.T, place, name string) *testDevice {
 	t.Helper()
-	r, err := dir.Open(place)
+	r, err := dir.Open(t.Context(), place)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
 	s, err := open(t.Context(), filepath.Join(t.TempDir(), name, "sessions"), &Options{
@@ -35,7 +35,7 @@ func inDirectory(t *testing.T, place, name string) *testDevice {
 func directory(t *testing.T) string {
 	t.Helper()
 	place := filepath.Join(t.TempDir(), "remote")
-	require.NoError(t, dir.Provision(place))
+	require.NoError(t, dir.Provision(t.Context(), place))
 	return place
 }
 
@@ -54,8 +54,8 @@ func TestDirectoryApart(t *testing.T) {
 	for _, at := range [][2]string{{"a/sessions", "a/sessions/remote"}, {"b/sessions", "b"}, {"c", "c"}, {"d/sessions", "d/remote"}} {
 		sessions, place := filepath.Join(top, at[0]), filepath.Join(top, at[1])
 		require.NoError(t, os.MkdirAll(place, 0o700))
-		require.NoError(t, dir.Provision(place))
-		r, err := dir.Open(place)
+		require.NoError(t, dir.Provision(t.Context(), place))
+		r, err := dir.Open(t.Context(), place)
 		require.NoError(t, err)
 		s, err := Open(t.Context(), sessions, &Options{Remote: r, Project: "demo", Manual: true})
 		if at[1] == "d/remote" {
@@ -77,7 +77,7 @@ func TestDirectoryIsAnother(t *testing.T) {
 	a.sync()
 	require.NoError(t, a.Close())
 	other := directory(t)
-	r, err := dir.Open(other)
+	r, err := dir.Open(t.Context(), other)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, r.Close()) }()
 	s, err := Open(t.Context(), a.Dir(), &Options{Remote: r, Project: "demo", User: "ada", Device: "a", Manual: true})

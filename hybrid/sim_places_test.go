@@ -46,7 +46,7 @@ func newPlace(w *world, kind string) simPlace {
 		return newDoors(w, base, w.seed%2 == 0, func(*life) (remote.Remote, func()) { return base, func() {} })
 	case "dir":
 		place := filepath.Join(w.t.TempDir(), "remote")
-		require.NoError(w.t, dir.Provision(place))
+		require.NoError(w.t, dir.Provision(w.ctx(), place))
 		base, end := openPlace(w, place, nil)
 		w.t.Cleanup(end)
 		return newDoors(w, base, false, func(l *life) (remote.Remote, func()) { return openPlace(w, place, l) })

@@ -46,15 +46,16 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 	question := strings.Join(flags.Args(), " ")
 	options := &hybrid.Options{User: os.Getenv("USER"), Project: "agent", Redact: hybrid.Secrets()}
 	if place, ok := strings.CutPrefix(*remote, "dir:"); ok {
-		if err := remotedir.Provision(place); err != nil {
+		r, err := share(ctx, place)
+		if err != nil && !errors.Is(err, hybrid.ErrUnreachable) {
 			return err
 		}
-		r, err := remotedir.Open(place)
 		if err != nil {
-			return err
+			log.Print(err) // a later run sends the turn
+		} else {
+			defer r.Close()
+			options.Remote = r
 		}
-		defer r.Close()
-		options.Remote = r
 	} else if config, ok := cosmos.ConfigFromEnv(); ok {
 		if options.Remote, err = cosmos.Connect(ctx, config, nil, nil); err != nil {
 			return err
@@ -120,6 +121,17 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 		fmt.Fprintf(out, "another answer: agent -id %s\n", forked.ID)
 	}
 	return nil
+}
+
+// share opens a directory that devices share, and makes a remote of a new one. It waits at
+// most 5 seconds for a file server.
+func share(ctx context.Context, place string) (*remotedir.Remote, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if err := remotedir.Provision(ctx, place); err != nil {
+		return nil, err
+	}
+	return remotedir.Open(ctx, place)
 }
 
 // answer stands in for a model.

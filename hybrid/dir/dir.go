@@ -40,8 +40,13 @@ const identityFile = "sessionstorage-remote"
 
 // Provision makes a remote of a directory, which it makes where it is missing. A directory that
 // is a remote stays as it is; one that has anything else is refused, and so is what Open
-// refuses.
-func Provision(place string) error {
+// refuses. Provision waits as Open does.
+func Provision(ctx context.Context, place string) error {
+	_, err := answered(ctx, place, func() (*Remote, error) { return nil, provision(place) })
+	return err
+}
+
+func provision(place string) error {
 	path, trusted := strings.CutSuffix(place, trust)
 	if err := mkdir(path); err != nil {
 		return fmt.Errorf("provision %s: %w", path, err)
@@ -92,8 +97,41 @@ func mkdir(path string) error {
 }
 
 // Open opens the remote that Provision made of a directory. The error Is [remote.ErrBlocked]
-// where the directory is one that the package's documentation calls refused.
-func Open(place string) (*Remote, error) { return open(place, nil) }
+// where the directory is one that the package's documentation calls refused, and
+// [remote.ErrUnreachable] where the file server fails, or does not answer until ctx ends: give
+// ctx a limit where a program is not to wait for a mount that is dead. What Open had begun
+// ends when the file server answers.
+func Open(ctx context.Context, place string) (*Remote, error) {
+	return answered(ctx, place, func() (*Remote, error) { return open(place, nil) })
+}
+
+// answered returns what open returns, unless ctx ends first.
+func answered(ctx context.Context, place string, open func() (*Remote, error)) (*Remote, error) {
+	type opened struct {
+		r   *Remote
+		err error
+	}
+	done := make(chan opened)
+	go func() { // nothing ends a call to a file server
+		r, err := open()
+		select {
+		case done <- opened{r, err}:
+		case <-ctx.Done():
+			if r != nil {
+				_ = r.Close() // it was not used
+			}
+		}
+	}()
+	select {
+	case o := <-done:
+		if passes(o.err) {
+			o.err = reason(o.err)
+		}
+		return o.r, o.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("open remote %s: %w", place, &remote.Unreachable{Err: ctx.Err()})
+	}
+}
 
 func open(place string, s *seam.Seam) (*Remote, error) {
 	path, trusted := strings.CutSuffix(place, trust)

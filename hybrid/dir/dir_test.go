@@ -14,8 +14,8 @@ import (
 func provisioned(t *testing.T) *Remote {
 	t.Helper()
 	place := filepath.Join(t.TempDir(), "remote")
-	require.NoError(t, Provision(place))
-	r, err := Open(place)
+	require.NoError(t, Provision(t.Context(), place))
+	r, err := Open(t.Context(), place)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
 	return r

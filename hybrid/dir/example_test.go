@@ -22,10 +22,10 @@ func Example() {
 	}
 	defer os.RemoveAll(top)
 	place := filepath.Join(top, "remote")
-	if err := dir.Provision(place); err != nil { // once
+	if err := dir.Provision(ctx, place); err != nil { // once
 		log.Fatal(err)
 	}
-	remote, err := dir.Open(place)
+	remote, err := dir.Open(ctx, place)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -83,7 +83,7 @@ func TestDeletePowerCut(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
 	place := filepath.Join(base, "remote")
-	require.NoError(t, Provision(place))
+	require.NoError(t, Provision(t.Context(), place))
 	commit(t, reopened(t, place, nil), nil, object("a", "a"))
 	recorder, err := crashsim.Record(base)
 	require.NoError(t, err)
@@ -188,7 +188,7 @@ func TestLongWrite(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		place, named := filepath.Join(t.TempDir(), "remote"), 0
-		require.NoError(t, Provision(place))
+		require.NoError(t, Provision(t.Context(), place))
 		r := reopened(t, place, &seam.Seam{Before: func(op seam.Op) error {
 			if op.Kind == seam.Rename {
 				if named++; named == 1 {

@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
@@ -75,6 +77,9 @@ func (r *Remote) try() error {
 		}
 		failed = append(failed, err)
 	}
+	if err := errors.Join(failed...); passes(err) { // it says nothing of what the file server can do
+		return err
+	}
 	return fmt.Errorf("%w: no file can get a name there that must be free, by a link or by a rename that replaces nothing: %w", remote.ErrBlocked, errors.Join(failed...))
 }
 
@@ -108,4 +113,10 @@ func (r *Remote) name(d *vfs.Dir, p *vfs.Pending, name string) error {
 		return d.Link(p.Name(), name)
 	}
 	return p.RenameNew(name)
+}
+
+// passes reports whether an error is of a file server that fails, and not of what is there.
+func passes(err error) bool {
+	return slices.ContainsFunc([]error{syscall.EIO, syscall.ESTALE, syscall.ENOTCONN, syscall.ETIMEDOUT, syscall.EHOSTDOWN},
+		func(e error) bool { return errors.Is(err, e) })
 }

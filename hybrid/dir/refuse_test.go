@@ -1,6 +1,7 @@
 package dir
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -45,15 +46,15 @@ func TestCopied(t *testing.T) {
 		link := filepath.Join(top, "link")
 		require.NoError(t, os.Symlink(above, link))
 		for _, place := range []string{place, filepath.Join(link, "remote"), place + trust} {
-			err := Provision(place)
+			err := Provision(t.Context(), place)
 			require.ErrorIs(t, err, remote.ErrBlocked, c.within)
 			require.ErrorContains(t, err, c.program+" copies ")
-			_, err = Open(place)
+			_, err = Open(t.Context(), place)
 			require.ErrorIs(t, err, remote.ErrBlocked, c.within)
 		}
 	}
 	for _, name := range []string{"my dropbox notes", "driver", "onedrives", "remote"} {
-		require.NoError(t, Provision(filepath.Join(t.TempDir(), name)), name)
+		require.NoError(t, Provision(t.Context(), filepath.Join(t.TempDir(), name)), name)
 	}
 }
 
@@ -61,24 +62,24 @@ func TestCopied(t *testing.T) {
 func TestNoRemote(t *testing.T) {
 	t.Parallel()
 	place := filepath.Join(t.TempDir(), "mounted")
-	_, err := Open(place)
+	_, err := Open(t.Context(), place)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.NoError(t, os.Mkdir(place, 0o700))
-	_, err = Open(place)
+	_, err = Open(t.Context(), place)
 	require.ErrorIs(t, err, remote.ErrBlocked)
 	require.ErrorContains(t, err, "mounted?")
 	require.Empty(t, names(t, place))
 	require.NoError(t, os.WriteFile(filepath.Join(place, "letter.txt"), nil, 0o600))
-	err = Provision(place)
+	err = Provision(t.Context(), place)
 	require.ErrorIs(t, err, remote.ErrBlocked)
 	require.ErrorContains(t, err, "it is not empty")
 	require.Equal(t, []string{"letter.txt"}, names(t, place))
-	_, err = Open(filepath.Join(place, "letter.txt"))
+	_, err = Open(t.Context(), filepath.Join(place, "letter.txt"))
 	require.Error(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(place, identityFile), []byte("short\n"), 0o600))
-	_, err = Open(place)
+	_, err = Open(t.Context(), place)
 	require.ErrorContains(t, err, "is damaged")
-	require.ErrorContains(t, Provision(place), "is damaged")
+	require.ErrorContains(t, Provision(t.Context(), place), "is damaged")
 }
 
 func names(t *testing.T, dir string) (all []string) {
@@ -98,10 +99,10 @@ func TestProvision(t *testing.T) {
 	place := filepath.Join(t.TempDir(), "remote")
 	require.NoError(t, os.MkdirAll(filepath.Join(place, "lost+found"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(place, ".DS_Store"), nil, 0o600))
-	require.NoError(t, Provision(place))
+	require.NoError(t, Provision(t.Context(), place))
 	one := reopened(t, place, nil)
 	commit(t, one, &remote.Swap{Object: object("head", "0")})
-	require.NoError(t, Provision(place))
+	require.NoError(t, Provision(t.Context(), place))
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(place, link))
 	two := reopened(t, link, nil)
@@ -121,7 +122,7 @@ func TestProvision(t *testing.T) {
 func TestNoNames(t *testing.T) {
 	t.Parallel()
 	place := filepath.Join(t.TempDir(), "remote")
-	require.NoError(t, Provision(place))
+	require.NoError(t, Provision(t.Context(), place))
 	refuses := func(kinds ...seam.Kind) *seam.Seam {
 		return &seam.Seam{Before: func(op seam.Op) error {
 			for _, kind := range kinds {
@@ -219,4 +220,47 @@ func TestPermissions(t *testing.T) {
 		require.Equal(t, want, at.Mode().Perm(), path)
 		return nil
 	}))
+}
+
+// TestOpenWaits opens directories of a file server that does not answer, and of one that fails
+// for a moment. Neither is a directory that is refused.
+func TestOpenWaits(t *testing.T) {
+	t.Parallel()
+	r := provisioned(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	reached, answers, closed := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		<-reached
+		cancel()
+	}()
+	var late *Remote
+	_, err := answered(ctx, r.Path(), func() (*Remote, error) {
+		close(reached)
+		<-answers
+		defer close(closed)
+		var err error
+		late, err = open(r.Path(), nil)
+		return late, err
+	})
+	require.ErrorIs(t, err, remote.ErrUnreachable)
+	require.ErrorIs(t, err, context.Canceled)
+	close(answers)
+	<-closed
+	require.NoError(t, late.Close())
+
+	for _, failure := range []error{syscall.EIO, syscall.ESTALE} {
+		for _, kind := range []seam.Kind{seam.Create, seam.Link} {
+			_, err := answered(t.Context(), r.Path(), func() (*Remote, error) {
+				return open(r.Path(), &seam.Seam{Before: func(op seam.Op) error {
+					if op.Kind == kind || op.Kind == seam.Rename {
+						return failure
+					}
+					return nil
+				}})
+			})
+			require.ErrorIs(t, err, failure)
+			require.ErrorIs(t, err, remote.ErrUnreachable)
+			require.NotErrorIs(t, err, remote.ErrBlocked)
+		}
+	}
 }

@@ -85,7 +85,7 @@ func TestKilled(t *testing.T) {
 	for _, links := range []bool{true, false} {
 		for step, whole := 0, false; !whole; step++ {
 			place := filepath.Join(t.TempDir(), "remote")
-			require.NoError(t, Provision(place))
+			require.NoError(t, Provision(t.Context(), place))
 			other := reopened(t, place, nil)
 			commit(t, other, &remote.Swap{Object: object("head", "0")}, object("stray-0", ""))
 			failer := &crashsim.Failer{At: -1}
@@ -114,7 +114,7 @@ func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
 	place := filepath.Join(base, "remote")
-	require.NoError(t, Provision(place))
+	require.NoError(t, Provision(t.Context(), place))
 	recorder, err := crashsim.Record(base)
 	require.NoError(t, err)
 	r := reopened(t, place, &seam.Seam{After: recorder.After})
@@ -230,7 +230,7 @@ func TestMountedAgain(t *testing.T) {
 	t.Parallel()
 	testenv.Need(t, runtime.GOOS != "windows", "Windows renames no directory that is open")
 	place := filepath.Join(t.TempDir(), "remote")
-	require.NoError(t, Provision(place))
+	require.NoError(t, Provision(t.Context(), place))
 	fails := error(nil)
 	r := reopened(t, place, &seam.Seam{Before: func(seam.Op) error { return fails }})
 	require.NoError(t, turn(t.Context(), r, 0))
@@ -240,7 +240,7 @@ func TestMountedAgain(t *testing.T) {
 	away := place + "-away"
 	require.NoError(t, os.Rename(place, away))
 	require.ErrorIs(t, turn(t.Context(), r, 1), remote.ErrUnreachable)
-	require.NoError(t, Provision(place))
+	require.NoError(t, Provision(t.Context(), place))
 	require.ErrorIs(t, turn(t.Context(), r, 1), remote.ErrUnreachable)
 	require.NoError(t, os.RemoveAll(place))
 	require.NoError(t, os.CopyFS(place, os.DirFS(away)))

@@ -19,10 +19,10 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(place)
-	if err := dir.Provision(place); err != nil {
+	if err := dir.Provision(ctx, place); err != nil {
 		log.Fatal(err)
 	}
-	r, err := dir.Open(place)
+	r, err := dir.Open(ctx, place)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -122,13 +122,13 @@ func TestDirectoryOnFUSE(t *testing.T) {
 	s.mount()
 	t.Cleanup(func() { _ = unix.Unmount(s.at, unix.MNT_DETACH) }) // where the test failed
 	place := filepath.Join(s.at, "remote")
-	for _, open := range []func(string) error{dir.Provision, func(p string) error { _, err := dir.Open(p); return err }} {
-		err := open(place)
+	for _, open := range []func(context.Context, string) error{dir.Provision, func(ctx context.Context, p string) error { _, err := dir.Open(ctx, p); return err }} {
+		err := open(t.Context(), place)
 		require.ErrorIs(t, err, hybrid.ErrBlocked)
 		require.ErrorContains(t, err, "it is on FUSE, where two devices may both get a name: if yours keeps that apart, add ?trusted=1 to the path")
 	}
-	require.NoError(t, dir.Provision(place+"?trusted=1"))
-	r, err := dir.Open(place + "?trusted=1")
+	require.NoError(t, dir.Provision(t.Context(), place+"?trusted=1"))
+	r, err := dir.Open(t.Context(), place+"?trusted=1")
 	require.NoError(t, err)
 	s.say(r, "one")
 	s.syncs(r, "one")
@@ -136,6 +136,10 @@ func TestDirectoryOnFUSE(t *testing.T) {
 	require.NoError(t, unix.Kill(s.process, unix.SIGSTOP))
 	s.say(r, "two")
 	s.fails(r)
+	hung, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err = dir.Open(hung, place+"?trusted=1")
+	require.ErrorIs(t, err, hybrid.ErrUnreachable)
 	s.say(r, "three")
 	require.NoError(t, unix.Kill(s.process, unix.SIGCONT))
 	s.syncs(r, "one", "two", "three")
@@ -143,6 +147,8 @@ func TestDirectoryOnFUSE(t *testing.T) {
 	s.ends()
 	s.say(r, "four")
 	s.fails(r)
+	_, err = dir.Open(t.Context(), place+"?trusted=1")
+	require.ErrorIs(t, err, hybrid.ErrUnreachable)
 	require.NoError(t, unix.Unmount(s.at, unix.MNT_DETACH))
 	s.fails(r)
 	s.mount()

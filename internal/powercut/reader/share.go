@@ -25,7 +25,7 @@ func Scratch() (string, error) {
 // Sharing calls do with a device that has its sessions in a directory and keeps its power, and
 // syncs them by the directory place, as of a file server.
 func Sharing(ctx context.Context, place, sessions string, do func(*hybrid.Store) error) error {
-	r, err := dir.Open(place)
+	r, err := dir.Open(ctx, place)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func (c *client) shares(ctx context.Context, n int) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(top)) }()
 	own := *c
 	own.dir = c.dir + "-share"
-	if err := errors.Join(os.MkdirAll(filepath.Dir(own.path()), 0o700), dir.Provision(own.path())); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(own.path()), 0o700), dir.Provision(ctx, own.path())); err != nil {
 		return err
 	}
 	return reader.Sharing(ctx, own.path(), filepath.Join(top, "sessions"), func(s *hybrid.Store) error {
