@@ -78,7 +78,8 @@ func (c *syncCommand) Run(a *app) error {
 	return a.half(failed)
 }
 
-// plan shows which sessions are not in step, as far as is known without asking.
+// plan shows which sessions are not in step, as far as is known without asking. Of those that
+// are named it also shows the ones for which nothing is to be done.
 func (c *syncCommand) plan(a *app, all []remote) error {
 	states := []stateShown{}
 	for _, r := range all {
@@ -87,7 +88,11 @@ func (c *syncCommand) plan(a *app, all []remote) error {
 			return err
 		}
 		for _, s := range some {
-			if (len(r.ids) == 0 || slices.Contains(r.ids, s.SessionID)) && s.State != hybrid.UpToDate {
+			shown := s.State == hybrid.Pending || s.State == hybrid.Behind || s.State == hybrid.Deferred || s.State == hybrid.Blocked
+			if len(r.ids) > 0 {
+				shown = s.State != hybrid.UpToDate && slices.Contains(r.ids, s.SessionID)
+			}
+			if shown {
 				states = append(states, showState(r.project, &s))
 			}
 		}
