@@ -7,7 +7,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	standard "slices"
 	"strconv"
 	"strings"
 	"time"
@@ -174,7 +173,7 @@ const shortID = 8
 
 // enough returns how much of ids tells them apart.
 func enough(ids []string) int {
-	ids = standard.Compact(standard.Sorted(standard.Values(ids))) // no length tells one id in two projects apart
+	ids = slices.Compact(slices.Sorted(slices.Values(ids))) // no length tells one id in two projects apart
 	n := shortID
 	for i := 1; i < len(ids); i++ {
 		same := 0
