@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/amplifier-go/sessionstorage/internal/limits"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
 
 // At returns the head of event n of the log, counted from 1. It counts what

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/seam"
+	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 )
 
 // largeLog returns a log of 64 MiB: lines of 1 KB, and one of 4 MB for 2000 of

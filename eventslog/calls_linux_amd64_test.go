@@ -3,7 +3,7 @@ package eventslog
 import (
 	"testing"
 
-	"github.com/amplifier-go/sessionstorage/internal/cost"
+	"github.com/amplifier-go/sessionstorage/internal/test/cost"
 )
 
 // TestCalls compares how many system calls the operations make with

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"github.com/amplifier-go/sessionstorage/internal/cursortext"
+	"github.com/amplifier-go/sessionstorage/internal/format/cursortext"
 )
 
 // ErrRewritten tells that the log is not the one that a head was read from.

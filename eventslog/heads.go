@@ -10,8 +10,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
-	"github.com/amplifier-go/sessionstorage/internal/pytime"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 )
 
 // Head is what is known of an event without its data.

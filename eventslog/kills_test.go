@@ -20,7 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 var killsFlag = flag.Int("kills", 0, "how many children TestKills kills; 0: 130 with TEST_LONG set, else 8")

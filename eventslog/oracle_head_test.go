@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
 // maxKey is more than the longest name that is looked for, all of it escaped.

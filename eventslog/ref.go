@@ -7,8 +7,8 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/amplifier-go/sessionstorage/internal/capture"
-	"github.com/amplifier-go/sessionstorage/internal/jsonl"
+	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
+	"github.com/amplifier-go/sessionstorage/internal/store/capture"
 )
 
 // Ref is what ties an event to the messages of its session. [slice.Associate]

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
 const bom = "\ufeff" // may be before an object in the newer dialect

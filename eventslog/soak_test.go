@@ -20,7 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 var soakFlag = flag.Bool("soak", false, "let TestSoak read a log of 500 MB and a line of 1 GB, not 20 MB and 40 MB; with TEST_LONG set 40 MB and 64 MB")

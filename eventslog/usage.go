@@ -10,9 +10,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/capture"
-	"github.com/amplifier-go/sessionstorage/internal/decimal"
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/store/capture"
+	"github.com/amplifier-go/sessionstorage/internal/store/decimal"
 )
 
 // Usage is what one model used on one day, as its responses tell. Add sums up

@@ -7,10 +7,10 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/amplifier-go/sessionstorage/internal/capture"
-	"github.com/amplifier-go/sessionstorage/internal/decimal"
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
-	"github.com/amplifier-go/sessionstorage/internal/pytime"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
+	"github.com/amplifier-go/sessionstorage/internal/store/capture"
+	"github.com/amplifier-go/sessionstorage/internal/store/decimal"
 )
 
 const (

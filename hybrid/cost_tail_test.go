@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 var mergedMB = flag.Int("merged.mb", 0, "the size of the log of TestCostOfPullingAMergedEvent, in MB; 0: 0 and 8 with TEST_LONG set, else 0 and 1")

@@ -19,7 +19,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/gc"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/jitter"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest/foreign"
-	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // abroad makes a container in a server that others wrote.

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
-	"github.com/amplifier-go/sessionstorage/internal/crashsim"
-	"github.com/amplifier-go/sessionstorage/internal/seam"
+	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
+	"github.com/amplifier-go/sessionstorage/internal/test/crashsim"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/lock"
+	"github.com/amplifier-go/sessionstorage/internal/disk/lock"
 )
 
 // holdLocks takes the locks below a sessions directory, as other programs do, and

@@ -17,7 +17,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
-	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // TestMemoryOfLongLine sends and fetches a line of 100 MB, or 4 MB, in processes of

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
 // Append adds msgs to the end of the transcript, whatever it holds by now,

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/amplifier-go/sessionstorage/internal/cache"
+	"github.com/amplifier-go/sessionstorage/internal/store/cache"
 )
 
 // defaultCacheBytes bounds the cache unless Options.CacheBytes does.

@@ -3,8 +3,8 @@ package sessionstore
 import (
 	"testing"
 
-	"github.com/amplifier-go/sessionstorage/internal/cost"
-	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/test/cost"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // TestCalls compares how many system calls the operations make with

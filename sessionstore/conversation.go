@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/amplifier-go/sessionstorage/internal/index"
+	"github.com/amplifier-go/sessionstorage/internal/store/index"
 )
 
 // conversation is a transcript of which parts are asked for.

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/writertest"
+	"github.com/amplifier-go/sessionstorage/internal/test/writertest"
 )
 
 // side is one of two calls that are crossed.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/index"
+	"github.com/amplifier-go/sessionstorage/internal/store/index"
 )
 
 // TestCursorPoints walks through a transcript: a cursor keeps its own place and the 16

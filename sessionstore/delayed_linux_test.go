@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 var delayedFlag = flag.Int("delayed", 0, "how often TestDelayedCalls repeats each test; 0: once with TEST_LONG set, else one of them alone")

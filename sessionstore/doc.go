@@ -32,7 +32,7 @@
 // append overwrites it.
 //
 // The files that a user names, as exports, are replaced by the package renameio. A session's
-// files go another way, by internal/commit: an append exchanges the names of transcript
+// files go another way, by internal/disk/commit: an append exchanges the names of transcript
 // and backup, so that both stand whole at every instant, the directory is synced, so that
 // the names are durable, too, and all goes through one [os.Root], so that a folder that another
 // program swaps for a symlink meanwhile leads no write elsewhere.
@@ -79,7 +79,7 @@
 // cloud, and goes with the session. It may be removed at any time and by
 // anybody. Its answers are those of a full read. It is believed while a file's
 // size, times and inode are as they were; else the file is read again. What is
-// returned is compared with a hash. Package internal/index tells why this is
+// returned is compared with a hash. Package internal/store/index tells why this is
 // right. An append leaves at most a note in it, and the next reader brings it
 // up to date. Where the note does not fit the file, that reader hashes the old
 // part of the transcript once.

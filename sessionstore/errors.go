@@ -6,8 +6,8 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/amplifier-go/sessionstorage/internal/limits"
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
 // The kinds of errors. Callers tell them apart with [errors.Is].

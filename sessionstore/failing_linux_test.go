@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/amplifier-go/sessionstorage/internal/testenv"
-	"github.com/amplifier-go/sessionstorage/internal/writertest"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/test/writertest"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 

@@ -12,10 +12,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/cost"
-	"github.com/amplifier-go/sessionstorage/internal/index"
-	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/store/index"
+	"github.com/amplifier-go/sessionstorage/internal/test/cost"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // indexedStore returns a store with a session s that has an index, and the path

@@ -3,7 +3,7 @@ package sessionstore
 import (
 	"unicode/utf8"
 
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
 // Kind is what a session is to people.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/cost"
+	"github.com/amplifier-go/sessionstorage/internal/test/cost"
 )
 
 // TestLimits compares what the operations cost with testdata/limits.txt. Their

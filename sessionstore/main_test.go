@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // childVariable asks the test's program to be a child of a test instead.

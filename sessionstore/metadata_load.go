@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
 // Metadata reads the metadata of a session, recovered as by [Store.Load].

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/amplifier-go/sessionstorage/internal/lock"
-	"github.com/amplifier-go/sessionstorage/internal/ownership"
-	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/disk/lock"
+	"github.com/amplifier-go/sessionstorage/internal/disk/ownership"
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
 // Owner tells others who runs a session.

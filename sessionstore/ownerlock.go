@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/amplifier-go/sessionstorage/internal/ownership"
+	"github.com/amplifier-go/sessionstorage/internal/disk/ownership"
 )
 
 // owners are the ownership locks of sessions that a store holds or waits for. A

@@ -11,8 +11,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/amplifier-go/sessionstorage/internal/cursortext"
-	"github.com/amplifier-go/sessionstorage/internal/index"
+	"github.com/amplifier-go/sessionstorage/internal/format/cursortext"
+	"github.com/amplifier-go/sessionstorage/internal/store/index"
 )
 
 // Part is a run of messages of a transcript.

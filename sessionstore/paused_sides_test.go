@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/seam"
-	"github.com/amplifier-go/sessionstorage/internal/writertest"
+	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
+	"github.com/amplifier-go/sessionstorage/internal/test/writertest"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 

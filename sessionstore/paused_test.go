@@ -13,8 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/amplifier-go/sessionstorage/internal/testenv"
-	"github.com/amplifier-go/sessionstorage/internal/writertest"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/test/writertest"
 )
 
 var pausedFlag = flag.Int("paused", 0, "how often TestPausedWriters and TestPausedWritersPython make each kind of run; 0: 67 with TEST_LONG set, else 1")

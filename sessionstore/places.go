@@ -3,7 +3,7 @@ package sessionstore
 import (
 	"bytes"
 
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
 // places tells where in its line the values of a message begin, and its role, so

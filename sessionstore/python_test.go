@@ -15,7 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/amplifier-go/sessionstorage/internal/lock"
+	"github.com/amplifier-go/sessionstorage/internal/disk/lock"
 )
 
 const markerFile = transcriptFile + ".append-pending"

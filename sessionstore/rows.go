@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/amplifier-go/sessionstorage/internal/jsonl"
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
 // partSize is how much of a transcript is worth a goroutine of its own.

@@ -7,8 +7,8 @@ import (
 	"io"
 	"slices"
 
-	"github.com/amplifier-go/sessionstorage/internal/commit"
-	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/disk/commit"
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
 // SalvageReport tells what [Store.Salvage] did, and what else could be brought

@@ -4,9 +4,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/index"
-	"github.com/amplifier-go/sessionstorage/internal/ownership"
-	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/disk/ownership"
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/store/index"
 )
 
 // session is a store's entry for one session: what the calls under way share,

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 var stracedFlag = flag.Int("straced", 0, "how often TestWritersAtOnceDelayed repeats its test; 0: 40 with TEST_LONG set, else once")

@@ -5,8 +5,8 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/amplifier-go/sessionstorage/internal/index"
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/store/index"
 )
 
 // Summary is what a list shows of a session. The counts are what the transcript

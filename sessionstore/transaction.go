@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/amplifier-go/sessionstorage/internal/commit"
-	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/disk/commit"
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
 // transaction is one call that writes a session while it holds the session's

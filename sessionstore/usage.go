@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
-	"github.com/amplifier-go/sessionstorage/internal/sessioncost"
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/store/sessioncost"
 )
 
 // Usage is what one model used on one day in one session. Its method Add sums up

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"iter"
 
-	"github.com/amplifier-go/sessionstorage/internal/watch"
+	"github.com/amplifier-go/sessionstorage/internal/store/watch"
 )
 
 // Watcher tells what changes in a sessions directory, whoever changes it. See

@@ -16,8 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/testenv"
-	"github.com/amplifier-go/sessionstorage/internal/watch"
+	"github.com/amplifier-go/sessionstorage/internal/store/watch"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // view is what a consumer knows of a directory: the content of the watched

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/testenv"
-	"github.com/amplifier-go/sessionstorage/internal/watch"
+	"github.com/amplifier-go/sessionstorage/internal/store/watch"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // TestWatchLarge watches 10,000 sessions, or 300. It logs what it measures with

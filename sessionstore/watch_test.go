@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/watch"
+	"github.com/amplifier-go/sessionstorage/internal/store/watch"
 )
 
 // patience is how long a test waits for a change: longer than promised, since

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/cost"
+	"github.com/amplifier-go/sessionstorage/internal/test/cost"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 

@@ -25,7 +25,7 @@ const top = "../.."
 
 // neither are the tests that no half runs, each with the reason.
 var neither = map[string]string{
-	"internal/ownership.TestUnsupported": "it is of Windows, and part windows does not have the package",
+	"internal/disk/ownership.TestUnsupported": "it is of Windows, and part windows does not have the package",
 }
 
 // A function is a test or a fuzz target.
@@ -91,7 +91,7 @@ func TestPatterns(t *testing.T) {
 	for name, uses := range map[string][]string{"strace": {"Strace", "Delayed", "Attach"}, "kills": {"KillRounds", "Victim"}} {
 		matches := regexp.MustCompile(pattern.FindStringSubmatch(partNamed(name).commands[0])[1] + "|" + straced) // strace repeats some of the others
 		for _, f := range all {
-			assert.True(t, !f.uses(uses...) || matches.MatchString(f.name) || f.folder == "internal/testenv", "part %s lacks %s", name, f)
+			assert.True(t, !f.uses(uses...) || matches.MatchString(f.name) || f.folder == "internal/test/testenv", "part %s lacks %s", name, f)
 		}
 	}
 }

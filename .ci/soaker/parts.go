@@ -27,7 +27,7 @@ const (
 	goTest   = "go test -count=1 -timeout=60m -v "
 	inRoot   = "go run ./.ci/gotest -flags='-count=1 -timeout=60m "
 	inEach   = "go run ./.ci/gotest -modules=$(find . -name .git -prune -o -name testdata -prune -o -name go.mod -printf '%h\\n' | paste -sd,) -flags='-count=1 -timeout=60m "
-	powerCut = "go test -C internal/powercut -count=1 -timeout=90m -v -run='^TestPowerCuts$' . -states=200 -fs="
+	powerCut = "go test -C internal/test/powercut -count=1 -timeout=90m -v -run='^TestPowerCuts$' . -states=200 -fs="
 	passes   = "--- PASS: " // as go test -v says
 	counted  = " passed, "  // as .ci/gotest and .ci/systems/run say
 	system   = ".ci/systems/run "
@@ -85,7 +85,7 @@ var parts = []part{
 	{name: "windows", weight: 2, needs: wine, shows: counted, whole: true, commands: []string{system + "windows"}},
 	{name: "arm64", weight: 2, needs: qemu, shows: counted, whole: true, commands: []string{system + "arm64"}},
 	{name: "arm", weight: 2, needs: qemu, shows: counted, whole: true, commands: []string{
-		system + "arm internal/{lacks,limits,lock,jsonl,vfs,sessiondir,commit} sessionstore{,/agentstate}",
+		system + "arm internal/test/lacks internal/format/{limits,jsonl} internal/disk/{lock,vfs,sessiondir,commit} sessionstore{,/agentstate}",
 	}},
 	{name: "386", weight: 2, needs: tools, env: append([]string{"CGO_ENABLED=0", "GOARCH=386"}, usual...), shows: counted, commands: []string{inRoot + "-skip=" + later + "'"}},
 	{name: "noavx2", weight: 1, env: []string{"GODEBUG=cpu.avx2=off"}, shows: "ok  \t", commands: []string{system + "noavx2"}},

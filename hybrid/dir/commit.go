@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
 // Commit implements [remote.Remote]. Each object is stored by itself.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
 // withinStrings cuts places so that a line that is JSON stays JSON. Built-in

@@ -3,8 +3,8 @@ package core
 import (
 	"context"
 
-	"github.com/amplifier-go/sessionstorage/internal/access"
-	"github.com/amplifier-go/sessionstorage/internal/seam"
+	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
+	"github.com/amplifier-go/sessionstorage/internal/store/access"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 

@@ -1,8 +1,8 @@
 package core
 
 import (
-	"github.com/amplifier-go/sessionstorage/internal/commit"
-	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/disk/commit"
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 

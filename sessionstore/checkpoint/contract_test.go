@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // TestContract runs, by line of the contract, the tests that hold it. They run by

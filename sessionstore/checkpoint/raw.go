@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
 func quote(s string) []byte { return pyjson.AppendQuoted(nil, s, pyjson.Style{}) }

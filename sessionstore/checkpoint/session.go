@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
 // A Session is one session directory. Nothing of it is open between calls.

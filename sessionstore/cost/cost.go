@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/amplifier-go/sessionstorage/internal/decimal"
-	"github.com/amplifier-go/sessionstorage/internal/limits"
-	"github.com/amplifier-go/sessionstorage/internal/sessioncost"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
+	"github.com/amplifier-go/sessionstorage/internal/store/decimal"
+	"github.com/amplifier-go/sessionstorage/internal/store/sessioncost"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/amplifier-go/sessionstorage/internal/seam"
+	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 

@@ -3,8 +3,8 @@ package workflow
 import (
 	"sync"
 
-	"github.com/amplifier-go/sessionstorage/internal/cache"
-	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/store/cache"
 )
 
 // end is what the next writer of a log has to know of it.

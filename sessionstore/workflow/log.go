@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/amplifier-go/sessionstorage/internal/cache"
 	"github.com/amplifier-go/sessionstorage/internal/core"
-	"github.com/amplifier-go/sessionstorage/internal/limits"
-	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
+	"github.com/amplifier-go/sessionstorage/internal/store/cache"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 

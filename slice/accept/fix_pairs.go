@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
-	"github.com/amplifier-go/sessionstorage/internal/turns"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 )
 
 // pairFixer moves results behind their calls.

@@ -3,8 +3,8 @@ package accept
 import (
 	"bytes"
 
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
-	"github.com/amplifier-go/sessionstorage/internal/turns"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 )
 
 // quotedLeftOut is the text in the place of an image that is too large. Sending that image

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
-	"github.com/amplifier-go/sessionstorage/internal/limits"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
 
 // A Catalogue entry is what the list of a user's sessions shows of one. It is

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
 // A Head is the document of a session that says which history counts.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
 // A Version is the text of metadata on one side, and the time of its last

@@ -11,7 +11,7 @@ import (
 	"iter"
 	"maps"
 
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
 // Session is what is known of a session's files.

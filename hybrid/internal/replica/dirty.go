@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/amplifier-go/sessionstorage/internal/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
 // DirtySet is the set of the sessions that have to be synced. It holds ids alone, so

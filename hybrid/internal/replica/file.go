@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/lock"
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/disk/lock"
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
 // Prefix is how the names of the files of tables begin.

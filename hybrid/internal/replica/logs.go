@@ -7,7 +7,7 @@ import (
 	"iter"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
-	"github.com/amplifier-go/sessionstorage/internal/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
 // LogFile is the name under which another device's log lies in the

@@ -3,7 +3,7 @@ package cosmostest_test
 import (
 	"testing"
 
-	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 func TestMain(m *testing.M) { testenv.Main(m, nil) }

@@ -5,7 +5,7 @@ package notices
 import (
 	"testing"
 
-	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 func TestNotices(t *testing.T) {

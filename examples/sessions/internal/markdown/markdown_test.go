@@ -9,7 +9,7 @@ import (
 	"github.com/rivo/uniseg"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/testenv"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // plain renders without colours in lines that fit.

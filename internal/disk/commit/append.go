@@ -1,0 +1,213 @@
+package commit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+)
+
+// Addition is what [File.Append] adds to main, and what the caller knows of it.
+type Addition struct {
+	Main   sessiondir.Stamp // of main, whose content the caller knows
+	Backup sessiondir.Stamp // of a backup that main is known to begin with; zero: not known
+	End    []byte           // the last bytes of main, as far as the caller has them: they are not read then
+	Lines  []byte           // whole lines
+	Time   time.Time        // the time of the last change that the file is given
+}
+
+// Append adds whole lines to main, in the time that the lines take. The error
+// Is [ErrRewrite] when the backup is not a beginning of main, when it has other
+// names, or when another program has one of both open.
+//
+// The error Is [ErrOvertaken] or [ErrOverwritten] when a writer that honours no
+// lock came between.
+func (f File) Append(a Addition) (done Result, err error) {
+	next, err := f.leaseBackup(a.Main)
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { err = errors.Join(err, next.discard()) }()
+	if err := f.extend(next, a); err != nil {
+		return Result{}, err
+	}
+	return f.takeName(next, a.Main)
+}
+
+// nextMain is the backup, open to become main. No other program has it open.
+type nextMain struct {
+	*leased
+	edit *vfs.Edit
+}
+
+// leaseBackup opens the backup of the file with the stamp main, to become main. The
+// caller must discard it.
+func (f File) leaseBackup(main sessiondir.Stamp) (*nextMain, error) {
+	if !f.Dir.Exchanges() {
+		return nil, fmt.Errorf("%w: %w", ErrRewrite, errNoExchange)
+	}
+	file, err := f.Dir.Edit(f.backup())
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRewrite, err)
+	}
+	next, err := f.lease(file.File(), f.backup())
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: %w", ErrRewrite, err), file.Close())
+	}
+	n := &nextMain{next, file}
+	if err := f.reusable(next, main); err != nil {
+		return nil, errors.Join(err, n.discard())
+	}
+	return n, nil
+}
+
+// discard gives the lease up and closes the file.
+func (n *nextMain) discard() error {
+	n.release()
+	return n.edit.Close()
+}
+
+// takeName gives next, which is complete, the name of the file with the stamp main,
+// and that file the name of the backup.
+func (f File) takeName(next *nextMain, was sessiondir.Stamp) (Result, error) {
+	main, err := f.leaseMain(was, next.leased)
+	if errors.Is(err, errInUse) || errors.Is(err, errNoLease) {
+		return Result{}, fmt.Errorf("%w: %w", ErrRewrite, err)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	defer main.close()
+	if next.state() == writerWaits {
+		return Result{}, fmt.Errorf("%w: %w", ErrRewrite, errInUse)
+	}
+	if err := f.exchange(main); errors.Is(err, errNoExchange) {
+		return Result{}, fmt.Errorf("%w: %w", ErrRewrite, err)
+	} else if err != nil {
+		return Result{}, err
+	}
+	return f.settle(next.leased, main)
+}
+
+// reusable tells why the backup may not become main.
+func (f File) reusable(backup *leased, main sessiondir.Stamp) error {
+	switch {
+	case !backup.own:
+		return fmt.Errorf("%w: the backup has other names", ErrRewrite)
+	case backup.at.SameFile(main):
+		return fmt.Errorf("%w: the backup is the file itself", ErrRewrite)
+	}
+	return nil
+}
+
+// extend gives the backup what it lacks of main, and the lines.
+func (f File) extend(next *nextMain, a Addition) error {
+	missing, err := f.missing(next.leased, a)
+	if err != nil {
+		return err
+	}
+	common := a.Main.Size - int64(len(missing))
+	if common != next.at.Size {
+		if err := next.edit.Truncate(common); err != nil {
+			return err
+		}
+	}
+	if err := next.edit.WriteAt(slices.Concat(missing, a.Lines), common); err != nil {
+		// On a full disk a part may stand there: half a line, which no backup may end in.
+		return errors.Join(fmt.Errorf("extend backup: %w", err), next.edit.Truncate(common))
+	}
+	if err := f.beginSync(next, common, a.Time); err != nil {
+		return err
+	}
+	return f.complete(next, a.Main.Size+int64(len(a.Lines)))
+}
+
+// beginSync gives the backup, which was written from off on, its time. The system
+// begins to write it.
+func (f File) beginSync(next *nextMain, off int64, at time.Time) error {
+	if err := next.edit.SetTime(at); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: the backup was removed", ErrRewrite)
+	} else if err != nil {
+		return fmt.Errorf("set time of backup: %w", err)
+	}
+	if !f.Sync {
+		next.edit.BeginSync(off)
+	}
+	return nil
+}
+
+// complete makes the backup durable, where that is asked for, and takes its stamp.
+func (f File) complete(next *nextMain, size int64) (err error) {
+	if f.Sync {
+		if err := next.edit.Sync(); err != nil {
+			// What a sync failed to write, later ones take for written.
+			return errors.Join(err, f.Dir.Remove(f.backup()))
+		}
+	}
+	next.at, err = f.Dir.StampOf(next.file)
+	if err == nil && next.at.Size != size {
+		err = fmt.Errorf("%w: the lease on the backup expired", ErrRewrite)
+	}
+	return err
+}
+
+// missing returns the end of main that the backup lacks.
+func (f File) missing(next *leased, a Addition) (missing []byte, err error) {
+	size := next.at.Size
+	if lacks := a.Main.Size - size; next.at.Same(a.Backup) && lacks >= 0 && lacks <= int64(len(a.End)) {
+		return a.End[int64(len(a.End))-lacks:], nil
+	}
+	src, err := f.Dir.OpenPlain(f.Name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRewrite, err)
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	if at, err := f.Dir.StampOf(src); err != nil || !at.Same(a.Main) {
+		return nil, errors.Join(ErrOvertaken, err)
+	}
+	if !next.at.Same(a.Backup) {
+		if size, err = commonLines(src, next.file, a.Main.Size, size); err != nil {
+			return nil, err
+		}
+	}
+	missing = make([]byte, a.Main.Size-size)
+	if _, err := src.ReadAt(missing, size); errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%w: %w", ErrOvertaken, err)
+	} else if err != nil {
+		return nil, fmt.Errorf("read end of file: %w", err)
+	}
+	return missing, nil
+}
+
+// commonLines returns the size of the whole lines that both files begin with,
+// if one of them is the beginning of the other.
+func commonLines(main, backup io.ReaderAt, mainSize, backupSize int64) (int64, error) {
+	common := min(mainSize, backupSize)
+	a, b := make([]byte, 256<<10), make([]byte, 256<<10)
+	lines := int64(0)
+	for off := int64(0); off < common; {
+		n := int(min(common-off, int64(len(a))))
+		if _, err := main.ReadAt(a[:n], off); errors.Is(err, io.EOF) {
+			return 0, fmt.Errorf("%w: %w", ErrOvertaken, err)
+		} else if err != nil {
+			return 0, err
+		}
+		if _, err := backup.ReadAt(b[:n], off); err != nil {
+			return 0, fmt.Errorf("%w: %w", ErrRewrite, err)
+		}
+		if !bytes.Equal(a[:n], b[:n]) {
+			return 0, fmt.Errorf("%w: the backup differs from the file", ErrRewrite)
+		}
+		if i := bytes.LastIndexByte(a[:n], '\n'); i >= 0 {
+			lines = off + int64(i) + 1
+		}
+		off += int64(n)
+	}
+	return lines, nil
+}

@@ -1,0 +1,243 @@
+package ownership
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/lock"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
+)
+
+// Held is the ownership lock of a session, which its holder alone has on this
+// machine until [Held.Release] or the end of the process. A host that runs the
+// session has announced itself; who holds the lock for one call has not. The
+// methods may be called by any goroutine.
+type Held struct {
+	session Session
+
+	mu      sync.Mutex // guards what follows
+	state   *stateDir
+	lock    *lock.Lock // nil after Release
+	options Options
+	record  []byte // content of owner.json; nil: not announced
+}
+
+// A Waiter calls try, which does not wait, until its error is not
+// [lock.ErrBusy], and returns the last error.
+type Waiter func(ctx context.Context, try func() error) error
+
+// Take takes the lock of a session for a short time and writes no owner.json.
+// It takes over what is open in kept, which may be nil.
+// It lets wait wait for others that do the same. A host that runs the session
+// is not waited for: that is a [*BusyError] at once, and so is a lock that was
+// not given up while wait waited. A record whose process is gone is that of no
+// host.
+//
+// It does not look for a fence: see [Held.Check]. Other errors are [ErrUnsafe],
+// ctx's or the operating system's; nothing is held then. Where the reference has no such lock
+// (Windows) it is [errors.ErrUnsupported], and callers go on without. A file
+// system without locks is [ErrUnsafe], as in the reference, and [ErrNoLocks].
+func Take(ctx context.Context, s Session, kept *State, wait Waiter) (*Held, error) {
+	if !supported {
+		return nil, fmt.Errorf("acquire session lock: %w", errors.ErrUnsupported)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("acquire session lock: %w", err)
+	}
+	state, err := kept.take(s)
+	if err != nil {
+		return nil, err
+	}
+	h := &Held{session: s, state: state}
+	err = wait(ctx, h.try)
+	if errors.Is(err, lock.ErrBusy) && ctx.Err() == nil {
+		err = h.busy()
+	}
+	if err != nil {
+		return nil, errors.Join(err, h.close(nil))
+	}
+	return h, nil
+}
+
+// try locks session.lock. Only a host that runs the session is [ErrBusy].
+func (h *Held) try() error {
+	taken, err := lock.Options{Alone: h.session.Alone}.Try(h.state.dir.Root(), LockName)
+	switch {
+	case err == nil:
+		h.lock = taken
+		return nil
+	case !errors.Is(err, lock.ErrBusy):
+		// The cause is only told: it must not pass for a system without locks.
+		const text = "cannot acquire stable session lock"
+		if errors.Is(err, errors.ErrUnsupported) {
+			return &failure{kind: ErrUnsafe, cause: ErrNoLocks, text: text + ": " + err.Error()}
+		}
+		return untrustedBecause(text, err)
+	}
+	if owner := ReadOwner(h.state.dir.Root()); owner != nil && owner.presence() == running {
+		return &BusyError{Owner: owner}
+	}
+	return err
+}
+
+// busy tells of a lock that was not given up in time.
+func (h *Held) busy() error {
+	owner := ReadOwner(h.state.dir.Root())
+	if owner != nil && owner.presence() == gone {
+		owner = nil
+	}
+	return &BusyError{Owner: owner}
+}
+
+// Acquire takes the lock for a host, without waiting, and announces it. Two
+// holders exclude each other in one process too. Its errors are those of
+// [Take] and [Held.Announce].
+func Acquire(ctx context.Context, s Session, o Options) (*Held, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("acquire session lock: %w", err)
+	}
+	if _, err := newRecord(s, o); err != nil { // before anything is made
+		return nil, err
+	}
+	h, err := Take(ctx, s, nil, func(_ context.Context, try func() error) error { return try() })
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Announce(ctx, o); err != nil {
+		return nil, errors.Join(err, h.Release())
+	}
+	return h, nil
+}
+
+// Announce says in owner.json that a host runs the session. A fence forbids
+// it, which is a [*FencedError]; arguments that may not be shown are
+// [ErrInvalid]. After an error the lock is held as before. A holder that is
+// announced already stays what it said.
+func (h *Held) Announce(ctx context.Context, o Options) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.record != nil {
+		return nil
+	}
+	record, err := newRecord(h.session, o)
+	if err != nil {
+		return err
+	}
+	if err := h.check(); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("acquire session lock: %w", err)
+	}
+	if err := WriteState(h.state.dir, OwnerName, record); err != nil {
+		return err
+	}
+	h.record, h.options = record, o
+	return nil
+}
+
+// Retract says in owner.json that the host runs the session no more. The lock
+// is still held.
+func (h *Held) Retract() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.retract()
+}
+
+func (h *Held) retract() error {
+	if h.lock == nil || h.record == nil {
+		return nil
+	}
+	record := h.record
+	h.record = nil
+	return WriteState(h.state.dir, OwnerName, released(record, h.options.now()))
+}
+
+func checkFence(s Session) error {
+	fence, err := ReadFence(s)
+	if err == nil && fence != nil {
+		err = &FencedError{Fence: *fence}
+	}
+	return err
+}
+
+// Owner returns what this holder has announced of itself.
+func (h *Held) Owner() Owner {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	owner, _ := ParseOwner(h.record)
+	return owner
+}
+
+// Check tells whether the session may still be run: it is held and no fence
+// has appeared. After Release it is [fs.ErrClosed].
+func (h *Held) Check() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.check()
+}
+
+func (h *Held) check() error {
+	if h.lock == nil {
+		return limits.Errorf(fs.ErrClosed, "check session lock: it was given up")
+	}
+	return checkFence(h.session)
+}
+
+// RemoveCheckpoint removes the legacy checkpoint, as a host does that deletes
+// the session. It is gone from the disk afterwards; a missing one is no error.
+func (h *Held) RemoveCheckpoint() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.check(); err != nil {
+		return err
+	}
+	if err := checkFile(h.state.dir.Root(), CheckpointName); err != nil {
+		return err
+	}
+	return removeState(h.state.dir, CheckpointName)
+}
+
+// RemoveOwner removes owner.json: the session is gone. What this holder has announced is
+// not written again.
+func (h *Held) RemoveOwner() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.lock == nil {
+		return nil
+	}
+	h.record = nil
+	return removeState(h.state.dir, OwnerName)
+}
+
+// Release gives the session up. owner.json says so before the lock is
+// dropped, if it was announced; the lock is dropped even when that fails.
+// Further calls do nothing.
+func (h *Held) Release() error { return h.ReleaseTo(nil) }
+
+// ReleaseTo is Release that leaves the directory open in kept, if that is not nil.
+func (h *Held) ReleaseTo(kept *State) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.lock == nil {
+		return nil
+	}
+	return errors.Join(h.retract(), h.close(kept))
+}
+
+func (h *Held) close(kept *State) error {
+	var err error
+	if h.lock != nil {
+		err = h.lock.Unlock()
+		h.lock = nil
+	}
+	if kept == nil {
+		return errors.Join(err, h.state.dir.Close())
+	}
+	err = errors.Join(err, kept.Close())
+	kept.open = h.state
+	return err
+}

@@ -1,0 +1,235 @@
+package ownership
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+)
+
+const (
+	maxState   = 16 << 20 // bytes of a state file
+	notPrivate = 0o077    // permissions that no state may have
+)
+
+// Encode returns a JSON value as the reference writes its state files: on one
+// line without spaces. It refuses what Python's json module or UTF-8 cannot
+// write, and more than 16 MiB.
+func Encode(value []byte) ([]byte, error) {
+	out, err := pyjson.Append(nil, value, pyjson.Style{Compact: true, Finite: true})
+	switch {
+	case err != nil:
+		return nil, &failure{kind: ErrInvalid, text: "encode state: " + err.Error(), cause: err}
+	case hasSurrogate(out):
+		return nil, invalid("encode state: surrogates not allowed")
+	case len(out) > maxState:
+		return nil, invalid("checkpoint exceeds the size limit")
+	}
+	return out, nil
+}
+
+// hasSurrogate tells whether text that [pyjson.Append] wrote has an escape of
+// a lone surrogate, which begins with \ud. It writes no other such escape.
+func hasSurrogate(text []byte) bool {
+	for {
+		i := bytes.IndexByte(text, '\\')
+		if i < 0 {
+			return false
+		}
+		if text = text[i+1:]; len(text) > 1 && text[0] == 'u' && text[1] == 'd' {
+			return true
+		}
+		text = text[min(1, len(text)):]
+	}
+}
+
+// WriteState replaces a state file by value, JSON that [Encode] takes; it is
+// on the disk afterwards.
+func WriteState(dir *vfs.Dir, name string, value []byte) error {
+	data, err := Encode(value)
+	if err != nil {
+		return err
+	}
+	err = dir.Replace(name, true, time.Now(), func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return dir.Sync()
+}
+
+// readState returns the content of a state file, whatever its mode. It never
+// follows a symlink. A missing file is [fs.ErrNotExist].
+func readState(dir *os.Root, name string) ([]byte, error) {
+	named, err := dir.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !named.Mode().IsRegular() {
+		return nil, untrusted("cannot safely read " + name)
+	}
+	file, err := dir.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if opened, err := file.Stat(); err != nil || !os.SameFile(named, opened) {
+		return nil, untrusted("cannot safely read " + name)
+	}
+	data, err := io.ReadAll(io.LimitReader(file, maxState+1))
+	if err != nil {
+		return nil, untrustedBecause("cannot read "+name, err)
+	}
+	if len(data) > maxState {
+		return nil, untrusted(name + " exceeds the size limit")
+	}
+	return data, nil
+}
+
+// checkFile refuses a state file that exists and is not the user's own,
+// private and regular.
+func checkFile(dir *os.Root, name string) error {
+	info, err := dir.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return untrustedBecause("cannot inspect state file "+name, err)
+	case !info.Mode().IsRegular():
+		return untrusted("state file " + name + " is not a safe regular file")
+	case !ours(info):
+		return untrusted("state file " + name + " is not owned by this user")
+	case info.Mode()&notPrivate != 0:
+		return untrusted("state file " + name + " has unsafe permissions")
+	}
+	return nil
+}
+
+// State is the checked state directory of a session. It stays open between two holds
+// of a caller that takes the lock often. The zero State has nothing open.
+type State struct{ open *stateDir }
+
+// Close closes what is open.
+func (k *State) Close() error {
+	if k.open == nil {
+		return nil
+	}
+	err := k.open.dir.Close()
+	k.open = nil
+	return err
+}
+
+// Descriptors returns how many files are open.
+func (k *State) Descriptors() int {
+	if k.open == nil {
+		return 0
+	}
+	return k.open.dir.Descriptors()
+}
+
+// stateDir is an open state directory.
+type stateDir struct {
+	dir *vfs.Dir
+	is  fs.FileInfo
+}
+
+// take returns the directory of s: the one that is open in kept, which may be nil,
+// if it is the one at that path now and is as private as before. The caller closes
+// it.
+func (k *State) take(s Session) (*stateDir, error) {
+	if k == nil || k.open == nil {
+		return openState(s)
+	}
+	d := k.open
+	k.open = nil
+	info, err := os.Lstat(s.Directory())
+	if err != nil || !info.IsDir() || !ours(info) || info.Mode()&notPrivate != 0 || !os.SameFile(info, d.is) {
+		if err := d.dir.Close(); err != nil {
+			return nil, err
+		}
+		return openState(s)
+	}
+	if err := checkFile(d.dir.Root(), LockName); err != nil {
+		return nil, errors.Join(err, d.dir.Close())
+	}
+	return d, nil
+}
+
+// openState makes what is missing of the session's state directory and
+// refuses what is not safe in it.
+func openState(s Session) (*stateDir, error) {
+	for _, path := range s.above() {
+		if _, err := makePrivate(path); err != nil {
+			return nil, err
+		}
+	}
+	checked, err := makePrivate(s.Directory())
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.OpenRoot(s.Directory())
+	if err != nil {
+		return nil, untrustedBecause("cannot open state directory "+s.ID, err)
+	}
+	opened, err := dir.Stat(".")
+	if err != nil {
+		_ = dir.Close() // read only
+		return nil, untrustedBecause("cannot inspect state directory "+s.ID, err)
+	}
+	if !os.SameFile(checked, opened) {
+		_ = dir.Close() // read only
+		return nil, untrusted("state directory " + s.ID + " is not a safe directory")
+	}
+	for _, name := range []string{LockName, OwnerName, CheckpointName} {
+		if err := checkFile(dir, name); err != nil {
+			_ = dir.Close() // read only
+			return nil, err
+		}
+	}
+	return &stateDir{dir: vfs.New(dir, nil), is: opened}, nil
+}
+
+// makePrivate returns the directory path, made if it was missing. Ancestors
+// that are missing get the permissions of the umask, as in the reference.
+func makePrivate(path string) (fs.FileInfo, error) {
+	name := filepath.Base(path)
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return nil, err
+		}
+		if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		info, err = os.Lstat(path)
+	}
+	switch {
+	case err != nil:
+		return nil, untrustedBecause("cannot inspect state directory "+name, err)
+	case !info.IsDir():
+		return nil, untrusted("state directory " + name + " is not a safe directory")
+	case !ours(info):
+		return nil, untrusted("state directory " + name + " is not owned by this user")
+	case info.Mode()&notPrivate != 0:
+		return nil, untrusted("state directory " + name + " has unsafe permissions")
+	}
+	return info, nil
+}
+
+// removeState removes a state file from the disk if it is there.
+func removeState(dir *vfs.Dir, name string) error {
+	if err := dir.Remove(name); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return dir.Sync()
+}

@@ -1,0 +1,255 @@
+package sessiondir
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/lock"
+	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+)
+
+// Base is a sessions directory.
+type Base struct {
+	// Alone promises that no other process takes the locks of sessions; see
+	// [filelock.Options]. It is set before first use.
+	Alone bool
+
+	path string
+	seam *seam.Seam
+
+	noExchange atomic.Bool // the file system has no exchange of names
+
+	*vfs.Sessions // of the same path
+
+	queue  *lock.Queue // of those who wait for locks
+	staged sync.Map    // paths of the staging directories that are in use here
+
+	mu  sync.Mutex  // guards what follows
+	top *vfs.Dir    // nil until first used and when the directory is gone
+	is  fs.FileInfo // of top
+}
+
+// Open opens the sessions directory path and makes it, and what leads to it,
+// when it is not there. seam may be nil.
+func Open(path string, hooks *seam.Seam) (*Base, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := makeAll(abs, hooks); err != nil {
+		return nil, err
+	}
+	b := &Base{path: abs, seam: hooks}
+	b.Sessions = vfs.NewSessions(abs, hooks, b.handle)
+	b.queue = lock.NewQueue(filepath.Join(abs, Bookkeeping, ticketFile), b.openTickets)
+	if _, err := b.open(); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// makeAll makes the directory path and what leads to it, for the owner alone,
+// and makes their names durable.
+func makeAll(path string, hooks *seam.Seam) (err error) {
+	fi, err := os.Stat(path)
+	switch {
+	case err == nil && !fi.IsDir():
+		return &fs.PathError{Op: "open", Path: path, Err: errNotDirectory}
+	case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(path) == path:
+		return err
+	}
+	if fi, err := os.Lstat(path); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
+		return &fs.PathError{Op: "open", Path: path, Err: vfs.ErrLost}
+	}
+	if err := makeAll(filepath.Dir(path), hooks); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	parent := vfs.New(root, hooks)
+	defer func() { err = errors.Join(err, parent.Close()) }()
+	if err := parent.Mkdir(filepath.Base(path)); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return parent.Sync()
+}
+
+// Restore makes the sessions directory anew when it is gone.
+func (b *Base) Restore() error { return makeAll(b.path, b.seam) }
+
+// Path returns the absolute path of the sessions directory.
+func (b *Base) Path() string { return b.path }
+
+// Close releases the directory.
+func (b *Base) Close() error {
+	err := b.queue.Close()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.top == nil {
+		return err
+	}
+	err = errors.Join(err, b.top.Close())
+	b.top = nil
+	return err
+}
+
+// open returns the directory that stands at the path now.
+func (b *Base) open() (*vfs.Dir, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.top != nil && IsAt(b.is, b.path) {
+		return b.top, nil
+	}
+	// Calls under way may still use the old one; its files are closed when
+	// the last of them lets go of it.
+	b.top = nil
+	root, err := os.OpenRoot(b.path)
+	if err != nil {
+		return nil, err
+	}
+	if b.is, err = root.Stat("."); err != nil {
+		return nil, errors.Join(&fs.PathError{Op: "open", Path: b.path, Err: errors.Unwrap(err)}, root.Close())
+	}
+	b.top = vfs.New(root, b.seam)
+	return b.top, nil
+}
+
+// Dir opens the directory of session id. The error is [fs.ErrNotExist] when
+// there is none, also when a file stands in its place.
+func (b *Base) Dir(id string) (*Dir, error) {
+	top, err := b.open()
+	if err != nil {
+		return nil, err
+	}
+	if fi, err := top.Root().Stat(id); err == nil && !fi.IsDir() { // opening a pipe waits
+		return nil, &fs.PathError{Op: "open", Path: id, Err: fs.ErrNotExist}
+	}
+	sub, err := top.Root().OpenRoot(id)
+	if err != nil {
+		if real, ok := vfs.Inside(b.path, id); ok {
+			sub, err = top.Root().OpenRoot(real)
+		}
+	}
+	if err != nil {
+		if id == filepath.Base(id) && b.nowhere(id) {
+			err = &fs.PathError{Op: "open", Path: id, Err: fs.ErrNotExist}
+		}
+		return nil, err
+	}
+	return b.dir(sub, id), nil
+}
+
+// nowhere reports whether id leads to nothing, or to a plain file.
+func (b *Base) nowhere(id string) bool {
+	fi, err := os.Stat(filepath.Join(b.path, id))
+	return errors.Is(err, fs.ErrNotExist) || err == nil && fi.Mode().IsRegular()
+}
+
+func (b *Base) dir(root *os.Root, id string) *Dir {
+	return &Dir{Dir: vfs.New(root, b.seam), path: filepath.Join(b.path, id), seam: b.seam, noExchange: &b.noExchange, emptied: emptied{b.open, id}}
+}
+
+// Sync makes the names in directories durable, one after the other. They are
+// paths below the sessions directory; without any, it is that one.
+func (b *Base) Sync(paths ...string) error {
+	top, err := b.open()
+	if err != nil {
+		return err
+	}
+	if len(paths) == 0 {
+		return top.Sync()
+	}
+	for _, path := range paths {
+		if err := syncBelow(top, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Has reports whether id names a directory, directly or by a symlink.
+func (b *Base) Has(id string) bool {
+	has, _ := b.Find(id) // what cannot be told is not there
+	return has
+}
+
+// Find is [Base.Has], with the error for which it cannot be told.
+func (b *Base) Find(id string) (bool, error) {
+	fi, err := os.Stat(filepath.Join(b.path, id))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP) {
+		return false, nil
+	}
+	return err == nil && fi.IsDir(), err
+}
+
+// IsAt reports whether path leads to the directory dir.
+func IsAt(dir fs.FileInfo, path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && os.SameFile(dir, fi)
+}
+
+// ticketFile is the file, in the bookkeeping, of the lines in which writers
+// wait for locks.
+const ticketFile = "tickets"
+
+func (b *Base) openTickets() (*os.File, error) {
+	top, err := b.open()
+	if err != nil {
+		return nil, err
+	}
+	const flags = os.O_RDWR | os.O_CREATE
+	path := filepath.Join(Bookkeeping, ticketFile)
+	file, err := top.Root().OpenFile(path, flags, vfs.Mode)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := top.Mkdir(Bookkeeping); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		file, err = top.Root().OpenFile(path, flags, vfs.Mode)
+	}
+	if err == nil {
+		_ = vfs.Own(top.Root(), path) // waiting needs no line
+	}
+	return file, err
+}
+
+// handle returns the sessions directory that stands at the path now, open.
+func (b *Base) handle() (*os.File, error) {
+	top, err := b.open()
+	if err != nil {
+		return nil, err
+	}
+	return top.Handle()
+}
+
+// AmplifierHome returns $AMPLIFIER_HOME or ~/.amplifier, which need not exist.
+func AmplifierHome() (string, error) {
+	home := os.Getenv("AMPLIFIER_HOME")
+	if home == "" {
+		home = "~/.amplifier"
+	}
+	if home == "~" || strings.HasPrefix(home, "~/") || strings.HasPrefix(home, `~\`) {
+		user, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		home = filepath.Join(user, home[1:])
+	}
+	return filepath.Abs(home)
+}
+
+// Entry is the directory of a session as a listing finds it.
+type Entry = vfs.Entry
+
+// Settled reports whether a change of the file after the stamp s was taken, at
+// the time at, is sure to show in a later stamp; see [vfs.Settled].
+func (b *Base) Settled(s Stamp, at time.Time) bool { return vfs.Settled(b.seam, s, at) }

@@ -1,0 +1,224 @@
+package sessiondir
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
+)
+
+// Marker is the file whose existence tells that a newer Python tool is
+// appending to the transcript, or was killed while it did: until it is gone,
+// the backup is the transcript.
+const Marker = Transcript + ".append-pending"
+
+// The files of a session.
+const (
+	Transcript = "transcript.jsonl"
+	Metadata   = "metadata.json"
+	Config     = "config.md"
+	backupExt  = ".backup"
+)
+
+// Backup returns the name of name's backup.
+func Backup(name string) string { return name + backupExt }
+
+// Dir is the open directory of one session.
+type Dir struct {
+	*vfs.Dir
+	path   string  // where it is or will be
+	staged *staged // nil: the session was there
+	seam   *seam.Seam
+
+	noExchange *atomic.Bool // of the Base
+	emptied    emptied      // tells that the transcript was emptied on purpose
+	local      struct {
+		once sync.Once
+		is   bool
+	}
+}
+
+// Path returns the path of the file name, for people.
+func (d *Dir) Path(name string) string { return filepath.Join(d.path, name) }
+
+// Removed reports whether the directory was removed, or moved away, since it was opened.
+func (d *Dir) Removed() bool {
+	if d.staged != nil {
+		return false
+	}
+	now, err := os.Stat(d.path)
+	is, failed := d.Root().Stat(".")
+	return errors.Is(err, fs.ErrNotExist) || err == nil && failed == nil && !os.SameFile(is, now)
+}
+
+// Open opens the file name for reading. A directory in its place is an error,
+// and so is a pipe, for which it does not wait.
+func (d *Dir) Open(name string) (io.ReadSeekCloser, Stamp, error) {
+	f, fi, err := vfs.Open(d.Root(), name, os.O_RDONLY)
+	if err != nil {
+		return nil, Stamp{}, err
+	}
+	return f, d.stamp(fi), nil
+}
+
+// rereads is how often a file is read again because it changed meanwhile.
+const rereads = 10
+
+// Read returns the content of the file name and the stamp that it had before
+// it was read. It reads again while the file is written or replaced under its
+// hands: an old file may be emptied by then.
+func (d *Dir) Read(name string) (data []byte, at Stamp, err error) {
+	for range rereads {
+		steady := false
+		if data, at, steady, err = d.readOnce(name); err != nil || steady {
+			break
+		}
+	}
+	return data, at, err
+}
+
+func (d *Dir) readOnce(name string) (data []byte, at Stamp, steady bool, err error) {
+	f, at, err := d.Open(name)
+	if err != nil {
+		return nil, Stamp{}, false, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := limits.Check(at.Size); err != nil {
+		return nil, at, false, &fs.PathError{Op: "read", Path: name, Err: err}
+	}
+	data = make([]byte, at.Size, at.Size+1)
+	n, err := fillShared(f, data)
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return data[:n], at, at.Size == 0 && d.leadsTo(name, at), nil
+	}
+	if err != nil {
+		return nil, at, false, err
+	}
+	rest, err := limits.ReadAll(f)
+	if err == nil {
+		err = limits.Check(at.Size + int64(len(rest)))
+	}
+	if err != nil {
+		return nil, at, false, &fs.PathError{Op: "read", Path: name, Err: err}
+	}
+	return append(data, rest...), at, d.leadsTo(name, at), nil
+}
+
+// halves is from how many bytes on the halves of a file are read at once.
+const halves = 4 << 20
+
+// fillShared is [fill], and waits while another program has locked the file.
+func fillShared(f io.ReadSeeker, data []byte) (n int, err error) {
+	tries := 0
+	err = vfs.WhenFree(func() error {
+		if tries++; tries > 1 {
+			if _, err := f.Seek(0, io.SeekStart); err != nil {
+				return err
+			}
+		}
+		n, err = fill(f, data)
+		return err
+	})
+	return n, err
+}
+
+// fill reads as much as data has room for, as [io.ReadFull] does.
+func fill(f io.ReadSeeker, data []byte) (int, error) {
+	at, ok := f.(io.ReaderAt)
+	if !ok || len(data) < halves || runtime.GOMAXPROCS(0) < 2 {
+		return io.ReadFull(f, data)
+	}
+	half := len(data) / 2
+	var first, second int
+	var wait sync.WaitGroup
+	wait.Go(func() { second, _ = at.ReadAt(data[half:], int64(half)) })
+	first, _ = at.ReadAt(data[:half], 0)
+	wait.Wait()
+	if first+second < len(data) { // it is read again to know where it ends
+		return io.ReadFull(f, data)
+	}
+	_, err := f.Seek(int64(len(data)), io.SeekStart)
+	return len(data), err
+}
+
+// leadsTo reports whether name is the file with the stamp at, unchanged.
+func (d *Dir) leadsTo(name string, at Stamp) bool {
+	fi, err := d.Root().Stat(name)
+	return err == nil && d.stamp(fi).SameContent(at)
+}
+
+// lstat is [Dir.Stat] by way of the root.
+func (d *Dir) lstat(name string) (Stamp, error) {
+	fi, err := d.Root().Lstat(name)
+	if err != nil {
+		return Stamp{}, err
+	}
+	return d.stamp(fi), nil
+}
+
+// QuarantineName returns the name under which the file name is to be kept because
+// it is damaged: name, ".damaged-", and the UTC time of its last change; with
+// a number where such a file stands already.
+func (d *Dir) QuarantineName(name string) string {
+	at := time.Unix(0, 0)
+	if fi, err := d.Root().Lstat(name); err == nil {
+		at = fi.ModTime()
+	}
+	base := name + ".damaged-" + at.UTC().Format("20060102T150405Z")
+	aside := base
+	for n := 2; ; n++ {
+		if _, err := d.Root().Lstat(aside); err != nil {
+			return aside
+		}
+		aside = base + "-" + strconv.Itoa(n)
+	}
+}
+
+// Quarantine renames the file or directory name to [Dir.QuarantineName] and returns
+// that name.
+func (d *Dir) Quarantine(name string) (string, error) {
+	aside := d.QuarantineName(name)
+	return aside, d.Rename(name, aside)
+}
+
+// Names returns the names in the directory, in the directory's order.
+func (d *Dir) Names() ([]string, error) { return d.NamesIn(".") }
+
+// ErrOvertaken tells that another writer, one that honours no lock, changed
+// the file while this one wrote.
+var ErrOvertaken = vfs.ErrOvertaken
+
+// QuarantineLinked gives the file name the second name [Dir.QuarantineName], or that name
+// alone where a file cannot have two, and returns it.
+func (d *Dir) QuarantineLinked(name string) (string, error) {
+	aside := d.QuarantineName(name)
+	if err := d.Link(name, aside); err != nil {
+		return aside, d.Rename(name, aside)
+	}
+	return aside, nil
+}
+
+// Stamp is what tells a file from another and from itself before a change.
+type Stamp = vfs.Stamp
+
+func (d *Dir) stamp(fi fs.FileInfo) Stamp { return vfs.StampOf(fi, d.seam) }
+
+// staged is the staging directory of a session that is not there yet.
+type staged struct {
+	path string // below the sessions directory; empty once it is published or removed
+	id   string
+}
+
+// LeftAfter is how long what a killed process left is given, since it may be
+// another one's that lives.
+const LeftAfter = 24 * time.Hour

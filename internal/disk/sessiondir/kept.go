@@ -1,0 +1,211 @@
+package sessiondir
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
+)
+
+// Kept opens the directory name of the bookkeeping for whoever keeps state
+// there, and makes it when it is not there.
+func (b *Base) Kept(name string) (*vfs.Dir, error) {
+	top, err := b.open()
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(Bookkeeping, name)
+	if err := top.MkdirAll(path); err != nil {
+		return nil, err
+	}
+	root, err := top.Root().OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	return vfs.New(root, b.seam), nil
+}
+
+// RemoveKept removes name from the directory dir of the bookkeeping, if it is there.
+func (b *Base) RemoveKept(dir, name string) error {
+	top, err := b.open()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(Bookkeeping, dir, name)
+	if _, err := top.Root().Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return top.RemoveAll(path)
+}
+
+// EditKept opens the file name in the directory dir of the bookkeeping to be
+// changed in place. It makes nothing. The error Is [fs.ErrNotExist] when there is
+// no such file.
+func (b *Base) EditKept(dir, name string) (*vfs.Edit, error) {
+	top, err := b.open()
+	if err != nil {
+		return nil, err
+	}
+	return top.Edit(filepath.Join(Bookkeeping, dir, name))
+}
+
+// ReadKept returns the content of the file name, of at most so many bytes, in
+// the directory dir of the bookkeeping. It makes nothing. The error Is
+// [fs.ErrNotExist] when there is no such file.
+func (b *Base) ReadKept(dir, name string, most int64) (data []byte, err error) {
+	top, err := b.open()
+	if err != nil {
+		return nil, err
+	}
+	f, fi, err := vfs.Open(top.Root(), filepath.Join(Bookkeeping, dir, name), os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if fi.Size() > most {
+		return nil, fmt.Errorf("%s: %w", name, limits.ErrTooLarge)
+	}
+	data = make([]byte, fi.Size())
+	_, err = io.ReadFull(f, data)
+	return data, err
+}
+
+// The labels in the names of copies that say what the transcript was copied before.
+const (
+	LabelRepair  = "pre-repair"
+	LabelRewind  = "pre-rewind"
+	LabelSalvage = "pre-salvage"
+	LabelUndo    = "pre-undo"
+)
+
+// KeptName is the name of a copy that a change keeps of a file. The reference
+// names a copy by the file, the label and the second. Where a second has several
+// copies, a number follows from the second copy on. It counts over all labels,
+// so the copies of one second are in the order of their numbers.
+type KeptName struct {
+	File   string
+	Label  string
+	Time   time.Time // in UTC, to the second
+	Number int       // 1 where the name has none
+}
+
+const keptTime = "20060102150405"
+
+var keptName = regexp.MustCompile(`^(.+?)\.bak-(.+?)-(\d{14})(?:-(\d{1,9}))?$`)
+
+// ParseKept reads the name of a copy. It reports whether name is one.
+func ParseKept(name string) (k KeptName, ok bool) {
+	part := keptName.FindStringSubmatch(name)
+	if part == nil {
+		return KeptName{}, false
+	}
+	at, err := time.Parse(keptTime, part[3])
+	if err != nil {
+		return KeptName{}, false
+	}
+	number, err := strconv.Atoi(part[4])
+	if err != nil {
+		number = 1
+	}
+	return KeptName{File: part[1], Label: part[2], Time: at, Number: number}, true
+}
+
+// KeptSuffix returns what follows a file's name in the name of a copy that is
+// made now. No copy has it, and of all copies of this second it has the highest
+// number.
+func (d *Dir) KeptSuffix(label string, now time.Time) (string, error) {
+	stamp := now.UTC().Format(keptTime)
+	names, err := d.Names()
+	if err != nil {
+		return "", fmt.Errorf("list %s: %w", d.Path("."), err)
+	}
+	last := 0
+	for _, name := range names {
+		if k, ok := ParseKept(name); ok && k.Time.Format(keptTime) == stamp {
+			last = max(last, k.Number)
+		}
+	}
+	suffix := ".bak-" + label + "-" + stamp
+	if last > 0 {
+		suffix += "-" + strconv.Itoa(last+1)
+	}
+	return suffix, nil
+}
+
+// The other files of a session that this library knows, beside [Transcript],
+// [Metadata] and [Config].
+const (
+	State        = "state.json"
+	Events       = "events.jsonl"
+	Phases       = "phase_outputs.jsonl"
+	Conversation = "session_conversation.jsonl"
+	StateHistory = "state_history.jsonl"
+	ImportFolder = "import"
+)
+
+var (
+	// Small are the files that are replaced as a whole.
+	Small = [...]string{Metadata, Config, State}
+	// Imported are the files that an import of another tool's history keeps, in the
+	// folder [ImportFolder]. They are written with the metadata only, and never leave
+	// a device that has rules for what leaves it: nobody could apply these to them.
+	Imported = [...]string{ImportFolder + "/original.jsonl.zst", ImportFolder + "/map.jsonl"}
+	// Logs are the files to which tools append lines in place, [Events] most of all.
+	// The transcript is none of them: it can be rewritten.
+	Logs = [...]string{Events, Phases, Conversation, StateHistory}
+	// Files are all files of a session that go to other devices.
+	Files = [1 + len(Small) + len(Logs)]string{
+		Transcript,
+		Small[0], Small[1], Small[2],
+		Logs[0], Logs[1], Logs[2], Logs[3],
+	}
+)
+
+// IsImported reports whether a file is one of [Imported].
+func IsImported(name string) bool { return name == Imported[0] || name == Imported[1] }
+
+// The temporary files of this library, and those of the Python tools. Those of
+// a copy that was to take the place of a temporary file begin with two dots.
+var (
+	ownTemporary   = regexp.MustCompile(`^\.\.?(transcript\.jsonl|metadata\.json|config\.md|phase_outputs\.jsonl|session_conversation\.jsonl)(\.backup|\.bak-[a-z-]+[0-9]+(-[0-9]+)?)?[0-9]+$`)
+	keptTemporary  = regexp.MustCompile(`^(\.bak-[a-z-]+[0-9]+(-[0-9]+)?)?[0-9]+$`) // behind a dot and a name
+	otherTemporary = regexp.MustCompile(`^(\.(transcript|metadata|config|transcript\.jsonl)_[A-Za-z0-9_]{8}\.tmp|\.transcript-backup-[A-Za-z0-9_]+|metadata\.json\.tmp)$`)
+)
+
+// Sweep removes the temporary files that killed writers left: those of this
+// library, whose writers all hold the lock that the caller holds, and those of
+// others when they are a day old.
+func (d *Dir) Sweep() {
+	names, _ := d.NamesIn(".") // what cannot be listed is removed next time
+	for _, name := range names {
+		if !ownTemporary.MatchString(name) && !(otherTemporary.MatchString(name) && d.old(name)) {
+			continue
+		}
+		_ = d.Remove(name) // tried again next time
+	}
+}
+
+func (d *Dir) old(name string) bool {
+	fi, err := d.Root().Lstat(name)
+	return err == nil && fi.Mode().IsRegular() && time.Since(fi.ModTime()) > LeftAfter
+}
+
+// SweepFile removes the temporary files of the file name and of its kept
+// copies, where Sweep leaves them.
+func (d *Dir) SweepFile(name string) {
+	names, _ := d.NamesIn(".") // what cannot be listed is removed next time
+	for _, temporary := range names {
+		if rest, ok := strings.CutPrefix(temporary, "."+name); ok && keptTemporary.MatchString(rest) {
+			_ = d.Remove(temporary) // tried again next time
+		}
+	}
+}

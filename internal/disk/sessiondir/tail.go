@@ -1,0 +1,219 @@
+package sessiondir
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
+)
+
+// A Tail is the end of an append-only log, a file of lines, as whoever read
+// or wrote it last knows it. The zero Tail is that of a log that is not there.
+type Tail struct {
+	Whole int64 // size of the lines that were written whole; what follows was never acknowledged
+	Open  bool  // the last of them lacks its LF
+	File  Stamp // of the log
+
+	at  time.Time // when the stamp was taken
+	set time.Time // the time that the log was given
+}
+
+// ReadLog reads the log name by [jsonl.Log], of which parse and damaged are.
+// One that is not there is empty. A symlink is refused: it could lead to
+// another file of the session.
+func (d *Dir) ReadLog(name string, parse func(jsonl.Line) bool, damaged func(jsonl.Line)) (Tail, error) {
+	if _, err := d.plain(name); errors.Is(err, fs.ErrNotExist) {
+		return Tail{}, nil
+	} else if err != nil {
+		return Tail{}, err
+	}
+	t := Tail{at: time.Now()}
+	data, at, err := d.Read(name)
+	if err != nil {
+		return Tail{}, err
+	}
+	t.File = at
+	t.Whole, t.Open = jsonl.Log(data, parse, damaged)
+	return t, nil
+}
+
+// OpenLog opens the log name to read it a line at a time. A symlink is refused, as by ReadLog.
+func (d *Dir) OpenLog(name string) (io.ReadSeekCloser, Stamp, error) {
+	if _, err := d.plain(name); err != nil {
+		return nil, Stamp{}, err
+	}
+	return d.Open(name)
+}
+
+// Knows reports whether the log name is as it was when t was read or written.
+func (d *Dir) Knows(name string, t Tail) bool {
+	now, err := d.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return t.File == Stamp{}
+	}
+	return err == nil && now.Same(t.File) && (now.Mtime.Equal(t.set) || vfs.Settled(d.seam, now, t.at))
+}
+
+// AppendLog adds whole lines to the log name, of which the caller, its only
+// writer, knows the tail, and returns the new tail. The log is made when there
+// is none. What was never acknowledged is cut off first. With sync the lines
+// are durable, but not the name of a log that is new, and a power cut before
+// leaves the first of them. When AppendLog fails, the log ends where it ended
+// before, as far as that is possible. The error Is [ErrOvertaken], and nothing
+// was written, when the log is not the one with that tail.
+func (d *Dir) AppendLog(name string, t Tail, lines []byte, sync bool) (Tail, error) {
+	_, err := d.plain(name)
+	switch missing := errors.Is(err, fs.ErrNotExist); {
+	case missing && t.File == (Stamp{}):
+		t.File, err = d.makeLog(name)
+	case missing:
+		err = ErrOvertaken
+	}
+	if err != nil {
+		return Tail{}, err
+	}
+	e, err := d.Edit(name)
+	if err != nil {
+		return Tail{}, err
+	}
+	w := logWriter{dir: d, name: name, file: e, sync: sync, was: t}
+	fi, err := e.File().Stat()
+	switch {
+	case err != nil:
+	case !d.stamp(fi).SameContent(t.File):
+		err = ErrOvertaken
+	default:
+		err = w.add(lines)
+	}
+	var next Tail
+	if err == nil {
+		next, err = w.tail()
+	}
+	return next, errors.Join(err, e.Close())
+}
+
+// makeLog makes an empty log, which must not be there, and returns its stamp.
+func (d *Dir) makeLog(name string) (Stamp, error) {
+	a, made, err := d.Append(name)
+	if err != nil {
+		return Stamp{}, err
+	}
+	fi, err := a.File().Stat()
+	if err == nil && !made {
+		err = ErrOvertaken
+	}
+	if err := errors.Join(err, a.Close()); err != nil {
+		return Stamp{}, err
+	}
+	return d.stamp(fi), nil
+}
+
+// logWriter is one call of [Dir.AppendLog].
+type logWriter struct {
+	dir  *Dir
+	name string
+	file *vfs.Edit // an Append could not be cut everywhere
+	sync bool
+	was  Tail
+	size int64     // of what is written
+	set  time.Time // the time that the log is given
+}
+
+func (w *logWriter) add(lines []byte) error {
+	w.size = w.was.Whole
+	if w.was.File.Size > w.size {
+		err := w.file.Truncate(w.size)
+		if err == nil && w.sync { // else the disk might mix what was cut off with what comes now
+			err = w.file.Sync()
+		}
+		if err != nil {
+			return fmt.Errorf("remove incomplete line: %w", err)
+		}
+	}
+	if w.was.Open {
+		lines = append([]byte{'\n'}, lines...)
+	}
+	for len(lines) > 0 {
+		n := len(lines)
+		if w.sync {
+			n = piece(lines, w.size)
+		}
+		if err := w.write(lines[:n], n == len(lines)); err != nil {
+			return errors.Join(err, w.file.Truncate(w.was.Whole))
+		}
+		lines = lines[n:]
+	}
+	return nil
+}
+
+func (w *logWriter) write(piece []byte, last bool) error {
+	if err := w.file.WriteAt(piece, w.size); err != nil {
+		return err
+	}
+	w.size += int64(len(piece))
+	if last {
+		w.set = vfs.Now(w.was.File.Mtime)
+		// Not every owner and file system allows it; the log is read again then.
+		_ = w.file.SetTime(w.set)
+	}
+	if !w.sync {
+		return nil
+	}
+	return w.file.Sync()
+}
+
+// tail returns the tail of what was written.
+func (w *logWriter) tail() (Tail, error) {
+	fi, err := w.file.File().Stat()
+	if err != nil {
+		return Tail{}, err
+	}
+	t := Tail{Whole: w.size, File: w.dir.stamp(fi), at: time.Now(), set: w.set}
+	if t.File.Size != t.Whole {
+		return Tail{}, ErrOvertaken
+	}
+	return t, nil
+}
+
+// sector is what a disk writes whole.
+const sector = 512
+
+// piece returns the size of the lines to be written next, at the offset at, so
+// that they are torn at their end only: one, or several in one sector. The LF
+// that the line before lacks is one of them: it is never written with a line
+// of several sectors, whose end may reach the disk before it.
+func piece(lines []byte, at int64) int {
+	first := bytes.IndexByte(lines, '\n') + 1
+	room := min(sector-int(at%sector), len(lines))
+	if first >= room {
+		return first
+	}
+	return bytes.LastIndexByte(lines[:room], '\n') + 1
+}
+
+// plain returns what name is when it is a plain file and no symlink.
+func (d *Dir) plain(name string) (fs.FileInfo, error) {
+	fi, err := d.Root().Lstat(name)
+	if err == nil && !fi.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: name, Err: vfs.ErrNotRegular}
+	}
+	return fi, err
+}
+
+// SyncFile makes the content of the file name durable, whoever wrote it. What is
+// not there, or no regular file, or may not be opened, is passed over.
+func (d *Dir) SyncFile(name string) error {
+	f, _, err := vfs.Open(d.Root(), name, os.O_RDWR)
+	if err != nil {
+		return nil //nolint:nilerr // made by others so that it cannot be synced
+	}
+	op := seam.Op{Kind: seam.Sync, Dir: d.Root().Name(), Name: name}
+	return errors.Join(d.seam.Do(op, f.Sync), f.Close())
+}

@@ -1,0 +1,149 @@
+package vfs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
+)
+
+// Entry is the directory of a session as a listing finds it.
+type Entry struct {
+	Name     string
+	Modified time.Time // zero where the system does not tell
+	Stamp    Stamp     // of the directory; zero where the system does not tell
+	Symlink  bool
+	Lost     error // why a symlink leads to nothing, or it cannot be told where to
+	kind     kind
+}
+
+// choose returns the entries in a text of a listing whose names keep wants.
+func choose(text string, keep func(name string) bool) []Entry {
+	found := make([]Entry, 0, strings.Count(text, "\x00"))
+	for text != "" {
+		end := strings.IndexByte(text, 0)
+		if name := text[1:end]; keep(name) {
+			found = append(found, Entry{Name: name, kind: kind(text[0])})
+		}
+		text = text[end+1:]
+	}
+	return found
+}
+
+// Entries returns the directories that do not begin with a dot, and the
+// symlinks to directories, in the order of the file system. [OfSystem] names
+// others that it leaves out. Those whose name keep refuses are not looked at. When
+// nothing is at the path any more, the error Is [fs.ErrNotExist] and names the path.
+func (s *Sessions) Entries(keep func(name string) bool) ([]Entry, error) {
+	found, err := s.EntriesAndLost(keep)
+	return slices.DeleteFunc(found, func(e Entry) bool { return e.Lost != nil }), err
+}
+
+// EntriesAndLost is [Sessions.Entries] with the symlinks that lead to nothing, or
+// of which the system does not tell where they lead.
+func (s *Sessions) EntriesAndLost(keep func(name string) bool) ([]Entry, error) {
+	found, err := s.entries(keep)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("sessions directory %s was moved or removed: %w", s.path, fs.ErrNotExist)
+	}
+	return found, err
+}
+
+func (s *Sessions) entries(keep func(name string) bool) ([]Entry, error) {
+	f, err := os.Open(s.path)
+	if err != nil {
+		return nil, err
+	}
+	q := &questions{in: f, hooks: s.hooks, waiting: make(chan []Entry, 64)}
+	err = readNames(f, func(text string) { q.ask(choose(text, keep)) })
+	found := q.answers()
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// questions asks about entries of the directory in while more of their names
+// are read.
+type questions struct {
+	in      *os.File
+	hooks   *seam.Seam
+	all     [][]Entry
+	waiting chan []Entry
+	workers int
+	wait    sync.WaitGroup
+}
+
+// busy is how many entries are worth a goroutine.
+const busy = 100
+
+// ask fills in what there is to know about part.
+func (q *questions) ask(part []Entry) {
+	if len(part) == 0 {
+		return
+	}
+	q.all = append(q.all, part)
+	if len(q.all) > 1 && len(part) >= busy && q.workers < runtime.GOMAXPROCS(0)-1 {
+		q.workers++
+		q.wait.Go(q.work)
+	}
+	select {
+	case q.waiting <- part:
+	default:
+		q.fill(part)
+	}
+}
+
+func (q *questions) work() {
+	for part := range q.waiting {
+		q.fill(part)
+	}
+}
+
+func (q *questions) fill(part []Entry) {
+	for i := range part {
+		part[i].fill(q.in, q.hooks)
+	}
+}
+
+// answers returns the entries that are directories, when all is known.
+func (q *questions) answers() []Entry {
+	close(q.waiting)
+	q.work()
+	q.wait.Wait()
+	return slices.DeleteFunc(slices.Concat(q.all...), func(e Entry) bool { return e.Name == "" })
+}
+
+// fill completes an entry of the directory in. What is no directory loses its
+// name.
+func (e *Entry) fill(in *os.File, hooks *seam.Seam) {
+	is, isDir, err := statEntry(in, e.Name)
+	if err != nil && e.kind == symlink {
+		if own, _, there := statIn(in, e.Name, nil); there == nil { // it was not removed just now
+			e.Modified, e.Symlink, e.Lost = own.Mtime, true, Lost(err)
+			return
+		}
+	}
+	if err != nil && (e.kind != directory || errors.Is(err, fs.ErrNotExist)) || err == nil && !isDir {
+		e.Name = ""
+		return
+	}
+	e.Modified, e.Stamp, e.Symlink = is.Mtime, is.rounded(hooks), e.kind == symlink
+}
+
+// Lost returns the error of a symlink, given that of following it: ErrLost if it
+// leads to nothing.
+func Lost(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR) {
+		return ErrLost
+	}
+	return err
+}

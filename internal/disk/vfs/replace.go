@@ -1,0 +1,197 @@
+package vfs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
+)
+
+// A Pending is a new file that has its whole content and waits for its name.
+// Until then it has a temporary name, which begins with a dot and the name
+// that it was made for.
+type Pending struct {
+	dir    *Dir
+	file   *os.File
+	temp   string // the temporary name
+	name   string // the name that it has now
+	closed bool
+}
+
+// wholeFile is the number of bytes that stands for all up to the end of a file.
+const wholeFile = 0
+
+// Prepare makes a file for name with the content that write produces. The time
+// of its last change becomes at, see [Now]; the zero time leaves it. With sync the content is durable
+// when Prepare returns; without, the system has begun to write it where it can
+// be told to. When it fails, no temporary file stays.
+func (d *Dir) Prepare(name string, sync bool, at time.Time, write func(io.Writer) error) (*Pending, error) {
+	p, err := d.create(name)
+	if err != nil {
+		return nil, fmt.Errorf("make temporary file for %s: %w", name, err)
+	}
+	err = write(&writer{dir: d, file: p.file, name: p.name, sync: sync})
+	if err == nil && !at.IsZero() {
+		err = d.SetTime(p.name, at)
+	}
+	switch {
+	case err != nil:
+	case sync:
+		err = d.seam.Do(d.op(seam.Sync, p.name, ""), p.file.Sync)
+	default:
+		beginSync(p.file, 0, wholeFile)
+	}
+	if err != nil {
+		p.Discard()
+		return nil, fmt.Errorf("write %s: %w", name, err)
+	}
+	return p, nil
+}
+
+// triedNames is how many temporary names are tried that others have.
+const triedNames = 1000
+
+func (d *Dir) create(name string) (*Pending, error) {
+	p := &Pending{dir: d}
+	err := d.seam.Create(d.op(seam.Create, "", ""), func() (string, error) {
+		for range triedNames {
+			p.temp = "." + name + strconv.FormatInt(rand.Int64(), 10)
+			f, err := d.root.OpenFile(p.temp, os.O_RDWR|os.O_CREATE|os.O_EXCL|LargeFile, Mode)
+			if errors.Is(err, fs.ErrExist) {
+				continue
+			}
+			if err = d.owned(p.temp, f, err); err != nil {
+				return "", err
+			}
+			p.file, p.name = f, p.temp
+			return p.name, nil
+		}
+		return "", fs.ErrExist
+	})
+	return p, err
+}
+
+// File returns the open file. It is open until Close, and on Windows until
+// Rename: no open file can be renamed there.
+func (p *Pending) File() *os.File { return p.file }
+
+// Name returns the name that the file has now.
+func (p *Pending) Name() string { return p.name }
+
+// Rename gives the file the name to, whatever stood there. The name is durable
+// after [Dir.Sync].
+func (p *Pending) Rename(to string) error {
+	if runtime.GOOS == "windows" {
+		if err := p.Close(); err != nil {
+			return err
+		}
+	}
+	if err := p.dir.Rename(p.name, to); err != nil {
+		return err
+	}
+	p.name = to
+	return nil
+}
+
+// Unname gives a file that Rename named its temporary name again.
+func (p *Pending) Unname() error { return p.Rename(p.temp) }
+
+// Named notes that the file got the name otherwise.
+func (p *Pending) Named(name string) { p.name = name }
+
+// Close closes the file. Further calls do nothing.
+func (p *Pending) Close() error {
+	if p.closed {
+		return nil
+	}
+	p.closed = true
+	return p.file.Close()
+}
+
+// Discard closes the file, and removes it unless it was renamed. That it could
+// not is no more worth telling than the failure before it: what is left is
+// removed later, by its name.
+func (p *Pending) Discard() {
+	_ = p.Close()
+	if p.name == p.temp {
+		_ = p.dir.Remove(p.name)
+	}
+}
+
+// writer announces what it writes to a file that is written from its start.
+type writer struct {
+	dir  *Dir
+	file *os.File
+	name string
+	off  int64
+	sync bool  // it will be synced
+	sent int64 // what the disk was asked to take, if so
+}
+
+// early is how much is worth to be brought to the disk while more is written.
+const early = 1 << 20
+
+func (w *writer) Write(p []byte) (int, error) {
+	op := w.dir.op(seam.Write, w.name, "")
+	op.Off, op.Data = w.off, p
+	n := 0
+	err := w.dir.seam.Write(op, func(b []byte) (err error) {
+		n, err = w.file.Write(b)
+		return err
+	})
+	w.off += int64(n)
+	if w.sync && w.off-w.sent >= early {
+		beginSync(w.file, w.sent, w.off-w.sent)
+		w.sent = w.off
+	}
+	return n, err
+}
+
+// Replace gives name the content that write produces. With sync the content
+// is on the disk before the name changes; the name itself is durable after
+// [Dir.Sync]. When it fails, name is what it was and no temporary file stays.
+//
+// The time of the file's last change becomes at; see [Now].
+func (d *Dir) Replace(name string, sync bool, at time.Time, write func(io.Writer) error) error {
+	p, err := d.Prepare(name, sync, at, write)
+	if err != nil {
+		return err
+	}
+	if err := p.Rename(name); err != nil {
+		p.Discard()
+		return fmt.Errorf("replace %s: %w", name, err)
+	}
+	return p.Close()
+}
+
+// Copy makes to a copy of the file name, which may be a symlink, with its
+// time. With sync its content is durable.
+func (d *Dir) Copy(name, to string, sync bool) error {
+	src, fi, err := Open(d.root, name, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	err = d.Replace(to, sync, fi.ModTime(), func(w io.Writer) error {
+		_, err := io.Copy(w, src)
+		return err
+	})
+	return errors.Join(err, src.Close())
+}
+
+// RenameNew gives the file the name to, which must be free. The error Is
+// [errors.ErrUnsupported] where the system or the file system has no such call. The name is
+// durable after [Dir.Sync].
+func (p *Pending) RenameNew(to string) error {
+	err := known(p.dir.seam.Do(p.dir.op(seam.Rename, p.name, to), func() error { return p.dir.renameNew(p.name, to) }))
+	if err == nil {
+		p.name = to
+	}
+	return err
+}

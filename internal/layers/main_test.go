@@ -1,9 +1,0 @@
-package layers
-
-import (
-	"testing"
-
-	"github.com/amplifier-go/sessionstorage/internal/testenv"
-)
-
-func TestMain(m *testing.M) { testenv.Main(m, nil) }

@@ -1,0 +1,279 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/lock"
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+)
+
+// Files are the files of the index of one sessions directory. Several processes
+// may use them. What cannot be read counts as nothing.
+type Files struct {
+	// Read returns the content of a file. The error Is [fs.ErrNotExist] when
+	// there is none.
+	Read func(name string) ([]byte, error)
+
+	// Open opens the directory, and makes it when it is not there.
+	Open func() (*vfs.Dir, error)
+
+	// Edit opens a file to be changed in place. The error Is [fs.ErrNotExist] when
+	// there is none.
+	Edit func(name string) (*vfs.Edit, error)
+
+	// Has reports whether there is a session id.
+	Has func(id string) bool
+
+	Alone bool // no other process writes here; see [lock.Options]
+}
+
+// patience is how long a write waits for another one.
+const patience = time.Second
+
+// Shard returns what is remembered of the sessions of a shard.
+func (f *Files) Shard(n int) Shard {
+	data, err := f.Read(ShardName(n))
+	if err != nil {
+		return nil
+	}
+	s, _ := ParseShard(data) // nil, if it is none
+	return s
+}
+
+// Rows returns the rows file of session id, or nil.
+func (f *Files) Rows(id string) *Rows {
+	data, err := f.Read(RowsName(id))
+	if err != nil {
+		return nil
+	}
+	x, err := ParseRows(data)
+	if err != nil || x.ID != id {
+		return nil
+	}
+	return x
+}
+
+// PutRows writes the rows file of a session, if the session is still there.
+func (f *Files) PutRows(ctx context.Context, x *Rows) error {
+	return f.locked(ctx, patience, func(dir *vfs.Dir) error {
+		if !f.Has(x.ID) {
+			return nil
+		}
+		return write(dir, RowsName(x.ID), x.Encode())
+	})
+}
+
+// NoteAppend notes an append of this library in the rows file of session id, if
+// there is one. It is for the holder of the session's lock. It writes a few bytes
+// in place and syncs nothing: when they are torn, or lost because the file is
+// replaced at the same time, the next reader hashes the transcript.
+func (f *Files) NoteAppend(id string, a Append) (err error) {
+	e, err := f.Edit(RowsName(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	var buf [maxSeen]byte
+	n, err := e.File().ReadAt(buf[:], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if note := noteIn(buf[:n], id, a); note != nil {
+		return e.WriteAt(note, 0)
+	}
+	return nil
+}
+
+// Changes are what a listing found to be different from what shards say.
+type Changes struct {
+	Put   []*Entry
+	Gone  []string // sessions that are gone
+	Stale []string // sessions that may be others by now: nothing in their entries is to stay
+}
+
+// Update changes shards. No entry is put for a session that is gone by now, and
+// none of a session that is there goes with Gone: a session is removed before its
+// entry, so no entry comes back.
+func (f *Files) Update(ctx context.Context, all Changes) error {
+	if len(all.Put)+len(all.Gone)+len(all.Stale) == 0 {
+		return nil
+	}
+	changes := map[int]*Changes{}
+	at := func(id string) *Changes {
+		n := Of(id)
+		if changes[n] == nil {
+			changes[n] = &Changes{}
+		}
+		return changes[n]
+	}
+	for _, e := range all.Put {
+		c := at(e.ID)
+		c.Put = append(c.Put, e)
+	}
+	for _, id := range all.Gone {
+		c := at(id)
+		c.Gone = append(c.Gone, id)
+	}
+	for _, id := range all.Stale {
+		c := at(id)
+		c.Stale = append(c.Stale, id)
+	}
+	return f.locked(ctx, patience, func(dir *vfs.Dir) error {
+		for _, n := range slices.Sorted(maps.Keys(changes)) {
+			if err := f.apply(dir, n, changes[n]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// apply makes changes of one shard.
+func (f *Files) apply(dir *vfs.Dir, n int, c *Changes) error {
+	s := f.Shard(n)
+	if s == nil {
+		s = Shard{}
+	}
+	before := len(s)
+	for _, id := range c.Stale {
+		delete(s, id)
+	}
+	changed := len(s) < before
+	for _, e := range c.Put {
+		if f.Has(e.ID) {
+			s[e.ID], changed = *e, true
+		}
+	}
+	for _, id := range c.Gone {
+		if _, ok := s[id]; ok && !f.Has(id) {
+			delete(s, id)
+			changed = true
+		}
+	}
+	if !changed {
+		return nil
+	}
+	return write(dir, ShardName(n), s.Encode())
+}
+
+// Forget removes all that is remembered of session id, which was removed.
+func (f *Files) Forget(ctx context.Context, id string) error {
+	if !f.made() {
+		return nil
+	}
+	return f.locked(ctx, 0, func(dir *vfs.Dir) error {
+		n := Of(id)
+		data, err := f.Read(ShardName(n))
+		_, bad := ParseShard(data)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil || bad != nil: // nobody can tell what is in it
+			err = remove(dir, ShardName(n))
+		default:
+			err = f.apply(dir, n, &Changes{Gone: []string{id}})
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return errors.Join(err, remove(dir, RowsName(id)))
+	})
+}
+
+// made reports whether anybody has ever written here.
+func (f *Files) made() bool {
+	_, err := f.Read(Lock)
+	return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
+}
+
+// Sweep removes the rows files of sessions that are gone, what is none, and what
+// a killed process left half written.
+// known reports whether a file is that of a session which is there.
+func (f *Files) Sweep(ctx context.Context, known func(name string) bool) error {
+	if !f.made() {
+		return nil
+	}
+	dir, err := f.Open()
+	if err != nil {
+		return err
+	}
+	names, err := dir.NamesIn(".")
+	if err = errors.Join(err, dir.Close()); err != nil {
+		return err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return !isTemporary(name) && !f.strange(name, known) })
+	if len(names) == 0 {
+		return nil
+	}
+	return f.locked(ctx, patience, func(dir *vfs.Dir) error {
+		var errs []error
+		for _, name := range names { // locked has removed what is temporary
+			if f.strange(name, known) { // it may be another file by now
+				errs = append(errs, remove(dir, name))
+			}
+		}
+		return errors.Join(errs...)
+	})
+}
+
+// isTemporary reports whether a file is one that is being written. Nobody else
+// writes while the lock is held, so then it is that of a killed process.
+func isTemporary(name string) bool { return strings.HasPrefix(name, ".") }
+
+// strange reports whether the file name is to be removed.
+func (f *Files) strange(name string, known func(string) bool) bool {
+	if !IsRows(name) || known(name) {
+		return false
+	}
+	data, err := f.Read(name)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	x, err := ParseRows(data)
+	return err != nil || RowsName(x.ID) != name || !f.Has(x.ID)
+}
+
+// locked runs do while no other process writes here.
+func (f *Files) locked(ctx context.Context, limit time.Duration, do func(*vfs.Dir) error) (err error) {
+	dir, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	lock, err := lock.Acquire(ctx, dir.Root(), Lock, lock.Options{Limit: limit, Alone: f.Alone})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	names, _ := dir.NamesIn(".") // what cannot be listed is removed next time
+	for _, name := range names {
+		if isTemporary(name) {
+			_ = dir.Remove(name) // of a killed process, since nobody else writes now; tried again next time
+		}
+	}
+	return do(dir)
+}
+
+func write(dir *vfs.Dir, name string, data []byte) error {
+	return dir.Replace(name, false, time.Now(), func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+func remove(dir *vfs.Dir, name string) error {
+	if _, err := dir.Root().Lstat(name); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return dir.Remove(name)
+}

@@ -1,0 +1,112 @@
+package sessioncost
+
+import (
+	"unicode/utf8"
+
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/store/decimal"
+)
+
+// Member is the name of the boundary in the metadata of a fork.
+const Member = "fork_cost_boundary"
+
+// The limits of a boundary.
+const (
+	maxTurns = 4096
+	maxBytes = 65536 // as JSON in one line, in UTF-8
+)
+
+// Boundary is what a fork inherits.
+type Boundary struct {
+	Verified bool
+	Totals   []decimal.Number // after each inherited turn; none unless verified
+	Hash     string           // of the inherited messages
+	Problems []string         // why it is not verified, in the words of the newest tools
+}
+
+// Last returns the last total, zero where there is none.
+func (b Boundary) Last() decimal.Number {
+	if len(b.Totals) == 0 {
+		return decimal.Number{}
+	}
+	return b.Totals[len(b.Totals)-1]
+}
+
+// Verify reads the boundary raw, nil where the metadata have none. It does not
+// compare the hash with messages: a fork may go on after they changed.
+func Verify(raw []byte) Boundary {
+	not := func(problems ...string) Boundary { return Boundary{Problems: problems} }
+	if pyjson.KindOf(raw) != pyjson.Object {
+		return not("missing_fork_cost_boundary")
+	}
+	found := pyjson.Values(raw, "version", "status", "reasons")
+	if !isOne(found[0]) {
+		return not("unsupported_fork_cost_boundary")
+	}
+	size, ok := sizeOf(raw)
+	switch {
+	case !ok:
+		return not("invalid_fork_cost_boundary")
+	case size > maxBytes:
+		return not("oversized_fork_cost_boundary")
+	case pyjson.KindOf(found[1]) != pyjson.String || !pyjson.KeyIs(found[1], "verified"):
+		return not(append([]string{"unavailable_fork_cost_boundary"}, reasonsIn(found[2])...)...)
+	}
+	b, ok := verified(raw)
+	if !ok {
+		return not("invalid_fork_cost_boundary")
+	}
+	return b
+}
+
+// verified reads a boundary that says of itself that it is verified.
+func verified(raw []byte) (Boundary, bool) {
+	found := pyjson.Values(raw, "inherited_turn_count", "cumulative_cost_usd_by_turn", "prefix_fingerprint")
+	count, ok := pyjson.Int(found[0])
+	if !ok || pyjson.KindOf(found[0]) != pyjson.Integer || count < 0 || count > maxTurns {
+		return Boundary{}, false
+	}
+	if pyjson.KindOf(found[2]) != pyjson.String || utf8.RuneCountInString(pyjson.Text(found[2])) != 64 {
+		return Boundary{}, false
+	}
+	if pyjson.KindOf(found[1]) != pyjson.Array {
+		return Boundary{}, false
+	}
+	b := Boundary{Verified: true, Totals: []decimal.Number{}, Hash: pyjson.Text(found[2])}
+	for e := range pyjson.Elements(found[1]) {
+		total, ok := decimal.FromJSON(e)
+		if !ok || total.Compare(b.Last()) < 0 {
+			return Boundary{}, false
+		}
+		b.Totals = append(b.Totals, total)
+	}
+	return b, int64(len(b.Totals)) == count
+}
+
+// isOne reports whether Python takes a value for 1.
+func isOne(raw []byte) bool {
+	switch pyjson.KindOf(raw) {
+	case pyjson.True:
+		return true
+	case pyjson.Integer, pyjson.Float:
+		n, ok := decimal.FromJSON(raw)
+		one, _ := decimal.Parse("1")
+		return ok && n.Compare(one) == 0
+	}
+	return false
+}
+
+// sizeOf returns how many bytes a value has as JSON in one line. It returns false
+// for one that is no JSON: NaN, an infinity or a lone surrogate is in it.
+func sizeOf(raw []byte) (int, bool) {
+	text, err := pyjson.Append(nil, raw, pyjson.Style{Finite: true})
+	return len(text), err == nil && !hasLone(text)
+}
+
+// reasonsIn returns the texts in a list of reasons.
+func reasonsIn(raw []byte) (reasons []string) {
+	for e := range pyjson.Elements(raw) {
+		reasons = append(reasons, shown(e))
+	}
+	return reasons
+}

@@ -1,0 +1,278 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+)
+
+// pollPeriod is between two looks at a session: two seconds, less what a busy
+// machine may add.
+const pollPeriod = 1500 * time.Millisecond
+
+// restTurns is how many turns a session is let off whose changes events tell: a
+// minute. A look finds then what has no event, as writes through a memory mapping.
+const restTurns = int(time.Minute / pollPeriod)
+
+// poller finds what changes in a sessions directory by the states of its
+// files. One goroutine at a time uses it.
+type poller struct {
+	base *sessiondir.Base
+	log  *slog.Logger
+	dirs *dirWatches
+	emit func(Change)
+
+	top      seen // the sessions directory
+	sessions map[string]*session
+	schedule *schedule
+	unlisted bool // the sessions directory could not be read, which was logged
+}
+
+func newPoller(base *sessiondir.Base, log *slog.Logger, dirs *dirWatches, emit func(Change)) *poller {
+	return &poller{
+		base: base, log: log, dirs: dirs, emit: emit,
+		sessions: map[string]*session{},
+		schedule: newSchedule(pollPeriod, time.Now()),
+	}
+}
+
+// begin takes in everything that is there; it emits all of it.
+func (p *poller) begin(ctx context.Context) error {
+	p.top = stat(p.base.Path())
+	p.dirs.rewatch()
+	all, err := p.entries(func(string) bool { return true })
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(all, func(a, b sessiondir.Entry) int { return a.Modified.Compare(b.Modified) })
+	for i, e := range all {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if i < len(all)-p.dirs.recent.limit {
+			p.compare(e.Name, dueFiles)
+			continue
+		}
+		p.dirs.watch(e.Name, stateAt(p.dirs.path(e.Name)), true) // so that one look is enough
+		p.poll(e.Name, dueFiles)
+	}
+	return nil
+}
+
+// poll looks at those files of a session, and has its directory watched if it
+// changed or there is room.
+func (p *poller) poll(id string, files scope) {
+	changed := p.compare(id, files)
+	s := p.sessions[id]
+	if s == nil {
+		return
+	}
+	if p.dirs.watch(id, s.dir.state, changed) {
+		p.compare(id, allFiles) // for what happened before the watch was in place
+	}
+	s.rest = 0
+	if s.told(p.dirs.path(id)) {
+		s.rest = restTurns
+	}
+}
+
+// pollDue polls the sessions whose turn it is.
+func (p *poller) pollDue(now time.Time) {
+	for _, id := range p.schedule.due(now) {
+		if s := p.sessions[id]; s.rest > 0 && p.dirs.watched(id) {
+			s.rest--
+			continue
+		}
+		p.poll(id, dueFiles)
+	}
+}
+
+// compare emits what changed in a session and reports whether anything did and
+// the session is there.
+func (p *poller) compare(id string, files scope) (changed bool) {
+	path := p.dirs.path(id)
+	dir, s := stat(path), p.sessions[id]
+	switch {
+	case dir.state.kind == hidden:
+		return false
+	case dir.state.kind != directory:
+		if s != nil {
+			p.remove(id)
+		}
+		return false
+	case s == nil:
+		s = &session{}
+		p.sessions[id] = s
+		p.schedule.add(id, time.Now())
+		changed = true
+	case !dir.state.sameAs(s.dir.state):
+		p.dirs.unwatch(id)
+		changed = true
+	}
+	if changed {
+		p.emit(Change{ID: id, Op: Wrote})
+	}
+	for _, c := range s.compare(id, path, dir, files, stat) {
+		p.emit(c)
+		changed = true
+	}
+	return changed
+}
+
+// remove takes note that a session is gone.
+func (p *poller) remove(id string) {
+	p.dirs.unwatch(id)
+	delete(p.sessions, id)
+	p.schedule.remove(id)
+	p.emit(Change{ID: id, Op: Removed})
+}
+
+// pollTop looks at the sessions directory.
+func (p *poller) pollTop() {
+	before, now := p.top.state, stat(p.base.Path())
+	if !p.top.update(now.state, now.settled) {
+		return
+	}
+	if !now.state.sameAs(before) {
+		p.dirs.rewatch()
+		for id := range p.sessions { // which may have other directories now
+			p.dirs.unwatch(id)
+		}
+		if before.exists() && now.state.exists() {
+			p.emit(Change{Op: Rescan})
+		}
+	}
+	err := p.list()
+	if err != nil {
+		p.top.settled = false // so that the next look lists again
+		if !p.unlisted {
+			p.log.Warn("sessions directory not listed", "err", err)
+		}
+	}
+	p.unlisted = err != nil
+}
+
+// list finds the sessions that are new and those that are gone.
+func (p *poller) list() error {
+	there := make(map[string]struct{}, len(p.sessions))
+	found, err := p.entries(func(name string) bool {
+		there[name] = struct{}{}
+		return p.sessions[name] == nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, e := range found {
+		p.poll(e.Name, dueFiles)
+	}
+	for id := range p.sessions {
+		if _, ok := there[id]; !ok {
+			p.compare(id, dueFiles)
+		}
+	}
+	return nil
+}
+
+// entries returns the sessions. Where the sessions directory is gone there are
+// none: it may come back.
+func (p *poller) entries(keep func(name string) bool) ([]sessiondir.Entry, error) {
+	found, err := p.base.Entries(keep)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return found, err
+}
+
+// stat returns what is at path. The time is taken before: what changes later
+// than that is what must show.
+func stat(path string) seen {
+	at := time.Now()
+	now := stateAt(path)
+	return seen{now, now.settled(at)}
+}
+
+// seen is what was last seen of a file or directory.
+type seen struct {
+	state   state
+	settled bool // any later change shows in the state
+}
+
+// update notes what is there now and reports whether it may have changed. A
+// state that was not settled does not tell a second change within the same
+// step of the clock: it counts as changed once more when that step is over.
+func (s *seen) update(now state, settled bool) bool {
+	may := now != s.state || now.exists() && settled && !s.settled
+	*s = seen{now, settled}
+	return may
+}
+
+// session is what was last seen of a session.
+type session struct {
+	dir     seen
+	files   [len(Files)]seen
+	pending bool // the append marker was there
+	looks   int  // since the directory changed
+	rest    int  // turns until the next look, as long as its directory is watched
+}
+
+// The time of a directory may change a while before its new file can be seen: the file
+// system may wait for its disk in between. So some looks at a directory that did not
+// change are at every file, too.
+const (
+	firstLooks = 2  // looks after a change that are
+	rareLook   = 16 // one look in so many is, from then on
+)
+
+// told reports whether events of the directory path tell every later change of its
+// files. What another machine writes, or what is written by another name of a file, has none.
+func (s *session) told(path string) bool {
+	untold := func(f seen) bool { return !f.settled || f.state.linked }
+	return !untold(s.dir) && !slices.ContainsFunc(s.files[:], untold) && vfs.IsLocalAt(path)
+}
+
+// scope says which files of a session are looked at.
+type scope int
+
+const (
+	dueFiles scope = iota // those that were there; all after a change of the directory, and now and then
+	allFiles
+)
+
+// compare looks at the session id in the directory path and returns what changed
+// in its files. dir is the state of the directory, taken before. stat tells
+// the state of a file. A directory that did not change has hardly ever a new file, so
+// most looks at the dueFiles leave out those that were not there.
+func (s *session) compare(id, path string, dir seen, files scope, stat func(path string) seen) (found []Change) {
+	s.looks++
+	if s.dir.update(dir.state, dir.settled) {
+		s.looks = 0
+	}
+	every := files == allFiles || s.looks <= firstLooks || s.looks%rareLook == 0
+	for i, name := range Files {
+		if !every && s.files[i].state == (state{}) {
+			continue
+		}
+		now := stat(path + sep + name)
+		switch {
+		case !s.files[i].update(now.state, now.settled):
+		case now.state.exists():
+			found = append(found, Change{ID: id, File: name, Op: Wrote})
+		default:
+			found = append(found, Change{ID: id, File: name, Op: Removed})
+		}
+	}
+	if !every {
+		return found
+	}
+	if pending := stat(path + sep + sessiondir.Marker).state.exists(); pending != s.pending {
+		s.pending = pending
+		found = append(found, Change{ID: id, File: sessiondir.Transcript, Op: Wrote})
+	}
+	return found
+}
