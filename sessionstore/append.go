@@ -28,48 +28,43 @@ import (
 // are when only turn_count could not be written. The error Is [ErrConflict] when
 // a program that takes no lock, as the older Python tools do not, wrote the session
 // each of the 20 times that Append began anew.
-func (st *Store) Append(ctx context.Context, id string, msgs ...Message) error {
-	start := st.clock()
+func (st *Store) Append(ctx context.Context, id string, msgs ...Message) (err error) {
+	tx, err := st.admitWrite(ctx, "append to", id, owns|creates)
+	if err != nil {
+		return err
+	}
+	defer tx.end(&err)
 	rows, err := st.storable(msgs, 0)
 	if err != nil {
-		return st.called(ctx, "append to", id, start, wrap("append to", id, err))
-	}
-	err = st.appendRows(ctx, id, rows)
-	return st.called(ctx, "append to", id, start, wrap("append to", id, err))
-}
-
-// appendRows appends rows by this call, or has another that waits do it.
-func (st *Store) appendRows(ctx context.Context, id string, rows []Message) error {
-	s, err := st.admit(ctx, id)
-	if err != nil {
 		return err
 	}
-	defer st.dismiss(s)
 	own := &queuedAppend{rows: rows}
-	s.appends.add(own)
-	defer s.appends.remove(own)
-	if err := st.enter(ctx, s); err != nil {
+	tx.s.appends.add(own)
+	defer tx.s.appends.remove(own)
+	if err := tx.enter(); err != nil {
 		return err
 	}
-	defer st.leave(s)
 	if own.done {
 		return own.err
 	}
-	return st.appendBatch(ctx, s, id)
+	return tx.appendBatch()
 }
 
 // appendBatch writes what all calls in the queue append, the caller's among
 // them. It takes them from the queue when the session is locked: until then
 // each call can still end by its own context.
-func (st *Store) appendBatch(ctx context.Context, s *session, id string) error {
+func (tx *transaction) appendBatch() error {
+	err := tx.acquire()
+	if err != nil {
+		return err
+	}
 	var batch []*queuedAppend
-	err := st.withOwnership(ctx, s, id, openOrCreate, func(tx *transaction) error {
-		if err := ctx.Err(); err != nil {
-			return err
+	for tx.next(&err) {
+		if err = tx.ctx.Err(); err == nil {
+			batch = append(batch, tx.s.appends.takeAll()...)
+			err = tx.append(batchContext(tx.ctx, batch), batchRows(batch))
 		}
-		batch = append(batch, s.appends.takeAll()...)
-		return tx.append(batchContext(ctx, batch), batchRows(batch))
-	})
+	}
 	for _, a := range batch {
 		a.done, a.err = true, err
 	}
@@ -110,21 +105,7 @@ func (tx *transaction) append(ctx context.Context, rows []Message) error {
 		return err
 	}
 	defer meta.amended.discard()
-	var last *transcript
-	err = tx.retry(t, func(t *transcript) error {
-		if last != nil {
-			if _, ok := tx.matchPrefix(t.rows, slices.Concat(last.rows, rows)); ok {
-				return nil // the other writer had seen rows
-			}
-		}
-		last = t
-		err := tx.add(t, rows)
-		if overtaken(err) {
-			meta.amended.discard() // what the other writer left is read now, the backup too
-		}
-		return err
-	})
-	if err != nil {
+	if err := tx.addTo(t, rows, &meta); err != nil {
 		return err
 	}
 	if !meta.missing() {
@@ -145,30 +126,44 @@ func (tx *transaction) add(t *transcript, rows []Message) error {
 	return tx.writeRows(t, append(t.rows[:len(t.rows):len(t.rows)], rows...))
 }
 
-// retry runs do on the transcript t. While another writer comes between, it runs
-// do again on what that writer left, maxRetries times at most. Then the error Is
-// [ErrConflict].
-func (tx *transaction) retry(t *transcript, do func(*transcript) error) error {
-	err := do(t)
-	for try := 0; try < maxRetries && overtaken(err); try++ {
-		tx.s.invalidate()
-		if errors.Is(err, errDisplaced) {
-			if t = tx.displaced(); t == nil {
-				return nil // it is gone: this call was the last to rename
-			}
-			err = do(t)
-			continue
+// addTo adds rows to t, and again to what another writer left if it came between. It
+// discards the metadata that are prepared for t then.
+func (tx *transaction) addTo(t *transcript, rows []Message, meta *metadataFile) error {
+	for try := 0; ; try++ {
+		err := tx.add(t, rows)
+		if !overtaken(err) || try == maxRetries {
+			return tx.conflict(sessiondir.Transcript, err)
 		}
-		if t, err = tx.transcript(tx.metadata().md); err == nil {
-			err = do(t)
+		meta.amended.discard() // what the other writer left is read now, the backup too
+		left, err := tx.left(err)
+		if left == nil {
+			return err
 		}
+		if _, ok := tx.matchPrefix(left.rows, slices.Concat(t.rows, rows)); ok {
+			return nil // the other writer had seen rows
+		}
+		t = left
 	}
-	return tx.conflict(sessiondir.Transcript, err)
+}
+
+// left returns the transcript that the other writer left which err tells of: see
+// [overtaken]. It returns nil when there is nothing more to write, or with an error.
+func (tx *transaction) left(err error) (*transcript, error) {
+	tx.s.invalidate()
+	if errors.Is(err, errDisplaced) {
+		return tx.displaced(), nil
+	}
+	t, err := tx.transcript(tx.metadata().md)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
 }
 
 // displaced returns the transcript that this call displaced, with the stamp of
 // the present file: what is made of it replaces that file. It returns nil when
-// the displaced transcript is not whole any more.
+// the displaced transcript is not whole any more: then this call was the last to
+// rename.
 func (tx *transaction) displaced() *transcript {
 	theirs, main, err := tx.displacedFile(sessiondir.Transcript)
 	if err != nil {

@@ -202,7 +202,7 @@ func TestClosesWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	st, err := Open(t.TempDir(), nil)
 	require.NoError(t, err)
-	require.NoError(t, st.begin(t.Context()))
+	require.NoError(t, st.admit(t.Context()))
 	closed := make(chan error, 2)
 	for range 2 {
 		go func() { closed <- st.Close() }()
@@ -215,7 +215,7 @@ func TestClosesWaitForEachOther(t *testing.T) {
 }
 
 func isClosed(st *Store) bool {
-	err := st.begin(context.Background())
+	err := st.admit(context.Background())
 	if err == nil {
 		st.done()
 	}

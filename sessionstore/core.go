@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/commit"
-	"github.com/amplifier-go/sessionstorage/internal/disk/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/store/access"
@@ -39,7 +38,7 @@ func (c coreStore) Syncs() bool       { return c.st.opts.Durability != Relaxed }
 func (c coreStore) Workspace() string { return c.st.workspace() }
 
 func (c coreStore) Read(ctx context.Context, id string, do func(*sessiondir.Dir) error) error {
-	err := c.st.begin(ctx)
+	err := c.st.admit(ctx)
 	if err != nil {
 		return err
 	}
@@ -53,30 +52,48 @@ func (c coreStore) Read(ctx context.Context, id string, do func(*sessiondir.Dir)
 
 func (c coreStore) Change(ctx context.Context, id string, do func(tx any) error) error {
 	start := c.st.clock()
-	return c.st.called(ctx, "change", id, start, c.st.withGate(ctx, id, func(s *session) error {
-		return c.st.withLock(ctx, s, id, openExisting, func(tx *transaction) error { return do(&coreTx{tx: tx}) })
-	}))
+	return c.st.called(ctx, "change", id, start, c.change(ctx, id, 0, do))
 }
 
 func (c coreStore) ChangeOwned(ctx context.Context, id string, do func(tx any) error) error {
 	start := c.st.clock()
-	return c.st.called(ctx, "change", id, start, c.st.withGate(ctx, id, func(s *session) error {
-		return c.st.withOwnership(ctx, s, id, openExisting, func(tx *transaction) error { return do(&coreTx{tx: tx}) })
-	}))
+	return c.st.called(ctx, "change", id, start, c.change(ctx, id, owns, do))
 }
 
-func (c coreStore) Make(ctx context.Context, id string, do func(tx any) error) error {
-	return c.st.withGate(ctx, id, func(s *session) error {
-		if c.st.base.Has(id) {
-			return errExists
+func (c coreStore) change(ctx context.Context, id string, mode writeMode, do func(tx any) error) (err error) {
+	tx, err := c.st.begin(ctx, "", id, mode)
+	if err != nil {
+		return err
+	}
+	defer tx.end(&err)
+	for tx.next(&err) {
+		err = do(&coreTx{tx: tx})
+	}
+	return err
+}
+
+func (c coreStore) Make(ctx context.Context, id string, do func(tx any) error) (err error) {
+	tx, err := c.st.admitWrite(ctx, "", id, creates)
+	if err != nil {
+		return err
+	}
+	defer tx.end(&err)
+	if err = tx.enter(); err != nil {
+		return err
+	}
+	if c.st.base.Has(id) {
+		return errExists
+	}
+	if err = tx.acquire(); err != nil {
+		return err
+	}
+	for tx.next(&err) {
+		err = errExists
+		if tx.created {
+			err = do(&coreTx{tx: tx})
 		}
-		return c.st.withLock(ctx, s, id, openOrCreate, func(tx *transaction) error {
-			if !tx.created {
-				return errExists
-			}
-			return do(&coreTx{tx: tx})
-		})
-	})
+	}
+	return err
 }
 
 // coreTx is a transaction with the methods that core.Tx declares, which says
@@ -191,7 +208,7 @@ func (c coreStore) Damaged(ctx context.Context, id, name string) (rows []Message
 }
 
 func (c coreStore) Trash() (*vfs.Dir, error) {
-	if err := c.st.begin(context.Background()); err != nil {
+	if err := c.st.admit(context.Background()); err != nil {
 		return nil, err
 	}
 	defer c.st.done()
@@ -199,34 +216,44 @@ func (c coreStore) Trash() (*vfs.Dir, error) {
 }
 
 func (c coreStore) Send(ctx context.Context, id, to string) error {
-	return wrap("move", id, c.st.removeSession(ctx, id, func(*ownership.Held) error {
-		err := c.st.base.Send(id, to)
-		if err == nil {
-			if err := joinErrors(c.st.forget(ctx, id), c.st.forgetOwner(id)); err != nil { // the session is gone; the next Summaries tries again
-				c.st.log.Warn("session not forgotten", "session", id, "err", err)
-			}
-		}
+	return wrap("move", id, c.send(ctx, id, to))
+}
+
+func (c coreStore) send(ctx context.Context, id, to string) (err error) {
+	tx, err := c.st.beginRemoval(ctx, "", id)
+	if err != nil {
 		return err
-	}))
+	}
+	defer tx.end(&err)
+	if err := c.st.base.Send(id, to); err != nil {
+		return err
+	}
+	if err := joinErrors(c.st.forget(ctx, id), c.st.forgetOwner(id)); err != nil { // the session is gone; the next Summaries tries again
+		c.st.log.Warn("session not forgotten", "session", id, "err", err)
+	}
+	c.st.changed(id, Removed, "")
+	return nil
 }
 
 func (c coreStore) Fetch(ctx context.Context, id, from string) error {
-	return wrap("move back", id, c.st.withGate(ctx, id, func(*session) (err error) {
-		lock, err := c.st.lock(ctx, id)
-		if err != nil {
-			return err
-		}
-		defer func() { err = joinErrors(err, lock.Unlock()) }()
-		if err := c.st.base.Fetch(id, from); err != nil {
-			return err
-		}
-		c.st.changed(id, Wrote, "")
-		return nil
-	}))
+	return wrap("move back", id, c.fetch(ctx, id, from))
+}
+
+func (c coreStore) fetch(ctx context.Context, id, from string) (err error) {
+	tx, err := c.st.begin(ctx, "", id, creates)
+	if err != nil {
+		return err
+	}
+	defer tx.end(&err)
+	if err := c.st.base.Fetch(id, from); err != nil {
+		return err
+	}
+	c.st.changed(id, Wrote, "")
+	return nil
 }
 
 func (c coreStore) SyncDirs(paths ...string) error {
-	if err := c.st.begin(context.Background()); err != nil {
+	if err := c.st.admit(context.Background()); err != nil {
 		return err
 	}
 	defer c.st.done()
@@ -237,7 +264,7 @@ func (c coreStore) SyncDirs(paths ...string) error {
 }
 
 func (c coreStore) Destroy(ctx context.Context, path string) error {
-	err := c.st.begin(ctx)
+	err := c.st.admit(ctx)
 	if err != nil {
 		return err
 	}
@@ -249,7 +276,7 @@ func (c coreStore) Busy(ctx context.Context, id string) error {
 	if err := checkID(id); err != nil {
 		return err
 	}
-	if err := c.st.begin(ctx); err != nil {
+	if err := c.st.admit(ctx); err != nil {
 		return err
 	}
 	defer c.st.done()
@@ -291,7 +318,7 @@ func (st *Store) refuseRun(ctx context.Context, id string) error {
 }
 
 func (c coreStore) Bookkeeping(name string) (*vfs.Dir, error) {
-	if err := c.st.begin(context.Background()); err != nil {
+	if err := c.st.admit(context.Background()); err != nil {
 		return nil, err
 	}
 	defer c.st.done()
@@ -301,7 +328,7 @@ func (c coreStore) Bookkeeping(name string) (*vfs.Dir, error) {
 func (c coreStore) Has(id string) bool { return checkID(id) == nil && c.st.base.Has(id) }
 
 func (c coreStore) Entries(ctx context.Context) ([]sessiondir.Entry, error) {
-	if err := c.st.begin(ctx); err != nil {
+	if err := c.st.admit(ctx); err != nil {
 		return nil, err
 	}
 	defer c.st.done()
@@ -309,7 +336,7 @@ func (c coreStore) Entries(ctx context.Context) ([]sessiondir.Entry, error) {
 }
 
 func (c coreStore) Stat(id, name string) (is sessiondir.Stamp, regular bool, err error) {
-	if err := c.st.begin(context.Background()); err != nil {
+	if err := c.st.admit(context.Background()); err != nil {
 		return sessiondir.Stamp{}, false, err
 	}
 	defer c.st.done()
@@ -317,7 +344,7 @@ func (c coreStore) Stat(id, name string) (is sessiondir.Stamp, regular bool, err
 }
 
 func (c coreStore) IsLocal() bool {
-	if c.st.begin(context.Background()) != nil {
+	if c.st.admit(context.Background()) != nil {
 		return false
 	}
 	defer c.st.done()
@@ -325,7 +352,7 @@ func (c coreStore) IsLocal() bool {
 }
 
 func (c coreStore) Free(id string) bool {
-	if checkID(id) != nil || c.st.begin(context.Background()) != nil {
+	if checkID(id) != nil || c.st.admit(context.Background()) != nil {
 		return false
 	}
 	defer c.st.done()

@@ -76,21 +76,21 @@ func TestAppendGroups(t *testing.T) {
 	require.NoError(t, st.Append(t.Context(), "s", say(t, "first")))
 	require.NoError(t, st.Append(t.Context(), "s", say(t, "second")))
 	clear(done)
-	s, err := st.admit(t.Context(), "s")
+	tx, err := st.admitWrite(t.Context(), "hold", "s", 0)
 	require.NoError(t, err)
-	defer st.dismiss(s)
-	require.NoError(t, st.enter(t.Context(), s))
+	require.NoError(t, tx.enter())
 	const callers = 10
 	errs := make(chan error, callers)
 	for range callers {
 		go func() { errs <- st.Append(context.WithoutCancel(t.Context()), "s", say(t, "more")) }()
 	}
 	require.Eventually(t, func() bool {
-		s.appends.mu.Lock()
-		defer s.appends.mu.Unlock()
-		return len(s.appends.waiting) == callers
+		tx.s.appends.mu.Lock()
+		defer tx.s.appends.mu.Unlock()
+		return len(tx.s.appends.waiting) == callers
 	}, time.Minute, time.Millisecond)
-	st.leave(s)
+	tx.end(&err)
+	require.NoError(t, err)
 	for range callers {
 		require.NoError(t, <-errs)
 	}

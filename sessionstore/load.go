@@ -45,7 +45,7 @@ func (st *Store) Load(ctx context.Context, id string) (*Session, error) {
 }
 
 func (st *Store) loadOpen(ctx context.Context, id string) (*Session, error) {
-	err := st.begin(ctx)
+	err := st.admit(ctx)
 	if err != nil {
 		return nil, wrap("load", id, err)
 	}
@@ -112,7 +112,7 @@ func (st *Store) LoadStrict(ctx context.Context, id string) (*Session, []Diagnos
 }
 
 func (st *Store) loadStrictly(ctx context.Context, id string) (*Session, []Diagnostic, error) {
-	err := st.begin(ctx)
+	err := st.admit(ctx)
 	if err != nil {
 		return nil, nil, wrap("load", id, err)
 	}

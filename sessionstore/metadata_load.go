@@ -10,7 +10,7 @@ import (
 
 // Metadata reads the metadata of a session, recovered as by [Store.Load].
 func (st *Store) Metadata(ctx context.Context, id string) (Metadata, error) {
-	err := st.begin(ctx)
+	err := st.admit(ctx)
 	if err != nil {
 		return Metadata{}, wrap("read metadata of", id, err)
 	}

@@ -160,21 +160,23 @@ const maxName = 200
 // damaged file, which is kept aside, and when both are damaged the error Is
 // [ErrCorrupt] and nothing is written. A name or source that is not allowed
 // is [ErrUnstorable].
-func (st *Store) SetName(ctx context.Context, id string, n Naming) (Metadata, bool, error) {
-	var md Metadata
-	changed := false
-	n, err := n.checked()
+func (st *Store) SetName(ctx context.Context, id string, n Naming) (md Metadata, changed bool, err error) {
+	n, err = n.checked()
 	if err != nil {
 		return Metadata{}, false, wrap("set name of", id, err)
 	}
-	err = st.write(ctx, "set name of", id, openExisting, func(tx *transaction) error {
-		for try := 0; ; try++ {
-			md, changed, err = tx.setName(ctx, n)
-			if try == maxRetries || !overtaken(err) {
-				return tx.conflict(sessiondir.Metadata, err)
-			}
+	tx, err := st.begin(ctx, "set name of", id, 0)
+	if err != nil {
+		return Metadata{}, false, err
+	}
+	defer tx.end(&err)
+	for tx.next(&err) {
+		md, changed, err = tx.setName(n)
+		for try := 0; try < maxRetries && overtaken(err); try++ {
+			md, changed, err = tx.setName(n)
 		}
-	})
+		err = tx.conflict(sessiondir.Metadata, err)
+	}
 	if err != nil {
 		return Metadata{}, false, err
 	}
@@ -182,7 +184,7 @@ func (st *Store) SetName(ctx context.Context, id string, n Naming) (Metadata, bo
 }
 
 // setName applies n to the metadata on disk.
-func (tx *transaction) setName(ctx context.Context, n Naming) (Metadata, bool, error) {
+func (tx *transaction) setName(n Naming) (Metadata, bool, error) {
 	h, disk, err := readStrictMetadata(tx.dir)
 	if err = cmp.Or(err, h.main.unread); err != nil {
 		return disk, false, err
@@ -195,7 +197,7 @@ func (tx *transaction) setName(ctx context.Context, n Naming) (Metadata, bool, e
 	if err != nil {
 		return md, false, unstorable("encode metadata", err)
 	}
-	if err := ctx.Err(); err != nil {
+	if err := tx.ctx.Err(); err != nil {
 		return md, false, err
 	}
 	return md, true, tx.replaceMetadata(&metadataFile{main: h.main, backup: h.backup}, content)
@@ -301,54 +303,72 @@ func (md Metadata) truthy(name string) bool {
 // UpdateMetadata returns that error and writes nothing. Damaged metadata is
 // replaced, and kept aside, as by [Store.Save]; edit is then given the
 // reference's placeholder.
-func (st *Store) UpdateMetadata(ctx context.Context, id string, edit func(*Metadata) error) (Metadata, error) {
-	var md Metadata
-	err := st.write(ctx, "update metadata of", id, openExisting, func(tx *transaction) error {
-		edited := func(m *metadataFile) ([]byte, error) {
-			md = m.md
-			if err := edit(&md); err != nil {
-				return nil, err
-			}
-			content, err := md.file(st.opts.Portable)
-			if err != nil {
-				return nil, fmt.Errorf("encode metadata: %w", err)
-			}
-			return content, ctx.Err()
-		}
-		m := tx.metadata()
-		if m.unread != nil {
-			return m.unread
-		}
-		content, err := edited(&m)
-		if err != nil {
-			return err
-		}
-		return tx.saveMetadata(&m, content, edited)
-	})
+func (st *Store) UpdateMetadata(ctx context.Context, id string, edit func(*Metadata) error) (md Metadata, err error) {
+	tx, err := st.begin(ctx, "update metadata of", id, 0)
+	if err != nil {
+		return Metadata{}, err
+	}
+	defer tx.end(&err)
+	for tx.next(&err) {
+		md, err = tx.updateMetadata(edit)
+	}
 	if err != nil {
 		return Metadata{}, err
 	}
 	return md, nil
 }
 
+func (tx *transaction) updateMetadata(edit func(*Metadata) error) (md Metadata, err error) {
+	edited := func(m *metadataFile) ([]byte, error) {
+		md = m.md
+		if err := edit(&md); err != nil {
+			return nil, err
+		}
+		content, err := md.file(tx.st.opts.Portable)
+		if err != nil {
+			return nil, fmt.Errorf("encode metadata: %w", err)
+		}
+		return content, tx.ctx.Err()
+	}
+	m := tx.metadata()
+	if m.unread != nil {
+		return md, m.unread
+	}
+	content, err := edited(&m)
+	if err != nil {
+		return md, err
+	}
+	return md, tx.saveMetadata(&m, content, edited)
+}
+
 // SaveConfig writes config as the session's config.md, YAML between two lines
 // of dashes, byte for byte as the reference does. The session's directory is
 // made when there is none. Nothing is redacted.
-func (st *Store) SaveConfig(ctx context.Context, id string, config Metadata) error {
-	return st.write(ctx, "save config of", id, openOrCreate, func(tx *transaction) error {
-		content, err := pyyaml.Append([]byte("---\n"), config.object())
-		if err != nil {
-			return fmt.Errorf("encode config: %w", err)
-		}
-		content = append(content, "---\n\nConfig snapshot for session "+id+"\n"...)
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		_, err = tx.replace(sessiondir.Config, commit.Replacement{
-			Time:   time.Now(),
-			Write:  func(out io.Writer) error { _, err := out.Write(content); return err },
-			Rotate: func() (bool, error) { return true, nil },
-		})
+func (st *Store) SaveConfig(ctx context.Context, id string, config Metadata) (err error) {
+	tx, err := st.begin(ctx, "save config of", id, creates)
+	if err != nil {
 		return err
+	}
+	defer tx.end(&err)
+	for tx.next(&err) {
+		err = tx.saveConfig(config)
+	}
+	return err
+}
+
+func (tx *transaction) saveConfig(config Metadata) error {
+	content, err := pyyaml.Append([]byte("---\n"), config.object())
+	if err != nil {
+		return fmt.Errorf("encode config: %w", err)
+	}
+	content = append(content, "---\n\nConfig snapshot for session "+tx.id+"\n"...)
+	if err := tx.ctx.Err(); err != nil {
+		return err
+	}
+	_, err = tx.replace(sessiondir.Config, commit.Replacement{
+		Time:   time.Now(),
+		Write:  func(out io.Writer) error { _, err := out.Write(content); return err },
+		Rotate: func() (bool, error) { return true, nil },
 	})
+	return err
 }

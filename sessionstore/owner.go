@@ -45,7 +45,7 @@ func (st *Store) Acquire(ctx context.Context, id string, o Owner) (release func(
 	if err := checkID(id); err != nil {
 		return nil, wrap("acquire", id, err)
 	}
-	if err := st.begin(ctx); err != nil {
+	if err := st.admit(ctx); err != nil {
 		return nil, wrap("acquire", id, err)
 	}
 	defer st.done()
@@ -304,24 +304,15 @@ func (st *Store) forgetOwner(id string) error {
 	return joinErrors(err, st.base.RemoveKept(ownersDir, id))
 }
 
-// removeOwned runs remove under the ownership lock, so that no host runs the
-// session meanwhile. It refuses a session that another host runs. held is nil for
-// a session without such a lock.
-func (st *Store) removeOwned(ctx context.Context, s *session, id string, remove func(held *ownership.Held) error) error {
+// ownHosted is own for the removal of a session. It takes the lock only where a host
+// has ever run the session, since taking it would create its file.
+func (st *Store) ownHosted(ctx context.Context, s *session, id string) (*ownerLock, error) {
 	p := st.ownerPlace(s, id)
-	defer func() { s.owner = nil }() // the place of a session that comes after it may be another
 	if p.workspace == nil {
-		return remove(nil)
+		return nil, nil
 	}
 	if _, err := os.Lstat(p.workspace.LockPath()); errors.Is(err, fs.ErrNotExist) {
-		return remove(nil) // no host ever ran it
+		return nil, nil
 	}
-	l, err := st.ownAt(ctx, s, p, p.workspace)
-	if err != nil {
-		return err
-	}
-	if l == nil {
-		return remove(nil)
-	}
-	return joinErrors(remove(l.held), st.owners.unref(l, nil))
+	return st.ownAt(ctx, s, p, p.workspace)
 }

@@ -247,7 +247,7 @@ func (a *projectSummarizer) summarizer(ctx context.Context, slug string) (*summa
 	if own {
 		a.own = append(a.own, st)
 	}
-	if err := st.begin(ctx); err != nil {
+	if err := st.admit(ctx); err != nil {
 		return nil, err
 	}
 	z := newSummarizer(st)

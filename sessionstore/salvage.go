@@ -46,19 +46,22 @@ type SalvageReport struct {
 // While the marker of another tool's append stands, or was left by one that was
 // killed, Salvage fails and changes nothing; the next save clears the marker.
 // The error Is [ErrConflict] when another writer came between.
-func (st *Store) Salvage(ctx context.Context, id string) (SalvageReport, error) {
-	report := SalvageReport{}
-	err := st.writeOwned(ctx, "salvage", id, openExisting, func(tx *transaction) (err error) {
-		report, err = tx.salvage(ctx)
-		return err
-	})
+func (st *Store) Salvage(ctx context.Context, id string) (report SalvageReport, err error) {
+	tx, err := st.begin(ctx, "salvage", id, owns)
+	if err != nil {
+		return SalvageReport{}, err
+	}
+	defer tx.end(&err)
+	for tx.next(&err) {
+		report, err = tx.salvage()
+	}
 	if err != nil {
 		return SalvageReport{}, err
 	}
 	return report, nil
 }
 
-func (tx *transaction) salvage(ctx context.Context) (SalvageReport, error) {
+func (tx *transaction) salvage() (SalvageReport, error) {
 	t, err := tx.existing(tx.metadata().md)
 	if err != nil {
 		return SalvageReport{}, err
@@ -80,7 +83,7 @@ func (tx *transaction) salvage(ctx context.Context) (SalvageReport, error) {
 	if at < 0 {
 		return SalvageReport{Forks: forks(found, t.rows)}, nil
 	}
-	if err := ctx.Err(); err != nil {
+	if err := tx.ctx.Err(); err != nil {
 		return SalvageReport{}, err
 	}
 	report, more := SalvageReport{From: found[at].path}, rowsBeyond(found[at].rows, t.rows)

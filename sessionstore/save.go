@@ -110,32 +110,39 @@ func (tx *transaction) copyToBackup(main *file) error {
 // Replace makes messages the transcript, if it still is the one of revision
 // old; else the error Is [ErrConflict] and nothing changes. What was replaced
 // becomes the backup. Metadata stays as it is.
-func (st *Store) Replace(ctx context.Context, id string, old Revision, messages []Message) (Revision, error) {
-	now := Revision{}
-	err := st.writeOwned(ctx, "replace transcript of", id, openExisting, func(tx *transaction) error {
-		t, err := tx.transcript(tx.metadata().md)
-		if err != nil {
-			return err
-		}
-		if t.revision() != old {
-			return ErrConflict
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := tx.conflict(sessiondir.Transcript, tx.saveTranscript(t, messages)); err != nil {
-			return err
-		}
-		written := tx.read(Metadata{})
-		now = written.revision()
-		return nil
-	})
+func (st *Store) Replace(ctx context.Context, id string, old Revision, messages []Message) (now Revision, err error) {
+	tx, err := st.begin(ctx, "replace transcript of", id, owns)
+	if err != nil {
+		return Revision{}, err
+	}
+	defer tx.end(&err)
+	for tx.next(&err) {
+		now, err = tx.replaceTranscript(old, messages)
+	}
 	return now, err
+}
+
+func (tx *transaction) replaceTranscript(old Revision, messages []Message) (Revision, error) {
+	t, err := tx.transcript(tx.metadata().md)
+	if err != nil {
+		return Revision{}, err
+	}
+	if t.revision() != old {
+		return Revision{}, ErrConflict
+	}
+	if err := tx.ctx.Err(); err != nil {
+		return Revision{}, err
+	}
+	if err := tx.conflict(sessiondir.Transcript, tx.saveTranscript(t, messages)); err != nil {
+		return Revision{}, err
+	}
+	written := tx.read(Metadata{})
+	return written.revision(), nil
 }
 
 // Revision identifies the transcript as [Store.Load] would read it.
 func (st *Store) Revision(ctx context.Context, id string) (Revision, error) {
-	err := st.begin(ctx)
+	err := st.admit(ctx)
 	if err != nil {
 		return Revision{}, wrap("read", id, err)
 	}
@@ -181,35 +188,45 @@ func (st *Store) Revision(ctx context.Context, id string) (Revision, error) {
 // that takes no lock, a call that writes begins anew up to 20 times; then the error
 // Is [ErrConflict]. ctx is honoured until the first file changes its name. After an
 // error either state may stand, whole.
-func (st *Store) Save(ctx context.Context, id string, transcript []Message, md Metadata) error {
-	return st.writeOwned(ctx, "save", id, openOrCreate, func(tx *transaction) error {
-		meta := tx.metadata()
-		if meta.unread != nil {
-			return meta.unread
-		}
-		if meta.missing() && md.isZero() {
-			md = st.initialMetadata(id, md, countUsers(transcript))
-		}
-		merged := st.mergeEdit(md)
-		content, err := merged(&meta)
-		if err != nil {
-			return err
-		}
-		t, err := tx.transcript(meta.md)
-		if err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := tx.saveOver(t, transcript); err != nil {
-			return err
-		}
-		if err := tx.saveMetadata(&meta, content, merged); err != nil {
-			return err
-		}
-		return tx.ensureBackups(&meta)
-	})
+func (st *Store) Save(ctx context.Context, id string, transcript []Message, md Metadata) (err error) {
+	tx, err := st.begin(ctx, "save", id, owns|creates)
+	if err != nil {
+		return err
+	}
+	defer tx.end(&err)
+	for tx.next(&err) {
+		err = tx.save(transcript, md)
+	}
+	return err
+}
+
+func (tx *transaction) save(transcript []Message, md Metadata) error {
+	meta := tx.metadata()
+	if meta.unread != nil {
+		return meta.unread
+	}
+	if meta.missing() && md.isZero() {
+		md = tx.st.initialMetadata(tx.id, md, countUsers(transcript))
+	}
+	merged := tx.st.mergeEdit(md)
+	content, err := merged(&meta)
+	if err != nil {
+		return err
+	}
+	t, err := tx.transcript(meta.md)
+	if err != nil {
+		return err
+	}
+	if err := tx.ctx.Err(); err != nil {
+		return err
+	}
+	if err := tx.saveOver(t, transcript); err != nil {
+		return err
+	}
+	if err := tx.saveMetadata(&meta, content, merged); err != nil {
+		return err
+	}
+	return tx.ensureBackups(&meta)
 }
 
 // mergeEdit returns the edit that merges md into the metadata on disk.
@@ -231,20 +248,30 @@ func (st *Store) mergeEdit(md Metadata) func(disk *metadataFile) ([]byte, error)
 // it lacks of session_id, created, bundle, model, turn_count and working_dir.
 // The error Is fs.ErrExist when there is one already. A directory in which
 // nothing was saved yet does not count as one.
-func (st *Store) Create(ctx context.Context, id string, md Metadata) error {
-	return st.writeOwned(ctx, "create", id, openOrCreate, func(tx *transaction) error {
-		if !tx.created && !tx.vacant() {
-			return errExists
-		}
-		content, err := st.initialMetadata(id, md, 0).file(st.opts.Portable)
-		if err != nil {
-			return fmt.Errorf("encode metadata: %w", err)
-		}
-		if err := tx.writeRows(nil, nil); err != nil {
-			return err
-		}
-		return tx.replaceMetadata(&metadataFile{}, content)
-	})
+func (st *Store) Create(ctx context.Context, id string, md Metadata) (err error) {
+	tx, err := st.begin(ctx, "create", id, owns|creates)
+	if err != nil {
+		return err
+	}
+	defer tx.end(&err)
+	for tx.next(&err) {
+		err = tx.create(md)
+	}
+	return err
+}
+
+func (tx *transaction) create(md Metadata) error {
+	if !tx.created && !tx.vacant() {
+		return errExists
+	}
+	content, err := tx.st.initialMetadata(tx.id, md, 0).file(tx.st.opts.Portable)
+	if err != nil {
+		return fmt.Errorf("encode metadata: %w", err)
+	}
+	if err := tx.writeRows(nil, nil); err != nil {
+		return err
+	}
+	return tx.replaceMetadata(&metadataFile{}, content)
 }
 
 var errExists = limits.Errorf(fs.ErrExist, "the session exists already")
@@ -263,7 +290,7 @@ func (tx *transaction) vacant() bool {
 // saveOver makes want the transcript in the place of t, and of what another
 // writer leaves meanwhile. What that wrote just before is the backup then.
 func (tx *transaction) saveOver(t *transcript, want []Message) error {
-	return tx.retry(t, func(t *transcript) error {
+	for try := 0; ; try++ {
 		if err := tx.refuseWindow(t, want); err != nil {
 			return err
 		}
@@ -271,6 +298,11 @@ func (tx *transaction) saveOver(t *transcript, want []Message) error {
 		if errors.Is(err, errDisplaced) {
 			return nil
 		}
-		return err
-	})
+		if !overtaken(err) || try == maxRetries {
+			return tx.conflict(sessiondir.Transcript, err)
+		}
+		if t, err = tx.left(err); t == nil {
+			return err
+		}
+	}
 }

@@ -125,9 +125,9 @@ func (st *Store) close() error {
 	return joinErrors(err, joinErrors(failed, st.base.Close()))
 }
 
-// begin admits a call: Close waits until it is done. A call leaves nothing in
+// admit admits a call: Close waits until it is done. A call leaves nothing in
 // the store before it is admitted.
-func (st *Store) begin(ctx context.Context) error {
+func (st *Store) admit(ctx context.Context) error {
 	if err := alive(ctx); err != nil {
 		return err
 	}
@@ -144,46 +144,6 @@ var errClosed = limits.Errorf(ErrClosed, "the store is closed")
 
 // done ends a call that was admitted.
 func (st *Store) done() { st.calls.Done() }
-
-// admit begins a call on session id and returns the store's entry for that
-// session. The caller must dismiss it.
-func (st *Store) admit(ctx context.Context, id string) (*session, error) {
-	if err := checkID(id); err != nil {
-		return nil, err
-	}
-	if err := st.begin(ctx); err != nil {
-		return nil, err
-	}
-	return st.cache.call(id), nil
-}
-
-// dismiss ends the call on s.
-func (st *Store) dismiss(s *session) {
-	st.cache.end(s)
-	st.done()
-}
-
-// enter waits until no other call of this store writes the session, and takes
-// the session's open state directory out of the cache. The caller must leave.
-func (st *Store) enter(ctx context.Context, s *session) error {
-	select {
-	case s.gate <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	s.state = st.states.take(s.id)
-	return nil
-}
-
-// leave gives the state directory back and lets the next call enter.
-func (st *Store) leave(s *session) {
-	state := s.state
-	s.state = nil
-	if err := st.states.put(s.id, state); err != nil {
-		st.log.Warn("state directories not closed", "err", err)
-	}
-	<-s.gate
-}
 
 // openDir opens the directory of an existing session for reading.
 func (st *Store) openDir(id string) (*sessiondir.Dir, error) {

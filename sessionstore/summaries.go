@@ -37,7 +37,7 @@ import (
 // each time.
 func (st *Store) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[Summary, error] {
 	return func(yield func(Summary, error) bool) {
-		if err := st.begin(ctx); err != nil {
+		if err := st.admit(ctx); err != nil {
 			yield(Summary{}, wrap("summarize", "", err))
 			return
 		}
@@ -148,7 +148,7 @@ func (st *Store) summary(ctx context.Context, id string) (Summary, error) {
 	if err := checkID(id); err != nil {
 		return Summary{}, err
 	}
-	if err := st.begin(ctx); err != nil {
+	if err := st.admit(ctx); err != nil {
 		return Summary{}, err
 	}
 	defer st.done()
@@ -292,7 +292,7 @@ type Info struct {
 // anew.
 func (st *Store) List(ctx context.Context, opts *ListOptions) ([]Info, error) {
 	start := st.clock()
-	err := st.begin(ctx)
+	err := st.admit(ctx)
 	if err != nil {
 		return nil, st.called(ctx, "list", "", start, wrap("list", "", err))
 	}
@@ -393,7 +393,7 @@ func (st *Store) Exists(id string) bool {
 // moved or removed; its text tells the two apart. It is an [*AmbiguousError]
 // when there are several. Of opts only All has a meaning here.
 func (st *Store) Find(ctx context.Context, prefix string, opts *ListOptions) (string, error) {
-	err := st.begin(ctx)
+	err := st.admit(ctx)
 	if err != nil {
 		return "", wrap("find", "", err)
 	}

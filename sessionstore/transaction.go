@@ -1,43 +1,53 @@
 package sessionstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/commit"
+	"github.com/amplifier-go/sessionstorage/internal/disk/lock"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
-// transaction is one call that writes a session while it holds the session's
-// lock. It begins with the session's directory, or with a new one that nobody
-// sees yet. Each file that it writes appears whole, at once. The commit makes the
-// names of the files durable, where the store promises that, and lets a new
-// session appear. A new directory that is not committed is removed.
+// transaction is one call that writes a session while it holds the session's locks.
+// An attempt has the session's directory, or a new one that nobody sees yet. Each
+// file that it writes appears whole, at once. The commit makes the names of the files
+// durable, where the store promises that, and lets a new session appear. A new
+// directory that is not committed is removed.
 type transaction struct {
-	st           *Store
-	s            *session
-	id           string
-	dir          *sessiondir.Dir
-	created      bool     // the directory is new
-	namesChanged bool     // the commit must sync the directory
-	wrote        []string // base names of the files, in order
+	st    *Store
+	ctx   context.Context
+	op    string // as errors and the observer name the call; "": it is part of another one
+	id    string
+	mode  writeMode
+	start time.Time // zero without an observer
+
+	// What the call holds.
+	s         *session
+	entered   bool       // it is the one call of this store that writes the session
+	workspace *ownerLock // of the session's workspace; nil: there is none
+	lock      *lock.Lock // of the session
+	here      *ownerLock // of the session in this directory; nil: there is none
+
+	// The attempt.
+	tried        bool            // there was one
+	dir          *sessiondir.Dir // nil between two attempts
+	created      bool            // the directory is new
+	namesChanged bool            // the commit must sync the directory
+	wrote        []string        // base names of the files, in order
 }
 
-// begin opens the session's directory.
-func (tx *transaction) begin(mode openMode) (err error) {
-	tx.dir, tx.created, err = tx.st.openForWrite(tx.id, mode)
-	return err
-}
+// writeMode is what a write needs of its session.
+type writeMode uint8
 
-// end closes the directory, and removes a new one that was not committed.
-func (tx *transaction) end() error {
-	var err error
-	if tx.created {
-		err = tx.st.base.Abandon(tx.dir)
-	}
-	return joinErrors(err, tx.dir.Close())
-}
+const (
+	creates writeMode = 1 << iota // a session that does not exist is made; without it the write fails with ErrNotFound
+	owns                          // the ownership lock: only the owner of a session may change its transcript
+	removes                       // the ownership lock where a host has ever run the session, and no file of it open
+)
 
 // has reports whether anything has the name, or may have it.
 func (tx *transaction) has(name string) bool {
@@ -132,44 +142,22 @@ func (tx *transaction) noteRename(name string) {
 	tx.wrote = append(tx.wrote, name)
 }
 
-// openMode tells what a write does when its session does not exist.
-type openMode uint8
-
-const (
-	openOrCreate openMode = iota // it creates the session
-	openExisting                 // it fails with ErrNotFound
-)
-
-// checkExists fails where mode needs a session that does not exist. Callers ask
-// before they take a lock, since that would leave a lock file behind.
-func (st *Store) checkExists(id string, mode openMode) error {
-	if mode != openExisting {
-		return nil
-	}
-	has, err := st.base.Find(id)
-	if err == nil && !has {
-		err = notFound(id)
-	}
-	return err
-}
-
-// openForWrite opens the directory of a session for writing. created reports
-// whether the directory is new, so that nobody sees it yet.
-func (st *Store) openForWrite(id string, mode openMode) (dir *sessiondir.Dir, created bool, err error) {
-	dir, err = st.base.Dir(id)
-	if st.relieved(err) {
-		dir, err = st.base.Dir(id)
+// openDir opens the directory of the session, or makes one that nobody sees yet.
+func (tx *transaction) openDir() (err error) {
+	tx.created = false
+	tx.dir, err = tx.st.base.Dir(tx.id)
+	if tx.st.relieved(err) {
+		tx.dir, err = tx.st.base.Dir(tx.id)
 	}
 	switch {
 	case err == nil:
-		if _, err := dir.Handle(); err != nil { // files are looked at by way of it
-			return nil, false, joinErrors(err, dir.Close())
-		}
-		return dir, false, nil
+		_, err = tx.dir.Handle() // files are looked at by way of it
+		return err
 	case !errors.Is(err, fs.ErrNotExist):
-		return dir, false, err
-	case mode == openOrCreate:
-		return st.base.Make(id)
+		return err
+	case tx.mode&creates != 0:
+		tx.dir, tx.created, err = tx.st.base.Make(tx.id)
+		return err
 	}
-	return nil, false, notFound(id)
+	return notFound(tx.id)
 }

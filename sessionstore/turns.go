@@ -93,7 +93,7 @@ func (st *Store) turns(ctx context.Context, id string, choose func(all int) (fro
 // is large and sound, else with all of it in memory. The error is that of do,
 // and what is damaged.
 func (st *Store) converse(ctx context.Context, id string, do func(conversation) error) (err error) {
-	if err := st.begin(ctx); err != nil {
+	if err := st.admit(ctx); err != nil {
 		return err
 	}
 	defer st.done()
@@ -322,7 +322,7 @@ func scanRows(ctx context.Context, r io.Reader, path string, yield func(Message)
 // of its own, unless it comes from a backup; see [Message.Clone].
 func (st *Store) Messages(ctx context.Context, id string) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
-		err := st.begin(ctx)
+		err := st.admit(ctx)
 		if err != nil {
 			yield(Message{}, wrap("read", id, err))
 			return

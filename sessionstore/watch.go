@@ -68,7 +68,7 @@ func (st *Store) Watch(ctx context.Context) (*Watcher, error) {
 // watch is Watch with events, or by polling alone where that is nil. It sees
 // to it that events is closed.
 func (st *Store) watch(ctx context.Context, events *watch.Notifier) (*Watcher, error) {
-	if err := st.begin(ctx); err != nil {
+	if err := st.admit(ctx); err != nil {
 		if events != nil {
 			err = joinErrors(err, events.Close())
 		}

@@ -12,118 +12,108 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
-// write runs do as the only writer of session id, and commits what do wrote. It
-// does not take the ownership lock.
-func (st *Store) write(ctx context.Context, op, id string, mode openMode, do func(*transaction) error) error {
-	start := st.clock()
-	err := st.withGate(ctx, id, func(s *session) error { return st.withLock(ctx, s, id, mode, do) })
-	return st.called(ctx, op, id, start, wrap(op, id, err))
+// Every call that writes a session has this form:
+//
+//	tx, err := st.begin(ctx, op, id, mode)
+//	if err != nil {
+//		return err
+//	}
+//	defer tx.end(&err)
+//	for tx.next(&err) {
+//		err = tx.…
+//	}
+//	return err
+//
+// The body of the loop is one attempt. next commits an attempt that did not fail,
+// and says whether there must be another one.
+
+// begin starts a write of session id. Until it ends, no other call of this store,
+// and no tool that takes the session's lock, writes the session.
+func (st *Store) begin(ctx context.Context, op, id string, mode writeMode) (*transaction, error) {
+	tx, err := st.admitWrite(ctx, op, id, mode)
+	if err != nil {
+		return nil, err
+	}
+	if err = tx.enter(); err == nil {
+		err = tx.acquire()
+	}
+	if err != nil {
+		tx.end(&err)
+		return nil, err
+	}
+	return tx, nil
 }
 
-// writeOwned is write with the ownership lock: only the owner of a session may
-// change its transcript.
-func (st *Store) writeOwned(ctx context.Context, op, id string, mode openMode, do func(*transaction) error) error {
-	start := st.clock()
-	err := st.withGate(ctx, id, func(s *session) error { return st.withOwnership(ctx, s, id, mode, do) })
-	return st.called(ctx, op, id, start, wrap(op, id, err))
+// admitWrite admits a call that writes session id. It waits for nothing yet.
+func (st *Store) admitWrite(ctx context.Context, op, id string, mode writeMode) (*transaction, error) {
+	tx := &transaction{st: st, ctx: ctx, op: op, id: id, mode: mode, start: st.clock()}
+	err := checkID(id)
+	if err == nil {
+		err = st.admit(ctx)
+	}
+	if err != nil {
+		return nil, tx.called(err)
+	}
+	tx.s = st.cache.call(id)
+	return tx, nil
 }
 
-// withOwnership runs do under the ownership lock and the session's lock.
-func (st *Store) withOwnership(ctx context.Context, s *session, id string, mode openMode, do func(*transaction) error) (err error) {
-	if err := st.checkExists(id, mode); err != nil {
+// enter waits until no other call of this store writes the session, and takes the
+// session's open state directory out of the cache.
+func (tx *transaction) enter() error {
+	select {
+	case tx.s.gate <- struct{}{}:
+	case <-tx.ctx.Done():
+		return tx.ctx.Err()
+	}
+	tx.entered = true
+	tx.s.state = tx.st.states.take(tx.id)
+	return nil
+}
+
+// acquire takes the ownership lock of the workspace, where the mode needs it, and the
+// session's lock.
+func (tx *transaction) acquire() (err error) {
+	if err := tx.exists(); err != nil {
 		return err
 	}
-	l, err := st.own(ctx, s, id)
+	switch {
+	case tx.mode&owns != 0:
+		tx.workspace, err = tx.st.own(tx.ctx, tx.s, tx.id)
+	case tx.mode&removes != 0:
+		tx.workspace, err = tx.st.ownHosted(tx.ctx, tx.s, tx.id)
+	}
 	if err != nil {
 		return err
 	}
-	defer func() { err = joinErrors(err, st.owners.unref(l, s.state)) }()
-	return st.withLock(ctx, s, id, mode, func(tx *transaction) (err error) {
-		here, err := st.ownHere(ctx, s, id)
-		if err != nil {
-			return err
-		}
-		defer func() { err = joinErrors(err, st.owners.unref(here, s.state)) }()
-		return do(tx)
-	})
-}
-
-// withGate runs do while no other call of this store writes session id.
-func (st *Store) withGate(ctx context.Context, id string, do func(*session) error) error {
-	s, err := st.admit(ctx, id)
-	if err != nil {
+	if err := tx.exists(); err != nil { // another process may have removed it
 		return err
 	}
-	defer st.dismiss(s)
-	if err := st.enter(ctx, s); err != nil {
-		return err
-	}
-	defer st.leave(s)
-	return do(s)
-}
-
-// withLock runs do in the session's directory, under the session's lock.
-// A new session is built beside the others and appears whole.
-func (st *Store) withLock(ctx context.Context, s *session, id string, mode openMode, do func(*transaction) error) (err error) {
-	if err := st.checkExists(id, mode); err != nil {
-		return err
-	}
-	lock, err := st.lock(ctx, id)
+	tx.lock, err = tx.st.lock(tx.ctx, tx.id)
 	if errors.Is(err, fs.ErrNotExist) { // the sessions directory is gone
-		if err = st.recreateBase(id, mode); err == nil {
-			lock, err = st.lock(ctx, id)
+		if err = tx.recreateBase(); err == nil {
+			tx.lock, err = tx.st.lock(tx.ctx, tx.id)
 		}
 	}
-	if err != nil {
-		return err
-	}
-	defer func() { err = joinErrors(err, lock.Unlock()) }()
-	for {
-		tx := &transaction{st: st, s: s, id: id}
-		err := tx.run(mode, do)
-		if tx.created && errors.Is(err, fs.ErrExist) {
-			continue // another tool made the directory meanwhile
-		}
-		if !tx.namesChanged && len(tx.wrote) == 0 && !commit.ChangedNames(err) && st.relieved(err) {
-			continue // nothing was written for want of a descriptor
-		}
-		if overtaken(err) {
-			err = fmt.Errorf("%w: %w", ErrConflict, err)
-		}
-		if err != nil {
-			s.invalidate()
-			return err
-		}
-		st.changed(id, Wrote, tx.wrote...)
+	return err
+}
+
+// exists returns an error where the write needs a session that does not exist. It is
+// asked before a lock is taken, since that would leave a lock file behind.
+func (tx *transaction) exists() error {
+	if tx.mode&creates != 0 {
 		return nil
 	}
-}
-
-// run begins tx, runs do, and commits what it wrote.
-func (tx *transaction) run(mode openMode, do func(*transaction) error) (err error) {
-	if err := tx.begin(mode); err != nil {
-		return err
+	has, err := tx.st.base.Find(tx.id)
+	if err == nil && !has {
+		err = notFound(tx.id)
 	}
-	defer func() { err = joinErrors(err, tx.end()) }()
-	if err := checkFence(tx.dir); err != nil {
-		return err
-	}
-	if err := do(tx); err != nil {
-		return err
-	}
-	return tx.commit()
+	return err
 }
 
 // recreateBase makes the sessions directory anew, unless the session must exist.
-func (st *Store) recreateBase(id string, mode openMode) error {
-	dir, created, err := st.openForWrite(id, mode)
-	if err != nil {
-		return err
-	}
-	if created {
-		err = st.base.Abandon(dir)
-	}
-	return joinErrors(err, dir.Close())
+func (tx *transaction) recreateBase() error {
+	return tx.close(tx.openDir())
 }
 
 // lock takes the lock that writers of a session share with the Python tools.
@@ -133,6 +123,65 @@ func (st *Store) lock(ctx context.Context, id string) (*lock.Lock, error) {
 		lock, err = st.base.Lock(ctx, id)
 	}
 	return lock, lockError(ctx, err)
+}
+
+// next ends the attempt before, which it commits if err is nil, and begins another
+// one where there must be one. Else it returns false: err is the outcome of the
+// write, and the locks are released.
+func (tx *transaction) next(err *error) bool {
+	if tx.dir != nil {
+		if *err == nil {
+			*err = tx.commit()
+		}
+		*err = tx.close(*err)
+	}
+	for !tx.tried || tx.mustRepeat(*err) {
+		tx.tried = true
+		if *err = tx.open(); *err == nil {
+			return true
+		}
+		*err = tx.close(*err)
+	}
+	if overtaken(*err) {
+		*err = fmt.Errorf("%w: %w", ErrConflict, *err)
+	}
+	if *err != nil {
+		tx.s.invalidate()
+	} else {
+		tx.st.changed(tx.id, Wrote, tx.wrote...)
+	}
+	*err = tx.release(*err)
+	return false
+}
+
+// mustRepeat reports whether an attempt that failed with err must be repeated.
+func (tx *transaction) mustRepeat(err error) bool {
+	if tx.created && errors.Is(err, fs.ErrExist) {
+		return true // another tool made the session's directory first
+	}
+	unchanged := !tx.namesChanged && len(tx.wrote) == 0 && !commit.ChangedNames(err)
+	return unchanged && tx.st.relieved(err) // there was no descriptor left
+}
+
+// open begins an attempt. A new session is built beside the others and appears whole.
+func (tx *transaction) open() error {
+	tx.namesChanged, tx.wrote = false, nil
+	if err := tx.openDir(); err != nil {
+		return err
+	}
+	return tx.checkPlace()
+}
+
+// checkPlace refuses a session that is being moved to another host. Where the mode needs
+// the ownership lock it refuses one that a host runs in this directory.
+func (tx *transaction) checkPlace() (err error) {
+	if err := checkFence(tx.dir); err != nil {
+		return err
+	}
+	if tx.mode&(owns|removes) != 0 && tx.here == nil {
+		tx.here, err = tx.st.ownHere(tx.ctx, tx.s, tx.id)
+	}
+	return err
 }
 
 // checkFence refuses a session that is being moved to another host.
@@ -147,122 +196,68 @@ func checkFence(dir *sessiondir.Dir) error {
 	return nil
 }
 
-// DefaultCleanupDays is the age at which the reference removes sessions.
-const DefaultCleanupDays = 30
-
-// maxDays is more than there are since the year 1, and few enough to count
-// back from any time.
-const maxDays = 999_999_999
-
-// Delete removes a session with all its files. It vanishes at once and whole. What says
-// who ran it goes, too; the lock of the newer Python tools stays.
-// A symlink to a session elsewhere is not removed.
-func (st *Store) Delete(ctx context.Context, id string) error {
-	start := st.clock()
-	return st.called(ctx, "delete", id, start, wrap("delete", id, st.remove(ctx, id)))
-}
-
-func (st *Store) remove(ctx context.Context, id string) error {
-	return st.removeSession(ctx, id, func(held *ownership.Held) error {
-		if held != nil {
-			if err := held.RemoveCheckpoint(); err != nil {
-				return err
-			}
-		}
-		if err := st.base.Delete(id, st.opts.Durability != Relaxed); err != nil {
-			return err
-		}
-		return errors.Join(st.base.ForgetEmptied(id), st.forget(ctx, id), st.forgetOwner(id))
-	})
-}
-
-// removeSession runs take while nobody runs or writes session id. take removes
-// the session's directory or moves it away.
-func (st *Store) removeSession(ctx context.Context, id string, take func(held *ownership.Held) error) error {
-	return st.withGate(ctx, id, func(s *session) error {
-		if err := st.checkExists(id, openExisting); err != nil {
-			return err
-		}
-		return st.removeOwned(ctx, s, id, func(held *ownership.Held) error {
-			return st.removeLocked(ctx, s, id, func() error { return take(held) })
-		})
-	})
-}
-
-// removeLocked runs take under the session's lock, after it has closed all files
-// of the session.
-func (st *Store) removeLocked(ctx context.Context, s *session, id string, take func() error) (err error) {
-	lock, err := st.lock(ctx, id)
-	if err != nil {
+// close closes the session's directory, if it is open, and removes a new one that was
+// not committed. It returns err with what failed.
+func (tx *transaction) close(err error) error {
+	if tx.dir == nil {
 		return err
 	}
-	defer func() { err = joinErrors(err, joinErrors(lock.Unlock(), s.state.Close())) }()
-	dir, err := st.openDir(id)
-	if err != nil {
-		return err
+	if tx.created {
+		err = joinErrors(err, tx.st.base.Abandon(tx.dir))
 	}
-	if err := joinErrors(checkFence(dir), dir.Close()); err != nil {
-		return err
-	}
-	here, err := st.ownHere(ctx, s, id)
-	if err != nil {
-		return err
-	}
-	defer func() { err = joinErrors(err, st.owners.unref(here, nil)) }()
-	s.invalidate()
-	if err := take(); err != nil {
-		return err
-	}
-	st.changed(id, Removed, "")
-	return nil
+	err = joinErrors(err, tx.dir.Close())
+	tx.dir = nil
+	return err
 }
 
-// Cleanup removes the sessions, sub-sessions too, whose directory was last
-// modified more than so many days ago (the reference's default is
-// [DefaultCleanupDays]), and returns how many. A session that cannot be removed
-// is logged and stays; a symlink is never removed. When the sessions directory
-// was moved or removed there is nothing to remove, and no error.
-func (st *Store) Cleanup(ctx context.Context, days int) (int, error) {
-	if days < 0 {
-		return 0, &textError{text: "days must be non-negative"}
+// release releases the locks that are held, and returns err with what failed.
+func (tx *transaction) release(err error) error {
+	if !tx.entered {
+		return err
 	}
-	if err := st.begin(ctx); err != nil {
-		return 0, wrap("clean up", "", err)
+	kept := tx.s.state
+	if tx.mode&removes != 0 { // the places of a session that comes after it may be others
+		kept, tx.s.owner = nil, nil
 	}
-	defer st.done()
-	cutoff := st.opts.Now().UTC().AddDate(0, 0, -min(days, maxDays))
-	if cutoff.Year() < 1 {
-		return 0, &textError{text: "date value out of range"}
+	err = joinErrors(err, tx.st.owners.unref(tx.here, kept))
+	if tx.lock != nil {
+		err = joinErrors(err, tx.lock.Unlock())
 	}
-	entries, err := st.base.Entries(func(string) bool { return true })
-	if errors.Is(err, ErrNotFound) {
-		return 0, nil
+	if tx.lock != nil && tx.mode&removes != 0 {
+		err = joinErrors(err, tx.s.state.Close())
 	}
-	if err != nil {
-		return 0, wrap("clean up", "", err)
-	}
-	removed := 0
-	for _, e := range entries {
-		if !e.Modified.Before(cutoff) {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return removed, wrap("clean up", "", err)
-		}
-		err := error(errSymlink)
-		if !e.Symlink {
-			err = st.remove(ctx, e.Name)
-		}
-		if errors.Is(err, ErrClosed) {
-			return removed, wrap("clean up", "", err)
-		}
-		if err != nil {
-			st.log.Error("session not removed", "session", e.Name, "err", err)
-			continue
-		}
-		removed++
-	}
-	return removed, nil
+	err = joinErrors(err, tx.st.owners.unref(tx.workspace, kept))
+	tx.here, tx.lock, tx.workspace = nil, nil, nil
+	return err
 }
 
-var errSymlink = errors.New("it is a symlink")
+// end ends the write. An attempt that next has not committed is dropped. The error
+// gets the name of the call, and the observer is told.
+func (tx *transaction) end(err *error) {
+	*err = tx.release(tx.close(*err))
+	if tx.entered {
+		tx.leave()
+	}
+	tx.st.cache.end(tx.s)
+	tx.st.done()
+	*err = tx.called(*err)
+}
+
+// leave gives the state directory back and lets the next call enter.
+func (tx *transaction) leave() {
+	state := tx.s.state
+	tx.s.state = nil
+	if err := tx.st.states.put(tx.id, state); err != nil {
+		tx.st.log.Warn("state directories not closed", "err", err)
+	}
+	<-tx.s.gate
+}
+
+// called tells the observer of the call, and returns err with the call's name. A write
+// without a name is part of another call.
+func (tx *transaction) called(err error) error {
+	if tx.op == "" {
+		return err
+	}
+	return tx.st.called(tx.ctx, tx.op, tx.id, tx.start, wrap(tx.op, tx.id, err))
+}
