@@ -25,7 +25,7 @@ func TestOneBranchOfADivergence(t *testing.T) {
 	a.say("grows", "one", "two")
 	a.sync()
 	b.pull()
-	release, err := b.Acquire(t.Context(), "grows", sessionstore.Owner{App: "test"})
+	hold, err := b.Acquire(t.Context(), "grows", sessionstore.Owner{App: "test"})
 	require.NoError(t, err)
 	mine := []string{"one", "two"}
 	for i := range 15 {
@@ -48,7 +48,7 @@ func TestOneBranchOfADivergence(t *testing.T) {
 		require.Equal(t, 2, found[0].Common)
 	}
 	require.Len(t, b.ids(), 1)
-	require.NoError(t, release())
+	require.NoError(t, hold.Release())
 	kept := b.sync("grows").Conflicts
 	require.Len(t, kept, 1)
 	require.Equal(t, mine, b.texts(kept[0].KeptAs))
@@ -166,16 +166,16 @@ func TestBranchHoldsWhatIsShorter(t *testing.T) {
 				a.sync()
 				b.say(id, "b's")
 				require.Len(t, b.sync().Conflicts, 1)
-				release := func() error { return nil }
+				hold := &sessionstore.Hold{}
 				if d.cutTo(id, 2); running {
 					var err error
-					release, err = d.Acquire(t.Context(), id, sessionstore.Owner{App: "test"})
+					hold, err = d.Acquire(t.Context(), id, sessionstore.Owner{App: "test"})
 					require.NoError(t, err)
 					d.sync(id)
 					require.Equal(t, Diverged, d.state(id).Last)
 					require.Equal(t, []string{"one", "two"}, d.texts(id))
 				}
-				require.NoError(t, release())
+				require.NoError(t, hold.Release())
 				got := d.sync(id)
 				require.Len(t, got.Conflicts, 1)
 				require.Equal(t, []string{"other", "way"}, d.texts(id))

@@ -62,7 +62,7 @@ func TestPullBringsWhatSyncLeftBehind(t *testing.T) {
 		a.say("left", "one")
 		a.sync()
 		b.pull()
-		release, err := b.Acquire(t.Context(), "left", sessionstore.Owner{App: "test"})
+		hold, err := b.Acquire(t.Context(), "left", sessionstore.Owner{App: "test"})
 		if errors.Is(err, errors.ErrUnsupported) {
 			t.Skip("no ownership locks on this system")
 		}
@@ -71,7 +71,7 @@ func TestPullBringsWhatSyncLeftBehind(t *testing.T) {
 		a.sync()
 		b.sync()
 		require.Equal(t, Behind, b.state("left").State)
-		require.NoError(t, release())
+		require.NoError(t, hold.Release())
 		require.Equal(t, 1, b.pull().Pulled)
 		require.Equal(t, []string{"one", "two"}, b.texts("left"))
 	})

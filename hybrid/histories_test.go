@@ -115,7 +115,7 @@ func TestManyBranches(t *testing.T) {
 		all = append(all, d)
 	}
 	first := all[0]
-	release, err := first.Acquire(t.Context(), "many", sessionstore.Owner{App: "test"})
+	hold, err := first.Acquire(t.Context(), "many", sessionstore.Owner{App: "test"})
 	require.NoError(t, err)
 	a.say("many", "three")
 	a.sync("many")
@@ -135,7 +135,7 @@ func TestManyBranches(t *testing.T) {
 		require.Equal(t, 4+i, found[0].Messages)
 		require.Len(t, c.histories(t, a.engine.SID("many")), devices)
 	}
-	require.NoError(t, release())
+	require.NoError(t, hold.Release())
 	require.Len(t, first.sync("many").Conflicts, 1)
 	found, err := a.Histories(t.Context(), "many")
 	require.NoError(t, err)
@@ -256,9 +256,9 @@ func TestListThatLags(t *testing.T) {
 			a.say(id, "one", "two")
 			a.sync()
 			b.pull()
-			release, err := b.Acquire(t.Context(), id, sessionstore.Owner{App: "test"})
+			hold, err := b.Acquire(t.Context(), id, sessionstore.Owner{App: "test"})
 			require.NoError(t, err)
-			defer func() { require.NoError(t, release()) }()
+			defer func() { require.NoError(t, hold.Release()) }()
 			a.say(id, "a")
 			a.sync()
 			a.cutTo(id, 1)

@@ -41,7 +41,7 @@ func TestDivergenceIsToldOnce(t *testing.T) {
 		a.sync()
 		b.pull()
 		b.requireHeard(&told, "told-once", 1, Pulled)
-		release, err := b.Acquire(t.Context(), "told-once", sessionstore.Owner{App: "test"})
+		hold, err := b.Acquire(t.Context(), "told-once", sessionstore.Owner{App: "test"})
 		require.NoError(t, err)
 		a.say("told-once", "a's")
 		a.sync()
@@ -61,7 +61,7 @@ func TestDivergenceIsToldOnce(t *testing.T) {
 		b.setMember("told-once", "note", "x")
 		b.sync("told-once")
 		b.requireHeard(&told, "told-once", 1, Diverged)
-		require.NoError(t, release())
+		require.NoError(t, hold.Release())
 		b.sync("told-once")
 		b.requireHeard(&told, "told-once", 1, Diverged)
 

@@ -67,7 +67,7 @@ func TestPreview(t *testing.T) {
 			a, b := devices[0], devices[1]
 			a.dated("s", 10, "text")
 			ctx := t.Context()
-			_, _, err := a.SetName(ctx, "s", sessionstore.Naming{Name: "Fix login", Description: "Why it fails", Source: "manual", ExpectedRevision: -1})
+			_, _, err := a.SetName(ctx, "s", sessionstore.Naming{Name: "Fix login", Description: "Why it fails", Source: "manual"})
 			require.NoError(t, err)
 			a.sync("s")
 			got := b.preview("s")

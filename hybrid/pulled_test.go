@@ -35,9 +35,9 @@ func TestPullTells(t *testing.T) {
 	a.saveNew("new", "one")
 	a.saveNew("new and broken", "one")
 	a.sync()
-	release, err := b.Acquire(t.Context(), "run", sessionstore.Owner{App: "agent"})
+	hold, err := b.Acquire(t.Context(), "run", sessionstore.Owner{App: "agent"})
 	require.NoError(t, err)
-	defer func() { require.NoError(t, release()) }()
+	defer func() { require.NoError(t, hold.Release()) }()
 	b.saveOne("both", "from b")
 	broken := []string{b.engine.SID("broken"), b.engine.SID("new and broken")}
 	c.Inject(cosmostest.Data(func(r cosmostest.Request) cosmostest.Fault {

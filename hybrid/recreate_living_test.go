@@ -147,7 +147,7 @@ func TestRecreateIsRefusedAlive(t *testing.T) {
 			b.sync()
 			hold, err := a.Acquire(t.Context(), "s", sessionstore.Owner{App: "test"})
 			require.NoError(t, err)
-			t.Cleanup(func() { require.NoError(t, hold()) })
+			t.Cleanup(func() { require.NoError(t, hold.Release()) })
 			return a
 		}, ErrDeferred, "could not be brought"},
 		"a damaged log": {func(t *testing.T, c *cloud, a, b *testDevice) *testDevice {

@@ -18,10 +18,10 @@ import (
 // lines in memory and writes all of them; the newer one owns the session and
 // appends.
 type python struct {
-	rows    []byte              // as it last saw or left the transcript
-	wrote   time.Time           // zero: it has not
-	store   *sessionstore.Store // of the newer one
-	release func() error
+	rows  []byte              // as it last saw or left the transcript
+	wrote time.Time           // zero: it has not
+	store *sessionstore.Store // of the newer one
+	hold  *sessionstore.Hold
 }
 
 // oldPython opens a session, saves it, or leaves.
@@ -89,13 +89,13 @@ func (w *world) newPython(d *gadget, id string) {
 func (w *world) newBegin(d *gadget, id string) {
 	st, err := sessionstore.Open(d.dir, &sessionstore.Options{Workspace: filepath.Dir(d.dir)})
 	require.NoError(w.t, err)
-	release, err := st.Acquire(w.ctx(), id, sessionstore.Owner{App: "python"})
+	hold, err := st.Acquire(w.ctx(), id, sessionstore.Owner{App: "python"})
 	if err != nil {
 		w.expected(d, err)
 		require.NoError(w.t, st.Close())
 		return
 	}
-	d.pythons[id] = &python{store: st, release: release, rows: []byte(w.file(d, id, "transcript.jsonl"))}
+	d.pythons[id] = &python{store: st, hold: hold, rows: []byte(w.file(d, id, "transcript.jsonl"))}
 }
 
 // newAppend appends under the metadata lock, with the marker that tells others
@@ -130,7 +130,7 @@ func (w *world) newAppend(d *gadget, id string) {
 
 func (w *world) leave(d *gadget, id string) {
 	if p := d.pythons[id]; p != nil && p.store != nil {
-		require.NoError(w.t, errors.Join(p.release(), p.store.Close()))
+		require.NoError(w.t, errors.Join(p.hold.Release(), p.store.Close()))
 	}
 	delete(d.pythons, id)
 }

@@ -44,7 +44,7 @@ var (
 	_ = sessionstore.Revision{Messages: 0, Bytes: int64(0), Sum: [16]byte{}}
 	_ = sessionstore.Recovery{Path: "", From: "", Kept: "", Reason: error(nil)}
 	_ = sessionstore.Session{ID: "", Messages: nil, Metadata: sessionstore.Metadata{}, Revision: sessionstore.Revision{}, Recovered: nil}
-	_ = sessionstore.Naming{Name: "", Source: "", Description: "", ExpectedRevision: -1, OnlyIfMissing: false}
+	_ = sessionstore.Naming{Name: "", Source: "", Description: "", OnlyIfMissing: false}
 	_ = sessionstore.Owner{App: "", Extra: map[string]string{}}
 	_ = sessionstore.Info{ID: "", Modified: time.Time{}}
 	_ = sessionstore.ListOptions{All: true, Limit: 1}
@@ -73,7 +73,8 @@ type storeAPI interface {
 	Revision(ctx context.Context, id string) (sessionstore.Revision, error)
 	LoadStrict(ctx context.Context, id string) (*sessionstore.Session, []sessionstore.Diagnostic, error)
 	SetName(ctx context.Context, id string, n sessionstore.Naming) (sessionstore.Metadata, bool, error)
-	Acquire(ctx context.Context, id string, o sessionstore.Owner) (release func() error, err error)
+	Latest(ctx context.Context) (sessionstore.Summary, error)
+	Acquire(ctx context.Context, id string, o sessionstore.Owner) (*sessionstore.Hold, error)
 	Delete(ctx context.Context, id string) error
 	Watch(ctx context.Context) (*sessionstore.Watcher, error)
 }

@@ -39,6 +39,8 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+var errClosed = limits.Errorf(ErrClosed, "the store is closed")
+
 // wrap makes err an [*Error] with op and id. It returns as it is an error that
 // already tells what failed.
 func wrap(op, id string, err error) error {

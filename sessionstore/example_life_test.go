@@ -59,14 +59,14 @@ func ExampleStore_Acquire() {
 	check(err)
 	defer store.Close()
 
-	release, err := store.Acquire(ctx, id, sessionstore.Owner{App: "my agent"})
+	hold, err := store.Acquire(ctx, id, sessionstore.Owner{App: "my agent"})
 	if errors.Is(err, errors.ErrUnsupported) { // there is no such lock on Windows
 		fmt.Println("the session is ours")
 		return
 	}
 	check(err) // errors.Is(err, sessionstore.ErrLocked): another host runs the session
 	fmt.Println("the session is ours")
-	check(release())
+	check(hold.Release())
 	// Output: the session is ours
 }
 

@@ -115,11 +115,11 @@ func (c failingCall) do(ctx context.Context, st *sessionstore.Store, answer *fai
 }
 
 func (c failingCall) acquire(ctx context.Context, st *sessionstore.Store) error {
-	release, err := st.Acquire(ctx, c.ID, sessionstore.Owner{})
+	hold, err := st.Acquire(ctx, c.ID, sessionstore.Owner{})
 	if err != nil {
 		return err
 	}
-	return release()
+	return hold.Release()
 }
 
 func (c failingCall) list(ctx context.Context, st *sessionstore.Store) error {

@@ -73,7 +73,7 @@ func update() act {
 
 func setName() act {
 	return act{"set name", func(t *testing.T, st *Store, n int) error {
-		_, _, err := st.SetName(t.Context(), victim, Naming{Name: fmt.Sprint("name ", n), Source: manualName, ExpectedRevision: -1})
+		_, _, err := st.SetName(t.Context(), victim, Naming{Name: fmt.Sprint("name ", n), Source: manualName})
 		return err
 	}}
 }

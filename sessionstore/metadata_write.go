@@ -129,7 +129,7 @@ type Naming struct {
 	Name             string // 1 to 200 characters, space around it not counted
 	Source           string // where Name is from: "manual", "generated" or "fallback"
 	Description      string // "": stays as it is
-	ExpectedRevision int    // name_revision that must stand on disk for a generated name and any description; -1: any
+	ExpectedRevision *int   // name_revision that must be on disk for a generated name and any description; nil: any
 	OnlyIfMissing    bool   // leave a name, and a description, that is there
 }
 
@@ -220,7 +220,7 @@ func (n Naming) checked() (Naming, error) {
 // apply returns what n makes of md at the time now, and whether that differs.
 func (n Naming) apply(md Metadata, now string) (Metadata, bool, error) {
 	revision := nameRevision(md)
-	expected := n.ExpectedRevision < 0 || revision.Cmp(big.NewInt(int64(n.ExpectedRevision))) == 0
+	expected := n.ExpectedRevision == nil || revision.Cmp(big.NewInt(int64(*n.ExpectedRevision))) == 0
 	var set []assignment
 	if n.takesName(md, expected) {
 		next := json.RawMessage(revision.Add(revision, big.NewInt(1)).String())

@@ -230,7 +230,7 @@ func (m *model) update(st *sessionstore.Store, id string, s *modelled) {
 
 func (m *model) setName(st *sessionstore.Store, id string, s *modelled) {
 	name := fmt.Sprint("name ", m.r.IntN(5))
-	_, _, err := st.SetName(m.t.Context(), id, sessionstore.Naming{Name: name, Source: "manual", ExpectedRevision: -1})
+	_, _, err := st.SetName(m.t.Context(), id, sessionstore.Naming{Name: name, Source: "manual"})
 	if s == nil {
 		require.ErrorIs(m.t, err, sessionstore.ErrNotFound, m.last())
 		return

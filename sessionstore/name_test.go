@@ -30,7 +30,7 @@ func TestSetName(t *testing.T) {
 	t.Parallel()
 	const now = "2026-09-20T08:09:10.123456+00:00"
 	anyRevision := func(name, source, description string) Naming {
-		return Naming{Name: name, Source: source, Description: description, ExpectedRevision: -1}
+		return Naming{Name: name, Source: source, Description: description}
 	}
 	tests := []struct {
 		name    string
@@ -53,9 +53,9 @@ func TestSetName(t *testing.T) {
 		{"name 0.5 is one", `{"name": 0.5}`, anyRevision("N", "generated", ""), ""},
 		{"escapes are no difference", `{"name": "\u004e", "name_source": "m\u0061nual"}`, anyRevision("N", "manual", ""), ""},
 		{"same description", `{"name": "N", "name_source": "manual", "description": "d"}`, anyRevision("N", "manual", "d"), ""},
-		{"expected revision holds for a generated name", `{"name": "G", "name_source": "generated", "name_revision": 2}`, Naming{Name: "N", Source: "generated", ExpectedRevision: 1}, ""},
-		{"and not for a fallback", `{"name": "F", "name_source": "fallback", "name_revision": 2}`, Naming{Name: "N", Source: "fallback", ExpectedRevision: 1}, `{"name": "N", "name_source": "fallback", "name_revision": 3, "name_updated_at": "` + now + `"}`},
-		{"only if missing", `{"name": "", "description": ""}`, Naming{Name: "N", Source: "manual", Description: "d", ExpectedRevision: -1, OnlyIfMissing: true}, `{"name": "N", "description": "d", "name_source": "manual", "name_revision": 1, "name_updated_at": "` + now + `", "description_updated_at": "` + now + `"}`},
+		{"expected revision holds for a generated name", `{"name": "G", "name_source": "generated", "name_revision": 2}`, Naming{Name: "N", Source: "generated", ExpectedRevision: new(1)}, ""},
+		{"and not for a fallback", `{"name": "F", "name_source": "fallback", "name_revision": 2}`, Naming{Name: "N", Source: "fallback", ExpectedRevision: new(1)}, `{"name": "N", "name_source": "fallback", "name_revision": 3, "name_updated_at": "` + now + `"}`},
+		{"only if missing", `{"name": "", "description": ""}`, Naming{Name: "N", Source: "manual", Description: "d", OnlyIfMissing: true}, `{"name": "N", "description": "d", "name_source": "manual", "name_revision": 1, "name_updated_at": "` + now + `", "description_updated_at": "` + now + `"}`},
 		{"not UTF-8", `{}`, anyRevision("a\xffb", "manual", "\xed\xa0\x80"), `{"name": "a\ufffdb", "name_source": "manual", "name_revision": 1, "name_updated_at": "` + now + `", "description": "\ufffd", "description_updated_at": "` + now + `"}`},
 		{"secrets stay", `{"api_key": "k"}`, anyRevision("N", "manual", ""), `{"api_key": "k", "name": "N", "name_source": "manual", "name_revision": 1, "name_updated_at": "` + now + `"}`},
 	}
@@ -126,7 +126,7 @@ func TestSetNameDamaged(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			st, dir := openNamed(t, tt.files)
-			_, wrote, err := st.SetName(t.Context(), "sess", Naming{Name: "N", Source: "manual", ExpectedRevision: -1})
+			_, wrote, err := st.SetName(t.Context(), "sess", Naming{Name: "N", Source: "manual"})
 			require.Equal(t, tt.want != nil, wrote)
 			got := snapshot(t, dir)
 			if tt.want == nil {
@@ -153,7 +153,7 @@ func TestSetNameConcurrently(t *testing.T) {
 	errs := make(chan error, namers)
 	for i := range namers {
 		go func() {
-			_, _, err := st.SetName(t.Context(), "sess", Naming{Name: string(rune('a' + i)), Source: "manual", ExpectedRevision: -1})
+			_, _, err := st.SetName(t.Context(), "sess", Naming{Name: string(rune('a' + i)), Source: "manual"})
 			errs <- err
 		}()
 	}

@@ -152,11 +152,11 @@ func noLocksCalls(st *sessionstore.Store, workspace string) map[string]func(cont
 		},
 		"config": func(ctx context.Context) error { return st.SaveConfig(ctx, id, md) },
 		"acquire": func(ctx context.Context) error {
-			release, err := st.Acquire(ctx, id, sessionstore.Owner{})
+			hold, err := st.Acquire(ctx, id, sessionstore.Owner{})
 			if err != nil {
 				return err
 			}
-			return release()
+			return hold.Release()
 		},
 		"delete": func(ctx context.Context) error { return st.Delete(ctx, id) },
 	}
@@ -194,7 +194,7 @@ func runByOne(ctx context.Context, one, two *sessionstore.Store, workspace strin
 		return err
 	}
 	calls := noLocksCalls(two, workspace)
-	release, err := one.Acquire(ctx, allID, sessionstore.Owner{App: "host"})
+	hold, err := one.Acquire(ctx, allID, sessionstore.Owner{App: "host"})
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func runByOne(ctx context.Context, one, two *sessionstore.Store, workspace strin
 			return fmt.Errorf("%s while another store runs the session: %w", name, err)
 		}
 	}
-	if err := release(); err != nil {
+	if err := hold.Release(); err != nil {
 		return err
 	}
 	for _, name := range []string{"append", "acquire", "delete"} {

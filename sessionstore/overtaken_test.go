@@ -130,7 +130,7 @@ func TestOvertakenEachTime(t *testing.T) {
 			return err
 		}},
 		"set name": {sessiondir.Metadata, func(t *testing.T, st *Store) error {
-			_, _, err := st.SetName(t.Context(), "s", Naming{Name: "ours", Source: "manual", ExpectedRevision: -1})
+			_, _, err := st.SetName(t.Context(), "s", Naming{Name: "ours", Source: "manual"})
 			return err
 		}},
 		"count turns": {sessiondir.Metadata, func(t *testing.T, st *Store) error { return st.Append(t.Context(), "s", say(t, "counted")) }},

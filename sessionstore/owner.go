@@ -13,6 +13,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/lock"
 	"github.com/amplifier-go/sessionstorage/internal/disk/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
 
 // Owner tells others who runs a session.
@@ -39,9 +40,9 @@ type Owner struct {
 // letters, digits and hyphens, for a session without a workspace, and on
 // Windows.
 //
-// Nested calls count; the last release gives the lock back. Calling release
-// twice does nothing. [Store.Close] gives back what was not released.
-func (st *Store) Acquire(ctx context.Context, id string, o Owner) (release func() error, err error) {
+// Nested calls count; the last [Hold.Release] gives the lock back. [Store.Close]
+// gives back what was not released.
+func (st *Store) Acquire(ctx context.Context, id string, o Owner) (*Hold, error) {
 	if err := checkID(id); err != nil {
 		return nil, wrap("acquire", id, err)
 	}
@@ -53,30 +54,69 @@ func (st *Store) Acquire(ctx context.Context, id string, o Owner) (release func(
 		return nil, wrap("acquire", id, err)
 	}
 	places, err := st.locateOwner(id)
-	if err == nil {
-		release, err = st.host(ctx, places, o)
+	if err != nil {
+		return nil, wrap("acquire", id, err)
 	}
-	return release, wrap("acquire", id, err)
-}
-
-// host takes the locks at places that this store does not have, and announces o at each.
-func (st *Store) host(ctx context.Context, places []ownership.Session, o Owner) (release func() error, err error) {
-	var locks []*ownerLock
-	give := func() (err error) {
-		for _, l := range slices.Backward(locks) {
-			err = joinErrors(err, st.owners.release(l))
-		}
-		return err
-	}
+	hold := &Hold{st: st, id: id}
 	for _, place := range places {
 		l, err := st.hostAt(ctx, place, o)
 		if err != nil {
-			return nil, joinErrors(err, give())
+			return nil, wrap("acquire", id, joinErrors(err, hold.giveBack()))
 		}
-		locks = append(locks, l)
+		hold.locks = append(hold.locks, l)
 	}
-	return sync.OnceValue(func() error { return wrap("release", places[0].ID, give()) }), nil
+	return hold, nil
 }
+
+// Hold is the right to run a session, which [Store.Acquire] returns. Its methods may
+// be called by many goroutines. The zero Hold holds nothing: its methods return nil.
+type Hold struct {
+	st    *Store
+	id    string
+	locks []*ownerLock // in the order in which they were taken
+
+	mu       sync.Mutex // guards what follows
+	released bool
+	err      error // of the release
+}
+
+// Release gives the lock back. A second Release does nothing, and returns what the
+// first did.
+func (h *Hold) Release() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.released {
+		h.released, h.err = true, wrap("release", h.id, h.giveBack())
+	}
+	return h.err
+}
+
+func (h *Hold) giveBack() (err error) {
+	for _, l := range slices.Backward(h.locks) {
+		err = joinErrors(err, h.st.owners.release(l))
+	}
+	return err
+}
+
+// Check returns nil while the session may be run. The error Is [ErrFenced] when the
+// transfer of the session to another host has begun: a host then ends its turn and
+// releases the session. It Is [ErrClosed] after [Hold.Release] and [Store.Close].
+func (h *Hold) Check() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, l := range h.locks {
+		err := errReleased
+		if !h.released {
+			err = ownershipError(h.st.owners.check(l))
+		}
+		if err != nil {
+			return wrap("check the hold of", h.id, err)
+		}
+	}
+	return nil
+}
+
+var errReleased = limits.Errorf(ErrClosed, "the session was released")
 
 // hostAt takes one lock for a host. A lock of this directory alone is made under the
 // session's lock: calls that write the session look for it while they hold that.

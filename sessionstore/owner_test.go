@@ -80,7 +80,7 @@ func requireHeld(t *testing.T, state string, want bool) {
 func TestAcquire(t *testing.T) {
 	h := newHouse(t)
 	st := open(t, h.dir, &sessionstore.Options{Workspace: h.workspace})
-	release, err := st.Acquire(t.Context(), ownedID, sessionstore.Owner{App: "test", Extra: map[string]string{"color": "blue"}})
+	hold, err := st.Acquire(t.Context(), ownedID, sessionstore.Owner{App: "test", Extra: map[string]string{"color": "blue"}})
 	require.NoError(t, err)
 	state := h.state(ownedID)
 	for dir := state; filepath.Base(dir) != "sessions"; dir = filepath.Dir(dir) {
@@ -103,20 +103,20 @@ func TestAcquire(t *testing.T) {
 	again, err := st.Acquire(t.Context(), ownedID, sessionstore.Owner{})
 	require.NoError(t, err)
 	require.NoError(t, st.Save(t.Context(), ownedID, parse(t, user("1")), h.metadata(t)))
-	require.NoError(t, release())
-	require.NoError(t, release(), "a second time does nothing")
+	require.NoError(t, hold.Release())
+	require.NoError(t, hold.Release(), "a second time does nothing")
 	require.Equal(t, owner["acquisition_id"], h.owner(t, ownedID)["acquisition_id"])
 	require.Equal(t, true, h.owner(t, ownedID)["active"])
 	other := open(t, h.dir, &sessionstore.Options{Workspace: h.workspace})
 	_, err = other.Acquire(t.Context(), ownedID, sessionstore.Owner{})
 	require.ErrorIs(t, err, sessionstore.ErrLocked)
-	require.NoError(t, again())
+	require.NoError(t, again.Release())
 	require.Equal(t, false, h.owner(t, ownedID)["active"])
 	require.NotEmpty(t, h.owner(t, ownedID)["released_at"])
 	requireMode(t, 0o600, state, "session.lock")
-	release, err = other.Acquire(t.Context(), ownedID, sessionstore.Owner{})
+	hold, err = other.Acquire(t.Context(), ownedID, sessionstore.Owner{})
 	require.NoError(t, err)
-	require.NoError(t, release())
+	require.NoError(t, hold.Release())
 }
 
 func TestAcquireWhatHasNoOwner(t *testing.T) {
@@ -172,13 +172,13 @@ func TestWritesOwn(t *testing.T) {
 			}
 			requireMode(t, 0o600, h.state(tt.id), "session.lock")
 			require.NoFileExists(t, filepath.Join(h.state(tt.id), "owner.json"), "a call is no host")
-			release, err := st.Acquire(t.Context(), tt.id, sessionstore.Owner{})
+			hold, err := st.Acquire(t.Context(), tt.id, sessionstore.Owner{})
 			require.NoError(t, err)
 			require.Equal(t, true, h.owner(t, tt.id)["active"])
 			require.NoError(t, st.Append(t.Context(), tt.id, parse(t, user("2"))...))
 			require.Equal(t, true, h.owner(t, tt.id)["active"])
 			requireHeld(t, h.state(tt.id), true)
-			require.NoError(t, release())
+			require.NoError(t, hold.Release())
 			require.Equal(t, false, h.owner(t, tt.id)["active"])
 			requireHeld(t, h.state(tt.id), false)
 			require.NoError(t, st.Append(t.Context(), tt.id, parse(t, user("3"))...))
@@ -284,7 +284,7 @@ func requireFenced(t *testing.T, h house, st *sessionstore.Store) {
 			return err
 		},
 		"set name": func() error {
-			_, _, err := st.SetName(ctx, ownedID, sessionstore.Naming{Name: "x", Source: "manual", ExpectedRevision: -1})
+			_, _, err := st.SetName(ctx, ownedID, sessionstore.Naming{Name: "x", Source: "manual"})
 			return err
 		},
 	} {
@@ -345,7 +345,7 @@ func TestAcquireForAWorkspace(t *testing.T) {
 	a := open(t, dir, &sessionstore.Options{Workspace: h.workspace})
 	b := open(t, dir, nil)
 	require.NoError(t, a.Save(t.Context(), ownedID, parse(t, user("1")), h.metadata(t)))
-	release, err := a.Acquire(t.Context(), ownedID, sessionstore.Owner{App: "test"})
+	hold, err := a.Acquire(t.Context(), ownedID, sessionstore.Owner{App: "test"})
 	require.NoError(t, err)
 	require.FileExists(t, filepath.Join(h.state(ownedID), "owner.json"), "for hosts of the workspace")
 	require.NoError(t, a.Append(t.Context(), ownedID, parse(t, user("2"))...))
@@ -356,18 +356,18 @@ func TestAcquireForAWorkspace(t *testing.T) {
 	}
 	_, err = b.Acquire(t.Context(), ownedID, sessionstore.Owner{})
 	require.ErrorIs(t, err, sessionstore.ErrLocked)
-	require.NoError(t, release())
+	require.NoError(t, hold.Release())
 	require.NoError(t, b.Append(t.Context(), ownedID, parse(t, user("3"))...))
-	release, err = b.Acquire(t.Context(), ownedID, sessionstore.Owner{App: "other"})
+	hold, err = b.Acquire(t.Context(), ownedID, sessionstore.Owner{App: "other"})
 	require.NoError(t, err)
 	_, err = a.Acquire(t.Context(), ownedID, sessionstore.Owner{})
 	require.ErrorIs(t, err, sessionstore.ErrLocked)
 	require.ErrorIs(t, a.Append(t.Context(), ownedID, parse(t, user("4"))...), sessionstore.ErrLocked)
-	require.NoError(t, release())
+	require.NoError(t, hold.Release())
 	require.NoError(t, a.Append(t.Context(), ownedID, parse(t, user("4"))...))
-	release, err = a.Acquire(t.Context(), ownedID, sessionstore.Owner{})
+	hold, err = a.Acquire(t.Context(), ownedID, sessionstore.Owner{})
 	require.NoError(t, err)
-	require.NoError(t, release())
+	require.NoError(t, hold.Release())
 }
 
 // TestAcquireElsewhere acquires sessions in a directory where hosts do not look for
@@ -397,7 +397,7 @@ func TestAcquireElsewhere(t *testing.T) {
 			locks := filepath.Join(dir, ".sessionstore", "owners")
 			require.NoDirExists(t, locks, "nobody has acquired anything")
 
-			release, err := a.Acquire(t.Context(), ownedID, sessionstore.Owner{App: "test"})
+			hold, err := a.Acquire(t.Context(), ownedID, sessionstore.Owner{App: "test"})
 			require.NoError(t, err)
 			requireMode(t, os.ModeDir|0o700, locks)
 			requireMode(t, os.ModeDir|0o700, locks, ownedID)
@@ -412,19 +412,19 @@ func TestAcquireElsewhere(t *testing.T) {
 			}
 			_, err = b.UpdateMetadata(t.Context(), ownedID, func(md *sessionstore.Metadata) error { return md.Set("n", 1) })
 			require.NoError(t, err)
-			require.NoError(t, again())
+			require.NoError(t, again.Release())
 			require.ErrorIs(t, b.Append(t.Context(), ownedID, parse(t, user("3"))...), sessionstore.ErrLocked)
 			if kind != "copy of what is fenced" {
 				require.NoError(t, native.Append(t.Context(), ownedID, parse(t, user("original"))...))
 			}
 			require.NoFileExists(t, filepath.Join(h.state(ownedID), "owner.json"), "no host runs the original")
-			require.NoError(t, release())
+			require.NoError(t, hold.Release())
 
 			require.NoError(t, b.Append(t.Context(), ownedID, parse(t, user("4"))...))
-			release, err = b.Acquire(t.Context(), ownedID, sessionstore.Owner{App: "test"})
+			hold, err = b.Acquire(t.Context(), ownedID, sessionstore.Owner{App: "test"})
 			require.NoError(t, err)
 			require.ErrorIs(t, a.Append(t.Context(), ownedID, parse(t, user("5"))...), sessionstore.ErrLocked)
-			require.NoError(t, release())
+			require.NoError(t, hold.Release())
 			require.NoError(t, a.Delete(t.Context(), ownedID))
 			require.False(t, b.Exists(ownedID))
 		})
@@ -444,7 +444,7 @@ func TestAcquireWithoutTheDirectory(t *testing.T) {
 			}
 			st := open(t, dir, nil)
 			require.NoError(t, os.RemoveAll(dir))
-			release, err := st.Acquire(t.Context(), ownedID, sessionstore.Owner{})
+			hold, err := st.Acquire(t.Context(), ownedID, sessionstore.Owner{})
 			require.NoError(t, err)
 			if !elsewhere {
 				requireHeld(t, h.state(ownedID), true)
@@ -453,7 +453,7 @@ func TestAcquireWithoutTheDirectory(t *testing.T) {
 			require.ErrorIs(t, other.Append(t.Context(), ownedID, parse(t, user("1"))...), sessionstore.ErrLocked)
 			require.NoError(t, st.Append(t.Context(), ownedID, parse(t, user("1"))...))
 			require.ErrorIs(t, other.Append(t.Context(), ownedID, parse(t, user("2"))...), sessionstore.ErrLocked)
-			require.NoError(t, release())
+			require.NoError(t, hold.Release())
 			require.NoError(t, other.Append(t.Context(), ownedID, parse(t, user("2"))...))
 		})
 	}
@@ -505,13 +505,13 @@ func TestDeleteForgetsTheOwner(t *testing.T) {
 					require.NoError(t, os.MkdirAll(filepath.Join(dir, ".trash"), 0o700))
 					for range 2 {
 						require.NoError(t, st.Save(t.Context(), ownedID, parse(t, user("1")), h.metadata(t)))
-						release, err := st.Acquire(t.Context(), ownedID, sessionstore.Owner{App: "test"})
+						hold, err := st.Acquire(t.Context(), ownedID, sessionstore.Owner{App: "test"})
 						require.NoError(t, err)
 						if !running {
-							require.NoError(t, release())
+							require.NoError(t, hold.Release())
 						}
 						require.NoError(t, remove(t.Context(), st))
-						require.NoError(t, release())
+						require.NoError(t, hold.Release())
 						for _, state := range []string{h.state(ownedID), here} {
 							require.NoFileExists(t, filepath.Join(state, "owner.json"))
 						}
@@ -527,4 +527,31 @@ func TestDeleteForgetsTheOwner(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A hold reports a transfer that has begun, a release, and the end of its store.
+func TestHoldCheck(t *testing.T) {
+	h := newHouse(t)
+	st := open(t, h.dir, &sessionstore.Options{Workspace: h.workspace})
+	hold, err := st.Acquire(t.Context(), ownedID, sessionstore.Owner{App: "test"})
+	require.NoError(t, err)
+	again, err := st.Acquire(t.Context(), ownedID, sessionstore.Owner{App: "test"})
+	require.NoError(t, err)
+	require.NoError(t, hold.Check())
+	require.NoError(t, st.Save(t.Context(), ownedID, parse(t, user("1")), h.metadata(t)))
+	fence := filepath.Join(h.dir, ownedID, "transfer-fence.json")
+	require.NoError(t, os.WriteFile(fence, []byte(`{"version":1,"session_id":"owned-1","transfer_id":"t-1","destination_host":"h","role":"source","phase":"staged"}`), 0o600))
+	require.ErrorIs(t, hold.Check(), sessionstore.ErrFenced)
+	require.NoError(t, os.WriteFile(fence, []byte("{}"), 0o600))
+	require.ErrorContains(t, hold.Check(), "fence")
+	require.NoError(t, os.Remove(fence))
+	require.NoError(t, hold.Check())
+	require.NoError(t, hold.Release())
+	require.ErrorIs(t, hold.Check(), sessionstore.ErrClosed)
+	require.NoError(t, again.Check(), "another hold of the same session")
+	require.NoError(t, st.Close())
+	require.ErrorIs(t, again.Check(), sessionstore.ErrClosed)
+	require.NoError(t, again.Release())
+	require.NoError(t, (&sessionstore.Hold{}).Check())
+	require.NoError(t, (&sessionstore.Hold{}).Release())
 }

@@ -195,6 +195,16 @@ func (w *owners) release(l *ownerLock) error {
 	return l.held.Retract()
 }
 
+// check reports whether the session of a lock may still be run.
+func (w *owners) check(l *ownerLock) error {
+	w.enterHeld(l)
+	defer w.leave(l)
+	if l.held == nil { // Close has released it
+		return errClosed
+	}
+	return l.held.Check()
+}
+
 // close gives up all locks, those of hosts. No call may be under way.
 func (w *owners) close() error {
 	w.mu.Lock()

@@ -163,8 +163,8 @@ func useAll(st *sessionstore.Store, id string, i int) error {
 	}
 	_, _, _ = st.LoadStrict(ctx, "none")
 	_, _ = st.Find(ctx, "session", nil)
-	if release, err := st.Acquire(ctx, id, sessionstore.Owner{}); err == nil {
-		err = release()
+	if hold, err := st.Acquire(ctx, id, sessionstore.Owner{}); err == nil {
+		err = hold.Release()
 		if err != nil {
 			return err
 		}

@@ -56,7 +56,7 @@ func TestWhatRootMakesBelongsToTheUser(t *testing.T) {
 	require.NoError(t, st.Save(ctx, "s", append(s.Messages, parse(t, user("again"))...), s.Metadata))
 	_, err = st.UpdateMetadata(ctx, "s", func(md *sessionstore.Metadata) error { return md.Set("n", 1) })
 	require.NoError(t, err)
-	_, _, err = st.SetName(ctx, "s", sessionstore.Naming{Name: "n", Source: "manual", ExpectedRevision: -1})
+	_, _, err = st.SetName(ctx, "s", sessionstore.Naming{Name: "n", Source: "manual"})
 	require.NoError(t, err)
 	require.NoError(t, st.SaveConfig(ctx, "s", metadata(t, `{"a": 1}`)))
 	require.NoError(t, st.Append(ctx, "new", parse(t, user("new"))...))

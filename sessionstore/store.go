@@ -15,7 +15,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/store/cache"
 	"github.com/amplifier-go/sessionstorage/internal/store/watch"
 )
@@ -139,8 +138,6 @@ func (st *Store) admit(ctx context.Context) error {
 	st.calls.Add(1)
 	return nil
 }
-
-var errClosed = limits.Errorf(ErrClosed, "the store is closed")
 
 // done ends a call that was admitted.
 func (st *Store) done() { st.calls.Done() }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/store/index"
 )
 
@@ -97,6 +98,25 @@ func (st *Store) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[Summar
 		}
 	}
 }
+
+// Latest returns the session to go on with: the first of [Store.Summaries] that is no
+// sub-session and not labelled internal. A session that cannot be read is passed over.
+// The error Is [ErrNotFound] when there is no such session.
+func (st *Store) Latest(ctx context.Context) (Summary, error) {
+	var failed error
+	for s, err := range st.Summaries(ctx, &ListOptions{NoInternal: true, Limit: 1}) {
+		if err == nil {
+			return s, nil
+		}
+		failed = joinErrors(failed, err)
+	}
+	if failed == nil {
+		failed = wrap("find the latest", "", errNone)
+	}
+	return Summary{}, failed
+}
+
+var errNone = limits.Errorf(ErrNotFound, "there is no session to go on with")
 
 // changedSince takes the rows of a listing that changed at the time since or later, and
 // returns them, the one that changed last first, and the rest. Rows come in the order of

@@ -159,3 +159,29 @@ func TestSummaryLengths(t *testing.T) {
 	require.Equal(t, shown, s.FirstPrompt)
 	require.Equal(t, strings.TrimSpace(strings.Repeat("name ", 24)), s.Title)
 }
+
+// Latest passes over what is no session to go on with.
+func TestLatest(t *testing.T) {
+	t.Parallel()
+	st := open(t, t.TempDir(), nil)
+	_, err := st.Latest(t.Context())
+	require.ErrorIs(t, err, sessionstore.ErrNotFound)
+	at := time.Now().Add(-time.Hour)
+	for _, s := range []struct{ id, metadata string }{
+		{"first", `{}`}, {"last", `{}`}, {"first_sub", `{}`}, {"hidden", `{"session_visibility": "internal"}`}, {"broken", ""},
+	} {
+		dir := filepath.Join(st.Dir(), s.id)
+		require.NoError(t, os.Mkdir(dir, 0o700))
+		if s.metadata == "" {
+			require.NoError(t, os.Mkdir(filepath.Join(dir, "transcript.jsonl"), 0o700))
+		} else {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "transcript.jsonl"), []byte(user("1")+"\n"), 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "metadata.json"), []byte(s.metadata), 0o600))
+		}
+		at = at.Add(time.Minute)
+		require.NoError(t, os.Chtimes(dir, at, at))
+	}
+	latest, err := st.Latest(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "last", latest.ID)
+}

@@ -97,7 +97,7 @@ func unreadableChild(dir string) error {
 			return err
 		}
 		calls["name"] = func() error {
-			_, _, err := st.SetName(ctx, "s", sessionstore.Naming{Name: "n", Source: "manual", ExpectedRevision: -1})
+			_, _, err := st.SetName(ctx, "s", sessionstore.Naming{Name: "n", Source: "manual"})
 			return err
 		}
 	}

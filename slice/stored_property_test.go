@@ -165,7 +165,7 @@ func TestStoredChangesNeedTheSession(t *testing.T) {
 	host, err := sessionstore.Open(st.Dir(), &sessionstore.Options{Workspace: work})
 	require.NoError(t, err)
 	defer host.Close()
-	release, err := host.Acquire(t.Context(), parentID, sessionstore.Owner{})
+	hold, err := host.Acquire(t.Context(), parentID, sessionstore.Owner{})
 	require.NoError(t, err)
 	other, err := sessionstore.Open(st.Dir(), &sessionstore.Options{Workspace: work})
 	require.NoError(t, err)
@@ -179,7 +179,7 @@ func TestStoredChangesNeedTheSession(t *testing.T) {
 	require.Equal(t, before, get(t, st, parentID))
 	_, err = slice.Fork(t.Context(), other, parentID, &slice.ForkOptions{Events: true})
 	require.NoError(t, err, "reading is free")
-	require.NoError(t, release())
+	require.NoError(t, hold.Release())
 	_, err = slice.RepairSession(t.Context(), other, parentID)
 	require.NoError(t, err)
 }

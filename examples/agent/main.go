@@ -38,6 +38,7 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 	flags := flag.NewFlagSet("agent", flag.ExitOnError)
 	dir := flags.String("dir", "", "sessions directory (default: that of the working directory)")
 	id := flags.String("id", sessionstore.NewID(), "session to go on with (default: a new one)")
+	last := flags.Bool("last", false, "go on with the session that changed last")
 	fork := flags.Bool("fork", false, "fork the session after the answer, to try something else from there")
 	remote := flags.String("remote", "", "dir:PATH, a directory that all devices share (default: the account of COSMOS_ENDPOINT, if set)")
 	if err := flags.Parse(args); err != nil {
@@ -87,6 +88,13 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 	}()
 	defer func() { err = errors.Join(err, watcher.Close()); <-shown }()
 
+	if *last {
+		latest, err := store.Latest(ctx)
+		if err != nil {
+			return err
+		}
+		*id = latest.ID
+	}
 	if options.Remote != nil {
 		_, err := store.Refresh(ctx, *id) // takes what other devices added
 		if err != nil && !errors.Is(err, sessionstore.ErrNotFound) {

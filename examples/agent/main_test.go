@@ -69,6 +69,8 @@ func TestAgentWithoutAccount(t *testing.T) {
 	id, dir := sessionstore.NewID(), t.TempDir()
 	ask(t, dir, id, "one")
 	require.Contains(t, ask(t, dir, id, "two"), "I know 2 messages before that.")
+	require.Contains(t, ask(t, dir, "ignored", "-last", "and on"), "I know 4 messages before that.")
+	require.ErrorIs(t, run(t.Context(), new(bytes.Buffer), "-dir", t.TempDir(), "-last", "none"), sessionstore.ErrNotFound)
 	require.Error(t, run(t.Context(), new(bytes.Buffer), "-dir", dir, "-id", "../elsewhere", "three"))
 }
 

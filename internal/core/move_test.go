@@ -68,7 +68,7 @@ func TestSendTakesNothingThatRuns(t *testing.T) {
 	}
 	host, other := open(), open()
 	id := sessionstore.NewID()
-	release, err := host.Acquire(t.Context(), id, sessionstore.Owner{App: "test"})
+	hold, err := host.Acquire(t.Context(), id, sessionstore.Owner{App: "test"})
 	require.NoError(t, err)
 	m, err := sessionstore.Text("user", "hi", time.Unix(0, 0))
 	require.NoError(t, err)
@@ -79,7 +79,7 @@ func TestSendTakesNothingThatRuns(t *testing.T) {
 	require.ErrorIs(t, core.Of(other).Busy(t.Context(), id), sessionstore.ErrLocked)
 	require.ErrorIs(t, core.Of(other).Send(t.Context(), id, sessiondir.Trash), sessionstore.ErrLocked)
 	require.True(t, host.Exists(id))
-	require.NoError(t, release())
+	require.NoError(t, hold.Release())
 	require.NoError(t, core.Of(other).Busy(t.Context(), id))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, id, "transfer-fence.json"), nil, 0o600))
 	require.ErrorIs(t, core.Of(other).Busy(t.Context(), id), sessionstore.ErrFenced)

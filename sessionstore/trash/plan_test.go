@@ -116,7 +116,7 @@ func TestPlanKeepsWhatRuns(t *testing.T) {
 	host, err := sessionstore.Open(st.Dir(), &sessionstore.Options{Workspace: workspace})
 	require.NoError(t, err)
 	defer host.Close()
-	release, err := host.Acquire(t.Context(), id, sessionstore.Owner{App: "test"})
+	hold, err := host.Acquire(t.Context(), id, sessionstore.Owner{App: "test"})
 	require.NoError(t, err)
 	same, err := sessionstore.Open(st.Dir(), &sessionstore.Options{Workspace: workspace})
 	require.NoError(t, err)
@@ -127,18 +127,18 @@ func TestPlanKeepsWhatRuns(t *testing.T) {
 	require.Equal(t, []string{"idle"}, ids(p.Remove))
 	require.Equal(t, Running, p.Keep[0].Obstacles[0].Kind)
 
-	require.NoError(t, release())
+	require.NoError(t, hold.Release())
 	p, err = NewPlan(t.Context(), same, []string{id}, nil)
 	require.NoError(t, err)
 	require.Len(t, p.Remove, 1)
-	release, err = host.Acquire(t.Context(), id, sessionstore.Owner{App: "test"})
+	hold, err = host.Acquire(t.Context(), id, sessionstore.Owner{App: "test"})
 	require.NoError(t, err)
 	res, err := p.Delete(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, res.Receipt.ID)
 	require.ErrorIs(t, res.Failed[0].Err, sessionstore.ErrLocked)
 	require.True(t, st.Exists(id))
-	require.NoError(t, release())
+	require.NoError(t, hold.Release())
 }
 
 func TestPlanSymlinkAndUnsynced(t *testing.T) {

@@ -32,14 +32,14 @@ func Example_resume() {
 	killed(ctx, st, "release")
 
 	// Nobody else runs the session for as long as this process does.
-	release, err := st.Acquire(ctx, "release", sessionstore.Owner{App: "example"})
+	hold, err := st.Acquire(ctx, "release", sessionstore.Owner{App: "example"})
 	if errors.Is(err, errors.ErrUnsupported) { // Windows has no such lock
-		release, err = func() error { return nil }, nil
+		hold, err = &sessionstore.Hold{}, nil
 	}
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer release()
+	defer hold.Release()
 
 	// What the user approved runs now, once, and its result is stored.
 	state, err := agentstate.Open(st, "release", nil)

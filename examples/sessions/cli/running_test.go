@@ -30,7 +30,7 @@ func TestRunningStays(t *testing.T) {
 	call, err := sessionstore.NewMessage(map[string]any{"role": "assistant", "tool_calls": []map[string]any{{"id": "c"}}})
 	require.NoError(t, err)
 	require.NoError(t, st.Save(t.Context(), "busy", []sessionstore.Message{question, call}, md))
-	release, err := st.Acquire(t.Context(), "busy", sessionstore.Owner{App: "host"})
+	hold, err := st.Acquire(t.Context(), "busy", sessionstore.Owner{App: "host"})
 	require.NoError(t, err)
 
 	flags := []string{"--sessions-root=" + root, "--project=p"}
@@ -51,7 +51,7 @@ func TestRunningStays(t *testing.T) {
 	require.Contains(t, stderr, "stays: busy: ")
 	require.True(t, st.Exists("busy"))
 
-	require.NoError(t, release())
+	require.NoError(t, hold.Release())
 	out.Reset()
 	code, stderr = run(t, &out, append([]string{"repair", "busy"}, flags...)...)
 	require.Equal(t, exitOK, code, stderr)

@@ -141,7 +141,7 @@ func (s step) write(t *testing.T, p place, st *sessionstore.Store) (failed strin
 	case "old":
 		return saveOld(t, filepath.Join(p.dir, "s"), s)
 	case "rename":
-		_, _, err := st.SetName(t.Context(), "s", sessionstore.Naming{Name: s.Name, Source: "manual", ExpectedRevision: -1})
+		_, _, err := st.SetName(t.Context(), "s", sessionstore.Naming{Name: s.Name, Source: "manual"})
 		return outcome(err)
 	case "update":
 		_, failed := update(t, st, "s", s.Metadata)

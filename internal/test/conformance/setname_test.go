@@ -64,10 +64,7 @@ func (c nameCase) ours(t *testing.T) nameOutcome {
 	p.put(t, "sess", c.before())
 	n := sessionstore.Naming{
 		Name: textOf(c.Name), Source: c.Args.Source, Description: textOf(c.Args.Description),
-		ExpectedRevision: -1, OnlyIfMissing: c.Args.OnlyIfMissing,
-	}
-	if c.Args.ExpectedRevision != nil {
-		n.ExpectedRevision = *c.Args.ExpectedRevision
+		ExpectedRevision: c.Args.ExpectedRevision, OnlyIfMissing: c.Args.OnlyIfMissing,
 	}
 	md, wrote, err := p.open(t).SetName(t.Context(), "sess", n)
 	o := nameOutcome{Failed: outcome(err), Written: wrote, Files: p.get(t, "sess")}

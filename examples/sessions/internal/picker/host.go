@@ -49,11 +49,11 @@ func (s store) free(ctx context.Context, k Key) error {
 	if err != nil {
 		return err
 	}
-	release, err := st.Acquire(ctx, k.ID, sessionstore.Owner{})
+	hold, err := st.Acquire(ctx, k.ID, sessionstore.Owner{})
 	if err != nil {
 		return err
 	}
-	return release()
+	return hold.Release()
 }
 
 // hostRun runs the host on the terminal, until it ends.
