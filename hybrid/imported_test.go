@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/memremote"
@@ -42,7 +44,7 @@ func importInto(t *testing.T, c *memremote.Remote, top, name string, redact Reda
 	t.Cleanup(func() { requireClosed(t, s) })
 	return &testDevice{s, t}, func(history string) string {
 		t.Helper()
-		p, err := sessionstore.OpenProjects(top, &sessionstore.Options{Durability: sessionstore.Relaxed})
+		p, err := projects.Open(top, &sessionstore.Options{Durability: sessionstore.Relaxed})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, p.Close()) }()
 		path := filepath.Join(t.TempDir(), "rollout-a.jsonl")

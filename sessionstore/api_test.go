@@ -7,29 +7,31 @@ import (
 	"iter"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // The public API, as programs use it: what no longer compiles here breaks them.
 var (
-	_ func(string, *sessionstore.Options) (*sessionstore.Store, error)    = sessionstore.Open
-	_ func(string) (string, error)                                        = sessionstore.DefaultDir
-	_ func() string                                                       = sessionstore.NewID
-	_ func(string, string, string) string                                 = sessionstore.NewSubID
-	_ func(string) bool                                                   = sessionstore.IsTopLevel
-	_ func(string) string                                                 = sessionstore.ProjectSlug
-	_ func([]byte) (sessionstore.Message, error)                          = sessionstore.ParseMessage
-	_ func(any) (sessionstore.Message, error)                             = sessionstore.NewMessage
-	_ func(string, string, time.Time) (sessionstore.Message, error)       = sessionstore.Text
-	_ func([]byte) (sessionstore.Metadata, error)                         = sessionstore.ParseMetadata
-	_ func(any) (sessionstore.Metadata, error)                            = sessionstore.NewMetadata
-	_ func(string, *sessionstore.Options) (*sessionstore.Projects, error) = sessionstore.OpenProjects
+	_ func(string, *sessionstore.Options) (*sessionstore.Store, error) = sessionstore.Open
+	_ func(string) (string, error)                                     = sessionstore.DefaultDir
+	_ func() string                                                    = sessionstore.NewID
+	_ func(string, string, string) string                              = sessionstore.NewSubID
+	_ func(string) bool                                                = sessionstore.IsTopLevel
+	_ func(string) string                                              = sessionstore.ProjectSlug
+	_ func([]byte) (sessionstore.Message, error)                       = sessionstore.ParseMessage
+	_ func(any) (sessionstore.Message, error)                          = sessionstore.NewMessage
+	_ func(string, string, time.Time) (sessionstore.Message, error)    = sessionstore.Text
+	_ func([]byte) (sessionstore.Metadata, error)                      = sessionstore.ParseMetadata
+	_ func(any) (sessionstore.Metadata, error)                         = sessionstore.NewMetadata
+	_ func(string, *sessionstore.Options) (*projects.Projects, error)  = projects.Open
 
 	_ storeAPI    = (*sessionstore.Store)(nil)
 	_ watcherAPI  = (*sessionstore.Watcher)(nil)
 	_ messageAPI  = (*sessionstore.Message)(nil)
 	_ metadataAPI = (*sessionstore.Metadata)(nil)
-	_ projectsAPI = (*sessionstore.Projects)(nil)
+	_ projectsAPI = (*projects.Projects)(nil)
 	_ error       = (*sessionstore.CorruptError)(nil)
 	_ error       = (*sessionstore.AmbiguousError)(nil)
 
@@ -49,8 +51,8 @@ var (
 	_ = sessionstore.Info{ID: "", Modified: time.Time{}}
 	_ = sessionstore.ListOptions{All: true, Limit: 1}
 	_ = sessionstore.Diagnostic{Code: "", Source: "", Line: 0}
-	_ = sessionstore.Query{Project: "", After: time.Time{}, Before: time.Time{}, Keyword: "", Match: func(context.Context, *sessionstore.Store, string) (bool, error) { return true, nil }, Limit: 1}
-	_ = sessionstore.Found{ID: "", Project: "", Dir: "", Created: time.Time{}, CreatedText: "", Bundle: "", Model: ""}
+	_ = projects.Query{Project: "", After: time.Time{}, Before: time.Time{}, Keyword: "", Match: func(context.Context, *sessionstore.Store, string) (bool, error) { return true, nil }, Limit: 1}
+	_ = projects.Found{ID: "", Project: "", Dir: "", Created: time.Time{}, CreatedText: "", Bundle: "", Model: ""}
 	_ = sessionstore.Change{ID: "", File: "", Op: sessionstore.Wrote}
 )
 
@@ -114,6 +116,6 @@ type projectsAPI interface {
 	Slugs(ctx context.Context) ([]string, error)
 	Store(slug string) (*sessionstore.Store, error)
 	Resolve(ctx context.Context, ref, slug string) (dir string, err error)
-	Find(ctx context.Context, q sessionstore.Query) ([]sessionstore.Found, error)
+	Find(ctx context.Context, q projects.Query) ([]projects.Found, error)
 	Close() error
 }

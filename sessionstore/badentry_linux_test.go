@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
@@ -180,7 +182,7 @@ func (o *outcome) add(id string, err error) {
 
 func (e badEntry) read(root string) error {
 	ctx := context.Background()
-	p, err := sessionstore.OpenProjects(root, nil)
+	p, err := projects.Open(root, nil)
 	if err != nil {
 		return err
 	}
@@ -214,14 +216,14 @@ func (e badEntry) read(root string) error {
 	for _, info := range infos {
 		got["list"].add(info.ID, nil)
 	}
-	found, err := p.Find(ctx, sessionstore.Query{Keyword: "word"})
+	found, err := p.Find(ctx, projects.Query{Keyword: "word"})
 	for _, f := range found {
 		got["find"].add(filepath.Base(f.Dir), nil)
 	}
 	for _, id := range failed(err) {
 		got["find"].add(id, err)
 	}
-	for u, err := range p.Usage(ctx, sessionstore.Query{}) {
+	for u, err := range p.Usage(ctx, projects.Query{}) {
 		got["usage"].add(u.Session, err)
 	}
 	for f, err := range verify.CheckAll(ctx, st, nil) {
@@ -346,7 +348,7 @@ func readBadProjects(top string) (err error) {
 
 func (e badProject) read(root string) error {
 	ctx := context.Background()
-	p, err := sessionstore.OpenProjects(root, nil)
+	p, err := projects.Open(root, nil)
 	if err != nil {
 		return err
 	}
@@ -374,16 +376,16 @@ func (e badProject) read(root string) error {
 	if !slices.Equal(got, want) {
 		return fmt.Errorf("summaries: %q", got)
 	}
-	found, err := p.Find(ctx, sessionstore.Query{})
+	found, err := p.Find(ctx, projects.Query{})
 	if len(found) != 1 || e.fails != (err != nil) {
 		return fmt.Errorf("find: %v: %w", found, err)
 	}
-	_, err = p.Find(ctx, sessionstore.Query{Project: e.slug})
+	_, err = p.Find(ctx, projects.Query{Project: e.slug})
 	if e.fails && err == nil {
 		return fmt.Errorf("find in it: %w", err)
 	}
 	got = nil
-	for u, err := range p.Usage(ctx, sessionstore.Query{}) {
+	for u, err := range p.Usage(ctx, projects.Query{}) {
 		got = append(got, u.Project+"/"+u.Session)
 		if err == nil {
 			return errors.New("usage without an error")
@@ -393,4 +395,18 @@ func (e badProject) read(root string) error {
 		return fmt.Errorf("usage: %q", got)
 	}
 	return p.Close()
+}
+
+// failed are the sessions that the joined err is about.
+func failed(err error) (ids []string) {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return nil
+	}
+	for _, one := range joined.Unwrap() {
+		if e := (*sessionstore.Error)(nil); errors.As(one, &e) {
+			ids = append(ids, e.Session)
+		}
+	}
+	return ids
 }

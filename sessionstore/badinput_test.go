@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
@@ -289,7 +291,7 @@ func TestSessionsDirectoryIsAFile(t *testing.T) {
 		require.Error(t, err, dir)
 		require.ErrorContains(t, err, "file")
 	}
-	_, err := sessionstore.OpenProjects(filepath.Join(base, "file"), nil)
+	_, err := projects.Open(filepath.Join(base, "file"), nil)
 	require.ErrorContains(t, err, "not a directory")
 	require.Equal(t, map[string]string{"file": "mine"}, tree(t, base))
 }

@@ -34,16 +34,16 @@ func invokeWith(ctx context.Context, receiver reflect.Value, name, text string) 
 		switch r := result.Interface().(type) {
 		case error:
 			failed = r
-		case func() error: // of Acquire
+		case *Hold:
 			if r != nil {
-				failed = r()
+				failed = r.Release()
 			}
 		case *Watcher:
 			if r != nil {
 				failed = r.Close()
 			}
-		case interface{ Close() error }: // a directory, or a *Store, which closes when its Projects do
-			if _, ok := r.(*Store); !ok && !result.IsNil() {
+		case interface{ Close() error }: // a directory
+			if !result.IsNil() {
 				failed = r.Close()
 			}
 		default:
@@ -249,9 +249,6 @@ func TestNilArguments(t *testing.T) {
 	st, err := Open(t.TempDir(), &Options{Durability: Relaxed})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, st.Close()) })
-	p, err := OpenProjects(t.TempDir(), nil)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, p.Close()) })
 	says := func(ctx context.Context, what string, receiver any, names []string) {
 		for _, name := range names {
 			func() {
@@ -262,5 +259,4 @@ func TestNilArguments(t *testing.T) {
 	}
 	says(t.Context(), "nil *Store", (*Store)(nil), methods(reflect.TypeFor[*Store]()))
 	says(nil, "nil Context", st, methods(reflect.TypeFor[*Store](), "Close", "Dir", "Exists"))
-	says(nil, "nil Context", p, methods(reflect.TypeFor[*Projects](), "Close", "Dir", "Store", "Resolve"))
 }

@@ -21,12 +21,22 @@ import (
 // module reach it, what it does not export.
 var _ = access.Register(access.Functions{
 	Open:         open,
-	OpenProjects: openProjects,
+	Summaries:    summariesOf,
+	CheckID:      checkID,
+	ReadMetadata: readSoundMetadata,
 	Of:           func(st *Store) any { return coreStore{st} },
 	From:         Message.from,
 	Blocks:       Message.blocks,
 	Row:          Message.row,
 })
+
+// readSoundMetadata reads metadata.json alone, as [Store.Load] reads a file. It does not
+// look at the backup.
+func readSoundMetadata(dir *sessiondir.Dir) (md Metadata, found bool, err error) {
+	f := readFile(dir, sessiondir.Metadata)
+	md = f.parseMetadata()
+	return md, f.found, asError(f.bad)
+}
 
 // coreStore has the methods of a store that core.Store declares, which says
 // what they promise.

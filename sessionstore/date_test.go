@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -67,6 +69,16 @@ func ExampleParseDate() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(sessionstore.Query{After: after}.After)
+	fmt.Println(projects.Query{After: after}.After)
 	// Output: 2026-08-01 00:00:00 +0000 UTC
+}
+
+func TestProjectSlug(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"/": "-", "/home/ada": "-home-ada", `C:\projects\web-app`: "-C-projects-web-app", `C:\`: "-C-",
+		`\\server\share`: "--server-share", ":": "-", "/a b/ü.x": "-a b-ü.x", "": "-",
+	} {
+		require.Equal(t, want, sessionstore.ProjectSlug(path), path)
+	}
 }

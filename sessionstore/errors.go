@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
@@ -48,7 +49,10 @@ func wrap(op, id string, err error) error {
 		return nil
 	}
 	switch err.(type) {
-	case *Error, *textError, *AmbiguousError:
+	case *Error, *AmbiguousError:
+		return err
+	}
+	if limits.IsReference(err) {
 		return err
 	}
 	if len(id) > maxIDBytes {
@@ -68,17 +72,8 @@ func joinErrors(err, other error) error {
 	return errors.Join(err, other)
 }
 
-// textError is an error whose whole text is the reference's.
-type textError struct {
-	text string
-	kind error
-}
-
-func (e *textError) Error() string { return e.text }
-func (e *textError) Unwrap() error { return e.kind }
-
 func notFound(id string) error {
-	return &textError{"Session '" + shown(id) + "' not found", ErrNotFound}
+	return limits.Reference(ErrNotFound, "Session '"+shown(id)+"' not found")
 }
 
 // CorruptError tells what is damaged and where. It Is [ErrCorrupt], and Err
@@ -116,8 +111,7 @@ func (e *CorruptError) Malformed() bool {
 // reference's and names the first three.
 type AmbiguousError struct {
 	Prefix  string
-	Matches []string // in the order of List; of Resolve: directories, by project
-	text    string   // of Resolve
+	Matches []string // in the order of List; of projects.Resolve: directories, by project
 }
 
 const (
@@ -126,8 +120,8 @@ const (
 )
 
 func (e *AmbiguousError) Error() string {
-	if e.text != "" {
-		return e.text
+	if len(e.Matches) > 0 && filepath.IsAbs(e.Matches[0]) {
+		return e.ofResolve()
 	}
 	first := make([]string, 0, shownMatches)
 	for _, id := range e.Matches[:min(shownMatches, len(e.Matches))] {
@@ -138,6 +132,19 @@ func (e *AmbiguousError) Error() string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
+}
+
+// ofResolve returns the text of the reference's session finder, which names all.
+func (e *AmbiguousError) ofResolve() string {
+	kind := "partial session ID"
+	if filepath.Base(e.Matches[0]) == e.Prefix {
+		kind = "session ID"
+	}
+	names := make([]string, len(e.Matches))
+	for i, m := range e.Matches {
+		names[i] = pyjson.Repr(filepath.Base(m))
+	}
+	return fmt.Sprintf("Ambiguous %s '%s': matched [%s]", kind, shown(e.Prefix), strings.Join(names, ", "))
 }
 
 // shown returns id as errors show it: of a long one, the beginning.

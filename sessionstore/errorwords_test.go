@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"testing"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
@@ -33,7 +35,7 @@ func TestErrorsSpeakOfNoFile(t *testing.T) {
 	closedState, err := agentstate.Open(st, "s", nil)
 	require.NoError(t, err)
 	require.NoError(t, closedState.Close())
-	closedProjects, err := sessionstore.OpenProjects(t.TempDir(), nil)
+	closedProjects, err := projects.Open(t.TempDir(), nil)
 	require.NoError(t, err)
 	require.NoError(t, closedProjects.Close())
 	log, err := eventslog.Open(t.TempDir(), nil)
@@ -70,7 +72,7 @@ func TestErrorsSpeakOfNoFile(t *testing.T) {
 		"zero store":      {fs.ErrClosed, func(ctx context.Context) error { return new(sessionstore.Store).Delete(ctx, "s") }},
 		"fork of closed":  {fs.ErrClosed, func(ctx context.Context) error { _, err := slice.Fork(ctx, closedStore, "s", nil); return err }},
 		"closed projects": {fs.ErrClosed, func(context.Context) error { _, err := closedProjects.Store("p"); return err }},
-		"zero projects":   {fs.ErrClosed, func(ctx context.Context) error { _, err := new(sessionstore.Projects).Slugs(ctx); return err }},
+		"zero projects":   {fs.ErrClosed, func(ctx context.Context) error { _, err := new(projects.Projects).Slugs(ctx); return err }},
 		"closed state":    {fs.ErrClosed, func(ctx context.Context) error { _, err := closedState.Kept(ctx); return err }},
 		"closed log":      {fs.ErrClosed, func(ctx context.Context) error { _, err := closedLog.At(ctx, 1); return err }},
 	} {

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -131,7 +133,7 @@ func TestGoneProject(t *testing.T) {
 		t.Skip("an open directory can be neither moved nor removed")
 	}
 	dir := t.TempDir()
-	p, err := sessionstore.OpenProjects(dir, nil)
+	p, err := projects.Open(dir, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
 	for _, slug := range []string{"a", "b", "c"} {
@@ -139,16 +141,16 @@ func TestGoneProject(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, st.Append(t.Context(), "one-"+slug, parse(t, user("1"))...))
 	}
-	find := func(q sessionstore.Query) (projects []string) {
+	find := func(q projects.Query) (names []string) {
 		t.Helper()
 		found, err := p.Find(t.Context(), q)
 		require.NoError(t, err)
 		for _, f := range found {
-			projects = append(projects, f.Project)
+			names = append(names, f.Project)
 		}
-		return projects
+		return names
 	}
-	require.ElementsMatch(t, []string{"a", "b", "c"}, find(sessionstore.Query{}))
+	require.ElementsMatch(t, []string{"a", "b", "c"}, find(projects.Query{}))
 
 	gone := filepath.Join(dir, "b")
 	removing := func(ctx context.Context, st *sessionstore.Store, id string) (bool, error) {
@@ -158,9 +160,9 @@ func TestGoneProject(t *testing.T) {
 		_, err := st.Load(ctx, id)
 		return err == nil, err
 	}
-	require.ElementsMatch(t, []string{"a", "c"}, find(sessionstore.Query{Match: removing}))
+	require.ElementsMatch(t, []string{"a", "c"}, find(projects.Query{Match: removing}))
 	require.NoDirExists(t, gone, "the search made it anew")
-	for _, q := range []sessionstore.Query{{}, {Keyword: "user"}, {Project: "b"}} {
+	for _, q := range []projects.Query{{}, {Keyword: "user"}, {Project: "b"}} {
 		want := []string{"a", "c"}
 		if q.Project != "" {
 			want = nil

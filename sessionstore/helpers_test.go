@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 )
 
 const (
@@ -30,6 +31,14 @@ func open(t testing.TB, dir string, opts *sessionstore.Options) *sessionstore.St
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, st.Close()) })
 	return st
+}
+
+func openProjects(t testing.TB, dir string) *projects.Projects {
+	t.Helper()
+	p, err := projects.Open(dir, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	return p
 }
 
 // parse makes messages of lines.

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/store/index"
 )
 
@@ -85,10 +86,10 @@ func lowerName(s string) string {
 // reference's texts where the reference refuses it too.
 func checkID(id string) error {
 	if blank(id) {
-		return &textError{"session_id cannot be empty", ErrInvalidID}
+		return limits.Reference(ErrInvalidID, "session_id cannot be empty")
 	}
 	if strings.ContainsAny(id, `/\`) || id == "." || id == ".." {
-		return &textError{"Invalid session_id: " + shown(id), ErrInvalidID}
+		return limits.Reference(ErrInvalidID, "Invalid session_id: "+shown(id))
 	}
 	if reason := unfit(id, runtime.GOOS); reason != "" {
 		return fmt.Errorf("%w: %s", ErrInvalidID, reason)

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
@@ -243,9 +245,9 @@ func TestIndexShared(t *testing.T) {
 func TestIndexForgetsProjects(t *testing.T) {
 	t.Parallel()
 	top := t.TempDir()
-	const projects = 70
+	const many = 70
 	sessions := func(n int) string { return filepath.Join(top, fmt.Sprint("-p", n), "sessions") }
-	for n := range projects {
+	for n := range many {
 		for _, id := range []string{"gone", "kept"} {
 			secretSession(t, sessions(n), id, 10)
 			at := noon.Add(-time.Duration(n) * time.Hour)
@@ -253,7 +255,7 @@ func TestIndexForgetsProjects(t *testing.T) {
 		}
 	}
 	time.Sleep(50 * time.Millisecond)
-	p, err := sessionstore.OpenProjects(top, nil)
+	p, err := projects.Open(top, nil)
 	require.NoError(t, err)
 	list := func(o *sessionstore.ListOptions) (found int) {
 		for _, err := range p.Summaries(t.Context(), o) {
@@ -262,8 +264,8 @@ func TestIndexForgetsProjects(t *testing.T) {
 		}
 		return found
 	}
-	require.Equal(t, 2*projects, list(nil))
-	for n := range projects {
+	require.Equal(t, 2*many, list(nil))
+	for n := range many {
 		if runtime.GOOS == "linux" { // elsewhere no entry is kept of small sessions
 			text, _ := indexed(t, sessions(n))
 			require.Contains(t, text, "name of gone")
@@ -271,13 +273,13 @@ func TestIndexForgetsProjects(t *testing.T) {
 		require.NoError(t, os.RemoveAll(filepath.Join(sessions(n), "gone")))
 	}
 	require.Equal(t, 1, list(&sessionstore.ListOptions{Limit: 1}))
-	for n := range projects {
+	for n := range many {
 		text, _ := indexed(t, sessions(n))
 		require.NotContains(t, text, "name of gone")
 		require.Equal(t, runtime.GOOS == "linux", strings.Contains(text, "name of kept"))
 	}
 	require.NoError(t, os.RemoveAll(filepath.Join(top, "-p1")))
-	require.Equal(t, projects-1, list(nil))
+	require.Equal(t, many-1, list(nil))
 	require.NoError(t, p.Close())
 }
 
@@ -293,7 +295,7 @@ func TestProjectSummaries(t *testing.T) {
 		require.NoError(t, os.Chtimes(filepath.Join(top, name, "sessions", id), at, at))
 		want = append(want, name+" "+id+" secret name of "+id)
 	}
-	p, err := sessionstore.OpenProjects(top, nil)
+	p, err := projects.Open(top, nil)
 	require.NoError(t, err)
 	for range 2 {
 		var got []string

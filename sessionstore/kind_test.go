@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -42,9 +44,9 @@ func TestListWithoutInternal(t *testing.T) {
 	st, err := sessionstore.Open(dir, nil)
 	require.NoError(t, err)
 	defer st.Close()
-	projects, err := sessionstore.OpenProjects(top, nil)
+	every, err := projects.Open(top, nil)
 	require.NoError(t, err)
-	defer projects.Close()
+	defer every.Close()
 	for limit, want := range map[int][]string{
 		0: {"s0", "s2", "s4", "s5"}, 1: {"s0"}, 2: {"s0", "s2"}, 3: {"s0", "s2", "s4"}, 9: {"s0", "s2", "s4", "s5"},
 	} {
@@ -59,7 +61,7 @@ func TestListWithoutInternal(t *testing.T) {
 			require.NoError(t, err)
 			summed = append(summed, s.ID)
 		}
-		for s, err := range projects.Summaries(t.Context(), o) {
+		for s, err := range every.Summaries(t.Context(), o) {
 			require.NoError(t, err)
 			all = append(all, s.ID)
 		}

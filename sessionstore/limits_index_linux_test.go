@@ -1,25 +1,20 @@
 package sessionstore
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"iter"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/test/cost"
 )
 
 // indexedOperations returns those that the index answers, while nothing changes.
 func indexedOperations(t *testing.T) []cost.Operation {
 	all := append(summaryOperations(t), partOperations(t)...)
-	return append(all, usageOperation(t), notedAppend(t))
+	return append(all, notedAppend(t))
 }
 
 // notedAppend appends to a session that has an index, where the append is noted.
@@ -100,34 +95,4 @@ func partOperations(t *testing.T) []cost.Operation {
 		}
 	}
 	return all
-}
-
-// usageOperation sums up what 1,000 responses used.
-func usageOperation(t *testing.T) cost.Operation {
-	top := scratch(t)
-	dir := filepath.Join(top, "-a", "sessions", "s")
-	require.NoError(t, os.MkdirAll(dir, 0o700))
-	var log strings.Builder
-	for n := range 1000 {
-		fmt.Fprintf(&log, `{"ts": "2026-11-22T12:00:%02d.%03d+00:00", "event": "llm:response", "session_id": "s", "data": {"model": "m", "usage": {"input_tokens": %d, "cost_usd": "0.01"}}}`+"\n", n%60, n, n)
-	}
-	for name, text := range map[string]string{"events.jsonl": log.String(), sessiondir.Metadata: `{"created": "2026-11-22T12:00:00+00:00"}`} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
-	}
-	p, err := OpenProjects(top, nil)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, p.Close()) })
-	return cost.Operation{Name: "usage/responses=1000", Gauge: &cost.Gauge{}, Do: func() error {
-		responses := 0
-		for u, err := range p.Usage(context.Background(), Query{}) {
-			if err != nil {
-				return err
-			}
-			responses += u.Responses
-		}
-		if responses != 1000 {
-			return fmt.Errorf("%d responses", responses)
-		}
-		return nil
-	}}
 }

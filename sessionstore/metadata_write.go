@@ -16,6 +16,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/commit"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyyaml"
@@ -208,13 +209,13 @@ func (n Naming) checked() (Naming, error) {
 	n.Name = strings.TrimFunc(strings.ToValidUTF8(n.Name, "\uFFFD"), isSpace)
 	n.Description = strings.ToValidUTF8(n.Description, "\uFFFD")
 	if length := utf8.RuneCountInString(n.Name); length == 0 || length > maxName {
-		return n, &textError{"Session names must contain 1 to 200 characters", ErrUnstorable}
+		return n, limits.Reference(ErrUnstorable, "Session names must contain 1 to 200 characters")
 	}
 	switch n.Source {
 	case manualName, generatedName, fallbackName:
 		return n, nil
 	}
-	return n, &textError{"Unknown session name source", ErrUnstorable}
+	return n, limits.Reference(ErrUnstorable, "Unknown session name source")
 }
 
 // apply returns what n makes of md at the time now, and whether that differs.

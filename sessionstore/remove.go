@@ -3,6 +3,8 @@ package sessionstore
 import (
 	"context"
 	"errors"
+
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
 
 // DefaultCleanupDays is the age at which the reference removes sessions.
@@ -65,7 +67,7 @@ func (st *Store) beginRemoval(ctx context.Context, op, id string) (*transaction,
 // was moved or removed there is nothing to remove, and no error.
 func (st *Store) Cleanup(ctx context.Context, days int) (int, error) {
 	if days < 0 {
-		return 0, &textError{text: "days must be non-negative"}
+		return 0, limits.Reference(nil, "days must be non-negative")
 	}
 	if err := st.admit(ctx); err != nil {
 		return 0, wrap("clean up", "", err)
@@ -73,7 +75,7 @@ func (st *Store) Cleanup(ctx context.Context, days int) (int, error) {
 	defer st.done()
 	cutoff := st.opts.Now().UTC().AddDate(0, 0, -min(days, maxDays))
 	if cutoff.Year() < 1 {
-		return 0, &textError{text: "date value out of range"}
+		return 0, limits.Reference(nil, "date value out of range")
 	}
 	entries, err := st.base.Entries(func(string) bool { return true })
 	if errors.Is(err, ErrNotFound) {

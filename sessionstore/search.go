@@ -3,265 +3,126 @@ package sessionstore
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"slices"
-	"strings"
-
-	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
-	"github.com/amplifier-go/sessionstorage/internal/store/keyword"
+	"iter"
+	"regexp"
+	"unicode/utf8"
 )
 
-// Find returns the sessions that q describes, as the reference's session
-// finder does: sub-sessions and hidden ones too, but no directory without
-// metadata.json; backups are not looked at. The one created last comes first,
-// by time. Among equal times, and where a text is no time, the order is that
-// of the texts from last to first; those without one come last.
-//
-// A session or project that cannot be read hides no other: Find returns what it
-// found together with an error that joins one [*Error] for each of those, which Is
-// [ErrCorrupt] where a file is damaged. Of hidden ones that cannot be read, it says
-// nothing. Sessions that come after the last of
-// a Limit need not be read whole. When ctx ends, nothing is found.
-func (p *Projects) Find(ctx context.Context, q Query) (found []Found, err error) {
-	found, failed, err := p.find(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	errs := make([]error, len(failed))
-	for i, f := range failed {
-		errs[i] = f.err
-	}
-	return found, errors.Join(errs...)
+// Sought is what [Store.Search] looks for.
+type Sought struct {
+	Text   string         // in upper or lower case
+	Regexp *regexp.Regexp // in the place of Text; nil: Text is looked for
+	Tools  bool           // the calls of tools and their results are looked at, too
+	Each   int            // so many messages of a session are found; 0: all
 }
 
-// unfound is a session that could not be read, or a project when id is empty.
-type unfound struct {
-	project, id string
-	err         error
+// Hit is a message in which something was found.
+type Hit struct {
+	Message int // its number, from 1
+	Turn    int // the turn that it is of, from 1; 0: it comes before the first
+	Role    string
+
+	// What was found first in the message, up to 500 bytes of it, and up to 60 bytes of
+	// text on each side. No character is cut. An ellipsis replaces more text there.
+	Before, Text, After string
 }
 
-// find is Find, which returns one by one what could not be read.
-func (p *Projects) find(ctx context.Context, q Query) (found []Found, failed []unfound, err error) {
-	if p.dir == "" {
-		return nil, nil, wrap("find", "", errClosedProjects)
-	}
-	s := &search{projects: p, query: q}
-	defer func() { err = joinErrors(err, s.close()) }()
-	if q.Keyword != "" {
-		s.keyword = keyword.New(q.Keyword)
-	}
-	all, err := s.candidates(ctx)
-	if err != nil {
-		return nil, nil, wrap("find", "", err)
-	}
-	found, err = s.choose(ctx, newestFirst(all))
-	return found, s.failed, wrap("find", "", err)
-}
+const (
+	hitBytes    = 500
+	aroundBytes = 60
+)
 
-// search is one call of Find.
-type search struct {
-	projects *Projects
-	query    Query
-	keyword  *keyword.Keyword // nil: any
-	dirs     []*vfs.Reader
-	failed   []unfound
-}
-
-// fail notes what could not be read.
-func (s *search) fail(project, id string, err error) {
-	if !strings.HasPrefix(id, ".") {
-		s.failed = append(s.failed, unfound{project, id, wrap("find", id, err)})
-	}
-}
-
-// keep returns the candidates that are ok, and takes note of the errors.
-func (s *search) keep(all []*candidate) []*candidate {
-	return slices.DeleteFunc(all, func(c *candidate) bool {
-		if c.err != nil {
-			s.fail(c.Project, c.name, c.err)
-		}
-		return c.err != nil || !c.ok
-	})
-}
-
-// metadataRoom is more than metadata usually takes.
-const metadataRoom = 16 << 10
-
-// candidates returns the sessions of which the metadata fits the query, by
-// project and name.
-func (s *search) candidates(ctx context.Context) ([]*candidate, error) {
-	slugs, err := s.slugs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var all []*candidate
-	for _, slug := range slugs {
-		some, err := s.open(slug)
+// Search yields the messages of a session in which what is sought is found, in their
+// order. It looks at what people and models wrote, each text by itself, and reads the
+// session as [Store.Messages] does. The error comes last.
+func (st *Store) Search(ctx context.Context, id string, sought Sought) iter.Seq2[Hit, error] {
+	return func(yield func(Hit, error) bool) {
+		err := st.admit(ctx)
 		if err != nil {
-			s.fail(slug, "", err)
+			yield(Hit{}, wrap("search", id, err))
+			return
 		}
-		all = append(all, some...)
-	}
-	for i, c := range all {
-		c.place = i
-	}
-	spread(len(all), func(next func() (int, bool)) {
-		buf := make([]byte, 0, metadataRoom)
-		for i, ok := next(); ok && ctx.Err() == nil; i, ok = next() {
-			readCandidate(all[i], &s.query, buf)
+		defer st.done()
+		pattern, err := sought.pattern()
+		if err != nil {
+			yield(Hit{}, wrap("search", id, err))
+			return
 		}
-	})
-	return s.keep(all), ctx.Err()
-}
-
-func (s *search) slugs(ctx context.Context) ([]string, error) {
-	slug := s.query.Project
-	if slug == "" {
-		return s.projects.Slugs(ctx)
-	}
-	if strings.ContainsAny(slug, `/\`) || slug == "." || slug == ".." {
-		return nil, fmt.Errorf("invalid project name %q", shown(slug))
-	}
-	if ok, err := s.projects.has(slug); !ok && err == nil {
-		return nil, nil
-	}
-	return []string{slug}, nil
-}
-
-// open opens the sessions directory of a project and returns what is in it.
-func (s *search) open(slug string) ([]*candidate, error) {
-	dir, err := vfs.OpenReader(s.projects.sessions(slug))
-	if errors.Is(err, fs.ErrNotExist) {
-		_, err = s.projects.has(slug)
-		return nil, err
-	}
-	if err != nil {
-		return nil, err
-	}
-	s.dirs = append(s.dirs, dir)
-	names, err := dir.Names()
-	if errors.Is(err, fs.ErrNotExist) { // it was removed just now
-		err = nil
-	}
-	names = slices.DeleteFunc(names, vfs.OfSystem)
-	all := make([]candidate, len(names))
-	some := make([]*candidate, len(names))
-	for i, name := range names {
-		all[i] = candidate{Found: Found{Project: slug}, dir: dir, name: name}
-		some[i] = &all[i]
-	}
-	return some, err
-}
-
-func (s *search) close() error {
-	var errs []error
-	for _, dir := range s.dirs {
-		errs = append(errs, dir.Close())
-	}
-	return wrap("find", "", errors.Join(errs...))
-}
-
-// batch is how many transcripts are looked through before Match is asked, as
-// the rest may lie beyond the limit.
-const batch = 64
-
-// choose returns the candidates that the rest of the query lets through, up
-// to its limit.
-func (s *search) choose(ctx context.Context, all []*candidate) (found []Found, err error) {
-	size := batch
-	if s.query.Limit <= 0 {
-		size = max(1, len(all))
-	}
-	for some := range slices.Chunk(all, size) {
-		if s.keyword != nil {
-			if some, err = s.holding(ctx, some); err != nil {
-				return nil, err
+		h, hits, more := Hit{}, 0, true
+		err = st.stream(ctx, id, func(m Message) bool {
+			h.Message++
+			if m.m.places.role == userRole && m.rowOf().Begins {
+				h.Turn++
 			}
-		}
-		if found == nil && len(some) > 0 {
-			found = make([]Found, 0, len(some))
-		}
-		for _, c := range some {
-			if err := ctx.Err(); err != nil {
-				return nil, err
+			if sought.in(m, pattern, &h) {
+				hits++
+				more = yield(h, nil) && hits != sought.Each
 			}
-			if !s.matches(ctx, c) {
-				continue
-			}
-			c.Dir = c.dir.Path(c.name)
-			found = append(found, c.Found)
-			if len(found) == s.query.Limit {
-				return found, nil
-			}
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
+			return more
+		})
+		if err != nil && more {
+			yield(Hit{}, wrap("search", id, err))
 		}
 	}
-	return found, nil
 }
 
-// holding returns the candidates of which the transcript holds the keyword.
-func (s *search) holding(ctx context.Context, some []*candidate) ([]*candidate, error) {
-	spread(len(some), func(next func() (int, bool)) {
-		r := s.keyword.Reader()
-		for i, ok := next(); ok && ctx.Err() == nil; i, ok = next() {
-			some[i].ok, some[i].err = holds(ctx, r, some[i].dir, some[i].name)
-		}
-	})
-	return s.keep(some), ctx.Err()
+// pattern returns the expression that is looked for.
+func (s *Sought) pattern() (*regexp.Regexp, error) {
+	switch {
+	case s.Regexp != nil:
+		return s.Regexp, nil
+	case s.Text == "":
+		return nil, errors.New("the text to find is empty")
+	}
+	return regexp.Compile("(?i)" + regexp.QuoteMeta(s.Text))
 }
 
-// matches asks Match.
-func (s *search) matches(ctx context.Context, c *candidate) bool {
-	if s.query.Match == nil {
+// in reports whether pattern is found in the message, and notes in h where.
+func (s *Sought) in(m Message, pattern *regexp.Regexp, h *Hit) bool {
+	h.Role = m.Role()
+	if (s.Tools || h.Role != "tool") && h.found(m.Content(), pattern) {
 		return true
 	}
-	if c.gone() { // else Store would make a directory that was removed
+	if !s.Tools {
 		return false
 	}
-	st, err := s.projects.Store(c.Project)
-	ok := false
-	if err == nil {
-		ok, err = s.query.Match(ctx, st, c.name)
+	for _, call := range m.ToolCalls() {
+		if h.found(call.Name+" "+string(call.Arguments), pattern) {
+			return true
+		}
 	}
-	if err != nil && !c.gone() {
-		s.fail(c.Project, c.name, err)
-	}
-	return ok && err == nil
+	return false
 }
 
-// holds reports whether a row of the transcript of the session id holds the
-// keyword that r looks for. Like the reference it does not look into the
-// backup, unless a marker tells that the transcript itself is being written.
-// The error is that of ctx, or a [*CorruptError].
-func holds(ctx context.Context, r *keyword.Reader, dir *vfs.Reader, id string) (found bool, err error) {
-	name := sessiondir.Transcript
-	if dir.Has(id, sessiondir.Marker) {
-		name = sessiondir.Backup(name)
+// found notes the first place in text where pattern is found.
+func (h *Hit) found(text string, pattern *regexp.Regexp) bool {
+	at := pattern.FindStringIndex(text)
+	if at == nil || at[0] == at[1] {
+		return false
 	}
-	f, err := dir.Open(id, name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return false, &CorruptError{Path: dir.Path(id, name), Err: cause(err)}
+	from, to := at[0], at[1]
+	first, last := max(0, from-aroundBytes), min(len(text), to+aroundBytes)
+	for first < from && !utf8.RuneStart(text[first]) {
+		first++
 	}
-	defer func() { err = joinErrors(err, f.Close()) }()
-	found, err = r.Find(ctx, f)
-	if err != nil {
-		return false, atDamage(dir.Path(id, name), err)
+	h.Before, h.Text, h.After = text[first:from], text[from:to], text[to:wholeRunes(text, to, last)]
+	if to-from > hitBytes {
+		h.Text = text[from:wholeRunes(text, from, from+hitBytes)]
 	}
-	return found, nil
+	if first > 0 {
+		h.Before = "…" + h.Before
+	}
+	if last < len(text) {
+		h.After += "…"
+	}
+	return true
 }
 
-// atDamage makes the error of a [keyword.Reader] that of the file at path.
-func atDamage(path string, err error) error {
-	damage := (*keyword.DamageError)(nil)
-	if !errors.As(err, &damage) {
-		return err
+// wholeRunes returns the last place up to at, but not before begin, where a character
+// begins or the text ends.
+func wholeRunes(text string, begin, at int) int {
+	for at > begin && at < len(text) && !utf8.RuneStart(text[at]) {
+		at--
 	}
-	return &CorruptError{Path: path, Line: damage.Line, Offset: damage.Offset, Err: cause(damage.Err)}
+	return at
 }

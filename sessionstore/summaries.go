@@ -420,7 +420,7 @@ func (st *Store) Find(ctx context.Context, prefix string, opts *ListOptions) (st
 	defer st.done()
 	prefix = strings.TrimFunc(prefix, isSpace)
 	if prefix == "" {
-		return "", &textError{"Session ID cannot be empty", ErrInvalidID}
+		return "", limits.Reference(ErrInvalidID, "Session ID cannot be empty")
 	}
 	all := opts != nil && opts.All
 	if st.Exists(prefix) && (all || IsTopLevel(prefix)) {
@@ -432,7 +432,7 @@ func (st *Store) Find(ctx context.Context, prefix string, opts *ListOptions) (st
 	}
 	switch len(found) {
 	case 0:
-		return "", &textError{fmt.Sprintf("No session found matching '%s'", shown(prefix)), ErrNotFound}
+		return "", limits.Reference(ErrNotFound, fmt.Sprintf("No session found matching '%s'", shown(prefix)))
 	case 1:
 		return strings.Clone(found[0].ID), nil // it is part of a text of many
 	}

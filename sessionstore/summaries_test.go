@@ -99,7 +99,7 @@ func TestSummariesBeginAtOnce(t *testing.T) {
 	}
 	require.Equal(t, sessions-1, rows)
 	round, rows = 1, 0
-	p := projects(t, top)
+	p := openProjects(t, top)
 	for s, err := range p.Summaries(t.Context(), nil) {
 		row(s.Summary, err)
 	}
@@ -132,7 +132,7 @@ func TestSummariesOfManyProjects(t *testing.T) {
 	})
 	for range 2 {
 		var got []string
-		for s, err := range projects(t, top).Summaries(t.Context(), nil) {
+		for s, err := range openProjects(t, top).Summaries(t.Context(), nil) {
 			require.NoError(t, err)
 			require.Equal(t, s.Project, s.Title)
 			got = append(got, s.Project)

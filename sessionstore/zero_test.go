@@ -7,8 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A Store and a Projects that nobody opened answer with an error, whatever is
-// asked.
+// A Store that nobody opened answers with an error, whatever is asked.
 func TestZero(t *testing.T) {
 	t.Parallel()
 	var st Store
@@ -20,12 +19,4 @@ func TestZero(t *testing.T) {
 	require.NoError(t, st.Close())
 	require.NoError(t, st.Close())
 	require.ErrorIs(t, invoke(t.Context(), reflect.ValueOf(&st), "Load"), ErrClosed, "closed or not")
-
-	var p Projects
-	require.Empty(t, p.Dir())
-	for _, name := range methods(reflect.TypeFor[*Projects](), "Close", "Dir") {
-		require.ErrorIs(t, invoke(t.Context(), reflect.ValueOf(&p), name), ErrClosed, name)
-	}
-	require.NoError(t, p.Close())
-	require.NoError(t, p.Close())
 }

@@ -130,7 +130,7 @@ func (x *examination) unfinished(n int) (last int, ok bool) {
 }
 
 // Healthy reports whether the transcript of session id, as Load reads it, can
-// be continued. It is a filter for [sessionstore.Query]. A session that has
+// be continued. It is a filter for [projects.Query]. A session that has
 // neither a transcript nor a backup of one is neither healthy nor broken. The
 // error Is [sessionstore.ErrCorrupt] when a line cannot be read or is no JSON
 // object.
@@ -140,7 +140,7 @@ func Healthy(ctx context.Context, st *sessionstore.Store, id string) (bool, erro
 }
 
 // Broken reports whether the transcript of session id needs repair. It is a
-// filter for [sessionstore.Query]. Its errors are those of [Healthy].
+// filter for [projects.Query]. Its errors are those of [Healthy].
 func Broken(ctx context.Context, st *sessionstore.Store, id string) (bool, error) {
 	d, err := diagnoseStored(ctx, st, id)
 	return d.Status != "" && !d.Healthy(), err

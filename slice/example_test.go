@@ -6,6 +6,8 @@ import (
 	"log"
 	"os"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
@@ -177,12 +179,12 @@ func ExampleBroken() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	projects, err := sessionstore.OpenProjects(dir, nil)
+	all, err := projects.Open(dir, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer projects.Close()
-	st, err := projects.Store("-home-ada")
+	defer all.Close()
+	st, err := all.Store("-home-ada")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -195,7 +197,7 @@ func ExampleBroken() {
 			log.Fatal(err)
 		}
 	}
-	found, err := projects.Find(ctx, sessionstore.Query{Match: slice.Broken})
+	found, err := all.Find(ctx, projects.Query{Match: slice.Broken})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -14,10 +16,10 @@ import (
 // Healthy and Broken choose sessions of a search.
 func TestHealthyAndBroken(t *testing.T) {
 	t.Parallel()
-	projects, err := sessionstore.OpenProjects(t.TempDir(), nil)
+	all, err := projects.Open(t.TempDir(), nil)
 	require.NoError(t, err)
-	defer func() { require.NoError(t, projects.Close()) }()
-	st, err := projects.Store("p")
+	defer func() { require.NoError(t, all.Close()) }()
+	st, err := all.Store("p")
 	require.NoError(t, err)
 	user, err := sessionstore.NewMessage(json.RawMessage(`{"role":"user","content":"hi"}`))
 	require.NoError(t, err)
@@ -26,8 +28,8 @@ func TestHealthyAndBroken(t *testing.T) {
 	require.NoError(t, st.Append(t.Context(), "good", user))
 	require.NoError(t, st.Append(t.Context(), "bad", user, call))
 
-	for name, match := range map[string]sessionstore.Query{"good": {Match: slice.Healthy}, "bad": {Match: slice.Broken}} {
-		found, err := projects.Find(t.Context(), match)
+	for name, match := range map[string]projects.Query{"good": {Match: slice.Healthy}, "bad": {Match: slice.Broken}} {
+		found, err := all.Find(t.Context(), match)
 		require.NoError(t, err)
 		require.Len(t, found, 1)
 		require.Equal(t, name, filepath.Base(found[0].Dir))

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -130,12 +132,12 @@ func keyword(r *run) error {
 	if err := os.Symlink(base, filepath.Join(project, "sessions")); err != nil {
 		return err
 	}
-	p, err := sessionstore.OpenProjects(filepath.Dir(project), nil)
+	p, err := projects.Open(filepath.Dir(project), nil)
 	if err != nil {
 		return err
 	}
 	err = r.repeat(times, func() error {
-		found, err := p.Find(context.Background(), sessionstore.Query{Keyword: "zyxwvq-nowhere"})
+		found, err := p.Find(context.Background(), projects.Query{Keyword: "zyxwvq-nowhere"})
 		if len(found) > 0 {
 			err = errors.Join(err, errors.New("the word was found"))
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/store/access"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -13,7 +14,9 @@ import (
 var (
 	registered   = access.Registered()
 	open         = registered.Open.(func(string, *sessionstore.Options, *seam.Seam) (*sessionstore.Store, error))
-	openProjects = registered.OpenProjects.(func(string, *sessionstore.Options, *seam.Seam) (*sessionstore.Projects, error))
+	summaries    = registered.Summaries.(func(context.Context, []string, OpenProject, *sessionstore.ListOptions, func(string, sessionstore.Summary, error) bool) error)
+	checkID      = registered.CheckID.(func(string) error)
+	readMetadata = registered.ReadMetadata.(func(*sessiondir.Dir) (sessionstore.Metadata, bool, error))
 	of           = registered.Of.(func(*sessionstore.Store) any)
 	from         = registered.From.(func(sessionstore.Message, string) []byte)
 	blocks       = registered.Blocks.(func(sessionstore.Message) []byte)
@@ -26,9 +29,25 @@ func Open(dir string, opts *sessionstore.Options, hooks *seam.Seam) (*sessionsto
 	return open(dir, opts, hooks)
 }
 
-// OpenProjects is [sessionstore.OpenProjects] with a seam for every store.
-func OpenProjects(dir string, opts *sessionstore.Options, hooks *seam.Seam) (*sessionstore.Projects, error) {
-	return openProjects(dir, opts, hooks)
+// OpenProject opens the store of a project for the time of a listing. own reports
+// whether the listing must close it.
+type OpenProject = func(slug string) (st *sessionstore.Store, own bool, err error)
+
+// Summaries summarizes the sessions of the projects of those names, in the order of
+// Changed over all of them. After them come the sessions and the projects that could not
+// be read, the latter without an id, and at last an error without either where there
+// are no more rows. It returns what failed when it closed the stores.
+func Summaries(ctx context.Context, slugs []string, open OpenProject, o *sessionstore.ListOptions, yield func(slug string, s sessionstore.Summary, err error) bool) error {
+	return summaries(ctx, slugs, open, o, yield)
+}
+
+// CheckID returns why id cannot be the id of a session, nil if it can.
+func CheckID(id string) error { return checkID(id) }
+
+// ReadMetadata reads metadata.json alone, as [sessionstore.Store.Load] reads a file. It
+// does not look at the backup.
+func ReadMetadata(dir *sessiondir.Dir) (md sessionstore.Metadata, found bool, err error) {
+	return readMetadata(dir)
 }
 
 // Of returns st as the packages of this module see it. sessionstore returns one

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
@@ -53,9 +55,9 @@ func TestRoundTrip(t *testing.T) {
 	listed, err := st.List(t.Context(), &sessionstore.ListOptions{All: true})
 	require.NoError(t, err)
 	require.Len(t, listed, 1)
-	ps, err := sessionstore.OpenProjects(filepath.Dir(filepath.Dir(dir)), nil)
+	ps, err := projects.Open(filepath.Dir(filepath.Dir(dir)), nil)
 	require.NoError(t, err)
-	found, err := ps.Find(t.Context(), sessionstore.Query{})
+	found, err := ps.Find(t.Context(), projects.Query{})
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.NoError(t, ps.Close())

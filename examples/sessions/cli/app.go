@@ -12,6 +12,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/alecthomas/kong"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
@@ -74,8 +76,8 @@ type where struct {
 }
 
 // projects opens the directory of projects.
-func (a *app) projects(w where) (*sessionstore.Projects, error) {
-	p, err := sessionstore.OpenProjects(w.SessionsRoot, nil)
+func (a *app) projects(w where) (*projects.Projects, error) {
+	p, err := projects.Open(w.SessionsRoot, nil)
 	if err == nil {
 		a.later(p.Close)
 	}
@@ -83,7 +85,7 @@ func (a *app) projects(w where) (*sessionstore.Projects, error) {
 }
 
 // known is projects that fails when w names a directory that is not there.
-func (a *app) known(w where) (*sessionstore.Projects, error) {
+func (a *app) known(w where) (*projects.Projects, error) {
 	if w.SessionsRoot != "" && !isDir(w.SessionsRoot) {
 		return nil, noRootError{w.SessionsRoot}
 	}

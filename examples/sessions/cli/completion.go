@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/alecthomas/kong"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
@@ -178,7 +180,7 @@ func (l typed) values(a *app, f *kong.Flag) []option {
 	case f.Enum != "":
 		return enumerated(f.Enum)
 	case f.Name == "project":
-		p, err := sessionstore.OpenProjects(l.flags["sessions-root"], nil)
+		p, err := projects.Open(l.flags["sessions-root"], nil)
 		if err != nil {
 			return nil
 		}

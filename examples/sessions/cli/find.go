@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
@@ -45,7 +47,7 @@ func (c *findCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	var found []sessionstore.Found
+	var found []projects.Found
 	if c.Limit != 0 {
 		bar := a.Progress("searching", 0)
 		if match := q.Match; match != nil {
@@ -68,8 +70,8 @@ func (c *findCommand) Run(a *app) error {
 	return nil
 }
 
-func (c *findCommand) query(a *app, p *sessionstore.Projects) (q sessionstore.Query, err error) {
-	q = sessionstore.Query{Keyword: c.Keyword, Limit: c.Limit}
+func (c *findCommand) query(a *app, p *projects.Projects) (q projects.Query, err error) {
+	q = projects.Query{Keyword: c.Keyword, Limit: c.Limit}
 	if a.json { // as the reference: nothing is found there
 		q.Project, err = c.slug(p.Dir(), false)
 	} else {
@@ -94,7 +96,7 @@ func (c *findCommand) query(a *app, p *sessionstore.Projects) (q sessionstore.Qu
 }
 
 // metadataOf reads the metadata of a session that was found.
-func (a *app) metadataOf(p *sessionstore.Projects, f sessionstore.Found) (sessionstore.Metadata, error) {
+func (a *app) metadataOf(p *projects.Projects, f projects.Found) (sessionstore.Metadata, error) {
 	st, err := p.Store(f.Project)
 	if err != nil {
 		return sessionstore.Metadata{}, err
@@ -106,7 +108,7 @@ func (a *app) metadataOf(p *sessionstore.Projects, f sessionstore.Found) (sessio
 	return md, err
 }
 
-func (a *app) foundJSON(p *sessionstore.Projects, found []sessionstore.Found) error {
+func (a *app) foundJSON(p *projects.Projects, found []projects.Found) error {
 	if a.typed {
 		return a.foundTyped(found)
 	}
@@ -140,7 +142,7 @@ func (c *findCommand) none() string {
 	return `No session fits the flags; "sessions list --all-projects" shows all.`
 }
 
-func (c *findCommand) table(a *app, p *sessionstore.Projects, found []sessionstore.Found) {
+func (c *findCommand) table(a *app, p *projects.Projects, found []projects.Found) {
 	if len(found) == 0 {
 		a.Notef("%s", c.none())
 		return
@@ -213,7 +215,7 @@ const maxCandidates = 10
 
 // candidates returns the sessions that were meant by an ambiguous one, as far as
 // they can be read.
-func (a *app) candidates(err error) (all []sessionstore.ProjectSummary) {
+func (a *app) candidates(err error) (all []projects.Summary) {
 	found, in := (*sessionstore.AmbiguousError)(nil), ambiguousError{}
 	var dirs []string
 	switch {
@@ -227,7 +229,7 @@ func (a *app) candidates(err error) (all []sessionstore.ProjectSummary) {
 			continue
 		}
 		if s, err := a.summaryIn(dir); err == nil {
-			all = append(all, sessionstore.ProjectSummary{Project: filepath.Base(filepath.Dir(filepath.Dir(dir))), Summary: s})
+			all = append(all, projects.Summary{Project: filepath.Base(filepath.Dir(filepath.Dir(dir))), Summary: s})
 		}
 	}
 	return all
@@ -244,7 +246,7 @@ func (a *app) summaryIn(dir string) (s sessionstore.Summary, err error) {
 }
 
 // noteCandidates tells which sessions may be meant.
-func (a *app) noteCandidates(all []sessionstore.ProjectSummary) {
+func (a *app) noteCandidates(all []projects.Summary) {
 	twins := sameID(all)
 	for _, s := range all {
 		words := []string{screen.Plain(s.ID), s.Changed.Local().Format(minute), markedTitle(s.Summary)}
@@ -263,7 +265,7 @@ func (a *app) noteCandidates(all []sessionstore.ProjectSummary) {
 }
 
 // sameID reports whether an id is in all more than once: in several projects.
-func sameID(all []sessionstore.ProjectSummary) bool {
+func sameID(all []projects.Summary) bool {
 	seen := map[string]bool{}
 	for _, s := range all {
 		if seen[s.ID] {
@@ -274,7 +276,7 @@ func sameID(all []sessionstore.ProjectSummary) bool {
 	return false
 }
 
-func candidatesJSON(all []sessionstore.ProjectSummary) list {
+func candidatesJSON(all []projects.Summary) list {
 	l := list{}
 	for _, s := range all {
 		l = append(l, object{

@@ -9,8 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 )
 
@@ -127,7 +128,7 @@ func (c *importCommand) nothingFound() error {
 func (c *importCommand) counts(a *app) bool { return c.DryRun && a.json && !a.typed }
 
 // importAll imports histories, and shows how far it is.
-func (c *importCommand) importAll(a *app, p *sessionstore.Projects, all []foreign.History, res *historyResult) error {
+func (c *importCommand) importAll(a *app, p *projects.Projects, all []foreign.History, res *historyResult) error {
 	progress := a.Progress("histories", len(all))
 	defer progress.Done()
 	var unwritten error
@@ -153,7 +154,7 @@ func (c *importCommand) importAll(a *app, p *sessionstore.Projects, all []foreig
 // it. The one that changed last comes last, so that it stands first in lists, which
 // go by when a session was saved here. What fails stops no other one. It ends when
 // ctx does, and when told returns false.
-func (r *historyResult) importAll(ctx context.Context, p *sessionstore.Projects, all []foreign.History, opts *foreign.Options, told func(foreign.History, *foreign.Report, error) bool) (failed error) {
+func (r *historyResult) importAll(ctx context.Context, p *projects.Projects, all []foreign.History, opts *foreign.Options, told func(foreign.History, *foreign.Report, error) bool) (failed error) {
 	changed := func(x, y foreign.History) int { return x.Modified.Compare(y.Modified) }
 	for _, h := range slices.SortedStableFunc(slices.Values(all), changed) {
 		report, err := foreign.Import(ctx, p, h, opts)
@@ -181,7 +182,7 @@ func (r *historyResult) importAll(ctx context.Context, p *sessionstore.Projects,
 
 // importShortly imports histories for the picker, and returns the short form of the
 // report.
-func importShortly(ctx context.Context, p *sessionstore.Projects, all []foreign.History, done func(foreign.History, error) bool) (string, error) {
+func importShortly(ctx context.Context, p *projects.Projects, all []foreign.History, done func(foreign.History, error) bool) (string, error) {
 	res := &historyResult{Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{}}
 	err := res.importAll(ctx, p, all, nil, func(h foreign.History, _ *foreign.Report, err error) bool { return done(h, err) })
 	what, made := res.short()

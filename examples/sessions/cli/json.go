@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/alecthomas/kong"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -251,7 +253,7 @@ func leafName(n *kong.Node) string {
 
 // tellTyped writes an error as the answer, unless the answer was written before
 // the error came up: it stays one JSON document.
-func (a *app) tellTyped(text string, found []sessionstore.ProjectSummary) {
+func (a *app) tellTyped(text string, found []projects.Summary) {
 	if a.told {
 		return
 	}
@@ -307,7 +309,7 @@ type typedSession struct {
 	Damaged    bool    `json:"damaged"`
 }
 
-func sessionOf(s sessionstore.ProjectSummary, path string) typedSession {
+func sessionOf(s projects.Summary, path string) typedSession {
 	return typedSession{
 		ID: s.ID, Project: s.Project, Path: path, Title: s.Title, Created: moment(s.Created), Modified: moment(s.Changed),
 		Messages: s.Messages, Turns: s.Turns, Prompts: s.Prompts, Bundle: known(s.Bundle), Model: known(s.Model),

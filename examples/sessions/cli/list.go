@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -72,7 +74,7 @@ func (c *listCommand) Run(a *app) error {
 
 // listed is a session of a list.
 type listed struct {
-	sessionstore.ProjectSummary
+	projects.Summary
 	path string
 	md   sessionstore.Metadata // only where more is shown than the summary tells
 }
@@ -102,7 +104,7 @@ func (c *listCommand) rows(a *app) ([]listed, error) {
 			failed = append(failed, err)
 			continue
 		}
-		r := listed{ProjectSummary: s.ProjectSummary, path: filepath.Join(s.store.Dir(), s.ID)}
+		r := listed{Summary: s.Summary, path: filepath.Join(s.store.Dir(), s.ID)}
 		if a.json && !a.typed || c.Detailed {
 			r.md, _ = s.store.Metadata(a.ctx, s.ID) // one that cannot be read is listed too
 		}
@@ -116,7 +118,7 @@ func (c *listCommand) rows(a *app) ([]listed, error) {
 
 // summarized is a session with the store that it is in.
 type summarized struct {
-	sessionstore.ProjectSummary
+	projects.Summary
 	store *sessionstore.Store
 }
 
@@ -130,7 +132,7 @@ func (c *listCommand) summaries(a *app) (iter.Seq2[summarized, error], error) {
 		}
 		return func(yield func(summarized, error) bool) {
 			for s, err := range p.Summaries(a.ctx, opts) {
-				row := summarized{ProjectSummary: s}
+				row := summarized{Summary: s}
 				if err == nil {
 					row.store, err = p.Store(s.Project)
 				} else if s.Project == "" {
@@ -153,7 +155,7 @@ func (c *listCommand) summaries(a *app) (iter.Seq2[summarized, error], error) {
 		}
 		project := filepath.Base(filepath.Dir(st.Dir()))
 		for s, err := range st.Summaries(a.ctx, opts) {
-			row := summarized{sessionstore.ProjectSummary{Project: project, Summary: s}, st}
+			row := summarized{projects.Summary{Project: project, Summary: s}, st}
 			if err != nil && s.ID == "" { // it ended the list
 				row.Project = ""
 			}
@@ -231,7 +233,7 @@ func (c *listCommand) table(a *app, rows []listed) {
 	}
 	var cells [][]string
 	for _, r := range rows {
-		row := []string{r.Project, r.ID, markedTitle(r.Summary), a.when(r.Changed), r.messages(), strconv.Itoa(r.Prompts)}
+		row := []string{r.Project, r.ID, markedTitle(r.Summary.Summary), a.when(r.Changed), r.messages(), strconv.Itoa(r.Prompts)}
 		if c.Detailed {
 			row = append(row, r.Bundle, r.Model, r.md.Text("description"))
 		}
@@ -265,7 +267,7 @@ func (a *app) listJSON(rows []listed) error {
 	if a.typed {
 		all := []typedSession{}
 		for _, r := range rows {
-			all = append(all, sessionOf(r.ProjectSummary, r.path))
+			all = append(all, sessionOf(r.Summary, r.path))
 		}
 		return a.writeJSON(all, jsonIndent)
 	}

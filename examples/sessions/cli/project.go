@@ -10,13 +10,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // existing is slug that fails when w names a project that is not there:
 // neither a project of that name, nor a directory that could have sessions.
-func (w where) existing(a *app, p *sessionstore.Projects, here bool) (string, error) {
+func (w where) existing(a *app, p *projects.Projects, here bool) (string, error) {
 	slug, err := w.slug(p.Dir(), here)
 	if err != nil || w.Project == "" || isDir(filepath.Join(p.Dir(), slug)) || isDir(w.Project) {
 		return slug, err

@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"regexp"
 	"strconv"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -48,7 +51,7 @@ func (c *searchCommand) Run(a *app) error {
 	if c.Context < 0 {
 		return usageError{fmt.Sprintf("--context: %d is negative; write how many messages to show before and after", c.Context)}
 	}
-	pattern, err := c.pattern()
+	sought, err := c.sought()
 	if err != nil {
 		return usageError{err.Error()}
 	}
@@ -56,7 +59,7 @@ func (c *searchCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	q := sessionstore.Query{Limit: c.Limit}
+	q := projects.Query{Limit: c.Limit}
 	if q.Project, err = c.existing(a, p, false); err != nil {
 		return err
 	}
@@ -68,27 +71,21 @@ func (c *searchCommand) Run(a *app) error {
 	}
 	if c.Regexp { // most transcripts need no second look
 		q.Keyword = literal(c.Text)
-	} else {
-		if q.Keyword, err = sessionstore.StoredText(c.Text); err != nil {
-			return err
-		}
 	}
-	hits := map[string][]hit{}
 	bar := a.Progress("searching", 0)
-	q.Match = func(ctx context.Context, st *sessionstore.Store, id string) (bool, error) {
-		defer bar.Step(1)
-		found, err := c.in(ctx, st, id, pattern)
-		if len(found) > 0 {
-			hits[filepath.Join(st.Dir(), id)] = found
-		}
-		return len(found) > 0, err
+	q.Match = func(context.Context, *sessionstore.Store, string) (bool, error) {
+		bar.Step(1)
+		return true, nil
 	}
-	found, err := p.Find(a.ctx, q)
+	found, hits, err := collect(p.Search(a.ctx, sought, q))
 	bar.Done()
 	if err := a.ctx.Err(); err != nil {
 		return err
 	}
 	a.warn(err)
+	if c.Context > 0 {
+		a.warn(c.addNearby(a.ctx, p, found, hits))
+	}
 	if err := c.show(a, found, hits); err != nil {
 		return err
 	}
@@ -98,72 +95,81 @@ func (c *searchCommand) Run(a *app) error {
 	return nil
 }
 
-func (c *searchCommand) pattern() (*regexp.Regexp, error) {
+func (c *searchCommand) sought() (sessionstore.Sought, error) {
+	sought := sessionstore.Sought{Text: c.Text, Tools: c.Tools, Each: c.Each}
 	if c.Text == "" {
-		return nil, errors.New("the text to find is empty")
+		return sought, errors.New("the text to find is empty")
 	}
-	text := c.Text
-	if !c.Regexp {
-		text = regexp.QuoteMeta(text)
+	var err error
+	if c.Regexp {
+		sought.Regexp, err = regexp.Compile("(?i)" + c.Text)
 	}
-	return regexp.Compile("(?i)" + text)
+	return sought, err
 }
 
-// in returns the messages of a session in which something is found, and those
-// near them that are asked for, in their order.
-func (c *searchCommand) in(ctx context.Context, st *sessionstore.Store, id string, pattern *regexp.Regexp) (found []hit, err error) {
-	n, hits, after := 0, 0, 0
-	var before []hit // the last messages that are not in found
-	for m, err := range st.Messages(ctx, id) {
+// collect returns the sessions in which something was found, and the hits by the
+// directory of the session.
+func collect(all iter.Seq2[projects.Hit, error]) (found []projects.Found, hits map[string][]hit, failed error) {
+	hits = map[string][]hit{}
+	for h, err := range all {
 		if err != nil {
-			return found, err
+			failed = errors.Join(failed, err)
+			continue
 		}
-		n++
-		role := m.Role()
-		texts := []string{}
-		if role != "tool" || c.Tools {
-			texts = append(texts, m.Content())
+		if hits[h.Dir] == nil {
+			found = append(found, h.Found)
 		}
-		if c.Tools {
-			for _, call := range m.ToolCalls() {
-				texts = append(texts, call.Name+" "+string(call.Arguments))
+		hits[h.Dir] = append(hits[h.Dir], hit{message: h.Message, role: h.Role, before: line(h.Before), text: line(h.Text), after: line(h.After)})
+	}
+	return found, hits, failed
+}
+
+// addNearby adds to the hits the messages near them that are asked for.
+func (c *searchCommand) addNearby(ctx context.Context, p *projects.Projects, found []projects.Found, hits map[string][]hit) (failed error) {
+	for _, f := range found {
+		st, err := p.Store(f.Project)
+		if err == nil {
+			hits[f.Dir], err = c.nearby(ctx, st, filepath.Base(f.Dir), hits[f.Dir])
+		}
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
+
+// nearby returns the hits of a session with the messages near them. With an error it
+// returns the hits.
+func (c *searchCommand) nearby(ctx context.Context, st *sessionstore.Store, id string, hits []hit) (all []hit, err error) {
+	next := 1 // number of the first message that is not in all
+	for i, h := range hits {
+		first, end := max(next, h.message-c.Context), h.message+c.Context+1
+		if i+1 < len(hits) {
+			end = min(end, hits[i+1].message)
+		}
+		part, err := st.Part(ctx, id, first, end-first)
+		if err != nil {
+			return hits, err
+		}
+		for j, m := range part.Messages {
+			if n := part.First + j; n == h.message {
+				all = append(all, h)
+			} else {
+				all = append(all, near(n, m))
 			}
 		}
-		switch h, ok := first(pattern, n, role, texts); {
-		case ok && (c.Each == 0 || hits < c.Each):
-			found = append(append(found, before...), h)
-			hits, after, before = hits+1, c.Context, nil
-		case after > 0:
-			found, after = append(found, nearby(n, role, m)), after-1
-		case c.Each > 0 && hits >= c.Each:
-			return found, nil
-		case c.Context > 0:
-			before = append(before, nearby(n, role, m))
-			before = before[max(0, len(before)-c.Context):]
-		}
+		next = end
 	}
-	return found, nil
+	return all, nil
 }
 
-// first returns the first place of texts where the pattern is found.
-func first(pattern *regexp.Regexp, n int, role string, texts []string) (hit, bool) {
-	for _, text := range texts {
-		if at := pattern.FindStringIndex(text); at != nil && at[1] > at[0] {
-			return hitAt(n, role, text, at), true
-		}
-	}
-	return hit{}, false
-}
-
-// nearby is a message of the context.
-func nearby(n int, role string, m sessionstore.Message) hit {
+// near is a message of the context.
+func near(n int, m sessionstore.Message) hit {
 	text := m.Content()
-	h := hitAt(n, role, text, []int{0, 0})
+	h := hitAt(n, m.Role(), text, []int{0, 0})
 	h.context = true
 	return h
 }
 
-func (c *searchCommand) show(a *app, found []sessionstore.Found, hits map[string][]hit) error {
+func (c *searchCommand) show(a *app, found []projects.Found, hits map[string][]hit) error {
 	if a.typed {
 		return a.writeJSON(matchesOf(found, hits), jsonIndent)
 	}

@@ -12,9 +12,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/eventslog"
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 )
 
@@ -48,7 +49,7 @@ func (c *statsCommand) Run(a *app) error {
 		now := a.now
 		a.now = func() time.Time { return now().UTC() }
 	}
-	q := sessionstore.Query{Days: a.now().Location()}
+	q := projects.Query{Days: a.now().Location()}
 	if q.Project, err = c.existing(a, p, false); err != nil {
 		return err
 	}
@@ -59,8 +60,8 @@ func (c *statsCommand) Run(a *app) error {
 		return err
 	}
 	bar := a.Progress("reading", 0)
-	all, skipped, err := c.sums(func(yield func(sessionstore.Usage, error) bool) {
-		for _, of := range []iter.Seq2[sessionstore.Usage, error]{p.Usage(a.ctx, q), foreign.Usage(a.ctx, p, q)} {
+	all, skipped, err := c.sums(func(yield func(projects.Usage, error) bool) {
+		for _, of := range []iter.Seq2[projects.Usage, error]{p.Usage(a.ctx, q), foreign.Usage(a.ctx, p, q)} {
 			for u, err := range of {
 				if !yield(u, err) {
 					return
@@ -97,7 +98,7 @@ type sum struct {
 
 // sums adds up, and returns what could not be read beside. Days come in their
 // order, all others by the tokens that they used.
-func (c *statsCommand) sums(usage func(func(sessionstore.Usage, error) bool), bar *screen.Progress) (all []sum, skipped, err error) {
+func (c *statsCommand) sums(usage func(func(projects.Usage, error) bool), bar *screen.Progress) (all []sum, skipped, err error) {
 	sums := map[string]*sum{}
 	for u, bad := range usage {
 		if bad != nil {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice/conversation"
@@ -263,7 +265,7 @@ func (h here) find(a *app) (target, error) {
 
 // openStore opens the project's sessions directory, and makes none: the store
 // is nil where there is none.
-func (l local) openStore(a *app) (*sessionstore.Store, *sessionstore.Projects, error) {
+func (l local) openStore(a *app) (*sessionstore.Store, *projects.Projects, error) {
 	p, err := a.known(where(l))
 	if err != nil {
 		return nil, nil, err

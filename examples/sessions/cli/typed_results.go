@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"path/filepath"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
@@ -26,13 +28,13 @@ func (a *app) showTyped(t target, s *sessionstore.Session, transcript bool) erro
 }
 
 // projectSummary is the summary of the session in a directory.
-func (a *app) projectSummary(dir string) (sessionstore.ProjectSummary, error) {
+func (a *app) projectSummary(dir string) (projects.Summary, error) {
 	s, err := a.summaryIn(dir)
-	return sessionstore.ProjectSummary{Project: filepath.Base(filepath.Dir(filepath.Dir(dir))), Summary: s}, err
+	return projects.Summary{Project: filepath.Base(filepath.Dir(filepath.Dir(dir))), Summary: s}, err
 }
 
 // foundTyped answers find.
-func (a *app) foundTyped(found []sessionstore.Found) error {
+func (a *app) foundTyped(found []projects.Found) error {
 	all := []typedSession{}
 	for _, f := range found {
 		s, err := a.projectSummary(f.Dir)
@@ -84,7 +86,7 @@ type typedMatch struct {
 	Context bool   `json:"context"`
 }
 
-func matchesOf(found []sessionstore.Found, hits map[string][]hit) []typedMatches {
+func matchesOf(found []projects.Found, hits map[string][]hit) []typedMatches {
 	all := []typedMatches{}
 	for _, f := range found {
 		one := typedMatches{f.ID, f.Project, f.Dir, moment(f.Created), []typedMatch{}}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
@@ -37,7 +39,7 @@ func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	dir := filepath.Join(t.TempDir(), "projects")
-	p, err := sessionstore.OpenProjects(dir, &sessionstore.Options{Durability: sessionstore.Relaxed})
+	p, err := projects.Open(dir, &sessionstore.Options{Durability: sessionstore.Relaxed})
 	require.NoError(t, err)
 	sessions := s.importHostile(p)
 	require.NoError(t, p.Close())
@@ -267,7 +269,7 @@ func encoded(t require.TestingT, v any) json.RawMessage {
 }
 
 // importHostile imports a history of each tool, and returns where they are.
-func (s *site) importHostile(p *sessionstore.Projects) (all [][2]string) {
+func (s *site) importHostile(p *projects.Projects) (all [][2]string) {
 	text, markdown := encoded(s, hostileText), encoded(s, hostileMarkdown)
 	arguments := encoded(s, string(encoded(s, map[string]any{"command": hostileText})))
 	for tool, lines := range map[foreign.Tool]string{

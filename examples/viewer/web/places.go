@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
@@ -17,7 +19,7 @@ import (
 // Places are the sessions directories that are shown: one, or those of a
 // directory of projects.
 type Places struct {
-	projects  *sessionstore.Projects // nil: there is one sessions directory
+	projects  *projects.Projects // nil: there is one sessions directory
 	manifests []workflow.Manifest
 
 	mu   sync.Mutex // guards open
@@ -44,8 +46,8 @@ func OpenPlaces(dir string, manifests []workflow.Manifest) (*Places, error) {
 			return p, p.openOne(dir)
 		}
 	}
-	projects, err := sessionstore.OpenProjects(dir, nil)
-	p.projects = projects
+	all, err := projects.Open(dir, nil)
+	p.projects = all
 	return p, err
 }
 

@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/examples/viewer/excerpt"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -72,15 +74,14 @@ func (s *Server) search(w http.ResponseWriter, r *request) error {
 		data["Project"], data["Path"], data["Action"] = project, pathOf(project, ""), pathOf(project, "")+"/search"
 	}
 	if data["Query"] != "" {
-		pattern, err := textPattern(r.URL.Query().Get("q"))
-		if err != nil {
+		if _, err := textPattern(r.URL.Query().Get("q")); err != nil {
 			return err
 		}
 		if err := s.searching(r.Context()); err != nil {
 			return err
 		}
 		defer func() { <-s.searches }()
-		found, err := s.places.search(r.Context(), project, r.URL.Query().Get("q"), pattern)
+		found, err := s.places.search(r.Context(), project, r.URL.Query().Get("q"))
 		if r.Context().Err() != nil {
 			return r.Context().Err()
 		}
@@ -104,35 +105,32 @@ func (s *Server) searching(ctx context.Context) error {
 
 // search looks through a project; "" are all. With an error that Is
 // [sessionstore.ErrCorrupt] it returns what it found beside.
-func (p *Places) search(ctx context.Context, project, text string, pattern *regexp.Regexp) ([]foundSession, error) {
+func (p *Places) search(ctx context.Context, project, text string) (out []foundSession, damage error) {
+	sought := sessionstore.Sought{Text: text, Each: maxEach}
 	if p.projects == nil {
-		return p.searchOne(ctx, pattern)
+		return p.searchOne(ctx, sought)
 	}
-	keyword, err := sessionstore.StoredText(text)
-	if err != nil {
-		return nil, errRequest(err.Error())
-	}
-	hits := map[string][]hit{} // by directory
-	all, err := p.projects.Find(ctx, sessionstore.Query{Project: project, Keyword: keyword, Limit: maxFound, Match: func(ctx context.Context, st *sessionstore.Store, id string) (bool, error) {
-		found, err := hitsIn(ctx, st, id, pattern)
-		if len(found) > 0 {
-			hits[filepath.Join(st.Dir(), id)] = found
-		}
-		return len(found) > 0, err
-	}})
-	var out []foundSession
-	for _, f := range all {
-		at, err := p.place(ctx, f.Project)
+	last := "" // directory of the last session in out
+	for h, err := range p.projects.Search(ctx, sought, projects.Query{Project: project, Limit: maxFound}) {
 		if err != nil {
-			return nil, err
+			damage = errors.Join(damage, err)
+			continue
 		}
-		out = append(out, at.found(ctx, filepath.Base(f.Dir), f.Created, hits[f.Dir]))
+		if h.Dir != last {
+			at, err := p.place(ctx, h.Project)
+			if err != nil {
+				return nil, err
+			}
+			out, last = append(out, at.found(ctx, filepath.Base(h.Dir), h.Created)), h.Dir
+		}
+		f := &out[len(out)-1]
+		f.Hits = append(f.Hits, shownHit(h.Hit))
 	}
-	return out, err
+	return out, damage
 }
 
 // searchOne looks through the one sessions directory.
-func (p *Places) searchOne(ctx context.Context, pattern *regexp.Regexp) (out []foundSession, damage error) {
+func (p *Places) searchOne(ctx context.Context, sought sessionstore.Sought) (out []foundSession, damage error) {
 	names, err := p.names(ctx)
 	if err != nil || len(names) == 0 {
 		return nil, err
@@ -149,44 +147,38 @@ func (p *Places) searchOne(ctx context.Context, pattern *regexp.Regexp) (out []f
 		if len(out) == maxFound {
 			break
 		}
-		hits, err := hitsIn(ctx, at.store, info.ID, pattern)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil && !errors.Is(err, sessionstore.ErrNotFound) { // one that is removed just now
-			damage = errors.Join(damage, err)
+		var hits []hit
+		for h, err := range at.store.Search(ctx, info.ID, sought) {
+			switch {
+			case ctx.Err() != nil:
+				return nil, ctx.Err()
+			case err == nil:
+				hits = append(hits, shownHit(h))
+			case !errors.Is(err, sessionstore.ErrNotFound): // one that is removed just now
+				damage = errors.Join(damage, err)
+			}
 		}
 		if len(hits) > 0 {
-			out = append(out, at.found(ctx, info.ID, info.Modified, hits))
+			f := at.found(ctx, info.ID, info.Modified)
+			f.Hits = hits
+			out = append(out, f)
 		}
 	}
 	return out, damage
 }
 
+// shownHit returns a hit as the pages have it, which number messages from 0.
+func shownHit(h sessionstore.Hit) hit {
+	return hit{N: h.Message - 1, Role: h.Role, Before: h.Before, Text: h.Text, After: h.After}
+}
+
 // found returns a session as the page shows it.
-func (p *place) found(ctx context.Context, id string, at time.Time, hits []hit) foundSession {
-	f := foundSession{Project: p.name, Title: id, Path: pathOf(p.name, id), Created: at, Hits: hits}
+func (p *place) found(ctx context.Context, id string, at time.Time) foundSession {
+	f := foundSession{Project: p.name, Title: id, Path: pathOf(p.name, id), Created: at}
 	if s, err := p.store.Summary(ctx, id); err == nil {
 		if it, err := p.item(ctx, s); err == nil {
 			f.Title = cmp.Or(it.Title, id)
 		}
 	}
 	return f
-}
-
-// hitsIn returns the first messages of a session in which the pattern is found.
-func hitsIn(ctx context.Context, st *sessionstore.Store, id string, pattern *regexp.Regexp) (found []hit, err error) {
-	n := 0
-	for m, err := range st.Messages(ctx, id) {
-		if err != nil {
-			return found, err
-		}
-		if h, ok := hitIn(m, n, pattern); ok {
-			if found = append(found, h); len(found) == maxEach {
-				return found, nil
-			}
-		}
-		n++
-	}
-	return found, nil
 }

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/eventslog"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -169,7 +171,7 @@ func (p *Places) usage(ctx context.Context, project string) iter.Seq2[eventslog.
 		return p.usageOfOne(ctx)
 	}
 	return func(yield func(eventslog.Usage, error) bool) {
-		for u, err := range p.projects.Usage(ctx, sessionstore.Query{Project: project, Days: time.Local}) {
+		for u, err := range p.projects.Usage(ctx, projects.Query{Project: project, Days: time.Local}) {
 			if !yield(u.Usage, err) {
 				return
 			}

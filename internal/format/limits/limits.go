@@ -48,6 +48,18 @@ type kindError struct {
 func (e *kindError) Error() string { return e.text }
 func (e *kindError) Unwrap() error { return e.kind }
 
+// Reference returns an error that Is kind, nil for none, and whose whole text is that of
+// the Python reference: nothing is put before it.
+func Reference(kind error, text string) error { return &referenceError{kindError{text, kind}} }
+
+// IsReference reports whether err is one of [Reference].
+func IsReference(err error) bool {
+	_, is := err.(*referenceError)
+	return is
+}
+
+type referenceError struct{ kindError }
+
 // idBytes is how much of an id an error shows, and pathBytes how much of a path.
 const (
 	idBytes   = 64

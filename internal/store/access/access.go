@@ -16,7 +16,9 @@ package access
 // Functions are the functions that sessionstore registers.
 type Functions struct {
 	Open         any // func(dir string, opts *sessionstore.Options, hooks *seam.Seam) (*sessionstore.Store, error)
-	OpenProjects any // func(dir string, opts *sessionstore.Options, hooks *seam.Seam) (*sessionstore.Projects, error)
+	Summaries    any // func(ctx context.Context, slugs []string, open func(string) (*sessionstore.Store, bool, error), o *sessionstore.ListOptions, yield func(string, sessionstore.Summary, error) bool) error
+	CheckID      any // func(id string) error
+	ReadMetadata any // func(dir *sessiondir.Dir) (md sessionstore.Metadata, found bool, err error)
 	Of           any // func(*sessionstore.Store) any: a value with the methods that core declares
 	From         any // func(m sessionstore.Message, name string) []byte
 	Blocks       any // func(m sessionstore.Message) []byte

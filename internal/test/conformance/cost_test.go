@@ -96,7 +96,7 @@ func (c ordinaryCase) run(t *testing.T) verdict {
 
 // requireRestored restores the cost of the session root through the public
 // functions, which must find the total that is in o.
-func (p projects) requireRestored(t *testing.T, o *costOutcome) {
+func (p projectTree) requireRestored(t *testing.T, o *costOutcome) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Join(p.sessions(), "root"), 0o700))
 	r, err := cost.Ordinary(t.Context(), p.open(t), "root")
@@ -178,7 +178,7 @@ func (h *coordinator) add(r registered) bool {
 }
 
 // readFork reads what there is of the fork.
-func (p projects) readFork(t *testing.T, c forkCostCase) (sessioncost.Boundary, *sessioncost.Events) {
+func (p projectTree) readFork(t *testing.T, c forkCostCase) (sessioncost.Boundary, *sessioncost.Events) {
 	t.Helper()
 	md, err := p.open(t).Metadata(t.Context(), c.SessionID)
 	raw, _ := md.Lookup(sessioncost.Member)
@@ -219,25 +219,25 @@ func (c pathCase) run(t *testing.T) verdict {
 	return equal(sessioncost.Files{Capture: p.at(c.CI), Ordinary: p.at(c.Ordinary)}, got)
 }
 
-// projects is a directory in which a project's sessions lie as the vectors have
+// projectTree is a directory in which a project's sessions lie as the vectors have
 // them.
-type projects struct{ dir string }
+type projectTree struct{ dir string }
 
-func newProjects(t *testing.T) projects {
+func newProjects(t *testing.T) projectTree {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	p := projects{dir}
+	p := projectTree{dir}
 	require.NoError(t, os.MkdirAll(p.sessions(), 0o700))
 	return p
 }
 
-func (p projects) sessions() string { return filepath.Join(p.dir, "projects", "slug", "sessions") }
+func (p projectTree) sessions() string { return filepath.Join(p.dir, "projects", "slug", "sessions") }
 
 // at puts the directory into a text of the vectors.
-func (p projects) at(text string) string { return strings.ReplaceAll(text, "{DIR}", p.dir) }
+func (p projectTree) at(text string) string { return strings.ReplaceAll(text, "{DIR}", p.dir) }
 
-func (p projects) put(t *testing.T, f files) {
+func (p projectTree) put(t *testing.T, f files) {
 	t.Helper()
 	for name, text := range f {
 		path := filepath.Join(p.dir, filepath.FromSlash(name))
@@ -246,12 +246,12 @@ func (p projects) put(t *testing.T, f files) {
 	}
 }
 
-func (p projects) open(t *testing.T) *sessionstore.Store {
+func (p projectTree) open(t *testing.T) *sessionstore.Store {
 	t.Helper()
 	return place{dir: p.sessions(), workspace: p.dir}.open(t)
 }
 
-func (p projects) locate(t *testing.T, id, base string) sessioncost.Files {
+func (p projectTree) locate(t *testing.T, id, base string) sessioncost.Files {
 	t.Helper()
 	return sessioncost.Locate(filepath.Join(p.sessions(), id), p.at(base), "", sessioncost.IsFile)
 }

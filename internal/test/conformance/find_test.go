@@ -9,6 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
@@ -111,10 +113,10 @@ func (c findCase) ours(t *testing.T) findings {
 			p.put(t, filepath.Join(project, "sessions", id), f)
 		}
 	}
-	projects, err := sessionstore.OpenProjects(p.dir, nil)
+	all, err := projects.Open(p.dir, nil)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, projects.Close()) })
-	found, err := projects.Find(t.Context(), c.query(t))
+	t.Cleanup(func() { require.NoError(t, all.Close()) })
+	found, err := all.Find(t.Context(), c.query(t))
 	ours := findings{Sessions: []foundSession{}, Failed: outcome(err)}
 	for _, f := range found {
 		path := filepath.ToSlash(strings.Replace(f.Dir, p.dir, "{DIR}", 1))
@@ -126,9 +128,9 @@ func (c findCase) ours(t *testing.T) findings {
 	return ours
 }
 
-func (c findCase) query(t *testing.T) sessionstore.Query {
+func (c findCase) query(t *testing.T) projects.Query {
 	t.Helper()
-	q := sessionstore.Query{Project: c.Args.Project, Limit: c.Args.limit()}
+	q := projects.Query{Project: c.Args.Project, Limit: c.Args.limit()}
 	if c.Args.Keyword != nil {
 		q.Keyword = *c.Args.Keyword
 	}

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
@@ -248,10 +250,10 @@ func (c resolveCase) run(t *testing.T) verdict {
 			p.put(t, filepath.Join(project, "sessions", id), f)
 		}
 	}
-	projects, err := sessionstore.OpenProjects(p.dir, nil)
+	all, err := projects.Open(p.dir, nil)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, projects.Close()) })
-	dir, err := projects.Resolve(t.Context(), strings.ReplaceAll(c.Ref, "{DIR}", p.dir), c.Project)
+	t.Cleanup(func() { require.NoError(t, all.Close()) })
+	dir, err := all.Resolve(t.Context(), strings.ReplaceAll(c.Ref, "{DIR}", p.dir), c.Project)
 	ours := strings.ReplaceAll(dir+outcome(err), p.dir, "{DIR}")
 	reference := sortMatches(c.Path + c.Error.outcome())
 	return judge(reference, sortMatches(ours), func(f *fired) string {

@@ -15,8 +15,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+	_ "unsafe" // for linkname
 
-	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -118,7 +120,7 @@ func newRunning(ctx context.Context, dir string, families []family, cut uint64) 
 		r.tell("%s has %d of its lines", name, strings.Count(r.home.files[name].content, "\n"))
 	}
 	var err error
-	r.p, err = sessionstore.OpenProjects(r.dir, &sessionstore.Options{Durability: sessionstore.Relaxed})
+	r.p, err = projects.Open(r.dir, &sessionstore.Options{Durability: sessionstore.Relaxed})
 	must(err)
 	return r
 }
@@ -177,7 +179,7 @@ func (p plan) shortest(ctx context.Context, failed *failure) *failure {
 type running struct {
 	ctx   context.Context
 	dir   string
-	p     *sessionstore.Projects
+	p     *projects.Projects
 	home  *home
 	words *words
 	story []string
@@ -213,7 +215,7 @@ type stored struct {
 func (s *stored) has(word string) bool { return slices.Contains(s.words, word) }
 
 // importAll imports what Find finds into p, that which changed last in the end.
-func (r *running) importAll(p *sessionstore.Projects) (reports []*foreign.Report, failed error) {
+func (r *running) importAll(p *projects.Projects) (reports []*foreign.Report, failed error) {
 	for _, tool := range []foreign.Tool{foreign.Claude, foreign.Codex} {
 		all, err := foreign.Find(r.ctx, tool, &foreign.FindOptions{Home: filepath.Join(r.home.dir, string(tool))})
 		failed = errors.Join(failed, err)
@@ -278,7 +280,7 @@ func (r *running) killed(n int) *failure {
 	r.tell("an import is killed before operation %d", n)
 	gone := errors.New("killed")
 	count := 0
-	p, err := core.OpenProjects(r.dir, &sessionstore.Options{Durability: sessionstore.Relaxed}, &seam.Seam{Before: func(seam.Op) error {
+	p, err := openSeamed(r.dir, &sessionstore.Options{Durability: sessionstore.Relaxed}, &seam.Seam{Before: func(seam.Op) error {
 		if count++; count >= n {
 			return gone
 		}
@@ -442,3 +444,6 @@ func hashes(dir string) map[string][32]byte {
 	}))
 	return all
 }
+
+//go:linkname openSeamed github.com/amplifier-go/sessionstorage/sessionstore/projects.open
+func openSeamed(dir string, opts *sessionstore.Options, hooks *seam.Seam) (*projects.Projects, error)

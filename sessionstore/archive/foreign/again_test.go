@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -17,14 +19,14 @@ import (
 // growing is a history that grows between imports.
 type growing struct {
 	t    *testing.T
-	p    *sessionstore.Projects
+	p    *projects.Projects
 	st   *sessionstore.Store
 	path string
 }
 
 func newGrowing(t *testing.T) *growing {
 	t.Helper()
-	g := &growing{t: t, p: projects(t), path: filepath.Join(t.TempDir(), "g.jsonl")}
+	g := &growing{t: t, p: openProjects(t), path: filepath.Join(t.TempDir(), "g.jsonl")}
 	st, err := g.p.Store("-w")
 	require.NoError(t, err)
 	g.st = st
@@ -237,7 +239,7 @@ func TestFind(t *testing.T) {
 // TestDryRun writes nothing, not even a project.
 func TestDryRun(t *testing.T) {
 	t.Parallel()
-	p := projects(t)
+	p := openProjects(t)
 	for _, h := range corpus(t) {
 		report, err := Import(t.Context(), p, h, &Options{DryRun: true})
 		if err != nil {

@@ -129,7 +129,7 @@ func TestDamagedLineOfAnotherFile(t *testing.T) {
 			}
 			all, err := Find(t.Context(), c.tool, &FindOptions{Home: home})
 			require.NoError(t, err)
-			got, p := map[string]int{}, projects(t)
+			got, p := map[string]int{}, openProjects(t)
 			for _, h := range all {
 				report, err := Import(t.Context(), p, h, nil)
 				require.NoError(t, err)

@@ -9,10 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 )
 
@@ -73,7 +74,7 @@ func TestFindSpawnedInCircle(t *testing.T) {
 // stay as they are when the tool compresses a file that was imported before.
 func TestPacked(t *testing.T) {
 	t.Parallel()
-	p, home := projects(t), t.TempDir()
+	p, home := openProjects(t), t.TempDir()
 	dir := filepath.Join(home, "sessions", "2026")
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	for _, h := range codexCorpus(t) {
@@ -98,7 +99,7 @@ func TestPacked(t *testing.T) {
 		for i, s := range again.Sessions {
 			require.Equal(t, Imported{plain.Sessions[i].ID, s.Kind, Unchanged, 0}, s)
 		}
-		other := projects(t)
+		other := openProjects(t)
 		_, err = Import(t.Context(), other, all[0], nil)
 		require.NoError(t, err)
 		st, err := other.Store(h.Project())
@@ -117,7 +118,7 @@ func TestGrowing(t *testing.T) {
 			t.Parallel()
 			lines := strings.SplitAfter(original(t, h.Path), "\n")
 			step := 1 + len(lines)/12
-			p, o := projects(t), &Options{Project: "-w"}
+			p, o := openProjects(t), &Options{Project: "-w"}
 			h.Path, h.Agents = filepath.Join(t.TempDir(), "h.jsonl"), nil
 			for n := step; ; n += step {
 				n = min(n, len(lines))
@@ -138,14 +139,14 @@ func TestGrowing(t *testing.T) {
 
 // sameAsFresh compares the conversation of a history with what its first import
 // into another store makes.
-func sameAsFresh(t *testing.T, p *sessionstore.Projects, h History, report *Report) {
+func sameAsFresh(t *testing.T, p *projects.Projects, h History, report *Report) {
 	t.Helper()
-	fresh := projects(t)
+	fresh := openProjects(t)
 	_, err := Import(t.Context(), fresh, h, &Options{Project: "-w"})
 	require.NoError(t, err)
 	id := report.Sessions[0].ID
 	var shown []string
-	for _, p := range []*sessionstore.Projects{p, fresh} {
+	for _, p := range []*projects.Projects{p, fresh} {
 		st, err := p.Store("-w")
 		require.NoError(t, err)
 		var rows []byte
@@ -160,7 +161,7 @@ func sameAsFresh(t *testing.T, p *sessionstore.Projects, h History, report *Repo
 // TestFound finds imported sessions by what was said in them.
 func TestFound(t *testing.T) {
 	t.Parallel()
-	p := projects(t)
+	p := openProjects(t)
 	ids := map[string]string{}
 	for _, h := range corpus(t) {
 		if report, err := Import(t.Context(), p, h, nil); err == nil {
@@ -172,7 +173,7 @@ func TestFound(t *testing.T) {
 		"there is a.": "5973b6c0-94b8-487b-a530-2aeb6098ae0e",
 		"make it red": "79af214d-18d1-5a5f-987b-d4936a765bdc",
 	} {
-		found, err := p.Find(t.Context(), sessionstore.Query{Keyword: said})
+		found, err := p.Find(t.Context(), projects.Query{Keyword: said})
 		require.NoError(t, err)
 		require.Len(t, found, 1)
 		require.Equal(t, ids[id], found[0].ID)
@@ -215,7 +216,7 @@ func TestCodexEvents(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p, path := projects(t), filepath.Join(t.TempDir(), "rollout-a.jsonl")
+			p, path := openProjects(t), filepath.Join(t.TempDir(), "rollout-a.jsonl")
 			require.NoError(t, os.WriteFile(path, []byte(c.history), 0o600))
 			report, err := Import(t.Context(), p, History{Tool: Codex, ID: "a", Path: path, Dir: "/w"}, nil)
 			require.NoError(t, err)

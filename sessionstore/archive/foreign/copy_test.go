@@ -33,7 +33,7 @@ func TestGoesOnAsCopy(t *testing.T) {
 	all, err := Find(t.Context(), Claude, &FindOptions{Home: home})
 	require.NoError(t, err)
 	require.Len(t, all, 3)
-	p := projects(t)
+	p := openProjects(t)
 	id := func(of string) string { return idOf(Claude, of) }
 	parents, turns, next := map[string]string{}, map[string]int{}, map[string][]string{}
 	for _, h := range all {

@@ -16,7 +16,7 @@ import (
 // counts returns what the files of a history hold, of a dry run and of an import.
 func counts(t testing.TB, h History) []thread.Count {
 	t.Helper()
-	p := projects(t)
+	p := openProjects(t)
 	dry, err := Import(t.Context(), p, h, &Options{DryRun: true})
 	if err != nil {
 		require.ErrorIs(t, err, ErrEmpty)

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 )
 
@@ -15,7 +16,7 @@ func ExampleImport() {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	p, err := sessionstore.OpenProjects(dir, nil)
+	p, err := projects.Open(dir, nil)
 	if err != nil {
 		panic(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"iter"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
@@ -87,14 +89,14 @@ func ForkActive(ctx context.Context, st *sessionstore.Store, id, newID string) (
 }
 
 // Usage yields what the imported sessions that q describes used in their tools, by
-// session and model: what [sessionstore.Projects.Usage] says of others by their logs.
+// session and model: what [projects.Projects.Usage] says of others by their logs.
 // All of a session counts for the day on which it began. A response counts once over all
 // of these sessions, with the one that began first: also where the tool copied it into
 // another session, as Claude Code does when it forks, resumes or goes on in the
 // background. Of copies that have other numbers of tokens, the largest count. An error
 // comes last; what could not be read hides nothing else.
 //
-// [sessionstore.Projects.Usage]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#Projects.Usage
-func Usage(ctx context.Context, p *sessionstore.Projects, q sessionstore.Query) iter.Seq2[sessionstore.Usage, error] {
+// [projects.Projects.Usage]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#Projects.Usage
+func Usage(ctx context.Context, p *projects.Projects, q projects.Query) iter.Seq2[projects.Usage, error] {
 	return land.Usage(ctx, p, q, programs)
 }

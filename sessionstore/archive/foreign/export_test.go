@@ -53,7 +53,7 @@ func readBack(t testing.TB, st *sessionstore.Store, id string, tool Tool) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.jsonl")
 	require.NoError(t, os.WriteFile(path, []byte(exported(t, st, id, tool)), 0o600))
-	p := projects(t)
+	p := openProjects(t)
 	report, err := Import(t.Context(), p, History{Tool: tool, ID: "x", Path: path}, &Options{Project: "-w"})
 	require.NoError(t, err)
 	other, err := p.Store("-w")
@@ -102,7 +102,7 @@ func TestExport(t *testing.T) {
 	for _, h := range corpus(t) {
 		t.Run(h.ID, func(t *testing.T) {
 			t.Parallel()
-			p := projects(t)
+			p := openProjects(t)
 			report, err := Import(t.Context(), p, h, nil)
 			if err != nil {
 				require.ErrorIs(t, err, ErrEmpty)
@@ -144,7 +144,7 @@ func TestExportChanged(t *testing.T) {
 		}
 		t.Run(h.ID, func(t *testing.T) {
 			t.Parallel()
-			p := projects(t)
+			p := openProjects(t)
 			report, err := Import(t.Context(), p, h, nil)
 			require.NoError(t, err)
 			st, err := p.Store(report.Project)
@@ -176,7 +176,7 @@ func TestExportChanged(t *testing.T) {
 // tool for the other.
 func TestExportElsewhere(t *testing.T) {
 	t.Parallel()
-	p := projects(t)
+	p := openProjects(t)
 	st, err := p.Store("-home-ana-site")
 	require.NoError(t, err)
 	id := sessionstore.NewID()
@@ -191,7 +191,7 @@ func TestExportElsewhere(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "x.jsonl")
 		require.NoError(t, os.WriteFile(path, []byte(exported(t, st, id, tool)), 0o600))
 		h := History{Tool: tool, ID: id, Path: path}
-		report, err := Import(t.Context(), projects(t), h, &Options{Project: "-w"})
+		report, err := Import(t.Context(), openProjects(t), h, &Options{Project: "-w"})
 		require.NoError(t, err)
 		require.Empty(t, report.Unknown)
 	}
@@ -218,7 +218,7 @@ func TestSavedByPython(t *testing.T) {
 	for _, h := range corpus(t) {
 		t.Run(h.ID, func(t *testing.T) {
 			t.Parallel()
-			p, o := projects(t), &Options{Project: "-w"}
+			p, o := openProjects(t), &Options{Project: "-w"}
 			lines := strings.SplitAfter(original(t, h.Path), "\n")
 			h.Path, h.Agents = filepath.Join(t.TempDir(), "h.jsonl"), nil
 			require.NoError(t, os.WriteFile(h.Path, []byte(strings.Join(lines[:len(lines)*3/4], "")), 0o600))

@@ -9,11 +9,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	_ "unsafe" // for linkname
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 	"github.com/amplifier-go/sessionstorage/slice"
 	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
@@ -24,9 +27,9 @@ func TestMain(m *testing.M) {
 	testenv.Main(m, map[string]testenv.Child{"import": importForever, "grow": growForever, "large": importLarge})
 }
 
-func projects(t testing.TB) *sessionstore.Projects {
+func openProjects(t testing.TB) *projects.Projects {
 	t.Helper()
-	p, err := sessionstore.OpenProjects(t.TempDir(), &sessionstore.Options{Durability: sessionstore.Relaxed})
+	p, err := projects.Open(t.TempDir(), &sessionstore.Options{Durability: sessionstore.Relaxed})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
 	return p
@@ -88,7 +91,7 @@ func TestCorpus(t *testing.T) {
 	for _, h := range corpus(t) {
 		t.Run(h.ID, func(t *testing.T) {
 			t.Parallel()
-			p := projects(t)
+			p := openProjects(t)
 			report, err := Import(t.Context(), p, h, nil)
 			golden := filepath.Join("testdata", "golden", filepath.Base(h.ID)+".txt")
 			if err != nil {
@@ -129,7 +132,7 @@ func TestTwoDevices(t *testing.T) {
 	t.Parallel()
 	var trees []map[string]string
 	for range 2 {
-		p := projects(t)
+		p := openProjects(t)
 		for _, h := range corpus(t) {
 			_, err := Import(t.Context(), p, h, nil)
 			if err != nil {
@@ -141,3 +144,9 @@ func TestTwoDevices(t *testing.T) {
 	require.Equal(t, slices.Sorted(maps.Keys(trees[0])), slices.Sorted(maps.Keys(trees[1])))
 	require.Equal(t, trees[0], trees[1])
 }
+
+// openSeamed is [projects.Open] with a seam, which sees every operation that changes the
+// disk and may delay it or let it fail.
+//
+//go:linkname openSeamed github.com/amplifier-go/sessionstorage/sessionstore/projects.open
+func openSeamed(dir string, opts *sessionstore.Options, hooks *seam.Seam) (*projects.Projects, error)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -61,7 +63,7 @@ func FuzzImportCodex(f *testing.F) {
 func fuzzImport(t *testing.T, tool Tool, data string) {
 	t.Helper()
 	top := t.TempDir()
-	p, err := sessionstore.OpenProjects(filepath.Join(top, "p"), &sessionstore.Options{Durability: sessionstore.Relaxed})
+	p, err := projects.Open(filepath.Join(top, "p"), &sessionstore.Options{Durability: sessionstore.Relaxed})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, p.Close()) }()
 	path := filepath.Join(top, "h.jsonl")

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -18,7 +20,7 @@ import (
 // away is a session that is exported to a tool and goes on there.
 type away struct {
 	t    *testing.T
-	p    *sessionstore.Projects
+	p    *projects.Projects
 	st   *sessionstore.Store
 	id   string
 	tool Tool
@@ -40,7 +42,7 @@ var native = []string{
 }
 
 // newAway returns the session id of a store, made of rows where there are some.
-func newAway(t *testing.T, p *sessionstore.Projects, id string, tool Tool, rows ...string) *away {
+func newAway(t *testing.T, p *projects.Projects, id string, tool Tool, rows ...string) *away {
 	t.Helper()
 	st, err := p.Store("-w")
 	require.NoError(t, err)

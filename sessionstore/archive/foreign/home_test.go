@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -25,7 +26,7 @@ func eachTool(t *testing.T, test func(t *testing.T, a *away)) {
 	for _, tool := range []Tool{Claude, Codex} {
 		t.Run(string(tool), func(t *testing.T) {
 			t.Parallel()
-			test(t, newAway(t, projects(t), nativeID, tool, native...))
+			test(t, newAway(t, openProjects(t), nativeID, tool, native...))
 		})
 	}
 }
@@ -55,7 +56,7 @@ func TestHome(t *testing.T) {
 		require.Equal(t, 5, turns)
 		require.Equal(t, []string{"Mine", "our-model", "b"}, []string{md.Text("name"), md.Text("model"), md.Text("bundle")})
 		used := 0
-		for u, err := range Usage(t.Context(), a.p, sessionstore.Query{}) {
+		for u, err := range Usage(t.Context(), a.p, projects.Query{}) {
 			require.NoError(t, err)
 			require.Equal(t, a.id, u.Session)
 			require.Equal(t, "their-model", u.Model)
@@ -189,7 +190,7 @@ func TestHomeOfEdited(t *testing.T) {
 				require.Equal(t, here, a.rows(a.id))
 
 				// After the tool's turns came home, too.
-				b := newAway(t, projects(t), nativeID, a.tool, native...)
+				b := newAway(t, openProjects(t), nativeID, a.tool, native...)
 				b.export()
 				b.goOn("Theirs")
 				b.back()
@@ -265,7 +266,7 @@ func TestHomeElsewhere(t *testing.T) {
 func TestHomeOfSubSession(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []Tool{Claude, Codex} {
-		a := newAway(t, projects(t), sessionstore.NewSubID("", "look", ""), tool, native...)
+		a := newAway(t, openProjects(t), sessionstore.NewSubID("", "look", ""), tool, native...)
 		a.export()
 		a.goOn("Theirs")
 		require.Equal(t, []Imported{{a.id, Conversation, Updated, len(native) + 2}}, a.back())
@@ -281,7 +282,7 @@ func TestHomeOfImported(t *testing.T) {
 		for _, tool := range []Tool{Claude, Codex} {
 			t.Run(h.ID+" to "+string(tool), func(t *testing.T) {
 				t.Parallel()
-				p := projects(t)
+				p := openProjects(t)
 				h := h
 				h.Agents = nil
 				report, err := Import(t.Context(), p, h, &Options{Project: "-w"})
@@ -378,7 +379,7 @@ func TestHomeOfThoughts(t *testing.T) {
 	thought := `{"role":"assistant","content":[{"type":"thinking","thinking":"Hm."}],"thinking_text":"Hm."}`
 	for _, rows := range [][]string{{native[0], thought}, {native[0], thought, native[5], native[6], thought, thought}, {thought, native[0], native[6]}} {
 		for _, tool := range []Tool{Claude, Codex} {
-			a := newAway(t, projects(t), nativeID, tool, rows...)
+			a := newAway(t, openProjects(t), nativeID, tool, rows...)
 			here := a.rows(a.id)
 			a.export()
 			require.Equal(t, Unchanged, a.back()[0].Action)
@@ -482,7 +483,7 @@ func TestHomeOfForks(t *testing.T) {
 func TestHomeOfBranch(t *testing.T) {
 	t.Parallel()
 	for _, h := range corpus(t) {
-		p := projects(t)
+		p := openProjects(t)
 		report, err := Import(t.Context(), p, h, &Options{Project: "-w"})
 		if err != nil {
 			continue
@@ -557,7 +558,7 @@ func TestHomeOfCopy(t *testing.T) {
 func TestHomeOfStrangers(t *testing.T) {
 	t.Parallel()
 	for _, mark := range []string{"", "/", "x", "x/1", "../sessions/" + nativeID + "/1", ".trash/1", nativeID + "/0", nativeID + "/-1", nativeID + "/99999999999", nativeID + "/1", nativeID + "/7"} {
-		a := newAway(t, projects(t), nativeID, Claude, native...)
+		a := newAway(t, openProjects(t), nativeID, Claude, native...)
 		here := a.rows(a.id)
 		a.path = filepath.Join(a.home, "projects", "-w", nativeID+".jsonl")
 		require.NoError(t, os.MkdirAll(filepath.Dir(a.path), 0o700))
@@ -589,13 +590,13 @@ func TestHomeKilled(t *testing.T) {
 			lost := testenv.Lost(t)
 			for _, tool := range []Tool{Claude, Codex} {
 				for at, cut := int64(1), true; cut; at++ {
-					a := newAway(t, projects(t), nativeID, tool, native...)
+					a := newAway(t, openProjects(t), nativeID, tool, native...)
 					a.export()
 					before(a)
 					here := a.rows(a.id)
 					a.goOn("Theirs")
 					operations := int64(0)
-					p, err := core.OpenProjects(a.p.Dir(), &sessionstore.Options{Durability: sessionstore.Relaxed}, &seam.Seam{Before: func(seam.Op) error {
+					p, err := openSeamed(a.p.Dir(), &sessionstore.Options{Durability: sessionstore.Relaxed}, &seam.Seam{Before: func(seam.Op) error {
 						if operations++; operations >= at {
 							return errCut
 						}
@@ -645,7 +646,7 @@ func TestHomeWithoutOriginal(t *testing.T) {
 func TestHomeOnTwoDevices(t *testing.T) {
 	t.Parallel()
 	eachTool(t, func(t *testing.T, a *away) {
-		b := newAway(t, projects(t), nativeID, a.tool, native...)
+		b := newAway(t, openProjects(t), nativeID, a.tool, native...)
 		a.export()
 		a.goOn("Theirs")
 		a.back()

@@ -27,7 +27,7 @@ func TestHostileDirectories(t *testing.T) {
 		require.Equal(t, want, History{Dir: dir, Folder: "-folder"}.Project(), dir)
 		require.Equal(t, strings.Replace(want, "-folder", "-imported", 1), History{Dir: dir, Folder: "../x"}.Project(), dir)
 	}
-	p := projects(t)
+	p := openProjects(t)
 	path := filepath.Join(t.TempDir(), "h.jsonl")
 	require.NoError(t, os.WriteFile(path, []byte(many("g", 1)), 0o600))
 	h := History{Tool: Claude, ID: "../../h", Path: path, Dir: "/" + strings.Repeat("a", 300), Folder: "-folder"}

@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
@@ -38,7 +39,7 @@ type Options struct {
 // history.
 //
 // [sessionstore.ErrLocked]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#ErrLocked
-func Import(ctx context.Context, p *sessionstore.Projects, h History, opts *Options) (*Report, error) {
+func Import(ctx context.Context, p *projects.Projects, h History, opts *Options) (*Report, error) {
 	o := Options{}
 	if opts != nil {
 		o = *opts

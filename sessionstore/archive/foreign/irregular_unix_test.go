@@ -44,7 +44,7 @@ func TestNamedPipes(t *testing.T) {
 	require.ErrorContains(t, err, "loop.jsonl")
 	require.Len(t, all, 1)
 	require.Len(t, all[0].Agents, 2)
-	p := projects(t)
+	p := openProjects(t)
 	report, err := Import(t.Context(), p, all[0], nil)
 	require.NoError(t, err)
 	require.Len(t, report.Sessions, 3)
@@ -77,7 +77,7 @@ func TestNamedPipesOfCodex(t *testing.T) {
 	require.ErrorContains(t, err, "session_index.jsonl")
 	require.Len(t, all, 1)
 	for _, path := range []string{filepath.Join(dir, "rollout-pipe.jsonl"), filepath.Join(dir, "rollout-p.jsonl.zst")} {
-		_, err = Import(t.Context(), projects(t), History{Tool: Codex, ID: "p", Path: path}, nil)
+		_, err = Import(t.Context(), openProjects(t), History{Tool: Codex, ID: "p", Path: path}, nil)
 		require.ErrorIs(t, err, vfs.ErrNotRegular)
 	}
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
@@ -36,7 +35,7 @@ func many(id string, n int) string {
 
 // importForever imports the history of a file under ever new ids into dir.
 func importForever(dir, path string) error {
-	p, err := core.OpenProjects(dir, &sessionstore.Options{Durability: sessionstore.Relaxed}, testenv.KillPoint())
+	p, err := openSeamed(dir, &sessionstore.Options{Durability: sessionstore.Relaxed}, testenv.KillPoint())
 	if err != nil {
 		return err
 	}
@@ -53,7 +52,7 @@ func importForever(dir, path string) error {
 
 // growForever imports a history into dir that has one more turn each time.
 func growForever(dir, path string) error {
-	p, err := core.OpenProjects(dir, &sessionstore.Options{Durability: sessionstore.Relaxed}, testenv.KillPoint())
+	p, err := openSeamed(dir, &sessionstore.Options{Durability: sessionstore.Relaxed}, testenv.KillPoint())
 	if err != nil {
 		return err
 	}
@@ -86,7 +85,7 @@ func TestKills(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "h.jsonl")
 	require.NoError(t, os.WriteFile(path, []byte(many("h", 50)), 0o600))
-	p := projects(t)
+	p := openProjects(t)
 	st, err := p.Store("-w")
 	require.NoError(t, err)
 	rng, lost := rand.New(rand.NewPCG(testenv.Seed(t), 0)), testenv.Lost(t)
@@ -126,7 +125,7 @@ func TestKills(t *testing.T) {
 func TestKillsOfUpdates(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "g.jsonl")
-	p := projects(t)
+	p := openProjects(t)
 	st, err := p.Store("-w")
 	require.NoError(t, err)
 	rng, lost := rand.New(rand.NewPCG(testenv.Seed(t), 0)), testenv.Lost(t)

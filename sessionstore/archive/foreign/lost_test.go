@@ -248,7 +248,7 @@ func TestParentIsMissing(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(folder, "b.jsonl"), []byte(record("there", "", "user", "elsewhere")+`{"type":"x","note":"nowhere"}`+"\n"), 0o600))
 			all, err := Find(t.Context(), Claude, &FindOptions{Home: home})
 			require.NoError(t, err)
-			p := projects(t)
+			p := openProjects(t)
 			report, err := Import(t.Context(), p, all[0], &Options{Project: "-w"})
 			require.NoError(t, err)
 			st, err := p.Store("-w")
@@ -348,7 +348,7 @@ func TestLossWithoutOriginal(t *testing.T) {
 // went on in two ways. The second import changes nothing.
 func TestOrphanInTwoFolders(t *testing.T) {
 	t.Parallel()
-	home, p := t.TempDir(), projects(t)
+	home, p := t.TempDir(), openProjects(t)
 	for name, said := range map[string][]string{"-w": {"a", "b"}, "-w-x": {"a", "c"}} {
 		dir := filepath.Join(home, "projects", name, "gone", "subagents")
 		require.NoError(t, os.MkdirAll(dir, 0o700))

@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
@@ -73,7 +75,7 @@ func importLarge(dir, argument string) error {
 		return errors.Join(err, f.Close())
 	}
 	plain := time.Since(start)
-	p, err := sessionstore.OpenProjects(dir, &sessionstore.Options{Durability: sessionstore.Relaxed})
+	p, err := projects.Open(dir, &sessionstore.Options{Durability: sessionstore.Relaxed})
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}

@@ -22,7 +22,7 @@ func TestActiveOnly(t *testing.T) {
 			if !strings.HasPrefix(h.ID, prefix) {
 				continue
 			}
-			p := projects(t)
+			p := openProjects(t)
 			report, err := Import(t.Context(), p, h, &Options{ActiveOnly: true})
 			require.NoError(t, err)
 			st, err := p.Store(report.Project)

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
-
-	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 const threadID = "01a08000-0000-7000-8000-0000000000aa"
@@ -41,12 +41,12 @@ func base(id string, ordinal, offset int) string {
 type codexHome struct {
 	t   *testing.T
 	dir string
-	p   *sessionstore.Projects
+	p   *projects.Projects
 	n   int
 }
 
 func newCodexHome(t *testing.T) *codexHome {
-	return &codexHome{t: t, dir: t.TempDir(), p: projects(t)}
+	return &codexHome{t: t, dir: t.TempDir(), p: openProjects(t)}
 }
 
 // put writes a file: that of the thread for segment 0.
@@ -243,7 +243,7 @@ func TestPartOfALostThread(t *testing.T) {
 // answer, and went on with another prompt: the answer stands in a fork.
 func TestCopyWithAnotherAnswer(t *testing.T) {
 	t.Parallel()
-	home, p := t.TempDir(), projects(t)
+	home, p := t.TempDir(), openProjects(t)
 	line := func(n, parent int, kind, said string) string {
 		return fmt.Sprintf(`{"type":%q,"uuid":"%d","parentUuid":"%d","timestamp":"2026-03-04T10:0%d:00.000Z","cwd":"/w","message":{"role":%q,"content":%q}}`+"\n", kind, n, parent, n, kind, said)
 	}
@@ -341,7 +341,7 @@ func TestTwoFolders(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			home, p := t.TempDir(), projects(t)
+			home, p := t.TempDir(), openProjects(t)
 			for folder, said := range map[string][]string{"-one": c.one, "-two": c.two} {
 				dir := filepath.Join(home, "projects", folder)
 				require.NoError(t, os.MkdirAll(dir, 0o700))

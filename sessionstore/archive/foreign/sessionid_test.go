@@ -11,7 +11,7 @@ import (
 // the session that its import makes.
 func TestSessionID(t *testing.T) {
 	t.Parallel()
-	p := projects(t)
+	p := openProjects(t)
 	conversations, agents := 0, 0
 	for _, h := range corpus(t) {
 		report, err := Import(t.Context(), p, h, nil)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
@@ -19,7 +21,7 @@ import (
 // once over forks and sub-agents, without what a fork copied.
 func TestUsage(t *testing.T) {
 	t.Parallel()
-	p, want := projects(t), eventslog.Usage{}
+	p, want := openProjects(t), eventslog.Usage{}
 	for _, h := range corpus(t) {
 		report, err := Import(t.Context(), p, h, nil)
 		if err != nil {
@@ -40,7 +42,7 @@ func TestUsage(t *testing.T) {
 		}
 	}
 	got := eventslog.Usage{}
-	for u, err := range Usage(t.Context(), p, sessionstore.Query{}) {
+	for u, err := range Usage(t.Context(), p, projects.Query{}) {
 		require.NoError(t, err)
 		require.NotEmpty(t, u.Model)
 		require.NotEmpty(t, u.Day)
@@ -60,7 +62,7 @@ func TestUsageOfBranches(t *testing.T) {
 	g.write(rows)
 	require.Len(t, g.run(nil), 2)
 	sum := func() (n int64) {
-		for u, err := range Usage(t.Context(), g.p, sessionstore.Query{}) {
+		for u, err := range Usage(t.Context(), g.p, projects.Query{}) {
 			require.NoError(t, err)
 			n += u.Input
 		}
@@ -88,7 +90,7 @@ func TestUsageOfResumed(t *testing.T) {
 		g.write(history)
 		_, err := Import(t.Context(), g.p, History{Tool: Claude, ID: id, Path: g.path, Dir: "/w"}, nil)
 		require.NoError(t, err)
-		for u, err := range Usage(t.Context(), g.p, sessionstore.Query{}) {
+		for u, err := range Usage(t.Context(), g.p, projects.Query{}) {
 			require.NoError(t, err)
 			n += u.Input
 		}
@@ -103,8 +105,8 @@ func TestUsageOfResumed(t *testing.T) {
 // side used since counts, too, and what both have counts once.
 func TestUsageOfDiverged(t *testing.T) {
 	t.Parallel()
-	sum := func(p *sessionstore.Projects) (all eventslog.Usage) {
-		for u, err := range Usage(t.Context(), p, sessionstore.Query{}) {
+	sum := func(p *projects.Projects) (all eventslog.Usage) {
+		for u, err := range Usage(t.Context(), p, projects.Query{}) {
 			require.NoError(t, err)
 			require.NoError(t, all.Add(u.Usage))
 		}
@@ -163,7 +165,7 @@ func TestUsageOfCopies(t *testing.T) {
 			g.write(strings.ReplaceAll(history, `"cwd"`, name+`,"cwd"`))
 			_, err := Import(t.Context(), g.p, History{Tool: Claude, ID: id, Path: g.path, Dir: "/w"}, nil)
 			require.NoError(t, err)
-			for u, err := range Usage(t.Context(), g.p, sessionstore.Query{}) {
+			for u, err := range Usage(t.Context(), g.p, projects.Query{}) {
 				require.NoError(t, err)
 				n += u.Input
 			}
@@ -233,7 +235,7 @@ func TestUsageOfPartsOfCopies(t *testing.T) {
 				require.NoError(t, err)
 			}
 			responses, output := map[string]int{}, int64(0)
-			for u, err := range Usage(t.Context(), g.p, sessionstore.Query{}) {
+			for u, err := range Usage(t.Context(), g.p, projects.Query{}) {
 				require.NoError(t, err)
 				responses[u.Session] += u.Responses
 				require.Equal(t, int64(7*u.Responses), u.Input)
@@ -264,12 +266,12 @@ func TestUsageOfCopiedAgents(t *testing.T) {
 	}
 	all, err := Find(t.Context(), Claude, &FindOptions{Home: home})
 	require.NoError(t, err)
-	p, sum := projects(t), int64(0)
+	p, sum := openProjects(t), int64(0)
 	for _, h := range all {
 		_, err := Import(t.Context(), p, h, nil)
 		require.NoError(t, err)
 	}
-	for u, err := range Usage(t.Context(), p, sessionstore.Query{}) {
+	for u, err := range Usage(t.Context(), p, projects.Query{}) {
 		require.NoError(t, err)
 		sum += u.Input
 	}
@@ -297,7 +299,7 @@ func TestUsageOfOlderRules(t *testing.T) {
 		require.NoError(t, err)
 	}
 	sum := int64(0)
-	for u, err := range Usage(t.Context(), g.p, sessionstore.Query{}) {
+	for u, err := range Usage(t.Context(), g.p, projects.Query{}) {
 		require.NoError(t, err)
 		sum += u.Input
 	}

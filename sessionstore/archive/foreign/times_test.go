@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -19,7 +21,7 @@ import (
 // here comes first.
 func TestImportedByLastLine(t *testing.T) {
 	t.Parallel()
-	ctx, home, p := t.Context(), t.TempDir(), projects(t)
+	ctx, home, p := t.Context(), t.TempDir(), openProjects(t)
 	begin := time.Now()
 	st, err := p.Store("-w")
 	require.NoError(t, err)
@@ -75,7 +77,7 @@ func TestImportedByLastLine(t *testing.T) {
 
 // inOrder returns the sessions as lists of the store and of all projects show them, with
 // the day of those that did not change today.
-func inOrder(ctx context.Context, t *testing.T, p *sessionstore.Projects, st *sessionstore.Store, limit int) (all []string) {
+func inOrder(ctx context.Context, t *testing.T, p *projects.Projects, st *sessionstore.Store, limit int) (all []string) {
 	t.Helper()
 	o := &sessionstore.ListOptions{Limit: limit}
 	told := func(s sessionstore.Summary, err error) string {

@@ -35,7 +35,7 @@ func TestSummaries(t *testing.T) {
 	}
 	all, err := Find(t.Context(), Claude, &FindOptions{Home: home})
 	require.NoError(t, err)
-	p, names := projects(t), map[string]string{}
+	p, names := openProjects(t), map[string]string{}
 	for _, h := range all {
 		report, err := Import(t.Context(), p, h, nil)
 		require.NoError(t, err)
@@ -182,7 +182,7 @@ func TestAgentIsCalledByItsTask(t *testing.T) {
 	rollout("v", spawned("gone"))
 	write("session_index.jsonl", `{"id":"y","thread_name":"Count the lines"}`+"\n"+`{"id":"v","thread_name":"Count the words"}`+"\n")
 
-	p, names := projects(t), map[string]int{}
+	p, names := openProjects(t), map[string]int{}
 	for _, tool := range []Tool{Claude, Codex} {
 		all, err := Find(t.Context(), tool, &FindOptions{Home: home})
 		require.NoError(t, err)
@@ -222,7 +222,7 @@ func TestOlderNames(t *testing.T) {
 	}
 	all, err := Find(t.Context(), Claude, &FindOptions{Home: home})
 	require.NoError(t, err)
-	p := projects(t)
+	p := openProjects(t)
 	run := func() (st *sessionstore.Store, ids, names []string) {
 		report, err := Import(t.Context(), p, all[0], nil)
 		require.NoError(t, err)

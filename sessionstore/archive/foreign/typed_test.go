@@ -35,7 +35,7 @@ var typedTexts = []string{
 func TestTypedStaysTyped(t *testing.T) {
 	t.Parallel()
 	for _, said := range typedTexts {
-		p := projects(t)
+		p := openProjects(t)
 		st, err := p.Store("-w")
 		require.NoError(t, err)
 		id := sessionstore.NewID()
@@ -51,7 +51,7 @@ func TestTypedStaysTyped(t *testing.T) {
 			readBack(t, st, id, tool)
 			path := filepath.Join(t.TempDir(), "x.jsonl")
 			require.NoError(t, os.WriteFile(path, []byte(exported(t, st, id, tool)), 0o600))
-			report, err := Import(t.Context(), projects(t), History{Tool: tool, ID: "x", Path: path, Dir: "/w"}, &Options{DryRun: true})
+			report, err := Import(t.Context(), openProjects(t), History{Tool: tool, ID: "x", Path: path, Dir: "/w"}, &Options{DryRun: true})
 			require.NoError(t, err)
 			require.Empty(t, report.Unknown)
 			if tool == Codex {

@@ -12,6 +12,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/examples/viewer/excerpt"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -307,7 +309,7 @@ func (s store) search(ctx context.Context, c Search, tell func(Event)) {
 		tell(Found{Gen: c.Gen, Done: true, Err: err})
 		return
 	}
-	q := sessionstore.Query{Project: s.project, Keyword: keyword(c.Text)}
+	q := projects.Query{Project: s.project, Keyword: keyword(c.Text)}
 	q.Match = func(ctx context.Context, st *sessionstore.Store, id string) (bool, error) {
 		found, err := excerpts(st.Messages(ctx, id), pattern)
 		if len(found) > 0 {

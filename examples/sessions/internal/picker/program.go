@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	"golang.org/x/term"
@@ -22,7 +24,7 @@ import (
 
 // Settings say what [Run] shows, and where.
 type Settings struct {
-	Projects *sessionstore.Projects
+	Projects *projects.Projects
 	Project  string // the one to show; "": all
 	Host     string // program that resumes sessions, by name or path
 	HostEnv  []string

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive"
 	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
@@ -26,7 +28,7 @@ const (
 // store carries out commands on stored sessions. Its methods may be called by
 // several goroutines.
 type store struct {
-	projects *sessionstore.Projects
+	projects *projects.Projects
 	project  string // the one to show; "": all
 	unsynced func(st *sessionstore.Store) func(ctx context.Context, ids []string) (map[string]string, error)
 }
@@ -66,15 +68,15 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-func (s store) summaries(ctx context.Context) iter.Seq2[sessionstore.ProjectSummary, error] {
+func (s store) summaries(ctx context.Context) iter.Seq2[projects.Summary, error] {
 	opts := &sessionstore.ListOptions{NoInternal: true}
 	if s.project == "" {
 		return s.projects.Summaries(ctx, opts)
 	}
-	return func(yield func(sessionstore.ProjectSummary, error) bool) {
+	return func(yield func(projects.Summary, error) bool) {
 		st, err := s.projects.Store(s.project)
 		if err != nil {
-			yield(sessionstore.ProjectSummary{}, err)
+			yield(projects.Summary{}, err)
 			return
 		}
 		for sum, err := range st.Summaries(ctx, opts) {
@@ -82,14 +84,14 @@ func (s store) summaries(ctx context.Context) iter.Seq2[sessionstore.ProjectSumm
 			if sum.ID == "" { // the error ended the list
 				project = ""
 			}
-			if !yield(sessionstore.ProjectSummary{Project: project, Summary: sum}, err) {
+			if !yield(projects.Summary{Project: project, Summary: sum}, err) {
 				return
 			}
 		}
 	}
 }
 
-func sessionOf(s sessionstore.ProjectSummary) Session {
+func sessionOf(s projects.Summary) Session {
 	return Session{
 		Key: Key{s.Project, s.ID}, Title: clean(s.Title), Prompt: clean(s.FirstPrompt), Dir: s.WorkingDir, Model: clean(s.Model),
 		Changed: s.Changed, Turns: s.Prompts, Fork: s.Fork, Damaged: s.Damaged, Conflict: s.ConflictOf != "",

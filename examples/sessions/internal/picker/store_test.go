@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
@@ -22,7 +24,7 @@ func openTest(t *testing.T) (store, Session) {
 	t.Helper()
 	work, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	p, err := sessionstore.OpenProjects(filepath.Join(t.TempDir(), "projects"), nil)
+	p, err := projects.Open(filepath.Join(t.TempDir(), "projects"), nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
 	st, err := p.Store("one")
@@ -210,7 +212,7 @@ func TestExcerpt(t *testing.T) {
 // TestConflictCopies marks the sessions that keep what one of two devices wrote at once.
 func TestConflictCopies(t *testing.T) {
 	t.Parallel()
-	s := sessionOf(sessionstore.ProjectSummary{Project: "p", Summary: sessionstore.Summary{ID: "c", Title: "a talk", Fork: true, Parent: "o", ConflictOf: "o"}})
+	s := sessionOf(projects.Summary{Project: "p", Summary: sessionstore.Summary{ID: "c", Title: "a talk", Fork: true, Parent: "o", ConflictOf: "o"}})
 	m := &Model{now: time.Now}
 	require.Contains(t, m.row(&s, false, 80), "↳ conflict copy: a talk")
 	s.Conflict = false

@@ -8,12 +8,13 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
 // Import brings a history into a project.
-func Import(ctx context.Context, p *sessionstore.Projects, h thread.History, tool thread.Tool, o Options, done *Results) error {
+func Import(ctx context.Context, p *projects.Projects, h thread.History, tool thread.Tool, o Options, done *Results) error {
 	f, leave, err := thread.Open(ctx, h.Source(h.Path), tool, h.ID, done.Notes)
 	if err != nil {
 		return err

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
@@ -26,7 +28,7 @@ type Options struct {
 // lander makes and updates sessions of one store. A nil store is one that does not
 // exist yet, in a dry run.
 type lander struct {
-	p     *sessionstore.Projects
+	p     *projects.Projects
 	st    *sessionstore.Store
 	tool  thread.Tool
 	dry   bool

@@ -14,6 +14,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
@@ -82,7 +84,7 @@ func isFolder(name string) bool {
 }
 
 // projectWith returns the name of a project that has the session id, "" for none.
-func projectWith(p *sessionstore.Projects, id string) (string, error) {
+func projectWith(p *projects.Projects, id string) (string, error) {
 	all, err := os.ReadDir(p.Dir())
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -95,14 +97,14 @@ func projectWith(p *sessionstore.Projects, id string) (string, error) {
 	return "", err
 }
 
-func isIn(p *sessionstore.Projects, slug, id string) bool {
+func isIn(p *projects.Projects, slug, id string) bool {
 	fi, err := os.Lstat(filepath.Join(p.Dir(), slug, "sessions", id))
 	return err == nil && fi.IsDir()
 }
 
 // projectOf returns the name of the project that a history comes into, whose session has
 // the id. One that was imported before stays in its project.
-func projectOf(p *sessionstore.Projects, h thread.History, id, named string) (string, error) {
+func projectOf(p *projects.Projects, h thread.History, id, named string) (string, error) {
 	if named != "" {
 		return named, nil
 	}
@@ -116,7 +118,7 @@ func projectOf(p *sessionstore.Projects, h thread.History, id, named string) (st
 
 // storeOf returns the store of a project. In a dry run it is nil where there is
 // none yet.
-func storeOf(ctx context.Context, p *sessionstore.Projects, slug string, dry bool) (*sessionstore.Store, error) {
+func storeOf(ctx context.Context, p *projects.Projects, slug string, dry bool) (*sessionstore.Store, error) {
 	if dry {
 		slugs, err := p.Slugs(ctx)
 		if err != nil || !slices.Contains(slugs, slug) {

@@ -9,14 +9,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/eventslog"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
 // Usage yields what the imported sessions that q describes used in their tools.
-func Usage(ctx context.Context, p *sessionstore.Projects, q sessionstore.Query, tools map[string]thread.Tool) iter.Seq2[sessionstore.Usage, error] {
-	return func(yield func(sessionstore.Usage, error) bool) {
+func Usage(ctx context.Context, p *projects.Projects, q projects.Query, tools map[string]thread.Tool) iter.Seq2[projects.Usage, error] {
+	return func(yield func(projects.Usage, error) bool) {
 		found, failed := p.Find(ctx, q)
 		all, err := payersOf(ctx, p, found, tools)
 		failed = errors.Join(failed, err, countOnce(ctx, all))
@@ -28,14 +30,14 @@ func Usage(ctx context.Context, p *sessionstore.Projects, q sessionstore.Query, 
 			}
 		}
 		if failed != nil {
-			yield(sessionstore.Usage{}, failed)
+			yield(projects.Usage{}, failed)
 		}
 	}
 }
 
 // payer is an imported session of which the tool says what it used.
 type payer struct {
-	sessionstore.Found
+	projects.Found
 	st    *sessionstore.Store
 	id    string
 	place string // see target.place
@@ -45,7 +47,7 @@ type payer struct {
 
 // payersOf returns the imported sessions among those that were found. Of those of one
 // thread of Codex, of which both sides went on, it returns the one that has most.
-func payersOf(ctx context.Context, p *sessionstore.Projects, found []sessionstore.Found, tools map[string]thread.Tool) (all []*payer, failed error) {
+func payersOf(ctx context.Context, p *projects.Projects, found []projects.Found, tools map[string]thread.Tool) (all []*payer, failed error) {
 	threads := map[string]*payer{}
 	for _, f := range found {
 		st, err := p.Store(f.Project)
@@ -145,7 +147,7 @@ func (f *payer) used(ctx context.Context) ([]thread.Used, error) {
 	return slices.Collect(top.responses()), nil
 }
 
-func (f *payer) usage(model string, s *thread.Spending, q sessionstore.Query) sessionstore.Usage {
+func (f *payer) usage(model string, s *thread.Spending, q projects.Query) projects.Usage {
 	day := ""
 	if created := f.Created; !created.IsZero() {
 		if q.Days != nil {
@@ -153,7 +155,7 @@ func (f *payer) usage(model string, s *thread.Spending, q sessionstore.Query) se
 		}
 		day = created.Format("2006-01-02")
 	}
-	return sessionstore.Usage{Project: f.Project, Session: f.id, Usage: eventslog.Usage{
+	return projects.Usage{Project: f.Project, Session: f.id, Usage: eventslog.Usage{
 		Model: model, Day: day, Responses: s.Responses, Exact: true,
 		Input: s.Input + s.CacheRead, CacheRead: s.CacheRead, CacheWrite: s.CacheWrite, Output: s.Output,
 	}}

@@ -1,4 +1,4 @@
-package sessionstore
+package projects
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/store/sessioncost"
 )
@@ -17,7 +18,7 @@ import (
 // Usage is what one model used on one day in one session. Its method Add sums up
 // several.
 type Usage struct {
-	Project, Session string // as [Projects.Store] and [Store] take them
+	Project, Session string // as [Projects.Store] and [sessionstore.Store] take them
 	eventslog.Usage
 }
 
@@ -107,7 +108,7 @@ func (p *Projects) undescribed(ctx context.Context, project string, found []Foun
 		entries, _ := os.ReadDir(p.sessions(slug))
 		for _, e := range entries {
 			dir := filepath.Join(p.sessions(slug), e.Name())
-			if !known[dir] && !strings.HasPrefix(e.Name(), ".") && checkID(e.Name()) == nil {
+			if !known[dir] && !strings.HasPrefix(e.Name(), ".") && core.CheckID(e.Name()) == nil {
 				more = append(more, Found{Project: slug, Dir: dir})
 			}
 		}

@@ -1,4 +1,4 @@
-package sessionstore_test
+package projects_test
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
 	"github.com/stretchr/testify/require"
 
@@ -21,7 +23,7 @@ func createdAt(t *testing.T, created string, path ...string) {
 }
 
 // names are the base names of the directories that were found.
-func names(found []sessionstore.Found) []string {
+func names(found []projects.Found) []string {
 	all := []string{}
 	for _, f := range found {
 		all = append(all, filepath.Base(f.Dir))
@@ -29,9 +31,9 @@ func names(found []sessionstore.Found) []string {
 	return all
 }
 
-func find(t *testing.T, dir string, q sessionstore.Query) []string {
+func find(t *testing.T, dir string, q projects.Query) []string {
 	t.Helper()
-	found, err := projects(t, dir).Find(t.Context(), q)
+	found, err := openProjects(t, dir).Find(t.Context(), q)
 	require.NoError(t, err)
 	return names(found)
 }
@@ -45,9 +47,9 @@ func TestFindInProjects(t *testing.T) {
 	write(t, `{"session_id": null, "created": 7, "bundle": 1, "model": null}`, sessions, "s_sub", metadataFile)
 	write(t, "{}", sessions, "file")
 	write(t, "{}", sessions, ".hidden", metadataFile)
-	found, err := projects(t, dir).Find(t.Context(), sessionstore.Query{})
+	found, err := openProjects(t, dir).Find(t.Context(), projects.Query{})
 	require.NoError(t, err)
-	require.Equal(t, []sessionstore.Found{
+	require.Equal(t, []projects.Found{
 		{
 			ID: "weird", Project: "-home-a", Dir: filepath.Join(sessions, "s"),
 			Created: found[0].Created, CreatedText: "2026-01-02T05:00:00+09:00", Bundle: "bundle:b", Model: "m",
@@ -74,9 +76,9 @@ func TestFindOrder(t *testing.T) {
 	} {
 		createdAt(t, created, dir, "p", "sessions", name)
 	}
-	require.Equal(t, []string{"e", "c", "d", "a", "i", "b", "f", "h", "g"}, find(t, dir, sessionstore.Query{}))
-	require.Equal(t, []string{"e", "c"}, find(t, dir, sessionstore.Query{Limit: 2}))
-	require.Len(t, find(t, dir, sessionstore.Query{Limit: -1}), 9)
+	require.Equal(t, []string{"e", "c", "d", "a", "i", "b", "f", "h", "g"}, find(t, dir, projects.Query{}))
+	require.Equal(t, []string{"e", "c"}, find(t, dir, projects.Query{Limit: 2}))
+	require.Len(t, find(t, dir, projects.Query{Limit: -1}), 9)
 }
 
 func TestFindFilters(t *testing.T) {
@@ -92,19 +94,19 @@ func TestFindFilters(t *testing.T) {
 	day := func(d int) time.Time { return time.Date(2026, 1, d, 0, 0, 0, 0, time.UTC) }
 	for _, tt := range []struct {
 		name  string
-		query sessionstore.Query
+		query projects.Query
 		want  []string
 	}{
-		{"all", sessionstore.Query{}, []string{"no-time", "three", "two", "one"}},
-		{"project", sessionstore.Query{Project: "p"}, []string{"two", "one"}},
-		{"no such project", sessionstore.Query{Project: "r"}, []string{}},
-		{"after", sessionstore.Query{After: day(2)}, []string{"no-time", "three"}},
-		{"before", sessionstore.Query{Before: day(2)}, []string{"no-time", "one"}},
-		{"between", sessionstore.Query{After: day(1), Before: day(3)}, []string{"no-time", "two"}},
-		{"keyword", sessionstore.Query{Keyword: "Needle"}, []string{"three", "two"}},
-		{"keyword and limit", sessionstore.Query{Keyword: "Needle", Limit: 1}, []string{"three"}},
-		{"keyword nowhere", sessionstore.Query{Keyword: "haystack"}, []string{}},
-		{"keyword and project", sessionstore.Query{Keyword: `"role": "user"`, Project: "p"}, []string{"two"}},
+		{"all", projects.Query{}, []string{"no-time", "three", "two", "one"}},
+		{"project", projects.Query{Project: "p"}, []string{"two", "one"}},
+		{"no such project", projects.Query{Project: "r"}, []string{}},
+		{"after", projects.Query{After: day(2)}, []string{"no-time", "three"}},
+		{"before", projects.Query{Before: day(2)}, []string{"no-time", "one"}},
+		{"between", projects.Query{After: day(1), Before: day(3)}, []string{"no-time", "two"}},
+		{"keyword", projects.Query{Keyword: "Needle"}, []string{"three", "two"}},
+		{"keyword and limit", projects.Query{Keyword: "Needle", Limit: 1}, []string{"three"}},
+		{"keyword nowhere", projects.Query{Keyword: "haystack"}, []string{}},
+		{"keyword and project", projects.Query{Keyword: `"role": "user"`, Project: "p"}, []string{"two"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -112,7 +114,7 @@ func TestFindFilters(t *testing.T) {
 		})
 	}
 	for _, slug := range []string{"..", ".", "p/../q", `p\q`} {
-		_, err := projects(t, dir).Find(t.Context(), sessionstore.Query{Project: slug})
+		_, err := openProjects(t, dir).Find(t.Context(), projects.Query{Project: slug})
 		require.ErrorContains(t, err, "invalid project name", slug)
 	}
 	require.NoDirExists(t, filepath.Join(dir, "r"))
@@ -133,13 +135,13 @@ func TestFindReportsDamage(t *testing.T) {
 	createdAt(t, "2026-01-03", sessions, "unreadable")
 	write(t, user("needles?")+"\n\"\xff\"\n", sessions, "unreadable", transcriptFile)
 
-	p := projects(t, dir)
-	found, err := p.Find(t.Context(), sessionstore.Query{})
+	p := openProjects(t, dir)
+	found, err := p.Find(t.Context(), projects.Query{})
 	require.Equal(t, []string{"unreadable", "mixed", "good"}, names(found))
 	require.ErrorIs(t, err, sessionstore.ErrCorrupt)
 	require.ElementsMatch(t, []string{"torn", "list", "bytes", "directory"}, failed(err))
 
-	found, err = p.Find(t.Context(), sessionstore.Query{Keyword: "needle\""})
+	found, err = p.Find(t.Context(), projects.Query{Keyword: "needle\""})
 	require.Equal(t, []string{"mixed", "good"}, names(found), "a row that can be read is found")
 	require.ElementsMatch(t, []string{"torn", "list", "bytes", "directory", "unreadable"}, failed(err))
 	require.ErrorContains(t, err, "line 2 at byte 40: not UTF-8")
@@ -177,8 +179,8 @@ func TestFindMatch(t *testing.T) {
 		s, err := st.Load(ctx, id)
 		return err == nil && s.Messages[0].Content() != "a", err
 	}
-	p := projects(t, dir)
-	found, err := p.Find(t.Context(), sessionstore.Query{Match: match, Limit: 1, Keyword: "user"})
+	p := openProjects(t, dir)
+	found, err := p.Find(t.Context(), projects.Query{Match: match, Limit: 1, Keyword: "user"})
 	require.Equal(t, []string{"c"}, names(found))
 	require.ErrorIs(t, err, broken)
 	require.NotErrorIs(t, err, sessionstore.ErrCorrupt)
@@ -193,10 +195,10 @@ func TestFindDuringAppend(t *testing.T) {
 	createdAt(t, "2026-01-01", session)
 	write(t, user("half"), session, transcriptFile)
 	write(t, user("whole"), session, transcriptBackup)
-	require.Equal(t, []string{"s"}, find(t, dir, sessionstore.Query{Keyword: "half"}))
+	require.Equal(t, []string{"s"}, find(t, dir, projects.Query{Keyword: "half"}))
 	write(t, "{}", session, markerFile)
-	require.Empty(t, find(t, dir, sessionstore.Query{Keyword: "half"}))
-	require.Equal(t, []string{"s"}, find(t, dir, sessionstore.Query{Keyword: "whole"}))
+	require.Empty(t, find(t, dir, projects.Query{Keyword: "half"}))
+	require.Equal(t, []string{"s"}, find(t, dir, projects.Query{Keyword: "whole"}))
 }
 
 func TestFindStops(t *testing.T) {
@@ -206,14 +208,14 @@ func TestFindStops(t *testing.T) {
 		createdAt(t, "2026-01-01", dir, "p", "sessions", name)
 		write(t, user("x"), dir, "p", "sessions", name, transcriptFile)
 	}
-	p := projects(t, dir)
+	p := openProjects(t, dir)
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := p.Find(ctx, sessionstore.Query{Match: func(context.Context, *sessionstore.Store, string) (bool, error) {
+	_, err := p.Find(ctx, projects.Query{Match: func(context.Context, *sessionstore.Store, string) (bool, error) {
 		cancel()
 		return true, nil
 	}})
 	require.ErrorIs(t, err, context.Canceled)
-	found, err := p.Find(ctx, sessionstore.Query{Project: "p", Keyword: "x"})
+	found, err := p.Find(ctx, projects.Query{Project: "p", Keyword: "x"})
 	require.ErrorIs(t, err, context.Canceled)
 	require.Nil(t, found)
 }
@@ -230,7 +232,7 @@ func TestFindBySymlink(t *testing.T) {
 	require.NoError(t, os.Symlink("good", filepath.Join(sessions, "inside")))
 	require.NoError(t, os.Symlink(filepath.Join(dir, "elsewhere"), filepath.Join(sessions, "outside")))
 	require.NoError(t, os.Symlink("nowhere", filepath.Join(sessions, "broken")))
-	found, err := projects(t, dir).Find(t.Context(), sessionstore.Query{})
+	found, err := openProjects(t, dir).Find(t.Context(), projects.Query{})
 	require.Equal(t, []string{"good", "inside"}, names(found))
 	require.Equal(t, []string{"broken", "outside"}, failed(err))
 }

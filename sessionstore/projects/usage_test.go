@@ -1,4 +1,4 @@
-package sessionstore_test
+package projects_test
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
@@ -18,7 +20,7 @@ import (
 )
 
 // usages returns all that Usage tells, and the sum of it.
-func usages(t *testing.T, p *sessionstore.Projects, q sessionstore.Query) (all []sessionstore.Usage, sum sessionstore.Usage) {
+func usages(t *testing.T, p *projects.Projects, q projects.Query) (all []projects.Usage, sum projects.Usage) {
 	t.Helper()
 	for u, err := range p.Usage(t.Context(), q) {
 		require.NoError(t, err)
@@ -39,7 +41,7 @@ func answer(session string, minute int) string {
 func TestUsageOfForks(t *testing.T) {
 	t.Parallel()
 	top, ctx := t.TempDir(), t.Context()
-	p := projects(t, top)
+	p := openProjects(t, top)
 	st, err := p.Store("-a")
 	require.NoError(t, err)
 	var rows, events string
@@ -66,7 +68,7 @@ func TestUsageOfForks(t *testing.T) {
 	write(t, read(t, st.Dir(), "fork", "events.jsonl"), other, "renamed", "events.jsonl")
 	createdAt(t, "2026-11-22T11:00:00+00:00", other, "renamed")
 
-	all, sum := usages(t, p, sessionstore.Query{})
+	all, sum := usages(t, p, projects.Query{})
 	of := map[string]string{}
 	for _, u := range all {
 		of[u.Project+" "+u.Session] = fmt.Sprint(u.Responses, " ", u.Cost)
@@ -88,9 +90,9 @@ func TestUsageOfForks(t *testing.T) {
 	}
 	require.Greater(t, naive, 3*sum.Responses)
 
-	_, sum = usages(t, p, sessionstore.Query{Project: "-b"})
+	_, sum = usages(t, p, projects.Query{Project: "-b"})
 	require.Equal(t, 10, sum.Responses, "of what is asked for, each counts once")
-	_, sum = usages(t, p, sessionstore.Query{Match: func(_ context.Context, _ *sessionstore.Store, id string) (bool, error) { return id == "fork", nil }})
+	_, sum = usages(t, p, projects.Query{Match: func(_ context.Context, _ *sessionstore.Store, id string) (bool, error) { return id == "fork", nil }})
 	require.Greater(t, sum.Responses, 1, "the fork tells what it inherits")
 }
 
@@ -106,21 +108,21 @@ func TestUsageOfOneLog(t *testing.T) {
 	write(t, answer("sub_x", 4)+answer("s", 5), sessions, "sub_x", "events.jsonl")
 	write(t, answer("sub_x", 4), sessions, "file")
 	write(t, answer("1", 6), sessions, ".trash", "1", "events.jsonl")
-	all, sum := usages(t, projects(t, top), sessionstore.Query{})
+	all, sum := usages(t, openProjects(t, top), projects.Query{})
 	require.Len(t, all, 2)
 	require.Equal(t, []string{"s", "sub_x"}, []string{all[0].Session, all[1].Session})
 	require.Equal(t, 2, sum.Responses)
-	_, sum = usages(t, projects(t, top), sessionstore.Query{Limit: 5})
+	_, sum = usages(t, openProjects(t, top), projects.Query{Limit: 5})
 	require.Equal(t, 1, sum.Responses)
-	all, _ = usages(t, projects(t, top), sessionstore.Query{Project: "-a", Days: time.FixedZone("", -13*3600)})
+	all, _ = usages(t, openProjects(t, top), projects.Query{Project: "-a", Days: time.FixedZone("", -13*3600)})
 	require.Equal(t, "2026-11-21", all[0].Day)
 
-	p := projects(t, top)
+	p := openProjects(t, top)
 	write(t, "{damaged", sessions, "damaged", metadataFile)
 	write(t, answer("damaged", 7), sessions, "damaged", "events.jsonl")
 	counted := 0
 	var failed error
-	for u, err := range p.Usage(t.Context(), sessionstore.Query{}) {
+	for u, err := range p.Usage(t.Context(), projects.Query{}) {
 		failed = err
 		counted += u.Responses
 	}
@@ -129,10 +131,10 @@ func TestUsageOfOneLog(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, err := range p.Usage(ctx, sessionstore.Query{}) {
+	for _, err := range p.Usage(ctx, projects.Query{}) {
 		require.ErrorIs(t, err, context.Canceled)
 	}
-	for _, err := range new(sessionstore.Projects).Usage(t.Context(), sessionstore.Query{}) {
+	for _, err := range new(projects.Projects).Usage(t.Context(), projects.Query{}) {
 		require.ErrorIs(t, err, sessionstore.ErrClosed)
 	}
 }
@@ -198,7 +200,7 @@ func TestUsageModel(t *testing.T) {
 		naive += len(f.events[id])
 	}
 	input, responses := int64(0), 0
-	all, sum := usages(t, projects(t, f.dir), sessionstore.Query{})
+	all, sum := usages(t, openProjects(t, f.dir), projects.Query{})
 	models, days := map[string]int{}, map[string]int{}
 	for _, u := range all {
 		input += u.Input
@@ -226,11 +228,11 @@ func ExampleProjects_Usage() {
 		check(os.WriteFile(filepath.Join(dir, "events.jsonl"), []byte(answer(id, 0)), 0o600))
 		check(os.WriteFile(filepath.Join(dir, metadataFile), []byte(`{"created": "2026-11-22T12:00:00+00:00"}`), 0o600))
 	}
-	projects, err := sessionstore.OpenProjects(top, nil)
+	all, err := projects.Open(top, nil)
 	check(err)
-	defer projects.Close()
-	byModel := map[string]sessionstore.Usage{}
-	for u, err := range projects.Usage(context.Background(), sessionstore.Query{Days: time.Local}) {
+	defer all.Close()
+	byModel := map[string]projects.Usage{}
+	for u, err := range all.Usage(context.Background(), projects.Query{Days: time.Local}) {
 		check(err)
 		sum := byModel[u.Model]
 		check(sum.Add(u.Usage))

@@ -1,18 +1,20 @@
-package sessionstore_test
+package projects_test
 
 import (
 	"context"
 	"path/filepath"
 	"testing"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-func projects(t *testing.T, dir string) *sessionstore.Projects {
+func openProjects(t *testing.T, dir string) *projects.Projects {
 	t.Helper()
-	p, err := sessionstore.OpenProjects(dir, nil)
+	p, err := projects.Open(dir, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
 	return p
@@ -21,7 +23,7 @@ func projects(t *testing.T, dir string) *sessionstore.Projects {
 func TestProjects(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "projects")
-	p := projects(t, dir)
+	p := openProjects(t, dir)
 	slugs, err := p.Slugs(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, slugs)
@@ -53,7 +55,7 @@ func TestProjects(t *testing.T) {
 
 func TestProjectsClose(t *testing.T) {
 	t.Parallel()
-	p, err := sessionstore.OpenProjects(t.TempDir(), nil)
+	p, err := projects.Open(t.TempDir(), nil)
 	require.NoError(t, err)
 	st, err := p.Store("a")
 	require.NoError(t, err)
@@ -72,7 +74,7 @@ func TestResolve(t *testing.T) {
 		write(t, "{}", dir, filepath.FromSlash(id), metadataFile)
 	}
 	write(t, user("no metadata"), dir, "p1", "sessions", "bare", transcriptFile)
-	p := projects(t, dir)
+	p := openProjects(t, dir)
 	tests := []struct{ name, ref, slug, want, err string }{
 		{"exact", "only", "", "p1/sessions/only", ""},
 		{"prefix", "xy", "", "p2/sessions/xyz", ""},
@@ -105,14 +107,4 @@ func TestResolve(t *testing.T) {
 	require.ErrorIs(t, err, sessionstore.ErrNotFound)
 	_, err = p.Resolve(t.Context(), "", "p2")
 	require.EqualError(t, err, `Ambiguous partial session ID '': matched ['abc-1', "it's", 'xyz']`)
-}
-
-func TestProjectSlug(t *testing.T) {
-	t.Parallel()
-	for path, want := range map[string]string{
-		"/": "-", "/home/ada": "-home-ada", `C:\projects\web-app`: "-C-projects-web-app", `C:\`: "-C-",
-		`\\server\share`: "--server-share", ":": "-", "/a b/ü.x": "-a b-ü.x", "": "-",
-	} {
-		require.Equal(t, want, sessionstore.ProjectSlug(path), path)
-	}
 }

@@ -1,12 +1,14 @@
 //go:build unix
 
-package sessionstore_test
+package projects_test
 
 import (
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
 	"github.com/stretchr/testify/require"
 
@@ -22,7 +24,7 @@ func TestFindWaitsForNoPipe(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(filepath.Join(sessions, "a", metadataFile), 0o600))
 	createdAt(t, "2026-01-01", sessions, "b")
 	require.NoError(t, syscall.Mkfifo(filepath.Join(sessions, "b", transcriptFile), 0o600))
-	found, err := projects(t, dir).Find(t.Context(), sessionstore.Query{Keyword: "x"})
+	found, err := openProjects(t, dir).Find(t.Context(), projects.Query{Keyword: "x"})
 	require.Empty(t, found)
 	require.ElementsMatch(t, []string{"a", "b"}, failed(err))
 	require.ErrorIs(t, err, sessionstore.ErrCorrupt)

@@ -1,4 +1,4 @@
-package sessionstore_test
+package projects_test
 
 import (
 	"context"
@@ -7,16 +7,18 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // twoSessions makes a directory of projects for the examples.
-func twoSessions(ctx context.Context) (p *sessionstore.Projects, done func()) {
+func twoSessions(ctx context.Context) (p *projects.Projects, done func()) {
 	dir, err := os.MkdirTemp("", "projects")
 	if err != nil {
 		log.Fatal(err)
 	}
-	if p, err = sessionstore.OpenProjects(dir, nil); err != nil {
+	if p, err = projects.Open(dir, nil); err != nil {
 		log.Fatal(err)
 	}
 	for id, text := range map[string]string{"rain-1": "Is it raining?", "sun-1": "Is it sunny?"} {
@@ -46,7 +48,7 @@ func ExampleProjects_Find() {
 	ctx := context.Background()
 	p, done := twoSessions(ctx)
 	defer done()
-	found, err := p.Find(ctx, sessionstore.Query{Keyword: "RAINING", Limit: 10})
+	found, err := p.Find(ctx, projects.Query{Keyword: "RAINING", Limit: 10})
 	if err != nil {
 		log.Print(err) // sessions that cannot be read; the others are found
 	}

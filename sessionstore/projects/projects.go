@@ -1,4 +1,4 @@
-package sessionstore
+package projects
 
 import (
 	"context"
@@ -14,37 +14,38 @@ import (
 	"syscall"
 	"unicode/utf8"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
-	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // Projects is a directory of projects, each with its sessions directory. The
 // zero Projects is one that is closed.
 type Projects struct {
 	dir   string
-	opts  *Options
+	opts  *sessionstore.Options
 	hooks *seam.Seam // of every store
 
 	mu     sync.Mutex // guards what follows
 	closed bool
-	stores map[string]*Store
+	stores map[string]*sessionstore.Store
 }
 
-// OpenProjects opens a directory of projects; "" is ~/.amplifier/projects,
-// or projects in $AMPLIFIER_HOME. It need not exist. opts are those of every
-// [Projects.Store].
-func OpenProjects(dir string, opts *Options) (*Projects, error) {
-	return openProjects(dir, opts, nil)
+// Open opens a directory of projects; "" is ~/.amplifier/projects, or projects in
+// $AMPLIFIER_HOME. It need not exist. opts are those of every [Projects.Store].
+func Open(dir string, opts *sessionstore.Options) (*Projects, error) {
+	return open(dir, opts, nil)
 }
 
-func openProjects(dir string, opts *Options, hooks *seam.Seam) (*Projects, error) {
+func open(dir string, opts *sessionstore.Options, hooks *seam.Seam) (*Projects, error) {
 	if dir == "" {
-		var err error
-		if dir, err = projectsDir(); err != nil {
+		sessions, err := sessionstore.DefaultDir(string(filepath.Separator))
+		if err != nil {
 			return nil, err
 		}
+		dir = filepath.Dir(filepath.Dir(sessions))
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -53,7 +54,7 @@ func openProjects(dir string, opts *Options, hooks *seam.Seam) (*Projects, error
 	if fi, err := os.Stat(dir); err == nil && !fi.IsDir() {
 		return nil, wrap("open projects", "", fmt.Errorf("%s: not a directory", dir))
 	}
-	p := &Projects{dir: dir, hooks: hooks, stores: map[string]*Store{}}
+	p := &Projects{dir: dir, hooks: hooks, stores: map[string]*sessionstore.Store{}}
 	if opts != nil {
 		own := *opts
 		p.opts = &own
@@ -73,7 +74,7 @@ func (p *Projects) Slugs(ctx context.Context) ([]string, error) {
 		return nil, wrap("list projects", "", err)
 	}
 	if p.dir == "" {
-		return nil, wrap("list projects", "", errClosedProjects)
+		return nil, wrap("list projects", "", errClosed)
 	}
 	entries, err := os.ReadDir(p.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -121,56 +122,59 @@ func (p *Projects) has(slug string) (bool, error) {
 
 func (p *Projects) sessions(slug string) string { return filepath.Join(p.dir, slug, "sessions") }
 
+// maxName is what file systems allow for a name.
+const maxName = 255
+
 // checkSlug refuses what cannot be the name of a project's directory.
 func checkSlug(slug string) error {
-	if slug == "" || len(slug) > maxIDBytes || strings.ContainsAny(slug, `/\`) || slug == "." || slug == ".." {
-		return fmt.Errorf("invalid project name %q", shown(slug))
+	if slug == "" || len(slug) > maxName || strings.ContainsAny(slug, `/\`) || slug == "." || slug == ".." {
+		return fmt.Errorf("invalid project name %q", limits.ID(slug))
 	}
 	return nil
 }
 
 // Store returns the store of the project slug, made if needed. It is closed
 // by [Projects.Close]; every call with one slug returns the same.
-func (p *Projects) Store(slug string) (*Store, error) {
+func (p *Projects) Store(slug string) (*sessionstore.Store, error) {
 	if err := checkSlug(slug); err != nil {
 		return nil, wrap("open project", "", err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed || p.dir == "" {
-		return nil, wrap("open project", "", errClosedProjects)
+		return nil, wrap("open project", "", errClosed)
 	}
 	if st := p.stores[slug]; st != nil {
 		return st, nil
 	}
-	st, err := open(p.sessions(slug), p.opts, p.hooks)
+	st, err := core.Open(p.sessions(slug), p.opts, p.hooks)
 	if err == nil {
 		p.stores[slug] = st
 	}
 	return st, err
 }
 
-var errClosedProjects = limits.Errorf(ErrClosed, "the projects are closed")
+var errClosed = limits.Errorf(sessionstore.ErrClosed, "the projects are closed")
 
 // Resolve returns the directory of the session that ref means, as the
 // reference's session finder does: an absolute path, an id, or the beginning
 // of one, in all projects or in slug alone. Sub-sessions count; a directory
 // without metadata.json does not. Space in ref is part of it. The error Is
-// [ErrNotFound] or an [*AmbiguousError], or tells of a project that cannot be read
+// [sessionstore.ErrNotFound] or an [*sessionstore.AmbiguousError], or tells of a project that cannot be read
 // if no other has the session.
 func (p *Projects) Resolve(ctx context.Context, ref, slug string) (dir string, err error) {
 	if p.dir == "" {
-		return "", wrap("find", "", errClosedProjects)
+		return "", wrap("find", "", errClosed)
 	}
 	if filepath.IsAbs(ref) {
 		path := tidy(ref)
 		if !isSession(path) {
-			return "", &textError{"No valid session at path: " + limits.Path(ref), ErrNotFound}
+			return "", limits.Reference(sessionstore.ErrNotFound, "No valid session at path: "+limits.Path(ref))
 		}
 		return path, nil
 	}
 	slugs := []string{slug}
-	if len(slug) > maxIDBytes {
+	if len(slug) > maxName {
 		return "", wrap("find", "", checkSlug(slug))
 	}
 	if slug == "" {
@@ -181,7 +185,7 @@ func (p *Projects) Resolve(ctx context.Context, ref, slug string) (dir string, e
 	var exact, partial []string
 	for _, slug := range slugs {
 		names, failed := namesIn(p.sessions(slug), ref)
-		err = joinErrors(err, failed)
+		err = errors.Join(err, failed)
 		for _, name := range names {
 			path := filepath.Join(p.sessions(slug), name)
 			switch {
@@ -226,32 +230,52 @@ func namesIn(dir, prefix string) ([]string, error) {
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, prefix) })
 	slices.Sort(names)
-	return names, joinErrors(err, f.Close())
+	return names, errors.Join(err, f.Close())
 }
 
 // chooseMatch returns the one match, an exact one first.
 func chooseMatch(ref string, exact, partial []string) (string, error) {
-	kind, matches := "session ID", exact
+	matches := exact
 	if len(exact) == 0 {
-		kind, matches = "partial session ID", partial
+		matches = partial
 	}
 	switch len(matches) {
 	case 0:
-		return "", &textError{fmt.Sprintf("No session found matching '%s'", shown(ref)), ErrNotFound}
+		return "", limits.Reference(sessionstore.ErrNotFound, fmt.Sprintf("No session found matching '%s'", limits.ID(ref)))
 	case 1:
 		return matches[0], nil
 	}
-	names := make([]string, len(matches))
-	for i, m := range matches {
-		names[i] = pyjson.Repr(filepath.Base(m))
-	}
-	text := fmt.Sprintf("Ambiguous %s '%s': matched [%s]", kind, shown(ref), strings.Join(names, ", "))
-	return "", &AmbiguousError{Prefix: ref, Matches: matches, text: text}
+	return "", &sessionstore.AmbiguousError{Prefix: ref, Matches: matches}
 }
 
 func isSession(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "metadata.json"))
 	return err == nil
+}
+
+// wrap makes err a [*sessionstore.Error] with op and id. It returns as it is an error that
+// already says what failed.
+func wrap(op, id string, err error) error {
+	switch err.(type) {
+	case nil, *sessionstore.Error, *sessionstore.AmbiguousError:
+		return err
+	}
+	if limits.IsReference(err) {
+		return err
+	}
+	if len(id) > maxName {
+		id = limits.ID(id)
+	}
+	return &sessionstore.Error{Op: op, Session: id, Err: err}
+}
+
+// alive returns the error of ctx. It panics, with a text that says so, if the caller has
+// none.
+func alive(ctx context.Context) error {
+	if ctx == nil {
+		panic("sessionstore: nil Context") // unreachable: every caller has a context
+	}
+	return ctx.Err()
 }
 
 // Close closes the stores that were handed out.

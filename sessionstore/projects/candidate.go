@@ -1,4 +1,4 @@
-package sessionstore
+package projects
 
 import (
 	"bytes"
@@ -14,11 +14,13 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // Query says which sessions [Projects.Find] looks for. Members that are zero
@@ -30,7 +32,7 @@ type Query struct {
 
 	// Match decides last, and only on what all the others let through. It is
 	// called for one session at a time, with the name of its directory.
-	Match func(ctx context.Context, st *Store, id string) (bool, error)
+	Match func(ctx context.Context, st *sessionstore.Store, id string) (bool, error)
 
 	Limit int // the first so many are found; 0 or less: all
 
@@ -44,7 +46,7 @@ func (q *Query) spans(at time.Time) bool {
 
 // Found is one session that [Projects.Find] found.
 type Found struct {
-	ID          string // session_id of the metadata, else the base name of Dir, by which a [Store] knows the session
+	ID          string // session_id of the metadata, else the base name of Dir, by which a [sessionstore.Store] knows the session
 	Project     string
 	Dir         string
 	Created     time.Time // zero where CreatedText is no time; UTC where it has no zone
@@ -112,45 +114,40 @@ func readCandidate(c *candidate, q *Query, buf []byte) {
 		return
 	}
 	if !utf8.ValidString(c.name) {
-		c.err = checkID(c.name)
+		c.err = core.CheckID(c.name)
 		return
 	}
 	if err != nil || pyjson.Check(obj, pyjson.Tolerant) != nil || pyjson.KindOf(pyjson.Trim(obj)) != pyjson.Object {
-		md, err := carefully(c.dir.Path(c.name))
-		if err == nil && md.isZero() {
+		md, found, err := carefully(c.dir.Path(c.name))
+		if err == nil && !found {
 			err = c.dir.Lost(c.name)
 		}
-		if c.err = err; err != nil || md.isZero() {
+		if c.err = err; err != nil || !found {
 			return
 		}
-		obj = md.object()
+		obj = md.AppendTo(nil)
 	}
 	c.describe(pyjson.Trim(obj))
 	c.ok = !c.timed || q.spans(c.Created)
 }
 
-// carefully reads the metadata of the session in path as [Store.Load] reads a
-// file. The result is zero where there is none.
-func carefully(path string) (md Metadata, err error) {
+// carefully reads the metadata of the session in path as [sessionstore.Store.Load] reads
+// a file.
+func carefully(path string) (md sessionstore.Metadata, found bool, err error) {
 	base, err := sessiondir.Open(filepath.Dir(path), nil)
 	if err != nil {
-		return md, err
+		return md, false, err
 	}
-	defer func() { err = joinErrors(err, base.Close()) }()
+	defer func() { err = errors.Join(err, base.Close()) }()
 	dir, err := base.Dir(filepath.Base(path))
 	if errors.Is(err, fs.ErrNotExist) {
-		return md, nil
+		return md, false, nil
 	}
 	if err != nil {
-		return md, err
+		return md, false, err
 	}
-	defer func() { err = joinErrors(err, dir.Close()) }()
-	f := readFile(dir, sessiondir.Metadata)
-	md = f.parseMetadata()
-	if f.bad != nil {
-		return md, f.bad
-	}
-	return md, nil
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	return core.ReadMetadata(dir)
 }
 
 // readIn reads a file of a session that tells by itself whether it is whole,
@@ -176,7 +173,7 @@ func readIn(buf []byte, dir *vfs.Reader, id, name string) ([]byte, error) {
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	return buf, joinErrors(err, f.Close())
+	return buf, errors.Join(err, f.Close())
 }
 
 // newestFirst returns the candidates in the order of Find. Those with a time

@@ -1,4 +1,4 @@
-package sessionstore_test
+package projects_test
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
 	"github.com/stretchr/testify/require"
 
@@ -39,11 +41,11 @@ func TestWeakness14OneBadSessionHidesNone(t *testing.T) {
 	createdAt(t, "2026-01-01", sessions, "deep")
 	write(t, strings.Repeat("[", 100_000)+"\n"+user("needle"), sessions, "deep", transcriptFile)
 
-	p := projects(t, dir)
-	found, err := p.Find(t.Context(), sessionstore.Query{})
+	p := openProjects(t, dir)
+	found, err := p.Find(t.Context(), projects.Query{})
 	require.ElementsMatch(t, []string{"a", "z", "number", "object", "latin1", "digits", "deep"}, names(found))
 	require.ElementsMatch(t, []string{"list", "string"}, failed(err))
-	found, err = p.Find(t.Context(), sessionstore.Query{Keyword: "needle"})
+	found, err = p.Find(t.Context(), projects.Query{Keyword: "needle"})
 	require.ElementsMatch(t, []string{"a", "z", "number", "digits", "deep"}, names(found))
 	require.ElementsMatch(t, []string{"list", "string", "latin1"}, failed(err))
 	require.ErrorIs(t, err, sessionstore.ErrCorrupt)
@@ -68,9 +70,9 @@ func TestWeakness15NewestByTime(t *testing.T) {
 		createdAt(t, at.In(zone).Format(layout), dir, []string{"p", "q"}[i%2], "sessions", name)
 		want = append(want, name)
 	}
-	require.Equal(t, want, find(t, dir, sessionstore.Query{}))
-	require.Equal(t, want[:7], find(t, dir, sessionstore.Query{Limit: 7}))
-	require.Equal(t, want[10:20], find(t, dir, sessionstore.Query{
+	require.Equal(t, want, find(t, dir, projects.Query{}))
+	require.Equal(t, want[:7], find(t, dir, projects.Query{Limit: 7}))
+	require.Equal(t, want[10:20], find(t, dir, projects.Query{
 		Before: start.Add(-9*7*time.Minute - time.Second), After: start.Add(-20 * 7 * time.Minute),
 	}))
 }
@@ -91,16 +93,16 @@ func TestWeakness16LimitEndsTheReading(t *testing.T) {
 		}
 		write(t, text, session, transcriptFile)
 	}
-	require.Equal(t, []string{"s299", "s298"}, find(t, dir, sessionstore.Query{Keyword: "needle", Limit: 2}))
+	require.Equal(t, []string{"s299", "s298"}, find(t, dir, projects.Query{Keyword: "needle", Limit: 2}))
 	asked := 0
-	found, err := projects(t, dir).Find(t.Context(), sessionstore.Query{Limit: 3, Match: func(context.Context, *sessionstore.Store, string) (bool, error) {
+	found, err := openProjects(t, dir).Find(t.Context(), projects.Query{Limit: 3, Match: func(context.Context, *sessionstore.Store, string) (bool, error) {
 		asked++
 		return true, nil
 	}})
 	require.NoError(t, err)
 	require.Len(t, found, 3)
 	require.Equal(t, 3, asked)
-	_, err = projects(t, dir).Find(t.Context(), sessionstore.Query{Keyword: "needle"})
+	_, err = openProjects(t, dir).Find(t.Context(), projects.Query{Keyword: "needle"})
 	require.Len(t, failed(err), count/2)
 }
 
@@ -122,6 +124,6 @@ func TestFindAmongManyFindsAll(t *testing.T) {
 		}
 		write(t, text, session, transcriptFile)
 	}
-	require.Equal(t, want, find(t, dir, sessionstore.Query{Keyword: "needle"}))
-	require.Equal(t, want[:5], find(t, dir, sessionstore.Query{Keyword: "needle", Limit: 5}))
+	require.Equal(t, want, find(t, dir, projects.Query{Keyword: "needle"}))
+	require.Equal(t, want[:5], find(t, dir, projects.Query{Keyword: "needle", Limit: 5}))
 }

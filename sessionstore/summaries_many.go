@@ -4,106 +4,91 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"slices"
 	"time"
 )
 
-// ProjectSummary is a session of one of several projects.
-type ProjectSummary struct {
-	Project string // its name, as [Projects.Store] takes it
+// projectSummary is a session of one of several projects.
+type projectSummary struct {
+	project string
 	Summary
 }
 
-// Summaries tells what the sessions of all projects are, in the order of Changed
-// over all of them; o.Limit counts all of them together. See
-// [Store.Summaries]. Rows of sessions that cannot be read have the Project, too. After
-// them comes a row with an error for each project that cannot be read, which has
-// nothing but Project. The error without a Project comes last.
-func (p *Projects) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[ProjectSummary, error] {
-	return func(yield func(ProjectSummary, error) bool) {
-		fail := func(err error) { yield(ProjectSummary{}, wrap("summarize", "", err)) }
-		slugs, err := p.Slugs(ctx)
-		if err != nil {
+// summariesOf is core.Summaries, which says what it promises.
+func summariesOf(ctx context.Context, slugs []string, store func(slug string) (st *Store, own bool, err error), o *ListOptions, yield func(string, Summary, error) bool) (err error) {
+	fail := func(err error) { yield("", Summary{}, wrap("summarize", "", err)) }
+	all := &projectSummarizer{store: store, listed: map[string]*projectListing{}, open: map[string]*summarizer{}}
+	defer func() { err = all.finish(ctx) }()
+	for some := range slices.Chunk(slugs, maxStores) {
+		if err := all.list(ctx, some, o); err != nil {
 			fail(err)
-			return
-		}
-		all := &projectSummarizer{projects: p, listed: map[string]*projectListing{}, open: map[string]*summarizer{}}
-		defer func() {
-			if err := all.finish(ctx); err != nil && p.opts != nil && p.opts.Logger != nil {
-				p.opts.Logger.Warn("project not closed", "err", err)
-			}
-		}()
-		for some := range slices.Chunk(slugs, maxStores) {
-			if err := all.list(ctx, some, o); err != nil {
-				fail(err)
-				return
-			}
-		}
-		var failed []failedSummary
-		var ended error
-		var waiting []ProjectSummary
-		shown, places := 0, all.ordered()
-		for from, to := range portions(len(places), func() int { return o.ahead(shown) }) {
-			for some := places[from:to]; len(some) > 0 && ended == nil; {
-				rows := all.summarize(ctx, some)
-				if ended = ctx.Err(); ended != nil {
-					break
-				}
-				for i, row := range rows {
-					s := ProjectSummary{some[i].slug, row.Summary}
-					switch {
-					case row.err != nil:
-						failed = append(failed, failedSummary{s, row.err})
-					case row.listed(o):
-						waiting = append(waiting, s)
-					}
-				}
-				some = some[len(rows):]
-			}
-			if ended != nil {
-				break
-			}
-			var since time.Time
-			if to < len(places) {
-				since = places[to].changed
-			}
-			var due []ProjectSummary
-			due, waiting = changedSince(waiting, since, func(s *ProjectSummary) time.Time { return s.Changed })
-			for _, s := range due {
-				if o.reached(shown) {
-					break
-				}
-				if shown++; !yield(s, nil) {
-					return
-				}
-			}
-		}
-		for _, f := range append(failed, all.failed...) {
-			if !yield(f.ProjectSummary, wrap("summarize", f.ID, f.err)) {
-				return
-			}
-		}
-		if ended != nil {
-			fail(ended)
+			return nil
 		}
 	}
+	var failed []failedSummary
+	var ended error
+	var waiting []projectSummary
+	shown, places := 0, all.ordered()
+	for from, to := range portions(len(places), func() int { return o.ahead(shown) }) {
+		for some := places[from:to]; len(some) > 0 && ended == nil; {
+			rows := all.summarize(ctx, some)
+			if ended = ctx.Err(); ended != nil {
+				break
+			}
+			for i, row := range rows {
+				s := projectSummary{some[i].slug, row.Summary}
+				switch {
+				case row.err != nil:
+					failed = append(failed, failedSummary{s, row.err})
+				case row.listed(o):
+					waiting = append(waiting, s)
+				}
+			}
+			some = some[len(rows):]
+		}
+		if ended != nil {
+			break
+		}
+		var since time.Time
+		if to < len(places) {
+			since = places[to].changed
+		}
+		var due []projectSummary
+		due, waiting = changedSince(waiting, since, func(s *projectSummary) time.Time { return s.Changed })
+		for _, s := range due {
+			if o.reached(shown) {
+				break
+			}
+			if shown++; !yield(s.project, s.Summary, nil) {
+				return nil
+			}
+		}
+	}
+	for _, f := range append(failed, all.failed...) {
+		if !yield(f.project, f.Summary, wrap("summarize", f.ID, f.err)) {
+			return nil
+		}
+	}
+	if ended != nil {
+		fail(ended)
+	}
+	return nil
 }
 
 // failedSummary is a session or a project that could not be read.
 type failedSummary struct {
-	ProjectSummary
+	projectSummary
 	err error
 }
 
 // projectSummarizer summarizes the sessions of several projects.
 type projectSummarizer struct {
-	projects *Projects
-	places   []projectPlace
-	listed   map[string]*projectListing
-	open     map[string]*summarizer
-	own      []*Store        // that were opened for this
-	failed   []failedSummary // projects that cannot be read
+	store  func(slug string) (st *Store, own bool, err error) // that the caller has open, or one for this
+	places []projectPlace
+	listed map[string]*projectListing
+	open   map[string]*summarizer
+	own    []*Store        // that were opened for this
+	failed []failedSummary // projects that cannot be read
 }
 
 type projectPlace struct {
@@ -131,7 +116,7 @@ func (a *projectSummarizer) list(ctx context.Context, slugs []string, o *ListOpt
 	}
 	fail := func(slug string, err error) {
 		if !errors.Is(err, ErrNotFound) { // else the project was removed just now
-			a.failed = append(a.failed, failedSummary{ProjectSummary{Project: slug}, err})
+			a.failed = append(a.failed, failedSummary{projectSummary{project: slug}, err})
 		}
 	}
 	by := map[string]*summarizer{}
@@ -171,22 +156,6 @@ func (a *projectSummarizer) note(slug string, z *summarizer, places []place) {
 	for i := range places {
 		a.places = append(a.places, projectPlace{slug, &places[i]})
 	}
-}
-
-// store returns the store of a project that the caller has open, or one of its
-// own.
-func (a *projectSummarizer) store(slug string) (st *Store, own bool, err error) {
-	p := a.projects
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return nil, false, errClosedProjects
-	}
-	if st := p.stores[slug]; st != nil {
-		return st, false, nil
-	}
-	st, err = Open(p.sessions(slug), p.opts)
-	return st, true, err
 }
 
 // ordered returns the sessions of all projects, newest first.

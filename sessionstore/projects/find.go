@@ -1,0 +1,308 @@
+package projects
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/store/keyword"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// Find returns the sessions that q describes, as the reference's session
+// finder does: sub-sessions and hidden ones too, but no directory without
+// metadata.json; backups are not looked at. The one created last comes first,
+// by time. Among equal times, and where a text is no time, the order is that
+// of the texts from last to first; those without one come last.
+//
+// A session or project that cannot be read hides no other: Find returns what it
+// found together with an error that joins one [*sessionstore.Error] for each of those, which Is
+// [sessionstore.ErrCorrupt] where a file is damaged. Of hidden ones that cannot be read, it says
+// nothing. Sessions that come after the last of
+// a Limit need not be read whole. When ctx ends, nothing is found.
+func (p *Projects) Find(ctx context.Context, q Query) (found []Found, err error) {
+	found, failed, err := p.find(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	errs := make([]error, len(failed))
+	for i, f := range failed {
+		errs[i] = f.err
+	}
+	return found, errors.Join(errs...)
+}
+
+// unfound is a session that could not be read, or a project when id is empty.
+type unfound struct {
+	project, id string
+	err         error
+}
+
+// find is Find, which returns one by one what could not be read.
+func (p *Projects) find(ctx context.Context, q Query) (found []Found, failed []unfound, err error) {
+	s := &search{projects: p, query: q}
+	found, err = s.run(ctx)
+	return found, s.failed, wrap("find", "", err)
+}
+
+// search is one call of Find or Search.
+type search struct {
+	projects *Projects
+	query    Query
+	keyword  *keyword.Keyword // nil: any
+	dirs     []*vfs.Reader
+	failed   []unfound
+
+	// hits looks into a session that the query lets through, and decides last; nil: it is found.
+	hits func(ctx context.Context, st *sessionstore.Store, c *candidate) (bool, error)
+}
+
+// run returns the sessions that are found.
+func (s *search) run(ctx context.Context) (found []Found, err error) {
+	if err := alive(ctx); err != nil {
+		return nil, err
+	}
+	if s.projects.dir == "" {
+		return nil, errClosed
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if s.query.Keyword != "" {
+		s.keyword = keyword.New(s.query.Keyword)
+	}
+	all, err := s.candidates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.choose(ctx, newestFirst(all))
+}
+
+// fail notes what could not be read.
+func (s *search) fail(project, id string, err error) {
+	if !strings.HasPrefix(id, ".") {
+		s.failed = append(s.failed, unfound{project, id, wrap("find", id, err)})
+	}
+}
+
+// keep returns the candidates that are ok, and takes note of the errors.
+func (s *search) keep(all []*candidate) []*candidate {
+	return slices.DeleteFunc(all, func(c *candidate) bool {
+		if c.err != nil {
+			s.fail(c.Project, c.name, c.err)
+		}
+		return c.err != nil || !c.ok
+	})
+}
+
+// metadataRoom is more than metadata usually takes.
+const metadataRoom = 16 << 10
+
+// candidates returns the sessions of which the metadata fits the query, by
+// project and name.
+func (s *search) candidates(ctx context.Context) ([]*candidate, error) {
+	slugs, err := s.slugs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []*candidate
+	for _, slug := range slugs {
+		some, err := s.open(slug)
+		if err != nil {
+			s.fail(slug, "", err)
+		}
+		all = append(all, some...)
+	}
+	for i, c := range all {
+		c.place = i
+	}
+	spread(len(all), func(next func() (int, bool)) {
+		buf := make([]byte, 0, metadataRoom)
+		for i, ok := next(); ok && ctx.Err() == nil; i, ok = next() {
+			readCandidate(all[i], &s.query, buf)
+		}
+	})
+	return s.keep(all), ctx.Err()
+}
+
+func (s *search) slugs(ctx context.Context) ([]string, error) {
+	slug := s.query.Project
+	if slug == "" {
+		return s.projects.Slugs(ctx)
+	}
+	if err := checkSlug(slug); err != nil {
+		return nil, err
+	}
+	if ok, err := s.projects.has(slug); !ok && err == nil {
+		return nil, nil
+	}
+	return []string{slug}, nil
+}
+
+// open opens the sessions directory of a project and returns what is in it.
+func (s *search) open(slug string) ([]*candidate, error) {
+	dir, err := vfs.OpenReader(s.projects.sessions(slug))
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err = s.projects.has(slug)
+		return nil, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.dirs = append(s.dirs, dir)
+	names, err := dir.Names()
+	if errors.Is(err, fs.ErrNotExist) { // it was removed just now
+		err = nil
+	}
+	names = slices.DeleteFunc(names, vfs.OfSystem)
+	all := make([]candidate, len(names))
+	some := make([]*candidate, len(names))
+	for i, name := range names {
+		all[i] = candidate{Found: Found{Project: slug}, dir: dir, name: name}
+		some[i] = &all[i]
+	}
+	return some, err
+}
+
+func (s *search) close() error {
+	var errs []error
+	for _, dir := range s.dirs {
+		errs = append(errs, dir.Close())
+	}
+	return wrap("find", "", errors.Join(errs...))
+}
+
+// batch is how many transcripts are looked through before Match is asked, as
+// the rest may lie beyond the limit.
+const batch = 64
+
+// choose returns the candidates that the rest of the query lets through, up
+// to its limit.
+func (s *search) choose(ctx context.Context, all []*candidate) (found []Found, err error) {
+	size := batch
+	if s.query.Limit <= 0 {
+		size = max(1, len(all))
+	}
+	for some := range slices.Chunk(all, size) {
+		if s.keyword != nil {
+			if some, err = s.holding(ctx, some); err != nil {
+				return nil, err
+			}
+		}
+		if found == nil && len(some) > 0 {
+			found = make([]Found, 0, len(some))
+		}
+		for _, c := range some {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if !s.matches(ctx, c) {
+				continue
+			}
+			found = append(found, c.Found)
+			if len(found) == s.query.Limit {
+				return found, nil
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// holding returns the candidates of which the transcript holds the keyword.
+func (s *search) holding(ctx context.Context, some []*candidate) ([]*candidate, error) {
+	spread(len(some), func(next func() (int, bool)) {
+		r := s.keyword.Reader()
+		for i, ok := next(); ok && ctx.Err() == nil; i, ok = next() {
+			some[i].ok, some[i].err = holds(ctx, r, some[i].dir, some[i].name)
+		}
+	})
+	return s.keep(some), ctx.Err()
+}
+
+// matches asks Match, and looks for hits.
+func (s *search) matches(ctx context.Context, c *candidate) bool {
+	c.Dir = c.dir.Path(c.name)
+	if s.query.Match == nil && s.hits == nil {
+		return true
+	}
+	if c.gone() { // else Store would make a directory that was removed
+		return false
+	}
+	st, err := s.projects.Store(c.Project)
+	ok := err == nil
+	if ok && s.query.Match != nil {
+		ok, err = s.query.Match(ctx, st, c.name)
+	}
+	if ok && err == nil && s.hits != nil {
+		ok, err = s.hits(ctx, st, c)
+	}
+	if err != nil && !c.gone() {
+		s.fail(c.Project, c.name, err)
+	}
+	return ok && err == nil
+}
+
+// holds reports whether a row of the transcript of the session id holds the
+// keyword that r looks for. Like the reference it does not look into the
+// backup, unless a marker tells that the transcript itself is being written.
+// The error is that of ctx, or a [*sessionstore.CorruptError].
+func holds(ctx context.Context, r *keyword.Reader, dir *vfs.Reader, id string) (found bool, err error) {
+	name := sessiondir.Transcript
+	if dir.Has(id, sessiondir.Marker) {
+		name = sessiondir.Backup(name)
+	}
+	f, err := dir.Open(id, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, &sessionstore.CorruptError{Path: dir.Path(id, name), Err: cause(err)}
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	found, err = r.Find(ctx, f)
+	if err != nil {
+		return false, atDamage(dir.Path(id, name), err)
+	}
+	return found, nil
+}
+
+// atDamage makes the error of a [keyword.Reader] that of the file at path.
+func atDamage(path string, err error) error {
+	damage := (*keyword.DamageError)(nil)
+	if !errors.As(err, &damage) {
+		return err
+	}
+	return &sessionstore.CorruptError{Path: path, Line: damage.Line, Offset: damage.Offset, Err: cause(damage.Err)}
+}
+
+// cause strips the operation and the path that a *fs.PathError repeats.
+func cause(err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && !errors.Is(err, vfs.ErrInUse) {
+		return pe.Err
+	}
+	return err
+}
+
+// spread runs worker on all processors; next hands out the numbers below n.
+func spread(n int, worker func(next func() (int, bool))) {
+	var (
+		taken atomic.Int64
+		group sync.WaitGroup
+	)
+	next := func() (int, bool) {
+		i := int(taken.Add(1)) - 1
+		return i, i < n
+	}
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		group.Go(func() { worker(next) })
+	}
+	group.Wait()
+}

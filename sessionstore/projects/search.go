@@ -1,0 +1,67 @@
+package projects
+
+import (
+	"context"
+	"iter"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// Hit is a message in which [Projects.Search] found something.
+type Hit struct {
+	Found // the session
+	sessionstore.Hit
+}
+
+// Search yields the messages in which what is sought is found, in the sessions that q
+// describes: those of one session in their order, and the sessions in the order of
+// [Projects.Find]. q.Limit counts the sessions in which something is found. Most
+// transcripts without a Text, or without q.Keyword, are passed over without being
+// parsed.
+//
+// What cannot be read hides nothing else. After all others comes one row with an error
+// for each session, and for each project, that could not be read, which has nothing but
+// Project and ID. An error without either comes last.
+func (p *Projects) Search(ctx context.Context, sought sessionstore.Sought, q Query) iter.Seq2[Hit, error] {
+	return func(yield func(Hit, error) bool) {
+		if q.Keyword == "" && sought.Regexp == nil && sought.Text != "" {
+			var err error
+			if q.Keyword, err = sessionstore.StoredText(sought.Text); err != nil {
+				yield(Hit{}, wrap("search", "", err))
+				return
+			}
+		}
+		if err := alive(ctx); err != nil {
+			yield(Hit{}, wrap("search", "", err))
+			return
+		}
+		within, stop := context.WithCancel(ctx)
+		defer stop()
+		more := true
+		s := &search{projects: p, query: q, hits: func(ctx context.Context, st *sessionstore.Store, c *candidate) (found bool, err error) {
+			for h, err := range st.Search(ctx, c.name, sought) {
+				if err != nil {
+					return found, err
+				}
+				found = true
+				if more = yield(Hit{c.Found, h}, nil); !more {
+					stop()
+					return found, nil
+				}
+			}
+			return found, nil
+		}}
+		_, err := s.run(within)
+		if !more {
+			return
+		}
+		for _, f := range s.failed {
+			if !yield(Hit{Found: Found{Project: f.project, ID: f.id}}, f.err) {
+				return
+			}
+		}
+		if err != nil {
+			yield(Hit{}, wrap("search", "", err))
+		}
+	}
+}
