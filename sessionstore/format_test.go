@@ -79,12 +79,3 @@ func ExampleFormatJSON() {
 	//   "turn_count": 3
 	// }
 }
-
-func TestStoredText(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{"": "", "plain": "plain", `a"b\`: `a\"b\\`, `"`: `\"`, "é\n<": `é\n<`} {
-		got, err := sessionstore.StoredText(text)
-		require.NoError(t, err)
-		require.Equal(t, want, got)
-	}
-}

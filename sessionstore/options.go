@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
@@ -178,16 +177,4 @@ func FormatJSON(v any, indent int) ([]byte, error) {
 		return nil, fmt.Errorf("format JSON: %w", err)
 	}
 	return text, nil
-}
-
-// StoredText returns text as it stands in a string of a transcript, without its
-// quotes: for [Query.Keyword], where a person looks for what was said. It fails
-// when a message could not hold the text.
-func StoredText(text string) (string, error) {
-	m, err := Text("user", text, time.Time{})
-	if err != nil {
-		return "", err
-	}
-	raw, _ := m.Lookup("content")
-	return strings.TrimSuffix(strings.TrimPrefix(string(raw), `"`), `"`), nil
 }

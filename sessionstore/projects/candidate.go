@@ -44,6 +44,15 @@ func (q *Query) spans(at time.Time) bool {
 	return (q.After.IsZero() || at.After(q.After)) && (q.Before.IsZero() || at.Before(q.Before))
 }
 
+// ParseDate reads a date or a time that a person wrote, for [Query.After] and
+// [Query.Before]. It takes what the reference's search takes, which is ISO 8601
+// as Python's datetime.fromisoformat reads it: 2026-08-01, 2026-08-01T10:30,
+// 2026-08-01 10:30:00+02:00, 20260801, 2026-W31-6. A date alone is its midnight.
+// A time without an offset is in UTC, another keeps its offset; what is smaller
+// than a microsecond is cut off. The error shows the text, the beginning of a long
+// one, and what is wrong with it.
+func ParseDate(text string) (time.Time, error) { return pytime.ParseFilter(text) }
+
 // Found is one session that [Projects.Find] found.
 type Found struct {
 	ID          string // session_id of the metadata, else the base name of Dir, by which a [sessionstore.Store] knows the session

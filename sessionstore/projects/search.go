@@ -3,6 +3,8 @@ package projects
 import (
 	"context"
 	"iter"
+	"strings"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -26,7 +28,7 @@ func (p *Projects) Search(ctx context.Context, sought sessionstore.Sought, q Que
 	return func(yield func(Hit, error) bool) {
 		if q.Keyword == "" && sought.Regexp == nil && sought.Text != "" {
 			var err error
-			if q.Keyword, err = sessionstore.StoredText(sought.Text); err != nil {
+			if q.Keyword, err = storedText(sought.Text); err != nil {
 				yield(Hit{}, wrap("search", "", err))
 				return
 			}
@@ -64,4 +66,15 @@ func (p *Projects) Search(ctx context.Context, sought sessionstore.Sought, q Que
 			yield(Hit{}, wrap("search", "", err))
 		}
 	}
+}
+
+// storedText returns text as it is in a string of a transcript, without its quotes. It
+// fails when a message could not hold the text.
+func storedText(text string) (string, error) {
+	m, err := sessionstore.Text("user", text, time.Time{})
+	if err != nil {
+		return "", err
+	}
+	raw, _ := m.Lookup("content")
+	return strings.TrimSuffix(strings.TrimPrefix(string(raw), `"`), `"`), nil
 }

@@ -376,7 +376,7 @@ func (a *app) when(t time.Time) string {
 
 // moment is a time of a record, for the eye or as it stands there.
 func (a *app) moment(text string) string {
-	if at, err := sessionstore.ParseDate(text); err == nil && a.Terminal() {
+	if at, err := projects.ParseDate(text); err == nil && a.Terminal() {
 		return a.when(at)
 	}
 	return text

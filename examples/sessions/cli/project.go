@@ -13,7 +13,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // existing is slug that fails when w names a project that is not there:
@@ -87,7 +86,7 @@ const timeForms = "a date as 2026-08-01, a time as 2026-08-01T12:30, an age as 1
 var days = regexp.MustCompile(`^(\d{1,5})([dw])$`)
 
 // date reads the time that a flag names, as people write it: an age (30m, 12h,
-// 7d, 2w), today or yesterday, and all that [sessionstore.ParseDate] takes. Days
+// 7d, 2w), today or yesterday, and all that [projects.ParseDate] takes. Days
 // and times without an offset are those of this machine's time zone. "" is the zero
 // time.
 func (a *app) date(flag, text string) (time.Time, error) {
@@ -116,8 +115,8 @@ func (a *app) readTime(text string) (time.Time, bool) {
 			return now.Add(-d), true
 		}
 	}
-	at, err := sessionstore.ParseDate(text)
-	if _, bad := sessionstore.ParseDate(text + "+00:00"); bad == nil { // it has no offset
+	at, err := projects.ParseDate(text)
+	if _, bad := projects.ParseDate(text + "+00:00"); bad == nil { // it has no offset
 		at = onClock(at, now.Location())
 	}
 	return at, err == nil
