@@ -34,9 +34,8 @@ type summarizer struct {
 
 	summarized []bool // by the numbers of places
 
-	mu    sync.Mutex
-	put   []*index.Entry // what is new; guarded by mu
-	stale []string       // sessions whose entries are wrong, and for which nothing is put; guarded by mu
+	mu      sync.Mutex
+	changes []index.Change // of entries that were missing or wrong; guarded by mu
 }
 
 func newSummarizer(st *Store) *summarizer {
@@ -90,17 +89,20 @@ func (z *summarizer) summarize(ctx context.Context, p place) (Summary, error) {
 	switch {
 	case e.Transcript.Sure && (changed || renewed && e.Fits()):
 		found := e // which leaves the stack, e does not
-		z.mu.Lock()
-		z.put = append(z.put, &found)
-		z.mu.Unlock()
+		z.change(index.Change{ID: p.id, Put: &found})
 	case ok && !(holds && e.Transcript.Sure):
-		z.mu.Lock()
-		z.stale = append(z.stale, p.id)
-		z.mu.Unlock()
+		z.change(index.Change{ID: p.id})
 	}
 	s := summaryOf(&e, p.changed)
 	s.Damaged = damaged
 	return s, nil
+}
+
+// change notes what is to change in the index.
+func (z *summarizer) change(c index.Change) {
+	z.mu.Lock()
+	z.changes = append(z.changes, c)
+	z.mu.Unlock()
 }
 
 // holds reports whether the entry is right about the transcript as it is now.

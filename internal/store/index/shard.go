@@ -19,7 +19,7 @@ const Shards = 64
 // MaxFile is how large a file of the index may be to be read.
 const MaxFile = 64 << 20
 
-const shardHead = "sessionstore sums\x00\x01"
+const shardHead = "sessionstore sums\x00\x02"
 
 // Entry is what is remembered of one session.
 type Entry struct {
@@ -46,53 +46,48 @@ type About struct {
 
 // append appends the entry, without texts that do not fit.
 func (e *Entry) append(b []byte) []byte {
-	start := len(b)
-	if b = e.appendAll(b); len(b)-start <= MaxEntry {
-		return b
+	short, c := *e, codec{writes: true, b: b}
+	for _, leave := range [...]func(){
+		func() {},
+		func() { short.HasPrompt, short.Prompt = false, "" },
+		func() { short.HasMetadata, short.About = false, About{} },
+	} {
+		leave()
+		c.b = b
+		if c.entry(&short); len(c.b)-len(b) <= MaxEntry {
+			break
+		}
 	}
-	short := *e
-	short.HasPrompt, short.Prompt = false, ""
-	if b = short.appendAll(b[:start]); len(b)-start <= MaxEntry {
-		return b
-	}
-	short.HasMetadata, short.About = false, About{}
-	return short.appendAll(b[:start])
+	return c.b
 }
 
 // Fits reports whether a shard holds all of the entry.
-func (e *Entry) Fits() bool { return len(e.appendAll(nil)) <= MaxEntry }
-
-// appendAll appends the entry with all texts.
-func (e *Entry) appendAll(b []byte) []byte {
-	b = e.Transcript.append(e.Dir.append(appendText(b, e.ID)))
-	b = appendText(appendBool(e.Facts.append(b), e.HasPrompt), e.Prompt)
-	if b = appendBool(b, e.HasMetadata); !e.HasMetadata {
-		return b
-	}
-	b = e.Metadata.append(b)
-	a := &e.About
-	for _, text := range [...]string{a.Name, a.Model, a.Bundle, a.WorkingDir, a.Parent} {
-		b = appendText(b, text)
-	}
-	b = appendTime(b, a.Created)
-	for _, is := range [...]bool{a.Fork, a.Sub, a.Internal, a.Conflict, a.Imported} {
-		b = appendBool(b, is)
-	}
-	return b
+func (e *Entry) Fits() bool {
+	c := codec{writes: true}
+	c.entry(e)
+	return len(c.b) <= MaxEntry
 }
 
-func (d *decoder) entry() (e Entry) {
-	e.ID, e.Dir, e.Transcript = d.text(), d.seen(), d.seen()
-	e.Facts, e.HasPrompt, e.Prompt = d.facts(), d.bool(), d.text()
-	if e.HasMetadata = d.bool(); !e.HasMetadata {
-		return e
+// entry writes the entry with all texts, or reads one.
+func (c *codec) entry(e *Entry) {
+	c.text(&e.ID)
+	c.seen(&e.Dir)
+	c.seen(&e.Transcript)
+	c.facts(&e.Facts)
+	c.bool(&e.HasPrompt)
+	c.text(&e.Prompt)
+	if c.bool(&e.HasMetadata); !e.HasMetadata {
+		return
 	}
-	e.Metadata = d.seen()
+	c.seen(&e.Metadata)
 	a := &e.About
-	a.Name, a.Model, a.Bundle, a.WorkingDir, a.Parent = d.text(), d.text(), d.text(), d.text(), d.text()
-	a.Created = d.time()
-	a.Fork, a.Sub, a.Internal, a.Conflict, a.Imported = d.bool(), d.bool(), d.bool(), d.bool(), d.bool()
-	return e
+	for _, text := range [...]*string{&a.Name, &a.Model, &a.Bundle, &a.WorkingDir, &a.Parent} {
+		c.text(text)
+	}
+	c.time(&a.Created)
+	for _, is := range [...]*bool{&a.Fork, &a.Sub, &a.Internal, &a.Conflict, &a.Imported} {
+		c.bool(is)
+	}
 }
 
 // Shard is some of the entries by the ids of their sessions.
@@ -111,17 +106,20 @@ func (s Shard) Encode() []byte {
 
 // ParseShard returns what is in a file.
 func ParseShard(data []byte) (Shard, error) {
-	d, err := unseal(data, shardHead)
+	c, err := unseal(data, shardHead)
 	if err != nil {
 		return nil, err
 	}
-	n := d.count(64)
+	n := 0
+	c.count(&n, 64)
+	c.all = string(c.b)
 	s := make(Shard, n)
 	for range n {
-		e := d.entry()
+		var e Entry
+		c.entry(&e)
 		s[e.ID] = e
 	}
-	if d.bad || len(d.rest) > 0 || len(s) != n {
+	if c.bad || len(c.b) > 0 || len(s) != n {
 		return nil, errBad
 	}
 	return s, nil
