@@ -45,6 +45,9 @@ func (m Message) rowOf() turns.Row {
 	return turns.Read(seen{m})
 }
 
+// beginsTurn reports whether m is a user message without a result of a tool.
+func (m Message) beginsTurn() bool { return m.m.places.role == userRole && m.rowOf().Begins }
+
 // indexReader hands the messages of lines to the index. It has one place in
 // memory for all of them.
 type indexReader struct {
@@ -95,13 +98,15 @@ func (m Message) isPrompt() bool {
 	return m.m != nil && m.m.places.role == userRole && turns.IsPrompt(m.from("content"), m.from("metadata"), m.from("tool_call_id") != nil)
 }
 
-// openTranscript is a transcript that was opened, with its index.
+// openTranscript is a source of a transcript that was opened, with its index. What is
+// asked for is read, and nothing else.
 type openTranscript struct {
-	file *os.File
-	dir  *sessiondir.Dir
-	is   sessiondir.Stamp // before anything was read
-	rows *index.Rows
-	own  []byte // the line that is read, if it has memory of its own
+	file   *os.File
+	dir    *sessiondir.Dir
+	is     sessiondir.Stamp // before anything was read
+	rows   *index.Rows
+	own    []byte // the line that is read, if it has memory of its own
+	failed bool   // what was read is not what the index says, or could not be read
 }
 
 // errUnindexed tells that a transcript has no index and must be read as a
@@ -231,23 +236,22 @@ func (t *openTranscript) scan(ctx context.Context, size int64) error {
 	return err
 }
 
-// noTurn is the number of no turn.
-const noTurn = -1
+func (t *openTranscript) counts() (messages, turns int) { return t.rows.Messages, t.rows.Turns }
+func (t *openTranscript) row(n int) index.Place         { return t.rows.Row(n) }
+func (t *openTranscript) turn(n int) index.Place        { return t.rows.Turn(n) }
 
-// read hands the messages from a place on to visit until it returns false, each
-// with its number and that of its turn, from 1; turn 0 is what stands before the
-// first. The messages are valid during the call, see [openTranscript.kept]. visit may
-// not be told of the message that begins the turn after last.
-func (t *openTranscript) read(ctx context.Context, from index.Place, last int, visit func(m Message, number, turn int) bool) error {
-	lines, rows := t.rows.Lines(t.file, from), lineReader{}
-	number, turn := from.Rows, from.Turns
+var errIndexCounts = errors.New("the index has other numbers of messages and turns than the transcript")
+
+func (t *openTranscript) read(ctx context.Context, at index.Place, last int, visit func(m Message, at index.Place) bool) (err error) {
+	defer func() { t.failed = err != nil }()
+	lines, rows := t.rows.Lines(t.file, at), lineReader{}
 	for more := true; more; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if turn == last { // a long line is not read in vain
+		if at.Turns == last { // a long line is not read in vain
 			toRow, toTurn, long, err := lines.Long()
-			if err == nil && long && toRow == number+1 && toTurn > last {
+			if err == nil && long && toRow == at.Rows+1 && toTurn > last {
 				return nil
 			}
 		}
@@ -255,6 +259,9 @@ func (t *openTranscript) read(ctx context.Context, from index.Place, last int, v
 		t.own = nil
 		if own {
 			t.own = line.Bytes
+		}
+		if errors.Is(err, io.EOF) && (at.Rows != t.rows.Messages || at.Turns != t.rows.Turns) {
+			return errIndexCounts
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -264,11 +271,8 @@ func (t *openTranscript) read(ctx context.Context, from index.Place, last int, v
 		}
 		err = rows.parse(line, func(found message) {
 			m := Message{&found}
-			number++
-			if m.m.places.role == userRole && m.rowOf().Begins {
-				turn++
-			}
-			more = more && visit(m, number, turn)
+			at = at.Behind(m.beginsTurn(), m.sum())
+			more = more && visit(m, at)
 		})
 		if err != nil {
 			return err
@@ -277,7 +281,6 @@ func (t *openTranscript) read(ctx context.Context, from index.Place, last int, v
 	return nil
 }
 
-// kept returns a message that is read, valid after the call.
 func (t *openTranscript) kept(m Message) Message {
 	own := *m.m
 	if len(t.own) != len(own.raw) {
