@@ -38,7 +38,7 @@ func cachedTranscriptOf(main *file, rows []Message, at time.Time) *cachedTranscr
 	c := &cachedTranscript{rows: rows, size: int64(len(main.data)), main: main.stamp, checkedAt: at, epoch: newEpoch()}
 	var wait sync.WaitGroup
 	sum := func() { c.sum.Write(main.data) } // never fails
-	if c.size < partSize {
+	if c.size < chunkSize {
 		sum()
 	} else {
 		wait.Go(sum)

@@ -103,10 +103,8 @@ func (m Message) isPrompt() bool {
 type openTranscript struct {
 	file   *os.File
 	dir    *sessiondir.Dir
-	is     sessiondir.Stamp // before anything was read
 	rows   *index.Rows
-	own    []byte // the line that is read, if it has memory of its own
-	failed bool   // what was read is not what the index says, or could not be read
+	failed bool // what was read is not what the index says, or could not be read
 }
 
 // errUnindexed tells that a transcript has no index and must be read as a
@@ -124,7 +122,7 @@ func (st *Store) openIndexed(ctx context.Context, dir *sessiondir.Dir, id string
 	if err != nil {
 		return nil, err
 	}
-	t = &openTranscript{dir: dir, is: at}
+	t = &openTranscript{dir: dir}
 	t.file, _ = f.(*os.File)
 	defer func() {
 		if err != nil {
@@ -135,16 +133,13 @@ func (st *Store) openIndexed(ctx context.Context, dir *sessiondir.Dir, id string
 		return nil, errUnindexed
 	}
 	files := st.index()
-	t.rows = files.Rows(id)
-	if trusted && t.rows != nil && t.rows.Fits(at) {
+	old := files.Rows(id)
+	if t.rows = old; trusted && old != nil && old.Fits(at) {
 		return t, nil
 	}
-	if old := t.rows; trusted && old != nil && old.Begins(at) && t.readEnd(ctx) {
-		if t.rows.Size-old.Size <= unwritten {
-			return t, nil
-		}
-	} else if err := st.pass(ctx, t); err != nil {
-		return nil, err
+	known, err := st.pass(ctx, t, trusted)
+	if err != nil || known && t.rows.Size-old.Size <= unwritten {
+		return t, err
 	}
 	t.rows.ID = id
 	if err := files.PutRows(ctx, t.rows); err != nil {
@@ -156,22 +151,6 @@ func (st *Store) openIndexed(ctx context.Context, dir *sessiondir.Dir, id string
 // unwritten is how many bytes at the end of a transcript are read anew each time
 // before the index is written for them.
 const unwritten = 256 << 10
-
-// readEnd brings the index of t up to date, of which t is known to begin with what
-// the index knows. It reports false when that takes a pass.
-func (t *openTranscript) readEnd(ctx context.Context) bool {
-	x, err := t.rows.ExtendEnd(ctx, t.file, t.is.Size, newIndexReader(true).parse)
-	if err != nil {
-		return false
-	}
-	now, err := t.dir.StampOf(t.file)
-	if err != nil || !now.SameContent(t.is) || x.Size != t.is.Size {
-		return false
-	}
-	x.Seen = index.Seen{Stamp: t.is, Sure: true}
-	t.rows = x
-	return true
-}
 
 // reliesOnTimes reports whether the times of files tell of all changes.
 func (st *Store) reliesOnTimes() bool { return runtime.GOOS != "linux" || st.base.IsLocal() }
@@ -194,76 +173,70 @@ func (st *Store) noteAppend(s *session, was, now *cachedTranscript) {
 	}
 }
 
-// pass makes the index of t from the one that it has, if any.
-func (st *Store) pass(ctx context.Context, t *openTranscript) error {
+// pass makes the index of t from the one that it has, if any. known reports whether only
+// appends of this library came since that, as far as an index that is trusted says.
+func (st *Store) pass(ctx context.Context, t *openTranscript, trusted bool) (known bool, err error) {
 	for range passes {
 		asked := time.Now()
 		is, err := t.dir.StampOf(t.file)
 		if err != nil {
-			return err
+			return false, err
 		}
-		if err := t.scan(ctx, is.Size); err != nil {
-			return err
+		x, known, err := t.scan(ctx, is, trusted)
+		if err != nil {
+			return false, err
 		}
 		now, err := t.dir.StampOf(t.file)
 		if err != nil {
-			return err
+			return false, err
 		}
-		if now.SameContent(is) && t.rows.Size == is.Size {
-			t.is = is
-			t.rows.Seen = index.Seen{Stamp: is, Sure: st.base.Settled(is, asked) && st.reliesOnTimes()}
-			return nil
+		if now.SameContent(is) && x.Size == is.Size {
+			x.Seen = index.Seen{Stamp: is, Sure: known || st.base.Settled(is, asked) && st.reliesOnTimes()}
+			t.rows = x
+			return known, nil
 		}
 	}
-	return errUnindexed
+	return false, errUnindexed
 }
 
-// scan reads the first size bytes of the transcript.
-func (t *openTranscript) scan(ctx context.Context, size int64) error {
-	if old := t.rows; old != nil && old.Size <= size {
-		x, err := old.Extend(ctx, io.NewSectionReader(t.file, 0, size), newIndexReader(true).parse)
-		if err == nil {
-			t.rows = x
+// scan reads the transcript with the stamp is: its end if t's index is known to be right
+// about its beginning, else all of it.
+func (t *openTranscript) scan(ctx context.Context, is sessiondir.Stamp, trusted bool) (x *index.Rows, known bool, err error) {
+	parse := newIndexReader(true).parse
+	old, all := t.rows, func() io.Reader { return io.NewSectionReader(t.file, 0, is.Size) }
+	if trusted && old != nil && old.Begins(is) {
+		if x, err := old.ExtendEnd(ctx, t.file, is.Size, parse); err == nil {
+			return x, true, nil
 		}
+	}
+	if old != nil && old.Size <= is.Size {
+		x, err := old.Extend(ctx, all(), parse)
 		if err == nil || !errors.Is(err, index.ErrOther) {
-			return err
+			return x, false, err
 		}
 	}
-	x, err := index.Build(ctx, io.NewSectionReader(t.file, 0, size), newIndexReader(true).parse)
-	if err == nil {
-		t.rows = x
-	}
-	return err
+	x, err = index.Build(ctx, all(), parse)
+	return x, false, err
 }
 
 func (t *openTranscript) counts() (messages, turns int) { return t.rows.Messages, t.rows.Turns }
-func (t *openTranscript) row(n int) index.Place         { return t.rows.Row(n) }
-func (t *openTranscript) turn(n int) index.Place        { return t.rows.Turn(n) }
 
-var errIndexCounts = errors.New("the index has other numbers of messages and turns than the transcript")
-
-func (t *openTranscript) read(ctx context.Context, at index.Place, last int, visit func(m Message, at index.Place) bool) (err error) {
+func (t *openTranscript) read(ctx context.Context, s span, visit func(m Message, at index.Place) bool) (err error) {
 	defer func() { t.failed = err != nil }()
+	at := t.rows.At(s.row, s.turn)
 	lines, rows := t.rows.Lines(t.file, at), lineReader{}
 	for more := true; more; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if at.Turns == last { // a long line is not read in vain
+		if at.Turns == s.last { // a long line is not read in vain
 			toRow, toTurn, long, err := lines.Long()
-			if err == nil && long && toRow == at.Rows+1 && toTurn > last {
+			if err == nil && long && toRow == at.Rows+1 && toTurn > s.last {
 				return nil
 			}
 		}
 		line, own, err := lines.Next()
-		t.own = nil
-		if own {
-			t.own = line.Bytes
-		}
-		if errors.Is(err, io.EOF) && (at.Rows != t.rows.Messages || at.Turns != t.rows.Turns) {
-			return errIndexCounts
-		}
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) && at.Rows == t.rows.Messages && at.Turns == t.rows.Turns {
 			return nil
 		}
 		if err != nil {
@@ -272,19 +245,17 @@ func (t *openTranscript) read(ctx context.Context, at index.Place, last int, vis
 		err = rows.parse(line, func(found message) {
 			m := Message{&found}
 			at = at.Behind(m.beginsTurn(), m.sum())
-			more = more && visit(m, at)
+			if more = more && at.Turns <= s.last; !more || !s.begun(at) {
+				return
+			}
+			if !own || len(found.raw) < len(line.Bytes) {
+				found.raw = bytes.Clone(found.raw)
+			}
+			more = visit(m, at)
 		})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (t *openTranscript) kept(m Message) Message {
-	own := *m.m
-	if len(t.own) != len(own.raw) {
-		own.raw = bytes.Clone(own.raw)
-	}
-	return Message{&own}
 }

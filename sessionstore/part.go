@@ -19,46 +19,30 @@ type Part struct {
 	Turns    int       // how many turns the transcript has
 }
 
-// span says which messages a part has: n messages, beginning with the first that is
-// neither before message row nor before a turn, up to the end of the turn last.
-type span struct{ row, turn, n, last int }
-
-// unbounded is as many messages or turns as there are.
-const unbounded = math.MaxInt
-
-// readPart reads the messages of a span, as far as there are any.
-func readPart(ctx context.Context, v source, s span) (p Part, err error) {
+// readPart reads n messages of a span, as far as there are any.
+func readPart(ctx context.Context, v source, s span, n int) (p Part, err error) {
 	p.First = s.row
 	p.Total, p.Turns = v.counts()
-	if s.n < 1 || s.row > p.Total || s.turn > p.Turns {
+	if n < 1 || s.row > p.Total || s.turn > p.Turns {
 		return p, nil
 	}
-	from := v.row(s.row)
-	if s.turn > 0 {
-		from = v.turn(s.turn)
-	}
-	err = v.read(ctx, from, s.last, func(m Message, at index.Place) bool {
-		switch {
-		case at.Rows < s.row || at.Turns < s.turn:
-			return true
-		case at.Turns > s.last:
-			return false
-		case p.Messages == nil:
+	err = v.read(ctx, s, func(m Message, at index.Place) bool {
+		if p.Messages == nil {
 			p.First, p.Turn = at.Rows, at.Turns
 		}
-		p.Messages = append(p.Messages, v.kept(m))
-		return len(p.Messages) < s.n
+		p.Messages = append(p.Messages, m)
+		return len(p.Messages) < n
 	})
 	p.Messages = slices.Clip(p.Messages)
 	return p, err
 }
 
-// part reads the part of a transcript that choose chooses by what there is.
-func (st *Store) part(ctx context.Context, op, id string, choose func(messages, turns int) (span, error)) (p Part, err error) {
+// part reads n messages of the span that choose chooses by what there is.
+func (st *Store) part(ctx context.Context, op, id string, n int, choose func(messages, turns int) (span, error)) (p Part, err error) {
 	err = st.withSource(ctx, id, func(v source) error {
 		s, err := choose(v.counts())
 		if err == nil {
-			p, err = readPart(ctx, v, s)
+			p, err = readPart(ctx, v, s, n)
 		}
 		return err
 	})
@@ -82,8 +66,8 @@ func (st *Store) part(ctx context.Context, op, id string, choose func(messages, 
 // counts, and where turns begin, are then those of before. Every part that is read
 // for an answer is compared with its hash, so a message is never a mixture.
 func (st *Store) Turn(ctx context.Context, id string, n int) ([]Message, error) {
-	p, err := st.part(ctx, "read turn of", id, func(_, turns int) (span, error) {
-		return span{row: 1, turn: n, n: unbounded, last: n}, checkTurn(n, turns)
+	p, err := st.part(ctx, "read turn of", id, math.MaxInt, func(_, turns int) (span, error) {
+		return span{turn: n, last: n}, checkTurn(n, turns)
 	})
 	return p.Messages, err
 }
@@ -91,11 +75,11 @@ func (st *Store) Turn(ctx context.Context, id string, n int) ([]Message, error) 
 // LastTurns returns the messages of the last n turns, or of all turns when there
 // are fewer. Messages before the first turn belong to none. See [Store.Turn].
 func (st *Store) LastTurns(ctx context.Context, id string, n int) ([]Message, error) {
-	p, err := st.part(ctx, "read turns of", id, func(_, turns int) (s span, err error) {
+	p, err := st.part(ctx, "read turns of", id, math.MaxInt, func(_, turns int) (s span, err error) {
 		if n < 1 {
 			err = fmt.Errorf("number of turns is %d, must be at least 1", n)
 		}
-		return span{row: 1, turn: max(1, turns-n+1), n: unbounded, last: turns}, err
+		return span{turn: max(1, turns-n+1), last: turns}, err
 	})
 	return p.Messages, err
 }
@@ -110,11 +94,11 @@ func checkTurn(n, turns int) error {
 // MessageAt returns message n of a transcript, counted from 1. The error Is
 // [ErrNotFound] when there is no such message. See [Store.Turn].
 func (st *Store) MessageAt(ctx context.Context, id string, n int) (m Message, err error) {
-	p, err := st.part(ctx, "read message of", id, func(messages, _ int) (s span, err error) {
+	p, err := st.part(ctx, "read message of", id, 1, func(messages, _ int) (s span, err error) {
 		if n < 1 || n > messages {
 			err = limits.Errorf(ErrNotFound, "message %d of %d: there is no such message", n, messages)
 		}
-		return span{row: n, n: 1, last: unbounded}, err
+		return onward(n), err
 	})
 	if len(p.Messages) > 0 {
 		m = p.Messages[0]
@@ -126,19 +110,19 @@ func (st *Store) MessageAt(ctx context.Context, id string, n int) (m Message, er
 // first on, counted from 1. With n 0 it returns what the transcript has and reads
 // no message. See [Store.Turn].
 func (st *Store) Part(ctx context.Context, id string, first, n int) (Part, error) {
-	return st.part(ctx, "read part of", id, func(_, _ int) (s span, err error) {
+	return st.part(ctx, "read part of", id, n, func(_, _ int) (s span, err error) {
 		if first < 1 || n < 0 {
 			err = fmt.Errorf("part of %d messages from message %d is not possible", n, first)
 		}
-		return span{row: first, n: n, last: unbounded}, err
+		return onward(first), err
 	})
 }
 
 // PartFromTurn is [Store.Part] from the beginning of a turn on, counted from 1.
 // The error Is [ErrNotFound] when there is no such turn.
 func (st *Store) PartFromTurn(ctx context.Context, id string, turn, n int) (Part, error) {
-	p, err := st.part(ctx, "read part of", id, func(_, turns int) (span, error) {
-		return span{row: 1, turn: turn, n: max(n, 1), last: unbounded}, checkTurn(turn, turns)
+	p, err := st.part(ctx, "read part of", id, max(n, 1), func(_, turns int) (span, error) {
+		return span{turn: turn, last: turns}, checkTurn(turn, turns)
 	})
 	if n < 1 {
 		p.Messages, p.Turn = nil, 0

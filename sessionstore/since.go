@@ -133,11 +133,8 @@ func pointsAt(ctx context.Context, v source, n, before int) (found points, err e
 	if n < 1 {
 		return nil, nil
 	}
-	first := max(1, n-before)
-	err = v.read(ctx, v.row(first), unbounded, func(_ Message, at index.Place) bool {
-		if at.Rows >= first {
-			found = append(found, at)
-		}
+	err = v.read(ctx, onward(max(1, n-before)), func(_ Message, at index.Place) bool {
+		found = append(found, at)
 		return at.Rows < n
 	})
 	slices.Reverse(found)
@@ -205,11 +202,9 @@ func (f *follower) follow(ctx context.Context, v source) error {
 		return nil
 	}
 	var stopped error
-	err := v.read(ctx, v.row(n+1), unbounded, func(m Message, at index.Place) bool {
-		if at.Rows > n {
-			f.at = f.at.plus(at)
-			stopped = f.tell(Entry{N: at.Rows, Message: v.kept(m)})
-		}
+	err := v.read(ctx, onward(n+1), func(m Message, at index.Place) bool {
+		f.at = f.at.plus(at)
+		stopped = f.tell(Entry{N: at.Rows, Message: m})
 		return stopped == nil
 	})
 	return joinErrors(stopped, err)

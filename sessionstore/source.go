@@ -2,6 +2,7 @@ package sessionstore
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sort"
 
@@ -13,16 +14,20 @@ import (
 // are counted from 1; turn 0 is what comes before the first.
 type source interface {
 	counts() (messages, turns int)
-	// row and turn return where to read for message n, or for turn n, which is there.
-	row(n int) index.Place
-	turn(n int) index.Place
-	// read hands the messages behind a place to visit until it returns false, each
-	// with the place behind it. A message is valid during the call, see kept. The
-	// message that begins the turn after last may be left out.
-	read(ctx context.Context, from index.Place, last int, visit func(m Message, at index.Place) bool) error
-	// kept returns a message that is read, valid after the call.
-	kept(m Message) Message
+	// read hands the messages of a span to visit until it returns false, each with
+	// the place behind it.
+	read(ctx context.Context, s span, visit func(m Message, at index.Place) bool) error
 }
+
+// span says which messages are read: from the first on that is neither before message
+// row nor before a turn, which both are there, to the end of the turn last.
+type span struct{ row, turn, last int }
+
+// onward is the span from a message to the end.
+func onward(row int) span { return span{row: row, last: math.MaxInt} }
+
+// begun reports whether the message before a place is in s or behind it.
+func (s span) begun(at index.Place) bool { return at.Rows >= s.row && at.Turns >= s.turn }
 
 // withSource runs do with the transcript of a session: by way of the index if it is
 // large and sound, else with all of it in memory. The error is the error of do, and
@@ -110,28 +115,18 @@ func addPlaces(places []index.Place, rows []Message) []index.Place {
 }
 
 func (v *inMemory) counts() (messages, turns int) {
-	last := v.row(len(v.rows) + 1)
-	return last.Rows, last.Turns
-}
-
-func (v *inMemory) row(n int) index.Place {
-	if n == 1 {
-		return index.Place{}
+	if n := len(v.places); n > 0 {
+		return n, v.places[n-1].Turns
 	}
-	return v.places[n-2]
+	return 0, 0
 }
 
-func (v *inMemory) turn(n int) index.Place {
-	return v.row(1 + sort.Search(len(v.places), func(i int) bool { return v.places[i].Turns >= n }))
-}
-
-func (v *inMemory) read(ctx context.Context, from index.Place, _ int, visit func(m Message, at index.Place) bool) error {
-	for i := from.Rows; i < len(v.rows); i++ {
+func (v *inMemory) read(ctx context.Context, s span, visit func(m Message, at index.Place) bool) error {
+	first := sort.Search(len(v.places), func(i int) bool { return s.begun(v.places[i]) })
+	for i := first; i < len(v.rows) && v.places[i].Turns <= s.last; i++ {
 		if err := ctx.Err(); err != nil || !visit(v.rows[i], v.places[i]) {
 			return err
 		}
 	}
 	return nil
 }
-
-func (v *inMemory) kept(m Message) Message { return m }

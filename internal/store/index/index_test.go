@@ -186,9 +186,9 @@ func checkRows(t *testing.T, r *rand.Rand, x *Rows, text []byte) {
 	require.Equal(t, x.Facts, counted)
 	for range min(20, len(all)) {
 		n := 1 + r.IntN(len(all))
-		require.Equal(t, all[n-1], readOne(t, x, text, x.Row(n), func(number, _ int) bool { return number == n }))
+		require.Equal(t, all[n-1], readOne(t, x, text, x.At(n, 0), func(number, _ int) bool { return number == n }))
 		if turn := all[n-1].turn; turn > 0 {
-			got := readOne(t, x, text, x.Turn(turn), func(_, is int) bool { return is == turn })
+			got := readOne(t, x, text, x.At(0, turn), func(_, is int) bool { return is == turn })
 			require.Equal(t, turn, got.turn)
 		}
 	}

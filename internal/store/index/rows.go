@@ -95,20 +95,13 @@ func (x *Rows) agrees() bool {
 // blocksIn returns how many blocks so many bytes have.
 func blocksIn(size int64) int64 { return (size + BlockSize - 1) / BlockSize }
 
-// Row returns where to read for message n, counted from 1, which is one of the
-// transcript.
-func (x *Rows) Row(n int) Place {
-	return x.place(sort.Search(x.blocks.len(), func(i int) bool { return x.blocks.at(i).end.Rows >= n }))
-}
-
-// Turn returns where to read for turn n, counted from 1, which is one of the
-// transcript.
-func (x *Rows) Turn(n int) Place {
-	return x.place(sort.Search(x.blocks.len(), func(i int) bool { return x.blocks.at(i).end.Turns >= n }))
-}
-
-// place returns where the first line of block i begins.
-func (x *Rows) place(i int) Place {
+// At returns where to read for the first message that is neither before message row nor
+// before a turn, both counted from 1, which is one of the transcript.
+func (x *Rows) At(row, turn int) Place {
+	i := sort.Search(x.blocks.len(), func(i int) bool {
+		end := x.blocks.at(i).end
+		return end.Rows >= row && end.Turns >= turn
+	})
 	if i == 0 {
 		return Place{}
 	}
