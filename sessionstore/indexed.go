@@ -244,7 +244,7 @@ func (t *openTranscript) read(ctx context.Context, s span, visit func(m Message,
 		}
 		err = rows.parse(line, func(found message) {
 			m := Message{&found}
-			at = at.Behind(m.beginsTurn(), m.sum())
+			at.Pass(m.beginsTurn(), m.sum())
 			if more = more && at.Turns <= s.last; !more || !s.begun(at) {
 				return
 			}

@@ -108,7 +108,7 @@ func addPlaces(places []index.Place, rows []Message) []index.Place {
 	}
 	places = slices.Grow(places, len(rows))
 	for _, m := range rows {
-		at = at.Behind(m.beginsTurn(), m.sum())
+		at.Pass(m.beginsTurn(), m.sum())
 		places = append(places, at)
 	}
 	return places

@@ -103,34 +103,40 @@ type builder struct {
 	rows *Rows
 	open map[xxh3.Uint128]bool // by the hashes of ids
 	at   Place                 // behind the messages so far
+	met  int64                 // number of the last block in which a line begins; -1: none
 }
 
 // newBuilder returns a builder that goes on at the end of x.
 func newBuilder(x *Rows) *builder {
-	b := &builder{rows: &Rows{Facts: x.Facts, Ended: true, blocks: slices.Clone(x.blocks)}, open: make(map[xxh3.Uint128]bool, len(x.open))}
+	b := &builder{rows: &Rows{Facts: x.Facts, Ended: true, blocks: slices.Clone(x.blocks)}, open: make(map[xxh3.Uint128]bool, len(x.open)), met: -1}
 	for _, sum := range x.open {
 		b.open[sum] = true
 	}
 	if n := x.blocks.len(); n > 0 {
-		b.at = x.blocks.at(n - 1).end
+		last := x.blocks.at(n - 1)
+		b.at, b.met = last.end, int64(n)-1
+		if last.first == BlockSize {
+			b.met--
+		}
 	}
 	return b
 }
 
 // line takes the messages of the next line.
 func (b *builder) line(line jsonl.Line, parse Parse) error {
-	b.fill(line.Offset / BlockSize)
+	if i := line.Offset / BlockSize; i > b.met {
+		b.met = i
+		b.fill(i)
+		k := b.rows.blocks.at(int(i))
+		k.first = uint32(line.Offset % BlockSize)
+		b.rows.blocks.set(int(i), k)
+	}
 	b.rows.Ended = line.Ended
-	err := parse(line, func(row Row) { b.row(line, row) })
-	last := b.rows.blocks.len() - 1
-	k := b.rows.blocks.at(last)
-	k.first, k.end = min(k.first, uint32(line.Offset%BlockSize)), b.at
-	b.rows.blocks.set(last, k)
-	return err
+	return parse(line, func(row Row) { b.row(line, row) })
 }
 
 func (b *builder) row(line jsonl.Line, row Row) {
-	b.at = b.at.Behind(row.Begins, row.Sum)
+	b.at.Pass(row.Begins, row.Sum)
 	f := &b.rows.Facts
 	if row.Prompt {
 		f.Prompts++
@@ -148,9 +154,15 @@ func (b *builder) row(line jsonl.Line, row Row) {
 	}
 }
 
-// fill adds the blocks up to number at, in which no line began so far.
-func (b *builder) fill(at int64) {
-	for all := &b.rows.blocks; int64(all.len()) <= at; {
+// fill ends the last block, and adds those up to block i, in which no line began so far.
+func (b *builder) fill(i int64) {
+	all := &b.rows.blocks
+	if last := all.len() - 1; last >= 0 {
+		k := all.at(last)
+		k.end = b.at
+		all.set(last, k)
+	}
+	for int64(all.len()) <= i {
 		*all = all.append(block{first: BlockSize, end: b.at})
 	}
 }
@@ -185,19 +197,18 @@ type hashed struct {
 	last xxh3.Hasher    // of the one that is not
 }
 
-// Read reads up to the end of a block.
 func (h *hashed) Read(p []byte) (int, error) {
-	n, err := h.r.Read(p[:min(int64(len(p)), BlockSize-h.size%BlockSize)])
-	h.size += int64(n)
-	switch {
-	case n == BlockSize:
-		h.full = append(h.full, xxh3.Hash128(p[:n]))
-	case n > 0:
-		h.last.Write(p[:n]) // never fails
-		if h.size%BlockSize == 0 {
+	n, err := h.r.Read(p)
+	for p = p[:n]; len(p) > 0; {
+		k := min(len(p), int(BlockSize-h.size%BlockSize))
+		h.size += int64(k)
+		if k == BlockSize {
+			h.full = append(h.full, xxh3.Hash128(p[:k]))
+		} else if h.last.Write(p[:k]); h.size%BlockSize == 0 { // it never fails
 			h.full = append(h.full, h.last.Sum128())
 			h.last.Reset()
 		}
+		p = p[k:]
 	}
 	return n, err
 }

@@ -10,14 +10,14 @@ type Place struct {
 	Prefix      Prefix // of these messages
 }
 
-// Behind returns the place behind the message that follows p. sum is the hash of its
-// line.
-func (p Place) Behind(beginsTurn bool, sum xxh3.Uint128) Place {
-	p = Place{Rows: p.Rows + 1, Turns: p.Turns, Prefix: p.Prefix.Plus(sum)}
+// Pass makes p the place behind the message that follows. sum is the hash of its line.
+func (p *Place) Pass(beginsTurn bool, sum xxh3.Uint128) {
+	p.Offset = 0
+	p.Rows++
 	if beginsTurn {
 		p.Turns++
 	}
-	return p
+	p.Prefix = p.Prefix.Plus(sum)
 }
 
 // Prefix stands for the first messages of a transcript: it is a hash over the
