@@ -225,11 +225,19 @@ func (z *summarizer) write(ctx context.Context, listed []place) {
 // sweep notes the sessions of which the index knows and which are gone, or may be
 // others by now, and removes the rows files of those that are gone.
 func (z *summarizer) sweep(ctx context.Context, listed []place) error {
+	files, err := z.files.Names()
+	if err != nil {
+		return err
+	}
 	there := make(map[string]*place, len(listed))
 	for i := range listed {
 		there[listed[i].id] = &listed[i]
 	}
-	for n := range index.Shards {
+	for _, name := range files {
+		n, ok := index.ShardIn(name)
+		if !ok {
+			continue
+		}
 		for id, e := range z.shard(n) {
 			if there[id] == nil {
 				there[id] = z.unlisted(id)
@@ -244,7 +252,7 @@ func (z *summarizer) sweep(ctx context.Context, listed []place) error {
 		}
 	}
 	var names map[string]bool
-	return z.files.Sweep(ctx, func(name string) bool {
+	return z.files.Sweep(ctx, files, func(name string) bool {
 		if names == nil {
 			names = make(map[string]bool, len(there))
 			for id, p := range there {

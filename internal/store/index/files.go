@@ -165,21 +165,23 @@ func (f *Files) made() bool {
 	return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 }
 
-// Sweep removes the rows files of sessions that are gone, what is none, and what
-// a killed process left half written.
-// known reports whether a file is that of a session which is there.
-func (f *Files) Sweep(ctx context.Context, known func(name string) bool) error {
+// Names returns the names of the files, as far as there are any.
+func (f *Files) Names() (names []string, err error) {
 	if !f.made() {
-		return nil
+		return nil, nil
 	}
 	dir, err := f.Open()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	names, err := dir.NamesIn(".")
-	if err = errors.Join(err, dir.Close()); err != nil {
-		return err
-	}
+	names, err = dir.NamesIn(".")
+	return names, errors.Join(err, dir.Close())
+}
+
+// Sweep removes the rows files of sessions that are gone, what is none, and what
+// a killed process left half written: of the files with these names.
+// known reports whether a file is that of a session which is there.
+func (f *Files) Sweep(ctx context.Context, names []string, known func(name string) bool) error {
 	names = slices.DeleteFunc(names, func(name string) bool { return !isTemporary(name) && !f.strange(name, known) })
 	if len(names) == 0 {
 		return nil

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -138,6 +140,12 @@ const (
 
 // ShardName returns the name of a shard's file.
 func ShardName(n int) string { return fmt.Sprintf("%02d%s", n, shardEnd) }
+
+// ShardIn returns the number of the shard whose file has the name.
+func ShardIn(name string) (n int, ok bool) {
+	n, err := strconv.Atoi(strings.TrimSuffix(name, shardEnd))
+	return n, err == nil && 0 <= n && n < Shards && ShardName(n) == name
+}
 
 // RowsName returns the name of the rows file of session id.
 func RowsName(id string) string {
