@@ -19,7 +19,27 @@ import (
 // indexedOperations returns those that the index answers, while nothing changes.
 func indexedOperations(t *testing.T) []cost.Operation {
 	all := append(summaryOperations(t), partOperations(t)...)
-	return append(all, usageOperation(t), notedAppend(t))
+	return append(all, projectsOperation(t), usageOperation(t), notedAppend(t))
+}
+
+// projectsOperation summarizes the one session of each of some projects, of which more
+// than one has no place among those that are open at once.
+func projectsOperation(t *testing.T) cost.Operation {
+	const n = maxStores + 8
+	g := &cost.Gauge{}
+	p, err := openProjects(scratch(t), &Options{Durability: Relaxed}, g.Seam())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	for i := range n {
+		st, err := open(p.sessions(fmt.Sprint("project-", i)), p.opts, g.Seam())
+		require.NoError(t, err)
+		require.NoError(t, st.Save(t.Context(), "s", []Message{benchUser(), benchRow(i)}, Metadata{}))
+		require.NoError(t, st.Close())
+	}
+	unhurried()
+	summaries := func() error { return drained(p.Summaries(t.Context(), nil)) }
+	require.NoError(t, summaries())
+	return cost.Operation{Name: fmt.Sprint("summaries/projects=", n), Do: summaries, Gauge: g}
 }
 
 // notedAppend appends to a session that has an index, where the append is noted.
