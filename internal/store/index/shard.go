@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// MaxEntry is how many bytes an entry of a shard takes at most.
-const MaxEntry = 1 << 10
+// MaxEntry is how many bytes an entry of a shard takes at most. The longest prompt has
+// room in it, beside the longest id.
+const MaxEntry = 3 << 10
 
 // Shards is how many shards there are.
 const Shards = 64
@@ -29,8 +30,7 @@ type Entry struct {
 	Dir        Seen // the session's directory
 	Transcript Seen
 	Facts      Facts
-	HasPrompt  bool   // Prompt is the text of the first prompt, or there is none
-	Prompt     string // as it is shown
+	Prompt     string // the text of the first prompt, as it is shown
 
 	HasMetadata bool // what follows was read
 	Metadata    Seen
@@ -46,19 +46,14 @@ type About struct {
 	Imported                                bool // from another tool
 }
 
-// append appends the entry, without texts that do not fit.
+// append appends the entry, without About if that does not fit.
 func (e *Entry) append(b []byte) []byte {
-	short, c := *e, codec{writes: true, b: b}
-	for _, leave := range [...]func(){
-		func() {},
-		func() { short.HasPrompt, short.Prompt = false, "" },
-		func() { short.HasMetadata, short.About = false, About{} },
-	} {
-		leave()
+	c := codec{writes: true, b: b}
+	if c.entry(e); len(c.b)-len(b) > MaxEntry {
+		short := *e
+		short.HasMetadata = false
 		c.b = b
-		if c.entry(&short); len(c.b)-len(b) <= MaxEntry {
-			break
-		}
+		c.entry(&short)
 	}
 	return c.b
 }
@@ -70,13 +65,12 @@ func (e *Entry) Fits() bool {
 	return len(c.b) <= MaxEntry
 }
 
-// entry writes the entry with all texts, or reads one.
+// entry writes all of an entry, or reads one.
 func (c *codec) entry(e *Entry) {
 	c.text(&e.ID)
 	c.seen(&e.Dir)
 	c.seen(&e.Transcript)
 	c.facts(&e.Facts)
-	c.bool(&e.HasPrompt)
 	c.text(&e.Prompt)
 	if c.bool(&e.HasMetadata); !e.HasMetadata {
 		return
@@ -97,7 +91,7 @@ type Shard map[string]Entry
 
 // Encode returns the file.
 func (s Shard) Encode() []byte {
-	b := make([]byte, 0, len(shardHead)+len(s)*MaxEntry/2)
+	b := make([]byte, 0, len(shardHead)+len(s)*(MaxEntry/6))
 	b = binary.AppendUvarint(append(b, shardHead...), uint64(len(s)))
 	for _, id := range slices.Sorted(maps.Keys(s)) {
 		e := s[id]
