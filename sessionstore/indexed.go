@@ -13,7 +13,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/store/index"
-	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 )
 
 // indexDir is the directory of the bookkeeping with the index, see package index.
@@ -30,23 +29,6 @@ func (st *Store) index() *index.Files {
 		Alone: st.opts.SingleWriter,
 	}
 }
-
-// seen is a message as package turns looks at it.
-type seen struct{ Message }
-
-func (m seen) From(name string) []byte { return m.from(name) }
-func (m seen) Blocks() []byte          { return m.blocks() }
-
-// rowOf returns what m is to its conversation.
-func (m Message) rowOf() turns.Row {
-	if m.m == nil {
-		return turns.Row{}
-	}
-	return turns.Read(seen{m})
-}
-
-// beginsTurn reports whether m is a user message without a result of a tool.
-func (m Message) beginsTurn() bool { return m.m.places.role == userRole && m.rowOf().Begins }
 
 // indexReader hands the messages of lines to the index. It has one place in
 // memory for all of them.
@@ -93,9 +75,52 @@ func (m Message) indexRow() index.Row {
 	return index.Row{Row: m.rowOf(), Prompt: m.isPrompt(), Text: func() bool { return promptText(m) != "" }}
 }
 
-// isPrompt reports whether m is a prompt of a person; see [turns.IsPrompt].
-func (m Message) isPrompt() bool {
-	return m.m != nil && m.m.places.role == userRole && turns.IsPrompt(m.from("content"), m.from("metadata"), m.from("tool_call_id") != nil)
+// withSource runs do with the transcript of a session: by way of the index if it is
+// large and sound, else with all of it in memory. The error is the error of do, and
+// the damage. do runs again when the transcript is not what the index says.
+func (st *Store) withSource(ctx context.Context, id string, do func(source) error) (err error) {
+	if err := st.begin(ctx); err != nil {
+		return err
+	}
+	defer st.done()
+	dir, err := st.openDir(id)
+	if err != nil {
+		return err
+	}
+	defer func() { err = joinErrors(err, dir.Close()) }()
+	s := st.cache.call(id)
+	defer st.cache.end(s)
+	if st.getTranscript(s, dir) == nil {
+		if done, err := st.byIndex(ctx, dir, id, do); done {
+			return err
+		}
+	}
+	t := st.transcriptOf(s, dir, id, readMetadata(dir, id, st.opts.Now).md)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return joinErrors(do(sourceOf(s, &t)), t.damage)
+}
+
+// byIndex runs do by way of the index. done is false when the transcript must be
+// read as a whole, since it is small, or damaged, or changes all the time. When
+// a block is not what the index says, the index is made anew.
+func (st *Store) byIndex(ctx context.Context, dir *sessiondir.Dir, id string, do func(source) error) (done bool, err error) {
+	at, err := dir.Stat(sessiondir.Transcript)
+	if err != nil || at.Size < index.LargeFrom || mayBeAppending(dir) {
+		return false, nil
+	}
+	for _, trusted := range [...]bool{true, false} {
+		t, err := st.openIndexed(ctx, dir, id, trusted)
+		if err != nil {
+			return ctx.Err() != nil, err
+		}
+		err = joinErrors(do(t), t.file.Close())
+		if !t.failed || ctx.Err() != nil {
+			return true, err
+		}
+	}
+	return false, nil
 }
 
 // openTranscript is a source of a transcript that was opened, with its index. What is

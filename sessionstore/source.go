@@ -3,10 +3,8 @@ package sessionstore
 import (
 	"context"
 	"math"
-	"slices"
 	"sort"
 
-	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/store/index"
 )
 
@@ -29,54 +27,6 @@ func onward(row int) span { return span{row: row, last: math.MaxInt} }
 // begun reports whether the message before a place is in s or behind it.
 func (s span) begun(at index.Place) bool { return at.Rows >= s.row && at.Turns >= s.turn }
 
-// withSource runs do with the transcript of a session: by way of the index if it is
-// large and sound, else with all of it in memory. The error is the error of do, and
-// the damage. do runs again when the transcript is not what the index says.
-func (st *Store) withSource(ctx context.Context, id string, do func(source) error) (err error) {
-	if err := st.begin(ctx); err != nil {
-		return err
-	}
-	defer st.done()
-	dir, err := st.openDir(id)
-	if err != nil {
-		return err
-	}
-	defer func() { err = joinErrors(err, dir.Close()) }()
-	s := st.cache.call(id)
-	defer st.cache.end(s)
-	if st.getTranscript(s, dir) == nil {
-		if done, err := st.byIndex(ctx, dir, id, do); done {
-			return err
-		}
-	}
-	t := st.transcriptOf(s, dir, id, readMetadata(dir, id, st.opts.Now).md)
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return joinErrors(do(sourceOf(s, &t)), t.damage)
-}
-
-// byIndex runs do by way of the index. done is false when the transcript must be
-// read as a whole, since it is small, or damaged, or changes all the time. When
-// a block is not what the index says, the index is made anew.
-func (st *Store) byIndex(ctx context.Context, dir *sessiondir.Dir, id string, do func(source) error) (done bool, err error) {
-	at, err := dir.Stat(sessiondir.Transcript)
-	if err != nil || at.Size < index.LargeFrom || mayBeAppending(dir) {
-		return false, nil
-	}
-	for _, trusted := range [...]bool{true, false} {
-		t, err := st.openIndexed(ctx, dir, id, trusted)
-		if err != nil {
-			return ctx.Err() != nil, err
-		}
-		err = joinErrors(do(t), t.file.Close())
-		if !t.failed || ctx.Err() != nil {
-			return true, err
-		}
-	}
-	return false, nil
-}
-
 // inMemory is a source of messages that were read as a whole.
 type inMemory struct {
 	rows   []Message
@@ -97,21 +47,6 @@ func sourceOf(s *session, t *transcript) *inMemory {
 		}
 	}
 	return v
-}
-
-// addPlaces appends to the places behind each of some messages those behind the
-// messages that follow.
-func addPlaces(places []index.Place, rows []Message) []index.Place {
-	var at index.Place
-	if n := len(places); n > 0 {
-		at = places[n-1]
-	}
-	places = slices.Grow(places, len(rows))
-	for _, m := range rows {
-		at.Pass(m.beginsTurn(), m.sum())
-		places = append(places, at)
-	}
-	return places
 }
 
 func (v *inMemory) counts() (messages, turns int) {

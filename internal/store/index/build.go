@@ -31,9 +31,6 @@ func Build(ctx context.Context, r io.Reader, parse Parse) (*Rows, error) {
 	return (&Rows{Ended: true, full: true}).extend(ctx, r, 0, parse)
 }
 
-// ErrOther tells that a transcript does not begin with what the index knows.
-var ErrOther = errors.New("the transcript is another one than the index knows")
-
 // Extend returns the index of the transcript in r, of which x knows the
 // beginning. It hashes that and parses what follows. The error Is [ErrOther]
 // when the transcript does not begin so, or the index cannot tell where to go

@@ -114,9 +114,6 @@ func (x *Rows) nextLine(i int64) int64 {
 	return x.Size
 }
 
-// sizeOf returns how many bytes block i has.
-func (x *Rows) sizeOf(i int64) int64 { return min(BlockSize, x.Size-i*BlockSize) }
-
 // check reads block i of r, of which the bytes get all.
 func (x *Rows) check(r io.ReaderAt, i int64, block []byte) error {
 	return readSum(r, i*BlockSize, block, x.blocks.at(int(i)).sum)

@@ -8,6 +8,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
+const rowsHead = "sessionstore rows\x00\x06"
+
 // A rows file begins with a note, of noteSize bytes: the stamp of the transcript
 // after appends of this library, and the hash of that and of the stamp at which
 // the rows were read. Zeros are no note.

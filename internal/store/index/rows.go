@@ -2,6 +2,7 @@ package index
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"sort"
@@ -22,7 +23,8 @@ const LargeFrom = 1 << 20
 // file cannot be extended.
 const maxOpen = 128
 
-const rowsHead = "sessionstore rows\x00\x06"
+// ErrOther is the error where a transcript does not begin with what the index knows.
+var ErrOther = errors.New("the transcript is another one than the index knows")
 
 // Rows tells where the messages and the turns of one transcript begin.
 type Rows struct {
@@ -94,6 +96,9 @@ func (x *Rows) agrees() bool {
 
 // blocksIn returns how many blocks so many bytes have.
 func blocksIn(size int64) int64 { return (size + BlockSize - 1) / BlockSize }
+
+// sizeOf returns how many bytes block i has.
+func (x *Rows) sizeOf(i int64) int64 { return min(BlockSize, x.Size-i*BlockSize) }
 
 // At returns where to read for the first message that is neither before message row nor
 // before a turn, both counted from 1, which is one of the transcript.
