@@ -24,7 +24,7 @@ type cachedTranscript struct {
 	ended        bool             // the last line has its LF
 	nonCanonical bool             // a save would not write some of rows as they are
 	users        userCount        // of rows
-	prefixes     []index.Prefix   // up to each of rows; nil: nobody has asked for them
+	places       []index.Place    // behind each of rows; nil: nobody has asked for them
 	main         sessiondir.Stamp // of the file with this content
 	backup       sessiondir.Stamp // of a backup that the file begins with; zero when that is not known
 	checkedAt    time.Time        // when the stamps were taken
@@ -38,7 +38,7 @@ func cachedTranscriptOf(main *file, rows []Message, at time.Time) *cachedTranscr
 	c := &cachedTranscript{rows: rows, size: int64(len(main.data)), main: main.stamp, checkedAt: at, epoch: newEpoch()}
 	var wait sync.WaitGroup
 	sum := func() { c.sum.Write(main.data) } // never fails
-	if c.size < partSize {
+	if c.size < chunkSize {
 		sum()
 	} else {
 		wait.Go(sum)
@@ -63,8 +63,8 @@ func (c *cachedTranscript) extended(rows []Message, tail []byte) *cachedTranscri
 		rows: append(c.rows, rows...), sum: c.sum, size: c.size + int64(len(tail)), ended: true,
 		nonCanonical: c.nonCanonical, users: c.users.plus(rows), epoch: c.epoch,
 	}
-	if c.prefixes != nil {
-		n.prefixes = addPrefixes(c.prefixes, rows)
+	if c.places != nil {
+		n.places = addPlaces(c.places, rows)
 	}
 	n.sum.Write(tail) // never fails
 	if len(tail) <= cachedEnd {

@@ -17,22 +17,22 @@ func TestCursorPoints(t *testing.T) {
 	t.Parallel()
 	var at points
 	for n := 1; n <= 100; n++ {
-		at = at.plus(index.Prefix{Lo: uint64(n)})
+		at = at.plus(index.Place{Rows: n, Prefix: index.Prefix{Lo: uint64(n)}})
 		require.Len(t, at, min(n, 17))
 		for i, p := range at {
-			require.Equal(t, point{n - i, index.Prefix{Lo: uint64(n - i)}}, p)
+			require.Equal(t, index.Place{Rows: n - i, Prefix: index.Prefix{Lo: uint64(n - i)}}, p)
 		}
 	}
-	old, err := readPoints([]byte(append(at, point{64, index.Prefix{Lo: 64}}, point{32, index.Prefix{Lo: 32}}).cursor().points))
+	old, err := readPoints([]byte(append(at, index.Place{Rows: 64, Prefix: index.Prefix{Lo: 64}}, index.Place{Rows: 32, Prefix: index.Prefix{Lo: 32}}).cursor().points))
 	require.NoError(t, err)
 	require.Len(t, old, 19)
-	require.Equal(t, at.plus(index.Prefix{}), old.plus(index.Prefix{}))
+	require.Equal(t, at.plus(index.Place{Rows: 101}), old.plus(index.Place{Rows: 101}))
 }
 
 func someCursor(n int) Cursor {
 	var at points
 	for i := range n {
-		at = at.plus(index.Prefix{Hi: uint64(i) * 0x9E3779B97F4A7C15, Lo: uint64(i)})
+		at = at.plus(index.Place{Rows: i + 1, Prefix: index.Prefix{Hi: uint64(i) * 0x9E3779B97F4A7C15, Lo: uint64(i)}})
 	}
 	return at.cursor()
 }

@@ -9,14 +9,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
-	"github.com/amplifier-go/sessionstorage/internal/store/index"
 )
 
 // NewID returns a fresh top-level id: a random (version 4) UUID in lower case.
@@ -131,21 +129,6 @@ var windowsDevice = regexp.MustCompile(`(?i)^(con|prn|aux|nul|conin\$|conout\$|c
 // isSpace reports whether Python's str.strip removes r.
 func isSpace(r rune) bool {
 	return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f
-}
-
-// addPrefixes appends to the prefixes up to each of some messages those of the
-// messages that follow them.
-func addPrefixes(prefixes []index.Prefix, rows []Message) []index.Prefix {
-	var last index.Prefix
-	if n := len(prefixes); n > 0 {
-		last = prefixes[n-1]
-	}
-	prefixes = slices.Grow(prefixes, len(rows))
-	for _, m := range rows {
-		last = last.Plus(m.sum())
-		prefixes = append(prefixes, last)
-	}
-	return prefixes
 }
 
 // ProjectSlug returns the name of the project directory for a project in the

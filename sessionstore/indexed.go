@@ -13,7 +13,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/store/index"
-	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 )
 
 // indexDir is the directory of the bookkeeping with the index, see package index.
@@ -29,20 +28,6 @@ func (st *Store) index() *index.Files {
 
 		Alone: st.opts.SingleWriter,
 	}
-}
-
-// seen is a message as package turns looks at it.
-type seen struct{ Message }
-
-func (m seen) From(name string) []byte { return m.from(name) }
-func (m seen) Blocks() []byte          { return m.blocks() }
-
-// rowOf returns what m is to its conversation.
-func (m Message) rowOf() turns.Row {
-	if m.m == nil {
-		return turns.Row{}
-	}
-	return turns.Read(seen{m})
 }
 
 // indexReader hands the messages of lines to the index. It has one place in
@@ -90,18 +75,61 @@ func (m Message) indexRow() index.Row {
 	return index.Row{Row: m.rowOf(), Prompt: m.isPrompt(), Text: func() bool { return promptText(m) != "" }}
 }
 
-// isPrompt reports whether m is a prompt of a person; see [turns.IsPrompt].
-func (m Message) isPrompt() bool {
-	return m.m != nil && m.m.places.role == userRole && turns.IsPrompt(m.from("content"), m.from("metadata"), m.from("tool_call_id") != nil)
+// withSource runs do with the transcript of a session: by way of the index if it is
+// large and sound, else with all of it in memory. The error is the error of do, and
+// the damage. do runs again when the transcript is not what the index says.
+func (st *Store) withSource(ctx context.Context, id string, do func(source) error) (err error) {
+	if err := st.admit(ctx); err != nil {
+		return err
+	}
+	defer st.done()
+	dir, err := st.openDir(id)
+	if err != nil {
+		return err
+	}
+	defer func() { err = joinErrors(err, dir.Close()) }()
+	s := st.cache.call(id)
+	defer st.cache.end(s)
+	if st.getTranscript(s, dir) == nil {
+		if done, err := st.byIndex(ctx, dir, id, do); done {
+			return err
+		}
+	}
+	t := st.transcriptOf(s, dir, id, readMetadata(dir, id, st.opts.Now).md)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return joinErrors(do(sourceOf(s, &t)), t.damage)
 }
 
-// openTranscript is a transcript that was opened, with its index.
+// byIndex runs do by way of the index. done is false when the transcript must be
+// read as a whole, since it is small, or damaged, or changes all the time. When
+// a block is not what the index says, the index is made anew.
+func (st *Store) byIndex(ctx context.Context, dir *sessiondir.Dir, id string, do func(source) error) (done bool, err error) {
+	at, err := dir.Stat(sessiondir.Transcript)
+	if err != nil || at.Size < index.LargeFrom || mayBeAppending(dir) {
+		return false, nil
+	}
+	for _, trusted := range [...]bool{true, false} {
+		t, err := st.openIndexed(ctx, dir, id, trusted)
+		if err != nil {
+			return ctx.Err() != nil, err
+		}
+		err = joinErrors(do(t), t.file.Close())
+		if !t.failed || ctx.Err() != nil {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// openTranscript is a source of a transcript that was opened, with its index. What is
+// asked for is read, and nothing else.
 type openTranscript struct {
-	file *os.File
-	dir  *sessiondir.Dir
-	is   sessiondir.Stamp // before anything was read
-	rows *index.Rows
-	own  []byte // the line that is read, if it has memory of its own
+	file   *os.File
+	dir    *sessiondir.Dir
+	rows   *index.Rows
+	failed bool // what was read is not what the index says, or could not be read
 }
 
 // errUnindexed tells that a transcript has no index and must be read as a
@@ -119,7 +147,7 @@ func (st *Store) openIndexed(ctx context.Context, dir *sessiondir.Dir, id string
 	if err != nil {
 		return nil, err
 	}
-	t = &openTranscript{dir: dir, is: at}
+	t = &openTranscript{dir: dir}
 	t.file, _ = f.(*os.File)
 	defer func() {
 		if err != nil {
@@ -130,16 +158,13 @@ func (st *Store) openIndexed(ctx context.Context, dir *sessiondir.Dir, id string
 		return nil, errUnindexed
 	}
 	files := st.index()
-	t.rows = files.Rows(id)
-	if trusted && t.rows != nil && t.rows.Fits(at) {
+	old := files.Rows(id)
+	if t.rows = old; trusted && old != nil && old.Fits(at) {
 		return t, nil
 	}
-	if old := t.rows; trusted && old != nil && old.Begins(at) && t.readEnd(ctx) {
-		if t.rows.Size-old.Size <= unwritten {
-			return t, nil
-		}
-	} else if err := st.pass(ctx, t); err != nil {
-		return nil, err
+	known, err := st.pass(ctx, t, trusted)
+	if err != nil || known && t.rows.Size-old.Size <= unwritten {
+		return t, err
 	}
 	t.rows.ID = id
 	if err := files.PutRows(ctx, t.rows); err != nil {
@@ -151,22 +176,6 @@ func (st *Store) openIndexed(ctx context.Context, dir *sessiondir.Dir, id string
 // unwritten is how many bytes at the end of a transcript are read anew each time
 // before the index is written for them.
 const unwritten = 256 << 10
-
-// readEnd brings the index of t up to date, of which t is known to begin with what
-// the index knows. It reports false when that takes a pass.
-func (t *openTranscript) readEnd(ctx context.Context) bool {
-	x, err := t.rows.ExtendEnd(ctx, t.file, t.is.Size, newIndexReader(true).parse)
-	if err != nil {
-		return false
-	}
-	now, err := t.dir.StampOf(t.file)
-	if err != nil || !now.SameContent(t.is) || x.Size != t.is.Size {
-		return false
-	}
-	x.Seen = index.Seen{Stamp: t.is, Sure: true}
-	t.rows = x
-	return true
-}
 
 // reliesOnTimes reports whether the times of files tell of all changes.
 func (st *Store) reliesOnTimes() bool { return runtime.GOOS != "linux" || st.base.IsLocal() }
@@ -189,74 +198,70 @@ func (st *Store) noteAppend(s *session, was, now *cachedTranscript) {
 	}
 }
 
-// pass makes the index of t from the one that it has, if any.
-func (st *Store) pass(ctx context.Context, t *openTranscript) error {
+// pass makes the index of t from the one that it has, if any. known reports whether only
+// appends of this library came since that, as far as an index that is trusted says.
+func (st *Store) pass(ctx context.Context, t *openTranscript, trusted bool) (known bool, err error) {
 	for range passes {
 		asked := time.Now()
 		is, err := t.dir.StampOf(t.file)
 		if err != nil {
-			return err
+			return false, err
 		}
-		if err := t.scan(ctx, is.Size); err != nil {
-			return err
+		x, known, err := t.scan(ctx, is, trusted)
+		if err != nil {
+			return false, err
 		}
 		now, err := t.dir.StampOf(t.file)
 		if err != nil {
-			return err
+			return false, err
 		}
-		if now.SameContent(is) && t.rows.Size == is.Size {
-			t.is = is
-			t.rows.Seen = index.Seen{Stamp: is, Sure: st.base.Settled(is, asked) && st.reliesOnTimes()}
-			return nil
-		}
-	}
-	return errUnindexed
-}
-
-// scan reads the first size bytes of the transcript.
-func (t *openTranscript) scan(ctx context.Context, size int64) error {
-	if old := t.rows; old != nil && old.Size <= size {
-		x, err := old.Extend(ctx, io.NewSectionReader(t.file, 0, size), newIndexReader(true).parse)
-		if err == nil {
+		if now.SameContent(is) && x.Size == is.Size {
+			x.Seen = index.Seen{Stamp: is, Sure: known || st.base.Settled(is, asked) && st.reliesOnTimes()}
 			t.rows = x
-		}
-		if err == nil || !errors.Is(err, index.ErrOther) {
-			return err
+			return known, nil
 		}
 	}
-	x, err := index.Build(ctx, io.NewSectionReader(t.file, 0, size), newIndexReader(true).parse)
-	if err == nil {
-		t.rows = x
-	}
-	return err
+	return false, errUnindexed
 }
 
-// noTurn is the number of no turn.
-const noTurn = -1
+// scan reads the transcript with the stamp is: its end if t's index is known to be right
+// about its beginning, else all of it.
+func (t *openTranscript) scan(ctx context.Context, is sessiondir.Stamp, trusted bool) (x *index.Rows, known bool, err error) {
+	parse := newIndexReader(true).parse
+	old, all := t.rows, func() io.Reader { return io.NewSectionReader(t.file, 0, is.Size) }
+	if trusted && old != nil && old.Begins(is) {
+		if x, err := old.ExtendEnd(ctx, t.file, is.Size, parse); err == nil {
+			return x, true, nil
+		}
+	}
+	if old != nil && old.Size <= is.Size {
+		x, err := old.Extend(ctx, all(), parse)
+		if err == nil || !errors.Is(err, index.ErrOther) {
+			return x, false, err
+		}
+	}
+	x, err = index.Build(ctx, all(), parse)
+	return x, false, err
+}
 
-// read hands the messages from a place on to visit until it returns false, each
-// with its number and that of its turn, from 1; turn 0 is what stands before the
-// first. The messages are valid during the call, see [openTranscript.kept]. visit may
-// not be told of the message that begins the turn after last.
-func (t *openTranscript) read(ctx context.Context, from index.Place, last int, visit func(m Message, number, turn int) bool) error {
-	lines, rows := t.rows.Lines(t.file, from), lineReader{}
-	number, turn := from.Rows, from.Turns
+func (t *openTranscript) counts() (messages, turns int) { return t.rows.Messages, t.rows.Turns }
+
+func (t *openTranscript) read(ctx context.Context, s span, visit func(m Message, at index.Place) bool) (err error) {
+	defer func() { t.failed = err != nil }()
+	at := t.rows.At(s.row, s.turn)
+	lines, rows := t.rows.Lines(t.file, at), lineReader{}
 	for more := true; more; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if turn == last { // a long line is not read in vain
+		if at.Turns == s.last { // a long line is not read in vain
 			toRow, toTurn, long, err := lines.Long()
-			if err == nil && long && toRow == number+1 && toTurn > last {
+			if err == nil && long && toRow == at.Rows+1 && toTurn > s.last {
 				return nil
 			}
 		}
 		line, own, err := lines.Next()
-		t.own = nil
-		if own {
-			t.own = line.Bytes
-		}
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) && at.Rows == t.rows.Messages && at.Turns == t.rows.Turns {
 			return nil
 		}
 		if err != nil {
@@ -264,24 +269,18 @@ func (t *openTranscript) read(ctx context.Context, from index.Place, last int, v
 		}
 		err = rows.parse(line, func(found message) {
 			m := Message{&found}
-			number++
-			if m.m.places.role == userRole && m.rowOf().Begins {
-				turn++
+			at.Pass(m.beginsTurn(), m.sum())
+			if more = more && at.Turns <= s.last; !more || !s.begun(at) {
+				return
 			}
-			more = more && visit(m, number, turn)
+			if !own || len(found.raw) < len(line.Bytes) {
+				found.raw = bytes.Clone(found.raw)
+			}
+			more = visit(m, at)
 		})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// kept returns a message that is read, valid after the call.
-func (t *openTranscript) kept(m Message) Message {
-	own := *m.m
-	if len(t.own) != len(own.raw) {
-		own.raw = bytes.Clone(own.raw)
-	}
-	return Message{&own}
 }

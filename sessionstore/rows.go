@@ -3,69 +3,56 @@ package sessionstore
 import (
 	"bytes"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// partSize is how much of a transcript is worth a goroutine of its own.
-const partSize = 1 << 20
+// chunkSize is how much of a transcript is worth a goroutine of its own.
+const chunkSize = 1 << 20
 
 // parseRows returns the messages of f that can be read, and marks f damaged
-// by the first line that cannot. Large files are parsed in parts at once.
+// by the first line that cannot. Large files are parsed in chunks at once.
 func (f *file) parseRows() []Message {
-	parts := split(f.data, min(runtime.GOMAXPROCS(0), len(f.data)/partSize))
-	if len(parts) == 1 {
-		parts[0].parse()
-		return f.join(parts)
-	}
+	chunks := split(f.data, min(runtime.GOMAXPROCS(0), len(f.data)/chunkSize))
 	var wait sync.WaitGroup
-	for i := range parts {
-		wait.Go(parts[i].parse)
+	for i := range chunks[1:] {
+		wait.Go(chunks[1+i].parse)
 	}
+	chunks[0].parse()
 	wait.Wait()
-	return f.join(parts)
-}
-
-// join returns the rows of all parts, and notes the first damage.
-func (f *file) join(parts []part) []Message {
-	before := 0 // lines
-	for _, p := range parts {
-		if p.bad != nil && f.bad == nil {
-			p.bad.Path = f.path
-			p.bad.Line += before
-			f.bad = p.bad
+	size, lines := 0, 0
+	for _, c := range chunks {
+		if c.bad != nil && f.bad == nil {
+			c.bad.Path = f.path
+			c.bad.Line += lines
+			f.bad = c.bad
 		}
-		before += p.lines
+		lines += c.lines
+		size += len(c.rows)
 	}
-	if len(parts) == 1 {
-		return parts[0].rows
-	}
-	size := 0
-	for _, p := range parts {
-		size += len(p.rows)
-	}
-	rows := make([]Message, 0, size)
-	for _, p := range parts {
-		rows = append(rows, p.rows...)
+	rows := slices.Grow(chunks[0].rows, size-len(chunks[0].rows))
+	for _, c := range chunks[1:] {
+		rows = append(rows, c.rows...)
 	}
 	return rows
 }
 
-// part is a run of whole lines of a file.
-type part struct {
+// chunk is a run of whole lines of a file.
+type chunk struct {
 	data  []byte
 	at    int64 // where it begins
 	lines int
 	rows  []Message
-	bad   *CorruptError // of the first line that is none, by its number in the part and without the path
+	bad   *CorruptError // of the first line that is none, by its number in the chunk and without the path
 }
 
-// split divides data into about n parts at ends of lines, and into one where n
+// split divides data into about n chunks at ends of lines, and into one where n
 // is less than two.
-func split(data []byte, n int) []part {
-	parts := make([]part, 0, max(n, 1))
+func split(data []byte, n int) []chunk {
+	chunks := make([]chunk, 0, max(n, 1))
 	at := 0
 	for i := n; i > 1; i-- {
 		end := at + (len(data)-at)/i
@@ -74,32 +61,32 @@ func split(data []byte, n int) []part {
 			break
 		}
 		end += eol + 1
-		parts = append(parts, newPart(data, at, end))
+		chunks = append(chunks, newChunk(data, at, end))
 		at = end
 	}
-	return append(parts, newPart(data, at, len(data)))
+	return append(chunks, newChunk(data, at, len(data)))
 }
 
-func newPart(data []byte, at, end int) part {
-	return part{data: data[at:end:end], at: int64(at)}
+func newChunk(data []byte, at, end int) chunk {
+	return chunk{data: data[at:end:end], at: int64(at)}
 }
 
 // parse reads the lines.
-func (p *part) parse() {
-	p.lines = jsonl.Count(p.data)
-	slab := make([]message, 0, p.lines)
-	p.rows = make([]Message, 0, p.lines)
+func (c *chunk) parse() {
+	c.lines = jsonl.Count(c.data)
+	slab := make([]message, 0, c.lines)
+	c.rows = make([]Message, 0, c.lines)
 	keep := func(m message) {
 		if len(slab) == cap(slab) { // more rows than lines: split at CR
 			slab = make([]message, 0, 64)
 		}
 		slab = append(slab, m)
-		p.rows = append(p.rows, Message{&slab[len(slab)-1]})
+		c.rows = append(c.rows, Message{&slab[len(slab)-1]})
 	}
 	var lines lineReader
-	for line := range jsonl.Lines(p.data) {
-		if err := lines.parse(line, keep); err != nil && p.bad == nil {
-			p.bad = &CorruptError{Line: line.Number, Offset: p.at + line.Offset, Err: err}
+	for line := range jsonl.Lines(c.data) {
+		if err := lines.parse(line, keep); err != nil && c.bad == nil {
+			c.bad = &CorruptError{Line: line.Number, Offset: c.at + line.Offset, Err: err}
 		}
 	}
 }

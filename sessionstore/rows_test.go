@@ -19,7 +19,7 @@ func TestRowsInParts(t *testing.T) {
 		fmt.Fprintf(&whole, `{"role": "user", "content": "%d %s"}`+"\n", i, strings.Repeat("x", 300+i%100))
 	}
 	data := whole.Bytes()
-	require.Greater(t, len(data), 2*partSize)
+	require.Greater(t, len(data), 2*chunkSize)
 	tests := []struct {
 		name string
 		bad  []int // lines, from 0, that are damaged

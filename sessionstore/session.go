@@ -54,14 +54,14 @@ func (s *session) putTranscript(c *cachedTranscript) {
 	s.mu.Unlock()
 }
 
-// putPrefixes caches the prefixes of the messages of c, unless c is no longer
+// putPlaces caches the places behind the messages of c, unless c is no longer
 // what is cached.
-func (s *session) putPrefixes(c *cachedTranscript, prefixes []index.Prefix) {
+func (s *session) putPlaces(c *cachedTranscript, places []index.Place) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.cached == c {
 		with := *c
-		with.prefixes = prefixes
+		with.places = places
 		s.cached = &with
 	}
 }
@@ -89,14 +89,14 @@ const (
 	sessionBytes    = 1024 // the session, with its place in the cache
 	transcriptBytes = 1536 // a cached transcript
 	rowBytes        = 72   // a message of it
-	prefixBytes     = 16   // its prefix, if anybody has asked for those
+	placeBytes      = 40   // the place behind it, if anybody has asked for those
 )
 
 // cost is about how many bytes of memory s takes.
 func (s *session) cost() int64 {
 	n := sessionBytes + 2*int64(len(s.id)) + s.metaCost
 	if c := s.cached; c != nil {
-		n += transcriptBytes + c.size + rowBytes*int64(cap(c.rows)) + prefixBytes*int64(cap(c.prefixes)) + int64(cap(c.end))
+		n += transcriptBytes + c.size + rowBytes*int64(cap(c.rows)) + placeBytes*int64(cap(c.places)) + int64(cap(c.end))
 	}
 	return n + n/8 // what the allocator adds
 }

@@ -232,40 +232,47 @@ func (z *summarizer) next(ctx context.Context, p place) summarized {
 // another one may have their id by now. What cannot be written is read again next
 // time.
 func (z *summarizer) write(ctx context.Context, listed []place) {
-	changes := index.Changes{Put: z.put, Stale: z.stale}
-	z.put, z.stale = nil, nil
 	var err error
 	if listed != nil {
-		err = z.sweep(ctx, listed, &changes)
+		err = z.sweep(ctx, listed)
 	}
-	if err = joinErrors(err, z.files.Update(ctx, changes)); err != nil {
+	if err = joinErrors(err, z.files.Update(ctx, z.changes)); err != nil {
 		z.st.log.Debug("index not written", "err", err)
 	}
+	z.changes = nil
 }
 
 // sweep notes the sessions of which the index knows and which are gone, or may be
 // others by now, and removes the rows files of those that are gone.
-func (z *summarizer) sweep(ctx context.Context, listed []place, changes *index.Changes) error {
+func (z *summarizer) sweep(ctx context.Context, listed []place) error {
+	files, err := z.files.Names()
+	if err != nil {
+		return err
+	}
 	there := make(map[string]*place, len(listed))
 	for i := range listed {
 		there[listed[i].id] = &listed[i]
 	}
-	for n := range index.Shards {
+	for _, name := range files {
+		n, ok := index.ShardIn(name)
+		if !ok {
+			continue
+		}
 		for id, e := range z.shard(n) {
 			if there[id] == nil {
 				there[id] = z.unlisted(id)
 			}
 			switch p := there[id]; {
 			case p == nil:
-				changes.Gone = append(changes.Gone, id)
+				z.change(index.Change{ID: id, Gone: true})
 			case p.number >= 0 && z.summarized[p.number], e.Dir.Stamp == sessiondir.Stamp{}, e.Dir.Stamp.Same(p.dir):
 			default:
-				changes.Stale = append(changes.Stale, id)
+				z.change(index.Change{ID: id})
 			}
 		}
 	}
 	var names map[string]bool
-	return z.files.Sweep(ctx, func(name string) bool {
+	return z.files.Sweep(ctx, files, func(name string) bool {
 		if names == nil {
 			names = make(map[string]bool, len(there))
 			for id, p := range there {

@@ -256,12 +256,25 @@ func (a *projectSummarizer) sweep(ctx context.Context, slug string, z *summarize
 	}
 }
 
-// close writes the index of the projects that are open, and closes them.
+// close writes the index of the projects that are open, as the listing wants it where
+// all their sessions were summarized, and closes them.
 func (a *projectSummarizer) close(ctx context.Context) (err error) {
-	for _, z := range a.open {
-		z.write(ctx, nil)
-		z.st.done()
+	var open []*summarizer
+	var listed [][]place
+	for slug, z := range a.open {
+		var places []place
+		if l := a.listed[slug]; l != nil && !slices.Contains(l.summarized, false) {
+			places = l.places
+			delete(a.listed, slug)
+		}
+		open, listed = append(open, z), append(listed, places)
 	}
+	spread(len(open), func(next func() (int, bool)) {
+		for i, ok := next(); ok; i, ok = next() {
+			open[i].write(ctx, listed[i])
+			open[i].st.done()
+		}
+	})
 	for _, st := range a.own {
 		err = joinErrors(err, st.Close())
 	}

@@ -34,9 +34,8 @@ type summarizer struct {
 
 	summarized []bool // by the numbers of places
 
-	mu    sync.Mutex
-	put   []*index.Entry // what is new; guarded by mu
-	stale []string       // sessions whose entries are wrong, and for which nothing is put; guarded by mu
+	mu      sync.Mutex
+	changes []index.Change // of entries that were missing or wrong; guarded by mu
 }
 
 func newSummarizer(st *Store) *summarizer {
@@ -75,11 +74,6 @@ func (z *summarizer) summarize(ctx context.Context, p place) (Summary, error) {
 		}
 		e, changed = fresh, sound
 	}
-	if e.Transcript.Sure && !e.HasPrompt {
-		if err := z.readPrompt(ctx, &e, p); err != nil {
-			return Summary{}, err
-		}
-	}
 	renewed, err := z.about(&e)
 	if err != nil {
 		return Summary{}, err
@@ -90,17 +84,20 @@ func (z *summarizer) summarize(ctx context.Context, p place) (Summary, error) {
 	switch {
 	case e.Transcript.Sure && (changed || renewed && e.Fits()):
 		found := e // which leaves the stack, e does not
-		z.mu.Lock()
-		z.put = append(z.put, &found)
-		z.mu.Unlock()
+		z.change(index.Change{ID: p.id, Put: &found})
 	case ok && !(holds && e.Transcript.Sure):
-		z.mu.Lock()
-		z.stale = append(z.stale, p.id)
-		z.mu.Unlock()
+		z.change(index.Change{ID: p.id})
 	}
 	s := summaryOf(&e, p.changed)
 	s.Damaged = damaged
 	return s, nil
+}
+
+// change notes what is to change in the index.
+func (z *summarizer) change(c index.Change) {
+	z.mu.Lock()
+	z.changes = append(z.changes, c)
+	z.mu.Unlock()
 }
 
 // holds reports whether the entry is right about the transcript as it is now.
@@ -163,7 +160,7 @@ func (z *summarizer) countEmpty(e *index.Entry) bool {
 	if _, _, err := z.stat(e.ID, sessiondir.Backup(sessiondir.Transcript)); !errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
-	e.Transcript, e.Facts, e.Prompt, e.HasPrompt = index.Seen{Stamp: at, Sure: true}, index.Facts{}, "", true
+	e.Transcript, e.Facts, e.Prompt = index.Seen{Stamp: at, Sure: true}, index.Facts{}, ""
 	return true
 }
 
@@ -178,8 +175,7 @@ func countRead(e *index.Entry, data []byte, at sessiondir.Stamp) (sound bool) {
 	if err != nil {
 		return false
 	}
-	e.Transcript, e.Facts = index.Seen{Stamp: at, Sure: true}, facts
-	e.Prompt, e.HasPrompt = lines.prompt, true
+	e.Transcript, e.Facts, e.Prompt = index.Seen{Stamp: at, Sure: true}, facts, lines.prompt
 	return true
 }
 
@@ -198,7 +194,7 @@ func (z *summarizer) countLarge(ctx context.Context, e *index.Entry) (sound bool
 		e.Transcript, e.Facts = t.rows.Seen, t.rows.Facts
 		text, err := promptAt(t.rows.Facts.Prompt, t.file)
 		if err = joinErrors(err, t.file.Close()); err == nil {
-			e.Prompt, e.HasPrompt = text, true
+			e.Prompt = text
 			return true, nil
 		}
 	}
@@ -225,39 +221,6 @@ func promptAt(at index.Line, r io.ReaderAt) (string, error) {
 	}
 	line, err := at.Text(r)
 	return promptIn(line), err
-}
-
-// readPrompt reads the first prompt of an entry that has no room for it. When
-// it is not where the entry says, all is counted anew.
-func (z *summarizer) readPrompt(ctx context.Context, e *index.Entry, p place) error {
-	text, err := z.promptOf(e)
-	if err == nil {
-		e.Prompt = text
-		return nil
-	}
-	sound, err := z.count(ctx, e, p)
-	if err == nil && !sound {
-		_, err = z.countWhole(ctx, e)
-	}
-	return err
-}
-
-func (z *summarizer) promptOf(e *index.Entry) (text string, err error) {
-	dir, err := z.st.openDir(e.ID)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = joinErrors(err, dir.Close()) }()
-	f, _, err := dir.Open(sessiondir.Transcript)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = joinErrors(err, f.Close()) }()
-	r, ok := f.(io.ReaderAt)
-	if !ok {
-		return "", errUnindexed
-	}
-	return promptAt(e.Facts.Prompt, r)
 }
 
 // about fills in what the metadata says, and reports whether it was read.
@@ -321,7 +284,6 @@ func (z *summarizer) countWhole(ctx context.Context, e *index.Entry) (damaged bo
 	}
 	*e = index.Entry{ID: e.ID, HasMetadata: e.HasMetadata, Metadata: e.Metadata, About: e.About}
 	e.Facts, e.Prompt = factsOf(t.rows)
-	e.HasPrompt = true
 	e.Facts.Size, e.Transcript.Stamp = t.revision().Bytes, t.main.stamp // which is not sure
 	return t.damage != nil || t.main.bad != nil, nil
 }

@@ -3,11 +3,13 @@ package sessionstore
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
+	"github.com/amplifier-go/sessionstorage/internal/store/index"
 	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 )
 
@@ -165,4 +167,41 @@ func (m Message) realUser() bool {
 		return false
 	}
 	return turns.ReadUser(m.from("content"), m.from("tool_call_id") != nil, nil).Real
+}
+
+// seen is a message as package turns looks at it.
+type seen struct{ Message }
+
+func (m seen) From(name string) []byte { return m.from(name) }
+func (m seen) Blocks() []byte          { return m.blocks() }
+
+// rowOf returns what m is to its conversation.
+func (m Message) rowOf() turns.Row {
+	if m.m == nil {
+		return turns.Row{}
+	}
+	return turns.Read(seen{m})
+}
+
+// beginsTurn reports whether m is a user message without a result of a tool.
+func (m Message) beginsTurn() bool { return m.m.places.role == userRole && m.rowOf().Begins }
+
+// isPrompt reports whether m is a prompt of a person; see [turns.IsPrompt].
+func (m Message) isPrompt() bool {
+	return m.m != nil && m.m.places.role == userRole && turns.IsPrompt(m.from("content"), m.from("metadata"), m.from("tool_call_id") != nil)
+}
+
+// addPlaces appends to the places behind each of some messages those behind the
+// messages that follow.
+func addPlaces(places []index.Place, rows []Message) []index.Place {
+	var at index.Place
+	if n := len(places); n > 0 {
+		at = places[n-1]
+	}
+	places = slices.Grow(places, len(rows))
+	for _, m := range rows {
+		at.Pass(m.beginsTurn(), m.sum())
+		places = append(places, at)
+	}
+	return places
 }

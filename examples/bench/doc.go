@@ -42,6 +42,7 @@
 //	info N REPS                             metadata, turns and diagnosis
 //	deep DEPTH REPS                         NewMessage of objects nested so deep
 //	appenders G N durable|relaxed           G goroutines that append N events each; seconds an event
+//	sessions G N durable|relaxed            G sessions, N messages appended to each, all together; seconds a message
 //	peers N REPS                            the same in SQLite, bbolt and tidwall/wal, a line each
 //	relaxed N REPS                          Append of one message and UpdateMetadata, relaxed, each in turn with the
 //	                                        bare calls that promise the same, a line each; on Linux

@@ -23,7 +23,7 @@ var operations = map[string]func(*run) error{
 	"summary": summary, "tail": tail, "at": at, "slice": sliceSame, "slicenew": sliceNew,
 	"fork": fork, "diagnose": diagnose, "info": info,
 	"turns": readTurns, "part": readPart, "append-asked": appendAsked,
-	"deep": deep, "appenders": appenders, "peers": comparePeers, "relaxed": relaxed,
+	"deep": deep, "appenders": appenders, "sessions": sessionsAtOnce, "peers": comparePeers, "relaxed": relaxed,
 	"limit-append": limitAppend, "limit-copy": limitCopy, "limit-read": limitRead, "limit-scan": limitScan, "limit-list": limitList,
 }
 

@@ -78,6 +78,7 @@ func TestOperations(t *testing.T) {
 		{"deep 20 2", 20},
 		{"appenders 4 5 durable", 20},
 		{"appenders 4 5 relaxed", 20},
+		{"sessions 3 2 durable", 6},
 		{"limit-append 1 3 durable", 1},
 		{"limit-read ev.jsonl 2", 0},
 		{"limit-scan ev.jsonl 2", 40},
@@ -124,7 +125,7 @@ func TestWrongArguments(t *testing.T) {
 	layOut(t)
 	for _, args := range []string{
 		"", "nothing", "save", "save 12", "save 12 3", "save 12 3 somehow", "save 0 3 durable", "save x 3 durable",
-		"load 12 0", "summary", "summary ev.jsonl", "appenders 4 5", "appenders 4 5 synced", "find 3", "peers 12", "turns 1 1000", "part", "part base3 turn", "part base3 nothing 1", "part base3 turn 0", "append-asked",
+		"load 12 0", "summary", "summary ev.jsonl", "appenders 4 5", "appenders 4 5 synced", "sessions 3 2", "find 3", "peers 12", "turns 1 1000", "part", "part base3 turn", "part base3 nothing 1", "part base3 turn 0", "append-asked",
 	} {
 		t.Run(args, func(t *testing.T) {
 			var out bytes.Buffer

@@ -54,6 +54,12 @@ func comparison(n, reps string) (list []rival) {
 	for _, peer := range [...]string{"sqlite", "bbolt", "wal"} {
 		theirs("appenders-64-"+peer, peer, "appenders", "64", reps, "synced")
 	}
+	for _, g := range [...]string{"1", "8", "64", "512"} {
+		ours("sessions-"+g, "sessions", g, reps, "durable")
+		theirs("sessions-"+g+"-sqlite", "sqlite", "appenders", g, reps, "synced")
+		ours("sessions-"+g+"-relaxed", "sessions", g, reps, "relaxed")
+		theirs("sessions-"+g+"-relaxed-sqlite", "sqlite", "appenders", g, reps, "normal")
+	}
 	return list
 }
 

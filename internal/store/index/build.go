@@ -28,12 +28,8 @@ type Parse func(line jsonl.Line, keep func(Row)) error
 // Build reads the transcript in r from its beginning to its end. It fails when
 // a line is damaged or r cannot be read.
 func Build(ctx context.Context, r io.Reader, parse Parse) (*Rows, error) {
-	b := newBuilder(&Rows{Ended: true, full: true})
-	return b.build(ctx, r, parse)
+	return (&Rows{Ended: true, full: true}).extend(ctx, r, 0, parse)
 }
-
-// ErrOther tells that a transcript does not begin with what the index knows.
-var ErrOther = errors.New("the transcript is another one than the index knows")
 
 // Extend returns the index of the transcript in r, of which x knows the
 // beginning. It hashes that and parses what follows. The error Is [ErrOther]
@@ -56,127 +52,89 @@ func (x *Rows) extend(ctx context.Context, r io.Reader, from int, parse Parse) (
 		return nil, ErrOther
 	}
 	b := newBuilder(x)
-	b.sums = &sums{from: from, size: int64(from) * BlockSize}
-	if err := b.verify(ctx, r, x, from); err != nil {
+	h := &hashed{r: r, from: from, size: int64(from) * BlockSize}
+	if err := h.verify(ctx, x); err != nil {
 		return nil, err
 	}
-	return b.build(ctx, r, parse)
-}
-
-// Count returns the facts of the transcript data.
-func Count(data []byte, parse Parse) (Facts, error) {
-	b := newCounter()
-	for line := range jsonl.Lines(data) {
-		if err := parse(line, func(row Row) { b.row(line, row) }); err != nil {
-			return Facts{}, err
-		}
-	}
-	f := b.rows.Facts
-	f.Size, f.Unanswered = int64(len(data)), len(b.open)
-	return f, nil
-}
-
-// CountRows returns the facts of messages of which nobody knows where they stand.
-func CountRows(rows iter.Seq[Row]) Facts {
-	b := newCounter()
-	for row := range rows {
-		b.row(jsonl.Line{}, row)
-	}
-	f := b.rows.Facts
-	f.Unanswered = len(b.open)
-	return f
-}
-
-// builder makes one Rows.
-type builder struct {
-	rows   *Rows
-	open   map[xxh3.Uint128]bool // by the hashes of ids
-	sums   *sums                 // nil: the blocks are not hashed
-	prefix Prefix                // of the messages so far
-}
-
-// newCounter returns a builder that counts and hashes no blocks.
-func newCounter() *builder { return &builder{rows: &Rows{}, open: map[xxh3.Uint128]bool{}} }
-
-// newBuilder returns a builder that goes on at the end of x.
-func newBuilder(x *Rows) *builder {
-	known := blocks{x.blocks.file, slices.Clone(x.blocks.made)}
-	b := &builder{sums: &sums{}, rows: &Rows{Facts: x.Facts, Ended: true, blocks: known}, open: make(map[xxh3.Uint128]bool, len(x.open))}
-	for _, sum := range x.open {
-		b.open[sum] = true
-	}
-	if known.len() > 0 {
-		b.prefix = known.last().prefix
-	}
-	return b
-}
-
-// verify reads the part of r that x knows; r begins with block from.
-func (b *builder) verify(ctx context.Context, r io.Reader, x *Rows, from int) error {
-	buf := make([]byte, BlockSize)
-	for i := from; i < x.blocks.len(); i++ {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		part := buf[:min(BlockSize, x.Size-int64(i)*BlockSize)]
-		_, err := io.ReadFull(r, part)
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return ErrOther
-		}
-		if err != nil {
-			return err
-		}
-		if xxh3.Hash128(part) != x.blocks.at(i).sum {
-			return ErrOther
-		}
-		b.sums.add(part)
-	}
-	return nil
-}
-
-func (b *builder) build(ctx context.Context, r io.Reader, parse Parse) (*Rows, error) {
-	start := b.rows.Size
-	lines := jsonl.NewReader(&hashed{r, b.sums})
+	lines := jsonl.NewReader(h)
 	for n := 0; ; n++ {
 		if n%64 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		line, err := lines.Next()
 		if errors.Is(err, io.EOF) {
-			return b.done(), nil
+			return b.done(h), nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		line.Offset += start
+		line.Offset += x.Size
 		if err := b.line(line, parse); err != nil {
 			return nil, err
 		}
 	}
 }
 
+// Count returns the facts of the transcript data.
+func Count(data []byte, parse Parse) (Facts, error) {
+	b := newBuilder(&Rows{})
+	for line := range jsonl.Lines(data) {
+		if err := parse(line, func(row Row) { b.row(line, row) }); err != nil {
+			return Facts{}, err
+		}
+	}
+	return b.facts(int64(len(data))), nil
+}
+
+// CountRows returns the facts of messages of which nobody knows where they are.
+func CountRows(rows iter.Seq[Row]) Facts {
+	b := newBuilder(&Rows{})
+	for row := range rows {
+		b.row(jsonl.Line{}, row)
+	}
+	return b.facts(0)
+}
+
+// builder makes one Rows.
+type builder struct {
+	rows *Rows
+	open map[xxh3.Uint128]bool // by the hashes of ids
+	at   Place                 // behind the messages so far
+	met  int64                 // number of the last block in which a line begins; -1: none
+}
+
+// newBuilder returns a builder that goes on at the end of x.
+func newBuilder(x *Rows) *builder {
+	b := &builder{rows: &Rows{Facts: x.Facts, Ended: true, blocks: slices.Clone(x.blocks)}, open: make(map[xxh3.Uint128]bool, len(x.open)), met: -1}
+	for _, sum := range x.open {
+		b.open[sum] = true
+	}
+	if n := x.blocks.len(); n > 0 {
+		last := x.blocks.at(n - 1)
+		b.at, b.met = last.end, int64(n)-1
+		if last.first == BlockSize {
+			b.met--
+		}
+	}
+	return b
+}
+
 // line takes the messages of the next line.
 func (b *builder) line(line jsonl.Line, parse Parse) error {
-	b.fill(line.Offset / BlockSize)
-	if k := b.rows.blocks.last(); k.first == BlockSize {
+	if i := line.Offset / BlockSize; i > b.met {
+		b.met = i
+		b.fill(i)
+		k := b.rows.blocks.at(int(i))
 		k.first = uint32(line.Offset % BlockSize)
+		b.rows.blocks.set(int(i), k)
 	}
 	b.rows.Ended = line.Ended
-	err := parse(line, func(row Row) {
-		b.prefix = b.prefix.Plus(row.Sum)
-		b.row(line, row)
-	})
-	k := b.rows.blocks.last()
-	k.rows, k.turns, k.prefix = b.rows.Messages, b.rows.Turns, b.prefix
-	return err
+	return parse(line, func(row Row) { b.row(line, row) })
 }
 
 func (b *builder) row(line jsonl.Line, row Row) {
+	b.at.Pass(row.Begins, row.Sum)
 	f := &b.rows.Facts
-	f.Messages++
-	if row.Begins {
-		f.Turns++
-	}
 	if row.Prompt {
 		f.Prompts++
 		if f.Prompt.Size == 0 && row.Text() {
@@ -193,72 +151,91 @@ func (b *builder) row(line jsonl.Line, row Row) {
 	}
 }
 
-// fill adds the blocks up to number at, in which no line began so far.
-func (b *builder) fill(at int64) {
-	for all := &b.rows.blocks; int64(all.len()) <= at; {
-		all.made = append(all.made, block{first: BlockSize, rows: b.rows.Messages, turns: b.rows.Turns, prefix: b.prefix})
+// fill ends the last block, and adds those up to block i, in which no line began so far.
+func (b *builder) fill(i int64) {
+	all := &b.rows.blocks
+	if last := all.len() - 1; last >= 0 {
+		k := all.at(last)
+		k.end = b.at
+		all.set(last, k)
+	}
+	for int64(all.len()) <= i {
+		*all = all.append(block{first: BlockSize, end: b.at})
 	}
 }
 
-func (b *builder) done() *Rows {
+// facts returns what was counted in so many bytes.
+func (b *builder) facts(size int64) Facts {
+	f := b.rows.Facts
+	f.Size, f.Messages, f.Turns, f.Unanswered = size, b.at.Rows, b.at.Turns, len(b.open)
+	return f
+}
+
+// done returns what was made of the blocks that h read.
+func (b *builder) done(h *hashed) *Rows {
 	x := b.rows
-	x.Size = b.sums.size
-	sums := b.sums.finish()
-	if len(sums) > 0 {
-		b.fill(int64(b.sums.from+len(sums)) - 1)
-	}
-	before := x.blocks.inFile() - b.sums.from // negative: of some blocks that were made the hash is known
-	for i := max(0, -before); i < len(x.blocks.made); i++ {
-		x.blocks.made[i].sum = sums[before+i]
+	x.Facts = b.facts(h.size)
+	b.fill(blocksIn(h.size) - 1)
+	for i := h.from; i < x.blocks.len(); i++ {
+		k := x.blocks.at(i)
+		k.sum = h.sum(i)
+		x.blocks.set(i, k)
 	}
 	x.setOpen(b.open)
 	return x
 }
 
-// sums hashes blocks.
-type sums struct {
-	from int            // number of the first one
-	size int64          // up to the end of the last one
-	all  []xxh3.Uint128 // of the blocks that are full
-	last xxh3.Hasher    // of the one that is not
-}
-
-// add hashes the next bytes.
-func (s *sums) add(p []byte) {
-	for len(p) > 0 {
-		have := int(s.size % BlockSize)
-		n := min(len(p), BlockSize-have)
-		switch {
-		case n == BlockSize:
-			s.all = append(s.all, xxh3.Hash128(p[:n]))
-		default:
-			s.last.Write(p[:n]) // never fails
-			if have+n == BlockSize {
-				s.all = append(s.all, s.last.Sum128())
-				s.last.Reset()
-			}
-		}
-		s.size += int64(n)
-		p = p[n:]
-	}
-}
-
-// finish returns the hashes of all blocks.
-func (s *sums) finish() []xxh3.Uint128 {
-	if s.size%BlockSize > 0 {
-		return append(s.all, s.last.Sum128())
-	}
-	return s.all
-}
-
-// hashed hashes what is read.
+// hashed hashes the blocks that are read.
 type hashed struct {
 	r    io.Reader
-	sums *sums
+	from int            // number of the first block
+	size int64          // up to the end of what was read
+	full []xxh3.Uint128 // of the blocks that are full
+	last xxh3.Hasher    // of the one that is not
 }
 
 func (h *hashed) Read(p []byte) (int, error) {
 	n, err := h.r.Read(p)
-	h.sums.add(p[:n])
+	for p = p[:n]; len(p) > 0; {
+		k := min(len(p), int(BlockSize-h.size%BlockSize))
+		h.size += int64(k)
+		if k == BlockSize {
+			h.full = append(h.full, xxh3.Hash128(p[:k]))
+		} else if h.last.Write(p[:k]); h.size%BlockSize == 0 { // it never fails
+			h.full = append(h.full, h.last.Sum128())
+			h.last.Reset()
+		}
+		p = p[k:]
+	}
 	return n, err
+}
+
+// sum returns the hash of block i, which was read.
+func (h *hashed) sum(i int) xxh3.Uint128 {
+	if i -= h.from; i < len(h.full) {
+		return h.full[i]
+	}
+	return h.last.Sum128()
+}
+
+// verify reads what x knows from the first block on. The error Is [ErrOther] when that
+// is not what x knows.
+func (h *hashed) verify(ctx context.Context, x *Rows) error {
+	buf := make([]byte, BlockSize)
+	for i := h.from; i < x.blocks.len(); i++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		_, err := io.ReadFull(h, buf[:x.sizeOf(int64(i))])
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return ErrOther
+		}
+		if err != nil {
+			return err
+		}
+		if h.sum(i) != x.blocks.at(i).sum {
+			return ErrOther
+		}
+	}
+	return nil
 }

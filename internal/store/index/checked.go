@@ -66,7 +66,7 @@ func (l *Lines) Long() (rows, turns int, long bool, err error) {
 		return 0, 0, false, err
 	}
 	k := l.rows.blocks.at(int(l.block))
-	return k.rows, k.turns, true, nil
+	return k.end.Rows, k.end.Turns, true, nil
 }
 
 // from returns what stands in the block with the byte at the offset at, from there
@@ -93,20 +93,12 @@ func (l *Lines) from(at int64) ([]byte, error) {
 // read fills p with what begins with the next line.
 func (l *Lines) read(p []byte) error {
 	for at := l.at; len(p) > 0; {
-		i := at / BlockSize
-		n := l.rows.sizeOf(i)
-		if at%BlockSize == 0 && n <= int64(len(p)) {
-			if err := l.rows.check(l.r, i, p[:n]); err != nil {
-				return err
-			}
-		} else {
-			rest, err := l.from(at)
-			if err != nil {
-				return err
-			}
-			n = int64(copy(p, rest))
+		rest, err := l.from(at)
+		if err != nil {
+			return err
 		}
-		p, at = p[n:], at+n
+		n := copy(p, rest)
+		p, at = p[n:], at+int64(n)
 	}
 	return nil
 }
@@ -122,37 +114,26 @@ func (x *Rows) nextLine(i int64) int64 {
 	return x.Size
 }
 
-// sizeOf returns how many bytes block i has.
-func (x *Rows) sizeOf(i int64) int64 { return min(BlockSize, x.Size-i*BlockSize) }
-
 // check reads block i of r, of which the bytes get all.
 func (x *Rows) check(r io.ReaderAt, i int64, block []byte) error {
-	if n, err := r.ReadAt(block, i*BlockSize); n < len(block) {
-		if err == io.EOF {
-			err = ErrOther
-		}
+	return readSum(r, i*BlockSize, block, x.blocks.at(int(i)).sum)
+}
+
+// Text returns the first prompt's line, or [ErrOther] when another one is there.
+func (l Line) Text(r io.ReaderAt) ([]byte, error) {
+	line := make([]byte, l.Size)
+	return line, readSum(r, l.At, line, l.Sum)
+}
+
+// readSum fills p with what r has at an offset. The error is [ErrOther] when its hash
+// is not sum, or r ends before.
+func readSum(r io.ReaderAt, at int64, p []byte, sum xxh3.Uint128) error {
+	n, err := r.ReadAt(p, at)
+	switch {
+	case n < len(p) && err != io.EOF:
 		return err
-	}
-	if xxh3.Hash128(block) != x.blocks.at(int(i)).sum {
+	case n < len(p), xxh3.Hash128(p) != sum:
 		return ErrOther
 	}
 	return nil
-}
-
-// Text returns the first prompt's line, or [ErrOther] when it is another one by
-// now.
-func (l Line) Text(r io.ReaderAt) ([]byte, error) {
-	line := make([]byte, l.Size)
-	n, err := r.ReadAt(line, l.At)
-	switch {
-	case n == len(line):
-	case err == io.EOF:
-		return nil, ErrOther
-	default:
-		return nil, err
-	}
-	if xxh3.Hash128(line) != l.Sum {
-		return nil, ErrOther
-	}
-	return line, nil
 }

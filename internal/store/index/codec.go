@@ -3,7 +3,6 @@ package index
 import (
 	"encoding/binary"
 	"errors"
-	"math"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -11,7 +10,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
-// errBad tells that a file is not one of this version, or not whole.
+// errBad is the error of a file that is not one of this version, or not whole.
 var errBad = errors.New("not an index of this version, or damaged")
 
 // Rules is the number of the rules by which the content of sessions becomes what
@@ -25,141 +24,120 @@ const sumSize = 16 // of the hash at the end of a file
 // seal appends the hash of all that is in b, which depends on [Rules].
 func seal(b []byte) []byte { return sealBy(Rules, b) }
 
-func sealBy(rules uint64, b []byte) []byte {
-	sum := xxh3.Hash128Seed(b, rules).Bytes()
-	return append(b, sum[:]...)
-}
+func sealBy(rules uint64, b []byte) []byte { return appendSum(b, xxh3.Hash128Seed(b, rules)) }
 
-// unseal returns what stands between the head and the hash of a file.
-func unseal(b []byte, head string) (*decoder, error) {
+// unseal returns the reader of what is between the head and the hash of a file.
+func unseal(b []byte, head string) (*codec, error) {
 	if len(b) < len(head)+sumSize || string(b[:len(head)]) != head {
 		return nil, errBad
 	}
-	body, sum := b[:len(b)-sumSize], b[len(b)-sumSize:]
-	if is := xxh3.Hash128Seed(body, Rules).Bytes(); string(is[:]) != string(sum) {
+	body := b[:len(b)-sumSize]
+	if xxh3.Hash128Seed(body, Rules) != sumIn(b[len(body):]) {
 		return nil, errBad
 	}
-	return &decoder{rest: body[len(head):]}, nil
+	return &codec{b: body[len(head):]}, nil
 }
 
-// decoder reads what the append functions wrote. After the first error it
-// returns zero values. The texts that it returns are parts of one.
-type decoder struct {
-	rest []byte
-	all  string // ends as rest does
-	bad  bool
+// codec writes values, or reads them: each method does one or the other with the value
+// that its argument points to, so that the two cannot differ. After the first error
+// it reads zero values.
+type codec struct {
+	writes bool
+	b      []byte // what was written, or is to be read
+	all    string // ends as b does: the texts that are read are parts of it; "": each has memory of its own
+	bad    bool
 }
 
-func (d *decoder) fail() { d.rest, d.bad = nil, true }
-
-func (d *decoder) uint() uint64 {
-	v, n := binary.Uvarint(d.rest)
-	if n <= 0 {
-		d.fail()
-		return 0
+func (c *codec) fail() {
+	if c.bad = true; !c.writes {
+		c.b = nil
 	}
-	d.rest = d.rest[n:]
-	return v
 }
 
-func (d *decoder) int() int64 {
-	v, n := binary.Varint(d.rest)
-	if n <= 0 {
-		d.fail()
-		return 0
-	}
-	d.rest = d.rest[n:]
-	return v
-}
-
-// count returns a number of things, each of which takes so many bytes or more.
-func (d *decoder) count(least int) int {
-	n := d.uint()
-	if n > uint64(len(d.rest)/least) {
-		d.fail()
-		return 0
-	}
-	return int(n)
-}
-
-// number returns a number that every int holds.
-func (d *decoder) number() int {
-	n := d.uint()
-	if n > math.MaxInt32 {
-		d.fail()
-		return 0
-	}
-	return int(n)
-}
-
-func (d *decoder) bytes(n int) []byte {
-	if n > len(d.rest) {
-		d.fail()
+// read moves behind n bytes, and returns them.
+func (c *codec) read(n int) []byte {
+	if n > len(c.b) {
+		c.fail()
 		return nil
 	}
-	b := d.rest[:n:n]
-	d.rest = d.rest[n:]
+	b := c.b[:n:n]
+	c.b = c.b[n:]
 	return b
 }
 
-func (d *decoder) text() string {
-	n := d.count(1)
-	if n == 0 {
-		return ""
+func number[T int | int64 | uint64](c *codec, v *T) {
+	if c.writes {
+		c.b = binary.AppendUvarint(c.b, uint64(*v))
+		return
 	}
-	if d.all == "" {
-		d.all = string(d.rest)
+	n, size := binary.Uvarint(c.b)
+	if size <= 0 {
+		n, size = 0, len(c.b)+1
 	}
-	at := len(d.all) - len(d.rest)
-	d.rest = d.rest[n:]
-	return d.all[at : at+n]
+	*v = T(n)
+	c.read(size)
 }
 
-// oneText is text where no others follow: it leaves the rest where it is.
-func (d *decoder) oneText() string { return string(d.bytes(d.count(1))) }
-
-func (d *decoder) bool() bool {
-	b := d.bytes(1)
-	return len(b) == 1 && b[0] == 1
-}
-
-func (d *decoder) sum() (sum xxh3.Uint128) {
-	if b := d.bytes(sumSize); b != nil {
-		sum.Hi, sum.Lo = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
+// count is number for how many things follow, each of which takes so many bytes or more.
+func (c *codec) count(n *int, least int) {
+	if number(c, n); !c.writes && uint(*n) > uint(len(c.b)/least) {
+		*n = 0
+		c.fail()
 	}
-	return sum
 }
 
-func (d *decoder) time() time.Time {
-	seconds, nanos := d.int(), d.uint()
-	return time.Unix(seconds, int64(nanos)).UTC()
-}
-
-func (d *decoder) stamp() vfs.Stamp {
-	return vfs.Stamp{Dev: d.uint(), Inode: d.uint(), Size: d.int(), Mtime: d.time(), Ctime: d.time()}
-}
-
-func appendText(b []byte, text string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
-}
-
-func appendBool(b []byte, v bool) []byte {
-	if v {
-		return append(b, 1)
+func (c *codec) text(v *string) {
+	n, at := len(*v), 0
+	c.count(&n, 1)
+	if c.writes {
+		c.b = append(c.b, *v...)
+		return
 	}
-	return append(b, 0)
+	at = len(c.all) - len(c.b)
+	if b := c.read(n); at >= 0 && n > 0 {
+		*v = c.all[at : at+n]
+	} else {
+		*v = string(b)
+	}
+}
+
+func (c *codec) bool(v *bool) {
+	n := 0
+	if *v {
+		n = 1
+	}
+	number(c, &n)
+	*v = n == 1
+}
+
+func (c *codec) sum(v *xxh3.Uint128) {
+	if c.writes {
+		c.b = appendSum(c.b, *v)
+	} else if b := c.read(sumSize); b != nil {
+		*v = sumIn(b)
+	}
+}
+
+func (c *codec) time(v *time.Time) {
+	seconds, nanos := v.Unix(), int64(v.Nanosecond())
+	number(c, &seconds)
+	number(c, &nanos)
+	*v = time.Unix(seconds, nanos).UTC()
+}
+
+func (c *codec) stamp(v *vfs.Stamp) {
+	number(c, &v.Dev)
+	number(c, &v.Inode)
+	number(c, &v.Size)
+	c.time(&v.Mtime)
+	c.time(&v.Ctime)
 }
 
 func appendSum(b []byte, sum xxh3.Uint128) []byte {
-	bytes := sum.Bytes()
-	return append(b, bytes[:]...)
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(b, sum.Hi), sum.Lo)
 }
 
-func appendTime(b []byte, t time.Time) []byte {
-	return binary.AppendUvarint(binary.AppendVarint(b, t.Unix()), uint64(t.Nanosecond()))
-}
-
-func appendStamp(b []byte, s vfs.Stamp) []byte {
-	b = binary.AppendUvarint(binary.AppendUvarint(b, s.Dev), s.Inode)
-	return appendTime(appendTime(binary.AppendVarint(b, s.Size), s.Mtime), s.Ctime)
+// sumIn returns the hash at the beginning of b.
+func sumIn(b []byte) xxh3.Uint128 {
+	return xxh3.Uint128{Hi: binary.BigEndian.Uint64(b), Lo: binary.BigEndian.Uint64(b[8:])}
 }

@@ -1,20 +1,23 @@
-// Package index remembers what one pass over a transcript tells: where its
+// Package index remembers what one pass over a transcript finds: where its
 // messages and turns begin, and what it holds in short. What it remembers may
-// be lost at any time; then somebody reads the transcript again.
+// be lost at any time; then the next reader reads the transcript again.
+//
+// A [Place] is between two messages: a block of bytes ends at one, a cursor is one,
+// and whoever reads a part of a transcript begins at one, see [Rows.At].
 //
 // # The files
 //
-// They stand in the directory index of the bookkeeping, for the owner alone:
+// They are in the directory index of the bookkeeping, for the owner alone:
 //
 //   - A shard ([Shard]) holds an [Entry] for each of some sessions: the counts,
-//     the first prompt and what the metadata says. Of an entry that would be
-//     larger than [MaxEntry] the texts are left out; the reader then takes them
-//     from the session's own files.
+//     the first prompt and what the metadata says. An entry that would be
+//     larger than [MaxEntry] has nothing of the metadata; the reader then takes
+//     that from the session's own file.
 //   - A rows file ([Rows]) belongs to one transcript of at least [LargeFrom]
-//     bytes. For each block of 64 KiB it has a hash, how many messages and
-//     turns begin in the block, where its first line begins, and the [Prefix] of
-//     the messages that begin before its end. It holds no text, and of the calls
-//     that nobody has answered yet the hashes of their ids.
+//     bytes. For each block of 64 KiB it has a hash, where its first line
+//     begins, and the [Place] behind the messages that begin before its end. It
+//     holds no text, and of the calls that nobody has answered yet the hashes of
+//     their ids.
 //   - The file lock is locked by whoever changes one of the others.
 //
 // Each file begins with its kind and version and ends with the XXH3 hash of all

@@ -95,39 +95,24 @@ func (f *Files) NoteAppend(id string, a Append) (err error) {
 	return nil
 }
 
-// Changes are what a listing found to be different from what shards say.
-type Changes struct {
-	Put   []*Entry
-	Gone  []string // sessions that are gone
-	Stale []string // sessions that may be others by now: nothing in their entries is to stay
+// Change is what a listing found to be different from what a shard says of a session.
+type Change struct {
+	ID   string
+	Put  *Entry // nil: nothing of its entry is to stay
+	Gone bool   // since the session is gone; the entry stays if it is there again
 }
 
-// Update changes shards. No entry is put for a session that is gone by now, and
+// Update changes shards. No entry is put for a session that is gone by then, and
 // none of a session that is there goes with Gone: a session is removed before its
 // entry, so no entry comes back.
-func (f *Files) Update(ctx context.Context, all Changes) error {
-	if len(all.Put)+len(all.Gone)+len(all.Stale) == 0 {
+func (f *Files) Update(ctx context.Context, all []Change) error {
+	if len(all) == 0 {
 		return nil
 	}
-	changes := map[int]*Changes{}
-	at := func(id string) *Changes {
-		n := Of(id)
-		if changes[n] == nil {
-			changes[n] = &Changes{}
-		}
-		return changes[n]
-	}
-	for _, e := range all.Put {
-		c := at(e.ID)
-		c.Put = append(c.Put, e)
-	}
-	for _, id := range all.Gone {
-		c := at(id)
-		c.Gone = append(c.Gone, id)
-	}
-	for _, id := range all.Stale {
-		c := at(id)
-		c.Stale = append(c.Stale, id)
+	changes := map[int][]Change{}
+	for _, c := range all {
+		n := Of(c.ID)
+		changes[n] = append(changes[n], c)
 	}
 	return f.locked(ctx, patience, func(dir *vfs.Dir) error {
 		for _, n := range slices.Sorted(maps.Keys(changes)) {
@@ -139,25 +124,22 @@ func (f *Files) Update(ctx context.Context, all Changes) error {
 	})
 }
 
-// apply makes changes of one shard.
-func (f *Files) apply(dir *vfs.Dir, n int, c *Changes) error {
-	s := f.Shard(n)
+// apply makes changes of one shard. A shard that cannot be read is made anew: nobody
+// can tell which sessions are in it.
+func (f *Files) apply(dir *vfs.Dir, n int, all []Change) error {
+	data, err := f.Read(ShardName(n))
+	s, bad := ParseShard(data)
+	changed := !errors.Is(err, fs.ErrNotExist) && (err != nil || bad != nil)
 	if s == nil {
 		s = Shard{}
 	}
-	before := len(s)
-	for _, id := range c.Stale {
-		delete(s, id)
-	}
-	changed := len(s) < before
-	for _, e := range c.Put {
-		if f.Has(e.ID) {
-			s[e.ID], changed = *e, true
-		}
-	}
-	for _, id := range c.Gone {
-		if _, ok := s[id]; ok && !f.Has(id) {
-			delete(s, id)
+	for _, c := range all {
+		_, had := s[c.ID]
+		switch {
+		case c.Put != nil && f.Has(c.ID):
+			s[c.ID], changed = *c.Put, true
+		case c.Put == nil && had && !(c.Gone && f.Has(c.ID)):
+			delete(s, c.ID)
 			changed = true
 		}
 	}
@@ -173,20 +155,7 @@ func (f *Files) Forget(ctx context.Context, id string) error {
 		return nil
 	}
 	return f.locked(ctx, 0, func(dir *vfs.Dir) error {
-		n := Of(id)
-		data, err := f.Read(ShardName(n))
-		_, bad := ParseShard(data)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil || bad != nil: // nobody can tell what is in it
-			err = remove(dir, ShardName(n))
-		default:
-			err = f.apply(dir, n, &Changes{Gone: []string{id}})
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return errors.Join(err, remove(dir, RowsName(id)))
+		return errors.Join(f.apply(dir, Of(id), []Change{{ID: id, Gone: true}}), remove(dir, RowsName(id)))
 	})
 }
 
@@ -196,21 +165,23 @@ func (f *Files) made() bool {
 	return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 }
 
-// Sweep removes the rows files of sessions that are gone, what is none, and what
-// a killed process left half written.
-// known reports whether a file is that of a session which is there.
-func (f *Files) Sweep(ctx context.Context, known func(name string) bool) error {
+// Names returns the names of the files, as far as there are any.
+func (f *Files) Names() (names []string, err error) {
 	if !f.made() {
-		return nil
+		return nil, nil
 	}
 	dir, err := f.Open()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	names, err := dir.NamesIn(".")
-	if err = errors.Join(err, dir.Close()); err != nil {
-		return err
-	}
+	names, err = dir.NamesIn(".")
+	return names, errors.Join(err, dir.Close())
+}
+
+// Sweep removes the rows files of sessions that are gone, what is none, and what
+// a killed process left half written: of the files with these names.
+// known reports whether a file is that of a session which is there.
+func (f *Files) Sweep(ctx context.Context, names []string, known func(name string) bool) error {
 	names = slices.DeleteFunc(names, func(name string) bool { return !isTemporary(name) && !f.strange(name, known) })
 	if len(names) == 0 {
 		return nil

@@ -186,9 +186,9 @@ func checkRows(t *testing.T, r *rand.Rand, x *Rows, text []byte) {
 	require.Equal(t, x.Facts, counted)
 	for range min(20, len(all)) {
 		n := 1 + r.IntN(len(all))
-		require.Equal(t, all[n-1], readOne(t, x, text, x.Row(n), func(number, _ int) bool { return number == n }))
+		require.Equal(t, all[n-1], readOne(t, x, text, x.At(n, 0), func(number, _ int) bool { return number == n }))
 		if turn := all[n-1].turn; turn > 0 {
-			got := readOne(t, x, text, x.Turn(turn), func(_, is int) bool { return is == turn })
+			got := readOne(t, x, text, x.At(0, turn), func(_, is int) bool { return is == turn })
 			require.Equal(t, turn, got.turn)
 		}
 	}
@@ -295,7 +295,7 @@ func TestFlips(t *testing.T) {
 	x, err := Build(t.Context(), bytes.NewReader(randomText(r, 500)), parseLine)
 	require.NoError(t, err)
 	x.ID, x.Seen = "s", Seen{stampOf(1), true}
-	s := Shard{"s": {ID: "s", Facts: x.Facts, HasPrompt: true, Prompt: "hello", HasMetadata: true, About: About{Name: "n"}}, "t": {ID: "t"}}
+	s := Shard{"s": {ID: "s", Facts: x.Facts, Prompt: "hello", HasMetadata: true, About: About{Name: "n"}}, "t": {ID: "t"}}
 	rows, shard := x.Encode(), s.Encode()
 	noted := stampOf(x.Size)
 	copy(rows, noteIn(rows, "s", Append{Was: x.Seen.Stamp, Now: noted}))
@@ -396,18 +396,20 @@ func TestSealedNonsense(t *testing.T) {
 func TestEntryLimit(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("語", 500)
-	e := Entry{ID: strings.Repeat("i", 255), HasPrompt: true, Prompt: big, HasMetadata: true, About: About{WorkingDir: "/w"}}
-	require.False(t, e.Fits())
-	require.LessOrEqual(t, len(e.append(nil)), MaxEntry)
+	e := Entry{ID: strings.Repeat("i", 255), Prompt: strings.Repeat("🙂", 500), HasMetadata: true, About: About{WorkingDir: "/w"}}
+	require.True(t, e.Fits())
 	got, err := ParseShard(Shard{e.ID: e}.Encode())
 	require.NoError(t, err)
-	require.False(t, got[e.ID].HasPrompt)
-	require.True(t, got[e.ID].HasMetadata)
+	require.Equal(t, e.Prompt, got[e.ID].Prompt)
+	require.Equal(t, "/w", got[e.ID].About.WorkingDir)
 	e.About.WorkingDir = big
+	require.False(t, e.Fits())
 	require.LessOrEqual(t, len(e.append(nil)), MaxEntry)
 	got, err = ParseShard(Shard{e.ID: e}.Encode())
 	require.NoError(t, err)
 	require.False(t, got[e.ID].HasMetadata)
+	require.Zero(t, got[e.ID].About)
+	require.Equal(t, e.Prompt, got[e.ID].Prompt)
 	require.Equal(t, e.ID, got[e.ID].ID)
 }
 
@@ -446,7 +448,7 @@ func TestEncodeAllocations(t *testing.T) {
 	s := Shard{}
 	for n := range 200 {
 		id := fmt.Sprint("session-", n)
-		s[id] = Entry{ID: id, HasPrompt: true, Prompt: strings.Repeat("p", 300), HasMetadata: true, About: About{Name: "n", Model: "m"}}
+		s[id] = Entry{ID: id, Prompt: strings.Repeat("p", 300), HasMetadata: true, About: About{Name: "n", Model: "m"}}
 	}
 	require.Less(t, testing.AllocsPerRun(5, func() { s.Encode() }), 100.0)
 }

@@ -2,45 +2,69 @@ package index
 
 import (
 	"encoding/binary"
-	"time"
 
 	"github.com/zeebo/xxh3"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
+const rowsHead = "sessionstore rows\x00\x06"
+
 // A rows file begins with a note, of noteSize bytes: the stamp of the transcript
 // after appends of this library, and the hash of that and of the stamp at which
 // the rows were read. Zeros are no note.
 const (
-	noteStamp = 5 * 8
+	noteStamp = 7 * binary.MaxVarintLen64 // at most
 	noteSize  = noteStamp + sumSize
 )
 
 // noteOf returns the note that a transcript was seen, and that only appends of
 // this library came between that and its stamp now.
 func noteOf(seen Seen, now vfs.Stamp) []byte {
-	b := make([]byte, 0, noteSize)
-	for _, n := range [...]uint64{now.Dev, now.Inode, uint64(now.Size), uint64(now.Mtime.UnixNano()), uint64(now.Ctime.UnixNano())} {
-		b = binary.BigEndian.AppendUint64(b, n)
-	}
+	c := codec{writes: true, b: make([]byte, 0, noteSize)}
+	c.stamp(&now)
+	b := c.b[:noteStamp]
 	return appendSum(b, noteSum(b, seen))
 }
 
 func noteSum(stamp []byte, seen Seen) xxh3.Uint128 {
-	return xxh3.Hash128Seed(seen.append(stamp[:noteStamp:noteStamp]), Rules)
+	c := codec{writes: true, b: stamp[:noteStamp:noteStamp]}
+	c.seen(&seen)
+	return xxh3.Hash128Seed(c.b, Rules)
 }
 
 // readNote returns the stamp in a note about a transcript that was seen. ok is
 // false if b is no such note.
 func readNote(b []byte, seen Seen) (now vfs.Stamp, ok bool) {
-	d := &decoder{rest: b[noteStamp:noteSize]}
-	if d.sum() != noteSum(b, seen) {
+	if sumIn(b[noteStamp:]) != noteSum(b, seen) {
 		return vfs.Stamp{}, false
 	}
-	n := func(i int) uint64 { return binary.BigEndian.Uint64(b[i*8:]) }
-	at := func(i int) time.Time { return time.Unix(0, int64(n(i))).UTC() }
-	return vfs.Stamp{Dev: n(0), Inode: n(1), Size: int64(n(2)), Mtime: at(3), Ctime: at(4)}, true
+	c := codec{b: b[:noteStamp]}
+	c.stamp(&now)
+	return now, !c.bad
+}
+
+// maxSeen is how many bytes of a rows file hold what its note is about: the
+// longest that there are.
+const maxSeen = noteSize + len(rowsHead) + 2*binary.MaxVarintLen64 + 256 + 7*binary.MaxVarintLen64 + 1
+
+// noteIn returns what to write to the beginning of the rows file that begins with
+// b, after an append. It is nil when the file is about another state, or may be
+// about an older one with the same stamp.
+func noteIn(b []byte, id string, a Append) []byte {
+	if len(b) < noteSize+len(rowsHead) || string(b[noteSize:noteSize+len(rowsHead)]) != rowsHead {
+		return nil
+	}
+	c, of, seen := codec{b: b[noteSize+len(rowsHead):]}, "", Seen{}
+	c.text(&of)
+	c.seen(&seen)
+	if c.bad || of != id {
+		return nil
+	}
+	if now, noted := readNote(b, seen); noted && now.Same(a.Was) || (seen.Sure || a.Wrote) && seen.Stamp.Same(a.Was) {
+		return noteOf(seen, a.Now)
+	}
+	return nil
 }
 
 // Append is what a writer knows of an append that it made.

@@ -2,7 +2,7 @@ package index
 
 import (
 	"cmp"
-	"encoding/binary"
+	"errors"
 	"maps"
 	"slices"
 	"sort"
@@ -23,7 +23,8 @@ const LargeFrom = 1 << 20
 // file cannot be extended.
 const maxOpen = 128
 
-const rowsHead = "sessionstore rows\x00\x05"
+// ErrOther is the error where a transcript does not begin with what the index knows.
+var ErrOther = errors.New("the transcript is another one than the index knows")
 
 // Rows tells where the messages and the turns of one transcript begin.
 type Rows struct {
@@ -41,14 +42,9 @@ type Rows struct {
 
 // Encode returns the rows file.
 func (x *Rows) Encode() []byte {
-	b := x.Seen.append(appendText([]byte(rowsHead), x.ID))
-	b = appendBool(appendBool(x.Facts.append(b), x.Ended), x.full)
-	b = binary.AppendUvarint(b, uint64(len(x.open)))
-	for _, sum := range x.open {
-		b = appendSum(b, sum)
-	}
-	b = x.blocks.append(binary.AppendUvarint(b, uint64(x.blocks.len())))
-	return append(make([]byte, noteSize, noteSize+len(b)+sumSize), seal(b)...)
+	c := codec{writes: true, b: []byte(rowsHead)}
+	c.rows(x)
+	return append(make([]byte, noteSize, noteSize+len(c.b)+sumSize), seal(c.b)...)
 }
 
 // ParseRows returns what is in a rows file.
@@ -56,21 +52,36 @@ func ParseRows(data []byte) (*Rows, error) {
 	if len(data) < noteSize {
 		return nil, errBad
 	}
-	d, err := unseal(data[noteSize:], rowsHead)
+	c, err := unseal(data[noteSize:], rowsHead)
 	if err != nil {
 		return nil, err
 	}
-	x := &Rows{ID: d.oneText(), Seen: d.seen(), Facts: d.facts(), Ended: d.bool(), full: d.bool()}
-	x.open = make([]xxh3.Uint128, d.count(sumSize))
-	for i := range x.open {
-		x.open[i] = d.sum()
-	}
-	x.blocks = readBlocks(d.bytes(d.count(blockBytes) * blockBytes))
-	if d.bad || len(d.rest) > 0 || !x.agrees() {
+	x := &Rows{}
+	if c.rows(x); c.bad || len(c.b) > 0 || !x.agrees() {
 		return nil, errBad
 	}
 	x.appended, x.noted = readNote(data, x.Seen)
 	return x, nil
+}
+
+func (c *codec) rows(x *Rows) {
+	c.text(&x.ID)
+	c.seen(&x.Seen)
+	c.facts(&x.Facts)
+	c.bool(&x.Ended)
+	c.bool(&x.full)
+	open, n := len(x.open), x.blocks.len()
+	if c.count(&open, sumSize); !c.writes {
+		x.open = make([]xxh3.Uint128, open)
+	}
+	for i := range x.open {
+		c.sum(&x.open[i])
+	}
+	if c.count(&n, blockBytes); c.writes {
+		c.b = append(c.b, x.blocks...)
+	} else {
+		x.blocks = c.read(n * blockBytes)
+	}
 }
 
 // agrees reports whether the blocks are about what the facts are about.
@@ -80,43 +91,33 @@ func (x *Rows) agrees() bool {
 		return x.Facts == Facts{}
 	}
 	last := x.blocks.at(n - 1)
-	return int64(n) == blocksIn(x.Size) && last.rows == x.Messages && last.turns == x.Turns
+	return int64(n) == blocksIn(x.Size) && last.end.Rows == x.Messages && last.end.Turns == x.Turns
 }
 
 // blocksIn returns how many blocks so many bytes have.
 func blocksIn(size int64) int64 { return (size + BlockSize - 1) / BlockSize }
 
-// Place is where reading may begin: at the beginning of a line.
-type Place struct {
-	Offset      int64
-	Rows, Turns int    // messages and turns that begin before it
-	Prefix      Prefix // of these messages
-}
+// sizeOf returns how many bytes block i has.
+func (x *Rows) sizeOf(i int64) int64 { return min(BlockSize, x.Size-i*BlockSize) }
 
-// Row returns where to read for message n, counted from 1, which is one of the
-// transcript.
-func (x *Rows) Row(n int) Place {
-	return x.place(sort.Search(x.blocks.len(), func(i int) bool { return x.blocks.at(i).rows >= n }))
-}
-
-// Turn returns where to read for turn n, counted from 1, which is one of the
-// transcript.
-func (x *Rows) Turn(n int) Place {
-	return x.place(sort.Search(x.blocks.len(), func(i int) bool { return x.blocks.at(i).turns >= n }))
-}
-
-// place returns where the first line of block i begins.
-func (x *Rows) place(i int) Place {
+// At returns where to read for the first message that is neither before message row nor
+// before a turn, both counted from 1, which is one of the transcript.
+func (x *Rows) At(row, turn int) Place {
+	i := sort.Search(x.blocks.len(), func(i int) bool {
+		end := x.blocks.at(i).end
+		return end.Rows >= row && end.Turns >= turn
+	})
 	if i == 0 {
 		return Place{}
 	}
-	before := x.blocks.at(i - 1)
-	return Place{int64(i)*BlockSize + int64(x.blocks.at(i).first), before.rows, before.turns, before.prefix}
+	p := x.blocks.at(i - 1).end
+	p.Offset = int64(i)*BlockSize + int64(x.blocks.at(i).first)
+	return p
 }
 
 // setOpen notes which calls are unanswered.
 func (x *Rows) setOpen(calls map[xxh3.Uint128]bool) {
-	x.Unanswered, x.open, x.full = len(calls), nil, len(calls) <= maxOpen
+	x.open, x.full = nil, len(calls) <= maxOpen
 	if x.full {
 		x.open = slices.SortedFunc(maps.Keys(calls), compareSums)
 	}
@@ -134,25 +135,3 @@ func (x *Rows) Begins(now vfs.Stamp) bool {
 
 // Fits reports whether x knows all of the transcript, which has the stamp now.
 func (x *Rows) Fits(now vfs.Stamp) bool { return x.Size == now.Size && x.Seen.Fits(now) }
-
-// maxSeen is how many bytes of a rows file hold what its note is about: the
-// longest that there are.
-const maxSeen = noteSize + len(rowsHead) + 2*binary.MaxVarintLen64 + 256 + 7*binary.MaxVarintLen64 + 1
-
-// noteIn returns what to write to the beginning of the rows file that begins with
-// b, after an append. It is nil when the file is about another state, or may be
-// about an older one with the same stamp.
-func noteIn(b []byte, id string, a Append) []byte {
-	if len(b) < noteSize+len(rowsHead) || string(b[noteSize:noteSize+len(rowsHead)]) != rowsHead {
-		return nil
-	}
-	d := &decoder{rest: b[noteSize+len(rowsHead):]}
-	of, seen := d.text(), d.seen()
-	if d.bad || of != id {
-		return nil
-	}
-	if now, noted := readNote(b, seen); noted && now.Same(a.Was) || (seen.Sure || a.Wrote) && seen.Stamp.Same(a.Was) {
-		return noteOf(seen, a.Now)
-	}
-	return nil
-}

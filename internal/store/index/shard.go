@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
-// MaxEntry is how many bytes an entry of a shard takes at most.
-const MaxEntry = 1 << 10
+// MaxEntry is how many bytes an entry of a shard takes at most. The longest prompt has
+// room in it, beside the longest id.
+const MaxEntry = 3 << 10
 
 // Shards is how many shards there are.
 const Shards = 64
@@ -19,7 +22,7 @@ const Shards = 64
 // MaxFile is how large a file of the index may be to be read.
 const MaxFile = 64 << 20
 
-const shardHead = "sessionstore sums\x00\x01"
+const shardHead = "sessionstore sums\x00\x02"
 
 // Entry is what is remembered of one session.
 type Entry struct {
@@ -27,8 +30,7 @@ type Entry struct {
 	Dir        Seen // the session's directory
 	Transcript Seen
 	Facts      Facts
-	HasPrompt  bool   // Prompt is the text of the first prompt, or there is none
-	Prompt     string // as it is shown
+	Prompt     string // the text of the first prompt, as it is shown
 
 	HasMetadata bool // what follows was read
 	Metadata    Seen
@@ -44,55 +46,44 @@ type About struct {
 	Imported                                bool // from another tool
 }
 
-// append appends the entry, without texts that do not fit.
+// append appends the entry, without About if that does not fit.
 func (e *Entry) append(b []byte) []byte {
-	start := len(b)
-	if b = e.appendAll(b); len(b)-start <= MaxEntry {
-		return b
+	c := codec{writes: true, b: b}
+	if c.entry(e); len(c.b)-len(b) > MaxEntry {
+		short := *e
+		short.HasMetadata = false
+		c.b = b
+		c.entry(&short)
 	}
-	short := *e
-	short.HasPrompt, short.Prompt = false, ""
-	if b = short.appendAll(b[:start]); len(b)-start <= MaxEntry {
-		return b
-	}
-	short.HasMetadata, short.About = false, About{}
-	return short.appendAll(b[:start])
+	return c.b
 }
 
 // Fits reports whether a shard holds all of the entry.
-func (e *Entry) Fits() bool { return len(e.appendAll(nil)) <= MaxEntry }
-
-// appendAll appends the entry with all texts.
-func (e *Entry) appendAll(b []byte) []byte {
-	b = e.Transcript.append(e.Dir.append(appendText(b, e.ID)))
-	b = appendText(appendBool(e.Facts.append(b), e.HasPrompt), e.Prompt)
-	if b = appendBool(b, e.HasMetadata); !e.HasMetadata {
-		return b
-	}
-	b = e.Metadata.append(b)
-	a := &e.About
-	for _, text := range [...]string{a.Name, a.Model, a.Bundle, a.WorkingDir, a.Parent} {
-		b = appendText(b, text)
-	}
-	b = appendTime(b, a.Created)
-	for _, is := range [...]bool{a.Fork, a.Sub, a.Internal, a.Conflict, a.Imported} {
-		b = appendBool(b, is)
-	}
-	return b
+func (e *Entry) Fits() bool {
+	c := codec{writes: true}
+	c.entry(e)
+	return len(c.b) <= MaxEntry
 }
 
-func (d *decoder) entry() (e Entry) {
-	e.ID, e.Dir, e.Transcript = d.text(), d.seen(), d.seen()
-	e.Facts, e.HasPrompt, e.Prompt = d.facts(), d.bool(), d.text()
-	if e.HasMetadata = d.bool(); !e.HasMetadata {
-		return e
+// entry writes all of an entry, or reads one.
+func (c *codec) entry(e *Entry) {
+	c.text(&e.ID)
+	c.seen(&e.Dir)
+	c.seen(&e.Transcript)
+	c.facts(&e.Facts)
+	c.text(&e.Prompt)
+	if c.bool(&e.HasMetadata); !e.HasMetadata {
+		return
 	}
-	e.Metadata = d.seen()
+	c.seen(&e.Metadata)
 	a := &e.About
-	a.Name, a.Model, a.Bundle, a.WorkingDir, a.Parent = d.text(), d.text(), d.text(), d.text(), d.text()
-	a.Created = d.time()
-	a.Fork, a.Sub, a.Internal, a.Conflict, a.Imported = d.bool(), d.bool(), d.bool(), d.bool(), d.bool()
-	return e
+	for _, text := range [...]*string{&a.Name, &a.Model, &a.Bundle, &a.WorkingDir, &a.Parent} {
+		c.text(text)
+	}
+	c.time(&a.Created)
+	for _, is := range [...]*bool{&a.Fork, &a.Sub, &a.Internal, &a.Conflict, &a.Imported} {
+		c.bool(is)
+	}
 }
 
 // Shard is some of the entries by the ids of their sessions.
@@ -100,7 +91,7 @@ type Shard map[string]Entry
 
 // Encode returns the file.
 func (s Shard) Encode() []byte {
-	b := make([]byte, 0, len(shardHead)+len(s)*MaxEntry/2)
+	b := make([]byte, 0, len(shardHead)+len(s)*(MaxEntry/6))
 	b = binary.AppendUvarint(append(b, shardHead...), uint64(len(s)))
 	for _, id := range slices.Sorted(maps.Keys(s)) {
 		e := s[id]
@@ -111,17 +102,20 @@ func (s Shard) Encode() []byte {
 
 // ParseShard returns what is in a file.
 func ParseShard(data []byte) (Shard, error) {
-	d, err := unseal(data, shardHead)
+	c, err := unseal(data, shardHead)
 	if err != nil {
 		return nil, err
 	}
-	n := d.count(64)
+	n := 0
+	c.count(&n, 64)
+	c.all = string(c.b)
 	s := make(Shard, n)
 	for range n {
-		e := d.entry()
+		var e Entry
+		c.entry(&e)
 		s[e.ID] = e
 	}
-	if d.bad || len(d.rest) > 0 || len(s) != n {
+	if c.bad || len(c.b) > 0 || len(s) != n {
 		return nil, errBad
 	}
 	return s, nil
@@ -140,6 +134,12 @@ const (
 
 // ShardName returns the name of a shard's file.
 func ShardName(n int) string { return fmt.Sprintf("%02d%s", n, shardEnd) }
+
+// ShardIn returns the number of the shard whose file has the name.
+func ShardIn(name string) (n int, ok bool) {
+	n, err := strconv.Atoi(strings.TrimSuffix(name, shardEnd))
+	return n, err == nil && 0 <= n && n < Shards && ShardName(n) == name
+}
 
 // RowsName returns the name of the rows file of session id.
 func RowsName(id string) string {
