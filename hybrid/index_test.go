@@ -27,8 +27,9 @@ func TestIndexStaysHere(t *testing.T) {
 	for _, err := range a.Summaries(t.Context(), nil) {
 		require.NoError(t, err)
 	}
-	_, err := a.LastTurns(t.Context(), "large", 1)
+	v, err := a.View(t.Context(), "large")
 	require.NoError(t, err)
+	require.NoError(t, v.Close())
 	index := filepath.Join(a.Dir(), ".sessionstore", "index")
 	names, err := os.ReadDir(index)
 	require.NoError(t, err)

@@ -72,8 +72,8 @@
 //
 // # What a list and a part cost
 //
-// [Store.Summaries] and [Store.Turn], with their neighbours, keep what they
-// read of sessions in .sessionstore/index in the sessions directory: the
+// [Store.Summaries] and [Store.View] keep what they read of sessions in
+// .sessionstore/index in the sessions directory: the
 // counts, the first prompt, what metadata says, and where turns begin in
 // transcripts of at least 1 MiB. It is for the owner alone, never sent to a
 // cloud, and goes with the session. It may be removed at any time and by

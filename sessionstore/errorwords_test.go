@@ -46,9 +46,9 @@ func TestErrorsSpeakOfNoFile(t *testing.T) {
 		kind error
 		call func(ctx context.Context) error
 	}{
-		"turn":    {fs.ErrNotExist, func(ctx context.Context) error { _, err := st.Turn(ctx, "s", 5); return err }},
-		"part":    {fs.ErrNotExist, func(ctx context.Context) error { _, err := st.PartFromTurn(ctx, "s", 5, 1); return err }},
-		"message": {fs.ErrNotExist, func(ctx context.Context) error { _, err := st.MessageAt(ctx, "s", 5); return err }},
+		"turn":    {fs.ErrNotExist, func(ctx context.Context) error { _, err := sessionstore.TurnOf(st, ctx, "s", 5); return err }},
+		"part":    {fs.ErrNotExist, func(ctx context.Context) error { _, err := sessionstore.PartFromTurnOf(st, ctx, "s", 5, 1); return err }},
+		"message": {fs.ErrNotExist, func(ctx context.Context) error { _, err := sessionstore.MessageOf(st, ctx, "s", 5); return err }},
 		"create":  {fs.ErrExist, func(ctx context.Context) error { return st.Create(ctx, "s", sessionstore.Metadata{}) }},
 		"fork": {fs.ErrExist, func(ctx context.Context) error {
 			_, err := slice.Fork(ctx, st, "s", &slice.ForkOptions{NewID: "s"})

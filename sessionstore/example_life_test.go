@@ -32,17 +32,20 @@ func ExampleStore_Watch() {
 	// Output: more was said
 }
 
-func ExampleStore_Turn() {
+func ExampleView_Turn() {
 	ctx, id := context.Background(), sessionstore.NewID()
 	store, done := exampleStore(ctx, id)
 	defer done()
 
-	messages, err := store.Turn(ctx, id, 1) // of a transcript of any size
+	view, err := store.View(ctx, id) // of a transcript of any size
+	check(err)
+	defer view.Close()
+	messages, err := view.Turn(ctx, 1)
 	check(err)
 	for _, m := range messages {
 		fmt.Println(m.Role()+":", m.Content())
 	}
-	_, err = store.Turn(ctx, id, 2)
+	_, err = view.Turn(ctx, 2)
 	fmt.Println(errors.Is(err, sessionstore.ErrNotFound))
 	// Output:
 	// user: Will it rain?

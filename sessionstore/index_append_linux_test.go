@@ -41,7 +41,7 @@ func lastTurn(t *testing.T, dir string) string {
 	t.Helper()
 	st, err := Open(dir, nil)
 	require.NoError(t, err)
-	rows, err := st.LastTurns(t.Context(), "s", 1)
+	rows, err := LastTurnsOf(st, t.Context(), "s", 1)
 	require.NoError(t, err)
 	require.NoError(t, st.Close())
 	return string(rows[len(rows)-1].m.raw)
@@ -61,7 +61,7 @@ func opened(t *testing.T, dir string) (messages int, known bool) {
 	require.NoError(t, err)
 	x := st.index().Rows("s")
 	known = x != nil && (x.Fits(at) || x.Begins(at))
-	o, err := st.openIndexed(t.Context(), in, "s", true)
+	o, err := st.openIndexed(t.Context(), in, "s")
 	require.NoError(t, err)
 	require.NoError(t, o.file.Close())
 	return o.rows.Messages, known
@@ -175,7 +175,7 @@ func TestIndexOfAppendsAtOnce(t *testing.T) {
 					t.Errorf("%d messages after %d, %d turns: %v", s.Messages, last, s.Turns, err)
 				}
 				last = s.Messages
-				m, err := r.MessageAt(context.Background(), "s", last)
+				m, err := MessageOf(r, context.Background(), "s", last)
 				if err != nil || last > 100 && !strings.Contains(m.Content(), "writer") {
 					t.Errorf("message %d: %v", last, err)
 				}

@@ -130,7 +130,7 @@ func BenchmarkTurn(b *testing.B) {
 			})
 		}
 		turn := func(st *sessionstore.Store) error {
-			rows, err := st.Turn(b.Context(), "s", turns/2)
+			rows, err := sessionstore.TurnOf(st, b.Context(), "s", turns/2)
 			require.GreaterOrEqual(b, len(rows), 5)
 			return err
 		}
@@ -144,7 +144,10 @@ func BenchmarkTurn(b *testing.B) {
 		run("index=own append", func() {
 			require.NoError(b, own.Append(b.Context(), "s", parse(b, user("more"))...))
 		}, turn)
-		run("last=25", func() { time.Sleep(50 * time.Millisecond); _ = turn(open(b, dir, nil)) }, func(st *sessionstore.Store) error { _, err := st.LastTurns(b.Context(), "s", 25); return err })
+		run("last=25", func() { time.Sleep(50 * time.Millisecond); _ = turn(open(b, dir, nil)) }, func(st *sessionstore.Store) error {
+			_, err := sessionstore.LastTurnsOf(st, b.Context(), "s", 25)
+			return err
+		})
 	}
 }
 

@@ -58,7 +58,7 @@ func indexChild(dir string) error {
 			err = testenv.Retry(sessionstore.ErrLocked, func() error { return st.Append(ctx, id, m, m) })
 		}
 		if err == nil && k < 2 {
-			_, err = st.LastTurns(ctx, id, 1)
+			_, err = sessionstore.LastTurnsOf(st, ctx, id, 1)
 		}
 		for _, failed := range st.Summaries(ctx, nil) {
 			if failed != nil {
@@ -138,7 +138,7 @@ func checkIndex(t *testing.T, dir string) {
 		require.Equal(t, slice.CountTurns(s.Messages), got.Turns, id)
 		require.Equal(t, s.Revision.Bytes, got.Bytes, id)
 		if len(s.Messages) > 0 {
-			last, err := st.MessageAt(t.Context(), id, len(s.Messages))
+			last, err := sessionstore.MessageOf(st, t.Context(), id, len(s.Messages))
 			require.NoError(t, err)
 			require.Equal(t, lines(s.Messages[len(s.Messages)-1:]), lines([]sessionstore.Message{last}))
 			require.NotEmpty(t, got.FirstPrompt, id)

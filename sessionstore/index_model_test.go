@@ -195,23 +195,23 @@ func (m *indexModel) check(after string) {
 		require.Equal(t, sum, got, after)
 	}
 	n := 1 + m.r.IntN(len(rows))
-	one, err := st.MessageAt(ctx, "s", n)
+	one, err := sessionstore.MessageOf(st, ctx, "s", n)
 	require.NoError(t, err, after)
 	require.Equal(t, lines(rows[n-1:n]), lines([]sessionstore.Message{one}), after)
-	_, err = st.MessageAt(ctx, "s", len(rows)+1)
+	_, err = sessionstore.MessageOf(st, ctx, "s", len(rows)+1)
 	require.ErrorIs(t, err, sessionstore.ErrNotFound, after)
 	m.checkParts(st, rows, turns, after)
 	if len(turns) == 0 {
 		return
 	}
 	n = 1 + m.r.IntN(len(turns))
-	part, err := st.Turn(ctx, "s", n)
+	part, err := sessionstore.TurnOf(st, ctx, "s", n)
 	require.NoError(t, err, after)
 	require.Equal(t, lines(rows[turns[n-1].Start:turns[n-1].End]), lines(part), after)
-	_, err = st.Turn(ctx, "s", len(turns)+1)
+	_, err = sessionstore.TurnOf(st, ctx, "s", len(turns)+1)
 	require.ErrorIs(t, err, sessionstore.ErrNotFound, after)
 	n = 1 + m.r.IntN(len(turns))
-	part, err = st.LastTurns(ctx, "s", n)
+	part, err = sessionstore.LastTurnsOf(st, ctx, "s", n)
 	require.NoError(t, err, after)
 	require.Equal(t, lines(rows[turns[len(turns)-n].Start:]), lines(part), after)
 	window, err := slice.ResumeWindow(ctx, st, "s", n)

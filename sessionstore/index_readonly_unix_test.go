@@ -106,10 +106,10 @@ func readWithoutPermission(dir string) error {
 
 // readParts reads the last message of three in several ways.
 func readParts(ctx context.Context, st *sessionstore.Store, id string) error {
-	rows, err := st.Turn(ctx, id, 2)
-	last, lerr := st.LastTurns(ctx, id, 1)
+	rows, err := sessionstore.TurnOf(st, ctx, id, 2)
+	last, lerr := sessionstore.LastTurnsOf(st, ctx, id, 1)
 	window, werr := slice.ResumeWindow(ctx, st, id, 1)
-	one, oerr := st.MessageAt(ctx, id, 3)
+	one, oerr := sessionstore.MessageOf(st, ctx, id, 3)
 	err = errors.Join(err, lerr, werr, oerr)
 	for _, m := range append(append(append(rows, last...), window...), one) {
 		if m.Content() != "last" {

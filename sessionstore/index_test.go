@@ -154,7 +154,7 @@ func TestWithoutIndex(t *testing.T) {
 		all := summaries(t, st)
 		require.Len(t, all, 2)
 		require.Equal(t, "secret name of large", all["large"].Title)
-		rows, err := st.Turn(t.Context(), "large", 1)
+		rows, err := sessionstore.TurnOf(st, t.Context(), "large", 1)
 		require.NoError(t, err)
 		require.Len(t, rows, 2)
 	}
@@ -188,9 +188,9 @@ func TestSummaryOfDamaged(t *testing.T) {
 	require.ErrorIs(t, err, sessionstore.ErrNotFound)
 	_, err = st.Summary(t.Context(), "../x")
 	require.ErrorIs(t, err, sessionstore.ErrInvalidID)
-	_, err = st.Turn(t.Context(), "damaged", 1)
+	_, err = sessionstore.TurnOf(st, t.Context(), "damaged", 1)
 	require.ErrorIs(t, err, sessionstore.ErrCorrupt)
-	_, err = st.LastTurns(t.Context(), "backed", 0)
+	_, err = sessionstore.LastTurnsOf(st, t.Context(), "backed", 0)
 	require.Error(t, err)
 }
 

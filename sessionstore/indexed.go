@@ -75,54 +75,6 @@ func (m Message) indexRow() index.Row {
 	return index.Row{Row: m.rowOf(), Prompt: m.isPrompt(), Text: func() bool { return promptText(m) != "" }}
 }
 
-// withSource runs do with the transcript of a session: by way of the index if it is
-// large and sound, else with all of it in memory. The error is the error of do, and
-// the damage. do runs again when the transcript is not what the index says.
-func (st *Store) withSource(ctx context.Context, id string, do func(source) error) (err error) {
-	if err := st.admit(ctx); err != nil {
-		return err
-	}
-	defer st.done()
-	dir, err := st.openDir(id)
-	if err != nil {
-		return err
-	}
-	defer func() { err = joinErrors(err, dir.Close()) }()
-	s := st.cache.call(id)
-	defer st.cache.end(s)
-	if st.getTranscript(s, dir) == nil {
-		if done, err := st.byIndex(ctx, dir, id, do); done {
-			return err
-		}
-	}
-	t := st.transcriptOf(s, dir, id, readMetadata(dir, id, st.opts.Now).md)
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return joinErrors(do(sourceOf(s, &t)), t.damage)
-}
-
-// byIndex runs do by way of the index. done is false when the transcript must be
-// read as a whole, since it is small, or damaged, or changes all the time. When
-// a block is not what the index says, the index is made anew.
-func (st *Store) byIndex(ctx context.Context, dir *sessiondir.Dir, id string, do func(source) error) (done bool, err error) {
-	at, err := dir.Stat(sessiondir.Transcript)
-	if err != nil || at.Size < index.LargeFrom || mayBeAppending(dir) {
-		return false, nil
-	}
-	for _, trusted := range [...]bool{true, false} {
-		t, err := st.openIndexed(ctx, dir, id, trusted)
-		if err != nil {
-			return ctx.Err() != nil, err
-		}
-		err = joinErrors(do(t), t.file.Close())
-		if !t.failed || ctx.Err() != nil {
-			return true, err
-		}
-	}
-	return false, nil
-}
-
 // openTranscript is a source of a transcript that was opened, with its index. What is
 // asked for is read, and nothing else.
 type openTranscript struct {
@@ -140,9 +92,9 @@ var errUnindexed = errors.New("transcript changes while it is read")
 const passes = 3
 
 // openIndexed opens the transcript in dir, brings its index up to date and
-// writes that if it changed. The caller must close the file. trusted tells
-// whether the stamp is enough to believe an index.
-func (st *Store) openIndexed(ctx context.Context, dir *sessiondir.Dir, id string, trusted bool) (t *openTranscript, err error) {
+// writes that if it changed. The caller must close the file. The stamp is enough to
+// believe an index.
+func (st *Store) openIndexed(ctx context.Context, dir *sessiondir.Dir, id string) (t *openTranscript, err error) {
 	f, at, err := dir.Open(sessiondir.Transcript)
 	if err != nil {
 		return nil, err
@@ -157,20 +109,34 @@ func (st *Store) openIndexed(ctx context.Context, dir *sessiondir.Dir, id string
 	if t.file == nil {
 		return nil, errUnindexed
 	}
-	files := st.index()
-	old := files.Rows(id)
-	if t.rows = old; trusted && old != nil && old.Fits(at) {
+	old := st.index().Rows(id)
+	if t.rows = old; old != nil && old.Fits(at) {
 		return t, nil
 	}
-	known, err := st.pass(ctx, t, trusted)
+	known, err := st.pass(ctx, t, true)
 	if err != nil || known && t.rows.Size-old.Size <= unwritten {
 		return t, err
 	}
+	st.putRows(ctx, id, t)
+	return t, nil
+}
+
+// reindex makes the index of t anew and writes it: no stamp makes it believe the one that
+// it has.
+func (st *Store) reindex(ctx context.Context, id string, t *openTranscript) error {
+	if _, err := st.pass(ctx, t, false); err != nil {
+		return err
+	}
+	st.putRows(ctx, id, t)
+	return nil
+}
+
+// putRows writes the index of t. It only logs a failure: the next call makes the index.
+func (st *Store) putRows(ctx context.Context, id string, t *openTranscript) {
 	t.rows.ID = id
-	if err := files.PutRows(ctx, t.rows); err != nil {
+	if err := st.index().PutRows(ctx, t.rows); err != nil {
 		st.log.Debug("index not written", "session", id, "err", err)
 	}
-	return t, nil
 }
 
 // unwritten is how many bytes at the end of a transcript are read anew each time

@@ -23,7 +23,7 @@ func notedAppend(t *testing.T) cost.Operation {
 	unhurried()
 	reader, err := Open(st.Dir(), nil)
 	require.NoError(t, err)
-	_, err = reader.LastTurns(t.Context(), "s", 1)
+	_, err = LastTurnsOf(reader, t.Context(), "s", 1)
 	require.NoError(t, err)
 	require.NoError(t, reader.Close())
 	require.NotNil(t, st.index().Rows("s"))
@@ -82,12 +82,12 @@ func partOperations(t *testing.T) []cost.Operation {
 		}
 		require.NotNil(t, st.index().Rows("s"))
 		for _, op := range []cost.Operation{
-			{Name: "turn", Do: func() error { _, err := st.Turn(t.Context(), "s", n/8); return err }},
-			{Name: "messageat", Do: func() error { _, err := st.MessageAt(t.Context(), "s", n/2); return err }},
-			{Name: "lastturns", Do: func() error { _, err := st.LastTurns(t.Context(), "s", 5); return err }},
-			{Name: "part", Do: func() error { _, err := st.Part(t.Context(), "s", n/2, 20); return err }},
-			{Name: "partfromturn", Do: func() error { _, err := st.PartFromTurn(t.Context(), "s", n/8, 20); return err }},
-			{Name: "cursorat", Do: func() error { _, err := st.CursorAt(t.Context(), "s", n); return err }},
+			{Name: "turn", Do: func() error { _, err := TurnOf(st, t.Context(), "s", n/8); return err }},
+			{Name: "messageat", Do: func() error { _, err := MessageOf(st, t.Context(), "s", n/2); return err }},
+			{Name: "lastturns", Do: func() error { _, err := LastTurnsOf(st, t.Context(), "s", 5); return err }},
+			{Name: "part", Do: func() error { _, err := PartOf(st, t.Context(), "s", n/2, 20); return err }},
+			{Name: "partfromturn", Do: func() error { _, err := PartFromTurnOf(st, t.Context(), "s", n/8, 20); return err }},
+			{Name: "cursorat", Do: func() error { _, err := CursorOf(st, t.Context(), "s", n); return err }},
 			{Name: "since", Do: func() error { return drained(st.Since(t.Context(), "s", end)) }},
 		} {
 			op.Name, op.Gauge = fmt.Sprintf("%s/n=%d", op.Name, n), g

@@ -227,23 +227,23 @@ func TestMemoryOfLongLines(t *testing.T) {
 		row(10), answer(10), // turn 4
 	))
 	unhurried()
-	_, err = st.Turn(t.Context(), "s", 1) // makes the index
+	_, err = TurnOf(st, t.Context(), "s", 1) // makes the index
 	require.NoError(t, err)
 	require.NotNil(t, st.index().Rows("s"))
 	one := func(m Message, err error) ([]Message, error) { return []Message{m}, err }
 	part := func(p Part, err error) ([]Message, error) { return p.Messages, err }
 	for name, read := range map[string]func(context.Context) ([]Message, error){
-		"message 2":         func(ctx context.Context) ([]Message, error) { return one(st.MessageAt(ctx, "s", 2)) },
-		"message 4":         func(ctx context.Context) ([]Message, error) { return one(st.MessageAt(ctx, "s", 4)) },
-		"message 10":        func(ctx context.Context) ([]Message, error) { return one(st.MessageAt(ctx, "s", 10)) },
-		"turn 1":            func(ctx context.Context) ([]Message, error) { return st.Turn(ctx, "s", 1) },
-		"turn 2":            func(ctx context.Context) ([]Message, error) { return st.Turn(ctx, "s", 2) },
-		"turn 3":            func(ctx context.Context) ([]Message, error) { return st.Turn(ctx, "s", 3) },
-		"turn 4":            func(ctx context.Context) ([]Message, error) { return st.Turn(ctx, "s", 4) },
-		"last turn":         func(ctx context.Context) ([]Message, error) { return st.LastTurns(ctx, "s", 1) },
-		"last 2 turns":      func(ctx context.Context) ([]Message, error) { return st.LastTurns(ctx, "s", 2) },
-		"3 messages from 6": func(ctx context.Context) ([]Message, error) { return part(st.Part(ctx, "s", 6, 3)) },
-		"1 message from 9":  func(ctx context.Context) ([]Message, error) { return part(st.Part(ctx, "s", 9, 1)) },
+		"message 2":         func(ctx context.Context) ([]Message, error) { return one(MessageOf(st, ctx, "s", 2)) },
+		"message 4":         func(ctx context.Context) ([]Message, error) { return one(MessageOf(st, ctx, "s", 4)) },
+		"message 10":        func(ctx context.Context) ([]Message, error) { return one(MessageOf(st, ctx, "s", 10)) },
+		"turn 1":            func(ctx context.Context) ([]Message, error) { return TurnOf(st, ctx, "s", 1) },
+		"turn 2":            func(ctx context.Context) ([]Message, error) { return TurnOf(st, ctx, "s", 2) },
+		"turn 3":            func(ctx context.Context) ([]Message, error) { return TurnOf(st, ctx, "s", 3) },
+		"turn 4":            func(ctx context.Context) ([]Message, error) { return TurnOf(st, ctx, "s", 4) },
+		"last turn":         func(ctx context.Context) ([]Message, error) { return LastTurnsOf(st, ctx, "s", 1) },
+		"last 2 turns":      func(ctx context.Context) ([]Message, error) { return LastTurnsOf(st, ctx, "s", 2) },
+		"3 messages from 6": func(ctx context.Context) ([]Message, error) { return part(PartOf(st, ctx, "s", 6, 3)) },
+		"1 message from 9":  func(ctx context.Context) ([]Message, error) { return part(PartOf(st, ctx, "s", 9, 1)) },
 	} {
 		before := allocated()
 		rows, err := read(t.Context())

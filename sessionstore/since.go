@@ -114,18 +114,17 @@ func readPoints(b []byte) (points, error) {
 	return all, nil
 }
 
-// CursorAt returns the place behind the first n messages, or behind all messages
-// when there are fewer. A program that shows the end of a long transcript follows
-// it from there by [Store.Since]. It reads some places of the transcript and not
-// the rest; see [Store.Turn].
-func (st *Store) CursorAt(ctx context.Context, id string, n int) (c Cursor, err error) {
-	err = st.withSource(ctx, id, func(v source) error {
-		messages, _ := v.counts()
-		at, err := pointsAt(ctx, v, min(n, messages), exactly)
+// Cursor returns the place behind the first n messages, or behind all messages when
+// there are fewer. A program that shows the end of a long transcript follows it from
+// there by [Store.Since].
+func (v *View) Cursor(ctx context.Context, n int) (c Cursor, err error) {
+	err = v.do(ctx, func(src source) error {
+		messages, _ := src.counts()
+		at, err := pointsAt(ctx, src, min(n, messages), exactly)
 		c = at.cursor()
 		return err
 	})
-	return c, wrap("read place in", id, err)
+	return c, err
 }
 
 // pointsAt returns the points of the place behind message n, with so many before it.
@@ -166,7 +165,7 @@ type Entry struct {
 // later one is an error.
 //
 // A transcript that is cached, or larger than 1 MiB, is not parsed again: the
-// index knows the hash of each part of a large one, see [Store.Turn]. If the
+// index knows the hash of each part of a large one, see [Store.View]. If the
 // file has not changed, or only appends of this library changed it, Since reads
 // only what stands at the cursor and what is new. Otherwise it reads the part
 // that the index knows, compares that with the hashes, and parses what is new.
@@ -175,10 +174,26 @@ func (st *Store) Since(ctx context.Context, id string, c Cursor) iter.Seq2[Entry
 		f := &follower{yield: yield}
 		var err error
 		if f.at, err = readPoints([]byte(c.points)); err == nil {
-			err = st.withSource(ctx, id, func(v source) error { return f.follow(ctx, v) })
+			err = st.follow(ctx, id, f)
 		}
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(Entry{}, wrap("read messages of", id, err))
+		}
+	}
+}
+
+// follow yields what is behind the place of f, of another state of the transcript when
+// a program writes into its file.
+func (st *Store) follow(ctx context.Context, id string, f *follower) error {
+	for pass := 1; ; pass++ {
+		v, damage := st.View(ctx, id)
+		if v == nil {
+			return damage
+		}
+		err := v.do(ctx, func(src source) error { return f.follow(ctx, src) })
+		err = joinErrors(err, v.Close())
+		if pass == passes || !errors.Is(err, ErrConflict) {
+			return joinErrors(err, damage)
 		}
 	}
 }

@@ -186,19 +186,16 @@ func (z *summarizer) countLarge(ctx context.Context, e *index.Entry) (sound bool
 		return false, err
 	}
 	defer func() { err = joinErrors(err, dir.Close()) }()
-	for _, trusted := range [...]bool{true, false} {
-		t, err := z.st.openIndexed(ctx, dir, e.ID, trusted)
-		if err != nil {
-			return false, ctx.Err()
-		}
-		e.Transcript, e.Facts = t.rows.Seen, t.rows.Facts
-		text, err := promptAt(t.rows.Facts.Prompt, t.file)
-		if err = joinErrors(err, t.file.Close()); err == nil {
-			e.Prompt = text
-			return true, nil
-		}
+	t, err := z.st.openIndexed(ctx, dir, e.ID)
+	if err != nil {
+		return false, ctx.Err()
 	}
-	return false, nil
+	text, err := promptAt(t.rows.Facts.Prompt, t.file)
+	if err != nil && z.st.reindex(ctx, e.ID, t) == nil {
+		text, err = promptAt(t.rows.Facts.Prompt, t.file)
+	}
+	e.Transcript, e.Facts, e.Prompt = t.rows.Seen, t.rows.Facts, text
+	return joinErrors(err, t.file.Close()) == nil, ctx.Err()
 }
 
 // promptIn returns the text of the first prompt in a line that has one.

@@ -2,6 +2,7 @@ package slice
 
 import (
 	"context"
+	"errors"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -9,40 +10,42 @@ import (
 // ResumeWindow returns the [Window] of a stored session: the last turns, at most
 // maxTurns of them, and more where a result would be separated from its call.
 // It reads the rest of a large transcript only where that may hold the call of
-// a result, see [sessionstore.Store.LastTurns]. A result whose call is nowhere
+// a result, see [sessionstore.Store.View]. A result whose call is nowhere
 // costs reading the whole transcript.
 //
 // The window is what a model is given. What comes after it goes into the session by
 // [sessionstore.Store.Append]: a Save of the window would drop all turns before it,
 // and is refused with [sessionstore.ErrWindow].
 //
-// The errors are those of LastTurns and of
-// [sessionstore.Store.Load].
+// The errors are those of [sessionstore.Store.View]. With damage it returns the window of
+// what could be read.
 //
 // The example Resume of package slice/accept shows how an agent goes on with a
 // session.
-func ResumeWindow(ctx context.Context, st *sessionstore.Store, id string, maxTurns int) ([]sessionstore.Message, error) {
+func ResumeWindow(ctx context.Context, st *sessionstore.Store, id string, maxTurns int) (window []sessionstore.Message, err error) {
 	if maxTurns <= 0 {
 		return nil, nil
 	}
-	const most = 1 << 30 // more than any transcript has
-	for n := min(maxTurns, most) + 1; ; n *= 2 {
-		msgs, err := st.LastTurns(ctx, id, n)
+	v, damage := st.View(ctx, id)
+	if v == nil {
+		return nil, damage
+	}
+	defer func() { err = errors.Join(err, v.Close(), damage) }()
+	var msgs []sessionstore.Message
+	for n := maxTurns; n < v.Turns(); n *= 2 { // one turn more than are asked for, in which a call may be
+		first, err := v.Start(ctx, v.Turns()-n)
 		if err != nil {
-			return Window(msgs, maxTurns), err
+			return nil, err
 		}
-		if CountTurns(msgs) < n {
-			break
+		if msgs, err = v.Range(ctx, first, v.Len()); err != nil {
+			return Window(msgs, maxTurns), err
 		}
 		if !lacksCalls(msgs) {
 			return Window(msgs, maxTurns), nil
 		}
 	}
-	s, err := st.Load(ctx, id)
-	if s == nil {
-		return nil, err
-	}
-	return Window(s.Messages, maxTurns), err
+	msgs, err = v.Range(ctx, 1, v.Len())
+	return Window(msgs, maxTurns), err
 }
 
 // lacksCalls reports whether a message answers a call that no message before it

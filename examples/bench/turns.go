@@ -219,7 +219,12 @@ func (t *turnsRun) sqlite() error {
 // parts are what is read of a session: something that has to do with a number.
 var parts = map[string]func(ctx context.Context, st *sessionstore.Store, n int) (rows []sessionstore.Message, err error){
 	"turn": func(ctx context.Context, st *sessionstore.Store, n int) ([]sessionstore.Message, error) {
-		return st.Turn(ctx, sessionID, n)
+		v, err := st.View(ctx, sessionID)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := v.Turn(ctx, n)
+		return rows, errors.Join(err, v.Close())
 	},
 	"window": func(ctx context.Context, st *sessionstore.Store, n int) ([]sessionstore.Message, error) {
 		return slice.ResumeWindow(ctx, st, sessionID, n)

@@ -139,18 +139,23 @@ func (c *searchCommand) addNearby(ctx context.Context, p *projects.Projects, fou
 // nearby returns the hits of a session with the messages near them. With an error it
 // returns the hits.
 func (c *searchCommand) nearby(ctx context.Context, st *sessionstore.Store, id string, hits []hit) (all []hit, err error) {
+	v, err := st.View(ctx, id)
+	if v == nil {
+		return hits, err
+	}
+	defer func() { err = errors.Join(err, v.Close()) }()
 	next := 1 // number of the first message that is not in all
 	for i, h := range hits {
 		first, end := max(next, h.message-c.Context), h.message+c.Context+1
 		if i+1 < len(hits) {
 			end = min(end, hits[i+1].message)
 		}
-		part, err := st.Part(ctx, id, first, end-first)
+		rows, err := v.Range(ctx, first, end-first)
 		if err != nil {
 			return hits, err
 		}
-		for j, m := range part.Messages {
-			if n := part.First + j; n == h.message {
+		for j, m := range rows {
+			if n := first + j; n == h.message {
 				all = append(all, h)
 			} else {
 				all = append(all, near(n, m))
@@ -158,7 +163,7 @@ func (c *searchCommand) nearby(ctx context.Context, st *sessionstore.Store, id s
 		}
 		next = end
 	}
-	return all, nil
+	return all, err
 }
 
 // near is a message of the context.

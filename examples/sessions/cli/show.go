@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,33 +79,39 @@ func (c *showCommand) Run(a *app) error {
 }
 
 // turns shows one turn, or the last ones.
-func (c *showCommand) turns(a *app, t target) error {
-	n, read := c.Turn, t.store.Turn
-	if n == nil {
-		n, read = c.Last, t.store.LastTurns
-	}
-	if *n < 1 {
+func (c *showCommand) turns(a *app, t target) (err error) {
+	if n := cmp.Or(c.Turn, c.Last); *n < 1 {
 		return usageError{"--turn and --last: must be positive"}
 	}
-	msgs, err := read(a.ctx, t.id, *n)
-	if errors.Is(err, sessionstore.ErrNotFound) {
-		s, failed := t.store.Summary(a.ctx, t.id)
-		if failed != nil {
-			return failed
-		}
-		return fmt.Errorf("no turn %d: the session has %s", *n, count(s.Turns, "turn"))
+	v, damage := t.store.View(a.ctx, t.id)
+	if v == nil {
+		return damage
 	}
-	if err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
+	defer func() { err = join(err, v.Close()) }()
+	if c.Turn != nil && *c.Turn > v.Turns() {
+		return fmt.Errorf("no turn %d: the session has %s", *c.Turn, count(v.Turns(), "turn"))
+	}
+	var msgs []sessionstore.Message
+	switch {
+	case c.Turn != nil:
+		msgs, err = v.Turn(a.ctx, *c.Turn)
+	case v.Turns() > 0:
+		var first int
+		if first, err = v.Start(a.ctx, max(1, v.Turns()-*c.Last+1)); err == nil {
+			msgs, err = v.Range(a.ctx, first, v.Len())
+		}
+	}
+	if err != nil {
 		return err
 	}
 	if a.typed {
-		return errors.Join(a.writeRows(object{{"session_id", quoted(t.id)}, {"transcript", list{}.raw()}}, msgs), err)
+		return errors.Join(a.writeRows(object{{"session_id", quoted(t.id)}, {"transcript", list{}.raw()}}, msgs), damage)
 	}
 	if a.json {
-		return errors.Join(a.writeRows(list{}, msgs), err)
+		return errors.Join(a.writeRows(list{}, msgs), damage)
 	}
 	a.page()
-	return join(a.conversation(msgs, formOfTools(c.Tools)), err)
+	return join(a.conversation(msgs, formOfTools(c.Tools)), damage)
 }
 
 // shownMember is a member that the reference shows, "unknown" without it.

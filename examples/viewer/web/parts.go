@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice/conversation"
@@ -44,26 +45,28 @@ func (r *readings) rows(ctx context.Context, shot *snapshot, from, to int, lim c
 // with it as long as the part has a result without its call, or a call without its
 // result.
 func (r *readings) around(ctx context.Context, from, to int) (view *conversation.View, first, turns int, err error) {
+	v, err := r.view(ctx)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	defer func() { err = errors.Join(err, v.Close()) }()
 	var msgs []sessionstore.Message
-	first, last, turn, total := from, from, 0, 0
+	first, last := from, from
 	begin, end := from, to // what the view is to have
 	for reach := 4; ; reach *= 4 {
 		if end > last {
-			part, err := r.part(ctx, last, end)
+			more, err := part(ctx, v, last, end)
 			if err != nil {
 				return nil, 0, 0, err
 			}
-			if last == from {
-				turn = part.Turn
-			}
-			msgs, last, total = append(msgs, part.Messages...), end, part.Total
+			msgs, last = append(msgs, more...), end
 		}
 		if begin < first {
-			part, err := r.part(ctx, begin, first)
+			more, err := part(ctx, v, begin, first)
 			if err != nil {
 				return nil, 0, 0, err
 			}
-			msgs, first, turn = append(part.Messages, msgs...), begin, part.Turn
+			msgs, first = append(more, msgs...), begin
 		}
 		if view, err = conversation.New(msgs); err != nil {
 			return nil, 0, 0, err
@@ -73,25 +76,39 @@ func (r *readings) around(ctx context.Context, from, to int) (view *conversation
 			begin = max(0, from-reach)
 		}
 		if behind {
-			end = min(total, to+reach)
+			end = min(v.Len(), to+reach)
 		}
 		if reach > beside || begin == first && end == last {
 			break
 		}
 	}
-	if starts := view.Starts(); len(starts) > 0 && starts[0] == 0 {
-		turn--
+	if len(msgs) > 0 {
+		if turns, err = v.TurnAt(ctx, first+1); err != nil {
+			return nil, 0, 0, err
+		}
 	}
-	return view, first, turn, nil
+	if starts := view.Starts(); len(starts) > 0 && starts[0] == 0 {
+		turns--
+	}
+	return view, first, turns, nil
+}
+
+// view opens the transcript. One that is damaged is an error.
+func (r *readings) view(ctx context.Context) (*sessionstore.View, error) {
+	v, err := r.store.View(ctx, r.id)
+	if err != nil && v != nil {
+		err = errors.Join(err, v.Close())
+	}
+	return v, err
 }
 
 // part reads the messages from one on and before another, which are there.
-func (r *readings) part(ctx context.Context, from, to int) (sessionstore.Part, error) {
-	part, err := r.store.Part(ctx, r.id, from+1, to-from)
-	if err == nil && len(part.Messages) < to-from {
-		err = sessionstore.ErrConflict // it has become shorter
+func part(ctx context.Context, v *sessionstore.View, from, to int) ([]sessionstore.Message, error) {
+	rows, err := v.Range(ctx, from+1, to-from)
+	if err == nil && len(rows) < to-from {
+		err = sessionstore.ErrConflict // the transcript has become shorter
 	}
-	return part, err
+	return rows, err
 }
 
 // lacks reports whether messages have results without a call, whose calls may stand
@@ -128,7 +145,15 @@ func (r *readings) message(ctx context.Context, shot *snapshot, n int) (sessions
 	if shot.view != nil {
 		return shot.msgs[n], nil
 	}
-	return r.store.MessageAt(ctx, r.id, n+1)
+	v, err := r.view(ctx)
+	if err != nil {
+		return sessionstore.Message{}, err
+	}
+	rows, err := part(ctx, v, n, n+1)
+	if err = errors.Join(err, v.Close()); err != nil {
+		return sessionstore.Message{}, err
+	}
+	return rows[0], nil
 }
 
 // start returns the index of the message that begins a turn.
@@ -139,8 +164,12 @@ func (r *readings) start(ctx context.Context, shot *snapshot, turn int) (int, er
 	if shot.view != nil {
 		return shot.view.Starts()[turn-1], nil
 	}
-	part, err := r.store.PartFromTurn(ctx, r.id, turn, 0)
-	return part.First - 1, err
+	v, err := r.view(ctx)
+	if err != nil {
+		return 0, err
+	}
+	first, err := v.Start(ctx, turn)
+	return first - 1, errors.Join(err, v.Close())
 }
 
 // changedSince returns the index of the first message that shows something else

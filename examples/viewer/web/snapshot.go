@@ -139,14 +139,17 @@ func (s *snapshot) loadLong(ctx context.Context, st *sessionstore.Store, id stri
 	if sum.Damaged {
 		return sessionstore.ErrCorrupt
 	}
-	part, err := st.Part(ctx, id, 1, 0)
+	v, err := (&readings{store: st, id: id}).view(ctx)
 	if err != nil {
+		return err
+	}
+	s.total, s.turns, s.open = v.Len(), v.Turns(), sum.Unanswered
+	if err := v.Close(); err != nil {
 		return err
 	}
 	if s.metadata, err = st.Metadata(ctx, id); err != nil {
 		return err
 	}
-	s.total, s.turns, s.open = part.Total, part.Turns, sum.Unanswered
-	s.tag = fmt.Sprintf("%x-%x-%x", part.Total, main.Size(), main.ModTime().UnixNano())
+	s.tag = fmt.Sprintf("%x-%x-%x", s.total, main.Size(), main.ModTime().UnixNano())
 	return nil
 }

@@ -226,11 +226,15 @@ func (t *teller) begin() error {
 
 // place notes in a position where the messages of a snapshot end.
 func (p *place) place(ctx context.Context, pos *position, id string, shot *snapshot) error {
-	at, err := p.store.CursorAt(ctx, id, shot.total)
+	v, err := p.store.View(ctx, id)
 	if errors.Is(err, sessionstore.ErrCorrupt) {
-		err = nil // the page tells of damage
+		err = nil // the page shows the damage
 	}
-	pos.Messages, pos.Tag = at, shot.tag
+	if err == nil {
+		pos.Messages, err = v.Cursor(ctx, shot.total)
+		err = errors.Join(err, v.Close())
+	}
+	pos.Tag = shot.tag
 	return err
 }
 

@@ -179,7 +179,10 @@ func TestForgedPositions(t *testing.T) {
 	s := newSite(t)
 	s.create(one, nil, user("x"))
 	s.create(two, nil, user("another"), user("longer"), user("session"))
-	elsewhere, err := s.store.CursorAt(t.Context(), two, 3)
+	v, err := s.store.View(t.Context(), two)
+	require.NoError(t, err)
+	elsewhere, err := v.Cursor(t.Context(), 3)
+	require.NoError(t, v.Close())
 	require.NoError(t, err)
 	odd := position{Phases: 1 << 60, Messages: elsewhere}
 	odd.Events[0].Offset = 1 << 60

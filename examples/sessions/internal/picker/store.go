@@ -105,7 +105,7 @@ func (s store) preview(ctx context.Context, k Key) Event {
 	if err != nil {
 		return Previewed{Key: k, Err: err}
 	}
-	rows, err := st.LastTurns(ctx, k.ID, previewTurns)
+	rows, err := slice.ResumeWindow(ctx, st, k.ID, previewTurns)
 	if len(rows) > 0 {
 		err = nil
 	}

@@ -1,0 +1,234 @@
+package sessionstore
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
+	"github.com/amplifier-go/sessionstorage/internal/store/index"
+)
+
+// View is one state of one transcript, of which any part is read without the rest.
+// Messages and turns are counted from 1. Turns are those of package slice: each user
+// message without a result of a tool begins one. Appends, saves and rewinds after
+// [Store.View] are not seen. The methods may be called by many goroutines.
+type View struct {
+	st *Store
+	id string
+
+	mu    sync.Mutex // guards what follows
+	src   source
+	large *openTranscript // src where the transcript is read by way of the index; nil: it is in memory
+}
+
+// View opens the transcript of a session. The caller must close the view.
+//
+// A transcript of more than 1 MiB is read where the messages are and nowhere else, if
+// the index in the sessions directory holds where that is. The first View makes the
+// index and reads the transcript once, and so does the first View after another
+// program changed the transcript; after appends of this library, View reads what was
+// appended. A smaller transcript is read as a whole. Messages are chosen and recovered
+// as by [Store.Load].
+//
+// With an error that Is [ErrCorrupt] View returns a view of the messages that could
+// be read.
+//
+// Whether another program changed the transcript shows in its size, its times and its
+// inode. Where the system has neither the inode nor the time of its change, as on
+// Windows, an edit that keeps the size and sets the time back goes unnoticed: the
+// numbers of messages and turns are then those before the edit. Every part that is
+// read is compared with its hash, so a message is never a mixture.
+func (st *Store) View(ctx context.Context, id string) (v *View, err error) {
+	defer func() { err = wrap("view", id, err) }()
+	if err := st.admit(ctx); err != nil {
+		return nil, err
+	}
+	defer st.done()
+	dir, err := st.openDir(id)
+	if err != nil {
+		return nil, err
+	}
+	v = &View{st: st, id: id}
+	s := st.cache.call(id)
+	defer st.cache.end(s)
+	if st.getTranscript(s, dir) == nil {
+		if v.large, err = st.openLarge(ctx, dir, id); err != nil {
+			return nil, joinErrors(err, dir.Close())
+		}
+	}
+	if v.large != nil {
+		v.src = v.large
+		return v, nil
+	}
+	t := st.transcriptOf(s, dir, id, readMetadata(dir, id, st.opts.Now).md)
+	if err := joinErrors(ctx.Err(), dir.Close()); err != nil {
+		return nil, err
+	}
+	v.src = sourceOf(s, &t)
+	return v, t.damage
+}
+
+// openLarge opens a transcript that is read by way of the index. It returns nil where the
+// transcript must be read as a whole: it is small or damaged, or it changes all the time.
+func (st *Store) openLarge(ctx context.Context, dir *sessiondir.Dir, id string) (*openTranscript, error) {
+	at, err := dir.Stat(sessiondir.Transcript)
+	if err != nil || at.Size < index.LargeFrom || mayBeAppending(dir) {
+		return nil, nil
+	}
+	t, err := st.openIndexed(ctx, dir, id)
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	return t, nil
+}
+
+// Close closes the transcript's file. A second Close does nothing.
+func (v *View) Close() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.src = nil
+	if v.large == nil {
+		return nil
+	}
+	err := joinErrors(v.large.file.Close(), v.large.dir.Close())
+	v.large = nil
+	return wrap("close view of", v.id, err)
+}
+
+// Len returns the number of messages, 0 after Close.
+func (v *View) Len() int {
+	messages, _ := v.counts()
+	return messages
+}
+
+// Turns returns the number of turns, 0 after Close.
+func (v *View) Turns() int {
+	_, turns := v.counts()
+	return turns
+}
+
+func (v *View) counts() (messages, turns int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.src == nil {
+		return 0, 0
+	}
+	return v.src.counts()
+}
+
+// Range returns n messages from message first on, or fewer at the end.
+func (v *View) Range(ctx context.Context, first, n int) (rows []Message, err error) {
+	if first < 1 || n < 0 {
+		return nil, wrap("read", v.id, fmt.Errorf("%d messages from message %d on: both must be positive", n, first))
+	}
+	return v.read(ctx, onward(first), n)
+}
+
+// Turn returns the messages of a turn. The error Is [ErrNotFound] when there is no such
+// turn.
+func (v *View) Turn(ctx context.Context, turn int) ([]Message, error) {
+	if err := v.hasTurn(turn); err != nil {
+		return nil, err
+	}
+	return v.read(ctx, span{turn: turn, last: turn}, math.MaxInt)
+}
+
+// TurnAt returns the turn that message n is of: 0 before the first turn. The error Is
+// [ErrNotFound] when there is no such message.
+func (v *View) TurnAt(ctx context.Context, n int) (int, error) {
+	if all := v.Len(); n < 1 || n > all {
+		return 0, wrap("read", v.id, limits.Errorf(ErrNotFound, "message %d of %d: there is no such message", n, all))
+	}
+	at, err := v.place(ctx, onward(n))
+	return at.Turns, err
+}
+
+// Start returns the number of the message that begins a turn. The error Is
+// [ErrNotFound] when there is no such turn.
+func (v *View) Start(ctx context.Context, turn int) (int, error) {
+	if err := v.hasTurn(turn); err != nil {
+		return 0, err
+	}
+	at, err := v.place(ctx, span{turn: turn, last: turn})
+	return at.Rows, err
+}
+
+func (v *View) hasTurn(turn int) error {
+	if all := v.Turns(); turn < 1 || turn > all {
+		return wrap("read", v.id, limits.Errorf(ErrNotFound, "turn %d of %d: there is no such turn", turn, all))
+	}
+	return nil
+}
+
+// read returns the first n messages of a span.
+func (v *View) read(ctx context.Context, s span, n int) (rows []Message, err error) {
+	if n == 0 {
+		return nil, nil
+	}
+	err = v.do(ctx, func(src source) error {
+		rows = nil
+		return src.read(ctx, s, func(m Message, _ index.Place) bool {
+			rows = append(rows, m)
+			return len(rows) < n
+		})
+	})
+	return slices.Clip(rows), err
+}
+
+// place returns the place behind the first message of a span.
+func (v *View) place(ctx context.Context, s span) (first index.Place, err error) {
+	err = v.do(ctx, func(src source) error {
+		return src.read(ctx, s, func(_ Message, at index.Place) bool {
+			first = at
+			return false
+		})
+	})
+	return first, err
+}
+
+// do runs read, and once more when the index was not right about the transcript.
+func (v *View) do(ctx context.Context, read func(source) error) (err error) {
+	defer func() { err = wrap("read", v.id, err) }()
+	if err := v.st.admit(ctx); err != nil {
+		return err
+	}
+	defer v.st.done()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.src == nil {
+		return errViewClosed
+	}
+	err = read(v.src)
+	if v.large == nil || !v.large.failed || ctx.Err() != nil {
+		return err
+	}
+	if err := v.reindex(ctx); err != nil {
+		return err
+	}
+	if err = read(v.src); v.large.failed && ctx.Err() == nil {
+		return fmt.Errorf("%w: %w", ErrConflict, err)
+	}
+	return err
+}
+
+var errViewClosed = limits.Errorf(ErrClosed, "the view is closed")
+
+// reindex makes the index anew from the file that is open. The error Is [ErrConflict]
+// when the numbers of messages and turns are others then: a program wrote into the file.
+func (v *View) reindex(ctx context.Context) error {
+	messages, turns := v.large.counts()
+	if err := v.st.reindex(ctx, v.id, v.large); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("%w: %w", ErrConflict, err)
+	}
+	if m, t := v.large.counts(); m != messages || t != turns {
+		return ErrConflict
+	}
+	return nil
+}
