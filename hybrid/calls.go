@@ -35,15 +35,16 @@ func (l *errorList) all() error {
 	return errors.Join(l.list...)
 }
 
-// Sync brings the named sessions into step with the cloud, or all that are
-// here: it sends what is new, and takes what other devices added to them. Of
-// sessions that are not named, it asks the cloud for the six that changed last;
-// of the others the catalogue tells, in which a device may enter a session half a
-// minute late. Sync goes on after a session that fails; the error joins what failed,
-// and what was not sent stays on the disk for the next time. Without a remote it
-// does nothing and the error Is [ErrNoRemote]. The error Is [ErrUnreachable] when the
-// account gives no first answer before ctx ends, or, where ctx has no deadline, within
-// Options.RefreshWait. For 30 seconds after that, all calls take it as known.
+// Sync brings the named sessions into step with the cloud, or all sessions of the
+// directory: it sends the lines that the cloud lacks, and takes the lines that other
+// devices added. When no session is named, Sync asks the cloud for the head of the six
+// sessions that changed last. For the others it relies on the catalogue, in which a
+// device may enter a session half a minute late. Sync goes on after a session that fails;
+// the error joins the failures, and lines that were not sent stay on the disk for the
+// next time. Without a remote Sync does nothing and the error Is [ErrNoRemote]. The error
+// Is [ErrUnreachable] when the account gives no first answer before ctx ends, or, where
+// ctx has no deadline, within Options.RefreshWait. For 30 seconds after that, all calls
+// return it at once.
 func (s *Store) Sync(ctx context.Context, ids ...string) (SyncResult, error) {
 	var r SyncResult
 	if s.engine == nil {
@@ -74,22 +75,22 @@ func always(w syncer.Options) func(string) syncer.Options {
 	return func(string) syncer.Options { return w }
 }
 
-// askedEach is how many sessions Sync asks the cloud for one by one: those that
-// changed last. Of the others the catalogue tells, in which a device may enter a
-// session half a minute late.
+// askedEach is the number of most recently changed sessions whose heads Sync asks the
+// cloud for one by one. For the others it relies on the catalogue, in which a device may
+// enter a session half a minute late.
 const askedEach = 6
 
-// syncPlan is what a Sync of all sessions is to sync.
+// syncPlan lists the sessions that a Sync of all sessions has to sync.
 type syncPlan struct {
 	ids   []string
 	want  func(id string) syncer.Options
 	same  int // sessions that need no sync
 	usage remoteread.Usage
-	err   error // why the catalogue is not known
+	err   error // the reason why the catalogue is not known
 }
 
-// planSync finds out which sessions are to be synced: those whose files may
-// have changed, those of which the cloud has more, and those that changed last.
+// planSync returns the sessions to sync: the sessions whose files may have changed, those
+// that have more in the cloud, and the most recently changed ones.
 func (e *engine) planSync(ctx context.Context) (p syncPlan, err error) {
 	f, err := e.scanAll(ctx)
 	if err != nil {
@@ -117,13 +118,14 @@ func (e *engine) planSync(ctx context.Context) (p syncPlan, err error) {
 	return p, nil
 }
 
-// Pull brings the named sessions from the cloud, also such as were removed here; without
-// names, all of the project that are not here or have changed, but none that was removed
-// here. It also fetches the logs of other devices. It sends nothing but a history of this
-// device that would else be lost. It goes on after a session that fails; the result names
-// those that were not brought, and why, and the error joins what failed. When a log or
-// small file of a session is damaged in the cloud, Pull brings the rest; the result names
-// the session, and the next Pull tries again.
+// Pull brings the named sessions from the cloud, also sessions that were removed here;
+// without names, all sessions of the project that are not here or have changed, except
+// those that were removed here. It also fetches the logs of other devices. It sends
+// nothing but a history of this device that would be lost otherwise. It goes on after a
+// session that fails; the result names the sessions that were not brought, with the
+// reason, and the error joins the failures. When a log or small file of a session is
+// damaged in the cloud, Pull brings the rest; the result names the session, and the next
+// Pull tries again.
 func (s *Store) Pull(ctx context.Context, ids ...string) (PullResult, error) {
 	var r PullResult
 	if s.engine == nil {
@@ -148,8 +150,8 @@ func (s *Store) Pull(ctx context.Context, ids ...string) (PullResult, error) {
 	return r, err
 }
 
-// asked returns ctx for a call of a program, which finds out by itself whether the account
-// is back, and has somebody who waits.
+// asked returns ctx for a call of a program. Such a call finds out by itself whether the
+// account is back, and its caller waits.
 func (e *engine) asked(ctx context.Context) context.Context {
 	e.budget.Reopen()
 	if _, bounded := ctx.Deadline(); bounded {
@@ -166,8 +168,8 @@ func (e *engine) soon(ctx context.Context) context.Context {
 	return e.budget.Within(ctx, e.opts.RefreshWait)
 }
 
-// each syncs sessions, several at once, and joins what failed. Where the account is away,
-// it leaves the rest.
+// each syncs sessions, several at once, and joins the errors. Once the account is away,
+// it skips the remaining sessions.
 func (e *engine) each(ctx context.Context, op string, ids []string, w func(id string) syncer.Options, done func(id string, out syncer.Result, u remoteread.Usage)) error {
 	errs := newErrors()
 	var left sync.Once
@@ -188,7 +190,7 @@ func (e *engine) each(ctx context.Context, op string, ids []string, w func(id st
 	return errs.all()
 }
 
-// has reports whether a session that is here has all that its entry tells of.
+// has reports whether a session of this directory has everything that its entry records.
 func (e *engine) has(st *replica.SessionState, entry *replica.Entry) bool {
 	t, err := head.Decode(st.Head.Doc, entry.SID)
 	if err != nil || t.Revision < entry.Revision || st.Base == nil || st.Lacks {
@@ -197,8 +199,8 @@ func (e *engine) has(st *replica.SessionState, entry *replica.Entry) bool {
 	return t.Deleted || *st.Base == t.Transcript.Point() && st.HasLogs(t, e.Device.ID)
 }
 
-// changedThere returns the sessions of the project whose head is newer than
-// what is known here.
+// changedThere returns the sessions of the project whose head in the cloud is newer than
+// the head that this device knows.
 func (e *engine) changedThere(ctx context.Context) (ids []string, err error) {
 	if _, err := e.readCatalogue(ctx); err != nil {
 		return nil, err

@@ -15,8 +15,9 @@ import (
 // that were removed are forgotten.
 const roundEvery = 7 * 24 * time.Hour
 
-// readCatalogue reads what was written to the catalogue since it was last read, and marks the sessions of which the cloud has more. What it read
-// before an error stays known.
+// readCatalogue reads the entries that were written to the catalogue since the last read,
+// and marks the sessions that have more in the cloud. Entries that it read before an
+// error are kept.
 func (e *engine) readCatalogue(ctx context.Context) (remoteread.Usage, error) {
 	leave, err := e.Enter(ctx, "") // no session has that id
 	if err != nil {
@@ -30,11 +31,11 @@ func (e *engine) readCatalogue(ctx context.Context) (remoteread.Usage, error) {
 	return link.Usage(), err
 }
 
-// entriesOfPart is how many entries are taken note of at once.
+// entriesOfPart is the number of entries that are recorded at once.
 const entriesOfPart = 1000
 
-// listCatalogue reads what was written to the catalogue since it was last read, and goes on
-// with a list that was interrupted.
+// listCatalogue reads the entries that were written to the catalogue since the last read,
+// and continues a list that was interrupted.
 func (e *engine) listCatalogue(ctx context.Context, r *remoteread.Reader) error {
 	at := e.Table.Cursor()
 	if now := time.Now().Unix(); at.Round == 0 || at.Whole && now-at.Began > int64(roundEvery/time.Second) {
@@ -66,7 +67,7 @@ func (e *engine) listCatalogue(ctx context.Context, r *remoteread.Reader) error 
 			entries = nil
 		}
 	}
-	if older { // perhaps what a sync stores anew in another account: what was read before tells
+	if older { // perhaps a sync stores the session anew in another account; the entry that was read before decides
 		e.doubted.Store(true)
 	} else {
 		at.Last, at.Revision = last.Last, last.Revision
@@ -75,7 +76,7 @@ func (e *engine) listCatalogue(ctx context.Context, r *remoteread.Reader) error 
 	return nil
 }
 
-// advance takes note of entries that were read.
+// advance records entries that were read.
 func (e *engine) advance(ctx context.Context, entries []replica.Entry, to replica.Cursor) {
 	e.Table.Advance(entries, to)
 	e.save(ctx)
@@ -84,10 +85,10 @@ func (e *engine) advance(ctx context.Context, entries []replica.Entry, to replic
 	}
 }
 
-// checkCatalogue forgets what is known when the catalogue is not the one that was
-// read before, as in another account, or one that was restored: then it lacks the
-// entry that was read last. Then the worker compares all sessions with the cloud. It
-// asks each hour, and when a sync found that the head which it knew is gone.
+// checkCatalogue forgets the known entries when the catalogue is not the catalogue that
+// was read before, as in another account or after a restore from a backup: then it lacks
+// the entry that was read last. Then the worker compares all sessions with the cloud. It
+// checks each hour, and after a sync that found the known head missing.
 func (e *engine) checkCatalogue(ctx context.Context, r *remoteread.Reader) error {
 	at := e.Table.Cursor()
 	doubted := e.doubted.Swap(false)
@@ -108,7 +109,7 @@ func (e *engine) checkCatalogue(ctx context.Context, r *remoteread.Reader) error
 	e.Log.Warn("the catalogue is not the one that was read before; all sessions are compared anew")
 	e.Table.Void()
 	if e.opts.Manual {
-		return nil // the next Sync finds that nothing is in step
+		return nil // the next Sync finds no session in step
 	}
 	here, err := e.Core.Entries(ctx)
 	for _, at := range here {
@@ -129,16 +130,16 @@ func hasEntry(ctx context.Context, r *remoteread.Reader, uid, sid string, revisi
 // checkEvery is how often the catalogue is checked.
 const checkEvery = time.Hour
 
-// writtenBy is after how long all entries of a second can be read, by the service's
-// clock: no entry is written any more with an earlier time, and no replica lags so
-// far behind.
+// writtenBy is the time, by the service's clock, after which all entries of a second can
+// be read: no entry is written with an earlier time, and no replica lags further behind.
 const writtenBy = time.Hour
 
-// listTime is in which time a list of one request is made.
+// listTime is the longest time that a list of one request takes.
 const listTime = time.Minute
 
-// after returns the cursor behind a list that came to its end at a time by the service's clock.
-// A list may lack what was written after it began, with keys that it had passed.
+// after returns the cursor for the next list, behind a list that ended at a time by the
+// service's clock. A list may lack entries that were written after it began under keys
+// that it had passed.
 func after(at replica.Cursor, once bool, now time.Time) replica.Cursor {
 	if at.New > 0 {
 		lasts := writtenBy
@@ -148,7 +149,7 @@ func after(at replica.Cursor, once bool, now time.Time) replica.Cursor {
 		newest := min(at.New, at.List-int64(lasts/time.Second))
 		at.Since = max(at.Since, newest)
 		if once && now.Unix()-newest > int64(writtenBy/time.Second) {
-			at.Since++ // what was read is not read again
+			at.Since++ // entries that were read are not read again
 		}
 	}
 	at.Next, at.List, at.New, at.Whole = "", 0, 0, true
@@ -162,7 +163,7 @@ func entryOf(c *remoteread.Entry, round int) replica.Entry {
 	}
 }
 
-// hint marks the sessions of which the cloud has more.
+// hint marks the sessions that have more in the cloud.
 func (e *engine) hint(entries []replica.Entry) {
 	for i := range entries {
 		if e.concerns(&entries[i]) {
@@ -171,8 +172,8 @@ func (e *engine) hint(entries []replica.Entry) {
 	}
 }
 
-// concerns reports whether an entry tells of something that is to be fetched: a
-// later head of a session that is here, or a session that was never here.
+// concerns reports whether there is something to fetch for an entry: a later head of a
+// session that is here, or a session that was never here.
 func (e *engine) concerns(entry *replica.Entry) bool {
 	s, ok := e.Table.Session(entry.Session)
 	if ok && (s.State == replica.Denied || s.State != replica.Gone && s.Revision >= entry.Revision) || e.SID(entry.Session) != entry.SID {
@@ -185,8 +186,9 @@ func (e *engine) concerns(entry *replica.Entry) bool {
 	return !entry.Deleted && e.Arrives(entry.Session, st)
 }
 
-// catalogueOf reports whether the catalogue, as it was read last, tells of a session
-// that is here, and whether of a later head than the one that is known here.
+// catalogueOf reports whether the catalogue, as it was read last, has an entry of a
+// session of this directory, and whether the entry has a later head than this device
+// knows.
 func (e *engine) catalogueOf(id string) (newer, ok bool) {
 	sid := e.SID(id)
 	entry, ok := e.Table.Entry(sid)
@@ -203,8 +205,8 @@ func (e *engine) catalogueOf(id string) (newer, ok bool) {
 	return st.Revision(sid) < entry.Revision, true
 }
 
-// save writes what is known of the sessions. Without it they are compared once
-// more.
+// save writes the known state of the sessions. Without it they are compared with the
+// cloud once more.
 func (e *engine) save(ctx context.Context) {
 	if err := e.Table.Save(ctx); err != nil && ctx.Err() == nil {
 		e.Log.Info("what is known of the sessions is not saved", "err", err)

@@ -22,7 +22,7 @@ import (
 // machine is the computer that the store runs on.
 type machine struct {
 	host string                 // its name, for people: networks change it
-	id   func() (string, error) // by which the system tells it from others; "": by nothing, as in containers
+	id   func() (string, error) // the system's own id of the machine; "": it has none, as in containers
 }
 
 func thisMachine() machine {
@@ -33,7 +33,8 @@ func thisMachine() machine {
 	return machine{host, systemID}
 }
 
-// key returns what stands for the machine in files; "" for all that nothing tells apart.
+// key returns a hash of the machine's id, for use in files; "" for a machine without an
+// id.
 func (m machine) key() (string, error) {
 	id, err := m.id()
 	if id = strings.TrimSpace(id); err != nil || id == "uninitialized" || strings.Trim(id, "0") == "" {
@@ -43,12 +44,12 @@ func (m machine) key() (string, error) {
 	return hex.EncodeToString(sum[:16]), nil
 }
 
-// devicesDir is the directory of the bookkeeping that tells which device this is.
+// devicesDir is the directory of the bookkeeping that records which device this is.
 const devicesDir = "devices"
 
-// deviceOf returns the device that the sessions directory is on a machine. Its id is
-// random, and kept beside the sessions for this machine. Two directories of one machine are
-// two devices, and so are two machines that share a directory: each has logs of its own.
+// deviceOf returns the device of the sessions directory on a machine. Its id is random,
+// and kept beside the sessions for this machine. Two directories of one machine are two
+// devices, and so are two machines that share a directory: each has its own logs.
 func (e *engine) deviceOf(ctx context.Context, m machine) (syncer.Device, error) {
 	if e.opts.Device != "" {
 		return syncer.Device{ID: shortID(e.opts.Device), Host: m.host}, nil
@@ -60,7 +61,7 @@ func (e *engine) deviceOf(ctx context.Context, m machine) (syncer.Device, error)
 	unrecorded := shortID("not recorded", key, e.Store.Dir())
 	former := func(taken map[string]bool) (string, error) { return e.formerDevice(m.host, unrecorded, taken) }
 	id, err := e.recordedDevice(ctx, key, former)
-	if errors.Is(err, replica.ErrNotRecorded) { // as on a disk that is full, or only to be read
+	if errors.Is(err, replica.ErrNotRecorded) { // as on a disk that is full or read-only
 		e.Log.Warn("which device this is is not remembered", "err", err)
 		if id, err = former(nil); err != nil || id == "" {
 			id, err = unrecorded, nil
@@ -89,9 +90,9 @@ func (e *engine) recordedDevice(ctx context.Context, key string, former func(map
 	return id, err
 }
 
-// formerDevice returns the device that the directory was here before there was a record: one
-// of which it has states, and that is not taken; "" for none. Earlier versions made the id
-// of the content of a file and the name of the host.
+// formerDevice returns the device of the directory before there was a record: a device
+// that has states here, and that no other machine has taken; "" for none. Earlier
+// versions made the id of the content of a file and the name of the host.
 func (e *engine) formerDevice(host, unrecorded string, taken map[string]bool) (string, error) {
 	states := replica.NewStates(func() (*vfs.Dir, error) { return e.Core.Bookkeeping(statesDir) }, e.Store.Dir(), "")
 	known, err := states.Devices()

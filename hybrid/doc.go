@@ -1,13 +1,11 @@
-// Package hybrid keeps the sessions of a directory also in a remote, such as a container in
-// Azure Cosmos DB or a directory that devices share, so
-// that every device of their owner has them and nothing is lost when two
-// devices wrote while they were offline.
+// Package hybrid keeps the sessions of a directory also in a remote, such as a container
+// in Azure Cosmos DB or a directory that devices share, so that every device of their
+// owner has them and nothing is lost when two devices wrote while they were offline.
 //
-// A [Store] is a [sessionstore.Store] and a [workflow.Log] with a copy in the
-// background. The copy never makes a local call wait or fail. Writes of this
-// store only mark the session; a worker reads its files later, and finds out
-// from the files alone what the cloud lacks. So there is no queue that could
-// be lost: what syncs is what stands on the disk.
+// A [Store] is a [sessionstore.Store] and a [workflow.Log] with a copy in the background.
+// The copy never makes a local call wait or fail. A write of this store only marks the
+// session; a worker reads its files later, and finds out from the files alone which lines
+// the cloud lacks. So there is no queue to lose: the worker syncs the files on the disk.
 //
 // # What is stored
 //
@@ -42,25 +40,24 @@
 //	UpToDate   both sides have the same
 //	Behind     the remote has more, which waits until no program runs the session here
 //	Deferred   the last sync failed, or its files are in doubt; it is tried again
-//	Blocked    nothing is sent or fetched until somebody acts; the error says what
+//	Blocked    nothing is sent or fetched until a user acts; the error says how
 //	Local      it never leaves this machine
 //	KeptLate   it stays on this machine by a rule that came after it was sent: the remote
-//	           has what was sent, until [Store.Remove]
+//	           keeps the sent lines, until [Store.Remove]
 //	Remote     it was deleted here, and is in the remote
 //	Removed    it was removed from the remote; the files here stay, and
 //	           [Store.Recreate] sends them anew
 //
 // A write makes the session Pending, unless it is Local, KeptLate, Blocked or Removed.
-// After a sync without an error it is none of Pending, Deferred and Blocked. What the last
-// sync did stands beside the state: it Pushed, Pulled, replaced the history in the remote
-// (Rewritten), or kept two histories (Diverged).
+// After a sync without an error it is none of Pending, Deferred and Blocked.
+// [Status].Last is the outcome of the last sync beside the state: it Pushed, Pulled,
+// replaced the history in the remote (Rewritten), or kept two histories (Diverged).
 //
 // # Previews
-//
-// [Store.Remote] lists the sessions in the cloud from the catalogue, with their names
-// and numbers of turns. It makes no request for a single session. [Store.Preview] tells
-// of one session also its description, and the turn, role and time of each message.
-// Segments have an index of that beside their lines, some two bytes a message, so
+// [Store.Remote] lists the sessions in the cloud from the catalogue, with their names and
+// numbers of turns. It makes no request for a single session. [Store.Preview] also
+// returns the description of a session, and the turn, role and time of each message.
+// Segments have an index of these beside their lines, some two bytes a message, so
 // Preview fetches no lines and changes nothing here.
 //
 // # What happens when devices disagree
@@ -74,59 +71,61 @@
 // branch replaces the branches that it continues, so a divergence leaves one branch.
 // Metadata merges member by member. Logs cannot conflict: each device has its own.
 //
-// # Who uses a session
+// # Which program uses a session
 //
 // A sync changes no session that a program uses: it stays Behind. A program that opened
-// the directory with this package uses a session for ten minutes after it wrote it, and
-// as long as it holds it by Acquire. The programs of a device tell each other in
-// .sessionstore/processes. Two stores of one process are two programs. A program of
-// this library that has ended, also by a kill, uses nothing any more. A sync is no use
-// of a session either. So a later sync waits neither for what an ended program wrote
-// nor for what a sync wrote. After a write of any other tool, which may keep the
-// messages in memory, a sync waits ten minutes. A program that goes on with a session
-// calls [Store.Refresh] first. The whole rule is a table in hybrid/internal/syncer/use.go.
+// the directory with this package uses a session for ten minutes after each write to it,
+// and as long as it holds it by Acquire. The programs of a device record in
+// .sessionstore/processes which sessions they use. Two stores of one process are two
+// programs. A program of this library that has ended, also by a kill, no longer uses a
+// session. A sync is no use of a session either. So a later sync waits neither after a
+// write of an ended program nor after a sync. After a write of any other tool, which may
+// keep the messages in memory, a sync waits ten minutes. A program that goes on with a
+// session calls [Store.Refresh] first. The whole rule is a table in
+// hybrid/internal/syncer/permit.go.
 //
 // # Devices
 //
 // A device is one sessions directory on one machine; two processes that open it are one
-// device. Its id is random. It stands in .sessionstore/devices, in a file with a line for
-// each machine, as machines may share a home. The system's own id of the machine decides
-// which line is its (/etc/machine-id, IOPlatformUUID, MachineGuid), never the host name. All
-// machines without one, as containers are, have one line. Machines that have a copy of one
-// machine-id and of the directory are one device, too: nothing is lost then, but they do not
-// get each other's logs. A damaged file is an error of [Open]; Options.Device does without it. A
-// device knows what it sent and fetched from state beside the sessions, in
-// .sessionstore/sync, which holds nothing that could not be found out again: without it
-// sessions are compared with the cloud once more. A log is only ever appended to by its
-// own device. A session that comes to a device gets the longest log of each kind as its
-// file and goes on behind it; the logs of other devices lie beside the state, see
-// [Store.Logs]. A pull fetches what those lack and appends it: an event of 4 KB costs 6
-// request units, however long the log is.
+// device. Its id is random, and recorded in .sessionstore/devices, in a file with a line
+// for each machine, as machines may share a home. The system's own id of the machine
+// decides which line is its own (/etc/machine-id, IOPlatformUUID, MachineGuid), never the
+// host name. All machines without such an id, as containers are, share one line. Machines
+// that have a copy of one machine-id and of the directory are one device, too: nothing is
+// lost then, but they do not get each other's logs. A damaged file is an error of [Open];
+// Options.Device does without it. A device keeps the state of its syncs beside the
+// sessions, in .sessionstore/sync. That state holds nothing that could not be found out
+// again: without it sessions are compared with the cloud once more. A log is
+// only ever appended to by its own device. A session that arrives at a device gets the
+// longest log of each kind as its file and continues it; the logs of other devices are
+// kept beside the state, see [Store.Logs]. A pull fetches the lines that those logs lack
+// and appends them: an event of 4 KB costs 6 request units, however long the log is.
 //
 // # Requests
 //
-// This package makes all retries itself, whatever the options of the client say, and tells
-// of each request that a remote makes. Stores
-// that share [Limits] wait together. When the account throttles them, they slow down
-// until five minutes after it last did. A request ends after 30 seconds without a byte in
-// either direction. An account that does not answer, as without a network, counts as away
-// for 30 seconds, in which all calls return [ErrUnreachable] at once; then a single request
-// of the background, or of the next call, finds out whether it is back. When a request gets no answer, the
-// head tells whether the request was done. An account that refuses everything is asked
-// every 15 minutes, and by each explicit call. One that does not authorize the identity
-// is asked more often for half an hour, since a role takes minutes to arrive. A turn is
-// one point read and one batch of its new segments and the head; an idle session costs
-// nothing. The state on the disk says up to where the catalogue was read, what it told,
-// and how the files of each session stood at the last sync. So a process asks for and
-// opens only what changed since the last process. A Sync of all sessions reads the
-// heads of the six that changed last. For the others it relies on the catalogue.
+// This package makes all retries itself, whatever the options of the client say, and
+// reports each request of a remote to the Observer. Stores that share [Limits] wait
+// together. When the account throttles them, they slow down until five minutes after it
+// last did. A request ends after 30 seconds without a byte in either direction. An
+// account that does not answer, as without a network, counts as away for 30 seconds, in
+// which all calls return [ErrUnreachable] at once; then a single request of the
+// background, or of the next call, finds out whether it is back. When a request gets no
+// answer, the head shows whether the request was done. An account that refuses everything
+// is asked every 15 minutes, and by each explicit call. An account that does not
+// authorize the identity is asked more often for half an hour, since a role takes minutes
+// to arrive. A turn is one point read and one batch of its new segments and the head; an
+// idle session costs nothing. The state on the disk records up to where the catalogue was
+// read, the entries that were read, and the stamps of the files of each session at the
+// last sync. So a process asks for and opens only what changed since the last process. A
+// Sync of all sessions reads the heads of the six that changed last. For the others it
+// relies on the catalogue.
 //
 // When a container was made anew, or restored from a backup, beside a running store, the
 // next sync that finds its head gone notices it, and otherwise the store within an hour.
-// Then all sessions are compared with the cloud, and what it lacks is sent again. A head
+// Then all sessions are compared with the cloud, and missing lines are sent again. A head
 // that is older than the known one is followed only after 15 minutes: a replica that is
 // behind shows one too. Give the account the consistency Session, its default, or a
-// stronger one: below it a read may be older than what this device sent.
+// stronger one: below it a read may return less than this device has sent.
 //
 // # Bounds
 //
@@ -141,51 +140,51 @@
 // Names of sessions, users and projects are members of documents, never of their ids. A
 // [Redactor] sees every line before it is hashed and sent, also the lines of metadata and
 // configuration; the files here keep their bytes. When another device changed a small
-// file, the members, elements and lines that it did not change stay as they stand here.
-// When two devices changed a member or file at once, the later change stands; the other
-// is kept beside the state, as it was written here. Lines that were removed here and that
-// a pull brings back come as they were sent. Errors and logs hold no content.
+// file, the members, elements and lines that it did not change keep their bytes here.
+// When two devices changed a member or file at once, the later change wins; the other is
+// kept beside the state, as it was written here. Lines that were removed here and that a
+// pull brings back come as they were sent. Errors and logs hold no content.
 //
-// What Options.Deny, KeepLocal and Options.Redact say is remembered beside the
-// sessions, and holds for every program that opens the directory, with or without
-// options. Only the version of a Redactor is remembered. A program without options
-// applies the built-in rules where the directory remembers these; otherwise it sends
-// nothing, with [ErrRedaction]. Versions, such as "secrets/7+1f", tell which rules are
-// weaker: by the number, and by whether patterns of the user follow it. They do not
-// tell which of two sets of patterns is weaker. Weaker rules do not replace what is
-// remembered, and a program with them sends nothing. [Exact] ends what is remembered. A
+// The settings Options.Deny, KeepLocal and Options.Redact are remembered beside the
+// sessions, and hold for every program that opens the directory, with or without options.
+// Only the version of a Redactor is remembered. A program without options applies the
+// built-in rules where the directory remembers these; otherwise it sends nothing, with
+// [ErrRedaction]. Versions, such as "secrets/7+1f", show which rules are weaker: by the
+// number, and by whether patterns of the user follow it. They do not show which of two
+// sets of patterns is weaker. Weaker rules do not replace the remembered ones, and a
+// program with weaker rules sends nothing. [Exact] ends the remembered redaction. A
 // session whose parent (parent_id) stays here stays, too, to any depth. So forks and
-// conflict copies stay. They stay also after the parent was removed. A session is held
-// back with [ErrHeld] when its metadata cannot be read, or its parent is neither here
-// nor in the cloud. A session that went through rules gets no lines from devices that
-// do not apply them.
+// conflict copies stay, also after the parent was removed. A session is held back with
+// [ErrHeld] when its metadata cannot be read, or its parent is neither here nor in the
+// cloud. A session that went through rules gets no lines from devices that do not apply
+// them.
 //
-// Rules may change within one name, which is their version up to the slash: a new
-// version of [Secrets], or other patterns. A line keeps the
-// form in which it was first sent, on every device. New rules hold for the lines that
-// are sent from then on, and the head says which lines went through which version.
-// Where a device lost what it knew of a session and its rules changed, too,
-// it fetches the transcript once to find out what was sent. [Store.Recreate] sends
-// what was sent before anew under today's rules.
+// Rules may change within one name, which is their version up to the slash: a new version
+// of [Secrets], or other patterns. A line keeps the form in which it was first sent, on
+// every device. New rules hold for the lines that are sent from then on, and the head
+// says which lines went through which version. Where a device lost its state of a session
+// and its rules changed, too, it fetches the transcript once to find the sent lines.
+// [Store.Recreate] sends the lines that were sent before anew under today's rules.
 //
 // # Pruning
 //
-// Turns leave many small documents. Rewinds and merges leave documents that nothing
-// leads to. [Store.Prune] makes few large documents of the small ones, and removes the
-// rest once it is old enough; former heads go after 30 days, as what was cut from a log
-// does, and where a session has more than 1,000, the oldest go. Tombstones stay. It is safe beside writers of other devices: the head names what is
-// removed before it is, only if it still is the head by which that was decided, and a device
-// that decided something by an older head begins again. Each former head and each branch
-// has a document of its own, and the head names them. Where the list of them lags, nothing
-// is removed.
+// Turns leave many small documents. Rewinds and merges leave documents that nothing leads
+// to. [Store.Prune] makes few large documents of the small ones, and removes the rest
+// once it is old enough. Former heads and cut parts of logs go after 30 days; where a
+// session has more than 1,000 former heads, the oldest go earlier. Tombstones stay. It is
+// safe beside writers of other devices: the head names the documents before they are
+// removed, by a swap that succeeds only on the head that Prune decided by, and a device
+// that decided by an older head begins again. Each former head and each branch has a
+// document of its own, and the head names them. Where the list of them lags, nothing is
+// removed.
 //
 // # Scale
 //
-// The first table tells what things cost in request units (a point read of 1 KB costs
-// one), and what they take in storage. The strict server of the tests counts this with
-// the published prices. The second table tells what 1 million users come to with 20
-// turns a day each, every turn with an entry of the catalogue, and a device that is on
-// for 8 hours a day; the peak may be four times the mean that is shown.
+// The first table shows what things cost in request units (a point read of 1 KB costs
+// one), and how much storage they take. The strict server of the tests counts this with
+// the published prices. The second table shows the sum for 1 million users with 20 turns
+// a day each, every turn with an entry of the catalogue, and a device that is on for 8
+// hours a day; the peak may be four times the mean that is shown.
 //
 //	                                                           units      stored
 //	a turn of 16 KB                                             26.1     12.1 KB
@@ -216,18 +215,18 @@
 //
 // A session has one partition, which holds 20 GB. When it is full, Sync returns [ErrFull]
 // for this session, and the others go on. Nothing is lost here. [Store.Prune] makes room
-// where former histories and garbage take it; a session that is full of lines goes on in
-// another one.
+// if former histories and garbage fill it; a session that is full of lines continues in
+// another session.
 //
 // # What is not promised
 //
 // A session deleted here stays in the remote and is not brought back unless it is named;
-// [Store.Remove] removes it there and no file anywhere. After one by mistake,
-// [Store.Recreate] sends what a device has, and nothing that was only in
-// the cloud. Of a session that is there it gives up former histories and branches. Lines
-// reach the cloud some time after they were written, never before. What a crash or a
-// power cut took from the disk before it was sent is gone. A line of more than 1 GiB is
-// not sent, nor what follows it. Small files of more than 64 MiB stay here. The files in
-// the folder import of a session are sent with it, unless there is a Redactor: it cannot
-// be applied to compressed files.
+// [Store.Remove] removes it there and no file anywhere. After a removal by mistake,
+// [Store.Recreate] sends the lines that a device has, and nothing that was only in the
+// cloud. For a session that is still there it gives up former histories and branches.
+// Lines reach the cloud some time after they were written, never before. Lines that a
+// crash or a power cut took from the disk before they were sent are gone. A line of more
+// than 1 GiB is not sent, nor what follows it. Small files of more than 64 MiB stay here.
+// The files in the folder import of a session are sent with it, unless there is a
+// Redactor: it cannot be applied to compressed files.
 package hybrid

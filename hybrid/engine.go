@@ -13,29 +13,29 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/throttle"
 )
 
-// engine is what syncs the sessions of one directory.
+// engine syncs the sessions of one directory.
 type engine struct {
 	*syncer.Syncer // each session by itself
 	opts           Options
 	budget         *throttle.Budget
-	rulesUnread    error // why Options.Deny of earlier stores is not known; nil: it is
+	rulesUnread    error // the reason why Options.Deny of earlier stores is not known; nil: it is known
 
-	checked time.Time   // when the catalogue was found to be the one that is known; guarded by Enter("")
-	doubted atomic.Bool // something tells that it is not any more
+	checked time.Time   // when the catalogue was last found to be the known one; guarded by Enter("")
+	doubted atomic.Bool // a sign was seen that it no longer is
 
 	telling sync.Mutex // held while OnStatus runs, so that it runs once at a time
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	last    map[string]lastStatus
 }
 
-// lastStatus is how the last sync left a session.
+// lastStatus is the status of a session after its last sync.
 type lastStatus struct {
 	Status
 	set bool // the background has set the time of the next one: a write does not change it
 }
 
-// syncOne syncs a session, and tells how it stands then. It waits for other syncs of
-// the session.
+// syncOne syncs a session, and records and reports its status. It waits for other syncs
+// of the session.
 func (e *engine) syncOne(ctx context.Context, id string, w syncer.Options) (syncer.Result, remoteread.Usage) {
 	leave, err := e.Enter(ctx, id)
 	if err != nil {
@@ -49,7 +49,7 @@ func (e *engine) syncOne(ctx context.Context, id string, w syncer.Options) (sync
 	}
 	did := Outcome(out.Did)
 	if last, _ := e.told(id); did == Diverged && last.Last == Diverged && !out.Conflict && !out.Pushed && !out.Pulled {
-		did = Nothing // the branch is stored, and this was told: it waits
+		did = Nothing // the branch is stored and this was reported: it waits
 	}
 	e.observe(ctx, SessionSync{
 		Session: id, State: State(out.State), Did: did, Start: start, Pull: out.Pulls,
@@ -57,7 +57,7 @@ func (e *engine) syncOne(ctx context.Context, id string, w syncer.Options) (sync
 	})
 	now := Status{SessionID: id, State: State(out.State), Local: int(out.Local), Remote: int(out.Remote), Err: out.Err}
 	switch {
-	case errors.Is(now.Err, context.Canceled): // how it stood before is all that is known
+	case errors.Is(now.Err, context.Canceled): // the status before is all that is known
 		return out, used
 	case now.Err != nil:
 		now.NextTry = e.budget.Opens()
@@ -68,8 +68,8 @@ func (e *engine) syncOne(ctx context.Context, id string, w syncer.Options) (sync
 	return out, used
 }
 
-// tell notes how a session stands after a sync that did something or nothing, and tells
-// OnStatus when that is new.
+// tell records the status of a session after a sync, whatever the sync did, and calls
+// OnStatus when the status is new.
 func (e *engine) tell(s Status, did Outcome) {
 	e.mu.Lock()
 	last, known := e.last[s.SessionID]
@@ -110,8 +110,8 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// join makes this store known to the other programs of the device. Where that
-// fails, they wait ten minutes after each of its writes.
+// join announces this store to the other programs of the device. Where that fails, they
+// wait ten minutes after each of its writes.
 func (e *engine) join() {
 	dir, err := e.Core.Bookkeeping(programsDir)
 	if err == nil {
@@ -124,7 +124,7 @@ func (e *engine) join() {
 
 const programsDir = "processes"
 
-// leave ends that.
+// leave ends the announcement of join.
 func (e *engine) leave() error {
 	if e.Programs == nil {
 		return nil
@@ -132,7 +132,7 @@ func (e *engine) leave() error {
 	return e.Programs.End(e.Dirty.Wrote())
 }
 
-// uses tells the other programs of the device that this one uses a session, and
+// uses announces to the other programs of the device that this one uses a session, and
 // whether it wrote the transcript.
 func (e *engine) uses(id string, wrote bool) {
 	if e.Programs == nil {
@@ -148,10 +148,11 @@ func (e *engine) uses(id string, wrote bool) {
 }
 
 // Limits bound the request units that stores spend. Stores that are opened with the same
-// Limits share them, and what is known of the remote: how fast it takes requests, and when it
-// may be asked again. A request is made as long as the limit has anything left beside what the
-// requests under way are expected to cost. So the last request may exceed the limit, and so may
-// requests that cost more than expected. They are set before the first store is opened.
+// Limits share them, and also their view of the remote: how fast it takes requests, and
+// when it may be asked again. A request is made as long as the limit has anything
+// left beside the expected cost of the requests under way. So the last request may exceed
+// the limit, and so may requests that cost more than expected. The fields are set before
+// the first store is opened.
 type Limits struct {
 	RequestUnitsPerSecond float64 // 0: no limit
 

@@ -12,68 +12,69 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
 
-// What callers branch on, with [errors.Is].
+// The errors of this package, for [errors.Is].
 var (
-	// ErrNoRemote tells that the store was opened without a remote.
+	// ErrNoRemote is returned when the store was opened without a remote.
 	ErrNoRemote = errors.New("no remote: the store is local only")
-	// ErrBlocked tells that the account refuses every request, as with a wrong
-	// key, a missing container or an exhausted quota. Nothing is dropped; the
-	// worker asks again every 15 minutes, and each explicit call does.
+	// ErrBlocked is returned when the account refuses every request, as with a wrong key,
+	// a missing container or an exhausted quota. Nothing is dropped; the worker asks
+	// again every 15 minutes, and each explicit call does.
 	ErrBlocked = remote.ErrBlocked
-	// ErrUnauthorized tells that the identity which signed in has no role in the
-	// account that allows the request, or that a role given to it has not arrived
-	// there, which takes some minutes. Nothing is dropped: the worker asks
-	// every few minutes for half an hour, then each 15 minutes, and each explicit
-	// call does.
+	// ErrUnauthorized is returned when the identity that signed in has no role in the
+	// account that allows the request, or when a role given to it has not arrived there,
+	// which takes some minutes. Nothing is dropped: the worker asks every few minutes for
+	// half an hour, then each 15 minutes, and each explicit call does.
 	ErrUnauthorized = remote.ErrUnauthorized
-	// ErrClock tells that requests are refused because this machine's clock is
+	// ErrClock is returned when requests are refused because this machine's clock is
 	// wrong. It Is ErrBlocked too.
 	ErrClock = remote.ErrClock
-	// ErrUnreachable tells that the account did not answer, or not well, or that
+	// ErrUnreachable is returned when the account did not answer, or not well, or when
 	// something else answered: the page of a network that wants a sign-in, or a proxy.
-	// The text says which. For 30 seconds after there was no answer, nobody asks again.
+	// The text says which. For 30 seconds after there was no answer, no request is made.
 	ErrUnreachable = remote.ErrUnreachable
-	// ErrNewer tells that a document in the cloud has the format of a newer version of
-	// this library: update the program. Neither such a document nor one of a former
+	// ErrNewer is returned when a document in the cloud has the format of a newer version
+	// of this library: update the program. Neither such a document nor one of a former
 	// format is read or changed; the error of the latter says to move the data away.
 	ErrNewer = segment.ErrNewer
-	// ErrForeign tells that a document is none that this library wrote.
+	// ErrForeign is returned for a document that this library did not write.
 	ErrForeign = segment.ErrForeign
-	// ErrDamaged tells that lines in the cloud are missing or not what their
-	// hash says; see [Store.Check].
+	// ErrDamaged is returned when lines in the cloud are missing or do not match their
+	// hash; see [Store.Check].
 	ErrDamaged = remoteread.ErrDamaged
-	// ErrRemoved tells that the session was removed from the remote; [Store.Recreate] sends
-	// it anew.
+	// ErrRemoved is returned when the session was removed from the remote;
+	// [Store.Recreate] sends it anew.
 	ErrRemoved = syncer.ErrRemoved
-	// ErrRedaction tells that the directory remembers rules of redaction, or that
-	// lines of the session in the cloud went through rules, which this program does
-	// not apply. Nothing is sent until it is given them in [Options]. Rules of the same
-	// name with a lower number, or without patterns of the user where the remembered
-	// ones have some, are not taken for them. [Exact] ends what the directory remembers.
+	// ErrRedaction is returned when this program does not apply the rules of redaction
+	// that the directory remembers, or that lines of the session in the cloud went
+	// through. Nothing is sent until it is given them in [Options]. Rules of the same
+	// name with a lower number, or without patterns of the user where the remembered ones
+	// have some, are not taken for them. [Exact] ends the redaction that the directory
+	// remembers.
 	ErrRedaction = privacy.ErrRedaction
-	// ErrHeld tells that nothing of a session is sent, because it is not known whether
-	// a rule keeps it on this machine: its metadata cannot be read, or its parent is
-	// neither here nor in the cloud. [Store.Release] releases a session from its
+	// ErrHeld is returned when nothing of a session is sent, because it is not known
+	// whether a rule keeps it on this machine: its metadata cannot be read, or its parent
+	// is neither here nor in the cloud. [Store.Release] releases a session from its
 	// parent.
 	ErrHeld = privacy.ErrHeld
-	// ErrLocal tells that a rule keeps the session on this machine: Options.Deny,
+	// ErrLocal is returned when a rule keeps the session on this machine: Options.Deny,
 	// [Store.KeepLocal], or a parent that stays here. A [Status] that is [KeptLate] has
-	// it, too. A Check that mends, Restore and Recreate, which would change it in the remote,
-	// are refused; [Store.Remove] is not.
+	// it, too. A Check that mends, Restore and Recreate, which would change it in the
+	// remote, are refused; [Store.Remove] is not.
 	ErrLocal = privacy.ErrLocal
-	// ErrDeferred tells that a session cannot be synced just now, since its
-	// files are in doubt or somebody writes them.
+	// ErrDeferred is returned when a session cannot be synced just now, since its files
+	// are in doubt or another program writes them.
 	ErrDeferred = syncer.ErrDeferred
-	// ErrFull tells that the session has 20 GB in the cloud, which is all that it may have.
-	// What is not sent stays here, other sessions go on, and the background tries the session
-	// again once a day, or when this store pruned it. Prune it, or go on in another session.
+	// ErrFull is returned when the session has 20 GB in the cloud, the most that it may
+	// have. Lines that are not sent stay here, other sessions go on, and the background
+	// tries the session again once a day, or when this store pruned it. Prune it, or go
+	// on in another session.
 	ErrFull = remote.ErrFull
-	// ErrContended tells that other devices changed the session at each of many tries, or
-	// recreated it while it was removed.
+	// ErrContended is returned when other devices changed the session at each of many
+	// tries, or recreated it while it was removed.
 	ErrContended = remoteread.ErrContended
 )
 
-// Error tells which call failed on which session. Unwrap gives the cause.
+// Error names the call that failed and its session. Unwrap returns the cause.
 type Error struct {
 	Op      string // "sync", "pull", …
 	Session string // empty when no one session is concerned

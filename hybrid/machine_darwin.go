@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// systemID returns what the system tells this machine by; "" where it does not tell.
+// systemID returns the system's own id of this machine; "" where there is none.
 func systemID() (string, error) {
 	text, err := exec.Command("/usr/sbin/ioreg", "-rd1", "-c", "IOPlatformExpertDevice").Output()
 	if err != nil {

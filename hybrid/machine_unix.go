@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// systemID returns what the system tells this machine by; "" for nothing, as in most
-// containers.
+// systemID returns the system's own id of this machine; "" where there is none, as in
+// most containers.
 func systemID() (string, error) {
 	text, err := os.ReadFile("/etc/machine-id")
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {

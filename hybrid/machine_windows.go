@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows/registry"
 )
 
-// systemID returns what the system tells this machine by; "" for nothing.
+// systemID returns the system's own id of this machine; "" where there is none.
 func systemID() (id string, err error) {
 	key, err := registry.OpenKey(registry.LOCAL_MACHINE, `SOFTWARE\Microsoft\Cryptography`, registry.QUERY_VALUE|registry.WOW64_64KEY)
 	if err == nil {

@@ -16,28 +16,28 @@ import (
 type Options struct {
 	Store       *sessionstore.Options
 	Manifests   []workflow.Manifest
-	Remote      remote.Remote // where all devices meet, as of packages cosmos and dir; nil: local only
+	Remote      remote.Remote // the remote that all devices share, as of packages cosmos and dir; nil: local only
 	Project     string        // stable name of the project on all devices; required with a remote
 	User        string        // owner of the sessions in the remote
-	Device      string        // "": the one that the directory has recorded for this machine, see Devices in the package's documentation
-	Deny        []string      // globs of ids and names of sessions that, with their descendants, never leave this machine: as [path.Match], but * and ? stand for "/", too; nil: those of the last store of the directory that had some
+	Device      string        // "": the device that the directory has recorded for this machine, see Devices in the package's documentation
+	Deny        []string      // globs of ids and names of sessions that, with their descendants, never leave this machine: as [path.Match], but * and ? match "/", too; nil: the globs of the last store of the directory that had some
 	Redact      Redactor      // nil: the built-in rules where the directory remembers them, else exact bytes; see [Exact]
-	Limits      *Limits       // of requests, shared by the stores that are given them; nil: none
+	Limits      *Limits       // of requests, shared by all stores that have them; nil: none
 	Manual      bool          // keep the remote, sync only on Sync and Pull
 	WatchFiles  bool          // watch for writes of other programs (see [sessionstore.Store.Watch]); without it they are found every Interval
 	Interval    time.Duration // between scans of the directory and reads of the catalogue; 0: a minute
 	KnownOnly   bool          // the background fetches only what belongs to sessions that are here; without it new sessions of other devices arrive, too
 	RefreshWait time.Duration // how long Refresh, and a call whose context has no deadline, waits for the account's first answer, not for all that it fetches; 0: 5 seconds, negative: as long as the context
-	CloseWait   time.Duration // how long Close tries to send what is not sent; 0: 2 seconds, negative: not at all
+	CloseWait   time.Duration // how long Close tries to send unsent lines; 0: 2 seconds, negative: not at all
 	Conflict    Policy
 	Logger      *slog.Logger
-	OnStatus    func(Status) // called when a session stands otherwise, or a sync did something, one call at a time; must not block nor call the store
-	Observer    Observer     // nil: nobody is told what the copying does
+	OnStatus    func(Status) // called when the status of a session changed, or a sync did something, one call at a time; must not block nor call the store
+	Observer    Observer     // for traces and metrics; nil: none
 }
 
-// Policy says what becomes of two histories when two devices added to one
-// session. Nothing is lost with any: the other history stays as a branch, or
-// among the old heads, see [Store.Histories].
+// Policy decides between two histories when two devices added to one session. Nothing is
+// lost with any policy: the other history stays as a branch, or among the former heads,
+// see [Store.Histories].
 type Policy int
 
 // The policies.
@@ -51,12 +51,12 @@ const (
 type Redactor = redact.Redactor
 
 // Secrets returns the built-in rules; see [redact.Secrets]. They find the secrets of the
-// process's environment as any other: by shape and by name. They do not find a value
-// where neither tells, as in the output of a program that prints a password alone. The
-// reason is that all programs that send a session must make the same of a line, and they
-// do not have the same environment: what one takes out, another would send. A value that
-// must not leave is given to all of them as a pattern; see [redact.New]. A program
-// without it then sends nothing.
+// process's environment as any other: by shape and by name. They do not find a value that
+// has neither, as in the output of a program that prints a password alone. The reason is
+// that all programs that send a session must make the same of a line, and they do not
+// have the same environment: one program would send what another takes out. Give a value
+// that must not leave to all of them as a pattern; see [redact.New]. A program without it
+// then sends nothing.
 func Secrets() Redactor { return redact.Secrets() }
 
 // Exact returns the Redactor that changes nothing. It ends the redaction that the
@@ -70,20 +70,20 @@ type exact struct{}
 func (exact) Version() string         { return "" }
 func (exact) Line(line []byte) []byte { return line }
 
-// Observer is told what the copying does, for traces and metrics; what the
-// store itself does is told to the Observer of Options.Store. Its methods are
-// called by whoever did it, by many goroutines at once; they must not block nor
-// call the store. What it is told never holds content.
+// Observer receives what the copying does, for traces and metrics; the Observer of
+// Options.Store receives what the store itself does. Its methods are called by many
+// goroutines at once; they must not block nor call the store. Their arguments never hold
+// content.
 type Observer interface {
-	// SessionSynced tells that a session was brought into step, or that it was
-	// tried: by the worker or by a call, whose ctx it is.
+	// SessionSynced is called after each sync of a session, also a failed one: by the
+	// worker, or by a call, with its ctx.
 	SessionSynced(ctx context.Context, v SessionSync)
-	// Requested tells of each request to the account, those of syncs and of
-	// everything else.
+	// Requested is called for each request to the account, of syncs and of everything
+	// else.
 	Requested(ctx context.Context, r Request)
 }
 
-// SessionSync is one sync of one session: what was done, how it ended, and what it cost.
+// SessionSync is one sync of one session: its outcome and its cost.
 type SessionSync struct {
 	Session      string
 	State        State
@@ -101,11 +101,11 @@ type SessionSync struct {
 type Request struct {
 	Start        time.Time
 	Status       int     // of HTTP; 0: there was no answer
-	RequestUnits float64 // zero where the answer does not tell
+	RequestUnits float64 // zero where the answer does not say
 	Err          error   // also when a document is missing or another device changed it
 }
 
-// observeRequests returns what tells an observer of requests; nil for none.
+// observeRequests returns a function that reports requests to an observer; nil for none.
 func observeRequests(o Observer) func(context.Context, remote.Request) {
 	if o == nil {
 		return nil
@@ -115,7 +115,7 @@ func observeRequests(o Observer) func(context.Context, remote.Request) {
 	}
 }
 
-// observe tells the observer of a sync.
+// observe reports a sync to the observer.
 func (e *engine) observe(ctx context.Context, v SessionSync) {
 	if o := e.opts.Observer; o != nil {
 		o.SessionSynced(ctx, v)

@@ -12,23 +12,23 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
 )
 
-// PruneOptions say what [Store.Prune] may do. The zero value, and nil, are
-// the defaults.
+// PruneOptions are the options of [Store.Prune]. The zero value, and nil, are the
+// defaults.
 type PruneOptions struct {
-	Grace            time.Duration // age by the server's clock at which what nothing leads to is removed; 0: 7 days
+	Grace            time.Duration // age by the server's clock at which documents that nothing leads to are removed; 0: 7 days
 	HistoryRetention time.Duration // for how long the newest 1,000 former heads can be restored; 0: 30 days; negative: for ever
-	Plan             bool          // only tell what there is to do
-	All              bool          // also sessions at which nothing happened since this device pruned last
+	Plan             bool          // only report what there is to do
+	All              bool          // also sessions that did not change since this device pruned last
 }
 
 const (
-	// defaultGrace is more than any reader needs for what it has listed.
+	// defaultGrace is longer than any reader uses the list that it read.
 	defaultGrace = 7 * 24 * time.Hour
-	// defaultRetention is how long a rewind can be taken back.
+	// defaultRetention is how long a rewind can be undone.
 	defaultRetention = 30 * 24 * time.Hour
 )
 
-// forGC returns the options, with the defaults for what is not set.
+// forGC returns the options, with the defaults for those that are not set.
 func (o *PruneOptions) forGC() gc.Options {
 	f := gc.Options{Grace: o.Grace, Retention: o.HistoryRetention, Plan: o.Plan}
 	if f.Grace <= 0 {
@@ -40,11 +40,11 @@ func (o *PruneOptions) forGC() gc.Options {
 	return f
 }
 
-// PruneResult is what [Store.Prune] did, or would do.
+// PruneResult counts what [Store.Prune] did, or would do.
 type PruneResult struct {
 	Sessions int // inspected
 	Merged   int // small segments that larger ones replaced
-	Segments int // the larger ones
+	Segments int // the larger segments
 	Expired  int // former heads, and logs that were cut, that were given up
 	Removed  int // documents, also entries of the catalogue
 	Waiting  int // documents that nothing leads to, but which are too young
@@ -53,8 +53,8 @@ type PruneResult struct {
 	RequestUnits float64
 }
 
-// add counts what was done about one session, and what that cost. One that was not
-// asked for, as after the end of the context, was not inspected.
+// add counts the result and the cost of one session. A session without a request, as
+// after the end of the context, was not inspected.
 func (r *PruneResult) add(o gc.Result, u remoteread.Usage) {
 	if u.Requests > 0 {
 		r.Sessions++
@@ -72,18 +72,18 @@ func (r *PruneResult) spend(u remoteread.Usage) {
 	r.RequestUnits += u.Units
 }
 
-// Prune keeps the copy of sessions small: of those that are named, or without names of
-// all of the project that changed since this device pruned last. It makes larger
+// Prune keeps the copy of sessions small: of the named sessions, or without names of all
+// sessions of the project that changed since this device pruned last. It makes larger
 // segments of runs of small ones, gives up former heads after their time, and removes
-// what nothing leads to once that is older than the grace time: segments that larger
-// ones replaced, uploads that never got a head, what a deletion left behind, entries of
-// the catalogue without a session. What a branch or a former head needs, and the
-// tombstone of a deleted session, stay.
+// documents that nothing leads to once they are older than the grace time: segments that
+// larger ones replaced, uploads that never got a head, remains of a deletion, entries of
+// the catalogue without a session. Everything that a branch or a former head needs, and
+// the tombstone of a deleted session, stay.
 //
-// It may be called at any time, by several devices at once and beside writers, and it
-// may be interrupted anywhere: each step is bound to the head that it was decided by.
-// It goes on after a session that fails; the error joins what failed. No store prunes
-// by itself. One device that does it once a day is enough.
+// It may be called at any time, by several devices at once and beside writers, and it may
+// be interrupted anywhere: each step applies only to the head that it was decided by. It
+// goes on after a session that fails; the error joins the failures. No store prunes by
+// itself. One device that calls it once a day is enough.
 func (s *Store) Prune(ctx context.Context, o *PruneOptions, ids ...string) (PruneResult, error) {
 	var sum PruneResult
 	if s.engine == nil {
@@ -120,8 +120,8 @@ func (s *Store) Prune(ctx context.Context, o *PruneOptions, ids ...string) (Prun
 	return sum, errs.all()
 }
 
-// pruneList returns the sessions to prune, with their entries of the catalogue,
-// which are nil for those that were named.
+// pruneList returns the sessions to prune, with their entries of the catalogue, which are
+// nil for named sessions.
 func (e *engine) pruneList(ctx context.Context, j *gc.Journal, all bool, ids []string, sum *PruneResult) (map[string]*remoteread.Entry, error) {
 	if len(ids) == 0 {
 		link := e.Connect()
@@ -135,8 +135,8 @@ func (e *engine) pruneList(ctx context.Context, j *gc.Journal, all bool, ids []s
 	return todo, nil
 }
 
-// prune prunes one session. It keeps the head as it is then, which saves the next
-// sync a read. entry may be nil.
+// prune prunes one session, and keeps its new head, which saves the next sync a read.
+// entry may be nil.
 func (e *engine) prune(ctx context.Context, id string, o gc.Options, entry *remoteread.Entry) (gc.Result, remoteread.Usage, error) {
 	if err := ctx.Err(); err != nil {
 		return gc.Result{}, remoteread.Usage{}, err

@@ -12,13 +12,12 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
-// Remote returns the sessions of the project that the cloud has or had, the
-// one that changed last first. The list may be half a minute behind, and names a
-// session that is gone there for up to two weeks. It is read from the catalogue
-// alone; [Store.Preview] tells more of one session. It is kept on this device, so
-// that a call asks only for what changed since the last one: one request, where
-// little did. After an error the list has what is known, and the next call goes on
-// where this one stopped.
+// Remote returns the sessions of the project that the cloud has or had, the most recently
+// changed first. The list may be half a minute behind, and names a session that is gone
+// there for up to two weeks. It is read from the catalogue alone; [Store.Preview] returns
+// more about one session. It is kept on this device, so that a call asks only for what
+// changed since the last one: one request, where little did. After an error the list has
+// the entries known so far, and the next call continues where this one stopped.
 func (s *Store) Remote(ctx context.Context) ([]RemoteSession, error) {
 	if s.engine == nil {
 		return nil, wrap("list the cloud", "", ErrNoRemote)
@@ -40,18 +39,18 @@ func (s *Store) Remote(ctx context.Context) ([]RemoteSession, error) {
 }
 
 // KeepLocal keeps a session from ever leaving this machine, until [Store.Release]. It is
-// durable when it returns. A sync that is under way is not made visible any more. What was
-// sent before stays in the remote until [Store.Remove], and its status is [KeptLate] as long.
-// The session need not exist yet. Sessions that name a session that stays here as their
-// parent (parent_id, parent_session_id, fork.source_session_id) stay, too, whether their
-// metadata.json names it or the one in context-intelligence.
+// durable when it returns. A sync that is under way is not made visible any more. Lines
+// that were sent before stay in the remote until [Store.Remove], and as long its status
+// is [KeptLate]. The session need not exist yet. Sessions whose parent stays here
+// (parent_id, parent_session_id, fork.source_session_id) stay, too, whether their
+// metadata.json names the parent or the one in context-intelligence.
 func (s *Store) KeepLocal(ctx context.Context, id string) error {
 	return s.keep(ctx, "keep local", id, true)
 }
 
-// Release lets a session leave this machine, whatever its parent does, unless Options.Deny
-// keeps it. The id of a parent that stays does not leave with its metadata. It is durable
-// when it returns.
+// Release lets a session leave this machine, whatever its parent does, unless
+// Options.Deny keeps it. The id of a parent that stays here is not sent with its
+// metadata. It is durable when it returns.
 func (s *Store) Release(ctx context.Context, id string) error {
 	return s.keep(ctx, "release", id, false)
 }
@@ -72,7 +71,7 @@ func (s *Store) keep(ctx context.Context, op, id string, on bool) error {
 	return nil
 }
 
-// Preview is what the cloud tells of a session without its lines.
+// Preview is a session in the cloud without its lines.
 type Preview struct {
 	SessionID   string           `json:"session_id"`
 	Name        string           `json:"name"`        // of the metadata; "" for none
@@ -89,17 +88,16 @@ type PreviewMessage struct {
 	Time time.Time `json:"time"` // to the second; the zero time when the message has none
 }
 
-// Preview tells what a session in the cloud holds: its name, its turns, and the
-// roles and times of its messages. It changes nothing here, and the session need
-// not be here. It reads the session's head and the indexes of its segments, but no
-// lines; only of segments that a version without indexes wrote are the lines read.
-// No hash covers an index: what counts is what [Store.Pull] brings. The memory that
-// it takes is about 50 bytes a message.
+// Preview returns the name and turns of a session in the cloud, and the roles and times
+// of its messages. It changes nothing here, and the session need not be here. It reads
+// the session's head and the indexes of its segments, but no lines, except in segments
+// that a version without indexes wrote. No hash covers an index: only the lines that
+// [Store.Pull] brings are verified. The memory that it takes is about 50 bytes a message.
 //
 // The error Is [sessionstore.ErrNotFound] when the cloud does not have the session,
-// [ErrRemoved] when it was removed there, and [ErrUnreachable] when the account does
-// not answer. It Is [ErrDamaged] when segments are missing or cannot be read: then
-// the preview has all but Messages, or those before the damage.
+// [ErrRemoved] when it was removed there, and [ErrUnreachable] when the account does not
+// answer. It Is [ErrDamaged] when segments are missing or cannot be read: then the
+// preview has all but Messages, or the messages before the damage.
 func (s *Store) Preview(ctx context.Context, id string) (Preview, error) {
 	p := Preview{SessionID: id}
 	if s.engine == nil {
@@ -121,8 +119,8 @@ func (s *Store) Preview(ctx context.Context, id string) (Preview, error) {
 	return p, wrap("preview", id, err)
 }
 
-// History is a history of a session that is not its main line: a branch, which a device had
-// when another went on, or a former head that a rewrite replaced.
+// History is a history of a session that is not its main line: a branch, which a device
+// had when another went on, or a former head that a rewrite replaced.
 type History struct {
 	ID       string    // of this history, for [Store.Restore]
 	Messages int       // in all
@@ -135,9 +133,9 @@ type History struct {
 	extent head.Extent
 }
 
-// Histories returns the histories of a session that are not its main line, the
-// latest first, as long as the cloud keeps them. When the list of them is damaged, or
-// lags, the error Is [ErrDamaged], and what could be read is returned.
+// Histories returns the histories of a session that are not its main line, the latest
+// first, as long as the cloud keeps them. When the list of them is damaged, or lags, the
+// error Is [ErrDamaged], and the histories that could be read are returned.
 func (s *Store) Histories(ctx context.Context, id string) ([]History, error) {
 	if s.engine == nil {
 		return nil, wrap("list histories", id, ErrNoRemote)
@@ -147,18 +145,18 @@ func (s *Store) Histories(ctx context.Context, id string) ([]History, error) {
 	var all []History
 	for _, h := range found {
 		all = append(all, History{
-			ID:       h.Extent.Hash.String()[:16], // without the key of the session, which the names of all documents begin with
+			ID:       h.Extent.Hash.String()[:16], // without the key of the session, with which the names of all documents begin
 			Messages: int(h.Extent.N), Common: int(h.Common), Device: h.Device, At: h.At, Why: h.Why, KeptAs: h.KeptAs, extent: h.Extent,
 		})
 	}
 	return all, wrap("list histories", id, err)
 }
 
-// Restore makes a history the session's main line, on every device; what was
-// the main line becomes a former head. What this device has not sent yet is sent
-// first. Where somebody runs the session here, its files follow later. h must
-// be one that Histories returned. The error Is [ErrLocal], [ErrHeld] or [ErrRedaction]
-// where the rules hold the session back.
+// Restore makes a history the session's main line, on every device; the former main line
+// becomes a former head. Lines that this device has not sent yet are sent first. Where a
+// program runs the session here, its files follow later. h must be a History that
+// Histories returned. The error Is [ErrLocal], [ErrHeld] or [ErrRedaction] where the
+// rules hold the session back.
 func (s *Store) Restore(ctx context.Context, id string, h History) error {
 	if s.engine == nil {
 		return wrap("restore", id, ErrNoRemote)
@@ -172,19 +170,19 @@ func (s *Store) Restore(ctx context.Context, id string, h History) error {
 	return wrap("restore", id, s.engine.Restore(ctx, id, h.extent))
 }
 
-// DeviceLog is a log of a session as one device wrote it. Each device has its
-// own, so a session that went from one to another has several; together and
-// in the order of their times they are what happened.
+// DeviceLog is a log of a session as one device wrote it. Each device has its own, so a
+// session that went from one to another has several; together, in the order of their
+// times, they are the complete log.
 type DeviceLog struct {
 	Name   string // of the file, as events.jsonl
 	Device string // that wrote it; "" for the file in the session's directory
 	Path   string // of the lines on this machine; not to be written
 }
 
-// Logs returns where the logs of a session lie on this machine: those in its
-// directory first, then those of other devices, as the last [Store.Pull]
-// brought them. Where the file in the directory begins with another device's log,
-// that device's holds only what follows. It makes no request.
+// Logs returns the paths of the logs of a session on this machine: those in its directory
+// first, then the logs of other devices, as the last [Store.Pull] brought them. Where the
+// file in the directory begins with another device's log, the file of that device holds
+// only the lines that follow. It makes no request.
 func (s *Store) Logs(ctx context.Context, id string) ([]DeviceLog, error) {
 	if s.engine == nil {
 		return nil, wrap("list logs", id, ErrNoRemote)

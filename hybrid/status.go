@@ -16,7 +16,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// State is how a session stands.
+// State is the state of a session between this device and the remote.
 type State uint8
 
 // The states.
@@ -25,9 +25,9 @@ const (
 	UpToDate = State(syncer.UpToDate) // both sides have the same
 	Behind   = State(syncer.Behind)   // the remote has more, which waits until no program runs the session here
 	Deferred = State(syncer.Deferred) // its files are in doubt, or the remote does not serve it just now; see Err and NextTry
-	Blocked  = State(syncer.Blocked)  // nothing goes until somebody acts; see Err
+	Blocked  = State(syncer.Blocked)  // nothing is sent or fetched until a user acts; see Err
 	Local    = State(syncer.Local)    // it never leaves this machine
-	KeptLate = State(syncer.KeptLate) // a rule that came after it was sent keeps it on this machine: the remote has what was sent, until Remove
+	KeptLate = State(syncer.KeptLate) // a rule that came after it was sent keeps it on this machine: the remote keeps the lines that were sent, until Remove
 	Remote   = State(syncer.Remote)   // it is in the remote and was deleted here
 	Removed  = State(syncer.Removed)  // it was removed from the remote; the files here stay and are not sent
 )
@@ -40,7 +40,7 @@ func (s State) String() string { return nameOf(states[:], int(s)) }
 // MarshalText returns the name of the state.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Outcome is what a sync did about a session.
+// Outcome is the effect of a sync on a session.
 type Outcome uint8
 
 // The outcomes.
@@ -67,23 +67,23 @@ func nameOf(names []string, i int) string {
 	return strconv.Itoa(i)
 }
 
-// Status is how a session stands, and what happened to it last. Local and Remote count
-// messages; Remote is what the remote had when it was last asked.
+// Status is the state of a session, with its last change. Local and Remote count
+// messages; Remote is the number that the remote had when it was last asked.
 type Status struct {
 	SessionID     string
 	State         State
 	Local, Remote int
 	Last          Outcome   // of the last sync by this store that did something
-	LastAt        time.Time // when that ended; zero: none did
+	LastAt        time.Time // when that sync ended; zero: none did something
 	NextTry       time.Time // zero: no time is set
-	Err           error     // why the last try failed; of one that is KeptLate what removes it from the remote
+	Err           error     // the reason of the last failure; for KeptLate the way to remove the session from the remote
 }
 
-// Status returns how sessions stand, each as the last sync left it, or as its files and what
-// is known of the remote say: all that are here, or those that are named. It makes no
-// request. Only the Status of another device tells what that device could not send. Without
-// a remote every session is [Local]. The error Is [sessionstore.ErrNotFound] when a session
-// that is named is not here.
+// Status returns the status of all sessions here, or of the named ones: each as the last
+// sync left it, or as its files and the known state of the remote show it. It makes no
+// request. Lines that another device could not send show only in the Status of that
+// device. Without a remote every session is [Local]. The error Is
+// [sessionstore.ErrNotFound] when a named session is not here.
 func (s *Store) Status(ctx context.Context, ids ...string) ([]Status, error) {
 	if len(ids) > 0 {
 		return s.statusOfEach(ctx, ids)
@@ -134,7 +134,7 @@ func (s *Store) statusOfEach(ctx context.Context, ids []string) ([]Status, error
 	return all, nil
 }
 
-// statusOf compares a session's files with what is known.
+// statusOf compares a session's files with the known state of the remote.
 func (e *engine) statusOf(ctx context.Context, id string) (Status, error) {
 	if e.Privacy.Denied(ctx, id) {
 		return e.statusKept(ctx, id), nil
@@ -150,14 +150,14 @@ func (e *engine) statusOf(ctx context.Context, id string) (Status, error) {
 	return e.statusAs(now, is.InStep, is.Deleted), nil
 }
 
-// after completes a status by what the last sync of this store did.
+// after completes a status with the outcome of the last sync of this store.
 func (e *engine) after(now Status) Status {
 	last, _ := e.told(now.SessionID)
 	now.Last, now.LastAt = last.Last, last.LastAt
 	return now
 }
 
-// statusKept is how a session stands that a rule keeps here.
+// statusKept returns the status of a session that a rule keeps here.
 func (e *engine) statusKept(ctx context.Context, id string) Status {
 	now := e.after(Status{SessionID: id, State: Local, Err: e.rulesErr()})
 	remote, sent := e.SentBefore(id)
@@ -171,10 +171,10 @@ func (e *engine) statusKept(ctx context.Context, id string) Status {
 	return now
 }
 
-// rulesErr returns why all sessions stay here; nil: by rules alone.
+// rulesErr returns the reason why all sessions stay here; nil when only rules decide.
 func (e *engine) rulesErr() error { return errors.Join(e.rulesUnread, e.States.Rules().Err()) }
 
-// statusKnown is how a session stands that needs no sync.
+// statusKnown returns the status of a session that needs no sync.
 func (e *engine) statusKnown(ctx context.Context, s *replica.Session) Status {
 	if s.State == replica.Denied {
 		if _, entered := e.Table.Entry(e.SID(s.ID)); entered {
@@ -185,7 +185,7 @@ func (e *engine) statusKnown(ctx context.Context, s *replica.Session) Status {
 	return e.statusAs(Status{SessionID: s.ID, Local: int(s.N), Remote: int(s.Remote), State: Pending}, true, s.State == replica.Deleted)
 }
 
-// statusAs completes a status by what the last sync of this store told.
+// statusAs completes a status with the result of the last sync of this store.
 func (e *engine) statusAs(now Status, settled, deleted bool) Status {
 	last, known := e.told(now.SessionID)
 	now = e.after(now)
@@ -202,7 +202,7 @@ func (e *engine) statusAs(now Status, settled, deleted bool) Status {
 	return now
 }
 
-// SyncResult is what a [Store.Sync] did.
+// SyncResult counts the work of a [Store.Sync].
 type SyncResult struct {
 	Sessions, Pushed, Segments, Requests int // sessions synced and sent, segments stored, requests made
 	Bytes                                int64
@@ -210,7 +210,7 @@ type SyncResult struct {
 	Conflicts                            []Conflict
 }
 
-// add counts what was done about a session.
+// add counts the result for a session.
 func (r *SyncResult) add(id string, out syncer.Result, u remoteread.Usage) {
 	if out.Scanned {
 		r.Sessions++
@@ -227,24 +227,24 @@ func (r *SyncResult) add(id string, out syncer.Result, u remoteread.Usage) {
 	}
 }
 
-// PullResult is what a [Store.Pull] did.
+// PullResult lists the sessions of a [Store.Pull].
 type PullResult struct {
-	Sessions, Pulled int         // sessions synced; those that were brought, or changed here as they were to be
+	Sessions, Pulled int         // sessions synced; sessions brought, or changed here as intended
 	Behind           []Exception // the cloud has more, and the files here must not be changed now
-	Diverged         []Exception // two devices added to them; see Conflicts for what keeps this device's history
+	Diverged         []Exception // two devices added to them; see Conflicts for the sessions that keep this device's history
 	Failed           []Exception // they could not be brought; the call's error joins the reasons
-	Partial          []Exception // they were brought but for what is damaged in the cloud, which the next Pull tries again
+	Partial          []Exception // they were brought without the parts that are damaged in the cloud; the next Pull tries those again
 	Conflicts        []Conflict
 }
 
-// Exception is a session that was not synced as usual, and the reason. Err of a session
-// that is Behind Is [ErrDeferred].
+// Exception is a session that was not synced as usual, and the reason. The Err of a
+// Behind session Is [ErrDeferred].
 type Exception struct {
 	SessionID string
 	Err       error
 }
 
-// add counts what was done about a session.
+// add counts the result for a session.
 func (r *PullResult) add(id string, out syncer.Result) {
 	if out.Scanned {
 		r.Sessions++
@@ -268,7 +268,7 @@ func (r *PullResult) add(id string, out syncer.Result) {
 	}
 }
 
-// errTwo is why a session is Diverged.
+// errTwo is the reason for a Diverged session.
 var errTwo = errors.New("two devices added to the session")
 
 // sort puts the lists into the order of the sessions' ids: several sessions are

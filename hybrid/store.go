@@ -36,8 +36,8 @@ type Store struct {
 	worker *worker // nil: nothing happens in the background
 }
 
-// Open opens dir as [sessionstore.Open] does. Without a remote everything
-// is local: Sync and Pull do nothing and say so. It makes no request.
+// Open opens dir as [sessionstore.Open] does. Without a remote everything is local: Sync
+// and Pull return [ErrNoRemote]. It makes no request.
 func Open(ctx context.Context, dir string, opts *Options) (*Store, error) {
 	return open(ctx, dir, opts, nil)
 }
@@ -93,8 +93,8 @@ func openOn(ctx context.Context, on machine, dir string, opts *Options, hooks *s
 	return s, nil
 }
 
-// apart returns an error for a remote that is a directory within that of the sessions, or around
-// it: each would become a part of the other.
+// apart returns an error for a remote that is a directory within the sessions directory,
+// or around it: each would become a part of the other.
 func apart(r remote.Remote, sessions string) error {
 	placed, ok := r.(interface{ Path() string })
 	if !ok {
@@ -112,8 +112,8 @@ func apart(r remote.Remote, sessions string) error {
 	return nil
 }
 
-// hear makes writes known to the marks and to other programs, and then to whoever
-// asked before.
+// hear returns an OnChange that marks a written session, announces its use to other
+// programs, and then calls then.
 func (e *engine) hear(then func(sessionstore.Change)) func(sessionstore.Change) {
 	return func(c sessionstore.Change) {
 		if program := e.Dirty.Heard(c.ID, c.File, c.Op == sessionstore.Removed); program && c.File != "" {
@@ -140,8 +140,8 @@ func (o *Options) check() error {
 	return nil
 }
 
-// remember keeps in mind what must not leave, also for the next store of the
-// directory.
+// remember stores the globs of sessions that must not leave, also for the next store of
+// the directory.
 func (e *engine) remember(deny []string) {
 	kept, err := e.States.Globs(deny)
 	switch {
@@ -156,10 +156,10 @@ func (e *engine) remember(deny []string) {
 	}
 }
 
-// rememberRedaction takes the rules that were given, and remembers their version for
-// all programs that open the directory. Without any it takes the built-in rules
-// where these are remembered. Other rules that are remembered, and those that find more
-// than the given ones may, hold everything back; see [ErrRedaction].
+// rememberRedaction takes the given rules, and records their version for all programs
+// that open the directory. Without any it takes the built-in rules where these are
+// recorded. If the directory records other rules, or rules that may find more than the
+// given ones, nothing is sent; see [ErrRedaction].
 func (e *engine) rememberRedaction() {
 	was, err := e.States.Redaction()
 	switch given := e.opts.Redact; {
@@ -179,7 +179,7 @@ func (e *engine) rememberRedaction() {
 	}
 }
 
-// complete fills in what depends on the opened directory.
+// complete sets the fields that depend on the opened directory.
 func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.Store) (err error) {
 	e.Identity = segment.Identity{User: e.opts.User, Project: e.opts.Project}
 	e.Policy, e.KnownOnly = syncplan.Policy(e.opts.Conflict), e.opts.KnownOnly
@@ -220,7 +220,7 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 	return nil
 }
 
-// replicaOf names what the known state of the sessions depends on.
+// replicaOf names everything that the known state of the sessions depends on.
 func (e *engine) replicaOf(remote string) string {
 	redaction := ""
 	if e.Privacy.Redact != nil {
@@ -230,11 +230,10 @@ func (e *engine) replicaOf(remote string) string {
 	return strings.Join(parts, "\x00")
 }
 
-// Close sends what this store wrote and the background has not sent yet, for
-// Options.CloseWait at most, and closes the store. The error Is [ErrDeferred]
-// when something could not be sent. That stays on the disk, and is sent when the
-// directory is opened again. With Options.Manual, Close sends nothing.
-// A second Close does nothing.
+// Close sends the writes of this store that the background has not sent yet, for
+// Options.CloseWait at most, and closes the store. The error Is [ErrDeferred] when a
+// session could not be sent. Its lines stay on the disk, and are sent when the directory
+// is opened again. With Options.Manual, Close sends nothing. A second Close does nothing.
 func (s *Store) Close() error {
 	if s.worker == nil {
 		return s.close(context.Background())
@@ -249,9 +248,9 @@ func (s *Store) Close() error {
 	return errors.Join(wrap("close", "", err), s.close(ctx))
 }
 
-// Shutdown sends what is not sent yet, for as long as ctx lets it, and closes
-// the store in any case. The error Is [ErrDeferred] when something could not be
-// sent; see [Store.Close].
+// Shutdown sends everything that is not sent yet, until ctx ends, and closes the store in
+// any case. The error Is [ErrDeferred] when a session could not be sent; see
+// [Store.Close].
 func (s *Store) Shutdown(ctx context.Context) error {
 	if s.engine == nil {
 		return s.close(ctx)
@@ -269,12 +268,12 @@ func (s *Store) shutdown(ctx context.Context) error {
 		return s.engine.drain(ctx, slices.Sorted(maps.Keys(f.changed)))
 	}
 	s.worker.stop()
-	s.worker.scan(ctx) // what other programs wrote is sent, too
+	s.worker.scan(ctx) // the writes of other programs are sent, too
 	return s.worker.sendRest(ctx)
 }
 
-// lastSave is how long a store that is closed waits for others that save what is
-// known, when the caller's context has ended.
+// lastSave is how long the close of a store waits for other stores that save the known
+// state, when the caller's context has ended.
 const lastSave = 50 * time.Millisecond
 
 // close closes the store, also when ctx has ended. It sends nothing.
@@ -286,12 +285,12 @@ func (s *Store) close(ctx context.Context) error {
 	if ctx.Err() != nil {
 		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSave)
 		defer cancel()
-		s.engine.save(soon) // nothing, where the first did it
+		s.engine.save(soon) // does nothing where the first save succeeded
 	}
 	err := s.Store.Close()
 	left := s.engine.leave() // no write comes after Close
 	return errors.Join(wrap("close", "", left), err)
 }
 
-// statesDir is the directory of the bookkeeping with what is known of the sessions.
+// statesDir is the directory of the bookkeeping with the known state of the sessions.
 const statesDir = "sync"

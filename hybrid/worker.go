@@ -18,18 +18,18 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// worker syncs in the background. A session is marked when it was written, or
-// when the catalogue tells that the cloud changed. Its marks wait a lull for the
-// writes that follow, then it waits in the queue until fewer than maxSyncs
-// sessions are synced. A sync that failed, or must be made later, is due at a
-// time. So a slow session delays no other.
+// worker syncs in the background. A session is marked when it was written, or when the
+// catalogue shows that the cloud has more. A mark waits a lull for the writes that
+// follow, then it waits in the queue until fewer than maxSyncs sessions are synced. A
+// sync that failed, or must be made later, is due at a time. So a slow session delays no
+// other.
 type worker struct {
 	*engine
 	cancel context.CancelFunc
 	work   sync.WaitGroup
-	rest   sync.Once // is sent
+	rest   sync.Once // of sendRest
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	polled   bool       // there was a poll before
 	polling  bool       // a poll is under way
 	nextPoll time.Time  // when it is due otherwise
@@ -39,12 +39,12 @@ type worker struct {
 }
 
 const (
-	// lull is how long the worker waits after a write for the next: the
-	// writes of one turn are one push.
+	// lull is how long the worker waits after a write for the next: the writes of one
+	// turn are one push.
 	lull = 200 * time.Millisecond
 	// maxSyncs is how many sessions are synced at once.
 	maxSyncs = 4
-	// fullPause is after how long a session is tried again that is full in the cloud:
+	// fullPause is the time until the next try for a session that is full in the cloud:
 	// another device may have made room.
 	fullPause = 24 * time.Hour
 )
@@ -69,13 +69,13 @@ func startWorker(ctx context.Context, e *engine) (*worker, error) {
 	return w, nil
 }
 
-// stop ends the worker and waits for it. A sync under way is broken off.
+// stop ends the worker and waits for it. A sync under way is cancelled.
 func (w *worker) stop() {
 	w.cancel()
 	w.work.Wait()
 }
 
-// watch marks what other programs change, until the watch ends.
+// watch marks the sessions that other programs change, until the watch ends.
 func (w *worker) watch(watcher *sessionstore.Watcher) {
 	defer func() {
 		if err := watcher.Close(); err != nil {
@@ -91,8 +91,8 @@ func (w *worker) watch(watcher *sessionstore.Watcher) {
 	}
 }
 
-// run starts the syncs of sessions that are marked or due, and each interval a
-// poll for what changed.
+// run starts the syncs of sessions that are marked or due, and each interval a poll for
+// changes.
 func (w *worker) run(ctx context.Context) {
 	var jobs sync.WaitGroup
 	defer jobs.Wait()
@@ -122,7 +122,7 @@ func (w *worker) run(ctx context.Context) {
 	}
 }
 
-// marked returns the sessions that are marked, and empties that set. It waits a lull
+// marked returns the sessions that are marked, and removes their marks. It waits a lull
 // first: no mark is taken while the writes that follow it may be under way.
 func (w *worker) marked(ctx context.Context) (map[string]replica.Reason, error) {
 	if w.Dirty.Size() == 0 {
@@ -134,7 +134,7 @@ func (w *worker) marked(ctx context.Context) (map[string]replica.Reason, error) 
 	return w.Dirty.Take(), nil
 }
 
-// pollIsDue reports whether a poll is to start now. It counts as started then.
+// pollIsDue reports whether a poll has to start now, and marks it as started.
 func (w *worker) pollIsDue() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -143,8 +143,8 @@ func (w *worker) pollIsDue() bool {
 	return due
 }
 
-// poll marks what changed here and in the cloud; the first time also what an
-// earlier process knew of and did not fetch.
+// poll marks the sessions that changed here and in the cloud; the first time also those
+// that an earlier process knew of and did not fetch.
 func (w *worker) poll(ctx context.Context) {
 	w.scan(ctx)
 	if _, err := w.readCatalogue(ctx); err != nil && ctx.Err() == nil {
@@ -156,7 +156,7 @@ func (w *worker) poll(ctx context.Context) {
 	if first {
 		w.hint(slices.Collect(w.Table.Entries()))
 	}
-	w.save(ctx) // what was found out about sessions since the last poll
+	w.save(ctx) // the state that syncs recorded since the last poll
 	w.mu.Lock()
 	w.polling, w.polled, w.nextPoll = false, true, time.Now().Add(w.opts.Interval)
 	w.mu.Unlock()
@@ -172,8 +172,8 @@ func (w *worker) sync(ctx context.Context, id string, what syncer.Options) {
 	w.Dirty.Wake()
 }
 
-// ready yields the sessions to sync now, as many as there is room for. None is read for an
-// account that is away, nor before the first poll has found out whether it is.
+// ready yields the sessions to sync now, up to the limit. It yields none while the
+// account is away, nor before the first poll has found out whether it is.
 func (w *worker) ready(ctx context.Context) iter.Seq2[string, syncer.Options] {
 	return func(yield func(string, syncer.Options) bool) {
 		for ctx.Err() == nil && w.budget.Away() == nil {
@@ -190,7 +190,7 @@ func (w *worker) ready(ctx context.Context) iter.Seq2[string, syncer.Options] {
 	}
 }
 
-// collect moves what is marked or due into the queue.
+// collect moves the sessions that are marked or due into the queue.
 func (w *worker) collect(marked map[string]replica.Reason) {
 	now := time.Now()
 	w.mu.Lock()
@@ -210,7 +210,7 @@ func (w *worker) collect(marked map[string]replica.Reason) {
 	}
 }
 
-// untilDue returns how long neither a session nor a poll will be due.
+// untilDue returns the time until the next session or poll is due.
 func (w *worker) untilDue() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -229,14 +229,14 @@ func (w *worker) untilDue() time.Duration {
 	return max(1, time.Until(next))
 }
 
-// sendRest sends what the worker has not sent, once. The worker has stopped.
+// sendRest sends the sessions that the worker has not sent, once. The worker has stopped.
 func (w *worker) sendRest(ctx context.Context) (err error) {
 	w.rest.Do(func() { err = w.drain(ctx, w.unsent(ctx)) })
 	return err
 }
 
-// unsent returns the sessions of which something may not be in the cloud, without those
-// that only wait for what the cloud has. The worker has stopped.
+// unsent returns the sessions that may have lines which are not in the cloud, without
+// sessions that only wait for lines from the cloud. The worker has stopped.
 func (w *worker) unsent(ctx context.Context) []string {
 	w.collect(w.Dirty.Take())
 	for id := range w.due {
@@ -254,7 +254,7 @@ func (w *worker) unsent(ctx context.Context) []string {
 	return slices.Sorted(maps.Keys(rest))
 }
 
-// syncAndSchedule syncs a session and notes when it is to be synced again.
+// syncAndSchedule syncs a session and notes when to sync it again.
 func (w *worker) syncAndSchedule(ctx context.Context, id string, what syncer.Options) {
 	out, _ := w.syncOne(ctx, id, what)
 	if ctx.Err() != nil {
@@ -290,7 +290,7 @@ func (w *worker) syncAndSchedule(ctx context.Context, id string, what syncer.Opt
 	delete(w.tries, id)
 }
 
-// retryFull syncs a session that was full when it was synced last.
+// retryFull syncs a session that was full at its last sync.
 func (w *worker) retryFull(id string) {
 	if w == nil {
 		return
@@ -323,17 +323,16 @@ func (e *engine) parallel(ids []string, do func(id string)) {
 	work.Wait()
 }
 
-// queue holds the sessions that the worker is to sync, each once. Those written
-// here go before those that may have changed in the cloud alone. A session that
-// is added while it is synced waits until that sync has ended. The zero queue is
-// empty.
+// queue holds the sessions that the worker has to sync, each once. Sessions written here
+// go before those that may have changed in the cloud alone. A session that is added while
+// it is synced waits until that sync has ended. The zero queue is empty.
 type queue struct {
 	written, hinted []string                  // in the order of their arrival; some wait no more
 	waiting         map[string]replica.Reason // why each waiting session is synced
 	running         map[string]bool           // sessions that are synced now
 }
 
-// add adds a session. One that waits already is synced for both reasons.
+// add adds a session. A session that waits already is synced for both reasons.
 func (q *queue) add(id string, why replica.Reason) {
 	if q.waiting == nil {
 		q.waiting, q.running = map[string]replica.Reason{}, map[string]bool{}
@@ -377,7 +376,7 @@ func (q *queue) next() (id string, why replica.Reason, ok bool) {
 	return "", 0, false
 }
 
-// drop removes a session from those that wait.
+// drop removes a session from the waiting ones.
 func (q *queue) drop(id string) { delete(q.waiting, id) }
 
 // end notes that the sync of a session has ended.
@@ -391,10 +390,10 @@ func (q *queue) end(id string) {
 // rest returns the sessions that wait.
 func (q *queue) rest() map[string]replica.Reason { return q.waiting }
 
-// listing is what a scan of the directory found.
+// listing is the result of a scan of the directory.
 type listing struct {
-	sessions []sessiondir.Entry // all that are here, the one that changed last first
-	changed  map[string]bool    // by id, those to sync
+	sessions []sessiondir.Entry // all sessions here, the most recently changed first
+	changed  map[string]bool    // by id, the sessions to sync
 }
 
 // scanAll finds the sessions that are not known to be in step with the cloud. It
@@ -420,8 +419,8 @@ func (e *engine) list(ctx context.Context, changed func([]sessiondir.Entry) map[
 	return &listing{sessions: all, changed: changed(all)}, ctx.Err()
 }
 
-// scan marks the sessions whose files changed since this store synced them
-// last, and those that are gone.
+// scan marks the sessions whose files changed since this store synced them last, and
+// those that are gone.
 func (w *worker) scan(ctx context.Context) {
 	f, err := w.scanChanged(ctx)
 	if err != nil {
@@ -440,8 +439,8 @@ func (w *worker) scan(ctx context.Context) {
 	}
 }
 
-// drain sends what the sessions have that is not sent, with their entries of the
-// catalogue. The error tells how many sessions could not be sent, and why.
+// drain sends everything of the sessions that is not sent, with their entries of the
+// catalogue. The error counts the sessions that could not be sent, with the first reason.
 func (e *engine) drain(ctx context.Context, ids []string) error {
 	errs := newErrors()
 	e.parallel(ids, func(id string) {

@@ -17,13 +17,13 @@ import (
 // 60 s, and all requests wait for the answer. After a failure it refuses all
 // requests for minutes.
 //
-// Regions matter to a client with preferred regions only: the account's own
-// endpoint serves all others. So [accountPolicy] answers without a request where
-// no region is preferred. Where one is, it makes the request, and bounds it by
-// the caller's context and by accountTime. A failed request is answered as the last one
-// that did not fail, if any, else like the others: the client then uses the account's
-// endpoint until it asks again. What the SDK asks as it leaves a region, which is without
-// the caller's context, counts to the call for which it does.
+// Regions matter to a client with preferred regions only: the account's own endpoint
+// serves all others. So [accountPolicy] answers without a request where no region is
+// preferred. Where one is, it makes the request, and bounds it by the caller's context
+// and by accountTime. A failed request gets the last successful answer, if any, and
+// otherwise the same answer as without preferred regions: the client then uses the
+// account's endpoint until it asks again. Requests that the SDK makes as it leaves a
+// region, which is without the caller's context, count to the call that caused them.
 type accountPolicy struct {
 	regions bool                   // the client prefers regions
 	known   atomic.Pointer[[]byte] // the account's last answer, where the client prefers regions

@@ -15,7 +15,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// reply is what the service answered, or what it means that it did not.
+// reply is the answer of the service, or the meaning of its absence.
 type reply struct {
 	Err    error         // see the package's doc; nil: it was done
 	ETags  []azcore.ETag // of the documents of a batch, in the order of its operations
@@ -26,13 +26,13 @@ type reply struct {
 	silent bool   // the service did not answer
 }
 
-// missing reports whether what was asked for is not there.
+// missing reports whether the requested document does not exist.
 func (a *reply) missing() bool { return errors.Is(a.Err, remote.ErrNotExist) }
 
-// behind reports whether no replica is known that has what the session token asks for.
+// behind reports whether no replica is known to have the state of the session token.
 func (a *reply) behind() bool { return a.status == http.StatusNotFound && a.sub == notYet }
 
-// version returns that of the operation i; "" when the answer has none.
+// version returns the version of the operation i; "" when the answer has none.
 func (a *reply) version(i int) azcore.ETag {
 	if i < 0 || i >= len(a.ETags) {
 		return ""
@@ -40,8 +40,7 @@ func (a *reply) version(i int) azcore.ETag {
 	return a.ETags[i]
 }
 
-// statusError is an error answer, without the body, which may quote what was
-// sent.
+// statusError is an error answer, without the body, which may quote the request.
 type statusError struct {
 	status int
 	code   string
@@ -54,7 +53,7 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("status %d (%s)", e.status, strings.TrimPrefix(e.code, fmt.Sprint(e.status, " ")))
 }
 
-// batchError is what the operations of a batch say, where the service answered the
+// batchError is the results of the operations of a batch, where the service answered the
 // batch as a whole.
 type batchError struct{ answer reply }
 
@@ -63,7 +62,7 @@ func (e *batchError) Error() string { return fmt.Sprint(e.answer.Err) }
 const (
 	headerWait = "x-ms-retry-after-ms"
 	headerSub  = "x-ms-substatus"
-	noOwner    = "1003" // 404: not the document is missing but its container
+	noOwner    = "1003" // 404: the container is missing, not the document
 	notYet     = "1002" // 404: the replica that was asked is behind the session token
 	full       = "1014" // 403: the partition holds all that it can
 	noWrites   = "3"    // 403: the region takes no writes just now, as while the account fails over
@@ -73,20 +72,20 @@ const (
 	noToken    = "5300" // 403: the token does not allow the request
 )
 
-// unauthorized are the sub-statuses by which the service says that the identity of
-// a token has no right to a request: the service gives them also until a new role
+// unauthorized are the sub-statuses by which the service says that the identity of a
+// token has no right to a request: the service returns them also until a new role
 // assignment has reached it, and until there is a new token.
 var unauthorized = map[int][]string{
 	http.StatusUnauthorized: {expired, revoked},
 	http.StatusForbidden:    {noToken, "5301", "5302", "5303", "5304", "5400"},
 }
 
-// maxSkew is how far a clock may be off before it is what explains a 401; the
-// service accepts 15 minutes.
+// maxSkew is the greatest error of the clock that does not yet explain a 401; the service
+// accepts 15 minutes.
 const maxSkew = 10 * time.Minute
 
-// classify tells what err, the outcome of one request for which the caller still
-// waits, means.
+// classify returns the meaning of err, the outcome of one request whose caller still
+// waits.
 func classify(err error, now time.Time) reply {
 	if err == nil {
 		return reply{Failed: -1}
@@ -107,8 +106,9 @@ func classify(err error, now time.Time) reply {
 	return a
 }
 
-// noAnswer returns what it means that a request got no answer from the service. No other one
-// will arrive now where nothing took the connection, or something else answers there.
+// noAnswer returns the meaning of a request without an answer from the service. Other
+// requests fail at present, too, where nothing took the connection, or something else
+// answers there.
 func noAnswer(err error) reply {
 	trouble := &remote.Unreachable{Err: err}
 	a := reply{Failed: -1, Err: trouble, silent: true}
@@ -135,8 +135,8 @@ func answered(answer *http.Response, err error) *http.Response {
 	return answer
 }
 
-// requireService makes an answer one that tells nothing when it is not from the
-// service: clients that [Connect] did not make let it through.
+// requireService replaces an answer that is not from the service, and so is meaningless,
+// by an error: clients that [Connect] did not make let such an answer through.
 func (a *reply) requireService(answer *http.Response) {
 	if answer == nil {
 		return
@@ -195,7 +195,7 @@ func skewed(header http.Header, now time.Time) (time.Duration, bool) {
 	return skew, skew.Abs() > maxSkew
 }
 
-// unitsOf returns what an answer cost, which may be nil.
+// unitsOf returns the cost of an answer, which may be nil.
 func unitsOf(answer *http.Response) (units float64) {
 	if answer != nil {
 		_, _ = fmt.Sscan(answer.Header.Get("x-ms-request-charge"), &units) // without one it is nothing

@@ -14,9 +14,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// Commit implements [remote.Remote]. What fits into one batch is stored whole or not at all. The
-// parts of a batch that a server applies in spite of a failure do no harm: what the swap leads
-// to comes before it, and what it no longer leads to is removed after it.
+// Commit implements [remote.Remote]. A commit that fits into one batch is stored whole or
+// not at all. If a server applies a part of a batch in spite of a failure, that does no
+// harm: documents that the swap leads to come before it, and documents that it no longer
+// leads to are removed after it.
 func (c *Remote) Commit(ctx context.Context, part string, objects []remote.Object, swap *remote.Swap) (remote.Version, error) {
 	all, err := ops(part, objects, swap)
 	if err != nil {
@@ -36,19 +37,19 @@ func (c *Remote) Commit(ctx context.Context, part string, objects []remote.Objec
 		all, rest = all[:n+1], swap.Remove
 	}
 	a := c.batch(ctx, part, all...)
-	for a.missing() && a.Failed > n { // one to be removed is gone: the others go with the swap
+	for a.missing() && a.Failed > n { // a document to remove is gone: the others go with the swap
 		all = slices.Delete(all, a.Failed, a.Failed+1)
 		a = c.batch(ctx, part, all...)
 	}
 	if a.Err != nil {
 		return "", a.failure(swap != nil)
 	}
-	_ = c.Delete(ctx, part, rest) // the swap was made, and what stays does no harm
+	_ = c.Delete(ctx, part, rest) // the swap was made, and remaining documents do no harm
 	return remote.Version(a.version(n)), nil
 }
 
-// fits reports whether one batch stores objects with the one that is swapped. The documents
-// have a little more than the objects, for which the service leaves room.
+// fits reports whether one batch stores the objects and the swap. The documents have a
+// little more than the objects, for which the service leaves room.
 func fits(objects []remote.Object, swap *remote.Swap) bool {
 	n, bytes := len(objects), 0
 	if swap != nil {
@@ -60,7 +61,7 @@ func fits(objects []remote.Object, swap *remote.Swap) bool {
 	return n <= maxOps && bytes <= maxBytes
 }
 
-// failure returns what the answer to a commit means.
+// failure returns the error of a commit with this answer.
 func (a *reply) failure(swaps bool) error {
 	trouble := (*remote.Unreachable)(nil)
 	switch {
@@ -109,8 +110,8 @@ func (c *Remote) batch(ctx context.Context, part string, all ...op) (a reply) {
 	return a
 }
 
-// creates reports whether no operation needs a document that is there, so that
-// it can be the container alone that is missing.
+// creates reports whether no operation needs an existing document, so that only the
+// container can be missing.
 func creates(all []op) bool {
 	for _, op := range all {
 		if op.kind == replace || op.kind == discards {
@@ -174,8 +175,8 @@ func (c *Remote) transact(ctx context.Context, part string, all []op) reply {
 	})
 }
 
-// results returns what the operations of a batch say. The first that failed by
-// itself counts, whatever the answer as a whole says.
+// results returns the results of the operations of a batch. The first that failed by
+// itself counts, whatever the status of the answer as a whole.
 func results(r azcosmos.TransactionalBatchResponse) reply {
 	a := reply{Failed: -1}
 	for i, op := range r.OperationResults {
@@ -185,7 +186,7 @@ func results(r azcosmos.TransactionalBatchResponse) reply {
 			continue
 		}
 		a = reply{Failed: i, status: status}
-		if status == http.StatusForbidden { // the service took the request, so it is not for the account's rights
+		if status == http.StatusForbidden { // the service took the request, so the account's rights are not the reason
 			a.sub = full
 		}
 		a.explain(&statusError{status: status}, nil, time.Time{})

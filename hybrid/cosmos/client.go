@@ -20,19 +20,19 @@ type Remote struct {
 	container *azcosmos.ContainerClient
 	identity  string
 
-	mu     sync.Mutex        // guards what follows
+	mu     sync.Mutex        // guards the fields below
 	tokens map[string]string // of the newest answers, by part
 	time   time.Time
 	hopped time.Time // when the SDK went to another region last
 }
 
-// New returns the remote that is a container of a client which the program has made. The service
-// has the partition key /pk for it; see [Provision].
+// New returns the remote for a container of a client which the program has made. The
+// service has the partition key /pk for it; see [Provision].
 func New(container *azcosmos.ContainerClient) *Remote {
 	return &Remote{container: container, identity: "cosmos " + container.ID()}
 }
 
-// Container returns the client of the container, for what else a program asks of it.
+// Container returns the client of the container, for other requests of the program.
 func (c *Remote) Container() *azcosmos.ContainerClient { return c.container }
 
 // Info implements [remote.Remote]. It makes no request.
@@ -46,8 +46,8 @@ func (c *Remote) Info(context.Context) (remote.Info, error) {
 // answer.
 type request func(context.Context) (answer azcosmos.Response, token string, err error)
 
-// read makes a request that reads. The second time that the replicas do not know the session
-// token, it drops it; see the package's doc.
+// read makes a request that reads. When the replicas do not know the session token for
+// the second time, read drops it; see the package's documentation.
 func (c *Remote) read(ctx context.Context, part string, r request) (a reply) {
 	for try := range 3 {
 		if a = c.do(ctx, part, r); !a.behind() {
@@ -71,7 +71,8 @@ func (c *Remote) dropToken(part string) {
 	delete(c.tokens, part)
 }
 
-// hopPause is for how long after it went to another region the SDK does not go to one again.
+// hopPause is the time after a move to another region in which the SDK does not move
+// again.
 const hopPause = 10 * time.Second
 
 // do makes one request. The SDK makes it again in another region where the first one refuses it.
@@ -110,15 +111,15 @@ func (c *Remote) do(ctx context.Context, part string, r request) reply {
 	return a
 }
 
-// observe tells of a request.
+// observe reports a request to the observer.
 func (c *Remote) observe(ctx context.Context, r remote.Request) {
 	remote.Observe(ctx, r)
 }
 
-// maxTokens is of how many parts the session tokens are kept.
+// maxTokens is the number of parts whose session tokens are kept.
 const maxTokens = 10_000
 
-// note takes down what an answer told.
+// note records the session token and the time of an answer.
 func (c *Remote) note(part string, answer *http.Response, token string, hopped bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,9 +140,10 @@ func (c *Remote) note(part string, answer *http.Response, token string, hopped b
 	}
 }
 
-// newest returns the later one of two session tokens, now where they do not tell: an answer
-// to one goroutine may be older than one to another that came before it. They have the form
-// 0:-1#10#1=5 or 0:10: a range, a version of the account's regions, and a number that grows.
+// newest returns the later of two session tokens, now where the order is unknown: an
+// answer to one goroutine may be older than an earlier answer to another. They have the
+// form 0:-1#10#1=5 or 0:10: a range, a version of the account's regions, and a number
+// that grows.
 func newest(was, now string) string {
 	of, before := numberIn(was)
 	same, after := numberIn(now)
@@ -151,7 +153,7 @@ func newest(was, now string) string {
 	return now
 }
 
-// numberIn returns the number that grows in a session token, and what is in front of it.
+// numberIn returns the number that grows in a session token, and the text before it.
 func numberIn(token string) (of string, n int64) {
 	digits := strings.IndexByte(token, ':') + 1
 	if version := strings.IndexByte(token, '#') + 1; version > 0 {
@@ -165,7 +167,7 @@ func numberIn(token string) (of string, n int64) {
 	return token[:digits], n
 }
 
-// sessionToken is the token of the newest answer of a part as the SDK takes it.
+// sessionToken is the token of the newest answer of a part in the form of the SDK.
 func (c *Remote) sessionToken(part string) *string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -175,13 +177,13 @@ func (c *Remote) sessionToken(part string) *string {
 	return nil
 }
 
-// What one batch may hold. The service takes 100 operations and 2 MB.
+// The limits of one batch. The service takes 100 operations and 2 MB.
 const (
 	maxOps   = 100
 	maxBytes = 1800 << 10
 )
 
-// op is a change of one document: what put, swap or remove returns.
+// op is a change of one document.
 type op struct {
 	kind kind
 	id   string
@@ -189,18 +191,18 @@ type op struct {
 	etag azcore.ETag // that the document must have, for replace
 }
 
-// kind is what an operation does.
+// kind is the kind of an operation.
 type kind uint8
 
 const (
-	upsert   kind = iota // store, whatever is there
-	create               // store where nothing is
+	upsert   kind = iota // store, over any document
+	create               // store where there is none
 	replace              // store in the place of a version
 	discards             // remove
 )
 
-// ops returns the operations of a commit: what the swap leads to is stored before it, and what
-// it no longer leads to is removed after.
+// ops returns the operations of a commit: documents that the swap leads to are stored
+// before it, and documents that it no longer leads to are removed after it.
 func ops(part string, objects []remote.Object, swap *remote.Swap) (all []op, err error) {
 	for i := range objects {
 		o := &objects[i]

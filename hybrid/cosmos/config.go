@@ -28,7 +28,7 @@ import (
 // base64, or empty for a credential.
 type Config struct{ Endpoint, Database, Container, Key string }
 
-// The names that a Config without them means.
+// The defaults of the names.
 const (
 	DefaultDatabase  = "amplifier"
 	DefaultContainer = "sync"
@@ -87,11 +87,11 @@ func ConfigFromSettings(path string) (Config, bool, error) {
 	return c.complete(), c.Endpoint != "", nil
 }
 
-// Connect returns the remote that is the container which c names, to be used with cred, or with
-// the account key when Key is set; o may be nil. It makes no request and creates nothing. Whether
-// the account can be reached, takes the key and has the container shows when a store uses it;
-// the error of a call Is [remote.ErrUnreachable] or [remote.ErrBlocked] then. An endpoint that is
-// no address is an error of Connect.
+// Connect returns the remote for the container of c, with cred, or with the account key
+// when Key is set; o may be nil. It makes no request and creates nothing. Whether the
+// account can be reached, accepts the key and has the container shows when a store uses
+// it; the error of a call Is [remote.ErrUnreachable] or [remote.ErrBlocked] then. An
+// endpoint that is no address is an error of Connect.
 func Connect(ctx context.Context, c Config, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*Remote, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
@@ -112,7 +112,8 @@ func Connect(ctx context.Context, c Config, cred azcore.TokenCredential, o *azco
 
 // openAccount returns a client of the account at an endpoint, with the account's key in
 // base64, or with cred when key is empty. o may be nil. It makes no request. The error
-// never holds the endpoint: in its place there may be a connection string, with the key.
+// never holds the endpoint: a user may have given a connection string with the key
+// instead.
 func openAccount(endpoint, key string, cred azcore.TokenCredential, o *azcosmos.ClientOptions) (*azcosmos.Client, error) {
 	at, err := url.Parse(endpoint)
 	if bad := (*url.Error)(nil); errors.As(err, &bad) {
@@ -145,12 +146,12 @@ func open(endpoint, key string, cred azcore.TokenCredential, o *azcosmos.ClientO
 	return azcosmos.NewClientWithKey(endpoint, c, withPolicies(o))
 }
 
-// examineTime is how long examine waits for the account.
+// examineTime is the longest time that examine waits for the account.
 const examineTime = 10 * time.Second
 
-// examine looks whether the container is there and has the partition key /pk. The error
-// Is [remote.ErrBlocked] when there is no such container. An account that does not answer is no
-// error, and neither is what another server answers.
+// examine checks that the container exists and has the partition key /pk. The error Is
+// [remote.ErrBlocked] when there is no such container. An account that does not answer is
+// no error, and neither is an answer of another server.
 func examine(ctx context.Context, container *azcosmos.ContainerClient) error {
 	ctx, cancel := context.WithTimeout(ctx, examineTime)
 	defer cancel()

@@ -49,9 +49,9 @@ func (c *Remote) Get(ctx context.Context, part, name string, known remote.Versio
 	return o, a.Err
 }
 
-// getNewest reads an object that was there once, when no session token is known, as after a start
-// of the program: a replica that is behind has none of it. A batch is answered by the replica
-// that takes the writes.
+// getNewest reads an object that was there once, when no session token is known, as after
+// a start of the program: a replica that is behind may lack it. A batch is answered by
+// the replica that takes the writes.
 func (c *Remote) getNewest(ctx context.Context, part, name string) (o remote.Object, a reply) {
 	batch := c.container.NewTransactionalBatch(partition(part))
 	batch.ReadItem(name, nil)
@@ -68,8 +68,8 @@ func (c *Remote) getNewest(ctx context.Context, part, name string) (o remote.Obj
 	return o, a
 }
 
-// pageSize is how many rows a page has at most. The service ends a page before, when it has
-// 4 MB.
+// pageSize is the largest number of rows of a page. The service ends a page earlier, at 4
+// MB.
 const pageSize = 1000
 
 // List implements [remote.Remote].
@@ -92,7 +92,7 @@ func (c *Remote) List(ctx context.Context, part string, q remote.Query) iter.Seq
 	}
 }
 
-// page returns the page of a list that next names, and the name of the one behind it.
+// page returns the page of a list that next names, and the name of the following page.
 func (c *Remote) page(ctx context.Context, part string, q *remote.Query, next string) (rows [][]byte, more string, err error) {
 	after := (*string)(nil)
 	if next != "" {
@@ -128,7 +128,7 @@ func textOf(part string, q *remote.Query) (text string, all []azcosmos.QueryPara
 	return text + " ORDER BY c.id", all
 }
 
-// before returns a text that is behind each name which is less than a prefix, and before the
+// before returns a text that is behind each name less than a prefix, and before the
 // prefix itself: no name has a '~'.
 func before(prefix string) string {
 	if prefix == "" {
@@ -138,8 +138,8 @@ func before(prefix string) string {
 	return prefix[:last] + string(prefix[last]-1) + "~"
 }
 
-// document is the form in which the container holds an object: the label as it is, and the
-// body as text where that keeps it and is no longer, and else in base64.
+// document is the form in which the container holds an object: the label as it is, and
+// the body as text where that keeps it and is no longer, and else in base64.
 type document struct {
 	ID    string          `json:"id"`
 	PK    string          `json:"pk,omitempty"`
@@ -175,7 +175,7 @@ func encode(part string, o *remote.Object) ([]byte, error) {
 	return doc, nil
 }
 
-// members is how many bytes the names of a document's members take, at most.
+// members is the largest number of bytes that the names of a document's members take.
 const members = 100
 
 // marshal is json.Marshal without escapes for HTML.
@@ -217,20 +217,21 @@ func text(s *string) string {
 }
 
 // wire is the transport of the clients that [Connect] makes. It makes each request once:
-// what the SDK, whose policies cannot be left out, or net/http would repeat goes past them
-// as an [unrepeated]. But it lets the SDK go to another region, once for a call, where one
-// refuses a request or takes no connection. It tells the [trip] of a request of each byte that
-// moves and of each request that is made, and lets no answer through that is not from the service.
+// an outcome that the SDK, whose policies cannot be left out, or net/http would repeat is
+// returned as an [unrepeated]. But it lets the SDK go to another region, once for a call,
+// where one refuses a request or takes no connection. It reports to the [trip] of a
+// request each byte that moves and each request that is made, and rejects every answer
+// that is not from the service.
 type wire struct{ next policy.Transporter }
 
-// newWire returns a wire over the caller's transport, which may be nil. The SDK's own one
-// ends a transfer after 65 s, however it goes on.
+// newWire returns a wire over the caller's transport, which may be nil. The SDK's own
+// transport ends a transfer after 65 s, however it proceeds.
 func newWire(next policy.Transporter) *wire {
 	if next == nil {
 		transport := http.DefaultTransport
 		if t, ok := transport.(*http.Transport); ok {
 			t = t.Clone()
-			t.MaxIdleConnsPerHost = t.MaxIdleConns // all are to one host
+			t.MaxIdleConnsPerHost = t.MaxIdleConns // all go to one host
 			transport = t
 		}
 		next = &http.Client{Transport: transport}
@@ -257,7 +258,7 @@ func (w *wire) Do(r *http.Request) (*http.Response, error) {
 	answer, err := w.next.Do(out)
 	t.made(r, start, answer)
 	if err != nil && undialed(err) && data.goesOn() {
-		refusal := jsonAnswer(r, nil) // by which the SDK goes on as it does from a region that refuses
+		refusal := jsonAnswer(r, nil) // with which the SDK goes on as after a refusal of a region
 		refusal.StatusCode, refusal.Header = http.StatusForbidden, http.Header{http.CanonicalHeaderKey(headerSub): {noAccount}}
 		return refusal, nil
 	}
@@ -270,7 +271,7 @@ func (w *wire) Do(r *http.Request) (*http.Response, error) {
 	t.heard()
 	answer.Body = &moving{answer.Body, data}
 	if repeated(answer) && !(answer.StatusCode == http.StatusForbidden && data.goesOn()) {
-		_, err := io.Copy(io.Discard, answer.Body) // so that the connection serves on
+		_, err := io.Copy(io.Discard, answer.Body) // so that the connection can be used again
 		if err := errors.Join(err, answer.Body.Close()); err != nil {
 			return nil, err
 		}
@@ -290,7 +291,7 @@ func repeated(answer *http.Response) bool {
 	return slices.Contains([]int{408, 500, 502, 503, 504}, answer.StatusCode)
 }
 
-// unrepeated is an outcome of which the SDK does not see what it is.
+// unrepeated is an outcome whose kind is hidden from the SDK.
 type unrepeated struct {
 	outcome error
 	stale   bool // there was no answer on a connection that had served before
@@ -303,10 +304,10 @@ func (u *unrepeated) Error() string {
 	return u.outcome.Error()
 }
 
-// NonRetriable tells the SDK to make the request once.
+// NonRetriable makes the SDK make the request once.
 func (*unrepeated) NonRetriable() {}
 
-// outcome returns what an error of the SDK's client hides.
+// outcome returns the outcome that an error of the SDK's client hides.
 func outcome(err error) (_ error, stale bool) {
 	if u := (*unrepeated)(nil); errors.As(err, &u) {
 		return u.outcome, u.stale
@@ -314,7 +315,7 @@ func outcome(err error) (_ error, stale bool) {
 	return err, false
 }
 
-// moving is the body of a request or answer. It tells the trip of what moves.
+// moving is the body of a request or answer. It reports moved bytes to the trip.
 type moving struct {
 	io.ReadCloser
 	trip *trip

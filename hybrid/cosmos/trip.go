@@ -19,11 +19,11 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// idleTime is after how long without a byte in either direction a request ends.
+// idleTime is the time without a byte in either direction after which a request ends.
 const idleTime = 30 * time.Second
 
 // trip is a request of a [Remote], from its beginning to the end of the answer. A nil
-// trip, as of a request that no Remote makes, is told of nothing.
+// trip, as of a request that no Remote makes, ignores all reports.
 type trip struct {
 	count  func(remote.Request) // takes each request that the SDK makes beside the last one
 	ctx    context.Context      // of the request
@@ -32,7 +32,7 @@ type trip struct {
 	idle   *time.Timer     // ends the trip when nothing moves; nil: no wire has begun the request
 	wired  bool            // the client has a wire
 	last   *remote.Request // that the wire made; nil: none
-	beside func(*trip)     // takes the trip of a request for the account's regions; nil: the client prefers none
+	beside func(*trip)     // called with the trip of a request for the account's regions; nil: the client prefers none
 	stays  bool            // the request does not go to another region
 }
 
@@ -43,8 +43,8 @@ func tripOf(ctx context.Context) *trip {
 	return t
 }
 
-// setOut begins a trip, and returns the context for its request. The SDK keeps the values of a
-// context where it drops its end.
+// setOut begins a trip, and returns the context for its request. The SDK keeps the values
+// of a context where it drops its end.
 func setOut(ctx context.Context, count func(remote.Request)) (*trip, context.Context) {
 	t := &trip{count: count, began: time.Now()}
 	t.ctx, t.end = context.WithCancelCause(ctx)
@@ -61,7 +61,7 @@ func (t *trip) over() {
 
 var errOver = errors.New("the request is over")
 
-// moves notes that the wire begins the request, perhaps again: from now on something must
+// moves records that the wire begins the request, perhaps again: from now on bytes must
 // move.
 func (t *trip) moves() {
 	if t == nil {
@@ -78,14 +78,14 @@ func (t *trip) moves() {
 	})
 }
 
-// moved notes that a part of the request or of the answer moved.
+// moved records that a part of the request or of the answer moved.
 func (t *trip) moved() {
 	if t != nil {
 		t.idle.Reset(idleTime)
 	}
 }
 
-// heard tells that the account answers.
+// heard reports that the account answers.
 func (t *trip) heard() {
 	if t != nil {
 		remote.Heard(t.ctx)
@@ -103,9 +103,9 @@ func (t *trip) goesOn() bool {
 	return true
 }
 
-// made notes that the wire made a request, and counts those of which the Conn does not know:
-// it counts the last one, but not those for the account's properties, nor one that the SDK
-// made again in another region, or with another token.
+// made records that the wire made a request, and counts the requests that the Remote does
+// not count: requests for the account's properties, and a request that the SDK made again
+// in another region, or with another token.
 func (t *trip) made(r *http.Request, start time.Time, answer *http.Response) {
 	if t == nil {
 		return
@@ -131,16 +131,15 @@ func isAccount(r *http.Request) bool {
 
 // bearer authorizes requests by tokens of a credential.
 //
-// The SDK's own policy keeps a token until it expires by this machine's clock,
-// whatever the service says of it, and its requests wait for a new token longer
-// than their contexts allow. So the SDK gets a placeholder, and this policy, which
-// runs behind the SDK's, puts a real token in its place. When the service refuses
-// a token, the policy asks the credential for a new one and makes the request
-// again, once.
+// The SDK's own policy keeps a token until it expires by this machine's clock, even when
+// the service refuses it, and its requests wait for a new token longer than their
+// contexts allow. So the SDK gets a placeholder, and this policy, which runs behind the
+// SDK's, puts a real token in its place. When the service refuses a token, the policy
+// asks the credential for a new one and makes the request again, once.
 type bearer struct {
 	cred   azcore.TokenCredential
 	scopes []string
-	turn   chan struct{} // holds a value while a request uses what follows
+	turn   chan struct{} // holds a value while a request uses the fields below
 
 	token azcore.AccessToken
 	tried time.Time // when the credential was asked last
@@ -178,12 +177,12 @@ func (b *bearer) Do(req *policy.Request) (*http.Response, error) {
 	}
 	next, err := b.get(ctx, token, claimsOf(answer))
 	if err != nil || next == token {
-		return answer, nil // the refusal says more than why there is no other token
+		return answer, nil // the refusal says more than the lack of another token
 	}
 	if err := req.RewindBody(); err != nil {
 		return answer, nil
 	}
-	_, _ = io.Copy(io.Discard, answer.Body) // so that the connection serves on
+	_, _ = io.Copy(io.Discard, answer.Body) // so that the connection can be used again
 	_ = answer.Body.Close()
 	return b.send(req, next)
 }
@@ -193,8 +192,8 @@ func (b *bearer) send(req *policy.Request, token string) (*http.Response, error)
 	return req.Next()
 }
 
-// get returns a token, but none that was refused. Claims are what the service
-// demands of a new one; "" is nothing.
+// get returns a token other than the refused one. Claims are the service's demands on a
+// new one; "" for none.
 func (b *bearer) get(ctx context.Context, refused, claims string) (string, error) {
 	select {
 	case b.turn <- struct{}{}:
@@ -226,8 +225,8 @@ func (b *bearer) aging(now time.Time) bool {
 	return b.token.ExpiresOn.Sub(now) < tokenReserve
 }
 
-// refusesToken reports whether an answer may be another one with another token.
-// An expired token is refused with 401, or with 403 and 5300, as users report.
+// refusesToken reports whether another token may change the answer. An expired token is
+// refused with 401, or with 403 and 5300, as users report.
 func refusesToken(answer *http.Response) bool {
 	return answer.StatusCode == http.StatusUnauthorized ||
 		answer.StatusCode == http.StatusForbidden && answer.Header.Get(headerSub) == noToken
@@ -257,8 +256,8 @@ func (placeholder) GetToken(context.Context, policy.TokenRequestOptions) (azcore
 }
 
 // A network that wants a sign-in, or a proxy, may answer in the place of every server,
-// often with a page and the status 200. Such an answer tells nothing of the account,
-// whatever its status: nobody knows whether the request was done.
+// often with a page and the status 200. Such an answer says nothing about the account,
+// whatever its status: it is unknown whether the request was done.
 
 // elsewhereError is an answer that is not from the service, without its content.
 type elsewhereError struct {
@@ -274,11 +273,11 @@ func (e *elsewhereError) Error() string {
 	return fmt.Sprintf("what answered is not the account but %s with status %d: sign in to the network, or have its proxy pass requests to the account", what, e.status)
 }
 
-// NonRetriable tells the SDK to make the request once.
+// NonRetriable makes the SDK make the request once.
 func (*elsewhereError) NonRetriable() {}
 
-// checkService returns the error of an answer that is not from the service, nil
-// for one that can be.
+// checkService returns an error for an answer that is not from the service, nil for an
+// answer that may be.
 func checkService(answer *http.Response) error {
 	if ofService(answer) {
 		return nil
@@ -286,8 +285,8 @@ func checkService(answer *http.Response) error {
 	return &elsewhereError{answer.StatusCode, strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html")}
 }
 
-// ofService reports whether an answer can be from the service. The service marks its
-// answers with headers of its own. Of emulators, some answers have none, but no page.
+// ofService reports whether an answer may be from the service. The service marks its
+// answers with headers of its own. Some answers of emulators have none, but no page.
 func ofService(answer *http.Response) bool {
 	for name := range answer.Header {
 		if strings.HasPrefix(strings.ToLower(name), "x-ms-") {

@@ -21,7 +21,7 @@ func (r *Remote) Commit(ctx context.Context, part string, objects []remote.Objec
 		if err != nil {
 			return "", err
 		}
-		defer func() { _ = d.Close() }() // what was written is durable
+		defer func() { _ = d.Close() }() // the written files are durable
 		for i := range objects {
 			if err := r.store(d, &objects[i]); err != nil {
 				return "", err
@@ -41,8 +41,8 @@ func (r *Remote) Commit(ctx context.Context, part string, objects []remote.Objec
 	})
 }
 
-// longWrite is how long after its time a file may get its name. It is written anew then, since
-// the age of an object says how long it has been there.
+// longWrite is the longest time from a file's own time to its name. A later file is
+// written anew, since the age of an object says how long it has been there.
 const longWrite = time.Minute
 
 // store stores an object under a drawn name.
@@ -67,7 +67,7 @@ func (r *Remote) swap(part *vfs.Dir, s *remote.Swap) (remote.Version, error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = d.Close() }() // what was written is durable
+	defer func() { _ = d.Close() }() // the written files are durable
 	n, was, o, err := r.newest(d, false)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
@@ -100,8 +100,8 @@ func (r *Remote) swap(part *vfs.Dir, s *remote.Swap) (remote.Version, error) {
 	return remote.Version(next.Op), nil
 }
 
-// won returns an error where a higher number shows that the one just taken had been taken
-// before, and removed, and that it does not lead there.
+// won returns an error where a higher number shows that the number just taken had been
+// taken before, and removed, and that the higher one does not continue this version.
 func (r *Remote) won(d *vfs.Dir, n uint64, op string) error {
 	all, files, err := numbers(d)
 	if err != nil {
@@ -117,7 +117,7 @@ func (r *Remote) won(d *vfs.Dir, n uint64, op string) error {
 	return nil
 }
 
-// The lower numbers that stay.
+// The lower numbers that are kept.
 const (
 	kept    = 32
 	keptFor = time.Hour
@@ -134,7 +134,7 @@ func forget(d *vfs.Dir, all []uint64) {
 		if err != nil || failed != nil || newest.ModTime().Sub(at.ModTime()) < keptFor {
 			return
 		}
-		_ = d.Remove(numbered(n)) // else another swap does
+		_ = d.Remove(numbered(n)) // otherwise another swap does
 	}
 }
 
@@ -158,8 +158,8 @@ func (r *Remote) newest(d *vfs.Dir, whole bool) (n uint64, h header, o remote.Ob
 
 func numbered(n uint64) string { return fmt.Sprintf("%016x", n) }
 
-// numbers returns the numbers of versions that a directory has, the lowest first, of all the
-// files in it.
+// numbers returns the numbers of versions in a directory, the lowest first, and the names
+// of all its files.
 func numbers(d *vfs.Dir) (all []uint64, files []string, err error) {
 	files, err = d.NamesIn(".")
 	for _, name := range files {

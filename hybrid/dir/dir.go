@@ -27,20 +27,20 @@ type Remote struct {
 
 	work sync.WaitGroup // calls under way
 
-	mu      sync.Mutex          // guards what follows
+	mu      sync.Mutex          // guards the fields below
 	root    *vfs.Dir            // the directory
 	lost    bool                // the last call did not reach it
-	last    time.Time           // that the file server told
-	told    time.Time           // when it did
-	durable map[string]struct{} // directories whose names are
+	last    time.Time           // last known time of the file server
+	told    time.Time           // when that was read
+	durable map[string]struct{} // directories whose names are durable
 }
 
 // identityFile has the identity of the remote, which Provision draws.
 const identityFile = "sessionstorage-remote"
 
-// Provision makes a remote of a directory, which it makes where it is missing. A directory that
-// is a remote stays as it is; one that has anything else is refused, and so is what Open
-// refuses. Provision waits as Open does.
+// Provision makes a remote of a directory, which it makes where it is missing. A
+// directory that is a remote stays as it is; a directory with anything else in it is
+// refused, and so are directories that Open refuses. Provision waits as Open does.
 func Provision(ctx context.Context, place string) error {
 	_, err := answered(ctx, place, func() (*Remote, error) { return nil, provision(place) })
 	return err
@@ -89,23 +89,23 @@ func mkdir(path string) error {
 		return err
 	}
 	in := vfs.New(root, nil)
-	defer func() { _ = in.Close() }() // what was made is durable
+	defer func() { _ = in.Close() }() // the new directory is durable
 	if err := in.Mkdir(filepath.Base(path)); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return in.Sync()
 }
 
-// Open opens the remote that Provision made of a directory. The error Is [remote.ErrBlocked]
-// where the directory is one that the package's documentation calls refused, and
-// [remote.ErrUnreachable] where the file server fails, or does not answer until ctx ends: give
-// ctx a limit where a program is not to wait for a mount that is dead. What Open had begun
-// ends when the file server answers.
+// Open opens the remote that Provision made of a directory. The error Is
+// [remote.ErrBlocked] where the package's documentation lists the directory as refused,
+// and [remote.ErrUnreachable] where the file server fails, or does not answer until ctx
+// ends: give ctx a limit where a program must not wait for a dead mount. The work that
+// Open had begun ends when the file server answers.
 func Open(ctx context.Context, place string) (*Remote, error) {
 	return answered(ctx, place, func() (*Remote, error) { return open(place, nil) })
 }
 
-// answered returns what open returns, unless ctx ends first.
+// answered returns the result of open, unless ctx ends first.
 func answered(ctx context.Context, place string, open func() (*Remote, error)) (*Remote, error) {
 	type opened struct {
 		r   *Remote
@@ -146,7 +146,7 @@ func open(place string, s *seam.Seam) (*Remote, error) {
 		return nil, errors.Join(fmt.Errorf("open remote %s: %w", path, err), r.root.Close())
 	}
 	if _, err := r.touch(r.root); err == nil {
-		files, _ := r.root.NamesIn(".") // what it cannot read is tidied by another
+		files, _ := r.root.NamesIn(".") // another process tidies files that it cannot read
 		r.tidy(r.root, files)
 	}
 	return r, nil
@@ -175,9 +175,9 @@ func openRoot(path string, trusted bool, s *seam.Seam) (*Remote, error) {
 	return r, nil
 }
 
-// top returns the directory. Where the last call did not reach it, top opens it anew: what was
-// mounted there may have been mounted again. Calls under way keep the one that they have, which
-// the collector closes.
+// top returns the directory. Where the last call did not reach it, top opens it anew: the
+// mount there may have been renewed. Calls under way keep their directory, which the
+// garbage collector closes.
 func (r *Remote) top() (*vfs.Dir, error) {
 	r.mu.Lock()
 	was, lost := r.root, r.lost
@@ -218,15 +218,15 @@ func identityOf(root *vfs.Dir) (string, error) {
 // Path returns the directory, without links.
 func (r *Remote) Path() string { return r.path }
 
-// Close waits for what calls have begun that returned before their end, and releases the
+// Close waits for the work of calls that returned before its end, and releases the
 // directory. No method may be called after it.
 func (r *Remote) Close() error {
 	r.work.Wait()
 	return r.root.Close()
 }
 
-// Info implements [remote.Remote]. The time is that of a file which it makes, where no other
-// told it within the last second.
+// Info implements [remote.Remote]. The time is the time of a new file, where no other
+// file showed it within the last second.
 func (r *Remote) Info(ctx context.Context) (remote.Info, error) {
 	info := remote.Info{Identity: r.identity}
 	r.mu.Lock()
@@ -243,7 +243,7 @@ func (r *Remote) Info(ctx context.Context) (remote.Info, error) {
 	return info, err
 }
 
-// touch lets the file server tell its time.
+// touch reads the time of the file server from a new file.
 func (r *Remote) touch(top *vfs.Dir) (time.Time, error) {
 	p, err := top.Prepare("time", false, time.Time{}, func(io.Writer) error { return nil })
 	if err != nil {
@@ -257,7 +257,7 @@ func (r *Remote) touch(top *vfs.Dir) (time.Time, error) {
 	return r.note(at.ModTime()), nil
 }
 
-// note takes down a time that the file server told.
+// note records a time of the file server.
 func (r *Remote) note(at time.Time) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -265,8 +265,8 @@ func (r *Remote) note(at time.Time) time.Time {
 	return r.last
 }
 
-// within makes a call, which is told to the observer of ctx. Where ctx ends first, it does not
-// wait for the file server.
+// within makes a call, and reports it to the observer of ctx. Where ctx ends first, it
+// does not wait for the file server.
 func within[T any](ctx context.Context, r *Remote, call func(top *vfs.Dir) (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -304,7 +304,7 @@ func (r *Remote) loses() {
 	r.lost = true
 }
 
-// reason adds to an error what callers branch on.
+// reason wraps an error in the matching error of package remote.
 func reason(err error) error {
 	for _, known := range []error{remote.ErrNotExist, remote.ErrUnchanged, remote.ErrChanged, remote.ErrUnknown, remote.ErrBlocked, context.Canceled, context.DeadlineExceeded} {
 		if err == nil || errors.Is(err, known) {
@@ -317,10 +317,10 @@ func reason(err error) error {
 	return fmt.Errorf("%w: %w", remote.ErrUnreachable, err)
 }
 
-// maxDurable is of how many directories it is known that their names are durable.
+// maxDurable is the largest number of directories whose names are known to be durable.
 const maxDurable = 10_000
 
-// open opens a directory of the remote. Where it is to be made, its name is durable, also when
+// open opens a directory of the remote. With create, its name is durable, also when
 // another process has just made it.
 func (r *Remote) open(in *vfs.Dir, name string, create bool) (*vfs.Dir, error) {
 	root, err := in.Root().OpenRoot(name)

@@ -20,10 +20,10 @@ type header struct {
 	Body  int    `json:"body"`
 }
 
-// maxHeader is how long the line may be.
+// maxHeader is the greatest length of the line.
 const maxHeader = 512
 
-// write makes a file for a name, which is durable and has another name until now.
+// write makes a file for a name. The file is durable, and has another name so far.
 func (r *Remote) write(d *vfs.Dir, name string, h header, o *remote.Object) (*vfs.Pending, error) {
 	h.Label, h.Body = len(o.Label), len(o.Body)
 	line, err := json.Marshal(h)
@@ -47,8 +47,8 @@ func (r *Remote) write(d *vfs.Dir, name string, h header, o *remote.Object) (*vf
 	return p, nil
 }
 
-// read reads an object from a file of a directory, without its body unless it is to be whole.
-// Of a file that is not whole, the object has a version and neither label nor body.
+// read reads an object from a file of a directory, without its body unless whole is set.
+// The object of an incomplete file has a version and neither label nor body.
 func (r *Remote) read(d *vfs.Dir, file string, whole bool) (h header, o remote.Object, err error) {
 	f, err := d.OpenPlain(file)
 	if err != nil {
@@ -84,7 +84,7 @@ func (r *Remote) read(d *vfs.Dir, file string, whole bool) (h header, o remote.O
 	return h, o, nil
 }
 
-// ioError returns err unless it tells of what a file holds.
+// ioError returns err unless the content of the file caused it.
 func ioError(err error) error {
 	syntax, kind := (*json.SyntaxError)(nil), (*json.UnmarshalTypeError)(nil)
 	if errors.Is(err, io.EOF) || errors.Is(err, bufio.ErrBufferFull) || errors.As(err, &syntax) || errors.As(err, &kind) {

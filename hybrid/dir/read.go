@@ -43,8 +43,8 @@ func (r *Remote) get(part *vfs.Dir, name string, whole bool) (o remote.Object, e
 	return o, err
 }
 
-// getFixed reads the newest version of a fixed name. Its time is also that of its directory: a
-// file may have waited for its number.
+// getFixed reads the newest version of a fixed name. Its time is at least the time of its
+// directory: a file may have waited for its number.
 func (r *Remote) getFixed(part *vfs.Dir, name string, whole bool) (o remote.Object, err error) {
 	d, err := r.open(part, "f-"+name, false)
 	if err != nil {
@@ -80,7 +80,7 @@ func (r *Remote) List(ctx context.Context, part string, q remote.Query) iter.Seq
 	}
 }
 
-// list returns the objects of a list. With an error it returns those before it.
+// list returns the objects of a list. With an error it returns the objects before it.
 func (r *Remote) list(ctx context.Context, top *vfs.Dir, part string, q *remote.Query) (all []remote.Object, err error) {
 	d, err := r.open(top, "p-"+part, false)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -108,7 +108,7 @@ func (r *Remote) list(ctx context.Context, top *vfs.Dir, part string, q *remote.
 		switch {
 		case ctx.Err() != nil:
 			return all, ctx.Err()
-		case errors.Is(err, fs.ErrNotExist): // it was removed meanwhile
+		case errors.Is(err, fs.ErrNotExist): // it was removed since
 		case err != nil:
 			return all, err
 		case !o.Time.Before(q.Since):
@@ -118,8 +118,9 @@ func (r *Remote) list(ctx context.Context, top *vfs.Dir, part string, q *remote.
 	return all, nil
 }
 
-// since reports whether what is in a file or directory may have been stored at a time or later.
-// Where there are no links, as on FAT, a directory may have no time of its last change.
+// since reports whether an object in a file or directory may have been stored at a time
+// or later. Where there are no links, as on FAT, a directory may have no time of its last
+// change.
 func (r *Remote) since(d *vfs.Dir, file string, at time.Time) bool {
 	if at.IsZero() {
 		return true
@@ -128,10 +129,10 @@ func (r *Remote) since(d *vfs.Dir, file string, at time.Time) bool {
 	return err != nil || found.IsDir() && !r.links || !found.ModTime().Before(at)
 }
 
-// waiting are the names of files that wait for their own.
+// waiting matches the names of files that wait for their own.
 var waiting = regexp.MustCompile(`^\.(o-[a-z0-9-]*|next|time|try|tried\.try)[0-9]+$`)
 
-// tidy removes files whose writers ended a day ago, of those that a directory has.
+// tidy removes, of the given files of a directory, those whose writers ended a day ago.
 func (r *Remote) tidy(d *vfs.Dir, files []string) {
 	r.mu.Lock()
 	now := r.last
@@ -142,7 +143,7 @@ func (r *Remote) tidy(d *vfs.Dir, files []string) {
 		}
 		at, err := d.Root().Lstat(file)
 		if err == nil && at.Mode().IsRegular() && now.Sub(at.ModTime()) > 24*time.Hour {
-			_ = d.Remove(file) // else another list does
+			_ = d.Remove(file) // otherwise another list does
 		}
 	}
 }

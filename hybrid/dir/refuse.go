@@ -19,8 +19,8 @@ import (
 // trust ends the path of a directory of FUSE that gives a name to one device alone.
 const trust = "?trusted=1"
 
-// copied are the programs that copy directories, by the names of these, as they are or before
-// a blank, and by what they leave in them.
+// copied are the programs that copy directories, by the names of the directories, alone
+// or before a blank or hyphen, and by the files that they leave in them.
 var copied = []struct {
 	program       string
 	names, within []string
@@ -33,7 +33,8 @@ var copied = []struct {
 	{"a program for files in a cloud", []string{"cloudstorage"}, nil},
 }
 
-// refuse returns an error for a directory that cannot be a remote, as far as its place tells.
+// refuse returns an error for a directory that cannot be a remote, as far as its place
+// shows.
 func refuse(path string, trusted bool) error {
 	for at := path; ; at = filepath.Dir(at) {
 		if program := copies(at); program != "" {
@@ -49,7 +50,7 @@ func refuse(path string, trusted bool) error {
 	return nil
 }
 
-// copies returns the program that copies a directory; "" is none.
+// copies returns the program that copies a directory; "" for none.
 func copies(dir string) string {
 	base := strings.ToLower(filepath.Base(dir))
 	for _, c := range copied {
@@ -77,7 +78,7 @@ func (r *Remote) try() error {
 		}
 		failed = append(failed, err)
 	}
-	if err := errors.Join(failed...); passes(err) { // it says nothing of what the file server can do
+	if err := errors.Join(failed...); passes(err) { // it says nothing about the abilities of the file server
 		return err
 	}
 	return fmt.Errorf("%w: no file can get a name there that must be free, by a link or by a rename that replaces nothing: %w", remote.ErrBlocked, errors.Join(failed...))
@@ -102,7 +103,7 @@ func (r *Remote) twice() error {
 		if err := r.name(r.root, p, name); err != nil {
 			return err
 		}
-		defer func() { _ = r.root.Remove(name) }() // with the file of the second, else
+		defer func() { _ = r.root.Remove(name) }() // with the second file, if it got the name
 	}
 	return nil
 }
@@ -115,7 +116,8 @@ func (r *Remote) name(d *vfs.Dir, p *vfs.Pending, name string) error {
 	return p.RenameNew(name)
 }
 
-// passes reports whether an error is of a file server that fails, and not of what is there.
+// passes reports whether an error shows a failing file server, and not the state of its
+// files.
 func passes(err error) bool {
 	return slices.ContainsFunc([]error{syscall.EIO, syscall.ESTALE, syscall.ENOTCONN, syscall.ETIMEDOUT, syscall.EHOSTDOWN},
 		func(e error) bool { return errors.Is(err, e) })

@@ -11,14 +11,14 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// Remote keeps what the stores of a test send, as long as the test holds it. Stores that are
-// opened with the same Remote are devices of one user. Its methods may be called by many
-// goroutines.
+// Remote keeps the objects that the stores of a test send, as long as the test holds it.
+// Stores that are opened with the same Remote are devices of one user. Its methods may be
+// called by many goroutines.
 type Remote struct {
 	memory memremote.Remote
 
-	mu      sync.Mutex    // guards what follows
-	refuses error         // what each request fails with; nil: it is served
+	mu      sync.Mutex    // guards the fields below
+	refuses error         // the error of each request; nil: it is served
 	hung    chan struct{} // not nil: requests wait until it is closed
 }
 
@@ -35,8 +35,8 @@ func (r *Remote) Cut() {
 // Requests that hang fail, too.
 func (r *Remote) Refuse(err error) { r.become(err, nil) }
 
-// Hang lets each request wait, until its context ends or another method of this type is called.
-// Nothing of it is done before.
+// Hang lets each request wait, until its context ends or another method of this type is
+// called. No part of it is done before.
 func (r *Remote) Hang() { r.become(nil, make(chan struct{})) }
 
 // Mend lets requests be served again, also those that hang.
@@ -51,7 +51,7 @@ func (r *Remote) become(refuses error, hung chan struct{}) {
 	r.refuses, r.hung = refuses, hung
 }
 
-// pass returns when a request may be served, or why it is not.
+// pass returns when a request may be served, or the reason why it is not.
 func (r *Remote) pass(ctx context.Context) error {
 	start := time.Now()
 	for {
@@ -59,7 +59,7 @@ func (r *Remote) pass(ctx context.Context) error {
 		err, hung := r.refuses, r.hung
 		r.mu.Unlock()
 		if hung == nil && err == nil {
-			return nil // the memory tells the observer
+			return nil // the memory reports to the observer
 		}
 		if hung != nil {
 			select {

@@ -6,18 +6,17 @@ import (
 	"strings"
 )
 
-// assignments finds in a text the values of names that say that they are
-// secret.
+// assignments finds in a text the values of names that mark their value as secret.
 type assignments struct {
 	text []byte
-	done int // names before it were looked at
+	done int // names before it were examined
 }
 
-// longestName is how long a name is at most.
+// longestName is the greatest length of a name.
 const longestName = 64
 
-// secretAt returns the secret of the name that has a keyword at a place, and what
-// kind it is. from and to are equal when there is none.
+// secretAt returns the secret of the name that has a keyword at a place, and its kind.
+// from and to are equal when there is none.
 func (a *assignments) secretAt(at int) (from, to int, kind string) {
 	if at < a.done || isPathOrPattern(a.text[at:]) {
 		return 0, 0, ""
@@ -41,7 +40,7 @@ func isPathOrPattern(text []byte) bool {
 	return len(text) > 3 && letter(text[3]) && bytes.EqualFold(text[:3], []byte("pat"))
 }
 
-// longWord is how long a value without spaces is data, in which names mean
+// longWord is the length from which a value without spaces is data, in which names mean
 // nothing.
 const longWord = 128
 
@@ -81,9 +80,10 @@ func (a *assignments) judged(start int, n name, form form) (from, to int, kind s
 	return from, from + len(v.text), class.String()
 }
 
-// wordEnd returns where the word ends that begins a password: at a space, a quote, an
-// escape or a tag, and before a sign behind which another name is given its value. What
-// closes a bracket before the name, or separates values, is not of it.
+// wordEnd returns the end of the word that begins a password: at a space, a quote, an
+// escape or a tag, and before a sign behind which another name is given its value. A
+// bracket that closes one before the name, and a separator between values, do not belong
+// to it.
 func wordEnd(text []byte, from int, n name, strict bool) int {
 	end := from
 	for ; end < len(text) && end-from < longestValue; end++ {
@@ -113,8 +113,8 @@ func wordEnd(text []byte, from int, n name, strict bool) int {
 // otherName is a name that is given a value.
 var otherName = regexp.MustCompile(`\A *[A-Za-z_][A-Za-z0-9_.-]{1,40}(?: [A-Za-z]{1,20})? *[=:]`)
 
-// closesBefore reports whether a bracket closes one that stands open before a place, in
-// the same line and not before a quote.
+// closesBefore reports whether a bracket closes an open one before a place, in the same
+// line and not before a quote.
 func closesBefore(text []byte, at int, c byte) bool {
 	pair := strings.IndexByte("()[]{}<>", c)
 	if pair < 0 || pair%2 == 0 {
@@ -136,7 +136,7 @@ func closesBefore(text []byte, at int, c byte) bool {
 type name struct {
 	from, to int
 	end      int  // where it ends with its quote
-	quote    byte // that stands around it; 0 for none
+	quote    byte // around it; 0 for none
 	flag     bool // it is an option of a program, as --password
 	env      bool // it has no small letters
 }
@@ -145,7 +145,7 @@ func inName(c byte) bool {
 	return letter(c) || digit(c) || c == '_' || c == '-' || c == '.'
 }
 
-// nameAt returns the name around a place, and false when it is none.
+// nameAt returns the name around a place, and false when there is none.
 func (a *assignments) nameAt(at int) (n name, ok bool) {
 	text := a.text
 	n.from, n.to = at, at
@@ -185,7 +185,7 @@ func (a *assignments) nameAt(at int) (n name, ok bool) {
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
-// schemes stand before the secret in the values of headers.
+// schemes come before the secret in the values of headers.
 var schemes = []string{"bearer ", "basic ", "token ", "apikey ", "api-key ", "key ", "digest ", "sharedkey "}
 
 // schemeAt returns the length of the scheme that a text begins with.
@@ -241,7 +241,7 @@ func quotedAt(text []byte, at int, q byte) (int, value) {
 	return at, value{text: bytes.TrimRight(text[at:end], `"'\`), quoted: true}
 }
 
-// unquotedAt reads a value up to a space or what ends one in source text.
+// unquotedAt reads a value up to a space or to a sign that ends a value in source text.
 func unquotedAt(text []byte, at int, n name, f form) (int, value) {
 	env := n.env && f.tight || n.flag || f.word
 	ends := ` ,)(<>|[]{}` + "\t\r\n\"'`"
@@ -279,7 +279,7 @@ func endsValue(text []byte) bool {
 	return n > 0 || len(text) == 1 || text[1] == '\n' || text[1] == '\''
 }
 
-// isQuery reports whether a name is that of a parameter in an address.
+// isQuery reports whether a name is a parameter in an address.
 func isQuery(text []byte, n name) bool {
 	return n.from > 0 && (text[n.from-1] == '?' || text[n.from-1] == '&')
 }

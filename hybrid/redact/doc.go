@@ -2,12 +2,12 @@
 // shown to others. It makes no requests, knows no store and imports nothing of
 // a cloud.
 //
-// # What is found
+// # What it finds
 //
-// Two things tell a secret. The first is its shape: tokens that services mark
-// (GitHub, Slack, OpenAI and some fifty more), private keys in PEM, also as
-// string literals, JSON Web Tokens, signed addresses, passwords and tokens in
-// addresses, connection strings, bearer and basic headers, cookies.
+// There are two marks of a secret. The first is its shape: tokens that services mark
+// (GitHub, Slack, OpenAI and some fifty more), private keys in PEM, also as string
+// literals, JSON Web Tokens, signed addresses, passwords and tokens in addresses,
+// connection strings, bearer and basic headers, cookies.
 //
 // The second is the name that a value is given to: a name that says secret,
 // token, key, password, pwd, credential or auth, or ends with the word PAT or DSN. The
@@ -24,43 +24,40 @@
 // three layers of escapes.
 //
 // [Rules.WithEnviron] also finds the values of secrets in the process's environment. It
-// is for lines that this process alone shows or exports. [New] adds patterns of the
-// user.
+// is for lines that only this process shows or exports. [New] adds patterns of the user.
 //
-// # What is put in its place
+// # Placeholders
 //
-// A secret becomes [redacted:KIND]. The name stays. The kind is that of the shape,
-// or else what the name says: password, secret, key, token, auth. A line that is
-// JSON stays JSON, and a string in it stays a string. The same line always gives
-// the same bytes, and a line that went through the rules does not change when it
-// goes through them again.
+// A secret becomes [redacted:KIND]. The name stays. The kind is the kind of the shape, or
+// else of the name: password, secret, key, token, auth. A line that is JSON stays JSON,
+// and a string in it stays a string. The same line always gives the same bytes, and a
+// line that went through the rules does not change when it goes through them again.
 //
-// # What is left alone
+// # Exceptions
 //
-// Placeholders (<your-key>, ${X}, xxxx, changeme), example values
-// (AKIA…EXAMPLE), references (os.environ["X"], paths, addresses without a
-// password), counts and identifiers (max_tokens, key_id, public_key), hashes,
-// UUIDs, prose, and the values of "signature", "thought_signature" and
-// "encrypted_content", which a provider must get back byte for byte.
+// Not replaced are placeholders (<your-key>, ${X}, xxxx, changeme), example values
+// (AKIA…EXAMPLE), references (os.environ["X"], paths, addresses without a password),
+// counts and identifiers (max_tokens, key_id, public_key), hashes, UUIDs, prose, and the
+// values of "signature", "thought_signature" and "encrypted_content", which a provider
+// must get back byte for byte.
 //
 // # Limits
 //
-// A password that looks like a word or like words, or that is told in prose ("the
-// password is …"), is not found. Fewer than 1 in 100 random ones of 8 letters and digits
-// look so. A value of fewer than 6 bytes is not taken for a
-// secret, nor one of fewer than 12 bytes if its name says only key, token or auth. A
-// JSON number is never replaced. An unquoted value ends at a space or a quote. A secret
-// that is spread over several lines of a file is seen line by line; in a transcript a
-// message is one line. Secrets of shapes that the rules do not know are not found: look
-// before you publish.
+// A password that looks like a word or like words, or that is mentioned in prose ("the
+// password is …"), is not found. Fewer than 1 in 100 random passwords of 8 letters and
+// digits look so. A value of fewer than 6 bytes is not replaced, nor one of fewer than
+// 12 bytes if its name says only key, token or auth. A JSON number is never replaced. An
+// unquoted value ends at a space or a quote. A secret that is spread over several lines
+// of a file is seen line by line; in a transcript a message is one line. Secrets of
+// shapes that the rules do not know are not found: look before you publish.
 package redact
 
-// Redactor changes lines before they leave. Its version is stored beside what was sent.
+// Redactor changes lines before they leave. Its version is stored beside the sent lines.
 // The same version and line must give the same result, a result redacted again must not
-// change, and no result may hold an LF. A device that lost its state can still
-// recognise a line that earlier rules changed, as long as today's rules find no less.
-// Where they find less, it can do so only if placeholders begin with "[redacted:" and
-// end with "]"; so they must.
+// change, and no result may hold an LF. A device that lost its state can still recognise
+// a line that earlier rules changed, as long as today's rules find no less. Where they
+// find less, it can do so only if placeholders begin with "[redacted:" and end with "]";
+// so they must.
 type Redactor interface {
 	Version() string
 	Line(line []byte) []byte

@@ -8,19 +8,19 @@ import (
 // known is a secret that the process holds.
 type known []byte
 
-// shortestKnown is how long a value of the environment is at least. A shorter
-// one stands in texts by accident.
+// shortestKnown is the least length of a value of the environment. A shorter value occurs
+// in texts by accident.
 const shortestKnown = 8
 
-// WithEnviron returns the rules and the secrets of an environment, which is given
-// as [os.Environ] gives it: the values of variables whose names say that they are
-// secret. They are found wherever they stand, with the kind "environment".
-// Paths, addresses, plain words and values of fewer than 8 bytes are left out.
+// WithEnviron returns the rules with the secrets of an environment, in the form of
+// [os.Environ]: the values of variables whose names mark them as secret. They are found
+// anywhere in a line, with the kind "environment". Paths, addresses, plain words and
+// values of fewer than 8 bytes are left out.
 //
-// The values stay in memory: no file and no version tells of them. The Finder is no
-// [Redactor], because other processes have another environment and so make something
-// else of the same line. Use it for lines that one process shows or exports. For lines
-// that several send, give the value to [New].
+// The values stay in memory: no file and no version shows them. The Finder is no
+// [Redactor], because other processes have another environment and so make something else
+// of the same line. Use it for lines that one process shows or exports. For lines that
+// several processes send, give the value to [New].
 func (r *Rules) WithEnviron(environ []string) *Finder {
 	f := r.Finder
 	f.values = nil

@@ -9,7 +9,7 @@ import (
 type form struct {
 	value  func(text []byte, n name) (at int, ok bool) // where the value begins
 	quoted bool                                        // only a quoted value counts
-	tight  bool                                        // the value stands right behind its sign
+	tight  bool                                        // the value comes right behind its sign
 	word   bool                                        // the value is a word of a command line or of a file
 }
 
@@ -43,8 +43,7 @@ func equals(text []byte, n name) (int, bool) {
 // assignment signs besides the equals sign alone. A longer one goes first.
 var signs = []string{":=", "?=", "||=", "=>", ":-", "===", "==", "!=", "=", ":"}
 
-// signAt returns what stands behind an assignment sign, and false when there is
-// none.
+// signAt returns the place behind an assignment sign, and false when there is none.
 func signAt(text []byte, at int) (int, bool) {
 	at = blank(text, at)
 	for _, sign := range signs {

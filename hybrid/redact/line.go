@@ -2,12 +2,12 @@ package redact
 
 import "slices"
 
-// rounds is how often a line is gone through at most until nothing is found
-// any more: what stands beside a secret may be one only without it.
+// rounds is the largest number of passes over a line until nothing more is found: some
+// texts are found only when the secret beside them is gone.
 const rounds = 8
 
-// Line returns a line with a placeholder for each secret. The line that is given
-// is not changed.
+// Line returns a line with a placeholder for each secret. It does not change the given
+// line.
 func (r *Finder) Line(line []byte) []byte {
 	line, _ = r.redacted(line)
 	return line

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// keywords are what a name has that says that its value is a secret. They are
-// found in any case; [classOf] decides.
+// keywords are the parts of names that mark their value as a secret. They are found in
+// any case; [classOf] decides.
 var keywords = []string{"secr", "toke", "key", "pass", "pwd", "cred", "auth", "pat", "dsn"}
 
-// class is what a name says of its value.
+// class is the meaning of a name for its value.
 type class uint8
 
 const (
 	password class = iota // a person may have made it up
 	secret                // a program made it
-	token                 // it is one if it looks random
+	token                 // a secret if it looks random
 	key                   // most things of that name are no secrets
 	auth
 	pat // a personal access token, or a pattern
@@ -27,8 +27,8 @@ func (c class) String() string {
 	return [...]string{"password", "secret", "token", "key", "auth", "token", "secret"}[c]
 }
 
-// words of which a name is made that tells a secret, and at the end of which
-// other words may be joined to them, as in dbpassword.
+// Words in a name that mark a secret. Other words may be joined before them, as in
+// dbpassword.
 var (
 	passwordWords = []string{"password", "passwd", "passphrase", "passcode", "pwd"}
 	secretWords   = []string{
@@ -55,7 +55,7 @@ var (
 		eos bos pad unk stop special mask cls sep start end current syntax lexer first last previous prev peek word sub per used`)
 )
 
-// notBehind are words that make something else of what stands before them.
+// notBehind are words that make something else of the words before them.
 var notBehind = wordSet(`id ids name names file files filename path paths dir directory folder url uri urls endpoint host count counts limit
 	limits length len size type types kind mode method format usage hash hashes hashed digest fingerprint thumbprint checksum field fields label hint
 	policy version expiry expires expiration expired ttl age at time date created timeout index prefix suffix regex pattern rule rules
@@ -74,7 +74,7 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// classOf tells what a name says, and false when it is not of a secret.
+// classOf returns the class of a name, and false when it is not the name of a secret.
 func classOf(name []byte) (class, bool) {
 	words := wordsOf(name)
 	if slices.Contains(words, "public") {
@@ -91,7 +91,7 @@ func classOf(name []byte) (class, bool) {
 	return found, at >= 0
 }
 
-// classOfWord tells what the word i of a name says.
+// classOfWord returns the class of the word i of a name.
 func classOfWord(words []string, i int) (class, bool) {
 	word, before := words[i], ""
 	if i > 0 {
@@ -121,7 +121,7 @@ func classOfWord(words []string, i int) (class, bool) {
 	return 0, false
 }
 
-// wordsOf splits a name at what is no letter, and where small letters are
+// wordsOf splits a name at bytes that are no letters, and where small letters are
 // followed by a capital. It returns the words in lower case.
 func wordsOf(name []byte) (words []string) {
 	from := 0

@@ -2,12 +2,12 @@ package redact
 
 import "bytes"
 
-// longestKey is how much of a text a private key is at most.
+// longestKey is the greatest length of a private key in a text.
 const longestKey = 16 << 10
 
-// privateKey finds the private key that a text begins with: up to its end
-// line, or else all that looks like its lines. Between the lines may stand what source
-// text and tools put there: quotes, escapes, plus signs, line numbers.
+// privateKey finds the private key that a text begins with: up to its end line, or else
+// up to the last text that looks like its lines. Between the lines there may be signs
+// that source text and tools insert: quotes, escapes, plus signs, line numbers.
 func privateKey(text []byte) match {
 	head := text[:min(len(text), 80)]
 	name := head[len(pemBegin):]
@@ -36,7 +36,7 @@ func privateKey(text []byte) match {
 		}
 		return match{to: begin + n, end: begin + n}
 	}
-	n = lastKeyLine(body[:n]) // what stands behind an unfinished key is not of it
+	n = lastKeyLine(body[:n]) // text behind an unfinished key does not belong to it
 	return match{to: begin + n, end: begin + n}
 }
 
@@ -49,8 +49,8 @@ func isKeyName(name []byte) bool {
 	return bytes.HasSuffix(name, []byte("PRIVATE KEY")) || bytes.HasSuffix(name, []byte("PRIVATE KEY BLOCK"))
 }
 
-// inKey reports whether a byte may stand between the lines that begin and end a
-// private key. The bytes from 0x80 are of the arrows beside line numbers.
+// inKey reports whether a byte may occur between the lines that begin and end a private
+// key. The bytes from 0x80 are of the arrows beside line numbers.
 func inKey(c byte) bool {
 	return letter(c) || digit(c) || c >= 0x80 || bytes.IndexByte([]byte("+/= \t\r\n\\\"'`:,.()|>#-"), c) >= 0
 }
@@ -58,8 +58,8 @@ func inKey(c byte) bool {
 // hasKeyLine reports whether a text has a line that could be of a key.
 func hasKeyLine(text []byte) bool { return lastKeyLine(text) > 0 }
 
-// lastKeyLine returns where the last line ends that could be of a key: a long
-// run of base64.
+// lastKeyLine returns the end of the last line that could be of a key: a long run of
+// base64.
 func lastKeyLine(text []byte) (end int) {
 	const shortest = 20
 	run, mixed := 0, 0
@@ -79,8 +79,8 @@ func lastKeyLine(text []byte) (end int) {
 	return end
 }
 
-// webToken finds the JSON Web Token that a text begins with. Where there is
-// none, none begins in what it has gone over either.
+// webToken finds the JSON Web Token that a text begins with. Where there is none, none
+// begins in the text that it has gone over either.
 func webToken(text []byte) match {
 	const shortest = 8
 	part := func(from int) int {

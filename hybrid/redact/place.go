@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// place is a part of a line and the kind of secret that it is.
+// place is a secret in a line, with its kind.
 type place struct {
 	from, to int
 	kind     string
-	named    bool // the name beside it tells it, and no shape
+	named    bool // found by the name beside it, and by no shape
 	free     bool // a pattern of the user found it, which may match anything
 }
 
-// merged sorts places and joins those that overlap. The kind of a shape goes
-// before that of a name.
+// merged sorts places and joins those that overlap. The kind of a shape goes before the
+// kind of a name.
 func merged(all []place) (out []place) {
 	slices.SortStableFunc(all, func(a, b place) int {
 		if a.from != b.from {
@@ -37,11 +37,11 @@ func merged(all []place) (out []place) {
 	return out
 }
 
-// placeholder is what stands for a secret that was found.
+// placeholder matches the replacement of a secret that was found.
 var placeholder = regexp.MustCompile(`\[redacted:[a-z0-9-]+\]`)
 
-// aroundPlaceholders drops the places that lie within a placeholder, and
-// widens those that hold a part of one: so each round leaves less to find.
+// aroundPlaceholders drops the places within a placeholder, and widens those that hold a
+// part of one: so each round leaves less to find.
 func aroundPlaceholders(line []byte, found []place) (out []place) {
 	if !bytes.Contains(line, []byte("[redacted:")) {
 		return found

@@ -26,10 +26,10 @@ func partsOf(all ...string) (p parts) {
 var (
 	placeholderParts = partsOf(placeholders...)
 	exampleParts     = partsOf("example", "placeholder", "xxxxxx",
-		"eby8vdm02xnocqflquwjpllm", "c2y6ydjf5/r+ob0n8a7cgv30") // the last two begin the keys that everybody's emulators of Azure take
+		"eby8vdm02xnocqflquwjpllm", "c2y6ydjf5/r+ob0n8a7cgv30") // the last two begin the well-known keys of the emulators of Azure
 )
 
-// isPlaceholder reports whether a value stands where a secret belongs.
+// isPlaceholder reports whether a value is a placeholder for a secret.
 func isPlaceholder(text []byte) bool {
 	first, last := text[0], text[len(text)-1]
 	switch {
@@ -49,8 +49,8 @@ func isPlaceholder(text []byte) bool {
 	return isExample(text) || holdsAny(text, &placeholderParts)
 }
 
-// isExample reports whether a value has what only examples have: the word, or
-// one character over and over.
+// isExample reports whether a value looks like an example: it has the word, or one
+// character over and over.
 func isExample(text []byte) bool {
 	seen, kinds, run := [256]bool{}, 0, 1
 	for i, c := range text {

@@ -28,11 +28,11 @@ func compiled(r shapeRule) rule {
 	return rule{shapeRule: r, begins: regexp.MustCompile(flags + `\A(?:` + shape + `)`), word: word, fold: fold}
 }
 
-// match is what a rule says of a text that begins where its shape may begin:
-// where the secret is, and where to go on. A secret without length is none.
+// match is the result of a rule for a text that begins where its shape may begin: the
+// place of the secret, and where to continue. A secret without length is none.
 type match struct{ from, to, end int }
 
-// at tries the rule at a place of a text and returns what it finds, as places
+// at tries the rule at a place of a text and returns the match, as places
 // of the text. Without a match the end is 0.
 func (r *rule) at(text []byte, from int) match {
 	if r.scan != nil {
@@ -53,8 +53,8 @@ func (r *rule) at(text []byte, from int) match {
 	return found
 }
 
-// from returns where a shape begins of which the text at is found, or -1.
-// Nothing before done belongs to it.
+// from returns the place where a shape begins whose start was found at at, or -1. Nothing
+// before done belongs to it.
 func (b backward) from(text []byte, at, done int) int {
 	switch b {
 	case scheme:
@@ -99,7 +99,7 @@ func letter(c byte) bool { return lower(c | 0x20) }
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
-// within reports whether the byte at, of a word itself, goes on with a word.
+// within reports whether the byte at, of a word itself, continues a word.
 func within(text []byte, at int) bool {
 	if at == 0 {
 		return false

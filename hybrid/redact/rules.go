@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// secretsVersion changes with the rules: what other rules made is not mixed
-// with theirs.
+// secretsVersion changes with the rules: results of other rules are not mixed with
+// theirs.
 const secretsVersion = "secrets/4"
 
 // Finder finds secrets in lines. It may be used by several goroutines.
@@ -27,7 +27,7 @@ type Rules struct {
 	version string
 }
 
-// Version names the rules. Rules of one version make the same of the same line.
+// Version names the rules. Rules of one version give the same result for the same line.
 func (r *Rules) Version() string { return r.version }
 
 // Pattern is a kind of secret that the user knows.
@@ -36,7 +36,7 @@ type Pattern struct {
 	Shape string // a regular expression of package regexp; its first group, if it has one, is the secret
 }
 
-// ErrPattern tells that a [Pattern] cannot be used.
+// ErrPattern is returned for a [Pattern] that cannot be used.
 var ErrPattern = errors.New("redact: bad pattern")
 
 type pattern struct {
@@ -49,9 +49,9 @@ var kindShape = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
 // Secrets returns the built-in rules.
 func Secrets() *Rules { return &Rules{Finder: builtIn(), version: secretsVersion} }
 
-// New returns the built-in rules and patterns of the user. A match without length
-// is ignored. In a line of JSON a pattern finds what lies in a string. To take
-// out one known secret, give [regexp.QuoteMeta] of it as the Shape.
+// New returns the built-in rules and patterns of the user. A match without length is
+// ignored. In a line of JSON a pattern finds only text in a string. To take out one known
+// secret, use [regexp.QuoteMeta] of it as the Shape.
 //
 // The version holds 64 bits of a hash of the patterns, and is stored where the lines
 // go. A secret that is short or in a list of passwords can be guessed from it; a
@@ -95,8 +95,8 @@ var builtIn = sync.OnceValue(func() Finder {
 	return f
 })
 
-// own returns what the user's patterns and the values of the environment find in
-// a view.
+// own returns the places that the user's patterns and the values of the environment find
+// in a view.
 func (r *Finder) own(v *view) (found []place) {
 	for _, p := range r.patterns {
 		for _, m := range p.shape.FindAllSubmatchIndex(v.text, -1) {

@@ -50,7 +50,7 @@ func (s start) begins(text []byte) bool {
 type scan struct {
 	rules       []rule
 	view        *view
-	done        []int // of each rule: what it is through with
+	done        []int // of each rule: the text before it is searched
 	found, kept []place
 	names       assignments
 }
@@ -75,7 +75,7 @@ func (s *scan) run(all *starts) {
 	}
 }
 
-// nameRule stands for what the name of a value tells.
+// nameRule is the number of the rule for the names of values.
 const nameRule = -1
 
 // try tries a rule by the text that was found at a place.

@@ -1,19 +1,19 @@
 package redact
 
-// shapeRule is the shape of one kind of secret. What the first group matches
-// is the secret, or all of it. What a shape begins with is easy to look for: a
-// shape is tried nowhere else.
+// shapeRule is the shape of one kind of secret. The match of the first group is the
+// secret, or the whole match. The beginning of a shape is easy to look for: a shape is
+// tried nowhere else.
 type shapeRule struct {
 	name   string
 	starts []string // what the shape begins with, less the boundary of a word; letters in lower case where it has (?i); 3 bytes at least
-	back   backward // how to get from what starts has to where the shape begins
+	back   backward // how to get from the text in starts to the beginning of the shape
 	shape  string
-	needs  need                    // what tells it from words
+	needs  need                    // distinguishes it from words
 	scan   func(text []byte) match // in place of the shape, where an expression could be slow
 	keep   bool                    // it must stay byte for byte
 }
 
-// backward is what stands before the text by which a shape is found.
+// backward is the distance from the text by which a shape is found to its beginning.
 type backward uint8
 
 const (
@@ -25,7 +25,7 @@ const (
 	fourteen // characters
 )
 
-// need is what a secret of some shape holds besides.
+// need is a further property of a secret of some shape.
 type need uint8
 
 const (
@@ -33,8 +33,8 @@ const (
 	aDigit
 	bothCases // and a digit
 	aPassword // no placeholder, of 4 characters at least
-	aToken    // what a value of the name token holds
-	aSecret   // what a value of the name password holds
+	aToken    // as a value of the name token
+	aSecret   // as a value of the name password
 	aCookie   // a part that looks random
 )
 

@@ -7,9 +7,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// withinStrings cuts places so that a line that is JSON stays JSON. Built-in
-// rules begin in a string, or find nothing that stands outside of one in JSON:
-// so they end where the string does. A pattern of the user may begin anywhere.
+// withinStrings cuts places so that a line that is JSON stays JSON. Built-in rules begin
+// in a string, or find nothing outside of one in JSON: so they end where the string does.
+// A pattern of the user may begin anywhere.
 func withinStrings(line []byte, found []place) (out []place) {
 	crossing := slices.ContainsFunc(found, func(p place) bool { return p.free || stringEnd(line[p.from:p.to]) < p.to-p.from })
 	if !crossing || !isJSON(line) {
@@ -26,7 +26,7 @@ func withinStrings(line []byte, found []place) (out []place) {
 		for ; n < len(inside) && inside[n][0] < p.to; n++ {
 			part := p
 			part.from, part.to = max(p.from, inside[n][0]), min(p.to, inside[n][1])
-			if !inEscape(line, part.from) && !inEscape(line, part.to) { // else a pattern matched digits of an escape
+			if !inEscape(line, part.from) && !inEscape(line, part.to) { // otherwise a pattern matched digits of an escape
 				out = append(out, part)
 			}
 		}

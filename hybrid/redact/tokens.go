@@ -1,7 +1,6 @@
 package redact
 
-// tokenRules are the shapes that services give their tokens so that they are
-// found.
+// tokenRules are the shapes that services give their tokens so that scanners find them.
 func tokenRules() []shapeRule {
 	return []shapeRule{
 		{

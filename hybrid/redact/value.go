@@ -2,15 +2,15 @@ package redact
 
 import "bytes"
 
-// value is what a name is given, and how.
+// value is the value of a name, and its surroundings.
 type value struct {
 	text   []byte
 	quoted bool
 	strict bool // it may just as well be source text: an argument, an expression
-	next   byte // what stands behind an unquoted value; 0 for its end
+	next   byte // the byte behind an unquoted value; 0 for the end of the text
 }
 
-// longestValue is how long a value is at most. Longer ones are data.
+// longestValue is the greatest length of a value. Longer ones are data.
 const longestValue = 1024
 
 // accepts reports whether a value may be a secret of a name of the class.
@@ -22,7 +22,7 @@ func (c class) accepts(v value) bool {
 	return !isPlaceholder(v.text) && !isReference(v)
 }
 
-// looksLike reports whether a value has what a secret of the class has.
+// looksLike reports whether a value looks like a secret of the class.
 func (c class) looksLike(v value) bool {
 	s := statisticsOf(v.text)
 	switch c {
@@ -47,7 +47,7 @@ func (s statistics) jumbled(v value, shortest int) bool {
 	return s.length >= shortest && s.letters+s.digits == s.length && isJumbled(v.text) && !isWord(v)
 }
 
-// statistics are what tells random text from words.
+// statistics distinguish random text from words.
 type statistics struct {
 	length, letters, digits, symbols, vowels, uppers int
 	mixes                                            int // a letter beside a digit
@@ -91,7 +91,7 @@ func statisticsOf(text []byte) (s statistics) {
 	return s
 }
 
-// random reports whether a text looks as if nobody had made it up.
+// random reports whether a text looks generated, not made up by a person.
 func (s statistics) random() bool {
 	if s.letters == 0 {
 		return false
@@ -100,6 +100,6 @@ func (s statistics) random() bool {
 		s.letters >= 8 && s.letters*10 >= s.length*7 && s.vowels*5 < s.letters && s.consonants >= 5 && s.odd()
 }
 
-// odd reports whether capitals stand where words have none, or no vowels where
-// words have some.
+// odd reports whether there are capitals where words have none, or no vowels where words
+// have some.
 func (s statistics) odd() bool { return s.uppers > 0 && s.uppers < s.letters || s.consonants >= 5 }

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// layers is how many views of a line are searched: as it is, and without one,
+// layers is the number of views of a line that are searched: as it is, and without one,
 // two and three layers of escapes.
 const layers = 4
 
@@ -67,8 +67,8 @@ func (v *view) unescaped() (*view, bool) {
 	return next, true
 }
 
-// escapeAt returns the character of the escape that text begins with, and the
-// length of that; 0 when it is none.
+// escapeAt returns the character of the escape that text begins with, and the length of
+// the escape; 0 when there is none.
 func escapeAt(text []byte) (r rune, n int) {
 	if len(text) < 2 || text[0] != '\\' {
 		return 0, 0

@@ -8,8 +8,7 @@ import (
 
 var hashPrefixes = []string{"sha1-", "sha256-", "sha256:", "sha384-", "sha512-", "sha1:", "sha512:", "md5:", "h1:"}
 
-// isReference reports whether a value tells where a secret is, or is a hash of
-// one.
+// isReference reports whether a value says where a secret is, or is the hash of a secret.
 func isReference(v value) bool {
 	text := string(v.text)
 	for _, p := range hashPrefixes {
@@ -122,10 +121,10 @@ func endsInHash(text []byte) bool {
 	return words > 1 && hash >= 32
 }
 
-// bits is what each pair of letters costs: the negative logarithm to the base 2 of how
+// bits is the cost of each pair of letters: the negative logarithm to the base 2 of how
 // often the second follows the first, at most 9. The firsts are a to z and the beginning
 // of a word; the seconds of each are a to z and the end of a word. The pairs were counted
-// in the words of which the identifiers of the standard libraries of Go and Python are made.
+// in the words of the identifiers of the standard libraries of Go and Python.
 const bits = "" +
 	"854497595963439593436677695365738883693774694463999593376738645944673795535899794" +
 	"467527693896775795575788792574366687995538673348675893486544782994663694554989693" +

@@ -9,19 +9,20 @@ import (
 type Request struct {
 	Start  time.Time
 	Status int     // of HTTP; 0: there was no answer, or it has none
-	Units  float64 // what it cost, where the service counts that
+	Units  float64 // its cost, where the service counts that
 	Err    error
 }
 
 type observerKey struct{}
 
-// Observed returns ctx for calls whose requests f is told of. It is called by many goroutines.
+// Observed returns ctx for calls that report their requests to f, which is called by many
+// goroutines.
 func Observed(ctx context.Context, f func(Request)) context.Context {
 	return context.WithValue(ctx, observerKey{}, f)
 }
 
-// Observe tells the observer of a call's ctx, if it has one, of a request. Implementations
-// call it for each request that they make.
+// Observe reports a request to the observer of a call's ctx, if it has one.
+// Implementations call it for each request that they make.
 func Observe(ctx context.Context, r Request) {
 	if f, ok := ctx.Value(observerKey{}).(func(Request)); ok {
 		f(r)
@@ -30,15 +31,15 @@ func Observe(ctx context.Context, r Request) {
 
 type listenerKey struct{}
 
-// Listened returns ctx for calls that tell f when an answer of the remote begins. It is called
-// by many goroutines.
+// Listened returns ctx for calls that call f when an answer of the remote begins. f is
+// called by many goroutines.
 func Listened(ctx context.Context, f func()) context.Context {
 	return context.WithValue(ctx, listenerKey{}, f)
 }
 
-// Heard tells the listener of a call's ctx, if it has one, that an answer of the remote begins.
-// Implementations call it where the rest of an answer may take long, and where the error of a
-// call does not tell that there was one.
+// Heard calls the listener of a call's ctx, if it has one, when an answer of the remote
+// begins. Implementations call it where the rest of an answer may take long, and where
+// the error of a call does not show that there was an answer.
 func Heard(ctx context.Context) {
 	if f, ok := ctx.Value(listenerKey{}).(func()); ok {
 		f()

@@ -11,24 +11,26 @@ import (
 
 // Remote is a place for objects. Its methods are called by many goroutines at once.
 type Remote interface {
-	// Get returns an object. With a version that is known, the error is [ErrUnchanged]
-	// when the object still has it. The error is [ErrNotExist] when there is no such object.
+	// Get returns an object. With a known version, the error is [ErrUnchanged] when the
+	// object still has it. The error is [ErrNotExist] when there is no such object.
 	Get(ctx context.Context, part, name string, known Version) (Object, error)
-	// List yields the objects that q asks for in the order of their names, without their
-	// bodies. An object that is stored or removed meanwhile may be among them or not. An
-	// error is the last thing that List yields. A part without objects is empty, and no error.
+	// List yields the objects that q selects in the order of their names, without their
+	// bodies. An object that is stored or removed during the list may be among them or
+	// not. An error is the last thing that List yields. A part without objects is empty,
+	// and no error.
 	List(ctx context.Context, part string, q Query) iter.Seq2[Object, error]
 	// Commit stores objects of a part, and then, when swap is not nil, replaces one more,
-	// whose new version it returns. The objects are durable before that is done, and need
-	// not be stored in one with it. The error is [ErrChanged] when the object to be replaced
-	// has another version, [ErrUnknown] when it is not known whether it was replaced, and
-	// [ErrTooLarge] when an object is too large; the other objects may be stored then, or not.
+	// whose new version it returns. The objects are durable before the swap is made, and
+	// need not be stored in one step with it. The error is [ErrChanged] when the object
+	// to replace has another version, [ErrUnknown] when it is not known whether it was
+	// replaced, and [ErrTooLarge] when an object is too large; the other objects may be
+	// stored then, or not.
 	Commit(ctx context.Context, part string, objects []Object, swap *Swap) (Version, error)
-	// Delete removes objects of a part, whatever their versions. An object that is not
-	// there is no error.
+	// Delete removes objects of a part, whatever their versions. A missing object is no
+	// error.
 	Delete(ctx context.Context, part string, names []string) error
-	// Info returns what is known of the remote, without a request where it can. The identity
-	// comes also with an error, and when ctx has ended.
+	// Info returns the properties of the remote, without a request where it can. The
+	// identity is returned also with an error, and when ctx has ended.
 	Info(ctx context.Context) (Info, error)
 }
 
@@ -41,11 +43,11 @@ type Object struct {
 	Name    string
 	Label   []byte    // JSON of at most 64 KB, which lists hold
 	Body    []byte    // any bytes; nil in a list
-	Version Version   // as it was read; Commit does not look at it
-	Time    time.Time // when it was stored, by the remote's clock; Commit does not look at it
+	Version Version   // as it was read; Commit ignores it
+	Time    time.Time // when it was stored, by the remote's clock; Commit ignores it
 }
 
-// Query says which objects of a part are listed.
+// Query selects the objects of a part to list.
 type Query struct {
 	Prefix string    // of their names
 	After  string    // their names are greater; "": all
@@ -55,25 +57,25 @@ type Query struct {
 // Swap replaces an object, if it still has a version.
 type Swap struct {
 	Object
-	If Version // that it has; "": there is none
+	If Version // the expected version; "": there is no such object
 	// Remove names objects that are removed once the object was replaced, in the same
-	// request where the remote can do that. Those that stay are found by a later pruning.
+	// request where the remote can do that. A later pruning finds the remaining ones.
 	Remove []string
 }
 
-// Info is what is known of a remote.
+// Info is the properties of a remote.
 type Info struct {
-	Identity string    // tells the remote from every other one, also from one with the same address
-	Time     time.Time // of its newest answer, by its clock; the zero time: none has told it
-	Batch    Batch     // what one Commit does whole or not at all
+	Identity string    // distinguishes the remote from every other one, also from one with the same address
+	Time     time.Time // of its newest answer, by its clock; the zero time: not known
+	Batch    Batch     // limits of a Commit that is done whole or not at all
 }
 
-// Batch bounds what Commit does whole, with the swap: so many objects, with the one that
-// is swapped, and so many bytes as [Object.Size] counts them. The zero Batch is nothing.
+// Batch bounds a Commit that is done whole, with the swap: the number of objects, with
+// the swapped one, and the bytes as [Object.Size] counts them. The zero Batch is nothing.
 type Batch struct{ Objects, Bytes int }
 
-// Size returns how many bytes of a [Batch] the object takes: those of its names and its
-// label, and of its body as text in JSON or in base64.
+// Size returns the number of bytes of a [Batch] that the object takes: for its names, its
+// label, and its body as text in JSON or in base64.
 func (o *Object) Size() int {
 	body := base64.StdEncoding.EncodedLen(len(o.Body))
 	if utf8.Valid(o.Body) && bytes.IndexByte(o.Body, 0) < 0 {
@@ -82,7 +84,7 @@ func (o *Object) Size() int {
 	return 100 + 2*len(o.Name) + len(o.Label) + body
 }
 
-// escaped returns how many bytes a text takes in JSON, at most.
+// escaped returns the largest number of bytes that a text takes in JSON.
 func escaped(text []byte) int {
 	n := len(text) + 3*(bytes.Count(text, []byte("\u2028"))+bytes.Count(text, []byte("\u2029")))
 	for _, b := range text {

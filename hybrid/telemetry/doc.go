@@ -1,6 +1,6 @@
-// Package telemetry tells OpenTelemetry what stores and their copying do, as
-// spans and metrics. It is a module of its own, so that programs that do not
-// use it need not have OpenTelemetry.
+// Package telemetry reports the calls of stores and their copying to OpenTelemetry, as
+// spans and metrics. It is a module of its own, so that programs that do not use it need
+// not have OpenTelemetry.
 //
 //	t, err := telemetry.New(tracerProvider, meterProvider)
 //	store, err := hybrid.Open(ctx, dir, t.Hybrid(&hybrid.Options{…}))
@@ -31,10 +31,10 @@
 //	sessionstorage.sync.request_units  {RU}    counter
 //	sessionstorage.sync.backlog        {session}   gauge by state: sessions that are not in step
 //
-// The attribute error is true or false. The backlog counts sessions as the
-// copying last left them: those that are Pending, Deferred, Blocked, Behind or
-// Diverged, and those whose last sync failed.
+// The attribute error is true or false. The backlog counts sessions by their state after
+// the last sync: those that are Pending, Deferred, Blocked, Behind or Diverged, and those
+// whose last sync failed.
 //
-// Nothing that is told holds content of messages: errors have none, and names
-// of sessions are not told.
+// No span or metric holds content of messages: errors have none, and names of sessions
+// are not reported.
 package telemetry

@@ -14,7 +14,7 @@ type instruments struct {
 	units                      metric.Float64Counter
 }
 
-// make makes them and returns the gauge of the backlog.
+// make makes the instruments and returns the gauge of the backlog.
 func (i *instruments) make(m metric.Meter) (metric.Int64ObservableGauge, error) {
 	var failed error
 	seconds := func(name, about string) metric.Float64Histogram {

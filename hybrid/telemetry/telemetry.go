@@ -60,8 +60,8 @@ func New(spans trace.TracerProvider, metrics metric.MeterProvider) (*Telemetry, 
 	return t, err
 }
 
-// Close stops the telling of the backlog. Stores that still have the telemetry
-// may go on to use it.
+// Close ends the reports of the backlog. Stores that still have the telemetry may go on
+// using it.
 func (t *Telemetry) Close() error { return t.gauge.Unregister() }
 
 // Store returns a copy of o, which may be nil, for a store that t observes. An Observer of o
@@ -77,8 +77,8 @@ func (t *Telemetry) Store(o *sessionstore.Options) *sessionstore.Options {
 	return &out
 }
 
-// Hybrid returns a copy of o, which may be nil, for a store of which t observes
-// the files and the copying. An OnStatus and Observers of o are called too.
+// Hybrid returns a copy of o, which may be nil, for a store whose files and copying t
+// observes. An OnStatus and Observers of o are called too.
 func (t *Telemetry) Hybrid(o *hybrid.Options) *hybrid.Options {
 	out := hybrid.Options{}
 	if o != nil {
@@ -154,7 +154,7 @@ func finish(span trace.Span, end time.Time, err error) {
 	span.End(trace.WithTimestamp(end))
 }
 
-// status notes whether a session is in step.
+// status records whether a session is in step.
 func (t *Telemetry) status(session string, s hybrid.Status) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -170,8 +170,8 @@ func (t *Telemetry) status(session string, s hybrid.Status) {
 	}
 }
 
-// waiting counts the sessions that are not in step, by state. Each state is
-// told, so that one without sessions reads zero.
+// waiting counts the sessions that are not in step, by state. Each state is in the
+// result, so that a state without sessions reads zero.
 func (t *Telemetry) waiting() map[string]int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()

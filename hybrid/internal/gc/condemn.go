@@ -12,12 +12,13 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 )
 
-// maxNames is how many names a document condemns, so that it fits into one request.
+// maxNames is the largest number of names that a document condemns, so that it fits into
+// one request.
 const maxNames = 5000
 
-// swap makes next the head, after what it leads to was stored, and then removes what it no
-// longer leads to. The error Is [remoteread.ErrLost] when the head is not the one that was
-// read.
+// swap makes next the head, after it stored the documents with, and then removes the
+// documents without. The error Is [remoteread.ErrLost] when the head has changed since it
+// was read.
 func (p *pruner) swap(ctx context.Context, next *head.Head, with []segment.Document, without ...string) error {
 	next.Fence = p.s.Random.Name(8)
 	return p.swapAs(ctx, next, with, without)
@@ -38,7 +39,7 @@ func (p *pruner) swapAs(ctx context.Context, next *head.Head, with []segment.Doc
 	return nil
 }
 
-// condemn makes a head that does not name some histories, and that condemns documents.
+// condemn makes a head that lacks some histories, and condemns documents.
 func (p *pruner) condemn(ctx context.Context, over []head.History, names []string) error {
 	g := head.Gone{ID: segment.GoneID(p.s.SID, p.s.Random.Name(8)), Names: names}
 	doc, err := g.Encode(p.s.SID)
@@ -50,7 +51,7 @@ func (p *pruner) condemn(ctx context.Context, over []head.History, names []strin
 	return p.swap(ctx, next, []segment.Document{doc})
 }
 
-// without returns the next head, which does not name some histories.
+// without returns the next head, without some histories.
 func (p *pruner) without(over []head.History) *head.Head {
 	next := p.head.Clone()
 	for i := range over {
@@ -59,22 +60,24 @@ func (p *pruner) without(over []head.History) *head.Head {
 	return next
 }
 
-// removeFull removes documents in the request that makes the head one that does not name
-// some histories. It is for a part that has no room to condemn them: a remote that has such
-// parts removes them in the request that makes the head.
+// removeFull removes documents in the request that makes the head one without some
+// histories. It is for a part that has no room to condemn them: a remote with such parts
+// removes them in the request that makes the head.
 func (p *pruner) removeFull(ctx context.Context, over []head.History, names []string) error {
 	next := p.without(over)
 	next.Fence = p.fence()
 	return p.swapAs(ctx, next, nil, names)
 }
 
-// fence draws the fence of the next head. Where it had none it may have no room for one.
+// fence draws the fence of the next head. A head without a fence may have no room for
+// one.
 func (p *pruner) fence() string {
 	fence := p.s.Random.Name(8)
 	return fence[:min(len(fence), len(p.head.Fence))]
 }
 
-// finish removes what the head condemns, and makes one that condemns nothing.
+// finish removes the documents that the head condemns, and makes a head that condemns
+// none.
 func (p *pruner) finish(ctx context.Context) error {
 	for len(p.head.Gone) > 0 {
 		id := p.head.Gone[0]
@@ -94,9 +97,9 @@ func (p *pruner) finish(ctx context.Context) error {
 	return nil
 }
 
-// condemned returns the names that a document condemns. Where it is damaged or lost, what it
-// condemned is not known any more, and it is none. So that a replica which lacks it is not
-// taken for that, a lost one is stored again first, empty.
+// condemned returns the names that a document condemns. Where the document is damaged or
+// lost, its names are unknown, and condemned returns none. A lost document is first
+// stored again, empty: that request fails where only a replica lagged behind.
 func (p *pruner) condemned(ctx context.Context, id string) ([]string, error) {
 	g, err := p.s.Reader.Gone(ctx, p.s.SID, id)
 	switch {
@@ -123,8 +126,8 @@ func (p *pruner) discard(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// Finish removes what the head of a session condemns. Where another device changes the head
-// meanwhile, the rest is for the next Finish or Prune.
+// Finish removes the documents that the head of a session condemns. Where another device
+// changes the head in between, the rest is for the next Finish or Prune.
 func Finish(ctx context.Context, s *Session) error {
 	p := &pruner{s: s}
 	if err := p.readHead(ctx); err != nil || p.head == nil {
@@ -137,8 +140,8 @@ func Finish(ctx context.Context, s *Session) error {
 	return err
 }
 
-// garbage returns the documents that are not live and older than grace: segments
-// first, then what they name. It counts those that are too young.
+// garbage returns the documents that are not live and older than grace: segments first,
+// then all others. It counts the documents that are too young.
 func (i *inventory) garbage(l *liveSet, grace time.Duration, sum *Result) []*document {
 	segments, chunks := i.deadSegments(l, grace, sum)
 	i.addFiles(chunks)
@@ -148,9 +151,9 @@ func (i *inventory) garbage(l *liveSet, grace time.Duration, sum *Result) []*doc
 		switch d.Type {
 		case segment.TypeChunk:
 			dead = !chunks[d.Name]
-		case head.TypeHistory: // which no head came to name, or none does any more
+		case head.TypeHistory: // that the head does not name
 			dead = !i.head.Histories.Has(d.Name)
-		case head.TypeGone: // which no head came to lead to
+		case head.TypeGone: // that the head does not lead to
 			dead = !slices.Contains(i.head.Gone, d.Name)
 		}
 		if dead && i.old(d, grace, time.Time{}, sum) {
@@ -160,8 +163,8 @@ func (i *inventory) garbage(l *liveSet, grace time.Duration, sum *Result) []*doc
 	return append(segments, rest...)
 }
 
-// deadSegments returns the segments that may go, and the chunks that those which
-// stay need.
+// deadSegments returns the segments to remove, and the chunks that the remaining segments
+// need.
 func (i *inventory) deadSegments(l *liveSet, grace time.Duration, sum *Result) (dead []*document, chunks map[string]bool) {
 	chunks = map[string]bool{}
 	for _, d := range i.docs {
@@ -209,8 +212,8 @@ func (i *inventory) remains(grace time.Duration, sum *Result) (garbage []*docume
 	return garbage
 }
 
-// old reports whether a document is older than grace, and what stands for it
-// since a time too. It counts it when it is not.
+// old reports whether a document is older than grace, and so is its replacement, stored
+// at since. It counts a document that is not.
 func (i *inventory) old(d *document, grace time.Duration, since time.Time, sum *Result) bool {
 	at := d.Time
 	if since.After(at) {
@@ -224,13 +227,12 @@ func (i *inventory) old(d *document, grace time.Duration, since time.Time, sum *
 	return false
 }
 
-// lastLook is how long after a tombstone was written last Prune looks for documents of its
-// session once more.
+// lastLook is the time after the last write of a tombstone when Prune looks once more for
+// documents of its session.
 const lastLook = 90 * 24 * time.Hour
 
-// clearDeleted removes what is left of a deleted session but its tombstone: a
-// deletion may have been interrupted, and a device that did not know of it may
-// have uploaded since.
+// clearDeleted removes everything of a deleted session but its tombstone: a deletion may
+// have been interrupted, and a device that did not know of it may have uploaded since.
 func (p *pruner) clearDeleted(ctx context.Context) error {
 	i, err := p.list(ctx)
 	if err != nil {
@@ -257,7 +259,7 @@ func (p *pruner) clearDeleted(ctx context.Context) error {
 }
 
 // enterDeleted writes the entry of a tombstone, where the device that deleted the session
-// did not come to that.
+// was interrupted before that.
 func (p *pruner) enterDeleted(ctx context.Context) error {
 	e := p.s.Entry
 	if e == nil || e.Deleted || p.o.Plan {
@@ -268,9 +270,9 @@ func (p *pruner) enterDeleted(ctx context.Context) error {
 	return err
 }
 
-// clearRemains removes what is left of a session that has no head, as when its first upload
-// never ended, and marks its entry of the catalogue as deleted. No head tells of a writer
-// that is under way, so what is removed must be old.
+// clearRemains removes everything of a session that has no head, as when its first upload
+// never ended, and marks its entry of the catalogue as deleted. Without a head a writer
+// may be under way unseen, so only old documents are removed.
 func (p *pruner) clearRemains(ctx context.Context) error {
 	i, err := p.list(ctx)
 	if err != nil {

@@ -1,28 +1,29 @@
-// Package gc keeps what the cloud has of a session small. [Prune] gives up former
+// Package gc keeps the copy of a session in the cloud small. [Prune] gives up former
 // heads after their time, merges runs of small segments, and removes garbage: the
-// documents that nothing leads to any more. This page says why it removes nothing
-// that anybody needs.
+// documents that nothing leads to any more. This page explains why it removes nothing
+// that is still needed.
 //
-// # What leads to a document
+// # The documents that are reachable
 //
 //	the head                        → segments of the transcript and of each log, chunks
 //	                                  of small files, histories
 //	a history that the head names   → segments of its stream
 //	a segment that stays            → its chunks
 //
-// A history is a former head, a branch, or what a log was before it was cut. The head
-// names all of them. So a device that lists them knows whether the list lacks one, and
-// passes over those that the head does not name.
+// A history is a former head, a branch, or a log in its state before it was cut. The head
+// names them all. So a device that lists them knows whether the list lacks one, and
+// passes over histories that the head does not name.
 //
-// An inventory is all documents of a session, listed after its head and the histories were
-// read. The live set is what of it can be reached from the left side. All else is garbage.
+// An inventory is all documents of a session, listed after its head and the histories
+// were read. The live set is the part that can be reached from the left side. All else is
+// garbage.
 //
 // # Names
 //
-// A name is fixed or drawn. Fixed are those of the head and of an entry of the catalogue:
-// such a document is only replaced, and only in the version that was read; it is never
+// A name is fixed or drawn. The head and an entry of the catalogue have fixed names: such
+// a document is only replaced, and only in the version that was read; it is never
 // removed. All other names have a nonce in them and are never used twice. So a removal
-// needs no condition: what has that name is what was meant, or is gone already.
+// needs no condition: a document with that name is the intended one, or is gone already.
 //
 // # The states of a document
 //
@@ -38,18 +39,18 @@
 //	                      that names it; see [head.Gone]
 //	condemned  removed    a device has read that document
 //
-// Nobody can tell a waiting document from garbage. So what follows holds for both. Nothing
-// that is condemned ever becomes live again.
+// A waiting document cannot be distinguished from garbage. So the rules below hold for
+// both. A condemned document never becomes live again.
 //
-// # Who may do what
+// # The steps of writers, readers and Prune
 //
 // Each step is one request, so a step happens as a whole or not at all, and every
 // step may be the last one of a process.
 //
-// A writer reads the head. It counts on what is live by that version of the head, and
-// on what it stored itself since it read it, and on nothing else. It changes the head
-// last, and only if that is still the version that it read. A reader reads the head, lists
-// segments, and then reads these.
+// A writer reads the head. It counts on the documents that are live by that version of
+// the head, and on the documents that it stored itself since that read, and on nothing
+// else. It changes the head last, and only if that is still the version that it read. A
+// reader reads the head, lists segments, and then reads these.
 //
 // Prune does this by one version of the head, which each of its requests that change the
 // head replaces by another:
@@ -66,8 +67,8 @@
 // Where the partition has no room to condemn them, a request removes up to 99 documents and
 // makes such a head at once.
 //
-// A request whose head is another one does nothing. Prune begins again then, with
-// the head that there is.
+// A request whose head is another one does nothing. Prune begins again then, with the new
+// head.
 //
 // # What merging is for
 //
@@ -82,59 +83,61 @@
 //
 // # Why nothing is lost
 //
-//  1. What was live when the inventory was taken stays, because it is in the live
-//     set. Where a history cannot be read, nothing of its stream is removed; where the
-//     list of histories lags or is damaged, nothing of the session. Prune stops before it
-//     removes anything when it meets a document of another format.
+//  1. A document that was live when the inventory was taken stays, because it is in the
+//     live set. Where a history cannot be read, nothing of its stream is removed; where
+//     the list of histories lags or is damaged, nothing of the session. Prune stops
+//     before it removes anything when it meets a document of another format.
 //  2. A document that becomes live later was stored by a writer that read the version of
 //     the head that Prune holds, or a later one: with an earlier one it cannot change the
 //     head any more. If the document was stored before the inventory, the head that condemns
 //     it is another version. So if Prune is first, the writer's change fails; the writer
-//     reads the head again and stores what is missing, under other names. If the writer is
+//     reads the head again and stores the missing lines, under other names. If the writer is
 //     first, Prune's change fails, and nothing is condemned.
-//  3. Of several segments with the same lines one stays, and what is condemned is none of
-//     them: Prune removes what the head condemns before it lists, and all others pass over
-//     it. A head that leads to less, as after a rewind, is read from what an earlier one was
-//     read from.
-//  4. A reader may be on its way to a document that it listed. So no document goes
-//     before it is as old as the grace time, which is longer than a read takes, and no
-//     segment before what is read in its place is as old. A reader that followed a
-//     former head can miss something nevertheless, when that became garbage just now.
-//     It reads the head again before it says that something is damaged.
+//  3. Of several segments with the same lines one stays, and no condemned segment is
+//     among them: Prune removes the documents that the head condemns before it lists, and
+//     all other devices pass over them. A head that leads to less, as after a rewind, is
+//     read from the segments of the earlier one.
+//  4. A reader may be on its way to a document that it listed. So no document goes before
+//     it is as old as the grace time, which is longer than a read takes, and no segment
+//     before its replacement is as old. A reader that followed a former head can still
+//     miss a document that became garbage just now. It reads the head again before it
+//     reports damage.
 //  5. A first upload has no head, so no version guards it. Its writer begins again when
-//     it has taken longer than [MaxFirstUpload], 3 days. What has no head goes after 7
-//     days at the earliest, whatever the grace time. A replica that lags may lack a
-//     head that is old, so the inventory must lack it too. Of a session with a head the
-//     inventory must have that head in the version that was read: an older one may have
-//     what was removed since.
+//     it has taken longer than [MaxFirstUpload], 3 days. Documents without a head go
+//     after 7 days at the earliest, whatever the grace time. A replica that lags may lack
+//     a head that is old, so the inventory must lack it too. For a session with a head
+//     the inventory must have that head in the version that was read: an older inventory
+//     may have documents that were removed since.
 //  6. A larger segment is stored only after its lines were read and all their hashes
 //     checked. The small ones stay for as long as 4 says.
-//  7. A deleted session keeps its tombstone. All else of the session is garbage. Its forks
-//     are sessions of their own and need nothing of it.
-//  8. Prune may be killed, or run on another device too: after each request there
-//     are the same live documents, and garbage that is not removed yet. What is condemned
-//     stays so until a device has removed it, and may be removed by several.
-//  9. A writer that stored documents for a head that came to nothing, since the session was
-//     deleted meanwhile or born anew by another device, removes them at once: no head ever
-//     leads to them. It knows the heads that it sent by their change and by what they were
-//     born as, also where an answer was lost and another device has changed the head since.
+//  7. A deleted session keeps its tombstone. All else of the session is garbage. Its
+//     forks are sessions of their own and need nothing of it.
+//  8. Prune may be killed, or run on another device too: after each request there are the
+//     same live documents, and garbage that is not removed yet. Condemned documents stay
+//     condemned until a device has removed them, and several devices may remove them.
+//  9. A writer that stored documents for a head that was never written, because another
+//     device deleted the session or sent it anew, removes them at once: no head ever
+//     leads to them. It recognises the heads that it sent by their Op and Born, also
+//     where an answer was lost and another device has changed the head since.
 //  10. A removal waits for no age. It makes a tombstone of each head before it removes a
-//     document; remove.go tells the steps, and who removes what comes late.
-//  11. A device that recreates a session replaces the tombstone, in the version that it read
-//     or wrote, and counts on nothing but what it stored since. What else removes documents
-//     of a deleted session gives the tombstone another version after it listed them, and
-//     removes what was listed; see [Empty]. Where the session was there, the device wrote
-//     the tombstone itself, and goes on after a kill as long as it is that one: a removal by
-//     another device makes it another.
+//     document; remove.go has the steps, and the cases of documents that come late.
+//  11. A device that recreates a session replaces the tombstone, in the version that it
+//     read or wrote, and counts on nothing but the documents that it stored since. Every
+//     other removal of documents of a deleted session gives the tombstone another version
+//     after it listed them, and removes only listed documents; see [Empty]. Where the
+//     session was in the cloud, the device wrote the tombstone itself, and continues
+//     after a kill as long as that is the tombstone: a removal by another device makes it
+//     another.
 //  12. A device that mends stores the lines of a damaged segment again, and condemns all
-//     segments that have no other lines: one of them may share the damage. What has other
-//     lines too stays, and is read after what was stored.
-//  13. A request whose answer was lost arrives within a grace time, or never. One that stores
-//     a document makes garbage then, also where a removal of that name came before.
+//     segments that have no other lines: one of them may share the damage. A segment with
+//     other lines too stays, and is read after the new segments.
+//  13. A request whose answer was lost arrives within a grace time, or never. If it
+//     stores a document, that is garbage then, also where a removal of that name came
+//     before.
 //
 // The tests in orders_test.go run two or three of these at once in every order of their
-// requests, and find what is lost where one of the rules does not hold.
+// requests, and find the losses that occur where one of the rules does not hold.
 //
-// The service's clock decides what is removed. Only former heads carry the time of
-// the device that replaced them, and that agrees with the service's to a minute.
+// The service's clock decides about removals. Only former heads carry the time of the
+// device that replaced them, and that agrees with the service's to a minute.
 package gc

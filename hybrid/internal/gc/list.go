@@ -13,18 +13,18 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// list takes the inventory of a session, which may have no head. It passes over what
-// other tools put there.
+// list takes the inventory of a session, which may have no head. It passes over documents
+// of other tools.
 func (p *pruner) list(ctx context.Context) (*inventory, error) {
 	i := newInventory(p.s.SID, p.head, p.histories)
 	if err := p.listDocuments(ctx, i); err != nil {
 		return nil, err
 	}
-	// A list that has another version of the head may be older than what it condemned.
+	// A list with another version of the head may be older than its condemned names.
 	if t := i.headDocument(); p.head != nil && (t == nil || t.Version != p.s.Head.Version) {
 		return nil, errLagging
 	}
-	// A service that tells no time is at least as far as what it wrote last.
+	// A service that returns no time is at least as late as its newest document.
 	i.now = p.s.Reader.Time()
 	for _, d := range i.docs {
 		if at := d.Time; at.After(i.now) {
@@ -69,15 +69,15 @@ func (p *pruner) listDocuments(ctx context.Context, i *inventory) error {
 	return nil
 }
 
-// inventory is what the cloud has of a session, listed after its head was read.
+// inventory is the list of a session's documents, taken after its head was read.
 type inventory struct {
 	sid      string
 	head     *head.Head
 	docs     []*document
 	segments map[segment.Stream][]segment.Info // of the session itself
-	written  map[string]time.Time              // when segments were, by id
-	listed   []head.History                    // that the head names, without those that are over
-	over     []head.History                    // that have been kept for their time
+	written  map[string]time.Time              // when segments were written, by id
+	listed   []head.History                    // that the head names, without expired ones
+	over     []head.History                    // expired ones
 	now      time.Time                         // by the service's clock
 }
 
@@ -91,7 +91,7 @@ func newInventory(sid string, t *head.Head, listed []head.History) *inventory {
 type document struct {
 	remote.Object
 	Type   string   `json:"type"`
-	Chunks []string `json:"chunks"` // of a segment: the names of those that it needs
+	Chunks []string `json:"chunks"` // of a segment: the names of the chunks that it needs
 
 	info *segment.Info // of a segment; nil when it cannot be read
 }
@@ -118,15 +118,16 @@ func idsOf(docs []*document) (ids []string) {
 	return ids
 }
 
-// liveSet is what of an inventory somebody can still name or read.
+// liveSet is the part of an inventory that is still needed.
 type liveSet struct {
 	segments map[string]bool                   // by id
 	spans    map[segment.Stream][]segment.Span // the same segments
 	broken   map[segment.Stream]bool           // streams with a history that cannot be read: they stay as they are
-	damage   error                             // Is ErrDamaged: why streams are broken
+	damage   error                             // Is ErrDamaged: the reasons for broken streams
 }
 
-// live follows everything that leads to lines: the head, and the histories that it names.
+// live follows everything that leads to lines: the head, and the histories that it
+// names.
 func (i *inventory) live() *liveSet {
 	l := &liveSet{
 		segments: map[string]bool{}, spans: map[segment.Stream][]segment.Span{}, broken: map[segment.Stream]bool{},
@@ -141,7 +142,7 @@ func (i *inventory) live() *liveSet {
 	return l
 }
 
-// add adds the segments that the history which ends at p is read from.
+// add adds the segments of the history that ends at p.
 func (l *liveSet) add(i *inventory, st segment.Stream, p segment.Point) {
 	if p.N <= 0 {
 		return
@@ -160,14 +161,13 @@ func (l *liveSet) add(i *inventory, st segment.Stream, p segment.Point) {
 	}
 }
 
-// has reports whether a segment must stay whatever its age: it is read, or
-// nobody can say what it is good for.
+// has reports whether a segment must stay whatever its age: it is needed, or its use is
+// unknown.
 func (l *liveSet) has(d *document) bool {
 	return d.info == nil || l.segments[d.Name] || l.broken[d.info.Stream]
 }
 
-// coveredSince returns when the youngest was written of the segments that are
-// read in the place of d.
+// coveredSince returns the time of the youngest segment that is read in the place of d.
 func (l *liveSet) coveredSince(d *document, written map[string]time.Time) (at time.Time) {
 	for _, sp := range l.spans[d.info.Stream] {
 		if sp.From.N < d.info.To.N && sp.To.N > d.info.From.N {
@@ -179,7 +179,8 @@ func (l *liveSet) coveredSince(d *document, written map[string]time.Time) (at ti
 	return at
 }
 
-// expire takes the former heads out of an inventory's list that are older than they are kept.
+// expire takes the former heads that have been kept for their time out of an inventory's
+// list.
 func (p *pruner) expire(i *inventory) {
 	now := p.s.Reader.Time()
 	if p.o.Retention < 0 || now.IsZero() {

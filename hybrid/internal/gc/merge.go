@@ -12,18 +12,18 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 )
 
-// MinRun is how many small segments must stand in a row to be merged. That costs
-// little for each line, however often it is done, and leaves a document that is
+// MinRun is the least number of consecutive small segments that are merged. Merging them
+// costs little for each line, however often it is done, and leaves a document that is
 // still read at once.
 const MinRun = 8
 
-// maxTail is how many bytes the document with the last lines of a stream has at most
+// maxTail is the largest size in bytes of the document with the last lines of a stream
 // after a merge.
 const maxTail = 128 << 10
 
-// sizes returns how many bytes of lines a small segment has at most, and how many
-// one has that others are merged to. Event logs are stored as differences: a tenth
-// of them, and less.
+// sizes returns the limit below which a segment is small, and the largest size of a
+// merged one, in bytes of lines. Event logs are stored as differences: a tenth of them,
+// and less.
 func sizes(st segment.Stream) (small, merged int64) {
 	if st.Kind() == segment.KindEvents {
 		return 1 << 20, 4 << 20
@@ -40,7 +40,7 @@ func (p *pruner) merge(ctx context.Context, i *inventory) error {
 	for _, st := range slices.Sorted(maps.Keys(streams)) {
 		spans, err := segment.Tile(st, i.segments[st], segment.Origin(st), streams[st].Point())
 		if err != nil {
-			continue // collect tells
+			continue // collect reports it
 		}
 		for _, run := range toMerge(st, spans, streams[st].Bytes) {
 			if err := p.mergeRun(ctx, i, run); errors.Is(err, remoteread.ErrDamaged) {
@@ -53,8 +53,7 @@ func (p *pruner) merge(ctx context.Context, i *inventory) error {
 	return damage
 }
 
-// toMerge returns the segments of a stream of so many bytes that are to be merged,
-// each group to one.
+// toMerge returns the segments of a stream of so many bytes to merge, each group to one.
 func toMerge(st segment.Stream, spans []segment.Span, bytes int64) (groups [][]segment.Info) {
 	for _, run := range smallRuns(st, spans) {
 		groups = append(groups, bounded(run, bytes)...)
@@ -81,7 +80,7 @@ func bounded(run []segment.Info, bytes int64) (groups [][]segment.Info) {
 	return groups
 }
 
-// smallRuns finds the segments that are worth to be merged.
+// smallRuns finds the runs of segments that are worth merging.
 func smallRuns(st segment.Stream, spans []segment.Span) (runs [][]segment.Info) {
 	small, merged := sizes(st)
 	var run []segment.Info
@@ -118,7 +117,7 @@ func (p *pruner) mergeRun(ctx context.Context, i *inventory, run []segment.Info)
 	for _, in := range run {
 		doc, err := src.Segment(in)
 		if errors.Is(err, segment.ErrMissing) {
-			return remoteread.ErrLost // somebody removed it, under another head
+			return remoteread.ErrLost // another device removed it, under another head
 		}
 		if err != nil {
 			return err
@@ -132,8 +131,8 @@ func (p *pruner) mergeRun(ctx context.Context, i *inventory, run []segment.Info)
 	return p.mergeParts(ctx, i, parts)
 }
 
-// mergeParts stores one segment in the place of several, or two where one would be
-// too large.
+// mergeParts stores one segment in the place of several, or two where one would be too
+// large.
 func (p *pruner) mergeParts(ctx context.Context, i *inventory, parts []*segment.Segment) error {
 	if len(parts) < 2 {
 		return nil
@@ -164,8 +163,8 @@ func (p *pruner) mergeParts(ctx context.Context, i *inventory, parts []*segment.
 	return nil
 }
 
-// prove reads the lines of a segment that is not stored yet, and checks all hashes:
-// a damaged one must not take the place of others.
+// prove reads the lines of a segment that is not stored yet, and checks all hashes: a
+// damaged segment must not replace others.
 func (p *pruner) prove(ctx context.Context, i *inventory, in segment.Info, doc segment.Document) error {
 	infos := []segment.Info{in}
 	for _, other := range i.segments[in.Stream] { // differences may lead to them
@@ -183,7 +182,7 @@ func (p *pruner) prove(ctx context.Context, i *inventory, in segment.Info, doc s
 	return nil
 }
 
-// overlay is a source with one segment more than the cloud has.
+// overlay is a source with one additional segment.
 type overlay struct {
 	*remoteread.Source
 	doc segment.Document

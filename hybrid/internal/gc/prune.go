@@ -14,9 +14,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
 
-// Prune keeps what the cloud has of a session small. It may be interrupted
-// anywhere, and run by several devices at once and beside writers; the package's
-// doc tells why. With an error, it returns what it did until then. The error Is
+// Prune keeps the copy of a session in the cloud small. It may be interrupted anywhere,
+// and run by several devices at once and beside writers; the package's documentation
+// explains why. With an error, it returns the result up to then. The error Is
 // [remoteread.ErrDamaged] when a part of the session was left alone because it is
 // damaged, and [remoteread.ErrContended] when other devices keep changing the head.
 func Prune(ctx context.Context, s *Session, o Options) (Result, error) {
@@ -31,7 +31,7 @@ func Prune(ctx context.Context, s *Session, o Options) (Result, error) {
 	return p.sum, err
 }
 
-// round does all steps once, by the head as it is now.
+// round does all steps once, by the present head.
 func (p *pruner) round(ctx context.Context) error {
 	p.sum.Waiting, p.sum.Due = 0, Result{}.Due
 	if p.o.Plan {
@@ -72,7 +72,7 @@ func (p *pruner) round(ctx context.Context) error {
 	return errors.Join(damage, err)
 }
 
-// collect removes the former heads of an inventory that are over, and its garbage.
+// collect removes the expired former heads of an inventory, and its garbage.
 func (p *pruner) collect(ctx context.Context, i *inventory) error {
 	live, over, names := i.live(), i.over, []string{}
 	for _, h := range over {
@@ -92,7 +92,7 @@ func (p *pruner) collect(ctx context.Context, i *inventory) error {
 }
 
 // remove gives up former heads and removes documents, as many as fit into a request, and
-// returns how many these are. The names are those of the former heads first.
+// returns their number. The names begin with the names of the former heads.
 func (p *pruner) remove(ctx context.Context, over []head.History, names []string) (n int, err error) {
 	n = min(len(names), maxNames)
 	if !p.o.Plan {
@@ -114,35 +114,35 @@ func (p *pruner) remove(ctx context.Context, over []head.History, names []string
 	return n, p.finish(ctx)
 }
 
-// Options say what Prune may do.
+// Options are the options of Prune.
 type Options struct {
-	Grace     time.Duration // how old garbage must be, and what is read in its place, before it is removed
+	Grace     time.Duration // age of garbage, and of the segments in its place, at which it is removed
 	Retention time.Duration // for how long former heads are kept; negative: for ever
-	Plan      bool          // only tell what there is to do
+	Plan      bool          // only report what there is to do
 }
 
 const (
-	// MaxFirstUpload is how long the first upload of a session may take. A writer
-	// that takes longer begins again.
+	// MaxFirstUpload is how long the first upload of a session may take. A writer that
+	// takes longer begins again.
 	MaxFirstUpload = 3 * 24 * time.Hour
 	// firstGrace is the least age at which documents are removed that no head guards.
 	firstGrace = 7 * 24 * time.Hour
 )
 
-// Result is what Prune did, or would do.
+// Result counts the work that Prune did, or would do.
 type Result struct {
-	Merged   int // small segments that larger ones stand for now
-	Segments int // the larger ones
+	Merged   int // small segments that larger ones replaced
+	Segments int // the larger segments
 	Expired  int // histories that were given up
 	Removed  int // documents, also entries of the catalogue
 	Waiting  int // documents that are garbage, but too young
 
-	// Due is when there will be more to do though nothing changes; the zero time is
+	// Due is the time when there will be more to do though nothing changes; zero for
 	// never.
 	Due time.Time
 }
 
-// wait notes that there is something to do at a time.
+// wait notes that there is work to do at a time.
 func (r *Result) wait(until time.Time) {
 	if r.Due.IsZero() || until.Before(r.Due) {
 		r.Due = until
@@ -155,7 +155,7 @@ type Project struct {
 	Identity segment.Identity // of all sessions, without a name
 }
 
-// A Member is a session of a project as the cloud has it.
+// A Member is a session of a project in the cloud.
 type Member struct {
 	SID, Session string
 	Head         *head.Head // nil: it has none
@@ -188,7 +188,7 @@ func (p *Project) read(ctx context.Context, m *Member) error {
 	return err
 }
 
-// Named adds which session an error is about; nil stays nil.
+// Named adds the name of the session to an error; nil stays nil.
 func (m *Member) Named(err error) error {
 	if err != nil {
 		err = fmt.Errorf("session %q: %w", limits.ID(m.Session), err)
@@ -196,13 +196,13 @@ func (m *Member) Named(err error) error {
 	return err
 }
 
-// Session is a session to be pruned, and what is known of it.
+// Session is a session to prune, with its known state.
 type Session struct {
 	SID    string
 	Reader *remoteread.Reader // makes all requests
 	Head   remoteread.Known   // the head as it was last read or written; Prune brings it up to date
 	Entry  *remoteread.Entry  // of the catalogue; nil: it is left alone
-	Device string             // that prunes
+	Device string             // the device that prunes
 	Random *jitter.Source
 }
 
@@ -216,8 +216,8 @@ type pruner struct {
 	histories []head.History // all that the head names
 }
 
-// errLagging tells that a list of documents did not have the head that was read. A round
-// that meets it begins again.
+// errLagging is returned when a list of documents did not have the head that was read. A
+// round that meets it begins again.
 var errLagging = fmt.Errorf("%w: the list of documents has another one", remoteread.ErrLost)
 
 // readHead reads the head.
@@ -235,8 +235,8 @@ func (p *pruner) readHistories(ctx context.Context) (err error) {
 	return err
 }
 
-// outdated reports whether a round met damage, and the head is not any more the one that
-// it followed: what that one led to may have been removed since.
+// outdated reports whether a round met damage, and the head has changed since the round
+// read it: documents that the older head led to may have been removed since.
 func (p *pruner) outdated(ctx context.Context, err error) bool {
 	if !errors.Is(err, remoteread.ErrDamaged) || p.head == nil {
 		return false

@@ -20,8 +20,8 @@ import (
 
 // # Remove
 //
-// A removal removes the text of a session at once, without a grace time, so it cannot count
-// on what a prune counts on. It goes in three steps:
+// A removal removes the text of a session at once, without a grace time, so the proof of
+// a prune does not cover it. It goes in three steps:
 //
 //	bury    one request: the head becomes a tombstone, if it is still the version that
 //	        was read. A session without a head gets one.
@@ -30,14 +30,14 @@ import (
 //	        are listed; see [Empty]
 //
 // A writer that is under way meets the tombstone when it changes the head, and removes
-// what it stored; see package syncer. A device that recreates a session replaces the
+// its documents; see package syncer. A device that recreates a session replaces the
 // tombstone in the version that it read: where that is the last one, the removal of this
-// session ends, with [ErrRecreated]. A reader that misses something reads the head
+// session ends, with [ErrRecreated]. A reader that misses a document reads the head
 // again. A removal that was interrupted leaves a whole session or a tombstone. The next
-// call does what is left. What comes later than all that, Prune finds: it looks at a deleted
-// session at once, and 90 days after its tombstone was written last.
+// call does the remaining steps. Prune finds documents that come even later: it looks at
+// a deleted session at once, and 90 days after the last write of its tombstone.
 
-// ErrAbsent tells that the cloud has nothing of a session. It Is [fs.ErrNotExist].
+// ErrAbsent is returned when the cloud has nothing of a session. It Is [fs.ErrNotExist].
 var ErrAbsent = limits.Errorf(fs.ErrNotExist, "the cloud has nothing of the session")
 
 // A Remover removes sessions for good.
@@ -47,10 +47,9 @@ type Remover struct {
 	Random *jitter.Source
 }
 
-// Remove removes sessions from the cloud with all that is stored of them, but for
-// tombstones. The error Is [ErrAbsent] when the cloud has nothing of one: then Remove
-// changed nothing. It Is [ErrRecreated] when a device recreated one meanwhile; the others
-// are removed.
+// Remove removes sessions from the cloud with all their documents, except tombstones. The
+// error Is [ErrAbsent] when the cloud has nothing of one: then Remove changed nothing. It
+// Is [ErrRecreated] when a device recreated one at the same time; the others are removed.
 func (p *Remover) Remove(ctx context.Context, sessions []string) error {
 	var recreated error
 	err := remoteread.Again(ctx, p.Random, func() error {
@@ -93,7 +92,8 @@ func (p *Remover) remove(ctx context.Context, m *Member) error {
 	return err
 }
 
-// known requires the cloud to have something of a session, and nothing of another format.
+// known returns an error unless the cloud has a head, an entry or other documents of a
+// session, and none of another format.
 func (p *Remover) known(ctx context.Context, m *Member) error {
 	there, err := stored(ctx, p.Reader, m.SID)
 	if err == nil && m.Head == nil && m.Entry == nil && len(there) == 0 {
@@ -102,8 +102,8 @@ func (p *Remover) known(ctx context.Context, m *Member) error {
 	return err
 }
 
-// bury makes a tombstone of the head, also of one that another device may go on from; see
-// package syncer.
+// bury makes a tombstone of the head, also of a tombstone that another device may
+// continue from; see package syncer.
 func (p *Remover) bury(ctx context.Context, m *Member) error {
 	if m.Head != nil && m.Head.Deleted && m.Head.Writer.Device == p.Writer.Device {
 		return nil
@@ -150,17 +150,18 @@ func (p *Remover) enter(ctx context.Context, m *Member) error {
 	return nil
 }
 
-// ErrRecreated tells that another device recreated a session while it was emptied.
+// ErrRecreated is returned when another device recreated a session while it was emptied.
 var ErrRecreated = fmt.Errorf("%w: a device recreated the session meanwhile, and it stays", remoteread.ErrContended)
 
 // Empty removes all documents of a session but its head t, which is its tombstone in the
-// version version, and returns the version that it has then. Documents of other tools stay. What
-// it leaves when it is interrupted, the next call removes, and so does Prune.
+// version version, and returns the tombstone's new version. Documents of other tools
+// stay. Documents that it leaves when it is interrupted are removed by the next call, and
+// by Prune.
 //
-// It lists, gives the tombstone another version, and then removes what it listed. A device
-// that recreates the session replaces the version of the tombstone that it read before it
-// stored anything. Where that fails, it stores all again, under names that were not listed.
-// Where it is first, nothing is removed, and the error Is [ErrRecreated].
+// It lists, gives the tombstone another version, and then removes the listed documents. A
+// device that recreates the session replaces the version of the tombstone that it read
+// before it stored anything. Where that fails, it stores all again, under names that were
+// not listed. Where it is first, nothing is removed, and the error Is [ErrRecreated].
 func Empty(ctx context.Context, s *Session, t *head.Head, version remote.Version) (remote.Version, error) {
 	names, err := stored(ctx, s.Reader, t.SID)
 	if err != nil {
@@ -180,8 +181,9 @@ func Empty(ctx context.Context, s *Session, t *head.Head, version remote.Version
 	return version, p.discard(ctx, names)
 }
 
-// Renew gives the tombstone t another version, if it still has the version version: what was
-// decided by that one comes to nothing. The error Is [remoteread.ErrLost] when it has not.
+// Renew gives the tombstone t another version, if it still has the version version: every
+// change that was decided by that version fails. The error Is [remoteread.ErrLost] when
+// it has not.
 func Renew(ctx context.Context, s *Session, t *head.Head, version remote.Version) (remote.Version, error) {
 	p := &pruner{s: s, head: t}
 	s.Head.Version = version
@@ -190,13 +192,14 @@ func Renew(ctx context.Context, s *Session, t *head.Head, version remote.Version
 }
 
 // Removable returns an error that Is [segment.ErrFormat] when a session has a document of
-// another format: nothing of it is to be removed then.
+// another format: then none of its documents may be removed.
 func Removable(ctx context.Context, r *remoteread.Reader, sid string) error {
 	_, err := stored(ctx, r, sid)
 	return err
 }
 
-// stored lists all documents of a session but its head, whatever leads to them. The error Is [segment.ErrFormat] when one has another format.
+// stored lists all documents of a session but its head, reachable or not. The error Is
+// [segment.ErrFormat] when one has another format.
 func stored(ctx context.Context, r *remoteread.Reader, sid string) (names []string, err error) {
 	for o, err := range r.List(ctx, segment.SessionPK(sid), remote.Query{Prefix: sid + "-"}) {
 		if err != nil {
@@ -213,25 +216,25 @@ func stored(ctx context.Context, r *remoteread.Reader, sid string) (names []stri
 	return names, nil
 }
 
-// Journal remembers at which revision of its entry in the catalogue each session
-// was last pruned, so that one at which nothing happens costs nothing. Without it
-// all are pruned once more.
+// Journal records the revision of the catalogue's entry at which each session was last
+// pruned, so that an unchanged session costs nothing. Without a journal all sessions are
+// pruned once more.
 type Journal struct {
 	V         int             `json:"v"`
-	Grace     time.Duration   `json:"grace"` // that it was done with
+	Grace     time.Duration   `json:"grace"` // of the last prune
 	Retention time.Duration   `json:"retention"`
 	Sessions  map[string]done `json:"sessions"` // by SID
 }
 
 type done struct {
 	Revision int64     `json:"rev"`
-	Due      time.Time `json:"due,omitzero"` // when there is more to do though nothing changes
+	Due      time.Time `json:"due,omitzero"` // when there will be more to do though nothing changes
 }
 
 const journalVersion = 1
 
-// ReadJournal reads what [Journal.Encode] returned. It returns an empty journal for
-// every other text, and for one of other options.
+// ReadJournal reads a text that [Journal.Encode] returned. It returns an empty journal
+// for every other text, and for a journal of other options.
 func ReadJournal(text []byte, o Options) *Journal {
 	j := &Journal{}
 	if json.Unmarshal(text, j) != nil || j.V != journalVersion || j.Sessions == nil || j.Grace != o.Grace || j.Retention != o.Retention {
@@ -243,15 +246,15 @@ func ReadJournal(text []byte, o Options) *Journal {
 // Encode returns the journal's text.
 func (j *Journal) Encode() ([]byte, error) { return json.Marshal(j) }
 
-// Note notes that a session was pruned, and when there is more to do though nothing
-// changes.
+// Note records that a session was pruned, and when there will be more to do though
+// nothing changes.
 func (j *Journal) Note(e *remoteread.Entry, due time.Time) {
 	j.Sessions[e.SID] = done{e.Revision, due}
 }
 
-// Due returns the entries of a project's sessions for which there may be something
-// to do, by the sessions' ids; or those of all its sessions. It forgets sessions
-// without an entry.
+// Due returns the entries of a project's sessions that there may be work for, by the
+// sessions' ids; with all, the entries of all its sessions. It forgets sessions without
+// an entry.
 func (j *Journal) Due(ctx context.Context, r *remoteread.Reader, project segment.Identity, all bool) (map[string]*remoteread.Entry, error) {
 	due, seen := map[string]*remoteread.Entry{}, map[string]bool{}
 	for e, err := range r.Entries(ctx, project.UID(), "", time.Time{}) {

@@ -9,9 +9,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
 
-// A Catalogue entry is what the list of a user's sessions shows of one. It is
-// made of the head, may lag behind it, and can be made again at any time. An
-// entry replaces another only when its revision is greater.
+// A Catalogue entry is the part of a session that the list of a user's sessions shows. It
+// is made of the head, may lag behind it, and can be made again at any time. An entry
+// replaces another only when its revision is greater.
 type Catalogue struct {
 	SID      string
 	UID      string
@@ -42,7 +42,7 @@ type catalogueLabel struct {
 	Conflict bool      `json:"conflict"`
 }
 
-// Catalogue returns the entry of t for the user uid. The name is that of the
+// Catalogue returns the entry of t for the user uid. The name is the name in the
 // session's metadata.
 func (t *Head) Catalogue(uid, name string) Catalogue {
 	return Catalogue{

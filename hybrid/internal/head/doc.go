@@ -9,6 +9,6 @@
 // unless the head names it. A removed session leaves a tombstone: a head that is marked as
 // deleted and keeps its numbers.
 //
-// Nothing here reads a clock or a file. Bytes that others wrote are refused
-// with an error, never with a panic.
+// Nothing here reads a clock or a file. Malformed documents are refused with an error,
+// never with a panic.
 package head

@@ -47,8 +47,7 @@ type headDoc struct {
 	Updated   time.Time `json:"updated"`
 }
 
-// Metadata is the name of the file that has a member of its own in the
-// document.
+// Metadata is the name of the file that has a member of its own in the document.
 const Metadata = "metadata.json"
 
 // Encode returns the document of t. The same head gives the same bytes.
@@ -209,7 +208,7 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
-// An Extent says how far a stream is stored.
+// An Extent records how far a stream is stored.
 type Extent struct {
 	N     int64        `json:"n"`
 	Hash  segment.Hash `json:"h"`
@@ -218,26 +217,26 @@ type Extent struct {
 	Rules []Rules      `json:"red,omitempty"` // of redaction; nil: its lines went through none
 }
 
-// Point returns the history that is stored.
+// Point returns the end of the stored history.
 func (r Extent) Point() segment.Point { return segment.Point{N: r.N, Hash: r.Hash} }
 
-// ExtentOf returns how far a stream is stored once everything before m is.
+// ExtentOf returns the extent of a stream that is stored up to m.
 func ExtentOf(m segment.Mark) Extent {
 	return Extent{N: m.N, Hash: m.Hash, Bytes: m.Bytes, Turns: m.Turn}
 }
 
-// A Rules says which version of the rules of redaction the lines went through from
-// one on, up to those of the next Rules; "" for none.
+// A Rules is the version of the rules of redaction that the lines from From on went
+// through, up to the next Rules; "" for none.
 type Rules struct {
 	From    int64  `json:"n"`
 	Version string `json:"v"`
 }
 
-// maxRules is how many ranges an extent tells apart. Beyond that the two oldest
+// maxRules is the largest number of ranges of an extent. Beyond that the two oldest
 // become one, under the version of the first.
 const maxRules = 32
 
-// Ruled returns r with the rules of its lines: those of was before line n, and that
+// Ruled returns r with the rules of its lines: the rules was before line n, and that
 // version from there on.
 func (r Extent) Ruled(was []Rules, n int64, version string) Extent {
 	rules := slices.DeleteFunc(slices.Clone(was), func(w Rules) bool { return w.From >= n })
@@ -254,12 +253,12 @@ func (r Extent) Ruled(was []Rules, n int64, version string) Extent {
 	return r
 }
 
-// under reports whether that version is the only one of some lines.
+// under reports whether some lines have that version only.
 func under(rules []Rules, version string) bool {
 	return !slices.ContainsFunc(rules, func(r Rules) bool { return r.Version != version })
 }
 
-// Through reports whether it is known that all lines went through that version of the
+// Through reports whether all lines are known to have gone through that version of the
 // rules.
 func (r Extent) Through(version string) bool {
 	return r.N == 0 || len(r.Rules) > 0 && under(r.Rules, version)

@@ -19,7 +19,7 @@ type Head struct {
 	Session  string
 	Project  string
 	Parent   string // "" for none
-	Born     string // 16 hexadecimal digits drawn by who made the first revision, kept for ever: a session made anew has others
+	Born     string // 16 hexadecimal digits drawn for the first revision, kept for ever: a session made anew has others
 
 	Transcript Extent
 	Logs       map[segment.Stream]Extent
@@ -27,12 +27,12 @@ type Head struct {
 
 	Histories Histories // former heads and branches, which have documents of their own
 	Gone      []string  // ids of documents with condemned names; see [Gone]
-	Fence     string    // drawn by who last changed what leads to what, and no line; "" for nobody
+	Fence     string    // drawn by the last change of references alone, without a change of lines; "" for none
 
-	Op        string // names the change that made this revision: a lost answer is told by it
+	Op        string // names the change that made this revision, to recognise it after a lost answer
 	Writer    Writer
 	Redaction string // version of the rules that its last lines went through; "" for none
-	Anew      Anew   // what it took the place of
+	Anew      Anew   // the former session that it replaced
 	Deleted   bool
 	Updated   time.Time // time of the session's last change by the writer's clock, for lists: no decision is made with it
 }
@@ -41,10 +41,10 @@ type Head struct {
 type File struct {
 	segment.Blob
 	Clock   HLC             `json:"hlc,omitzero"`
-	Summary json.RawMessage `json:"doc,omitempty"` // what queries and lists need of it
+	Summary json.RawMessage `json:"doc,omitempty"` // the part that queries and lists need
 }
 
-// A Writer says who wrote a head.
+// A Writer identifies the writer of a head.
 type Writer struct {
 	Device  string `json:"dev"`
 	Host    string `json:"host,omitempty"`
@@ -69,7 +69,7 @@ func (t *Head) AllUnder(version string) bool {
 }
 
 // Tombstone returns the head of the removed session: the same numbers, one revision on,
-// and no files or histories. It has a fence, so that another one needs no room.
+// and no files or histories. It has a fence, so that a later fence needs no room.
 func (t *Head) Tombstone() *Head {
 	dead := *t
 	dead.Revision++
@@ -95,13 +95,13 @@ func (t *Head) Clone() *Head {
 	return &c
 }
 
-// An Anew tells of a session that was sent anew in the place of a former one.
+// An Anew describes a session that was sent anew in the place of a former one.
 type Anew struct {
 	// Rules is the version of the rules that all of its lines and files went through, or
 	// later ones; "" where the former session was deleted.
 	Rules string `json:"v,omitempty"`
-	// Was is where the transcript of the former session ended, and Now the same place here.
-	// They are zero where that is not known.
+	// Was is the end of the transcript of the former session, and Now the same place
+	// here. They are zero where that is not known.
 	Was segment.Point `json:"was,omitzero"`
 	Now segment.Point `json:"now,omitzero"`
 }
@@ -110,8 +110,8 @@ type Anew struct {
 const TypeGone = "gone"
 
 // A Gone condemns documents of a session: they are removed once a head leads to it, and
-// nothing may come to need them. It is removed when they are, in the request that makes a
-// head which does not lead to it.
+// no later head may come to need them. It is removed after them, in the request that
+// makes a head which does not lead to it.
 type Gone struct {
 	ID    string   // of its document
 	Names []string // ids of the documents that are condemned
@@ -146,7 +146,7 @@ func DecodeGone(id string, body []byte) (Gone, error) {
 	return Gone{id, d.Names}, nil
 }
 
-// Summary returns what lists show of a file with that content; nil for nothing.
+// Summary returns the members of a file with that content that lists show; nil for none.
 func Summary(name string, content []byte) []byte {
 	if name != Metadata || pyjson.Check(content, pyjson.Strict) != nil {
 		return nil

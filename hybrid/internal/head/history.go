@@ -8,22 +8,23 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 )
 
-// Why there is a history. A branch stays. The others are former heads, and what logs were
-// before they were cut, which gc gives up after their time.
+// The reasons for a history. A branch stays. The others are former heads, and logs in
+// their state before they were cut, which gc gives up after their time.
 const (
 	WhyBranch  = "branch"  // a device had it when the head went another way
 	WhyRewrite = "rewrite" // a rewrite replaced it, or its log was cut or replaced
 	WhyRestore = "restore" // another history was restored in its place
 )
 
-// A History is one that a session had and that is not its main line. It has a document of
-// its own, which never changes, with a name that is never used twice. The document is
-// stored before the head that names it, and removed after the head that no longer does.
+// A History is a history that a session had and that is not its main line. It has a
+// document of its own, which never changes, with a name that is never used twice. The
+// document is stored before the head that names it, and removed after the head that no
+// longer does.
 type History struct {
 	ID     string // of its document
 	Stream segment.Stream
 	Extent Extent
-	Common int64 // records that it shares with the head it left; 0 for unknown
+	Common int64 // records that it shares with the head that it left; 0 for unknown
 	Why    string
 	Device string // that wrote it, or replaced it
 	KeptAs string // id of the local fork; "" for none
@@ -33,20 +34,21 @@ type History struct {
 // Branch reports whether the history is a branch, and not a former head.
 func (h *History) Branch() bool { return h.Why == WhyBranch }
 
-// MaxFormer is how many histories that are no branches a head names, so that it stays small.
-// The change that adds one more drops the name of the oldest, whose document prune removes.
+// MaxFormer is the largest number of histories that are no branches in a head, so that it
+// stays small. The change that adds one more drops the name of the oldest, whose document
+// prune removes.
 const MaxFormer = 1000
 
 // Histories name the documents of histories that belong to a head: the drawn part of each
-// name, the oldest first. A document of a history that no head names is no part of a session.
-// Branches have no limit of their own: a remote that does not take a head with so many
-// refuses the change, with remote.ErrTooLarge.
+// name, the oldest first. A document of a history that no head names is no part of a
+// session. Branches have no limit of their own: a remote that does not take a head with
+// so many refuses the change, with remote.ErrTooLarge.
 type Histories struct {
 	Former   []string `json:"former,omitempty"`
 	Branches []string `json:"branches,omitempty"`
 }
 
-// Len returns how many histories there are.
+// Len returns the number of histories.
 func (s *Histories) Len() int { return len(s.Former) + len(s.Branches) }
 
 // Has reports whether the document id is of one of the histories.

@@ -19,23 +19,23 @@ type Version struct {
 	Clock HLC
 }
 
-// A Loss is a change that another one, made at the same time, won over. Value
-// is nil when the member had been removed. Key is "" for the whole text, when
-// one side held no object.
+// A Loss is a change that lost against another one, made at the same time. Value is nil
+// when the member had been removed. Key is "" for the whole text, when one side held no
+// object.
 type Loss struct {
 	Key   string
 	Value []byte
 	Clock HLC
 }
 
-// MergeMetadata merges what two sides made of base, an object, member by
-// member: a change on one side alone is taken, also a removal; where both
-// changed, the later clock wins, and the other value is returned as lost. When
-// only one side changed anything, the result is its text, byte for byte.
-// Sides may be swapped without changing the result. An empty base counts as {}.
+// MergeMetadata merges the changes of two sides to base, an object, member by member: a
+// change on one side alone is taken, also a removal; where both changed, the later clock
+// wins, and the other value is returned as lost. When only one side changed anything, the
+// result is its text, byte for byte. Sides may be swapped without changing the result. An
+// empty base counts as {}.
 //
-// Members that count something, like turn_count, are to be set anew by the
-// caller: neither side's is right.
+// The caller has to set members that count something, like turn_count, anew: neither
+// side's is right.
 func MergeMetadata(base []byte, a, b Version) (merged []byte, lost []Loss) {
 	switch {
 	case bytes.Equal(a.Text, b.Text), bytes.Equal(b.Text, base):
@@ -140,7 +140,7 @@ func (c HLC) String() string {
 	return fmt.Sprintf("%s-%04d-%s", time.UnixMilli(c.Wall).UTC().Format(wallFormat), c.Count, c.Device)
 }
 
-// ParseHLC reads what String returns.
+// ParseHLC reads the text of String.
 func ParseHLC(s string) (HLC, error) {
 	if s == "" {
 		return HLC{}, nil
@@ -164,10 +164,10 @@ func ParseHLC(s string) (HLC, error) {
 	return c, nil
 }
 
-// MarshalText returns what String does.
+// MarshalText returns the text of String.
 func (c HLC) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// UnmarshalText reads it.
+// UnmarshalText reads the text of String.
 func (c *HLC) UnmarshalText(text []byte) (err error) {
 	*c, err = ParseHLC(string(text))
 	return err

@@ -5,16 +5,16 @@ import "time"
 const (
 	// Window is how long a session is in use after a program used it.
 	Window = 10 * time.Minute
-	// every is how long a program does not name a session again.
+	// every is the time in which a program does not name a session again.
 	every = 2 * time.Second
-	// maxNamed is how many sessions a program names.
+	// maxNamed is the largest number of sessions that a program names.
 	maxNamed = 4096
 	// rewriteSize is the size from which a file is written anew when most of it
 	// is out of date.
 	rewriteSize = 256 << 10
 )
 
-// all is the name that stands for every session.
+// all is the name for every session.
 const all = ""
 
 // line is a line of a program's file. A later line of the same session counts.
@@ -30,26 +30,25 @@ const (
 	namesEnding = ".jsonl"
 )
 
-// recent reports whether at was so short a time ago that it need not be told
-// again.
+// recent reports whether at was so short a time ago that it need not be written again.
 func recent(at, now int64) bool { return at <= now && now-at < every.Milliseconds() }
 
-// Use tells who uses a session. The zero Use: nobody is known to.
+// Use is the use of a session by programs. The zero Use: no known use.
 type Use struct {
-	Here   bool      // this program does
-	Others time.Time // when another living program last did; zero: none does
+	Here   bool      // this program uses it
+	Others time.Time // when another living program last used it; zero: none does
 	wrote  []int64   // when programs, living or dead, last wrote the transcript
 }
 
-// nameLate is how long after a write a program may name the session: on a busy
+// nameLate is the longest time from a write to the naming of the session: on a busy
 // machine some seconds pass.
 const nameLate = 30 * time.Second
 
-// Wrote reports whether the transcript that was last changed at the time mtime
-// is what a program of this library wrote. A program names the session after its
-// write, and not again for two seconds. So a change up to two seconds behind the name
-// is taken for its own, and one before the name for longer: whoever changed the file
-// before that write has given it an earlier time than the write did.
+// Wrote reports whether a program of this library wrote the transcript that was last
+// changed at the time mtime. A program names the session after its write, and not again
+// for two seconds. So a change up to two seconds behind the name counts as its own, and a
+// change before the name for longer: an earlier write of another program has given the
+// file an earlier time than the write did.
 func (u *Use) Wrote(mtime time.Time) bool {
 	at := mtime.UnixMilli()
 	for _, w := range u.wrote {

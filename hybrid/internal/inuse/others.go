@@ -15,9 +15,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
 
-// Begin makes the files of a new program in dir, under a name that no other one
-// has, and takes over the names that dead programs left. The program has dir
-// then, and closes it.
+// Begin makes the files of a new program in dir, under a name that no other program has,
+// and takes over the names that dead programs left. The program owns dir from then on,
+// and closes it.
 func Begin(dir *vfs.Dir, name string) (*Program, error) {
 	p := &Program{dir: dir, name: name, named: map[string]line{}, left: map[string]bool{}}
 	if err := p.begin(); err != nil {
@@ -35,11 +35,11 @@ func (p *Program) begin() (err error) {
 	if p.file, _, err = p.dir.Append(p.name + namesEnding); err != nil {
 		return err
 	}
-	_, err = p.others() // what is dead is taken over
+	_, err = p.others() // names of dead programs are taken over
 	return err
 }
 
-// Look returns who uses a session now.
+// Look returns the present use of a session.
 func (p *Program) Look(session string) (Use, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,9 +66,8 @@ func (p *Program) Look(session string) (Use, error) {
 	return u, err
 }
 
-// others reads the files of all other programs and returns what the living ones
-// name. What the dead ones wrote is this program's from now on. p.mu is held,
-// but for Begin.
+// others reads the files of all other programs and returns the names of the living ones.
+// The names of the dead ones are this program's from now on. p.mu is held, but for Begin.
 func (p *Program) others() (living []map[string]line, err error) {
 	entries, err := fs.ReadDir(p.dir.Root().FS(), ".")
 	if err != nil {
@@ -88,7 +87,7 @@ func (p *Program) others() (living []map[string]line, err error) {
 	return living, err
 }
 
-// other returns what another program names, nil when it is dead.
+// other returns the names of another program, nil when it is dead.
 func (p *Program) other(name string) (map[string]line, error) {
 	held, err := lock.Try(p.dir.Root(), name+lockEnding, 0o600)
 	switch {
@@ -114,8 +113,8 @@ func (p *Program) other(name string) (map[string]line, error) {
 	return nil, errors.Join(err, held.Unlock())
 }
 
-// young returns what another program names where nobody can tell whether it
-// lives. Its files go once all names are old.
+// young returns the names of another program where it is unknown whether it lives. Its
+// files go once all names are old.
 func (p *Program) young(name string) (map[string]line, error) {
 	fi, err := p.dir.Root().Stat(name + namesEnding)
 	if err == nil && time.Since(fi.ModTime()) > 2*Window {
@@ -124,7 +123,8 @@ func (p *Program) young(name string) (map[string]line, error) {
 	return p.read(name)
 }
 
-// adopt makes what a dead program wrote known in this program's file.
+// adopt writes the names of the sessions that a dead program wrote into this program's
+// file.
 func (p *Program) adopt(names map[string]line) error {
 	now := time.Now().UnixMilli()
 	for id, l := range names {

@@ -12,27 +12,26 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
-// A Program is a program that is running. Its methods may be called by many
-// goroutines.
+// A Program is a running program. Its methods may be called by many goroutines.
 type Program struct {
 	dir  *vfs.Dir
 	name string // of its files, without their endings
 	lock *lock.Lock
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	file  *vfs.Append
 	size  int64
-	live  int64           // of size, what mattered when the file was written anew
-	torn  bool            // the last write failed: half a line may stand at the end
-	named map[string]line // what this program used, and what dead ones wrote
-	left  map[string]bool // those of them that dead ones wrote, and nobody noted yet
+	live  int64           // of size, the part that mattered when the file was written anew
+	torn  bool            // the last write failed: half a line may be at the end
+	named map[string]line // sessions that this program used, and that dead ones wrote
+	left  map[string]bool // the sessions among them that dead programs wrote, until Noted
 	ended bool
 }
 
-// Use tells the others that this program uses a session from now on.
+// Use records, for the other programs, that this program uses a session from now on.
 func (p *Program) Use(session string) error { return p.use(session, false) }
 
-// Wrote is [Program.Use] of a program that has just written the transcript.
+// Wrote is [Program.Use] for a program that has just written the transcript.
 func (p *Program) Wrote(session string) error { return p.use(session, true) }
 
 func (p *Program) use(session string, wrote bool) error {
@@ -54,7 +53,7 @@ func (p *Program) use(session string, wrote bool) error {
 	return p.put(l, now)
 }
 
-// put writes a line and keeps it in mind. p.mu is held.
+// put writes a line and remembers it. p.mu is held.
 func (p *Program) put(l line, now int64) error {
 	if _, known := p.named[l.Session]; !known && len(p.named) >= maxNamed {
 		p.expire(now)
@@ -84,7 +83,7 @@ func (p *Program) put(l line, now int64) error {
 	return err
 }
 
-// expire forgets what is too long ago to matter. p.mu is held.
+// expire forgets names that are too old to matter. p.mu is held.
 func (p *Program) expire(now int64) {
 	for id, l := range p.named {
 		if now-max(l.Used, l.Wrote) >= Window.Milliseconds() {
@@ -123,17 +122,17 @@ func (p *Program) rewrite() error {
 	return err
 }
 
-// Noted tells that it is known elsewhere that a program of this library wrote
-// the session, so that its name need not be kept when the program ends.
+// Noted records that the caller knows that a program of this library wrote the session,
+// so that its name need not be kept when the program ends.
 func (p *Program) Noted(session string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.left, session)
 }
 
-// End removes the files. When names must be kept, because the program wrote
-// sessions and that is not noted, the files stay for the next program, without
-// the lock. Later calls of the program's methods do nothing.
+// End removes the files. When names must be kept, because the program wrote sessions and
+// that is not noted, the files stay for the next program, without the lock. Later calls
+// of the program's methods do nothing.
 func (p *Program) End(keep bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

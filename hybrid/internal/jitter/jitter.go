@@ -60,8 +60,8 @@ func (s *Source) Name(n int) string {
 	return hex.EncodeToString(b)
 }
 
-// Pause waits until a time has passed, unless it is 0, or until ready is closed,
-// unless it is nil. The error is that of ctx when ctx ends first.
+// Pause waits until a time has passed, unless it is 0, or until ready is closed, unless
+// it is nil. It returns the error of ctx when ctx ends first.
 func Pause(ctx context.Context, wait time.Duration, ready <-chan struct{}) error {
 	var over <-chan time.Time
 	if wait > 0 {

@@ -1,5 +1,5 @@
-// Package memremote is a remote that keeps objects in memory, for tests of what sends and
-// fetches them. It answers at once.
+// Package memremote is a remote that keeps objects in memory, for tests of code that
+// sends and fetches them. It answers at once.
 package memremote
 
 import (
@@ -20,15 +20,15 @@ import (
 // Remote holds objects. The zero Remote is empty. Its methods may be called by several
 // goroutines.
 type Remote struct {
-	// Refuse is asked before each request when it is not nil. The request is not made when
-	// it returns an error.
+	// Refuse is called before each request when it is not nil. The request is not made
+	// when it returns an error.
 	Refuse func() error
-	// Now is the remote's clock; nil is that of the machine.
+	// Now is the remote's clock; nil is the machine's clock.
 	Now func() time.Time
 	// Version names the version of an object that is stored; nil: no two are the same.
 	Version func(o *remote.Object) remote.Version
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	parts    map[string]map[string]*remote.Object
 	versions int
 }
@@ -40,7 +40,7 @@ func (r *Remote) Clone() *Remote {
 	return &Remote{parts: maps.Clone(r.parts), versions: r.versions} // parts and objects never change
 }
 
-// begin counts a request. It returns an error for one that is refused.
+// begin counts a request. It returns an error for a refused request.
 func (r *Remote) begin(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

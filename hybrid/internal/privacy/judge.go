@@ -13,7 +13,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// What callers branch on, with [errors.Is]. Package hybrid documents them.
+// The errors of this package, for [errors.Is]. Package hybrid documents them.
 var (
 	ErrRedaction = errors.New("redaction rules hold here that this program does not apply: set Options.Redact")
 	ErrHeld      = errors.New("session is held back, since it is not known whether a rule keeps it on this machine")
@@ -32,18 +32,18 @@ type Guard struct {
 	Redact track.Redactor         // nil: exact bytes
 }
 
-// Verdict is what the rules say of a session.
+// Verdict is the decision of the rules about a session.
 type Verdict struct {
 	Kept      bool     // it stays on this machine
 	Inherited bool     // because its parent does
-	Unknown   []string // it, or ancestors of it, of which nothing here tells, and the cloud may
-	Held      error    // why nothing is sent until somebody acts
+	Unknown   []string // it, or ancestors of it, that are unknown here, and may be in the cloud
+	Held      error    // the reason why nothing is sent until a user acts
 	Child     bool     // it has a parent
 	Above     []string // its parents
-	Secret    bool     // the ids of its parents do not leave
+	Secret    bool     // the ids of its parents are not sent
 }
 
-// and returns what two verdicts on one session, each by another parent, say together.
+// and combines two verdicts on one session, each by another parent.
 func (v Verdict) and(w Verdict) Verdict {
 	if v.Kept || !w.Kept && v.Held != nil {
 		return v
@@ -59,7 +59,7 @@ func (g *Guard) Denied(ctx context.Context, id string) bool {
 	return g.Judge(ctx, id).Kept
 }
 
-// Held returns why a session is not sent until somebody acts; nil when no rule
+// Held returns the reason why a session is not sent until a user acts; nil when no rule
 // holds it back. It makes no request.
 func (g *Guard) Held(ctx context.Context, id string) error {
 	if err := g.RedactionHolds(); err != nil {
@@ -68,12 +68,12 @@ func (g *Guard) Held(ctx context.Context, id string) error {
 	return g.Judge(ctx, id).Held
 }
 
-// Judge finds out what the rules say of a session that are remembered now.
+// Judge returns the verdict of the stored rules on a session.
 func (g *Guard) Judge(ctx context.Context, id string) Verdict {
 	return g.judge(ctx, g.States.Rules(), id, nil)
 }
 
-// judge finds out what rules say of a session. below are the sessions whose ancestor
+// judge returns the verdict of rules on a session. below are the sessions whose ancestor
 // it is.
 func (g *Guard) judge(ctx context.Context, r *replica.Rules, id string, below []string) Verdict {
 	if r.Keeps(id) || g.matches(r, id) {
@@ -120,7 +120,8 @@ func (g *Guard) judgeChild(ctx context.Context, r *replica.Rules, id string, md 
 	return v
 }
 
-// inherit returns what the Verdict on a parent says of its child, which was judged before.
+// inherit returns the verdict on a child, which was judged before, by the verdict on a
+// parent.
 func inherit(above Verdict, here, released bool, before replica.Rule) Verdict {
 	v := Verdict{Child: true}
 	switch {
@@ -139,8 +140,8 @@ func inherit(above Verdict, here, released bool, before replica.Rule) Verdict {
 	return v
 }
 
-// matches reports whether a glob that was given, or is remembered, keeps an id or a
-// name. Where the remembered ones cannot be read, or one is malformed, all are kept.
+// matches reports whether a given or stored glob keeps an id or a name. Where the stored
+// ones cannot be read, or one is malformed, all are kept.
 func (g *Guard) matches(r *replica.Rules, s string) bool {
 	remembered, err := r.Globs()
 	if err != nil {
@@ -173,8 +174,8 @@ func (g *Guard) RedactionHolds() error {
 	return nil
 }
 
-// Applies reports whether this program has the rules of a version, or some that
-// follow them.
+// Applies reports whether this program has the rules of a version, or some that follow
+// them.
 func (g *Guard) Applies(version string) bool {
 	return g.Redact != nil && replica.RulesName(g.Redact.Version()) == replica.RulesName(version)
 }

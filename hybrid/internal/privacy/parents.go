@@ -15,8 +15,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// parentMembers are the members of metadata by which tools name the session that another
-// was made from. A fork of some tools names it in an object, see forkMember.
+// parentMembers are the members of metadata by which tools name the parent of a session.
+// A fork of some tools names it in an object, see forkMember.
 var parentMembers = []string{"parent_id", "parent_session_id"}
 
 const (
@@ -24,8 +24,8 @@ const (
 	forkSource = "source_session_id"
 )
 
-// parentsIn returns the ids of the sessions that one with the metadata md was made from.
-// It is an error when one of them is named by something that is no text.
+// parentsIn returns the ids of the parents of a session with the metadata md. It is an
+// error when the name of one is no text.
 func parentsIn(md sessionstore.Metadata) (parents []string, err error) {
 	add := func(name string, raw []byte) {
 		switch {
@@ -49,9 +49,9 @@ func parentsIn(md sessionstore.Metadata) (parents []string, err error) {
 	return parents, err
 }
 
-// parentsOf returns the ids of the sessions that the session in dir was made from: those that are
-// known, those in its metadata md, and those in the files beside its log of events, which
-// go to no other device. It is an error when some of that cannot be read.
+// parentsOf returns the ids of the parents of the session in dir: the known ones, those
+// in its metadata md, and those in the files beside its log of events, which go to no
+// other device. It is an error when some of that cannot be read.
 func parentsOf(dir string, md sessionstore.Metadata, known []string) (parents []string, err error) {
 	named, err := parentsIn(md)
 	parents = union(known, named)
@@ -74,7 +74,7 @@ func parentsOf(dir string, md sessionstore.Metadata, known []string) (parents []
 	return parents, nil
 }
 
-// describedIn reads what a file beside a log of events tells of its session.
+// describedIn reads the description of a session from a file beside its log of events.
 func describedIn(path string) (md sessionstore.Metadata, err error) {
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -92,7 +92,7 @@ func describedIn(path string) (md sessionstore.Metadata, err error) {
 	return sessionstore.ParseMetadata(content)
 }
 
-// union returns what is in one of two lists, each once.
+// union returns the elements of two lists, each once.
 func union(a, b []string) []string {
 	all := slices.Clip(a)
 	for _, s := range b {
@@ -103,7 +103,7 @@ func union(a, b []string) []string {
 	return all
 }
 
-// WithoutParents returns metadata that name no parent. What they do not have is not added.
+// WithoutParents returns metadata that name no parent. It adds no member.
 func WithoutParents(content []byte) []byte {
 	null := []byte("null")
 	for _, name := range parentMembers {

@@ -61,7 +61,7 @@ func decodeEntry(o *remote.Object, uid string) (entry Entry, ok bool, _ error) {
 	return Entry{Catalogue: c, Version: o.Version, Written: o.Time}, err == nil, err
 }
 
-// maxRounds is how often WriteEntry looks at what another device wrote.
+// maxRounds is the number of tries of WriteEntry while other devices write the entry.
 const maxRounds = 5
 
 // WriteEntry writes an entry, unless there is one of a later revision, and returns its
@@ -107,8 +107,8 @@ func (r *Reader) WriteEntry(ctx context.Context, entry *head.Catalogue, last rem
 // Histories returns the former heads and branches that the head t names, which was read
 // in a version. A head without any costs no request. Where the list lacks one, it is read
 // once more if the head is still that version; if not, the error Is [ErrLost]. With an
-// [ErrDamaged] it returns what could be read: who removes documents, or decides by what is
-// not listed, must stop.
+// [ErrDamaged] it returns the histories that could be read: a caller that removes
+// documents, or decides by the absence of one, must stop.
 func (r *Reader) Histories(ctx context.Context, t *head.Head, version remote.Version) (all []head.History, err error) {
 	if t.Histories.Len() == 0 {
 		return nil, nil
@@ -158,10 +158,10 @@ type Known struct {
 	Doc     json.RawMessage `json:"doc,omitempty"`
 }
 
-// Head reads the head of a session, and returns nil when there is none. known is
-// the head as it was last read or written: one that has not changed since costs one
-// point read. The error Is [ErrHead] when there is a head that cannot be followed, and
-// [ErrOlder] when the answer is older than known.
+// Head reads the head of a session, and returns nil when there is none. known is the head
+// as it was last read or written: an unchanged head costs one point read. The error Is
+// [ErrHead] when there is a head that cannot be followed, and [ErrOlder] when the answer
+// is older than known.
 func (r *Reader) Head(ctx context.Context, sid string, known Known) (*head.Head, Known, error) {
 	version := known.Version
 	if len(known.Doc) == 0 {
@@ -191,7 +191,7 @@ func (r *Reader) Head(ctx context.Context, sid string, known Known) (*head.Head,
 	return t, now, nil
 }
 
-// Head returns the head that h is, nil for none that can be read.
+// Head returns the decoded head, nil for none that can be read.
 func (h *Known) Head(sid string) *head.Head {
 	if len(h.Doc) == 0 {
 		return nil

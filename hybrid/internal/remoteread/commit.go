@@ -12,14 +12,16 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// ErrLost tells that a change was decided by a version of a document that is not the newest
-// any more, or that it is not known whether it was made. What decided it is to be read again.
+// ErrLost is returned when a change was decided by a version of a document that is no
+// longer the newest, or when it is not known whether it was made. The caller has to read
+// the document again.
 var ErrLost = errors.New("the head changed meanwhile")
 
-// ErrContended tells that other devices keep changing what this one is to change.
+// ErrContended is returned when other devices keep changing the same document.
 var ErrContended = errors.New("other devices keep changing the session")
 
-// Lost makes an [ErrLost] of the error of a change where reading again tells what to do.
+// Lost turns the error of a change into an [ErrLost] where another read decides the next
+// step.
 func Lost(err error) error {
 	if errors.Is(err, remote.ErrChanged) || errors.Is(err, remote.ErrUnknown) {
 		return fmt.Errorf("%w: %w", ErrLost, err)
@@ -31,7 +33,8 @@ func Lost(err error) error {
 const maxTries = 5
 
 // Again calls do again, after a pause, where its error Is [ErrLost] or one of also. After
-// maxTries the error Is [ErrContended], or what do returned where the remote does not answer.
+// maxTries the error Is [ErrContended], or the error of do where the remote does not
+// answer.
 func Again(ctx context.Context, random *jitter.Source, do func() error, also ...error) error {
 	for try := 1; ; try++ {
 		err := do()
@@ -51,10 +54,11 @@ func Again(ctx context.Context, random *jitter.Source, do func() error, also ...
 	}
 }
 
-// maxUploads is how many documents are stored at once.
+// maxUploads is the number of documents that are stored at once.
 const maxUploads = 8
 
-// Batch returns what the remote does whole; nothing where it does not tell.
+// Batch returns the limits of a commit that the remote does whole; zero where they are
+// not known.
 func (r *Reader) Batch(ctx context.Context) remote.Batch {
 	info, _ := r.Remote.Info(ctx)
 	return info.Batch
@@ -114,25 +118,25 @@ func (r *Reader) Store(ctx context.Context, pk string, docs []segment.Document) 
 	return context.Cause(ctx)
 }
 
-// Swap returns what replaces a document, if it still has a version; "" is none.
+// Swap returns a swap that replaces a document, if it still has a version; "" is none.
 func Swap(d segment.Document, version remote.Version) *remote.Swap {
 	return &remote.Swap{Object: remote.Object{Name: d.ID, Label: d.Label, Body: d.Body}, If: version}
 }
 
-// What callers branch on, with [errors.Is].
+// The errors of this package, for [errors.Is].
 var (
-	// ErrDamaged tells that something in the cloud is missing or not what its hash
-	// says. Package hybrid documents it.
+	// ErrDamaged is returned when a document in the cloud is missing or does not match
+	// its hash. Package hybrid documents it.
 	ErrDamaged = errors.New("copy in the cloud is damaged")
-	// ErrOlder tells that the account answered with an older head than one that it
-	// gave before. It Is [ErrLost] too.
+	// ErrOlder is returned when the account answered with an older head than before. It
+	// Is [ErrLost] too.
 	ErrOlder = fmt.Errorf("%w: a replica is behind", ErrLost)
-	// ErrHead tells that a session has a head, but none that can be followed.
+	// ErrHead is returned when a session has a head that cannot be followed.
 	ErrHead = errors.New("the session's head in the cloud cannot be read")
 )
 
-// Damaged makes an [ErrDamaged] of an error that tells of damaged or missing
-// documents, and returns every other error as it is.
+// Damaged turns an error for damaged or missing documents into an [ErrDamaged], and
+// returns every other error as it is.
 func Damaged(err error) error {
 	if errors.Is(err, segment.ErrDamaged) || errors.Is(err, segment.ErrGap) {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -140,7 +144,7 @@ func Damaged(err error) error {
 	return err
 }
 
-// unreadable tells why a head cannot be read.
+// unreadable returns the error for a head that cannot be read.
 func unreadable(err error) error {
 	if errors.Is(err, segment.ErrFormat) || errors.Is(err, segment.ErrForeign) {
 		return fmt.Errorf("%w: %w", ErrHead, err)

@@ -22,14 +22,14 @@ type Reader struct {
 	usage Usage
 }
 
-// Usage is what a piece of work cost.
+// Usage is the cost of a piece of work.
 type Usage struct {
 	Requests, Documents int   // made, stored
 	Bytes               int64 // of the documents stored
 	Units               float64
 }
 
-// Usage returns what the work cost so far.
+// Usage returns the cost of the work so far.
 func (r *Reader) Usage() Usage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,15 +51,15 @@ func (r *Reader) atOnce(n int) int {
 	return n
 }
 
-// Time returns the time of the remote's newest answer, by its clock; the zero time when none
-// has told it.
+// Time returns the time of the remote's newest answer, by its clock; the zero time when
+// it is not known.
 func (r *Reader) Time() time.Time {
-	info, _ := r.Remote.Info(context.Background()) // without an answer it tells no time
+	info, _ := r.Remote.Info(context.Background()) // without an answer there is no time
 	return info.Time
 }
 
-// Get reads a document, nil when there is none. The error Is [remote.ErrUnchanged] when it
-// has the version that is known.
+// Get reads a document, nil when there is none. The error Is [remote.ErrUnchanged] when
+// it has the known version.
 func (r *Reader) Get(ctx context.Context, pk, id string, known remote.Version) (*remote.Object, error) {
 	o, err := r.Remote.Get(remote.Observed(ctx, r.count), pk, id, known)
 	if errors.Is(err, remote.ErrNotExist) {
@@ -71,12 +71,12 @@ func (r *Reader) Get(ctx context.Context, pk, id string, known remote.Version) (
 	return &o, nil
 }
 
-// List yields the documents of a partition that q asks for, without their bodies.
+// List yields the documents of a partition that q selects, without their bodies.
 func (r *Reader) List(ctx context.Context, pk string, q remote.Query) iter.Seq2[remote.Object, error] {
 	return r.Remote.List(remote.Observed(ctx, r.count), pk, q)
 }
 
-// Discard removes documents of a partition. That one is gone is no error.
+// Discard removes documents of a partition. A missing document is no error.
 func (r *Reader) Discard(ctx context.Context, pk string, ids []string) error {
 	if len(ids) == 0 {
 		return nil
@@ -106,11 +106,11 @@ type fetched struct {
 	err error
 }
 
-// readAhead is how many documents are read at once.
+// readAhead is the number of documents that are read at once.
 const readAhead = 4
 
-// Source returns a source that expects segments to be asked for in the given
-// order. It reads others too, but none of them ahead. The caller closes it.
+// Source returns a source that expects segments to be requested in the given order. It
+// reads others too, but none of them ahead. The caller closes it.
 func (r *Reader) Source(ctx context.Context, order []segment.Info) *Source {
 	ctx, cancel := context.WithCancel(ctx)
 	return &Source{ctx: ctx, cancel: cancel, reader: r, order: order, begun: map[string]chan fetched{}}
@@ -146,7 +146,7 @@ func (s *Source) begin(in segment.Info) {
 	})
 }
 
-// Chunks implements [segment.Source]. As of segments, some are read ahead.
+// Chunks implements [segment.Source]. It reads some chunks ahead.
 func (s *Source) Chunks(pk string, ids []string) iter.Seq2[segment.Document, error] {
 	return func(yield func(segment.Document, error) bool) {
 		ctx, cancel := context.WithCancel(s.ctx)
@@ -184,10 +184,10 @@ func (r *Reader) document(ctx context.Context, pk, id string) (segment.Document,
 	return segment.Document{ID: id, PK: pk, Label: o.Label, Body: o.Body}, nil
 }
 
-// Lines yields the lines of a stream between two points, after their hashes were
-// checked; see [segment.Lines] for what it needs and how long a line is valid.
-// The error is the last thing yielded. It Is [ErrDamaged] when lines are missing
-// or not what they should be.
+// Lines yields the lines of a stream between two points, after their hashes were checked;
+// see [segment.Lines] for its needs and for how long a line is valid. The error is the
+// last thing yielded. It Is [ErrDamaged] when lines are missing or do not match their
+// hashes.
 func (r *Reader) Lines(ctx context.Context, st segment.Stream, infos []segment.Info, from, to segment.Point, large *segment.Large) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		var order []segment.Info
@@ -210,8 +210,8 @@ func (r *Reader) Lines(ctx context.Context, st segment.Stream, infos []segment.I
 	}
 }
 
-// File reads a small file that a session's head tells of. The error Is [ErrDamaged]
-// when the content is not what the head says.
+// File reads a small file of a session's head. The error Is [ErrDamaged] when the content
+// does not match the head.
 func (r *Reader) File(ctx context.Context, sid string, f head.File) ([]byte, error) {
 	content, err := f.Unpack(sid, func(pk, id string) (segment.Document, error) { return r.document(ctx, pk, id) })
 	return content, Damaged(err)

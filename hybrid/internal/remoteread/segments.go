@@ -11,8 +11,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// Segments lists what the cloud has of a stream of the session with the head t, behind
-// record from, and what the head does not condemn.
+// Segments lists the segments of a stream of the session with the head t, behind record
+// from, without those that the head condemns.
 func (r *Reader) Segments(ctx context.Context, t *head.Head, st segment.Stream, from int64) (infos []segment.Info, err error) {
 	pk := segment.SessionPK(t.SID)
 	condemned, err := r.Condemned(ctx, t)
@@ -39,9 +39,10 @@ func (r *Reader) Segments(ctx context.Context, t *head.Head, st segment.Stream, 
 }
 
 // Condemned returns the ids of the documents that the head t condemns: whether they are
-// removed already or not, they are no part of the session. It is called before documents are
-// listed: where a device has removed them all meanwhile, and then what condemned them, they
-// are not in the list. Where what condemned them is damaged, they are read as others are.
+// removed already or not, they are no part of the session. It is called before documents
+// are listed: if a device removes them all, and then the document that condemned them, in
+// between, they are not in the list. Where the document that condemns them is damaged,
+// they count as others do.
 func (r *Reader) Condemned(ctx context.Context, t *head.Head) (map[string]bool, error) {
 	condemned := map[string]bool{}
 	for _, id := range t.Gone {
@@ -73,9 +74,9 @@ func (r *Reader) Gone(ctx context.Context, sid, id string) (*head.Gone, error) {
 	return &g, nil
 }
 
-// Blocks yields a block for each message of the transcript of the session whose head
-// is t. They come from the indexes of the segments; where one is damaged, from the lines.
-// An error is the last thing it yields; of damage it Is [ErrDamaged].
+// Blocks yields a block for each message of the transcript of the session whose head is
+// t. They come from the indexes of the segments; where one is damaged, from the lines. An
+// error is the last thing it yields; for damage it Is [ErrDamaged].
 func (r *Reader) Blocks(ctx context.Context, t *head.Head) iter.Seq2[segment.Block, error] {
 	return func(yield func(segment.Block, error) bool) {
 		infos, err := r.Segments(ctx, t, segment.Transcript, 0)

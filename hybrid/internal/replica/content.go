@@ -14,7 +14,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
-// Session is what is known of a session's files.
+// Session is the known state of a session's files.
 type Session struct {
 	ID       string `json:"id"`
 	State    State  `json:"state,omitempty"`
@@ -25,13 +25,13 @@ type Session struct {
 	Stat     Stat   `json:"stat,omitzero"`
 }
 
-// State is why a session needs no sync while its files do not change, if that is
-// so.
+// State is the reason why a session needs no sync while its files do not change, or
+// [Open] when there is none.
 type State string
 
 // The states.
 const (
-	InStep  State = ""        // the files are what the head says; with Logs other devices' logs are here, too
+	InStep  State = ""        // the files match the head; with Logs other devices' logs are here, too
 	Deleted State = "deleted" // the cloud deleted it, and the files stay
 	Denied  State = "denied"  // a rule keeps it here
 	Gone    State = "gone"    // it was here, and was removed
@@ -53,21 +53,21 @@ type Entry struct {
 	Round    int    `json:"round"` // in which it was read
 }
 
-// Cursor is up to where the catalogue was read.
+// Cursor records how far the catalogue was read.
 type Cursor struct {
 	Round int    `json:"round"`          // how often reading began anew; 0: it never began
-	Began int64  `json:"began"`          // when the round did, in seconds by this machine's clock
-	Since int64  `json:"since"`          // what was written before that is known, in seconds by the service's clock
+	Began int64  `json:"began"`          // when the round began, in seconds by this machine's clock
+	Since int64  `json:"since"`          // all entries written before that are known, in seconds by the service's clock
 	Next  string `json:"next,omitempty"` // the last key that was read of a list that was interrupted
 	List  int64  `json:"list,omitempty"` // when that list began, by the service's clock
-	New   int64  `json:"new,omitempty"`  // when the newest entry that it had was written
+	New   int64  `json:"new,omitempty"`  // when its newest entry was written
 	Whole bool   `json:"whole"`          // the round has come to the end of the catalogue
 
 	Last     string `json:"last,omitempty"` // the entry that was read last, which shows that the catalogue is still the same
 	Revision int64  `json:"rev,omitempty"`  // its revision
 }
 
-// content is what a table holds.
+// content is the content of a table.
 type content struct {
 	sessions map[string]Session // by id
 	entries  map[string]Entry   // by SID
@@ -78,7 +78,7 @@ func empty() content { return content{sessions: map[string]Session{}, entries: m
 
 // batch is a line of the file: changes that are made together.
 type batch struct {
-	Void     bool      `json:"void,omitempty"` // what stands before counts no more
+	Void     bool      `json:"void,omitempty"` // all earlier lines are void
 	Sessions []Session `json:"s,omitempty"`
 	Entries  []Entry   `json:"e,omitempty"`
 	Cursor   *Cursor   `json:"c,omitempty"`
@@ -139,8 +139,7 @@ func appendLine(to []byte, v any) ([]byte, error) {
 	return fmt.Appendf(to, "%08x %s\n", crc32.Checksum(text, castagnoli), text), nil
 }
 
-// cutLine reads the first line of data into v. n is its length; 0: it is not
-// whole.
+// cutLine reads the first line of data into v. n is its length; 0: the line is not whole.
 func cutLine(data []byte, v any) (n int) {
 	n = bytes.IndexByte(data, '\n') + 1
 	if n <= sumSize {
@@ -153,7 +152,7 @@ func cutLine(data []byte, v any) (n int) {
 	return n
 }
 
-// batches yields all that c holds. The cursor comes last.
+// batches yields the whole content. The cursor comes last.
 func (c *content) batches() iter.Seq[batch] {
 	return func(yield func(batch) bool) {
 		var b batch
@@ -179,8 +178,7 @@ func (c *content) batches() iter.Seq[batch] {
 	}
 }
 
-// joined yields changes in few lines: those of sessions that follow each other go
-// into one.
+// joined yields changes in few lines: consecutive changes of sessions go into one line.
 func joined(all []batch) iter.Seq[batch] {
 	return func(yield func(batch) bool) {
 		var sessions []Session

@@ -11,7 +11,7 @@ import (
 // it does not grow however long the cloud is away. Its methods may be called by many
 // goroutines.
 type DirtySet struct {
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	dirty    map[string]Reason
 	own      map[string]struct{} // sessions whose transcripts this store wrote since they were last scanned
 	gone     map[string]struct{} // sessions removed by this store
@@ -21,10 +21,10 @@ type DirtySet struct {
 	More chan struct{}
 }
 
-// Reason is why a session is to be synced.
+// Reason is the reason to sync a session.
 type Reason uint8
 
-// The reasons, of which the later one counts more.
+// The reasons, in ascending order of weight.
 const (
 	Written Reason = iota // its files may have changed
 	Hinted                // the cloud may have changed
@@ -37,9 +37,9 @@ func NewDirtySet() *DirtySet {
 	}
 }
 
-// Heard notes that this store wrote or removed a file of a session, or removed the
-// session, of which the file is "". It reports whether a program did that: else it
-// was a sync. It allocates nothing for a session that is in the set already.
+// Heard records that this store wrote or removed a file of a session, or removed the
+// session, when file is "". It reports whether a program did that, not a sync. It
+// allocates nothing for a session that is in the set already.
 func (d *DirtySet) Heard(id, file string, removed bool) (program bool) {
 	d.mu.Lock()
 	installed := d.isInstalled(id, file)
@@ -55,8 +55,7 @@ func (d *DirtySet) Heard(id, file string, removed bool) (program bool) {
 	return !installed
 }
 
-// Add adds a session. One that is in the set is synced for the reason that counts
-// more.
+// Add adds a session. A session in the set keeps the reason of more weight.
 func (d *DirtySet) Add(id string, why Reason) {
 	d.mu.Lock()
 	if had, ok := d.dirty[id]; !ok || why > had {
@@ -66,7 +65,7 @@ func (d *DirtySet) Add(id string, why Reason) {
 	d.Wake()
 }
 
-// Wake makes whoever waits for More look for something to do.
+// Wake wakes a goroutine that waits for More.
 func (d *DirtySet) Wake() {
 	select {
 	case d.More <- struct{}{}:
@@ -83,7 +82,7 @@ func (d *DirtySet) Take() map[string]Reason {
 	return taken
 }
 
-// Size returns how many sessions the set has.
+// Size returns the number of sessions in the set.
 func (d *DirtySet) Size() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -131,8 +130,8 @@ func (d *DirtySet) TakeOwn(id string) bool {
 	return own
 }
 
-// Install notes which files of a session a sync has written and the store will tell
-// of; nil: none after all.
+// Install records the files of a session that a sync has written, and that the store will
+// report; nil: none after all.
 func (d *DirtySet) Install(id string, files []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -141,7 +140,7 @@ func (d *DirtySet) Install(id string, files []string) {
 	}
 }
 
-// isInstalled reports whether a write is a sync's, and forgets that it is to come.
+// isInstalled reports whether a write is a sync's, and removes it from the expected ones.
 // d.mu is held.
 func (d *DirtySet) isInstalled(id, file string) bool {
 	files := d.installs[id]

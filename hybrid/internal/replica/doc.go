@@ -1,45 +1,44 @@
-// Package replica keeps what this device knows of the sessions that it syncs: a
+// Package replica keeps the state that this device has of the sessions that it syncs: a
 // [Table], on the disk, so that the next process begins where the last one ended.
 //
 // # What is in a table
 //
-// For each session a [Session]: the [Stat] of its files when they were last in
-// step with the cloud, and with which revision of the head. A session of which the
-// stat is the same, and the catalogue tells of no later revision, needs no sync.
-// For each entry of the catalogue an [Entry], and the [Cursor]: up to where the
-// catalogue was read.
+// For each session a [Session]: the [Stat] of its files when they were last in step with
+// the cloud, and the revision of the head at that time. A session with the same stat, and
+// no later revision in the catalogue, needs no sync. For each entry of the catalogue an
+// [Entry], and the [Cursor]: how far the catalogue was read.
 //
 // # Rules
 //
 //   - A table can be lost at any time: then the sessions are compared with the
 //     cloud once more, and the catalogue is read from its beginning.
-//   - The cursor never stands behind an entry that the table lacks. Both are
+//   - The cursor is never behind an entry that the table lacks. Both are
 //     written in one line.
 //   - A [Session] is only put after its files were read, with a Stat that was
-//     taken before. What is written in between shows in the next Stat.
+//     taken before. A write in between shows in the next Stat.
 //   - A Stat that may hide a change within one step of the file system's clock is
 //     not [Stat.Sure]: the files are read once more.
-//   - An entry is replaced only by one of the same or a later revision.
+//   - An entry is replaced only by an entry of the same or a later revision.
 //   - Each round, which is begun once a week, reads the catalogue from its
 //     beginning. Entries that two rounds did not meet are forgotten.
 //
 // # The file
 //
-// A table is one file of lines. Each is the CRC-32C of a JSON text as eight
-// hexadecimal digits, a space, and the text. The first line is a header: the
-// version, what the table is for, and a random name of the file. Each other line
-// is a batch of changes, and later ones replace earlier ones. The first line that
-// is not whole ends the file: what stands behind it counts as lost. Where the
-// header is not as expected, the file counts as missing.
+// A table is one file of lines. Each is the CRC-32C of a JSON text as eight hexadecimal
+// digits, a space, and the text. The first line is a header: the version, the identity of
+// the table, and a random name of the file. Each other line is a batch of changes, and
+// later ones replace earlier ones. The first line that is not whole ends the file: all
+// bytes behind it count as lost. Where the header is not as expected, the file counts as
+// missing.
 //
-// A batch is appended in one write, under a lock that excludes other processes of
-// the device, after what they appended meanwhile was read. When the file holds
-// twice as many changes as there are sessions and entries, it is written anew and
-// renamed over the old one. Another process tells by the header that this
-// happened, reads the new file whole, and appends what is missing there of what it
-// knows. Nothing is synced: a power cut takes lines from the end.
+// A batch is appended in one write, under a lock that excludes other processes of the
+// device, after the lines that they appended were read. When the file holds twice as many
+// changes as there are sessions and entries, it is written anew and renamed over the old
+// one. Another process sees the new header, reads the new file whole, and appends those
+// of its own changes that the file lacks. Nothing is synced: a power cut takes lines from
+// the end.
 //
 // A table belongs to one place, device, user, project, container and set of privacy
-// rules. Its file has their hash in its name, so that programs which disagree
-// about them do not undo each other's work.
+// rules. Its file has their hash in its name, so that programs which disagree about them
+// do not undo each other's work.
 package replica

@@ -16,10 +16,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
-// Prefix is how the names of the files of tables begin.
+// Prefix is the prefix of the names of the files of tables.
 const Prefix = "replica-"
 
-// Table is what this device knows. Its methods may be called by many goroutines.
+// Table is the known state of all sessions. Its methods may be called by many goroutines.
 // Changes are in memory until [Table.Save].
 type Table struct {
 	open     func() (*vfs.Dir, error) // the directory of its file
@@ -27,13 +27,13 @@ type Table struct {
 	identity string
 	saving   chan struct{} // holds a value during Save: a mutex that can be waited for with a context
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	read  bool       // the file was read
 	file  file       // as far as it was read
 	known content
-	all   bool // the file is to be written anew
+	all   bool // Save has to write the file anew
 
-	new     []batch // what the file lacks
+	new     []batch // changes that the file lacks
 	waiting int     // changes in new
 }
 
@@ -44,20 +44,20 @@ func New(open func() (*vfs.Dir, error), identity string) *Table {
 	return &Table{open: open, name: Prefix + hex.EncodeToString(sum[:8]), identity: identity, saving: make(chan struct{}, 1), known: empty()}
 }
 
-// file is what is known of the file of a table.
+// file is the known state of the file of a table.
 type file struct {
-	name    string // that its header has; "": it was never read
-	size    int64  // of what was read
+	name    string // from its header; "": it was never read
+	size    int64  // of the part that was read
 	changes int    // that were read
 }
 
 const (
-	lockLimit = time.Second // how long others are waited for
-	slack     = 1000        // changes that a file may hold more than twice what there is
+	lockLimit = time.Second // longest wait for other processes
+	slack     = 1000        // changes that a file may hold beyond twice the size of the content
 	lockEnd   = ".lock"     // of the name of the lock
 )
 
-// change makes changes, which [Table.Save] is to write. t.mu is held.
+// change makes changes, which the next [Table.Save] writes. t.mu is held.
 func (t *Table) change(b batch) {
 	t.known.apply(&b)
 	if last := len(t.new) - 1; last >= 0 && b.replaces(&t.new[last]) {
@@ -74,7 +74,8 @@ func (t *Table) change(b batch) {
 
 func (c *content) size() int { return len(c.sessions) + len(c.entries) }
 
-// lock returns the table's content, read if it was not. The caller unlocks t.mu.
+// lock returns the table's content, and reads it first if that was not done. The caller
+// unlocks t.mu.
 func (t *Table) lock() *content {
 	t.mu.Lock()
 	t.load()
@@ -91,11 +92,11 @@ func (t *Table) load() {
 	if err != nil {
 		return
 	}
-	_ = t.catchUp(dir) // what cannot be read is not known; Save tells of it
+	_ = t.catchUp(dir) // an unreadable file counts as empty; Save returns the error
 	_ = dir.Close()    // only read
 }
 
-// catchUp reads what other processes appended. t.mu is held.
+// catchUp reads the lines that other processes appended. t.mu is held.
 func (t *Table) catchUp(dir *vfs.Dir) error {
 	data, err := readAll(dir, t.name)
 	if err != nil {
@@ -126,7 +127,7 @@ func (t *Table) catchUp(dir *vfs.Dir) error {
 	return nil
 }
 
-// follow makes the changes in data, which is what follows in the file.
+// follow makes the changes of data, the next lines of the file.
 func (f *file) follow(data []byte, known *content) {
 	for {
 		var b batch
@@ -141,7 +142,7 @@ func (f *file) follow(data []byte, known *content) {
 	}
 }
 
-// missing returns what mine has and c lacks.
+// missing returns the changes that mine has and c lacks.
 func (c *content) missing(mine *content) (b batch) {
 	for id, s := range mine.sessions {
 		if _, ok := c.sessions[id]; !ok {
@@ -156,9 +157,9 @@ func (c *content) missing(mine *content) (b batch) {
 	return b
 }
 
-// Save writes what changed. It waits for other goroutines until ctx ends, and a second
-// at most for other processes that write; the table can be used meanwhile. After an
-// error everything is kept for the next Save.
+// Save writes the changes. It waits for other goroutines until ctx ends, and a second at
+// most for other processes that write; the table can be used while it waits. After an
+// error all changes are kept for the next Save.
 func (t *Table) Save(ctx context.Context) (err error) {
 	if t.saved() {
 		return nil
@@ -207,7 +208,7 @@ func (t *Table) beginSave(ctx context.Context) error {
 	}
 }
 
-// writeNew writes what the file lacks. The lock is held.
+// writeNew writes the changes that the file lacks. The lock is held.
 func (t *Table) writeNew(dir *vfs.Dir) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -236,7 +237,7 @@ func (t *Table) write(dir *vfs.Dir) error {
 	return t.append(dir, changes)
 }
 
-// append appends what is new.
+// append appends the new changes.
 func (t *Table) append(dir *vfs.Dir, changes int) (err error) {
 	var lines []byte
 	for b := range joined(t.new) {

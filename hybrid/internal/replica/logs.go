@@ -10,14 +10,13 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
-// LogFile is the name under which another device's log lies in the
-// bookkeeping.
+// LogFile is the name of the file in the bookkeeping with another device's log.
 func LogFile(sid string, st segment.Stream) string { return sid + "." + string(st) + ".jsonl" }
 
-// WriteLog writes lines into a file beside the states, behind its first bytes,
-// which stay; 0: into a new one. It returns how long these and the lines are. They
-// are durable then. Several processes may write the same file at once: what
-// stands at a place is always the same.
+// WriteLog writes lines into a file beside the states, behind its first bytes, which
+// stay; 0: into a new one. It returns the length of these bytes and the lines, all
+// durable. Several processes may write the same file at once: the bytes at a place are
+// always the same.
 func (s *States) WriteLog(name string, behind int64, lines iter.Seq2[[]byte, error]) (size int64, err error) {
 	if behind == 0 {
 		err = s.Fill(name, func(w io.Writer) error {
@@ -65,7 +64,7 @@ func (w *writerAt) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// counter counts what is written.
+// counter counts the bytes that are written.
 type counter struct {
 	w io.Writer
 	n int64

@@ -14,20 +14,22 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
-// MachinesFile is the name of the file that tells which device a sessions directory is on
-// which machine. It has a line for each machine that syncs the directory, since machines
-// may share a home. A machine adds its line and changes no other. The first line tells how
-// many follow, so that a file that was cut is not taken for one that lacks a machine.
+// MachinesFile is the name of the file that records the device of a sessions directory on
+// each machine. It has a line for each machine that syncs the directory, since machines
+// may share a home. A machine adds its line and changes no other. The first line has the
+// number of lines that follow, so that a file that was cut is not mistaken for a file
+// without a machine.
 const MachinesFile = "machines"
 
 // Machine is a line of the file.
 type Machine struct {
-	Key   string `json:"machine"` // tells it from other machines; "": nothing does, and all such are one
+	Key   string `json:"machine"` // identifies the machine; "": it has no id, and all such are one
 	Place string `json:"place"`   // the sessions directory, by its path there: a copy is another device
 	ID    string `json:"device"`
 }
 
-// ErrNotRecorded tells that the file has no line for the machine, and cannot be given one.
+// ErrNotRecorded is returned when the file has no line for the machine, and cannot get
+// one.
 var ErrNotRecorded = errors.New("which device this is cannot be recorded")
 
 func damaged(dir *vfs.Dir) error {
@@ -35,12 +37,12 @@ func damaged(dir *vfs.Dir) error {
 	return fmt.Errorf("%s is damaged: bring it back from a backup, or set Options.Device; without the file this machine counts as a new device", file)
 }
 
-// machinesTries is how often a line is added, if other machines that no lock keeps away
-// make the file meanwhile.
+// machinesTries is how often the addition of a line is tried, if other machines that no
+// lock excludes make the file at the same time.
 const machinesTries = 5
 
-// DeviceOf returns the device that the directory m.Place is on the machine m.Key, by the
-// file in dir. If there is no line for it, it adds one, with the id that choose returns.
+// DeviceOf returns the device of the directory m.Place on the machine m.Key, by the file
+// in dir. If there is no line for it, DeviceOf adds one, with the id that choose returns.
 // taken are the devices of other lines. The error Is [ErrNotRecorded] if no line can be
 // added.
 func DeviceOf(ctx context.Context, dir *vfs.Dir, m Machine, choose func(taken map[string]bool) (string, error)) (id string, err error) {
@@ -79,7 +81,7 @@ func DeviceOf(ctx context.Context, dir *vfs.Dir, m Machine, choose func(taken ma
 	return "", damaged(dir)
 }
 
-// machines is what the file has.
+// machines is the content of the file.
 type machines struct {
 	all   []Machine
 	lines []byte // behind the first
@@ -130,8 +132,8 @@ func readMachines(dir *vfs.Dir) (f machines, err error) {
 	return f, nil
 }
 
-// add writes the file with one machine more. The error Is [fs.ErrExist] if it is the first
-// one and another machine has made the file meanwhile.
+// add writes the file with one machine more. The error Is [fs.ErrExist] if it is the
+// first machine and another machine has made the file in between.
 func (f *machines) add(dir *vfs.Dir, m Machine) error {
 	text, err := appendLine(nil, &machinesHead{version, len(f.all) + 1})
 	if err == nil {
@@ -149,7 +151,7 @@ func (f *machines) add(dir *vfs.Dir, m Machine) error {
 	}
 	defer p.Discard() // its temporary name
 	if len(f.all) == 0 {
-		// A file server may tell a machine late that another one has made the file.
+		// A file server may show a machine late that another one has made the file.
 		err = dir.Link(p.Name(), MachinesFile)
 	}
 	if len(f.all) > 0 || err != nil && !errors.Is(err, fs.ErrExist) { // not all file systems have links
@@ -164,7 +166,7 @@ func (f *machines) add(dir *vfs.Dir, m Machine) error {
 	return dir.Sync()
 }
 
-// Devices returns the devices that know sessions of the place by the states that are here.
+// Devices returns the devices of the place that have states here.
 func (s *States) Devices() (map[string]bool, error) {
 	all := map[string]bool{}
 	return all, s.with(func(dir *vfs.Dir) error {

@@ -17,8 +17,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
-// Rules are what is remembered beside the states of what may leave, as it stood at one
-// moment. They do not change.
+// Rules are the stored rules about what may leave, as of one moment. They do not change.
 type Rules struct {
 	redaction    string
 	redactionErr error
@@ -34,7 +33,8 @@ func (r *Rules) Redaction() (string, error) { return r.redaction, r.redactionErr
 // Globs returns the globs of ids and names of sessions that stay.
 func (r *Rules) Globs() ([]string, error) { return r.deny, r.denyErr }
 
-// Err returns why it is not known what stays, so that everything does; nil: it is known.
+// Err returns the reason why all sessions stay, because the rules cannot be read; nil:
+// they are known.
 func (r *Rules) Err() error { return errors.Join(r.denyErr, r.localErr) }
 
 // Keeps reports whether a session is local only. When that cannot be found out, it is:
@@ -43,14 +43,14 @@ func (r *Rules) Keeps(id string) bool {
 	return r.localErr != nil || slices.Contains(r.local.Sessions, id)
 }
 
-// Released reports whether somebody let the session leave by name.
+// Released reports whether the session was released by name.
 func (r *Rules) Released(id string) bool {
 	return r.localErr == nil && slices.Contains(r.local.Released, id)
 }
 
-// rulesCache keeps the rules that were read last, and how their files stood.
+// rulesCache keeps the rules that were read last, and the state of their files.
 type rulesCache struct {
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	rules *Rules     // nil: none were read
 	files [3]os.FileInfo
 	sure  bool // a change of a file shows in its stat
@@ -68,8 +68,8 @@ type localOnlyDoc struct {
 
 var rulesFiles = [3]string{DenyFile, LocalOnlyFile, RedactionFile}
 
-// Rules returns the rules as they are remembered now. It opens their files only when one
-// of them changed since they were read last, by this or another process.
+// Rules returns the stored rules. It opens their files only when one of them changed
+// since they were read last, by this or another process.
 func (s *States) Rules() *Rules {
 	c := &s.rules
 	c.mu.Lock()
@@ -93,7 +93,7 @@ func (s *States) Rules() *Rules {
 	return r
 }
 
-// statRules returns how the files of the rules stand; nil for one that is not there.
+// statRules returns the state of the files of the rules; nil for a missing file.
 func (s *States) statRules() (files [3]os.FileInfo, err error) {
 	err = s.with(func(dir *vfs.Dir) error {
 		for i, name := range rulesFiles {
@@ -114,8 +114,8 @@ func sameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// SetLocalOnly remembers that a session never leaves this machine, or that it may leave
-// whatever became of its parents. It is durable then. Several processes may change it.
+// SetLocalOnly records, durably, that a session never leaves this machine, or that it may
+// leave, whatever becomes of its parents. Several processes may change it.
 func (s *States) SetLocalOnly(id string, on bool) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -140,7 +140,7 @@ func without(all []string, id string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == id })
 }
 
-// readLocalOnly reads which sessions never leave this machine.
+// readLocalOnly reads the list of sessions that never leave this machine.
 func (s *States) readLocalOnly() (doc localOnlyDoc, err error) {
 	text, err := s.Read(LocalOnlyFile)
 	switch {
@@ -154,8 +154,7 @@ func (s *States) readLocalOnly() (doc localOnlyDoc, err error) {
 	return doc, nil
 }
 
-// DenyFile is the name of the file beside the states with the rules that were given
-// last.
+// DenyFile is the name of the file beside the states with the globs that were given last.
 const DenyFile = "deny.json"
 
 type denyDoc struct {
@@ -163,8 +162,8 @@ type denyDoc struct {
 	Globs []string `json:"globs"`
 }
 
-// Globs keeps the globs that were given for the next process, or returns those of
-// the last one when given is nil. That one of those is malformed is an error.
+// Globs stores the given globs for the next process, or returns the globs of the last
+// process when given is nil. A malformed glob among those is an error.
 func (s *States) Globs(given []string) ([]string, error) {
 	var doc denyDoc
 	text, err := s.Read(DenyFile)
@@ -190,12 +189,12 @@ func (s *States) Globs(given []string) ([]string, error) {
 }
 
 // MatchGlob reports whether a glob fits all of s: as [path.Match] does, but here a slash
-// is a character as any other. The error tells that the glob is malformed.
+// is a character as any other. It returns an error for a malformed glob.
 func MatchGlob(glob, s string) (bool, error) {
 	if _, err := path.Match(glob, ""); err != nil {
 		return false, err
 	}
-	after, from, starred := "", "", false // what follows the last star, and where in s that was tried
+	after, from, starred := "", "", false // the glob behind the last star, and the place in s where it was tried
 	for glob != "" || s != "" {
 		if strings.HasPrefix(glob, "*") {
 			glob = glob[1:]
@@ -216,7 +215,8 @@ func MatchGlob(glob, s string) (bool, error) {
 	return true, nil
 }
 
-// firstOf returns what of a glob without a star at its beginning stands for one character.
+// firstOf returns the part of a glob without a star at its beginning that matches one
+// character.
 func firstOf(glob string) string {
 	if glob == "" || glob[0] != '[' && glob[0] != '\\' {
 		return glob[:min(1, len(glob))]
@@ -232,8 +232,8 @@ func firstOf(glob string) string {
 	return glob[:2]
 }
 
-// fits returns how many bytes at the beginning of s a part of a glob stands for; 0: it
-// does not fit.
+// fits returns the number of bytes at the beginning of s that a part of a glob matches;
+// 0: it does not fit.
 func fits(part, s string) (n int) {
 	if part == "" || s == "" {
 		return 0
@@ -248,8 +248,8 @@ func fits(part, s string) (n int) {
 	return n
 }
 
-// RedactionFile is the name of the file beside the states with the version of the
-// rules of redaction that were given last. It holds no rule itself.
+// RedactionFile is the name of the file beside the states with the version of the rules
+// of redaction that were given last. It holds no rule itself.
 const RedactionFile = "redaction.json"
 
 type redactionDoc struct {
@@ -257,7 +257,7 @@ type redactionDoc struct {
 	Version string `json:"version"`
 }
 
-// Redaction returns the version of the rules that are remembered; "" for none.
+// Redaction returns the stored version of the rules; "" for none.
 func (s *States) Redaction() (string, error) {
 	text, err := s.Read(RedactionFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -273,8 +273,8 @@ func (s *States) Redaction() (string, error) {
 	return doc.Version, nil
 }
 
-// SetRedaction remembers the version of rules for all programs that open the
-// directory. It is durable then.
+// SetRedaction stores the version of rules, durably, for all programs that open the
+// directory.
 func (s *States) SetRedaction(version string) error {
 	text, err := json.Marshal(redactionDoc{stateVersion, version})
 	if err != nil {
@@ -283,24 +283,24 @@ func (s *States) SetRedaction(version string) error {
 	return s.Write(RedactionFile, text)
 }
 
-// RulesName returns what rules are called apart from their version: that of
-// "secrets/3" and "secrets/4+1f" is "secrets". Rules of one name follow each other.
+// RulesName returns the name of rules without their version: "secrets" for "secrets/3"
+// and "secrets/4+1f". Rules of one name follow each other.
 func RulesName(version string) string {
 	name, _, _ := strings.Cut(version, "/")
 	return strings.TrimRight(name, "0123456789")
 }
 
-// BuiltIn reports whether rules of the version mine, of which only the number grows,
-// can stand for those of the version asked.
+// BuiltIn reports whether rules of the version mine, in which only the number grows, can
+// replace rules of the version asked.
 func BuiltIn(mine, asked string) bool {
 	_, rest := numbered(asked)
 	return strings.Contains(asked, "/") && rest == "" && Follows(mine, asked)
 }
 
-// Follows reports whether rules of the version mine may take the place of those of the
-// version was. They have the same name, no lower number, and stand for patterns of the
-// user where those did, which is what follows the number. Whether other patterns find
-// more or less cannot be told: whoever gives them decides.
+// Follows reports whether rules of the version mine may replace rules of the version was.
+// They have the same name, no lower number, and patterns of the user where the former
+// rules had some, which is the part behind the number. Whether other patterns find more
+// or less is unknown: their author decides.
 func Follows(mine, was string) bool {
 	if RulesName(mine) != RulesName(was) {
 		return false
@@ -310,8 +310,8 @@ func Follows(mine, was string) bool {
 	return compareNumbers(number, before) >= 0 && (patterns == "" || rest != "")
 }
 
-// numbered returns the digits of a version, without zeros before them, and what
-// follows them: of "secrets/4+1f" these are "4" and "+1f".
+// numbered returns the digits of a version, without leading zeros, and the rest behind
+// them: "4" and "+1f" of "secrets/4+1f".
 func numbered(version string) (number, rest string) {
 	text := strings.TrimPrefix(version[len(RulesName(version)):], "/")
 	rest = strings.TrimLeft(text, "0123456789")

@@ -12,13 +12,13 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
-// SessionState is what this device knows of a session between syncs. It lies
-// outside of the session's directory, so that it moves no times there and
-// outlives it. Losing it costs one comparison with the cloud, never data.
+// SessionState is the state of a session that this device keeps between syncs. It is
+// outside of the session's directory, so that it moves no times there and outlives it.
+// Its loss costs one comparison with the cloud, never data.
 type SessionState struct {
 	V       int    `json:"v"`
 	Session string `json:"session_id"`
-	Place   string `json:"place"`  // the sessions directory: a copied one is another replica
+	Place   string `json:"place"`  // the sessions directory: a copied directory is another replica
 	Device  string `json:"device"` // of Place
 	Born    string `json:"born"`   // of the head: another container has another one
 
@@ -26,8 +26,8 @@ type SessionState struct {
 	Gone   bool            `json:"gone,omitempty"` // and then was not: it is not brought back unless asked
 	Base   *segment.Point  `json:"base,omitempty"` // of the transcript, when both sides were last in step
 	Main   *track.Followed `json:"t,omitempty"`
-	Own    bool            `json:"own,omitempty"`    // Main is what this library wrote
-	Synced bool            `json:"synced,omitempty"` // Main is what a sync wrote: no program here did
+	Own    bool            `json:"own,omitempty"`    // this library wrote Main
+	Synced bool            `json:"synced,omitempty"` // a sync wrote Main: no program here did
 	Quiet  time.Time       `json:"quiet"`            // since when Main has not changed
 
 	Logs   map[string]*OwnLog           `json:"logs,omitempty"` // by the letter of their kind
@@ -42,15 +42,15 @@ type SessionState struct {
 	Older time.Time `json:"older,omitzero"` // since when the cloud answers with an older head than Head
 
 	Kept  []string `json:"kept,omitempty"`  // sessions that divergences left here
-	Rule  Rule     `json:"rule,omitempty"`  // what rules said when its parent was here
-	Above []string `json:"above,omitempty"` // the parents that were named
-	Lacks bool     `json:"lacks,omitempty"` // something was damaged in the cloud when it was last fetched
+	Rule  Rule     `json:"rule,omitempty"`  // the last verdict of the rules, from when its parent was here
+	Above []string `json:"above,omitempty"` // the parents that its metadata named
+	Lacks bool     `json:"lacks,omitempty"` // a part was damaged in the cloud when it was last fetched
 
-	stored []byte // as it lies on the disk
+	stored []byte // as it is on the disk
 }
 
-// Rule is what the rules of the directory said of a session when it was judged last.
-// It outlives the session's parent.
+// Rule is the verdict of the rules of the directory when the session was judged last. It
+// outlives the session's parent.
 type Rule string
 
 // The rules.
@@ -68,30 +68,30 @@ type KnownEntry struct {
 	At       time.Time      `json:"at"`
 }
 
-// Anew is the intent to send a session anew that is in the cloud. It is stored before the
-// tombstone is, so that a sync that meets this tombstone goes on, and none that meets
-// another one does.
+// Anew is the intent to send anew a session that is in the cloud. It is stored before the
+// tombstone is, so that a sync that meets this tombstone continues, and a sync that meets
+// another tombstone does not.
 type Anew struct {
 	Op       string                       `json:"op"`             // of the tombstone
 	Born     string                       `json:"born"`           // of the head that the tombstone replaces
 	Revision int64                        `json:"rev"`            // of the tombstone
-	Logs     map[segment.Stream]CachedLog `json:"logs,omitempty"` // that lie whole in the bookkeeping
+	Logs     map[segment.Stream]CachedLog `json:"logs,omitempty"` // that are whole in the bookkeeping
 }
 
 // OwnLog is a log of this device.
 type OwnLog struct {
 	Generation int             `json:"generation"`
 	Inherited  int64           `json:"adopted,omitempty"` // bytes of the file that came from another device
-	From       segment.Stream  `json:"from,omitempty"`    // which one, and how much of it
+	From       segment.Stream  `json:"from,omitempty"`    // the stream of that device, and the end of its part
 	FromPoint  segment.Point   `json:"from_point,omitzero"`
 	File       *track.Followed `json:"file,omitempty"`
 	Large      *segment.Large  `json:"large,omitempty"`
 	Base       segment.Point   `json:"base,omitzero"` // when both sides were last in step
 }
 
-// KnownFile is a small file as both sides had it.
+// KnownFile is a small file in the last form that both sides had.
 type KnownFile struct {
-	Sum  segment.Hash     `json:"sum"`  // of the content as it leaves
+	Sum  segment.Hash     `json:"sum"`  // of the content as it is sent
 	Seen segment.Hash     `json:"seen"` // of the content here
 	Base []byte           `json:"base,omitempty"`
 	File sessiondir.Stamp `json:"file"`
@@ -102,12 +102,12 @@ type KnownFile struct {
 	Forms []track.Form `json:"forms,omitempty"` // of its lines, where rules changed them
 }
 
-// InStep reports whether the file here was what both sides had. Of another one Seen says
-// how it left under the rules of that time, which may be others now.
+// InStep reports whether the file here was the file that both sides had. For another file
+// Seen is its sent form under the rules of that time, which may be others now.
 func (k *KnownFile) InStep() bool { return k.Seen == k.Sum }
 
-// CachedLog is how much of another device's log lies in the bookkeeping. The lines before
-// From stand at the beginning of this device's own log.
+// CachedLog records how much of another device's log is in the bookkeeping. The lines
+// before From are at the beginning of this device's own log.
 type CachedLog struct {
 	From  int64         `json:"from,omitempty"`
 	Point segment.Point `json:"point"`
@@ -116,7 +116,7 @@ type CachedLog struct {
 
 const stateVersion = 1
 
-// Clone returns a copy that shares nothing that a sync changes.
+// Clone returns a copy that shares no part that a sync changes.
 func (s *SessionState) Clone() *SessionState {
 	c := *s
 	c.Logs, c.Files, c.Cached = map[string]*OwnLog{}, map[string]*KnownFile{}, maps.Clone(s.Cached)
@@ -132,7 +132,7 @@ func (s *SessionState) Clone() *SessionState {
 // IsNew reports whether nothing was known of the session.
 func (s *SessionState) IsNew() bool { return s.stored == nil }
 
-// Revision returns that of the head that is known, 0 for none.
+// Revision returns the revision of the known head, 0 for none.
 func (s *SessionState) Revision(sid string) int64 {
 	if t := s.Head.Head(sid); t != nil {
 		return t.Revision
@@ -140,10 +140,9 @@ func (s *SessionState) Revision(sid string) int64 {
 	return 0
 }
 
-// See takes note of the head that the cloud has now, nil for none. A tombstone that
-// is not there any more was removed in time. Where anything else is not there, or
-// was made by somebody else, it is another container, or an empty one. See reports
-// whether the head that was known has vanished.
+// See records the present head in the cloud, nil for none. A tombstone that is gone was
+// removed in time. Where any other head is gone, or has another Born, the container is
+// another one, or an empty one. See reports whether the known head has vanished.
 func (s *SessionState) See(sid string, t *head.Head, known remoteread.Known) (vanished bool) {
 	s.Older = time.Time{}
 	if t == nil {
@@ -160,13 +159,13 @@ func (s *SessionState) See(sid string, t *head.Head, known remoteread.Known) (va
 	return false
 }
 
-// restored is for how long the cloud answers with an older head until that is the one
-// which counts: no replica is behind for as long.
+// restored is how long the cloud must answer with an older head before that head counts:
+// no replica lags behind for so long.
 const restored = 15 * time.Minute
 
-// SeeOlder takes note that the cloud answered with an older head than the one that is
-// known. It reports whether it has done so for such a time that the container must have
-// been restored from a backup.
+// SeeOlder records that the cloud answered with an older head than the known head. It
+// reports whether it has done so for such a time that the container must have been
+// restored from a backup.
 func (s *SessionState) SeeOlder(now time.Time) bool {
 	if s.Older.IsZero() || now.Before(s.Older) {
 		s.Older = now.UTC().Round(0)
@@ -174,14 +173,15 @@ func (s *SessionState) SeeOlder(now time.Time) bool {
 	return now.Sub(s.Older) >= restored
 }
 
-// Estrange forgets what was in step with another head than that of the session that
-// was born so.
+// Estrange forgets everything that was in step with a head of another Born, and sets the
+// new Born.
 func (s *SessionState) Estrange(born string) {
 	s.Born, s.Base, s.Files, s.Logs, s.Head, s.Cat = born, nil, nil, nil, remoteread.Known{}, KnownEntry{}
 }
 
 // RemovedDead reports whether a session that is not here was removed here after its
-// tombstone was seen. If somebody recreates it, it comes as one that was never here.
+// tombstone was seen. If a device recreates it, it arrives as a session that was never
+// here.
 func (s *SessionState) RemovedDead(sid string) bool {
 	if !s.Here || s.Gone {
 		return false
@@ -190,8 +190,8 @@ func (s *SessionState) RemovedDead(sid string) bool {
 	return t != nil && t.Deleted
 }
 
-// HasLogs reports whether the logs of a head are here, beside those that the
-// device writes itself.
+// HasLogs reports whether the logs of a head are here, beside the logs that the device
+// writes itself.
 func (s *SessionState) HasLogs(t *head.Head, device string) bool {
 	for st, r := range t.Logs {
 		own := s.Logs[st.Kind().String()]

@@ -27,15 +27,15 @@ type States struct {
 	dir    func() (*vfs.Dir, error)
 	place  string
 	device string
-	OnSave func(session string) // is told of each state that changes; nil: nobody is
-	OnRead func(file string)    // is told of each file that is read as a whole; nil: nobody is
+	OnSave func(session string) // called with each state that changes; nil: none
+	OnRead func(file string)    // called with each file that is read as a whole; nil: none
 
 	rules    rulesCache
 	changing sync.Mutex // held while SetLocalOnly reads and writes
 }
 
-// NewStates returns the states of the sessions of a place as a device knows them,
-// which are files in the directory that dir opens.
+// NewStates returns the states of the sessions of a place on a device, which are files in
+// the directory that dir opens.
 func NewStates(dir func() (*vfs.Dir, error), place, device string) *States {
 	return &States{dir: dir, place: place, device: device}
 }
@@ -49,8 +49,7 @@ func (s *States) with(do func(*vfs.Dir) error) error {
 	return errors.Join(do(dir), dir.Close())
 }
 
-// Load returns the state of a session, a new one when there is none that can be
-// trusted.
+// Load returns the state of a session, or a new one when there is no valid state.
 func (s *States) Load(sid, session string) *SessionState {
 	fresh := &SessionState{V: stateVersion, Session: session, Place: s.place, Device: s.device}
 	text, err := s.Read(sid + ".json")
@@ -92,7 +91,7 @@ func (s *States) Write(name string, content []byte) error {
 	})
 }
 
-// Fill replaces a file beside the states by what write writes.
+// Fill replaces a file beside the states with the output of write.
 func (s *States) Fill(name string, write func(io.Writer) error) error {
 	return s.with(func(dir *vfs.Dir) error {
 		err := dir.Replace(name, true, time.Now(), write)
@@ -106,7 +105,7 @@ func (s *States) Fill(name string, write func(io.Writer) error) error {
 	})
 }
 
-// FillLines replaces a file beside the states by lines.
+// FillLines replaces a file beside the states with lines.
 func (s *States) FillLines(name string, lines iter.Seq2[[]byte, error]) error {
 	return s.Fill(name, func(w io.Writer) error { return WriteLines(w, lines) })
 }
@@ -155,18 +154,18 @@ func (s *States) Remove(name string) error {
 	})
 }
 
-// leftFor is how long a file that was being fetched may stay: whoever fetched
-// it may be another process that still lives.
+// leftFor is how long a file that was being fetched may stay: another living process may
+// still fetch it.
 const leftFor = 24 * time.Hour
 
-// tablesFor is how long a table of package replica stays that nobody changes.
+// tablesFor is how long a table that is not changed stays.
 const tablesFor = 90 * 24 * time.Hour
 
 // lostFor is how long the value of a change stays that lost a merge.
 const lostFor = 90 * 24 * time.Hour
 
-// Sweep removes what killed processes left, and what has been kept for long enough. What
-// cannot be removed stays until the next time.
+// Sweep removes files that killed processes left, and files that have been kept for long
+// enough. Files that cannot be removed stay until the next time.
 func (s *States) Sweep() {
 	_ = s.with(func(dir *vfs.Dir) error {
 		entries, err := fs.ReadDir(dir.Root().FS(), ".")
@@ -207,8 +206,8 @@ func LostFile(sid, key, file string, sum segment.Hash) string {
 	return sid + lost + name
 }
 
-// DownloadFile returns the name of a file for lines of a session that are being
-// fetched. Another process may be fetching them too: random tells them apart.
+// DownloadFile returns the name of a file for lines of a session that are being fetched.
+// Another process may be fetching them too: random keeps the names apart.
 func DownloadFile(sid, random string) string { return sid + Arriving + random }
 
 // WriteLines writes lines, each with its LF.
@@ -218,7 +217,7 @@ func WriteLines(w io.Writer, lines iter.Seq2[[]byte, error]) error {
 		if err != nil {
 			return err
 		}
-		_, _ = out.Write(line) // Flush tells of errors
+		_, _ = out.Write(line) // Flush returns errors
 		if err := out.WriteByte('\n'); err != nil {
 			return err
 		}
@@ -226,20 +225,20 @@ func WriteLines(w io.Writer, lines iter.Seq2[[]byte, error]) error {
 	return out.Flush()
 }
 
-// Session returns what is known of a session.
+// Session returns the known state of a session.
 func (t *Table) Session(id string) (Session, bool) {
 	defer t.mu.Unlock()
 	s, ok := t.lock().sessions[id]
 	return s, ok
 }
 
-// Sessions returns what is known of all sessions, by their ids.
+// Sessions returns the known states of all sessions, by their ids.
 func (t *Table) Sessions() map[string]Session {
 	defer t.mu.Unlock()
 	return maps.Clone(t.lock().sessions)
 }
 
-// Put notes how a session stands.
+// Put records the state of a session.
 func (t *Table) Put(s Session) {
 	defer t.mu.Unlock()
 	if t.lock().sessions[s.ID] != s {
@@ -247,7 +246,7 @@ func (t *Table) Put(s Session) {
 	}
 }
 
-// Reopen notes that a session needs a sync.
+// Reopen records that a session needs a sync.
 func (t *Table) Reopen(id string) {
 	defer t.mu.Unlock()
 	if s, ok := t.lock().sessions[id]; ok && s.State != Open {
@@ -268,14 +267,13 @@ func (t *Table) Entry(sid string) (Entry, bool) {
 	return e, ok
 }
 
-// Cursor returns up to where the catalogue was read.
+// Cursor returns how far the catalogue was read.
 func (t *Table) Cursor() Cursor {
 	defer t.mu.Unlock()
 	return t.lock().cursor
 }
 
-// Advance notes the entries that were read, and up to where the catalogue is
-// known by them.
+// Advance records the entries that were read, and how far the catalogue is known by them.
 func (t *Table) Advance(entries []Entry, to Cursor) {
 	defer t.mu.Unlock()
 	if known := t.lock(); known.cursor == to && !known.news(entries) {
@@ -289,7 +287,7 @@ func (c *content) news(entries []Entry) bool {
 	return slices.ContainsFunc(entries, func(e Entry) bool { return c.entries[e.SID] != e })
 }
 
-// Void forgets everything: the catalogue is not the one that it was.
+// Void forgets everything: the catalogue is another one.
 func (t *Table) Void() {
 	defer t.mu.Unlock()
 	t.lock()

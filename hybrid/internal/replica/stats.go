@@ -14,16 +14,16 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
-// A scan makes at most three stats a session, and StatsAtLeast in a directory of
-// few: one of its directory, which tells of every name that came, went or changed,
-// and the others of files that are there, which a tool may write in place. First
-// comes events.jsonl of each session: all tools append to it in place. Where the
-// rest is too much, half of the room goes to the sessions that changed last, and
-// half goes round, so that a few scans see every file. What the programs of this
-// library write, and all tools that replace files whole, shows in the directory.
+// A scan makes at most three stats a session, and StatsAtLeast in a directory of few: one
+// of its directory, which shows every name that came, went or changed, and the others of
+// existing files, which a tool may write in place. First comes events.jsonl of each
+// session: all tools append to it in place. Where the rest is too much, half of the room
+// goes to the sessions that changed last, and half goes round, so that a few scans see
+// every file. Writes of the programs of this library, and of all tools that replace files
+// whole, show in the directory.
 //
 // The time of a directory may change a while before its new file can be seen. So an
-// eighth of the room, and what the others leave, is for files that were not there,
+// eighth of the room, and the rest that the others leave, is for files that were absent,
 // shared out in the same way.
 //
 // That holds where the times of directories can be relied on. Elsewhere every file
@@ -33,41 +33,41 @@ const (
 	StatsAtLeast = 600
 )
 
-// Files tell of the files of sessions; see package core.
+// Files stats the files of sessions; see package core.
 type Files interface {
 	Stat(id, name string) (is sessiondir.Stamp, regular bool, err error)
 	IsLocal() bool
 	Settled(s sessiondir.Stamp, at time.Time) bool
 }
 
-// Stats tells which sessions have files that changed since they were last synced,
-// by stats alone. It remembers how the files stood when this store synced them. Its
-// methods may be called by many goroutines.
+// Stats finds the sessions whose files changed since they were last synced, by stats
+// alone. It remembers the stats of the files at the syncs of this store. Its methods may
+// be called by many goroutines.
 type Stats struct {
 	Files Files // to be replaced before the first call alone
 	table *Table
 	rules func() *Rules
 
-	mu         sync.Mutex // guards what follows
+	mu         sync.Mutex // guards the fields below
 	seen       map[string]seenStat
-	brought    map[string]Stat // how the files stood when a sync had written them, since the last Note
-	turn       int             // where the stats of files that are there go on, which go round
-	absentTurn int             // and those of files that are not
+	brought    map[string]Stat // stats of files after a sync wrote them, since the last Note
+	turn       int             // where the round of the stats of existing files continues
+	absentTurn int             // and of absent files
 }
 
-// seenStat is how the files of a session stood, first seen at a time.
+// seenStat is a stat of the files of a session, first seen at a time.
 type seenStat struct {
 	stat Stat
 	at   time.Time
 }
 
-// NewStats returns stats of which nothing is remembered but what the table has. A session that
+// NewStats returns stats that know the table's stats and nothing else. A session that
 // rules keep here since it was sent is not in step.
 func NewStats(of Files, table *Table, rules func() *Rules) *Stats {
 	return &Stats{Files: of, table: table, rules: rules, seen: map[string]seenStat{}, brought: map[string]Stat{}, turn: rand.IntN(1 << 30), absentTurn: rand.IntN(1 << 30)}
 }
 
-// sum returns the sum of a file of a session, 0 for none; sure is false where a
+// sum returns the sum of a file of a session, 0 for a missing file; sure is false where a
 // change of it could stay unseen.
 func (s *Stats) sum(id, name string, at time.Time) (sum Sum, sure bool) {
 	is, regular, err := s.Files.Stat(id, name)
@@ -80,7 +80,7 @@ func (s *Stats) sum(id, name string, at time.Time) (sum Sum, sure bool) {
 	return SumOf(is), regular && s.Files.Settled(is, at)
 }
 
-// Note returns how all files of a session stand, and remembers it.
+// Note returns the stat of all files of a session, and remembers it.
 func (s *Stats) Note(id string) Stat {
 	at := time.Now()
 	stat := s.stand(id, at)
@@ -100,7 +100,7 @@ func (s *Stats) Note(id string) Stat {
 	return stat
 }
 
-// stand returns how all files of a session stand.
+// stand returns the stat of all files of a session.
 func (s *Stats) stand(id string, at time.Time) (stat Stat) {
 	if stat.Dir, stat.Sure = s.sum(id, "", at); stat.Dir == 0 {
 		return stat
@@ -112,8 +112,8 @@ func (s *Stats) stand(id string, at time.Time) (stat Stat) {
 	return stat
 }
 
-// Brought remembers how the files of a session stand after a sync wrote them. The caller
-// has the session's lock.
+// Brought remembers the stat of the files of a session after a sync wrote them. The
+// caller has the session's lock.
 func (s *Stats) Brought(id string) {
 	stat := s.stand(id, time.Time{})
 	s.mu.Lock()
@@ -121,8 +121,8 @@ func (s *Stats) Brought(id string) {
 	s.brought[id] = stat
 }
 
-// AsNoted reports whether all files of a session stand as the last Note returned, or as
-// the sync after it left them.
+// AsNoted reports whether all files of a session have the stat that the last Note
+// returned, or the one after the sync that followed.
 func (s *Stats) AsNoted(id string) bool {
 	now := s.stand(id, time.Time{})
 	s.mu.Lock()
@@ -132,21 +132,21 @@ func (s *Stats) AsNoted(id string) bool {
 	return ok && was.stat.Same(now) || wrote && left.Same(now)
 }
 
-// NotInStep returns those of all sessions that are not known to be in step with the
-// cloud, as their files stand now. The session that changed last comes first.
+// NotInStep returns the sessions, of all, that are not known to be in step with the
+// cloud, by the present stats of their files. The session that changed last comes first.
 func (s *Stats) NotInStep(all []sessiondir.Entry) map[string]bool {
 	return s.compare(all, s.inStep)
 }
 
-// Changed returns those of all sessions whose files changed since this store synced
-// them last, or which it never synced and that are not known to be in step. The
-// session that changed last comes first.
+// Changed returns the sessions, of all, whose files changed since this store synced them
+// last, or which it never synced and that are not known to be in step. The session that
+// changed last comes first.
 func (s *Stats) Changed(all []sessiondir.Entry) map[string]bool {
 	return s.compare(all, s.last)
 }
 
-// inStep returns how the files of a session stood when it was in step. ok is false
-// when that is not known.
+// inStep returns the stat of the files of a session when it was in step. ok is false when
+// that is not known.
 func (s *Stats) inStep(r *Rules, id string) (stat Stat, ok bool) {
 	k, ok := s.table.Session(id)
 	if !ok || k.State == Gone || k.State == Open || k.State != Denied && r.Keeps(id) {
@@ -155,8 +155,8 @@ func (s *Stats) inStep(r *Rules, id string) (stat Stat, ok bool) {
 	return k.Stat, k.Stat.Sure
 }
 
-// last returns how the files of a session stood when it was in step, or else when
-// this store synced it last.
+// last returns the stat of the files of a session when it was in step, or else when this
+// store synced it last.
 func (s *Stats) last(r *Rules, id string) (stat Stat, ok bool) {
 	if stat, ok = s.inStep(r, id); ok {
 		return stat, true
@@ -165,12 +165,12 @@ func (s *Stats) last(r *Rules, id string) (stat Stat, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was, ok := s.seen[id]
-	settles := k.Stat.Same(was.stat) && time.Since(was.at) > SettleTime // one more stat tells for sure
+	settles := k.Stat.Same(was.stat) && time.Since(was.at) > SettleTime // one more stat makes it sure
 	return was.stat, ok && !settles
 }
 
-// compare returns those of all sessions whose files do not stand as was tells, or of
-// which it cannot tell.
+// compare returns the sessions, of all, whose files do not have the stat of was, or for
+// which was has none.
 func (s *Stats) compare(all []sessiondir.Entry, was func(*Rules, string) (Stat, bool)) map[string]bool {
 	changed, r := map[string]bool{}, s.rules()
 	var same []known
@@ -193,17 +193,17 @@ func (s *Stats) compare(all []sessiondir.Entry, was func(*Rules, string) (Stat, 
 	return changed
 }
 
-// known is how the files of a session are known to stand.
+// known is the known stat of the files of a session.
 type known struct {
 	id   string
 	stat Stat
 }
 
-// question is which file of which session is asked for, by their indexes.
+// question names a file of a session to stat, by their indexes.
 type question struct{ session, file int }
 
-// questions returns the files to ask for, of sessions whose directories have not
-// changed. There are so many sessions in all.
+// questions returns the files to stat, of sessions whose directories have not changed.
+// sessions is the number of all sessions.
 func (s *Stats) questions(all []known, sessions int) (ask []question) {
 	reliable := s.Files.IsLocal()
 	var there, absent []question
@@ -228,8 +228,8 @@ func (s *Stats) questions(all []known, sessions int) (ask []question) {
 	return append(ask, share(absent, few, &s.absentTurn)...)
 }
 
-// share returns so many of the questions: half of them are the first, and half go
-// round from turn on, which it moves on.
+// share returns room of the questions: half of them are the first, and half go round from
+// turn on, which it advances.
 func share(all []question, room int, turn *int) (some []question) {
 	if len(all) <= room {
 		return all
@@ -243,7 +243,7 @@ func share(all []question, room int, turn *int) (some []question) {
 	return some
 }
 
-// Gone returns the sessions that were here and are not.
+// Gone returns the sessions that were here and no longer are.
 func (s *Stats) Gone(here []sessiondir.Entry) (ids []string) {
 	there := make(map[string]bool, len(here))
 	for _, at := range here {
@@ -266,15 +266,15 @@ func (s *Stats) Gone(here []sessiondir.Entry) (ids []string) {
 	return ids
 }
 
-// Stat tells how the files of a session stand, without their content: two that
-// are the same, of which the earlier is Sure, mean that nothing was written.
+// Stat is the state of the files of a session, without their content: when two are the
+// same, and the earlier is Sure, nothing was written in between.
 type Stat struct {
 	Dir   Sum                        `json:"dir"`
 	Files [len(sessiondir.Files)]Sum `json:"files"` // in the order of [sessiondir.Files]
 	Sure  bool                       `json:"sure"`  // every later change shows in a later Stat
 }
 
-// Sum is a hash of the stamp of a file or directory; 0: it is not there.
+// Sum is a hash of the stamp of a file or directory; 0: it does not exist.
 type Sum uint64
 
 // SumOf returns the sum of a stamp.
@@ -288,7 +288,7 @@ func SumOf(s vfs.Stamp) Sum {
 	return Sum(max(1, h.Sum64()))
 }
 
-// nanoseconds returns a time of the file system; 0 where it does not tell.
+// nanoseconds returns a time of the file system; 0 where there is none.
 func nanoseconds(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -296,9 +296,9 @@ func nanoseconds(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// Same reports whether both tell of the same files.
+// Same reports whether both are of the same files.
 func (s Stat) Same(t Stat) bool { return s.Dir == t.Dir && s.Files == t.Files }
 
-// SettleTime is after how long a stat that stays the same hides no change, however
-// coarse or wrong the clocks are.
+// SettleTime is the time after which an unchanged stat hides no change, however coarse or
+// wrong the clocks are.
 const SettleTime = 2 * time.Second

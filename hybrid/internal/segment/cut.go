@@ -14,11 +14,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// Documents yields the documents of lines, which come without LF: the chunks
-// that a segment needs, then the segment. Rows that were not yielded because
-// the loop broke or a line had an error are lost for this cutter. It holds one
-// segment, one chunk, the last long line of an event log, and the line at hand;
-// of a line it keeps no memory that it was given.
+// Documents yields the documents of lines, which come without LF: the chunks that a
+// segment needs, then the segment. When the loop breaks or a line has an error, rows that
+// were not yielded are lost for this cutter. It holds one segment, one chunk, the last
+// long line of an event log, and the present line; it keeps no memory of a given line.
 func (c *Cutter) Documents(lines iter.Seq2[[]byte, error]) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
 		err := c.cut(lines, func(d Document) error {
@@ -33,7 +32,7 @@ func (c *Cutter) Documents(lines iter.Seq2[[]byte, error]) iter.Seq2[Document, e
 	}
 }
 
-// errStopped tells that nobody wants further documents.
+// errStopped ends cut when the consumer wants no further documents.
 var errStopped = errors.New("stopped")
 
 // cut puts the documents of lines.
@@ -49,7 +48,7 @@ func (c *Cutter) cut(lines iter.Seq2[[]byte, error], put func(Document) error) e
 	return c.flush(put)
 }
 
-// add takes a line and puts what must be stored because of it.
+// add takes a line and puts the documents that must be stored because of it.
 func (c *Cutter) add(line []byte, put func(Document) error) error {
 	if len(line) > MaxLine {
 		return fmt.Errorf("cut line %d of stream %s: longer than 1 GiB", c.at.N, c.st)
@@ -103,7 +102,7 @@ func (c *Cutter) fits(r *row) (bool, error) {
 	return c.size.upperBound(more) <= room, err
 }
 
-// measure compresses the rows that have not been, to know their size.
+// measure compresses the rows that were not compressed yet, to know their size.
 func (c *Cutter) measure() error {
 	if c.size.unmeasured == 0 {
 		return nil
@@ -117,10 +116,10 @@ func (c *Cutter) measure() error {
 	return nil
 }
 
-// chunkSize returns how many bytes the chunks of a row of so many bytes have.
+// chunkSize returns the size of the chunks of a row of n bytes.
 func (c *Cutter) chunkSize(n int) int { return max(min(chunkBytes, c.o.Cap/2), n/maxChunks+1) }
 
-// outsource moves what a row holds into chunks.
+// outsource moves the data of a row into chunks.
 func (c *Cutter) outsource(r *row, size int, put func(Document) error) error {
 	names, docs := chunks(c.o.SID, c.open.PK, r.data, c.chunkSize(len(r.data)), c.o.Draw())
 	for d, err := range docs {
@@ -139,7 +138,7 @@ func (c *Cutter) outsource(r *row, size int, put func(Document) error) error {
 	return nil
 }
 
-// push puts a row behind those that wait.
+// push appends a row to the open segment.
 func (c *Cutter) push(line []byte, r row) {
 	if c.st.Kind() == KindTranscript && beginsTurn(line) {
 		c.at.Turn++
@@ -159,7 +158,7 @@ func (c *Cutter) push(line []byte, r row) {
 	c.size.add(&r)
 }
 
-// From is where new lines begin.
+// From is the place where new lines begin.
 type From struct {
 	Stream Stream
 	Mark   Mark // its N, Hash, Bytes and Turn
@@ -190,7 +189,7 @@ func NewCutter(o Options, from From) *Cutter {
 	return c
 }
 
-// At returns where the next lines will begin. Its Large shares memory with the
+// At returns the place where the next lines will begin. Its Large shares memory with the
 // cutter.
 func (c *Cutter) At() From {
 	f := From{Stream: c.st, Mark: c.at}
@@ -207,8 +206,8 @@ func (c *Cutter) begin() {
 	c.size, c.marks = sizeEstimate{}, nil
 }
 
-// sizeEstimate estimates, from above, how large the document of the open segment
-// will be. Rows count with their full size until they have been measured.
+// sizeEstimate estimates, from above, the size of the document of the open segment. Rows
+// count with their full size until they have been measured.
 type sizeEstimate struct {
 	fixed      int // index, descriptions
 	label      int // hashes, index, names of chunks
@@ -224,7 +223,7 @@ const (
 	chunkRefBytes = 58  // of the name of a chunk in a description
 )
 
-// labelBytes returns what a row adds to the label of a document.
+// labelBytes returns the number of bytes that a row adds to the label of a document.
 func labelBytes(r *row) int {
 	n := base64.StdEncoding.EncodedLen(check) + 1 + blockBytes
 	if r.ref != nil {
@@ -233,7 +232,8 @@ func labelBytes(r *row) int {
 	return n
 }
 
-// rowBytes returns what a row adds to a document, besides what is compressed.
+// rowBytes returns the number of bytes that a row adds to a document, besides its
+// compressed data.
 func rowBytes(r *row) int {
 	n := labelBytes(r)
 	if r.ref != nil {
@@ -248,15 +248,15 @@ func (f *sizeEstimate) add(r *row) {
 	f.unmeasured += len(r.data) + 1
 }
 
-// upperBound returns how many bytes the document has with further bytes of payload.
+// upperBound returns the largest size of the document with further bytes of payload.
 func (f *sizeEstimate) upperBound(more int) int {
 	return headBytes + f.fixed + encodedBytes(f.measured+f.unmeasured+more)
 }
 
-// encodedBytes returns how many bytes so many bytes of payload take, at most.
+// encodedBytes returns the largest number of bytes that a payload of this size takes.
 func encodedBytes(payload int) int { return base64.StdEncoding.EncodedLen(payload + payload/128 + 64) }
 
-// UpperBound returns how many bytes the document of the segment has at most. It is
+// UpperBound returns the largest size in bytes of the document of the segment. It is
 // several times too high for lines that are stored as differences or compress well.
 func (in *Info) UpperBound() int64 {
 	refs := in.Bytes / largeMin
@@ -268,8 +268,8 @@ func (in *Info) UpperBound() int64 {
 type Mark struct {
 	N      int64 // records before it
 	Offset int64 // bytes of the local file before it
-	Hash   Hash  // over the lines as they leave
-	Raw    Hash  // keyed, over the lines as they lie in the file; zero without a key
+	Hash   Hash  // over the lines as they are sent
+	Raw    Hash  // keyed, over the lines as they are in the file; zero without a key
 	Bytes  int64 // of the stream before it, each line with its LF: Offset, unless redaction changed lengths
 	Turn   int   // turns begun before it, of a transcript
 }
@@ -277,7 +277,7 @@ type Mark struct {
 // Begin returns the mark before the first line of a stream.
 func Begin(s Stream) Mark { return Mark{Hash: Origin(s).Hash} }
 
-// Point returns what the mark names.
+// Point returns the point of the mark.
 func (m Mark) Point() Point { return Point{N: m.N, Hash: m.Hash} }
 
 // MarshalJSON writes m as an array, in the order of its fields.
@@ -285,7 +285,7 @@ func (m Mark) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]any{m.N, m.Offset, m.Hash, m.Raw, m.Bytes, m.Turn})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads the result of MarshalJSON.
 func (m *Mark) UnmarshalJSON(text []byte) error {
 	var parts []json.RawMessage
 	if err := json.Unmarshal(text, &parts); err != nil || len(parts) != 6 {
@@ -329,8 +329,8 @@ func NewTracker(s Stream, key []byte, marks []Mark) *Tracker {
 	return t
 }
 
-// Add takes the next line without its LF, as it lies in the file, and as it
-// leaves the device; nil when that is the same.
+// Add takes the next line without its LF, as it is in the file, and as it is sent; nil
+// when that is the same.
 func (t *Tracker) Add(raw, sent []byte) {
 	if sent == nil {
 		sent = raw
@@ -351,10 +351,10 @@ func (t *Tracker) Add(raw, sent []byte) {
 // Mark returns the place behind the last line.
 func (t *Tracker) Mark() Mark { return t.at }
 
-// Marks returns places from the beginning up to [Tracker.Mark], which is the
-// last. They are dense at the end and rare at the beginning: for any record,
-// fewer lines lie between it and the mark before than between it and the end,
-// give or take some. There are about four for each doubling.
+// Marks returns places from the beginning up to [Tracker.Mark], which is the last. They
+// are dense at the end and rare at the beginning: for any record, fewer lines lie between
+// it and the mark before than between it and the end, give or take some. There are about
+// four for each doubling.
 func (t *Tracker) Marks() []Mark {
 	t.thin()
 	out := append([]Mark(nil), t.marks...)
@@ -364,7 +364,7 @@ func (t *Tracker) Marks() []Mark {
 	return out
 }
 
-// Marks stand at multiples of grid, so that replicas have the same.
+// Marks are at multiples of grid, so that replicas have the same.
 const grid = 16
 
 func (t *Tracker) note() {
@@ -401,7 +401,7 @@ func Floor(marks []Mark, n int64) (Mark, bool) {
 	return Mark{}, false
 }
 
-// beginsTurn reports whether a message is one of the user.
+// beginsTurn reports whether a message is a message of the user.
 func beginsTurn(line []byte) bool {
 	if !bytes.Contains(line, []byte(`"user"`)) {
 		return false

@@ -9,28 +9,26 @@
 // they were cut, in whatever order they come, and however they overlap: a
 // reader may use a part of a segment up to any of its lines.
 //
-// A [Cutter] makes documents of lines: segments with their lines compressed,
-// and before them the chunks of lines too long for a segment. A long line of an
-// event log is stored as what differs from the long line before it. [Lines]
-// reads a stream: it finds the segments walking back from the tip, and checks
-// every hash before it yields a line. What is missing or damaged is named by
-// the records it concerns, never left out.
+// A [Cutter] makes documents of lines: segments with their lines compressed, and before
+// them the chunks of lines too long for a segment. A long line of an event log is stored
+// as the difference to the long line before it. [Lines] reads a stream: it finds the
+// segments walking back from the tip, and checks every hash before it yields a line. It
+// reports the records of missing or damaged segments, and never leaves them out.
 //
 // # Index
 //
-// A segment of a transcript has an index beside its compressed lines: one [Block]
-// a message, with its role and its time to the second. A query that does not fetch
-// lines gets it, see [Info.Blocks]. It takes two to five bytes a message, which is
-// 2 % of what is stored where messages have 100 bytes, and less where they are
-// longer. No hash covers it: it is for those who look, and the lines decide.
+// A segment of a transcript has an index beside its compressed lines: one [Block] a
+// message, with its role and its time to the second. A query that does not fetch lines
+// gets it, see [Info.Blocks]. It takes two to five bytes a message, which is 2 % of the
+// stored size where messages have 100 bytes, and less where they are longer. No hash
+// covers it: it is only for previews, and the lines decide.
 //
 // # Versions
 //
-// All documents have one [Version]. Those of another one, a greater or a smaller, are
-// refused with [ErrFormat], and stay as they are.
+// All documents have one [Version]. Documents of another version, a greater or a smaller,
+// are refused with [ErrFormat], and stay as they are.
 //
-// Everything here is pure: no files, no network, no clock. Functions may be
-// called by many goroutines; a [Tracker] and a [Cutter] belong to one. Bytes
-// that others wrote are refused with an error, never with a panic. Errors hold
-// ids and numbers, never content.
+// Everything here is pure: no files, no network, no clock. Functions may be called by
+// many goroutines; a [Tracker] and a [Cutter] belong to one. Malformed documents are
+// refused with an error, never with a panic. Errors hold ids and numbers, never content.
 package segment

@@ -11,7 +11,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// Version is the format of the documents written here. Those of another one are refused.
+// Version is the format of the documents written here. Documents of another format are
+// refused.
 const Version = 3
 
 // Types of documents.
@@ -21,21 +22,21 @@ const (
 )
 
 // A Document is ready to be stored in the part PK under the name ID. Its label is a JSON
-// object with the members type and v, and tells what lists need.
+// object with the members type and v, and with all that lists need.
 type Document struct {
 	ID, PK, Type string
 	Label, Body  []byte
-	To           Point // of a segment: how far the stream is stored once this is
+	To           Point // of a segment: how far it stores the stream
 	Lines        int   // of a segment
 }
 
-// Size returns how many bytes the document is taken to have where it is stored.
+// Size returns the size in bytes that the document counts with in a remote.
 func (d *Document) Size() int {
 	o := remote.Object{Name: d.ID, Label: d.Label, Body: d.Body}
 	return o.Size()
 }
 
-// fits reports whether the document is one that may be stored where documents have a size.
+// fits reports whether the document may be stored where documents have at most this size.
 func (d *Document) fits(size int) bool { return d.Size() <= size && len(d.Label) <= labelMax }
 
 // Forms of a segment's lines.
@@ -44,7 +45,7 @@ const (
 	formDelta = "delta" // the same, some of them being deltas
 )
 
-// header is what all labels begin with.
+// header begins all labels.
 type header struct {
 	Type string `json:"type"`
 	V    int    `json:"v"`
@@ -52,7 +53,7 @@ type header struct {
 
 func (h header) is(kind string) bool { return h.Type == kind && h.V == Version }
 
-// Label returns the label of a document whose type is all that lists need to know of it.
+// Label returns the label of a document of which lists only need the type.
 func Label(kind string) []byte { return fmt.Appendf(nil, `{"type":%q,"v":%d}`, kind, Version) }
 
 // segmentLabel is the label of a segment, in the order of its members.
@@ -132,15 +133,15 @@ func splitRefs(body []byte) (refs []*ref, data []byte, err error) {
 	return refs, data, nil
 }
 
-// DecodeInfo reads what [Info] holds from the label of a document that has an id in a
-// partition. Errors are [ErrForeign], [ErrFormat] or [ErrDamaged].
+// DecodeInfo reads the [Info] of a segment from the label of a document that has an id in
+// a partition. Errors are [ErrForeign], [ErrFormat] or [ErrDamaged].
 func DecodeInfo(pk, id string, label []byte) (Info, error) {
 	_, info, err := decodeLabel(pk, id, label)
 	return info, err
 }
 
-// DecodeSegment reads a segment's document. What can be checked without other
-// documents is; the hashes are checked when the lines are read. Errors are as
+// DecodeSegment reads a segment's document. It checks everything that can be checked
+// without other documents; the hashes are checked when the lines are read. Errors are as
 // of [DecodeInfo].
 func DecodeSegment(d Document) (*Segment, error) {
 	l, info, err := decodeLabel(d.PK, d.ID, d.Label)
@@ -233,7 +234,7 @@ func unmarshal(body []byte, want string, d interface{ is(kind string) bool }) er
 	return fmt.Errorf("%w: a member of the wrong type", ErrDamaged)
 }
 
-// Probe checks that a label is one of this store with the given type and of this
+// Probe checks that a label is a label of this store with the given type and of this
 // [Version]. Its error is [ErrForeign] or [ErrFormat].
 func Probe(body []byte, want string) error {
 	var head struct {
@@ -254,12 +255,12 @@ func Probe(body []byte, want string) error {
 func CheckFormat(label []byte) error {
 	var l header
 	if err := json.Unmarshal(label, &l); err != nil || l.V == 0 || l.V == Version {
-		return nil // of another tool, or of ours
+		return nil // of another tool, or of this version
 	}
 	return formatError(l.V)
 }
 
-// A formatError tells that a document has another format than [Version]. It is an
+// A formatError is the error for a document of another format than [Version]. It is an
 // [ErrFormat], and an [ErrNewer] where the format is greater.
 type formatError int
 
@@ -280,9 +281,9 @@ type reader struct {
 	st     Stream
 	infos  []Info
 	damage *DamageError // of a segment that is no longer among infos
-	at     Point        // behind what was read and checked
+	at     Point        // behind the lines that were read and checked
 	tip    Point
-	spans  []Span // what is still to be read
+	spans  []Span // the spans still to be read
 	kept   kept
 	chain  *chain
 }
@@ -312,7 +313,7 @@ func apply(base, delta []byte, to *ref) ([]byte, error) {
 	return line, nil
 }
 
-// What callers branch on.
+// The errors of this package, for [errors.Is].
 var (
 	ErrFormat  = errors.New("a format that this version of the library neither reads nor changes")
 	ErrNewer   = errors.New("written by a newer version") // Is ErrFormat too, see formatError
@@ -322,8 +323,8 @@ var (
 	ErrOffside = errors.New("the place is not in this history")
 )
 
-// A DamageError tells which records cannot be read because of a document that
-// is there but does not hold what it should. It is an [ErrDamaged].
+// A DamageError names the records that cannot be read because a document exists but does
+// not hold the expected content. It is an [ErrDamaged].
 type DamageError struct {
 	Stream   Stream
 	From, To int64 // records From up to To, without To
@@ -335,12 +336,12 @@ func (e *DamageError) Error() string {
 	return fmt.Sprintf("read segment %s, records %d up to %d of stream %s: %v", e.ID, e.From, e.To, e.Stream, e.Cause)
 }
 
-// Unwrap makes the error an ErrDamaged, and what caused it.
+// Unwrap returns ErrDamaged and the cause.
 func (e *DamageError) Unwrap() []error { return []error{ErrDamaged, e.Cause} }
 
-// A GapError tells which records no segment holds. It is an [ErrGap]. When a
-// segment that would hold some of them was damaged, Damage tells which one,
-// and the error is an [ErrDamaged] too.
+// A GapError names the records that no segment holds. It is an [ErrGap]. When a segment
+// that would hold some of them was damaged, Damage names it, and the error is an
+// [ErrDamaged] too.
 type GapError struct {
 	Stream   Stream
 	From, To int64 // records From up to To, without To
@@ -355,7 +356,7 @@ func (e *GapError) Error() string {
 	return text
 }
 
-// Unwrap makes the error an ErrGap, and the damage if there was some.
+// Unwrap returns ErrGap, and the damage if there is some.
 func (e *GapError) Unwrap() []error {
 	if e.Damage == nil {
 		return []error{ErrGap}

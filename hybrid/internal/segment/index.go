@@ -28,11 +28,11 @@ const (
 	earlier    = 1
 	later      = 2
 	indexEpoch = 1577836800 // 2020-01-01 in seconds of Unix
-	maxSeconds = 1 << 40    // of Unix: what no year up to 9999 reaches
+	maxSeconds = 1 << 40    // of Unix: later than the year 9999
 )
 
-// blockBytes is what a message takes in a document, at most: a byte for its role
-// and another for its code, 11 for its time, in base64.
+// blockBytes is the largest number of bytes that a message takes in a document: a byte
+// for its role and another for its code, 11 for its time, in base64.
 const blockBytes = 20
 
 // encodeIndex returns the index of blocks.
@@ -62,7 +62,7 @@ func encodeIndex(blocks []Block) []byte {
 	return out[:end]
 }
 
-// decodeIndex reads an index of n messages, and reports whether it is one.
+// decodeIndex reads an index of n messages, and reports whether it is valid.
 func decodeIndex(data []byte, n int) ([]Block, bool) {
 	codes := n/4 + min(n%4, 1)
 	if codes > len(data) {
@@ -123,10 +123,10 @@ type place struct {
 	i  int
 }
 
-// record returns record n, which lies on the history of segment s before its
-// end. It goes back from delta to delta until it finds a whole line, and comes
-// forward again, with one segment and one line in memory. The line is not
-// checked by itself: what is made with it is.
+// record returns record n, which is on the history of segment s before its end. It goes
+// back from delta to delta until it finds a whole line, and comes forward again, with one
+// segment and one line in memory. The line is not checked by itself: the line that is
+// made with it is.
 func (r *reader) record(s *Segment, n int64) (line []byte, err error) {
 	var way []place
 	for {
@@ -198,13 +198,13 @@ func (r *reader) locate(in Info, n int64) (place, error) {
 	return place{in, int(n - in.From.N)}, nil
 }
 
-// An Identity says whose session is meant. The key made of it holds no
-// personal data, and no two identities share one.
+// An Identity names the user, project and session. The key made of it holds no personal
+// data, and no two identities share one.
 type Identity struct {
 	User, Project, Session string
 }
 
-// Check refuses what could make two identities one.
+// Check refuses names with which two identities could be the same.
 func (k Identity) Check() error {
 	if strings.Contains(k.User+k.Project+k.Session, "\x00") {
 		return errors.New("check identity: NUL in a name")
@@ -238,12 +238,12 @@ func HistoryID(sid, nonce string) string { return sid + "-h-" + nonce }
 func GoneID(sid, nonce string) string { return sid + "-g-" + nonce }
 
 // ID is the id of a segment with the lines between two points. Its nonce, which [Options]
-// draw, makes it one that was never used. The ids of a stream are in the order of their ends.
+// draw, makes it unique. The ids of a stream are in the order of their ends.
 func ID(sid string, s Stream, from, to Point, nonce string) string {
 	return fmt.Sprintf("%s%010x-%x-%s", SegmentPrefix(sid, s), to.N, to.N-from.N, nonce)
 }
 
-// SegmentPrefix is what the ids of all segments of a stream begin with.
+// SegmentPrefix is the prefix of the ids of all segments of a stream.
 func SegmentPrefix(sid string, s Stream) string {
 	return sid + "-s-" + strings.ReplaceAll(string(s), ".", "g") + "-" // a name has no dot
 }
@@ -254,13 +254,13 @@ func SegmentsAfter(sid string, s Stream, n int64) string {
 	return fmt.Sprintf("%s%010x", SegmentPrefix(sid, s), n+1)
 }
 
-// nonceLen is how many hexadecimal digits a nonce has.
+// nonceLen is the number of hexadecimal digits of a nonce.
 const nonceLen = 16
 
 // isNonce reports whether s has the form of a nonce.
 func isNonce(s string) bool { return len(s) == nonceLen && strings.Trim(s, "0123456789abcdef") == "" }
 
-// ChunkID is the id of a chunk by the name that its content gives it.
+// ChunkID is the id of a chunk by its name, see chunkName.
 func ChunkID(sid, name string) string { return sid + "-c-" + name }
 
 // chunkName names a chunk: 24 hexadecimal digits of its content's hash, and a nonce.

@@ -16,20 +16,19 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 )
 
-// Lines yields the lines of stream s between two points, without their LF, and
-// reads the documents it needs from src. A line is yielded after the hashes of
-// its segment have been checked, is valid until the next one, and is not to be
-// changed. A damaged
-// segment is passed by where others hold its lines. The error is the last thing
-// yielded: a [GapError], which tells of the damage, [ErrOffside], one that Is [ErrFormat],
-// or one of src.
+// Lines yields the lines of stream s between two points, without their LF, and reads the
+// documents that it needs from src. A line is yielded after the hashes of its segment
+// have been checked; it is valid until the next line, and must not be changed. A damaged
+// segment is passed over where others hold its lines. The error is the last thing
+// yielded: a [GapError], which includes the damage, [ErrOffside], an [ErrFormat], or an
+// error of src.
 //
-// To read on from a point inside of a log, infos may have to reach back to the
-// line that the first delta needs; with large, which is that line on this
-// device, they need not. It is used when it fits, and may be nil.
+// To read on from a point inside of a log, infos may have to reach back to the line that
+// the first delta needs; with large, which is that line on this device, they need not. It
+// is used when it fits, and may be nil.
 //
-// Held in memory are the lines of one segment (8 MB, or one longer line) and
-// one long line.
+// Lines holds in memory the lines of one segment (8 MB, or one longer line) and one long
+// line.
 func Lines(src Source, s Stream, infos []Info, from, tip Point, large *Large) iter.Seq2[[]byte, error] {
 	r := &reader{src: src, st: s, infos: slices.Clone(infos), at: from, tip: tip, chain: newChain(sha256.New)}
 	if large != nil {
@@ -87,7 +86,7 @@ func (r *reader) next() ([][]byte, error) {
 	}
 }
 
-// read returns the lines of a span behind those that were read before.
+// read returns the lines of a span behind the lines that were read before.
 func (r *reader) read(span *Span) ([][]byte, error) {
 	s, err := load(r.src, &span.Info)
 	if err != nil {
@@ -125,8 +124,8 @@ func (r *reader) read(span *Span) ([][]byte, error) {
 	return lines[skipped:], nil
 }
 
-// line returns the line of a row. A delta is applied to the line k when that
-// is the one it was made with, and otherwise to one that is read for it.
+// line returns the line of a row. A delta is applied to the line k when it was made with
+// that line, and otherwise to a line that is read for it.
 func (r *reader) line(s *Segment, i int, k kept) ([]byte, error) {
 	row := &s.rows[i]
 	data, err := stored(r.src, s, row)
@@ -141,7 +140,7 @@ func (r *reader) line(s *Segment, i int, k kept) ([]byte, error) {
 	return apply(k.line, data, row.ref)
 }
 
-// A Block is what a preview tells of one message. It holds no content.
+// A Block is the part of one message that a preview shows. It holds no content.
 type Block struct {
 	Role string    // one of roles; "" for any other
 	Time time.Time // in UTC, to the second; the zero time for a message without one
@@ -184,7 +183,7 @@ func timeOf(text string) time.Time {
 	return t.UTC().Truncate(time.Second)
 }
 
-// chunkBytes is the longest content of a chunk.
+// chunkBytes is the greatest length of the content of a chunk.
 const chunkBytes = 512 << 10
 
 // chunks names the chunks of size bytes and less that data is cut into, and
@@ -213,7 +212,7 @@ func chunkOf(sid, pk, name string, part []byte) (Document, error) {
 	return Document{ID: ChunkID(sid, name), PK: pk, Type: TypeChunk, Label: Label(TypeChunk), Body: body}, nil
 }
 
-// DecodeChunk returns the content of a chunk, which must be the one that its name tells.
+// DecodeChunk returns the content of a chunk, which must match the hash in its name.
 // Errors are as of [DecodeInfo].
 func DecodeChunk(d Document) ([]byte, error) {
 	if err := Probe(d.Label, TypeChunk); err != nil {
@@ -229,8 +228,8 @@ func DecodeChunk(d Document) ([]byte, error) {
 	return data, nil
 }
 
-// A Blob is the content of a small file, byte for byte: in itself when it is
-// short, in chunks otherwise. It is part of a head.
+// A Blob is the content of a small file, byte for byte: inline when it is short, in
+// chunks otherwise. It is part of a head.
 type Blob struct {
 	Sum    Hash     `json:"h"` // SHA-256 of the content
 	Bytes  int64    `json:"bytes"`
@@ -238,12 +237,12 @@ type Blob struct {
 	Chunks []string `json:"chunks,omitempty"`
 }
 
-// inline is the longest content that a blob holds itself.
+// inline is the greatest length of the content that a blob holds itself.
 const inline = 4 << 10
 
-// Pack returns content as a blob of session sid, and yields the documents to
-// be stored before it, which are made one by one; content must not change
-// until then. The nonce is as drawn by [Options].
+// Pack returns content as a blob of session sid, and yields the documents to store before
+// it, which are made one by one; content must not change until then. The nonce is as
+// drawn by [Options].
 func Pack(sid string, content []byte, nonce string) (Blob, iter.Seq2[Document, error]) {
 	b := Blob{Sum: sha256.Sum256(content), Bytes: int64(len(content))}
 	if len(content) <= inline {
@@ -296,16 +295,16 @@ type Hash [sha256.Size]byte
 // String returns h as 64 hexadecimal digits.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// Short returns the first 32 digits, which is what ids of documents hold.
+// Short returns the first 32 digits of String.
 func (h Hash) Short() string { return hex.EncodeToString(h[:16]) }
 
-// IsZero reports whether h is no hash of anything.
+// IsZero reports whether h is the zero value, which is no hash.
 func (h Hash) IsZero() bool { return h == Hash{} }
 
-// MarshalText returns what String does.
+// MarshalText returns the digits of String.
 func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
-// UnmarshalText reads what String returns, and nothing else.
+// UnmarshalText reads the text of String, and nothing else.
 func (h *Hash) UnmarshalText(text []byte) (err error) {
 	*h, err = ParseHash(string(text))
 	return err
@@ -333,8 +332,8 @@ func Origin(s Stream) Point {
 	return Point{Hash: sha256.Sum256([]byte("amplifier-sync/1\x00" + s.Kind().String()))}
 }
 
-// Add returns the point behind a line that follows p. The line comes without
-// its LF and as it leaves the device, which is after redaction.
+// Add returns the point behind a line that follows p. The line comes without its LF and
+// in its sent form, which is after redaction.
 func (p Point) Add(line []byte) Point {
 	return Point{N: p.N + 1, Hash: newChain(sha256.New).next(p.Hash, line)}
 }
@@ -347,13 +346,13 @@ type chain struct {
 
 func newChain(h func() hash.Hash) *chain { return &chain{h: h()} }
 
-// newKeyed returns a chain of HMACs: its hashes tell nothing about the lines to
-// those who do not have the key.
+// newKeyed returns a chain of HMACs: its hashes reveal nothing about the lines without
+// the key.
 func newKeyed(key []byte) *chain {
 	return newChain(func() hash.Hash { return hmac.New(sha256.New, key) })
 }
 
-// next returns the hash behind line when prev is the one before it.
+// next returns the hash behind line when prev is the hash before it.
 func (c *chain) next(prev Hash, line []byte) (out Hash) {
 	copy(c.buf[:], prev[:])
 	size := binary.PutUvarint(c.buf[len(prev):], uint64(len(line)))

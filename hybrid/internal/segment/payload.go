@@ -14,8 +14,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxPayload is the most that a segment or chunk may decompress to: four times
-// what is ever written.
+// maxPayload is the most that a segment or chunk may decompress to: four times the
+// largest payload that is ever written.
 const maxPayload = 64 << 20
 
 // encoders keeps the tables of encoders, 1.7 MB each. They work without
@@ -62,7 +62,7 @@ func expand(data []byte) ([]byte, error) {
 	return out, nil
 }
 
-// join puts rows one behind the other, each with an LF.
+// join joins rows, each with an LF.
 func join(rows []row) []byte {
 	var out []byte
 	for _, r := range rows {
@@ -73,8 +73,8 @@ func join(rows []row) []byte {
 
 var errRows = fmt.Errorf("%w: lines do not fit their number", ErrDamaged)
 
-// split takes apart what join made. Deltas have the length that refs tell, all
-// others end at their LF. The rows share data's memory.
+// split takes apart the result of join. Deltas have the length in their refs, all other
+// rows end at their LF. The rows share data's memory.
 func split(data []byte, n int, refs []*ref) ([]row, error) {
 	rows := make([]row, 0, min(n, len(data)))
 	for i := range n {
@@ -98,8 +98,8 @@ func split(data []byte, n int, refs []*ref) ([]row, error) {
 	return rows, nil
 }
 
-// Text is bytes in a JSON document: a string where that keeps them, an object
-// with their base64 otherwise.
+// Text is bytes in a JSON document: a string where that keeps them, an object with their
+// base64 otherwise.
 type Text []byte
 
 type encoded struct {
@@ -117,7 +117,7 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	return json.Marshal(encoded{t})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads the result of MarshalJSON.
 func (t *Text) UnmarshalJSON(raw []byte) error {
 	if len(raw) > 0 && raw[0] == '"' {
 		var s string
@@ -144,15 +144,15 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
-// flush puts the document of the rows that wait, and begins anew.
+// flush puts the document of the waiting rows, and begins anew.
 func (c *Cutter) flush(put func(Document) error) error {
 	s, marks := c.open, c.marks
 	c.begin()
 	return c.encode(s, marks, put)
 }
 
-// encode puts the document of s, whose lines end at marks. Should it be larger
-// than was foreseen, it becomes several.
+// encode puts the document of s, whose lines end at marks. If it is larger than
+// estimated, it becomes several.
 func (c *Cutter) encode(s Segment, marks []Mark, put func(Document) error) error {
 	if len(s.rows) == 0 {
 		return nil
@@ -199,18 +199,18 @@ func (s *Segment) halves(n int, m Mark) (one, two Segment) {
 	return one, two
 }
 
-// A delta makes a line out of a base line: operations that either copy a part
-// of the base or bring bytes of their own. An operation begins with a uvarint:
-// its length times two, plus one for a copy. A copy goes on with the place in
-// the base, as a varint relative to the end of the copy before; own bytes
-// follow as they are. Only whole blocks of the base are looked for, which is
-// enough for lines that repeat others, and takes a pass over both.
+// A delta makes a line out of a base line: operations that either copy a part of the base
+// or bring bytes of their own. An operation begins with a uvarint: its length times two,
+// plus one for a copy. A copy continues with the place in the base, as a varint relative
+// to the end of the copy before; own bytes follow as they are. Only whole blocks of the
+// base are looked for, which is enough for lines that repeat others, and takes a pass
+// over both.
 const block = 32
 
 var errDelta = errors.New("apply delta: not made for this line")
 
-// appendDelta appends a delta that makes line out of base, and reports whether
-// it has fewer bytes than limit; it stops when that cannot be.
+// appendDelta appends a delta that makes line out of base, and reports whether it has
+// fewer bytes than limit; it stops when that is no longer possible.
 func appendDelta(dst, base, line []byte, limit int) ([]byte, bool) {
 	ix := newIndex(base)
 	d := delta{out: dst, base: base, line: line, limit: len(dst) + limit}
@@ -293,7 +293,7 @@ type index struct {
 	text  []byte
 	slots []int32 // 1 + number of the block with this hash, the first one
 	shift uint
-	leave uint64 // what the byte that leaves the window counts: prime^(block+1)
+	leave uint64 // the weight of the byte that leaves the window: prime^(block+1)
 }
 
 const (
@@ -325,8 +325,8 @@ func sum(text []byte) (h uint64) {
 	return h
 }
 
-// find returns the first place from i on in line at which a block of the text
-// stands, and that block's place; -1 if there is none.
+// find returns the first place from i on in line at which there is a block of the text,
+// and that block's place; -1 if there is none.
 func (ix *index) find(line []byte, i int) (found, at int) {
 	if i+block > len(line) {
 		return -1, 0
@@ -345,7 +345,7 @@ func (ix *index) find(line []byte, i int) (found, at int) {
 	}
 }
 
-// CommonPrefix returns how many bytes at the beginning of a and b agree.
+// CommonPrefix returns the number of equal bytes at the beginning of a and b.
 func CommonPrefix(a, b []byte) int {
 	n := min(len(a), len(b))
 	i := 0
@@ -360,7 +360,7 @@ func CommonPrefix(a, b []byte) int {
 	return i
 }
 
-// CommonSuffix returns how many bytes at the end of a and b agree.
+// CommonSuffix returns the number of equal bytes at the end of a and b.
 func CommonSuffix(a, b []byte) int {
 	n := min(len(a), len(b))
 	i := 0
@@ -373,10 +373,10 @@ func CommonSuffix(a, b []byte) int {
 // ErrTooLarge is returned for segments that do not fit into one.
 var ErrTooLarge = errors.New("larger than a segment may be")
 
-// Merge returns the document of one segment with the lines of several, each of
-// which begins where the one before ends. Lines are neither expanded nor
-// checked: what was damaged stays so. Segments of different sessions,
-// and what would be too large, are refused.
+// Merge returns the document of one segment with the lines of several, each of which
+// begins where the one before ends. Lines are neither expanded nor checked: damaged lines
+// stay damaged. It refuses segments of different sessions, and segments that would be too
+// large together.
 func Merge(segments []*Segment, nonce string) (Document, error) {
 	if len(segments) == 0 {
 		return Document{}, errors.New("merge segments: none given")
@@ -402,7 +402,7 @@ func Merge(segments []*Segment, nonce string) (Document, error) {
 	return d, err
 }
 
-// take puts the rows of s behind those of out.
+// take appends the rows of s to out.
 func (out *Segment) take(s *Segment) {
 	shift := len(out.rows)
 	for _, r := range s.rows {

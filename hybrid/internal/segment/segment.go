@@ -21,7 +21,7 @@ type Segment struct {
 	blocks []Block // of a transcript: one for each row
 }
 
-// Info is what is known of a segment without its lines.
+// Info is a segment without its lines.
 type Info struct {
 	ID, PK   string
 	Stream   Stream
@@ -35,12 +35,12 @@ type Info struct {
 	index []byte // of a transcript
 }
 
-// check is how many bytes of each inner hash a segment holds: enough to find
-// the way. What is read is checked with whole hashes.
+// check is the number of bytes of each inner hash that a segment holds: enough to find
+// the way. Lines that are read are checked with whole hashes.
 const check = 8
 
-// knows reports whether p lies on the history of the segment, behind its first
-// line or at one of its ends.
+// knows reports whether p is on the history of the segment, behind its first line or at
+// one of its ends.
 func (in *Info) knows(p Point) bool {
 	switch {
 	case p.N == in.From.N:
@@ -53,7 +53,7 @@ func (in *Info) knows(p Point) bool {
 	return in.mark(p.N) == [check]byte(p.Hash[:check])
 }
 
-// lines returns how many lines the segment has.
+// lines returns the number of lines of the segment.
 func (in *Info) lines() int64 { return in.To.N - in.From.N }
 
 // mark returns the first bytes of the hash at record n.
@@ -64,7 +64,7 @@ func (in *Info) mark(n int64) [check]byte {
 	return [check]byte(in.at[(n-in.From.N-1)*check:])
 }
 
-// valid checks what does not need the lines.
+// valid checks everything that does not need the lines.
 func (in *Info) valid() error {
 	n := in.To.N - in.From.N
 	sid, _, _ := strings.Cut(in.ID, "-")
@@ -85,13 +85,13 @@ func (in *Info) valid() error {
 	return nil
 }
 
-// Blocks returns a block for each line of a segment of a transcript. It reports
-// false where the index is damaged: the lines tell the same then. No hash covers an
+// Blocks returns a block for each line of a segment of a transcript. It reports false
+// where the index is damaged: the blocks can be made of the lines then. No hash covers an
 // index.
 func (in *Info) Blocks() ([]Block, bool) { return decodeIndex(in.index, int(in.lines())) }
 
-// readBlocks reads the index. Where that is damaged, it makes the blocks of the lines that
-// are not in chunks anew.
+// readBlocks reads the index. Where that is damaged, it makes the blocks anew, of the
+// lines that are not in chunks.
 func (s *Segment) readBlocks() {
 	var ok bool
 	if s.blocks, ok = s.Blocks(); ok {
@@ -105,7 +105,7 @@ func (s *Segment) readBlocks() {
 	}
 }
 
-// isNamed reports whether the id tells which lines the segment has.
+// isNamed reports whether the id matches the lines of the segment.
 func (in *Info) isNamed(sid string) bool {
 	nonce, ok := strings.CutPrefix(in.ID, ID(sid, in.Stream, in.From, in.To, ""))
 	return ok && isNonce(nonce)
@@ -114,27 +114,27 @@ func (in *Info) isNamed(sid string) bool {
 // SID returns the key of the session that wrote the segment.
 func (in *Info) SID() string { return in.ID[:32] }
 
-// A row is a line as a segment stores it: the line itself, or a delta, or
-// nothing but the chunks that hold one of both.
+// A row is a line as a segment stores it: the line itself, or a delta, or nothing but the
+// chunks that hold either.
 type row struct {
 	data []byte
 	ref  *ref // nil for a line that is stored as it is
 }
 
-// How a line is stored that is not nil in refs.
+// The ways to store a line that has a ref.
 const (
 	asKey   = "key"   // as it is; deltas that follow are made with it
 	asDelta = "delta" // as a delta with the record base; deltas that follow are made with the line
 )
 
-// A ref describes a line that is not stored as it is, or that others need.
+// A ref describes a line that is stored in another form, or that other lines need.
 type ref struct {
 	I      int      `json:"i"`
 	As     string   `json:"z,omitempty"`
 	Base   *int64   `json:"base,omitempty"`
 	Bytes  int64    `json:"bytes"`         // of the line
 	Stored int64    `json:"len,omitempty"` // of the delta
-	Sum    *Hash    `json:"sha,omitempty"` // SHA-256 of what the chunks hold
+	Sum    *Hash    `json:"sha,omitempty"` // SHA-256 of the content of the chunks
 	Chunks []string `json:"chunks,omitempty"`
 }
 
@@ -168,8 +168,8 @@ func (r *ref) size() int64 {
 	return r.Bytes
 }
 
-// A Source reads documents. An error of it ends the reading and is returned;
-// [ErrMissing] says that there is no such document, which is damage.
+// A Source reads documents. An error of it ends the reading and is returned; [ErrMissing]
+// says that there is no such document, which is damage.
 type Source interface {
 	Segment(in Info) (Document, error)
 	// Chunks yields the documents ids of a partition in their order; an error
@@ -177,7 +177,7 @@ type Source interface {
 	Chunks(pk string, ids []string) iter.Seq2[Document, error]
 }
 
-// ErrMissing is what a [Source] returns for a document that is not there.
+// ErrMissing is the error of a [Source] for a document that does not exist.
 var ErrMissing = fmt.Errorf("%w: no such document", ErrDamaged)
 
 // load reads the segment of in.
@@ -196,7 +196,7 @@ func load(src Source, in *Info) (*Segment, error) {
 	return s, nil
 }
 
-// hurt makes damage of a foreign document in the place of one of ours.
+// hurt turns the error for a foreign document in the place of one of ours into damage.
 func hurt(err error) error {
 	if errors.Is(err, ErrForeign) {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -204,7 +204,7 @@ func hurt(err error) error {
 	return err
 }
 
-// stored returns what a row holds: a line or a delta.
+// stored returns the data of a row: a line or a delta.
 func stored(src Source, s *Segment, r *row) ([]byte, error) {
 	if r.ref == nil || r.ref.Chunks == nil {
 		if r.ref != nil && int64(len(r.data)) != r.ref.size() {
@@ -241,11 +241,11 @@ func stored(src Source, s *Segment, r *row) ([]byte, error) {
 	return data, nil
 }
 
-// Kind is what the lines of a stream are.
+// Kind is the kind of the lines of a stream.
 type Kind byte
 
-// The kinds of streams. A session has one transcript; of the others each
-// device has its own, so that they cannot conflict.
+// The kinds of streams. A session has one transcript; each device has its own stream of
+// each other kind, so that they cannot conflict.
 const (
 	KindTranscript   Kind = 't' // transcript.jsonl
 	KindEvents       Kind = 'e' // events.jsonl
@@ -257,9 +257,9 @@ const (
 // String returns the letter of k.
 func (k Kind) String() string { return string(rune(k)) }
 
-// A Stream names a sequence of lines of a session: "t" for the transcript,
-// "e-1f3a9c02" for the events of a device, "e-1f3a9c02.2" for those that the
-// device began anew after its log had been replaced.
+// A Stream names a sequence of lines of a session: "t" for the transcript, "e-1f3a9c02"
+// for the events of a device, "e-1f3a9c02.2" for the events that the device began anew
+// after its log had been replaced.
 type Stream string
 
 // Transcript is the stream of a session's transcript.
@@ -288,7 +288,7 @@ func ParseStream(name string) (Stream, error) {
 	return s, nil
 }
 
-// Kind returns what the lines of s are, 0 for the empty name.
+// Kind returns the kind of the lines of s, 0 for the empty name.
 func (s Stream) Kind() Kind {
 	if s == "" {
 		return 0
@@ -313,20 +313,20 @@ func (s Stream) Generation() int {
 	return n
 }
 
-// deltas reports whether long lines are stored as differences: those of
-// events, which repeat the whole conversation again and again.
+// deltas reports whether long lines are stored as differences: lines of events are, since
+// they repeat the whole conversation again and again.
 func (s Stream) deltas() bool { return s.Kind() == KindEvents }
 
-// Options say how lines are cut. The zero value of each number is its default.
+// Options are the options of a cutter. The zero value of each number is its default.
 type Options struct {
 	SID    string
 	Target int           // bytes of a document at which the next begins: 64 KB
 	Cap    int           // bytes that no segment exceeds: 1.0 MB; after a refusal for its size, half of it
-	Size   int64         // bytes that will come, when it is known: what fits into two documents is not cut finer
+	Size   int64         // bytes that will come, when known: lines that fit into two documents are not cut finer
 	Draw   func() string // draws a nonce: 16 hexadecimal digits that were never used; nil: from the system
 }
 
-// Capacity is how many bytes the document of a segment has at most.
+// Capacity is the largest size in bytes of the document of a segment.
 const Capacity = 1000 << 10
 
 const (
@@ -334,7 +334,7 @@ const (
 	twoDocs   = 1100 << 10 // of lines up to inlineMax, however they compress
 	labelMax  = 64 << 10   // of the label of a document
 	maxChunks = 1480       // of a line: their names are in a label
-	inlineMax = 256 << 10  // longer lines and deltas lie in chunks
+	inlineMax = 256 << 10  // longer lines and deltas go into chunks
 	heldMax   = 8 << 20    // bytes of the lines of a segment, unless it has only one
 	largeMin  = 8 << 10    // longer lines may become deltas
 )
@@ -368,12 +368,11 @@ type base struct {
 // add up to ten times the line: whole lines cost a tenth then.
 const perKey = 10
 
-// row returns how record n is to be stored: as it is, or as a delta. What it
-// returns is valid until the next call, and may share memory with line. A long
-// line becomes the base of those that follow, except one that has nothing in
-// common with the base and is shorter: the output of a tool between two
-// requests that repeat each other. It does after all when such lines have
-// wasted what the base is long.
+// row returns the form in which record n is stored: as it is, or as a delta. The row is
+// valid until the next call, and may share memory with line. A long line becomes the base
+// of the following ones, unless it has nothing in common with the base and is shorter:
+// the output of a tool between two requests that repeat each other. Such a line becomes
+// the base after all when such lines have wasted as many bytes as the base has.
 func (b *base) row(s Stream, n int64, line []byte) row {
 	if !s.deltas() || len(line) <= largeMin {
 		return row{data: line}
@@ -404,7 +403,7 @@ func (b *base) become(n int64, line []byte, since int64) {
 // with. Without it nothing is lost: one line is stored whole.
 type Large struct {
 	N      int64  `json:"n"` // its record
-	Line   []byte `json:"-"` // as it leaves
+	Line   []byte `json:"-"` // as it is sent
 	Since  int64  `json:"since"`
 	Wasted int64  `json:"wasted"`
 }

@@ -12,7 +12,7 @@ type Span struct {
 	Upto Point
 }
 
-// Blocks returns those of the lines that are used, as [Info.Blocks] does.
+// Blocks returns the blocks of the used lines, as [Info.Blocks] does.
 func (s *Span) Blocks() ([]Block, bool) {
 	blocks, ok := s.Info.Blocks()
 	if ok {
@@ -66,9 +66,8 @@ func Tile(s Stream, infos []Info, from, tip Point) ([]Span, error) {
 	return spans, nil
 }
 
-// Needed returns the record before record n that the first delta of spans was made
-// with, if there is such a delta. A reader that has that line needs no segment
-// before spans.
+// Needed returns the record before record n that the first delta of spans was made with,
+// if there is such a delta. A reader that has that line needs no segment before spans.
 func Needed(spans []Span, n int64) (record int64, ok bool) {
 	for i := range spans {
 		if base := spans[i].base; base >= 0 && base < n {
@@ -78,9 +77,8 @@ func Needed(spans []Span, n int64) (record int64, ok bool) {
 	return 0, false
 }
 
-// reach returns the segment that holds the line before at and goes furthest
-// back to record n: whatever way there is from any other, there is one from it.
-// Of several it takes the shortest.
+// reach returns the segment that holds the line before at and goes furthest back to
+// record n: if any segment leads there, this one does. Of several it takes the shortest.
 func reach(active []*Info, n int64, at Point) (best *Info) {
 	for _, in := range active {
 		if in.From.N >= at.N || !in.knows(at) {
@@ -103,11 +101,11 @@ func better(a, b *Info, n int64) bool {
 	return cmp.Or(cmp.Compare(a.To.N, b.To.N), cmp.Compare(a.base, b.base)) < 0
 }
 
-// Common returns how many records the history behind spans has in common with
-// another, which has n records and tells its hash at any of them. Spans must
-// begin at a point that both have. It asks for about log2(n) hashes; since only
-// a part of each is compared, the answer is to be checked by what is done next:
-// lines cut behind it must lead to hashes that the others agree with.
+// Common returns the number of records that the history behind spans has in common with
+// another, which has n records; hash returns its hash at any of them. Spans must begin at
+// a point that both have. It asks for about log2(n) hashes; since only a part of each is
+// compared, the caller has to check the answer: lines cut behind it must lead to hashes
+// that the others agree with.
 func Common(spans []Span, n int64, hash func(record int64) (Hash, error)) (int64, error) {
 	if len(spans) == 0 {
 		return n, nil

@@ -28,8 +28,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// buildRewrite stores from the first differing line on, and notes the former
-// head.
+// buildRewrite stores the lines from the first differing one on, and keeps the former
+// head as a history.
 func (v *work) buildRewrite(ctx context.Context, a syncplan.Action, p *draft) error {
 	if err := v.local.checkSound(ctx); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (v *work) buildBranch(ctx context.Context, a syncplan.Action, p *draft) (er
 	return errors.Join(v.leaveHistory(ctx, p, b), v.replace(ctx, a.Replaces, p))
 }
 
-// leave makes the draft's head name a history, and stores its document.
+// leaveHistory makes the draft's head name a history, and stores its document.
 func (v *work) leaveHistory(ctx context.Context, p *draft, h head.History) error {
 	h.ID, h.Stream, h.At = segment.HistoryID(v.sid, v.Random.Name(8)), cmp.Or(h.Stream, segment.Transcript), v.cloud.serverTime()
 	doc, err := h.Encode(v.sid)
@@ -85,11 +85,12 @@ func (v *work) leaveHistory(ctx context.Context, p *draft, h head.History) error
 	return p.uploads.add(ctx, doc)
 }
 
-// maxReplaced is how many histories a change removes, so that it fits into one request.
+// maxReplaced is the largest number of histories that a change removes, so that it fits
+// into one request.
 const maxReplaced = 50
 
-// replace makes the draft's head name some histories no more, and removes their documents
-// with the change of the head. More than [maxReplaced] stay, until the next change.
+// replace takes some histories out of the draft's head, and removes their documents with
+// the change of the head. More than [maxReplaced] stay, until the next change.
 func (v *work) replace(ctx context.Context, ids []string, p *draft) error {
 	if len(ids) == 0 {
 		return nil
@@ -104,8 +105,8 @@ func (v *work) replace(ctx context.Context, ids []string, p *draft) error {
 	return err
 }
 
-// checkSound refuses to replace the history in the cloud by one that the store
-// itself would not take as it lies on the disk, such as what a power cut left.
+// checkSound refuses to replace the history in the cloud by a transcript that the store
+// itself would not accept as it is on the disk, such as after a power cut.
 func (l *local) checkSound(ctx context.Context) error {
 	if l.doubt != nil {
 		return l.doubt
@@ -123,8 +124,8 @@ func (l *local) checkSound(ctx context.Context) error {
 	return nil
 }
 
-// listFormer lists the histories that are not the main line, the latest first. Of several that are
-// the same it lists the latest.
+// listFormer lists the histories that are not the main line, the latest first. Of several
+// with the same end it lists the latest.
 func (c *cloud) listFormer(ctx context.Context) (all []head.History, err error) {
 	known, err := c.histories(ctx)
 	slices.SortFunc(known, func(a, b head.History) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID)) })
@@ -209,8 +210,8 @@ func (e *Syncer) Restore(ctx context.Context, id string, to head.Extent) error {
 	return e.again(ctx, func() error { return e.restoreOnce(ctx, id, to) })
 }
 
-// conflictCopy returns the session that is to keep the line here. A divergence has
-// one: a sync that was broken off may have made it, and the program wrote on.
+// conflictCopy returns the session that keeps the line here. A divergence has only one: a
+// sync that was interrupted may have made it, and the program wrote on.
 func (l *local) conflictCopy(ctx context.Context, common int64) (*conflictCopy, error) {
 	if n := len(l.st.Kept); n > 0 {
 		k, err := l.madeCopy(ctx, l.st.Kept[n-1], common)
@@ -221,8 +222,9 @@ func (l *local) conflictCopy(ctx context.Context, common int64) (*conflictCopy, 
 	return &conflictCopy{id: l.copyID(l.main.Point())}, nil
 }
 
-// madeCopy returns a session that keeps the beginning of the line here, behind what is
-// common, and nothing else; nil when it does not, or when a program uses it.
+// madeCopy returns the session id as a conflict copy, if it keeps the beginning of the
+// line here, behind the common lines, and nothing else; nil if it does not, or if a
+// program uses it.
 func (l *local) madeCopy(ctx context.Context, id string, common int64) (*conflictCopy, error) {
 	if !l.Core.Has(id) || !l.Core.Free(id) {
 		return nil, nil
@@ -247,8 +249,8 @@ func (l *local) madeCopy(ctx context.Context, id string, common int64) (*conflic
 	return &conflictCopy{id, was}, nil
 }
 
-// copyID is the id of a new session that keeps a line here: the same for the same
-// line, so that a crash leaves no second one.
+// copyID is the id of a new session that keeps a line here: the same for the same line,
+// so that a crash leaves no second one.
 func (s *session) copyID(p segment.Point) string {
 	b := sha256.Sum256([]byte("fork\x00" + s.sid + "\x00" + p.Hash.String()))
 	b[6] = b[6]&0x0f | 0x40
@@ -256,9 +258,9 @@ func (s *session) copyID(p segment.Point) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-// storeCopy makes the transcript here a session of its own, laid out as a
-// fork: it shares the first common records with what the session goes on with. A
-// session that has the beginning grows.
+// storeCopy makes the transcript here a session of its own, laid out as a fork: it shares
+// the first common records with the line that the session continues. A session that has
+// the beginning grows.
 func (l *local) storeCopy(ctx context.Context, k *conflictCopy, common int64) (err error) {
 	switch {
 	case k.was != nil && k.was.Point() == l.main.Point():
@@ -305,8 +307,8 @@ func (l *local) makeCopy(ctx context.Context, id string, common int64) error {
 	return err
 }
 
-// growCopy makes the transcript of the session that keeps the beginning of the line
-// the whole of it.
+// growCopy extends the transcript of the session that keeps the beginning of the line to
+// the whole line.
 func (l *local) growCopy(ctx context.Context, k *conflictCopy) error {
 	md, err := l.Store.Metadata(ctx, k.id)
 	if err != nil {
@@ -334,16 +336,16 @@ func (l *local) growCopy(ctx context.Context, k *conflictCopy) error {
 	return err
 }
 
-// writeMain returns what writes the transcript here.
+// writeMain returns a function that writes the transcript here.
 func (l *local) writeMain(ctx context.Context) func(io.Writer) error {
 	return func(out io.Writer) error { return replica.WriteLines(out, l.main.RawLines(ctx, 0)) }
 }
 
-// forkMetadata is what a fork's metadata holds, with what else was known here.
+// forkMetadata returns the metadata of a fork, with some members of the session's own.
 func (l *local) forkMetadata(ctx context.Context, id string, turn int) (sessionstore.Metadata, error) {
 	from, err := l.Store.Metadata(ctx, l.id)
 	if err != nil {
-		from = sessionstore.Metadata{} // damaged or not there: the lineage is what counts
+		from = sessionstore.Metadata{} // damaged or missing: the lineage counts
 	}
 	now := pytime.Format(l.Core.Now().UTC().Truncate(time.Microsecond))
 	var md sessionstore.Metadata

@@ -43,7 +43,7 @@ func (s *work) verifyAll(ctx context.Context, r *Report, mend bool) error {
 	return nil
 }
 
-// verifyStream reads a stream from its beginning, and goes on behind what it
+// verifyStream reads a stream from its beginning, and continues behind lines that it
 // cannot read.
 func (c *cloud) verifyStream(ctx context.Context, st segment.Stream, extent head.Extent, r *Report) error {
 	infos, err := c.link.Segments(ctx, c.head, st, 0)
@@ -65,8 +65,7 @@ func (c *cloud) verifyStream(ctx context.Context, st segment.Stream, extent head
 	return nil
 }
 
-// run is a part of a stream that segments cover without a gap, or that none
-// covers.
+// run is a part of a stream that segments cover without a gap, or that no segment covers.
 type run struct {
 	from, to segment.Point
 	missing  bool
@@ -141,7 +140,7 @@ func (c *cloud) verifyRun(ctx context.Context, st segment.Stream, infos []segmen
 	return nil
 }
 
-// readRun reads lines and counts them, with the segments that they were in.
+// readRun reads lines and counts them, with the segments that hold them.
 func (c *cloud) readRun(ctx context.Context, st segment.Stream, infos []segment.Info, from, to segment.Point, r *Report) (int, error) {
 	for line, err := range c.link.Lines(ctx, st, infos, from, to, nil) {
 		if err != nil {
@@ -154,8 +153,8 @@ func (c *cloud) readRun(ctx context.Context, st segment.Stream, infos []segment.
 	return len(spans), err
 }
 
-// mendMet stores again what is damaged in the cloud and whole here, once, after
-// damage kept a sync from its work. It reports whether it stored anything.
+// mendMet stores again the parts that are damaged in the cloud and whole here, once,
+// after damage made a sync fail. It reports whether it stored anything.
 func (v *work) mendMet(ctx context.Context) (bool, error) {
 	if v.mended || v.barred != nil || v.fetches || !v.local.present || v.cloud.head == nil || v.cloud.head.Deleted {
 		return false, nil
@@ -170,7 +169,7 @@ func (v *work) mendMet(ctx context.Context) (bool, error) {
 }
 
 // Check reads everything that the cloud has of a session, and checks every hash. With
-// mend it stores again what is missing or damaged and what this device has, if the rules
+// mend it stores missing or damaged parts again, if this device has them and the rules
 // let it.
 func (e *Syncer) Check(ctx context.Context, id string, mend bool) (r Report, err error) {
 	err = e.again(ctx, func() error {
@@ -201,7 +200,7 @@ func (e *Syncer) check(ctx context.Context, id string, mend bool) (r Report, err
 	if now := v.readHead(ctx); now != nil {
 		return r, errors.Join(err, now)
 	}
-	if v.cloud.head != nil && v.cloud.head.Deleted { // meanwhile
+	if v.cloud.head != nil && v.cloud.head.Deleted { // since the first read
 		err = ErrRemoved
 	}
 	return r, err
@@ -229,8 +228,8 @@ func (e *Syncer) examine(ctx context.Context, id string) (*work, func(), error) 
 	return v, leave, nil
 }
 
-// mayStore returns why the session must not be changed in the cloud, by the rules of the
-// directory and those of its lines there.
+// mayStore returns an error when the session must not be changed in the cloud, by the
+// rules of the directory or the rules of its lines there.
 func (v *work) mayStore(ctx context.Context) (err error) {
 	if v.verdict, err = v.cloud.permit(ctx); err != nil {
 		return err
@@ -241,14 +240,14 @@ func (v *work) mayStore(ctx context.Context) (err error) {
 	return errors.Join(v.Privacy.RedactionHolds(), v.cloud.rulesHold())
 }
 
-// Standing is how a session stands by its files and what is known of the cloud.
+// Standing is the state of a session by its files and the known state of the cloud.
 type Standing struct {
 	Local, Remote int64 // messages
 	InStep        bool  // both sides have the same
 	Deleted       bool  // it was deleted in the cloud
 }
 
-// Inspect tells how a session that is here stands. It makes no request and changes
+// Inspect returns the standing of a session that is here. It makes no request and changes
 // nothing.
 func (e *Syncer) Inspect(ctx context.Context, id string) (Standing, error) {
 	l := e.local(id, Options{})
@@ -263,7 +262,7 @@ func (e *Syncer) Inspect(ctx context.Context, id string) (Standing, error) {
 }
 
 // SentBefore reports whether the cloud has a session that a rule keeps here, and how many
-// messages of it, as far as that is known. It makes no request.
+// messages it has there, as far as that is known. It makes no request.
 func (e *Syncer) SentBefore(id string) (messages int64, sent bool) {
 	return e.session(id, Options{}).stillThere()
 }
@@ -279,7 +278,7 @@ func (s *session) stillThere() (messages int64, sent bool) {
 	return t.Transcript.N, true
 }
 
-// Log is a log of a session as it lies on this machine.
+// Log is a log of a session on this machine.
 type Log struct {
 	Name   string // of the file in the session's directory
 	Device string // that wrote it; "" for that file itself
@@ -305,10 +304,10 @@ func (e *Syncer) Logs(ctx context.Context, id string) (all []Log, err error) {
 	return all, nil
 }
 
-// mendAll stores again what the problems of a report are about, as far as this device has
-// it, and condemns the segments in the place of which that is.
+// mendAll stores again the lines and files that a report has problems with, as far as
+// this device has them, and condemns the segments that the new ones replace.
 func (v *work) mendAll(ctx context.Context, r *Report) error {
-	if len(v.cloud.head.Gone) > 0 { // so that mending that is killed again and again leaves one list
+	if len(v.cloud.head.Gone) > 0 { // so that repeated kills while mending leave only one list
 		return errors.Join(gc.Finish(ctx, v.cloud.gc()), errLost)
 	}
 	p := &draft{next: v.nextHead(), uploads: v.cloud.uploader()}
@@ -348,8 +347,8 @@ func (v *work) mendAll(ctx context.Context, r *Report) error {
 	return gc.Finish(ctx, v.cloud.gc())
 }
 
-// mend stores again what a problem is about, if this device has it. It reports whether it
-// did, and returns the ids of the segments that have no other lines.
+// mend stores the lines or the file of a problem again, if this device has them. It
+// reports whether it did, and returns the ids of the segments that have no other lines.
 func (v *work) mend(ctx context.Context, of *Problem, p *draft) (ok bool, names []string, err error) {
 	if of.File != "" {
 		ok, err = v.mendFile(ctx, of.File, p)
@@ -367,7 +366,7 @@ func (v *work) mend(ctx context.Context, of *Problem, p *draft) (ok bool, names 
 		return false, nil, err
 	}
 	o := v.cloud.cut(0)
-	if of.Document != "" { // as large as what it is to take the place of, so that it is read first
+	if of.Document != "" { // as large as the segment that it replaces, so that it is read first
 		o.Target = cmp.Or(o.Cap, segment.Capacity)
 	}
 	c := segment.NewCutter(o, segment.From{Stream: h.Stream, Mark: from})
@@ -381,8 +380,8 @@ func (v *work) mend(ctx context.Context, of *Problem, p *draft) (ok bool, names 
 	return true, names, err
 }
 
-// within returns the ids of the listed segments that have no lines but those of a problem,
-// as they are here.
+// within returns the ids of the listed segments that only have lines of a problem, and
+// are on the history of this device.
 func within(ctx context.Context, h *track.Chain, of *Problem) (names []string, err error) {
 	for _, in := range of.listed {
 		if in.From.N < of.From || in.To.N > of.To {

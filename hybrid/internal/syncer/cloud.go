@@ -17,25 +17,25 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// cloud is the session as the cloud has it, by the head that was last read or written.
+// cloud is the session in the cloud, by the head that was last read or written.
 type cloud struct {
 	*session
 	link     *remoteread.Reader
 	pk       string
 	head     *head.Head // nil: none
 	version  remote.Version
-	dead     *head.Head     // not nil: a tombstone, or what is known of one, that the next head is to replace
+	dead     *head.Head     // not nil: a tombstone, or the known part of one, which the next head replaces
 	infos    []segment.Info // of the transcript, once listed
 	former   []head.History // that the head formerOf names, once listed
 	formerOf *head.Head
 	lacking  []error // parts that are damaged
 
 	cap  int      // of a segment, after a refusal for its size; 0: the default
-	sent []string // op and birth of the heads that were sent: where an answer was lost, they tell whose a head is
+	sent []string // op and birth of the heads that were sent: they identify our head after a lost answer
 	left leftovers
 }
 
-// gc returns the session as package gc takes it.
+// gc returns the session in the form of package gc.
 func (c *cloud) gc() *gc.Session {
 	return &gc.Session{SID: c.sid, Reader: c.link, Head: c.st.Head, Device: c.Device.ID, Random: c.Random}
 }
@@ -59,8 +59,8 @@ func (c *cloud) living() *head.Head {
 	return c.head
 }
 
-// lack takes note of a part of the session that is damaged in the cloud and
-// returns nil: what is whole is installed without it. It returns every other error.
+// lack records a part of the session that is damaged in the cloud and returns nil: the
+// whole parts are installed without it. It returns every other error.
 func (c *cloud) lack(name string, err error) error {
 	if !errors.Is(err, remoteread.ErrDamaged) {
 		return err
@@ -69,13 +69,13 @@ func (c *cloud) lack(name string, err error) error {
 	return nil
 }
 
-// lacks returns what could not be read; nil: all could.
+// lacks returns the errors of the parts that could not be read; nil for none.
 func (c *cloud) lacks() error { return errors.Join(c.lacking...) }
 
-// leftovers are the documents that a sync stored ahead of a head. They wait for the head that
-// leads to them. When the session is deleted or born anew instead, no head will ever lead to
-// them, and the sync removes them: a removal may have looked before they came, and they may be
-// in forms that nobody is to have any more.
+// leftovers are the documents that a sync stored ahead of a head. They wait for the head
+// that leads to them. When the session is deleted or born anew instead, no head will ever
+// lead to them, and the sync removes them: a removal may have looked before they came,
+// and they may have forms that must not stay in the cloud.
 type leftovers struct {
 	mu  sync.Mutex // guards ids
 	ids []string
@@ -88,10 +88,10 @@ func (l *leftovers) note(id string) {
 	l.ids = append(l.ids, id)
 }
 
-// clear forgets them: the head leads to them now.
+// clear forgets the documents: the head leads to them now.
 func (l *leftovers) clear() { l.ids = nil }
 
-// remove removes them.
+// remove removes the documents.
 func (l *leftovers) remove(ctx context.Context, r *remoteread.Reader, pk string) error {
 	if err := r.Discard(ctx, pk, l.ids); err != nil {
 		return fmt.Errorf("remove what was stored in vain: %w", err)
@@ -122,7 +122,7 @@ func (s *work) readHead(ctx context.Context) error {
 		return s.passOver(ctx, was)
 	}
 	if t != nil && slices.Contains(s.cloud.sent, t.Op) {
-		s.out.Pushed = true // by a request of which the answer was lost
+		s.out.Pushed = true // by a request whose answer was lost
 		s.cloud.left.clear()
 	}
 	reborn := s.st.Born != born && born != ""
@@ -138,10 +138,10 @@ func (s *work) readHead(ctx context.Context) error {
 	return nil
 }
 
-// removeLeft removes what this sync stored for a session that was deleted, or born anew by
-// another device, since.
-// No head of this sync will lead to it: one that is still under way replaces another version
-// than the one that was read. A tombstone gets another version before.
+// removeLeft removes the documents that this sync stored for a session that was deleted,
+// or born anew by another device, since. No head of this sync will lead to them: a commit
+// that is still under way expects an earlier version of the head. A tombstone gets a new
+// version before.
 func (s *work) removeLeft(ctx context.Context) error {
 	c := s.cloud
 	if len(c.left.ids) == 0 {
@@ -157,8 +157,8 @@ func (s *work) removeLeft(ctx context.Context) error {
 	return c.left.remove(ctx, c.link, c.pk)
 }
 
-// outdated reports whether a round met damage, and the head is not any more the one
-// that the round followed: what that one led to may have been removed since.
+// outdated reports whether a round met damage, and the head has changed since the round
+// read it: documents that the older head led to may have been removed since.
 func (c *cloud) outdated(ctx context.Context, err error) bool {
 	damage := errors.Is(err, remoteread.ErrDamaged) || err == nil && len(c.lacking) > 0
 	if !damage || c.head == nil || c.version == "" {
@@ -181,8 +181,8 @@ func (c *cloud) has(ctx context.Context, p, to segment.Point) (bool, error) {
 	return err == nil, remoteread.Damaged(err)
 }
 
-// branchHas reports whether a point is on a branch that ends at tip. One that is damaged
-// has none for sure.
+// branchHas returns a function that reports whether a point is on a branch that ends at
+// tip. For a damaged branch it reports false.
 func (c *cloud) branchHas(ctx context.Context, tip segment.Point) syncplan.Has {
 	return func(p segment.Point) (bool, error) {
 		has, err := c.has(ctx, p, tip)
@@ -193,7 +193,7 @@ func (c *cloud) branchHas(ctx context.Context, tip segment.Point) syncplan.Has {
 	}
 }
 
-// planBranches returns the branches as package syncplan takes them.
+// planBranches returns the branches in the form of package syncplan.
 func (c *cloud) planBranches(ctx context.Context) (all []syncplan.Branch, err error) {
 	known, err := c.histories(ctx)
 	for _, h := range known {
@@ -204,7 +204,7 @@ func (c *cloud) planBranches(ctx context.Context) (all []syncplan.Branch, err er
 	return all, err
 }
 
-// replaced returns what reports whether a point was on a former head.
+// replaced returns a function that reports whether a point was on a former head.
 func (c *cloud) replaced(ctx context.Context) syncplan.Has {
 	if len(c.head.Histories.Former) == 0 {
 		return nil
@@ -254,7 +254,7 @@ func (c *cloud) listed(ctx context.Context) ([]segment.Info, error) {
 	return infos, err
 }
 
-// common returns how many records this device's transcript shares with the
+// common returns the number of records that this device's transcript shares with the
 // cloud's.
 func (s *work) common(ctx context.Context) (int64, error) {
 	infos, err := s.cloud.listed(ctx)
@@ -264,8 +264,8 @@ func (s *work) common(ctx context.Context) (int64, error) {
 	return shared(ctx, s.local.main, infos, s.cloud.head.Transcript.Point())
 }
 
-// shared returns how many first lines h has in common with a history of its stream in the
-// cloud, which ends at with.
+// shared returns the number of first lines that h has in common with a history of its
+// stream in the cloud, which ends at with.
 func shared(ctx context.Context, h *track.Chain, infos []segment.Info, with segment.Point) (int64, error) {
 	spans, err := segment.Tile(h.Stream, infos, segment.Origin(h.Stream), with)
 	if err != nil {

@@ -1,33 +1,33 @@
-// Package syncer syncs one session: it brings the files of a session of this device
-// and what the cloud has of it into step, so that nothing is lost that either has.
-// [Syncer.Sync] does that. The other methods read, restore, check or remove one
-// session by the same means. Which sessions are synced, and when, is not decided
-// here: package hybrid has the queue, and documents the states that users see.
+// Package syncer syncs one session: it brings the files of a session of this device and
+// its copy in the cloud into step, so that nothing is lost that either has. [Syncer.Sync]
+// does that. The other methods read, restore, check or remove one session by the same
+// means. Which sessions are synced, and when, is not decided here: package hybrid has the
+// queue, and documents the states that users see.
 //
 // # The five steps of a sync
 //
-//	scan    read how the files stand: their lines as chains of hashes, and their
+//	scan    read the state of the files: their lines as chains of hashes, and their
 //	        stamps. Nothing is locked, and each file is read only where it changed.
 //	plan    read the head, the one document that says which history counts. Package
 //	        syncplan compares both sides, as a function without side effects.
 //	push    store the lines that the cloud lacks as segments, which never change,
-//	        then replace the head, if it is still the one that was read.
+//	        then replace the head, if it has not changed since.
 //	pull    fetch the lines that are missing here into a file beside the states,
 //	        check their hashes, then install them under the session's locks, if the
-//	        files are still the ones that were scanned.
+//	        files have not changed since the scan.
 //	finish  write the entry of the catalogue, the state of the session, and a
-//	        checkpoint: how the files stood when both sides had the same.
+//	        checkpoint: the state of the files when both sides had the same.
 //
-// A plan asks for a push, a pull, both or none. Where both sides added lines, it asks
-// to diverge: push what is here as a branch, make a session of its own here that
-// keeps it, and then pull. Small files are merged on the way; logs of other devices
-// are fetched by a pull alone.
+// A plan asks for a push, a pull, both or none. Where both sides added lines, it asks to
+// diverge: push the lines here as a branch, make a session of its own here that keeps it,
+// and then pull. Small files are merged on the way; logs of other devices are fetched by
+// a pull alone.
 //
 // # The states of one session
 //
-// Known of a session is the last head that was read or written, the base, which is
-// the last point of the transcript that both sides had, and how the files stood
-// then. So a session is in one of these states:
+// The known state of a session is the last head that was read or written, the base, which
+// is the last point of the transcript that both sides had, and the state of the files at
+// that time. So a session is in one of these states:
 //
 //	unknown     no head is known: the next sync compares all of it
 //	in step     base, files and head have the same point: nothing to do
@@ -47,68 +47,62 @@
 //	                       ▼
 //	                    waits, and is tried again
 //
-// A state is never stored as such: each sync finds it out from the files and the
-// head. What is stored only saves work, and can be lost at any time.
+// A state is never stored as such: each sync finds it out from the files and the head.
+// The stored data only saves work, and can be lost at any time.
 //
-// # Who may be where, and when
+// # What may run at the same time
 //
 //   - In one process, one sync of a session runs at a time: [Syncer.Enter].
 //   - Syncs of other processes and devices may run at any time, and in any step. Of
-//     those that reached the push, the one whose head is replaced first wins. Every
-//     other is told so ([remoteread.ErrLost]), and begins again with the scan.
+//     several that reach the push, the first to replace the head wins. Every
+//     other gets [remoteread.ErrLost], and begins again with the scan.
 //   - Programs may write the files during all steps but the install, which holds the
 //     session's locks. An install that meets other files than those that were scanned
 //     changes nothing and begins again with the scan.
-//   - No install changes a session that a program uses: see use.go for the rule. It
+//   - No install changes a session that a program uses: see permit.go for the rule. It
 //     is asked before lines are fetched, and again under the locks.
-//   - Pruning and deletion may run at any time: they replace the head of what they
-//     decided about. The segments that a new head leads to are stored no longer
+//   - Pruning and deletion may run at any time: they replace the head that they
+//     decided by. The segments that a new head leads to are stored no longer
 //     before it than pruning waits; see package gc.
 //
 // # Why nothing is lost
 //
 //   - Lines here are only replaced by a history that contains them, unless they are
 //     in the cloud already: diverge pushes the branch and makes the copy before it
-//     pulls. What was replaced stays as the backup of the transcript.
+//     pulls. The replaced file stays as the backup of the transcript.
 //   - Lines in the cloud are only dropped from the head by a rewrite. Then the next
 //     head names the former one as a history, which was stored before, and nothing
 //     that it leads to is removed for as long as histories are kept.
-//   - Whoever decides by a history that is not there, such as a device that looks for a
-//     branch of its own, stops where the list lacks one that the head names.
+//   - A device that decides by the absence of a history, as when it looks for a
+//     branch of its own, stops where the list lacks a history that the head names.
 //   - A head leads only to segments that were stored before it, or in the same
-//     request. A sync that is broken off before leaves segments that nothing leads
+//     request. A sync that is interrupted before leaves segments that nothing leads
 //     to, which pruning removes.
 //   - A rewrite is believed only where the store itself takes the files as they are:
 //     files that a power cut cut short, or that an append left open, wait.
 //   - Files are made durable before a head or a state says that they were there.
-//     Else a power cut would look like a rewind, and go to all devices.
+//     Otherwise a power cut would look like a rewind, and spread to all devices.
 //   - A request without an answer may have been done. The next scan reads the head,
-//     whose name of the last change tells.
-//   - What is damaged in the cloud and whole here is stored again. What is damaged
-//     and not here is named in the result; the rest is installed without it.
+//     whose name of the last change gives the answer.
+//   - A part that is damaged in the cloud and whole here is stored again. A damaged
+//     part that is not here is named in the result; the rest is installed without it.
 //
 // # Redaction
 //
-// All hashes are of lines as they leave. Which form a line left in is never asked of
-// the rules again: package track tells how it is kept. Of small files file_forms.go tells that,
-// and own_text.go how parts that rules changed stay in the files of who wrote them. Where
-// the session was sent anew, reborn.go tells how the new forms are found.
+// All hashes are of lines as they leave. The form that a line left in is stored, and
+// never asked of the rules again: package track documents how. For small files own.go
+// does that, and keeps parts that rules changed in the files of the device that wrote
+// them. For sessions that were sent anew, reborn.go finds the new forms.
 //
 // # The types of this package
 //
-//	session   which session it is, what it is asked for, and the state that is kept of it
+//	session   its identity, the options of the call, and its stored state
 //	local     its files here, since the last scan: scan, and peek, which takes no notes
-//	cloud     what the remote has of it, by the last head: lists, checks, the catalogue
-//	work      both, compared, and what is done about it: plan, build, commit, install
+//	cloud     its copy in the remote, by the last head: lists, checks, the catalogue
+//	work      both, compared, and the steps that follow: plan, build, commit, install
 //	draft     a head in the making, with the documents that it needs
 //
 // A call that makes no request uses a local, [Syncer.Preview] a cloud, and all others a
-// work. With [Fetch], a draft has nothing that is new here but the branch that a divergence
-// keeps.
-//
-// # The files of this package
-//
-// References between files run one way: session.go, local.go, cloud.go and work.go have
-// what is known; scan, plan, push and install are above them; apply.go and sync.go put them
-// together.
+// work. With [Fetch], a draft has no new lines of this device except the branch that a
+// divergence keeps.
 package syncer

@@ -11,10 +11,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/track"
 )
 
-// library is how this library calls itself in documents.
+// library is the name of this library in documents.
 const library = "sessionstorage-go/1"
 
-// nextHead returns the head that will follow the one that is there.
+// nextHead returns the head that will follow the present one.
 func (v *work) nextHead() *head.Head {
 	next := &head.Head{SID: v.sid, User: v.Identity.User, Session: v.id, Project: v.Identity.Project, Born: v.Random.Name(8)}
 	if v.cloud.head != nil {
@@ -34,7 +34,7 @@ func (v *work) nextHead() *head.Head {
 	return next
 }
 
-// anewAfter returns what a head tells that takes the place of a tombstone.
+// anewAfter returns the Anew of a head that replaces a tombstone.
 func (v *work) anewAfter(dead *head.Head) (a head.Anew) {
 	if a = dead.Anew; a.Rules != "" {
 		a.Rules = v.redaction()
@@ -46,7 +46,7 @@ func (v *work) anewAfter(dead *head.Head) (a head.Anew) {
 	return a
 }
 
-// tombstone returns the one that will follow the head that is there.
+// tombstone returns the tombstone that will follow the present head.
 func (v *work) tombstone() *head.Head {
 	next := v.nextHead().Tombstone()
 	next.Revision = v.cloud.head.Revision + 1
@@ -66,11 +66,11 @@ func (c *cloud) serverTime() time.Time {
 // draft is a head in the making, with the documents that it needs.
 type draft struct {
 	next    *head.Head
-	rules   []head.Rules // of the lines before those that are stored
+	rules   []head.Rules // of the lines before the stored ones
 	uploads *uploader
 	changed bool
-	common  int64         // how many lines the cloud has of this device's, when these become a branch
-	copy    *conflictCopy // the session that is to keep them here; nil for none
+	common  int64         // number of lines that this device shares with the cloud, when it stores a branch
+	copy    *conflictCopy // the session that keeps the branch here; nil for none
 }
 
 // buildFrom stores the lines behind record n and moves the head to their end.
@@ -102,10 +102,10 @@ func (v *work) storeFrom(ctx context.Context, n int64, uploads *uploader) error 
 // conflictCopy is the session that keeps this device's line after a divergence.
 type conflictCopy struct {
 	id  string
-	was *track.Chain // its transcript, which is the beginning of the line; nil: it is to be made
+	was *track.Chain // its transcript, which is the beginning of the line; nil: the session is not made yet
 }
 
-// commit makes the draft's head the session's.
+// commit makes the draft's head the session's head.
 func (v *work) commit(ctx context.Context, p *draft) error {
 	doc, err := p.next.Encode()
 	if err != nil {

@@ -23,9 +23,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// install writes what arrived into the session's directory, under the session's
-// locks and only where nothing changed since it was scanned. a may be nil:
-// then it is the small files alone.
+// install writes the lines and files that arrived into the session's directory, under the
+// session's locks and only where nothing changed since it was scanned. With a nil a it
+// writes the small files alone.
 func (v *work) install(ctx context.Context, a *download) error {
 	err := v.change(ctx, v.Core.ChangeOwned, v.id, func(tx core.Tx) error {
 		use, _ := v.use()
@@ -56,16 +56,16 @@ func (v *work) install(ctx context.Context, a *download) error {
 	return v.installed(ctx, a)
 }
 
-// waits is an error that tells why nothing was changed after all.
+// waits is an error with the reason why nothing was changed after all.
 type waits struct{ why error }
 
 func (w *waits) Error() string { return w.why.Error() }
 
-// installMain replaces the transcript: the bytes here of what both have, then what
-// arrived. What stood here becomes the backup.
+// installMain replaces the transcript: the bytes here of the common lines, then the lines
+// that arrived. The former file becomes the backup.
 func (v *work) installMain(tx core.Tx, a *download) error {
 	dir := tx.Dir()
-	// What a power cut left unfinished gets its name back first.
+	// A write that a power cut left unfinished is recovered first.
 	if _, _, err := tx.Transcript(); err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
 		return err
 	}
@@ -124,8 +124,8 @@ func (v *work) copyDownload(out io.Writer, a *download) error {
 	return errors.Join(err, f.Close())
 }
 
-// installFiles writes the small files that are to stand here, where the one that
-// was scanned still does.
+// installFiles writes the small files that arrived, where the file here has not changed
+// since the scan.
 func (v *work) installFiles(tx core.Tx) error {
 	dir := tx.Dir()
 	for _, f := range v.local.files {
@@ -167,8 +167,8 @@ func (v *work) installFiles(tx core.Tx) error {
 	return nil
 }
 
-// retires reports whether the file becomes the backup: metadata does, unless
-// nobody could read it, which is kept aside.
+// retires reports whether the file becomes the backup: metadata does, unless it cannot be
+// parsed; then it is kept aside.
 func retires(dir *sessiondir.Dir, f *localFile) (bool, error) {
 	switch {
 	case f.name != sessiondir.Metadata || !f.there:
@@ -180,7 +180,7 @@ func retires(dir *sessiondir.Dir, f *localFile) (bool, error) {
 	return false, err
 }
 
-// installed scans what was written, and notes that it is in step.
+// installed scans the written files, and records that they are in step.
 func (v *work) installed(ctx context.Context, a *download) error {
 	for _, f := range v.local.files {
 		if f.take != nil {
@@ -201,16 +201,16 @@ func (v *work) installed(ctx context.Context, a *download) error {
 		return track.Gone(err)
 	}
 	if main.Point() != a.to {
-		return track.ErrMoved // somebody wrote at once
+		return track.ErrMoved // a program wrote at once
 	}
 	v.local.main, v.st.Main = main, &main.Followed
 	v.st.Own, v.st.Synced, v.st.Quiet = true, true, time.Now()
 	return v.remember()
 }
 
-// setTime gives a session that is in step the time of its last change, as the head
-// has it, so that lists have the same order everywhere: what moved it here was
-// no change, or one that the others have too. While the files must not be changed,
+// setTime gives a session that is in step the time of its last change, as the head has
+// it, so that lists have the same order everywhere: a later time here comes from no
+// change, or from a change that the others have too. While the files must not be changed,
 // the session counts as not in step, and is synced again later.
 func (v *work) setTime(ctx context.Context) error {
 	if v.cloud.head == nil || v.cloud.head.Deleted || v.local.changed.Equal(v.cloud.head.Updated) || v.local.main.Point() != v.cloud.head.Transcript.Point() {
@@ -224,7 +224,7 @@ func (v *work) setTime(ctx context.Context) error {
 	err := v.Core.Change(ctx, v.id, func(tx core.Tx) error {
 		dir, err := tx.Dir().Stat(".")
 		if err != nil || !dir.Mtime.Equal(v.local.changed) {
-			return err // somebody changed it just now
+			return err // a program changed it just now
 		}
 		defer v.Stats.Brought(v.id)
 		return tx.Dir().SetTime(".", v.cloud.head.Updated)
@@ -236,7 +236,7 @@ func (v *work) setTime(ctx context.Context) error {
 	return track.Gone(err)
 }
 
-// putImported writes a file of an import as it came.
+// putImported writes a file of an import as it arrived.
 func (s *session) putImported(tx core.Tx, f *localFile) (err error) {
 	top := tx.Dir().Dir
 	if err := top.Mkdir(sessiondir.ImportFolder); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -259,7 +259,7 @@ func (s *session) putImported(tx core.Tx, f *localFile) (err error) {
 	return errors.Join(dir.Sync(), top.Sync())
 }
 
-// transcript makes the transcript that of the head.
+// transcript brings the transcript here to the history of the head.
 func (v *work) transcript(ctx context.Context) error {
 	a, err := v.fetchMain(ctx)
 	if err != nil {
@@ -275,7 +275,7 @@ func (v *work) transcript(ctx context.Context) error {
 	return err
 }
 
-// inStep notes that both sides have the file as it stands.
+// inStep records that both sides have the file in its present form.
 func (l *local) inStep(ctx context.Context, f *localFile) error {
 	if known := l.st.Files[f.name]; known != nil && known.Sum == f.sum && known.Clock == f.clock {
 		return nil
@@ -287,7 +287,7 @@ func (l *local) inStep(ctx context.Context, f *localFile) error {
 	return nil
 }
 
-// know notes base as what both sides have, where the file here has the sum
+// know records base as the content that both sides have, where the file here has the sum
 // seen.
 func (s *session) know(f *localFile, base []byte, seen segment.Hash) {
 	k := &replica.KnownFile{Sum: sha256.Sum256(base), Seen: seen, File: f.stamp, At: time.Now(), Clock: f.clock, Forms: f.forms}
@@ -300,7 +300,7 @@ func (s *session) know(f *localFile, base []byte, seen segment.Hash) {
 	s.st.Files[f.name] = k
 }
 
-// giveFile stores content, or the file as it stands here.
+// giveFile stores content, or the file here when content is nil.
 func (v *work) giveFile(ctx context.Context, f *localFile, next *head.Head, uploads *uploader, content []byte) error {
 	if content == nil {
 		if err := v.local.load(ctx, f); err != nil {
@@ -323,7 +323,7 @@ func (v *work) giveFile(ctx context.Context, f *localFile, next *head.Head, uplo
 	return nil
 }
 
-// clock returns the time of a file's change here, after all that it has seen.
+// clock returns the time of a file's change here, later than all changes in its past.
 func (s *session) clock(f *localFile, next *head.Head) head.HLC {
 	return head.Next(next.Files[f.name].Clock, f.stamp.Mtime, s.Device.ID)
 }
@@ -337,8 +337,8 @@ func (c *cloud) takeFile(ctx context.Context, f *localFile, theirs head.File) er
 	return err
 }
 
-// pushFiles merges the small files of both sides, stores what is new, and
-// notes what is to be taken. Without push it only notes.
+// pushFiles merges the small files of both sides, stores the changed ones, and sets take
+// of those to write here. Without push it only sets take.
 func (v *work) pushFiles(ctx context.Context, next *head.Head, uploads *uploader, push bool) (changed bool, err error) {
 	for _, f := range v.local.files {
 		theirs, remote := next.Files[f.name]
@@ -377,15 +377,15 @@ func (v *work) pushFiles(ctx context.Context, next *head.Head, uploads *uploader
 	return changed, nil
 }
 
-// keep takes note of a file that is too large to go and that another device
-// changed, too: it stays here as it is.
+// keep records a file that is too large to send and that another device changed, too: it
+// stays here as it is.
 func (v *work) keep(f *localFile) error {
 	v.cloud.lacking = append(v.cloud.lacking, fmt.Errorf("%s: the file here is larger than %d bytes and stays; the cloud has another one", f.name, v.LargestFile))
 	return nil
 }
 
-// mergeFile merges a file that both sides changed. Of one that has no members
-// the later change wins, and the other stays beside the sync state.
+// mergeFile merges a file that both sides changed. For a file without members the later
+// change wins, and the other stays beside the sync state.
 func (v *work) mergeFile(ctx context.Context, f *localFile, next *head.Head, uploads *uploader) error {
 	theirs := next.Files[f.name]
 	if err := v.local.load(ctx, f); err != nil {
@@ -432,8 +432,8 @@ func (v *work) count(metadata []byte) []byte {
 	return pyjson.Splice(metadata, "turn_count", fmt.Append(nil, turns))
 }
 
-// keepLost keeps what lost a merge where people can find it. What was written here,
-// at the time ours, is kept as it stands here.
+// keepLost keeps the values that lost a merge where people can find them. A value that
+// was written here, at the time ours, is kept in its form here.
 func (v *work) keepLost(ctx context.Context, f *localFile, lost []head.Loss, ours head.HLC) error {
 	if len(lost) == 0 {
 		return nil

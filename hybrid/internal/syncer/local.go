@@ -20,7 +20,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// local is the session as it is here, since it was last scanned.
+// local is the session on this device, since its last scan.
 type local struct {
 	*session
 	present bool
@@ -28,7 +28,7 @@ type local struct {
 	main    *track.Chain
 	logs    []*ownLog
 	files   []*localFile
-	doubt   error // why the files must be left alone
+	doubt   error // the reason why the files must not be changed
 	window  track.Window
 }
 
@@ -47,9 +47,9 @@ func (l *local) transcript() track.Source {
 	}
 }
 
-// syncFiles makes the files here durable before the cloud, or the state, says that
-// they were: else what a power cut takes would be taken for a rewind, and be
-// taken from all devices.
+// syncFiles makes the files here durable before the cloud, or the state, says that they
+// were: otherwise lines that a power cut takes would look like a rewind, and be removed
+// from all devices.
 func (l *local) syncFiles(ctx context.Context) error {
 	if !l.present {
 		return nil
@@ -67,23 +67,23 @@ func (l *local) ownLog(st segment.Stream) *ownLog {
 	return nil
 }
 
-// localFile is a small file as it stands here.
+// localFile is a small file on this device.
 type localFile struct {
 	name    string
 	there   bool
 	stamp   sessiondir.Stamp
-	sum     segment.Hash // of the content as it leaves
-	content []byte       // as it leaves; nil when only the sum was needed
+	sum     segment.Hash // of the content as it is sent
+	content []byte       // as it is sent; nil when only the sum was needed
 	forms   []track.Form // of its lines, where rules changed them
-	clock   head.HLC     // of the change in the cloud, or of the one that goes there
-	large   bool         // it is larger than what goes, and stays as it is
-	bad     bool         // it is metadata that nobody can read, as a power cut leaves it
+	clock   head.HLC     // of the change in the cloud, or of the change to send
+	large   bool         // it is larger than [LargestFile], and stays as it is
+	bad     bool         // it is metadata that cannot be parsed, as after a power cut
 
-	gave bool   // it, or what it was merged to, is in the next head
-	take []byte // what is to stand here instead; nil: nothing
+	gave bool   // it, or its merge, is in the next head
+	take []byte // content to write here instead; nil: none
 }
 
-// LargestFile is the largest small file that goes, in bytes.
+// LargestFile is the size of the largest small file that is sent, in bytes.
 const LargestFile = 64 << 20
 
 // logNames are the logs of a session. Each device has its own stream of each.
@@ -97,7 +97,7 @@ var logNames = [len(sessiondir.Logs)]struct {
 	{segment.KindStates, sessiondir.StateHistory},
 }
 
-// logName returns the name of the file that a stream is of.
+// logName returns the name of the file that a stream belongs to.
 func logName(st segment.Stream) string {
 	for _, l := range logNames {
 		if l.kind == st.Kind() {
@@ -107,16 +107,16 @@ func logName(st segment.Stream) string {
 	return string(st)
 }
 
-// ownLog is a log of this device as it stands. It begins behind what the
-// file took over from another device.
+// ownLog is a log of this device. It begins behind the lines that the file took over from
+// another device.
 type ownLog struct {
 	*track.Chain
 	kind segment.Kind
 	own  *replica.OwnLog
 }
 
-// largeLine reads the line again that the next long one may be stored as a
-// difference to. Without it that one is stored whole.
+// largeLine reads again the line that the next long line may be stored as a difference
+// to. Without it the next long line is stored whole.
 func (l *ownLog) largeLine(ctx context.Context, before int64) (*segment.Large, error) {
 	if l.own.Large == nil || l.own.Large.N >= before { // of lines that were not stored after all
 		return nil, nil
@@ -133,7 +133,7 @@ func (l *ownLog) largeLine(ctx context.Context, before int64) (*segment.Large, e
 	return nil, nil
 }
 
-// scan finds out what is here, and takes note of who wrote it.
+// scan reads the files of the session, and records which program wrote the transcript.
 func (l *local) scan(ctx context.Context) error {
 	if err := l.scanDir(ctx); err != nil || !l.present {
 		return err
@@ -147,7 +147,8 @@ func (l *local) scan(ctx context.Context) error {
 	return l.scanRest(ctx, main)
 }
 
-// peek finds out what is here. What a later scan is to find out of who wrote it stays.
+// peek reads the files of the session as scan does, but records nothing about the writer:
+// a later scan finds it out.
 func (l *local) peek(ctx context.Context) error {
 	if err := l.scanDir(ctx); err != nil || !l.present {
 		return err
@@ -170,7 +171,7 @@ func (l *local) scanRest(ctx context.Context, main *track.Chain) error {
 	return track.Gone(l.scanFiles(ctx))
 }
 
-// scanDir finds out whether the session is here, and how its directory stands.
+// scanDir finds out whether the session is here, and reads the state of its directory.
 func (l *local) scanDir(ctx context.Context) error {
 	l.present, l.doubt = l.Core.Has(l.id), nil
 	if !l.present {
@@ -197,8 +198,8 @@ func (l *local) scanDir(ctx context.Context) error {
 	}))
 }
 
-// settled reports whether everything here is what the known head says, so that
-// there is nothing to ask.
+// settled reports whether everything here matches the known head, so that no request is
+// needed.
 func (l *local) settled() bool {
 	if len(l.st.Head.Doc) == 0 || !l.present || l.st.Anew != nil {
 		return false
@@ -238,7 +239,7 @@ func (l *local) scanLogs(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if h.There && h.End().Offset < own.Inherited { // cut below what was taken over
+		if h.There && h.End().Offset < own.Inherited { // cut below the lines that were taken over
 			if h, err = l.anew(ctx, log.kind, log.name, own, own.Generation); err != nil {
 				return err
 			}
@@ -268,7 +269,7 @@ func (l *local) logSource(kind segment.Kind, name string, own *replica.OwnLog) t
 	}
 }
 
-// anew scans a log as a generation of its stream, with all it holds.
+// anew scans a whole log as a new generation of its stream.
 func (l *local) anew(ctx context.Context, kind segment.Kind, name string, own *replica.OwnLog, generation int) (*track.Chain, error) {
 	*own = replica.OwnLog{Generation: generation, Base: own.Base}
 	h, err := l.logSource(kind, name, own).Scan(ctx, nil, true)
@@ -292,7 +293,7 @@ func (l *local) scanFiles(ctx context.Context) error {
 	})
 }
 
-// scanImported adds the files of an import, but those here that rules would have to
+// scanImported adds the files of an import, except files here that rules would have to
 // change.
 func (l *local) scanImported(dir *sessiondir.Dir) error {
 	_, err := dir.Stat(sessiondir.Imported[0])
@@ -345,8 +346,8 @@ func (l *local) scanFile(dir *sessiondir.Dir, name string) (*localFile, error) {
 	return f, nil
 }
 
-// leavingFile returns a file as it leaves the device, redacted line by line. The ids of
-// parents that stay here do not leave.
+// leavingFile returns a file as it is sent, redacted line by line. The ids of parents
+// that stay here are not sent.
 func (s *session) leavingFile(name string, content []byte) []byte {
 	if s.verdict.Secret && name == sessiondir.Metadata && pyjson.Check(content, pyjson.Tolerant) == nil {
 		content = privacy.WithoutParents(content)
@@ -366,7 +367,7 @@ func (s *session) leavingFile(name string, content []byte) []byte {
 	return bytes.Join(lines, nil)
 }
 
-// load reads the content of a file of which only the sum is known.
+// load reads the content of a file when only its sum is known.
 func (l *local) load(ctx context.Context, f *localFile) error {
 	if f.content != nil || !f.there {
 		return nil
@@ -379,8 +380,9 @@ func (l *local) load(ctx context.Context, f *localFile) error {
 	return nil
 }
 
-// leave sets how a file leaves that stands here as own: one that did not change since it
-// was sent as it was sent, whatever the rules are now.
+// leave sets the sent form of a file whose content here is own: a file that did not
+// change since it was sent keeps the form in which it was sent, whatever the rules are
+// now.
 func (s *session) leave(f *localFile, own []byte) {
 	if known := s.st.Files[f.name]; known != nil && !s.verdict.Secret {
 		if sent := sentLines(own, known.Forms); sum(sent) == known.Sum {
@@ -392,7 +394,7 @@ func (s *session) leave(f *localFile, own []byte) {
 	f.forms = lineForms(own, f.content)
 }
 
-// raw returns a file as it stands here, and stood when it was scanned.
+// raw returns the content of a file here, unchanged since its scan.
 func (l *local) raw(ctx context.Context, f *localFile) (own []byte, err error) {
 	err = l.Core.Read(ctx, l.id, func(dir *sessiondir.Dir) error {
 		content, stamp, err := dir.Read(f.name)

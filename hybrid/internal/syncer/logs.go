@@ -17,8 +17,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 )
 
-// fetchLogs brings the logs of other devices up to date that lie in the
-// bookkeeping.
+// fetchLogs brings the logs of other devices in the bookkeeping up to date.
 func (v *work) fetchLogs(ctx context.Context, except map[segment.Stream]bool) error {
 	for _, st := range slices.Sorted(maps.Keys(v.cloud.head.Logs)) {
 		r := v.cloud.head.Logs[st]
@@ -32,7 +31,7 @@ func (v *work) fetchLogs(ctx context.Context, except map[segment.Stream]bool) er
 	return nil
 }
 
-// isOwn reports whether a stream is the one that a log here continues.
+// isOwn reports whether a log here continues a stream.
 func (l *local) isOwn(st segment.Stream) bool { return l.ownLog(st) != nil }
 
 func (c *cloud) isAdopted(st segment.Stream) bool {
@@ -40,8 +39,8 @@ func (c *cloud) isAdopted(st segment.Stream) bool {
 	return own != nil && own.From == st && own.FromPoint == c.head.Logs[st].Point()
 }
 
-// chosenLogs are the logs that a restored session gets as its files, by the
-// names of these.
+// chosenLogs are the logs that become the files of a restored session, by the names of
+// these files.
 type chosenLogs map[string]chosenLog
 
 type chosenLog struct {
@@ -59,8 +58,8 @@ func (t chosenLogs) streams() map[segment.Stream]bool {
 	return all
 }
 
-// chooseLogs fetches the longest log of each kind; where that is damaged, the
-// longest that is not.
+// chooseLogs fetches the longest log of each kind; where that is damaged, the longest
+// undamaged one.
 func (v *work) chooseLogs(ctx context.Context) (chosenLogs, error) {
 	taken := chosenLogs{}
 	for _, l := range logNames {
@@ -92,8 +91,8 @@ func (c *cloud) longest(kind segment.Kind) (all []segment.Stream) {
 	return all
 }
 
-// adoptLogs notes where the own logs of a restored session begin: behind what
-// came from another device; its own latest generation goes on.
+// adoptLogs records where the own logs of a restored session begin: behind the lines that
+// came from another device; a log of this device continues its latest generation.
 func (c *cloud) adoptLogs(taken chosenLogs) {
 	c.st.Logs = nil
 	for _, t := range taken {
@@ -110,9 +109,9 @@ func (c *cloud) adoptLogs(taken chosenLogs) {
 	}
 }
 
-// fetchLog brings the file up to date that holds another device's log. It asks for
-// what is behind the lines that this device has, and appends it to the file. Where
-// these are not what the cloud has, it fetches all of the log.
+// fetchLog brings the file with another device's log up to date. It asks for the lines
+// behind those that this device has, and appends them to the file. Where the lines here
+// are not the lines of the cloud, it fetches the whole log.
 func (v *work) fetchLog(ctx context.Context, st segment.Stream, r head.Extent) error {
 	held, known := v.holds(st)
 	if known && held.Point == r.Point() {
@@ -167,8 +166,8 @@ func (c *cloud) fetchWhole(ctx context.Context, st segment.Stream, r head.Extent
 	return held, err
 }
 
-// fetchEnd fetches the lines of a log behind those that are held. A long one may be
-// stored as the difference to a line that is held.
+// fetchEnd fetches the lines of a log behind those that are here. A long line may be
+// stored as the difference to a line that is here.
 func (v *work) fetchEnd(ctx context.Context, st segment.Stream, r head.Extent, held replica.CachedLog) (replica.CachedLog, error) {
 	infos, err := v.cloud.link.Segments(ctx, v.cloud.head, st, held.Point.N)
 	if err != nil {
@@ -191,7 +190,7 @@ func (v *work) fetchEnd(ctx context.Context, st segment.Stream, r head.Extent, h
 	return held, err
 }
 
-// heldLine returns a line of another device's log that is here.
+// heldLine returns a line of another device's log from the files here.
 func (v *work) heldLine(ctx context.Context, st segment.Stream, held replica.CachedLog, n int64) (line []byte, err error) {
 	if n >= held.From {
 		f, err := v.States.Open(replica.LogFile(v.sid, st))
@@ -213,13 +212,13 @@ func (v *work) heldLine(ctx context.Context, st segment.Stream, held replica.Cac
 	return line, err
 }
 
-// learnForms compares the lines here with those of the head, and keeps the forms of
-// those that differ by redaction alone. It is for a state that was lost, or is older than
+// learnForms compares the lines here with the head's lines, and records the forms of
+// lines that differ by redaction alone. It is for a state that was lost, or is older than
 // the files.
 //
-// The rules of today tell: two lines of which they make the same are the same line. That
-// holds for all rules that find no less than those by which a line was sent, whatever
-// they put in its place. Where today's find less, the built-in markers tell.
+// Two lines are the same line when today's rules give both the same form. That holds for
+// all rules that find no less than the rules by which a line was sent, whatever they put
+// in its place. Where today's rules find less, the built-in markers decide.
 func (s *work) learnForms(ctx context.Context) error {
 	sent, err := s.compare(ctx, s.cloud.head.Transcript.Point())
 	if err != nil {
@@ -229,7 +228,7 @@ func (s *work) learnForms(ctx context.Context) error {
 	return s.local.adopt(ctx, sent)
 }
 
-// learnLog does that for a log, of which the cloud has as much as r.
+// learnLog does that for a log, which the cloud has up to the end of r.
 func (s *work) learnLog(ctx context.Context, l *ownLog, r head.Extent) error {
 	sent, err := l.Compare(ctx, s.cloud.link.LogLines(ctx, s.cloud.head, l.Stream, r))
 	if err != nil {
@@ -238,8 +237,8 @@ func (s *work) learnLog(ctx context.Context, l *ownLog, r head.Extent) error {
 	return l.adopt(ctx, sent)
 }
 
-// compare follows the lines here, in the form in which they were sent, as long as they
-// are those of a history of the cloud, which ends at to. It fetches as many lines of it.
+// compare follows the lines here, in the form in which they were sent, as far as they are
+// the lines of a history of the cloud that ends at to. It fetches as many lines of it.
 func (s *work) compare(ctx context.Context, to segment.Point) (*track.Compared, error) {
 	infos, err := s.cloud.listed(ctx)
 	if err != nil {
@@ -248,7 +247,7 @@ func (s *work) compare(ctx context.Context, to segment.Point) (*track.Compared, 
 	return s.local.main.Compare(ctx, s.cloud.link.Lines(ctx, segment.Transcript, infos, segment.Origin(segment.Transcript), to, nil))
 }
 
-// adopt takes the transcript to have left in other forms.
+// adopt sets the forms in which the transcript was sent.
 func (l *local) adopt(ctx context.Context, sent *track.Compared) error {
 	main, err := l.main.In(ctx, sent)
 	if err == nil {
@@ -257,7 +256,7 @@ func (l *local) adopt(ctx context.Context, sent *track.Compared) error {
 	return err
 }
 
-// adopt takes the log to have left in other forms.
+// adopt sets the forms in which the log was sent.
 func (l *ownLog) adopt(ctx context.Context, sent *track.Compared) error {
 	h, err := l.In(ctx, sent)
 	if err == nil {
@@ -266,9 +265,9 @@ func (l *ownLog) adopt(ctx context.Context, sent *track.Compared) error {
 	return err
 }
 
-// learnFormer is for a device that knows no base: it looks whether the lines here are
-// those of a former head, or the beginning of one, which left in other forms than today's
-// rules give them. By these forms they are known as what others replaced.
+// learnFormer is for a device that knows no base: it looks whether the lines here are a
+// former head, or the beginning of one, that was sent in other forms than today's rules
+// give. Then the lines get these forms, and count as replaced by other devices.
 func (s *work) learnFormer(ctx context.Context) (found bool, err error) {
 	former, err := s.cloud.histories(ctx)
 	if err != nil {
@@ -292,8 +291,9 @@ func (s *work) learnFormer(ctx context.Context) (found bool, err error) {
 	return false, nil
 }
 
-// sameForms reports whether today's rules give the lines here the forms in which those of
-// a history were sent: it went through these rules, and the session was not sent anew before.
+// sameForms reports whether today's rules give the lines here the forms in which the
+// lines of a history were sent: it went through these rules, and the session was not sent
+// anew before.
 func (c *cloud) sameForms(e head.Extent) bool {
 	if c.head.Anew.Rules != "" {
 		return false

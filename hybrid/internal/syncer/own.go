@@ -12,11 +12,11 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// ownText returns what came, with those parts as they stand here that came in the form
-// in which they were sent. So what the rules took out stays in the files of the device
-// that wrote it, also where another device changed what stands around. own is the text
-// here and sent what left of it. Parts are members and elements, at any depth, of JSON,
-// and lines of all else.
+// ownText returns the arrived text came, with the text of own put back for each part that
+// came in the form in which this device sent it. So text that the rules took out stays in
+// the files of the device that wrote it, also where another device changed the text
+// around it. own is the text here and sent the form in which it was sent. Parts are
+// members and elements, at any depth, of JSON, and lines of all other text.
 func ownText(own, sent, came []byte) []byte {
 	switch {
 	case bytes.Equal(own, sent):
@@ -126,12 +126,12 @@ func ownLinesOf(own, sent, came []byte) (out []byte) {
 	return out
 }
 
-// linesOf returns what stands between the LFs of a text.
+// linesOf splits a text at its LFs.
 func linesOf(text []byte) [][]byte { return bytes.Split(text, []byte{'\n'}) }
 
-// alike returns, for each part that came, which part it is of those that were sent; -1
-// for none. Both ends are compared first. Between them parts are found again in their
-// order. Where there are as many as before, those that changed are in their places.
+// alike returns, for each part that came, the index of the sent part that it is; -1 for
+// none. Both ends are compared first. Between them parts are found again in their order.
+// Where the number of parts is the same, changed parts are matched by their place.
 func alike(sent, came [][]byte) []int {
 	of := make([]int, len(came))
 	begin := 0
@@ -166,9 +166,9 @@ func alike(sent, came [][]byte) []int {
 
 // # Small files that rules change
 //
-// A small file leaves line by line as the rules of today let it. The state keeps the
-// forms of those lines that they changed, so that the parts of it are known when the
-// file comes back with changes of another device, whatever the rules are then.
+// A small file is sent line by line in the form that today's rules give it. The state
+// keeps the forms of the lines that the rules changed, so that these lines are known when
+// the file comes back with changes of another device, whatever the rules are then.
 
 // lineForms returns the forms of the lines of a file that left as sent.
 func lineForms(text, sent []byte) (all []track.Form) {
@@ -187,7 +187,7 @@ func lineForms(text, sent []byte) (all []track.Form) {
 	return all
 }
 
-// sentLines returns a text with those lines as they were sent of which the form is kept.
+// sentLines returns a text with each line whose form is kept as it was sent.
 func sentLines(text []byte, forms []track.Form) []byte {
 	if len(forms) == 0 {
 		return text
@@ -207,23 +207,24 @@ func sentLines(text []byte, forms []track.Form) []byte {
 
 func sum(content []byte) segment.Hash { return sha256.Sum256(content) }
 
-// ownLines are lines here that rules changed before they left, or would change today.
-// What rules took out of them is nowhere else: when such a line comes back, the one
-// here stays. It comes in the form in which it left, or in the one that other rules gave
-// to that form since: a device that moves a line sends it as a new one. Then the rules of
-// today tell, as in [source.alike]. Rules that find less than those do not.
+// ownLines are lines here that rules changed before they were sent, or would change
+// today. The text that rules took out of them is nowhere else: when such a line comes
+// back, the line here stays. It comes in the form in which it was sent, or in the form
+// that other rules gave to that form since: a device that moves a line sends it as a new
+// one. Then today's rules decide, as in learnForms. Rules that find less than the other
+// rules do not.
 type ownLines struct {
 	track.Source
 	sent, images map[segment.Hash][]*ownLine // by the hash of the form, and of today's
 }
 
-// ownLine is a line as it stands here.
+// ownLine is a line in its form here.
 type ownLine struct {
 	text  []byte
 	taken bool
 }
 
-// ownLines returns those behind a place.
+// ownLines returns the lines behind a place.
 func (l *local) ownLines(ctx context.Context, from segment.Mark) (*ownLines, error) {
 	own := &ownLines{l.main.Source, map[segment.Hash][]*ownLine{}, map[segment.Hash][]*ownLine{}}
 	if len(track.Before(l.main.Forms, from.N)) == len(l.main.Forms) {
@@ -255,8 +256,8 @@ func (o *ownLines) put(sent, line []byte) {
 	o.images[image] = append(o.images[image], l)
 }
 
-// take returns the line here that left as sent did, or else one of which the rules of
-// today make the same, or sent itself. Of several each is returned once, in their order.
+// take returns the line here that was sent as sent, or else a line that today's rules
+// give the same form, or sent itself. Of several each is returned once, in their order.
 func (o *ownLines) take(sent []byte) []byte {
 	if len(o.sent) == 0 {
 		return sent
@@ -285,8 +286,8 @@ func untaken(lines map[segment.Hash][]*ownLine, of segment.Hash) *ownLine {
 
 func lineSum(line []byte) segment.Hash { return sha256.Sum256(line) }
 
-// withOwn returns what is to stand here in the place of a file: what came, with those
-// parts as they stand here that came as this device sent them, or would send them today.
+// withOwn returns the content to write for a file that arrived. Each part that came in
+// the form in which this device sent it, or would send it today, gets its text here back.
 func (l *local) withOwn(dir *sessiondir.Dir, f *localFile) ([]byte, error) {
 	if !f.there || f.bad {
 		return f.take, nil
@@ -304,9 +305,9 @@ func (l *local) withOwn(dir *sessiondir.Dir, f *localFile) ([]byte, error) {
 	return ownText(here, l.sentBefore(here, image, text), text), nil
 }
 
-// sentBefore returns a file here, which leaves today as image, with those lines as they
-// came of which the rules of today make the same: earlier rules let them leave so. It is
-// for a state that was lost.
+// sentBefore returns a file here, whose form today is image, with each line replaced by
+// the arrived line that today's rules give the same form: earlier rules gave the line
+// that form. It is for a state that was lost.
 func (s *session) sentBefore(here, image, came []byte) []byte {
 	if s.Privacy.Redact == nil {
 		return here

@@ -57,8 +57,9 @@ func (c *cloud) permit(ctx context.Context) (privacy.Verdict, error) {
 	return is, c.States.Save(c.sid, c.st)
 }
 
-// askWhetherSent asks the cloud for a session that a rule keeps here, in a Sync: one that was sent before may have been removed there, and one of which nothing
-// is known may have been sent. Where the cloud does not answer, what is known stays.
+// askWhetherSent asks the cloud for a session that a rule keeps here, in a Sync: a
+// session that was sent before may have been removed there, and a session with no known
+// state may have been sent. Where the cloud does not answer, the known state stays.
 func (c *cloud) askWhetherSent(ctx context.Context) error {
 	_, sent := c.stillThere()
 	if !c.asked() || c.fetches || c.recreates || !sent && (c.st.Rule != replica.NotJudged || c.Table.Cursor().Whole) {
@@ -74,8 +75,9 @@ func (c *cloud) askWhetherSent(ctx context.Context) error {
 	return err
 }
 
-// inCloud reports whether the cloud has this session, or the one with the id parent. In the
-// background the catalogue, which was read as a whole, tells which ones it does not have.
+// inCloud reports whether the cloud has this session, or the session with the id parent.
+// In the background it asks only for sessions in the catalogue, once that was read as a
+// whole.
 func (c *cloud) inCloud(ctx context.Context, parent string) (bool, error) {
 	if len(c.st.Head.Doc) > 0 {
 		return true, nil
@@ -96,7 +98,7 @@ func (c *cloud) inCloud(ctx context.Context, parent string) (bool, error) {
 // rules that this program does not apply: it must not add lines that did not.
 func (c *cloud) rulesHold() error { return c.Syncer.rulesHold(c.head) }
 
-// rulesHold is for a session with the head t; nil for none.
+// rulesHold does the same for a session with the head t; nil for none.
 func (e *Syncer) rulesHold(t *head.Head) error {
 	if t == nil || t.Deleted {
 		return nil
@@ -113,8 +115,8 @@ func (e *Syncer) rulesHold(t *head.Head) error {
 	return e.followsAnew(t)
 }
 
-// followsAnew returns an error when a session was sent anew under rules of which those
-// of this program may find less: it would send again what was taken out.
+// followsAnew returns an error when a session was sent anew under rules, and the rules of
+// this program may find less: it would send again the text that was taken out.
 func (e *Syncer) followsAnew(t *head.Head) error {
 	rules := t.Anew.Rules
 	if rules == "" || e.Privacy.Redact != nil && replica.Follows(e.Privacy.Redact.Version(), rules) {
@@ -123,8 +125,8 @@ func (e *Syncer) followsAnew(t *head.Head) error {
 	return fmt.Errorf("%w (this session was sent anew under %q)", privacy.ErrRedaction, rules)
 }
 
-// withoutRules makes a sync a pull where this program lacks rules of the session, and
-// returns why nothing is sent.
+// withoutRules turns a sync into a pull where this program lacks rules of the session,
+// and returns the reason why nothing is sent.
 func (v *work) withoutRules(a syncplan.Action) error {
 	if v.barred == nil {
 		if v.fetches && !diverges(a) {
@@ -145,12 +147,12 @@ func diverges(a syncplan.Action) bool {
 	return a.Kind == syncplan.Diverge || a.Kind == syncplan.Record
 }
 
-// A sync changes the files of a session only when no program is sure to lose by
-// it: one that keeps the messages in memory and saves them later would undo what
-// the sync brought. This table is the rule. The first line that fits decides;
-// "here" is the program that asks, which is this store: another store of the same
-// process is another program. "Used" means that it wrote the session, or called
-// Refresh for it, in the last ten minutes.
+// A sync changes the files of a session only when no program is sure to lose by it: a
+// program that keeps the messages in memory and saves them later would undo the work of
+// the sync. This table is the rule. The first line that fits decides; "here" is the
+// program that asks, which is this store: another store of the same process is another
+// program. "Used" means that it wrote the session, or called Refresh for it, in the last
+// ten minutes.
 //
 //	                                                      background  Sync, Pull  Refresh
 //	another tool has begun an append and not ended it        waits       waits      waits
@@ -163,10 +165,10 @@ func diverges(a syncplan.Action) bool {
 //	another program wrote it last, in the last ten minutes   waits       waits      waits
 //	another program wrote it last, before that               takes       takes      takes
 //
-// What waits is Behind, and synced again each Interval. Package inuse knows
-// which programs live and what they use, and what those wrote that have ended,
-// also by a kill. A program that keeps messages in memory for longer than ten
-// minutes calls Acquire, or Refresh before it goes on.
+// A session that waits is Behind, and synced again each Interval. Package inuse records
+// which programs live and which sessions they use, and which transcripts ended programs
+// wrote, also those ended by a kill. A program that keeps messages in memory for longer
+// than ten minutes calls Acquire, or Refresh before it goes on.
 //
 // The rule is asked before anything is fetched, and again for other programs of
 // this library when the session is locked to be changed.
@@ -175,10 +177,10 @@ func diverges(a syncplan.Action) bool {
 // files are changed.
 const quietFor = inuse.Window
 
-// errRuns is why the files of a session that somebody acquired stay.
+// errRuns is the reason why the files of an acquired session stay.
 var errRuns = fmt.Errorf("%w: somebody runs or writes the session", ErrDeferred)
 
-// busy tells why the files must not be changed now; nil: they may be.
+// busy returns the reason why the files must not be changed now; nil: they may be.
 func (l *local) busy() error {
 	switch {
 	case !l.present:
@@ -204,8 +206,8 @@ func (l *local) busy() error {
 	return nil
 }
 
-// inUse tells which program of this library uses the session, so that its files
-// must not be changed now; nil: none does.
+// inUse returns an error when another program of this library uses the session, so that
+// its files must not be changed now; nil: none does.
 func (s *session) inUse(use inuse.Use) error {
 	switch {
 	case s.Mode == Resume && s.Core.Acquired(s.id): // the others cannot write it
@@ -218,8 +220,8 @@ func (s *session) inUse(use inuse.Use) error {
 	return nil
 }
 
-// use returns which programs of this library use the session. Where that cannot
-// be told, told is false, and what is written counts as written by others.
+// use returns which programs of this library use the session. Where that is not known,
+// told is false, and every write counts as a write of other programs.
 func (s *session) use() (use inuse.Use, told bool) {
 	if s.Programs == nil {
 		return use, false
@@ -231,8 +233,8 @@ func (s *session) use() (use inuse.Use, told bool) {
 	return use, err == nil
 }
 
-// noteWriter keeps in mind whether a program of this library wrote the
-// transcript that stands here. own: this one did.
+// noteWriter records whether a program of this library wrote the present transcript. own:
+// this program did.
 func (l *local) noteWriter(main *track.Chain, own bool) {
 	if !own && (l.rewrote(main) || !l.st.Own && !l.st.Synced) {
 		use, _ := l.use()
@@ -244,7 +246,7 @@ func (l *local) noteWriter(main *track.Chain, own bool) {
 	}
 }
 
-// setWriter sets who wrote the transcript that stands here. own: this program did.
+// setWriter records the writer of the present transcript. own: this program wrote it.
 func (l *local) setWriter(main *track.Chain, own bool) {
 	switch {
 	case l.rewrote(main):
@@ -254,14 +256,14 @@ func (l *local) setWriter(main *track.Chain, own bool) {
 	}
 }
 
-// rewrote reports whether somebody wrote the transcript since it was last scanned.
+// rewrote reports whether the transcript was written since its last scan.
 func (l *local) rewrote(main *track.Chain) bool {
 	return l.st.Main == nil || !l.st.Main.File.SameContent(main.File)
 }
 
-// change makes a change, by Change or Make of the store, and notes which
-// files of the session it wrote: what a sync writes is nobody's use of it. The
-// store tells of the files before another call of it may write the session.
+// change makes a change, by Change or Make of the store, and records which files of the
+// session it wrote: a write of a sync is no use of the session. The store reports these
+// files before another call of it may write the session.
 func (e *Syncer) change(ctx context.Context, change func(context.Context, string, func(core.Tx) error) error, id string, do func(core.Tx) error) error {
 	err := change(ctx, id, func(tx core.Tx) error {
 		defer e.Stats.Brought(id)
@@ -278,7 +280,7 @@ func (e *Syncer) change(ctx context.Context, change func(context.Context, string
 	return err
 }
 
-// installing is a transaction that keeps in mind which files were written.
+// installing is a transaction that records the names of the written files.
 type installing struct {
 	core.Tx
 	files []string

@@ -20,7 +20,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// apply does what was planned: first the cloud, then the files here.
+// apply does the planned action: first in the cloud, then on the files here.
 func (v *work) apply(ctx context.Context, a syncplan.Action) error {
 	switch {
 	case a.Kind == syncplan.Blocked:
@@ -51,7 +51,7 @@ func (v *work) apply(ctx context.Context, a syncplan.Action) error {
 	return nil
 }
 
-// deleted tells of a session that is no longer in the cloud.
+// deleted sets the result for a session that is no longer in the cloud.
 func (v *work) deleted(a syncplan.Action) error {
 	v.out.State = Removed
 	if a.Why == syncplan.AddedSince {
@@ -60,7 +60,7 @@ func (v *work) deleted(a syncplan.Action) error {
 	return nil
 }
 
-// absent tells of a session that is not here.
+// absent sets the result for a session that is not here.
 func (v *work) absent(a syncplan.Action) error {
 	v.out.State = Remote
 	switch {
@@ -78,7 +78,7 @@ func (v *work) absent(a syncplan.Action) error {
 	return nil
 }
 
-// applyLocal changes the files here, once the cloud has what it lacked.
+// applyLocal changes the files here, after the push.
 func (v *work) applyLocal(ctx context.Context, a syncplan.Action, p *draft) error {
 	v.out.State = UpToDate
 	switch a.Kind {
@@ -108,7 +108,7 @@ func (v *work) applyLocal(ctx context.Context, a syncplan.Action, p *draft) erro
 	return v.takeFiles(ctx)
 }
 
-// takeFiles writes the small files that the cloud has newer.
+// takeFiles writes the small files that are newer in the cloud.
 func (v *work) takeFiles(ctx context.Context) error {
 	if !v.local.takes() {
 		return v.setTime(ctx)
@@ -128,8 +128,8 @@ func (l *local) takes() bool {
 	return false
 }
 
-// diverge keeps this device's line as a session of its own where that is asked
-// for, and goes on with the cloud's.
+// diverge keeps this device's line as a session of its own where that is asked for, and
+// continues with the cloud's line.
 func (v *work) diverge(ctx context.Context, p *draft) error {
 	keptAs := ""
 	if p.copy != nil {
@@ -151,8 +151,8 @@ func (v *work) wait(why error) error {
 	return nil
 }
 
-// download is a transcript that was fetched: the lines behind a place in the
-// file here, checked, in a file of the bookkeeping.
+// download is a transcript that was fetched: the lines behind a place in the file here,
+// checked, in a file of the bookkeeping.
 type download struct {
 	from  segment.Mark
 	file  string
@@ -160,8 +160,8 @@ type download struct {
 	known *track.Followed // the forms of all lines, once it is here
 }
 
-// fetchMain fetches what the transcript here lacks. Nothing is locked
-// meanwhile.
+// fetchMain fetches the lines that the transcript here lacks. It holds no lock while it
+// fetches.
 func (v *work) fetchMain(ctx context.Context) (*download, error) {
 	to := v.cloud.head.Transcript.Point()
 	a := &download{file: replica.DownloadFile(v.sid, v.Random.Name(4)), to: to}
@@ -183,9 +183,9 @@ func (v *work) fetchMain(ctx context.Context) (*download, error) {
 	return a, err
 }
 
-// arriving passes on the lines that a download fetches. Those that left this device come
-// as they are here, see [ownLines]. All others lie here in the form in which they were
-// sent, whatever the rules of today would make of them.
+// arriving passes on the lines that a download fetches. Lines that this device sent come
+// as they are here, see [ownLines]. All others are written in the form in which they were
+// sent, whatever today's rules would make of them.
 func (l *local) arriving(a *download, own *ownLines, lines iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
 	h := &track.Chain{Source: l.main.Source, Followed: track.Followed{Forms: track.Before(l.main.Forms, a.from.N), Mixed: l.main.Mixed}}
 	return func(yield func([]byte, error) bool) {
@@ -205,8 +205,8 @@ func (l *local) arriving(a *download, own *ownLines, lines iter.Seq2[[]byte, err
 	}
 }
 
-// meeting returns the place from which the lines here and there differ, and
-// the segments behind it.
+// meeting returns the place from which the lines here and in the cloud differ, and the
+// segments behind it.
 func (s *work) meeting(ctx context.Context) (segment.Mark, []segment.Info, error) {
 	to, end := s.cloud.head.Transcript.Point(), s.local.main.End()
 	if to.N >= end.N && s.cloud.infos == nil {
@@ -235,8 +235,8 @@ func (s *work) meeting(ctx context.Context) (segment.Mark, []segment.Info, error
 	return from, infos, err
 }
 
-// gapTries is how often a missing segment is looked for again: a replica that
-// lags behind may not have it yet.
+// gapTries is how often a missing segment is looked for again: a replica that lags behind
+// may not have it yet.
 const (
 	gapTries = 3
 	gapWait  = 300 * time.Millisecond
@@ -255,7 +255,7 @@ func patient(ctx context.Context, do func() error) error {
 	}
 }
 
-// catalogueEvery is how often a session's entry is written at most.
+// catalogueEvery is the least time between two writes of a session's entry.
 const catalogueEvery = 30 * time.Second
 
 // catalogue does what [cloud.catalogue] does, unless an entry was written a short time
@@ -282,9 +282,9 @@ func (c *cloud) catalogue(ctx context.Context) error {
 	return c.States.Save(c.sid, c.st)
 }
 
-// writeEntry writes the session's entry for the head t. A session is entered before
-// its first head is there: other devices find it then, also when this one never
-// comes back. An entry without a head means nothing.
+// writeEntry writes the session's entry for the head t. A session is entered before its
+// first head is stored: other devices find it then, also when this device never comes
+// back. An entry without a head means nothing.
 func (c *cloud) writeEntry(ctx context.Context, t *head.Head) error {
 	entry := t.Catalogue(c.UID(), t.Name())
 	version, err := c.link.WriteEntry(ctx, &entry, c.st.Cat.Version)
@@ -301,8 +301,8 @@ func (s *session) entryIsOld(t *head.Head) bool {
 	return t != nil && t.Writer.Device == s.Device.ID && t.Revision > s.st.Cat.Revision
 }
 
-// checkpoint notes how the session stands, if it needs no scan from now on while
-// its files do not change.
+// checkpoint records the state of the session, if it needs no scan from now on while its
+// files do not change.
 func (v *work) checkpoint() {
 	s := replica.Session{ID: v.id, Stat: v.stat}
 	rules := v.States.Rules()
@@ -322,8 +322,8 @@ func (v *work) checkpoint() {
 	v.Table.Put(s)
 }
 
-// agrees reports whether both sides have the same, and other devices can know it.
-// It fills in what there is to know of the session.
+// agrees reports whether both sides have the same, and other devices can know it. It
+// fills in the known numbers of the session.
 func (v *work) agrees(s *replica.Session) bool {
 	if v.local.main == nil || v.local.doubt != nil || len(v.cloud.lacking) > 0 || !v.out.Later.IsZero() || !v.local.settled() {
 		return false
@@ -339,8 +339,9 @@ func (v *work) agrees(s *replica.Session) bool {
 	return true
 }
 
-// Preview returns the head of a session, and a block for each message of its transcript. It
-// reads no lines. With an error that Is [remoteread.ErrDamaged] it returns what could be read.
+// Preview returns the head of a session, and a block for each message of its transcript.
+// It reads no lines. With an error that Is [remoteread.ErrDamaged] it returns the blocks
+// that could be read.
 func (e *Syncer) Preview(ctx context.Context, id string) (t *head.Head, blocks []segment.Block, err error) {
 	if err := e.identityOf(id).Check(); err != nil {
 		return nil, nil, err
@@ -354,7 +355,7 @@ func (e *Syncer) Preview(ctx context.Context, id string) (t *head.Head, blocks [
 }
 
 func (c *cloud) preview(ctx context.Context) (t *head.Head, blocks []segment.Block, err error) {
-	t, _, err = c.link.Head(ctx, c.sid, remoteread.Known{}) // the session token keeps it from being an older one
+	t, _, err = c.link.Head(ctx, c.sid, remoteread.Known{}) // the session token makes an older one impossible
 	switch {
 	case err != nil:
 		return nil, nil, err

@@ -17,8 +17,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// build stores what the action sends of the transcript, and what is new of logs
-// and files.
+// build stores the lines that the action sends, and the new lines of logs and the changed
+// files.
 func (v *work) build(ctx context.Context, a syncplan.Action) (*draft, error) {
 	p := &draft{next: v.nextHead(), uploads: v.cloud.uploader()}
 	if v.cloud.head != nil {
@@ -81,8 +81,8 @@ func (v *work) buildNew(ctx context.Context, p *draft) error {
 	return v.buildFrom(ctx, 0, p)
 }
 
-// pushLogs stores what is new in this device's logs, and reports whether there
-// was any.
+// pushLogs stores the new lines of this device's logs, and reports whether there were
+// any.
 func (v *work) pushLogs(ctx context.Context, p *draft) (changed bool, err error) {
 	for _, l := range v.local.logs {
 		if v.keptLog(l.Stream) { // the cloud had more of it than the file here has
@@ -117,8 +117,8 @@ func (v *work) pushLogs(ctx context.Context, p *draft) (changed bool, err error)
 	return changed, nil
 }
 
-// leaveLog makes a history of a log that was cut or replaced here, and returns how many of
-// its first lines are here.
+// leaveLog makes a history of a log that was cut or replaced here, and returns the number
+// of its first lines that are here.
 func (v *work) leaveLog(ctx context.Context, l *ownLog, was head.Extent, p *draft) (common int64, err error) {
 	infos, err := v.cloud.link.Segments(ctx, v.cloud.head, l.Stream, 0)
 	if err != nil {
@@ -130,9 +130,9 @@ func (v *work) leaveLog(ctx context.Context, l *ownLog, was head.Extent, p *draf
 	return common, v.leaveHistory(ctx, p, head.History{Stream: l.Stream, Extent: was, Common: common, Why: head.WhyRewrite, Device: v.Device.ID})
 }
 
-// resume finds the generation of a log whose state was lost: the latest that
-// the cloud has of this device. That another device's lines stand before it is
-// only known from the state; without it they are sent once more.
+// resume finds the generation of a log whose state was lost: the latest that the cloud
+// has of this device. Only the state says that the log begins with another device's
+// lines; without it they are sent once more.
 func (v *work) resume(ctx context.Context, l *ownLog, next *head.Head) (err error) {
 	if _, known := next.Logs[l.Stream]; known || l.own.Generation > 1 || l.own.Inherited > 0 {
 		return nil
@@ -153,7 +153,7 @@ func (v *work) resume(ctx context.Context, l *ownLog, next *head.Head) (err erro
 	return err
 }
 
-// pushLog stores the lines behind the first n, which are stored.
+// pushLog stores the lines behind the first n, which are stored already.
 func (v *work) pushLog(ctx context.Context, l *ownLog, n int64, next *head.Head, uploads *uploader) error {
 	from, ok, err := l.Mark(ctx, n)
 	if err != nil || !ok {
@@ -179,9 +179,8 @@ func (v *work) pushLog(ctx context.Context, l *ownLog, n int64, next *head.Head,
 	return nil
 }
 
-// uploader takes the documents of one session until its head can be changed. A
-// few of them go together with the head, in one request; more are uploaded
-// while they come.
+// uploader takes the documents of one session until its head can be changed. A few of
+// them go together with the head, in one request; more are uploaded as they arrive.
 type uploader struct {
 	link     *remoteread.Reader
 	pk       string // of the head
@@ -191,21 +190,21 @@ type uploader struct {
 	remove   []string // ids of those that are removed with the head
 	segments int
 	first    *firstUpload
-	left     *leftovers // what is sent is noted there
+	left     *leftovers // the ids of sent documents are noted there
 }
 
-// uploader returns one for the documents of the session.
+// uploader returns an uploader for the documents of the session.
 func (c *cloud) uploader() *uploader { return &uploader{link: c.link, pk: c.pk, left: &c.left} }
 
-// firstUpload is what else belongs to the documents of a session that has no
-// head yet: nothing guards them.
+// firstUpload is the additional state of the upload of a session that has no head yet:
+// nothing guards its documents.
 type firstUpload struct {
-	announce func(context.Context) error // before anything is uploaded, so that pruning finds what is given up; nil: it was
+	announce func(context.Context) error // called before the first upload, so that pruning finds an abandoned one; nil: it was called
 	began    time.Time                   // by the clock on the wall, which goes on while a machine sleeps
 }
 
-// stale reports whether so much time has gone by that pruning may have removed
-// what was uploaded.
+// stale reports whether the upload took so long that pruning may have removed its
+// documents.
 func (f *firstUpload) stale() bool {
 	return f != nil && time.Now().Round(0).Sub(f.began) > gc.MaxFirstUpload
 }
@@ -214,7 +213,7 @@ const (
 	inFlight = 4 << 20 // bytes that wait, until all of them are sent
 )
 
-// take takes documents, and uploads those that are too many for one request.
+// take takes documents, and uploads them when they are too many for one request.
 func (o *uploader) take(ctx context.Context, docs iter.Seq2[segment.Document, error]) error {
 	for d, err := range docs {
 		if err != nil {
@@ -239,7 +238,7 @@ func (o *uploader) add(ctx context.Context, d segment.Document) error {
 	return o.upload(ctx)
 }
 
-// upload stores what waits.
+// upload stores the waiting documents.
 func (o *uploader) upload(ctx context.Context) error {
 	if !o.sent && o.first != nil && o.first.announce != nil {
 		if err := o.first.announce(ctx); err != nil {
@@ -261,8 +260,8 @@ func tooBig(err error) error {
 	return err
 }
 
-// commit makes the head visible after all that it leads to is stored. The error Is [errLost]
-// when another device was first, or may have been.
+// commit makes the head visible after all documents that it leads to are stored. The
+// error Is [errLost] when another device was first, or may have been.
 func (o *uploader) commit(ctx context.Context, doc segment.Document, last remote.Version) (remote.Version, error) {
 	swap := remoteread.Swap(doc, last)
 	swap.Remove = o.remove

@@ -21,17 +21,18 @@ import (
 // # Sessions that were born anew
 //
 // A head with another Born is of a session that some device sent anew, or of another
-// container. Nothing is known to be in step with it. The new form of a line here is what
-// the rules of today make of the form in which it was sent, so devices with the same rules
-// find the same lines without a request, and what earlier rules took out stays away.
+// container. No line here is known to be in step with it. The new form of a line here is
+// the form that today's rules give to the form in which it was sent, so devices with the
+// same rules find the same lines without a request, and text that earlier rules took out
+// stays away.
 //
-// The last point that both sides had stays one where the new history goes through it: in
-// its new form where its lines are here, and else as the head tells of the place where the
-// transcript ended. So a rewind that waited is sent. Else there is none, and all lines are
-// compared.
+// The last common point of both sides remains one where the new history goes through it:
+// in its new form where its lines are here, and otherwise as the head's Anew records it
+// for the former end of the transcript. So a rewind that waited is sent. In all other
+// cases there is no common point, and all lines are compared.
 
-// reborn brings what is known of the session from the state was to the head that was read,
-// or to one that is to come where there is none. No file here changes.
+// reborn carries the former state was of the session over to the head that was read, or
+// to the head that will be written where there is none. No file here changes.
 func (s *work) reborn(ctx context.Context, was *replica.SessionState) error {
 	if !s.local.present || s.local.main == nil {
 		return nil
@@ -48,8 +49,8 @@ func (s *work) reborn(ctx context.Context, was *replica.SessionState) error {
 	return s.rebornFiles(ctx, was)
 }
 
-// rebornMain finds the forms of the transcript's lines, of which those before base were
-// sent, and the last point that both sides had.
+// rebornMain finds the forms of the transcript's lines, which were sent up to base, and
+// the last point that both sides had.
 func (s *work) rebornMain(ctx context.Context, base *segment.Point) (err error) {
 	old, sent, here := s.local.main, int64(0), false
 	if base != nil {
@@ -112,9 +113,9 @@ func (c *cloud) goesThrough(ctx context.Context, p, to segment.Point) (bool, err
 	return c.has(ctx, p, to)
 }
 
-// rebornLogs finds the forms of the lines of the logs here, as much of which was sent as
-// the former head tells. Where one goes on behind another device's log, and the cloud does
-// not have that, it is sent, too.
+// rebornLogs finds the forms of the lines of the logs here; the former head records how
+// many of them were sent. Where a log continues another device's log that the cloud does
+// not have, that log is sent, too.
 func (s *work) rebornLogs(ctx context.Context, former *head.Head) (err error) {
 	for _, l := range s.local.logs {
 		l.own.Large = nil
@@ -163,8 +164,8 @@ func (s *work) rebornLog(ctx context.Context, l *ownLog, sent int64) error {
 	return s.learnLog(ctx, l, r)
 }
 
-// inherit brings the lines of another device's log into the bookkeeping, to be sent, with
-// which a log here begins.
+// inherit copies the lines of another device's log, with which a log here begins, into
+// the bookkeeping, to be sent.
 func (s *work) inherit(ctx context.Context, l *ownLog) error {
 	st, to := l.own.From, l.own.FromPoint
 	size, err := s.States.WriteLog(replica.LogFile(s.sid, st), 0, track.First(to.N, l.RawLines(ctx, 0)))
@@ -183,8 +184,8 @@ func (s *work) inherit(ctx context.Context, l *ownLog) error {
 	return nil
 }
 
-// rebornFiles finds the forms of small files of which the change is known that the cloud
-// has, or is to get. What changed here since stays a change.
+// rebornFiles finds the forms of small files whose last common change the cloud has, or
+// will get. A later change here remains a change.
 func (s *work) rebornFiles(ctx context.Context, was *replica.SessionState) error {
 	t := s.cloud.living()
 	for _, f := range s.local.files {
@@ -219,8 +220,8 @@ func (s *work) rebornFiles(ctx context.Context, was *replica.SessionState) error
 	return track.Gone(s.local.scanFiles(ctx))
 }
 
-// rebornFile returns what is known of a file that is the same change in the cloud, perhaps
-// in another form.
+// rebornFile returns the known state of a file that is the same change in the cloud,
+// perhaps in another form.
 func (s *work) rebornFile(ctx context.Context, f *localFile, next replica.KnownFile, theirs head.File) (*replica.KnownFile, error) {
 	if theirs.Sum == next.Sum {
 		return &next, nil
@@ -253,8 +254,9 @@ func (s *work) rebornFile(ctx context.Context, f *localFile, next replica.KnownF
 	return &next, nil
 }
 
-// sendAgain lets a file that did not change since it was sent leave as today's rules have
-// what was sent, as the same change. It reports whether it is one.
+// sendAgain gives a file that did not change since it was sent the form that today's
+// rules make of its sent form, as the same change. It reports whether the file had not
+// changed.
 func (l *local) sendAgain(ctx context.Context, f *localFile, known *replica.KnownFile) (bool, error) {
 	own, err := l.raw(ctx, f)
 	if err != nil {
@@ -271,11 +273,11 @@ func (l *local) sendAgain(ctx context.Context, f *localFile, known *replica.Know
 
 // # Logs of other devices in a session that is sent anew
 //
-// Their lines lie in the bookkeeping in the forms in which they were sent. They are stored
-// under the names of their streams, as today's rules have these forms. Their owners go on
-// behind them; see reborn.go.
+// Their lines are in the bookkeeping in the forms in which they were sent. They are
+// stored under the names of their streams, in the forms that today's rules give to these
+// forms. Their owners continue behind them; see above.
 
-// keepLogs brings all logs into the bookkeeping, whole, that the files here do not hold.
+// keepLogs brings into the bookkeeping, whole, all logs that the files here do not hold.
 func (v *work) keepLogs(ctx context.Context) (map[segment.Stream]replica.CachedLog, error) {
 	kept := map[segment.Stream]replica.CachedLog{}
 	for _, st := range slices.Sorted(maps.Keys(v.cloud.head.Logs)) {
@@ -307,7 +309,7 @@ func (v *work) keepLogs(ctx context.Context) (map[segment.Stream]replica.CachedL
 	return kept, nil
 }
 
-// pushKept stores the logs that lie in the bookkeeping, as far as the cloud lacks them.
+// pushKept stores the logs of the bookkeeping, as far as the cloud lacks them.
 func (v *work) pushKept(ctx context.Context, next *head.Head, uploads *uploader) (changed bool, err error) {
 	in := v.st.Anew
 	if in == nil || v.cloud.head != nil && v.cloud.head.Born == in.Born {
@@ -335,9 +337,9 @@ func (v *work) pushKept(ctx context.Context, next *head.Head, uploads *uploader)
 	return changed, nil
 }
 
-// keptFrom returns the stream that a log is stored as, and the place from which the cloud
-// lacks it: where its lines are others there, the next generation has it, unless there are
-// at least as many.
+// keptFrom returns the stream to store a log as, and the place from which the cloud lacks
+// it: where the lines there differ, the next generation gets the log, unless there are at
+// least as many.
 func (v *work) keptFrom(ctx context.Context, next *head.Head, st segment.Stream, held replica.CachedLog) (to segment.Stream, from segment.Mark, err error) {
 	r := next.Logs[st]
 	if r.N >= held.Point.N {
@@ -362,8 +364,8 @@ func (v *work) keptFrom(ctx context.Context, next *head.Head, st segment.Stream,
 	return st, segment.Begin(st), nil
 }
 
-// keptLines yields the lines of a log in the bookkeeping behind line n, as today's rules
-// let what was sent be.
+// keptLines yields the lines of a log in the bookkeeping behind line n, in the form that
+// today's rules give to the sent lines.
 func (s *session) keptLines(ctx context.Context, st segment.Stream, held replica.CachedLog, n int64) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		f, err := s.States.Open(replica.LogFile(s.sid, st))

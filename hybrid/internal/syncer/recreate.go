@@ -17,29 +17,29 @@ import (
 
 // # Recreate
 //
-// Recreate sends a session as one that the cloud never had, under today's rules and a Born
-// of its own. Where the cloud has it, it goes in four steps:
+// Recreate sends a session as if the cloud never had it, under today's rules and a new
+// Born. Where the cloud has it, it goes in four steps:
 //
 //	bring   a sync, with the logs of all devices: afterwards the cloud has nothing that is
-//	        not here, but former histories. Else it is refused, and nothing is removed.
+//	        not here, but former histories. Otherwise it is refused, and nothing is removed.
 //	bury    the intent is stored here, then the head becomes a tombstone, if it still is
-//	        the one that was brought. If not, it begins again with the first step.
+//	        the head that was brought. If not, it begins again with the first step.
 //	empty   all documents go but the tombstone, see [gc.Empty]
 //	send    a sync for which a tombstone is no head: the first head replaces the version of
 //	        the tombstone that was read. It counts on nothing that was stored before.
 //
-// What is in the state stays as it was until the new head is there, so a run that is killed
-// knows the forms in which lines were sent, and where the logs of others lie. Each later
-// sync of this device that meets its own tombstone goes on with the third step, and so does
-// a Recreate that meets any tombstone: who wrote it may not have removed all.
+// The state stays as it was until the new head is stored, so a run that is killed knows
+// the forms in which lines were sent, and where the logs of others are. Each later sync
+// of this device that meets its own tombstone continues with the third step, and so does
+// a Recreate that meets any tombstone: its writer may not have removed all documents.
 //
 // Of two devices that do it one is first; the other one, and every device with another
-// Born, compares all lines; see reborn.go. A removal that comes between gives the tombstone
-// another version, and another name of the change; see package gc. The head has a later
-// revision than the tombstone, so that the catalogue tells all devices.
+// Born, compares all lines; see reborn.go. A removal that comes between gives the
+// tombstone another version, and another name of the change; see package gc. The head has
+// a later revision than the tombstone, so that all devices see it in the catalogue.
 
-// passes reports whether the head t, which was read, is one that this sync replaces by that
-// of a session that is born anew.
+// passes reports whether this sync replaces the head t, which was read, by the head of a
+// session that is born anew.
 func (s *work) passes(t *head.Head) bool {
 	if t != nil && !t.Deleted || !s.local.present {
 		return false
@@ -47,8 +47,8 @@ func (s *work) passes(t *head.Head) bool {
 	return s.recreates || s.resumes && s.ownTombstone(t)
 }
 
-// passOver makes the tombstone that was read, or is known, one that the next head replaces.
-// was is the state as it stays until then.
+// passOver makes the next head replace the tombstone that was read, or is known. was is
+// the state that stays until then.
 func (s *work) passOver(ctx context.Context, was *replica.SessionState) error {
 	c := s.cloud
 	dead := &head.Head{}
@@ -86,8 +86,8 @@ func (s *work) passOver(ctx context.Context, was *replica.SessionState) error {
 	return s.reborn(ctx, was)
 }
 
-// restoreState takes back what a round noted that passed over a tombstone and did not come
-// to a new head.
+// restoreState restores the state from before a round that passed over a tombstone and
+// did not come to a new head.
 func (s *work) restoreState() {
 	if s.undo != nil {
 		*s.st, s.undo = *s.undo, nil
@@ -99,7 +99,8 @@ func (s *session) ownTombstone(t *head.Head) bool {
 	return t != nil && s.st.Anew != nil && t.Op == s.st.Anew.Op
 }
 
-// keptLog reports whether a stream is one of those that lie in the bookkeeping to be sent.
+// keptLog reports whether a stream is one of the logs in the bookkeeping that are to be
+// sent.
 func (s *session) keptLog(st segment.Stream) bool {
 	if s.st.Anew == nil {
 		return false
@@ -108,8 +109,8 @@ func (s *session) keptLog(st segment.Stream) bool {
 	return kept
 }
 
-// anewIsOver reports whether nothing is left to do of the intent to send the session anew:
-// by the head t it was, or the tombstone was never written, or is another one.
+// anewIsOver reports whether the intent to send the session anew is settled by the head
+// t: it was done, or the tombstone was never written, or is another one.
 func (s *session) anewIsOver(t *head.Head) bool {
 	in := s.st.Anew
 	switch {
@@ -129,7 +130,8 @@ func (s *session) anewIsOver(t *head.Head) bool {
 	return true
 }
 
-// forgetAnew gives up the intent to send the session anew, and keeps what is known.
+// forgetAnew gives up the intent to send the session anew, and keeps the rest of the
+// state.
 func (s *session) forgetAnew() error {
 	in := s.st.Anew
 	s.st.Anew = nil
@@ -145,7 +147,8 @@ func (s *session) forgetAnew() error {
 	return err
 }
 
-// bury removes a session that was brought, in favor of the one that is sent next.
+// bury replaces the head of a session by a tombstone, after the session was brought and
+// before it is sent anew.
 func (v *work) bury(ctx context.Context) error {
 	if err := v.mayBury(ctx); err != nil {
 		return err
@@ -164,8 +167,8 @@ func (v *work) bury(ctx context.Context) error {
 	return v.commit(ctx, p)
 }
 
-// mayBury returns why a session must stay in the cloud: something of it is not here, or
-// may not leave.
+// mayBury returns an error when a session must stay in the cloud: a part of it is not
+// here, or may not leave.
 func (v *work) mayBury(ctx context.Context) error {
 	is := v.Privacy.Judge(ctx, v.id)
 	switch {
@@ -229,13 +232,13 @@ func (c *cloud) branchStays(ctx context.Context, p segment.Point, keptAs string)
 	return t != nil && !t.Deleted && t.Transcript.N >= p.N, err
 }
 
-// project returns what reads sessions of the project in the cloud by their ids.
+// project returns a reader of the project's sessions in the cloud by their ids.
 func (e *Syncer) project() *gc.Project {
 	return &gc.Project{Reader: e.Connect(), Identity: e.Identity}
 }
 
-// Remove removes sessions from the cloud with all that is stored of them. It is asked for
-// by name, so no rule of the directory hinders it. Errors are as of [gc.Remover.Remove].
+// Remove removes sessions from the cloud with all their documents. It is called by name,
+// so no rule of the directory hinders it. Errors are as of [gc.Remover.Remove].
 func (e *Syncer) Remove(ctx context.Context, ids []string) error {
 	p := gc.Remover{
 		Project: e.project(), Random: e.Random,
@@ -252,8 +255,7 @@ func (e *Syncer) Remove(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// noteHead takes note of the head that the cloud has now of a session that is known
-// here.
+// noteHead records the present head in the cloud of a session that is known here.
 func (e *Syncer) noteHead(ctx context.Context, id string) error {
 	leave, err := e.Enter(ctx, id)
 	if err != nil {
@@ -271,7 +273,7 @@ func (e *Syncer) noteHead(ctx context.Context, id string) error {
 	if t := s.cloud.head; t != nil && t.Deleted && t.Writer.Device == s.Device.ID {
 		s.st.Cat.Revision = max(s.st.Cat.Revision, t.Revision) // its entry was written with it
 	}
-	if s.st.Born != born { // a sync finds out what came of the lines here
+	if s.st.Born != born { // a sync compares the lines here
 		return nil
 	}
 	return s.forgetAnew()

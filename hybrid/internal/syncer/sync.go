@@ -14,8 +14,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// Sync syncs a session that the caller has entered: it does what is to be done, and
-// tells what it did and what that cost.
+// Sync syncs a session that the caller has entered, and returns the result and the cost.
 func (e *Syncer) Sync(ctx context.Context, id string, w Options) (Result, remoteread.Usage) {
 	v := e.work(id, w)
 	v.out.Scanned = true
@@ -26,14 +25,14 @@ func (e *Syncer) Sync(ctx context.Context, id string, w Options) (Result, remote
 	return v.out, v.cloud.link.Usage()
 }
 
-// run tries to sync the session until nobody else changes it meanwhile.
+// run tries to sync the session until no other writer changes it during a try.
 func (v *work) run(ctx context.Context) {
 	is, err := v.cloud.permit(ctx)
 	if err == nil && !is.Kept {
 		err = v.Privacy.RedactionHolds()
 	}
 	if v.verdict = is; errors.Is(err, privacy.ErrHeld) && len(v.st.Head.Doc) > 0 && !v.recreates {
-		v.barred, err = err, nil // what the cloud has may mend it
+		v.barred, err = err, nil // lines from the cloud may mend it
 	}
 	if err != nil {
 		v.out.Err = err
@@ -60,18 +59,18 @@ func (v *work) run(ctx context.Context) {
 		v.out.Err = v.tries(ctx, func() error { return v.once(ctx) })
 	}
 	if v.out.Err != nil && v.recreates && v.st.Anew == nil && len(v.cloud.left.ids) > 0 {
-		v.recreates = false // what it stored in vain is removed, as every sync does that meets a tombstone
+		v.recreates = false // its unused documents are removed, as in every sync that meets a tombstone
 		v.out.Err = errors.Join(v.out.Err, v.readHead(ctx))
 	}
-	if v.out.Err != nil { // what was found out is worth keeping
+	if v.out.Err != nil { // the forms and stamps found are worth keeping
 		v.restoreState()
 		v.out.Err = errors.Join(v.out.Err, v.States.Save(v.sid, v.st))
 	}
 	v.finish()
 }
 
-// tries calls do again while others change the session meanwhile, or something was found out
-// that makes a difference.
+// tries calls do again while other writers change the session in between, or a finding
+// changes the outcome: a smaller limit, or mended damage.
 func (v *work) tries(ctx context.Context, do func() error) error {
 	return v.again(ctx, func() error {
 		err := do()
@@ -93,7 +92,7 @@ func (v *work) tries(ctx context.Context, do func() error) error {
 	})
 }
 
-// minCap is the least that a segment is cut to.
+// minCap is the smallest size that segments are cut to.
 const minCap = 128 << 10
 
 // shrink halves the size of segments, after the account refused one.
@@ -157,7 +156,7 @@ func (v *work) once(ctx context.Context) error {
 	return nil
 }
 
-// idle does what there is to do for a session that is in step.
+// idle updates the time and the entry of a session that is in step.
 func (v *work) idle(ctx context.Context) error {
 	t, err := head.Decode(v.st.Head.Doc, v.sid)
 	if err != nil {
@@ -207,24 +206,24 @@ func (v *work) finish() {
 	}
 }
 
-// work is one piece of work on a session: both sides of the session, what was found out by
-// comparing them, and what was done about it.
+// work is one piece of work on a session: both sides of the session, the result of
+// comparing them, and the outcome.
 type work struct {
 	*session
 	local *local
 	cloud *cloud
 
 	began      time.Time // when the session was last scanned, by the clock on the wall
-	why        error     // why the files must not be changed now, when that was asked last
+	why        error     // the reason why the files must not be changed, when that was last asked
 	formsKnown bool      // the forms of lines were compared with those in the cloud
 
 	resumes bool                  // a tombstone that this device wrote to send the session anew is passed over
-	passed  bool                  // one was
-	undo    *replica.SessionState // not nil: what is known unless the sync comes to a new head
+	passed  bool                  // a tombstone was passed over
+	undo    *replica.SessionState // not nil: the state to restore unless the sync comes to a new head
 
-	barred error        // why nothing may be sent, once that was found out
+	barred error        // the reason why nothing may be sent, once found
 	stat   replica.Stat // before it was scanned
-	mended bool         // what is damaged in the cloud and whole here was stored again
+	mended bool         // parts damaged in the cloud and whole here were stored again
 
 	out Result
 }
@@ -234,7 +233,7 @@ func (e *Syncer) work(id string, w Options) *work {
 	return &work{session: l.session, local: l, cloud: l.session.cloud()}
 }
 
-// remember keeps what is known now for the next sync.
+// remember saves the state that the next sync begins with.
 func (s *work) remember() error {
 	s.undo = nil
 	s.st.Lacks = len(s.cloud.lacking) > 0
@@ -257,9 +256,8 @@ func (s *work) remember() error {
 	return s.States.Save(s.sid, s.st)
 }
 
-// plan decides what is to be done about the transcript. Where other rules than those
-// of today could be all that the two sides differ in, it finds out first which form the
-// lines here were sent in.
+// plan decides what to do about the transcript. Where the two sides may differ only by
+// other rules than today's, it first finds out in which form the lines here were sent.
 func (s *work) plan(ctx context.Context) (syncplan.Action, error) {
 	a, err := s.ask(ctx)
 	if err != nil || s.Privacy.Redact == nil && s.cloud.head != nil && s.cloud.head.Redaction != "" {
@@ -283,7 +281,7 @@ func (s *work) plan(ctx context.Context) (syncplan.Action, error) {
 }
 
 // guesses reports whether an action takes lines for new that a former head may have had:
-// no base tells.
+// there is no base to decide it.
 func (s *work) guesses(a syncplan.Action) bool {
 	if s.st.Base != nil || !s.local.present || s.cloud.head == nil || s.cloud.head.Deleted || s.local.main.End().N == 0 {
 		return false
@@ -295,7 +293,7 @@ func (s *work) guesses(a syncplan.Action) bool {
 	return why == syncplan.LocalAdded || why == syncplan.Diverged
 }
 
-// ask asks package syncplan.
+// ask calls package syncplan.
 func (s *work) ask(ctx context.Context) (syncplan.Action, error) {
 	s.why = s.local.busy()
 	in := syncplan.Input{
@@ -323,8 +321,8 @@ func (s *work) ask(ctx context.Context) (syncplan.Action, error) {
 	return syncplan.Plan(in)
 }
 
-// rulesOf returns the version of the rules of a head's lines, by which they can be
-// compared with those here: that of today when they can.
+// rulesOf returns the version of the rules of a head's lines, for the comparison with the
+// lines here: today's version when they can be compared.
 func (s *work) rulesOf(t *head.Head) string {
 	switch {
 	case s.formsKnown || t.AllUnder(s.redaction()) && (s.st.Base != nil || t.Anew.Rules == ""):

@@ -22,7 +22,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Device is who writes: a short name for streams and one for people.
+// Device identifies the writer: a short name for streams and one for people.
 type Device struct {
 	ID   string // 8 hexadecimal digits
 	Host string
@@ -34,23 +34,23 @@ type Syncer struct {
 	// The sessions here.
 	Store    *sessionstore.Store
 	Core     core.Store
-	Programs *inuse.Program // nil: which programs use sessions is not known
+	Programs *inuse.Program // nil: it is not known which programs use sessions
 
-	// The cloud, and who writes there.
+	// The cloud, and the device that writes there.
 	Identity segment.Identity // of the sessions, without their names
 	Remote   remote.Remote
 	Device   Device
 	Log      *slog.Logger
-	Random   *jitter.Source // nil: that of the process
+	Random   *jitter.Source // nil: the source of the process
 
-	// What leaves and what comes.
+	// Rules for sending and fetching.
 	Privacy     *privacy.Guard
 	Policy      syncplan.Policy
 	KnownOnly   bool  // nothing arrives that was never here
-	LargestFile int64 // bytes of the largest small file that goes; see [LargestFile]
+	LargestFile int64 // bytes of the largest small file that is sent; see [LargestFile]
 	Alone       bool  // one thing at a time: one session, one document
 
-	// What this device knows.
+	// The state of this device.
 	States *replica.States
 	Dirty  *replica.DirtySet
 	Stats  *replica.Stats
@@ -77,7 +77,7 @@ func (e *Syncer) Connect() *remoteread.Reader {
 	return &remoteread.Reader{Remote: e.Remote, Alone: e.Alone}
 }
 
-// AtOnce returns how many of n things are done at once.
+// AtOnce returns the number of things, of n, that may run at once.
 func (e *Syncer) AtOnce(n int) int { return atOnce(n, e.Alone) }
 
 func atOnce(n int, alone bool) int {
@@ -87,10 +87,10 @@ func atOnce(n int, alone bool) int {
 	return n
 }
 
-// Enter waits until the caller alone works on a session, among those of this
-// Syncer. Other processes may sync it at the same time: the head decides. [Syncer.Sync] is
-// called by who entered the session; all other methods that make requests for one enter
-// it themselves.
+// Enter waits until the caller alone works on a session, among the callers of this
+// Syncer. Other processes may sync it at the same time: the head decides. The caller of
+// [Syncer.Sync] has entered the session; all other methods that make requests for a
+// session enter it themselves.
 func (e *Syncer) Enter(ctx context.Context, id string) (leave func(), err error) {
 	ctx, stop := throttle.Waiting(ctx)
 	defer stop()
@@ -118,12 +118,12 @@ func (e *Syncer) Enter(ctx context.Context, id string) (leave func(), err error)
 	}
 }
 
-// again calls do again while others change the session meanwhile, or its files.
+// again calls do again when another writer changed the session, or its files, in between.
 func (e *Syncer) again(ctx context.Context, do func() error) error {
 	return remoteread.Again(ctx, e.Random, do, track.ErrMoved)
 }
 
-// Arrives reports whether the background brings a session that is not here. One
+// Arrives reports whether the background brings a session that is not here. A session
 // that was removed here stays away.
 func (e *Syncer) Arrives(id string, st *replica.SessionState) bool {
 	return !e.KnownOnly && !e.WasHere(id, st)
@@ -134,7 +134,7 @@ func (e *Syncer) WasHere(id string, st *replica.SessionState) bool {
 	return (st.Here || st.Gone || e.Dirty.Removed(id)) && !st.RemovedDead(e.SID(id))
 }
 
-// session is the session that a piece of work is about: what it is asked for, and what
+// session is the session of a piece of work: the options of the call, and the state that
 // this device keeps of the session from one sync to the next.
 type session struct {
 	*Syncer
@@ -155,7 +155,7 @@ func (e *Syncer) session(id string, w Options) *session {
 	}
 }
 
-// sentLog returns how much of a log the cloud has, by the last head that is known.
+// sentLog returns the end of a log in the cloud, by the last head that is known.
 func (s *session) sentLog(st segment.Stream) segment.Point {
 	if t, err := head.Decode(s.st.Head.Doc, s.sid); err == nil {
 		if r, ok := t.Logs[st]; ok {
@@ -173,7 +173,7 @@ func (s *session) redaction() string {
 	return s.Privacy.Redact.Version()
 }
 
-// State is how a session stands. Package hybrid documents the states.
+// State is the state of a session. Package hybrid documents the states.
 type State uint8
 
 // The states.
@@ -189,7 +189,7 @@ const (
 	Removed
 )
 
-// Outcome is what a sync did about a session. Package hybrid documents the outcomes.
+// Outcome is the effect of a sync on a session. Package hybrid documents the outcomes.
 type Outcome uint8
 
 // The outcomes.
@@ -201,10 +201,10 @@ const (
 	Diverged
 )
 
-// Mode is what a sync is for.
+// Mode is the purpose of a sync.
 type Mode uint8
 
-// The modes. The background waits for programs that use a session; see use.go.
+// The modes. The background waits for programs that use a session; see permit.go.
 const (
 	Background Mode = iota
 	Closing         // as Background, for a store that is about to close: nothing is put off
@@ -214,16 +214,16 @@ const (
 	Recreate        // a call sends the session anew, also where it was removed from the remote
 )
 
-// Options are what a sync is for.
+// Options are the options of a sync.
 type Options struct {
 	Mode  Mode
 	Named bool // the call named the session
-	Look  bool // the remote may have changed: it is asked, also where the files are in step with the head that is known
+	Look  bool // the remote may have changed: it is asked, also where the files are in step with the known head
 }
 
 func (w Options) asked() bool { return w.Mode >= Asked }
 
-// Result is what a sync did.
+// Result is the result of a sync.
 type Result struct {
 	State           State
 	Did             Outcome
@@ -232,16 +232,16 @@ type Result struct {
 	Pulls           bool   // it was to fetch, not to send
 	Conflict        bool   // two devices added to it
 	KeptAs          string // the session that keeps this device's history then; "" for none
-	Why             error  // why a session is Behind or Diverged
-	Lacks           error  // what of it is damaged in the cloud and did not come
-	Vanished        bool   // the head that was known is not there any more: the container is another one, or was restored
+	Why             error  // the reason why a session is Behind or Diverged
+	Lacks           error  // parts that are damaged in the cloud and did not come
+	Vanished        bool   // the known head is gone: the container is another one, or was restored
 	Scanned, Asking bool   // it was begun; and the cloud was asked
 	Local, Remote   int64
-	Later           time.Time // when the session is to be synced again; zero: when something happens
+	Later           time.Time // when to sync the session again; zero: after the next change
 	Err             error
 }
 
-// Report is what a check of a session found in the cloud.
+// Report is the result of a check of a session in the cloud.
 type Report struct {
 	Lines     int64
 	Bytes     int64
@@ -250,7 +250,7 @@ type Report struct {
 	Mended    int
 }
 
-// Problem is lines or a file that cannot be read from the cloud. Package hybrid
+// Problem describes lines or a file that cannot be read from the cloud. Package hybrid
 // documents its fields.
 type Problem struct {
 	Stream   string
@@ -264,16 +264,16 @@ type Problem struct {
 	listed     []segment.Info // of Stream, where Document is damaged
 }
 
-// What callers branch on, with [errors.Is]. Package hybrid documents them.
+// The errors of this package, for [errors.Is]. Package hybrid documents them.
 var (
 	ErrRemoved  = errors.New("session was removed from the remote")
 	ErrDeferred = errors.New("session is deferred")
 
-	// errLost tells that the head is not the one that was read: everything is to be
-	// scanned again.
+	// errLost is returned when the head is no longer the head that was read: everything
+	// has to be scanned again.
 	errLost = remoteread.ErrLost
-	// errTooBig tells that documents must become smaller.
+	// errTooBig is returned when documents must become smaller.
 	errTooBig = errors.New("document is too big for the account")
-	// errStale tells that pruning may have removed what was uploaded.
+	// errStale is returned when pruning may have removed uploaded documents.
 	errStale = errors.New("the first upload took too long")
 )

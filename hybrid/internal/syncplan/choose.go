@@ -6,7 +6,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 )
 
-// choose turns what was found into what is to be done.
+// choose returns the action for the result of a comparison.
 func (in *Input) choose(why Why) (Action, error) {
 	switch why {
 	case InStep:
@@ -22,7 +22,7 @@ func (in *Input) choose(why Why) (Action, error) {
 			return Action{Kind: Push, Why: why}, nil
 		}
 		return in.diverge(why)
-	case LocalRewound: // nothing to be kept: the remote history has all of it
+	case LocalRewound: // nothing to keep: the remote history has all of it
 		if in.Policy == Ours {
 			return in.ours(why)
 		}
@@ -69,7 +69,7 @@ func (in *Input) stored(tip segment.Point) (bool, error) {
 	return false, nil
 }
 
-// ours goes on with the local history, and keeps the remote one as a branch.
+// ours continues with the local history, and keeps the remote one as a branch.
 func (in *Input) ours(why Why) (a Action, err error) {
 	stored, err := in.stored(in.Remote.Tip)
 	if err != nil {
@@ -85,9 +85,9 @@ func (in *Input) ours(why Why) (a Action, err error) {
 	return in.checkRules(a), nil
 }
 
-// continued returns the ids of the branches that are the history which ends at tip, or
-// its beginning. Such a branch is replaced: a divergence has one, however often a
-// device that writes on is asked, and nothing of the shorter one is lost.
+// continued returns the ids of the branches that are the history which ends at tip, or a
+// beginning of it. Such a branch is replaced: a divergence has one branch, however often a
+// device that writes on is synced, and nothing of the shorter one is lost.
 func (in *Input) continued(tip segment.Point, has Has) (ids []string, err error) {
 	all, err := in.branches()
 	if err != nil {
@@ -105,7 +105,7 @@ func (in *Input) continued(tip segment.Point, has Has) (ids []string, err error)
 	return ids, nil
 }
 
-// failed returns the error of a function that a plan was given; nil for none.
+// failed wraps the error of a function of the input; nil for none.
 func failed(err error) error {
 	if err != nil {
 		return fmt.Errorf("plan sync: %w", err)
@@ -113,8 +113,8 @@ func failed(err error) error {
 	return nil
 }
 
-// change holds an action back that would change the file under a program that
-// is going to write it.
+// change holds back an action that would change the file under a program that is going to
+// write it.
 func (in *Input) change(a Action) Action {
 	switch {
 	case !in.Local.Live:
@@ -126,9 +126,8 @@ func (in *Input) change(a Action) Action {
 	return a
 }
 
-// checkRules holds an action back that differences made by redaction could have
-// caused: with other rules than those of the tip nothing is rewritten and
-// nothing forked.
+// checkRules holds back an action that differences made by redaction could have caused:
+// under other rules than the tip's nothing is rewritten and nothing forked.
 func (in *Input) checkRules(a Action) Action {
 	if in.Local.Redaction == in.Remote.Redaction {
 		return a

@@ -2,8 +2,8 @@ package syncplan
 
 import "github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 
-// compare tells how the histories stand to each other, in the order of tests
-// on which it depends that no rewind comes back and no line is lost.
+// compare returns the relation of the two histories. The order of its tests ensures that
+// no rewind comes back and no line is lost.
 func (in *Input) compare() (Why, error) {
 	l, r := in.Local.Tip, in.Remote.Tip
 	switch {
@@ -70,7 +70,7 @@ func (in *Input) baseless() (Why, error) {
 	return Diverged, nil
 }
 
-// on reports whether p lies on the history that ends at tip.
+// on reports whether p is on the history that ends at tip.
 func on(has Has, tip, p segment.Point) (bool, error) {
 	switch {
 	case p.N > tip.N:

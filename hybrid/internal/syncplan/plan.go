@@ -2,7 +2,7 @@ package syncplan
 
 import "fmt"
 
-// Plan decides. Its error is one of the functions that it was given.
+// Plan decides. Its error is an error of a function of the input.
 func Plan(in Input) (Action, error) {
 	switch {
 	case !in.Local.Present:
@@ -34,8 +34,8 @@ func (in *Input) absent() Action {
 	return Action{Kind: Pull, Why: New}
 }
 
-// deleted decides for a session that was removed from the cloud: what this
-// device had added is told, and stays here.
+// deleted decides for a session that was removed from the cloud: additions of this device
+// are reported, and stay here.
 func (in *Input) deleted() (Action, error) {
 	l := &in.Local
 	known := l.Tip == in.Remote.Tip || in.Base != nil && l.Tip == *in.Base

@@ -13,14 +13,14 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// Budget is what all calls of a process to one remote have in common: how fast the
-// remote lets them be, when it may be asked again, and what they may cost. Its methods
-// may be called by many goroutines.
+// Budget is the shared state of all calls of a process to one remote: the rate at which
+// the remote takes them, when it may be asked again, and the cost that is allowed. Its
+// methods may be called by many goroutines.
 type Budget struct {
 	source    *jitter.Source
 	perSecond float64 // request units; 0: no limit
 
-	mu       sync.Mutex    // guards what follows
+	mu       sync.Mutex    // guards the fields below
 	next     time.Time     // when the limit and the rate let the next call go
 	rate     float64       // calls a second; 0: as many as there are
 	slowed   time.Time     // when the remote asked for the rate last
@@ -30,11 +30,11 @@ type Budget struct {
 	away     bool          // it was found unreachable, and has not answered since
 	failures int           // outcomes in a row that were no answers
 	why      error         // of the last of them; Is ErrUnreachable
-	shut     time.Time     // nobody asks before
-	asked    time.Time     // nor before this, whoever wants to know; not after shut
+	shut     time.Time     // no call is made before
+	asked    time.Time     // nor, after Reopen, before this; not after shut
 	probing  bool          // one call finds out whether the remote is back
 	turn     chan struct{} // closed when an outcome came
-	blocked  error         // why the remote refuses everything
+	blocked  error         // the reason why the remote refuses everything
 	denied   time.Time     // since when it does not authorize requests; zero: it does
 }
 
@@ -49,11 +49,11 @@ const (
 	blockedFor = 15 * time.Minute
 	roleTime   = 30 * time.Minute // a role assignment arrives in less
 	rolePause  = time.Minute      // between calls until then
-	patience   = 10 * time.Second // longer waits are not for a call but for its session
+	patience   = 10 * time.Second // a call does not wait longer: its session does
 	slowest    = 0.5              // calls a second
 	fastest    = 1000             // a rate above it is none
-	rateLasts  = 5 * time.Minute  // what a remote bore longer ago tells nothing
-	awayFor    = 30 * time.Second // how long a remote that was unreachable is taken to be
+	rateLasts  = 5 * time.Minute  // how long a rate that a remote bore is meaningful
+	awayFor    = 30 * time.Second // how long an unreachable remote counts as away
 )
 
 // admit waits until a call may go that is expected to cost some units. It does not wait
@@ -75,7 +75,8 @@ func (b *Budget) admit(ctx context.Context, units float64) error {
 	return err
 }
 
-// ask takes the place of a call, or tells how long to wait before asking again, or for what.
+// ask takes the place of a call, or returns the time or the channel to wait for before
+// asking again.
 func (b *Budget) ask(now time.Time, units float64) (time.Duration, <-chan struct{}, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -111,16 +112,17 @@ func (b *Budget) ask(now time.Time, units float64) (time.Duration, <-chan struct
 
 func (b *Budget) failing() bool { return b.failures > 0 || b.blocked != nil || b.away }
 
-// pay moves the time of the next call by what units take: those that a call is expected to
-// cost as it begins, and those that its requests cost. A call goes while anything is left, so
-// the limit is exceeded by the last one, and by what others cost more than expected.
+// pay moves the time of the next call by the time that units take: the expected cost of a
+// call as it begins, and the cost of its requests. A call goes while anything is left, so
+// the last call may exceed the limit, and so may calls that cost more than expected.
 func (b *Budget) pay(units float64) {
 	if b.perSecond > 0 {
 		b.next = b.next.Add(time.Duration(units / b.perSecond * float64(time.Second)))
 	}
 }
 
-// spend counts what a request cost, and returns for how long the limit has nothing left.
+// spend counts the cost of a request, and returns for how long the limit has nothing
+// left.
 func (b *Budget) spend(units float64) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -130,7 +132,7 @@ func (b *Budget) spend(units float64) time.Duration {
 	return time.Until(b.next)
 }
 
-// hear notes that the remote answers.
+// hear records that the remote answers.
 func (b *Budget) hear() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -141,8 +143,8 @@ func (b *Budget) hear() {
 	}
 }
 
-// unheard finds the remote unreachable, for a reason, unless it has answered since a time.
-// It reports whether it did.
+// unheard declares the remote unreachable, for a reason, unless it has answered since a
+// time. It reports whether it did.
 func (b *Budget) unheard(since time.Time, why error) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -159,7 +161,7 @@ func (b *Budget) goAway(why error) {
 	b.waits(awayFor)
 }
 
-// wake lets those who wait for the outcome of another call ask again.
+// wake wakes all calls that wait for the outcome of another call.
 func (b *Budget) wake() {
 	close(b.turn)
 	b.turn = make(chan struct{})
@@ -167,7 +169,7 @@ func (b *Budget) wake() {
 
 // try is a try of a call.
 type try struct {
-	units   float64     // that it is expected to cost
+	units   float64     // its expected cost
 	began   time.Time   // its wait for the remote
 	heard   atomic.Bool // the remote, since then
 	learned bool        // an outcome of it
@@ -180,8 +182,8 @@ func isAnswer(err error) bool {
 	return err == nil || slices.ContainsFunc(answers, func(a error) bool { return errors.Is(err, a) })
 }
 
-// troubleOf returns what an outcome shows of a remote that did not answer, or not well; nil:
-// it did, or nothing is known.
+// troubleOf returns the failure of a remote that did not answer, or not well, in an
+// outcome; nil: it did, or nothing is known.
 func troubleOf(err error) (u *remote.Unreachable) {
 	if !errors.As(err, &u) && (errors.Is(err, remote.ErrUnreachable) || errors.Is(err, remote.ErrUnknown)) {
 		return &remote.Unreachable{Err: errors.New(err.Error())}
@@ -189,7 +191,7 @@ func troubleOf(err error) (u *remote.Unreachable) {
 	return u
 }
 
-// learn takes the outcome of a try, and its trouble; see the package's doc.
+// learn takes the outcome of a try, and its trouble; see the package's documentation.
 func (b *Budget) learn(t *try, err error, trouble *remote.Unreachable) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -220,11 +222,11 @@ func (b *Budget) learn(t *try, err error, trouble *remote.Unreachable) {
 	t.learned = true
 }
 
-// fail shuts the remote for a random part of a time that doubles with each failure, or for
-// as long as the remote says. One that did not answer is found unreachable at once where
-// nothing else is to be expected, and where it had not answered before; else a connection
-// may have broken, and it takes several failures. A remote that has too much to do gets half
-// as many calls as before, and then slowly more: so all calls of the process find the rate
+// fail shuts the remote for a random part of a time that doubles with each failure, or
+// for as long as the remote says. A remote that did not answer counts as away at once
+// where the failure is of kind Away, and where it had not answered before; otherwise a
+// connection may have broken, and it takes several failures. A busy remote gets half as
+// many calls as before, and then slowly more: so all calls of the process find the rate
 // that it bears.
 func (b *Budget) fail(t *try, u *remote.Unreachable) {
 	b.failures, b.why = b.failures+1, u
@@ -246,7 +248,7 @@ func (b *Budget) fail(t *try, u *remote.Unreachable) {
 	}
 }
 
-// waits shuts the remote for a time, whoever wants to know. Several calls are under way at
+// waits shuts the remote for a time, also for Reopen. Several calls are under way at
 // once, and their outcomes come in any order.
 func (b *Budget) waits(wait time.Duration) {
 	b.asked = later(b.asked, time.Now().Add(wait))
@@ -260,8 +262,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// Away returns the error of a remote that was found unreachable a short time ago, and for
-// how long nobody asks it; nil: it may be asked.
+// Away returns the error of a remote that was found unreachable a short time ago, with
+// the time for which it is not asked; nil: it may be asked.
 func (b *Budget) Away() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -283,15 +285,15 @@ func (b *Budget) Answers() bool {
 }
 
 // Reopen lets one call find out whether the remote is back: at once, or when the time is
-// over for which the remote asked. What it refused does not count, but a remote that is
-// away stays so.
+// over for which the remote asked. Former refusals do not count, but a remote that is
+// away stays away.
 func (b *Budget) Reopen() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.shut = b.asked
 }
 
-// Opens tells when the remote may be asked again, if not now.
+// Opens returns the time at which the remote may be asked again, if not now.
 func (b *Budget) Opens() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()

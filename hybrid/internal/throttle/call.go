@@ -12,7 +12,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// firstAnswer bounds how long work waits for the remote's first answer to it.
+// firstAnswer bounds the wait of a piece of work for the remote's first answer to it.
 type firstAnswer struct {
 	budget *Budget
 	wait   time.Duration
@@ -23,7 +23,7 @@ type firstAnswer struct {
 
 type firstKey struct{}
 
-// expire ends a try when the first answer was waited for long enough.
+// expire ends a try when the wait for the first answer has taken too long.
 func (f *firstAnswer) expire(end context.CancelCauseFunc) *time.Timer {
 	f.once.Do(func() { f.began = time.Now() })
 	return time.AfterFunc(time.Until(f.began.Add(f.wait)), func() {
@@ -39,9 +39,9 @@ func (b *Budget) Within(ctx context.Context, wait time.Duration) context.Context
 	return context.WithValue(ctx, firstKey{}, &firstAnswer{budget: b, wait: wait})
 }
 
-// Waiting returns ctx for a wait of work for other work, which may be waiting for the remote:
-// it ends when the remote has answered nobody for as long as the work waits for its first
-// answer. stop is called after the wait.
+// Waiting returns ctx for a wait of work for other work, which may be waiting for the
+// remote: it ends when the remote has answered no call for as long as the work waits for
+// its first answer. stop is called after the wait.
 func Waiting(ctx context.Context) (_ context.Context, stop func()) {
 	f, ok := ctx.Value(firstKey{}).(*firstAnswer)
 	if !ok {
@@ -67,18 +67,18 @@ type call struct {
 	tries int // of the call, with this one
 	ctx   context.Context
 	end   context.CancelCauseFunc
-	first *firstAnswer // that this try may bring; nil: it came, or nobody waits for it
+	first *firstAnswer // that this try may bring; nil: it came, or no work waits for it
 	late  *time.Timer  // ends the try when first was waited for long enough
 }
 
-// calls are those of one user of a budget.
+// calls are the calls of one user of a budget.
 type calls struct {
 	budget  *Budget
-	observe func(context.Context, remote.Request) // nil: nobody
+	observe func(context.Context, remote.Request) // nil: none
 }
 
-// do makes a call that is expected to cost some units, and makes it again as long as that may
-// help. Unless it repeats, it is not made again when nobody knows whether it was done.
+// do makes a call that is expected to cost some units, and makes it again as long as that
+// may help. Without repeats, it is not made again when it is unknown whether it was done.
 func (t *calls) do(ctx context.Context, units float64, repeats bool, made func(context.Context, *call) error) error {
 	for tries := 1; ; tries++ {
 		c := &call{calls: *t, tries: tries, try: try{units: units}}
@@ -90,8 +90,8 @@ func (t *calls) do(ctx context.Context, units float64, repeats bool, made func(c
 	}
 }
 
-// makes makes the call once when the budget admits it. With the error it returns the trouble
-// that another try may find gone; nil: there is none.
+// makes makes the call once when the budget admits it. With the error it returns the
+// trouble that may be gone at another try; nil: there is none.
 func (c *call) makes(ctx context.Context, made func(context.Context, *call) error) (*remote.Unreachable, error) {
 	c.ctx, c.end = context.WithCancelCause(ctx)
 	defer c.end(nil)
@@ -125,13 +125,13 @@ func (c *call) makes(ctx context.Context, made func(context.Context, *call) erro
 	return trouble, err
 }
 
-// wait notes that the call waits for the remote from now on.
+// wait records that the call waits for the remote from now on.
 func (c *call) wait() {
 	c.began = time.Now()
 	c.heard.Store(false)
 }
 
-// hear notes that the remote answers.
+// hear records that the remote answers.
 func (c *call) hear() {
 	c.heard.Store(true)
 	c.budget.hear()
@@ -141,8 +141,8 @@ func (c *call) hear() {
 	}
 }
 
-// row notes that a list has come to a name; nothing before it is asked for again. It waits
-// until the limit has anything left, since there may be requests for more of the list.
+// row records that a list has come to a name; nothing before it is asked for again. It
+// waits until the limit has anything left, since the list may make further requests.
 func (c *call) row() {
 	c.tries = 0
 	if wait := c.budget.spend(0); wait > 0 {
@@ -151,7 +151,7 @@ func (c *call) row() {
 	c.wait()
 }
 
-// whyEnded returns why the try was given up.
+// whyEnded returns the reason why the try was given up.
 func (c *call) whyEnded() error {
 	cause := context.Cause(c.ctx)
 	if cause != context.DeadlineExceeded {

@@ -11,14 +11,14 @@ const (
 	indexedValues = 1
 )
 
-// ReadUnits returns what a point read of a document of so many bytes costs.
+// ReadUnits returns the cost of a point read of a document of so many bytes.
 func ReadUnits(bytes int) float64 {
 	kb := max(1, float64(bytes)/1024)
 	return 1 + (kb-1)*9/99
 }
 
-// WriteUnits returns what it costs to store a document of so many bytes, where
-// none is or in the place of another.
+// WriteUnits returns the cost of storing a document of so many bytes, new or in the place
+// of another.
 func WriteUnits(bytes int, replaces bool) float64 {
 	units := insertFactor*ReadUnits(bytes) + indexedValue*indexedValues
 	if replaces {
@@ -27,11 +27,11 @@ func WriteUnits(bytes int, replaces bool) float64 {
 	return units
 }
 
-// expectedRead is what a read or a page of a list is expected to cost. It is
-// more than most cost: their sizes are not known before.
+// expectedRead is the expected cost of a read or a page of a list. Most cost less: their
+// sizes are not known before.
 const expectedRead = 10
 
-// expected returns what a commit is expected to cost.
+// expected returns the expected cost of a commit.
 func expected(objects []remote.Object, swap *remote.Swap) (units float64) {
 	for i := range objects {
 		units += WriteUnits(objects[i].Size(), false)
@@ -42,5 +42,5 @@ func expected(objects []remote.Object, swap *remote.Swap) (units float64) {
 	return units
 }
 
-// removal is what it is expected to cost to remove an object.
+// removal is the expected cost of the removal of an object.
 const removal = insertFactor + indexedValue*indexedValues

@@ -1,28 +1,29 @@
-// Package throttle bounds what a process asks of a [remote.Remote], whichever it is: what the
-// requests cost, how often they are made, and how long anybody waits for them. [New] wraps a
-// remote, and a [Budget] holds what all calls of the process to it have in common. The errors
-// of package remote say what comes next:
+// Package throttle bounds the requests of a process to a [remote.Remote], whatever its
+// kind: their cost, their rate, and the time that callers wait for them. [New] wraps a
+// remote, and a [Budget] holds the state that all calls of the process to it share. The
+// errors of package remote decide the next step:
 //
 //	ErrUnreachable  the remote is shut for a while that grows with each failure, or for as long
-//	                as it says; where nothing of it was heard, it may be away
+//	                as it says; where it did not answer at all, it may be away
 //	  Throttled     it also gets calls more slowly, until five minutes after the last of these
-//	  Away          it is away, unless another call got an answer meanwhile
+//	  Away          it is away, unless another call got an answer in that time
 //	  Stale         the next call goes at once
 //	ErrUnknown      as ErrUnreachable
-//	NoAnswer        it is away, unless it answered anybody in that time
+//	NoAnswer        it is away, unless it answered any call in that time
 //	ErrBlocked      it is shut for 15 minutes
 //	ErrUnauthorized it is shut for a minute, and after half an hour for 15: a role assignment
-//	                takes some minutes to arrive, and nothing tells a late one from none
-//	other errors    nothing, but those of [remote.ErrRefused] and of objects: it takes requests
+//	                takes some minutes to arrive, and a late one looks like none
+//	other errors    nothing; [remote.ErrRefused] and errors of objects show that it takes requests
 //
-// A remote is away for half a minute when nothing takes the connection, something else answers,
-// a call gets no answer in the time that it has, or the first call of all, or the fourth in a
-// row, breaks. Calls fail at once then, and while it is shut for longer than 10 seconds. After
-// a failure, a single call finds out whether the remote is back.
+// A remote is away for half a minute when nothing takes the connection, something else
+// answers, a call gets no answer in the time that it has, or the first call of all, or
+// the fourth in a row, breaks. Calls fail at once then, and while it is shut for longer
+// than 10 seconds. After a failure, a single call finds out whether the remote is back.
 //
-// A call is made at most four times: when the remote did not do it, and when nobody knows
-// whether it was done, if doing it twice is the same as doing it once. A commit with a swap is
-// not such a call: its outcome is unknown then, and the caller reads what there is.
+// A call is made at most four times: when the remote did not do it, and when it is
+// unknown whether it was done, if doing it twice is the same as doing it once. A commit
+// with a swap is not such a call: its outcome is unknown then, and the caller reads the
+// present state.
 package throttle
 
 import (
@@ -39,8 +40,8 @@ type throttled struct {
 	calls
 }
 
-// New returns a remote of which the calls keep within a budget. It tells observe of each request,
-// which is called by many goroutines and may be nil.
+// New returns a remote whose calls keep within a budget. It reports each request to
+// observe, which is called by many goroutines and may be nil.
 func New(inner remote.Remote, b *Budget, observe func(context.Context, remote.Request)) remote.Remote {
 	return &throttled{inner, calls{b, observe}}
 }
@@ -89,7 +90,8 @@ func (t *throttled) Commit(ctx context.Context, part string, objects []remote.Ob
 	return v, err
 }
 
-// atOnce is how many objects one call removes. One that fails is made again whole.
+// atOnce is the number of objects that one call removes. A call that fails is made again
+// whole.
 const atOnce = 100
 
 func (t *throttled) Delete(ctx context.Context, part string, names []string) error {

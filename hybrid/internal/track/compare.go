@@ -9,7 +9,7 @@ import (
 	"iter"
 )
 
-// Compare follows the lines of h as long as they are those that were sent.
+// Compare follows the lines of h as long as they are the lines that were sent.
 func (h *Chain) Compare(ctx context.Context, lines iter.Seq2[[]byte, error]) (*Compared, error) {
 	sent := &Compared{Chain: &Chain{Source: h.Source}}
 	next, stop := iter.Pull2(h.RawLines(ctx, h.Start))
@@ -31,8 +31,8 @@ func (h *Chain) Compare(ctx context.Context, lines iter.Seq2[[]byte, error]) (*C
 	return sent, nil
 }
 
-// Todays returns the forms of the first lines of h, which were sent, that today's rules
-// give to those in which they were.
+// Todays returns the forms that today's rules give to the first n lines of h, made of the
+// forms in which they were sent.
 func (h *Chain) Todays(ctx context.Context, n int64) (*Compared, error) {
 	sent := &Compared{Chain: &Chain{Source: h.Source}}
 	for line, err := range h.RawLines(ctx, h.Start) {
@@ -54,27 +54,27 @@ func (h *Chain) In(ctx context.Context, sent *Compared) (*Chain, error) {
 	return next, Gone(err)
 }
 
-// Compared is how many lines here are those of a history in the cloud, with their forms.
+// Compared is the lines here that are on a history in the cloud: N lines, with their
+// forms.
 type Compared struct {
 	*Chain
 	N int64
 }
 
-// alike reports whether the rules of today make the same of a line here as of one that
-// was sent.
+// alike reports whether today's rules give a line here the same form as a line that was
+// sent.
 func (s *Source) alike(sent, line []byte) bool {
 	image := s.Today(line)
 	return bytes.Equal(sent, image) || bytes.Equal(s.Today(sent), image)
 }
 
-// marker is how the text begins that stands in the place of what was taken out;
-// see package redact.
+// marker is the beginning of the text that replaces a secret; see package redact.
 var marker = []byte("[redacted:")
 
-// longestKind is how long the rest of a marker may be.
+// longestKind is the greatest length of the rest of a marker.
 const longestKind = 64
 
-// isFormOf reports whether sent can be what rules made of a line: the same bytes,
+// isFormOf reports whether sent can be the result of rules on a line: the same bytes,
 // with markers in the place of some.
 func isFormOf(sent, line []byte) bool {
 	first := true
@@ -103,13 +103,12 @@ func isFormOf(sent, line []byte) bool {
 // the longest line when that is longer.
 type Window struct{ buf []byte }
 
-// readBytes is how much is read at once.
+// readBytes is the number of bytes that are read at once.
 const readBytes = 1 << 20
 
-// Lines returns whole lines of f from an offset on, with their LFs: those that
-// readBytes hold, or one that is longer. At the end there are none, and torn
-// tells whether a line stands there that is not finished. The bytes are valid
-// until the next call.
+// Lines returns whole lines of f from an offset on, with their LFs: the lines within
+// readBytes, or one longer line. At the end there are none, and torn reports whether
+// there is an unfinished line. The bytes are valid until the next call.
 func (w *Window) Lines(ctx context.Context, f io.ReadSeeker, offset int64) (lines []byte, torn bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
@@ -138,8 +137,8 @@ func (w *Window) Lines(ctx context.Context, f io.ReadSeeker, offset int64) (line
 	return w.buf[:size], false, nil
 }
 
-// read fills the buffer from one place to another with what stands in f behind
-// offset, and keeps what is before.
+// read fills the buffer from one place to another with the bytes of f behind offset, and
+// keeps the bytes before.
 func (w *Window) read(f io.ReadSeeker, offset int64, from, to int) error {
 	if len(w.buf) < to {
 		larger := make([]byte, to)
@@ -156,8 +155,8 @@ func (w *Window) read(f io.ReadSeeker, offset int64, from, to int) error {
 	return err
 }
 
-// lineEnd reads on behind the first n bytes of a line and returns how long it
-// is with its LF; 0 when it has none.
+// lineEnd reads on behind the first n bytes of a line and returns its length with its LF;
+// 0 when it has none.
 func lineEnd(ctx context.Context, f io.Reader, n int) (int, error) {
 	part := make([]byte, 64<<10)
 	for {

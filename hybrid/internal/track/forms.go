@@ -11,14 +11,14 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
-// Form is how a line of a file was sent, where rules of redaction changed it, or
-// where those of today would. It holds no text that was not sent.
+// Form is the form in which a line of a file was sent, where rules of redaction changed
+// it, or where today's rules would. It holds no text that was not sent.
 type Form struct {
 	N     int64        `json:"n"`           // of the line; the first is 0
 	Line  segment.Hash `json:"of"`          // of its bytes here
-	Begin int          `json:"b,omitempty"` // how many bytes at its beginning were sent as they are
+	Begin int          `json:"b,omitempty"` // number of bytes at its beginning that were sent as they are
 	End   int          `json:"e,omitempty"` // and how many at its end
-	Text  []byte       `json:"t,omitempty"` // what was sent between them
+	Text  []byte       `json:"t,omitempty"` // the text that was sent between them
 }
 
 // FormOf returns the form of line n.
@@ -41,7 +41,7 @@ func (f *Form) Apply(line []byte) []byte {
 	return append(sent, line[len(line)-f.End:]...)
 }
 
-// Today returns a line as the rules of today let it leave.
+// Today returns a line in the form of today's rules.
 func (s *Source) Today(line []byte) []byte {
 	if s.Redact == nil {
 		return line
@@ -49,7 +49,7 @@ func (s *Source) Today(line []byte) []byte {
 	return s.Redact.Line(line)
 }
 
-// Leaving returns line n of the file as it leaves the device, or as it left before.
+// Leaving returns line n of the file as it is sent now, or as it was sent before.
 func (h *Chain) Leaving(n int64, line []byte) []byte {
 	if sent, ok := h.form(n, line); ok {
 		return sent
@@ -57,8 +57,7 @@ func (h *Chain) Leaving(n int64, line []byte) []byte {
 	return h.Today(line)
 }
 
-// form returns the form of line n that is kept, if the rules of today would give
-// another one.
+// form returns the recorded form of line n, if today's rules would give another one.
 func (h *Chain) form(n int64, line []byte) ([]byte, bool) {
 	if !h.Mixed {
 		return nil, false
@@ -70,7 +69,7 @@ func (h *Chain) form(n int64, line []byte) ([]byte, bool) {
 	return f.Apply(line), true
 }
 
-// FormAt returns the form of line n; nil when none is kept.
+// FormAt returns the form of line n; nil when none is recorded.
 func FormAt(forms []Form, n int64) *Form {
 	i := sort.Search(len(forms), func(i int) bool { return forms[i].N >= n })
 	if i == len(forms) || forms[i].N != n {
@@ -85,13 +84,13 @@ func Before(forms []Form, n int64) []Form {
 	return forms[:i:i]
 }
 
-// forms tells which form a line has already: what [Chain.form] returns.
+// forms returns the form that a line has already: the result of [Chain.form].
 type forms func(n int64, line []byte) (sent []byte, ok bool)
 
 // fresh is for lines that were never sent.
 func fresh(int64, []byte) ([]byte, bool) { return nil, false }
 
-// Add returns line n, the last so far, as it leaves, and keeps its form if rules
+// Add returns line n, the last so far, as it is sent, and records its form if rules
 // change it.
 func (h *Chain) Add(n int64, line []byte, known forms) []byte {
 	sent, fixed := known(n, line)
@@ -107,8 +106,8 @@ func (h *Chain) Add(n int64, line []byte, known forms) []byte {
 	return sent
 }
 
-// FormsOf returns what is known of the forms of a file's lines, for a scan that is to
-// read all of it.
+// FormsOf returns the known forms of a file's lines, for a scan that reads the whole
+// file.
 func (h *Chain) FormsOf() *Followed {
 	return &Followed{Rules: h.rules(), Forms: h.Forms, Mixed: h.Mixed}
 }
@@ -119,15 +118,15 @@ type Redactor interface {
 	Line(line []byte) []byte
 }
 
-// Files are the sessions of a directory, as package core has them.
+// Files are the sessions of a directory, as in package core.
 type Files interface {
 	Read(ctx context.Context, id string, do func(dir *sessiondir.Dir) error) error
 	Epoch(id string, stamp sessiondir.Stamp) uint64    // of the store's own appends; 0: not known
 	Settled(stamp sessiondir.Stamp, at time.Time) bool // a change after at would have another stamp
 }
 
-// Source is a local file of lines of a session. It is open only while it is read, never while
-// a request is under way: an open file makes the store's own writes dearer.
+// Source is a local file of lines of a session. It is open only while it is read, never
+// while a request is under way: an open file makes the store's own writes dearer.
 type Source struct {
 	Core   Files
 	ID     string
@@ -135,15 +134,16 @@ type Source struct {
 	Stream segment.Stream
 	Start  int64                // bytes of the file that are not of the stream
 	Redact Redactor             // nil: exact bytes
-	Window *Window              // holds what was read last; sources that are read in turn share it
-	Sent   func() segment.Point // how much of it the remote has, as far as that is known; nil: nothing
+	Window *Window              // holds the bytes read last; sources that are read in turn share it
+	Sent   func() segment.Point // the known end of it in the remote; nil: nothing
 }
 
-// Chain is the whole lines of a source at the time of a scan, in the form in which they leave.
+// Chain is the whole lines of a source at the time of a scan, in the form in which they
+// are sent.
 type Chain struct {
 	Source
 	Followed
-	There bool // the file is there
+	There bool // the file exists
 }
 
 // End returns the place behind the last whole line.
@@ -172,7 +172,7 @@ func (s *Source) rules() string {
 	return s.Redact.Version()
 }
 
-// Followed is how far a file of lines was read.
+// Followed records how far a file of lines was read.
 type Followed struct {
 	File  sessiondir.Stamp `json:"file"`
 	At    time.Time        `json:"at"` // when File was taken
@@ -180,7 +180,7 @@ type Followed struct {
 	Tail  segment.Hash     `json:"tail"` // of the bytes before the last mark
 	Torn  bool             `json:"torn,omitempty"`
 	Rules string           `json:"rules,omitempty"` // version of the redaction
-	Raw   segment.Hash     `json:"raw,omitzero"`    // behind the lines as they are here, where they leave redacted
+	Raw   segment.Hash     `json:"raw,omitzero"`    // behind the lines as they are here, where they are sent redacted
 	Epoch uint64           `json:"epoch,omitempty"` // see core.Store.Epoch
 	Forms []Form           `json:"forms,omitempty"` // of lines before the last mark, in their order
 	Mixed bool             `json:"mixed,omitempty"` // Rules give some of these lines another form

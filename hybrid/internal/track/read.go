@@ -43,8 +43,8 @@ func (h *Chain) Has(ctx context.Context, p segment.Point) (bool, error) {
 	return ok && m.Hash == p.Hash, err
 }
 
-// Lines yields the lines behind a mark as they leave, up to the end that scan
-// found, as RawLines does.
+// Lines yields the lines behind a mark as they are sent, up to the end that Scan found,
+// as RawLines does.
 func (h *Chain) Lines(ctx context.Context, from segment.Mark) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		n, end := from.N, h.End().N
@@ -67,9 +67,9 @@ func (h *Chain) Lines(ctx context.Context, from segment.Mark) iter.Seq2[[]byte, 
 	}
 }
 
-// RawLines yields the whole lines of the file from an offset on, as they lie there.
-// Each is valid until the sync reads on, be it another file. The file is closed
-// whenever one is yielded.
+// RawLines yields the whole lines of the file from an offset on, as they are in the file.
+// Each is valid until the sync reads on, be it another file. The file is closed whenever
+// a line is yielded.
 func (s *Source) RawLines(ctx context.Context, offset int64) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for {
@@ -116,8 +116,8 @@ func First(n int64, lines iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
 	}
 }
 
-// Shared returns how many first lines the file has in common with spans that begin where its
-// stream does.
+// Shared returns the number of first lines that the file has in common with spans that
+// begin where its stream does.
 func (h *Chain) Shared(ctx context.Context, spans []segment.Span) (int64, error) {
 	if len(spans) == 0 {
 		return 0, nil
@@ -131,10 +131,11 @@ func (h *Chain) Shared(ctx context.Context, spans []segment.Span) (int64, error)
 	})
 }
 
-// ErrMoved tells that a file is not what it was when it was scanned.
+// ErrMoved is returned when a file has changed since its scan.
 var ErrMoved = errors.New("file changed meanwhile")
 
-// Gone makes a session that vanishes while it is read a reason to scan it again.
+// Gone turns the error for a session that vanishes while it is read into a reason to scan
+// again.
 func Gone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: %w", ErrMoved, err)

@@ -14,10 +14,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 )
 
-// Scan finds out how a source stands, and reads no more of it than what may
-// have changed since it was last followed. A file that is only appended to in
-// place is trusted up to the end that was seen, if the bytes before that are
-// what they were, and a transcript where the store knows that it only appended to it.
+// Scan reads the state of a source, and reads no more of it than the part that may have
+// changed since it was last followed. A file that is only appended to in place is trusted
+// up to the end that was seen, if the bytes before that have not changed, and a
+// transcript where the store knows that it only appended to it.
 func (s Source) Scan(ctx context.Context, last *Followed, appended bool) (h *Chain, err error) {
 	err = s.Core.Read(ctx, s.ID, func(dir *sessiondir.Dir) error {
 		for _, loose := range [...]bool{true, false} {
@@ -85,10 +85,10 @@ func (h *Chain) again(ctx context.Context, f *opened, marks []segment.Mark, last
 	return h.hash(ctx, f, marks, known.form)
 }
 
-// continues reports whether the file begins as it was when it was last followed, as far
-// as that is found out faster than by following its lines: the store knows it, or of a
-// file that is appended to in place the end tells. Where lines are redacted before they
-// are hashed, the lines as they are here tell it.
+// continues reports whether the file begins as it did when it was last followed, as far
+// as that is found out faster than by following its lines: the store knows it, or, of a
+// file that is appended to in place, the last bytes decide. Where lines are redacted
+// before they are hashed, the hash of the lines as they are here decides.
 func (h *Chain) continues(ctx context.Context, f *opened, last *Followed, appended bool) (bool, error) {
 	end := last.Marks[len(last.Marks)-1]
 	switch {
@@ -123,7 +123,7 @@ func (h *Chain) rawUpto(ctx context.Context, f *opened, end segment.Mark) (segme
 	return raw.Hash, nil
 }
 
-// hash goes on behind the last of marks to the last whole line.
+// hash continues behind the last of marks to the last whole line.
 func (h *Chain) hash(ctx context.Context, f *opened, marks []segment.Mark, known forms) error {
 	t := segment.NewTracker(h.Stream, nil, marks)
 	raw, redacts := segment.Point{Hash: h.Raw}, h.Redact != nil || h.Mixed
@@ -151,8 +151,8 @@ func (h *Chain) hash(ctx context.Context, f *opened, marks []segment.Mark, known
 	return err
 }
 
-// recast follows a file again whose rules have changed. The lines up to sent are in
-// the cloud, and keep their forms. It reports false when the lines here are others.
+// recast follows a file again whose rules have changed. The lines up to sent are in the
+// cloud, and keep their forms. It reports false when the lines here are others.
 func (h *Chain) recast(ctx context.Context, f *opened, last *Followed, sent segment.Point) (bool, error) {
 	h.Forms, h.Mixed, h.Raw = nil, false, segment.Hash{}
 	old := Chain{Followed: Followed{Forms: last.Forms, Mixed: true}}
@@ -173,8 +173,8 @@ func (h *Chain) recast(ctx context.Context, f *opened, last *Followed, sent segm
 }
 
 // pointAt returns the point behind n lines of an open file that was followed. It reads
-// the lines behind the mark before n again: none when n is the end, and else fewer than
-// there are behind n, give or take a few. Only rules that changed make it necessary.
+// the lines behind the mark before n again: none when n is the end, and otherwise fewer
+// than there are behind n, give or take a few. Only changed rules make it necessary.
 func (h *Chain) pointAt(ctx context.Context, f *opened, n int64) (segment.Point, bool, error) {
 	if n > h.End().N {
 		return segment.Point{}, false, nil
@@ -243,7 +243,7 @@ func (f *opened) close() error {
 	return file.Close()
 }
 
-// lines reads whole lines from an offset on, as [window.lines] does.
+// lines reads whole lines from an offset on, as [Window.Lines] does.
 func (f *opened) lines(ctx context.Context, offset int64) (lines []byte, torn bool, err error) {
 	if err := f.reopen(); err != nil {
 		return nil, false, err
@@ -255,7 +255,7 @@ func (f *opened) lines(ctx context.Context, offset int64) (lines []byte, torn bo
 	return lines, torn, err
 }
 
-// tailBytes is how much before a place tells whether it is still the same.
+// tailBytes is the number of bytes before a place that show whether it is still the same.
 const tailBytes = 4096
 
 // tail returns the SHA-256 of the bytes before a place.

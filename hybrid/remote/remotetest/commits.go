@@ -41,7 +41,7 @@ func testReplace(s *suite) {
 	}
 }
 
-// testWhole: a swap replaces an object whole, with its label, which lists tell too.
+// testWhole: a swap replaces an object whole, with its label, which lists show too.
 func testWhole(s *suite) {
 	last := remote.Version("")
 	for _, o := range []remote.Object{
@@ -129,8 +129,8 @@ func testRemove(s *suite) {
 	s.same(s.get("head").Version, v, "version")
 }
 
-// testTogether stores what a remote says that it stores whole: where the swap fails, nothing
-// is stored.
+// testTogether stores as many objects as a remote stores whole: where the swap fails,
+// nothing is stored.
 func testTogether(s *suite) {
 	info, err := s.r.Info(s.Context())
 	s.ok(err)
@@ -158,7 +158,7 @@ func testTogether(s *suite) {
 	s.same(len(s.list(remote.Query{Prefix: "o-"})), len(objects), "objects that were stored whole")
 }
 
-// testAtOnce lets eight swap one object at once. One of them wins, each time.
+// testAtOnce lets eight goroutines swap one object at once. One of them wins, each time.
 func testAtOnce(s *suite) {
 	last := remote.Version("")
 	for round := range 10 {
@@ -196,7 +196,8 @@ func testAtOnce(s *suite) {
 	}
 }
 
-// testBeside lets eight store and remove objects of one part at once. None is lost.
+// testBeside lets eight goroutines store and remove objects of one part at once. None is
+// lost.
 func testBeside(s *suite) {
 	var work sync.WaitGroup
 	var errs [8]error
@@ -218,7 +219,7 @@ func testBeside(s *suite) {
 	s.same(len(s.list(remote.Query{Prefix: "x-"})), 0, "objects that eight removed at once")
 }
 
-// testDelete removes objects in any version, and what is not there.
+// testDelete removes objects in any version, and missing ones.
 func testDelete(s *suite) {
 	s.ok(s.r.Delete(s.Context(), part, []string{"none"}))
 	s.ok(s.r.Delete(s.Context(), part, nil))

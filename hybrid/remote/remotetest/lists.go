@@ -9,7 +9,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-const second = time.Second // as exact as each remote tells times
+const second = time.Second // the precision of times that each remote has
 
 // testOrder: names are in the order of their bytes, whatever the order they were stored in.
 func testOrder(s *suite) {
@@ -35,7 +35,7 @@ func testOrder(s *suite) {
 	}
 }
 
-// expect compares a list with what is to be chosen of all names.
+// expect compares a list with the names that the query should select.
 func (s *suite) expect(q remote.Query, names []string) {
 	s.Helper()
 	var want []string
@@ -78,7 +78,7 @@ func testAfter(s *suite) {
 	}
 }
 
-// testSince lists what was stored at the times of objects, or later.
+// testSince lists the objects that were stored at the times of objects, or later.
 func testSince(s *suite) {
 	began := time.Time{}
 	for i, name := range []string{"c", "b", "a"} {
@@ -114,12 +114,12 @@ func testSince(s *suite) {
 	}
 }
 
-// testStoredAgain: the time of an object is when it was stored last, not first. So lists of what
-// was stored since a time have it again.
+// testStoredAgain: the time of an object is when it was stored last, not first. So lists
+// of objects that were stored since a time have it again.
 func testStoredAgain(s *suite) {
 	v := s.commit(&remote.Swap{Object: object("a", "a")}, object("b", "b"))
 	first := s.get("a").Time
-	for end := time.Now().Add(time.Minute); !s.get("a").Time.After(first); { // by the remote's clock, which may tell seconds
+	for end := time.Now().Add(time.Minute); !s.get("a").Time.After(first); { // by the remote's clock, which may count seconds
 		if time.Now().After(end) {
 			s.Fatal("an object that is stored again keeps its time")
 		}
@@ -146,7 +146,7 @@ func testPages(s *suite) {
 	n := 0
 	for o, err := range s.r.List(s.Context(), part, remote.Query{Prefix: "o-"}) {
 		s.ok(err)
-		if n == 1000 { // what is removed meanwhile may be among them or not, and the rest is
+		if n == 1000 { // removed objects may be in the list or not, all others are
 			s.ok(s.r.Delete(s.Context(), part, []string{o.Name, "o-0001", "o-09c0"}))
 		}
 		n++

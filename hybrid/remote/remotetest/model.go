@@ -10,7 +10,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// model is what a part holds after the changes that were made.
+// model is the content of a part after the changes that were made.
 type model struct {
 	*suite
 	r     *rand.Rand
@@ -35,7 +35,7 @@ func testChanges(s *suite) {
 	}
 }
 
-// names draws names, of which some are of objects that are there.
+// names draws names; some of them belong to existing objects.
 func (m *model) names() (names []string) {
 	for _, n := range m.r.Perm(8)[:m.r.IntN(4)] {
 		names = append(names, fmt.Sprint("drawn-", n))
